@@ -1,0 +1,191 @@
+// A packet as the model moves it: header fields as values, payload as a reference. `wire/` turns it into bytes when
+// somebody looks (RTL, pcap, memory check); nothing else of the model pays for encoding.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// 8-bit BTH opcodes (facts 1.2).
+enum class Opcode : std::uint8_t {
+  write_first = 0xC6,
+  write_middle = 0xC7,
+  write_last = 0xC8,
+  write_last_imm = 0xC9,
+  write_only = 0xCA,
+  write_only_imm = 0xCB,
+  transport_ack = 0xD1,
+  endpoint_request = 0xD8,
+  endpoint_response = 0xD9,
+  sack = 0xDC,
+  nack = 0xDD,
+  probe_request = 0xDE,
+};
+
+constexpr bool is_data(Opcode op) { return op >= Opcode::write_first && op <= Opcode::write_only_imm; }
+constexpr bool has_immediate(Opcode op) { return op == Opcode::write_last_imm || op == Opcode::write_only_imm; }
+/// True for the packet that ends a message: LAST, LAST_IMM, ONLY, ONLY_IMM.
+constexpr bool ends_message(Opcode op) { return op >= Opcode::write_last && op <= Opcode::write_only_imm; }
+
+/// NACK reason codes (facts 1.4).
+enum class NackReason : std::uint8_t {
+  none = 0x00,
+  trimmed = 0x01,
+  trimmed_lasthop = 0x02,
+  no_bitmap = 0x06,
+  no_pkt_buffer = 0x07,
+  no_resource = 0x0A,
+  psn_oor_window = 0x0B,
+  unexp_event = 0x19,
+};
+
+/// SACK.m: what the responder thinks of the path of the packet that triggered the SACK (facts 1.3).
+enum class PathMark : std::uint8_t { none = 0, skip_once = 1, always_skip = 2 };
+
+/// Two ECN bits of the IPv6 traffic class.
+enum class Ecn : std::uint8_t { not_ect = 0, ect1 = 1, ect0 = 2, ce = 3 };
+
+/// The six code points of facts 1.6 by role; the DSCP value of each is a deployment's choice (ProtocolConfig::dscp).
+enum class TrafficRole : std::uint8_t { control, trimmable, no_trim, trimmable_retx, trimmed, trimmed_lasthop };
+inline constexpr std::size_t kTrafficRoles = 6;
+
+/// 128-bit IPv6 address, `high` holds bytes 0-7 in network order as an integer (byte 0 most significant).
+struct Ipv6Address {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  friend constexpr bool operator==(const Ipv6Address&, const Ipv6Address&) = default;
+};
+
+/// RELIABILITY_SACK: SETH + CC_STATE (facts 1.3, Tables 7-12 … 7-15).
+struct SackFields {
+  std::uint64_t sack_bitmap = 0;    ///< bit i: PSN cack_psn + sack_offset + i received; 0 says nothing
+  Psn cack_psn = 0;                 ///< highest PSN with nothing missing at or below it
+  Ev entropy = 0;                   ///< EV of the packet that triggered this SACK
+  std::uint32_t rcvd_bytes = 0;     ///< 24 bits, unit 256 B, rounded up, wraps at 4 GiB
+  std::int16_t sack_offset = 0;
+  std::int16_t ack_psn_offset = 0;  ///< acknowledged PSN - cack_psn; the probe id when `probe` is set
+  std::uint16_t tx_timestamp = 0;   ///< reflected from the trigger's TSETH
+  std::uint16_t ooo_count = 0;      ///< packets held above a hole, saturates at 32,767
+  std::uint8_t mpr = 0;             ///< unit 128 PSNs, 0 while dynamic MPR is off
+  std::uint8_t rcv_cwnd_pen = 0;    ///< 0 … 127
+  PathMark mark = PathMark::none;
+  bool probe = false;               ///< pr: answers a reliability probe
+  bool restore_cwnd = false;        ///< r_c
+};
+
+/// RELIABILITY_NACK: NETH (Tables 7-16, 7-17).
+struct NackFields {
+  Psn nack_psn = 0;
+  Ev entropy = 0;
+  std::uint16_t tx_timestamp = 0;
+  NackReason reason = NackReason::none;
+  std::uint8_t vendor_info = 0;
+};
+
+/// RELIABILITY_PROBE_REQ: PETH (Tables 7-18, 7-19).
+struct ProbeFields {
+  std::uint16_t probe_id = 0;
+};
+
+enum class EndpointOp : std::uint8_t { port_status_update = 0, ev_probe = 1 };
+
+/// ENDPOINT_REQUEST and _RESPONSE: ERTH, EETH (Tables 7-20 … 7-23).
+struct EndpointFields {
+  std::uint32_t port_status_mask = 0;  ///< bit p set: port p is reachable
+  std::uint16_t request_id = 0;        ///< travels in PSN[15:0]
+  EndpointOp op = EndpointOp::port_status_update;
+};
+
+/// Transport ACK: AETH; the credit field is constant 0x1F (unsupported).
+struct TransportAckFields {
+  std::uint32_t msn = 0;       ///< 24 bits: messages completed so far, modulo 2^24
+  std::uint8_t syndrome = 0x1F;
+};
+
+/// What the flight did to a packet; not on the wire.
+enum class Damage : std::uint8_t { none, corrupted, trimmed };
+
+struct Packet {
+  Ipv6Address outer_dst;               ///< SRv6 uSID carrier; switches shift it on the way
+  std::uint64_t va = 0;                ///< RETH.VA of this packet's first byte
+  const std::byte* payload = nullptr;  ///< source bytes, owned by the sender's host memory; null: by reference only
+  std::uint32_t payload_bytes = 0;     ///< 0 for control and after trimming
+  std::uint32_t dma_length = 0;        ///< RETH.DMALen: length of the whole message
+  std::uint32_t rkey = 0;
+  std::uint32_t immediate = 0;
+  NodeId source_node = 0;
+  NodeId destination_node = 0;
+  QpNumber destination_qp = 0;
+  Psn psn = 0;
+  Ev ev = 0;
+  std::uint32_t corrupt_bit = 0;       ///< with Damage::corrupted: which bit of the encoded packet is inverted
+  std::uint16_t msn = 0;               ///< METH.MSN
+  std::uint16_t rqmsn = 0;             ///< METH.RQMSN, valid for WRITE_IMM
+  std::uint16_t tx_timestamp = 0;      ///< TSETH, unit by `timestamp_in_us`
+  std::uint16_t pkey = 0xFFFF;
+  Opcode opcode = Opcode::write_only;
+  std::uint8_t plane = 0;              ///< plane = NIC port, 0-based
+  std::uint8_t hop_limit = 64;
+  Ecn ecn = Ecn::ect0;
+  TrafficRole role = TrafficRole::trimmable;
+  Damage damage = Damage::none;
+  bool ack_request = false;
+  bool retransmission = false;
+  bool has_timestamp = true;
+  bool timestamp_in_us = false;        ///< TSETH.tsr: unit 1 us instead of 128 ns
+  bool trimmed_at_last_hop = false;    ///< meaningful with Damage::trimmed
+  union {
+    SackFields sack{};
+    NackFields nack;
+    ProbeFields probe;
+    EndpointFields endpoint;
+    TransportAckFields transport_ack;
+  };
+};
+
+/// Bytes that the stack adds on the wire, Ethernet framing included (facts 1.8: 14 + 4 FCS + 20 preamble and gap).
+inline constexpr std::uint32_t kEthernetOverheadBytes = 14 + 4 + 20;
+inline constexpr std::uint32_t kIpv6HeaderBytes = 40;
+inline constexpr std::uint32_t kUdpHeaderBytes = 8;
+inline constexpr std::uint32_t kIcrcBytes = 4;
+inline constexpr std::uint32_t kSrhBytes = 24;
+
+/// Transport headers after UDP, without payload and ICRC, in bytes: BTH and what the opcode says follows.
+constexpr std::uint32_t transport_header_bytes(const Packet& p) {
+  constexpr std::uint32_t bth = 12;
+  switch (p.opcode) {
+    case Opcode::sack: return bth + 36;
+    case Opcode::nack: return bth + 20;
+    case Opcode::transport_ack: return bth + 4;
+    case Opcode::probe_request: return bth + 16;
+    case Opcode::endpoint_request: return bth + 16;
+    case Opcode::endpoint_response: return bth + 36;
+    default: break;
+  }
+  const std::uint32_t data = bth + 4 + 16 + (p.has_timestamp ? 4 : 0) + (has_immediate(p.opcode) ? 4 : 0);
+  return data;
+}
+
+/// Outer encapsulation of a deployment (facts 1.1).
+enum class Encapsulation : std::uint8_t { none, srv6, srv6_srh };
+
+constexpr std::uint32_t encapsulation_bytes(Encapsulation e) {
+  return e == Encapsulation::none ? 0 : kIpv6HeaderBytes + (e == Encapsulation::srv6_srh ? kSrhBytes : 0);
+}
+
+/// Bytes of link time the packet takes, preamble and gap included; a 4,096 B write under SRv6 takes 4,262.
+constexpr std::uint32_t wire_bytes(const Packet& p, Encapsulation e) {
+  return kEthernetOverheadBytes + encapsulation_bytes(e) + kIpv6HeaderBytes + kUdpHeaderBytes + transport_header_bytes(p) +
+         p.payload_bytes + kIcrcBytes;
+}
+
+/// nominal_pktsize that a packet charges to inflight and rcvd_bytes: UDP length + 40 (facts 2.2).
+constexpr std::uint32_t nominal_bytes(const Packet& p) {
+  return kUdpHeaderBytes + transport_header_bytes(p) + p.payload_bytes + kIcrcBytes + kIpv6HeaderBytes;
+}
+
+}  // namespace mrc

@@ -1,0 +1,91 @@
+// Every choice that the protocol leaves to a deployment or an implementation, with default, unit, range and source.
+// Sources as in the parameter registry: spec, paper, api, assumption.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "mrc/packet.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// Which half of the 32-bit EV goes to the UDP source port (facts 1.5: sources disagree).
+enum class EvHalfOrder : std::uint8_t { low_to_source_port, high_to_source_port };
+/// What a responder does with a PSN outside its window (facts 3: rule 6 against Table 7-3).
+enum class OutOfWindow : std::uint8_t { drop, nack };
+/// When a SKIP EV is GOOD again (facts 2.4: implementation-defined).
+enum class SkipDuration : std::uint8_t { rest_of_rotation, one_rotation, fixed_time };
+/// State after a probe that came back CE-marked (facts 2.4: MANI says SKIP, EMU says GOOD).
+enum class ProbeSkipState : std::uint8_t { skip, good };
+enum class RttSource : std::uint8_t { send_time_table, timestamp };
+/// Who shares one EV state table (facts 2.3; design: default per QP).
+enum class PathTableScope : std::uint8_t { qp, destination, profile };
+/// Who shares one congestion controller (facts 2.2).
+enum class CongestionScope : std::uint8_t { destination, qp };
+
+struct ProtocolConfig {
+  std::uint32_t mtu_bytes = 4096;            ///< payload bytes a packet, 256 … 16,384 (api: 256 … 4,096)
+  std::uint32_t mpr_units = 8;               ///< 128 PSNs each, 1 … 255 (api)
+  bool dynamic_mpr = false;                  ///< SACK.mpr resizes the window (spec; policy assumption)
+  std::uint32_t max_write_imm = 128;         ///< WRITE_IMM messages in flight, 1 … 65,535 (api)
+  std::uint32_t timeout_exponent = 4;        ///< local ACK timeout = 1.024 us * 2^t, 0 … 24 (assumption)
+  std::uint32_t linear_retries = 7;          ///< 0 … 7 (api)
+  std::uint32_t exponential_retries = 25;    ///< 0 … 25, 25 = infinite (api)
+  bool trim_nack = true;                     ///< negotiated capability TRIM_NACK (spec)
+  bool service_time = false;                 ///< negotiated capability SVC_TIME (spec)
+
+  Encapsulation encapsulation = Encapsulation::srv6;
+  std::uint16_t udp_port = 4791;             ///< destination port (MANI)
+  EvHalfOrder ev_half_order = EvHalfOrder::low_to_source_port;
+  bool timestamp_in_us = false;              ///< TSETH.tsr: 128 ns or 1 us
+  std::array<std::uint8_t, kTrafficRoles> dscp{46, 4, 0, 8, 12, 16};  ///< by TrafficRole (EMU's own numbers)
+
+  std::uint32_t ev_count = 256;              ///< EVs a profile, active and backup, 1 … 4,096 (paper: 128 … 256)
+  std::uint32_t ev_active = 128;             ///< of them in use, a multiple of the planes (assumption)
+  std::uint32_t ev_min_active = 0;           ///< floor on active EVs counted per plane; 0 = ev_active / 4 (api example)
+  SkipDuration skip_duration = SkipDuration::rest_of_rotation;
+  TimePs skip_time_ps = 10 * kPsPerUs;       ///< with fixed_time
+  std::uint32_t assumed_bad_losses = 1;      ///< untrimmed losses that make an EV ASSUMED_BAD (paper: first), 1 … 8
+  ProbeSkipState probe_skip_state = ProbeSkipState::skip;
+  TimePs probe_interval_ps = 100 * kPsPerUs; ///< between probes of one ASSUMED_BAD EV (assumption)
+  std::uint32_t probe_successes = 3;         ///< good replies in a row that revive it (assumption)
+  std::uint32_t always_skip_threshold = 0;   ///< responder marks ALWAYS_SKIP after so many CE marks in a row on an EV; 0 = off
+  PathTableScope path_table_scope = PathTableScope::qp;
+  CongestionScope congestion_scope = CongestionScope::destination;
+
+  double gap_cwnd_factor = 1.5;              ///< reorder threshold = clamp(factor * cwnd in packets, min, MPR/2) (assumption)
+  std::uint32_t gap_min_packets = 5;
+  std::uint32_t sack_threshold_bytes = 16384;///< sack_gen_threshold, strictly greater triggers (V: UET)
+  std::uint32_t sack_min_add_bytes = 1024;   ///< counter += max(payload, this) (spec)
+  OutOfWindow out_of_window = OutOfWindow::nack;
+  bool hold_transport_ack = true;            ///< no transport ACK beyond a hole (assumption)
+  RttSource rtt_source = RttSource::send_time_table;
+};
+
+/// `uet-1.0-nscc`, the fields of the API's configuration struct plus min and initial window (facts 2.6, 8.1).
+/// A value of 0 in a field marked (derived) is computed from base_rtt, line rate and MTU by the UEC formulae.
+struct CongestionConfig {
+  std::string algorithm = "uet-1.0-nscc";    ///< or "none"
+  TimePs base_rtt_ps = 8 * kPsPerUs;         ///< network RTT without queues
+  double line_rate_gbps = 800.0;             ///< of the node's ports together; filled in by the NIC
+  bool disable_quick_adapt = false;
+  std::uint32_t adjust_bytes_threshold = 0;  ///< (derived: 8 MTU)
+  TimePs adjust_period_ps = 0;               ///< (derived: base_rtt)
+  double eta_bytes = 0;                      ///< (derived: 0.15 * MSS * a)
+  double fi_bytes = 0;                       ///< (derived: 5 * MSS * a)
+  double fi_scale = 0;                       ///< (derived: 0.25 * a)
+  double gamma = 0.8;
+  double max_md_jump = 0.5;
+  std::uint64_t max_cwnd_bytes = 0;          ///< (derived: 1.5 * BDP)
+  std::uint64_t min_cwnd_bytes = 0;          ///< (derived: 1 MTU)
+  std::uint64_t initial_cwnd_bytes = 0;      ///< (derived: max_cwnd)
+  std::uint32_t qa_gate = 3;                 ///< achieved < max_wnd >> gate
+  TimePs qa_threshold_ps = 0;                ///< (derived: 4 * target)
+  TimePs target_delay_ps = 0;                ///< (derived: 0.75 * base_rtt with trimming, else 1.0)
+  double delay_ewma_weight = 0.0125;         ///< (V: htsim)
+  bool trim_cuts_cwnd = true;                ///< a TRIMMED NACK subtracts the packet (V: UET; P1/P2 silent)
+};
+
+}  // namespace mrc

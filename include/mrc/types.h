@@ -1,0 +1,44 @@
+// Units and sequence arithmetic that every ring shares.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace mrc {
+
+/// Simulated time in picoseconds since the start of the run. 2^64 ps is 213 days.
+using TimePs = std::uint64_t;
+inline constexpr TimePs kNever = std::numeric_limits<TimePs>::max();
+inline constexpr TimePs kPsPerNs = 1'000;
+inline constexpr TimePs kPsPerUs = 1'000'000;
+
+/// Entropy value: the 32-bit path selector of a packet, echoed in SACK and NACK (facts 1.5).
+using Ev = std::uint32_t;
+/// Position of an EV in its profile, 0 … ev_count - 1.
+using EvIndex = std::uint16_t;
+inline constexpr EvIndex kNoEv = 0xFFFF;
+
+/// Queue pair number, 24 bits; 0, 1 and 2 are reserved (facts 1.3).
+using QpNumber = std::uint32_t;
+
+/// Position of a node (NIC) in the scenario: nic<NodeId>.
+using NodeId = std::uint32_t;
+
+/// Packet sequence number, 24 bits, modular (facts 1.3: BTH).
+using Psn = std::uint32_t;
+inline constexpr Psn kPsnMask = 0xFF'FFFF;
+
+/// `psn` moved by `delta` packets, modulo 2^24.
+constexpr Psn psn_add(Psn psn, std::int64_t delta) {
+  return static_cast<Psn>((psn + static_cast<std::uint64_t>(delta)) & kPsnMask);
+}
+
+/// How many packets `a` is ahead of `b` on the 24-bit circle: -2^23 … 2^23 - 1.
+constexpr std::int32_t psn_distance(Psn a, Psn b) {
+  return static_cast<std::int32_t>(((a - b) & kPsnMask) << 8) >> 8;
+}
+
+/// PSNs that one unit of MPR stands for in SACK.mpr and in the QP attributes (facts 1.3, 2.1).
+inline constexpr std::uint32_t kMprUnitPsns = 128;
+
+}  // namespace mrc
