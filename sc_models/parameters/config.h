@@ -1,0 +1,209 @@
+// The effective configuration as plain structs: what every box reads. Meaning, range and source of each field stand in
+// the registry beside this file (`mrcsim params`); the defaults stand here and nowhere else.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mrc/protocol_config.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// How far a node is modelled.
+enum class Fidelity : std::uint8_t { detailed, endpoint };
+/// Where a retransmission takes its payload from.
+enum class RetransmitStore : std::uint8_t { descriptor, payload };
+/// Whether payload bytes are copied and compared, or only counted.
+enum class PayloadMode : std::uint8_t { bytes, reference };
+/// How boxes are executed: on one event wheel a NIC, or as one SC_METHOD each (the oracle of the tests).
+enum class KernelMode : std::uint8_t { wheel, methods };
+enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
+
+/// Fixed pipeline of a box, in cycles of its clock: result after `latency`, next start after `initiation_interval`.
+struct PipelineConfig {
+  std::uint32_t latency_cycles = 4;
+  std::uint32_t initiation_interval_cycles = 1;
+};
+
+struct RunConfig {
+  double max_time_us = 10'000'000;
+  double stall_us = 20'000;  ///< no progress of any message for so long ends the run as stalled
+  std::string node_under_test = "nic0";
+  KernelMode kernel = KernelMode::wheel;
+  double quantum_ns = 0;  ///< how far a wheel runs ahead; 0 = the shortest link delay
+};
+
+struct TrafficConfig {
+  std::string trace;            ///< path, or path pattern with {rank}
+  std::string format = "auto";  ///< auto, chakra, flow_csv
+  std::string placement = "linear";
+  std::uint64_t buffer_bytes = 16ULL << 20;  ///< registered a side and peer
+  std::uint32_t outstanding_messages = 16;   ///< posted and not completed, a peer
+  std::uint32_t qps_per_peer = 1;
+  std::uint32_t ranks = 0;  ///< 0 = as many as the trace has
+  std::uint32_t rows = 0;   ///< 0 = all
+  double byte_scale = 1.0;
+};
+
+struct NicConfig {
+  double core_clock_ghz = 1.0;
+  std::uint32_t datapath_bits = 1024;
+  std::uint32_t ports = 8;
+  double port_gbps = 100.0;
+
+  struct Doorbell {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t queue_entries = 256;
+  } doorbell;
+  struct QpScheduler {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t quantum_bytes = 16384;
+    std::uint32_t context_cache_entries = 1024;
+    std::uint32_t context_bytes = 256;
+  } qp_scheduler;
+  struct WqeFetch {
+    PipelineConfig pipeline{2, 1};
+    std::uint32_t prefetch_depth = 8;  ///< WQEs held a QP
+    std::uint32_t wqe_bytes = 64;
+    std::uint32_t batch = 4;  ///< WQEs a read request
+  } wqe_fetch;
+  struct Segmenter {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t queue_entries = 16;
+  } segmenter;
+  struct PayloadFetch {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t queue_entries = 128;  ///< packets between read issue and delivery
+    std::uint32_t buffer_bytes = 16384; ///< fetched payload waiting for the spray scheduler
+  } payload_fetch;
+  struct SprayScheduler {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t queue_entries = 8;
+  } spray_scheduler;
+  struct RetransmitBuffer {
+    PipelineConfig pipeline{4, 1};
+    RetransmitStore store = RetransmitStore::descriptor;
+    std::uint32_t entries = 4096;
+    std::uint64_t bytes = 16ULL << 20;  ///< with store = payload
+    std::uint32_t queue_entries = 8;
+  } retransmit_buffer;
+  struct Srv6Encap {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t queue_entries = 8;
+  } srv6_encap;
+  struct Port {
+    std::uint32_t tx_fifo_bytes = 16384;
+    std::uint32_t control_fifo_entries = 16;
+    double mac_fec_latency_ns = 100.0;
+  } port;
+  struct Parser {
+    PipelineConfig pipeline{8, 1};
+    std::uint32_t queue_entries = 64;
+  } parser;
+  struct PsnTracker {
+    PipelineConfig pipeline{6, 1};
+    std::uint32_t bitmap_banks = 4096;  ///< shared pool of 128-bit banks
+    std::uint32_t queue_entries = 64;
+  } psn_tracker;
+  struct RxStaging {
+    std::uint64_t bytes = 512ULL << 10;
+  } rx_staging;
+  struct DmaWrite {
+    PipelineConfig pipeline{4, 1};
+  } dma_write;
+  struct AckCoalescer {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t queue_entries = 64;
+  } ack_coalescer;
+  struct ControlQueue {
+    PipelineConfig pipeline{2, 1};
+    std::uint32_t entries = 256;
+  } control_queue;
+  struct SackProcessor {
+    PipelineConfig pipeline{8, 4};
+    std::uint32_t queue_entries = 256;
+  } sack_processor;
+  struct Completion {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t queue_entries = 256;
+    std::uint32_t cqe_bytes = 64;
+  } completion;
+};
+
+struct PcieConfig {
+  std::uint32_t generation = 6;
+  std::uint32_t lanes = 16;
+  std::uint32_t links = 1;
+  std::uint32_t mps_bytes = 256;
+  std::uint32_t mrrs_bytes = 512;
+  std::uint32_t rcb_bytes = 64;
+  std::uint32_t read_tags = 512;
+  std::uint64_t completion_buffer_bytes = 256ULL << 10;
+  std::uint32_t posted_header_credits = 256;
+  std::uint32_t posted_data_credits = 4096;  ///< unit 16 B
+  std::uint32_t non_posted_header_credits = 256;
+  double credit_return_ns = 300.0;
+  double read_latency_mean_ns = 1000.0;
+  double read_latency_p99_ns = 1600.0;
+  double write_latency_ns = 400.0;  ///< last TLP issued to byte visible
+};
+
+struct HostConfig {
+  PayloadMode payload = PayloadMode::bytes;
+  double post_ns = 100.0;      ///< building a WQE until the doorbell is written
+  double doorbell_ns = 300.0;  ///< MMIO write until the NIC sees it
+  double poll_ns = 50.0;       ///< CQE visible until software knows
+};
+
+struct NodeConfig {
+  Fidelity fidelity = Fidelity::detailed;
+  NicConfig nic;
+  PcieConfig pcie;
+  HostConfig host;
+};
+
+struct FabricConfig {
+  std::uint32_t nics = 2;
+  double cable_delay_ns = 150.0;
+  double switch_latency_ns = 575.0;
+  SwitchForwarding forwarding = SwitchForwarding::cut_through;
+  std::uint64_t queue_bytes = 2ULL << 20;  ///< a switch output port
+  std::uint32_t trim_bytes = 128;
+  double loss_rate = 0;
+  double trim_rate = 0;
+  double corrupt_rate = 0;
+  double duplicate_rate = 0;
+  double ecn_rate = 0;
+};
+
+/// One entry of [[fault]].
+struct FaultConfig {
+  double at_us = 0;
+  std::string kind;
+  std::string where;
+  double for_us = 0;
+};
+
+struct ScenarioConfig {
+  std::string name;  ///< file name without its ending
+  std::uint64_t seed = 1;
+  std::string transport = "mrc";
+  RunConfig run;
+  TrafficConfig traffic;
+  ProtocolConfig protocol;
+  CongestionConfig cc;
+  FabricConfig fabric;
+  NodeConfig node_default;
+  std::map<NodeId, NodeConfig> node_override;  ///< whole configuration of the nodes that differ
+  std::vector<FaultConfig> faults;
+
+  const NodeConfig& node(NodeId id) const {
+    const auto it = node_override.find(id);
+    return it == node_override.end() ? node_default : it->second;
+  }
+};
+
+}  // namespace mrc
