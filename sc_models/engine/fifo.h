@@ -1,0 +1,95 @@
+// The one queue between boxes: bounded, timed (an entry can be taken once its latency is over), and it wakes a box only
+// when that box said that it waits for this condition.
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/box.h"
+#include "engine/occupancy.h"
+
+namespace mrc {
+
+template <typename Item>
+class Fifo {
+ public:
+  /// `capacity` entries, at least 1.
+  Fifo(std::string name, std::uint32_t capacity)
+      : occupancy_(std::move(name), "entries", capacity), ring_(std::bit_ceil(capacity)), mask_(ring_.size() - 1) {}
+
+  void connect(Box* producer, Box* consumer) {
+    producer_ = producer;
+    consumer_ = consumer;
+  }
+
+  bool full() const { return !occupancy_.fits(1); }
+  bool empty() const { return head_ == tail_; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(tail_ - head_); }
+  /// An entry can be taken at `now`.
+  bool ready(TimePs now) const { return !empty() && ring_[head_ & mask_].ready_at <= now; }
+  /// Time from which the first entry can be taken; precondition: not empty.
+  TimePs ready_at() const { return ring_[head_ & mask_].ready_at; }
+
+  /// Precondition: not full. Entries leave in the order in which they came, whatever their `ready_at`.
+  void push(TimePs now, Item item, TimePs ready_at) {
+    assert(!full());
+    occupancy_.add(now, 1);
+    ring_[tail_ & mask_] = Entry{ready_at, std::move(item)};
+    const bool was_empty = head_ == tail_;
+    ++tail_;
+    if (!consumer_waits_ || !was_empty) return;
+    consumer_waits_ = false;
+    consumer_->wake_at(ready_at);
+  }
+  const Item& front() const { return ring_[head_ & mask_].item; }
+  /// Precondition: ready(now).
+  Item pop(TimePs now) {
+    assert(ready(now));
+    occupancy_.remove(now, 1);
+    Item item = std::move(ring_[head_ & mask_].item);
+    ++head_;
+    if (producer_waits_) {
+      producer_waits_ = false;
+      producer_->wake_at(now);
+    }
+    return item;
+  }
+
+  /// The consumer has nothing to take: step it when the first entry is ready, and not before `not_before`.
+  void wait_ready(TimePs not_before) {
+    if (empty()) {
+      consumer_waits_ = true;
+      return;
+    }
+    consumer_->wake_at(std::max(ready_at(), not_before));
+  }
+  /// The producer found the queue full: step it when an entry leaves.
+  void wait_room(TimePs now) {
+    occupancy_.refuse(now);
+    producer_waits_ = true;
+  }
+
+  const Occupancy& occupancy() const { return occupancy_; }
+
+ private:
+  struct Entry {
+    TimePs ready_at = 0;
+    Item item{};
+  };
+
+  Occupancy occupancy_;
+  std::vector<Entry> ring_;
+  std::uint64_t mask_;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+  Box* producer_ = nullptr;
+  Box* consumer_ = nullptr;
+  bool consumer_waits_ = true;
+  bool producer_waits_ = false;
+};
+
+}  // namespace mrc

@@ -1,0 +1,24 @@
+#include "engine/ledger.h"
+
+namespace mrc {
+
+std::string_view to_string(BlockedBy cause) {
+  static constexpr std::array<std::string_view, kBlockedByCount> names{
+      "qp_scheduler.context_miss", "cwnd",
+      "mpr",                       "write_imm_limit",
+      "wqe_fetch",                 "retransmit_buffer.entries",
+      "retransmit_buffer.bytes",   "segmenter.queue",
+      "payload_fetch.queue",       "pcie.read_tags",
+      "pcie.completion_buffer",    "pcie.non_posted_credits",
+      "pcie.posted_credits",       "pcie.line",
+      "pcie.read_latency",         "spray_scheduler.queue",
+      "spray_scheduler.no_good_ev", "port.tx_fifo",
+      "retransmit_buffer.queue",   "srv6_encap.queue",
+      "control_queue",             "port.control_fifo",
+      "psn_tracker.queue",         "rx_staging",
+      "ack_coalescer.queue",       "sack_processor.queue",
+      "completion.queue",          "port.link_down"};
+  return names[static_cast<std::size_t>(cause)];
+}
+
+}  // namespace mrc

@@ -1,0 +1,135 @@
+// Where the time of an issue slot went. Each moment of a slot's life is charged to exactly one of busy, starved (work
+// exists upstream), idle (the NIC holds no work for it) or blocked by a named resource; the sums make up the run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// The resources that can hold up a slot.
+enum class BlockedBy : std::uint8_t {
+  context_miss,
+  cwnd,
+  mpr,
+  write_imm_limit,
+  wqe_fetch,
+  retransmit_entries,
+  retransmit_bytes,
+  segmenter_queue,
+  payload_fetch_queue,
+  read_tags,
+  completion_buffer,
+  non_posted_credits,
+  posted_credits,
+  pcie_line,
+  host_latency,
+  spray_queue,
+  no_good_ev,
+  port_credit,
+  retransmit_queue,
+  encap_queue,
+  control_queue,
+  port_control_fifo,
+  psn_tracker_queue,
+  rx_staging,
+  ack_queue,
+  sack_queue,
+  completion_queue,
+  link_down,
+  count
+};
+inline constexpr std::size_t kBlockedByCount = static_cast<std::size_t>(BlockedBy::count);
+std::string_view to_string(BlockedBy cause);
+
+/// Time during which a NIC holds work for a group of slots (transmit, receive); separates starved from idle.
+class WorkClock {
+ public:
+  void begin(TimePs now) {
+    if (count_++ == 0) since_ = now;
+  }
+  void end(TimePs now) {
+    if (--count_ == 0) total_ += now - since_;
+  }
+  bool active() const { return count_ > 0; }
+  /// Time with work up to `now`, where `now` may lie ahead: work in hand is taken to last.
+  TimePs elapsed(TimePs now) const { return total_ + (count_ > 0 && now > since_ ? now - since_ : 0); }
+
+ private:
+  std::uint64_t count_ = 0;
+  TimePs since_ = 0;
+  TimePs total_ = 0;
+};
+
+class IssueSlot {
+ public:
+  IssueSlot(std::string box, const WorkClock& work) : box_(std::move(box)), work_(&work) {}
+
+  /// The slot issues from `now` until `until`; afterwards it is empty-handed unless told otherwise.
+  void busy(TimePs now, TimePs until) {
+    close(now);
+    if (until > last_) {
+      busy_ += until - last_;
+      last_ = until;
+    }
+    open_empty();
+  }
+  void blocked(TimePs now, BlockedBy cause) {
+    close(now);
+    state_ = static_cast<std::uint8_t>(cause);
+  }
+  /// Nothing to do: starved while the NIC holds work for the slot, idle otherwise.
+  void empty(TimePs now) {
+    close(now);
+    open_empty();
+  }
+
+  const std::string& box() const { return box_; }
+  /// Shares up to `end`; call once, at the end of the run.
+  void finish(TimePs end) { close(end); }
+  TimePs busy_ps() const { return busy_; }
+  TimePs starved_ps() const { return starved_; }
+  TimePs idle_ps() const { return idle_; }
+  TimePs blocked_ps(BlockedBy cause) const { return blocked_[static_cast<std::size_t>(cause)]; }
+  /// Time accounted so far: the end of the last charged span.
+  TimePs accounted_ps() const { return last_; }
+
+ private:
+  static constexpr std::uint8_t kEmpty = 0xFF;
+
+  void open_empty() {
+    state_ = kEmpty;
+    work_at_open_ = work_->elapsed(last_);
+  }
+  void close(TimePs now) {
+    if (now <= last_) return;
+    const TimePs span = now - last_;
+    if (state_ != kEmpty) {
+      blocked_[state_] += span;
+    } else {
+      const TimePs worked = work_->elapsed(now);
+      const TimePs with_work = worked > work_at_open_ ? worked - work_at_open_ : 0;
+      const TimePs starved = with_work < span ? with_work : span;
+      starved_ += starved;
+      idle_ += span - starved;
+    }
+    last_ = now;
+  }
+
+  std::string box_;
+  const WorkClock* work_;
+  TimePs last_ = 0;
+  TimePs work_at_open_ = 0;
+  TimePs busy_ = 0;
+  TimePs starved_ = 0;
+  TimePs idle_ = 0;
+  std::uint8_t state_ = kEmpty;
+  std::array<TimePs, kBlockedByCount> blocked_{};
+};
+
+}  // namespace mrc

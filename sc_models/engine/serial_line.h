@@ -1,0 +1,44 @@
+// A line that carries bytes one after another at a fixed rate. Time accumulates from the moment the line was last idle
+// and is rounded once, never per item, so that long trains keep the exact rate.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "mrc/types.h"
+
+namespace mrc {
+
+class SerialLine {
+ public:
+  explicit SerialLine(double gbps) : ps_per_byte_(8000.0 / gbps) {}
+
+  /// When an item that comes at `time` could start.
+  TimePs start(TimePs time) const { return time > free_at_ ? time : free_at_; }
+  TimePs free_at() const { return free_at_; }
+  /// Puts `bytes` on the line at `time` or when it is free; returns when the last bit has left.
+  TimePs occupy(TimePs time, std::uint64_t bytes) {
+    if (time > free_at_) {
+      epoch_ = time;
+      bytes_since_epoch_ = 0;
+    }
+    bytes_since_epoch_ += bytes;
+    total_bytes_ += bytes;
+    free_at_ = epoch_ + static_cast<TimePs>(std::llround(static_cast<double>(bytes_since_epoch_) * ps_per_byte_));
+    return free_at_;
+  }
+  /// Time that `bytes` take, rounded up to a picosecond.
+  TimePs duration(std::uint64_t bytes) const {
+    return static_cast<TimePs>(std::ceil(static_cast<double>(bytes) * ps_per_byte_));
+  }
+  std::uint64_t total_bytes() const { return total_bytes_; }
+
+ private:
+  double ps_per_byte_;
+  TimePs epoch_ = 0;
+  TimePs free_at_ = 0;
+  std::uint64_t bytes_since_epoch_ = 0;
+  std::uint64_t total_bytes_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,82 @@
+#define SC_INCLUDE_DYNAMIC_PROCESSES
+#include "engine/wheel_module.h"
+
+#include <string>
+
+#include "engine/box.h"
+
+namespace mrc {
+namespace {
+
+TimePs kernel_now() { return sc_core::sc_time_stamp().value(); }
+
+sc_core::sc_time delay_until(TimePs time) {
+  const TimePs now = kernel_now();
+  return sc_core::sc_time::from_value(time > now ? time - now : 0);
+}
+
+}  // namespace
+
+/// One box run as an SC_METHOD of its own.
+struct WheelModule::Method {
+  Box* box = nullptr;
+  sc_core::sc_event event;
+  TimePs due = kNever;
+};
+
+WheelModule::WheelModule(const sc_core::sc_module_name& name, KernelMode mode, TimePs quantum_ps)
+    : sc_module(name), mode_(mode), quantum_ps_(quantum_ps) {
+  if (mode_ == KernelMode::methods) return;
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&wake_);
+  sc_core::sc_spawn([this] { run(); }, "run", &options);
+}
+
+WheelModule::~WheelModule() = default;
+
+std::uint32_t WheelModule::add(Box& box) {
+  if (mode_ == KernelMode::wheel) return wheel_.add(box);
+  methods_.push_back(std::make_unique<Method>());
+  Method* method = methods_.back().get();
+  method->box = &box;
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&method->event);
+  const auto activate = [this, method] {
+    method->due = kNever;
+    ++steps_;
+    ++activations_;
+    method->box->step(kernel_now());
+  };
+  const auto position = static_cast<std::uint32_t>(methods_.size() - 1);
+  sc_core::sc_spawn(activate, ("step_" + std::to_string(position)).c_str(), &options);
+  return position;
+}
+
+void WheelModule::run() {
+  const TimePs now = kernel_now();
+  kernel_wake_ = kNever;
+  ++activations_;
+  running_ = true;
+  steps_ += wheel_.run_before(now + quantum_ps_);
+  running_ = false;
+  const TimePs next = wheel_.next_time();
+  if (next < kernel_wake_) notify_wheel(next);
+}
+
+void WheelModule::notify_wheel(TimePs time) {
+  kernel_wake_ = time;
+  wake_.notify(delay_until(time));
+}
+
+void WheelModule::notify_method(std::uint32_t position, TimePs time) {
+  Method& method = *methods_[position];
+  if (time >= method.due) return;
+  method.due = time;
+  method.event.notify(delay_until(time));
+}
+
+}  // namespace mrc

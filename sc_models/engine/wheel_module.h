@@ -1,0 +1,60 @@
+// The bridge between the SystemC kernel and a set of boxes. In wheel mode one SC_METHOD runs all boxes ahead of the
+// kernel by a quantum no longer than the shortest delay of any value that leaves the module, so the results are exact.
+// In methods mode every box is an SC_METHOD of its own and nothing runs ahead: slow, and the oracle of the tests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <vector>
+
+#include "engine/event_wheel.h"
+#include "mrc/types.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+class Box;
+
+class WheelModule : public sc_core::sc_module {
+ public:
+  /// `quantum_ps` at least 1 and at most the shortest delay from this module to another.
+  WheelModule(const sc_core::sc_module_name& name, KernelMode mode, TimePs quantum_ps);
+  ~WheelModule() override;
+
+  /// Called by Box's constructor.
+  std::uint32_t add(Box& box);
+
+  /// Asks for a step of a box; also called from another module's wheel when a link's value is due, which is never
+  /// earlier than this module's horizon.
+  void arm(std::uint32_t position, TimePs time) {
+    if (mode_ == KernelMode::methods) {
+      notify_method(position, time);
+      return;
+    }
+    wheel_.arm(position, time);
+    if (!running_ && time < kernel_wake_) notify_wheel(time);
+  }
+
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t activations() const { return activations_; }
+
+ private:
+  struct Method;
+
+  void run();
+  void notify_wheel(TimePs time);
+  void notify_method(std::uint32_t position, TimePs time);
+
+  KernelMode mode_;
+  TimePs quantum_ps_;
+  bool running_ = false;
+  TimePs kernel_wake_ = kNever;  ///< when the kernel will call run() next
+  std::uint64_t steps_ = 0;
+  std::uint64_t activations_ = 0;
+  EventWheel wheel_;
+  sc_core::sc_event wake_;
+  std::vector<std::unique_ptr<Method>> methods_;
+};
+
+}  // namespace mrc
