@@ -27,6 +27,7 @@ class Fifo {
   }
 
   bool full() const { return !occupancy_.fits(1); }
+  bool has_room_for(std::uint32_t entries) const { return occupancy_.fits(entries); }
   bool empty() const { return head_ == tail_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(tail_ - head_); }
   /// An entry can be taken at `now`.

@@ -159,7 +159,8 @@ void PcieDma::issue_reads(TimePs now) {
   while (read_queue_.ready(now) && next_issue_ <= now) {
     const std::uint32_t index = read_queue_.front();
     ReadJob& job = jobs_[index];
-    if (job.to_issue == job.bytes) {
+    if (!job.begun) {
+      job.begun = true;
       if (job.in_order) {
         in_order_jobs_[in_order_tail_++ & (in_order_jobs_.size() - 1)] = index;
       } else {

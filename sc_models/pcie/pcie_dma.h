@@ -79,6 +79,7 @@ class PcieDma : public Box {
     std::uint32_t to_issue = 0;       ///< bytes not yet requested
     std::uint32_t outstanding = 0;    ///< requests without all completions
     bool in_order = false;
+    bool begun = false;
   };
   /// A request under way: its first completion reaches the NIC's end of the link at `ready`.
   struct Request {

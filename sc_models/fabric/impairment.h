@@ -1,0 +1,76 @@
+// Random damage on a link, from per-packet probabilities; each link draws from its own sequence.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "mrc/packet.h"
+#include "mrc/random.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+struct ImpairmentCounts {
+  std::uint64_t dropped = 0;
+  std::uint64_t corrupted = 0;
+  std::uint64_t trimmed = 0;
+  std::uint64_t duplicated = 0;
+  std::uint64_t ce_marked = 0;
+};
+
+class Impairment {
+ public:
+  enum class Verdict : std::uint8_t { pass, drop, duplicate };
+
+  Impairment(const FabricConfig& config, const ProtocolConfig& protocol, std::uint64_t seed, std::string_view link)
+      : loss_(config.loss_rate),
+        trim_(protocol.trim_nack ? config.trim_rate : 0.0),
+        corrupt_(config.corrupt_rate),
+        duplicate_(config.duplicate_rate),
+        ecn_(config.ecn_rate),
+        random_(seed, link) {}
+
+  /// Decides what becomes of `packet` and marks it. Only data that asks for it is trimmed or CE-marked.
+  Verdict apply(Packet& packet) {
+    if (random_.chance(loss_)) {
+      ++counts_.dropped;
+      return Verdict::drop;
+    }
+    if (random_.chance(corrupt_)) {
+      packet.damage = Damage::corrupted;
+      packet.corrupt_bit = static_cast<std::uint32_t>(random_.next());
+      ++counts_.corrupted;
+    } else if (is_data(packet.opcode) && packet.damage == Damage::none) {
+      mark_data(packet);
+    }
+    if (!random_.chance(duplicate_)) return Verdict::pass;
+    ++counts_.duplicated;
+    return Verdict::duplicate;
+  }
+  const ImpairmentCounts& counts() const { return counts_; }
+
+ private:
+  void mark_data(Packet& packet) {
+    if (random_.chance(trim_)) {
+      packet.damage = Damage::trimmed;
+      packet.payload_bytes = 0;
+      packet.payload = nullptr;
+      packet.role = TrafficRole::trimmed;
+      ++counts_.trimmed;
+    }
+    if (packet.ecn != Ecn::not_ect && random_.chance(ecn_)) {
+      packet.ecn = Ecn::ce;
+      ++counts_.ce_marked;
+    }
+  }
+
+  double loss_;
+  double trim_;
+  double corrupt_;
+  double duplicate_;
+  double ecn_;
+  KeyedRandom random_;
+  ImpairmentCounts counts_;
+};
+
+}  // namespace mrc

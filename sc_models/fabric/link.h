@@ -1,0 +1,62 @@
+// One direction of a cable. The only thing that two wheels share: the sender appends values that are due no earlier than
+// its own present plus the cable's delay, the receiver takes them when they are due.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/box.h"
+#include "mrc/packet.h"
+
+namespace mrc {
+
+/// A packet on its way, with the times at which its first and last bit reach the far end.
+struct Flight {
+  TimePs first_bit = 0;
+  TimePs last_bit = 0;
+  Packet packet;
+};
+
+class Link {
+ public:
+  /// When the receiver may look: a switch that cuts through at the first bit, a NIC at the last.
+  enum class DueAt : std::uint8_t { first_bit, last_bit };
+
+  Link(TimePs delay_ps, DueAt due_at) : delay_ps_(delay_ps), due_at_(due_at), ring_(64) {}
+
+  void set_receiver(Box* receiver) { receiver_ = receiver; }
+  TimePs delay_ps() const { return delay_ps_; }
+
+  /// First and last bit leave the sender at these times; packets are sent in order.
+  void send(TimePs first_bit_out, TimePs last_bit_out, const Packet& packet) {
+    if (tail_ - head_ == ring_.size()) grow();
+    Flight& flight = ring_[tail_ & (ring_.size() - 1)];
+    flight = Flight{first_bit_out + delay_ps_, last_bit_out + delay_ps_, packet};
+    const bool was_empty = head_ == tail_;
+    ++tail_;
+    if (was_empty) receiver_->wake_at(due(flight));
+  }
+  bool empty() const { return head_ == tail_; }
+  /// Time at which the oldest flight may be looked at, kNever without one.
+  TimePs next_due() const { return empty() ? kNever : due(ring_[head_ & (ring_.size() - 1)]); }
+  /// Precondition: not empty.
+  const Flight& front() const { return ring_[head_ & (ring_.size() - 1)]; }
+  void pop() { ++head_; }
+
+ private:
+  TimePs due(const Flight& flight) const { return due_at_ == DueAt::first_bit ? flight.first_bit : flight.last_bit; }
+  void grow() {
+    std::vector<Flight> larger(ring_.size() * 2);
+    for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = ring_[i & (ring_.size() - 1)];
+    ring_.swap(larger);
+  }
+
+  TimePs delay_ps_;
+  DueAt due_at_;
+  std::vector<Flight> ring_;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+  Box* receiver_ = nullptr;
+};
+
+}  // namespace mrc

@@ -1,0 +1,41 @@
+// Builds the answers of the responder (SACK, NACK, transport ACK) and hands them to the control queue.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/nic_context.h"
+
+namespace mrc {
+
+class ControlQueue;
+
+/// An answer that the responder owes.
+struct AckJob {
+  enum class Kind : std::uint8_t { sack, nack, transport_ack };
+  std::uint32_t qp = 0;
+  Kind kind = Kind::sack;
+  SackTrigger trigger;                ///< with sack
+  NackFields nack;                    ///< with nack
+  TransportAckFields transport_ack;   ///< with transport_ack
+};
+
+class AckCoalescer : public Box {
+ public:
+  AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, ControlQueue& control_queue);
+
+  Fifo<AckJob>& in() { return in_; }
+  void step(TimePs now) override;
+
+  IssueSlot slot;
+
+ private:
+  Packet* build(TimePs now, const AckJob& job);
+
+  NicContext& nic_;
+  ControlQueue& control_queue_;
+  Fifo<AckJob> in_;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,47 @@
+#include "nic/control/completion.h"
+
+#include <algorithm>
+
+namespace mrc {
+namespace {
+
+/// Completion queues lie in host memory above the QP contexts; only alignment matters to the bus.
+constexpr std::uint64_t kCompletionQueueAddress = 0x4000'0000;
+
+}  // namespace
+
+CompletionUnit::CompletionUnit(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie)
+    : Box(name, owner),
+      slot("completion", nic.tx_work),
+      nic_(nic),
+      pcie_(pcie),
+      in_("completion.queue", nic.config.nic.completion.queue_entries) {
+  in_.connect(nullptr, this);
+}
+
+void CompletionUnit::step(TimePs now) {
+  if (now < next_start_) {
+    wake_at(next_start_);
+    return;
+  }
+  if (!in_.ready(now)) {
+    slot.empty(now);
+    in_.wait_ready(now);
+    return;
+  }
+  if (host_queue_->full()) {
+    slot.blocked(now, BlockedBy::completion_queue);
+    host_queue_->wait_room(now);
+    return;
+  }
+  const NicConfig::Completion& config = nic_.config.nic.completion;
+  const TimePs start = now + nic_.clock.cycles(config.pipeline.latency_cycles);
+  const PcieDma::WriteTimes times = pcie_.write(start, kCompletionQueueAddress, config.cqe_bytes);
+  next_start_ = std::max(now + nic_.clock.cycles(config.pipeline.initiation_interval_cycles), times.last_end);
+  slot.busy(now, next_start_);
+  const TimePs polled = times.last_end + pcie_.write_latency() + static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0);
+  host_queue_->push(now, in_.pop(now), polled);
+  in_.wait_ready(next_start_);
+}
+
+}  // namespace mrc

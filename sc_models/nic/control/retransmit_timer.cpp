@@ -1,0 +1,41 @@
+#include "nic/control/retransmit_timer.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "nic/control/sack_processor.h"
+
+namespace mrc {
+
+RetransmitTimer::RetransmitTimer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
+    : Box(name, owner), nic_(nic) {
+  heap_.reserve(nic.qps.size());
+}
+
+void RetransmitTimer::push(Entry entry) {
+  nic_.qps[entry.qp].timer_at = entry.at;
+  heap_.push_back(entry);
+  std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
+  wake_at(entry.at);
+}
+
+void RetransmitTimer::update(std::uint32_t index, TimePs now) {
+  const TimePs deadline = nic_.qps[index].requestor->next_deadline();
+  if (deadline < nic_.qps[index].timer_at) push({std::max(deadline, now), index});
+}
+
+void RetransmitTimer::step(TimePs now) {
+  while (!heap_.empty() && heap_.front().at <= now) {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
+    const Entry entry = heap_.back();
+    heap_.pop_back();
+    Qp& qp = nic_.qps[entry.qp];
+    if (qp.timer_at != entry.at) continue;
+    qp.timer_at = kNever;
+    if (qp.requestor->next_deadline() <= now) sack_processor_->follow_up(now, qp, qp.requestor->on_deadline(now));
+    update(entry.qp, now);
+  }
+  if (!heap_.empty()) wake_at(heap_.front().at);
+}
+
+}  // namespace mrc

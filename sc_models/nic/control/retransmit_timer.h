@@ -1,0 +1,36 @@
+// Local ACK timers of all QPs: a heap of the earliest times at which a QP can time out. A later deadline leaves the earlier
+// entry standing and is found out when it fires, so that the usual case, an acknowledgement in time, costs a comparison.
+#pragma once
+
+#include <vector>
+
+#include "engine/box.h"
+#include "nic/nic_context.h"
+
+namespace mrc {
+
+class SackProcessor;
+
+class RetransmitTimer : public Box {
+ public:
+  RetransmitTimer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
+  void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
+
+  /// The QP's next deadline may have come closer.
+  void update(std::uint32_t qp, TimePs now);
+  void step(TimePs now) override;
+
+ private:
+  struct Entry {
+    TimePs at;
+    std::uint32_t qp;
+    friend bool operator>(const Entry& a, const Entry& b) { return a.at != b.at ? a.at > b.at : a.qp > b.qp; }
+  };
+  void push(Entry entry);
+
+  NicContext& nic_;
+  SackProcessor* sack_processor_ = nullptr;
+  std::vector<Entry> heap_;
+};
+
+}  // namespace mrc

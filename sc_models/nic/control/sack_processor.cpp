@@ -1,0 +1,73 @@
+#include "nic/control/sack_processor.h"
+
+#include "nic/control/completion.h"
+#include "nic/control/retransmit_timer.h"
+#include "nic/tx/qp_scheduler.h"
+#include "nic/tx/retransmit_buffer.h"
+#include "nic/tx/spray_scheduler.h"
+
+namespace mrc {
+
+SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
+                             Fifo<Packet*>& in, Box& parser)
+    : Box(name, owner), slot("sack_processor", nic.tx_work), nic_(nic), in_(in) {
+  in_.connect(&parser, this);
+}
+
+void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer,
+                            SprayScheduler& spray_scheduler, RetransmitTimer& timer, CompletionUnit& completion) {
+  scheduler_ = &scheduler;
+  retransmit_buffer_ = &retransmit_buffer;
+  spray_scheduler_ = &spray_scheduler;
+  timer_ = &timer;
+  completion_ = &completion;
+}
+
+AckResult SackProcessor::apply(TimePs now, Qp& qp, const Packet& packet) {
+  switch (packet.opcode) {
+    case Opcode::sack: return qp.requestor->on_sack(packet.sack, now);
+    case Opcode::nack: return qp.requestor->on_nack(packet.nack, now);
+    case Opcode::transport_ack: return qp.requestor->on_transport_ack(packet.transport_ack, now);
+    default: return {};
+  }
+}
+
+void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result) {
+  const std::uint32_t index = nic_.index_of(qp);
+  if (result.records_freed > 0) retransmit_buffer_->release(now, result.records_freed);
+  Completion done;
+  while (!completion_->in().full() && qp.requestor->pop_completion(done)) {
+    if (qp.wqes_held > 0) --qp.wqes_held;
+    completion_->in().push(now, {Cqe::Kind::send, index, done.id, 0, done.status}, now);
+  }
+  scheduler_->activate(index, now);
+  if (!qp.congestion->waiting.empty()) scheduler_->window_opened(*qp.congestion, now);
+  spray_scheduler_->retry(now);
+  timer_->update(index, now);
+}
+
+void SackProcessor::step(TimePs now) {
+  if (now < next_start_) {
+    wake_at(next_start_);
+    return;
+  }
+  if (!in_.ready(now)) {
+    slot.empty(now);
+    in_.wait_ready(now);
+    return;
+  }
+  if (completion_->in().full()) {
+    slot.blocked(now, BlockedBy::completion_queue);
+    completion_->in().wait_room(now);
+    return;
+  }
+  const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;
+  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  slot.busy(now, next_start_);
+  Packet* packet = in_.pop(now);
+  if (Qp* qp = nic_.find_qp(packet->destination_qp)) follow_up(now, *qp, apply(now, *qp, *packet));
+  nic_.packets.release(packet);
+  in_.wait_ready(next_start_);
+}
+
+}  // namespace mrc

@@ -1,0 +1,44 @@
+// Applies SACKs, NACKs and transport ACKs to their QP: frees records, feeds path table and congestion control, completes
+// messages, and wakes whoever may go on.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/nic_context.h"
+
+namespace mrc {
+
+class CompletionUnit;
+class QpScheduler;
+class RetransmitBuffer;
+class RetransmitTimer;
+class SprayScheduler;
+
+class SackProcessor : public Box {
+ public:
+  SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
+                Box& parser);
+  void connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer, SprayScheduler& spray_scheduler,
+               RetransmitTimer& timer, CompletionUnit& completion);
+
+  void step(TimePs now) override;
+  /// Follows up what a QP's requestor has learned, from a packet or from a timer.
+  void follow_up(TimePs now, Qp& qp, const AckResult& result);
+
+  IssueSlot slot;
+
+ private:
+  AckResult apply(TimePs now, Qp& qp, const Packet& packet);
+
+  NicContext& nic_;
+  Fifo<Packet*>& in_;
+  QpScheduler* scheduler_ = nullptr;
+  RetransmitBuffer* retransmit_buffer_ = nullptr;
+  SprayScheduler* spray_scheduler_ = nullptr;
+  RetransmitTimer* timer_ = nullptr;
+  CompletionUnit* completion_ = nullptr;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,61 @@
+// What the boxes of one NIC share: its clock, its QPs, its packets, its counters. Boxes talk to each other through queues;
+// this is the state that in silicon would be SRAM beside them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/clock_domain.h"
+#include "engine/ledger.h"
+#include "engine/packet_pool.h"
+#include "nic/qp.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+struct NicCounters {
+  std::uint64_t data_packets = 0;        ///< sent, retransmissions included
+  std::uint64_t data_payload_bytes = 0;
+  std::uint64_t retransmitted = 0;
+  std::uint64_t retransmitted_wire_bytes = 0;
+  std::uint64_t first_payload_bytes = 0; ///< payload of first transmissions
+  std::uint64_t data_wire_bytes = 0;
+  std::uint64_t control_packets = 0;
+  std::uint64_t control_wire_bytes = 0;
+  std::uint64_t delivered = 0;           ///< data packets placed in memory
+  std::uint64_t delivered_bytes = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t trimmed_received = 0;
+  std::uint64_t corrupted_received = 0;  ///< dropped by ICRC
+  std::uint64_t rx_overrun = 0;          ///< dropped for want of room in front of the parser
+  std::uint64_t nacks_sent = 0;
+  std::uint64_t sacks_sent = 0;
+  std::uint64_t ce_received = 0;
+  std::uint64_t unknown_qp = 0;          ///< dropped: no such QP, or one that only sends
+};
+
+struct NicContext {
+  NicContext(NodeId id, const ScenarioConfig& scenario_config)
+      : node(id), scenario(scenario_config), config(scenario_config.node(id)), clock(config.nic.core_clock_ghz) {}
+
+  NodeId node;
+  const ScenarioConfig& scenario;
+  const NodeConfig& config;
+  ClockDomain clock;
+  PacketPool packets;
+  std::vector<Qp> qps;                  ///< index = QP number - kFirstQpNumber
+  std::vector<CongestionDomain> congestion;
+  WorkClock tx_work;                    ///< messages posted and not completed
+  WorkClock rx_work;                    ///< data packets between port and memory
+  NicCounters counters;
+
+  static constexpr QpNumber kFirstQpNumber = 16;
+  /// Null for a number that this NIC has not given out.
+  Qp* find_qp(QpNumber number) {
+    const std::uint64_t index = std::uint64_t{number} - kFirstQpNumber;
+    return index < qps.size() ? &qps[index] : nullptr;
+  }
+  std::uint32_t index_of(const Qp& qp) const { return qp.number - kFirstQpNumber; }
+};
+
+}  // namespace mrc

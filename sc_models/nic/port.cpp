@@ -1,0 +1,119 @@
+#include "nic/port.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "nic/control/control_queue.h"
+#include "nic/tx/spray_scheduler.h"
+
+namespace mrc {
+namespace {
+
+constexpr std::uint32_t kSmallestDataPacketBytes = 128;
+
+}  // namespace
+
+Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::uint32_t index,
+           Link& transmit, Link& receive)
+    : Box(name, owner),
+      slot(fmt::format("port{}", index), nic.tx_work),
+      nic_(nic),
+      index_(index),
+      transmit_link_(transmit),
+      receive_link_(receive),
+      line_(nic.config.nic.port_gbps),
+      mac_fec_ps_(static_cast<TimePs>(nic.config.nic.port.mac_fec_latency_ns * 1000.0)),
+      control_(fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries),
+      data_(fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes),
+      tx_fifo_(fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes) {}
+
+void Port::connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue, Fifo<Packet*>& parser_queue) {
+  spray_scheduler_ = &spray_scheduler;
+  control_queue_ = &control_queue;
+  parser_queue_ = &parser_queue;
+  control_.connect(&control_queue, this);
+  data_.connect(nullptr, this);
+  receive_link_.set_receiver(this);
+}
+
+void Port::free_sent_bytes(TimePs now) {
+  if (bytes_on_line_ == 0 || line_.free_at() > now) return;
+  tx_fifo_.remove(line_.free_at(), bytes_on_line_);
+  bytes_on_line_ = 0;
+}
+
+bool Port::has_data_room(TimePs now, std::uint32_t wire_bytes) {
+  free_sent_bytes(now);
+  return tx_fifo_.fits(wire_bytes);
+}
+
+void Port::reserve_data(TimePs now, std::uint32_t wire_bytes) { tx_fifo_.add(now, wire_bytes); }
+
+void Port::send_data(TimePs now, Packet* packet, TimePs ready_at) { data_.push(now, packet, ready_at); }
+
+void Port::send(TimePs now, Packet* packet) {
+  const std::uint32_t bytes = wire_bytes(*packet, nic_.scenario.protocol.encapsulation);
+  NicCounters& counters = nic_.counters;
+  if (is_data(packet->opcode)) {
+    bytes_on_line_ = bytes;
+    ++counters.data_packets;
+    counters.data_payload_bytes += packet->payload_bytes;
+    counters.data_wire_bytes += bytes;
+    if (packet->retransmission) {
+      ++counters.retransmitted;
+      counters.retransmitted_wire_bytes += bytes;
+    } else {
+      counters.first_payload_bytes += packet->payload_bytes;
+    }
+  } else {
+    ++counters.control_packets;
+    counters.control_wire_bytes += bytes;
+  }
+  const TimePs last_bit = line_.occupy(now, bytes);
+  slot.busy(now, last_bit);
+  transmit_link_.send(now + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
+  nic_.packets.release(packet);
+}
+
+void Port::transmit(TimePs now) {
+  if (line_.free_at() > now) return;
+  free_sent_bytes(now);
+  spray_scheduler_->retry(now);
+  if (control_.ready(now)) {
+    send(now, control_.pop(now));
+  } else if (data_.ready(now)) {
+    send(now, data_.pop(now));
+  } else {
+    slot.empty(now);
+  }
+}
+
+void Port::receive(TimePs now) {
+  while (receive_link_.next_due() <= now) {
+    if (parser_queue_->full()) {
+      ++nic_.counters.rx_overrun;
+    } else {
+      Packet* packet = nic_.packets.acquire();
+      *packet = receive_link_.front().packet;
+      parser_queue_->push(now, packet, now + mac_fec_ps_);
+    }
+    receive_link_.pop();
+  }
+}
+
+void Port::arm(TimePs now) {
+  if (!receive_link_.empty()) wake_at(receive_link_.next_due());
+  const bool spray_may_wait = bytes_on_line_ > 0 && !tx_fifo_.fits(bytes_on_line_);
+  if (spray_may_wait) wake_at(line_.free_at());
+  const TimePs earliest = std::max(now, line_.free_at());
+  control_.wait_ready(earliest);
+  data_.wait_ready(earliest);
+}
+
+void Port::step(TimePs now) {
+  receive(now);
+  transmit(now);
+  arm(now);
+}
+
+}  // namespace mrc

@@ -1,0 +1,58 @@
+// A port with its MAC: serializes what the transmit side hands it, control before data, and passes what arrives to the
+// parser. Room for data is promised (reserved) when the spray scheduler chooses the port and free when the last bit left.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "engine/occupancy.h"
+#include "engine/serial_line.h"
+#include "fabric/link.h"
+#include "nic/nic_context.h"
+
+namespace mrc {
+
+class SprayScheduler;
+class ControlQueue;
+
+class Port : public Box {
+ public:
+  Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::uint32_t index, Link& transmit,
+       Link& receive);
+  void connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue, Fifo<Packet*>& parser_queue);
+
+  bool has_data_room(TimePs now, std::uint32_t wire_bytes);
+  void reserve_data(TimePs now, std::uint32_t wire_bytes);
+  /// The packet for which room was reserved; its first beat is there at `ready_at`.
+  void send_data(TimePs now, Packet* packet, TimePs ready_at);
+  Fifo<Packet*>& control() { return control_; }
+
+  void step(TimePs now) override;
+  const Occupancy& tx_fifo() const { return tx_fifo_; }
+  const Occupancy& control_fifo() const { return control_.occupancy(); }
+
+  IssueSlot slot;
+
+ private:
+  void transmit(TimePs now);
+  void free_sent_bytes(TimePs now);
+  void send(TimePs now, Packet* packet);
+  void receive(TimePs now);
+  void arm(TimePs now);
+
+  NicContext& nic_;
+  std::uint32_t index_;
+  Link& transmit_link_;
+  Link& receive_link_;
+  SprayScheduler* spray_scheduler_ = nullptr;
+  ControlQueue* control_queue_ = nullptr;
+  Fifo<Packet*>* parser_queue_ = nullptr;
+  SerialLine line_;
+  TimePs mac_fec_ps_;
+  Fifo<Packet*> control_;
+  Fifo<Packet*> data_;
+  Occupancy tx_fifo_;
+  std::uint32_t bytes_on_line_ = 0;  ///< data bytes whose last bit leaves at line_.free_at()
+};
+
+}  // namespace mrc

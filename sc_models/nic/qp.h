@@ -1,0 +1,70 @@
+// A queue pair as the NIC's boxes share it: ring 1 state of both directions, the host's send queue, and the flags by
+// which the scheduler finds it. A QP that has nothing to do is touched by nobody.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mrc/control/congestion.h"
+#include "mrc/control/path_table.h"
+#include "mrc/rx/responder.h"
+#include "mrc/rx/reverse_paths.h"
+#include "mrc/srv6_usid.h"
+#include "mrc/tx/requestor.h"
+#include "mrc/tx/work_request.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// The send queue in host memory: what software has posted and the NIC has not fetched yet.
+class SendQueue {
+ public:
+  void post(const WorkRequest& request) {
+    if (tail_ - head_ == ring_.size()) grow();
+    ring_[tail_++ & (ring_.size() - 1)] = request;
+  }
+  std::uint64_t waiting() const { return tail_ - head_; }
+  WorkRequest fetch() { return ring_[head_++ & (ring_.size() - 1)]; }
+
+ private:
+  void grow() {
+    std::vector<WorkRequest> larger(ring_.empty() ? 16 : ring_.size() * 2);
+    for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = ring_[i & (ring_.size() - 1)];
+    ring_.swap(larger);
+  }
+
+  std::vector<WorkRequest> ring_;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+};
+
+/// QPCC: one congestion controller and the QPs that wait for its window.
+struct CongestionDomain {
+  std::unique_ptr<CongestionControl> control;
+  std::vector<std::uint32_t> waiting;  ///< QP indices blocked by cwnd
+};
+
+struct Qp {
+  QpNumber number = 0;
+  QpNumber peer_number = 0;
+  NodeId peer = 0;
+  UsidTemplate route;
+  std::unique_ptr<PathTable> own_paths;  ///< empty where the path table is shared
+  PathTable* paths = nullptr;
+  CongestionDomain* congestion = nullptr;
+  std::unique_ptr<Requestor> requestor;
+  std::unique_ptr<Responder> responder;
+  std::unique_ptr<ReversePaths> reverse_paths;
+  SendQueue send_queue;
+  std::uint32_t wqes_held = 0;       ///< fetched and not completed by the requestor
+  std::uint32_t wqes_in_fetch = 0;
+  bool listed = false;               ///< in the scheduler's ready list
+  bool granted = false;              ///< the segmenter works on it
+  bool waits_for_window = false;     ///< in congestion->waiting
+  bool waits_for_entries = false;    ///< in the retransmit buffer's waiting list
+  TimePs timer_at = kNever;          ///< the earliest time at which the retransmit timer looks at it
+};
+
+}  // namespace mrc

@@ -1,0 +1,72 @@
+#include "nic/rx/dma_write.h"
+
+#include "host/host_memory.h"
+#include "nic/control/completion.h"
+
+namespace mrc {
+
+DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+                   HostMemory& memory, AckCoalescer& ack_coalescer, CompletionUnit& completion)
+    : Box(name, owner),
+      nic_(nic),
+      pcie_(pcie),
+      memory_(memory),
+      ack_coalescer_(ack_coalescer),
+      completion_(completion),
+      in_("dma_write.queue", nic.config.nic.psn_tracker.queue_entries),
+      staging_("rx_staging", "bytes", nic.config.nic.rx_staging.bytes) {}
+
+void DmaWrite::free_staging(TimePs now) {
+  if (leaving_.bytes == 0 || leaving_.at > now) return;
+  staging_.remove(leaving_.at, leaving_.bytes);
+  leaving_.bytes = 0;
+}
+
+bool DmaWrite::has_staging(TimePs now, std::uint32_t bytes) {
+  free_staging(now);
+  return staging_.fits(bytes);
+}
+
+void DmaWrite::reserve_staging(TimePs now, std::uint32_t bytes) { staging_.add(now, bytes); }
+
+void DmaWrite::close_messages(TimePs at, const WriteJob& job) {
+  Qp& qp = nic_.qps[job.qp];
+  if (const auto ack = qp.responder->writes_issued(job.closes_messages)) {
+    ack_coalescer_.in().push(at, {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .transport_ack = *ack}, at);
+  }
+  ReceiveCompletion received;
+  while (qp.responder->pop_receive(received)) {
+    completion_.in().push(at, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, at);
+  }
+}
+
+void DmaWrite::write(TimePs now, const WriteJob& job) {
+  Packet* packet = job.packet;
+  const TimePs start = now + nic_.clock.cycles(nic_.config.nic.dma_write.pipeline.latency_cycles);
+  const PcieDma::WriteTimes times = pcie_.write(start, packet->va, packet->payload_bytes);
+  memory_.write(packet->va, packet->payload, packet->payload_bytes);
+  next_start_ = times.last_end - (start - now);
+  leaving_ = {times.last_end, packet->payload_bytes};
+  ++nic_.counters.delivered;
+  nic_.counters.delivered_bytes += packet->payload_bytes;
+  if (job.closes_messages > 0) close_messages(times.last_end, job);
+  nic_.packets.release(packet);
+  nic_.rx_work.end(now);
+}
+
+void DmaWrite::step(TimePs now) {
+  if (now < next_start_) {
+    wake_at(next_start_);
+    return;
+  }
+  free_staging(now);
+  if (!in_.ready(now)) {
+    slot().empty(now);
+    in_.wait_ready(now);
+    return;
+  }
+  write(now, in_.pop(now));
+  in_.wait_ready(next_start_);
+}
+
+}  // namespace mrc

@@ -1,0 +1,61 @@
+// Writes accepted payload to host memory as posted writes, in the order in which packets were accepted; owns the staging
+// buffer from which it writes. What a write completes (transport ACK, receive completion) follows its last TLP.
+#pragma once
+
+#include <vector>
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "engine/occupancy.h"
+#include "nic/control/ack_coalescer.h"
+#include "nic/nic_context.h"
+#include "pcie/pcie_dma.h"
+
+namespace mrc {
+
+class CompletionUnit;
+class HostMemory;
+
+struct WriteJob {
+  Packet* packet = nullptr;
+  std::uint32_t qp = 0;
+  std::uint32_t closes_messages = 0;
+};
+
+class DmaWrite : public Box {
+ public:
+  DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, HostMemory& memory,
+           AckCoalescer& ack_coalescer, CompletionUnit& completion);
+
+  Fifo<WriteJob>& in() { return in_; }
+  /// Room for `bytes` in the staging buffer at `now`.
+  bool has_staging(TimePs now, std::uint32_t bytes);
+  void reserve_staging(TimePs now, std::uint32_t bytes);
+  void refuse_staging(TimePs now) { staging_.refuse(now); }
+  void step(TimePs now) override;
+  const Occupancy& staging() const { return staging_; }
+
+  IssueSlot& slot() { return pcie_.write_slot(); }
+
+ private:
+  struct Release {
+    TimePs at;
+    std::uint32_t bytes;
+  };
+  void free_staging(TimePs now);
+  void write(TimePs now, const WriteJob& job);
+  void close_messages(TimePs at, const WriteJob& job);
+
+  NicContext& nic_;
+  PcieDma& pcie_;
+  HostMemory& memory_;
+  AckCoalescer& ack_coalescer_;
+  CompletionUnit& completion_;
+  Fifo<WriteJob> in_;
+  Occupancy staging_;
+  Release leaving_{0, 0};  ///< the packet whose last TLP leaves at next_start_
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,103 @@
+#include "nic/rx/psn_tracker.h"
+
+namespace mrc {
+
+PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
+                       Box& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer)
+    : Box(name, owner),
+      slot("psn_tracker", nic.rx_work),
+      nic_(nic),
+      in_(in),
+      dma_write_(dma_write),
+      ack_coalescer_(ack_coalescer) {
+  in_.connect(&parser, this);
+  dma_write_.in().connect(this, &dma_write_);
+  ack_coalescer_.in().connect(this, &ack_coalescer_);
+}
+
+void PsnTracker::discard(TimePs now, Packet* packet) {
+  nic_.packets.release(packet);
+  nic_.rx_work.end(now);
+}
+
+void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision) {
+  const TimePs out = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles);
+  AckJob job{.qp = nic_.index_of(qp)};
+  if (decision.nack != NackReason::none) {
+    job.kind = AckJob::Kind::nack;
+    job.nack = qp.responder->build_nack(packet, decision.nack);
+    ack_coalescer_.in().push(now, job, out);
+  }
+  if (decision.repeat_transport_ack) {
+    job.kind = AckJob::Kind::transport_ack;
+    job.transport_ack = qp.responder->repeat_transport_ack();
+    ack_coalescer_.in().push(now, job, out);
+  }
+  if (decision.sack) {
+    job.kind = AckJob::Kind::sack;
+    job.trigger = decision.trigger;
+    ack_coalescer_.in().push(now, job, out);
+  }
+}
+
+void PsnTracker::track(TimePs now, Packet* packet) {
+  Qp* qp = nic_.find_qp(packet->destination_qp);
+  if (qp == nullptr || !qp->responder) {
+    ++nic_.counters.unknown_qp;
+    discard(now, packet);
+    return;
+  }
+  if (packet->ecn == Ecn::ce) ++nic_.counters.ce_received;
+  Responder& responder = *qp->responder;
+  RxDecision decision;
+  if (packet->opcode == Opcode::probe_request) {
+    decision = responder.on_probe(*packet, now);
+  } else if (packet->damage == Damage::trimmed) {
+    ++nic_.counters.trimmed_received;
+    decision = responder.on_trimmed(*packet, now);
+  } else {
+    const bool staging = dma_write_.has_staging(now, packet->payload_bytes);
+    if (!staging) dma_write_.refuse_staging(now);
+    decision = responder.accept(*packet, {.packet_buffer_available = staging, .other_resource_available = true}, now);
+  }
+  answer(now, *packet, *qp, decision);
+  if (decision.place) {
+    dma_write_.reserve_staging(now, packet->payload_bytes);
+    dma_write_.in().push(now, {packet, nic_.index_of(*qp), decision.closes_messages},
+                         now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles));
+    return;
+  }
+  const bool duplicate =
+      decision.outcome == PsnOutcome::duplicate_below || decision.outcome == PsnOutcome::duplicate_above;
+  if (duplicate && packet->damage == Damage::none) ++nic_.counters.duplicates;
+  discard(now, packet);
+}
+
+void PsnTracker::step(TimePs now) {
+  if (now < next_start_) {
+    wake_at(next_start_);
+    return;
+  }
+  if (!in_.ready(now)) {
+    slot.empty(now);
+    in_.wait_ready(now);
+    return;
+  }
+  constexpr std::uint32_t most_answers = 3;
+  if (!ack_coalescer_.in().has_room_for(most_answers)) {
+    slot.blocked(now, BlockedBy::ack_queue);
+    ack_coalescer_.in().wait_room(now);
+    return;
+  }
+  if (dma_write_.in().full()) {
+    slot.blocked(now, BlockedBy::rx_staging);
+    dma_write_.in().wait_room(now);
+    return;
+  }
+  next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
+  slot.busy(now, next_start_);
+  track(now, in_.pop(now));
+  in_.wait_ready(next_start_);
+}
+
+}  // namespace mrc

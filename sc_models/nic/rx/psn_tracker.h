@@ -1,0 +1,35 @@
+// Asks ring 1 what becomes of each data packet (place, duplicate, NACK), after room in the staging buffer is promised and
+// before its bit is set, and passes on the write and the acknowledgement that follow.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/control/ack_coalescer.h"
+#include "nic/nic_context.h"
+#include "nic/rx/dma_write.h"
+
+namespace mrc {
+
+class PsnTracker : public Box {
+ public:
+  PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
+             Box& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer);
+
+  void step(TimePs now) override;
+
+  IssueSlot slot;
+
+ private:
+  void track(TimePs now, Packet* packet);
+  void answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision);
+  void discard(TimePs now, Packet* packet);
+
+  NicContext& nic_;
+  Fifo<Packet*>& in_;
+  DmaWrite& dma_write_;
+  AckCoalescer& ack_coalescer_;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

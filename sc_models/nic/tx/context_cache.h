@@ -1,0 +1,74 @@
+// QP contexts held on the NIC: least recently used, looked up by QP index. A miss costs a read over PCIe.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace mrc {
+
+class ContextCache {
+ public:
+  /// `qps` in all, of which `entries` (at least 1) fit.
+  ContextCache(std::uint32_t qps, std::uint32_t entries) : entries_(entries), nodes_(qps) {}
+
+  /// True if the context is on the NIC; makes it the most recently used.
+  bool touch(std::uint32_t qp) {
+    if (!nodes_[qp].resident) {
+      ++misses_;
+      return false;
+    }
+    ++hits_;
+    unlink(qp);
+    push_front(qp);
+    return true;
+  }
+  bool loading(std::uint32_t qp) const { return nodes_[qp].loading; }
+  void begin_load(std::uint32_t qp) { nodes_[qp].loading = true; }
+  /// The context has arrived; the least recently used one makes room.
+  void insert(std::uint32_t qp) {
+    nodes_[qp].loading = false;
+    if (nodes_[qp].resident) return;
+    if (resident_ == entries_) evict(tail_);
+    nodes_[qp].resident = true;
+    ++resident_;
+    push_front(qp);
+  }
+  std::uint64_t hits() const { return hits_; }
+  std::uint64_t misses() const { return misses_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
+  struct Node {
+    std::uint32_t previous = kNone;
+    std::uint32_t next = kNone;
+    bool resident = false;
+    bool loading = false;
+  };
+
+  void unlink(std::uint32_t qp) {
+    Node& node = nodes_[qp];
+    (node.previous == kNone ? head_ : nodes_[node.previous].next) = node.next;
+    (node.next == kNone ? tail_ : nodes_[node.next].previous) = node.previous;
+  }
+  void push_front(std::uint32_t qp) {
+    nodes_[qp].previous = kNone;
+    nodes_[qp].next = head_;
+    (head_ == kNone ? tail_ : nodes_[head_].previous) = qp;
+    head_ = qp;
+  }
+  void evict(std::uint32_t qp) {
+    unlink(qp);
+    nodes_[qp].resident = false;
+    --resident_;
+  }
+
+  std::uint32_t entries_;
+  std::vector<Node> nodes_;
+  std::uint32_t head_ = kNone;
+  std::uint32_t tail_ = kNone;
+  std::uint32_t resident_ = 0;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,27 @@
+#include "nic/tx/doorbell.h"
+
+#include "nic/tx/qp_scheduler.h"
+
+namespace mrc {
+
+Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler)
+    : Box(name, owner),
+      slot("doorbell", nic.tx_work),
+      nic_(nic),
+      scheduler_(scheduler),
+      queue_("doorbell.queue", nic.config.nic.doorbell.queue_entries) {
+  queue_.connect(nullptr, this);
+}
+
+void Doorbell::step(TimePs now) {
+  const PipelineConfig& pipeline = nic_.config.nic.doorbell.pipeline;
+  if (queue_.ready(now) && now >= next_start_) {
+    const std::uint32_t qp = queue_.pop(now);
+    scheduler_.activate(qp, now + nic_.clock.cycles(pipeline.latency_cycles));
+    next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+    slot.busy(now, next_start_);
+  }
+  queue_.wait_ready(next_start_);
+}
+
+}  // namespace mrc

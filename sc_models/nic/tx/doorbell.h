@@ -1,0 +1,30 @@
+// Takes doorbell writes from the host and tells the scheduler which QP has new work.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/nic_context.h"
+
+namespace mrc {
+
+class QpScheduler;
+
+class Doorbell : public Box {
+ public:
+  Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler);
+
+  /// The host's MMIO write reaches the NIC at `arrival`. False when the queue is full; the host then waits for room.
+  Fifo<std::uint32_t>& queue() { return queue_; }
+  void step(TimePs now) override;
+
+  IssueSlot slot;
+
+ private:
+  NicContext& nic_;
+  QpScheduler& scheduler_;
+  Fifo<std::uint32_t> queue_;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,67 @@
+#include "nic/tx/payload_fetch.h"
+
+#include <bit>
+
+#include "host/host_memory.h"
+
+namespace mrc {
+
+PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+                           const HostMemory& memory, Segmenter& segmenter)
+    : Box(name, owner),
+      slot("payload_fetch", nic.tx_work),
+      nic_(nic),
+      pcie_(pcie),
+      memory_(memory),
+      in_(segmenter.out()),
+      out_("payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
+      under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)) {
+  in_.connect(&segmenter, this);
+  pcie_.set_payload_producer(this);
+}
+
+bool PayloadFetch::from_sram(const Packet& packet) const {
+  return packet.retransmission && nic_.config.nic.retransmit_buffer.store == RetransmitStore::payload;
+}
+
+void PayloadFetch::step(TimePs now) {
+  if (now < next_start_) {
+    wake_at(next_start_);
+    return;
+  }
+  if (!in_.ready(now)) {
+    slot.empty(now);
+    in_.wait_ready(now);
+    return;
+  }
+  if (issued_ - delivered_ + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
+    slot.blocked(now, BlockedBy::spray_queue);
+    out_.wait_room(now);
+    return;
+  }
+  if (!pcie_.can_read()) {
+    slot.blocked(now, BlockedBy::pcie_line);
+    pcie_.wait_read_room(now);
+    return;
+  }
+  const PipelineConfig& pipeline = nic_.config.nic.payload_fetch.pipeline;
+  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  slot.busy(now, next_start_);
+  const TxPacket tx = in_.pop(now);
+  tx.packet->payload = memory_.data(tx.local_address, tx.packet->payload_bytes);
+  if (from_sram(*tx.packet)) {
+    out_.push(now, tx, now + nic_.clock.cycles(pipeline.latency_cycles));
+  } else {
+    under_way_[issued_ & (under_way_.size() - 1)] = tx;
+    pcie_.read(now, tx.local_address, tx.packet->payload_bytes, *this, issued_++, true);
+  }
+  in_.wait_ready(next_start_);
+}
+
+void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
+  const TimePs latency = nic_.clock.cycles(nic_.config.nic.payload_fetch.pipeline.latency_cycles);
+  ++delivered_;
+  out_.push(now, under_way_[cookie & (under_way_.size() - 1)], done_at + latency);
+}
+
+}  // namespace mrc

@@ -1,0 +1,42 @@
+// Reads each packet's payload from host memory, in order, as far ahead as its queue and the completion buffer allow.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/nic_context.h"
+#include "nic/tx/segmenter.h"
+#include "pcie/pcie_dma.h"
+
+namespace mrc {
+
+class HostMemory;
+
+class PayloadFetch : public Box, private ReadClient {
+ public:
+  PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+               const HostMemory& memory, Segmenter& segmenter);
+
+  /// Packets whose payload has arrived.
+  Fifo<TxPacket>& out() { return out_; }
+  void step(TimePs now) override;
+
+  IssueSlot slot;
+
+ private:
+  void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
+  /// The NIC still holds the payload of a retransmission when it stores payloads.
+  bool from_sram(const Packet& packet) const;
+
+  NicContext& nic_;
+  PcieDma& pcie_;
+  const HostMemory& memory_;
+  Fifo<TxPacket>& in_;
+  Fifo<TxPacket> out_;
+  std::vector<TxPacket> under_way_;  ///< ring, by cookie
+  std::uint64_t issued_ = 0;
+  std::uint64_t delivered_ = 0;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,141 @@
+#include "nic/tx/qp_scheduler.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "nic/tx/retransmit_buffer.h"
+
+namespace mrc {
+namespace {
+
+constexpr std::uint32_t kGrantQueue = 4;
+constexpr std::uint32_t kWqeRequestQueue = 16;
+
+BlockedBy cause_of(SendGate gate) {
+  if (gate == SendGate::blocked_mpr) return BlockedBy::mpr;
+  return gate == SendGate::blocked_write_imm ? BlockedBy::write_imm_limit : BlockedBy::cwnd;
+}
+
+}  // namespace
+
+QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+                         RetransmitBuffer& retransmit_buffer)
+    : Box(name, owner),
+      slot("qp_scheduler", nic.tx_work),
+      nic_(nic),
+      pcie_(pcie),
+      retransmit_buffer_(retransmit_buffer),
+      grants_("qp_scheduler.grants", kGrantQueue),
+      wqe_requests_("wqe_fetch.requests", kWqeRequestQueue),
+      cache_(static_cast<std::uint32_t>(nic.qps.size()), nic.config.nic.qp_scheduler.context_cache_entries),
+      ready_(std::bit_ceil(nic.qps.size() + 1)) {}
+
+void QpScheduler::activate(std::uint32_t index, TimePs at) {
+  Qp& qp = nic_.qps[index];
+  if (qp.listed || qp.granted) return;
+  qp.listed = true;
+  ready_[tail_++ & (ready_.size() - 1)] = {at, index};
+  wake_at(std::max(at, next_start_));
+}
+
+QpScheduler::Ready QpScheduler::pop_ready() { return ready_[head_++ & (ready_.size() - 1)]; }
+
+void QpScheduler::grant_done(std::uint32_t index, TimePs now) {
+  nic_.qps[index].granted = false;
+  activate(index, now);
+}
+
+void QpScheduler::window_opened(CongestionDomain& domain, TimePs now) {
+  for (const std::uint32_t index : domain.waiting) {
+    nic_.qps[index].waits_for_window = false;
+    activate(index, now);
+  }
+  domain.waiting.clear();
+}
+
+void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
+  const auto index = static_cast<std::uint32_t>(cookie);
+  pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
+  cache_.insert(index);
+  activate(index, done_at);
+}
+
+bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
+  if (cache_.touch(index)) return true;
+  if (cache_.loading(index)) return false;
+  if (!pcie_.can_read()) {
+    activate(index, now + nic_.clock.period_ps());
+    return false;
+  }
+  cache_.begin_load(index);
+  const NicConfig::QpScheduler& config = nic_.config.nic.qp_scheduler;
+  pcie_.read(now, std::uint64_t{index} * config.context_bytes, config.context_bytes, *this, index, false);
+  return false;
+}
+
+void QpScheduler::want_wqes(TimePs now, Qp& qp) {
+  const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
+  const bool wanted = qp.send_queue.waiting() > 0 && qp.wqes_in_fetch == 0 && qp.wqes_held < config.prefetch_depth;
+  if (!wanted || wqe_requests_.full()) return;
+  const auto room = std::min(config.batch, config.prefetch_depth - qp.wqes_held);
+  qp.wqes_in_fetch = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, qp.send_queue.waiting()));
+  wqe_requests_.push(now, nic_.index_of(qp), now + nic_.clock.period_ps());
+}
+
+void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
+  if (gate == SendGate::blocked_cwnd && !qp.waits_for_window) {
+    qp.waits_for_window = true;
+    qp.congestion->waiting.push_back(nic_.index_of(qp));
+  }
+  if (gate == SendGate::idle || gate == SendGate::in_error) {
+    if (qp.wqes_in_fetch > 0) {
+      slot.blocked(now, BlockedBy::wqe_fetch);
+    } else {
+      slot.empty(now);
+    }
+    return;
+  }
+  slot.blocked(now, cause_of(gate));
+}
+
+bool QpScheduler::serve(TimePs now) {
+  if (grants_.full()) {
+    grants_.wait_room(now);
+    slot.blocked(now, BlockedBy::segmenter_queue);
+    return false;
+  }
+  const std::uint32_t index = pop_ready().qp;
+  Qp& qp = nic_.qps[index];
+  qp.listed = false;
+  const PipelineConfig& pipeline = nic_.config.nic.qp_scheduler.pipeline;
+  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  if (!context_at_hand(now, index)) {
+    slot.blocked(now, BlockedBy::context_miss);
+    return true;
+  }
+  want_wqes(now, qp);
+  const SendGate gate = qp.requestor->gate(now);
+  if (gate != SendGate::ready) {
+    park(now, qp, gate);
+    return true;
+  }
+  if (!qp.requestor->next_is_retransmission() && !retransmit_buffer_.has_entry(now)) {
+    retransmit_buffer_.wait_entry(now, index);
+    slot.blocked(now, BlockedBy::retransmit_entries);
+    return true;
+  }
+  qp.granted = true;
+  slot.busy(now, next_start_);
+  grants_.push(now, {index, nic_.config.nic.qp_scheduler.quantum_bytes},
+               now + nic_.clock.cycles(pipeline.latency_cycles));
+  return true;
+}
+
+void QpScheduler::step(TimePs now) {
+  if (head_ != tail_ && now >= next_start_ && ready_[head_ & (ready_.size() - 1)].from <= now) {
+    if (!serve(now)) return;
+  }
+  if (head_ != tail_) wake_at(std::max(next_start_, ready_[head_ & (ready_.size() - 1)].from));
+}
+
+}  // namespace mrc

@@ -1,0 +1,69 @@
+// Round robin over the QPs that can send: loads their context, has their WQEs fetched, and grants the segmenter a quantum.
+// Only QPs in the ready list are looked at, so idle QPs cost nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/nic_context.h"
+#include "nic/tx/context_cache.h"
+#include "pcie/pcie_dma.h"
+
+namespace mrc {
+
+class RetransmitBuffer;
+
+/// Leave for a QP to send up to so many payload bytes before its turn is over.
+struct Grant {
+  std::uint32_t qp = 0;
+  std::uint32_t quantum_bytes = 0;
+};
+
+class QpScheduler : public Box, private ReadClient {
+ public:
+  QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+              RetransmitBuffer& retransmit_buffer);
+
+  /// Something about the QP changed (doorbell, WQE, window, loss): look at it from `at` on.
+  void activate(std::uint32_t qp, TimePs at);
+  /// The segmenter has used up or given back the QP's grant.
+  void grant_done(std::uint32_t qp, TimePs now);
+  /// QPs that waited for this window may go on.
+  void window_opened(CongestionDomain& domain, TimePs now);
+
+  Fifo<Grant>& grants() { return grants_; }
+  Fifo<std::uint32_t>& wqe_requests() { return wqe_requests_; }
+  void step(TimePs now) override;
+  const ContextCache& context_cache() const { return cache_; }
+
+  IssueSlot slot;
+
+ private:
+  struct Ready {
+    TimePs from;
+    std::uint32_t qp;
+  };
+
+  void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
+  bool serve(TimePs now);
+  bool context_at_hand(TimePs now, std::uint32_t qp);
+  void want_wqes(TimePs now, Qp& qp);
+  void park(TimePs now, Qp& qp, SendGate gate);
+  Ready pop_ready();
+
+  NicContext& nic_;
+  PcieDma& pcie_;
+  RetransmitBuffer& retransmit_buffer_;
+  Fifo<Grant> grants_;
+  Fifo<std::uint32_t> wqe_requests_;
+  ContextCache cache_;
+  std::vector<Ready> ready_;  ///< ring
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,51 @@
+// Holds what a retransmission needs until the packet is acknowledged: a record a packet, and with store = payload its
+// bytes. An entry is reserved when the segmenter takes the packet, so that a full buffer never holds up a retransmission.
+#pragma once
+
+#include <vector>
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "engine/occupancy.h"
+#include "nic/nic_context.h"
+#include "nic/tx/spray_scheduler.h"
+
+namespace mrc {
+
+class QpScheduler;
+
+class RetransmitBuffer : public Box {
+ public:
+  RetransmitBuffer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
+  void connect(SprayScheduler& spray_scheduler, QpScheduler& scheduler);
+
+  /// Room for one more packet of a full MTU.
+  bool has_entry(TimePs now) const;
+  void reserve_entry(TimePs now);
+  /// `packets` were acknowledged.
+  void release(TimePs now, std::uint32_t packets);
+  /// The QP could send but for an entry; it is activated when one is free.
+  void wait_entry(TimePs now, std::uint32_t qp);
+
+  Fifo<TxPacket>& out() { return out_; }
+  void step(TimePs now) override;
+  const Occupancy& entries() const { return entries_; }
+  const Occupancy& bytes() const { return bytes_; }
+
+  IssueSlot slot;
+
+ private:
+  bool stores_payload() const;
+
+  NicContext& nic_;
+  QpScheduler* scheduler_ = nullptr;
+  Fifo<TxPacket>* in_ = nullptr;
+  Fifo<TxPacket> out_;
+  Occupancy entries_;
+  Occupancy bytes_;
+  std::vector<std::uint32_t> waiting_;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,84 @@
+#include "nic/tx/segmenter.h"
+
+#include <algorithm>
+
+#include "nic/tx/retransmit_buffer.h"
+
+namespace mrc {
+
+Segmenter::Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler,
+                     RetransmitBuffer& retransmit_buffer)
+    : Box(name, owner),
+      slot("segmenter", nic.tx_work),
+      nic_(nic),
+      scheduler_(scheduler),
+      retransmit_buffer_(retransmit_buffer),
+      out_("segmenter.queue", nic.config.nic.segmenter.queue_entries) {
+  scheduler_.grants().connect(&scheduler_, this);
+}
+
+bool Segmenter::may_send(TimePs now, const Qp& qp) {
+  if (grant_.quantum_bytes == 0 || qp.requestor->gate(now) != SendGate::ready) return false;
+  return qp.requestor->next_is_retransmission() || retransmit_buffer_.has_entry(now);
+}
+
+void Segmenter::emit(TimePs now, Qp& qp) {
+  const PipelineConfig& pipeline = nic_.config.nic.segmenter.pipeline;
+  if (!qp.requestor->next_is_retransmission()) retransmit_buffer_.reserve_entry(now);
+  const SendPlan plan = qp.requestor->take(now);
+  Packet* packet = nic_.packets.acquire();
+  packet->source_node = nic_.node;
+  packet->destination_node = qp.peer;
+  packet->destination_qp = qp.peer_number;
+  packet->psn = plan.psn;
+  packet->va = plan.va;
+  packet->rkey = plan.rkey;
+  packet->dma_length = plan.dma_length;
+  packet->immediate = plan.immediate;
+  packet->msn = plan.msn;
+  packet->rqmsn = plan.rqmsn;
+  packet->opcode = plan.opcode;
+  packet->payload_bytes = plan.payload_bytes;
+  packet->ack_request = plan.ack_request;
+  packet->retransmission = plan.retransmission;
+  packet->role = plan.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
+  if (!nic_.scenario.protocol.trim_nack) packet->role = TrafficRole::no_trim;
+  packet->timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
+  grant_.quantum_bytes -= std::min(grant_.quantum_bytes, std::max<std::uint32_t>(plan.payload_bytes, 1));
+  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  slot.busy(now, next_start_);
+  out_.push(now, {packet, plan.local_address, nic_.index_of(qp)}, now + nic_.clock.cycles(pipeline.latency_cycles));
+}
+
+void Segmenter::give_back(TimePs now) {
+  has_grant_ = false;
+  scheduler_.grant_done(grant_.qp, now);
+}
+
+void Segmenter::step(TimePs now) {
+  if (now < next_start_) {
+    wake_at(next_start_);
+    return;
+  }
+  if (!has_grant_ && scheduler_.grants().ready(now)) {
+    grant_ = scheduler_.grants().pop(now);
+    has_grant_ = true;
+  }
+  if (!has_grant_) {
+    slot.empty(now);
+    scheduler_.grants().wait_ready(now);
+    return;
+  }
+  if (out_.full()) {
+    slot.blocked(now, BlockedBy::payload_fetch_queue);
+    out_.wait_room(now);
+    return;
+  }
+  Qp& qp = nic_.qps[grant_.qp];
+  if (may_send(now, qp)) emit(now, qp);
+  if (!may_send(now, qp)) give_back(now);
+  wake_at(std::max(next_start_, now));
+  if (!has_grant_ && scheduler_.grants().empty()) scheduler_.grants().wait_ready(next_start_);
+}
+
+}  // namespace mrc

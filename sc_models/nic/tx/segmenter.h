@@ -1,0 +1,45 @@
+// Cuts the granted QP's next message into packets, one an initiation interval, under the window rules of ring 1.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/nic_context.h"
+#include "nic/tx/qp_scheduler.h"
+
+namespace mrc {
+
+class RetransmitBuffer;
+
+/// A packet between segmenter and spray scheduler: header fields, and where its payload lies in host memory.
+struct TxPacket {
+  Packet* packet = nullptr;
+  std::uint64_t local_address = 0;
+  std::uint32_t qp = 0;
+};
+
+class Segmenter : public Box {
+ public:
+  Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler,
+            RetransmitBuffer& retransmit_buffer);
+
+  Fifo<TxPacket>& out() { return out_; }
+  void step(TimePs now) override;
+
+  IssueSlot slot;
+
+ private:
+  bool may_send(TimePs now, const Qp& qp);
+  void emit(TimePs now, Qp& qp);
+  void give_back(TimePs now);
+
+  NicContext& nic_;
+  QpScheduler& scheduler_;
+  RetransmitBuffer& retransmit_buffer_;
+  Fifo<TxPacket> out_;
+  Grant grant_;
+  bool has_grant_ = false;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,71 @@
+#include "nic/tx/spray_scheduler.h"
+
+#include "nic/control/retransmit_timer.h"
+
+namespace mrc {
+
+SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
+                               PayloadFetch& payload_fetch, std::vector<Port*> ports, RetransmitTimer& timer)
+    : Box(name, owner),
+      slot("spray_scheduler", nic.tx_work),
+      nic_(nic),
+      in_(payload_fetch.out()),
+      ports_(std::move(ports)),
+      timer_(timer),
+      out_("spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries) {
+  in_.connect(&payload_fetch, this);
+}
+
+std::uint32_t SprayScheduler::free_ports(TimePs now, std::uint32_t bytes) {
+  std::uint32_t mask = 0;
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    if (ports_[i]->has_data_room(now, bytes)) mask |= 1U << i;
+  }
+  return mask;
+}
+
+void SprayScheduler::retry(TimePs now) {
+  if (!waits_for_path_) return;
+  waits_for_path_ = false;
+  wake_at(now);
+}
+
+void SprayScheduler::step(TimePs now) {
+  if (now < next_start_) {
+    wake_at(next_start_);
+    return;
+  }
+  if (!in_.ready(now)) {
+    slot.empty(now);
+    in_.wait_ready(now);
+    return;
+  }
+  if (out_.full()) {
+    slot.blocked(now, BlockedBy::retransmit_queue);
+    out_.wait_room(now);
+    return;
+  }
+  Packet& packet = *in_.front().packet;
+  Qp& qp = nic_.qps[in_.front().qp];
+  const std::uint32_t bytes = wire_bytes(packet, nic_.scenario.protocol.encapsulation);
+  const std::uint32_t free = free_ports(now, bytes);
+  const EvIndex ev = free == 0 ? kNoEv : qp.paths->select(free, now);
+  if (ev == kNoEv) {
+    const bool no_good_ev = !qp.paths->has_good(~0U);
+    slot.blocked(now, no_good_ev ? BlockedBy::no_good_ev : BlockedBy::port_credit);
+    waits_for_path_ = true;
+    return;
+  }
+  const PipelineConfig& pipeline = nic_.config.nic.spray_scheduler.pipeline;
+  packet.ev = qp.paths->value(ev);
+  packet.plane = qp.paths->plane(ev);
+  ports_[packet.plane]->reserve_data(now, bytes);
+  qp.requestor->transmitted(packet.psn, ev, now);
+  timer_.update(nic_.index_of(qp), now);
+  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  slot.busy(now, next_start_);
+  out_.push(now, in_.pop(now), now + nic_.clock.cycles(pipeline.latency_cycles));
+  in_.wait_ready(next_start_);
+}
+
+}  // namespace mrc

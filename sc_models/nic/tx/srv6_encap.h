@@ -1,0 +1,45 @@
+// Puts the outer IPv6 header before the packet as it streams through the datapath: the uSID carrier that fixes its path.
+// With an engine (Verilated RTL) in place of or beside the box, real bytes go through it and its cycles are taken.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/nic_context.h"
+#include "nic/port.h"
+#include "nic/tx/retransmit_buffer.h"
+#include "nic/tx/srv6_encap_rtl_path.h"
+#include "pcie/pcie_dma.h"
+
+namespace mrc {
+
+class Srv6Encap : public Box {
+ public:
+  /// `rtl` may be null: SystemC only.
+  Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+            RetransmitBuffer& retransmit_buffer, std::vector<Port*> ports, std::unique_ptr<Srv6EncapRtlPath> rtl);
+
+  void step(TimePs now) override;
+  const Srv6EncapRtlPath* rtl() const { return rtl_.get(); }
+
+  IssueSlot slot;
+
+ private:
+  struct Service {
+    TimePs first_out;
+    TimePs next_start;
+  };
+  Service encapsulate(TimePs now, Packet& packet, const Qp& qp);
+
+  NicContext& nic_;
+  PcieDma& pcie_;
+  Fifo<TxPacket>& in_;
+  std::vector<Port*> ports_;
+  std::unique_ptr<Srv6EncapRtlPath> rtl_;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,45 @@
+#include "nic/tx/wqe_fetch.h"
+
+#include "nic/tx/qp_scheduler.h"
+
+namespace mrc {
+
+WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+                   QpScheduler& scheduler, Fifo<std::uint32_t>& requests)
+    : Box(name, owner),
+      slot("wqe_fetch", nic.tx_work),
+      nic_(nic),
+      pcie_(pcie),
+      scheduler_(scheduler),
+      requests_(requests) {
+  requests_.connect(&scheduler_, this);
+}
+
+void WqeFetch::step(TimePs now) {
+  const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
+  if (requests_.ready(now) && now >= next_start_) {
+    next_start_ = now + nic_.clock.cycles(config.pipeline.initiation_interval_cycles);
+    if (!pcie_.can_read()) {
+      slot.blocked(now, BlockedBy::payload_fetch_queue);
+      wake_at(next_start_);
+      return;
+    }
+    const std::uint32_t index = requests_.pop(now);
+    const std::uint32_t bytes = nic_.qps[index].wqes_in_fetch * config.wqe_bytes;
+    pcie_.read(now, std::uint64_t{index} << 16, bytes, *this, index, false);
+    slot.busy(now, next_start_);
+  }
+  requests_.wait_ready(next_start_);
+}
+
+void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
+  const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
+  const auto index = static_cast<std::uint32_t>(cookie);
+  Qp& qp = nic_.qps[index];
+  pcie_.release_completion_buffer(now, qp.wqes_in_fetch * config.wqe_bytes);
+  qp.wqes_held += qp.wqes_in_fetch;
+  for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.requestor->post(qp.send_queue.fetch(), done_at);
+  scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));
+}
+
+}  // namespace mrc

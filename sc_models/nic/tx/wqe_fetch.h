@@ -1,0 +1,33 @@
+// Reads work requests from the host's send queues, a batch a read, and hands them to the QP's requestor.
+#pragma once
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "nic/nic_context.h"
+#include "pcie/pcie_dma.h"
+
+namespace mrc {
+
+class QpScheduler;
+
+class WqeFetch : public Box, private ReadClient {
+ public:
+  WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+           QpScheduler& scheduler, Fifo<std::uint32_t>& requests);
+
+  void step(TimePs now) override;
+
+  IssueSlot slot;
+
+ private:
+  void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
+
+  NicContext& nic_;
+  PcieDma& pcie_;
+  QpScheduler& scheduler_;
+  Fifo<std::uint32_t>& requests_;
+  TimePs next_start_ = 0;
+};
+
+}  // namespace mrc
