@@ -21,10 +21,8 @@ class Fifo {
   Fifo(std::string name, std::uint32_t capacity)
       : occupancy_(std::move(name), "entries", capacity), ring_(std::bit_ceil(capacity)), mask_(ring_.size() - 1) {}
 
-  void connect(Box* producer, Box* consumer) {
-    producer_ = producer;
-    consumer_ = consumer;
-  }
+  /// The one box that takes entries; any box may put some in.
+  void connect(Box* consumer) { consumer_ = consumer; }
 
   bool full() const { return !occupancy_.fits(1); }
   bool has_room_for(std::uint32_t entries) const { return occupancy_.fits(entries); }
@@ -53,10 +51,7 @@ class Fifo {
     occupancy_.remove(now, 1);
     Item item = std::move(ring_[head_ & mask_].item);
     ++head_;
-    if (producer_waits_) {
-      producer_waits_ = false;
-      producer_->wake_at(now);
-    }
+    wake_producers(now);
     return item;
   }
 
@@ -68,15 +63,23 @@ class Fifo {
     }
     consumer_->wake_at(std::max(ready_at(), not_before));
   }
-  /// The producer found the queue full: step it when an entry leaves.
-  void wait_room(TimePs now) {
+  /// `producer` found too little room: step it when an entry leaves.
+  void wait_room(TimePs now, Box& producer) {
     occupancy_.refuse(now);
-    producer_waits_ = true;
+    for (const Box* waiting : waiting_producers_) {
+      if (waiting == &producer) return;
+    }
+    waiting_producers_.push_back(&producer);
   }
 
   const Occupancy& occupancy() const { return occupancy_; }
 
  private:
+  void wake_producers(TimePs now) {
+    for (Box* producer : waiting_producers_) producer->wake_at(now);
+    waiting_producers_.clear();
+  }
+
   struct Entry {
     TimePs ready_at = 0;
     Item item{};
@@ -87,10 +90,9 @@ class Fifo {
   std::uint64_t mask_;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
-  Box* producer_ = nullptr;
   Box* consumer_ = nullptr;
   bool consumer_waits_ = true;
-  bool producer_waits_ = false;
+  std::vector<Box*> waiting_producers_;
 };
 
 }  // namespace mrc

@@ -31,8 +31,8 @@ void Port::connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue,
   spray_scheduler_ = &spray_scheduler;
   control_queue_ = &control_queue;
   parser_queue_ = &parser_queue;
-  control_.connect(&control_queue, this);
-  data_.connect(nullptr, this);
+  control_.connect(this);
+  data_.connect(this);
   receive_link_.set_receiver(this);
 }
 

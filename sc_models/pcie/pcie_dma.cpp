@@ -41,7 +41,7 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       read_data_("pcie_dma.read_data", work),
       write_slot_("pcie_dma.write", work) {
   requests_.reserve(config.read_tags);
-  read_queue_.connect(nullptr, this);
+  read_queue_.connect(this);
 }
 
 std::uint32_t PcieDma::new_job() {

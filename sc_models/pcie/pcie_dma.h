@@ -36,7 +36,7 @@ class PcieDma : public Box {
 
   /// Room in the read queue; a caller without room waits with wait_read_room().
   bool can_read() const { return !read_queue_.full(); }
-  void wait_read_room(TimePs now) { read_queue_.wait_room(now); }
+  void wait_read_room(TimePs now) { read_queue_.wait_room(now, *this); }
   /// The box that is stepped when the read queue has room again.
   void set_payload_producer(Box* producer) { read_queue_.connect(producer, this); }
 

@@ -10,9 +10,11 @@ AckCoalescer::AckCoalescer(const sc_core::sc_module_name& name, WheelModule& own
       slot("ack_coalescer", nic.rx_work),
       nic_(nic),
       control_queue_(control_queue),
-      in_("ack_coalescer.queue", nic.config.nic.ack_coalescer.queue_entries) {
-  in_.connect(nullptr, this);
-  control_queue_.in().connect(this, &control_queue_);
+      in_("ack_coalescer.queue", nic.config.nic.ack_coalescer.queue_entries),
+      transport_acks_("ack_coalescer.transport_acks", nic.config.nic.ack_coalescer.queue_entries) {
+  in_.connect(this);
+  transport_acks_.connect(this);
+  control_queue_.in().connect(&control_queue_);
 }
 
 Packet* AckCoalescer::build(TimePs now, const AckJob& job) {
@@ -45,27 +47,33 @@ Packet* AckCoalescer::build(TimePs now, const AckJob& job) {
   return packet;
 }
 
+void AckCoalescer::wait_for_job(TimePs not_before) {
+  in_.wait_ready(not_before);
+  transport_acks_.wait_ready(not_before);
+}
+
 void AckCoalescer::step(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
     return;
   }
-  if (!in_.ready(now)) {
+  Fifo<AckJob>& source = transport_acks_.ready(now) ? transport_acks_ : in_;
+  if (!source.ready(now)) {
     slot.empty(now);
-    in_.wait_ready(now);
+    wait_for_job(now);
     return;
   }
   Fifo<Packet*>& out = control_queue_.in();
   if (out.full()) {
     slot.blocked(now, BlockedBy::control_queue);
-    out.wait_room(now);
+    out.wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.ack_coalescer.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
-  out.push(now, build(now, in_.pop(now)), now + nic_.clock.cycles(pipeline.latency_cycles));
-  in_.wait_ready(next_start_);
+  out.push(now, build(now, source.pop(now)), now + nic_.clock.cycles(pipeline.latency_cycles));
+  wait_for_job(next_start_);
 }
 
 }  // namespace mrc

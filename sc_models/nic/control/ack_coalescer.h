@@ -24,17 +24,22 @@ class AckCoalescer : public Box {
  public:
   AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, ControlQueue& control_queue);
 
+  /// SACKs and NACKs, from the tracker.
   Fifo<AckJob>& in() { return in_; }
+  /// Transport ACKs, behind the write they follow.
+  Fifo<AckJob>& transport_acks() { return transport_acks_; }
   void step(TimePs now) override;
 
   IssueSlot slot;
 
  private:
   Packet* build(TimePs now, const AckJob& job);
+  void wait_for_job(TimePs not_before);
 
   NicContext& nic_;
   ControlQueue& control_queue_;
   Fifo<AckJob> in_;
+  Fifo<AckJob> transport_acks_;
   TimePs next_start_ = 0;
 };
 

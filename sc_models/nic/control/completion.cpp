@@ -16,7 +16,7 @@ CompletionUnit::CompletionUnit(const sc_core::sc_module_name& name, WheelModule&
       nic_(nic),
       pcie_(pcie),
       in_("completion.queue", nic.config.nic.completion.queue_entries) {
-  in_.connect(nullptr, this);
+  in_.connect(this);
 }
 
 void CompletionUnit::step(TimePs now) {
@@ -31,7 +31,7 @@ void CompletionUnit::step(TimePs now) {
   }
   if (host_queue_->full()) {
     slot.blocked(now, BlockedBy::completion_queue);
-    host_queue_->wait_room(now);
+    host_queue_->wait_room(now, *this);
     return;
   }
   const NicConfig::Completion& config = nic_.config.nic.completion;

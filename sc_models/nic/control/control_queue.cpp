@@ -31,7 +31,7 @@ void ControlQueue::step(TimePs now) {
   const std::uint32_t room = ports_with_room();
   if (room == 0) {
     slot.blocked(now, BlockedBy::port_control_fifo);
-    for (Port* port : ports_) port->control().wait_room(now);
+    for (Port* port : ports_) port->control().wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.control_queue.pipeline;

@@ -11,7 +11,7 @@ namespace mrc {
 SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                              Fifo<Packet*>& in, Box& parser)
     : Box(name, owner), slot("sack_processor", nic.tx_work), nic_(nic), in_(in) {
-  in_.connect(&parser, this);
+  in_.connect(this);
 }
 
 void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer,
@@ -58,7 +58,7 @@ void SackProcessor::step(TimePs now) {
   }
   if (completion_->in().full()) {
     slot.blocked(now, BlockedBy::completion_queue);
-    completion_->in().wait_room(now);
+    completion_->in().wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;

@@ -29,14 +29,14 @@ bool DmaWrite::has_staging(TimePs now, std::uint32_t bytes) {
 
 void DmaWrite::reserve_staging(TimePs now, std::uint32_t bytes) { staging_.add(now, bytes); }
 
-void DmaWrite::close_messages(TimePs at, const WriteJob& job) {
+void DmaWrite::close_messages(TimePs now, TimePs issued, const WriteJob& job) {
   Qp& qp = nic_.qps[job.qp];
   if (const auto ack = qp.responder->writes_issued(job.closes_messages)) {
-    ack_coalescer_.in().push(at, {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .transport_ack = *ack}, at);
+    ack_coalescer_.transport_acks().push(now, {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .transport_ack = *ack}, issued);
   }
   ReceiveCompletion received;
   while (qp.responder->pop_receive(received)) {
-    completion_.in().push(at, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, at);
+    completion_.in().push(now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, now);
   }
 }
 
@@ -49,9 +49,23 @@ void DmaWrite::write(TimePs now, const WriteJob& job) {
   leaving_ = {times.last_end, packet->payload_bytes};
   ++nic_.counters.delivered;
   nic_.counters.delivered_bytes += packet->payload_bytes;
-  if (job.closes_messages > 0) close_messages(times.last_end, job);
+  if (job.closes_messages > 0) close_messages(now, times.last_end, job);
   nic_.packets.release(packet);
   nic_.rx_work.end(now);
+}
+
+bool DmaWrite::has_room_for_answers(TimePs now) {
+  if (ack_coalescer_.transport_acks().full()) {
+    slot().blocked(now, BlockedBy::ack_queue);
+    ack_coalescer_.transport_acks().wait_room(now, *this);
+    return false;
+  }
+  if (!completion_.in().has_room_for(in_.front().closes_messages)) {
+    slot().blocked(now, BlockedBy::completion_queue);
+    completion_.in().wait_room(now, *this);
+    return false;
+  }
+  return true;
 }
 
 void DmaWrite::step(TimePs now) {
@@ -65,6 +79,7 @@ void DmaWrite::step(TimePs now) {
     in_.wait_ready(now);
     return;
   }
+  if (in_.front().closes_messages > 0 && !has_room_for_answers(now)) return;
   write(now, in_.pop(now));
   in_.wait_ready(next_start_);
 }

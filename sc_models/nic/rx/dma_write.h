@@ -45,7 +45,9 @@ class DmaWrite : public Box {
   };
   void free_staging(TimePs now);
   void write(TimePs now, const WriteJob& job);
-  void close_messages(TimePs at, const WriteJob& job);
+  /// The write that closes messages leaves behind at `issued`: transport ACK after it, receive completions behind the data.
+  void close_messages(TimePs now, TimePs issued, const WriteJob& job);
+  bool has_room_for_answers(TimePs now);
 
   NicContext& nic_;
   PcieDma& pcie_;

@@ -9,7 +9,7 @@ Parser::Parser(const sc_core::sc_module_name& name, WheelModule& owner, NicConte
       in_("parser.queue", nic.config.nic.parser.queue_entries),
       to_psn_tracker_("psn_tracker.queue", nic.config.nic.psn_tracker.queue_entries),
       to_sack_processor_("sack_processor.queue", nic.config.nic.sack_processor.queue_entries) {
-  in_.connect(nullptr, this);
+  in_.connect(this);
 }
 
 void Parser::step(TimePs now) {
@@ -27,7 +27,7 @@ void Parser::step(TimePs now) {
   Fifo<Packet*>& next = to_tracker ? to_psn_tracker_ : to_sack_processor_;
   if (next.full()) {
     slot.blocked(now, to_tracker ? BlockedBy::psn_tracker_queue : BlockedBy::sack_queue);
-    next.wait_room(now);
+    next.wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.parser.pipeline;

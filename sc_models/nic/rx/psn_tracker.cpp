@@ -10,9 +10,9 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       in_(in),
       dma_write_(dma_write),
       ack_coalescer_(ack_coalescer) {
-  in_.connect(&parser, this);
-  dma_write_.in().connect(this, &dma_write_);
-  ack_coalescer_.in().connect(this, &ack_coalescer_);
+  in_.connect(this);
+  dma_write_.in().connect(&dma_write_);
+  ack_coalescer_.in().connect(&ack_coalescer_);
 }
 
 void PsnTracker::discard(TimePs now, Packet* packet) {
@@ -86,12 +86,12 @@ void PsnTracker::step(TimePs now) {
   constexpr std::uint32_t most_answers = 3;
   if (!ack_coalescer_.in().has_room_for(most_answers)) {
     slot.blocked(now, BlockedBy::ack_queue);
-    ack_coalescer_.in().wait_room(now);
+    ack_coalescer_.in().wait_room(now, *this);
     return;
   }
   if (dma_write_.in().full()) {
     slot.blocked(now, BlockedBy::rx_staging);
-    dma_write_.in().wait_room(now);
+    dma_write_.in().wait_room(now, *this);
     return;
   }
   next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);

@@ -10,7 +10,7 @@ Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       nic_(nic),
       scheduler_(scheduler),
       queue_("doorbell.queue", nic.config.nic.doorbell.queue_entries) {
-  queue_.connect(nullptr, this);
+  queue_.connect(this);
 }
 
 void Doorbell::step(TimePs now) {

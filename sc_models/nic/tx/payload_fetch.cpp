@@ -16,8 +16,7 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
       in_(segmenter.out()),
       out_("payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
       under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)) {
-  in_.connect(&segmenter, this);
-  pcie_.set_payload_producer(this);
+  in_.connect(this);
 }
 
 bool PayloadFetch::from_sram(const Packet& packet) const {
@@ -36,12 +35,12 @@ void PayloadFetch::step(TimePs now) {
   }
   if (issued_ - delivered_ + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
     slot.blocked(now, BlockedBy::spray_queue);
-    out_.wait_room(now);
+    out_.wait_room(now, *this);
     return;
   }
   if (!pcie_.can_read()) {
     slot.blocked(now, BlockedBy::pcie_line);
-    pcie_.wait_read_room(now);
+    pcie_.wait_read_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.payload_fetch.pipeline;

@@ -64,7 +64,8 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
   if (cache_.touch(index)) return true;
   if (cache_.loading(index)) return false;
   if (!pcie_.can_read()) {
-    activate(index, now + nic_.clock.period_ps());
+    activate(index, now);
+    pcie_.wait_read_room(now, *this);
     return false;
   }
   cache_.begin_load(index);
@@ -100,7 +101,7 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
 
 bool QpScheduler::serve(TimePs now) {
   if (grants_.full()) {
-    grants_.wait_room(now);
+    grants_.wait_room(now, *this);
     slot.blocked(now, BlockedBy::segmenter_queue);
     return false;
   }

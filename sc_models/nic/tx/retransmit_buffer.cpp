@@ -14,7 +14,7 @@ RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelMod
 
 void RetransmitBuffer::connect(SprayScheduler& spray_scheduler, QpScheduler& scheduler) {
   in_ = &spray_scheduler.out();
-  in_->connect(&spray_scheduler, this);
+  in_->connect(this);
   scheduler_ = &scheduler;
 }
 
@@ -60,7 +60,7 @@ void RetransmitBuffer::step(TimePs now) {
   }
   if (out_.full()) {
     slot.blocked(now, BlockedBy::encap_queue);
-    out_.wait_room(now);
+    out_.wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.retransmit_buffer.pipeline;

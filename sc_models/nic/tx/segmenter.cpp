@@ -14,7 +14,7 @@ Segmenter::Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, Ni
       scheduler_(scheduler),
       retransmit_buffer_(retransmit_buffer),
       out_("segmenter.queue", nic.config.nic.segmenter.queue_entries) {
-  scheduler_.grants().connect(&scheduler_, this);
+  scheduler_.grants().connect(this);
 }
 
 bool Segmenter::may_send(TimePs now, const Qp& qp) {
@@ -71,7 +71,7 @@ void Segmenter::step(TimePs now) {
   }
   if (out_.full()) {
     slot.blocked(now, BlockedBy::payload_fetch_queue);
-    out_.wait_room(now);
+    out_.wait_room(now, *this);
     return;
   }
   Qp& qp = nic_.qps[grant_.qp];

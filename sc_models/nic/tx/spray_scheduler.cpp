@@ -13,7 +13,7 @@ SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule&
       ports_(std::move(ports)),
       timer_(timer),
       out_("spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries) {
-  in_.connect(&payload_fetch, this);
+  in_.connect(this);
 }
 
 std::uint32_t SprayScheduler::free_ports(TimePs now, std::uint32_t bytes) {
@@ -42,7 +42,7 @@ void SprayScheduler::step(TimePs now) {
   }
   if (out_.full()) {
     slot.blocked(now, BlockedBy::retransmit_queue);
-    out_.wait_room(now);
+    out_.wait_room(now, *this);
     return;
   }
   Packet& packet = *in_.front().packet;

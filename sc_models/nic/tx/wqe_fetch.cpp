@@ -12,7 +12,7 @@ WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       pcie_(pcie),
       scheduler_(scheduler),
       requests_(requests) {
-  requests_.connect(&scheduler_, this);
+  requests_.connect(this);
 }
 
 void WqeFetch::step(TimePs now) {
@@ -20,8 +20,8 @@ void WqeFetch::step(TimePs now) {
   if (requests_.ready(now) && now >= next_start_) {
     next_start_ = now + nic_.clock.cycles(config.pipeline.initiation_interval_cycles);
     if (!pcie_.can_read()) {
-      slot.blocked(now, BlockedBy::payload_fetch_queue);
-      wake_at(next_start_);
+      slot.blocked(now, BlockedBy::pcie_line);
+      pcie_.wait_read_room(now, *this);
       return;
     }
     const std::uint32_t index = requests_.pop(now);
