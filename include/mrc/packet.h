@@ -110,6 +110,8 @@ struct TransportAckFields {
 enum class Damage : std::uint8_t { none, corrupted, trimmed };
 
 struct Packet {
+  constexpr Packet() : sack{} {}
+
   Ipv6Address outer_dst;               ///< SRv6 uSID carrier; switches shift it on the way
   std::uint64_t va = 0;                ///< RETH.VA of this packet's first byte
   const std::byte* payload = nullptr;  ///< source bytes, owned by the sender's host memory; null: by reference only
@@ -139,7 +141,7 @@ struct Packet {
   bool timestamp_in_us = false;        ///< TSETH.tsr: unit 1 us instead of 128 ns
   bool trimmed_at_last_hop = false;    ///< meaningful with Damage::trimmed
   union {
-    SackFields sack{};
+    SackFields sack;
     NackFields nack;
     ProbeFields probe;
     EndpointFields endpoint;
@@ -181,6 +183,11 @@ constexpr std::uint32_t encapsulation_bytes(Encapsulation e) {
 constexpr std::uint32_t wire_bytes(const Packet& p, Encapsulation e) {
   return kEthernetOverheadBytes + encapsulation_bytes(e) + kIpv6HeaderBytes + kUdpHeaderBytes + transport_header_bytes(p) +
          p.payload_bytes + kIcrcBytes;
+}
+
+/// As wire_bytes, for a packet that a switch may have cut to `trim_bytes` of its frame (without FCS, preamble and gap).
+constexpr std::uint32_t link_bytes(const Packet& p, Encapsulation e, std::uint32_t trim_bytes) {
+  return p.damage == Damage::trimmed ? trim_bytes + kEthernetOverheadBytes - 14 : wire_bytes(p, e);
 }
 
 /// nominal_pktsize that a packet charges to inflight and rcvd_bytes: UDP length + 40 (facts 2.2).

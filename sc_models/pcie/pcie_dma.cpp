@@ -241,10 +241,4 @@ PcieDma::WriteTimes PcieDma::write(TimePs now, std::uint64_t address, std::uint3
   return times;
 }
 
-void PcieDma::finish(TimePs end) {
-  read_issue_.finish(end);
-  read_data_.finish(end);
-  write_slot_.finish(end);
-}
-
 }  // namespace mrc

@@ -59,10 +59,9 @@ class PcieDma : public Box {
 
   void step(TimePs now) override;
 
-  void finish(TimePs end);
   IssueSlot& write_slot() { return write_slot_; }
-  const IssueSlot& read_issue_slot() const { return read_issue_; }
-  const IssueSlot& read_data_slot() const { return read_data_; }
+  IssueSlot& read_issue_slot() { return read_issue_; }
+  IssueSlot& read_data_slot() { return read_data_; }
   const Occupancy& tags() const { return tags_; }
   const Occupancy& completion_buffer() const { return completion_buffer_; }
   const Occupancy& posted_data() const { return posted_data_; }

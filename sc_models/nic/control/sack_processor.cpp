@@ -9,8 +9,8 @@
 namespace mrc {
 
 SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                             Fifo<Packet*>& in, Box& parser)
-    : Box(name, owner), slot("sack_processor", nic.tx_work), nic_(nic), in_(in) {
+                             Parser& parser)
+    : Box(name, owner), slot("sack_processor", nic.tx_work), nic_(nic), in_(parser.to_sack_processor()) {
   in_.connect(this);
 }
 

@@ -6,6 +6,7 @@
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
+#include "nic/rx/parser.h"
 
 namespace mrc {
 
@@ -17,8 +18,7 @@ class SprayScheduler;
 
 class SackProcessor : public Box {
  public:
-  SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
-                Box& parser);
+  SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser);
   void connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer, SprayScheduler& spray_scheduler,
                RetransmitTimer& timer, CompletionUnit& completion);
 

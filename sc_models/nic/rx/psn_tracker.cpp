@@ -2,12 +2,11 @@
 
 namespace mrc {
 
-PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
-                       Box& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer)
+PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer)
     : Box(name, owner),
       slot("psn_tracker", nic.rx_work),
       nic_(nic),
-      in_(in),
+      in_(parser.to_psn_tracker()),
       dma_write_(dma_write),
       ack_coalescer_(ack_coalescer) {
   in_.connect(this);

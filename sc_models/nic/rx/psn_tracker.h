@@ -8,13 +8,13 @@
 #include "nic/control/ack_coalescer.h"
 #include "nic/nic_context.h"
 #include "nic/rx/dma_write.h"
+#include "nic/rx/parser.h"
 
 namespace mrc {
 
 class PsnTracker : public Box {
  public:
-  PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
-             Box& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer);
+  PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer);
 
   void step(TimePs now) override;
 

@@ -5,13 +5,13 @@
 namespace mrc {
 
 WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                   QpScheduler& scheduler, Fifo<std::uint32_t>& requests)
+           QpScheduler& scheduler)
     : Box(name, owner),
       slot("wqe_fetch", nic.tx_work),
       nic_(nic),
       pcie_(pcie),
       scheduler_(scheduler),
-      requests_(requests) {
+      requests_(scheduler.wqe_requests()) {
   requests_.connect(this);
 }
 

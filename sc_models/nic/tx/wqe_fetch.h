@@ -14,7 +14,7 @@ class QpScheduler;
 class WqeFetch : public Box, private ReadClient {
  public:
   WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-           QpScheduler& scheduler, Fifo<std::uint32_t>& requests);
+           QpScheduler& scheduler);
 
   void step(TimePs now) override;
 

@@ -1,0 +1,100 @@
+#include "nic/nic.h"
+
+#include <fmt/format.h>
+
+namespace mrc {
+
+Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& context, HostMemory& memory,
+         const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl)
+    : sc_module(name) {
+  const KeyedRandom pcie_random(context.scenario.seed, fmt::format("nic{}.pcie", context.node));
+  pcie_ = std::make_unique<PcieDma>("pcie_dma", owner, context.config.pcie, context.clock, pcie_random,
+                                    context.tx_work);
+  std::vector<Port*> ports;
+  for (std::uint32_t i = 0; i < links.size(); ++i) {
+    ports_.push_back(std::make_unique<Port>(fmt::format("port{}", i).c_str(), owner, context, i, *links[i].transmit,
+                                            *links[i].receive));
+    ports.push_back(ports_.back().get());
+  }
+
+  // Transmit: doorbell → qp_scheduler → wqe_fetch → segmenter → payload_fetch
+  //           → spray_scheduler → retransmit_buffer → srv6_encap → port[n]
+  retransmit_buffer_ = std::make_unique<RetransmitBuffer>("retransmit_buffer", owner, context);
+  qp_scheduler_ = std::make_unique<QpScheduler>("qp_scheduler", owner, context, *pcie_, *retransmit_buffer_);
+  doorbell_ = std::make_unique<Doorbell>("doorbell", owner, context, *qp_scheduler_);
+  wqe_fetch_ = std::make_unique<WqeFetch>("wqe_fetch", owner, context, *pcie_, *qp_scheduler_);
+  segmenter_ = std::make_unique<Segmenter>("segmenter", owner, context, *qp_scheduler_, *retransmit_buffer_);
+  payload_fetch_ = std::make_unique<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, *segmenter_);
+  retransmit_timer_ = std::make_unique<RetransmitTimer>("retransmit_timer", owner, context);
+  spray_scheduler_ =
+      std::make_unique<SprayScheduler>("spray_scheduler", owner, context, *payload_fetch_, ports, *retransmit_timer_);
+  retransmit_buffer_->connect(*spray_scheduler_, *qp_scheduler_);
+  srv6_encap_ = std::make_unique<Srv6Encap>("srv6_encap", owner, context, *pcie_, *retransmit_buffer_, ports,
+                                            std::move(srv6_encap_rtl));
+
+  // Receive: port[n] → parser → psn_tracker → dma_write → completion
+  //                               └→ ack_coalescer → control_queue → port[n]
+  parser_ = std::make_unique<Parser>("parser", owner, context);
+  control_queue_ = std::make_unique<ControlQueue>("control_queue", owner, context, ports);
+  ack_coalescer_ = std::make_unique<AckCoalescer>("ack_coalescer", owner, context, *control_queue_);
+  completion_ = std::make_unique<CompletionUnit>("completion", owner, context, *pcie_);
+  dma_write_ =
+      std::make_unique<DmaWrite>("dma_write", owner, context, *pcie_, memory, *ack_coalescer_, *completion_);
+  psn_tracker_ = std::make_unique<PsnTracker>("psn_tracker", owner, context, *parser_, *dma_write_, *ack_coalescer_);
+
+  // Control: SACK, NACK, transport ACK → retransmit_buffer, path table, congestion, completion
+  sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, *parser_);
+  sack_processor_->connect(*qp_scheduler_, *retransmit_buffer_, *spray_scheduler_, *retransmit_timer_, *completion_);
+  retransmit_timer_->connect(*sack_processor_);
+
+  for (Port* port : ports) port->connect(*spray_scheduler_, *control_queue_, parser_->in());
+}
+
+std::vector<IssueSlot*> Nic::mutable_slots() {
+  std::vector<IssueSlot*> slots{&doorbell_->slot,          &qp_scheduler_->slot,  &wqe_fetch_->slot,
+                                &segmenter_->slot,         &payload_fetch_->slot, &pcie_->read_issue_slot(),
+                                &pcie_->read_data_slot(),  &spray_scheduler_->slot, &retransmit_buffer_->slot,
+                                &srv6_encap_->slot,        &parser_->slot,        &psn_tracker_->slot,
+                                &pcie_->write_slot(),      &ack_coalescer_->slot, &control_queue_->slot,
+                                &sack_processor_->slot,    &completion_->slot};
+  for (const auto& port : ports_) slots.push_back(&port->slot);
+  return slots;
+}
+
+std::vector<const IssueSlot*> Nic::slots() const {
+  const std::vector<IssueSlot*> slots = const_cast<Nic*>(this)->mutable_slots();
+  return {slots.begin(), slots.end()};
+}
+
+void Nic::finish(TimePs end) {
+  for (IssueSlot* slot : mutable_slots()) slot->finish(end);
+}
+
+std::vector<const Occupancy*> Nic::buffers() const {
+  std::vector<const Occupancy*> buffers{&doorbell_->queue().occupancy(),
+                                        &segmenter_->out().occupancy(),
+                                        &payload_fetch_->out().occupancy(),
+                                        &pcie_->tags(),
+                                        &pcie_->completion_buffer(),
+                                        &pcie_->posted_data(),
+                                        &spray_scheduler_->out().occupancy(),
+                                        &retransmit_buffer_->entries(),
+                                        &retransmit_buffer_->bytes(),
+                                        &retransmit_buffer_->out().occupancy(),
+                                        &parser_->in().occupancy(),
+                                        &parser_->to_psn_tracker().occupancy(),
+                                        &parser_->to_sack_processor().occupancy(),
+                                        &dma_write_->in().occupancy(),
+                                        &dma_write_->staging(),
+                                        &ack_coalescer_->in().occupancy(),
+                                        &ack_coalescer_->transport_acks().occupancy(),
+                                        &control_queue_->in().occupancy(),
+                                        &completion_->in().occupancy()};
+  for (const auto& port : ports_) {
+    buffers.push_back(&port->tx_fifo());
+    buffers.push_back(&port->control_fifo());
+  }
+  return buffers;
+}
+
+}  // namespace mrc

@@ -1,0 +1,77 @@
+// The NIC: wires its boxes and nothing else. The constructor reads like the picture in docs/architecture.md.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/wheel_module.h"
+#include "fabric/link.h"
+#include "host/host_memory.h"
+#include "nic/control/ack_coalescer.h"
+#include "nic/control/completion.h"
+#include "nic/control/control_queue.h"
+#include "nic/control/retransmit_timer.h"
+#include "nic/control/sack_processor.h"
+#include "nic/nic_context.h"
+#include "nic/port.h"
+#include "nic/rx/dma_write.h"
+#include "nic/rx/parser.h"
+#include "nic/rx/psn_tracker.h"
+#include "nic/tx/doorbell.h"
+#include "nic/tx/payload_fetch.h"
+#include "nic/tx/qp_scheduler.h"
+#include "nic/tx/retransmit_buffer.h"
+#include "nic/tx/segmenter.h"
+#include "nic/tx/spray_scheduler.h"
+#include "nic/tx/srv6_encap.h"
+#include "nic/tx/wqe_fetch.h"
+#include "pcie/pcie_dma.h"
+
+namespace mrc {
+
+/// The cables of one port, as the NIC sees them.
+struct PortLinks {
+  Link* transmit = nullptr;
+  Link* receive = nullptr;
+};
+
+class Nic : public sc_core::sc_module {
+ public:
+  /// `context.qps` is complete: QPs are set up before the NIC is built. `owner` runs the boxes.
+  Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& context, HostMemory& memory,
+      const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl);
+
+  Doorbell& doorbell() { return *doorbell_; }
+  CompletionUnit& completion() { return *completion_; }
+
+  /// Closes the ledger at the end of the run.
+  void finish(TimePs end);
+  std::vector<const IssueSlot*> slots() const;
+  std::vector<const Occupancy*> buffers() const;
+  const Srv6EncapRtlPath* srv6_encap_rtl() const { return srv6_encap_->rtl(); }
+  const RetransmitBuffer& retransmit_buffer() const { return *retransmit_buffer_; }
+
+ private:
+  std::vector<IssueSlot*> mutable_slots();
+
+  std::unique_ptr<PcieDma> pcie_;
+  std::vector<std::unique_ptr<Port>> ports_;
+  std::unique_ptr<RetransmitBuffer> retransmit_buffer_;
+  std::unique_ptr<QpScheduler> qp_scheduler_;
+  std::unique_ptr<Doorbell> doorbell_;
+  std::unique_ptr<WqeFetch> wqe_fetch_;
+  std::unique_ptr<Segmenter> segmenter_;
+  std::unique_ptr<PayloadFetch> payload_fetch_;
+  std::unique_ptr<RetransmitTimer> retransmit_timer_;
+  std::unique_ptr<SprayScheduler> spray_scheduler_;
+  std::unique_ptr<Srv6Encap> srv6_encap_;
+  std::unique_ptr<Parser> parser_;
+  std::unique_ptr<ControlQueue> control_queue_;
+  std::unique_ptr<AckCoalescer> ack_coalescer_;
+  std::unique_ptr<CompletionUnit> completion_;
+  std::unique_ptr<DmaWrite> dma_write_;
+  std::unique_ptr<PsnTracker> psn_tracker_;
+  std::unique_ptr<SackProcessor> sack_processor_;
+};
+
+}  // namespace mrc
