@@ -35,10 +35,8 @@ class KeyedRandom {
   constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   /// True with probability `p`; p <= 0 never draws, so that a switched-off fault costs nothing and changes nothing.
   constexpr bool chance(double p) { return p > 0.0 && uniform() < p; }
-  /// Uniform in [0, bound); bound must be at least 1. Multiply-shift, bias below 2^-32 for bound < 2^32.
-  constexpr std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
-  }
+  /// Uniform in [0, bound), bound 1 … 2^32 - 1; multiply-shift, bias below 2^-32 * bound.
+  constexpr std::uint64_t below(std::uint64_t bound) { return ((next() >> 32) * bound) >> 32; }
 
  private:
   std::uint64_t key_ = 0;

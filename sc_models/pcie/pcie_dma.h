@@ -36,13 +36,10 @@ class PcieDma : public Box {
 
   /// Room in the read queue; a caller without room waits with wait_read_room().
   bool can_read() const { return !read_queue_.full(); }
-  void wait_read_room(TimePs now) { read_queue_.wait_room(now, *this); }
-  /// The box that is stepped when the read queue has room again.
-  void set_payload_producer(Box* producer) { read_queue_.connect(producer, this); }
+  void wait_read_room(TimePs now, Box& caller) { read_queue_.wait_room(now, caller); }
 
   /// Queues a read of `bytes` (at least 1) at `address`. `in_order` jobs are reported in the order of their issue,
   /// others as they end. The bytes hold completion buffer until release_completion_buffer().
-  /// `block_cause` names what the payload path waits for while the read is under way.
   void read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
             bool in_order);
   /// A client has moved `bytes` on; now or earlier.
