@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "engine/occupancy.h"
+#include "engine/serial_line.h"
+#include "fabric/link.h"
+
+namespace mrc {
+namespace {
+
+/// Writes down when it was stepped, and asks for more steps from a list.
+class Recorder : public Box {
+ public:
+  Recorder(const char* name, WheelModule& owner, std::vector<std::string>& log) : Box(name, owner), log_(log) {}
+  void step(TimePs now) override {
+    log_.push_back(std::string(basename()) + "@" + std::to_string(now));
+    if (!later.empty()) {
+      wake_at(now + later.back());
+      later.pop_back();
+    }
+  }
+  std::vector<TimePs> later;
+
+ private:
+  std::vector<std::string>& log_;
+};
+
+void run_until(TimePs end) { sc_core::sc_start(sc_core::sc_time::from_value(end)); }
+
+TEST(EventWheel, TiesGoByPositionAndTheEarliestRequestCounts) {
+  std::vector<std::string> log;
+  WheelModule wheel("wheel", KernelMode::wheel, 100);
+  Recorder a("a", wheel, log);
+  Recorder b("b", wheel, log);
+  b.wake_at(10);
+  a.wake_at(10);
+  a.wake_at(30);
+  b.wake_at(5);
+  run_until(1000);
+  EXPECT_EQ(log, (std::vector<std::string>{"b@5", "a@10"}));
+}
+
+TEST(EventWheel, RunsAheadInFewActivations) {
+  std::vector<std::string> log;
+  WheelModule wheel("wheel", KernelMode::wheel, 1000);
+  Recorder a("a", wheel, log);
+  a.later = std::vector<TimePs>(99, 10);
+  a.wake_at(0);
+  run_until(2000);
+  EXPECT_EQ(log.size(), 100U);
+  EXPECT_EQ(log.back(), "a@990");
+  EXPECT_EQ(wheel.activations(), 1U);
+}
+
+TEST(EventWheel, MethodsModeStepsAtTheSameTimes) {
+  std::vector<std::string> log;
+  WheelModule wheel("wheel", KernelMode::methods, 1000);
+  Recorder a("a", wheel, log);
+  a.later = {7, 5, 3};
+  a.wake_at(2);
+  run_until(100);
+  EXPECT_EQ(log, (std::vector<std::string>{"a@2", "a@5", "a@10", "a@17"}));
+  EXPECT_EQ(wheel.activations(), 4U);
+}
+
+TEST(EventWheel, WakesFromAnotherWheelThroughALink) {
+  std::vector<std::string> log;
+  WheelModule left("left", KernelMode::wheel, 50);
+  WheelModule right("right", KernelMode::wheel, 50);
+  Link link(50, Link::DueAt::last_bit);
+  Recorder receiver("receiver", right, log);
+  link.set_receiver(&receiver);
+  link.send(100, 140, Packet{});
+  EXPECT_EQ(link.next_due(), 190U);
+  run_until(1000);
+  EXPECT_EQ(log, (std::vector<std::string>{"receiver@190"}));
+}
+
+/// Moves numbers from one queue to the next, one every `interval`.
+class Mover : public Box {
+ public:
+  Mover(const char* name, WheelModule& owner, Fifo<int>& in, Fifo<int>& out, TimePs interval)
+      : Box(name, owner), in_(in), out_(out), interval_(interval) {
+    in_.connect(this);
+  }
+  void step(TimePs now) override {
+    if (now < next_) return wake_at(next_);
+    if (!in_.ready(now)) return in_.wait_ready(now);
+    if (out_.full()) return out_.wait_room(now, *this);
+    out_.push(now, in_.pop(now), now + 1);
+    next_ = now + interval_;
+    in_.wait_ready(next_);
+  }
+
+ private:
+  Fifo<int>& in_;
+  Fifo<int>& out_;
+  TimePs interval_;
+  TimePs next_ = 0;
+};
+
+class Sink : public Box {
+ public:
+  Sink(const char* name, WheelModule& owner, Fifo<int>& in, TimePs interval)
+      : Box(name, owner), in_(in), interval_(interval) {
+    in_.connect(this);
+  }
+  void step(TimePs now) override {
+    if (now < next_) return wake_at(next_);
+    if (in_.ready(now)) {
+      taken.push_back(in_.pop(now));
+      last = now;
+      next_ = now + interval_;
+    }
+    in_.wait_ready(next_);
+  }
+  std::vector<int> taken;
+  TimePs last = 0;
+
+ private:
+  Fifo<int>& in_;
+  TimePs interval_;
+  TimePs next_ = 0;
+};
+
+TEST(Fifo, BackPressureReachesTheProducerAndNothingIsLost) {
+  WheelModule wheel("wheel", KernelMode::wheel, 1'000'000);
+  Fifo<int> first("first", 100);
+  Fifo<int> second("second", 2);
+  Mover mover("mover", wheel, first, second, 1);
+  Sink sink("sink", wheel, second, 10);
+  for (int i = 0; i < 100; ++i) first.push(0, i, 0);
+  run_until(100'000);
+  ASSERT_EQ(sink.taken.size(), 100U);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(sink.taken[static_cast<std::size_t>(i)], i);
+  EXPECT_EQ(sink.last, 1U + 99 * 10);
+  EXPECT_EQ(second.occupancy().high_water(), 2U);
+  EXPECT_GT(second.occupancy().time_full_share(sink.last), 0.9);
+}
+
+TEST(Occupancy, MeanShareAndQuantilesOfAKnownCourse) {
+  Occupancy occupancy("x", "bytes", 100);
+  occupancy.add(0, 10);       // 10 for 90
+  occupancy.add(90, 90);      // 100 for 10
+  occupancy.remove(100, 100); // 0 for 100
+  EXPECT_DOUBLE_EQ(occupancy.mean(200), (10.0 * 90 + 100.0 * 10) / 200);
+  EXPECT_DOUBLE_EQ(occupancy.time_full_share(200), 10.0 / 200);
+  EXPECT_EQ(occupancy.high_water(), 100U);
+  EXPECT_EQ(occupancy.p99(200), 100U);
+  EXPECT_LE(occupancy.p99(2000), 12U);
+}
+
+TEST(IssueSlot, ChargesEveryMomentOnce) {
+  WorkClock work;
+  IssueSlot slot("box", work);
+  work.begin(10);
+  slot.busy(20, 30);                         // idle 0-10, starved 10-20, busy 20-30
+  slot.blocked(35, BlockedBy::cwnd);         // starved 30-35
+  slot.busy(50, 60);                         // blocked 35-50
+  work.end(70);                              // starved 60-70, then idle
+  slot.finish(100);
+  EXPECT_EQ(slot.idle_ps(), 10U + 30U);
+  EXPECT_EQ(slot.starved_ps(), 10U + 5U + 10U);
+  EXPECT_EQ(slot.busy_ps(), 20U);
+  EXPECT_EQ(slot.blocked_ps(BlockedBy::cwnd), 15U);
+  EXPECT_EQ(slot.accounted_ps(), 100U);
+}
+
+TEST(SerialLine, KeepsTheExactRateOverAMillionOddItems) {
+  SerialLine line(944.0);
+  TimePs end = 0;
+  for (int i = 0; i < 1'000'000; ++i) end = line.occupy(0, 272);
+  EXPECT_NEAR(static_cast<double>(end), 1e6 * 272 * 8000.0 / 944.0, 1.0);
+}
+
+}  // namespace
+}  // namespace mrc
