@@ -1,0 +1,73 @@
+// Congestion control as the requestor sees it: a window in bytes, what is in flight, and what feedback does to it. An
+// algorithm is one class in one file; `make_congestion_control` finds it by name.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "mrc/packet.h"
+#include "mrc/protocol_config.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// What made the window smaller last; time spent waiting for the window is charged to it.
+enum class CutCause : std::uint8_t { none, ecn, trim, loss, penalty, quick_adapt };
+constexpr std::string_view to_string(CutCause cause) {
+  constexpr std::string_view names[] = {"initial", "ecn", "trim", "loss", "penalty", "quick_adapt"};
+  return names[static_cast<std::size_t>(cause)];
+}
+
+/// One SACK as congestion control hears of it.
+struct AckSample {
+  TimePs now = 0;
+  TimePs rtt_ps = 0;                     ///< 0 where the SACK gave no sample
+  std::uint64_t newly_received_bytes = 0;///< growth of the responder's rcvd_bytes
+  bool ecn = false;                      ///< the packet that triggered the SACK was CE-marked
+  std::uint8_t receiver_penalty = 0;     ///< rcv_cwnd_pen, 0 … 127
+  bool restore_cwnd = false;
+};
+
+class CongestionControl {
+ public:
+  virtual ~CongestionControl() = default;
+
+  virtual void on_ack(const AckSample& sample) = 0;
+  /// A NACK with a trim reason for a packet of `bytes` (nominal).
+  virtual void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) = 0;
+  /// A packet of `bytes` was declared lost by gap inference or timeout.
+  virtual void on_loss(std::uint32_t bytes, TimePs now) = 0;
+
+  /// True when `bytes` more may be in flight.
+  bool may_send(std::uint32_t bytes) const { return inflight_bytes_ + bytes <= cwnd_bytes_; }
+  void charge(std::uint32_t bytes) { inflight_bytes_ += bytes; }
+  /// A packet leaves flight, once: SACKed, NACKed or declared lost, whichever comes first.
+  void discharge(std::uint32_t bytes) { inflight_bytes_ -= bytes; }
+
+  std::uint64_t cwnd_bytes() const { return cwnd_bytes_; }
+  std::uint64_t inflight_bytes() const { return inflight_bytes_; }
+  CutCause last_cut() const { return last_cut_; }
+
+ protected:
+  std::uint64_t cwnd_bytes_ = ~0ULL >> 1;
+  std::uint64_t inflight_bytes_ = 0;
+  CutCause last_cut_ = CutCause::none;
+};
+
+/// "none": never holds anything back.
+class NoCongestionControl final : public CongestionControl {
+ public:
+  void on_ack(const AckSample&) override {}
+  void on_trim(std::uint32_t, bool, TimePs) override {}
+  void on_loss(std::uint32_t, TimePs) override {}
+};
+
+}  // namespace mrc

@@ -1,0 +1,191 @@
+// `uet-1.0-nscc`, the window algorithm that MRC took from Ultra Ethernet 1.0 (its section on network-signaled congestion
+// control; constants: Table 3-76). Delay against a target and ECN make four quadrants; quick adapt jumps to what arrived.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "mrc/control/congestion.h"
+#include "mrc/protocol_config.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// The constants with every derived one filled in (UEC 1.0 Table 3-76, relative to 100 Gb/s x 12 us).
+inline CongestionConfig derive_nscc(CongestionConfig config, const ProtocolConfig& protocol) {
+  const double mss = protocol.mtu_bytes;
+  const double bdp = config.line_rate_gbps / 8.0 * static_cast<double>(config.base_rtt_ps) / 1000.0;
+  const double a = bdp / 150'000.0;
+  const auto fill = [](auto& field, auto value) {
+    if (field == 0) field = static_cast<std::decay_t<decltype(field)>>(value);
+  };
+  fill(config.target_delay_ps, (protocol.trim_nack ? 0.75 : 1.0) * static_cast<double>(config.base_rtt_ps));
+  fill(config.max_cwnd_bytes, 1.5 * bdp);
+  fill(config.min_cwnd_bytes, mss);
+  fill(config.initial_cwnd_bytes, config.max_cwnd_bytes);
+  fill(config.adjust_bytes_threshold, 8 * mss);
+  fill(config.adjust_period_ps, config.base_rtt_ps);
+  fill(config.eta_bytes, 0.15 * mss * a);
+  fill(config.fi_bytes, 5.0 * mss * a);
+  fill(config.fi_scale, 0.25 * a);
+  fill(config.qa_threshold_ps, 4 * config.target_delay_ps);
+  return config;
+}
+
+class Nscc final : public CongestionControl {
+ public:
+  /// `config` as derive_nscc() returns it.
+  Nscc(const CongestionConfig& config, const ProtocolConfig& protocol)
+      : config_(config), mss_(protocol.mtu_bytes), base_rtt_(config.base_rtt_ps) {
+    const double a = config.line_rate_gbps / 8.0 * static_cast<double>(config.base_rtt_ps) / 1000.0 / 150'000.0;
+    const double b = static_cast<double>(config.target_delay_ps) / (12.0 * kPsPerUs);
+    alpha_ = 4.0 * mss_ * a * b / static_cast<double>(config.target_delay_ps);
+    cwnd_ = static_cast<double>(config.initial_cwnd_bytes);
+    publish();
+  }
+
+  void on_ack(const AckSample& sample) override {
+    const auto newly = static_cast<double>(sample.newly_received_bytes);
+    achieved_bytes_ += newly;
+    received_bytes_ += newly;
+    const TimePs delay = queueing_delay(sample);
+    if (sample.rtt_ps != 0) update_average(delay, sample.ecn);
+    penalize(sample);
+    if (quick_adapt(sample.now, delay)) return publish();
+    if (ignore_bytes_ > 0) {
+      ignore_bytes_ = std::max(0.0, ignore_bytes_ - newly);
+      return publish();
+    }
+    if (sample.rtt_ps != 0) adjust(sample, delay, newly);
+    fulfil(sample.now);
+    publish();
+  }
+
+  void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) override {
+    average_delay_ += config_.delay_ewma_weight * (static_cast<double>(config_.base_rtt_ps) - average_delay_);
+    quick_adapt_wanted_ = true;
+    ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes);
+    if (!quick_adapt(now, 0) && config_.trim_cuts_cwnd && !last_hop) cut(cwnd_ - bytes, CutCause::trim);
+    publish();
+  }
+
+  void on_loss(std::uint32_t bytes, TimePs) override {
+    quick_adapt_wanted_ = true;
+    cut(cwnd_ - bytes, CutCause::loss);
+    publish();
+  }
+
+  double average_delay_ps() const { return average_delay_; }
+
+ private:
+  /// Below this a queue counts as empty (UEC's reference simulator: 1 us).
+  static constexpr TimePs kNoDelayPs = kPsPerUs;
+  static constexpr double kPenaltyScale = 128.0;
+
+  TimePs queueing_delay(const AckSample& sample) {
+    if (sample.rtt_ps == 0) return 0;
+    base_rtt_ = std::min(base_rtt_, sample.rtt_ps);
+    return sample.rtt_ps - base_rtt_;
+  }
+
+  void update_average(TimePs delay, bool ecn) {
+    // Delay without a mark comes from the path's length or the far end, not from a queue that this window feeds.
+    const bool unmarked_delay = !ecn && delay > config_.target_delay_ps;
+    const double sample = unmarked_delay ? 0.25 * static_cast<double>(base_rtt_) : static_cast<double>(delay);
+    average_delay_ += config_.delay_ewma_weight * (sample - average_delay_);
+  }
+
+  void penalize(const AckSample& sample) {
+    if (sample.receiver_penalty > 0) {
+      if (saved_cwnd_ == 0) saved_cwnd_ = cwnd_;
+      const double clipped = std::min(cwnd_, static_cast<double>(inflight_bytes_));
+      cut(clipped - sample.receiver_penalty * static_cast<double>(sample.newly_received_bytes) / kPenaltyScale,
+          CutCause::penalty);
+    } else if (saved_cwnd_ > 0) {
+      if (sample.restore_cwnd) cwnd_ = std::max(cwnd_, saved_cwnd_);
+      saved_cwnd_ = 0;
+    }
+  }
+
+  bool quick_adapt(TimePs now, TimePs delay) {
+    if (config_.disable_quick_adapt || now < quick_adapt_end_) return false;
+    const bool wanted = quick_adapt_wanted_ || delay > config_.qa_threshold_ps;
+    const bool first = quick_adapt_end_ == 0;
+    const double achieved = achieved_bytes_;
+    quick_adapt_end_ = now + base_rtt_ + config_.target_delay_ps;
+    achieved_bytes_ = 0;
+    quick_adapt_wanted_ = false;
+    if (first || !wanted) return false;
+    if (achieved >= static_cast<double>(config_.max_cwnd_bytes >> config_.qa_gate)) return false;
+    cut(achieved, CutCause::quick_adapt);
+    ignore_bytes_ = static_cast<double>(inflight_bytes_);
+    increase_ = 0;
+    return true;
+  }
+
+  void adjust(const AckSample& sample, TimePs delay, double newly) {
+    const bool late = delay >= config_.target_delay_ps;
+    if (sample.ecn || late || delay > kNoDelayPs) undelayed_bytes_ = 0;
+    if (!sample.ecn && late) {
+      increase_ += config_.fi_bytes * newly;
+    } else if (!sample.ecn) {
+      undelayed_bytes_ += delay <= kNoDelayPs ? newly : 0;
+      if (undelayed_bytes_ > cwnd_) {
+        cwnd_ += newly * config_.fi_scale;
+      } else {
+        increase_ += alpha_ * newly * static_cast<double>(config_.target_delay_ps - delay);
+      }
+    } else if (late) {
+      decrease(sample.now);
+    }
+  }
+
+  void decrease(TimePs now) {
+    const auto target = static_cast<double>(config_.target_delay_ps);
+    if (average_delay_ <= target || now < last_decrease_ + base_rtt_) return;
+    const double factor = 1.0 - config_.gamma * (average_delay_ - target) / average_delay_;
+    cut(cwnd_ * std::max(factor, config_.max_md_jump), CutCause::ecn);
+    last_decrease_ = now;
+  }
+
+  void fulfil(TimePs now) {
+    const bool period_over = now >= last_fulfil_ + config_.adjust_period_ps;
+    if (received_bytes_ <= config_.adjust_bytes_threshold && !period_over) return;
+    cwnd_ += increase_ / cwnd_;
+    if (period_over) {
+      cwnd_ += config_.eta_bytes;
+      last_fulfil_ = now;
+    }
+    increase_ = 0;
+    received_bytes_ = 0;
+  }
+
+  void cut(double window, CutCause cause) {
+    cwnd_ = std::min(cwnd_, window);
+    last_cut_ = cause;
+  }
+
+  void publish() {
+    cwnd_ = std::clamp(cwnd_, static_cast<double>(config_.min_cwnd_bytes), static_cast<double>(config_.max_cwnd_bytes));
+    cwnd_bytes_ = static_cast<std::uint64_t>(cwnd_);
+  }
+
+  CongestionConfig config_;
+  double mss_;
+  double alpha_ = 0;
+  TimePs base_rtt_;  ///< smallest RTT seen, at first the configured one
+  double cwnd_ = 0;
+  double saved_cwnd_ = 0;
+  double average_delay_ = 0;
+  double increase_ = 0;
+  double achieved_bytes_ = 0;
+  double received_bytes_ = 0;
+  double undelayed_bytes_ = 0;
+  double ignore_bytes_ = 0;
+  bool quick_adapt_wanted_ = false;
+  TimePs quick_adapt_end_ = 0;
+  TimePs last_decrease_ = 0;
+  TimePs last_fulfil_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,338 @@
+// State of every EV of a QP (or of what shares the table) and the choice of the next one: GOOD EVs in a pseudo-random scan
+// order, those skipped come back with the rotation, those that lose packets give way to backups of the same plane.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "mrc/control/ev_profile.h"
+#include "mrc/protocol_config.h"
+#include "mrc/random.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// EV states of the specification's Figure 5.
+enum class EvState : std::uint8_t { good, skip, assumed_bad, denied };
+inline constexpr std::size_t kEvStates = 4;
+
+/// What a packet or a probe on an EV met with.
+enum class PathEvent : std::uint8_t {
+  delivered,
+  ecn,
+  always_skip,
+  trimmed,
+  trimmed_lasthop,
+  lost,
+  probe_delivered,
+  probe_ecn,
+  probe_lost
+};
+
+/// An EV that became ASSUMED_BAD or GOOD again (OCP API: the only two that are reported).
+struct EvEvent {
+  EvIndex ev = kNoEv;
+  EvState state = EvState::good;
+  TimePs time = 0;
+};
+
+class PathTable {
+ public:
+  static constexpr std::uint32_t kMostPlanes = 32;
+
+  /// `planes` 1 … 32. `random` orders the scan.
+  PathTable(const EvProfile& profile, const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random)
+      : config_(&config), planes_(planes), random_(random), entries_(profile.value.size()) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      entries_[i].value = profile.value[i];
+      entries_[i].plane = profile.plane[i];
+      index_.emplace(profile.value[i], static_cast<EvIndex>(i));
+    }
+    const std::size_t active = std::min<std::size_t>(config.ev_active, entries_.size()) / planes * planes;
+    active_total_ = static_cast<std::uint32_t>(active);
+    const std::uint32_t floor = config.ev_min_active == 0 ? config.ev_active / 4 : config.ev_min_active;
+    least_active_a_plane_ = std::max<std::uint32_t>(1, floor / planes);
+    counts_[static_cast<std::size_t>(EvState::good)] = static_cast<std::uint32_t>(entries_.size());
+    shuffle_order();
+    words_ = (entries_.size() + 63) / 64;
+    for (auto& plane : eligible_) plane.assign(words_, 0);
+    for (std::size_t i = 0; i < active; ++i) activate(static_cast<EvIndex>(i));
+  }
+
+  /// Next EV to send on: the first in scan order that is GOOD, active and whose plane is in `free_ports` (bit p = port p).
+  /// kNoEv when there is none. SKIP EVs become GOOD again when the scan passes the end of its rotation.
+  EvIndex select(std::uint32_t free_ports, TimePs now) {
+    wake_skipped(now);
+    const std::uint32_t usable = free_ports & reachable_;
+    EvIndex ev = find_from(pointer_, usable);
+    // A rotation is over when the scan wraps, or when all that it could find is skipped; busy ports do not end it.
+    if (ev == kNoEv && (find_from(0, usable) != kNoEv || !has_good(~0U))) {
+      end_rotation();
+      ev = find_from(0, usable);
+    }
+    if (ev != kNoEv) pointer_ = entries_[ev].position + 1U;
+    return ev;
+  }
+
+  /// With SkipDuration::fixed_time: when the first SKIP EV is GOOD again; kNever without one.
+  TimePs next_skip_end() const {
+    TimePs end = kNever;
+    if (config_->skip_duration != SkipDuration::fixed_time) return end;
+    for (const Skipped& skipped : skipped_) end = std::min(end, skipped.until);
+    return end;
+  }
+
+  /// Some EV is GOOD, active and on one of `ports`.
+  bool has_good(std::uint32_t ports) const {
+    for (std::uint32_t plane = 0; plane < planes_; ++plane) {
+      if ((ports & reachable_ & (1U << plane)) != 0 && good_active_[plane] > 0) return true;
+    }
+    return false;
+  }
+
+  void report(EvIndex ev, PathEvent event, TimePs now) {
+    switch (event) {
+      case PathEvent::delivered: entries_[ev].losses = 0; break;
+      case PathEvent::ecn:
+      case PathEvent::trimmed: skip(ev, now); break;
+      case PathEvent::always_skip: remove(ev, now); break;
+      case PathEvent::lost:
+        if (++entries_[ev].losses >= config_->assumed_bad_losses) remove(ev, now);
+        break;
+      case PathEvent::trimmed_lasthop: break;
+      case PathEvent::probe_delivered: probe_good(ev, now); break;
+      case PathEvent::probe_ecn: probe_marked(ev, now); break;
+      case PathEvent::probe_lost: entries_[ev].probe_successes = 0; break;
+    }
+  }
+
+  /// Position of an EV value that a SACK or NACK echoes; kNoEv for one that is not in the profile.
+  EvIndex find(Ev value) const {
+    const auto it = index_.find(value);
+    return it == index_.end() ? kNoEv : it->second;
+  }
+  Ev value(EvIndex ev) const { return entries_[ev].value; }
+  std::uint8_t plane(EvIndex ev) const { return entries_[ev].plane; }
+  EvState state(EvIndex ev) const { return entries_[ev].state; }
+  bool active(EvIndex ev) const { return entries_[ev].active; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(entries_.size()); }
+  std::uint32_t count(EvState state) const { return counts_[static_cast<std::size_t>(state)]; }
+  std::uint32_t good_active(std::uint32_t plane) const { return good_active_[plane]; }
+  /// Losses that did not remove their EV because its plane was at the floor.
+  std::uint64_t held_at_floor() const { return held_at_floor_; }
+
+  /// The controller forbids or allows an EV.
+  void deny(EvIndex ev) {
+    if (entries_[ev].active) deactivate(ev);
+    set_state(ev, EvState::denied);
+    replace(ev);
+  }
+  void allow(EvIndex ev) {
+    if (entries_[ev].state != EvState::denied) return;
+    set_state(ev, EvState::good);
+    take_back(ev);
+  }
+  /// Bit p set: plane p can be used, at this end and at the peer's.
+  void set_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
+
+  /// When an ASSUMED_BAD EV is next to be probed; kNever without one.
+  TimePs next_probe_time() const { return bad_.empty() ? kNever : next_probe_; }
+  /// The ASSUMED_BAD EV whose turn it is, kNoEv when none is due at `now`.
+  EvIndex take_due_probe(TimePs now) {
+    if (bad_.empty() || now < next_probe_) return kNoEv;
+    const EvIndex ev = bad_[probe_turn_++ % bad_.size()];
+    next_probe_ = now + std::max<TimePs>(1, config_->probe_interval_ps / bad_.size());
+    return ev;
+  }
+
+  /// Oldest event not yet taken. When more than the queue holds were not taken, the newest are dropped and counted.
+  bool pop_event(EvEvent& event) {
+    if (event_head_ == event_tail_) return false;
+    event = events_[event_head_++ % events_.size()];
+    return true;
+  }
+  std::uint64_t dropped_events() const { return dropped_events_; }
+
+ private:
+  struct Entry {
+    Ev value = 0;
+    std::uint32_t position = 0;  ///< in scan order
+    std::uint32_t losses = 0;
+    std::uint32_t probe_successes = 0;
+    std::uint8_t plane = 0;
+    EvState state = EvState::good;
+    bool active = false;
+  };
+  struct Skipped {
+    EvIndex ev;
+    TimePs until;
+    bool one_rotation_left;
+  };
+
+  void shuffle_order() {
+    order_.resize(entries_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<EvIndex>(i);
+    for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i)]);
+    for (std::size_t i = 0; i < order_.size(); ++i) entries_[order_[i]].position = static_cast<std::uint32_t>(i);
+  }
+
+  void set_eligible(EvIndex ev, bool on) {
+    const Entry& entry = entries_[ev];
+    std::uint64_t& word = eligible_[entry.plane][entry.position / 64];
+    const std::uint64_t bit = 1ULL << (entry.position % 64);
+    if (((word & bit) != 0) == on) return;
+    word ^= bit;
+    good_active_[entry.plane] += on ? 1U : ~0U;
+  }
+  void refresh(EvIndex ev) { set_eligible(ev, entries_[ev].active && entries_[ev].state == EvState::good); }
+  void activate(EvIndex ev) {
+    entries_[ev].active = true;
+    refresh(ev);
+  }
+  void deactivate(EvIndex ev) {
+    entries_[ev].active = false;
+    refresh(ev);
+  }
+  void set_state(EvIndex ev, EvState state) {
+    Entry& entry = entries_[ev];
+    if (entry.state == EvState::assumed_bad && state != EvState::assumed_bad) {
+      bad_.erase(std::find(bad_.begin(), bad_.end(), ev));
+    }
+    --counts_[static_cast<std::size_t>(entry.state)];
+    ++counts_[static_cast<std::size_t>(state)];
+    entry.state = state;
+    refresh(ev);
+  }
+
+  EvIndex find_from(std::uint32_t position, std::uint32_t ports) const {
+    std::size_t word = position / 64;
+    std::uint64_t mask = ~0ULL << (position % 64);
+    for (; word < words_; ++word, mask = ~0ULL) {
+      std::uint64_t candidates = 0;
+      for (std::uint32_t left = ports & planes_mask(); left != 0; left &= left - 1) {
+        candidates |= eligible_[static_cast<std::size_t>(std::countr_zero(left))][word];
+      }
+      candidates &= mask;
+      if (candidates != 0) return order_[word * 64 + static_cast<std::size_t>(std::countr_zero(candidates))];
+    }
+    return kNoEv;
+  }
+  std::uint32_t planes_mask() const { return planes_ >= 32 ? ~0U : (1U << planes_) - 1; }
+
+  void skip(EvIndex ev, TimePs now) {
+    if (entries_[ev].state != EvState::good) return;
+    set_state(ev, EvState::skip);
+    skipped_.push_back({ev, now + config_->skip_time_ps, config_->skip_duration == SkipDuration::one_rotation});
+  }
+  void wake_skipped(TimePs now) {
+    if (config_->skip_duration != SkipDuration::fixed_time) return;
+    std::erase_if(skipped_, [&](const Skipped& skipped) {
+      if (skipped.until > now) return false;
+      revive(skipped.ev);
+      return true;
+    });
+  }
+  void revive(EvIndex ev) {
+    if (entries_[ev].state == EvState::skip) set_state(ev, EvState::good);
+  }
+  void end_rotation() {
+    pointer_ = 0;
+    if (config_->skip_duration == SkipDuration::fixed_time) return;
+    std::erase_if(skipped_, [&](Skipped& skipped) {
+      if (skipped.one_rotation_left) {
+        skipped.one_rotation_left = false;
+        return false;
+      }
+      revive(skipped.ev);
+      return true;
+    });
+  }
+
+  std::uint32_t active_in(std::uint32_t plane) const {
+    std::uint32_t n = 0;
+    for (const Entry& entry : entries_) {
+      const bool in_use = entry.state == EvState::good || entry.state == EvState::skip;
+      if (entry.plane == plane && entry.active && in_use) ++n;
+    }
+    return n;
+  }
+  EvIndex backup_in(std::uint32_t plane) const {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const Entry& entry = entries_[i];
+      if (entry.plane == plane && !entry.active && entry.state == EvState::good) return static_cast<EvIndex>(i);
+    }
+    return kNoEv;
+  }
+  /// A backup EV of the same plane takes the place of `ev`.
+  void replace(EvIndex ev) {
+    const EvIndex backup = backup_in(entries_[ev].plane);
+    if (backup != kNoEv && active_in(entries_[ev].plane) < active_total_ / planes_) activate(backup);
+  }
+  void take_back(EvIndex ev) {
+    if (active_in(entries_[ev].plane) < active_total_ / planes_) activate(ev);
+  }
+  void remove(EvIndex ev, TimePs now) {
+    Entry& entry = entries_[ev];
+    if (entry.state == EvState::assumed_bad || entry.state == EvState::denied || !entry.active) return;
+    if (backup_in(entry.plane) == kNoEv && active_in(entry.plane) <= least_active_a_plane_) {
+      ++held_at_floor_;
+      return;
+    }
+    deactivate(ev);
+    set_state(ev, EvState::assumed_bad);
+    entry.probe_successes = 0;
+    if (bad_.empty()) next_probe_ = now + config_->probe_interval_ps;
+    bad_.push_back(ev);
+    replace(ev);
+    push_event({ev, EvState::assumed_bad, now});
+  }
+  void probe_good(EvIndex ev, TimePs now) {
+    Entry& entry = entries_[ev];
+    if (entry.state != EvState::assumed_bad || ++entry.probe_successes < config_->probe_successes) return;
+    entry.losses = 0;
+    set_state(ev, EvState::good);
+    take_back(ev);
+    push_event({ev, EvState::good, now});
+  }
+  void probe_marked(EvIndex ev, TimePs now) {
+    probe_good(ev, now);
+    if (config_->probe_skip_state == ProbeSkipState::skip) skip(ev, now);
+  }
+  void push_event(const EvEvent& event) {
+    if (event_tail_ - event_head_ == events_.size()) {
+      ++dropped_events_;
+      return;
+    }
+    events_[event_tail_++ % events_.size()] = event;
+  }
+
+  const ProtocolConfig* config_;
+  std::uint32_t planes_;
+  KeyedRandom random_;
+  std::vector<Entry> entries_;
+  std::unordered_map<Ev, EvIndex> index_;
+  std::vector<EvIndex> order_;  ///< scan order: position → EV
+  std::array<std::vector<std::uint64_t>, kMostPlanes> eligible_;
+  std::size_t words_ = 0;
+  std::array<std::uint32_t, kMostPlanes> good_active_{};
+  std::uint32_t pointer_ = 0;
+  std::uint32_t reachable_ = ~0U;
+  std::uint32_t active_total_ = 0;
+  std::uint32_t least_active_a_plane_ = 1;
+  std::array<std::uint32_t, kEvStates> counts_{};
+  std::vector<Skipped> skipped_;
+  std::vector<EvIndex> bad_;
+  std::uint64_t probe_turn_ = 0;
+  TimePs next_probe_ = kNever;
+  std::uint64_t held_at_floor_ = 0;
+  std::array<EvEvent, 256> events_{};
+  std::uint64_t event_head_ = 0;
+  std::uint64_t event_tail_ = 0;
+  std::uint64_t dropped_events_ = 0;
+};
+
+}  // namespace mrc
