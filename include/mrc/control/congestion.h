@@ -46,8 +46,10 @@ class CongestionControl {
   /// A packet of `bytes` was declared lost by gap inference or timeout.
   virtual void on_loss(std::uint32_t bytes, TimePs now) = 0;
 
-  /// True when `bytes` more may be in flight.
-  bool may_send(std::uint32_t bytes) const { return inflight_bytes_ + bytes <= cwnd_bytes_; }
+  /// True when `bytes` more may be in flight; one packet always may, so that the smallest window cannot stop a flow.
+  bool may_send(std::uint32_t bytes) const {
+    return inflight_bytes_ == 0 || inflight_bytes_ + bytes <= cwnd_bytes_;
+  }
   void charge(std::uint32_t bytes) { inflight_bytes_ += bytes; }
   /// A packet leaves flight, once: SACKed, NACKed or declared lost, whichever comes first.
   void discharge(std::uint32_t bytes) { inflight_bytes_ -= bytes; }

@@ -1,0 +1,41 @@
+// A queue over a power-of-two array that grows when it must and otherwise allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace mrc {
+
+template <typename Item>
+class Ring {
+ public:
+  bool empty() const { return head_ == tail_; }
+  std::uint64_t size() const { return tail_ - head_; }
+  Item& front() { return items_[head_ & mask()]; }
+  const Item& front() const { return items_[head_ & mask()]; }
+  Item& back() { return items_[(tail_ - 1) & mask()]; }
+  /// Entry `i` from the front; precondition: i < size().
+  Item& operator[](std::uint64_t i) { return items_[(head_ + i) & mask()]; }
+  const Item& operator[](std::uint64_t i) const { return items_[(head_ + i) & mask()]; }
+  void push(Item item) {
+    if (size() == items_.size()) grow();
+    items_[tail_++ & mask()] = std::move(item);
+  }
+  void pop() { ++head_; }
+  void clear() { head_ = tail_; }
+
+ private:
+  std::uint64_t mask() const { return items_.size() - 1; }
+  void grow() {
+    std::vector<Item> larger(items_.empty() ? 16 : items_.size() * 2);
+    for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = std::move(items_[i & mask()]);
+    items_.swap(larger);
+  }
+
+  std::vector<Item> items_;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,462 @@
+// The sending half of a QP: which packet goes next under which window, what acknowledgements do, what is lost and sent
+// again, when a message is complete. Time is an argument in picoseconds and never goes back between calls.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "mrc/control/congestion.h"
+#include "mrc/control/path_table.h"
+#include "mrc/packet.h"
+#include "mrc/protocol_config.h"
+#include "mrc/ring.h"
+#include "mrc/tx/retransmit_buffer.h"
+#include "mrc/tx/segmenter.h"
+#include "mrc/tx/work_request.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+enum class QpState : std::uint8_t { reset, init, rtr, rts, error };
+
+/// Whether and why a QP may not send now.
+enum class SendGate : std::uint8_t { ready, idle, blocked_mpr, blocked_cwnd, blocked_write_imm, in_error };
+
+enum class PostStatus : std::uint8_t { posted, bad_length, not_ready_to_send };
+
+/// One packet to send, as headers need it.
+struct SendPlan {
+  std::uint64_t local_address = 0;
+  std::uint64_t va = 0;
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t dma_length = 0;
+  std::uint32_t rkey = 0;
+  std::uint32_t immediate = 0;
+  std::uint32_t nominal_bytes = 0;  ///< charged to inflight; 0 for a repetition that is not charged
+  Psn psn = 0;
+  std::uint16_t msn = 0;
+  std::uint16_t rqmsn = 0;
+  Opcode opcode = Opcode::write_only;
+  bool retransmission = false;
+  bool ack_request = false;
+};
+
+/// What a packet from the responder, or a timer, has changed.
+struct AckResult {
+  std::uint32_t records_freed = 0;  ///< packets newly acknowledged
+  std::uint32_t declared_lost = 0;
+  bool advanced = false;            ///< cack moved
+};
+
+struct RequestorCounters {
+  std::uint64_t packets = 0;
+  std::uint64_t retransmissions = 0;
+  std::uint64_t gap_losses = 0;
+  std::uint64_t nack_losses = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t timeout_losses = 0;
+  std::uint64_t spurious_losses = 0;  ///< declared lost, then acknowledged before they were sent again
+  std::uint64_t sacks = 0;
+  std::uint64_t nacks = 0;
+};
+
+class Requestor {
+ public:
+  /// The QP is ready to send (RTS). `paths` and `congestion` outlive it; others may share them.
+  Requestor(const ProtocolConfig& config, PathTable& paths, CongestionControl& congestion, Psn first_psn)
+      : config_(&config),
+        paths_(&paths),
+        congestion_(&congestion),
+        mpr_psns_(config.mpr_units * kMprUnitPsns),
+        buffer_(first_psn, mpr_psns_) {}
+
+  PostStatus post(const WorkRequest& request, TimePs now) {
+    if (request.bytes == 0) return PostStatus::bad_length;
+    if (state_ != QpState::rts) return PostStatus::not_ready_to_send;
+    if (messages_.empty()) progress_at_ = now;
+    Message message{.request = request, .msn = next_msn_++};
+    if (request.write_imm) message.rqmsn = next_rqmsn_++;
+    messages_.push(message);
+    return PostStatus::posted;
+  }
+
+  /// May a packet be taken now? Retransmissions come first, under the same windows.
+  SendGate gate(TimePs) const {
+    if (state_ == QpState::error) return SendGate::in_error;
+    if (repeat_last_) return SendGate::ready;
+    if (buffer_.has_lost()) {
+      const Psn psn = buffer_.oldest_lost();
+      if (psn_distance(psn, buffer_.unacked_psn()) >= static_cast<std::int32_t>(mpr_psns_)) return SendGate::blocked_mpr;
+      return congestion_->may_send(buffer_.at(psn).nominal_bytes) ? SendGate::ready : SendGate::blocked_cwnd;
+    }
+    if (taking_ - first_message_ >= messages_.size()) return SendGate::idle;
+    if (buffer_.span() >= mpr_psns_) return SendGate::blocked_mpr;
+    const Message& message = messages_[taking_ - first_message_];
+    if (message.taken_bytes == 0 && message.request.write_imm && write_imm_in_flight_ >= config_->max_write_imm) {
+      return SendGate::blocked_write_imm;
+    }
+    return congestion_->may_send(next_nominal_bytes(message)) ? SendGate::ready : SendGate::blocked_cwnd;
+  }
+  bool next_is_retransmission() const { return repeat_last_ || buffer_.has_lost(); }
+
+  /// The next packet; it is in flight from now on. Precondition: gate() == ready.
+  SendPlan take(TimePs now) {
+    ++counters_.packets;
+    if (repeat_last_) return take_repetition(now);
+    return buffer_.has_lost() ? take_retransmission() : take_new();
+  }
+  /// The packet has left the spray scheduler on `ev`; its timer runs from now.
+  void transmitted(Psn psn, EvIndex ev, TimePs now) { buffer_.transmitted(psn, ev, now); }
+
+  /// RELIABILITY_SACK. `service_time` is the responder's share of the RTT, 0 where SVC_TIME is not negotiated.
+  AckResult on_sack(const SackFields& sack, TimePs now, TimePs service_time = 0) {
+    ++counters_.sacks;
+    if (config_->dynamic_mpr && sack.mpr != 0) mpr_psns_ = std::uint32_t{sack.mpr} * kMprUnitPsns;
+    const TimePs rtt = rtt_sample(sack, now, service_time);
+    report_path(sack, now);
+    AckResult result;
+    acknowledge_through(sack.cack_psn, result);
+    acknowledge_bitmap(sack, result);
+    finish_acknowledging(result, now);
+    congestion_->on_ack({.now = now,
+                         .rtt_ps = rtt,
+                         .newly_received_bytes = newly_received(sack.rcvd_bytes),
+                         .ecn = sack.mark == PathMark::skip_once,
+                         .receiver_penalty = sack.rcv_cwnd_pen,
+                         .restore_cwnd = sack.restore_cwnd});
+    infer_losses(result, now);
+    return result;
+  }
+
+  AckResult on_nack(const NackFields& nack, TimePs now) {
+    ++counters_.nacks;
+    AckResult result;
+    if (nack.reason == NackReason::unexp_event) {
+      fail(CompletionStatus::remote_operation_error);
+      return result;
+    }
+    if (!buffer_.contains(nack.nack_psn)) return result;
+    const SendRecord& record = buffer_.at(nack.nack_psn);
+    const std::uint32_t bytes = record.nominal_bytes;
+    if (!buffer_.mark_lost(nack.nack_psn)) return result;
+    congestion_->discharge(bytes);
+    ++counters_.nack_losses;
+    ++result.declared_lost;
+    const EvIndex ev = paths_->find(nack.entropy);
+    if (nack.reason == NackReason::trimmed) {
+      if (ev != kNoEv) paths_->report(ev, PathEvent::trimmed, now);
+      congestion_->on_trim(bytes, false, now);
+    } else {
+      congestion_->on_trim(bytes, true, now);
+    }
+    count_retry();
+    return result;
+  }
+
+  /// Transport ACK: `msn` messages are complete at the responder, which therefore holds all their packets.
+  AckResult on_transport_ack(const TransportAckFields& ack, TimePs now) {
+    AckResult result;
+    const std::uint32_t completed = (ack.msn - static_cast<std::uint32_t>(first_message_)) & 0xFF'FFFF;
+    if (completed == 0 || completed > taking_ - first_message_ + (partly_taken() ? 1 : 0)) return result;
+    for (std::uint32_t i = 0; i < completed; ++i) {
+      const Message& message = messages_.front();
+      if (!message.fully_taken()) break;
+      acknowledge_through(message.last_psn, result);
+      if (message.request.write_imm) --write_imm_in_flight_;
+      completions_.push({message.request.id, CompletionStatus::success});
+      messages_.pop();
+      ++first_message_;
+      progress_at_ = now;
+      repeat_last_ = false;
+    }
+    finish_acknowledging(result, now);
+    return result;
+  }
+
+  /// When on_deadline() is next due: the oldest outstanding packet's timeout, or the transport ACK's that is overdue.
+  TimePs next_deadline() {
+    if (state_ == QpState::error) return kNever;
+    Psn psn = 0;
+    if (buffer_.oldest_outstanding(psn)) return buffer_.at(psn).sent_at + timeout();
+    const bool only_ack_missing = !messages_.empty() && buffer_.span() == 0 && messages_.front().fully_taken();
+    return only_ack_missing && !repeat_last_ ? progress_at_ + timeout() : kNever;
+  }
+  AckResult on_deadline(TimePs now) {
+    AckResult result;
+    if (next_deadline() > now) return result;
+    ++counters_.timeouts;
+    Psn psn = 0;
+    if (buffer_.oldest_outstanding(psn)) {
+      const TimePs limit = timeout();
+      while (buffer_.oldest_outstanding(psn) && buffer_.at(psn).sent_at + limit <= now) {
+        declare_lost(psn, result, now);
+        ++counters_.timeout_losses;
+      }
+    } else {
+      repeat_last_ = true;
+      progress_at_ = now;
+    }
+    count_retry();
+    return result;
+  }
+
+  bool pop_completion(Completion& completion) {
+    if (completions_.empty()) return false;
+    completion = completions_.front();
+    completions_.pop();
+    return true;
+  }
+
+  QpState state() const { return state_; }
+  const RequestorCounters& counters() const { return counters_; }
+  Psn unacked_psn() const { return buffer_.unacked_psn(); }
+  Psn next_psn() const { return buffer_.next_psn(); }
+  std::uint32_t window_psns() const { return mpr_psns_; }
+  std::uint32_t retries() const { return retries_; }
+  std::uint64_t messages_pending() const { return messages_.size(); }
+
+  /// What a QP that makes no progress waits for, in one phrase.
+  std::string describe_wait(TimePs now) {
+    switch (gate(now)) {
+      case SendGate::in_error: return "nothing: it is in error";
+      case SendGate::blocked_cwnd:
+        return fmt::format("congestion window: {} of {} B in flight, last cut by {}", congestion_->inflight_bytes(),
+                           congestion_->cwnd_bytes(), to_string(congestion_->last_cut()));
+      case SendGate::blocked_mpr:
+        return fmt::format("acknowledgement of PSN {}: {} PSNs in the window of {}", unacked_psn(), buffer_.span(),
+                           mpr_psns_);
+      case SendGate::blocked_write_imm: return fmt::format("{} WRITE_IMM in flight", write_imm_in_flight_);
+      case SendGate::ready: return fmt::format("the NIC's pipeline, to send PSN {}", next_is_retransmission() && buffer_.has_lost() ? buffer_.oldest_lost() : next_psn());
+      case SendGate::idle: break;
+    }
+    if (messages_.empty()) return "work";
+    if (buffer_.span() > 0) return fmt::format("acknowledgement of PSN {}, {} timeouts", unacked_psn(), counters_.timeouts);
+    return fmt::format("the transport ACK of message {}", first_message_);
+  }
+
+ private:
+  struct Message {
+    WorkRequest request{};
+    std::uint32_t taken_bytes = 0;
+    Psn last_psn = 0;
+    std::uint16_t msn = 0;
+    std::uint16_t rqmsn = 0;
+    bool fully_taken() const { return taken_bytes == request.bytes; }
+  };
+
+  bool partly_taken() const {
+    return taking_ - first_message_ < messages_.size() && messages_[taking_ - first_message_].taken_bytes > 0;
+  }
+
+  /// Nominal size of the next packet of `message`: UDP length + 40 (specification 8.3.1).
+  std::uint32_t next_nominal_bytes(const Message& message) const {
+    const std::uint32_t payload = std::min(config_->mtu_bytes, message.request.bytes - message.taken_bytes);
+    Packet packet;
+    packet.payload_bytes = payload;
+    const bool ends = payload == message.request.bytes - message.taken_bytes;
+    packet.opcode = ends && message.request.write_imm ? Opcode::write_last_imm : Opcode::write_middle;
+    return mrc::nominal_bytes(packet);
+  }
+
+  /// Header fields of the packet of `message` at `offset`.
+  SendPlan plan_at(const Message& message, std::uint32_t offset) const {
+    SendPlan plan;
+    const WorkRequest& request = message.request;
+    plan.local_address = request.local_address + offset;
+    plan.va = request.remote_address + offset;
+    plan.payload_bytes = std::min(config_->mtu_bytes, request.bytes - offset);
+    plan.dma_length = request.bytes;
+    plan.rkey = request.rkey;
+    plan.immediate = request.immediate;
+    plan.msn = message.msn;
+    plan.rqmsn = message.rqmsn;
+    plan.opcode = write_opcode(offset / config_->mtu_bytes, packets_in(request.bytes, config_->mtu_bytes), request.write_imm);
+    return plan;
+  }
+
+  SendPlan take_new() {
+    Message& message = messages_[taking_ - first_message_];
+    SendPlan plan = plan_at(message, message.taken_bytes);
+    plan.nominal_bytes = next_nominal_bytes(message);
+    plan.psn = buffer_.next_psn();
+    if (message.taken_bytes == 0 && message.request.write_imm) ++write_imm_in_flight_;
+    SendRecord& record = buffer_.append();
+    record.message = taking_;
+    record.message_offset = message.taken_bytes;
+    record.nominal_bytes = plan.nominal_bytes;
+    message.taken_bytes += plan.payload_bytes;
+    congestion_->charge(plan.nominal_bytes);
+    if (message.fully_taken()) {
+      message.last_psn = plan.psn;
+      ++taking_;
+    }
+    plan.ack_request = wants_ack();
+    return plan;
+  }
+
+  SendPlan take_retransmission() {
+    const Psn psn = buffer_.oldest_lost();
+    buffer_.take_lost(psn);
+    const SendRecord& record = buffer_.at(psn);
+    SendPlan plan = plan_at(messages_[record.message - first_message_], record.message_offset);
+    plan.nominal_bytes = record.nominal_bytes;
+    plan.psn = psn;
+    plan.retransmission = true;
+    congestion_->charge(plan.nominal_bytes);
+    ++counters_.retransmissions;
+    plan.ack_request = wants_ack();
+    return plan;
+  }
+
+  /// All packets are acknowledged but the transport ACK is missing: the last packet again, a duplicate that makes the
+  /// responder repeat it. It is below the window, so it is not charged.
+  SendPlan take_repetition(TimePs now) {
+    repeat_last_ = false;
+    progress_at_ = now;
+    const Message& message = messages_.front();
+    const std::uint32_t packets = packets_in(message.request.bytes, config_->mtu_bytes);
+    SendPlan plan = plan_at(message, (packets - 1) * config_->mtu_bytes);
+    plan.psn = message.last_psn;
+    plan.retransmission = true;
+    plan.ack_request = true;
+    ++counters_.retransmissions;
+    return plan;
+  }
+
+  /// AckReq: the last packet of what software has asked for, or less than one MTU of window left (UEC 1.0).
+  bool wants_ack() const {
+    const bool nothing_follows = taking_ - first_message_ >= messages_.size() && !buffer_.has_lost();
+    return nothing_follows || !congestion_->may_send(config_->mtu_bytes);
+  }
+
+  TimePs timeout() const {
+    const std::uint32_t doublings = retries_ > config_->linear_retries ? retries_ - config_->linear_retries : 0;
+    return (1'024'000ULL << config_->timeout_exponent) << std::min(doublings, 16U);
+  }
+
+  void count_retry() {
+    ++retries_;
+    constexpr std::uint32_t infinite = 25;
+    if (config_->exponential_retries == infinite) return;
+    if (retries_ > config_->linear_retries + config_->exponential_retries) fail(CompletionStatus::retry_exceeded);
+  }
+
+  /// The QP is in error: the oldest message ends with `status`, the others are flushed.
+  void fail(CompletionStatus status) {
+    state_ = QpState::error;
+    for (Psn psn = buffer_.unacked_psn(); psn != buffer_.next_psn(); psn = psn_add(psn, 1)) {
+      const SendRecord& record = buffer_.at(psn);
+      const bool in_flight = record.state == RecordState::in_pipeline || record.state == RecordState::outstanding;
+      if (in_flight) congestion_->discharge(record.nominal_bytes);
+    }
+    for (; !messages_.empty(); messages_.pop(), ++first_message_) {
+      completions_.push({messages_.front().request.id, status});
+      status = CompletionStatus::flushed;
+    }
+  }
+
+  void acknowledge(Psn psn, AckResult& result) {
+    if (!buffer_.contains(psn)) return;
+    const SendRecord& record = buffer_.at(psn);
+    const bool was_lost = record.state == RecordState::lost;
+    const std::uint32_t bytes = record.nominal_bytes;
+    if (!buffer_.acknowledge(psn)) return;
+    ++result.records_freed;
+    if (was_lost) {
+      ++counters_.spurious_losses;
+    } else {
+      congestion_->discharge(bytes);
+    }
+  }
+  void acknowledge_through(Psn last, AckResult& result) {
+    const std::int32_t count = psn_distance(last, buffer_.unacked_psn()) + 1;
+    const Psn first = buffer_.unacked_psn();
+    for (std::int32_t i = 0; i < count && i < static_cast<std::int32_t>(buffer_.span()); ++i) {
+      acknowledge(psn_add(first, i), result);
+    }
+  }
+  void acknowledge_bitmap(const SackFields& sack, AckResult& result) {
+    const Psn base = psn_add(sack.cack_psn, sack.sack_offset);
+    for (std::uint64_t bits = sack.sack_bitmap; bits != 0; bits &= bits - 1) {
+      acknowledge(psn_add(base, std::countr_zero(bits)), result);
+    }
+  }
+  void finish_acknowledging(AckResult& result, TimePs now) {
+    result.advanced = buffer_.advance();
+    if (!result.advanced) return;
+    retries_ = 0;
+    progress_at_ = now;
+  }
+
+  void declare_lost(Psn psn, AckResult& result, TimePs now) {
+    const std::uint32_t bytes = buffer_.at(psn).nominal_bytes;
+    const EvIndex ev = buffer_.at(psn).ev;
+    buffer_.mark_lost(psn);
+    congestion_->discharge(bytes);
+    congestion_->on_loss(bytes, now);
+    paths_->report(ev, PathEvent::lost, now);
+    ++result.declared_lost;
+  }
+
+  /// Reorder threshold in packets: clamp(factor * cwnd, minimum, MPR / 2); the clamp is an assumption, without it the
+  /// inference cannot fire while the window is larger than MPR / factor.
+  std::uint64_t gap_threshold() const {
+    const double packets = config_->gap_cwnd_factor * static_cast<double>(congestion_->cwnd_bytes()) / config_->mtu_bytes;
+    const double most = std::max<double>(mpr_psns_ / 2.0, config_->gap_min_packets);
+    return static_cast<std::uint64_t>(std::clamp<double>(packets, config_->gap_min_packets, most));
+  }
+  void infer_losses(AckResult& result, TimePs now) {
+    const std::uint64_t threshold = gap_threshold();
+    Psn psn = 0;
+    while (buffer_.overtaken(threshold, psn)) {
+      declare_lost(psn, result, now);
+      ++counters_.gap_losses;
+    }
+  }
+
+  TimePs rtt_sample(const SackFields& sack, TimePs now, TimePs service_time) const {
+    if (sack.probe) return 0;
+    const Psn psn = psn_add(sack.cack_psn, sack.ack_psn_offset);
+    if (!buffer_.contains(psn)) return 0;
+    const SendRecord& record = buffer_.at(psn);
+    const bool usable = record.state == RecordState::outstanding && record.transmissions == 1;
+    return usable ? now - record.sent_at - std::min(service_time, now - record.sent_at) : 0;
+  }
+  void report_path(const SackFields& sack, TimePs now) {
+    const EvIndex ev = paths_->find(sack.entropy);
+    if (ev == kNoEv) return;
+    constexpr std::array<PathEvent, 3> events{PathEvent::delivered, PathEvent::ecn, PathEvent::always_skip};
+    paths_->report(ev, events[static_cast<std::size_t>(sack.mark)], now);
+  }
+  std::uint64_t newly_received(std::uint32_t rcvd_bytes) {
+    const std::uint32_t units = (rcvd_bytes - last_rcvd_bytes_) & 0xFF'FFFF;
+    if (units >= 0x80'0000) return 0;  // an older SACK, overtaken on its way
+    last_rcvd_bytes_ = rcvd_bytes;
+    return std::uint64_t{units} * 256;
+  }
+
+  const ProtocolConfig* config_;
+  PathTable* paths_;
+  CongestionControl* congestion_;
+  std::uint32_t mpr_psns_;
+  RetransmitBuffer buffer_;
+  QpState state_ = QpState::rts;
+  Ring<Message> messages_;            ///< posted and not complete
+  Ring<Completion> completions_;
+  std::uint64_t first_message_ = 0;   ///< number of messages_.front()
+  std::uint64_t taking_ = 0;          ///< number of the message that the next new packet comes from
+  std::uint16_t next_msn_ = 0;
+  std::uint16_t next_rqmsn_ = 0;
+  std::uint32_t write_imm_in_flight_ = 0;
+  std::uint32_t retries_ = 0;
+  std::uint32_t last_rcvd_bytes_ = 0;
+  TimePs progress_at_ = 0;
+  bool repeat_last_ = false;
+  RequestorCounters counters_;
+};
+
+}  // namespace mrc

@@ -1,0 +1,174 @@
+// Records of the packets that a QP has sent and that are not cumulatively acknowledged: PSN → EV, send time, size, state.
+// Applies SACKs, finds the oldest gap, and knows the order of sending, from which loss is inferred and timers run.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "mrc/ring.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+enum class RecordState : std::uint8_t {
+  in_pipeline,  ///< taken for sending, its payload is on its way through the NIC
+  outstanding,
+  acked,
+  lost          ///< waits for retransmission
+};
+
+struct SendRecord {
+  TimePs sent_at = 0;
+  std::uint64_t sequence = 0;      ///< of its latest transmission, in order of sending, from 1
+  std::uint64_t message = 0;       ///< number of its message on the QP
+  std::uint32_t message_offset = 0;
+  std::uint32_t nominal_bytes = 0;
+  EvIndex ev = kNoEv;
+  std::uint16_t transmissions = 0;
+  RecordState state = RecordState::in_pipeline;
+};
+
+class RetransmitBuffer {
+ public:
+  /// `capacity` PSNs at most between the oldest unacknowledged and the newest, 1 … 2^23.
+  RetransmitBuffer(Psn first_psn, std::uint32_t capacity)
+      : unacked_(first_psn), next_(first_psn) {
+    reserve(std::bit_ceil(std::min(capacity, 64U)));
+  }
+
+  Psn unacked_psn() const { return unacked_; }
+  Psn next_psn() const { return next_; }
+  /// PSNs between the oldest unacknowledged and the next to send.
+  std::uint32_t span() const { return static_cast<std::uint32_t>(psn_distance(next_, unacked_)); }
+  bool contains(Psn psn) const {
+    return psn_distance(psn, unacked_) >= 0 && psn_distance(psn, next_) < 0;
+  }
+  SendRecord& at(Psn psn) { return records_[slot(psn)]; }
+  const SendRecord& at(Psn psn) const { return records_[slot(psn)]; }
+
+  /// A record for the next PSN; precondition: span() < capacity.
+  SendRecord& append() {
+    if (span() == records_.size()) reserve(static_cast<std::uint32_t>(records_.size()) * 2);
+    SendRecord& record = at(next_);
+    record = SendRecord{};
+    next_ = psn_add(next_, 1);
+    return record;
+  }
+  /// The packet has left the spray scheduler. Nothing happens to one that was acknowledged meanwhile.
+  void transmitted(Psn psn, EvIndex ev, TimePs now) {
+    if (!contains(psn) || at(psn).state != RecordState::in_pipeline) return;
+    SendRecord& record = at(psn);
+    record.state = RecordState::outstanding;
+    record.ev = ev;
+    record.sent_at = now;
+    record.sequence = ++last_sequence_;
+    ++record.transmissions;
+    order_.push({psn, record.sequence});
+  }
+
+  /// Marks `psn` received. False if it was already, or is not in the buffer.
+  bool acknowledge(Psn psn) {
+    if (!contains(psn)) return false;
+    SendRecord& record = at(psn);
+    if (record.state == RecordState::acked) return false;
+    if (record.state == RecordState::lost) set_lost(psn, false);
+    record.state = RecordState::acked;
+    // A retransmitted packet may be acknowledged for its first copy: it says nothing about what was sent before the second.
+    if (record.transmissions == 1 && record.sequence > highest_acked_) highest_acked_ = record.sequence;
+    return true;
+  }
+  /// Forgets acknowledged records at the old end; true if the end moved.
+  bool advance() {
+    const Psn before = unacked_;
+    while (unacked_ != next_ && at(unacked_).state == RecordState::acked) unacked_ = psn_add(unacked_, 1);
+    return unacked_ != before;
+  }
+
+  /// Declares an outstanding packet lost and queues it; false in any other state.
+  bool mark_lost(Psn psn) {
+    if (!contains(psn) || at(psn).state != RecordState::outstanding) return false;
+    at(psn).state = RecordState::lost;
+    set_lost(psn, true);
+    return true;
+  }
+  bool has_lost() const { return lost_count_ > 0; }
+  /// Oldest packet that waits for retransmission; precondition: has_lost().
+  Psn oldest_lost() const {
+    const std::uint32_t first = slot(unacked_);
+    const auto words = static_cast<std::uint32_t>(lost_.size());
+    const std::uint32_t word = first / 64;
+    if (const std::uint64_t bits = lost_[word] & (~0ULL << (first % 64))) return psn_of(word, bits);
+    for (std::uint32_t i = 1; i <= words; ++i) {
+      const std::uint32_t w = (word + i) % words;
+      if (lost_[w] != 0) return psn_of(w, lost_[w]);
+    }
+    return unacked_;
+  }
+  /// The oldest lost packet goes into the pipeline again.
+  void take_lost(Psn psn) {
+    set_lost(psn, false);
+    at(psn).state = RecordState::in_pipeline;
+  }
+
+  /// The longest outstanding packet; false when nothing is outstanding.
+  bool oldest_outstanding(Psn& psn) {
+    while (!order_.empty()) {
+      const Sent& head = order_.front();
+      if (is_current(head)) {
+        psn = head.psn;
+        return true;
+      }
+      order_.pop();
+    }
+    return false;
+  }
+  /// The longest outstanding packet if at least `threshold` packets sent after it have been acknowledged.
+  bool overtaken(std::uint64_t threshold, Psn& psn) {
+    return oldest_outstanding(psn) && at(psn).sequence + threshold <= highest_acked_;
+  }
+
+ private:
+  struct Sent {
+    Psn psn = 0;
+    std::uint64_t sequence = 0;
+  };
+
+  bool is_current(const Sent& sent) const {
+    return contains(sent.psn) && at(sent.psn).state == RecordState::outstanding && at(sent.psn).sequence == sent.sequence;
+  }
+  std::uint32_t slot(Psn psn) const { return psn & (static_cast<std::uint32_t>(records_.size()) - 1); }
+  Psn psn_of(std::uint32_t word, std::uint64_t bits) const {
+    const std::uint32_t at_slot = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+    return psn_add(unacked_, (at_slot - slot(unacked_)) & (records_.size() - 1));
+  }
+  void set_lost(Psn psn, bool lost) {
+    const std::uint32_t index = slot(psn);
+    const std::uint64_t bit = 1ULL << (index % 64);
+    lost_[index / 64] = lost ? lost_[index / 64] | bit : lost_[index / 64] & ~bit;
+    lost_count_ += lost ? 1U : ~0U;
+  }
+  void reserve(std::uint32_t entries) {
+    std::vector<SendRecord> larger(entries);
+    std::vector<std::uint64_t> lost((entries + 63) / 64);
+    for (Psn psn = unacked_; psn != next_; psn = psn_add(psn, 1)) {
+      const std::uint32_t index = psn & (entries - 1);
+      larger[index] = at(psn);
+      if (at(psn).state == RecordState::lost) lost[index / 64] |= 1ULL << (index % 64);
+    }
+    records_.swap(larger);
+    lost_.swap(lost);
+  }
+
+  Psn unacked_;
+  Psn next_;
+  std::vector<SendRecord> records_;
+  std::vector<std::uint64_t> lost_;  ///< a bit a record slot
+  std::uint32_t lost_count_ = 0;
+  Ring<Sent> order_;
+  std::uint64_t last_sequence_ = 0;
+  std::uint64_t highest_acked_ = 0;
+};
+
+}  // namespace mrc
