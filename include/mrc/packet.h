@@ -190,6 +190,11 @@ constexpr std::uint32_t link_bytes(const Packet& p, Encapsulation e, std::uint32
   return p.damage == Damage::trimmed ? trim_bytes + kEthernetOverheadBytes - 14 : wire_bytes(p, e);
 }
 
+/// nominal_pktsize of a write with TSETH before it is built.
+constexpr std::uint32_t nominal_data_bytes(std::uint32_t payload_bytes, bool immediate) {
+  return kUdpHeaderBytes + 12 + 4 + 4 + 16 + (immediate ? 4 : 0) + payload_bytes + kIcrcBytes + kIpv6HeaderBytes;
+}
+
 /// nominal_pktsize that a packet charges to inflight and rcvd_bytes: UDP length + 40 (facts 2.2).
 constexpr std::uint32_t nominal_bytes(const Packet& p) {
   return kUdpHeaderBytes + transport_header_bytes(p) + p.payload_bytes + kIcrcBytes + kIpv6HeaderBytes;

@@ -136,7 +136,7 @@ class Requestor {
     ++counters_.nacks;
     AckResult result;
     if (nack.reason == NackReason::unexp_event) {
-      fail(CompletionStatus::remote_operation_error);
+      fail(CompletionStatus::remote_operation_error, result);
       return result;
     }
     if (!buffer_.contains(nack.nack_psn)) return result;
@@ -153,7 +153,7 @@ class Requestor {
     } else {
       congestion_->on_trim(bytes, true, now);
     }
-    count_retry();
+    count_retry(result);
     return result;
   }
 
@@ -200,7 +200,7 @@ class Requestor {
       repeat_last_ = true;
       progress_at_ = now;
     }
-    count_retry();
+    count_retry(result);
     return result;
   }
 
@@ -255,11 +255,8 @@ class Requestor {
   /// Nominal size of the next packet of `message`: UDP length + 40 (specification 8.3.1).
   std::uint32_t next_nominal_bytes(const Message& message) const {
     const std::uint32_t payload = std::min(config_->mtu_bytes, message.request.bytes - message.taken_bytes);
-    Packet packet;
-    packet.payload_bytes = payload;
     const bool ends = payload == message.request.bytes - message.taken_bytes;
-    packet.opcode = ends && message.request.write_imm ? Opcode::write_last_imm : Opcode::write_middle;
-    return mrc::nominal_bytes(packet);
+    return nominal_data_bytes(payload, ends && message.request.write_imm);
   }
 
   /// Header fields of the packet of `message` at `offset`.
@@ -338,25 +335,23 @@ class Requestor {
     return (1'024'000ULL << config_->timeout_exponent) << std::min(doublings, 16U);
   }
 
-  void count_retry() {
+  void count_retry(AckResult& result) {
     ++retries_;
     constexpr std::uint32_t infinite = 25;
     if (config_->exponential_retries == infinite) return;
-    if (retries_ > config_->linear_retries + config_->exponential_retries) fail(CompletionStatus::retry_exceeded);
+    if (retries_ > config_->linear_retries + config_->exponential_retries) fail(CompletionStatus::retry_exceeded, result);
   }
 
   /// The QP is in error: the oldest message ends with `status`, the others are flushed.
-  void fail(CompletionStatus status) {
+  void fail(CompletionStatus status, AckResult& result) {
     state_ = QpState::error;
-    for (Psn psn = buffer_.unacked_psn(); psn != buffer_.next_psn(); psn = psn_add(psn, 1)) {
-      const SendRecord& record = buffer_.at(psn);
-      const bool in_flight = record.state == RecordState::in_pipeline || record.state == RecordState::outstanding;
-      if (in_flight) congestion_->discharge(record.nominal_bytes);
-    }
+    acknowledge_through(psn_add(buffer_.next_psn(), -1), result);
+    buffer_.advance();
     for (; !messages_.empty(); messages_.pop(), ++first_message_) {
       completions_.push({messages_.front().request.id, status});
       status = CompletionStatus::flushed;
     }
+    taking_ = std::max(taking_, first_message_);
   }
 
   void acknowledge(Psn psn, AckResult& result) {

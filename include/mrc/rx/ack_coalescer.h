@@ -1,0 +1,57 @@
+// When a responder owes a SACK (the five triggers of the specification's 7.5.2) and which 64 PSNs it reports.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "mrc/packet.h"
+#include "mrc/protocol_config.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// What a SACK reflects of the packet that triggered it.
+struct SackTrigger {
+  Psn psn = 0;
+  Ev ev = 0;
+  std::uint16_t tx_timestamp = 0;
+  std::uint16_t probe_id = 0;
+  bool ce = false;
+  bool ack_request = false;
+  bool probe = false;
+  PathMark mark = PathMark::none;
+};
+
+class SackTriggers {
+ public:
+  explicit SackTriggers(const ProtocolConfig& config) : config_(&config) {}
+
+  /// True if this data packet triggers a SACK: byte counter strictly above the threshold, AckReq, CE, or rtx.
+  bool on_data(const Packet& packet) {
+    counter_ += std::max(packet.payload_bytes, config_->sack_min_add_bytes);
+    const bool triggered = counter_ > config_->sack_threshold_bytes || packet.ack_request || packet.ecn == Ecn::ce ||
+                           packet.retransmission;
+    if (triggered) counter_ = 0;
+    return triggered;
+  }
+  /// Any SACK, also one that a duplicate or a probe asked for, starts the count anew.
+  void sent() { counter_ = 0; }
+  std::uint32_t counter_bytes() const { return counter_; }
+
+ private:
+  const ProtocolConfig* config_;
+  std::uint32_t counter_ = 0;
+};
+
+/// First PSN of a SACK's bitmap: right above the edge while everything fits into 64 bits, otherwise so that the newest PSN
+/// fits; for a CE-marked or AckReq packet above the edge, that packet itself (UEC 1.0 rule; the other is the common reading
+/// of the MRC specification's base rule).
+constexpr Psn sack_base(Psn cack, Psn highest, const SackTrigger& trigger) {
+  const Psn first = psn_add(cack, 1);
+  const bool fits = psn_distance(highest, first) < 64;
+  if (fits) return first;
+  const bool own_base = (trigger.ce || trigger.ack_request) && psn_distance(trigger.psn, first) >= 0;
+  return own_base ? trigger.psn : psn_add(highest, -63);
+}
+
+}  // namespace mrc

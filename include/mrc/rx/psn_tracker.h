@@ -1,0 +1,156 @@
+// The receive window of a QP: a bitmap of the PSNs above the cumulative edge, in banks of 128 bits that it takes from a pool
+// shared by all QPs of the NIC and gives back as the edge passes.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// 128-bit bitmap banks that the QPs of a NIC share.
+class BitmapPool {
+ public:
+  explicit BitmapPool(std::uint32_t banks) : capacity_(banks) {}
+
+  bool take() {
+    if (in_use_ == capacity_) return false;
+    high_water_ = std::max(high_water_, ++in_use_);
+    return true;
+  }
+  void give_back() { --in_use_; }
+  std::uint32_t capacity() const { return capacity_; }
+  std::uint32_t in_use() const { return in_use_; }
+  std::uint32_t high_water() const { return high_water_; }
+
+ private:
+  std::uint32_t capacity_;
+  std::uint32_t in_use_ = 0;
+  std::uint32_t high_water_ = 0;
+};
+
+/// The four outcomes of the specification's 6.3.1, and the one that a full pool adds.
+enum class PsnOutcome : std::uint8_t { accept, duplicate_below, duplicate_above, out_of_window, no_bitmap };
+
+class PsnTracker {
+ public:
+  static constexpr std::uint32_t kBankPsns = 128;
+
+  /// Window of `mpr_psns` (a multiple of 128) from `first_psn` on. `pool` outlives the tracker.
+  PsnTracker(Psn first_psn, std::uint32_t mpr_psns, BitmapPool& pool)
+      : pool_(&pool),
+        window_(mpr_psns),
+        // One bank more than the window holds: its first and last PSN may lie in parts of banks.
+        slots_(std::bit_ceil(mpr_psns / kBankPsns + 1) * kBankPsns),
+        expected_(first_psn),
+        highest_(psn_add(first_psn, -1)) {}
+
+  /// Next PSN of the cumulative edge: everything before it has arrived.
+  Psn expected_psn() const { return expected_; }
+  Psn cack_psn() const { return psn_add(expected_, -1); }
+  /// Highest PSN received, cack_psn() when nothing is above the edge.
+  Psn highest_psn() const { return highest_; }
+  /// Packets held above a hole, saturating at 32,767 (15-bit field).
+  std::uint16_t ooo_count() const { return static_cast<std::uint16_t>(std::min<std::uint32_t>(ooo_, 32'767)); }
+  std::uint32_t window_psns() const { return window_; }
+  /// The window of future classifications; PSNs already accepted beyond a smaller one stay.
+  void set_window(std::uint32_t psns) { window_ = std::min(psns, slots_ - kBankPsns); }
+
+  PsnOutcome classify(Psn psn) const {
+    const std::int32_t ahead = psn_distance(psn, expected_);
+    if (ahead < 0) return PsnOutcome::duplicate_below;
+    if (static_cast<std::uint32_t>(ahead) >= window_) return PsnOutcome::out_of_window;
+    if (received(psn)) return PsnOutcome::duplicate_above;
+    // The expected packet needs no bit: the edge passes it at once.
+    if (ahead > 0 && !bank_held(psn) && pool_->in_use() == pool_->capacity()) return PsnOutcome::no_bitmap;
+    return PsnOutcome::accept;
+  }
+
+  /// Takes in a packet for which classify() said accept. Returns how many messages the edge has closed, which is how many
+  /// packets that end a message it has passed.
+  std::uint32_t accept(Psn psn, bool ends_message) {
+    if (psn_distance(psn, highest_) > 0) highest_ = psn;
+    if (psn != expected_) {
+      if (!bank_held(psn)) hold_bank(psn);
+      set(received_, psn, true);
+      set(ends_, psn, ends_message);
+      ++ooo_;
+      return 0;
+    }
+    std::uint32_t closed = ends_message ? 1 : 0;
+    advance();
+    while (ooo_ > 0 && received(expected_)) {
+      if (test(ends_, expected_)) ++closed;
+      set(received_, expected_, false);
+      set(ends_, expected_, false);
+      --ooo_;
+      advance();
+    }
+    return closed;
+  }
+
+  /// Bit i: PSN base + i has been received. Precondition: base is not below expected_psn().
+  std::uint64_t bitmap_from(Psn base) const {
+    if (ooo_ == 0) return 0;
+    std::uint64_t bits = 0;
+    const std::int32_t last = psn_distance(highest_, base);
+    for (std::int32_t i = 0; i <= last && i < 64; ++i) {
+      if (received(psn_add(base, i))) bits |= 1ULL << i;
+    }
+    return bits;
+  }
+  /// Above the edge and received.
+  bool received(Psn psn) const {
+    const std::int32_t ahead = psn_distance(psn, expected_);
+    if (ahead <= 0 || static_cast<std::uint32_t>(ahead) >= slots_) return false;
+    return !received_.empty() && test(received_, psn);
+  }
+
+ private:
+  std::uint32_t slot(Psn psn) const { return psn & (slots_ - 1); }
+  std::uint32_t bank(Psn psn) const { return slot(psn) / kBankPsns; }
+  bool bank_held(Psn psn) const { return !held_.empty() && held_[bank(psn)]; }
+  bool test(const std::vector<std::uint64_t>& bits, Psn psn) const {
+    return (bits[slot(psn) / 64] >> (slot(psn) % 64) & 1) != 0;
+  }
+  void set(std::vector<std::uint64_t>& bits, Psn psn, bool on) {
+    const std::uint64_t bit = 1ULL << (slot(psn) % 64);
+    std::uint64_t& word = bits[slot(psn) / 64];
+    word = on ? word | bit : word & ~bit;
+  }
+  void hold_bank(Psn psn) {
+    if (held_.empty()) {
+      received_.assign(slots_ / 64, 0);
+      ends_.assign(slots_ / 64, 0);
+      held_.assign(slots_ / kBankPsns, false);
+    }
+    pool_->take();
+    held_[bank(psn)] = true;
+  }
+  /// The edge moves by one; a bank that it leaves goes back to the pool.
+  void advance() {
+    const std::uint32_t left = bank(expected_);
+    expected_ = psn_add(expected_, 1);
+    if (psn_distance(expected_, highest_) > 0) highest_ = cack_psn();
+    if (held_.empty() || !held_[left]) return;
+    const bool nothing_above = ooo_ == 0;
+    if (bank(expected_) == left && !nothing_above) return;
+    held_[left] = false;
+    pool_->give_back();
+  }
+
+  BitmapPool* pool_;
+  std::uint32_t window_;
+  std::uint32_t slots_;
+  Psn expected_;
+  Psn highest_;
+  std::uint32_t ooo_ = 0;
+  std::vector<std::uint64_t> received_;  ///< allocated when the first packet arrives out of order
+  std::vector<std::uint64_t> ends_;
+  std::vector<bool> held_;
+};
+
+}  // namespace mrc

@@ -1,0 +1,229 @@
+// The receiving half of a QP: what becomes of each packet, what is answered, when messages are complete.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "mrc/packet.h"
+#include "mrc/protocol_config.h"
+#include "mrc/ring.h"
+#include "mrc/rx/ack_coalescer.h"
+#include "mrc/rx/protection.h"
+#include "mrc/rx/psn_tracker.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// What the NIC can give a packet at this moment; without it the packet is refused with the NACK that says so.
+struct RxResources {
+  bool packet_buffer_available = true;
+  bool other_resource_available = true;
+};
+
+/// What is to be done with a packet. The caller does it in this order: NACK, repeated transport ACK, SACK; write.
+struct RxDecision {
+  PsnOutcome outcome = PsnOutcome::accept;
+  NackReason nack = NackReason::none;
+  bool place = false;                 ///< write the payload to memory
+  bool sack = false;
+  bool repeat_transport_ack = false;
+  std::uint32_t closes_messages = 0;  ///< to be handed to writes_issued() once this packet's write is issued
+  SackTrigger trigger;                ///< with sack
+};
+
+/// A WRITE_IMM that has arrived, in the order of sending.
+struct ReceiveCompletion {
+  std::uint32_t immediate = 0;
+  std::uint16_t msn = 0;
+};
+
+struct ResponderCounters {
+  std::uint64_t accepted = 0;
+  std::uint64_t duplicates_below = 0;
+  std::uint64_t duplicates_above = 0;
+  std::uint64_t out_of_window = 0;
+  std::uint64_t trimmed = 0;
+  std::uint64_t ce_marked = 0;
+  std::array<std::uint64_t, 7> protection_faults{};  ///< by ProtectionFault
+};
+
+class Responder {
+ public:
+  /// `protection` and `bitmaps` are the NIC's and outlive the responder.
+  Responder(const ProtocolConfig& config, Psn first_psn, BitmapPool& bitmaps, const ProtectionTable& protection,
+            ProtectionDomain domain)
+      : config_(&config),
+        protection_(&protection),
+        domain_(domain),
+        tracker_(first_psn, config.mpr_units * kMprUnitPsns, bitmaps),
+        triggers_(config) {}
+
+  /// A data packet that arrived whole. Room for its payload is reserved by the caller before this sets its bit.
+  RxDecision accept(const Packet& packet, const RxResources& resources, TimePs) {
+    RxDecision decision;
+    decision.outcome = tracker_.classify(packet.psn);
+    if (packet.ecn == Ecn::ce) ++counters_.ce_marked;
+    switch (decision.outcome) {
+      case PsnOutcome::accept: return take_in(packet, resources, decision);
+      case PsnOutcome::duplicate_below:
+        ++counters_.duplicates_below;
+        decision.repeat_transport_ack = true;
+        return with_sack(packet, decision);
+      case PsnOutcome::duplicate_above:
+        ++counters_.duplicates_above;
+        return with_sack(packet, decision);
+      case PsnOutcome::out_of_window:
+        ++counters_.out_of_window;
+        if (config_->out_of_window == OutOfWindow::nack) decision.nack = NackReason::psn_oor_window;
+        return decision;
+      case PsnOutcome::no_bitmap: decision.nack = NackReason::no_bitmap; return decision;
+    }
+    return decision;
+  }
+
+  /// A trimmed packet: NACK while its PSN is still missing, otherwise what its duplicate would get.
+  RxDecision on_trimmed(const Packet& packet, TimePs) {
+    ++counters_.trimmed;
+    RxDecision decision;
+    decision.outcome = tracker_.classify(packet.psn);
+    switch (decision.outcome) {
+      case PsnOutcome::accept:
+      case PsnOutcome::no_bitmap:
+        decision.nack = packet.trimmed_at_last_hop ? NackReason::trimmed_lasthop : NackReason::trimmed;
+        return decision;
+      case PsnOutcome::duplicate_below:
+        decision.repeat_transport_ack = true;
+        return with_sack(packet, decision);
+      case PsnOutcome::duplicate_above: return with_sack(packet, decision);
+      case PsnOutcome::out_of_window: return decision;
+    }
+    return decision;
+  }
+
+  /// RELIABILITY_PROBE_REQ: answered by a SACK with pr = 1.
+  RxDecision on_probe(const Packet& packet, TimePs) {
+    RxDecision decision;
+    with_sack(packet, decision);
+    decision.trigger.probe = true;
+    decision.trigger.probe_id = packet.probe.probe_id;
+    return decision;
+  }
+
+  SackFields build_sack(const SackTrigger& trigger, TimePs) const {
+    SackFields sack;
+    sack.cack_psn = tracker_.cack_psn();
+    const Psn base = sack_base(sack.cack_psn, tracker_.highest_psn(), trigger);
+    sack.sack_offset = static_cast<std::int16_t>(psn_distance(base, sack.cack_psn));
+    sack.sack_bitmap = tracker_.bitmap_from(base);
+    sack.ack_psn_offset = static_cast<std::int16_t>(trigger.probe ? trigger.probe_id
+                                                                  : psn_distance(trigger.psn, sack.cack_psn));
+    sack.probe = trigger.probe;
+    sack.entropy = trigger.ev;
+    sack.mark = trigger.mark;
+    sack.tx_timestamp = trigger.tx_timestamp;
+    sack.ooo_count = tracker_.ooo_count();
+    sack.rcvd_bytes = static_cast<std::uint32_t>((rcvd_bytes_ + 255) >> 8) & 0xFF'FFFF;
+    sack.rcv_cwnd_pen = penalty_;
+    sack.restore_cwnd = restore_cwnd_;
+    sack.mpr = config_->dynamic_mpr ? mpr_grant_ : 0;
+    return sack;
+  }
+  NackFields build_nack(const Packet& packet, NackReason reason) const {
+    return {.nack_psn = packet.psn, .entropy = packet.ev, .tx_timestamp = packet.tx_timestamp, .reason = reason};
+  }
+
+  /// The write that closed `messages` has issued its last TLP: the transport ACK that follows it.
+  std::optional<TransportAckFields> writes_issued(std::uint32_t messages) {
+    if (messages == 0) return std::nullopt;
+    acknowledged_ += messages;
+    return repeat_transport_ack();
+  }
+  /// The transport ACK as it stands; also for a duplicate below the edge.
+  TransportAckFields repeat_transport_ack() const { return {.msn = acknowledged_ & 0xFF'FFFF}; }
+
+  /// Completed WRITE_IMMs whose data has been issued, in the order of sending.
+  bool pop_receive(ReceiveCompletion& completion) {
+    if (immediates_.empty()) return false;
+    const Immediate& first = immediates_.front();
+    if (static_cast<std::int16_t>(first.msn - static_cast<std::uint16_t>(acknowledged_)) >= 0) return false;
+    completion = {first.value, first.msn};
+    immediates_.pop();
+    return true;
+  }
+
+  /// Back-pressure of the NIC: rcv_cwnd_pen 0 … 127 in each SACK from now on, and whether the sender may restore after it.
+  void set_penalty(std::uint8_t penalty, bool restore) {
+    penalty_ = penalty;
+    restore_cwnd_ = restore;
+  }
+  /// MPR granted in each SACK while dynamic MPR is on, unit 128 PSNs.
+  void set_mpr_grant(std::uint8_t units) { mpr_grant_ = units; }
+
+  Psn cack_psn() const { return tracker_.cack_psn(); }
+  const PsnTracker& tracker() const { return tracker_; }
+  const ResponderCounters& counters() const { return counters_; }
+  std::uint64_t rcvd_bytes() const { return rcvd_bytes_; }
+
+ private:
+  struct Immediate {
+    std::uint32_t value = 0;
+    std::uint16_t msn = 0;
+  };
+
+  RxDecision take_in(const Packet& packet, const RxResources& resources, RxDecision decision) {
+    const ProtectionFault fault = protection_->check(packet, domain_);
+    if (fault != ProtectionFault::none) {
+      ++counters_.protection_faults[static_cast<std::size_t>(fault)];
+      decision.nack = NackReason::unexp_event;
+      return decision;
+    }
+    if (!resources.packet_buffer_available || !resources.other_resource_available) {
+      decision.nack = resources.packet_buffer_available ? NackReason::no_resource : NackReason::no_pkt_buffer;
+      return decision;
+    }
+    ++counters_.accepted;
+    rcvd_bytes_ += nominal_bytes(packet);
+    if (has_immediate(packet.opcode)) stash_immediate({packet.immediate, packet.msn});
+    decision.place = true;
+    decision.closes_messages = tracker_.accept(packet.psn, ends_message(packet.opcode));
+    if (triggers_.on_data(packet)) with_sack(packet, decision);
+    return decision;
+  }
+
+  /// Keeps immediates in the order of their messages although their packets arrive in any order.
+  void stash_immediate(Immediate immediate) {
+    immediates_.push(immediate);
+    for (std::uint64_t i = immediates_.size() - 1; i > 0; --i) {
+      if (static_cast<std::int16_t>(immediates_[i].msn - immediates_[i - 1].msn) > 0) return;
+      std::swap(immediates_[i], immediates_[i - 1]);
+    }
+  }
+
+  RxDecision& with_sack(const Packet& packet, RxDecision& decision) {
+    decision.sack = true;
+    decision.trigger = {.psn = packet.psn,
+                        .ev = packet.ev,
+                        .tx_timestamp = packet.tx_timestamp,
+                        .ce = packet.ecn == Ecn::ce,
+                        .ack_request = packet.ack_request,
+                        .mark = packet.ecn == Ecn::ce ? PathMark::skip_once : PathMark::none};
+    triggers_.sent();
+    return decision;
+  }
+
+  const ProtocolConfig* config_;
+  const ProtectionTable* protection_;
+  ProtectionDomain domain_;
+  PsnTracker tracker_;
+  SackTriggers triggers_;
+  Ring<Immediate> immediates_;
+  std::uint64_t rcvd_bytes_ = 0;
+  std::uint32_t acknowledged_ = 0;  ///< messages complete and written
+  std::uint8_t penalty_ = 0;
+  std::uint8_t mpr_grant_ = 0;
+  bool restore_cwnd_ = false;
+  ResponderCounters counters_;
+};
+
+}  // namespace mrc

@@ -1,0 +1,48 @@
+// EVs for control packets: one a plane, renewed by what the other direction's SACKs and probes say works (paper 2.4).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "mrc/control/path_table.h"
+#include "mrc/random.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+class ReversePaths {
+ public:
+  /// Begins with a random EV a plane.
+  ReversePaths(std::uint32_t planes, KeyedRandom random) : planes_(planes) {
+    for (std::uint32_t plane = 0; plane < planes_; ++plane) evs_[plane] = static_cast<Ev>(random.next());
+    turn_ = static_cast<std::uint32_t>(random.below(planes_));
+  }
+
+  struct Choice {
+    Ev ev = 0;
+    std::uint8_t plane = 0;
+    bool found = false;
+  };
+  /// The next plane in turn among `ports` (bit p = port p) and its EV; `found` is false when `ports` has none of ours.
+  Choice pick(std::uint32_t ports) {
+    for (std::uint32_t i = 0; i < planes_; ++i) {
+      const std::uint32_t plane = (turn_ + i) % planes_;
+      if ((ports & reachable_ & (1U << plane)) == 0) continue;
+      turn_ = plane + 1;
+      return {evs_[plane], static_cast<std::uint8_t>(plane), true};
+    }
+    return {};
+  }
+  /// A packet on `ev` got through plane `plane`: control packets take it from now on.
+  void confirm(std::uint8_t plane, Ev ev) { evs_[plane] = ev; }
+  void set_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
+
+ private:
+  std::uint32_t planes_;
+  std::uint32_t turn_ = 0;
+  std::uint32_t reachable_ = ~0U;
+  std::array<Ev, PathTable::kMostPlanes> evs_{};
+};
+
+}  // namespace mrc

@@ -1,0 +1,86 @@
+// SRv6 micro segments: the 128-bit carrier (F3216: 32-bit locator block, up to six 16-bit uSIDs) that fixes a packet's path,
+// and the template from which a NIC computes it for a plane and an uplink without storing a path (paper 2.2, 2.3).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "mrc/packet.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+using Usid = std::uint16_t;
+inline constexpr std::size_t kMostUsids = 6;
+
+/// What a uSID stands for. The numbering inside a uSID is unpublished; this one (assumption) has room for the published
+/// maximum of 8 planes, 512 T0s and 256 T1s a plane, 256 NICs a T0: plane [15:13], role [12:11], index [10:0].
+enum class UsidRole : std::uint8_t { t0 = 0, t1 = 1, downlink = 2 };
+inline constexpr std::uint32_t kMostUsidPlanes = 8;
+inline constexpr std::uint32_t kMostUsidIndex = 2047;
+
+constexpr Usid make_usid(std::uint32_t plane, UsidRole role, std::uint32_t index) {
+  return static_cast<Usid>(plane << 13 | static_cast<std::uint32_t>(role) << 11 | index);
+}
+constexpr std::uint32_t usid_plane(Usid usid) { return usid >> 13; }
+constexpr UsidRole usid_role(Usid usid) { return static_cast<UsidRole>(usid >> 11 & 3); }
+constexpr std::uint32_t usid_index(Usid usid) { return usid & kMostUsidIndex; }
+
+/// The first uSID of a carrier, which the next switch matches together with the locator block.
+constexpr Usid active_usid(const Ipv6Address& carrier) { return static_cast<Usid>(carrier.high >> 16); }
+constexpr std::uint32_t locator_block(const Ipv6Address& carrier) {
+  return static_cast<std::uint32_t>(carrier.high >> 32);
+}
+/// uN: the uSID part moves left by 16 bits, zeros follow; the locator block stays.
+constexpr Ipv6Address shift_usid(const Ipv6Address& carrier) {
+  const std::uint64_t block = carrier.high & 0xFFFF'FFFF'0000'0000ULL;
+  return {block | (carrier.high << 16 & 0xFFFF'0000ULL) | carrier.low >> 48, carrier.low << 16};
+}
+
+/// Path to one destination, with plane and uplink left open.
+struct UsidTemplate {
+  static constexpr std::uint8_t kNoUplink = 0xFF;
+
+  std::uint32_t locator = 0;
+  std::array<Usid, kMostUsids> usid{};    ///< plane bits zero; index zero where the uplink goes
+  std::uint8_t count = 0;                 ///< uSIDs used, 1 … 6
+  std::uint8_t uplink_position = kNoUplink;  ///< which of them takes the uplink number
+
+  /// Destination below the same T0: T0, downlink.
+  static constexpr UsidTemplate same_t0(std::uint32_t locator_bits, std::uint32_t t0, std::uint32_t downlink) {
+    UsidTemplate path{.locator = locator_bits, .count = 2};
+    path.usid[0] = make_usid(0, UsidRole::t0, t0);
+    path.usid[1] = make_usid(0, UsidRole::downlink, downlink);
+    return path;
+  }
+  /// Destination below another T0: T0, T1 by uplink, T0, downlink.
+  static constexpr UsidTemplate across_t1(std::uint32_t locator_bits, std::uint32_t own_t0, std::uint32_t peer_t0,
+                                          std::uint32_t downlink) {
+    UsidTemplate path{.locator = locator_bits, .count = 4, .uplink_position = 1};
+    path.usid[0] = make_usid(0, UsidRole::t0, own_t0);
+    path.usid[1] = make_usid(0, UsidRole::t1, 0);
+    path.usid[2] = make_usid(0, UsidRole::t0, peer_t0);
+    path.usid[3] = make_usid(0, UsidRole::downlink, downlink);
+    return path;
+  }
+};
+
+/// The carrier for one packet: the plane in every uSID, the uplink in the one that waits for it.
+constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane, std::uint32_t uplink) {
+  std::uint64_t words[2] = {std::uint64_t{path.locator} << 32, 0};
+  for (std::size_t i = 0; i < path.count; ++i) {
+    std::uint64_t usid = path.usid[i] | plane << 13;
+    if (i == path.uplink_position) usid |= uplink;
+    const std::size_t position = i + 2;
+    words[position / 4] |= usid << (48 - 16 * (position % 4));
+  }
+  return {words[0], words[1]};
+}
+
+/// Which of `uplinks` (at least 1) an EV takes: its low bits, spread by a multiplicative hash (assumption).
+constexpr std::uint32_t uplink_of(Ev ev, std::uint32_t uplinks) {
+  return static_cast<std::uint32_t>((std::uint64_t{ev * 0x9E37'79B1U} * uplinks) >> 32);
+}
+
+}  // namespace mrc

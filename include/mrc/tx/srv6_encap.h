@@ -1,0 +1,48 @@
+// The outer IPv6 header that srv6_encap puts before a packet (IPv6 in IPv6, RFC 8200 layout): the reference for its bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "mrc/packet.h"
+#include "mrc/srv6_usid.h"
+
+namespace mrc {
+
+inline constexpr std::uint8_t kNextHeaderIpv6 = 41;
+using OuterHeaderBytes = std::array<std::byte, kIpv6HeaderBytes>;
+
+/// What the header is made of.
+struct Srv6EncapInput {
+  UsidTemplate path;
+  Ipv6Address source;                ///< address of the NIC's port
+  std::uint32_t flow_label = 0;      ///< 20 bits; 0 in SRv6 mode (assumption: no switch hashes it)
+  std::uint32_t uplink = 0;
+  std::uint16_t payload_length = 0;  ///< bytes after this header
+  std::uint8_t plane = 0;
+  std::uint8_t hop_limit = 64;
+  std::uint8_t dscp = 0;             ///< 6 bits
+  Ecn ecn = Ecn::ect0;
+};
+
+constexpr OuterHeaderBytes outer_ipv6_header(const Srv6EncapInput& in) {
+  OuterHeaderBytes bytes{};
+  const auto put = [&bytes](std::size_t at, std::uint64_t value, std::size_t width) {
+    for (std::size_t i = 0; i < width; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * (width - 1 - i)) & 0xFF);
+  };
+  const std::uint32_t traffic_class = std::uint32_t{in.dscp} << 2 | static_cast<std::uint32_t>(in.ecn);
+  const Ipv6Address carrier = usid_carrier(in.path, in.plane, in.uplink);
+  put(0, 6ULL << 28 | traffic_class << 20 | (in.flow_label & 0xF'FFFF), 4);
+  put(4, in.payload_length, 2);
+  put(6, kNextHeaderIpv6, 1);
+  put(7, in.hop_limit, 1);
+  put(8, in.source.high, 8);
+  put(16, in.source.low, 8);
+  put(24, carrier.high, 8);
+  put(32, carrier.low, 8);
+  return bytes;
+}
+
+}  // namespace mrc
