@@ -9,6 +9,7 @@
 #include "fabric/impairment.h"
 #include "fabric/link.h"
 #include "fabric/switch_port.h"
+#include "mrc/srv6_usid.h"
 #include "parameters/config.h"
 
 namespace mrc {

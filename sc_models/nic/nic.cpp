@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace mrc {
+namespace mrc::timing {
 
 Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& context, HostMemory& memory,
          const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl)
@@ -37,7 +37,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   parser_ = std::make_unique<Parser>("parser", owner, context);
   control_queue_ = std::make_unique<ControlQueue>("control_queue", owner, context, ports);
   ack_coalescer_ = std::make_unique<AckCoalescer>("ack_coalescer", owner, context, *control_queue_);
-  completion_ = std::make_unique<CompletionUnit>("completion", owner, context, *pcie_);
+  completion_ = std::make_unique<Completion>("completion", owner, context, *pcie_);
   dma_write_ =
       std::make_unique<DmaWrite>("dma_write", owner, context, *pcie_, memory, *ack_coalescer_, *completion_);
   psn_tracker_ = std::make_unique<PsnTracker>("psn_tracker", owner, context, *parser_, *dma_write_, *ack_coalescer_);
@@ -97,4 +97,4 @@ std::vector<const Occupancy*> Nic::buffers() const {
   return buffers;
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

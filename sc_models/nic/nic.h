@@ -27,7 +27,7 @@
 #include "nic/tx/wqe_fetch.h"
 #include "pcie/pcie_dma.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 /// The cables of one port, as the NIC sees them.
 struct PortLinks {
@@ -42,7 +42,7 @@ class Nic : public sc_core::sc_module {
       const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl);
 
   Doorbell& doorbell() { return *doorbell_; }
-  CompletionUnit& completion() { return *completion_; }
+  Completion& completion() { return *completion_; }
 
   /// Closes the ledger at the end of the run.
   void finish(TimePs end);
@@ -68,10 +68,15 @@ class Nic : public sc_core::sc_module {
   std::unique_ptr<Parser> parser_;
   std::unique_ptr<ControlQueue> control_queue_;
   std::unique_ptr<AckCoalescer> ack_coalescer_;
-  std::unique_ptr<CompletionUnit> completion_;
+  std::unique_ptr<Completion> completion_;
   std::unique_ptr<DmaWrite> dma_write_;
   std::unique_ptr<PsnTracker> psn_tracker_;
   std::unique_ptr<SackProcessor> sack_processor_;
 };
 
+}  // namespace mrc::timing
+
+namespace mrc {
+using timing::Nic;
+using timing::PortLinks;
 }  // namespace mrc

@@ -43,6 +43,8 @@ struct NicContext {
   const NodeConfig& config;
   ClockDomain clock;
   PacketPool packets;
+  BitmapPool bitmaps{config.nic.psn_tracker.bitmap_banks};
+  ProtectionTable protection;
   std::vector<Qp> qps;                  ///< index = QP number - kFirstQpNumber
   std::vector<CongestionDomain> congestion;
   WorkClock tx_work;                    ///< messages posted and not completed

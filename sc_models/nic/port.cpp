@@ -6,7 +6,7 @@
 #include "nic/control/control_queue.h"
 #include "nic/tx/spray_scheduler.h"
 
-namespace mrc {
+namespace mrc::timing {
 namespace {
 
 constexpr std::uint32_t kSmallestDataPacketBytes = 128;
@@ -116,4 +116,4 @@ void Port::step(TimePs now) {
   arm(now);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -10,7 +10,7 @@
 #include "fabric/link.h"
 #include "nic/nic_context.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class SprayScheduler;
 class ControlQueue;
@@ -55,4 +55,4 @@ class Port : public Box {
   std::uint32_t bytes_on_line_ = 0;  ///< data bytes whose last bit leaves at line_.free_at()
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -43,6 +43,7 @@ struct TrafficConfig {
   std::uint64_t buffer_bytes = 16ULL << 20;  ///< registered a side and peer
   std::uint32_t outstanding_messages = 16;   ///< posted and not completed, a peer
   std::uint32_t qps_per_peer = 1;
+  std::uint64_t offset_bytes = 0;            ///< added to the 4 KiB aligned buffer addresses
   std::uint32_t ranks = 0;  ///< 0 = as many as the trace has
   std::uint32_t rows = 0;   ///< 0 = all
   double byte_scale = 1.0;
@@ -76,8 +77,7 @@ struct NicConfig {
   } segmenter;
   struct PayloadFetch {
     PipelineConfig pipeline{4, 1};
-    std::uint32_t queue_entries = 128;  ///< packets between read issue and delivery
-    std::uint32_t buffer_bytes = 16384; ///< fetched payload waiting for the spray scheduler
+    std::uint32_t queue_entries = 64;  ///< packets between read issue and spray scheduler
   } payload_fetch;
   struct SprayScheduler {
     PipelineConfig pipeline{4, 1};
@@ -166,7 +166,8 @@ struct NodeConfig {
 };
 
 struct FabricConfig {
-  std::uint32_t nics = 2;
+  std::uint32_t nics = 2;  ///< below one T0 a plane
+  std::uint32_t locator_block = 0xFC00'0001;
   double cable_delay_ns = 150.0;
   double switch_latency_ns = 575.0;
   SwitchForwarding forwarding = SwitchForwarding::cut_through;

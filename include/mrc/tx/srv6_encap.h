@@ -45,4 +45,14 @@ constexpr OuterHeaderBytes outer_ipv6_header(const Srv6EncapInput& in) {
   return bytes;
 }
 
+/// Destination address that the header bytes carry.
+constexpr Ipv6Address outer_destination(const OuterHeaderBytes& bytes) {
+  Ipv6Address address;
+  for (std::size_t i = 0; i < 8; ++i) {
+    address.high = address.high << 8 | std::to_integer<std::uint64_t>(bytes[24 + i]);
+    address.low = address.low << 8 | std::to_integer<std::uint64_t>(bytes[32 + i]);
+  }
+  return address;
+}
+
 }  // namespace mrc

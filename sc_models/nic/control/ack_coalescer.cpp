@@ -2,7 +2,7 @@
 
 #include "nic/control/control_queue.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 AckCoalescer::AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                            ControlQueue& control_queue)
@@ -63,7 +63,7 @@ void AckCoalescer::step(TimePs now) {
     wait_for_job(now);
     return;
   }
-  Fifo<Packet*>& out = control_queue_.in();
+  Fifo<ControlPacket>& out = control_queue_.in();
   if (out.full()) {
     slot.blocked(now, BlockedBy::control_queue);
     out.wait_room(now, *this);
@@ -72,8 +72,9 @@ void AckCoalescer::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.ack_coalescer.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
-  out.push(now, build(now, source.pop(now)), now + nic_.clock.cycles(pipeline.latency_cycles));
+  const AckJob job = source.pop(now);
+  out.push(now, {build(now, job), job.qp}, now + nic_.clock.cycles(pipeline.latency_cycles));
   wait_for_job(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -6,7 +6,7 @@
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class ControlQueue;
 
@@ -43,4 +43,4 @@ class AckCoalescer : public Box {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

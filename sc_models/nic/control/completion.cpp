@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace mrc {
+namespace mrc::timing {
 namespace {
 
 /// Completion queues lie in host memory above the QP contexts; only alignment matters to the bus.
@@ -10,7 +10,7 @@ constexpr std::uint64_t kCompletionQueueAddress = 0x4000'0000;
 
 }  // namespace
 
-CompletionUnit::CompletionUnit(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie)
+Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie)
     : Box(name, owner),
       slot("completion", nic.tx_work),
       nic_(nic),
@@ -19,7 +19,7 @@ CompletionUnit::CompletionUnit(const sc_core::sc_module_name& name, WheelModule&
   in_.connect(this);
 }
 
-void CompletionUnit::step(TimePs now) {
+void Completion::step(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
     return;
@@ -44,4 +44,4 @@ void CompletionUnit::step(TimePs now) {
   in_.wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

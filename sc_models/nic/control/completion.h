@@ -8,7 +8,7 @@
 #include "nic/nic_context.h"
 #include "pcie/pcie_dma.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 /// What software reads from the completion queue.
 struct Cqe {
@@ -20,9 +20,9 @@ struct Cqe {
   CompletionStatus status = CompletionStatus::success;
 };
 
-class CompletionUnit : public Box {
+class Completion : public Box {
  public:
-  CompletionUnit(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie);
+  Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie);
   /// The queue from which software polls.
   void connect(Fifo<Cqe>& host_queue) { host_queue_ = &host_queue; }
 
@@ -39,4 +39,8 @@ class CompletionUnit : public Box {
   TimePs next_start_ = 0;
 };
 
+}  // namespace mrc::timing
+
+namespace mrc {
+using timing::Cqe;
 }  // namespace mrc

@@ -1,6 +1,6 @@
 #include "nic/control/control_queue.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                            std::vector<Port*> ports)
@@ -16,6 +16,13 @@ std::uint32_t ControlQueue::ports_with_room() const {
     if (!ports_[i]->control().full()) mask |= 1U << i;
   }
   return mask;
+}
+
+void ControlQueue::choose_path(Qp& qp, Packet& packet, std::uint32_t room) {
+  const ReversePaths::Choice choice = qp.reverse_paths->pick(room);
+  packet.ev = choice.ev;
+  packet.plane = choice.plane;
+  packet.outer_dst = usid_carrier(qp.route, choice.plane, 0);
 }
 
 void ControlQueue::step(TimePs now) {
@@ -37,10 +44,11 @@ void ControlQueue::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.control_queue.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
-  Packet* packet = in_.pop(now);
-  route_control(now, *packet, room);
+  const ControlPacket control = in_.pop(now);
+  Packet* packet = control.packet;
+  choose_path(nic_.qps[control.qp], *packet, room);
   ports_[packet->plane]->control().push(now, packet, now + nic_.clock.cycles(pipeline.latency_cycles));
   in_.wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

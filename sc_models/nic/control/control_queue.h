@@ -9,24 +9,31 @@
 #include "nic/nic_context.h"
 #include "nic/port.h"
 
-namespace mrc {
+namespace mrc::timing {
+
+struct ControlPacket {
+  Packet* packet = nullptr;
+  std::uint32_t qp = 0;
+};
 
 class ControlQueue : public Box {
  public:
   ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::vector<Port*> ports);
 
-  Fifo<Packet*>& in() { return in_; }
+  Fifo<ControlPacket>& in() { return in_; }
   void step(TimePs now) override;
 
   IssueSlot slot;
 
  private:
   std::uint32_t ports_with_room() const;
+  /// Takes the next reverse EV among the planes of `room`.
+  void choose_path(Qp& qp, Packet& packet, std::uint32_t room);
 
   NicContext& nic_;
   std::vector<Port*> ports_;
-  Fifo<Packet*> in_;
+  Fifo<ControlPacket> in_;
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -5,7 +5,7 @@
 
 #include "nic/control/sack_processor.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 RetransmitTimer::RetransmitTimer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
     : Box(name, owner), nic_(nic) {
@@ -38,4 +38,4 @@ void RetransmitTimer::step(TimePs now) {
   if (!heap_.empty()) wake_at(heap_.front().at);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -7,7 +7,7 @@
 #include "engine/box.h"
 #include "nic/nic_context.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class SackProcessor;
 
@@ -33,4 +33,4 @@ class RetransmitTimer : public Box {
   std::vector<Entry> heap_;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

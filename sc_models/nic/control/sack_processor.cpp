@@ -6,7 +6,7 @@
 #include "nic/tx/retransmit_buffer.h"
 #include "nic/tx/spray_scheduler.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                              Parser& parser)
@@ -15,7 +15,7 @@ SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& o
 }
 
 void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer,
-                            SprayScheduler& spray_scheduler, RetransmitTimer& timer, CompletionUnit& completion) {
+                            SprayScheduler& spray_scheduler, RetransmitTimer& timer, Completion& completion) {
   scheduler_ = &scheduler;
   retransmit_buffer_ = &retransmit_buffer;
   spray_scheduler_ = &spray_scheduler;
@@ -35,7 +35,7 @@ AckResult SackProcessor::apply(TimePs now, Qp& qp, const Packet& packet) {
 void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result) {
   const std::uint32_t index = nic_.index_of(qp);
   if (result.records_freed > 0) retransmit_buffer_->release(now, result.records_freed);
-  Completion done;
+  mrc::Completion done;
   while (!completion_->in().full() && qp.requestor->pop_completion(done)) {
     if (qp.wqes_held > 0) --qp.wqes_held;
     completion_->in().push(now, {Cqe::Kind::send, index, done.id, 0, done.status}, now);
@@ -70,4 +70,4 @@ void SackProcessor::step(TimePs now) {
   in_.wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

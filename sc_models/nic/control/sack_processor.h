@@ -8,9 +8,9 @@
 #include "nic/nic_context.h"
 #include "nic/rx/parser.h"
 
-namespace mrc {
+namespace mrc::timing {
 
-class CompletionUnit;
+class Completion;
 class QpScheduler;
 class RetransmitBuffer;
 class RetransmitTimer;
@@ -20,7 +20,7 @@ class SackProcessor : public Box {
  public:
   SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser);
   void connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer, SprayScheduler& spray_scheduler,
-               RetransmitTimer& timer, CompletionUnit& completion);
+               RetransmitTimer& timer, Completion& completion);
 
   void step(TimePs now) override;
   /// Follows up what a QP's requestor has learned, from a packet or from a timer.
@@ -37,8 +37,8 @@ class SackProcessor : public Box {
   RetransmitBuffer* retransmit_buffer_ = nullptr;
   SprayScheduler* spray_scheduler_ = nullptr;
   RetransmitTimer* timer_ = nullptr;
-  CompletionUnit* completion_ = nullptr;
+  Completion* completion_ = nullptr;
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

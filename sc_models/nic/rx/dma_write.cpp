@@ -3,10 +3,10 @@
 #include "host/host_memory.h"
 #include "nic/control/completion.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                   HostMemory& memory, AckCoalescer& ack_coalescer, CompletionUnit& completion)
+                   HostMemory& memory, AckCoalescer& ack_coalescer, Completion& completion)
     : Box(name, owner),
       nic_(nic),
       pcie_(pcie),
@@ -32,7 +32,8 @@ void DmaWrite::reserve_staging(TimePs now, std::uint32_t bytes) { staging_.add(n
 void DmaWrite::close_messages(TimePs now, TimePs issued, const WriteJob& job) {
   Qp& qp = nic_.qps[job.qp];
   if (const auto ack = qp.responder->writes_issued(job.closes_messages)) {
-    ack_coalescer_.transport_acks().push(now, {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .transport_ack = *ack}, issued);
+    AckJob answer{.qp = job.qp, .kind = AckJob::Kind::transport_ack, .trigger = {}, .nack = {}, .transport_ack = *ack};
+    ack_coalescer_.transport_acks().push(now, answer, issued);
   }
   ReceiveCompletion received;
   while (qp.responder->pop_receive(received)) {
@@ -84,4 +85,4 @@ void DmaWrite::step(TimePs now) {
   in_.wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

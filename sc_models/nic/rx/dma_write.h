@@ -13,10 +13,12 @@
 #include "pcie/pcie_dma.h"
 
 namespace mrc {
-
-class CompletionUnit;
 class HostMemory;
+}
 
+namespace mrc::timing {
+
+class Completion;
 struct WriteJob {
   Packet* packet = nullptr;
   std::uint32_t qp = 0;
@@ -26,7 +28,7 @@ struct WriteJob {
 class DmaWrite : public Box {
  public:
   DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, HostMemory& memory,
-           AckCoalescer& ack_coalescer, CompletionUnit& completion);
+           AckCoalescer& ack_coalescer, Completion& completion);
 
   Fifo<WriteJob>& in() { return in_; }
   /// Room for `bytes` in the staging buffer at `now`.
@@ -53,11 +55,11 @@ class DmaWrite : public Box {
   PcieDma& pcie_;
   HostMemory& memory_;
   AckCoalescer& ack_coalescer_;
-  CompletionUnit& completion_;
+  Completion& completion_;
   Fifo<WriteJob> in_;
   Occupancy staging_;
   Release leaving_{0, 0};  ///< the packet whose last TLP leaves at next_start_
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -1,6 +1,6 @@
 #include "nic/rx/parser.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 Parser::Parser(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
     : Box(name, owner),
@@ -46,4 +46,4 @@ void Parser::step(TimePs now) {
   in_.wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

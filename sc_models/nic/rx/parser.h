@@ -7,7 +7,7 @@
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class Parser : public Box {
  public:
@@ -28,4 +28,4 @@ class Parser : public Box {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -1,6 +1,6 @@
 #include "nic/rx/psn_tracker.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer)
     : Box(name, owner),
@@ -21,7 +21,8 @@ void PsnTracker::discard(TimePs now, Packet* packet) {
 
 void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision) {
   const TimePs out = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles);
-  AckJob job{.qp = nic_.index_of(qp)};
+  AckJob job;
+  job.qp = nic_.index_of(qp);
   if (decision.nack != NackReason::none) {
     job.kind = AckJob::Kind::nack;
     job.nack = qp.responder->build_nack(packet, decision.nack);
@@ -99,4 +100,4 @@ void PsnTracker::step(TimePs now) {
   in_.wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -10,7 +10,7 @@
 #include "nic/rx/dma_write.h"
 #include "nic/rx/parser.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class PsnTracker : public Box {
  public:
@@ -32,4 +32,4 @@ class PsnTracker : public Box {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

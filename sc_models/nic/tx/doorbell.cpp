@@ -2,7 +2,7 @@
 
 #include "nic/tx/qp_scheduler.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler)
     : Box(name, owner),
@@ -24,4 +24,4 @@ void Doorbell::step(TimePs now) {
   queue_.wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

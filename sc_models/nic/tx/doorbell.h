@@ -6,7 +6,7 @@
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class QpScheduler;
 
@@ -27,4 +27,4 @@ class Doorbell : public Box {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -4,7 +4,7 @@
 
 #include "host/host_memory.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                            const HostMemory& memory, Segmenter& segmenter)
@@ -46,9 +46,10 @@ void PayloadFetch::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.payload_fetch.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
-  const TxPacket tx = in_.pop(now);
+  TxPacket tx = in_.pop(now);
+  tx.from_sram = from_sram(*tx.packet);
   tx.packet->payload = memory_.data(tx.local_address, tx.packet->payload_bytes);
-  if (from_sram(*tx.packet)) {
+  if (tx.from_sram) {
     out_.push(now, tx, now + nic_.clock.cycles(pipeline.latency_cycles));
   } else {
     under_way_[issued_ & (under_way_.size() - 1)] = tx;
@@ -63,4 +64,4 @@ void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   out_.push(now, under_way_[cookie & (under_way_.size() - 1)], done_at + latency);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -9,8 +9,10 @@
 #include "pcie/pcie_dma.h"
 
 namespace mrc {
-
 class HostMemory;
+}
+
+namespace mrc::timing {
 
 class PayloadFetch : public Box, private ReadClient {
  public:
@@ -39,4 +41,4 @@ class PayloadFetch : public Box, private ReadClient {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

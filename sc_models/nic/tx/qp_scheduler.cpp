@@ -5,7 +5,7 @@
 
 #include "nic/tx/retransmit_buffer.h"
 
-namespace mrc {
+namespace mrc::timing {
 namespace {
 
 constexpr std::uint32_t kGrantQueue = 4;
@@ -139,4 +139,4 @@ void QpScheduler::step(TimePs now) {
   if (head_ != tail_) wake_at(std::max(next_start_, ready_[head_ & (ready_.size() - 1)].from));
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

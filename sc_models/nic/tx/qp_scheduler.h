@@ -12,7 +12,7 @@
 #include "nic/tx/context_cache.h"
 #include "pcie/pcie_dma.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class RetransmitBuffer;
 
@@ -66,4 +66,4 @@ class QpScheduler : public Box, private ReadClient {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -2,7 +2,7 @@
 
 #include "nic/tx/qp_scheduler.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
     : Box(name, owner),
@@ -70,4 +70,4 @@ void RetransmitBuffer::step(TimePs now) {
   in_->wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -11,7 +11,7 @@
 #include "nic/nic_context.h"
 #include "nic/tx/spray_scheduler.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class QpScheduler;
 
@@ -48,4 +48,4 @@ class RetransmitBuffer : public Box {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -4,7 +4,7 @@
 
 #include "nic/tx/retransmit_buffer.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 Segmenter::Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler,
                      RetransmitBuffer& retransmit_buffer)
@@ -47,7 +47,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   grant_.quantum_bytes -= std::min(grant_.quantum_bytes, std::max<std::uint32_t>(plan.payload_bytes, 1));
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
-  out_.push(now, {packet, plan.local_address, nic_.index_of(qp)}, now + nic_.clock.cycles(pipeline.latency_cycles));
+  out_.push(now, {packet, plan.local_address, nic_.index_of(qp), false}, now + nic_.clock.cycles(pipeline.latency_cycles));
 }
 
 void Segmenter::give_back(TimePs now) {
@@ -81,4 +81,4 @@ void Segmenter::step(TimePs now) {
   if (!has_grant_ && scheduler_.grants().empty()) scheduler_.grants().wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -7,7 +7,7 @@
 #include "nic/nic_context.h"
 #include "nic/tx/qp_scheduler.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class RetransmitBuffer;
 
@@ -16,6 +16,7 @@ struct TxPacket {
   Packet* packet = nullptr;
   std::uint64_t local_address = 0;
   std::uint32_t qp = 0;
+  bool from_sram = false;  ///< its payload did not come over PCIe
 };
 
 class Segmenter : public Box {
@@ -42,4 +43,4 @@ class Segmenter : public Box {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

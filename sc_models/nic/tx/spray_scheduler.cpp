@@ -2,7 +2,7 @@
 
 #include "nic/control/retransmit_timer.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                                PayloadFetch& payload_fetch, std::vector<Port*> ports, RetransmitTimer& timer)
@@ -68,4 +68,4 @@ void SprayScheduler::step(TimePs now) {
   in_.wait_ready(next_start_);
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -10,7 +10,7 @@
 #include "nic/port.h"
 #include "nic/tx/payload_fetch.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class RetransmitTimer;
 
@@ -38,4 +38,4 @@ class SprayScheduler : public Box {
   bool waits_for_path_ = false;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

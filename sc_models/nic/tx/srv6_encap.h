@@ -14,7 +14,7 @@
 #include "nic/tx/srv6_encap_rtl_path.h"
 #include "pcie/pcie_dma.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class Srv6Encap : public Box {
  public:
@@ -42,4 +42,4 @@ class Srv6Encap : public Box {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

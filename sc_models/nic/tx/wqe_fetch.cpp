@@ -2,7 +2,7 @@
 
 #include "nic/tx/qp_scheduler.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
            QpScheduler& scheduler)
@@ -42,4 +42,4 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));
 }
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -7,7 +7,7 @@
 #include "nic/nic_context.h"
 #include "pcie/pcie_dma.h"
 
-namespace mrc {
+namespace mrc::timing {
 
 class QpScheduler;
 
@@ -30,4 +30,4 @@ class WqeFetch : public Box, private ReadClient {
   TimePs next_start_ = 0;
 };
 
-}  // namespace mrc
+}  // namespace mrc::timing

@@ -1,0 +1,68 @@
+#include "nic/tx/srv6_encap.h"
+
+#include <algorithm>
+
+#include "mrc/wire/address_plan.h"
+
+namespace mrc::timing {
+
+Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
+                     RetransmitBuffer& retransmit_buffer, std::vector<Port*> ports,
+                     std::unique_ptr<Srv6EncapRtlPath> rtl)
+    : Box(name, owner),
+      slot("srv6_encap", nic.tx_work),
+      nic_(nic),
+      pcie_(pcie),
+      in_(retransmit_buffer.out()),
+      ports_(std::move(ports)),
+      rtl_(std::move(rtl)) {
+  in_.connect(this);
+}
+
+Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& qp) {
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
+  const PipelineConfig& pipeline = nic_.config.nic.srv6_encap.pipeline;
+  packet.outer_dst = usid_carrier(qp.route, packet.plane, 0);
+  const std::uint32_t frame_bytes = wire_bytes(packet, protocol.encapsulation) - kEthernetOverheadBytes;
+  const std::uint64_t cycles =
+      std::max<std::uint64_t>(beats(frame_bytes, nic_.config.nic.datapath_bits), pipeline.initiation_interval_cycles);
+  const Service service{now + nic_.clock.cycles(pipeline.latency_cycles), now + nic_.clock.cycles(cycles)};
+  if (!rtl_) return service;
+
+  Srv6EncapInput input;
+  input.path = qp.route;
+  input.source = port_address(nic_.node, packet.plane);
+  input.payload_length = static_cast<std::uint16_t>(frame_bytes - kIpv6HeaderBytes);
+  input.plane = packet.plane;
+  input.hop_limit = packet.hop_limit;
+  input.dscp = protocol.dscp[static_cast<std::size_t>(packet.role)];
+  input.ecn = packet.ecn;
+  const std::uint64_t cycle = nic_.clock.edge_index(now);
+  const EncapReply reply = rtl_->run(nic_, packet, input, cycle);
+  if (rtl_->mode() == RtlMode::shadow) return service;
+  packet.outer_dst = outer_destination(reply.header);
+  return {nic_.clock.cycles(reply.first_out_cycle), nic_.clock.cycles(std::max(reply.next_cycle, cycle + 1))};
+}
+
+void Srv6Encap::step(TimePs now) {
+  if (now < next_start_) {
+    wake_at(next_start_);
+    return;
+  }
+  if (!in_.ready(now)) {
+    slot.empty(now);
+    in_.wait_ready(now);
+    return;
+  }
+  const TxPacket tx = in_.pop(now);
+  Packet& packet = *tx.packet;
+  packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
+  const Service service = encapsulate(now, packet, nic_.qps[tx.qp]);
+  next_start_ = service.next_start;
+  slot.busy(now, next_start_);
+  if (!tx.from_sram) pcie_.release_completion_buffer(now, packet.payload_bytes);
+  ports_[packet.plane]->send_data(now, tx.packet, service.first_out);
+  in_.wait_ready(next_start_);
+}
+
+}  // namespace mrc::timing

@@ -1,0 +1,31 @@
+// What stands in the place of srv6_encap: a block that real bytes go through, clock by clock. The Verilated RTL implements it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "mrc/tx/srv6_encap.h"
+
+namespace mrc {
+
+struct EncapReply {
+  OuterHeaderBytes header{};          ///< the 40 bytes that came out first
+  bool inner_intact = false;          ///< the rest is the inner packet, byte for byte
+  std::uint64_t accepted_cycle = 0;   ///< first beat taken in
+  std::uint64_t first_out_cycle = 0;  ///< first beat came out
+  std::uint64_t last_out_cycle = 0;
+  std::uint64_t next_cycle = 0;       ///< first cycle at which another packet's first beat can be taken in
+};
+
+class Srv6EncapEngine {
+ public:
+  virtual ~Srv6EncapEngine() = default;
+  /// Offers the packet from core cycle `offer_cycle` on; calls come with rising cycles. An idle block is not clocked.
+  virtual EncapReply encapsulate(const Srv6EncapInput& input, std::span<const std::byte> inner_packet,
+                                 std::uint64_t offer_cycle) = 0;
+  /// Clock edges evaluated so far.
+  virtual std::uint64_t cycles() const = 0;
+};
+
+}  // namespace mrc

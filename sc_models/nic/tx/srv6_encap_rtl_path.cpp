@@ -1,0 +1,1 @@
+#include "nic/tx/srv6_encap_rtl_path.h"

@@ -1,0 +1,115 @@
+// What a run leaves behind, as values; result_json.h writes it. Keys and meaning: docs/result.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mrc {
+
+enum class RunStatus : std::uint8_t { complete, failed, stalled, partial, mismatch };
+
+struct BufferResult {
+  std::string node;
+  std::string name;
+  std::string unit;
+  std::uint64_t capacity = 0;
+  double mean = 0;
+  std::uint64_t p99 = 0;
+  std::uint64_t high_water = 0;
+  double time_full_share = 0;
+};
+
+/// Shares of one issue slot's time; they sum to 1.
+struct LedgerResult {
+  std::string node;
+  std::string box;
+  double busy = 0;
+  double starved = 0;
+  double idle = 0;
+  std::map<std::string, double> blocked;
+};
+
+struct LimitResult {
+  std::string cause;
+  double gbps = 0;
+};
+
+struct RtlResult {
+  std::string node;
+  std::string block;
+  std::string mode;
+  std::uint64_t transactions = 0;
+  std::uint64_t mismatches = 0;
+  std::uint64_t cycles = 0;
+};
+
+struct NodeResult {
+  std::string node;
+  double tx_gbps = 0;
+  double rx_gbps = 0;
+};
+
+struct SramResult {
+  std::string structure;
+  std::uint64_t bits = 0;
+};
+
+struct RunResult {
+  std::string scenario;
+  std::uint64_t seed = 0;
+  RunStatus status = RunStatus::complete;
+  std::vector<std::string> details;  ///< why a run is not complete: stuck QPs, first mismatch, first failure
+  double simulated_time_us = 0;
+
+  struct Messages {
+    std::uint64_t count = 0;
+    std::uint64_t completed = 0;
+    std::uint64_t failed = 0;
+  } messages;
+  struct Bytes {
+    std::uint64_t offered = 0;
+    std::uint64_t delivered = 0;
+    std::uint64_t corrupted = 0;
+  } bytes;
+  double goodput_gbps = 0;
+  double line_rate_gbps = 0;
+  double framing_limit_gbps = 0;  ///< goodput that headers and framing leave at line rate
+  struct MessageTime {
+    double mean = 0;
+    double p50 = 0;
+    double p99 = 0;
+    double max = 0;
+  } message_time_us;
+  struct Packets {
+    std::uint64_t sent = 0;
+    std::uint64_t control = 0;
+    std::uint64_t delivered = 0;
+    std::uint64_t retransmitted = 0;
+    std::uint64_t duplicate = 0;
+    std::uint64_t trimmed = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t corrupted = 0;
+    std::uint64_t ce_marked = 0;
+  } packets;
+  std::string node_under_test;
+  std::vector<NodeResult> nodes;
+  std::vector<BufferResult> buffers;
+  std::vector<LedgerResult> ledger;
+  std::vector<LimitResult> limits;
+  std::vector<RtlResult> rtl;
+  std::vector<SramResult> sram;
+
+  /// Cost of the run; not part of result.json except where it is the same on every machine.
+  struct Cost {
+    std::uint64_t box_steps = 0;
+    std::uint64_t kernel_activations = 0;
+    double wall_seconds = 0;  ///< filled in by the command line
+  } cost;
+};
+
+/// The word that result.json has for a status.
+const char* to_string(RunStatus status);
+
+}  // namespace mrc

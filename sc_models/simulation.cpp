@@ -1,0 +1,384 @@
+#include "simulation.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <systemc>
+
+#include <fmt/format.h>
+
+#include "fabric/fabric.h"
+#include "host/host.h"
+#include "mrc/control/congestion_registry.h"
+#include "nic/nic.h"
+#include "results/limits.h"
+#include "results/sram_table.h"
+
+namespace mrc {
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+constexpr ProtectionDomain kDomain = 1;
+/// How far the kernel runs between two looks at progress, interrupts and errors.
+constexpr double kSliceUs = 50.0;
+
+double us(TimePs time) { return static_cast<double>(time) / static_cast<double>(kPsPerUs); }
+
+}  // namespace
+
+struct Simulation::Node {
+  Node(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps)
+      : id(node),
+        name(fmt::format("nic{}", node)),
+        wheel(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps),
+        context(node, scenario),
+        memory(scenario.node(node).host.payload, KeyedRandom(scenario.seed, fmt::format("nic{}.host.memory", node))) {}
+
+  NodeId id;
+  std::string name;
+  WheelModule wheel;
+  NicContext context;
+  HostMemory memory;
+  EvProfile profile;
+  std::map<NodeId, std::unique_ptr<PathTable>> shared_paths;
+  std::map<NodeId, std::vector<std::uint32_t>> qps_of_peer;
+  std::map<NodeId, CongestionDomain*> congestion_of_peer;
+  std::unique_ptr<Nic> nic;
+  std::unique_ptr<Host> host;
+};
+
+Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload, std::vector<NodeId> node_of_rank,
+                       SimulationOptions options)
+    : scenario_(scenario), workload_(workload), node_of_rank_(std::move(node_of_rank)), options_(std::move(options)) {
+  const double cable_ps = scenario.fabric.cable_delay_ns * 1000.0;
+  quantum_ps_ = static_cast<TimePs>(scenario.run.quantum_ns > 0 ? scenario.run.quantum_ns * 1000.0 : cable_ps);
+  fabric_ = std::make_unique<Fabric>("fabric", scenario, quantum_ps_);
+  build_nodes();
+  build_qps();
+  for (auto& node : nodes_) {
+    node->nic = std::make_unique<Nic>(node->name.c_str(), node->wheel, node->context, node->memory,
+                                      fabric_->links_of(node->id), make_rtl_path(node->id));
+    node->host = std::make_unique<Host>(fmt::format("host{}", node->id).c_str(), node->wheel, node->context, *node->nic,
+                                        node->memory, workload_, node_of_rank_);
+  }
+  for (auto& node : nodes_) {
+    for (const auto& [peer, qps] : node->qps_of_peer) {
+      if (longest_send(node->id, peer) > 0) build_channel(node->id, peer);
+    }
+  }
+}
+
+Simulation::~Simulation() = default;
+
+std::unique_ptr<Srv6EncapRtlPath> Simulation::make_rtl_path(NodeId node) const {
+  for (const RtlSelection& selection : options_.rtl) {
+    if (selection.node != node || selection.block != "srv6_encap") continue;
+    return std::make_unique<Srv6EncapRtlPath>(selection.mode,
+                                              options_.make_srv6_encap(scenario_.node(node).nic.datapath_bits));
+  }
+  return nullptr;
+}
+
+void Simulation::build_nodes() {
+  for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
+    nodes_.push_back(std::make_unique<Node>(id, scenario_, quantum_ps_));
+    const KeyedRandom random(scenario_.seed, fmt::format("nic{}.ev_profile", id));
+    nodes_.back()->profile = make_auto_profile(scenario_.protocol, scenario_.node(id).nic.ports, random);
+  }
+}
+
+std::uint64_t Simulation::longest_send(NodeId from, NodeId to) const {
+  std::uint64_t longest = 0;
+  for (const WorkNode& node : workload_.nodes) {
+    const bool between = node.kind == WorkKind::send && node_of_rank_[node.rank] == from && node_of_rank_[node.peer] == to;
+    if (between) longest = std::max(longest, node.bytes);
+  }
+  return longest;
+}
+
+void Simulation::build_qps() {
+  std::map<std::pair<NodeId, NodeId>, std::pair<bool, bool>> pairs;  // (a < b) → a sends, b sends
+  for (const WorkNode& work : workload_.nodes) {
+    if (work.kind != WorkKind::send) continue;
+    const NodeId from = node_of_rank_[work.rank];
+    const NodeId to = node_of_rank_[work.peer];
+    auto& directions = pairs[{std::min(from, to), std::max(from, to)}];
+    (from < to ? directions.first : directions.second) = true;
+  }
+  // Boxes keep addresses of QPs and controllers, so both vectors get their final size first.
+  std::map<NodeId, std::set<NodeId>> peers;
+  for (const auto& [pair, directions] : pairs) {
+    peers[pair.first].insert(pair.second);
+    peers[pair.second].insert(pair.first);
+  }
+  for (const auto& [id, of_node] : peers) {
+    nodes_[id]->context.qps.reserve(of_node.size() * scenario_.traffic.qps_per_peer);
+    nodes_[id]->context.congestion.reserve(of_node.size() * scenario_.traffic.qps_per_peer);
+  }
+  for (const auto& [pair, directions] : pairs) {
+    connect_pair(pair.first, pair.second, directions.first, directions.second);
+  }
+}
+
+void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
+  const ProtocolConfig& protocol = scenario_.protocol;
+  const auto add_qp = [&](Node& node, NodeId peer) -> Qp& {
+    node.context.qps.emplace_back();
+    Qp& qp = node.context.qps.back();
+    qp.number = NicContext::kFirstQpNumber + static_cast<QpNumber>(node.context.qps.size() - 1);
+    qp.peer = peer;
+    qp.route = Fabric::route_to(scenario_.fabric, peer);
+    node.qps_of_peer[peer].push_back(node.context.index_of(qp));
+    return qp;
+  };
+  const auto add_requestor = [&](Node& node, Qp& qp, Psn first_psn) {
+    const NicConfig& nic = node.context.config.nic;
+    CongestionDomain*& shared = node.congestion_of_peer[qp.peer];
+    if (shared == nullptr || protocol.congestion_scope == CongestionScope::qp) {
+      CongestionConfig config = scenario_.cc;
+      config.line_rate_gbps = nic.port_gbps * nic.ports;
+      node.context.congestion.push_back({make_congestion_control(config, protocol), {}});
+      shared = &node.context.congestion.back();
+    }
+    qp.congestion = shared;
+    const auto make_table = [&](const std::string& owner) {
+      return std::make_unique<PathTable>(node.profile, protocol, nic.ports,
+                                         KeyedRandom(scenario_.seed, fmt::format("nic{}.path_table.{}", node.id, owner)));
+    };
+    if (protocol.path_table_scope == PathTableScope::qp) {
+      qp.own_paths = make_table(fmt::format("qp{}", qp.number));
+      qp.paths = qp.own_paths.get();
+    } else {
+      const bool by_destination = protocol.path_table_scope == PathTableScope::destination;
+      auto& table = node.shared_paths[by_destination ? qp.peer : 0];
+      if (!table) table = make_table(by_destination ? fmt::format("nic{}", qp.peer) : "profile");
+      qp.paths = table.get();
+    }
+    qp.requestor = std::make_unique<Requestor>(protocol, *qp.paths, *qp.congestion->control, first_psn);
+  };
+  const auto add_responder = [&](Node& node, Qp& qp, Psn first_psn) {
+    qp.responder =
+        std::make_unique<Responder>(protocol, first_psn, node.context.bitmaps, node.context.protection, kDomain);
+  };
+  for (std::uint32_t i = 0; i < scenario_.traffic.qps_per_peer; ++i) {
+    Qp& at_a = add_qp(*nodes_[a], b);
+    Qp& at_b = add_qp(*nodes_[b], a);
+    at_a.peer_number = at_b.number;
+    at_b.peer_number = at_a.number;
+    KeyedRandom random(scenario_.seed, fmt::format("qp.{}.{}.{}", a, b, i));
+    const Psn psn_a = static_cast<Psn>(random.next() & kPsnMask);
+    const Psn psn_b = static_cast<Psn>(random.next() & kPsnMask);
+    at_a.reverse_paths = std::make_unique<ReversePaths>(nodes_[a]->context.config.nic.ports, random);
+    at_b.reverse_paths = std::make_unique<ReversePaths>(nodes_[b]->context.config.nic.ports, random);
+    if (a_sends) add_requestor(*nodes_[a], at_a, psn_a);
+    if (a_sends) add_responder(*nodes_[b], at_b, psn_a);
+    if (b_sends) add_requestor(*nodes_[b], at_b, psn_b);
+    if (b_sends) add_responder(*nodes_[a], at_a, psn_b);
+  }
+}
+
+void Simulation::build_channel(NodeId from, NodeId to) {
+  const TrafficConfig& traffic = scenario_.traffic;
+  const std::uint64_t spare = (traffic.offset_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const std::uint64_t longest = (longest_send(from, to) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  Channel channel;
+  channel.peer = to;
+  channel.qps = nodes_[from]->qps_of_peer[to];
+  // A piece takes at most half a buffer, so that the source has another place for the next one.
+  channel.slot_bytes = std::min(longest, traffic.buffer_bytes / 2 / kPageBytes * kPageBytes);
+  channel.slot_stride = channel.slot_bytes + spare;
+  const auto slots = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(traffic.buffer_bytes / channel.slot_stride, 1, traffic.outstanding_messages));
+  for (std::uint32_t slot = slots; slot > 0; --slot) channel.free_slots.push_back(slot - 1);
+  channel.source_bytes = std::min(traffic.buffer_bytes, std::max(2 * channel.slot_bytes, 64 * kPageBytes));
+  if (channel.slot_bytes * slots * 2 > channel.source_bytes) channel.source_bytes = traffic.buffer_bytes;
+  channel.source_base = nodes_[from]->memory.add_source_region(channel.source_bytes + spare);
+  const std::uint64_t destination_bytes = slots * channel.slot_stride;
+  channel.destination_base = nodes_[to]->memory.add_destination_region(destination_bytes);
+  channel.rkey = 0x1000 + from;
+  nodes_[to]->context.protection.add(
+      {.va = channel.destination_base, .bytes = destination_bytes, .rkey = channel.rkey, .domain = kDomain});
+  channel.peer_memory = &nodes_[to]->memory;
+  nodes_[from]->host->add_channel(std::move(channel));
+}
+
+std::uint64_t Simulation::nodes_left() const {
+  std::uint64_t left = 0;
+  for (const auto& node : nodes_) left += node->host->nodes_left();
+  return left;
+}
+
+std::uint64_t Simulation::progress_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& node : nodes_) bytes += node->host->progress();
+  return bytes;
+}
+
+bool Simulation::wrong() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+    const Srv6EncapRtlPath* rtl = node->nic->srv6_encap_rtl();
+    return node->host->statistics().corrupted_bytes > 0 || (rtl != nullptr && rtl->mismatches() > 0);
+  });
+}
+
+std::vector<std::string> Simulation::describe_stall() const {
+  constexpr std::size_t most = 8;
+  const TimePs now = sc_core::sc_time_stamp().value();
+  std::vector<std::string> lines;
+  for (const auto& node : nodes_) {
+    for (const Qp& qp : node->context.qps) {
+      if (!qp.requestor || qp.requestor->messages_pending() == 0 || lines.size() >= most) continue;
+      lines.push_back(fmt::format("{} QP {} to nic{} waits for {}", node->name, qp.number, qp.peer,
+                                  qp.requestor->describe_wait(now)));
+    }
+    for (std::string& line : node->host->describe_waits(2)) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void Simulation::report_progress(std::uint64_t offered) const {
+  if (!options_.progress) return;
+  std::uint64_t done = 0;
+  for (const auto& node : nodes_) done += node->host->statistics().acknowledged_bytes;
+  options_.progress({us(sc_core::sc_time_stamp().value()),
+                     offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
+}
+
+RunResult Simulation::run(const std::atomic<bool>& interrupted) {
+  for (auto& node : nodes_) node->host->start();
+  const std::uint64_t offered = workload_.bytes();
+  const sc_core::sc_time slice(kSliceUs, sc_core::SC_US);
+  std::uint64_t last_progress = 0;
+  double progress_at_us = 0;
+  while (nodes_left() > 0) {
+    sc_core::sc_start(slice);
+    const double now_us = us(sc_core::sc_time_stamp().value());
+    if (wrong()) break;
+    if (interrupted.load()) return collect(RunStatus::partial, {});
+    const std::uint64_t progress = progress_bytes();
+    const bool nothing_to_come = !sc_core::sc_pending_activity();
+    if (progress != last_progress) progress_at_us = now_us;
+    last_progress = progress;
+    const bool stuck = nothing_to_come || now_us - progress_at_us > scenario_.run.stall_us;
+    if (nodes_left() > 0 && stuck) return collect(RunStatus::stalled, describe_stall());
+    if (now_us > scenario_.run.max_time_us) return collect(RunStatus::partial, {"run.max_time_us is over"});
+    report_progress(offered);
+  }
+  std::vector<std::string> details;
+  RunStatus status = RunStatus::complete;
+  for (const auto& node : nodes_) {
+    const HostStatistics& host = node->host->statistics();
+    if (!host.first_failure.empty()) {
+      status = RunStatus::failed;
+      details.push_back(host.first_failure);
+    }
+  }
+  for (const auto& node : nodes_) {
+    const Srv6EncapRtlPath* rtl = node->nic->srv6_encap_rtl();
+    const std::string& corruption = node->host->statistics().first_corruption;
+    if (!corruption.empty()) details.push_back(corruption);
+    if (rtl != nullptr && rtl->mismatches() > 0) details.push_back(node->name + ": " + rtl->first_mismatch());
+    if (!corruption.empty() || (rtl != nullptr && rtl->mismatches() > 0)) status = RunStatus::mismatch;
+  }
+  return collect(status, std::move(details));
+}
+
+void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) const {
+  const HostStatistics& host = node.host->statistics();
+  const NicCounters& counters = node.context.counters;
+  result.messages.completed += host.messages_completed;
+  result.messages.failed += host.messages_failed;
+  result.bytes.delivered += host.acknowledged_bytes;
+  result.bytes.corrupted += host.corrupted_bytes;
+  result.packets.sent += counters.data_packets;
+  result.packets.control += counters.control_packets;
+  result.packets.delivered += counters.delivered;
+  result.packets.retransmitted += counters.retransmitted;
+  result.packets.duplicate += counters.duplicates;
+  result.packets.dropped += counters.rx_overrun;
+  const double active_ns = static_cast<double>(end) / 1000.0;
+  result.nodes.push_back({node.name, active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
+                          active_ns > 0 ? 8.0 * static_cast<double>(counters.delivered_bytes) / active_ns : 0});
+  for (const Occupancy* buffer : node.nic->buffers()) {
+    result.buffers.push_back({node.name, buffer->name(), buffer->unit(), buffer->capacity(), buffer->mean(end),
+                              buffer->p99(end), buffer->high_water(), buffer->time_full_share(end)});
+  }
+  node.nic->finish(end);
+  for (const IssueSlot* slot : node.nic->slots()) {
+    const double total = static_cast<double>(std::max<TimePs>(slot->accounted_ps(), 1));
+    LedgerResult row{node.name, slot->box(), static_cast<double>(slot->busy_ps()) / total,
+                     static_cast<double>(slot->starved_ps()) / total, static_cast<double>(slot->idle_ps()) / total, {}};
+    for (std::size_t i = 0; i < kBlockedByCount; ++i) {
+      const auto cause = static_cast<BlockedBy>(i);
+      if (slot->blocked_ps(cause) > 0) {
+        row.blocked[std::string(to_string(cause))] = static_cast<double>(slot->blocked_ps(cause)) / total;
+      }
+    }
+    result.ledger.push_back(std::move(row));
+  }
+  if (const Srv6EncapRtlPath* rtl = node.nic->srv6_encap_rtl()) {
+    result.rtl.push_back({node.name, "srv6_encap", rtl->mode() == RtlMode::rtl ? "rtl" : "shadow", rtl->transactions(),
+                          rtl->mismatches(), rtl->cycles()});
+  }
+  result.cost.box_steps += node.wheel.steps();
+  result.cost.kernel_activations += node.wheel.activations();
+}
+
+void Simulation::collect_under_test(RunResult& result, const Node& node) const {
+  const HostStatistics& host = node.host->statistics();
+  const NicConfig& nic = node.context.config.nic;
+  result.line_rate_gbps = nic.port_gbps * nic.ports;
+  const std::uint32_t mtu = scenario_.protocol.mtu_bytes;
+  Packet full;
+  full.payload_bytes = mtu;
+  full.opcode = Opcode::write_middle;
+  result.framing_limit_gbps = result.line_rate_gbps * mtu / wire_bytes(full, scenario_.protocol.encapsulation);
+  if (host.first_doorbell < host.last_completion) {
+    const TimePs active = host.last_completion - host.first_doorbell;
+    result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
+    result.limits = goodput_limits(node.context.counters, node.nic->slots(), result.line_rate_gbps, result.goodput_gbps,
+                                   active);
+  }
+  std::vector<TimePs> times = host.message_times;
+  if (times.empty()) return;
+  std::sort(times.begin(), times.end());
+  double sum = 0;
+  for (const TimePs time : times) sum += us(time);
+  const auto quantile = [&](double q) {
+    return us(times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1) + 0.5)]);
+  };
+  result.message_time_us = {sum / static_cast<double>(times.size()), quantile(0.5), quantile(0.99), us(times.back())};
+}
+
+RunResult Simulation::collect(RunStatus status, std::vector<std::string> details) {
+  RunResult result;
+  result.scenario = scenario_.name;
+  result.seed = scenario_.seed;
+  result.status = status;
+  result.details = std::move(details);
+  TimePs end = 0;
+  for (const auto& node : nodes_) end = std::max(end, node->host->statistics().last_completion);
+  if (status != RunStatus::complete || end == 0) end = sc_core::sc_time_stamp().value();
+  result.simulated_time_us = us(end);
+  result.messages.count = workload_.sends();
+  result.bytes.offered = workload_.bytes();
+  result.node_under_test = scenario_.run.node_under_test;
+  for (const auto& node : nodes_) {
+    collect_node(result, *node, end);
+    if (node->name == scenario_.run.node_under_test) {
+      collect_under_test(result, *node);
+      result.sram = sram_table(node->context.config.nic, node->context.config.pcie, scenario_.protocol,
+                               static_cast<std::uint32_t>(node->context.qps.size()));
+    }
+  }
+  const ImpairmentCounts impairments = fabric_->impairments();
+  result.packets.dropped += fabric_->dropped() + fabric_->without_route();
+  result.packets.trimmed = impairments.trimmed;
+  result.packets.corrupted = impairments.corrupted;
+  result.packets.ce_marked = impairments.ce_marked;
+  result.cost.box_steps += fabric_->steps();
+  result.cost.kernel_activations += fabric_->activations();
+  return result;
+}
+
+}  // namespace mrc

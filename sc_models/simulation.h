@@ -1,0 +1,77 @@
+// A scenario and a workload made into nodes and a fabric, run to its end, and summed up. One a process: the SystemC kernel
+// cannot be built twice.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/workload.h"
+#include "nic/tx/srv6_encap_engine.h"
+#include "nic/tx/srv6_encap_rtl_path.h"
+#include "parameters/config.h"
+#include "results/run_result.h"
+
+namespace mrc {
+
+/// A block of a node that RTL stands for or beside.
+struct RtlSelection {
+  std::string block;
+  NodeId node = 0;
+  RtlMode mode = RtlMode::rtl;
+};
+
+struct Progress {
+  double simulated_us = 0;
+  double share = 0;  ///< of the offered bytes, 0 … 1
+};
+
+struct SimulationOptions {
+  std::vector<RtlSelection> rtl;
+  /// Makes the engine of srv6_encap for a datapath width; throws std::invalid_argument for a width that does not exist.
+  std::function<std::unique_ptr<Srv6EncapEngine>(std::uint32_t datapath_bits)> make_srv6_encap;
+  std::function<void(const Progress&)> progress;
+};
+
+class Simulation {
+ public:
+  /// Builds the model; `scenario` and `workload` outlive it. `node_of_rank[r]` is the node of rank r.
+  Simulation(const ScenarioConfig& scenario, const Workload& workload, std::vector<NodeId> node_of_rank,
+             SimulationOptions options);
+  ~Simulation();
+
+  /// Runs until all work is done, nothing moves any more, the time is over, memory differs, RTL differs, or `interrupted`.
+  RunResult run(const std::atomic<bool>& interrupted);
+
+ private:
+  struct Node;
+
+  void build_nodes();
+  void build_qps();
+  void connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends);
+  void build_channel(NodeId from, NodeId to);
+  std::uint64_t longest_send(NodeId from, NodeId to) const;
+  std::unique_ptr<Srv6EncapRtlPath> make_rtl_path(NodeId node) const;
+
+  std::uint64_t nodes_left() const;
+  std::uint64_t progress_bytes() const;
+  bool wrong() const;
+  void report_progress(std::uint64_t offered) const;
+  std::vector<std::string> describe_stall() const;
+
+  RunResult collect(RunStatus status, std::vector<std::string> details);
+  void collect_node(RunResult& result, const Node& node, TimePs end) const;
+  void collect_under_test(RunResult& result, const Node& node) const;
+
+  const ScenarioConfig& scenario_;
+  const Workload& workload_;
+  std::vector<NodeId> node_of_rank_;
+  SimulationOptions options_;
+  TimePs quantum_ps_ = 0;
+  std::unique_ptr<class Fabric> fabric_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+};
+
+}  // namespace mrc
