@@ -82,7 +82,7 @@ class PsnTracker {
     }
     std::uint32_t closed = ends_message ? 1 : 0;
     advance();
-    while (ooo_ > 0 && received(expected_)) {
+    while (ooo_ > 0 && test(received_, expected_)) {
       if (test(ends_, expected_)) ++closed;
       set(received_, expected_, false);
       set(ends_, expected_, false);

@@ -17,9 +17,10 @@ DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       staging_("rx_staging", "bytes", nic.config.nic.rx_staging.bytes) {}
 
 void DmaWrite::free_staging(TimePs now) {
-  if (leaving_.bytes == 0 || leaving_.at > now) return;
-  staging_.remove(leaving_.at, leaving_.bytes);
-  leaving_.bytes = 0;
+  while (!leaving_.empty() && leaving_.front().at <= now) {
+    staging_.remove(leaving_.front().at, leaving_.front().bytes);
+    leaving_.pop();
+  }
 }
 
 bool DmaWrite::has_staging(TimePs now, std::uint32_t bytes) {
@@ -47,7 +48,7 @@ void DmaWrite::write(TimePs now, const WriteJob& job) {
   const PcieDma::WriteTimes times = pcie_.write(start, packet->va, packet->payload_bytes);
   memory_.write(packet->va, packet->payload, packet->payload_bytes);
   next_start_ = times.last_end - (start - now);
-  leaving_ = {times.last_end, packet->payload_bytes};
+  leaving_.push({times.last_end, packet->payload_bytes});
   ++nic_.counters.delivered;
   nic_.counters.delivered_bytes += packet->payload_bytes;
   if (job.closes_messages > 0) close_messages(now, times.last_end, job);

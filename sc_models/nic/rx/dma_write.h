@@ -8,6 +8,7 @@
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
+#include "mrc/ring.h"
 #include "nic/control/ack_coalescer.h"
 #include "nic/nic_context.h"
 #include "pcie/pcie_dma.h"
@@ -42,8 +43,8 @@ class DmaWrite : public Box {
 
  private:
   struct Release {
-    TimePs at;
-    std::uint32_t bytes;
+    TimePs at = 0;
+    std::uint32_t bytes = 0;
   };
   void free_staging(TimePs now);
   void write(TimePs now, const WriteJob& job);
@@ -58,7 +59,7 @@ class DmaWrite : public Box {
   Completion& completion_;
   Fifo<WriteJob> in_;
   Occupancy staging_;
-  Release leaving_{0, 0};  ///< the packet whose last TLP leaves at next_start_
+  Ring<Release> leaving_;  ///< packets whose last TLP has been issued and not left yet
   TimePs next_start_ = 0;
 };
 
