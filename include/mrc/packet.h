@@ -179,10 +179,13 @@ constexpr std::uint32_t encapsulation_bytes(Encapsulation e) {
   return e == Encapsulation::none ? 0 : kIpv6HeaderBytes + (e == Encapsulation::srv6_srh ? kSrhBytes : 0);
 }
 
+/// Bytes that fill a payload to a multiple of 4 (BTH.pad).
+constexpr std::uint32_t pad_bytes(std::uint32_t payload_bytes) { return (0U - payload_bytes) & 3; }
+
 /// Bytes of link time the packet takes, preamble and gap included; a 4,096 B write under SRv6 takes 4,262.
 constexpr std::uint32_t wire_bytes(const Packet& p, Encapsulation e) {
   return kEthernetOverheadBytes + encapsulation_bytes(e) + kIpv6HeaderBytes + kUdpHeaderBytes + transport_header_bytes(p) +
-         p.payload_bytes + kIcrcBytes;
+         p.payload_bytes + pad_bytes(p.payload_bytes) + kIcrcBytes;
 }
 
 /// As wire_bytes, for a packet that a switch may have cut to `trim_bytes` of its frame (without FCS, preamble and gap).
@@ -192,12 +195,14 @@ constexpr std::uint32_t link_bytes(const Packet& p, Encapsulation e, std::uint32
 
 /// nominal_pktsize of a write with TSETH before it is built.
 constexpr std::uint32_t nominal_data_bytes(std::uint32_t payload_bytes, bool immediate) {
-  return kUdpHeaderBytes + 12 + 4 + 4 + 16 + (immediate ? 4 : 0) + payload_bytes + kIcrcBytes + kIpv6HeaderBytes;
+  return kUdpHeaderBytes + 12 + 4 + 4 + 16 + (immediate ? 4 : 0) + payload_bytes + pad_bytes(payload_bytes) + kIcrcBytes +
+         kIpv6HeaderBytes;
 }
 
 /// nominal_pktsize that a packet charges to inflight and rcvd_bytes: UDP length + 40 (facts 2.2).
 constexpr std::uint32_t nominal_bytes(const Packet& p) {
-  return kUdpHeaderBytes + transport_header_bytes(p) + p.payload_bytes + kIcrcBytes + kIpv6HeaderBytes;
+  return kUdpHeaderBytes + transport_header_bytes(p) + p.payload_bytes + pad_bytes(p.payload_bytes) + kIcrcBytes +
+         kIpv6HeaderBytes;
 }
 
 }  // namespace mrc

@@ -1,7 +1,88 @@
 #include "nic/tx/srv6_encap_rtl_path.h"
 
-namespace mrc {
+#include <string_view>
 
-EncapReply Srv6EncapRtlPath::run(const NicContext&, const Packet&, const Srv6EncapInput&, std::uint64_t) { return {}; }
+#include <fmt/format.h>
+
+#include "mrc/wire/packet_codec.h"
+
+namespace mrc {
+namespace {
+
+/// First field in which two outer headers differ, in the order of the wire; uSIDs are named one by one.
+class FieldComparison {
+ public:
+  FieldComparison(const wire::Ipv6Header& expected, const wire::Ipv6Header& actual) {
+    wire::Ipv6Header::fields(expected, [&](std::string_view name, unsigned, const auto& value) { values_.push_back({name, value}); });
+    std::size_t i = 0;
+    wire::Ipv6Header::fields(actual, [&](std::string_view, unsigned, const auto& value) { compare(values_[i++], value); });
+  }
+  const std::string& difference() const { return difference_; }
+
+ private:
+  struct Value {
+    Value(std::string_view n, const Ipv6Address& a) : name(n), address(a) {}
+    Value(std::string_view n, std::uint64_t v) : name(n), address{0, v} {}
+    std::string_view name;
+    Ipv6Address address;
+  };
+
+  void compare(const Value& expected, std::uint64_t actual) { note(expected.name, expected.address.low, actual); }
+  void compare(const Value& expected, const Ipv6Address& actual) {
+    if (expected.name != "dst") {
+      note(std::string(expected.name) + "[0:7]", expected.address.high, actual.high);
+      note(std::string(expected.name) + "[8:15]", expected.address.low, actual.low);
+      return;
+    }
+    note("locator_block", locator_block(expected.address), locator_block(actual));
+    Ipv6Address left = expected.address;
+    Ipv6Address right = actual;
+    for (std::size_t usid = 0; usid < kMostUsids; ++usid) {
+      note(fmt::format("usid[{}]", usid), active_usid(left), active_usid(right));
+      left = shift_usid(left);
+      right = shift_usid(right);
+    }
+  }
+  void note(std::string_view field, std::uint64_t expected, std::uint64_t actual) {
+    if (expected == actual || !difference_.empty()) return;
+    difference_ = fmt::format("{}: expected {:#06x}, RTL gave {:#06x}", field, expected, actual);
+  }
+
+  std::vector<Value> values_;
+  std::string difference_;
+};
+
+wire::Ipv6Header parse(const OuterHeaderBytes& bytes) {
+  wire::Ipv6Header header;
+  wire::Ipv6Header::fields(header, wire::BitReader(bytes));
+  return header;
+}
+
+}  // namespace
+
+EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
+                                 std::uint64_t cycle) {
+  payload_.resize(packet.payload_bytes);
+  const std::span<const std::byte> payload =
+      packet.payload != nullptr ? std::span(packet.payload, packet.payload_bytes) : std::span<const std::byte>(payload_);
+  inner_.clear();
+  wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner_);
+  const EncapReply reply = engine_->encapsulate(input, inner_, cycle);
+  ++transactions_;
+  compare(nic, packet, outer_ipv6_header(input), reply);
+  return reply;
+}
+
+void Srv6EncapRtlPath::compare(const NicContext& nic, const Packet& packet, const OuterHeaderBytes& expected,
+                               const EncapReply& reply) {
+  if (reply.header == expected && reply.inner_intact) return;
+  if (mismatches_++ > 0) return;
+  const std::string difference = reply.header == expected
+                                     ? "inner packet: bytes that came out differ from those that went in"
+                                     : FieldComparison(parse(expected), parse(reply.header)).difference();
+  first_mismatch_ = fmt::format("srv6_encap of nic{}, packet {} (PSN {}, EV {:#010x}, plane {}), cycle {}: outer header {}",
+                                nic.node, transactions_, packet.psn, packet.ev, packet.plane, reply.first_out_cycle,
+                                difference);
+}
 
 }  // namespace mrc

@@ -35,6 +35,7 @@ class Srv6EncapRtlPath {
   RtlMode mode_;
   std::unique_ptr<Srv6EncapEngine> engine_;
   std::vector<std::byte> inner_;
+  std::vector<std::byte> payload_;  ///< zeros, where the model carries payload by reference only
   std::uint64_t transactions_ = 0;
   std::uint64_t mismatches_ = 0;
   std::string first_mismatch_;
