@@ -45,7 +45,6 @@ struct TrafficConfig {
   std::uint32_t qps_per_peer = 1;
   std::uint64_t offset_bytes = 0;            ///< added to the 4 KiB aligned buffer addresses
   std::uint32_t ranks = 0;  ///< 0 = as many as the trace has
-  std::uint32_t rows = 0;   ///< 0 = all
   double byte_scale = 1.0;
 };
 

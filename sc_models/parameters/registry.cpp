@@ -1,0 +1,610 @@
+#include "parameters/registry.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+using enum ParameterSource;
+
+// The words of each enumeration, in the order of its values.
+template <typename Enum>
+std::vector<std::string> words_of();
+template <>
+std::vector<std::string> words_of<KernelMode>() {
+  return {"wheel", "methods"};
+}
+template <>
+std::vector<std::string> words_of<PayloadMode>() {
+  return {"bytes", "reference"};
+}
+template <>
+std::vector<std::string> words_of<RetransmitStore>() {
+  return {"descriptor", "payload"};
+}
+template <>
+std::vector<std::string> words_of<SwitchForwarding>() {
+  return {"cut_through", "store_and_forward"};
+}
+template <>
+std::vector<std::string> words_of<Fidelity>() {
+  return {"detailed"};
+}
+template <>
+std::vector<std::string> words_of<Encapsulation>() {
+  return {"none", "srv6", "srv6_srh"};
+}
+template <>
+std::vector<std::string> words_of<EvHalfOrder>() {
+  return {"low_to_source_port", "high_to_source_port"};
+}
+template <>
+std::vector<std::string> words_of<OutOfWindow>() {
+  return {"drop", "nack"};
+}
+template <>
+std::vector<std::string> words_of<SkipDuration>() {
+  return {"rest_of_rotation", "one_rotation", "fixed_time"};
+}
+template <>
+std::vector<std::string> words_of<ProbeSkipState>() {
+  return {"skip", "good"};
+}
+template <>
+std::vector<std::string> words_of<RttSource>() {
+  return {"send_time_table", "timestamp"};
+}
+template <>
+std::vector<std::string> words_of<PathTableScope>() {
+  return {"qp", "destination", "profile"};
+}
+template <>
+std::vector<std::string> words_of<CongestionScope>() {
+  return {"destination", "qp"};
+}
+
+struct Range {
+  double minimum = 0;
+  double maximum = 0;
+};
+
+template <typename Field>
+ParameterType type_of() {
+  if constexpr (std::is_same_v<Field, bool>) return ParameterType::boolean;
+  if constexpr (std::is_enum_v<Field>) return ParameterType::word;
+  if constexpr (std::is_floating_point_v<Field>) return ParameterType::real;
+  if constexpr (std::is_same_v<Field, std::string>) return ParameterType::text;
+  return ParameterType::integer;
+}
+
+template <typename Field>
+ParameterValue to_value(const Field& field) {
+  if constexpr (std::is_same_v<Field, bool> || std::is_same_v<Field, std::string>)
+    return field;
+  else if constexpr (std::is_enum_v<Field>)
+    return words_of<Field>()[static_cast<std::size_t>(field)];
+  else if constexpr (std::is_floating_point_v<Field>)
+    return static_cast<double>(field);
+  else
+    return static_cast<std::int64_t>(field);
+}
+
+template <typename Field>
+void from_value(Field& field, const ParameterValue& value) {
+  if constexpr (std::is_same_v<Field, bool>)
+    field = std::get<bool>(value);
+  else if constexpr (std::is_same_v<Field, std::string>)
+    field = std::get<std::string>(value);
+  else if constexpr (std::is_enum_v<Field>) {
+    const auto words = words_of<Field>();
+    field = static_cast<Field>(std::find(words.begin(), words.end(), std::get<std::string>(value)) - words.begin());
+  } else if constexpr (std::is_floating_point_v<Field>)
+    field = std::get<double>(value);
+  else
+    field = static_cast<Field>(std::get<std::int64_t>(value));
+}
+
+/// The table under construction. `field` is a function from a configuration to a reference to the field.
+class Table {
+ public:
+  template <typename FieldOf>
+  void node(std::string name, FieldOf field, std::string_view unit, Range range, std::string_view meaning,
+            ParameterSource source) {
+    using Field = std::remove_reference_t<decltype(field(std::declval<NodeConfig&>()))>;
+    Parameter& p = add<Field>(std::move(name), unit, range, meaning, source);
+    p.per_node = true;
+    p.get = [field](const ScenarioConfig&, const NodeConfig& config) {
+      return to_value(field(const_cast<NodeConfig&>(config)));
+    };
+    p.set = [field](ScenarioConfig&, NodeConfig& config, const ParameterValue& value) {
+      from_value(field(config), value);
+    };
+  }
+  template <typename FieldOf>
+  void scenario(std::string name, FieldOf field, std::string_view unit, Range range, std::string_view meaning,
+                ParameterSource source) {
+    using Field = std::remove_reference_t<decltype(field(std::declval<ScenarioConfig&>()))>;
+    Parameter& p = add<Field>(std::move(name), unit, range, meaning, source);
+    p.get = [field](const ScenarioConfig& config, const NodeConfig&) {
+      return to_value(field(const_cast<ScenarioConfig&>(config)));
+    };
+    p.set = [field](ScenarioConfig& config, NodeConfig&, const ParameterValue& value) {
+      from_value(field(config), value);
+    };
+  }
+  /// A time that the model keeps in picoseconds and people write in nanoseconds.
+  template <typename FieldOf>
+  void scenario_ns(std::string name, FieldOf field, Range range, std::string_view meaning, ParameterSource source) {
+    Parameter& p = add<double>(std::move(name), "ns", range, meaning, source);
+    p.get = [field](const ScenarioConfig& config, const NodeConfig&) {
+      return ParameterValue(static_cast<double>(field(const_cast<ScenarioConfig&>(config))) / 1000.0);
+    };
+    p.set = [field](ScenarioConfig& config, NodeConfig&, const ParameterValue& value) {
+      field(config) = static_cast<TimePs>(std::llround(std::get<double>(value) * 1000.0));
+    };
+  }
+  /// The parameter added last takes only these.
+  void only(std::vector<std::string> words) { parameters_.back().words = std::move(words); }
+
+  std::vector<Parameter> take() { return std::move(parameters_); }
+
+ private:
+  template <typename Field>
+  Parameter& add(std::string name, std::string_view unit, Range range, std::string_view meaning,
+                 ParameterSource source) {
+    Parameter p{.name = std::move(name),
+                .type = type_of<Field>(),
+                .unit = unit,
+                .minimum = range.minimum,
+                .maximum = range.maximum,
+                .words = {},
+                .meaning = meaning,
+                .source = source,
+                .per_node = false,
+                .get = {},
+                .set = {}};
+    if constexpr (std::is_enum_v<Field>) p.words = words_of<Field>();
+    parameters_.push_back(std::move(p));
+    return parameters_.back();
+  }
+
+  std::vector<Parameter> parameters_;
+};
+
+// A parameter is named like its field, so that the name is written once.
+#define MRC_NODE(field, unit, minimum, maximum, meaning, source) \
+  t.node(                                                        \
+      #field, [](NodeConfig & c) -> auto& { return c.field; }, unit, {minimum, maximum}, meaning, source)
+#define MRC_SCENARIO(field, unit, minimum, maximum, meaning, source) \
+  t.scenario(                                                        \
+      #field, [](ScenarioConfig & c) -> auto& { return c.field; }, unit, {minimum, maximum}, meaning, source)
+#define MRC_PIPELINE(box)                                                                                       \
+  t.node(                                                                                                       \
+      #box ".latency_cycles", [](NodeConfig & c) -> auto& { return c.box.pipeline.latency_cycles; }, "cycles",  \
+      {1, 10'000}, "cycles from taking an item to its result", assumption);                                     \
+  t.node(                                                                                                       \
+      #box ".initiation_interval_cycles",                                                                       \
+      [](NodeConfig & c) -> auto& { return c.box.pipeline.initiation_interval_cycles; }, "cycles", {1, 10'000}, \
+      "cycles from taking an item to taking the next", assumption)
+
+constexpr double k1M = 1 << 20;
+constexpr double k1G = 1 << 30;
+
+void run_parameters(Table& t) {
+  MRC_SCENARIO(seed, "", 0, 9.2e18, "key of every random draw; the same seed gives the same run", assumption);
+  MRC_SCENARIO(transport, "", 0, 0, "transport of all nodes", spec);
+  t.only({"mrc"});
+  MRC_SCENARIO(run.max_time_us, "us", 1, 1e9, "simulated time after which the run ends as partial", assumption);
+  MRC_SCENARIO(run.stall_us, "us", 10, 1e9,
+               "simulated time without any message's progress that ends the run as stalled", assumption);
+  MRC_SCENARIO(run.node_under_test, "", 0, 0, "node that goodput, limits and message times speak of", assumption);
+  MRC_SCENARIO(run.kernel, "", 0, 0,
+               "wheel: one event wheel a NIC, ahead of the kernel; methods: one process a box (slow, for checking)",
+               assumption);
+  MRC_SCENARIO(run.quantum_ns, "ns", 0, 1e6, "how far a wheel runs ahead; 0: the shortest link delay", assumption);
+}
+
+void traffic_parameters(Table& t) {
+  MRC_SCENARIO(traffic.trace, "", 0, 0, "trace file, or a pattern with {rank}; relative to the scenario file",
+               assumption);
+  MRC_SCENARIO(traffic.format, "", 0, 0, "format of the trace; auto: recognised by content", assumption);
+  t.only({"auto", "chakra", "flow_csv"});
+  MRC_SCENARIO(traffic.placement, "", 0, 0, "linear: rank i sits on nic<i>", assumption);
+  t.only({"linear"});
+  MRC_SCENARIO(traffic.buffer_bytes, "bytes", 65'536, 16 * k1M, "registered memory a side and peer, reused by messages",
+               assumption);
+  MRC_SCENARIO(traffic.outstanding_messages, "messages", 1, 65'536, "work requests posted and not completed, a peer",
+               assumption);
+  MRC_SCENARIO(traffic.qps_per_peer, "QPs", 1, 64, "QPs between two nodes, used in turn", assumption);
+  MRC_SCENARIO(traffic.offset_bytes, "bytes", 0, 4'096, "added to the 4 KiB aligned addresses of all buffers",
+               assumption);
+  MRC_SCENARIO(traffic.ranks, "ranks", 0, 131'072, "ranks of the trace; 0: as many as it has", assumption);
+  MRC_SCENARIO(traffic.byte_scale, "", 1e-6, 1e6, "factor on each message's bytes", assumption);
+}
+
+void nic_parameters(Table& t) {
+  t.node(
+      "fidelity", [](NodeConfig & c) -> auto& { return c.fidelity; }, "", {0, 0}, "detailed: all boxes of the NIC",
+      assumption);
+  MRC_NODE(nic.core_clock_ghz, "GHz", 0.1, 5, "clock of the NIC's boxes", assumption);
+  MRC_NODE(nic.datapath_bits, "bit", 128, 4'096, "width of the packet datapath", assumption);
+  t.only({"128", "256", "512", "1024", "2048", "4096"});
+  MRC_NODE(nic.ports, "ports", 1, 8, "ports, each in a plane of its own", paper);
+  MRC_NODE(nic.port_gbps, "Gb/s", 1, 1'600, "line rate of a port", paper);
+
+  MRC_PIPELINE(nic.doorbell);
+  MRC_NODE(nic.doorbell.queue_entries, "entries", 1, k1M, "doorbell writes on the NIC, not looked at yet", assumption);
+  MRC_PIPELINE(nic.qp_scheduler);
+  MRC_NODE(nic.qp_scheduler.quantum_bytes, "bytes", 256, k1G, "payload that a QP may send before the next one's turn",
+           assumption);
+  MRC_NODE(nic.qp_scheduler.context_cache_entries, "entries", 1, k1M,
+           "QP contexts held on the NIC; a miss is a PCIe read", assumption);
+  MRC_NODE(nic.qp_scheduler.context_bytes, "bytes", 64, 4'096, "size of a QP context", assumption);
+  MRC_PIPELINE(nic.wqe_fetch);
+  MRC_NODE(nic.wqe_fetch.prefetch_depth, "WQEs", 1, 4'096, "WQEs held for a QP", assumption);
+  MRC_NODE(nic.wqe_fetch.wqe_bytes, "bytes", 16, 1'024, "size of a WQE in host memory", assumption);
+  MRC_NODE(nic.wqe_fetch.batch, "WQEs", 1, 64, "WQEs read at once, at most", assumption);
+  MRC_PIPELINE(nic.segmenter);
+  MRC_NODE(nic.segmenter.queue_entries, "entries", 1, 65'536, "packets between segmenter and payload_fetch",
+           assumption);
+  MRC_PIPELINE(nic.payload_fetch);
+  MRC_NODE(nic.payload_fetch.queue_entries, "entries", 1, 65'536, "packets whose payload is read or waits for a path",
+           assumption);
+  MRC_PIPELINE(nic.spray_scheduler);
+  MRC_NODE(nic.spray_scheduler.queue_entries, "entries", 1, 65'536,
+           "packets between spray_scheduler and retransmit_buffer", assumption);
+  MRC_PIPELINE(nic.retransmit_buffer);
+  MRC_NODE(nic.retransmit_buffer.store, "", 0, 0,
+           "descriptor: payload is read again over PCIe; payload: it is kept in SRAM", assumption);
+  MRC_NODE(nic.retransmit_buffer.entries, "entries", 1, k1M, "packets sent and not acknowledged, of all QPs",
+           assumption);
+  MRC_NODE(nic.retransmit_buffer.bytes, "bytes", 16'384, 1024 * k1M, "payload kept with store = payload", assumption);
+  MRC_NODE(nic.retransmit_buffer.queue_entries, "entries", 1, 65'536,
+           "packets between retransmit_buffer and srv6_encap", assumption);
+  MRC_PIPELINE(nic.srv6_encap);
+  MRC_NODE(nic.port.tx_fifo_bytes, "bytes", 512, 64 * k1M, "data on its way to a port, from the choice of the path on",
+           assumption);
+  MRC_NODE(nic.port.control_fifo_entries, "entries", 1, 65'536, "control packets that wait in front of a port",
+           assumption);
+  MRC_NODE(nic.port.mac_fec_latency_ns, "ns", 0, 10'000, "MAC and FEC, each direction; adds latency, never bandwidth",
+           assumption);
+  MRC_PIPELINE(nic.parser);
+  MRC_NODE(nic.parser.queue_entries, "entries", 1, 65'536, "received packets in front of the parser", assumption);
+  MRC_PIPELINE(nic.psn_tracker);
+  MRC_NODE(nic.psn_tracker.bitmap_banks, "banks", 1, k1M, "128-bit banks for PSNs received out of order, of all QPs",
+           assumption);
+  MRC_NODE(nic.psn_tracker.queue_entries, "entries", 1, 65'536, "packets between parser, psn_tracker and dma_write",
+           assumption);
+  MRC_NODE(nic.rx_staging.bytes, "bytes", 256, 1024 * k1M, "payload that waits for its write to host memory",
+           assumption);
+  MRC_PIPELINE(nic.dma_write);
+  MRC_PIPELINE(nic.ack_coalescer);
+  MRC_NODE(nic.ack_coalescer.queue_entries, "entries", 3, 65'536, "answers that are owed and not built", assumption);
+  MRC_PIPELINE(nic.control_queue);
+  MRC_NODE(nic.control_queue.entries, "entries", 1, 65'536, "control packets that wait for a port", assumption);
+  MRC_PIPELINE(nic.sack_processor);
+  MRC_NODE(nic.sack_processor.queue_entries, "entries", 1, 65'536, "received SACKs, NACKs and ACKs not looked at yet",
+           assumption);
+  MRC_PIPELINE(nic.completion);
+  MRC_NODE(nic.completion.queue_entries, "entries", 1, 65'536, "completions that wait for their CQE write", assumption);
+  MRC_NODE(nic.completion.cqe_bytes, "bytes", 16, 128, "size of a CQE", assumption);
+}
+
+void pcie_parameters(Table& t) {
+  MRC_NODE(pcie.generation, "", 3, 6, "PCIe generation: 8, 16, 32, 64 GT/s a lane", paper);
+  MRC_NODE(pcie.lanes, "lanes", 4, 16, "lanes of a link", paper);
+  t.only({"4", "8", "16"});
+  MRC_NODE(pcie.links, "links", 1, 4, "links of the NIC, used as one", assumption);
+  MRC_NODE(pcie.mps_bytes, "bytes", 128, 4'096, "max payload size of a TLP", assumption);
+  t.only({"128", "256", "512", "1024", "2048", "4096"});
+  MRC_NODE(pcie.mrrs_bytes, "bytes", 128, 4'096, "max read request size", assumption);
+  t.only({"128", "256", "512", "1024", "2048", "4096"});
+  MRC_NODE(pcie.rcb_bytes, "bytes", 64, 128, "read completion boundary", assumption);
+  t.only({"64", "128"});
+  MRC_NODE(pcie.read_tags, "tags", 1, 4'096, "read requests under way", assumption);
+  MRC_NODE(pcie.completion_buffer_bytes, "bytes", 4'096, 1024 * k1M,
+           "room for read completions, reserved when a read is issued", assumption);
+  MRC_NODE(pcie.posted_header_credits, "credits", 1, 65'536, "posted TLPs under way", assumption);
+  MRC_NODE(pcie.posted_data_credits, "credits", 8, 1'048'576, "data of posted TLPs under way, in units of 16 B",
+           assumption);
+  MRC_NODE(pcie.non_posted_header_credits, "credits", 1, 65'536, "read requests whose credit is out", assumption);
+  MRC_NODE(pcie.credit_return_ns, "ns", 0, 100'000, "a TLP has left until its credit is back", assumption);
+  MRC_NODE(pcie.read_latency_mean_ns, "ns", 1, 1e6, "read request until its first completion, mean", assumption);
+  MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6, "read request until its first completion, 99th percentile",
+           assumption);
+  MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "last TLP of a write has left until its bytes are visible", assumption);
+}
+
+void host_parameters(Table& t) {
+  MRC_NODE(host.payload, "", 0, 0, "bytes: payload is copied and compared; reference: only counted", assumption);
+  MRC_NODE(host.post_ns, "ns", 0, 1e6, "building a WQE until the doorbell is written", assumption);
+  MRC_NODE(host.doorbell_ns, "ns", 0, 1e6, "doorbell write until the NIC sees it", assumption);
+  MRC_NODE(host.poll_ns, "ns", 0, 1e6, "CQE visible until software knows", assumption);
+}
+
+void protocol_parameters(Table& t) {
+  MRC_SCENARIO(protocol.mtu_bytes, "bytes", 256, 16'384,
+               "payload of a packet; the API has 256 to 4,096, more is a what-if", api);
+  MRC_SCENARIO(protocol.mpr_units, "128 PSNs", 1, 255, "receive window of a QP", api);
+  MRC_SCENARIO(protocol.dynamic_mpr, "", 0, 0, "SACK.mpr resizes the window", spec);
+  MRC_SCENARIO(protocol.max_write_imm, "messages", 1, 65'535, "WRITE_IMM messages in flight on a QP", api);
+  MRC_SCENARIO(protocol.timeout_exponent, "", 0, 24, "t: local ACK timeout is 1.024 us * 2^t", assumption);
+  MRC_SCENARIO(protocol.linear_retries, "retries", 0, 7, "timeouts at the base value before it doubles", api);
+  MRC_SCENARIO(protocol.exponential_retries, "retries", 0, 25, "doublings before the QP fails; 25: never", api);
+  MRC_SCENARIO(protocol.trim_nack, "", 0, 0, "capability TRIM_NACK", spec);
+  MRC_SCENARIO(protocol.service_time, "", 0, 0, "capability SVC_TIME", spec);
+  MRC_SCENARIO(protocol.encapsulation, "", 0, 0, "outer headers of every packet", spec);
+  MRC_SCENARIO(protocol.udp_port, "", 1, 65'535, "UDP destination port", spec);
+  MRC_SCENARIO(protocol.ev_half_order, "", 0, 0,
+               "half of the EV in the UDP source port, the other is in the flow label (sources disagree)", assumption);
+  MRC_SCENARIO(protocol.timestamp_in_us, "", 0, 0, "TSETH.tsr: unit of 1 us instead of 128 ns", spec);
+  static constexpr std::array<std::string_view, kTrafficRoles> roles{"control",        "trimmable", "no_trim",
+                                                                     "trimmable_retx", "trimmed",   "trimmed_lasthop"};
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    t.scenario(
+        fmt::format("protocol.dscp_{}", roles[i]), [i](ScenarioConfig & c) -> auto& { return c.protocol.dscp[i]; }, "",
+        {0, 63}, "DSCP of the packets in this role", assumption);
+  }
+  MRC_SCENARIO(protocol.ev_count, "EVs", 1, 4'096, "EVs of a profile, active and backup; a multiple of the ports",
+               paper);
+  MRC_SCENARIO(protocol.ev_active, "EVs", 1, 4'096, "EVs in use at a time; a multiple of the ports", paper);
+  MRC_SCENARIO(protocol.ev_min_active, "EVs", 0, 4'096,
+               "floor on EVs in use, counted per plane; 0: a quarter of ev_active", api);
+  MRC_SCENARIO(protocol.skip_duration, "", 0, 0, "how long a SKIP EV is passed over", assumption);
+  t.scenario_ns(
+      "protocol.skip_time_ns", [](ScenarioConfig & c) -> auto& { return c.protocol.skip_time_ps; }, {1, 1e9},
+      "with skip_duration = fixed_time", assumption);
+  MRC_SCENARIO(protocol.assumed_bad_losses, "losses", 1, 8, "untrimmed losses that make an EV ASSUMED_BAD", paper);
+  MRC_SCENARIO(protocol.probe_skip_state, "", 0, 0, "state of an EV whose probe came back CE-marked (sources disagree)",
+               assumption);
+  t.scenario_ns(
+      "protocol.probe_interval_ns", [](ScenarioConfig & c) -> auto& { return c.protocol.probe_interval_ps; },
+      {100, 1e12}, "between two probes of an ASSUMED_BAD EV", assumption);
+  MRC_SCENARIO(protocol.probe_successes, "probes", 1, 255, "good replies in a row that make an EV GOOD again",
+               assumption);
+  MRC_SCENARIO(protocol.always_skip_threshold, "marks", 0, 65'535,
+               "CE marks in a row on an EV for ALWAYS_SKIP; 0: never", assumption);
+  MRC_SCENARIO(protocol.path_table_scope, "", 0, 0, "who shares the states of EVs", assumption);
+  MRC_SCENARIO(protocol.congestion_scope, "", 0, 0, "who shares a congestion window", spec);
+  MRC_SCENARIO(protocol.gap_cwnd_factor, "", 0.01, 100,
+               "loss inference: packets overtaken, as a multiple of the window, at most MPR / 2", assumption);
+  MRC_SCENARIO(protocol.gap_min_packets, "packets", 1, 32'640, "loss inference: packets overtaken, at least",
+               assumption);
+  MRC_SCENARIO(protocol.sack_threshold_bytes, "bytes", 0, 1 << 24, "SACK once more than this has arrived", assumption);
+  MRC_SCENARIO(protocol.sack_min_add_bytes, "bytes", 1, 65'536, "what a small packet counts towards it", spec);
+  MRC_SCENARIO(protocol.out_of_window, "", 0, 0, "answer to a PSN outside the window (the specification says both)",
+               assumption);
+  MRC_SCENARIO(protocol.hold_transport_ack, "", 0, 0, "no transport ACK beyond a hole", assumption);
+  MRC_SCENARIO(protocol.rtt_source, "", 0, 0, "what RTT is measured by", spec);
+}
+
+void congestion_parameters(Table& t) {
+  MRC_SCENARIO(cc.algorithm, "", 0, 0, "congestion control", api);
+  t.only({"uet-1.0-nscc", "none"});
+  const auto ns = [&t](const char* name, auto field, std::string_view meaning, ParameterSource source) {
+    t.scenario_ns(name, field, {0, 1e9}, meaning, source);
+  };
+  ns(
+      "cc.base_rtt_ns", [](ScenarioConfig & c) -> auto& { return c.cc.base_rtt_ps; },
+      "network round trip without queues", assumption);
+  MRC_SCENARIO(cc.disable_quick_adapt, "", 0, 0, "NSCC without quick adapt", api);
+  MRC_SCENARIO(cc.adjust_bytes_threshold, "bytes", 0, k1G, "acknowledged bytes between window updates; 0: 8 MTU", api);
+  ns(
+      "cc.adjust_period_ns", [](ScenarioConfig & c) -> auto& { return c.cc.adjust_period_ps; },
+      "time between window updates; 0: base_rtt", api);
+  MRC_SCENARIO(cc.eta_bytes, "bytes", 0, k1G, "constant increase a period; 0: 0.15 MTU * BDP / 150 kB", api);
+  MRC_SCENARIO(cc.fi_bytes, "bytes", 0, k1G, "fair increase; 0: 5 MTU * BDP / 150 kB", api);
+  MRC_SCENARIO(cc.fi_scale, "", 0, 1e6, "fast increase; 0: 0.25 * BDP / 150 kB", api);
+  MRC_SCENARIO(cc.gamma, "", 0, 10, "multiplicative decrease", api);
+  MRC_SCENARIO(cc.max_md_jump, "", 0, 1, "largest decrease at once, as a share", api);
+  MRC_SCENARIO(cc.max_cwnd_bytes, "bytes", 0, 1024 * k1M, "largest window; 0: 1.5 BDP", api);
+  MRC_SCENARIO(cc.min_cwnd_bytes, "bytes", 0, k1G, "smallest window; 0: one MTU", assumption);
+  MRC_SCENARIO(cc.initial_cwnd_bytes, "bytes", 0, 1024 * k1M, "first window; 0: the largest", assumption);
+  MRC_SCENARIO(cc.qa_gate, "", 0, 31, "quick adapt acts when less than max_cwnd / 2^gate was achieved", api);
+  ns(
+      "cc.qa_threshold_ns", [](ScenarioConfig & c) -> auto& { return c.cc.qa_threshold_ps; },
+      "delay that triggers quick adapt; 0: 4 target delays", api);
+  ns(
+      "cc.target_delay_ns", [](ScenarioConfig & c) -> auto& { return c.cc.target_delay_ps; },
+      "queueing delay aimed at; 0: 0.75 base_rtt with trimming, else 1", api);
+  MRC_SCENARIO(cc.delay_ewma_weight, "", 1e-6, 1, "weight of a sample in the average delay", assumption);
+  MRC_SCENARIO(cc.trim_cuts_cwnd, "", 0, 0, "a TRIMMED NACK takes its packet off the window", assumption);
+}
+
+void fabric_parameters(Table& t) {
+  MRC_SCENARIO(fabric.nics, "NICs", 2, 256, "NICs below the one T0 of each plane", paper);
+  MRC_SCENARIO(fabric.locator_block, "", 0, 4'294'967'295.0, "32-bit locator block of all uSIDs", assumption);
+  MRC_SCENARIO(fabric.cable_delay_ns, "ns", 1, 1e6, "propagation of a NIC's cable", assumption);
+  MRC_SCENARIO(fabric.switch_latency_ns, "ns", 0, 1e6, "first bit in until first bit out, without waiting", assumption);
+  MRC_SCENARIO(fabric.forwarding, "", 0, 0, "when a switch starts to send", assumption);
+  MRC_SCENARIO(fabric.queue_bytes, "bytes", 16'384, 1024 * k1M, "queue of a switch's output port", assumption);
+  MRC_SCENARIO(fabric.trim_bytes, "bytes", 102, 256, "frame bytes that trimming keeps, at least up to BTH", assumption);
+  MRC_SCENARIO(fabric.loss_rate, "", 0, 1, "probability that a packet is lost on its NIC's link into the fabric",
+               assumption);
+  MRC_SCENARIO(fabric.trim_rate, "", 0, 1, "probability that a data packet is trimmed there", assumption);
+  MRC_SCENARIO(fabric.corrupt_rate, "", 0, 1, "probability that a bit of a packet is inverted there", assumption);
+  MRC_SCENARIO(fabric.duplicate_rate, "", 0, 1, "probability that a packet arrives twice", assumption);
+  MRC_SCENARIO(fabric.ecn_rate, "", 0, 1, "probability that a data packet is CE-marked there", assumption);
+}
+
+#undef MRC_NODE
+#undef MRC_SCENARIO
+#undef MRC_PIPELINE
+
+std::vector<Parameter> make_parameters() {
+  Table t;
+  run_parameters(t);
+  traffic_parameters(t);
+  nic_parameters(t);
+  pcie_parameters(t);
+  host_parameters(t);
+  protocol_parameters(t);
+  congestion_parameters(t);
+  fabric_parameters(t);
+  return t.take();
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string number(double value) {
+  if (value == std::floor(value) && std::abs(value) < 1e15) return fmt::format("{}", static_cast<std::int64_t>(value));
+  return fmt::format("{}", value);
+}
+
+/// A number with KiB, MiB or GiB behind it; false if it is none.
+bool parse_bytes(std::string_view text, std::int64_t& bytes) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error != std::errc()) return false;
+  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> units{
+      {{"", 1}, {"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}};
+  const auto unit = std::find_if(units.begin(), units.end(), [&](const auto& u) { return u.first == suffix; });
+  if (unit == units.end()) return false;
+  return !__builtin_mul_overflow(bytes, unit->second, &bytes);
+}
+
+[[noreturn]] void refuse(const Parameter& p, const std::string& given, const std::string& place) {
+  throw ParameterError(place, fmt::format("{} = {} is not allowed; allowed: {}", p.name, given, p.allowed()));
+}
+
+ParameterValue checked_number(const Parameter& p, double value, const ParameterValue& result,
+                              const std::string& place) {
+  const bool inside = value >= p.minimum && value <= p.maximum;
+  const std::string text = to_string(result);
+  const bool listed = p.words.empty() || std::find(p.words.begin(), p.words.end(), text) != p.words.end();
+  if (!inside || !listed) refuse(p, text, place);
+  return result;
+}
+
+ParameterValue checked_word(const Parameter& p, const std::string& word, const std::string& place) {
+  if (p.words.empty() || std::find(p.words.begin(), p.words.end(), word) != p.words.end()) return word;
+  throw ParameterError(place, fmt::format("{} = \"{}\" is not allowed; allowed: {}; nearest: {}", p.name, word,
+                                          p.allowed(), nearest(word, p.words)));
+}
+
+}  // namespace
+
+std::string Parameter::allowed() const {
+  if (type == ParameterType::boolean) return "true | false";
+  if (!words.empty()) return fmt::format("{}{}{}", fmt::join(words, " | "), unit.empty() ? "" : " ", unit);
+  if (type == ParameterType::text) return "text";
+  return fmt::format("{} … {}{}{}", number(minimum), number(maximum), unit.empty() ? "" : " ", unit);
+}
+
+const std::vector<Parameter>& parameters() {
+  static const std::vector<Parameter> all = make_parameters();
+  return all;
+}
+
+const Parameter* find_parameter(std::string_view name) {
+  const auto& all = parameters();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Parameter& p) { return p.name == name; });
+  return it == all.end() ? nullptr : &*it;
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto it = std::min_element(
+      candidates.begin(), candidates.end(),
+      [&](const std::string& a, const std::string& b) { return edit_distance(word, a) < edit_distance(word, b); });
+  return it == candidates.end() ? std::string() : *it;
+}
+
+std::string nearest_parameter(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Parameter& p : parameters()) names.push_back(p.name);
+  return nearest(name, names);
+}
+
+ParameterValue checked_value(const Parameter& p, const ParameterValue& value, const std::string& place) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const auto* real = std::get_if<double>(&value);
+  const auto* text = std::get_if<std::string>(&value);
+  switch (p.type) {
+    case ParameterType::boolean:
+      if (std::holds_alternative<bool>(value)) return value;
+      break;
+    case ParameterType::integer: {
+      if (integer != nullptr) return checked_number(p, static_cast<double>(*integer), *integer, place);
+      std::int64_t bytes = 0;
+      if (text != nullptr && p.unit == "bytes" && parse_bytes(*text, bytes))
+        return checked_number(p, static_cast<double>(bytes), bytes, place);
+      break;
+    }
+    case ParameterType::real:
+      if (integer != nullptr)
+        return checked_number(p, static_cast<double>(*integer), static_cast<double>(*integer), place);
+      if (real != nullptr && std::isfinite(*real)) return checked_number(p, *real, *real, place);
+      break;
+    case ParameterType::word:
+    case ParameterType::text:
+      if (text != nullptr) return checked_word(p, *text, place);
+      break;
+  }
+  throw ParameterError(place, fmt::format("{} = {} is not of type {}; allowed: {}{}", p.name, to_string(value),
+                                          to_string(p.type), p.allowed(),
+                                          p.type == ParameterType::integer && p.unit == "bytes"
+                                              ? " (as a number, or as text with KiB, MiB, GiB)"
+                                              : ""));
+}
+
+ParameterValue parse_value(const Parameter& p, std::string_view text, const std::string& place) {
+  const auto parsed = [&](auto number_of) -> ParameterValue {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number_of);
+    if (error != std::errc() || end != text.data() + text.size()) return std::string(text);
+    return number_of;
+  };
+  switch (p.type) {
+    case ParameterType::boolean:
+      if (text == "true" || text == "false") return text == "true";
+      break;
+    case ParameterType::integer:
+      return checked_value(p, parsed(std::int64_t{}), place);
+    case ParameterType::real:
+      return checked_value(p, parsed(double{}), place);
+    default:
+      break;
+  }
+  return checked_value(p, std::string(text), place);
+}
+
+std::string to_string(const ParameterValue& value) {
+  struct Printer {
+    std::string operator()(bool v) const { return v ? "true" : "false"; }
+    std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
+    std::string operator()(double v) const { return number(v); }
+    std::string operator()(const std::string& v) const { return v; }
+  };
+  return std::visit(Printer{}, value);
+}
+
+std::string_view to_string(ParameterSource source) {
+  static constexpr std::array<std::string_view, 5> names{"spec", "api", "paper", "measured", "assumption"};
+  return names[static_cast<std::size_t>(source)];
+}
+
+std::string_view to_string(ParameterType type) {
+  static constexpr std::array<std::string_view, 5> names{"boolean", "integer", "real", "word", "text"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+}  // namespace mrc

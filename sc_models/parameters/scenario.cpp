@@ -1,0 +1,216 @@
+#include "parameters/scenario.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+namespace mrc {
+namespace {
+
+/// One key of the file or of the command line, not yet looked up.
+struct Assignment {
+  std::string key;
+  ParameterValue value;
+  bool as_text = false;  ///< from the command line: the parameter's type says how to read it
+  std::string place;
+};
+
+std::string read_file(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw ParameterError(path, "is a folder, not a scenario file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw ParameterError(path, std::filesystem::exists(path) ? "cannot be read" : "does not exist");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class Collector {
+ public:
+  explicit Collector(std::string path) : path_(std::move(path)) {}
+
+  void table(const toml::table& table, const std::string& prefix) {
+    for (const auto& [key, node] : table) {
+      const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
+      const std::string place = fmt::format("{}:{}", path_, key.source().begin.line);
+      if (const toml::table* inner = node.as_table()) {
+        this->table(*inner, name);
+      } else if (name == "fault") {
+        throw ParameterError(
+            place, "fault: faults on a timeline are not supported by this version; the rates in [fabric] are");
+      } else {
+        assignments.push_back({name, value_of(node, name, place), false, place});
+      }
+    }
+  }
+
+  std::vector<Assignment> assignments;
+
+ private:
+  static ParameterValue value_of(const toml::node& node, const std::string& name, const std::string& place) {
+    if (const auto value = node.value_exact<bool>()) return *value;
+    if (const auto value = node.value_exact<std::int64_t>()) return *value;
+    if (const auto value = node.value_exact<double>()) return *value;
+    if (const auto value = node.value_exact<std::string>()) return *value;
+    throw ParameterError(place, fmt::format("{}: expected a number, text, true or false", name));
+  }
+
+  std::string path_;
+};
+
+Assignment parse_assignment(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string place = "--set " + text;
+  if (equals == std::string::npos || equals == 0) throw ParameterError(place, "expected key=value");
+  return {text.substr(0, equals), text.substr(equals + 1), true, place};
+}
+
+/// "node.nic3.pcie.mps_bytes" → node 3 and the rest; false for any other key.
+bool split_node_key(const Assignment& assignment, NodeId& node, std::string& key) {
+  constexpr std::string_view prefix = "node.";
+  if (!assignment.key.starts_with(prefix)) return false;
+  const std::string rest = assignment.key.substr(prefix.size());
+  const std::size_t dot = rest.find('.');
+  const std::string name = rest.substr(0, dot);
+  const char* end = name.data() + name.size();
+  const bool nic = name.starts_with("nic") && name.size() > 3;
+  const auto parsed = nic ? std::from_chars(name.data() + 3, end, node)
+                          : std::from_chars_result{name.data(), std::errc::invalid_argument};
+  if (parsed.ec != std::errc() || parsed.ptr != end || dot == std::string::npos) {
+    throw ParameterError(assignment.place, fmt::format("{}: expected node.nic<number>.<parameter>", assignment.key));
+  }
+  key = rest.substr(dot + 1);
+  return true;
+}
+
+const Parameter& lookup(const std::string& key, const std::string& place, bool for_node) {
+  const Parameter* parameter = find_parameter(key);
+  if (parameter == nullptr) {
+    throw ParameterError(place, fmt::format("unknown key {}; nearest: {}", key, nearest_parameter(key)));
+  }
+  if (for_node && !parameter->per_node) {
+    throw ParameterError(
+        place, fmt::format("{} is the same for all nodes; [node.…] takes fidelity, nic, pcie and host keys", key));
+  }
+  return *parameter;
+}
+
+ParameterValue value_for(const Parameter& parameter, const Assignment& assignment) {
+  return assignment.as_text ? parse_value(parameter, std::get<std::string>(assignment.value), assignment.place)
+                            : checked_value(parameter, assignment.value, assignment.place);
+}
+
+/// First what holds for all nodes, then what differs: a node's own key wins wherever it stands.
+void apply_assignments(ScenarioConfig& scenario, const std::vector<Assignment>& assignments) {
+  NodeId node = 0;
+  std::string key;
+  for (const Assignment& assignment : assignments) {
+    if (split_node_key(assignment, node, key)) continue;
+    const Parameter& parameter = lookup(assignment.key, assignment.place, false);
+    parameter.set(scenario, scenario.node_default, value_for(parameter, assignment));
+  }
+  for (const Assignment& assignment : assignments) {
+    if (!split_node_key(assignment, node, key)) continue;
+    if (node >= scenario.fabric.nics) {
+      throw ParameterError(assignment.place, fmt::format("there is no nic{}: fabric.nics = {}, nic0 … nic{}", node,
+                                                         scenario.fabric.nics, scenario.fabric.nics - 1));
+    }
+    const Parameter& parameter = lookup(key, assignment.place, true);
+    const auto [config, added] = scenario.node_override.try_emplace(node, scenario.node_default);
+    parameter.set(scenario, config->second, value_for(parameter, assignment));
+  }
+}
+
+std::string resolve(const std::string& scenario_path, const std::string& path) {
+  if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
+  return (std::filesystem::path(scenario_path).parent_path() / path).lexically_normal().string();
+}
+
+void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::string& name, const std::string& place) {
+  const auto require = [&](bool holds, const std::string& message) {
+    if (!holds) throw ParameterError(place, name.empty() ? message : fmt::format("{}: {}", name, message));
+  };
+  const ProtocolConfig& protocol = s.protocol;
+  Packet full;
+  full.payload_bytes = protocol.mtu_bytes;
+  full.opcode = Opcode::write_only_imm;
+  const std::uint32_t frame = wire_bytes(full, protocol.encapsulation);
+  require(node.nic.ports == s.node_default.nic.ports, "nic.ports must be the same on all nodes: a port is a plane");
+  require(protocol.ev_active % node.nic.ports == 0 && protocol.ev_count % node.nic.ports == 0,
+          fmt::format("protocol.ev_active = {} and protocol.ev_count = {} must be multiples of nic.ports = {}, so that "
+                      "each plane has its share",
+                      protocol.ev_active, protocol.ev_count, node.nic.ports));
+  require(
+      node.nic.port.tx_fifo_bytes >= frame,
+      fmt::format("nic.port.tx_fifo_bytes = {} does not hold one packet of {} B", node.nic.port.tx_fifo_bytes, frame));
+  require(node.nic.rx_staging.bytes >= protocol.mtu_bytes,
+          fmt::format("nic.rx_staging.bytes = {} does not hold one packet of protocol.mtu_bytes = {}",
+                      node.nic.rx_staging.bytes, protocol.mtu_bytes));
+  require(node.nic.retransmit_buffer.store == RetransmitStore::descriptor ||
+              node.nic.retransmit_buffer.bytes >= protocol.mtu_bytes,
+          fmt::format("nic.retransmit_buffer.bytes = {} does not hold one packet of protocol.mtu_bytes = {}",
+                      node.nic.retransmit_buffer.bytes, protocol.mtu_bytes));
+  // Payload keeps its room until the packet leaves, so a buffer that one packet fills can never be refilled beside it.
+  require(node.pcie.completion_buffer_bytes >= protocol.mtu_bytes + node.pcie.mrrs_bytes,
+          fmt::format("pcie.completion_buffer_bytes = {} does not hold one packet of protocol.mtu_bytes = {} and "
+                      "another read of pcie.mrrs_bytes = {}",
+                      node.pcie.completion_buffer_bytes, protocol.mtu_bytes, node.pcie.mrrs_bytes));
+  require(node.pcie.posted_data_credits * 16 >= node.pcie.mps_bytes,
+          fmt::format("pcie.posted_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
+                      node.pcie.posted_data_credits, node.pcie.mps_bytes));
+  require(node.pcie.read_latency_p99_ns >= node.pcie.read_latency_mean_ns,
+          fmt::format("pcie.read_latency_p99_ns = {} is below pcie.read_latency_mean_ns = {}",
+                      node.pcie.read_latency_p99_ns, node.pcie.read_latency_mean_ns));
+  require(node.nic.wqe_fetch.batch <= node.nic.wqe_fetch.prefetch_depth,
+          fmt::format("nic.wqe_fetch.batch = {} is more than nic.wqe_fetch.prefetch_depth = {}",
+                      node.nic.wqe_fetch.batch, node.nic.wqe_fetch.prefetch_depth));
+}
+
+}  // namespace
+
+void check_scenario(const ScenarioConfig& s, const std::string& place) {
+  const auto require = [&](bool holds, const std::string& message) {
+    if (!holds) throw ParameterError(place, message);
+  };
+  require(!s.traffic.trace.empty(), "traffic.trace is missing: a scenario names the trace it plays");
+  require(s.protocol.ev_active <= s.protocol.ev_count,
+          fmt::format("protocol.ev_active = {} is more than protocol.ev_count = {}", s.protocol.ev_active,
+                      s.protocol.ev_count));
+  require(s.protocol.ev_min_active <= s.protocol.ev_active,
+          fmt::format("protocol.ev_min_active = {} is more than protocol.ev_active = {}", s.protocol.ev_min_active,
+                      s.protocol.ev_active));
+  require(s.run.quantum_ns <= s.fabric.cable_delay_ns,
+          fmt::format("run.quantum_ns = {} is more than the shortest link delay, fabric.cable_delay_ns = {}",
+                      s.run.quantum_ns, s.fabric.cable_delay_ns));
+  std::vector<std::string> nodes;
+  for (NodeId id = 0; id < s.fabric.nics; ++id) nodes.push_back(fmt::format("nic{}", id));
+  require(std::find(nodes.begin(), nodes.end(), s.run.node_under_test) != nodes.end(),
+          fmt::format("run.node_under_test = \"{}\" is no node; allowed: nic0 … nic{}", s.run.node_under_test,
+                      s.fabric.nics - 1));
+  check_node(s, s.node_default, "", place);
+  for (const auto& [id, node] : s.node_override) check_node(s, node, nodes[id], place);
+}
+
+ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides) {
+  Collector collector(path);
+  try {
+    collector.table(toml::parse(read_file(path), path), "");
+  } catch (const toml::parse_error& error) {
+    throw ParameterError(fmt::format("{}:{}:{}", path, error.source().begin.line, error.source().begin.column),
+                         fmt::format("TOML syntax: {}", error.description()));
+  }
+  for (const std::string& text : overrides.assignments) collector.assignments.push_back(parse_assignment(text));
+  ScenarioConfig scenario;
+  scenario.name = std::filesystem::path(path).stem().string();
+  apply_assignments(scenario, collector.assignments);
+  if (overrides.seed) scenario.seed = *overrides.seed;
+  scenario.traffic.trace = resolve(path, scenario.traffic.trace);
+  check_scenario(scenario, path);
+  return scenario;
+}
+
+}  // namespace mrc

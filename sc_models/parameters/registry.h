@@ -1,0 +1,65 @@
+// Every parameter of a scenario: name, type, unit, range, meaning, source, and the field of config.h that holds it. The
+// scenario file, `--set`, `mrcsim params` and the documentation read this table; defaults stand in config.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "parameters/config.h"
+
+namespace mrc {
+
+/// A value as a scenario file or the command line gives it.
+using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
+
+enum class ParameterType : std::uint8_t { boolean, integer, real, word, text };
+/// Where a default or a rule comes from.
+enum class ParameterSource : std::uint8_t { spec, api, paper, measured, assumption };
+
+struct Parameter {
+  std::string name;
+  ParameterType type;
+  std::string_view unit;  ///< "" without one
+  double minimum = 0;     ///< of numbers
+  double maximum = 0;
+  std::vector<std::string> words;  ///< allowed words, or allowed numbers as text; empty: any in range
+  std::string_view meaning;
+  ParameterSource source;
+  bool per_node = false;  ///< can be overridden by [node.nicN]
+  std::function<ParameterValue(const ScenarioConfig&, const NodeConfig&)> get;
+  std::function<void(ScenarioConfig&, NodeConfig&, const ParameterValue&)> set;
+
+  /// What is allowed, for messages and tables: "1 … 1024 entries", "bytes | reference".
+  std::string allowed() const;
+};
+
+/// Bad input about a parameter: one line that begins with its place.
+class ParameterError : public std::runtime_error {
+ public:
+  ParameterError(const std::string& place, const std::string& what) : std::runtime_error(place + ": " + what) {}
+};
+
+/// All parameters in the order of the documentation.
+const std::vector<Parameter>& parameters();
+/// Null for an unknown name.
+const Parameter* find_parameter(std::string_view name);
+/// The known name with the smallest edit distance.
+std::string nearest_parameter(std::string_view name);
+/// Of `candidates`, the one with the smallest edit distance to `word`; empty without candidates.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// Checks type and range and returns the value in the parameter's type. `place` opens the message of a ParameterError.
+ParameterValue checked_value(const Parameter& parameter, const ParameterValue& value, const std::string& place);
+/// As text from a command line; bytes may carry KiB, MiB or GiB.
+ParameterValue parse_value(const Parameter& parameter, std::string_view text, const std::string& place);
+
+std::string to_string(const ParameterValue& value);
+std::string_view to_string(ParameterSource source);
+std::string_view to_string(ParameterType type);
+
+}  // namespace mrc

@@ -1,0 +1,27 @@
+// Scenario files: TOML laid out like the registry's names, with [node.nicN] for what differs on one node and [[fault]]
+// for the timeline of faults.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parameters/config.h"
+#include "parameters/registry.h"
+
+namespace mrc {
+
+/// What the command line says about a scenario; it wins over the file.
+struct ScenarioOverrides {
+  std::vector<std::string> assignments;  ///< "key=value"; key as in the registry, or node.nicN.key
+  std::optional<std::uint64_t> seed;
+};
+
+/// Reads, overrides and checks a scenario. Throws ParameterError with file, line and what is allowed; nothing is
+/// half-read. Paths in the result are resolved against the file's folder.
+ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides);
+
+/// Rules between parameters; throws ParameterError whose message begins with `place`.
+void check_scenario(const ScenarioConfig& scenario, const std::string& place);
+
+}  // namespace mrc
