@@ -1,6 +1,7 @@
 #include "simulation.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <systemc>
@@ -19,8 +20,10 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
 constexpr ProtectionDomain kDomain = 1;
-/// How far the kernel runs between two looks at progress, interrupts and errors.
-constexpr double kSliceUs = 50.0;
+/// How far the kernel runs at first between two looks at progress, interrupts, errors and levels; it doubles with the
+/// step of the series.
+constexpr double kFirstSliceUs = 1.0;
+constexpr std::array<const char*, kEvStates> kEvStateNames{"good", "skip", "assumed_bad", "denied"};
 
 double us(TimePs time) { return static_cast<double>(time) / static_cast<double>(kPsPerUs); }
 
@@ -41,6 +44,7 @@ struct Simulation::Node {
   HostMemory memory;
   EvProfile profile;
   std::map<NodeId, std::unique_ptr<PathTable>> shared_paths;
+  std::vector<const PathTable*> path_tables;  ///< own ones of QPs and shared ones
   std::map<NodeId, std::vector<std::uint32_t>> qps_of_peer;
   std::map<NodeId, CongestionDomain*> congestion_of_peer;
   std::unique_ptr<Nic> nic;
@@ -49,7 +53,7 @@ struct Simulation::Node {
 
 Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload, std::vector<NodeId> node_of_rank,
                        SimulationOptions options)
-    : scenario_(scenario), workload_(workload), node_of_rank_(std::move(node_of_rank)), options_(std::move(options)) {
+    : scenario_(scenario), workload_(workload), node_of_rank_(std::move(node_of_rank)), options_(std::move(options)), series_(kFirstSliceUs) {
   const double cable_ps = scenario.fabric.cable_delay_ns * 1000.0;
   quantum_ps_ = static_cast<TimePs>(scenario.run.quantum_ns > 0 ? scenario.run.quantum_ns * 1000.0 : cable_ps);
   fabric_ = std::make_unique<Fabric>("fabric", scenario, quantum_ps_);
@@ -66,6 +70,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
       if (longest_send(node->id, peer) > 0) build_channel(node->id, peer);
     }
   }
+  build_series();
 }
 
 Simulation::~Simulation() = default;
@@ -148,10 +153,14 @@ void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
     if (protocol.path_table_scope == PathTableScope::qp) {
       qp.own_paths = make_table(fmt::format("qp{}", qp.number));
       qp.paths = qp.own_paths.get();
+      node.path_tables.push_back(qp.paths);
     } else {
       const bool by_destination = protocol.path_table_scope == PathTableScope::destination;
       auto& table = node.shared_paths[by_destination ? qp.peer : 0];
-      if (!table) table = make_table(by_destination ? fmt::format("nic{}", qp.peer) : "profile");
+      if (!table) {
+        table = make_table(by_destination ? fmt::format("nic{}", qp.peer) : "profile");
+        node.path_tables.push_back(table.get());
+      }
       qp.paths = table.get();
     }
     qp.requestor = std::make_unique<Requestor>(protocol, *qp.paths, *qp.congestion->control, first_psn);
@@ -244,14 +253,57 @@ void Simulation::report_progress(std::uint64_t offered) const {
                      offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
 }
 
+void Simulation::build_series() {
+  for (const auto& node : nodes_) {
+    if (node->name != scenario_.run.node_under_test) continue;
+    for (std::size_t plane = 0; plane < node->nic->ports().size(); ++plane) {
+      series_.add(Series::Group::plane_goodput_gbps, fmt::format("{}", plane));
+      sampled_payload_bytes_.push_back(0);
+    }
+  }
+  for (const auto& node : nodes_) {
+    for (const Occupancy* buffer : node->nic->buffers()) {
+      series_.add(Series::Group::buffer_occupancy, fmt::format("{}.{}", node->name, buffer->name()));
+    }
+  }
+  for (const auto& node : nodes_) {
+    for (const char* state : kEvStateNames) series_.add(Series::Group::ev_states, node->name, state);
+  }
+  for (const auto& port : fabric_->ports()) series_.add(Series::Group::queue_bytes, port->queue().name());
+}
+
+void Simulation::sample_series() {
+  std::vector<double> row;
+  for (const auto& node : nodes_) {
+    if (node->name != scenario_.run.node_under_test) continue;
+    for (std::size_t plane = 0; plane < node->nic->ports().size(); ++plane) {
+      const std::uint64_t bytes = node->nic->ports()[plane]->first_payload_bytes();
+      row.push_back(static_cast<double>(bytes - sampled_payload_bytes_[plane]) * 8.0 / (series_.step_us() * 1000.0));
+      sampled_payload_bytes_[plane] = bytes;
+    }
+  }
+  for (const auto& node : nodes_) {
+    for (const Occupancy* buffer : node->nic->buffers()) row.push_back(static_cast<double>(buffer->level()));
+  }
+  for (const auto& node : nodes_) {
+    std::array<std::uint64_t, kEvStates> counts{};
+    for (const PathTable* table : node->path_tables) {
+      for (std::size_t state = 0; state < kEvStates; ++state) counts[state] += table->count(static_cast<EvState>(state));
+    }
+    for (const std::uint64_t count : counts) row.push_back(static_cast<double>(count));
+  }
+  for (const auto& port : fabric_->ports()) row.push_back(static_cast<double>(port->queue().level()));
+  series_.sample(row);
+}
+
 RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   for (auto& node : nodes_) node->host->start();
   const std::uint64_t offered = workload_.bytes();
-  const sc_core::sc_time slice(kSliceUs, sc_core::SC_US);
   std::uint64_t last_progress = 0;
   double progress_at_us = 0;
   while (nodes_left() > 0) {
-    sc_core::sc_start(slice);
+    sc_core::sc_start(sc_core::sc_time(series_.step_us(), sc_core::SC_US));
+    sample_series();
     const double now_us = us(sc_core::sc_time_stamp().value());
     if (wrong()) break;
     if (interrupted.load()) return collect(RunStatus::partial, {});
@@ -318,7 +370,8 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
   }
   if (const Srv6EncapRtlPath* rtl = node.nic->srv6_encap_rtl()) {
     result.rtl.push_back({node.name, "srv6_encap", rtl->mode() == RtlMode::rtl ? "rtl" : "shadow", rtl->transactions(),
-                          rtl->mismatches(), rtl->cycles()});
+                          rtl->mismatches(), rtl->cycles(), rtl->rtl_cycles().occupied, rtl->systemc_cycles().occupied,
+                          rtl->rtl_cycles().latency, rtl->systemc_cycles().latency});
   }
   result.cost.box_steps += node.wheel.steps();
   result.cost.kernel_activations += node.wheel.activations();
@@ -378,6 +431,7 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
   result.packets.ce_marked = impairments.ce_marked;
   result.cost.box_steps += fabric_->steps();
   result.cost.kernel_activations += fabric_->activations();
+  result.series = std::move(series_);
   return result;
 }
 

@@ -59,6 +59,8 @@ class Simulation {
   std::uint64_t progress_bytes() const;
   bool wrong() const;
   void report_progress(std::uint64_t offered) const;
+  void build_series();
+  void sample_series();
   std::vector<std::string> describe_stall() const;
 
   RunResult collect(RunStatus status, std::vector<std::string> details);
@@ -72,6 +74,8 @@ class Simulation {
   TimePs quantum_ps_ = 0;
   std::unique_ptr<class Fabric> fabric_;
   std::vector<std::unique_ptr<Node>> nodes_;
+  Series series_;
+  std::vector<std::uint64_t> sampled_payload_bytes_;  ///< by plane, of the node under test, at the last sample
 };
 
 }  // namespace mrc

@@ -48,6 +48,7 @@ class Nic : public sc_core::sc_module {
   void finish(TimePs end);
   std::vector<const IssueSlot*> slots() const;
   std::vector<const Occupancy*> buffers() const;
+  const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
   const Srv6EncapRtlPath* srv6_encap_rtl() const { return srv6_encap_->rtl(); }
   const RetransmitBuffer& retransmit_buffer() const { return *retransmit_buffer_; }
 

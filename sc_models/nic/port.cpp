@@ -64,6 +64,7 @@ void Port::send(TimePs now, Packet* packet) {
       counters.retransmitted_wire_bytes += bytes;
     } else {
       counters.first_payload_bytes += packet->payload_bytes;
+      first_payload_bytes_ += packet->payload_bytes;
     }
   } else {
     ++counters.control_packets;

@@ -28,6 +28,8 @@ class Port : public Box {
   Fifo<Packet*>& control() { return control_; }
 
   void step(TimePs now) override;
+  /// Payload of first transmissions that has left through this port.
+  std::uint64_t first_payload_bytes() const { return first_payload_bytes_; }
   const Occupancy& tx_fifo() const { return tx_fifo_; }
   const Occupancy& control_fifo() const { return control_.occupancy(); }
 
@@ -52,6 +54,7 @@ class Port : public Box {
   Fifo<Packet*> control_;
   Fifo<Packet*> data_;
   Occupancy tx_fifo_;
+  std::uint64_t first_payload_bytes_ = 0;
   std::uint32_t bytes_on_line_ = 0;  ///< data bytes whose last bit leaves at line_.free_at()
 };
 

@@ -22,8 +22,10 @@ bool is_downstream(BlockedBy cause) {
     case BlockedBy::spray_queue:
     case BlockedBy::retransmit_queue:
     case BlockedBy::encap_queue:
-    case BlockedBy::port_credit: return true;
-    default: return false;
+    case BlockedBy::port_credit:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -36,9 +38,12 @@ const IssueSlot* find(const std::vector<const IssueSlot*>& slots, std::string_vi
 
 std::vector<LimitResult> goodput_limits(const NicCounters& counters, const std::vector<const IssueSlot*>& slots,
                                         double line_rate_gbps, double goodput_gbps, TimePs active) {
-  const auto gbps = [&](std::uint64_t bytes) { return 8000.0 * static_cast<double>(bytes) / static_cast<double>(active); };
+  const auto gbps = [&](std::uint64_t bytes) {
+    return 8000.0 * static_cast<double>(bytes) / static_cast<double>(active);
+  };
   std::map<std::string, double> causes;
-  causes["framing"] = gbps(counters.data_wire_bytes - counters.retransmitted_wire_bytes) - gbps(counters.first_payload_bytes);
+  causes["framing"] =
+      gbps(counters.data_wire_bytes - counters.retransmitted_wire_bytes) - gbps(counters.first_payload_bytes);
   causes["control"] = gbps(counters.control_wire_bytes);
   causes["retransmission"] = gbps(counters.retransmitted_wire_bytes);
   // Payload that was sent but not acknowledged when the run ended.
@@ -50,7 +55,8 @@ std::vector<LimitResult> goodput_limits(const NicCounters& counters, const std::
     const IssueSlot* slot = find(slots, box);
     double held = 0;
     for (std::size_t i = 0; i < kBlockedByCount; ++i) {
-      if (!is_downstream(static_cast<BlockedBy>(i))) held += static_cast<double>(slot->blocked_ps(static_cast<BlockedBy>(i)));
+      if (!is_downstream(static_cast<BlockedBy>(i)))
+        held += static_cast<double>(slot->blocked_ps(static_cast<BlockedBy>(i)));
     }
     const double starved = static_cast<double>(slot->starved_ps() + slot->idle_ps());
     if (held + starved <= 0) break;

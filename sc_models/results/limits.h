@@ -9,9 +9,10 @@
 
 namespace mrc {
 
-/// Splits the transmit ports' line time during `active` into framing, control, retransmission and idle; idle time is laid
-/// on the causes that held up the transmit slots, walking upstream from the spray scheduler, each slot's empty-handed time
-/// in the proportion of its upstream neighbour's. Together with `goodput_gbps` the causes make up `line_rate_gbps`.
+/// Splits the transmit ports' line time during `active` into framing, control, retransmission and idle; idle time is
+/// laid on the causes that held up the transmit slots, walking upstream from the spray scheduler, each slot's
+/// empty-handed time in the proportion of its upstream neighbour's. Together with `goodput_gbps` the causes make up
+/// `line_rate_gbps`.
 std::vector<LimitResult> goodput_limits(const NicCounters& counters, const std::vector<const IssueSlot*>& slots,
                                         double line_rate_gbps, double goodput_gbps, TimePs active);
 

@@ -4,11 +4,16 @@ namespace mrc {
 
 const char* to_string(RunStatus status) {
   switch (status) {
-    case RunStatus::complete: return "complete";
-    case RunStatus::failed: return "failed";
-    case RunStatus::stalled: return "stalled";
-    case RunStatus::partial: return "partial";
-    case RunStatus::mismatch: return "mismatch";
+    case RunStatus::complete:
+      return "complete";
+    case RunStatus::failed:
+      return "failed";
+    case RunStatus::stalled:
+      return "stalled";
+    case RunStatus::partial:
+      return "partial";
+    case RunStatus::mismatch:
+      return "mismatch";
   }
   return "";
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "results/series.h"
+
 namespace mrc {
 
 enum class RunStatus : std::uint8_t { complete, failed, stalled, partial, mismatch };
@@ -42,7 +44,18 @@ struct RtlResult {
   std::string mode;
   std::uint64_t transactions = 0;
   std::uint64_t mismatches = 0;
-  std::uint64_t cycles = 0;
+  std::uint64_t cycles = 0;                   ///< clock edges that the RTL was evaluated for
+  std::uint64_t occupied_cycles = 0;          ///< sum over packets: taken in until the next one could be
+  std::uint64_t systemc_occupied_cycles = 0;  ///< the same of the SystemC box
+  std::uint64_t latency_cycles = 0;           ///< sum over packets: taken in until the first beat came out
+  std::uint64_t systemc_latency_cycles = 0;
+};
+
+struct EventResult {
+  double time_us = 0;
+  std::string what;
+  std::string where;
+  std::string effect;
 };
 
 struct NodeResult {
@@ -100,8 +113,10 @@ struct RunResult {
   std::vector<LimitResult> limits;
   std::vector<RtlResult> rtl;
   std::vector<SramResult> sram;
+  std::vector<EventResult> events;
+  Series series{1.0};
 
-  /// Cost of the run; not part of result.json except where it is the same on every machine.
+  /// Cost of the run; wall time stays out of result.json.
   struct Cost {
     std::uint64_t box_steps = 0;
     std::uint64_t kernel_activations = 0;

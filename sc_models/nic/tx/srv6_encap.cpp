@@ -38,7 +38,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   input.dscp = protocol.dscp[static_cast<std::size_t>(packet.role)];
   input.ecn = packet.ecn;
   const std::uint64_t cycle = nic_.clock.edge_index(now);
-  const EncapReply reply = rtl_->run(nic_, packet, input, cycle);
+  const EncapReply reply = rtl_->run(nic_, packet, input, cycle, {cycles, pipeline.latency_cycles});
   if (rtl_->mode() == RtlMode::shadow) return service;
   packet.outer_dst = outer_destination(reply.header);
   return {nic_.clock.cycles(reply.first_out_cycle), nic_.clock.cycles(std::max(reply.next_cycle, cycle + 1))};

@@ -61,7 +61,7 @@ wire::Ipv6Header parse(const OuterHeaderBytes& bytes) {
 }  // namespace
 
 EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
-                                 std::uint64_t cycle) {
+                                 std::uint64_t cycle, EncapCycles systemc) {
   payload_.resize(packet.payload_bytes);
   const std::span<const std::byte> payload =
       packet.payload != nullptr ? std::span(packet.payload, packet.payload_bytes) : std::span<const std::byte>(payload_);
@@ -69,6 +69,10 @@ EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, co
   wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner_);
   const EncapReply reply = engine_->encapsulate(input, inner_, cycle);
   ++transactions_;
+  rtl_cycles_.occupied += reply.next_cycle - reply.accepted_cycle;
+  rtl_cycles_.latency += reply.first_out_cycle - reply.accepted_cycle;
+  systemc_cycles_.occupied += systemc.occupied;
+  systemc_cycles_.latency += systemc.latency;
   compare(nic, packet, outer_ipv6_header(input), reply);
   return reply;
 }

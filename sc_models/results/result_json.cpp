@@ -1,0 +1,153 @@
+#include "results/result_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "parameters/registry.h"
+
+namespace mrc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+Json to_json(const ParameterValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+Json parameters_json(const ScenarioConfig& scenario) {
+  Json all = Json::object();
+  for (const Parameter& p : parameters()) all[p.name] = to_json(p.get(scenario, scenario.node_default));
+  for (const auto& [id, node] : scenario.node_override) {
+    for (const Parameter& p : parameters()) {
+      if (!p.per_node || p.get(scenario, node) == p.get(scenario, scenario.node_default)) continue;
+      all[fmt::format("node.nic{}.{}", id, p.name)] = to_json(p.get(scenario, node));
+    }
+  }
+  // Where the file lies says nothing about the run.
+  const std::string& trace = scenario.traffic.trace;
+  all["traffic.trace"] = trace.substr(trace.find_last_of('/') + 1);
+  return all;
+}
+
+Json buffers_json(const RunResult& r) {
+  Json rows = Json::array();
+  for (const BufferResult& b : r.buffers) {
+    rows.push_back({{"node", b.node},
+                    {"name", b.name},
+                    {"capacity", b.capacity},
+                    {"unit", b.unit},
+                    {"mean", b.mean},
+                    {"p99", b.p99},
+                    {"high_water", b.high_water},
+                    {"time_full_share", b.time_full_share}});
+  }
+  return rows;
+}
+
+Json ledger_json(const RunResult& r) {
+  Json rows = Json::array();
+  for (const LedgerResult& l : r.ledger) {
+    Json blocked = Json::object();
+    for (const auto& [cause, share] : l.blocked) blocked[cause] = share;
+    rows.push_back({{"node", l.node},
+                    {"box", l.box},
+                    {"busy", l.busy},
+                    {"starved", l.starved},
+                    {"idle", l.idle},
+                    {"blocked", std::move(blocked)}});
+  }
+  return rows;
+}
+
+Json rtl_json(const RunResult& r) {
+  Json rows = Json::array();
+  for (const RtlResult& row : r.rtl) {
+    rows.push_back({{"node", row.node},
+                    {"block", row.block},
+                    {"mode", row.mode},
+                    {"transactions", row.transactions},
+                    {"mismatches", row.mismatches},
+                    {"cycles", row.cycles},
+                    {"occupied_cycles", row.occupied_cycles},
+                    {"systemc_occupied_cycles", row.systemc_occupied_cycles},
+                    {"latency_cycles", row.latency_cycles},
+                    {"systemc_latency_cycles", row.systemc_latency_cycles}});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
+  Json j;
+  j["schema_version"] = kSchemaVersion;
+  j["mrcsim_version"] = MRCSIM_VERSION;
+  j["scenario"] = r.scenario;
+  j["seed"] = r.seed;
+  j["status"] = to_string(r.status);
+  j["details"] = r.details;
+  j["simulated_time_us"] = r.simulated_time_us;
+  j["messages"] = {{"count", r.messages.count}, {"completed", r.messages.completed}, {"failed", r.messages.failed}};
+  j["bytes"] = {{"offered", r.bytes.offered}, {"delivered", r.bytes.delivered}, {"corrupted", r.bytes.corrupted}};
+  j["node_under_test"] = r.node_under_test;
+  j["goodput_gbps"] = r.goodput_gbps;
+  j["line_rate_gbps"] = r.line_rate_gbps;
+  j["framing_limit_gbps"] = r.framing_limit_gbps;
+  j["message_time_us"] = {{"mean", r.message_time_us.mean},
+                          {"p50", r.message_time_us.p50},
+                          {"p99", r.message_time_us.p99},
+                          {"max", r.message_time_us.max}};
+  const RunResult::Packets& p = r.packets;
+  j["packets"] = {{"sent", p.sent},           {"control", p.control},
+                  {"delivered", p.delivered}, {"retransmitted", p.retransmitted},
+                  {"duplicate", p.duplicate}, {"trimmed", p.trimmed},
+                  {"dropped", p.dropped},     {"corrupted", p.corrupted},
+                  {"ce_marked", p.ce_marked}};
+  j["nodes"] = Json::array();
+  for (const NodeResult& n : r.nodes)
+    j["nodes"].push_back({{"node", n.node}, {"tx_gbps", n.tx_gbps}, {"rx_gbps", n.rx_gbps}});
+  j["buffers"] = buffers_json(r);
+  j["ledger"] = ledger_json(r);
+  j["limits"] = Json::array();
+  for (const LimitResult& l : r.limits) j["limits"].push_back({{"cause", l.cause}, {"gbps", l.gbps}});
+  j["rtl"] = rtl_json(r);
+  j["events"] = Json::array();
+  for (const EventResult& e : r.events) {
+    j["events"].push_back({{"time_us", e.time_us}, {"what", e.what}, {"where", e.where}, {"effect", e.effect}});
+  }
+  j["sram"] = Json::array();
+  for (const SramResult& s : r.sram) j["sram"].push_back({{"structure", s.structure}, {"bits", s.bits}});
+  j["cost"] = {{"box_steps", r.cost.box_steps}, {"kernel_activations", r.cost.kernel_activations}};
+  j["parameters"] = parameters_json(scenario);
+  return j.dump(2) + "\n";
+}
+
+std::string series_json(const RunResult& r) {
+  Json j;
+  j["step_us"] = r.series.step_us();
+  j["plane_goodput_gbps"] = Json::array();
+  j["buffer_occupancy"] = Json::object();
+  j["ev_states"] = Json::object();
+  j["queue_bytes"] = Json::object();
+  for (const Series::Channel& channel : r.series.channels()) {
+    switch (channel.group) {
+      case Series::Group::plane_goodput_gbps:
+        j["plane_goodput_gbps"].push_back(channel.values);
+        break;
+      case Series::Group::buffer_occupancy:
+        j["buffer_occupancy"][channel.name] = channel.values;
+        break;
+      case Series::Group::ev_states:
+        j["ev_states"][channel.name][channel.state] = channel.values;
+        break;
+      case Series::Group::queue_bytes:
+        j["queue_bytes"][channel.name] = channel.values;
+        break;
+    }
+  }
+  return j.dump() + "\n";
+}
+
+}  // namespace mrc

@@ -1,0 +1,124 @@
+#include "results/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <locale>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+/// 1234567 → "1,234,567".
+std::string grouped(std::uint64_t value) {
+  std::string text = std::to_string(value);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+std::string bytes(std::uint64_t value) {
+  constexpr std::array<std::pair<const char*, double>, 3> units{{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}};
+  for (const auto& [name, size] : units) {
+    if (static_cast<double>(value) >= size) return fmt::format("{:.4g} {}", static_cast<double>(value) / size, name);
+  }
+  return fmt::format("{} B", value);
+}
+
+class Writer {
+ public:
+  explicit Writer(bool colour) : colour_(colour) {}
+
+  template <typename... Args>
+  void line(const char* label, fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), "  {:<10} {}\n", label, fmt::format(format, std::forward<Args>(args)...));
+  }
+  void raw(const std::string& text) { text_ += text + "\n"; }
+  std::string bold(const std::string& text) const { return colour_ ? "\033[1m" + text + "\033[0m" : text; }
+  std::string status(RunStatus status) const {
+    const std::string word = to_string(status);
+    if (!colour_) return word;
+    return (status == RunStatus::complete ? "\033[32m" : "\033[31m") + word + "\033[0m";
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  bool colour_;
+  std::string text_;
+};
+
+void write_limits(Writer& out, const RunResult& r) {
+  constexpr double smallest_gbps = 0.005;
+  out.raw(fmt::format("  what {} lost of its line rate", r.node_under_test));
+  for (const LimitResult& limit : r.limits) {
+    if (limit.gbps < smallest_gbps) continue;
+    const int bar = static_cast<int>(std::min(40.0, 40.0 * limit.gbps / std::max(r.limits.front().gbps, 1e-9)) + 0.5);
+    out.raw(fmt::format("    {:>8.2f} Gb/s  {:<28} {}", limit.gbps, limit.cause,
+                        std::string(static_cast<std::size_t>(bar), '#')));
+  }
+}
+
+void write_buffers(Writer& out, const RunResult& r) {
+  constexpr std::size_t most = 6;
+  std::vector<const BufferResult*> rows;
+  for (const BufferResult& b : r.buffers) {
+    if (b.capacity > 0 && b.high_water > 0) rows.push_back(&b);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const BufferResult* a, const BufferResult* b) {
+    return a->mean / static_cast<double>(a->capacity) > b->mean / static_cast<double>(b->capacity);
+  });
+  rows.resize(std::min(rows.size(), most));
+  out.raw("  fullest buffers                          mean       p99  high water   capacity  time full");
+  for (const BufferResult* b : rows) {
+    out.raw(fmt::format("    {:<30} {:>10.1f} {:>9} {:>11} {:>10} {:>9.1f}%  {}", b->node + "." + b->name, b->mean,
+                        grouped(b->p99), grouped(b->high_water), grouped(b->capacity), 100.0 * b->time_full_share,
+                        b->unit));
+  }
+}
+
+void write_rtl(Writer& out, const RunResult& r) {
+  for (const RtlResult& row : r.rtl) {
+    const double n = static_cast<double>(std::max<std::uint64_t>(row.transactions, 1));
+    out.line("rtl", "{} of {} ({}): {} packets, {} mismatches, {} clock edges", row.block, row.node, row.mode,
+             grouped(row.transactions), grouped(row.mismatches), grouped(row.cycles));
+    out.line("", "cycles a packet: RTL {:.2f} occupied, {:.2f} latency; SystemC {:.2f} occupied, {:.2f} latency",
+             static_cast<double>(row.occupied_cycles) / n, static_cast<double>(row.latency_cycles) / n,
+             static_cast<double>(row.systemc_occupied_cycles) / n, static_cast<double>(row.systemc_latency_cycles) / n);
+  }
+}
+
+}  // namespace
+
+std::string summary(const RunResult& r, bool colour) {
+  Writer out(colour);
+  out.raw(fmt::format("{}  {}  seed {}, {:.1f} us simulated", out.bold(r.scenario), out.status(r.status), r.seed,
+                      r.simulated_time_us));
+  for (const std::string& detail : r.details) out.raw("  ! " + detail);
+  out.line("messages", "{} of {} complete, {} failed; {} of {} delivered, {} bytes differ",
+           grouped(r.messages.completed), grouped(r.messages.count), grouped(r.messages.failed),
+           bytes(r.bytes.delivered), bytes(r.bytes.offered), grouped(r.bytes.corrupted));
+  out.line("goodput", "{} Gb/s from {} (line rate {:.1f}, after framing {:.1f})",
+           out.bold(fmt::format("{:.1f}", r.goodput_gbps)), r.node_under_test, r.line_rate_gbps, r.framing_limit_gbps);
+  out.line("message", "mean {:.2f} us, p50 {:.2f}, p99 {:.2f}, max {:.2f}", r.message_time_us.mean,
+           r.message_time_us.p50, r.message_time_us.p99, r.message_time_us.max);
+  out.line("packets", "{} sent, {} of them again; {} control", grouped(r.packets.sent),
+           grouped(r.packets.retransmitted), grouped(r.packets.control));
+  out.line("", "{} dropped, {} trimmed, {} corrupted, {} duplicate, {} CE-marked", grouped(r.packets.dropped),
+           grouped(r.packets.trimmed), grouped(r.packets.corrupted), grouped(r.packets.duplicate),
+           grouped(r.packets.ce_marked));
+  if (!r.limits.empty()) write_limits(out, r);
+  write_buffers(out, r);
+  write_rtl(out, r);
+  const double seconds = r.cost.wall_seconds;
+  if (seconds > 0 && r.packets.sent > 0) {
+    const double sent = static_cast<double>(r.packets.sent);
+    out.line("speed",
+             "{} data packets/s of wall time ({:.2f} s); a packet: {:.1f} box steps, {:.2f} kernel activations",
+             grouped(static_cast<std::uint64_t>(sent / seconds)), seconds, static_cast<double>(r.cost.box_steps) / sent,
+             static_cast<double>(r.cost.kernel_activations) / sent);
+  }
+  return out.take();
+}
+
+}  // namespace mrc
