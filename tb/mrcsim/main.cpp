@@ -1,0 +1,86 @@
+// The command line: subcommands, and one clear line with exit code 2 for everything that is wrong with the input.
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <systemc>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "mrcsim/exit_code.h"
+#include "mrcsim/params_command.h"
+#include "mrcsim/rtl_selection.h"
+#include "mrcsim/run_command.h"
+#include "mrcsim/trace_command.h"
+#include "parameters/registry.h"
+#include "results/output_directory.h"
+#include "traffic/trace_error.h"
+
+namespace {
+
+int bad_input(const std::exception& error) {
+  fmt::print(stderr, "mrcsim: {}\n", error.what());
+  return mrc::kExitBadInput;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->nonpositional()) names.push_back("--" + option->get_lnames().front());
+  }
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+/// CLI11's own exit codes lie above 100; ours are 0 for help and version, 2 for anything wrong.
+int usage(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  const CLI::App* command = &app;
+  for (auto chosen = command->get_subcommands(); !chosen.empty(); chosen = command->get_subcommands())
+    command = chosen.front();
+  const std::vector<std::string> unknown = command->remaining();
+  if (!unknown.empty()) {
+    fmt::print(stderr, "mrcsim: unknown argument {}; nearest: {} (see mrcsim {} --help)\n", unknown.front(),
+               mrc::nearest(unknown.front(), option_names(*command)), command == &app ? "" : command->get_name());
+  } else {
+    fmt::print(stderr, "mrcsim: {}\n", error.what());
+  }
+  return mrc::kExitBadInput;
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+  int exit_code = mrc::kExitOk;
+  CLI::App app("mrcsim: a cycle-approximate model of an MRC NIC");
+  app.set_version_flag("--version", "mrcsim " MRCSIM_VERSION);
+  app.require_subcommand(1);
+  mrc::add_run_command(app, exit_code);
+  mrc::add_params_command(app);
+  mrc::add_trace_command(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return usage(app, error);
+  } catch (const mrc::ParameterError& error) {
+    return bad_input(error);
+  } catch (const mrc::TraceError& error) {
+    return bad_input(error);
+  } catch (const mrc::RtlSelectionError& error) {
+    return bad_input(error);
+  } catch (const mrc::OutputError& error) {
+    return bad_input(error);
+  } catch (const std::invalid_argument& error) {
+    return bad_input(error);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mrcsim: internal error: {}\n", error.what());
+    return mrc::kExitBug;
+  }
+  return exit_code;
+}
+
+int main(int argc, char** argv) {
+  // The kernel prints its licence at the start of every run unless told otherwise.
+  setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 1);
+  return sc_core::sc_elab_and_sim(argc, argv);
+}

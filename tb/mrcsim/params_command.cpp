@@ -1,0 +1,106 @@
+#include "mrcsim/params_command.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "parameters/registry.h"
+
+namespace mrc {
+namespace {
+
+struct ParamsOptions {
+  std::string format = "table";
+  std::string explain;
+};
+
+std::string default_of(const Parameter& p) {
+  static const ScenarioConfig defaults;
+  return to_string(p.get(defaults, defaults.node_default));
+}
+
+std::string section_of(const Parameter& p) {
+  const std::size_t dot = p.name.find('.');
+  return dot == std::string::npos ? "top level" : p.name.substr(0, dot);
+}
+
+void print_table() {
+  fmt::print("{:<48} {:>14}  {:<34} {:<10} {}\n", "name", "default", "allowed", "source", "meaning");
+  for (const Parameter& p : parameters()) {
+    fmt::print("{:<48} {:>14}  {:<34} {:<10} {}\n", p.name, default_of(p), p.allowed(), to_string(p.source), p.meaning);
+  }
+}
+
+void print_markdown() {
+  fmt::print(
+      "# Parameters\n\nWritten by `mrcsim params --format markdown`. A scenario file sets them in tables of the same "
+      "names; "
+      "`--set name=value` wins over the file;\n`[node.nicN]` overrides those marked *node*. Sizes in bytes may be "
+      "written as \"512KiB\". "
+      "Sources: spec (OCP MRC 1.0), api (its C headers), paper, measured,\nassumption (open in public; vary it before "
+      "you build on it).\n");
+  std::string section;
+  for (const Parameter& p : parameters()) {
+    if (section_of(p) != section) {
+      section = section_of(p);
+      fmt::print("\n## {}\n\n| name | default | allowed | | source | meaning |\n|---|---|---|---|---|---|\n", section);
+    }
+    std::string allowed = p.allowed();
+    for (std::size_t at = allowed.find('|'); at != std::string::npos; at = allowed.find('|', at + 2))
+      allowed.replace(at, 1, "\\|");
+    fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", p.name, default_of(p), allowed, p.per_node ? "node" : "",
+               to_string(p.source), p.meaning);
+  }
+}
+
+void print_json() {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Parameter& p : parameters()) {
+    nlohmann::ordered_json row{
+        {"name", p.name}, {"type", to_string(p.type)}, {"unit", p.unit}, {"default", default_of(p)}};
+    if (p.type == ParameterType::integer || p.type == ParameterType::real) {
+      row["minimum"] = p.minimum;
+      row["maximum"] = p.maximum;
+    }
+    row["words"] = p.words;
+    row["per_node"] = p.per_node;
+    row["source"] = to_string(p.source);
+    row["meaning"] = p.meaning;
+    all.push_back(std::move(row));
+  }
+  fmt::print("{}\n", all.dump(2));
+}
+
+void explain(const std::string& name) {
+  const Parameter* p = find_parameter(name);
+  if (p == nullptr) throw ParameterError("--explain " + name, "unknown key; nearest: " + nearest_parameter(name));
+  fmt::print("{}\n  {}\n  type     {}\n  default  {}{}{}\n  allowed  {}\n  source   {}\n  node     {}\n", p->name,
+             p->meaning, to_string(p->type), default_of(*p), p->unit.empty() ? "" : " ", p->unit, p->allowed(),
+             to_string(p->source), p->per_node ? "can differ: node.nicN." + p->name : "the same on all nodes");
+}
+
+void run(const ParamsOptions& options) {
+  static const std::map<std::string, void (*)()> printers{
+      {"table", print_table}, {"markdown", print_markdown}, {"json", print_json}};
+  if (!options.explain.empty()) {
+    explain(options.explain);
+    return;
+  }
+  printers.at(options.format)();
+}
+
+}  // namespace
+
+void add_params_command(CLI::App& app) {
+  auto options = std::make_shared<ParamsOptions>();
+  CLI::App* command = app.add_subcommand("params", "List the parameters of a scenario");
+  command->add_option("--format", options->format, "table, markdown or json")
+      ->check(CLI::IsMember({"table", "markdown", "json"}));
+  command->add_option("--explain", options->explain, "everything about one parameter");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace mrc

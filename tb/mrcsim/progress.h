@@ -1,0 +1,30 @@
+// One line on stderr, redrawn while a run goes on; nothing where stderr is no terminal.
+#pragma once
+
+#include <chrono>
+
+#include "simulation.h"
+
+namespace mrc {
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void update(const Progress& progress);
+  /// Takes the line off the terminal.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool wanted_;
+  bool drawn_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+}  // namespace mrc

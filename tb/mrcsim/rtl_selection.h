@@ -1,0 +1,21 @@
+// --rtl and --shadow: which blocks of which nodes RTL stands for or beside.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "simulation.h"
+
+namespace mrc {
+
+class RtlSelectionError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// `rtl` and `shadow` are lists "BLOCK[@NODE],…"; without a node a block is selected on every node nic0 … nic<nodes -
+/// 1>. Throws RtlSelectionError for an unknown block or node, or one that is selected twice.
+std::vector<RtlSelection> parse_rtl_selections(const std::string& rtl, const std::string& shadow, std::uint32_t nodes);
+
+}  // namespace mrc
