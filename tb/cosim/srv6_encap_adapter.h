@@ -1,0 +1,135 @@
+// Drives a Verilated srv6_encap_flat with whole packets. Included only where a Verilated class is at hand.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include <verilated.h>
+
+#include "nic/tx/srv6_encap_engine.h"
+
+namespace mrc {
+
+/// `Model` is the Verilated class, `kBytes` its datapath width. Between packets the block is drained and not clocked; a
+/// packet that is offered before the former one's last beat came out is placed at the cycle at which the block's own ready
+/// would have let it in, which is exact because nothing but the output register is shared between packets.
+template <typename Model, std::size_t kBytes>
+class Srv6EncapAdapter : public Srv6EncapEngine {
+ public:
+  Srv6EncapAdapter() : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {
+    model_->rst_ni = 0;
+    model_->in_valid_i = 0;
+    model_->out_ready_i = 1;
+    clock();
+    clock();
+    model_->rst_ni = 1;
+    clock();
+    cycles_ = 0;
+  }
+  ~Srv6EncapAdapter() override { model_->final(); }
+
+  EncapReply encapsulate(const Srv6EncapInput& input, std::span<const std::byte> inner_packet,
+                         std::uint64_t offer_cycle) override {
+    set_metadata(input);
+    const std::uint64_t start = std::max(offer_cycle, next_cycle_);
+    EncapReply reply;
+    reply.accepted_cycle = start;
+    received_.clear();
+    std::size_t sent = 0;
+    bool first_out = true;
+    bool last_out = false;
+    bool free_again = false;
+    for (std::uint64_t cycle = 0; !last_out; ++cycle) {
+      if (cycle > kMostCycles) throw std::runtime_error("srv6_encap RTL does not come to the end of a packet");
+      const bool accepted = model_->in_ready_o != 0 && sent < inner_packet.size();
+      if (sent == inner_packet.size() && model_->in_ready_o != 0 && !free_again) {
+        free_again = true;
+        reply.next_cycle = start + cycle;
+      }
+      if (sent < inner_packet.size()) {
+        const std::size_t count = std::min(kBytes, inner_packet.size() - sent);
+        put_beat(inner_packet.subspan(sent, count), sent == 0, sent + count == inner_packet.size());
+        if (accepted) sent += count;
+      } else {
+        model_->in_valid_i = 0;
+      }
+      clock();
+      if (model_->out_valid_o == 0) continue;
+      // What is registered at the end of a cycle is on the wires in the next.
+      if (first_out) reply.first_out_cycle = start + cycle + 1;
+      first_out = false;
+      last_out = model_->out_eop_o != 0;
+      reply.last_out_cycle = start + cycle + 1;
+      take_beat();
+    }
+    model_->in_valid_i = 0;
+    clock();
+    if (!free_again) reply.next_cycle = reply.last_out_cycle;
+    next_cycle_ = reply.next_cycle;
+    finish(reply, inner_packet);
+    return reply;
+  }
+  std::uint64_t cycles() const override { return cycles_; }
+
+ private:
+  static constexpr std::uint64_t kMostCycles = 100'000;
+
+  void clock() {
+    model_->clk_i = 0;
+    model_->eval();
+    model_->clk_i = 1;
+    model_->eval();
+    ++cycles_;
+  }
+  void set_metadata(const Srv6EncapInput& in) {
+    model_->locator_i = in.path.locator;
+    for (std::size_t word = 0; word < kMostUsids / 2; ++word) {
+      model_->usid_i[word] = std::uint32_t{in.path.usid[2 * word]} | std::uint32_t{in.path.usid[2 * word + 1]} << 16;
+    }
+    model_->usid_count_i = in.path.count;
+    model_->uplink_position_i = in.path.uplink_position == UsidTemplate::kNoUplink ? 7 : in.path.uplink_position;
+    model_->source_i[0] = static_cast<std::uint32_t>(in.source.low);
+    model_->source_i[1] = static_cast<std::uint32_t>(in.source.low >> 32);
+    model_->source_i[2] = static_cast<std::uint32_t>(in.source.high);
+    model_->source_i[3] = static_cast<std::uint32_t>(in.source.high >> 32);
+    model_->flow_label_i = in.flow_label;
+    model_->uplink_i = static_cast<std::uint16_t>(in.uplink);
+    model_->payload_length_i = in.payload_length;
+    model_->plane_i = in.plane;
+    model_->hop_limit_i = in.hop_limit;
+    model_->dscp_i = in.dscp;
+    model_->ecn_i = static_cast<std::uint8_t>(in.ecn);
+  }
+  void put_beat(std::span<const std::byte> bytes, bool first, bool last) {
+    model_->in_valid_i = 1;
+    model_->in_sop_i = first ? 1 : 0;
+    model_->in_eop_i = last ? 1 : 0;
+    model_->in_bytes_i = static_cast<std::uint16_t>(bytes.size());
+    std::memcpy(&model_->in_data_i[0], bytes.data(), bytes.size());
+  }
+  void take_beat() {
+    const std::size_t at = received_.size();
+    received_.resize(at + model_->out_bytes_o);
+    std::memcpy(received_.data() + at, &model_->out_data_o[0], model_->out_bytes_o);
+  }
+  void finish(EncapReply& reply, std::span<const std::byte> inner) const {
+    if (received_.size() < reply.header.size()) return;
+    std::memcpy(reply.header.data(), received_.data(), reply.header.size());
+    reply.inner_intact = received_.size() == reply.header.size() + inner.size() &&
+                         std::memcmp(received_.data() + reply.header.size(), inner.data(), inner.size()) == 0;
+  }
+
+  std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<Model> model_;
+  std::vector<std::byte> received_;
+  std::uint64_t next_cycle_ = 0;
+  std::uint64_t cycles_ = 0;
+};
+
+}  // namespace mrc
