@@ -17,8 +17,8 @@
 namespace mrc {
 
 /// `Model` is the Verilated class, `kBytes` its datapath width. Between packets the block is drained and not clocked; a
-/// packet that is offered before the former one's last beat came out is placed at the cycle at which the block's own ready
-/// would have let it in, which is exact because nothing but the output register is shared between packets.
+/// packet that is offered before the former one's last beat came out is placed at the cycle at which the block's own
+/// ready would have let it in, which is exact because nothing but the output register is shared between packets.
 template <typename Model, std::size_t kBytes>
 class Srv6EncapAdapter : public Srv6EncapEngine {
  public:

@@ -1,0 +1,109 @@
+#include "mrcsim/trace_command.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "mrcsim/exit_code.h"
+#include "results/output_directory.h"
+#include "traffic/chakra_writer.h"
+#include "traffic/flow_csv.h"
+#include "traffic/load_trace.h"
+#include "traffic/ring_all_reduce.h"
+
+namespace mrc {
+namespace {
+
+struct RingOptions {
+  std::uint32_t ranks = 2;
+  std::uint64_t bytes = 1 << 20;
+  std::uint64_t chunk_bytes = 0;
+  std::string out;
+};
+
+struct FlowOptions {
+  std::uint32_t source = 0;
+  std::uint32_t destination = 1;
+  std::uint64_t count = 1;
+  std::uint64_t bytes = 1 << 20;
+  double interval_us = 0;
+  std::string out;
+};
+
+void generate_ring(const RingOptions& options) {
+  const Workload workload = make_ring_all_reduce(options.ranks, options.bytes, options.chunk_bytes);
+  write_chakra(workload, options.out);
+  fmt::print("{}: {} ranks, {} sends, {} B\n", options.out, workload.ranks, workload.sends(), workload.bytes());
+}
+
+void generate_flows(const FlowOptions& options) {
+  std::string text(kFlowCsvHeader);
+  text += '\n';
+  for (std::uint64_t i = 0; i < options.count; ++i) {
+    text += fmt::format("{},{},{},{},{}\n", options.interval_us * static_cast<double>(i), options.source,
+                        options.destination, options.bytes, i);
+  }
+  write_whole_file(options.out, text);
+  fmt::print("{}: {} flows, {} B\n", options.out, options.count, options.count * options.bytes);
+}
+
+LoadedTrace load(const TraceRequest& request) {
+  LoadedTrace trace = load_trace(request);
+  for (const std::string& warning : trace.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
+  return trace;
+}
+
+void add_generate(CLI::App& trace) {
+  CLI::App* generate = trace.add_subcommand("generate", "Write a trace")->require_subcommand(1);
+  auto ring = std::make_shared<RingOptions>();
+  CLI::App* all_reduce =
+      generate->add_subcommand("ring_all_reduce", "Ring all-reduce as Chakra execution traces, a file a rank");
+  all_reduce->add_option("--ranks", ring->ranks, "accelerators in the ring")->check(CLI::Range(2, 4096));
+  all_reduce->add_option("--bytes", ring->bytes, "data to reduce, such as 64MiB")->transform(CLI::AsSizeValue(false));
+  all_reduce->add_option("--chunk", ring->chunk_bytes, "longest message; 0: a rank's share whole")
+      ->transform(CLI::AsSizeValue(false));
+  all_reduce->add_option("--out", ring->out, "file name with {rank}")->required();
+  all_reduce->callback([ring] { generate_ring(*ring); });
+
+  auto flow = std::make_shared<FlowOptions>();
+  CLI::App* flows = generate->add_subcommand("flows", "Equal flows from one rank to another as a flow CSV");
+  flows->add_option("--src", flow->source, "sending rank");
+  flows->add_option("--dst", flow->destination, "receiving rank");
+  flows->add_option("--count", flow->count, "number of flows")->check(CLI::PositiveNumber);
+  flows->add_option("--bytes", flow->bytes, "bytes of each, such as 1MiB")->transform(CLI::AsSizeValue(false));
+  flows->add_option("--interval-us", flow->interval_us, "time between two starts")->check(CLI::NonNegativeNumber);
+  flows->add_option("--out", flow->out, "file name")->required();
+  flows->callback([flow] { generate_flows(*flow); });
+}
+
+CLI::App* add_reader(CLI::App& trace, const char* name, const char* text, TraceRequest& request) {
+  CLI::App* command = trace.add_subcommand(name, text);
+  command->add_option("TRACE", request.path, "file, folder, or pattern with {rank}")->required();
+  command->add_option("--format", request.format, "auto: by content")
+      ->check(CLI::IsMember({"auto", "chakra", "flow_csv"}));
+  command->add_option("--ranks", request.ranks, "ranks over which a single file's collectives run");
+  command->add_flag("--strict", request.strict, "refuse what would be dropped with a warning");
+  return command;
+}
+
+}  // namespace
+
+void add_trace_command(CLI::App& app, int& exit_code) {
+  CLI::App* trace =
+      app.add_subcommand("trace", "Look at traces, check them, generate small ones")->require_subcommand(1);
+  add_generate(*trace);
+  auto request = std::make_shared<TraceRequest>();
+  add_reader(*trace, "info", "What a trace holds", *request)->callback([request] {
+    fmt::print("{}", describe(load(*request).workload));
+  });
+  add_reader(*trace, "check", "Read a trace and say whether it is sound", *request)->callback([request, &exit_code] {
+    const LoadedTrace loaded = load(*request);
+    fmt::print("{}: sound, {} ranks, {} sends, {} B\n", request->path, loaded.workload.ranks, loaded.workload.sends(),
+               loaded.workload.bytes());
+    exit_code = kExitOk;
+  });
+}
+
+}  // namespace mrc

@@ -1,0 +1,10 @@
+// `mrcsim trace`: looks at traces and writes small ones.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace mrc {
+
+void add_trace_command(CLI::App& app, int& exit_code);
+
+}  // namespace mrc

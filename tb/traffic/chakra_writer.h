@@ -1,0 +1,15 @@
+// Writes a workload as Chakra execution traces, a file a rank.
+#pragma once
+
+#include <string>
+
+#include "host/workload.h"
+
+namespace mrc {
+
+/// `pattern` holds {rank}. Plain WRITEs get a receive at the peer, so that the trace is whole for other tools.
+/// Files appear whole or not at all; throws OutputError where they cannot be written, TraceError for a pattern without
+/// {rank}.
+void write_chakra(const Workload& workload, const std::string& pattern);
+
+}  // namespace mrc

@@ -1,0 +1,88 @@
+#include "traffic/flow_csv.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "traffic/trace_error.h"
+#include "traffic/workload_builder.h"
+
+namespace mrc {
+namespace {
+
+constexpr std::array<std::string_view, 5> kColumns{"start_us", "src", "dst", "bytes", "tag"};
+constexpr double kMostStartUs = 1e12;
+constexpr std::uint64_t kMostRank = 131'071;
+constexpr std::uint64_t kMostBytes = 1ULL << 40;
+
+class Line {
+ public:
+  Line(std::string_view text, std::string place) : place_(std::move(place)) {
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      const std::size_t comma = text.find(',');
+      const bool last = i + 1 == kColumns.size();
+      if (last != (comma == std::string_view::npos)) {
+        throw TraceError(place_,
+                         fmt::format("expected {} fields ({}), found {}", kColumns.size(), kFlowCsvHeader,
+                                     i + 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ','))));
+      }
+      fields_[i] = text.substr(0, comma);
+      if (!last) text.remove_prefix(comma + 1);
+    }
+  }
+
+  template <typename Number>
+  Number get(std::size_t column, Number minimum, Number maximum) const {
+    const std::string_view text = fields_[column];
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    // Written so that not-a-number is refused too.
+    const bool inside = value >= minimum && value <= maximum;
+    if (error == std::errc() && end == text.data() + text.size() && inside) return value;
+    throw TraceError(place_, fmt::format("column {} is \"{}\"; allowed: a number {} … {}", kColumns[column], text,
+                                         minimum, maximum));
+  }
+
+ private:
+  std::string place_;
+  std::array<std::string_view, kColumns.size()> fields_;
+};
+
+std::string_view without_return(const std::string& line) {
+  std::string_view text = line;
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+Workload read_flow_csv(std::istream& in, const std::string& name) {
+  std::string line;
+  if (!std::getline(in, line) || without_return(line) != kFlowCsvHeader) {
+    throw TraceError(name + ":1", fmt::format("expected the header line {}", kFlowCsvHeader));
+  }
+  WorkloadBuilder builder;
+  std::uint32_t ranks = 0;
+  for (std::uint64_t number = 2; std::getline(in, line); ++number) {
+    const std::string place = fmt::format("{}:{}", name, number);
+    const Line fields(without_return(line), place);
+    WorkNode node;
+    node.kind = WorkKind::send;
+    node.earliest = static_cast<TimePs>(fields.get<double>(0, 0.0, kMostStartUs) * 1e6 + 0.5);
+    node.rank = static_cast<std::uint32_t>(fields.get<std::uint64_t>(1, 0, kMostRank));
+    node.peer = static_cast<std::uint32_t>(fields.get<std::uint64_t>(2, 0, kMostRank));
+    node.bytes = fields.get<std::uint64_t>(3, 1, kMostBytes);
+    node.tag = static_cast<std::uint32_t>(fields.get<std::uint64_t>(4, 0, 0xFFFF'FFFF));
+    node.origin = number;
+    if (node.rank == node.peer)
+      throw TraceError(place, fmt::format("src and dst are both {}; a flow needs two ranks", node.rank));
+    ranks = std::max({ranks, node.rank + 1, node.peer + 1});
+    builder.add(node);
+  }
+  if (builder.size() == 0) throw TraceError(name, "holds no flow");
+  return builder.finish(ranks);
+}
+
+}  // namespace mrc

@@ -1,0 +1,19 @@
+// Flows as lines of text: `start_us,src,dst,bytes,tag`, each an RDMA WRITE of `bytes` from rank src to rank dst that is
+// posted at start_us. The header line is part of the format.
+#pragma once
+
+#include <istream>
+#include <string>
+#include <string_view>
+
+#include "host/workload.h"
+
+namespace mrc {
+
+inline constexpr std::string_view kFlowCsvHeader = "start_us,src,dst,bytes,tag";
+
+/// Ranges: start_us 0 … 10^12, ranks 0 … 131,071 and different, bytes 1 … 2^40, tag 32 bits.
+/// Throws TraceError with `name`, line and column for anything else.
+Workload read_flow_csv(std::istream& in, const std::string& name);
+
+}  // namespace mrc

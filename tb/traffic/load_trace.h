@@ -1,0 +1,34 @@
+// Any trace that mrcsim reads, recognised by its content.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/workload.h"
+
+namespace mrc {
+
+struct TraceRequest {
+  std::string path;             ///< a file, a folder of name.<rank>.et files, or a pattern with {rank}
+  std::string format = "auto";  ///< auto, chakra, flow_csv
+  std::uint32_t ranks = 0;      ///< see ChakraOptions
+  bool strict = false;
+  double byte_scale = 1.0;  ///< factor on each message's bytes; a message keeps at least one byte
+};
+
+struct LoadedTrace {
+  Workload workload;
+  std::vector<std::string> warnings;
+};
+
+/// Throws TraceError with file and place.
+LoadedTrace load_trace(const TraceRequest& request);
+
+/// Throws TraceError, naming the first place that uses a rank of `nodes` or more.
+void check_ranks(const Workload& workload, std::uint32_t nodes);
+
+/// Ranks, messages, bytes and sizes, as text of a few lines.
+std::string describe(const Workload& workload);
+
+}  // namespace mrc
