@@ -141,7 +141,8 @@ bool PcieDma::issue_request(TimePs now, ReadJob& job, std::uint32_t job_index) {
   const TimePs at = std::max({now, next_issue_, credit_back});
   const TimePs sent = upstream_.occupy(at, law_.read_overhead);
   credit_back = sent + credit_return_ps_;
-  next_issue_ = std::max(at + clock_.period_ps(), sent);
+  // Requests queue for the link behind write TLPs; the slot itself is free in the next cycle.
+  next_issue_ = at + clock_.period_ps();
   read_issue_.busy(at, next_issue_);
   tags_.add(now, 1);
   completion_buffer_.add(now, bytes);
