@@ -70,6 +70,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
       if (longest_send(node->id, peer) > 0) build_channel(node->id, peer);
     }
   }
+  for (auto& node : nodes_) node->memory.skip_write(options_.skip_memory_write);
   build_series();
 }
 

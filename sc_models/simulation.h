@@ -33,6 +33,7 @@ struct SimulationOptions {
   /// Makes the engine of srv6_encap for a datapath width; throws std::invalid_argument for a width that does not exist.
   std::function<std::unique_ptr<Srv6EncapEngine>(std::uint32_t datapath_bits)> make_srv6_encap;
   std::function<void(const Progress&)> progress;
+  std::uint64_t skip_memory_write = 0;  ///< see HostMemory::skip_write; on every node, 0: none
 };
 
 class Simulation {

@@ -26,8 +26,11 @@ class HostMemory {
   const std::byte* data(std::uint64_t address, std::uint64_t bytes) const;
   /// Copies `bytes` from `source` to `address`; nothing happens with payload by reference.
   void write(std::uint64_t address, const std::byte* source, std::uint64_t bytes) {
-    if (source != nullptr) std::memcpy(const_cast<std::byte*>(data(address, bytes)), source, bytes);
+    if (source == nullptr || ++writes_ == skipped_write_) return;
+    std::memcpy(const_cast<std::byte*>(data(address, bytes)), source, bytes);
   }
+  /// Negative control of the comparison at each completion: the `number`-th write, from 1, copies nothing.
+  void skip_write(std::uint64_t number) { skipped_write_ = number; }
   PayloadMode mode() const { return mode_; }
 
  private:
@@ -41,6 +44,8 @@ class HostMemory {
   PayloadMode mode_;
   KeyedRandom random_;
   std::vector<Region> regions_;
+  std::uint64_t writes_ = 0;
+  std::uint64_t skipped_write_ = 0;
   std::uint64_t next_base_ = 1ULL << 40;
 };
 

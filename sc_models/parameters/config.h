@@ -90,7 +90,7 @@ struct NicConfig {
     std::uint32_t queue_entries = 8;
   } retransmit_buffer;
   struct Srv6Encap {
-    PipelineConfig pipeline{4, 1};
+    PipelineConfig pipeline{2, 1};  ///< as measured at the RTL
     std::uint32_t queue_entries = 8;
   } srv6_encap;
   struct Port {

@@ -185,14 +185,15 @@ class Table {
 #define MRC_SCENARIO(field, unit, minimum, maximum, meaning, source) \
   t.scenario(                                                        \
       #field, [](ScenarioConfig & c) -> auto& { return c.field; }, unit, {minimum, maximum}, meaning, source)
-#define MRC_PIPELINE(box)                                                                                       \
+// A box's pipeline; `source` says whether its RTL was measured.
+#define MRC_PIPELINE(box, source)                                                                               \
   t.node(                                                                                                       \
       #box ".latency_cycles", [](NodeConfig & c) -> auto& { return c.box.pipeline.latency_cycles; }, "cycles",  \
-      {1, 10'000}, "cycles from taking an item to its result", assumption);                                     \
+      {1, 10'000}, "cycles from taking an item to its result", source);                                         \
   t.node(                                                                                                       \
       #box ".initiation_interval_cycles",                                                                       \
       [](NodeConfig & c) -> auto& { return c.box.pipeline.initiation_interval_cycles; }, "cycles", {1, 10'000}, \
-      "cycles from taking an item to taking the next", assumption)
+      "cycles from taking an item to taking the next, at least", source)
 
 constexpr double k1M = 1 << 20;
 constexpr double k1G = 1 << 30;
@@ -239,28 +240,28 @@ void nic_parameters(Table& t) {
   MRC_NODE(nic.ports, "ports", 1, 8, "ports, each in a plane of its own", paper);
   MRC_NODE(nic.port_gbps, "Gb/s", 1, 1'600, "line rate of a port", paper);
 
-  MRC_PIPELINE(nic.doorbell);
+  MRC_PIPELINE(nic.doorbell, assumption);
   MRC_NODE(nic.doorbell.queue_entries, "entries", 1, k1M, "doorbell writes on the NIC, not looked at yet", assumption);
-  MRC_PIPELINE(nic.qp_scheduler);
+  MRC_PIPELINE(nic.qp_scheduler, assumption);
   MRC_NODE(nic.qp_scheduler.quantum_bytes, "bytes", 256, k1G, "payload that a QP may send before the next one's turn",
            assumption);
   MRC_NODE(nic.qp_scheduler.context_cache_entries, "entries", 1, k1M,
            "QP contexts held on the NIC; a miss is a PCIe read", assumption);
   MRC_NODE(nic.qp_scheduler.context_bytes, "bytes", 64, 4'096, "size of a QP context", assumption);
-  MRC_PIPELINE(nic.wqe_fetch);
+  MRC_PIPELINE(nic.wqe_fetch, assumption);
   MRC_NODE(nic.wqe_fetch.prefetch_depth, "WQEs", 1, 4'096, "WQEs held for a QP", assumption);
   MRC_NODE(nic.wqe_fetch.wqe_bytes, "bytes", 16, 1'024, "size of a WQE in host memory", assumption);
   MRC_NODE(nic.wqe_fetch.batch, "WQEs", 1, 64, "WQEs read at once, at most", assumption);
-  MRC_PIPELINE(nic.segmenter);
+  MRC_PIPELINE(nic.segmenter, assumption);
   MRC_NODE(nic.segmenter.queue_entries, "entries", 1, 65'536, "packets between segmenter and payload_fetch",
            assumption);
-  MRC_PIPELINE(nic.payload_fetch);
+  MRC_PIPELINE(nic.payload_fetch, assumption);
   MRC_NODE(nic.payload_fetch.queue_entries, "entries", 1, 65'536, "packets whose payload is read or waits for a path",
            assumption);
-  MRC_PIPELINE(nic.spray_scheduler);
+  MRC_PIPELINE(nic.spray_scheduler, assumption);
   MRC_NODE(nic.spray_scheduler.queue_entries, "entries", 1, 65'536,
            "packets between spray_scheduler and retransmit_buffer", assumption);
-  MRC_PIPELINE(nic.retransmit_buffer);
+  MRC_PIPELINE(nic.retransmit_buffer, assumption);
   MRC_NODE(nic.retransmit_buffer.store, "", 0, 0,
            "descriptor: payload is read again over PCIe; payload: it is kept in SRAM", assumption);
   MRC_NODE(nic.retransmit_buffer.entries, "entries", 1, k1M, "packets sent and not acknowledged, of all QPs",
@@ -268,31 +269,31 @@ void nic_parameters(Table& t) {
   MRC_NODE(nic.retransmit_buffer.bytes, "bytes", 16'384, 1024 * k1M, "payload kept with store = payload", assumption);
   MRC_NODE(nic.retransmit_buffer.queue_entries, "entries", 1, 65'536,
            "packets between retransmit_buffer and srv6_encap", assumption);
-  MRC_PIPELINE(nic.srv6_encap);
+  MRC_PIPELINE(nic.srv6_encap, measured);
   MRC_NODE(nic.port.tx_fifo_bytes, "bytes", 512, 64 * k1M, "data on its way to a port, from the choice of the path on",
            assumption);
   MRC_NODE(nic.port.control_fifo_entries, "entries", 1, 65'536, "control packets that wait in front of a port",
            assumption);
   MRC_NODE(nic.port.mac_fec_latency_ns, "ns", 0, 10'000, "MAC and FEC, each direction; adds latency, never bandwidth",
            assumption);
-  MRC_PIPELINE(nic.parser);
+  MRC_PIPELINE(nic.parser, assumption);
   MRC_NODE(nic.parser.queue_entries, "entries", 1, 65'536, "received packets in front of the parser", assumption);
-  MRC_PIPELINE(nic.psn_tracker);
+  MRC_PIPELINE(nic.psn_tracker, assumption);
   MRC_NODE(nic.psn_tracker.bitmap_banks, "banks", 1, k1M, "128-bit banks for PSNs received out of order, of all QPs",
            assumption);
   MRC_NODE(nic.psn_tracker.queue_entries, "entries", 1, 65'536, "packets between parser, psn_tracker and dma_write",
            assumption);
   MRC_NODE(nic.rx_staging.bytes, "bytes", 256, 1024 * k1M, "payload that waits for its write to host memory",
            assumption);
-  MRC_PIPELINE(nic.dma_write);
-  MRC_PIPELINE(nic.ack_coalescer);
+  MRC_PIPELINE(nic.dma_write, assumption);
+  MRC_PIPELINE(nic.ack_coalescer, assumption);
   MRC_NODE(nic.ack_coalescer.queue_entries, "entries", 3, 65'536, "answers that are owed and not built", assumption);
-  MRC_PIPELINE(nic.control_queue);
+  MRC_PIPELINE(nic.control_queue, assumption);
   MRC_NODE(nic.control_queue.entries, "entries", 1, 65'536, "control packets that wait for a port", assumption);
-  MRC_PIPELINE(nic.sack_processor);
+  MRC_PIPELINE(nic.sack_processor, assumption);
   MRC_NODE(nic.sack_processor.queue_entries, "entries", 1, 65'536, "received SACKs, NACKs and ACKs not looked at yet",
            assumption);
-  MRC_PIPELINE(nic.completion);
+  MRC_PIPELINE(nic.completion, assumption);
   MRC_NODE(nic.completion.queue_entries, "entries", 1, 65'536, "completions that wait for their CQE write", assumption);
   MRC_NODE(nic.completion.cqe_bytes, "bytes", 16, 128, "size of a CQE", assumption);
 }

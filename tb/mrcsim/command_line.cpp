@@ -1,8 +1,9 @@
 // The command line: subcommands, and one clear line with exit code 2 for everything that is wrong with the input.
-#include <cstdlib>
+#include "mrcsim/command_line.h"
+
 #include <exception>
-#include <iostream>
-#include <systemc>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -16,11 +17,12 @@
 #include "results/output_directory.h"
 #include "traffic/trace_error.h"
 
+namespace mrc {
 namespace {
 
 int bad_input(const std::exception& error) {
   fmt::print(stderr, "mrcsim: {}\n", error.what());
-  return mrc::kExitBadInput;
+  return kExitBadInput;
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -41,46 +43,42 @@ int usage(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = command->remaining();
   if (!unknown.empty()) {
     fmt::print(stderr, "mrcsim: unknown argument {}; nearest: {} (see mrcsim {} --help)\n", unknown.front(),
-               mrc::nearest(unknown.front(), option_names(*command)), command == &app ? "" : command->get_name());
+               nearest(unknown.front(), option_names(*command)), command == &app ? "" : command->get_name());
   } else {
     fmt::print(stderr, "mrcsim: {}\n", error.what());
   }
-  return mrc::kExitBadInput;
+  return kExitBadInput;
 }
 
 }  // namespace
 
-int sc_main(int argc, char** argv) {
-  int exit_code = mrc::kExitOk;
+int run_command_line(int argc, char** argv) {
+  int exit_code = kExitOk;
   CLI::App app("mrcsim: a cycle-approximate model of an MRC NIC");
   app.set_version_flag("--version", "mrcsim " MRCSIM_VERSION);
   app.require_subcommand(1);
-  mrc::add_run_command(app, exit_code);
-  mrc::add_params_command(app);
-  mrc::add_trace_command(app, exit_code);
+  add_run_command(app, exit_code);
+  add_params_command(app);
+  add_trace_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return usage(app, error);
-  } catch (const mrc::ParameterError& error) {
+  } catch (const ParameterError& error) {
     return bad_input(error);
-  } catch (const mrc::TraceError& error) {
+  } catch (const TraceError& error) {
     return bad_input(error);
-  } catch (const mrc::RtlSelectionError& error) {
+  } catch (const RtlSelectionError& error) {
     return bad_input(error);
-  } catch (const mrc::OutputError& error) {
+  } catch (const OutputError& error) {
     return bad_input(error);
   } catch (const std::invalid_argument& error) {
     return bad_input(error);
   } catch (const std::exception& error) {
     fmt::print(stderr, "mrcsim: internal error: {}\n", error.what());
-    return mrc::kExitBug;
+    return kExitBug;
   }
   return exit_code;
 }
 
-int main(int argc, char** argv) {
-  // The kernel prints its licence at the start of every run unless told otherwise.
-  setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 1);
-  return sc_core::sc_elab_and_sim(argc, argv);
-}
+}  // namespace mrc

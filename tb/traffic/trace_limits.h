@@ -1,0 +1,14 @@
+// What every trace format keeps to, so that times in ps and sums of bytes fit 64 bits.
+#pragma once
+
+#include <cstdint>
+
+namespace mrc {
+
+inline constexpr std::uint32_t kMostRank = 131'071;
+inline constexpr std::uint64_t kMostMessageBytes = 1ULL << 40;
+inline constexpr std::uint64_t kMostTraceTimeUs = 1'000'000'000'000;
+/// Nodes of a workload; they take about 5 GB of memory.
+inline constexpr std::uint64_t kMostWorkNodes = 1ULL << 26;
+
+}  // namespace mrc
