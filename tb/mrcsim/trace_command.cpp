@@ -1,7 +1,9 @@
 #include "mrcsim/trace_command.h"
 
 #include <cstdint>
+#include <cstdio>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -45,8 +47,11 @@ void generate_flows(const FlowOptions& options) {
     text += fmt::format("{},{},{},{},{}\n", options.interval_us * static_cast<double>(i), options.source,
                         options.destination, options.bytes, i);
   }
+  // What is written must be what is read: the reader's ranges hold here too.
+  std::istringstream flows(text);
+  const Workload workload = read_flow_csv(flows, options.out);
   write_whole_file(options.out, text);
-  fmt::print("{}: {} flows, {} B\n", options.out, options.count, options.count * options.bytes);
+  fmt::print("{}: {} flows, {} B\n", options.out, workload.sends(), workload.bytes());
 }
 
 LoadedTrace load(const TraceRequest& request) {
@@ -96,6 +101,9 @@ void add_trace_command(CLI::App& app, int& exit_code) {
   add_generate(*trace);
   auto request = std::make_shared<TraceRequest>();
   add_reader(*trace, "info", "What a trace holds", *request)->callback([request] {
+    // Before loading, which refuses collectives that cannot be played.
+    fmt::print("{}", describe_collectives(*request));
+    std::fflush(stdout);
     fmt::print("{}", describe(load(*request).workload));
   });
   add_reader(*trace, "check", "Read a trace and say whether it is sound", *request)->callback([request, &exit_code] {

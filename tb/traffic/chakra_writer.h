@@ -8,6 +8,7 @@
 namespace mrc {
 
 /// `pattern` holds {rank}. Plain WRITEs get a receive at the peer, so that the trace is whole for other tools.
+/// The format has whole microseconds and no binding start times: earliest times and the rest of a duration are lost.
 /// Files appear whole or not at all; throws OutputError where they cannot be written, TraceError for a pattern without
 /// {rank}.
 void write_chakra(const Workload& workload, const std::string& pattern);

@@ -44,7 +44,8 @@ void find_positions(EtFile& file, DroppedDependencies& dropped) {
   }
 }
 
-/// Each node's place in the order of data dependencies, of the file where they leave a choice; kNone in and behind loops.
+/// Each node's place in the order of data dependencies, of the file where they leave a choice; kNone in and behind
+/// loops.
 std::vector<std::uint32_t> data_order(const std::vector<EtNode>& nodes) {
   std::vector<std::size_t> waits(nodes.size());
   std::vector<std::vector<std::uint32_t>> dependents(nodes.size());
@@ -80,7 +81,8 @@ void refuse_data_loops(const EtFile& file, const std::vector<std::uint32_t>& ord
   throw TraceError(file.place(file.nodes[node]), "data dependencies form a loop");
 }
 
-/// Nodes that reach one another by dependencies of both kinds share a component (Tarjan's algorithm, without recursion).
+/// Nodes that reach one another by dependencies of both kinds share a component (Tarjan's algorithm, without
+/// recursion).
 class Components {
  public:
   explicit Components(const std::vector<EtNode>& nodes)

@@ -31,8 +31,8 @@ struct EtFile {
   std::string place(const EtNode& node) const { return name + ": node " + std::to_string(node.id); }
 };
 
-/// Positions are not filled in. Throws TraceError for a file that is empty, damaged or cut off, with the number of nodes
-/// before the damage.
+/// Positions are not filled in. Throws TraceError for a file that is empty, damaged or cut off, with the number of
+/// nodes before the damage.
 EtFile read_et_file(const std::string& name);
 
 }  // namespace mrc

@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <type_traits>
 
 #include <fmt/format.h>
 
 #include "traffic/trace_error.h"
+#include "traffic/trace_limits.h"
 #include "traffic/workload_builder.h"
 
 namespace mrc {
 namespace {
 
 constexpr std::array<std::string_view, 5> kColumns{"start_us", "src", "dst", "bytes", "tag"};
-constexpr double kMostStartUs = 1e12;
-constexpr std::uint64_t kMostRank = 131'071;
-constexpr std::uint64_t kMostBytes = 1ULL << 40;
 
 class Line {
  public:
@@ -41,8 +40,9 @@ class Line {
     // Written so that not-a-number is refused too.
     const bool inside = value >= minimum && value <= maximum;
     if (error == std::errc() && end == text.data() + text.size() && inside) return value;
-    throw TraceError(place_, fmt::format("column {} is \"{}\"; allowed: a number {} … {}", kColumns[column], text,
-                                         minimum, maximum));
+    throw TraceError(place_,
+                     fmt::format("column {} is \"{}\"; allowed: {} {} … {}", kColumns[column], text,
+                                 std::is_integral_v<Number> ? "an integer" : "a decimal number", minimum, maximum));
   }
 
  private:
@@ -70,15 +70,16 @@ Workload read_flow_csv(std::istream& in, const std::string& name) {
     const Line fields(without_return(line), place);
     WorkNode node;
     node.kind = WorkKind::send;
-    node.earliest = static_cast<TimePs>(fields.get<double>(0, 0.0, kMostStartUs) * 1e6 + 0.5);
+    node.earliest = static_cast<TimePs>(fields.get<double>(0, 0.0, static_cast<double>(kMostTraceTimeUs)) * 1e6 + 0.5);
     node.rank = static_cast<std::uint32_t>(fields.get<std::uint64_t>(1, 0, kMostRank));
     node.peer = static_cast<std::uint32_t>(fields.get<std::uint64_t>(2, 0, kMostRank));
-    node.bytes = fields.get<std::uint64_t>(3, 1, kMostBytes);
+    node.bytes = fields.get<std::uint64_t>(3, 1, kMostMessageBytes);
     node.tag = static_cast<std::uint32_t>(fields.get<std::uint64_t>(4, 0, 0xFFFF'FFFF));
     node.origin = number;
     if (node.rank == node.peer)
       throw TraceError(place, fmt::format("src and dst are both {}; a flow needs two ranks", node.rank));
     ranks = std::max({ranks, node.rank + 1, node.peer + 1});
+    if (builder.size() == kMostWorkNodes) throw TraceError(place, fmt::format("more than {} flows", kMostWorkNodes));
     builder.add(node);
   }
   if (builder.size() == 0) throw TraceError(name, "holds no flow");

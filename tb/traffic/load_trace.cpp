@@ -12,6 +12,7 @@
 #include "traffic/chakra_reader.h"
 #include "traffic/flow_csv.h"
 #include "traffic/trace_error.h"
+#include "traffic/trace_limits.h"
 
 namespace mrc {
 namespace {
@@ -69,10 +70,14 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
 }
 
 std::vector<std::string> files_of(const std::string& path) {
-  if (path.find(kRank) != std::string::npos) return files_of_pattern(path);
-  if (fs::is_directory(path)) return files_of_folder(path);
-  if (!fs::exists(path)) throw TraceError(path, "does not exist");
-  return {path};
+  try {
+    if (path.find(kRank) != std::string::npos) return files_of_pattern(path);
+    if (fs::is_directory(path)) return files_of_folder(path);
+    if (!fs::exists(path)) throw TraceError(path, "does not exist");
+    return {path};
+  } catch (const fs::filesystem_error& error) {
+    throw TraceError(path, "cannot be read: " + error.code().message());
+  }
 }
 
 std::string recognise(const std::string& file) {
@@ -89,6 +94,21 @@ std::string recognise(const std::string& file) {
   throw TraceError(file, "is no trace that mrcsim knows; known: chakra (MLCommons execution trace), flow_csv");
 }
 
+std::string format_of(const TraceRequest& request, const std::vector<std::string>& files) {
+  if (request.format == "auto") return recognise(files.front());
+  if (request.format == kFlowCsv || request.format == kChakra) return request.format;
+  throw TraceError(request.path,
+                   fmt::format("format {} is not known; known: auto, {}, {}", request.format, kChakra, kFlowCsv));
+}
+
+void scale_bytes(Workload& workload, double factor) {
+  for (WorkNode& node : workload.nodes) {
+    if (node.kind == WorkKind::compute) continue;
+    const double bytes = std::round(static_cast<double>(node.bytes) * factor);
+    node.bytes = static_cast<std::uint64_t>(std::clamp(bytes, 1.0, static_cast<double>(kMostMessageBytes)));
+  }
+}
+
 std::string place_of(const Workload& workload, const WorkNode& node) {
   return workload.format == kFlowCsv ? fmt::format("{}:{}", workload.source, node.origin)
                                      : fmt::format("{}: rank {}, node {}", workload.source, node.rank, node.origin);
@@ -98,7 +118,7 @@ std::string place_of(const Workload& workload, const WorkNode& node) {
 
 LoadedTrace load_trace(const TraceRequest& request) {
   const std::vector<std::string> files = files_of(request.path);
-  const std::string format = request.format == "auto" ? recognise(files.front()) : request.format;
+  const std::string format = format_of(request, files);
   LoadedTrace trace;
   if (format == kFlowCsv) {
     if (files.size() != 1) throw TraceError(request.path, "flows of all ranks stand in one file");
@@ -110,13 +130,7 @@ LoadedTrace load_trace(const TraceRequest& request) {
   }
   trace.workload.source = request.path;
   trace.workload.format = format;
-  if (request.byte_scale != 1.0) {
-    for (WorkNode& node : trace.workload.nodes) {
-      if (node.kind == WorkKind::compute) continue;
-      node.bytes = std::max<std::uint64_t>(
-          1, static_cast<std::uint64_t>(std::llround(static_cast<double>(node.bytes) * request.byte_scale)));
-    }
-  }
+  if (request.byte_scale != 1.0) scale_bytes(trace.workload, request.byte_scale);
   return trace;
 }
 
@@ -128,6 +142,18 @@ void check_ranks(const Workload& workload, std::uint32_t nodes) {
                      fmt::format("rank {} is outside the topology: fabric.nics = {}, ranks 0 … {}",
                                  node.rank < nodes ? node.peer : node.rank, nodes, nodes - 1));
   }
+}
+
+std::string describe_collectives(const TraceRequest& request) {
+  const std::vector<std::string> files = files_of(request.path);
+  if (format_of(request, files) != kChakra) return {};
+  const ChakraContents contents = chakra_contents(files);
+  if (contents.collectives.empty()) return {};
+  std::string text = fmt::format("{}: {} nodes, collectives\n", request.path, contents.nodes);
+  for (const auto& [kind, total] : contents.collectives) {
+    text += fmt::format("  {:<20}  x {:<6} {} B\n", kind, total.count, total.bytes);
+  }
+  return text;
 }
 
 std::string describe(const Workload& workload) {

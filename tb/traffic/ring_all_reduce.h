@@ -10,7 +10,12 @@
 
 namespace mrc {
 
-/// A workload of its own: `ranks` at least 2, `bytes` at least 1 are reduced; `chunk_bytes` 0 leaves shares whole.
+/// Nodes of the rings of `chunks` chunks.
+std::uint64_t ring_all_reduce_nodes(std::uint32_t ranks, std::uint64_t chunks);
+
+/// A workload of its own: `ranks` at least 2, 1 … 2^40 `bytes` are reduced; `chunk_bytes` 0 leaves shares whole. A
+/// reduction is a computation of no duration: it only orders. Throws TraceError outside these ranges and for rings of
+/// more than kMostWorkNodes nodes.
 Workload make_ring_all_reduce(std::uint32_t ranks, std::uint64_t bytes, std::uint64_t chunk_bytes);
 
 /// Adds the ring in the place of one node a rank: what waits for `at[rank]` waits for the ring's end, and the ring

@@ -2,7 +2,17 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "traffic/trace_error.h"
+#include "traffic/trace_limits.h"
+
 namespace mrc {
+
+void check_node_count(const std::string& place, std::uint64_t nodes) {
+  if (nodes <= kMostWorkNodes) return;
+  throw TraceError(place, fmt::format("makes {} nodes of work; allowed: at most {}", nodes, kMostWorkNodes));
+}
 
 std::uint32_t WorkloadBuilder::add(const WorkNode& node) {
   workload_.nodes.push_back(node);

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "host/workload.h"
 
 namespace mrc {
+
+/// Throws TraceError at `place` for more than kMostWorkNodes.
+void check_node_count(const std::string& place, std::uint64_t nodes);
 
 class WorkloadBuilder {
  public:
