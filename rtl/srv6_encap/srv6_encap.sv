@@ -4,7 +4,7 @@
 module srv6_encap
   import mrc_pkg::*;
 #(
-  parameter  int unsigned DataWidth  = 1024,  // multiple of 64, at least 512
+  parameter  int unsigned DataWidth  = 1024,  // multiple of 64, at least 384
   localparam int unsigned DataBytes  = DataWidth / 8,
   localparam int unsigned CountWidth = $clog2(DataBytes + 1)
 ) (

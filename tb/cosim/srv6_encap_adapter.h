@@ -16,9 +16,12 @@
 
 namespace mrc {
 
-/// `Model` is the Verilated class, `kBytes` its datapath width. Between packets the block is drained and not clocked; a
-/// packet that is offered before the former one's last beat came out is placed at the cycle at which the block's own
-/// ready would have let it in, which is exact because nothing but the output register is shared between packets.
+/// `Model` is the Verilated class, `kBytes` its datapath width. A packet runs alone: the block is drained after it and
+/// not clocked until the next. Where the next is offered earlier it is placed at the cycle at which the block's ready
+/// would have let it in. Those cycles are the block's own as long as the output is always taken, because a packet then
+/// never waits for one before it once its first beat is in. Two packets inside at once are not seen here; a bench that
+/// drives single beats covers that. Throws std::invalid_argument for a packet without bytes, which the block cannot
+/// express, and std::runtime_error where the block never ends a packet or counts more bytes than a beat has.
 template <typename Model, std::size_t kBytes>
 class Srv6EncapAdapter : public Srv6EncapEngine {
  public:
@@ -36,6 +39,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
 
   EncapReply encapsulate(const Srv6EncapInput& input, std::span<const std::byte> inner_packet,
                          std::uint64_t offer_cycle) override {
+    if (inner_packet.empty()) throw std::invalid_argument("srv6_encap RTL: inner packet without bytes");
     set_metadata(input);
     const std::uint64_t start = std::max(offer_cycle, next_cycle_);
     EncapReply reply;
@@ -114,6 +118,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     std::memcpy(&model_->in_data_i[0], bytes.data(), bytes.size());
   }
   void take_beat() {
+    if (model_->out_bytes_o > kBytes) throw std::runtime_error("srv6_encap RTL counts more bytes than a beat has");
     const std::size_t at = received_.size();
     received_.resize(at + model_->out_bytes_o);
     std::memcpy(received_.data() + at, &model_->out_data_o[0], model_->out_bytes_o);

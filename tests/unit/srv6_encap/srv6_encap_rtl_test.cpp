@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <verilated.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -44,6 +46,10 @@ TEST_P(Srv6EncapRtl, HeaderAndPayloadOfRandomPackets) {
 }
 INSTANTIATE_TEST_SUITE_P(Widths, Srv6EncapRtl, ::testing::Values(512U, 1024U, 2048U));
 
+TEST(Srv6EncapRtlEngine, RefusesAPacketWithoutBytes) {
+  EXPECT_THROW(make_srv6_encap_rtl(1024)->encapsulate({}, {}, 0), std::invalid_argument);
+}
+
 TEST(Srv6EncapRtlEngine, RefusesAWidthThatIsNotBuilt) {
   try {
     make_srv6_encap_rtl(256);
@@ -69,6 +75,7 @@ class BeatBench {
     edge();
     model_.rst_ni = 1;
     settle();
+    EXPECT_EQ(model_.out_valid_o, 0) << "a beat from before the reset";
     waiting_.clear();
     expected_.clear();
     sent_ = 0;
@@ -157,11 +164,15 @@ class BeatBench {
     if (held_) {
       ASSERT_EQ(model_.out_valid_o, 1);
       ASSERT_EQ(model_.out_bytes_o, held_bytes_);
+      ASSERT_EQ(model_.out_sop_o, held_sop_);
+      ASSERT_EQ(model_.out_eop_o, held_eop_);
       ASSERT_EQ(std::memcmp(&model_.out_data_o[0], held_data_.data(), kBeatBytes), 0);
     }
     held_ = model_.out_valid_o != 0 && model_.out_ready_i == 0;
     if (!held_) return;
     held_bytes_ = model_.out_bytes_o;
+    held_sop_ = model_.out_sop_o;
+    held_eop_ = model_.out_eop_o;
     std::memcpy(held_data_.data(), &model_.out_data_o[0], kBeatBytes);
   }
   void take_output() {
@@ -190,6 +201,8 @@ class BeatBench {
   std::uint64_t delivered_ = 0;
   bool held_ = false;
   std::uint32_t held_bytes_ = 0;
+  std::uint32_t held_sop_ = 0;
+  std::uint32_t held_eop_ = 0;
   std::array<std::byte, kBeatBytes> held_data_{};
 };
 
@@ -224,7 +237,7 @@ TEST(Srv6EncapHandshake, BackToBackPacketsTakeAsManyCyclesAsOutputBeats) {
     bench.queue(random_encap_input(random), std::move(inner));
   }
   std::uint64_t cycles = 0;
-  for (; !bench.idle(); ++cycles) bench.cycle(true, true);
+  for (; !bench.idle() && cycles <= beats + 2; ++cycles) bench.cycle(true, true);
   EXPECT_EQ(bench.delivered(), packets);
   EXPECT_EQ(cycles, beats + 2) << "two cycles of latency, then a beat each cycle";
 }
