@@ -1,0 +1,125 @@
+#include "parameters/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace mrc {
+namespace {
+
+class Scenario : public ::testing::Test {
+ protected:
+  std::string write(const std::string& text) {
+    const auto folder = std::filesystem::path(::testing::TempDir()) / "scenario_test";
+    std::filesystem::create_directories(folder);
+    path_ = (folder / "case.toml").string();
+    std::ofstream(path_) << text;
+    return path_;
+  }
+  std::string refusal(const std::string& text, const std::vector<std::string>& set = {}) {
+    try {
+      load_scenario(write(text), {set, {}});
+    } catch (const ParameterError& error) {
+      std::string message = error.what();
+      if (message.starts_with(path_)) message.replace(0, path_.size(), "FILE");
+      return message;
+    }
+    return "accepted";
+  }
+  std::string path_;
+};
+
+constexpr const char* kTrace = "[traffic]\ntrace = \"t.csv\"\n";
+
+TEST_F(Scenario, ReadsTablesOverridesAndResolvesPaths) {
+  const ScenarioConfig s = load_scenario(
+      write(
+          "seed = 7\n[traffic]\ntrace = \"../t.csv\"\nbuffer_bytes = \"1MiB\"\n[nic]\nports = 4\n"
+          "[nic.retransmit_buffer]\nentries = 512\n[node.nic1.pcie]\nmrrs_bytes = 4096\n[cc]\nbase_rtt_ns = 5000.5\n"),
+      {{"nic.port_gbps=200", "node.nic1.nic.rx_staging.bytes=64KiB"}, {}});
+  EXPECT_EQ(s.name, "case");
+  EXPECT_EQ(s.seed, 7U);
+  EXPECT_EQ(s.traffic.trace, (std::filesystem::path(path_).parent_path().parent_path() / "t.csv").string());
+  EXPECT_EQ(s.traffic.buffer_bytes, 1U << 20);
+  EXPECT_EQ(s.node(0).nic.ports, 4U);
+  EXPECT_EQ(s.node(0).pcie.mrrs_bytes, 512U);
+  EXPECT_EQ(s.node(0).nic.retransmit_buffer.entries, 512U);
+  EXPECT_EQ(s.node(1).pcie.mrrs_bytes, 4096U);
+  EXPECT_EQ(s.node(1).nic.rx_staging.bytes, 65'536U);
+  EXPECT_EQ(s.node(1).nic.port_gbps, 200.0) << "what holds for all nodes reaches overridden ones";
+  EXPECT_EQ(s.cc.base_rtt_ps, 5'000'500U);
+}
+
+TEST_F(Scenario, CommandLineWinsOverTheFile) {
+  const ScenarioConfig s =
+      load_scenario(write(std::string("seed = 1\n") + kTrace + "[nic]\nports = 4\n"), {{"nic.ports=2", "seed=5"}, 9});
+  EXPECT_EQ(s.node_default.nic.ports, 2U);
+  EXPECT_EQ(s.seed, 9U);
+}
+
+TEST_F(Scenario, EveryRefusalNamesItsPlace) {
+  EXPECT_EQ(refusal("seed = 1\n[nic\n").substr(0, 21), "FILE:2:5: TOML syntax");
+  EXPECT_EQ(refusal("[nic]\nports = 4\nport_gpbs = 100\n"),
+            "FILE:3: unknown key nic.port_gpbs; nearest: nic.port_gbps");
+  EXPECT_EQ(refusal("\n[nic]\nports = 12\n"), "FILE:3: nic.ports = 12 is not allowed; allowed: 1 … 8 ports");
+  EXPECT_EQ(refusal("[nic]\nports = \"four\"\n"),
+            "FILE:2: nic.ports = four is not of type integer; allowed: 1 … 8 ports");
+  EXPECT_EQ(refusal("[nic]\nports = [1]\n"), "FILE:2: nic.ports: expected a number, text, true or false");
+  EXPECT_EQ(refusal("[[fault]]\nat_us = 1\n"),
+            "FILE:1: fault: faults on a timeline are not supported by this version; the rates in [fabric] are");
+  EXPECT_EQ(refusal("[node.nic5.nic]\nport_gbps = 100\n"), "FILE:2: there is no nic5: fabric.nics = 2, nic0 … nic1");
+  EXPECT_EQ(refusal("[node.card0.nic]\nport_gbps = 100\n"),
+            "FILE:2: node.card0.nic.port_gbps: expected node.nic<number>.<parameter>");
+  EXPECT_EQ(refusal("[node.nic0.fabric]\nloss_rate = 0.5\n"),
+            "FILE:2: fabric.loss_rate is the same for all nodes; [node.…] takes fidelity, nic, pcie and host keys");
+  EXPECT_EQ(refusal("seed = 1\n"), "FILE: traffic.trace is missing: a scenario names the trace it plays");
+  EXPECT_EQ(refusal(kTrace, {"nic.ports"}), "--set nic.ports: expected key=value");
+}
+
+TEST_F(Scenario, RulesBetweenParameters) {
+  EXPECT_EQ(refusal(kTrace, {"protocol.ev_active=512"}),
+            "FILE: protocol.ev_active = 512 is more than protocol.ev_count = 256");
+  EXPECT_EQ(refusal(kTrace, {"nic.ports=3"}),
+            "FILE: protocol.ev_active = 128 and protocol.ev_count = 256 must be multiples of nic.ports = 3, so that "
+            "each plane has its share");
+  EXPECT_EQ(refusal(kTrace, {"node.nic1.nic.ports=4"}),
+            "FILE: nic1: nic.ports must be the same on all nodes: a port is a plane");
+  EXPECT_EQ(refusal(kTrace, {"nic.port.tx_fifo_bytes=4096"}),
+            "FILE: nic.port.tx_fifo_bytes = 4096 does not hold one packet of 4266 B");
+  EXPECT_EQ(refusal(kTrace, {"pcie.completion_buffer_bytes=4096"}),
+            "FILE: pcie.completion_buffer_bytes = 4096 does not hold one packet of protocol.mtu_bytes = 4096 and "
+            "another read of pcie.mrrs_bytes = 512");
+  EXPECT_EQ(refusal(kTrace, {"run.node_under_test=nic7"}),
+            "FILE: run.node_under_test = \"nic7\" is no node; allowed: nic0 … nic1");
+  EXPECT_EQ(refusal(kTrace, {"run.quantum_ns=200"}),
+            "FILE: run.quantum_ns = 200 is more than the shortest link delay, fabric.cable_delay_ns = 150");
+}
+
+TEST_F(Scenario, MissingFileAndFolder) {
+  try {
+    load_scenario("/no/such/scenario.toml", {});
+    FAIL();
+  } catch (const ParameterError& error) {
+    EXPECT_STREQ(error.what(), "/no/such/scenario.toml: does not exist");
+  }
+  try {
+    load_scenario(::testing::TempDir(), {});
+    FAIL();
+  } catch (const ParameterError& error) {
+    EXPECT_EQ(error.what(), ::testing::TempDir() + ": is a folder, not a scenario file");
+  }
+}
+
+TEST(Scenarios, OfTheRepositoryAreSound) {
+  std::uint32_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(MRCSIM_SOURCE_DIR "/tb/scenarios")) {
+    EXPECT_NO_THROW(load_scenario(entry.path().string(), {})) << entry.path();
+    ++count;
+  }
+  EXPECT_GE(count, 2U);
+}
+
+}  // namespace
+}  // namespace mrc
