@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "Vsrv6_encap_1024.h"
+#include "Vsrv6_encap_2048.h"
 #include "Vsrv6_encap_512.h"
 #include "cosim/srv6_encap_rtl.h"
 #include "random_packets.h"
@@ -60,9 +62,10 @@ TEST(Srv6EncapRtlEngine, RefusesAWidthThatIsNotBuilt) {
 }
 
 /// Drives the block beat by beat, with idle input, back-pressure and reset wherever they fall.
+template <typename Model, std::size_t kBytes>
 class BeatBench {
  public:
-  static constexpr std::size_t kBeatBytes = 64;
+  static constexpr std::size_t kBeatBytes = kBytes;
 
   BeatBench() { reset(); }
   ~BeatBench() { model_.final(); }
@@ -129,7 +132,7 @@ class BeatBench {
     const Waiting& packet = waiting_.front();
     const std::size_t count = std::min(kBeatBytes, packet.inner.size() - sent_);
     std::memcpy(&model_.in_data_i[0], packet.inner.data() + sent_, count);
-    model_.in_bytes_i = static_cast<CData>(count);
+    model_.in_bytes_i = static_cast<SData>(count);
     model_.in_sop_i = sent_ == 0 ? 1 : 0;
     model_.in_eop_i = sent_ + count == packet.inner.size() ? 1 : 0;
     const Srv6EncapInput& in = packet.input;
@@ -192,7 +195,7 @@ class BeatBench {
   }
 
   VerilatedContext context_;
-  Vsrv6_encap_512 model_{&context_};
+  Model model_{&context_};
   std::deque<Waiting> waiting_;
   std::deque<std::vector<std::byte>> expected_;
   std::size_t sent_ = 0;
@@ -206,19 +209,25 @@ class BeatBench {
   std::array<std::byte, kBeatBytes> held_data_{};
 };
 
-TEST(Srv6EncapHandshake, IdleInputBackPressureAndReset) {
-  BeatBench bench;
+template <typename Bench>
+class Srv6EncapHandshake : public ::testing::Test {};
+using Benches = ::testing::Types<BeatBench<Vsrv6_encap_512, 64>, BeatBench<Vsrv6_encap_1024, 128>,
+                                 BeatBench<Vsrv6_encap_2048, 256>>;
+TYPED_TEST_SUITE(Srv6EncapHandshake, Benches);
+
+TYPED_TEST(Srv6EncapHandshake, IdleInputBackPressureAndReset) {
+  TypeParam bench;
   KeyedRandom random(7, "handshake");
   for (int phase = 0; phase < 200; ++phase) {
     const double offer = 0.1 + 0.9 * random.uniform();
     const double take = 0.1 + 0.9 * random.uniform();
     for (std::uint64_t i = 0; i < 20; ++i) {
-      bench.queue(random_encap_input(random), random_inner_packet(random, BeatBench::kBeatBytes));
+      bench.queue(random_encap_input(random), random_inner_packet(random, TypeParam::kBeatBytes));
     }
     const std::uint64_t cut_short = random.chance(0.5) ? random.below(300) : ~0ULL;
     for (std::uint64_t cycle = 0; !bench.idle() && cycle < cut_short; ++cycle) {
       bench.cycle(random.chance(offer), random.chance(take));
-      ASSERT_FALSE(HasFatalFailure());
+      ASSERT_FALSE(this->HasFatalFailure());
       ASSERT_LT(cycle, 200'000U) << "the block hangs";
     }
     bench.reset();
@@ -226,14 +235,14 @@ TEST(Srv6EncapHandshake, IdleInputBackPressureAndReset) {
   EXPECT_GT(bench.delivered(), 2'000U);
 }
 
-TEST(Srv6EncapHandshake, BackToBackPacketsTakeAsManyCyclesAsOutputBeats) {
-  BeatBench bench;
+TYPED_TEST(Srv6EncapHandshake, BackToBackPacketsTakeAsManyCyclesAsOutputBeats) {
+  TypeParam bench;
   KeyedRandom random(9, "throughput");
   constexpr std::uint64_t packets = 500;
   std::uint64_t beats = 0;
   for (std::uint64_t i = 0; i < packets; ++i) {
-    std::vector<std::byte> inner = random_inner_packet(random, BeatBench::kBeatBytes);
-    beats += output_beats(inner.size(), BeatBench::kBeatBytes);
+    std::vector<std::byte> inner = random_inner_packet(random, TypeParam::kBeatBytes);
+    beats += output_beats(inner.size(), TypeParam::kBeatBytes);
     bench.queue(random_encap_input(random), std::move(inner));
   }
   std::uint64_t cycles = 0;
