@@ -1,0 +1,315 @@
+#include <gtest/gtest.h>
+
+#include <google/protobuf/util/delimited_message_util.h>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "chakra.pb.h"
+#include "traffic/chakra_reader.h"
+#include "traffic/chakra_writer.h"
+#include "traffic/flow_csv.h"
+#include "traffic/ring_all_reduce.h"
+#include "traffic/trace_error.h"
+
+namespace mrc {
+namespace {
+
+namespace fs = std::filesystem;
+namespace pb = ::mrcsim::chakra;
+
+class Chakra : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              ("chakra_test_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  std::string write(const std::string& name, const std::vector<pb::Node>& nodes) {
+    const std::string path = (folder_ / name).string();
+    std::ofstream out(path, std::ios::binary);
+    pb::GlobalMetadata metadata;
+    metadata.set_version("1");
+    google::protobuf::util::SerializeDelimitedToOstream(metadata, &out);
+    for (const pb::Node& node : nodes) google::protobuf::util::SerializeDelimitedToOstream(node, &out);
+    return path;
+  }
+  static pb::Node node(std::uint64_t id, pb::NodeType type, std::vector<std::uint64_t> data = {},
+                       std::vector<std::uint64_t> control = {}) {
+    pb::Node n;
+    n.set_id(id);
+    n.set_type(type);
+    for (const auto d : data) n.add_data_deps(d);
+    for (const auto d : control) n.add_ctrl_deps(d);
+    return n;
+  }
+  static void attribute(pb::Node& n, const char* name, std::int64_t value) {
+    pb::Attribute* a = n.add_attr();
+    a->set_name(name);
+    a->set_int64_value(value);
+  }
+  static pb::Node communication(std::uint64_t id, pb::NodeType type, std::int64_t bytes, std::int64_t peer) {
+    pb::Node n = node(id, type);
+    attribute(n, "comm_size", bytes);
+    attribute(n, type == pb::COMM_SEND_NODE ? "comm_dst" : "comm_src", peer);
+    return n;
+  }
+  Workload read(const std::vector<std::string>& files, ChakraOptions options = {}) {
+    warnings_.clear();
+    return read_chakra(files, options, warnings_);
+  }
+  std::string refusal(const std::vector<std::string>& files, ChakraOptions options = {}) {
+    try {
+      read(files, options);
+    } catch (const TraceError& error) {
+      std::string text = error.what();
+      for (std::size_t at = text.find(folder_.string()); at != std::string::npos; at = text.find(folder_.string())) {
+        text.erase(at, folder_.string().size() + 1);
+      }
+      return text;
+    }
+    return "accepted";
+  }
+  fs::path folder_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(Chakra, WhatIsWrittenIsReadAgain) {
+  const Workload made = make_ring_all_reduce(4, 1 << 20, 1 << 16);
+  write_chakra(made, (folder_ / "ring.{rank}.et").string());
+  std::vector<std::string> files;
+  for (int rank = 0; rank < 4; ++rank) files.push_back((folder_ / ("ring." + std::to_string(rank) + ".et")).string());
+  const Workload w = read(files);
+  EXPECT_TRUE(warnings_.empty());
+  EXPECT_EQ(w.ranks, made.ranks);
+  EXPECT_EQ(w.nodes.size(), made.nodes.size());
+  EXPECT_EQ(w.sends(), made.sends());
+  EXPECT_EQ(w.bytes(), made.bytes());
+  EXPECT_EQ(w.dependents.size(), made.dependents.size());
+  // A rank's nodes stand in its file in the workload's order, so the two can be compared node by node.
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const auto of_rank = [rank](const Workload& all) {
+      std::vector<WorkNode> nodes;
+      for (const WorkNode& n : all.nodes) {
+        if (n.rank == rank) nodes.push_back(n);
+      }
+      return nodes;
+    };
+    const std::vector<WorkNode> before = of_rank(made);
+    const std::vector<WorkNode> after = of_rank(w);
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      EXPECT_EQ(after[i].origin, i);
+      EXPECT_EQ(after[i].kind, before[i].kind);
+      EXPECT_EQ(after[i].bytes, before[i].bytes);
+      EXPECT_EQ(after[i].peer, before[i].peer);
+      EXPECT_EQ(after[i].tag, before[i].tag);
+      EXPECT_EQ(after[i].dependencies, before[i].dependencies);
+      EXPECT_EQ(after[i].dependents, before[i].dependents);
+    }
+  }
+}
+
+TEST_F(Chakra, PlainWritesAreWrittenWithTheirReceives) {
+  std::istringstream flows("start_us,src,dst,bytes,tag\n0,0,1,10,4294967295\n0,1,0,20,0\n");
+  const std::string pattern = (folder_ / "flows.{rank}.et").string();
+  write_chakra(read_flow_csv(flows, "flows.csv"), pattern);
+  const Workload w = read({(folder_ / "flows.0.et").string(), (folder_ / "flows.1.et").string()});
+  ASSERT_EQ(w.nodes.size(), 4U);
+  EXPECT_EQ(w.bytes(), 30U);
+  EXPECT_EQ(w.nodes[0].tag, 4'294'967'295U);
+  for (const WorkNode& n : w.nodes) EXPECT_NE(n.match, kNoWork);
+  EXPECT_THROW(write_chakra(w, (folder_ / "flows.et").string()), TraceError) << "no place for the rank";
+}
+
+TEST_F(Chakra, DamageIsNamed) {
+  const std::string good = write("good.0.et", {node(1, pb::COMP_NODE), node(2, pb::COMP_NODE, {1})});
+  std::ifstream in(good, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const auto damaged = [&](const std::string& content) {
+    std::ofstream((folder_ / "cut.0.et"), std::ios::binary) << content;
+    return refusal({(folder_ / "cut.0.et").string()});
+  };
+  ASSERT_EQ(refusal({good}), "accepted");
+  const std::string in_second = "cut.0.et: is damaged or cut off in node number 2; expected a whole Chakra node";
+  EXPECT_EQ(damaged(bytes.substr(0, bytes.size() - 2)), in_second);
+  EXPECT_EQ(damaged(bytes.substr(0, bytes.size() - 6)), in_second) << "only its length is there";
+  std::string wrong = bytes;
+  wrong[wrong.size() - 1] = '\xFF';
+  EXPECT_EQ(damaged(wrong), in_second) << "a number that does not end";
+  EXPECT_EQ(damaged(bytes.substr(0, 2)), "cut.0.et: does not begin with a Chakra GlobalMetadata message");
+  EXPECT_EQ(damaged("start_us,src,dst,bytes,tag\n"), "cut.0.et: does not begin with a Chakra GlobalMetadata message");
+  // Only a cut between two nodes goes unseen; a changed byte may be sound too, but never escapes as another error.
+  const std::size_t second = 1 + node(2, pb::COMP_NODE, {1}).ByteSizeLong();
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    EXPECT_EQ(damaged(bytes.substr(0, n)) == "accepted", n == bytes.size() - second) << n;
+    wrong = bytes;
+    wrong[n] = static_cast<char>(wrong[n] ^ 0x80);
+    const std::string answer = damaged(wrong);
+    EXPECT_TRUE(answer == "accepted" || answer.starts_with("cut.0.et: ")) << n << ": " << answer;
+  }
+  const std::string empty = (folder_ / "empty.0.et").string();
+  std::ofstream(empty, std::ios::binary) << "";
+  EXPECT_EQ(refusal({empty}), "empty.0.et: is empty; expected a Chakra execution trace");
+  const std::string only = write("only.0.et", {});
+  EXPECT_EQ(refusal({only}), "only.0.et: holds no node");
+  EXPECT_EQ(refusal({(folder_ / "absent.et").string()}), "absent.et: cannot be read");
+}
+
+TEST_F(Chakra, DataDependenciesBind) {
+  EXPECT_EQ(refusal({write("a.0.et", {node(1, pb::COMP_NODE, {9})})}),
+            "a.0.et: node 1: data dependency 9 is no node of the file");
+  EXPECT_EQ(refusal({write("b.0.et", {node(1, pb::COMP_NODE, {2}), node(2, pb::COMP_NODE, {1})})}),
+            "b.0.et: node 1: data dependencies form a loop");
+  EXPECT_EQ(refusal({write("c.0.et", {node(1, pb::COMP_NODE, {1})})}), "c.0.et: node 1: data dependencies form a loop");
+  EXPECT_EQ(refusal({write("d.0.et", {node(1, pb::COMP_NODE), node(1, pb::COMP_NODE)})}),
+            "d.0.et: node 1: is there twice");
+}
+
+TEST_F(Chakra, BadControlDependenciesAreDroppedAndCounted) {
+  const std::string file = write("a.0.et", {node(1, pb::COMP_NODE, {}, {1, 77, 3}), node(2, pb::COMP_NODE, {1}),
+                                            node(3, pb::COMP_NODE, {2}), node(4, pb::COMP_NODE, {}, {1})});
+  const Workload w = read({file});
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("dropped 3 control dependencies: 1 on absent nodes, 1 on the node itself, 1 in loops"),
+            std::string::npos)
+      << warnings_[0];
+  EXPECT_EQ(w.nodes[0].dependencies, 0U) << "what closed the loop is gone";
+  EXPECT_EQ(w.nodes[3].dependencies, 1U) << "a sound control dependency stays";
+  EXPECT_EQ(refusal({file}, {.strict = true}),
+            "a.0.et: 3 control dependencies: 1 on absent nodes, 1 on the node itself, 1 in loops");
+}
+
+TEST_F(Chakra, SendsAndReceivesMustMatch) {
+  const std::string s = write("p.0.et", {communication(5, pb::COMM_SEND_NODE, 100, 1)});
+  EXPECT_EQ(refusal({s, write("p.1.et", {node(1, pb::COMP_NODE)})}),
+            "p.0.et: node 5: sends to rank 1 with tag 0, but nobody receives it");
+  EXPECT_EQ(refusal({s, write("q.1.et", {communication(6, pb::COMM_RECV_NODE, 90, 0)})}),
+            "q.1.et: node 6: receives 90 B from rank 0, whose node 5 sends 100 B");
+  EXPECT_EQ(refusal({write("r.0.et", {node(1, pb::COMP_NODE)}),
+                     write("r.1.et", {communication(6, pb::COMM_RECV_NODE, 90, 0)})}),
+            "r.1.et: node 6: receives from rank 0 with tag 0, but no send is left for it");
+  EXPECT_EQ(refusal({write("t.0.et", {node(8, pb::COMM_SEND_NODE)})}),
+            "t.0.et: node 8: comm_size is absent; allowed: an integer 1 … 1099511627776");
+  EXPECT_EQ(refusal({write("u.0.et", {communication(8, pb::COMM_SEND_NODE, 10, 0)})}),
+            "u.0.et: node 8: comm_dst is 0, the node's own rank; a message needs two ranks");
+  EXPECT_EQ(refusal({write("v.0.et", {communication(8, pb::COMM_RECV_NODE, 10, 1)})}),
+            "v.0.et: node 8: receives from rank 1 with tag 0, but no send is left for it (one file is all there is: a "
+            "folder or a pattern with {rank} names them all)");
+}
+
+TEST_F(Chakra, FieldsHaveRanges) {
+  const auto of = [&](pb::NodeType type, std::int64_t bytes, std::int64_t peer) {
+    return refusal({write("a.0.et", {communication(8, type, bytes, peer)})});
+  };
+  EXPECT_EQ(of(pb::COMM_SEND_NODE, 0, 1), "a.0.et: node 8: comm_size is 0; allowed: an integer 1 … 1099511627776");
+  EXPECT_EQ(of(pb::COMM_RECV_NODE, -5, 1), "a.0.et: node 8: comm_size is -5; allowed: an integer 1 … 1099511627776");
+  EXPECT_EQ(of(pb::COMM_SEND_NODE, 1, 4'294'967'297),
+            "a.0.et: node 8: comm_dst is 4294967297; allowed: an integer 0 … 131071");
+  EXPECT_EQ(of(pb::COMM_RECV_NODE, 1, -1), "a.0.et: node 8: comm_src is -1; allowed: an integer 0 … 131071");
+  pb::Node send = communication(8, pb::COMM_SEND_NODE, 1, 1);
+  attribute(send, "comm_tag", 4'294'967'296);
+  EXPECT_EQ(refusal({write("a.0.et", {send})}),
+            "a.0.et: node 8: comm_tag is 4294967296; allowed: an integer -2147483648 … 4294967295");
+  send = communication(8, pb::COMM_SEND_NODE, 1, 1);
+  attribute(send, "comm_src", 3);
+  EXPECT_EQ(refusal({write("a.0.et", {send})}), "a.0.et: node 8: comm_src is 3, but the file is that of rank 0");
+  pb::Node receive = communication(8, pb::COMM_RECV_NODE, 1, 1);
+  attribute(receive, "comm_dst", 2);
+  EXPECT_EQ(refusal({write("a.0.et", {receive})}), "a.0.et: node 8: comm_dst is 2, but the file is that of rank 0");
+  pb::Node work = node(8, pb::COMP_NODE);
+  work.set_duration_micros(1'000'000'000'001);
+  EXPECT_EQ(refusal({write("a.0.et", {work})}),
+            "a.0.et: node 8: duration_micros is 1000000000001; allowed: 0 … 1000000000000");
+  const std::string one = write("a.0.et", {node(1, pb::COMP_NODE)});
+  EXPECT_EQ(refusal({one, write("a.1.et", {node(1, pb::COMP_NODE)})}, {.ranks = 3}),
+            "a.0.et: traffic.ranks = 3, but there are files of 2 ranks");
+}
+
+TEST_F(Chakra, MessagesOfAPairMeetInOrderOfTheirTag) {
+  const auto tagged = [](pb::Node n, std::int64_t tag) {
+    attribute(n, "comm_tag", tag);
+    return n;
+  };
+  const auto send = [&](std::uint64_t id, std::int64_t bytes, std::int64_t tag) {
+    return tagged(communication(id, pb::COMM_SEND_NODE, bytes, 1), tag);
+  };
+  const auto receive = [&](std::uint64_t id, std::int64_t bytes, std::int64_t tag) {
+    return tagged(communication(id, pb::COMM_RECV_NODE, bytes, 0), tag);
+  };
+  const Workload w = read({write("a.0.et", {send(1, 10, 5), send(2, 20, 6), send(3, 30, 5)}),
+                           write("a.1.et", {receive(1, 20, 6), receive(2, 10, 5), receive(3, 30, 5)})});
+  EXPECT_EQ(w.nodes[0].match, 4U);
+  EXPECT_EQ(w.nodes[1].match, 3U);
+  EXPECT_EQ(w.nodes[2].match, 5U);
+  for (std::uint32_t i = 0; i < 6; ++i) EXPECT_EQ(w.nodes[w.nodes[i].match].match, i);
+}
+
+TEST_F(Chakra, OnlyWorkTakesTime) {
+  std::vector<pb::Node> nodes;
+  for (const pb::NodeType type :
+       {pb::COMP_NODE, pb::METADATA_NODE, pb::MEM_LOAD_NODE, pb::MEM_STORE_NODE, pb::COMM_COLL_NODE}) {
+    nodes.push_back(node(nodes.size(), type));
+    nodes.back().set_duration_micros(7);
+  }
+  const Workload w = read({write("a.0.et", nodes)});
+  ASSERT_EQ(w.nodes.size(), 5U);
+  for (const WorkNode& n : w.nodes) EXPECT_EQ(n.kind, WorkKind::compute);
+  EXPECT_EQ(w.nodes[0].duration, 7'000'000U);
+  EXPECT_EQ(w.nodes[1].duration, 0U);
+  EXPECT_EQ(w.nodes[2].duration, 0U);
+  EXPECT_EQ(w.nodes[3].duration, 0U);
+  EXPECT_EQ(w.nodes[4].duration, 7'000'000U) << "a collective without comm_type is work of the host";
+}
+
+TEST_F(Chakra, AnInnocentNodeIsNotBlamedForALoop) {
+  // Node 1 waits for the loop of 2 and 3 and is not in it.
+  const std::string file = write("a.0.et", {node(1, pb::COMP_NODE, {2}, {4}), node(2, pb::COMP_NODE, {3}),
+                                            node(3, pb::COMP_NODE, {2}), node(4, pb::COMP_NODE, {1})});
+  EXPECT_EQ(refusal({file}), "a.0.et: node 2: data dependencies form a loop");
+}
+
+TEST_F(Chakra, ManyLoopsAreBrokenInTimeThatGrowsWithTheFile) {
+  // Each node waits for the next by control, and the last data dependency closes 50,000 nested loops.
+  constexpr std::uint64_t count = 50'000;
+  std::vector<pb::Node> nodes;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    nodes.push_back(node(i, pb::COMP_NODE, i == 0 ? std::vector<std::uint64_t>{} : std::vector<std::uint64_t>{i - 1},
+                         {(i + 1) % count, count - 1}));
+  }
+  const Workload w = read({write("a.0.et", nodes)});
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("1 on the node itself, 99998 in loops"), std::string::npos) << warnings_[0];
+  EXPECT_EQ(w.dependents.size(), count) << "the data dependencies, and the last node's on the first";
+}
+
+TEST_F(Chakra, CollectivesOfOneFileRunOverAsManyRanksAsAsked) {
+  pb::Node all_reduce = node(3, pb::COMM_COLL_NODE, {1});
+  attribute(all_reduce, "comm_type", 0);
+  attribute(all_reduce, "comm_size", 8'000);
+  const std::string file =
+      write("one.et", {node(1, pb::COMP_NODE), all_reduce, node(4, pb::COMP_NODE, {3}), node(5, pb::COMM_COLL_NODE)});
+  EXPECT_EQ(refusal({file}), "one.et: holds collectives of one rank; traffic.ranks says over how many ranks they run");
+  const Workload w = read({file}, {.ranks = 4});
+  EXPECT_EQ(w.ranks, 4U);
+  EXPECT_EQ(w.sends(), 4U * 2 * 3);
+  EXPECT_EQ(w.bytes(), 4U * 6 * 2'000);
+  pb::Node other = node(3, pb::COMM_COLL_NODE);
+  attribute(other, "comm_type", 6);
+  attribute(other, "comm_size", 8);
+  EXPECT_EQ(refusal({write("two.et", {other})}, {.ranks = 2}),
+            "two.et: node 3: not supported yet: collective all-to-all (comm_type 6); supported: all-reduce, broadcast");
+  EXPECT_EQ(refusal({write("three.0.et", {all_reduce, node(1, pb::COMP_NODE)}),
+                     write("three.1.et", {node(1, pb::COMP_NODE)})}),
+            "three.1.et: has 0 collectives, rank 0 has 1");
+  pb::Node longer = node(9, pb::COMM_COLL_NODE);
+  attribute(longer, "comm_type", 5);
+  attribute(longer, "comm_size", 8'001);
+  EXPECT_EQ(refusal({write("four.0.et", {all_reduce, node(1, pb::COMP_NODE)}), write("four.1.et", {longer})}),
+            "four.1.et: node 9: broadcast of 8001 B, rank 0 has all-reduce of 8000 B in its place");
+  EXPECT_EQ(refusal({file}, {.ranks = 131'072}), "one.et: makes 85899214848 nodes of work; allowed: at most 67108864");
+}
+
+}  // namespace
+}  // namespace mrc
