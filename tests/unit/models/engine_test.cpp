@@ -29,7 +29,9 @@ class Recorder : public Box {
   std::vector<std::string>& log_;
 };
 
-void run_until(TimePs end) { sc_core::sc_start(sc_core::sc_time::from_value(end)); }
+void run_until(TimePs end) {
+  sc_core::sc_start(sc_core::sc_time::from_value(end));
+}
 
 TEST(EventWheel, TiesGoByPositionAndTheEarliestRequestCounts) {
   std::vector<std::string> log;
@@ -144,9 +146,9 @@ TEST(Fifo, BackPressureReachesTheProducerAndNothingIsLost) {
 
 TEST(Occupancy, MeanShareAndQuantilesOfAKnownCourse) {
   Occupancy occupancy("x", "bytes", 100);
-  occupancy.add(0, 10);       // 10 for 90
-  occupancy.add(90, 90);      // 100 for 10
-  occupancy.remove(100, 100); // 0 for 100
+  occupancy.add(0, 10);        // 10 for 90
+  occupancy.add(90, 90);       // 100 for 10
+  occupancy.remove(100, 100);  // 0 for 100
   EXPECT_DOUBLE_EQ(occupancy.mean(200), (10.0 * 90 + 100.0 * 10) / 200);
   EXPECT_DOUBLE_EQ(occupancy.time_full_share(200), 10.0 / 200);
   EXPECT_EQ(occupancy.high_water(), 100U);
@@ -158,10 +160,10 @@ TEST(IssueSlot, ChargesEveryMomentOnce) {
   WorkClock work;
   IssueSlot slot("box", work);
   work.begin(10);
-  slot.busy(20, 30);                         // idle 0-10, starved 10-20, busy 20-30
-  slot.blocked(35, BlockedBy::cwnd);         // starved 30-35
-  slot.busy(50, 60);                         // blocked 35-50
-  work.end(70);                              // starved 60-70, then idle
+  slot.busy(20, 30);                  // idle 0-10, starved 10-20, busy 20-30
+  slot.blocked(35, BlockedBy::cwnd);  // starved 30-35
+  slot.busy(50, 60);                  // blocked 35-50
+  work.end(70);                       // starved 60-70, then idle
   slot.finish(100);
   EXPECT_EQ(slot.idle_ps(), 10U + 30U);
   EXPECT_EQ(slot.starved_ps(), 10U + 5U + 10U);

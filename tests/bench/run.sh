@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The four figures of the pair (data packets a second of wall time, box steps, kernel activations and heap allocations a
+# packet), with payload copied and by reference, and the component benchmarks. tests/bench/run.sh [--build-dir DIR] [--short]
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$root/build
+short=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build-dir) build=$2; shift 2 ;;
+    --short) short=1; shift ;;
+    *) echo "run.sh: unknown argument $1; allowed: --build-dir DIR, --short" >&2; exit 2 ;;
+  esac
+done
+pair=$build/tests/bench/bench_pair
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# Prints "packets packets_per_second steps activations allocations" of one run.
+measure() {
+  "$pair" run "$root/tb/scenarios/pair.toml" --out "$out/run" "$@" >"$out/text"
+  awk '/^  packets /{gsub(",","",$2); packets=$2}
+       /^  speed /{gsub(",","",$2); speed=$2; steps=$(NF-5); kernel=$(NF-2)}
+       /^  heap /{heap=$2}
+       END{print packets, speed, steps, kernel, heap}' "$out/text"
+}
+
+report() {
+  local label=$1
+  shift
+  read -r packets speed steps kernel heap <<<"$(measure "$@")"
+  read -r half_packets _ _ _ half_heap <<<"$(measure "$@" --set traffic.byte_scale=0.5)"
+  local each
+  each=$(awk -v a="$heap" -v b="$half_heap" -v n="$packets" -v m="$half_packets" 'BEGIN{printf "%.4f", (a-b)/(n-m)}')
+  printf '%-44s %9d packets/s  %5.1f box steps  %5.2f kernel activations  %s heap allocations a packet\n' \
+    "$label" "$speed" "$steps" "$kernel" "$each"
+}
+
+report "pair, every byte copied and compared"
+report "pair, payload by reference" --set host.payload=reference
+report "pair, by reference, MRRS 4096" --set host.payload=reference --set pcie.mrrs_bytes=4096
+report "pair, srv6_encap of nic0 in RTL" --rtl srv6_encap@nic0
+[ -n "$short" ] && exit 0
+if [ -x "$build/tests/bench/bench_components" ]; then
+  "$build/tests/bench/bench_components"
+else
+  echo "component benchmarks: not built (Google Benchmark is missing)"
+fi

@@ -1,0 +1,119 @@
+// Bad input and usage: one clear line, exit code 2, nothing half-written.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Refusal {
+  const char* name;
+  const char* arguments;
+  const char* message;  ///< its beginning, after "mrcsim: "
+};
+
+class Refused : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(Refused, OneLineExitTwoNothingWritten) {
+  const fs::path folder = test_folder();
+  std::ofstream(folder / "bad_csv.toml") << "[traffic]\ntrace = \"bad.csv\"\n";
+  std::ofstream(folder / "bad.csv") << "start_us,src,dst,bytes,tag\n0,0,1,10,0\n0,0,one,10,0\n";
+  std::ofstream(folder / "wide.toml") << "[traffic]\ntrace = \"wide.csv\"\n";
+  std::ofstream(folder / "wide.csv") << "start_us,src,dst,bytes,tag\n0,0,7,10,0\n";
+  std::ofstream(folder / "syntax.toml") << "seed = 1\n[traffic\n";
+  std::ofstream(folder / "key.toml") << "seed = 1\n[fabric]\nlos_rate = 0.1\n";
+  std::ofstream(folder / "no_trace.toml") << "[traffic]\ntrace = \"absent.csv\"\n";
+  std::ofstream(folder / "damaged.toml") << "[traffic]\ntrace = \"damaged.0.et\"\n";
+  const std::string whole = read_text(fs::path(MRCSIM_SOURCE_DIR) / "traces" / "ring_all_reduce_2.0.et");
+  std::ofstream(folder / "damaged.0.et", std::ios::binary) << whole.substr(0, whole.size() - 5);
+  fs::create_directories(folder / "others");
+  std::ofstream(folder / "others" / "thesis.txt") << "precious";
+  fs::remove_all(folder / "out");
+
+  const ProcessResult result = run_process(std::string("mrcsim ") + GetParam().arguments);
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_EQ(result.out, "");
+  std::string expected = std::string("mrcsim: ") + GetParam().message;
+  for (std::size_t at = expected.find("%D"); at != std::string::npos; at = expected.find("%D"))
+    expected.replace(at, 2, folder.string());
+  EXPECT_EQ(result.err.substr(0, expected.size()), expected) << result.err;
+  EXPECT_FALSE(fs::exists(folder / "out"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "others"), {}), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Input, Refused,
+    ::testing::Values(
+        Refusal{"MissingScenario", "run %D/absent.toml --out %D/out", "%D/absent.toml: does not exist"},
+        Refusal{"Syntax", "run %D/syntax.toml --out %D/out", "%D/syntax.toml:2:"},
+        Refusal{"UnknownKey", "run %D/key.toml --out %D/out",
+                "%D/key.toml:3: unknown key fabric.los_rate; nearest: fabric.loss_rate"},
+        Refusal{"UnknownSet", "run tb/scenarios/pair.toml --set nic.prots=4 --out %D/out",
+                "--set nic.prots=4: unknown key nic.prots; nearest: nic.ports"},
+        Refusal{"OutOfRange", "run tb/scenarios/pair.toml --set fabric.loss_rate=1.5 --out %D/out",
+                "--set fabric.loss_rate=1.5: fabric.loss_rate = 1.5 is not allowed; allowed: 0 … 1"},
+        Refusal{"MissingTrace", "run %D/no_trace.toml --out %D/out", "%D/absent.csv: does not exist"},
+        Refusal{"BadCsv", "run %D/bad_csv.toml --out %D/out", "%D/bad.csv:3: column dst is \"one\""},
+        Refusal{"DamagedChakra", "run %D/damaged.toml --out %D/out", "%D/damaged.0.et: "},
+        Refusal{"RankOutside", "run %D/wide.toml --out %D/out", "%D/wide.csv:2: rank 7 is outside the topology"},
+        Refusal{"OtherFilesInTheWay", "run tb/scenarios/pair.toml --out %D/others",
+                "%D/others: holds files that mrcsim did not write"},
+        Refusal{"UnknownBlock", "run tb/scenarios/pair.toml --rtl srv6_enkap --out %D/out",
+                "--rtl: no RTL block srv6_enkap; there are: srv6_encap; nearest: srv6_encap"},
+        Refusal{"UnknownNode", "run tb/scenarios/pair.toml --shadow srv6_encap@nic2 --out %D/out",
+                "--shadow: there is no node nic2; allowed: nic0 … nic1"},
+        Refusal{"SelectedTwice", "run tb/scenarios/pair.toml --rtl srv6_encap --shadow srv6_encap@nic1 --out %D/out",
+                "--shadow: srv6_encap@nic1 is selected twice"},
+        Refusal{"WidthWithoutRtl",
+                "run tb/scenarios/pair.toml --rtl srv6_encap --set nic.datapath_bits=256 --out %D/out",
+                "nic.datapath_bits = 256: RTL of srv6_encap is built for 512, 1024 and 2048"},
+        Refusal{"UnknownOption", "run tb/scenarios/pair.toml --shadw x", "unknown argument --shadw; nearest: --shadow"},
+        Refusal{"UnknownCommand", "rum", "unknown argument rum; nearest: run"},
+        Refusal{"NoScenario", "run", "SCENARIO is required"}, Refusal{"NoCommand", "", "A subcommand is required"},
+        Refusal{"ExplainUnknown", "params --explain nic.prots",
+                "--explain nic.prots: unknown key; nearest: nic.ports"}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(CommandLine, HelpAndVersionAreNoErrors) {
+  EXPECT_EQ(run_process("mrcsim --help").exit_code, 0);
+  EXPECT_EQ(run_process("mrcsim run --help").exit_code, 0);
+  const ProcessResult version = run_process("mrcsim --version");
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(version.out.substr(0, 7), "mrcsim ");
+}
+
+TEST(CommandLine, ParameterDocumentationIsCurrent) {
+  const ProcessResult params = run_process("mrcsim params --format markdown");
+  EXPECT_EQ(params.exit_code, 0);
+  EXPECT_EQ(params.out, read_text(fs::path(MRCSIM_SOURCE_DIR) / "docs" / "parameters.md"))
+      << "write it again: mrcsim params --format markdown > docs/parameters.md";
+  const auto json = nlohmann::json::parse(run_process("mrcsim params --format json").out);
+  EXPECT_GT(json.size(), 130U);
+}
+
+TEST(CommandLine, TraceCommandsWriteWhatTheRepositoryHolds) {
+  const fs::path folder = test_folder();
+  EXPECT_EQ(
+      run_process("mrcsim trace generate flows --src 0 --dst 1 --count 1024 --bytes 1MiB --out %D/pair.csv").exit_code,
+      0);
+  EXPECT_EQ(read_text(folder / "pair.csv"), read_text(fs::path(MRCSIM_SOURCE_DIR) / "traces" / "pair_1GiB.csv"));
+  EXPECT_EQ(run_process(
+                "mrcsim trace generate ring_all_reduce --ranks 2 --bytes 64MiB --chunk 1MiB --out '%D/ring.{rank}.et'")
+                .exit_code,
+            0);
+  for (const char* rank : {"0", "1"}) {
+    EXPECT_EQ(read_text(folder / (std::string("ring.") + rank + ".et")),
+              read_text(fs::path(MRCSIM_SOURCE_DIR) / "traces" / (std::string("ring_all_reduce_2.") + rank + ".et")));
+  }
+  const ProcessResult check = run_process("mrcsim trace check '%D/ring.{rank}.et'");
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+}
+
+}  // namespace
+}  // namespace mrc

@@ -1,0 +1,208 @@
+// Whole runs: the main job, its faults, RTL in the path, determinism, what the result says about itself.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+constexpr const char* kPair = "mrcsim run tb/scenarios/pair.toml --out %D/out ";
+
+nlohmann::json result_of_test() {
+  return read_json(test_folder() / "out" / "result.json");
+}
+
+void expect_whole_and_intact(const nlohmann::json& r) {
+  EXPECT_EQ(r["status"], "complete");
+  EXPECT_EQ(r["messages"]["completed"], r["messages"]["count"]);
+  EXPECT_EQ(r["bytes"]["delivered"], r["bytes"]["offered"]);
+  EXPECT_EQ(r["bytes"]["corrupted"], 0);
+}
+
+/// Shares of each ledger row make 1, and goodput with its limits makes line rate.
+void expect_closed_accounts(const nlohmann::json& r) {
+  for (const auto& row : r["ledger"]) {
+    double sum = row["busy"].get<double>() + row["starved"].get<double>() + row["idle"].get<double>();
+    for (const auto& [cause, share] : row["blocked"].items()) sum += share.get<double>();
+    EXPECT_NEAR(sum, 1.0, 1e-9) << row;
+  }
+  double sum = r["goodput_gbps"].get<double>();
+  for (const auto& limit : r["limits"]) sum += limit["gbps"].get<double>();
+  EXPECT_NEAR(sum, r["line_rate_gbps"].get<double>(), 1e-6);
+  for (const auto& buffer : r["buffers"]) EXPECT_LE(buffer["high_water"], buffer["capacity"]) << buffer;
+}
+
+TEST(Run, PairHoldsLineRateAndEveryByte) {
+  ASSERT_EQ(run_process(kPair).exit_code, 0);
+  const auto r = result_of_test();
+  expect_whole_and_intact(r);
+  expect_closed_accounts(r);
+  EXPECT_GE(r["goodput_gbps"].get<double>(), 745.0);
+  EXPECT_LE(r["goodput_gbps"].get<double>(), r["framing_limit_gbps"].get<double>());
+  EXPECT_NEAR(r["framing_limit_gbps"].get<double>(), 768.8, 0.1);
+  EXPECT_EQ(r["packets"]["sent"], 262'144);
+  EXPECT_EQ(r["packets"]["delivered"], 262'144);
+}
+
+TEST(Run, RingAllReduceFromChakraBothWays) {
+  ASSERT_EQ(run_process("mrcsim run tb/scenarios/ring.toml --out %D/out").exit_code, 0);
+  const auto r = result_of_test();
+  expect_whole_and_intact(r);
+  expect_closed_accounts(r);
+  EXPECT_GT(r["nodes"][0]["tx_gbps"].get<double>(), 700.0);
+  EXPECT_GT(r["nodes"][1]["tx_gbps"].get<double>(), 700.0);
+}
+
+struct Faults {
+  const char* name;
+  const char* settings;
+  const char* counter;  ///< of packets{} that must not be 0
+};
+class Faulty : public ::testing::TestWithParam<Faults> {};
+
+TEST_P(Faulty, CompleteAndIntact) {
+  const ProcessResult result = run_process(fmt::format("{} {}", kPair, GetParam().settings));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto r = result_of_test();
+  expect_whole_and_intact(r);
+  expect_closed_accounts(r);
+  EXPECT_GT(r["packets"][GetParam().counter], 0);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Each, Faulty,
+    ::testing::Values(Faults{"Loss", "--set fabric.loss_rate=0.001", "dropped"},
+                      Faults{"Trim", "--set fabric.trim_rate=0.001", "trimmed"},
+                      Faults{"Corrupt", "--set fabric.corrupt_rate=0.001", "corrupted"},
+                      Faults{"Duplicate", "--set fabric.duplicate_rate=0.001", "duplicate"},
+                      Faults{"Ecn", "--set fabric.ecn_rate=0.001", "ce_marked"},
+                      Faults{"All",
+                             "--set fabric.loss_rate=0.01 --set fabric.trim_rate=0.01 --set fabric.corrupt_rate=0.001 "
+                             "--set fabric.duplicate_rate=0.01 --set fabric.ecn_rate=0.01",
+                             "retransmitted"},
+                      Faults{"SmallMtuUnaligned",
+                             "--set protocol.mtu_bytes=1024 --set traffic.byte_scale=0.031 --set "
+                             "traffic.offset_bytes=64 --set fabric.loss_rate=0.001",
+                             "dropped"}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(Run, SameSeedSameBytesOtherSeedOtherBytes) {
+  const std::string run =
+      "mrcsim run tb/scenarios/pair.toml --quiet --set fabric.loss_rate=0.002 --set fabric.trim_rate=0.002 ";
+  ASSERT_EQ(run_process(run + "--seed 5 --out %D/a").exit_code, 0);
+  ASSERT_EQ(run_process(run + "--seed 5 --out %D/b").exit_code, 0);
+  ASSERT_EQ(run_process(run + "--seed 6 --out %D/c").exit_code, 0);
+  const auto folder = test_folder();
+  EXPECT_EQ(read_text(folder / "a" / "result.json"), read_text(folder / "b" / "result.json"));
+  EXPECT_EQ(read_text(folder / "a" / "series.json"), read_text(folder / "b" / "series.json"));
+  EXPECT_NE(read_text(folder / "a" / "result.json"), read_text(folder / "c" / "result.json"));
+}
+
+/// The wheel that runs ahead of the kernel against one process a box, which cannot run ahead of anything.
+TEST(Run, WheelAndMethodsGiveTheSameResult) {
+  const std::string run =
+      "mrcsim run tb/scenarios/ring.toml --quiet --set fabric.loss_rate=0.003 --set fabric.trim_rate=0.003 --set "
+      "fabric.ecn_rate=0.01 ";
+  ASSERT_EQ(run_process(run + "--out %D/wheel").exit_code, 0);
+  ASSERT_EQ(run_process(run + "--set run.quantum_ns=20 --out %D/short").exit_code, 0);
+  ASSERT_EQ(run_process(run + "--set run.kernel=methods --out %D/methods").exit_code, 0);
+  auto wheel = read_json(test_folder() / "wheel" / "result.json");
+  for (const char* other : {"short", "methods"}) {
+    auto r = read_json(test_folder() / other / "result.json");
+    for (const char* key : {"parameters", "cost"}) {
+      wheel.erase(key);
+      r.erase(key);
+    }
+    EXPECT_EQ(r, wheel) << other;
+  }
+}
+
+TEST(Run, ShadowOverAHundredThousandPackets) {
+  const ProcessResult result = run_process(std::string(kPair) + "--shadow srv6_encap@nic0");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto r = result_of_test();
+  expect_whole_and_intact(r);
+  ASSERT_EQ(r["rtl"].size(), 1U);
+  EXPECT_GE(r["rtl"][0]["transactions"], 100'000);
+  EXPECT_EQ(r["rtl"][0]["mismatches"], 0);
+  EXPECT_EQ(r["rtl"][0]["occupied_cycles"], r["rtl"][0]["systemc_occupied_cycles"]);
+  EXPECT_EQ(r["rtl"][0]["latency_cycles"], r["rtl"][0]["systemc_latency_cycles"]);
+}
+
+TEST(Run, RtlInThePathDeliversTheSame) {
+  ASSERT_EQ(run_process("mrcsim run tb/scenarios/ring.toml --quiet --set fabric.loss_rate=0.001 --out %D/sc").exit_code,
+            0);
+  ASSERT_EQ(run_process(
+                "mrcsim run tb/scenarios/ring.toml --quiet --set fabric.loss_rate=0.001 --rtl srv6_encap --out %D/rtl")
+                .exit_code,
+            0);
+  const auto sc = read_json(test_folder() / "sc" / "result.json");
+  const auto rtl = read_json(test_folder() / "rtl" / "result.json");
+  expect_whole_and_intact(rtl);
+  ASSERT_EQ(rtl["rtl"].size(), 2U);
+  EXPECT_NEAR(rtl["goodput_gbps"].get<double>() / sc["goodput_gbps"].get<double>(), 1.0, 0.01);
+}
+
+#ifdef MRCSIM_WITH_USID_BUG
+TEST(Run, BugInTheRtlEndsWithTheFieldsName) {
+  const ProcessResult shadow =
+      run_process(std::string(MRCSIM_WITH_USID_BUG) + " run tb/scenarios/pair.toml --out %D/out --shadow srv6_encap");
+  EXPECT_EQ(shadow.exit_code, 4);
+  EXPECT_NE(shadow.err.find("mismatch: nic0: srv6_encap of nic0, packet "), std::string::npos) << shadow.err;
+  EXPECT_NE(shadow.err.find("outer header usid[1]: expected 0x"), std::string::npos) << shadow.err;
+  EXPECT_EQ(result_of_test()["status"], "mismatch");
+  EXPECT_GT(result_of_test()["rtl"][0]["mismatches"], 0);
+}
+TEST(Run, BugInTheRtlSendsPacketsAstrayWhenItDrives) {
+  const ProcessResult rtl =
+      run_process(std::string(MRCSIM_WITH_USID_BUG) + " run tb/scenarios/pair.toml --out %D/out --rtl srv6_encap@nic0");
+  EXPECT_EQ(rtl.exit_code, 4);
+  EXPECT_EQ(result_of_test()["packets"]["delivered"], 0) << "the RTL's header alone decides the way";
+}
+#endif
+
+TEST(Run, StalledRunNamesTheQpAndWhatItWaitsFor) {
+  const ProcessResult result = run_process(std::string(kPair) + "--set fabric.loss_rate=1 --set run.stall_us=500");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.err.find("stalled: nic0 QP 16 to nic1 waits for "), std::string::npos) << result.err;
+  EXPECT_EQ(result_of_test()["status"], "stalled");
+}
+
+TEST(Run, RetriesThatEndFailTheMessage) {
+  const ProcessResult result =
+      run_process(std::string(kPair) +
+                  "--set fabric.loss_rate=1 --set protocol.exponential_retries=2 --set protocol.linear_retries=1");
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_EQ(result_of_test()["status"], "failed");
+  EXPECT_GT(result_of_test()["messages"]["failed"], 0);
+}
+
+TEST(Run, InterruptedRunIsMarkedPartial) {
+  // Payload by reference of a hundred times the bytes runs for long enough to be interrupted.
+  const ProcessResult result = run_process("timeout --preserve-status -s INT 1 " MRCSIM_EXECUTABLE
+                                           " run tb/scenarios/pair.toml --out %D/out --set traffic.byte_scale=1000");
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_EQ(result_of_test()["status"], "partial");
+}
+
+TEST(Run, DefaultFolderIsOverwrittenByTheNextRun) {
+  const std::string run = std::string("cd %D && ") + MRCSIM_EXECUTABLE +
+                          " run " MRCSIM_SOURCE_DIR "/tb/scenarios/ring.toml --quiet --seed 4";
+  EXPECT_EQ(run_process(run).exit_code, 0);
+  EXPECT_EQ(run_process(run).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(test_folder() / "out" / "ring-4" / "result.json"));
+}
+
+TEST(Run, SummaryPrintsTheSpeed) {
+  const ProcessResult result = run_process("mrcsim run tb/scenarios/ring.toml --out %D/out");
+  EXPECT_NE(result.out.find(" data packets/s of wall time"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("what nic0 lost of its line rate"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mrc
