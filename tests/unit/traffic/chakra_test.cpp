@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <google/protobuf/util/delimited_message_util.h>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "chakra.pb.h"
+#include "scratch_folder.h"
 #include "traffic/chakra_reader.h"
 #include "traffic/chakra_writer.h"
 #include "traffic/flow_csv.h"
@@ -15,25 +15,18 @@
 namespace mrc {
 namespace {
 
-namespace fs = std::filesystem;
 namespace pb = ::mrcsim::chakra;
 
-class Chakra : public ::testing::Test {
+class Chakra : public ScratchFolder {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) /
-              ("chakra_test_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
   std::string write(const std::string& name, const std::vector<pb::Node>& nodes) {
-    const std::string path = (folder_ / name).string();
-    std::ofstream out(path, std::ios::binary);
+    const std::string file = path(name);
+    std::ofstream out(file, std::ios::binary);
     pb::GlobalMetadata metadata;
     metadata.set_version("1");
     google::protobuf::util::SerializeDelimitedToOstream(metadata, &out);
     for (const pb::Node& node : nodes) google::protobuf::util::SerializeDelimitedToOstream(node, &out);
-    return path;
+    return file;
   }
   static pb::Node node(std::uint64_t id, pb::NodeType type, std::vector<std::uint64_t> data = {},
                        std::vector<std::uint64_t> control = {}) {
@@ -71,15 +64,14 @@ class Chakra : public ::testing::Test {
     }
     return "accepted";
   }
-  fs::path folder_;
   std::vector<std::string> warnings_;
 };
 
 TEST_F(Chakra, WhatIsWrittenIsReadAgain) {
   const Workload made = make_ring_all_reduce(4, 1 << 20, 1 << 16);
-  write_chakra(made, (folder_ / "ring.{rank}.et").string());
+  write_chakra(made, path("ring.{rank}.et"));
   std::vector<std::string> files;
-  for (int rank = 0; rank < 4; ++rank) files.push_back((folder_ / ("ring." + std::to_string(rank) + ".et")).string());
+  for (int rank = 0; rank < 4; ++rank) files.push_back(path("ring." + std::to_string(rank) + ".et"));
   const Workload w = read(files);
   EXPECT_TRUE(warnings_.empty());
   EXPECT_EQ(w.ranks, made.ranks);
@@ -113,24 +105,20 @@ TEST_F(Chakra, WhatIsWrittenIsReadAgain) {
 
 TEST_F(Chakra, PlainWritesAreWrittenWithTheirReceives) {
   std::istringstream flows("start_us,src,dst,bytes,tag\n0,0,1,10,4294967295\n0,1,0,20,0\n");
-  const std::string pattern = (folder_ / "flows.{rank}.et").string();
+  const std::string pattern = path("flows.{rank}.et");
   write_chakra(read_flow_csv(flows, "flows.csv"), pattern);
-  const Workload w = read({(folder_ / "flows.0.et").string(), (folder_ / "flows.1.et").string()});
+  const Workload w = read({path("flows.0.et"), path("flows.1.et")});
   ASSERT_EQ(w.nodes.size(), 4U);
   EXPECT_EQ(w.bytes(), 30U);
   EXPECT_EQ(w.nodes[0].tag, 4'294'967'295U);
   for (const WorkNode& n : w.nodes) EXPECT_NE(n.match, kNoWork);
-  EXPECT_THROW(write_chakra(w, (folder_ / "flows.et").string()), TraceError) << "no place for the rank";
+  EXPECT_THROW(write_chakra(w, path("flows.et")), TraceError) << "no place for the rank";
 }
 
 TEST_F(Chakra, DamageIsNamed) {
   const std::string good = write("good.0.et", {node(1, pb::COMP_NODE), node(2, pb::COMP_NODE, {1})});
-  std::ifstream in(good, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
-  const auto damaged = [&](const std::string& content) {
-    std::ofstream((folder_ / "cut.0.et"), std::ios::binary) << content;
-    return refusal({(folder_ / "cut.0.et").string()});
-  };
+  const std::string bytes = content(good);
+  const auto damaged = [&](const std::string& text) { return refusal({write_text("cut.0.et", text)}); };
   ASSERT_EQ(refusal({good}), "accepted");
   const std::string in_second = "cut.0.et: is damaged or cut off in node number 2; expected a whole Chakra node";
   EXPECT_EQ(damaged(bytes.substr(0, bytes.size() - 2)), in_second);
@@ -149,12 +137,10 @@ TEST_F(Chakra, DamageIsNamed) {
     const std::string answer = damaged(wrong);
     EXPECT_TRUE(answer == "accepted" || answer.starts_with("cut.0.et: ")) << n << ": " << answer;
   }
-  const std::string empty = (folder_ / "empty.0.et").string();
-  std::ofstream(empty, std::ios::binary) << "";
-  EXPECT_EQ(refusal({empty}), "empty.0.et: is empty; expected a Chakra execution trace");
+  EXPECT_EQ(refusal({write_text("empty.0.et", "")}), "empty.0.et: is empty; expected a Chakra execution trace");
   const std::string only = write("only.0.et", {});
   EXPECT_EQ(refusal({only}), "only.0.et: holds no node");
-  EXPECT_EQ(refusal({(folder_ / "absent.et").string()}), "absent.et: cannot be read");
+  EXPECT_EQ(refusal({path("absent.et")}), "absent.et: cannot be read");
 }
 
 TEST_F(Chakra, DataDependenciesBind) {
