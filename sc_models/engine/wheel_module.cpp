@@ -8,7 +8,9 @@
 namespace mrc {
 namespace {
 
-TimePs kernel_now() { return sc_core::sc_time_stamp().value(); }
+TimePs kernel_now() {
+  return sc_core::sc_time_stamp().value();
+}
 
 sc_core::sc_time delay_until(TimePs time) {
   const TimePs now = kernel_now();
@@ -45,13 +47,20 @@ std::uint32_t WheelModule::add(Box& box) {
   options.spawn_method();
   options.dont_initialize();
   options.set_sensitivity(&method->event);
-  const auto activate = [this, method] {
+  const auto position = static_cast<std::uint32_t>(methods_.size() - 1);
+  const auto activate = [this, method, position] {
+    ++activations_;
+    const std::pair due(kernel_now(), position);
+    if (*due_.begin() < due) {
+      // Ties go by position, as on the wheel: another box is first, this one tries again in the next delta cycle.
+      method->event.notify(sc_core::SC_ZERO_TIME);
+      return;
+    }
+    due_.erase(due);
     method->due = kNever;
     ++steps_;
-    ++activations_;
     method->box->step(kernel_now());
   };
-  const auto position = static_cast<std::uint32_t>(methods_.size() - 1);
   sc_core::sc_spawn(activate, ("step_" + std::to_string(position)).c_str(), &options);
   return position;
 }
@@ -75,6 +84,8 @@ void WheelModule::notify_wheel(TimePs time) {
 void WheelModule::notify_method(std::uint32_t position, TimePs time) {
   Method& method = *methods_[position];
   if (time >= method.due) return;
+  due_.erase({method.due, position});
+  due_.insert({time, position});
   method.due = time;
   method.event.notify(delay_until(time));
 }

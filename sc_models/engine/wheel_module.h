@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 #include "engine/event_wheel.h"
@@ -55,6 +57,7 @@ class WheelModule : public sc_core::sc_module {
   EventWheel wheel_;
   sc_core::sc_event wake_;
   std::vector<std::unique_ptr<Method>> methods_;
+  std::set<std::pair<TimePs, std::uint32_t>> due_;  ///< methods mode: when each armed box is due
 };
 
 }  // namespace mrc

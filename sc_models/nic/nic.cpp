@@ -46,6 +46,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, *parser_);
   sack_processor_->connect(*qp_scheduler_, *retransmit_buffer_, *spray_scheduler_, *retransmit_timer_, *completion_);
   retransmit_timer_->connect(*sack_processor_);
+  wqe_fetch_->connect(*sack_processor_);
 
   for (Port* port : ports) port->connect(*spray_scheduler_, *control_queue_, parser_->in());
 }

@@ -186,6 +186,10 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   require(s.run.quantum_ns <= s.fabric.cable_delay_ns,
           fmt::format("run.quantum_ns = {} is more than the shortest link delay, fabric.cable_delay_ns = {}",
                       s.run.quantum_ns, s.fabric.cable_delay_ns));
+  const double round_trip_ns = 2 * (2 * s.fabric.cable_delay_ns + s.fabric.switch_latency_ns);
+  require(s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,
+          fmt::format("cc.base_rtt_ns = {} is below the fabric's own round trip of {} ns: every packet would look delayed",
+                      static_cast<double>(s.cc.base_rtt_ps) / 1000.0, round_trip_ns));
   std::vector<std::string> nodes;
   for (NodeId id = 0; id < s.fabric.nics; ++id) nodes.push_back(fmt::format("nic{}", id));
   require(std::find(nodes.begin(), nodes.end(), s.run.node_under_test) != nodes.end(),

@@ -68,11 +68,11 @@ int run(const RunOptions& options) {
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
   simulation_options.make_srv6_encap = make_srv6_encap_rtl;
   simulation_options.progress = [&](const Progress& p) { progress.update(p); };
-  const OutputDirectory out(options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
   std::signal(SIGINT, [](int) { interrupted = true; });
   std::signal(SIGTERM, [](int) { interrupted = true; });
 
   Simulation simulation(scenario, trace.workload, place_ranks(trace.workload.ranks), std::move(simulation_options));
+  const OutputDirectory out(options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
   RunResult result = simulation.run(interrupted);
   out.write("series.json", series_json(result));
   out.write("result.json", result_json(result, scenario));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <ostream>
 
 #include "mrcsim_process.h"
 
@@ -15,6 +16,7 @@ struct Refusal {
   const char* name;
   const char* arguments;
   const char* message;  ///< its beginning, after "mrcsim: "
+  friend void PrintTo(const Refusal& value, std::ostream* out) { *out << value.name; }
 };
 
 class Refused : public ::testing::TestWithParam<Refusal> {};

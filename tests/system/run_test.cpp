@@ -1,9 +1,9 @@
 // Whole runs: the main job, its faults, RTL in the path, determinism, what the result says about itself.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <csignal>
-#include <thread>
+#include <ostream>
+
+#include <ostream>
 
 #include <fmt/format.h>
 
@@ -63,6 +63,7 @@ struct Faults {
   const char* name;
   const char* settings;
   const char* counter;  ///< of packets{} that must not be 0
+  friend void PrintTo(const Faults& value, std::ostream* out) { *out << value.name; }
 };
 class Faulty : public ::testing::TestWithParam<Faults> {};
 

@@ -76,6 +76,11 @@ class Requestor {
 
   PostStatus post(const WorkRequest& request, TimePs now) {
     if (request.bytes == 0) return PostStatus::bad_length;
+    if (state_ == QpState::error) {
+      // As with any queue pair: work posted to one in error is flushed.
+      completions_.push({request.id, CompletionStatus::flushed});
+      return PostStatus::posted;
+    }
     if (state_ != QpState::rts) return PostStatus::not_ready_to_send;
     if (messages_.empty()) progress_at_ = now;
     Message message{.request = request, .msn = next_msn_++};
@@ -204,6 +209,7 @@ class Requestor {
     return result;
   }
 
+  bool has_completion() const { return !completions_.empty(); }
   bool pop_completion(Completion& completion) {
     if (completions_.empty()) return false;
     completion = completions_.front();

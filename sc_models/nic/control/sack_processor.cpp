@@ -1,5 +1,8 @@
 #include "nic/control/sack_processor.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "nic/control/completion.h"
 #include "nic/control/retransmit_timer.h"
 #include "nic/tx/qp_scheduler.h"
@@ -8,8 +11,7 @@
 
 namespace mrc::timing {
 
-SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                             Parser& parser)
+SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser)
     : Box(name, owner), slot("sack_processor", nic.tx_work), nic_(nic), in_(parser.to_sack_processor()) {
   in_.connect(this);
 }
@@ -25,21 +27,35 @@ void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit
 
 AckResult SackProcessor::apply(TimePs now, Qp& qp, const Packet& packet) {
   switch (packet.opcode) {
-    case Opcode::sack: return qp.requestor->on_sack(packet.sack, now);
-    case Opcode::nack: return qp.requestor->on_nack(packet.nack, now);
-    case Opcode::transport_ack: return qp.requestor->on_transport_ack(packet.transport_ack, now);
-    default: return {};
+    case Opcode::sack:
+      return qp.requestor->on_sack(packet.sack, now);
+    case Opcode::nack:
+      return qp.requestor->on_nack(packet.nack, now);
+    case Opcode::transport_ack:
+      return qp.requestor->on_transport_ack(packet.transport_ack, now);
+    default:
+      return {};
+  }
+}
+
+void SackProcessor::complete(TimePs now, Qp& qp) {
+  mrc::Completion done;
+  while (qp.requestor->has_completion()) {
+    if (completion_->in().full()) {
+      if (std::find(uncompleted_.begin(), uncompleted_.end(), &qp) == uncompleted_.end()) uncompleted_.push_back(&qp);
+      completion_->in().wait_room(now, *this);
+      return;
+    }
+    qp.requestor->pop_completion(done);
+    if (qp.wqes_held > 0) --qp.wqes_held;
+    completion_->in().push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}, now);
   }
 }
 
 void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result) {
   const std::uint32_t index = nic_.index_of(qp);
   if (result.records_freed > 0) retransmit_buffer_->release(now, result.records_freed);
-  mrc::Completion done;
-  while (!completion_->in().full() && qp.requestor->pop_completion(done)) {
-    if (qp.wqes_held > 0) --qp.wqes_held;
-    completion_->in().push(now, {Cqe::Kind::send, index, done.id, 0, done.status}, now);
-  }
+  complete(now, qp);
   scheduler_->activate(index, now);
   if (!qp.congestion->waiting.empty()) scheduler_->window_opened(*qp.congestion, now);
   spray_scheduler_->retry(now);
@@ -51,6 +67,7 @@ void SackProcessor::step(TimePs now) {
     wake_at(next_start_);
     return;
   }
+  for (std::vector<Qp*> qps = std::exchange(uncompleted_, {}); Qp * qp : qps) complete(now, *qp);
   if (!in_.ready(now)) {
     slot.empty(now);
     in_.wait_ready(now);

@@ -1,5 +1,5 @@
-// Applies SACKs, NACKs and transport ACKs to their QP: frees records, feeds path table and congestion control, completes
-// messages, and wakes whoever may go on.
+// Applies SACKs, NACKs and transport ACKs to their QP: frees records, feeds path table and congestion control,
+// completes messages, and wakes whoever may go on.
 #pragma once
 
 #include "engine/box.h"
@@ -29,6 +29,8 @@ class SackProcessor : public Box {
   IssueSlot slot;
 
  private:
+  /// Hands the QP's completions on, as far as there is room; the rest follows when there is.
+  void complete(TimePs now, Qp& qp);
   AckResult apply(TimePs now, Qp& qp, const Packet& packet);
 
   NicContext& nic_;
@@ -38,6 +40,7 @@ class SackProcessor : public Box {
   SprayScheduler* spray_scheduler_ = nullptr;
   RetransmitTimer* timer_ = nullptr;
   Completion* completion_ = nullptr;
+  std::vector<Qp*> uncompleted_;
   TimePs next_start_ = 0;
 };
 

@@ -1,11 +1,12 @@
 #include "nic/tx/wqe_fetch.h"
 
+#include "nic/control/sack_processor.h"
 #include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
 
 WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-           QpScheduler& scheduler)
+                   QpScheduler& scheduler)
     : Box(name, owner),
       slot("wqe_fetch", nic.tx_work),
       nic_(nic),
@@ -39,6 +40,7 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   pcie_.release_completion_buffer(now, qp.wqes_in_fetch * config.wqe_bytes);
   qp.wqes_held += qp.wqes_in_fetch;
   for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.requestor->post(qp.send_queue.fetch(), done_at);
+  if (qp.requestor->state() == QpState::error) sack_processor_->follow_up(now, qp, {});
   scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));
 }
 

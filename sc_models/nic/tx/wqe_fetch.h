@@ -10,12 +10,15 @@
 namespace mrc::timing {
 
 class QpScheduler;
+class SackProcessor;
 
 class WqeFetch : public Box, private ReadClient {
  public:
   WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
            QpScheduler& scheduler);
 
+  /// Who completes work that was posted to a QP in error.
+  void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
   void step(TimePs now) override;
 
   IssueSlot slot;
@@ -26,6 +29,7 @@ class WqeFetch : public Box, private ReadClient {
   NicContext& nic_;
   PcieDma& pcie_;
   QpScheduler& scheduler_;
+  SackProcessor* sack_processor_ = nullptr;
   Fifo<std::uint32_t>& requests_;
   TimePs next_start_ = 0;
 };

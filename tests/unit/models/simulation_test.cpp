@@ -74,6 +74,8 @@ TEST(Congestion, WindowLimitsTheRateOfALongRoundTrip) {
   ScenarioConfig scenario = pair();
   scenario.cc.max_cwnd_bytes = 262'144;
   scenario.fabric.cable_delay_ns = 10'000;
+  scenario.cc.base_rtt_ps = 42 * kPsPerUs;
+  scenario.protocol.timeout_exponent = 8;
   const RunResult result = run(scenario, writes(64, 1 << 20));
   EXPECT_EQ(result.status, RunStatus::complete);
   // Four cables of 10 us: 256 KiB a round trip of a little more than 40 us is at most 52 Gb/s.

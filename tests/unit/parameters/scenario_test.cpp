@@ -91,6 +91,8 @@ TEST_F(Scenario, RulesBetweenParameters) {
   EXPECT_EQ(refusal(kTrace, {"pcie.completion_buffer_bytes=4096"}),
             "FILE: pcie.completion_buffer_bytes = 4096 does not hold one packet of protocol.mtu_bytes = 4096 and "
             "another read of pcie.mrrs_bytes = 512");
+  EXPECT_EQ(refusal(kTrace, {"cc.base_rtt_ns=1000"}),
+            "FILE: cc.base_rtt_ns = 1000 is below the fabric's own round trip of 1750 ns: every packet would look delayed");
   EXPECT_EQ(refusal(kTrace, {"run.node_under_test=nic7"}),
             "FILE: run.node_under_test = \"nic7\" is no node; allowed: nic0 … nic1");
   EXPECT_EQ(refusal(kTrace, {"run.quantum_ns=200"}),
