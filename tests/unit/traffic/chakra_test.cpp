@@ -249,6 +249,12 @@ TEST_F(Chakra, OnlyWorkTakesTime) {
   EXPECT_EQ(w.nodes[4].duration, 7'000'000U) << "a collective without comm_type is work of the host";
 }
 
+TEST_F(Chakra, AControlDependencyOnALaterNodeOfTheFileStays) {
+  const Workload w = read({write("a.0.et", {node(1, pb::COMP_NODE, {}, {2}), node(2, pb::COMP_NODE)})});
+  EXPECT_TRUE(warnings_.empty());
+  EXPECT_EQ(w.nodes[0].dependencies, 1U);
+}
+
 TEST_F(Chakra, AnInnocentNodeIsNotBlamedForALoop) {
   // Node 1 waits for the loop of 2 and 3 and is not in it.
   const std::string file = write("a.0.et", {node(1, pb::COMP_NODE, {2}, {4}), node(2, pb::COMP_NODE, {3}),
@@ -289,11 +295,16 @@ TEST_F(Chakra, CollectivesOfOneFileRunOverAsManyRanksAsAsked) {
   EXPECT_EQ(refusal({write("three.0.et", {all_reduce, node(1, pb::COMP_NODE)}),
                      write("three.1.et", {node(1, pb::COMP_NODE)})}),
             "three.1.et: has 0 collectives, rank 0 has 1");
+  pb::Node broadcast = node(9, pb::COMM_COLL_NODE);
+  attribute(broadcast, "comm_type", 5);
+  attribute(broadcast, "comm_size", 8'000);
+  EXPECT_EQ(refusal({write("four.0.et", {all_reduce, node(1, pb::COMP_NODE)}), write("four.1.et", {broadcast})}),
+            "four.1.et: node 9: broadcast of 8000 B, rank 0 has all-reduce of 8000 B in its place");
   pb::Node longer = node(9, pb::COMM_COLL_NODE);
-  attribute(longer, "comm_type", 5);
+  attribute(longer, "comm_type", 0);
   attribute(longer, "comm_size", 8'001);
-  EXPECT_EQ(refusal({write("four.0.et", {all_reduce, node(1, pb::COMP_NODE)}), write("four.1.et", {longer})}),
-            "four.1.et: node 9: broadcast of 8001 B, rank 0 has all-reduce of 8000 B in its place");
+  EXPECT_EQ(refusal({write("five.0.et", {all_reduce, node(1, pb::COMP_NODE)}), write("five.1.et", {longer})}),
+            "five.1.et: node 9: all-reduce of 8001 B, rank 0 has all-reduce of 8000 B in its place");
   EXPECT_EQ(refusal({file}, {.ranks = 131'072}), "one.et: makes 85899214848 nodes of work; allowed: at most 67108864");
 }
 
