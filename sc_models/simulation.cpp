@@ -224,6 +224,10 @@ std::uint64_t Simulation::progress_bytes() const {
   return bytes;
 }
 
+bool Simulation::computing() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->host->computing(); });
+}
+
 bool Simulation::wrong() const {
   return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
     const Srv6EncapRtlPath* rtl = node->nic->srv6_encap_rtl();
@@ -265,6 +269,7 @@ void Simulation::build_series() {
   for (const auto& node : nodes_) {
     for (const Occupancy* buffer : node->nic->buffers()) {
       series_.add(Series::Group::buffer_occupancy, fmt::format("{}.{}", node->name, buffer->name()));
+      sampled_buffers_.push_back(buffer);
     }
   }
   for (const auto& node : nodes_) {
@@ -274,7 +279,8 @@ void Simulation::build_series() {
 }
 
 void Simulation::sample_series() {
-  std::vector<double> row;
+  std::vector<double>& row = sample_;
+  row.clear();
   for (const auto& node : nodes_) {
     if (node->name != scenario_.run.node_under_test) continue;
     for (std::size_t plane = 0; plane < node->nic->ports().size(); ++plane) {
@@ -283,9 +289,7 @@ void Simulation::sample_series() {
       sampled_payload_bytes_[plane] = bytes;
     }
   }
-  for (const auto& node : nodes_) {
-    for (const Occupancy* buffer : node->nic->buffers()) row.push_back(static_cast<double>(buffer->level()));
-  }
+  for (const Occupancy* buffer : sampled_buffers_) row.push_back(static_cast<double>(buffer->level()));
   for (const auto& node : nodes_) {
     std::array<std::uint64_t, kEvStates> counts{};
     for (const PathTable* table : node->path_tables) {
@@ -310,7 +314,7 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
     if (interrupted.load()) return collect(RunStatus::partial, {});
     const std::uint64_t progress = progress_bytes();
     const bool nothing_to_come = !sc_core::sc_pending_activity();
-    if (progress != last_progress) progress_at_us = now_us;
+    if (progress != last_progress || computing()) progress_at_us = now_us;
     last_progress = progress;
     const bool stuck = nothing_to_come || now_us - progress_at_us > scenario_.run.stall_us;
     if (nodes_left() > 0 && stuck) return collect(RunStatus::stalled, describe_stall());

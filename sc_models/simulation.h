@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/occupancy.h"
 #include "host/workload.h"
 #include "nic/tx/srv6_encap_engine.h"
 #include "nic/tx/srv6_encap_rtl_path.h"
@@ -58,6 +59,7 @@ class Simulation {
 
   std::uint64_t nodes_left() const;
   std::uint64_t progress_bytes() const;
+  bool computing() const;
   bool wrong() const;
   void report_progress(std::uint64_t offered) const;
   void build_series();
@@ -76,6 +78,8 @@ class Simulation {
   std::unique_ptr<class Fabric> fabric_;
   std::vector<std::unique_ptr<Node>> nodes_;
   Series series_;
+  std::vector<const Occupancy*> sampled_buffers_;
+  std::vector<double> sample_;                        ///< one row of the series, reused
   std::vector<std::uint64_t> sampled_payload_bytes_;  ///< by plane, of the node under test, at the last sample
 };
 

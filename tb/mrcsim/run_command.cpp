@@ -60,6 +60,10 @@ LoadedTrace load_traffic(const ScenarioConfig& scenario) {
   return trace;
 }
 
+const char* why_without_details(RunStatus status) {
+  return status == RunStatus::partial ? "interrupted" : "no node can say what it waits for";
+}
+
 int run(const RunOptions& options) {
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, options.seed});
   const LoadedTrace trace = load_traffic(scenario);
@@ -85,7 +89,7 @@ int run(const RunOptions& options) {
   const int code = exit_code(result.status, interrupted.load());
   if (code != kExitOk) {
     fmt::print(stderr, "mrcsim: {}: {}\n", to_string(result.status),
-               result.details.empty() ? "interrupted" : result.details.front());
+               result.details.empty() ? why_without_details(result.status) : result.details.front());
   }
   return code;
 }
