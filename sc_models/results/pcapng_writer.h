@@ -1,0 +1,54 @@
+// Captured frames as one pcapng file: an interface block per port, timestamps in nanoseconds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mrc {
+
+/// Packets may come out of time order within a window: they are held back until flush_before() says that nothing
+/// earlier can come. Packets of one time are written by interface, then in the order in which they came, so that a file
+/// does not depend on which wheel ran first. The file appears under its name when close() has written it whole.
+class PcapngWriter {
+ public:
+  /// Throws OutputError if the file cannot be written beside `path`.
+  explicit PcapngWriter(const std::string& path);
+  /// Without close() before it, nothing is left behind.
+  ~PcapngWriter();
+  PcapngWriter(const PcapngWriter&) = delete;
+  PcapngWriter& operator=(const PcapngWriter&) = delete;
+
+  /// The number of a new Ethernet interface, from 0. `name` is what tools show, as "nic0.port3".
+  std::uint32_t add_interface(std::string_view name);
+  /// `frame`: an Ethernet frame without FCS, copied. `time_ps` is at least the last flush_before(); the file keeps
+  /// whole nanoseconds. Throws std::invalid_argument for an unknown interface or an earlier time.
+  void write(std::uint32_t interface, std::uint64_t time_ps, std::span<const std::byte> frame);
+  /// Writes what is held back and earlier than `time_ps`. Throws OutputError.
+  void flush_before(std::uint64_t time_ps);
+  /// Writes the rest and renames the file. Throws OutputError, once: then the file is gone.
+  void close();
+
+ private:
+  using HeldKey = std::pair<std::uint64_t, std::uint32_t>;  ///< time in ps, interface
+
+  void put_block(std::uint32_t type, std::span<const std::byte> body);
+  void put_packet(const HeldKey& key, std::span<const std::byte> frame);
+  void check();
+  void discard();
+
+  std::string path_;
+  std::string temporary_;
+  std::ofstream file_;
+  std::uint32_t interfaces_ = 0;
+  std::uint64_t flushed_before_ps_ = 0;
+  std::multimap<HeldKey, std::vector<std::byte>> held_;
+};
+
+}  // namespace mrc
