@@ -29,11 +29,13 @@ class BitWriter {
  private:
   constexpr void put(unsigned bits, std::uint64_t value) {
     if (bits > 32) {
-      for (unsigned shift = bits; shift > 0; shift -= 8) bytes_[at_++] = static_cast<std::byte>(value >> (shift - 8) & 0xFF);
+      for (unsigned shift = bits; shift > 0; shift -= 8)
+        bytes_[at_++] = static_cast<std::byte>(value >> (shift - 8) & 0xFF);
       return;
     }
     pending_ = pending_ << bits | (value & ((1ULL << bits) - 1));
-    for (count_ += bits; count_ >= 8; count_ -= 8) bytes_[at_++] = static_cast<std::byte>(pending_ >> (count_ - 8) & 0xFF);
+    for (count_ += bits; count_ >= 8; count_ -= 8)
+      bytes_[at_++] = static_cast<std::byte>(pending_ >> (count_ - 8) & 0xFF);
   }
 
   std::span<std::byte> bytes_;

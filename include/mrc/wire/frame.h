@@ -1,5 +1,5 @@
-// A packet as headers and back: encode_frame() writes the bytes of an Ethernet frame (without FCS), decode_frame() reads
-// arbitrary bytes, never outside them, and says which header and field was wrong.
+// A packet as headers and back: encode_frame() writes the bytes of an Ethernet frame (without FCS), decode_frame()
+// reads arbitrary bytes, never outside them, and says which header and field was wrong.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace mrc::wire {
 /// Where and why bytes are not an MRC packet. The texts are literals.
 struct DecodeError {
   std::string_view header;
-  std::string_view field;   ///< empty: the header does not fit into what is left
-  std::size_t offset = 0;   ///< of the header's first byte in the frame
+  std::string_view field;  ///< empty: the header does not fit into what is left
+  std::size_t offset = 0;  ///< of the header's first byte in the frame
   std::string_view reason;
 };
 
@@ -53,9 +53,10 @@ struct Frame {
   Erth erth;
   Eeth eeth;
   Aeth aeth;
-  std::span<const std::byte> payload;   ///< of the caller or of the decoded bytes; without pad
-  std::optional<std::uint32_t> icrc;    ///< empty: computed when encoded; always set when decoded whole
-  std::uint32_t icrc_expected = 0;      ///< of the decoded bytes
+  std::span<const std::byte> payload;  ///< of the caller or of the decoded bytes; without pad
+  std::array<std::byte, 3> pad{};     ///< the bth.pad bytes behind it; complete() makes them 0, a receiver ignores them
+  std::optional<std::uint32_t> icrc;  ///< empty: computed when encoded; always set when decoded whole
+  std::uint32_t icrc_expected = 0;    ///< of the decoded bytes
   /// A trimmed frame ends inside the packet: so many extension headers are whole, `payload` is what follows them.
   bool trimmed = false;
   std::uint8_t whole_extensions = 0;
@@ -75,12 +76,18 @@ constexpr bool visit_extensions(AnyFrame& frame, Visitor&& visit) {
     case Opcode::write_only_imm:
       return visit(frame.meth) && (frame.bth.ts == 0 || visit(frame.tseth)) && visit(frame.reth) &&
              (!has_immediate(opcode) || visit(frame.imm_dt));
-    case Opcode::transport_ack: return visit(frame.aeth);
-    case Opcode::endpoint_request: return visit(frame.erth);
-    case Opcode::endpoint_response: return visit(frame.eeth);
-    case Opcode::sack: return visit(frame.seth) && visit(frame.cc_state);
-    case Opcode::nack: return visit(frame.neth);
-    case Opcode::probe_request: return visit(frame.peth);
+    case Opcode::transport_ack:
+      return visit(frame.aeth);
+    case Opcode::endpoint_request:
+      return visit(frame.erth);
+    case Opcode::endpoint_response:
+      return visit(frame.eeth);
+    case Opcode::sack:
+      return visit(frame.seth) && visit(frame.cc_state);
+    case Opcode::nack:
+      return visit(frame.neth);
+    case Opcode::probe_request:
+      return visit(frame.peth);
   }
   return false;
 }
@@ -93,8 +100,10 @@ constexpr bool is_known_opcode(std::uint8_t opcode) {
     case Opcode::endpoint_response:
     case Opcode::sack:
     case Opcode::nack:
-    case Opcode::probe_request: return true;
-    default: return is_data(op);
+    case Opcode::probe_request:
+      return true;
+    default:
+      return is_data(op);
   }
 }
 
@@ -126,6 +135,7 @@ inline std::uint16_t ipv4_checksum(const Ipv4Header& header) {
 /// Precondition: the packet is at most 65,535 bytes long.
 inline void complete(Frame& frame) {
   frame.bth.pad = static_cast<std::uint8_t>((4 - frame.payload.size() % 4) % 4);
+  frame.pad = {};
   frame.icrc.reset();
   const std::size_t udp_length = header_bytes<UdpHeader>() + transport_bytes(frame);
   frame.udp.length = static_cast<std::uint16_t>(udp_length);
@@ -183,7 +193,7 @@ inline void encode_inner(const Frame& frame, std::vector<std::byte>& out) {
   });
   out.insert(out.end(), frame.payload.begin(), frame.payload.end());
   if (frame.trimmed) return;
-  out.resize(out.size() + frame.bth.pad);
+  out.insert(out.end(), frame.pad.begin(), frame.pad.begin() + frame.bth.pad);
   const std::uint32_t crc = frame.icrc ? *frame.icrc : icrc(std::span(out).subspan(start), frame.ipv4.has_value());
   detail::append_little_endian(crc, out);
 }
@@ -200,7 +210,8 @@ inline void encode_frame(const Frame& frame, std::vector<std::byte>& out) {
 /// One pass over the bytes; decode_frame() is its interface.
 class FrameDecoder {
  public:
-  FrameDecoder(std::span<const std::byte> bytes, const DecodeOptions& options) : bytes_(bytes), end_(bytes.size()), options_(options) {}
+  FrameDecoder(std::span<const std::byte> bytes, const DecodeOptions& options)
+      : bytes_(bytes), end_(bytes.size()), options_(options) {}
 
   /// The frame, or where it is wrong.
   std::optional<DecodeError> decode(Frame& frame) {
@@ -252,7 +263,8 @@ class FrameDecoder {
     return ipv6(frame.ipv6, false) && require(frame.ipv6.next_header == kNextHeaderUdp, "next_header", "is not UDP");
   }
   bool segment_routing(SegmentRoutingHeader& srh) {
-    return read(srh) && require(srh.routing_type == kRoutingTypeSegment, "routing_type", "is not 4 (segment routing)") &&
+    return read(srh) &&
+           require(srh.routing_type == kRoutingTypeSegment, "routing_type", "is not 4 (segment routing)") &&
            require(srh.length_8_bytes == 2, "hdr_ext_len", "does not stand for one segment") &&
            require(srh.segments_left <= 1, "segments_left", "is more than the one segment") &&
            require(srh.last_entry == 0, "last_entry", "is not the one segment");
@@ -265,7 +277,8 @@ class FrameDecoder {
     Ipv4Header& header = frame.ipv4.emplace();
     if (!read(header) || !require(header.version == 4, "version", "is not 4") ||
         !require(header.ihl == 5, "ihl", "is not 5: options are not used") ||
-        !require(header.fragment_offset == 0 && (header.flags & 1) == 0, "fragment_offset", "says that it is a fragment") ||
+        !require(header.fragment_offset == 0 && (header.flags & 1) == 0, "fragment_offset",
+                 "says that it is a fragment") ||
         !require(header.protocol == kNextHeaderUdp, "protocol", "is not UDP") ||
         !require(header.checksum == ipv4_checksum(header), "checksum", "is wrong") ||
         !require(header.total_length >= header_bytes<Ipv4Header>(), "total_length", "is shorter than the header")) {
@@ -274,7 +287,8 @@ class FrameDecoder {
     const std::size_t payload = header.total_length - header_bytes<Ipv4Header>();
     return lengths(payload, header.dscp, outermost, "total_length");
   }
-  /// What an IP header says about the bytes behind it, against what is there; the outermost one may say that it was trimmed.
+  /// What an IP header says about the bytes behind it, against what is there; the outermost one may say that it was
+  /// trimmed.
   bool lengths(std::size_t payload, std::uint8_t dscp, bool outermost, std::string_view field) {
     const std::size_t available = end_ - at_;
     if (outermost) {
@@ -321,6 +335,8 @@ class FrameDecoder {
       return fail("pad", "does not fit the payload");
     }
     frame.payload = bytes_.subspan(at_, body - frame.bth.pad);
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(at_ + frame.payload.size()), frame.bth.pad,
+                frame.pad.begin());
     const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes_[at_ + body + i]); };
     frame.icrc = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
     const std::size_t inner_at = end_ - (frame.udp.length + (frame.ipv4 ? 20U : 40U));
@@ -342,8 +358,10 @@ class FrameDecoder {
       case NackReason::no_pkt_buffer:
       case NackReason::no_resource:
       case NackReason::psn_oor_window:
-      case NackReason::unexp_event: return true;
-      case NackReason::none: break;
+      case NackReason::unexp_event:
+        return true;
+      case NackReason::none:
+        break;
     }
     return fail("nack_reason", "is none of the seven known");
   }
@@ -368,8 +386,10 @@ class FrameDecoder {
   DecodeError error_;
 };
 
-/// Decodes an Ethernet frame without FCS. `frame.payload` points into `bytes`. Any bytes are allowed; nothing is thrown.
-inline std::optional<DecodeError> decode_frame(std::span<const std::byte> bytes, const DecodeOptions& options, Frame& frame) {
+/// Decodes an Ethernet frame without FCS. `frame.payload` points into `bytes`. Any bytes are allowed; nothing is
+/// thrown.
+inline std::optional<DecodeError> decode_frame(std::span<const std::byte> bytes, const DecodeOptions& options,
+                                               Frame& frame) {
   return FrameDecoder(bytes, options).decode(frame);
 }
 

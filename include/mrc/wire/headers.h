@@ -471,7 +471,9 @@ static_assert(header_bytes<Aeth>() == 4);
 /// Where EETH.op lies in the first half-word (sources disagree): bits [5:4], or [3:2].
 enum class EethOpPosition : std::uint8_t { bits_5_4, bits_3_2 };
 
-constexpr unsigned eeth_op_shift(EethOpPosition position) { return position == EethOpPosition::bits_5_4 ? 4 : 2; }
+constexpr unsigned eeth_op_shift(EethOpPosition position) {
+  return position == EethOpPosition::bits_5_4 ? 4 : 2;
+}
 constexpr std::uint8_t eeth_op(const Eeth& header, EethOpPosition position) {
   return static_cast<std::uint8_t>(header.first_half >> eeth_op_shift(position) & 3);
 }

@@ -49,8 +49,8 @@ class Crc32 {
   std::uint32_t crc_ = 0xFFFF'FFFF;
 };
 
-/// ICRC of a packet that starts with its (inner) IPv6 or IPv4 header and ends before the ICRC. Precondition: at least the
-/// IP header, UDP and BTH are there.
+/// ICRC of a packet that starts with its (inner) IPv6 or IPv4 header and ends before the ICRC. Precondition: at least
+/// the IP header, UDP and BTH are there.
 inline std::uint32_t icrc(std::span<const std::byte> packet, bool ipv4) {
   constexpr std::size_t udp_bytes = 8;
   constexpr std::size_t bth_bytes = 12;
@@ -60,13 +60,13 @@ inline std::uint32_t icrc(std::span<const std::byte> packet, bool ipv4) {
   std::memcpy(head.data(), packet.data(), head_bytes);
   const auto mask = [&](std::size_t at, std::size_t count) { std::memset(head.data() + at, 0xFF, count); };
   if (ipv4) {
-    mask(1, 1);    // DSCP, ECN
-    mask(8, 1);    // TTL
-    mask(10, 2);   // header checksum
+    mask(1, 1);   // DSCP, ECN
+    mask(8, 1);   // TTL
+    mask(10, 2);  // header checksum
   } else {
     head[0] |= std::byte{0x0F};  // traffic class and flow label
     mask(1, 3);
-    mask(7, 1);    // hop limit
+    mask(7, 1);  // hop limit
   }
   mask(ip_bytes + 6, 2);              // UDP checksum
   mask(ip_bytes + udp_bytes + 4, 1);  // BTH, the byte that congestion marks may use

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "mrc/packet.h"
 #include "mrc/protocol_config.h"
@@ -36,13 +37,35 @@ inline DecodeOptions decode_options(const ProtocolConfig& config) {
           .eeth_op_position = EethOpPosition::bits_5_4};
 }
 
-/// DSCP of the outermost header: of the packet's role, or of trimming once a switch has cut it.
-inline std::uint8_t outer_dscp(const Packet& packet, const ProtocolConfig& config) {
-  TrafficRole role = packet.role;
-  if (packet.damage == Damage::trimmed) {
-    role = packet.trimmed_at_last_hop ? TrafficRole::trimmed_lasthop : TrafficRole::trimmed;
+/// Role in the outermost header: the packet's, or that of trimming once a switch has cut it.
+constexpr TrafficRole outer_role(const Packet& packet) {
+  if (packet.damage != Damage::trimmed) return packet.role;
+  return packet.trimmed_at_last_hop ? TrafficRole::trimmed_lasthop : TrafficRole::trimmed;
+}
+/// Role that the sender gave the packet, which stays in the inner header: only trimmable packets are trimmed.
+constexpr TrafficRole sent_role(const Packet& packet) {
+  if (packet.damage != Damage::trimmed) return packet.role;
+  return packet.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
+}
+
+/// Payload bytes of a packet as its sender made it, 0 for control. A trimmed one has lost them: its message length and
+/// `mtu_bytes` tell.
+constexpr std::uint32_t sent_payload_bytes(const Packet& packet, std::uint32_t mtu_bytes) {
+  if (packet.damage != Damage::trimmed) return packet.payload_bytes;
+  switch (packet.opcode) {
+    case Opcode::write_first:
+    case Opcode::write_middle:
+      return mtu_bytes;
+    case Opcode::write_last:
+    case Opcode::write_last_imm:
+      return (packet.dma_length - 1) % mtu_bytes + 1;
+    default:
+      return packet.dma_length;
   }
-  return config.dscp[static_cast<std::size_t>(role)];
+}
+
+constexpr bool is_endpoint(Opcode op) {
+  return op == Opcode::endpoint_request || op == Opcode::endpoint_response;
 }
 
 namespace detail {
@@ -98,7 +121,8 @@ inline void put_extensions(const Packet& packet, Frame& frame) {
       frame.aeth.syndrome = packet.transport_ack.syndrome;
       frame.aeth.msn = packet.transport_ack.msn;
       return;
-    default: break;
+    default:
+      break;
   }
   frame.meth = {packet.rqmsn, packet.msn};
   frame.bth.ts = packet.has_timestamp ? 1 : 0;
@@ -150,8 +174,11 @@ inline void get_extensions(const Frame& frame, const DecodeOptions& options, Pac
                          .op = static_cast<EndpointOp>(eeth_op(frame.eeth, options.eeth_op_position))};
       packet.tx_timestamp = frame.eeth.tx_timestamp;
       return;
-    case Opcode::transport_ack: packet.transport_ack = {frame.aeth.msn, frame.aeth.syndrome}; return;
-    default: break;
+    case Opcode::transport_ack:
+      packet.transport_ack = {frame.aeth.msn, frame.aeth.syndrome};
+      return;
+    default:
+      break;
   }
   packet.rqmsn = frame.meth.rqmsn;
   packet.msn = frame.meth.msn;
@@ -166,30 +193,26 @@ inline void get_extensions(const Frame& frame, const DecodeOptions& options, Pac
 
 }  // namespace detail
 
-/// Headers of `packet` as it leaves `source_node` on its plane, or as it is on the way. `payload` holds the packet's
-/// bytes, `packet.payload_bytes` long; it may be empty while headers only matter.
+/// Headers of `packet` as it leaves `source_node` on its plane, or as it is on the way. `payload` holds the bytes that
+/// the lengths count, sent_payload_bytes() of them. The frame is whole also for a trimmed packet.
 inline Frame to_frame(const Packet& packet, const ProtocolConfig& config, std::span<const std::byte> payload) {
   Frame frame;
   frame.ethernet.src = detail::mac_bits(port_mac(packet.source_node, packet.plane));
   frame.ethernet.dst = detail::mac_bits(port_mac(packet.destination_node, packet.plane));
   const EvFields ev = split_ev(packet.ev, config.ev_half_order);
-  const auto sent_ecn = static_cast<std::uint8_t>(packet.ecn == Ecn::ce ? Ecn::ect0 : packet.ecn);
   frame.ipv6.src = port_address(packet.source_node, packet.plane);
   frame.ipv6.dst = port_address(packet.destination_node, packet.plane);
   frame.ipv6.flow_label = ev.flow_label_low;
-  frame.ipv6.dscp = config.dscp[static_cast<std::size_t>(packet.role)];
-  frame.ipv6.ecn = sent_ecn;
-  if (config.encapsulation == Encapsulation::none) {
-    frame.ipv6.dscp = outer_dscp(packet, config);
-    frame.ipv6.ecn = static_cast<std::uint8_t>(packet.ecn);
-  } else {
-    Ipv6Header& outer = frame.outer.emplace();
-    outer.dscp = outer_dscp(packet, config);
-    outer.ecn = static_cast<std::uint8_t>(packet.ecn);
-    outer.hop_limit = packet.hop_limit;
-    outer.src = frame.ipv6.src;
-    outer.dst = packet.outer_dst;
+  frame.ipv6.dscp = config.dscp[static_cast<std::size_t>(sent_role(packet))];
+  frame.ipv6.ecn = static_cast<std::uint8_t>(packet.ecn == Ecn::ce ? Ecn::ect0 : packet.ecn);
+  if (config.encapsulation != Encapsulation::none) {
+    frame.outer.emplace().src = frame.ipv6.src;
+    frame.outer->dst = packet.outer_dst;
   }
+  Ipv6Header& outermost = frame.outer ? *frame.outer : frame.ipv6;
+  outermost.dscp = config.dscp[static_cast<std::size_t>(outer_role(packet))];
+  outermost.ecn = static_cast<std::uint8_t>(packet.ecn);
+  outermost.hop_limit = packet.hop_limit;
   if (config.encapsulation == Encapsulation::srv6_srh) frame.srh.emplace().segment = packet.outer_dst;
   frame.udp.src_port = ev.source_port;
   frame.udp.dst_port = config.udp_port;
@@ -198,15 +221,32 @@ inline Frame to_frame(const Packet& packet, const ProtocolConfig& config, std::s
   frame.bth.dqp = packet.destination_qp;
   frame.bth.a = packet.ack_request ? 1 : 0;
   frame.bth.rtx = packet.retransmission ? 1 : 0;
-  frame.bth.psn = packet.psn;
+  frame.bth.psn = is_endpoint(packet.opcode) ? packet.endpoint.request_id : packet.psn;
   frame.payload = payload;
   detail::put_extensions(packet, frame);
   complete(frame);
   return frame;
 }
 
-/// The packet that a decoded frame stands for; damage and role follow from the DSCPs. The payload points into the frame's
-/// bytes. For a trimmed frame, fields of headers that were cut off keep their defaults.
+/// Replaces `out` by the Ethernet frame (without FCS) as it is on the link: cut to `trim_bytes` if it was trimmed, with
+/// a bit inverted that ICRC covers if it was corrupted. A packet by reference only gets a payload of zeros.
+inline void encode_packet(const Packet& packet, const ProtocolConfig& config, std::uint32_t trim_bytes,
+                          std::vector<std::byte>& out) {
+  const std::uint32_t payload_bytes = sent_payload_bytes(packet, config.mtu_bytes);
+  std::vector<std::byte> zeros(packet.payload == nullptr ? payload_bytes : 0);
+  const auto* payload = packet.payload == nullptr ? zeros.data() : packet.payload;
+  const Frame frame = to_frame(packet, config, {payload, payload_bytes});
+  encode_frame(frame, out);
+  if (packet.damage == Damage::trimmed && trim_bytes < out.size()) out.resize(trim_bytes);
+  if (packet.damage != Damage::corrupted) return;
+  const std::size_t covered = transport_bytes(frame) - header_bytes<Bth>();
+  const std::size_t bit = packet.corrupt_bit % (8 * covered);
+  out[out.size() - covered + bit / 8] ^= static_cast<std::byte>(0x80 >> bit % 8);
+}
+
+/// The packet that a decoded frame stands for; damage and role follow from the DSCPs. The payload points into the
+/// frame's bytes. For a trimmed frame, fields of headers that were cut off keep their defaults. Precondition: an inner
+/// IPv6 header, whose addresses are those of address_plan.h.
 inline Packet from_frame(const Frame& frame, const ProtocolConfig& config) {
   Packet packet;
   const Ipv6Header& outermost = frame.outer ? *frame.outer : frame.ipv6;
@@ -231,6 +271,7 @@ inline Packet from_frame(const Frame& frame, const ProtocolConfig& config) {
   if (frame.trimmed) {
     packet.damage = Damage::trimmed;
     packet.trimmed_at_last_hop = outermost.dscp == config.dscp[static_cast<std::size_t>(TrafficRole::trimmed_lasthop)];
+    packet.role = outer_role(packet);
     return packet;
   }
   packet.payload = frame.payload.data();
