@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Configures once and builds: tb/build.sh DIR [cmake --build arguments]. Quick when nothing changed.
+# Configures and builds: tb/build.sh DIR [cmake --build arguments]. Quick when nothing changed; configures again when
+# packages have come or gone since, so that what they make possible is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$1
 shift
-if [ ! -f "$dir/build.ninja" ]; then
+packages=$(grep -hv '^#' tb/packages.txt tests/packages.txt | xargs dpkg-query -W 2>/dev/null || true)
+if [ ! -f "$dir/build.ninja" ] || [ "$packages" != "$(cat "$dir/configured-with" 2>/dev/null)" ]; then
   echo "Configuring $dir (details in $dir/configure.log)"
   mkdir -p "$dir"
   if ! cmake -S . -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release ${MRCSIM_CMAKE_FLAGS:-} >"$dir/configure.log" 2>&1; then
     tail -n 20 "$dir/configure.log" >&2
     exit 1
   fi
+  printf '%s\n' "$packages" >"$dir/configured-with"
   grep -E '^-- (tests|bench|fuzz):' "$dir/configure.log" || true
 fi
 NINJA_STATUS='[%f/%t, %es] ' cmake --build "$dir" "$@"

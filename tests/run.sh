@@ -16,4 +16,4 @@ fi
 tb/install.sh tb/packages.txt tests/packages.txt
 tb/build.sh build
 cd build
-ctest --output-on-failure --progress -j "$(nproc)" "${select[@]}" "$@"
+ctest --no-tests=error --output-on-failure --progress -j "$(nproc)" "${select[@]}" "$@"

@@ -50,6 +50,7 @@ struct ProtocolConfig {
   std::uint32_t assumed_bad_losses = 1;      ///< untrimmed losses that make an EV ASSUMED_BAD (paper: first), 1 … 8
   ProbeSkipState probe_skip_state = ProbeSkipState::skip;
   TimePs probe_interval_ps = 100 * kPsPerUs; ///< between probes of one ASSUMED_BAD EV (assumption)
+  TimePs probe_timeout_ps = 50 * kPsPerUs;   ///< unanswered by then: lost (assumption; the API's example has 2 ms)
   std::uint32_t probe_successes = 3;         ///< good replies in a row that revive it (assumption)
   std::uint32_t always_skip_threshold = 0;   ///< responder marks ALWAYS_SKIP after so many CE marks in a row on an EV; 0 = off
   PathTableScope path_table_scope = PathTableScope::qp;

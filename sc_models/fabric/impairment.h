@@ -30,7 +30,7 @@ class Impairment {
         ecn_(config.ecn_rate),
         random_(seed, link) {}
 
-  /// Decides what becomes of `packet` and marks it. Only data that asks for it is trimmed or CE-marked.
+  /// Decides what becomes of `packet` and marks it. Only data is trimmed, only data and probes are CE-marked.
   Verdict apply(Packet& packet) {
     if (random_.chance(loss_)) {
       ++counts_.dropped;
@@ -40,7 +40,7 @@ class Impairment {
       packet.damage = Damage::corrupted;
       packet.corrupt_bit = static_cast<std::uint32_t>(random_.next());
       ++counts_.corrupted;
-    } else if (is_data(packet.opcode) && packet.damage == Damage::none) {
+    } else if (takes_data_class(packet) && packet.damage == Damage::none) {
       mark_data(packet);
     }
     if (!random_.chance(duplicate_)) return Verdict::pass;
@@ -50,12 +50,12 @@ class Impairment {
   const ImpairmentCounts& counts() const { return counts_; }
 
  private:
+  static bool takes_data_class(const Packet& packet) {
+    return is_data(packet.opcode) || packet.opcode == Opcode::probe_request;
+  }
   void mark_data(Packet& packet) {
-    if (random_.chance(trim_)) {
+    if (is_data(packet.opcode) && random_.chance(trim_)) {
       packet.damage = Damage::trimmed;
-      packet.payload_bytes = 0;
-      packet.payload = nullptr;
-      packet.role = TrafficRole::trimmed;
       ++counts_.trimmed;
     }
     if (packet.ecn != Ecn::not_ect && random_.chance(ecn_)) {

@@ -8,8 +8,8 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
          const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl)
     : sc_module(name) {
   const KeyedRandom pcie_random(context.scenario.seed, fmt::format("nic{}.pcie", context.node));
-  pcie_ = std::make_unique<PcieDma>("pcie_dma", owner, context.config.pcie, context.clock, pcie_random,
-                                    context.tx_work);
+  pcie_ =
+      std::make_unique<PcieDma>("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work);
   std::vector<Port*> ports;
   for (std::uint32_t i = 0; i < links.size(); ++i) {
     ports_.push_back(std::make_unique<Port>(fmt::format("port{}", i).c_str(), owner, context, i, *links[i].transmit,
@@ -38,13 +38,16 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   control_queue_ = std::make_unique<ControlQueue>("control_queue", owner, context, ports);
   ack_coalescer_ = std::make_unique<AckCoalescer>("ack_coalescer", owner, context, *control_queue_);
   completion_ = std::make_unique<Completion>("completion", owner, context, *pcie_);
-  dma_write_ =
-      std::make_unique<DmaWrite>("dma_write", owner, context, *pcie_, memory, *ack_coalescer_, *completion_);
+  dma_write_ = std::make_unique<DmaWrite>("dma_write", owner, context, *pcie_, memory, *ack_coalescer_, *completion_);
   psn_tracker_ = std::make_unique<PsnTracker>("psn_tracker", owner, context, *parser_, *dma_write_, *ack_coalescer_);
 
   // Control: SACK, NACK, transport ACK → retransmit_buffer, path table, congestion, completion
   sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, *parser_);
-  sack_processor_->connect(*qp_scheduler_, *retransmit_buffer_, *spray_scheduler_, *retransmit_timer_, *completion_);
+  probe_engine_ = std::make_unique<ProbeEngine>("probe_engine", owner, context, ports);
+  probe_engine_->connect(*sack_processor_);
+  psn_tracker_->connect(*probe_engine_);
+  sack_processor_->connect(*qp_scheduler_, *retransmit_buffer_, *spray_scheduler_, *retransmit_timer_, *completion_,
+                           *probe_engine_);
   retransmit_timer_->connect(*sack_processor_);
   wqe_fetch_->connect(*sack_processor_);
 
@@ -52,12 +55,12 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
 }
 
 std::vector<IssueSlot*> Nic::mutable_slots() {
-  std::vector<IssueSlot*> slots{&doorbell_->slot,          &qp_scheduler_->slot,  &wqe_fetch_->slot,
-                                &segmenter_->slot,         &payload_fetch_->slot, &pcie_->read_issue_slot(),
-                                &pcie_->read_data_slot(),  &spray_scheduler_->slot, &retransmit_buffer_->slot,
-                                &srv6_encap_->slot,        &parser_->slot,        &psn_tracker_->slot,
-                                &pcie_->write_slot(),      &ack_coalescer_->slot, &control_queue_->slot,
-                                &sack_processor_->slot,    &completion_->slot};
+  std::vector<IssueSlot*> slots{&doorbell_->slot,         &qp_scheduler_->slot,    &wqe_fetch_->slot,
+                                &segmenter_->slot,        &payload_fetch_->slot,   &pcie_->read_issue_slot(),
+                                &pcie_->read_data_slot(), &spray_scheduler_->slot, &retransmit_buffer_->slot,
+                                &srv6_encap_->slot,       &parser_->slot,          &psn_tracker_->slot,
+                                &pcie_->write_slot(),     &ack_coalescer_->slot,   &control_queue_->slot,
+                                &sack_processor_->slot,   &completion_->slot};
   for (const auto& port : ports_) slots.push_back(&port->slot);
   return slots;
 }
@@ -90,7 +93,8 @@ std::vector<const Occupancy*> Nic::buffers() const {
                                         &ack_coalescer_->in().occupancy(),
                                         &ack_coalescer_->transport_acks().occupancy(),
                                         &control_queue_->in().occupancy(),
-                                        &completion_->in().occupancy()};
+                                        &completion_->in().occupancy(),
+                                        &probe_engine_->outstanding()};
   for (const auto& port : ports_) {
     buffers.push_back(&port->tx_fifo());
     buffers.push_back(&port->control_fifo());

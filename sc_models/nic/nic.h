@@ -10,6 +10,7 @@
 #include "nic/control/ack_coalescer.h"
 #include "nic/control/completion.h"
 #include "nic/control/control_queue.h"
+#include "nic/control/probe_engine.h"
 #include "nic/control/retransmit_timer.h"
 #include "nic/control/sack_processor.h"
 #include "nic/nic_context.h"
@@ -73,6 +74,7 @@ class Nic : public sc_core::sc_module {
   std::unique_ptr<DmaWrite> dma_write_;
   std::unique_ptr<PsnTracker> psn_tracker_;
   std::unique_ptr<SackProcessor> sack_processor_;
+  std::unique_ptr<ProbeEngine> probe_engine_;
 };
 
 }  // namespace mrc::timing

@@ -64,6 +64,9 @@ struct Qp {
   bool granted = false;              ///< the segmenter works on it
   bool waits_for_window = false;     ///< in congestion->waiting
   bool waits_for_entries = false;    ///< in the retransmit buffer's waiting list
+  TimePs probe_at = kNever;          ///< when the probe engine looks at it for an EV to probe
+  TimePs reverse_probe_at = 0;       ///< no EV probe for its control packets before
+  TimePs data_sent_at = 0;           ///< latest data packet that left the spray scheduler
   TimePs timer_at = kNever;          ///< the earliest time at which the retransmit timer looks at it
 };
 

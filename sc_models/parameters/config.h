@@ -125,6 +125,10 @@ struct NicConfig {
     PipelineConfig pipeline{8, 4};
     std::uint32_t queue_entries = 256;
   } sack_processor;
+  struct ProbeEngine {
+    PipelineConfig pipeline{4, 1};
+    std::uint32_t outstanding_probes = 256;
+  } probe_engine;
   struct Completion {
     PipelineConfig pipeline{4, 1};
     std::uint32_t queue_entries = 256;

@@ -293,6 +293,8 @@ void nic_parameters(Table& t) {
   MRC_PIPELINE(nic.sack_processor, assumption);
   MRC_NODE(nic.sack_processor.queue_entries, "entries", 1, 65'536, "received SACKs, NACKs and ACKs not looked at yet",
            assumption);
+  MRC_PIPELINE(nic.probe_engine, assumption);
+  MRC_NODE(nic.probe_engine.outstanding_probes, "probes", 1, 16'384, "probes sent and not answered", assumption);
   MRC_PIPELINE(nic.completion, assumption);
   MRC_NODE(nic.completion.queue_entries, "entries", 1, 65'536, "completions that wait for their CQE write", assumption);
   MRC_NODE(nic.completion.cqe_bytes, "bytes", 16, 128, "size of a CQE", assumption);
@@ -368,6 +370,9 @@ void protocol_parameters(Table& t) {
   t.scenario_ns(
       "protocol.probe_interval_ns", [](ScenarioConfig & c) -> auto& { return c.protocol.probe_interval_ps; },
       {100, 1e12}, "between two probes of an ASSUMED_BAD EV", assumption);
+  t.scenario_ns(
+      "protocol.probe_timeout_ns", [](ScenarioConfig & c) -> auto& { return c.protocol.probe_timeout_ps; }, {100, 1e12},
+      "a probe that is not answered by then is lost", assumption);
   MRC_SCENARIO(protocol.probe_successes, "probes", 1, 255, "good replies in a row that make an EV GOOD again",
                assumption);
   MRC_SCENARIO(protocol.always_skip_threshold, "marks", 0, 65'535,

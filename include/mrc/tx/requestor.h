@@ -430,8 +430,9 @@ class Requestor {
   void report_path(const SackFields& sack, TimePs now) {
     const EvIndex ev = paths_->find(sack.entropy);
     if (ev == kNoEv) return;
-    constexpr std::array<PathEvent, 3> events{PathEvent::delivered, PathEvent::ecn, PathEvent::always_skip};
-    paths_->report(ev, events[static_cast<std::size_t>(sack.mark)], now);
+    constexpr std::array<PathEvent, 3> of_data{PathEvent::delivered, PathEvent::ecn, PathEvent::always_skip};
+    constexpr std::array<PathEvent, 3> of_probe{PathEvent::probe_delivered, PathEvent::probe_ecn, PathEvent::always_skip};
+    paths_->report(ev, (sack.probe ? of_probe : of_data)[static_cast<std::size_t>(sack.mark)], now);
   }
   std::uint64_t newly_received(std::uint32_t rcvd_bytes) {
     const std::uint32_t units = (rcvd_bytes - last_rcvd_bytes_) & 0xFF'FFFF;

@@ -15,9 +15,9 @@ struct AckJob {
   enum class Kind : std::uint8_t { sack, nack, transport_ack };
   std::uint32_t qp = 0;
   Kind kind = Kind::sack;
-  SackTrigger trigger;                ///< with sack
-  NackFields nack;                    ///< with nack
-  TransportAckFields transport_ack;   ///< with transport_ack
+  SackTrigger trigger;               ///< with sack
+  NackFields nack;                   ///< with nack
+  TransportAckFields transport_ack;  ///< with transport_ack
 };
 
 class AckCoalescer : public Box {

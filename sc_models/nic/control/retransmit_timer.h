@@ -1,5 +1,6 @@
-// Local ACK timers of all QPs: a heap of the earliest times at which a QP can time out. A later deadline leaves the earlier
-// entry standing and is found out when it fires, so that the usual case, an acknowledgement in time, costs a comparison.
+// Local ACK timers of all QPs: a heap of the earliest times at which a QP can time out. A later deadline leaves the
+// earlier entry standing and is found out when it fires, so that the usual case, an acknowledgement in time, costs a
+// comparison.
 #pragma once
 
 #include <vector>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nic/control/completion.h"
+#include "nic/control/probe_engine.h"
 #include "nic/control/retransmit_timer.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_buffer.h"
@@ -17,17 +18,20 @@ SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& o
 }
 
 void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer,
-                            SprayScheduler& spray_scheduler, RetransmitTimer& timer, Completion& completion) {
+                            SprayScheduler& spray_scheduler, RetransmitTimer& timer, Completion& completion,
+                            ProbeEngine& probe_engine) {
   scheduler_ = &scheduler;
   retransmit_buffer_ = &retransmit_buffer;
   spray_scheduler_ = &spray_scheduler;
   timer_ = &timer;
   completion_ = &completion;
+  probe_engine_ = &probe_engine;
 }
 
 AckResult SackProcessor::apply(TimePs now, Qp& qp, const Packet& packet) {
   switch (packet.opcode) {
     case Opcode::sack:
+      learn_paths(qp, packet.sack);
       return qp.requestor->on_sack(packet.sack, now);
     case Opcode::nack:
       return qp.requestor->on_nack(packet.nack, now);
@@ -36,6 +40,25 @@ AckResult SackProcessor::apply(TimePs now, Qp& qp, const Packet& packet) {
     default:
       return {};
   }
+}
+
+void SackProcessor::learn_paths(Qp& qp, const SackFields& sack) {
+  if (sack.probe) probe_engine_->answered(static_cast<std::uint16_t>(sack.ack_psn_offset));
+  const EvIndex ev = qp.paths->find(sack.entropy);
+  if (ev != kNoEv && sack.mark == PathMark::none) qp.reverse_paths->confirm(qp.paths->plane(ev), sack.entropy);
+}
+
+void SackProcessor::dispatch(TimePs now, const Packet& packet) {
+  if (packet.opcode == Opcode::endpoint_request || packet.opcode == Opcode::endpoint_response) {
+    probe_engine_->endpoint_packet(now, packet);
+    return;
+  }
+  Qp* qp = nic_.find_qp(packet.destination_qp);
+  if (qp == nullptr || !qp->requestor) {
+    ++nic_.counters.unknown_qp;
+    return;
+  }
+  follow_up(now, *qp, apply(now, *qp, packet));
 }
 
 void SackProcessor::complete(TimePs now, Qp& qp) {
@@ -60,6 +83,7 @@ void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result) {
   if (!qp.congestion->waiting.empty()) scheduler_->window_opened(*qp.congestion, now);
   spray_scheduler_->retry(now);
   timer_->update(index, now);
+  probe_engine_->update(index, now);
 }
 
 void SackProcessor::step(TimePs now) {
@@ -82,7 +106,7 @@ void SackProcessor::step(TimePs now) {
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);
-  if (Qp* qp = nic_.find_qp(packet->destination_qp)) follow_up(now, *qp, apply(now, *qp, *packet));
+  dispatch(now, *packet);
   nic_.packets.release(packet);
   in_.wait_ready(next_start_);
 }

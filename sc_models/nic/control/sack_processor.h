@@ -11,6 +11,7 @@
 namespace mrc::timing {
 
 class Completion;
+class ProbeEngine;
 class QpScheduler;
 class RetransmitBuffer;
 class RetransmitTimer;
@@ -20,7 +21,7 @@ class SackProcessor : public Box {
  public:
   SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser);
   void connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer, SprayScheduler& spray_scheduler,
-               RetransmitTimer& timer, Completion& completion);
+               RetransmitTimer& timer, Completion& completion, ProbeEngine& probe_engine);
 
   void step(TimePs now) override;
   /// Follows up what a QP's requestor has learned, from a packet or from a timer.
@@ -32,6 +33,9 @@ class SackProcessor : public Box {
   /// Hands the QP's completions on, as far as there is room; the rest follows when there is.
   void complete(TimePs now, Qp& qp);
   AckResult apply(TimePs now, Qp& qp, const Packet& packet);
+  /// What the SACK says about paths besides the path table: an answered probe, an EV that control packets can use.
+  void learn_paths(Qp& qp, const SackFields& sack);
+  void dispatch(TimePs now, const Packet& packet);
 
   NicContext& nic_;
   Fifo<Packet*>& in_;
@@ -40,6 +44,7 @@ class SackProcessor : public Box {
   SprayScheduler* spray_scheduler_ = nullptr;
   RetransmitTimer* timer_ = nullptr;
   Completion* completion_ = nullptr;
+  ProbeEngine* probe_engine_ = nullptr;
   std::vector<Qp*> uncompleted_;
   TimePs next_start_ = 0;
 };

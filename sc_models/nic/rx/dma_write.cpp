@@ -28,7 +28,9 @@ bool DmaWrite::has_staging(TimePs now, std::uint32_t bytes) {
   return staging_.fits(bytes);
 }
 
-void DmaWrite::reserve_staging(TimePs now, std::uint32_t bytes) { staging_.add(now, bytes); }
+void DmaWrite::reserve_staging(TimePs now, std::uint32_t bytes) {
+  staging_.add(now, bytes);
+}
 
 void DmaWrite::close_messages(TimePs now, TimePs issued, const WriteJob& job) {
   Qp& qp = nic_.qps[job.qp];

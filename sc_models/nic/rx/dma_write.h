@@ -1,5 +1,5 @@
-// Writes accepted payload to host memory as posted writes, in the order in which packets were accepted; owns the staging
-// buffer from which it writes. What a write completes (transport ACK, receive completion) follows its last TLP.
+// Writes accepted payload to host memory as posted writes, in the order in which packets were accepted; owns the
+// staging buffer from which it writes. What a write completes (transport ACK, receive completion) follows its last TLP.
 #pragma once
 
 #include <vector>
@@ -48,7 +48,8 @@ class DmaWrite : public Box {
   };
   void free_staging(TimePs now);
   void write(TimePs now, const WriteJob& job);
-  /// The write that closes messages leaves behind at `issued`: transport ACK after it, receive completions behind the data.
+  /// The write that closes messages leaves behind at `issued`: transport ACK after it, receive completions behind the
+  /// data.
   void close_messages(TimePs now, TimePs issued, const WriteJob& job);
   bool has_room_for_answers(TimePs now);
 

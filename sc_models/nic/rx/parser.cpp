@@ -31,8 +31,8 @@ void Parser::step(TimePs now) {
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.parser.pipeline;
-  const std::uint64_t packet_beats =
-      beats(wire_bytes(head, nic_.scenario.protocol.encapsulation) - kEthernetOverheadBytes, nic_.config.nic.datapath_bits);
+  const std::uint64_t packet_beats = beats(
+      wire_bytes(head, nic_.scenario.protocol.encapsulation) - kEthernetOverheadBytes, nic_.config.nic.datapath_bits);
   next_start_ = now + nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
   slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);

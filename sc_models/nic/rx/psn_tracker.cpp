@@ -1,8 +1,11 @@
 #include "nic/rx/psn_tracker.h"
 
+#include "nic/control/probe_engine.h"
+
 namespace mrc::timing {
 
-PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer)
+PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
+                       DmaWrite& dma_write, AckCoalescer& ack_coalescer)
     : Box(name, owner),
       slot("psn_tracker", nic.rx_work),
       nic_(nic),
@@ -60,6 +63,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     if (!staging) dma_write_.refuse_staging(now);
     decision = responder.accept(*packet, {.packet_buffer_available = staging, .other_resource_available = true}, now);
   }
+  if (is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
   answer(now, *packet, *qp, decision);
   if (decision.place) {
     dma_write_.reserve_staging(now, packet->payload_bytes);

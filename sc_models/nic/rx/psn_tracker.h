@@ -1,5 +1,5 @@
-// Asks ring 1 what becomes of each data packet (place, duplicate, NACK), after room in the staging buffer is promised and
-// before its bit is set, and passes on the write and the acknowledgement that follow.
+// Asks ring 1 what becomes of each data packet (place, duplicate, NACK), after room in the staging buffer is promised
+// and before its bit is set, and passes on the write and the acknowledgement that follow.
 #pragma once
 
 #include "engine/box.h"
@@ -12,10 +12,14 @@
 
 namespace mrc::timing {
 
+class ProbeEngine;
+
 class PsnTracker : public Box {
  public:
-  PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser, DmaWrite& dma_write, AckCoalescer& ack_coalescer);
+  PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
+             DmaWrite& dma_write, AckCoalescer& ack_coalescer);
 
+  void connect(ProbeEngine& probe_engine) { probe_engine_ = &probe_engine; }
   void step(TimePs now) override;
 
   IssueSlot slot;
@@ -29,6 +33,7 @@ class PsnTracker : public Box {
   Fifo<Packet*>& in_;
   DmaWrite& dma_write_;
   AckCoalescer& ack_coalescer_;
+  ProbeEngine* probe_engine_ = nullptr;
   TimePs next_start_ = 0;
 };
 

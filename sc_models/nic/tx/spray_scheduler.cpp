@@ -61,6 +61,7 @@ void SprayScheduler::step(TimePs now) {
   packet.plane = qp.paths->plane(ev);
   ports_[packet.plane]->reserve_data(now, bytes);
   qp.requestor->transmitted(packet.psn, ev, now);
+  qp.data_sent_at = now;
   timer_.update(nic_.index_of(qp), now);
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);

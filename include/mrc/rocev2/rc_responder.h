@@ -1,0 +1,127 @@
+// The receiving half of a RoCEv2 RC queue pair: only the expected PSN is taken, the first packet beyond a gap is
+// answered by a NAK, duplicates by an ACK (IBTA, reliable connection responder).
+#pragma once
+
+#include <cstdint>
+
+#include "mrc/packet.h"
+#include "mrc/ring.h"
+#include "mrc/rocev2/rc_config.h"
+#include "mrc/rx/protection.h"
+#include "mrc/rx/responder.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// What is to be done with a packet: write it, then answer with `answer` in a packet of PSN `answer_psn`.
+struct RcRxDecision {
+  bool place = false;
+  bool respond = false;
+  std::uint32_t closes_messages = 0;
+  Psn answer_psn = 0;         ///< ACK: the last PSN taken; NAK: the expected one
+  TransportAckFields answer;  ///< AETH, with respond
+};
+
+struct RcResponderCounters {
+  std::uint64_t accepted = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t out_of_sequence = 0;  ///< dropped beyond a gap
+  std::uint64_t naks = 0;
+  std::uint64_t no_buffer = 0;  ///< dropped for want of room: go-back-N repairs it like a loss
+  std::uint64_t protection_faults = 0;
+};
+
+class RcResponder {
+ public:
+  /// `protection` is the NIC's and outlives the responder.
+  RcResponder(const RcConfig& config, Psn first_psn, const ProtectionTable& protection, ProtectionDomain domain)
+      : config_(&config), protection_(&protection), domain_(domain), expected_(first_psn) {}
+
+  RcRxDecision accept(const Packet& packet, const RxResources& resources, TimePs) {
+    if (in_error_) return {};
+    const std::int32_t ahead = psn_distance(packet.psn, expected_);
+    if (ahead < 0) return repeat_ack();
+    if (ahead > 0) return out_of_sequence();
+    if (!resources.packet_buffer_available || !resources.other_resource_available) {
+      ++counters_.no_buffer;
+      return {};
+    }
+    if (protection_->check(packet, domain_) != ProtectionFault::none) return refuse();
+    return take_in(packet);
+  }
+
+  /// Next completed WRITE_IMM in the order of sending; false without one.
+  bool pop_receive_completion(ReceiveCompletion& completion) {
+    if (immediates_.empty()) return false;
+    completion = immediates_.front();
+    immediates_.pop();
+    return true;
+  }
+
+  Psn expected_psn() const { return expected_; }
+  bool in_error() const { return in_error_; }
+  const RcResponderCounters& counters() const { return counters_; }
+
+ private:
+  RcRxDecision take_in(const Packet& packet) {
+    ++counters_.accepted;
+    expected_ = psn_add(expected_, 1);
+    nak_sent_ = false;
+    RcRxDecision decision{.place = true};
+    if (ends_message(packet.opcode)) {
+      decision.closes_messages = 1;
+      ++completed_;
+    }
+    if (has_immediate(packet.opcode)) immediates_.push({packet.immediate, packet.msn});
+    if (++unacknowledged_ >= config_->ack_every_packets || packet.ack_request) acknowledge(decision);
+    return decision;
+  }
+  RcRxDecision repeat_ack() {
+    ++counters_.duplicates;
+    RcRxDecision decision;
+    acknowledge(decision);
+    return decision;
+  }
+  RcRxDecision out_of_sequence() {
+    ++counters_.out_of_sequence;
+    if (nak_sent_) return {};
+    nak_sent_ = true;
+    return nak(kRcNakSequenceError);
+  }
+  /// A protection fault ends the queue pair (IBTA: remote access error).
+  RcRxDecision refuse() {
+    ++counters_.protection_faults;
+    in_error_ = true;
+    return nak(kRcNakRemoteAccess);
+  }
+
+  void acknowledge(RcRxDecision& decision) {
+    unacknowledged_ = 0;
+    decision.respond = true;
+    decision.answer_psn = psn_add(expected_, -1);
+    decision.answer = {.msn = completed_ & 0xFF'FFFF, .syndrome = kRcAck};
+  }
+  /// A NAK acknowledges what came before its PSN.
+  RcRxDecision nak(std::uint8_t syndrome) {
+    ++counters_.naks;
+    unacknowledged_ = 0;
+    RcRxDecision decision;
+    decision.respond = true;
+    decision.answer_psn = expected_;
+    decision.answer = {.msn = completed_ & 0xFF'FFFF, .syndrome = syndrome};
+    return decision;
+  }
+
+  const RcConfig* config_;
+  const ProtectionTable* protection_;
+  ProtectionDomain domain_;
+  Psn expected_;
+  std::uint32_t completed_ = 0;
+  std::uint32_t unacknowledged_ = 0;
+  bool nak_sent_ = false;
+  bool in_error_ = false;
+  Ring<ReceiveCompletion> immediates_;
+  RcResponderCounters counters_;
+};
+
+}  // namespace mrc

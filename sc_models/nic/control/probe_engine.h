@@ -1,0 +1,71 @@
+// Probes: a RELIABILITY_PROBE_REQ on each ASSUMED_BAD EV in turn, so that a path that works again is used again, and an
+// EV probe (ENDPOINT_REQUEST) a round trip for QPs that receive and do not send, so that their control packets know an
+// EV a plane that works. Answers the EV probes of others.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/box.h"
+#include "engine/occupancy.h"
+#include "mrc/ring.h"
+#include "nic/nic_context.h"
+#include "nic/port.h"
+
+namespace mrc::timing {
+
+class SackProcessor;
+
+class ProbeEngine : public Box {
+ public:
+  ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::vector<Port*> ports);
+  void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
+
+  /// The QP's path table may have an EV to probe.
+  void update(std::uint32_t qp, TimePs now);
+  /// A SACK with pr = 1 answers the probe of this number.
+  void answered(std::uint16_t probe_id);
+  /// The QP has received data: its reverse EVs are probed once a round trip while it sends none itself.
+  void data_received(TimePs now, Qp& qp);
+  /// ENDPOINT_REQUEST or ENDPOINT_RESPONSE.
+  void endpoint_packet(TimePs now, const Packet& packet);
+  void step(TimePs now) override;
+
+  const Occupancy& outstanding() const { return outstanding_; }
+
+ private:
+  struct Probe {
+    TimePs due = 0;  ///< lost when not answered by then
+    std::uint32_t qp = 0;
+    Ev value = 0;
+    EvIndex ev = kNoEv;  ///< of a reliability probe; kNoEv for an EV probe
+    std::uint8_t plane = 0;
+    bool waiting = false;
+  };
+  struct Turn {
+    TimePs at;
+    std::uint32_t qp;
+    friend bool operator>(const Turn& a, const Turn& b) { return a.at != b.at ? a.at > b.at : a.qp > b.qp; }
+  };
+
+  Probe& slot_of(std::uint16_t id) { return probes_[id % probes_.size()]; }
+  bool room(std::uint8_t plane) const;
+  bool send(TimePs now, Packet packet, const Probe& probe);
+  void probe_bad_ev(TimePs now, std::uint32_t qp);
+  void expire(TimePs now);
+  void arm();
+  Packet header(const Qp& qp, Ev ev, std::uint8_t plane, TimePs now) const;
+
+  NicContext& nic_;
+  std::vector<Port*> ports_;
+  SackProcessor* sack_processor_ = nullptr;
+  std::vector<Turn> turns_;    ///< heap: when QPs want to probe
+  std::vector<Probe> probes_;  ///< by number
+  Ring<std::uint16_t> sent_;   ///< numbers in the order of sending, which is that of their due times
+  std::uint16_t next_id_ = 0;
+  std::uint32_t reverse_plane_ = 0;
+  KeyedRandom random_;
+  Occupancy outstanding_;
+};
+
+}  // namespace mrc::timing
