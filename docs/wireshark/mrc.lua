@@ -167,12 +167,15 @@ local function is_mrc(tvb, pinfo, root)
 end
 mrc:register_heuristic("udp", is_mrc)
 set_preference("udp.try_heuristic_first", true)
+-- MRC's packets are protected by ICRC, their UDP checksum is 0.
+set_preference("udp.ignore_ipv6_zero_checksum", true)
 
 local registered_port = nil
-function mrc.prefs_changed()
+local function register_port()
   local udp_ports = DissectorTable.get("udp.port")
   if registered_port then udp_ports:remove(registered_port, mrc) end
   registered_port = mrc.prefs.port
   udp_ports:add(registered_port, mrc)
 end
-mrc.prefs_changed()
+mrc.prefs_changed = register_port
+register_port()

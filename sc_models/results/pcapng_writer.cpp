@@ -75,13 +75,14 @@ std::uint32_t PcapngWriter::add_interface(std::string_view name) {
   return interfaces_++;
 }
 
-void PcapngWriter::write(std::uint32_t interface, std::uint64_t time_ps, std::span<const std::byte> frame) {
+void PcapngWriter::write(std::uint32_t interface, std::uint64_t time_ps, std::span<const std::byte> frame,
+                         std::size_t sent_bytes) {
   if (interface >= interfaces_) throw std::invalid_argument(fmt::format("no capture interface {}", interface));
   if (time_ps < flushed_before_ps_) {
     throw std::invalid_argument(
         fmt::format("a frame of {} ps was captured after {} ps were written", time_ps, flushed_before_ps_));
   }
-  held_.emplace(HeldKey{time_ps, interface}, Bytes(frame.begin(), frame.end()));
+  held_.emplace(HeldKey{time_ps, interface}, HeldFrame{Bytes(frame.begin(), frame.end()), sent_bytes});
 }
 
 void PcapngWriter::flush_before(std::uint64_t time_ps) {
@@ -118,16 +119,15 @@ void PcapngWriter::put_block(std::uint32_t type, std::span<const std::byte> body
   file_.write(reinterpret_cast<const char*>(block.data()), static_cast<std::streamsize>(block.size()));
 }
 
-void PcapngWriter::put_packet(const HeldKey& key, std::span<const std::byte> frame) {
+void PcapngWriter::put_packet(const HeldKey& key, const HeldFrame& frame) {
   const std::uint64_t time_ns = key.first / kPsPerNs;
-  const auto bytes = static_cast<std::uint32_t>(frame.size());
   Bytes body;
   put(body, key.second);
   put(body, static_cast<std::uint32_t>(time_ns >> 32));
   put(body, static_cast<std::uint32_t>(time_ns));
-  put(body, bytes);  // captured
-  put(body, bytes);  // on the wire: a trimmed frame is that short there
-  put_padded(body, frame);
+  put(body, static_cast<std::uint32_t>(frame.bytes.size()));
+  put(body, static_cast<std::uint32_t>(frame.sent_bytes));
+  put_padded(body, frame.bytes);
   put_block(kEnhancedPacket, body);
 }
 

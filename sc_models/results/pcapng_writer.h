@@ -29,7 +29,12 @@ class PcapngWriter {
   std::uint32_t add_interface(std::string_view name);
   /// `frame`: an Ethernet frame without FCS, copied. `time_ps` is at least the last flush_before(); the file keeps
   /// whole nanoseconds. Throws std::invalid_argument for an unknown interface or an earlier time.
-  void write(std::uint32_t interface, std::uint64_t time_ps, std::span<const std::byte> frame);
+  void write(std::uint32_t interface, std::uint64_t time_ps, std::span<const std::byte> frame) {
+    write(interface, time_ps, frame, frame.size());
+  }
+  /// As above, for a frame of `sent_bytes` that a switch has trimmed: tools that are told so take it for what it is,
+  /// cut off, and not for malformed.
+  void write(std::uint32_t interface, std::uint64_t time_ps, std::span<const std::byte> frame, std::size_t sent_bytes);
   /// Writes what is held back and earlier than `time_ps`. Throws OutputError.
   void flush_before(std::uint64_t time_ps);
   /// Writes the rest and renames the file. Throws OutputError, once: then the file is gone.
@@ -37,9 +42,13 @@ class PcapngWriter {
 
  private:
   using HeldKey = std::pair<std::uint64_t, std::uint32_t>;  ///< time in ps, interface
+  struct HeldFrame {
+    std::vector<std::byte> bytes;
+    std::size_t sent_bytes = 0;
+  };
 
   void put_block(std::uint32_t type, std::span<const std::byte> body);
-  void put_packet(const HeldKey& key, std::span<const std::byte> frame);
+  void put_packet(const HeldKey& key, const HeldFrame& frame);
   void check();
   void discard();
 
@@ -48,7 +57,7 @@ class PcapngWriter {
   std::ofstream file_;
   std::uint32_t interfaces_ = 0;
   std::uint64_t flushed_before_ps_ = 0;
-  std::multimap<HeldKey, std::vector<std::byte>> held_;
+  std::multimap<HeldKey, HeldFrame> held_;
 };
 
 }  // namespace mrc

@@ -229,19 +229,23 @@ inline Frame to_frame(const Packet& packet, const ProtocolConfig& config, std::s
 }
 
 /// Replaces `out` by the Ethernet frame (without FCS) as it is on the link: cut to `trim_bytes` if it was trimmed, with
-/// a bit inverted that ICRC covers if it was corrupted. A packet by reference only gets a payload of zeros.
-inline void encode_packet(const Packet& packet, const ProtocolConfig& config, std::uint32_t trim_bytes,
-                          std::vector<std::byte>& out) {
+/// a bit inverted that ICRC covers if it was corrupted. A packet by reference only gets a payload of zeros. Returns the
+/// bytes of the frame before it was cut.
+inline std::size_t encode_packet(const Packet& packet, const ProtocolConfig& config, std::uint32_t trim_bytes,
+                                 std::vector<std::byte>& out) {
   const std::uint32_t payload_bytes = sent_payload_bytes(packet, config.mtu_bytes);
   std::vector<std::byte> zeros(packet.payload == nullptr ? payload_bytes : 0);
   const auto* payload = packet.payload == nullptr ? zeros.data() : packet.payload;
   const Frame frame = to_frame(packet, config, {payload, payload_bytes});
   encode_frame(frame, out);
-  if (packet.damage == Damage::trimmed && trim_bytes < out.size()) out.resize(trim_bytes);
-  if (packet.damage != Damage::corrupted) return;
-  const std::size_t covered = transport_bytes(frame) - header_bytes<Bth>();
-  const std::size_t bit = packet.corrupt_bit % (8 * covered);
-  out[out.size() - covered + bit / 8] ^= static_cast<std::byte>(0x80 >> bit % 8);
+  const std::size_t sent_bytes = out.size();
+  if (packet.damage == Damage::trimmed && trim_bytes < sent_bytes) out.resize(trim_bytes);
+  if (packet.damage == Damage::corrupted) {
+    const std::size_t covered = transport_bytes(frame) - header_bytes<Bth>();
+    const std::size_t bit = packet.corrupt_bit % (8 * covered);
+    out[sent_bytes - covered + bit / 8] ^= static_cast<std::byte>(0x80 >> bit % 8);
+  }
+  return sent_bytes;
 }
 
 /// The packet that a decoded frame stands for; damage and role follow from the DSCPs. The payload points into the
