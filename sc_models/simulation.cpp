@@ -12,6 +12,7 @@
 #include "host/host.h"
 #include "mrc/control/congestion_registry.h"
 #include "nic/nic.h"
+#include "nic/packet_capture.h"
 #include "results/limits.h"
 #include "results/sram_table.h"
 
@@ -25,7 +26,9 @@ constexpr ProtectionDomain kDomain = 1;
 constexpr double kFirstSliceUs = 1.0;
 constexpr std::array<const char*, kEvStates> kEvStateNames{"good", "skip", "assumed_bad", "denied"};
 
-double us(TimePs time) { return static_cast<double>(time) / static_cast<double>(kPsPerUs); }
+double us(TimePs time) {
+  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
+}
 
 }  // namespace
 
@@ -53,7 +56,11 @@ struct Simulation::Node {
 
 Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload, std::vector<NodeId> node_of_rank,
                        SimulationOptions options)
-    : scenario_(scenario), workload_(workload), node_of_rank_(std::move(node_of_rank)), options_(std::move(options)), series_(kFirstSliceUs) {
+    : scenario_(scenario),
+      workload_(workload),
+      node_of_rank_(std::move(node_of_rank)),
+      options_(std::move(options)),
+      series_(kFirstSliceUs) {
   const double cable_ps = scenario.fabric.cable_delay_ns * 1000.0;
   quantum_ps_ = static_cast<TimePs>(scenario.run.quantum_ns > 0 ? scenario.run.quantum_ns * 1000.0 : cable_ps);
   fabric_ = std::make_unique<Fabric>("fabric", scenario, quantum_ps_);
@@ -70,7 +77,11 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
       if (longest_send(node->id, peer) > 0) build_channel(node->id, peer);
     }
   }
-  for (auto& node : nodes_) node->memory.skip_write(options_.skip_memory_write);
+  if (!options_.pcap.empty()) capture_ = std::make_unique<PacketCapture>(options_.pcap, scenario_);
+  for (auto& node : nodes_) {
+    node->memory.skip_write(options_.skip_memory_write);
+    node->context.capture = capture_.get();
+  }
   build_series();
 }
 
@@ -96,7 +107,8 @@ void Simulation::build_nodes() {
 std::uint64_t Simulation::longest_send(NodeId from, NodeId to) const {
   std::uint64_t longest = 0;
   for (const WorkNode& node : workload_.nodes) {
-    const bool between = node.kind == WorkKind::send && node_of_rank_[node.rank] == from && node_of_rank_[node.peer] == to;
+    const bool between =
+        node.kind == WorkKind::send && node_of_rank_[node.rank] == from && node_of_rank_[node.peer] == to;
     if (between) longest = std::max(longest, node.bytes);
   }
   return longest;
@@ -148,8 +160,9 @@ void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
     }
     qp.congestion = shared;
     const auto make_table = [&](const std::string& owner) {
-      return std::make_unique<PathTable>(node.profile, protocol, nic.ports,
-                                         KeyedRandom(scenario_.seed, fmt::format("nic{}.path_table.{}", node.id, owner)));
+      return std::make_unique<PathTable>(
+          node.profile, protocol, nic.ports,
+          KeyedRandom(scenario_.seed, fmt::format("nic{}.path_table.{}", node.id, owner)));
     };
     if (protocol.path_table_scope == PathTableScope::qp) {
       qp.own_paths = make_table(fmt::format("qp{}", qp.number));
@@ -293,7 +306,8 @@ void Simulation::sample_series() {
   for (const auto& node : nodes_) {
     std::array<std::uint64_t, kEvStates> counts{};
     for (const PathTable* table : node->path_tables) {
-      for (std::size_t state = 0; state < kEvStates; ++state) counts[state] += table->count(static_cast<EvState>(state));
+      for (std::size_t state = 0; state < kEvStates; ++state)
+        counts[state] += table->count(static_cast<EvState>(state));
     }
     for (const std::uint64_t count : counts) row.push_back(static_cast<double>(count));
   }
@@ -309,6 +323,7 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   while (nodes_left() > 0) {
     sc_core::sc_start(sc_core::sc_time(series_.step_us(), sc_core::SC_US));
     sample_series();
+    if (capture_) capture_->flush_before(sc_core::sc_time_stamp().value());
     const double now_us = us(sc_core::sc_time_stamp().value());
     if (wrong()) break;
     if (interrupted.load()) return collect(RunStatus::partial, {});
@@ -354,7 +369,8 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
   result.packets.duplicate += counters.duplicates;
   result.packets.dropped += counters.rx_overrun;
   const double active_ns = static_cast<double>(end) / 1000.0;
-  result.nodes.push_back({node.name, active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
+  result.nodes.push_back({node.name,
+                          active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.delivered_bytes) / active_ns : 0});
   for (const Occupancy* buffer : node.nic->buffers()) {
     result.buffers.push_back({node.name, buffer->name(), buffer->unit(), buffer->capacity(), buffer->mean(end),
@@ -363,8 +379,12 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
   node.nic->finish(end);
   for (const IssueSlot* slot : node.nic->slots()) {
     const double total = static_cast<double>(std::max<TimePs>(slot->accounted_ps(), 1));
-    LedgerResult row{node.name, slot->box(), static_cast<double>(slot->busy_ps()) / total,
-                     static_cast<double>(slot->starved_ps()) / total, static_cast<double>(slot->idle_ps()) / total, {}};
+    LedgerResult row{node.name,
+                     slot->box(),
+                     static_cast<double>(slot->busy_ps()) / total,
+                     static_cast<double>(slot->starved_ps()) / total,
+                     static_cast<double>(slot->idle_ps()) / total,
+                     {}};
     for (std::size_t i = 0; i < kBlockedByCount; ++i) {
       const auto cause = static_cast<BlockedBy>(i);
       if (slot->blocked_ps(cause) > 0) {
@@ -394,8 +414,8 @@ void Simulation::collect_under_test(RunResult& result, const Node& node) const {
   if (host.first_doorbell < host.last_completion) {
     const TimePs active = host.last_completion - host.first_doorbell;
     result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
-    result.limits = goodput_limits(node.context.counters, node.nic->slots(), result.line_rate_gbps, result.goodput_gbps,
-                                   active);
+    result.limits =
+        goodput_limits(node.context.counters, node.nic->slots(), result.line_rate_gbps, result.goodput_gbps, active);
   }
   std::vector<TimePs> times = host.message_times;
   if (times.empty()) return;
@@ -409,6 +429,7 @@ void Simulation::collect_under_test(RunResult& result, const Node& node) const {
 }
 
 RunResult Simulation::collect(RunStatus status, std::vector<std::string> details) {
+  if (capture_) capture_->close();
   RunResult result;
   result.scenario = scenario_.name;
   result.seed = scenario_.seed;

@@ -1,5 +1,5 @@
-// A scenario and a workload made into nodes and a fabric, run to its end, and summed up. One a process: the SystemC kernel
-// cannot be built twice.
+// A scenario and a workload made into nodes and a fabric, run to its end, and summed up. One a process: the SystemC
+// kernel cannot be built twice.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,8 @@ struct RtlSelection {
   RtlMode mode = RtlMode::rtl;
 };
 
+class PacketCapture;
+
 struct Progress {
   double simulated_us = 0;
   double share = 0;  ///< of the offered bytes, 0 … 1
@@ -34,6 +36,7 @@ struct SimulationOptions {
   /// Makes the engine of srv6_encap for a datapath width; throws std::invalid_argument for a width that does not exist.
   std::function<std::unique_ptr<Srv6EncapEngine>(std::uint32_t datapath_bits)> make_srv6_encap;
   std::function<void(const Progress&)> progress;
+  std::string pcap;                     ///< file to capture all ports' packets in; empty: none
   std::uint64_t skip_memory_write = 0;  ///< see HostMemory::skip_write; on every node, 0: none
 };
 
@@ -44,7 +47,8 @@ class Simulation {
              SimulationOptions options);
   ~Simulation();
 
-  /// Runs until all work is done, nothing moves any more, the time is over, memory differs, RTL differs, or `interrupted`.
+  /// Runs until all work is done, nothing moves any more, the time is over, memory differs, RTL differs, or
+  /// `interrupted`.
   RunResult run(const std::atomic<bool>& interrupted);
 
  private:
@@ -75,6 +79,7 @@ class Simulation {
   std::vector<NodeId> node_of_rank_;
   SimulationOptions options_;
   TimePs quantum_ps_ = 0;
+  std::unique_ptr<PacketCapture> capture_;
   std::unique_ptr<class Fabric> fabric_;
   std::vector<std::unique_ptr<Node>> nodes_;
   Series series_;

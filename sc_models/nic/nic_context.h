@@ -13,6 +13,8 @@
 
 namespace mrc {
 
+class PacketCapture;
+
 struct NicCounters {
   std::uint64_t data_packets = 0;        ///< sent, retransmissions included
   std::uint64_t data_payload_bytes = 0;
@@ -50,6 +52,7 @@ struct NicContext {
   WorkClock tx_work;                    ///< messages posted and not completed
   WorkClock rx_work;                    ///< data packets between port and memory
   NicCounters counters;
+  PacketCapture* capture = nullptr;     ///< null: nobody captures
 
   static constexpr QpNumber kFirstQpNumber = 16;
   /// Null for a number that this NIC has not given out.

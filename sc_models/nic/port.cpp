@@ -1,9 +1,10 @@
 #include "nic/port.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "nic/control/control_queue.h"
+#include "nic/packet_capture.h"
 #include "nic/tx/spray_scheduler.h"
 
 namespace mrc::timing {
@@ -47,9 +48,13 @@ bool Port::has_data_room(TimePs now, std::uint32_t wire_bytes) {
   return tx_fifo_.fits(wire_bytes);
 }
 
-void Port::reserve_data(TimePs now, std::uint32_t wire_bytes) { tx_fifo_.add(now, wire_bytes); }
+void Port::reserve_data(TimePs now, std::uint32_t wire_bytes) {
+  tx_fifo_.add(now, wire_bytes);
+}
 
-void Port::send_data(TimePs now, Packet* packet, TimePs ready_at) { data_.push(now, packet, ready_at); }
+void Port::send_data(TimePs now, Packet* packet, TimePs ready_at) {
+  data_.push(now, packet, ready_at);
+}
 
 void Port::send(TimePs now, Packet* packet) {
   const std::uint32_t bytes = wire_bytes(*packet, nic_.scenario.protocol.encapsulation);
@@ -70,6 +75,7 @@ void Port::send(TimePs now, Packet* packet) {
     ++counters.control_packets;
     counters.control_wire_bytes += bytes;
   }
+  if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
   const TimePs last_bit = line_.occupy(now, bytes);
   slot.busy(now, last_bit);
   transmit_link_.send(now + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
@@ -96,6 +102,7 @@ void Port::receive(TimePs now) {
     } else {
       Packet* packet = nic_.packets.acquire();
       *packet = receive_link_.front().packet;
+      if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
       parser_queue_->push(now, packet, now + mac_fec_ps_);
     }
     receive_link_.pop();

@@ -40,6 +40,7 @@ struct RunOptions {
   std::string out;
   std::string rtl;
   std::string shadow;
+  std::string pcap;
   bool quiet = false;
 };
 
@@ -71,6 +72,7 @@ int run(const RunOptions& options) {
   SimulationOptions simulation_options;
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
   simulation_options.make_srv6_encap = make_srv6_encap_rtl;
+  simulation_options.pcap = options.pcap;
   simulation_options.progress = [&](const Progress& p) { progress.update(p); };
   std::signal(SIGINT, [](int) { interrupted = true; });
   std::signal(SIGTERM, [](int) { interrupted = true; });
@@ -107,6 +109,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--out", options->out, "folder for the results; default: out/<scenario>-<seed>");
   command->add_option("--rtl", options->rtl, "BLOCK[@NODE],…: Verilated RTL in the place of these blocks");
   command->add_option("--shadow", options->shadow, "BLOCK[@NODE],…: Verilated RTL beside these blocks, compared");
+  command->add_option("--pcap", options->pcap, "capture every packet at every port as pcapng (docs/wireshark)");
   command->add_flag("--quiet", options->quiet, "no summary, no progress");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
