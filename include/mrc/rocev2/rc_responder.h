@@ -18,8 +18,8 @@ struct RcRxDecision {
   bool place = false;
   bool respond = false;
   std::uint32_t closes_messages = 0;
-  Psn answer_psn = 0;         ///< ACK: the last PSN taken; NAK: the expected one
-  TransportAckFields answer;  ///< AETH, with respond
+  Psn answer_psn = 0;           ///< ACK: the last PSN taken; NAK: the expected one
+  TransportAckFields answer{};  ///< AETH, with respond
 };
 
 struct RcResponderCounters {
@@ -51,7 +51,7 @@ class RcResponder {
   }
 
   /// Next completed WRITE_IMM in the order of sending; false without one.
-  bool pop_receive_completion(ReceiveCompletion& completion) {
+  bool pop_receive(ReceiveCompletion& completion) {
     if (immediates_.empty()) return false;
     completion = immediates_.front();
     immediates_.pop();

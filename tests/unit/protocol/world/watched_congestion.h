@@ -1,0 +1,78 @@
+// Any congestion control, with what it is told and what it makes of it looked at.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "mrc/control/congestion_registry.h"
+#include "violation.h"
+
+namespace mrc::world {
+
+class WatchedCongestion final : public CongestionControl {
+ public:
+  WatchedCongestion(const CongestionConfig& config, const ProtocolConfig& protocol)
+      : config_(derive_nscc(config, protocol)),
+        bounded_(config.algorithm != "none"),
+        inner_(make_congestion_control(config, protocol)) {
+    cwnd_bytes_ = inner_->cwnd_bytes();
+    check_bounds();
+  }
+
+  void on_ack(const AckSample& sample) override {
+    last_sample_ = sample;
+    follow([&] { inner_->on_ack(sample); }, sample.receiver_penalty > 0 ? 0.0 : config_.max_md_jump);
+    cwnd_after_ack_ = cwnd_bytes_;
+  }
+  void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) override {
+    follow([&] { inner_->on_trim(bytes, last_hop, now); }, 0.0);
+  }
+  void on_loss(std::uint32_t bytes, TimePs now) override {
+    const std::uint64_t before = cwnd_bytes_;
+    follow([&] { inner_->on_loss(bytes, now); }, 0.0);
+    require(before - cwnd_bytes_ <= std::uint64_t{bytes} + 1, "a loss of {} B cuts the window by {} B", bytes,
+            before - cwnd_bytes_);
+  }
+
+  const AckSample& last_sample() const { return last_sample_; }
+  std::uint64_t cwnd_after_ack() const { return cwnd_after_ack_; }
+
+ private:
+  /// `least_factor`: what a cut by ECN may leave of the window.
+  template <typename Call>
+  void follow(Call call, double least_factor) {
+    inner_->discharge(static_cast<std::uint32_t>(inner_->inflight_bytes()));
+    inner_->charge(static_cast<std::uint32_t>(inflight_bytes_));
+    const std::uint64_t before = cwnd_bytes_;
+    call();
+    cwnd_bytes_ = inner_->cwnd_bytes();
+    last_cut_ = inner_->last_cut();
+    check_bounds();
+    if (cwnd_bytes_ >= before || !bounded_) return;
+    if (last_cut_ == CutCause::quick_adapt) check_quick_adapt();
+    if (last_cut_ == CutCause::ecn) {
+      require(last_sample_.ecn, "the window shrinks from {} to {} B by ECN without a mark", before, cwnd_bytes_);
+      require(static_cast<double>(cwnd_bytes_) >= static_cast<double>(before) * least_factor - 1.0,
+              "one cut takes the window from {} to {} B", before, cwnd_bytes_);
+    }
+  }
+  void check_bounds() const {
+    if (!bounded_) return;
+    require(cwnd_bytes_ >= config_.min_cwnd_bytes && cwnd_bytes_ <= config_.max_cwnd_bytes,
+            "window of {} B outside {} … {} B", cwnd_bytes_, config_.min_cwnd_bytes, config_.max_cwnd_bytes);
+  }
+  void check_quick_adapt() const {
+    const std::uint64_t gate = config_.max_cwnd_bytes >> config_.qa_gate;
+    require(!config_.disable_quick_adapt, "quick adapt although it is off");
+    require(cwnd_bytes_ <= std::max(gate, config_.min_cwnd_bytes), "quick adapt to {} B, above its gate of {} B",
+            cwnd_bytes_, gate);
+  }
+
+  CongestionConfig config_;
+  bool bounded_;
+  std::unique_ptr<CongestionControl> inner_;
+  AckSample last_sample_;
+  std::uint64_t cwnd_after_ack_ = 0;
+};
+
+}  // namespace mrc::world
