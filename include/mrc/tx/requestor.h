@@ -194,6 +194,7 @@ class Requestor {
     AckResult result;
     if (next_deadline() > now) return result;
     ++counters_.timeouts;
+    ++timeouts_;
     Psn psn = 0;
     if (buffer_.oldest_outstanding(psn)) {
       const TimePs limit = timeout();
@@ -219,6 +220,7 @@ class Requestor {
 
   QpState state() const { return state_; }
   const RequestorCounters& counters() const { return counters_; }
+  const RetransmitBuffer& records() const { return buffer_; }
   Psn unacked_psn() const { return buffer_.unacked_psn(); }
   Psn next_psn() const { return buffer_.next_psn(); }
   std::uint32_t window_psns() const { return mpr_psns_; }
@@ -337,7 +339,7 @@ class Requestor {
   }
 
   TimePs timeout() const {
-    const std::uint32_t doublings = retries_ > config_->linear_retries ? retries_ - config_->linear_retries : 0;
+    const std::uint32_t doublings = timeouts_ > config_->linear_retries ? timeouts_ - config_->linear_retries : 0;
     return (1'024'000ULL << config_->timeout_exponent) << std::min(doublings, 16U);
   }
 
@@ -390,6 +392,7 @@ class Requestor {
     result.advanced = buffer_.advance();
     if (!result.advanced) return;
     retries_ = 0;
+    timeouts_ = 0;
     progress_at_ = now;
   }
 
@@ -454,7 +457,8 @@ class Requestor {
   std::uint16_t next_msn_ = 0;
   std::uint16_t next_rqmsn_ = 0;
   std::uint32_t write_imm_in_flight_ = 0;
-  std::uint32_t retries_ = 0;
+  std::uint32_t retries_ = 0;   ///< timeouts and NACKs since cack last moved: ends in an error
+  std::uint32_t timeouts_ = 0;  ///< of them timeouts: only these lengthen the next
   std::uint32_t last_rcvd_bytes_ = 0;
   TimePs progress_at_ = 0;
   bool repeat_last_ = false;
