@@ -70,10 +70,16 @@ struct Endpoint {
   std::uint64_t forbidden_message = ~0ULL;
   TimePs timer_at = kNever;
   bool send_scheduled = false;
-  bool retry_scheduled = false;
+  bool waits_for_path = false;
+  bool posted_after_failure = false;
+  std::uint64_t next_local_address = 0;
+  std::uint64_t progress = 0;
   std::array<Ev, PathTable::kMostPlanes> confirmed{};
   std::uint32_t confirmed_planes = 0;
+  std::uint32_t reverse_reachable = ~0U;
+  std::uint8_t last_reverse_plane = 0xFF;
   std::uint8_t mpr_grant = 0;
+  std::uint8_t penalty = 0;
 };
 
 }  // namespace mrc::world

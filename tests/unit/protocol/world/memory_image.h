@@ -34,7 +34,8 @@ class MemoryImage {
     require(bytes == slot.bytes, "a write of {} B to a place for {} B", bytes, slot.bytes);
     require(local_address == slot.local_address, "VA {:#x} gets the bytes of {:#x} instead of {:#x}", va, local_address,
             slot.local_address);
-    require(++slot.writes == 1, "VA {:#x} is written {} times", va, slot.writes);
+    ++slot.writes;
+    require(slot.writes == 1, "VA {:#x} is written {} times", va, slot.writes);
   }
   /// Every slot of `first` … `first + count - 1` was written.
   bool written(std::uint64_t first, std::uint64_t count) const {

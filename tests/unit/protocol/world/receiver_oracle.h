@@ -144,7 +144,7 @@ class ReceiverOracle {
   }
   std::uint64_t base_of(const SackTrigger& trigger, std::uint64_t trigger_number) const {
     if (highest_ < expected_ + 64) return expected_;
-    const bool own = (trigger.ce || trigger.ack_request) && trigger_number >= expected_;
+    const bool own = !trigger.probe && (trigger.ce || trigger.ack_request) && trigger_number >= expected_;
     return own ? trigger_number : highest_ - 63;
   }
 

@@ -150,6 +150,7 @@ void SenderOracle::advance(TimePs now) {
   while (unacked_ < next() && sent_[unacked_].state == State::acked) ++unacked_;
   if (unacked_ == before) return;
   retries_ = 0;
+  retry_timeouts_ = 0;
   progress_at_ = now;
 }
 
@@ -206,13 +207,14 @@ void SenderOracle::on_transport_ack(std::uint64_t messages, TimePs now) {
   progress_at_ = now;
   repeat_ = false;
   retries_ = 0;
+  retry_timeouts_ = 0;
   advance(now);
 }
 
 TimePs SenderOracle::timeout() const {
   TimePs limit = 1'024'000;
   for (std::uint32_t i = 0; i < config_->timeout_exponent; ++i) limit *= 2;
-  for (std::uint32_t i = config_->linear_retries; i < std::min(retries_, config_->linear_retries + 16); ++i) limit *= 2;
+  for (std::uint32_t i = config_->linear_retries; i < std::min(retry_timeouts_, config_->linear_retries + 16); ++i) limit *= 2;
   return limit;
 }
 
@@ -231,6 +233,7 @@ void SenderOracle::on_deadline(TimePs now) {
   declared_lost_.clear();
   const TimePs limit = timeout();
   ++timeouts_;
+  ++retry_timeouts_;
   for (std::uint64_t n = unacked_; n < next(); ++n) {
     if (sent_[n].state != State::outstanding || sent_[n].sent_at + limit > now) continue;
     lose(n);

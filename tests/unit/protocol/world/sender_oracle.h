@@ -106,6 +106,7 @@ class SenderOracle {
   std::uint64_t highest_acked_ = 0;
   std::uint64_t units_ = 0;
   std::uint32_t retries_ = 0;
+  std::uint32_t retry_timeouts_ = 0;  ///< of the retries
   TimePs progress_at_ = 0;
   bool repeat_ = false;
   bool failed_ = false;

@@ -62,39 +62,43 @@ class World {
     std::uint32_t user = 0;      ///< an endpoint whose QP probes on it
     std::uint32_t reachable = 0;
     bool probe_scheduled = false;
-    std::uint64_t checked = 0;
   };
   struct Probe {
     std::uint32_t table = 0;
     EvIndex ev = kNoEv;
   };
   struct Healing {
+    enum class What : std::uint8_t { ports, denial };
     std::uint32_t table = 0;
-    Ev ev = 0;
-    enum class What : std::uint8_t { blackhole, ports, denial } what = What::blackhole;
+    EvIndex ev = 0;
+    std::uint32_t endpoint = 0;
+    What what = What::ports;
   };
 
   void step();
   void schedule(TimePs at, Kind kind, std::uint32_t subject, Flight* flight = nullptr);
+  bool work_pending() const;
   Flight* acquire();
   void release(Flight* flight) { free_.push_back(flight); }
 
   void build_endpoints();
   Table& table_of(const Endpoint& endpoint);
-  void post_work(Endpoint& endpoint);
   WorkRequest draw_request(Endpoint& endpoint);
+  void post_work(Endpoint& endpoint);
+  void schedule_send(Endpoint& endpoint);
   void send(Endpoint& endpoint);
   void transmit(Endpoint& endpoint);
-  void wait_for_path(Endpoint& endpoint, std::uint32_t ports);
-  void launch_data(Endpoint& endpoint, Flight* flight);
-  void launch_control(Endpoint& endpoint, Flight* flight);
-  void launch(Flight* flight, const Faults& faults);
   void break_something(Endpoint& endpoint);
   void heal(std::uint32_t index);
 
+  void launch_data(Flight* flight);
+  void launch_control(Endpoint& endpoint, Flight* flight);
+  void launch(Flight* flight, const Faults& faults);
+
   void arrive(Flight* flight);
   void receive_data(Endpoint& endpoint, Flight* flight);
-  void receive_probe(Endpoint& endpoint, Flight* flight);
+  void receive_probe(Endpoint& endpoint, const Flight& flight);
+  void change_receiver(Endpoint& endpoint);
   void place(Endpoint& endpoint, Flight* flight, std::uint32_t closes_messages);
   void write(Flight* flight);
   void complete_receives(Endpoint& endpoint);
@@ -104,14 +108,20 @@ class World {
   void receive_sack(Endpoint& endpoint, const Flight& flight);
   void receive_nack(Endpoint& endpoint, const Flight& flight);
   void timer(Endpoint& endpoint);
-  void probe(std::uint32_t table);
   void follow_up(Endpoint& endpoint);
 
-  void check_losses(Endpoint& endpoint, const std::vector<EvState>& before);
+  void schedule_probe(Table& table);
+  void probe(std::uint32_t position);
+  void probe_timeout(std::uint32_t id);
+
+  void check_no_path(const Table& table) const;
+  void check_reverse(Endpoint& endpoint, const ReversePaths::Choice& choice, std::uint32_t usable);
+  void check_banks(std::uint32_t node) const;
+  void check_losses(Endpoint& endpoint, std::uint64_t held_before);
   void check_table(Table& table);
   void check_inflight(const Endpoint& endpoint) const;
+  void check_failure(const Endpoint& endpoint) const;
   void check_end();
-  const std::vector<EvState>& states_of_losses(Endpoint& endpoint);
   std::string history() const;
 
   WorldConfig config_;
@@ -120,6 +130,7 @@ class World {
   std::uint64_t sequence_ = 0;
   std::uint64_t events_done_ = 0;
   std::uint64_t last_progress_ = 0;
+  std::uint64_t live_events_ = 0;  ///< scheduled, other than probes and what heals
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::array<Node, 2> nodes_;
   std::vector<Table> tables_;
