@@ -193,10 +193,12 @@ class Requestor {
   AckResult on_deadline(TimePs now) {
     AckResult result;
     if (next_deadline() > now) return result;
-    ++counters_.timeouts;
-    ++timeouts_;
     Psn psn = 0;
+    bool new_attempt = true;
     if (buffer_.oldest_outstanding(psn)) {
+      // Packets of one burst time out one after the other: only one that was sent after the last counted timeout is a
+      // further attempt that failed.
+      new_attempt = timeouts_ == 0 || buffer_.at(psn).sent_at >= timeout_at_;
       const TimePs limit = timeout();
       while (buffer_.oldest_outstanding(psn) && buffer_.at(psn).sent_at + limit <= now) {
         declare_lost(psn, result, now);
@@ -206,6 +208,10 @@ class Requestor {
       repeat_last_ = true;
       progress_at_ = now;
     }
+    if (!new_attempt) return result;
+    ++counters_.timeouts;
+    ++timeouts_;
+    timeout_at_ = now;
     count_retry(result);
     return result;
   }
@@ -461,6 +467,7 @@ class Requestor {
   std::uint32_t timeouts_ = 0;  ///< of them timeouts: only these lengthen the next
   std::uint32_t last_rcvd_bytes_ = 0;
   TimePs progress_at_ = 0;
+  TimePs timeout_at_ = 0;       ///< of the last counted timeout
   bool repeat_last_ = false;
   RequestorCounters counters_;
 };

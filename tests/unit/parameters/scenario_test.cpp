@@ -14,7 +14,10 @@ class Scenario : public ::testing::Test {
   std::string write(const std::string& text) {
     const auto folder = std::filesystem::path(::testing::TempDir()) / "scenario_test";
     std::filesystem::create_directories(folder);
-    path_ = (folder / "case.toml").string();
+    // Cases run at the same time in processes of their own.
+    const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder / test);
+    path_ = (folder / test / "case.toml").string();
     std::ofstream(path_) << text;
     return path_;
   }
