@@ -258,6 +258,51 @@ TEST(Frame, UnknownOpcodeEncodesNoExtensions) {
   }
 }
 
+/// Inverts the lowest bit of one field.
+class FieldChanger {
+ public:
+  explicit FieldChanger(unsigned field) : field_(field) {}
+
+  template <typename Value>
+  void operator()(std::string_view, unsigned, Value& value) {
+    if (seen_++ != field_) return;
+    if constexpr (std::is_same_v<Value, Ipv6Address>) {
+      value.low ^= 1;
+    } else {
+      value = static_cast<Value>(value ^ 1);
+    }
+  }
+
+ private:
+  unsigned field_;
+  unsigned seen_ = 0;
+};
+
+template <typename Header>
+class EveryHeader : public ::testing::Test {};
+using Headers = ::testing::Types<EthernetHeader, Ipv6Header, SegmentRoutingHeader, Ipv4Header, UdpHeader, Bth, Meth,
+                                 Tseth, Reth, ImmDt, Seth, CcState, Neth, Peth, Erth, Eeth, Aeth>;
+TYPED_TEST_SUITE(EveryHeader, Headers);
+
+TYPED_TEST(EveryHeader, EachFieldCountsInItsBytesAndInComparison) {
+  const TypeParam header;
+  unsigned fields = 0;
+  TypeParam::fields(header, [&](std::string_view, unsigned, const auto&) { ++fields; });
+  std::vector<std::byte> bytes(header_bytes<TypeParam>());
+  TypeParam::fields(header, BitWriter(bytes));
+  for (unsigned i = 0; i < fields; ++i) {
+    TypeParam changed;
+    TypeParam::fields(changed, FieldChanger(i));
+    EXPECT_FALSE(changed == header) << i;
+    std::vector<std::byte> changed_bytes(bytes.size());
+    TypeParam::fields(changed, BitWriter(changed_bytes));
+    EXPECT_NE(to_hex(changed_bytes), to_hex(bytes)) << i;
+    TypeParam back;
+    TypeParam::fields(back, BitReader(changed_bytes));
+    EXPECT_TRUE(back == changed) << i;
+  }
+}
+
 struct Mistake {
   std::string_view error;
   FrameShape shape;
