@@ -232,10 +232,10 @@ TimePs SenderOracle::deadline() const {
 void SenderOracle::on_deadline(TimePs now) {
   declared_lost_.clear();
   const TimePs limit = timeout();
-  ++timeouts_;
-  ++retry_timeouts_;
+  TimePs oldest = kNever;
   for (std::uint64_t n = unacked_; n < next(); ++n) {
     if (sent_[n].state != State::outstanding || sent_[n].sent_at + limit > now) continue;
+    oldest = std::min(oldest, sent_[n].sent_at);
     lose(n);
     ++timeout_losses_;
     declared_lost_.push_back(n);
@@ -244,6 +244,10 @@ void SenderOracle::on_deadline(TimePs now) {
     repeat_ = true;
     progress_at_ = now;
   }
+  if (retry_timeouts_ > 0 && oldest < timeout_at_) return;
+  ++timeouts_;
+  ++retry_timeouts_;
+  timeout_at_ = now;
   count_retry();
 }
 

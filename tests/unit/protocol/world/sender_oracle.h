@@ -108,6 +108,7 @@ class SenderOracle {
   std::uint32_t retries_ = 0;
   std::uint32_t retry_timeouts_ = 0;  ///< of the retries
   TimePs progress_at_ = 0;
+  TimePs timeout_at_ = 0;  ///< of the last that counted
   bool repeat_ = false;
   bool failed_ = false;
   std::uint64_t gap_losses_ = 0;

@@ -33,7 +33,7 @@ void World::build_endpoints() {
     const EvProfile profile = make_auto_profile(config_.protocol, config_.planes, KeyedRandom(config_.seed, 100 + i));
     tables_.push_back({std::make_unique<PathTable>(profile, config_.protocol, config_.planes,
                                                    KeyedRandom(config_.seed, 200 + i)),
-                       i, all_planes(config_.planes)});
+                       i, all_planes(config_.planes), false, {}});
   }
   for (std::uint32_t i = 0; i < (own_window ? count : 2); ++i) {
     congestions_.push_back(std::make_unique<WatchedCongestion>(config_.congestion, config_.protocol));
@@ -214,6 +214,8 @@ void World::transmit(Endpoint& endpoint) {
   const std::uint8_t plane = endpoint.paths->plane(ev);
   require(endpoint.paths->state(ev) == EvState::good && endpoint.paths->active(ev), "EV {} is chosen in state {}", ev,
           static_cast<int>(endpoint.paths->state(ev)));
+  const auto skipped = table.skipped_until.find(ev);
+  require(skipped == table.skipped_until.end() || skipped->second <= now_, "EV {} is chosen before its skip is over", ev);
   require((ports & table.reachable & (1U << plane)) != 0, "EV {} is chosen on plane {}, which cannot be used", ev, plane);
   Flight* flight = endpoint.pipeline.front();
   endpoint.pipeline.pop_front();
@@ -224,6 +226,12 @@ void World::transmit(Endpoint& endpoint) {
   if (flight->number >= endpoint.sender.unacked()) endpoint.sender.transmitted(flight->number, ev, now_);
   launch_data(flight);
   follow_up(endpoint);
+}
+
+void World::note_skip(Table& table, EvIndex ev, EvState before) {
+  if (config_.protocol.skip_duration != SkipDuration::fixed_time) return;
+  const bool skips = before == EvState::good && table.paths->state(ev) == EvState::skip;
+  if (skips) table.skipped_until[ev] = now_ + config_.protocol.skip_time_ps;
 }
 
 /// With all ports free there must be a path while an EV of a reachable plane is active.
@@ -271,6 +279,7 @@ void World::heal(std::uint32_t index) {
   Table& table = tables_[healing.table];
   if (healing.what == Healing::What::denial) {
     table.paths->allow(healing.ev);
+    table.skipped_until.erase(healing.ev);
     require(table.paths->state(healing.ev) == EvState::good, "EV {} is allowed and not GOOD", healing.ev);
     check_table(table);
     return;
@@ -502,7 +511,11 @@ void World::receive_sack(Endpoint& endpoint, const Flight& flight) {
   endpoint.sender.on_sack(flight.number, flight.base, sack, endpoint.congestion->cwnd_after_ack(), now_);
   const bool marked = sack.mark == PathMark::skip_once && !sack.probe;
   require(!was_good || !marked || endpoint.paths->state(ev) != EvState::good, "EV {} was CE-marked and is not skipped", ev);
-  if (sack.probe) probes_.erase(static_cast<std::uint16_t>(sack.ack_psn_offset));
+  if (ev != kNoEv) note_skip(table_of(endpoint), ev, was_good ? EvState::good : EvState::skip);
+  if (sack.probe) {
+    probes_.erase(static_cast<std::uint16_t>(sack.ack_psn_offset));
+    table_of(endpoint).skipped_until.erase(ev);
+  }
   check_losses(endpoint, held_before);
   if (sack.probe) check_table(table_of(endpoint));
   follow_up(endpoint);
@@ -520,6 +533,7 @@ void World::receive_nack(Endpoint& endpoint, const Flight& flight) {
   const EvState after = skips ? EvState::skip : before;
   require(endpoint.paths->state(ev) == after, "NACK {}: EV {} goes from state {} to {}", static_cast<int>(nack.reason), ev,
           static_cast<int>(before), static_cast<int>(endpoint.paths->state(ev)));
+  note_skip(table_of(endpoint), ev, before);
   follow_up(endpoint);
 }
 
@@ -608,15 +622,15 @@ void World::probe_timeout(std::uint32_t id) {
 
 // Checks
 
-/// With one loss enough, an EV that lost a packet is out of use unless its plane stood at the floor.
+/// With one loss enough, an EV that lost a packet is out of use unless its plane stood at the floor. Of several losses one
+/// may have brought in a backup that another was late for.
 void World::check_losses(Endpoint& endpoint, std::uint64_t held_before) {
   const auto& lost = endpoint.sender.declared_lost();
   if (lost.empty()) return;
-  if (config_.protocol.assumed_bad_losses == 1 && endpoint.paths->held_at_floor() == held_before) {
-    for (const std::uint64_t number : lost) {
-      const EvIndex ev = endpoint.sender.sent(number).ev;
-      require(!endpoint.paths->active(ev), "EV {} lost a packet and is still in use", ev);
-    }
+  const bool held = endpoint.paths->held_at_floor() != held_before;
+  if (config_.protocol.assumed_bad_losses == 1 && lost.size() == 1 && !held) {
+    const EvIndex ev = endpoint.sender.sent(lost.front()).ev;
+    require(!endpoint.paths->active(ev), "EV {} lost a packet and is still in use", ev);
   }
   check_table(table_of(endpoint));
 }

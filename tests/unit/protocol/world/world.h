@@ -62,6 +62,7 @@ class World {
     std::uint32_t user = 0;      ///< an endpoint whose QP probes on it
     std::uint32_t reachable = 0;
     bool probe_scheduled = false;
+    std::map<EvIndex, TimePs> skipped_until;
   };
   struct Probe {
     std::uint32_t table = 0;
@@ -114,6 +115,7 @@ class World {
   void probe(std::uint32_t position);
   void probe_timeout(std::uint32_t id);
 
+  void note_skip(Table& table, EvIndex ev, EvState before);
   void check_no_path(const Table& table) const;
   void check_reverse(Endpoint& endpoint, const ReversePaths::Choice& choice, std::uint32_t usable);
   void check_banks(std::uint32_t node) const;

@@ -1,0 +1,382 @@
+#include "mrc/control/nscc.h"
+
+#include <gtest/gtest.h>
+
+#include "mrc/control/congestion_registry.h"
+#include "mrc/random.h"
+
+namespace mrc {
+namespace {
+
+constexpr TimePs kUs = kPsPerUs;
+
+// 100 Gb/s x 12 us = 150,000 B: scaling a = 1, target 9 us, b = 0.75, alpha = 4 x 4096 x 0.75 / 9 us = 1,365.33 B a us.
+class NsccTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    config.base_rtt_ps = 12 * kUs;
+    config.line_rate_gbps = 100.0;
+    config.initial_cwnd_bytes = 100'000;
+    config.disable_quick_adapt = true;
+  }
+  Nscc make() { return Nscc(derive_nscc(config, protocol), protocol); }
+  /// A SACK at `now` for `newly` bytes with `delay` above the base RTT.
+  static AckSample ack(TimePs now, TimePs delay, std::uint64_t newly, bool ecn = false) {
+    return {.now = now, .rtt_ps = 12 * kUs + delay, .newly_received_bytes = newly, .ecn = ecn};
+  }
+  /// A SACK without an RTT sample.
+  static AckSample receipt(TimePs now, std::uint64_t newly, std::uint8_t penalty = 0, bool restore = false) {
+    return {.now = now, .newly_received_bytes = newly, .receiver_penalty = penalty, .restore_cwnd = restore};
+  }
+
+  CongestionConfig config;
+  ProtocolConfig protocol;
+};
+
+TEST(NsccConstants, DerivedByTheUecFormulae) {
+  struct Row {
+    double gbps;
+    TimePs rtt;
+    double fi, eta;
+    std::uint64_t max_cwnd;
+    TimePs target;
+  };
+  const Row rows[] = {{100, 12 * kUs, 20'480, 614.4, 225'000, 9 * kUs},
+                      {400, 12 * kUs, 81'920, 2'457.6, 900'000, 9 * kUs},
+                      {800, 12 * kUs, 163'840, 4'915.2, 1'800'000, 9 * kUs},
+                      {800, 8 * kUs, 109'226.67, 3'276.8, 1'200'000, 6 * kUs}};
+  for (const Row& row : rows) {
+    CongestionConfig config;
+    config.base_rtt_ps = row.rtt;
+    config.line_rate_gbps = row.gbps;
+    const CongestionConfig derived = derive_nscc(config, ProtocolConfig{});
+    EXPECT_NEAR(derived.fi_bytes, row.fi, 0.01);
+    EXPECT_NEAR(derived.eta_bytes, row.eta, 0.01);
+    EXPECT_NEAR(derived.fi_scale, row.fi / (20.0 * 4'096.0), 1e-6);
+    EXPECT_EQ(derived.max_cwnd_bytes, row.max_cwnd);
+    EXPECT_EQ(derived.initial_cwnd_bytes, row.max_cwnd);
+    EXPECT_EQ(derived.min_cwnd_bytes, 4'096U);
+    EXPECT_EQ(derived.target_delay_ps, row.target);
+    EXPECT_EQ(derived.qa_threshold_ps, 4 * row.target);
+    EXPECT_EQ(derived.adjust_bytes_threshold, 32'768U);
+    EXPECT_EQ(derived.adjust_period_ps, row.rtt);
+  }
+}
+
+TEST(NsccConstants, WithoutTrimmingTheTargetIsTheRttAndGivenValuesStay) {
+  ProtocolConfig protocol;
+  protocol.trim_nack = false;
+  CongestionConfig config;
+  config.base_rtt_ps = 12 * kUs;
+  config.fi_bytes = 1;
+  config.max_cwnd_bytes = 2;
+  const CongestionConfig derived = derive_nscc(config, protocol);
+  EXPECT_EQ(derived.target_delay_ps, 12 * kUs);
+  EXPECT_EQ(derived.fi_bytes, 1.0);
+  EXPECT_EQ(derived.max_cwnd_bytes, 2U);
+  EXPECT_EQ(derived.initial_cwnd_bytes, 2U);
+}
+
+// 20,480 x 40,000 / 100,000.
+TEST_F(NsccTest, NoMarkAtTheTargetIsFairIncrease) {
+  Nscc nscc = make();
+  nscc.on_ack(ack(1, 9 * kUs, 40'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 108'192U);
+}
+
+// 1,365.33 x (9 - 3) x 40,000 / 100,000 = 3,276.8.
+TEST_F(NsccTest, NoMarkBelowTheTargetIsProportionalIncrease) {
+  Nscc nscc = make();
+  nscc.on_ack(ack(1, 3 * kUs, 40'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 103'276U);
+}
+
+TEST_F(NsccTest, AMarkBelowTheTargetChangesNothing) {
+  Nscc nscc = make();
+  nscc.on_ack(ack(1, 3 * kUs, 40'000, true));
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+}
+
+// 1 - 0.8 x (18 - 9) / 18 = 0.6; the period is over as well, which adds eta = 614.4.
+TEST_F(NsccTest, AMarkAboveTheTargetIsMultiplicativeDecreaseOncePerBaseRtt) {
+  config.delay_ewma_weight = 1.0;
+  Nscc nscc = make();
+  nscc.on_ack(ack(12 * kUs, 18 * kUs, 1'000, true));
+  EXPECT_EQ(nscc.cwnd_bytes(), 60'614U);
+  EXPECT_EQ(nscc.last_cut(), CutCause::ecn);
+  nscc.on_ack(ack(24 * kUs - 1, 18 * kUs, 1'000, true));
+  EXPECT_EQ(nscc.cwnd_bytes(), 60'614U);
+  // 0.6 x 60,614.4 + 614.4.
+  nscc.on_ack(ack(24 * kUs, 18 * kUs, 1'000, true));
+  EXPECT_EQ(nscc.cwnd_bytes(), 36'983U);
+}
+
+TEST_F(NsccTest, OneDecreaseAtMostHalves) {
+  config.delay_ewma_weight = 1.0;
+  Nscc nscc = make();
+  nscc.on_ack(ack(12 * kUs, 90 * kUs, 1'000, true));
+  EXPECT_EQ(nscc.cwnd_bytes(), 50'614U);
+}
+
+TEST_F(NsccTest, TheAverageDecidesWhetherToDecrease) {
+  Nscc nscc = make();
+  nscc.on_ack(ack(11 * kUs, 18 * kUs, 0, true));
+  EXPECT_DOUBLE_EQ(nscc.average_delay_ps(), 0.0125 * 18e6);
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+}
+
+TEST_F(NsccTest, UnmarkedDelayAboveTheTargetCountsAsAQuarterOfTheBaseRtt) {
+  Nscc nscc = make();
+  nscc.on_ack(ack(1, 10 * kUs, 0));
+  EXPECT_DOUBLE_EQ(nscc.average_delay_ps(), 0.0125 * 3e6);
+  nscc.on_ack(ack(1, 9 * kUs, 0));
+  EXPECT_DOUBLE_EQ(nscc.average_delay_ps(), 37'500 + 0.0125 * (9e6 - 37'500));
+}
+
+// 60,000 B without delay: 1,365.33 x 9 x 60,000 / 100,000 = 7,372.8; with 120,000 B that is more than a window: 0.25 a
+// byte.
+TEST_F(NsccTest, AWindowWithoutDelayIsFastIncrease) {
+  Nscc nscc = make();
+  nscc.on_ack(ack(1, 0, 60'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 107'372U);
+  nscc.on_ack(ack(1, 0, 60'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 122'372U);
+}
+
+TEST_F(NsccTest, DelayEndsTheCountOfUndelayedBytes) {
+  Nscc nscc = make();
+  nscc.on_ack(ack(1, 0, 60'000));
+  nscc.on_ack(ack(1, 2 * kUs, 0));
+  nscc.on_ack(ack(1, 0, 60'000));
+  // 107,372.8 + 12,288 x 60,000 / 107,372.8.
+  EXPECT_EQ(nscc.cwnd_bytes(), 114'239U);
+}
+
+TEST_F(NsccTest, IncreaseIsAppliedAboveEightMtuOrAfterThePeriod) {
+  Nscc nscc = make();
+  nscc.on_ack(ack(1, 9 * kUs, 32'768));
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+  nscc.on_ack(ack(2, 9 * kUs, 1));
+  // 20,480 x 32,769 / 100,000 = 6,711.09.
+  EXPECT_EQ(nscc.cwnd_bytes(), 106'711U);
+  nscc.on_ack(receipt(12 * kUs, 0));
+  EXPECT_EQ(nscc.cwnd_bytes(), 107'325U);
+  nscc.on_ack(receipt(24 * kUs - 1, 0));
+  EXPECT_EQ(nscc.cwnd_bytes(), 107'325U);
+  nscc.on_ack(receipt(24 * kUs, 0));
+  EXPECT_EQ(nscc.cwnd_bytes(), 107'939U);
+}
+
+TEST_F(NsccTest, LossTakesThePacketOffTheWindow) {
+  Nscc nscc = make();
+  nscc.on_loss(4'184, 1);
+  EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
+  EXPECT_EQ(nscc.last_cut(), CutCause::loss);
+}
+
+TEST_F(NsccTest, ATrimTakesThePacketOffAsWellByParameter) {
+  Nscc nscc = make();
+  nscc.on_trim(4'184, false, 1);
+  EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
+  EXPECT_EQ(nscc.last_cut(), CutCause::trim);
+  // The average hears of base RTT + network RTT, a delay of 12 us.
+  EXPECT_DOUBLE_EQ(nscc.average_delay_ps(), 0.0125 * 12e6);
+  config.trim_cuts_cwnd = false;
+  Nscc other = make();
+  other.on_trim(4'184, false, 1);
+  EXPECT_EQ(other.cwnd_bytes(), 100'000U);
+}
+
+TEST_F(NsccTest, ClippedToOneMtuAndTheLargestWindow) {
+  Nscc nscc = make();
+  for (int i = 0; i < 100; ++i) nscc.on_loss(4'184, 1);
+  EXPECT_EQ(nscc.cwnd_bytes(), 4'096U);
+  for (int i = 0; i < 100; ++i) nscc.on_ack(ack(1, 0, 60'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 225'000U);
+}
+
+// 64,000 B in flight, 64 of 128 taken off each of the 64,000 B that arrive in one RTT.
+TEST_F(NsccTest, APenaltyOf64DuringOneRttHalvesTheWindow) {
+  Nscc nscc = make();
+  nscc.charge(64'000);
+  for (int i = 0; i < 64; ++i) nscc.on_ack(receipt(1, 1'000, 64));
+  EXPECT_EQ(nscc.cwnd_bytes(), 32'000U);
+  EXPECT_EQ(nscc.last_cut(), CutCause::penalty);
+}
+
+TEST_F(NsccTest, APenaltyOf127LeavesOnePacketARtt) {
+  Nscc nscc = make();
+  nscc.charge(64'000);
+  for (int i = 0; i < 64; ++i) nscc.on_ack(receipt(1, 1'000, 127));
+  EXPECT_EQ(nscc.cwnd_bytes(), 4'096U);
+}
+
+TEST_F(NsccTest, RestoreBringsTheWindowBackThatWasSavedAtTheStart) {
+  Nscc nscc = make();
+  nscc.charge(64'000);
+  for (int i = 0; i < 3; ++i) nscc.on_ack(receipt(1, 16'000, 64));
+  EXPECT_EQ(nscc.cwnd_bytes(), 40'000U);
+  nscc.on_ack(receipt(1, 0, 0, true));
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+  nscc.on_ack(receipt(1, 16'000, 64));
+  nscc.on_ack(receipt(1, 0));
+  EXPECT_EQ(nscc.cwnd_bytes(), 56'000U);
+}
+
+TEST_F(NsccTest, QuickAdaptFallsToWhatArrived) {
+  config.disable_quick_adapt = false;
+  Nscc nscc = make();
+  nscc.on_ack(receipt(0, 4'096));
+  nscc.on_loss(4'184, kUs);
+  nscc.on_ack(receipt(10 * kUs, 8'192));
+  EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
+  // base RTT + target = 21 us later 16,384 B have arrived, less than 225,000 / 8 = 28,125.
+  nscc.on_ack(receipt(21 * kUs, 8'192));
+  EXPECT_EQ(nscc.cwnd_bytes(), 16'384U);
+  EXPECT_EQ(nscc.last_cut(), CutCause::quick_adapt);
+}
+
+TEST_F(NsccTest, QuickAdaptStaysWhenEnoughArrivedOrNothingIsWrong) {
+  config.disable_quick_adapt = false;
+  config.adjust_bytes_threshold = 1 << 30;
+  config.adjust_period_ps = 1'000'000 * kUs;
+  Nscc nscc = make();
+  nscc.on_ack(receipt(0, 4'096));
+  nscc.on_loss(4'184, kUs);
+  nscc.on_ack(receipt(21 * kUs, 28'125));
+  EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
+  nscc.on_ack(receipt(42 * kUs, 1'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
+}
+
+TEST_F(NsccTest, QuickAdaptByDelayAndByTrim) {
+  config.disable_quick_adapt = false;
+  Nscc by_delay = make();
+  by_delay.on_ack(receipt(0, 0));
+  by_delay.on_ack(ack(21 * kUs, 36 * kUs + 1, 5'000));
+  EXPECT_EQ(by_delay.cwnd_bytes(), 5'000U);
+  Nscc by_trim = make();
+  by_trim.on_ack(receipt(0, 0));
+  by_trim.on_ack(receipt(kUs, 6'000));
+  by_trim.on_trim(4'184, false, 21 * kUs);
+  EXPECT_EQ(by_trim.cwnd_bytes(), 6'000U);
+}
+
+TEST_F(NsccTest, FeedbackOfWhatWasInFlightIsIgnoredAfterQuickAdapt) {
+  config.disable_quick_adapt = false;
+  Nscc nscc = make();
+  nscc.charge(50'000);
+  nscc.on_ack(receipt(0, 0));
+  nscc.on_loss(4'184, kUs);
+  nscc.on_ack(receipt(21 * kUs, 20'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 20'000U);
+  nscc.on_ack(ack(22 * kUs, 9 * kUs, 45'816));
+  nscc.on_trim(4'184, true, 22 * kUs);
+  EXPECT_EQ(nscc.cwnd_bytes(), 20'000U);
+  // Everything ignored has come: 20,480 x 40,000 / 20,000 + eta.
+  nscc.on_ack(ack(23 * kUs, 9 * kUs, 40'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 61'574U);
+}
+
+TEST_F(NsccTest, ASmallerRttBecomesTheBase) {
+  Nscc nscc = make();
+  nscc.on_ack({.now = 1, .rtt_ps = 10 * kUs, .newly_received_bytes = 0});
+  // 12 us are 2 us of delay now: 1,365.33 x 7 x 40,000 / 100,000 = 3,822.9.
+  nscc.on_ack(ack(1, 0, 40'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 103'822U);
+}
+
+TEST_F(NsccTest, WindowStaysInItsBoundsUnderAnyFeedback) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    KeyedRandom random(seed, "nscc");
+    config.disable_quick_adapt = random.chance(0.3);
+    Nscc nscc = make();
+    TimePs now = 0;
+    for (int i = 0; i < 500; ++i) {
+      now += random.below(5 * kUs);
+      if (nscc.may_send(4'184)) nscc.charge(4'184);
+      if (random.chance(0.5) && nscc.inflight_bytes() > 0) nscc.discharge(4'184);
+      switch (random.below(4)) {
+        case 0:
+          nscc.on_loss(4'184, now);
+          break;
+        case 1:
+          nscc.on_trim(4'184, random.chance(0.5), now);
+          break;
+        default: {
+          AckSample sample = ack(now, random.below(40 * kUs), random.below(100'000), random.chance(0.3));
+          sample.receiver_penalty = static_cast<std::uint8_t>(random.chance(0.2) ? random.below(128) : 0);
+          sample.restore_cwnd = random.chance(0.5);
+          nscc.on_ack(sample);
+        }
+      }
+      ASSERT_GE(nscc.cwnd_bytes(), 4'096U);
+      ASSERT_LE(nscc.cwnd_bytes(), 225'000U);
+    }
+  }
+}
+
+TEST(Inflight, OnePacketAlwaysMayGo) {
+  Nscc nscc(derive_nscc({}, ProtocolConfig{}), ProtocolConfig{});
+  while (nscc.may_send(4'184)) nscc.charge(4'184);
+  // 1.5 x 800 Gb/s x 8 us = 1,200,000 B hold 286 packets.
+  EXPECT_EQ(nscc.inflight_bytes(), 286U * 4'184);
+  for (int i = 0; i < 286; ++i) nscc.discharge(4'184);
+  EXPECT_EQ(nscc.inflight_bytes(), 0U);
+  EXPECT_TRUE(nscc.may_send(100'000'000));
+}
+
+TEST(NoCongestionControl, NeverHoldsAnythingBack) {
+  CongestionConfig config;
+  config.algorithm = "none";
+  const auto control = make_congestion_control(config, ProtocolConfig{});
+  control->on_ack({});
+  control->on_trim(4'096, false, 1);
+  control->on_loss(4'096, 1);
+  for (int i = 0; i < 1'000'000; ++i) control->charge(4'096);
+  EXPECT_TRUE(control->may_send(4'096));
+  EXPECT_EQ(control->last_cut(), CutCause::none);
+}
+
+/// A user's algorithm: a window of so many packets.
+class FixedWindow final : public CongestionControl {
+ public:
+  explicit FixedWindow(std::uint64_t bytes) { cwnd_bytes_ = bytes; }
+  void on_ack(const AckSample&) override {}
+  void on_trim(std::uint32_t, bool, TimePs) override {}
+  void on_loss(std::uint32_t, TimePs) override {}
+};
+
+TEST(CongestionRegistry, FindsAUsersAlgorithmByName) {
+  add_congestion_control("fixed-window", [](const CongestionConfig&, const ProtocolConfig& protocol) {
+    return std::make_unique<FixedWindow>(3ULL * protocol.mtu_bytes);
+  });
+  CongestionConfig config;
+  config.algorithm = "fixed-window";
+  const auto control = make_congestion_control(config, ProtocolConfig{});
+  EXPECT_EQ(control->cwnd_bytes(), 3U * 4'096);
+  config.algorithm = "uet-1.0-nscc";
+  EXPECT_EQ(make_congestion_control(config, ProtocolConfig{})->cwnd_bytes(), 1'200'000U);
+}
+
+TEST(CongestionRegistry, AnUnknownNameIsRefusedWithThoseThatExist) {
+  CongestionConfig config;
+  config.algorithm = "cubic";
+  try {
+    make_congestion_control(config, ProtocolConfig{});
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("\"cubic\""), std::string::npos);
+    EXPECT_NE(text.find("none"), std::string::npos);
+    EXPECT_NE(text.find("uet-1.0-nscc"), std::string::npos);
+  }
+}
+
+TEST(CutCause, HasItsName) {
+  EXPECT_EQ(to_string(CutCause::none), "initial");
+  EXPECT_EQ(to_string(CutCause::quick_adapt), "quick_adapt");
+}
+
+}  // namespace
+}  // namespace mrc
