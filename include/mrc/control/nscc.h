@@ -20,8 +20,9 @@ inline CongestionConfig derive_nscc(CongestionConfig config, const ProtocolConfi
     if (field == 0) field = static_cast<std::decay_t<decltype(field)>>(value);
   };
   fill(config.target_delay_ps, (protocol.trim_nack ? 0.75 : 1.0) * static_cast<double>(config.base_rtt_ps));
-  fill(config.max_cwnd_bytes, 1.5 * bdp);
   fill(config.min_cwnd_bytes, mss);
+  // A path whose bandwidth-delay product is below a packet still has a window of one.
+  fill(config.max_cwnd_bytes, std::max(1.5 * bdp, static_cast<double>(config.min_cwnd_bytes)));
   fill(config.initial_cwnd_bytes, config.max_cwnd_bytes);
   fill(config.adjust_bytes_threshold, 8 * mss);
   fill(config.adjust_period_ps, config.base_rtt_ps);
@@ -161,7 +162,8 @@ class Nscc final : public CongestionControl {
   }
 
   void cut(double window, CutCause cause) {
-    cwnd_ = std::min(cwnd_, window);
+    // Bounded here and not only where it is published: the increase that may follow divides by the window.
+    cwnd_ = std::min(cwnd_, std::max(window, static_cast<double>(config_.min_cwnd_bytes)));
     last_cut_ = cause;
   }
 

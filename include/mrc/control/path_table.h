@@ -72,6 +72,8 @@ class PathTable {
     // A rotation is over when the scan wraps, or when all that it could find is skipped; busy ports do not end it.
     if (ev == kNoEv && (find_from(0, usable) != kNoEv || !has_good(~0U))) {
       end_rotation();
+      // With nothing GOOD the rotation that the skipped ones sit out is empty.
+      if (!has_good(~0U)) end_rotation();
       ev = find_from(0, usable);
     }
     if (ev != kNoEv) pointer_ = entries_[ev].position + 1U;
@@ -128,6 +130,7 @@ class PathTable {
   /// The controller forbids or allows an EV.
   void deny(EvIndex ev) {
     if (entries_[ev].active) deactivate(ev);
+    end_skip(ev);
     set_state(ev, EvState::denied);
     replace(ev);
   }
@@ -228,6 +231,11 @@ class PathTable {
     set_state(ev, EvState::skip);
     skipped_.push_back({ev, now + config_->skip_time_ps, config_->skip_duration == SkipDuration::one_rotation});
   }
+  /// An EV that goes out of use: what was left of its skip must not end a later one.
+  void end_skip(EvIndex ev) {
+    if (entries_[ev].state != EvState::skip) return;
+    std::erase_if(skipped_, [ev](const Skipped& skipped) { return skipped.ev == ev; });
+  }
   void wake_skipped(TimePs now) {
     if (config_->skip_duration != SkipDuration::fixed_time) return;
     std::erase_if(skipped_, [&](const Skipped& skipped) {
@@ -237,7 +245,10 @@ class PathTable {
     });
   }
   void revive(EvIndex ev) {
-    if (entries_[ev].state == EvState::skip) set_state(ev, EvState::good);
+    if (entries_[ev].state != EvState::skip) return;
+    set_state(ev, EvState::good);
+    // A backup that was skipped may be wanted by now: its plane has lost EVs meanwhile.
+    if (!entries_[ev].active) take_back(ev);
   }
   void end_rotation() {
     pointer_ = 0;
@@ -283,6 +294,7 @@ class PathTable {
       return;
     }
     deactivate(ev);
+    end_skip(ev);
     set_state(ev, EvState::assumed_bad);
     entry.probe_successes = 0;
     if (bad_.empty()) next_probe_ = now + config_->probe_interval_ps;

@@ -43,14 +43,15 @@ class SackTriggers {
   std::uint32_t counter_ = 0;
 };
 
-/// First PSN of a SACK's bitmap: right above the edge while everything fits into 64 bits, otherwise so that the newest PSN
-/// fits; for a CE-marked or AckReq packet above the edge, that packet itself (UEC 1.0 rule; the other is the common reading
-/// of the MRC specification's base rule).
+/// First PSN of a SACK's bitmap: right above the edge while everything fits into 64 bits, otherwise so that the newest
+/// PSN fits; for a CE-marked or AckReq packet above the edge, that packet itself (UEC 1.0 rule; the other is the common
+/// reading of the MRC specification's base rule).
 constexpr Psn sack_base(Psn cack, Psn highest, const SackTrigger& trigger) {
   const Psn first = psn_add(cack, 1);
   const bool fits = psn_distance(highest, first) < 64;
   if (fits) return first;
-  const bool own_base = (trigger.ce || trigger.ack_request) && psn_distance(trigger.psn, first) >= 0;
+  // A probe has no PSN of its own.
+  const bool own_base = !trigger.probe && (trigger.ce || trigger.ack_request) && psn_distance(trigger.psn, first) >= 0;
   return own_base ? trigger.psn : psn_add(highest, -63);
 }
 

@@ -175,8 +175,8 @@ class Requestor {
       completions_.push({message.request.id, CompletionStatus::success});
       messages_.pop();
       ++first_message_;
-      progress_at_ = now;
       repeat_last_ = false;
+      note_progress(now);
     }
     finish_acknowledging(result, now);
     return result;
@@ -359,7 +359,9 @@ class Requestor {
   /// The QP is in error: the oldest message ends with `status`, the others are flushed.
   void fail(CompletionStatus status, AckResult& result) {
     state_ = QpState::error;
+    const std::uint64_t spurious = counters_.spurious_losses;
     acknowledge_through(psn_add(buffer_.next_psn(), -1), result);
+    counters_.spurious_losses = spurious;  // given up, not acknowledged
     buffer_.advance();
     for (; !messages_.empty(); messages_.pop(), ++first_message_) {
       completions_.push({messages_.front().request.id, status});
@@ -396,7 +398,10 @@ class Requestor {
   }
   void finish_acknowledging(AckResult& result, TimePs now) {
     result.advanced = buffer_.advance();
-    if (!result.advanced) return;
+    if (result.advanced) note_progress(now);
+  }
+  /// cack has moved, or a message is complete: failed attempts are counted anew.
+  void note_progress(TimePs now) {
     retries_ = 0;
     timeouts_ = 0;
     progress_at_ = now;
