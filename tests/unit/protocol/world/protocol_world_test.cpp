@@ -40,5 +40,29 @@ TEST(ProtocolWorld, HoldsUnderAllFaults) {
   EXPECT_GE(total.events, seeds() * 10'000);
 }
 
+/// One long stream: MSN (2^16 messages) and rcvd_bytes (2^24 units) wrap, under a little of each fault.
+TEST(ProtocolWorld, CountersWrap) {
+  WorldConfig config;
+  config.seed = 1;
+  config.events = 1'500'000;
+  config.both_directions = false;
+  config.congestion.algorithm = "none";
+  config.protocol.mtu_bytes = 16'384;
+  config.protocol.sack_threshold_bytes = 65'536;
+  config.most_packets = 16;
+  config.queue_depth = 64;
+  config.first_psn = (1U << 24) - 1'000;
+  config.send_gap_ps = 20 * kPsPerNs;
+  config.data = {.loss = 0.001, .corruption = 0.001, .duplication = 0.01, .trim = 0.001, .ce = 0.001, .spread_ps = kPsPerUs};
+  config.control = {.loss = 0.001, .duplication = 0.01, .spread_ps = kPsPerUs};
+  try {
+    const WorldResult result = World(config).run();
+    EXPECT_GT(result.messages, 1U << 16);
+    EXPECT_GT(result.most_received_units, 1U << 24);
+  } catch (const Violation& violation) {
+    FAIL() << violation.what();
+  }
+}
+
 }  // namespace
 }  // namespace mrc::world

@@ -90,6 +90,7 @@ WorldResult World::run() {
     result_.spurious_losses += counters.spurious_losses;
     result_.messages += endpoint->sender.completed();
     result_.qp_errors += endpoint->sender.failed() ? 1 : 0;
+    result_.most_received_units = std::max(result_.most_received_units, endpoint->receiver.received_units());
   }
   return result_;
 }

@@ -22,6 +22,7 @@ struct WorldResult {
   std::uint64_t messages = 0;
   std::uint64_t spurious_losses = 0;
   std::uint64_t qp_errors = 0;
+  std::uint64_t most_received_units = 0;  ///< of a QP, 256 B
 };
 
 class World {

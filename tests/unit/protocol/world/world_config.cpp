@@ -77,15 +77,17 @@ WorldConfig draw_world(std::uint64_t seed) {
   config.protocol = draw_protocol(random, config.planes);
   config.congestion = draw_congestion(random);
   config.most_packets = static_cast<std::uint32_t>(random.chance(0.3) ? 4 : 200);
-  config.queue_depth = static_cast<std::uint32_t>(1 + random.below(48));
+  config.queue_depth = static_cast<std::uint32_t>(1 + random.below(config.most_packets > 4 ? 8 : 64));
   config.write_imm_share = random.uniform();
   config.first_psn = static_cast<Psn>(random.chance(1.0 / 3) ? (1U << 24) - 1 - random.below(600) : random.below(1U << 24));
   config.data = draw_faults(random, 0.2);
   config.data.trim = rate(random, 0.2);
   config.data.ce = rate(random, 0.5);
   config.control = draw_faults(random, 0.2);
-  config.bitmap_banks = static_cast<std::uint32_t>(random.chance(0.3) ? 1 + random.below(4) : 1024);
-  config.staging_packets = static_cast<std::uint32_t>(random.chance(0.3) ? 1 + random.below(16) : 1024);
+  // Without a window nothing slows down what is refused: a run with hardly any banks is then mostly repetition.
+  const std::uint32_t banks = config.congestion.algorithm == "none" ? 4 * config.connections : 1;
+  config.bitmap_banks = static_cast<std::uint32_t>(random.chance(0.3) ? banks + random.below(4) : 1024);
+  config.staging_packets = static_cast<std::uint32_t>(random.chance(0.3) ? 2 + random.below(16) : 1024);
   config.no_resource = rate(random, 0.05);
   config.send_gap_ps = (10 + random.below(300)) * kPsPerNs;
   config.pipeline_ps = 1 + random.below(2 * kPsPerUs);
