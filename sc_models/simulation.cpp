@@ -402,6 +402,25 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
   result.cost.kernel_activations += node.wheel.activations();
 }
 
+std::map<std::string, double> Simulation::receiver_write_blocked(const Node& sender) const {
+  std::map<std::string, double> shares;
+  TimePs total = 0;
+  for (const auto& [peer, qps] : sender.qps_of_peer) {
+    for (const IssueSlot* slot : nodes_[peer]->nic->slots()) {
+      if (slot->box() != "pcie_dma.write") continue;
+      total += slot->busy_ps();
+      for (std::size_t i = 0; i < kBlockedByCount; ++i) {
+        const auto cause = static_cast<BlockedBy>(i);
+        if (slot->blocked_ps(cause) == 0) continue;
+        total += slot->blocked_ps(cause);
+        shares[std::string(to_string(cause))] += static_cast<double>(slot->blocked_ps(cause));
+      }
+    }
+  }
+  for (auto& [cause, share] : shares) share /= static_cast<double>(std::max<TimePs>(total, 1));
+  return shares;
+}
+
 void Simulation::collect_under_test(RunResult& result, const Node& node) const {
   const HostStatistics& host = node.host->statistics();
   const NicConfig& nic = node.context.config.nic;
@@ -414,8 +433,12 @@ void Simulation::collect_under_test(RunResult& result, const Node& node) const {
   if (host.first_doorbell < host.last_completion) {
     const TimePs active = host.last_completion - host.first_doorbell;
     result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
-    result.limits =
-        goodput_limits(node.context.counters, node.nic->slots(), result.line_rate_gbps, result.goodput_gbps, active);
+    result.limits = goodput_limits(node.context.counters, {.line_rate_gbps = result.line_rate_gbps,
+                                                           .goodput_gbps = result.goodput_gbps,
+                                                           .active_ps = active,
+                                                           .ports = nic.ports,
+                                                           .idle_ps = node.nic->idle_causes().idle_ps(),
+                                                           .receiver_write_blocked = receiver_write_blocked(node)});
   }
   std::vector<TimePs> times = host.message_times;
   if (times.empty()) return;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +73,8 @@ class Simulation {
 
   RunResult collect(RunStatus status, std::vector<std::string> details);
   void collect_node(RunResult& result, const Node& node, TimePs end) const;
+  /// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.
+  std::map<std::string, double> receiver_write_blocked(const Node& sender) const;
   void collect_under_test(RunResult& result, const Node& node) const;
 
   const ScenarioConfig& scenario_;

@@ -26,10 +26,16 @@ enum class Opcode : std::uint8_t {
   probe_request = 0xDE,
 };
 
-constexpr bool is_data(Opcode op) { return op >= Opcode::write_first && op <= Opcode::write_only_imm; }
-constexpr bool has_immediate(Opcode op) { return op == Opcode::write_last_imm || op == Opcode::write_only_imm; }
+constexpr bool is_data(Opcode op) {
+  return op >= Opcode::write_first && op <= Opcode::write_only_imm;
+}
+constexpr bool has_immediate(Opcode op) {
+  return op == Opcode::write_last_imm || op == Opcode::write_only_imm;
+}
 /// True for the packet that ends a message: LAST, LAST_IMM, ONLY, ONLY_IMM.
-constexpr bool ends_message(Opcode op) { return op >= Opcode::write_last && op <= Opcode::write_only_imm; }
+constexpr bool ends_message(Opcode op) {
+  return op >= Opcode::write_last && op <= Opcode::write_only_imm;
+}
 
 /// NACK reason codes (facts 1.4).
 enum class NackReason : std::uint8_t {
@@ -62,10 +68,10 @@ struct Ipv6Address {
 
 /// RELIABILITY_SACK: SETH + CC_STATE (facts 1.3, Tables 7-12 … 7-15).
 struct SackFields {
-  std::uint64_t sack_bitmap = 0;    ///< bit i: PSN cack_psn + sack_offset + i received; 0 says nothing
-  Psn cack_psn = 0;                 ///< highest PSN with nothing missing at or below it
-  Ev entropy = 0;                   ///< EV of the packet that triggered this SACK
-  std::uint32_t rcvd_bytes = 0;     ///< 24 bits, unit 256 B, rounded up, wraps at 4 GiB
+  std::uint64_t sack_bitmap = 0;  ///< bit i: PSN cack_psn + sack_offset + i received; 0 says nothing
+  Psn cack_psn = 0;               ///< highest PSN with nothing missing at or below it
+  Ev entropy = 0;                 ///< EV of the packet that triggered this SACK
+  std::uint32_t rcvd_bytes = 0;   ///< 24 bits, unit 256 B, rounded up, wraps at 4 GiB
   std::int16_t sack_offset = 0;
   std::int16_t ack_psn_offset = 0;  ///< acknowledged PSN - cack_psn; the probe id when `probe` is set
   std::uint16_t tx_timestamp = 0;   ///< reflected from the trigger's TSETH
@@ -73,8 +79,8 @@ struct SackFields {
   std::uint8_t mpr = 0;             ///< unit 128 PSNs, 0 while dynamic MPR is off
   std::uint8_t rcv_cwnd_pen = 0;    ///< 0 … 127
   PathMark mark = PathMark::none;
-  bool probe = false;               ///< pr: answers a reliability probe
-  bool restore_cwnd = false;        ///< r_c
+  bool probe = false;         ///< pr: answers a reliability probe
+  bool restore_cwnd = false;  ///< r_c
 };
 
 /// RELIABILITY_NACK: NETH (Tables 7-16, 7-17).
@@ -102,7 +108,7 @@ struct EndpointFields {
 
 /// Transport ACK: AETH; the credit field is constant 0x1F (unsupported).
 struct TransportAckFields {
-  std::uint32_t msn = 0;       ///< 24 bits: messages completed so far, modulo 2^24
+  std::uint32_t msn = 0;  ///< 24 bits: messages completed so far, modulo 2^24
   std::uint8_t syndrome = 0x1F;
 };
 
@@ -124,22 +130,23 @@ struct Packet {
   QpNumber destination_qp = 0;
   Psn psn = 0;
   Ev ev = 0;
-  std::uint32_t corrupt_bit = 0;       ///< with Damage::corrupted: which bit of the encoded packet is inverted
-  std::uint16_t msn = 0;               ///< METH.MSN
-  std::uint16_t rqmsn = 0;             ///< METH.RQMSN, valid for WRITE_IMM
-  std::uint16_t tx_timestamp = 0;      ///< TSETH, unit by `timestamp_in_us`
+  std::uint32_t corrupt_bit = 0;   ///< with Damage::corrupted: which bit of the encoded packet is inverted
+  std::uint16_t msn = 0;           ///< METH.MSN
+  std::uint16_t rqmsn = 0;         ///< METH.RQMSN, valid for WRITE_IMM
+  std::uint16_t tx_timestamp = 0;  ///< TSETH, unit by `timestamp_in_us`
   std::uint16_t pkey = 0xFFFF;
   Opcode opcode = Opcode::write_only;
-  std::uint8_t plane = 0;              ///< plane = NIC port, 0-based
+  std::uint8_t plane = 0;  ///< plane = NIC port, 0-based
   std::uint8_t hop_limit = 64;
   Ecn ecn = Ecn::ect0;
   TrafficRole role = TrafficRole::trimmable;
   Damage damage = Damage::none;
+  std::uint8_t loss_cause = 0;  ///< of a retransmission: CutCause that made it necessary; not on the wire
   bool ack_request = false;
   bool retransmission = false;
   bool has_timestamp = true;
-  bool timestamp_in_us = false;        ///< TSETH.tsr: unit 1 us instead of 128 ns
-  bool trimmed_at_last_hop = false;    ///< meaningful with Damage::trimmed
+  bool timestamp_in_us = false;      ///< TSETH.tsr: unit 1 us instead of 128 ns
+  bool trimmed_at_last_hop = false;  ///< meaningful with Damage::trimmed
   union {
     SackFields sack;
     NackFields nack;
@@ -160,13 +167,20 @@ inline constexpr std::uint32_t kSrhBytes = 24;
 constexpr std::uint32_t transport_header_bytes(const Packet& p) {
   constexpr std::uint32_t bth = 12;
   switch (p.opcode) {
-    case Opcode::sack: return bth + 36;
-    case Opcode::nack: return bth + 20;
-    case Opcode::transport_ack: return bth + 4;
-    case Opcode::probe_request: return bth + 16;
-    case Opcode::endpoint_request: return bth + 16;
-    case Opcode::endpoint_response: return bth + 36;
-    default: break;
+    case Opcode::sack:
+      return bth + 36;
+    case Opcode::nack:
+      return bth + 20;
+    case Opcode::transport_ack:
+      return bth + 4;
+    case Opcode::probe_request:
+      return bth + 16;
+    case Opcode::endpoint_request:
+      return bth + 16;
+    case Opcode::endpoint_response:
+      return bth + 36;
+    default:
+      break;
   }
   const std::uint32_t data = bth + 4 + 16 + (p.has_timestamp ? 4 : 0) + (has_immediate(p.opcode) ? 4 : 0);
   return data;
@@ -180,12 +194,14 @@ constexpr std::uint32_t encapsulation_bytes(Encapsulation e) {
 }
 
 /// Bytes that fill a payload to a multiple of 4 (BTH.pad).
-constexpr std::uint32_t pad_bytes(std::uint32_t payload_bytes) { return (0U - payload_bytes) & 3; }
+constexpr std::uint32_t pad_bytes(std::uint32_t payload_bytes) {
+  return (0U - payload_bytes) & 3;
+}
 
 /// Bytes of link time the packet takes, preamble and gap included; a 4,096 B write under SRv6 takes 4,262.
 constexpr std::uint32_t wire_bytes(const Packet& p, Encapsulation e) {
-  return kEthernetOverheadBytes + encapsulation_bytes(e) + kIpv6HeaderBytes + kUdpHeaderBytes + transport_header_bytes(p) +
-         p.payload_bytes + pad_bytes(p.payload_bytes) + kIcrcBytes;
+  return kEthernetOverheadBytes + encapsulation_bytes(e) + kIpv6HeaderBytes + kUdpHeaderBytes +
+         transport_header_bytes(p) + p.payload_bytes + pad_bytes(p.payload_bytes) + kIcrcBytes;
 }
 
 /// As wire_bytes, for a packet that a switch may have cut to `trim_bytes` of its frame (without FCS, preamble and gap).
@@ -195,8 +211,8 @@ constexpr std::uint32_t link_bytes(const Packet& p, Encapsulation e, std::uint32
 
 /// nominal_pktsize of a write with TSETH before it is built.
 constexpr std::uint32_t nominal_data_bytes(std::uint32_t payload_bytes, bool immediate) {
-  return kUdpHeaderBytes + 12 + 4 + 4 + 16 + (immediate ? 4 : 0) + payload_bytes + pad_bytes(payload_bytes) + kIcrcBytes +
-         kIpv6HeaderBytes;
+  return kUdpHeaderBytes + 12 + 4 + 4 + 16 + (immediate ? 4 : 0) + payload_bytes + pad_bytes(payload_bytes) +
+         kIcrcBytes + kIpv6HeaderBytes;
 }
 
 /// nominal_pktsize that a packet charges to inflight and rcvd_bytes: UDP length + 40 (facts 2.2).

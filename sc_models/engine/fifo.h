@@ -72,6 +72,9 @@ class Fifo {
     waiting_producers_.push_back(&producer);
   }
 
+  /// A producer found too little room and gave up.
+  void refuse(TimePs now) { occupancy_.refuse(now); }
+
   const Occupancy& occupancy() const { return occupancy_; }
 
  private:

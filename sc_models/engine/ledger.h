@@ -15,20 +15,30 @@ namespace mrc {
 /// The resources that can hold up a slot.
 enum class BlockedBy : std::uint8_t {
   context_miss,
-  cwnd,
+  cwnd,  ///< window as it began or as quick adapt left it
+  cwnd_ecn,
+  cwnd_trim,
+  cwnd_loss,
+  cwnd_penalty,        ///< rcv_cwnd_pen of the receiver
+  cwnd_no_pkt_buffer,  ///< NACKs of the receiver: its staging buffer was full
+  cwnd_no_bitmap,
+  cwnd_no_resource,
+  cwnd_out_of_window,
   mpr,
   write_imm_limit,
   wqe_fetch,
   retransmit_entries,
   retransmit_bytes,
-  segmenter_queue,
-  payload_fetch_queue,
+  segmenter_queue,      ///< grants that the segmenter has not taken
+  segmented_queue,      ///< packets that payload_fetch has not taken
+  payload_fetch_queue,  ///< packets whose payload is under way: too few for the latency
+  read_queue,           ///< requests that pcie_dma has not taken
   read_tags,
   completion_buffer,
   non_posted_credits,
   posted_credits,
   pcie_line,
-  host_latency,
+  read_latency,
   spray_queue,
   no_good_ev,
   port_credit,
@@ -42,6 +52,11 @@ enum class BlockedBy : std::uint8_t {
   sack_queue,
   completion_queue,
   link_down,
+  srv6_encap,  ///< its datapath is the slowest
+  segmenter,
+  outstanding_messages,  ///< the host may post no more before something completes
+  acknowledgement,       ///< all is sent, the last acknowledgements and completions are on their way
+  no_work,
   count
 };
 inline constexpr std::size_t kBlockedByCount = static_cast<std::size_t>(BlockedBy::count);
@@ -66,6 +81,17 @@ class WorkClock {
   TimePs total_ = 0;
 };
 
+/// Told before a slot changes its state, unless nobody cares until `quiet_until()`.
+class SlotObserver {
+ public:
+  virtual ~SlotObserver() = default;
+  virtual void before_change(TimePs now) = 0;
+  TimePs quiet_until() const { return quiet_until_; }
+
+ protected:
+  TimePs quiet_until_ = 0;
+};
+
 class IssueSlot {
  public:
   IssueSlot(std::string box, const WorkClock& work) : box_(std::move(box)), work_(&work) {}
@@ -73,6 +99,7 @@ class IssueSlot {
   /// The slot issues from `now` until `until`; afterwards it is empty-handed unless told otherwise.
   void busy(TimePs now, TimePs until) {
     close(now);
+    busy_until_ = until;
     if (until > last_) {
       busy_ += until - last_;
       last_ = until;
@@ -88,6 +115,13 @@ class IssueSlot {
     close(now);
     open_empty();
   }
+
+  void observe(SlotObserver& observer) { observer_ = &observer; }
+  bool is_blocked() const { return state_ != kEmpty; }
+  /// Precondition: is_blocked().
+  BlockedBy blocked_by() const { return static_cast<BlockedBy>(state_); }
+  /// Issues at `now`; what it was told last reaches as far.
+  bool is_busy(TimePs now) const { return state_ == kEmpty && busy_until_ >= now; }
 
   const std::string& box() const { return box_; }
   /// Shares up to `end`; call once, at the end of the run.
@@ -107,6 +141,7 @@ class IssueSlot {
     work_at_open_ = work_->elapsed(last_);
   }
   void close(TimePs now) {
+    if (observer_ != nullptr && now > observer_->quiet_until()) observer_->before_change(now);
     if (now <= last_) return;
     const TimePs span = now - last_;
     if (state_ != kEmpty) {
@@ -123,6 +158,8 @@ class IssueSlot {
 
   std::string box_;
   const WorkClock* work_;
+  SlotObserver* observer_ = nullptr;
+  TimePs busy_until_ = 0;
   TimePs last_ = 0;
   TimePs work_at_open_ = 0;
   TimePs busy_ = 0;

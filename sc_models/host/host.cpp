@@ -11,7 +11,9 @@ namespace {
 constexpr std::uint32_t kCompletionQueueEntries = 4096;
 constexpr std::uint64_t kPageBytes = 4096;
 
-TimePs ps(double ns) { return static_cast<TimePs>(ns * 1000.0 + 0.5); }
+TimePs ps(double ns) {
+  return static_cast<TimePs>(ns * 1000.0 + 0.5);
+}
 
 }  // namespace
 
@@ -52,7 +54,9 @@ void Host::begin(TimePs now, std::uint32_t index) {
   NodeState& node_state = state(index);
   node_state.started = true;
   switch (node.kind) {
-    case WorkKind::compute: alarms_.push({now + node.duration, index, false}); return;
+    case WorkKind::compute:
+      alarms_.push({now + node.duration, index, false});
+      return;
     case WorkKind::receive:
       if (node_state.arrived) finish(now, index);
       return;
@@ -70,6 +74,7 @@ void Host::finish(TimePs now, std::uint32_t index) {
   state(index).done = true;
   --nodes_left_;
   statistics_.last_completion = std::max(statistics_.last_completion, now);
+  if (nodes_left_ == 0) device_.idle_causes().finish(now);
   release_dependents(now, index);
 }
 
@@ -151,11 +156,11 @@ void Host::send_completed(TimePs now, const Cqe& cqe) {
         fmt::format("message of {} line or node {} from nic{} to nic{}: {}", workload_.source,
                     workload_.nodes[chunk.node].origin, nic_.node, channel.peer, to_string(cqe.status));
   }
-  if (cqe.status != CompletionStatus::success) ++statistics_.messages_failed;
+  if (cqe.status != CompletionStatus::success) node_state.failed = true;
   if (--node_state.chunks_left > 0) return;
   nic_.tx_work.end(now);
   statistics_.message_times.push_back(now - node_state.posted_at);
-  ++statistics_.messages_completed;
+  ++(node_state.failed ? statistics_.messages_failed : statistics_.messages_completed);
   finish(now, chunk.node);
 }
 
@@ -191,7 +196,10 @@ bool Host::post_next(TimePs now, Channel& channel, std::uint32_t channel_index) 
   const std::uint64_t offset = nic_.scenario.traffic.offset_bytes;
   chunks_[id] = {channel.source_base + source_offset(channel, bytes) + offset,
                  channel.destination_base + slot * channel.slot_stride + offset,
-                 static_cast<std::uint32_t>(bytes), index, slot, channel_index};
+                 static_cast<std::uint32_t>(bytes),
+                 index,
+                 slot,
+                 channel_index};
   channel.posted_of_first += bytes;
   const bool last_chunk = channel.posted_of_first == node.bytes;
   const std::uint32_t qp = channel.qps[channel.turn % channel.qps.size()];
@@ -206,6 +214,7 @@ bool Host::post_next(TimePs now, Channel& channel, std::uint32_t channel_index) 
   const HostConfig& host = nic_.config.host;
   device_.doorbell().queue().push(now, qp, now + ps(host.post_ns) + ps(host.doorbell_ns));
   statistics_.first_doorbell = std::min(statistics_.first_doorbell, now + ps(host.post_ns));
+  device_.idle_causes().start(statistics_.first_doorbell);
   if (last_chunk) {
     channel.pending.pop();
     channel.posted_of_first = 0;
@@ -225,6 +234,8 @@ void Host::step(TimePs now) {
   poll(now);
   fire_alarms(now);
   post_all(now);
+  nic_.host_has_more =
+      std::any_of(channels_.begin(), channels_.end(), [](const Channel& c) { return !c.pending.empty(); });
   if (!alarms_.empty()) wake_at(alarms_.top().at);
   completions_.wait_ready(now);
 }

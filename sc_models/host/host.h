@@ -83,6 +83,7 @@ class Host : public Box {
     bool arrived = false;  ///< a receive whose message is there before it was asked for
     bool started = false;
     bool done = false;
+    bool failed = false;  ///< one of its pieces ended in a QP error
   };
   /// One posted work request.
   struct Chunk {

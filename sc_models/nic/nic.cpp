@@ -10,6 +10,8 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   const KeyedRandom pcie_random(context.scenario.seed, fmt::format("nic{}.pcie", context.node));
   pcie_ =
       std::make_unique<PcieDma>("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work);
+  context.read_line = &pcie_->read_line();
+  idle_causes_ = std::make_unique<IdleCauses>(context, static_cast<std::uint32_t>(links.size()));
   std::vector<Port*> ports;
   for (std::uint32_t i = 0; i < links.size(); ++i) {
     ports_.push_back(std::make_unique<Port>(fmt::format("port{}", i).c_str(), owner, context, i, *links[i].transmit,
@@ -51,7 +53,24 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   retransmit_timer_->connect(*sack_processor_);
   wqe_fetch_->connect(*sack_processor_);
 
-  for (Port* port : ports) port->connect(*spray_scheduler_, *control_queue_, parser_->in());
+  for (Port* port : ports) port->connect(*spray_scheduler_, *control_queue_, parser_->in(), *idle_causes_);
+  watch_idle_ports();
+}
+
+void Nic::watch_idle_ports() {
+  idle_causes_->connect({.srv6_encap = &srv6_encap_->slot,
+                         .retransmit_buffer = &retransmit_buffer_->slot,
+                         .spray_scheduler = &spray_scheduler_->slot,
+                         .payload_fetch = &payload_fetch_->slot,
+                         .read_issue = &pcie_->read_issue_slot(),
+                         .segmenter = &segmenter_->slot,
+                         .qp_scheduler = &qp_scheduler_->slot,
+                         .wqe_fetch = &wqe_fetch_->slot,
+                         .encap_queue = &retransmit_buffer_->out().occupancy()});
+  for (IssueSlot* slot : {&srv6_encap_->slot, &retransmit_buffer_->slot, &spray_scheduler_->slot, &payload_fetch_->slot,
+                          &pcie_->read_issue_slot(), &segmenter_->slot, &qp_scheduler_->slot, &wqe_fetch_->slot}) {
+    slot->observe(*idle_causes_);
+  }
 }
 
 std::vector<IssueSlot*> Nic::mutable_slots() {

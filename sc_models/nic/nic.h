@@ -19,6 +19,7 @@
 #include "nic/rx/parser.h"
 #include "nic/rx/psn_tracker.h"
 #include "nic/tx/doorbell.h"
+#include "nic/tx/idle_causes.h"
 #include "nic/tx/payload_fetch.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_buffer.h"
@@ -49,14 +50,18 @@ class Nic : public sc_core::sc_module {
   void finish(TimePs end);
   std::vector<const IssueSlot*> slots() const;
   std::vector<const Occupancy*> buffers() const;
+  IdleCauses& idle_causes() { return *idle_causes_; }
+  const IdleCauses& idle_causes() const { return *idle_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
   const Srv6EncapRtlPath* srv6_encap_rtl() const { return srv6_encap_->rtl(); }
   const RetransmitBuffer& retransmit_buffer() const { return *retransmit_buffer_; }
 
  private:
+  void watch_idle_ports();
   std::vector<IssueSlot*> mutable_slots();
 
   std::unique_ptr<PcieDma> pcie_;
+  std::unique_ptr<IdleCauses> idle_causes_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::unique_ptr<RetransmitBuffer> retransmit_buffer_;
   std::unique_ptr<QpScheduler> qp_scheduler_;

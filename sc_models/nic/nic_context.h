@@ -2,12 +2,14 @@
 // this is the state that in silicon would be SRAM beside them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "engine/clock_domain.h"
 #include "engine/ledger.h"
 #include "engine/packet_pool.h"
+#include "engine/serial_line.h"
 #include "nic/qp.h"
 #include "parameters/config.h"
 
@@ -20,6 +22,7 @@ struct NicCounters {
   std::uint64_t data_payload_bytes = 0;
   std::uint64_t retransmitted = 0;
   std::uint64_t retransmitted_wire_bytes = 0;
+  std::array<std::uint64_t, kCutCauses> retransmitted_wire_bytes_by_cause{};  ///< by CutCause
   std::uint64_t first_payload_bytes = 0; ///< payload of first transmissions
   std::uint64_t data_wire_bytes = 0;
   std::uint64_t control_packets = 0;
@@ -52,6 +55,9 @@ struct NicContext {
   WorkClock tx_work;                    ///< messages posted and not completed
   WorkClock rx_work;                    ///< data packets between port and memory
   NicCounters counters;
+  std::uint32_t reads_under_way = 0;    ///< payload reads issued and not answered
+  bool host_has_more = false;           ///< messages wait in the host for a completion to make room
+  const SerialLine* read_line = nullptr;  ///< the PCIe link towards the NIC
   PacketCapture* capture = nullptr;     ///< null: nobody captures
 
   static constexpr QpNumber kFirstQpNumber = 16;

@@ -5,6 +5,7 @@
 
 #include "nic/control/control_queue.h"
 #include "nic/packet_capture.h"
+#include "nic/tx/idle_causes.h"
 #include "nic/tx/spray_scheduler.h"
 
 namespace mrc::timing {
@@ -28,7 +29,9 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       data_(fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes),
       tx_fifo_(fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes) {}
 
-void Port::connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue, Fifo<Packet*>& parser_queue) {
+void Port::connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue, Fifo<Packet*>& parser_queue,
+                   IdleCauses& idle_causes) {
+  idle_causes_ = &idle_causes;
   spray_scheduler_ = &spray_scheduler;
   control_queue_ = &control_queue;
   parser_queue_ = &parser_queue;
@@ -67,6 +70,7 @@ void Port::send(TimePs now, Packet* packet) {
     if (packet->retransmission) {
       ++counters.retransmitted;
       counters.retransmitted_wire_bytes += bytes;
+      counters.retransmitted_wire_bytes_by_cause[packet->loss_cause] += bytes;
     } else {
       counters.first_payload_bytes += packet->payload_bytes;
       first_payload_bytes_ += packet->payload_bytes;
@@ -78,6 +82,7 @@ void Port::send(TimePs now, Packet* packet) {
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
   const TimePs last_bit = line_.occupy(now, bytes);
   slot.busy(now, last_bit);
+  idle_causes_->port_busy(now, index_, last_bit);
   transmit_link_.send(now + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
   nic_.packets.release(packet);
 }

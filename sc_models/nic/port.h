@@ -1,5 +1,6 @@
 // A port with its MAC: serializes what the transmit side hands it, control before data, and passes what arrives to the
-// parser. Room for data is promised (reserved) when the spray scheduler chooses the port and free when the last bit left.
+// parser. Room for data is promised (reserved) when the spray scheduler chooses the port and free when the last bit
+// left.
 #pragma once
 
 #include "engine/box.h"
@@ -14,12 +15,14 @@ namespace mrc::timing {
 
 class SprayScheduler;
 class ControlQueue;
+class IdleCauses;
 
 class Port : public Box {
  public:
   Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::uint32_t index, Link& transmit,
        Link& receive);
-  void connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue, Fifo<Packet*>& parser_queue);
+  void connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue, Fifo<Packet*>& parser_queue,
+               IdleCauses& idle_causes);
 
   bool has_data_room(TimePs now, std::uint32_t wire_bytes);
   void reserve_data(TimePs now, std::uint32_t wire_bytes);
@@ -48,6 +51,7 @@ class Port : public Box {
   Link& receive_link_;
   SprayScheduler* spray_scheduler_ = nullptr;
   ControlQueue* control_queue_ = nullptr;
+  IdleCauses* idle_causes_ = nullptr;
   Fifo<Packet*>* parser_queue_ = nullptr;
   SerialLine line_;
   TimePs mac_fec_ps_;

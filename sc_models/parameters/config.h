@@ -112,6 +112,7 @@ struct NicConfig {
   } rx_staging;
   struct DmaWrite {
     PipelineConfig pipeline{4, 1};
+    std::uint32_t queue_entries = 512;  ///< descriptors of staged packets
   } dma_write;
   struct AckCoalescer {
     PipelineConfig pipeline{4, 1};

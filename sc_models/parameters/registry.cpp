@@ -286,6 +286,8 @@ void nic_parameters(Table& t) {
   MRC_NODE(nic.rx_staging.bytes, "bytes", 256, 1024 * k1M, "payload that waits for its write to host memory",
            assumption);
   MRC_PIPELINE(nic.dma_write, assumption);
+  MRC_NODE(nic.dma_write.queue_entries, "entries", 1, k1M,
+           "descriptors of packets in rx_staging; without one a packet is refused with NO_RESOURCE", assumption);
   MRC_PIPELINE(nic.ack_coalescer, assumption);
   MRC_NODE(nic.ack_coalescer.queue_entries, "entries", 3, 65'536, "answers that are owed and not built", assumption);
   MRC_PIPELINE(nic.control_queue, assumption);

@@ -154,6 +154,10 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
               node.nic.retransmit_buffer.bytes >= protocol.mtu_bytes,
           fmt::format("nic.retransmit_buffer.bytes = {} does not hold one packet of protocol.mtu_bytes = {}",
                       node.nic.retransmit_buffer.bytes, protocol.mtu_bytes));
+  require(
+      node.nic.parser.queue_entries >= node.nic.ports,
+      fmt::format("nic.parser.queue_entries = {} is less than nic.ports = {}: a packet may arrive on each port at once",
+                  node.nic.parser.queue_entries, node.nic.ports));
   // Payload keeps its room until the packet leaves, so a buffer that one packet fills can never be refilled beside it.
   require(node.pcie.completion_buffer_bytes >= protocol.mtu_bytes + node.pcie.mrrs_bytes,
           fmt::format("pcie.completion_buffer_bytes = {} does not hold one packet of protocol.mtu_bytes = {} and "
@@ -187,9 +191,10 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
           fmt::format("run.quantum_ns = {} is more than the shortest link delay, fabric.cable_delay_ns = {}",
                       s.run.quantum_ns, s.fabric.cable_delay_ns));
   const double round_trip_ns = 2 * (2 * s.fabric.cable_delay_ns + s.fabric.switch_latency_ns);
-  require(s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,
-          fmt::format("cc.base_rtt_ns = {} is below the fabric's own round trip of {} ns: every packet would look delayed",
-                      static_cast<double>(s.cc.base_rtt_ps) / 1000.0, round_trip_ns));
+  require(
+      s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,
+      fmt::format("cc.base_rtt_ns = {} is below the fabric's own round trip of {} ns: every packet would look delayed",
+                  static_cast<double>(s.cc.base_rtt_ps) / 1000.0, round_trip_ns));
   std::vector<std::string> nodes;
   for (NodeId id = 0; id < s.fabric.nics; ++id) nodes.push_back(fmt::format("nic{}", id));
   require(std::find(nodes.begin(), nodes.end(), s.run.node_under_test) != nodes.end(),

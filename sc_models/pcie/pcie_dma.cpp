@@ -10,7 +10,9 @@ namespace {
 constexpr std::uint32_t kReadQueueJobs = 8;
 constexpr std::uint32_t kCreditUnitBytes = 16;
 
-TimePs ps(double ns) { return static_cast<TimePs>(ns * 1000.0 + 0.5); }
+TimePs ps(double ns) {
+  return static_cast<TimePs>(ns * 1000.0 + 0.5);
+}
 
 }  // namespace
 
@@ -57,12 +59,8 @@ std::uint32_t PcieDma::new_job() {
 void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
                    bool in_order) {
   const std::uint32_t index = new_job();
-  jobs_[index] = ReadJob{.address = address,
-                         .cookie = cookie,
-                         .client = &client,
-                         .bytes = bytes,
-                         .to_issue = bytes,
-                         .in_order = in_order};
+  jobs_[index] = ReadJob{
+      .address = address, .cookie = cookie, .client = &client, .bytes = bytes, .to_issue = bytes, .in_order = in_order};
   read_queue_.push(now, index, now);
 }
 
@@ -138,7 +136,12 @@ bool PcieDma::issue_request(TimePs now, ReadJob& job, std::uint32_t job_index) {
     return false;
   }
   TimePs& credit_back = non_posted_back_[requests_issued_ % non_posted_headers_];
-  const TimePs at = std::max({now, next_issue_, credit_back});
+  const TimePs at = std::max(now, next_issue_);
+  if (credit_back > at) {
+    read_issue_.blocked(now, BlockedBy::non_posted_credits);
+    waits_for_credit_until_ = credit_back;
+    return false;
+  }
   const TimePs sent = upstream_.occupy(at, law_.read_overhead);
   credit_back = sent + credit_return_ps_;
   // Requests queue for the link behind write TLPs; the slot itself is free in the next cycle.
@@ -190,6 +193,8 @@ void PcieDma::arm(TimePs now) {
       wake = std::min(wake, tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)]);
     } else if (tags_short && !requests_.empty()) {
       wake = std::min(wake, requests_.front().ready);
+    } else if (waits_for_credit_until_ > now) {
+      wake = std::min(wake, waits_for_credit_until_);
     } else if (!waits_for_completion_buffer_) {
       wake = std::min(wake, std::max(next_issue_, read_queue_.ready_at()));
     }

@@ -59,6 +59,7 @@ class PcieDma : public Box {
   IssueSlot& write_slot() { return write_slot_; }
   IssueSlot& read_issue_slot() { return read_issue_; }
   IssueSlot& read_data_slot() { return read_data_; }
+  const SerialLine& read_line() const { return downstream_; }
   const Occupancy& tags() const { return tags_; }
   const Occupancy& completion_buffer() const { return completion_buffer_; }
   const Occupancy& posted_data() const { return posted_data_; }
@@ -138,6 +139,7 @@ class PcieDma : public Box {
   Occupancy completion_buffer_;
   Occupancy posted_data_;
   bool waits_for_completion_buffer_ = false;
+  TimePs waits_for_credit_until_ = 0;
   IssueSlot read_issue_;
   IssueSlot read_data_;
   IssueSlot write_slot_;

@@ -1,76 +1,69 @@
 #include "results/limits.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <string>
-#include <string_view>
 
 namespace mrc {
+
 namespace {
 
-/// Transmit slots from the ports' side towards the host; a slot that is empty-handed was so because of the next one.
-constexpr std::array<std::string_view, 7> kUpstream{"srv6_encap",    "retransmit_buffer",   "spray_scheduler",
-                                                    "payload_fetch", "pcie_dma.read_issue", "segmenter",
-                                                    "qp_scheduler"};
-
-/// Held up by a neighbour that is downstream: not a cause, the neighbour's own row tells it.
-bool is_downstream(BlockedBy cause) {
+/// Retransmissions that a refusal of the receiver made necessary count as what the receiver lacked.
+std::string cause_of_retransmission(CutCause cause) {
   switch (cause) {
-    case BlockedBy::segmenter_queue:
-    case BlockedBy::payload_fetch_queue:
-    case BlockedBy::spray_queue:
-    case BlockedBy::retransmit_queue:
-    case BlockedBy::encap_queue:
-    case BlockedBy::port_credit:
-      return true;
+    case CutCause::trim:
+      return "retransmission.trim";
+    case CutCause::no_pkt_buffer:
+      return std::string(to_string(BlockedBy::cwnd_no_pkt_buffer));
+    case CutCause::no_bitmap:
+      return std::string(to_string(BlockedBy::cwnd_no_bitmap));
+    case CutCause::no_resource:
+      return std::string(to_string(BlockedBy::cwnd_no_resource));
+    case CutCause::out_of_window:
+      return std::string(to_string(BlockedBy::cwnd_out_of_window));
     default:
-      return false;
+      return "retransmission";
   }
 }
 
-const IssueSlot* find(const std::vector<const IssueSlot*>& slots, std::string_view box) {
-  const auto it = std::find_if(slots.begin(), slots.end(), [&](const IssueSlot* slot) { return slot->box() == box; });
-  return it == slots.end() ? nullptr : *it;
+/// A receiver's staging buffer is full because its writes wait: that part is charged to what they wait for.
+void look_behind_staging(std::map<std::string, double>& causes, const std::map<std::string, double>& write_blocked) {
+  const auto staging = causes.find(std::string(to_string(BlockedBy::cwnd_no_pkt_buffer)));
+  if (staging == causes.end()) return;
+  const double total = staging->second;
+  for (const auto& [cause, share] : write_blocked) {
+    causes["receiver." + cause] += total * share;
+    staging->second -= total * share;
+  }
 }
 
 }  // namespace
 
-std::vector<LimitResult> goodput_limits(const NicCounters& counters, const std::vector<const IssueSlot*>& slots,
-                                        double line_rate_gbps, double goodput_gbps, TimePs active) {
-  const auto gbps = [&](std::uint64_t bytes) {
-    return 8000.0 * static_cast<double>(bytes) / static_cast<double>(active);
-  };
+std::vector<LimitResult> goodput_limits(const NicCounters& counters, const PortTime& time) {
+  const auto active = static_cast<double>(time.active_ps);
+  const auto gbps = [&](double bytes) { return 8000.0 * bytes / active; };
+  const auto first_payload = static_cast<double>(counters.first_payload_bytes);
+  const auto first_wire = static_cast<double>(counters.data_wire_bytes - counters.retransmitted_wire_bytes);
   std::map<std::string, double> causes;
-  causes["framing"] =
-      gbps(counters.data_wire_bytes - counters.retransmitted_wire_bytes) - gbps(counters.first_payload_bytes);
-  causes["control"] = gbps(counters.control_wire_bytes);
-  causes["retransmission"] = gbps(counters.retransmitted_wire_bytes);
-  // Payload that was sent but not acknowledged when the run ended.
-  causes["unacknowledged"] = gbps(counters.first_payload_bytes) - goodput_gbps;
-
-  double idle = line_rate_gbps - goodput_gbps;
-  for (const auto& [cause, rate] : causes) idle -= rate;
-  for (const std::string_view box : kUpstream) {
-    const IssueSlot* slot = find(slots, box);
-    double held = 0;
-    for (std::size_t i = 0; i < kBlockedByCount; ++i) {
-      if (!is_downstream(static_cast<BlockedBy>(i)))
-        held += static_cast<double>(slot->blocked_ps(static_cast<BlockedBy>(i)));
-    }
-    const double starved = static_cast<double>(slot->starved_ps() + slot->idle_ps());
-    if (held + starved <= 0) break;
-    for (std::size_t i = 0; i < kBlockedByCount; ++i) {
-      const auto cause = static_cast<BlockedBy>(i);
-      if (is_downstream(cause) || slot->blocked_ps(cause) == 0) continue;
-      causes[std::string(to_string(cause))] += idle * static_cast<double>(slot->blocked_ps(cause)) / (held + starved);
-    }
-    idle *= starved / (held + starved);
+  causes["framing"] = gbps(first_wire - first_payload);
+  causes["control"] = gbps(static_cast<double>(counters.control_wire_bytes));
+  causes["unacknowledged"] = gbps(first_payload) - time.goodput_gbps;
+  for (std::size_t i = 0; i < kCutCauses; ++i) {
+    const auto bytes = static_cast<double>(counters.retransmitted_wire_bytes_by_cause[i]);
+    causes[cause_of_retransmission(static_cast<CutCause>(i))] += gbps(bytes);
   }
-  causes["host"] += idle;
-
+  const double port_gbps = time.line_rate_gbps / time.ports;
+  for (std::size_t i = 0; i < kBlockedByCount; ++i) {
+    causes[std::string(to_string(static_cast<BlockedBy>(i)))] +=
+        port_gbps * static_cast<double>(time.idle_ps[i]) / active;
+  }
+  look_behind_staging(causes, time.receiver_write_blocked);
+  double sum = time.goodput_gbps;
   std::vector<LimitResult> limits;
-  for (const auto& [cause, rate] : causes) limits.push_back({cause, rate});
+  for (const auto& [cause, rate] : causes) {
+    sum += rate;
+    if (rate != 0 || cause == "framing") limits.push_back({cause, rate});
+  }
+  limits.push_back({"unattributed", time.line_rate_gbps - sum});
   std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.gbps > b.gbps; });
   return limits;
 }

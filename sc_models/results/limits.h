@@ -1,6 +1,9 @@
 // What kept the node under test from line rate, in Gb/s.
 #pragma once
 
+#include <array>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "engine/ledger.h"
@@ -9,11 +12,20 @@
 
 namespace mrc {
 
-/// Splits the transmit ports' line time during `active` into framing, control, retransmission and idle; idle time is
-/// laid on the causes that held up the transmit slots, walking upstream from the spray scheduler, each slot's
-/// empty-handed time in the proportion of its upstream neighbour's. Together with `goodput_gbps` the causes make up
-/// `line_rate_gbps`.
-std::vector<LimitResult> goodput_limits(const NicCounters& counters, const std::vector<const IssueSlot*>& slots,
-                                        double line_rate_gbps, double goodput_gbps, TimePs active);
+/// What the transmit ports of a node did while it was active.
+struct PortTime {
+  double line_rate_gbps = 0;  ///< all ports
+  double goodput_gbps = 0;
+  TimePs active_ps = 0;
+  std::uint32_t ports = 0;
+  std::array<TimePs, kBlockedByCount> idle_ps{};  ///< sum over ports, by cause
+  /// Where the staging buffer of the receivers waits in turn: shares of its write slot's time by cause.
+  std::map<std::string, double> receiver_write_blocked;
+};
+
+/// Splits the ports' byte-times into framing, control, retransmission, payload that was not acknowledged by the end,
+/// and idle by cause, each counted by itself; what is left to line rate is `unattributed`. Largest first, causes of 0
+/// left out.
+std::vector<LimitResult> goodput_limits(const NicCounters& counters, const PortTime& time);
 
 }  // namespace mrc

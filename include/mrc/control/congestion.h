@@ -20,9 +20,22 @@
 namespace mrc {
 
 /// What made the window smaller last; time spent waiting for the window is charged to it.
-enum class CutCause : std::uint8_t { none, ecn, trim, loss, penalty, quick_adapt };
+enum class CutCause : std::uint8_t {
+  none,
+  ecn,
+  trim,
+  loss,
+  penalty,
+  quick_adapt,
+  no_pkt_buffer,
+  no_bitmap,
+  no_resource,
+  out_of_window
+};
+inline constexpr std::size_t kCutCauses = 10;
 constexpr std::string_view to_string(CutCause cause) {
-  constexpr std::string_view names[] = {"initial", "ecn", "trim", "loss", "penalty", "quick_adapt"};
+  constexpr std::string_view names[] = {"initial",     "ecn",           "trim",      "loss",        "penalty",
+                                        "quick_adapt", "no_pkt_buffer", "no_bitmap", "no_resource", "out_of_window"};
   return names[static_cast<std::size_t>(cause)];
 }
 
@@ -57,11 +70,14 @@ class CongestionControl {
   std::uint64_t cwnd_bytes() const { return cwnd_bytes_; }
   std::uint64_t inflight_bytes() const { return inflight_bytes_; }
   CutCause last_cut() const { return last_cut_; }
+  /// What stands behind the cut that feedback just made, where the requestor knows more than the algorithm.
+  void name_cut(CutCause cause) { last_cut_ = trigger_ = cause; }
 
  protected:
   std::uint64_t cwnd_bytes_ = ~0ULL >> 1;
   std::uint64_t inflight_bytes_ = 0;
   CutCause last_cut_ = CutCause::none;
+  CutCause trigger_ = CutCause::quick_adapt;  ///< of the next quick adaptation
 };
 
 /// "none": never holds anything back.

@@ -65,6 +65,7 @@ class Nscc final : public CongestionControl {
   void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) override {
     average_delay_ += config_.delay_ewma_weight * (static_cast<double>(config_.base_rtt_ps) - average_delay_);
     quick_adapt_wanted_ = true;
+    trigger_ = CutCause::trim;
     ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes);
     if (!quick_adapt(now, 0) && config_.trim_cuts_cwnd && !last_hop) cut(cwnd_ - bytes, CutCause::trim);
     publish();
@@ -72,6 +73,7 @@ class Nscc final : public CongestionControl {
 
   void on_loss(std::uint32_t bytes, TimePs) override {
     quick_adapt_wanted_ = true;
+    trigger_ = CutCause::loss;
     cut(cwnd_ - bytes, CutCause::loss);
     publish();
   }
@@ -118,7 +120,8 @@ class Nscc final : public CongestionControl {
     quick_adapt_wanted_ = false;
     if (first || !wanted) return false;
     if (achieved >= static_cast<double>(config_.max_cwnd_bytes >> config_.qa_gate)) return false;
-    cut(achieved, CutCause::quick_adapt);
+    cut(achieved, trigger_);
+    trigger_ = CutCause::quick_adapt;
     ignore_bytes_ = static_cast<double>(inflight_bytes_);
     increase_ = 0;
     return true;

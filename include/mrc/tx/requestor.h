@@ -43,6 +43,7 @@ struct SendPlan {
   Opcode opcode = Opcode::write_only;
   bool retransmission = false;
   bool ack_request = false;
+  CutCause lost_by = CutCause::none;  ///< of a retransmission: what made it necessary
 };
 
 /// What a packet from the responder, or a timer, has changed.
@@ -148,6 +149,7 @@ class Requestor {
     const SendRecord& record = buffer_.at(nack.nack_psn);
     const std::uint32_t bytes = record.nominal_bytes;
     if (!buffer_.mark_lost(nack.nack_psn)) return result;
+    buffer_.at(nack.nack_psn).lost_by = cut_cause(nack.reason);
     congestion_->discharge(bytes);
     ++counters_.nack_losses;
     ++result.declared_lost;
@@ -157,9 +159,21 @@ class Requestor {
       congestion_->on_trim(bytes, false, now);
     } else {
       congestion_->on_trim(bytes, true, now);
+      congestion_->name_cut(cut_cause(nack.reason));
     }
     count_retry(result);
     return result;
+  }
+
+  /// What stands behind a window that shrinks after a NACK with this reason.
+  static CutCause cut_cause(NackReason reason) {
+    switch (reason) {
+      case NackReason::no_pkt_buffer: return CutCause::no_pkt_buffer;
+      case NackReason::no_bitmap: return CutCause::no_bitmap;
+      case NackReason::no_resource: return CutCause::no_resource;
+      case NackReason::psn_oor_window: return CutCause::out_of_window;
+      default: return CutCause::trim;
+    }
   }
 
   /// Transport ACK: `msn` messages are complete at the responder, which therefore holds all their packets.
@@ -317,6 +331,7 @@ class Requestor {
     plan.nominal_bytes = record.nominal_bytes;
     plan.psn = psn;
     plan.retransmission = true;
+    plan.lost_by = record.lost_by;
     congestion_->charge(plan.nominal_bytes);
     ++counters_.retransmissions;
     plan.ack_request = wants_ack();
@@ -411,6 +426,7 @@ class Requestor {
     const std::uint32_t bytes = buffer_.at(psn).nominal_bytes;
     const EvIndex ev = buffer_.at(psn).ev;
     buffer_.mark_lost(psn);
+    buffer_.at(psn).lost_by = CutCause::loss;
     congestion_->discharge(bytes);
     congestion_->on_loss(bytes, now);
     paths_->report(ev, PathEvent::lost, now);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mrc/control/congestion.h"
 #include "mrc/ring.h"
 #include "mrc/types.h"
 
@@ -28,6 +29,7 @@ struct SendRecord {
   EvIndex ev = kNoEv;
   std::uint16_t transmissions = 0;
   RecordState state = RecordState::in_pipeline;
+  CutCause lost_by = CutCause::none;  ///< why it was declared lost last
 };
 
 class RetransmitBuffer {

@@ -13,7 +13,7 @@ DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       memory_(memory),
       ack_coalescer_(ack_coalescer),
       completion_(completion),
-      in_("dma_write.queue", nic.config.nic.psn_tracker.queue_entries),
+      in_("dma_write.queue", nic.config.nic.dma_write.queue_entries),
       staging_("rx_staging", "bytes", nic.config.nic.rx_staging.bytes) {}
 
 void DmaWrite::free_staging(TimePs now) {

@@ -36,6 +36,7 @@ class DmaWrite : public Box {
   bool has_staging(TimePs now, std::uint32_t bytes);
   void reserve_staging(TimePs now, std::uint32_t bytes);
   void refuse_staging(TimePs now) { staging_.refuse(now); }
+  void refuse_descriptor(TimePs now) { in_.refuse(now); }
   void step(TimePs now) override;
   const Occupancy& staging() const { return staging_; }
 

@@ -61,7 +61,10 @@ void PsnTracker::track(TimePs now, Packet* packet) {
   } else {
     const bool staging = dma_write_.has_staging(now, packet->payload_bytes);
     if (!staging) dma_write_.refuse_staging(now);
-    decision = responder.accept(*packet, {.packet_buffer_available = staging, .other_resource_available = true}, now);
+    const bool descriptor = !dma_write_.in().full();
+    if (!descriptor) dma_write_.refuse_descriptor(now);
+    decision =
+        responder.accept(*packet, {.packet_buffer_available = staging, .other_resource_available = descriptor}, now);
   }
   if (is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
   answer(now, *packet, *qp, decision);
@@ -91,11 +94,6 @@ void PsnTracker::step(TimePs now) {
   if (!ack_coalescer_.in().has_room_for(most_answers)) {
     slot.blocked(now, BlockedBy::ack_queue);
     ack_coalescer_.in().wait_room(now, *this);
-    return;
-  }
-  if (dma_write_.in().full()) {
-    slot.blocked(now, BlockedBy::rx_staging);
-    dma_write_.in().wait_room(now, *this);
     return;
   }
   next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);

@@ -34,12 +34,13 @@ void PayloadFetch::step(TimePs now) {
     return;
   }
   if (issued_ - delivered_ + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
-    slot.blocked(now, BlockedBy::spray_queue);
+    // With nothing to hand on, all places are taken by reads that are under way.
+    slot.blocked(now, out_.ready(now) ? BlockedBy::spray_queue : BlockedBy::payload_fetch_queue);
     out_.wait_room(now, *this);
     return;
   }
   if (!pcie_.can_read()) {
-    slot.blocked(now, BlockedBy::pcie_line);
+    slot.blocked(now, BlockedBy::read_queue);
     pcie_.wait_read_room(now, *this);
     return;
   }
@@ -53,6 +54,7 @@ void PayloadFetch::step(TimePs now) {
     out_.push(now, tx, now + nic_.clock.cycles(pipeline.latency_cycles));
   } else {
     under_way_[issued_ & (under_way_.size() - 1)] = tx;
+    ++nic_.reads_under_way;
     pcie_.read(now, tx.local_address, tx.packet->payload_bytes, *this, issued_++, true);
   }
   in_.wait_ready(next_start_);
@@ -61,6 +63,7 @@ void PayloadFetch::step(TimePs now) {
 void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const TimePs latency = nic_.clock.cycles(nic_.config.nic.payload_fetch.pipeline.latency_cycles);
   ++delivered_;
+  --nic_.reads_under_way;
   out_.push(now, under_way_[cookie & (under_way_.size() - 1)], done_at + latency);
 }
 

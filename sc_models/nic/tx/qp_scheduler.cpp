@@ -11,9 +11,35 @@ namespace {
 constexpr std::uint32_t kGrantQueue = 4;
 constexpr std::uint32_t kWqeRequestQueue = 16;
 
-BlockedBy cause_of(SendGate gate) {
+/// Waiting for the window is charged to what last made it small.
+BlockedBy cause_of_window(CutCause cut) {
+  switch (cut) {
+    case CutCause::none:
+    case CutCause::quick_adapt:
+      return BlockedBy::cwnd;
+    case CutCause::ecn:
+      return BlockedBy::cwnd_ecn;
+    case CutCause::trim:
+      return BlockedBy::cwnd_trim;
+    case CutCause::loss:
+      return BlockedBy::cwnd_loss;
+    case CutCause::penalty:
+      return BlockedBy::cwnd_penalty;
+    case CutCause::no_pkt_buffer:
+      return BlockedBy::cwnd_no_pkt_buffer;
+    case CutCause::no_bitmap:
+      return BlockedBy::cwnd_no_bitmap;
+    case CutCause::no_resource:
+      return BlockedBy::cwnd_no_resource;
+    case CutCause::out_of_window:
+      return BlockedBy::cwnd_out_of_window;
+  }
+  return BlockedBy::cwnd;
+}
+
+BlockedBy cause_of(SendGate gate, CutCause cut) {
   if (gate == SendGate::blocked_mpr) return BlockedBy::mpr;
-  return gate == SendGate::blocked_write_imm ? BlockedBy::write_imm_limit : BlockedBy::cwnd;
+  return gate == SendGate::blocked_write_imm ? BlockedBy::write_imm_limit : cause_of_window(cut);
 }
 
 }  // namespace
@@ -38,7 +64,9 @@ void QpScheduler::activate(std::uint32_t index, TimePs at) {
   wake_at(std::max(at, next_start_));
 }
 
-QpScheduler::Ready QpScheduler::pop_ready() { return ready_[head_++ & (ready_.size() - 1)]; }
+QpScheduler::Ready QpScheduler::pop_ready() {
+  return ready_[head_++ & (ready_.size() - 1)];
+}
 
 void QpScheduler::grant_done(std::uint32_t index, TimePs now) {
   nic_.qps[index].granted = false;
@@ -96,7 +124,7 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
     }
     return;
   }
-  slot.blocked(now, cause_of(gate));
+  slot.blocked(now, cause_of(gate, qp.congestion->control->last_cut()));
 }
 
 bool QpScheduler::serve(TimePs now) {

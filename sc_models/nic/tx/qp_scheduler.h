@@ -1,5 +1,5 @@
-// Round robin over the QPs that can send: loads their context, has their WQEs fetched, and grants the segmenter a quantum.
-// Only QPs in the ready list are looked at, so idle QPs cost nothing.
+// Round robin over the QPs that can send: loads their context, has their WQEs fetched, and grants the segmenter a
+// quantum. Only QPs in the ready list are looked at, so idle QPs cost nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Holds what a retransmission needs until the packet is acknowledged: a record a packet, and with store = payload its
-// bytes. An entry is reserved when the segmenter takes the packet, so that a full buffer never holds up a retransmission.
+// bytes. An entry is reserved when the segmenter takes the packet, so that a full buffer never holds up a
+// retransmission.
 #pragma once
 
 #include <vector>

@@ -41,13 +41,15 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   packet->payload_bytes = plan.payload_bytes;
   packet->ack_request = plan.ack_request;
   packet->retransmission = plan.retransmission;
+  packet->loss_cause = static_cast<std::uint8_t>(plan.lost_by);
   packet->role = plan.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
   if (!nic_.scenario.protocol.trim_nack) packet->role = TrafficRole::no_trim;
   packet->timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
   grant_.quantum_bytes -= std::min(grant_.quantum_bytes, std::max<std::uint32_t>(plan.payload_bytes, 1));
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
-  out_.push(now, {packet, plan.local_address, nic_.index_of(qp), false}, now + nic_.clock.cycles(pipeline.latency_cycles));
+  out_.push(now, {packet, plan.local_address, nic_.index_of(qp), false},
+            now + nic_.clock.cycles(pipeline.latency_cycles));
 }
 
 void Segmenter::give_back(TimePs now) {
@@ -70,7 +72,7 @@ void Segmenter::step(TimePs now) {
     return;
   }
   if (out_.full()) {
-    slot.blocked(now, BlockedBy::payload_fetch_queue);
+    slot.blocked(now, BlockedBy::segmented_queue);
     out_.wait_room(now, *this);
     return;
   }

@@ -1,5 +1,6 @@
-// Puts the outer IPv6 header before the packet as it streams through the datapath: the uSID carrier that fixes its path.
-// With an engine (Verilated RTL) in place of or beside the box, real bytes go through it and its cycles are taken.
+// Puts the outer IPv6 header before the packet as it streams through the datapath: the uSID carrier that fixes its
+// path. With an engine (Verilated RTL) in place of or beside the box, real bytes go through it and its cycles are
+// taken.
 #pragma once
 
 #include <memory>

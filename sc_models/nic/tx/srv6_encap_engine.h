@@ -1,4 +1,5 @@
-// What stands in the place of srv6_encap: a block that real bytes go through, clock by clock. The Verilated RTL implements it.
+// What stands in the place of srv6_encap: a block that real bytes go through, clock by clock. The Verilated RTL
+// implements it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ struct EncapReply {
   std::uint64_t accepted_cycle = 0;   ///< first beat taken in
   std::uint64_t first_out_cycle = 0;  ///< first beat came out
   std::uint64_t last_out_cycle = 0;
-  std::uint64_t next_cycle = 0;       ///< first cycle at which another packet's first beat can be taken in
+  std::uint64_t next_cycle = 0;  ///< first cycle at which another packet's first beat can be taken in
 };
 
 class Srv6EncapEngine {

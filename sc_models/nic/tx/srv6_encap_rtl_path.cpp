@@ -13,9 +13,12 @@ namespace {
 class FieldComparison {
  public:
   FieldComparison(const wire::Ipv6Header& expected, const wire::Ipv6Header& actual) {
-    wire::Ipv6Header::fields(expected, [&](std::string_view name, unsigned, const auto& value) { values_.push_back({name, value}); });
+    wire::Ipv6Header::fields(expected, [&](std::string_view name, unsigned, const auto& value) {
+      values_.push_back({name, value});
+    });
     std::size_t i = 0;
-    wire::Ipv6Header::fields(actual, [&](std::string_view, unsigned, const auto& value) { compare(values_[i++], value); });
+    wire::Ipv6Header::fields(actual,
+                             [&](std::string_view, unsigned, const auto& value) { compare(values_[i++], value); });
   }
   const std::string& difference() const { return difference_; }
 
@@ -63,8 +66,8 @@ wire::Ipv6Header parse(const OuterHeaderBytes& bytes) {
 EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
                                  std::uint64_t cycle, EncapCycles systemc) {
   payload_.resize(packet.payload_bytes);
-  const std::span<const std::byte> payload =
-      packet.payload != nullptr ? std::span(packet.payload, packet.payload_bytes) : std::span<const std::byte>(payload_);
+  const std::span<const std::byte> payload = packet.payload != nullptr ? std::span(packet.payload, packet.payload_bytes)
+                                                                       : std::span<const std::byte>(payload_);
   inner_.clear();
   wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner_);
   const EncapReply reply = engine_->encapsulate(input, inner_, cycle);
@@ -84,9 +87,9 @@ void Srv6EncapRtlPath::compare(const NicContext& nic, const Packet& packet, cons
   const std::string difference = reply.header == expected
                                      ? "inner packet: bytes that came out differ from those that went in"
                                      : FieldComparison(parse(expected), parse(reply.header)).difference();
-  first_mismatch_ = fmt::format("srv6_encap of nic{}, packet {} (PSN {}, EV {:#010x}, plane {}), cycle {}: outer header {}",
-                                nic.node, transactions_, packet.psn, packet.ev, packet.plane, reply.first_out_cycle,
-                                difference);
+  first_mismatch_ =
+      fmt::format("srv6_encap of nic{}, packet {} (PSN {}, EV {:#010x}, plane {}), cycle {}: outer header {}", nic.node,
+                  transactions_, packet.psn, packet.ev, packet.plane, reply.first_out_cycle, difference);
 }
 
 }  // namespace mrc

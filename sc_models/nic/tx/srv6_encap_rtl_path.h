@@ -1,5 +1,6 @@
-// srv6_encap by RTL: encodes the packet, sends its bytes through the engine, and compares the header that comes out with
-// ring 1's. In `rtl` mode the engine's header and cycles are the only ones that count; in `shadow` mode they are compared.
+// srv6_encap by RTL: encodes the packet, sends its bytes through the engine, and compares the header that comes out
+// with ring 1's. In `rtl` mode the engine's header and cycles are the only ones that count; in `shadow` mode they are
+// compared.
 #pragma once
 
 #include <cstdint>

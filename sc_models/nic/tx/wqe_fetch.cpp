@@ -21,7 +21,7 @@ void WqeFetch::step(TimePs now) {
   if (requests_.ready(now) && now >= next_start_) {
     next_start_ = now + nic_.clock.cycles(config.pipeline.initiation_interval_cycles);
     if (!pcie_.can_read()) {
-      slot.blocked(now, BlockedBy::pcie_line);
+      slot.blocked(now, BlockedBy::read_queue);
       pcie_.wait_read_room(now, *this);
       return;
     }

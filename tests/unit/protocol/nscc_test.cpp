@@ -233,7 +233,7 @@ TEST_F(NsccTest, QuickAdaptFallsToWhatArrived) {
   // base RTT + target = 21 us later 16,384 B have arrived, less than 225,000 / 8 = 28,125.
   nscc.on_ack(receipt(21 * kUs, 8'192));
   EXPECT_EQ(nscc.cwnd_bytes(), 16'384U);
-  EXPECT_EQ(nscc.last_cut(), CutCause::quick_adapt);
+  EXPECT_EQ(nscc.last_cut(), CutCause::loss);
 }
 
 TEST_F(NsccTest, QuickAdaptStaysWhenEnoughArrivedOrNothingIsWrong) {
