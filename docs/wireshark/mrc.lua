@@ -148,7 +148,7 @@ function mrc.dissector(tvb, pinfo, root)
   pinfo.cols.info = string.format("%s PSN %d QP 0x%06x%s", opcodes[tvb(0, 1):uint()], tvb(9, 3):uint(),
                                   tvb(5, 3):uint(), trimmed and " [trimmed]" or "")
   local tree = root:add(mrc, tvb())
-  tree:add(trimmed_field, trimmed):set_generated()
+  if trimmed then tree:add(trimmed_field, true):set_generated() end
   local at = add_header("BTH", tvb, 0, tree)
   for _, name in ipairs(list) do
     local next_at = add_header(name, tvb, at, tree)

@@ -231,7 +231,7 @@ Row row_of(const Frame& frame) {
   add_number(row, "udp.length", frame.udp.length);
   add_number(row, "udp.checksum", frame.udp.checksum);
   for (const auto& [name, value] : wire::mrc_fields(frame)) add_number(row, name, value);
-  add(row, "mrc.trimmed", frame.trimmed ? "1" : "0");
+  if (frame.trimmed) add(row, "mrc.trimmed", "1");
   const std::string payload = lower_hex(frame.payload);
   if (!payload.empty()) add(row, frame.trimmed ? "mrc.remainder" : "mrc.payload", payload);
   if (frame.trimmed) return row;
