@@ -255,11 +255,13 @@ TEST_F(NsccTest, QuickAdaptByDelayAndByTrim) {
   by_delay.on_ack(receipt(0, 0));
   by_delay.on_ack(ack(21 * kUs, 36 * kUs + 1, 5'000));
   EXPECT_EQ(by_delay.cwnd_bytes(), 5'000U);
+  EXPECT_EQ(by_delay.last_cut(), CutCause::quick_adapt);
   Nscc by_trim = make();
   by_trim.on_ack(receipt(0, 0));
   by_trim.on_ack(receipt(kUs, 6'000));
   by_trim.on_trim(4'184, false, 21 * kUs);
   EXPECT_EQ(by_trim.cwnd_bytes(), 6'000U);
+  EXPECT_EQ(by_trim.last_cut(), CutCause::trim);
 }
 
 TEST_F(NsccTest, FeedbackOfWhatWasInFlightIsIgnoredAfterQuickAdapt) {
@@ -376,6 +378,15 @@ TEST(CongestionRegistry, AnUnknownNameIsRefusedWithThoseThatExist) {
 TEST(CutCause, HasItsName) {
   EXPECT_EQ(to_string(CutCause::none), "initial");
   EXPECT_EQ(to_string(CutCause::quick_adapt), "quick_adapt");
+  EXPECT_EQ(to_string(CutCause::out_of_window), "out_of_window");
+}
+
+// 1.5 x 1 Gb/s x 1 us is 187 B.
+TEST(NsccConstants, AWindowHoldsAPacketAtLeast) {
+  CongestionConfig config;
+  config.base_rtt_ps = kUs;
+  config.line_rate_gbps = 1.0;
+  EXPECT_EQ(derive_nscc(config, ProtocolConfig{}).max_cwnd_bytes, 4'096U);
 }
 
 }  // namespace
