@@ -1,4 +1,5 @@
-// One end of a connection: both halves of its QP, what they share with other QPs of the node, and an oracle for each half.
+// One end of a connection: both halves of its QP, what they share with other QPs of the node, and an oracle for each
+// half.
 #pragma once
 
 #include <array>
@@ -23,13 +24,13 @@ namespace mrc::world {
 /// A packet between taking and arriving, with what its receiver may not know.
 struct Flight {
   Packet packet;
-  std::uint64_t number = 0;         ///< data: of its PSN; SACK: of the cumulative edge; transport ACK: messages complete
-  std::uint64_t base = 0;           ///< SACK: number of its bitmap's first PSN
-  std::uint64_t trigger = 0;        ///< SACK: number of the packet that triggered it
-  std::uint64_t units = 0;          ///< SACK: received bytes in units of 256, without a wrap
+  std::uint64_t number = 0;   ///< data: of its PSN; SACK: of the cumulative edge; transport ACK: messages complete
+  std::uint64_t base = 0;     ///< SACK: number of its bitmap's first PSN
+  std::uint64_t trigger = 0;  ///< SACK: number of the packet that triggered it
+  std::uint64_t units = 0;    ///< SACK: received bytes in units of 256, without a wrap
   std::uint64_t local_address = 0;
   std::uint32_t closes_messages = 0;
-  std::uint32_t to = 0;             ///< endpoint
+  std::uint32_t to = 0;  ///< endpoint
   SackTrigger sack_trigger;
 };
 

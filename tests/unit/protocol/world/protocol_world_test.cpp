@@ -1,5 +1,5 @@
-// Properties of the protocol under every fault at once: exactly-once delivery, completions in order, windows kept, nothing
-// leaks, every run ends.
+// Properties of the protocol under every fault at once: exactly-once delivery, completions in order, windows kept,
+// nothing leaks, every run ends.
 #include <chrono>
 #include <cstdlib>
 
@@ -34,9 +34,11 @@ TEST(ProtocolWorld, HoldsUnderAllFaults) {
     }
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  fmt::print("{} events, {} seeds, {:.0f} events/s; {} packets, {} sent again, {} of them in vain, {} messages, {} QP errors\n",
-             total.events, seeds(), static_cast<double>(total.events) / took.count(), total.packets,
-             total.retransmissions, total.spurious_losses, total.messages, total.qp_errors);
+  fmt::print(
+      "{} events, {} seeds, {:.0f} events/s; {} packets, {} sent again, {} of them in vain, {} messages, {} QP "
+      "errors\n",
+      total.events, seeds(), static_cast<double>(total.events) / took.count(), total.packets, total.retransmissions,
+      total.spurious_losses, total.messages, total.qp_errors);
   EXPECT_GE(total.events, seeds() * 10'000);
 }
 
@@ -53,7 +55,8 @@ TEST(ProtocolWorld, CountersWrap) {
   config.queue_depth = 64;
   config.first_psn = (1U << 24) - 1'000;
   config.send_gap_ps = 20 * kPsPerNs;
-  config.data = {.loss = 0.001, .corruption = 0.001, .duplication = 0.01, .trim = 0.001, .ce = 0.001, .spread_ps = kPsPerUs};
+  config.data = {
+      .loss = 0.001, .corruption = 0.001, .duplication = 0.01, .trim = 0.001, .ce = 0.001, .spread_ps = kPsPerUs};
   config.control = {.loss = 0.001, .duplication = 0.01, .spread_ps = kPsPerUs};
   try {
     const WorldResult result = World(config).run();

@@ -71,8 +71,8 @@ class ReceiverOracle {
     require(sack.cack_psn == psn_of(expected_ - 1), "SACK says cack {} instead of {}", sack.cack_psn,
             psn_of(expected_ - 1));
     const std::uint64_t base = base_of(trigger, trigger_number);
-    require(sack.sack_offset == static_cast<std::int64_t>(base - expected_ + 1), "SACK of cack {}: offset {}, must be {}",
-            sack.cack_psn, sack.sack_offset, base - expected_ + 1);
+    require(sack.sack_offset == static_cast<std::int64_t>(base - expected_ + 1),
+            "SACK of cack {}: offset {}, must be {}", sack.cack_psn, sack.sack_offset, base - expected_ + 1);
     for (std::uint64_t i = 0; i < 64; ++i) {
       require((sack.sack_bitmap >> i & 1) == (received(base + i) ? 1U : 0U), "SACK of cack {}: bit {} is {}",
               sack.cack_psn, i, sack.sack_bitmap >> i & 1);

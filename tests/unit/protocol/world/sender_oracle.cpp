@@ -55,7 +55,8 @@ std::uint64_t SenderOracle::write_imms_in_flight() const {
 
 std::uint64_t SenderOracle::take_new(const SendPlan& plan) {
   const std::uint64_t number = next();
-  require(number < unacked_ + window_, "PSN {} is sent with {} in a window of {}", plan.psn, number - unacked_, window_);
+  require(number < unacked_ + window_, "PSN {} is sent with {} in a window of {}", plan.psn, number - unacked_,
+          window_);
   require(taking_ < messages_.size() || number < end(messages_.size() - 1), "PSN {} is sent without work", plan.psn);
   const bool begins = taking_ < messages_.size() && number == messages_[taking_].first;
   if (begins) ++taking_;
@@ -214,7 +215,8 @@ void SenderOracle::on_transport_ack(std::uint64_t messages, TimePs now) {
 TimePs SenderOracle::timeout() const {
   TimePs limit = 1'024'000;
   for (std::uint32_t i = 0; i < config_->timeout_exponent; ++i) limit *= 2;
-  for (std::uint32_t i = config_->linear_retries; i < std::min(retry_timeouts_, config_->linear_retries + 16); ++i) limit *= 2;
+  for (std::uint32_t i = config_->linear_retries; i < std::min(retry_timeouts_, config_->linear_retries + 16); ++i)
+    limit *= 2;
   return limit;
 }
 
@@ -254,7 +256,8 @@ void SenderOracle::on_deadline(TimePs now) {
 void SenderOracle::count_retry() {
   ++retries_;
   const bool finite = config_->exponential_retries != 25;
-  if (finite && retries_ > config_->linear_retries + config_->exponential_retries) fail(CompletionStatus::retry_exceeded);
+  if (finite && retries_ > config_->linear_retries + config_->exponential_retries)
+    fail(CompletionStatus::retry_exceeded);
 }
 
 void SenderOracle::fail(CompletionStatus status) {

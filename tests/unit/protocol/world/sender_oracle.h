@@ -1,4 +1,5 @@
-// The sending half of a QP in the plainest words: packets numbered from 0 without a wrap, every rule a scan over the window.
+// The sending half of a QP in the plainest words: packets numbered from 0 without a wrap, every rule a scan over the
+// window.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,8 @@ class SenderOracle {
   /// Growth of the received bytes that a SACK with `units` in all tells of.
   std::uint64_t newly_received(std::uint64_t units);
   /// All below `expected` has arrived, and `base` + i for each bit; `cwnd_bytes` is the window once it has heard of it.
-  void on_sack(std::uint64_t expected, std::uint64_t base, const SackFields& sack, std::uint64_t cwnd_bytes, TimePs now);
+  void on_sack(std::uint64_t expected, std::uint64_t base, const SackFields& sack, std::uint64_t cwnd_bytes,
+               TimePs now);
   void on_nack(std::uint64_t number, NackReason reason);
   void on_transport_ack(std::uint64_t messages, TimePs now);
   void on_deadline(TimePs now);

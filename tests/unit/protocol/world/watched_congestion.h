@@ -14,6 +14,7 @@ class WatchedCongestion final : public CongestionControl {
   WatchedCongestion(const CongestionConfig& config, const ProtocolConfig& protocol)
       : config_(derive_nscc(config, protocol)),
         bounded_(config.algorithm != "none"),
+        least_rtt_(config.base_rtt_ps),
         inner_(make_congestion_control(config, protocol)) {
     cwnd_bytes_ = inner_->cwnd_bytes();
     check_bounds();
@@ -21,6 +22,7 @@ class WatchedCongestion final : public CongestionControl {
 
   void on_ack(const AckSample& sample) override {
     last_sample_ = sample;
+    if (sample.rtt_ps != 0) least_rtt_ = std::min(least_rtt_, sample.rtt_ps);
     follow([&] { inner_->on_ack(sample); }, sample.receiver_penalty > 0 ? 0.0 : config_.max_md_jump);
     cwnd_after_ack_ = cwnd_bytes_;
   }
@@ -51,7 +53,9 @@ class WatchedCongestion final : public CongestionControl {
     if (cwnd_bytes_ >= before || !bounded_) return;
     if (last_cut_ == CutCause::quick_adapt) check_quick_adapt();
     if (last_cut_ == CutCause::ecn) {
-      require(last_sample_.ecn, "the window shrinks from {} to {} B by ECN without a mark", before, cwnd_bytes_);
+      const bool late = last_sample_.rtt_ps >= least_rtt_ + config_.target_delay_ps;
+      require(last_sample_.ecn && late, "the window shrinks from {} to {} B by ECN without a mark and a delay", before,
+              cwnd_bytes_);
       require(static_cast<double>(cwnd_bytes_) >= static_cast<double>(before) * least_factor - 1.0,
               "one cut takes the window from {} to {} B", before, cwnd_bytes_);
     }
@@ -70,6 +74,7 @@ class WatchedCongestion final : public CongestionControl {
 
   CongestionConfig config_;
   bool bounded_;
+  TimePs least_rtt_;
   std::unique_ptr<CongestionControl> inner_;
   AckSample last_sample_;
   std::uint64_t cwnd_after_ack_ = 0;

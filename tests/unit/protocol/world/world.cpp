@@ -14,14 +14,14 @@ constexpr std::uint32_t kWrongKey = 0xBAD0'0000;
 /// Events in a row without a packet acknowledged, a message complete or a QP in error, after which a run is stuck.
 constexpr std::uint64_t kMostEventsWithoutProgress = 1'000'000;
 
-std::uint32_t all_planes(std::uint32_t planes) { return (1U << planes) - 1; }
+std::uint32_t all_planes(std::uint32_t planes) {
+  return (1U << planes) - 1;
+}
 
 }  // namespace
 
 World::World(const WorldConfig& config)
-    : config_(config),
-      random_(config.seed, "world.run"),
-      nodes_{Node(config.bitmap_banks), Node(config.bitmap_banks)} {
+    : config_(config), random_(config.seed, "world.run"), nodes_{Node(config.bitmap_banks), Node(config.bitmap_banks)} {
   build_endpoints();
 }
 
@@ -31,9 +31,13 @@ void World::build_endpoints() {
   const bool own_window = config_.protocol.congestion_scope == CongestionScope::qp;
   for (std::uint32_t i = 0; i < (own_table ? count : 2); ++i) {
     const EvProfile profile = make_auto_profile(config_.protocol, config_.planes, KeyedRandom(config_.seed, 100 + i));
-    tables_.push_back({std::make_unique<PathTable>(profile, config_.protocol, config_.planes,
-                                                   KeyedRandom(config_.seed, 200 + i)),
-                       i, all_planes(config_.planes), false, {}});
+    tables_.push_back(
+        {std::make_unique<PathTable>(profile, config_.protocol, config_.planes, KeyedRandom(config_.seed, 200 + i)),
+         i,
+         all_planes(config_.planes),
+         false,
+         {},
+         {}});
   }
   for (std::uint32_t i = 0; i < (own_window ? count : 2); ++i) {
     congestions_.push_back(std::make_unique<WatchedCongestion>(config_.congestion, config_.protocol));
@@ -109,15 +113,33 @@ void World::step() {
   const bool background = event.kind == Kind::probe || event.kind == Kind::probe_timeout || event.kind == Kind::heal;
   if (!background) --live_events_;
   switch (event.kind) {
-    case Kind::send: send(*endpoints_[event.subject]); break;
-    case Kind::transmit: transmit(*endpoints_[event.subject]); break;
-    case Kind::arrive: arrive(event.flight); break;
-    case Kind::write: write(event.flight); break;
-    case Kind::answer: send_sack(event.flight); break;
-    case Kind::timer: timer(*endpoints_[event.subject]); break;
-    case Kind::probe: probe(event.subject); break;
-    case Kind::probe_timeout: probe_timeout(event.subject); break;
-    case Kind::heal: heal(event.subject); break;
+    case Kind::send:
+      send(*endpoints_[event.subject]);
+      break;
+    case Kind::transmit:
+      transmit(*endpoints_[event.subject]);
+      break;
+    case Kind::arrive:
+      arrive(event.flight);
+      break;
+    case Kind::write:
+      write(event.flight);
+      break;
+    case Kind::answer:
+      send_sack(event.flight);
+      break;
+    case Kind::timer:
+      timer(*endpoints_[event.subject]);
+      break;
+    case Kind::probe:
+      probe(event.subject);
+      break;
+    case Kind::probe_timeout:
+      probe_timeout(event.subject);
+      break;
+    case Kind::heal:
+      heal(event.subject);
+      break;
   }
   require(live_events_ > 0 || !work_pending(), "nothing will happen any more, and work is left");
   require(events_done_ - last_progress_ < kMostEventsWithoutProgress, "no progress for {} events",
@@ -216,8 +238,10 @@ void World::transmit(Endpoint& endpoint) {
   require(endpoint.paths->state(ev) == EvState::good && endpoint.paths->active(ev), "EV {} is chosen in state {}", ev,
           static_cast<int>(endpoint.paths->state(ev)));
   const auto skipped = table.skipped_until.find(ev);
-  require(skipped == table.skipped_until.end() || skipped->second <= now_, "EV {} is chosen before its skip is over", ev);
-  require((ports & table.reachable & (1U << plane)) != 0, "EV {} is chosen on plane {}, which cannot be used", ev, plane);
+  require(skipped == table.skipped_until.end() || skipped->second <= now_, "EV {} is chosen before its skip is over",
+          ev);
+  require((ports & table.reachable & (1U << plane)) != 0, "EV {} is chosen on plane {}, which cannot be used", ev,
+          plane);
   Flight* flight = endpoint.pipeline.front();
   endpoint.pipeline.pop_front();
   if (!endpoint.pipeline.empty()) schedule(now_ + random_.below(config_.send_gap_ps), Kind::transmit, endpoint.id);
@@ -233,6 +257,18 @@ void World::note_skip(Table& table, EvIndex ev, EvState before) {
   if (config_.protocol.skip_duration != SkipDuration::fixed_time) return;
   const bool skips = before == EvState::good && table.paths->state(ev) == EvState::skip;
   if (skips) table.skipped_until[ev] = now_ + config_.protocol.skip_time_ps;
+}
+
+/// An ASSUMED_BAD EV is in use again after enough good probes in a row, and not before. `lost_too`: the same SACK told
+/// of losses, which may have removed it anew.
+void World::check_probed(Table& table, EvIndex ev, EvState before, bool lost_too) {
+  table.skipped_until.erase(ev);
+  if (before != EvState::assumed_bad) return;
+  const bool revives = ++table.probe_successes[ev] >= config_.protocol.probe_successes;
+  const EvState after = table.paths->state(ev);
+  require((after != EvState::assumed_bad) == revives || (revives && lost_too),
+          "EV {} in state {} after {} good probes in a row", ev, static_cast<int>(after), table.probe_successes[ev]);
+  if (revives) table.probe_successes.erase(ev);
 }
 
 /// With all ports free there must be a path while an EV of a reachable plane is active.
@@ -281,6 +317,7 @@ void World::heal(std::uint32_t index) {
   if (healing.what == Healing::What::denial) {
     table.paths->allow(healing.ev);
     table.skipped_until.erase(healing.ev);
+    table.probe_successes.erase(healing.ev);
     require(table.paths->state(healing.ev) == EvState::good, "EV {} is allowed and not GOOD", healing.ev);
     check_table(table);
     return;
@@ -344,15 +381,22 @@ void World::launch(Flight* flight, const Faults& faults) {
 void World::arrive(Flight* flight) {
   Endpoint& endpoint = *endpoints_[flight->to];
   switch (flight->packet.opcode) {
-    case Opcode::sack: receive_sack(endpoint, *flight); break;
-    case Opcode::nack: receive_nack(endpoint, *flight); break;
+    case Opcode::sack:
+      receive_sack(endpoint, *flight);
+      break;
+    case Opcode::nack:
+      receive_nack(endpoint, *flight);
+      break;
     case Opcode::transport_ack:
       endpoint.requestor.on_transport_ack(flight->packet.transport_ack, now_);
       endpoint.sender.on_transport_ack(flight->number, now_);
       follow_up(endpoint);
       break;
-    case Opcode::probe_request: receive_probe(endpoint, *flight); break;
-    default: return receive_data(endpoint, flight);
+    case Opcode::probe_request:
+      receive_probe(endpoint, *flight);
+      break;
+    default:
+      return receive_data(endpoint, flight);
   }
   release(flight);
 }
@@ -426,11 +470,12 @@ void World::write(Flight* flight) {
   const std::uint32_t closed = flight->closes_messages;
   release(flight);
   const auto ack = endpoint.responder.writes_issued(closed);
-  require(ack.has_value() == (closed > 0), "a transport ACK is due: {}, {} messages were closed", ack.has_value(), closed);
+  require(ack.has_value() == (closed > 0), "a transport ACK is due: {}, {} messages were closed", ack.has_value(),
+          closed);
   for (std::uint32_t i = 0; i < closed; ++i, ++endpoint.acknowledged) {
     const Endpoint::Incoming& message = endpoint.incoming[endpoint.acknowledged];
-    require(endpoint.memory.written(message.first_slot, message.slots), "message {} is acknowledged before it is written",
-            endpoint.acknowledged);
+    require(endpoint.memory.written(message.first_slot, message.slots),
+            "message {} is acknowledged before it is written", endpoint.acknowledged);
   }
   if (ack) send_transport_ack(endpoint, *ack);
   complete_receives(endpoint);
@@ -457,8 +502,9 @@ void World::answer(Endpoint& endpoint, const Flight& flight, const RxDecision& d
     nack->packet.nack = endpoint.responder.build_nack(flight.packet, decision.nack);
     nack->number = flight.number;
     const NackFields& fields = nack->packet.nack;
-    require(fields.nack_psn == flight.packet.psn && fields.entropy == flight.packet.ev && fields.reason == decision.nack,
-            "NACK of PSN {} for PSN {}", fields.nack_psn, flight.packet.psn);
+    require(
+        fields.nack_psn == flight.packet.psn && fields.entropy == flight.packet.ev && fields.reason == decision.nack,
+        "NACK of PSN {} for PSN {}", fields.nack_psn, flight.packet.psn);
     launch_control(endpoint, nack);
   }
   if (decision.repeat_transport_ack) send_transport_ack(endpoint, endpoint.responder.repeat_transport_ack());
@@ -477,7 +523,8 @@ void World::send_sack(Flight* flight) {
   SackFields& sack = flight->packet.sack;
   sack = endpoint.responder.build_sack(flight->sack_trigger, now_);
   flight->base = endpoint.receiver.check_sack(sack, flight->sack_trigger, flight->trigger);
-  require(sack.rcv_cwnd_pen == endpoint.penalty, "SACK with penalty {} instead of {}", sack.rcv_cwnd_pen, endpoint.penalty);
+  require(sack.rcv_cwnd_pen == endpoint.penalty, "SACK with penalty {} instead of {}", sack.rcv_cwnd_pen,
+          endpoint.penalty);
   require(sack.mpr == (config_.protocol.dynamic_mpr ? endpoint.mpr_grant : 0), "SACK grants {} units of MPR", sack.mpr);
   flight->number = endpoint.receiver.expected();
   flight->units = endpoint.receiver.received_units();
@@ -497,7 +544,8 @@ void World::send_transport_ack(Endpoint& endpoint, const TransportAckFields& ack
 void World::receive_sack(Endpoint& endpoint, const Flight& flight) {
   const SackFields& sack = flight.packet.sack;
   const EvIndex ev = endpoint.paths->find(sack.entropy);
-  const bool was_good = ev != kNoEv && endpoint.paths->state(ev) == EvState::good;
+  const EvState before = ev == kNoEv ? EvState::denied : endpoint.paths->state(ev);
+  const bool was_good = before == EvState::good;
   const std::uint64_t held_before = endpoint.paths->held_at_floor();
   const TimePs rtt = sack.probe ? 0 : endpoint.sender.rtt_of(flight.trigger, now_);
   const std::uint64_t newly_received = endpoint.sender.newly_received(flight.units);
@@ -511,11 +559,12 @@ void World::receive_sack(Endpoint& endpoint, const Flight& flight) {
           "congestion control hears of penalty {}", sample.receiver_penalty);
   endpoint.sender.on_sack(flight.number, flight.base, sack, endpoint.congestion->cwnd_after_ack(), now_);
   const bool marked = sack.mark == PathMark::skip_once && !sack.probe;
-  require(!was_good || !marked || endpoint.paths->state(ev) != EvState::good, "EV {} was CE-marked and is not skipped", ev);
-  if (ev != kNoEv) note_skip(table_of(endpoint), ev, was_good ? EvState::good : EvState::skip);
+  require(!was_good || !marked || endpoint.paths->state(ev) != EvState::good, "EV {} was CE-marked and is not skipped",
+          ev);
+  if (ev != kNoEv) note_skip(table_of(endpoint), ev, before);
   if (sack.probe) {
     probes_.erase(static_cast<std::uint16_t>(sack.ack_psn_offset));
-    table_of(endpoint).skipped_until.erase(ev);
+    check_probed(table_of(endpoint), ev, before, !endpoint.sender.declared_lost().empty());
   }
   check_losses(endpoint, held_before);
   if (sack.probe) check_table(table_of(endpoint));
@@ -532,8 +581,8 @@ void World::receive_nack(Endpoint& endpoint, const Flight& flight) {
   endpoint.sender.on_nack(flight.number, nack.reason);
   const bool skips = live && nack.reason == NackReason::trimmed && before == EvState::good;
   const EvState after = skips ? EvState::skip : before;
-  require(endpoint.paths->state(ev) == after, "NACK {}: EV {} goes from state {} to {}", static_cast<int>(nack.reason), ev,
-          static_cast<int>(before), static_cast<int>(endpoint.paths->state(ev)));
+  require(endpoint.paths->state(ev) == after, "NACK {}: EV {} goes from state {} to {}", static_cast<int>(nack.reason),
+          ev, static_cast<int>(before), static_cast<int>(endpoint.paths->state(ev)));
   note_skip(table_of(endpoint), ev, before);
   follow_up(endpoint);
 }
@@ -575,7 +624,8 @@ void World::follow_up(Endpoint& endpoint) {
   }
   const TimePs deadline = endpoint.requestor.next_deadline();
   if (events_done_ % 8 == 0) {
-    require(deadline == endpoint.sender.deadline(), "deadline at {} ps instead of {}", deadline, endpoint.sender.deadline());
+    require(deadline == endpoint.sender.deadline(), "deadline at {} ps instead of {}", deadline,
+            endpoint.sender.deadline());
   }
   if (deadline < endpoint.timer_at) {
     endpoint.timer_at = std::max(deadline, now_);
@@ -589,7 +639,8 @@ void World::follow_up(Endpoint& endpoint) {
 void World::schedule_probe(Table& table) {
   if (table.probe_scheduled || !work_pending() || table.paths->next_probe_time() == kNever) return;
   table.probe_scheduled = true;
-  schedule(std::max(now_, table.paths->next_probe_time()), Kind::probe, static_cast<std::uint32_t>(&table - tables_.data()));
+  schedule(std::max(now_, table.paths->next_probe_time()), Kind::probe,
+           static_cast<std::uint32_t>(&table - tables_.data()));
 }
 
 void World::probe(std::uint32_t position) {
@@ -617,14 +668,16 @@ void World::probe(std::uint32_t position) {
 void World::probe_timeout(std::uint32_t id) {
   const auto it = probes_.find(static_cast<std::uint16_t>(id));
   if (it == probes_.end()) return;
-  tables_[it->second.table].paths->report(it->second.ev, PathEvent::probe_lost, now_);
+  Table& table = tables_[it->second.table];
+  table.paths->report(it->second.ev, PathEvent::probe_lost, now_);
+  table.probe_successes.erase(it->second.ev);
   probes_.erase(it);
 }
 
 // Checks
 
-/// With one loss enough, an EV that lost a packet is out of use unless its plane stood at the floor. Of several losses one
-/// may have brought in a backup that another was late for.
+/// With one loss enough, an EV that lost a packet is out of use unless its plane stood at the floor. Of several losses
+/// one may have brought in a backup that another was late for.
 void World::check_losses(Endpoint& endpoint, std::uint64_t held_before) {
   const auto& lost = endpoint.sender.declared_lost();
   if (lost.empty()) return;
@@ -649,7 +702,8 @@ void World::check_table(Table& table) {
     const std::uint8_t plane = paths.plane(ev);
     ++states[static_cast<std::size_t>(state)];
     if (paths.active(ev)) {
-      require(state == EvState::good || state == EvState::skip, "EV {} is active in state {}", ev, static_cast<int>(state));
+      require(state == EvState::good || state == EvState::skip, "EV {} is active in state {}", ev,
+              static_cast<int>(state));
       ++active[plane];
       good[plane] += state == EvState::good ? 1 : 0;
     } else if (state == EvState::good) {
@@ -663,8 +717,8 @@ void World::check_table(Table& table) {
     require(active[plane] == share || !spare[plane], "plane {} has {} active EVs of {}, and a backup", plane,
             active[plane], share);
     const std::uint32_t least = std::max<std::uint32_t>(1, floor / config_.planes);
-    require(config_.denial > 0 || active[plane] >= std::min(least, share), "plane {} has {} active EVs, the floor is {}",
-            plane, active[plane], least);
+    require(config_.denial > 0 || active[plane] >= std::min(least, share),
+            "plane {} has {} active EVs, the floor is {}", plane, active[plane], least);
     require(paths.good_active(plane) == good[plane], "plane {}: {} GOOD EVs are counted, {} are", plane,
             paths.good_active(plane), good[plane]);
   }
@@ -684,7 +738,8 @@ void World::check_inflight(const Endpoint& endpoint) const {
 }
 
 void World::check_failure(const Endpoint& endpoint) const {
-  const bool may_fail = config_.protocol.exponential_retries != 25 || endpoint.forbidden_message < endpoint.sender.posted();
+  const bool may_fail =
+      config_.protocol.exponential_retries != 25 || endpoint.forbidden_message < endpoint.sender.posted();
   require(!endpoint.sender.failed() || may_fail, "the QP is in error without a cause");
 }
 

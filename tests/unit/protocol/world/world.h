@@ -60,10 +60,11 @@ class World {
   };
   struct Table {
     std::unique_ptr<PathTable> paths;
-    std::uint32_t user = 0;      ///< an endpoint whose QP probes on it
+    std::uint32_t user = 0;  ///< an endpoint whose QP probes on it
     std::uint32_t reachable = 0;
     bool probe_scheduled = false;
     std::map<EvIndex, TimePs> skipped_until;
+    std::map<EvIndex, std::uint32_t> probe_successes;  ///< in a row, of EVs that are ASSUMED_BAD
   };
   struct Probe {
     std::uint32_t table = 0;
@@ -117,6 +118,7 @@ class World {
   void probe_timeout(std::uint32_t id);
 
   void note_skip(Table& table, EvIndex ev, EvState before);
+  void check_probed(Table& table, EvIndex ev, EvState before, bool lost_too);
   void check_no_path(const Table& table) const;
   void check_reverse(Endpoint& endpoint, const ReversePaths::Choice& choice, std::uint32_t usable);
   void check_banks(std::uint32_t node) const;

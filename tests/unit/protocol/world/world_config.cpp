@@ -79,7 +79,8 @@ WorldConfig draw_world(std::uint64_t seed) {
   config.most_packets = static_cast<std::uint32_t>(random.chance(0.3) ? 4 : 200);
   config.queue_depth = static_cast<std::uint32_t>(1 + random.below(config.most_packets > 4 ? 8 : 64));
   config.write_imm_share = random.uniform();
-  config.first_psn = static_cast<Psn>(random.chance(1.0 / 3) ? (1U << 24) - 1 - random.below(600) : random.below(1U << 24));
+  config.first_psn =
+      static_cast<Psn>(random.chance(1.0 / 3) ? (1U << 24) - 1 - random.below(600) : random.below(1U << 24));
   config.data = draw_faults(random, 0.2);
   config.data.trim = rate(random, 0.2);
   config.data.ce = rate(random, 0.5);
