@@ -93,6 +93,7 @@ class ReceiverOracle {
   }
 
   std::uint64_t expected() const { return expected_; }
+  std::uint64_t window() const { return window_; }
   std::uint64_t received_units() const { return (received_bytes_ + 255) / 256; }
   std::uint32_t out_of_order() const { return out_of_order_; }
   /// Banks of 128 PSNs in which a packet above the edge is held.

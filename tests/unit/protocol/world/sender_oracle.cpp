@@ -191,7 +191,7 @@ void SenderOracle::on_nack(std::uint64_t number, NackReason reason) {
   declared_lost_.clear();
   if (failed_) return;
   if (reason == NackReason::unexp_event) return fail(CompletionStatus::remote_operation_error);
-  if (number < unacked_ || sent_[number].state != State::outstanding) return;
+  if (number < unacked_ || number >= next() || sent_[number].state != State::outstanding) return;
   lose(number);
   ++nack_losses_;
   count_retry();

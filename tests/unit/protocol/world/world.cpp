@@ -396,6 +396,7 @@ void World::arrive(Flight* flight) {
       receive_probe(endpoint, *flight);
       break;
     default:
+      if (random_.chance(config_.stray)) receive_stray(endpoint, *flight);
       return receive_data(endpoint, flight);
   }
   release(flight);
@@ -423,6 +424,16 @@ void World::receive_data(Endpoint& endpoint, Flight* flight) {
   answer(endpoint, *flight, decision);
   if (!decision.place) return release(flight);
   place(endpoint, flight, decision.closes_messages);
+}
+
+/// A packet beyond the window, as a sender in error would send it: the first ones and any.
+void World::receive_stray(Endpoint& endpoint, const Flight& like) {
+  Flight* stray = acquire();
+  *stray = like;
+  const std::uint64_t ahead = endpoint.receiver.window() + random_.below(random_.chance(0.5) ? 2 : 4'000'000);
+  stray->number = endpoint.receiver.expected() + ahead;
+  stray->packet.psn = psn_add(endpoint.responder.cack_psn(), static_cast<std::int64_t>(ahead) + 1);
+  receive_data(endpoint, stray);
 }
 
 void World::receive_probe(Endpoint& endpoint, const Flight& flight) {
@@ -576,6 +587,7 @@ void World::receive_nack(Endpoint& endpoint, const Flight& flight) {
   const EvIndex ev = endpoint.paths->find(nack.entropy);
   const EvState before = endpoint.paths->state(ev);
   const bool live = !endpoint.sender.failed() && flight.number >= endpoint.sender.unacked() &&
+                    flight.number < endpoint.sender.next() &&
                     endpoint.sender.sent(flight.number).state == SenderOracle::State::outstanding;
   endpoint.requestor.on_nack(nack, now_);
   endpoint.sender.on_nack(flight.number, nack.reason);

@@ -100,6 +100,7 @@ class World {
 
   void arrive(Flight* flight);
   void receive_data(Endpoint& endpoint, Flight* flight);
+  void receive_stray(Endpoint& endpoint, const Flight& like);
   void receive_probe(Endpoint& endpoint, const Flight& flight);
   void change_receiver(Endpoint& endpoint);
   void place(Endpoint& endpoint, Flight* flight, std::uint32_t closes_messages);

@@ -39,7 +39,7 @@ ProtocolConfig draw_protocol(KeyedRandom& random, std::uint32_t planes) {
   protocol.ev_active = planes * static_cast<std::uint32_t>(1 + random.below(protocol.ev_count / planes));
   protocol.ev_min_active = random.chance(0.5) ? 0 : static_cast<std::uint32_t>(1 + random.below(protocol.ev_active));
   protocol.skip_duration = static_cast<SkipDuration>(random.below(3));
-  protocol.skip_time_ps = (1 + random.below(20)) * kPsPerUs;
+  protocol.skip_time_ps = (1 + random.below(random.chance(0.5) ? 20 : 200)) * kPsPerUs;
   protocol.assumed_bad_losses = static_cast<std::uint32_t>(random.chance(0.5) ? 1 : 1 + random.below(4));
   protocol.probe_skip_state = random.chance(0.5) ? ProbeSkipState::skip : ProbeSkipState::good;
   protocol.probe_interval_ps = (5 + random.below(50)) * kPsPerUs;
@@ -98,6 +98,7 @@ WorldConfig draw_world(std::uint64_t seed) {
   config.port_change = rate(random, 0.01);
   config.denial = random.chance(0.25) ? rate(random, 0.02) : 0;
   config.penalty_change = rate(random, 0.1);
+  config.stray = rate(random, 0.02);
   config.forbidden_write = random.chance(0.05);
   return config;
 }
