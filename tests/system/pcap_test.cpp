@@ -349,16 +349,17 @@ TEST_F(Tshark, GivesAnySourcePortToMrc) {
   }
 }
 
-/// One run with loss and trimming that the tests below look at.
-class Capture : public Tshark {
- protected:
-  static constexpr const char* kRun =
-      "mrcsim run tb/scenarios/pair.toml --set traffic.byte_scale=0.02 --set fabric.loss_rate=0.01"
-      " --set fabric.trim_rate=0.01 --out %D/out --pcap %D/run.pcapng";
-};
+/// Runs with loss and trimming, by encapsulation.
+class Capture : public Tshark, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Run, Capture, ::testing::Values("none", "srv6", "srv6_srh"),
+                         [](const auto& test) { return std::string(test.param); });
 
-TEST_F(Capture, EveryFrameOfARunIsSeenAlike) {
-  const ProcessResult result = run_process(kRun);
+TEST_P(Capture, EveryFrameIsSeenAlike) {
+  const ProcessResult result = run_process(
+      fmt::format("mrcsim run tb/scenarios/pair.toml --set traffic.byte_scale=0.02 --set fabric.loss_rate=0.01"
+                  " --set fabric.trim_rate=0.01 --set fabric.trim_bytes=144 --set protocol.encapsulation={} --out "
+                  "%D/out --pcap %D/run.pcapng",
+                  GetParam()));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const fs::path path = test_folder() / "run.pcapng";
   const PcapngFile file = read_pcapng(path);
@@ -375,8 +376,9 @@ TEST_F(Capture, EveryFrameOfARunIsSeenAlike) {
     if (!frame.trimmed) {
       ASSERT_EQ(frame.icrc, frame.icrc_expected);
     }
-    // A trimmed frame tells how long it was: its own lengths count from the outer header on.
-    ASSERT_EQ(packet.sent_bytes, 14U + 40U + frame.outer->payload_length);
+    // A trimmed frame tells how long it was: its own lengths count from the outermost header on.
+    const wire::Ipv6Header& outermost = frame.outer ? *frame.outer : frame.ipv6;
+    ASSERT_EQ(packet.sent_bytes, 14U + 40U + outermost.payload_length);
     ++count[frame.trimmed ? "trimmed" : fmt::format("{:02X}", frame.bth.opcode)];
     count["retransmissions"] += frame.bth.rtx;
     expected.push_back(row_of(frame));
