@@ -45,7 +45,11 @@ struct Endpoint {
         reverse(config.planes, KeyedRandom(config.seed, 1000 + position)),
         sender(config.protocol, sending_from),
         receiver(config.protocol, receiving_from),
-        memory(std::uint64_t{position + 1} << 40, config.protocol.mtu_bytes) {}
+        memory(std::uint64_t{position + 1} << 40, config.protocol.mtu_bytes) {
+    bring_up(requestor);
+    bring_up(responder);
+    responder.post_receive(config.protocol.receive_queue_depth);
+  }
 
   /// What is posted to the peer's QP, as this end receives it.
   struct Incoming {

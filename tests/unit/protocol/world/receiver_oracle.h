@@ -18,6 +18,7 @@ class ReceiverOracle {
   /// Checks the outcome and the answers for an undamaged data packet and takes it in.
   void on_data(std::uint64_t number, const Packet& packet, const RxResources& resources, const RxDecision& decision,
                bool forbidden, bool pool_full) {
+    if (failed_) return check_refused(packet, decision);
     const PsnOutcome outcome = expected_outcome(number, decision, pool_full);
     require(decision.outcome == outcome, "PSN {}: outcome {} instead of {}", packet.psn,
             static_cast<int>(decision.outcome), static_cast<int>(outcome));
@@ -32,6 +33,7 @@ class ReceiverOracle {
       nack = config_->out_of_window == OutOfWindow::nack ? NackReason::psn_oor_window : NackReason::none;
     } else if (forbidden) {
       nack = NackReason::unexp_event;
+      failed_ = true;
     } else if (!resources.packet_buffer_available) {
       nack = NackReason::no_pkt_buffer;
     } else if (!resources.other_resource_available) {
@@ -53,6 +55,7 @@ class ReceiverOracle {
   }
 
   void on_trimmed(std::uint64_t number, const Packet& packet, const RxDecision& decision) {
+    if (failed_) return check_refused(packet, decision);
     const bool missing = number >= expected_ && number < expected_ + window_ && !received(number);
     const bool outside = number >= expected_ + window_;
     const NackReason reason = packet.trimmed_at_last_hop ? NackReason::trimmed_lasthop : NackReason::trimmed;
@@ -92,6 +95,8 @@ class ReceiverOracle {
     return base;
   }
 
+  /// A write that was not allowed has ended the QP.
+  bool failed() const { return failed_; }
   std::uint64_t expected() const { return expected_; }
   std::uint64_t window() const { return window_; }
   std::uint64_t received_units() const { return (received_bytes_ + 255) / 256; }
@@ -110,6 +115,12 @@ class ReceiverOracle {
   }
 
  private:
+  static void check_refused(const Packet& packet, const RxDecision& decision) {
+    require(decision.nack == NackReason::unexp_event, "PSN {} to a QP in error: NACK {}", packet.psn,
+            static_cast<int>(decision.nack));
+    require(!decision.place && !decision.sack && !decision.repeat_transport_ack && decision.closes_messages == 0,
+            "PSN {} is taken in by a QP in error", packet.psn);
+  }
   struct Held {
     bool here = false;
     bool ends = false;
@@ -157,6 +168,7 @@ class ReceiverOracle {
   std::uint64_t received_bytes_ = 0;
   std::uint32_t out_of_order_ = 0;
   std::uint32_t sack_counter_ = 0;
+  bool failed_ = false;
   std::vector<Held> above_;
 };
 

@@ -23,26 +23,29 @@ class WatchedCongestion final : public CongestionControl {
   void on_ack(const AckSample& sample) override {
     last_sample_ = sample;
     if (sample.rtt_ps != 0) least_rtt_ = std::min(least_rtt_, sample.rtt_ps);
-    follow([&] { inner_->on_ack(sample); }, sample.receiver_penalty > 0 ? 0.0 : config_.max_md_jump);
+    const std::uint64_t before = cwnd_bytes_;
+    const std::uint64_t cut = cut_by([&] { inner_->on_ack(sample); });
     cwnd_after_ack_ = cwnd_bytes_;
+    if (cut == 0 || last_cut_ == CutCause::penalty) return;
+    last_cut_ == CutCause::ecn ? check_decrease(before) : check_quick_adapt();
   }
   void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) override {
-    follow([&] { inner_->on_trim(bytes, last_hop, now); }, 0.0);
+    const std::uint64_t cut = cut_by([&] { inner_->on_trim(bytes, last_hop, now); });
+    // More than the packet: only quick adapt does that.
+    if (cut > (config_.trim_cuts_cwnd && !last_hop ? bytes + 1 : 0)) check_quick_adapt();
   }
   void on_loss(std::uint32_t bytes, TimePs now) override {
-    const std::uint64_t before = cwnd_bytes_;
-    follow([&] { inner_->on_loss(bytes, now); }, 0.0);
-    require(before - cwnd_bytes_ <= std::uint64_t{bytes} + 1, "a loss of {} B cuts the window by {} B", bytes,
-            before - cwnd_bytes_);
+    const std::uint64_t cut = cut_by([&] { inner_->on_loss(bytes, now); });
+    require(cut <= bytes + 1, "a loss of {} B cuts the window by {} B", bytes, cut);
   }
 
   const AckSample& last_sample() const { return last_sample_; }
   std::uint64_t cwnd_after_ack() const { return cwnd_after_ack_; }
 
  private:
-  /// `least_factor`: what a cut by ECN may leave of the window.
+  /// What `call` takes from the window, 0 where it grows.
   template <typename Call>
-  void follow(Call call, double least_factor) {
+  std::uint64_t cut_by(Call call) {
     inner_->discharge(static_cast<std::uint32_t>(inner_->inflight_bytes()));
     inner_->charge(static_cast<std::uint32_t>(inflight_bytes_));
     const std::uint64_t before = cwnd_bytes_;
@@ -50,15 +53,16 @@ class WatchedCongestion final : public CongestionControl {
     cwnd_bytes_ = inner_->cwnd_bytes();
     last_cut_ = inner_->last_cut();
     check_bounds();
-    if (cwnd_bytes_ >= before || !bounded_) return;
-    if (last_cut_ == CutCause::quick_adapt) check_quick_adapt();
-    if (last_cut_ == CutCause::ecn) {
-      const bool late = last_sample_.rtt_ps >= least_rtt_ + config_.target_delay_ps;
-      require(last_sample_.ecn && late, "the window shrinks from {} to {} B by ECN without a mark and a delay", before,
-              cwnd_bytes_);
-      require(static_cast<double>(cwnd_bytes_) >= static_cast<double>(before) * least_factor - 1.0,
-              "one cut takes the window from {} to {} B", before, cwnd_bytes_);
-    }
+    return cwnd_bytes_ < before ? before - cwnd_bytes_ : 0;
+  }
+  void check_decrease(std::uint64_t before) const {
+    const bool late = last_sample_.rtt_ps >= least_rtt_ + config_.target_delay_ps;
+    require(last_sample_.ecn && late, "the window shrinks from {} to {} B by ECN without a mark and a delay", before,
+            cwnd_bytes_);
+    // A penalty in the same SACK may have cut before.
+    const double least = last_sample_.receiver_penalty > 0 ? 0.0 : config_.max_md_jump;
+    require(static_cast<double>(cwnd_bytes_) >= static_cast<double>(before) * least - 1.0,
+            "one cut takes the window from {} to {} B", before, cwnd_bytes_);
   }
   void check_bounds() const {
     if (!bounded_) return;

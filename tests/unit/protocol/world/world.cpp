@@ -438,8 +438,10 @@ void World::receive_stray(Endpoint& endpoint, const Flight& like) {
 
 void World::receive_probe(Endpoint& endpoint, const Flight& flight) {
   const RxDecision decision = endpoint.responder.on_probe(flight.packet, now_);
-  require(decision.sack && !decision.place && decision.nack == NackReason::none, "a probe is not just answered");
-  endpoint.receiver.on_probe();
+  const bool receives = !endpoint.receiver.failed();
+  require(decision.sack == receives && !decision.place && decision.nack == NackReason::none,
+          "a probe is not just answered");
+  if (receives) endpoint.receiver.on_probe();
   answer(endpoint, flight, decision);
 }
 
@@ -498,6 +500,7 @@ void World::complete_receives(Endpoint& endpoint) {
     const Endpoint::Incoming& message = endpoint.incoming[next];
     if (!message.write_imm) continue;
     require(endpoint.responder.pop_receive(completion), "WRITE_IMM {} is not received", next);
+    require(endpoint.responder.post_receive(1), "no receive can be posted after WRITE_IMM {}", next);
     require(completion.msn == (next & 0xFFFF) && completion.immediate == message.immediate,
             "WRITE_IMM {} is received as MSN {} with immediate {:#x}", next, completion.msn, completion.immediate);
   }
