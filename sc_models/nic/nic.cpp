@@ -47,7 +47,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, *parser_);
   probe_engine_ = std::make_unique<ProbeEngine>("probe_engine", owner, context, ports);
   probe_engine_->connect(*sack_processor_);
-  psn_tracker_->connect(*probe_engine_);
+  psn_tracker_->connect(*probe_engine_, *sack_processor_);
   sack_processor_->connect(*qp_scheduler_, *retransmit_buffer_, *spray_scheduler_, *retransmit_timer_, *completion_,
                            *probe_engine_);
   retransmit_timer_->connect(*sack_processor_);
@@ -68,9 +68,10 @@ void Nic::watch_idle_ports() {
                          .wqe_fetch = &wqe_fetch_->slot,
                          .encap_queue = &retransmit_buffer_->out().occupancy()});
   for (IssueSlot* slot : {&srv6_encap_->slot, &retransmit_buffer_->slot, &spray_scheduler_->slot, &payload_fetch_->slot,
-                          &pcie_->read_issue_slot(), &segmenter_->slot, &qp_scheduler_->slot, &wqe_fetch_->slot}) {
+                          &segmenter_->slot, &qp_scheduler_->slot, &wqe_fetch_->slot}) {
     slot->observe(*idle_causes_);
   }
+  pcie_->observe(*idle_causes_);
 }
 
 std::vector<IssueSlot*> Nic::mutable_slots() {

@@ -65,6 +65,8 @@ void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadC
 }
 
 void PcieDma::step(TimePs now) {
+  // The read slot is told of issues that lie some cycles ahead, so its observer is told here.
+  if (observer_ != nullptr && now > observer_->quiet_until()) observer_->before_change(now);
   take_completions(now);
   report(now);
   free_tags(now);

@@ -55,6 +55,7 @@ class PcieDma : public Box {
   TimePs write_latency() const { return write_latency_ps_; }
 
   void step(TimePs now) override;
+  void observe(SlotObserver& observer) { observer_ = &observer; }
 
   IssueSlot& write_slot() { return write_slot_; }
   IssueSlot& read_issue_slot() { return read_issue_; }
@@ -139,6 +140,7 @@ class PcieDma : public Box {
   Occupancy completion_buffer_;
   Occupancy posted_data_;
   bool waits_for_completion_buffer_ = false;
+  SlotObserver* observer_ = nullptr;
   TimePs waits_for_credit_until_ = 0;
   IssueSlot read_issue_;
   IssueSlot read_data_;

@@ -119,6 +119,8 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
   if (gate == SendGate::idle || gate == SendGate::in_error) {
     if (qp.wqes_in_fetch > 0) {
       slot.blocked(now, BlockedBy::wqe_fetch);
+    } else if (qp.send_queue.waiting() > 0) {
+      slot.blocked(now, BlockedBy::wqe_prefetch_depth);
     } else {
       slot.empty(now);
     }
@@ -150,7 +152,7 @@ bool QpScheduler::serve(TimePs now) {
   }
   if (!qp.requestor->next_is_retransmission() && !retransmit_buffer_.has_entry(now)) {
     retransmit_buffer_.wait_entry(now, index);
-    slot.blocked(now, BlockedBy::retransmit_entries);
+    slot.blocked(now, retransmit_buffer_.missing());
     return true;
   }
   qp.granted = true;

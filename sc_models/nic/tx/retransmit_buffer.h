@@ -21,6 +21,8 @@ class RetransmitBuffer : public Box {
   RetransmitBuffer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
   void connect(SprayScheduler& spray_scheduler, QpScheduler& scheduler);
 
+  /// What a packet waits for when there is no entry for it.
+  BlockedBy missing() const { return entries_.fits(1) ? BlockedBy::retransmit_bytes : BlockedBy::retransmit_entries; }
   /// Room for one more packet of a full MTU.
   bool has_entry(TimePs now) const;
   void reserve_entry(TimePs now);

@@ -1,0 +1,111 @@
+// The ledger names what limits a NIC: for each buffer, credit and rate that is made too small, the limits name just
+// that.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <ostream>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+struct TooSmall {
+  const char* name;
+  const char* settings;
+  const char* cause;
+  friend void PrintTo(const TooSmall& value, std::ostream* out) { *out << value.name; }
+};
+class Limit : public ::testing::TestWithParam<TooSmall> {};
+
+TEST_P(Limit, IsNamed) {
+  const ProcessResult run =
+      run_process(fmt::format("mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.byte_scale=0.25 "
+                              "--set host.payload=reference {}",
+                              GetParam().settings));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto r = read_json(test_folder() / "out" / "result.json");
+  EXPECT_LT(r["goodput_gbps"].get<double>(), 0.98 * r["framing_limit_gbps"].get<double>()) << "nothing is missing";
+  std::string top;
+  double sum = r["goodput_gbps"].get<double>();
+  for (const auto& limit : r["limits"]) {
+    sum += limit["gbps"].get<double>();
+    if (limit["cause"] == "unattributed") {
+      EXPECT_LT(std::abs(limit["gbps"].get<double>()), 0.005 * r["line_rate_gbps"].get<double>());
+      continue;
+    }
+    if (top.empty() && limit["cause"] != "framing") top = limit["cause"];
+  }
+  EXPECT_EQ(top, GetParam().cause) << r["limits"].dump();
+  EXPECT_NEAR(sum, r["line_rate_gbps"].get<double>(), 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, Limit,
+    ::testing::Values(
+        TooSmall{"PayloadFetchQueue", "--set nic.payload_fetch.queue_entries=16", "payload_fetch.queue"},
+        TooSmall{"WqePrefetch", "--set nic.wqe_fetch.prefetch_depth=1 --set nic.wqe_fetch.batch=1",
+                 "wqe_fetch.prefetch_depth"},
+        TooSmall{"RetransmitEntries", "--set nic.retransmit_buffer.entries=80", "retransmit_buffer.entries"},
+        TooSmall{"RetransmitBytes",
+                 "--set nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=320KiB",
+                 "retransmit_buffer.bytes"},
+        TooSmall{"PortFifo", "--set nic.port.tx_fifo_bytes=4400", "port.tx_fifo"},
+        TooSmall{"ReadTags", "--set pcie.read_tags=96", "pcie.read_tags"},
+        TooSmall{"CompletionBuffer", "--set pcie.completion_buffer_bytes=64KiB", "pcie.completion_buffer"},
+        TooSmall{"NonPostedCredits", "--set pcie.non_posted_header_credits=32", "pcie.non_posted_credits"},
+        TooSmall{"ReceiverStaging", "--set node.nic1.nic.rx_staging.bytes=4096", "receiver.rx_staging"},
+        TooSmall{"ReceiverPostedCredits", "--set node.nic1.pcie.posted_header_credits=32",
+                 "receiver.pcie.posted_credits"},
+        TooSmall{"ReceiverBitmap", "--set node.nic1.nic.psn_tracker.bitmap_banks=1 --set fabric.loss_rate=0.001",
+                 "receiver.bitmap_banks"},
+        TooSmall{"Window", "--set cc.max_cwnd_bytes=300000", "cwnd"},
+        TooSmall{"Mpr", "--set protocol.mpr_units=1 --set fabric.switch_latency_ns=3000 --set cc.base_rtt_ns=12000",
+                 "mpr"},
+        TooSmall{"OutstandingMessages", "--set traffic.outstanding_messages=1", "host.outstanding_messages"},
+        TooSmall{"CoreClock", "--set nic.core_clock_ghz=0.5", "srv6_encap"},
+        TooSmall{"Pcie5", "--set pcie.generation=5", "pcie.line"}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(Limits, OneSixTerabitNamesTheCoreAndPcie) {
+  ASSERT_EQ(run_process("mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set nic.port_gbps=200 "
+                        "--set host.payload=reference")
+                .exit_code,
+            0);
+  const auto r = read_json(test_folder() / "out" / "result.json");
+  std::map<std::string, double> limits;
+  for (const auto& limit : r["limits"]) limits[limit["cause"]] = limit["gbps"];
+  EXPECT_GT(limits["srv6_encap"], 100.0) << "a 1,024 bit core at 1 GHz carries 1,024 Gb/s";
+  EXPECT_GT(limits["pcie.line"] + limits["pcie.completion_buffer"] + limits["pcie.read_tags"], 50.0);
+}
+
+struct SteadyState {
+  const char* name;
+  const char* arguments;
+  double limit_gbps;  ///< framing, and two-way the acknowledgements of the other direction
+  friend void PrintTo(const SteadyState& value, std::ostream* out) { *out << value.name; }
+};
+class LineRate : public ::testing::TestWithParam<SteadyState> {};
+
+TEST_P(LineRate, NinetyNinePercentOfTheLimit) {
+  ASSERT_EQ(
+      run_process(fmt::format("mrcsim run {} --quiet --out %D/out --set host.payload=reference", GetParam().arguments))
+          .exit_code,
+      0);
+  const auto r = read_json(test_folder() / "out" / "result.json");
+  EXPECT_GE(r["goodput_gbps"].get<double>(), 0.99 * GetParam().limit_gbps);
+  EXPECT_LE(r["goodput_gbps"].get<double>(), 1.001 * GetParam().limit_gbps);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    SteadyState, LineRate,
+    ::testing::Values(SteadyState{"OneWayAligned", "tb/scenarios/pair.toml", 768.8},
+                      SteadyState{"OneWayOffset", "tb/scenarios/pair.toml --set traffic.offset_bytes=64", 768.8},
+                      SteadyState{"TwoWayAligned", "tb/scenarios/ring.toml --set traffic.byte_scale=4", 762.4},
+                      SteadyState{"TwoWayOffset",
+                                  "tb/scenarios/ring.toml --set traffic.byte_scale=4 --set traffic.offset_bytes=64",
+                                  762.4}),
+    [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace mrc
