@@ -27,7 +27,7 @@ void PacketCapture::record(NodeId node, std::uint32_t port, TimePs time, const P
     const std::size_t bit = packet.corrupt_bit % (8 * frame_.size());
     frame_[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
   }
-  writer_.write(node * ports_ + port, time, frame_);
+  writer_.write(node * ports_ + port, time, frame_, sent_bytes);
 }
 
 }  // namespace mrc
