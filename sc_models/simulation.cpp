@@ -178,10 +178,13 @@ void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
       qp.paths = table.get();
     }
     qp.requestor = std::make_unique<Requestor>(protocol, *qp.paths, *qp.congestion->control, first_psn);
+    bring_up(*qp.requestor);
   };
   const auto add_responder = [&](Node& node, Qp& qp, Psn first_psn) {
-    qp.responder =
-        std::make_unique<Responder>(protocol, first_psn, node.context.bitmaps, node.context.protection, kDomain);
+    qp.responder = std::make_unique<Responder>(protocol, first_psn, node.context.bitmaps, node.context.protection,
+                                               kDomain, QpPeer{.node = qp.peer});
+    bring_up(*qp.responder);
+    qp.responder->post_receive(protocol.receive_queue_depth);
   };
   for (std::uint32_t i = 0; i < scenario_.traffic.qps_per_peer; ++i) {
     Qp& at_a = add_qp(*nodes_[a], b);

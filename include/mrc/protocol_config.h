@@ -30,6 +30,7 @@ struct ProtocolConfig {
   std::uint32_t mpr_units = 8;               ///< 128 PSNs each, 1 … 255 (api)
   bool dynamic_mpr = false;                  ///< SACK.mpr resizes the window (spec; policy assumption)
   std::uint32_t max_write_imm = 128;         ///< WRITE_IMM messages in flight, 1 … 65,535 (api)
+  std::uint32_t receive_queue_depth = 4096;  ///< receives that a QP's software keeps posted, 1 … 65,536 (assumption)
   std::uint32_t timeout_exponent = 4;        ///< local ACK timeout = 1.024 us * 2^t, 0 … 24 (assumption)
   std::uint32_t linear_retries = 7;          ///< 0 … 7 (api)
   std::uint32_t exponential_retries = 25;    ///< 0 … 25, 25 = infinite (api)

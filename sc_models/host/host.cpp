@@ -105,6 +105,7 @@ void Host::poll(TimePs now) {
     if (cqe.kind == Cqe::Kind::send) {
       send_completed(now, cqe);
     } else {
+      nic_.qps[cqe.qp].responder->post_receive(1);
       received(now, cqe.immediate);
     }
   }

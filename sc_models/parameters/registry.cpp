@@ -340,6 +340,8 @@ void protocol_parameters(Table& t) {
   MRC_SCENARIO(protocol.mpr_units, "128 PSNs", 1, 255, "receive window of a QP", api);
   MRC_SCENARIO(protocol.dynamic_mpr, "", 0, 0, "SACK.mpr resizes the window", spec);
   MRC_SCENARIO(protocol.max_write_imm, "messages", 1, 65'535, "WRITE_IMM messages in flight on a QP", api);
+  MRC_SCENARIO(protocol.receive_queue_depth, "receives", 1, 65'536,
+               "receives that software keeps posted on a QP; a WRITE_IMM that finds none ends it", assumption);
   MRC_SCENARIO(protocol.timeout_exponent, "", 0, 24, "t: local ACK timeout is 1.024 us * 2^t", assumption);
   MRC_SCENARIO(protocol.linear_retries, "retries", 0, 7, "timeouts at the base value before it doubles", api);
   MRC_SCENARIO(protocol.exponential_retries, "retries", 0, 25, "doublings before the QP fails; 25: never", api);

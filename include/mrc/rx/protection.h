@@ -1,6 +1,7 @@
 // Who may write where: protection domains, memory regions with their R_Keys, and the checks on each packet.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 
@@ -21,6 +22,7 @@ struct MemoryRegion {
 
 /// Why a packet was not allowed to write.
 enum class ProtectionFault : std::uint8_t { none, bad_rkey, wrong_domain, no_permission, out_of_bounds, bad_pkey, wrong_source };
+inline constexpr std::size_t kProtectionFaults = 7;
 
 class ProtectionTable {
  public:

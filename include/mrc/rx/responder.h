@@ -7,6 +7,7 @@
 
 #include "mrc/packet.h"
 #include "mrc/protocol_config.h"
+#include "mrc/qp_state.h"
 #include "mrc/ring.h"
 #include "mrc/rx/ack_coalescer.h"
 #include "mrc/rx/protection.h"
@@ -21,8 +22,15 @@ struct RxResources {
   bool other_resource_available = true;
 };
 
+/// The end that a QP is connected to, as its packets name it.
+struct QpPeer {
+  NodeId node = 0;
+  std::uint16_t pkey = 0xFFFF;
+};
+
 /// What is to be done with a packet. The caller does it in this order: NACK, repeated transport ACK, SACK; write.
 struct RxDecision {
+  bool admitted = true;  ///< false: dropped or refused before the window, `outcome` says nothing
   PsnOutcome outcome = PsnOutcome::accept;
   NackReason nack = NackReason::none;
   bool place = false;                 ///< write the payload to memory
@@ -45,25 +53,47 @@ struct ResponderCounters {
   std::uint64_t out_of_window = 0;
   std::uint64_t trimmed = 0;
   std::uint64_t ce_marked = 0;
-  std::array<std::uint64_t, 7> protection_faults{};  ///< by ProtectionFault
+  std::array<std::uint64_t, kProtectionFaults> protection_faults{};  ///< by ProtectionFault
+  std::uint64_t not_receiving = 0;        ///< packets that came in a state other than RTR and RTS
+  std::uint64_t receive_overflows = 0;    ///< WRITE_IMM without a posted receive
+  std::uint64_t write_imm_overflows = 0;  ///< WRITE_IMM beyond max_write_imm in flight
 };
 
 class Responder {
  public:
-  /// `protection` and `bitmaps` are the NIC's and outlive the responder.
+  /// In RESET. `protection` and `bitmaps` are the NIC's and outlive the responder.
   Responder(const ProtocolConfig& config, Psn first_psn, BitmapPool& bitmaps, const ProtectionTable& protection,
-            ProtectionDomain domain)
+            ProtectionDomain domain, QpPeer peer = {})
       : config_(&config),
+        peer_(peer),
         protection_(&protection),
         domain_(domain),
         tracker_(first_psn, config.mpr_units * kMprUnitPsns, bitmaps),
         triggers_(config) {}
 
+  /// What was accepted before a step to ERROR is still written and acknowledged.
+  ModifyStatus modify(QpState to) {
+    if (!may_modify(state_, to)) return ModifyStatus::illegal_transition;
+    state_ = to;
+    return ModifyStatus::changed;
+  }
+  QpState state() const { return state_; }
+
+  /// Software posts `count` receives, one of which each WRITE_IMM consumes. False, and none posted, in RESET and when
+  /// more than `receive_queue_depth` would wait.
+  bool post_receive(std::uint32_t count) {
+    if (state_ == QpState::reset || count > config_->receive_queue_depth - receives_) return false;
+    receives_ += count;
+    return true;
+  }
+  std::uint32_t receives_posted() const { return receives_; }
+
   /// A data packet that arrived whole. Room for its payload is reserved by the caller before this sets its bit.
   RxDecision accept(const Packet& packet, const RxResources& resources, TimePs) {
-    RxDecision decision;
-    decision.outcome = tracker_.classify(packet.psn);
     if (packet.ecn == Ecn::ce) ++counters_.ce_marked;
+    RxDecision decision;
+    if (!admit(packet, decision)) return decision;
+    decision.outcome = tracker_.classify(packet.psn);
     switch (decision.outcome) {
       case PsnOutcome::accept: return take_in(packet, resources, decision);
       case PsnOutcome::duplicate_below:
@@ -86,6 +116,7 @@ class Responder {
   RxDecision on_trimmed(const Packet& packet, TimePs) {
     ++counters_.trimmed;
     RxDecision decision;
+    if (!admit(packet, decision)) return decision;
     decision.outcome = tracker_.classify(packet.psn);
     switch (decision.outcome) {
       case PsnOutcome::accept:
@@ -104,6 +135,7 @@ class Responder {
   /// RELIABILITY_PROBE_REQ: answered by a SACK with pr = 1.
   RxDecision on_probe(const Packet& packet, TimePs) {
     RxDecision decision;
+    if (!admit(packet, decision)) return decision;
     with_sack(packet, decision);
     decision.trigger.probe = true;
     decision.trigger.probe_id = packet.probe.probe_id;
@@ -149,6 +181,7 @@ class Responder {
     if (static_cast<std::int16_t>(first.msn - static_cast<std::uint16_t>(acknowledged_)) >= 0) return false;
     completion = {first.value, first.msn};
     immediates_.pop();
+    ++completed_write_imms_;
     return true;
   }
 
@@ -171,17 +204,56 @@ class Responder {
     std::uint16_t msn = 0;
   };
 
+  /// Whether the packet is this connection's and the QP receives. A packet of somebody else is dropped without an answer,
+  /// which could only mislead its sender (assumption); a QP in ERROR refuses data, for which its peer must fail too.
+  bool admit(const Packet& packet, RxDecision& decision) {
+    ProtectionFault fault = ProtectionFault::none;
+    if (packet.source_node != peer_.node) fault = ProtectionFault::wrong_source;
+    if (packet.pkey != peer_.pkey) fault = ProtectionFault::bad_pkey;
+    const bool receives = state_ == QpState::rtr || state_ == QpState::rts;
+    decision.admitted = fault == ProtectionFault::none && receives;
+    if (fault != ProtectionFault::none) {
+      ++counters_.protection_faults[static_cast<std::size_t>(fault)];
+    } else if (!receives) {
+      ++counters_.not_receiving;
+      if (state_ == QpState::error && is_data(packet.opcode)) decision.nack = NackReason::unexp_event;
+    }
+    return decision.admitted;
+  }
+
+  /// The packet asks for what its QP does not allow: the peer is told and the QP is in ERROR.
+  RxDecision& refuse(RxDecision& decision) {
+    state_ = QpState::error;
+    decision.nack = NackReason::unexp_event;
+    return decision;
+  }
+
+  /// A WRITE_IMM consumes a receive when its last packet arrives. False: the peer's software has sent more than it may.
+  bool take_receive(const Packet& packet) {
+    const auto in_flight = static_cast<std::uint16_t>(packet.rqmsn - completed_write_imms_);
+    if (in_flight >= config_->max_write_imm) {
+      ++counters_.write_imm_overflows;
+      return false;
+    }
+    if (receives_ == 0) {
+      ++counters_.receive_overflows;
+      return false;
+    }
+    --receives_;
+    return true;
+  }
+
   RxDecision take_in(const Packet& packet, const RxResources& resources, RxDecision decision) {
     const ProtectionFault fault = protection_->check(packet, domain_);
     if (fault != ProtectionFault::none) {
       ++counters_.protection_faults[static_cast<std::size_t>(fault)];
-      decision.nack = NackReason::unexp_event;
-      return decision;
+      return refuse(decision);
     }
     if (!resources.packet_buffer_available || !resources.other_resource_available) {
       decision.nack = resources.packet_buffer_available ? NackReason::no_resource : NackReason::no_pkt_buffer;
       return decision;
     }
+    if (has_immediate(packet.opcode) && !take_receive(packet)) return refuse(decision);
     ++counters_.accepted;
     rcvd_bytes_ += nominal_bytes(packet);
     if (has_immediate(packet.opcode)) stash_immediate({packet.immediate, packet.msn});
@@ -213,6 +285,8 @@ class Responder {
   }
 
   const ProtocolConfig* config_;
+  QpPeer peer_;
+  QpState state_ = QpState::reset;
   const ProtectionTable* protection_;
   ProtectionDomain domain_;
   PsnTracker tracker_;
@@ -220,6 +294,8 @@ class Responder {
   Ring<Immediate> immediates_;
   std::uint64_t rcvd_bytes_ = 0;
   std::uint32_t acknowledged_ = 0;  ///< messages complete and written
+  std::uint32_t receives_ = 0;      ///< posted and not consumed
+  std::uint16_t completed_write_imms_ = 0;  ///< handed out by pop_receive(), modulo 2^16 as RQMSN
   std::uint8_t penalty_ = 0;
   std::uint8_t mpr_grant_ = 0;
   bool restore_cwnd_ = false;

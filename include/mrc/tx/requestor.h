@@ -13,6 +13,7 @@
 #include "mrc/control/path_table.h"
 #include "mrc/packet.h"
 #include "mrc/protocol_config.h"
+#include "mrc/qp_state.h"
 #include "mrc/ring.h"
 #include "mrc/tx/retransmit_buffer.h"
 #include "mrc/tx/segmenter.h"
@@ -20,8 +21,6 @@
 #include "mrc/types.h"
 
 namespace mrc {
-
-enum class QpState : std::uint8_t { reset, init, rtr, rts, error };
 
 /// Whether and why a QP may not send now.
 enum class SendGate : std::uint8_t { ready, idle, blocked_mpr, blocked_cwnd, blocked_write_imm, in_error };
@@ -67,7 +66,7 @@ struct RequestorCounters {
 
 class Requestor {
  public:
-  /// The QP is ready to send (RTS). `paths` and `congestion` outlive it; others may share them.
+  /// In RESET. `paths` and `congestion` outlive it; others may share them.
   Requestor(const ProtocolConfig& config, PathTable& paths, CongestionControl& congestion, Psn first_psn)
       : config_(&config),
         paths_(&paths),
@@ -75,10 +74,22 @@ class Requestor {
         mpr_psns_(config.mpr_units * kMprUnitPsns),
         buffer_(first_psn, mpr_psns_) {}
 
+  /// `freed`: what a step to ERROR gives back; the work that was pending is flushed.
+  ModifyStatus modify(QpState to, AckResult& freed) {
+    if (!may_modify(state_, to)) return ModifyStatus::illegal_transition;
+    state_ = to;
+    if (to == QpState::error) fail(CompletionStatus::flushed, freed);
+    return ModifyStatus::changed;
+  }
+  ModifyStatus modify(QpState to) {
+    AckResult freed;
+    return modify(to, freed);
+  }
+
+  /// Sends only in RTS; work posted in ERROR is flushed.
   PostStatus post(const WorkRequest& request, TimePs now) {
     if (request.bytes == 0) return PostStatus::bad_length;
     if (state_ == QpState::error) {
-      // As with any queue pair: work posted to one in error is flushed.
       completions_.push({request.id, CompletionStatus::flushed});
       return PostStatus::posted;
     }
@@ -476,7 +487,7 @@ class Requestor {
   CongestionControl* congestion_;
   std::uint32_t mpr_psns_;
   RetransmitBuffer buffer_;
-  QpState state_ = QpState::rts;
+  QpState state_ = QpState::reset;
   Ring<Message> messages_;            ///< posted and not complete
   Ring<Completion> completions_;
   std::uint64_t first_message_ = 0;   ///< number of messages_.front()

@@ -75,7 +75,14 @@ void SackProcessor::complete(TimePs now, Qp& qp) {
   }
 }
 
+void SackProcessor::responder_failed(TimePs now, Qp& qp) {
+  AckResult freed;
+  if (!qp.requestor || qp.requestor->modify(QpState::error, freed) != ModifyStatus::changed) return;
+  follow_up(now, qp, freed);
+}
+
 void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result) {
+  if (qp.requestor->state() == QpState::error && qp.responder) qp.responder->modify(QpState::error);
   const std::uint32_t index = nic_.index_of(qp);
   if (result.records_freed > 0) retransmit_buffer_->release(now, result.records_freed);
   complete(now, qp);

@@ -26,6 +26,8 @@ class SackProcessor : public Box {
   void step(TimePs now) override;
   /// Follows up what a QP's requestor has learned, from a packet or from a timer.
   void follow_up(TimePs now, Qp& qp, const AckResult& result);
+  /// The QP's responder has gone to ERROR, and the QP with it.
+  void responder_failed(TimePs now, Qp& qp);
 
   IssueSlot slot;
 

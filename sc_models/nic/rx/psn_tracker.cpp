@@ -1,6 +1,7 @@
 #include "nic/rx/psn_tracker.h"
 
 #include "nic/control/probe_engine.h"
+#include "nic/control/sack_processor.h"
 
 namespace mrc::timing {
 
@@ -66,8 +67,9 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     decision =
         responder.accept(*packet, {.packet_buffer_available = staging, .other_resource_available = descriptor}, now);
   }
-  if (is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
+  if (decision.admitted && is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
   answer(now, *packet, *qp, decision);
+  if (decision.nack == NackReason::unexp_event) sack_processor_->responder_failed(now, *qp);
   if (decision.place) {
     dma_write_.reserve_staging(now, packet->payload_bytes);
     dma_write_.in().push(now, {packet, nic_.index_of(*qp), decision.closes_messages},

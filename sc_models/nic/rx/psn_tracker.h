@@ -13,13 +13,17 @@
 namespace mrc::timing {
 
 class ProbeEngine;
+class SackProcessor;
 
 class PsnTracker : public Box {
  public:
   PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
              DmaWrite& dma_write, AckCoalescer& ack_coalescer);
 
-  void connect(ProbeEngine& probe_engine) { probe_engine_ = &probe_engine; }
+  void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor) {
+    probe_engine_ = &probe_engine;
+    sack_processor_ = &sack_processor;
+  }
   void step(TimePs now) override;
 
   IssueSlot slot;
@@ -34,6 +38,7 @@ class PsnTracker : public Box {
   DmaWrite& dma_write_;
   AckCoalescer& ack_coalescer_;
   ProbeEngine* probe_engine_ = nullptr;
+  SackProcessor* sack_processor_ = nullptr;
   TimePs next_start_ = 0;
 };
 

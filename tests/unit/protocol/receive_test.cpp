@@ -13,6 +13,8 @@ namespace mrc {
 namespace {
 
 constexpr std::uint32_t kRkey = 0xABCD;
+constexpr NodeId kPeer = 5;
+constexpr std::uint16_t kPkey = 0x8001;
 constexpr ProtectionDomain kDomain = 3;
 constexpr std::uint64_t kVa = 0x10'0000;
 constexpr std::uint64_t kRegionBytes = 1 << 20;
@@ -21,6 +23,8 @@ Packet data_packet(Psn psn, Opcode opcode = Opcode::write_middle, std::uint32_t 
   Packet packet;
   packet.opcode = opcode;
   packet.psn = psn;
+  packet.source_node = kPeer;
+  packet.pkey = kPkey;
   packet.rkey = kRkey;
   packet.va = kVa;
   packet.payload_bytes = bytes;
@@ -250,7 +254,12 @@ TEST(Protection, KeyDomainAndPermission) {
 
 class ResponderTest : public testing::Test {
  protected:
-  Responder make(Psn first_psn = 0) { return Responder(config, first_psn, pool, protection, kDomain); }
+  Responder make(Psn first_psn = 0) {
+    Responder responder(config, first_psn, pool, protection, kDomain, {.node = kPeer, .pkey = kPkey});
+    bring_up(responder);
+    responder.post_receive(config.receive_queue_depth);
+    return responder;
+  }
   RxDecision accept(Responder& responder, const Packet& packet) { return responder.accept(packet, {}, 0); }
 
   ProtocolConfig config;
@@ -393,7 +402,7 @@ TEST_F(ResponderTest, TrimmedPacketsAreNackedWhileMissing) {
 TEST_F(ResponderTest, AProbeIsAnsweredWithItsId) {
   Responder responder = make();
   accept(responder, data_packet(0));
-  Packet probe;
+  Packet probe = data_packet(0);
   probe.opcode = Opcode::probe_request;
   probe.ev = 0xBEEF;
   probe.probe = {.probe_id = 321};
@@ -410,8 +419,8 @@ TEST_F(ResponderTest, AProbeIsAnsweredWithItsId) {
 TEST_F(ResponderTest, EachProtectionFaultWritesNothingIsAnsweredAndCounted) {
   protection.add({.va = kVa, .bytes = kRegionBytes, .rkey = 9, .domain = kDomain, .remote_write = false});
   protection.add({.va = kVa, .bytes = kRegionBytes, .rkey = 10, .domain = kDomain + 1});
-  Responder responder = make();
   const auto fault = [&](auto change, ProtectionFault cause) {
+    Responder responder = make();
     Packet packet = data_packet(0);
     change(packet);
     const RxDecision decision = accept(responder, packet);
@@ -419,14 +428,152 @@ TEST_F(ResponderTest, EachProtectionFaultWritesNothingIsAnsweredAndCounted) {
     EXPECT_FALSE(decision.sack);
     EXPECT_EQ(decision.nack, NackReason::unexp_event);
     EXPECT_EQ(responder.counters().protection_faults[static_cast<std::size_t>(cause)], 1U);
+    EXPECT_EQ(responder.state(), QpState::error);
+    EXPECT_EQ(responder.counters().accepted, 0U);
+    EXPECT_EQ(responder.tracker().expected_psn(), 0U);
+    EXPECT_EQ(responder.rcvd_bytes(), 0U);
   };
   fault([](Packet& p) { p.rkey = 8; }, ProtectionFault::bad_rkey);
   fault([](Packet& p) { p.rkey = 9; }, ProtectionFault::no_permission);
   fault([](Packet& p) { p.rkey = 10; }, ProtectionFault::wrong_domain);
   fault([](Packet& p) { p.va = kVa - 1; }, ProtectionFault::out_of_bounds);
-  EXPECT_EQ(responder.counters().accepted, 0U);
-  EXPECT_EQ(responder.tracker().expected_psn(), 0U);
-  EXPECT_EQ(responder.rcvd_bytes(), 0U);
+}
+
+TEST_F(ResponderTest, AfterAProtectionFaultEverythingIsRefused) {
+  Responder responder = make();
+  EXPECT_TRUE(accept(responder, data_packet(0, Opcode::write_only)).place);
+  Packet bad = data_packet(1);
+  bad.rkey = 8;
+  accept(responder, bad);
+  for (const Psn psn : {0U, 1U, 2U, 5'000U}) {
+    const RxDecision decision = accept(responder, data_packet(psn));
+    EXPECT_FALSE(decision.admitted);
+    EXPECT_FALSE(decision.place);
+    EXPECT_FALSE(decision.sack);
+    EXPECT_EQ(decision.nack, NackReason::unexp_event);
+  }
+  Packet trimmed = data_packet(1);
+  trimmed.damage = Damage::trimmed;
+  EXPECT_EQ(responder.on_trimmed(trimmed, 0).nack, NackReason::unexp_event);
+  Packet probe = data_packet(0);
+  probe.opcode = Opcode::probe_request;
+  EXPECT_FALSE(responder.on_probe(probe, 0).sack);
+  EXPECT_EQ(responder.counters().not_receiving, 6U);
+  EXPECT_EQ(responder.counters().accepted, 1U);
+  ASSERT_TRUE(responder.writes_issued(1).has_value()) << "what was accepted before is still acknowledged";
+}
+
+TEST_F(ResponderTest, PacketsOfSomebodyElseAreDroppedAndCounted) {
+  Responder responder = make();
+  const auto dropped = [&](const RxDecision& decision) {
+    EXPECT_FALSE(decision.admitted);
+    EXPECT_EQ(decision.nack, NackReason::none);
+    EXPECT_FALSE(decision.place);
+    EXPECT_FALSE(decision.sack);
+    EXPECT_EQ(responder.state(), QpState::rts);
+  };
+  Packet packet = data_packet(0);
+  packet.pkey = kPkey + 1;
+  dropped(accept(responder, packet));
+  dropped(responder.on_trimmed(packet, 0));
+  packet = data_packet(0);
+  packet.source_node = kPeer + 1;
+  dropped(accept(responder, packet));
+  dropped(responder.on_probe(packet, 0));
+  packet.psn = 5'000;
+  dropped(accept(responder, packet));
+  EXPECT_EQ(responder.counters().protection_faults[static_cast<std::size_t>(ProtectionFault::bad_pkey)], 2U);
+  EXPECT_EQ(responder.counters().protection_faults[static_cast<std::size_t>(ProtectionFault::wrong_source)], 3U);
+  EXPECT_EQ(responder.counters().out_of_window, 0U);
+  EXPECT_TRUE(accept(responder, data_packet(0)).place);
+}
+
+TEST_F(ResponderTest, ReceivesInRtrAndRtsOnly) {
+  Responder responder(config, 0, pool, protection, kDomain, {.node = kPeer, .pkey = kPkey});
+  EXPECT_FALSE(responder.post_receive(1)) << "in RESET";
+  EXPECT_EQ(responder.modify(QpState::rtr), ModifyStatus::illegal_transition);
+  EXPECT_EQ(responder.modify(QpState::init), ModifyStatus::changed);
+  const RxDecision early = accept(responder, data_packet(0));
+  EXPECT_FALSE(early.place);
+  EXPECT_EQ(early.nack, NackReason::none);
+  EXPECT_EQ(responder.counters().not_receiving, 1U);
+  EXPECT_EQ(responder.modify(QpState::rtr), ModifyStatus::changed);
+  EXPECT_TRUE(accept(responder, data_packet(0)).place);
+  EXPECT_EQ(responder.modify(QpState::rts), ModifyStatus::changed);
+  EXPECT_TRUE(accept(responder, data_packet(1)).place);
+  EXPECT_EQ(responder.modify(QpState::error), ModifyStatus::changed);
+  EXPECT_EQ(accept(responder, data_packet(2)).nack, NackReason::unexp_event);
+  EXPECT_EQ(responder.modify(QpState::error), ModifyStatus::illegal_transition);
+  EXPECT_EQ(responder.modify(QpState::reset), ModifyStatus::illegal_transition);
+}
+
+class ReceiveQueueTest : public ResponderTest {
+ protected:
+  RxDecision write_imm(Responder& responder, std::uint16_t number) {
+    Packet packet = data_packet(number, Opcode::write_only_imm);
+    packet.msn = number;
+    packet.rqmsn = number;
+    return accept(responder, packet);
+  }
+};
+
+TEST_F(ReceiveQueueTest, AWriteImmWithoutAReceiveEndsTheQp) {
+  config.receive_queue_depth = 2;
+  Responder responder = make();
+  EXPECT_EQ(responder.receives_posted(), 2U);
+  EXPECT_FALSE(responder.post_receive(1)) << "the queue is full";
+  EXPECT_TRUE(write_imm(responder, 0).place);
+  EXPECT_TRUE(responder.post_receive(1));
+  EXPECT_TRUE(write_imm(responder, 2).place);
+  EXPECT_TRUE(write_imm(responder, 1).place);
+  EXPECT_TRUE(accept(responder, data_packet(3, Opcode::write_only)).place) << "a WRITE needs no receive";
+  const RxDecision decision = write_imm(responder, 4);
+  EXPECT_FALSE(decision.place);
+  EXPECT_EQ(decision.nack, NackReason::unexp_event);
+  EXPECT_EQ(responder.state(), QpState::error);
+  EXPECT_EQ(responder.counters().receive_overflows, 1U);
+  EXPECT_EQ(responder.tracker().expected_psn(), 4U);
+}
+
+TEST_F(ReceiveQueueTest, ADuplicateOrRefusedWriteImmTakesNoReceive) {
+  config.receive_queue_depth = 1;
+  Responder responder = make();
+  Packet packet = data_packet(0, Opcode::write_only_imm);
+  responder.accept(packet, {.packet_buffer_available = false}, 0);
+  EXPECT_EQ(responder.receives_posted(), 1U);
+  EXPECT_TRUE(accept(responder, packet).place);
+  EXPECT_EQ(responder.receives_posted(), 0U);
+  EXPECT_TRUE(accept(responder, packet).sack);
+  EXPECT_EQ(responder.state(), QpState::rts);
+}
+
+TEST_F(ReceiveQueueTest, MoreWriteImmInFlightThanAgreedEndTheQp) {
+  config.max_write_imm = 2;
+  Responder responder = make();
+  EXPECT_TRUE(write_imm(responder, 1).place);
+  EXPECT_EQ(write_imm(responder, 0).closes_messages, 2U);
+  responder.writes_issued(2);
+  ReceiveCompletion completion;
+  ASSERT_TRUE(responder.pop_receive(completion));
+  EXPECT_TRUE(write_imm(responder, 2).place) << "one of two is complete";
+  EXPECT_EQ(write_imm(responder, 3).nack, NackReason::unexp_event);
+  EXPECT_EQ(responder.state(), QpState::error);
+  EXPECT_EQ(responder.counters().write_imm_overflows, 1U);
+}
+
+TEST_F(ReceiveQueueTest, TheLimitFollowsRqmsnOverItsWrap) {
+  config.max_write_imm = 1;
+  config.receive_queue_depth = 1;
+  Responder responder = make();
+  ReceiveCompletion completion;
+  for (std::uint32_t i = 0; i < 65'540; ++i) {
+    Packet packet = data_packet(i, Opcode::write_only_imm, 1);
+    packet.msn = packet.rqmsn = static_cast<std::uint16_t>(i);
+    ASSERT_TRUE(accept(responder, packet).place) << i;
+    responder.writes_issued(1);
+    ASSERT_TRUE(responder.pop_receive(completion));
+    ASSERT_TRUE(responder.post_receive(1));
+  }
 }
 
 TEST_F(ResponderTest, TransportAckFollowsTheWritesThatCloseMessages) {

@@ -40,6 +40,7 @@ class RequestorTest : public testing::Test {
         std::make_unique<PathTable>(make_auto_profile(config, 4, KeyedRandom(1, "p")), config, 4, KeyedRandom(1, "s"));
     window = std::make_unique<NotingWindow>(cwnd_bytes);
     requestor = std::make_unique<Requestor>(config, *paths, *window, first_psn);
+    bring_up(*requestor);
   }
   void post(std::uint64_t id, std::uint32_t bytes, bool write_imm = false) {
     WorkRequest request{.id = id, .local_address = 1'000, .remote_address = 1ULL << 40, .rkey = 7, .bytes = bytes};
@@ -132,6 +133,44 @@ TEST_F(RequestorTest, AnEmptyMessageIsRefused) {
   start();
   EXPECT_EQ(requestor->post({.id = 1, .bytes = 0}, now), PostStatus::bad_length);
   EXPECT_EQ(requestor->gate(now), SendGate::idle);
+}
+
+TEST_F(RequestorTest, SendsInRtsOnly) {
+  start();
+  Requestor other(config, *paths, *window, 0);
+  const WorkRequest request{.id = 1, .bytes = 1};
+  EXPECT_EQ(other.modify(QpState::rts), ModifyStatus::illegal_transition);
+  for (const QpState next : {QpState::init, QpState::rtr, QpState::rts}) {
+    EXPECT_EQ(other.post(request, now), PostStatus::not_ready_to_send);
+    EXPECT_EQ(other.gate(now), SendGate::idle);
+    EXPECT_EQ(other.modify(next), ModifyStatus::changed);
+    EXPECT_EQ(other.state(), next);
+  }
+  EXPECT_EQ(other.modify(QpState::rts), ModifyStatus::illegal_transition);
+  EXPECT_EQ(other.post(request, now), PostStatus::posted);
+  EXPECT_EQ(other.gate(now), SendGate::ready);
+}
+
+TEST_F(RequestorTest, AStepToErrorFlushesWhatIsPending) {
+  start();
+  post(1, 3 * kMtu);
+  post(2, kMtu);
+  send();
+  send();
+  AckResult freed;
+  EXPECT_EQ(requestor->modify(QpState::error, freed), ModifyStatus::changed);
+  EXPECT_EQ(freed.records_freed, 2U);
+  EXPECT_EQ(window->inflight_bytes(), 0U);
+  EXPECT_EQ(requestor->gate(now), SendGate::in_error);
+  EXPECT_EQ(requestor->next_deadline(), kNever);
+  post(3, kMtu);
+  const std::vector<Completion> done = completions();
+  ASSERT_EQ(done.size(), 3U);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(done[i].id, i + 1);
+    EXPECT_EQ(done[i].status, CompletionStatus::flushed);
+  }
+  EXPECT_EQ(requestor->modify(QpState::rts), ModifyStatus::illegal_transition);
 }
 
 TEST_F(RequestorTest, MprIsAWindowInPackets) {
