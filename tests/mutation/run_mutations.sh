@@ -24,7 +24,7 @@ build() {
 }
 
 # passes SEEDS DIR
-passes() { MRC_WORLD_SEEDS=$1 timeout 300 "$2/test" > "$2/output" 2>&1; }
+passes() { MRC_WORLD_SEEDS=$1 timeout 300 "$2/test" --gtest_fail_fast > "$2/output" 2>&1; }
 
 # plant FILE OCCURRENCE OLD NEW: replaces the OCCURRENCE-th line of FILE that is OLD but for its indentation.
 plant() {
@@ -41,7 +41,7 @@ plant() {
 try() {
   local dir=$work/$1
   mkdir -p "$dir"
-  cp -r "$root/include" "$dir/include"
+  cp -r "$work/include" "$dir/include"
   if ! plant "$dir/include/mrc/$2" "$3" "$4" "$5"; then
     echo "does not fit $2 any more" > "$work/$1.verdict"
   elif ! build "$dir/include" "$dir/build"; then
@@ -55,7 +55,8 @@ try() {
   rm -rf "$dir"
 }
 
-build "$root/include" "$work/baseline" || { cat "$work/baseline/log" >&2; exit 2; }
+cp -r "$root/include" "$work/include"
+build "$work/include" "$work/baseline" || { cat "$work/baseline/log" >&2; exit 2; }
 passes $few_seeds "$work/baseline" || { cat "$work/baseline/output" >&2; exit 2; }
 
 jobs_at_once=${JOBS:-$(nproc)}
