@@ -21,8 +21,10 @@ PacketCapture::PacketCapture(const std::string& path, const ScenarioConfig& scen
 void PacketCapture::record(NodeId node, std::uint32_t port, TimePs time, const Packet& packet) {
   const std::byte* bytes = packet.payload != nullptr ? packet.payload : no_payload_.data();
   wire::encode_frame(wire::to_frame(packet, scenario_.protocol, {bytes, packet.payload_bytes}), frame_);
-  if (packet.damage == Damage::trimmed)
-    frame_.resize(std::min<std::size_t>(frame_.size(), scenario_.fabric.trim_bytes));
+  const std::size_t sent_bytes = frame_.size();
+  if (packet.damage == Damage::trimmed) {
+    frame_.resize(std::min<std::size_t>(sent_bytes, scenario_.fabric.trim_bytes));
+  }
   if (packet.damage == Damage::corrupted) {
     const std::size_t bit = packet.corrupt_bit % (8 * frame_.size());
     frame_[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
