@@ -379,6 +379,10 @@ TEST_P(Capture, EveryFrameIsSeenAlike) {
     // A trimmed frame tells how long it was: its own lengths count from the outermost header on.
     const wire::Ipv6Header& outermost = frame.outer ? *frame.outer : frame.ipv6;
     ASSERT_EQ(packet.sent_bytes, 14U + 40U + outermost.payload_length);
+    const bool full_payload = frame.bth.opcode == 0xC6 || frame.bth.opcode == 0xC7;
+    if (full_payload) {
+      ASSERT_GT(frame.udp.length, config.mtu_bytes);
+    }
     ++count[frame.trimmed ? "trimmed" : fmt::format("{:02X}", frame.bth.opcode)];
     count["retransmissions"] += frame.bth.rtx;
     expected.push_back(row_of(frame));
