@@ -19,6 +19,9 @@ enum class OutOfWindow : std::uint8_t { drop, nack };
 enum class SkipDuration : std::uint8_t { rest_of_rotation, one_rotation, fixed_time };
 /// State after a probe that came back CE-marked (facts 2.4: MANI says SKIP, EMU says GOOD).
 enum class ProbeSkipState : std::uint8_t { skip, good };
+/// Whose timeouts in a row lengthen a timeout: all of the QP's without progress, or the packet's own (facts 2.5: a
+/// retransmitted packet starts at the default again).
+enum class TimeoutBackoff : std::uint8_t { qp, packet };
 enum class RttSource : std::uint8_t { send_time_table, timestamp };
 /// Who shares one EV state table (facts 2.3; design: default per QP).
 enum class PathTableScope : std::uint8_t { qp, destination, profile };
@@ -32,10 +35,10 @@ struct ProtocolConfig {
   std::uint32_t max_write_imm = 128;         ///< WRITE_IMM messages in flight, 1 … 65,535 (api)
   std::uint32_t receive_queue_depth = 4096;  ///< receives that a QP's software keeps posted, 1 … 65,536 (assumption)
   std::uint32_t timeout_exponent = 4;        ///< local ACK timeout = 1.024 us * 2^t, 0 … 24 (assumption)
+  TimeoutBackoff timeout_backoff = TimeoutBackoff::qp;  ///< (assumption)
   std::uint32_t linear_retries = 7;          ///< 0 … 7 (api)
   std::uint32_t exponential_retries = 25;    ///< 0 … 25, 25 = infinite (api)
   bool trim_nack = true;                     ///< negotiated capability TRIM_NACK (spec)
-  bool service_time = false;                 ///< negotiated capability SVC_TIME (spec)
 
   Encapsulation encapsulation = Encapsulation::srv6;
   std::uint16_t udp_port = 4791;             ///< destination port (MANI)
@@ -46,6 +49,7 @@ struct ProtocolConfig {
   std::uint32_t ev_count = 256;              ///< EVs a profile, active and backup, 1 … 4,096 (paper: 128 … 256)
   std::uint32_t ev_active = 128;             ///< of them in use, a multiple of the planes (assumption)
   std::uint32_t ev_min_active = 0;           ///< floor on active EVs counted per plane; 0 = ev_active / 4 (api example)
+  std::uint32_t reshuffle_rotations = 64;    ///< rotations until the scan order is drawn anew; 0 = never (assumption)
   SkipDuration skip_duration = SkipDuration::rest_of_rotation;
   TimePs skip_time_ps = 10 * kPsPerUs;       ///< with fixed_time
   std::uint32_t assumed_bad_losses = 1;      ///< untrimmed losses that make an EV ASSUMED_BAD (paper: first), 1 … 8
@@ -62,8 +66,9 @@ struct ProtocolConfig {
   std::uint32_t sack_threshold_bytes = 16384;///< sack_gen_threshold, strictly greater triggers (V: UET)
   std::uint32_t sack_min_add_bytes = 1024;   ///< counter += max(payload, this) (spec)
   OutOfWindow out_of_window = OutOfWindow::nack;
-  bool hold_transport_ack = true;            ///< no transport ACK beyond a hole (assumption)
-  RttSource rtt_source = RttSource::send_time_table;
+  double penalty_start_share = 0;            ///< rcv_cwnd_pen begins above this share of rx_staging (assumption)
+  double penalty_full_share = 0;             ///< and is 127 from this share on; 0 = never a penalty (assumption)
+  RttSource rtt_source = RttSource::send_time_table;  ///< or the reflected TSETH (spec: either)
 };
 
 /// `uet-1.0-nscc`, the fields of the API's configuration struct plus min and initial window (facts 2.6, 8.1).
@@ -87,6 +92,8 @@ struct CongestionConfig {
   TimePs qa_threshold_ps = 0;                ///< (derived: 4 * target)
   TimePs target_delay_ps = 0;                ///< (derived: 0.75 * base_rtt with trimming, else 1.0)
   double delay_ewma_weight = 0.0125;         ///< (V: htsim)
+  bool last_hop_trim_cuts = true;            ///< so does one for the last hop (UEC 1.0: not with receiver credits only)
+  bool refusal_triggers_quick_adapt = true;  ///< a NACK for want of a resource of the responder does (assumption)
   bool trim_cuts_cwnd = true;                ///< a TRIMMED NACK subtracts the packet (V: UET; P1/P2 silent)
 };
 

@@ -58,6 +58,10 @@ std::vector<std::string> words_of<ProbeSkipState>() {
   return {"skip", "good"};
 }
 template <>
+std::vector<std::string> words_of<TimeoutBackoff>() {
+  return {"qp", "packet"};
+}
+template <>
 std::vector<std::string> words_of<RttSource>() {
   return {"send_time_table", "timestamp"};
 }
@@ -343,10 +347,12 @@ void protocol_parameters(Table& t) {
   MRC_SCENARIO(protocol.receive_queue_depth, "receives", 1, 65'536,
                "receives that software keeps posted on a QP; a WRITE_IMM that finds none ends it", assumption);
   MRC_SCENARIO(protocol.timeout_exponent, "", 0, 24, "t: local ACK timeout is 1.024 us * 2^t", assumption);
+  MRC_SCENARIO(protocol.timeout_backoff, "", 0, 0,
+               "what doubles a timeout: those of the QP since its last progress, or those of the packet itself",
+               assumption);
   MRC_SCENARIO(protocol.linear_retries, "retries", 0, 7, "timeouts at the base value before it doubles", api);
   MRC_SCENARIO(protocol.exponential_retries, "retries", 0, 25, "doublings before the QP fails; 25: never", api);
   MRC_SCENARIO(protocol.trim_nack, "", 0, 0, "capability TRIM_NACK", spec);
-  MRC_SCENARIO(protocol.service_time, "", 0, 0, "capability SVC_TIME", spec);
   MRC_SCENARIO(protocol.encapsulation, "", 0, 0, "outer headers of every packet", spec);
   MRC_SCENARIO(protocol.udp_port, "", 1, 65'535, "UDP destination port", spec);
   MRC_SCENARIO(protocol.ev_half_order, "", 0, 0,
@@ -364,6 +370,8 @@ void protocol_parameters(Table& t) {
   MRC_SCENARIO(protocol.ev_active, "EVs", 1, 4'096, "EVs in use at a time; a multiple of the ports", paper);
   MRC_SCENARIO(protocol.ev_min_active, "EVs", 0, 4'096,
                "floor on EVs in use, counted per plane; 0: a quarter of ev_active", api);
+  MRC_SCENARIO(protocol.reshuffle_rotations, "rotations", 0, k1M,
+               "after so many the order in which EVs are scanned is drawn anew; 0: never", assumption);
   MRC_SCENARIO(protocol.skip_duration, "", 0, 0, "how long a SKIP EV is passed over", assumption);
   t.scenario_ns(
       "protocol.skip_time_ns", [](ScenarioConfig & c) -> auto& { return c.protocol.skip_time_ps; }, {1, 1e9},
@@ -391,7 +399,10 @@ void protocol_parameters(Table& t) {
   MRC_SCENARIO(protocol.sack_min_add_bytes, "bytes", 1, 65'536, "what a small packet counts towards it", spec);
   MRC_SCENARIO(protocol.out_of_window, "", 0, 0, "answer to a PSN outside the window (the specification says both)",
                assumption);
-  MRC_SCENARIO(protocol.hold_transport_ack, "", 0, 0, "no transport ACK beyond a hole", assumption);
+  MRC_SCENARIO(protocol.penalty_start_share, "", 0, 1, "share of rx_staging above which SACKs ask for a smaller window",
+               assumption);
+  MRC_SCENARIO(protocol.penalty_full_share, "", 0, 1,
+               "share of rx_staging from which on they ask for the smallest; 0: they never ask", assumption);
   MRC_SCENARIO(protocol.rtt_source, "", 0, 0, "what RTT is measured by", spec);
 }
 
@@ -426,6 +437,10 @@ void congestion_parameters(Table& t) {
       "queueing delay aimed at; 0: 0.75 base_rtt with trimming, else 1", api);
   MRC_SCENARIO(cc.delay_ewma_weight, "", 1e-6, 1, "weight of a sample in the average delay", assumption);
   MRC_SCENARIO(cc.trim_cuts_cwnd, "", 0, 0, "a TRIMMED NACK takes its packet off the window", assumption);
+  MRC_SCENARIO(cc.last_hop_trim_cuts, "", 0, 0, "with trim_cuts_cwnd: TRIMMED_LASTHOP does so too", assumption);
+  MRC_SCENARIO(cc.refusal_triggers_quick_adapt, "", 0, 0,
+               "quick adapt looks at the window after a NO_BITMAP, NO_PKT_BUFFER, NO_RESOURCE or PSN_OOR_WINDOW NACK",
+               assumption);
 }
 
 void fabric_parameters(Table& t) {

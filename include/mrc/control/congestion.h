@@ -56,6 +56,8 @@ class CongestionControl {
   virtual void on_ack(const AckSample& sample) = 0;
   /// A NACK with a trim reason for a packet of `bytes` (nominal).
   virtual void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) = 0;
+  /// A NACK for want of a resource of the responder, or of room in its window: nothing that the network has done.
+  virtual void on_refusal(std::uint32_t bytes, TimePs now) = 0;
   /// A packet of `bytes` was declared lost by gap inference or timeout.
   virtual void on_loss(std::uint32_t bytes, TimePs now) = 0;
 
@@ -85,6 +87,7 @@ class NoCongestionControl final : public CongestionControl {
  public:
   void on_ack(const AckSample&) override {}
   void on_trim(std::uint32_t, bool, TimePs) override {}
+  void on_refusal(std::uint32_t, TimePs) override {}
   void on_loss(std::uint32_t, TimePs) override {}
 };
 

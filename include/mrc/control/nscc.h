@@ -67,7 +67,15 @@ class Nscc final : public CongestionControl {
     quick_adapt_wanted_ = true;
     trigger_ = CutCause::trim;
     ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes);
-    if (!quick_adapt(now, 0) && config_.trim_cuts_cwnd && !last_hop) cut(cwnd_ - bytes, CutCause::trim);
+    if (!quick_adapt(now, 0) && trim_cuts(last_hop)) cut(cwnd_ - bytes, CutCause::trim);
+    publish();
+  }
+
+  void on_refusal(std::uint32_t bytes, TimePs now) override {
+    ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes);
+    if (!config_.refusal_triggers_quick_adapt) return;
+    quick_adapt_wanted_ = true;
+    quick_adapt(now, 0);
     publish();
   }
 
@@ -96,6 +104,10 @@ class Nscc final : public CongestionControl {
     const bool unmarked_delay = !ecn && delay > config_.target_delay_ps;
     const double sample = unmarked_delay ? 0.25 * static_cast<double>(base_rtt_) : static_cast<double>(delay);
     average_delay_ += config_.delay_ewma_weight * (sample - average_delay_);
+  }
+
+  bool trim_cuts(bool last_hop) const {
+    return config_.trim_cuts_cwnd && (!last_hop || config_.last_hop_trim_cuts);
   }
 
   void penalize(const AckSample& sample) {

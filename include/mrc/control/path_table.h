@@ -183,6 +183,14 @@ class PathTable {
     for (std::size_t i = 0; i < order_.size(); ++i) entries_[order_[i]].position = static_cast<std::uint32_t>(i);
   }
 
+  /// So that QPs do not fall in step with each other, nor an order with the pattern in which ports become free.
+  void reshuffle() {
+    shuffle_order();
+    for (auto& plane : eligible_) std::fill(plane.begin(), plane.end(), 0);
+    good_active_.fill(0);
+    for (std::size_t i = 0; i < entries_.size(); ++i) refresh(static_cast<EvIndex>(i));
+  }
+
   void set_eligible(EvIndex ev, bool on) {
     const Entry& entry = entries_[ev];
     std::uint64_t& word = eligible_[entry.plane][entry.position / 64];
@@ -252,6 +260,7 @@ class PathTable {
   }
   void end_rotation() {
     pointer_ = 0;
+    if (config_->reshuffle_rotations != 0 && ++rotations_ % config_->reshuffle_rotations == 0) reshuffle();
     if (config_->skip_duration == SkipDuration::fixed_time) return;
     std::erase_if(skipped_, [&](Skipped& skipped) {
       if (skipped.one_rotation_left) {
@@ -332,6 +341,7 @@ class PathTable {
   std::size_t words_ = 0;
   std::array<std::uint32_t, kMostPlanes> good_active_{};
   std::uint32_t pointer_ = 0;
+  std::uint32_t rotations_ = 0;
   std::uint32_t reachable_ = ~0U;
   std::uint32_t active_total_ = 0;
   std::uint32_t least_active_a_plane_ = 1;

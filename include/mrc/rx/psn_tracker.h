@@ -48,6 +48,8 @@ class PsnTracker {
         expected_(first_psn),
         highest_(psn_add(first_psn, -1)) {}
 
+  /// Banks that this window holds or could take.
+  std::uint32_t banks_within_reach() const { return held_count_ + pool_->capacity() - pool_->in_use(); }
   /// Next PSN of the cumulative edge: everything before it has arrived.
   Psn expected_psn() const { return expected_; }
   Psn cack_psn() const { return psn_add(expected_, -1); }
@@ -128,6 +130,7 @@ class PsnTracker {
       held_.assign(slots_ / kBankPsns, false);
     }
     pool_->take();
+    ++held_count_;
     held_[bank(psn)] = true;
   }
   /// The edge moves by one; a bank that it leaves goes back to the pool.
@@ -140,6 +143,7 @@ class PsnTracker {
     if (bank(expected_) == left && !nothing_above) return;
     held_[left] = false;
     pool_->give_back();
+    --held_count_;
   }
 
   BitmapPool* pool_;
@@ -148,6 +152,7 @@ class PsnTracker {
   Psn expected_;
   Psn highest_;
   std::uint32_t ooo_ = 0;
+  std::uint32_t held_count_ = 0;
   std::vector<std::uint64_t> received_;  ///< allocated when the first packet arrives out of order
   std::vector<std::uint64_t> ends_;
   std::vector<bool> held_;

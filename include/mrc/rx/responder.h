@@ -1,15 +1,18 @@
 // The receiving half of a QP: what becomes of each packet, what is answered, when messages are complete.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "mrc/packet.h"
 #include "mrc/protocol_config.h"
 #include "mrc/qp_state.h"
 #include "mrc/ring.h"
 #include "mrc/rx/ack_coalescer.h"
+#include "mrc/rx/mark_streaks.h"
 #include "mrc/rx/protection.h"
 #include "mrc/rx/psn_tracker.h"
 #include "mrc/types.h"
@@ -69,7 +72,10 @@ class Responder {
         protection_(&protection),
         domain_(domain),
         tracker_(first_psn, config.mpr_units * kMprUnitPsns, bitmaps),
-        triggers_(config) {}
+        triggers_(config),
+        streaks_(config.always_skip_threshold),
+        granted_units_(config.mpr_units),
+        window_end_(psn_add(first_psn, granted_units_ * kMprUnitPsns)) {}
 
   /// What was accepted before a step to ERROR is still written and acknowledged.
   ModifyStatus modify(QpState to) {
@@ -93,6 +99,7 @@ class Responder {
     if (packet.ecn == Ecn::ce) ++counters_.ce_marked;
     RxDecision decision;
     if (!admit(packet, decision)) return decision;
+    if (packet.ecn != Ecn::ce) streaks_.unmarked(packet.ev);
     decision.outcome = tracker_.classify(packet.psn);
     switch (decision.outcome) {
       case PsnOutcome::accept: return take_in(packet, resources, decision);
@@ -142,7 +149,9 @@ class Responder {
     return decision;
   }
 
-  SackFields build_sack(const SackTrigger& trigger, TimePs) const {
+  /// What the SACK grants and restores counts as said.
+  SackFields build_sack(const SackTrigger& trigger, TimePs) {
+    if (config_->dynamic_mpr) grant();
     SackFields sack;
     sack.cack_psn = tracker_.cack_psn();
     const Psn base = sack_base(sack.cack_psn, tracker_.highest_psn(), trigger);
@@ -157,8 +166,8 @@ class Responder {
     sack.ooo_count = tracker_.ooo_count();
     sack.rcvd_bytes = static_cast<std::uint32_t>((rcvd_bytes_ + 255) >> 8) & 0xFF'FFFF;
     sack.rcv_cwnd_pen = penalty_;
-    sack.restore_cwnd = restore_cwnd_;
-    sack.mpr = config_->dynamic_mpr ? mpr_grant_ : 0;
+    sack.restore_cwnd = std::exchange(restore_cwnd_, false);
+    sack.mpr = config_->dynamic_mpr ? static_cast<std::uint8_t>(granted_units_) : 0;
     return sack;
   }
   NackFields build_nack(const Packet& packet, NackReason reason) const {
@@ -185,13 +194,12 @@ class Responder {
     return true;
   }
 
-  /// Back-pressure of the NIC: rcv_cwnd_pen 0 … 127 in each SACK from now on, and whether the sender may restore after it.
-  void set_penalty(std::uint8_t penalty, bool restore) {
+  /// Back-pressure of the NIC: rcv_cwnd_pen 0 … 127 in each SACK from now on. The first SACK after a penalty lets the
+  /// sender restore its window (assumption).
+  void set_penalty(std::uint8_t penalty) {
+    restore_cwnd_ = penalty == 0 && (penalty_ > 0 || restore_cwnd_);
     penalty_ = penalty;
-    restore_cwnd_ = restore;
   }
-  /// MPR granted in each SACK while dynamic MPR is on, unit 128 PSNs.
-  void set_mpr_grant(std::uint8_t units) { mpr_grant_ = units; }
 
   Psn cack_psn() const { return tracker_.cack_psn(); }
   const PsnTracker& tracker() const { return tracker_; }
@@ -259,6 +267,7 @@ class Responder {
     if (has_immediate(packet.opcode)) stash_immediate({packet.immediate, packet.msn});
     decision.place = true;
     decision.closes_messages = tracker_.accept(packet.psn, ends_message(packet.opcode));
+    if (config_->dynamic_mpr) follow_edge();
     if (triggers_.on_data(packet)) with_sack(packet, decision);
     return decision;
   }
@@ -272,6 +281,25 @@ class Responder {
     }
   }
 
+  /// Dynamic MPR: as much of the configured window as the banks in reach can track, at least one unit. QPs that share
+  /// the pool are granted the same banks; NO_BITMAP settles who comes too late (assumption).
+  void grant() {
+    granted_units_ = std::clamp(tracker_.banks_within_reach(), 1U, config_->mpr_units);
+    follow_edge();
+  }
+  /// What was granted is kept: the window's end never moves back, a smaller grant only holds it until the edge has
+  /// come up.
+  void follow_edge() {
+    const Psn end = psn_add(tracker_.expected_psn(), granted_units_ * kMprUnitPsns);
+    if (psn_distance(end, window_end_) > 0) window_end_ = end;
+    tracker_.set_window(static_cast<std::uint32_t>(psn_distance(window_end_, tracker_.expected_psn())));
+  }
+
+  PathMark mark_of(const Packet& packet) {
+    if (packet.ecn != Ecn::ce) return PathMark::none;
+    return streaks_.marked(packet.ev) ? PathMark::always_skip : PathMark::skip_once;
+  }
+
   RxDecision& with_sack(const Packet& packet, RxDecision& decision) {
     decision.sack = true;
     decision.trigger = {.psn = packet.psn,
@@ -279,7 +307,7 @@ class Responder {
                         .tx_timestamp = packet.tx_timestamp,
                         .ce = packet.ecn == Ecn::ce,
                         .ack_request = packet.ack_request,
-                        .mark = packet.ecn == Ecn::ce ? PathMark::skip_once : PathMark::none};
+                        .mark = mark_of(packet)};
     triggers_.sent();
     return decision;
   }
@@ -291,13 +319,15 @@ class Responder {
   ProtectionDomain domain_;
   PsnTracker tracker_;
   SackTriggers triggers_;
+  MarkStreaks streaks_;
+  std::uint32_t granted_units_;  ///< of 128 PSNs, in the latest SACK
+  Psn window_end_;               ///< first PSN that has not been granted
   Ring<Immediate> immediates_;
   std::uint64_t rcvd_bytes_ = 0;
   std::uint32_t acknowledged_ = 0;  ///< messages complete and written
   std::uint32_t receives_ = 0;      ///< posted and not consumed
   std::uint16_t completed_write_imms_ = 0;  ///< handed out by pop_receive(), modulo 2^16 as RQMSN
   std::uint8_t penalty_ = 0;
-  std::uint8_t mpr_grant_ = 0;
   bool restore_cwnd_ = false;
   ResponderCounters counters_;
 };

@@ -127,13 +127,16 @@ class Requestor {
     return buffer_.has_lost() ? take_retransmission() : take_new();
   }
   /// The packet has left the spray scheduler on `ev`; its timer runs from now.
-  void transmitted(Psn psn, EvIndex ev, TimePs now) { buffer_.transmitted(psn, ev, now); }
+  void transmitted(Psn psn, EvIndex ev, TimePs now) { buffer_.transmitted(psn, ev, now, timer_of(psn)); }
 
-  /// RELIABILITY_SACK. `service_time` is the responder's share of the RTT, 0 where SVC_TIME is not negotiated.
-  AckResult on_sack(const SackFields& sack, TimePs now, TimePs service_time = 0) {
+  /// RELIABILITY_SACK. None of its fields carries the responder's service time (capability SVC_TIME), so RTT samples
+  /// contain it.
+  AckResult on_sack(const SackFields& sack, TimePs now) {
     ++counters_.sacks;
-    if (config_->dynamic_mpr && sack.mpr != 0) mpr_psns_ = std::uint32_t{sack.mpr} * kMprUnitPsns;
-    const TimePs rtt = rtt_sample(sack, now, service_time);
+    // A SACK that another has overtaken grants what the responder may have taken back since.
+    const bool newest = psn_distance(sack.cack_psn, psn_add(buffer_.unacked_psn(), -1)) >= 0;
+    if (config_->dynamic_mpr && sack.mpr != 0 && newest) mpr_psns_ = std::uint32_t{sack.mpr} * kMprUnitPsns;
+    const TimePs rtt = rtt_sample(sack, now);
     report_path(sack, now);
     AckResult result;
     acknowledge_through(sack.cack_psn, result);
@@ -168,8 +171,10 @@ class Requestor {
     if (nack.reason == NackReason::trimmed) {
       if (ev != kNoEv) paths_->report(ev, PathEvent::trimmed, now);
       congestion_->on_trim(bytes, false, now);
-    } else {
+    } else if (nack.reason == NackReason::trimmed_lasthop) {
       congestion_->on_trim(bytes, true, now);
+    } else {
+      congestion_->on_refusal(bytes, now);
       congestion_->name_cut(cut_cause(nack.reason));
     }
     count_retry(result);
@@ -207,11 +212,16 @@ class Requestor {
     return result;
   }
 
-  /// When on_deadline() is next due: the oldest outstanding packet's timeout, or the transport ACK's that is overdue.
+  /// When on_deadline() is next due: the first timeout of an outstanding packet, or that of an overdue transport ACK.
   TimePs next_deadline() {
     if (state_ == QpState::error) return kNever;
+    TimePs deadline = kNever;
     Psn psn = 0;
-    if (buffer_.oldest_outstanding(psn)) return buffer_.at(psn).sent_at + timeout();
+    for (std::uint32_t timer = 0; timer < buffer_.timers(); ++timer) {
+      if (!buffer_.oldest_outstanding(timer, psn)) continue;
+      deadline = std::min(deadline, buffer_.at(psn).sent_at + timeout_of(timer));
+    }
+    if (deadline != kNever) return deadline;
     const bool only_ack_missing = !messages_.empty() && buffer_.span() == 0 && messages_.front().fully_taken();
     return only_ack_missing && !repeat_last_ ? progress_at_ + timeout() : kNever;
   }
@@ -221,14 +231,8 @@ class Requestor {
     Psn psn = 0;
     bool new_attempt = true;
     if (buffer_.oldest_outstanding(psn)) {
-      // Packets of one burst time out one after the other: only one that was sent after the last counted timeout is a
-      // further attempt that failed.
-      new_attempt = timeouts_ == 0 || buffer_.at(psn).sent_at >= timeout_at_;
-      const TimePs limit = timeout();
-      while (buffer_.oldest_outstanding(psn) && buffer_.at(psn).sent_at + limit <= now) {
-        declare_lost(psn, result, now);
-        ++counters_.timeout_losses;
-      }
+      new_attempt = false;
+      for (std::uint32_t timer = 0; timer < buffer_.timers(); ++timer) new_attempt |= expire(timer, result, now);
     } else {
       repeat_last_ = true;
       progress_at_ = now;
@@ -370,9 +374,35 @@ class Requestor {
     return nothing_follows || !congestion_->may_send(config_->mtu_bytes);
   }
 
-  TimePs timeout() const {
-    const std::uint32_t doublings = timeouts_ > config_->linear_retries ? timeouts_ - config_->linear_retries : 0;
-    return (1'024'000ULL << config_->timeout_exponent) << std::min(doublings, 16U);
+  /// Linear first, then each timeout doubles the next, 16 times at most (assumption).
+  std::uint32_t doublings(std::uint32_t timeouts) const {
+    const std::uint32_t exponential = timeouts > config_->linear_retries ? timeouts - config_->linear_retries : 0;
+    return std::min(exponential, 16U);
+  }
+  TimePs timeout(std::uint32_t doubled) const { return (1'024'000ULL << config_->timeout_exponent) << doubled; }
+  TimePs timeout() const { return timeout(doublings(timeouts_)); }
+  /// Packets of the same timeout share a timer: with a backoff by packet, those that are doubled as often.
+  std::uint32_t timer_of(Psn psn) const {
+    const bool by_packet = config_->timeout_backoff == TimeoutBackoff::packet && buffer_.contains(psn);
+    return by_packet ? doublings(buffer_.at(psn).timeouts) : 0;
+  }
+  TimePs timeout_of(std::uint32_t timer) const {
+    return config_->timeout_backoff == TimeoutBackoff::packet ? timeout(timer) : timeout();
+  }
+  /// Declares lost what is overdue. True for a further attempt that failed: packets of one burst time out one after the
+  /// other, so only one that was sent after the last counted timeout is.
+  bool expire(std::uint32_t timer, AckResult& result, TimePs now) {
+    const TimePs limit = timeout_of(timer);
+    Psn psn = 0;
+    bool new_attempt = false;
+    while (buffer_.oldest_outstanding(timer, psn) && buffer_.at(psn).sent_at + limit <= now) {
+      new_attempt |= timeouts_ == 0 || buffer_.at(psn).sent_at >= timeout_at_;
+      declare_lost(psn, result, now);
+      std::uint8_t& timeouts = buffer_.at(psn).timeouts;
+      if (timeouts < 0xFF) ++timeouts;
+      ++counters_.timeout_losses;
+    }
+    return new_attempt;
   }
 
   void count_retry(AckResult& result) {
@@ -460,13 +490,17 @@ class Requestor {
     }
   }
 
-  TimePs rtt_sample(const SackFields& sack, TimePs now, TimePs service_time) const {
+  TimePs rtt_sample(const SackFields& sack, TimePs now) const {
     if (sack.probe) return 0;
+    if (config_->rtt_source == RttSource::timestamp) {
+      const TimePs unit = config_->timestamp_in_us ? kPsPerUs : 128 * kPsPerNs;
+      return static_cast<std::uint16_t>(now / unit - sack.tx_timestamp) * unit;
+    }
     const Psn psn = psn_add(sack.cack_psn, sack.ack_psn_offset);
     if (!buffer_.contains(psn)) return 0;
     const SendRecord& record = buffer_.at(psn);
     const bool usable = record.state == RecordState::outstanding && record.transmissions == 1;
-    return usable ? now - record.sent_at - std::min(service_time, now - record.sent_at) : 0;
+    return usable ? now - record.sent_at : 0;
   }
   void report_path(const SackFields& sack, TimePs now) {
     const EvIndex ev = paths_->find(sack.entropy);

@@ -28,6 +28,7 @@ struct SendRecord {
   std::uint32_t nominal_bytes = 0;
   EvIndex ev = kNoEv;
   std::uint16_t transmissions = 0;
+  std::uint8_t timeouts = 0;  ///< of this packet, saturating
   RecordState state = RecordState::in_pipeline;
   CutCause lost_by = CutCause::none;  ///< why it was declared lost last
 };
@@ -58,8 +59,9 @@ class RetransmitBuffer {
     next_ = psn_add(next_, 1);
     return record;
   }
-  /// The packet has left the spray scheduler. Nothing happens to one that was acknowledged meanwhile.
-  void transmitted(Psn psn, EvIndex ev, TimePs now) {
+  /// The packet has left the spray scheduler. Nothing happens to one that was acknowledged meanwhile. Packets of one
+  /// `timer` have the same timeout, so that the oldest is the next due.
+  void transmitted(Psn psn, EvIndex ev, TimePs now, std::uint32_t timer = 0) {
     if (!contains(psn) || at(psn).state != RecordState::in_pipeline) return;
     SendRecord& record = at(psn);
     record.state = RecordState::outstanding;
@@ -67,7 +69,8 @@ class RetransmitBuffer {
     record.sent_at = now;
     record.sequence = ++last_sequence_;
     ++record.transmissions;
-    order_.push({psn, record.sequence});
+    if (timer >= order_.size()) order_.resize(timer + 1);
+    order_[timer].push({psn, record.sequence});
   }
 
   /// Marks `psn` received. False if it was already, or is not in the buffer.
@@ -114,17 +117,30 @@ class RetransmitBuffer {
     at(psn).state = RecordState::in_pipeline;
   }
 
-  /// The longest outstanding packet; false when nothing is outstanding.
-  bool oldest_outstanding(Psn& psn) {
-    while (!order_.empty()) {
-      const Sent& head = order_.front();
+  std::uint32_t timers() const { return static_cast<std::uint32_t>(order_.size()); }
+  /// The longest outstanding packet of a timer; false when it has none.
+  bool oldest_outstanding(std::uint32_t timer, Psn& psn) {
+    Ring<Sent>& order = order_[timer];
+    while (!order.empty()) {
+      const Sent& head = order.front();
       if (is_current(head)) {
         psn = head.psn;
         return true;
       }
-      order_.pop();
+      order.pop();
     }
     return false;
+  }
+  /// The longest outstanding packet; false when nothing is outstanding.
+  bool oldest_outstanding(Psn& psn) {
+    bool found = false;
+    Psn candidate = 0;
+    for (std::uint32_t timer = 0; timer < timers(); ++timer) {
+      if (!oldest_outstanding(timer, candidate)) continue;
+      if (!found || at(candidate).sequence < at(psn).sequence) psn = candidate;
+      found = true;
+    }
+    return found;
   }
   /// The longest outstanding packet if at least `threshold` packets sent after it have been acknowledged.
   bool overtaken(std::uint64_t threshold, Psn& psn) {
@@ -168,7 +184,7 @@ class RetransmitBuffer {
   std::vector<SendRecord> records_;
   std::vector<std::uint64_t> lost_;  ///< a bit a record slot
   std::uint32_t lost_count_ = 0;
-  Ring<Sent> order_;
+  std::vector<Ring<Sent>> order_ = std::vector<Ring<Sent>>(1);  ///< by timer, each in order of sending
   std::uint64_t last_sequence_ = 0;
   std::uint64_t highest_acked_ = 0;
 };

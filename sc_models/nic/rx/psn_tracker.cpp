@@ -1,5 +1,6 @@
 #include "nic/rx/psn_tracker.h"
 
+#include "mrc/rx/receiver_penalty.h"
 #include "nic/control/probe_engine.h"
 #include "nic/control/sack_processor.h"
 
@@ -68,6 +69,8 @@ void PsnTracker::track(TimePs now, Packet* packet) {
         responder.accept(*packet, {.packet_buffer_available = staging, .other_resource_available = descriptor}, now);
   }
   if (decision.admitted && is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
+  responder.set_penalty(
+      receiver_penalty(dma_write_.staging().level(), dma_write_.staging().capacity(), nic_.scenario.protocol));
   answer(now, *packet, *qp, decision);
   if (decision.nack == NackReason::unexp_event) sack_processor_->responder_failed(now, *qp);
   if (decision.place) {

@@ -187,6 +187,58 @@ TEST_F(NsccTest, ATrimTakesThePacketOffAsWellByParameter) {
   EXPECT_EQ(other.cwnd_bytes(), 100'000U);
 }
 
+TEST_F(NsccTest, ATrimAtTheLastHopCutsByParameter) {
+  Nscc nscc = make();
+  nscc.on_trim(4'184, true, 1);
+  EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
+  EXPECT_EQ(nscc.last_cut(), CutCause::trim);
+  config.last_hop_trim_cuts = false;
+  Nscc other = make();
+  other.on_trim(4'184, true, 1);
+  EXPECT_EQ(other.cwnd_bytes(), 100'000U);
+  EXPECT_EQ(other.last_cut(), CutCause::none);
+  EXPECT_DOUBLE_EQ(other.average_delay_ps(), 0.0125 * 12e6);
+}
+
+TEST_F(NsccTest, ARefusalIsNoDelayAndNoCut) {
+  Nscc nscc = make();
+  nscc.on_refusal(4'184, 1);
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+  EXPECT_EQ(nscc.average_delay_ps(), 0.0);
+  EXPECT_EQ(nscc.last_cut(), CutCause::none);
+}
+
+TEST_F(NsccTest, ARefusalTriggersQuickAdaptByParameter) {
+  config.disable_quick_adapt = false;
+  config.adjust_bytes_threshold = 1 << 30;
+  config.adjust_period_ps = 1'000'000 * kUs;
+  const auto after_refusal = [&] {
+    Nscc nscc = make();
+    nscc.on_ack(receipt(0, 0));
+    nscc.on_ack(receipt(kUs, 6'000));
+    nscc.on_refusal(4'184, 21 * kUs);
+    return nscc.cwnd_bytes();
+  };
+  EXPECT_EQ(after_refusal(), 6'000U);
+  config.refusal_triggers_quick_adapt = false;
+  EXPECT_EQ(after_refusal(), 100'000U);
+}
+
+// Of 50,000 B in flight at the quick adaptation 45,816 B arrive and 4,184 B are refused: then feedback counts again.
+TEST_F(NsccTest, ARefusedPacketIsNoLongerIgnoredFeedback) {
+  config.disable_quick_adapt = false;
+  Nscc nscc = make();
+  nscc.charge(50'000);
+  nscc.on_ack(receipt(0, 0));
+  nscc.on_loss(4'184, kUs);
+  nscc.on_ack(receipt(21 * kUs, 20'000));
+  nscc.on_ack(ack(22 * kUs, 9 * kUs, 45'816));
+  nscc.on_refusal(4'184, 22 * kUs);
+  EXPECT_EQ(nscc.cwnd_bytes(), 20'000U);
+  nscc.on_ack(ack(23 * kUs, 9 * kUs, 40'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 61'574U);
+}
+
 TEST_F(NsccTest, ClippedToOneMtuAndTheLargestWindow) {
   Nscc nscc = make();
   for (int i = 0; i < 100; ++i) nscc.on_loss(4'184, 1);
@@ -266,6 +318,7 @@ TEST_F(NsccTest, QuickAdaptByDelayAndByTrim) {
 
 TEST_F(NsccTest, FeedbackOfWhatWasInFlightIsIgnoredAfterQuickAdapt) {
   config.disable_quick_adapt = false;
+  config.last_hop_trim_cuts = false;
   Nscc nscc = make();
   nscc.charge(50'000);
   nscc.on_ack(receipt(0, 0));
@@ -334,6 +387,7 @@ TEST(NoCongestionControl, NeverHoldsAnythingBack) {
   const auto control = make_congestion_control(config, ProtocolConfig{});
   control->on_ack({});
   control->on_trim(4'096, false, 1);
+  control->on_refusal(4'096, 1);
   control->on_loss(4'096, 1);
   for (int i = 0; i < 1'000'000; ++i) control->charge(4'096);
   EXPECT_TRUE(control->may_send(4'096));
@@ -346,6 +400,7 @@ class FixedWindow final : public CongestionControl {
   explicit FixedWindow(std::uint64_t bytes) { cwnd_bytes_ = bytes; }
   void on_ack(const AckSample&) override {}
   void on_trim(std::uint32_t, bool, TimePs) override {}
+  void on_refusal(std::uint32_t, TimePs) override {}
   void on_loss(std::uint32_t, TimePs) override {}
 };
 

@@ -49,6 +49,33 @@ class PathTableTest : public testing::Test {
   }();
 };
 
+TEST_F(PathTableTest, TheOrderIsDrawnAnewAfterSoManyRotations) {
+  config.reshuffle_rotations = 2;
+  PathTable table = make(4);
+  PathTable twin = make(4);
+  table.report(3, PathEvent::always_skip, 0);
+  twin.report(3, PathEvent::always_skip, 0);
+  std::vector<std::vector<EvIndex>> rotations;
+  for (int i = 0; i < 6; ++i) {
+    rotations.push_back(select(table, 8));
+    EXPECT_EQ(rotations.back(), select(twin, 8)) << "the same draws give the same order";
+    EXPECT_EQ(std::set<EvIndex>(rotations.back().begin(), rotations.back().end()).size(), 8U);
+    EXPECT_FALSE(contains(rotations.back(), 3));
+  }
+  EXPECT_EQ(load(table, 4), (std::vector<std::uint32_t>{2, 2, 2, 2}));
+  EXPECT_EQ(rotations[0], rotations[1]);
+  EXPECT_NE(rotations[1], rotations[2]);
+  EXPECT_EQ(rotations[2], rotations[3]);
+  EXPECT_NE(rotations[3], rotations[4]);
+}
+
+TEST_F(PathTableTest, WithoutReshufflingTheOrderStays) {
+  config.reshuffle_rotations = 0;
+  PathTable table = make(4);
+  const auto first = select(table, 8);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(select(table, 8), first);
+}
+
 TEST_F(PathTableTest, ARotationUsesEachActiveEvOnce) {
   PathTable table = make(4);
   EXPECT_EQ(table.size(), 16U);

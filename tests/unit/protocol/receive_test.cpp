@@ -7,6 +7,7 @@
 #include "mrc/rx/ack_coalescer.h"
 #include "mrc/rx/protection.h"
 #include "mrc/rx/psn_tracker.h"
+#include "mrc/rx/receiver_penalty.h"
 #include "mrc/rx/responder.h"
 
 namespace mrc {
@@ -612,17 +613,120 @@ TEST_F(ResponderTest, ImmediatesComeOutInTheOrderOfSending) {
   EXPECT_FALSE(responder.pop_receive(completion));
 }
 
-TEST_F(ResponderTest, BackPressureAndWindowGrantRideInEachSack) {
+TEST_F(ResponderTest, APenaltyRidesInEachSackAndTheFirstAfterItRestores) {
   Responder responder = make();
-  responder.set_penalty(64, true);
-  responder.set_mpr_grant(4);
-  SackFields sack = responder.build_sack({}, 0);
-  EXPECT_EQ(sack.rcv_cwnd_pen, 64U);
-  EXPECT_TRUE(sack.restore_cwnd);
-  EXPECT_EQ(sack.mpr, 0U) << "dynamic MPR is off";
-  config.dynamic_mpr = true;
-  EXPECT_EQ(responder.build_sack({}, 0).mpr, 4U);
+  const auto sack = [&](std::uint8_t penalty) {
+    responder.set_penalty(penalty);
+    return responder.build_sack({}, 0);
+  };
+  EXPECT_FALSE(sack(0).restore_cwnd);
+  EXPECT_EQ(sack(64).rcv_cwnd_pen, 64U);
+  EXPECT_FALSE(sack(32).restore_cwnd);
+  responder.set_penalty(0);
+  const SackFields first = sack(0);
+  EXPECT_EQ(first.rcv_cwnd_pen, 0U);
+  EXPECT_TRUE(first.restore_cwnd);
+  EXPECT_FALSE(sack(0).restore_cwnd);
+  sack(1);
+  responder.set_penalty(0);
+  EXPECT_FALSE(sack(1).restore_cwnd) << "the penalty began again before a SACK said otherwise";
+}
+
+TEST(ReceiverPenalty, LinearBetweenTheShares) {
+  ProtocolConfig config;
+  EXPECT_EQ(receiver_penalty(100, 100, config), 0U) << "off";
+  config.penalty_start_share = 0.5;
+  config.penalty_full_share = 0.9;
+  EXPECT_EQ(receiver_penalty(500, 1'000, config), 0U);
+  EXPECT_EQ(receiver_penalty(700, 1'000, config), 63U);
+  EXPECT_EQ(receiver_penalty(800, 1'000, config), 95U);
+  EXPECT_EQ(receiver_penalty(900, 1'000, config), 127U);
+  EXPECT_EQ(receiver_penalty(1'000, 1'000, config), 127U);
+  config.penalty_start_share = 0.9;
+  EXPECT_EQ(receiver_penalty(899, 1'000, config), 0U);
+  EXPECT_EQ(receiver_penalty(900, 1'000, config), 127U);
+}
+
+TEST_F(ResponderTest, WithoutDynamicMprNothingIsGranted) {
+  Responder responder = make();
+  EXPECT_EQ(responder.build_sack({}, 0).mpr, 0U);
+  EXPECT_EQ(responder.tracker().window_psns(), 1'024U);
   EXPECT_EQ(responder.cack_psn(), 0xFF'FFFFU);
+}
+
+// 8 units configured; of 4 banks another QP takes 2.
+TEST_F(ResponderTest, DynamicMprGrantsWhatThePoolLeaves) {
+  config.dynamic_mpr = true;
+  pool = BitmapPool(4);
+  Responder responder = make();
+  EXPECT_EQ(responder.tracker().window_psns(), 1'024U);
+  EXPECT_EQ(responder.build_sack({}, 0).mpr, 4U);
+  EXPECT_EQ(responder.tracker().window_psns(), 1'024U) << "what was granted is kept";
+  PsnTracker other(0, 512, pool);
+  other.accept(1, false);
+  other.accept(130, false);
+  EXPECT_EQ(responder.build_sack({}, 0).mpr, 2U);
+  for (Psn psn = 0; psn < 700; ++psn) ASSERT_TRUE(accept(responder, data_packet(psn)).place);
+  EXPECT_EQ(responder.tracker().window_psns(), 324U);
+  EXPECT_EQ(accept(responder, data_packet(1'024)).nack, NackReason::psn_oor_window);
+  for (Psn psn = 700; psn < 800; ++psn) ASSERT_TRUE(accept(responder, data_packet(psn)).place);
+  EXPECT_EQ(responder.tracker().window_psns(), 256U) << "the end moves on once the edge has come up";
+  EXPECT_TRUE(accept(responder, data_packet(801)).place);
+  EXPECT_EQ(responder.build_sack({}, 0).mpr, 2U) << "a bank of its own counts as left to it";
+  pool.take();
+  EXPECT_EQ(responder.build_sack({}, 0).mpr, 1U);
+  pool.give_back();
+  EXPECT_EQ(responder.build_sack({}, 0).mpr, 2U);
+}
+
+TEST_F(ResponderTest, AnEmptyPoolStillGrantsOneUnitAndNeverMoreThanConfigured) {
+  config.dynamic_mpr = true;
+  config.mpr_units = 3;
+  Responder rich = make();
+  EXPECT_EQ(rich.build_sack({}, 0).mpr, 3U);
+  pool = BitmapPool(0);
+  Responder poor = make();
+  EXPECT_EQ(poor.build_sack({}, 0).mpr, 1U);
+  EXPECT_EQ(poor.tracker().window_psns(), 384U);
+}
+
+TEST_F(ResponderTest, MarksInARowOnAnEvMakeItAlwaysSkip) {
+  config.always_skip_threshold = 3;
+  Responder responder = make();
+  Psn next = 0;
+  const auto mark = [&](Ev ev, Ecn ecn) {
+    Packet packet = data_packet(next++);
+    packet.ev = ev;
+    packet.ecn = ecn;
+    packet.ack_request = true;
+    return responder.build_sack(accept(responder, packet).trigger, 0).mark;
+  };
+  EXPECT_EQ(mark(7, Ecn::ce), PathMark::skip_once);
+  EXPECT_EQ(mark(7, Ecn::ce), PathMark::skip_once);
+  EXPECT_EQ(mark(8, Ecn::ce), PathMark::skip_once) << "another EV";
+  EXPECT_EQ(mark(8, Ecn::ect0), PathMark::none);
+  EXPECT_EQ(mark(7, Ecn::ce), PathMark::always_skip);
+  EXPECT_EQ(mark(7, Ecn::ce), PathMark::skip_once) << "counted anew";
+  EXPECT_EQ(mark(7, Ecn::ce), PathMark::skip_once);
+  EXPECT_EQ(mark(7, Ecn::ect0), PathMark::none) << "the row is broken";
+  EXPECT_EQ(mark(7, Ecn::ce), PathMark::skip_once);
+  EXPECT_EQ(mark(7, Ecn::ce), PathMark::skip_once);
+  EXPECT_EQ(mark(7, Ecn::ce), PathMark::always_skip);
+}
+
+TEST(MarkStreaks, AnEvInTheSamePlaceTakesItOver) {
+  const auto place = [](Ev ev) { return mix64(ev) % MarkStreaks::kEntries; };
+  Ev rival = 2;
+  while (place(rival) != place(1)) ++rival;
+  MarkStreaks streaks(2);
+  EXPECT_FALSE(streaks.marked(1));
+  EXPECT_FALSE(streaks.marked(rival));
+  EXPECT_FALSE(streaks.marked(1)) << "forgotten";
+  streaks.unmarked(rival);
+  EXPECT_TRUE(streaks.marked(1)) << "the other's packet breaks no row";
+  MarkStreaks off(0);
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(off.marked(1));
+  off.unmarked(1);
 }
 
 }  // namespace

@@ -25,10 +25,12 @@ class NotingWindow final : public CongestionControl {
     trimmed_bytes += bytes;
     last_hops += last_hop ? 1 : 0;
   }
+  void on_refusal(std::uint32_t bytes, TimePs) override { refused_bytes += bytes; }
   void on_loss(std::uint32_t bytes, TimePs) override { lost_bytes += bytes; }
 
   std::vector<AckSample> acks;
   std::uint64_t trimmed_bytes = 0;
+  std::uint64_t refused_bytes = 0;
   std::uint64_t lost_bytes = 0;
   int last_hops = 0;
 };
@@ -204,6 +206,18 @@ TEST_F(RequestorTest, DynamicMprFollowsTheSack) {
   EXPECT_EQ(send_all().size(), 456U);
 }
 
+TEST_F(RequestorTest, AnOvertakenSackGrantsNothing) {
+  config.dynamic_mpr = true;
+  start();
+  post(1, 200 * kMtu);
+  send_all();
+  requestor->on_sack({.cack_psn = 99, .mpr = 1}, now);
+  requestor->on_sack({.cack_psn = 98, .mpr = 8}, now);
+  EXPECT_EQ(requestor->window_psns(), 128U);
+  requestor->on_sack({.cack_psn = 99, .mpr = 8}, now);
+  EXPECT_EQ(requestor->window_psns(), 1'024U);
+}
+
 TEST_F(RequestorTest, AGrantOfNothingOrWithoutTheCapabilityLeavesTheWindow) {
   start();
   requestor->on_sack({.mpr = 4}, now);
@@ -310,8 +324,8 @@ TEST_F(RequestorTest, RttComesFromFirstTransmissionsOnly) {
   now += 5'000;
   requestor->on_sack({.cack_psn = 0, .ack_psn_offset = 0}, now);
   EXPECT_EQ(window->acks.back().rtt_ps, 5'000U);
-  requestor->on_sack({.sack_bitmap = 0b10, .cack_psn = 0, .sack_offset = 1, .ack_psn_offset = 2}, now, 2'000);
-  EXPECT_EQ(window->acks.back().rtt_ps, 3'000U) << "less the service time";
+  requestor->on_sack({.sack_bitmap = 0b10, .cack_psn = 0, .sack_offset = 1, .ack_psn_offset = 2}, now);
+  EXPECT_EQ(window->acks.back().rtt_ps, 5'000U);
   requestor->on_sack({.cack_psn = 0, .ack_psn_offset = 0}, now);
   EXPECT_EQ(window->acks.back().rtt_ps, 0U) << "not in the buffer any more";
   requestor->on_sack({.cack_psn = 0, .ack_psn_offset = 1, .probe = true}, now);
@@ -383,6 +397,10 @@ TEST_F(RequestorTest, OtherReasonsLeaveTheEvAlone) {
     EXPECT_EQ(nack(psn, reason, paths->value(static_cast<EvIndex>(psn))).declared_lost, 1U);
     ++psn;
   }
+  EXPECT_EQ(window->trimmed_bytes, kNominal);
+  EXPECT_EQ(window->last_hops, 1);
+  EXPECT_EQ(window->refused_bytes, 4 * kNominal);
+  EXPECT_EQ(window->last_cut(), CutCause::out_of_window);
   EXPECT_EQ(paths->count(EvState::good), 16U);
   EXPECT_EQ(requestor->retries(), 5U) << "one counter for all of them";
   EXPECT_EQ(requestor->counters().nack_losses, 5U);
@@ -446,6 +464,62 @@ TEST_F(RequestorTest, LossThatWasNotOneLeavesNothingInFlight) {
   EXPECT_EQ(requestor->counters().spurious_losses, 1U);
   EXPECT_EQ(window->inflight_bytes(), 0U);
   EXPECT_FALSE(requestor->next_is_retransmission());
+}
+
+// Timestamps in units of 128 ns: sent at 65,530, back at 65,541 = 5 modulo 2^16.
+TEST_F(RequestorTest, RttByTimestampOverItsWrap) {
+  config.rtt_source = RttSource::timestamp;
+  start();
+  now = 65'541ULL * 128'000;
+  requestor->on_sack({.tx_timestamp = 65'530}, now);
+  EXPECT_EQ(window->acks.back().rtt_ps, 11U * 128'000);
+  config.timestamp_in_us = true;
+  now = 9'000'000;
+  requestor->on_sack({.tx_timestamp = 2}, now);
+  EXPECT_EQ(window->acks.back().rtt_ps, 7'000'000U);
+}
+
+// Packet 0 times out again and again; packet 1, sent later, starts at the default all the same.
+TEST_F(RequestorTest, BackoffByPacket) {
+  config.timeout_backoff = TimeoutBackoff::packet;
+  config.linear_retries = 1;
+  start();
+  post(1, 2 * kMtu);
+  send();
+  for (const TimePs wait : {1, 1, 2, 4}) {
+    ASSERT_EQ(requestor->next_deadline(), now + wait * kTimeout);
+    now += wait * kTimeout;
+    EXPECT_EQ(requestor->on_deadline(now).declared_lost, 1U);
+    EXPECT_EQ(send().psn, 0U);
+  }
+  EXPECT_EQ(requestor->next_deadline(), now + 8 * kTimeout);
+  EXPECT_EQ(send().psn, 1U);
+  EXPECT_EQ(requestor->next_deadline(), now + kTimeout);
+  const TimePs sent = now;
+  now += kTimeout;
+  EXPECT_EQ(requestor->on_deadline(now).declared_lost, 1U);
+  EXPECT_EQ(send().psn, 1U);
+  sack(kPsnMask, 0b10);
+  EXPECT_EQ(requestor->next_deadline(), sent + 8 * kTimeout);
+}
+
+TEST_F(RequestorTest, BackoffByQp) {
+  config.linear_retries = 1;
+  start();
+  post(1, 2 * kMtu);
+  send();
+  for (const TimePs wait : {1, 1, 2}) {
+    ASSERT_EQ(requestor->next_deadline(), now + wait * kTimeout);
+    now += wait * kTimeout;
+    requestor->on_deadline(now);
+    send();
+  }
+  now += 4 * kTimeout - 1;
+  EXPECT_EQ(requestor->on_deadline(now).declared_lost, 0U);
+  EXPECT_EQ(send().psn, 1U);
+  now += 1;
+  EXPECT_EQ(requestor->on_deadline(now).declared_lost, 1U);
+  EXPECT_EQ(requestor->next_deadline(), now - 1 + 8 * kTimeout);
 }
 
 TEST_F(RequestorTest, LinearThenExponentialTimeouts) {

@@ -83,8 +83,8 @@ struct Endpoint {
   std::uint32_t confirmed_planes = 0;
   std::uint32_t reverse_reachable = ~0U;
   std::uint8_t last_reverse_plane = 0xFF;
-  std::uint8_t mpr_grant = 0;
   std::uint8_t penalty = 0;
+  bool restore_due = false;  ///< no SACK since the penalty ended
 };
 
 }  // namespace mrc::world

@@ -13,7 +13,11 @@ namespace mrc::world {
 class ReceiverOracle {
  public:
   ReceiverOracle(const ProtocolConfig& config, Psn first_psn)
-      : config_(&config), first_psn_(first_psn), window_(config.mpr_units * kMprUnitPsns) {}
+      : config_(&config),
+        first_psn_(first_psn),
+        window_(config.mpr_units * kMprUnitPsns),
+        granted_(window_),
+        window_end_(window_) {}
 
   /// Checks the outcome and the answers for an undamaged data packet and takes it in.
   void on_data(std::uint64_t number, const Packet& packet, const RxResources& resources, const RxDecision& decision,
@@ -95,6 +99,16 @@ class ReceiverOracle {
     return base;
   }
 
+  /// Checks the MPR of a SACK against the banks that the pool has left, and takes it as promised.
+  void check_grant(std::uint32_t units, std::uint32_t banks_left) {
+    if (!config_->dynamic_mpr) return require(units == 0, "SACK grants {} units of MPR", units);
+    // Whether the bank in which the edge stands is ours is the tracker's business.
+    const std::uint32_t least = std::clamp(banks_left + banks(), 1U, config_->mpr_units);
+    const std::uint32_t most = std::clamp(banks_left + banks() + 1, 1U, config_->mpr_units);
+    require(units >= least && units <= most, "SACK grants {} units of MPR, {} to {} are left", units, least, most);
+    granted_ = units * 128;
+    follow_grant();
+  }
   /// A write that was not allowed has ended the QP.
   bool failed() const { return failed_; }
   std::uint64_t expected() const { return expected_; }
@@ -152,7 +166,13 @@ class ReceiverOracle {
     ++out_of_order_;
     std::uint32_t closed = 0;
     for (; received(expected_); ++expected_, --out_of_order_) closed += above_[expected_].ends ? 1 : 0;
+    if (config_->dynamic_mpr) follow_grant();
     return closed;
+  }
+  /// The window's end never moves back.
+  void follow_grant() {
+    window_end_ = std::max(window_end_, expected_ + granted_);
+    window_ = window_end_ - expected_;
   }
   std::uint64_t base_of(const SackTrigger& trigger, std::uint64_t trigger_number) const {
     if (highest_ < expected_ + 64) return expected_;
@@ -163,6 +183,8 @@ class ReceiverOracle {
   const ProtocolConfig* config_;
   Psn first_psn_;
   std::uint64_t window_;
+  std::uint64_t granted_;
+  std::uint64_t window_end_;
   std::uint64_t expected_ = 0;
   std::uint64_t highest_ = 0;
   std::uint64_t received_bytes_ = 0;

@@ -177,7 +177,7 @@ void SenderOracle::infer_gaps(std::uint64_t cwnd_bytes) {
 void SenderOracle::on_sack(std::uint64_t expected, std::uint64_t base, const SackFields& sack, std::uint64_t cwnd_bytes,
                            TimePs now) {
   declared_lost_.clear();
-  if (config_->dynamic_mpr && sack.mpr != 0) window_ = std::uint64_t{sack.mpr} * 128;
+  if (config_->dynamic_mpr && expected >= unacked_) window_ = std::uint64_t{sack.mpr} * 128;
   if (failed_) return;
   for (std::uint64_t n = unacked_; n < expected; ++n) acknowledge(n);
   for (std::uint64_t i = 0; i < 64; ++i) {
@@ -212,41 +212,45 @@ void SenderOracle::on_transport_ack(std::uint64_t messages, TimePs now) {
   advance(now);
 }
 
-TimePs SenderOracle::timeout() const {
+TimePs SenderOracle::timeout(std::uint32_t timeouts) const {
   TimePs limit = 1'024'000;
   for (std::uint32_t i = 0; i < config_->timeout_exponent; ++i) limit *= 2;
-  for (std::uint32_t i = config_->linear_retries; i < std::min(retry_timeouts_, config_->linear_retries + 16); ++i)
-    limit *= 2;
+  for (std::uint32_t i = config_->linear_retries; i < std::min(timeouts, config_->linear_retries + 16); ++i) limit *= 2;
   return limit;
+}
+
+TimePs SenderOracle::timeout_of(const Sent& sent) const {
+  return timeout(config_->timeout_backoff == TimeoutBackoff::packet ? sent.timeouts : retry_timeouts_);
 }
 
 TimePs SenderOracle::deadline() const {
   if (failed_) return kNever;
   TimePs first = kNever;
   for (std::uint64_t n = unacked_; n < next(); ++n) {
-    if (sent_[n].state == State::outstanding) first = std::min(first, sent_[n].sent_at);
+    if (sent_[n].state == State::outstanding) first = std::min(first, sent_[n].sent_at + timeout_of(sent_[n]));
   }
-  if (first != kNever) return first + timeout();
+  if (first != kNever) return first;
   const bool ack_missing = completed_ < messages_.size() && unacked_ == next() && taken(completed_) && !repeat_;
-  return ack_missing ? progress_at_ + timeout() : kNever;
+  return ack_missing ? progress_at_ + timeout(retry_timeouts_) : kNever;
 }
 
 void SenderOracle::on_deadline(TimePs now) {
   declared_lost_.clear();
-  const TimePs limit = timeout();
-  TimePs oldest = kNever;
+  TimePs newest = 0;
   for (std::uint64_t n = unacked_; n < next(); ++n) {
-    if (sent_[n].state != State::outstanding || sent_[n].sent_at + limit > now) continue;
-    oldest = std::min(oldest, sent_[n].sent_at);
+    if (sent_[n].state != State::outstanding || sent_[n].sent_at + timeout_of(sent_[n]) > now) continue;
+    newest = std::max(newest, sent_[n].sent_at);
     lose(n);
+    ++sent_[n].timeouts;
     ++timeout_losses_;
     declared_lost_.push_back(n);
   }
   if (declared_lost_.empty()) {
     repeat_ = true;
     progress_at_ = now;
+  } else if (retry_timeouts_ > 0 && newest < timeout_at_) {
+    return;
   }
-  if (retry_timeouts_ > 0 && oldest < timeout_at_) return;
   ++timeouts_;
   ++retry_timeouts_;
   timeout_at_ = now;

@@ -19,6 +19,7 @@ class SenderOracle {
     std::uint32_t nominal_bytes = 0;
     EvIndex ev = kNoEv;
     std::uint16_t transmissions = 0;
+    std::uint32_t timeouts = 0;
     State state = State::in_pipeline;
   };
 
@@ -83,7 +84,8 @@ class SenderOracle {
   std::uint64_t take_repetition(const SendPlan& plan, TimePs now);
   std::uint64_t message_of(std::uint64_t number) const;
   std::uint64_t write_imms_in_flight() const;
-  TimePs timeout() const;
+  TimePs timeout(std::uint32_t timeouts) const;
+  TimePs timeout_of(const Sent& sent) const;
   void acknowledge(std::uint64_t number);
   void advance(TimePs now);
   void lose(std::uint64_t number);

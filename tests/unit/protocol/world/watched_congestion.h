@@ -31,8 +31,14 @@ class WatchedCongestion final : public CongestionControl {
   }
   void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) override {
     const std::uint64_t cut = cut_by([&] { inner_->on_trim(bytes, last_hop, now); });
+    const bool cuts = config_.trim_cuts_cwnd && (!last_hop || config_.last_hop_trim_cuts);
     // More than the packet: only quick adapt does that.
-    if (cut > (config_.trim_cuts_cwnd && !last_hop ? bytes + 1 : 0)) check_quick_adapt();
+    if (cut > (cuts ? bytes + 1 : 0)) check_quick_adapt();
+  }
+  void on_refusal(std::uint32_t bytes, TimePs now) override {
+    const std::uint64_t cut = cut_by([&] { inner_->on_refusal(bytes, now); });
+    require(cut == 0 || config_.refusal_triggers_quick_adapt, "a refusal cuts the window by {} B", cut);
+    if (cut > 0) check_quick_adapt();
   }
   void on_loss(std::uint32_t bytes, TimePs now) override {
     const std::uint64_t cut = cut_by([&] { inner_->on_loss(bytes, now); });

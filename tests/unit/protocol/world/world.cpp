@@ -462,10 +462,9 @@ void World::check_banks(std::uint32_t node) const {
 void World::change_receiver(Endpoint& endpoint) {
   if (!random_.chance(config_.penalty_change)) return;
   const auto penalty = static_cast<std::uint8_t>(random_.chance(0.5) ? 0 : random_.below(128));
-  endpoint.responder.set_penalty(penalty, random_.chance(0.5));
+  endpoint.responder.set_penalty(penalty);
+  endpoint.restore_due = penalty == 0 && (endpoint.restore_due || endpoint.penalty > 0);
   endpoint.penalty = penalty;
-  endpoint.mpr_grant = static_cast<std::uint8_t>(random_.below(config_.protocol.mpr_units + 1));
-  endpoint.responder.set_mpr_grant(endpoint.mpr_grant);
 }
 
 void World::place(Endpoint& endpoint, Flight* flight, std::uint32_t closes_messages) {
@@ -539,7 +538,10 @@ void World::send_sack(Flight* flight) {
   flight->base = endpoint.receiver.check_sack(sack, flight->sack_trigger, flight->trigger);
   require(sack.rcv_cwnd_pen == endpoint.penalty, "SACK with penalty {} instead of {}", sack.rcv_cwnd_pen,
           endpoint.penalty);
-  require(sack.mpr == (config_.protocol.dynamic_mpr ? endpoint.mpr_grant : 0), "SACK grants {} units of MPR", sack.mpr);
+  require(sack.restore_cwnd == endpoint.restore_due, "SACK restores the window: {}", sack.restore_cwnd);
+  endpoint.restore_due = false;
+  const BitmapPool& bitmaps = nodes_[endpoint.id % 2].bitmaps;
+  endpoint.receiver.check_grant(sack.mpr, bitmaps.capacity() - bitmaps.in_use());
   flight->number = endpoint.receiver.expected();
   flight->units = endpoint.receiver.received_units();
   launch_control(endpoint, flight);

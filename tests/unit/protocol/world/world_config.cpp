@@ -33,6 +33,7 @@ ProtocolConfig draw_protocol(KeyedRandom& random, std::uint32_t planes) {
   protocol.dynamic_mpr = random.chance(0.3);
   protocol.max_write_imm = static_cast<std::uint32_t>(random.chance(0.3) ? 1 + random.below(4) : 32);
   protocol.timeout_exponent = static_cast<std::uint32_t>(3 + random.below(4));
+  protocol.timeout_backoff = random.chance(0.3) ? TimeoutBackoff::packet : TimeoutBackoff::qp;
   protocol.linear_retries = static_cast<std::uint32_t>(random.below(8));
   protocol.exponential_retries = random.chance(0.15) ? static_cast<std::uint32_t>(random.below(8)) : 25;
   protocol.ev_count = planes * static_cast<std::uint32_t>(2 + random.below(15));
@@ -44,6 +45,7 @@ ProtocolConfig draw_protocol(KeyedRandom& random, std::uint32_t planes) {
   protocol.probe_skip_state = random.chance(0.5) ? ProbeSkipState::skip : ProbeSkipState::good;
   protocol.probe_interval_ps = (5 + random.below(50)) * kPsPerUs;
   protocol.probe_successes = static_cast<std::uint32_t>(1 + random.below(3));
+  protocol.reshuffle_rotations = static_cast<std::uint32_t>(random.below(4));
   protocol.path_table_scope = static_cast<PathTableScope>(random.below(3));
   protocol.congestion_scope = random.chance(0.5) ? CongestionScope::destination : CongestionScope::qp;
   protocol.gap_cwnd_factor = 0.1 + 2.0 * random.uniform();
@@ -62,6 +64,8 @@ CongestionConfig draw_congestion(KeyedRandom& random) {
   congestion.disable_quick_adapt = random.chance(0.2);
   congestion.qa_gate = static_cast<std::uint32_t>(random.below(5));
   congestion.trim_cuts_cwnd = random.chance(0.7);
+  congestion.last_hop_trim_cuts = random.chance(0.7);
+  congestion.refusal_triggers_quick_adapt = random.chance(0.7);
   return congestion;
 }
 

@@ -44,7 +44,7 @@ struct WorldConfig {
   double blackhole = 0;                 ///< of an EV, per packet sent
   double port_change = 0;               ///< of the reachable ports, per packet sent
   double denial = 0;                    ///< of an EV by the controller, per packet sent
-  double penalty_change = 0;            ///< of the receiver's penalty and MPR grant, per packet received
+  double penalty_change = 0;            ///< of the receiver's penalty, per packet received
   double stray = 0;                     ///< of a packet from outside the window, per packet received
   bool forbidden_write = false;         ///< one message of each sender may not be written
 };
