@@ -89,6 +89,15 @@ INSTANTIATE_TEST_SUITE_P(
                       Faults{"SmallMtuUnaligned",
                              "--set protocol.mtu_bytes=1024 --set traffic.byte_scale=0.031 --set "
                              "traffic.offset_bytes=64 --set fabric.loss_rate=0.001",
+                             "dropped"},
+                      Faults{
+                          "DynamicMprWithFewBanks",
+                          "--set traffic.byte_scale=0.1 --set fabric.loss_rate=0.003 --set protocol.dynamic_mpr=true "
+                          "--set nic.psn_tracker.bitmap_banks=3",
+                          "dropped"},
+                      Faults{"BackoffByPacketRttByTimestamp",
+                             "--set traffic.byte_scale=0.1 --set fabric.loss_rate=0.01 --set "
+                             "protocol.timeout_backoff=packet --set protocol.rtt_source=timestamp",
                              "dropped"}),
     [](const auto& instance) { return instance.param.name; });
 
@@ -180,6 +189,27 @@ TEST(Run, RetriesThatEndFailTheMessage) {
                   "--set fabric.loss_rate=1 --set protocol.exponential_retries=2 --set protocol.linear_retries=1");
   EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_EQ(result_of_test()["status"], "failed");
+  EXPECT_GT(result_of_test()["messages"]["failed"], 0);
+}
+
+TEST(Run, APenaltyOfTheReceiverSavesRepetitions) {
+  const std::string slow_writes = std::string(kPair) +
+                                  "--set traffic.byte_scale=0.02 --set nic.rx_staging.bytes=16384 "
+                                  "--set pcie.credit_return_ns=20000 ";
+  ASSERT_EQ(run_process(slow_writes).exit_code, 0);
+  const auto without = result_of_test()["packets"]["retransmitted"].get<std::uint64_t>();
+  ASSERT_EQ(run_process(slow_writes + "--set protocol.penalty_start_share=0.2 --set protocol.penalty_full_share=0.9")
+                .exit_code,
+            0);
+  EXPECT_LT(result_of_test()["packets"]["retransmitted"].get<std::uint64_t>(), without * 9 / 10);
+}
+
+TEST(Run, SoftwareThatPostsTooFewReceivesEndsItsQp) {
+  // Several messages arrive before software has looked at the first.
+  const std::string slow_host =
+      "mrcsim run tb/scenarios/ring.toml --out %D/out --set traffic.byte_scale=0.01 --set host.poll_ns=100000 ";
+  ASSERT_EQ(run_process(slow_host).exit_code, 0);
+  EXPECT_EQ(run_process(slow_host + "--set protocol.receive_queue_depth=1").exit_code, 3);
   EXPECT_GT(result_of_test()["messages"]["failed"], 0);
 }
 
