@@ -10,7 +10,7 @@
 
 namespace mrc {
 
-/// 8-bit BTH opcodes (facts 1.2).
+/// 8-bit BTH opcodes (OCP MRC 1.0).
 enum class Opcode : std::uint8_t {
   write_first = 0xC6,
   write_middle = 0xC7,
@@ -37,7 +37,7 @@ constexpr bool ends_message(Opcode op) {
   return op >= Opcode::write_last && op <= Opcode::write_only_imm;
 }
 
-/// NACK reason codes (facts 1.4).
+/// NACK reason codes (OCP MRC 1.0).
 enum class NackReason : std::uint8_t {
   none = 0x00,
   trimmed = 0x01,
@@ -49,13 +49,13 @@ enum class NackReason : std::uint8_t {
   unexp_event = 0x19,
 };
 
-/// SACK.m: what the responder thinks of the path of the packet that triggered the SACK (facts 1.3).
+/// SACK.m: what the responder thinks of the path of the packet that triggered the SACK (OCP MRC 1.0).
 enum class PathMark : std::uint8_t { none = 0, skip_once = 1, always_skip = 2 };
 
 /// Two ECN bits of the IPv6 traffic class.
 enum class Ecn : std::uint8_t { not_ect = 0, ect1 = 1, ect0 = 2, ce = 3 };
 
-/// The six code points of facts 1.6 by role; the DSCP value of each is a deployment's choice (ProtocolConfig::dscp).
+/// The six code points of OCP MRC 1.0 by role; the DSCP value of each is a deployment's choice (ProtocolConfig::dscp).
 enum class TrafficRole : std::uint8_t { control, trimmable, no_trim, trimmable_retx, trimmed, trimmed_lasthop };
 inline constexpr std::size_t kTrafficRoles = 6;
 
@@ -66,7 +66,7 @@ struct Ipv6Address {
   friend constexpr bool operator==(const Ipv6Address&, const Ipv6Address&) = default;
 };
 
-/// RELIABILITY_SACK: SETH + CC_STATE (facts 1.3, Tables 7-12 … 7-15).
+/// RELIABILITY_SACK: SETH + CC_STATE (OCP MRC 1.0, Tables 7-12 … 7-15).
 struct SackFields {
   std::uint64_t sack_bitmap = 0;  ///< bit i: PSN cack_psn + sack_offset + i received; 0 says nothing
   Psn cack_psn = 0;               ///< highest PSN with nothing missing at or below it
@@ -156,16 +156,18 @@ struct Packet {
   };
 };
 
-/// Bytes that the stack adds on the wire, Ethernet framing included (facts 1.8: 14 + 4 FCS + 20 preamble and gap).
-inline constexpr std::uint32_t kEthernetOverheadBytes = 14 + 4 + 20;
+/// Bytes that the stack adds on the wire, Ethernet framing included (14 + 4 FCS + 20 preamble and gap).
+inline constexpr std::uint32_t kEthernetHeaderBytes = 14;
+inline constexpr std::uint32_t kEthernetOverheadBytes = kEthernetHeaderBytes + 4 + 20;
 inline constexpr std::uint32_t kIpv6HeaderBytes = 40;
 inline constexpr std::uint32_t kUdpHeaderBytes = 8;
+inline constexpr std::uint32_t kBthBytes = 12;
 inline constexpr std::uint32_t kIcrcBytes = 4;
 inline constexpr std::uint32_t kSrhBytes = 24;
 
 /// Transport headers after UDP, without payload and ICRC, in bytes: BTH and what the opcode says follows.
 constexpr std::uint32_t transport_header_bytes(const Packet& p) {
-  constexpr std::uint32_t bth = 12;
+  constexpr std::uint32_t bth = kBthBytes;
   switch (p.opcode) {
     case Opcode::sack:
       return bth + 36;
@@ -186,7 +188,7 @@ constexpr std::uint32_t transport_header_bytes(const Packet& p) {
   return data;
 }
 
-/// Outer encapsulation of a deployment (facts 1.1).
+/// Outer encapsulation of a deployment (OCP MRC 1.0).
 enum class Encapsulation : std::uint8_t { none, srv6, srv6_srh };
 
 constexpr std::uint32_t encapsulation_bytes(Encapsulation e) {
@@ -206,7 +208,8 @@ constexpr std::uint32_t wire_bytes(const Packet& p, Encapsulation e) {
 
 /// As wire_bytes, for a packet that a switch may have cut to `trim_bytes` of its frame (without FCS, preamble and gap).
 constexpr std::uint32_t link_bytes(const Packet& p, Encapsulation e, std::uint32_t trim_bytes) {
-  return p.damage == Damage::trimmed ? trim_bytes + kEthernetOverheadBytes - 14 : wire_bytes(p, e);
+  const std::uint32_t cut = trim_bytes + kEthernetOverheadBytes - kEthernetHeaderBytes;
+  return p.damage == Damage::trimmed ? cut : wire_bytes(p, e);
 }
 
 /// nominal_pktsize of a write with TSETH before it is built.
@@ -215,7 +218,7 @@ constexpr std::uint32_t nominal_data_bytes(std::uint32_t payload_bytes, bool imm
          kIcrcBytes + kIpv6HeaderBytes;
 }
 
-/// nominal_pktsize that a packet charges to inflight and rcvd_bytes: UDP length + 40 (facts 2.2).
+/// nominal_pktsize that a packet charges to inflight and rcvd_bytes: UDP length + 40 (OCP MRC 1.0).
 constexpr std::uint32_t nominal_bytes(const Packet& p) {
   return kUdpHeaderBytes + transport_header_bytes(p) + p.payload_bytes + pad_bytes(p.payload_bytes) + kIcrcBytes +
          kIpv6HeaderBytes;

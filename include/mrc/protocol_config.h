@@ -11,21 +11,21 @@
 
 namespace mrc {
 
-/// Which half of the 32-bit EV goes to the UDP source port (facts 1.5: sources disagree).
+/// Which half of the 32-bit EV goes to the UDP source port (sources disagree).
 enum class EvHalfOrder : std::uint8_t { low_to_source_port, high_to_source_port };
-/// What a responder does with a PSN outside its window (facts 3: rule 6 against Table 7-3).
+/// What a responder does with a PSN outside its window (rule 6 against Table 7-3).
 enum class OutOfWindow : std::uint8_t { drop, nack };
-/// When a SKIP EV is GOOD again (facts 2.4: implementation-defined).
+/// When a SKIP EV is GOOD again (implementation-defined).
 enum class SkipDuration : std::uint8_t { rest_of_rotation, one_rotation, fixed_time };
-/// State after a probe that came back CE-marked (facts 2.4: MANI says SKIP, EMU says GOOD).
+/// State after a probe that came back CE-marked (MANI says SKIP, EMU says GOOD).
 enum class ProbeSkipState : std::uint8_t { skip, good };
-/// Whose timeouts in a row lengthen a timeout: all of the QP's without progress, or the packet's own (facts 2.5: a
+/// Whose timeouts in a row lengthen a timeout: all of the QP's without progress, or the packet's own (a
 /// retransmitted packet starts at the default again).
 enum class TimeoutBackoff : std::uint8_t { qp, packet };
 enum class RttSource : std::uint8_t { send_time_table, timestamp };
-/// Who shares one EV state table (facts 2.3; design: default per QP).
+/// Who shares one EV state table (default per QP: the specification leaves it open).
 enum class PathTableScope : std::uint8_t { qp, destination, profile };
-/// Who shares one congestion controller (facts 2.2).
+/// Who shares one congestion controller (OCP MRC 1.0).
 enum class CongestionScope : std::uint8_t { destination, qp };
 
 struct ProtocolConfig {
@@ -71,7 +71,7 @@ struct ProtocolConfig {
   RttSource rtt_source = RttSource::send_time_table;  ///< or the reflected TSETH (spec: either)
 };
 
-/// `uet-1.0-nscc`, the fields of the API's configuration struct plus min and initial window (facts 2.6, 8.1).
+/// `uet-1.0-nscc`, the fields of the API's configuration struct plus min and initial window (OCP MRC 1.0).
 /// A value of 0 in a field marked (derived) is computed from base_rtt, line rate and MTU by the UEC formulae.
 struct CongestionConfig {
   std::string algorithm = "uet-1.0-nscc";    ///< or "none"

@@ -12,19 +12,19 @@ inline constexpr TimePs kNever = std::numeric_limits<TimePs>::max();
 inline constexpr TimePs kPsPerNs = 1'000;
 inline constexpr TimePs kPsPerUs = 1'000'000;
 
-/// Entropy value: the 32-bit path selector of a packet, echoed in SACK and NACK (facts 1.5).
+/// Entropy value: the 32-bit path selector of a packet, echoed in SACK and NACK (OCP MRC 1.0).
 using Ev = std::uint32_t;
 /// Position of an EV in its profile, 0 … ev_count - 1.
 using EvIndex = std::uint16_t;
 inline constexpr EvIndex kNoEv = 0xFFFF;
 
-/// Queue pair number, 24 bits; 0, 1 and 2 are reserved (facts 1.3).
+/// Queue pair number, 24 bits; 0, 1 and 2 are reserved (OCP MRC 1.0).
 using QpNumber = std::uint32_t;
 
 /// Position of a node (NIC) in the scenario: nic<NodeId>.
 using NodeId = std::uint32_t;
 
-/// Packet sequence number, 24 bits, modular (facts 1.3: BTH).
+/// Packet sequence number, 24 bits, modular (BTH).
 using Psn = std::uint32_t;
 inline constexpr Psn kPsnMask = 0xFF'FFFF;
 
@@ -38,7 +38,7 @@ constexpr std::int32_t psn_distance(Psn a, Psn b) {
   return static_cast<std::int32_t>(((a - b) & kPsnMask) << 8) >> 8;
 }
 
-/// PSNs that one unit of MPR stands for in SACK.mpr and in the QP attributes (facts 1.3, 2.1).
+/// PSNs that one unit of MPR stands for in SACK.mpr and in the QP attributes (OCP MRC 1.0).
 inline constexpr std::uint32_t kMprUnitPsns = 128;
 
 }  // namespace mrc

@@ -28,6 +28,8 @@ class Impairment {
         corrupt_(config.corrupt_rate),
         duplicate_(config.duplicate_rate),
         ecn_(config.ecn_rate),
+        encapsulation_(protocol.encapsulation),
+        trim_bytes_(config.trim_bytes),
         random_(seed, link) {}
 
   /// Decides what becomes of `packet` and marks it. Only data is trimmed, only data and probes are CE-marked.
@@ -53,8 +55,11 @@ class Impairment {
   static bool takes_data_class(const Packet& packet) {
     return is_data(packet.opcode) || packet.opcode == Opcode::probe_request;
   }
+  bool longer_than_trimmed(const Packet& packet) const {
+    return wire_bytes(packet, encapsulation_) > trim_bytes_ + kEthernetOverheadBytes - kEthernetHeaderBytes;
+  }
   void mark_data(Packet& packet) {
-    if (is_data(packet.opcode) && random_.chance(trim_)) {
+    if (is_data(packet.opcode) && random_.chance(trim_) && longer_than_trimmed(packet)) {
       packet.damage = Damage::trimmed;
       ++counts_.trimmed;
     }
@@ -69,6 +74,8 @@ class Impairment {
   double corrupt_;
   double duplicate_;
   double ecn_;
+  Encapsulation encapsulation_;
+  std::uint32_t trim_bytes_;
   KeyedRandom random_;
   ImpairmentCounts counts_;
 };

@@ -27,7 +27,6 @@ class PacketCapture {
   PcapngWriter writer_;
   std::uint32_t ports_;
   std::vector<std::byte> frame_;
-  std::vector<std::byte> no_payload_;  ///< zeros, where the model carries payload by reference only
 };
 
 }  // namespace mrc

@@ -450,7 +450,7 @@ void fabric_parameters(Table& t) {
   MRC_SCENARIO(fabric.switch_latency_ns, "ns", 0, 1e6, "first bit in until first bit out, without waiting", assumption);
   MRC_SCENARIO(fabric.forwarding, "", 0, 0, "when a switch starts to send", assumption);
   MRC_SCENARIO(fabric.queue_bytes, "bytes", 16'384, 1024 * k1M, "queue of a switch's output port", assumption);
-  MRC_SCENARIO(fabric.trim_bytes, "bytes", 102, 256, "frame bytes that trimming keeps, at least up to BTH", assumption);
+  MRC_SCENARIO(fabric.trim_bytes, "bytes", 74, 256, "frame bytes that trimming keeps, at least up to BTH", assumption);
   MRC_SCENARIO(fabric.loss_rate, "", 0, 1, "probability that a packet is lost on its NIC's link into the fabric",
                assumption);
   MRC_SCENARIO(fabric.trim_rate, "", 0, 1, "probability that a data packet is trimmed there", assumption);

@@ -190,6 +190,11 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   require(s.run.quantum_ns <= s.fabric.cable_delay_ns,
           fmt::format("run.quantum_ns = {} is more than the shortest link delay, fabric.cable_delay_ns = {}",
                       s.run.quantum_ns, s.fabric.cable_delay_ns));
+  const std::uint32_t up_to_bth = kEthernetHeaderBytes + encapsulation_bytes(s.protocol.encapsulation) +
+                                  kIpv6HeaderBytes + kUdpHeaderBytes + kBthBytes;
+  require(s.fabric.trim_bytes >= up_to_bth,
+          fmt::format("fabric.trim_bytes = {} cuts inside BTH, which ends at byte {} with this protocol.encapsulation",
+                      s.fabric.trim_bytes, up_to_bth));
   const double round_trip_ns = 2 * (2 * s.fabric.cable_delay_ns + s.fabric.switch_latency_ns);
   require(
       s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,
