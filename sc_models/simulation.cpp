@@ -244,6 +244,11 @@ bool Simulation::computing() const {
   return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->host->computing(); });
 }
 
+bool Simulation::failed() const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const auto& node) { return !node->host->statistics().first_failure.empty(); });
+}
+
 bool Simulation::wrong() const {
   return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
     const Srv6EncapRtlPath* rtl = node->nic->srv6_encap_rtl();
@@ -335,6 +340,8 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
     if (progress != last_progress || computing()) progress_at_us = now_us;
     last_progress = progress;
     const bool stuck = nothing_to_come || now_us - progress_at_us > scenario_.run.stall_us;
+    // What waits for a message that a QP error has ended waits for ever; the error is the news.
+    if (nodes_left() > 0 && stuck && failed()) break;
     if (nodes_left() > 0 && stuck) return collect(RunStatus::stalled, describe_stall());
     if (now_us > scenario_.run.max_time_us) return collect(RunStatus::partial, {"run.max_time_us is over"});
     report_progress(offered);

@@ -66,6 +66,7 @@ class Simulation {
   std::uint64_t progress_bytes() const;
   bool computing() const;
   bool wrong() const;
+  bool failed() const;
   void report_progress(std::uint64_t offered) const;
   void build_series();
   void sample_series();

@@ -209,8 +209,25 @@ TEST(Run, SoftwareThatPostsTooFewReceivesEndsItsQp) {
   const std::string slow_host =
       "mrcsim run tb/scenarios/ring.toml --out %D/out --set traffic.byte_scale=0.01 --set host.poll_ns=100000 ";
   ASSERT_EQ(run_process(slow_host).exit_code, 0);
-  EXPECT_EQ(run_process(slow_host + "--set protocol.receive_queue_depth=1").exit_code, 3);
+  EXPECT_EQ(run_process(slow_host + "--set protocol.receive_queue_depth=1").exit_code, 5);
   EXPECT_GT(result_of_test()["messages"]["failed"], 0);
+}
+
+TEST(Run, ReceiverOfAFailedMessageDoesNotMakeItAStall) {
+  const ProcessResult result = run_process(
+      "mrcsim run tb/scenarios/ring.toml --out %D/out --set fabric.loss_rate=1 --set protocol.exponential_retries=2 "
+      "--set run.stall_us=1000");
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_EQ(result_of_test()["status"], "failed");
+}
+
+TEST(Run, SkippedEvsComeBackAfterAFixedTime) {
+  // Each packet is marked: all EVs are skipped again and again.
+  const ProcessResult result = run_process(
+      "mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.byte_scale=0.05 --set fabric.ecn_rate=1 "
+      "--set protocol.skip_duration=fixed_time --set protocol.skip_time_ns=5000");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_whole_and_intact(result_of_test());
 }
 
 TEST(Run, InterruptedRunIsMarkedPartial) {

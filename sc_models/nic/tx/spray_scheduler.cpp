@@ -1,5 +1,7 @@
 #include "nic/tx/spray_scheduler.h"
 
+#include <algorithm>
+
 #include "nic/control/retransmit_timer.h"
 
 namespace mrc::timing {
@@ -54,6 +56,7 @@ void SprayScheduler::step(TimePs now) {
     const bool no_good_ev = !qp.paths->has_good(~0U);
     slot.blocked(now, no_good_ev ? BlockedBy::no_good_ev : BlockedBy::port_credit);
     waits_for_path_ = true;
+    if (const TimePs skip_end = qp.paths->next_skip_end(); skip_end != kNever) wake_at(std::max(skip_end, now + 1));
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.spray_scheduler.pipeline;
