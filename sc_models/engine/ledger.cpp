@@ -18,7 +18,6 @@ std::string_view to_string(BlockedBy cause) {
       "mpr",
       "write_imm_limit",
       "wqe_fetch",
-      "wqe_fetch.prefetch_depth",
       "retransmit_buffer.entries",
       "retransmit_buffer.bytes",
       "qp_scheduler.grants",

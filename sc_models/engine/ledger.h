@@ -27,7 +27,6 @@ enum class BlockedBy : std::uint8_t {
   mpr,
   write_imm_limit,
   wqe_fetch,            ///< WQEs are on their way
-  wqe_prefetch_depth,   ///< the NIC holds as many WQEs of the QP as it may
   retransmit_entries,
   retransmit_bytes,
   segmenter_queue,      ///< grants that the segmenter has not taken

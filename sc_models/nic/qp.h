@@ -58,7 +58,7 @@ struct Qp {
   std::unique_ptr<Responder> responder;
   std::unique_ptr<ReversePaths> reverse_paths;
   SendQueue send_queue;
-  std::uint32_t wqes_held = 0;       ///< fetched and not completed by the requestor
+  std::uint32_t wqes_held = 0;       ///< fetched and not cut into packets to the end
   std::uint32_t wqes_in_fetch = 0;
   bool listed = false;               ///< in the scheduler's ready list
   bool granted = false;              ///< the segmenter works on it

@@ -227,7 +227,7 @@ void traffic_parameters(Table& t) {
                assumption);
   MRC_SCENARIO(traffic.outstanding_messages, "messages", 1, 65'536, "work requests posted and not completed, a peer",
                assumption);
-  MRC_SCENARIO(traffic.qps_per_peer, "QPs", 1, 64, "QPs between two nodes, used in turn", assumption);
+  MRC_SCENARIO(traffic.qps_per_peer, "QPs", 1, 16'384, "QPs between two nodes, used in turn", assumption);
   MRC_SCENARIO(traffic.offset_bytes, "bytes", 0, 4'096, "added to the 4 KiB aligned addresses of all buffers",
                assumption);
   MRC_SCENARIO(traffic.ranks, "ranks", 0, 131'072, "ranks of the trace; 0: as many as it has", assumption);
@@ -253,7 +253,7 @@ void nic_parameters(Table& t) {
            "QP contexts held on the NIC; a miss is a PCIe read", assumption);
   MRC_NODE(nic.qp_scheduler.context_bytes, "bytes", 64, 4'096, "size of a QP context", assumption);
   MRC_PIPELINE(nic.wqe_fetch, assumption);
-  MRC_NODE(nic.wqe_fetch.prefetch_depth, "WQEs", 1, 4'096, "WQEs held for a QP", assumption);
+  MRC_NODE(nic.wqe_fetch.prefetch_depth, "WQEs", 1, 4'096, "WQEs of a QP read ahead of the segmenter", assumption);
   MRC_NODE(nic.wqe_fetch.wqe_bytes, "bytes", 16, 1'024, "size of a WQE in host memory", assumption);
   MRC_NODE(nic.wqe_fetch.batch, "WQEs", 1, 64, "WQEs read at once, at most", assumption);
   MRC_PIPELINE(nic.segmenter, assumption);

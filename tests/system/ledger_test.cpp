@@ -44,8 +44,9 @@ INSTANTIATE_TEST_SUITE_P(
     Of, Limit,
     ::testing::Values(
         TooSmall{"PayloadFetchQueue", "--set nic.payload_fetch.queue_entries=16", "payload_fetch.queue"},
-        TooSmall{"WqePrefetch", "--set nic.wqe_fetch.prefetch_depth=1 --set nic.wqe_fetch.batch=1",
-                 "wqe_fetch.prefetch_depth"},
+        TooSmall{"WqePrefetch",
+                 "--set nic.wqe_fetch.prefetch_depth=1 --set nic.wqe_fetch.batch=1 --set traffic.byte_scale=0.0156",
+                 "wqe_fetch"},
         TooSmall{"RetransmitEntries", "--set nic.retransmit_buffer.entries=80", "retransmit_buffer.entries"},
         TooSmall{"RetransmitBytes",
                  "--set nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=320KiB",

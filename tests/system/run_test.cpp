@@ -230,6 +230,35 @@ TEST(Run, SkippedEvsComeBackAfterAFixedTime) {
   expect_whole_and_intact(result_of_test());
 }
 
+TEST(Run, IdleQpsCostNothing) {
+  const std::string run = "mrcsim run tb/scenarios/many_qps.toml --quiet ";
+  ASSERT_EQ(run_process(run + "--out %D/many").exit_code, 0);
+  ASSERT_EQ(run_process(run + "--set traffic.qps_per_peer=1024 --out %D/few").exit_code, 0);
+  const auto many = read_json(test_folder() / "many" / "result.json");
+  const auto few = read_json(test_folder() / "few" / "result.json");
+  expect_whole_and_intact(many);
+  EXPECT_EQ(many["cost"]["box_steps"], few["cost"]["box_steps"]) << "the same 1,024 QPs are used";
+}
+
+TEST(Run, MissesOfTheContextCacheAreNamed) {
+  // 512 QPs in turn over a cache of 16, one work request at a time: every message waits for its context.
+  const std::string run =
+      "mrcsim run tb/scenarios/many_qps.toml --quiet --set traffic.qps_per_peer=512 --set "
+      "traffic.outstanding_messages=1 ";
+  ASSERT_EQ(run_process(run + "--set nic.qp_scheduler.context_cache_entries=16 --out %D/small").exit_code, 0);
+  ASSERT_EQ(run_process(run + "--set nic.qp_scheduler.context_cache_entries=512 --out %D/large").exit_code, 0);
+  const auto lost = [](const char* folder) {
+    const auto r = read_json(test_folder() / folder / "result.json");
+    for (const auto& limit : r["limits"]) {
+      if (limit["cause"] == "qp_scheduler.context_miss") return limit["gbps"].get<double>();
+    }
+    return 0.0;
+  };
+  // In the large cache the second half of the messages finds its context.
+  EXPECT_GT(lost("small"), 1.5 * lost("large"));
+  EXPECT_GT(lost("large"), 0.0);
+}
+
 TEST(Run, InterruptedRunIsMarkedPartial) {
   // Payload by reference of a hundred times the bytes runs for long enough to be interrupted.
   const ProcessResult result = run_process("timeout --preserve-status -s INT 1 " MRCSIM_EXECUTABLE

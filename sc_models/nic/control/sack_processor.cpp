@@ -70,7 +70,6 @@ void SackProcessor::complete(TimePs now, Qp& qp) {
       return;
     }
     qp.requestor->pop_completion(done);
-    if (qp.wqes_held > 0) --qp.wqes_held;
     completion_->in().push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}, now);
   }
 }

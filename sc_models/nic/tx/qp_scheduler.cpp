@@ -105,7 +105,7 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
 void QpScheduler::want_wqes(TimePs now, Qp& qp) {
   const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
   const bool wanted = qp.send_queue.waiting() > 0 && qp.wqes_in_fetch == 0 && qp.wqes_held < config.prefetch_depth;
-  if (!wanted || wqe_requests_.full()) return;
+  if (!wanted) return;
   const auto room = std::min(config.batch, config.prefetch_depth - qp.wqes_held);
   qp.wqes_in_fetch = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, qp.send_queue.waiting()));
   wqe_requests_.push(now, nic_.index_of(qp), now + nic_.clock.period_ps());
@@ -119,8 +119,6 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
   if (gate == SendGate::idle || gate == SendGate::in_error) {
     if (qp.wqes_in_fetch > 0) {
       slot.blocked(now, BlockedBy::wqe_fetch);
-    } else if (qp.send_queue.waiting() > 0) {
-      slot.blocked(now, BlockedBy::wqe_prefetch_depth);
     } else {
       slot.empty(now);
     }
@@ -133,6 +131,12 @@ bool QpScheduler::serve(TimePs now) {
   if (grants_.full()) {
     grants_.wait_room(now, *this);
     slot.blocked(now, BlockedBy::segmenter_queue);
+    return false;
+  }
+  if (wqe_requests_.full()) {
+    // Whoever is served may need WQEs, and is not looked at again without them.
+    wqe_requests_.wait_room(now, *this);
+    slot.blocked(now, BlockedBy::wqe_fetch);
     return false;
   }
   const std::uint32_t index = pop_ready().qp;

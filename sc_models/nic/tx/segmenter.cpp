@@ -41,6 +41,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   packet->payload_bytes = plan.payload_bytes;
   packet->ack_request = plan.ack_request;
   packet->retransmission = plan.retransmission;
+  if (!plan.retransmission && ends_message(plan.opcode)) --qp.wqes_held;
   packet->loss_cause = static_cast<std::uint8_t>(plan.lost_by);
   packet->role = plan.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
   if (!nic_.scenario.protocol.trim_nack) packet->role = TrafficRole::no_trim;

@@ -40,7 +40,10 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   pcie_.release_completion_buffer(now, qp.wqes_in_fetch * config.wqe_bytes);
   qp.wqes_held += qp.wqes_in_fetch;
   for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.requestor->post(qp.send_queue.fetch(), done_at);
-  if (qp.requestor->state() == QpState::error) sack_processor_->follow_up(now, qp, {});
+  if (qp.requestor->state() == QpState::error) {
+    qp.wqes_held = 0;
+    sack_processor_->follow_up(now, qp, {});
+  }
   scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));
 }
 
