@@ -334,7 +334,7 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
     if (capture_) capture_->flush_before(sc_core::sc_time_stamp().value());
     const double now_us = us(sc_core::sc_time_stamp().value());
     if (wrong()) break;
-    if (interrupted.load()) return collect(RunStatus::partial, {});
+    if (interrupted.load()) return collect(RunStatus::partial, {"interrupted"});
     const std::uint64_t progress = progress_bytes();
     const bool nothing_to_come = !sc_core::sc_pending_activity();
     if (progress != last_progress || computing()) progress_at_us = now_us;
@@ -431,7 +431,7 @@ std::map<std::string, double> Simulation::receiver_write_blocked(const Node& sen
   return shares;
 }
 
-void Simulation::collect_under_test(RunResult& result, const Node& node) const {
+void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs end) const {
   const HostStatistics& host = node.host->statistics();
   const NicConfig& nic = node.context.config.nic;
   result.line_rate_gbps = nic.port_gbps * nic.ports;
@@ -440,8 +440,8 @@ void Simulation::collect_under_test(RunResult& result, const Node& node) const {
   full.payload_bytes = mtu;
   full.opcode = Opcode::write_middle;
   result.framing_limit_gbps = result.line_rate_gbps * mtu / wire_bytes(full, scenario_.protocol.encapsulation);
-  if (host.first_doorbell < host.last_completion) {
-    const TimePs active = host.last_completion - host.first_doorbell;
+  if (host.first_doorbell < end) {
+    const TimePs active = end - host.first_doorbell;
     result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
     result.limits = goodput_limits(node.context.counters, {.line_rate_gbps = result.line_rate_gbps,
                                                            .goodput_gbps = result.goodput_gbps,
@@ -478,7 +478,10 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
   for (const auto& node : nodes_) {
     collect_node(result, *node, end);
     if (node->name == scenario_.run.node_under_test) {
-      collect_under_test(result, *node);
+      const TimePs last = node->host->statistics().last_completion;
+      const TimePs active_end = status == RunStatus::complete ? last : end;
+      node->nic->idle_causes().finish(active_end);
+      collect_under_test(result, *node, active_end);
       result.sram = sram_table(node->context.config.nic, node->context.config.pcie, scenario_.protocol,
                                static_cast<std::uint32_t>(node->context.qps.size()));
     }

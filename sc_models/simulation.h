@@ -76,7 +76,8 @@ class Simulation {
   void collect_node(RunResult& result, const Node& node, TimePs end) const;
   /// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.
   std::map<std::string, double> receiver_write_blocked(const Node& sender) const;
-  void collect_under_test(RunResult& result, const Node& node) const;
+  /// `end`: of the time that its limits speak of.
+  void collect_under_test(RunResult& result, const Node& node, TimePs end) const;
 
   const ScenarioConfig& scenario_;
   const Workload& workload_;

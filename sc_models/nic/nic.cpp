@@ -58,15 +58,11 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
 }
 
 void Nic::watch_idle_ports() {
-  idle_causes_->connect({.srv6_encap = &srv6_encap_->slot,
-                         .retransmit_buffer = &retransmit_buffer_->slot,
-                         .spray_scheduler = &spray_scheduler_->slot,
+  idle_causes_->connect({.spray_scheduler = &spray_scheduler_->slot,
                          .payload_fetch = &payload_fetch_->slot,
                          .read_issue = &pcie_->read_issue_slot(),
                          .segmenter = &segmenter_->slot,
-                         .qp_scheduler = &qp_scheduler_->slot,
-                         .wqe_fetch = &wqe_fetch_->slot,
-                         .encap_queue = &retransmit_buffer_->out().occupancy()});
+                         .qp_scheduler = &qp_scheduler_->slot});
   for (IssueSlot* slot : {&srv6_encap_->slot, &retransmit_buffer_->slot, &spray_scheduler_->slot, &payload_fetch_->slot,
                           &segmenter_->slot, &qp_scheduler_->slot, &wqe_fetch_->slot}) {
     slot->observe(*idle_causes_);

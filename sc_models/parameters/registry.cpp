@@ -508,6 +508,12 @@ bool parse_bytes(std::string_view text, std::int64_t& bytes) {
   return !__builtin_mul_overflow(bytes, unit->second, &bytes);
 }
 
+/// As in a scenario file: text stands in quotes.
+std::string quoted(const ParameterValue& value) {
+  const std::string text = to_string(value);
+  return std::holds_alternative<std::string>(value) ? '"' + text + '"' : text;
+}
+
 [[noreturn]] void refuse(const Parameter& p, const std::string& given, const std::string& place) {
   throw ParameterError(place, fmt::format("{} = {} is not allowed; allowed: {}", p.name, given, p.allowed()));
 }
@@ -585,7 +591,7 @@ ParameterValue checked_value(const Parameter& p, const ParameterValue& value, co
       if (text != nullptr) return checked_word(p, *text, place);
       break;
   }
-  throw ParameterError(place, fmt::format("{} = {} is not of type {}; allowed: {}{}", p.name, to_string(value),
+  throw ParameterError(place, fmt::format("{} = {} is not of type {}; allowed: {}{}", p.name, quoted(value),
                                           to_string(p.type), p.allowed(),
                                           p.type == ParameterType::integer && p.unit == "bytes"
                                               ? " (as a number, or as text with KiB, MiB, GiB)"

@@ -169,6 +169,9 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
   require(node.pcie.read_latency_p99_ns >= node.pcie.read_latency_mean_ns,
           fmt::format("pcie.read_latency_p99_ns = {} is below pcie.read_latency_mean_ns = {}",
                       node.pcie.read_latency_p99_ns, node.pcie.read_latency_mean_ns));
+  require(protocol.penalty_full_share == 0 || protocol.penalty_start_share <= protocol.penalty_full_share,
+          fmt::format("protocol.penalty_start_share = {} is above protocol.penalty_full_share = {}",
+                      protocol.penalty_start_share, protocol.penalty_full_share));
   require(node.nic.wqe_fetch.batch <= node.nic.wqe_fetch.prefetch_depth,
           fmt::format("nic.wqe_fetch.batch = {} is more than nic.wqe_fetch.prefetch_depth = {}",
                       node.nic.wqe_fetch.batch, node.nic.wqe_fetch.prefetch_depth));

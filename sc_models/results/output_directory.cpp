@@ -24,17 +24,17 @@ bool is_result_of_ours(const fs::path& folder) {
 }  // namespace
 
 OutputDirectory::OutputDirectory(std::string path) : path_(std::move(path)) {
-  std::error_code error;
   if (fs::exists(path_) && !fs::is_directory(path_)) throw OutputError(path_ + ": is a file; --out takes a folder");
   if (fs::is_directory(path_) && !fs::is_empty(path_) && !is_result_of_ours(path_)) {
     throw OutputError(path_ + ": holds files that mrcsim did not write; choose another folder with --out");
   }
-  fs::create_directories(path_, error);
-  if (error) throw OutputError(fmt::format("{}: cannot be created: {}", path_, error.message()));
-  if (access(path_.c_str(), W_OK) != 0) throw OutputError(path_ + ": cannot be written to");
+  if (fs::is_directory(path_) && access(path_.c_str(), W_OK) != 0) throw OutputError(path_ + ": cannot be written to");
 }
 
 void OutputDirectory::write(const std::string& file, const std::string& text) const {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) throw OutputError(fmt::format("{}: cannot be created: {}", path_, error.message()));
   write_whole_file((fs::path(path_) / file).string(), text);
 }
 

@@ -14,8 +14,8 @@ class OutputError : public std::runtime_error {
 
 class OutputDirectory {
  public:
-  /// Checks and creates `path`; throws OutputError if it holds files that are not a run's results, or cannot be
-  /// written.
+  /// Checks `path`, which is made when the first file is written; throws OutputError if it holds files that are not a
+  /// run's results, or cannot be written.
   explicit OutputDirectory(std::string path);
 
   const std::string& path() const { return path_; }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "results/summary.h"
 #include "simulation.h"
 #include "traffic/load_trace.h"
+#include "traffic/trace_error.h"
 
 namespace mrc {
 namespace {
@@ -50,12 +52,20 @@ std::vector<NodeId> place_ranks(std::uint32_t ranks) {
   return node_of_rank;
 }
 
+/// A missing file is the scenario's fault: says which key named it.
+LoadedTrace load_scenario_trace(const TraceRequest& request) {
+  if (request.path.find("{rank}") == std::string::npos && !std::filesystem::exists(request.path)) {
+    throw TraceError(request.path, "does not exist (traffic.trace; paths are relative to the scenario file)");
+  }
+  return load_trace(request);
+}
+
 LoadedTrace load_traffic(const ScenarioConfig& scenario) {
-  LoadedTrace trace = load_trace({.path = scenario.traffic.trace,
-                                  .format = scenario.traffic.format,
-                                  .ranks = scenario.traffic.ranks,
-                                  .strict = false,
-                                  .byte_scale = scenario.traffic.byte_scale});
+  LoadedTrace trace = load_scenario_trace({.path = scenario.traffic.trace,
+                                           .format = scenario.traffic.format,
+                                           .ranks = scenario.traffic.ranks,
+                                           .strict = false,
+                                           .byte_scale = scenario.traffic.byte_scale});
   check_ranks(trace.workload, scenario.fabric.nics);
   for (const std::string& warning : trace.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
   return trace;
@@ -68,6 +78,7 @@ const char* why_without_details(RunStatus status) {
 int run(const RunOptions& options) {
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, options.seed});
   const LoadedTrace trace = load_traffic(scenario);
+  const OutputDirectory out(options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
   ProgressLine progress(!options.quiet);
   SimulationOptions simulation_options;
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
@@ -78,7 +89,6 @@ int run(const RunOptions& options) {
   std::signal(SIGTERM, [](int) { interrupted = true; });
 
   Simulation simulation(scenario, trace.workload, place_ranks(trace.workload.ranks), std::move(simulation_options));
-  const OutputDirectory out(options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
   RunResult result = simulation.run(interrupted);
   out.write("series.json", series_json(result));
   out.write("result.json", result_json(result, scenario));
@@ -105,7 +115,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--set", options->assignments, "key=value; wins over the file, may be repeated")
       ->take_all()
       ->expected(1, -1);
-  command->add_option("--seed", options->seed, "seed of all random draws");
+  command->add_option("--seed", options->seed, "seed of all random draws, 0 or more")->check(CLI::NonNegativeNumber);
   command->add_option("--out", options->out, "folder for the results; default: out/<scenario>-<seed>");
   command->add_option("--rtl", options->rtl, "BLOCK[@NODE],…: Verilated RTL in the place of these blocks");
   command->add_option("--shadow", options->shadow, "BLOCK[@NODE],…: Verilated RTL beside these blocks, compared");

@@ -32,7 +32,7 @@ void IdleCauses::start(TimePs now) {
 
 void IdleCauses::finish(TimePs now) {
   before_change(now);
-  last_ = std::max(last_, now);
+  finished_ = true;
 }
 
 void IdleCauses::look_for_quiet() {
@@ -46,7 +46,7 @@ void IdleCauses::port_busy(TimePs now, std::uint32_t port, TimePs until) {
 }
 
 void IdleCauses::before_change(TimePs now) {
-  if (!started_ || now <= last_) return;
+  if (!started_ || finished_ || now <= last_) return;
   TimePs idle = 0;
   for (const TimePs until : busy_until_) {
     const TimePs from = std::max(until, last_);
@@ -69,9 +69,9 @@ BlockedBy IdleCauses::cause_in_pcie(TimePs now) const {
 }
 
 BlockedBy IdleCauses::cause(TimePs now) const {
-  // A busy box is the cause only while others wait for it.
-  if (slots_.srv6_encap->is_busy(now) && slots_.encap_queue->level() > 0) return BlockedBy::srv6_encap;
   const IssueSlot& spray = *slots_.spray_scheduler;
+  // A burst that passes through it is no fault of the datapath; one that it holds up back to the sprayer is.
+  if (spray.is_blocked() && spray.blocked_by() == BlockedBy::retransmit_queue) return BlockedBy::srv6_encap;
   if (spray.is_blocked() && !is_downstream(spray.blocked_by())) return spray.blocked_by();
   const IssueSlot& segmenter = *slots_.segmenter;
   const IssueSlot& scheduler = *slots_.qp_scheduler;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/ledger.h"
-#include "engine/occupancy.h"
 #include "mrc/types.h"
 #include "nic/nic_context.h"
 
@@ -15,15 +14,11 @@ namespace mrc::timing {
 
 /// The slots on the data's way to the ports, and what lies in the read queue between two of them.
 struct TransmitSlots {
-  const IssueSlot* srv6_encap = nullptr;
-  const IssueSlot* retransmit_buffer = nullptr;
   const IssueSlot* spray_scheduler = nullptr;
   const IssueSlot* payload_fetch = nullptr;
   const IssueSlot* read_issue = nullptr;
   const IssueSlot* segmenter = nullptr;
   const IssueSlot* qp_scheduler = nullptr;
-  const IssueSlot* wqe_fetch = nullptr;
-  const Occupancy* encap_queue = nullptr;  ///< packets in front of srv6_encap
 };
 
 class IdleCauses : public SlotObserver {

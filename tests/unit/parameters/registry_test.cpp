@@ -85,13 +85,13 @@ TEST(Registry, RefusalsSayWhatIsAllowed) {
   EXPECT_EQ(message_of([&] { parse_value(ports, "9", "here"); }),
             "here: nic.ports = 9 is not allowed; allowed: 1 … 8 ports");
   EXPECT_EQ(message_of([&] { parse_value(ports, "2.5", "here"); }),
-            "here: nic.ports = 2.5 is not of type integer; allowed: 1 … 8 ports");
+            "here: nic.ports = \"2.5\" is not of type integer; allowed: 1 … 8 ports");
   const Parameter& payload = *find_parameter("host.payload");
   EXPECT_EQ(message_of([&] { parse_value(payload, "byte", "here"); }),
             "here: host.payload = \"byte\" is not allowed; allowed: bytes | reference; nearest: bytes");
   const Parameter& staging = *find_parameter("nic.rx_staging.bytes");
   EXPECT_EQ(message_of([&] { parse_value(staging, "64kB", "here"); }),
-            "here: nic.rx_staging.bytes = 64kB is not of type integer; allowed: 256 … 1073741824 bytes (as a number, "
+            "here: nic.rx_staging.bytes = \"64kB\" is not of type integer; allowed: 256 … 1073741824 bytes (as a number, "
             "or as text with KiB, MiB, GiB)");
   const Parameter& lanes = *find_parameter("pcie.lanes");
   EXPECT_EQ(message_of([&] { parse_value(lanes, "12", "here"); }),

@@ -68,7 +68,7 @@ TEST_F(Scenario, EveryRefusalNamesItsPlace) {
             "FILE:3: unknown key nic.port_gpbs; nearest: nic.port_gbps");
   EXPECT_EQ(refusal("\n[nic]\nports = 12\n"), "FILE:3: nic.ports = 12 is not allowed; allowed: 1 … 8 ports");
   EXPECT_EQ(refusal("[nic]\nports = \"four\"\n"),
-            "FILE:2: nic.ports = four is not of type integer; allowed: 1 … 8 ports");
+            "FILE:2: nic.ports = \"four\" is not of type integer; allowed: 1 … 8 ports");
   EXPECT_EQ(refusal("[nic]\nports = [1]\n"), "FILE:2: nic.ports: expected a number, text, true or false");
   EXPECT_EQ(refusal("[[fault]]\nat_us = 1\n"),
             "FILE:1: fault: faults on a timeline are not supported by this version; the rates in [fabric] are");
