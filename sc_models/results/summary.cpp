@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <locale>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ class Writer {
 };
 
 void write_limits(Writer& out, const RunResult& r) {
-  constexpr double smallest_gbps = 0.005;
+  constexpr double smallest_gbps = 0.05;
   out.raw(fmt::format("  what {} lost of its line rate", r.node_under_test));
   for (const LimitResult& limit : r.limits) {
     if (limit.gbps < smallest_gbps) continue;
@@ -67,6 +67,13 @@ void write_buffers(Writer& out, const RunResult& r) {
   }
   std::stable_sort(rows.begin(), rows.end(), [](const BufferResult* a, const BufferResult* b) {
     return a->mean / static_cast<double>(a->capacity) > b->mean / static_cast<double>(b->capacity);
+  });
+  // Ports are alike: the fullest stands for all of its node.
+  std::set<std::string> seen;
+  std::erase_if(rows, [&](const BufferResult* b) {
+    const std::size_t dot = b->name.find('.');
+    return b->name.starts_with("port") && dot != std::string::npos &&
+           !seen.insert(b->node + b->name.substr(dot)).second;
   });
   rows.resize(std::min(rows.size(), most));
   out.raw("  fullest buffers                          mean       p99  high water   capacity  time full");
