@@ -10,9 +10,9 @@
 
 #include "fabric/fabric.h"
 #include "host/host.h"
-#include "mrc/control/congestion_registry.h"
 #include "nic/nic.h"
 #include "nic/packet_capture.h"
+#include "nic/qp_assembly.h"
 #include "results/limits.h"
 #include "results/sram_table.h"
 
@@ -20,7 +20,6 @@ namespace mrc {
 namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr ProtectionDomain kDomain = 1;
 /// How far the kernel runs at first between two looks at progress, interrupts, errors and levels; it doubles with the
 /// step of the series.
 constexpr double kFirstSliceUs = 1.0;
@@ -38,18 +37,16 @@ struct Simulation::Node {
         name(fmt::format("nic{}", node)),
         wheel(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps),
         context(node, scenario),
+        qps(context),
         memory(scenario.node(node).host.payload, KeyedRandom(scenario.seed, fmt::format("nic{}.host.memory", node))) {}
 
   NodeId id;
   std::string name;
   WheelModule wheel;
   NicContext context;
+  QpAssembly qps;
   HostMemory memory;
-  EvProfile profile;
-  std::map<NodeId, std::unique_ptr<PathTable>> shared_paths;
-  std::vector<const PathTable*> path_tables;  ///< own ones of QPs and shared ones
   std::map<NodeId, std::vector<std::uint32_t>> qps_of_peer;
-  std::map<NodeId, CongestionDomain*> congestion_of_peer;
   std::unique_ptr<Nic> nic;
   std::unique_ptr<Host> host;
 };
@@ -61,8 +58,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
       node_of_rank_(std::move(node_of_rank)),
       options_(std::move(options)),
       series_(kFirstSliceUs) {
-  const double cable_ps = scenario.fabric.cable_delay_ns * 1000.0;
-  quantum_ps_ = static_cast<TimePs>(scenario.run.quantum_ns > 0 ? scenario.run.quantum_ns * 1000.0 : cable_ps);
+  quantum_ps_ = Fabric::quantum_ps(scenario);
   fabric_ = std::make_unique<Fabric>("fabric", scenario, quantum_ps_);
   build_nodes();
   build_qps();
@@ -99,8 +95,6 @@ std::unique_ptr<Srv6EncapRtlPath> Simulation::make_rtl_path(NodeId node) const {
 void Simulation::build_nodes() {
   for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
     nodes_.push_back(std::make_unique<Node>(id, scenario_, quantum_ps_));
-    const KeyedRandom random(scenario_.seed, fmt::format("nic{}.ev_profile", id));
-    nodes_.back()->profile = make_auto_profile(scenario_.protocol, scenario_.node(id).nic.ports, random);
   }
 }
 
@@ -123,15 +117,13 @@ void Simulation::build_qps() {
     auto& directions = pairs[{std::min(from, to), std::max(from, to)}];
     (from < to ? directions.first : directions.second) = true;
   }
-  // Boxes keep addresses of QPs and controllers, so both vectors get their final size first.
   std::map<NodeId, std::set<NodeId>> peers;
   for (const auto& [pair, directions] : pairs) {
     peers[pair.first].insert(pair.second);
     peers[pair.second].insert(pair.first);
   }
   for (const auto& [id, of_node] : peers) {
-    nodes_[id]->context.qps.reserve(of_node.size() * scenario_.traffic.qps_per_peer);
-    nodes_[id]->context.congestion.reserve(of_node.size() * scenario_.traffic.qps_per_peer);
+    nodes_[id]->qps.reserve(of_node.size() * scenario_.traffic.qps_per_peer);
   }
   for (const auto& [pair, directions] : pairs) {
     connect_pair(pair.first, pair.second, directions.first, directions.second);
@@ -139,52 +131,16 @@ void Simulation::build_qps() {
 }
 
 void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
-  const ProtocolConfig& protocol = scenario_.protocol;
   const auto add_qp = [&](Node& node, NodeId peer) -> Qp& {
-    node.context.qps.emplace_back();
-    Qp& qp = node.context.qps.back();
-    qp.number = NicContext::kFirstQpNumber + static_cast<QpNumber>(node.context.qps.size() - 1);
+    Qp& qp = node.qps.add_qp();
     qp.peer = peer;
     qp.route = Fabric::route_to(scenario_.fabric, peer);
     node.qps_of_peer[peer].push_back(node.context.index_of(qp));
     return qp;
   };
-  const auto add_requestor = [&](Node& node, Qp& qp, Psn first_psn) {
-    const NicConfig& nic = node.context.config.nic;
-    CongestionDomain*& shared = node.congestion_of_peer[qp.peer];
-    if (shared == nullptr || protocol.congestion_scope == CongestionScope::qp) {
-      CongestionConfig config = scenario_.cc;
-      config.line_rate_gbps = nic.port_gbps * nic.ports;
-      node.context.congestion.push_back({make_congestion_control(config, protocol), {}});
-      shared = &node.context.congestion.back();
-    }
-    qp.congestion = shared;
-    const auto make_table = [&](const std::string& owner) {
-      return std::make_unique<PathTable>(
-          node.profile, protocol, nic.ports,
-          KeyedRandom(scenario_.seed, fmt::format("nic{}.path_table.{}", node.id, owner)));
-    };
-    if (protocol.path_table_scope == PathTableScope::qp) {
-      qp.own_paths = make_table(fmt::format("qp{}", qp.number));
-      qp.paths = qp.own_paths.get();
-      node.path_tables.push_back(qp.paths);
-    } else {
-      const bool by_destination = protocol.path_table_scope == PathTableScope::destination;
-      auto& table = node.shared_paths[by_destination ? qp.peer : 0];
-      if (!table) {
-        table = make_table(by_destination ? fmt::format("nic{}", qp.peer) : "profile");
-        node.path_tables.push_back(table.get());
-      }
-      qp.paths = table.get();
-    }
-    qp.requestor = std::make_unique<Requestor>(protocol, *qp.paths, *qp.congestion->control, first_psn);
-    bring_up(*qp.requestor);
-  };
   const auto add_responder = [&](Node& node, Qp& qp, Psn first_psn) {
-    qp.responder = std::make_unique<Responder>(protocol, first_psn, node.context.bitmaps, node.context.protection,
-                                               kDomain, QpPeer{.node = qp.peer});
-    bring_up(*qp.responder);
-    qp.responder->post_receive(protocol.receive_queue_depth);
+    node.qps.add_responder(qp, first_psn);
+    qp.responder->post_receive(scenario_.protocol.receive_queue_depth);
   };
   for (std::uint32_t i = 0; i < scenario_.traffic.qps_per_peer; ++i) {
     Qp& at_a = add_qp(*nodes_[a], b);
@@ -196,9 +152,9 @@ void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
     const Psn psn_b = static_cast<Psn>(random.next() & kPsnMask);
     at_a.reverse_paths = std::make_unique<ReversePaths>(nodes_[a]->context.config.nic.ports, random);
     at_b.reverse_paths = std::make_unique<ReversePaths>(nodes_[b]->context.config.nic.ports, random);
-    if (a_sends) add_requestor(*nodes_[a], at_a, psn_a);
+    if (a_sends) nodes_[a]->qps.add_requestor(at_a, psn_a);
     if (a_sends) add_responder(*nodes_[b], at_b, psn_a);
-    if (b_sends) add_requestor(*nodes_[b], at_b, psn_b);
+    if (b_sends) nodes_[b]->qps.add_requestor(at_b, psn_b);
     if (b_sends) add_responder(*nodes_[a], at_a, psn_b);
   }
 }
@@ -223,7 +179,7 @@ void Simulation::build_channel(NodeId from, NodeId to) {
   channel.destination_base = nodes_[to]->memory.add_destination_region(destination_bytes);
   channel.rkey = 0x1000 + from;
   nodes_[to]->context.protection.add(
-      {.va = channel.destination_base, .bytes = destination_bytes, .rkey = channel.rkey, .domain = kDomain});
+      {.va = channel.destination_base, .bytes = destination_bytes, .rkey = channel.rkey, .domain = QpAssembly::kDomain});
   channel.peer_memory = &nodes_[to]->memory;
   nodes_[from]->host->add_channel(std::move(channel));
 }
@@ -313,7 +269,7 @@ void Simulation::sample_series() {
   for (const Occupancy* buffer : sampled_buffers_) row.push_back(static_cast<double>(buffer->level()));
   for (const auto& node : nodes_) {
     std::array<std::uint64_t, kEvStates> counts{};
-    for (const PathTable* table : node->path_tables) {
+    for (const PathTable* table : node->qps.path_tables()) {
       for (std::size_t state = 0; state < kEvStates; ++state)
         counts[state] += table->count(static_cast<EvState>(state));
     }

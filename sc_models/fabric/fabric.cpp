@@ -38,6 +38,11 @@ Fabric::Fabric(const sc_core::sc_module_name& name, const ScenarioConfig& scenar
   }
 }
 
+TimePs Fabric::quantum_ps(const ScenarioConfig& scenario) {
+  const double quantum_ns = scenario.run.quantum_ns;
+  return static_cast<TimePs>((quantum_ns > 0 ? quantum_ns : scenario.fabric.cable_delay_ns) * 1000.0);
+}
+
 std::vector<PortLinks> Fabric::links_of(NodeId node) {
   std::vector<PortLinks> links;
   for (std::uint32_t plane = 0; plane < planes_; ++plane) {

@@ -20,6 +20,8 @@ class Fabric : public WheelModule {
   /// `scenario` outlives the fabric. Node n's port p goes to the T0 of plane p, downlink n.
   Fabric(const sc_core::sc_module_name& name, const ScenarioConfig& scenario, TimePs quantum_ps);
 
+  /// How far a scenario lets wheels run ahead of the kernel.
+  static TimePs quantum_ps(const ScenarioConfig& scenario);
   /// The cables of a node's ports.
   std::vector<PortLinks> links_of(NodeId node);
   /// Path template from any node to `destination`.

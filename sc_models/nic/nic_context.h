@@ -15,6 +15,7 @@
 
 namespace mrc {
 
+class HostPort;
 class PacketCapture;
 
 struct NicCounters {
@@ -59,6 +60,7 @@ struct NicContext {
   bool host_has_more = false;           ///< messages wait in the host for a completion to make room
   const SerialLine* read_line = nullptr;  ///< the PCIe link towards the NIC
   PacketCapture* capture = nullptr;     ///< null: nobody captures
+  HostPort* host_port = nullptr;        ///< null: the host is the model's own
 
   static constexpr QpNumber kFirstQpNumber = 16;
   /// Null for a number that this NIC has not given out.

@@ -26,6 +26,8 @@ class SendQueue {
     ring_[tail_++ & (ring_.size() - 1)] = request;
   }
   std::uint64_t waiting() const { return tail_ - head_; }
+  /// The `number`-th of those waiting, from 0.
+  WorkRequest& waiting_at(std::uint64_t number) { return ring_[(head_ + number) & (ring_.size() - 1)]; }
   WorkRequest fetch() { return ring_[head_++ & (ring_.size() - 1)]; }
 
  private:

@@ -57,10 +57,15 @@ std::uint32_t PcieDma::new_job() {
 }
 
 void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
-                   bool in_order) {
+                   bool in_order, std::byte* into) {
   const std::uint32_t index = new_job();
-  jobs_[index] = ReadJob{
-      .address = address, .cookie = cookie, .client = &client, .bytes = bytes, .to_issue = bytes, .in_order = in_order};
+  jobs_[index] = ReadJob{.address = address,
+                         .cookie = cookie,
+                         .client = &client,
+                         .bytes = bytes,
+                         .to_issue = bytes,
+                         .in_order = in_order,
+                         .into = into};
   read_queue_.push(now, index, now);
 }
 
@@ -124,6 +129,29 @@ void PcieDma::report(TimePs now) {
   }
 }
 
+void PcieDma::expect_completion(ReadJob& job, const Request& request) {
+  requests_.push_back(request);
+  std::push_heap(requests_.begin(), requests_.end(), std::greater<>{});
+  job.last_ready = std::max(job.last_ready, request.ready);
+}
+
+void PcieDma::ask_host(TimePs sent, ReadJob& job, const Request& request) {
+  const TimePs latency = request.ready - sent;
+  const TimePs back = std::max(latency / 2, shortest_return_ps_);
+  const TimePs there = latency - std::min(latency, back);
+  std::byte* into = job.into == nullptr ? nullptr : job.into + (job.bytes - job.to_issue);
+  ++job.unanswered;
+  host_->read(sent + there, {job.address, request.sequence, into, request.bytes, request.job, back});
+}
+
+void PcieDma::host_answered(const HostRead& request, TimePs at) {
+  ReadJob& job = jobs_[request.job];
+  --job.unanswered;
+  expect_completion(job, {at + request.return_ps, request.sequence, request.job, request.bytes,
+                          tlp_count(request.address, request.bytes, mps_bytes_)});
+  wake_at(at + request.return_ps);
+}
+
 bool PcieDma::issue_request(TimePs now, ReadJob& job, std::uint32_t job_index) {
   const std::uint32_t bytes = bytes_in_block(job.address, job.to_issue, mrrs_bytes_);
   if (!tags_.fits(1)) {
@@ -152,9 +180,12 @@ bool PcieDma::issue_request(TimePs now, ReadJob& job, std::uint32_t job_index) {
   tags_.add(now, 1);
   completion_buffer_.add(now, bytes);
   const TimePs ready = sent + latency_.draw(random_);
-  requests_.push_back({ready, requests_issued_++, job_index, bytes, tlp_count(job.address, bytes, mps_bytes_)});
-  std::push_heap(requests_.begin(), requests_.end(), std::greater<>{});
-  job.last_ready = std::max(job.last_ready, ready);
+  const Request request{ready, requests_issued_++, job_index, bytes, tlp_count(job.address, bytes, mps_bytes_)};
+  if (host_ == nullptr) {
+    expect_completion(job, request);
+  } else {
+    ask_host(sent, job, request);
+  }
   job.address += bytes;
   job.to_issue -= bytes;
   ++job.outstanding;
@@ -184,10 +215,11 @@ void PcieDma::arm(TimePs now) {
   TimePs wake = kNever;
   if (in_order_head_ != in_order_tail_) {
     const ReadJob& oldest = jobs_[in_order_jobs_[in_order_head_ & (in_order_jobs_.size() - 1)]];
-    if (oldest.outstanding > 0 && oldest.to_issue == 0) wake = oldest.last_ready;
+    const bool all_on_their_way = oldest.to_issue == 0 && oldest.unanswered == 0;
+    if (oldest.outstanding > 0 && all_on_their_way) wake = oldest.last_ready;
   }
   for (const std::uint32_t index : loose_jobs_) {
-    if (jobs_[index].to_issue == 0) wake = std::min(wake, jobs_[index].last_ready);
+    if (jobs_[index].to_issue == 0 && jobs_[index].unanswered == 0) wake = std::min(wake, jobs_[index].last_ready);
   }
   if (!read_queue_.empty()) {
     const bool tags_short = !tags_.fits(1);
@@ -195,6 +227,8 @@ void PcieDma::arm(TimePs now) {
       wake = std::min(wake, tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)]);
     } else if (tags_short && !requests_.empty()) {
       wake = std::min(wake, requests_.front().ready);
+    } else if (tags_short && host_ != nullptr) {
+      // All tags wait for the host port, whose next answer wakes this box.
     } else if (waits_for_credit_until_ > now) {
       wake = std::min(wake, waits_for_credit_until_);
     } else if (!waits_for_completion_buffer_) {

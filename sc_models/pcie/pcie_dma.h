@@ -16,6 +16,7 @@
 #include "engine/serial_line.h"
 #include "mrc/random.h"
 #include "parameters/config.h"
+#include "pcie/host_port.h"
 #include "pcie/latency_distribution.h"
 #include "pcie/pcie_law.h"
 
@@ -39,9 +40,10 @@ class PcieDma : public Box {
   void wait_read_room(TimePs now, Box& caller) { read_queue_.wait_room(now, caller); }
 
   /// Queues a read of `bytes` (at least 1) at `address`. `in_order` jobs are reported in the order of their issue,
-  /// others as they end. The bytes hold completion buffer until release_completion_buffer().
+  /// others as they end. The bytes hold completion buffer until release_completion_buffer(). `into`: where a host port
+  /// puts them, null where nobody looks.
   void read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
-            bool in_order);
+            bool in_order, std::byte* into = nullptr);
   /// A client has moved `bytes` on; now or earlier.
   void release_completion_buffer(TimePs now, std::uint32_t bytes);
 
@@ -53,6 +55,14 @@ class PcieDma : public Box {
   /// Issues the write now, as credits and the line allow. The caller issues one after another.
   WriteTimes write(TimePs now, std::uint64_t address, std::uint32_t bytes);
   TimePs write_latency() const { return write_latency_ps_; }
+
+  /// Reads are answered by `host`; of the drawn latency the answer spends at least `shortest_return_ps` on its way back.
+  void connect(HostPort& host, TimePs shortest_return_ps) {
+    host_ = &host;
+    shortest_return_ps_ = shortest_return_ps;
+  }
+  /// The host's memory has answered a read request at `at`.
+  void host_answered(const HostRead& request, TimePs at);
 
   void step(TimePs now) override;
   void observe(SlotObserver& observer) { observer_ = &observer; }
@@ -76,8 +86,10 @@ class PcieDma : public Box {
     std::uint32_t bytes = 0;
     std::uint32_t to_issue = 0;       ///< bytes not yet requested
     std::uint32_t outstanding = 0;    ///< requests without all completions
+    std::uint32_t unanswered = 0;     ///< of these, without the host port's answer
     bool in_order = false;
     bool begun = false;
+    std::byte* into = nullptr;        ///< where a host port puts the bytes
   };
   /// A request under way: its first completion reaches the NIC's end of the link at `ready`.
   struct Request {
@@ -99,6 +111,8 @@ class PcieDma : public Box {
   void free_tags(TimePs now);
   void report(TimePs now);
   void issue_reads(TimePs now);
+  void ask_host(TimePs sent, ReadJob& job, const Request& request);
+  void expect_completion(ReadJob& job, const Request& request);
   bool issue_request(TimePs now, ReadJob& job, std::uint32_t job_index);
   void return_posted_credits(TimePs now);
   void arm(TimePs now);
@@ -141,6 +155,8 @@ class PcieDma : public Box {
   Occupancy posted_data_;
   bool waits_for_completion_buffer_ = false;
   SlotObserver* observer_ = nullptr;
+  HostPort* host_ = nullptr;  ///< null: the host answers after the drawn latency
+  TimePs shortest_return_ps_ = 0;
   TimePs waits_for_credit_until_ = 0;
   IssueSlot read_issue_;
   IssueSlot read_data_;

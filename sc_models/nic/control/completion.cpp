@@ -36,11 +36,16 @@ void Completion::step(TimePs now) {
   }
   const NicConfig::Completion& config = nic_.config.nic.completion;
   const TimePs start = now + nic_.clock.cycles(config.pipeline.latency_cycles);
-  const PcieDma::WriteTimes times = pcie_.write(start, kCompletionQueueAddress, config.cqe_bytes);
+  HostPort* port = nic_.host_port;
+  const std::uint64_t address = port == nullptr ? kCompletionQueueAddress : port->cqe_address();
+  const PcieDma::WriteTimes times = pcie_.write(start, address, config.cqe_bytes);
   next_start_ = std::max(now + nic_.clock.cycles(config.pipeline.initiation_interval_cycles), times.last_end);
   slot.busy(now, next_start_);
-  const TimePs polled = times.last_end + pcie_.write_latency() + static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0);
-  host_queue_->push(now, in_.pop(now), polled);
+  const TimePs visible = times.last_end + pcie_.write_latency();
+  const Cqe cqe = in_.pop(now);
+  if (port != nullptr) port->complete(visible, cqe);
+  // Behind a host port this queue holds what its software has not taken yet, so that a full one stops the NIC.
+  host_queue_->push(now, cqe, visible + static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0));
   in_.wait_ready(next_start_);
 }
 

@@ -48,7 +48,11 @@ void DmaWrite::write(TimePs now, const WriteJob& job) {
   Packet* packet = job.packet;
   const TimePs start = now + nic_.clock.cycles(nic_.config.nic.dma_write.pipeline.latency_cycles);
   const PcieDma::WriteTimes times = pcie_.write(start, packet->va, packet->payload_bytes);
-  memory_.write(packet->va, packet->payload, packet->payload_bytes);
+  if (nic_.host_port != nullptr) {
+    nic_.host_port->write(times.last_end + pcie_.write_latency(), packet->va, packet->payload, packet->payload_bytes);
+  } else {
+    memory_.write(packet->va, packet->payload, packet->payload_bytes);
+  }
   next_start_ = times.last_end - (start - now);
   leaving_.push({times.last_end, packet->payload_bytes});
   ++nic_.counters.delivered;

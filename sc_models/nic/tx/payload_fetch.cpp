@@ -49,13 +49,18 @@ void PayloadFetch::step(TimePs now) {
   slot.busy(now, next_start_);
   TxPacket tx = in_.pop(now);
   tx.from_sram = from_sram(*tx.packet);
-  tx.packet->payload = memory_.data(tx.local_address, tx.packet->payload_bytes);
+  std::byte* into = nullptr;
+  if (nic_.host_port != nullptr) {
+    tx.packet->payload = into = nic_.host_port->payload_buffer(tx.qp, tx.packet->psn);
+  } else {
+    tx.packet->payload = memory_.data(tx.local_address, tx.packet->payload_bytes);
+  }
   if (tx.from_sram) {
     out_.push(now, tx, now + nic_.clock.cycles(pipeline.latency_cycles));
   } else {
     under_way_[issued_ & (under_way_.size() - 1)] = tx;
     ++nic_.reads_under_way;
-    pcie_.read(now, tx.local_address, tx.packet->payload_bytes, *this, issued_++, true);
+    pcie_.read(now, tx.local_address, tx.packet->payload_bytes, *this, issued_++, true, into);
   }
   in_.wait_ready(next_start_);
 }
@@ -64,7 +69,10 @@ void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const TimePs latency = nic_.clock.cycles(nic_.config.nic.payload_fetch.pipeline.latency_cycles);
   ++delivered_;
   --nic_.reads_under_way;
-  out_.push(now, under_way_[cookie & (under_way_.size() - 1)], done_at + latency);
+  const TxPacket& tx = under_way_[cookie & (under_way_.size() - 1)];
+  // A poisoned completion: the packet leaves with a wrong ICRC, so that nobody takes it.
+  if (nic_.host_port != nullptr && nic_.host_port->poisoned(tx.packet->payload)) tx.packet->damage = Damage::corrupted;
+  out_.push(now, tx, done_at + latency);
 }
 
 }  // namespace mrc::timing

@@ -98,7 +98,9 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
   }
   cache_.begin_load(index);
   const NicConfig::QpScheduler& config = nic_.config.nic.qp_scheduler;
-  pcie_.read(now, std::uint64_t{index} * config.context_bytes, config.context_bytes, *this, index, false);
+  const std::uint64_t address = nic_.host_port != nullptr ? nic_.host_port->context_address(index)
+                                                          : std::uint64_t{index} * config.context_bytes;
+  pcie_.read(now, address, config.context_bytes, *this, index, false);
   return false;
 }
 
@@ -106,7 +108,8 @@ void QpScheduler::want_wqes(TimePs now, Qp& qp) {
   const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
   const bool wanted = qp.send_queue.waiting() > 0 && qp.wqes_in_fetch == 0 && qp.wqes_held < config.prefetch_depth;
   if (!wanted) return;
-  const auto room = std::min(config.batch, config.prefetch_depth - qp.wqes_held);
+  auto room = std::min(config.batch, config.prefetch_depth - qp.wqes_held);
+  if (nic_.host_port != nullptr) room = std::min(room, nic_.host_port->wqes_in_a_row(nic_.index_of(qp)));
   qp.wqes_in_fetch = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, qp.send_queue.waiting()));
   wqe_requests_.push(now, nic_.index_of(qp), now + nic_.clock.period_ps());
 }

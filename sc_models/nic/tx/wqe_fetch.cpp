@@ -27,7 +27,12 @@ void WqeFetch::step(TimePs now) {
     }
     const std::uint32_t index = requests_.pop(now);
     const std::uint32_t bytes = nic_.qps[index].wqes_in_fetch * config.wqe_bytes;
-    pcie_.read(now, std::uint64_t{index} << 16, bytes, *this, index, false);
+    if (nic_.host_port != nullptr) {
+      const HostPort& host = *nic_.host_port;
+      pcie_.read(now, host.wqe_address(index), bytes, *this, index, false, nic_.host_port->wqe_buffer(index));
+    } else {
+      pcie_.read(now, std::uint64_t{index} << 16, bytes, *this, index, false);
+    }
     slot.busy(now, next_start_);
   }
   requests_.wait_ready(next_start_);
@@ -38,6 +43,7 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const auto index = static_cast<std::uint32_t>(cookie);
   Qp& qp = nic_.qps[index];
   pcie_.release_completion_buffer(now, qp.wqes_in_fetch * config.wqe_bytes);
+  if (nic_.host_port != nullptr && !nic_.host_port->take_wqes(qp)) sack_processor_->responder_failed(now, qp);
   qp.wqes_held += qp.wqes_in_fetch;
   for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.requestor->post(qp.send_queue.fetch(), done_at);
   if (qp.requestor->state() == QpState::error) {

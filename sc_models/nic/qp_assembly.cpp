@@ -1,0 +1,73 @@
+#include "nic/qp_assembly.h"
+
+#include <fmt/format.h>
+
+#include "mrc/control/congestion_registry.h"
+
+namespace mrc {
+
+QpAssembly::QpAssembly(NicContext& nic)
+    : nic_(nic),
+      profile_(make_auto_profile(nic.scenario.protocol, nic.config.nic.ports,
+                                 KeyedRandom(nic.scenario.seed, fmt::format("nic{}.ev_profile", nic.node)))) {}
+
+void QpAssembly::reserve(std::size_t qps) {
+  nic_.qps.reserve(qps);
+  nic_.congestion.reserve(qps);
+}
+
+Qp& QpAssembly::add_qp() {
+  nic_.qps.emplace_back();
+  Qp& qp = nic_.qps.back();
+  qp.number = NicContext::kFirstQpNumber + static_cast<QpNumber>(nic_.qps.size() - 1);
+  return qp;
+}
+
+CongestionDomain& QpAssembly::congestion_for(NodeId peer) {
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
+  CongestionDomain*& shared = congestion_of_peer_[peer];
+  if (shared != nullptr && protocol.congestion_scope != CongestionScope::qp) return *shared;
+  CongestionConfig config = nic_.scenario.cc;
+  config.line_rate_gbps = nic_.config.nic.port_gbps * nic_.config.nic.ports;
+  nic_.congestion.push_back({make_congestion_control(config, protocol), {}});
+  shared = &nic_.congestion.back();
+  return *shared;
+}
+
+std::unique_ptr<PathTable> QpAssembly::make_table(const std::string& owner) const {
+  return std::make_unique<PathTable>(
+      profile_, nic_.scenario.protocol, nic_.config.nic.ports,
+      KeyedRandom(nic_.scenario.seed, fmt::format("nic{}.path_table.{}", nic_.node, owner)));
+}
+
+void QpAssembly::give_paths(Qp& qp) {
+  const PathTableScope scope = nic_.scenario.protocol.path_table_scope;
+  if (scope == PathTableScope::qp) {
+    qp.own_paths = make_table(fmt::format("qp{}", qp.number));
+    qp.paths = qp.own_paths.get();
+    path_tables_.push_back(qp.paths);
+    return;
+  }
+  const bool by_destination = scope == PathTableScope::destination;
+  auto& table = shared_paths_[by_destination ? qp.peer : 0];
+  if (!table) {
+    table = make_table(by_destination ? fmt::format("nic{}", qp.peer) : "profile");
+    path_tables_.push_back(table.get());
+  }
+  qp.paths = table.get();
+}
+
+void QpAssembly::add_requestor(Qp& qp, Psn first_psn) {
+  qp.congestion = &congestion_for(qp.peer);
+  give_paths(qp);
+  qp.requestor = std::make_unique<Requestor>(nic_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
+  bring_up(*qp.requestor);
+}
+
+void QpAssembly::add_responder(Qp& qp, Psn first_psn) {
+  qp.responder = std::make_unique<Responder>(nic_.scenario.protocol, first_psn, nic_.bitmaps, nic_.protection, kDomain,
+                                             QpPeer{.node = qp.peer});
+  bring_up(*qp.responder);
+}
+
+}  // namespace mrc
