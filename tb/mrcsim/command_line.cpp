@@ -12,9 +12,11 @@
 #include "mrcsim/params_command.h"
 #include "mrcsim/rtl_selection.h"
 #include "mrcsim/run_command.h"
+#include "mrcsim/sweep_command.h"
 #include "mrcsim/trace_command.h"
 #include "parameters/registry.h"
 #include "results/output_directory.h"
+#include "study/study_error.h"
 #include "traffic/trace_error.h"
 
 namespace mrc {
@@ -60,6 +62,7 @@ int run_command_line(int argc, char** argv) {
   add_run_command(app, exit_code);
   add_params_command(app);
   add_trace_command(app, exit_code);
+  add_sweep_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -71,6 +74,8 @@ int run_command_line(int argc, char** argv) {
   } catch (const RtlSelectionError& error) {
     return bad_input(error);
   } catch (const OutputError& error) {
+    return bad_input(error);
+  } catch (const StudyError& error) {
     return bad_input(error);
   } catch (const std::invalid_argument& error) {
     return bad_input(error);

@@ -21,17 +21,20 @@ void ProgressLine::finish() {
 }
 
 void ProgressLine::update(const Progress& progress) {
+  if (wanted_) update(progress.share, fmt::format("{:.0f} us simulated", progress.simulated_us));
+}
+
+void ProgressLine::update(double share, const std::string& text) {
   constexpr auto interval = std::chrono::milliseconds(100);
   const auto now = Clock::now();
   if (!wanted_ || now - last_ < interval) return;
   last_ = now;
   drawn_ = true;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const int filled = static_cast<int>(30 * std::clamp(progress.share, 0.0, 1.0));
-  const std::string left =
-      progress.share > 0.01 ? fmt::format(", {:.0f} s left", elapsed * (1 - progress.share) / progress.share) : "";
-  fmt::print(stderr, "\r\033[K[{:<30}] {:3.0f} %  {:.0f} us simulated{}",
-             std::string(static_cast<std::size_t>(filled), '='), 100 * progress.share, progress.simulated_us, left);
+  const int filled = static_cast<int>(30 * std::clamp(share, 0.0, 1.0));
+  const std::string left = share > 0.01 ? fmt::format(", {:.0f} s left", elapsed * (1 - share) / share) : "";
+  fmt::print(stderr, "\r\033[K[{:<30}] {:3.0f} %  {}{}", std::string(static_cast<std::size_t>(filled), '='),
+             100 * share, text, left);
   std::fflush(stderr);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "simulation.h"
 
@@ -15,6 +16,8 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void update(const Progress& progress);
+  /// `share` of the work is done, in [0, 1]; `text` stands behind the bar.
+  void update(double share, const std::string& text);
   /// Takes the line off the terminal.
   void finish();
 

@@ -1,0 +1,80 @@
+#include "mrcsim/study_options.h"
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "mrcsim/exit_code.h"
+#include "study/interruption.h"
+#include "study/local_pool.h"
+#include "study/slurm_array.h"
+#include "study/study_error.h"
+
+namespace mrc {
+namespace {
+
+std::unique_ptr<Executor> make_executor(const StudyOptions& options) {
+  if (options.on == "slurm") {
+    return std::make_unique<SlurmArray>(Campaign::folder_of(options.database), options.sbatch, options.jobs);
+  }
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  return std::make_unique<LocalPool>(options.jobs > 0 ? options.jobs : cores);
+}
+
+std::string describe(const StudyProgress& p) {
+  return fmt::format("{} of {} runs, {} at work{}", p.done, p.wanted, p.running,
+                     p.failed > 0 ? fmt::format(", {} failed", p.failed) : "");
+}
+
+}  // namespace
+
+void add_study_options(CLI::App& command, StudyOptions& options, std::uint32_t default_seeds) {
+  options.seeds = default_seeds;
+  command.add_option("SCENARIO", options.scenario, "scenario file (TOML)")->required();
+  command.add_option("--set", options.assignments, "key=value for all runs; wins over the file, may be repeated")
+      ->take_all()
+      ->expected(1, -1);
+  command
+      .add_option("--seeds", options.seeds,
+                  fmt::format("runs of each point, with seeds from the scenario's on; default: {}", default_seeds))
+      ->check(CLI::Range(1, 10'000));
+  command.add_option("-j,--jobs", options.jobs, "runs at a time; default: one a core, or all that a cluster lets")
+      ->check(CLI::Range(1, 100'000));
+  command.add_option("--db", options.database, "SQLite file that keeps the runs; default: study.sqlite");
+  command.add_option("--on", options.on, "local: processes on this machine; slurm: a job array")
+      ->check(CLI::IsMember({"local", "slurm"}));
+  command.add_option("--sbatch", options.sbatch, "with --on slurm: an option for sbatch, may be repeated")->take_all();
+  command.add_flag("--quiet", options.quiet, "no table, no progress");
+}
+
+std::string typed_command() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string command("mrcsim");
+  std::string argument;
+  std::getline(file, argument, '\0');
+  while (std::getline(file, argument, '\0')) command += " " + argument;
+  return command;
+}
+
+std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress) {
+  catch_interruption();
+  return std::make_unique<Campaign>(RunSubject{options.scenario, options.assignments}, database, make_executor(options),
+                                    [&progress](const StudyProgress& p) {
+                                      progress.update(p.wanted == 0 ? 1.0 : double(p.done) / double(p.wanted),
+                                                      describe(p));
+                                    });
+}
+
+int run_study(const StudyOptions& options, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const StudyInterrupted&) {
+    fmt::print(stderr, "\nmrcsim: interrupted; what is done is in {}, the same command goes on from there\n",
+               options.database);
+    return kExitInterrupted;
+  }
+}
+
+}  // namespace mrc

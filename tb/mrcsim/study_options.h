@@ -1,0 +1,39 @@
+// What sweep and size have in common on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mrcsim/progress.h"
+#include "study/campaign.h"
+
+namespace mrc {
+
+struct StudyOptions {
+  std::string scenario;
+  std::vector<std::string> assignments;
+  std::uint32_t seeds = 1;
+  std::uint32_t jobs = 0;  ///< 0: one a core; on a cluster as many as it lets
+  std::string database = "study.sqlite";
+  std::string on = "local";
+  std::vector<std::string> sbatch;
+  bool quiet = false;
+};
+
+/// `default_seeds` goes into the options and their help.
+void add_study_options(CLI::App& command, StudyOptions& options, std::uint32_t default_seeds);
+
+/// The command line as it was typed, to be kept with the study.
+std::string typed_command();
+
+/// A campaign with the executor that the options ask for, drawing `progress`. Signals are caught from here on.
+std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress);
+
+/// Calls `body`; after an interruption says what is done and how to go on, and returns the exit code for it.
+int run_study(const StudyOptions& options, const std::function<int()>& body);
+
+}  // namespace mrc

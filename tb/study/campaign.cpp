@@ -1,0 +1,120 @@
+#include "study/campaign.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "study/interruption.h"
+#include "study/study_error.h"
+
+namespace mrc {
+
+namespace fs = std::filesystem;
+
+fs::path Campaign::folder_of(const std::string& database) {
+  return fs::absolute(database).string() + ".runs";
+}
+
+Campaign::Campaign(RunSubject subject, StudyDatabase& database, std::unique_ptr<Executor> executor,
+                   OnProgress on_progress)
+    : subject_(std::move(subject)),
+      database_(database),
+      executor_(std::move(executor)),
+      on_progress_(std::move(on_progress)),
+      folder_(folder_of(database.path())) {
+  fs::create_directories(folder_);
+  lock_ = open((folder_ / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+  if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    if (lock_ >= 0) close(lock_);
+    throw StudyError(fmt::format("{}: another mrcsim works with it; wait for its end or choose another file with --db",
+                                 database_.path()));
+  }
+}
+
+Campaign::~Campaign() {
+  std::error_code ignored;
+  // Nothing left to fetch: nothing stays beside the database.
+  bool empty = true;
+  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    empty = empty && (name == "lock" || name == "slurm_tasks" || name.starts_with("array_"));
+  }
+  if (empty) fs::remove_all(folder_, ignored);
+  close(lock_);
+}
+
+RunJob Campaign::job_of(const RunSpec& spec) const {
+  RunJob job{.digest = spec.digest,
+             .arguments = {"run", fs::absolute(subject_.scenario).string()},
+             .folder = folder_ / spec.digest};
+  for (const std::string& assignment : subject_.assignments) {
+    job.arguments.insert(job.arguments.end(), {"--set", assignment});
+  }
+  for (const auto& [key, value] : spec.settings) {
+    job.arguments.insert(job.arguments.end(), {"--set", key + "=" + value});
+  }
+  job.arguments.insert(job.arguments.end(),
+                       {"--seed", fmt::format("{}", spec.seed), "--quiet", "--out", job.folder.string()});
+  return job;
+}
+
+std::vector<RunRecord> Campaign::run(const std::vector<RunSpec>& specs) {
+  check_interruption();
+  std::vector<RunSpec> todo;
+  std::set<std::string> seen;
+  StudyProgress progress;
+  database_.sqlite().execute("BEGIN");
+  for (const RunSpec& spec : specs) {
+    if (!seen.insert(spec.digest).second) continue;
+    RunRecord record = database_.plan(spec, subject_.scenario, own_build());
+    // What a study that was killed had finished, or a cluster meanwhile has.
+    if (record.state != "done") {
+      const RunJob job = job_of(spec);
+      if (const auto outcome = left_behind(job)) {
+        database_.store(spec.digest, *outcome);
+        clear(job);
+        record.state = "done";
+      }
+    }
+    if (record.state == "done") {
+      ++progress.known;
+    } else {
+      todo.push_back(spec);
+    }
+  }
+  database_.sqlite().execute("COMMIT");
+  known_ += progress.known;
+  progress.wanted = todo.size();
+  if (!todo.empty()) execute(todo, progress);
+  check_interruption();
+  std::vector<RunRecord> records;
+  for (const RunSpec& spec : specs) records.push_back(*database_.find(spec.digest));
+  return records;
+}
+
+void Campaign::execute(const std::vector<RunSpec>& todo, StudyProgress progress) {
+  std::vector<RunJob> jobs;
+  for (const RunSpec& spec : todo) jobs.push_back(job_of(spec));
+  on_progress_(progress);
+  executor_->execute(jobs, {.done =
+                                [&](std::size_t job, const RunOutcome& outcome) {
+                                  database_.store(jobs[job].digest, outcome);
+                                  clear(jobs[job]);
+                                  ++progress.done;
+                                  ++executed_;
+                                  progress.failed += outcome.exit_code != 0 ? 1U : 0U;
+                                  on_progress_(progress);
+                                },
+                            .tick =
+                                [&](std::size_t running) {
+                                  progress.running = running;
+                                  on_progress_(progress);
+                                }});
+}
+
+}  // namespace mrc

@@ -1,0 +1,28 @@
+#include "study/interruption.h"
+
+#include <atomic>
+#include <csignal>
+
+#include "study/study_error.h"
+
+namespace mrc {
+namespace {
+
+std::atomic<bool> flag{false};
+
+}  // namespace
+
+void catch_interruption() {
+  std::signal(SIGINT, [](int) { flag = true; });
+  std::signal(SIGTERM, [](int) { flag = true; });
+}
+
+bool interrupted() {
+  return flag.load();
+}
+
+void check_interruption() {
+  if (interrupted()) throw StudyInterrupted("interrupted");
+}
+
+}  // namespace mrc

@@ -1,0 +1,12 @@
+// Ctrl-C and SIGTERM end a study between two looks at its runs, not in the middle of a write.
+#pragma once
+
+namespace mrc {
+
+/// From now on the signals set a flag.
+void catch_interruption();
+bool interrupted();
+/// Throws StudyInterrupted once the flag is set.
+void check_interruption();
+
+}  // namespace mrc
