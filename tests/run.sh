@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+label=
 long_labels='fuzz|mutation|formal|validate|slurm|browser|coverage|long'
 select=(-LE "$long_labels")
 if [ "${1:-}" = --long ]; then
@@ -13,7 +14,9 @@ if [ "${1:-}" = --long ]; then
   shift 2
 fi
 
-tb/install.sh tb/packages.txt tests/packages.txt
+packages=(tb/packages.txt tests/packages.txt)
+[ -z "$label" ] || [ ! -f "tests/$label/packages.txt" ] || packages+=("tests/$label/packages.txt")
+tb/install.sh "${packages[@]}"
 tb/build.sh build
 cd build
 ctest --no-tests=error --output-on-failure --progress -j "$(nproc)" "${select[@]}" "$@"

@@ -1,0 +1,145 @@
+// What srv6_encap promises about its streams (rtl/srv6_encap/README.md), for every input that keeps the contract.
+// Proved at any width; the smallest legal one has every corner case.
+module srv6_encap_properties
+  import mrc_pkg::*;
+#(
+  parameter  int unsigned DataWidth  = 384,
+  localparam int unsigned DataBytes  = DataWidth / 8,
+  localparam int unsigned CountWidth = $clog2(DataBytes + 1)
+) (
+  input  logic                  clk_i,
+  input  logic                  in_valid_i,
+  input  logic [DataWidth-1:0]  in_data_i,
+  input  logic [CountWidth-1:0] in_bytes_i,
+  input  logic                  in_eop_i,
+  input  srv6_encap_meta_t      in_meta_i,
+  input  logic                  out_ready_i,
+  // Any packet and any byte of it: what is proved of these is proved of all.
+  input  logic                  follow_i,
+  input  logic [15:0]           position_i
+);
+
+  localparam int unsigned MostBytes = 4 * DataBytes;  // of a packet, so that counters stay small
+
+  logic rst_ni = 1'b0;
+  logic in_packet_q = 1'b0;
+  logic in_sop;
+  assign in_sop = !in_packet_q;
+
+  logic                  in_ready_o, out_valid_o, out_sop_o, out_eop_o;
+  logic [DataWidth-1:0]  out_data_o;
+  logic [CountWidth-1:0] out_bytes_o;
+  srv6_encap #(.DataWidth(DataWidth)) dut (
+    .clk_i, .rst_ni, .in_valid_i, .in_ready_o, .in_data_i, .in_bytes_i, .in_sop_i(in_sop), .in_eop_i, .in_meta_i,
+    .out_valid_o, .out_ready_i, .out_data_o, .out_bytes_o, .out_sop_o, .out_eop_o
+  );
+
+  logic in_taken, out_taken;
+  assign in_taken  = rst_ni && in_valid_i && in_ready_o;
+  assign out_taken = rst_ni && out_valid_o && out_ready_i;
+
+  // Bytes of the packet that enters, of the one that leaves, and of up to three that are inside.
+  logic [15:0]      in_count_q  = '0;
+  logic [15:0]      out_count_q = '0;
+  logic [2:0][15:0] size_q      = '0;
+  logic [1:0]       inside_q    = '0;
+  logic             out_packet_q = 1'b0;
+  logic [15:0]      in_total, out_total;
+  assign in_total  = in_count_q + 16'(in_bytes_i);
+  assign out_total = out_count_q + 16'(out_bytes_o);
+
+  logic in_ends, out_ends;
+  assign in_ends  = in_taken && in_eop_i;
+  assign out_ends = out_taken && out_eop_o;
+
+  // The byte that is followed: in which packet inside it is (0 is the next to leave), and what it was.
+  logic       followed_q = 1'b0;
+  logic       known_q    = 1'b0;
+  logic [1:0] ahead_q    = '0;
+  logic [7:0] value_q    = '0;
+  logic [15:0] position_q = '0;
+  logic       starts, looks, found;
+  logic [15:0] position;
+  assign starts   = in_taken && in_sop && follow_i && !followed_q;
+  assign looks    = in_taken && (starts || (followed_q && !known_q));
+  assign position = starts ? position_i : position_q;
+  assign found    = looks && position >= in_count_q && position < in_total;
+
+  logic                  held_q = 1'b0;
+  logic [DataWidth-1:0]  held_data_q;
+  logic [CountWidth-1:0] held_bytes_q;
+  logic                  held_sop_q, held_eop_q;
+
+  always_ff @(posedge clk_i) begin
+    rst_ni <= 1'b1;
+    if (in_taken) begin
+      in_packet_q <= !in_eop_i;
+      in_count_q  <= in_eop_i ? '0 : in_total;
+    end
+    if (out_taken) begin
+      out_packet_q <= !out_eop_o;
+      out_count_q  <= out_eop_o ? '0 : out_total;
+    end
+    if (out_ends) size_q <= {16'b0, size_q[2:1]};
+    if (in_ends) size_q[inside_q - 2'(out_ends)] <= in_total;
+    inside_q <= inside_q + 2'(in_ends) - 2'(out_ends);
+
+    if (starts) begin
+      followed_q <= 1'b1;
+      position_q <= position_i;
+      ahead_q    <= inside_q - 2'(out_ends);
+    end else if (followed_q && out_ends) begin
+      ahead_q <= ahead_q - 2'd1;
+      if (ahead_q == 2'd0) begin
+        followed_q <= 1'b0;
+        known_q    <= 1'b0;
+      end
+    end
+    if (found) begin
+      known_q <= 1'b1;
+      value_q <= in_data_i[8*(position-in_count_q)+:8];
+    end
+    // The packet is shorter than that.
+    if (looks && !found && in_eop_i) followed_q <= 1'b0;
+
+    held_q       <= rst_ni && out_valid_o && !out_ready_i;
+    held_data_q  <= out_data_o;
+    held_bytes_q <= out_bytes_o;
+    held_sop_q   <= out_sop_o;
+    held_eop_q   <= out_eop_o;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      // The contract of the input.
+      if (in_valid_i) begin
+        assume (in_bytes_i != '0 && in_bytes_i <= CountWidth'(DataBytes));
+        assume (in_eop_i || in_bytes_i == CountWidth'(DataBytes));
+        assume (in_total <= 16'(MostBytes));
+      end
+
+      // An offered beat stays as it is until it is taken.
+      if (held_q) begin
+        assert (out_valid_o);
+        assert (out_data_o == held_data_q && out_bytes_o == held_bytes_q);
+        assert (out_sop_o == held_sop_q && out_eop_o == held_eop_q);
+      end
+      if (out_valid_o) begin
+        // Every beat but the last is full, and none is empty.
+        assert (out_bytes_o != '0 && out_bytes_o <= CountWidth'(DataBytes));
+        assert (out_eop_o || out_bytes_o == CountWidth'(DataBytes));
+        // Packets do not mix.
+        assert (out_sop_o == !out_packet_q);
+        // No packet is lost, none comes twice, none leaves before it is in, and each is 40 bytes longer.
+        if (out_eop_o) assert (inside_q != 2'd0 && out_total == size_q[0] + 16'd40);
+      end
+      assert (inside_q <= 2'd3);
+      // Any byte leaves 40 places behind where it came in.
+      if (out_valid_o && known_q && ahead_q == 2'd0 && out_count_q <= position_q + 16'd40 &&
+          out_total > position_q + 16'd40) begin
+        assert (out_data_o[8*(position_q + 16'd40 - out_count_q)+:8] == value_q);
+      end
+    end
+  end
+
+endmodule
