@@ -13,6 +13,7 @@
 #include "nic/nic.h"
 #include "nic/packet_capture.h"
 #include "nic/qp_assembly.h"
+#include "results/latency_terms.h"
 #include "results/limits.h"
 #include "results/sram_table.h"
 
@@ -27,6 +28,16 @@ constexpr std::array<const char*, kEvStates> kEvStateNames{"good", "skip", "assu
 
 double us(TimePs time) {
   return static_cast<double>(time) / static_cast<double>(kPsPerUs);
+}
+
+/// Mean and quantiles of sorted times; precondition: not empty.
+RunResult::MessageTime spread_of(const std::vector<TimePs>& times) {
+  double sum = 0;
+  for (const TimePs time : times) sum += us(time);
+  const auto quantile = [&](double q) {
+    return us(times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1) + 0.5)]);
+  };
+  return {sum / static_cast<double>(times.size()), quantile(0.5), quantile(0.99), us(times.back())};
 }
 
 }  // namespace
@@ -409,12 +420,23 @@ void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs 
   std::vector<TimePs> times = host.message_times;
   if (times.empty()) return;
   std::sort(times.begin(), times.end());
-  double sum = 0;
-  for (const TimePs time : times) sum += us(time);
-  const auto quantile = [&](double q) {
-    return us(times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1) + 0.5)]);
-  };
-  result.message_time_us = {sum / static_cast<double>(times.size()), quantile(0.5), quantile(0.99), us(times.back())};
+  result.message_time_us = spread_of(times);
+}
+
+void Simulation::collect_one_way(RunResult& result) const {
+  std::vector<TimePs> times;
+  for (std::uint32_t i = 0; i < workload_.nodes.size(); ++i) {
+    const WorkNode& send = workload_.nodes[i];
+    if (send.kind != WorkKind::send || send.match == kNoWork) continue;
+    const Host& sender = *nodes_[node_of_rank_[send.rank]]->host;
+    const Host& receiver = *nodes_[node_of_rank_[send.peer]]->host;
+    const TimePs known = receiver.known_at(send.match);
+    if (known != kNever) times.push_back(known - sender.posted_at(i));
+  }
+  if (times.empty()) return;
+  std::sort(times.begin(), times.end());
+  const auto spread = spread_of(times);
+  result.one_way_us = {times.size(), spread.mean, spread.p50, spread.p99, spread.max};
 }
 
 RunResult Simulation::collect(RunStatus status, std::vector<std::string> details) {
@@ -442,6 +464,8 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
                                static_cast<std::uint32_t>(node->context.qps.size()));
     }
   }
+  collect_one_way(result);
+  result.latency_terms = latency_terms(scenario_, kSmallWriteBytes);
   const ImpairmentCounts impairments = fabric_->impairments();
   result.packets.dropped += fabric_->dropped() + fabric_->without_route();
   result.packets.trimmed = impairments.trimmed;

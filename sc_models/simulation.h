@@ -72,6 +72,7 @@ class Simulation {
   void sample_series();
   std::vector<std::string> describe_stall() const;
 
+  void collect_one_way(RunResult& result) const;
   RunResult collect(RunStatus status, std::vector<std::string> details);
   void collect_node(RunResult& result, const Node& node, TimePs end) const;
   /// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.

@@ -58,7 +58,7 @@ void Host::begin(TimePs now, std::uint32_t index) {
       alarms_.push({now + node.duration, index, false});
       return;
     case WorkKind::receive:
-      if (node_state.arrived) finish(now, index);
+      if (node_state.arrived) finish_receive(now, index);
       return;
     case WorkKind::send: {
       const auto channel = channel_of_peer_.at(node_of_rank_[node.peer]);
@@ -67,6 +67,14 @@ void Host::begin(TimePs now, std::uint32_t index) {
       nic_.tx_work.begin(now);
       return;
     }
+  }
+}
+
+void Host::finish_receive(TimePs now, std::uint32_t index) {
+  if (state(index).known_at <= now) {
+    finish(now, index);
+  } else {
+    alarms_.push({state(index).known_at, index, false});
   }
 }
 
@@ -117,7 +125,8 @@ void Host::received(TimePs now, std::uint32_t index) {
   progress_ += bytes;
   statistics_.received_bytes += bytes;
   node_state.arrived = true;
-  if (node_state.started) finish(now, index);
+  node_state.known_at = now + ps(nic_.config.host.residual_ns);
+  if (node_state.started) finish_receive(now, index);
 }
 
 void Host::compare(const Chunk& chunk, const Channel& channel) {

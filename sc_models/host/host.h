@@ -1,5 +1,5 @@
-// A node's host with its accelerator: plays the ranks that sit on the node, posts work requests, rings the doorbell, polls
-// the completion queue, and compares what arrived with what was sent before a buffer is used again.
+// A node's host with its accelerator: plays the ranks that sit on the node, posts work requests, rings the doorbell,
+// polls the completion queue, and compares what arrived with what was sent before a buffer is used again.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ namespace mrc {
 /// Registered memory and QPs towards one peer.
 struct Channel {
   NodeId peer = 0;
-  std::vector<std::uint32_t> qps;       ///< QP indices, used in turn
-  std::uint64_t source_base = 0;        ///< region that messages are taken from, `source_bytes` long
+  std::vector<std::uint32_t> qps;  ///< QP indices, used in turn
+  std::uint64_t source_base = 0;   ///< region that messages are taken from, `source_bytes` long
   std::uint64_t source_bytes = 0;
-  std::uint64_t destination_base = 0;   ///< region at the peer, `slots` x `slot_bytes`
-  std::uint64_t slot_bytes = 0;         ///< longest piece of a message, a multiple of 4 KiB
-  std::uint64_t slot_stride = 0;        ///< between slots, room for traffic.offset_bytes included
+  std::uint64_t destination_base = 0;  ///< region at the peer, `slots` x `slot_bytes`
+  std::uint64_t slot_bytes = 0;        ///< longest piece of a message, a multiple of 4 KiB
+  std::uint64_t slot_stride = 0;       ///< between slots, room for traffic.offset_bytes included
   std::uint32_t rkey = 0;
   const HostMemory* peer_memory = nullptr;
   std::vector<std::uint32_t> free_slots;
-  Ring<std::uint32_t> pending;          ///< send nodes not wholly posted
-  std::uint64_t posted_of_first = 0;    ///< bytes of pending.front() already posted
-  std::uint64_t sequence = 0;           ///< pieces posted
-  std::uint32_t turn = 0;               ///< of qps, a message each
+  Ring<std::uint32_t> pending;        ///< send nodes not wholly posted
+  std::uint64_t posted_of_first = 0;  ///< bytes of pending.front() already posted
+  std::uint64_t sequence = 0;         ///< pieces posted
+  std::uint32_t turn = 0;             ///< of qps, a message each
 };
 
 struct HostStatistics {
@@ -45,7 +45,7 @@ struct HostStatistics {
   std::uint64_t messages_completed = 0;
   std::uint64_t messages_failed = 0;
   std::uint64_t corrupted_bytes = 0;
-  std::string first_corruption;          ///< where, empty without one
+  std::string first_corruption;  ///< where, empty without one
   std::string first_failure;
   std::vector<TimePs> message_times;
 };
@@ -62,6 +62,12 @@ class Host : public Box {
 
   std::uint64_t nodes_left() const { return nodes_left_; }
   const HostStatistics& statistics() const { return statistics_; }
+  /// When a send of this host was posted; precondition: it was.
+  TimePs posted_at(std::uint32_t node) const { return states_[local_[node]].posted_at; }
+  /// When software of this host could act on a receive, kNever while it cannot.
+  TimePs known_at(std::uint32_t node) const {
+    return states_[local_[node]].arrived ? states_[local_[node]].known_at : kNever;
+  }
   /// Bytes of the messages that were completed or received; grows while the node makes progress.
   std::uint64_t progress() const { return progress_; }
   /// A computation is under way, or work has a start that has not come: waiting for these is no stall.
@@ -80,6 +86,7 @@ class Host : public Box {
     std::uint32_t waits_for = 0;
     std::uint32_t chunks_left = 0;
     TimePs posted_at = 0;
+    TimePs known_at = 0;   ///< receive: software acts on the message from here on
     bool arrived = false;  ///< a receive whose message is there before it was asked for
     bool started = false;
     bool done = false;
@@ -98,6 +105,7 @@ class Host : public Box {
   bool mine(const WorkNode& node) const { return node_of_rank_[node.rank] == nic_.node; }
   NodeState& state(std::uint32_t node) { return states_[local_[node]]; }
   void begin(TimePs now, std::uint32_t node);
+  void finish_receive(TimePs now, std::uint32_t node);
   void finish(TimePs now, std::uint32_t node);
   void release_dependents(TimePs now, std::uint32_t node);
   void poll(TimePs now);

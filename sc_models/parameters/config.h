@@ -12,6 +12,9 @@
 
 namespace mrc {
 
+/// What a WQE holds besides inline payload: control and remote address segments of 16 B each, 4 B of length.
+inline constexpr std::uint32_t kWqeHeaderBytes = 36;
+
 /// How far a node is modelled.
 enum class Fidelity : std::uint8_t { detailed, endpoint };
 /// Where a retransmission takes its payload from.
@@ -43,8 +46,8 @@ struct TrafficConfig {
   std::uint64_t buffer_bytes = 16ULL << 20;  ///< registered a side and peer
   std::uint32_t outstanding_messages = 16;   ///< posted and not completed, a peer
   std::uint32_t qps_per_peer = 1;
-  std::uint64_t offset_bytes = 0;            ///< added to the 4 KiB aligned buffer addresses
-  std::uint32_t ranks = 0;  ///< 0 = as many as the trace has
+  std::uint64_t offset_bytes = 0;  ///< added to the 4 KiB aligned buffer addresses
+  std::uint32_t ranks = 0;         ///< 0 = as many as the trace has
   double byte_scale = 1.0;
 };
 
@@ -68,7 +71,8 @@ struct NicConfig {
     PipelineConfig pipeline{2, 1};
     std::uint32_t prefetch_depth = 8;  ///< WQEs held a QP
     std::uint32_t wqe_bytes = 64;
-    std::uint32_t batch = 4;  ///< WQEs a read request
+    std::uint32_t inline_bytes = 0;  ///< messages up to this length lie in their WQE
+    std::uint32_t batch = 4;         ///< WQEs a read request
   } wqe_fetch;
   struct Segmenter {
     PipelineConfig pipeline{4, 1};
@@ -157,9 +161,10 @@ struct PcieConfig {
 
 struct HostConfig {
   PayloadMode payload = PayloadMode::bytes;
-  double post_ns = 100.0;      ///< building a WQE until the doorbell is written
-  double doorbell_ns = 300.0;  ///< MMIO write until the NIC sees it
-  double poll_ns = 50.0;       ///< CQE visible until software knows
+  double post_ns = 100.0;       ///< building a WQE until the doorbell is written
+  double doorbell_ns = 300.0;   ///< MMIO write until the NIC sees it
+  double poll_ns = 50.0;        ///< CQE visible until software knows
+  double residual_ns = 2102.5;  ///< message known until what waits for it starts; fitted, see docs/latency.md
 };
 
 struct NodeConfig {

@@ -18,8 +18,8 @@ namespace mrc {
 using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
 
 enum class ParameterType : std::uint8_t { boolean, integer, real, word, text };
-/// Where a default or a rule comes from.
-enum class ParameterSource : std::uint8_t { spec, api, paper, measured, assumption };
+/// Where a default or a rule comes from; calibrated: fitted once to one published figure.
+enum class ParameterSource : std::uint8_t { spec, api, paper, measured, assumption, calibrated };
 
 struct Parameter {
   std::string name;

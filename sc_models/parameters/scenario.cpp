@@ -172,6 +172,11 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
   require(protocol.penalty_full_share == 0 || protocol.penalty_start_share <= protocol.penalty_full_share,
           fmt::format("protocol.penalty_start_share = {} is above protocol.penalty_full_share = {}",
                       protocol.penalty_start_share, protocol.penalty_full_share));
+  require(node.nic.wqe_fetch.inline_bytes == 0 ||
+              node.nic.wqe_fetch.inline_bytes + kWqeHeaderBytes <= node.nic.wqe_fetch.wqe_bytes,
+          fmt::format("nic.wqe_fetch.inline_bytes = {} does not fit a WQE of nic.wqe_fetch.wqe_bytes = {} behind its "
+                      "{} B of control, address and length",
+                      node.nic.wqe_fetch.inline_bytes, node.nic.wqe_fetch.wqe_bytes, kWqeHeaderBytes));
   require(node.nic.wqe_fetch.batch <= node.nic.wqe_fetch.prefetch_depth,
           fmt::format("nic.wqe_fetch.batch = {} is more than nic.wqe_fetch.prefetch_depth = {}",
                       node.nic.wqe_fetch.batch, node.nic.wqe_fetch.prefetch_depth));

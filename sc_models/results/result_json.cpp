@@ -99,6 +99,11 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                           {"p50", r.message_time_us.p50},
                           {"p99", r.message_time_us.p99},
                           {"max", r.message_time_us.max}};
+  j["one_way_us"] = {{"count", r.one_way_us.count},
+                     {"mean", r.one_way_us.mean},
+                     {"p50", r.one_way_us.p50},
+                     {"p99", r.one_way_us.p99},
+                     {"max", r.one_way_us.max}};
   const RunResult::Packets& p = r.packets;
   j["packets"] = {{"sent", p.sent},           {"control", p.control},
                   {"delivered", p.delivered}, {"retransmitted", p.retransmitted},
@@ -119,6 +124,11 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   }
   j["sram"] = Json::array();
   for (const SramResult& s : r.sram) j["sram"].push_back({{"structure", s.structure}, {"bits", s.bits}});
+  j["latency_terms"] = Json::array();
+  for (const LatencyTerm& t : r.latency_terms) {
+    j["latency_terms"].push_back(
+        {{"term", t.term}, {"ns", t.ns}, {"low_ns", t.low_ns}, {"high_ns", t.high_ns}, {"source", t.source}});
+  }
   j["cost"] = {{"box_steps", r.cost.box_steps}, {"kernel_activations", r.cost.kernel_activations}};
   j["parameters"] = parameters_json(scenario);
   return j.dump(2) + "\n";

@@ -69,6 +69,16 @@ struct SramResult {
   std::uint64_t bits = 0;
 };
 
+/// One part of the time from posting a small write until the receiving software acts on it; see latency_terms.h.
+struct LatencyTerm {
+  std::string term;
+  double ns = 0;
+  double low_ns = 0;  ///< range in which real systems lie, as far as is known
+  double high_ns = 0;
+  std::string source;  ///< as of a parameter
+  std::string from;    ///< the parameters it follows from
+};
+
 struct RunResult {
   std::string scenario;
   std::uint64_t seed = 0;
@@ -95,6 +105,14 @@ struct RunResult {
     double p99 = 0;
     double max = 0;
   } message_time_us;
+  /// Messages that a rank waits for: posted until the software of the receiver acts on them.
+  struct OneWay {
+    std::uint64_t count = 0;
+    double mean = 0;
+    double p50 = 0;
+    double p99 = 0;
+    double max = 0;
+  } one_way_us;
   struct Packets {
     std::uint64_t sent = 0;
     std::uint64_t control = 0;
@@ -113,6 +131,7 @@ struct RunResult {
   std::vector<LimitResult> limits;
   std::vector<RtlResult> rtl;
   std::vector<SramResult> sram;
+  std::vector<LatencyTerm> latency_terms;
   std::vector<EventResult> events;
   Series series{1.0};
 

@@ -40,8 +40,8 @@ void print_markdown() {
       "names; "
       "`--set name=value` wins over the file;\n`[node.nicN]` overrides those marked *node*. Sizes in bytes may be "
       "written as \"512KiB\". "
-      "Sources: spec (OCP MRC 1.0), api (its C headers), paper, measured,\nassumption (open in public; vary it before "
-      "you build on it).\n");
+      "Sources: spec (OCP MRC 1.0), api (its C headers), paper, measured,\ncalibrated (fitted once to one published "
+      "figure), assumption (open in public; vary it before you build on it).\n");
   std::string section;
   for (const Parameter& p : parameters()) {
     if (section_of(p) != section) {

@@ -13,6 +13,7 @@
 #include "traffic/chakra_writer.h"
 #include "traffic/flow_csv.h"
 #include "traffic/load_trace.h"
+#include "traffic/ping_pong.h"
 #include "traffic/ring_all_reduce.h"
 
 namespace mrc {
@@ -22,6 +23,12 @@ struct RingOptions {
   std::uint32_t ranks = 2;
   std::uint64_t bytes = 1 << 20;
   std::uint64_t chunk_bytes = 0;
+  std::string out;
+};
+
+struct PingPongOptions {
+  std::uint32_t count = 100;
+  std::uint64_t bytes = 2;
   std::string out;
 };
 
@@ -36,6 +43,12 @@ struct FlowOptions {
 
 void generate_ring(const RingOptions& options) {
   const Workload workload = make_ring_all_reduce(options.ranks, options.bytes, options.chunk_bytes);
+  write_chakra(workload, options.out);
+  fmt::print("{}: {} ranks, {} sends, {} B\n", options.out, workload.ranks, workload.sends(), workload.bytes());
+}
+
+void generate_ping_pong(const PingPongOptions& options) {
+  const Workload workload = make_ping_pong(options.count, options.bytes);
   write_chakra(workload, options.out);
   fmt::print("{}: {} ranks, {} sends, {} B\n", options.out, workload.ranks, workload.sends(), workload.bytes());
 }
@@ -71,6 +84,15 @@ void add_generate(CLI::App& trace) {
       ->transform(CLI::AsSizeValue(false));
   all_reduce->add_option("--out", ring->out, "file name with {rank}")->required();
   all_reduce->callback([ring] { generate_ring(*ring); });
+
+  auto ping = std::make_shared<PingPongOptions>();
+  CLI::App* ping_pong = generate->add_subcommand(
+      "ping_pong", "Two ranks that answer each other's messages, as Chakra execution traces, a file a rank");
+  ping_pong->add_option("--count", ping->count, "messages of each rank")->check(CLI::Range(1, 1'000'000));
+  ping_pong->add_option("--bytes", ping->bytes, "length of each, such as 2 or 4KiB")
+      ->transform(CLI::AsSizeValue(false));
+  ping_pong->add_option("--out", ping->out, "file name with {rank}")->required();
+  ping_pong->callback([ping] { generate_ping_pong(*ping); });
 
   auto flow = std::make_shared<FlowOptions>();
   CLI::App* flows = generate->add_subcommand("flows", "Equal flows from one rank to another as a flow CSV");

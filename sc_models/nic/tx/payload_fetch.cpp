@@ -19,8 +19,13 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
   in_.connect(this);
 }
 
-bool PayloadFetch::from_sram(const Packet& packet) const {
-  return packet.retransmission && nic_.config.nic.retransmit_buffer.store == RetransmitStore::payload;
+bool PayloadFetch::on_nic(const Packet& packet) const {
+  // A retransmission of an inline message finds its WQE gone and takes the payload from where it lies in memory.
+  // A host behind a port hands over no WQEs with payload in them.
+  if (!packet.retransmission) {
+    return nic_.host_port == nullptr && packet.dma_length <= nic_.config.nic.wqe_fetch.inline_bytes;
+  }
+  return nic_.config.nic.retransmit_buffer.store == RetransmitStore::payload;
 }
 
 void PayloadFetch::step(TimePs now) {
@@ -48,7 +53,7 @@ void PayloadFetch::step(TimePs now) {
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
   TxPacket tx = in_.pop(now);
-  tx.from_sram = from_sram(*tx.packet);
+  tx.from_sram = on_nic(*tx.packet);
   std::byte* into = nullptr;
   if (nic_.host_port != nullptr) {
     tx.packet->payload = into = nic_.host_port->payload_buffer(tx.qp, tx.packet->psn);

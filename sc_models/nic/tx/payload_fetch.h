@@ -27,8 +27,8 @@ class PayloadFetch : public Box, private ReadClient {
 
  private:
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
-  /// The NIC still holds the payload of a retransmission when it stores payloads.
-  bool from_sram(const Packet& packet) const;
+  /// The NIC holds the payload: in the WQE, or of a retransmission when it stores payloads.
+  bool on_nic(const Packet& packet) const;
 
   NicContext& nic_;
   PcieDma& pcie_;
