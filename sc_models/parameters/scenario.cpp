@@ -217,6 +217,17 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   for (const auto& [id, node] : s.node_override) check_node(s, node, nodes[id], place);
 }
 
+ScenarioConfig make_scenario(const ScenarioOverrides& overrides) {
+  std::vector<Assignment> assignments;
+  for (const std::string& text : overrides.assignments) assignments.push_back(parse_assignment(text));
+  ScenarioConfig scenario;
+  scenario.name = "defaults";
+  apply_assignments(scenario, assignments);
+  if (overrides.seed) scenario.seed = *overrides.seed;
+  check_scenario(scenario, "parameters");
+  return scenario;
+}
+
 ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides) {
   Collector collector(path);
   try {

@@ -21,6 +21,9 @@ struct ScenarioOverrides {
 /// half-read. Paths in the result are resolved against the file's folder.
 ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides);
 
+/// The defaults with what the overrides say, for who has no scenario file. Throws ParameterError.
+ScenarioConfig make_scenario(const ScenarioOverrides& overrides);
+
 /// Rules between parameters; throws ParameterError whose message begins with `place`.
 void check_scenario(const ScenarioConfig& scenario, const std::string& place);
 

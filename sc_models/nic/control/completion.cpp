@@ -43,9 +43,10 @@ void Completion::step(TimePs now) {
   slot.busy(now, next_start_);
   const TimePs visible = times.last_end + pcie_.write_latency();
   const Cqe cqe = in_.pop(now);
-  if (port != nullptr) port->complete(visible, cqe);
   // Behind a host port this queue holds what its software has not taken yet, so that a full one stops the NIC.
-  host_queue_->push(now, cqe, visible + static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0));
+  if (port != nullptr) port->complete(visible, cqe);
+  const auto poll = port != nullptr ? 0 : static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0);
+  host_queue_->push(now, cqe, visible + poll);
   in_.wait_ready(next_start_);
 }
 
