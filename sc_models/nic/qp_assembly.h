@@ -1,5 +1,5 @@
-// Makes the halves of a node's QPs: path table, congestion control, requestor, responder, as the scenario says who shares
-// what. Used where a scenario is built and where a platform's software sets a QP up.
+// Makes the halves of a node's QPs: path table, congestion control, requestor, responder, as the scenario says who
+// shares what. Used where a scenario is built and where a platform's software sets a QP up.
 #pragma once
 
 #include <map>

@@ -21,8 +21,8 @@ struct HostRead {
   std::uint64_t sequence = 0;  ///< of PcieDma, as `job`
   std::byte* into = nullptr;   ///< where the bytes go; null: nobody looks at them (a QP context)
   std::uint32_t bytes = 0;
-  std::uint32_t job = 0;       ///< of PcieDma, to be handed back
-  TimePs return_ps = 0;        ///< from the memory's answer until the completion is at the NIC's end of the link
+  std::uint32_t job = 0;  ///< of PcieDma, to be handed back
+  TimePs return_ps = 0;   ///< from the memory's answer until the completion is at the NIC's end of the link
 };
 
 class HostPort {

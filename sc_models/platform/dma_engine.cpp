@@ -49,7 +49,6 @@ void DmaEngine::read(TimePs at, const HostRead& request) {
   DmaTransaction* transaction = pool_.acquire();
   transaction->read = request;
   transaction->due = at;
-  transaction->behind_all_writes = transaction->completion = transaction->answered = false;
   transaction->bytes.resize(request.into == nullptr ? request.bytes : 0);
   transaction->set_command(tlm::TLM_READ_COMMAND);
   transaction->set_address(request.address);
@@ -66,7 +65,6 @@ void DmaEngine::write(TimePs at, std::uint64_t address, const std::byte* source,
   transaction->due = last_write_ = std::max(at, last_write_);
   transaction->behind_all_writes = kind != WriteKind::payload;
   transaction->completion = kind == WriteKind::completion;
-  transaction->answered = false;
   const auto* begin = reinterpret_cast<const unsigned char*>(source);
   transaction->bytes.assign(begin, begin + bytes);
   transaction->set_command(tlm::TLM_WRITE_COMMAND);
@@ -163,8 +161,7 @@ void DmaEngine::wake_worker() {
   if (workers_.size() == options_.blocking_reads) return;
   workers_.push_back(std::make_unique<Worker>());
   Worker* worker = workers_.back().get();
-  sc_core::sc_spawn([this, worker] { work(*worker); },
-                    sc_core::sc_gen_unique_name("reads"));
+  sc_core::sc_spawn([this, worker] { work(*worker); }, sc_core::sc_gen_unique_name("reads"));
 }
 
 void DmaEngine::work(Worker& worker) {

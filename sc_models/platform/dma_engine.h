@@ -1,5 +1,6 @@
 // The NIC's DMA on the platform's side of the PCIe link: sends each access as a generic payload at its own time, by
-// DMI where the platform grants it, else blocking or non-blocking. Reads may overtake each other; writes keep their order.
+// DMI where the platform grants it, else blocking or non-blocking. Reads may overtake each other; writes keep their
+// order.
 #pragma once
 
 #ifndef SC_INCLUDE_DYNAMIC_PROCESSES
@@ -30,8 +31,8 @@ enum class DmaProtocol : std::uint8_t {
 
 struct DmaEngineOptions {
   DmaProtocol protocol = DmaProtocol::b_transport;
-  bool use_dmi = true;               ///< take DMI where a response offers it
-  std::uint32_t blocking_reads = 32; ///< b_transport calls for reads at once, at least 1
+  bool use_dmi = true;                ///< take DMI where a response offers it
+  std::uint32_t blocking_reads = 32;  ///< b_transport calls for reads at once, at least 1
 };
 
 /// Hears how accesses end, at kernel time; `at` is now or, by an annotated delay, later.
@@ -100,7 +101,7 @@ class DmaEngine : public sc_core::sc_module {
   TransactionPool pool_;
   DmaCounters counters_;
   std::vector<tlm::tlm_dmi> regions_;
-  TimePs last_write_ = 0;      ///< due time of the last write
+  TimePs last_write_ = 0;  ///< due time of the last write
   TimePs last_write_end_ = 0;
   std::uint64_t writes_open_ = 0;  ///< sent non-blocking and not answered
 

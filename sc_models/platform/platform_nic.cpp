@@ -98,11 +98,12 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
           fmt::format("nic.wqe_fetch.wqe_bytes = {}; at least {}", config.nic.wqe_fetch.wqe_bytes, kLeastWqeBytes));
   require(config.nic.completion.cqe_bytes >= kLeastCqeBytes,
           fmt::format("nic.completion.cqe_bytes = {}; at least {}", config.nic.completion.cqe_bytes, kLeastCqeBytes));
-  require(ps(shortest_read_ns(config.pcie)) >= quantum_ps_,
-          fmt::format("pcie.read_latency_mean_ns = {} with read_latency_p99_ns = {} draws reads of {:.0f} ns, shorter than "
-                      "the quantum of {} ns by which the NIC runs ahead (run.quantum_ns)",
-                      config.pcie.read_latency_mean_ns, config.pcie.read_latency_p99_ns, shortest_read_ns(config.pcie),
-                      static_cast<double>(quantum_ps_) / 1000.0));
+  require(
+      ps(shortest_read_ns(config.pcie)) >= quantum_ps_,
+      fmt::format("pcie.read_latency_mean_ns = {} with read_latency_p99_ns = {} draws reads of {:.0f} ns, shorter than "
+                  "the quantum of {} ns by which the NIC runs ahead (run.quantum_ns)",
+                  config.pcie.read_latency_mean_ns, config.pcie.read_latency_p99_ns, shortest_read_ns(config.pcie),
+                  static_cast<double>(quantum_ps_) / 1000.0));
   csr_socket.register_b_transport(this, &PlatformNic::b_transport);
   csr_socket.register_transport_dbg(this, &PlatformNic::transport_dbg);
   wqe_buffers_.resize(std::size_t{options_.qps} * config.nic.wqe_fetch.batch * config.nic.wqe_fetch.wqe_bytes);
@@ -161,50 +162,74 @@ std::uint32_t PlatformNic::global_value(std::uint32_t offset) const {
   const NodeConfig& config = context_.config;
   const NicCounters& nic = context_.counters;
   if (offset >= reg::data_packets_lo) {
-    const std::array<std::uint64_t, 12> counters{nic.data_packets,     nic.data_payload_bytes,  nic.retransmitted,
-                                                 nic.delivered,        nic.delivered_bytes,     nic.duplicates,
-                                                 nic.corrupted_received, nic.trimmed_received,  nic.sacks_sent,
-                                                 nic.nacks_sent,       dma_.counters().reads,   dma_.counters().writes};
+    const std::array<std::uint64_t, 12> counters{
+        nic.data_packets,    nic.data_payload_bytes, nic.retransmitted,      nic.delivered,
+        nic.delivered_bytes, nic.duplicates,         nic.corrupted_received, nic.trimmed_received,
+        nic.sacks_sent,      nic.nacks_sent,         dma_.counters().reads,  dma_.counters().writes};
     const std::uint32_t word = (offset - reg::data_packets_lo) / kWordBytes;
     return half(counters[word / 2], word % 2 == 1);
   }
   switch (offset) {
-    case reg::device_id: return kDeviceId;
-    case reg::version: return kRegisterMapVersion;
-    case reg::node_id: return context_.node;
-    case reg::qp_count: return options_.qps;
-    case reg::memory_region_count: return options_.memory_regions;
-    case reg::port_count: return config.nic.ports;
-    case reg::port_gbps: return static_cast<std::uint32_t>(config.nic.port_gbps);
-    case reg::mtu_bytes: return scenario_.protocol.mtu_bytes;
-    case reg::wqe_bytes: return config.nic.wqe_fetch.wqe_bytes;
-    case reg::cqe_bytes: return config.nic.completion.cqe_bytes;
-    case reg::cq_entries: return options_.completion_queue_entries;
-    case reg::receive_queue_depth: return scenario_.protocol.receive_queue_depth;
+    case reg::device_id:
+      return kDeviceId;
+    case reg::version:
+      return kRegisterMapVersion;
+    case reg::node_id:
+      return context_.node;
+    case reg::qp_count:
+      return options_.qps;
+    case reg::memory_region_count:
+      return options_.memory_regions;
+    case reg::port_count:
+      return config.nic.ports;
+    case reg::port_gbps:
+      return static_cast<std::uint32_t>(config.nic.port_gbps);
+    case reg::mtu_bytes:
+      return scenario_.protocol.mtu_bytes;
+    case reg::wqe_bytes:
+      return config.nic.wqe_fetch.wqe_bytes;
+    case reg::cqe_bytes:
+      return config.nic.completion.cqe_bytes;
+    case reg::cq_entries:
+      return options_.completion_queue_entries;
+    case reg::receive_queue_depth:
+      return scenario_.protocol.receive_queue_depth;
     case reg::status: {
       const bool failed = std::any_of(context_.qps.begin(), context_.qps.end(), [](const Qp& qp) {
         return qp.requestor && qp.requestor->state() == QpState::error;
       });
       return (error_status_ != 0 ? 1U : 0U) | (completions_.full() ? 2U : 0U) | (failed ? 4U : 0U);
     }
-    case reg::error_status: return error_status_;
-    case reg::error_qp: return error_qp_;
-    case reg::error_address_lo: return half(error_address_, false);
-    case reg::error_address_hi: return half(error_address_, true);
-    case reg::error_count: return error_count_;
-    case reg::cq_head: return cq_visible_;
-    default: return 0;
+    case reg::error_status:
+      return error_status_;
+    case reg::error_qp:
+      return error_qp_;
+    case reg::error_address_lo:
+      return half(error_address_, false);
+    case reg::error_address_hi:
+      return half(error_address_, true);
+    case reg::error_count:
+      return error_count_;
+    case reg::cq_head:
+      return cq_visible_;
+    default:
+      return 0;
   }
 }
 
 std::uint32_t PlatformNic::qp_value(std::uint32_t offset, const Address& address) const {
   const Qp& qp = context_.qps[address.index];
   switch (offset) {
-    case reg::qp::state: return static_cast<std::uint32_t>(qp.requestor ? qp.requestor->state() : QpState::reset);
-    case reg::qp::sq_head: return pages_[address.index].taken;
-    case reg::qp::receives_posted: return qp.responder ? qp.responder->receives_posted() : 0;
-    case reg::qp::number: return qp.number;
-    default: return 0;
+    case reg::qp::state:
+      return static_cast<std::uint32_t>(qp.requestor ? qp.requestor->state() : QpState::reset);
+    case reg::qp::sq_head:
+      return pages_[address.index].taken;
+    case reg::qp::receives_posted:
+      return qp.responder ? qp.responder->receives_posted() : 0;
+    case reg::qp::number:
+      return qp.number;
+    default:
+      return 0;
   }
 }
 
@@ -270,7 +295,8 @@ unsigned int PlatformNic::transport_dbg(tlm::tlm_generic_payload& payload) {
     const Address address = find(at / kWordBytes * kWordBytes);
     if (address.info == nullptr) return i;
     const bool hidden = address.info->access == RegisterAccess::wo;
-    const std::uint32_t value = hidden ? 0 : value_of(static_cast<std::uint32_t>(at / kWordBytes * kWordBytes), address);
+    const std::uint32_t value =
+        hidden ? 0 : value_of(static_cast<std::uint32_t>(at / kWordBytes * kWordBytes), address);
     payload.get_data_ptr()[i] = static_cast<unsigned char>(value >> 8 * (at % kWordBytes));
   }
   return payload.get_data_length();

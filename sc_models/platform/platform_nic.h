@@ -30,9 +30,9 @@
 namespace mrc {
 
 struct PlatformOptions {
-  std::uint32_t qps = 64;                          ///< QP pages, 1 … 16,384
-  std::uint32_t memory_regions = 64;               ///< 1 … kMostMemoryRegions
-  std::uint32_t completion_queue_entries = 1024;   ///< power of two, 2 … 65,536
+  std::uint32_t qps = 64;                         ///< QP pages, 1 … 16,384
+  std::uint32_t memory_regions = 64;              ///< 1 … kMostMemoryRegions
+  std::uint32_t completion_queue_entries = 1024;  ///< power of two, 2 … 65,536
   DmaEngineOptions dma;
 };
 
@@ -69,9 +69,9 @@ class PlatformNic : public sc_core::sc_module, private HostPort, private DmaList
   struct QpPage {
     std::uint64_t sq_base = 0;
     std::uint32_t sq_mask = 0;
-    std::uint32_t posted = 0;  ///< WQEs that doorbells have announced
-    std::uint32_t taken = 0;   ///< WQEs read
-    bool wqes_refused = false; ///< the platform refused the read of the WQEs under way
+    std::uint32_t posted = 0;   ///< WQEs that doorbells have announced
+    std::uint32_t taken = 0;    ///< WQEs read
+    bool wqes_refused = false;  ///< the platform refused the read of the WQEs under way
   };
   struct Address {
     const RegisterInfo* info = nullptr;

@@ -27,12 +27,12 @@ std::span<const QueueField> wqe_fields();
 std::span<const QueueField> cqe_fields();
 
 struct CompletionEntry {
-  std::uint64_t id = 0;       ///< of the WQE; 0 for a receive
-  std::uint32_t qp = 0;       ///< number
+  std::uint64_t id = 0;  ///< of the WQE; 0 for a receive
+  std::uint32_t qp = 0;  ///< number
   std::uint32_t immediate = 0;
   CompletionStatus status = CompletionStatus::success;
   bool receive = false;
-  std::uint32_t phase = 0;    ///< 1 on the first pass over the queue, 0 on the second, and so on
+  std::uint32_t phase = 0;  ///< 1 on the first pass over the queue, 0 on the second, and so on
 };
 
 /// Phase of the `index`-th CQE, counted from reset, in a queue of `entries`.

@@ -15,8 +15,8 @@ namespace {
 #define MRC_GLOBAL_ROW(...) MRC_ROW(global, __VA_ARGS__)
 #define MRC_REGION_ROW(...) MRC_ROW(memory_region, __VA_ARGS__)
 #define MRC_QP_ROW(...) MRC_ROW(qp, __VA_ARGS__)
-constexpr std::array kRegisters{
-    MRC_GLOBAL_REGISTERS(MRC_GLOBAL_ROW) MRC_MEMORY_REGION_REGISTERS(MRC_REGION_ROW) MRC_QP_REGISTERS(MRC_QP_ROW)};
+constexpr std::array kRegisters{MRC_GLOBAL_REGISTERS(MRC_GLOBAL_ROW) MRC_MEMORY_REGION_REGISTERS(MRC_REGION_ROW)
+                                    MRC_QP_REGISTERS(MRC_QP_ROW)};
 #undef MRC_ROW
 #undef MRC_GLOBAL_ROW
 #undef MRC_REGION_ROW
@@ -52,16 +52,16 @@ std::span<const RegisterInfo> register_map() {
 }
 
 const RegisterInfo* find_register(RegisterBlock block, std::uint32_t offset) {
-  const auto it = std::find_if(kRegisters.begin(), kRegisters.end(), [&](const RegisterInfo& info) {
-    return info.block == block && info.offset == offset;
-  });
+  const auto it = std::find_if(kRegisters.begin(), kRegisters.end(),
+                               [&](const RegisterInfo& info) { return info.block == block && info.offset == offset; });
   return it == kRegisters.end() ? nullptr : &*it;
 }
 
 std::string register_map_markdown() {
   std::string text = "# Register map of the MRC NIC\n\n";
   text +=
-      "Generated from `sc_models/platform/register_map.h` by `mrcsim_register_map`; a test compares the two. Registers are "
+      "Generated from `sc_models/platform/register_map.h` by `mrcsim_register_map`; a test compares the two. Registers "
+      "are "
       "32 bits, little endian, accessed in aligned words of 4 or 8 bytes. RO: read only, WO: write only, W1C: a 1 "
       "clears the bit.\n\n";
   text += "## Global registers, from 0x0000\n\n" + block_table(RegisterBlock::global);

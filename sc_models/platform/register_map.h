@@ -1,5 +1,5 @@
-// The NIC's registers as a platform sees them: one table, from which the decoder, the offsets that software uses and the
-// documentation are made. 32 bits each, little endian; 64-bit values are a _lo and a _hi register.
+// The NIC's registers as a platform sees them: one table, from which the decoder, the offsets that software uses and
+// the documentation are made. 32 bits each, little endian; 64-bit values are a _lo and a _hi register.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace mrc {
 
 enum class RegisterAccess : std::uint8_t {
-  ro,   ///< a write is answered with TLM_COMMAND_ERROR_RESPONSE
+  ro,  ///< a write is answered with TLM_COMMAND_ERROR_RESPONSE
   rw,
   wo,   ///< a read is answered with TLM_COMMAND_ERROR_RESPONSE
   w1c,  ///< a 1 that is written clears the bit

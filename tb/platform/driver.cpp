@@ -223,7 +223,8 @@ void Driver::run() {
   while (!done()) {
     // Message m goes out when message m - outstanding has been sent and the peer's has been received. The peer, by the
     // same rule, has then taken ours up to m - 2 outstanding: so many places there are.
-    while (next_ < plan_.messages && next_ < std::min(sent_prefix_.length, received_prefix_.length) + plan_.outstanding) {
+    while (next_ < plan_.messages &&
+           next_ < std::min(sent_prefix_.length, received_prefix_.length) + plan_.outstanding) {
       post(next_++);
     }
     if (poll()) continue;

@@ -18,10 +18,10 @@ namespace platform {
 /// What both drivers agree on before they start: in a real system a connection manager does this.
 struct Plan {
   std::uint32_t qps = 2;
-  std::uint32_t messages = 64;  ///< each way
-  std::uint32_t bytes = 65'536; ///< longest message; others are shorter and not aligned
+  std::uint32_t messages = 64;   ///< each way
+  std::uint32_t bytes = 65'536;  ///< longest message; others are shorter and not aligned
   std::uint32_t outstanding = 8;
-  bool interrupts = true;       ///< wait for interrupts, otherwise poll memory
+  bool interrupts = true;  ///< wait for interrupts, otherwise poll memory
   std::uint64_t interrupt_page = 1ULL << 40;
 };
 

@@ -17,8 +17,9 @@ struct MemoryOptions {
   std::uint64_t interrupt_page = 1ULL << 40;  ///< 4 KiB whose writes are interrupts
   sc_core::sc_time latency{80, sc_core::SC_NS};
   bool grants_dmi = true;
-  bool waits = false;             ///< the NIC's calls take the latency instead of annotating it
-  std::uint64_t spoil_write = 0;  ///< negative control: the n-th write of the NIC of 64 B or more changes one bit, 0: none
+  bool waits = false;  ///< the NIC's calls take the latency instead of annotating it
+  std::uint64_t spoil_write =
+      0;  ///< negative control: the n-th write of the NIC of 64 B or more changes one bit, 0: none
 };
 
 class Memory : public sc_core::sc_module {
