@@ -24,6 +24,8 @@ constexpr std::uint64_t kPageBytes = 4096;
 /// How far the kernel runs at first between two looks at progress, interrupts, errors and levels; it doubles with the
 /// step of the series.
 constexpr double kFirstSliceUs = 1.0;
+/// Switch ports up to which each has its own series; of larger fabrics it is the longest queue a plane, tier and direction.
+constexpr std::uint32_t kMostQueueSeries = 256;
 constexpr std::array<const char*, kEvStates> kEvStateNames{"good", "skip", "assumed_bad", "denied"};
 
 double us(TimePs time) {
@@ -145,7 +147,7 @@ void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
   const auto add_qp = [&](Node& node, NodeId peer) -> Qp& {
     Qp& qp = node.qps.add_qp();
     qp.peer = peer;
-    qp.route = Fabric::route_to(scenario_.fabric, peer);
+    qp.route = fabric_->topology().route(node.id, peer);
     node.qps_of_peer[peer].push_back(node.context.index_of(qp));
     return qp;
   };
@@ -263,7 +265,36 @@ void Simulation::build_series() {
   for (const auto& node : nodes_) {
     for (const char* state : kEvStateNames) series_.add(Series::Group::ev_states, node->name, state);
   }
-  for (const auto& port : fabric_->ports()) series_.add(Series::Group::queue_bytes, port->queue().name());
+  build_queue_series();
+}
+
+void Simulation::build_queue_series() {
+  const Topology& topology = fabric_->topology();
+  std::map<std::string, std::size_t> groups;
+  std::uint32_t switch_ports = 0;
+  for (const LinkInfo& link : topology.links()) switch_ports += link.first_hop() ? 0 : 1;
+  for (std::uint32_t link = 0; link < topology.links().size(); ++link) {
+    const LinkInfo& info = topology.links()[link];
+    if (info.first_hop()) continue;
+    std::string name = topology.port_name(link);
+    if (switch_ports > kMostQueueSeries) {
+      const char* tier = std::array{"t0", "t1", "t2"}[static_cast<std::size_t>(topology.switches()[info.from].tier)];
+      name = fmt::format("plane{}.{}.{}.longest", info.plane, tier, info.up ? "up" : "down");
+    }
+    const auto [group, added] = groups.try_emplace(name, groups.size());
+    if (added) series_.add(Series::Group::queue_bytes, name);
+    sampled_queues_.push_back({link, static_cast<std::uint32_t>(group->second)});
+  }
+  queue_groups_ = groups.size();
+}
+
+void Simulation::sample_queues(std::vector<double>& row) {
+  const std::size_t first = row.size();
+  row.resize(first + queue_groups_, 0.0);
+  for (const auto& [link, group] : sampled_queues_) {
+    double& level = row[first + group];
+    level = std::max(level, static_cast<double>(fabric_->network().ports()[link].queued_bytes));
+  }
 }
 
 void Simulation::sample_series() {
@@ -286,7 +317,7 @@ void Simulation::sample_series() {
     }
     for (const std::uint64_t count : counts) row.push_back(static_cast<double>(count));
   }
-  for (const auto& port : fabric_->ports()) row.push_back(static_cast<double>(port->queue().level()));
+  sample_queues(row);
   series_.sample(row);
 }
 
@@ -439,6 +470,25 @@ void Simulation::collect_one_way(RunResult& result) const {
   result.one_way_us = {times.size(), spread.mean, spread.p50, spread.p99, spread.max};
 }
 
+void Simulation::collect_fabric(RunResult& result) const {
+  const Network& network = fabric_->network();
+  const ImpairmentCounts impairments = network.impairments();
+  result.packets.dropped += impairments.dropped + network.without_route() + network.lost_on_down_links();
+  result.packets.trimmed = impairments.trimmed;
+  result.packets.corrupted = impairments.corrupted;
+  result.packets.ce_marked = impairments.ce_marked;
+  for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
+    const PortCounters& port = network.ports()[link].counters;
+    if (network.topology().links()[link].first_hop()) continue;
+    result.packets.dropped += port.dropped;
+    result.packets.trimmed += port.trimmed;
+    result.packets.ce_marked += port.ce_marked;
+    if (port.packets == 0 && port.dropped == 0) continue;
+    result.switch_ports.push_back({fabric_->topology().port_name(link), port.packets, port.bytes, port.dropped,
+                                   port.trimmed, port.ce_marked, port.most_queued_bytes});
+  }
+}
+
 RunResult Simulation::collect(RunStatus status, std::vector<std::string> details) {
   if (capture_) capture_->close();
   RunResult result;
@@ -466,12 +516,8 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
   }
   collect_one_way(result);
   result.latency_terms = latency_terms(scenario_, kSmallWriteBytes);
-  const ImpairmentCounts impairments = fabric_->impairments();
-  result.packets.dropped += fabric_->dropped() + fabric_->without_route();
-  result.packets.trimmed = impairments.trimmed;
-  result.packets.corrupted = impairments.corrupted;
-  result.packets.ce_marked = impairments.ce_marked;
-  result.cost.box_steps += fabric_->steps();
+  collect_fabric(result);
+  result.cost.box_steps += fabric_->network().events();
   result.cost.kernel_activations += fabric_->activations();
   result.series = std::move(series_);
   return result;

@@ -70,9 +70,12 @@ class Simulation {
   void report_progress(std::uint64_t offered) const;
   void build_series();
   void sample_series();
+  void build_queue_series();
+  void sample_queues(std::vector<double>& row);
   std::vector<std::string> describe_stall() const;
 
   void collect_one_way(RunResult& result) const;
+  void collect_fabric(RunResult& result) const;
   RunResult collect(RunStatus status, std::vector<std::string> details);
   void collect_node(RunResult& result, const Node& node, TimePs end) const;
   /// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.
@@ -90,6 +93,8 @@ class Simulation {
   std::vector<std::unique_ptr<Node>> nodes_;
   Series series_;
   std::vector<const Occupancy*> sampled_buffers_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sampled_queues_;  ///< link, and its row among the queues'
+  std::size_t queue_groups_ = 0;
   std::vector<double> sample_;                        ///< one row of the series, reused
   std::vector<std::uint64_t> sampled_payload_bytes_;  ///< by plane, of the node under test, at the last sample
 };

@@ -46,6 +46,7 @@ struct UsidTemplate {
   std::array<Usid, kMostUsids> usid{};    ///< plane bits zero; index zero where the uplink goes
   std::uint8_t count = 0;                 ///< uSIDs used, 1 … 6
   std::uint8_t uplink_position = kNoUplink;  ///< which of them takes the uplink number
+  std::uint16_t uplinks = 1;              ///< of the source's T0, among which the EV chooses, 1 … 2,047
 
   /// Destination below the same T0: T0, downlink.
   static constexpr UsidTemplate same_t0(std::uint32_t locator_bits, std::uint32_t t0, std::uint32_t downlink) {
@@ -81,6 +82,11 @@ constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane
 /// Which of `uplinks` (at least 1) an EV takes: its low bits, spread by a multiplicative hash (assumption).
 constexpr std::uint32_t uplink_of(Ev ev, std::uint32_t uplinks) {
   return static_cast<std::uint32_t>((std::uint64_t{ev * 0x9E37'79B1U} * uplinks) >> 32);
+}
+
+/// The carrier of a packet on `ev`: the EV chooses the uplink.
+constexpr Ipv6Address usid_carrier_of_ev(const UsidTemplate& path, std::uint32_t plane, Ev ev) {
+  return usid_carrier(path, plane, uplink_of(ev, path.uplinks));
 }
 
 }  // namespace mrc

@@ -27,6 +27,12 @@ class SerialLine {
     free_at_ = epoch_ + static_cast<TimePs>(std::llround(static_cast<double>(bytes_since_epoch_) * ps_per_byte_));
     return free_at_;
   }
+  /// Another rate, for what comes from now on.
+  void set_gbps(double gbps) {
+    ps_per_byte_ = 8000.0 / gbps;
+    epoch_ = free_at_;
+    bytes_since_epoch_ = 0;
+  }
   /// Time that `bytes` take, rounded up to a picosecond.
   TimePs duration(std::uint64_t bytes) const {
     return static_cast<TimePs>(std::ceil(static_cast<double>(bytes) * ps_per_byte_));

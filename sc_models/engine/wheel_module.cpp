@@ -59,6 +59,7 @@ std::uint32_t WheelModule::add(Box& box) {
     due_.erase(due);
     method->due = kNever;
     ++steps_;
+    horizon_ = kernel_now() + 1;
     method->box->step(kernel_now());
   };
   sc_core::sc_spawn(activate, ("step_" + std::to_string(position)).c_str(), &options);
@@ -70,7 +71,8 @@ void WheelModule::run() {
   kernel_wake_ = kNever;
   ++activations_;
   running_ = true;
-  steps_ += wheel_.run_before(now + quantum_ps_);
+  horizon_ = now + quantum_ps_;
+  steps_ += wheel_.run_before(horizon_);
   running_ = false;
   const TimePs next = wheel_.next_time();
   if (next < kernel_wake_) notify_wheel(next);

@@ -38,6 +38,9 @@ class WheelModule : public sc_core::sc_module {
     if (!running_ && time < kernel_wake_) notify_wheel(time);
   }
 
+  /// While a box is being stepped: it may do what is due before this time.
+  TimePs horizon() const { return horizon_; }
+
   std::uint64_t steps() const { return steps_; }
   std::uint64_t activations() const { return activations_; }
 
@@ -51,6 +54,7 @@ class WheelModule : public sc_core::sc_module {
   KernelMode mode_;
   TimePs quantum_ps_;
   bool running_ = false;
+  TimePs horizon_ = 0;
   TimePs kernel_wake_ = kNever;  ///< when the kernel will call run() next
   std::uint64_t steps_ = 0;
   std::uint64_t activations_ = 0;

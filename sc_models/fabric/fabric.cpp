@@ -1,42 +1,26 @@
 #include "fabric/fabric.h"
 
-#include <fmt/format.h>
+#include "engine/box.h"
 
 namespace mrc {
-namespace {
 
-constexpr std::size_t kUsidSpace = 1 << 16;
-constexpr std::uint32_t kOnlyT0 = 0;
+/// The one box on the fabric's wheel: runs the network up to the wheel's horizon.
+class Fabric::Runner final : public Box {
+ public:
+  explicit Runner(Fabric& fabric) : Box("network", fabric), fabric_(fabric) {}
+  void step(TimePs) override { fabric_.step(); }
 
-}  // namespace
+ private:
+  Fabric& fabric_;
+};
 
 Fabric::Fabric(const sc_core::sc_module_name& name, const ScenarioConfig& scenario, TimePs quantum_ps)
     : WheelModule(name, scenario.run.kernel, quantum_ps),
-      planes_(scenario.node_default.nic.ports),
-      nics_(scenario.fabric.nics),
-      tables_(planes_, ForwardingTable(kUsidSpace, nullptr)) {
-  const auto cable_ps = static_cast<TimePs>(scenario.fabric.cable_delay_ns * 1000.0);
-  const Link::DueAt due = scenario.fabric.forwarding == SwitchForwarding::cut_through ? Link::DueAt::first_bit
-                                                                                      : Link::DueAt::last_bit;
-  for (std::uint32_t plane = 0; plane < planes_; ++plane) {
-    for (NodeId node = 0; node < nics_; ++node) {
-      up_.push_back(std::make_unique<Link>(cable_ps, due));
-      down_.push_back(std::make_unique<Link>(cable_ps, Link::DueAt::last_bit));
-      ports_.push_back(std::make_unique<SwitchPort>(fmt::format("plane{}_t0_down{}", plane, node).c_str(), *this,
-                                                    scenario, scenario.node(node).nic.port_gbps, *down_.back(),
-                                                    packets_, fmt::format("plane{}.t0.down{}", plane, node)));
-      tables_[plane][make_usid(plane, UsidRole::downlink, node)] = ports_.back().get();
-    }
-  }
-  for (std::uint32_t plane = 0; plane < planes_; ++plane) {
-    for (NodeId node = 0; node < nics_; ++node) {
-      const std::string link = fmt::format("nic{}.port{}-t0", node, plane);
-      ingresses_.push_back(std::make_unique<SwitchIngress>(
-          fmt::format("plane{}_t0_from{}", plane, node).c_str(), *this, scenario.fabric, *up_[at(plane, node)],
-          tables_[plane], Impairment(scenario.fabric, scenario.protocol, scenario.seed, link)));
-    }
-  }
-}
+      scenario_(scenario),
+      network_(scenario),
+      runner_(std::make_unique<Runner>(*this)) {}
+
+Fabric::~Fabric() = default;
 
 TimePs Fabric::quantum_ps(const ScenarioConfig& scenario) {
   const double quantum_ns = scenario.run.quantum_ns;
@@ -44,40 +28,36 @@ TimePs Fabric::quantum_ps(const ScenarioConfig& scenario) {
 }
 
 std::vector<PortLinks> Fabric::links_of(NodeId node) {
+  const Link::DueAt due =
+      scenario_.fabric.forwarding == SwitchForwarding::cut_through ? Link::DueAt::first_bit : Link::DueAt::last_bit;
   std::vector<PortLinks> links;
-  for (std::uint32_t plane = 0; plane < planes_; ++plane) {
-    links.push_back({up_[at(plane, node)].get(), down_[at(plane, node)].get()});
+  for (std::uint32_t plane = 0; plane < topology().planes(); ++plane) {
+    const TimePs delay = topology().links()[topology().uplink_of(node, plane)].delay_ps;
+    cables_.push_back(
+        {node, plane, std::make_unique<Link>(delay, due), std::make_unique<Link>(delay, Link::DueAt::last_bit)});
+    Cable& cable = cables_.back();
+    cable.up->set_receiver(runner_.get());
+    network_.attach(node, plane, *cable.down);
+    links.push_back({cable.up.get(), cable.down.get()});
   }
   return links;
 }
 
-UsidTemplate Fabric::route_to(const FabricConfig& config, NodeId destination) {
-  return UsidTemplate::same_t0(config.locator_block, kOnlyT0, destination);
+void Fabric::wake() {
+  if (const TimePs next = network_.next_time(); next != kNever) runner_->wake_at(next);
 }
 
-ImpairmentCounts Fabric::impairments() const {
-  ImpairmentCounts sum;
-  for (const auto& ingress : ingresses_) {
-    const ImpairmentCounts& counts = ingress->impairments();
-    sum.dropped += counts.dropped;
-    sum.corrupted += counts.corrupted;
-    sum.trimmed += counts.trimmed;
-    sum.duplicated += counts.duplicated;
-    sum.ce_marked += counts.ce_marked;
+void Fabric::step() {
+  // What a cable holds is fixed; the events keep the order of time.
+  for (Cable& cable : cables_) {
+    while (!cable.up->empty()) {
+      const Flight& flight = cable.up->front();
+      network_.enter(cable.node, cable.plane, flight.first_bit, flight.last_bit, flight.packet);
+      cable.up->pop();
+    }
   }
-  return sum;
-}
-
-std::uint64_t Fabric::dropped() const {
-  std::uint64_t dropped = impairments().dropped;
-  for (const auto& port : ports_) dropped += port->dropped();
-  return dropped;
-}
-
-std::uint64_t Fabric::without_route() const {
-  std::uint64_t n = 0;
-  for (const auto& ingress : ingresses_) n += ingress->without_route();
-  return n;
+  network_.run_before(horizon());
+  wake();
 }
 
 }  // namespace mrc

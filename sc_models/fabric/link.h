@@ -1,5 +1,5 @@
-// One direction of a cable. The only thing that two wheels share: the sender appends values that are due no earlier than
-// its own present plus the cable's delay, the receiver takes them when they are due.
+// One direction of a cable. The only thing that two wheels share: the sender appends values that are due no earlier
+// than its own present plus the cable's delay, the receiver takes them when they are due.
 #pragma once
 
 #include <cstdint>

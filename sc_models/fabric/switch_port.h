@@ -1,57 +1,60 @@
-// An output port of a switch: two queues by class, control and trimmed packets strictly first, over one byte limit.
+// An output port: queues by class behind one line, and what it counted. The same structure stands for the ports of
+// light endpoints, whose data is drawn when the line is free instead of being queued.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <vector>
 
-#include "engine/box.h"
-#include "engine/occupancy.h"
-#include "engine/packet_pool.h"
 #include "engine/serial_line.h"
-#include "fabric/link.h"
-#include "parameters/config.h"
+#include "fabric/transit.h"
+#include "mrc/types.h"
 
 namespace mrc {
 
-class SwitchPort : public Box {
- public:
-  SwitchPort(const sc_core::sc_module_name& name, WheelModule& owner, const ScenarioConfig& scenario, double gbps,
-             Link& out, PacketPool& packets, std::string label);
+struct PortCounters {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;  ///< sent, preamble and gap included
+  std::uint64_t dropped = 0;
+  std::uint64_t trimmed = 0;
+  std::uint64_t ce_marked = 0;
+  std::uint64_t most_queued_bytes = 0;
+};
 
-  /// Queues a copy that may start at `eligible` and whose last bit is in the switch at `last_bit`; drops it when full.
-  void enqueue(TimePs now, const Packet& packet, TimePs eligible, TimePs last_bit);
-  void step(TimePs now) override;
+/// Thresholds of all ports of one kind.
+struct QueueLaw {
+  std::uint64_t ecn_min_bytes = 0;
+  std::uint64_t ecn_max_bytes = 0;
+  double ecn_max_probability = 0;  ///< 0: no marking
+  std::uint64_t data_bytes = 0;    ///< of data and retransmissions that wait; beyond: trimmed or dropped
+  bool trim = false;
+  bool last_hop = false;
+};
 
-  std::uint64_t dropped() const { return dropped_; }
-  const Occupancy& queue() const { return occupancy_; }
-
- private:
-  struct Entry {
-    Packet* packet;
-    TimePs eligible;
-    TimePs last_bit;
-    std::uint32_t bytes;
-  };
-  /// Ring of entries that grows to the largest number ever queued.
+struct SwitchPort {
   struct Queue {
-    std::vector<Entry> ring = std::vector<Entry>(16);
-    std::uint64_t head = 0;
-    std::uint64_t tail = 0;
-    bool empty() const { return head == tail; }
-    Entry& front() { return ring[head & (ring.size() - 1)]; }
-    void push(const Entry& entry);
+    std::uint32_t head = TransitPool::kNone;
+    std::uint32_t tail = TransitPool::kNone;
   };
-  void send(TimePs now, Queue& queue);
 
-  Link& out_;
-  PacketPool& packets_;
-  Encapsulation encapsulation_;
-  std::uint32_t trim_bytes_;
-  SerialLine line_;
-  Queue control_;
-  Queue data_;
-  Occupancy occupancy_;
-  std::uint64_t dropped_ = 0;
+  explicit SwitchPort(double gbps) : line(gbps) {}
+
+  bool empty() const { return queued_bytes == 0; }
+
+  SerialLine line;
+  std::array<Queue, kFabricClasses> queues;
+  std::uint64_t queued_bytes = 0;  ///< that wait; what is on the line does not count
+  std::uint64_t data_bytes = 0;    ///< of them without the control queue
+  TimePs hop_ps = 0;               ///< a bit leaves here until the far end can act on it
+  std::uint32_t to_switch = 0;
+  std::uint32_t from_switch = 0;
+  NodeId node = 0;
+  std::uint8_t law = 0;
+  bool armed = false;  ///< a service event is on its way
+  bool down = false;
+  std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service
+  std::uint8_t turn = 0;
+  std::uint64_t key = 0;  ///< of its draws
+  PortCounters counters;
 };
 
 }  // namespace mrc

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "mrc/srv6_usid.h"
+
 namespace mrc {
 namespace {
 
@@ -182,6 +184,42 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
                       node.nic.wqe_fetch.batch, node.nic.wqe_fetch.prefetch_depth));
 }
 
+void check_fabric(const ScenarioConfig& s, const std::string& place) {
+  const auto require = [&](bool holds, const std::string& message) {
+    if (!holds) throw ParameterError(place, message);
+  };
+  const FabricConfig& f = s.fabric;
+  const std::uint32_t needed = (f.nics - 1) / f.nics_per_t0 + 1;
+  const std::uint32_t t0s = f.t0s_per_plane != 0 ? f.t0s_per_plane : needed;
+  require(t0s >= needed, fmt::format("fabric.t0s_per_plane = {} with fabric.nics_per_t0 = {} has room for {} NICs, not "
+                                     "for fabric.nics = {}",
+                                     t0s, f.nics_per_t0, std::uint64_t{t0s} * f.nics_per_t0, f.nics));
+  require(t0s <= kMostUsidIndex, fmt::format("{} T0s a plane (fabric.nics / fabric.nics_per_t0) are more than {}", t0s,
+                                             kMostUsidIndex));
+  require(t0s % f.pods == 0 && t0s >= f.pods,
+          fmt::format("fabric.pods = {} does not divide the {} T0s of a plane", f.pods, t0s));
+  require(f.t1s_per_plane % f.pods == 0,
+          fmt::format("fabric.pods = {} does not divide fabric.t1s_per_plane = {}", f.pods, f.t1s_per_plane));
+  require(f.pods == 1 || f.routing == FabricRouting::ecmp,
+          fmt::format("fabric.pods = {} makes three tiers, which take fabric.routing = \"ecmp\"", f.pods));
+  const std::uint32_t t1s = f.t1s_per_plane != 0 ? f.t1s_per_plane / f.pods : f.nics_per_t0;
+  require(t1s * f.pods <= kMostUsidIndex, fmt::format("{} T1s a plane are more than {}", t1s * f.pods, kMostUsidIndex));
+  require(f.pods == 1 || f.t2s_per_plane % t1s == 0,
+          fmt::format("fabric.t2s_per_plane = {} is no multiple of the {} T1s of a pod", f.t2s_per_plane, t1s));
+  require(f.ecn_max_bytes == 0 || f.ecn_min_bytes <= f.ecn_max_bytes,
+          fmt::format("fabric.ecn_min_bytes = {} is above fabric.ecn_max_bytes = {}", f.ecn_min_bytes, f.ecn_max_bytes));
+}
+
+/// Round trip over the longest path without queues, in ns.
+double fabric_round_trip_ns(const FabricConfig& f) {
+  const bool one_tier = f.nics <= f.nics_per_t0 && f.t0s_per_plane <= 1;
+  const double steps = one_tier ? 0 : f.pods > 1 ? 2 : 1;  // of a T1 or T2 with the cables up and down
+  const double t0s = one_tier ? 1 : 2;
+  const double upper = steps == 0 ? 0 : 2 * steps - 1;
+  return 2 * (2 * f.cable_delay_ns + t0s * f.switch_latency_ns + upper * f.t1_switch_latency_ns +
+              2 * steps * f.t1_cable_delay_ns);
+}
+
 }  // namespace
 
 void check_scenario(const ScenarioConfig& s, const std::string& place) {
@@ -203,7 +241,8 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   require(s.fabric.trim_bytes >= up_to_bth,
           fmt::format("fabric.trim_bytes = {} cuts inside BTH, which ends at byte {} with this protocol.encapsulation",
                       s.fabric.trim_bytes, up_to_bth));
-  const double round_trip_ns = 2 * (2 * s.fabric.cable_delay_ns + s.fabric.switch_latency_ns);
+  check_fabric(s, place);
+  const double round_trip_ns = static_cast<double>(fabric_round_trip_ns(s.fabric));
   require(
       s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,
       fmt::format("cc.base_rtt_ns = {} is below the fabric's own round trip of {} ns: every packet would look delayed",

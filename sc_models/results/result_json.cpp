@@ -1,5 +1,7 @@
 #include "results/result_json.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -57,6 +59,31 @@ Json ledger_json(const RunResult& r) {
                     {"starved", l.starved},
                     {"idle", l.idle},
                     {"blocked", std::move(blocked)}});
+  }
+  return rows;
+}
+
+/// A row a port; of more than `kMostPorts` those that dropped, trimmed and marked most, then those with the longest queues.
+Json switch_ports_json(const RunResult& r) {
+  constexpr std::size_t kMostPorts = 256;
+  std::vector<const SwitchPortResult*> ports;
+  for (const SwitchPortResult& port : r.switch_ports) ports.push_back(&port);
+  const auto eventful = [](const SwitchPortResult* p) { return p->dropped + p->trimmed + p->ce_marked; };
+  if (ports.size() > kMostPorts) {
+    std::stable_sort(ports.begin(), ports.end(), [&](const SwitchPortResult* a, const SwitchPortResult* b) {
+      return eventful(a) != eventful(b) ? eventful(a) > eventful(b) : a->most_queued_bytes > b->most_queued_bytes;
+    });
+    ports.resize(kMostPorts);
+  }
+  Json rows = Json::array();
+  for (const SwitchPortResult* p : ports) {
+    rows.push_back({{"port", p->port},
+                    {"packets", p->packets},
+                    {"bytes", p->bytes},
+                    {"dropped", p->dropped},
+                    {"trimmed", p->trimmed},
+                    {"ce_marked", p->ce_marked},
+                    {"most_queued_bytes", p->most_queued_bytes}});
   }
   return rows;
 }
@@ -129,6 +156,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
     j["latency_terms"].push_back(
         {{"term", t.term}, {"ns", t.ns}, {"low_ns", t.low_ns}, {"high_ns", t.high_ns}, {"source", t.source}});
   }
+  j["switch_ports"] = switch_ports_json(r);
   j["cost"] = {{"box_steps", r.cost.box_steps}, {"kernel_activations", r.cost.kernel_activations}};
   j["parameters"] = parameters_json(scenario);
   return j.dump(2) + "\n";

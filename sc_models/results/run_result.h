@@ -64,6 +64,17 @@ struct NodeResult {
   double rx_gbps = 0;
 };
 
+/// What one output port of a switch did.
+struct SwitchPortResult {
+  std::string port;
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t trimmed = 0;
+  std::uint64_t ce_marked = 0;
+  std::uint64_t most_queued_bytes = 0;
+};
+
 struct SramResult {
   std::string structure;
   std::uint64_t bits = 0;
@@ -132,6 +143,7 @@ struct RunResult {
   std::vector<RtlResult> rtl;
   std::vector<SramResult> sram;
   std::vector<LatencyTerm> latency_terms;
+  std::vector<SwitchPortResult> switch_ports;  ///< those that saw a packet
   std::vector<EventResult> events;
   Series series{1.0};
 

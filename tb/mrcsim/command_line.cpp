@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "mrcsim/exit_code.h"
+#include "mrcsim/fabric_command.h"
 #include "mrcsim/latency_command.h"
 #include "mrcsim/params_command.h"
 #include "mrcsim/rtl_selection.h"
@@ -61,6 +62,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", "mrcsim " MRCSIM_VERSION);
   app.require_subcommand(1);
   add_run_command(app, exit_code);
+  add_fabric_command(app, exit_code);
   add_params_command(app);
   add_latency_command(app);
   add_trace_command(app, exit_code);

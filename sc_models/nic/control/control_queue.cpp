@@ -22,7 +22,7 @@ void ControlQueue::choose_path(Qp& qp, Packet& packet, std::uint32_t room) {
   const ReversePaths::Choice choice = qp.reverse_paths->pick(room);
   packet.ev = choice.ev;
   packet.plane = choice.plane;
-  packet.outer_dst = usid_carrier(qp.route, choice.plane, 0);
+  packet.outer_dst = usid_carrier_of_ev(qp.route, choice.plane, choice.ev);
 }
 
 void ControlQueue::step(TimePs now) {

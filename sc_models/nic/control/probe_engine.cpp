@@ -53,7 +53,7 @@ Packet ProbeEngine::header(const Qp& qp, Ev ev, std::uint8_t plane, TimePs now) 
   packet.role = TrafficRole::no_trim;
   packet.timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
   packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
-  packet.outer_dst = usid_carrier(qp.route, plane, 0);
+  packet.outer_dst = usid_carrier_of_ev(qp.route, plane, ev);
   return packet;
 }
 

@@ -22,7 +22,7 @@ Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, Ni
 Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& qp) {
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const PipelineConfig& pipeline = nic_.config.nic.srv6_encap.pipeline;
-  packet.outer_dst = usid_carrier(qp.route, packet.plane, 0);
+  packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
   const std::uint32_t frame_bytes = wire_bytes(packet, protocol.encapsulation) - kEthernetOverheadBytes;
   const std::uint64_t cycles =
       std::max<std::uint64_t>(beats(frame_bytes, nic_.config.nic.datapath_bits), pipeline.initiation_interval_cycles);
@@ -33,6 +33,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   input.path = qp.route;
   input.source = port_address(nic_.node, packet.plane);
   input.payload_length = static_cast<std::uint16_t>(frame_bytes - kIpv6HeaderBytes);
+  input.uplink = uplink_of(packet.ev, qp.route.uplinks);
   input.plane = packet.plane;
   input.hop_limit = packet.hop_limit;
   input.dscp = protocol.dscp[static_cast<std::size_t>(packet.role)];

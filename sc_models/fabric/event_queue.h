@@ -1,0 +1,155 @@
+// The fabric's events in order of time: a calendar of short buckets for the near future, a heap for the rest. An event
+// is one 64-bit word in its bucket, and a bucket is sorted once, when its time comes. Ties in time go by kind and
+// target, of which there is at most one pair at a time, so the order never depends on who scheduled first.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// In the order in which they happen at one instant: what arrives, then what a free port sends, then timers.
+enum class FabricEventKind : std::uint8_t { arrival, service, timer };
+
+struct FabricEvent {
+  TimePs time = 0;
+  FabricEventKind kind = FabricEventKind::arrival;
+  std::uint32_t target = 0;   ///< link or node, below 2^28
+  std::uint32_t payload = 0;  ///< below 2^24
+};
+
+class FabricEventQueue {
+ public:
+  static constexpr std::uint32_t kMostTargets = 1U << 28;
+  static constexpr std::uint32_t kMostPayloads = 1U << 24;
+
+  /// `time` is not before that of the event popped last, nor before the horizon of the pop that found nothing.
+  void push(TimePs time, FabricEventKind kind, std::uint32_t target, std::uint32_t payload = 0) {
+    const std::uint64_t word = (time & kOffsetMask) << 54 | static_cast<std::uint64_t>(kind) << 52 |
+                               static_cast<std::uint64_t>(target) << 24 | payload;
+    ++size_;
+    const std::uint64_t bucket = time >> kBucketBits;
+    if (bucket <= current_) {
+      assert(bucket == current_);
+      now_.insert(std::upper_bound(now_.begin() + static_cast<std::ptrdiff_t>(next_), now_.end(), word), word);
+    } else if (bucket - current_ < kBuckets) {
+      put(bucket, word);
+    } else {
+      far_.push({time, word});
+    }
+  }
+
+  /// Takes the earliest event, if it is due before `horizon`.
+  bool pop_before(TimePs horizon, FabricEvent& event) {
+    while (next_ == now_.size()) {
+      if (!open_next(horizon)) return false;
+    }
+    const std::uint64_t word = now_[next_];
+    const TimePs time = current_ << kBucketBits | word >> 54;
+    if (time >= horizon) return false;
+    ++next_;
+    --size_;
+    event = {time, static_cast<FabricEventKind>(word >> 52 & 3),
+             static_cast<std::uint32_t>(word >> 24) & (kMostTargets - 1),
+             static_cast<std::uint32_t>(word) & (kMostPayloads - 1)};
+    return true;
+  }
+
+  /// Time of the earliest event, kNever without one.
+  TimePs next_time() const {
+    if (next_ < now_.size()) return current_ << kBucketBits | now_[next_] >> 54;
+    const std::uint64_t bucket = next_bucket();
+    const TimePs far = far_.empty() ? kNever : far_.top().first;
+    if (bucket == kNoBucket) return far;
+    const auto& words = buckets_[bucket % kBuckets];
+    const std::uint64_t first = *std::min_element(words.begin(), words.end());
+    return std::min(far, static_cast<TimePs>(bucket << kBucketBits | first >> 54));
+  }
+  std::uint64_t size() const { return size_; }
+
+ private:
+  static constexpr unsigned kBucketBits = 10;  ///< 1,024 ps a bucket
+  static constexpr std::uint64_t kOffsetMask = (1ULL << kBucketBits) - 1;
+  static constexpr std::uint64_t kBuckets = 16'384;  ///< 16.8 us
+  static constexpr std::uint64_t kNoBucket = ~0ULL;
+  static constexpr std::size_t kWords = kBuckets / 64;
+
+  void put(std::uint64_t bucket, std::uint64_t word) {
+    const std::uint64_t slot = bucket % kBuckets;
+    buckets_[slot].push_back(word);
+    filled_[slot / 64] |= 1ULL << (slot % 64);
+    filled_words_[slot / 4096] |= 1ULL << (slot / 64 % 64);
+  }
+
+  /// First filled bucket after the current one.
+  std::uint64_t next_bucket() const {
+    const std::uint64_t start = (current_ + 1) % kBuckets;
+    const std::uint64_t slot = first_filled(start);
+    if (slot != kNoBucket) return current_ + 1 + (slot - start);
+    const std::uint64_t wrapped = first_filled(0);
+    if (wrapped == kNoBucket) return kNoBucket;
+    return current_ + 1 + (kBuckets - start + wrapped);
+  }
+  std::uint64_t first_filled(std::uint64_t from) const {
+    std::size_t word = from / 64;
+    if (const std::uint64_t bits = filled_[word] & (~0ULL << (from % 64))) return word * 64 + std::countr_zero(bits);
+    ++word;
+    while (word < kWords) {
+      const std::uint64_t words = filled_words_[word / 64] & (~0ULL << (word % 64));
+      if (words == 0) {
+        word = (word / 64 + 1) * 64;
+        continue;
+      }
+      word = word / 64 * 64 + static_cast<std::size_t>(std::countr_zero(words));
+      return word * 64 + static_cast<std::uint64_t>(std::countr_zero(filled_[word]));
+    }
+    return kNoBucket;
+  }
+
+  /// Makes the next bucket that begins before `horizon` the current one; false without one.
+  bool open_next(TimePs horizon) {
+    std::uint64_t bucket = next_bucket();
+    if (!far_.empty()) bucket = std::min(bucket, far_.top().first >> kBucketBits);
+    if (bucket == kNoBucket || bucket << kBucketBits >= horizon) return false;
+    current_ = bucket;
+    now_.clear();
+    next_ = 0;
+    const std::uint64_t slot = bucket % kBuckets;
+    now_.swap(buckets_[slot]);
+    filled_[slot / 64] &= ~(1ULL << (slot % 64));
+    if (filled_[slot / 64] == 0) filled_words_[slot / 4096] &= ~(1ULL << (slot / 64 % 64));
+    while (!far_.empty() && (far_.top().first >> kBucketBits) - current_ < kBuckets) {
+      const auto [time, word] = far_.top();
+      far_.pop();
+      if (time >> kBucketBits == current_) {
+        now_.push_back(word);
+      } else {
+        put(time >> kBucketBits, word);
+      }
+    }
+    std::sort(now_.begin(), now_.end());
+    return true;
+  }
+
+  using Far = std::pair<TimePs, std::uint64_t>;
+
+  std::uint64_t current_ = 0;       ///< bucket that is being served
+  std::vector<std::uint64_t> now_;  ///< its events, sorted
+  std::size_t next_ = 0;            ///< of now_
+  std::uint64_t size_ = 0;
+  std::vector<std::vector<std::uint64_t>> buckets_ = std::vector<std::vector<std::uint64_t>>(kBuckets);
+  std::array<std::uint64_t, kWords> filled_{};
+  std::array<std::uint64_t, kWords / 64> filled_words_{};
+  std::priority_queue<Far, std::vector<Far>, std::greater<>> far_;
+};
+
+}  // namespace mrc

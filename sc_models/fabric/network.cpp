@@ -1,0 +1,356 @@
+#include "fabric/network.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+constexpr std::int32_t kQuantumBytesPerWeight = 128;
+
+}  // namespace
+
+Network::Network(const ScenarioConfig& scenario)
+    : scenario_(scenario),
+      topology_(scenario),
+      cut_through_(scenario.fabric.forwarding == SwitchForwarding::cut_through),
+      encapsulation_(scenario.protocol.encapsulation),
+      buffered_bytes_(topology_.switches().size(), 0),
+      nodes_(topology_.nics(), nullptr),
+      exits_(topology_.links().size(), nullptr),
+      impairments_(topology_.links().size()) {
+  const FabricConfig& fabric = scenario.fabric;
+  const double port_gbps = scenario.node_default.nic.port_gbps;
+  const double t1_gbps = fabric.t1_link_gbps > 0 ? fabric.t1_link_gbps : port_gbps;
+  laws_[t0_up] = make_law(t1_gbps, false);
+  laws_[t0_down] = make_law(port_gbps, true);
+  laws_[above] = make_law(t1_gbps, false);
+  // A light endpoint draws data only when its line is free; what waits there is control.
+  laws_[at_nic].data_bytes = ~0ULL;
+  const auto weight = [](std::uint32_t w) { return static_cast<std::int32_t>(w) * kQuantumBytesPerWeight; };
+  weights_ = {weight(fabric.control_weight), weight(fabric.retransmission_weight), weight(fabric.data_weight)};
+  const bool impaired = fabric.loss_rate > 0 || fabric.trim_rate > 0 || fabric.corrupt_rate > 0 ||
+                        fabric.duplicate_rate > 0 || fabric.ecn_rate > 0;
+  ports_.reserve(topology_.links().size());
+  for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
+    const LinkInfo& info = topology_.links()[link];
+    SwitchPort& port = ports_.emplace_back(info.gbps);
+    port.node = info.node;
+    port.from_switch = info.from;
+    port.to_switch = info.to;
+    port.hop_ps = info.delay_ps;
+    if (!info.last_hop()) port.hop_ps += topology_.switches()[info.to].latency_ps;
+    const bool t0 = !info.first_hop() && topology_.switches()[info.from].tier == SwitchTier::t0;
+    port.law = info.first_hop() ? at_nic : info.last_hop() ? t0_down : t0 ? t0_up : above;
+    port.key = mix64(scenario.seed ^ mix64(0xFAB0'0000'0000ULL + link));
+    if (impaired && info.first_hop()) {
+      impairments_[link] = std::make_unique<Impairment>(fabric, scenario.protocol, scenario.seed,
+                                                        fmt::format("nic{}.port{}-t0", info.node, info.plane));
+    }
+  }
+}
+
+QueueLaw Network::make_law(double gbps, bool last_hop) const {
+  const FabricConfig& fabric = scenario_.fabric;
+  const double bdp = gbps / 8.0 * static_cast<double>(scenario_.cc.base_rtt_ps) / 1000.0;
+  const auto bytes = [&](std::uint64_t given, double share) {
+    return given != 0 ? given : static_cast<std::uint64_t>(share * bdp);
+  };
+  QueueLaw law;
+  law.last_hop = last_hop;
+  law.ecn_min_bytes = bytes(fabric.ecn_min_bytes, 0.2);
+  law.ecn_max_bytes = std::max(law.ecn_min_bytes + 1, bytes(fabric.ecn_max_bytes, 0.8));
+  law.ecn_max_probability = fabric.ecn && (!last_hop || fabric.ecn_last_hop) ? fabric.ecn_max_probability : 0;
+  law.trim = fabric.trim && scenario_.protocol.trim_nack;
+  law.data_bytes = law.trim ? bytes(fabric.trim_threshold_bytes, last_hop ? 1.5 : 1.0) : ~0ULL;
+  return law;
+}
+
+// Into the network
+
+void Network::enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs last_bit, const Packet& packet) {
+  const std::uint32_t link = topology_.uplink_of(node, plane);
+  const std::uint32_t index = transits_.acquire();
+  Transit& transit = transits_[index];
+  transit.packet = packet;
+  classify(transit);
+  const TimePs latency = topology_.switches()[ports_[link].to_switch].latency_ps;
+  transit.last_bit = last_bit + latency;
+  events_.push((cut_through_ ? first_bit : last_bit) + latency, FabricEventKind::arrival, link, index);
+}
+
+void Network::classify(Transit& transit) const {
+  const Packet& packet = transit.packet;
+  transit.carrier = packet.outer_dst;
+  transit.hop_limit = packet.hop_limit;
+  transit.plane = packet.plane;
+  transit.bytes = link_bytes(packet, encapsulation_, scenario_.fabric.trim_bytes);
+  transit.queue = FabricClass::data;
+  if (packet.retransmission) transit.queue = FabricClass::retransmission;
+  if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
+}
+
+void Network::send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit) {
+  classify(transits_[transit]);
+  transits_[transit].last_bit = now;
+  enqueue(now, topology_.uplink_of(node, plane), transit);
+}
+
+void Network::notify_when_free(TimePs now, NodeId node, std::uint32_t plane) {
+  const std::uint32_t link = topology_.uplink_of(node, plane);
+  if (!ports_[link].armed) arm(std::max(now, ports_[link].line.free_at()), link);
+}
+
+// From hop to hop
+
+std::uint64_t Network::run_before(TimePs horizon) {
+  std::uint64_t done = 0;
+  FabricEvent event;
+  while (events_.pop_before(horizon, event)) {
+    now_ = event.time;
+    ++done;
+    switch (event.kind) {
+      case FabricEventKind::arrival:
+        arrive(event.time, event.target, event.payload);
+        break;
+      case FabricEventKind::service:
+        serve(event.time, event.target);
+        break;
+      case FabricEventKind::timer:
+        nodes_[event.target]->timer(event.time);
+        break;
+    }
+  }
+  events_done_ += done;
+  return done;
+}
+
+void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
+  if (ports_[link].down) {
+    ++lost_on_down_links_;
+    transits_.release(transit);
+    return;
+  }
+  Impairment* impairment = impairments_[link].get();
+  if (impairment == nullptr) {
+    pass(now, link, transit);
+    return;
+  }
+  const Impairment::Verdict verdict = impairment->apply(transits_[transit].packet);
+  if (verdict == Impairment::Verdict::drop) {
+    transits_.release(transit);
+    return;
+  }
+  Transit& damaged = transits_[transit];
+  const Ipv6Address carrier = damaged.carrier;
+  const std::uint8_t hop_limit = damaged.hop_limit;
+  classify(damaged);
+  damaged.carrier = carrier;
+  damaged.hop_limit = hop_limit;
+  if (verdict == Impairment::Verdict::duplicate) {
+    const std::uint32_t copy = transits_.acquire();
+    transits_[copy] = transits_[transit];
+    pass(now, link, transit);
+    pass(now, link, copy);
+    return;
+  }
+  pass(now, link, transit);
+}
+
+void Network::pass(TimePs now, std::uint32_t link, std::uint32_t transit) {
+  const SwitchPort& port = ports_[link];
+  if (port.to_switch != LinkInfo::kNic) {
+    transits_[transit].ingress = link;
+    forward(now, port.to_switch, transit);
+    return;
+  }
+  Transit& last = transits_[transit];
+  last.packet.outer_dst = last.carrier;
+  last.packet.hop_limit = last.hop_limit;
+  nodes_[port.node]->receive(now, last.plane, last.packet);
+  transits_.release(transit);
+}
+
+void Network::forward(TimePs now, std::uint32_t at, std::uint32_t index) {
+  Transit& transit = transits_[index];
+  const Packet& packet = transit.packet;
+  const std::uint32_t out = topology_.routing() == FabricRouting::usid
+                                ? topology_.forward_usid(at, transit.carrier)
+                                : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
+  if (out == Topology::kNoLink || transit.hop_limit <= 1) {
+    ++without_route_;
+    transits_.release(index);
+    return;
+  }
+  --transit.hop_limit;
+  enqueue(now, out, index);
+}
+
+// Output port
+
+bool Network::fits(const SwitchPort& port, const Transit& transit) const {
+  const std::uint64_t level = port.queued_bytes + transit.bytes;
+  if (port.law == at_nic) return true;
+  const FabricConfig& fabric = scenario_.fabric;
+  const std::uint64_t used = buffered_bytes_[port.from_switch];
+  const std::uint64_t free = used < fabric.buffer_bytes ? fabric.buffer_bytes - used : 0;
+  const bool shared =
+      static_cast<double>(level) <= fabric.buffer_alpha * static_cast<double>(free) && transit.bytes <= free;
+  const bool data =
+      transit.queue == FabricClass::control || port.data_bytes + transit.bytes <= laws_[port.law].data_bytes;
+  return level <= fabric.queue_bytes && shared && data;
+}
+
+bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
+  Packet& packet = transit.packet;
+  const bool trimmable = packet.role == TrafficRole::trimmable || packet.role == TrafficRole::trimmable_retx;
+  if (!law.trim || !trimmable || packet.damage != Damage::none) return false;
+  const std::uint32_t before = transit.bytes;
+  packet.damage = Damage::trimmed;
+  const std::uint32_t cut = link_bytes(packet, encapsulation_, scenario_.fabric.trim_bytes);
+  if (cut >= before) {
+    packet.damage = Damage::none;
+    return false;
+  }
+  packet.trimmed_at_last_hop = law.last_hop;
+  packet.role = law.last_hop ? TrafficRole::trimmed_lasthop : TrafficRole::trimmed;
+  transit.queue = FabricClass::control;
+  transit.bytes = cut;
+  transit.last_bit = std::min(transit.last_bit, now);
+  return true;
+}
+
+void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
+  SwitchPort& port = ports_[link];
+  if (port.empty() && port.line.free_at() <= now) {
+    transmit(now, link, index);
+    return;
+  }
+  Transit& transit = transits_[index];
+  if (!fits(port, transit)) {
+    const bool trimmed = trim(now, laws_[port.law], transit);
+    if (trimmed) ++port.counters.trimmed;
+    if (!trimmed || !fits(port, transit)) {
+      ++port.counters.dropped;
+      transits_.release(index);
+      return;
+    }
+  }
+  const auto position = static_cast<std::size_t>(transit.queue);
+  SwitchPort::Queue& queue = port.queues[position];
+  transit.next = TransitPool::kNone;
+  if (queue.head == TransitPool::kNone) {
+    queue.head = index;
+  } else {
+    transits_[queue.tail].next = index;
+  }
+  queue.tail = index;
+  port.queued_bytes += transit.bytes;
+  if (transit.queue != FabricClass::control) port.data_bytes += transit.bytes;
+  if (port.law != at_nic) buffered_bytes_[port.from_switch] += transit.bytes;
+  port.counters.most_queued_bytes = std::max(port.counters.most_queued_bytes, port.queued_bytes);
+  if (!port.armed) arm(std::max(now, port.line.free_at()), link);
+}
+
+std::size_t Network::choose(SwitchPort& port) {
+  const auto waits = [&](std::size_t i) { return port.queues[i].head != TransitPool::kNone; };
+  if (scenario_.fabric.scheduling == SwitchScheduling::strict || port.law == at_nic) {
+    for (std::size_t i = 0; i < kFabricClasses; ++i) {
+      if (waits(i)) return i;
+    }
+  }
+  // Deficit round robin: a queue's turn lasts as long as its credit, an empty queue has none.
+  for (;;) {
+    const std::size_t i = port.turn;
+    const auto bytes = waits(i) ? static_cast<std::int32_t>(transits_[port.queues[i].head].bytes) : 0;
+    if (waits(i) && port.deficit[i] >= bytes) {
+      port.deficit[i] -= bytes;
+      return i;
+    }
+    if (!waits(i)) port.deficit[i] = 0;
+    port.turn = static_cast<std::uint8_t>((i + 1) % kFabricClasses);
+    if (waits(port.turn)) port.deficit[port.turn] += weights_[port.turn];
+  }
+}
+
+void Network::mark(SwitchPort& port, Transit& transit) {
+  const QueueLaw& law = laws_[port.law];
+  const std::uint64_t level = port.data_bytes;
+  if (level <= law.ecn_min_bytes || law.ecn_max_probability <= 0 || transit.queue == FabricClass::control) return;
+  Packet& packet = transit.packet;
+  if (packet.ecn != Ecn::ect0) return;
+  if (level < law.ecn_max_bytes) {
+    // Keyed by the packet, so that nobody else's traffic changes what it draws.
+    const std::uint64_t name =
+        std::uint64_t{packet.source_node} << 32 | packet.psn << 1 | (packet.retransmission ? 1 : 0);
+    const std::uint64_t draw = mix64(port.key ^ mix64(name ^ mix64(packet.destination_qp)));
+    const double share = static_cast<double>(level - law.ecn_min_bytes) /
+                         static_cast<double>(law.ecn_max_bytes - law.ecn_min_bytes) * law.ecn_max_probability;
+    if (static_cast<double>(draw >> 11) * 0x1.0p-53 >= share) return;
+  }
+  packet.ecn = Ecn::ce;
+  ++port.counters.ce_marked;
+}
+
+void Network::serve(TimePs now, std::uint32_t link) {
+  SwitchPort& port = ports_[link];
+  port.armed = false;
+  if (port.line.free_at() > now) {
+    arm(port.line.free_at(), link);
+    return;
+  }
+  if (port.empty()) {
+    if (port.law == at_nic) nodes_[port.node]->port_free(now, topology_.links()[link].plane);
+    return;
+  }
+  SwitchPort::Queue& queue = port.queues[choose(port)];
+  const std::uint32_t index = queue.head;
+  Transit& transit = transits_[index];
+  queue.head = transit.next;
+  mark(port, transit);
+  port.queued_bytes -= transit.bytes;
+  if (transit.queue != FabricClass::control) port.data_bytes -= transit.bytes;
+  if (port.law != at_nic) buffered_bytes_[port.from_switch] -= transit.bytes;
+  transmit(now, link, index);
+  if (!port.empty() || port.law == at_nic) arm(port.line.free_at(), link);
+}
+
+void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
+  SwitchPort& port = ports_[link];
+  Transit& transit = transits_[index];
+  const TimePs last_bit = std::max(port.line.occupy(now, transit.bytes), transit.last_bit);
+  ++port.counters.packets;
+  port.counters.bytes += transit.bytes;
+  if (Link* exit = exits_[link]) {
+    if (port.down) {
+      ++lost_on_down_links_;
+    } else {
+      transit.packet.outer_dst = transit.carrier;
+      transit.packet.hop_limit = transit.hop_limit;
+      exit->send(now, last_bit, transit.packet);
+    }
+    transits_.release(index);
+    return;
+  }
+  transit.last_bit = last_bit + port.hop_ps;
+  const bool first = cut_through_ && port.to_switch != LinkInfo::kNic;
+  events_.push((first ? now : last_bit) + port.hop_ps, FabricEventKind::arrival, link, index);
+}
+
+ImpairmentCounts Network::impairments() const {
+  ImpairmentCounts sum;
+  for (const auto& impairment : impairments_) {
+    if (!impairment) continue;
+    const ImpairmentCounts& counts = impairment->counts();
+    sum.dropped += counts.dropped;
+    sum.corrupted += counts.corrupted;
+    sum.trimmed += counts.trimmed;
+    sum.duplicated += counts.duplicated;
+    sum.ce_marked += counts.ce_marked;
+  }
+  return sum;
+}
+
+}  // namespace mrc

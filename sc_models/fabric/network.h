@@ -1,0 +1,123 @@
+// All switches, cables and light endpoints of the fabric on one event queue of their own: plain objects, no SystemC. A
+// hop costs one event where nobody waits, and one more for each packet that had to wait.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/event_queue.h"
+#include "fabric/impairment.h"
+#include "fabric/link.h"
+#include "fabric/switch_port.h"
+#include "fabric/topology.h"
+#include "fabric/transit.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+/// A node that lives on the fabric's own events.
+class NetworkNode {
+ public:
+  virtual ~NetworkNode() = default;
+  /// The last bit of a packet has come in through `plane`; the packet is gone after the call.
+  virtual void receive(TimePs now, std::uint32_t plane, const Packet& packet) = 0;
+  /// The line of its port in `plane` is free, and nothing waits before it.
+  virtual void port_free(TimePs now, std::uint32_t plane) = 0;
+  /// The time of its last set_timer() has come; earlier requests may call too.
+  virtual void timer(TimePs now) = 0;
+};
+
+class Network {
+ public:
+  /// `scenario` outlives it.
+  explicit Network(const ScenarioConfig& scenario);
+
+  const Topology& topology() const { return topology_; }
+
+  /// `node` is a light endpoint.
+  void attach(NodeId id, NetworkNode& node) { nodes_[id] = &node; }
+  /// Packets to `node` through `plane` leave the network on `link`.
+  void attach(NodeId id, std::uint32_t plane, Link& link) { exits_[topology_.downlink_to(id, plane)] = &link; }
+  /// A packet whose first and last bit reach the T0 of `plane` from `node` at these times.
+  void enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs last_bit, const Packet& packet);
+
+  /// Light endpoints: an empty transit for a packet to send, filled in by the caller.
+  std::uint32_t new_transit() { return transits_.acquire(); }
+  Packet& packet_of(std::uint32_t transit) { return transits_[transit].packet; }
+  /// The port of a light endpoint can send at once.
+  bool port_idle(NodeId node, std::uint32_t plane, TimePs now) const {
+    const SwitchPort& port = ports_[topology_.uplink_of(node, plane)];
+    return port.line.free_at() <= now && port.empty();
+  }
+  /// Sends from a light endpoint, or queues by class behind what is on the line.
+  void send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit);
+  /// Calls port_free() as soon as the line is free and the queues are empty.
+  void notify_when_free(TimePs now, NodeId node, std::uint32_t plane);
+  void set_timer(TimePs at, NodeId node) { events_.push(at, FabricEventKind::timer, node); }
+
+  /// Everything that is due before `horizon`, in order of time. Returns the number of events.
+  std::uint64_t run_before(TimePs horizon);
+  TimePs next_time() const { return events_.next_time(); }
+  /// Time of the event that is being served.
+  TimePs now() const { return now_; }
+
+  // What faults act on. A link is named by the port that sends on it (Topology::port_name).
+  /// What is on a link that goes down, or is sent into it, is lost.
+  void set_link_down(std::uint32_t link, bool down) { ports_[link].down = down; }
+  bool link_down(std::uint32_t link) const { return ports_[link].down; }
+  /// Rate of the sending port from its next packet on; not for the port of a detailed NIC, which keeps its own line.
+  void set_link_gbps(std::uint32_t link, double gbps) { ports_[link].line.set_gbps(gbps); }
+  /// Damage at the end of the link; null: none.
+  void set_impairment(std::uint32_t link, std::unique_ptr<Impairment> impairment) {
+    impairments_[link] = std::move(impairment);
+  }
+
+  const std::vector<SwitchPort>& ports() const { return ports_; }
+  ImpairmentCounts impairments() const;
+  std::uint64_t without_route() const { return without_route_; }
+  std::uint64_t lost_on_down_links() const { return lost_on_down_links_; }
+  std::uint64_t events() const { return events_done_; }
+  std::uint64_t packets_inside() const { return transits_.in_use(); }
+
+ private:
+  enum Law : std::uint8_t { at_nic, t0_up, t0_down, above, laws };
+
+  QueueLaw make_law(double gbps, bool last_hop) const;
+  void arrive(TimePs now, std::uint32_t link, std::uint32_t transit);
+  void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
+  void forward(TimePs now, std::uint32_t at, std::uint32_t transit);
+  void classify(Transit& transit) const;
+  void enqueue(TimePs now, std::uint32_t link, std::uint32_t transit);
+  bool fits(const SwitchPort& port, const Transit& transit) const;
+  bool trim(TimePs now, const QueueLaw& law, Transit& transit) const;
+  void mark(SwitchPort& port, Transit& transit);
+  std::size_t choose(SwitchPort& port);
+  void serve(TimePs now, std::uint32_t link);
+  void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
+  void arm(TimePs at, std::uint32_t link) {
+    ports_[link].armed = true;
+    events_.push(at, FabricEventKind::service, link);
+  }
+
+  const ScenarioConfig& scenario_;
+  Topology topology_;
+  bool cut_through_;
+  Encapsulation encapsulation_;
+  FabricEventQueue events_;
+  TransitPool transits_;
+  std::vector<SwitchPort> ports_;              ///< by link
+  std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
+  std::array<QueueLaw, laws> laws_{};
+  std::vector<NetworkNode*> nodes_;
+  std::vector<Link*> exits_;  ///< by link, null where it does not leave the network
+  std::vector<std::unique_ptr<Impairment>> impairments_;
+  std::array<std::int32_t, kFabricClasses> weights_{};
+  TimePs now_ = 0;
+  std::uint64_t without_route_ = 0;
+  std::uint64_t lost_on_down_links_ = 0;
+  std::uint64_t events_done_ = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,314 @@
+// The fabric without SystemC: its events in order, every path of every topology, and what a port does with its queues.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "fabric/event_queue.h"
+#include "fabric/network.h"
+#include "fabric/topology.h"
+
+namespace mrc {
+namespace {
+
+ScenarioConfig clos(std::uint32_t nics, std::uint32_t nics_per_t0, std::uint32_t t1s, std::uint32_t planes = 2) {
+  ScenarioConfig scenario;
+  scenario.node_default.nic.ports = planes;
+  scenario.fabric.nics = nics;
+  scenario.fabric.nics_per_t0 = nics_per_t0;
+  scenario.fabric.t1s_per_plane = t1s;
+  return scenario;
+}
+
+TEST(FabricEventQueue, GivesEventsInOrderOfTimeKindAndTargetWhateverTheOrderOfPushing) {
+  std::mt19937_64 random(7);
+  using Key = std::tuple<TimePs, int, std::uint32_t>;
+  std::multiset<Key> expected;
+  FabricEventQueue queue;
+  TimePs now = 0;
+  std::uint64_t popped = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    for (std::uint64_t i = random() % 4; i > 0; --i) {
+      // Near, in the same bucket, and far beyond the calendar.
+      const TimePs reach = std::array<TimePs, 3>{500, 2'000'000, 900'000'000}[random() % 3];
+      const Key key{now + random() % reach, static_cast<int>(random() % 3),
+                    static_cast<std::uint32_t>(random() % 1000)};
+      expected.insert(key);
+      queue.push(std::get<0>(key), static_cast<FabricEventKind>(std::get<1>(key)), std::get<2>(key), 5);
+    }
+    const TimePs horizon = now + random() % 100'000;
+    FabricEvent event;
+    while (queue.pop_before(horizon, event)) {
+      ASSERT_FALSE(expected.empty());
+      ASSERT_EQ(*expected.begin(), Key(event.time, static_cast<int>(event.kind), event.target));
+      ASSERT_EQ(event.payload, 5U);
+      expected.erase(expected.begin());
+      ++popped;
+    }
+    now = horizon;
+    ASSERT_EQ(queue.size(), expected.size());
+    ASSERT_EQ(queue.next_time(), expected.empty() ? kNever : std::get<0>(*expected.begin()));
+  }
+  EXPECT_GT(popped, 10'000U);
+}
+
+TEST(Topology, EveryPathOfEveryEvBetweenEveryTwoNicsArrives) {
+  for (const ScenarioConfig& scenario : {clos(6, 256, 0, 8), clos(24, 4, 3), clos(10, 3, 5, 4), clos(32, 16, 16, 1)}) {
+    const Topology topology(scenario);
+    const Topology::RouteCheck check = topology.check_routes(10'000'000);
+    EXPECT_EQ(check.broken, "");
+    EXPECT_TRUE(check.every_pair);
+    EXPECT_GT(check.walked, 0U);
+  }
+}
+
+TEST(Topology, APathHasOneT1WhichTheEvChooses) {
+  const Topology topology(clos(24, 4, 3));
+  std::set<std::uint32_t> t1s;
+  for (Ev ev = 0; ev < 64; ++ev) {
+    const auto path = topology.walk(0, 23, 1, ev * 7919);
+    ASSERT_EQ(path.size(), 4U) << "NIC to T0, T0 to T1, T1 to T0, T0 to NIC";
+    EXPECT_EQ(topology.links()[path.front()].plane, 1);
+    EXPECT_EQ(topology.links()[path[1]].number, uplink_of(ev * 7919, 3));
+    t1s.insert(topology.links()[path[1]].to);
+  }
+  EXPECT_EQ(t1s.size(), 3U);
+  EXPECT_EQ(topology.walk(0, 3, 0, 1).size(), 2U) << "below the same T0";
+  EXPECT_EQ(topology.port_name(topology.walk(0, 23, 1, 0)[3]), "plane1.t0.5.down3");
+}
+
+TEST(Topology, ASwitchForwardsOnlyWhatIsAddressedToIt) {
+  const Topology topology(clos(24, 4, 3));
+  Ipv6Address carrier = usid_carrier(topology.route(0, 23), 0, 0);
+  EXPECT_NE(topology.forward_usid(0, carrier), Topology::kNoLink);
+  carrier = usid_carrier(topology.route(0, 23), 0, 0);
+  EXPECT_EQ(topology.forward_usid(1, carrier), Topology::kNoLink) << "another T0";
+  carrier = usid_carrier(topology.route(0, 23), 1, 0);
+  EXPECT_EQ(topology.forward_usid(0, carrier), Topology::kNoLink) << "another plane";
+  carrier = usid_carrier(topology.route(0, 23), 0, 0);
+  carrier.high ^= 1ULL << 40;
+  EXPECT_EQ(topology.forward_usid(0, carrier), Topology::kNoLink) << "another locator block";
+}
+
+TEST(Topology, ThreeTiersReachEveryNicByEcmp) {
+  ScenarioConfig scenario = clos(64, 4, 16, 1);
+  scenario.fabric.pods = 4;
+  scenario.fabric.routing = FabricRouting::ecmp;
+  const Topology topology(scenario);
+  EXPECT_EQ(topology.t2s(), 16U);
+  std::set<std::vector<std::uint32_t>> paths;
+  for (NodeId to = 1; to < 64; ++to) {
+    for (Ev ev = 0; ev < 200; ++ev) {
+      const auto path = topology.walk(0, to, 0, ev);
+      ASSERT_FALSE(path.empty()) << "to nic" << to;
+      if (to == 63) paths.insert(path);
+    }
+  }
+  EXPECT_EQ(paths.size(), 16U) << "T1s times uplinks of a T1";
+}
+
+/// Writes down what it is given; its ports are free when it has nothing.
+class Sink : public NetworkNode {
+ public:
+  void receive(TimePs now, std::uint32_t, const Packet& packet) override {
+    packets.push_back(packet);
+    times.push_back(now);
+  }
+  void port_free(TimePs, std::uint32_t) override {}
+  void timer(TimePs) override {}
+  std::vector<Packet> packets;
+  std::vector<TimePs> times;
+};
+
+/// Senders 0 … n-2 below other T0s than the last NIC, which all send to it through plane 0 at once.
+struct Incast {
+  explicit Incast(ScenarioConfig config) : scenario(std::move(config)), network(scenario), sinks(scenario.fabric.nics) {
+    for (NodeId node = 0; node < scenario.fabric.nics; ++node) network.attach(node, sinks[node]);
+  }
+  void send(TimePs now, NodeId from, Psn psn, TrafficRole role, std::uint32_t bytes = 4096) {
+    const NodeId to = scenario.fabric.nics - 1;
+    const std::uint32_t index = network.new_transit();
+    Packet& packet = network.packet_of(index);
+    packet = Packet{};
+    packet.source_node = from;
+    packet.destination_node = to;
+    packet.psn = psn;
+    packet.payload_bytes = bytes;
+    packet.opcode = role == TrafficRole::control ? Opcode::sack : Opcode::write_middle;
+    packet.role = role;
+    packet.retransmission = role == TrafficRole::trimmable_retx;
+    packet.ev = from * 77 + psn;
+    packet.outer_dst = usid_carrier_of_ev(network.topology().route(from, to), 0, packet.ev);
+    network.send(now, from, 0, index);
+  }
+  Sink& last() { return sinks.back(); }
+
+  ScenarioConfig scenario;
+  Network network;
+  std::vector<Sink> sinks;
+};
+
+TEST(Network, AnEmptyFabricDelaysByItsCablesSwitchesAndOneSerialization) {
+  for (const SwitchForwarding forwarding : {SwitchForwarding::cut_through, SwitchForwarding::store_and_forward}) {
+    ScenarioConfig scenario = clos(8, 4, 4, 1);
+    scenario.fabric.forwarding = forwarding;
+    Incast incast(scenario);
+    incast.send(0, 0, 1, TrafficRole::trimmable);
+    incast.network.run_before(kNever);
+    ASSERT_EQ(incast.last().times.size(), 1U);
+    const TimePs hops = 4 * 150'000 + 3 * 575'000;
+    const TimePs serialization = 340'960;  // 4,262 B at 100 Gb/s
+    EXPECT_EQ(incast.last().times[0], hops + serialization * (forwarding == SwitchForwarding::cut_through ? 1 : 4));
+    EXPECT_EQ(incast.network.packets_inside(), 0U);
+  }
+}
+
+TEST(Network, IncastTrimsAtTheLastHopAndLosesNothingElse) {
+  Incast incast(clos(8, 4, 4, 1));
+  for (Psn psn = 0; psn < 60; ++psn) {
+    for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
+  }
+  incast.network.run_before(kNever);
+  std::size_t trimmed = 0;
+  for (const Packet& packet : incast.last().packets) {
+    if (packet.damage != Damage::trimmed) continue;
+    ++trimmed;
+    EXPECT_TRUE(packet.trimmed_at_last_hop);
+    EXPECT_EQ(packet.role, TrafficRole::trimmed_lasthop);
+  }
+  EXPECT_EQ(incast.last().packets.size(), 240U) << "all arrive, whole or trimmed";
+  const PortCounters& port = incast.network.ports()[incast.network.topology().downlink_to(7, 0)].counters;
+  EXPECT_EQ(port.trimmed, trimmed);
+  EXPECT_EQ(port.dropped, 0U);
+  EXPECT_EQ(port.ce_marked, 0U) << "no marks on the last hop";
+  // 1.5 BDP of 100 Gb/s and 8 us: what waits never exceeds it by more than the trimmed packets' 152 bytes.
+  EXPECT_GT(trimmed, 50U);
+  EXPECT_LE(port.most_queued_bytes, 150'000U + trimmed * 152);
+}
+
+TEST(Network, WithoutTrimmingTheTailIsDropped) {
+  ScenarioConfig scenario = clos(8, 4, 4, 1);
+  scenario.fabric.trim = false;
+  scenario.fabric.queue_bytes = 100'000;
+  Incast incast(scenario);
+  for (Psn psn = 0; psn < 60; ++psn) {
+    for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
+  }
+  incast.network.run_before(kNever);
+  const PortCounters& port = incast.network.ports()[incast.network.topology().downlink_to(7, 0)].counters;
+  EXPECT_GT(port.dropped, 50U);
+  EXPECT_EQ(port.dropped + incast.last().packets.size(), 240U);
+  EXPECT_LE(port.most_queued_bytes, 100'000U);
+}
+
+TEST(Network, QueuesAboveT0AreMarkedBetweenMinimumAndMaximum) {
+  ScenarioConfig scenario = clos(8, 4, 1, 1);  // one T1: 4 to 1 into the uplink
+  scenario.fabric.trim = false;
+  scenario.fabric.ecn_min_bytes = 50'000;
+  scenario.fabric.ecn_max_bytes = 200'000;
+  Incast incast(scenario);
+  for (Psn psn = 0; psn < 80; ++psn) {
+    for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
+  }
+  incast.network.run_before(kNever);
+  std::uint64_t marked = 0;
+  for (const Packet& packet : incast.last().packets) marked += packet.ecn == Ecn::ce ? 1 : 0;
+  std::uint64_t counted = 0;
+  for (const SwitchPort& port : incast.network.ports()) counted += port.counters.ce_marked;
+  EXPECT_EQ(marked, counted);
+  EXPECT_GT(marked, 100U);
+  EXPECT_LT(marked, 320U - 2 * 50'000 / 4262) << "while the queue is short nothing is marked";
+}
+
+TEST(Network, OneSendersMarksDoNotDependOnAnothersPackets) {
+  // The same queue, once of packets of one node and once of packets that carry another's name: each packet draws alone.
+  const auto marks_of_node_0 = [](NodeId other) {
+    ScenarioConfig scenario = clos(8, 4, 1, 1);
+    scenario.fabric.ecn_min_bytes = 1;
+    scenario.fabric.ecn_max_bytes = 10'000'000;
+    scenario.fabric.ecn_max_probability = 1;
+    scenario.fabric.trim = false;
+    Incast incast(scenario);
+    for (Psn psn = 0; psn < 200; ++psn) {
+      incast.send(0, 0, psn, TrafficRole::trimmable);
+      incast.send(0, other, psn, TrafficRole::trimmable);
+    }
+    incast.network.run_before(kNever);
+    std::set<Psn> marked;
+    for (const Packet& packet : incast.last().packets) {
+      if (packet.source_node == 0 && packet.ecn == Ecn::ce) marked.insert(packet.psn);
+    }
+    return marked;
+  };
+  EXPECT_EQ(marks_of_node_0(1), marks_of_node_0(2));
+  EXPECT_FALSE(marks_of_node_0(1).empty());
+}
+
+TEST(Network, StrictServiceSendsControlThenRetransmissionsThenData) {
+  Incast incast(clos(4, 4, 0, 1));
+  // All wait behind the first packet of node 0 at the port to node 3.
+  for (Psn psn = 0; psn < 4; ++psn) incast.send(0, 0, psn, TrafficRole::trimmable);
+  incast.send(10'000, 1, 100, TrafficRole::trimmable);
+  incast.send(20'000, 1, 101, TrafficRole::trimmable_retx);
+  incast.send(30'000, 2, 102, TrafficRole::control, 0);
+  incast.network.run_before(kNever);
+  std::vector<Psn> order;
+  for (const Packet& packet : incast.last().packets) order.push_back(packet.psn);
+  const auto place = [&](Psn psn) { return std::find(order.begin(), order.end(), psn) - order.begin(); };
+  EXPECT_LT(place(102), place(1));
+  EXPECT_LT(place(101), place(2));
+  EXPECT_EQ(order.size(), 7U);
+}
+
+TEST(Network, WeightedServiceSharesTheLineByBytes) {
+  ScenarioConfig scenario = clos(4, 4, 0, 1);
+  scenario.fabric.scheduling = SwitchScheduling::weighted;
+  scenario.fabric.retransmission_weight = 10;
+  scenario.fabric.data_weight = 30;
+  scenario.fabric.trim = false;
+  Incast incast(scenario);
+  for (Psn psn = 0; psn < 200; ++psn) {
+    incast.send(0, 0, psn, TrafficRole::trimmable);
+    incast.send(0, 1, psn, TrafficRole::trimmable_retx);
+    incast.send(0, 2, psn, TrafficRole::trimmable);
+  }
+  incast.network.run_before(kNever);
+  std::size_t retransmissions = 0;
+  for (std::size_t i = 20; i < 220; ++i) retransmissions += incast.last().packets[i].retransmission ? 1 : 0;
+  EXPECT_NEAR(static_cast<double>(retransmissions) / 200, 0.25, 0.05);
+}
+
+TEST(Network, ThePortsOfASwitchShareItsBuffer) {
+  ScenarioConfig scenario = clos(8, 4, 4, 1);
+  scenario.fabric.trim = false;
+  scenario.fabric.buffer_bytes = 200'000;
+  scenario.fabric.buffer_alpha = 0.5;
+  Incast incast(scenario);
+  for (Psn psn = 0; psn < 100; ++psn) {
+    for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
+  }
+  incast.network.run_before(kNever);
+  const PortCounters& port = incast.network.ports()[incast.network.topology().downlink_to(7, 0)].counters;
+  // One port alone may hold alpha / (1 + alpha) of the buffer.
+  EXPECT_LE(port.most_queued_bytes, 200'000 / 3 + 4262);
+  EXPECT_GT(port.most_queued_bytes, 200'000 / 3 - 2 * 4262);
+  EXPECT_GT(port.dropped, 0U);
+}
+
+TEST(Network, ALinkThatIsDownLosesWhatIsSentIntoIt) {
+  Incast incast(clos(8, 4, 4, 1));
+  const auto path = incast.network.topology().walk(0, 7, 0, 1);
+  incast.network.set_link_down(path[2], true);
+  incast.send(0, 0, 1, TrafficRole::trimmable);
+  incast.network.run_before(1'000'000'000);
+  EXPECT_EQ(incast.last().packets.size(), 0U);
+  EXPECT_EQ(incast.network.lost_on_down_links(), 1U);
+  incast.network.set_link_down(path[2], false);
+  incast.send(1'000'000'000, 0, 1, TrafficRole::trimmable);
+  incast.network.run_before(kNever);
+  EXPECT_EQ(incast.last().packets.size(), 1U);
+}
+
+}  // namespace
+}  // namespace mrc
