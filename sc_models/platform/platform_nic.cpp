@@ -77,6 +77,7 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
       dma_socket("dma_socket"),
       scenario_(scenario),
       options_(checked(options)),
+      topology_(fabric.topology()),
       quantum_ps_(Fabric::quantum_ps(scenario)),
       mmio_ps_(std::max(ps(scenario.node(node).host.doorbell_ns), quantum_ps_)),
       wheel_("wheel", scenario.run.kernel, quantum_ps_),
@@ -370,7 +371,7 @@ void PlatformNic::connect_qp(std::uint32_t index) {
   Qp& qp = context_.qps[index];
   qp.peer = peer;
   qp.peer_number = value(reg::qp::peer_qp);
-  qp.route = Fabric::route_to(scenario_.fabric, peer);
+  qp.route = topology_.route(context_.node, peer);
   const KeyedRandom random(scenario_.seed, fmt::format("nic{}.qp{}.reverse_paths", context_.node, qp.number));
   qp.reverse_paths = std::make_unique<ReversePaths>(context_.config.nic.ports, random);
   assembly_.add_requestor(qp, value(reg::qp::send_psn));

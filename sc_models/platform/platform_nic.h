@@ -123,6 +123,7 @@ class PlatformNic : public sc_core::sc_module, private HostPort, private DmaList
 
   const ScenarioConfig& scenario_;
   PlatformOptions options_;
+  const Topology& topology_;
   TimePs quantum_ps_;
   TimePs mmio_ps_;
   WheelModule wheel_;
