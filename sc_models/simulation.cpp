@@ -24,7 +24,8 @@ constexpr std::uint64_t kPageBytes = 4096;
 /// How far the kernel runs at first between two looks at progress, interrupts, errors and levels; it doubles with the
 /// step of the series.
 constexpr double kFirstSliceUs = 1.0;
-/// Switch ports up to which each has its own series; of larger fabrics it is the longest queue a plane, tier and direction.
+/// Switch ports up to which each has its own series; of larger fabrics it is the longest queue a plane, tier and
+/// direction.
 constexpr std::uint32_t kMostQueueSeries = 256;
 constexpr std::array<const char*, kEvStates> kEvStateNames{"good", "skip", "assumed_bad", "denied"};
 
@@ -90,6 +91,10 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
   for (auto& node : nodes_) {
     node->memory.skip_write(options_.skip_memory_write);
     node->context.capture = capture_.get();
+  }
+  for (const auto& node : nodes_) {
+    if (!options_.observe_buffer) break;
+    for (const Occupancy* buffer : node->nic->buffers()) buffer->observe(options_.observe_buffer(node->name, *buffer));
   }
   build_series();
 }
@@ -191,8 +196,10 @@ void Simulation::build_channel(NodeId from, NodeId to) {
   const std::uint64_t destination_bytes = slots * channel.slot_stride;
   channel.destination_base = nodes_[to]->memory.add_destination_region(destination_bytes);
   channel.rkey = 0x1000 + from;
-  nodes_[to]->context.protection.add(
-      {.va = channel.destination_base, .bytes = destination_bytes, .rkey = channel.rkey, .domain = QpAssembly::kDomain});
+  nodes_[to]->context.protection.add({.va = channel.destination_base,
+                                      .bytes = destination_bytes,
+                                      .rkey = channel.rkey,
+                                      .domain = QpAssembly::kDomain});
   channel.peer_memory = &nodes_[to]->memory;
   nodes_[from]->host->add_channel(std::move(channel));
 }
@@ -327,7 +334,8 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   std::uint64_t last_progress = 0;
   double progress_at_us = 0;
   while (nodes_left() > 0) {
-    sc_core::sc_start(sc_core::sc_time(series_.step_us(), sc_core::SC_US));
+    const double left_us = scenario_.run.max_time_us - us(sc_core::sc_time_stamp().value());
+    sc_core::sc_start(sc_core::sc_time(std::min(series_.step_us(), left_us), sc_core::SC_US));
     sample_series();
     if (capture_) capture_->flush_before(sc_core::sc_time_stamp().value());
     const double now_us = us(sc_core::sc_time_stamp().value());
@@ -341,7 +349,8 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
     // What waits for a message that a QP error has ended waits for ever; the error is the news.
     if (nodes_left() > 0 && stuck && failed()) break;
     if (nodes_left() > 0 && stuck) return collect(RunStatus::stalled, describe_stall());
-    if (now_us > scenario_.run.max_time_us) return collect(RunStatus::partial, {"run.max_time_us is over"});
+    if (now_us >= scenario_.run.max_time_us && nodes_left() > 0)
+      return collect(RunStatus::partial, {"run.max_time_us is over"});
     report_progress(offered);
   }
   std::vector<std::string> details;
@@ -429,6 +438,23 @@ std::map<std::string, double> Simulation::receiver_write_blocked(const Node& sen
   return shares;
 }
 
+std::map<std::string, double> Simulation::lost_to_overruns(const Node& under_test) const {
+  std::map<std::string, double> shares;
+  auto lost = static_cast<double>(fabric_->packets_lost() + fabric_->network().impairments().corrupted);
+  for (const auto& node : nodes_) {
+    const NicCounters& counters = node->context.counters;
+    lost += static_cast<double>(counters.rx_overrun);
+    for (std::size_t i = 0; i < kBlockedByCount; ++i) {
+      if (counters.rx_overrun_by_cause[i] == 0) continue;
+      const std::string queue(to_string(static_cast<BlockedBy>(i)));
+      shares[node.get() == &under_test ? queue : "receiver." + queue] +=
+          static_cast<double>(counters.rx_overrun_by_cause[i]);
+    }
+  }
+  for (auto& [queue, share] : shares) share /= lost;
+  return shares;
+}
+
 void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs end) const {
   const HostStatistics& host = node.host->statistics();
   const NicConfig& nic = node.context.config.nic;
@@ -446,7 +472,8 @@ void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs 
                                                            .active_ps = active,
                                                            .ports = nic.ports,
                                                            .idle_ps = node.nic->idle_causes().idle_ps(),
-                                                           .receiver_write_blocked = receiver_write_blocked(node)});
+                                                           .receiver_write_blocked = receiver_write_blocked(node),
+                                                           .lost_to_overruns = lost_to_overruns(node)});
   }
   std::vector<TimePs> times = host.message_times;
   if (times.empty()) return;
@@ -489,6 +516,18 @@ void Simulation::collect_fabric(RunResult& result) const {
   }
 }
 
+void Simulation::collect_accounts(RunResult& result) const {
+  const ImpairmentCounts impairments = fabric_->network().impairments();
+  AccountResult fabric{"fabric", "fabric", "packets", impairments.duplicated, 0, 0, fabric_->packets_held()};
+  for (const auto& node : nodes_) {
+    for (AccountResult& account : node->nic->accounts()) result.accounts.push_back(std::move(account));
+    fabric.in += node->context.counters.data_packets + node->context.counters.control_packets;
+    fabric.out += node->context.counters.received.packets;
+  }
+  fabric.lost = fabric_->packets_lost();
+  result.accounts.push_back(std::move(fabric));
+}
+
 RunResult Simulation::collect(RunStatus status, std::vector<std::string> details) {
   if (capture_) capture_->close();
   RunResult result;
@@ -515,6 +554,7 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
     }
   }
   collect_one_way(result);
+  collect_accounts(result);
   result.latency_terms = latency_terms(scenario_, kSmallWriteBytes);
   collect_fabric(result);
   result.cost.box_steps += fabric_->network().events();

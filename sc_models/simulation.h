@@ -37,7 +37,9 @@ struct SimulationOptions {
   /// Makes the engine of srv6_encap for a datapath width; throws std::invalid_argument for a width that does not exist.
   std::function<std::unique_ptr<Srv6EncapEngine>(std::uint32_t datapath_bits)> make_srv6_encap;
   std::function<void(const Progress&)> progress;
-  std::string pcap;                     ///< file to capture all ports' packets in; empty: none
+  std::string pcap;  ///< file to capture all ports' packets in; empty: none
+  /// Asked for each buffer of a NIC what is to hear of its changes; may be empty, may answer null.
+  std::function<LevelObserver*(const std::string& node, const Occupancy& buffer)> observe_buffer;
   std::uint64_t skip_memory_write = 0;  ///< see HostMemory::skip_write; on every node, 0: none
 };
 
@@ -76,10 +78,13 @@ class Simulation {
 
   void collect_one_way(RunResult& result) const;
   void collect_fabric(RunResult& result) const;
+  void collect_accounts(RunResult& result) const;
   RunResult collect(RunStatus status, std::vector<std::string> details);
   void collect_node(RunResult& result, const Node& node, TimePs end) const;
   /// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.
   std::map<std::string, double> receiver_write_blocked(const Node& sender) const;
+  /// Of all lost packets, the share that found no room behind a port of a NIC, by the full queue.
+  std::map<std::string, double> lost_to_overruns(const Node& under_test) const;
   /// `end`: of the time that its limits speak of.
   void collect_under_test(RunResult& result, const Node& node, TimePs end) const;
 

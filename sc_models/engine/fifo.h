@@ -76,6 +76,11 @@ class Fifo {
   void refuse(TimePs now) { occupancy_.refuse(now); }
 
   const Occupancy& occupancy() const { return occupancy_; }
+  /// `visit` sees each entry that is held, the oldest first.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (std::uint64_t i = head_; i != tail_; ++i) visit(ring_[i & mask_].item);
+  }
 
  private:
   void wake_producers(TimePs now) {

@@ -26,7 +26,7 @@ enum class BlockedBy : std::uint8_t {
   cwnd_out_of_window,
   mpr,
   write_imm_limit,
-  wqe_fetch,            ///< WQEs are on their way
+  wqe_fetch,  ///< WQEs are on their way
   retransmit_entries,
   retransmit_bytes,
   segmenter_queue,      ///< grants that the segmenter has not taken
@@ -39,13 +39,14 @@ enum class BlockedBy : std::uint8_t {
   posted_credits,
   pcie_line,
   read_latency,
-  spray_queue,
+  spray_scheduler,  ///< packets that the spray scheduler has not taken
   no_good_ev,
   port_credit,
-  retransmit_queue,
-  encap_queue,
+  retransmit_queue,  ///< packets that the retransmit buffer has not taken
+  encap_queue,       ///< packets that srv6_encap has not taken
   control_queue,
   port_control_fifo,
+  parser_queue,
   psn_tracker_queue,
   rx_staging,
   ack_queue,
@@ -54,6 +55,7 @@ enum class BlockedBy : std::uint8_t {
   link_down,
   srv6_encap,  ///< its datapath is the slowest
   segmenter,
+  doorbell_queue,        ///< the host may ring no more doorbells
   outstanding_messages,  ///< the host may post no more before something completes
   acknowledgement,       ///< all is sent, the last acknowledgements and completions are on their way
   no_work,

@@ -3,9 +3,10 @@
 namespace mrc {
 
 double Occupancy::mean(TimePs end) const {
-  if (end == 0) return 0;
-  const double open = end > last_ ? static_cast<double>(level_) * static_cast<double>(end - last_) : 0;
-  return (level_time_ + open) / static_cast<double>(end);
+  const TimePs until = std::max(end, last_);
+  if (until == 0) return 0;
+  const double open = static_cast<double>(level_) * static_cast<double>(until - last_);
+  return (level_time_ + open) / static_cast<double>(until);
 }
 
 double Occupancy::time_full_share(TimePs end) const {

@@ -10,6 +10,15 @@
 
 namespace mrc {
 
+/// Hears of each change of a buffer's level, with the time at which it took place; calls may come late, as the model
+/// itself learns of some changes late.
+class LevelObserver {
+ public:
+  virtual ~LevelObserver() = default;
+  virtual void entered(TimePs at, std::uint64_t amount) = 0;
+  virtual void left(TimePs at, std::uint64_t amount) = 0;
+};
+
 class Occupancy {
  public:
   static constexpr std::size_t kBins = 64;
@@ -24,12 +33,17 @@ class Occupancy {
   const std::string& unit() const { return unit_; }
 
   void add(TimePs now, std::uint64_t amount) {
-    close(now);
+    if (observer_ != nullptr) [[unlikely]]
+      observer_->entered(now, amount);
+    if (!close(now)) level_time_ += static_cast<double>(amount) * static_cast<double>(last_ - now);
     level_ += amount;
     high_water_ = std::max(high_water_, level_);
   }
+  /// `now` may lie before the last change, where a box looks at it late: the mean is put right.
   void remove(TimePs now, std::uint64_t amount) {
-    close(now);
+    if (observer_ != nullptr) [[unlikely]]
+      observer_->left(now, amount);
+    if (!close(now)) level_time_ -= static_cast<double>(amount) * static_cast<double>(last_ - now);
     level_ -= amount;
   }
   /// A producer found no room at `now`; the time until the next change counts as full.
@@ -38,6 +52,9 @@ class Occupancy {
     refused_ = true;
   }
 
+  void observe(LevelObserver* observer) const { observer_ = observer; }
+
+  /// Over the time until `end`, or until the last change where that came later.
   double mean(TimePs end) const;
   double time_full_share(TimePs end) const;
   std::uint64_t high_water() const { return high_water_; }
@@ -50,10 +67,11 @@ class Occupancy {
   std::size_t bin(std::uint64_t level) const {
     return capacity_ == 0 ? 0 : std::min<std::size_t>(kBins - 1, level * (kBins - 1) / capacity_);
   }
-  void close(TimePs now) {
+  /// False where `now` is not later than the last change.
+  bool close(TimePs now) {
     if (now <= last_) {
       refused_ = false;
-      return;
+      return false;
     }
     const TimePs span = now - last_;
     histogram_[bin(level_)] += span;
@@ -61,6 +79,7 @@ class Occupancy {
     if (refused_ || level_ >= capacity_) full_time_ += span;
     refused_ = false;
     last_ = now;
+    return true;
   }
 
   std::string name_;
@@ -72,6 +91,7 @@ class Occupancy {
   TimePs full_time_ = 0;
   double level_time_ = 0;
   bool refused_ = false;
+  mutable LevelObserver* observer_ = nullptr;
   std::array<TimePs, kBins> histogram_{};
 };
 

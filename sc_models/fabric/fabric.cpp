@@ -43,6 +43,18 @@ std::vector<PortLinks> Fabric::links_of(NodeId node) {
   return links;
 }
 
+std::uint64_t Fabric::packets_held() const {
+  std::uint64_t held = network_.packets_inside();
+  for (const Cable& cable : cables_) held += cable.up->size() + cable.down->size();
+  return held;
+}
+
+std::uint64_t Fabric::packets_lost() const {
+  std::uint64_t lost = network_.impairments().dropped + network_.without_route() + network_.lost_on_down_links();
+  for (const SwitchPort& port : network_.ports()) lost += port.counters.dropped;
+  return lost;
+}
+
 void Fabric::wake() {
   if (const TimePs next = network_.next_time(); next != kNever) runner_->wake_at(next);
 }

@@ -29,6 +29,11 @@ class Fabric : public WheelModule {
   const Network& network() const { return network_; }
   const Topology& topology() const { return network_.topology(); }
 
+  /// Packets on cables and in switches.
+  std::uint64_t packets_held() const;
+  /// Packets that were dropped on links, for want of room in a queue, or for want of a route.
+  std::uint64_t packets_lost() const;
+
   /// Has the network look at its next event; whoever gave it one from outside calls this.
   void wake();
 

@@ -37,6 +37,8 @@ class Link {
     if (was_empty) receiver_->wake_at(due(flight));
   }
   bool empty() const { return head_ == tail_; }
+  /// Packets on their way.
+  std::uint64_t size() const { return tail_ - head_; }
   /// Time at which the oldest flight may be looked at, kNever without one.
   TimePs next_due() const { return empty() ? kNever : due(ring_[head_ & (ring_.size() - 1)]); }
   /// Precondition: not empty.

@@ -244,6 +244,7 @@ void Host::step(TimePs now) {
   poll(now);
   fire_alarms(now);
   post_all(now);
+  nic_.doorbells_full = device_.doorbell().queue().full();
   nic_.host_has_more =
       std::any_of(channels_.begin(), channels_.end(), [](const Channel& c) { return !c.pending.empty(); });
   if (!alarms_.empty()) wake_at(alarms_.top().at);

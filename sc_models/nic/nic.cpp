@@ -6,7 +6,7 @@ namespace mrc::timing {
 
 Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& context, HostMemory& memory,
          const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl)
-    : sc_module(name) {
+    : sc_module(name), context_(context) {
   const KeyedRandom pcie_random(context.scenario.seed, fmt::format("nic{}.pcie", context.node));
   pcie_ =
       std::make_unique<PcieDma>("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work);
@@ -53,12 +53,18 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   retransmit_timer_->connect(*sack_processor_);
   wqe_fetch_->connect(*sack_processor_);
 
+  context.receive_slots = {.parser = &parser_->slot,
+                           .psn_tracker = &psn_tracker_->slot,
+                           .ack_coalescer = &ack_coalescer_->slot,
+                           .control_queue = &control_queue_->slot};
   for (Port* port : ports) port->connect(*spray_scheduler_, *control_queue_, parser_->in(), *idle_causes_);
   watch_idle_ports();
 }
 
 void Nic::watch_idle_ports() {
-  idle_causes_->connect({.spray_scheduler = &spray_scheduler_->slot,
+  idle_causes_->connect({.srv6_encap = &srv6_encap_->slot,
+                         .retransmit_buffer = &retransmit_buffer_->slot,
+                         .spray_scheduler = &spray_scheduler_->slot,
                          .payload_fetch = &payload_fetch_->slot,
                          .read_issue = &pcie_->read_issue_slot(),
                          .segmenter = &segmenter_->slot,
@@ -88,6 +94,34 @@ std::vector<const IssueSlot*> Nic::slots() const {
 
 void Nic::finish(TimePs end) {
   for (IssueSlot* slot : mutable_slots()) slot->finish(end);
+}
+
+std::vector<AccountResult> Nic::accounts() const {
+  const NicCounters& counters = context_.counters;
+  PacketSum transmit;
+  const auto in_transmit = [&](const TxPacket& tx) { transmit.add(*tx.packet); };
+  segmenter_->out().for_each(in_transmit);
+  payload_fetch_->for_each_under_way(in_transmit);
+  payload_fetch_->out().for_each(in_transmit);
+  spray_scheduler_->out().for_each(in_transmit);
+  retransmit_buffer_->out().for_each(in_transmit);
+  for (const auto& port : ports_) port->data().for_each([&](const Packet* packet) { transmit.add(*packet); });
+  PacketSum receive;
+  const auto in_receive = [&](const Packet* packet) { receive.add(*packet); };
+  parser_->in().for_each(in_receive);
+  parser_->to_psn_tracker().for_each(in_receive);
+  parser_->to_sack_processor().for_each(in_receive);
+  dma_write_->in().for_each([&](const WriteJob& job) { receive.add(*job.packet); });
+  const std::string node = fmt::format("nic{}", context_.node);
+  const std::uint64_t consumed = counters.delivered + counters.discarded.packets + counters.control_received.packets;
+  return {{node, "transmit", "packets", counters.segmented.packets, counters.data_packets, 0, transmit.packets},
+          {node, "transmit", "bytes", counters.segmented.bytes, counters.data_payload_bytes, 0, transmit.bytes},
+          {node, "receive", "packets", counters.received.packets, consumed,
+           counters.overrun.packets + counters.damaged.packets, receive.packets},
+          {node, "receive", "bytes", counters.received.bytes,
+           counters.delivered_bytes + counters.discarded.bytes + counters.control_received.bytes,
+           counters.overrun.bytes + counters.damaged.bytes, receive.bytes},
+          {node, "pcie.read", "bytes", pcie_->bytes_asked(), pcie_->bytes_reported(), 0, pcie_->bytes_under_way()}};
 }
 
 std::vector<const Occupancy*> Nic::buffers() const {

@@ -28,6 +28,7 @@
 #include "nic/tx/srv6_encap.h"
 #include "nic/tx/wqe_fetch.h"
 #include "pcie/pcie_dma.h"
+#include "results/run_result.h"
 
 namespace mrc::timing {
 
@@ -52,6 +53,9 @@ class Nic : public sc_core::sc_module {
   void finish(TimePs end);
   std::vector<const IssueSlot*> slots() const;
   std::vector<const Occupancy*> buffers() const;
+  /// What entered the transmit and the receive side, what left and what they hold, in packets and payload bytes. Holds
+  /// whenever no box is being stepped.
+  std::vector<AccountResult> accounts() const;
   IdleCauses& idle_causes() { return *idle_causes_; }
   const IdleCauses& idle_causes() const { return *idle_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
@@ -62,6 +66,7 @@ class Nic : public sc_core::sc_module {
   void watch_idle_ports();
   std::vector<IssueSlot*> mutable_slots();
 
+  const NicContext& context_;
   std::unique_ptr<PcieDma> pcie_;
   std::unique_ptr<IdleCauses> idle_causes_;
   std::vector<std::unique_ptr<Port>> ports_;

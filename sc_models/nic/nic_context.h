@@ -1,5 +1,5 @@
-// What the boxes of one NIC share: its clock, its QPs, its packets, its counters. Boxes talk to each other through queues;
-// this is the state that in silicon would be SRAM beside them.
+// What the boxes of one NIC share: its clock, its QPs, its packets, its counters. Boxes talk to each other through
+// queues; this is the state that in silicon would be SRAM beside them.
 #pragma once
 
 #include <array>
@@ -18,26 +18,51 @@ namespace mrc {
 class HostPort;
 class PacketCapture;
 
+/// The slots on a received packet's way, by which an overrun in front of them finds the queue that is full.
+struct ReceiveSlots {
+  const IssueSlot* parser = nullptr;
+  const IssueSlot* psn_tracker = nullptr;
+  const IssueSlot* ack_coalescer = nullptr;
+  const IssueSlot* control_queue = nullptr;
+};
+
+/// Packets, and payload of the data packets among them.
+struct PacketSum {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  void add(const Packet& packet) {
+    ++packets;
+    if (is_data(packet.opcode)) bytes += packet.payload_bytes;
+  }
+};
+
 struct NicCounters {
-  std::uint64_t data_packets = 0;        ///< sent, retransmissions included
+  PacketSum segmented;             ///< data packets that the segmenter has cut
+  PacketSum received;              ///< all packets that reached a port
+  PacketSum overrun;               ///< of them, dropped for want of room
+  PacketSum damaged;               ///< dropped by ICRC
+  PacketSum discarded;             ///< data and probes that were not placed: duplicate, refused, trimmed
+  PacketSum control_received;      ///< taken by the SACK processor
+  std::uint64_t data_packets = 0;  ///< sent, retransmissions included
   std::uint64_t data_payload_bytes = 0;
   std::uint64_t retransmitted = 0;
   std::uint64_t retransmitted_wire_bytes = 0;
   std::array<std::uint64_t, kCutCauses> retransmitted_wire_bytes_by_cause{};  ///< by CutCause
-  std::uint64_t first_payload_bytes = 0; ///< payload of first transmissions
+  std::uint64_t first_payload_bytes = 0;                                      ///< payload of first transmissions
   std::uint64_t data_wire_bytes = 0;
   std::uint64_t control_packets = 0;
   std::uint64_t control_wire_bytes = 0;
-  std::uint64_t delivered = 0;           ///< data packets placed in memory
+  std::uint64_t delivered = 0;  ///< data packets placed in memory
   std::uint64_t delivered_bytes = 0;
   std::uint64_t duplicates = 0;
   std::uint64_t trimmed_received = 0;
   std::uint64_t corrupted_received = 0;  ///< dropped by ICRC
   std::uint64_t rx_overrun = 0;          ///< dropped for want of room in front of the parser
+  std::array<std::uint64_t, kBlockedByCount> rx_overrun_by_cause{};  ///< by the last full queue behind it
   std::uint64_t nacks_sent = 0;
   std::uint64_t sacks_sent = 0;
   std::uint64_t ce_received = 0;
-  std::uint64_t unknown_qp = 0;          ///< dropped: no such QP, or one that only sends
+  std::uint64_t unknown_qp = 0;  ///< dropped: no such QP, or one that only sends
 };
 
 struct NicContext {
@@ -51,22 +76,35 @@ struct NicContext {
   PacketPool packets;
   BitmapPool bitmaps{config.nic.psn_tracker.bitmap_banks};
   ProtectionTable protection;
-  std::vector<Qp> qps;                  ///< index = QP number - kFirstQpNumber
+  std::vector<Qp> qps;  ///< index = QP number - kFirstQpNumber
   std::vector<CongestionDomain> congestion;
-  WorkClock tx_work;                    ///< messages posted and not completed
-  WorkClock rx_work;                    ///< data packets between port and memory
+  WorkClock tx_work;  ///< messages posted and not completed
+  WorkClock rx_work;  ///< data packets between port and memory
   NicCounters counters;
-  std::uint32_t reads_under_way = 0;    ///< payload reads issued and not answered
-  bool host_has_more = false;           ///< messages wait in the host for a completion to make room
+  std::uint32_t reads_under_way = 0;  ///< payload reads issued and not answered
+  bool host_has_more = false;         ///< messages wait in the host for a completion to make room
+  bool doorbells_full = false;        ///< they wait because the NIC takes no more doorbells
+  ReceiveSlots receive_slots;
   const SerialLine* read_line = nullptr;  ///< the PCIe link towards the NIC
-  PacketCapture* capture = nullptr;     ///< null: nobody captures
-  HostPort* host_port = nullptr;        ///< null: the host is the model's own
+  PacketCapture* capture = nullptr;       ///< null: nobody captures
+  HostPort* host_port = nullptr;          ///< null: the host is the model's own
 
   static constexpr QpNumber kFirstQpNumber = 16;
   /// Null for a number that this NIC has not given out.
   Qp* find_qp(QpNumber number) {
     const std::uint64_t index = std::uint64_t{number} - kFirstQpNumber;
     return index < qps.size() ? &qps[index] : nullptr;
+  }
+  /// Why a packet finds no room in front of the parser: the last full queue behind it.
+  BlockedBy overrun_cause() const {
+    if (!receive_slots.parser->is_blocked()) return BlockedBy::parser_queue;
+    BlockedBy cause = receive_slots.parser->blocked_by();
+    if (cause != BlockedBy::psn_tracker_queue || !receive_slots.psn_tracker->is_blocked()) return cause;
+    cause = receive_slots.psn_tracker->blocked_by();
+    if (cause != BlockedBy::ack_queue || !receive_slots.ack_coalescer->is_blocked()) return cause;
+    cause = receive_slots.ack_coalescer->blocked_by();
+    if (cause != BlockedBy::control_queue || !receive_slots.control_queue->is_blocked()) return cause;
+    return receive_slots.control_queue->blocked_by();
   }
   std::uint32_t index_of(const Qp& qp) const { return qp.number - kFirstQpNumber; }
 };

@@ -102,8 +102,11 @@ void Port::transmit(TimePs now) {
 
 void Port::receive(TimePs now) {
   while (receive_link_.next_due() <= now) {
+    nic_.counters.received.add(receive_link_.front().packet);
     if (parser_queue_->full()) {
+      nic_.counters.overrun.add(receive_link_.front().packet);
       ++nic_.counters.rx_overrun;
+      ++nic_.counters.rx_overrun_by_cause[static_cast<std::size_t>(nic_.overrun_cause())];
     } else {
       Packet* packet = nic_.packets.acquire();
       *packet = receive_link_.front().packet;

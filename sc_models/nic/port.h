@@ -33,6 +33,7 @@ class Port : public Box {
   void step(TimePs now) override;
   /// Payload of first transmissions that has left through this port.
   std::uint64_t first_payload_bytes() const { return first_payload_bytes_; }
+  const Fifo<Packet*>& data() const { return data_; }
   const Occupancy& tx_fifo() const { return tx_fifo_; }
   const Occupancy& control_fifo() const { return control_.occupancy(); }
 

@@ -32,7 +32,6 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       upstream_(law_.gbps),
       downstream_(law_.gbps),
       read_queue_("pcie.read_queue", kReadQueueJobs),
-      in_order_jobs_(std::bit_ceil(config.read_tags + 2 * kReadQueueJobs)),
       tag_free_at_(std::bit_ceil(config.read_tags)),
       non_posted_back_(config.non_posted_header_credits),
       posted_(std::bit_ceil(config.posted_header_credits)),
@@ -59,6 +58,7 @@ std::uint32_t PcieDma::new_job() {
 void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
                    bool in_order, std::byte* into) {
   const std::uint32_t index = new_job();
+  bytes_asked_ += bytes;
   jobs_[index] = ReadJob{.address = address,
                          .cookie = cookie,
                          .client = &client,
@@ -108,13 +108,14 @@ void PcieDma::report(TimePs now) {
   const auto finish_job = [&](std::uint32_t index) {
     const ReadJob job = jobs_[index];
     free_jobs_.push_back(index);
+    bytes_reported_ += job.bytes;
     job.client->read_done(job.cookie, now, std::max(now, job.done_at));
   };
   const auto done = [&](const ReadJob& job) { return job.to_issue == 0 && job.outstanding == 0; };
-  while (in_order_head_ != in_order_tail_) {
-    const std::uint32_t index = in_order_jobs_[in_order_head_ & (in_order_jobs_.size() - 1)];
+  while (!in_order_jobs_.empty()) {
+    const std::uint32_t index = in_order_jobs_.front();
     if (!done(jobs_[index])) break;
-    ++in_order_head_;
+    in_order_jobs_.pop();
     finish_job(index);
   }
   for (std::size_t i = 0; i < loose_jobs_.size();) {
@@ -199,7 +200,7 @@ void PcieDma::issue_reads(TimePs now) {
     if (!job.begun) {
       job.begun = true;
       if (job.in_order) {
-        in_order_jobs_[in_order_tail_++ & (in_order_jobs_.size() - 1)] = index;
+        in_order_jobs_.push(index);
       } else {
         loose_jobs_.push_back(index);
       }
@@ -213,8 +214,8 @@ void PcieDma::issue_reads(TimePs now) {
 
 void PcieDma::arm(TimePs now) {
   TimePs wake = kNever;
-  if (in_order_head_ != in_order_tail_) {
-    const ReadJob& oldest = jobs_[in_order_jobs_[in_order_head_ & (in_order_jobs_.size() - 1)]];
+  if (!in_order_jobs_.empty()) {
+    const ReadJob& oldest = jobs_[in_order_jobs_.front()];
     const bool all_on_their_way = oldest.to_issue == 0 && oldest.unanswered == 0;
     if (oldest.outstanding > 0 && all_on_their_way) wake = oldest.last_ready;
   }
@@ -245,6 +246,13 @@ void PcieDma::release_completion_buffer(TimePs now, std::uint32_t bytes) {
   if (!waits_for_completion_buffer_) return;
   waits_for_completion_buffer_ = false;
   wake_at(now);
+}
+
+std::uint64_t PcieDma::bytes_under_way() const {
+  std::uint64_t bytes = 0;
+  for (const ReadJob& job : jobs_) bytes += job.bytes;
+  for (const std::uint32_t index : free_jobs_) bytes -= jobs_[index].bytes;
+  return bytes;
 }
 
 void PcieDma::return_posted_credits(TimePs now) {

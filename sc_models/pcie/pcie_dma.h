@@ -1,6 +1,7 @@
-// The box behind wqe_fetch, payload_fetch and dma_write: splits reads by MRRS and writes by MPS, holds tags, credits and
-// the completion buffer, and carries TLPs over the link. The TLPs of one request are one short loop (a train), each with
-// its own start; completions are looked at when the oldest job can end, with their own times, so no event is spent on each.
+// The box behind wqe_fetch, payload_fetch and dma_write: splits reads by MRRS and writes by MPS, holds tags, credits
+// and the completion buffer, and carries TLPs over the link. The TLPs of one request are one short loop (a train), each
+// with its own start; completions are looked at when the oldest job can end, with their own times, so no event is spent
+// on each.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "engine/occupancy.h"
 #include "engine/serial_line.h"
 #include "mrc/random.h"
+#include "mrc/ring.h"
 #include "parameters/config.h"
 #include "pcie/host_port.h"
 #include "pcie/latency_distribution.h"
@@ -56,7 +58,8 @@ class PcieDma : public Box {
   WriteTimes write(TimePs now, std::uint64_t address, std::uint32_t bytes);
   TimePs write_latency() const { return write_latency_ps_; }
 
-  /// Reads are answered by `host`; of the drawn latency the answer spends at least `shortest_return_ps` on its way back.
+  /// Reads are answered by `host`; of the drawn latency the answer spends at least `shortest_return_ps` on its way
+  /// back.
   void connect(HostPort& host, TimePs shortest_return_ps) {
     host_ = &host;
     shortest_return_ps_ = shortest_return_ps;
@@ -66,6 +69,11 @@ class PcieDma : public Box {
 
   void step(TimePs now) override;
   void observe(SlotObserver& observer) { observer_ = &observer; }
+
+  /// Bytes that reads asked for, that were reported to who asked, and that are asked for and not reported.
+  std::uint64_t bytes_asked() const { return bytes_asked_; }
+  std::uint64_t bytes_reported() const { return bytes_reported_; }
+  std::uint64_t bytes_under_way() const;
 
   IssueSlot& write_slot() { return write_slot_; }
   IssueSlot& read_issue_slot() { return read_issue_; }
@@ -81,15 +89,15 @@ class PcieDma : public Box {
     std::uint64_t address = 0;
     std::uint64_t cookie = 0;
     ReadClient* client = nullptr;
-    TimePs last_ready = 0;            ///< when the host has answered the latest of its requests
+    TimePs last_ready = 0;  ///< when the host has answered the latest of its requests
     TimePs done_at = 0;
     std::uint32_t bytes = 0;
-    std::uint32_t to_issue = 0;       ///< bytes not yet requested
-    std::uint32_t outstanding = 0;    ///< requests without all completions
-    std::uint32_t unanswered = 0;     ///< of these, without the host port's answer
+    std::uint32_t to_issue = 0;     ///< bytes not yet requested
+    std::uint32_t outstanding = 0;  ///< requests without all completions
+    std::uint32_t unanswered = 0;   ///< of these, without the host port's answer
     bool in_order = false;
     bool begun = false;
-    std::byte* into = nullptr;        ///< where a host port puts the bytes
+    std::byte* into = nullptr;  ///< where a host port puts the bytes
   };
   /// A request under way: its first completion reaches the NIC's end of the link at `ready`.
   struct Request {
@@ -134,19 +142,20 @@ class PcieDma : public Box {
   Fifo<std::uint32_t> read_queue_;
   std::vector<ReadJob> jobs_;
   std::vector<std::uint32_t> free_jobs_;
-  std::vector<std::uint32_t> in_order_jobs_;  ///< ring of issued in-order jobs
-  std::uint64_t in_order_head_ = 0;
-  std::uint64_t in_order_tail_ = 0;
-  std::vector<std::uint32_t> loose_jobs_;     ///< issued jobs that report when they end
-  std::vector<Request> requests_;             ///< min-heap by ready time
-  std::vector<TimePs> tag_free_at_;           ///< ring: when tags of completed requests are free, in order
+  std::uint64_t bytes_asked_ = 0;
+  std::uint64_t bytes_reported_ = 0;
+  /// Issued in-order jobs; those that have all their bytes and wait for an older one hold no tag any more.
+  Ring<std::uint32_t> in_order_jobs_;
+  std::vector<std::uint32_t> loose_jobs_;  ///< issued jobs that report when they end
+  std::vector<Request> requests_;          ///< min-heap by ready time
+  std::vector<TimePs> tag_free_at_;        ///< ring: when tags of completed requests are free, in order
   std::uint64_t tag_free_head_ = 0;
   std::uint64_t tag_free_tail_ = 0;
-  std::vector<TimePs> non_posted_back_;       ///< ring: when header credits of the last requests come back
+  std::vector<TimePs> non_posted_back_;  ///< ring: when header credits of the last requests come back
   std::uint64_t requests_issued_ = 0;
   TimePs next_issue_ = 0;
 
-  std::vector<PostedTlp> posted_;             ///< ring of writes whose credits are out
+  std::vector<PostedTlp> posted_;  ///< ring of writes whose credits are out
   std::uint64_t posted_head_ = 0;
   std::uint64_t posted_tail_ = 0;
 

@@ -36,6 +36,19 @@ void look_behind_staging(std::map<std::string, double>& causes, const std::map<s
   }
 }
 
+/// What losses cost is charged to the queues of the NICs that had no room, in proportion; the rest is the fabric's.
+void look_behind_losses(std::map<std::string, double>& causes, const std::map<std::string, double>& overruns) {
+  for (const std::string& loss : {std::string("retransmission"), std::string(to_string(BlockedBy::cwnd_loss))}) {
+    const auto row = causes.find(loss);
+    if (row == causes.end()) continue;
+    const double total = row->second;
+    for (const auto& [cause, share] : overruns) {
+      causes[cause] += total * share;
+      row->second -= total * share;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<LimitResult> goodput_limits(const NicCounters& counters, const PortTime& time) {
@@ -57,6 +70,7 @@ std::vector<LimitResult> goodput_limits(const NicCounters& counters, const PortT
         port_gbps * static_cast<double>(time.idle_ps[i]) / active;
   }
   look_behind_staging(causes, time.receiver_write_blocked);
+  look_behind_losses(causes, time.lost_to_overruns);
   double sum = time.goodput_gbps;
   std::vector<LimitResult> limits;
   for (const auto& [cause, rate] : causes) {

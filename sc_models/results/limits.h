@@ -21,6 +21,8 @@ struct PortTime {
   std::array<TimePs, kBlockedByCount> idle_ps{};  ///< sum over ports, by cause
   /// Where the staging buffer of the receivers waits in turn: shares of its write slot's time by cause.
   std::map<std::string, double> receiver_write_blocked;
+  /// Share of all lost packets that found no room behind a port, by the queue that was full.
+  std::map<std::string, double> lost_to_overruns;
 };
 
 /// Splits the ports' byte-times into framing, control, retransmission, payload that was not acknowledged by the end,

@@ -140,6 +140,16 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["nodes"] = Json::array();
   for (const NodeResult& n : r.nodes)
     j["nodes"].push_back({{"node", n.node}, {"tx_gbps", n.tx_gbps}, {"rx_gbps", n.rx_gbps}});
+  j["accounts"] = Json::array();
+  for (const AccountResult& a : r.accounts) {
+    j["accounts"].push_back({{"node", a.node},
+                             {"part", a.part},
+                             {"unit", a.unit},
+                             {"in", a.in},
+                             {"out", a.out},
+                             {"lost", a.lost},
+                             {"held", a.held}});
+  }
   j["buffers"] = buffers_json(r);
   j["ledger"] = ledger_json(r);
   j["limits"] = Json::array();

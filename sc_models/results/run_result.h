@@ -23,6 +23,17 @@ struct BufferResult {
   double time_full_share = 0;
 };
 
+/// What entered a part of the system, left it, was lost in it, and is in it at the end: in = out + lost + held.
+struct AccountResult {
+  std::string node;
+  std::string part;
+  std::string unit;
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t held = 0;
+};
+
 /// Shares of one issue slot's time; they sum to 1.
 struct LedgerResult {
   std::string node;
@@ -137,6 +148,7 @@ struct RunResult {
   } packets;
   std::string node_under_test;
   std::vector<NodeResult> nodes;
+  std::vector<AccountResult> accounts;
   std::vector<BufferResult> buffers;
   std::vector<LedgerResult> ledger;
   std::vector<LimitResult> limits;

@@ -1,5 +1,5 @@
-// The ledger names what limits a NIC: for each buffer, credit and rate that is made too small, the limits name just
-// that.
+// The ledger names what limits a NIC: the limits name just the rate or window that is made too small (buffers:
+// halving_test.cpp).
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -43,23 +43,6 @@ TEST_P(Limit, IsNamed) {
 INSTANTIATE_TEST_SUITE_P(
     Of, Limit,
     ::testing::Values(
-        TooSmall{"PayloadFetchQueue", "--set nic.payload_fetch.queue_entries=16", "payload_fetch.queue"},
-        TooSmall{"WqePrefetch",
-                 "--set nic.wqe_fetch.prefetch_depth=1 --set nic.wqe_fetch.batch=1 --set traffic.byte_scale=0.0156",
-                 "wqe_fetch"},
-        TooSmall{"RetransmitEntries", "--set nic.retransmit_buffer.entries=80", "retransmit_buffer.entries"},
-        TooSmall{"RetransmitBytes",
-                 "--set nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=320KiB",
-                 "retransmit_buffer.bytes"},
-        TooSmall{"PortFifo", "--set nic.port.tx_fifo_bytes=4400", "port.tx_fifo"},
-        TooSmall{"ReadTags", "--set pcie.read_tags=96", "pcie.read_tags"},
-        TooSmall{"CompletionBuffer", "--set pcie.completion_buffer_bytes=64KiB", "pcie.completion_buffer"},
-        TooSmall{"NonPostedCredits", "--set pcie.non_posted_header_credits=32", "pcie.non_posted_credits"},
-        TooSmall{"ReceiverStaging", "--set node.nic1.nic.rx_staging.bytes=4096", "receiver.rx_staging"},
-        TooSmall{"ReceiverPostedCredits", "--set node.nic1.pcie.posted_header_credits=32",
-                 "receiver.pcie.posted_credits"},
-        TooSmall{"ReceiverBitmap", "--set node.nic1.nic.psn_tracker.bitmap_banks=1 --set fabric.loss_rate=0.001",
-                 "receiver.bitmap_banks"},
         TooSmall{"Window", "--set cc.max_cwnd_bytes=300000", "cwnd"},
         TooSmall{"Mpr", "--set protocol.mpr_units=1 --set fabric.switch_latency_ns=3000 --set cc.base_rtt_ns=12000",
                  "mpr"},
@@ -107,6 +90,21 @@ INSTANTIATE_TEST_SUITE_P(
                                   "tb/scenarios/ring.toml --set traffic.byte_scale=4 --set traffic.offset_bytes=64",
                                   762.4}),
     [](const auto& instance) { return instance.param.name; });
+
+/// Smaller messages mean more transport ACKs in the other direction.
+TEST(LineRateOfSmallMessages, BothWaysIn32KiBMessages) {
+  ASSERT_EQ(run_process("mrcsim trace generate ring_all_reduce --ranks 2 --bytes 128MiB --chunk 32KiB --out "
+                        "%D/ring.{rank}.et")
+                .exit_code,
+            0);
+  ASSERT_EQ(run_process("mrcsim run tb/scenarios/ring.toml --quiet --out %D/out --set host.payload=reference --set "
+                        "traffic.trace=%D/ring.{rank}.et --set traffic.outstanding_messages=256")
+                .exit_code,
+            0);
+  const auto r = read_json(test_folder() / "out" / "result.json");
+  EXPECT_GE(r["goodput_gbps"].get<double>(), 0.99 * 759.3);
+  EXPECT_LE(r["goodput_gbps"].get<double>(), 1.001 * 759.3);
+}
 
 }  // namespace
 }  // namespace mrc

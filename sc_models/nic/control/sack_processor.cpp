@@ -112,6 +112,7 @@ void SackProcessor::step(TimePs now) {
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);
+  nic_.counters.control_received.add(*packet);
   dispatch(now, *packet);
   nic_.packets.release(packet);
   in_.wait_ready(next_start_);

@@ -38,6 +38,7 @@ void Parser::step(TimePs now) {
   Packet* packet = in_.pop(now);
   if (packet->damage == Damage::corrupted) {
     ++nic_.counters.corrupted_received;
+    nic_.counters.damaged.add(*packet);
     nic_.packets.release(packet);
   } else {
     if (to_tracker) nic_.rx_work.begin(now);

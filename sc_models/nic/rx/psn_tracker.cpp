@@ -20,6 +20,7 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
 }
 
 void PsnTracker::discard(TimePs now, Packet* packet) {
+  nic_.counters.discarded.add(*packet);
   nic_.packets.release(packet);
   nic_.rx_work.end(now);
 }

@@ -9,7 +9,7 @@ namespace {
 bool is_downstream(BlockedBy cause) {
   switch (cause) {
     case BlockedBy::segmenter_queue:
-    case BlockedBy::spray_queue:
+    case BlockedBy::spray_scheduler:
     case BlockedBy::retransmit_queue:
     case BlockedBy::encap_queue:
     case BlockedBy::read_queue:
@@ -18,6 +18,11 @@ bool is_downstream(BlockedBy cause) {
     default:
       return false;
   }
+}
+
+/// Has nothing to take although others wait for room before it.
+bool is_starving(const IssueSlot& slot, TimePs now) {
+  return !slot.is_blocked() && !slot.is_busy(now);
 }
 
 }  // namespace
@@ -68,22 +73,35 @@ BlockedBy IdleCauses::cause_in_pcie(TimePs now) const {
   return BlockedBy::read_latency;
 }
 
+BlockedBy IdleCauses::cause_behind_spray(TimePs now) const {
+  const IssueSlot& buffer = *slots_.retransmit_buffer;
+  if (!buffer.is_blocked()) return BlockedBy::retransmit_queue;
+  return is_starving(*slots_.srv6_encap, now) ? BlockedBy::encap_queue : BlockedBy::srv6_encap;
+}
+
 BlockedBy IdleCauses::cause(TimePs now) const {
   const IssueSlot& spray = *slots_.spray_scheduler;
   // A burst that passes through it is no fault of the datapath; one that it holds up back to the sprayer is.
-  if (spray.is_blocked() && spray.blocked_by() == BlockedBy::retransmit_queue) return BlockedBy::srv6_encap;
+  if (spray.is_blocked() && spray.blocked_by() == BlockedBy::retransmit_queue) return cause_behind_spray(now);
   if (spray.is_blocked() && !is_downstream(spray.blocked_by())) return spray.blocked_by();
   const IssueSlot& segmenter = *slots_.segmenter;
   const IssueSlot& scheduler = *slots_.qp_scheduler;
   // While the segmenter is held up by what follows it, the reads are the bottleneck; while it has nothing, they only
   // drain.
   const bool fed = segmenter.is_blocked() || slots_.payload_fetch->is_blocked();
+  // All that it holds is on its way through: the queue is shorter than the pipeline in front of it.
+  if (segmenter.is_blocked() && is_starving(*slots_.payload_fetch, now)) return BlockedBy::segmented_queue;
   if (fed) return cause_in_pcie(now);
   if (segmenter.is_busy(now)) return BlockedBy::segmenter;
-  if (scheduler.is_blocked() && !is_downstream(scheduler.blocked_by())) return scheduler.blocked_by();
+  if (scheduler.is_blocked() && !is_downstream(scheduler.blocked_by())) {
+    // WQEs are waited for one by one where the host may not say that there are more.
+    const bool few_doorbells = nic_.doorbells_full && scheduler.blocked_by() == BlockedBy::wqe_fetch;
+    return few_doorbells ? BlockedBy::doorbell_queue : scheduler.blocked_by();
+  }
   if (nic_.reads_under_way > 0) return cause_in_pcie(now);
   if (!nic_.tx_work.active()) return BlockedBy::no_work;
-  return nic_.host_has_more ? BlockedBy::outstanding_messages : BlockedBy::acknowledgement;
+  if (!nic_.host_has_more) return BlockedBy::acknowledgement;
+  return nic_.doorbells_full ? BlockedBy::doorbell_queue : BlockedBy::outstanding_messages;
 }
 
 }  // namespace mrc::timing

@@ -14,6 +14,8 @@ namespace mrc::timing {
 
 /// The slots on the data's way to the ports, and what lies in the read queue between two of them.
 struct TransmitSlots {
+  const IssueSlot* srv6_encap = nullptr;
+  const IssueSlot* retransmit_buffer = nullptr;
   const IssueSlot* spray_scheduler = nullptr;
   const IssueSlot* payload_fetch = nullptr;
   const IssueSlot* read_issue = nullptr;
@@ -41,6 +43,8 @@ class IdleCauses : public SlotObserver {
  private:
   BlockedBy cause(TimePs now) const;
   BlockedBy cause_in_pcie(TimePs now) const;
+  /// The queue behind the spray scheduler is full: the box behind it is slow, or the queue is short.
+  BlockedBy cause_behind_spray(TimePs now) const;
   void look_for_quiet();
 
   const NicContext& nic_;

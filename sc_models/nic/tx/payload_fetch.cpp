@@ -40,7 +40,7 @@ void PayloadFetch::step(TimePs now) {
   }
   if (issued_ - delivered_ + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
     // With nothing to hand on, all places are taken by reads that are under way.
-    slot.blocked(now, out_.ready(now) ? BlockedBy::spray_queue : BlockedBy::payload_fetch_queue);
+    slot.blocked(now, out_.ready(now) ? BlockedBy::spray_scheduler : BlockedBy::payload_fetch_queue);
     out_.wait_room(now, *this);
     return;
   }

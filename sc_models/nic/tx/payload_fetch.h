@@ -21,6 +21,11 @@ class PayloadFetch : public Box, private ReadClient {
 
   /// Packets whose payload has arrived.
   Fifo<TxPacket>& out() { return out_; }
+  /// `visit` sees each packet whose payload is under way.
+  template <typename Visit>
+  void for_each_under_way(Visit visit) const {
+    for (std::uint64_t i = delivered_; i != issued_; ++i) visit(under_way_[i & (under_way_.size() - 1)]);
+  }
   void step(TimePs now) override;
 
   IssueSlot slot;

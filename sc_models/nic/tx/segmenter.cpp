@@ -45,6 +45,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   packet->loss_cause = static_cast<std::uint8_t>(plan.lost_by);
   packet->role = plan.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
   if (!nic_.scenario.protocol.trim_nack) packet->role = TrafficRole::no_trim;
+  nic_.counters.segmented.add(*packet);
   packet->timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
   grant_.quantum_bytes -= std::min(grant_.quantum_bytes, std::max<std::uint32_t>(plan.payload_bytes, 1));
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
