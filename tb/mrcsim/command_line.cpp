@@ -8,12 +8,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "mrcsim/compare_command.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/fabric_command.h"
 #include "mrcsim/latency_command.h"
 #include "mrcsim/params_command.h"
 #include "mrcsim/rtl_selection.h"
 #include "mrcsim/run_command.h"
+#include "mrcsim/size_command.h"
 #include "mrcsim/sweep_command.h"
 #include "mrcsim/trace_command.h"
 #include "parameters/registry.h"
@@ -67,6 +69,8 @@ int run_command_line(int argc, char** argv) {
   add_latency_command(app);
   add_trace_command(app, exit_code);
   add_sweep_command(app, exit_code);
+  add_size_command(app, exit_code);
+  add_compare_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

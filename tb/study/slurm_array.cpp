@@ -184,11 +184,14 @@ void SlurmArray::execute(const std::vector<RunJob>& jobs, const Listener& listen
       auto outcome = finished(jobs[i]);
       // A shared file system may show the files of a task a moment after Slurm says that it has ended.
       if (!outcome && gone && missed[i]) {
-        outcome = RunOutcome{.exit_code = 1,
-                             .error = fmt::format("Slurm task {} ended without a result: {}", task,
-                                                  state == now->end() ? "no longer known" : state->second),
-                             .wall_seconds = 0,
-                             .result_json = {}};
+        outcome = RunOutcome{
+            .exit_code = 1,
+            .error = fmt::format("Slurm task {} ended without a result: {}", task,
+                                 state == now->end()
+                                     ? "no longer known to Slurm: cancelled before it began, or ended some time ago"
+                                     : state->second),
+            .wall_seconds = 0,
+            .result_json = {}};
       }
       missed[i] = gone;
       if (!outcome) continue;

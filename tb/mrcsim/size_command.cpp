@@ -1,0 +1,295 @@
+#include "mrcsim/size_command.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "mrcsim/exit_code.h"
+#include "mrcsim/study_options.h"
+#include "study/buffers.h"
+#include "study/joint_sizing.h"
+#include "study/sensitivity.h"
+#include "study/sizer.h"
+#include "study/study_error.h"
+#include "study/text_plot.h"
+
+namespace mrc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct SizeOptions : StudyOptions {
+  std::vector<std::string> buffers;
+  std::string hold = "goodput>=99%";
+  bool sensitivity = false;
+  bool all = false;
+};
+
+/// JSON has no infinity.
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json json_of(const SizingPoint& p) {
+  return {{"value", p.value},
+          {"mean", number(p.score.mean)},
+          {"low", number(p.score.low)},
+          {"high", number(p.score.high)},
+          {"holds", p.holds},
+          {"goodput_gbps", p.goodput_gbps},
+          {"message_time_p99_us", p.message_time_p99_us},
+          {"simulated_time_us", p.simulated_time_us},
+          {"complete", p.complete},
+          {"sram_bits", p.sram_bits},
+          {"buffer_bits", p.buffer_bits},
+          {"cause", p.cause},
+          {"cause_gbps", p.cause_gbps}};
+}
+
+Json json_of(const SizingResult& result) {
+  Json answer{{"buffer", result.request.key},
+              {"hold", result.request.objective.text},
+              {"threshold", result.request.objective.threshold},
+              {"relative", result.request.objective.relative},
+              {"unit", result.request.objective.unit()},
+              {"seeds", result.request.seeds},
+              {"answer", result.answer ? Json(*result.answer) : Json(nullptr)},
+              {"answer_low", result.answer_low},
+              {"answer_high", result.answer_high},
+              {"resolution", result.resolution},
+              {"scanned", result.scanned},
+              {"why_none", result.why_none},
+              {"reference", json_of(result.reference)},
+              {"curve", Json::array()}};
+  for (const auto& [value, point] : result.curve) answer["curve"].push_back(json_of(point));
+  return answer;
+}
+
+Json description(const SizeOptions& options, const std::string& buffer) {
+  return {{"buffer", buffer}, {"hold", options.hold}, {"seeds", options.seeds}, {"set", options.assignments}};
+}
+
+std::string bits_text(std::uint64_t bits) {
+  if (bits < 100'000) return fmt::format("{} bit", bits);
+  return bits < 100'000'000 ? fmt::format("{:.1f} kbit", static_cast<double>(bits) / 1e3)
+                            : fmt::format("{:.1f} Mbit", static_cast<double>(bits) / 1e6);
+}
+
+std::string score_text(const Objective& objective, double score) {
+  return objective.relative ? fmt::format("{:.2f} %", 100 * score) : fmt::format("{:.2f} {}", score, objective.unit());
+}
+
+void print_curve(const SizingResult& result) {
+  const Objective& objective = result.request.objective;
+  std::vector<TextPlotPoint> plotted;
+  fmt::print("{:>12} {:>12} {:>23} {:>11} {:>11}  {}\n", "value", objective.relative ? "of unlimited" : "metric",
+             "95 % interval", "buffer", "all SRAM", "lost to, against the unlimited run");
+  for (const auto& [value, point] : result.curve) {
+    const bool is_answer = result.answer == value;
+    const std::string interval =
+        fmt::format("{} … {}", score_text(objective, point.score.low), score_text(objective, point.score.high));
+    const std::string cause = point.cause_gbps > 0.05 ? fmt::format("{} {:.1f} Gb/s", point.cause, point.cause_gbps)
+                              : point.complete < result.request.seeds ? point.cause
+                                                                      : "";
+    fmt::print("{:>12} {:>12} {:>23} {:>11} {:>11}  {}{}\n", value, score_text(objective, point.score.mean), interval,
+               bits_text(point.buffer_bits), bits_text(point.sram_bits), cause,
+               is_answer ? (cause.empty() ? "<- smallest that holds" : "  <- smallest that holds") : "");
+    // What lies far right of the answer is flat; the plot shows the knee.
+    if (!result.answer || value <= 16 * *result.answer)
+      plotted.push_back(
+          {std::max(1.0, static_cast<double>(value)), (objective.relative ? 100 : 1) * point.score.mean, point.holds});
+  }
+  fmt::print("\n{}\n", text_plot(plotted, (objective.relative ? 100 : 1) * objective.threshold,
+                                 result.answer ? static_cast<double>(*result.answer) : 0, result.request.key,
+                                 objective.relative ? "% of the unlimited run" : objective.unit()));
+}
+
+void print_answer(const SizingResult& result) {
+  if (!result.answer) {
+    fmt::print("{}: no size holds {}: {}\n", result.request.key, result.request.objective.text, result.why_none);
+    return;
+  }
+  const SizingPoint& point = *result.point();
+  fmt::print("{} = {} holds {} ({} of unlimited; 95 % interval {} … {}{}); {} of SRAM\n", result.request.key,
+             *result.answer, result.request.objective.text, score_text(result.request.objective, point.score.mean),
+             result.answer_low, result.answer_high,
+             result.scanned ? "; the curve is not monotone: scanned, all larger values that were tried hold too" : "",
+             bits_text(point.buffer_bits));
+  if (result.resolution > 1) fmt::print("  the next smaller value that was tried is {} less\n", result.resolution);
+  const auto at = result.curve.find(*result.answer);
+  if (at != result.curve.begin()) {
+    const SizingPoint& below = std::prev(at)->second;
+    fmt::print("  below it the loss is {}{}\n", below.cause.empty() ? "spread" : below.cause,
+               below.cause_gbps > 0 ? fmt::format(" (+{:.1f} Gb/s at {})", below.cause_gbps, below.value) : "");
+  }
+}
+
+void keep(StudyDatabase& database, std::int64_t study, const std::vector<std::pair<Settings, std::int64_t>>& runs,
+          const Json& answer) {
+  database.sqlite().execute("BEGIN");
+  database.forget_points(study);
+  std::map<Settings, std::int64_t> points;
+  for (const auto& [settings, run] : runs) {
+    const auto [point, added] = points.try_emplace(settings, static_cast<std::int64_t>(points.size()));
+    database.add_to_study(study, point->second, settings, run);
+  }
+  database.set_answer(study, answer.dump());
+  database.sqlite().execute("COMMIT");
+}
+
+class SizeStudy {
+ public:
+  explicit SizeStudy(const SizeOptions& options)
+      : options_(options),
+        objective_(parse_objective(options.hold)),
+        planner_({options.scenario, options.assignments}),
+        progress_(!options.quiet) {}
+
+  int run() {
+    std::vector<std::string> buffers = options_.buffers;
+    if (options_.all && buffers.empty()) buffers = buffer_keys(planner_.scenario({}));
+    if (buffers.empty()) throw StudyError("size: name a --buffer KEY, or take --all");
+    if (!options_.all && buffers.size() > 1) throw StudyError("size: several buffers are sized together with --all");
+    for (const std::string& buffer : buffers) size_of_key(buffer);
+    for (const RunSpec& spec : planner_.specs({}, options_.seeds)) (void)spec;
+    database_ = std::make_unique<StudyDatabase>(options_.database);
+    campaign_ = make_campaign(options_, *database_, progress_);
+    std::vector<SizingResult> results;
+    for (const std::string& buffer : buffers) results.push_back(size(buffer));
+    if (options_.all) return all_together(results);
+    if (options_.sensitivity && results.front().answer) rank_assumptions(results.front());
+    return results.front().answer ? kExitOk : kExitStalled;
+  }
+
+ private:
+  SizingResult size(const std::string& buffer) {
+    Sizer sizer(*campaign_, planner_, *database_,
+                {.key = buffer, .objective = objective_, .seeds = options_.seeds, .context = {}});
+    const SizingResult result = sizer.size();
+    const std::int64_t study =
+        database_->study("size", options_.scenario, description(options_, buffer).dump(), typed_command());
+    keep(*database_, study, sizer.runs(), json_of(result));
+    progress_.finish();
+    if (options_.quiet) return result;
+    if (!options_.all) print_curve(result);
+    print_answer(result);
+    if (!options_.all) {
+      fmt::print("study {} in {}: {} runs executed, {} taken from it; pictures: mrcsim report {}\n", study,
+                 options_.database, campaign_->executed(), campaign_->known(), options_.database);
+    }
+    return result;
+  }
+
+  void rank_assumptions(const SizingResult& base) {
+    const auto rows = sensitivity(*campaign_, planner_, *database_, base, [&](std::size_t done, std::size_t of) {
+      progress_.update(static_cast<double>(done) / static_cast<double>(of),
+                       fmt::format("assumption {} of {}", done, of));
+    });
+    progress_.finish();
+    Json answer{{"buffer", base.request.key}, {"answer", *base.answer}, {"rows", Json::array()}};
+    for (const SensitivityRow& row : rows) {
+      answer["rows"].push_back({{"parameter", row.parameter},
+                                {"usual", row.usual},
+                                {"value", row.value},
+                                {"answer", row.answer ? Json(*row.answer) : Json(nullptr)},
+                                {"why_none", row.why_none}});
+    }
+    const std::int64_t study = database_->study("sensitivity", options_.scenario,
+                                                description(options_, base.request.key).dump(), typed_command());
+    database_->set_answer(study, answer.dump());
+    if (options_.quiet) return;
+    fmt::print("\nHow the answer {} moves with what is assumed, one at a time over its registered range:\n",
+               *base.answer);
+    fmt::print("{:>10}  {:<44} {:>14} -> {}\n", "answer", "assumption", "usual", "set to");
+    std::size_t same = 0;
+    for (const SensitivityRow& row : rows) {
+      if (row.answer == base.answer) {
+        ++same;
+        continue;
+      }
+      fmt::print("{:>10}  {:<44} {:>14} -> {}{}\n", row.answer ? fmt::format("{}", *row.answer) : "none", row.parameter,
+                 row.usual, row.value, row.answer ? "" : "  (" + row.why_none + ")");
+    }
+    fmt::print("{} settings change the answer, {} do not; study {}\n", rows.size() - same, same, study);
+  }
+
+  int all_together(const std::vector<SizingResult>& single) {
+    JointSizing joint(*campaign_, planner_, *database_, single);
+    const std::vector<JointPoint> points = joint.solve();
+    progress_.finish();
+    const JointPoint* best = JointSizing::best(points);
+    Json answer{{"hold", options_.hold}, {"buffers", Json::array()}, {"points", Json::array()}};
+    for (const SizingResult& result : single)
+      answer["buffers"].push_back(
+          {{"buffer", result.request.key}, {"answer", result.answer ? Json(*result.answer) : Json(nullptr)}});
+    std::vector<std::pair<Settings, std::int64_t>> runs;
+    for (const JointPoint& point : points) {
+      Json sizes = Json::object();
+      for (const auto& [key, value] : point.sizes) sizes[key] = std::stoll(value);
+      answer["points"].push_back({{"sizes", sizes},
+                                  {"sram_bits", point.sram_bits},
+                                  {"goodput_gbps", point.goodput_gbps},
+                                  {"message_time_p99_us", point.message_time_p99_us},
+                                  {"score", number(point.score)},
+                                  {"holds", point.holds},
+                                  {"front", point.front},
+                                  {"best", &point == best}});
+      for (const std::int64_t run : point.runs) runs.emplace_back(point.sizes, run);
+    }
+    const std::int64_t study =
+        database_->study("all", options_.scenario, description(options_, "").dump(), typed_command());
+    keep(*database_, study, runs, answer);
+    if (!options_.quiet) print_joint(points, best, study);
+    return best != nullptr ? kExitOk : kExitStalled;
+  }
+
+  void print_joint(const std::vector<JointPoint>& points, const JointPoint* best, std::int64_t study) {
+    fmt::print("\nAll together, {} sets tried; what no other set beats in SRAM, goodput and p99:\n", points.size());
+    fmt::print("{:>12} {:>10} {:>10}  {}\n", "SRAM", "Gb/s", "p99 us", "holds");
+    for (const JointPoint& point : points) {
+      if (!point.front) continue;
+      fmt::print("{:>12} {:>10.1f} {:>10.2f}  {}{}\n", bits_text(point.sram_bits), point.goodput_gbps,
+                 point.message_time_p99_us, point.holds ? "yes" : "no",
+                 &point == best ? "   <- least SRAM that holds " + options_.hold : "");
+    }
+    if (best == nullptr) {
+      fmt::print("no set holds {}\n", options_.hold);
+    } else {
+      fmt::print("least SRAM that holds {}:\n", options_.hold);
+      for (const auto& [key, value] : best->sizes) fmt::print("  --set {}={}\n", key, value);
+    }
+    fmt::print("study {} in {}: {} runs executed, {} taken from it\n", study, options_.database, campaign_->executed(),
+               campaign_->known());
+  }
+
+  const SizeOptions& options_;
+  Objective objective_;
+  RunPlanner planner_;
+  ProgressLine progress_;
+  std::unique_ptr<StudyDatabase> database_;
+  std::unique_ptr<Campaign> campaign_;
+};
+
+}  // namespace
+
+void add_size_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<SizeOptions>();
+  CLI::App* command = app.add_subcommand("size", "Find the smallest buffer that holds goodput, p99 or step time");
+  add_study_options(*command, *options, 3);
+  command->add_option("--buffer", options->buffers, "the size to find, a key as in params; with --all: only these")
+      ->take_all();
+  command->add_option("--hold", options->hold,
+                      "goodput>=99% (of the same run with this buffer unlimited) or goodput>=700 (Gb/s); p99<=110% or "
+                      "p99<=200 (us, message time); step<=105% or step<=5000 (us, whole run)");
+  command->add_flag("--sensitivity", options->sensitivity, "rank which assumptions change the answer");
+  command->add_flag("--all", options->all, "each buffer in turn, then all together: SRAM against goodput and p99");
+  command->callback(
+      [options, &exit_code] { exit_code = run_study(*options, [&] { return SizeStudy(*options).run(); }); });
+}
+
+}  // namespace mrc

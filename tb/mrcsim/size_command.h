@@ -1,0 +1,11 @@
+// `mrcsim size`: the smallest buffer that still does.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace mrc {
+
+/// Adds the subcommand; when it is given, `exit_code` is 0 if there is an answer, 3 if nothing in the range holds.
+void add_size_command(CLI::App& app, int& exit_code);
+
+}  // namespace mrc

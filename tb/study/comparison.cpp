@@ -1,0 +1,141 @@
+#include "study/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "study/statistics.h"
+
+namespace mrc {
+namespace {
+
+using Json = nlohmann::json;
+/// Name → value of one result; what is missing is 0.
+using Numbers = std::map<std::string, double>;
+using Extract = Numbers (*)(const Json&);
+
+Numbers metrics_of(const Json& result) {
+  Numbers numbers;
+  for (const char* key : {"goodput_gbps", "simulated_time_us"}) numbers[key] = result.at(key).get<double>();
+  for (const char* group : {"message_time_us", "messages", "bytes", "packets"}) {
+    for (const auto& [key, value] : result.at(group).items()) {
+      if (value.is_number()) numbers[fmt::format("{}.{}", group, key)] = value.get<double>();
+    }
+  }
+  for (const Json& node : result.at("nodes")) {
+    for (const char* key : {"tx_gbps", "rx_gbps"})
+      numbers[fmt::format("{}.{}", node.at("node").get<std::string>(), key)] = node.at(key).get<double>();
+  }
+  return numbers;
+}
+
+Numbers limits_of(const Json& result) {
+  Numbers numbers;
+  for (const Json& limit : result.at("limits"))
+    numbers[limit.at("cause").get<std::string>()] = limit.at("gbps").get<double>();
+  return numbers;
+}
+
+Numbers ledger_of(const Json& result) {
+  Numbers numbers;
+  for (const Json& row : result.at("ledger")) {
+    const std::string box = fmt::format("{} {}", row.at("node").get<std::string>(), row.at("box").get<std::string>());
+    for (const char* state : {"busy", "starved", "idle"}) numbers[box + " " + state] = row.at(state).get<double>();
+    for (const auto& [cause, share] : row.at("blocked").items())
+      numbers[box + " blocked by " + cause] = share.get<double>();
+  }
+  return numbers;
+}
+
+Numbers sram_of(const Json& result) {
+  Numbers numbers;
+  for (const Json& row : result.at("sram"))
+    numbers[row.at("structure").get<std::string>()] = row.at("bits").get<double>();
+  return numbers;
+}
+
+std::vector<ComparedMetric> compare_numbers(const std::vector<ResultGroup>& groups, Extract extract) {
+  std::vector<std::vector<Numbers>> numbers;
+  std::set<std::string> names;
+  for (const ResultGroup& group : groups) {
+    auto& of_group = numbers.emplace_back();
+    for (const Json& result : group.results) {
+      of_group.push_back(extract(result));
+      for (const auto& [name, value] : of_group.back()) names.insert(name);
+    }
+  }
+  std::vector<ComparedMetric> metrics;
+  for (const std::string& name : names) {
+    ComparedMetric metric{.name = name, .mean = {}, .beyond_noise = {}};
+    std::vector<double> first;
+    for (const auto& of_group : numbers) {
+      std::vector<double> values;
+      for (const Numbers& of_result : of_group) {
+        const auto at = of_result.find(name);
+        values.push_back(at == of_result.end() ? 0 : at->second);
+      }
+      if (first.empty()) first = values;
+      metric.mean.push_back(confidence_interval(values).mean);
+      metric.beyond_noise.push_back(metric.mean.size() > 1 && beyond_noise(first, values));
+    }
+    metrics.push_back(std::move(metric));
+  }
+  return metrics;
+}
+
+double largest_difference(const ComparedMetric& metric) {
+  double largest = 0;
+  for (const double mean : metric.mean) largest = std::max(largest, std::abs(mean - metric.mean.front()));
+  return largest;
+}
+
+std::vector<ComparedMetric> differing(std::vector<ComparedMetric> metrics) {
+  std::erase_if(metrics, [](const ComparedMetric& metric) { return largest_difference(metric) == 0; });
+  std::stable_sort(metrics.begin(), metrics.end(), [](const ComparedMetric& a, const ComparedMetric& b) {
+    return largest_difference(a) > largest_difference(b);
+  });
+  return metrics;
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void compare_parameters(const std::vector<ResultGroup>& groups, Comparison& comparison) {
+  std::set<std::string> names;
+  for (const ResultGroup& group : groups) {
+    for (const auto& [name, value] : group.results.front().at("parameters").items()) names.insert(name);
+  }
+  names.erase("seed");
+  for (const std::string& name : names) {
+    std::vector<std::string> values;
+    for (const ResultGroup& group : groups) {
+      const Json& parameters = group.results.front().at("parameters");
+      values.push_back(parameters.contains(name) ? text_of(parameters.at(name)) : "-");
+    }
+    const bool differs = std::any_of(values.begin(), values.end(), [&](const auto& v) { return v != values.front(); });
+    if (differs) comparison.parameters[name] = std::move(values);
+  }
+}
+
+}  // namespace
+
+Comparison compare(const std::vector<ResultGroup>& groups) {
+  Comparison comparison;
+  for (const ResultGroup& group : groups) {
+    comparison.names.push_back(group.name);
+    comparison.seeds.push_back(group.results.size());
+    comparison.noise_known = comparison.noise_known || group.results.size() > 1;
+  }
+  compare_parameters(groups, comparison);
+  comparison.metrics = compare_numbers(groups, metrics_of);
+  comparison.limits = differing(compare_numbers(groups, limits_of));
+  comparison.ledger = differing(compare_numbers(groups, ledger_of));
+  comparison.sram = differing(compare_numbers(groups, sram_of));
+  return comparison;
+}
+
+}  // namespace mrc

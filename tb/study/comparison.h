@@ -1,0 +1,34 @@
+// What differs between groups of results: parameters, metrics, where the time went.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "study/result_group.h"
+
+namespace mrc {
+
+/// One number in each group. The first group is what the others are compared with.
+struct ComparedMetric {
+  std::string name;
+  std::vector<double> mean;        ///< a group
+  std::vector<bool> beyond_noise;  ///< a group; the first is false
+};
+
+struct Comparison {
+  std::vector<std::string> names;
+  std::vector<std::size_t> seeds;
+  bool noise_known = false;  ///< at least one group has several seeds
+  /// Parameter → its value in each group, "-" where there is none; those that differ.
+  std::map<std::string, std::vector<std::string>> parameters;
+  std::vector<ComparedMetric> metrics;  ///< in the order of result.json
+  std::vector<ComparedMetric>
+      limits;  ///< Gb/s, the largest difference first; like the next two, without those that are equal
+  std::vector<ComparedMetric> ledger;  ///< "node box state", share of time, the largest difference first
+  std::vector<ComparedMetric> sram;    ///< bits
+};
+
+Comparison compare(const std::vector<ResultGroup>& groups);
+
+}  // namespace mrc

@@ -1,0 +1,180 @@
+#include "study/joint_sizing.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace mrc {
+namespace {
+
+constexpr int kMostSteps = 40;
+
+std::uint64_t sram_bits(const std::string& result_json) {
+  const auto result = nlohmann::json::parse(result_json, nullptr, false);
+  std::uint64_t bits = 0;
+  if (!result.is_object()) return bits;
+  for (const auto& row : result.at("sram")) bits += row.at("bits").get<std::uint64_t>();
+  return bits;
+}
+
+double share_of_target(const Objective& objective, double score) {
+  return objective.more_is_better() ? score / objective.threshold : objective.threshold / score;
+}
+
+}  // namespace
+
+JointSizing::JointSizing(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
+                         const std::vector<SizingResult>& single)
+    : campaign_(campaign), planner_(planner), database_(database) {
+  for (const SizingResult& result : single) {
+    if (result.answer) single_.push_back(result);
+  }
+}
+
+std::vector<JointPoint> JointSizing::evaluate(const std::vector<Sizes>& sets) {
+  const SizingRequest& request = single_.front().request;
+  std::vector<RunSpec> specs;
+  std::vector<Settings> settings;
+  for (const Sizes& sizes : sets) {
+    Settings all = request.context;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      all.emplace_back(single_[i].request.key, fmt::format("{}", sizes[i]));
+    for (RunSpec& spec : planner_.specs(all, request.seeds)) specs.push_back(std::move(spec));
+    settings.push_back(std::move(all));
+  }
+  const std::vector<RunRecord> records = campaign_.run(specs);
+  std::vector<JointPoint> points;
+  for (std::size_t k = 0; k < sets.size(); ++k) {
+    JointPoint point{.sizes = settings[k], .runs = {}};
+    bool complete = true;
+    for (std::uint32_t i = 0; i < request.seeds; ++i) {
+      const RunRecord& run = records[k * request.seeds + i];
+      const RunRecord& reference = reference_.empty() ? run : reference_[i];
+      complete = complete && run.complete();
+      point.goodput_gbps += run.goodput_gbps / request.seeds;
+      point.message_time_p99_us += run.message_time_p99_us / request.seeds;
+      point.score += request.objective.score(run, reference) / request.seeds;
+      point.runs.push_back(run.id);
+    }
+    if (reference_.empty()) reference_.assign(records.begin(), records.begin() + request.seeds);
+    point.holds = complete && request.objective.holds(point.score);
+    point.sram_bits = sram_bits(database_.result_json(point.runs.front()));
+    points_[sets[k]] = point;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+/// Of each buffer the smallest size that keeps `share` of the objective by itself.
+JointSizing::Sizes JointSizing::at_share(double share) const {
+  Sizes sizes;
+  for (const SizingResult& result : single_) {
+    std::int64_t size = *result.answer;
+    for (auto it = result.curve.find(size); it != result.curve.begin();) {
+      --it;
+      if (share_of_target(result.request.objective, it->second.score.mean) < share) break;
+      size = it->first;
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+std::int64_t JointSizing::next_larger(std::size_t buffer, std::int64_t value) const {
+  return std::min(single_[buffer].unlimited, std::max(value + 1, value + value / 8));
+}
+
+std::int64_t JointSizing::next_smaller(std::size_t buffer, std::int64_t value) const {
+  return std::max(single_[buffer].lowest, std::min(value - 1, value - value / 16));
+}
+
+/// Larger step by step, always where the score gains most for a bit; where no single step gains, all at once.
+JointSizing::Sizes JointSizing::grow(Sizes sizes) {
+  for (int step = 0; step < kMostSteps && !points_.at(sizes).holds; ++step) {
+    std::vector<Sizes> candidates;
+    Sizes all = sizes;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      candidates.push_back(sizes);
+      candidates.back()[i] = next_larger(i, sizes[i]);
+      all[i] = candidates.back()[i];
+    }
+    candidates.push_back(all);
+    const std::vector<JointPoint> tried = evaluate(candidates);
+    const JointPoint now = points_.at(sizes);
+    const bool more = single_.front().request.objective.more_is_better();
+    Sizes best = all;
+    double best_gain = 0;
+    for (std::size_t i = 0; i + 1 < candidates.size(); ++i) {
+      const double gain = more ? tried[i].score - now.score : now.score - tried[i].score;
+      const double bits = std::max(1.0, static_cast<double>(tried[i].sram_bits) - static_cast<double>(now.sram_bits));
+      if (gain > 1e-4 && gain / bits > best_gain) {
+        best_gain = gain / bits;
+        best = candidates[i];
+      }
+    }
+    if (best == sizes) break;
+    sizes = best;
+  }
+  return sizes;
+}
+
+/// Smaller while it holds, the step that saves most first.
+void JointSizing::shrink(Sizes sizes) {
+  for (int step = 0; step < kMostSteps; ++step) {
+    std::vector<Sizes> candidates;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] <= single_[i].lowest) continue;
+      candidates.push_back(sizes);
+      candidates.back()[i] = next_smaller(i, sizes[i]);
+    }
+    if (candidates.empty()) return;
+    const std::vector<JointPoint> tried = evaluate(candidates);
+    std::uint64_t least = points_.at(sizes).sram_bits;
+    Sizes next = sizes;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (!tried[i].holds || tried[i].sram_bits >= least) continue;
+      least = tried[i].sram_bits;
+      next = candidates[i];
+    }
+    if (next == sizes) return;
+    sizes = next;
+  }
+}
+
+void JointSizing::mark_front() {
+  for (auto& [sizes, point] : points_) {
+    point.front = std::none_of(points_.begin(), points_.end(), [&](const auto& other) {
+      const JointPoint& o = other.second;
+      const bool no_worse = o.sram_bits <= point.sram_bits && o.goodput_gbps >= point.goodput_gbps &&
+                            o.message_time_p99_us <= point.message_time_p99_us;
+      const bool better = o.sram_bits < point.sram_bits || o.goodput_gbps > point.goodput_gbps ||
+                          o.message_time_p99_us < point.message_time_p99_us;
+      return no_worse && better;
+    });
+  }
+}
+
+std::vector<JointPoint> JointSizing::solve() {
+  if (single_.empty()) return {};
+  Sizes unlimited;
+  for (const SizingResult& result : single_) unlimited.push_back(result.unlimited);
+  evaluate({unlimited});
+  std::vector<Sizes> sets;
+  for (const double share : {0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0}) sets.push_back(at_share(share));
+  evaluate(sets);
+  shrink(grow(sets.back()));
+  mark_front();
+  std::vector<JointPoint> points;
+  for (const auto& [sizes, point] : points_) points.push_back(point);
+  std::stable_sort(points.begin(), points.end(),
+                   [](const auto& a, const auto& b) { return a.sram_bits < b.sram_bits; });
+  return points;
+}
+
+const JointPoint* JointSizing::best(const std::vector<JointPoint>& points) {
+  const auto it = std::find_if(points.begin(), points.end(), [](const JointPoint& point) { return point.holds; });
+  return it == points.end() ? nullptr : &*it;
+}
+
+}  // namespace mrc

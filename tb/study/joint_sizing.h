@@ -1,0 +1,55 @@
+// All buffers at once: which sets of sizes give the most for their SRAM.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "study/sizer.h"
+
+namespace mrc {
+
+/// A set of sizes, over all seeds.
+struct JointPoint {
+  Settings sizes;
+  std::uint64_t sram_bits = 0;
+  double goodput_gbps = 0;
+  double message_time_p99_us = 0;
+  double score = 0;
+  bool holds = false;
+  bool front = false;  ///< no other point has less SRAM, more goodput and a shorter p99
+  std::vector<std::int64_t> runs;
+};
+
+class JointSizing {
+ public:
+  /// `single`: each buffer sized with all others as the scenario has them; those without an answer are left alone.
+  JointSizing(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
+              const std::vector<SizingResult>& single);
+
+  /// The single answers together at several levels, then made larger where that gains most for its bits until the
+  /// objective holds, then smaller again while it holds. Every set that was tried, the smallest SRAM first.
+  std::vector<JointPoint> solve();
+  /// Of those that hold, the one with the least SRAM; null where none does.
+  static const JointPoint* best(const std::vector<JointPoint>& points);
+
+ private:
+  using Sizes = std::vector<std::int64_t>;  ///< in the order of `single_`
+
+  std::vector<JointPoint> evaluate(const std::vector<Sizes>& sets);
+  Sizes at_share(double share) const;
+  std::int64_t next_larger(std::size_t buffer, std::int64_t value) const;
+  std::int64_t next_smaller(std::size_t buffer, std::int64_t value) const;
+  Sizes grow(Sizes sizes);
+  void shrink(Sizes sizes);
+  void mark_front();
+
+  Campaign& campaign_;
+  const RunPlanner& planner_;
+  StudyDatabase& database_;
+  std::vector<SizingResult> single_;
+  std::vector<RunRecord> reference_;
+  std::map<Sizes, JointPoint> points_;
+};
+
+}  // namespace mrc

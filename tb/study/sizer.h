@@ -1,0 +1,104 @@
+// The smallest value of a parameter that holds an objective.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "study/campaign.h"
+#include "study/objective.h"
+#include "study/statistics.h"
+
+namespace mrc {
+
+/// The parameter that `key` names; throws StudyError for one that is no whole number of a range.
+const Parameter& size_of_key(const std::string& key);
+
+struct SizingRequest {
+  std::string key;  ///< an integer parameter, or node.nicN.parameter
+  Objective objective;
+  std::uint32_t seeds = 3;
+  Settings context;  ///< what else is set, in all runs
+};
+
+/// One value of the parameter, over all seeds.
+struct SizingPoint {
+  std::int64_t value = 0;
+  Interval score;             ///< see Objective::score
+  bool holds = false;         ///< the mean does
+  bool holds_surely = false;  ///< so does the worse end of the confidence interval
+  bool holds_maybe = false;   ///< the better end does
+  double goodput_gbps = 0;    ///< means over the seeds
+  double message_time_p99_us = 0;
+  double simulated_time_us = 0;
+  std::uint32_t complete = 0;     ///< runs that are
+  std::uint64_t sram_bits = 0;    ///< all structures of the NIC
+  std::uint64_t buffer_bits = 0;  ///< of those that depend on this parameter
+  std::string cause;              ///< what grew most in limits[] against the reference; or how the first run ended
+  double cause_gbps = 0;          ///< by how much, mean over the seeds
+};
+
+struct SizingResult {
+  SizingRequest request;
+  std::int64_t lowest = 0;     ///< values that the scenario's rules allow
+  std::int64_t unlimited = 0;  ///< the largest, which is the reference
+  SizingPoint reference;
+  std::map<std::int64_t, SizingPoint> curve;
+  bool scanned = false;  ///< the curve is not monotone: from the answer on all values that were tried hold
+  std::string why_none;  ///< why there is no answer
+  std::optional<std::int64_t> answer;
+  std::int64_t answer_low = 0;  ///< 95 % interval of the answer: where the better end of the score's interval begins to
+  std::int64_t answer_high = 0;  ///< hold, and where the worse end does
+  std::int64_t resolution = 1;   ///< distance of the answer to the next smaller value that was tried
+
+  const SizingPoint* point() const { return answer ? &curve.at(*answer) : nullptr; }
+};
+
+class Sizer {
+ public:
+  Sizer(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database, SizingRequest request);
+
+  /// A curve from the unlimited value down to far below the knee, then bisection; a scan where that contradicts itself.
+  /// Throws StudyError for a key that is no size.
+  SizingResult size();
+  /// Only the answer, found from `hint` on: cheap where it is the same or close.
+  SizingResult size_near(std::int64_t hint);
+
+  /// Points of the runs, by study and point number, for the database.
+  const std::vector<std::pair<Settings, std::int64_t>>& runs() const { return runs_; }
+
+ private:
+  using Predicate = bool SizingPoint::*;
+
+  bool prepare();
+  bool allowed(std::int64_t value) const;
+  std::int64_t smallest_allowed() const;
+  std::int64_t largest_allowed() const;
+  std::vector<SizingPoint> evaluate_all(const std::vector<std::int64_t>& values);
+  const SizingPoint& evaluate(std::int64_t value);
+  SizingPoint point_of(std::int64_t value, const std::vector<RunRecord>& runs);
+  void find_cause(SizingPoint& point, const std::vector<RunRecord>& runs);
+  std::int64_t plateau() const;
+  void coarse_curve();
+  std::int64_t bisect(Predicate holds);
+  bool monotone() const;
+  void scan();
+  void conclude();
+  Settings settings(std::int64_t value) const;
+
+  Campaign& campaign_;
+  const RunPlanner& planner_;
+  StudyDatabase& database_;
+  const Parameter& parameter_;
+  SizingResult result_;
+  std::vector<RunRecord> reference_;
+  std::map<std::string, double> reference_limits_;
+  std::map<std::string, std::uint64_t> reference_sram_;
+  std::set<std::string> sized_structures_;  ///< rows of sram[] that depend on the parameter
+  std::vector<std::pair<Settings, std::int64_t>> runs_;
+};
+
+}  // namespace mrc

@@ -1,0 +1,172 @@
+// Sizing: the answer is that of an exhaustive sweep, noise and curves that are not monotone are said, and what is lost
+// below the knee is named.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "mrcsim_process.h"
+#include "study/objective.h"
+#include "study/sqlite.h"
+#include "study/statistics.h"
+#include "study/study_error.h"
+
+namespace mrc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kQuick = "tb/scenarios/pair.toml --set traffic.byte_scale=0.02 --set host.payload=reference";
+
+nlohmann::json answer_of(const std::string& kind, int nth = 0) {
+  Sqlite sqlite((test_folder() / "a.sqlite").string(), true);
+  SqliteStatement statement(sqlite, "SELECT answer FROM study WHERE kind = ?1 ORDER BY id LIMIT 1 OFFSET ?2");
+  statement.bind(1, kind).bind(2, std::int64_t{nth}).step();
+  return nlohmann::json::parse(statement.text(0));
+}
+
+class Size : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(test_folder());
+    fs::create_directories(test_folder());
+  }
+};
+
+TEST(Objective, Texts) {
+  const Objective goodput = parse_objective("goodput>=99%");
+  EXPECT_TRUE(goodput.relative);
+  EXPECT_DOUBLE_EQ(goodput.threshold, 0.99);
+  EXPECT_TRUE(goodput.holds(0.99));
+  EXPECT_FALSE(goodput.holds(0.98));
+  EXPECT_FALSE(parse_objective("goodput>=700").relative);
+  EXPECT_TRUE(parse_objective("p99<=110%").holds(1.05));
+  EXPECT_FALSE(parse_objective("step<=5000").holds(5001));
+  for (const char* text : {"goodput", "goodput<=99%", "p99>=5", "gudput>=1", "goodput>=x", "goodput>=101%", "p99<=-3",
+                           "p99<=5us", "", ">=3", "goodput>=99%%"})
+    EXPECT_THROW(parse_objective(text), StudyError) << text;
+}
+
+TEST(Statistics, IntervalAndNoise) {
+  const Interval interval = confidence_interval({9, 10, 11});
+  EXPECT_DOUBLE_EQ(interval.mean, 10);
+  EXPECT_NEAR(interval.high - 10, 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_FALSE(beyond_noise({1, 2, 3}, {2, 3, 4}));
+  EXPECT_TRUE(beyond_noise({1, 2, 3}, {11, 12, 13}));
+  EXPECT_TRUE(beyond_noise({1, 1}, {2, 2})) << "no scatter: every difference counts";
+  EXPECT_FALSE(beyond_noise({1}, {2})) << "nothing is known";
+}
+
+TEST_F(Size, AgreesWithAnExhaustiveSweep) {
+  const ProcessResult size = run_process(
+      fmt::format("mrcsim size {} --buffer nic.retransmit_buffer.entries --seeds 2 -j 2 --db %D/a.sqlite", kQuick));
+  ASSERT_EQ(size.exit_code, 0) << size.err;
+  const auto answer = answer_of("size");
+  const int entries = answer["answer"];
+  EXPECT_EQ(answer["resolution"], 1);
+  EXPECT_NE(size.out.find(fmt::format("nic.retransmit_buffer.entries = {} holds goodput>=99%", entries)),
+            std::string::npos)
+      << size.out;
+  EXPECT_NE(size.out.find("below it the loss is retransmit_buffer.entries"), std::string::npos) << size.out;
+  ASSERT_EQ(run_process(fmt::format("mrcsim sweep {} --vary nic.retransmit_buffer.entries=50..80:+1 --vary "
+                                    "nic.retransmit_buffer.store=descriptor --seeds 2 -j 2 --db %D/a.sqlite --quiet",
+                                    kQuick))
+                .exit_code,
+            0);
+  // Unlimited runs: what the sizing compared with.
+  Sqlite sqlite((test_folder() / "a.sqlite").string(), true);
+  std::map<std::int64_t, double> unlimited;
+  SqliteStatement reference(sqlite,
+                            "SELECT seed, goodput_gbps FROM runs WHERE study_id = 1 AND settings LIKE '%=1048576'");
+  while (reference.step()) unlimited[reference.integer(0)] = reference.real(1);
+  ASSERT_EQ(unlimited.size(), 2U);
+  std::map<std::int64_t, double> share;
+  SqliteStatement rows(
+      sqlite,
+      "SELECT s.value, r.seed, r.goodput_gbps FROM runs r JOIN setting s USING (study_id, point) WHERE "
+      "study_id = 2 AND s.key = 'nic.retransmit_buffer.entries'");
+  while (rows.step()) share[rows.integer(0)] += rows.real(2) / unlimited.at(rows.integer(1)) / 2;
+  ASSERT_EQ(share.size(), 31U);
+  std::int64_t smallest = 81;
+  for (auto it = share.rbegin(); it != share.rend() && it->second >= 0.99; ++it) smallest = it->first;
+  EXPECT_EQ(entries, smallest);
+  for (const auto& point : answer["curve"]) {
+    const auto known = share.find(point["value"]);
+    if (known == share.end()) continue;
+    EXPECT_NEAR(point["mean"].get<double>(), known->second, 1e-9) << point.dump();
+  }
+  EXPECT_LE(answer["answer_low"], entries);
+  EXPECT_GE(answer["answer_high"], entries);
+  const std::uint64_t bits = 120;  // of a record
+  for (const auto& point : answer["curve"]) EXPECT_EQ(point["buffer_bits"], point["value"].get<std::uint64_t>() * bits);
+}
+
+TEST_F(Size, NoiseIsSaidAndCurvesThatAreNotMonotoneAreScanned) {
+  const ProcessResult size = run_process(
+      fmt::format("mrcsim size {} --set fabric.loss_rate=0.01 --buffer nic.retransmit_buffer.entries --seeds 1 "
+                  "-j 2 --db %D/a.sqlite",
+                  kQuick));
+  ASSERT_EQ(size.exit_code, 0) << size.err;
+  const auto answer = answer_of("size");
+  ASSERT_TRUE(answer["scanned"].get<bool>()) << "this scenario's curve is not monotone";
+  EXPECT_NE(size.out.find("not monotone"), std::string::npos);
+  bool below_fails = false;
+  std::int64_t last_below = 0;
+  for (const auto& point : answer["curve"]) {
+    EXPECT_TRUE(point["value"] < answer["answer"] || point["holds"].get<bool>()) << point.dump();
+    if (point["value"] < answer["answer"] && point["value"] > last_below) {
+      last_below = point["value"];
+      below_fails = !point["holds"].get<bool>();
+    }
+  }
+  EXPECT_TRUE(below_fails);
+}
+
+TEST_F(Size, OtherObjectives) {
+  const char* const buffer = "--buffer pcie.read_tags --seeds 1 -j 2 --db %D/a.sqlite --quiet";
+  ASSERT_EQ(run_process(fmt::format("mrcsim size {} {} --hold 'goodput>=200'", kQuick, buffer)).exit_code, 0);
+  ASSERT_EQ(run_process(fmt::format("mrcsim size {} {} --hold 'step<=110%'", kQuick, buffer)).exit_code, 0);
+  ASSERT_EQ(run_process(fmt::format("mrcsim size {} {} --hold 'p99<=120%'", kQuick, buffer)).exit_code, 0);
+  const auto absolute = answer_of("size", 0);
+  for (const auto& point : absolute["curve"])
+    EXPECT_EQ(point["holds"].get<bool>(), point["goodput_gbps"].get<double>() >= 200) << point.dump();
+  const auto step = answer_of("size", 1);
+  for (const auto& point : step["curve"]) {
+    const double share =
+        point["simulated_time_us"].get<double>() / step["reference"]["simulated_time_us"].get<double>();
+    EXPECT_EQ(point["holds"].get<bool>(), share <= 1.1) << point.dump();
+  }
+  const ProcessResult none = run_process(
+      fmt::format("mrcsim size {} --buffer pcie.read_tags --seeds 1 --db %D/a.sqlite --hold 'goodput>=790'", kQuick));
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_NE(none.out.find("not even pcie.read_tags = 4096 holds goodput>=790"), std::string::npos) << none.out;
+}
+
+TEST_F(Size, AllTogether) {
+  const ProcessResult size =
+      run_process(fmt::format("mrcsim size {} --all --buffer nic.retransmit_buffer.entries --buffer pcie.read_tags "
+                              "--seeds 1 -j 2 --db %D/a.sqlite",
+                              kQuick));
+  ASSERT_EQ(size.exit_code, 0) << size.err;
+  const auto answer = answer_of("all");
+  int best = 0;
+  for (const auto& point : answer["points"]) {
+    best += point["best"].get<bool>() ? 1 : 0;
+    EXPECT_TRUE(!point["best"].get<bool>() || point["holds"].get<bool>());
+    bool beaten = false;
+    for (const auto& other : answer["points"]) {
+      const bool no_worse = other["sram_bits"] <= point["sram_bits"] &&
+                            other["goodput_gbps"] >= point["goodput_gbps"] &&
+                            other["message_time_p99_us"] <= point["message_time_p99_us"];
+      const bool better = other["sram_bits"] < point["sram_bits"] || other["goodput_gbps"] > point["goodput_gbps"] ||
+                          other["message_time_p99_us"] < point["message_time_p99_us"];
+      beaten = beaten || (no_worse && better);
+    }
+    EXPECT_EQ(point["front"].get<bool>(), !beaten) << point.dump();
+  }
+  EXPECT_EQ(best, 1);
+}
+
+}  // namespace
+}  // namespace mrc
