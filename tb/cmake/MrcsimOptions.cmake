@@ -6,7 +6,7 @@ if(MRCSIM_IPO_SUPPORTED AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MRCSIM_S
 endif()
 
 add_library(mrcsim_options INTERFACE)
-target_compile_options(mrcsim_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
+target_compile_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wshadow;-Werror>")
 if(MRCSIM_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
