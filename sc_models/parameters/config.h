@@ -23,6 +23,9 @@ enum class RetransmitStore : std::uint8_t { descriptor, payload };
 enum class PayloadMode : std::uint8_t { bytes, reference };
 /// How boxes are executed: on one event wheel a NIC, or as one SC_METHOD each (the oracle of the tests).
 enum class KernelMode : std::uint8_t { wheel, methods };
+/// Where the host cuts the completions of a read request: at each RCB, at multiples of MPS, or as late as MPS allows
+/// (each but the last ends at a multiple of the RCB).
+enum class CompletionSplit : std::uint8_t { rcb, mps_aligned, mps };
 enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
 /// How switches find the way: static uSID tables, or a hash of the flow among equal paths.
 enum class FabricRouting : std::uint8_t { usid, ecmp };
@@ -152,6 +155,9 @@ struct PcieConfig {
   std::uint32_t mps_bytes = 256;
   std::uint32_t mrrs_bytes = 512;
   std::uint32_t rcb_bytes = 64;
+  CompletionSplit completion_split = CompletionSplit::mps_aligned;
+  std::uint32_t ack_interval_bytes = 0;        ///< Gen3 … Gen5; 0: the specification's latency limit
+  std::uint32_t fc_update_interval_bytes = 0;  ///< likewise
   std::uint32_t read_tags = 512;
   std::uint64_t completion_buffer_bytes = 256ULL << 10;
   std::uint32_t posted_header_credits = 256;

@@ -42,6 +42,10 @@ std::vector<std::string> words_of<SwitchScheduling>() {
   return {"strict", "weighted"};
 }
 template <>
+std::vector<std::string> words_of<CompletionSplit>() {
+  return {"rcb", "mps_aligned", "mps"};
+}
+template <>
 std::vector<std::string> words_of<Fidelity>() {
   return {"detailed"};
 }
@@ -327,6 +331,13 @@ void pcie_parameters(Table& t) {
   t.only({"128", "256", "512", "1024", "2048", "4096"});
   MRC_NODE(pcie.rcb_bytes, "bytes", 64, 128, "read completion boundary", assumption);
   t.only({"64", "128"});
+  MRC_NODE(pcie.completion_split, "", 0, 0,
+           "where the host cuts completions: at each RCB, at multiples of MPS, or as late as MPS and RCB allow",
+           assumption);
+  MRC_NODE(pcie.ack_interval_bytes, "bytes", 0, 65'536,
+           "link bytes between two ACK DLLPs, Gen3 to Gen5; 0: the specification's latency limit", spec);
+  MRC_NODE(pcie.fc_update_interval_bytes, "bytes", 0, 65'536,
+           "link bytes between two UpdateFC DLLPs, Gen3 to Gen5; 0: as the ACKs", spec);
   MRC_NODE(pcie.read_tags, "tags", 1, 4'096, "read requests under way", assumption);
   MRC_NODE(pcie.completion_buffer_bytes, "bytes", 4'096, 1024 * k1M,
            "room for read completions, reserved when a read is issued", assumption);

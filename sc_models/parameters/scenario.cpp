@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include <toml++/toml.h>
 
 #include "mrc/srv6_usid.h"
+#include "pcie/pcie_law.h"
 
 namespace mrc {
 namespace {
@@ -132,6 +134,42 @@ std::string resolve(const std::string& scenario_path, const std::string& path) {
   return (std::filesystem::path(scenario_path).parent_path() / path).lexically_normal().string();
 }
 
+/// What in a PCIe configuration cannot work, in one line; empty when nothing does.
+std::string pcie_contradiction(const PcieConfig& pcie) {
+  const std::uint32_t tags = max_tags_per_link(pcie.generation) * pcie.links;
+  if (pcie.read_tags > tags) {
+    return fmt::format("pcie.read_tags = {} is more than the {} that pcie.generation = {} has on {} link(s)",
+                       pcie.read_tags, tags, pcie.generation, pcie.links);
+  }
+  if (pcie.completion_buffer_bytes < pcie.mrrs_bytes) {
+    return fmt::format("pcie.completion_buffer_bytes = {} does not hold one read of pcie.mrrs_bytes = {}",
+                       pcie.completion_buffer_bytes, pcie.mrrs_bytes);
+  }
+  if (pcie.posted_data_credits * 16ULL < pcie.mps_bytes) {
+    return fmt::format("pcie.posted_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
+                       pcie.posted_data_credits, pcie.mps_bytes);
+  }
+  if (pcie.read_latency_p99_ns < pcie.read_latency_mean_ns) {
+    return fmt::format("pcie.read_latency_p99_ns = {} is below pcie.read_latency_mean_ns = {}",
+                       pcie.read_latency_p99_ns, pcie.read_latency_mean_ns);
+  }
+  // The shifted exponential begins at mean - (p99 - mean) / (ln 100 - 1).
+  if ((pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0) > pcie.read_latency_mean_ns) {
+    return fmt::format(
+        "pcie.read_latency_p99_ns = {} is too far above pcie.read_latency_mean_ns = {}: the shortest "
+        "latency would be negative; at most {:.0f}",
+        pcie.read_latency_p99_ns, pcie.read_latency_mean_ns, pcie.read_latency_mean_ns * std::log(100.0));
+  }
+  const double dllps = pcie.generation < 6 ? dllp_share(pcie) : 0.0;
+  if (dllps > 0.5) {
+    return fmt::format(
+        "pcie.ack_interval_bytes = {} and pcie.fc_update_interval_bytes = {} leave {:.0f} % of the link "
+        "for TLPs; at least half is needed",
+        pcie.ack_interval_bytes, pcie.fc_update_interval_bytes, 100.0 * (1.0 - dllps));
+  }
+  return {};
+}
+
 void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::string& name, const std::string& place) {
   const auto require = [&](bool holds, const std::string& message) {
     if (!holds) throw ParameterError(place, name.empty() ? message : fmt::format("{}: {}", name, message));
@@ -165,12 +203,7 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
           fmt::format("pcie.completion_buffer_bytes = {} does not hold one packet of protocol.mtu_bytes = {} and "
                       "another read of pcie.mrrs_bytes = {}",
                       node.pcie.completion_buffer_bytes, protocol.mtu_bytes, node.pcie.mrrs_bytes));
-  require(node.pcie.posted_data_credits * 16 >= node.pcie.mps_bytes,
-          fmt::format("pcie.posted_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
-                      node.pcie.posted_data_credits, node.pcie.mps_bytes));
-  require(node.pcie.read_latency_p99_ns >= node.pcie.read_latency_mean_ns,
-          fmt::format("pcie.read_latency_p99_ns = {} is below pcie.read_latency_mean_ns = {}",
-                      node.pcie.read_latency_p99_ns, node.pcie.read_latency_mean_ns));
+  if (const std::string wrong = pcie_contradiction(node.pcie); !wrong.empty()) require(false, wrong);
   require(protocol.penalty_full_share == 0 || protocol.penalty_start_share <= protocol.penalty_full_share,
           fmt::format("protocol.penalty_start_share = {} is above protocol.penalty_full_share = {}",
                       protocol.penalty_start_share, protocol.penalty_full_share));

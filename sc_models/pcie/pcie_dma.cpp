@@ -19,6 +19,7 @@ TimePs ps(double ns) {
 PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
                  const ClockDomain& clock, KeyedRandom random, const WorkClock& work)
     : Box(name, owner),
+      config_(config),
       law_(pcie_law(config)),
       clock_(clock),
       mps_bytes_(config.mps_bytes),
@@ -181,7 +182,7 @@ bool PcieDma::issue_request(TimePs now, ReadJob& job, std::uint32_t job_index) {
   tags_.add(now, 1);
   completion_buffer_.add(now, bytes);
   const TimePs ready = sent + latency_.draw(random_);
-  const Request request{ready, requests_issued_++, job_index, bytes, tlp_count(job.address, bytes, mps_bytes_)};
+  const Request request{ready, requests_issued_++, job_index, bytes, completion_count(config_, job.address, bytes)};
   if (host_ == nullptr) {
     expect_completion(job, request);
   } else {

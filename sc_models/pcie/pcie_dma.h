@@ -126,6 +126,7 @@ class PcieDma : public Box {
   void arm(TimePs now);
   std::uint32_t new_job();
 
+  PcieConfig config_;
   PcieLaw law_;
   ClockDomain clock_;
   std::uint32_t mps_bytes_;

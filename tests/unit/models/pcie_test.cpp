@@ -4,52 +4,15 @@
 #include <vector>
 
 #include "pcie/pcie_dma.h"
+#include "pcie_bench.h"
 
 namespace mrc {
 namespace {
 
-/// Keeps the read queue full of reads of one size and frees the completion buffer as they are reported.
-class Reader : public Box, public ReadClient {
- public:
-  Reader(const char* name, WheelModule& owner, PcieDma& pcie, std::uint32_t bytes, std::uint64_t offset, int count)
-      : Box(name, owner), pcie_(pcie), bytes_(bytes), offset_(offset), count_(count) {}
-  void step(TimePs now) override {
-    while (issued_ < count_ && pcie_.can_read()) {
-      const auto index = static_cast<std::uint64_t>(issued_++);
-      pcie_.read(now, index * 8192 + offset_, bytes_, *this, index, true);
-    }
-    if (issued_ < count_) pcie_.wait_read_room(now, *this);
-  }
-  void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override {
-    EXPECT_EQ(cookie, order_++);
-    EXPECT_GE(done_at, now);
-    last_done = done_at;
-    if (cookie == 0) first_done = done_at;
-    pcie_.release_completion_buffer(now, bytes_);
-  }
-  TimePs first_done = 0;
-  TimePs last_done = 0;
-  std::uint64_t done() const { return order_; }
-
- private:
-  PcieDma& pcie_;
-  std::uint32_t bytes_;
-  std::uint64_t offset_;
-  int count_;
-  int issued_ = 0;
-  std::uint64_t order_ = 0;
-};
-
 double read_gbps(const PcieConfig& config, std::uint32_t bytes, std::uint64_t offset = 0, int count = 20'000) {
-  WheelModule wheel("wheel", KernelMode::wheel, 100'000);
-  WorkClock work;
-  const ClockDomain clock(1.0);
-  PcieDma pcie("pcie", wheel, config, clock, KeyedRandom(1, "pcie"), work);
-  Reader reader("reader", wheel, pcie, bytes, offset, count);
-  reader.wake_at(0);
-  sc_core::sc_start(sc_core::sc_time(100, sc_core::SC_MS));
-  EXPECT_EQ(reader.done(), static_cast<std::uint64_t>(count));
-  return static_cast<double>(count - 1) * bytes * 8000.0 / static_cast<double>(reader.last_done - reader.first_done);
+  pcie_bench::Bench<pcie_bench::Reader> bench("reads", config, bytes, offset, count);
+  pcie_bench::run();
+  return bench.load().gbps();
 }
 
 TEST(PcieDma, Gen6ReadsReachTheLawOfTheLink) {
@@ -106,13 +69,6 @@ TEST(PcieDma, FewPostedCreditsLimitByTheirReturn) {
   // 16 TLPs of 256 B a credit round trip: their return latency and the time of one TLP.
   const double round_trip_ns = 300.0 + 272 * 8 / 944.0;
   EXPECT_NEAR(count * 4096 * 8000.0 / static_cast<double>(time), 16 * 256 * 8 / round_trip_ns, 1.0);
-}
-
-TEST(PcieLaw, Gen3x8IsThePublishedRate) {
-  PcieConfig config;
-  config.generation = 3;
-  config.lanes = 8;
-  EXPECT_NEAR(pcie_law(config).gbps, 57.88, 0.1);
 }
 
 TEST(LatencyDistribution, HasTheMeanAndTheP99ThatItWasGiven) {

@@ -94,6 +94,18 @@ TEST_F(Scenario, RulesBetweenParameters) {
   EXPECT_EQ(refusal(kTrace, {"pcie.completion_buffer_bytes=4096"}),
             "FILE: pcie.completion_buffer_bytes = 4096 does not hold one packet of protocol.mtu_bytes = 4096 and "
             "another read of pcie.mrrs_bytes = 512");
+  EXPECT_EQ(refusal(kTrace, {"pcie.generation=3"}),
+            "FILE: pcie.read_tags = 512 is more than the 256 that pcie.generation = 3 has on 1 link(s)");
+  EXPECT_EQ(refusal(kTrace, {"pcie.posted_data_credits=8"}),
+            "FILE: pcie.posted_data_credits = 8 (16 B each) do not cover one TLP of pcie.mps_bytes = 256");
+  EXPECT_EQ(refusal(kTrace, {"pcie.read_latency_p99_ns=900"}),
+            "FILE: pcie.read_latency_p99_ns = 900 is below pcie.read_latency_mean_ns = 1000");
+  EXPECT_EQ(refusal(kTrace, {"pcie.read_latency_p99_ns=5000"}),
+            "FILE: pcie.read_latency_p99_ns = 5000 is too far above pcie.read_latency_mean_ns = 1000: the shortest "
+            "latency would be negative; at most 4605");
+  EXPECT_EQ(refusal(kTrace, {"pcie.generation=5", "pcie.ack_interval_bytes=10"}),
+            "FILE: pcie.ack_interval_bytes = 10 and pcie.fc_update_interval_bytes = 0 leave 15 % of the link for TLPs; "
+            "at least half is needed");
   EXPECT_EQ(refusal(kTrace, {"cc.base_rtt_ns=1000"}),
             "FILE: cc.base_rtt_ns = 1000 is below the fabric's own round trip of 1750 ns: every packet would look delayed");
   EXPECT_EQ(refusal(kTrace, {"run.node_under_test=nic7"}),
