@@ -410,6 +410,7 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
     }
     result.ledger.push_back(std::move(row));
   }
+  result.pcie.push_back({node.name, node.nic->pcie().counts()});
   if (const Srv6EncapRtlPath* rtl = node.nic->srv6_encap_rtl()) {
     result.rtl.push_back({node.name, "srv6_encap", rtl->mode() == RtlMode::rtl ? "rtl" : "shadow", rtl->transactions(),
                           rtl->mismatches(), rtl->cycles(), rtl->rtl_cycles().occupied, rtl->systemc_cycles().occupied,

@@ -37,6 +37,9 @@ enum class BlockedBy : std::uint8_t {
   completion_buffer,
   non_posted_credits,
   posted_credits,
+  completion_credits,
+  address_translation,
+  pcie_stall,
   pcie_line,
   read_latency,
   spray_scheduler,  ///< packets that the spray scheduler has not taken

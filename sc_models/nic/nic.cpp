@@ -8,9 +8,8 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
          const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl)
     : sc_module(name), context_(context) {
   const KeyedRandom pcie_random(context.scenario.seed, fmt::format("nic{}.pcie", context.node));
-  pcie_ =
-      std::make_unique<PcieDma>("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work);
-  context.read_line = &pcie_->read_line();
+  pcie_ = PcieDma::create("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work);
+  context.pcie = pcie_.get();
   idle_causes_ = std::make_unique<IdleCauses>(context, static_cast<std::uint32_t>(links.size()));
   std::vector<Port*> ports;
   for (std::uint32_t i = 0; i < links.size(); ++i) {

@@ -47,6 +47,7 @@ class Nic : public sc_core::sc_module {
   Doorbell& doorbell() { return *doorbell_; }
   Completion& completion() { return *completion_; }
   PcieDma& pcie() { return *pcie_; }
+  const PcieDma& pcie() const { return *pcie_; }
   SackProcessor& sack_processor() { return *sack_processor_; }
 
   /// Closes the ledger at the end of the run.

@@ -9,7 +9,6 @@
 #include "engine/clock_domain.h"
 #include "engine/ledger.h"
 #include "engine/packet_pool.h"
-#include "engine/serial_line.h"
 #include "nic/qp.h"
 #include "parameters/config.h"
 
@@ -17,6 +16,7 @@ namespace mrc {
 
 class HostPort;
 class PacketCapture;
+class PcieDma;
 
 /// The slots on a received packet's way, by which an overrun in front of them finds the queue that is full.
 struct ReceiveSlots {
@@ -85,9 +85,9 @@ struct NicContext {
   bool host_has_more = false;         ///< messages wait in the host for a completion to make room
   bool doorbells_full = false;        ///< they wait because the NIC takes no more doorbells
   ReceiveSlots receive_slots;
-  const SerialLine* read_line = nullptr;  ///< the PCIe link towards the NIC
-  PacketCapture* capture = nullptr;       ///< null: nobody captures
-  HostPort* host_port = nullptr;          ///< null: the host is the model's own
+  const PcieDma* pcie = nullptr;
+  PacketCapture* capture = nullptr;  ///< null: nobody captures
+  HostPort* host_port = nullptr;     ///< null: the host is the model's own
 
   static constexpr QpNumber kFirstQpNumber = 16;
   /// Null for a number that this NIC has not given out.

@@ -26,6 +26,10 @@ enum class KernelMode : std::uint8_t { wheel, methods };
 /// Where the host cuts the completions of a read request: at each RCB, at multiples of MPS, or as late as MPS allows
 /// (each but the last ends at a multiple of the RCB).
 enum class CompletionSplit : std::uint8_t { rcb, mps_aligned, mps };
+/// How PCIe is stepped: the TLPs of a request in one loop, or an event each (the oracle of the tests).
+enum class PcieStepping : std::uint8_t { train, tlp };
+/// Between requests; within one, completions are always in order.
+enum class CompletionOrder : std::uint8_t { out_of_order, in_order };
 enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
 /// How switches find the way: static uSID tables, or a hash of the flow among equal paths.
 enum class FabricRouting : std::uint8_t { usid, ecmp };
@@ -149,6 +153,7 @@ struct NicConfig {
 };
 
 struct PcieConfig {
+  PcieStepping stepping = PcieStepping::train;
   std::uint32_t generation = 6;
   std::uint32_t lanes = 16;
   std::uint32_t links = 1;
@@ -167,6 +172,22 @@ struct PcieConfig {
   double read_latency_mean_ns = 1000.0;
   double read_latency_p99_ns = 1600.0;
   double write_latency_ns = 400.0;  ///< last TLP issued to byte visible
+  std::uint32_t completion_header_credits = 0;  ///< 0 = infinite, as endpoints advertise
+  std::uint32_t completion_data_credits = 0;    ///< unit 16 B; 0 = infinite
+  CompletionOrder completion_order = CompletionOrder::out_of_order;
+  bool id_based_ordering = false;
+  bool relaxed_ordering = false;
+  struct AddressTranslation {
+    std::uint32_t entries = 0;  ///< 0 = no translation
+    std::uint64_t page_bytes = 4096;
+    double hit_ns = 0;
+    double miss_ns = 1000.0;
+    std::uint32_t outstanding_misses = 16;
+  } address_translation;
+  double duplicate_completion_rate = 0;
+  double poisoned_completion_rate = 0;
+  double lost_completion_rate = 0;
+  double completion_timeout_us = 100.0;
 };
 
 struct HostConfig {

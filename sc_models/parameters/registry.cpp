@@ -46,6 +46,14 @@ std::vector<std::string> words_of<CompletionSplit>() {
   return {"rcb", "mps_aligned", "mps"};
 }
 template <>
+std::vector<std::string> words_of<PcieStepping>() {
+  return {"train", "tlp"};
+}
+template <>
+std::vector<std::string> words_of<CompletionOrder>() {
+  return {"out_of_order", "in_order"};
+}
+template <>
 std::vector<std::string> words_of<Fidelity>() {
   return {"detailed"};
 }
@@ -321,6 +329,8 @@ void nic_parameters(Table& t) {
 }
 
 void pcie_parameters(Table& t) {
+  MRC_NODE(pcie.stepping, "", 0, 0,
+           "train: the TLPs of a request in one loop; tlp: an event a TLP (slow, for checking)", assumption);
   MRC_NODE(pcie.generation, "", 3, 6, "PCIe generation: 8, 16, 32, 64 GT/s a lane", paper);
   MRC_NODE(pcie.lanes, "lanes", 4, 16, "lanes of a link", paper);
   t.only({"4", "8", "16"});
@@ -350,6 +360,29 @@ void pcie_parameters(Table& t) {
   MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6, "read request until its first completion, 99th percentile",
            assumption);
   MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "last TLP of a write has left until its bytes are visible", assumption);
+  MRC_NODE(pcie.completion_header_credits, "credits", 0, 65'536, "completion TLPs under way; 0: infinite, as endpoints do",
+           spec);
+  MRC_NODE(pcie.completion_data_credits, "credits", 0, 1'048'576,
+           "data of completion TLPs under way, in units of 16 B; 0: infinite, as endpoints do", spec);
+  MRC_NODE(pcie.completion_order, "", 0, 0,
+           "whether the host answers requests in any order or in theirs; within a request always in order", assumption);
+  MRC_NODE(pcie.id_based_ordering, "", 0, 0,
+           "read requests carry another requester ID than writes and may pass them (IDO)", assumption);
+  MRC_NODE(pcie.relaxed_ordering, "", 0, 0,
+           "payload writes may pass others that wait for their address translation (RO); CQEs never do", assumption);
+  MRC_NODE(pcie.address_translation.entries, "entries", 0, 1'048'576,
+           "pages in the NIC's cache of address translations (ATS); 0: no translation", assumption);
+  MRC_NODE(pcie.address_translation.page_bytes, "bytes", 4'096, k1G, "page that a translation covers", assumption);
+  t.only({"4096", "65536", "2097152", "1073741824"});
+  MRC_NODE(pcie.address_translation.hit_ns, "ns", 0, 10'000, "lookup of a translation that is there", assumption);
+  MRC_NODE(pcie.address_translation.miss_ns, "ns", 0, 1e6, "asking the host for a translation", assumption);
+  MRC_NODE(pcie.address_translation.outstanding_misses, "misses", 1, 4'096, "translations asked for at once", assumption);
+  MRC_NODE(pcie.duplicate_completion_rate, "", 0, 0.5, "share of completion TLPs that come twice", assumption);
+  MRC_NODE(pcie.poisoned_completion_rate, "", 0, 0.5,
+           "share of completion TLPs with the poison bit; the NIC repeats the request", assumption);
+  MRC_NODE(pcie.lost_completion_rate, "", 0, 0.5,
+           "share of completion TLPs that are lost; the NIC repeats the request after the timeout", assumption);
+  MRC_NODE(pcie.completion_timeout_us, "us", 1, 1e6, "read request issued until it is given up and repeated", spec);
 }
 
 void host_parameters(Table& t) {

@@ -160,6 +160,15 @@ std::string pcie_contradiction(const PcieConfig& pcie) {
         "latency would be negative; at most {:.0f}",
         pcie.read_latency_p99_ns, pcie.read_latency_mean_ns, pcie.read_latency_mean_ns * std::log(100.0));
   }
+  if (pcie.completion_data_credits > 0 && pcie.completion_data_credits * 16ULL < pcie.mps_bytes) {
+    return fmt::format("pcie.completion_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
+                       pcie.completion_data_credits, pcie.mps_bytes);
+  }
+  if (pcie.completion_timeout_us * 1000.0 < 2.0 * pcie.read_latency_p99_ns) {
+    return fmt::format("pcie.completion_timeout_us = {} gives up reads that are only slow: at least twice "
+                       "pcie.read_latency_p99_ns = {}",
+                       pcie.completion_timeout_us, pcie.read_latency_p99_ns);
+  }
   const double dllps = pcie.generation < 6 ? dllp_share(pcie) : 0.0;
   if (dllps > 0.5) {
     return fmt::format(

@@ -1,20 +1,34 @@
 #include "pcie/pcie_dma.h"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
+
+#include "pcie/pcie_tlps.h"
+#include "pcie/pcie_trains.h"
 
 namespace mrc {
 namespace {
 
 constexpr std::uint32_t kReadQueueJobs = 8;
-constexpr std::uint32_t kCreditUnitBytes = 16;
 
 TimePs ps(double ns) {
   return static_cast<TimePs>(ns * 1000.0 + 0.5);
 }
 
+/// A stream of its own, so that faults leave the latencies as they are.
+KeyedRandom fault_stream(KeyedRandom random) {
+  return {random.next(), "pcie.faults"};
+}
+
 }  // namespace
+
+std::unique_ptr<PcieDma> PcieDma::create(const sc_core::sc_module_name& name, WheelModule& owner,
+                                         const PcieConfig& config, const ClockDomain& clock, KeyedRandom random,
+                                         const WorkClock& work) {
+  if (config.stepping == PcieStepping::tlp) {
+    return std::make_unique<PcieTlps>(name, owner, config, clock, random, work);
+  }
+  return std::make_unique<PcieTrains>(name, owner, config, clock, random, work);
+}
 
 PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
                  const ClockDomain& clock, KeyedRandom random, const WorkClock& work)
@@ -22,27 +36,24 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       config_(config),
       law_(pcie_law(config)),
       clock_(clock),
-      mps_bytes_(config.mps_bytes),
-      mrrs_bytes_(config.mrrs_bytes),
       credit_return_ps_(ps(config.credit_return_ns)),
       write_latency_ps_(ps(config.write_latency_ns)),
-      posted_headers_(config.posted_header_credits),
-      non_posted_headers_(config.non_posted_header_credits),
-      latency_(config.read_latency_mean_ns, config.read_latency_p99_ns),
-      random_(random),
+      completion_timeout_ps_(ps(1000.0 * config.completion_timeout_us)),
+      faults_on_(config.duplicate_completion_rate > 0 || config.poisoned_completion_rate > 0 ||
+                 config.lost_completion_rate > 0),
       upstream_(law_.gbps),
       downstream_(law_.gbps),
       read_queue_("pcie.read_queue", kReadQueueJobs),
-      tag_free_at_(std::bit_ceil(config.read_tags)),
-      non_posted_back_(config.non_posted_header_credits),
-      posted_(std::bit_ceil(config.posted_header_credits)),
+      tag_table_(config.read_tags),
       tags_("pcie.read_tags", "tags", config.read_tags),
       completion_buffer_("pcie.completion_buffer", "bytes", config.completion_buffer_bytes),
-      posted_data_("pcie.posted_data_credits", "credits", config.posted_data_credits),
       read_issue_("pcie_dma.read_issue", work),
       read_data_("pcie_dma.read_data", work),
-      write_slot_("pcie_dma.write", work) {
-  requests_.reserve(config.read_tags);
+      write_slot_("pcie_dma.write", work),
+      latency_(config.read_latency_mean_ns, config.read_latency_p99_ns),
+      latency_random_(random),
+      fault_random_(fault_stream(random)),
+      translation_(config.address_translation) {
   read_queue_.connect(this);
 }
 
@@ -67,42 +78,21 @@ void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadC
                          .to_issue = bytes,
                          .in_order = in_order,
                          .into = into};
+  if (translation_.enabled()) jobs_[index].translated_at = translation_.ready_at(now, address, bytes);
   read_queue_.push(now, index, now);
 }
 
-void PcieDma::step(TimePs now) {
-  // The read slot is told of issues that lie some cycles ahead, so its observer is told here.
-  if (observer_ != nullptr && now > observer_->quiet_until()) observer_->before_change(now);
-  take_completions(now);
-  report(now);
-  free_tags(now);
-  issue_reads(now);
-  arm(now);
-}
-
-void PcieDma::take_completions(TimePs now) {
-  while (!requests_.empty() && requests_.front().ready <= now) {
-    std::pop_heap(requests_.begin(), requests_.end(), std::greater<>{});
-    const Request request = requests_.back();
-    requests_.pop_back();
-    const TimePs start = downstream_.start(request.ready);
-    const TimePs end =
-        downstream_.occupy(request.ready, request.bytes + std::uint64_t{request.tlps} * law_.completion_overhead);
-    read_data_.busy(start, end);
-    ReadJob& job = jobs_[request.job];
-    --job.outstanding;
-    job.done_at = std::max(job.done_at, end);
-    tag_free_at_[tag_free_tail_++ & (tag_free_at_.size() - 1)] = end;
+void PcieDma::begin(ReadJob& job, std::uint32_t index) {
+  job.begun = true;
+  if (job.in_order) {
+    in_order_jobs_.push(index);
+  } else {
+    loose_jobs_.push_back(index);
   }
 }
 
-void PcieDma::free_tags(TimePs now) {
-  while (tag_free_head_ != tag_free_tail_) {
-    const TimePs at = tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)];
-    if (at > now) return;
-    tags_.remove(at, 1);
-    ++tag_free_head_;
-  }
+const PcieDma::ReadJob* PcieDma::oldest_in_order() const {
+  return in_order_jobs_.empty() ? nullptr : &jobs_[in_order_jobs_.front()];
 }
 
 void PcieDma::report(TimePs now) {
@@ -117,6 +107,8 @@ void PcieDma::report(TimePs now) {
     const std::uint32_t index = in_order_jobs_.front();
     if (!done(jobs_[index])) break;
     in_order_jobs_.pop();
+    in_order_done_ = std::max(in_order_done_, jobs_[index].done_at);
+    jobs_[index].done_at = in_order_done_;
     finish_job(index);
   }
   for (std::size_t i = 0; i < loose_jobs_.size();) {
@@ -129,117 +121,6 @@ void PcieDma::report(TimePs now) {
     loose_jobs_.pop_back();
     finish_job(index);
   }
-}
-
-void PcieDma::expect_completion(ReadJob& job, const Request& request) {
-  requests_.push_back(request);
-  std::push_heap(requests_.begin(), requests_.end(), std::greater<>{});
-  job.last_ready = std::max(job.last_ready, request.ready);
-}
-
-void PcieDma::ask_host(TimePs sent, ReadJob& job, const Request& request) {
-  const TimePs latency = request.ready - sent;
-  const TimePs back = std::max(latency / 2, shortest_return_ps_);
-  const TimePs there = latency - std::min(latency, back);
-  std::byte* into = job.into == nullptr ? nullptr : job.into + (job.bytes - job.to_issue);
-  ++job.unanswered;
-  host_->read(sent + there, {job.address, request.sequence, into, request.bytes, request.job, back});
-}
-
-void PcieDma::host_answered(const HostRead& request, TimePs at) {
-  ReadJob& job = jobs_[request.job];
-  --job.unanswered;
-  expect_completion(job, {at + request.return_ps, request.sequence, request.job, request.bytes,
-                          tlp_count(request.address, request.bytes, mps_bytes_)});
-  wake_at(at + request.return_ps);
-}
-
-bool PcieDma::issue_request(TimePs now, ReadJob& job, std::uint32_t job_index) {
-  const std::uint32_t bytes = bytes_in_block(job.address, job.to_issue, mrrs_bytes_);
-  if (!tags_.fits(1)) {
-    tags_.refuse(now);
-    read_issue_.blocked(now, BlockedBy::read_tags);
-    return false;
-  }
-  if (!completion_buffer_.fits(bytes)) {
-    completion_buffer_.refuse(now);
-    waits_for_completion_buffer_ = true;
-    read_issue_.blocked(now, BlockedBy::completion_buffer);
-    return false;
-  }
-  TimePs& credit_back = non_posted_back_[requests_issued_ % non_posted_headers_];
-  const TimePs at = std::max(now, next_issue_);
-  if (credit_back > at) {
-    read_issue_.blocked(now, BlockedBy::non_posted_credits);
-    waits_for_credit_until_ = credit_back;
-    return false;
-  }
-  const TimePs sent = upstream_.occupy(at, law_.read_overhead);
-  credit_back = sent + credit_return_ps_;
-  // Requests queue for the link behind write TLPs; the slot itself is free in the next cycle.
-  next_issue_ = at + clock_.period_ps();
-  read_issue_.busy(at, next_issue_);
-  tags_.add(now, 1);
-  completion_buffer_.add(now, bytes);
-  const TimePs ready = sent + latency_.draw(random_);
-  const Request request{ready, requests_issued_++, job_index, bytes, completion_count(config_, job.address, bytes)};
-  if (host_ == nullptr) {
-    expect_completion(job, request);
-  } else {
-    ask_host(sent, job, request);
-  }
-  job.address += bytes;
-  job.to_issue -= bytes;
-  ++job.outstanding;
-  return true;
-}
-
-void PcieDma::issue_reads(TimePs now) {
-  while (read_queue_.ready(now) && next_issue_ <= now) {
-    const std::uint32_t index = read_queue_.front();
-    ReadJob& job = jobs_[index];
-    if (!job.begun) {
-      job.begun = true;
-      if (job.in_order) {
-        in_order_jobs_.push(index);
-      } else {
-        loose_jobs_.push_back(index);
-      }
-    }
-    while (job.to_issue > 0) {
-      if (!issue_request(now, job, index)) return;
-    }
-    read_queue_.pop(now);
-  }
-}
-
-void PcieDma::arm(TimePs now) {
-  TimePs wake = kNever;
-  if (!in_order_jobs_.empty()) {
-    const ReadJob& oldest = jobs_[in_order_jobs_.front()];
-    const bool all_on_their_way = oldest.to_issue == 0 && oldest.unanswered == 0;
-    if (oldest.outstanding > 0 && all_on_their_way) wake = oldest.last_ready;
-  }
-  for (const std::uint32_t index : loose_jobs_) {
-    if (jobs_[index].to_issue == 0 && jobs_[index].unanswered == 0) wake = std::min(wake, jobs_[index].last_ready);
-  }
-  if (!read_queue_.empty()) {
-    const bool tags_short = !tags_.fits(1);
-    if (tags_short && tag_free_head_ != tag_free_tail_) {
-      wake = std::min(wake, tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)]);
-    } else if (tags_short && !requests_.empty()) {
-      wake = std::min(wake, requests_.front().ready);
-    } else if (tags_short && host_ != nullptr) {
-      // All tags wait for the host port, whose next answer wakes this box.
-    } else if (waits_for_credit_until_ > now) {
-      wake = std::min(wake, waits_for_credit_until_);
-    } else if (!waits_for_completion_buffer_) {
-      wake = std::min(wake, std::max(next_issue_, read_queue_.ready_at()));
-    }
-  } else {
-    read_queue_.wait_ready(now);
-  }
-  if (wake != kNever) wake_at(std::max(wake, now));
 }
 
 void PcieDma::release_completion_buffer(TimePs now, std::uint32_t bytes) {
@@ -256,40 +137,97 @@ std::uint64_t PcieDma::bytes_under_way() const {
   return bytes;
 }
 
-void PcieDma::return_posted_credits(TimePs now) {
-  while (posted_head_ != posted_tail_) {
-    const PostedTlp& oldest = posted_[posted_head_ & (posted_.size() - 1)];
-    if (oldest.credit_back > now) return;
-    posted_data_.remove(oldest.credit_back, oldest.data_units);
-    ++posted_head_;
+void PcieDma::write(TimePs now, TimePs start, std::uint64_t address, std::uint32_t bytes, WriteClient& client,
+                    std::uint64_t cookie, WriteOrder order) {
+  const PostedWrite write{.start = start, .address = address, .client = &client, .cookie = cookie, .bytes = bytes};
+  if (!translation_.enabled()) {
+    issue_write(now, write);
+    return;
+  }
+  TimePs ready = translation_.ready_at(now, address, bytes);
+  if (order == WriteOrder::strict) {
+    for (const UntranslatedWrite& earlier : untranslated_) ready = std::max(ready, earlier.ready_at);
+  }
+  if (ready <= start) {
+    issue_write(now, write);
+    return;
+  }
+  write_slot_.blocked(start, BlockedBy::address_translation);
+  untranslated_.push_back({ready, write});
+  wake_at(ready);
+}
+
+void PcieDma::release_translated_writes(TimePs now) {
+  if (untranslated_.empty()) return;
+  TimePs next = kNever;
+  for (std::size_t i = 0; i < untranslated_.size();) {
+    if (untranslated_[i].ready_at > now) {
+      next = std::min(next, untranslated_[i++].ready_at);
+      continue;
+    }
+    PostedWrite write = untranslated_[i].write;
+    untranslated_.erase(untranslated_.begin() + static_cast<std::ptrdiff_t>(i));
+    write.start = std::max(write.start, now);
+    issue_write(now, write);
+  }
+  if (next != kNever) wake_at(next);
+}
+
+PcieDma::Fate PcieDma::draw_fate() {
+  Fate fate;
+  fate.lost = fault_random_.chance(config_.lost_completion_rate);
+  fate.poisoned = fault_random_.chance(config_.poisoned_completion_rate);
+  fate.duplicated = fault_random_.chance(config_.duplicate_completion_rate);
+  counts_.lost_completions += fate.lost;
+  counts_.poisoned_completions += fate.poisoned;
+  counts_.duplicated_completions += fate.duplicated;
+  return fate;
+}
+
+TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible) {
+  TimePs ready = sent + latency_.draw(latency_random_);
+  // A read pushes the writes before it: the host answers once they are visible, unless the read may pass them.
+  if (!config_.id_based_ordering) ready = std::max(ready, posted_visible);
+  if (config_.completion_order == CompletionOrder::in_order) {
+    ready = std::max(ready, last_answer_ready_);
+    last_answer_ready_ = ready;
+  }
+  return ready;
+}
+
+void PcieDma::reach_host(TimePs sent, TimePs posted_visible, const Request& request) {
+  const TimePs ready = answer_ready(sent, posted_visible);
+  if (host_ == nullptr) {
+    expect_completion(ready, request);
+  } else {
+    ask_host(sent, ready - sent, request);
   }
 }
 
-PcieDma::WriteTimes PcieDma::write(TimePs now, std::uint64_t address, std::uint32_t bytes) {
-  WriteTimes times{kNever, now};
-  TimePs time = now;
-  while (bytes > 0) {
-    const std::uint32_t chunk = bytes_in_block(address, bytes, mps_bytes_);
-    const std::uint32_t units = (chunk + kCreditUnitBytes - 1) / kCreditUnitBytes;
-    return_posted_credits(time);
-    while (posted_tail_ - posted_head_ >= posted_headers_ || !posted_data_.fits(units)) {
-      const TimePs back = posted_[posted_head_ & (posted_.size() - 1)].credit_back;
-      write_slot_.blocked(time, BlockedBy::posted_credits);
-      time = std::max(time, back);
-      return_posted_credits(time);
-    }
-    const TimePs start = upstream_.start(time);
-    if (start > time) write_slot_.blocked(time, BlockedBy::pcie_line);
-    const TimePs end = upstream_.occupy(time, chunk + law_.write_overhead);
-    write_slot_.busy(start, end);
-    posted_data_.add(time, units);
-    posted_[posted_tail_++ & (posted_.size() - 1)] = {end + credit_return_ps_, units};
-    times.first_start = std::min(times.first_start, start);
-    times.last_end = end;
-    address += chunk;
-    bytes -= chunk;
-  }
-  return times;
+void PcieDma::ask_host(TimePs sent, TimePs latency, const Request& request) {
+  ReadJob& job = jobs_[request.job];
+  const TimePs back = std::max(latency / 2, shortest_return_ps_);
+  const TimePs there = latency - std::min(latency, back);
+  const std::uint64_t begin_of_job = job.address - (job.bytes - job.to_issue);
+  std::byte* into = job.into == nullptr ? nullptr : job.into + (request.address - begin_of_job);
+  ++job.unanswered;
+  const std::uint64_t sequence = request.sequence | std::uint64_t{request.tag} << 32;
+  host_->read(sent + there, {request.address, sequence, into, request.bytes, request.job, back});
+}
+
+void PcieDma::host_answered(const HostRead& request, TimePs at) {
+  --jobs_[request.job].unanswered;
+  expect_completion(at + request.return_ps,
+                    {request.address, static_cast<std::uint32_t>(request.sequence), request.job,
+                     static_cast<std::uint16_t>(request.bytes), static_cast<std::uint16_t>(request.sequence >> 32)});
+  wake_at(at + request.return_ps);
+}
+
+PcieCounts PcieDma::counts() const {
+  PcieCounts counts = counts_;
+  counts.translation_lookups = translation_.lookups();
+  counts.translation_misses = translation_.misses();
+  return counts;
 }
 
 }  // namespace mrc

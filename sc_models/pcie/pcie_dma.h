@@ -1,11 +1,10 @@
 // The box behind wqe_fetch, payload_fetch and dma_write: splits reads by MRRS and writes by MPS, holds tags, credits
-// and the completion buffer, and carries TLPs over the link. The TLPs of one request are one short loop (a train), each
-// with its own start; completions are looked at when the oldest job can end, with their own times, so no event is spent
-// on each.
+// and the completion buffer, and carries TLPs over the link. Here stands what does not depend on how time is stepped:
+// the read queue, who is told when a read is done, address translation, faults. PcieTrains and PcieTlps step the TLPs.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,9 +17,13 @@
 #include "mrc/random.h"
 #include "mrc/ring.h"
 #include "parameters/config.h"
+#include "pcie/address_translation.h"
 #include "pcie/host_port.h"
 #include "pcie/latency_distribution.h"
+#include "pcie/pcie_counts.h"
 #include "pcie/pcie_law.h"
+#include "pcie/read_tags.h"
+#include "pcie/stall_windows.h"
 
 namespace mrc {
 
@@ -32,10 +35,24 @@ class ReadClient {
   virtual void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) = 0;
 };
 
+/// Who gets told that a write has left.
+class WriteClient {
+ public:
+  virtual ~WriteClient() = default;
+  /// The last TLP of the write with this cookie has left at `last_end`, which may lie ahead of now. May be called from
+  /// within PcieDma::write().
+  virtual void write_left(std::uint64_t cookie, TimePs now, TimePs last_end) = 0;
+};
+
+/// Whether a write may pass an earlier one of the same NIC that waits for its address translation.
+enum class WriteOrder : std::uint8_t { strict, relaxed };
+
 class PcieDma : public Box {
  public:
-  PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config, const ClockDomain& clock,
-          KeyedRandom random, const WorkClock& work);
+  /// Steps in trains or TLP by TLP, as config.stepping says.
+  static std::unique_ptr<PcieDma> create(const sc_core::sc_module_name& name, WheelModule& owner,
+                                         const PcieConfig& config, const ClockDomain& clock, KeyedRandom random,
+                                         const WorkClock& work);
 
   /// Room in the read queue; a caller without room waits with wait_read_room().
   bool can_read() const { return !read_queue_.full(); }
@@ -49,14 +66,18 @@ class PcieDma : public Box {
   /// A client has moved `bytes` on; now or earlier.
   void release_completion_buffer(TimePs now, std::uint32_t bytes);
 
-  /// Times of a posted write: when its first TLP starts and when its last has left.
-  struct WriteTimes {
-    TimePs first_start;
-    TimePs last_end;
-  };
-  /// Issues the write now, as credits and the line allow. The caller issues one after another.
-  WriteTimes write(TimePs now, std::uint64_t address, std::uint32_t bytes);
+  /// A posted write, from `start` (now or later) on as credits, order and the line allow. Writes leave in the order of
+  /// these calls, but relaxed ones may pass others that wait for a translation.
+  void write(TimePs now, TimePs start, std::uint64_t address, std::uint32_t bytes, WriteClient& client,
+             std::uint64_t cookie, WriteOrder order);
+  /// A write to this address will come: its translation can be asked for.
+  void translate_ahead(TimePs now, std::uint64_t address, std::uint32_t bytes) {
+    if (translation_.enabled()) translation_.ready_at(now, address, bytes);
+  }
   TimePs write_latency() const { return write_latency_ps_; }
+
+  /// No TLP starts in [from, until), neither way. To be told before the run reaches `from`.
+  void stall(TimePs from, TimePs until) { stalls_.add(from, until); }
 
   /// Reads are answered by `host`; of the drawn latency the answer spends at least `shortest_return_ps` on its way
   /// back.
@@ -67,7 +88,6 @@ class PcieDma : public Box {
   /// The host's memory has answered a read request at `at`.
   void host_answered(const HostRead& request, TimePs at);
 
-  void step(TimePs now) override;
   void observe(SlotObserver& observer) { observer_ = &observer; }
 
   /// Bytes that reads asked for, that were reported to who asked, and that are asked for and not reported.
@@ -79,16 +99,23 @@ class PcieDma : public Box {
   IssueSlot& read_issue_slot() { return read_issue_; }
   IssueSlot& read_data_slot() { return read_data_; }
   const SerialLine& read_line() const { return downstream_; }
+  /// What completions wait for when they queue: the line, credits, a stall.
+  BlockedBy answers_wait_for() const { return answers_wait_for_; }
   const Occupancy& tags() const { return tags_; }
   const Occupancy& completion_buffer() const { return completion_buffer_; }
-  const Occupancy& posted_data() const { return posted_data_; }
+  virtual const Occupancy& posted_data() const = 0;
   const Occupancy& read_queue() const { return read_queue_.occupancy(); }
+  PcieCounts counts() const;
 
- private:
+ protected:
+  PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config, const ClockDomain& clock,
+          KeyedRandom random, const WorkClock& work);
+
   struct ReadJob {
-    std::uint64_t address = 0;
+    std::uint64_t address = 0;  ///< of the next request
     std::uint64_t cookie = 0;
     ReadClient* client = nullptr;
+    TimePs translated_at = 0;
     TimePs last_ready = 0;  ///< when the host has answered the latest of its requests
     TimePs done_at = 0;
     std::uint32_t bytes = 0;
@@ -99,78 +126,105 @@ class PcieDma : public Box {
     bool begun = false;
     std::byte* into = nullptr;  ///< where a host port puts the bytes
   };
-  /// A request under way: its first completion reaches the NIC's end of the link at `ready`.
+  /// One read request TLP as it travels.
   struct Request {
-    TimePs ready;
-    std::uint64_t sequence;
-    std::uint32_t job;
-    std::uint32_t bytes;
-    std::uint32_t tlps;
-    friend bool operator>(const Request& a, const Request& b) {
-      return a.ready != b.ready ? a.ready > b.ready : a.sequence > b.sequence;
-    }
+    std::uint64_t address = 0;
+    std::uint32_t sequence = 0;
+    std::uint32_t job = 0;
+    std::uint16_t bytes = 0;
+    std::uint16_t tag = 0;
   };
-  struct PostedTlp {
-    TimePs credit_back;
-    std::uint32_t data_units;
+  struct PostedWrite {
+    TimePs start = 0;
+    std::uint64_t address = 0;
+    WriteClient* client = nullptr;
+    std::uint64_t cookie = 0;
+    std::uint32_t bytes = 0;
+  };
+  /// A request that has to be made again.
+  struct Retry {
+    std::uint64_t address = 0;
+    std::uint32_t job = 0;
+    std::uint32_t bytes = 0;
+  };
+  /// What fault injection does to one completion.
+  struct Fate {
+    bool lost = false;
+    bool poisoned = false;
+    bool duplicated = false;
   };
 
-  void take_completions(TimePs now);
-  void free_tags(TimePs now);
+  /// Takes over a write whose address is translated.
+  virtual void issue_write(TimePs now, const PostedWrite& write) = 0;
+  /// The first completion of a request stands at the host's end of the link at `ready`.
+  virtual void expect_completion(TimePs ready, const Request& request) = 0;
+
+  /// The observer of the NIC's slots is told before anything changes.
+  void tell_observer(TimePs now) {
+    if (observer_ != nullptr && now > observer_->quiet_until()) observer_->before_change(now);
+  }
+  /// Puts a job that begins among those that are reported.
+  void begin(ReadJob& job, std::uint32_t index);
   void report(TimePs now);
-  void issue_reads(TimePs now);
-  void ask_host(TimePs sent, ReadJob& job, const Request& request);
-  void expect_completion(ReadJob& job, const Request& request);
-  bool issue_request(TimePs now, ReadJob& job, std::uint32_t job_index);
-  void return_posted_credits(TimePs now);
-  void arm(TimePs now);
-  std::uint32_t new_job();
+  void release_translated_writes(TimePs now);
+  Fate draw_fate();
+  /// The request left at `sent`: its answer is drawn or asked for. `posted_visible` is when all writes that left before
+  /// it are visible.
+  void reach_host(TimePs sent, TimePs posted_visible, const Request& request);
+  /// A host port has still to answer one of the job's requests, so that no timeout runs.
+  bool host_is_asked(std::uint32_t job) const { return jobs_[job].unanswered > 0; }
+  /// The oldest in-order job that has begun; null without one.
+  const ReadJob* oldest_in_order() const;
 
   PcieConfig config_;
   PcieLaw law_;
   ClockDomain clock_;
-  std::uint32_t mps_bytes_;
-  std::uint32_t mrrs_bytes_;
   TimePs credit_return_ps_;
   TimePs write_latency_ps_;
-  std::uint32_t posted_headers_;
-  std::uint32_t non_posted_headers_;
-  LatencyDistribution latency_;
-  KeyedRandom random_;
+  TimePs completion_timeout_ps_;
+  bool faults_on_;
   SerialLine upstream_;
   SerialLine downstream_;
+  StallWindows stalls_;
 
   Fifo<std::uint32_t> read_queue_;
   std::vector<ReadJob> jobs_;
-  std::vector<std::uint32_t> free_jobs_;
-  std::uint64_t bytes_asked_ = 0;
-  std::uint64_t bytes_reported_ = 0;
-  /// Issued in-order jobs; those that have all their bytes and wait for an older one hold no tag any more.
-  Ring<std::uint32_t> in_order_jobs_;
   std::vector<std::uint32_t> loose_jobs_;  ///< issued jobs that report when they end
-  std::vector<Request> requests_;          ///< min-heap by ready time
-  std::vector<TimePs> tag_free_at_;        ///< ring: when tags of completed requests are free, in order
-  std::uint64_t tag_free_head_ = 0;
-  std::uint64_t tag_free_tail_ = 0;
-  std::vector<TimePs> non_posted_back_;  ///< ring: when header credits of the last requests come back
-  std::uint64_t requests_issued_ = 0;
-  TimePs next_issue_ = 0;
+  Ring<Retry> retries_;
+  ReadTags tag_table_;
 
-  std::vector<PostedTlp> posted_;  ///< ring of writes whose credits are out
-  std::uint64_t posted_head_ = 0;
-  std::uint64_t posted_tail_ = 0;
-
+  PcieCounts counts_;
   Occupancy tags_;
   Occupancy completion_buffer_;
-  Occupancy posted_data_;
   bool waits_for_completion_buffer_ = false;
-  SlotObserver* observer_ = nullptr;
-  HostPort* host_ = nullptr;  ///< null: the host answers after the drawn latency
-  TimePs shortest_return_ps_ = 0;
-  TimePs waits_for_credit_until_ = 0;
+  BlockedBy answers_wait_for_ = BlockedBy::pcie_line;
   IssueSlot read_issue_;
   IssueSlot read_data_;
   IssueSlot write_slot_;
+
+ private:
+  struct UntranslatedWrite {
+    TimePs ready_at = 0;
+    PostedWrite write;
+  };
+  std::uint32_t new_job();
+  TimePs answer_ready(TimePs sent, TimePs posted_visible);
+  void ask_host(TimePs sent, TimePs latency, const Request& request);
+
+  HostPort* host_ = nullptr;  ///< null: the host answers after the drawn latency
+  TimePs shortest_return_ps_ = 0;
+  LatencyDistribution latency_;
+  KeyedRandom latency_random_;
+  KeyedRandom fault_random_;
+  TimePs last_answer_ready_ = 0;
+  std::uint64_t bytes_asked_ = 0;
+  std::uint64_t bytes_reported_ = 0;
+  std::vector<std::uint32_t> free_jobs_;
+  Ring<std::uint32_t> in_order_jobs_;  ///< issued and not reported; small reads can be more than there are tags
+  TimePs in_order_done_ = 0;           ///< no in-order job is done before the one in front of it
+  AddressTranslation translation_;
+  std::vector<UntranslatedWrite> untranslated_;  ///< in the order of their calls
+  SlotObserver* observer_ = nullptr;
 };
 
 }  // namespace mrc

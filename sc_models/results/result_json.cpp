@@ -88,6 +88,25 @@ Json switch_ports_json(const RunResult& r) {
   return rows;
 }
 
+Json pcie_json(const RunResult& r) {
+  Json array = Json::array();
+  for (const PcieResult& p : r.pcie) {
+    const PcieCounts& c = p.counts;
+    array.push_back({{"node", p.node},
+                     {"read_requests", c.read_requests},
+                     {"write_tlps", c.write_tlps},
+                     {"duplicated_completions", c.duplicated_completions},
+                     {"poisoned_completions", c.poisoned_completions},
+                     {"lost_completions", c.lost_completions},
+                     {"unexpected_completions", c.unexpected_completions},
+                     {"completion_timeouts", c.completion_timeouts},
+                     {"retried_requests", c.retried_requests},
+                     {"translation_lookups", c.translation_lookups},
+                     {"translation_misses", c.translation_misses}});
+  }
+  return array;
+}
+
 Json rtl_json(const RunResult& r) {
   Json rows = Json::array();
   for (const RtlResult& row : r.rtl) {
@@ -155,6 +174,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["limits"] = Json::array();
   for (const LimitResult& l : r.limits) j["limits"].push_back({{"cause", l.cause}, {"gbps", l.gbps}});
   j["rtl"] = rtl_json(r);
+  j["pcie"] = pcie_json(r);
   j["events"] = Json::array();
   for (const EventResult& e : r.events) {
     j["events"].push_back({{"time_us", e.time_us}, {"what", e.what}, {"where", e.where}, {"effect", e.effect}});

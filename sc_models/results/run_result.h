@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pcie/pcie_counts.h"
 #include "results/series.h"
 
 namespace mrc {
@@ -86,6 +87,11 @@ struct SwitchPortResult {
   std::uint64_t most_queued_bytes = 0;
 };
 
+struct PcieResult {
+  std::string node;
+  PcieCounts counts;
+};
+
 struct SramResult {
   std::string structure;
   std::uint64_t bits = 0;
@@ -153,6 +159,7 @@ struct RunResult {
   std::vector<LedgerResult> ledger;
   std::vector<LimitResult> limits;
   std::vector<RtlResult> rtl;
+  std::vector<PcieResult> pcie;
   std::vector<SramResult> sram;
   std::vector<LatencyTerm> latency_terms;
   std::vector<SwitchPortResult> switch_ports;  ///< those that saw a packet

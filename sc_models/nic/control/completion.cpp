@@ -20,6 +20,7 @@ Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, 
 }
 
 void Completion::step(TimePs now) {
+  if (write_under_way_) return;  // write_left() comes back here
   if (now < next_start_) {
     wake_at(next_start_);
     return;
@@ -38,15 +39,23 @@ void Completion::step(TimePs now) {
   const TimePs start = now + nic_.clock.cycles(config.pipeline.latency_cycles);
   HostPort* port = nic_.host_port;
   const std::uint64_t address = port == nullptr ? kCompletionQueueAddress : port->cqe_address();
-  const PcieDma::WriteTimes times = pcie_.write(start, address, config.cqe_bytes);
-  next_start_ = std::max(now + nic_.clock.cycles(config.pipeline.initiation_interval_cycles), times.last_end);
-  slot.busy(now, next_start_);
-  const TimePs visible = times.last_end + pcie_.write_latency();
-  const Cqe cqe = in_.pop(now);
+  cqe_ = in_.pop(now);
+  issued_at_ = now;
+  write_under_way_ = true;
+  slot.busy(now, start);
+  pcie_.write(now, start, address, config.cqe_bytes, *this, 0, WriteOrder::strict);
+}
+
+void Completion::write_left(std::uint64_t, TimePs now, TimePs last_end) {
+  const NicConfig::Completion& config = nic_.config.nic.completion;
+  write_under_way_ = false;
+  next_start_ = std::max(issued_at_ + nic_.clock.cycles(config.pipeline.initiation_interval_cycles), last_end);
+  slot.busy(issued_at_, next_start_);
+  const TimePs visible = last_end + pcie_.write_latency();
   // Behind a host port this queue holds what its software has not taken yet, so that a full one stops the NIC.
-  if (port != nullptr) port->complete(visible, cqe);
-  const auto poll = port != nullptr ? 0 : static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0);
-  host_queue_->push(now, cqe, visible + poll);
+  if (nic_.host_port != nullptr) nic_.host_port->complete(visible, cqe_);
+  const auto poll = nic_.host_port != nullptr ? 0 : static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0);
+  host_queue_->push(now, cqe_, visible + poll);
   in_.wait_ready(next_start_);
 }
 

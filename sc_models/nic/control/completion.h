@@ -20,7 +20,7 @@ struct Cqe {
   CompletionStatus status = CompletionStatus::success;
 };
 
-class Completion : public Box {
+class Completion : public Box, private WriteClient {
  public:
   Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie);
   /// The queue from which software polls.
@@ -32,11 +32,16 @@ class Completion : public Box {
   IssueSlot slot;
 
  private:
+  void write_left(std::uint64_t cookie, TimePs now, TimePs last_end) override;
+
   NicContext& nic_;
   PcieDma& pcie_;
   Fifo<Cqe> in_;
   Fifo<Cqe>* host_queue_ = nullptr;
   TimePs next_start_ = 0;
+  Cqe cqe_;  ///< being written
+  TimePs issued_at_ = 0;
+  bool write_under_way_ = false;
 };
 
 }  // namespace mrc::timing

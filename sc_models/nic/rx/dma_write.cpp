@@ -1,9 +1,19 @@
 #include "nic/rx/dma_write.h"
 
+#include <algorithm>
+
 #include "host/host_memory.h"
 #include "nic/control/completion.h"
 
 namespace mrc::timing {
+namespace {
+
+/// Writes handed to pcie_dma that have not left: one leaves while the next is prepared; relaxed ones may wait for their
+/// translations side by side.
+constexpr std::uint32_t kStrictWrites = 2;
+constexpr std::uint32_t kRelaxedWrites = 16;
+
+}  // namespace
 
 DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                    HostMemory& memory, AckCoalescer& ack_coalescer, Completion& completion)
@@ -13,6 +23,9 @@ DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       memory_(memory),
       ack_coalescer_(ack_coalescer),
       completion_(completion),
+      order_(nic.config.pcie.relaxed_ordering ? WriteOrder::relaxed : WriteOrder::strict),
+      most_under_way_(nic.config.pcie.relaxed_ordering ? kRelaxedWrites : kStrictWrites),
+      pipeline_ps_(nic.clock.cycles(nic.config.nic.dma_write.pipeline.latency_cycles)),
       in_("dma_write.queue", nic.config.nic.dma_write.queue_entries),
       staging_("rx_staging", "bytes", nic.config.nic.rx_staging.bytes) {}
 
@@ -32,11 +45,11 @@ void DmaWrite::reserve_staging(TimePs now, std::uint32_t bytes) {
   staging_.add(now, bytes);
 }
 
-void DmaWrite::close_messages(TimePs now, TimePs issued, const WriteJob& job) {
+void DmaWrite::close_messages(TimePs now, const WriteJob& job, std::uint64_t write) {
   Qp& qp = nic_.qps[job.qp];
   if (const auto ack = qp.responder->writes_issued(job.closes_messages)) {
-    AckJob answer{.qp = job.qp, .kind = AckJob::Kind::transport_ack, .trigger = {}, .nack = {}, .transport_ack = *ack};
-    ack_coalescer_.transport_acks().push(now, answer, issued);
+    acks_.push(
+        {write, {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .trigger = {}, .nack = {}, .transport_ack = *ack}});
   }
   ReceiveCompletion received;
   while (qp.responder->pop_receive(received)) {
@@ -46,24 +59,52 @@ void DmaWrite::close_messages(TimePs now, TimePs issued, const WriteJob& job) {
 
 void DmaWrite::write(TimePs now, const WriteJob& job) {
   Packet* packet = job.packet;
-  const TimePs start = now + nic_.clock.cycles(nic_.config.nic.dma_write.pipeline.latency_cycles);
-  const PcieDma::WriteTimes times = pcie_.write(start, packet->va, packet->payload_bytes);
+  const TimePs start = now + pipeline_ps_;
+  next_start_ = now + nic_.clock.cycles(nic_.config.nic.dma_write.pipeline.initiation_interval_cycles);
+  under_way_.push({packet, 0, false});
+  if (job.closes_messages > 0) close_messages(now, job, issued_);
+  issuing_ = true;
+  pcie_.write(now, start, packet->va, packet->payload_bytes, *this, issued_++, order_);
+  issuing_ = false;
+}
+
+void DmaWrite::write_left(std::uint64_t cookie, TimePs now, TimePs last_end) {
+  UnderWay& left = under_way_[cookie - retired_];
+  left.left_at = last_end;
+  left.left = true;
+  // Relaxed writes may leave early; what they complete waits for those before them.
+  while (!under_way_.empty() && under_way_.front().left) retire(now);
+  if (issuing_) {
+    next_start_ = last_end - pipeline_ps_;
+  } else {
+    next_start_ = std::max(next_start_, last_end - pipeline_ps_);
+    wake_at(now);
+  }
+}
+
+void DmaWrite::retire(TimePs now) {
+  Packet* packet = under_way_.front().packet;
+  last_left_ = std::max(last_left_, under_way_.front().left_at);
+  under_way_.pop();
   if (nic_.host_port != nullptr) {
-    nic_.host_port->write(times.last_end + pcie_.write_latency(), packet->va, packet->payload, packet->payload_bytes);
+    nic_.host_port->write(last_left_ + pcie_.write_latency(), packet->va, packet->payload, packet->payload_bytes);
   } else {
     memory_.write(packet->va, packet->payload, packet->payload_bytes);
   }
-  next_start_ = times.last_end - (start - now);
-  leaving_.push({times.last_end, packet->payload_bytes});
+  leaving_.push({last_left_, packet->payload_bytes});
   ++nic_.counters.delivered;
   nic_.counters.delivered_bytes += packet->payload_bytes;
-  if (job.closes_messages > 0) close_messages(now, times.last_end, job);
+  if (!acks_.empty() && acks_.front().write == retired_) {
+    ack_coalescer_.transport_acks().push(now, acks_.front().answer, last_left_);
+    acks_.pop();
+  }
+  ++retired_;
   nic_.packets.release(packet);
   nic_.rx_work.end(now);
 }
 
 bool DmaWrite::has_room_for_answers(TimePs now) {
-  if (ack_coalescer_.transport_acks().full()) {
+  if (!ack_coalescer_.transport_acks().has_room_for(static_cast<std::uint32_t>(acks_.size()) + 1)) {
     slot().blocked(now, BlockedBy::ack_queue);
     ack_coalescer_.transport_acks().wait_room(now, *this);
     return false;
@@ -82,6 +123,7 @@ void DmaWrite::step(TimePs now) {
     return;
   }
   free_staging(now);
+  if (under_way_.size() >= most_under_way_) return;  // write_left() comes back here
   if (!in_.ready(now)) {
     slot().empty(now);
     in_.wait_ready(now);

@@ -26,7 +26,7 @@ struct WriteJob {
   std::uint32_t closes_messages = 0;
 };
 
-class DmaWrite : public Box {
+class DmaWrite : public Box, private WriteClient {
  public:
   DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, HostMemory& memory,
            AckCoalescer& ack_coalescer, Completion& completion);
@@ -35,6 +35,10 @@ class DmaWrite : public Box {
   /// Room for `bytes` in the staging buffer at `now`.
   bool has_staging(TimePs now, std::uint32_t bytes);
   void reserve_staging(TimePs now, std::uint32_t bytes);
+  /// An accepted packet will be written there.
+  void translate_ahead(TimePs now, const Packet& packet) {
+    pcie_.translate_ahead(now, packet.va, packet.payload_bytes);
+  }
   void refuse_staging(TimePs now) { staging_.refuse(now); }
   void refuse_descriptor(TimePs now) { in_.refuse(now); }
   void step(TimePs now) override;
@@ -48,10 +52,22 @@ class DmaWrite : public Box {
     std::uint32_t bytes = 0;
   };
   void free_staging(TimePs now);
+  /// A packet whose write pcie_dma has taken.
+  struct UnderWay {
+    Packet* packet = nullptr;
+    TimePs left_at = 0;
+    bool left = false;
+  };
+  struct AckBehindWrite {
+    std::uint64_t write = 0;
+    AckJob answer;
+  };
   void write(TimePs now, const WriteJob& job);
-  /// The write that closes messages leaves behind at `issued`: transport ACK after it, receive completions behind the
-  /// data.
-  void close_messages(TimePs now, TimePs issued, const WriteJob& job);
+  void write_left(std::uint64_t cookie, TimePs now, TimePs last_end) override;
+  /// The oldest write has left: its bytes are on their way, its staging is free, its transport ACK follows.
+  void retire(TimePs now);
+  /// Of a write that closes messages: its transport ACK when it has left, its receive completions behind the data.
+  void close_messages(TimePs now, const WriteJob& job, std::uint64_t write);
   bool has_room_for_answers(TimePs now);
 
   NicContext& nic_;
@@ -59,6 +75,15 @@ class DmaWrite : public Box {
   HostMemory& memory_;
   AckCoalescer& ack_coalescer_;
   Completion& completion_;
+  WriteOrder order_;
+  std::uint32_t most_under_way_;
+  TimePs pipeline_ps_;
+  Ring<UnderWay> under_way_;
+  Ring<AckBehindWrite> acks_;
+  std::uint64_t issued_ = 0;
+  std::uint64_t retired_ = 0;
+  TimePs last_left_ = 0;
+  bool issuing_ = false;
   Fifo<WriteJob> in_;
   Occupancy staging_;
   Ring<Release> leaving_;  ///< packets whose last TLP has been issued and not left yet

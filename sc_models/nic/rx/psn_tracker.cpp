@@ -76,6 +76,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
   if (decision.nack == NackReason::unexp_event) sack_processor_->responder_failed(now, *qp);
   if (decision.place) {
     dma_write_.reserve_staging(now, packet->payload_bytes);
+    dma_write_.translate_ahead(now, *packet);
     dma_write_.in().push(now, {packet, nic_.index_of(*qp), decision.closes_messages},
                          now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles));
     return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pcie/pcie_dma.h"
+
 namespace mrc::timing {
 namespace {
 
@@ -66,10 +68,12 @@ BlockedBy IdleCauses::cause_in_pcie(TimePs now) const {
   if (reads.is_blocked()) return reads.blocked_by();
   // The link is the cause where answers queue for it; where one is just passing, too few reads are under way.
   constexpr TimePs queueing = 100 * kPsPerNs;
-  if (nic_.read_line->free_at() > now + queueing) return BlockedBy::pcie_line;
+  const TimePs line_free_at = nic_.pcie->read_line().free_at();
+  if (line_free_at > now + queueing) return nic_.pcie->answers_wait_for();
   const IssueSlot& fetch = *slots_.payload_fetch;
   if (fetch.is_blocked() && !is_downstream(fetch.blocked_by())) return fetch.blocked_by();
-  if (nic_.read_line->free_at() > now) return BlockedBy::pcie_line;
+  // Stepped TLP by TLP the line holds no more than one completion, so that what others wait for is asked first.
+  if (line_free_at > now || nic_.pcie->answers_wait_for() != BlockedBy::pcie_line) return nic_.pcie->answers_wait_for();
   return BlockedBy::read_latency;
 }
 

@@ -5,87 +5,123 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "pcie/pcie_dma.h"
 
 namespace mrc::pcie_bench {
 
-/// Keeps the read queue full of reads of one size and frees the completion buffer as they are reported.
+struct Load {
+  std::uint32_t bytes = 4096;
+  std::uint64_t offset = 0;
+  int count = 0;
+  std::uint64_t stride = 8192;
+};
+
+/// Keeps the read queue full of reads of one size and frees the completion buffer as the data have come.
 class Reader : public Box, public ReadClient {
  public:
-  Reader(const sc_core::sc_module_name& name, WheelModule& owner, PcieDma& pcie, std::uint32_t bytes,
-         std::uint64_t offset, int count)
-      : Box(name, owner), pcie_(pcie), bytes_(bytes), offset_(offset), count_(count) {}
+  Reader(const sc_core::sc_module_name& name, WheelModule& owner, PcieDma& pcie, const Load& load)
+      : Box(name, owner), pcie_(pcie), load_(load) {}
   void step(TimePs now) override {
-    while (issued_ < count_ && pcie_.can_read()) {
-      const auto index = static_cast<std::uint64_t>(issued_++);
-      pcie_.read(now, index * 8192 + offset_, bytes_, *this, index, true);
+    for (; !arriving_.empty() && arriving_.front() <= now; arriving_.pop()) {
+      pcie_.release_completion_buffer(now, load_.bytes);
     }
-    if (issued_ < count_) pcie_.wait_read_room(now, *this);
+    if (!arriving_.empty()) wake_at(arriving_.front());
+    while (issued_ < load_.count && pcie_.can_read()) {
+      const auto index = static_cast<std::uint64_t>(issued_++);
+      begun_.push_back(now);
+      pcie_.read(now, index * load_.stride + load_.offset, load_.bytes, *this, index, true);
+    }
+    if (issued_ < load_.count) pcie_.wait_read_room(now, *this);
   }
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override {
-    EXPECT_EQ(cookie, done_++);
+    EXPECT_EQ(cookie, done_++) << "out of order or twice";
     EXPECT_GE(done_at, now);
     last_done = done_at;
     if (cookie == 0) first_done = done_at;
-    pcie_.release_completion_buffer(now, bytes_);
+    total_time += static_cast<double>(done_at - begun_[cookie]);
+    longest = std::max(longest, done_at - begun_[cookie]);
+    arriving_.push(done_at);
+    wake_at(arriving_.front());
   }
   double gbps() const {
-    EXPECT_EQ(done_, static_cast<std::uint64_t>(count_));
-    return static_cast<double>(count_ - 1) * bytes_ * 8000.0 / static_cast<double>(last_done - first_done);
+    EXPECT_EQ(done_, static_cast<std::uint64_t>(load_.count));
+    return static_cast<double>(load_.count - 1) * load_.bytes * 8000.0 / static_cast<double>(last_done - first_done);
   }
+  double mean_ns() const { return total_time / load_.count / 1000.0; }
+  std::uint64_t done() const { return done_; }
   TimePs first_done = 0;
   TimePs last_done = 0;
+  TimePs longest = 0;
+  double total_time = 0;
 
  private:
   PcieDma& pcie_;
-  std::uint32_t bytes_;
-  std::uint64_t offset_;
-  int count_;
+  Load load_;
   int issued_ = 0;
   std::uint64_t done_ = 0;
+  std::vector<TimePs> begun_;
+  Ring<TimePs> arriving_;  ///< reads reported that hold the completion buffer until then
 };
 
-/// Writes one after another, each as soon as the one before has left.
-class Writer : public Box {
+/// Writes one after another, each handed over while the one before leaves.
+class Writer : public Box, private WriteClient {
  public:
-  Writer(const sc_core::sc_module_name& name, WheelModule& owner, PcieDma& pcie, std::uint32_t bytes,
-         std::uint64_t offset, int count)
-      : Box(name, owner), pcie_(pcie), bytes_(bytes), offset_(offset), count_(count) {}
+  Writer(const sc_core::sc_module_name& name, WheelModule& owner, PcieDma& pcie, const Load& load)
+      : Box(name, owner), pcie_(pcie), load_(load) {}
   void step(TimePs now) override {
-    if (issued_ == count_) return;
-    last_end_ = pcie_.write(now, static_cast<std::uint64_t>(issued_++) * 8192 + offset_, bytes_).last_end;
-    wake_at(last_end_);
+    if (last_end_ > now) wake_at(last_end_);
+    while (issued_ < load_.count && under_way_ < 2 && last_end_ <= now) {
+      ++under_way_;
+      const auto index = static_cast<std::uint64_t>(issued_++);
+      pcie_.write(now, now, index * load_.stride + load_.offset, load_.bytes, *this, index, WriteOrder::strict);
+    }
   }
-  double gbps() const { return static_cast<double>(count_) * bytes_ * 8000.0 / static_cast<double>(last_end_); }
+  double gbps() const {
+    EXPECT_EQ(left_, static_cast<std::uint64_t>(load_.count));
+    return static_cast<double>(load_.count) * load_.bytes * 8000.0 / static_cast<double>(last_end_);
+  }
+  TimePs last_end() const { return last_end_; }
 
  private:
+  void write_left(std::uint64_t cookie, TimePs, TimePs last_end) override {
+    EXPECT_EQ(cookie, left_++);
+    --under_way_;
+    last_end_ = last_end;
+    wake_at(last_end);
+  }
+
   PcieDma& pcie_;
-  std::uint32_t bytes_;
-  std::uint64_t offset_;
-  int count_;
+  Load load_;
   int issued_ = 0;
+  int under_way_ = 0;
+  std::uint64_t left_ = 0;
   TimePs last_end_ = 0;
 };
 
-/// A PcieDma on a wheel of its own, with one load.
-template <typename Load>
+/// A PcieDma on a wheel of its own with a reader and a writer.
 class Bench {
  public:
-  Bench(const char* name, const PcieConfig& config, std::uint32_t bytes, std::uint64_t offset, int count)
+  Bench(const char* name, const PcieConfig& config, const Load& reads, const Load& writes)
       : wheel_(name, KernelMode::wheel, 100'000),
-        pcie_("pcie", wheel_, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work_),
-        load_("load", wheel_, pcie_, bytes, offset, count) {
-    load_.wake_at(0);
+        pcie_(PcieDma::create("pcie", wheel_, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work_)),
+        reader("reader", wheel_, *pcie_, reads),
+        writer("writer", wheel_, *pcie_, writes) {
+    work_.begin(0);
+    if (reads.count > 0) reader.wake_at(0);
+    if (writes.count > 0) writer.wake_at(0);
   }
-  const Load& load() const { return load_; }
-  PcieDma& pcie() { return pcie_; }
+  PcieDma& pcie() { return *pcie_; }
 
  private:
   WheelModule wheel_;
   WorkClock work_;
-  PcieDma pcie_;
-  Load load_;
+  std::unique_ptr<PcieDma> pcie_;
+
+ public:
+  Reader reader;
+  Writer writer;
 };
 
 inline void run() {

@@ -69,11 +69,11 @@ TEST_P(ClosedForm, ReadsAndWritesFollowThePublishedModel) {
   const Transfer& t = GetParam();
   const PcieConfig config = config_for(t);
   const double link = published_gbps(t.generation, t.lanes);
-  pcie_bench::Bench<pcie_bench::Reader> reads("reads", config, t.bytes, t.offset, 20'000);
-  pcie_bench::Bench<pcie_bench::Writer> writes("writes", config, t.bytes, t.offset, 20'000);
+  pcie_bench::Bench reads("reads", config, {t.bytes, t.offset, 20'000}, {});
+  pcie_bench::Bench writes("writes", config, {}, {t.bytes, t.offset, 20'000});
   pcie_bench::run();
-  const double read = reads.load().gbps();
-  const double write = writes.load().gbps();
+  const double read = reads.reader.gbps();
+  const double write = writes.writer.gbps();
   const double read_law = closed_form_read(t.generation, link, t.offset, t.bytes);
   const double write_law = closed_form_write(t.generation, link, t.offset, t.bytes);
   fmt::print("Gen{} x{:<2} {:5} B +{:<3} read {:7.2f} Gb/s, closed form {:7.2f}; write {:7.2f}, closed form {:7.2f}\n",

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <map>
+#include <algorithm>
 #include <vector>
 
 #include "pcie/pcie_dma.h"
@@ -9,14 +9,30 @@
 namespace mrc {
 namespace {
 
+using pcie_bench::Bench;
+using pcie_bench::Load;
+
 double read_gbps(const PcieConfig& config, std::uint32_t bytes, std::uint64_t offset = 0, int count = 20'000) {
-  pcie_bench::Bench<pcie_bench::Reader> bench("reads", config, bytes, offset, count);
+  Bench bench("reads", config, {bytes, offset, count}, {});
   pcie_bench::run();
-  return bench.load().gbps();
+  return bench.reader.gbps();
+}
+
+double write_gbps(const PcieConfig& config, int count = 10'000) {
+  Bench bench("writes", config, {}, {4096, 0, count});
+  pcie_bench::run();
+  return bench.writer.gbps();
+}
+
+/// Reads in order hold the buffer for their latency and for those before them; here it does not bind.
+PcieConfig with_room() {
+  PcieConfig config;
+  config.completion_buffer_bytes = 1 << 20;
+  return config;
 }
 
 TEST(PcieDma, Gen6ReadsReachTheLawOfTheLink) {
-  PcieConfig config;
+  const PcieConfig config = with_room();
   const PcieLaw law = pcie_law(config);
   const double limit = law.gbps * 256.0 / (256.0 + law.completion_overhead);
   EXPECT_NEAR(law.gbps, 944.0, 1e-9);
@@ -24,8 +40,7 @@ TEST(PcieDma, Gen6ReadsReachTheLawOfTheLink) {
 }
 
 TEST(PcieDma, Gen6ReadsOffTheAlignmentCostOneRequestMore) {
-  PcieConfig config;
-  EXPECT_GT(read_gbps(config, 4096, 64), 800.0);
+  EXPECT_GT(read_gbps(with_room(), 4096, 64), 800.0);
 }
 
 TEST(PcieDma, TooFewTagsLimitByLatency) {
@@ -44,32 +59,217 @@ TEST(PcieDma, TooSmallACompletionBufferLimitsAlike) {
 }
 
 TEST(PcieDma, WritesFollowTheLawAndThePostedCredits) {
-  PcieConfig config;
-  WheelModule wheel("wheel", KernelMode::wheel, 100'000);
-  WorkClock work;
-  const ClockDomain clock(1.0);
-  PcieDma pcie("pcie", wheel, config, clock, KeyedRandom(1, "pcie"), work);
-  const auto rate = [&](int count) {
-    TimePs time = 0;
-    for (int i = 0; i < count; ++i) time = pcie.write(time, static_cast<std::uint64_t>(i) * 4096, 4096).last_end;
-    return count * 4096 * 8000.0 / static_cast<double>(time);
-  };
-  EXPECT_NEAR(rate(10'000), 944.0 * 256 / 272, 1.0);
+  EXPECT_NEAR(write_gbps(PcieConfig{}), 944.0 * 256 / 272, 1.0);
 }
 
 TEST(PcieDma, FewPostedCreditsLimitByTheirReturn) {
   PcieConfig config;
   config.posted_header_credits = 16;
-  WheelModule wheel("wheel", KernelMode::wheel, 100'000);
-  WorkClock work;
-  PcieDma pcie("pcie", wheel, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work);
-  TimePs time = 0;
-  constexpr int count = 10'000;
-  for (int i = 0; i < count; ++i) time = pcie.write(time, static_cast<std::uint64_t>(i) * 4096, 4096).last_end;
   // 16 TLPs of 256 B a credit round trip: their return latency and the time of one TLP.
   const double round_trip_ns = 300.0 + 272 * 8 / 944.0;
-  EXPECT_NEAR(count * 4096 * 8000.0 / static_cast<double>(time), 16 * 256 * 8 / round_trip_ns, 1.0);
+  EXPECT_NEAR(write_gbps(config), 16 * 256 * 8 / round_trip_ns, 1.0);
 }
+
+TEST(PcieDma, FiniteCompletionCreditsLimitByTheirReturn) {
+  PcieConfig config;
+  config.completion_header_credits = 16;
+  const double round_trip_ns = 300.0 + 268 * 8 / 944.0;
+  EXPECT_NEAR(read_gbps(config, 4096), 16 * 256 * 8 / round_trip_ns, 1.0);
+}
+
+TEST(PcieDma, FiniteCompletionDataCreditsLimitAlike) {
+  PcieConfig config;
+  config.completion_data_credits = 64;  // four TLPs of 256 B
+  const double round_trip_ns = 300.0 + 268 * 8 / 944.0;
+  EXPECT_NEAR(read_gbps(config, 4096), 4 * 256 * 8 / round_trip_ns, 1.0);
+}
+
+/// A read request stays behind the writes that were asked for before it; with another requester ID it may pass them.
+TEST(PcieOrdering, AReadWaitsForEarlierWritesUnlessItsRequesterIdDiffers) {
+  PcieConfig config;
+  config.posted_header_credits = 8;
+  config.credit_return_ns = 1000;
+  config.read_latency_p99_ns = config.read_latency_mean_ns;
+  PcieConfig passing = config;
+  passing.id_based_ordering = true;
+  Bench strict("strict", config, {64, 0, 1}, {});
+  Bench ido("ido", passing, {64, 0, 1}, {});
+  struct Sink : WriteClient {
+    void write_left(std::uint64_t, TimePs, TimePs last_end) override { end = last_end; }
+    TimePs end = 0;
+  } strict_end, ido_end;
+  // 32 TLPs with 8 credits: the last ones leave after three credit round trips.
+  strict.pcie().write(0, 0, 0, 8192, strict_end, 0, WriteOrder::strict);
+  ido.pcie().write(0, 0, 0, 8192, ido_end, 0, WriteOrder::strict);
+  pcie_bench::run();
+  EXPECT_GT(strict_end.end, 3'000'000u);
+  EXPECT_GE(strict.reader.first_done, strict_end.end + 1'000'000);
+  EXPECT_LT(ido.reader.first_done, 1'100'000u);
+}
+
+/// The host executes a read behind the writes before it.
+TEST(PcieOrdering, AReadsAnswerComesAfterEarlierWritesAreVisible) {
+  PcieConfig config;
+  config.write_latency_ns = 5000;
+  Bench bench("bench", config, {64, 0, 1}, {4096, 0, 1});
+  bench.writer.step(0);
+  pcie_bench::run();
+  EXPECT_GE(bench.reader.first_done, bench.writer.last_end() + 5'000'000);
+}
+
+TEST(PcieOrdering, AnswersInOrderCostBandwidthWhereTagsAreShort) {
+  PcieConfig config;
+  config.read_tags = 128;
+  PcieConfig in_order = config;
+  in_order.completion_order = CompletionOrder::in_order;
+  Bench any("any", config, {4096, 0, 5000}, {});
+  Bench ordered("ordered", in_order, {4096, 0, 5000}, {});
+  pcie_bench::run();
+  EXPECT_LT(ordered.reader.gbps(), 0.95 * any.reader.gbps());
+}
+
+TEST(PcieStall, NothingStartsInTheWindowAndTheLedgerSaysSo) {
+  const Load load{4096, 0, 2000};
+  PcieConfig train;
+  PcieConfig tlp;
+  tlp.stepping = PcieStepping::tlp;
+  struct Pair {
+    Pair(const std::string& name, const PcieConfig& config, const Load& reads, const Load& writes)
+        : free((name + "_free").c_str(), config, reads, writes),
+          stalled((name + "_stalled").c_str(), config, reads, writes) {
+      stalled.pcie().stall(20'000'000, 50'000'000);
+      stalled.pcie().stall(45'000'000, 55'000'000);
+    }
+    Bench free;
+    Bench stalled;
+  };
+  Pair train_reads("train_reads", train, load, {});
+  Pair train_writes("train_writes", train, {}, load);
+  Pair tlp_reads("tlp_reads", tlp, load, {});
+  Pair tlp_writes("tlp_writes", tlp, {}, load);
+  pcie_bench::run();
+  const auto stalled = [](const IssueSlot& slot) {
+    return static_cast<double>(slot.blocked_ps(BlockedBy::pcie_stall));
+  };
+  for (Pair* pair : {&train_reads, &tlp_reads}) {
+    const TimePs end = pair->stalled.reader.last_done;
+    // At most one host latency of reads that were under way comes at once afterwards.
+    EXPECT_NEAR(static_cast<double>(end - pair->free.reader.last_done), 35e6, 1.6e6);
+    PcieDma& pcie = pair->stalled.pcie();
+    pcie.read_data_slot().finish(end);
+    EXPECT_NEAR(stalled(pcie.read_data_slot()), 35e6, 0.1e6);
+  }
+  for (Pair* pair : {&train_writes, &tlp_writes}) {
+    const TimePs end = pair->stalled.writer.last_end();
+    EXPECT_NEAR(static_cast<double>(end - pair->free.writer.last_end()), 35e6, 0.3e6);
+    PcieDma& pcie = pair->stalled.pcie();
+    pcie.write_slot().finish(end);
+    EXPECT_NEAR(stalled(pcie.write_slot()), 35e6, 0.1e6);
+  }
+  EXPECT_NEAR(static_cast<double>(train_reads.stalled.reader.last_done),
+              static_cast<double>(tlp_reads.stalled.reader.last_done),
+              0.005 * static_cast<double>(tlp_reads.stalled.reader.last_done));
+}
+
+TEST(AddressTranslation, MissesOfReadsAndWritesAreCountedAndBlock) {
+  PcieConfig config;
+  config.address_translation.entries = 64;
+  config.address_translation.miss_ns = 2000;
+  config.address_translation.outstanding_misses = 4;
+  PcieConfig off = config;
+  off.address_translation.entries = 0;
+  // Each read lies in a page of its own: 4 pages a miss latency.
+  Bench misses("misses", config, {4096, 0, 2000}, {});
+  // All in one page: one miss.
+  Bench hits("hits", config, {4096, 0, 2000, 0}, {});
+  Bench none("none", off, {4096, 0, 2000}, {});
+  Bench writes("writes", config, {}, {4096, 0, 500});
+  pcie_bench::run();
+  EXPECT_NEAR(misses.reader.gbps(), 4 * 4096 * 8 / 2000.0, 1.0);
+  EXPECT_EQ(misses.pcie().counts().translation_misses, 2000u);
+  EXPECT_EQ(hits.pcie().counts().translation_misses, 1u);
+  EXPECT_EQ(hits.pcie().counts().translation_lookups, 2000u);
+  EXPECT_NEAR(hits.reader.gbps(), none.reader.gbps(), 0.001 * none.reader.gbps());
+  EXPECT_EQ(none.pcie().counts().translation_lookups, 0u);
+  IssueSlot& slot = misses.pcie().read_issue_slot();
+  slot.finish(misses.reader.last_done);
+  EXPECT_GT(static_cast<double>(slot.blocked_ps(BlockedBy::address_translation)),
+            0.9 * static_cast<double>(misses.reader.last_done));
+  IssueSlot& write_slot = writes.pcie().write_slot();
+  write_slot.finish(writes.writer.last_end());
+  EXPECT_GT(static_cast<double>(write_slot.blocked_ps(BlockedBy::address_translation)),
+            0.9 * static_cast<double>(writes.writer.last_end()));
+}
+
+/// A relaxed write does not wait for the translation of another one; a strict one does.
+TEST(AddressTranslation, RelaxedWritesPassOneThatWaits) {
+  PcieConfig config;
+  config.address_translation.entries = 64;
+  config.address_translation.miss_ns = 2000;
+  Bench bench("bench", config, {}, {});
+  struct Sink : WriteClient {
+    void write_left(std::uint64_t cookie, TimePs, TimePs) override { order.push_back(cookie); }
+    std::vector<std::uint64_t> order;
+  } sink;
+  PcieDma& pcie = bench.pcie();
+  pcie.translate_ahead(0, 0x10000, 256);
+  struct Later : Box {
+    Later(WheelModule& owner, PcieDma& target, WriteClient& client) : Box("later", owner), pcie(target), sink(client) {}
+    void step(TimePs now) override {
+      pcie.write(now, now, 0x90000, 256, sink, 1, WriteOrder::relaxed);  // misses
+      pcie.write(now, now, 0x10000, 256, sink, 2, WriteOrder::relaxed);  // is there, passes
+      pcie.write(now, now, 0x10000, 64, sink, 3, WriteOrder::strict);    // a CQE stays behind both
+    }
+    PcieDma& pcie;
+    WriteClient& sink;
+  } later(pcie.owner(), pcie, sink);
+  later.wake_at(5'000'000);
+  pcie_bench::run();
+  EXPECT_EQ(sink.order, (std::vector<std::uint64_t>{2, 1, 3}));
+}
+
+class CompletionFaults : public testing::TestWithParam<PcieStepping> {};
+
+TEST_P(CompletionFaults, EachReadIsDeliveredOnce) {
+  PcieConfig config;
+  config.stepping = GetParam();
+  config.duplicate_completion_rate = 0.02;
+  PcieConfig one_tag = config;
+  one_tag.read_tags = 1;
+  one_tag.duplicate_completion_rate = 0.5;
+  PcieConfig poisoned = config;
+  poisoned.poisoned_completion_rate = 0.01;
+  PcieConfig lost = poisoned;
+  lost.lost_completion_rate = 0.002;
+  lost.completion_timeout_us = 20;
+  Bench duplicates("duplicates", config, {4096, 64, 4000}, {});
+  Bench tight("one_tag", one_tag, {4096, 64, 50}, {});
+  Bench poison("poison", poisoned, {4096, 64, 4000}, {});
+  Bench loss("loss", lost, {4096, 64, 4000}, {});
+  pcie_bench::run();
+  // The reader itself fails on a read that is reported twice, never, or out of order.
+  for (Bench* bench : {&duplicates, &poison, &loss}) EXPECT_EQ(bench->reader.done(), 4000u);
+  EXPECT_EQ(tight.reader.done(), 50u);
+  const PcieCounts d = duplicates.pcie().counts();
+  EXPECT_GT(d.duplicated_completions, 1000u);
+  EXPECT_EQ(d.unexpected_completions, d.duplicated_completions);
+  EXPECT_EQ(d.retried_requests, 0u);
+  EXPECT_EQ(tight.pcie().counts().unexpected_completions, tight.pcie().counts().duplicated_completions);
+  const PcieCounts p = poison.pcie().counts();
+  EXPECT_GT(p.retried_requests, 500u);
+  EXPECT_EQ(p.completion_timeouts, 0u);
+  EXPECT_EQ(p.read_requests, 4000 * 9 + p.retried_requests);
+  const PcieCounts l = loss.pcie().counts();
+  EXPECT_GT(l.completion_timeouts, 100u);
+  EXPECT_GE(l.retried_requests, l.completion_timeouts);
+  // All buffers are empty again.
+  for (Bench* bench : {&duplicates, &tight, &poison, &loss}) {
+    EXPECT_EQ(bench->pcie().completion_buffer().level(), 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stepped, CompletionFaults, testing::Values(PcieStepping::train, PcieStepping::tlp),
+                         [](const auto& test) { return test.param == PcieStepping::train ? "InTrains" : "TlpByTlp"; });
 
 TEST(LatencyDistribution, HasTheMeanAndTheP99ThatItWasGiven) {
   const LatencyDistribution distribution(1000.0, 1600.0);

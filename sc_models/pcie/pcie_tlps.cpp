@@ -1,0 +1,309 @@
+#include "pcie/pcie_tlps.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace mrc {
+namespace {
+
+constexpr std::uint32_t kInfinite = std::numeric_limits<std::uint32_t>::max();
+
+std::uint32_t units(std::uint32_t bytes) {
+  return (bytes + 15) / 16;
+}
+
+}  // namespace
+
+PcieTlps::PcieTlps(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
+                   const ClockDomain& clock, KeyedRandom random, const WorkClock& work)
+    : PcieDma(name, owner, config, clock, random, work),
+      posted_headers_(config.posted_header_credits),
+      posted_data_("pcie.posted_data_credits", "credits", config.posted_data_credits),
+      non_posted_headers_(config.non_posted_header_credits),
+      completion_headers_(config.completion_header_credits > 0 ? config.completion_header_credits : kInfinite),
+      completion_data_(config.completion_data_credits > 0 ? config.completion_data_credits : kInfinite) {}
+
+void PcieTlps::step(TimePs now) {
+  while (!reminders_.empty() && reminders_.top() <= now) reminders_.pop();
+  tell_observer(now);
+  take_credits_back(now);
+  tell_writers(now);
+  land_completion(now);
+  give_up_lost(now);
+  release_translated_writes(now);
+  report(now);
+  issue_read_request(now);
+  take_next_write(now);
+  send_upstream(now);
+  send_completion(now);
+  // Requests can be taken as soon as they are queued; what holds up the first one has its reminder.
+  if (read_queue_.empty()) read_queue_.wait_ready(now);
+  if (!reminders_.empty()) wake_at(reminders_.top());
+}
+
+void PcieTlps::take_credits_back(TimePs now) {
+  for (; !posted_out_.empty() && posted_out_.front().back <= now; posted_out_.pop_front()) {
+    ++posted_headers_;
+    posted_data_.remove(now, posted_out_.front().data);
+  }
+  for (; !non_posted_out_.empty() && non_posted_out_.front().back <= now; non_posted_out_.pop_front()) {
+    ++non_posted_headers_;
+  }
+  for (; !completions_out_.empty() && completions_out_.front().back <= now; completions_out_.pop_front()) {
+    if (config_.completion_header_credits > 0) ++completion_headers_;
+    if (config_.completion_data_credits > 0) completion_data_ += completions_out_.front().data;
+  }
+}
+
+void PcieTlps::issue_write(TimePs now, const PostedWrite& write) {
+  writes_.push_back({write, 0, false});
+  take_next_write(now);
+  remind(std::max(now, write.start));
+  wake_at(std::max(now, write.start));
+}
+
+void PcieTlps::tell_writers(TimePs now) {
+  while (!left_writes_.empty() && left_writes_.front().at <= now) {
+    const LeftWrite left = left_writes_.front();
+    left_writes_.pop_front();
+    left.client->write_left(left.cookie, now, now);
+  }
+}
+
+void PcieTlps::land_completion(TimePs now) {
+  if (!on_the_wire_ || on_the_wire_->arrives > now) return;
+  const Completion completion = *on_the_wire_;
+  on_the_wire_.reset();
+  if (completion.fate.lost) return;
+  const Request& request = completion.request;
+  const ReadTags::Verdict verdict =
+      tag_table_.accept(request.tag, request.sequence, completion.offset, completion.bytes, completion.fate.poisoned);
+  if (verdict == ReadTags::Verdict::unexpected) ++counts_.unexpected_completions;
+  if (verdict != ReadTags::Verdict::complete) return;
+  const ReadTags::Tag read = tag_table_[request.tag];
+  tag_table_.release(request.tag);
+  tags_.remove(now, 1);
+  if (read.poisoned) {
+    retries_.push({read.address, read.job, read.bytes});
+    return;
+  }
+  --jobs_[read.job].outstanding;
+  jobs_[read.job].done_at = now;
+}
+
+void PcieTlps::give_up_lost(TimePs now) {
+  while (!deadlines_.empty() && deadlines_.front().at <= now) {
+    const Deadline deadline = deadlines_.front();
+    deadlines_.pop_front();
+    if (!tag_table_.holds(deadline.tag, deadline.sequence)) continue;
+    if (host_is_asked(tag_table_[deadline.tag].job)) {
+      deadlines_.push_back({now + completion_timeout_ps_, deadline.sequence, deadline.tag});
+      remind(deadlines_.back().at);
+      continue;
+    }
+    const ReadTags::Tag read = tag_table_[deadline.tag];
+    ++counts_.completion_timeouts;
+    tag_table_.release(deadline.tag);
+    tags_.remove(now, 1);
+    retries_.push({read.address, read.job, read.bytes});
+  }
+}
+
+bool PcieTlps::may_issue(TimePs now, std::uint32_t bytes, bool retry) {
+  if (!tags_.fits(1)) {
+    tags_.refuse(now);
+    read_issue_.blocked(now, BlockedBy::read_tags);
+    return false;
+  }
+  if (!retry && !completion_buffer_.fits(bytes)) {
+    completion_buffer_.refuse(now);
+    waits_for_completion_buffer_ = true;
+    read_issue_.blocked(now, BlockedBy::completion_buffer);
+    return false;
+  }
+  if (non_posted_headers_ == 0) {
+    read_issue_.blocked(now, BlockedBy::non_posted_credits);
+    return false;
+  }
+  if (const TimePs clear = stalls_.clear(now); clear > now) {
+    read_issue_.blocked(now, BlockedBy::pcie_stall);
+    remind(clear);
+    return false;
+  }
+  return true;
+}
+
+void PcieTlps::issue_read_request(TimePs now) {
+  if (next_issue_ > now) return;
+  const bool retry = !retries_.empty();
+  if (!retry && !read_queue_.ready(now)) return;
+  const std::uint32_t index = retry ? retries_.front().job : read_queue_.front();
+  ReadJob& job = jobs_[index];
+  if (!retry && job.translated_at > now) {
+    read_issue_.blocked(now, BlockedBy::address_translation);
+    remind(job.translated_at);
+    return;
+  }
+  if (!retry && !job.begun) begin(job, index);
+  const std::uint64_t address = retry ? retries_.front().address : job.address;
+  const std::uint32_t bytes =
+      retry ? retries_.front().bytes : bytes_in_block(job.address, job.to_issue, config_.mrrs_bytes);
+  if (!may_issue(now, bytes, retry)) return;
+
+  tags_.add(now, 1);
+  --non_posted_headers_;
+  const std::uint32_t sequence = sequence_++;
+  const std::uint16_t tag = tag_table_.allocate(sequence, index, address, bytes);
+  requests_.push_back({{address, sequence, index, static_cast<std::uint16_t>(bytes), tag}, orders_++});
+  ++counts_.read_requests;
+  if (faults_on_) {
+    deadlines_.push_back({now + completion_timeout_ps_, sequence, tag});
+    remind(deadlines_.back().at);
+  }
+  next_issue_ = now + clock_.period_ps();
+  read_issue_.busy(now, next_issue_);
+  remind(next_issue_);
+  if (retry) {
+    ++counts_.retried_requests;
+    retries_.pop();
+    return;
+  }
+  completion_buffer_.add(now, bytes);
+  job.address += bytes;
+  job.to_issue -= bytes;
+  ++job.outstanding;
+  if (job.to_issue == 0) read_queue_.pop(now);
+}
+
+void PcieTlps::take_next_write(TimePs now) {
+  if (writes_.empty() || writes_.front().taken || writer_free_at_ > now) return;
+  writes_.front().taken = true;
+  writes_.front().order = orders_++;
+}
+
+bool PcieTlps::write_is_first() const {
+  if (writes_.empty() || !writes_.front().taken) return false;
+  return requests_.empty() || writes_.front().order < requests_.front().order;
+}
+
+bool PcieTlps::can_send_write(TimePs now) {
+  if (writes_.empty() || !writes_.front().taken) return false;
+  const PostedWrite& write = writes_.front().left;
+  if (write.start > now) {
+    remind(write.start);
+    return false;
+  }
+  const std::uint32_t chunk = bytes_in_block(write.address, write.bytes, config_.mps_bytes);
+  if (posted_headers_ > 0 && posted_data_.fits(units(chunk))) return true;
+  write_slot_.blocked(now, BlockedBy::posted_credits);
+  return false;
+}
+
+void PcieTlps::send_upstream(TimePs now) {
+  if (upstream_.free_at() > now) {
+    if (!writes_.empty() && writes_.front().left.start <= now && !sent_write_last_) {
+      write_slot_.blocked(now, BlockedBy::pcie_line);
+    }
+    return;
+  }
+  if (const TimePs clear = stalls_.clear(now); clear > now) {
+    if (!writes_.empty() && writes_.front().left.start <= now) write_slot_.blocked(now, BlockedBy::pcie_stall);
+    remind(clear);
+    return;
+  }
+  if (!config_.id_based_ordering) {
+    // A read request passes no write that was asked for before it, and neither does a write pass a read.
+    if (write_is_first()) {
+      if (can_send_write(now)) send_write_tlp(now);
+    } else if (!requests_.empty()) {
+      send_read_request(now);
+    }
+    return;
+  }
+  // Different requester IDs: in turns, and one passes the other where that one waits for credits.
+  const bool write_can = can_send_write(now);
+  if (!requests_.empty() && (sent_write_last_ || !write_can)) {
+    send_read_request(now);
+  } else if (write_can) {
+    send_write_tlp(now);
+  }
+}
+
+void PcieTlps::send_write_tlp(TimePs now) {
+  PostedWrite& write = writes_.front().left;
+  const std::uint32_t chunk = bytes_in_block(write.address, write.bytes, config_.mps_bytes);
+  const TimePs end = upstream_.occupy(now, chunk + law_.write_overhead);
+  write_slot_.busy(now, end);
+  --posted_headers_;
+  posted_data_.add(now, units(chunk));
+  posted_out_.push_back({end + credit_return_ps_, units(chunk)});
+  ++counts_.write_tlps;
+  remind(end);
+  remind(end + credit_return_ps_);
+  sent_write_last_ = true;
+  write.address += chunk;
+  write.bytes -= chunk;
+  if (write.bytes > 0) return;
+  posted_visible_ = end + write_latency_ps_;
+  writer_free_at_ = end;
+  left_writes_.push_back({end, write.client, write.cookie});
+  writes_.pop_front();
+}
+
+void PcieTlps::send_read_request(TimePs now) {
+  const Request request = requests_.front().request;
+  requests_.pop_front();
+  const TimePs end = upstream_.occupy(now, law_.read_overhead);
+  non_posted_out_.push_back({end + credit_return_ps_, 0});
+  reach_host(end, posted_visible_, request);
+  sent_write_last_ = false;
+  remind(end);
+  remind(end + credit_return_ps_);
+}
+
+void PcieTlps::expect_completion(TimePs ready, const Request& request) {
+  answers_.push({ready, request});
+  remind(ready);
+}
+
+void PcieTlps::send_completion(TimePs now) {
+  if (downstream_.free_at() > now) return;
+  if (!answering_) {
+    if (answers_.empty() || answers_.top().ready > now) return;
+    answering_ = Answering{answers_.top().request, 0, false, {}};
+    answers_.pop();
+  }
+  const Request& request = answering_->request;
+  const std::uint32_t offset = answering_->offset;
+  const std::uint32_t chunk = completion_bytes(config_, request.address + offset, request.bytes - offset);
+  if (completion_headers_ == 0 || completion_data_ < units(chunk)) {
+    answers_wait_for_ = BlockedBy::completion_credits;
+    read_data_.blocked(now, BlockedBy::completion_credits);
+    return;
+  }
+  if (const TimePs clear = stalls_.clear(now); clear > now) {
+    answers_wait_for_ = BlockedBy::pcie_stall;
+    read_data_.blocked(now, BlockedBy::pcie_stall);
+    remind(clear);
+    return;
+  }
+  answers_wait_for_ = BlockedBy::pcie_line;
+  if (faults_on_ && !answering_->again) answering_->fate = draw_fate();
+  const TimePs end = downstream_.occupy(now, chunk + law_.completion_overhead);
+  read_data_.busy(now, end);
+  if (config_.completion_header_credits > 0) --completion_headers_;
+  if (config_.completion_data_credits > 0) completion_data_ -= units(chunk);
+  completions_out_.push_back({end + credit_return_ps_, units(chunk)});
+  on_the_wire_ = Completion{end, request, offset, chunk, answering_->fate};
+  remind(end);
+  remind(end + credit_return_ps_);
+  if (answering_->fate.duplicated && !answering_->again) {
+    answering_->again = true;
+    return;
+  }
+  answering_->again = false;
+  answering_->offset += chunk;
+  if (answering_->offset == request.bytes) answering_.reset();
+}
+
+}  // namespace mrc

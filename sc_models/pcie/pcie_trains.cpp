@@ -1,0 +1,287 @@
+#include "pcie/pcie_trains.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+namespace mrc {
+
+PcieTrains::PcieTrains(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
+                       const ClockDomain& clock, KeyedRandom random, const WorkClock& work)
+    : PcieDma(name, owner, config, clock, random, work),
+      one_by_one_(faults_on_ || config.completion_header_credits > 0 || config.completion_data_credits > 0),
+      tag_free_at_(std::bit_ceil(config.read_tags)),
+      non_posted_back_(config.non_posted_header_credits),
+      posted_("pcie.posted_data_credits", config.posted_header_credits, config.posted_data_credits),
+      completions_("pcie.completion_data_credits", config.completion_header_credits, config.completion_data_credits) {
+  answers_.reserve(config.read_tags);
+}
+
+void PcieTrains::step(TimePs now) {
+  // The read slot is told of issues that lie some cycles ahead, so its observer is told here.
+  tell_observer(now);
+  release_translated_writes(now);
+  take_completions(now);
+  if (!deadlines_.empty()) give_up_lost(now);
+  report(now);
+  free_tags(now);
+  issue_reads(now);
+  arm(now);
+}
+
+void PcieTrains::take_completions(TimePs now) {
+  while (!answers_.empty() && answers_.front().ready <= now) {
+    std::pop_heap(answers_.begin(), answers_.end(), std::greater<>{});
+    const Answer answer = answers_.back();
+    answers_.pop_back();
+    if (one_by_one_ || !stalls_.empty()) {
+      take_one_by_one(answer);
+    } else {
+      take_train(answer);
+    }
+  }
+}
+
+void PcieTrains::take_train(const Answer& answer) {
+  const Request& request = answer.request;
+  const std::uint64_t tlps = completion_count(config_, request.address, request.bytes);
+  const TimePs start = downstream_.start(answer.ready);
+  const TimePs end = downstream_.occupy(answer.ready, request.bytes + tlps * law_.completion_overhead);
+  read_data_.busy(start, end);
+  finish_request(request.job, end);
+  tag_free_at_[tag_free_tail_++ & (tag_free_at_.size() - 1)] = end;
+}
+
+void PcieTrains::finish_request(std::uint32_t index, TimePs end) {
+  ReadJob& job = jobs_[index];
+  --job.outstanding;
+  job.done_at = std::max(job.done_at, end);
+}
+
+void PcieTrains::end_tag(std::uint16_t tag, TimePs end) {
+  if (faults_on_) tag_table_.release(tag);
+  tag_free_at_[tag_free_tail_++ & (tag_free_at_.size() - 1)] = end;
+}
+
+void PcieTrains::take_one_by_one(const Answer& answer) {
+  const Request& request = answer.request;
+  TimePs time = answer.ready;
+  for (std::uint32_t offset = 0; offset < request.bytes;) {
+    const std::uint32_t chunk = completion_bytes(config_, request.address + offset, request.bytes - offset);
+    const Fate fate = faults_on_ ? draw_fate() : Fate{};
+    for (int copy = 0; copy < (fate.duplicated ? 2 : 1); ++copy) {
+      const std::uint32_t data = data_credits(chunk);
+      const TimePs at_line = downstream_.start(time);
+      const TimePs credited = completions_.available(at_line, data);
+      const TimePs start = stalls_.clear(credited);
+      answers_wait_for_ = BlockedBy::pcie_line;
+      if (credited > at_line) {
+        answers_wait_for_ = BlockedBy::completion_credits;
+        read_data_.blocked(at_line, BlockedBy::completion_credits);
+      }
+      if (start > credited) {
+        answers_wait_for_ = BlockedBy::pcie_stall;
+        read_data_.blocked(credited, BlockedBy::pcie_stall);
+      }
+      time = downstream_.occupy(start, chunk + law_.completion_overhead);
+      read_data_.busy(start, time);
+      completions_.spend(credited, data, time + credit_return_ps_);
+      if (!faults_on_ || fate.lost) continue;
+      const ReadTags::Verdict verdict = tag_table_.accept(request.tag, request.sequence, offset, chunk, fate.poisoned);
+      if (verdict == ReadTags::Verdict::unexpected) ++counts_.unexpected_completions;
+      if (verdict != ReadTags::Verdict::complete) continue;
+      if (tag_table_[request.tag].poisoned) {
+        retries_.push({request.address, request.job, request.bytes});
+      } else {
+        finish_request(request.job, time);
+      }
+      end_tag(request.tag, time);
+    }
+    offset += chunk;
+  }
+  if (faults_on_) return;
+  finish_request(request.job, time);
+  end_tag(request.tag, time);
+}
+
+void PcieTrains::give_up_lost(TimePs now) {
+  while (!deadlines_.empty()) {
+    const Deadline deadline = deadlines_.front();
+    const bool waits = tag_table_.holds(deadline.tag, deadline.sequence);
+    if (waits && deadline.at > now) return;
+    deadlines_.pop();
+    if (!waits) continue;
+    if (host_is_asked(tag_table_[deadline.tag].job)) {
+      deadlines_.push({now + completion_timeout_ps_, deadline.sequence, deadline.tag});
+      continue;
+    }
+    const ReadTags::Tag read = tag_table_[deadline.tag];
+    ++counts_.completion_timeouts;
+    retries_.push({read.address, read.job, read.bytes});
+    end_tag(deadline.tag, now);
+  }
+}
+
+void PcieTrains::free_tags(TimePs now) {
+  while (tag_free_head_ != tag_free_tail_) {
+    const TimePs at = tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)];
+    if (at > now) return;
+    tags_.remove(at, 1);
+    ++tag_free_head_;
+  }
+}
+
+TimePs PcieTrains::send_request(TimePs now, TimePs at) {
+  const TimePs line_time = upstream_.duration(law_.read_overhead);
+  if (!config_.id_based_ordering) {
+    // The requests of a job are issued some cycles ahead; their bytes are booked without a hole, so that a write which
+    // comes in between finds no idle line behind it.
+    const TimePs booked = upstream_.occupy(stalls_.clear(upstream_.start(now)), law_.read_overhead);
+    return std::max(booked, at + line_time);
+  }
+  // It slips in between the write TLPs that are booked already, one of them at least between two requests.
+  const bool writes_booked = upstream_.free_at() > at;
+  const TimePs start = stalls_.clear(std::max(at, reads_free_at_));
+  const TimePs sent = start + line_time;
+  reads_free_at_ = writes_booked ? sent + upstream_.duration(config_.mps_bytes + law_.write_overhead) : sent;
+  upstream_.occupy(upstream_.start(now), law_.read_overhead);
+  return sent;
+}
+
+bool PcieTrains::issue_request(TimePs now, std::uint32_t job_index, std::uint64_t address, std::uint32_t bytes,
+                               bool retry) {
+  if (!tags_.fits(1)) {
+    tags_.refuse(now);
+    read_issue_.blocked(now, BlockedBy::read_tags);
+    return false;
+  }
+  if (!retry && !completion_buffer_.fits(bytes)) {
+    completion_buffer_.refuse(now);
+    waits_for_completion_buffer_ = true;
+    read_issue_.blocked(now, BlockedBy::completion_buffer);
+    return false;
+  }
+  TimePs& credit_back = non_posted_back_[requests_issued_ % non_posted_back_.size()];
+  const TimePs at = std::max(now, next_issue_);
+  if (credit_back > at) {
+    read_issue_.blocked(now, BlockedBy::non_posted_credits);
+    waits_until_ = credit_back;
+    return false;
+  }
+  if (const TimePs clear = stalls_.clear(at); clear > at) {
+    read_issue_.blocked(at, BlockedBy::pcie_stall);
+    waits_until_ = clear;
+    return false;
+  }
+  const TimePs sent = send_request(now, at);
+  credit_back = sent + credit_return_ps_;
+  // Requests queue for the link behind write TLPs; the slot itself is free in the next cycle.
+  next_issue_ = at + clock_.period_ps();
+  read_issue_.busy(at, next_issue_);
+  tags_.add(now, 1);
+  if (!retry) completion_buffer_.add(now, bytes);
+  const auto sequence = static_cast<std::uint32_t>(requests_issued_++);
+  ++counts_.read_requests;
+  const std::uint16_t tag = faults_on_ ? tag_table_.allocate(sequence, job_index, address, bytes) : std::uint16_t{0};
+  if (faults_on_) deadlines_.push({at + completion_timeout_ps_, sequence, tag});
+  reach_host(sent, posted_visible_, {address, sequence, job_index, static_cast<std::uint16_t>(bytes), tag});
+  return true;
+}
+
+void PcieTrains::expect_completion(TimePs ready, const Request& request) {
+  answers_.push_back({ready, request});
+  std::push_heap(answers_.begin(), answers_.end(), std::greater<>{});
+  ReadJob& job = jobs_[request.job];
+  job.last_ready = std::max(job.last_ready, ready);
+}
+
+bool PcieTrains::issue_retries(TimePs now) {
+  while (!retries_.empty()) {
+    const Retry retry = retries_.front();
+    if (!issue_request(now, retry.job, retry.address, retry.bytes, true)) return false;
+    ++counts_.retried_requests;
+    retries_.pop();
+  }
+  return true;
+}
+
+void PcieTrains::issue_reads(TimePs now) {
+  if (!retries_.empty() && !issue_retries(now)) return;
+  while (read_queue_.ready(now) && next_issue_ <= now) {
+    const std::uint32_t index = read_queue_.front();
+    ReadJob& job = jobs_[index];
+    if (job.translated_at > now) {
+      read_issue_.blocked(now, BlockedBy::address_translation);
+      waits_until_ = job.translated_at;
+      return;
+    }
+    if (!job.begun) begin(job, index);
+    while (job.to_issue > 0) {
+      const std::uint32_t bytes = bytes_in_block(job.address, job.to_issue, config_.mrrs_bytes);
+      if (!issue_request(now, index, job.address, bytes, false)) return;
+      job.address += bytes;
+      job.to_issue -= bytes;
+      ++job.outstanding;
+    }
+    read_queue_.pop(now);
+  }
+}
+
+void PcieTrains::arm(TimePs now) {
+  TimePs wake = kNever;
+  const auto job_can_end = [&](const ReadJob& job) {
+    // With faults a job may wait for more than the answers that are under way.
+    const bool all_on_their_way = job.to_issue == 0 && job.unanswered == 0;
+    if (job.outstanding > 0 && all_on_their_way && job.last_ready > now) wake = std::min(wake, job.last_ready);
+  };
+  if (const ReadJob* oldest = oldest_in_order()) job_can_end(*oldest);
+  for (const std::uint32_t index : loose_jobs_) job_can_end(jobs_[index]);
+  if (!deadlines_.empty()) {
+    wake = std::min(wake, deadlines_.front().at);
+    if (!answers_.empty()) wake = std::min(wake, answers_.front().ready);
+  }
+  if (!read_queue_.empty() || !retries_.empty()) {
+    const bool tags_short = !tags_.fits(1);
+    if (tags_short && tag_free_head_ != tag_free_tail_) {
+      wake = std::min(wake, tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)]);
+    } else if (tags_short && !answers_.empty()) {
+      wake = std::min(wake, answers_.front().ready);
+    } else if (waits_until_ > now) {
+      wake = std::min(wake, waits_until_);
+    } else if (!tags_short && (!waits_for_completion_buffer_ || !retries_.empty())) {
+      const TimePs ready = retries_.empty() ? read_queue_.ready_at() : now;
+      wake = std::min(wake, std::max(next_issue_, ready));
+    }
+  } else {
+    read_queue_.wait_ready(now);
+  }
+  if (wake != kNever) wake_at(std::max(wake, now));
+}
+
+void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
+  std::uint64_t address = write.address;
+  std::uint32_t bytes = write.bytes;
+  TimePs time = write.start;
+  TimePs last_end = write.start;
+  while (bytes > 0) {
+    const std::uint32_t chunk = bytes_in_block(address, bytes, config_.mps_bytes);
+    const std::uint32_t data = data_credits(chunk);
+    const TimePs credited = posted_.available(time, data);
+    if (credited > time) write_slot_.blocked(time, BlockedBy::posted_credits);
+    time = credited;
+    const TimePs at_line = upstream_.start(time);
+    if (at_line > time) write_slot_.blocked(time, BlockedBy::pcie_line);
+    const TimePs start = stalls_.clear(at_line);
+    if (start > at_line) write_slot_.blocked(at_line, BlockedBy::pcie_stall);
+    last_end = upstream_.occupy(start, chunk + law_.write_overhead);
+    write_slot_.busy(start, last_end);
+    posted_.spend(time, data, last_end + credit_return_ps_);
+    ++counts_.write_tlps;
+    address += chunk;
+    bytes -= chunk;
+  }
+  posted_visible_ = last_end + write_latency_ps_;
+  write.client->write_left(write.cookie, now, last_end);
+}
+
+}  // namespace mrc

@@ -1,0 +1,71 @@
+// PCIe in trains: the TLPs of one request are one short loop, each with its own start; completions are looked at when
+// the oldest job can end, with their own times, so no event is spent on each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pcie/credit_pool.h"
+#include "pcie/pcie_dma.h"
+
+namespace mrc {
+
+class PcieTrains final : public PcieDma {
+ public:
+  PcieTrains(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
+             const ClockDomain& clock, KeyedRandom random, const WorkClock& work);
+
+  void step(TimePs now) override;
+  const Occupancy& posted_data() const override { return posted_.data(); }
+
+ private:
+  /// A request under way: its first completion stands at the host's end of the link at `ready`.
+  struct Answer {
+    TimePs ready;
+    Request request;
+    friend bool operator>(const Answer& a, const Answer& b) {
+      return a.ready != b.ready ? a.ready > b.ready : a.request.sequence > b.request.sequence;
+    }
+  };
+  struct Deadline {
+    TimePs at = 0;
+    std::uint32_t sequence = 0;
+    std::uint16_t tag = 0;
+  };
+
+  void issue_write(TimePs now, const PostedWrite& write) override;
+  void expect_completion(TimePs ready, const Request& request) override;
+  void take_completions(TimePs now);
+  /// All completions of a request at once.
+  void take_train(const Answer& answer);
+  /// One after another, with credits, stalls and faults.
+  void take_one_by_one(const Answer& answer);
+  /// The last completion of a request has come at `end`.
+  void finish_request(std::uint32_t job, TimePs end);
+  void end_tag(std::uint16_t tag, TimePs end);
+  void give_up_lost(TimePs now);
+  void free_tags(TimePs now);
+  void issue_reads(TimePs now);
+  bool issue_retries(TimePs now);
+  /// False when something is missing; what is known stands in the ledger and in waits_until_.
+  bool issue_request(TimePs now, std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool retry);
+  TimePs send_request(TimePs now, TimePs at);
+  void arm(TimePs now);
+
+  bool one_by_one_;  ///< each completion counts: finite credits or faults
+  Ring<Deadline> deadlines_;
+  std::vector<Answer> answers_;      ///< min-heap by ready time
+  std::vector<TimePs> tag_free_at_;  ///< ring: when tags of completed requests are free, in order
+  std::uint64_t tag_free_head_ = 0;
+  std::uint64_t tag_free_tail_ = 0;
+  std::vector<TimePs> non_posted_back_;  ///< ring: when header credits of the last requests come back
+  std::uint64_t requests_issued_ = 0;
+  TimePs next_issue_ = 0;
+  TimePs waits_until_ = 0;
+  TimePs reads_free_at_ = 0;   ///< with ID-based ordering: when the last read request has left
+  TimePs posted_visible_ = 0;  ///< when all writes so far are visible
+  CreditPool posted_;
+  CreditPool completions_;
+};
+
+}  // namespace mrc
