@@ -43,6 +43,19 @@ RunResult::MessageTime spread_of(const std::vector<TimePs>& times) {
   return {sum / static_cast<double>(times.size()), quantile(0.5), quantile(0.99), us(times.back())};
 }
 
+/// The distribution of sorted times in steps of 1 %, finer at its upper end; precondition: not empty.
+std::vector<RunResult::Quantile> quantiles_of(const std::vector<TimePs>& times) {
+  std::vector<double> shares;
+  for (int percent = 0; percent < 100; ++percent) shares.push_back(percent / 100.0);
+  shares.insert(shares.end(), {0.995, 0.999, 0.9999, 1.0});
+  std::vector<RunResult::Quantile> quantiles;
+  for (const double share : shares) {
+    const auto at = static_cast<std::size_t>(share * static_cast<double>(times.size() - 1) + 0.5);
+    quantiles.push_back({share, us(times[at])});
+  }
+  return quantiles;
+}
+
 }  // namespace
 
 struct Simulation::Node {
@@ -480,6 +493,7 @@ void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs 
   if (times.empty()) return;
   std::sort(times.begin(), times.end());
   result.message_time_us = spread_of(times);
+  result.message_time_quantiles = quantiles_of(times);
 }
 
 void Simulation::collect_one_way(RunResult& result) const {

@@ -63,7 +63,8 @@ Json ledger_json(const RunResult& r) {
   return rows;
 }
 
-/// A row a port; of more than `kMostPorts` those that dropped, trimmed and marked most, then those with the longest queues.
+/// A row a port; of more than `kMostPorts` those that dropped, trimmed and marked most, then those with the longest
+/// queues.
 Json switch_ports_json(const RunResult& r) {
   constexpr std::size_t kMostPorts = 256;
   std::vector<const SwitchPortResult*> ports;
@@ -150,6 +151,9 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                      {"p50", r.one_way_us.p50},
                      {"p99", r.one_way_us.p99},
                      {"max", r.one_way_us.max}};
+  j["message_time_quantiles"] = Json::array();
+  for (const auto& q : r.message_time_quantiles)
+    j["message_time_quantiles"].push_back({{"share", q.share}, {"us", q.us}});
   const RunResult::Packets& p = r.packets;
   j["packets"] = {{"sent", p.sent},           {"control", p.control},
                   {"delivered", p.delivered}, {"retransmitted", p.retransmitted},

@@ -133,6 +133,11 @@ struct RunResult {
     double p99 = 0;
     double max = 0;
   } message_time_us;
+  struct Quantile {
+    double share = 0;
+    double us = 0;
+  };
+  std::vector<Quantile> message_time_quantiles;  ///< the distribution, at most 104 points
   /// Messages that a rank waits for: posted until the software of the receiver acts on them.
   struct OneWay {
     std::uint64_t count = 0;

@@ -13,6 +13,7 @@
 #include "mrcsim/fabric_command.h"
 #include "mrcsim/latency_command.h"
 #include "mrcsim/params_command.h"
+#include "mrcsim/report_command.h"
 #include "mrcsim/rtl_selection.h"
 #include "mrcsim/run_command.h"
 #include "mrcsim/size_command.h"
@@ -71,6 +72,7 @@ int run_command_line(int argc, char** argv) {
   add_sweep_command(app, exit_code);
   add_size_command(app, exit_code);
   add_compare_command(app);
+  add_report_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

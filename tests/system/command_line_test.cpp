@@ -107,6 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"CompareNoResult", "compare %D/key.toml %D/others", "%D/key.toml: is no result.json of mrcsim"},
         Refusal{"CompareNothing", "compare %D/others %D/others", "%D/others: holds no result"},
         Refusal{"CompareAbsent", "compare %D/absent %D/absent", "%D/absent: does not exist"},
+        Refusal{"ReportAbsent", "report %D/absent -o %D/out", "%D/absent: does not exist; expected a result.json"},
+        Refusal{"ReportNoResult", "report %D/key.toml -o %D/out", "%D/key.toml: is no result.json of mrcsim"},
         Refusal{"UnknownOption", "run tb/scenarios/pair.toml --shadw x", "unknown argument --shadw; nearest: --shadow"},
         Refusal{"UnknownCommand", "rum", "unknown argument rum; nearest: run"},
         Refusal{"NoScenario", "run", "SCENARIO is required"}, Refusal{"NoCommand", "", "A subcommand is required"},

@@ -1,0 +1,36 @@
+#include "mrcsim/report_command.h"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "report/report.h"
+#include "results/output_directory.h"
+
+namespace mrc {
+namespace {
+
+struct ReportOptions {
+  std::string place;
+  std::string out = "report.html";
+};
+
+void write_report(const ReportOptions& options) {
+  write_whole_file(options.out, report_html(options.place));
+  fmt::print("{}\n", options.out);
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command =
+      app.add_subcommand("report", "One self-contained HTML page of a result or of a database of studies");
+  command->add_option("PLACE", options->place, "result.json, a folder with one, or the database of sweep and size")
+      ->required();
+  command->add_option("-o,--out", options->out, "the page; default: report.html");
+  command->callback([options] { write_report(*options); });
+}
+
+}  // namespace mrc

@@ -1,0 +1,542 @@
+// Draws the report from the data beside it. Every chart is listed in window.mrcsimCharts.
+'use strict';
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const page = document.getElementById('page');
+  const narrow = () => window.innerWidth < 600;
+  window.mrcsimCharts = [];
+
+  // ---- colours, read from the style sheet so that both themes have theirs
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const cssList = (name) => css(name).split(',').map((c) => c.trim());
+  const series = (i) => { const all = cssList('--series'); return all[i % all.length]; };
+  const withAlpha = (hex, alpha) => hex + Math.round(alpha * 255).toString(16).padStart(2, '0');
+  const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  function heat(share) {
+    const stops = cssList('--heat');
+    const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+    const low = channels(stops[Math.floor(at)]);
+    const high = channels(stops[Math.min(stops.length - 1, Math.floor(at) + 1)]);
+    const mix = low.map((c, i) => Math.round(c + (high[i] - c) * (at - Math.floor(at))));
+    return `rgb(${mix.join(',')})`;
+  }
+
+  // ---- text
+  const number = (value, digits = 3) => {
+    if (value === null || value === undefined || Number.isNaN(value)) return '–';
+    if (Number.isInteger(value)) return value.toLocaleString('en-US');
+    const size = Math.abs(value);
+    return value.toLocaleString('en-US', { maximumFractionDigits: size >= 1000 ? 0 : size >= 100 ? 1 : digits });
+  };
+  const percent = (share) => `${number(100 * share, 2)} %`;
+  const bits = (value) => value < 1e5 ? `${number(value)} bit` : value < 1e8 ? `${number(value / 1e3, 1)} kbit` : `${number(value / 1e6, 1)} Mbit`;
+  const bytes = (value) => {
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    let i = 0;
+    while (value >= 1024 && i < 4) { value /= 1024; ++i; }
+    return `${number(value, 1)} ${units[i]}`;
+  };
+
+  // ---- page elements
+  function add(parent, tag, text, className) {
+    const element = document.createElement(tag);
+    if (text !== undefined && text !== null) element.textContent = text;
+    if (className) element.className = className;
+    parent.appendChild(element);
+    return element;
+  }
+  const section = (title, text, parent = page) => {
+    const box = add(parent, 'section');
+    add(box, 'h2', title);
+    if (text) add(box, 'p', text);
+    return box;
+  };
+  function cards(parent, rows) {
+    const box = add(parent, 'div', null, 'cards');
+    for (const [label, value, className] of rows) {
+      const card = add(box, 'div', null, 'card');
+      add(card, 'b', value, className);
+      add(card, 'span', label);
+    }
+  }
+  /// `columns`: [title, isNumber]; `rows`: arrays of text; `marked`: rows in bold.
+  function table(parent, columns, rows, marked = () => false) {
+    const box = add(add(parent, 'div', null, 'scroll'), 'table');
+    const head = add(add(box, 'thead'), 'tr');
+    for (const [title, isNumber] of columns) add(head, 'th', title, isNumber ? 'n' : '');
+    const body = add(box, 'tbody');
+    rows.forEach((row, i) => {
+      const line = add(body, 'tr', null, marked(i) ? 'mark' : '');
+      row.forEach((cell, k) => add(line, 'td', cell, columns[k][1] ? 'n' : ''));
+    });
+    return box;
+  }
+  /// A fold whose content is made when it is opened for the first time.
+  function fold(parent, title, fill) {
+    const box = add(parent, 'details');
+    add(box, 'summary', title);
+    box.addEventListener('toggle', () => { if (box.open && !box.dataset.filled) { box.dataset.filled = '1'; fill(box); } });
+    return box;
+  }
+
+  // ---- charts
+  const redraw = [];
+  function chart(parent, title, height, make, note) {
+    const panel = add(parent, 'div', null, 'panel');
+    add(panel, 'h3', title);
+    if (note) add(panel, 'p', note);
+    const box = add(panel, 'div', null, 'chart');
+    box.style.height = `${height}px`;
+    const canvas = add(box, 'canvas');
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', title);
+    const entry = { title, canvas, chart: null };
+    const draw = () => {
+      if (entry.chart) entry.chart.destroy();
+      Chart.defaults.color = css('--ink-2');
+      Chart.defaults.borderColor = css('--line');
+      Chart.defaults.font.family = 'system-ui, "DejaVu Sans", sans-serif';
+      Chart.defaults.font.size = narrow() ? 10 : 12;
+      entry.chart = new Chart(canvas, make());
+    };
+    draw();
+    redraw.push(draw);
+    window.mrcsimCharts.push(entry);
+    return panel;
+  }
+  const axis = (title, more = {}) => ({ title: { display: true, text: title }, ...more });
+  const base = (more) => ({
+    responsive: true, maintainAspectRatio: false, animation: false,
+    interaction: { mode: 'nearest', intersect: false },
+    ...more,
+    plugins: { legend: { position: 'bottom', labels: { boxWidth: 12, boxHeight: 12 } }, ...(more.plugins || {}) },
+  });
+  const lineStyle = (i) => ({ borderColor: series(i), backgroundColor: series(i), borderWidth: 2, pointRadius: 0, pointHitRadius: 8 });
+
+  /// At most `most` points: neighbours are averaged.
+  function thin(values, most) {
+    const step = Math.max(1, Math.ceil(values.length / most));
+    const out = [];
+    for (let i = 0; i < values.length; i += step) {
+      const part = values.slice(i, i + step);
+      out.push(part.reduce((a, b) => a + b, 0) / part.length);
+    }
+    return { values: out, step };
+  }
+  const timeline = (values, stepUs, most = 400) => {
+    const t = thin(values, most);
+    return t.values.map((y, i) => ({ x: (i + 0.5) * t.step * stepUs, y }));
+  };
+
+  /// `rows`: [label, values over time]; a cell's colour is its share of `most`. Events are drawn as lines.
+  function heatMap(parent, title, rows, stepUs, most, unit, events, note) {
+    const thinned = rows.map(([label, values]) => [label, thin(values, 300)]);
+    const length = thinned.length ? thinned[0][1].values.length * thinned[0][1].step * stepUs : 1;
+    const cells = {
+      id: 'cells',
+      beforeDatasetsDraw(c) {
+        const { ctx, scales: { x, y } } = c;
+        const cell = Math.abs(y.getPixelForValue(1) - y.getPixelForValue(0));
+        ctx.save();
+        thinned.forEach(([, t], row) => {
+          t.values.forEach((value, i) => {
+            const left = x.getPixelForValue(i * t.step * stepUs);
+            const right = x.getPixelForValue((i + 1) * t.step * stepUs);
+            ctx.fillStyle = heat(value / most);
+            ctx.fillRect(left, y.getPixelForValue(row) - cell / 2 + 0.5, right - left + 0.6, Math.max(1, cell - 1));
+          });
+        });
+        ctx.strokeStyle = css('--event');
+        ctx.lineWidth = 1.5;
+        for (const event of events) {
+          const at = x.getPixelForValue(event.time_us);
+          if (at < c.chartArea.left - 1 || at > c.chartArea.right + 1) continue;
+          ctx.beginPath();
+          ctx.moveTo(at, c.chartArea.top);
+          ctx.lineTo(at, c.chartArea.bottom);
+          ctx.stroke();
+        }
+        ctx.restore();
+      },
+    };
+    const height = Math.max(110, 60 + thinned.length * (narrow() ? 15 : 18));
+    const panel = chart(parent, title, height, () => ({
+      type: 'scatter', data: { datasets: [{ data: [] }] }, plugins: [cells],
+      options: base({
+        events: [],
+        scales: {
+          x: axis('time, us', { type: 'linear', min: 0, max: length, grid: { display: false } }),
+          y: { type: 'linear', min: -0.5, max: thinned.length - 0.5, reverse: true, grid: { display: false }, afterBuildTicks: (s) => { s.ticks = thinned.map((_, value) => ({ value })); }, ticks: { autoSkip: false, callback: (value) => thinned[value] ? thinned[value][0] : '' } },
+        },
+        plugins: { legend: { display: false }, tooltip: { enabled: false } },
+      }),
+    }), note);
+    const scale = add(panel, 'div', null, 'scale');
+    add(scale, 'span', `0`);
+    add(scale, 'i').style.background = `linear-gradient(90deg, var(--heat))`;
+    add(scale, 'span', `${number(most, 1)} ${unit}`);
+    const readout = add(panel, 'div', null, 'readout');
+    const entry = window.mrcsimCharts[window.mrcsimCharts.length - 1];
+    entry.canvas.addEventListener('mousemove', (event) => {
+      const { x, y } = entry.chart.scales;
+      const row = Math.round(y.getValueForPixel(event.offsetY));
+      const time = x.getValueForPixel(event.offsetX);
+      const t = thinned[row] && thinned[row][1];
+      const value = t && t.values[Math.floor(time / (t.step * stepUs))];
+      readout.textContent = value === undefined ? '' : `${thinned[row][0]}, ${number(time, 1)} us: ${number(value, 2)} ${unit}`;
+    });
+  }
+
+  // ---- parts of a run's report
+  function headline(result) {
+    const limit = result.framing_limit_gbps;
+    const time = result.message_time_us;
+    add(page, 'h1', `${result.scenario}, seed ${result.seed}`);
+    add(page, 'p', `mrcsim ${result.mrcsim_version}; goodput, message times and limits are those of ${result.node_under_test}.`);
+    cards(page, [
+      ['status', result.status, result.status === 'complete' ? 'good' : 'bad'],
+      [limit ? `goodput, ${percent(result.goodput_gbps / limit)} of ${number(limit, 1)} after framing` : 'goodput', `${number(result.goodput_gbps, 1)} Gb/s`],
+      ['message time, median', `${number(time.p50, 2)} us`],
+      ['message time, p99', `${number(time.p99, 2)} us`],
+      ['simulated', `${number(result.simulated_time_us, 1)} us`],
+      [`of ${number(result.messages.count)} messages complete`, number(result.messages.completed)],
+      ['delivered', bytes(result.bytes.delivered)],
+      ['bytes differ', number(result.bytes.corrupted), result.bytes.corrupted ? 'bad' : ''],
+      ['data packets sent', number(result.packets.sent)],
+      ['of them again', number(result.packets.retransmitted)],
+      ['dropped, trimmed', `${number(result.packets.dropped)}, ${number(result.packets.trimmed)}`],
+      ['on-chip memory', bits(result.sram.reduce((sum, row) => sum + row.bits, 0))],
+    ]);
+    for (const line of result.details) add(page, 'p', line, 'bad');
+  }
+
+  function limits(result) {
+    const rows = result.limits.filter((row) => row.gbps > 0.005 * result.line_rate_gbps / 8);
+    if (!rows.length) return;
+    const box = section('What it lost of line rate', `${number(result.goodput_gbps, 1)} Gb/s goodput and these sum to ${number(result.line_rate_gbps)} Gb/s.`);
+    chart(box, 'Lost to, Gb/s', 60 + 24 * rows.length, () => ({
+      type: 'bar',
+      data: { labels: rows.map((row) => row.cause), datasets: [{ data: rows.map((row) => row.gbps), backgroundColor: series(0), maxBarThickness: 18 }] },
+      options: base({ indexAxis: 'y', scales: { x: axis('Gb/s', { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false } } }),
+    }));
+  }
+
+  function overTime(result, all) {
+    const box = section('Over time', null);
+    const grid = add(box, 'div', null, 'grid');
+    if (all && all.plane_goodput_gbps.length) {
+      chart(grid, 'Goodput by plane, Gb/s', 300, () => ({
+        type: 'line',
+        data: { datasets: all.plane_goodput_gbps.map((values, i) => ({ label: `plane ${i}`, data: timeline(values, all.step_us), ...lineStyle(i), borderWidth: 1, backgroundColor: withAlpha(series(i), 0.55), fill: i === 0 ? 'origin' : '-1' })) },
+        options: base({ parsing: false, scales: { x: axis('time, us', { type: 'linear', min: 0 }), y: axis('Gb/s, stacked', { stacked: true, beginAtZero: true }) } }),
+      }), 'First transmissions of the node under test, planes on top of each other.');
+    }
+    const cdf = result.message_time_quantiles || [];
+    if (cdf.length) {
+      chart(grid, 'Message time, cumulative', 300, () => ({
+        type: 'line',
+        data: { datasets: [{ label: 'share of messages', data: cdf.map((row) => ({ x: row.us, y: 100 * row.share })), ...lineStyle(0) }] },
+        options: base({ parsing: false, scales: { x: axis('time from post to completion, us', { type: 'linear' }), y: axis('% of messages', { min: 0, max: 100 }) }, plugins: { legend: { display: false } } }),
+      }), `Median ${number(result.message_time_us.p50, 2)} us, p99 ${number(result.message_time_us.p99, 2)} us, longest ${number(result.message_time_us.max, 2)} us.`);
+    }
+  }
+
+  function bufferPanels(parent, rows, all) {
+    const grid = add(parent, 'div', null, 'grid');
+    for (const row of rows) {
+      const name = `${row.node}.${row.name}`;
+      const over = all && all.buffer_occupancy[name];
+      const histogram = row.histogram || [];
+      const panel = add(grid, 'div', null, 'panel');
+      add(panel, 'h3', name);
+      add(panel, 'p', `${number(row.mean, 1)} mean, ${number(row.p99)} p99, ${number(row.high_water)} high water of ${number(row.capacity)} ${row.unit}; full ${percent(row.time_full_share)} of the time`);
+      if (histogram.length) {
+        // Share of the time at or below a level reads well however wide the bins are.
+        let sum = 0;
+        const steps = histogram.map((bin) => ({ x: bin.upper, y: 100 * (sum += bin.share) }));
+        chart(panel, 'Share of time at or below a level', 150, () => ({
+          type: 'line',
+          data: { datasets: [{ data: [{ x: 0, y: histogram[0].upper === 0 ? steps[0].y : 0 }, ...steps], ...lineStyle(0), stepped: 'after', fill: 'origin', backgroundColor: withAlpha(series(0), 0.25) }] },
+          options: base({ parsing: false, scales: { x: axis(row.unit, { type: 'linear', min: 0 }), y: axis('% of time', { min: 0, max: 100 }) }, plugins: { legend: { display: false } } }),
+        }));
+      }
+      if (over && over.length) {
+        chart(panel, 'Level over time', 150, () => ({
+          type: 'line',
+          data: { datasets: [{ data: timeline(over, all.step_us, 300), ...lineStyle(1), borderWidth: 1.5 }] },
+          options: base({ parsing: false, scales: { x: axis('time, us', { type: 'linear', min: 0 }), y: axis(row.unit, { beginAtZero: true }) }, plugins: { legend: { display: false } } }),
+        }));
+      }
+    }
+  }
+
+  function buffers(result, all) {
+    const used = result.buffers.filter((row) => row.high_water > 0);
+    if (!used.length) return;
+    const fullness = (row) => row.time_full_share * 2 + row.high_water / row.capacity + row.mean / row.capacity;
+    used.sort((a, b) => fullness(b) - fullness(a));
+    const box = section('Buffers', `${used.length} of ${result.buffers.length} buffers were ever used; the fullest first.`);
+    bufferPanels(box, used.slice(0, 6), all);
+    for (const node of [...new Set(used.slice(6).map((row) => row.node))]) {
+      const rows = used.slice(6).filter((row) => row.node === node);
+      fold(box, `${rows.length} more of ${node}`, (inner) => bufferPanels(inner, rows, all));
+    }
+    fold(box, 'All buffers as a table', (inner) => table(inner,
+      [['buffer'], ['capacity', 1], ['mean', 1], ['p99', 1], ['high water', 1], ['time full', 1], ['unit']],
+      result.buffers.map((row) => [`${row.node}.${row.name}`, number(row.capacity), number(row.mean, 1), number(row.p99), number(row.high_water), percent(row.time_full_share), row.unit])));
+  }
+
+  function ledgerChart(parent, node, rows) {
+    const totals = {};
+    for (const row of rows) for (const [cause, share] of Object.entries(row.blocked)) totals[cause] = (totals[cause] || 0) + share;
+    const causes = Object.keys(totals).filter((cause) => totals[cause] > 0.005).sort((a, b) => totals[b] - totals[a]);
+    const shown = causes.slice(0, 7);
+    const rest = (row) => Object.entries(row.blocked).filter(([cause]) => !shown.includes(cause)).reduce((sum, [, share]) => sum + share, 0);
+    chart(parent, `Time of ${node}, by issue slot`, 90 + 22 * rows.length, () => {
+      const set = (label, values, colour) => ({ label, data: values.map((v) => 100 * v), backgroundColor: colour, stack: 'time', maxBarThickness: 16 });
+      const datasets = [set('busy', rows.map((row) => row.busy), css('--busy'))];
+      shown.forEach((cause, i) => datasets.push(set(`blocked by ${cause}`, rows.map((row) => row.blocked[cause] || 0), series([5, 2, 7, 6, 4, 1, 3][i]))));
+      if (rows.some((row) => rest(row) > 0.001)) datasets.push(set('blocked by others', rows.map(rest), css('--ink-2')));
+      datasets.push(set('starved', rows.map((row) => row.starved), css('--starved')), set('idle', rows.map((row) => row.idle), css('--idle')));
+      return {
+        type: 'bar', data: { labels: rows.map((row) => row.box), datasets },
+        options: base({ indexAxis: 'y', interaction: { mode: 'nearest', intersect: true }, scales: { x: axis('% of time', { stacked: true, min: 0, max: 100 }), y: { stacked: true, grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${number(item.raw, 2)} %` } } } }),
+      };
+    });
+  }
+
+  function ledger(result) {
+    const nodes = [...new Set(result.ledger.map((row) => row.node))];
+    if (!nodes.length) return;
+    const box = section('Where the time went', 'Each moment of an issue slot is busy, starved (work exists upstream), idle (no work), or blocked by one resource.');
+    const under = nodes.includes(result.node_under_test) ? result.node_under_test : nodes[0];
+    ledgerChart(box, under, result.ledger.filter((row) => row.node === under));
+    for (const node of nodes.filter((name) => name !== under)) fold(box, node, (inner) => ledgerChart(inner, node, result.ledger.filter((row) => row.node === node)));
+  }
+
+  function paths(result, all) {
+    const events = result.events || [];
+    if (all) {
+      const nodes = Object.keys(all.ev_states).filter((node) => Object.values(all.ev_states[node]).some((values) => values.some((v) => v > 0)));
+      if (nodes.length) {
+        const box = section('Paths', 'How many entropy values (EVs) are in each state, over all queue pairs of a node' + (events.length ? '; lines are events.' : '.'));
+        const under = nodes.includes(result.node_under_test) ? result.node_under_test : nodes[0];
+        const map = (parent, node) => {
+          const rows = Object.entries(all.ev_states[node]);
+          const most = Math.max(1, ...rows.map(([, values]) => values.reduce((a, b) => Math.max(a, b), 0)));
+          heatMap(parent, `EV states of ${node}`, rows, all.step_us, most, 'EVs', events);
+        };
+        map(box, under);
+        const others = nodes.filter((node) => node !== under);
+        if (others.length) fold(box, `${others.length} other node${others.length > 1 ? 's' : ''}`, (inner) => others.forEach((node) => map(inner, node)));
+      }
+    }
+    if (events.length) {
+      const box = section('Events', null);
+      const show = (parent, rows) => table(parent, [['time, us', 1], ['what'], ['where'], ['effect']], rows.map((e) => [number(e.time_us, 2), e.what, e.where, e.effect]));
+      show(box, events.slice(0, 12));
+      if (events.length > 12) fold(box, `all ${events.length} events`, (inner) => show(inner, events));
+    }
+    if (all) {
+      const peak = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+      const rows = Object.entries(all.queue_bytes).filter(([, values]) => peak(values) > 0).sort((a, b) => peak(b[1]) - peak(a[1]));
+      if (rows.length) {
+        const box = section('Switch queues', rows.length > 40 ? `The 40 deepest of ${rows.length} queues that ever held a packet.` : `The ${rows.length} queues that ever held a packet when sampled.`);
+        heatMap(box, 'Queue depth', rows.slice(0, 40), all.step_us, peak(rows[0][1]), 'B', events);
+      }
+    }
+  }
+
+  function sram(result) {
+    if (!result.sram.length) return;
+    const rows = [...result.sram].sort((a, b) => b.bits - a.bits);
+    const box = section('On-chip memory', `${bits(rows.reduce((sum, row) => sum + row.bits, 0))} in ${result.node_under_test}, from its parameters.`);
+    chart(box, 'Bits by structure, kbit', 60 + 24 * rows.length, () => ({
+      type: 'bar', data: { labels: rows.map((row) => row.structure), datasets: [{ data: rows.map((row) => row.bits / 1e3), backgroundColor: series(1), maxBarThickness: 18 }] },
+      options: base({ indexAxis: 'y', scales: { x: axis('kbit', { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false } } }),
+    }));
+  }
+
+  function configuration(parameters, parent = page) {
+    const known = data.parameters;
+    const lookup = (name) => known[name] || known[name.replace(/^node\.nic\d+\./, '')] || {};
+    const text = (value) => typeof value === 'string' ? value : JSON.stringify(value);
+    const rows = Object.entries(parameters).map(([name, value]) => ({ name, value: text(value), ...lookup(name) }));
+    const differs = rows.filter((row) => row.default !== undefined && row.value !== row.default);
+    const box = section('Configuration', `${differs.length} of ${rows.length} parameters differ from their default.`, parent);
+    const cells = (row) => [row.name, `${row.value}${row.unit ? ' ' + row.unit : ''}`, row.default || '–', row.source || '', row.meaning || ''];
+    const columns = [['parameter'], ['value', 1], ['default', 1], ['source'], ['meaning']];
+    if (differs.length) table(box, columns, differs.map(cells));
+    fold(box, 'The whole effective configuration', (inner) => table(inner, columns, rows.map(cells), (i) => differs.includes(rows[i])));
+  }
+
+  function runReport() {
+    const { result, series: all } = data;
+    document.title = `${result.scenario} – mrcsim`;
+    headline(result);
+    limits(result);
+    overTime(result, all);
+    ledger(result);
+    buffers(result, all);
+    paths(result, all);
+    sram(result);
+    configuration(result.parameters);
+    if (!all) add(page, 'p', 'No series.json was beside the result: curves over time are missing.');
+  }
+
+  // ---- parts of a study's report
+  const isNumber = (value) => typeof value === 'number';
+
+  function sweepReport(box, study) {
+    const keys = [...new Set(study.points.flatMap((point) => Object.keys(point.settings)))];
+    const varying = keys.filter((key) => new Set(study.points.map((point) => point.settings[key])).size > 1);
+    const numeric = varying.filter((key) => study.points.every((point) => isNumber(point.settings[key])));
+    const failed = study.points.reduce((sum, point) => sum + point.runs - point.complete, 0);
+    cards(box, [
+      ['points', number(study.points.length)], ['runs', number(study.points.reduce((sum, point) => sum + point.runs, 0))],
+      ['not complete', number(failed), failed ? 'bad' : 'good'],
+      ['best goodput', `${number(Math.max(...study.points.map((point) => point.goodput_gbps || 0)), 1)} Gb/s`],
+    ]);
+    const grid = add(box, 'div', null, 'grid');
+    const x = numeric[0];
+    if (x) {
+      const others = varying.filter((key) => key !== x);
+      const groups = {};
+      for (const point of study.points) {
+        const name = others.map((key) => `${key.split('.').slice(-2).join('.')}=${point.settings[key]}`).join(', ') || 'goodput';
+        (groups[name] = groups[name] || []).push(point);
+      }
+      const lattice = Object.values(groups).some((points) => points.length > 1);
+      const positive = study.points.every((point) => point.settings[x] > 0);
+      const values = study.points.map((point) => point.settings[x]);
+      const wide = positive && Math.max(...values) / Math.min(...values) > 20;
+      const names = Object.keys(groups).slice(0, lattice ? 8 : undefined);
+      const curve = (title, unit, get) => chart(grid, title, 340, () => ({
+        type: 'line',
+        data: { datasets: lattice
+          ? names.map((name, i) => ({ label: name, data: groups[name].map((p) => ({ x: p.settings[x], y: get(p) })).sort((a, b) => a.x - b.x), ...lineStyle(i), pointRadius: 3 }))
+          : [{ label: 'points', data: study.points.map((p) => ({ x: p.settings[x], y: get(p) })), ...lineStyle(0), showLine: false, pointRadius: 4 }] },
+        options: base({ parsing: false, scales: { x: axis(x, { type: wide ? 'logarithmic' : 'linear' }), y: axis(unit, { beginAtZero: true }) }, plugins: { legend: { display: lattice && names.length > 1, position: 'bottom', labels: { boxWidth: 12, boxHeight: 12 } } } }),
+      }));
+      curve('Goodput', 'Gb/s', (point) => point.goodput_gbps);
+      curve('Message time, p99', 'us', (point) => point.message_time_p99_us);
+      if (Object.keys(groups).length > 8 && lattice) add(box, 'p', `The first 8 of ${Object.keys(groups).length} curves; all points are in the table.`);
+    }
+    const complete = study.points.filter((point) => point.complete > 0);
+    if (new Set(complete.map((point) => point.sram_bits)).size > 1) paretoCharts(grid, complete.map((point) => ({ ...point, front: null })));
+    fold(box, `All ${study.points.length} points`, (inner) => table(inner,
+      [...keys.map((key) => [key, 1]), ['complete', 1], ['Gb/s', 1], ['min … max', 1], ['p99 us', 1], ['SRAM', 1], ['first limit']],
+      study.points.map((p) => [...keys.map((key) => isNumber(p.settings[key]) ? number(p.settings[key], 6) : p.settings[key]), `${p.complete} of ${p.runs}`, number(p.goodput_gbps, 1), `${number(p.goodput_min_gbps, 1)} … ${number(p.goodput_max_gbps, 1)}`, number(p.message_time_p99_us, 2), bits(p.sram_bits || 0), p.top_limit || ''])));
+    if (study.failures.length) {
+      add(box, 'h3', 'Runs that did not end well');
+      table(box, [['settings'], ['seed', 1], ['error']], study.failures.map((run) => [run.settings, number(run.seed), run.error]));
+    }
+  }
+
+  function paretoCharts(grid, points) {
+    const dominated = (p) => points.some((o) => o.sram_bits <= p.sram_bits && o.goodput_gbps >= p.goodput_gbps && o.message_time_p99_us <= p.message_time_p99_us && (o.sram_bits < p.sram_bits || o.goodput_gbps > p.goodput_gbps || o.message_time_p99_us < p.message_time_p99_us));
+    for (const p of points) if (p.front === null) p.front = !dominated(p);
+    const spread = Math.max(...points.map((p) => p.sram_bits)) / Math.min(...points.map((p) => p.sram_bits));
+    const plot = (title, unit, get) => chart(grid, title, 320, () => {
+      const set = (label, keep, colour, more) => ({ label, data: points.filter(keep).map((p) => ({ x: p.sram_bits / 1e3, y: get(p), point: p })), ...lineStyle(0), borderColor: colour, backgroundColor: colour, showLine: false, pointRadius: 4, ...more });
+      return {
+        type: 'scatter',
+        data: { datasets: [
+          set('least SRAM that holds', (p) => p.best, series(5), { pointRadius: 8, pointStyle: 'rectRot' }),
+          set('front', (p) => p.front && !p.best, series(0), { pointRadius: 5 }),
+          set('beaten by another', (p) => !p.front, css('--starved')),
+        ].filter((d) => d.data.length) },
+        options: base({ parsing: false, interaction: { mode: 'nearest', intersect: true }, scales: { x: axis('SRAM, kbit', { type: spread > 20 ? 'logarithmic' : 'linear' }), y: axis(unit, { beginAtZero: false }) }, plugins: { tooltip: { callbacks: { label: (item) => `${number(item.raw.x, 1)} kbit, ${number(item.raw.y, 2)} ${unit}` } } } }),
+      };
+    });
+    plot('SRAM against goodput', 'Gb/s', (p) => p.goodput_gbps);
+    plot('SRAM against p99 message time', 'us', (p) => p.message_time_p99_us);
+  }
+
+  function sizeReport(box, study) {
+    const a = study.answer;
+    if (!a) { add(box, 'p', 'No answer yet: the study was interrupted.'); return; }
+    const factor = a.relative ? 100 : 1;
+    const unit = a.relative ? '% of the unlimited run' : a.unit;
+    const at = a.curve.find((point) => point.value === a.answer);
+    cards(box, a.answer === null ? [['answer', 'none', 'bad']] : [
+      [`smallest ${a.buffer} that holds ${a.hold}`, number(a.answer)],
+      ['95 % interval', `${number(a.answer_low)} … ${number(a.answer_high)}`],
+      [`there, ${unit}`, number(factor * at.mean, 2)],
+      ['SRAM of this buffer', bits(at.buffer_bits)],
+    ]);
+    if (a.why_none) add(box, 'p', a.why_none, 'bad');
+    if (a.scanned) add(box, 'p', 'The curve is not monotone: values around were scanned, and from the answer on all that were tried hold.');
+    const near = a.curve.filter((point) => a.answer === null || point.value <= 16 * a.answer);
+    chart(box, `${a.hold.split(/[<>]/)[0]} against ${a.buffer}`, 360, () => {
+      const points = (get) => near.map((p) => ({ x: Math.max(1, p.value), y: get(p) === null ? null : factor * get(p) }));
+      const datasets = [
+        { label: 'mean over the seeds', data: points((p) => p.mean), ...lineStyle(0), pointRadius: near.length > 60 ? 2 : 4 },
+        { label: '95 % interval of the mean', data: points((p) => p.low), ...lineStyle(0), borderWidth: 0, backgroundColor: withAlpha(series(0), 0.2) },
+        { label: 'upper', data: points((p) => p.high), ...lineStyle(0), borderWidth: 0, backgroundColor: withAlpha(series(0), 0.2), fill: '-1' },
+        { label: `holds: ${a.hold}`, data: [near[0], near[near.length - 1]].map((p) => ({ x: Math.max(1, p.value), y: factor * a.threshold })), ...lineStyle(5), borderDash: [6, 4], borderWidth: 1.5 },
+      ];
+      if (at) datasets.push({ label: `answer: ${number(a.answer)}`, data: [{ x: Math.max(1, a.answer), y: factor * at.mean }], ...lineStyle(5), pointRadius: 8, pointStyle: 'rectRot', showLine: false });
+      return { type: 'line', data: { datasets }, options: base({ parsing: false, scales: { x: axis(a.buffer, { type: 'logarithmic', min: Math.max(1, near[0].value), max: Math.max(2, near[near.length - 1].value) }), y: axis(unit, { beginAtZero: true }) }, plugins: { legend: { position: 'bottom', labels: { boxWidth: 12, boxHeight: 12, filter: (item) => item.text !== 'upper' } } } }) };
+    });
+    const row = (p) => [number(p.value), number(factor * p.mean, 2), `${number(factor * p.low, 2)} … ${number(factor * p.high, 2)}`, p.holds ? 'yes' : 'no', bits(p.buffer_bits), bits(p.sram_bits), p.cause && (p.cause_gbps > 0.05 || !p.holds) ? `${p.cause}${p.cause_gbps > 0 ? ` +${number(p.cause_gbps, 1)} Gb/s` : ''}` : ''];
+    const columns = [['value', 1], [unit, 1], ['95 % interval', 1], ['holds'], ['this buffer', 1], ['all SRAM', 1], ['lost to, against the unlimited run']];
+    const close = a.curve.filter((p) => a.answer === null || (p.value >= a.answer / 4 && p.value <= a.answer * 2.1));
+    const few = close.length > 14 ? close.filter((p, i) => p.value === a.answer || i % Math.ceil(close.length / 12) === 0) : close;
+    table(box, columns, few.map(row), (i) => few[i].value === a.answer);
+    if (few.length < a.curve.length) fold(box, `All ${a.curve.length} values that were tried`, (inner) => table(inner, columns, a.curve.map(row), (i) => a.curve[i].value === a.answer));
+  }
+
+  function sensitivityReport(box, study) {
+    const a = study.answer;
+    if (!a) return;
+    const byParameter = {};
+    for (const row of a.rows) (byParameter[row.parameter] = byParameter[row.parameter] || []).push(row);
+    const change = (row) => row.answer === null ? 0 : Math.abs(Math.log(row.answer / a.answer));
+    const moving = Object.entries(byParameter).filter(([, rows]) => rows.some((row) => change(row) > 0)).sort((p, q) => Math.max(...q[1].map(change)) - Math.max(...p[1].map(change)));
+    add(box, 'p', `The answer ${number(a.answer)} of ${a.buffer} with one assumption at a time set to other values: ${moving.length} of ${Object.keys(byParameter).length} assumptions move it.`);
+    const shown = moving.slice(0, 20);
+    if (shown.length) chart(box, 'Range of the answer, by assumption', 80 + 24 * shown.length, () => ({
+      type: 'bar',
+      data: { labels: shown.map(([name]) => name), datasets: [{ label: 'lowest to highest answer', data: shown.map(([, rows]) => { const all = [a.answer, ...rows.filter((row) => row.answer !== null).map((row) => row.answer)]; return [Math.min(...all), Math.max(...all)]; }), backgroundColor: series(0), maxBarThickness: 16 }] },
+      options: base({ indexAxis: 'y', scales: { x: axis(a.buffer, { type: 'logarithmic' }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false } } }),
+    }));
+    const columns = [['assumption'], ['usual', 1], ['set to', 1], ['answer', 1], ['']];
+    fold(box, `All ${a.rows.length} settings`, (inner) => table(inner, columns, a.rows.map((row) => [row.parameter, row.usual, row.value, row.answer === null ? 'none' : number(row.answer), row.why_none])));
+  }
+
+  function allReport(box, study) {
+    const a = study.answer;
+    if (!a) { add(box, 'p', 'No answer yet: the study was interrupted.'); return; }
+    const best = a.points.find((point) => point.best);
+    cards(box, best ? [
+      [`least SRAM that holds ${a.hold}`, bits(best.sram_bits)], ['goodput there', `${number(best.goodput_gbps, 1)} Gb/s`],
+      ['p99 message time there', `${number(best.message_time_p99_us, 2)} us`], ['sets tried', number(a.points.length)],
+    ] : [['answer', `no set holds ${a.hold}`, 'bad']]);
+    const usable = a.points.filter((point) => point.sram_bits > 0 && point.goodput_gbps > 0);
+    // Everything unlimited costs thousands of times the SRAM: in the same picture the others would be one spot.
+    const sane = usable.filter((point) => point.sram_bits <= 8 * Math.min(...usable.map((other) => other.sram_bits)));
+    paretoCharts(add(box, 'div', null, 'grid'), sane);
+    if (sane.length < usable.length) add(box, 'p', `Left out of the pictures: ${usable.length - sane.length} with more than eight times the least SRAM.`);
+    if (best) table(box, [['buffer'], ['alone', 1], ['together', 1]], a.buffers.map((row) => [row.buffer, number(row.answer), number(best.sizes[row.buffer])]));
+  }
+
+  function studyReport() {
+    document.title = `${data.database} – mrcsim`;
+    add(page, 'h1', data.database);
+    add(page, 'p', `mrcsim ${data.version}; ${data.studies.length} stud${data.studies.length === 1 ? 'y' : 'ies'}.`);
+    const kinds = { sweep: ['Sweep', sweepReport], size: ['Size', sizeReport], sensitivity: ['Sensitivity', sensitivityReport], all: ['All buffers together', allReport] };
+    for (const study of data.studies) {
+      const [title, fill] = kinds[study.kind] || [study.kind, () => {}];
+      const box = section(`${study.id}. ${title}: ${study.kind === 'size' || study.kind === 'sensitivity' ? study.description.buffer : study.scenario}`);
+      add(add(box, 'p'), 'code', study.command);
+      fill(box, study);
+      if (study.parameters) fold(box, 'Configuration', (inner) => configuration(study.parameters, inner));
+    }
+  }
+
+  if (data.kind === 'run') runReport(); else studyReport();
+  add(page, 'footer', 'Written by mrcsim report. The page loads nothing; charts are drawn with Chart.js (MIT licence).');
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => redraw.forEach((draw) => draw()));
+  window.mrcsimReady = true;
+})();

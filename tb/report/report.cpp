@@ -1,0 +1,170 @@
+#include "report/report.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "parameters/registry.h"
+#include "report/page.h"
+#include "study/sqlite.h"
+#include "study/study_error.h"
+
+namespace mrc {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw StudyError(path.string() + ": cannot be read");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool is_database(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(15, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head == "SQLite format 3";
+}
+
+/// What the page says about each parameter beside its value.
+Json parameter_table() {
+  static const ScenarioConfig defaults;
+  Json table = Json::object();
+  for (const Parameter& p : parameters()) {
+    table[p.name] = {{"default", to_string(p.get(defaults, defaults.node_default))},
+                     {"unit", p.unit},
+                     {"source", to_string(p.source)},
+                     {"meaning", p.meaning}};
+  }
+  return table;
+}
+
+Json run_data(const fs::path& file) {
+  Json data{{"kind", "run"}, {"series", nullptr}};
+  data["result"] = Json::parse(read_file(file), nullptr, false);
+  if (!data["result"].is_object() || !data["result"].contains("mrcsim_version") || !data["result"].contains("limits"))
+    throw StudyError(file.string() + ": is no result.json of mrcsim");
+  const fs::path series = file.parent_path() / "series.json";
+  if (fs::exists(series)) data["series"] = Json::parse(read_file(series), nullptr, false);
+  if (data["series"].is_discarded()) throw StudyError(series.string() + ": is no JSON");
+  return data;
+}
+
+Json points_of(Sqlite& sqlite, std::int64_t study) {
+  Json points = Json::array();
+  SqliteStatement rows(sqlite,
+                       "SELECT point, runs, complete, goodput_gbps, goodput_min_gbps, goodput_max_gbps, "
+                       "message_time_p99_us, simulated_time_us, sram_bits, top_limit FROM points WHERE study_id = ?1 "
+                       "ORDER BY point");
+  rows.bind(1, study);
+  while (rows.step()) {
+    points.push_back({{"point", rows.integer(0)},
+                      {"settings", Json::object()},
+                      {"runs", rows.integer(1)},
+                      {"complete", rows.integer(2)},
+                      {"goodput_gbps", rows.real(3)},
+                      {"goodput_min_gbps", rows.real(4)},
+                      {"goodput_max_gbps", rows.real(5)},
+                      {"message_time_p99_us", rows.real(6)},
+                      {"simulated_time_us", rows.real(7)},
+                      {"sram_bits", rows.integer(8)},
+                      {"top_limit", rows.text(9)}});
+    SqliteStatement settings(
+        sqlite,
+        "SELECT key, value, typeof(value) FROM setting WHERE study_id = ?1 AND point = ?2 ORDER BY "
+        "position");
+    settings.bind(1, study).bind(2, rows.integer(0));
+    while (settings.step()) {
+      const bool text = settings.text(2) == "text";
+      points.back()["settings"][settings.text(0)] = text ? Json(settings.text(1)) : Json(settings.real(1));
+    }
+  }
+  return points;
+}
+
+Json failures_of(Sqlite& sqlite, std::int64_t study) {
+  Json failures = Json::array();
+  SqliteStatement rows(sqlite,
+                       "SELECT settings, seed, coalesce(error, state) FROM runs WHERE study_id = ?1 AND (state <> "
+                       "'done' OR exit_code <> 0) LIMIT 100");
+  rows.bind(1, study);
+  while (rows.step())
+    failures.push_back({{"settings", rows.text(0)}, {"seed", rows.integer(1)}, {"error", rows.text(2)}});
+  return failures;
+}
+
+/// The effective configuration of the study's first run, without what its points set.
+Json parameters_of(Sqlite& sqlite, std::int64_t study) {
+  SqliteStatement rows(
+      sqlite,
+      "SELECT r.result FROM study_run s JOIN run r ON r.id = s.run_id WHERE s.study_id = ?1 AND r.result "
+      "IS NOT NULL ORDER BY s.point LIMIT 1");
+  rows.bind(1, study);
+  if (!rows.step()) return nullptr;
+  Json parameters = Json::parse(rows.text(0))["parameters"];
+  SqliteStatement varied(sqlite, "SELECT DISTINCT key FROM setting WHERE study_id = ?1");
+  varied.bind(1, study);
+  while (varied.step()) parameters.erase(varied.text(0));
+  parameters.erase("seed");
+  return parameters;
+}
+
+Json database_data(const fs::path& file) {
+  Sqlite sqlite(file.string(), true);
+  Json data{{"kind", "study"},
+            {"database", file.filename().string()},
+            {"version", MRCSIM_VERSION},
+            {"studies", Json::array()}};
+  SqliteStatement rows(sqlite, "SELECT id, kind, scenario, command, description, answer FROM study ORDER BY id");
+  while (rows.step()) {
+    const std::int64_t id = rows.integer(0);
+    data["studies"].push_back({{"id", id},
+                               {"kind", rows.text(1)},
+                               {"scenario", rows.text(2)},
+                               {"command", rows.text(3)},
+                               {"description", Json::parse(rows.text(4), nullptr, false)},
+                               {"answer", rows.is_null(5) ? Json(nullptr) : Json::parse(rows.text(5), nullptr, false)},
+                               {"points", points_of(sqlite, id)},
+                               {"failures", failures_of(sqlite, id)},
+                               {"parameters", parameters_of(sqlite, id)}});
+  }
+  if (data["studies"].empty()) throw StudyError(file.string() + ": holds no study");
+  return data;
+}
+
+/// As text of a script element: nothing in it can end the element.
+std::string embedded(const Json& data) {
+  const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace
+
+std::string report_html(const std::string& place) {
+  fs::path file = place;
+  if (fs::is_directory(file)) file /= "result.json";
+  if (!fs::exists(file))
+    throw StudyError(file.string() + ": does not exist; expected a result.json, its folder or a database");
+  Json data = is_database(file) ? database_data(file) : run_data(file);
+  data["parameters"] = parameter_table();
+  const std::string_view page = report_page();
+  constexpr std::string_view mark = "@DATA@";
+  const std::size_t at = page.find(mark);
+  return fmt::format("{}{}{}", page.substr(0, at), embedded(data), page.substr(at + mark.size()));
+}
+
+}  // namespace mrc

@@ -1,0 +1,12 @@
+// A run or a database of studies as one HTML page.
+#pragma once
+
+#include <string>
+
+namespace mrc {
+
+/// `place`: result.json, a folder with one (series.json is read where it lies beside), or a database of studies. The
+/// page needs no network and no file. Throws StudyError for anything else.
+std::string report_html(const std::string& place);
+
+}  // namespace mrc

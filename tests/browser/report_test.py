@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Opens reports in headless Chromium: every chart draws, nothing is complained about, nothing is loaded, and the page
+fits at 1280 and 390 pixels, dark and light. Screenshots stay in the folder given.
+
+report_test.py MRCSIM REPOSITORY FOLDER; exits with 77 and a reason where there is no browser."""
+import base64
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+except ImportError:
+    print("SKIPPED: python3-selenium is missing")
+    sys.exit(77)
+
+MRCSIM, REPOSITORY, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if not CHROMIUM or not DRIVER:
+    print("SKIPPED: chromium or chromedriver is missing (Debian: chromium, chromium-driver)")
+    sys.exit(77)
+
+WIDTHS = (1280, 390)
+THEMES = ("light", "dark")
+failures = []
+
+
+def expect(condition, message):
+    if not condition:
+        failures.append(message)
+        print("FAILED:", message)
+
+
+def mrcsim(*arguments, code=0):
+    done = subprocess.run([MRCSIM, *map(str, arguments)], capture_output=True, text=True, check=False)
+    expect(done.returncode == code, f"mrcsim {' '.join(map(str, arguments))}: exit code {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def make_reports():
+    """A run with loss, the same with events and histograms in it, a database with each kind of study."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    pair = REPOSITORY / "tb/scenarios/pair.toml"
+    quick = ("--set", "traffic.byte_scale=0.02", "--set", "host.payload=reference")
+    mrcsim("run", pair, "--quiet", "--out", FOLDER / "run", "--set", "traffic.byte_scale=0.1", "--set",
+           "fabric.loss_rate=0.003", "--set", "fabric.ecn_rate=0.01")
+    mrcsim("report", FOLDER / "run", "-o", FOLDER / "run.html")
+
+    # Older results and runs without faults lack these; the page must draw them where they are, and text in them must
+    # stay text.
+    result = json.loads((FOLDER / "run/result.json").read_text())
+    end = result["simulated_time_us"]
+    result["events"] = [
+        {"time_us": 0.2 * end, "what": "link down", "where": "nic0.port3", "effect": "</script><img src=x onerror=alert(1)>"},
+        {"time_us": 0.5 * end, "what": "link up", "where": "nic0.port3", "effect": ""},
+    ]
+    for buffer in result["buffers"]:
+        high = buffer["high_water"]
+        buffer["histogram"] = [{"upper": 0, "share": 0.5}, {"upper": max(high, 1), "share": 0.5}]
+    (FOLDER / "faults").mkdir()
+    (FOLDER / "faults/result.json").write_text(json.dumps(result))
+    shutil.copy(FOLDER / "run/series.json", FOLDER / "faults/series.json")
+    mrcsim("report", FOLDER / "faults", "-o", FOLDER / "faults.html")
+
+    database = FOLDER / "study.sqlite"
+    mrcsim("sweep", pair, *quick, "--vary", "nic.retransmit_buffer.entries=32..512:x2", "--vary", "pcie.read_tags=64,128,256",
+           "--seeds", 2, "--db", database, "--quiet")
+    mrcsim("size", pair, *quick, "--buffer", "nic.retransmit_buffer.entries", "--seeds", 3, "--db", database, "--quiet")
+    mrcsim("size", pair, *quick, "--all", "--buffer", "nic.retransmit_buffer.entries", "--buffer", "pcie.read_tags",
+           "--seeds", 1, "--db", database, "--quiet")
+    mrcsim("sweep", pair, *quick, "--vary", "fabric.loss_rate=0..0.01", "--vary", "pcie.read_tags=64..512", "--design", "lhs",
+           "--points", 10, "--db", database, "--quiet")
+    mrcsim("report", database, "-o", FOLDER / "study.html")
+
+
+def check_source(page):
+    text = page.read_text()
+    expect(not re.search(r"""(?:src|href)\s*=\s*["']?\s*(?:https?:)?//""", text), f"{page.name}: refers to the network")
+    expect("<link" not in text and "@import" not in text and "<iframe" not in text, f"{page.name}: loads something")
+    expect(page.stat().st_size < 8_000_000, f"{page.name}: {page.stat().st_size} bytes")
+
+
+def open_browser():
+    options = Options()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service(DRIVER), options=options)
+
+
+# What is on each canvas: enough pixels that are not transparent, in several colours; and inside the page's width.
+CHARTS = """
+return window.mrcsimCharts.map((entry) => {
+  const canvas = entry.canvas;
+  if (!canvas.width || !canvas.height) return [entry.title, 0, 0, true];
+  const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+  const colours = new Set();
+  let painted = 0;
+  for (const pixel of pixels) if (pixel >>> 24) { ++painted; if (colours.size < 64) colours.add(pixel); }
+  const box = canvas.getBoundingClientRect();
+  return [entry.title, painted / pixels.length, colours.size, box.right <= document.documentElement.clientWidth + 1];
+});
+"""
+# A line, bar or cell in a colour of the data, away from axes and legend.
+DATA_DRAWN = """
+return window.mrcsimCharts.map((entry) => {
+  const area = entry.chart.chartArea, ratio = entry.chart.currentDevicePixelRatio;
+  if (!area || area.width < 20) return [entry.title, 0];
+  const shot = entry.canvas.getContext('2d').getImageData(area.left * ratio, area.top * ratio, area.width * ratio, area.height * ratio).data;
+  let coloured = 0;
+  for (let i = 0; i < shot.length; i += 4) {
+    const most = Math.max(shot[i], shot[i + 1], shot[i + 2]), least = Math.min(shot[i], shot[i + 1], shot[i + 2]);
+    if (shot[i + 3] > 30 && most - least > 8) ++coloured;
+  }
+  return [entry.title, coloured];
+});
+"""
+
+
+def check_page(browser, page, width, theme, wanted):
+    name = f"{page.stem} {width} {theme}"
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                            {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+    browser.get(page.as_uri())
+    expect(browser.execute_script("return window.mrcsimReady === true"), f"{name}: the script did not reach its end")
+    height = browser.execute_script("return document.documentElement.scrollHeight")
+    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": {
+        "x": 0, "y": 0, "width": width, "height": min(height, 16000), "scale": 1}})
+    (FOLDER / f"{page.stem}-{width}-{theme}.png").write_bytes(base64.b64decode(shot["data"]))
+    browser.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    browser.execute_async_script("const done = arguments[0]; setTimeout(done, 600)")
+    # Before the canvases are read back, which the browser itself remarks on.
+    for entry in browser.get_log("browser"):
+        if entry["level"] in ("SEVERE", "WARNING"):
+            expect(False, f"{name}: console: {entry['message']}")
+    charts = browser.execute_script(CHARTS)
+    titles = " | ".join(chart[0] for chart in charts)
+    for title in wanted:
+        expect(title in titles, f"{name}: no chart \"{title}\" among {titles}")
+    for title, painted, colours, inside in charts:
+        expect(painted > 0.005 and colours >= 4, f"{name}: \"{title}\" is blank ({painted:.4f} painted, {colours} colours)")
+        expect(inside, f"{name}: \"{title}\" is wider than the page")
+    for title, coloured in browser.execute_script(DATA_DRAWN):
+        expect(coloured > 10, f"{name}: \"{title}\" shows no data ({coloured} pixels)")
+    overflow = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    expect(overflow <= 0, f"{name}: {overflow} pixels wider than the screen")
+    small = browser.execute_script("return [...document.querySelectorAll('p,td,th,h1,h2,h3,span,summary')].filter((e) => "
+                                   "e.offsetParent && parseFloat(getComputedStyle(e).fontSize) < 12).length")
+    expect(small == 0, f"{name}: {small} texts below 12 pixels")
+    background, ink = browser.execute_script("const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]")
+    light = sum(map(int, re.findall(r"\d+", background)[:3])) / 3
+    dark = sum(map(int, re.findall(r"\d+", ink)[:3])) / 3
+    expect((light > dark + 120) if theme == "light" else (dark > light + 120), f"{name}: {ink} on {background}")
+    browser.get_log("browser")
+    requests = browser.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
+    expect(not requests, f"{name}: loads {requests}")
+    print(f"{name}: {len(charts)} charts, {height} pixels high")
+
+
+def main():
+    make_reports()
+    run_charts = ("Lost to", "Goodput by plane", "Message time, cumulative", "Time of nic0, by issue slot", "Time of nic1",
+                  "Level over time", "EV states of nic0", "Queue depth", "Bits by structure")
+    pages = {
+        "run": run_charts,
+        "faults": run_charts + ("Share of time at or below",),
+        "study": ("Goodput", "Message time, p99", "SRAM against goodput", "goodput against nic.retransmit_buffer.entries"),
+    }
+    browser = open_browser()
+    try:
+        for name, wanted in pages.items():
+            page = FOLDER / f"{name}.html"
+            check_source(page)
+            for width in WIDTHS:
+                for theme in THEMES:
+                    check_page(browser, page, width, theme, wanted)
+    finally:
+        browser.quit()
+    print(f"screenshots in {FOLDER}")
+    return 1 if failures else 0
+
+
+sys.exit(main())
