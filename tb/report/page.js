@@ -256,7 +256,7 @@
         const steps = histogram.map((bin) => ({ x: bin.upper, y: 100 * (sum += bin.share) }));
         chart(panel, 'Share of time at or below a level', 150, () => ({
           type: 'line',
-          data: { datasets: [{ data: [{ x: 0, y: histogram[0].upper === 0 ? steps[0].y : 0 }, ...steps], ...lineStyle(0), stepped: 'after', fill: 'origin', backgroundColor: withAlpha(series(0), 0.25) }] },
+          data: { datasets: [{ data: [{ x: 0, y: histogram[0].upper === 0 ? steps[0].y : 0 }, ...steps], ...lineStyle(0), stepped: 'before', fill: 'origin', backgroundColor: withAlpha(series(0), 0.25) }] },
           options: base({ parsing: false, scales: { x: axis(row.unit, { type: 'linear', min: 0 }), y: axis('% of time', { min: 0, max: 100 }) }, plugins: { legend: { display: false } } }),
         }));
       }
