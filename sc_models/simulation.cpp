@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "endpoint/endpoint.h"
 #include "fabric/fabric.h"
 #include "host/host.h"
 #include "nic/nic.h"
@@ -62,27 +63,34 @@ struct Simulation::Node {
   Node(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps)
       : id(node),
         name(fmt::format("nic{}", node)),
-        wheel(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps),
         context(node, scenario),
         qps(context),
-        memory(scenario.node(node).host.payload, KeyedRandom(scenario.seed, fmt::format("nic{}.host.memory", node))) {}
+        memory(is_endpoint() ? PayloadMode::reference : context.config.host.payload,
+               KeyedRandom(scenario.seed, fmt::format("nic{}.host.memory", node))) {
+    if (is_endpoint()) return;
+    wheel = std::make_unique<WheelModule>(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps);
+  }
+
+  bool is_endpoint() const { return context.config.fidelity == Fidelity::endpoint; }
+  WorkPlayer& player() const { return host ? host->player() : endpoint->player(); }
 
   NodeId id;
   std::string name;
-  WheelModule wheel;
   NicContext context;
   QpAssembly qps;
   HostMemory memory;
   std::map<NodeId, std::vector<std::uint32_t>> qps_of_peer;
+  std::unique_ptr<WheelModule> wheel;  ///< with nic and host: of a detailed node
   std::unique_ptr<Nic> nic;
   std::unique_ptr<Host> host;
+  std::unique_ptr<Endpoint> endpoint;
 };
 
 Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload, std::vector<NodeId> node_of_rank,
                        SimulationOptions options)
     : scenario_(scenario),
       workload_(workload),
-      node_of_rank_(std::move(node_of_rank)),
+      placement_(workload, node_of_rank, scenario.fabric.nics),
       options_(std::move(options)),
       series_(kFirstSliceUs) {
   quantum_ps_ = Fabric::quantum_ps(scenario);
@@ -90,10 +98,19 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
   build_nodes();
   build_qps();
   for (auto& node : nodes_) {
-    node->nic = std::make_unique<Nic>(node->name.c_str(), node->wheel, node->context, node->memory,
+    if (node->is_endpoint()) {
+      node->endpoint = std::make_unique<Endpoint>(node->context, node->memory, fabric_->network(), placement_);
+      continue;
+    }
+    node->nic = std::make_unique<Nic>(node->name.c_str(), *node->wheel, node->context, node->memory,
                                       fabric_->links_of(node->id), make_rtl_path(node->id));
-    node->host = std::make_unique<Host>(fmt::format("host{}", node->id).c_str(), node->wheel, node->context, *node->nic,
-                                        node->memory, workload_, node_of_rank_);
+    node->host = std::make_unique<Host>(fmt::format("host{}", node->id).c_str(), *node->wheel, node->context,
+                                        *node->nic, node->memory, placement_);
+  }
+  check_rtl_selections();
+  const bool endpoints = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->is_endpoint(); });
+  for (auto& node : nodes_) {
+    if (endpoints) node->memory.track_placement();
   }
   for (auto& node : nodes_) {
     for (const auto& [peer, qps] : node->qps_of_peer) {
@@ -107,6 +124,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
   }
   for (const auto& node : nodes_) {
     if (!options_.observe_buffer) break;
+    if (!node->nic) continue;
     for (const Occupancy* buffer : node->nic->buffers()) buffer->observe(options_.observe_buffer(node->name, *buffer));
   }
   build_series();
@@ -123,6 +141,15 @@ std::unique_ptr<Srv6EncapRtlPath> Simulation::make_rtl_path(NodeId node) const {
   return nullptr;
 }
 
+void Simulation::check_rtl_selections() const {
+  if (options_.rtl.empty()) return;
+  const bool any = std::any_of(options_.rtl.begin(), options_.rtl.end(),
+                               [&](const RtlSelection& selection) { return !nodes_[selection.node]->is_endpoint(); });
+  if (any) return;
+  throw std::invalid_argument(fmt::format("--rtl, --shadow: nic{} has fidelity = \"endpoint\", which has no boxes",
+                                          options_.rtl.front().node));
+}
+
 void Simulation::build_nodes() {
   for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
     nodes_.push_back(std::make_unique<Node>(id, scenario_, quantum_ps_));
@@ -130,21 +157,18 @@ void Simulation::build_nodes() {
 }
 
 std::uint64_t Simulation::longest_send(NodeId from, NodeId to) const {
-  std::uint64_t longest = 0;
-  for (const WorkNode& node : workload_.nodes) {
-    const bool between =
-        node.kind == WorkKind::send && node_of_rank_[node.rank] == from && node_of_rank_[node.peer] == to;
-    if (between) longest = std::max(longest, node.bytes);
-  }
-  return longest;
+  const auto it = longest_sends_.find({from, to});
+  return it == longest_sends_.end() ? 0 : it->second;
 }
 
 void Simulation::build_qps() {
   std::map<std::pair<NodeId, NodeId>, std::pair<bool, bool>> pairs;  // (a < b) → a sends, b sends
   for (const WorkNode& work : workload_.nodes) {
     if (work.kind != WorkKind::send) continue;
-    const NodeId from = node_of_rank_[work.rank];
-    const NodeId to = node_of_rank_[work.peer];
+    const NodeId from = placement_.node_of_rank[work.rank];
+    const NodeId to = placement_.node_of_rank[work.peer];
+    std::uint64_t& longest = longest_sends_[{from, to}];
+    longest = std::max(longest, work.bytes);
     auto& directions = pairs[{std::min(from, to), std::max(from, to)}];
     (from < to ? directions.first : directions.second) = true;
   }
@@ -207,41 +231,41 @@ void Simulation::build_channel(NodeId from, NodeId to) {
   if (channel.slot_bytes * slots * 2 > channel.source_bytes) channel.source_bytes = traffic.buffer_bytes;
   channel.source_base = nodes_[from]->memory.add_source_region(channel.source_bytes + spare);
   const std::uint64_t destination_bytes = slots * channel.slot_stride;
-  channel.destination_base = nodes_[to]->memory.add_destination_region(destination_bytes);
+  channel.destination_base = nodes_[to]->memory.add_destination_region(destination_bytes, channel.slot_stride);
   channel.rkey = 0x1000 + from;
   nodes_[to]->context.protection.add({.va = channel.destination_base,
                                       .bytes = destination_bytes,
                                       .rkey = channel.rkey,
                                       .domain = QpAssembly::kDomain});
   channel.peer_memory = &nodes_[to]->memory;
-  nodes_[from]->host->add_channel(std::move(channel));
+  nodes_[from]->player().add_channel(std::move(channel));
 }
 
 std::uint64_t Simulation::nodes_left() const {
   std::uint64_t left = 0;
-  for (const auto& node : nodes_) left += node->host->nodes_left();
+  for (const auto& node : nodes_) left += node->player().nodes_left();
   return left;
 }
 
 std::uint64_t Simulation::progress_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& node : nodes_) bytes += node->host->progress();
+  for (const auto& node : nodes_) bytes += node->player().progress();
   return bytes;
 }
 
 bool Simulation::computing() const {
-  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->host->computing(); });
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->player().computing(); });
 }
 
 bool Simulation::failed() const {
   return std::any_of(nodes_.begin(), nodes_.end(),
-                     [](const auto& node) { return !node->host->statistics().first_failure.empty(); });
+                     [](const auto& node) { return !node->player().statistics().first_failure.empty(); });
 }
 
 bool Simulation::wrong() const {
   return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
-    const Srv6EncapRtlPath* rtl = node->nic->srv6_encap_rtl();
-    return node->host->statistics().corrupted_bytes > 0 || (rtl != nullptr && rtl->mismatches() > 0);
+    const Srv6EncapRtlPath* rtl = node->nic ? node->nic->srv6_encap_rtl() : nullptr;
+    return node->player().statistics().corrupted_bytes > 0 || (rtl != nullptr && rtl->mismatches() > 0);
   });
 }
 
@@ -255,7 +279,7 @@ std::vector<std::string> Simulation::describe_stall() const {
       lines.push_back(fmt::format("{} QP {} to nic{} waits for {}", node->name, qp.number, qp.peer,
                                   qp.requestor->describe_wait(now)));
     }
-    for (std::string& line : node->host->describe_waits(2)) lines.push_back(std::move(line));
+    for (std::string& line : node->player().describe_waits(2)) lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -263,26 +287,33 @@ std::vector<std::string> Simulation::describe_stall() const {
 void Simulation::report_progress(std::uint64_t offered) const {
   if (!options_.progress) return;
   std::uint64_t done = 0;
-  for (const auto& node : nodes_) done += node->host->statistics().acknowledged_bytes;
+  for (const auto& node : nodes_) done += node->player().statistics().acknowledged_bytes;
   options_.progress({us(sc_core::sc_time_stamp().value()),
                      offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
+}
+
+/// Of light endpoints only the node under test has a series.
+bool Simulation::counts_ev_states(const Node& node) const {
+  return !node.is_endpoint() || node.name == scenario_.run.node_under_test;
 }
 
 void Simulation::build_series() {
   for (const auto& node : nodes_) {
     if (node->name != scenario_.run.node_under_test) continue;
-    for (std::size_t plane = 0; plane < node->nic->ports().size(); ++plane) {
+    for (std::size_t plane = 0; plane < node->context.config.nic.ports; ++plane) {
       series_.add(Series::Group::plane_goodput_gbps, fmt::format("{}", plane));
       sampled_payload_bytes_.push_back(0);
     }
   }
   for (const auto& node : nodes_) {
+    if (!node->nic) continue;
     for (const Occupancy* buffer : node->nic->buffers()) {
       series_.add(Series::Group::buffer_occupancy, fmt::format("{}.{}", node->name, buffer->name()));
       sampled_buffers_.push_back(buffer);
     }
   }
   for (const auto& node : nodes_) {
+    if (!counts_ev_states(*node)) continue;
     for (const char* state : kEvStateNames) series_.add(Series::Group::ev_states, node->name, state);
   }
   build_queue_series();
@@ -322,14 +353,16 @@ void Simulation::sample_series() {
   row.clear();
   for (const auto& node : nodes_) {
     if (node->name != scenario_.run.node_under_test) continue;
-    for (std::size_t plane = 0; plane < node->nic->ports().size(); ++plane) {
-      const std::uint64_t bytes = node->nic->ports()[plane]->first_payload_bytes();
+    for (std::size_t plane = 0; plane < node->context.config.nic.ports; ++plane) {
+      const std::uint64_t bytes = node->nic ? node->nic->ports()[plane]->first_payload_bytes()
+                                            : node->endpoint->first_payload_bytes()[plane];
       row.push_back(static_cast<double>(bytes - sampled_payload_bytes_[plane]) * 8.0 / (series_.step_us() * 1000.0));
       sampled_payload_bytes_[plane] = bytes;
     }
   }
   for (const Occupancy* buffer : sampled_buffers_) row.push_back(static_cast<double>(buffer->level()));
   for (const auto& node : nodes_) {
+    if (!counts_ev_states(*node)) continue;
     std::array<std::uint64_t, kEvStates> counts{};
     for (const PathTable* table : node->qps.path_tables()) {
       for (std::size_t state = 0; state < kEvStates; ++state)
@@ -342,7 +375,14 @@ void Simulation::sample_series() {
 }
 
 RunResult Simulation::run(const std::atomic<bool>& interrupted) {
-  for (auto& node : nodes_) node->host->start();
+  for (auto& node : nodes_) {
+    if (node->host) {
+      node->host->start();
+    } else {
+      node->endpoint->start();
+    }
+  }
+  fabric_->wake();
   const std::uint64_t offered = workload_.bytes();
   std::uint64_t last_progress = 0;
   double progress_at_us = 0;
@@ -369,15 +409,15 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   std::vector<std::string> details;
   RunStatus status = RunStatus::complete;
   for (const auto& node : nodes_) {
-    const HostStatistics& host = node->host->statistics();
+    const HostStatistics& host = node->player().statistics();
     if (!host.first_failure.empty()) {
       status = RunStatus::failed;
       details.push_back(host.first_failure);
     }
   }
   for (const auto& node : nodes_) {
-    const Srv6EncapRtlPath* rtl = node->nic->srv6_encap_rtl();
-    const std::string& corruption = node->host->statistics().first_corruption;
+    const Srv6EncapRtlPath* rtl = node->nic ? node->nic->srv6_encap_rtl() : nullptr;
+    const std::string& corruption = node->player().statistics().first_corruption;
     if (!corruption.empty()) details.push_back(corruption);
     if (rtl != nullptr && rtl->mismatches() > 0) details.push_back(node->name + ": " + rtl->first_mismatch());
     if (!corruption.empty() || (rtl != nullptr && rtl->mismatches() > 0)) status = RunStatus::mismatch;
@@ -386,7 +426,7 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
 }
 
 void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) const {
-  const HostStatistics& host = node.host->statistics();
+  const HostStatistics& host = node.player().statistics();
   const NicCounters& counters = node.context.counters;
   result.messages.completed += host.messages_completed;
   result.messages.failed += host.messages_failed;
@@ -402,6 +442,7 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
   result.nodes.push_back({node.name,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.delivered_bytes) / active_ns : 0});
+  if (!node.nic) return;
   for (const Occupancy* buffer : node.nic->buffers()) {
     result.buffers.push_back({node.name, buffer->name(), buffer->unit(), buffer->capacity(), buffer->mean(end),
                               buffer->p99(end), buffer->high_water(), buffer->time_full_share(end)});
@@ -429,14 +470,15 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
                           rtl->mismatches(), rtl->cycles(), rtl->rtl_cycles().occupied, rtl->systemc_cycles().occupied,
                           rtl->rtl_cycles().latency, rtl->systemc_cycles().latency});
   }
-  result.cost.box_steps += node.wheel.steps();
-  result.cost.kernel_activations += node.wheel.activations();
+  result.cost.box_steps += node.wheel->steps();
+  result.cost.kernel_activations += node.wheel->activations();
 }
 
 std::map<std::string, double> Simulation::receiver_write_blocked(const Node& sender) const {
   std::map<std::string, double> shares;
   TimePs total = 0;
   for (const auto& [peer, qps] : sender.qps_of_peer) {
+    if (!nodes_[peer]->nic) continue;
     for (const IssueSlot* slot : nodes_[peer]->nic->slots()) {
       if (slot->box() != "pcie_dma.write") continue;
       total += slot->busy_ps();
@@ -470,7 +512,7 @@ std::map<std::string, double> Simulation::lost_to_overruns(const Node& under_tes
 }
 
 void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs end) const {
-  const HostStatistics& host = node.host->statistics();
+  const HostStatistics& host = node.player().statistics();
   const NicConfig& nic = node.context.config.nic;
   result.line_rate_gbps = nic.port_gbps * nic.ports;
   const std::uint32_t mtu = scenario_.protocol.mtu_bytes;
@@ -481,7 +523,7 @@ void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs 
   if (host.first_doorbell < end) {
     const TimePs active = end - host.first_doorbell;
     result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
-    result.limits = goodput_limits(node.context.counters, {.line_rate_gbps = result.line_rate_gbps,
+    if (node.nic) result.limits = goodput_limits(node.context.counters, {.line_rate_gbps = result.line_rate_gbps,
                                                            .goodput_gbps = result.goodput_gbps,
                                                            .active_ps = active,
                                                            .ports = nic.ports,
@@ -501,8 +543,8 @@ void Simulation::collect_one_way(RunResult& result) const {
   for (std::uint32_t i = 0; i < workload_.nodes.size(); ++i) {
     const WorkNode& send = workload_.nodes[i];
     if (send.kind != WorkKind::send || send.match == kNoWork) continue;
-    const Host& sender = *nodes_[node_of_rank_[send.rank]]->host;
-    const Host& receiver = *nodes_[node_of_rank_[send.peer]]->host;
+    const WorkPlayer& sender = nodes_[placement_.node_of_rank[send.rank]]->player();
+    const WorkPlayer& receiver = nodes_[placement_.node_of_rank[send.peer]]->player();
     const TimePs known = receiver.known_at(send.match);
     if (known != kNever) times.push_back(known - sender.posted_at(i));
   }
@@ -535,7 +577,9 @@ void Simulation::collect_accounts(RunResult& result) const {
   const ImpairmentCounts impairments = fabric_->network().impairments();
   AccountResult fabric{"fabric", "fabric", "packets", impairments.duplicated, 0, 0, fabric_->packets_held()};
   for (const auto& node : nodes_) {
-    for (AccountResult& account : node->nic->accounts()) result.accounts.push_back(std::move(account));
+    if (node->nic) {
+      for (AccountResult& account : node->nic->accounts()) result.accounts.push_back(std::move(account));
+    }
     fabric.in += node->context.counters.data_packets + node->context.counters.control_packets;
     fabric.out += node->context.counters.received.packets;
   }
@@ -551,7 +595,7 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
   result.status = status;
   result.details = std::move(details);
   TimePs end = 0;
-  for (const auto& node : nodes_) end = std::max(end, node->host->statistics().last_completion);
+  for (const auto& node : nodes_) end = std::max(end, node->player().statistics().last_completion);
   if (status != RunStatus::complete || end == 0) end = sc_core::sc_time_stamp().value();
   result.simulated_time_us = us(end);
   result.messages.count = workload_.sends();
@@ -560,10 +604,11 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
   for (const auto& node : nodes_) {
     collect_node(result, *node, end);
     if (node->name == scenario_.run.node_under_test) {
-      const TimePs last = node->host->statistics().last_completion;
+      const TimePs last = node->player().statistics().last_completion;
       const TimePs active_end = status == RunStatus::complete ? last : end;
-      node->nic->idle_causes().finish(active_end);
+      if (node->nic) node->nic->idle_causes().finish(active_end);
       collect_under_test(result, *node, active_end);
+      if (!node->nic) continue;
       result.sram = sram_table(node->context.config.nic, node->context.config.pcie, scenario_.protocol,
                                static_cast<std::uint32_t>(node->context.qps.size()));
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/occupancy.h"
+#include "host/work_player.h"
 #include "host/workload.h"
 #include "nic/tx/srv6_encap_engine.h"
 #include "nic/tx/srv6_encap_rtl_path.h"
@@ -58,6 +59,8 @@ class Simulation {
   struct Node;
 
   void build_nodes();
+  void check_rtl_selections() const;
+  bool counts_ev_states(const Node& node) const;
   void build_qps();
   void connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends);
   void build_channel(NodeId from, NodeId to);
@@ -90,7 +93,8 @@ class Simulation {
 
   const ScenarioConfig& scenario_;
   const Workload& workload_;
-  std::vector<NodeId> node_of_rank_;
+  WorkPlacement placement_;
+  std::map<std::pair<NodeId, NodeId>, std::uint64_t> longest_sends_;  ///< of a message between two nodes, in bytes
   SimulationOptions options_;
   TimePs quantum_ps_ = 0;
   std::unique_ptr<PacketCapture> capture_;

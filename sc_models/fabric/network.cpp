@@ -92,10 +92,21 @@ void Network::classify(Transit& transit) const {
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
 }
 
-void Network::send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit) {
+void Network::attach(NodeId id, NetworkNode& node, TimePs mac_ps) {
+  nodes_[id] = &node;
+  for (std::uint32_t plane = 0; plane < topology_.planes(); ++plane) {
+    ports_[topology_.uplink_of(id, plane)].hop_ps += mac_ps;
+    ports_[topology_.downlink_to(id, plane)].hop_ps += mac_ps;
+  }
+}
+
+TimePs Network::send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit) {
   classify(transits_[transit]);
   transits_[transit].last_bit = now;
-  enqueue(now, topology_.uplink_of(node, plane), transit);
+  const std::uint32_t link = topology_.uplink_of(node, plane);
+  enqueue(now, link, transit);
+  const SwitchPort& port = ports_[link];
+  return port.empty() ? port.line.free_at() : port.line.free_at() + port.line.duration(port.queued_bytes);
 }
 
 void Network::notify_when_free(TimePs now, NodeId node, std::uint32_t plane) {

@@ -36,8 +36,8 @@ class Network {
 
   const Topology& topology() const { return topology_; }
 
-  /// `node` is a light endpoint.
-  void attach(NodeId id, NetworkNode& node) { nodes_[id] = &node; }
+  /// `node` is a light endpoint whose ports add `mac_ps` to both directions of their cables.
+  void attach(NodeId id, NetworkNode& node, TimePs mac_ps = 0);
   /// Packets to `node` through `plane` leave the network on `link`.
   void attach(NodeId id, std::uint32_t plane, Link& link) { exits_[topology_.downlink_to(id, plane)] = &link; }
   /// A packet whose first and last bit reach the T0 of `plane` from `node` at these times.
@@ -46,13 +46,8 @@ class Network {
   /// Light endpoints: an empty transit for a packet to send, filled in by the caller.
   std::uint32_t new_transit() { return transits_.acquire(); }
   Packet& packet_of(std::uint32_t transit) { return transits_[transit].packet; }
-  /// The port of a light endpoint can send at once.
-  bool port_idle(NodeId node, std::uint32_t plane, TimePs now) const {
-    const SwitchPort& port = ports_[topology_.uplink_of(node, plane)];
-    return port.line.free_at() <= now && port.empty();
-  }
-  /// Sends from a light endpoint, or queues by class behind what is on the line.
-  void send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit);
+  /// Sends from a light endpoint, or queues by class behind what is on the line. Returns when the line will be free.
+  TimePs send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit);
   /// Calls port_free() as soon as the line is free and the queues are empty.
   void notify_when_free(TimePs now, NodeId node, std::uint32_t plane);
   void set_timer(TimePs at, NodeId node) { events_.push(at, FabricEventKind::timer, node); }

@@ -1,138 +1,33 @@
-// A node's host with its accelerator: plays the ranks that sit on the node, posts work requests, rings the doorbell,
-// polls the completion queue, and compares what arrived with what was sent before a buffer is used again.
+// The host of a detailed NIC: a work player behind the NIC's doorbell and completion queue.
 #pragma once
-
-#include <cstdint>
-#include <map>
-#include <queue>
-#include <string>
-#include <vector>
 
 #include "engine/box.h"
 #include "engine/fifo.h"
-#include "host/host_memory.h"
-#include "host/workload.h"
-#include "mrc/ring.h"
+#include "host/work_player.h"
 #include "nic/nic.h"
-#include "nic/nic_context.h"
 
 namespace mrc {
 
-/// Registered memory and QPs towards one peer.
-struct Channel {
-  NodeId peer = 0;
-  std::vector<std::uint32_t> qps;  ///< QP indices, used in turn
-  std::uint64_t source_base = 0;   ///< region that messages are taken from, `source_bytes` long
-  std::uint64_t source_bytes = 0;
-  std::uint64_t destination_base = 0;  ///< region at the peer, `slots` x `slot_bytes`
-  std::uint64_t slot_bytes = 0;        ///< longest piece of a message, a multiple of 4 KiB
-  std::uint64_t slot_stride = 0;       ///< between slots, room for traffic.offset_bytes included
-  std::uint32_t rkey = 0;
-  const HostMemory* peer_memory = nullptr;
-  std::vector<std::uint32_t> free_slots;
-  Ring<std::uint32_t> pending;        ///< send nodes not wholly posted
-  std::uint64_t posted_of_first = 0;  ///< bytes of pending.front() already posted
-  std::uint64_t sequence = 0;         ///< pieces posted
-  std::uint32_t turn = 0;             ///< of qps, a message each
-};
-
-struct HostStatistics {
-  TimePs first_doorbell = kNever;
-  TimePs last_completion = 0;
-  std::uint64_t acknowledged_bytes = 0;
-  std::uint64_t received_bytes = 0;
-  std::uint64_t messages_started = 0;
-  std::uint64_t messages_completed = 0;
-  std::uint64_t messages_failed = 0;
-  std::uint64_t corrupted_bytes = 0;
-  std::string first_corruption;  ///< where, empty without one
-  std::string first_failure;
-  std::vector<TimePs> message_times;
-};
-
-class Host : public Box {
+class Host : public Box, public WorkDevice {
  public:
   Host(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Nic& device, HostMemory& memory,
-       const Workload& workload, const std::vector<NodeId>& node_of_rank);
+       const WorkPlacement& placement);
 
-  void add_channel(Channel channel);
+  WorkPlayer& player() { return player_; }
+  const WorkPlayer& player() const { return player_; }
   /// Starts everything that waits for nothing.
   void start();
   void step(TimePs now) override;
 
-  std::uint64_t nodes_left() const { return nodes_left_; }
-  const HostStatistics& statistics() const { return statistics_; }
-  /// When a send of this host was posted; precondition: it was.
-  TimePs posted_at(std::uint32_t node) const { return states_[local_[node]].posted_at; }
-  /// When software of this host could act on a receive, kNever while it cannot.
-  TimePs known_at(std::uint32_t node) const {
-    return states_[local_[node]].arrived ? states_[local_[node]].known_at : kNever;
-  }
-  /// Bytes of the messages that were completed or received; grows while the node makes progress.
-  std::uint64_t progress() const { return progress_; }
-  /// A computation is under way, or work has a start that has not come: waiting for these is no stall.
-  bool computing() const { return !alarms_.empty(); }
-  /// The nodes that have started and wait, at most `most` lines.
-  std::vector<std::string> describe_waits(std::size_t most) const;
+  bool can_post(TimePs now) override;
+  void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) override;
+  void work_done(TimePs now) override;
 
  private:
-  struct Alarm {
-    TimePs at;
-    std::uint32_t node;
-    bool start;  ///< its earliest time has come, otherwise its computation is done
-    friend bool operator>(const Alarm& a, const Alarm& b) { return a.at != b.at ? a.at > b.at : a.node > b.node; }
-  };
-  struct NodeState {
-    std::uint32_t waits_for = 0;
-    std::uint32_t chunks_left = 0;
-    TimePs posted_at = 0;
-    TimePs known_at = 0;   ///< receive: software acts on the message from here on
-    bool arrived = false;  ///< a receive whose message is there before it was asked for
-    bool started = false;
-    bool done = false;
-    bool failed = false;  ///< one of its pieces ended in a QP error
-  };
-  /// One posted work request.
-  struct Chunk {
-    std::uint64_t source = 0;
-    std::uint64_t destination = 0;
-    std::uint32_t bytes = 0;
-    std::uint32_t node = 0;
-    std::uint32_t slot = 0;
-    std::uint32_t channel = 0;
-  };
-
-  bool mine(const WorkNode& node) const { return node_of_rank_[node.rank] == nic_.node; }
-  NodeState& state(std::uint32_t node) { return states_[local_[node]]; }
-  void begin(TimePs now, std::uint32_t node);
-  void finish_receive(TimePs now, std::uint32_t node);
-  void finish(TimePs now, std::uint32_t node);
-  void release_dependents(TimePs now, std::uint32_t node);
-  void poll(TimePs now);
-  void send_completed(TimePs now, const Cqe& cqe);
-  void received(TimePs now, std::uint32_t node);
-  void fire_alarms(TimePs now);
-  void post_all(TimePs now);
-  bool post_next(TimePs now, Channel& channel, std::uint32_t channel_index);
-  std::uint64_t source_offset(const Channel& channel, std::uint64_t bytes) const;
-  void compare(const Chunk& chunk, const Channel& channel);
-
   NicContext& nic_;
   Nic& device_;
-  HostMemory& memory_;
-  const Workload& workload_;
-  const std::vector<NodeId>& node_of_rank_;
-  std::vector<std::uint32_t> local_;  ///< workload node → index in states_, kNoWork for other nodes' work
-  std::vector<NodeState> states_;
-  std::vector<Channel> channels_;
-  std::map<NodeId, std::uint32_t> channel_of_peer_;
-  std::vector<Chunk> chunks_;
-  std::vector<std::uint32_t> free_chunks_;
-  std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms_;
   Fifo<Cqe> completions_;
-  std::uint64_t nodes_left_ = 0;
-  std::uint64_t progress_ = 0;
-  HostStatistics statistics_;
+  WorkPlayer player_;
 };
 
 }  // namespace mrc

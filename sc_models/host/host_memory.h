@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "mrc/random.h"
@@ -12,6 +13,21 @@
 
 namespace mrc {
 
+/// What was written into a slot, kept where payload goes by reference: bytes, writes, and a sum over where each lay,
+/// which agrees only if every range was written exactly once.
+struct PlacementTally {
+  std::uint64_t bytes = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t sum = 0;
+
+  void add(std::uint64_t address, std::uint64_t length) {
+    bytes += length;
+    ++writes;
+    sum += mix64(address * 0x1'0001 + length);
+  }
+  friend bool operator==(const PlacementTally&, const PlacementTally&) = default;
+};
+
 class HostMemory {
  public:
   /// `random` fills source regions, so that content depends on the scenario's seed and this node only.
@@ -19,31 +35,49 @@ class HostMemory {
 
   /// Registers a region with random content; returns its address, a multiple of 4 KiB.
   std::uint64_t add_source_region(std::uint64_t bytes);
-  /// Registers a region of zeros.
-  std::uint64_t add_destination_region(std::uint64_t bytes);
+  /// Registers a region of zeros, in slots of `slot_bytes` each of which holds one piece of a message.
+  std::uint64_t add_destination_region(std::uint64_t bytes, std::uint64_t slot_bytes);
 
   /// Bytes at `address`; null with payload by reference. Precondition: the range lies in one registered region.
   const std::byte* data(std::uint64_t address, std::uint64_t bytes) const;
-  /// Copies `bytes` from `source` to `address`; nothing happens with payload by reference.
+  /// Copies `bytes` from `source` to `address`; with payload by reference it is at most tallied.
   void write(std::uint64_t address, const std::byte* source, std::uint64_t bytes) {
-    if (source == nullptr || ++writes_ == skipped_write_) return;
+    if (source == nullptr || mode_ == PayloadMode::reference) {
+      if (tracks_placement_ && ++writes_ != skipped_write_) tally_at(address).add(address, bytes);
+      return;
+    }
+    if (++writes_ == skipped_write_) return;
     std::memcpy(const_cast<std::byte*>(data(address, bytes)), source, bytes);
   }
   /// Negative control of the comparison at each completion: the `number`-th write, from 1, copies nothing.
   void skip_write(std::uint64_t number) { skipped_write_ = number; }
   PayloadMode mode() const { return mode_; }
 
+  /// Writes without bytes are tallied by slot from now on.
+  void track_placement() { tracks_placement_ = true; }
+  bool tracks_placement() const { return tracks_placement_; }
+  /// What was written into the slot at `address` since it was taken last.
+  PlacementTally take_placement(std::uint64_t address) { return std::exchange(tally_at(address), {}); }
+
  private:
   struct Region {
     std::uint64_t base;
     std::uint64_t bytes;
     std::vector<std::byte> content;
+    std::uint64_t slot_bytes = 0;
+    std::vector<PlacementTally> tallies{};
   };
+  const Region& region_of(std::uint64_t address, std::uint64_t bytes) const;
+  PlacementTally& tally_at(std::uint64_t address) {
+    Region& region = const_cast<Region&>(region_of(address, 1));
+    return region.tallies[(address - region.base) / region.slot_bytes];
+  }
   Region& add_region(std::uint64_t bytes);
 
   PayloadMode mode_;
   KeyedRandom random_;
   std::vector<Region> regions_;
+  bool tracks_placement_ = false;
   std::uint64_t writes_ = 0;
   std::uint64_t skipped_write_ = 0;
   std::uint64_t next_base_ = 1ULL << 40;

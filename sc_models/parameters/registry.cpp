@@ -55,7 +55,7 @@ std::vector<std::string> words_of<CompletionOrder>() {
 }
 template <>
 std::vector<std::string> words_of<Fidelity>() {
-  return {"detailed"};
+  return {"detailed", "endpoint"};
 }
 template <>
 std::vector<std::string> words_of<Encapsulation>() {
@@ -256,8 +256,8 @@ void traffic_parameters(Table& t) {
 
 void nic_parameters(Table& t) {
   t.node(
-      "fidelity", [](NodeConfig & c) -> auto& { return c.fidelity; }, "", {0, 0}, "detailed: all boxes of the NIC",
-      assumption);
+      "fidelity", [](NodeConfig & c) -> auto& { return c.fidelity; }, "", {0, 0},
+      "detailed: all boxes of the NIC; endpoint: the same protocol at line rate, cheap enough for thousands", assumption);
   MRC_NODE(nic.core_clock_ghz, "GHz", 0.1, 5, "clock of the NIC's boxes", assumption);
   MRC_NODE(nic.datapath_bits, "bit", 128, 4'096, "width of the packet datapath", assumption);
   t.only({"128", "256", "512", "1024", "2048", "4096"});

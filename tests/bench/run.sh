@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The four figures of the pair (data packets a second of wall time, box steps, kernel activations and heap allocations a
-# packet), with payload copied and by reference, and the component benchmarks. tests/bench/run.sh [--build-dir DIR] [--short]
+# packet), with payload copied and by reference, light endpoints, and the component benchmarks. tests/bench/run.sh [--build-dir DIR] [--short]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build
@@ -40,7 +40,25 @@ report "pair, every byte copied and compared"
 report "pair, payload by reference" --set host.payload=reference
 report "pair, by reference, MRRS 4096" --set host.payload=reference --set pcie.mrrs_bytes=4096
 report "pair, srv6_encap of nic0 in RTL" --rtl srv6_encap@nic0
+# Light endpoints: one flow, and permutations of 2 MiB messages over a Clos of eight planes without oversubscription.
+light() {
+  local label=$1
+  shift
+  "$pair" run "$@" --out "$out/run" >"$out/text"
+  awk -v label="$label" '/^  speed /{gsub(",","",$2); printf "%-44s %9d packets/s of wall time, building included\n", label, $2}' "$out/text"
+}
+permutation() {
+  local nodes=$1 below=$2
+  awk -v n="$nodes" 'BEGIN{print "start_us,src,dst,bytes,tag"; for (i = 0; i < n; i++) print "0," i "," (i + n / 2) % n ",2097152,0"}' \
+    >"$out/permutation.csv"
+  light "light endpoints, permutation of $nodes" "$root/tb/scenarios/clos_8x100g.toml" --set fidelity=endpoint \
+    traffic.trace="$out/permutation.csv" fabric.nics="$nodes" fabric.nics_per_t0="$below" fabric.t1s_per_plane="$below"
+}
+light "light endpoints, one flow" "$root/tb/scenarios/pair.toml" --set fidelity=endpoint
+permutation 64 8
 [ -n "$short" ] && exit 0
+permutation 256 16
+permutation 1024 64
 if [ -x "$build/tests/bench/bench_components" ]; then
   "$build/tests/bench/bench_components"
 else

@@ -92,5 +92,61 @@ TEST(Fabric, MethodsAndWheelAgreeAcrossTiers) {
   EXPECT_EQ(wheel, methods);
 }
 
+/// A permutation of `nodes` NICs in which each sends to the one half the fabric away.
+std::string permutation(const std::filesystem::path& folder, int nodes, int bytes) {
+  std::ofstream csv(folder / "permutation.csv");
+  csv << "start_us,src,dst,bytes,tag\n";
+  for (int i = 0; i < nodes; ++i) csv << fmt::format("0,{},{},{},0\n", i, (i + nodes / 2) % nodes, bytes);
+  return (folder / "permutation.csv").string();
+}
+
+TEST(LightEndpoints, APermutationCompletesWithEveryBytePlacedOnceAndTwiceAlike) {
+  const std::filesystem::path folder = test_folder();
+  const std::string common =
+      fmt::format("mrcsim run tb/scenarios/clos_8x100g.toml --quiet --set fidelity=endpoint traffic.trace={} ",
+                  permutation(folder, 128, 2 << 20));
+  ASSERT_EQ(run_process(common + "--out %D/first").exit_code, 0);
+  ASSERT_EQ(run_process(common + "--out %D/second").exit_code, 0);
+  EXPECT_EQ(read_text(folder / "first" / "result.json"), read_text(folder / "second" / "result.json"));
+  const auto r = read_json(folder / "first" / "result.json");
+  EXPECT_EQ(r["messages"]["completed"], 128);
+  EXPECT_EQ(r["bytes"]["corrupted"], 0);
+  EXPECT_GE(r["packets"]["delivered"], 128 * 512);
+}
+
+TEST(LightEndpoints, SurviveLossTrimsAndCorruptionOnEveryLink) {
+  const std::filesystem::path folder = test_folder();
+  const ProcessResult run = run_process(fmt::format(
+      "mrcsim run tb/scenarios/clos_8x100g.toml --quiet --out %D/out --set fidelity=endpoint traffic.trace={} "
+      "fabric.loss_rate=0.01 fabric.trim_rate=0.01 fabric.corrupt_rate=0.005 fabric.duplicate_rate=0.01 "
+      "fabric.ecn_rate=0.02 fabric.nics=32 fabric.nics_per_t0=8",
+      permutation(folder, 32, 1 << 20)));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto r = read_json(folder / "out" / "result.json");
+  EXPECT_EQ(r["messages"]["completed"], 32);
+  EXPECT_EQ(r["bytes"]["corrupted"], 0);
+  EXPECT_GT(r["packets"]["retransmitted"], 100);
+}
+
+TEST(LightEndpoints, OneDetailedNicInAFabricOfLightEndpoints) {
+  const std::filesystem::path folder = test_folder();
+  const ProcessResult run =
+      run_process(fmt::format("mrcsim run tb/scenarios/clos_8x100g.toml --quiet --out %D/out --set fidelity=endpoint "
+                              "node.nic0.fidelity=detailed traffic.trace={}",
+                              permutation(folder, 128, 1 << 20)));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto r = read_json(folder / "out" / "result.json");
+  EXPECT_EQ(r["messages"]["completed"], 128);
+  EXPECT_GT(r["limits"].size(), 0U);
+  for (const auto& row : r["ledger"]) EXPECT_EQ(row["node"], "nic0");
+}
+
+TEST(LightEndpoints, HaveNoRtl) {
+  const ProcessResult run =
+      run_process("mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set fidelity=endpoint --rtl srv6_encap");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("which has no boxes"), std::string::npos) << run.err;
+}
+
 }  // namespace
 }  // namespace mrc

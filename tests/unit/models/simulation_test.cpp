@@ -94,5 +94,27 @@ TEST(RetransmitBuffer, TooFewEntriesAreTheCauseOfTheLoss) {
   EXPECT_EQ(result.limits.front().cause, "retransmit_buffer.entries");
 }
 
+TEST(LightEndpoints, AMissingWriteIsFoundAlthoughPayloadGoesByReference) {
+  ScenarioConfig scenario = pair();
+  scenario.node_default.fidelity = Fidelity::endpoint;
+  SimulationOptions options;
+  options.skip_memory_write = 256 * 40 + 17;
+  const RunResult result = run(scenario, writes(64, 1 << 20), options);
+  EXPECT_EQ(result.status, RunStatus::mismatch);
+  EXPECT_EQ(result.bytes.corrupted, 4'096U);
+}
+
+TEST(LightEndpoints, ADetailedAndALightNodeTalkInBothDirections) {
+  ScenarioConfig scenario = pair();
+  scenario.node_override[1] = scenario.node_default;
+  scenario.node_override[1].fidelity = Fidelity::endpoint;
+  Workload workload = writes(16, 1 << 20);
+  for (std::uint32_t i = 8; i < 16; ++i) std::swap(workload.nodes[i].rank, workload.nodes[i].peer);
+  const RunResult result = run(scenario, workload);
+  EXPECT_EQ(result.status, RunStatus::complete);
+  EXPECT_EQ(result.messages.completed, 16U);
+  EXPECT_EQ(result.packets.retransmitted, 0U);
+}
+
 }  // namespace
 }  // namespace mrc

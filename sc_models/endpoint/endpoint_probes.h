@@ -1,0 +1,160 @@
+// Probes of a light endpoint: EVs that are ASSUMED_BAD, and EV probes for the control packets of QPs that only receive.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "mrc/ring.h"
+#include "nic/nic_context.h"
+
+namespace mrc {
+
+class EndpointProbes {
+ public:
+  explicit EndpointProbes(NicContext& nic)
+      : nic_(nic),
+        probes_(nic.config.nic.probe_engine.outstanding_probes),
+        random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)) {}
+
+  /// A QP's table may have an EV to probe.
+  void update(std::uint32_t qp, TimePs now);
+  /// When due() has something to do, kNever without.
+  TimePs next();
+  /// Lost probes are reported; each probe that is due is given to `send(qp, packet)`.
+  template <typename Send>
+  void due(TimePs now, Send send);
+
+  void answered(std::uint16_t probe_id) { slot(probe_id).waiting = false; }
+  /// The EV probe of a QP that receives without sending, when its round trip is over.
+  std::optional<Packet> data_received(TimePs now, Qp& qp);
+  void response(const Packet& packet);
+  /// What answers an ENDPOINT_REQUEST from the peer of `qp`.
+  Packet reply(const Qp& qp, const Packet& request) const;
+
+ private:
+  struct Probe {
+    TimePs due = 0;
+    std::uint32_t qp = 0;
+    Ev value = 0;
+    EvIndex ev = kNoEv;
+    std::uint8_t plane = 0;
+    bool waiting = false;
+  };
+  static constexpr QpNumber kEndpointQp = 2;
+
+  Probe& slot(std::uint16_t id) { return probes_[id % probes_.size()]; }
+  const Probe& slot(std::uint16_t id) const { return probes_[id % probes_.size()]; }
+  Packet header(TimePs now, const Qp& qp, Ev ev, std::uint8_t plane) const;
+  bool full() const { return sent_.size() >= probes_.size(); }
+  std::uint16_t remember(const Probe& probe) {
+    slot(next_id_) = probe;
+    sent_.push(next_id_);
+    return next_id_++;
+  }
+
+  NicContext& nic_;
+  std::vector<Probe> probes_;
+  KeyedRandom random_;
+  Ring<std::uint16_t> sent_;
+  std::vector<std::uint32_t> bad_qps_;  ///< QPs with an EV to probe, each once: Qp::probe_at says when
+  std::uint16_t next_id_ = 0;
+  std::uint32_t plane_turn_ = 0;
+};
+
+inline void EndpointProbes::update(std::uint32_t index, TimePs now) {
+  Qp& qp = nic_.qps[index];
+  const TimePs at = qp.paths->next_probe_time();
+  if (at == kNever) return;
+  if (qp.probe_at == kNever) bad_qps_.push_back(index);
+  qp.probe_at = std::min(qp.probe_at, std::max(at, now));
+}
+
+inline TimePs EndpointProbes::next() {
+  while (!sent_.empty() && !slot(sent_.front()).waiting) sent_.pop();
+  TimePs next = sent_.empty() ? kNever : slot(sent_.front()).due;
+  for (const std::uint32_t qp : bad_qps_) next = std::min(next, nic_.qps[qp].probe_at);
+  return next;
+}
+
+template <typename Send>
+void EndpointProbes::due(TimePs now, Send send) {
+  while (!sent_.empty()) {
+    Probe& probe = slot(sent_.front());
+    if (probe.waiting && probe.due > now) break;
+    sent_.pop();
+    if (!probe.waiting) continue;
+    probe.waiting = false;
+    if (probe.ev != kNoEv) nic_.qps[probe.qp].paths->report(probe.ev, PathEvent::probe_lost, now);
+  }
+  for (std::size_t i = 0; i < bad_qps_.size(); ++i) {
+    const std::uint32_t index = bad_qps_[i];
+    Qp& qp = nic_.qps[index];
+    if (qp.probe_at > now) continue;
+    const EvIndex ev = full() ? kNoEv : qp.paths->take_due_probe(now);
+    if (ev != kNoEv) {
+      Packet packet = header(now, qp, qp.paths->value(ev), qp.paths->plane(ev));
+      packet.opcode = Opcode::probe_request;
+      packet.destination_qp = qp.peer_number;
+      packet.probe.probe_id =
+          remember({now + nic_.scenario.protocol.probe_timeout_ps, index, packet.ev, ev, packet.plane, true});
+      send(qp, packet);
+    }
+    const TimePs at = qp.paths->next_probe_time();
+    qp.probe_at = at == kNever ? kNever : std::max(at, now + 1);
+    if (at != kNever) continue;
+    bad_qps_[i--] = bad_qps_.back();
+    bad_qps_.pop_back();
+  }
+}
+
+inline Packet EndpointProbes::header(TimePs now, const Qp& qp, Ev ev, std::uint8_t plane) const {
+  Packet packet;
+  packet.source_node = nic_.node;
+  packet.destination_node = qp.peer;
+  packet.ev = ev;
+  packet.plane = plane;
+  packet.role = TrafficRole::no_trim;
+  packet.timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
+  packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
+  packet.outer_dst = usid_carrier_of_ev(qp.route, plane, ev);
+  return packet;
+}
+
+inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp) {
+  const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;
+  if (now < qp.reverse_probe_at) return std::nullopt;
+  qp.reverse_probe_at = now + round_trip;
+  if ((qp.data_sent_at != 0 && qp.data_sent_at + round_trip > now) || full()) return std::nullopt;
+  const auto plane = static_cast<std::uint8_t>(plane_turn_++ % nic_.config.nic.ports);
+  Packet packet = header(now, qp, static_cast<Ev>(random_.next()), plane);
+  packet.opcode = Opcode::endpoint_request;
+  packet.destination_qp = kEndpointQp;
+  const std::uint16_t id =
+      remember({now + nic_.scenario.protocol.probe_timeout_ps, nic_.index_of(qp), packet.ev, kNoEv, plane, true});
+  packet.psn = id;
+  packet.endpoint = {.port_status_mask = 0, .request_id = id, .op = EndpointOp::ev_probe};
+  return packet;
+}
+
+inline void EndpointProbes::response(const Packet& packet) {
+  Probe& probe = slot(packet.endpoint.request_id);
+  if (!probe.waiting || probe.ev != kNoEv) return;
+  probe.waiting = false;
+  nic_.qps[probe.qp].reverse_paths->confirm(probe.plane, probe.value);
+}
+
+inline Packet EndpointProbes::reply(const Qp& qp, const Packet& request) const {
+  Packet packet = header(0, qp, request.ev, request.plane);
+  packet.opcode = Opcode::endpoint_response;
+  packet.role = TrafficRole::control;
+  packet.destination_qp = kEndpointQp;
+  packet.psn = request.endpoint.request_id;
+  packet.tx_timestamp = request.tx_timestamp;
+  packet.endpoint = request.endpoint;
+  return packet;
+}
+
+}  // namespace mrc

@@ -1,0 +1,281 @@
+#include "host/work_player.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+
+TimePs ps(double ns) {
+  return static_cast<TimePs>(ns * 1000.0 + 0.5);
+}
+
+}  // namespace
+
+WorkPlacement::WorkPlacement(const Workload& work, const std::vector<NodeId>& nodes_of_ranks, std::uint32_t nodes)
+    : workload(&work), node_of_rank(nodes_of_ranks), local(work.nodes.size()), of_node(nodes) {
+  for (std::uint32_t i = 0; i < work.nodes.size(); ++i) {
+    auto& list = of_node[node_of_rank[work.nodes[i].rank]];
+    local[i] = static_cast<std::uint32_t>(list.size());
+    list.push_back(i);
+  }
+}
+
+WorkPlayer::WorkPlayer(NicContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement)
+    : nic_(nic), device_(device), memory_(memory), placement_(placement) {
+  for (const std::uint32_t i : placement.of_node[nic.node]) {
+    states_.push_back({.waits_for = workload().nodes[i].dependencies});
+  }
+  nodes_left_ = states_.size();
+}
+
+void WorkPlayer::add_channel(Channel channel) {
+  channel_of_peer_[channel.peer] = static_cast<std::uint32_t>(channels_.size());
+  channels_.push_back(std::move(channel));
+  listed_.resize((channels_.size() + 63) / 64, 0);
+}
+
+void WorkPlayer::start() {
+  for (const std::uint32_t i : placement_.of_node[nic_.node]) {
+    if (state(i).waits_for == 0) alarms_.push({workload().nodes[i].earliest, i, true});
+  }
+}
+
+void WorkPlayer::begin(TimePs now, std::uint32_t index) {
+  const WorkNode& node = workload().nodes[index];
+  NodeState& node_state = state(index);
+  node_state.started = true;
+  switch (node.kind) {
+    case WorkKind::compute:
+      alarms_.push({now + node.duration, index, false});
+      return;
+    case WorkKind::receive:
+      if (node_state.arrived) finish_receive(now, index);
+      return;
+    case WorkKind::send: {
+      const auto channel = channel_of_peer_.at(placement_.node_of_rank[node.peer]);
+      if (channels_[channel].pending.empty()) ++pending_channels_;
+      channels_[channel].pending.push(index);
+      list(channel);
+      ++statistics_.messages_started;
+      nic_.tx_work.begin(now);
+      return;
+    }
+  }
+}
+
+void WorkPlayer::finish_receive(TimePs now, std::uint32_t index) {
+  if (state(index).known_at <= now) {
+    finish(now, index);
+  } else {
+    alarms_.push({state(index).known_at, index, false});
+  }
+}
+
+void WorkPlayer::finish(TimePs now, std::uint32_t index) {
+  state(index).done = true;
+  --nodes_left_;
+  statistics_.last_completion = std::max(statistics_.last_completion, now);
+  if (nodes_left_ == 0) device_.work_done(now);
+  release_dependents(now, index);
+}
+
+void WorkPlayer::release_dependents(TimePs now, std::uint32_t index) {
+  const WorkNode& node = workload().nodes[index];
+  for (std::uint32_t i = 0; i < node.dependents; ++i) {
+    const std::uint32_t dependent = workload().dependents[node.first_dependent + i];
+    if (--state(dependent).waits_for > 0) continue;
+    alarms_.push({std::max(now, workload().nodes[dependent].earliest), dependent, true});
+  }
+}
+
+void WorkPlayer::fire_alarms(TimePs now) {
+  while (!alarms_.empty() && alarms_.top().at <= now) {
+    const Alarm alarm = alarms_.top();
+    alarms_.pop();
+    if (alarm.start) {
+      begin(now, alarm.node);
+    } else {
+      finish(now, alarm.node);
+    }
+  }
+}
+
+void WorkPlayer::receive_completed(TimePs now, const Cqe& cqe) {
+  nic_.qps[cqe.qp].responder->post_receive(1);
+  const std::uint32_t index = cqe.immediate;
+  NodeState& node_state = state(index);
+  const std::uint64_t bytes = workload().nodes[index].bytes;
+  progress_ += bytes;
+  statistics_.received_bytes += bytes;
+  node_state.arrived = true;
+  node_state.known_at = now + ps(nic_.config.host.residual_ns);
+  if (node_state.started) finish_receive(now, index);
+}
+
+std::uint64_t WorkPlayer::differing_bytes(const Chunk& chunk, const Channel& channel, std::uint64_t& first) const {
+  const std::byte* sent = memory_.data(chunk.source, chunk.bytes);
+  const std::byte* got = channel.peer_memory->data(chunk.destination, chunk.bytes);
+  if (std::memcmp(sent, got, chunk.bytes) == 0) return 0;
+  std::uint64_t wrong = 0;
+  first = chunk.bytes;
+  for (std::uint64_t i = 0; i < chunk.bytes; ++i) {
+    if (sent[i] == got[i]) continue;
+    first = std::min(first, i);
+    ++wrong;
+  }
+  return wrong;
+}
+
+void WorkPlayer::compare(const Chunk& chunk, const Channel& channel) {
+  const WorkNode& node = workload().nodes[chunk.node];
+  if (memory_.mode() == PayloadMode::bytes && channel.peer_memory->mode() == PayloadMode::bytes) {
+    std::uint64_t first = 0;
+    const std::uint64_t wrong = differing_bytes(chunk, channel, first);
+    if (wrong == 0) return;
+    if (statistics_.first_corruption.empty()) {
+      const std::byte* sent = memory_.data(chunk.source, chunk.bytes);
+      const std::byte* got = channel.peer_memory->data(chunk.destination, chunk.bytes);
+      statistics_.first_corruption = fmt::format(
+          "message of {} line or node {}: {} of {} bytes differ at nic{}, the first at offset {} (address {:#x}): sent "
+          "{:#04x}, found {:#04x}",
+          workload().source, node.origin, wrong, chunk.bytes, channel.peer, first, chunk.destination + first,
+          static_cast<unsigned>(sent[first]), static_cast<unsigned>(got[first]));
+    }
+    statistics_.corrupted_bytes += wrong;
+    return;
+  }
+  if (!channel.peer_memory->tracks_placement()) return;
+  const PlacementTally placed = channel.peer_memory->take_placement(chunk.destination);
+  const std::uint32_t mtu = nic_.scenario.protocol.mtu_bytes;
+  PlacementTally wanted;
+  for (std::uint64_t at = 0; at < chunk.bytes; at += mtu)
+    wanted.add(chunk.destination + at, std::min<std::uint64_t>(mtu, chunk.bytes - at));
+  if (placed == wanted) return;
+  if (statistics_.first_corruption.empty()) {
+    statistics_.first_corruption = fmt::format(
+        "message of {} line or node {}: {} of {} bytes were placed at nic{}, in {} writes instead of {}",
+        workload().source, node.origin, placed.bytes, chunk.bytes, channel.peer, placed.writes, wanted.writes);
+  }
+  const std::uint64_t missing = placed.bytes < wanted.bytes ? wanted.bytes - placed.bytes : placed.bytes - wanted.bytes;
+  statistics_.corrupted_bytes += std::max<std::uint64_t>(missing, 1);
+}
+
+void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
+  const Chunk chunk = chunks_[cqe.id];
+  free_chunks_.push_back(static_cast<std::uint32_t>(cqe.id));
+  Channel& channel = channels_[chunk.channel];
+  channel.free_slots.push_back(chunk.slot);
+  list(chunk.channel);
+  NodeState& node_state = state(chunk.node);
+  if (cqe.status == CompletionStatus::success) {
+    compare(chunk, channel);
+    statistics_.acknowledged_bytes += chunk.bytes;
+    progress_ += chunk.bytes;
+  } else if (statistics_.first_failure.empty()) {
+    statistics_.first_failure =
+        fmt::format("message of {} line or node {} from nic{} to nic{}: {}", workload().source,
+                    workload().nodes[chunk.node].origin, nic_.node, channel.peer, to_string(cqe.status));
+  }
+  if (cqe.status != CompletionStatus::success) node_state.failed = true;
+  if (--node_state.chunks_left > 0) return;
+  nic_.tx_work.end(now);
+  statistics_.message_times.push_back(now - node_state.posted_at);
+  ++(node_state.failed ? statistics_.messages_failed : statistics_.messages_completed);
+  finish(now, chunk.node);
+}
+
+std::uint64_t WorkPlayer::source_offset(const Channel& channel, std::uint64_t bytes) const {
+  // A stride prime to the number of places: a slot's next message comes from another place, so old bytes cannot pass.
+  constexpr std::uint64_t stride = 769;
+  const std::uint64_t places = (channel.source_bytes - bytes) / kPageBytes + 1;
+  return channel.sequence * stride % places * kPageBytes;
+}
+
+bool WorkPlayer::post_next(TimePs now, Channel& channel, std::uint32_t channel_index) {
+  if (channel.pending.empty() || channel.free_slots.empty()) {
+    listed_[channel_index / 64] &= ~(1ULL << (channel_index % 64));
+    return false;
+  }
+  if (!device_.can_post(now)) return false;
+  const std::uint32_t index = channel.pending.front();
+  const WorkNode& node = workload().nodes[index];
+  NodeState& node_state = state(index);
+  if (channel.posted_of_first == 0) {
+    node_state.posted_at = now;
+    node_state.chunks_left = static_cast<std::uint32_t>((node.bytes + channel.slot_bytes - 1) / channel.slot_bytes);
+  }
+  const std::uint64_t bytes = std::min(channel.slot_bytes, node.bytes - channel.posted_of_first);
+  if (free_chunks_.empty()) {
+    free_chunks_.push_back(static_cast<std::uint32_t>(chunks_.size()));
+    chunks_.emplace_back();
+  }
+  const std::uint32_t id = free_chunks_.back();
+  free_chunks_.pop_back();
+  const std::uint32_t slot = channel.free_slots.back();
+  channel.free_slots.pop_back();
+  const std::uint64_t offset = nic_.scenario.traffic.offset_bytes;
+  chunks_[id] = {channel.source_base + source_offset(channel, bytes) + offset,
+                 channel.destination_base + slot * channel.slot_stride + offset,
+                 static_cast<std::uint32_t>(bytes),
+                 index,
+                 slot,
+                 channel_index};
+  channel.posted_of_first += bytes;
+  const bool last_chunk = channel.posted_of_first == node.bytes;
+  const std::uint32_t qp = channel.qps[channel.turn % channel.qps.size()];
+  ++channel.sequence;
+  const WorkRequest request{.id = id,
+                            .local_address = chunks_[id].source,
+                            .remote_address = chunks_[id].destination,
+                            .rkey = channel.rkey,
+                            .bytes = chunks_[id].bytes,
+                            .immediate = node.match,
+                            .write_imm = last_chunk && node.match != kNoWork};
+  statistics_.first_doorbell = std::min(statistics_.first_doorbell, now + ps(nic_.config.host.post_ns));
+  device_.post(now, qp, request, statistics_.first_doorbell);
+  if (last_chunk) {
+    channel.pending.pop();
+    channel.posted_of_first = 0;
+    ++channel.turn;
+    if (channel.pending.empty()) --pending_channels_;
+  }
+  return true;
+}
+
+void WorkPlayer::post_all(TimePs now) {
+  for (std::size_t word = 0; word < listed_.size(); ++word) {
+    for (std::uint64_t bits = listed_[word]; bits != 0; bits &= bits - 1) {
+      const auto i = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      while (post_next(now, channels_[i], i)) {
+      }
+    }
+  }
+}
+
+void WorkPlayer::step(TimePs now) {
+  fire_alarms(now);
+  post_all(now);
+}
+
+std::vector<std::string> WorkPlayer::describe_waits(std::size_t most) const {
+  std::vector<std::string> lines;
+  const auto& own = placement_.of_node[nic_.node];
+  for (std::size_t i = 0; i < own.size() && lines.size() < most; ++i) {
+    if (!states_[i].started || states_[i].done) continue;
+    const WorkNode& node = workload().nodes[own[i]];
+    if (node.kind == WorkKind::compute) continue;
+    lines.push_back(fmt::format("rank {}: {} of {} B {} rank {} (tag {}, {} line or node {})", node.rank,
+                                node.kind == WorkKind::send ? "send" : "receive", node.bytes,
+                                node.kind == WorkKind::send ? "to" : "from", node.peer, node.tag, workload().source,
+                                node.origin));
+  }
+  return lines;
+}
+
+}  // namespace mrc

@@ -1,0 +1,164 @@
+// Plays the ranks that sit on a node: starts what waits for nothing more, posts work requests to the node's device, and
+// compares what arrived with what was sent before a buffer is used again. Has no clock: the device calls it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "host/host_memory.h"
+#include "host/workload.h"
+#include "mrc/ring.h"
+#include "nic/control/completion.h"
+#include "nic/nic_context.h"
+
+namespace mrc {
+
+/// Registered memory and QPs towards one peer.
+struct Channel {
+  NodeId peer = 0;
+  std::vector<std::uint32_t> qps;  ///< QP indices, used in turn
+  std::uint64_t source_base = 0;   ///< region that messages are taken from, `source_bytes` long
+  std::uint64_t source_bytes = 0;
+  std::uint64_t destination_base = 0;  ///< region at the peer, `slots` x `slot_bytes`
+  std::uint64_t slot_bytes = 0;        ///< longest piece of a message, a multiple of 4 KiB
+  std::uint64_t slot_stride = 0;       ///< between slots, room for traffic.offset_bytes included
+  std::uint32_t rkey = 0;
+  HostMemory* peer_memory = nullptr;
+  std::vector<std::uint32_t> free_slots;
+  Ring<std::uint32_t> pending;        ///< send nodes not wholly posted
+  std::uint64_t posted_of_first = 0;  ///< bytes of pending.front() already posted
+  std::uint64_t sequence = 0;         ///< pieces posted
+  std::uint32_t turn = 0;             ///< of qps, a message each
+};
+
+struct HostStatistics {
+  TimePs first_doorbell = kNever;
+  TimePs last_completion = 0;
+  std::uint64_t acknowledged_bytes = 0;
+  std::uint64_t received_bytes = 0;
+  std::uint64_t messages_started = 0;
+  std::uint64_t messages_completed = 0;
+  std::uint64_t messages_failed = 0;
+  std::uint64_t corrupted_bytes = 0;
+  std::string first_corruption;  ///< where, empty without one
+  std::string first_failure;
+  std::vector<TimePs> message_times;
+};
+
+/// Which work lies on which node, made once and shared by all players.
+struct WorkPlacement {
+  WorkPlacement(const Workload& workload, const std::vector<NodeId>& node_of_rank, std::uint32_t nodes);
+
+  const Workload* workload;
+  std::vector<NodeId> node_of_rank;
+  std::vector<std::uint32_t> local;                 ///< work → its position among its node's
+  std::vector<std::vector<std::uint32_t>> of_node;  ///< node → its work, in order
+};
+
+/// What a player posts to.
+class WorkDevice {
+ public:
+  virtual ~WorkDevice() = default;
+  /// False: no room for another work request; the device calls WorkPlayer::step() when there is.
+  virtual bool can_post(TimePs now) = 0;
+  /// `doorbell_at`: when software has built it.
+  virtual void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) = 0;
+  /// All work of the node is done.
+  virtual void work_done(TimePs now) = 0;
+};
+
+class WorkPlayer {
+ public:
+  WorkPlayer(NicContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement);
+
+  void add_channel(Channel channel);
+  /// Lists everything that waits for nothing; afterwards next_alarm() says when step() is due.
+  void start();
+  /// Does what is due at `now`, and posts what there is room for.
+  void step(TimePs now);
+  /// When step() is due next, kNever while it waits for completions only.
+  TimePs next_alarm() const { return alarms_.empty() ? kNever : alarms_.top().at; }
+
+  /// Software has seen the completion of a send, or a receive that carries `immediate`. step() follows.
+  void send_completed(TimePs now, const Cqe& cqe);
+  void receive_completed(TimePs now, const Cqe& cqe);
+
+  bool has_pending() const { return pending_channels_ > 0; }
+  std::uint64_t nodes_left() const { return nodes_left_; }
+  const HostStatistics& statistics() const { return statistics_; }
+  /// When a send of this host was posted; precondition: it was.
+  TimePs posted_at(std::uint32_t node) const { return states_[placement_.local[node]].posted_at; }
+  /// When software of this host could act on a receive, kNever while it cannot.
+  TimePs known_at(std::uint32_t node) const {
+    const NodeState& node_state = states_[placement_.local[node]];
+    return node_state.arrived ? node_state.known_at : kNever;
+  }
+  /// Bytes of the messages that were completed or received; grows while the node makes progress.
+  std::uint64_t progress() const { return progress_; }
+  /// A computation is under way, or work has a start that has not come: waiting for these is no stall.
+  bool computing() const { return !alarms_.empty(); }
+  /// The nodes that have started and wait, at most `most` lines.
+  std::vector<std::string> describe_waits(std::size_t most) const;
+
+ private:
+  struct Alarm {
+    TimePs at;
+    std::uint32_t node;
+    bool start;  ///< its earliest time has come, otherwise its computation is done
+    friend bool operator>(const Alarm& a, const Alarm& b) { return a.at != b.at ? a.at > b.at : a.node > b.node; }
+  };
+  struct NodeState {
+    std::uint32_t waits_for = 0;
+    std::uint32_t chunks_left = 0;
+    TimePs posted_at = 0;
+    TimePs known_at = 0;   ///< receive: software acts on the message from here on
+    bool arrived = false;  ///< a receive whose message is there before it was asked for
+    bool started = false;
+    bool done = false;
+    bool failed = false;  ///< one of its pieces ended in a QP error
+  };
+  /// One posted work request.
+  struct Chunk {
+    std::uint64_t source = 0;
+    std::uint64_t destination = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t node = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t channel = 0;
+  };
+
+  const Workload& workload() const { return *placement_.workload; }
+  NodeState& state(std::uint32_t node) { return states_[placement_.local[node]]; }
+  void begin(TimePs now, std::uint32_t node);
+  void finish_receive(TimePs now, std::uint32_t node);
+  void finish(TimePs now, std::uint32_t node);
+  void release_dependents(TimePs now, std::uint32_t node);
+  void fire_alarms(TimePs now);
+  void post_all(TimePs now);
+  bool post_next(TimePs now, Channel& channel, std::uint32_t channel_index);
+  std::uint64_t source_offset(const Channel& channel, std::uint64_t bytes) const;
+  void compare(const Chunk& chunk, const Channel& channel);
+  std::uint64_t differing_bytes(const Chunk& chunk, const Channel& channel, std::uint64_t& first) const;
+  void list(std::uint32_t channel) { listed_[channel / 64] |= 1ULL << (channel % 64); }
+
+  NicContext& nic_;
+  WorkDevice& device_;
+  HostMemory& memory_;
+  const WorkPlacement& placement_;
+  std::vector<NodeState> states_;
+  std::vector<Channel> channels_;
+  std::vector<std::uint64_t> listed_;  ///< a bit a channel: it may have something to post and room for it
+  std::uint32_t pending_channels_ = 0;
+  std::map<NodeId, std::uint32_t> channel_of_peer_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::uint32_t> free_chunks_;
+  std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms_;
+  std::uint64_t nodes_left_ = 0;
+  std::uint64_t progress_ = 0;
+  HostStatistics statistics_;
+};
+
+}  // namespace mrc
