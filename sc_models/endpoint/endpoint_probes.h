@@ -93,8 +93,9 @@ void EndpointProbes::due(TimePs now, Send send) {
     const std::uint32_t index = bad_qps_[i];
     Qp& qp = nic_.qps[index];
     if (qp.probe_at > now) continue;
-    const EvIndex ev = full() ? kNoEv : qp.paths->take_due_probe(now);
-    if (ev != kNoEv) {
+    const EvIndex ev = qp.paths->take_due_probe(now);
+    // Without room the EV waits for its next turn.
+    if (ev != kNoEv && !full()) {
       Packet packet = header(now, qp, qp.paths->value(ev), qp.paths->plane(ev));
       packet.opcode = Opcode::probe_request;
       packet.destination_qp = qp.peer_number;

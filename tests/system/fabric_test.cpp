@@ -141,6 +141,26 @@ TEST(LightEndpoints, OneDetailedNicInAFabricOfLightEndpoints) {
   for (const auto& row : r["ledger"]) EXPECT_EQ(row["node"], "nic0");
 }
 
+TEST(LightEndpoints, AnAllToAllOfManyQpsEnds) {
+  const std::filesystem::path folder = test_folder();
+  std::ofstream csv(folder / "all_to_all.csv");
+  csv << "start_us,src,dst,bytes,tag\n";
+  for (int i = 0; i < 32; ++i) {
+    for (int j = 1; j < 32; ++j) csv << fmt::format("0,{},{},65536,0\n", i, (i + j) % 32);
+  }
+  csv.close();
+  const ProcessResult run = run_process(fmt::format(
+      "mrcsim run tb/scenarios/clos_8x100g.toml --quiet --out %D/out --set fidelity=endpoint traffic.trace={} "
+      "fabric.nics=32 fabric.nics_per_t0=8 fabric.t1s_per_plane=8 fabric.loss_rate=0.002 "
+      "nic.probe_engine.outstanding_probes=8",
+      (folder / "all_to_all.csv").string()));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto r = read_json(folder / "out" / "result.json");
+  EXPECT_EQ(r["messages"]["completed"], 32 * 31);
+  // Probes that find no room wait for their turn and do not spin.
+  EXPECT_LT(r["cost"]["box_steps"], 100 * r["packets"]["sent"].get<std::uint64_t>());
+}
+
 TEST(LightEndpoints, HaveNoRtl) {
   const ProcessResult run =
       run_process("mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set fidelity=endpoint --rtl srv6_encap");
