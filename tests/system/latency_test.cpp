@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Setting{"LongPipelines",
                               "--set nic.segmenter.latency_cycles=40 --set nic.psn_tracker.latency_cycles=90"},
                       Setting{"StoreAndForward", "--set fabric.forwarding=store_and_forward"},
-                      Setting{"Gen3x8", "--set pcie.generation=3 --set pcie.lanes=8"},
+                      Setting{"Gen3x8", "--set pcie.generation=3 --set pcie.lanes=8 --set pcie.read_tags=256"},
                       Setting{"SlowHost",
                               "--set host.post_ns=250 --set host.doorbell_ns=700 --set host.poll_ns=900 --set "
                               "pcie.write_latency_ns=123"},
