@@ -75,6 +75,7 @@ struct NicConfig {
   struct QpScheduler {
     PipelineConfig pipeline{4, 1};
     std::uint32_t quantum_bytes = 16384;
+    bool ack_request_at_turn_end = true;
     std::uint32_t context_cache_entries = 1024;
     std::uint32_t context_bytes = 256;
   } qp_scheduler;

@@ -240,6 +240,23 @@ TEST(Run, IdleQpsCostNothing) {
   EXPECT_EQ(many["cost"]["box_steps"], few["cost"]["box_steps"]) << "the same 1,024 QPs are used";
 }
 
+TEST(Run, AQpWhoseTurnComesLateGetsItsSackInTime) {
+  const std::string generate = "mrcsim trace generate flows --count 256 --bytes 65536 --out %D/flows.csv";
+  ASSERT_EQ(run_process(generate).exit_code, 0);
+  const std::string run =
+      "mrcsim run tb/scenarios/pair.toml --quiet --set host.payload=reference --set traffic.qps_per_peer=256"
+      " --set traffic.outstanding_messages=512 --set protocol.path_table_scope=destination"
+      " --set traffic.trace=" +
+      (test_folder() / "flows.csv").string() + " --out %D/";
+  ASSERT_EQ(run_process(run + "asks").exit_code, 0);
+  ASSERT_EQ(run_process(run + "waits --set nic.qp_scheduler.ack_request_at_turn_end=false").exit_code, 0);
+  const nlohmann::json asks = read_json(test_folder() / "asks/result.json");
+  const nlohmann::json waits = read_json(test_folder() / "waits/result.json");
+  EXPECT_EQ(asks["packets"]["retransmitted"], 0);
+  EXPECT_GT(asks["goodput_gbps"], 720);
+  EXPECT_GT(waits["packets"]["retransmitted"], 1'000);
+}
+
 TEST(Run, MissesOfTheContextCacheAreNamed) {
   // 512 QPs in turn over a cache of 16, one work request at a time: every message waits for its context.
   const std::string run =

@@ -34,6 +34,9 @@ class QpScheduler : public Box, private ReadClient {
   /// QPs that waited for this window may go on.
   void window_opened(CongestionDomain& domain, TimePs now);
 
+  /// Some QP has its turn before the one that sends now has its next.
+  bool others_wait() const { return head_ != tail_ || !grants_.empty(); }
+
   Fifo<Grant>& grants() { return grants_; }
   Fifo<std::uint32_t>& wqe_requests() { return wqe_requests_; }
   void step(TimePs now) override;
