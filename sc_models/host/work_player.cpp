@@ -51,6 +51,7 @@ void WorkPlayer::begin(TimePs now, std::uint32_t index) {
   NodeState& node_state = state(index);
   node_state.started = true;
   switch (node.kind) {
+    case WorkKind::collective:  // expanded before it comes here
     case WorkKind::compute:
       alarms_.push({now + node.duration, index, false});
       return;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/collective_schedule.h"
 #include "mrc/protocol_config.h"
 #include "mrc/types.h"
 
@@ -52,14 +53,16 @@ struct RunConfig {
 
 struct TrafficConfig {
   std::string trace;            ///< path, or path pattern with {rank}
-  std::string format = "auto";  ///< auto, chakra, flow_csv
+  std::string format = "auto";  ///< auto, chakra, goal, astra_text, htsim_cm, flow_csv
   std::string placement = "linear";
   std::uint64_t buffer_bytes = 16ULL << 20;  ///< registered a side and peer
   std::uint32_t outstanding_messages = 16;   ///< posted and not completed, a peer
   std::uint32_t qps_per_peer = 1;
   std::uint64_t offset_bytes = 0;  ///< added to the 4 KiB aligned buffer addresses
   std::uint32_t ranks = 0;         ///< 0 = as many as the trace has
+  std::uint64_t rows = 0;          ///< 0 = all
   double byte_scale = 1.0;
+  CollectiveOptions collective;  ///< its seed is that of the scenario
 };
 
 struct NicConfig {

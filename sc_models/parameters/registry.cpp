@@ -94,6 +94,15 @@ std::vector<std::string> words_of<CongestionScope>() {
   return {"destination", "qp"};
 }
 
+template <>
+std::vector<std::string> words_of<AllReduceAlgorithm>() {
+  return {"ring", "halving_doubling", "double_binary_tree", "hierarchical"};
+}
+template <>
+std::vector<std::string> words_of<AllToAllAlgorithm>() {
+  return {"direct", "paced"};
+}
+
 struct Range {
   double minimum = 0;
   double maximum = 0;
@@ -240,7 +249,7 @@ void traffic_parameters(Table& t) {
   MRC_SCENARIO(traffic.trace, "", 0, 0, "trace file, or a pattern with {rank}; relative to the scenario file",
                assumption);
   MRC_SCENARIO(traffic.format, "", 0, 0, "format of the trace; auto: recognised by content", assumption);
-  t.only({"auto", "chakra", "flow_csv"});
+  t.only({"auto", "chakra", "goal", "astra_text", "htsim_cm", "flow_csv"});
   MRC_SCENARIO(traffic.placement, "", 0, 0, "linear: rank i sits on nic<i>", assumption);
   t.only({"linear"});
   MRC_SCENARIO(traffic.buffer_bytes, "bytes", 65'536, 16 * k1M, "registered memory a side and peer, reused by messages",
@@ -250,8 +259,23 @@ void traffic_parameters(Table& t) {
   MRC_SCENARIO(traffic.qps_per_peer, "QPs", 1, 16'384, "QPs between two nodes, used in turn", assumption);
   MRC_SCENARIO(traffic.offset_bytes, "bytes", 0, 4'096, "added to the 4 KiB aligned addresses of all buffers",
                assumption);
-  MRC_SCENARIO(traffic.ranks, "ranks", 0, 131'072, "ranks of the trace; 0: as many as it has", assumption);
-  MRC_SCENARIO(traffic.byte_scale, "", 1e-6, 1e6, "factor on each message's bytes", assumption);
+  MRC_SCENARIO(traffic.ranks, "ranks", 0, 131'072, "ranks of a trace that stands for all; 0: as many as it says",
+               assumption);
+  MRC_SCENARIO(traffic.rows, "rows", 0, 1e9,
+               "only the first so many flows, connections, layers, or nodes of one Chakra file; 0: all", assumption);
+  MRC_SCENARIO(traffic.byte_scale, "", 1e-6, 1e6, "factor on the bytes of each message and collective", assumption);
+  MRC_SCENARIO(traffic.collective.all_reduce, "", 0, 0, "algorithm of all-reduces", assumption);
+  MRC_SCENARIO(traffic.collective.all_to_all, "", 0, 0,
+               "direct: all messages at once; paced: traffic.collective.window of them", assumption);
+  MRC_SCENARIO(traffic.collective.channels, "channels", 1, 64, "parts of a buffer that go side by side", assumption);
+  MRC_SCENARIO(traffic.collective.chunk_bytes, "bytes", 0, 16 * k1G,
+               "longest message of rings, trees and chains; 0: a share whole", assumption);
+  MRC_SCENARIO(traffic.collective.ranks_per_host, "ranks", 1, 1'024, "inner group of the hierarchical all-reduce",
+               assumption);
+  MRC_SCENARIO(traffic.collective.window, "messages", 1, 65'536, "messages a rank of a paced all-to-all has under way",
+               assumption);
+  MRC_SCENARIO(traffic.collective.skew, "", 0, 4,
+               "the k-th most popular rank gets 1/k^skew of an all-to-all's bytes; 0: all the same", assumption);
 }
 
 void nic_parameters(Table& t) {

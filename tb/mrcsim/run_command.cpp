@@ -22,6 +22,7 @@
 #include "results/result_json.h"
 #include "results/summary.h"
 #include "simulation.h"
+#include "traffic/expand_collectives.h"
 #include "traffic/load_trace.h"
 #include "traffic/trace_error.h"
 
@@ -64,8 +65,12 @@ LoadedTrace load_traffic(const ScenarioConfig& scenario) {
   LoadedTrace trace = load_scenario_trace({.path = scenario.traffic.trace,
                                            .format = scenario.traffic.format,
                                            .ranks = scenario.traffic.ranks,
+                                           .rows = scenario.traffic.rows,
                                            .strict = false,
                                            .byte_scale = scenario.traffic.byte_scale});
+  CollectiveOptions collective = scenario.traffic.collective;
+  collective.seed = scenario.seed;
+  trace.workload = expand_collectives(std::move(trace.workload), collective);
   check_ranks(trace.workload, scenario.fabric.nics);
   for (const std::string& warning : trace.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
   return trace;

@@ -3,18 +3,23 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "mrcsim/exit_code.h"
 #include "results/output_directory.h"
 #include "traffic/chakra_writer.h"
+#include "traffic/expand_collectives.h"
 #include "traffic/flow_csv.h"
 #include "traffic/load_trace.h"
 #include "traffic/ping_pong.h"
-#include "traffic/ring_all_reduce.h"
+#include "traffic/trace_error.h"
+#include "traffic/trace_limits.h"
+#include "traffic/workload_builder.h"
 
 namespace mrc {
 namespace {
@@ -41,8 +46,32 @@ struct FlowOptions {
   std::string out;
 };
 
+/// One collective over all ranks, written out as messages.
+Workload make_ring(const RingOptions& options) {
+  constexpr const char* place = "ring_all_reduce";
+  if (options.bytes < 1 || options.bytes > kMostMessageBytes)
+    throw TraceError(place, fmt::format("{} bytes; allowed: 1 … {}", options.bytes, kMostMessageBytes));
+  WorkloadBuilder builder;
+  std::vector<std::uint32_t> ranks(options.ranks);
+  std::iota(ranks.begin(), ranks.end(), 0U);
+  Collective all_reduce{CollectiveKind::all_reduce, options.bytes, builder.group(ranks), 0};
+  const std::uint32_t position = builder.collective(all_reduce);
+  for (const std::uint32_t rank : ranks) {
+    WorkNode node;
+    node.kind = WorkKind::collective;
+    node.rank = rank;
+    node.match = position;
+    builder.add(node);
+  }
+  CollectiveOptions how;
+  how.chunk_bytes = options.chunk_bytes;
+  Workload workload = builder.finish(options.ranks);
+  workload.source = place;
+  return expand_collectives(std::move(workload), how);
+}
+
 void generate_ring(const RingOptions& options) {
-  const Workload workload = make_ring_all_reduce(options.ranks, options.bytes, options.chunk_bytes);
+  const Workload workload = make_ring(options);
   write_chakra(workload, options.out);
   fmt::print("{}: {} ranks, {} sends, {} B\n", options.out, workload.ranks, workload.sends(), workload.bytes());
 }
@@ -67,9 +96,13 @@ void generate_flows(const FlowOptions& options) {
   fmt::print("{}: {} flows, {} B\n", options.out, workload.sends(), workload.bytes());
 }
 
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
+}
+
 LoadedTrace load(const TraceRequest& request) {
   LoadedTrace trace = load_trace(request);
-  for (const std::string& warning : trace.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
+  warn(trace.warnings);
   return trace;
 }
 
@@ -108,9 +141,9 @@ void add_generate(CLI::App& trace) {
 CLI::App* add_reader(CLI::App& trace, const char* name, const char* text, TraceRequest& request) {
   CLI::App* command = trace.add_subcommand(name, text);
   command->add_option("TRACE", request.path, "file, folder, or pattern with {rank}")->required();
-  command->add_option("--format", request.format, "auto: by content")
-      ->check(CLI::IsMember({"auto", "chakra", "flow_csv"}));
-  command->add_option("--ranks", request.ranks, "ranks over which a single file's collectives run");
+  command->add_option("--format", request.format, "auto: by content")->check(CLI::IsMember(trace_formats()));
+  command->add_option("--ranks", request.ranks, "ranks of a trace that stands for all; default: as many as it says");
+  command->add_option("--rows", request.rows, "only the first so many flows, connections, layers or nodes");
   command->add_flag("--strict", request.strict, "refuse what would be dropped with a warning");
   return command;
 }
@@ -123,15 +156,14 @@ void add_trace_command(CLI::App& app, int& exit_code) {
   add_generate(*trace);
   auto request = std::make_shared<TraceRequest>();
   add_reader(*trace, "info", "What a trace holds", *request)->callback([request] {
-    // Before loading, which refuses collectives that cannot be played.
-    fmt::print("{}", describe_collectives(*request));
-    std::fflush(stdout);
-    fmt::print("{}", describe(load(*request).workload));
+    const TraceContents contents = count_trace(*request);
+    warn(contents.warnings);
+    fmt::print("{}", describe(*request, contents));
   });
   add_reader(*trace, "check", "Read a trace and say whether it is sound", *request)->callback([request, &exit_code] {
     const LoadedTrace loaded = load(*request);
-    fmt::print("{}: sound, {} ranks, {} sends, {} B\n", request->path, loaded.workload.ranks, loaded.workload.sends(),
-               loaded.workload.bytes());
+    fmt::print("{}: sound, {} ranks, {} sends, {} B, {} collectives\n", request->path, loaded.workload.ranks,
+               loaded.workload.sends(), loaded.workload.bytes(), loaded.workload.collectives.size());
     exit_code = kExitOk;
   });
 }

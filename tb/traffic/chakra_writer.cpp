@@ -33,7 +33,46 @@ void add_communication(pb::Node& node, std::uint64_t bytes, std::uint32_t source
   add_attribute(node, "comm_tag", [&](pb::Attribute& a) { a.set_int32_value(static_cast<std::int32_t>(tag)); });
 }
 
-pb::Node to_message(const WorkNode& work, std::uint64_t id) {
+/// The format's number of a kind.
+std::int64_t number_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 0;
+    case CollectiveKind::reduce:
+      return 1;
+    case CollectiveKind::all_gather:
+      return 2;
+    case CollectiveKind::gather:
+      return 3;
+    case CollectiveKind::scatter:
+      return 4;
+    case CollectiveKind::broadcast:
+      return 5;
+    case CollectiveKind::all_to_all:
+      return 6;
+    case CollectiveKind::reduce_scatter:
+      return 7;
+    case CollectiveKind::barrier:
+      return 9;
+  }
+  return 0;
+}
+
+void add_collective(pb::Node& node, const Workload& workload, const Collective& collective) {
+  add_attribute(node, "is_cpu_op", [](pb::Attribute& a) { a.set_bool_value(false); });
+  add_attribute(node, "comm_type", [&](pb::Attribute& a) { a.set_int64_value(number_of(collective.kind)); });
+  add_attribute(node, "comm_size",
+                [&](pb::Attribute& a) { a.set_int64_value(static_cast<std::int64_t>(collective.bytes)); });
+  const std::vector<std::uint32_t>& ranks = workload.groups[collective.group].ranks;
+  if (collective.root != 0) {
+    add_attribute(node, "root_rank",
+                  [&](pb::Attribute& a) { a.set_int32_value(static_cast<std::int32_t>(ranks[collective.root])); });
+  }
+  if (ranks.size() == workload.ranks) return;
+  add_attribute(node, "pg_name", [&](pb::Attribute& a) { a.set_string_value(std::to_string(collective.group)); });
+}
+
+pb::Node to_message(const Workload& workload, const WorkNode& work, std::uint64_t id) {
   pb::Node node;
   node.set_id(id);
   node.set_duration_micros(work.duration / kPsPerUs);
@@ -51,8 +90,15 @@ pb::Node to_message(const WorkNode& work, std::uint64_t id) {
     case WorkKind::compute:
       node.set_type(pb::COMP_NODE);
       node.set_name(fmt::format("comp_{}", id));
-      add_attribute(node, "is_cpu_op", [](pb::Attribute& a) { a.set_bool_value(false); });
+      add_attribute(node, "is_cpu_op", [&](pb::Attribute& a) { a.set_bool_value(work.stream == kNoStream); });
       break;
+    case WorkKind::collective: {
+      const Collective& collective = workload.collectives[work.match];
+      node.set_type(pb::COMM_COLL_NODE);
+      node.set_name(fmt::format("{}_{}", to_string(collective.kind), id));
+      add_collective(node, workload, collective);
+      break;
+    }
   }
   return node;
 }
@@ -68,7 +114,7 @@ void write_chakra(const Workload& workload, const std::string& pattern) {
   for (std::size_t i = 0; i < workload.nodes.size(); ++i) {
     auto& file = files[workload.nodes[i].rank];
     id_of[i] = file.size();
-    file.push_back(to_message(workload.nodes[i], file.size()));
+    file.push_back(to_message(workload, workload.nodes[i], file.size()));
   }
   for (std::size_t i = 0; i < workload.nodes.size(); ++i) {
     const WorkNode& node = workload.nodes[i];
@@ -82,7 +128,7 @@ void write_chakra(const Workload& workload, const std::string& pattern) {
     receive.rank = node.peer;
     receive.peer = node.rank;
     auto& file = files[node.peer];
-    file.push_back(to_message(receive, file.size()));
+    file.push_back(to_message(workload, receive, file.size()));
   }
   for (std::uint32_t rank = 0; rank < workload.ranks; ++rank) {
     std::ostringstream out;

@@ -61,13 +61,16 @@ EtNode to_node(const pb::Node& message) {
     if (attribute.name() == "comm_src") node.comm_src = value;
     if (attribute.name() == "comm_dst") node.comm_dst = value;
     if (attribute.name() == "comm_tag") node.comm_tag = value;
+    if (attribute.name() == "is_cpu_op") node.on_cpu = attribute.bool_value() || value.value_or(0) != 0;
+    if (attribute.name() == "root_rank") node.comm_root = value;
+    if (attribute.name() == "pg_name" && attribute.has_string_value()) node.group = attribute.string_value();
   }
   return node;
 }
 
 }  // namespace
 
-EtFile read_et_file(const std::string& name) {
+void for_each_et_node(const std::string& name, const std::function<void(EtNode&)>& take) {
   std::ifstream in(name, std::ios::binary);
   if (!in) throw TraceError(name, "cannot be read");
   google::protobuf::io::IstreamInputStream stream(&in);
@@ -77,17 +80,24 @@ EtFile read_et_file(const std::string& name) {
     throw TraceError(name, clean_end ? "is empty; expected a Chakra execution trace"
                                      : "does not begin with a Chakra GlobalMetadata message");
   }
-  EtFile file{name, {}};
+  std::uint64_t nodes = 0;
   pb::Node message;
   while (google::protobuf::util::ParseDelimitedFromZeroCopyStream(&message, &stream, &clean_end)) {
-    file.nodes.push_back(to_node(message));
+    EtNode node = to_node(message);
+    take(node);
+    ++nodes;
     message.Clear();
   }
   if (!clean_end) {
-    throw TraceError(name, fmt::format("is damaged or cut off in node number {}; expected a whole Chakra node",
-                                       file.nodes.size() + 1));
+    throw TraceError(name,
+                     fmt::format("is damaged or cut off in node number {}; expected a whole Chakra node", nodes + 1));
   }
-  if (file.nodes.empty()) throw TraceError(name, "holds no node");
+  if (nodes == 0) throw TraceError(name, "holds no node");
+}
+
+EtFile read_et_file(const std::string& name) {
+  EtFile file{name, {}};
+  for_each_et_node(name, [&](EtNode& node) { file.nodes.push_back(std::move(node)); });
   return file;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct EtNode {
   std::optional<std::int64_t> comm_src;
   std::optional<std::int64_t> comm_dst;
   std::optional<std::int64_t> comm_tag;
+  std::optional<std::int64_t> comm_root;
+  bool on_cpu = false;  ///< is_cpu_op
+  std::string group;    ///< pg_name; empty: all ranks
 };
 
 struct EtFile {
@@ -34,5 +38,8 @@ struct EtFile {
 /// Positions are not filled in. Throws TraceError for a file that is empty, damaged or cut off, with the number of
 /// nodes before the damage.
 EtFile read_et_file(const std::string& name);
+
+/// As read_et_file(), one node at a time.
+void for_each_et_node(const std::string& name, const std::function<void(EtNode&)>& take);
 
 }  // namespace mrc

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "traffic/line_reader.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
 #include "traffic/workload_builder.h"
@@ -50,24 +51,18 @@ class Line {
   std::array<std::string_view, kColumns.size()> fields_;
 };
 
-std::string_view without_return(const std::string& line) {
-  std::string_view text = line;
-  if (text.ends_with('\r')) text.remove_suffix(1);
-  return text;
-}
-
 }  // namespace
 
-Workload read_flow_csv(std::istream& in, const std::string& name) {
-  std::string line;
-  if (!std::getline(in, line) || without_return(line) != kFlowCsvHeader) {
+Workload read_flow_csv(std::istream& in, const std::string& name, const ReadOptions& options) {
+  LineReader lines(in, name);
+  if (!lines.next() || lines.text() != kFlowCsvHeader) {
     throw TraceError(name + ":1", fmt::format("expected the header line {}", kFlowCsvHeader));
   }
-  WorkloadBuilder builder;
+  WorkloadBuilder builder(options.totals);
   std::uint32_t ranks = 0;
-  for (std::uint64_t number = 2; std::getline(in, line); ++number) {
-    const std::string place = fmt::format("{}:{}", name, number);
-    const Line fields(without_return(line), place);
+  while (lines.next()) {
+    if (options.rows != 0 && builder.size() == options.rows) break;
+    const Line fields(lines.text(), lines.place());
     WorkNode node;
     node.kind = WorkKind::send;
     node.earliest = static_cast<TimePs>(fields.get<double>(0, 0.0, static_cast<double>(kMostTraceTimeUs)) * 1e6 + 0.5);
@@ -75,11 +70,13 @@ Workload read_flow_csv(std::istream& in, const std::string& name) {
     node.peer = static_cast<std::uint32_t>(fields.get<std::uint64_t>(2, 0, kMostRank));
     node.bytes = fields.get<std::uint64_t>(3, 1, kMostMessageBytes);
     node.tag = static_cast<std::uint32_t>(fields.get<std::uint64_t>(4, 0, 0xFFFF'FFFF));
-    node.origin = number;
-    if (node.rank == node.peer)
-      throw TraceError(place, fmt::format("src and dst are both {}; a flow needs two ranks", node.rank));
+    node.origin = lines.number();
+    if (node.rank == node.peer) {
+      throw TraceError(lines.place(), fmt::format("src and dst are both {}; a flow needs two ranks", node.rank));
+    }
     ranks = std::max({ranks, node.rank + 1, node.peer + 1});
-    if (builder.size() == kMostWorkNodes) throw TraceError(place, fmt::format("more than {} flows", kMostWorkNodes));
+    if (!builder.counts_only() && builder.size() == kMostWorkNodes)
+      throw TraceError(lines.place(), fmt::format("more than {} flows", kMostWorkNodes));
     builder.add(node);
   }
   if (builder.size() == 0) throw TraceError(name, "holds no flow");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "host/workload.h"
+#include "traffic/read_options.h"
 
 namespace mrc {
 
@@ -14,6 +15,6 @@ inline constexpr std::string_view kFlowCsvHeader = "start_us,src,dst,bytes,tag";
 
 /// Ranges: start_us 0 … 10^12, ranks 0 … 131,071 and different, bytes 1 … 2^40, tag 32 bits.
 /// Throws TraceError with `name`, line and column for anything else.
-Workload read_flow_csv(std::istream& in, const std::string& name);
+Workload read_flow_csv(std::istream& in, const std::string& name, const ReadOptions& options = {});
 
 }  // namespace mrc

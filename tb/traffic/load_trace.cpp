@@ -6,11 +6,17 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "traffic/astra_reader.h"
 #include "traffic/chakra_reader.h"
 #include "traffic/flow_csv.h"
+#include "traffic/goal_reader.h"
+#include "traffic/htsim_reader.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
 
@@ -22,6 +28,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kRank = "{rank}";
 constexpr std::string_view kFlowCsv = "flow_csv";
 constexpr std::string_view kChakra = "chakra";
+constexpr std::string_view kGoal = "goal";
+constexpr std::string_view kAstra = "astra_text";
+constexpr std::string_view kHtsim = "htsim_cm";
 
 /// Files rank 0, 1, … of a pattern, up to the first that does not exist.
 std::vector<std::string> files_of_pattern(const std::string& pattern) {
@@ -80,63 +89,127 @@ std::vector<std::string> files_of(const std::string& path) {
   }
 }
 
+/// The first word behind spaces and comments, and its line.
+std::pair<std::string, std::string> first_word(std::string_view text) {
+  constexpr std::string_view space = " \t\r\n";
+  for (;;) {
+    const std::size_t at = text.find_first_not_of(space);
+    if (at == std::string_view::npos) return {};
+    text.remove_prefix(at);
+    const bool block = text.starts_with("/*");
+    const bool line = text.starts_with('#') || text.starts_with("//");
+    if (!block && !line) break;
+    const std::size_t end = text.find(block ? "*/" : "\n");
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + (block ? 2 : 1));
+  }
+  return {std::string(text.substr(0, text.find_first_of(space))),
+          std::string(text.substr(0, text.find_first_of("\r\n")))};
+}
+
 std::string recognise(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw TraceError(file, "cannot be read");
-  std::string head(512, '\0');
+  std::string head(4096, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(in.gcount()));
   if (head.empty()) throw TraceError(file, "is empty");
+  if (head.starts_with("\x1f\x8b")) throw TraceError(file, "is compressed (gzip); unpack it first");
   const bool text = std::all_of(head.begin(), head.end(),
                                 [](unsigned char c) { return c >= 0x20 || c == '\n' || c == '\r' || c == '\t'; });
-  if (text) return std::string(kFlowCsv);
-  if (looks_like_chakra(file)) return std::string(kChakra);
-  throw TraceError(file, "is no trace that mrcsim knows; known: chakra (MLCommons execution trace), flow_csv");
+  if (text) {
+    const auto [word, line] = first_word(head);
+    if (line.starts_with("start_us,")) return std::string(kFlowCsv);
+    if (word == "num_ranks") return std::string(kGoal);
+    if (word == "Nodes") return std::string(kHtsim);
+    if (word == "DATA" || word == "MODEL" || word.starts_with("HYBRID_")) return std::string(kAstra);
+  }
+  if (!text && looks_like_chakra(file)) return std::string(kChakra);
+  throw TraceError(file,
+                   "is no trace that mrcsim knows; known: chakra (MLCommons execution trace), goal (begins with "
+                   "num_ranks), astra_text (begins with a kind of parallelism), htsim_cm (begins with Nodes), "
+                   "flow_csv (begins with " +
+                       std::string(kFlowCsvHeader) + ")");
 }
 
 std::string format_of(const TraceRequest& request, const std::vector<std::string>& files) {
   if (request.format == "auto") return recognise(files.front());
-  if (request.format == kFlowCsv || request.format == kChakra) return request.format;
+  const auto& names = trace_formats();
+  if (std::find(names.begin(), names.end(), request.format) != names.end()) return request.format;
   throw TraceError(request.path,
-                   fmt::format("format {} is not known; known: auto, {}, {}", request.format, kChakra, kFlowCsv));
+                   fmt::format("format {} is not known; known: {}", request.format, fmt::join(names, ", ")));
+}
+
+Workload read(const TraceRequest& request, const std::vector<std::string>& files, const std::string& format,
+              TraceTotals* totals, Warnings& warnings) {
+  const ReadOptions options{.ranks = request.ranks, .rows = request.rows, .strict = request.strict, .totals = totals};
+  if (format == kChakra) return read_chakra(files, options, warnings);
+  if (files.size() != 1) throw TraceError(request.path, "all ranks stand in one file of this format");
+  const std::string& file = files.front();
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw TraceError(file, "cannot be read");
+  if (format == kAstra) return read_astra(in, file, options, warnings);
+  if (request.ranks != 0) {
+    throw TraceError(file, fmt::format("traffic.ranks = {}, but the file says which ranks it has; it cuts traces that "
+                                       "stand for all ranks (astra_text, one Chakra file)",
+                                       request.ranks));
+  }
+  if (format == kHtsim) return read_htsim(in, file, options);
+  if (format == kFlowCsv) return read_flow_csv(in, file, options);
+  if (request.rows != 0) throw TraceError(file, "traffic.rows does not cut goal: its operations wait for one another");
+  return read_goal(in, file, options, warnings);
 }
 
 void scale_bytes(Workload& workload, double factor) {
   for (WorkNode& node : workload.nodes) {
-    if (node.kind == WorkKind::compute) continue;
+    if (node.kind == WorkKind::compute || node.kind == WorkKind::collective) continue;
     const double bytes = std::round(static_cast<double>(node.bytes) * factor);
     node.bytes = static_cast<std::uint64_t>(std::clamp(bytes, 1.0, static_cast<double>(kMostMessageBytes)));
+  }
+  for (Collective& collective : workload.collectives) {
+    if (collective.kind == CollectiveKind::barrier) continue;
+    const double bytes = std::round(static_cast<double>(collective.bytes) * factor);
+    collective.bytes = static_cast<std::uint64_t>(std::clamp(bytes, 1.0, static_cast<double>(kMostMessageBytes)));
   }
 }
 
 std::string place_of(const Workload& workload, const WorkNode& node) {
-  return workload.format == kFlowCsv ? fmt::format("{}:{}", workload.source, node.origin)
-                                     : fmt::format("{}: rank {}, node {}", workload.source, node.rank, node.origin);
+  return workload.format == kChakra ? fmt::format("{}: rank {}, node {}", workload.source, node.rank, node.origin)
+                                    : fmt::format("{}:{}", workload.source, node.origin);
 }
 
 }  // namespace
 
+const std::vector<std::string>& trace_formats() {
+  static const std::vector<std::string> names{"auto", "chakra", "goal", "astra_text", "htsim_cm", "flow_csv"};
+  return names;
+}
+
 LoadedTrace load_trace(const TraceRequest& request) {
   const std::vector<std::string> files = files_of(request.path);
-  const std::string format = format_of(request, files);
   LoadedTrace trace;
-  if (format == kFlowCsv) {
-    if (files.size() != 1) throw TraceError(request.path, "flows of all ranks stand in one file");
-    std::ifstream in(files.front(), std::ios::binary);
-    if (!in) throw TraceError(files.front(), "cannot be read");
-    trace.workload = read_flow_csv(in, files.front());
-  } else {
-    trace.workload = read_chakra(files, {.ranks = request.ranks, .strict = request.strict}, trace.warnings);
-  }
+  const std::string format = format_of(request, files);
+  trace.workload = read(request, files, format, nullptr, trace.warnings);
   trace.workload.source = request.path;
   trace.workload.format = format;
   if (request.byte_scale != 1.0) scale_bytes(trace.workload, request.byte_scale);
   return trace;
 }
 
+TraceContents count_trace(const TraceRequest& request) {
+  const std::vector<std::string> files = files_of(request.path);
+  TraceContents contents;
+  contents.format = format_of(request, files);
+  const Workload workload = read(request, files, contents.format, &contents.totals, contents.warnings);
+  contents.ranks = workload.ranks;
+  contents.same_on_all_ranks = workload.same_on_all_ranks || (contents.format == kChakra && files.size() == 1 &&
+                                                              contents.totals.sends + contents.totals.receives == 0);
+  return contents;
+}
+
 void check_ranks(const Workload& workload, std::uint32_t nodes) {
   for (const WorkNode& node : workload.nodes) {
-    const bool talks = node.kind != WorkKind::compute;
+    const bool talks = node.kind == WorkKind::send || node.kind == WorkKind::receive;
     if (node.rank < nodes && (!talks || node.peer < nodes)) continue;
     throw TraceError(place_of(workload, node),
                      fmt::format("rank {} is outside the topology: fabric.nics = {}, ranks 0 … {}",
@@ -144,40 +217,30 @@ void check_ranks(const Workload& workload, std::uint32_t nodes) {
   }
 }
 
-std::string describe_collectives(const TraceRequest& request) {
-  const std::vector<std::string> files = files_of(request.path);
-  if (format_of(request, files) != kChakra) return {};
-  const ChakraContents contents = chakra_contents(files);
-  if (contents.collectives.empty()) return {};
-  std::string text = fmt::format("{}: {} nodes, collectives\n", request.path, contents.nodes);
-  for (const auto& [kind, total] : contents.collectives) {
-    text += fmt::format("  {:<20}  x {:<6} {} B\n", kind, total.count, total.bytes);
-  }
-  return text;
-}
-
-std::string describe(const Workload& workload) {
-  std::map<std::uint64_t, std::uint64_t> sizes;
-  std::uint64_t computations = 0;
-  std::uint64_t receives = 0;
-  TimePs busy = 0;
-  for (const WorkNode& node : workload.nodes) {
-    if (node.kind == WorkKind::send) ++sizes[node.bytes];
-    if (node.kind == WorkKind::receive) ++receives;
-    if (node.kind == WorkKind::compute) ++computations;
-    if (node.kind == WorkKind::compute) busy += node.duration;
-  }
+std::string describe(const TraceRequest& request, const TraceContents& contents) {
+  const TraceTotals& t = contents.totals;
+  const char* each = contents.same_on_all_ranks ? " a rank" : "";
   std::string text = fmt::format(
-      "{} ({})\n  ranks         {}\n  nodes         {}\n  sends         {}\n  receives      {}\n  bytes sent    {}\n"
-      "  computations  {}, {} us in all\n  message sizes\n",
-      workload.source, workload.format, workload.ranks, workload.nodes.size(), workload.sends(), receives,
-      workload.bytes(), computations, busy / kPsPerUs);
+      "{} ({})\n  ranks         {}{}\n  nodes         {}{}\n  sends         {}\n  receives      {}\n  bytes sent    "
+      "{}\n"
+      "  collectives   {}{}, {} B\n  computations  {}, {} us in all\n",
+      request.path, contents.format, contents.ranks, contents.same_on_all_ranks ? ", all alike" : "", t.nodes, each,
+      t.sends, t.receives, t.bytes, t.collective_nodes(), each, t.collective_bytes(), t.computations,
+      t.computing_ps / kPsPerUs);
+  if (!t.collectives.empty()) text += "  collectives by kind and size\n";
+  for (const auto& [key, count] : t.collectives)
+    text += fmt::format("    {:<16} {:>14} B  x {}\n", to_string(key.first), key.second, count);
+  if (!t.sizes.empty()) text += "  message sizes\n";
   constexpr std::size_t most = 16;
   std::size_t shown = 0;
-  for (const auto& [bytes, count] : sizes) {
+  for (const auto& [bytes, count] : t.sizes) {
     if (shown++ < most) text += fmt::format("    {:>14} B  x {}\n", bytes, count);
   }
-  if (sizes.size() > most) text += fmt::format("    and {} other sizes\n", sizes.size() - most);
+  if (t.sends_of_other_sizes > 0) {
+    text += fmt::format("    and more than {} other sizes\n", t.sizes.size() - most);
+  } else if (t.sizes.size() > most) {
+    text += fmt::format("    and {} other sizes\n", t.sizes.size() - most);
+  }
   return text;
 }
 

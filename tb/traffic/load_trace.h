@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "host/workload.h"
+#include "traffic/trace_totals.h"
 
 namespace mrc {
 
 struct TraceRequest {
   std::string path;             ///< a file, a folder of name.<rank>.et files, or a pattern with {rank}
-  std::string format = "auto";  ///< auto, chakra, flow_csv
-  std::uint32_t ranks = 0;      ///< see ChakraOptions
-  bool strict = false;
-  double byte_scale = 1.0;  ///< factor on each message's bytes, which stay within 1 … 2^40
+  std::string format = "auto";  ///< one of trace_formats()
+  std::uint32_t ranks = 0;      ///< of a trace that stands for all ranks; 0: as many as it says
+  std::uint64_t rows = 0;       ///< only the first so many flows, connections, layers or nodes; 0: all
+  bool strict = false;          ///< what would be dropped with a warning is an error
+  double byte_scale = 1.0;      ///< factor on each message's bytes, which stay within 1 … 2^40
 };
 
 struct LoadedTrace {
@@ -22,16 +24,29 @@ struct LoadedTrace {
   std::vector<std::string> warnings;
 };
 
+/// What a trace holds, without the work itself.
+struct TraceContents {
+  std::string format;
+  std::uint32_t ranks = 0;
+  bool same_on_all_ranks = false;  ///< the totals are those of one rank
+  TraceTotals totals;
+  std::vector<std::string> warnings;
+};
+
+/// Names of formats: "auto" (by content) and one for each reader.
+const std::vector<std::string>& trace_formats();
+
 /// Throws TraceError with file and place.
 LoadedTrace load_trace(const TraceRequest& request);
+
+/// Reads to the end with memory that does not grow with the file, so what needs the whole trace is not checked: that
+/// sends meet receives, and dependencies. byte_scale does not count. Throws TraceError.
+TraceContents count_trace(const TraceRequest& request);
 
 /// Throws TraceError, naming the first place that uses a rank of `nodes` or more.
 void check_ranks(const Workload& workload, std::uint32_t nodes);
 
-/// The collectives of a Chakra trace as they stand in its files, played or not; empty where there are none.
-std::string describe_collectives(const TraceRequest& request);
-
-/// Ranks, messages, bytes and sizes, as text of a few lines.
-std::string describe(const Workload& workload);
+/// Ranks, messages, collectives, bytes and sizes, as text of a few lines.
+std::string describe(const TraceRequest& request, const TraceContents& contents);
 
 }  // namespace mrc

@@ -15,8 +15,12 @@ void check_node_count(const std::string& place, std::uint64_t nodes) {
 }
 
 std::uint32_t WorkloadBuilder::add(const WorkNode& node) {
-  workload_.nodes.push_back(node);
-  return size() - 1;
+  if (counts_only()) {
+    totals_->add(node, node.kind == WorkKind::collective ? &workload_.collectives[node.match] : nullptr);
+  } else {
+    workload_.nodes.push_back(node);
+  }
+  return static_cast<std::uint32_t>(size() - 1);
 }
 
 void WorkloadBuilder::match(std::uint32_t send, std::uint32_t receive) {
@@ -24,24 +28,22 @@ void WorkloadBuilder::match(std::uint32_t send, std::uint32_t receive) {
   at(receive).match = send;
 }
 
-void WorkloadBuilder::move_ends() {
-  const std::size_t count = edges_.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const Edge edge = edges_[i];
-    if (edge.on_start) continue;
-    const auto [first, last] = ends_.equal_range(edge.dependency);
-    for (auto it = first; it != last; ++it) edges_.push_back({it->second, edge.dependent, false});
-  }
-  ends_.clear();
+std::uint32_t WorkloadBuilder::group(const std::vector<std::uint32_t>& ranks) {
+  const auto [it, added] = groups_.emplace(ranks, static_cast<std::uint32_t>(workload_.groups.size()));
+  if (added) workload_.groups.push_back({ranks});
+  return it->second;
+}
+
+std::uint32_t WorkloadBuilder::collective(const Collective& collective) {
+  workload_.collectives.push_back(collective);
+  return static_cast<std::uint32_t>(workload_.collectives.size() - 1);
 }
 
 Workload WorkloadBuilder::finish(std::uint32_t ranks) {
-  move_ends();
-  for (Edge& edge : edges_) edge.on_start = false;
   std::sort(edges_.begin(), edges_.end());
   edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
   std::uint32_t position = 0;
-  for (std::uint32_t node = 0; node < size(); ++node) {
+  for (std::uint32_t node = 0; node < workload_.nodes.size(); ++node) {
     at(node).first_dependent = position;
     for (; position < edges_.size() && edges_[position].dependency == node; ++position) {
       workload_.dependents.push_back(edges_[position].dependent);
@@ -50,6 +52,7 @@ Workload WorkloadBuilder::finish(std::uint32_t ranks) {
     at(node).dependents = position - at(node).first_dependent;
   }
   edges_.clear();
+  groups_.clear();
   workload_.ranks = ranks;
   return std::move(workload_);
 }

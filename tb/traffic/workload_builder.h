@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "host/workload.h"
+#include "traffic/trace_totals.h"
 
 namespace mrc {
 
@@ -15,33 +16,38 @@ void check_node_count(const std::string& place, std::uint64_t nodes);
 
 class WorkloadBuilder {
  public:
+  /// With `totals` nodes are only counted there: at() and match() must not be used, and depend() does nothing.
+  explicit WorkloadBuilder(TraceTotals* totals = nullptr) : totals_(totals) {}
+
+  bool counts_only() const { return totals_ != nullptr; }
   /// Returns the node's position.
   std::uint32_t add(const WorkNode& node);
   WorkNode& at(std::uint32_t node) { return workload_.nodes[node]; }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(workload_.nodes.size()); }
-  /// `node` waits for `dependency`, a node of the same rank.
-  void depend(std::uint32_t node, std::uint32_t dependency) { edges_.push_back({dependency, node, false}); }
-  /// As depend(), where the dependency's own end counts even if end_later() says that others wait longer.
-  void depend_on_start(std::uint32_t node, std::uint32_t dependency) { edges_.push_back({dependency, node, true}); }
-  /// What depends on `node` waits for `last`: an operation that stands in the node's place ends there.
-  void end_later(std::uint32_t node, std::uint32_t last) { ends_.emplace(node, last); }
+  std::uint64_t size() const { return counts_only() ? totals_->nodes : workload_.nodes.size(); }
+  /// `node` waits for `dependency`.
+  void depend(std::uint32_t node, std::uint32_t dependency) {
+    if (!counts_only()) edges_.push_back({dependency, node});
+  }
   void match(std::uint32_t send, std::uint32_t receive);
+  /// Position of the group of these ranks; one that is there already is used again.
+  std::uint32_t group(const std::vector<std::uint32_t>& ranks);
+  /// Position of the new collective.
+  std::uint32_t collective(const Collective& collective);
 
   /// The workload; the builder is empty afterwards.
   Workload finish(std::uint32_t ranks);
 
  private:
-  Workload workload_;
   struct Edge {
     std::uint32_t dependency;
     std::uint32_t dependent;
-    bool on_start;
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
-  void move_ends();
 
+  TraceTotals* totals_;
+  Workload workload_;
   std::vector<Edge> edges_;
-  std::unordered_multimap<std::uint32_t, std::uint32_t> ends_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> groups_;
 };
 
 }  // namespace mrc

@@ -1,7 +1,9 @@
 // Any bytes are a Chakra trace whose workload keeps the rules, or a TraceError.
 #include "memory_file.h"
 #include "traffic/chakra_reader.h"
+#include "traffic/expand_collectives.h"
 #include "traffic/trace_error.h"
+#include "traffic/trace_totals.h"
 #include "workload_rules.h"
 
 namespace {
@@ -19,12 +21,19 @@ void try_read(Read read) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const mrc::fuzz::MemoryFile file(data, size);
   mrc::looks_like_chakra(file.path());
-  try_read([&] { mrc::chakra_contents({file.path()}); });
+  try_read([&] {
+    std::vector<std::string> warnings;
+    mrc::TraceTotals totals;
+    mrc::read_chakra({file.path()}, {.totals = &totals}, warnings);
+  });
   for (const bool strict : {false, true}) {
     for (const std::uint32_t ranks : {0U, 3U}) {
       try_read([&] {
         std::vector<std::string> warnings;
-        mrc::fuzz::check_workload(mrc::read_chakra({file.path()}, {.ranks = ranks, .strict = strict}, warnings));
+        const mrc::ReadOptions options{.ranks = ranks, .rows = ranks, .strict = strict};
+        const mrc::Workload workload = mrc::read_chakra({file.path()}, options, warnings);
+        mrc::fuzz::check_workload(workload);
+        mrc::fuzz::check_workload(mrc::expand_collectives(workload, {}));
       });
     }
   }

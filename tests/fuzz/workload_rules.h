@@ -16,6 +16,15 @@ inline void check_node(const Workload& workload, std::uint32_t index) {
   require(node.rank < workload.ranks);
   require(std::uint64_t{node.first_dependent} + node.dependents <= workload.dependents.size());
   if (node.kind == WorkKind::compute) return;
+  if (node.kind == WorkKind::collective) {
+    require(node.match < workload.collectives.size());
+    const Collective& collective = workload.collectives[node.match];
+    require(collective.group < workload.groups.size());
+    const auto& ranks = workload.groups[collective.group].ranks;
+    require(collective.root < ranks.size());
+    for (const std::uint32_t rank : ranks) require(rank < workload.ranks);
+    return;
+  }
   require(node.bytes >= 1 && node.peer < workload.ranks && node.peer != node.rank);
   if (node.match == kNoWork) {
     require(node.kind == WorkKind::send);

@@ -5,11 +5,12 @@
 #include <sstream>
 
 #include "chakra.pb.h"
+#include "one_collective.h"
 #include "scratch_folder.h"
 #include "traffic/chakra_reader.h"
 #include "traffic/chakra_writer.h"
+#include "traffic/expand_collectives.h"
 #include "traffic/flow_csv.h"
-#include "traffic/ring_all_reduce.h"
 #include "traffic/trace_error.h"
 
 namespace mrc {
@@ -48,11 +49,11 @@ class Chakra : public ScratchFolder {
     attribute(n, type == pb::COMM_SEND_NODE ? "comm_dst" : "comm_src", peer);
     return n;
   }
-  Workload read(const std::vector<std::string>& files, ChakraOptions options = {}) {
+  Workload read(const std::vector<std::string>& files, ReadOptions options = {}) {
     warnings_.clear();
     return read_chakra(files, options, warnings_);
   }
-  std::string refusal(const std::vector<std::string>& files, ChakraOptions options = {}) {
+  std::string refusal(const std::vector<std::string>& files, ReadOptions options = {}) {
     try {
       read(files, options);
     } catch (const TraceError& error) {
@@ -68,7 +69,7 @@ class Chakra : public ScratchFolder {
 };
 
 TEST_F(Chakra, WhatIsWrittenIsReadAgain) {
-  const Workload made = make_ring_all_reduce(4, 1 << 20, 1 << 16);
+  const Workload made = one_collective(CollectiveKind::all_reduce, 4, 1 << 20, {.chunk_bytes = 1 << 16});
   write_chakra(made, path("ring.{rank}.et"));
   std::vector<std::string> files;
   for (int rank = 0; rank < 4; ++rank) files.push_back(path("ring." + std::to_string(rank) + ".et"));
@@ -282,16 +283,13 @@ TEST_F(Chakra, CollectivesOfOneFileRunOverAsManyRanksAsAsked) {
   attribute(all_reduce, "comm_size", 8'000);
   const std::string file =
       write("one.et", {node(1, pb::COMP_NODE), all_reduce, node(4, pb::COMP_NODE, {3}), node(5, pb::COMM_COLL_NODE)});
-  EXPECT_EQ(refusal({file}), "one.et: holds collectives of one rank; traffic.ranks says over how many ranks they run");
-  const Workload w = read({file}, {.ranks = 4});
-  EXPECT_EQ(w.ranks, 4U);
+  EXPECT_THROW(expand_collectives(read({file}), {}), TraceError) << "over how many ranks?";
+  const Workload one = read({file}, {.ranks = 4});
+  EXPECT_EQ(one.ranks, 4U);
+  EXPECT_TRUE(one.same_on_all_ranks);
+  const Workload w = expand_collectives(one, {});
   EXPECT_EQ(w.sends(), 4U * 2 * 3);
   EXPECT_EQ(w.bytes(), 4U * 6 * 2'000);
-  pb::Node other = node(3, pb::COMM_COLL_NODE);
-  attribute(other, "comm_type", 6);
-  attribute(other, "comm_size", 8);
-  EXPECT_EQ(refusal({write("two.et", {other})}, {.ranks = 2}),
-            "two.et: node 3: not supported yet: collective all-to-all (comm_type 6); supported: all-reduce, broadcast");
   EXPECT_EQ(refusal({write("three.0.et", {all_reduce, node(1, pb::COMP_NODE)}),
                      write("three.1.et", {node(1, pb::COMP_NODE)})}),
             "three.1.et: has 0 collectives, rank 0 has 1");
@@ -299,13 +297,42 @@ TEST_F(Chakra, CollectivesOfOneFileRunOverAsManyRanksAsAsked) {
   attribute(broadcast, "comm_type", 5);
   attribute(broadcast, "comm_size", 8'000);
   EXPECT_EQ(refusal({write("four.0.et", {all_reduce, node(1, pb::COMP_NODE)}), write("four.1.et", {broadcast})}),
-            "four.1.et: node 9: broadcast of 8000 B, rank 0 has all-reduce of 8000 B in its place");
+            "four.1.et: node 9: broadcast of 8000 B, rank 0 has all_reduce of 8000 B in its place");
   pb::Node longer = node(9, pb::COMM_COLL_NODE);
   attribute(longer, "comm_type", 0);
   attribute(longer, "comm_size", 8'001);
   EXPECT_EQ(refusal({write("five.0.et", {all_reduce, node(1, pb::COMP_NODE)}), write("five.1.et", {longer})}),
-            "five.1.et: node 9: all-reduce of 8001 B, rank 0 has all-reduce of 8000 B in its place");
-  EXPECT_EQ(refusal({file}, {.ranks = 131'072}), "one.et: makes 85899214848 nodes of work; allowed: at most 67108864");
+            "five.1.et: node 9: all_reduce of 8001 B, rank 0 has all_reduce of 8000 B in its place");
+  pb::Node unknown = node(3, pb::COMM_COLL_NODE);
+  attribute(unknown, "comm_type", 17);
+  EXPECT_EQ(refusal({write("six.et", {unknown})}), "six.et: node 3: comm_type is 17; allowed: an integer 0 … 9");
+  EXPECT_EQ(
+      refusal({write("seven.et", {communication(5, pb::COMM_SEND_NODE, 100, 1)})}, {.ranks = 4}),
+      "seven.et: traffic.ranks = 4, but the file sends to or receives from other ranks, so it is that of one rank");
+}
+
+TEST_F(Chakra, GroupsAreThoseOfANameAndRowsCutTheFile) {
+  const auto of_group = [&](std::uint64_t id, const char* name) {
+    pb::Node n = node(id, pb::COMM_COLL_NODE);
+    attribute(n, "comm_type", 6);
+    attribute(n, "comm_size", 3'000);
+    pb::Attribute* a = n.add_attr();
+    a->set_name("pg_name");
+    a->set_string_value(name);
+    return n;
+  };
+  const Workload w =
+      read({write("g.0.et", {of_group(1, "even"), of_group(2, "even")}), write("g.1.et", {of_group(1, "odd")}),
+            write("g.2.et", {of_group(1, "even"), of_group(2, "even")}), write("g.3.et", {of_group(1, "odd")})});
+  ASSERT_EQ(w.collectives.size(), 3U);
+  EXPECT_EQ(w.groups[w.collectives[0].group].ranks, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(w.groups[w.collectives[2].group].ranks, (std::vector<std::uint32_t>{1, 3}));
+  const std::string chain =
+      write("chain.et", {node(7, pb::COMP_NODE, {8}), node(8, pb::COMP_NODE), node(9, pb::COMP_NODE, {7})});
+  const Workload cut = read({chain}, {.rows = 2});
+  ASSERT_EQ(cut.nodes.size(), 2U);
+  EXPECT_EQ(cut.nodes[0].origin, 8U) << "what others wait for comes first";
+  EXPECT_EQ(cut.nodes[0].dependents, 1U);
 }
 
 }  // namespace

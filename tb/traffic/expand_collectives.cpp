@@ -1,0 +1,209 @@
+#include "traffic/expand_collectives.h"
+
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "traffic/trace_error.h"
+#include "traffic/trace_limits.h"
+#include "traffic/workload_builder.h"
+
+namespace mrc {
+namespace {
+
+/// Rank `rank`'s group of the kind of rank 0's `group`.
+std::vector<std::uint32_t> group_of(const RankGroup& group, std::uint32_t rank) {
+  const auto size = static_cast<std::uint32_t>(group.ranks.size());
+  const std::uint32_t stride = size > 1 ? group.ranks[1] - group.ranks[0] : 1;
+  const std::uint32_t first = rank - rank / stride % size * stride;
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t i = 0; i < size; ++i) ranks.push_back(first + i * stride);
+  return ranks;
+}
+
+bool waits_across_ranks(const Workload& workload) {
+  for (const WorkNode& node : workload.nodes) {
+    for (std::uint32_t d = 0; d < node.dependents; ++d) {
+      if (workload.nodes[workload.dependents[node.first_dependent + d]].rank != node.rank) return true;
+    }
+  }
+  return false;
+}
+
+class Expander {
+ public:
+  Expander(const Workload& in, const CollectiveOptions& options) : in_(in), options_(options) {}
+
+  Workload run() {
+    for (const WorkNode& node : in_.nodes) add_node(node);
+    for (std::uint32_t c = 0; c < in_.collectives.size(); ++c) expand(c);
+    for (std::uint32_t i = 0; i < in_.nodes.size(); ++i) add_edges(i);
+    Workload out = builder_.finish(in_.ranks);
+    out.source = in_.source;
+    out.format = in_.format;
+    out.groups = in_.groups;
+    out.collectives = in_.collectives;
+    out.spans = std::move(spans_);
+    return out;
+  }
+
+ private:
+  void add_node(WorkNode node) {
+    node.first_dependent = node.dependents = node.dependencies = 0;
+    if (node.kind == WorkKind::collective) {
+      members_[node.match].push_back(static_cast<std::uint32_t>(builder_.size()));
+      node.kind = WorkKind::compute;
+      node.match = kNoWork;
+      node.bytes = 0;
+    }
+    ends_.push_back(builder_.add(node));
+  }
+  const CollectiveSchedule& schedule(const Collective& collective) {
+    const auto size = static_cast<std::uint32_t>(in_.groups[collective.group].ranks.size());
+    const auto key = std::make_tuple(collective.kind, collective.bytes, size, collective.root);
+    const auto it = schedules_.find(key);
+    if (it != schedules_.end()) return it->second;
+    try {
+      return schedules_.emplace(key, make_schedule(collective.kind, collective.bytes, size, collective.root, options_))
+          .first->second;
+    } catch (const std::invalid_argument& error) {
+      throw TraceError(in_.source, error.what());
+    }
+  }
+  void expand(std::uint32_t number) {
+    const Collective& collective = in_.collectives[number];
+    const std::vector<std::uint32_t>& ranks = in_.groups[collective.group].ranks;
+    std::map<std::uint32_t, std::uint32_t> node_of_rank;
+    for (const std::uint32_t node : members_[number]) node_of_rank[builder_.at(node).rank] = node;
+    const CollectiveSchedule& plan = schedule(collective);
+    check_node_count(in_.source, builder_.size() + 2 * plan.transfers.size() + ranks.size());
+    std::vector<std::uint32_t> start(ranks.size());
+    std::vector<std::uint32_t> end(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      start[i] = node_of_rank.at(ranks[i]);
+      end[i] = builder_.add(builder_.at(start[i]));
+      builder_.depend(end[i], start[i]);
+      ends_[start[i]] = end[i];
+      spans_.push_back({number, start[i], end[i]});
+    }
+    add_transfers(plan, number, ranks, start, end);
+  }
+  void add_transfers(const CollectiveSchedule& plan, std::uint32_t number, const std::vector<std::uint32_t>& ranks,
+                     const std::vector<std::uint32_t>& start, const std::vector<std::uint32_t>& end) {
+    const auto first = static_cast<std::uint32_t>(builder_.size());
+    for (const Transfer& transfer : plan.transfers) {
+      WorkNode work;
+      work.origin = builder_.at(start[transfer.source]).origin;
+      work.kind = WorkKind::send;
+      work.rank = ranks[transfer.source];
+      work.peer = ranks[transfer.destination];
+      work.bytes = message_bytes(transfer);
+      work.tag = number;
+      const std::uint32_t send = builder_.add(work);
+      work.origin = builder_.at(start[transfer.destination]).origin;
+      work.kind = WorkKind::receive;
+      std::swap(work.rank, work.peer);
+      const std::uint32_t receive = builder_.add(work);
+      builder_.match(send, receive);
+      builder_.depend(send, start[transfer.source]);
+      builder_.depend(receive, start[transfer.destination]);
+      builder_.depend(end[transfer.source], send);
+      builder_.depend(end[transfer.destination], receive);
+    }
+    for (std::uint32_t i = 0; i < plan.transfers.size(); ++i) {
+      const Transfer& transfer = plan.transfers[i];
+      for (std::uint32_t d = 0; d < transfer.dependents; ++d) {
+        const std::uint32_t next = plan.dependents[transfer.first_dependent + d];
+        builder_.depend(first + 2 * next, first + 2 * i + (plan.transfers[next].paced ? 0 : 1));
+      }
+    }
+  }
+  void add_edges(std::uint32_t index) {
+    const WorkNode& node = in_.nodes[index];
+    for (std::uint32_t d = 0; d < node.dependents; ++d) {
+      const std::uint32_t dependent = in_.dependents[node.first_dependent + d];
+      std::uint32_t before = ends_[index];
+      if (in_.nodes[dependent].rank != node.rank) before = tell(before, node.rank, in_.nodes[dependent].rank);
+      builder_.depend(dependent, before);
+    }
+  }
+  /// A message by which `to` learns that `node` of `from` is done; returns its receive.
+  std::uint32_t tell(std::uint32_t node, std::uint32_t from, std::uint32_t to) {
+    check_node_count(in_.source, builder_.size() + 2);
+    WorkNode work;
+    work.origin = builder_.at(node).origin;
+    work.kind = WorkKind::send;
+    work.rank = from;
+    work.peer = to;
+    work.bytes = 1;
+    const std::uint32_t send = builder_.add(work);
+    work.kind = WorkKind::receive;
+    std::swap(work.rank, work.peer);
+    const std::uint32_t receive = builder_.add(work);
+    builder_.match(send, receive);
+    builder_.depend(send, node);
+    return receive;
+  }
+
+  const Workload& in_;
+  const CollectiveOptions& options_;
+  WorkloadBuilder builder_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> members_;  ///< nodes of a collective
+  std::vector<std::uint32_t> ends_;                              ///< of each node of the trace
+  std::vector<CollectiveSpan> spans_;
+  std::map<std::tuple<CollectiveKind, std::uint64_t, std::uint32_t, std::uint32_t>, CollectiveSchedule> schedules_;
+};
+
+}  // namespace
+
+Workload replicate(Workload in) {
+  if (!in.same_on_all_ranks) return in;
+  check_node_count(in.source, std::uint64_t{in.ranks} * in.nodes.size());
+  WorkloadBuilder builder;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> collective_of;  // of rank 0, first member → there
+  for (std::uint32_t rank = 0; rank < in.ranks; ++rank) {
+    for (WorkNode node : in.nodes) {
+      node.rank = rank;
+      node.first_dependent = node.dependents = node.dependencies = 0;
+      if (node.kind == WorkKind::collective) {
+        Collective collective = in.collectives[node.match];
+        const std::vector<std::uint32_t> ranks = group_of(in.groups[collective.group], rank);
+        if (ranks.back() >= in.ranks) {
+          throw TraceError(in.source, fmt::format("{} ranks do not fill groups of {}", in.ranks, ranks.size()));
+        }
+        const auto [it, added] = collective_of.emplace(std::make_pair(node.match, ranks.front()), 0U);
+        if (added) {
+          collective.group = builder.group(ranks);
+          it->second = builder.collective(collective);
+        }
+        node.match = it->second;
+      }
+      builder.add(node);
+    }
+  }
+  const auto each = static_cast<std::uint32_t>(in.nodes.size());
+  for (std::uint32_t rank = 0; rank < in.ranks; ++rank) {
+    for (std::uint32_t i = 0; i < each; ++i) {
+      for (std::uint32_t d = 0; d < in.nodes[i].dependents; ++d)
+        builder.depend(rank * each + in.dependents[in.nodes[i].first_dependent + d], rank * each + i);
+    }
+  }
+  Workload out = builder.finish(in.ranks);
+  out.source = std::move(in.source);
+  out.format = std::move(in.format);
+  return out;
+}
+
+Workload expand_collectives(Workload workload, const CollectiveOptions& options) {
+  if (workload.ranks < 2 && !workload.collectives.empty()) {
+    throw TraceError(workload.source, "holds collectives of one rank; traffic.ranks says over how many ranks they run");
+  }
+  workload = replicate(std::move(workload));
+  if (workload.collectives.empty() && !waits_across_ranks(workload)) return workload;
+  return Expander(workload, options).run();
+}
+
+}  // namespace mrc

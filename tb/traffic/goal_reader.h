@@ -1,0 +1,16 @@
+// GOAL text (LogGOPSim, ATLAHS): a block of operations a rank, which wait for one another by label.
+#pragma once
+
+#include <istream>
+#include <string>
+
+#include "host/workload.h"
+#include "traffic/read_options.h"
+
+namespace mrc {
+
+/// `calc` is in ns; computations of one `cpu` run one after another. A message of 0 bytes is played as one of 1 byte
+/// and told in `warnings`. Throws TraceError with `name` and line.
+Workload read_goal(std::istream& in, const std::string& name, const ReadOptions& options, Warnings& warnings);
+
+}  // namespace mrc
