@@ -167,6 +167,7 @@ void Simulation::build_qps() {
     if (work.kind != WorkKind::send) continue;
     const NodeId from = placement_.node_of_rank[work.rank];
     const NodeId to = placement_.node_of_rank[work.peer];
+    if (from == to) continue;  // between ranks of one node: no NIC's business
     std::uint64_t& longest = longest_sends_[{from, to}];
     longest = std::max(longest, work.bytes);
     auto& directions = pairs[{std::min(from, to), std::max(from, to)}];
@@ -430,7 +431,7 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
   const NicCounters& counters = node.context.counters;
   result.messages.completed += host.messages_completed;
   result.messages.failed += host.messages_failed;
-  result.bytes.delivered += host.acknowledged_bytes;
+  result.bytes.delivered += host.acknowledged_bytes + host.local_bytes;
   result.bytes.corrupted += host.corrupted_bytes;
   result.packets.sent += counters.data_packets;
   result.packets.control += counters.control_packets;
@@ -543,6 +544,7 @@ void Simulation::collect_one_way(RunResult& result) const {
   for (std::uint32_t i = 0; i < workload_.nodes.size(); ++i) {
     const WorkNode& send = workload_.nodes[i];
     if (send.kind != WorkKind::send || send.match == kNoWork) continue;
+    if (placement_.node_of_rank[send.rank] == placement_.node_of_rank[send.peer]) continue;
     const WorkPlayer& sender = nodes_[placement_.node_of_rank[send.rank]]->player();
     const WorkPlayer& receiver = nodes_[placement_.node_of_rank[send.peer]]->player();
     const TimePs known = receiver.known_at(send.match);
@@ -587,6 +589,14 @@ void Simulation::collect_accounts(RunResult& result) const {
   result.accounts.push_back(std::move(fabric));
 }
 
+void Simulation::collect_job(RunResult& result) const {
+  std::vector<WorkTimes> times;
+  times.reserve(workload_.nodes.size());
+  for (std::uint32_t i = 0; i < workload_.nodes.size(); ++i)
+    times.push_back(nodes_[placement_.node_of_rank[workload_.nodes[i].rank]]->player().times(i));
+  result.job = make_job_result(workload_, times, scenario_.traffic.collective);
+}
+
 RunResult Simulation::collect(RunStatus status, std::vector<std::string> details) {
   if (capture_) capture_->close();
   RunResult result;
@@ -615,6 +625,7 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
   }
   collect_one_way(result);
   collect_accounts(result);
+  collect_job(result);
   result.latency_terms = latency_terms(scenario_, kSmallWriteBytes);
   collect_fabric(result);
   result.cost.box_steps += fabric_->network().events();

@@ -82,6 +82,7 @@ class Simulation {
   void collect_one_way(RunResult& result) const;
   void collect_fabric(RunResult& result) const;
   void collect_accounts(RunResult& result) const;
+  void collect_job(RunResult& result) const;
   RunResult collect(RunStatus status, std::vector<std::string> details);
   void collect_node(RunResult& result, const Node& node, TimePs end) const;
   /// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.

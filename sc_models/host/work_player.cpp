@@ -27,7 +27,7 @@ WorkPlacement::WorkPlacement(const Workload& work, const std::vector<NodeId>& no
 }
 
 WorkPlayer::WorkPlayer(NicContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement)
-    : nic_(nic), device_(device), memory_(memory), placement_(placement) {
+    : nic_(nic), device_(device), memory_(memory), placement_(placement), accelerator_(nic.scenario.accelerator) {
   for (const std::uint32_t i : placement.of_node[nic.node]) {
     states_.push_back({.waits_for = workload().nodes[i].dependencies});
   }
@@ -50,15 +50,22 @@ void WorkPlayer::begin(TimePs now, std::uint32_t index) {
   const WorkNode& node = workload().nodes[index];
   NodeState& node_state = state(index);
   node_state.started = true;
+  node_state.started_at = now;
   switch (node.kind) {
     case WorkKind::collective:  // expanded before it comes here
     case WorkKind::compute:
-      alarms_.push({now + node.duration, index, false});
+      alarms_.push({accelerator_.compute(now, node), index, false});
       return;
     case WorkKind::receive:
       if (node_state.arrived) finish_receive(now, index);
       return;
     case WorkKind::send: {
+      if (placement_.node_of_rank[node.peer] == nic_.node) {
+        ++statistics_.messages_started;
+        node_state.posted_at = now;
+        alarms_.push({accelerator_.local_message(now, node.bytes), index, false});
+        return;
+      }
       const auto channel = channel_of_peer_.at(placement_.node_of_rank[node.peer]);
       if (channels_[channel].pending.empty()) ++pending_channels_;
       channels_[channel].pending.push(index);
@@ -78,8 +85,24 @@ void WorkPlayer::finish_receive(TimePs now, std::uint32_t index) {
   }
 }
 
+/// The message was one between two ranks of this node.
+void WorkPlayer::finish_local_send(TimePs now, std::uint32_t index) {
+  const WorkNode& node = workload().nodes[index];
+  ++statistics_.messages_completed;
+  statistics_.local_bytes += node.bytes;
+  progress_ += node.bytes;
+  if (node.match != kNoWork) {
+    NodeState& receive = state(node.match);
+    receive.arrived = true;
+    receive.known_at = now;
+    if (receive.started) finish(now, node.match);
+  }
+  finish(now, index);
+}
+
 void WorkPlayer::finish(TimePs now, std::uint32_t index) {
   state(index).done = true;
+  state(index).done_at = now;
   --nodes_left_;
   statistics_.last_completion = std::max(statistics_.last_completion, now);
   if (nodes_left_ == 0) device_.work_done(now);
@@ -101,6 +124,8 @@ void WorkPlayer::fire_alarms(TimePs now) {
     alarms_.pop();
     if (alarm.start) {
       begin(now, alarm.node);
+    } else if (workload().nodes[alarm.node].kind == WorkKind::send) {
+      finish_local_send(now, alarm.node);
     } else {
       finish(now, alarm.node);
     }

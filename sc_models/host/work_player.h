@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "host/accelerator.h"
 #include "host/host_memory.h"
+#include "host/job_result.h"
 #include "host/workload.h"
 #include "mrc/ring.h"
 #include "nic/control/completion.h"
@@ -38,6 +40,7 @@ struct HostStatistics {
   TimePs first_doorbell = kNever;
   TimePs last_completion = 0;
   std::uint64_t acknowledged_bytes = 0;
+  std::uint64_t local_bytes = 0;  ///< of messages between ranks of this node
   std::uint64_t received_bytes = 0;
   std::uint64_t messages_started = 0;
   std::uint64_t messages_completed = 0;
@@ -91,6 +94,11 @@ class WorkPlayer {
   const HostStatistics& statistics() const { return statistics_; }
   /// When a send of this host was posted; precondition: it was.
   TimePs posted_at(std::uint32_t node) const { return states_[placement_.local[node]].posted_at; }
+  /// Of a node of work of this host.
+  WorkTimes times(std::uint32_t node) const {
+    const NodeState& node_state = states_[placement_.local[node]];
+    return {node_state.started_at, node_state.done_at};
+  }
   /// When software of this host could act on a receive, kNever while it cannot.
   TimePs known_at(std::uint32_t node) const {
     const NodeState& node_state = states_[placement_.local[node]];
@@ -114,6 +122,8 @@ class WorkPlayer {
     std::uint32_t waits_for = 0;
     std::uint32_t chunks_left = 0;
     TimePs posted_at = 0;
+    TimePs started_at = kNever;
+    TimePs done_at = kNever;
     TimePs known_at = 0;   ///< receive: software acts on the message from here on
     bool arrived = false;  ///< a receive whose message is there before it was asked for
     bool started = false;
@@ -136,6 +146,7 @@ class WorkPlayer {
   void finish_receive(TimePs now, std::uint32_t node);
   void finish(TimePs now, std::uint32_t node);
   void release_dependents(TimePs now, std::uint32_t node);
+  void finish_local_send(TimePs now, std::uint32_t node);
   void fire_alarms(TimePs now);
   void post_all(TimePs now);
   bool post_next(TimePs now, Channel& channel, std::uint32_t channel_index);
@@ -148,6 +159,7 @@ class WorkPlayer {
   WorkDevice& device_;
   HostMemory& memory_;
   const WorkPlacement& placement_;
+  Accelerator accelerator_;
   std::vector<NodeState> states_;
   std::vector<Channel> channels_;
   std::vector<std::uint64_t> listed_;  ///< a bit a channel: it may have something to post and room for it

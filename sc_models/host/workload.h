@@ -80,6 +80,7 @@ struct Workload {
   /// All ranks do what the nodes of rank 0 do, and only those are there: no sends or receives. A group holds its
   /// members 0, s, 2s, … (n - 1)s; rank r's group of that kind is r + (i - (r / s) % n) s for i = 0 … n - 1.
   bool same_on_all_ranks = false;
+  std::uint32_t job_ranks = 0;            ///< results of the job speak of the first so many ranks; 0: of all
   std::vector<WorkNode> nodes;
   std::vector<std::uint32_t> dependents;  ///< nodes that wait for a node, one after another
   std::vector<RankGroup> groups;

@@ -55,12 +55,14 @@ struct TrafficConfig {
   std::string trace;            ///< path, or path pattern with {rank}
   std::string format = "auto";  ///< auto, chakra, goal, astra_text, htsim_cm, flow_csv
   std::string placement = "linear";
+  std::uint32_t ranks_per_nic = 1;
   std::uint64_t buffer_bytes = 16ULL << 20;  ///< registered a side and peer
   std::uint32_t outstanding_messages = 16;   ///< posted and not completed, a peer
   std::uint32_t qps_per_peer = 1;
   std::uint64_t offset_bytes = 0;  ///< added to the 4 KiB aligned buffer addresses
   std::uint32_t ranks = 0;         ///< 0 = as many as the trace has
   std::uint64_t rows = 0;          ///< 0 = all
+  std::string background;          ///< trace that is played beside; empty: none
   double byte_scale = 1.0;
   CollectiveOptions collective;  ///< its seed is that of the scenario
 };
@@ -209,6 +211,14 @@ struct NodeConfig {
   HostConfig host;
 };
 
+/// The accelerators behind the NICs.
+struct AcceleratorConfig {
+  double kernel_launch_ns = 1000;      ///< of a kernel whose stream is idle
+  double collective_launch_ns = 2000;  ///< until the first message is posted
+  double scale_up_gbps = 3600;         ///< of messages between ranks of one node
+  double scale_up_latency_ns = 1000;
+};
+
 struct FabricConfig {
   std::uint32_t nics = 2;
   std::uint32_t nics_per_t0 = 256;
@@ -263,6 +273,7 @@ struct ScenarioConfig {
   ProtocolConfig protocol;
   CongestionConfig cc;
   FabricConfig fabric;
+  AcceleratorConfig accelerator;
   NodeConfig node_default;
   std::map<NodeId, NodeConfig> node_override;  ///< whole configuration of the nodes that differ
   std::vector<FaultConfig> faults;

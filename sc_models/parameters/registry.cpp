@@ -233,8 +233,9 @@ constexpr double k1G = 1 << 30;
 
 void run_parameters(Table& t) {
   MRC_SCENARIO(seed, "", 0, 9.2e18, "key of every random draw; the same seed gives the same run", assumption);
-  MRC_SCENARIO(transport, "", 0, 0, "transport of all nodes", spec);
-  t.only({"mrc"});
+  MRC_SCENARIO(transport, "", 0, 0,
+               "transport of all nodes; ideal: serialization and a fixed latency only, the bound to compare with", spec);
+  t.only({"mrc", "ideal"});
   MRC_SCENARIO(run.max_time_us, "us", 1, 1e9, "simulated time after which the run ends as partial", assumption);
   MRC_SCENARIO(run.stall_us, "us", 10, 1e9,
                "simulated time without any message's progress that ends the run as stalled", assumption);
@@ -250,8 +251,12 @@ void traffic_parameters(Table& t) {
                assumption);
   MRC_SCENARIO(traffic.format, "", 0, 0, "format of the trace; auto: recognised by content", assumption);
   t.only({"auto", "chakra", "goal", "astra_text", "htsim_cm", "flow_csv"});
-  MRC_SCENARIO(traffic.placement, "", 0, 0, "linear: rank i sits on nic<i>", assumption);
-  t.only({"linear"});
+  MRC_SCENARIO(traffic.placement, "", 0, 0,
+               "linear: rank i sits on nic<i / ranks_per_nic>; rails: the i-th ranks of all hosts sit on neighbouring NICs; "
+               "or a list of each rank's NIC, as \"3,0,2,1\"",
+               assumption);
+  MRC_SCENARIO(traffic.ranks_per_nic, "ranks", 1, 64, "ranks behind a NIC; they exchange data by the scale-up fabric",
+               assumption);
   MRC_SCENARIO(traffic.buffer_bytes, "bytes", 65'536, 16 * k1M, "registered memory a side and peer, reused by messages",
                assumption);
   MRC_SCENARIO(traffic.outstanding_messages, "messages", 1, 65'536, "work requests posted and not completed, a peer",
@@ -263,6 +268,10 @@ void traffic_parameters(Table& t) {
                assumption);
   MRC_SCENARIO(traffic.rows, "rows", 0, 1e9,
                "only the first so many flows, connections, layers, or nodes of one Chakra file; 0: all", assumption);
+  MRC_SCENARIO(traffic.background, "", 0, 0,
+               "traces played beside the job on ranks of their own from the start, separated by commas; their ranks sit "
+               "behind the job's, or on its NICs where a name ends in @0",
+               assumption);
   MRC_SCENARIO(traffic.byte_scale, "", 1e-6, 1e6, "factor on the bytes of each message and collective", assumption);
   MRC_SCENARIO(traffic.collective.all_reduce, "", 0, 0, "algorithm of all-reduces", assumption);
   MRC_SCENARIO(traffic.collective.all_to_all, "", 0, 0,
@@ -276,6 +285,15 @@ void traffic_parameters(Table& t) {
                assumption);
   MRC_SCENARIO(traffic.collective.skew, "", 0, 4,
                "the k-th most popular rank gets 1/k^skew of an all-to-all's bytes; 0: all the same", assumption);
+}
+
+void accelerator_parameters(Table& t) {
+  MRC_SCENARIO(accelerator.kernel_launch_ns, "ns", 0, 1e6, "launch of a kernel whose stream is idle", assumption);
+  MRC_SCENARIO(accelerator.collective_launch_ns, "ns", 0, 1e6,
+               "from a collective's turn until its first message is posted", assumption);
+  MRC_SCENARIO(accelerator.scale_up_gbps, "Gb/s", 1, 1e6, "rate of a message between two ranks of one NIC", assumption);
+  MRC_SCENARIO(accelerator.scale_up_latency_ns, "ns", 1, 1e6, "latency of a message between two ranks of one NIC",
+               assumption);
 }
 
 void nic_parameters(Table& t) {
@@ -585,6 +603,7 @@ std::vector<Parameter> make_parameters() {
   Table t;
   run_parameters(t);
   traffic_parameters(t);
+  accelerator_parameters(t);
   nic_parameters(t);
   pcie_parameters(t);
   host_parameters(t);

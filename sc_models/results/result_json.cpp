@@ -125,6 +125,31 @@ Json rtl_json(const RunResult& r) {
   return rows;
 }
 
+Json job_json(const JobResult& job) {
+  const auto pair = [](const JobResult::MeanAndMax& m) { return Json({{"mean", m.mean}, {"max", m.max}}); };
+  Json rows = Json::array();
+  for (const JobResult::CollectiveRow& row : job.collectives) {
+    rows.push_back({{"kind", row.kind},
+                    {"algorithm", row.algorithm},
+                    {"ranks", row.ranks},
+                    {"bytes", row.bytes},
+                    {"count", row.count},
+                    {"time_us", pair(row.time_us)},
+                    {"start_skew_us", row.start_skew_us},
+                    {"algorithm_bandwidth_gbps", row.algorithm_bandwidth_gbps},
+                    {"bus_bandwidth_gbps", row.bus_bandwidth_gbps}});
+  }
+  return {{"ranks", job.ranks},
+          {"ranks_played", job.ranks_played},
+          {"step_time_us", job.step_time_us},
+          {"compute_us", pair(job.compute_us)},
+          {"communication_us", pair(job.communication_us)},
+          {"exposed_communication_us", pair(job.exposed_communication_us)},
+          {"straggler", {{"rank", job.straggler_rank}, {"behind_us", job.straggler_behind_us}}},
+          {"collectives", std::move(rows)},
+          {"cut", job.cut}};
+}
+
 }  // namespace
 
 std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
@@ -160,6 +185,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                   {"duplicate", p.duplicate}, {"trimmed", p.trimmed},
                   {"dropped", p.dropped},     {"corrupted", p.corrupted},
                   {"ce_marked", p.ce_marked}};
+  j["job"] = job_json(r.job);
   j["nodes"] = Json::array();
   for (const NodeResult& n : r.nodes)
     j["nodes"].push_back({{"node", n.node}, {"tx_gbps", n.tx_gbps}, {"rx_gbps", n.rx_gbps}});

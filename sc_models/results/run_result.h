@@ -107,6 +107,36 @@ struct LatencyTerm {
   std::string from;    ///< the parameters it follows from
 };
 
+/// What the job's ranks saw.
+struct JobResult {
+  struct MeanAndMax {
+    double mean = 0;
+    double max = 0;
+  };
+  /// Collectives of one kind, size and number of ranks.
+  struct CollectiveRow {
+    std::string kind;
+    std::string algorithm;
+    std::uint32_t ranks = 0;
+    std::uint64_t bytes = 0;  ///< as the NCCL tests count them
+    std::uint64_t count = 0;
+    MeanAndMax time_us;        ///< from the last rank's start to the last rank's end
+    double start_skew_us = 0;  ///< longest time between the first rank's start and the last one's
+    double algorithm_bandwidth_gbps = 0;
+    double bus_bandwidth_gbps = 0;
+  };
+  std::uint32_t ranks = 0;
+  std::uint32_t ranks_played = 0;  ///< 1 where one rank stands for all
+  double step_time_us = 0;
+  MeanAndMax compute_us;                ///< over ranks: time with a computation of an accelerator's stream under way
+  MeanAndMax communication_us;          ///< with a message or collective under way
+  MeanAndMax exposed_communication_us;  ///< with communication and no computation under way
+  std::uint32_t straggler_rank = 0;
+  double straggler_behind_us = 0;  ///< its end after the median rank's
+  std::vector<CollectiveRow> collectives;
+  std::vector<std::string> cut;  ///< what made the trace smaller, as "traffic.ranks = 8"
+};
+
 struct RunResult {
   std::string scenario;
   std::uint64_t seed = 0;
@@ -157,6 +187,7 @@ struct RunResult {
     std::uint64_t corrupted = 0;
     std::uint64_t ce_marked = 0;
   } packets;
+  JobResult job;
   std::string node_under_test;
   std::vector<NodeResult> nodes;
   std::vector<AccountResult> accounts;

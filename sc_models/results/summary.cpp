@@ -59,6 +59,28 @@ void write_limits(Writer& out, const RunResult& r) {
   }
 }
 
+void write_job(Writer& out, const JobResult& job) {
+  if (job.ranks == 0) return;
+  for (const std::string& cut : job.cut) out.line("cut", "{}", cut);
+  out.line("job", "{} ranks{}: step {:.2f} us, computing {:.2f}, exposed communication {:.2f} (mean), {:.2f} (max)",
+           job.ranks, job.ranks_played < job.ranks ? " (one played for all, which are alike)" : "", job.step_time_us,
+           job.compute_us.mean, job.exposed_communication_us.mean, job.exposed_communication_us.max);
+  if (job.ranks_played > 1) {
+    out.line("", "last: rank {}, {:.2f} us after the median rank", job.straggler_rank, job.straggler_behind_us);
+  }
+  if (job.collectives.empty()) return;
+  constexpr double gigabytes = 1.0 / 8.0;
+  constexpr std::size_t most = 16;
+  out.raw("  collectives                        ranks          bytes  count    mean us  algbw GB/s  busbw GB/s");
+  for (std::size_t i = 0; i < std::min(most, job.collectives.size()); ++i) {
+    const JobResult::CollectiveRow& row = job.collectives[i];
+    out.raw(fmt::format("    {:<30} {:>5} {:>14} {:>6} {:>10.2f} {:>11.2f} {:>11.2f}", row.kind + ", " + row.algorithm,
+                        row.ranks, grouped(row.bytes), row.count, row.time_us.mean,
+                        row.algorithm_bandwidth_gbps * gigabytes, row.bus_bandwidth_gbps * gigabytes));
+  }
+  if (job.collectives.size() > most) out.raw(fmt::format("    and {} other sizes", job.collectives.size() - most));
+}
+
 void write_buffers(Writer& out, const RunResult& r) {
   constexpr std::size_t most = 6;
   std::vector<const BufferResult*> rows;
@@ -114,6 +136,7 @@ std::string summary(const RunResult& r, bool colour) {
   out.line("", "{} dropped, {} trimmed, {} corrupted, {} duplicate, {} CE-marked", grouped(r.packets.dropped),
            grouped(r.packets.trimmed), grouped(r.packets.corrupted), grouped(r.packets.duplicate),
            grouped(r.packets.ce_marked));
+  write_job(out, r.job);
   if (!r.limits.empty()) write_limits(out, r);
   write_buffers(out, r);
   write_rtl(out, r);

@@ -8,17 +8,17 @@ set(MRCSIM_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/mrcsim)
 set(MRCSIM_DOCS ${CMAKE_INSTALL_DATADIR}/doc/mrcsim)
 
 set_target_properties(mrc_protocol PROPERTIES EXPORT_NAME protocol)
-foreach(part parameters results models systemc options)
+foreach(part parameters results workload ideal models systemc options)
   set_target_properties(mrcsim_${part} PROPERTIES EXPORT_NAME ${part})
 endforeach()
-foreach(target mrc_protocol mrcsim_parameters mrcsim_models)
+foreach(target mrc_protocol mrcsim_parameters mrcsim_workload mrcsim_models)
   target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${MRCSIM_HEADERS}>)
 endforeach()
 
 # Whoever links the libraries may have another compiler, or none of its link-time optimization: each object carries machine
 # code beside what GCC's own link step wants. Clang has no such objects here, so its libraries are plain.
 if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
-  foreach(part parameters results models)
+  foreach(part parameters results workload ideal models)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       # Code is generated here and not at the link, and with it come GCC's warnings of that stage, which see ghosts in
       # std::string (GCC bug 105651); the default build has them as errors where they mean something.
@@ -30,7 +30,8 @@ if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
   endforeach()
 endif()
 
-install(TARGETS mrc_protocol mrcsim_options mrcsim_systemc mrcsim_parameters mrcsim_results mrcsim_models
+install(TARGETS mrc_protocol mrcsim_options mrcsim_systemc mrcsim_parameters mrcsim_results
+        mrcsim_workload mrcsim_ideal mrcsim_models
         EXPORT mrcsimTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT mrcsimTargets NAMESPACE mrcsim:: DESTINATION ${MRCSIM_PACKAGE})
 install(DIRECTORY include/mrc sc_models/ DESTINATION ${MRCSIM_HEADERS} FILES_MATCHING PATTERN "*.h")

@@ -5,15 +5,17 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
+#include <cstdio>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cosim/srv6_encap_rtl.h"
+#include "ideal/ideal_fabric.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/progress.h"
 #include "mrcsim/rtl_selection.h"
@@ -22,9 +24,7 @@
 #include "results/result_json.h"
 #include "results/summary.h"
 #include "simulation.h"
-#include "traffic/expand_collectives.h"
-#include "traffic/load_trace.h"
-#include "traffic/trace_error.h"
+#include "traffic/prepare_job.h"
 
 namespace mrc {
 namespace {
@@ -45,45 +45,49 @@ struct RunOptions {
   std::string shadow;
   std::string pcap;
   bool quiet = false;
+  bool yes = false;
 };
 
-std::vector<NodeId> place_ranks(std::uint32_t ranks) {
-  std::vector<NodeId> node_of_rank(ranks);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) node_of_rank[rank] = rank;
-  return node_of_rank;
-}
+/// Detailed nodes carry from 0.1 to 1 million packets a second of wall time; what a run expects is at this rate.
+constexpr double kPacketsPerSecond = 300'000;
+constexpr double kMostSecondsUnasked = 600;
 
-/// A missing file is the scenario's fault: says which key named it.
-LoadedTrace load_scenario_trace(const TraceRequest& request) {
-  if (request.path.find("{rank}") == std::string::npos && !std::filesystem::exists(request.path)) {
-    throw TraceError(request.path, "does not exist (traffic.trace; paths are relative to the scenario file)");
+class TooLong : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+void announce(const ScenarioConfig& scenario, const Job& job, const RunOptions& options) {
+  if (scenario.transport == "ideal") return;
+  const std::uint64_t packets = expected_packets(job.workload, scenario.protocol.mtu_bytes);
+  const double seconds = static_cast<double>(packets) / kPacketsPerSecond;
+  const std::string text = fmt::format("{} data packets, about {:.0f} s of wall time at {:.0f} packets/s", packets,
+                                       seconds, kPacketsPerSecond);
+  if (seconds > kMostSecondsUnasked && !options.yes) {
+    throw TooLong(
+        fmt::format("{}: expects {}; --yes runs it, and traffic.ranks, traffic.rows and traffic.byte_scale cut "
+                    "it to size",
+                    options.scenario, text));
   }
-  return load_trace(request);
-}
-
-LoadedTrace load_traffic(const ScenarioConfig& scenario) {
-  LoadedTrace trace = load_scenario_trace({.path = scenario.traffic.trace,
-                                           .format = scenario.traffic.format,
-                                           .ranks = scenario.traffic.ranks,
-                                           .rows = scenario.traffic.rows,
-                                           .strict = false,
-                                           .byte_scale = scenario.traffic.byte_scale});
-  CollectiveOptions collective = scenario.traffic.collective;
-  collective.seed = scenario.seed;
-  trace.workload = expand_collectives(std::move(trace.workload), collective);
-  check_ranks(trace.workload, scenario.fabric.nics);
-  for (const std::string& warning : trace.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
-  return trace;
+  if (!options.quiet) fmt::print("  {:<10} {}\n", "expects", text);
+  std::fflush(stdout);
 }
 
 const char* why_without_details(RunStatus status) {
   return status == RunStatus::partial ? "interrupted" : "no node can say what it waits for";
 }
 
+RunResult simulate(const ScenarioConfig& scenario, const Job& job, SimulationOptions options) {
+  Simulation simulation(scenario, job.workload, job.node_of_rank, std::move(options));
+  return simulation.run(interrupted);
+}
+
 int run(const RunOptions& options) {
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, options.seed});
-  const LoadedTrace trace = load_traffic(scenario);
+  const Job job = prepare_job(scenario, options.scenario);
+  for (const std::string& warning : job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
   const OutputDirectory out(options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
+  announce(scenario, job, options);
   ProgressLine progress(!options.quiet);
   SimulationOptions simulation_options;
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
@@ -93,8 +97,9 @@ int run(const RunOptions& options) {
   std::signal(SIGINT, [](int) { interrupted = true; });
   std::signal(SIGTERM, [](int) { interrupted = true; });
 
-  Simulation simulation(scenario, trace.workload, place_ranks(trace.workload.ranks), std::move(simulation_options));
-  RunResult result = simulation.run(interrupted);
+  RunResult result = scenario.transport == "ideal" ? run_ideal(scenario, job.workload, job.node_of_rank, interrupted)
+                                                   : simulate(scenario, job, std::move(simulation_options));
+  result.job.cut = job.cut;
   out.write("series.json", series_json(result));
   out.write("result.json", result_json(result, scenario));
   result.cost.wall_seconds = std::chrono::duration<double>(Clock::now() - process_start).count();
@@ -125,6 +130,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--rtl", options->rtl, "BLOCK[@NODE],…: Verilated RTL in the place of these blocks");
   command->add_option("--shadow", options->shadow, "BLOCK[@NODE],…: Verilated RTL beside these blocks, compared");
   command->add_option("--pcap", options->pcap, "capture every packet at every port as pcapng (docs/wireshark)");
+  command->add_flag("--yes", options->yes, "run even if more than 10 minutes of wall time are expected");
   command->add_flag("--quiet", options->quiet, "no summary, no progress");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -1,11 +1,16 @@
 #include "mrcsim/trace_command.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,12 +18,14 @@
 #include "mrcsim/exit_code.h"
 #include "results/output_directory.h"
 #include "traffic/chakra_writer.h"
+#include "traffic/critical_path.h"
 #include "traffic/expand_collectives.h"
 #include "traffic/flow_csv.h"
 #include "traffic/load_trace.h"
 #include "traffic/ping_pong.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
+#include "traffic/training_step.h"
 #include "traffic/workload_builder.h"
 
 namespace mrc {
@@ -106,15 +113,117 @@ LoadedTrace load(const TraceRequest& request) {
   return trace;
 }
 
+/// "64MiB" → bytes. The suffixes say what they mean: KiB 1,024, KB 1,000.
+CLI::Validator size_in_bytes() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+        constexpr std::array<std::pair<const char*, std::uint64_t>, 9> units{{{"", 1},
+                                                                              {"B", 1},
+                                                                              {"KiB", 1ULL << 10},
+                                                                              {"MiB", 1ULL << 20},
+                                                                              {"GiB", 1ULL << 30},
+                                                                              {"TiB", 1ULL << 40},
+                                                                              {"KB", 1'000},
+                                                                              {"MB", 1'000'000},
+                                                                              {"GB", 1'000'000'000}}};
+        const std::string suffix = text.substr(digits);
+        const auto unit = std::find_if(units.begin(), units.end(), [&](const auto& u) { return suffix == u.first; });
+        if (digits == 0 || digits > 13 || unit == units.end()) {
+          return "\"" + text + "\"; allowed: bytes as 4096, or with KiB, MiB, GiB, TiB (1,024), KB, MB, GB (1,000)";
+        }
+        text = std::to_string(std::stoull(text.substr(0, digits)) * unit->second);
+        return {};
+      },
+      "BYTES[KiB|MiB|GiB|TiB|KB|MB|GB]");
+}
+
+void add_training_step(CLI::App& generate) {
+  struct Options {
+    TrainingOptions training;
+    std::string preset = "dense_8b";
+    std::uint32_t layers = 0;
+    std::uint32_t sequence_tokens = 0;
+    std::string out;
+  };
+  auto o = std::make_shared<Options>();
+  std::vector<std::string> names;
+  for (const ModelShape& model : model_presets()) names.push_back(model.name);
+  CLI::App* step = generate.add_subcommand("training_step", "One step of a transformer's training as Chakra traces");
+  step->add_option("--model", o->preset, "shape of the model")->check(CLI::IsMember(names));
+  step->add_option("--layers", o->layers, "layers in the place of the model's; default: all of them");
+  step->add_option("--sequence-tokens", o->sequence_tokens, "tokens of a sequence; default: the model's");
+  step->add_option("--tensor-parallel", o->training.tensor_parallel, "ranks that share each layer");
+  step->add_option("--pipeline-parallel", o->training.pipeline_parallel, "stages of layers");
+  step->add_option("--data-parallel", o->training.data_parallel, "ranks that share the batch");
+  step->add_option("--expert-parallel", o->training.expert_parallel, "data parallel ranks that share the experts");
+  step->add_option("--micro-batches", o->training.micro_batches, "micro-batches a step and data parallel rank");
+  step->add_option("--micro-batch-sequences", o->training.micro_batch_sequences, "sequences of a micro-batch");
+  step->add_option("--accelerator-tflops", o->training.accelerator_tflops, "peak speed in 10^12 operations a second");
+  step->add_option("--efficiency", o->training.efficiency, "share of the peak that kernels reach, 0 … 1");
+  step->add_option("--bytes-a-number", o->training.bytes_a_number, "bytes of an activation, weight or gradient");
+  step->add_option("--out", o->out, "file name with {rank}")->required();
+  step->callback([o] {
+    for (const ModelShape& model : model_presets()) {
+      if (model.name == o->preset) o->training.model = model;
+    }
+    if (o->layers != 0) o->training.model.layers = o->layers;
+    if (o->sequence_tokens != 0) o->training.model.sequence_tokens = o->sequence_tokens;
+    const Workload workload = make_training_step(o->training);
+    write_chakra(workload, o->out);
+    fmt::print("{}: {} ranks, {} sends, {} B, {} collectives\n", o->out, workload.ranks, workload.sends(),
+               workload.bytes(), workload.collectives.size());
+  });
+}
+
+/// Files of 100 MB and more are only counted.
+constexpr std::uintmax_t kMostBytesWhole = 100'000'000;
+
+bool is_small(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  return error || size < kMostBytesWhole;  // a folder or pattern has no size; its files are a rank each
+}
+
+void print_info(const TraceRequest& request) {
+  const TraceContents contents = count_trace(request);
+  warn(contents.warnings);
+  fmt::print("{}", describe(request, contents));
+  if (!is_small(request.path)) {
+    fmt::print("  critical path not computed: the file has 100 MB or more\n");
+    return;
+  }
+  const CriticalPath path = critical_path(load_trace(request).workload);
+  fmt::print("  critical path {} us of computations, {} communications one behind another\n",
+             path.computing_ps / kPsPerUs, path.communications);
+}
+
+void convert(const TraceRequest& request, const std::string& to, bool as_messages, const std::string& out) {
+  Workload workload = load(request).workload;
+  const bool csv = to == "flow_csv";
+  workload = as_messages || csv ? expand_collectives(std::move(workload), {})
+                                : without_waits_across_ranks(std::move(workload));
+  if (csv) {
+    fmt::print(
+        stderr,
+        "mrcsim: warning: {}: flows start when they could if messages took no time; what they wait for is lost\n", out);
+    write_whole_file(out, flow_csv_text(workload, critical_path(workload).starts));
+  } else {
+    write_chakra(workload, out);
+  }
+  fmt::print("{}: {} ranks, {} sends, {} B, {} collectives\n", out, workload.ranks, workload.sends(), workload.bytes(),
+             as_messages || csv ? 0 : workload.collectives.size());
+}
+
 void add_generate(CLI::App& trace) {
   CLI::App* generate = trace.add_subcommand("generate", "Write a trace")->require_subcommand(1);
   auto ring = std::make_shared<RingOptions>();
   CLI::App* all_reduce =
       generate->add_subcommand("ring_all_reduce", "Ring all-reduce as Chakra execution traces, a file a rank");
   all_reduce->add_option("--ranks", ring->ranks, "accelerators in the ring")->check(CLI::Range(2, 4096));
-  all_reduce->add_option("--bytes", ring->bytes, "data to reduce, such as 64MiB")->transform(CLI::AsSizeValue(false));
+  all_reduce->add_option("--bytes", ring->bytes, "data to reduce")->transform(size_in_bytes());
   all_reduce->add_option("--chunk", ring->chunk_bytes, "longest message; 0: a rank's share whole")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(size_in_bytes());
   all_reduce->add_option("--out", ring->out, "file name with {rank}")->required();
   all_reduce->callback([ring] { generate_ring(*ring); });
 
@@ -122,17 +231,17 @@ void add_generate(CLI::App& trace) {
   CLI::App* ping_pong = generate->add_subcommand(
       "ping_pong", "Two ranks that answer each other's messages, as Chakra execution traces, a file a rank");
   ping_pong->add_option("--count", ping->count, "messages of each rank")->check(CLI::Range(1, 1'000'000));
-  ping_pong->add_option("--bytes", ping->bytes, "length of each, such as 2 or 4KiB")
-      ->transform(CLI::AsSizeValue(false));
+  ping_pong->add_option("--bytes", ping->bytes, "length of each, such as 2 or 4KiB")->transform(size_in_bytes());
   ping_pong->add_option("--out", ping->out, "file name with {rank}")->required();
   ping_pong->callback([ping] { generate_ping_pong(*ping); });
 
+  add_training_step(*generate);
   auto flow = std::make_shared<FlowOptions>();
   CLI::App* flows = generate->add_subcommand("flows", "Equal flows from one rank to another as a flow CSV");
   flows->add_option("--src", flow->source, "sending rank");
   flows->add_option("--dst", flow->destination, "receiving rank");
   flows->add_option("--count", flow->count, "number of flows")->check(CLI::PositiveNumber);
-  flows->add_option("--bytes", flow->bytes, "bytes of each, such as 1MiB")->transform(CLI::AsSizeValue(false));
+  flows->add_option("--bytes", flow->bytes, "length of each")->transform(size_in_bytes());
   flows->add_option("--interval-us", flow->interval_us, "time between two starts")->check(CLI::NonNegativeNumber);
   flows->add_option("--out", flow->out, "file name")->required();
   flows->callback([flow] { generate_flows(*flow); });
@@ -152,14 +261,18 @@ CLI::App* add_reader(CLI::App& trace, const char* name, const char* text, TraceR
 
 void add_trace_command(CLI::App& app, int& exit_code) {
   CLI::App* trace =
-      app.add_subcommand("trace", "Look at traces, check them, generate small ones")->require_subcommand(1);
+      app.add_subcommand("trace", "Look at traces, check, convert and generate them")->require_subcommand(1);
   add_generate(*trace);
   auto request = std::make_shared<TraceRequest>();
-  add_reader(*trace, "info", "What a trace holds", *request)->callback([request] {
-    const TraceContents contents = count_trace(*request);
-    warn(contents.warnings);
-    fmt::print("{}", describe(*request, contents));
-  });
+  add_reader(*trace, "info", "What a trace holds", *request)->callback([request] { print_info(*request); });
+  auto to = std::make_shared<std::string>("chakra");
+  auto out = std::make_shared<std::string>();
+  auto as_messages = std::make_shared<bool>(false);
+  CLI::App* converting = add_reader(*trace, "convert", "Write a trace in another format", *request);
+  converting->add_option("--to", *to, "format to write")->check(CLI::IsMember({"chakra", "flow_csv"}));
+  converting->add_flag("--as-messages", *as_messages, "write collectives as their sends and receives");
+  converting->add_option("--out", *out, "file name; of chakra with {rank} in it")->required();
+  converting->callback([=] { convert(*request, *to, *as_messages, *out); });
   add_reader(*trace, "check", "Read a trace and say whether it is sound", *request)->callback([request, &exit_code] {
     const LoadedTrace loaded = load(*request);
     fmt::print("{}: sound, {} ranks, {} sends, {} B, {} collectives\n", request->path, loaded.workload.ranks,

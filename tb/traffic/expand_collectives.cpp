@@ -35,7 +35,8 @@ bool waits_across_ranks(const Workload& workload) {
 
 class Expander {
  public:
-  Expander(const Workload& in, const CollectiveOptions& options) : in_(in), options_(options) {}
+  Expander(const Workload& in, const CollectiveOptions& options, TimePs launch_ps)
+      : in_(in), options_(options), launch_ps_(launch_ps) {}
 
   Workload run() {
     for (const WorkNode& node : in_.nodes) add_node(node);
@@ -56,6 +57,7 @@ class Expander {
     if (node.kind == WorkKind::collective) {
       members_[node.match].push_back(static_cast<std::uint32_t>(builder_.size()));
       node.kind = WorkKind::compute;
+      node.duration = launch_ps_;
       node.match = kNoWork;
       node.bytes = 0;
     }
@@ -84,7 +86,10 @@ class Expander {
     std::vector<std::uint32_t> end(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       start[i] = node_of_rank.at(ranks[i]);
-      end[i] = builder_.add(builder_.at(start[i]));
+      WorkNode last = builder_.at(start[i]);
+      last.duration = 0;
+      last.earliest = 0;
+      end[i] = builder_.add(last);
       builder_.depend(end[i], start[i]);
       ends_[start[i]] = end[i];
       spans_.push_back({number, start[i], end[i]});
@@ -150,6 +155,7 @@ class Expander {
 
   const Workload& in_;
   const CollectiveOptions& options_;
+  TimePs launch_ps_;
   WorkloadBuilder builder_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> members_;  ///< nodes of a collective
   std::vector<std::uint32_t> ends_;                              ///< of each node of the trace
@@ -197,13 +203,21 @@ Workload replicate(Workload in) {
   return out;
 }
 
-Workload expand_collectives(Workload workload, const CollectiveOptions& options) {
+Workload expand_collectives(Workload workload, const CollectiveOptions& options, TimePs launch_ps) {
   if (workload.ranks < 2 && !workload.collectives.empty()) {
     throw TraceError(workload.source, "holds collectives of one rank; traffic.ranks says over how many ranks they run");
   }
   workload = replicate(std::move(workload));
   if (workload.collectives.empty() && !waits_across_ranks(workload)) return workload;
-  return Expander(workload, options).run();
+  return Expander(workload, options, launch_ps).run();
+}
+
+Workload without_waits_across_ranks(Workload workload) {
+  workload = replicate(std::move(workload));
+  if (!waits_across_ranks(workload)) return workload;
+  // Formats with such waits have no collectives, so none is lost here.
+  const CollectiveOptions none;
+  return Expander(workload, none, 0).run();
 }
 
 }  // namespace mrc

@@ -10,9 +10,13 @@ namespace mrc {
 /// TraceError for more than kMostWorkNodes nodes and for groups that the ranks do not fill.
 Workload replicate(Workload workload);
 
+/// Replicated, with waits across ranks as messages of 1 byte; collectives stay.
+Workload without_waits_across_ranks(Workload workload);
+
 /// Collectives become sends and receives between a start and an end node a rank; waits across ranks become messages of
 /// 1 byte. `workload` is replicated first. Throws TraceError for more than kMostWorkNodes nodes, for a collective over
 /// a single rank of a workload of one rank, and for algorithms that do not fit the group.
-Workload expand_collectives(Workload workload, const CollectiveOptions& options);
+/// `launch_ps` is the start node's duration.
+Workload expand_collectives(Workload workload, const CollectiveOptions& options, TimePs launch_ps = 0);
 
 }  // namespace mrc

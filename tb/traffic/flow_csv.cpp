@@ -83,4 +83,20 @@ Workload read_flow_csv(std::istream& in, const std::string& name, const ReadOpti
   return builder.finish(ranks);
 }
 
+std::string flow_csv_text(const Workload& workload, const std::vector<TimePs>& starts) {
+  std::vector<std::uint32_t> sends;
+  for (std::uint32_t i = 0; i < workload.nodes.size(); ++i) {
+    if (workload.nodes[i].kind == WorkKind::send) sends.push_back(i);
+  }
+  std::stable_sort(sends.begin(), sends.end(), [&](std::uint32_t a, std::uint32_t b) { return starts[a] < starts[b]; });
+  std::string text(kFlowCsvHeader);
+  text += '\n';
+  for (const std::uint32_t i : sends) {
+    const WorkNode& node = workload.nodes[i];
+    text += fmt::format("{}.{:06},{},{},{},{}\n", starts[i] / kPsPerUs, starts[i] % kPsPerUs, node.rank, node.peer,
+                        node.bytes, node.tag);
+  }
+  return text;
+}
+
 }  // namespace mrc

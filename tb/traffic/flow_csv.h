@@ -5,6 +5,7 @@
 #include <istream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/workload.h"
 #include "traffic/read_options.h"
@@ -16,5 +17,8 @@ inline constexpr std::string_view kFlowCsvHeader = "start_us,src,dst,bytes,tag";
 /// Ranges: start_us 0 … 10^12, ranks 0 … 131,071 and different, bytes 1 … 2^40, tag 32 bits.
 /// Throws TraceError with `name`, line and column for anything else.
 Workload read_flow_csv(std::istream& in, const std::string& name, const ReadOptions& options = {});
+
+/// The sends of `workload` in the order of `starts` (of its nodes), as the text of a flow CSV.
+std::string flow_csv_text(const Workload& workload, const std::vector<TimePs>& starts);
 
 }  // namespace mrc

@@ -38,11 +38,23 @@ TEST_F(TraceCommand, WritesTheTracesOfTheRepositoryAgain) {
             ring + ": 2 ranks, 128 sends, 134217728 B\n");
   EXPECT_EQ(content(path("ring.0.et")), content(traces + "ring_all_reduce_2.0.et"));
   EXPECT_EQ(content(path("ring.1.et")), content(traces + "ring_all_reduce_2.1.et"));
+  run("trace generate training_step --model moe_47b --layers 1 --sequence-tokens 512 --data-parallel 4 "
+      "--expert-parallel 4 "
+      "--out " +
+      path("moe.{rank}.et"));
+  run("trace generate training_step --model dense_8b --layers 2 --sequence-tokens 512 --tensor-parallel 2 "
+      "--pipeline-parallel 2 --micro-batches 2 --out " +
+      path("dense.{rank}.et"));
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    const std::string end = std::string(".") + rank + ".et";
+    EXPECT_EQ(content(path("moe" + end)), content(traces + "moe_step_4" + end));
+    EXPECT_EQ(content(path("dense" + end)), content(traces + "dense_step_4" + end));
+  }
   const std::string pair = path("pair.csv");
   EXPECT_EQ(run("trace generate flows --src 0 --dst 1 --count 1024 --bytes 1MiB --out " + pair),
             pair + ": 1024 flows, 1073741824 B\n");
   EXPECT_EQ(content(pair), content(traces + "pair_1GiB.csv"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 3) << "no temporary file stays";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 11) << "no temporary file stays";
 }
 
 TEST_F(TraceCommand, SizesHaveSuffixes) {
@@ -55,7 +67,11 @@ TEST_F(TraceCommand, SizesHaveSuffixes) {
   EXPECT_EQ(bytes_of("3KiB"), "3072");
   EXPECT_EQ(bytes_of("2MiB"), "2097152");
   EXPECT_EQ(bytes_of("7GiB"), "7516192768");
-  EXPECT_EQ(run("trace generate flows --bytes 3XiB --out " + path("x.csv")).substr(0, 7), "usage: ");
+  EXPECT_EQ(bytes_of("3KB"), "3000");
+  for (const char* unclear : {"3XiB", "3k", "3kb", "3Mb", "MiB", "-3", "3 MiB", "99999999999999"})
+    EXPECT_EQ(run(std::string("trace generate flows --bytes ") + unclear + " --out " + path("x.csv")).substr(0, 7),
+              "usage: ")
+        << unclear;
 }
 
 TEST_F(TraceCommand, WritesNothingThatTheReaderRefuses) {
@@ -78,11 +94,50 @@ TEST_F(TraceCommand, InfoAndCheck) {
             file +
                 " (flow_csv)\n  ranks         4\n  nodes         3\n  sends         3\n"
                 "  receives      0\n  bytes sent    27\n  collectives   0, 0 B\n  computations  0, 0 us in all\n"
-                "  message sizes\n                 7 B  x 1\n                10 B  x 2\n");
+                "  message sizes\n                 7 B  x 1\n                10 B  x 2\n"
+                "  critical path 2 us of computations, 1 communications one behind another\n");
   const std::string bad = write_text("bad.csv", "start_us,src,dst,bytes,tag\n0,0,3,x,0\n");
   const std::string error = bad + ":2: column bytes is \"x\"; allowed: an integer 1 … 1099511627776";
   EXPECT_EQ(run("trace check " + bad), error);
   EXPECT_EQ(run("trace info " + bad), error);
+}
+
+TEST_F(TraceCommand, ATrainingStepIsSoundAndReadAgain) {
+  const std::string out = path("step.{rank}.et");
+  const std::string made =
+      run("trace generate training_step --model moe_47b --layers 2 --sequence-tokens 256 "
+          "--tensor-parallel 2 --pipeline-parallel 2 --data-parallel 4 --expert-parallel 2 "
+          "--micro-batches 3 --out " +
+          out);
+  EXPECT_TRUE(made.starts_with(out + ": 16 ranks, 48 sends, ")) << made;
+  EXPECT_TRUE(run("trace check --strict " + out).starts_with(out + ": sound, 16 ranks, 48 sends, "));
+  const std::string info = run("trace info " + out);
+  for (const char* kind : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"})
+    EXPECT_NE(info.find(kind), std::string::npos) << kind << info;
+  EXPECT_EQ(run("trace generate training_step --layers 3 --pipeline-parallel 2 --out " + out),
+            "training_step: 3 layers are no multiple of 2 pipeline stages");
+  EXPECT_EQ(run("trace generate training_step --out " + out), "training_step: 1 ranks; allowed: 2 … 131071");
+  EXPECT_EQ(run("trace generate training_step --data-parallel 2 --expert-parallel 2 --out " + out),
+            "training_step: expert parallelism needs a model with experts");
+}
+
+TEST_F(TraceCommand, Converts) {
+  const std::string goal = write_text("t.goal",
+                                      "num_ranks 2\nrank 0 {\na: calc 5000\nb: send 8b to 1 tag 3\nb requires a\n}\n"
+                                      "rank 1 {\na: recv 8b from 0 tag 3\n}\n");
+  const std::string et = path("t.{rank}.et");
+  EXPECT_EQ(run("trace convert " + goal + " --out " + et), et + ": 2 ranks, 1 sends, 8 B, 0 collectives\n");
+  EXPECT_TRUE(run("trace check --strict " + et).find("sound, 2 ranks, 1 sends, 8 B") != std::string::npos);
+  const std::string csv = path("t.csv");
+  EXPECT_EQ(run("trace convert " + goal + " --to flow_csv --out " + csv),
+            csv + ": 2 ranks, 1 sends, 8 B, 0 collectives\n");
+  EXPECT_EQ(content(csv), "start_us,src,dst,bytes,tag\n5.000000,0,1,8,3\n");
+  const std::string rows = write_text("rows.txt", "DATA all_gpus: 4\n1\na -1 1 NONE 0 1 NONE 0 1000 ALLREDUCE 400 1\n");
+  EXPECT_EQ(run("trace convert " + rows + " --out " + et), et + ": 4 ranks, 0 sends, 0 B, 1 collectives\n");
+  EXPECT_TRUE(run("trace check --strict " + et).find("sound, 4 ranks, 0 sends, 0 B, 1 collectives") !=
+              std::string::npos);
+  EXPECT_EQ(run("trace convert " + rows + " --as-messages --out " + et),
+            et + ": 4 ranks, 24 sends, 2400 B, 0 collectives\n");
 }
 
 }  // namespace

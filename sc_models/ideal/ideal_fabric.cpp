@@ -1,0 +1,413 @@
+#include "ideal/ideal_fabric.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <queue>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "host/accelerator.h"
+#include "host/collective_schedule.h"
+#include "host/job_result.h"
+#include "mrc/packet.h"
+#include "results/latency_terms.h"
+
+namespace mrc {
+namespace {
+
+constexpr std::uint32_t kPlain = 0xFFFF'FFFF;  ///< in the place of a collective: a send node's message
+
+TimePs ps(double ns) {
+  return static_cast<TimePs>(ns * 1000.0 + 0.5);
+}
+
+double us(TimePs time) {
+  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
+}
+
+/// One way on the wires.
+TimePs flight_ps(const ScenarioConfig& scenario) {
+  const NicConfig& nic = scenario.node_default.nic;
+  return ps(2 * nic.port.mac_fec_latency_ns + 2 * scenario.fabric.cable_delay_ns + scenario.fabric.switch_latency_ns);
+}
+
+/// A schedule and what a player looks up in it.
+struct Plan {
+  CollectiveSchedule schedule;
+  std::vector<std::uint32_t> first_of_source;  ///< into by_source, one more than sources
+  std::vector<std::uint32_t> by_source;        ///< transfers
+  std::vector<std::uint32_t> parts;            ///< sends and receives of a position
+
+  explicit Plan(CollectiveSchedule s) : schedule(std::move(s)) {
+    const std::uint32_t positions = schedule.folded ? 1 : schedule.ranks;
+    parts.assign(positions, 0);
+    first_of_source.assign(positions + 1, 0);
+    for (const Transfer& t : schedule.transfers) {
+      ++parts[t.source];
+      ++parts[t.destination];
+      ++first_of_source[t.source + 1];
+    }
+    for (std::uint32_t p = 0; p < positions; ++p) first_of_source[p + 1] += first_of_source[p];
+    by_source.resize(schedule.transfers.size());
+    std::vector<std::uint32_t> at = first_of_source;
+    for (std::uint32_t i = 0; i < by_source.size(); ++i) by_source[at[schedule.transfers[i].source]++] = i;
+  }
+};
+
+/// A collective under way.
+struct Instance {
+  const Plan* plan = nullptr;
+  std::vector<std::uint32_t> waits;  ///< of transfers
+  std::vector<std::uint32_t> left;   ///< parts of positions
+  std::vector<std::uint32_t> nodes;  ///< of positions; kNoWork before it has started
+  std::uint32_t positions_left = 0;
+};
+
+class Player {
+ public:
+  Player(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& node_of_rank, bool folded)
+      : scenario_(scenario),
+        workload_(workload),
+        node_of_rank_(node_of_rank),
+        folded_(folded),
+        options_(scenario.traffic.collective),
+        accelerator_(scenario.accelerator),
+        latency_ps_(ideal_latency_ps(scenario, scenario.protocol.mtu_bytes)),
+        inline_latency_ps_(ideal_latency_ps(scenario, 1)),
+        flight_ps_(flight_ps(scenario)),
+        collective_launch_ps_(ps(scenario.accelerator.collective_launch_ns)),
+        waits_(workload.nodes.size()),
+        times_(workload.nodes.size()),
+        arrived_(workload.nodes.size()),
+        nics_(folded ? 1 : scenario.fabric.nics) {
+    options_.seed = scenario.seed;
+    for (std::uint32_t i = 0; i < workload.nodes.size(); ++i) {
+      waits_[i] = workload.nodes[i].dependencies;
+      if (waits_[i] == 0) push(workload.nodes[i].earliest, Kind::start, i);
+    }
+    left_ = workload.nodes.size();
+  }
+
+  RunResult run(const std::atomic<bool>& interrupted) {
+    std::uint64_t events = 0;
+    RunStatus status = RunStatus::complete;
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      now_ = event.at;
+      if (us(now_) > scenario_.run.max_time_us || ((++events & 0xFFFF) == 0 && interrupted.load())) {
+        status = RunStatus::partial;
+        break;
+      }
+      take(event);
+    }
+    if (status == RunStatus::complete && left_ > 0) status = RunStatus::stalled;
+    return collect(status, interrupted.load());
+  }
+
+ private:
+  enum class Kind : std::uint8_t { start, computed, launched, sent, delivered, acknowledged };
+  struct Event {
+    TimePs at = 0;
+    std::uint64_t order = 0;
+    std::uint32_t number = 0;  ///< node, NIC, or a message's collective
+    std::uint32_t part = 0;    ///< a message's transfer or send node
+    Kind kind = Kind::start;
+    friend bool operator>(const Event& a, const Event& b) { return a.at != b.at ? a.at > b.at : a.order > b.order; }
+  };
+  struct Message {
+    std::uint32_t collective = kPlain;
+    std::uint32_t part = 0;
+    NodeId from = 0;
+    NodeId to = 0;
+    std::uint64_t bytes = 0;
+    TimePs posted = 0;
+  };
+  struct IdealNic {
+    std::deque<Message> queue;
+    bool sending = false;
+    TimePs receives_until = 0;
+    std::uint64_t sent_bytes = 0;
+    std::uint64_t received_bytes = 0;
+  };
+
+  void push(TimePs at, Kind kind, std::uint32_t number, std::uint32_t part = 0) {
+    events_.push({at, order_++, number, part, kind});
+  }
+
+  void take(const Event& event) {
+    switch (event.kind) {
+      case Kind::start:
+        return start(event.number);
+      case Kind::computed:
+        return finish(event.number);
+      case Kind::launched:
+        return enter(event.number);
+      case Kind::sent:
+        nics_[event.number].sending = false;
+        return send_next(event.number);
+      case Kind::delivered:
+        return event.number == kPlain ? receive(event.part) : transfer_arrived(event.number, event.part);
+      case Kind::acknowledged:
+        return event.number == kPlain ? finish(event.part) : transfer_acknowledged(event.number, event.part);
+    }
+  }
+
+  void start(std::uint32_t index) {
+    const WorkNode& node = workload_.nodes[index];
+    times_[index].started = now_;
+    switch (node.kind) {
+      case WorkKind::compute:
+        return push(accelerator_.compute(now_, node), Kind::computed, index);
+      case WorkKind::receive:
+        if (arrived_[index]) finish(index);
+        return;
+      case WorkKind::send:
+        ++messages_;
+        offered_bytes_ += node.bytes;
+        return post({kPlain, index, nic_of(node.rank), nic_of(node.peer), node.bytes, now_});
+      case WorkKind::collective:
+        return push(now_ + collective_launch_ps_, Kind::launched, index);
+    }
+  }
+  void finish(std::uint32_t index) {
+    const WorkNode& node = workload_.nodes[index];
+    times_[index].done = now_;
+    end_ = std::max(end_, now_);
+    --left_;
+    for (std::uint32_t d = 0; d < node.dependents; ++d) {
+      const std::uint32_t next = workload_.dependents[node.first_dependent + d];
+      if (--waits_[next] == 0) push(std::max(now_, workload_.nodes[next].earliest), Kind::start, next);
+    }
+  }
+  void receive(std::uint32_t send) {
+    const std::uint32_t receive = workload_.nodes[send].match;
+    if (receive == kNoWork) return;
+    arrived_[receive] = true;
+    if (times_[receive].started != kNever) finish(receive);
+  }
+
+  NodeId nic_of(std::uint32_t rank) const { return folded_ ? 0 : node_of_rank_[rank]; }
+
+  // Messages
+  void post(const Message& message) {
+    delivered_bytes_ += message.bytes;
+    if (message.from == message.to && !folded_) {
+      const TimePs there = accelerator_.local_message(now_, message.bytes);
+      push(there, Kind::delivered, message.collective, message.part);
+      push(there, Kind::acknowledged, message.collective, message.part);
+      return;
+    }
+    IdealNic& nic = nics_[message.from];
+    nic.queue.push_back(message);
+    if (!nic.sending) send_next(message.from);
+  }
+  /// The fixed latency counts behind the wires: where it lies makes no difference, since it is the same for all.
+  void send_next(NodeId id) {
+    IdealNic& nic = nics_[id];
+    if (nic.queue.empty()) return;
+    const Message message = nic.queue.front();
+    nic.queue.pop_front();
+    nic.sending = true;
+    nic.sent_bytes += message.bytes;
+    push(now_ + ideal_serialization_ps(scenario_, message.from, message.bytes), Kind::sent, id);
+    IdealNic& to = nics_[message.to];
+    to.received_bytes += message.bytes;
+    to.receives_until =
+        std::max(now_, to.receives_until) + ideal_serialization_ps(scenario_, message.to, message.bytes);
+    const TimePs there =
+        std::max(to.receives_until, now_ + ideal_serialization_ps(scenario_, message.from, message.bytes)) +
+        (message.bytes <= scenario_.node(message.from).nic.wqe_fetch.inline_bytes ? inline_latency_ps_ : latency_ps_);
+    message_times_.push_back(there - message.posted);
+    push(there, Kind::delivered, message.collective, message.part);
+    push(there + flight_ps_, Kind::acknowledged, message.collective, message.part);
+  }
+
+  // Collectives
+  const Plan& plan(const Collective& collective) {
+    const auto size = static_cast<std::uint32_t>(workload_.groups[collective.group].ranks.size());
+    const auto key = std::make_tuple(collective.kind, collective.bytes, size, collective.root);
+    auto it = plans_.find(key);
+    if (it == plans_.end()) {
+      Plan made(folded_ ? make_folded_schedule(collective.kind, collective.bytes, size, options_)
+                        : make_schedule(collective.kind, collective.bytes, size, collective.root, options_));
+      it = plans_.emplace(key, std::move(made)).first;
+    }
+    return it->second;
+  }
+  std::uint32_t position_of(std::uint32_t group, std::uint32_t rank) {
+    if (folded_) return 0;
+    const std::vector<std::uint32_t>& ranks = workload_.groups[group].ranks;
+    if (std::is_sorted(ranks.begin(), ranks.end()))
+      return static_cast<std::uint32_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
+    return static_cast<std::uint32_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  }
+  Instance& instance(std::uint32_t number) {
+    const auto [it, added] = instances_.try_emplace(number);
+    Instance& i = it->second;
+    if (!added) return i;
+    const Collective& collective = workload_.collectives[number];
+    i.plan = &plan(collective);
+    for (const Transfer& t : i.plan->schedule.transfers) i.waits.push_back(t.waits);
+    i.left = i.plan->parts;
+    i.nodes.assign(i.left.size(), kNoWork);
+    i.positions_left = static_cast<std::uint32_t>(i.left.size());
+    return i;
+  }
+  void enter(std::uint32_t node) {
+    times_[node].started = now_;
+    const std::uint32_t number = workload_.nodes[node].match;
+    Instance& i = instance(number);
+    const std::uint32_t position = position_of(workload_.collectives[number].group, workload_.nodes[node].rank);
+    i.nodes[position] = node;
+    if (i.left[position] == 0) return leave(number, i, position);
+    const Plan& p = *i.plan;
+    for (std::uint32_t k = p.first_of_source[position]; k < p.first_of_source[position + 1]; ++k) {
+      if (i.waits[p.by_source[k]] == 0) post_transfer(number, i, p.by_source[k]);
+    }
+  }
+  void post_transfer(std::uint32_t number, const Instance& i, std::uint32_t index) {
+    const Transfer& t = i.plan->schedule.transfers[index];
+    const std::vector<std::uint32_t>& ranks = workload_.groups[workload_.collectives[number].group].ranks;
+    ++messages_;
+    offered_bytes_ += message_bytes(t);
+    post({number, index, nic_of(ranks[t.source]), nic_of(ranks[t.destination]), message_bytes(t), now_});
+  }
+  void release(std::uint32_t number, Instance& i, std::uint32_t index, bool paced) {
+    const CollectiveSchedule& s = i.plan->schedule;
+    for (std::uint32_t d = 0; d < s.transfers[index].dependents; ++d) {
+      const std::uint32_t next = s.dependents[s.transfers[index].first_dependent + d];
+      if (s.transfers[next].paced != paced || --i.waits[next] > 0) continue;
+      if (i.nodes[s.transfers[next].source] != kNoWork) post_transfer(number, i, next);
+    }
+  }
+  void transfer_arrived(std::uint32_t number, std::uint32_t index) {
+    Instance& i = instances_.at(number);
+    release(number, i, index, false);
+    part_done(number, i, i.plan->schedule.transfers[index].destination);
+  }
+  void transfer_acknowledged(std::uint32_t number, std::uint32_t index) {
+    Instance& i = instances_.at(number);
+    release(number, i, index, true);
+    part_done(number, i, i.plan->schedule.transfers[index].source);
+  }
+  void part_done(std::uint32_t number, Instance& i, std::uint32_t position) {
+    if (--i.left[position] == 0 && i.nodes[position] != kNoWork) leave(number, i, position);
+  }
+  void leave(std::uint32_t number, Instance& i, std::uint32_t position) {
+    const std::uint32_t node = i.nodes[position];
+    if (--i.positions_left == 0) instances_.erase(number);
+    finish(node);
+  }
+
+  RunResult collect(RunStatus status, bool interrupted) {
+    RunResult result;
+    result.scenario = scenario_.name;
+    result.seed = scenario_.seed;
+    result.status = status;
+    if (status == RunStatus::partial) result.details.push_back(interrupted ? "interrupted" : "run.max_time_us is over");
+    if (status == RunStatus::stalled) result.details.push_back(fmt::format("{} nodes of work never started", left_));
+    const TimePs end = status == RunStatus::complete ? end_ : now_;
+    result.simulated_time_us = us(end);
+    const std::uint64_t alike = folded_ ? workload_.ranks : 1;
+    result.messages.count = messages_ * alike;
+    result.messages.completed = (status == RunStatus::complete ? messages_ : message_times_.size()) * alike;
+    result.bytes.offered = offered_bytes_ * alike;
+    result.bytes.delivered = delivered_bytes_ * alike;
+    result.node_under_test = scenario_.run.node_under_test;
+    add_rates(result, end);
+    add_message_times(result);
+    result.job = make_job_result(workload_, times_, options_);
+    return result;
+  }
+  void add_rates(RunResult& result, TimePs end) const {
+    const double time_ns = static_cast<double>(std::max<TimePs>(end, 1)) / 1000.0;
+    for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
+      const IdealNic& nic = nics_[folded_ ? 0 : id];
+      const bool used = !folded_ || id < workload_.ranks;
+      const double tx = used ? 8.0 * static_cast<double>(nic.sent_bytes) / time_ns : 0;
+      const double rx = used ? 8.0 * static_cast<double>(nic.received_bytes) / time_ns : 0;
+      const std::string name = fmt::format("nic{}", id);
+      result.nodes.push_back({name, tx, rx});
+      if (name != scenario_.run.node_under_test) continue;
+      const NicConfig& config = scenario_.node(id).nic;
+      result.goodput_gbps = tx;
+      result.line_rate_gbps = config.port_gbps * config.ports;
+      const std::uint64_t mtu = scenario_.protocol.mtu_bytes;
+      result.framing_limit_gbps =
+          8000.0 * static_cast<double>(mtu) / static_cast<double>(ideal_serialization_ps(scenario_, id, mtu));
+    }
+  }
+  void add_message_times(RunResult& result) {
+    if (message_times_.empty()) return;
+    std::sort(message_times_.begin(), message_times_.end());
+    double sum = 0;
+    for (const TimePs time : message_times_) sum += us(time);
+    const auto quantile = [&](double q) {
+      return us(message_times_[static_cast<std::size_t>(q * static_cast<double>(message_times_.size() - 1) + 0.5)]);
+    };
+    result.message_time_us = {sum / static_cast<double>(message_times_.size()), quantile(0.5), quantile(0.99),
+                              us(message_times_.back())};
+  }
+
+  const ScenarioConfig& scenario_;
+  const Workload& workload_;
+  const std::vector<NodeId>& node_of_rank_;
+  bool folded_;
+  CollectiveOptions options_;
+  Accelerator accelerator_;
+  TimePs latency_ps_;
+  TimePs inline_latency_ps_;
+  TimePs flight_ps_;
+  TimePs collective_launch_ps_;
+  TimePs now_ = 0;
+  TimePs end_ = 0;
+  std::uint64_t order_ = 0;
+  std::uint64_t left_ = 0;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<std::uint32_t> waits_;
+  std::vector<WorkTimes> times_;
+  std::vector<bool> arrived_;
+  std::vector<IdealNic> nics_;
+  std::map<std::tuple<CollectiveKind, std::uint64_t, std::uint32_t, std::uint32_t>, Plan> plans_;
+  std::unordered_map<std::uint32_t, Instance> instances_;
+  std::uint64_t messages_ = 0;
+  std::uint64_t offered_bytes_ = 0;
+  std::uint64_t delivered_bytes_ = 0;
+  std::vector<TimePs> message_times_;
+};
+
+}  // namespace
+
+TimePs ideal_latency_ps(const ScenarioConfig& scenario, std::uint64_t bytes) {
+  const std::uint32_t is_inline = scenario.node_default.nic.wqe_fetch.inline_bytes;
+  double ns = 0;
+  for (const LatencyTerm& term :
+       latency_terms(scenario, bytes <= is_inline ? std::max(1U, is_inline) : is_inline + 1)) {
+    if (std::string_view(term.term) != "serialization") ns += term.ns;
+  }
+  return ps(ns);
+}
+
+TimePs ideal_serialization_ps(const ScenarioConfig& scenario, NodeId node, std::uint64_t bytes) {
+  const NicConfig& nic = scenario.node(node).nic;
+  Packet full;
+  full.payload_bytes = scenario.protocol.mtu_bytes;
+  full.opcode = Opcode::write_middle;
+  const std::uint64_t mtu = scenario.protocol.mtu_bytes;
+  const std::uint64_t overhead = wire_bytes(full, scenario.protocol.encapsulation) - mtu;
+  const std::uint64_t packets = (bytes + mtu - 1) / mtu;
+  const double wire = static_cast<double>(bytes + packets * overhead);
+  return static_cast<TimePs>(wire * 8000.0 / (nic.port_gbps * nic.ports) + 0.5);
+}
+
+RunResult run_ideal(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& node_of_rank,
+                    const std::atomic<bool>& interrupted) {
+  return Player(scenario, workload, node_of_rank, workload.same_on_all_ranks).run(interrupted);
+}
+
+}  // namespace mrc

@@ -1,0 +1,180 @@
+#include "traffic/prepare_job.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "traffic/expand_collectives.h"
+#include "traffic/line_reader.h"
+#include "traffic/load_trace.h"
+#include "traffic/trace_error.h"
+#include "traffic/trace_limits.h"
+#include "traffic/workload_builder.h"
+
+namespace mrc {
+namespace {
+
+constexpr const char* kPlacement = "traffic.placement";
+
+/// A missing file is the scenario's fault: says which key named it.
+LoadedTrace load(const TraceRequest& request, const char* key) {
+  if (request.path.find("{rank}") == std::string::npos && !std::filesystem::exists(request.path)) {
+    throw TraceError(request.path, fmt::format("does not exist ({}; paths are relative to the scenario file)", key));
+  }
+  return load_trace(request);
+}
+
+/// The other's ranks follow those that are there.
+void append(Workload& workload, const Workload& other) {
+  const auto nodes = static_cast<std::uint32_t>(workload.nodes.size());
+  const auto edges = static_cast<std::uint32_t>(workload.dependents.size());
+  const auto groups = static_cast<std::uint32_t>(workload.groups.size());
+  const auto collectives = static_cast<std::uint32_t>(workload.collectives.size());
+  for (WorkNode node : other.nodes) {
+    node.rank += workload.ranks;
+    node.peer += workload.ranks;
+    if (node.match != kNoWork) node.match += node.kind == WorkKind::collective ? collectives : nodes;
+    node.first_dependent += edges;
+    workload.nodes.push_back(node);
+  }
+  for (const std::uint32_t dependent : other.dependents) workload.dependents.push_back(dependent + nodes);
+  for (RankGroup group : other.groups) {
+    for (std::uint32_t& rank : group.ranks) rank += workload.ranks;
+    workload.groups.push_back(std::move(group));
+  }
+  for (Collective collective : other.collectives) {
+    collective.group += groups;
+    workload.collectives.push_back(collective);
+  }
+  for (const CollectiveSpan& span : other.spans)
+    workload.spans.push_back({span.collective + collectives, span.start + nodes, span.end + nodes});
+  workload.ranks += other.ranks;
+}
+
+std::vector<NodeId> listed(const std::string& list, std::uint32_t ranks) {
+  std::vector<NodeId> nodes;
+  std::istringstream in(list);
+  for (std::string word; std::getline(in, word, ',');)
+    nodes.push_back(static_cast<NodeId>(parse_integer(word, kPlacement, "a rank's NIC", 0, kMostRank)));
+  if (nodes.size() >= ranks) return nodes;
+  throw TraceError(kPlacement, fmt::format("names the NICs of {} ranks, but there are {}", nodes.size(), ranks));
+}
+
+void add_background(Job& job, const ScenarioConfig& scenario, const std::string& scenario_file) {
+  std::istringstream names(scenario.traffic.background);
+  job.workload.job_ranks = job.workload.ranks;
+  NodeId next = *std::max_element(job.node_of_rank.begin(), job.node_of_rank.end()) + 1;
+  for (std::string name; std::getline(names, name, ',');) {
+    const std::size_t at = name.rfind('@');
+    NodeId first = next;
+    if (at != std::string::npos) {
+      first = static_cast<NodeId>(parse_integer(std::string_view(name).substr(at + 1), "traffic.background",
+                                                "the NIC of rank 0 (behind @)", 0, kMostRank));
+      name.resize(at);
+    }
+    const std::filesystem::path folder = std::filesystem::path(scenario_file).parent_path();
+    LoadedTrace other = load({.path = (folder / name).string()}, "traffic.background");
+    job.warnings.insert(job.warnings.end(), other.warnings.begin(), other.warnings.end());
+    const Workload whole = replicate(std::move(other.workload));
+    check_node_count(name, job.workload.nodes.size() + whole.nodes.size());
+    for (std::uint32_t rank = 0; rank < whole.ranks; ++rank) job.node_of_rank.push_back(first + rank);
+    next = std::max(next, first + whole.ranks);
+    append(job.workload, whole);
+  }
+}
+
+/// One rank can stand for all: nothing but its number tells a rank from another.
+bool stands_for_all(const Workload& workload, const ScenarioConfig& scenario) {
+  if (!workload.same_on_all_ranks || !scenario.traffic.background.empty() || scenario.traffic.ranks_per_nic > 1)
+    return false;
+  return std::all_of(workload.collectives.begin(), workload.collectives.end(), [&](const Collective& c) {
+    const auto ranks = static_cast<std::uint32_t>(workload.groups[c.group].ranks.size());
+    return is_symmetric(c.kind, ranks, scenario.traffic.collective);
+  });
+}
+
+void require_placed(const Job& job, const ScenarioConfig& scenario) {
+  const NodeId most = *std::max_element(job.node_of_rank.begin(), job.node_of_rank.end());
+  if (most < scenario.fabric.nics) return;
+  throw TraceError(kPlacement, fmt::format("a rank sits on nic{}, but fabric.nics = {}", most, scenario.fabric.nics));
+}
+
+}  // namespace
+
+std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ranks) {
+  const std::string& placement = scenario.traffic.placement;
+  std::vector<NodeId> node_of_rank(ranks);
+  if (placement == "rails") {
+    const std::uint32_t host = scenario.traffic.collective.ranks_per_host;
+    if (ranks % host != 0) {
+      throw TraceError(kPlacement, fmt::format("rails need whole hosts: {} ranks are no multiple of "
+                                               "traffic.collective.ranks_per_host = {}",
+                                               ranks, host));
+    }
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) node_of_rank[rank] = rank % host * (ranks / host) + rank / host;
+  } else if (placement == "linear") {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) node_of_rank[rank] = rank / scenario.traffic.ranks_per_nic;
+  } else if (placement.find_first_not_of("0123456789,") == std::string::npos) {
+    node_of_rank = listed(placement, ranks);
+  } else {
+    throw TraceError(kPlacement,
+                     fmt::format("is \"{}\"; allowed: linear, rails, or a list of NICs such as 3,0,2,1", placement));
+  }
+  return node_of_rank;
+}
+
+Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file) {
+  const TrafficConfig& traffic = scenario.traffic;
+  LoadedTrace trace = load({.path = traffic.trace,
+                            .format = traffic.format,
+                            .ranks = traffic.ranks,
+                            .rows = traffic.rows,
+                            .strict = false,
+                            .byte_scale = traffic.byte_scale},
+                           "traffic.trace");
+  Job job;
+  job.workload = std::move(trace.workload);
+  job.warnings = std::move(trace.warnings);
+  if (traffic.ranks != 0) job.cut.push_back(fmt::format("traffic.ranks = {}", traffic.ranks));
+  if (traffic.rows != 0) job.cut.push_back(fmt::format("traffic.rows = {}", traffic.rows));
+  if (traffic.byte_scale != 1.0) job.cut.push_back(fmt::format("traffic.byte_scale = {}", traffic.byte_scale));
+  const bool ideal = scenario.transport == "ideal";
+  if (job.workload.ranks < 2 && !job.workload.collectives.empty()) {
+    throw TraceError(job.workload.source,
+                     "holds collectives of one rank; traffic.ranks says over how many ranks they run");
+  }
+  if (ideal && stands_for_all(job.workload, scenario)) {
+    job.node_of_rank.assign(job.workload.ranks, 0);
+    return job;
+  }
+  const std::string source = job.workload.source;
+  const std::string format = job.workload.format;
+  job.workload = replicate(std::move(job.workload));
+  if (traffic.placement == "linear") check_ranks(job.workload, scenario.fabric.nics * traffic.ranks_per_nic);
+  job.node_of_rank = place_ranks(scenario, job.workload.ranks);
+  if (!traffic.background.empty()) add_background(job, scenario, scenario_file);
+  require_placed(job, scenario);
+  if (ideal) return job;
+  CollectiveOptions collective = traffic.collective;
+  collective.seed = scenario.seed;
+  const std::uint32_t job_ranks = job.workload.job_ranks;
+  job.workload = expand_collectives(std::move(job.workload), collective,
+                                    static_cast<TimePs>(scenario.accelerator.collective_launch_ns * 1000.0 + 0.5));
+  job.workload.source = source;
+  job.workload.format = format;
+  job.workload.job_ranks = job_ranks;
+  return job;
+}
+
+std::uint64_t expected_packets(const Workload& workload, std::uint32_t mtu_bytes) {
+  std::uint64_t packets = 0;
+  for (const WorkNode& node : workload.nodes) {
+    if (node.kind == WorkKind::send) packets += (node.bytes + mtu_bytes - 1) / mtu_bytes;
+  }
+  return packets;
+}
+
+}  // namespace mrc

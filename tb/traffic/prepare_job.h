@@ -1,0 +1,32 @@
+// From a scenario's [traffic] to what players take: the job's trace and those beside it, cut to size, with each rank's
+// NIC.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/workload.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+struct Job {
+  Workload workload;
+  std::vector<NodeId> node_of_rank;
+  std::vector<std::string> cut;  ///< what made the trace smaller, as "traffic.ranks = 8"
+  std::vector<std::string> warnings;
+};
+
+/// `scenario_file`: where relative paths of traffic.background begin. Collectives stay whole with transport "ideal",
+/// and so do ranks that are all alike where one can stand for all; else both are written out. Throws TraceError for
+/// traces that cannot be read or do not fit the topology.
+Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file);
+
+/// NIC of each of `ranks` ranks by traffic.placement; throws TraceError.
+std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ranks);
+
+/// Data packets of all sends; collectives must have been written out.
+std::uint64_t expected_packets(const Workload& workload, std::uint32_t mtu_bytes);
+
+}  // namespace mrc
