@@ -278,8 +278,9 @@ TEST(Run, MissesOfTheContextCacheAreNamed) {
 
 TEST(Run, InterruptedRunIsMarkedPartial) {
   // Payload by reference of a hundred times the bytes runs for long enough to be interrupted.
-  const ProcessResult result = run_process("timeout --preserve-status -s INT 1 " MRCSIM_EXECUTABLE
-                                           " run tb/scenarios/pair.toml --out %D/out --set traffic.byte_scale=1000");
+  const ProcessResult result =
+      run_process("timeout --preserve-status -s INT 1 " MRCSIM_EXECUTABLE
+                  " run tb/scenarios/pair.toml --out %D/out --yes --set traffic.byte_scale=1000");
   EXPECT_EQ(result.exit_code, 130) << result.err;
   EXPECT_EQ(result_of_test()["status"], "partial");
 }
