@@ -11,11 +11,13 @@
 #include "endpoint/endpoint.h"
 #include "fabric/fabric.h"
 #include "host/host.h"
+#include "model_recording.h"
 #include "nic/nic.h"
 #include "nic/packet_capture.h"
 #include "nic/qp_assembly.h"
 #include "results/latency_terms.h"
 #include "results/limits.h"
+#include "results/recording.h"
 #include "results/sram_table.h"
 
 namespace mrc {
@@ -108,7 +110,8 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
                                         *node->nic, node->memory, placement_);
   }
   check_rtl_selections();
-  const bool endpoints = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->is_endpoint(); });
+  const bool endpoints =
+      std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->is_endpoint(); });
   for (auto& node : nodes_) {
     if (endpoints) node->memory.track_placement();
   }
@@ -127,6 +130,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
     if (!node->nic) continue;
     for (const Occupancy* buffer : node->nic->buffers()) buffer->observe(options_.observe_buffer(node->name, *buffer));
   }
+  build_recording();
   build_series();
 }
 
@@ -146,8 +150,8 @@ void Simulation::check_rtl_selections() const {
   const bool any = std::any_of(options_.rtl.begin(), options_.rtl.end(),
                                [&](const RtlSelection& selection) { return !nodes_[selection.node]->is_endpoint(); });
   if (any) return;
-  throw std::invalid_argument(fmt::format("--rtl, --shadow: nic{} has fidelity = \"endpoint\", which has no boxes",
-                                          options_.rtl.front().node));
+  throw std::invalid_argument(
+      fmt::format("--rtl, --shadow: nic{} has fidelity = \"endpoint\", which has no boxes", options_.rtl.front().node));
 }
 
 void Simulation::build_nodes() {
@@ -293,6 +297,47 @@ void Simulation::report_progress(std::uint64_t offered) const {
                      offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
 }
 
+void Simulation::build_recording() {
+  const bool waves = !options_.waves.path.empty();
+  const bool timeline = !options_.perfetto.path.empty();
+  if (!waves && !timeline) return;
+  recording_ = std::make_unique<Recording>();
+  const auto wanted = [&](const std::string& node) {
+    const std::vector<std::string>& names = options_.waves.nodes;
+    return timeline || std::find(names.begin(), names.end(), node) != names.end();
+  };
+  std::set<NodeId> recorded;
+  for (auto& node : nodes_) {
+    if (node->is_endpoint() || !wanted(node->name)) continue;
+    recorded.insert(node->id);
+    Recorder& recorder = recording_->add_wheel(node->name);
+    record_nic(*recording_, recorder, node->name, *node->nic, node->context, node->qps.path_tables());
+    node->wheel->record_to(recorder);
+  }
+  if (wanted("fabric")) {
+    Recorder& recorder = recording_->add_wheel("fabric");
+    record_fabric(*recording_, recorder, *fabric_, recorded);
+  }
+  if (waves) {
+    const TimePs cycle = nodes_.front()->context.clock.period_ps();
+    recording_->add_sink(std::make_unique<WaveRecorder>(options_.waves, *recording_, cycle));
+  }
+  if (timeline) recording_->add_sink(std::make_unique<PerfettoTimeline>(options_.perfetto, *recording_));
+}
+
+void Simulation::advance() {
+  // A recording is handed on in short pieces, so that what it holds does not grow with the step.
+  constexpr double piece_us = 4;
+  const double to_end_us = scenario_.run.max_time_us - us(sc_core::sc_time_stamp().value());
+  double left_us = std::min(series_.step_us(), to_end_us);
+  for (; recording_ && left_us > piece_us; left_us -= piece_us) {
+    sc_core::sc_start(sc_core::sc_time(piece_us, sc_core::SC_US));
+    recording_->flush(sc_core::sc_time_stamp().value());
+  }
+  sc_core::sc_start(sc_core::sc_time(left_us, sc_core::SC_US));
+  if (recording_) recording_->flush(sc_core::sc_time_stamp().value());
+}
+
 /// Of light endpoints only the node under test has a series.
 bool Simulation::counts_ev_states(const Node& node) const {
   return !node.is_endpoint() || node.name == scenario_.run.node_under_test;
@@ -355,8 +400,8 @@ void Simulation::sample_series() {
   for (const auto& node : nodes_) {
     if (node->name != scenario_.run.node_under_test) continue;
     for (std::size_t plane = 0; plane < node->context.config.nic.ports; ++plane) {
-      const std::uint64_t bytes = node->nic ? node->nic->ports()[plane]->first_payload_bytes()
-                                            : node->endpoint->first_payload_bytes()[plane];
+      const std::uint64_t bytes =
+          node->nic ? node->nic->ports()[plane]->first_payload_bytes() : node->endpoint->first_payload_bytes()[plane];
       row.push_back(static_cast<double>(bytes - sampled_payload_bytes_[plane]) * 8.0 / (series_.step_us() * 1000.0));
       sampled_payload_bytes_[plane] = bytes;
     }
@@ -388,8 +433,7 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   std::uint64_t last_progress = 0;
   double progress_at_us = 0;
   while (nodes_left() > 0) {
-    const double left_us = scenario_.run.max_time_us - us(sc_core::sc_time_stamp().value());
-    sc_core::sc_start(sc_core::sc_time(std::min(series_.step_us(), left_us), sc_core::SC_US));
+    advance();
     sample_series();
     if (capture_) capture_->flush_before(sc_core::sc_time_stamp().value());
     const double now_us = us(sc_core::sc_time_stamp().value());
@@ -444,6 +488,7 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.delivered_bytes) / active_ns : 0});
   if (!node.nic) return;
+  node.nic->settle(end);
   for (const Occupancy* buffer : node.nic->buffers()) {
     result.buffers.push_back({node.name, buffer->name(), buffer->unit(), buffer->capacity(), buffer->mean(end),
                               buffer->p99(end), buffer->high_water(), buffer->time_full_share(end)});
@@ -524,13 +569,14 @@ void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs 
   if (host.first_doorbell < end) {
     const TimePs active = end - host.first_doorbell;
     result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
-    if (node.nic) result.limits = goodput_limits(node.context.counters, {.line_rate_gbps = result.line_rate_gbps,
-                                                           .goodput_gbps = result.goodput_gbps,
-                                                           .active_ps = active,
-                                                           .ports = nic.ports,
-                                                           .idle_ps = node.nic->idle_causes().idle_ps(),
-                                                           .receiver_write_blocked = receiver_write_blocked(node),
-                                                           .lost_to_overruns = lost_to_overruns(node)});
+    if (node.nic)
+      result.limits = goodput_limits(node.context.counters, {.line_rate_gbps = result.line_rate_gbps,
+                                                             .goodput_gbps = result.goodput_gbps,
+                                                             .active_ps = active,
+                                                             .ports = nic.ports,
+                                                             .idle_ps = node.nic->idle_causes().idle_ps(),
+                                                             .receiver_write_blocked = receiver_write_blocked(node),
+                                                             .lost_to_overruns = lost_to_overruns(node)});
   }
   std::vector<TimePs> times = host.message_times;
   if (times.empty()) return;
@@ -599,6 +645,12 @@ void Simulation::collect_job(RunResult& result) const {
 
 RunResult Simulation::collect(RunStatus status, std::vector<std::string> details) {
   if (capture_) capture_->close();
+  if (recording_) {
+    recording_->close();
+    if (recording_->late() > 0) {
+      SC_REPORT_WARNING("waves", fmt::format("{} changes are shown later than they were", recording_->late()).c_str());
+    }
+  }
   RunResult result;
   result.scenario = scenario_.name;
   result.seed = scenario_.seed;

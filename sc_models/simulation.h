@@ -15,7 +15,9 @@
 #include "nic/tx/srv6_encap_engine.h"
 #include "nic/tx/srv6_encap_rtl_path.h"
 #include "parameters/config.h"
+#include "results/perfetto_timeline.h"
 #include "results/run_result.h"
+#include "results/wave_recorder.h"
 
 namespace mrc {
 
@@ -27,6 +29,7 @@ struct RtlSelection {
 };
 
 class PacketCapture;
+class Recording;
 
 struct Progress {
   double simulated_us = 0;
@@ -41,6 +44,8 @@ struct SimulationOptions {
   std::string pcap;  ///< file to capture all ports' packets in; empty: none
   /// Asked for each buffer of a NIC what is to hear of its changes; may be empty, may answer null.
   std::function<LevelObserver*(const std::string& node, const Occupancy& buffer)> observe_buffer;
+  WaveOptions waves;
+  PerfettoOptions perfetto;
   std::uint64_t skip_memory_write = 0;  ///< see HostMemory::skip_write; on every node, 0: none
 };
 
@@ -73,6 +78,9 @@ class Simulation {
   bool wrong() const;
   bool failed() const;
   void report_progress(std::uint64_t offered) const;
+  void build_recording();
+  /// Runs the kernel for one step of the series, or to the end of the time that the run has.
+  void advance();
   void build_series();
   void sample_series();
   void build_queue_series();
@@ -101,6 +109,7 @@ class Simulation {
   std::unique_ptr<PacketCapture> capture_;
   std::unique_ptr<class Fabric> fabric_;
   std::vector<std::unique_ptr<Node>> nodes_;
+  std::unique_ptr<Recording> recording_;
   Series series_;
   std::vector<const Occupancy*> sampled_buffers_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sampled_queues_;  ///< link, and its row among the queues'

@@ -1,6 +1,7 @@
 #include "engine/event_wheel.h"
 
 #include "engine/box.h"
+#include "engine/recorder.h"
 
 namespace mrc {
 
@@ -45,6 +46,7 @@ std::uint64_t EventWheel::run_before(TimePs horizon) {
     if (time >= horizon) break;
     pop_front();
     boxes_[position]->step(time);
+    if (recorder_ != nullptr) recorder_->stepped(time);
     ++steps;
   }
   return steps;

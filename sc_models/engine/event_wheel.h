@@ -11,6 +11,7 @@
 namespace mrc {
 
 class Box;
+class Recorder;
 
 class EventWheel {
  public:
@@ -31,6 +32,9 @@ class EventWheel {
 
   /// Steps everything that is due before `horizon`, in order of (time, position). Returns the number of steps.
   std::uint64_t run_before(TimePs horizon);
+
+  /// `recorder` is told of each step.
+  void record_to(Recorder& recorder) { recorder_ = &recorder; }
 
   /// Time of the earliest entry, kNever when nothing is armed.
   TimePs next_time() const { return heap_.empty() ? kNever : slots_[heap_.front()].time; }
@@ -62,6 +66,7 @@ class EventWheel {
   void sift_down(std::uint32_t index);
   void pop_front();
 
+  Recorder* recorder_ = nullptr;
   std::vector<Box*> boxes_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> heap_;

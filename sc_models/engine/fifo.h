@@ -37,6 +37,7 @@ class Fifo {
   void push(TimePs now, Item item, TimePs ready_at) {
     assert(!full());
     occupancy_.add(now, 1);
+    if (occupancy_.tap().recorder != nullptr) tell(Record::Kind::push, now, ready_at, item);
     ring_[tail_ & mask_] = Entry{ready_at, std::move(item)};
     const bool was_empty = head_ == tail_;
     ++tail_;
@@ -51,6 +52,7 @@ class Fifo {
     occupancy_.remove(now, 1);
     Item item = std::move(ring_[head_ & mask_].item);
     ++head_;
+    if (occupancy_.tap().recorder != nullptr) tell(Record::Kind::pop, now, now, item);
     wake_producers(now);
     return item;
   }
@@ -83,6 +85,10 @@ class Fifo {
   }
 
  private:
+  [[gnu::cold, gnu::noinline]] void tell(Record::Kind kind, TimePs now, TimePs until, const Item& item) const {
+    const RecorderTap& tap = occupancy_.tap();
+    tap.recorder->add(record_of(kind, tap.object, now, until, item));
+  }
   void wake_producers(TimePs now) {
     for (Box* producer : waiting_producers_) producer->wake_at(now);
     waiting_producers_.clear();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/recorder.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -72,18 +73,27 @@ class WorkClock {
  public:
   void begin(TimePs now) {
     if (count_++ == 0) since_ = now;
+    if (tap_.recorder != nullptr) tell(now, 1);
   }
   void end(TimePs now) {
     if (--count_ == 0) total_ += now - since_;
+    if (tap_.recorder != nullptr) tell(now, ~std::uint64_t{0});
   }
+  void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
   bool active() const { return count_ > 0; }
   /// Time with work up to `now`, where `now` may lie ahead: work in hand is taken to last.
   TimePs elapsed(TimePs now) const { return total_ + (count_ > 0 && now > since_ ? now - since_ : 0); }
 
  private:
+  [[gnu::cold, gnu::noinline]] void tell(TimePs now, std::uint64_t change) const {
+    tap_.recorder->add(
+        {.time = now, .value = change, .object = tap_.object, .kind = Record::Kind::work, .packet = {}});
+  }
+
   std::uint64_t count_ = 0;
   TimePs since_ = 0;
   TimePs total_ = 0;
+  mutable RecorderTap tap_;
 };
 
 /// Told before a slot changes its state, unless nobody cares until `quiet_until()`.
@@ -105,6 +115,7 @@ class IssueSlot {
   void busy(TimePs now, TimePs until) {
     close(now);
     busy_until_ = until;
+    if (tap_.recorder != nullptr && until > last_) tell(kSlotBusy, until);
     if (until > last_) {
       busy_ += until - last_;
       last_ = until;
@@ -114,6 +125,7 @@ class IssueSlot {
   void blocked(TimePs now, BlockedBy cause) {
     close(now);
     state_ = static_cast<std::uint8_t>(cause);
+    if (tap_.recorder != nullptr) tell(state_, last_);
   }
   /// Nothing to do: starved while the NIC holds work for the slot, idle otherwise.
   void empty(TimePs now) {
@@ -122,6 +134,8 @@ class IssueSlot {
   }
 
   void observe(SlotObserver& observer) { observer_ = &observer; }
+  void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
+  const WorkClock& work() const { return *work_; }
   bool is_blocked() const { return state_ != kEmpty; }
   /// Precondition: is_blocked().
   BlockedBy blocked_by() const { return static_cast<BlockedBy>(state_); }
@@ -144,6 +158,16 @@ class IssueSlot {
   void open_empty() {
     state_ = kEmpty;
     work_at_open_ = work_->elapsed(last_);
+    if (tap_.recorder != nullptr) tell(kSlotEmpty, last_);
+  }
+  /// States begin where the account of the last one ends.
+  [[gnu::cold, gnu::noinline]] void tell(std::uint64_t state, TimePs until) const {
+    tap_.recorder->add({.time = last_,
+                        .until = until,
+                        .value = state,
+                        .object = tap_.object,
+                        .kind = Record::Kind::slot,
+                        .packet = {}});
   }
   void close(TimePs now) {
     if (observer_ != nullptr && now > observer_->quiet_until()) observer_->before_change(now);
@@ -171,6 +195,7 @@ class IssueSlot {
   TimePs starved_ = 0;
   TimePs idle_ = 0;
   std::uint8_t state_ = kEmpty;
+  mutable RecorderTap tap_;
   std::array<TimePs, kBlockedByCount> blocked_{};
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/recorder.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -38,14 +39,18 @@ class Occupancy {
     if (!close(now)) level_time_ += static_cast<double>(amount) * static_cast<double>(last_ - now);
     level_ += amount;
     high_water_ = std::max(high_water_, level_);
+    if (tap_.recorder != nullptr) tap_.recorder->level(tap_.object, now, amount);
   }
   /// `now` may lie before the last change, where a box looks at it late: the mean is put right.
   void remove(TimePs now, std::uint64_t amount) {
-    if (observer_ != nullptr) [[unlikely]]
-      observer_->left(now, amount);
-    if (!close(now)) level_time_ -= static_cast<double>(amount) * static_cast<double>(last_ - now);
-    level_ -= amount;
+    take(now, amount);
+    if (tap_.recorder != nullptr) tap_.recorder->level(tap_.object, now, -amount);
   }
+  /// `amount` will leave at `at`, which a box may look at much later: then it calls remove_announced().
+  void announce_remove(TimePs at, std::uint64_t amount) const {
+    if (tap_.recorder != nullptr) tap_.recorder->level(tap_.object, at, -amount);
+  }
+  void remove_announced(TimePs at, std::uint64_t amount) { take(at, amount); }
   /// A producer found no room at `now`; the time until the next change counts as full.
   void refuse(TimePs now) {
     close(now);
@@ -53,6 +58,8 @@ class Occupancy {
   }
 
   void observe(LevelObserver* observer) const { observer_ = observer; }
+  void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
+  const RecorderTap& tap() const { return tap_; }
 
   /// Over the time until `end`, or until the last change where that came later.
   double mean(TimePs end) const;
@@ -66,6 +73,12 @@ class Occupancy {
  private:
   std::size_t bin(std::uint64_t level) const {
     return capacity_ == 0 ? 0 : std::min<std::size_t>(kBins - 1, level * (kBins - 1) / capacity_);
+  }
+  void take(TimePs now, std::uint64_t amount) {
+    if (observer_ != nullptr) [[unlikely]]
+      observer_->left(now, amount);
+    if (!close(now)) level_time_ -= static_cast<double>(amount) * static_cast<double>(last_ - now);
+    level_ -= amount;
   }
   /// False where `now` is not later than the last change.
   bool close(TimePs now) {
@@ -92,6 +105,7 @@ class Occupancy {
   double level_time_ = 0;
   bool refused_ = false;
   mutable LevelObserver* observer_ = nullptr;
+  mutable RecorderTap tap_;
   std::array<TimePs, kBins> histogram_{};
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/box.h"
+#include "engine/recorder.h"
 
 namespace mrc {
 namespace {
@@ -61,6 +62,7 @@ std::uint32_t WheelModule::add(Box& box) {
     ++steps_;
     horizon_ = kernel_now() + 1;
     method->box->step(kernel_now());
+    if (recorder_ != nullptr) recorder_->stepped(kernel_now());
   };
   sc_core::sc_spawn(activate, ("step_" + std::to_string(position)).c_str(), &options);
   return position;

@@ -40,6 +40,12 @@ class WheelModule : public sc_core::sc_module {
 
   /// While a box is being stepped: it may do what is due before this time.
   TimePs horizon() const { return horizon_; }
+  /// Boxes tell what no tap sees, and each step is told. Null: nobody records.
+  void record_to(Recorder& recorder) {
+    recorder_ = &recorder;
+    wheel_.record_to(recorder);
+  }
+  Recorder* recorder() const { return recorder_; }
 
   std::uint64_t steps() const { return steps_; }
   std::uint64_t activations() const { return activations_; }
@@ -56,6 +62,7 @@ class WheelModule : public sc_core::sc_module {
   bool running_ = false;
   TimePs horizon_ = 0;
   TimePs kernel_wake_ = kNever;  ///< when the kernel will call run() next
+  Recorder* recorder_ = nullptr;
   std::uint64_t steps_ = 0;
   std::uint64_t activations_ = 0;
   EventWheel wheel_;

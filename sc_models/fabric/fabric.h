@@ -33,6 +33,8 @@ class Fabric : public WheelModule {
   std::uint64_t packets_held() const;
   /// Packets that were dropped on links, for want of room in a queue, or for want of a route.
   std::uint64_t packets_lost() const;
+  /// What a port may queue at most.
+  std::uint64_t queue_bytes() const { return scenario_.fabric.queue_bytes; }
 
   /// Has the network look at its next event; whoever gave it one from outside calls this.
   void wake();

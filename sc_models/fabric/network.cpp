@@ -141,6 +141,7 @@ std::uint64_t Network::run_before(TimePs horizon) {
 void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
   if (ports_[link].down) {
     ++lost_on_down_links_;
+    if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
     transits_.release(transit);
     return;
   }
@@ -151,6 +152,7 @@ void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
   }
   const Impairment::Verdict verdict = impairment->apply(transits_[transit].packet);
   if (verdict == Impairment::Verdict::drop) {
+    if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
     transits_.release(transit);
     return;
   }
@@ -192,6 +194,7 @@ void Network::forward(TimePs now, std::uint32_t at, std::uint32_t index) {
                                 : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
   if (out == Topology::kNoLink || transit.hop_limit <= 1) {
     ++without_route_;
+    if (recorder_ != nullptr) tell_lost(now, packet);
     transits_.release(index);
     return;
   }
@@ -245,6 +248,7 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
     if (trimmed) ++port.counters.trimmed;
     if (!trimmed || !fits(port, transit)) {
       ++port.counters.dropped;
+      if (recorder_ != nullptr) tell_lost(now, transit.packet);
       transits_.release(index);
       return;
     }
@@ -259,6 +263,7 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   }
   queue.tail = index;
   port.queued_bytes += transit.bytes;
+  if (recorder_ != nullptr) tell_level(now, link, transit.bytes);
   if (transit.queue != FabricClass::control) port.data_bytes += transit.bytes;
   if (port.law != at_nic) buffered_bytes_[port.from_switch] += transit.bytes;
   port.counters.most_queued_bytes = std::max(port.counters.most_queued_bytes, port.queued_bytes);
@@ -322,6 +327,7 @@ void Network::serve(TimePs now, std::uint32_t link) {
   queue.head = transit.next;
   mark(port, transit);
   port.queued_bytes -= transit.bytes;
+  if (recorder_ != nullptr) tell_level(now, link, -std::uint64_t{transit.bytes});
   if (transit.queue != FabricClass::control) port.data_bytes -= transit.bytes;
   if (port.law != at_nic) buffered_bytes_[port.from_switch] -= transit.bytes;
   transmit(now, link, index);
@@ -337,6 +343,7 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   if (Link* exit = exits_[link]) {
     if (port.down) {
       ++lost_on_down_links_;
+      if (recorder_ != nullptr) tell_lost(now, transit.packet);
     } else {
       transit.packet.outer_dst = transit.carrier;
       transit.packet.hop_limit = transit.hop_limit;
@@ -348,6 +355,14 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   transit.last_bit = last_bit + port.hop_ps;
   const bool first = cut_through_ && port.to_switch != LinkInfo::kNic;
   events_.push((first ? now : last_bit) + port.hop_ps, FabricEventKind::arrival, link, index);
+}
+
+void Network::tell_level(TimePs now, std::uint32_t link, std::uint64_t change) {
+  if (object_of_link_[link] != RecorderTap::kNoObject) recorder_->level(object_of_link_[link], now, change);
+}
+
+void Network::tell_lost(TimePs now, const Packet& packet) {
+  recorder_->add({.time = now, .kind = Record::Kind::dropped, .has_packet = true, .packet = PacketTag::of(packet)});
 }
 
 ImpairmentCounts Network::impairments() const {

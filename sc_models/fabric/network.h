@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/recorder.h"
 #include "fabric/event_queue.h"
 #include "fabric/impairment.h"
 #include "fabric/link.h"
@@ -69,6 +70,13 @@ class Network {
     impairments_[link] = std::move(impairment);
   }
 
+  /// Levels of the queues and lost packets are told from now on; `object_of_link`: RecorderTap::kNoObject where nobody
+  /// watches.
+  void record_to(Recorder& recorder, std::vector<std::uint32_t> object_of_link) {
+    recorder_ = &recorder;
+    object_of_link_ = std::move(object_of_link);
+  }
+
   const std::vector<SwitchPort>& ports() const { return ports_; }
   ImpairmentCounts impairments() const;
   std::uint64_t without_route() const { return without_route_; }
@@ -89,6 +97,8 @@ class Network {
   bool trim(TimePs now, const QueueLaw& law, Transit& transit) const;
   void mark(SwitchPort& port, Transit& transit);
   std::size_t choose(SwitchPort& port);
+  [[gnu::cold]] void tell_level(TimePs now, std::uint32_t link, std::uint64_t change);
+  [[gnu::cold]] void tell_lost(TimePs now, const Packet& packet);
   void serve(TimePs now, std::uint32_t link);
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
   void arm(TimePs at, std::uint32_t link) {
@@ -109,6 +119,8 @@ class Network {
   std::vector<Link*> exits_;  ///< by link, null where it does not leave the network
   std::vector<std::unique_ptr<Impairment>> impairments_;
   std::array<std::int32_t, kFabricClasses> weights_{};
+  Recorder* recorder_ = nullptr;  ///< null: nobody records
+  std::vector<std::uint32_t> object_of_link_;
   TimePs now_ = 0;
   std::uint64_t without_route_ = 0;
   std::uint64_t lost_on_down_links_ = 0;

@@ -34,6 +34,15 @@ bool Host::can_post(TimePs now) {
 }
 
 void Host::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) {
+  if (Recorder* recorder = owner().recorder()) {
+    recorder->add({.time = now,
+                   .until = request.bytes,
+                   .value = request.id,
+                   .object = nic_.qps[qp].peer,
+                   .qp = qp,
+                   .kind = Record::Kind::posted,
+                   .packet = {}});
+  }
   nic_.qps[qp].send_queue.post(request);
   const HostConfig& host = nic_.config.host;
   device_.doorbell().queue().push(now, qp, now + ps(host.post_ns) + ps(host.doorbell_ns));
@@ -48,6 +57,14 @@ void Host::step(TimePs now) {
   while (completions_.ready(now)) {
     const Cqe cqe = completions_.pop(now);
     if (cqe.kind == Cqe::Kind::send) {
+      if (Recorder* recorder = owner().recorder()) {
+        recorder->add({.time = now,
+                       .until = static_cast<TimePs>(cqe.status),
+                       .value = cqe.id,
+                       .qp = cqe.qp,
+                       .kind = Record::Kind::completed,
+                       .packet = {}});
+      }
       player_.send_completed(now, cqe);
     } else {
       player_.receive_completed(now, cqe);

@@ -91,6 +91,12 @@ std::vector<const IssueSlot*> Nic::slots() const {
   return {slots.begin(), slots.end()};
 }
 
+void Nic::settle(TimePs end) {
+  for (const auto& port : ports_) port->settle(end);
+  dma_write_->settle(end);
+  pcie_->settle(end);
+}
+
 void Nic::finish(TimePs end) {
   for (IssueSlot* slot : mutable_slots()) slot->finish(end);
 }
@@ -149,6 +155,13 @@ std::vector<const Occupancy*> Nic::buffers() const {
     buffers.push_back(&port->control_fifo());
   }
   return buffers;
+}
+
+std::vector<const Occupancy*> Nic::inner_queues() const {
+  std::vector<const Occupancy*> queues{&qp_scheduler_->grants().occupancy(), &qp_scheduler_->wqe_requests().occupancy(),
+                                       &pcie_->read_queue()};
+  for (const auto& port : ports_) queues.push_back(&port->data_queue());
+  return queues;
 }
 
 }  // namespace mrc::timing

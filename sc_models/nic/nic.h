@@ -50,6 +50,8 @@ class Nic : public sc_core::sc_module {
   const PcieDma& pcie() const { return *pcie_; }
   SackProcessor& sack_processor() { return *sack_processor_; }
 
+  /// Buffers that are emptied when somebody looks are looked at: call it before buffers() at the end of the run.
+  void settle(TimePs end);
   /// Closes the ledger at the end of the run.
   void finish(TimePs end);
   std::vector<const IssueSlot*> slots() const;
@@ -57,6 +59,8 @@ class Nic : public sc_core::sc_module {
   /// What entered the transmit and the receive side, what left and what they hold, in packets and payload bytes. Holds
   /// whenever no box is being stepped.
   std::vector<AccountResult> accounts() const;
+  /// Queues that are no buffers to size, for who watches what moves through them.
+  std::vector<const Occupancy*> inner_queues() const;
   IdleCauses& idle_causes() { return *idle_causes_; }
   const IdleCauses& idle_causes() const { return *idle_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }

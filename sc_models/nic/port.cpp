@@ -42,7 +42,7 @@ void Port::connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue,
 
 void Port::free_sent_bytes(TimePs now) {
   if (bytes_on_line_ == 0 || line_.free_at() > now) return;
-  tx_fifo_.remove(line_.free_at(), bytes_on_line_);
+  tx_fifo_.remove_announced(line_.free_at(), bytes_on_line_);
   bytes_on_line_ = 0;
 }
 
@@ -81,6 +81,7 @@ void Port::send(TimePs now, Packet* packet) {
   }
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
   const TimePs last_bit = line_.occupy(now, bytes);
+  if (bytes_on_line_ > 0) tx_fifo_.announce_remove(last_bit, bytes_on_line_);
   slot.busy(now, last_bit);
   idle_causes_->port_busy(now, index_, last_bit);
   transmit_link_.send(now + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
@@ -107,6 +108,12 @@ void Port::receive(TimePs now) {
       nic_.counters.overrun.add(receive_link_.front().packet);
       ++nic_.counters.rx_overrun;
       ++nic_.counters.rx_overrun_by_cause[static_cast<std::size_t>(nic_.overrun_cause())];
+      if (Recorder* recorder = owner().recorder()) {
+        recorder->add({.time = now,
+                       .kind = Record::Kind::dropped,
+                       .has_packet = true,
+                       .packet = PacketTag::of(receive_link_.front().packet)});
+      }
     } else {
       Packet* packet = nic_.packets.acquire();
       *packet = receive_link_.front().packet;

@@ -31,10 +31,14 @@ class Port : public Box {
   Fifo<Packet*>& control() { return control_; }
 
   void step(TimePs now) override;
+  /// What has left by `end` is accounted for, looked at or not.
+  void settle(TimePs end) { free_sent_bytes(end); }
   /// Payload of first transmissions that has left through this port.
   std::uint64_t first_payload_bytes() const { return first_payload_bytes_; }
   const Fifo<Packet*>& data() const { return data_; }
   const Occupancy& tx_fifo() const { return tx_fifo_; }
+  /// Packets behind the bytes of tx_fifo().
+  const Occupancy& data_queue() const { return data_.occupancy(); }
   const Occupancy& control_fifo() const { return control_.occupancy(); }
 
   IssueSlot slot;

@@ -39,8 +39,11 @@ class CreditPool {
   /// Spent at `time`, there again at `back`, which never lies before that of an earlier TLP.
   void spend(TimePs time, std::uint32_t data, TimePs back) {
     data_.add(time, data);
+    data_.announce_remove(back, data);
     out_.push({back, data});
   }
+  /// What has come back by `end` is accounted for, looked at or not.
+  void settle(TimePs end) { give_back(end); }
   const Occupancy& data() const { return data_; }
 
  private:
@@ -50,7 +53,7 @@ class CreditPool {
   };
   void give_back(TimePs time) {
     while (!out_.empty() && out_.front().back <= time) {
-      data_.remove(out_.front().back, out_.front().data);
+      data_.remove_announced(out_.front().back, out_.front().data);
       out_.pop();
     }
   }

@@ -88,6 +88,8 @@ class PcieDma : public Box {
   /// The host's memory has answered a read request at `at`.
   void host_answered(const HostRead& request, TimePs at);
 
+  /// What has come back by `end` is accounted for, looked at or not.
+  virtual void settle(TimePs) {}
   void observe(SlotObserver& observer) { observer_ = &observer; }
 
   /// Bytes that reads asked for, that were reported to who asked, and that are asked for and not reported.

@@ -50,6 +50,7 @@ void PcieTrains::take_train(const Answer& answer) {
   read_data_.busy(start, end);
   finish_request(request.job, end);
   tag_free_at_[tag_free_tail_++ & (tag_free_at_.size() - 1)] = end;
+  tags_.announce_remove(end, 1);
 }
 
 void PcieTrains::finish_request(std::uint32_t index, TimePs end) {
@@ -61,6 +62,7 @@ void PcieTrains::finish_request(std::uint32_t index, TimePs end) {
 void PcieTrains::end_tag(std::uint16_t tag, TimePs end) {
   if (faults_on_) tag_table_.release(tag);
   tag_free_at_[tag_free_tail_++ & (tag_free_at_.size() - 1)] = end;
+  tags_.announce_remove(end, 1);
 }
 
 void PcieTrains::take_one_by_one(const Answer& answer) {
@@ -126,7 +128,7 @@ void PcieTrains::free_tags(TimePs now) {
   while (tag_free_head_ != tag_free_tail_) {
     const TimePs at = tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)];
     if (at > now) return;
-    tags_.remove(at, 1);
+    tags_.remove_announced(at, 1);
     ++tag_free_head_;
   }
 }

@@ -16,6 +16,10 @@ class PcieTrains final : public PcieDma {
              const ClockDomain& clock, KeyedRandom random, const WorkClock& work);
 
   void step(TimePs now) override;
+  void settle(TimePs end) override {
+    free_tags(end);
+    posted_.settle(end);
+  }
   const Occupancy& posted_data() const override { return posted_.data(); }
 
  private:

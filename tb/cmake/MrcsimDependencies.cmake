@@ -8,6 +8,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(verilator REQUIRED HINTS /usr/share/verilator $ENV{VERILATOR_ROOT})
+find_path(MRCSIM_FST_DIR fstapi.h PATHS ${VERILATOR_ROOT}/include/gtkwave /usr/share/verilator/include/gtkwave
+          DOC "Sources of GTKWave's FST writer" REQUIRED)
 pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 

@@ -8,7 +8,7 @@ set(MRCSIM_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/mrcsim)
 set(MRCSIM_DOCS ${CMAKE_INSTALL_DATADIR}/doc/mrcsim)
 
 set_target_properties(mrc_protocol PROPERTIES EXPORT_NAME protocol)
-foreach(part parameters results workload ideal models systemc options)
+foreach(part parameters results workload ideal models systemc options fst)
   set_target_properties(mrcsim_${part} PROPERTIES EXPORT_NAME ${part})
 endforeach()
 foreach(target mrc_protocol mrcsim_parameters mrcsim_workload mrcsim_models)
@@ -31,7 +31,7 @@ if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
 endif()
 
 install(TARGETS mrc_protocol mrcsim_options mrcsim_systemc mrcsim_parameters mrcsim_results
-        mrcsim_workload mrcsim_ideal mrcsim_models
+        mrcsim_workload mrcsim_ideal mrcsim_models mrcsim_fst
         EXPORT mrcsimTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT mrcsimTargets NAMESPACE mrcsim:: DESTINATION ${MRCSIM_PACKAGE})
 install(DIRECTORY include/mrc sc_models/ DESTINATION ${MRCSIM_HEADERS} FILES_MATCHING PATTERN "*.h")

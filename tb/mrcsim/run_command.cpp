@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +21,7 @@
 #include "mrcsim/exit_code.h"
 #include "mrcsim/progress.h"
 #include "mrcsim/rtl_selection.h"
+#include "parameters/registry.h"
 #include "parameters/scenario.h"
 #include "results/output_directory.h"
 #include "results/result_json.h"
@@ -44,6 +47,11 @@ struct RunOptions {
   std::string rtl;
   std::string shadow;
   std::string pcap;
+  std::string waves;
+  std::vector<std::string> wave_nodes;
+  std::string wave_window;
+  std::string perfetto;
+  std::string perfetto_packets;
   bool quiet = false;
   bool yes = false;
 };
@@ -82,6 +90,43 @@ RunResult simulate(const ScenarioConfig& scenario, const Job& job, SimulationOpt
   return simulation.run(interrupted);
 }
 
+WaveOptions wave_options(const RunOptions& options, const ScenarioConfig& scenario) {
+  WaveOptions waves;
+  waves.path = options.waves;
+  if (waves.path.empty()) {
+    if (options.wave_nodes.empty() && options.wave_window.empty()) return waves;
+    throw OutputError("--wave-nodes and --wave-window say what --waves FILE holds; FILE is missing");
+  }
+  if (!options.wave_window.empty()) std::tie(waves.from_ps, waves.to_ps) = parse_wave_window(options.wave_window);
+  std::vector<std::string> known{"fabric"};
+  for (NodeId node = 0; node < scenario.fabric.nics; ++node) known.push_back(fmt::format("nic{}", node));
+  for (const std::string& name : options.wave_nodes) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw OutputError(fmt::format("--wave-nodes {}: no such node; nearest: {} (nic0 to nic{} and fabric)", name,
+                                    nearest(name, known), scenario.fabric.nics - 1));
+    }
+    waves.nodes.push_back(name);
+  }
+  if (waves.nodes.empty()) waves.nodes = {scenario.run.node_under_test, "fabric"};
+  for (const std::string& name : waves.nodes) {
+    if (name == "fabric" ||
+        scenario.node(static_cast<NodeId>(std::stoul(name.substr(3)))).fidelity == Fidelity::detailed) {
+      continue;
+    }
+    throw OutputError(
+        fmt::format("--wave-nodes {}: is a light endpoint without boxes (fidelity = \"endpoint\")", name));
+  }
+  return waves;
+}
+
+PerfettoOptions perfetto_options(const RunOptions& options) {
+  PerfettoOptions perfetto{.path = options.perfetto};
+  if (options.perfetto_packets.empty()) return perfetto;
+  if (perfetto.path.empty()) throw OutputError("--perfetto-packets says what --perfetto FILE holds; FILE is missing");
+  perfetto.packets_one_in = parse_packet_sampling(options.perfetto_packets);
+  return perfetto;
+}
+
 int run(const RunOptions& options) {
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, options.seed});
   const Job job = prepare_job(scenario, options.scenario);
@@ -93,6 +138,12 @@ int run(const RunOptions& options) {
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
   simulation_options.make_srv6_encap = make_srv6_encap_rtl;
   simulation_options.pcap = options.pcap;
+  const bool watched = !options.waves.empty() || !options.perfetto.empty();
+  if (watched && scenario.transport == "ideal") {
+    throw OutputError("--waves, --perfetto: transport = \"ideal\" has no boxes to watch");
+  }
+  simulation_options.waves = wave_options(options, scenario);
+  simulation_options.perfetto = perfetto_options(options);
   simulation_options.progress = [&](const Progress& p) { progress.update(p); };
   std::signal(SIGINT, [](int) { interrupted = true; });
   std::signal(SIGTERM, [](int) { interrupted = true; });
@@ -130,6 +181,14 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--rtl", options->rtl, "BLOCK[@NODE],…: Verilated RTL in the place of these blocks");
   command->add_option("--shadow", options->shadow, "BLOCK[@NODE],…: Verilated RTL beside these blocks, compared");
   command->add_option("--pcap", options->pcap, "capture every packet at every port as pcapng (docs/wireshark)");
+  command->add_option("--waves", options->waves, "signals of the model as .fst or .vcd for GTKWave (docs/waves.md)");
+  command
+      ->add_option("--wave-nodes", options->wave_nodes,
+                   "nodes in --waves, as nic0,fabric; default: the node under test and fabric")
+      ->delimiter(',');
+  command->add_option("--wave-window", options->wave_window, "FROM..TO in us: time that --waves holds; default: all");
+  command->add_option("--perfetto", options->perfetto, "messages and packets as a timeline for ui.perfetto.dev");
+  command->add_option("--perfetto-packets", options->perfetto_packets, "1/N: show one packet in N; default: 1/1");
   command->add_flag("--yes", options->yes, "run even if more than 10 minutes of wall time are expected");
   command->add_flag("--quiet", options->quiet, "no summary, no progress");
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -31,7 +31,7 @@ DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicC
 
 void DmaWrite::free_staging(TimePs now) {
   while (!leaving_.empty() && leaving_.front().at <= now) {
-    staging_.remove(leaving_.front().at, leaving_.front().bytes);
+    staging_.remove_announced(leaving_.front().at, leaving_.front().bytes);
     leaving_.pop();
   }
 }
@@ -92,6 +92,7 @@ void DmaWrite::retire(TimePs now) {
     memory_.write(packet->va, packet->payload, packet->payload_bytes);
   }
   leaving_.push({last_left_, packet->payload_bytes});
+  staging_.announce_remove(last_left_, packet->payload_bytes);
   ++nic_.counters.delivered;
   nic_.counters.delivered_bytes += packet->payload_bytes;
   if (!acks_.empty() && acks_.front().write == retired_) {

@@ -42,6 +42,8 @@ class DmaWrite : public Box, private WriteClient {
   void refuse_staging(TimePs now) { staging_.refuse(now); }
   void refuse_descriptor(TimePs now) { in_.refuse(now); }
   void step(TimePs now) override;
+  /// What has left by `end` is accounted for, looked at or not.
+  void settle(TimePs end) { free_staging(end); }
   const Occupancy& staging() const { return staging_; }
 
   IssueSlot& slot() { return pcie_.write_slot(); }

@@ -34,14 +34,16 @@ void Parser::step(TimePs now) {
   const std::uint64_t packet_beats = beats(
       wire_bytes(head, nic_.scenario.protocol.encapsulation) - kEthernetOverheadBytes, nic_.config.nic.datapath_bits);
   next_start_ = now + nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
+  // Work begins before the slot is busy with it, or the slot would count as starved of it.
+  const bool intact = head.damage != Damage::corrupted;
+  if (to_tracker && intact) nic_.rx_work.begin(now);
   slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);
-  if (packet->damage == Damage::corrupted) {
+  if (!intact) {
     ++nic_.counters.corrupted_received;
     nic_.counters.damaged.add(*packet);
     nic_.packets.release(packet);
   } else {
-    if (to_tracker) nic_.rx_work.begin(now);
     next.push(now, packet, now + nic_.clock.cycles(pipeline.latency_cycles));
   }
   in_.wait_ready(next_start_);

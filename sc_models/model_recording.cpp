@@ -1,0 +1,217 @@
+#include "model_recording.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+using Kind = RecordedObject::Kind;
+using Moves = RecordedObject::Moves;
+
+/// "segmenter.queue" is the queue of the segmenter; a name without a dot is a box that is one buffer.
+void name_object(RecordedObject& object, const std::string& name, const char* only_signal) {
+  const std::size_t dot = name.rfind('.');
+  object.box = name.substr(0, dot);
+  object.signal = dot == std::string::npos ? only_signal : name.substr(dot + 1);
+}
+
+Moves moves_of(const std::string& name) {
+  static const std::set<std::string> packets{"segmenter.queue",         "payload_fetch.queue", "spray_scheduler.queue",
+                                             "retransmit_buffer.queue", "parser.queue",        "psn_tracker.queue",
+                                             "sack_processor.queue",    "dma_write.queue",     "control_queue"};
+  static const std::set<std::string> items{"doorbell.queue",  "qp_scheduler.grants", "wqe_fetch.requests",
+                                           "pcie.read_queue", "ack_coalescer.queue", "ack_coalescer.transport_acks",
+                                           "completion.queue"};
+  const bool of_port = name.starts_with("port") && (name.ends_with(".data") || name.ends_with(".control_fifo"));
+  if (of_port || packets.contains(name)) return Moves::packets;
+  return items.contains(name) ? Moves::items : Moves::none;
+}
+
+void record_buffer(Recording& recording, Recorder& recorder, const std::string& node, const Occupancy& buffer) {
+  RecordedObject object{.kind = Kind::level,
+                        .node = node,
+                        .box = {},
+                        .signal = {},
+                        .unit = buffer.unit(),
+                        .capacity = buffer.capacity(),
+                        .moves = moves_of(buffer.name())};
+  name_object(object, buffer.name(), "occupancy");
+  buffer.record_to(recorder, recording.add_object(std::move(object)));
+}
+
+std::uint32_t record_work(Recording& recording, Recorder& recorder, const std::string& node, const WorkClock& work,
+                          const char* signal) {
+  const std::uint32_t object =
+      recording.add_object({.kind = Kind::work, .node = node, .box = "", .signal = signal, .unit = {}, .capacity = 1});
+  work.record_to(recorder, object);
+  return object;
+}
+
+/// Tells a quantity when it has changed.
+class Watched {
+ public:
+  Watched(Recorder& recorder, std::uint32_t object) : recorder_(recorder), object_(object) {}
+  void look(TimePs now, std::uint64_t value) {
+    if (value == last_ && any_) return;
+    any_ = true;
+    last_ = value;
+    recorder_.value(object_, now, value);
+  }
+
+ private:
+  Recorder& recorder_;
+  std::uint32_t object_;
+  std::uint64_t last_ = 0;
+  bool any_ = false;
+};
+
+void record_windows(Recording& recording, Recorder& recorder, const std::string& node, const NicContext& context) {
+  struct Window {
+    const CongestionControl* control;
+    Watched cwnd;
+    Watched inflight;
+  };
+  auto windows = std::make_shared<std::vector<Window>>();
+  std::set<const CongestionDomain*> seen;
+  const bool by_qp = context.scenario.protocol.congestion_scope == CongestionScope::qp;
+  for (const Qp& qp : context.qps) {
+    if (qp.congestion == nullptr || windows->size() >= kMostWatchedDomains || !seen.insert(qp.congestion).second)
+      continue;
+    const std::string box = by_qp ? fmt::format("congestion.to_nic{}_qp{}", qp.peer, qp.number)
+                                  : fmt::format("congestion.to_nic{}", qp.peer);
+    // Wide enough for the bandwidth-delay product of any fabric; "none" has no window and shows all ones.
+    constexpr std::uint64_t widest = (std::uint64_t{1} << 40) - 1;
+    const auto add = [&](const char* signal) {
+      return Watched(
+          recorder,
+          recording.add_object(
+              {.kind = Kind::value, .node = node, .box = box, .signal = signal, .unit = "bytes", .capacity = widest}));
+    };
+    windows->push_back({qp.congestion->control.get(), add("cwnd_bytes"), add("inflight_bytes")});
+  }
+  recorder.add_poll([windows](TimePs now) {
+    for (Window& window : *windows) {
+      window.cwnd.look(now, window.control->cwnd_bytes());
+      window.inflight.look(now, window.control->inflight_bytes());
+    }
+  });
+}
+
+/// EVs of all tables of a node by state, and with few tables each EV that changes its state.
+class WatchedPaths {
+ public:
+  WatchedPaths(Recording& recording, Recorder& recorder, const std::string& node,
+               const std::vector<const PathTable*>& tables)
+      : recorder_(recorder), tables_(tables) {
+    constexpr std::array<const char*, kEvStates> names{"ev_good", "ev_skip", "ev_assumed_bad", "ev_denied"};
+    std::uint64_t evs = 1;
+    for (const PathTable* table : tables) evs += table->size();
+    for (std::size_t state = 0; state < kEvStates; ++state) {
+      counts_.emplace_back(recorder, recording.add_object({.kind = Kind::value,
+                                                           .node = node,
+                                                           .box = "path_table",
+                                                           .signal = names[state],
+                                                           .unit = "EVs",
+                                                           .capacity = evs}));
+    }
+    if (!few()) return;
+    for (const PathTable* table : tables) {
+      states_.emplace_back(table->size(), EvState::good);
+      last_.push_back(counts(*table));
+    }
+  }
+
+  void look(TimePs now) {
+    // With many tables one look a microsecond is what a run can afford.
+    if (!few() && now < next_look_) return;
+    next_look_ = now + kPsPerUs;
+    std::array<std::uint64_t, kEvStates> sum{};
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+      const auto of_table = counts(*tables_[i]);
+      for (std::size_t state = 0; state < kEvStates; ++state) sum[state] += of_table[state];
+      if (!few() || of_table == last_[i]) continue;
+      last_[i] = of_table;
+      tell_changes(now, static_cast<std::uint32_t>(i));
+    }
+    for (std::size_t state = 0; state < kEvStates; ++state) counts_[state].look(now, sum[state]);
+  }
+
+ private:
+  using Counts = std::array<std::uint32_t, kEvStates>;
+  static Counts counts(const PathTable& table) {
+    Counts of_table{};
+    for (std::size_t state = 0; state < kEvStates; ++state) of_table[state] = table.count(static_cast<EvState>(state));
+    return of_table;
+  }
+  bool few() const { return tables_.size() <= kMostWatchedDomains; }
+  void tell_changes(TimePs now, std::uint32_t table) {
+    for (EvIndex ev = 0; ev < tables_[table]->size(); ++ev) {
+      const EvState state = tables_[table]->state(ev);
+      if (std::exchange(states_[table][ev], state) == state) continue;
+      Record record{.time = now,
+                    .until = static_cast<TimePs>(state),
+                    .value = ev,
+                    .qp = table,
+                    .kind = Record::Kind::path,
+                    .packet = {}};
+      record.packet.plane = tables_[table]->plane(ev);
+      recorder_.add(record);
+    }
+  }
+
+  Recorder& recorder_;
+  const std::vector<const PathTable*>& tables_;
+  std::vector<Watched> counts_;
+  std::vector<std::vector<EvState>> states_;
+  std::vector<Counts> last_;
+  TimePs next_look_ = 0;
+};
+
+}  // namespace
+
+void record_nic(Recording& recording, Recorder& recorder, const std::string& node, const Nic& nic,
+                const NicContext& context, const std::vector<const PathTable*>& path_tables) {
+  const std::uint32_t tx_work = record_work(recording, recorder, node, context.tx_work, "tx_work");
+  const std::uint32_t rx_work = record_work(recording, recorder, node, context.rx_work, "rx_work");
+  for (const IssueSlot* slot : nic.slots()) {
+    RecordedObject object{.kind = Kind::slot, .node = node, .box = {}, .signal = {}, .unit = {}};
+    name_object(object, slot->box(), "");
+    object.signal = object.signal.empty() ? "state" : object.signal + "_state";
+    object.work = &slot->work() == &context.rx_work ? rx_work : tx_work;
+    slot->record_to(recorder, recording.add_object(std::move(object)));
+  }
+  for (const Occupancy* buffer : nic.buffers()) record_buffer(recording, recorder, node, *buffer);
+  for (const Occupancy* queue : nic.inner_queues()) {
+    if (queue->tap().recorder == nullptr) record_buffer(recording, recorder, node, *queue);
+  }
+  record_windows(recording, recorder, node, context);
+  auto paths = std::make_shared<WatchedPaths>(recording, recorder, node, path_tables);
+  recorder.add_poll([paths](TimePs now) { paths->look(now); });
+}
+
+void record_fabric(Recording& recording, Recorder& recorder, Fabric& fabric, const std::set<NodeId>& nodes) {
+  const Topology& topology = fabric.topology();
+  const auto from_switch = [](const LinkInfo& link) { return !link.first_hop(); };
+  const bool all = std::count_if(topology.links().begin(), topology.links().end(), from_switch) <= kMostWatchedPorts;
+  std::vector<std::uint32_t> object_of_link(topology.links().size(), RecorderTap::kNoObject);
+  for (std::uint32_t link = 0; link < topology.links().size(); ++link) {
+    const LinkInfo& info = topology.links()[link];
+    const bool watched = from_switch(info) && (all || (info.last_hop() && nodes.contains(info.node)));
+    if (!watched) continue;
+    object_of_link[link] = recording.add_object({.kind = Kind::level,
+                                                 .node = "fabric",
+                                                 .box = topology.port_name(link),
+                                                 .signal = "queue_bytes",
+                                                 .unit = "bytes",
+                                                 .capacity = fabric.queue_bytes()});
+  }
+  fabric.record_to(recorder);
+  fabric.network().record_to(recorder, std::move(object_of_link));
+}
+
+}  // namespace mrc

@@ -1,0 +1,28 @@
+// What of the model a recording watches: the buffers, slots and work clocks of a NIC, its windows and EV states, and
+// the queues of the fabric.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "mrc/control/path_table.h"
+#include "nic/nic.h"
+#include "nic/nic_context.h"
+#include "results/recording.h"
+
+namespace mrc {
+
+/// Windows are shown for so many congestion domains of a node, changes of single EVs for so many path tables.
+inline constexpr std::size_t kMostWatchedDomains = 64;
+/// With more switch ports only those to the NICs that are recorded are watched.
+inline constexpr std::ptrdiff_t kMostWatchedPorts = 1'024;
+
+/// All outlive the recording.
+void record_nic(Recording& recording, Recorder& recorder, const std::string& node, const Nic& nic,
+                const NicContext& context, const std::vector<const PathTable*>& path_tables);
+/// In a large fabric only the switch ports that lead to `nodes`.
+void record_fabric(Recording& recording, Recorder& recorder, Fabric& fabric, const std::set<NodeId>& nodes);
+
+}  // namespace mrc

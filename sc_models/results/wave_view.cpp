@@ -1,0 +1,130 @@
+#include "results/wave_view.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "results/output_directory.h"
+
+namespace mrc {
+namespace {
+
+// Row flags of GTKWave's save files.
+constexpr unsigned kDecimal = 0x4;
+constexpr unsigned kBinary = 0x8;
+constexpr unsigned kRightJustified = 0x20;
+constexpr unsigned kBlank = 0x200;
+constexpr unsigned kAscii = 0x400;
+constexpr unsigned kAnalogStep = 0x8000;
+constexpr unsigned kAnalogExtension = 0x20000;
+constexpr unsigned kGroupBegin = 0x800000;
+constexpr unsigned kGroupEnd = 0x1000000;
+constexpr unsigned kClosed = 0x400000;
+
+struct Group {
+  const char* title;
+  std::vector<std::string> boxes;  ///< beginnings of names
+  bool open;
+};
+
+/// In the order of the data's way.
+const std::array<Group, 7> kGroups{{
+    {"transmit",
+     {"doorbell", "qp_scheduler", "wqe_fetch", "segmenter", "payload_fetch", "spray_scheduler", "retransmit_buffer",
+      "srv6_encap"},
+     true},
+    {"PCIe", {"pcie"}, true},
+    {"receive", {"parser", "psn_tracker", "rx_staging", "dma_write"}, true},
+    {"control", {"ack_coalescer", "control_queue", "sack_processor", "completion", "probe_engine"}, false},
+    {"paths and windows", {"path_table", "congestion"}, true},
+    {"ports", {"port"}, false},
+    {"switch queues", {"plane", "t0", "t1"}, true},
+}};
+
+/// Colours of GTKWave's palette.
+constexpr int kOrange = 2;
+constexpr int kYellow = 3;
+constexpr int kGreen = 4;
+
+bool is_state(const ViewSignal& signal) {
+  return signal.width == 0;
+}
+/// The file has them; in the view they would hide the rest.
+bool is_detail(const ViewSignal& signal) {
+  return signal.name.ends_with("_dest_qp") || signal.name.ends_with("_pop_psn") || signal.name.ends_with("_pop");
+}
+
+void add_row(std::string& out, unsigned flags, const std::string& text) {
+  out += fmt::format("@{:x}\n{}\n", flags, text);
+}
+
+void add_signal(std::string& out, const std::string& node, const ViewSignal& signal) {
+  const std::string range = signal.width > 1 ? fmt::format("[{}:0]", signal.width - 1) : "";
+  const std::string box = signal.box.size() > node.size() ? signal.box.substr(node.size() + 1) : node;
+  const std::string row = fmt::format("+{{{} {}}} {}.{}{}", box, signal.name, signal.box, signal.name, range);
+  const auto add_coloured = [&](unsigned flags, int colour) {
+    out += fmt::format("@{:x}\n[color] {}\n{}\n", kRightJustified | flags, colour, row);
+  };
+  if (is_state(signal)) return add_coloured(kAscii, kYellow);
+  if (signal.width == 1) return add_coloured(kBinary, kGreen);
+  if (signal.name.ends_with("_psn")) return add_coloured(kDecimal, kGreen);
+  // A curve says at a glance what a level or window does.
+  add_coloured(kDecimal | kAnalogStep, kOrange);
+  add_row(out, kAnalogExtension, "-");
+}
+
+void add_group(std::string& out, const std::string& node, const std::string& title, bool open,
+               const std::vector<const ViewSignal*>& signals) {
+  if (signals.empty()) return;
+  const std::string row = fmt::format("-{} {}", node, title);
+  const unsigned flags = kBlank | (open ? 0 : kClosed);
+  add_row(out, kGroupBegin | flags, row);
+  for (const ViewSignal* signal : signals) add_signal(out, node, *signal);
+  add_row(out, kGroupEnd | flags, row);
+}
+
+std::vector<const ViewSignal*> signals_of(const std::string& node, const Group& group, bool states,
+                                          const std::vector<ViewSignal>& signals) {
+  std::vector<const ViewSignal*> chosen;
+  for (const std::string& box : group.boxes) {
+    for (const ViewSignal& signal : signals) {
+      if (!signal.box.starts_with(node + "." + box)) continue;
+      if (is_state(signal) == states && !is_detail(signal)) chosen.push_back(&signal);
+    }
+  }
+  return chosen;
+}
+
+/// First what each slot does, on one screen; then the levels and what moves.
+void add_node(std::string& out, const std::string& node, const std::vector<ViewSignal>& signals) {
+  std::vector<const ViewSignal*> states;
+  for (const Group& group : kGroups) {
+    const auto of_group = signals_of(node, group, true, signals);
+    states.insert(states.end(), of_group.begin(), of_group.end());
+  }
+  add_group(out, node, "states", true, states);
+  for (const Group& group : kGroups)
+    add_group(out, node, group.title, group.open, signals_of(node, group, false, signals));
+}
+
+}  // namespace
+
+std::string wave_view_path(const std::string& wave_path) {
+  return std::filesystem::path(wave_path).replace_extension(".gtkw").string();
+}
+
+void write_wave_view(const std::string& wave_path, const std::vector<std::string>& nodes,
+                     const std::vector<ViewSignal>& signals, TimePs from_ps) {
+  // 2^20 ps a pixel: a window of some 1,400 pixels shows 1.5 us.
+  constexpr int zoom = -20;
+  std::string out =
+      fmt::format("[*] written by mrcsim\n[dumpfile] \"{}\"\n[timestart] {}\n[size] 1800 1100\n*{}.0 {}\n",
+                  std::filesystem::path(wave_path).filename().string(), from_ps, zoom, from_ps);
+  out += "[sst_width] 220\n[signals_width] 400\n[sst_expanded] 1\n[sst_vpaned_height] 400\n";
+  for (const std::string& node : nodes) add_node(out, node, signals);
+  write_whole_file(wave_view_path(wave_path), out);
+}
+
+}  // namespace mrc
