@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
@@ -38,7 +39,9 @@ double towards(const RunPlanner& planner, const Settings& context, const Paramet
     const double middle = (bad + good) / 2;
     (allowed(planner, context, p.name, number_text(p, middle)) ? good : bad) = middle;
   }
-  return good;
+  // Bisection comes within rounding of the limit; the number that people would write is the limit itself.
+  const double round = std::strtod(fmt::format("{:.6g}", good).c_str(), nullptr);
+  return allowed(planner, context, p.name, number_text(p, round)) ? round : good;
 }
 
 double change_of(const SensitivityRow& row) {
