@@ -24,7 +24,11 @@ class Link {
 
   Link(TimePs delay_ps, DueAt due_at) : delay_ps_(delay_ps), due_at_(due_at), ring_(64) {}
 
-  void set_receiver(Box* receiver) { receiver_ = receiver; }
+  /// `latency_ps`: what the receiver's MAC and FEC take before it can look; a packet in them is still on its way.
+  void set_receiver(Box* receiver, TimePs latency_ps = 0) {
+    receiver_ = receiver;
+    receiver_latency_ps_ = latency_ps;
+  }
   TimePs delay_ps() const { return delay_ps_; }
 
   /// First and last bit leave the sender at these times; packets are sent in order.
@@ -46,7 +50,9 @@ class Link {
   void pop() { ++head_; }
 
  private:
-  TimePs due(const Flight& flight) const { return due_at_ == DueAt::first_bit ? flight.first_bit : flight.last_bit; }
+  TimePs due(const Flight& flight) const {
+    return (due_at_ == DueAt::first_bit ? flight.first_bit : flight.last_bit) + receiver_latency_ps_;
+  }
   void grow() {
     std::vector<Flight> larger(ring_.size() * 2);
     for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = ring_[i & (ring_.size() - 1)];
@@ -54,6 +60,7 @@ class Link {
   }
 
   TimePs delay_ps_;
+  TimePs receiver_latency_ps_ = 0;
   DueAt due_at_;
   std::vector<Flight> ring_;
   std::uint64_t head_ = 0;

@@ -37,7 +37,7 @@ void Port::connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue,
   parser_queue_ = &parser_queue;
   control_.connect(this);
   data_.connect(this);
-  receive_link_.set_receiver(this);
+  receive_link_.set_receiver(this, mac_fec_ps_);
 }
 
 void Port::free_sent_bytes(TimePs now) {
@@ -117,8 +117,8 @@ void Port::receive(TimePs now) {
     } else {
       Packet* packet = nic_.packets.acquire();
       *packet = receive_link_.front().packet;
-      if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
-      parser_queue_->push(now, packet, now + mac_fec_ps_);
+      if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now - mac_fec_ps_, *packet);
+      parser_queue_->push(now, packet, now);
     }
     receive_link_.pop();
   }

@@ -31,8 +31,10 @@ void Parser::step(TimePs now) {
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.parser.pipeline;
-  const std::uint64_t packet_beats = beats(
-      wire_bytes(head, nic_.scenario.protocol.encapsulation) - kEthernetOverheadBytes, nic_.config.nic.datapath_bits);
+  // Of a trimmed packet only what the switch left comes in.
+  const std::uint32_t bytes =
+      link_bytes(head, nic_.scenario.protocol.encapsulation, nic_.scenario.fabric.trim_bytes) - kEthernetOverheadBytes;
+  const std::uint64_t packet_beats = beats(bytes, nic_.config.nic.datapath_bits);
   next_start_ = now + nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
   // Work begins before the slot is busy with it, or the slot would count as starved of it.
   const bool intact = head.damage != Damage::corrupted;
