@@ -117,7 +117,7 @@ void Port::receive(TimePs now) {
     } else {
       Packet* packet = nic_.packets.acquire();
       *packet = receive_link_.front().packet;
-      if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now - mac_fec_ps_, *packet);
+      if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
       parser_queue_->push(now, packet, now);
     }
     receive_link_.pop();

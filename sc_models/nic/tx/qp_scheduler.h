@@ -35,7 +35,11 @@ class QpScheduler : public Box, private ReadClient {
   void window_opened(CongestionDomain& domain, TimePs now);
 
   /// Some QP has its turn before the one that sends now has its next.
-  bool others_wait() const { return head_ != tail_ || !grants_.empty(); }
+  bool others_wait(TimePs now) const {
+    // A QP may be on the list before its WQE or context is there; when it was put there depends on the lookahead.
+    const bool listed = head_ != tail_ && ready_[head_ & (ready_.size() - 1)].from <= now;
+    return listed || !grants_.empty();
+  }
 
   Fifo<Grant>& grants() { return grants_; }
   Fifo<std::uint32_t>& wqe_requests() { return wqe_requests_; }

@@ -48,7 +48,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   nic_.counters.segmented.add(*packet);
   packet->timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
   grant_.quantum_bytes -= std::min(grant_.quantum_bytes, std::max<std::uint32_t>(plan.payload_bytes, 1));
-  const bool turn_ends = grant_.quantum_bytes == 0 && scheduler_.others_wait();
+  const bool turn_ends = grant_.quantum_bytes == 0 && scheduler_.others_wait(now);
   if (turn_ends && nic_.config.nic.qp_scheduler.ack_request_at_turn_end) packet->ack_request = true;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
