@@ -492,6 +492,9 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
   for (const Occupancy* buffer : node.nic->buffers()) {
     result.buffers.push_back({node.name, buffer->name(), buffer->unit(), buffer->capacity(), buffer->mean(end),
                               buffer->p99(end), buffer->high_water(), buffer->time_full_share(end)});
+    for (const Occupancy::Bin& bin : buffer->histogram(end)) {
+      result.buffers.back().histogram.push_back({bin.upper, bin.share});
+    }
   }
   node.nic->finish(end);
   for (const IssueSlot* slot : node.nic->slots()) {
@@ -516,6 +519,12 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
                           rtl->mismatches(), rtl->cycles(), rtl->rtl_cycles().occupied, rtl->systemc_cycles().occupied,
                           rtl->rtl_cycles().latency, rtl->systemc_cycles().latency});
   }
+  for (const NicEvent& event : node.context.events) {
+    result.events.push_back({us(event.time), event.what, node.name + "." + event.where, event.effect});
+  }
+  result.packets.dropped += counters.memory_dropped;
+  result.completions.cqes += counters.cqes;
+  result.completions.writes += counters.cqe_writes;
   result.cost.box_steps += node.wheel->steps();
   result.cost.kernel_activations += node.wheel->activations();
 }
@@ -671,14 +680,17 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
       if (node->nic) node->nic->idle_causes().finish(active_end);
       collect_under_test(result, *node, active_end);
       if (!node->nic) continue;
-      result.sram = sram_table(node->context.config.nic, node->context.config.pcie, scenario_.protocol,
-                               static_cast<std::uint32_t>(node->context.qps.size()));
+      result.sram = node->nic->memory_table({.qps = static_cast<std::uint32_t>(node->context.qps.size()),
+                                             .destinations = static_cast<std::uint32_t>(node->qps_of_peer.size())},
+                                            end);
     }
   }
   collect_one_way(result);
   collect_accounts(result);
   collect_job(result);
   result.latency_terms = latency_terms(scenario_, kSmallWriteBytes);
+  std::stable_sort(result.events.begin(), result.events.end(),
+                   [](const EventResult& a, const EventResult& b) { return a.time_us < b.time_us; });
   collect_fabric(result);
   result.cost.box_steps += fabric_->network().events();
   result.cost.kernel_activations += fabric_->activations();

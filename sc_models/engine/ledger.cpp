@@ -53,6 +53,20 @@ std::string_view to_string(BlockedBy cause) {
       "host.outstanding_messages",
       "acknowledgement",
       "no_work",
+      "completion.cq_entries",
+      "completion.moderation",
+      "sram.qp_scheduler.context_cache",
+      "sram.wqe_fetch.prefetch",
+      "sram.retransmit_buffer.records",
+      "sram.retransmit_buffer.payload",
+      "sram.path_table",
+      "sram.congestion.state",
+      "sram.psn_tracker.bitmap",
+      "sram.parser.packet_buffer",
+      "sram.rx_staging",
+      "sram.pcie.completion_buffer",
+      "sram.port.tx_fifo",
+      "sram.completion.queue",
   };
   // clang-format on
   return names[static_cast<std::size_t>(cause)];

@@ -63,6 +63,20 @@ enum class BlockedBy : std::uint8_t {
   outstanding_messages,  ///< the host may post no more before something completes
   acknowledgement,       ///< all is sent, the last acknowledgements and completions are on their way
   no_work,
+  cq_entries,       ///< the completion queue in host memory is full
+  cqe_moderation,   ///< CQEs are gathered
+  sram_qp_context,  ///< a port of this memory, in the order of MemoryId
+  sram_wqe_prefetch,
+  sram_retransmit_records,
+  sram_retransmit_payload,
+  sram_path_table,
+  sram_congestion,
+  sram_bitmap,
+  sram_packet_buffer,
+  sram_rx_staging,
+  sram_completion_buffer,
+  sram_port_fifo,
+  sram_completion_queue,
   count
 };
 inline constexpr std::size_t kBlockedByCount = static_cast<std::size_t>(BlockedBy::count);
@@ -114,6 +128,7 @@ class IssueSlot {
   /// The slot issues from `now` until `until`; afterwards it is empty-handed unless told otherwise.
   void busy(TimePs now, TimePs until) {
     close(now);
+    busy_from_ = now;
     busy_until_ = until;
     if (tap_.recorder != nullptr && until > last_) tell(kSlotBusy, until);
     if (until > last_) {
@@ -132,6 +147,22 @@ class IssueSlot {
     close(now);
     open_empty();
   }
+
+  /// The slot cannot go on at `now` and for `span_ps` for want of a memory's port; busy() for the same `now` follows.
+  void stalled(TimePs now, TimePs span_ps, BlockedBy cause) {
+    if (span_ps == 0) return;
+    close(now);
+    const TimePs end = now + span_ps;
+    if (end > last_) {
+      blocked_[static_cast<std::size_t>(cause)] += end - last_;
+      last_ = end;
+    }
+    stalled_at_ = now;
+    stalled_by_ = cause;
+  }
+  /// What it issues at the moment waited for a memory's port.
+  bool is_stalled() const { return stalled_at_ == busy_from_; }
+  BlockedBy stalled_by() const { return stalled_by_; }
 
   void observe(SlotObserver& observer) { observer_ = &observer; }
   void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
@@ -188,7 +219,10 @@ class IssueSlot {
   std::string box_;
   const WorkClock* work_;
   SlotObserver* observer_ = nullptr;
+  TimePs busy_from_ = 0;
   TimePs busy_until_ = 0;
+  TimePs stalled_at_ = kNever;
+  BlockedBy stalled_by_ = BlockedBy::count;
   TimePs last_ = 0;
   TimePs work_at_open_ = 0;
   TimePs busy_ = 0;

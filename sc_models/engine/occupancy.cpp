@@ -1,5 +1,7 @@
 #include "engine/occupancy.h"
 
+#include <numeric>
+
 namespace mrc {
 
 double Occupancy::mean(TimePs end) const {
@@ -15,20 +17,34 @@ double Occupancy::time_full_share(TimePs end) const {
   return static_cast<double>(full_time_ + open) / static_cast<double>(end);
 }
 
+std::vector<TimePs> Occupancy::closed_histogram(TimePs end) const {
+  std::vector<TimePs> bins = histogram_;
+  if (end > last_) bins[std::min(bin_of(level_), bins.size() - 1)] += end - last_;
+  return bins;
+}
+
 std::uint64_t Occupancy::p99(TimePs end) const {
-  std::array<TimePs, kBins> bins = histogram_;
-  if (end > last_) bins[bin(level_)] += end - last_;
-  TimePs total = 0;
-  for (const TimePs time : bins) total += time;
+  const std::vector<TimePs> bins = closed_histogram(end);
+  const TimePs total = std::accumulate(bins.begin(), bins.end(), TimePs{0});
   const auto limit = static_cast<TimePs>(0.99 * static_cast<double>(total));
   TimePs seen = 0;
-  for (std::size_t i = 0; i < kBins; ++i) {
+  for (std::size_t i = 0; i < bins.size(); ++i) {
     seen += bins[i];
     if (seen < limit || seen == 0) continue;
-    const std::uint64_t upper = ((i + 1) * capacity_ + kBins - 2) / (kBins - 1);
-    return std::min({upper, high_water_, capacity_});
+    return std::min({upper_edge(i), high_water_, capacity_});
   }
   return high_water_;
+}
+
+std::vector<Occupancy::Bin> Occupancy::histogram(TimePs end) const {
+  const std::vector<TimePs> bins = closed_histogram(end);
+  const TimePs total = std::accumulate(bins.begin(), bins.end(), TimePs{0});
+  std::vector<Bin> shares;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i] == 0) continue;
+    shares.push_back({std::min(upper_edge(i), capacity_), static_cast<double>(bins[i]) / static_cast<double>(total)});
+  }
+  return shares;
 }
 
 }  // namespace mrc

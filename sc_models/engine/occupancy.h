@@ -1,10 +1,13 @@
-// What every buffer of the model measures: a time-weighted occupancy histogram, mean, p99, high-water mark, time full.
+// What every buffer of the model measures: a time-weighted occupancy histogram, mean, p99, high-water mark, time full,
+// and how often it is written and read in a clock cycle.
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/recorder.h"
 #include "mrc/types.h"
@@ -20,12 +23,46 @@ class LevelObserver {
   virtual void left(TimePs at, std::uint64_t amount) = 0;
 };
 
+/// Counts accesses and the most of them in one clock cycle. Calls come in order of time.
+class AccessCounter {
+ public:
+  void set_cycle(TimePs period_ps) { period_ps_ = period_ps; }
+  void count(TimePs now) {
+    ++total_;
+    if (now - cycle_start_ < period_ps_) {
+      ++in_cycle_;
+      return;
+    }
+    peak_ = std::max(peak_, in_cycle_);
+    cycle_start_ = now;
+    in_cycle_ = 1;
+  }
+  std::uint64_t total() const { return total_; }
+  /// Most accesses within a clock period.
+  std::uint32_t peak() const { return std::max(peak_, in_cycle_); }
+
+ private:
+  TimePs period_ps_ = 1'000;
+  TimePs cycle_start_ = 0;
+  std::uint64_t total_ = 0;
+  std::uint32_t in_cycle_ = 0;
+  std::uint32_t peak_ = 0;
+};
+
 class Occupancy {
  public:
-  static constexpr std::size_t kBins = 64;
+  /// A level up to which the buffer was filled for a share of the time.
+  struct Bin {
+    std::uint64_t upper = 0;  ///< highest level of the bin
+    double share = 0;         ///< of the time
+  };
 
   Occupancy(std::string name, std::string unit, std::uint64_t capacity)
-      : name_(std::move(name)), unit_(std::move(unit)), capacity_(capacity) {}
+      : name_(std::move(name)),
+        unit_(std::move(unit)),
+        capacity_(capacity),
+        counts_(unit_ != "bytes" && unit_ != "credits"),
+        histogram_(bin_of(capacity) + 1) {}
 
   bool fits(std::uint64_t amount) const { return level_ + amount <= capacity_; }
   std::uint64_t level() const { return level_; }
@@ -37,6 +74,7 @@ class Occupancy {
     if (observer_ != nullptr) [[unlikely]]
       observer_->entered(now, amount);
     if (!close(now)) level_time_ += static_cast<double>(amount) * static_cast<double>(last_ - now);
+    if (counts_) writes_.count(now);
     level_ += amount;
     high_water_ = std::max(high_water_, level_);
     if (tap_.recorder != nullptr) tap_.recorder->level(tap_.object, now, amount);
@@ -51,6 +89,11 @@ class Occupancy {
     if (tap_.recorder != nullptr) tap_.recorder->level(tap_.object, at, -amount);
   }
   void remove_announced(TimePs at, std::uint64_t amount) { take(at, amount); }
+  /// The level is `level` from `now` on, for what is held elsewhere; a change counts as one access.
+  void set(TimePs now, std::uint64_t level) {
+    if (level > level_) add(now, level - level_);
+    if (level < level_) remove(now, level_ - level);
+  }
   /// A producer found no room at `now`; the time until the next change counts as full.
   void refuse(TimePs now) {
     close(now);
@@ -67,19 +110,41 @@ class Occupancy {
   std::uint64_t high_water() const { return high_water_; }
   /// Level below or at which the buffer is 99 % of the time, to the upper edge of a histogram bin.
   std::uint64_t p99(TimePs end) const;
-  /// Time in each of the bins; bin i covers levels i*capacity/63 rounded down.
-  const std::array<TimePs, kBins>& histogram() const { return histogram_; }
+  /// Bins that were ever filled, in order; their shares sum to 1. Levels below 64 have a bin each, above that a bin is
+  /// at most 1/64 of its level wide.
+  std::vector<Bin> histogram(TimePs end) const;
+
+  /// Times that entries were put in and taken out; none of a level in bytes or credits, which is no memory by itself.
+  const AccessCounter& writes() const { return writes_; }
+  const AccessCounter& reads() const { return reads_; }
+  void count_cycles_of(TimePs period_ps) {
+    writes_.set_cycle(period_ps);
+    reads_.set_cycle(period_ps);
+  }
 
  private:
-  std::size_t bin(std::uint64_t level) const {
-    return capacity_ == 0 ? 0 : std::min<std::size_t>(kBins - 1, level * (kBins - 1) / capacity_);
+  static constexpr std::uint32_t kLinearBits = 6;  ///< 2^6 levels have a bin each, then 2^6 bins an octave
+
+  static std::size_t bin_of(std::uint64_t level) {
+    if (level < (1ULL << (kLinearBits + 1))) return static_cast<std::size_t>(level);
+    const auto shift = static_cast<std::uint32_t>(std::bit_width(level)) - kLinearBits - 1;
+    return static_cast<std::size_t>((std::uint64_t{shift} << kLinearBits) + (level >> shift));
   }
   void take(TimePs now, std::uint64_t amount) {
     if (observer_ != nullptr) [[unlikely]]
       observer_->left(now, amount);
     if (!close(now)) level_time_ -= static_cast<double>(amount) * static_cast<double>(last_ - now);
+    if (counts_) reads_.count(now);
     level_ -= amount;
   }
+  static std::uint64_t upper_edge(std::size_t bin) {
+    if (bin < (1ULL << (kLinearBits + 1))) return bin;
+    const std::uint64_t shift = (bin >> kLinearBits) - 1;
+    const std::uint64_t mantissa = bin - (shift << kLinearBits);
+    return ((mantissa + 1) << shift) - 1;
+  }
+  std::vector<TimePs> closed_histogram(TimePs end) const;
+
   /// False where `now` is not later than the last change.
   bool close(TimePs now) {
     if (now <= last_) {
@@ -87,7 +152,7 @@ class Occupancy {
       return false;
     }
     const TimePs span = now - last_;
-    histogram_[bin(level_)] += span;
+    histogram_[std::min(bin_of(level_), histogram_.size() - 1)] += span;
     level_time_ += static_cast<double>(level_) * static_cast<double>(span);
     if (refused_ || level_ >= capacity_) full_time_ += span;
     refused_ = false;
@@ -106,7 +171,10 @@ class Occupancy {
   bool refused_ = false;
   mutable LevelObserver* observer_ = nullptr;
   mutable RecorderTap tap_;
-  std::array<TimePs, kBins> histogram_{};
+  bool counts_;
+  AccessCounter writes_;
+  AccessCounter reads_;
+  std::vector<TimePs> histogram_;  ///< time in each bin
 };
 
 }  // namespace mrc

@@ -3,8 +3,6 @@
 namespace mrc {
 namespace {
 
-constexpr std::uint32_t kCompletionQueueEntries = 4096;
-
 TimePs ps(double ns) {
   return static_cast<TimePs>(ns * 1000.0 + 0.5);
 }
@@ -16,7 +14,7 @@ Host::Host(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
     : Box(name, owner),
       nic_(nic),
       device_(device),
-      completions_("host.completion_queue", kCompletionQueueEntries),
+      completions_("host.completion_queue", nic.config.nic.completion.cq_entries),
       player_(nic, *this, memory, placement) {
   completions_.connect(this);
   device_.completion().connect(completions_);

@@ -46,11 +46,13 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, *parser_);
   probe_engine_ = std::make_unique<ProbeEngine>("probe_engine", owner, context, ports);
   probe_engine_->connect(*sack_processor_);
-  psn_tracker_->connect(*probe_engine_, *sack_processor_);
+  psn_tracker_->connect(*probe_engine_, *sack_processor_, *qp_scheduler_);
   sack_processor_->connect(*qp_scheduler_, *retransmit_buffer_, *spray_scheduler_, *retransmit_timer_, *completion_,
                            *probe_engine_);
   retransmit_timer_->connect(*sack_processor_);
   wqe_fetch_->connect(*sack_processor_);
+  segmenter_->connect(*sack_processor_);
+  dma_write_->connect(*sack_processor_);
 
   context.receive_slots = {.parser = &parser_->slot,
                            .psn_tracker = &psn_tracker_->slot,
@@ -131,8 +133,14 @@ std::vector<AccountResult> Nic::accounts() const {
 
 std::vector<const Occupancy*> Nic::buffers() const {
   std::vector<const Occupancy*> buffers{&doorbell_->queue().occupancy(),
+                                        &qp_scheduler_->ready(),
+                                        &qp_scheduler_->contexts(),
+                                        &qp_scheduler_->grants().occupancy(),
+                                        &qp_scheduler_->wqe_requests().occupancy(),
+                                        &qp_scheduler_->wqes(),
                                         &segmenter_->out().occupancy(),
                                         &payload_fetch_->out().occupancy(),
+                                        &pcie_->read_queue(),
                                         &pcie_->tags(),
                                         &pcie_->completion_buffer(),
                                         &pcie_->posted_data(),
@@ -143,12 +151,14 @@ std::vector<const Occupancy*> Nic::buffers() const {
                                         &parser_->in().occupancy(),
                                         &parser_->to_psn_tracker().occupancy(),
                                         &parser_->to_sack_processor().occupancy(),
+                                        &psn_tracker_->bitmap(),
                                         &dma_write_->in().occupancy(),
                                         &dma_write_->staging(),
                                         &ack_coalescer_->in().occupancy(),
                                         &ack_coalescer_->transport_acks().occupancy(),
                                         &control_queue_->in().occupancy(),
                                         &completion_->in().occupancy(),
+                                        &completion_->completion_queue(),
                                         &probe_engine_->outstanding()};
   for (const auto& port : ports_) {
     buffers.push_back(&port->tx_fifo());

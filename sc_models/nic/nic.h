@@ -29,6 +29,7 @@
 #include "nic/tx/wqe_fetch.h"
 #include "pcie/pcie_dma.h"
 #include "results/run_result.h"
+#include "results/sram_table.h"
 
 namespace mrc::timing {
 
@@ -61,6 +62,8 @@ class Nic : public sc_core::sc_module {
   std::vector<AccountResult> accounts() const;
   /// Queues that are no buffers to size, for who watches what moves through them.
   std::vector<const Occupancy*> inner_queues() const;
+  /// The NIC's memories with how they were used up to `end`.
+  std::vector<SramResult> memory_table(const NicScale& scale, TimePs end) const;
   IdleCauses& idle_causes() { return *idle_causes_; }
   const IdleCauses& idle_causes() const { return *idle_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }

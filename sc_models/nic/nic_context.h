@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/clock_domain.h"
 #include "engine/ledger.h"
 #include "engine/packet_pool.h"
+#include "nic/memories.h"
 #include "nic/qp.h"
 #include "parameters/config.h"
 
@@ -40,7 +42,7 @@ struct NicCounters {
   PacketSum segmented;             ///< data packets that the segmenter has cut
   PacketSum received;              ///< all packets that reached a port
   PacketSum overrun;               ///< of them, dropped for want of room
-  PacketSum damaged;               ///< dropped by ICRC
+  PacketSum damaged;               ///< dropped by ICRC, or for an uncorrectable error in a memory
   PacketSum discarded;             ///< data and probes that were not placed: duplicate, refused, trimmed
   PacketSum control_received;      ///< taken by the SACK processor
   std::uint64_t data_packets = 0;  ///< sent, retransmissions included
@@ -62,7 +64,18 @@ struct NicCounters {
   std::uint64_t nacks_sent = 0;
   std::uint64_t sacks_sent = 0;
   std::uint64_t ce_received = 0;
-  std::uint64_t unknown_qp = 0;  ///< dropped: no such QP, or one that only sends
+  std::uint64_t cqes = 0;
+  std::uint64_t cqe_writes = 0;      ///< PCIe writes that carried them
+  std::uint64_t memory_dropped = 0;  ///< data packets dropped for an uncorrectable error in a memory
+  std::uint64_t unknown_qp = 0;      ///< dropped: no such QP, or one that only sends
+};
+
+/// Something that a user wants to find in the result with its time.
+struct NicEvent {
+  TimePs time = 0;
+  std::string what;
+  std::string where;
+  std::string effect;
 };
 
 struct NicContext {
@@ -73,6 +86,7 @@ struct NicContext {
   const ScenarioConfig& scenario;
   const NodeConfig& config;
   ClockDomain clock;
+  Memories memories{config, scenario.protocol, scenario.seed, "nic" + std::to_string(node)};
   PacketPool packets;
   BitmapPool bitmaps{config.nic.psn_tracker.bitmap_banks};
   ProtectionTable protection;
@@ -88,7 +102,18 @@ struct NicContext {
   const PcieDma* pcie = nullptr;
   PacketCapture* capture = nullptr;  ///< null: nobody captures
   HostPort* host_port = nullptr;     ///< null: the host is the model's own
+  std::vector<NicEvent> events;      ///< the first kMostEvents
 
+  /// An uncorrectable error in this memory; `effect`: what the NIC does about it.
+  void memory_failed(TimePs now, MemoryId id, std::string effect) {
+    if (events.size() >= kMostEvents) return;
+    events.push_back({now, "uncorrectable memory error", memories[id].name(), std::move(effect)});
+  }
+  std::uint32_t index_of(const CongestionDomain& domain) const {
+    return static_cast<std::uint32_t>(&domain - congestion.data());
+  }
+
+  static constexpr std::size_t kMostEvents = 1'000;
   static constexpr QpNumber kFirstQpNumber = 16;
   /// Null for a number that this NIC has not given out.
   Qp* find_qp(QpNumber number) {

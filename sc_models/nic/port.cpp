@@ -24,6 +24,7 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       transmit_link_(transmit),
       receive_link_(receive),
       line_(nic.config.nic.port_gbps),
+      ps_per_byte_(static_cast<TimePs>(8000.0 / nic.config.nic.port_gbps)),
       mac_fec_ps_(static_cast<TimePs>(nic.config.nic.port.mac_fec_latency_ns * 1000.0)),
       control_(fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries),
       data_(fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes),
@@ -80,12 +81,25 @@ void Port::send(TimePs now, Packet* packet) {
     counters.control_wire_bytes += bytes;
   }
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
-  const TimePs last_bit = line_.occupy(now, bytes);
+  const TimePs delay = is_data(packet->opcode) ? read_frame(now, *packet, bytes) : 0;
+  const TimePs last_bit = line_.occupy(now + delay, bytes);
   if (bytes_on_line_ > 0) tx_fifo_.announce_remove(last_bit, bytes_on_line_);
   slot.busy(now, last_bit);
   idle_causes_->port_busy(now, index_, last_bit);
-  transmit_link_.send(now + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
+  transmit_link_.send(now + delay + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
   nic_.packets.release(packet);
+}
+
+TimePs Port::read_frame(TimePs now, Packet& packet, std::uint32_t bytes) {
+  const MemoryAccess frame = nic_.memories[MemoryId::port_fifo].read_stream(now, index_, bytes, line_time(bytes));
+  slot.stalled(now, frame.delay_ps, waits_for(MemoryId::port_fifo));
+  if (frame.failed()) {
+    nic_.memory_failed(now, MemoryId::port_fifo,
+                       fmt::format("PSN {} to QP {} leaves with an inverted ICRC and is sent again", packet.psn,
+                                   packet.destination_qp));
+    packet.damage = Damage::corrupted;
+  }
+  return frame.delay_ps;
 }
 
 void Port::transmit(TimePs now) {
@@ -118,7 +132,10 @@ void Port::receive(TimePs now) {
       Packet* packet = nic_.packets.acquire();
       *packet = receive_link_.front().packet;
       if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
-      parser_queue_->push(now, packet, now);
+      const std::uint32_t bytes =
+          link_bytes(*packet, nic_.scenario.protocol.encapsulation, nic_.scenario.fabric.trim_bytes);
+      const MemoryAccess stored = nic_.memories[MemoryId::packet_buffer].write_stream(now, 0, bytes, line_time(bytes));
+      parser_queue_->push(now, packet, now + stored.delay_ps);
     }
     receive_link_.pop();
   }

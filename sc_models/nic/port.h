@@ -47,6 +47,9 @@ class Port : public Box {
   void transmit(TimePs now);
   void free_sent_bytes(TimePs now);
   void send(TimePs now, Packet* packet);
+  /// Takes a frame out of the FIFO's memory as the line takes it. Returns what it waited for the memory.
+  TimePs read_frame(TimePs now, Packet& packet, std::uint32_t bytes);
+  TimePs line_time(std::uint32_t bytes) const { return bytes * ps_per_byte_; }
   void receive(TimePs now);
   void arm(TimePs now);
 
@@ -59,6 +62,7 @@ class Port : public Box {
   IdleCauses* idle_causes_ = nullptr;
   Fifo<Packet*>* parser_queue_ = nullptr;
   SerialLine line_;
+  TimePs ps_per_byte_;  ///< of the line, rounded down: good enough to spread accesses
   TimePs mac_fec_ps_;
   Fifo<Packet*> control_;
   Fifo<Packet*> data_;

@@ -60,16 +60,18 @@ struct Qp {
   std::unique_ptr<Responder> responder;
   std::unique_ptr<ReversePaths> reverse_paths;
   SendQueue send_queue;
-  std::uint32_t wqes_held = 0;       ///< fetched and not cut into packets to the end
+  std::uint32_t wqes_held = 0;  ///< fetched and not cut into packets to the end
   std::uint32_t wqes_in_fetch = 0;
-  bool listed = false;               ///< in the scheduler's ready list
-  bool granted = false;              ///< the segmenter works on it
-  bool waits_for_window = false;     ///< in congestion->waiting
-  bool waits_for_entries = false;    ///< in the retransmit buffer's waiting list
-  TimePs probe_at = kNever;          ///< when the probe engine looks at it for an EV to probe
-  TimePs reverse_probe_at = 0;       ///< no EV probe for its control packets before
-  TimePs data_sent_at = 0;           ///< latest data packet that left the spray scheduler
-  TimePs timer_at = kNever;          ///< the earliest time at which the retransmit timer looks at it
+  bool wqe_in_reread = false;      ///< the WQE that is next was unreadable and is fetched again
+  bool data_lost = false;          ///< accepted payload was lost before it was written: no message completes any more
+  bool listed = false;             ///< in the scheduler's ready list
+  bool granted = false;            ///< the segmenter works on it
+  bool waits_for_window = false;   ///< in congestion->waiting
+  bool waits_for_entries = false;  ///< in the retransmit buffer's waiting list
+  TimePs probe_at = kNever;        ///< when the probe engine looks at it for an EV to probe
+  TimePs reverse_probe_at = 0;     ///< no EV probe for its control packets before
+  TimePs data_sent_at = 0;         ///< latest data packet that left the spray scheduler
+  TimePs timer_at = kNever;        ///< the earliest time at which the retransmit timer looks at it
 };
 
 }  // namespace mrc

@@ -36,6 +36,17 @@ enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
 enum class FabricRouting : std::uint8_t { usid, ecmp };
 /// Service among the queues of a switch's port.
 enum class SwitchScheduling : std::uint8_t { strict, weighted };
+/// What a bank of a memory does in one cycle: one access; a read and a write; two accesses.
+enum class MemoryPorts : std::uint8_t { one_rw, one_r_one_w, two_rw };
+enum class EccScheme : std::uint8_t { none, secded };
+
+/// A memory of the NIC as the floorplan has it, and the errors that its cells are given.
+struct MemoryConfig {
+  std::uint32_t banks = 1;
+  MemoryPorts ports = MemoryPorts::one_rw;
+  double correctable_per_gbit = 0;    ///< single-bit errors a 2^30 bits read
+  double uncorrectable_per_gbit = 0;  ///< double-bit errors a 2^30 bits read
+};
 
 /// Fixed pipeline of a box, in cycles of its clock: result after `latency`, next start after `initiation_interval`.
 struct PipelineConfig {
@@ -155,7 +166,33 @@ struct NicConfig {
     PipelineConfig pipeline{4, 1};
     std::uint32_t queue_entries = 256;
     std::uint32_t cqe_bytes = 64;
+    std::uint32_t cq_entries = 4096;     ///< of the completion queue in host memory
+    std::uint32_t moderation_count = 1;  ///< CQEs written at once
+    double moderation_us = 0;            ///< the oldest waits no longer than this
   } completion;
+  struct Memory {
+    EccScheme ecc = EccScheme::secded;
+    std::uint32_t ecc_word_bits = 64;
+    std::uint32_t scrub_cycles = 1;
+    double bitcell_um2 = 0.021;
+    double array_efficiency = 0.6;
+    double dual_port_factor = 2.0;
+    double bank_overhead_um2 = 500.0;
+    std::uint32_t register_file_bits = 16'384;
+    double register_um2_per_bit = 0.35;
+    MemoryConfig qp_context{2, MemoryPorts::one_r_one_w};
+    MemoryConfig wqe_prefetch{2, MemoryPorts::one_rw};
+    MemoryConfig retransmit_records{4, MemoryPorts::one_r_one_w};
+    MemoryConfig retransmit_payload{4, MemoryPorts::one_rw};
+    MemoryConfig path_table{2, MemoryPorts::one_r_one_w};
+    MemoryConfig congestion{1, MemoryPorts::two_rw};
+    MemoryConfig bitmap{2, MemoryPorts::one_r_one_w};
+    MemoryConfig packet_buffer{4, MemoryPorts::one_rw};
+    MemoryConfig rx_staging{4, MemoryPorts::one_rw};
+    MemoryConfig completion_buffer{4, MemoryPorts::one_rw};
+    MemoryConfig port_fifo{2, MemoryPorts::one_rw};
+    MemoryConfig completion_queue{1, MemoryPorts::one_r_one_w};
+  } memory;
 };
 
 struct PcieConfig {
@@ -177,7 +214,7 @@ struct PcieConfig {
   double credit_return_ns = 300.0;
   double read_latency_mean_ns = 1000.0;
   double read_latency_p99_ns = 1600.0;
-  double write_latency_ns = 400.0;  ///< last TLP issued to byte visible
+  double write_latency_ns = 400.0;              ///< last TLP issued to byte visible
   std::uint32_t completion_header_credits = 0;  ///< 0 = infinite, as endpoints advertise
   std::uint32_t completion_data_credits = 0;    ///< unit 16 B; 0 = infinite
   CompletionOrder completion_order = CompletionOrder::out_of_order;
@@ -238,16 +275,16 @@ struct FabricConfig {
   std::uint32_t control_weight = 25;  ///< with weighted scheduling
   std::uint32_t retransmission_weight = 25;
   std::uint32_t data_weight = 50;
-  std::uint64_t queue_bytes = 2ULL << 20;     ///< a switch output port
-  std::uint64_t buffer_bytes = 64ULL << 20;   ///< a switch, shared by its ports
-  double buffer_alpha = 1.0;                  ///< dynamic threshold: share of the free buffer that a port may hold
+  std::uint64_t queue_bytes = 2ULL << 20;    ///< a switch output port
+  std::uint64_t buffer_bytes = 64ULL << 20;  ///< a switch, shared by its ports
+  double buffer_alpha = 1.0;                 ///< dynamic threshold: share of the free buffer that a port may hold
   bool ecn = true;
   bool ecn_last_hop = false;
-  std::uint64_t ecn_min_bytes = 0;            ///< 0: 0.2 BDP of the link
-  std::uint64_t ecn_max_bytes = 0;            ///< 0: 0.8 BDP
+  std::uint64_t ecn_min_bytes = 0;  ///< 0: 0.2 BDP of the link
+  std::uint64_t ecn_max_bytes = 0;  ///< 0: 0.8 BDP
   double ecn_max_probability = 1.0;
   bool trim = true;
-  std::uint64_t trim_threshold_bytes = 0;     ///< 0: 1 BDP of the link, 1.5 on the last hop
+  std::uint64_t trim_threshold_bytes = 0;  ///< 0: 1 BDP of the link, 1.5 on the last hop
   std::uint32_t trim_bytes = 128;
   double loss_rate = 0;
   double trim_rate = 0;

@@ -54,6 +54,14 @@ std::vector<std::string> words_of<CompletionOrder>() {
   return {"out_of_order", "in_order"};
 }
 template <>
+std::vector<std::string> words_of<MemoryPorts>() {
+  return {"1rw", "1r1w", "2rw"};
+}
+template <>
+std::vector<std::string> words_of<EccScheme>() {
+  return {"none", "secded"};
+}
+template <>
 std::vector<std::string> words_of<Fidelity>() {
   return {"detailed", "endpoint"};
 }
@@ -228,6 +236,16 @@ class Table {
       [](NodeConfig & c) -> auto& { return c.box.pipeline.initiation_interval_cycles; }, "cycles", {1, 10'000}, \
       "cycles from taking an item to taking the next, at least", source)
 
+// A memory of the floorplan: its banks and ports, and the errors it is given.
+#define MRC_MEMORY(name)                                                                                              \
+  MRC_NODE(nic.memory.name.banks, "banks", 1, 64, "banks, each with its own ports", assumption);                      \
+  t.only({"1", "2", "4", "8", "16", "32", "64"});                                                                     \
+  MRC_NODE(nic.memory.name.ports, "", 0, 0, "of a bank: one access a cycle, a read and a write, or two", assumption); \
+  MRC_NODE(nic.memory.name.correctable_per_gbit, "1/Gbit", 0, 1e9, "errors of one bit, per 2^30 bits accessed",       \
+           assumption);                                                                                               \
+  MRC_NODE(nic.memory.name.uncorrectable_per_gbit, "1/Gbit", 0, 1e9, "errors of two bits, per 2^30 bits accessed",    \
+           assumption)
+
 constexpr double k1M = 1 << 20;
 constexpr double k1G = 1 << 30;
 
@@ -371,6 +389,39 @@ void nic_parameters(Table& t) {
   MRC_PIPELINE(nic.completion, assumption);
   MRC_NODE(nic.completion.queue_entries, "entries", 1, 65'536, "completions that wait for their CQE write", assumption);
   MRC_NODE(nic.completion.cqe_bytes, "bytes", 16, 128, "size of a CQE", assumption);
+  MRC_NODE(nic.completion.cq_entries, "entries", 1, k1M,
+           "completion queue in host memory; software frees an entry when it polls it", assumption);
+  MRC_NODE(nic.completion.moderation_count, "CQEs", 1, 256, "CQEs gathered for one write; 1: each is written at once",
+           assumption);
+  MRC_NODE(nic.completion.moderation_us, "us", 0, 1e6, "a gathered CQE waits no longer than this", assumption);
+}
+
+void memory_parameters(Table& t) {
+  MRC_NODE(nic.memory.ecc, "", 0, 0, "check bits of the NIC's memories; secded: corrects one bit, detects two",
+           assumption);
+  MRC_NODE(nic.memory.ecc_word_bits, "bit", 8, 1'024, "data bits that share check bits", assumption);
+  MRC_NODE(nic.memory.scrub_cycles, "cycles", 0, 1'000, "a corrected word is written back: the memory is taken so long",
+           assumption);
+  MRC_NODE(nic.memory.bitcell_um2, "um2", 0.001, 10, "six-transistor SRAM cell; 0.021: as published for 5 nm",
+           assumption);
+  MRC_NODE(nic.memory.array_efficiency, "", 0.05, 1, "share of an SRAM macro that is cells", assumption);
+  MRC_NODE(nic.memory.dual_port_factor, "", 1, 10, "cell of a memory with two ports, in cells with one", assumption);
+  MRC_NODE(nic.memory.bank_overhead_um2, "um2", 0, 1e6, "periphery of an SRAM bank, whatever its size", assumption);
+  MRC_NODE(nic.memory.register_file_bits, "bit", 0, 1e9, "memories up to this size are register files", assumption);
+  MRC_NODE(nic.memory.register_um2_per_bit, "um2", 0.001, 100, "register file with its multiplexers, a bit",
+           assumption);
+  MRC_MEMORY(qp_context);
+  MRC_MEMORY(wqe_prefetch);
+  MRC_MEMORY(retransmit_records);
+  MRC_MEMORY(retransmit_payload);
+  MRC_MEMORY(path_table);
+  MRC_MEMORY(congestion);
+  MRC_MEMORY(bitmap);
+  MRC_MEMORY(packet_buffer);
+  MRC_MEMORY(rx_staging);
+  MRC_MEMORY(completion_buffer);
+  MRC_MEMORY(port_fifo);
+  MRC_MEMORY(completion_queue);
 }
 
 void pcie_parameters(Table& t) {
@@ -405,8 +456,8 @@ void pcie_parameters(Table& t) {
   MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6, "read request until its first completion, 99th percentile",
            assumption);
   MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "last TLP of a write has left until its bytes are visible", assumption);
-  MRC_NODE(pcie.completion_header_credits, "credits", 0, 65'536, "completion TLPs under way; 0: infinite, as endpoints do",
-           spec);
+  MRC_NODE(pcie.completion_header_credits, "credits", 0, 65'536,
+           "completion TLPs under way; 0: infinite, as endpoints do", spec);
   MRC_NODE(pcie.completion_data_credits, "credits", 0, 1'048'576,
            "data of completion TLPs under way, in units of 16 B; 0: infinite, as endpoints do", spec);
   MRC_NODE(pcie.completion_order, "", 0, 0,
@@ -421,7 +472,8 @@ void pcie_parameters(Table& t) {
   t.only({"4096", "65536", "2097152", "1073741824"});
   MRC_NODE(pcie.address_translation.hit_ns, "ns", 0, 10'000, "lookup of a translation that is there", assumption);
   MRC_NODE(pcie.address_translation.miss_ns, "ns", 0, 1e6, "asking the host for a translation", assumption);
-  MRC_NODE(pcie.address_translation.outstanding_misses, "misses", 1, 4'096, "translations asked for at once", assumption);
+  MRC_NODE(pcie.address_translation.outstanding_misses, "misses", 1, 4'096, "translations asked for at once",
+           assumption);
   MRC_NODE(pcie.duplicate_completion_rate, "", 0, 0.5, "share of completion TLPs that come twice", assumption);
   MRC_NODE(pcie.poisoned_completion_rate, "", 0, 0.5,
            "share of completion TLPs with the poison bit; the NIC repeats the request", assumption);
@@ -548,15 +600,17 @@ void congestion_parameters(Table& t) {
 
 void fabric_parameters(Table& t) {
   MRC_SCENARIO(fabric.nics, "NICs", 2, 131'072, "NICs, each with a port in every plane", paper);
-  MRC_SCENARIO(fabric.nics_per_t0, "NICs", 1, 2'047, "NICs below a T0; all below one T0 a plane make a fabric of one tier",
-               paper);
+  MRC_SCENARIO(fabric.nics_per_t0, "NICs", 1, 2'047,
+               "NICs below a T0; all below one T0 a plane make a fabric of one tier", paper);
   MRC_SCENARIO(fabric.t0s_per_plane, "switches", 0, 2'047, "T0s a plane; 0: as many as the NICs need", paper);
   MRC_SCENARIO(fabric.t1s_per_plane, "switches", 0, 2'047,
                "T1s a plane, each with a link to every T0 of its pod; 0: as many a pod as NICs below a T0", paper);
   MRC_SCENARIO(fabric.pods, "pods", 1, 256, "more than one: T2s join them (three tiers, fabric.routing = ecmp)", paper);
-  MRC_SCENARIO(fabric.t2s_per_plane, "switches", 0, 65'536, "T2s a plane, with pods; 0: no oversubscription", assumption);
+  MRC_SCENARIO(fabric.t2s_per_plane, "switches", 0, 65'536, "T2s a plane, with pods; 0: no oversubscription",
+               assumption);
   MRC_SCENARIO(fabric.routing, "", 0, 0,
-               "usid: static SRv6 uSID tables, the EV chooses the T1; ecmp: each switch hashes addresses and EV", paper);
+               "usid: static SRv6 uSID tables, the EV chooses the T1; ecmp: each switch hashes addresses and EV",
+               paper);
   MRC_SCENARIO(fabric.locator_block, "", 0, 4'294'967'295.0, "32-bit locator block of all uSIDs", assumption);
   MRC_SCENARIO(fabric.cable_delay_ns, "ns", 1, 1e6, "propagation of a NIC's cable", assumption);
   MRC_SCENARIO(fabric.switch_latency_ns, "ns", 0, 1e6, "T0: first bit in until first bit out, without waiting",
@@ -565,10 +619,12 @@ void fabric_parameters(Table& t) {
   MRC_SCENARIO(fabric.t1_cable_delay_ns, "ns", 1, 1e6, "propagation of a cable above T0", assumption);
   MRC_SCENARIO(fabric.t1_switch_latency_ns, "ns", 0, 1e6, "T1 and T2: first bit in until first bit out", assumption);
   MRC_SCENARIO(fabric.forwarding, "", 0, 0, "when a switch starts to send", assumption);
-  MRC_SCENARIO(fabric.scheduling, "", 0, 0,
-               "service of a port's queues: control and trimmed, retransmissions, data; strict in this order or weighted",
+  MRC_SCENARIO(
+      fabric.scheduling, "", 0, 0,
+      "service of a port's queues: control and trimmed, retransmissions, data; strict in this order or weighted",
+      assumption);
+  MRC_SCENARIO(fabric.control_weight, "", 1, 10'000, "bytes in turn of control and trimmed packets, weighted",
                assumption);
-  MRC_SCENARIO(fabric.control_weight, "", 1, 10'000, "bytes in turn of control and trimmed packets, weighted", assumption);
   MRC_SCENARIO(fabric.retransmission_weight, "", 1, 10'000, "of retransmissions", assumption);
   MRC_SCENARIO(fabric.data_weight, "", 1, 10'000, "of other data", assumption);
   MRC_SCENARIO(fabric.queue_bytes, "bytes", 16'384, 1024 * k1M, "queues of a switch's output port together, at most",
@@ -580,7 +636,8 @@ void fabric_parameters(Table& t) {
   MRC_SCENARIO(fabric.ecn_last_hop, "", 0, 0, "also at the ports to the NICs", paper);
   MRC_SCENARIO(fabric.ecn_min_bytes, "bytes", 0, 1024 * k1M,
                "queue from which on marking begins; 0: 0.2 of the link's rate * cc.base_rtt_ns", assumption);
-  MRC_SCENARIO(fabric.ecn_max_bytes, "bytes", 0, 1024 * k1M, "queue from which on all is marked; 0: 0.8 of it", assumption);
+  MRC_SCENARIO(fabric.ecn_max_bytes, "bytes", 0, 1024 * k1M, "queue from which on all is marked; 0: 0.8 of it",
+               assumption);
   MRC_SCENARIO(fabric.ecn_max_probability, "", 0, 1, "share marked just below fabric.ecn_max_bytes", assumption);
   MRC_SCENARIO(fabric.trim, "", 0, 0, "trim data that would be dropped (with protocol.trim_nack)", paper);
   MRC_SCENARIO(fabric.trim_threshold_bytes, "bytes", 0, 1024 * k1M,
@@ -598,6 +655,7 @@ void fabric_parameters(Table& t) {
 #undef MRC_NODE
 #undef MRC_SCENARIO
 #undef MRC_PIPELINE
+#undef MRC_MEMORY
 
 std::vector<Parameter> make_parameters() {
   Table t;
@@ -605,6 +663,7 @@ std::vector<Parameter> make_parameters() {
   traffic_parameters(t);
   accelerator_parameters(t);
   nic_parameters(t);
+  memory_parameters(t);
   pcie_parameters(t);
   host_parameters(t);
   protocol_parameters(t);

@@ -165,9 +165,10 @@ std::string pcie_contradiction(const PcieConfig& pcie) {
                        pcie.completion_data_credits, pcie.mps_bytes);
   }
   if (pcie.completion_timeout_us * 1000.0 < 2.0 * pcie.read_latency_p99_ns) {
-    return fmt::format("pcie.completion_timeout_us = {} gives up reads that are only slow: at least twice "
-                       "pcie.read_latency_p99_ns = {}",
-                       pcie.completion_timeout_us, pcie.read_latency_p99_ns);
+    return fmt::format(
+        "pcie.completion_timeout_us = {} gives up reads that are only slow: at least twice "
+        "pcie.read_latency_p99_ns = {}",
+        pcie.completion_timeout_us, pcie.read_latency_p99_ns);
   }
   const double dllps = pcie.generation < 6 ? dllp_share(pcie) : 0.0;
   if (dllps > 0.5) {
@@ -224,6 +225,16 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
   require(node.nic.wqe_fetch.batch <= node.nic.wqe_fetch.prefetch_depth,
           fmt::format("nic.wqe_fetch.batch = {} is more than nic.wqe_fetch.prefetch_depth = {}",
                       node.nic.wqe_fetch.batch, node.nic.wqe_fetch.prefetch_depth));
+  const NicConfig::Completion& completion = node.nic.completion;
+  require(
+      completion.moderation_count <= completion.queue_entries && completion.moderation_count <= completion.cq_entries,
+      fmt::format("nic.completion.moderation_count = {} is more than nic.completion.queue_entries = {} or "
+                  "nic.completion.cq_entries = {} hold",
+                  completion.moderation_count, completion.queue_entries, completion.cq_entries));
+  require(completion.moderation_count == 1 || completion.moderation_us > 0,
+          fmt::format("nic.completion.moderation_count = {} needs a nic.completion.moderation_us above 0: the last "
+                      "CQEs would wait for ever",
+                      completion.moderation_count));
 }
 
 void check_fabric(const ScenarioConfig& s, const std::string& place) {
@@ -236,8 +247,8 @@ void check_fabric(const ScenarioConfig& s, const std::string& place) {
   require(t0s >= needed, fmt::format("fabric.t0s_per_plane = {} with fabric.nics_per_t0 = {} has room for {} NICs, not "
                                      "for fabric.nics = {}",
                                      t0s, f.nics_per_t0, std::uint64_t{t0s} * f.nics_per_t0, f.nics));
-  require(t0s <= kMostUsidIndex, fmt::format("{} T0s a plane (fabric.nics / fabric.nics_per_t0) are more than {}", t0s,
-                                             kMostUsidIndex));
+  require(t0s <= kMostUsidIndex,
+          fmt::format("{} T0s a plane (fabric.nics / fabric.nics_per_t0) are more than {}", t0s, kMostUsidIndex));
   require(t0s % f.pods == 0 && t0s >= f.pods,
           fmt::format("fabric.pods = {} does not divide the {} T0s of a plane", f.pods, t0s));
   require(f.t1s_per_plane % f.pods == 0,
@@ -248,8 +259,9 @@ void check_fabric(const ScenarioConfig& s, const std::string& place) {
   require(t1s * f.pods <= kMostUsidIndex, fmt::format("{} T1s a plane are more than {}", t1s * f.pods, kMostUsidIndex));
   require(f.pods == 1 || f.t2s_per_plane % t1s == 0,
           fmt::format("fabric.t2s_per_plane = {} is no multiple of the {} T1s of a pod", f.t2s_per_plane, t1s));
-  require(f.ecn_max_bytes == 0 || f.ecn_min_bytes <= f.ecn_max_bytes,
-          fmt::format("fabric.ecn_min_bytes = {} is above fabric.ecn_max_bytes = {}", f.ecn_min_bytes, f.ecn_max_bytes));
+  require(
+      f.ecn_max_bytes == 0 || f.ecn_min_bytes <= f.ecn_max_bytes,
+      fmt::format("fabric.ecn_min_bytes = {} is above fabric.ecn_max_bytes = {}", f.ecn_min_bytes, f.ecn_max_bytes));
 }
 
 /// Round trip over the longest path without queues, in ns.

@@ -36,6 +36,8 @@ Json parameters_json(const ScenarioConfig& scenario) {
 Json buffers_json(const RunResult& r) {
   Json rows = Json::array();
   for (const BufferResult& b : r.buffers) {
+    Json histogram = Json::array();
+    for (const BufferResult::Bin& bin : b.histogram) histogram.push_back({{"upper", bin.upper}, {"share", bin.share}});
     rows.push_back({{"node", b.node},
                     {"name", b.name},
                     {"capacity", b.capacity},
@@ -43,7 +45,8 @@ Json buffers_json(const RunResult& r) {
                     {"mean", b.mean},
                     {"p99", b.p99},
                     {"high_water", b.high_water},
-                    {"time_full_share", b.time_full_share}});
+                    {"time_full_share", b.time_full_share},
+                    {"histogram", std::move(histogram)}});
   }
   return rows;
 }
@@ -106,6 +109,31 @@ Json pcie_json(const RunResult& r) {
                      {"translation_misses", c.translation_misses}});
   }
   return array;
+}
+
+Json sram_json(const RunResult& r) {
+  Json rows = Json::array();
+  for (const SramResult& s : r.sram) {
+    rows.push_back({{"structure", s.structure},
+                    {"bits", s.bits},
+                    {"instances", s.instances},
+                    {"depth", s.depth},
+                    {"width_bits", s.width_bits},
+                    {"ports", s.ports},
+                    {"banks", s.banks},
+                    {"ecc_bits", s.ecc_bits},
+                    {"area_mm2", s.area_mm2},
+                    {"kind", s.register_file ? "register_file" : "sram"},
+                    {"reads", s.reads},
+                    {"writes", s.writes},
+                    {"mean_accesses_per_cycle", s.mean_accesses_per_cycle},
+                    {"peak_accesses_per_cycle", s.peak_accesses_per_cycle},
+                    {"conflict_stalls", s.conflict_stalls},
+                    {"conflict_stall_cycles", s.conflict_stall_cycles},
+                    {"corrected_errors", s.corrected_errors},
+                    {"uncorrected_errors", s.uncorrected_errors}});
+  }
+  return rows;
 }
 
 Json rtl_json(const RunResult& r) {
@@ -186,6 +214,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                   {"dropped", p.dropped},     {"corrupted", p.corrupted},
                   {"ce_marked", p.ce_marked}};
   j["job"] = job_json(r.job);
+  j["completions"] = {{"cqes", r.completions.cqes}, {"writes", r.completions.writes}};
   j["nodes"] = Json::array();
   for (const NodeResult& n : r.nodes)
     j["nodes"].push_back({{"node", n.node}, {"tx_gbps", n.tx_gbps}, {"rx_gbps", n.rx_gbps}});
@@ -209,8 +238,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   for (const EventResult& e : r.events) {
     j["events"].push_back({{"time_us", e.time_us}, {"what", e.what}, {"where", e.where}, {"effect", e.effect}});
   }
-  j["sram"] = Json::array();
-  for (const SramResult& s : r.sram) j["sram"].push_back({{"structure", s.structure}, {"bits", s.bits}});
+  j["sram"] = sram_json(r);
   j["latency_terms"] = Json::array();
   for (const LatencyTerm& t : r.latency_terms) {
     j["latency_terms"].push_back(

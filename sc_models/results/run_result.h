@@ -22,6 +22,11 @@ struct BufferResult {
   std::uint64_t p99 = 0;
   std::uint64_t high_water = 0;
   double time_full_share = 0;
+  struct Bin {
+    std::uint64_t upper = 0;
+    double share = 0;
+  };
+  std::vector<Bin> histogram = {};  ///< bins that were ever filled; shares of the time, sum 1
 };
 
 /// What entered a part of the system, left it, was lost in it, and is in it at the end: in = out + lost + held.
@@ -92,9 +97,29 @@ struct PcieResult {
   PcieCounts counts;
 };
 
+/// A memory of the NIC: what the parameters make it, and after a run how it was used.
 struct SramResult {
   std::string structure;
-  std::uint64_t bits = 0;
+  std::uint64_t bits = 0;  ///< of all instances, without check bits
+  std::uint32_t instances = 1;
+  std::uint64_t depth = 0;  ///< words of an instance
+  std::uint64_t width_bits = 0;
+  std::string ports;  ///< of a bank: 1rw, 1r1w, 2rw
+  std::uint32_t banks = 1;
+  std::uint64_t ecc_bits = 0;  ///< of all instances
+  double area_mm2 = 0;         ///< of all instances, check bits included
+  bool register_file = false;
+  std::string fields;  ///< what a word consists of
+
+  bool measured = false;  ///< the following were counted in a run
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  double mean_accesses_per_cycle = 0;  ///< of an instance
+  std::uint32_t peak_accesses_per_cycle = 0;
+  std::uint64_t conflict_stalls = 0;  ///< accesses that waited for a port
+  std::uint64_t conflict_stall_cycles = 0;
+  std::uint64_t corrected_errors = 0;
+  std::uint64_t uncorrected_errors = 0;
 };
 
 /// One part of the time from posting a small write until the receiving software acts on it; see latency_terms.h.
@@ -188,6 +213,10 @@ struct RunResult {
     std::uint64_t ce_marked = 0;
   } packets;
   JobResult job;
+  struct Completions {
+    std::uint64_t cqes = 0;
+    std::uint64_t writes = 0;  ///< PCIe writes that carried them
+  } completions;
   std::string node_under_test;
   std::vector<NodeResult> nodes;
   std::vector<AccountResult> accounts;

@@ -86,6 +86,11 @@ class Requestor {
     return modify(to, freed);
   }
 
+  /// The NIC has lost what it knew about the QP: the oldest message ends so, the others are flushed.
+  void fail_locally(AckResult& freed) {
+    if (state_ != QpState::error) fail(CompletionStatus::local_qp_operation_error, freed);
+  }
+
   /// Sends only in RTS; work posted in ERROR is flushed.
   PostStatus post(const WorkRequest& request, TimePs now) {
     if (request.bytes == 0) return PostStatus::bad_length;

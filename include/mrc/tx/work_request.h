@@ -17,9 +17,10 @@ struct WorkRequest {
   bool write_imm = false;
 };
 
-enum class CompletionStatus : std::uint8_t { success, retry_exceeded, remote_operation_error, flushed };
+enum class CompletionStatus : std::uint8_t { success, retry_exceeded, remote_operation_error, flushed, local_qp_operation_error };
 constexpr std::string_view to_string(CompletionStatus status) {
-  constexpr std::string_view names[] = {"success", "retry counter exceeded", "remote operation error", "flushed"};
+  constexpr std::string_view names[] = {"success", "retry counter exceeded", "remote operation error", "flushed",
+                                        "local QP operation error"};
   return names[static_cast<std::size_t>(status)];
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace mrc::timing {
 namespace {
 
@@ -15,8 +17,67 @@ Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, 
       slot("completion", nic.tx_work),
       nic_(nic),
       pcie_(pcie),
-      in_("completion.queue", nic.config.nic.completion.queue_entries) {
+      in_("completion.queue", nic.config.nic.completion.queue_entries),
+      moderation_ps_(static_cast<TimePs>(nic.config.nic.completion.moderation_us * kPsPerUs)) {
   in_.connect(this);
+  gathered_.reserve(nic.config.nic.completion.moderation_count);
+}
+
+void Completion::take(TimePs now) {
+  const MemoryAccess entry = nic_.memories[MemoryId::completion_queue].read(now, 0);
+  delay_ = std::max(delay_, entry.delay_ps);
+  if (gathered_.empty()) gathered_since_ = now;
+  gathered_.push_back(in_.pop(now));
+  if (!entry.failed()) return;
+  nic_.memory_failed(now, MemoryId::completion_queue,
+                     fmt::format("CQE of QP {} is built again from the QP's context in host memory",
+                                 nic_.qps[gathered_.back().qp].number));
+  rebuild_wanted_ = true;
+}
+
+bool Completion::gather(TimePs now) {
+  while (gathered_.size() < nic_.config.nic.completion.moderation_count && in_.ready(now) && !rebuild_wanted_) {
+    if (!host_queue_->has_room_for(static_cast<std::uint32_t>(gathered_.size()) + 1)) return false;
+    take(now);
+  }
+  return true;
+}
+
+void Completion::begin_rebuild(TimePs now) {
+  if (!pcie_.can_read()) {
+    pcie_.wait_read_room(now, *this);
+    return;
+  }
+  rebuild_wanted_ = false;
+  rebuilding_ = true;
+  const std::uint32_t bytes = nic_.config.nic.qp_scheduler.context_bytes;
+  const std::uint32_t qp = gathered_.back().qp;
+  const std::uint64_t address =
+      nic_.host_port == nullptr ? std::uint64_t{qp} * bytes : nic_.host_port->context_address(qp);
+  pcie_.read(now, address, bytes, *this, 0, false);
+}
+
+void Completion::read_done(std::uint64_t, TimePs now, TimePs done_at) {
+  pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
+  rebuilding_ = false;
+  next_start_ = std::max(next_start_, done_at);
+  wake_at(next_start_);
+}
+
+void Completion::write(TimePs now) {
+  const NicConfig::Completion& config = nic_.config.nic.completion;
+  const auto entries = static_cast<std::uint32_t>(gathered_.size());
+  slot.stalled(now, delay_, waits_for(MemoryId::completion_queue));
+  const TimePs start = now + delay_ + nic_.clock.cycles(config.pipeline.latency_cycles);
+  HostPort* port = nic_.host_port;
+  const std::uint64_t address = port == nullptr ? kCompletionQueueAddress : port->cqe_address();
+  issued_at_ = now + delay_;
+  delay_ = 0;
+  write_under_way_ = true;
+  ++nic_.counters.cqe_writes;
+  nic_.counters.cqes += entries;
+  slot.busy(now, start);
+  pcie_.write(now, start, address, entries * config.cqe_bytes, *this, 0, WriteOrder::strict);
 }
 
 void Completion::step(TimePs now) {
@@ -25,25 +86,30 @@ void Completion::step(TimePs now) {
     wake_at(next_start_);
     return;
   }
-  if (!in_.ready(now)) {
-    slot.empty(now);
+  const bool cq_full = !rebuilding_ && !rebuild_wanted_ && !gather(now);
+  if (rebuild_wanted_) begin_rebuild(now);
+  if (rebuild_wanted_ || rebuilding_) {
+    slot.blocked(now, BlockedBy::read_latency);
+    return;
+  }
+  if (gathered_.empty()) {
+    if (cq_full) {
+      slot.blocked(now, BlockedBy::cq_entries);
+      host_queue_->wait_room(now, *this);
+    } else {
+      slot.empty(now);
+      in_.wait_ready(now);
+    }
+    return;
+  }
+  const bool enough = cq_full || gathered_.size() >= nic_.config.nic.completion.moderation_count;
+  if (!enough && now < gathered_since_ + moderation_ps_) {
+    slot.blocked(now, BlockedBy::cqe_moderation);
+    wake_at(gathered_since_ + moderation_ps_);
     in_.wait_ready(now);
     return;
   }
-  if (host_queue_->full()) {
-    slot.blocked(now, BlockedBy::completion_queue);
-    host_queue_->wait_room(now, *this);
-    return;
-  }
-  const NicConfig::Completion& config = nic_.config.nic.completion;
-  const TimePs start = now + nic_.clock.cycles(config.pipeline.latency_cycles);
-  HostPort* port = nic_.host_port;
-  const std::uint64_t address = port == nullptr ? kCompletionQueueAddress : port->cqe_address();
-  cqe_ = in_.pop(now);
-  issued_at_ = now;
-  write_under_way_ = true;
-  slot.busy(now, start);
-  pcie_.write(now, start, address, config.cqe_bytes, *this, 0, WriteOrder::strict);
+  write(now);
 }
 
 void Completion::write_left(std::uint64_t, TimePs now, TimePs last_end) {
@@ -52,10 +118,13 @@ void Completion::write_left(std::uint64_t, TimePs now, TimePs last_end) {
   next_start_ = std::max(issued_at_ + nic_.clock.cycles(config.pipeline.initiation_interval_cycles), last_end);
   slot.busy(issued_at_, next_start_);
   const TimePs visible = last_end + pcie_.write_latency();
-  // Behind a host port this queue holds what its software has not taken yet, so that a full one stops the NIC.
-  if (nic_.host_port != nullptr) nic_.host_port->complete(visible, cqe_);
   const auto poll = nic_.host_port != nullptr ? 0 : static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0);
-  host_queue_->push(now, cqe_, visible + poll);
+  for (const Cqe& cqe : gathered_) {
+    if (nic_.host_port != nullptr) nic_.host_port->complete(visible, cqe);
+    // Behind a host port this queue holds what its software has not taken yet, so that a full one stops the NIC.
+    host_queue_->push(now, cqe, visible + poll);
+  }
+  gathered_.clear();
   in_.wait_ready(next_start_);
 }
 

@@ -1,6 +1,9 @@
 // Writes completion queue entries to host memory and lets software see them: sends when the peer's transport ACK is in,
-// receives behind the data they announce.
+// receives behind the data they announce. With moderation it gathers entries, in order, and writes them at once when
+// there are enough or the oldest has waited long enough.
 #pragma once
+
+#include <vector>
 
 #include "engine/box.h"
 #include "engine/fifo.h"
@@ -20,7 +23,7 @@ struct Cqe {
   CompletionStatus status = CompletionStatus::success;
 };
 
-class Completion : public Box, private WriteClient {
+class Completion : public Box, private ReadClient, private WriteClient {
  public:
   Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie);
   /// The queue from which software polls.
@@ -28,18 +31,31 @@ class Completion : public Box, private WriteClient {
 
   Fifo<Cqe>& in() { return in_; }
   void step(TimePs now) override;
+  /// Precondition: connected.
+  const Occupancy& completion_queue() const { return host_queue_->occupancy(); }
 
   IssueSlot slot;
 
  private:
   void write_left(std::uint64_t cookie, TimePs now, TimePs last_end) override;
+  void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
+  /// Takes what is there, up to a write's worth and the room in the completion queue; false if that is full.
+  bool gather(TimePs now);
+  void take(TimePs now);
+  void begin_rebuild(TimePs now);
+  void write(TimePs now);
 
   NicContext& nic_;
   PcieDma& pcie_;
   Fifo<Cqe> in_;
+  std::vector<Cqe> gathered_;
+  TimePs gathered_since_ = 0;
+  TimePs moderation_ps_;
+  TimePs delay_ = 0;             ///< that the entries at hand waited for the memory
+  bool rebuild_wanted_ = false;  ///< an entry could not be read: its QP's context is fetched to build it again
+  bool rebuilding_ = false;
   Fifo<Cqe>* host_queue_ = nullptr;
   TimePs next_start_ = 0;
-  Cqe cqe_;  ///< being written
   TimePs issued_at_ = 0;
   bool write_under_way_ = false;
 };

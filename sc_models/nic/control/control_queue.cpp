@@ -18,7 +18,9 @@ std::uint32_t ControlQueue::ports_with_room() const {
   return mask;
 }
 
-void ControlQueue::choose_path(Qp& qp, Packet& packet, std::uint32_t room) {
+void ControlQueue::choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room) {
+  nic_.memories[SmallTable::reverse_paths].count(now);
+  nic_.memories[SmallTable::encap_template].count(now);
   const ReversePaths::Choice choice = qp.reverse_paths->pick(room);
   packet.ev = choice.ev;
   packet.plane = choice.plane;
@@ -46,7 +48,7 @@ void ControlQueue::step(TimePs now) {
   slot.busy(now, next_start_);
   const ControlPacket control = in_.pop(now);
   Packet* packet = control.packet;
-  choose_path(nic_.qps[control.qp], *packet, room);
+  choose_path(now, nic_.qps[control.qp], *packet, room);
   ports_[packet->plane]->control().push(now, packet, now + nic_.clock.cycles(pipeline.latency_cycles));
   in_.wait_ready(next_start_);
 }

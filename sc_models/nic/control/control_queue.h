@@ -28,7 +28,7 @@ class ControlQueue : public Box {
  private:
   std::uint32_t ports_with_room() const;
   /// Takes the next reverse EV among the planes of `room`.
-  void choose_path(Qp& qp, Packet& packet, std::uint32_t room);
+  void choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room);
 
   NicContext& nic_;
   std::vector<Port*> ports_;

@@ -28,6 +28,7 @@ void ProbeEngine::update(std::uint32_t index, TimePs now) {
   Qp& qp = nic_.qps[index];
   const TimePs at = qp.paths->next_probe_time();
   if (at >= qp.probe_at) return;
+  nic_.memories[SmallTable::probe_turns].count(now);
   qp.probe_at = std::max(at, now);
   turns_.push_back({qp.probe_at, index});
   std::push_heap(turns_.begin(), turns_.end(), std::greater<>{});

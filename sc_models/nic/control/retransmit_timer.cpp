@@ -20,6 +20,7 @@ void RetransmitTimer::push(Entry entry) {
 }
 
 void RetransmitTimer::update(std::uint32_t index, TimePs now) {
+  nic_.memories[SmallTable::retransmit_timer].count(now);
   const TimePs deadline = nic_.qps[index].requestor->next_deadline();
   if (deadline < nic_.qps[index].timer_at) push({std::max(deadline, now), index});
 }

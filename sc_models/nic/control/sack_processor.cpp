@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "nic/control/completion.h"
 #include "nic/control/probe_engine.h"
 #include "nic/control/retransmit_timer.h"
@@ -58,7 +60,9 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
     ++nic_.counters.unknown_qp;
     return;
   }
-  follow_up(now, *qp, apply(now, *qp, packet));
+  const AckResult result = apply(now, *qp, packet);
+  follow_up(now, *qp, result);
+  next_start_ += access_memories(now, *qp, packet, result.records_freed);
 }
 
 void SackProcessor::complete(TimePs now, Qp& qp) {
@@ -70,6 +74,7 @@ void SackProcessor::complete(TimePs now, Qp& qp) {
       return;
     }
     qp.requestor->pop_completion(done);
+    nic_.memories[MemoryId::completion_queue].write(now, 0);
     completion_->in().push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}, now);
   }
 }
@@ -78,6 +83,56 @@ void SackProcessor::responder_failed(TimePs now, Qp& qp) {
   AckResult freed;
   if (!qp.requestor || qp.requestor->modify(QpState::error, freed) != ModifyStatus::changed) return;
   follow_up(now, qp, freed);
+}
+
+void SackProcessor::memory_failed(TimePs now, Qp& qp, MemoryId id) {
+  nic_.memory_failed(now, id, fmt::format("QP {} in error: its state is lost", qp.number));
+  AckResult freed;
+  qp.requestor->fail_locally(freed);
+  follow_up(now, qp, freed);
+}
+
+TimePs SackProcessor::access_memories(TimePs now, Qp& qp, const Packet& packet, std::uint32_t records) {
+  const std::uint32_t index = nic_.index_of(qp);
+  MemoryAccess worst = nic_.memories[MemoryId::qp_context].update(now, index);
+  MemoryId where = MemoryId::qp_context;
+  if (worst.failed()) {
+    scheduler_->context_failed(now, index);
+    worst.delay_ps += static_cast<TimePs>(nic_.config.pcie.read_latency_mean_ns * 1000.0);
+  }
+  const auto look_at = [&](MemoryId id, const MemoryAccess& access) {
+    if (access.delay_ps > worst.delay_ps) {
+      worst = access;
+      where = id;
+    }
+    return access.failed();
+  };
+  bool lost = false;
+  MemoryId lost_in = MemoryId::retransmit_records;
+  // One record a cycle, from the oldest on.
+  for (std::uint32_t i = 0; i < records; ++i) {
+    const TimePs at = now + i * nic_.clock.period_ps();
+    lost |= look_at(lost_in, nic_.memories[lost_in].update(at, qp.requestor->unacked_psn() + i));
+  }
+  if (look_at(MemoryId::congestion, nic_.memories[MemoryId::congestion].update(now, nic_.index_of(*qp.congestion)))) {
+    lost = true;
+    lost_in = MemoryId::congestion;
+  }
+  if (look_at(MemoryId::path_table, nic_.memories[MemoryId::path_table].update(now, packet.destination_qp))) {
+    rebuild_ev(now, qp, packet);
+  }
+  slot.stalled(now, worst.delay_ps, waits_for(where));
+  if (lost) memory_failed(now, qp, lost_in);
+  return worst.delay_ps;
+}
+
+void SackProcessor::rebuild_ev(TimePs now, Qp& qp, const Packet& packet) {
+  const EvIndex ev = packet.opcode == Opcode::sack ? qp.paths->find(packet.sack.entropy) : kNoEv;
+  if (ev == kNoEv) return;
+  nic_.memory_failed(now, MemoryId::path_table,
+                     fmt::format("EV {:#x} of QP {} is rebuilt from the profile and probed before it is used again",
+                                 qp.paths->value(ev), qp.number));
+  qp.paths->report(ev, PathEvent::always_skip, now);
 }
 
 void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result) {
@@ -110,10 +165,10 @@ void SackProcessor::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
-  slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);
   nic_.counters.control_received.add(*packet);
   dispatch(now, *packet);
+  slot.busy(now, next_start_);
   nic_.packets.release(packet);
   in_.wait_ready(next_start_);
 }

@@ -28,6 +28,8 @@ class SackProcessor : public Box {
   void follow_up(TimePs now, Qp& qp, const AckResult& result);
   /// The QP's responder has gone to ERROR, and the QP with it.
   void responder_failed(TimePs now, Qp& qp);
+  /// State of the QP's sending half is lost in this memory: its work ends in an error.
+  void memory_failed(TimePs now, Qp& qp, MemoryId id);
 
   IssueSlot slot;
 
@@ -38,6 +40,9 @@ class SackProcessor : public Box {
   /// What the SACK says about paths besides the path table: an answered probe, an EV that control packets can use.
   void learn_paths(Qp& qp, const SackFields& sack);
   void dispatch(TimePs now, const Packet& packet);
+  /// Context, `records` of the retransmit buffer, window and path table. Returns what it waited for them.
+  TimePs access_memories(TimePs now, Qp& qp, const Packet& packet, std::uint32_t records);
+  void rebuild_ev(TimePs now, Qp& qp, const Packet& packet);
 
   NicContext& nic_;
   Fifo<Packet*>& in_;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "host/host_memory.h"
 #include "nic/control/completion.h"
+#include "nic/control/sack_processor.h"
 
 namespace mrc::timing {
 namespace {
@@ -53,16 +56,38 @@ void DmaWrite::close_messages(TimePs now, const WriteJob& job, std::uint64_t wri
   }
   ReceiveCompletion received;
   while (qp.responder->pop_receive(received)) {
+    nic_.memories[MemoryId::completion_queue].write(now, 0);
     completion_.in().push(now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, now);
   }
 }
 
+void DmaWrite::lose(TimePs now, const WriteJob& job) {
+  Qp& qp = nic_.qps[job.qp];
+  nic_.memory_failed(now, MemoryId::rx_staging,
+                     fmt::format("QP {} in error: PSN {} was accepted and is lost", qp.number, job.packet->psn));
+  ++nic_.counters.memory_dropped;
+  nic_.counters.damaged.add(*job.packet);
+  qp.data_lost = true;
+  staging_.remove(now, job.packet->payload_bytes);
+  nic_.packets.release(job.packet);
+  nic_.rx_work.end(now);
+  qp.responder->modify(QpState::error);
+  sack_processor_->responder_failed(now, qp);
+}
+
 void DmaWrite::write(TimePs now, const WriteJob& job) {
   Packet* packet = job.packet;
-  const TimePs start = now + pipeline_ps_;
-  next_start_ = now + nic_.clock.cycles(nic_.config.nic.dma_write.pipeline.initiation_interval_cycles);
+  const MemoryAccess staged = nic_.memories[MemoryId::rx_staging].read_stream(now, 0, packet->payload_bytes);
+  slot().stalled(now, staged.delay_ps, waits_for(MemoryId::rx_staging));
+  if (staged.failed()) {
+    lose(now, job);
+    return;
+  }
+  const TimePs start = now + staged.delay_ps + pipeline_ps_;
+  next_start_ =
+      now + staged.delay_ps + nic_.clock.cycles(nic_.config.nic.dma_write.pipeline.initiation_interval_cycles);
   under_way_.push({packet, 0, false});
-  if (job.closes_messages > 0) close_messages(now, job, issued_);
+  if (job.closes_messages > 0 && !nic_.qps[job.qp].data_lost) close_messages(now, job, issued_);
   issuing_ = true;
   pcie_.write(now, start, packet->va, packet->payload_bytes, *this, issued_++, order_);
   issuing_ = false;

@@ -20,6 +20,7 @@ class HostMemory;
 namespace mrc::timing {
 
 class Completion;
+class SackProcessor;
 struct WriteJob {
   Packet* packet = nullptr;
   std::uint32_t qp = 0;
@@ -31,6 +32,8 @@ class DmaWrite : public Box, private WriteClient {
   DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, HostMemory& memory,
            AckCoalescer& ack_coalescer, Completion& completion);
 
+  /// Who ends a QP whose data is lost.
+  void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
   Fifo<WriteJob>& in() { return in_; }
   /// Room for `bytes` in the staging buffer at `now`.
   bool has_staging(TimePs now, std::uint32_t bytes);
@@ -65,6 +68,8 @@ class DmaWrite : public Box, private WriteClient {
     AckJob answer;
   };
   void write(TimePs now, const WriteJob& job);
+  /// The packet was accepted and cannot be read from the staging buffer: nothing of its QP completes any more.
+  void lose(TimePs now, const WriteJob& job);
   void write_left(std::uint64_t cookie, TimePs now, TimePs last_end) override;
   /// The oldest write has left: its bytes are on their way, its staging is free, its transport ACK follows.
   void retire(TimePs now);
@@ -86,6 +91,7 @@ class DmaWrite : public Box, private WriteClient {
   std::uint64_t retired_ = 0;
   TimePs last_left_ = 0;
   bool issuing_ = false;
+  SackProcessor* sack_processor_ = nullptr;
   Fifo<WriteJob> in_;
   Occupancy staging_;
   Ring<Release> leaving_;  ///< packets whose last TLP has been issued and not left yet

@@ -1,5 +1,7 @@
 #include "nic/rx/parser.h"
 
+#include <fmt/format.h>
+
 namespace mrc::timing {
 
 Parser::Parser(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
@@ -32,21 +34,30 @@ void Parser::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.parser.pipeline;
   // Of a trimmed packet only what the switch left comes in.
-  const std::uint32_t bytes =
+  const std::uint32_t frame_bytes =
       link_bytes(head, nic_.scenario.protocol.encapsulation, nic_.scenario.fabric.trim_bytes) - kEthernetOverheadBytes;
-  const std::uint64_t packet_beats = beats(bytes, nic_.config.nic.datapath_bits);
-  next_start_ = now + nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
+  const std::uint64_t packet_beats = beats(frame_bytes, nic_.config.nic.datapath_bits);
   // Work begins before the slot is busy with it, or the slot would count as starved of it.
   const bool intact = head.damage != Damage::corrupted;
-  if (to_tracker && intact) nic_.rx_work.begin(now);
+  const MemoryAccess frame = nic_.memories[MemoryId::packet_buffer].read_stream(now, 0, frame_bytes);
+  if (to_tracker && intact && !frame.failed()) nic_.rx_work.begin(now);
+  slot.stalled(now, frame.delay_ps, waits_for(MemoryId::packet_buffer));
+  next_start_ = now + frame.delay_ps +
+                nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
   slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);
   if (!intact) {
     ++nic_.counters.corrupted_received;
     nic_.counters.damaged.add(*packet);
     nic_.packets.release(packet);
+  } else if (frame.failed()) {
+    nic_.memory_failed(now, MemoryId::packet_buffer,
+                       fmt::format("PSN {} to QP {} is dropped", packet->psn, packet->destination_qp));
+    ++nic_.counters.memory_dropped;
+    nic_.counters.damaged.add(*packet);
+    nic_.packets.release(packet);
   } else {
-    next.push(now, packet, now + nic_.clock.cycles(pipeline.latency_cycles));
+    next.push(now, packet, now + frame.delay_ps + nic_.clock.cycles(pipeline.latency_cycles));
   }
   in_.wait_ready(next_start_);
 }

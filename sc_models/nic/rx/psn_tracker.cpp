@@ -1,8 +1,11 @@
 #include "nic/rx/psn_tracker.h"
 
+#include <fmt/format.h>
+
 #include "mrc/rx/receiver_penalty.h"
 #include "nic/control/probe_engine.h"
 #include "nic/control/sack_processor.h"
+#include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
 
@@ -13,7 +16,8 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       nic_(nic),
       in_(parser.to_psn_tracker()),
       dma_write_(dma_write),
-      ack_coalescer_(ack_coalescer) {
+      ack_coalescer_(ack_coalescer),
+      bitmap_("psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks) {
   in_.connect(this);
   dma_write_.in().connect(&dma_write_);
   ack_coalescer_.in().connect(&ack_coalescer_);
@@ -26,7 +30,7 @@ void PsnTracker::discard(TimePs now, Packet* packet) {
 }
 
 void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision) {
-  const TimePs out = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles);
+  const TimePs out = now + delay_ + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles);
   AckJob job;
   job.qp = nic_.index_of(qp);
   if (decision.nack != NackReason::none) {
@@ -46,6 +50,39 @@ void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const Rx
   }
 }
 
+void PsnTracker::wait(TimePs now, const MemoryAccess& access, MemoryId id) {
+  if (access.delay_ps <= delay_) return;
+  delay_ = access.delay_ps;
+  slot.stalled(now, delay_, waits_for(id));
+}
+
+void PsnTracker::look_up(TimePs now, Qp& qp, const Packet& packet) {
+  const std::uint32_t index = nic_.index_of(qp);
+  MemoryAccess context = nic_.memories[MemoryId::qp_context].update(now, index);
+  if (context.failed()) {
+    qp_scheduler_->context_failed(now, index);
+    context.delay_ps += static_cast<TimePs>(nic_.config.pcie.read_latency_mean_ns * 1000.0);
+  }
+  wait(now, context, MemoryId::qp_context);
+  const MemoryAccess bits =
+      nic_.memories[MemoryId::bitmap].update(now, index + packet.psn / mrc::PsnTracker::kBankPsns);
+  wait(now, bits, MemoryId::bitmap);
+  if (!bits.failed()) return;
+  // A bank whose bits are lost cannot tell what has arrived: its QP refuses everything, and its peer fails with it.
+  nic_.memory_failed(now, MemoryId::bitmap, fmt::format("QP {} in error: what has arrived is lost", qp.number));
+  qp.responder->modify(QpState::error);
+}
+
+bool PsnTracker::store_payload(TimePs now, const Packet& packet) {
+  const MemoryAccess stored = nic_.memories[MemoryId::rx_staging].write_stream(now, 0, packet.payload_bytes);
+  wait(now, stored, MemoryId::rx_staging);
+  if (!stored.failed()) return true;
+  nic_.memory_failed(
+      now, MemoryId::rx_staging,
+      fmt::format("PSN {} to QP {} is dropped before its bit is set", packet.psn, packet.destination_qp));
+  return false;
+}
+
 void PsnTracker::track(TimePs now, Packet* packet) {
   Qp* qp = nic_.find_qp(packet->destination_qp);
   if (qp == nullptr || !qp->responder) {
@@ -56,6 +93,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
   if (packet->ecn == Ecn::ce) ++nic_.counters.ce_received;
   Responder& responder = *qp->responder;
   RxDecision decision;
+  look_up(now, *qp, *packet);
   if (packet->opcode == Opcode::probe_request) {
     decision = responder.on_probe(*packet, now);
   } else if (packet->damage == Damage::trimmed) {
@@ -66,9 +104,18 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     if (!staging) dma_write_.refuse_staging(now);
     const bool descriptor = !dma_write_.in().full();
     if (!descriptor) dma_write_.refuse_descriptor(now);
+    const bool stored = staging && descriptor && responder.tracker().classify(packet->psn) == PsnOutcome::accept;
+    if (stored && !store_payload(now, *packet)) {
+      ++nic_.counters.memory_dropped;
+      discard(now, packet);
+      return;
+    }
     decision =
         responder.accept(*packet, {.packet_buffer_available = staging, .other_resource_available = descriptor}, now);
   }
+  if (bitmap_.level() != nic_.bitmaps.in_use()) nic_.memories[SmallTable::free_banks].count(now);
+  bitmap_.set(now, nic_.bitmaps.in_use());
+  if (decision.nack == NackReason::no_bitmap) bitmap_.refuse(now);
   if (decision.admitted && is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
   responder.set_penalty(
       receiver_penalty(dma_write_.staging().level(), dma_write_.staging().capacity(), nic_.scenario.protocol));
@@ -78,7 +125,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     dma_write_.reserve_staging(now, packet->payload_bytes);
     dma_write_.translate_ahead(now, *packet);
     dma_write_.in().push(now, {packet, nic_.index_of(*qp), decision.closes_messages},
-                         now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles));
+                         now + delay_ + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles));
     return;
   }
   const bool duplicate =
@@ -103,9 +150,10 @@ void PsnTracker::step(TimePs now) {
     ack_coalescer_.in().wait_room(now, *this);
     return;
   }
-  next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
-  slot.busy(now, next_start_);
+  delay_ = 0;
   track(now, in_.pop(now));
+  next_start_ = now + delay_ + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
+  slot.busy(now, next_start_);
   in_.wait_ready(next_start_);
 }
 

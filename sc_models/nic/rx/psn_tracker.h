@@ -13,6 +13,7 @@
 namespace mrc::timing {
 
 class ProbeEngine;
+class QpScheduler;
 class SackProcessor;
 
 class PsnTracker : public Box {
@@ -20,16 +21,22 @@ class PsnTracker : public Box {
   PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
              DmaWrite& dma_write, AckCoalescer& ack_coalescer);
 
-  void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor) {
+  void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor, QpScheduler& qp_scheduler) {
+    qp_scheduler_ = &qp_scheduler;
     probe_engine_ = &probe_engine;
     sack_processor_ = &sack_processor;
   }
   void step(TimePs now) override;
+  const Occupancy& bitmap() const { return bitmap_; }
 
   IssueSlot slot;
 
  private:
   void track(TimePs now, Packet* packet);
+  void look_up(TimePs now, Qp& qp, const Packet& packet);
+  /// False if it cannot be read again: then nothing may know of the packet.
+  bool store_payload(TimePs now, const Packet& packet);
+  void wait(TimePs now, const MemoryAccess& access, MemoryId id);
   void answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision);
   void discard(TimePs now, Packet* packet);
 
@@ -39,6 +46,9 @@ class PsnTracker : public Box {
   AckCoalescer& ack_coalescer_;
   ProbeEngine* probe_engine_ = nullptr;
   SackProcessor* sack_processor_ = nullptr;
+  QpScheduler* qp_scheduler_ = nullptr;
+  TimePs delay_ = 0;  ///< that the packet at hand waits for memories
+  Occupancy bitmap_;  ///< banks of nic_.bitmaps that are held
   TimePs next_start_ = 0;
 };
 

@@ -33,6 +33,11 @@ class ContextCache {
     ++resident_;
     push_front(qp);
   }
+  /// What is held is unusable: the next touch() misses.
+  void invalidate(std::uint32_t qp) {
+    if (nodes_[qp].resident) evict(qp);
+  }
+  std::uint32_t resident() const { return resident_; }
   std::uint64_t hits() const { return hits_; }
   std::uint64_t misses() const { return misses_; }
 

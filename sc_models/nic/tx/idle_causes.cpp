@@ -79,6 +79,8 @@ BlockedBy IdleCauses::cause_in_pcie(TimePs now) const {
 
 BlockedBy IdleCauses::cause_behind_spray(TimePs now) const {
   const IssueSlot& buffer = *slots_.retransmit_buffer;
+  if (slots_.srv6_encap->is_stalled()) return slots_.srv6_encap->stalled_by();
+  if (buffer.is_stalled()) return buffer.stalled_by();
   if (!buffer.is_blocked()) return BlockedBy::retransmit_queue;
   return is_starving(*slots_.srv6_encap, now) ? BlockedBy::encap_queue : BlockedBy::srv6_encap;
 }
@@ -96,7 +98,7 @@ BlockedBy IdleCauses::cause(TimePs now) const {
   // All that it holds is on its way through: the queue is shorter than the pipeline in front of it.
   if (segmenter.is_blocked() && is_starving(*slots_.payload_fetch, now)) return BlockedBy::segmented_queue;
   if (fed) return cause_in_pcie(now);
-  if (segmenter.is_busy(now)) return BlockedBy::segmenter;
+  if (segmenter.is_busy(now)) return segmenter.is_stalled() ? segmenter.stalled_by() : BlockedBy::segmenter;
   if (scheduler.is_blocked() && !is_downstream(scheduler.blocked_by())) {
     // WQEs are waited for one by one where the host may not say that there are more.
     const bool few_doorbells = nic_.doorbells_full && scheduler.blocked_by() == BlockedBy::wqe_fetch;

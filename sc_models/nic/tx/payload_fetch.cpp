@@ -1,6 +1,9 @@
 #include "nic/tx/payload_fetch.h"
 
+#include <algorithm>
 #include <bit>
+
+#include <fmt/format.h>
 
 #include "host/host_memory.h"
 
@@ -28,6 +31,18 @@ bool PayloadFetch::on_nic(const Packet& packet) const {
   return nic_.config.nic.retransmit_buffer.store == RetransmitStore::payload;
 }
 
+bool PayloadFetch::read_sram(TimePs now, const Packet& packet, TimePs& delay) {
+  const MemoryAccess access =
+      nic_.memories[MemoryId::retransmit_payload].read_stream(now, 0, std::max(packet.payload_bytes, 1U));
+  delay = access.delay_ps;
+  slot.stalled(now, delay, waits_for(MemoryId::retransmit_payload));
+  if (!access.failed()) return true;
+  nic_.memory_failed(
+      now, MemoryId::retransmit_payload,
+      fmt::format("payload of PSN {} to QP {} is read again over PCIe", packet.psn, packet.destination_qp));
+  return false;
+}
+
 void PayloadFetch::step(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
@@ -50,10 +65,11 @@ void PayloadFetch::step(TimePs now) {
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.payload_fetch.pipeline;
-  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
-  slot.busy(now, next_start_);
   TxPacket tx = in_.pop(now);
-  tx.from_sram = on_nic(*tx.packet);
+  TimePs delay = 0;
+  tx.from_sram = on_nic(*tx.packet) && (!tx.packet->retransmission || read_sram(now, *tx.packet, delay));
+  next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  slot.busy(now, next_start_);
   std::byte* into = nullptr;
   if (nic_.host_port != nullptr) {
     tx.packet->payload = into = nic_.host_port->payload_buffer(tx.qp, tx.packet->psn);
@@ -61,7 +77,7 @@ void PayloadFetch::step(TimePs now) {
     tx.packet->payload = memory_.data(tx.local_address, tx.packet->payload_bytes);
   }
   if (tx.from_sram) {
-    out_.push(now, tx, now + nic_.clock.cycles(pipeline.latency_cycles));
+    out_.push(now, tx, now + delay + nic_.clock.cycles(pipeline.latency_cycles));
   } else {
     under_way_[issued_ & (under_way_.size() - 1)] = tx;
     ++nic_.reads_under_way;
@@ -77,7 +93,11 @@ void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const TxPacket& tx = under_way_[cookie & (under_way_.size() - 1)];
   // A poisoned completion: the packet leaves with a wrong ICRC, so that nobody takes it.
   if (nic_.host_port != nullptr && nic_.host_port->poisoned(tx.packet->payload)) tx.packet->damage = Damage::corrupted;
-  out_.push(now, tx, done_at + latency);
+  // Its completions came in at any time while it was under way; jobs are reported some at a time.
+  const auto under_way = static_cast<TimePs>(nic_.config.pcie.read_latency_mean_ns * 1000.0);
+  const MemoryAccess stored =
+      nic_.memories[MemoryId::completion_buffer].write_stream(now, 0, tx.packet->payload_bytes, under_way);
+  out_.push(now, tx, done_at + stored.delay_ps + latency);
 }
 
 }  // namespace mrc::timing

@@ -34,6 +34,8 @@ class PayloadFetch : public Box, private ReadClient {
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
   /// The NIC holds the payload: in the WQE, or of a retransmission when it stores payloads.
   bool on_nic(const Packet& packet) const;
+  /// False if it cannot be read.
+  bool read_sram(TimePs now, const Packet& packet, TimePs& delay);
 
   NicContext& nic_;
   PcieDma& pcie_;

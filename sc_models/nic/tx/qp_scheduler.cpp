@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include <fmt/format.h>
+
 #include "nic/tx/retransmit_buffer.h"
 
 namespace mrc::timing {
@@ -54,7 +56,17 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       grants_("qp_scheduler.grants", kGrantQueue),
       wqe_requests_("wqe_fetch.requests", kWqeRequestQueue),
       cache_(static_cast<std::uint32_t>(nic.qps.size()), nic.config.nic.qp_scheduler.context_cache_entries),
+      contexts_("qp_scheduler.context_cache", "contexts", nic.config.nic.qp_scheduler.context_cache_entries),
+      wqes_("wqe_fetch.prefetch", "WQEs",
+            std::max<std::size_t>(nic.qps.size(), 1) * nic.config.nic.wqe_fetch.prefetch_depth),
+      ready_qps_("qp_scheduler.ready", "QPs", std::max<std::size_t>(nic.qps.size(), 1)),
       ready_(std::bit_ceil(nic.qps.size() + 1)) {}
+
+void QpScheduler::hold_wqes(TimePs now, Qp& qp, std::int32_t more) {
+  qp.wqes_held += static_cast<std::uint32_t>(more);
+  if (more > 0) wqes_.add(now, static_cast<std::uint32_t>(more));
+  if (more < 0) wqes_.remove(now, static_cast<std::uint32_t>(-more));
+}
 
 void QpScheduler::activate(std::uint32_t index, TimePs at) {
   Qp& qp = nic_.qps[index];
@@ -70,6 +82,7 @@ QpScheduler::Ready QpScheduler::pop_ready() {
 
 void QpScheduler::grant_done(std::uint32_t index, TimePs now) {
   nic_.qps[index].granted = false;
+  nic_.memories[MemoryId::qp_context].write(now, index);
   activate(index, now);
 }
 
@@ -85,6 +98,8 @@ void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const auto index = static_cast<std::uint32_t>(cookie);
   pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
   cache_.insert(index);
+  nic_.memories[MemoryId::qp_context].write(now, index);
+  contexts_.set(now, cache_.resident());
   activate(index, done_at);
 }
 
@@ -98,9 +113,29 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
   }
   cache_.begin_load(index);
   const NicConfig::QpScheduler& config = nic_.config.nic.qp_scheduler;
-  const std::uint64_t address = nic_.host_port != nullptr ? nic_.host_port->context_address(index)
-                                                          : std::uint64_t{index} * config.context_bytes;
+  const std::uint64_t address =
+      nic_.host_port != nullptr ? nic_.host_port->context_address(index) : std::uint64_t{index} * config.context_bytes;
   pcie_.read(now, address, config.context_bytes, *this, index, false);
+  return false;
+}
+
+void QpScheduler::context_failed(TimePs now, std::uint32_t index) {
+  nic_.memory_failed(now, MemoryId::qp_context,
+                     fmt::format("context of QP {} is read again over PCIe", nic_.qps[index].number));
+  cache_.invalidate(index);
+  contexts_.set(now, cache_.resident());
+}
+
+bool QpScheduler::wqe_readable(TimePs now, Qp& qp) {
+  if (qp.wqe_in_reread) return false;
+  const std::uint32_t index = nic_.index_of(qp);
+  const MemoryAccess access = nic_.memories[MemoryId::wqe_prefetch].read(now, index);
+  slot.stalled(now, access.delay_ps, waits_for(MemoryId::wqe_prefetch));
+  next_start_ += access.delay_ps;
+  if (!access.failed()) return true;
+  nic_.memory_failed(now, MemoryId::wqe_prefetch, fmt::format("WQE of QP {} is read again over PCIe", qp.number));
+  qp.wqe_in_reread = true;
+  wqe_requests_.push(now, index | kRereadWqe, now + nic_.clock.period_ps());
   return false;
 }
 
@@ -136,7 +171,8 @@ bool QpScheduler::serve(TimePs now) {
     slot.blocked(now, BlockedBy::segmenter_queue);
     return false;
   }
-  if (wqe_requests_.full()) {
+  constexpr std::uint32_t most_requests = 2;
+  if (!wqe_requests_.has_room_for(most_requests)) {
     // Whoever is served may need WQEs, and is not looked at again without them.
     wqe_requests_.wait_room(now, *this);
     slot.blocked(now, BlockedBy::wqe_fetch);
@@ -151,6 +187,15 @@ bool QpScheduler::serve(TimePs now) {
     slot.blocked(now, BlockedBy::context_miss);
     return true;
   }
+  const MemoryAccess context = nic_.memories[MemoryId::qp_context].read(now, index);
+  slot.stalled(now, context.delay_ps, waits_for(MemoryId::qp_context));
+  next_start_ += context.delay_ps;
+  if (context.failed()) {
+    context_failed(now, index);
+    activate(index, now);
+    slot.blocked(now, BlockedBy::context_miss);
+    return true;
+  }
   want_wqes(now, qp);
   const SendGate gate = qp.requestor->gate(now);
   if (gate != SendGate::ready) {
@@ -162,14 +207,20 @@ bool QpScheduler::serve(TimePs now) {
     slot.blocked(now, retransmit_buffer_.missing());
     return true;
   }
+  if (!qp.requestor->next_is_retransmission() && !wqe_readable(now, qp)) {
+    slot.blocked(now, BlockedBy::wqe_fetch);
+    return true;
+  }
   qp.granted = true;
   slot.busy(now, next_start_);
   grants_.push(now, {index, nic_.config.nic.qp_scheduler.quantum_bytes},
-               now + nic_.clock.cycles(pipeline.latency_cycles));
+               next_start_ - nic_.clock.cycles(pipeline.initiation_interval_cycles) +
+                   nic_.clock.cycles(pipeline.latency_cycles));
   return true;
 }
 
 void QpScheduler::step(TimePs now) {
+  ready_qps_.set(now, tail_ - head_);
   if (head_ != tail_ && now >= next_start_ && ready_[head_ & (ready_.size() - 1)].from <= now) {
     if (!serve(now)) return;
   }

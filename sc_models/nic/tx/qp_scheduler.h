@@ -8,6 +8,7 @@
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
+#include "engine/occupancy.h"
 #include "nic/nic_context.h"
 #include "nic/tx/context_cache.h"
 #include "pcie/pcie_dma.h"
@@ -21,6 +22,9 @@ struct Grant {
   std::uint32_t qp = 0;
   std::uint32_t quantum_bytes = 0;
 };
+
+/// Mark of a request in wqe_requests(): the WQE that is next is read once more.
+inline constexpr std::uint32_t kRereadWqe = 0x8000'0000;
 
 class QpScheduler : public Box, private ReadClient {
  public:
@@ -46,6 +50,14 @@ class QpScheduler : public Box, private ReadClient {
   void step(TimePs now) override;
   const ContextCache& context_cache() const { return cache_; }
 
+  /// The QP's WQEs on the NIC are `more` (or fewer) from now on; those of all QPs are counted.
+  void hold_wqes(TimePs now, Qp& qp, std::int32_t more);
+  /// The context on the NIC cannot be read: it is fetched again.
+  void context_failed(TimePs now, std::uint32_t qp);
+  const Occupancy& contexts() const { return contexts_; }
+  const Occupancy& wqes() const { return wqes_; }
+  const Occupancy& ready() const { return ready_qps_; }
+
   IssueSlot slot;
 
  private:
@@ -58,6 +70,8 @@ class QpScheduler : public Box, private ReadClient {
   bool serve(TimePs now);
   bool context_at_hand(TimePs now, std::uint32_t qp);
   void want_wqes(TimePs now, Qp& qp);
+  /// Reads the WQE that is next; false if it has to be fetched again.
+  bool wqe_readable(TimePs now, Qp& qp);
   void park(TimePs now, Qp& qp, SendGate gate);
   Ready pop_ready();
 
@@ -67,6 +81,9 @@ class QpScheduler : public Box, private ReadClient {
   Fifo<Grant> grants_;
   Fifo<std::uint32_t> wqe_requests_;
   ContextCache cache_;
+  Occupancy contexts_;
+  Occupancy wqes_;
+  Occupancy ready_qps_;
   std::vector<Ready> ready_;  ///< ring
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;

@@ -48,6 +48,14 @@ void RetransmitBuffer::wait_entry(TimePs now, std::uint32_t qp) {
   waiting_.push_back(qp);
 }
 
+TimePs RetransmitBuffer::store_payload(TimePs now, const TxPacket& tx) {
+  if (!stores_payload() || (tx.from_sram && tx.packet->retransmission)) return 0;
+  const TimePs delay =
+      nic_.memories[MemoryId::retransmit_payload].write_stream(now, 0, tx.packet->payload_bytes).delay_ps;
+  slot.stalled(now, delay, waits_for(MemoryId::retransmit_payload));
+  return delay;
+}
+
 void RetransmitBuffer::step(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
@@ -64,9 +72,10 @@ void RetransmitBuffer::step(TimePs now) {
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.retransmit_buffer.pipeline;
-  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  const TimePs delay = store_payload(now, in_->front());
+  next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
-  out_.push(now, in_->pop(now), now + nic_.clock.cycles(pipeline.latency_cycles));
+  out_.push(now, in_->pop(now), now + delay + nic_.clock.cycles(pipeline.latency_cycles));
   in_->wait_ready(next_start_);
 }
 

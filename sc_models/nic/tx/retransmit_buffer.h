@@ -40,6 +40,8 @@ class RetransmitBuffer : public Box {
 
  private:
   bool stores_payload() const;
+  /// A copy stays as the packet passes. Returns what it waited for the memory.
+  TimePs store_payload(TimePs now, const TxPacket& tx);
 
   NicContext& nic_;
   QpScheduler* scheduler_ = nullptr;

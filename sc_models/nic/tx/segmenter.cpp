@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic/control/sack_processor.h"
 #include "nic/tx/retransmit_buffer.h"
 
 namespace mrc::timing {
@@ -22,8 +23,25 @@ bool Segmenter::may_send(TimePs now, const Qp& qp) {
   return qp.requestor->next_is_retransmission() || retransmit_buffer_.has_entry(now);
 }
 
+bool Segmenter::access_memories(TimePs now, Qp& qp, TimePs& delay) {
+  const bool again = qp.requestor->next_is_retransmission();
+  const mrc::RetransmitBuffer& records = qp.requestor->records();
+  const Psn psn = again && records.has_lost() ? records.oldest_lost() : qp.requestor->next_psn();
+  MemoryStructure& memory = nic_.memories[MemoryId::retransmit_records];
+  const MemoryAccess record = again ? memory.read(now, psn) : memory.write(now, psn);
+  const MemoryAccess window = nic_.memories[MemoryId::congestion].update(now, nic_.index_of(*qp.congestion));
+  delay = std::max(record.delay_ps, window.delay_ps);
+  slot.stalled(now, delay,
+               waits_for(record.delay_ps >= window.delay_ps ? MemoryId::retransmit_records : MemoryId::congestion));
+  if (!record.failed() && !window.failed()) return true;
+  sack_processor_->memory_failed(now, qp, record.failed() ? MemoryId::retransmit_records : MemoryId::congestion);
+  return false;
+}
+
 void Segmenter::emit(TimePs now, Qp& qp) {
   const PipelineConfig& pipeline = nic_.config.nic.segmenter.pipeline;
+  TimePs delay = 0;
+  if (!access_memories(now, qp, delay)) return;
   if (!qp.requestor->next_is_retransmission()) retransmit_buffer_.reserve_entry(now);
   const SendPlan plan = qp.requestor->take(now);
   Packet* packet = nic_.packets.acquire();
@@ -41,7 +59,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   packet->payload_bytes = plan.payload_bytes;
   packet->ack_request = plan.ack_request;
   packet->retransmission = plan.retransmission;
-  if (!plan.retransmission && ends_message(plan.opcode)) --qp.wqes_held;
+  if (!plan.retransmission && ends_message(plan.opcode)) scheduler_.hold_wqes(now, qp, -1);
   packet->loss_cause = static_cast<std::uint8_t>(plan.lost_by);
   packet->role = plan.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
   if (!nic_.scenario.protocol.trim_nack) packet->role = TrafficRole::no_trim;
@@ -50,10 +68,10 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   grant_.quantum_bytes -= std::min(grant_.quantum_bytes, std::max<std::uint32_t>(plan.payload_bytes, 1));
   const bool turn_ends = grant_.quantum_bytes == 0 && scheduler_.others_wait(now);
   if (turn_ends && nic_.config.nic.qp_scheduler.ack_request_at_turn_end) packet->ack_request = true;
-  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
   out_.push(now, {packet, plan.local_address, nic_.index_of(qp), false},
-            now + nic_.clock.cycles(pipeline.latency_cycles));
+            now + delay + nic_.clock.cycles(pipeline.latency_cycles));
 }
 
 void Segmenter::give_back(TimePs now) {

@@ -10,6 +10,7 @@
 namespace mrc::timing {
 
 class RetransmitBuffer;
+class SackProcessor;
 
 /// A packet between segmenter and spray scheduler: header fields, and where its payload lies in host memory.
 struct TxPacket {
@@ -24,6 +25,8 @@ class Segmenter : public Box {
   Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler,
             RetransmitBuffer& retransmit_buffer);
 
+  /// Who ends a QP whose record is lost.
+  void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
 
@@ -32,11 +35,14 @@ class Segmenter : public Box {
  private:
   bool may_send(TimePs now, const Qp& qp);
   void emit(TimePs now, Qp& qp);
+  /// Reads the record of a retransmission, or writes that of a new packet, and the window's state.
+  bool access_memories(TimePs now, Qp& qp, TimePs& delay);
   void give_back(TimePs now);
 
   NicContext& nic_;
   QpScheduler& scheduler_;
   RetransmitBuffer& retransmit_buffer_;
+  SackProcessor* sack_processor_ = nullptr;
   Fifo<TxPacket> out_;
   Grant grant_;
   bool has_grant_ = false;

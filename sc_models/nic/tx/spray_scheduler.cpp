@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "nic/control/retransmit_timer.h"
 
 namespace mrc::timing {
@@ -60,15 +62,28 @@ void SprayScheduler::step(TimePs now) {
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.spray_scheduler.pipeline;
+  const MemoryAccess path = nic_.memories[MemoryId::path_table].read(now, packet.destination_qp);
+  if (path.failed()) {
+    nic_.memory_failed(now, MemoryId::path_table,
+                       fmt::format("EV {:#x} of QP {} is rebuilt from the profile and probed before it is used again",
+                                   qp.paths->value(ev), qp.number));
+    qp.paths->report(ev, PathEvent::always_skip, now);
+    wake_at(now + nic_.clock.period_ps());
+    return;
+  }
+  const MemoryAccess record = nic_.memories[MemoryId::retransmit_records].write(now, packet.psn);
+  const TimePs delay = std::max(path.delay_ps, record.delay_ps);
+  slot.stalled(now, delay,
+               waits_for(path.delay_ps >= record.delay_ps ? MemoryId::path_table : MemoryId::retransmit_records));
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
   ports_[packet.plane]->reserve_data(now, bytes);
   qp.requestor->transmitted(packet.psn, ev, now);
   qp.data_sent_at = now;
   timer_.update(nic_.index_of(qp), now);
-  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
-  out_.push(now, in_.pop(now), now + nic_.clock.cycles(pipeline.latency_cycles));
+  out_.push(now, in_.pop(now), now + delay + nic_.clock.cycles(pipeline.latency_cycles));
   in_.wait_ready(next_start_);
 }
 

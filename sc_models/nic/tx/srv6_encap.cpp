@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "mrc/wire/address_plan.h"
 
 namespace mrc::timing {
@@ -45,6 +47,27 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   return {nic_.clock.cycles(reply.first_out_cycle), nic_.clock.cycles(std::max(reply.next_cycle, cycle + 1))};
 }
 
+TimePs Srv6Encap::move_frame(TimePs now, const TxPacket& tx) {
+  Packet& packet = *tx.packet;
+  nic_.memories[SmallTable::encap_template].count(now);
+  MemoryAccess payload;
+  if (!tx.from_sram) {
+    payload = nic_.memories[MemoryId::completion_buffer].read_stream(now, 0, packet.payload_bytes);
+  }
+  const std::uint32_t frame_bytes = wire_bytes(packet, nic_.scenario.protocol.encapsulation) - kEthernetOverheadBytes;
+  const MemoryAccess frame = nic_.memories[MemoryId::port_fifo].write_stream(now, packet.plane, frame_bytes);
+  const bool from_payload = payload.delay_ps >= frame.delay_ps;
+  const TimePs delay = from_payload ? payload.delay_ps : frame.delay_ps;
+  slot.stalled(now, delay, waits_for(from_payload ? MemoryId::completion_buffer : MemoryId::port_fifo));
+  if (payload.failed()) {
+    nic_.memory_failed(now, MemoryId::completion_buffer,
+                       fmt::format("PSN {} of QP {} leaves with an inverted ICRC and is sent again", packet.psn,
+                                   nic_.qps[tx.qp].number));
+    packet.damage = Damage::corrupted;
+  }
+  return delay;
+}
+
 void Srv6Encap::step(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
@@ -59,10 +82,11 @@ void Srv6Encap::step(TimePs now) {
   Packet& packet = *tx.packet;
   packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
   const Service service = encapsulate(now, packet, nic_.qps[tx.qp]);
-  next_start_ = service.next_start;
+  const TimePs delay = move_frame(now, tx);
+  next_start_ = service.next_start + delay;
   slot.busy(now, next_start_);
   if (!tx.from_sram) pcie_.release_completion_buffer(now, packet.payload_bytes);
-  ports_[packet.plane]->send_data(now, tx.packet, service.first_out);
+  ports_[packet.plane]->send_data(now, tx.packet, service.first_out + delay);
   in_.wait_ready(next_start_);
 }
 

@@ -33,6 +33,8 @@ class Srv6Encap : public Box {
     TimePs first_out;
     TimePs next_start;
   };
+  /// Payload out of the completion buffer, the frame into the port's FIFO. Returns what it waited for the memories.
+  TimePs move_frame(TimePs now, const TxPacket& tx);
   Service encapsulate(TimePs now, Packet& packet, const Qp& qp);
 
   NicContext& nic_;

@@ -25,13 +25,16 @@ void WqeFetch::step(TimePs now) {
       pcie_.wait_read_room(now, *this);
       return;
     }
-    const std::uint32_t index = requests_.pop(now);
-    const std::uint32_t bytes = nic_.qps[index].wqes_in_fetch * config.wqe_bytes;
+    const std::uint32_t request = requests_.pop(now);
+    const std::uint32_t index = request & ~kRereadWqe;
+    const bool again = (request & kRereadWqe) != 0;
+    const std::uint32_t bytes = (again ? 1 : nic_.qps[index].wqes_in_fetch) * config.wqe_bytes;
     if (nic_.host_port != nullptr) {
-      const HostPort& host = *nic_.host_port;
-      pcie_.read(now, host.wqe_address(index), bytes, *this, index, false, nic_.host_port->wqe_buffer(index));
+      // The WQE that is read again has been taken once: only its time counts.
+      std::byte* into = again ? nullptr : nic_.host_port->wqe_buffer(index);
+      pcie_.read(now, nic_.host_port->wqe_address(index), bytes, *this, request, false, into);
     } else {
-      pcie_.read(now, std::uint64_t{index} << 16, bytes, *this, index, false);
+      pcie_.read(now, std::uint64_t{index} << 16, bytes, *this, request, false);
     }
     slot.busy(now, next_start_);
   }
@@ -40,14 +43,24 @@ void WqeFetch::step(TimePs now) {
 
 void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
-  const auto index = static_cast<std::uint32_t>(cookie);
+  const auto request = static_cast<std::uint32_t>(cookie);
+  const std::uint32_t index = request & ~kRereadWqe;
   Qp& qp = nic_.qps[index];
+  MemoryStructure& memory = nic_.memories[MemoryId::wqe_prefetch];
+  if ((request & kRereadWqe) != 0) {
+    pcie_.release_completion_buffer(now, config.wqe_bytes);
+    memory.write(now, index);
+    qp.wqe_in_reread = false;
+    scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));
+    return;
+  }
+  for (std::uint32_t i = 0; i < qp.wqes_in_fetch; ++i) memory.write(now, index + i);
   pcie_.release_completion_buffer(now, qp.wqes_in_fetch * config.wqe_bytes);
   if (nic_.host_port != nullptr && !nic_.host_port->take_wqes(qp)) sack_processor_->responder_failed(now, qp);
-  qp.wqes_held += qp.wqes_in_fetch;
+  scheduler_.hold_wqes(now, qp, static_cast<std::int32_t>(qp.wqes_in_fetch));
   for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.requestor->post(qp.send_queue.fetch(), done_at);
   if (qp.requestor->state() == QpState::error) {
-    qp.wqes_held = 0;
+    scheduler_.hold_wqes(now, qp, -static_cast<std::int32_t>(qp.wqes_held));
     sack_processor_->follow_up(now, qp, {});
   }
   scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));

@@ -1,0 +1,93 @@
+#include "engine/memory_structure.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace mrc {
+
+MemoryStructure::MemoryStructure(Shape shape, const MemoryConfig& config, std::uint32_t scrub_cycles,
+                                 const ClockDomain& clock, KeyedRandom random)
+    : shape_(std::move(shape)),
+      config_(config),
+      scrub_cycles_(scrub_cycles),
+      period_ps_(clock.period_ps()),
+      bank_mask_(config.banks - 1),
+      random_(random),
+      stream_ends_(shape_.streamed ? shape_.instances : 0) {
+  // A stream uses all banks of its instance, so that they are one server; a word has one bank.
+  const std::uint32_t ports = config.ports == MemoryPorts::two_rw ? 2 : 1;
+  slot_ps_ = period_ps_ / (shape_.streamed ? ports * config.banks : ports);
+  word_shift_ = static_cast<std::uint32_t>(std::countr_zero(std::bit_floor(std::max(shape_.width_bits / 8, 1U))));
+  servers_.resize(shape_.streamed ? shape_.instances : config.banks);
+  read_servers_ = write_servers_ = &servers_;
+  if (config.ports == MemoryPorts::one_r_one_w) {
+    own_write_servers_.resize(servers_.size());
+    write_servers_ = &own_write_servers_;
+  }
+  next_correctable_ = draw_gap(config.correctable_per_gbit);
+  next_uncorrectable_ = draw_gap(config.uncorrectable_per_gbit);
+  next_error_ = std::min(next_correctable_, next_uncorrectable_);
+}
+
+double MemoryStructure::mean_accesses_per_cycle(TimePs end) const {
+  if (end == 0) return 0;
+  const double cycles = static_cast<double>(end) / static_cast<double>(period_ps_) * shape_.instances;
+  return static_cast<double>(reads_ + writes_) / cycles;
+}
+
+MemoryAccess MemoryStructure::stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t bytes,
+                                     TimePs spread_ps) {
+  const std::uint32_t words = std::max(1U, (bytes + (1U << word_shift_) - 1) >> word_shift_);
+  const TimePs shortest_ps = words * period_ps_;
+  (reading ? reads_ : writes_) += words;
+  count_stream(now, instance, now + shortest_ps);
+  return serve(now, reading ? *read_servers_ : *write_servers_, instance, words, std::max(shortest_ps, spread_ps),
+               reading || shape_.checks_writes);
+}
+
+TimePs MemoryStructure::conflict(TimePs late_ps) {
+  const std::uint64_t cycles = (late_ps + period_ps_ - 1) / period_ps_;
+  ++conflict_stalls_;
+  conflict_stall_cycles_ += cycles;
+  return cycles * period_ps_;
+}
+
+void MemoryStructure::count_stream(TimePs now, std::uint32_t instance, TimePs until) {
+  std::array<TimePs, kLiveStreams>& ends = stream_ends_[instance];
+  std::size_t oldest = 0;
+  std::uint32_t live = 1;
+  for (std::size_t i = 0; i < kLiveStreams; ++i) {
+    live += ends[i] > now ? 1U : 0U;
+    if (ends[i] < ends[oldest]) oldest = i;
+  }
+  ends[oldest] = until;
+  peak_ = std::max(peak_, std::min<std::uint32_t>(live, kLiveStreams));
+}
+
+std::uint64_t MemoryStructure::draw_gap(double per_gbit) {
+  if (per_gbit <= 0) return kNoError;
+  constexpr double gbit = 1 << 30;
+  const double words = -std::log1p(-random_.uniform()) * gbit / (per_gbit * shape_.width_bits);
+  return checked_words_ + static_cast<std::uint64_t>(std::max(1.0, std::min(words, 1e18)));
+}
+
+void MemoryStructure::meet_errors(MemoryAccess& access, TimePs& free_at) {
+  while (checked_words_ >= next_error_) {
+    if (next_uncorrectable_ <= next_correctable_) {
+      ++uncorrected_errors_;
+      access.error = MemoryError::uncorrectable;
+      next_uncorrectable_ = draw_gap(config_.uncorrectable_per_gbit);
+    } else {
+      ++corrected_errors_;
+      if (access.error == MemoryError::none) access.error = MemoryError::corrected;
+      access.delay_ps += scrub_cycles_ * period_ps_;
+      free_at += scrub_cycles_ * period_ps_;
+      next_correctable_ = draw_gap(config_.correctable_per_gbit);
+    }
+    next_error_ = std::min(next_correctable_, next_uncorrectable_);
+  }
+}
+
+}  // namespace mrc

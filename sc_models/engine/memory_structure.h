@@ -1,0 +1,148 @@
+// A memory of the NIC with a number of banks and ports: counts its accesses, lets those wait that find every port of
+// their bank taken, and gives its cells the errors that the parameters ask for.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "engine/clock_domain.h"
+#include "mrc/random.h"
+#include "mrc/types.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+enum class MemoryError : std::uint8_t { none, corrected, uncorrectable };
+
+/// What an access met with.
+struct MemoryAccess {
+  TimePs delay_ps = 0;  ///< later than with a port of its own
+  MemoryError error = MemoryError::none;
+
+  bool failed() const { return error == MemoryError::uncorrectable; }
+};
+
+/// Words go to the bank of their (folded) address. Streams are a packet's words in a row, one a cycle at most, spread
+/// over all banks. A bank serves in the order in which it is asked (assumption: no priority among clients).
+class MemoryStructure {
+ public:
+  struct Shape {
+    std::string name;
+    std::uint32_t width_bits = 1;
+    std::uint32_t instances = 1;
+    bool streamed = false;
+    bool checks_writes = false;  ///< an error can be found when a word is stored, not only when it is read
+  };
+
+  MemoryStructure(Shape shape, const MemoryConfig& config, std::uint32_t scrub_cycles, const ClockDomain& clock,
+                  KeyedRandom random);
+
+  MemoryAccess read(TimePs now, std::uint64_t address) {
+    ++reads_;
+    count_words(now);
+    return serve(now, *read_servers_, bank_of(address), 1, period_ps_, true);
+  }
+  MemoryAccess write(TimePs now, std::uint64_t address) {
+    ++writes_;
+    count_words(now);
+    return serve(now, *write_servers_, bank_of(address), 1, period_ps_, shape_.checks_writes);
+  }
+  /// A word is read, changed and written back; the write takes a cycle of its own that nobody waits for.
+  MemoryAccess update(TimePs now, std::uint64_t address) {
+    const MemoryAccess access = read(now, address);
+    ++writes_;
+    TimePs& free_at = (*write_servers_)[bank_of(address)];
+    free_at = std::max(free_at, now + period_ps_) + slot_ps_;
+    return access;
+  }
+  /// `bytes` in a row; at best one word a cycle, and no faster than within `spread_ps`.
+  MemoryAccess read_stream(TimePs now, std::uint32_t instance, std::uint32_t bytes, TimePs spread_ps = 0) {
+    return stream(now, true, instance, bytes, spread_ps);
+  }
+  MemoryAccess write_stream(TimePs now, std::uint32_t instance, std::uint32_t bytes, TimePs spread_ps = 0) {
+    return stream(now, false, instance, bytes, spread_ps);
+  }
+
+  const std::string& name() const { return shape_.name; }
+  std::uint64_t reads() const { return reads_; }
+  std::uint64_t writes() const { return writes_; }
+  /// Most accesses of an instance that were asked for in one cycle.
+  std::uint32_t peak() const { return std::max(peak_, in_cycle_); }
+  /// Of one instance, over the cycles up to `end`.
+  double mean_accesses_per_cycle(TimePs end) const;
+  std::uint64_t conflict_stalls() const { return conflict_stalls_; }
+  std::uint64_t conflict_stall_cycles() const { return conflict_stall_cycles_; }
+  std::uint64_t corrected_errors() const { return corrected_errors_; }
+  std::uint64_t uncorrected_errors() const { return uncorrected_errors_; }
+
+ private:
+  static constexpr std::uint64_t kNoError = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::size_t kLiveStreams = 8;
+  /// When each server is free: its ports take a cycle for each of their accesses.
+  using Servers = std::vector<TimePs>;
+
+  /// Folded, so that boxes that follow each other at a fixed distance do not meet in a bank for ever.
+  std::uint64_t bank_of(std::uint64_t address) const { return (address ^ (address >> 6)) & bank_mask_; }
+  /// `best_ps`: how long the access takes when nobody else is served.
+  MemoryAccess serve(TimePs now, Servers& servers, std::uint64_t index, std::uint32_t words, TimePs best_ps,
+                     bool checked) {
+    TimePs& free_at = servers[index];
+    free_at = std::max(free_at, now) + words * slot_ps_;
+    MemoryAccess access;
+    if (free_at > now + best_ps) access.delay_ps = conflict(free_at - now - best_ps);
+    if (!checked) return access;
+    checked_words_ += words;
+    if (checked_words_ >= next_error_) meet_errors(access, free_at);
+    return access;
+  }
+  /// Whole cycles.
+  TimePs conflict(TimePs late_ps);
+  void count_words(TimePs now) {
+    if (now - cycle_start_ < period_ps_) {
+      ++in_cycle_;
+      return;
+    }
+    peak_ = std::max(peak_, in_cycle_);
+    cycle_start_ = now;
+    in_cycle_ = 1;
+  }
+  MemoryAccess stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t bytes, TimePs spread_ps);
+  void count_stream(TimePs now, std::uint32_t instance, TimePs until);
+  void meet_errors(MemoryAccess& access, TimePs& free_at);
+  std::uint64_t draw_gap(double per_gbit);
+
+  Shape shape_;
+  MemoryConfig config_;
+  std::uint32_t scrub_cycles_;
+  TimePs period_ps_;
+  TimePs slot_ps_;  ///< a cycle, divided by the accesses that a server does in it
+  std::uint32_t bank_mask_;
+  std::uint32_t word_shift_;  ///< log2 of a word's bytes, of a streamed memory
+  Servers servers_;
+  Servers own_write_servers_;  ///< where a bank has a port for each direction
+  Servers* read_servers_;
+  Servers* write_servers_;
+  KeyedRandom random_;
+
+  std::uint64_t reads_ = 0;
+  std::uint64_t writes_ = 0;
+  std::uint64_t conflict_stalls_ = 0;
+  std::uint64_t conflict_stall_cycles_ = 0;
+  TimePs cycle_start_ = 0;
+  std::uint32_t in_cycle_ = 0;
+  std::uint32_t peak_ = 0;
+  std::vector<std::array<TimePs, kLiveStreams>> stream_ends_;  ///< by instance, of the latest streams
+
+  std::uint64_t checked_words_ = 0;
+  std::uint64_t next_error_ = kNoError;  ///< the earlier of the two
+  std::uint64_t next_correctable_ = kNoError;
+  std::uint64_t next_uncorrectable_ = kNoError;
+  std::uint64_t corrected_errors_ = 0;
+  std::uint64_t uncorrected_errors_ = 0;
+};
+
+}  // namespace mrc
