@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -106,6 +107,34 @@ void write_buffers(Writer& out, const RunResult& r) {
   }
 }
 
+/// The floorplan in short: the sum, the largest memories, and those that made somebody wait.
+void write_memories(Writer& out, const RunResult& r) {
+  constexpr std::size_t most = 4;
+  if (r.sram.empty()) return;
+  std::vector<const SramResult*> rows;
+  double bits = 0;
+  double ecc_bits = 0;
+  double area_mm2 = 0;
+  for (const SramResult& s : r.sram) {
+    rows.push_back(&s);
+    bits += static_cast<double>(s.bits);
+    ecc_bits += static_cast<double>(s.ecc_bits);
+    area_mm2 += s.area_mm2;
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const SramResult* a, const SramResult* b) { return a->bits > b->bits; });
+  out.line("memory", "{:.2f} Mbit + {:.2f} Mbit of check bits, about {:.2f} mm2 (mrcsim floorplan)", bits / 1e6,
+           ecc_bits / 1e6, area_mm2);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const SramResult& s = *rows[i];
+    if (i >= most && s.uncorrected_errors == 0) continue;
+    out.raw(fmt::format("    {:<30} {:>8.3f} Mbit  {:>5.2f} accesses a cycle, at most {}; {} stalls, {} errors",
+                        s.structure, static_cast<double>(s.bits) / 1e6, s.mean_accesses_per_cycle,
+                        s.peak_accesses_per_cycle, grouped(s.conflict_stalls),
+                        grouped(s.corrected_errors + s.uncorrected_errors)));
+  }
+}
+
 void write_rtl(Writer& out, const RunResult& r) {
   for (const RtlResult& row : r.rtl) {
     const double n = static_cast<double>(std::max<std::uint64_t>(row.transactions, 1));
@@ -139,6 +168,7 @@ std::string summary(const RunResult& r, bool colour) {
   write_job(out, r.job);
   if (!r.limits.empty()) write_limits(out, r);
   write_buffers(out, r);
+  write_memories(out, r);
   write_rtl(out, r);
   const double seconds = r.cost.wall_seconds;
   if (seconds > 0 && r.packets.sent > 0) {

@@ -11,6 +11,7 @@
 #include "mrcsim/compare_command.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/fabric_command.h"
+#include "mrcsim/floorplan_command.h"
 #include "mrcsim/latency_command.h"
 #include "mrcsim/params_command.h"
 #include "mrcsim/report_command.h"
@@ -67,6 +68,7 @@ int run_command_line(int argc, char** argv) {
   add_run_command(app, exit_code);
   add_fabric_command(app, exit_code);
   add_params_command(app);
+  add_floorplan_command(app);
   add_latency_command(app);
   add_trace_command(app, exit_code);
   add_sweep_command(app, exit_code);

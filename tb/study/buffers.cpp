@@ -12,9 +12,9 @@ namespace mrc {
 namespace {
 
 std::uint64_t sram_bits(const ScenarioConfig& scenario, const NodeConfig& node) {
-  const std::uint32_t qps = scenario.traffic.qps_per_peer;
+  const NicScale scale{.qps = scenario.traffic.qps_per_peer, .destinations = 1};
   std::uint64_t bits = 0;
-  for (const SramResult& row : sram_table(node.nic, node.pcie, scenario.protocol, qps)) bits += row.bits;
+  for (const SramResult& row : sram_table(node, scenario.protocol, scale)) bits += row.bits;
   return bits;
 }
 

@@ -151,5 +151,17 @@ TEST(CommandLine, TraceCommandsWriteWhatTheRepositoryHolds) {
   EXPECT_EQ(check.exit_code, 0) << check.err;
 }
 
+TEST(CommandLine, FloorplanListsTheMemoriesWithoutARun) {
+  const ProcessResult table = run_process("mrcsim floorplan tb/scenarios/pair.toml");
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_NE(table.out.find("retransmit_buffer.records"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("PSN 24 + QP 24"), std::string::npos) << table.out;
+  const ProcessResult csv = run_process("mrcsim floorplan tb/scenarios/pair.toml --qps 64 --format csv");
+  EXPECT_NE(csv.out.find("retransmit_timer,1,64,"), std::string::npos) << csv.out;
+  const ProcessResult wrong = run_process("mrcsim floorplan tb/scenarios/pair.toml --node nic7");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("allowed: nic0 … nic1"), std::string::npos) << wrong.err;
+}
+
 }  // namespace
 }  // namespace mrc

@@ -173,7 +173,7 @@ TEST(Occupancy, HistogramSharesSumToOneAndP99IsTight) {
   EXPECT_NEAR(occupancy.histogram(1'000)[0].share, 0.985, 1e-12);
   EXPECT_GE(occupancy.p99(1'000), 570'000U);
   EXPECT_LE(occupancy.p99(1'000), 570'000U * 65 / 64);
-  EXPECT_EQ(occupancy.writes().total(), 3U);
+  EXPECT_EQ(occupancy.writes().total(), 0U) << "a level in bytes is no memory by itself";
 }
 
 TEST(Occupancy, EveryLevelLiesInItsBin) {
