@@ -10,6 +10,8 @@
 
 #include "endpoint/endpoint.h"
 #include "fabric/fabric.h"
+#include "fabric/fault_log.h"
+#include "fabric/fault_timeline.h"
 #include "host/host.h"
 #include "model_recording.h"
 #include "nic/nic.h"
@@ -97,6 +99,9 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
       series_(kFirstSliceUs) {
   quantum_ps_ = Fabric::quantum_ps(scenario);
   fabric_ = std::make_unique<Fabric>("fabric", scenario, quantum_ps_);
+  faults_ = std::make_unique<FaultTimeline>(scenario, fabric_->topology());
+  faults_->apply(fabric_->network());
+  fault_log_ = std::make_unique<FaultLog>(scenario, fabric_->topology(), *faults_);
   build_nodes();
   build_qps();
   for (auto& node : nodes_) {
@@ -130,8 +135,41 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
     if (!node->nic) continue;
     for (const Occupancy* buffer : node->nic->buffers()) buffer->observe(options_.observe_buffer(node->name, *buffer));
   }
+  for (auto& node : nodes_) {
+    if (!faults_->empty()) set_faults(*node);
+  }
   build_recording();
   build_series();
+}
+
+void Simulation::set_faults(Node& node) const {
+  const std::vector<PortDarkness> darkness = faults_->darkness_of(node.id);
+  if (node.endpoint) {
+    node.endpoint->set_darkness(darkness);
+    return;
+  }
+  node.nic->set_faults(darkness, faults_->rates_of(node.id), faults_->pcie_stalls_of(node.id));
+}
+
+void Simulation::watch_evs() {
+  if (fault_log_->empty()) return;
+  for (const auto& node : nodes_) {
+    for (const Qp& qp : node->context.qps) {
+      if (qp.paths == nullptr) continue;
+      for (EvEvent event; qp.paths->pop_event(event);) {
+        fault_log_->ev_changed(node->id, qp.peer, qp.paths->value(event.ev), qp.paths->plane(event.ev), event);
+      }
+    }
+  }
+}
+
+void Simulation::collect_events(RunResult& result) {
+  if (fault_log_->empty()) return;
+  watch_evs();
+  for (const auto& node : nodes_) {
+    fault_log_->port_steps(node->id, (node->nic ? node->nic->port_status() : node->endpoint->port_status()).steps());
+  }
+  result.events = fault_log_->rows(sc_core::sc_time_stamp().value());
 }
 
 Simulation::~Simulation() = default;
@@ -435,6 +473,7 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   while (nodes_left() > 0) {
     advance();
     sample_series();
+    watch_evs();
     if (capture_) capture_->flush_before(sc_core::sc_time_stamp().value());
     const double now_us = us(sc_core::sc_time_stamp().value());
     if (wrong()) break;
@@ -583,6 +622,7 @@ void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs 
                                                              .goodput_gbps = result.goodput_gbps,
                                                              .active_ps = active,
                                                              .ports = nic.ports,
+                                                             .slow_ps = node.nic->slow_ps(),
                                                              .idle_ps = node.nic->idle_causes().idle_ps(),
                                                              .receiver_write_blocked = receiver_write_blocked(node),
                                                              .lost_to_overruns = lost_to_overruns(node)});
@@ -686,6 +726,7 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
     }
   }
   collect_one_way(result);
+  collect_events(result);
   collect_accounts(result);
   collect_job(result);
   result.latency_terms = latency_terms(scenario_, kSmallWriteBytes);

@@ -81,6 +81,10 @@ class Simulation {
   void build_recording();
   /// Runs the kernel for one step of the series, or to the end of the time that the run has.
   void advance();
+  void set_faults(Node& node) const;
+  /// Empties the path tables' short queues of events.
+  void watch_evs();
+  void collect_events(RunResult& result);
   void build_series();
   void sample_series();
   void build_queue_series();
@@ -108,6 +112,8 @@ class Simulation {
   TimePs quantum_ps_ = 0;
   std::unique_ptr<PacketCapture> capture_;
   std::unique_ptr<class Fabric> fabric_;
+  std::unique_ptr<class FaultTimeline> faults_;
+  std::unique_ptr<class FaultLog> fault_log_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<Recording> recording_;
   Series series_;

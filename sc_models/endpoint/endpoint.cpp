@@ -21,6 +21,7 @@ Endpoint::Endpoint(NicContext& nic, HostMemory& memory, Network& network, const 
       network_(network),
       player_(nic, *this, memory, placement),
       probes_(nic),
+      port_status_(nic),
       planes_(nic.config.nic.ports),
       busy_until_(planes_, 0),
       first_payload_bytes_(planes_, 0),
@@ -28,6 +29,10 @@ Endpoint::Endpoint(NicContext& nic, HostMemory& memory, Network& network, const 
       payload_ps_(ps(nic.config.pcie.read_latency_mean_ns)),
       completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)) {
   network_.attach(nic.node, *this, ps(nic.config.nic.port.mac_fec_latency_ns));
+}
+
+void Endpoint::set_darkness(const std::vector<PortDarkness>& darkness) {
+  port_status_.set_darkness(darkness);
 }
 
 void Endpoint::start() {
@@ -56,6 +61,9 @@ void Endpoint::timer(TimePs now) {
   }
   serve_deadlines(now);
   probes_.due(now, [&](Qp&, const Packet& packet) { send(now, packet.plane, packet); });
+  if (port_status_.next() <= now) {
+    port_status_.due(now, [&](Qp&, const Packet& packet) { send(now, packet.plane, packet); });
+  }
   bool seen = false;
   while (!seen_.empty() && seen_.front().at <= now) {
     const Cqe cqe = seen_.front().cqe;
@@ -77,7 +85,7 @@ void Endpoint::arm() {
   if (!starts_.empty()) next = std::min(next, starts_.front().at);
   if (!seen_.empty()) next = std::min(next, seen_.front().at);
   if (!deadlines_.empty()) next = std::min(next, deadlines_.front().at);
-  next = std::min(next, probes_.next());
+  next = std::min({next, probes_.next(), port_status_.next()});
   if (next >= armed_at_) return;
   armed_at_ = std::max(next, network_.now());
   network_.set_timer(armed_at_, nic_.node);
@@ -109,6 +117,7 @@ void Endpoint::pump(TimePs now) {
   if (ready_.empty()) return;
   std::uint32_t ports = 0;
   for (std::uint32_t plane = 0; plane < planes_; ++plane) ports |= (busy_until_[plane] <= now ? 1U : 0U) << plane;
+  ports &= nic_.ports_up;
   while (!ready_.empty() && ports != 0) {
     Qp& qp = nic_.qps[ready_.front()];
     const SendGate gate = qp.requestor->gate(now);
@@ -207,7 +216,8 @@ void Endpoint::send_control(TimePs now, Qp& qp, Packet packet) {
   packet.destination_qp = qp.peer_number;
   packet.role = TrafficRole::control;
   packet.has_timestamp = false;
-  const ReversePaths::Choice path = qp.reverse_paths->pick(~0U);
+  // With no way at all it is lost on the first port.
+  const ReversePaths::Choice path = qp.reverse_paths->pick(nic_.ports_up);
   packet.ev = path.ev;
   packet.plane = path.plane;
   packet.outer_dst = usid_carrier_of_ev(qp.route, path.plane, path.ev);
@@ -308,14 +318,20 @@ void Endpoint::place(TimePs now, Qp& qp, const Packet& packet, const RxDecision&
 }
 
 void Endpoint::receive_control(TimePs now, const Packet& packet) {
+  const bool port_status = packet.endpoint.op == EndpointOp::port_status_update;
   if (packet.opcode == Opcode::endpoint_response) {
-    probes_.response(packet);
+    if (port_status) {
+      port_status_.update_answered(now, packet);
+    } else {
+      probes_.response(packet);
+    }
     return;
   }
   if (packet.opcode == Opcode::endpoint_request) {
     const auto from =
         std::find_if(nic_.qps.begin(), nic_.qps.end(), [&](const Qp& qp) { return qp.peer == packet.source_node; });
     if (from == nic_.qps.end()) return;
+    if (port_status) port_status_.update_received(now, packet);
     const Packet reply = probes_.reply(*from, packet);
     send(now, reply.plane, reply);
     return;

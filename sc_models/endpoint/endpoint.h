@@ -12,6 +12,7 @@
 #include "endpoint/endpoint_probes.h"
 #include "fabric/network.h"
 #include "host/work_player.h"
+#include "nic/control/port_status_agent.h"
 #include "nic/nic_context.h"
 
 namespace mrc {
@@ -23,6 +24,10 @@ class Endpoint final : public NetworkNode, public WorkDevice {
 
   WorkPlayer& player() { return player_; }
   const WorkPlayer& player() const { return player_; }
+  PortStatusAgent& port_status() { return port_status_; }
+  const PortStatusAgent& port_status() const { return port_status_; }
+  /// When its ports go dark; told before start().
+  void set_darkness(const std::vector<PortDarkness>& darkness);
   /// Schedules the first work.
   void start();
   /// Payload sent for the first time, by plane.
@@ -78,6 +83,7 @@ class Endpoint final : public NetworkNode, public WorkDevice {
   Network& network_;
   WorkPlayer player_;
   EndpointProbes probes_;
+  PortStatusAgent port_status_;
   std::uint32_t planes_;
   std::vector<TimePs> busy_until_;  ///< by port
   std::uint32_t to_be_told_ = 0;    ///< ports that call port_free()

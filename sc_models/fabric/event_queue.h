@@ -17,8 +17,8 @@
 
 namespace mrc {
 
-/// In the order in which they happen at one instant: what arrives, then what a free port sends, then timers.
-enum class FabricEventKind : std::uint8_t { arrival, service, timer };
+/// In the order in which they happen at one instant: what arrives, then what a free port sends, then timers, then rates.
+enum class FabricEventKind : std::uint8_t { arrival, service, timer, rate_change };
 
 struct FabricEvent {
   TimePs time = 0;

@@ -20,7 +20,8 @@ Network::Network(const ScenarioConfig& scenario)
       buffered_bytes_(topology_.switches().size(), 0),
       nodes_(topology_.nics(), nullptr),
       exits_(topology_.links().size(), nullptr),
-      impairments_(topology_.links().size()) {
+      impairments_(topology_.links().size()),
+      link_faults_(topology_.links().size()) {
   const FabricConfig& fabric = scenario.fabric;
   const double port_gbps = scenario.node_default.nic.port_gbps;
   const double t1_gbps = fabric.t1_link_gbps > 0 ? fabric.t1_link_gbps : port_gbps;
@@ -78,6 +79,9 @@ void Network::enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs l
   classify(transit);
   const TimePs latency = topology_.switches()[ports_[link].to_switch].latency_ps;
   transit.last_bit = last_bit + latency;
+  if (packet.retransmission && fault_records_ != nullptr) {
+    look_for_retransmission(first_bit - topology_.links()[link].delay_ps, packet);
+  }
   events_.push((cut_through_ ? first_bit : last_bit) + latency, FabricEventKind::arrival, link, index);
 }
 
@@ -103,6 +107,9 @@ void Network::attach(NodeId id, NetworkNode& node, TimePs mac_ps) {
 TimePs Network::send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit) {
   classify(transits_[transit]);
   transits_[transit].last_bit = now;
+  if (fault_records_ != nullptr && transits_[transit].packet.retransmission) {
+    look_for_retransmission(now, transits_[transit].packet);
+  }
   const std::uint32_t link = topology_.uplink_of(node, plane);
   enqueue(now, link, transit);
   const SwitchPort& port = ports_[link];
@@ -132,15 +139,44 @@ std::uint64_t Network::run_before(TimePs horizon) {
       case FabricEventKind::timer:
         nodes_[event.target]->timer(event.time);
         break;
+      case FabricEventKind::rate_change:
+        set_link_gbps(rate_changes_[event.target].link, rate_changes_[event.target].gbps);
+        break;
     }
   }
   events_done_ += done;
   return done;
 }
 
-void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
-  if (ports_[link].down) {
+bool Network::lost(std::uint32_t link, TimePs last_out, Transit& transit) {
+  SwitchPort& port = ports_[link];
+  if (port.down) {
     ++lost_on_down_links_;
+    return true;
+  }
+  LinkFaults& faults = *link_faults_[link];
+  const TimePs duration = port.line.duration(transit.bytes);
+  const TimePs first_out = last_out > duration ? last_out - duration : 0;
+  const LinkFaults::Verdict verdict =
+      faults.apply(first_out, last_out + topology_.links()[link].delay_ps, transit.packet);
+  if (verdict == LinkFaults::Verdict::cut) ++lost_on_down_links_;
+  if (verdict == LinkFaults::Verdict::lost) ++fault_counts_.dropped;
+  if (verdict == LinkFaults::Verdict::corrupted) ++fault_counts_.corrupted;
+  if (faults.over()) set_faults(link, nullptr);
+  return verdict == LinkFaults::Verdict::cut || verdict == LinkFaults::Verdict::lost;
+}
+
+void Network::look_for_retransmission(TimePs now, const Packet& packet) {
+  for (FaultRecord& record : *fault_records_) {
+    FaultRecord::FirstLoss& loss = record.first_loss;
+    const bool same = loss.source == packet.source_node && loss.destination_qp == packet.destination_qp &&
+                      loss.destination == packet.destination_node && loss.psn == packet.psn;
+    if (same && record.awaits_retransmission()) loss.sent_again_at = now;
+  }
+}
+
+void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
+  if (ports_[link].faulty && lost(link, transits_[transit].last_bit - ports_[link].hop_ps, transits_[transit])) {
     if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
     transits_.release(transit);
     return;
@@ -341,8 +377,7 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   ++port.counters.packets;
   port.counters.bytes += transit.bytes;
   if (Link* exit = exits_[link]) {
-    if (port.down) {
-      ++lost_on_down_links_;
+    if (port.faulty && lost(link, last_bit, transit)) {
       if (recorder_ != nullptr) tell_lost(now, transit.packet);
     } else {
       transit.packet.outer_dst = transit.carrier;
@@ -366,7 +401,7 @@ void Network::tell_lost(TimePs now, const Packet& packet) {
 }
 
 ImpairmentCounts Network::impairments() const {
-  ImpairmentCounts sum;
+  ImpairmentCounts sum = fault_counts_;
   for (const auto& impairment : impairments_) {
     if (!impairment) continue;
     const ImpairmentCounts& counts = impairment->counts();

@@ -11,6 +11,7 @@
 #include "fabric/event_queue.h"
 #include "fabric/impairment.h"
 #include "fabric/link.h"
+#include "fabric/link_faults.h"
 #include "fabric/switch_port.h"
 #include "fabric/topology.h"
 #include "fabric/transit.h"
@@ -61,7 +62,10 @@ class Network {
 
   // What faults act on. A link is named by the port that sends on it (Topology::port_name).
   /// What is on a link that goes down, or is sent into it, is lost.
-  void set_link_down(std::uint32_t link, bool down) { ports_[link].down = down; }
+  void set_link_down(std::uint32_t link, bool down) {
+    ports_[link].down = down;
+    ports_[link].faulty = down || link_faults_[link] != nullptr;
+  }
   bool link_down(std::uint32_t link) const { return ports_[link].down; }
   /// Rate of the sending port from its next packet on; not for the port of a detailed NIC, which keeps its own line.
   void set_link_gbps(std::uint32_t link, double gbps) { ports_[link].line.set_gbps(gbps); }
@@ -76,6 +80,18 @@ class Network {
     recorder_ = &recorder;
     object_of_link_ = std::move(object_of_link);
   }
+  /// What a timeline has in store for the link; told before the run. Null: nothing.
+  void set_faults(std::uint32_t link, std::unique_ptr<LinkFaults> faults) {
+    ports_[link].faulty = ports_[link].down || faults != nullptr;
+    link_faults_[link] = std::move(faults);
+  }
+  /// As set_link_gbps(), at a time to come.
+  void change_link_gbps_at(TimePs at, std::uint32_t link, double gbps) {
+    events_.push(at, FabricEventKind::rate_change, static_cast<std::uint32_t>(rate_changes_.size()));
+    rate_changes_.push_back({link, gbps});
+  }
+  /// Is told of every retransmission that enters the network; null: nobody is.
+  void set_fault_records(std::vector<FaultRecord>* records) { fault_records_ = records; }
 
   const std::vector<SwitchPort>& ports() const { return ports_; }
   ImpairmentCounts impairments() const;
@@ -89,6 +105,9 @@ class Network {
 
   QueueLaw make_law(double gbps, bool last_hop) const;
   void arrive(TimePs now, std::uint32_t link, std::uint32_t transit);
+  /// A packet on a link with faults, whose last bit left its port at `last_out`: true if it is lost.
+  bool lost(std::uint32_t link, TimePs last_out, Transit& transit);
+  void look_for_retransmission(TimePs now, const Packet& packet);
   void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
   void forward(TimePs now, std::uint32_t at, std::uint32_t transit);
   void classify(Transit& transit) const;
@@ -118,6 +137,14 @@ class Network {
   std::vector<NetworkNode*> nodes_;
   std::vector<Link*> exits_;  ///< by link, null where it does not leave the network
   std::vector<std::unique_ptr<Impairment>> impairments_;
+  std::vector<std::unique_ptr<LinkFaults>> link_faults_;
+  struct RateChange {
+    std::uint32_t link;
+    double gbps;
+  };
+  std::vector<RateChange> rate_changes_;
+  std::vector<FaultRecord>* fault_records_ = nullptr;
+  ImpairmentCounts fault_counts_;
   std::array<std::int32_t, kFabricClasses> weights_{};
   Recorder* recorder_ = nullptr;  ///< null: nobody records
   std::vector<std::uint32_t> object_of_link_;

@@ -51,6 +51,7 @@ struct SwitchPort {
   std::uint8_t law = 0;
   bool armed = false;  ///< a service event is on its way
   bool down = false;
+  bool faulty = false;  ///< down, or something of a timeline lies ahead
   std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service
   std::uint8_t turn = 0;
   std::uint64_t key = 0;  ///< of its draws

@@ -62,6 +62,20 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   watch_idle_ports();
 }
 
+void Nic::set_faults(const std::vector<PortDarkness>& darkness, const std::vector<PortRate>& rates,
+                     const std::vector<TimeSpan>& pcie_stalls) {
+  for (const PortRate& rate : rates) ports_[rate.port]->change_rate_at(rate.at, rate.gbps);
+  for (const TimeSpan& stall : pcie_stalls) pcie_->stall(stall.from, stall.until);
+  PortStatusAgent& agent = probe_engine_->port_status();
+  agent.set_darkness(darkness);
+  agent.on_change([this](TimePs now) { idle_causes_->before_change(now); },
+                  [this](TimePs now) {
+                    spray_scheduler_->retry(now);
+                    control_queue_->wake_at(now);
+                  });
+  if (agent.next() != kNever) probe_engine_->wake_at(agent.next());
+}
+
 void Nic::watch_idle_ports() {
   idle_causes_->connect({.srv6_encap = &srv6_encap_->slot,
                          .retransmit_buffer = &retransmit_buffer_->slot,

@@ -50,6 +50,11 @@ class Nic : public sc_core::sc_module {
   PcieDma& pcie() { return *pcie_; }
   const PcieDma& pcie() const { return *pcie_; }
   SackProcessor& sack_processor() { return *sack_processor_; }
+  PortStatusAgent& port_status() { return probe_engine_->port_status(); }
+  const PortStatusAgent& port_status() const { return probe_engine_->port_status(); }
+  /// What a timeline has in store for ports and PCIe; told before the run.
+  void set_faults(const std::vector<PortDarkness>& darkness, const std::vector<PortRate>& rates,
+                  const std::vector<TimeSpan>& pcie_stalls);
 
   /// Buffers that are emptied when somebody looks are looked at: call it before buffers() at the end of the run.
   void settle(TimePs end);
@@ -67,6 +72,12 @@ class Nic : public sc_core::sc_module {
   IdleCauses& idle_causes() { return *idle_causes_; }
   const IdleCauses& idle_causes() const { return *idle_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
+  /// Sum over ports: time that packets took longer than at full rate.
+  TimePs slow_ps() const {
+    TimePs sum = 0;
+    for (const auto& port : ports_) sum += port->slow_ps();
+    return sum;
+  }
   const Srv6EncapRtlPath* srv6_encap_rtl() const { return srv6_encap_->rtl(); }
   const RetransmitBuffer& retransmit_buffer() const { return *retransmit_buffer_; }
 

@@ -101,6 +101,7 @@ struct NicContext {
   ReceiveSlots receive_slots;
   const PcieDma* pcie = nullptr;
   PacketCapture* capture = nullptr;  ///< null: nobody captures
+  std::uint32_t ports_up = ~0U;           ///< bit p: the NIC sends through port p
   HostPort* host_port = nullptr;     ///< null: the host is the model's own
   std::vector<NicEvent> events;      ///< the first kMostEvents
 

@@ -82,8 +82,10 @@ void Port::send(TimePs now, Packet* packet) {
   }
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
   const TimePs delay = is_data(packet->opcode) ? read_frame(now, *packet, bytes) : 0;
+  if (next_rate_change_ < rate_changes_.size()) change_rate(now);
   const TimePs last_bit = line_.occupy(now + delay, bytes);
   if (bytes_on_line_ > 0) tx_fifo_.announce_remove(last_bit, bytes_on_line_);
+  if (full_share_ < 1) slow_ps_ += static_cast<TimePs>(static_cast<double>(last_bit - now) * (1 - full_share_));
   slot.busy(now, last_bit);
   idle_causes_->port_busy(now, index_, last_bit);
   transmit_link_.send(now + delay + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
@@ -100,6 +102,14 @@ TimePs Port::read_frame(TimePs now, Packet& packet, std::uint32_t bytes) {
     packet.damage = Damage::corrupted;
   }
   return frame.delay_ps;
+}
+
+void Port::change_rate(TimePs now) {
+  for (; next_rate_change_ < rate_changes_.size() && rate_changes_[next_rate_change_].at <= now; ++next_rate_change_) {
+    const double gbps = rate_changes_[next_rate_change_].gbps;
+    line_.set_gbps(gbps);
+    full_share_ = gbps / nic_.config.nic.port_gbps;
+  }
 }
 
 void Port::transmit(TimePs now) {

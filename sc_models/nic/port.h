@@ -3,6 +3,8 @@
 // left.
 #pragma once
 
+#include <vector>
+
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
@@ -30,9 +32,14 @@ class Port : public Box {
   void send_data(TimePs now, Packet* packet, TimePs ready_at);
   Fifo<Packet*>& control() { return control_; }
 
+  /// The line's rate from `at` on, in order of time; told before the run.
+  void change_rate_at(TimePs at, double gbps) { rate_changes_.push_back({at, gbps}); }
+
   void step(TimePs now) override;
   /// What has left by `end` is accounted for, looked at or not.
   void settle(TimePs end) { free_sent_bytes(end); }
+  /// Time that packets took longer than at the line's full rate.
+  TimePs slow_ps() const { return slow_ps_; }
   /// Payload of first transmissions that has left through this port.
   std::uint64_t first_payload_bytes() const { return first_payload_bytes_; }
   const Fifo<Packet*>& data() const { return data_; }
@@ -44,7 +51,13 @@ class Port : public Box {
   IssueSlot slot;
 
  private:
+  struct RateChange {
+    TimePs at;
+    double gbps;
+  };
+
   void transmit(TimePs now);
+  void change_rate(TimePs now);
   void free_sent_bytes(TimePs now);
   void send(TimePs now, Packet* packet);
   /// Takes a frame out of the FIFO's memory as the line takes it. Returns what it waited for the memory.
@@ -64,6 +77,10 @@ class Port : public Box {
   SerialLine line_;
   TimePs ps_per_byte_;  ///< of the line, rounded down: good enough to spread accesses
   TimePs mac_fec_ps_;
+  std::vector<RateChange> rate_changes_;
+  std::size_t next_rate_change_ = 0;
+  double full_share_ = 1;  ///< of the rate that is left
+  TimePs slow_ps_ = 0;
   Fifo<Packet*> control_;
   Fifo<Packet*> data_;
   Occupancy tx_fifo_;

@@ -6,10 +6,12 @@
 
 namespace mrc {
 
-QpAssembly::QpAssembly(NicContext& nic)
-    : nic_(nic),
-      profile_(make_auto_profile(nic.scenario.protocol, nic.config.nic.ports,
-                                 KeyedRandom(nic.scenario.seed, fmt::format("nic{}.ev_profile", nic.node)))) {}
+QpAssembly::QpAssembly(NicContext& nic) : nic_(nic), profile_(profile_of(nic.scenario, nic.node)) {}
+
+EvProfile QpAssembly::profile_of(const ScenarioConfig& scenario, NodeId node) {
+  return make_auto_profile(scenario.protocol, scenario.node(node).nic.ports,
+                           KeyedRandom(scenario.seed, fmt::format("nic{}.ev_profile", node)));
+}
 
 void QpAssembly::reserve(std::size_t qps) {
   nic_.qps.reserve(qps);

@@ -17,6 +17,9 @@ class QpAssembly {
   /// The protection domain that all QPs and memory regions belong to.
   static constexpr ProtectionDomain kDomain = 1;
 
+  /// The EVs that a node's QPs use.
+  static EvProfile profile_of(const ScenarioConfig& scenario, NodeId node);
+
   /// `nic` outlives the assembly.
   explicit QpAssembly(NicContext& nic);
 

@@ -129,6 +129,10 @@ struct NicConfig {
     std::uint32_t tx_fifo_bytes = 16384;
     std::uint32_t control_fifo_entries = 16;
     double mac_fec_latency_ns = 100.0;
+    double down_detect_us = 10.0;            ///< light gone until the NIC acts on it
+    double up_detect_us = 100.0;             ///< light back until the port is used again
+    double remap_time_us = 10.0;             ///< port seen down or up until the walk over the QPs' EV tables begins
+    std::uint32_t remap_cycles_per_qp = 16;  ///< of that walk
   } port;
   struct Parser {
     PipelineConfig pipeline{8, 1};
@@ -293,12 +297,38 @@ struct FabricConfig {
   double ecn_rate = 0;
 };
 
-/// One entry of [[fault]].
+/// What a fault does; the words of [[fault]] kind are the enumerators' names.
+enum class FaultKind : std::uint8_t {
+  link_down,
+  link_up,
+  link_flap,
+  link_rate,
+  loss,
+  corruption,
+  switch_reboot,
+  plane_loss,
+  nic_port_loss,
+  pcie_stall
+};
+/// Which packets `loss` and `corruption` meet: writes sent for the first time, writes sent again, or all others.
+enum class FaultPackets : std::uint8_t { all, data, control, retransmission };
+
+/// One entry of [[fault]]; meaning and range of its keys stand in docs/faults.md.
 struct FaultConfig {
-  double at_us = 0;
-  std::string kind;
+  std::string place;  ///< file and line of its `where`
+  FaultKind kind = FaultKind::link_down;
   std::string where;
-  double for_us = 0;
+  double at_us = 0;
+  double for_us = 0;     ///< 0: until the run ends; of link_flap: each outage
+  double period_us = 0;  ///< link_flap: begin of an outage to begin of the next
+  double jitter = 0;     ///< link_flap: share of the rest of the period by which an outage may begin later
+  std::uint32_t count = 1;
+  double share = 1;        ///< link_rate: of the line rate that is left
+  double probability = 1;  ///< loss, corruption: of each packet
+  FaultPackets packets = FaultPackets::all;
+  std::int64_t ev = -1;        ///< loss, corruption: only packets on this EV; -1: on any
+  std::int64_t ev_index = -1;  ///< the same by its position in the sending node's EV profile
+  bool light = false;          ///< switch_reboot: its ports stay lit, so that no neighbour sees a port down
 };
 
 struct ScenarioConfig {

@@ -365,6 +365,14 @@ void nic_parameters(Table& t) {
            assumption);
   MRC_NODE(nic.port.mac_fec_latency_ns, "ns", 0, 10'000, "MAC and FEC, each direction; adds latency, never bandwidth",
            assumption);
+  MRC_NODE(nic.port.down_detect_us, "us", 0, 1e7, "light gone until the NIC sends nothing more through the port",
+           assumption);
+  MRC_NODE(nic.port.up_detect_us, "us", 0, 1e8, "light back for so long until the NIC uses the port again",
+           assumption);
+  MRC_NODE(nic.port.remap_time_us, "us", 0, 1e7,
+           "port seen down or up until the walk over the QPs' EV tables begins; published: a few seconds for one NIC",
+           assumption);
+  MRC_NODE(nic.port.remap_cycles_per_qp, "cycles", 1, k1M, "walk over the EV tables: core cycles a QP", assumption);
   MRC_PIPELINE(nic.parser, assumption);
   MRC_NODE(nic.parser.queue_entries, "entries", 1, 65'536, "received packets in front of the parser", assumption);
   MRC_PIPELINE(nic.psn_tracker, assumption);

@@ -11,6 +11,7 @@
 #include <toml++/toml.h>
 
 #include "mrc/srv6_usid.h"
+#include "parameters/fault_table.h"
 #include "pcie/pcie_law.h"
 
 namespace mrc {
@@ -41,11 +42,13 @@ class Collector {
     for (const auto& [key, node] : table) {
       const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
       const std::string place = fmt::format("{}:{}", path_, key.source().begin.line);
+      if (name == "fault" && !node.is_array()) {
+        throw ParameterError(place, "fault: expected [[fault]] tables, one a fault (docs/faults.md)");
+      }
       if (const toml::table* inner = node.as_table()) {
         this->table(*inner, name);
-      } else if (name == "fault") {
-        throw ParameterError(
-            place, "fault: faults on a timeline are not supported by this version; the rates in [fabric] are");
+      } else if (const toml::array* entries = node.as_array(); name == "fault" && entries != nullptr) {
+        faults = read_faults(*entries, path_);
       } else {
         assignments.push_back({name, value_of(node, name, place), false, place});
       }
@@ -53,6 +56,7 @@ class Collector {
   }
 
   std::vector<Assignment> assignments;
+  std::vector<FaultConfig> faults;
 
  private:
   static ParameterValue value_of(const toml::node& node, const std::string& name, const std::string& place) {
@@ -333,6 +337,7 @@ ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& o
   ScenarioConfig scenario;
   scenario.name = std::filesystem::path(path).stem().string();
   apply_assignments(scenario, collector.assignments);
+  scenario.faults = std::move(collector.faults);
   if (overrides.seed) scenario.seed = *overrides.seed;
   scenario.traffic.trace = resolve(path, scenario.traffic.trace);
   check_scenario(scenario, path);

@@ -65,6 +65,7 @@ std::vector<LimitResult> goodput_limits(const NicCounters& counters, const PortT
     causes[cause_of_retransmission(static_cast<CutCause>(i))] += gbps(bytes);
   }
   const double port_gbps = time.line_rate_gbps / time.ports;
+  causes["port.slow"] = port_gbps * static_cast<double>(time.slow_ps) / active;
   for (std::size_t i = 0; i < kBlockedByCount; ++i) {
     causes[std::string(to_string(static_cast<BlockedBy>(i)))] +=
         port_gbps * static_cast<double>(time.idle_ps[i]) / active;

@@ -30,6 +30,8 @@ class PortStatus {
     peer_ = mask & all_;
     return usable() != before;
   }
+  /// Ports of the peer that it last said are up.
+  std::uint32_t peer_mask() const { return peer_; }
   /// ERTH.port_status_mask to send.
   std::uint32_t own_mask() const { return own_; }
   /// Planes that both ends can use: for PathTable::set_port_status() and ReversePaths::set_port_status().

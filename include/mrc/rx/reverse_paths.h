@@ -37,6 +37,11 @@ class ReversePaths {
   /// A packet on `ev` got through plane `plane`: control packets take it from now on.
   void confirm(std::uint8_t plane, Ev ev) { evs_[plane] = ev; }
   void set_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
+  /// pick() finds one among `ports`.
+  bool has_one(std::uint32_t ports) const {
+    const std::uint32_t planes = planes_ >= 32 ? ~0U : (1U << planes_) - 1;
+    return (ports & reachable_ & planes) != 0;
+  }
 
  private:
   std::uint32_t planes_;

@@ -1,5 +1,7 @@
 #include "nic/control/control_queue.h"
 
+#include <bit>
+
 namespace mrc::timing {
 
 ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
@@ -18,13 +20,17 @@ std::uint32_t ControlQueue::ports_with_room() const {
   return mask;
 }
 
-void ControlQueue::choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room) {
+bool ControlQueue::choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room) {
+  ReversePaths::Choice choice = qp.reverse_paths->pick(room & nic_.ports_up);
+  if (!choice.found && qp.reverse_paths->has_one(nic_.ports_up)) return false;
+  // With no way at all it is lost on any port, and does not stand in the way of others.
+  if (!choice.found) choice.plane = static_cast<std::uint8_t>(std::countr_zero(room));
   nic_.memories[SmallTable::reverse_paths].count(now);
   nic_.memories[SmallTable::encap_template].count(now);
-  const ReversePaths::Choice choice = qp.reverse_paths->pick(room);
   packet.ev = choice.ev;
   packet.plane = choice.plane;
   packet.outer_dst = usid_carrier_of_ev(qp.route, choice.plane, choice.ev);
+  return true;
 }
 
 void ControlQueue::step(TimePs now) {
@@ -38,7 +44,7 @@ void ControlQueue::step(TimePs now) {
     return;
   }
   const std::uint32_t room = ports_with_room();
-  if (room == 0) {
+  if (room == 0 || !choose_path(now, nic_.qps[in_.front().qp], *in_.front().packet, room)) {
     slot.blocked(now, BlockedBy::port_control_fifo);
     for (Port* port : ports_) port->control().wait_room(now, *this);
     return;
@@ -48,7 +54,6 @@ void ControlQueue::step(TimePs now) {
   slot.busy(now, next_start_);
   const ControlPacket control = in_.pop(now);
   Packet* packet = control.packet;
-  choose_path(now, nic_.qps[control.qp], *packet, room);
   ports_[packet->plane]->control().push(now, packet, now + nic_.clock.cycles(pipeline.latency_cycles));
   in_.wait_ready(next_start_);
 }

@@ -27,8 +27,8 @@ class ControlQueue : public Box {
 
  private:
   std::uint32_t ports_with_room() const;
-  /// Takes the next reverse EV among the planes of `room`.
-  void choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room);
+  /// Takes the next reverse EV among the planes of `room`; false if none of them leads to the peer, but others do.
+  bool choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room);
 
   NicContext& nic_;
   std::vector<Port*> ports_;

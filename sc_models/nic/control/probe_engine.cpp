@@ -10,8 +10,7 @@
 namespace mrc::timing {
 namespace {
 
-/// QP number of node-scope operations (OCP MRC, endpoint operations).
-constexpr QpNumber kEndpointQp = 2;
+constexpr QpNumber kEndpointQp = PortStatusAgent::kEndpointQp;
 
 }  // namespace
 
@@ -21,6 +20,7 @@ ProbeEngine::ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner
       nic_(nic),
       ports_(std::move(ports)),
       probes_(nic.config.nic.probe_engine.outstanding_probes),
+      port_status_(nic),
       random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)),
       outstanding_("probe_engine.outstanding", "probes", nic.config.nic.probe_engine.outstanding_probes) {}
 
@@ -104,7 +104,12 @@ void ProbeEngine::data_received(TimePs now, Qp& qp) {
 }
 
 void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
+  const bool port_status = packet.endpoint.op == EndpointOp::port_status_update;
   if (packet.opcode == Opcode::endpoint_response) {
+    if (port_status) {
+      port_status_.update_answered(now, packet);
+      return;
+    }
     Probe& probe = slot_of(packet.endpoint.request_id);
     if (!probe.waiting || probe.ev != kNoEv) return;
     probe.waiting = false;
@@ -113,7 +118,12 @@ void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
   }
   const auto from =
       std::find_if(nic_.qps.begin(), nic_.qps.end(), [&](const Qp& qp) { return qp.peer == packet.source_node; });
-  if (from == nic_.qps.end() || ports_[packet.plane]->control().full()) return;
+  if (from == nic_.qps.end()) return;
+  if (port_status) {
+    port_status_.update_received(now, packet);
+    arm();
+  }
+  if (ports_[packet.plane]->control().full()) return;
   Packet* reply = nic_.packets.acquire();
   *reply = header(*from, packet.ev, packet.plane, now);
   reply->opcode = Opcode::endpoint_response;
@@ -141,10 +151,19 @@ void ProbeEngine::expire(TimePs now) {
 void ProbeEngine::arm() {
   if (!sent_.empty()) wake_at(slot_of(sent_.front()).due);
   if (!turns_.empty()) wake_at(turns_.front().at);
+  if (const TimePs next = port_status_.next(); next != kNever) wake_at(next);
 }
 
 void ProbeEngine::step(TimePs now) {
   expire(now);
+  port_status_.due(now, [&](Qp&, const Packet& packet) {
+    Fifo<Packet*>& control = ports_[packet.plane]->control();
+    // Without room it is sent again when it has not been answered.
+    if (control.full()) return;
+    Packet* pooled = nic_.packets.acquire();
+    *pooled = packet;
+    control.push(now, pooled, now + nic_.clock.cycles(nic_.config.nic.probe_engine.pipeline.latency_cycles));
+  });
   while (!turns_.empty() && turns_.front().at <= now) {
     std::pop_heap(turns_.begin(), turns_.end(), std::greater<>{});
     const Turn turn = turns_.back();

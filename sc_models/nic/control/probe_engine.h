@@ -9,6 +9,7 @@
 #include "engine/box.h"
 #include "engine/occupancy.h"
 #include "mrc/ring.h"
+#include "nic/control/port_status_agent.h"
 #include "nic/nic_context.h"
 #include "nic/port.h"
 
@@ -31,6 +32,8 @@ class ProbeEngine : public Box {
   void endpoint_packet(TimePs now, const Packet& packet);
   void step(TimePs now) override;
 
+  PortStatusAgent& port_status() { return port_status_; }
+  const PortStatusAgent& port_status() const { return port_status_; }
   const Occupancy& outstanding() const { return outstanding_; }
 
  private:
@@ -64,6 +67,7 @@ class ProbeEngine : public Box {
   Ring<std::uint16_t> sent_;   ///< numbers in the order of sending, which is that of their due times
   std::uint16_t next_id_ = 0;
   std::uint32_t reverse_plane_ = 0;
+  PortStatusAgent port_status_;
   KeyedRandom random_;
   Occupancy outstanding_;
 };

@@ -55,10 +55,12 @@ void IdleCauses::port_busy(TimePs now, std::uint32_t port, TimePs until) {
 void IdleCauses::before_change(TimePs now) {
   if (!started_ || finished_ || now <= last_) return;
   TimePs idle = 0;
-  for (const TimePs until : busy_until_) {
-    const TimePs from = std::max(until, last_);
-    if (from < now) idle += now - from;
+  TimePs down = 0;
+  for (std::size_t port = 0; port < busy_until_.size(); ++port) {
+    const TimePs from = std::max(busy_until_[port], last_);
+    if (from < now) ((nic_.ports_up >> port & 1U) != 0 ? idle : down) += now - from;
   }
+  idle_ps_[static_cast<std::size_t>(BlockedBy::link_down)] += down;
   if (idle > 0) idle_ps_[static_cast<std::size_t>(cause(now))] += idle;
   last_ = now;
 }

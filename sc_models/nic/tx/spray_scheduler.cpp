@@ -25,7 +25,7 @@ std::uint32_t SprayScheduler::free_ports(TimePs now, std::uint32_t bytes) {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     if (ports_[i]->has_data_room(now, bytes)) mask |= 1U << i;
   }
-  return mask;
+  return mask & nic_.ports_up;
 }
 
 void SprayScheduler::retry(TimePs now) {

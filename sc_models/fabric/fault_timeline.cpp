@@ -1,0 +1,319 @@
+#include "fabric/fault_timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "fabric/network.h"
+#include "nic/qp_assembly.h"
+#include "parameters/fault_table.h"
+#include "parameters/registry.h"
+
+namespace mrc {
+namespace {
+
+TimePs ps(double us) {
+  return static_cast<TimePs>(us * static_cast<double>(kPsPerUs) + 0.5);
+}
+
+bool takes_link(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::link_down:
+    case FaultKind::link_up:
+    case FaultKind::link_flap:
+    case FaultKind::link_rate:
+    case FaultKind::loss:
+    case FaultKind::corruption:
+    case FaultKind::nic_port_loss:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool by_chance(FaultKind kind) {
+  return kind == FaultKind::loss || kind == FaultKind::corruption;
+}
+
+bool names_nic(const std::string& where) {
+  return where.starts_with("nic") && where.find('.') == std::string::npos;
+}
+
+/// What a place of this kind is called, for messages.
+const char* places_in_words(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::switch_reboot:
+      return "a switch, as plane0.t0.1 or plane3.t1.2";
+    case FaultKind::plane_loss:
+      return "a plane, as plane3";
+    case FaultKind::pcie_stall:
+      return "a NIC, as nic0";
+    case FaultKind::nic_port_loss:
+      return "a NIC's port, as nic0.port3";
+    case FaultKind::loss:
+    case FaultKind::corruption:
+      return "the port that sends, as nic0.port3 or plane3.t0.1.up5, or a NIC, as nic0";
+    default:
+      return "a port of a link, as nic0.port3 or plane3.t0.1.up5";
+  }
+}
+
+/// The other direction of the cable.
+std::uint32_t opposite(const Topology& topology, std::uint32_t link) {
+  const LinkInfo& info = topology.links()[link];
+  if (info.first_hop()) return topology.downlink_to(info.node, info.plane);
+  if (info.last_hop()) return topology.uplink_of(info.node, info.plane);
+  for (std::uint32_t other = 0; other < topology.links().size(); ++other) {
+    const LinkInfo& back = topology.links()[other];
+    if (back.from == info.to && back.to == info.from) return other;
+  }
+  return link;
+}
+
+}  // namespace
+
+FaultTimeline::FaultTimeline(const ScenarioConfig& scenario, const Topology& topology)
+    : scenario_(scenario),
+      topology_(topology),
+      faults_(scenario.faults),
+      laid_(faults_.size()),
+      records_(faults_.size()) {
+  for (std::size_t fault = 0; fault < faults_.size(); ++fault) place(fault);
+  end_outages();
+  for (std::size_t fault = 0; fault < faults_.size(); ++fault) {
+    if (laid_[fault].spans.empty()) continue;
+    records_[fault].begins_at = laid_[fault].spans.front().from;
+    records_[fault].ends_at = laid_[fault].spans.back().until;
+  }
+}
+
+std::vector<std::string> FaultTimeline::places_for(FaultKind kind) const {
+  std::vector<std::string> places;
+  if (takes_link(kind)) {
+    for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
+      if (kind == FaultKind::nic_port_loss && !topology_.links()[link].first_hop()) continue;
+      places.push_back(topology_.port_name(link));
+    }
+  }
+  if (kind == FaultKind::switch_reboot) {
+    for (std::uint32_t at = 0; at < topology_.switches().size(); ++at) places.push_back(topology_.switch_name(at));
+  }
+  if (kind == FaultKind::plane_loss) {
+    for (std::uint32_t plane = 0; plane < topology_.planes(); ++plane) places.push_back(fmt::format("plane{}", plane));
+  }
+  if (kind == FaultKind::pcie_stall || by_chance(kind)) {
+    for (NodeId node = 0; node < topology_.nics(); ++node) places.push_back(fmt::format("nic{}", node));
+  }
+  return places;
+}
+
+NodeId FaultTimeline::node_named(const FaultConfig& fault) const {
+  return static_cast<NodeId>(std::stoul(fault.where.substr(3)));
+}
+
+std::vector<std::uint32_t> FaultTimeline::links_at(const FaultConfig& fault) const {
+  std::vector<std::uint32_t> links;
+  const std::string& where = fault.where;
+  if (by_chance(fault.kind) && names_nic(where)) {
+    for (std::uint32_t plane = 0; plane < topology_.planes(); ++plane) {
+      links.push_back(topology_.uplink_of(node_named(fault), plane));
+    }
+    return links;
+  }
+  for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
+    const LinkInfo& info = topology_.links()[link];
+    const auto is_switch = [&](std::uint32_t at) {
+      return at != LinkInfo::kNic && topology_.switch_name(at) == where;
+    };
+    if (takes_link(fault.kind) && topology_.port_name(link) == where) {
+      links.push_back(link);
+      // A cable breaks, or loses lanes, both ways; chance strikes one way.
+      if (!by_chance(fault.kind)) links.push_back(opposite(topology_, link));
+    }
+    if (fault.kind == FaultKind::switch_reboot && (is_switch(info.from) || is_switch(info.to))) links.push_back(link);
+    if (fault.kind == FaultKind::plane_loss && fmt::format("plane{}", info.plane) == where) links.push_back(link);
+  }
+  std::sort(links.begin(), links.end());
+  return links;
+}
+
+std::vector<TimeSpan> FaultTimeline::spans_of(std::size_t index) const {
+  const FaultConfig& fault = faults_[index];
+  const TimePs begin = ps(fault.at_us);
+  if (fault.kind != FaultKind::link_flap) {
+    return {{begin, fault.for_us > 0 ? begin + ps(fault.for_us) : kNever}};
+  }
+  KeyedRandom random(scenario_.seed, fmt::format("fault.{}.flap", index));
+  std::vector<TimeSpan> spans;
+  for (std::uint32_t i = 0; i < fault.count; ++i) {
+    const double slack_us = fault.jitter * (fault.period_us - fault.for_us);
+    const TimePs from = begin + i * ps(fault.period_us) + ps(slack_us * random.uniform());
+    spans.push_back({from, from + ps(fault.for_us)});
+  }
+  return spans;
+}
+
+void FaultTimeline::place(std::size_t index) {
+  const FaultConfig& fault = faults_[index];
+  const std::vector<std::string> places = places_for(fault.kind);
+  if (std::find(places.begin(), places.end(), fault.where) == places.end()) {
+    throw ParameterError(fault.place, fmt::format("fault.where = \"{}\" is not there; {} takes {}; nearest: {}",
+                                                  fault.where, to_string(fault.kind), places_in_words(fault.kind),
+                                                  nearest(fault.where, places)));
+  }
+  const bool on_nic = fault.where.starts_with("nic");
+  if (fault.ev_index >= 0 && !on_nic) {
+    throw ParameterError(fault.place, fmt::format("fault.ev_index counts in a NIC's own EV profile, and where = \"{}\" "
+                                                  "is no NIC or port of one; give the value as ev",
+                                                  fault.where));
+  }
+  if (fault.ev_index >= 0 && fault.ev_index >= static_cast<std::int64_t>(scenario_.protocol.ev_count)) {
+    throw ParameterError(fault.place, fmt::format("fault.ev_index = {} is outside 0 … {} (protocol.ev_count - 1)",
+                                                  fault.ev_index, scenario_.protocol.ev_count - 1));
+  }
+  if (fault.kind == FaultKind::pcie_stall && scenario_.node(node_named(fault)).fidelity == Fidelity::endpoint) {
+    throw ParameterError(fault.place,
+                         fmt::format("fault: {} has fidelity = \"endpoint\", which has no PCIe to stall", fault.where));
+  }
+  Laid& laid = laid_[index];
+  laid.spans = spans_of(index);
+  if (fault.kind == FaultKind::pcie_stall) return;
+  laid.links = links_at(fault);
+  laid.cuts = takes_link(fault.kind) ? !by_chance(fault.kind) && fault.kind != FaultKind::link_rate : true;
+  if (fault.kind == FaultKind::link_up) {
+    laid.cuts = false;
+    laid.spans.clear();
+  }
+  laid.dark = laid.cuts && !(fault.kind == FaultKind::switch_reboot && fault.light);
+}
+
+/// A link_up ends what link_down has begun before on the same cable.
+void FaultTimeline::end_outages() {
+  for (std::size_t up = 0; up < faults_.size(); ++up) {
+    if (faults_[up].kind != FaultKind::link_up) continue;
+    const TimePs at = ps(faults_[up].at_us);
+    bool ended = false;
+    for (std::size_t down = 0; down < faults_.size(); ++down) {
+      if (faults_[down].kind != FaultKind::link_down || laid_[down].links != laid_[up].links) continue;
+      TimeSpan& span = laid_[down].spans.front();
+      if (span.from >= at || span.until < at) continue;
+      span.until = at;
+      ended = true;
+    }
+    if (ended) continue;
+    throw ParameterError(faults_[up].place, fmt::format("fault: no link_down of {} is in force at {} us, so link_up "
+                                                        "has nothing to end",
+                                                        faults_[up].where, faults_[up].at_us));
+  }
+}
+
+LinkFaults::Damage FaultTimeline::damage_of(std::size_t index, std::uint32_t link) const {
+  const FaultConfig& fault = faults_[index];
+  LinkFaults::Damage damage;
+  damage.from = laid_[index].spans.front().from;
+  damage.until = laid_[index].spans.front().until;
+  damage.probability = fault.probability;
+  damage.corrupts = fault.kind == FaultKind::corruption;
+  damage.packets = fault.packets;
+  damage.any_ev = fault.ev < 0 && fault.ev_index < 0;
+  if (fault.ev >= 0) damage.ev = static_cast<Ev>(fault.ev);
+  if (fault.ev_index >= 0) {
+    const NodeId node = topology_.links()[link].node;
+    const EvProfile profile = QpAssembly::profile_of(scenario_, node);
+    damage.ev = profile.value[static_cast<std::size_t>(fault.ev_index) % profile.value.size()];
+  }
+  damage.random = KeyedRandom(scenario_.seed, fmt::format("fault.{}.{}", index, topology_.port_name(link)));
+  return damage;
+}
+
+void FaultTimeline::apply(Network& network) {
+  if (faults_.empty()) return;
+  struct Outage {
+    TimeSpan span;
+    std::size_t fault;
+  };
+  std::map<std::uint32_t, std::vector<Outage>> outages;
+  std::map<std::uint32_t, std::unique_ptr<LinkFaults>> links;
+  const auto of_link = [&](std::uint32_t link) -> LinkFaults& {
+    auto& faults = links[link];
+    if (!faults) faults = std::make_unique<LinkFaults>();
+    return *faults;
+  };
+  for (std::size_t fault = 0; fault < faults_.size(); ++fault) {
+    for (const std::uint32_t link : laid_[fault].links) {
+      if (laid_[fault].cuts) {
+        for (const TimeSpan& span : laid_[fault].spans) outages[link].push_back({span, fault});
+      } else if (by_chance(faults_[fault].kind)) {
+        LinkFaults::Damage damage = damage_of(fault, link);
+        damage.record = &records_[fault];
+        of_link(link).add_damage(damage);
+      } else if (faults_[fault].kind == FaultKind::link_rate) {
+        const double full = topology_.links()[link].gbps;
+        const TimeSpan& span = laid_[fault].spans.front();
+        network.change_link_gbps_at(span.from, link, full * faults_[fault].share);
+        if (span.until != kNever) network.change_link_gbps_at(span.until, link, full);
+      }
+    }
+  }
+  for (auto& [link, spans] : outages) {
+    std::stable_sort(spans.begin(), spans.end(),
+                     [](const Outage& a, const Outage& b) { return a.span.from < b.span.from; });
+    for (const Outage& outage : spans)
+      of_link(link).add_outage(outage.span.from, outage.span.until, records_[outage.fault]);
+  }
+  for (auto& [link, faults] : links) network.set_faults(link, std::move(faults));
+  network.set_fault_records(&records_);
+}
+
+std::vector<PortDarkness> FaultTimeline::darkness_of(NodeId node) const {
+  std::vector<PortDarkness> dark;
+  for (std::uint32_t fault = 0; fault < faults_.size(); ++fault) {
+    for (std::uint32_t port = 0; port < topology_.planes(); ++port) {
+      if (!darkens(fault, node, port)) continue;
+      for (const TimeSpan& span : laid_[fault].spans) dark.push_back({port, span, fault});
+    }
+  }
+  std::stable_sort(dark.begin(), dark.end(), [](const PortDarkness& a, const PortDarkness& b) {
+    return a.port != b.port ? a.port < b.port : a.span.from < b.span.from;
+  });
+  return dark;
+}
+
+std::vector<PortRate> FaultTimeline::rates_of(NodeId node) const {
+  std::vector<PortRate> rates;
+  for (std::size_t fault = 0; fault < faults_.size(); ++fault) {
+    if (faults_[fault].kind != FaultKind::link_rate) continue;
+    for (std::uint32_t port = 0; port < topology_.planes(); ++port) {
+      const std::uint32_t link = topology_.uplink_of(node, port);
+      if (!touches(fault, link)) continue;
+      const double full = topology_.links()[link].gbps;
+      const TimeSpan& span = laid_[fault].spans.front();
+      rates.push_back({port, span.from, full * faults_[fault].share});
+      if (span.until != kNever) rates.push_back({port, span.until, full});
+    }
+  }
+  std::stable_sort(rates.begin(), rates.end(), [](const PortRate& a, const PortRate& b) { return a.at < b.at; });
+  return rates;
+}
+
+std::vector<TimeSpan> FaultTimeline::pcie_stalls_of(NodeId node) const {
+  std::vector<TimeSpan> stalls;
+  for (std::size_t fault = 0; fault < faults_.size(); ++fault) {
+    if (faults_[fault].kind != FaultKind::pcie_stall || node_named(faults_[fault]) != node) continue;
+    stalls.push_back(laid_[fault].spans.front());
+  }
+  return stalls;
+}
+
+bool FaultTimeline::touches(std::size_t fault, std::uint32_t link) const {
+  const auto& links = laid_[fault].links;
+  return std::binary_search(links.begin(), links.end(), link);
+}
+
+bool FaultTimeline::darkens(std::size_t fault, NodeId node, std::uint32_t port) const {
+  return laid_[fault].dark && touches(fault, topology_.uplink_of(node, port));
+}
+
+}  // namespace mrc

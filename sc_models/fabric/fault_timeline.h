@@ -1,0 +1,86 @@
+// The scenario's [[fault]] entries laid out before the run: spans of time for cables, for the light at a NIC's ports,
+// for line rates and for PCIe. Every part of the model is told its own share when it is built, so that nothing has to
+// be changed across modules while they run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/link_faults.h"
+#include "fabric/topology.h"
+#include "mrc/types.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+class Network;
+
+/// [from, until)
+struct TimeSpan {
+  TimePs from = 0;
+  TimePs until = kNever;
+};
+
+/// No light at a NIC's port.
+struct PortDarkness {
+  std::uint32_t port = 0;
+  TimeSpan span;
+  std::uint32_t fault = 0;
+};
+
+/// Rate of a NIC's port from a time on.
+struct PortRate {
+  std::uint32_t port = 0;
+  TimePs at = 0;
+  double gbps = 0;
+};
+
+class FaultTimeline {
+ public:
+  /// `scenario` and `topology` outlive it. Throws ParameterError, with file and line, for a place that the network does
+  /// not have or that the kind does not fit.
+  FaultTimeline(const ScenarioConfig& scenario, const Topology& topology);
+
+  bool empty() const { return faults_.empty(); }
+  /// Tells the network its part. The timeline outlives the network's run.
+  void apply(Network& network);
+
+  /// By port and time.
+  std::vector<PortDarkness> darkness_of(NodeId node) const;
+  /// In order of time.
+  std::vector<PortRate> rates_of(NodeId node) const;
+  std::vector<TimeSpan> pcie_stalls_of(NodeId node) const;
+
+  /// By position in ScenarioConfig::faults.
+  const FaultRecord& record(std::size_t fault) const { return records_[fault]; }
+  /// The fault takes something from packets that cross `link`.
+  bool touches(std::size_t fault, std::uint32_t link) const;
+  /// The NIC's port goes dark in this fault.
+  bool darkens(std::size_t fault, NodeId node, std::uint32_t port) const;
+  std::size_t size() const { return faults_.size(); }
+
+ private:
+  struct Laid {
+    std::vector<std::uint32_t> links;  ///< sorted
+    std::vector<TimeSpan> spans;       ///< in order
+    bool cuts = false;                 ///< nothing crosses the links
+    bool dark = false;                 ///< and their ends see it
+  };
+
+  void place(std::size_t fault);
+  std::vector<std::uint32_t> links_at(const FaultConfig& fault) const;
+  std::vector<TimeSpan> spans_of(std::size_t fault) const;
+  void end_outages();
+  LinkFaults::Damage damage_of(std::size_t fault, std::uint32_t link) const;
+  NodeId node_named(const FaultConfig& fault) const;
+  std::vector<std::string> places_for(FaultKind kind) const;
+
+  const ScenarioConfig& scenario_;
+  const Topology& topology_;
+  const std::vector<FaultConfig>& faults_;
+  std::vector<Laid> laid_;
+  std::vector<FaultRecord> records_;
+};
+
+}  // namespace mrc

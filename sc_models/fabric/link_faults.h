@@ -1,0 +1,155 @@
+// What the timeline has in store for one direction of a cable: spans in which it carries nothing, and spans in which it
+// loses or corrupts packets by chance. All of it is known before the run, so nobody has to change a link while it runs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "mrc/packet.h"
+#include "mrc/random.h"
+#include "mrc/types.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+/// What one fault of the timeline did to packets. Written on the fabric's events only.
+struct FaultRecord {
+  TimePs begins_at = 0;
+  TimePs ends_at = kNever;  ///< the last of its spans
+  std::uint64_t lost_data = 0;
+  std::uint64_t lost_control = 0;  ///< SACKs, NACKs, ACKs, probes, endpoint operations
+  std::uint64_t corrupted = 0;
+  TimePs last_lost_data_sent_at = 0;  ///< when the last bit of the last lost data packet left its sender
+  TimePs longest_bypass_ps = 0;       ///< begin of an outage until that time, the longest of its outages
+  TimePs back_in_use_at = kNever;     ///< first data packet that began to cross after its end
+
+  /// The first data packet that it took, until that is sent again.
+  struct FirstLoss {
+    TimePs lost_at = kNever;
+    TimePs sent_again_at = kNever;
+    NodeId source = 0;
+    NodeId destination = 0;
+    QpNumber destination_qp = 0;
+    Psn psn = 0;
+  } first_loss;
+  bool awaits_retransmission() const {
+    return first_loss.lost_at != kNever && first_loss.sent_again_at == kNever;
+  }
+};
+
+class LinkFaults {
+ public:
+  enum class Verdict : std::uint8_t { pass, cut, lost, corrupted };
+
+  struct Damage {
+    TimePs from = 0;
+    TimePs until = kNever;
+    double probability = 0;
+    bool corrupts = false;
+    FaultPackets packets = FaultPackets::all;
+    bool any_ev = true;
+    Ev ev = 0;
+    KeyedRandom random;
+    FaultRecord* record = nullptr;
+  };
+
+  /// Nothing crosses in [from, until), not even in part. Given in order of `from`.
+  void add_outage(TimePs from, TimePs until, FaultRecord& record) { outages_.push_back({from, until, &record}); }
+  void add_damage(const Damage& damage) { damages_.push_back(damage); }
+
+  /// A packet whose first bit enters the cable at `first_out` and whose last bit leaves it at `last_in`; packets come in
+  /// order of time. Marks what is corrupted.
+  Verdict apply(TimePs first_out, TimePs last_in, Packet& packet);
+  /// Nothing of it lies ahead.
+  bool over() const { return over_; }
+
+ private:
+  struct Outage {
+    TimePs from;
+    TimePs until;
+    FaultRecord* record;
+  };
+
+  static bool meets(const Damage& damage, const Packet& packet);
+  static void count_loss(FaultRecord& record, TimePs first_out, TimePs last_in, const Packet& packet);
+  void look_for_use(TimePs first_out, const Packet& packet);
+
+  std::vector<Outage> outages_;
+  std::vector<Damage> damages_;
+  std::size_t next_outage_ = 0;  ///< all before it are over
+  bool over_ = false;
+};
+
+inline bool LinkFaults::meets(const Damage& damage, const Packet& packet) {
+  if (!damage.any_ev && packet.ev != damage.ev) return false;
+  const bool data = is_data(packet.opcode) && packet.damage != mrc::Damage::trimmed;
+  switch (damage.packets) {
+    case FaultPackets::all:
+      return true;
+    case FaultPackets::data:
+      return data && !packet.retransmission;
+    case FaultPackets::retransmission:
+      return data && packet.retransmission;
+    case FaultPackets::control:
+      return !data;
+  }
+  return true;
+}
+
+inline void LinkFaults::count_loss(FaultRecord& record, TimePs first_out, TimePs last_in, const Packet& packet) {
+  if (!is_data(packet.opcode)) {
+    ++record.lost_control;
+    return;
+  }
+  ++record.lost_data;
+  record.last_lost_data_sent_at = std::max(record.last_lost_data_sent_at, first_out);
+  if (record.first_loss.lost_at != kNever) return;
+  record.first_loss = {last_in,     kNever,     packet.source_node, packet.destination_node, packet.destination_qp,
+                       packet.psn};
+}
+
+inline void LinkFaults::look_for_use(TimePs first_out, const Packet& packet) {
+  over_ = true;
+  const auto look = [&](FaultRecord& record) {
+    if (record.back_in_use_at != kNever) return;
+    if (first_out >= record.ends_at && is_data(packet.opcode)) {
+      record.back_in_use_at = first_out;
+    } else {
+      over_ = false;
+    }
+  };
+  for (const Outage& outage : outages_) look(*outage.record);
+  for (const Damage& damage : damages_) look(*damage.record);
+}
+
+inline LinkFaults::Verdict LinkFaults::apply(TimePs first_out, TimePs last_in, Packet& packet) {
+  while (next_outage_ < outages_.size() && outages_[next_outage_].until <= first_out) ++next_outage_;
+  for (std::size_t i = next_outage_; i < outages_.size() && outages_[i].from < last_in; ++i) {
+    const Outage& outage = outages_[i];
+    if (outage.until <= first_out) continue;
+    count_loss(*outage.record, first_out, last_in, packet);
+    if (is_data(packet.opcode) && first_out > outage.from) {
+      outage.record->longest_bypass_ps = std::max(outage.record->longest_bypass_ps, first_out - outage.from);
+    }
+    return Verdict::cut;
+  }
+  bool corrupted = false;
+  for (Damage& damage : damages_) {
+    if (first_out < damage.from || first_out >= damage.until || !meets(damage, packet)) continue;
+    if (!damage.random.chance(damage.probability)) continue;
+    if (!damage.corrupts) {
+      count_loss(*damage.record, first_out, last_in, packet);
+      return Verdict::lost;
+    }
+    if (packet.damage == mrc::Damage::corrupted) continue;
+    packet.damage = mrc::Damage::corrupted;
+    packet.corrupt_bit = static_cast<std::uint32_t>(damage.random.next());
+    ++damage.record->corrupted;
+    corrupted = true;
+  }
+  if (next_outage_ == outages_.size()) look_for_use(first_out, packet);
+  return corrupted ? Verdict::corrupted : Verdict::pass;
+}
+
+}  // namespace mrc

@@ -1,0 +1,176 @@
+#include "parameters/fault_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "parameters/registry.h"
+
+namespace mrc {
+namespace {
+
+constexpr std::array kKinds{"link_down",     "link_up",    "link_flap",     "link_rate", "loss", "corruption",
+                            "switch_reboot", "plane_loss", "nic_port_loss", "pcie_stall"};
+constexpr std::array kPackets{"all", "data", "control", "retransmission"};
+/// Far more than any run lasts.
+constexpr double kLongestUs = 1e9;
+constexpr double kMostOutages = 10'000;
+
+std::vector<std::string> words(const auto& array) {
+  return {array.begin(), array.end()};
+}
+
+/// Keys of a kind beside at_us, kind and where.
+std::vector<std::string> keys_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::link_up:
+      return {};
+    case FaultKind::link_flap:
+      return {"for_us", "period_us", "jitter", "count"};
+    case FaultKind::link_rate:
+      return {"for_us", "share"};
+    case FaultKind::loss:
+    case FaultKind::corruption:
+      return {"for_us", "probability", "packets", "ev", "ev_index"};
+    case FaultKind::switch_reboot:
+      return {"for_us", "light"};
+    default:
+      return {"for_us"};
+  }
+}
+
+/// One entry with the place of each of its keys.
+class Entry {
+ public:
+  Entry(const toml::table& table, const std::string& path) : table_(table), path_(path) {
+    place_ = fmt::format("{}:{}", path, table.source().begin.line);
+  }
+
+  bool has(const std::string& key) const { return table_.contains(key); }
+
+  void require(const std::string& key) const {
+    if (!has(key)) throw ParameterError(place_, fmt::format("fault: {} is missing", key));
+  }
+  std::string text(const std::string& key) const {
+    const auto value = table_[key].value_exact<std::string>();
+    if (!value) throw ParameterError(place_of(key), fmt::format("fault.{}: expected text", key));
+    return *value;
+  }
+  /// The position of the word among `allowed`.
+  std::size_t word(const std::string& key, const std::vector<std::string>& allowed) const {
+    const std::string given = text(key);
+    const auto it = std::find(allowed.begin(), allowed.end(), given);
+    if (it != allowed.end()) return static_cast<std::size_t>(it - allowed.begin());
+    throw ParameterError(place_of(key), fmt::format("fault.{} = \"{}\" is not allowed; allowed: {}; nearest: {}", key,
+                                                    given, fmt::join(allowed, " | "), nearest(given, allowed)));
+  }
+  double number(const std::string& key, double minimum, double maximum, double otherwise) const {
+    if (!has(key)) return otherwise;
+    const auto value = table_[key].value<double>();
+    if (!value || table_[key].is_boolean()) throw ParameterError(place_of(key), fmt::format("fault.{}: expected a number", key));
+    if (std::isfinite(*value) && *value >= minimum && *value <= maximum) return *value;
+    throw ParameterError(place_of(key),
+                         fmt::format("fault.{} = {} is outside {} … {}", key, *value, minimum, maximum));
+  }
+  std::int64_t integer(const std::string& key, double minimum, double maximum, std::int64_t otherwise) const {
+    if (has(key) && !table_[key].is_integer())
+      throw ParameterError(place_of(key), fmt::format("fault.{}: expected a whole number", key));
+    return static_cast<std::int64_t>(number(key, minimum, maximum, static_cast<double>(otherwise)));
+  }
+  bool flag(const std::string& key, bool otherwise) const {
+    if (!has(key)) return otherwise;
+    const auto value = table_[key].value_exact<bool>();
+    if (!value) throw ParameterError(place_of(key), fmt::format("fault.{}: expected true or false", key));
+    return *value;
+  }
+  void check_keys(FaultKind kind) const {
+    std::vector<std::string> allowed = keys_of(kind);
+    allowed.insert(allowed.begin(), {"at_us", "kind", "where"});
+    for (const auto& [key, node] : table_) {
+      const std::string name(key.str());
+      if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
+      throw ParameterError(fmt::format("{}:{}", path_, key.source().begin.line),
+                           fmt::format("fault.{} is no key of kind = \"{}\"; allowed: {}; nearest: {}", name,
+                                       to_string(kind), fmt::join(allowed, ", "), nearest(name, allowed)));
+    }
+  }
+  std::string place_of(const std::string& key) const {
+    const toml::node* node = table_.get(key);
+    return node == nullptr ? place_ : fmt::format("{}:{}", path_, node->source().begin.line);
+  }
+
+ private:
+  const toml::table& table_;
+  const std::string& path_;
+  std::string place_;
+};
+
+void check_together(const Entry& entry, const FaultConfig& fault) {
+  const auto refuse = [&](const std::string& key, const std::string& message) {
+    throw ParameterError(entry.place_of(key), message);
+  };
+  if (fault.kind == FaultKind::link_flap && fault.for_us >= fault.period_us) {
+    refuse("for_us", fmt::format("fault.for_us = {}, each outage of a flap, must be below fault.period_us = {}",
+                                 fault.for_us, fault.period_us));
+  }
+  if (fault.ev >= 0 && fault.ev_index >= 0) refuse("ev_index", "fault: ev and ev_index name the same thing; give one");
+  if (fault.kind == FaultKind::pcie_stall && fault.for_us == 0) {
+    refuse("for_us", "fault: pcie_stall needs for_us: a link that never comes back ends every run");
+  }
+}
+
+FaultConfig read_fault(const toml::table& table, const std::string& path) {
+  const Entry entry(table, path);
+  FaultConfig fault;
+  fault.place = entry.place_of("where");
+  for (const char* key : {"kind", "where", "at_us"}) entry.require(key);
+  fault.kind = static_cast<FaultKind>(entry.word("kind", words(kKinds)));
+  entry.check_keys(fault.kind);
+  fault.where = entry.text("where");
+  fault.at_us = entry.number("at_us", 0, kLongestUs, 0);
+  // A time of nothing is no fault; left out it lasts.
+  fault.for_us = entry.number("for_us", 1e-3, kLongestUs, 0);
+  if (fault.kind == FaultKind::link_flap) {
+    entry.require("period_us");
+    entry.require("count");
+    fault.period_us = entry.number("period_us", 1e-3, kLongestUs, 0);
+    fault.count = static_cast<std::uint32_t>(entry.integer("count", 1, kMostOutages, 1));
+    fault.jitter = entry.number("jitter", 0, 1, 0);
+    if (fault.for_us == 0) fault.for_us = fault.period_us / 2;
+  }
+  if (fault.kind == FaultKind::link_rate) {
+    entry.require("share");
+    fault.share = entry.number("share", 1e-3, 1, 1);
+  }
+  fault.probability = entry.number("probability", 0, 1, 1);
+  if (entry.has("packets")) fault.packets = static_cast<FaultPackets>(entry.word("packets", words(kPackets)));
+  fault.ev = entry.integer("ev", 0, 4'294'967'295.0, -1);
+  fault.ev_index = entry.integer("ev_index", 0, 4'095, -1);
+  fault.light = entry.flag("light", false);
+  check_together(entry, fault);
+  return fault;
+}
+
+}  // namespace
+
+std::string to_string(FaultKind kind) {
+  return kKinds[static_cast<std::size_t>(kind)];
+}
+
+std::vector<FaultConfig> read_faults(const toml::array& entries, const std::string& path) {
+  std::vector<FaultConfig> faults;
+  for (const toml::node& node : entries) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) {
+      throw ParameterError(fmt::format("{}:{}", path, node.source().begin.line), "fault: expected [[fault]] tables");
+    }
+    faults.push_back(read_fault(*table, path));
+  }
+  return faults;
+}
+
+}  // namespace mrc
