@@ -18,7 +18,8 @@ std::string span_of(const FaultConfig& fault) {
     return fmt::format("{} outages of {} us, one every {} us, jitter {}", fault.count, fault.for_us, fault.period_us,
                        fault.jitter);
   }
-  return fault.for_us > 0 ? fmt::format("for {} us", fault.for_us) : std::string("until it is ended or the run is over");
+  return fault.for_us > 0 ? fmt::format("for {} us", fault.for_us)
+                          : std::string("until it is ended or the run is over");
 }
 
 std::string law_of(const FaultConfig& fault) {
@@ -54,8 +55,8 @@ std::size_t FaultLog::fault_on_path(NodeId node, NodeId peer, Ev value, std::uin
     const FaultRecord& record = timeline_.record(fault);
     if (record.begins_at > time) continue;
     if (youngest != kNoFault && record.begins_at <= timeline_.record(youngest).begins_at) continue;
-    const bool on_path = std::any_of(path.begin(), path.end(),
-                                     [&](std::uint32_t link) { return timeline_.touches(fault, link); });
+    const bool on_path =
+        std::any_of(path.begin(), path.end(), [&](std::uint32_t link) { return timeline_.touches(fault, link); });
     if (on_path) youngest = fault;
   }
   return youngest;

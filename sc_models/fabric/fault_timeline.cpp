@@ -82,6 +82,7 @@ FaultTimeline::FaultTimeline(const ScenarioConfig& scenario, const Topology& top
       records_(faults_.size()) {
   for (std::size_t fault = 0; fault < faults_.size(); ++fault) place(fault);
   end_outages();
+  refuse_overlapping_rates();
   for (std::size_t fault = 0; fault < faults_.size(); ++fault) {
     if (laid_[fault].spans.empty()) continue;
     records_[fault].begins_at = laid_[fault].spans.front().from;
@@ -124,9 +125,7 @@ std::vector<std::uint32_t> FaultTimeline::links_at(const FaultConfig& fault) con
   }
   for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
     const LinkInfo& info = topology_.links()[link];
-    const auto is_switch = [&](std::uint32_t at) {
-      return at != LinkInfo::kNic && topology_.switch_name(at) == where;
-    };
+    const auto is_switch = [&](std::uint32_t at) { return at != LinkInfo::kNic && topology_.switch_name(at) == where; };
     if (takes_link(fault.kind) && topology_.port_name(link) == where) {
       links.push_back(link);
       // A cable breaks, or loses lanes, both ways; chance strikes one way.
@@ -159,9 +158,9 @@ void FaultTimeline::place(std::size_t index) {
   const FaultConfig& fault = faults_[index];
   const std::vector<std::string> places = places_for(fault.kind);
   if (std::find(places.begin(), places.end(), fault.where) == places.end()) {
-    throw ParameterError(fault.place, fmt::format("fault.where = \"{}\" is not there; {} takes {}; nearest: {}",
-                                                  fault.where, to_string(fault.kind), places_in_words(fault.kind),
-                                                  nearest(fault.where, places)));
+    throw ParameterError(fault.place,
+                         fmt::format("fault.where = \"{}\" is not there; {} takes {}; nearest: {}", fault.where,
+                                     to_string(fault.kind), places_in_words(fault.kind), nearest(fault.where, places)));
   }
   const bool on_nic = fault.where.starts_with("nic");
   if (fault.ev_index >= 0 && !on_nic) {
@@ -206,6 +205,22 @@ void FaultTimeline::end_outages() {
     throw ParameterError(faults_[up].place, fmt::format("fault: no link_down of {} is in force at {} us, so link_up "
                                                         "has nothing to end",
                                                         faults_[up].where, faults_[up].at_us));
+  }
+}
+
+void FaultTimeline::refuse_overlapping_rates() const {
+  for (std::size_t later = 0; later < faults_.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const bool both = faults_[earlier].kind == FaultKind::link_rate && faults_[later].kind == FaultKind::link_rate;
+      if (!both || laid_[earlier].links != laid_[later].links) continue;
+      const TimeSpan& a = laid_[earlier].spans.front();
+      const TimeSpan& b = laid_[later].spans.front();
+      if (a.until <= b.from || b.until <= a.from) continue;
+      throw ParameterError(faults_[later].place,
+                           fmt::format("fault: two link_rate on the cable of {} at the same time (the other: {}); a "
+                                       "line has one rate",
+                                       faults_[later].where, faults_[earlier].place));
+    }
   }
 }
 

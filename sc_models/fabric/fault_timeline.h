@@ -72,6 +72,7 @@ class FaultTimeline {
   std::vector<std::uint32_t> links_at(const FaultConfig& fault) const;
   std::vector<TimeSpan> spans_of(std::size_t fault) const;
   void end_outages();
+  void refuse_overlapping_rates() const;
   LinkFaults::Damage damage_of(std::size_t fault, std::uint32_t link) const;
   NodeId node_named(const FaultConfig& fault) const;
   std::vector<std::string> places_for(FaultKind kind) const;

@@ -33,9 +33,7 @@ struct FaultRecord {
     QpNumber destination_qp = 0;
     Psn psn = 0;
   } first_loss;
-  bool awaits_retransmission() const {
-    return first_loss.lost_at != kNever && first_loss.sent_again_at == kNever;
-  }
+  bool awaits_retransmission() const { return first_loss.lost_at != kNever && first_loss.sent_again_at == kNever; }
 };
 
 class LinkFaults {
@@ -58,8 +56,8 @@ class LinkFaults {
   void add_outage(TimePs from, TimePs until, FaultRecord& record) { outages_.push_back({from, until, &record}); }
   void add_damage(const Damage& damage) { damages_.push_back(damage); }
 
-  /// A packet whose first bit enters the cable at `first_out` and whose last bit leaves it at `last_in`; packets come in
-  /// order of time. Marks what is corrupted.
+  /// A packet whose first bit enters the cable at `first_out` and whose last bit leaves it at `last_in`; packets come
+  /// in order of time. Marks what is corrupted.
   Verdict apply(TimePs first_out, TimePs last_in, Packet& packet);
   /// Nothing of it lies ahead.
   bool over() const { return over_; }
@@ -105,8 +103,7 @@ inline void LinkFaults::count_loss(FaultRecord& record, TimePs first_out, TimePs
   ++record.lost_data;
   record.last_lost_data_sent_at = std::max(record.last_lost_data_sent_at, first_out);
   if (record.first_loss.lost_at != kNever) return;
-  record.first_loss = {last_in,     kNever,     packet.source_node, packet.destination_node, packet.destination_qp,
-                       packet.psn};
+  record.first_loss = {last_in, kNever, packet.source_node, packet.destination_node, packet.destination_qp, packet.psn};
 }
 
 inline void LinkFaults::look_for_use(TimePs first_out, const Packet& packet) {

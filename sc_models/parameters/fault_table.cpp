@@ -13,8 +13,8 @@
 namespace mrc {
 namespace {
 
-constexpr std::array kKinds{"link_down",     "link_up",    "link_flap",     "link_rate", "loss", "corruption",
-                            "switch_reboot", "plane_loss", "nic_port_loss", "pcie_stall"};
+constexpr std::array kKinds{"link_down",  "link_up",       "link_flap",  "link_rate",     "loss",
+                            "corruption", "switch_reboot", "plane_loss", "nic_port_loss", "pcie_stall"};
 constexpr std::array kPackets{"all", "data", "control", "retransmission"};
 /// Far more than any run lasts.
 constexpr double kLongestUs = 1e9;
@@ -71,10 +71,10 @@ class Entry {
   double number(const std::string& key, double minimum, double maximum, double otherwise) const {
     if (!has(key)) return otherwise;
     const auto value = table_[key].value<double>();
-    if (!value || table_[key].is_boolean()) throw ParameterError(place_of(key), fmt::format("fault.{}: expected a number", key));
+    if (!value || table_[key].is_boolean())
+      throw ParameterError(place_of(key), fmt::format("fault.{}: expected a number", key));
     if (std::isfinite(*value) && *value >= minimum && *value <= maximum) return *value;
-    throw ParameterError(place_of(key),
-                         fmt::format("fault.{} = {} is outside {} … {}", key, *value, minimum, maximum));
+    throw ParameterError(place_of(key), fmt::format("fault.{} = {} is outside {} … {}", key, *value, minimum, maximum));
   }
   std::int64_t integer(const std::string& key, double minimum, double maximum, std::int64_t otherwise) const {
     if (has(key) && !table_[key].is_integer())

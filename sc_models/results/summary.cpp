@@ -135,6 +135,18 @@ void write_memories(Writer& out, const RunResult& r) {
   }
 }
 
+/// Begins of faults and what the NICs did; the rest stands in result.json.
+void write_events(Writer& out, const RunResult& r) {
+  constexpr std::size_t most = 24;
+  if (r.events.empty()) return;
+  out.raw("  faults, and what followed");
+  for (std::size_t i = 0; i < std::min(most, r.events.size()); ++i) {
+    const EventResult& e = r.events[i];
+    out.raw(fmt::format("    {:>12.3f} us  {:<26} {:<18} {}", e.time_us, e.what, e.where, e.effect));
+  }
+  if (r.events.size() > most) out.raw(fmt::format("    and {} more in events[] of result.json", r.events.size() - most));
+}
+
 void write_rtl(Writer& out, const RunResult& r) {
   for (const RtlResult& row : r.rtl) {
     const double n = static_cast<double>(std::max<std::uint64_t>(row.transactions, 1));
@@ -170,6 +182,7 @@ std::string summary(const RunResult& r, bool colour) {
   write_buffers(out, r);
   write_memories(out, r);
   write_rtl(out, r);
+  write_events(out, r);
   const double seconds = r.cost.wall_seconds;
   if (seconds > 0 && r.packets.sent > 0) {
     const double sent = static_cast<double>(r.packets.sent);

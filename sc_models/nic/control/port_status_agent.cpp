@@ -23,8 +23,7 @@ void PortStatusAgent::find_peers() {
     qps_of_peer_[it->second].push_back(index);
   }
   status_.assign(peers_.size(), PortStatus(nic_.config.nic.ports));
-  announcer_ =
-      PortStatusAnnouncer(static_cast<std::uint32_t>(peers_.size()), nic_.scenario.protocol.probe_timeout_ps);
+  announcer_ = PortStatusAnnouncer(static_cast<std::uint32_t>(peers_.size()), nic_.scenario.protocol.probe_timeout_ps);
 }
 
 void PortStatusAgent::set_darkness(const std::vector<PortDarkness>& darkness) {
@@ -99,8 +98,8 @@ void PortStatusAgent::walk(TimePs now) {
     const std::uint32_t end = std::min(qps, walk.next + kBatch);
     const std::uint32_t done = end - walk.next;
     for (; walk.next < end; ++walk.next) remap(all ? walk.next : qps_of_peer_[walk.peer][walk.next]);
-    walk.at = std::max(walk.at, now) +
-              nic_.clock.cycles(std::uint64_t{done} * nic_.config.nic.port.remap_cycles_per_qp);
+    walk.at =
+        std::max(walk.at, now) + nic_.clock.cycles(std::uint64_t{done} * nic_.config.nic.port.remap_cycles_per_qp);
     if (done > 0) continue;
     const Transition why = walk.why;
     walks_.erase(walks_.begin());

@@ -1,7 +1,7 @@
 // What a node does when one of its ports goes dark or is lit again: it stops sending through it at once, walks over the
 // EV tables of its QPs, and tells its peers by PORT_STATUS_UPDATE until each has answered; and what it does when a peer
-// tells it so. The rules are ring 1's (PortStatus, PortStatusAnnouncer); this is when. Detailed NICs and light endpoints
-// both have one, driven by their own timers.
+// tells it so. The rules are ring 1's (PortStatus, PortStatusAnnouncer); this is when. Detailed NICs and light
+// endpoints both have one, driven by their own timers.
 #pragma once
 
 #include <cstdint>

@@ -70,8 +70,7 @@ TEST_F(Scenario, EveryRefusalNamesItsPlace) {
   EXPECT_EQ(refusal("[nic]\nports = \"four\"\n"),
             "FILE:2: nic.ports = \"four\" is not of type integer; allowed: 1 … 8 ports");
   EXPECT_EQ(refusal("[nic]\nports = [1]\n"), "FILE:2: nic.ports: expected a number, text, true or false");
-  EXPECT_EQ(refusal("[[fault]]\nat_us = 1\n"),
-            "FILE:1: fault: faults on a timeline are not supported by this version; the rates in [fabric] are");
+  EXPECT_EQ(refusal("[[fault]]\nat_us = 1\n"), "FILE:1: fault: kind is missing");
   EXPECT_EQ(refusal("[node.nic5.nic]\nport_gbps = 100\n"), "FILE:2: there is no nic5: fabric.nics = 2, nic0 … nic1");
   EXPECT_EQ(refusal("[node.card0.nic]\nport_gbps = 100\n"),
             "FILE:2: node.card0.nic.port_gbps: expected node.nic<number>.<parameter>");

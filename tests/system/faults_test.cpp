@@ -1,0 +1,268 @@
+// Faults on a timeline: what a user writes into a scenario, and what the result says the NICs did about it.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+/// A scenario of four NICs in 8 planes, two below each T0, that plays 1 MiB writes from nic0 to nic2 and back.
+std::string write_scenario(const std::string& faults, int writes = 48, const std::string& more = "") {
+  const std::filesystem::path folder = test_folder();
+  std::ofstream csv(folder / "flows.csv");
+  csv << "start_us,src,dst,bytes,tag\n";
+  for (int i = 0; i < writes; ++i) csv << "0,0,2,1048576,0\n0,2,0,1048576,1\n";
+  std::ofstream(folder / "case.toml") << "seed = 3\n[traffic]\ntrace = \"flows.csv\"\n[fabric]\nnics = 4\n"
+                                         "nics_per_t0 = 2\nt1s_per_plane = 8\n"
+                                      << more << faults;
+  return (folder / "case.toml").string();
+}
+
+std::string fault(double at_us, double for_us, const std::string& kind, const std::string& where,
+                  const std::string& more = "") {
+  std::string text =
+      fmt::format("[[fault]]\nat_us = {}\nkind = \"{}\"\nwhere = \"{}\"\n{}\n", at_us, kind, where, more);
+  if (for_us > 0) text += fmt::format("for_us = {}\n", for_us);
+  return text;
+}
+
+nlohmann::json run(const std::string& scenario, const std::string& settings = "", int exit_code = 0) {
+  const ProcessResult result = run_process(fmt::format("mrcsim run {} --quiet --out %D/out {}", scenario, settings));
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  return read_json(test_folder() / "out" / "result.json");
+}
+
+void expect_whole_and_intact(const nlohmann::json& r) {
+  EXPECT_EQ(r["status"], "complete");
+  EXPECT_EQ(r["messages"]["completed"], r["messages"]["count"]);
+  EXPECT_EQ(r["bytes"]["delivered"], r["bytes"]["offered"]);
+  EXPECT_EQ(r["bytes"]["corrupted"], 0);
+  for (const auto& a : r["accounts"]) {
+    EXPECT_EQ(a["in"].get<std::uint64_t>(),
+              a["out"].get<std::uint64_t>() + a["lost"].get<std::uint64_t>() + a["held"].get<std::uint64_t>())
+        << a;
+  }
+}
+
+/// Time of the first row with this `what`; negative without one.
+double time_of(const nlohmann::json& r, const std::string& what) {
+  for (const auto& event : r["events"]) {
+    if (event["what"] == what) return event["time_us"].get<double>();
+  }
+  return -1;
+}
+
+TEST(Faults, AFailedLinkUnderFullLoadCostsNoMessageAndIsBypassed) {
+  const double undisturbed = run(write_scenario(""))["goodput_gbps"].get<double>();
+  const std::string scenario = write_scenario(fault(200, 0, "link_down", "plane3.t0.0.up1"));
+  const auto r = run(scenario);
+  expect_whole_and_intact(r);
+  EXPECT_EQ(time_of(r, "fault.link_down"), 200.0);
+  // Published: a failed path is bypassed within a few tens of microseconds.
+  EXPECT_GT(time_of(r, "ev.assumed_bad"), 200.0);
+  EXPECT_LT(time_of(r, "ev.assumed_bad"), 240.0);
+  EXPECT_GT(time_of(r, "retransmission.first"), time_of(r, "loss.first"));
+  EXPECT_LT(time_of(r, "retransmission.first"), 240.0);
+  EXPECT_LT(time_of(r, "bypassed"), 260.0) << r["events"];
+  EXPECT_GT(r["packets"]["dropped"], 0);
+  EXPECT_GT(r["goodput_gbps"].get<double>(), 0.9 * undisturbed);
+  const auto series = read_json(test_folder() / "out" / "series.json");
+  double most_bad = 0;
+  for (const auto& value : series["ev_states"]["nic0"]["assumed_bad"])
+    most_bad = std::max(most_bad, value.get<double>());
+  EXPECT_GT(most_bad, 0);
+}
+
+TEST(Faults, ALostPortIsLeftRemappedAndToldToThePeer) {
+  const std::string port =
+      "[nic.port]\ndown_detect_us = 5\nremap_time_us = 20\nremap_cycles_per_qp = 1000\nup_detect_us = 30\n";
+  const auto r = run(write_scenario(fault(100, 300, "nic_port_loss", "nic0.port5"), 96, port));
+  expect_whole_and_intact(r);
+  EXPECT_DOUBLE_EQ(time_of(r, "port.down"), 105.0);
+  // One QP, 1,000 cycles of 1 ns.
+  EXPECT_DOUBLE_EQ(time_of(r, "port.down.remapped"), 126.0);
+  EXPECT_DOUBLE_EQ(time_of(r, "port_status.down.announced"), 126.0);
+  // One way across three switches takes 2.5 us and more.
+  EXPECT_GT(time_of(r, "port_status.down.received"), 128.0);
+  EXPECT_LT(time_of(r, "port_status.down.received"), 135.0);
+  EXPECT_GT(time_of(r, "port_status.down.answered"), time_of(r, "port_status.down.received"));
+  EXPECT_LT(time_of(r, "bypassed"), time_of(r, "port_status.down.received") + 2);
+  EXPECT_DOUBLE_EQ(time_of(r, "port.up"), 430.0);
+  EXPECT_GT(time_of(r, "port_status.up.received"), 450.0);
+  EXPECT_GT(time_of(r, "back_in_use"), 430.0);
+  const auto series = read_json(test_folder() / "out" / "series.json");
+  const double step = series["step_us"].get<double>();
+  const auto rate = [&](double at) {
+    return series["plane_goodput_gbps"][5][static_cast<std::size_t>(at / step)].get<double>();
+  };
+  EXPECT_GT(rate(80), 50);
+  for (double at = 130; at < 420; at += 10) EXPECT_EQ(rate(at), 0) << at;
+  double dark = 0;
+  for (const auto& limit : r["limits"]) {
+    if (limit["cause"] == "port.link_down") dark = limit["gbps"].get<double>();
+  }
+  // 325 us of one port's 100 Gb/s.
+  EXPECT_NEAR(dark, 100.0 * 325 / r["simulated_time_us"].get<double>(), 3.0);
+}
+
+TEST(Faults, AShortFlickerIsNotSeenAsALostPort) {
+  const auto r = run(write_scenario(fault(100, 3, "link_down", "nic0.port5")));
+  expect_whole_and_intact(r);
+  EXPECT_EQ(time_of(r, "port.down"), -1);
+  EXPECT_GT(time_of(r, "retransmission.first"), 100.0);
+}
+
+TEST(Faults, LinkUpEndsAnOutage) {
+  const auto r = run(
+      write_scenario(fault(100, 0, "link_down", "plane0.t0.0.up0") + fault(250, 0, "link_up", "plane0.t1.0.down0")));
+  expect_whole_and_intact(r);
+  EXPECT_EQ(time_of(r, "fault.link_down.end"), 250.0);
+}
+
+TEST(Faults, OnlyWhatTheFilterNamesIsLost) {
+  const auto lost = [](const nlohmann::json& r) {
+    for (const auto& event : r["events"]) {
+      if (event["what"] == "fault.loss") return event["effect"].get<std::string>();
+    }
+    return std::string();
+  };
+  const auto control = run(write_scenario(fault(50, 300, "loss", "nic2", "probability = 0.3\npackets = \"control\"")));
+  expect_whole_and_intact(control);
+  EXPECT_NE(lost(control).find(" 0 data and "), std::string::npos) << lost(control);
+  EXPECT_EQ(lost(control).find(" 0 control"), std::string::npos) << lost(control);
+  const auto ev =
+      run(write_scenario(fault(50, 300, "loss", "nic0", "probability = 0.2\nev_index = 5\npackets = \"data\"")));
+  expect_whole_and_intact(ev);
+  // One EV loses, it leaves at once, and its port's other EVs carry on.
+  EXPECT_NE(lost(ev).find("; 1 data and 0 control"), std::string::npos) << lost(ev);
+  EXPECT_GT(time_of(ev, "ev.assumed_bad"), 50.0);
+}
+
+TEST(Faults, ADegradedLinkIsNamedAmongTheLimits) {
+  const auto r = run(write_scenario(fault(0, 0, "link_rate", "nic0.port1", "share = 0.25")));
+  expect_whole_and_intact(r);
+  double slow = 0;
+  for (const auto& limit : r["limits"]) {
+    if (limit["cause"] == "port.slow") slow = limit["gbps"].get<double>();
+  }
+  EXPECT_GT(slow, 50.0);
+  EXPECT_LT(slow, 75.0);
+}
+
+struct Kind {
+  const char* name;
+  const char* text;
+  friend void PrintTo(const Kind& value, std::ostream* out) { *out << value.name; }
+};
+class EveryKind : public ::testing::TestWithParam<std::tuple<Kind, const char*>> {};
+TEST_P(EveryKind, CostsNoMessage) {
+  const auto& [kind, fidelity] = GetParam();
+  if (std::string(kind.name) == "PcieStall" && std::string(fidelity) == "endpoint") GTEST_SKIP() << "has no PCIe";
+  const auto r = run(write_scenario(kind.text, 24), fmt::format("--set fidelity={}", fidelity));
+  expect_whole_and_intact(r);
+  EXPECT_FALSE(r["events"].empty());
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, EveryKind,
+    ::testing::Combine(
+        ::testing::Values(
+            Kind{"Down", "[[fault]]\nat_us = 50\nfor_us = 200\nkind = \"link_down\"\nwhere = \"plane1.t0.1.up2\"\n"},
+            Kind{"Flap",
+                 "[[fault]]\nat_us = 20\nkind = \"link_flap\"\nwhere = \"nic2.port1\"\nperiod_us = 40\nfor_us = "
+                 "12\njitter = 0.5\ncount = 5\n"},
+            Kind{"Rate",
+                 "[[fault]]\nat_us = 20\nfor_us = 150\nkind = \"link_rate\"\nwhere = \"plane0.t1.3.down1\"\nshare "
+                 "= 0.1\n"},
+            Kind{"Loss",
+                 "[[fault]]\nat_us = 20\nfor_us = 150\nkind = \"loss\"\nwhere = \"plane0.t0.0.up3\"\nprobability = "
+                 "0.05\n"},
+            Kind{"Corruption",
+                 "[[fault]]\nat_us = 20\nfor_us = 150\nkind = \"corruption\"\nwhere = "
+                 "\"plane0.t0.1.down0\"\nprobability = 0.05\n"},
+            Kind{"RebootT0",
+                 "[[fault]]\nat_us = 30\nfor_us = 100\nkind = \"switch_reboot\"\nwhere = \"plane2.t0.0\"\n"},
+            Kind{"RebootT0Lit",
+                 "[[fault]]\nat_us = 30\nfor_us = 100\nkind = \"switch_reboot\"\nwhere = "
+                 "\"plane2.t0.0\"\nlight = true\n"},
+            Kind{"RebootT1",
+                 "[[fault]]\nat_us = 30\nfor_us = 100\nkind = \"switch_reboot\"\nwhere = \"plane2.t1.1\"\n"},
+            Kind{"Plane", "[[fault]]\nat_us = 30\nfor_us = 200\nkind = \"plane_loss\"\nwhere = \"plane7\"\n"},
+            Kind{"Port", "[[fault]]\nat_us = 30\nfor_us = 200\nkind = \"nic_port_loss\"\nwhere = \"nic2.port0\"\n"},
+            Kind{"PcieStall", "[[fault]]\nat_us = 30\nfor_us = 20\nkind = \"pcie_stall\"\nwhere = \"nic2\"\n"}),
+        ::testing::Values("detailed", "endpoint")));
+
+TEST(Faults, TheSameBytesTwiceAndInEitherKernelMode) {
+  const std::string scenario =
+      write_scenario(fault(30, 40, "nic_port_loss", "nic0.port1") + fault(50, 100, "switch_reboot", "plane2.t0.1") +
+                         fault(20, 90, "link_rate", "nic2.port4", "share = 0.5") +
+                         fault(10, 0, "link_flap", "plane5.t0.0.up1", "period_us = 20\njitter = 1\ncount = 4") +
+                         fault(40, 50, "corruption", "nic2", "probability = 0.02"),
+                     8);
+  const std::string common = fmt::format("mrcsim run {} --quiet ", scenario);
+  ASSERT_EQ(run_process(common + "--out %D/first").exit_code, 0);
+  ASSERT_EQ(run_process(common + "--out %D/second").exit_code, 0);
+  ASSERT_EQ(run_process(common + "--out %D/methods --set run.kernel=methods").exit_code, 0);
+  EXPECT_EQ(read_text(test_folder() / "first" / "result.json"), read_text(test_folder() / "second" / "result.json"));
+  EXPECT_EQ(read_text(test_folder() / "first" / "series.json"), read_text(test_folder() / "methods" / "series.json"));
+  auto wheel = read_json(test_folder() / "first" / "result.json");
+  auto methods = read_json(test_folder() / "methods" / "result.json");
+  for (auto* r : {&wheel, &methods}) {
+    r->erase("cost");
+    r->erase("parameters");
+  }
+  EXPECT_EQ(wheel, methods);
+}
+
+TEST(Faults, AQpThatCannotReachItsPeerEndsInTheErrorThatTheProtocolAsksFor) {
+  std::string all;
+  for (int plane = 0; plane < 8; ++plane) all += fault(40, 0, "plane_loss", fmt::format("plane{}", plane));
+  const auto r = run(write_scenario(all, 4, "[protocol]\nlinear_retries = 2\nexponential_retries = 2\n"), "", 5);
+  EXPECT_EQ(r["status"], "failed");
+  EXPECT_NE(r["details"][0].get<std::string>().find("retry counter exceeded"), std::string::npos) << r["details"];
+  EXPECT_EQ(r["bytes"]["corrupted"], 0);
+}
+
+struct Refusal {
+  const char* text;
+  const char* message;
+};
+class RefusedFault : public ::testing::TestWithParam<Refusal> {};
+TEST_P(RefusedFault, NamesTheLineAndWhatIsAllowed) {
+  const std::string scenario = write_scenario(GetParam().text, 1);
+  const ProcessResult result = run_process(fmt::format("mrcsim run {} --quiet --out %D/refused", scenario));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find(GetParam().message), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("case.toml:"), std::string::npos) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(test_folder() / "refused"));
+}
+INSTANTIATE_TEST_SUITE_P(
+    Each, RefusedFault,
+    ::testing::Values(
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"link_dwn\"\nwhere = \"nic0.port0\"\n", "nearest: link_down"},
+        Refusal{"[[fault]]\nat_us = -1\nkind = \"link_down\"\nwhere = \"nic0.port0\"\n", "fault.at_us = -1 is outside"},
+        Refusal{"[[fault]]\nat_us = 1\nfor_us = 0\nkind = \"link_down\"\nwhere = \"nic0.port0\"\n", "fault.for_us = 0"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"link_down\"\nwhere = \"nic0.prt0\"\n", "nearest: nic0.port0"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"switch_reboot\"\nwhere = \"plane0.t1.8\"\n", "nearest: plane0.t1."},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"nic_port_loss\"\nwhere = \"plane0.t0.0.up0\"\n", "takes a NIC's port"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"link_down\"\nwhere = \"nic0.port0\"\nshare = 0.5\n",
+                "fault.share is no key of kind = \"link_down\""},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"link_flap\"\nwhere = \"nic0.port0\"\nperiod_us = 5\nfor_us = "
+                "6\ncount = 1\n",
+                "must be below fault.period_us = 5"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"link_up\"\nwhere = \"nic0.port0\"\n", "has nothing to end"},
+        Refusal{"[[fault]]\nkind = \"link_down\"\nwhere = \"nic0.port0\"\n", "at_us is missing"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"loss\"\nwhere = \"plane0.t0.0.up0\"\nev_index = 3\n",
+                "counts in a NIC's own EV profile"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"loss\"\nwhere = \"nic0\"\npackets = \"date\"\n", "nearest: data"},
+        Refusal{
+            "[node.nic1]\nfidelity = \"endpoint\"\n[[fault]]\nat_us = 1\nfor_us = 1\nkind = \"pcie_stall\"\nwhere = "
+            "\"nic1\"\n",
+            "has no PCIe to stall"},
+        Refusal{"[fault]\nat_us = 1\n", "expected [[fault]] tables"}));
+
+}  // namespace
+}  // namespace mrc
