@@ -22,6 +22,7 @@ struct FaultRecord {
   std::uint64_t corrupted = 0;
   TimePs last_lost_data_sent_at = 0;  ///< when the last bit of the last lost data packet left its sender
   TimePs longest_bypass_ps = 0;       ///< begin of an outage until that time, the longest of its outages
+  TimePs longest_on_ev_ps = 0;        ///< first to last data packet lost on one EV in one outage, the longest
   TimePs back_in_use_at = kNever;     ///< first data packet that began to cross after its end
 
   /// The first data packet that it took, until that is sent again.
@@ -33,6 +34,15 @@ struct FaultRecord {
     QpNumber destination_qp = 0;
     Psn psn = 0;
   } first_loss;
+  void lost_in_outage(TimePs outage_from, TimePs first_out, const Packet& packet) {
+    longest_bypass_ps = std::max(longest_bypass_ps, first_out > outage_from ? first_out - outage_from : 0);
+    if (outage_from != outage_from_) first_on_ev_.clear();
+    outage_from_ = outage_from;
+    const auto [it, added] =
+        first_on_ev_.try_emplace({packet.source_node, packet.destination_qp, packet.plane, packet.ev}, first_out);
+    if (!added && first_out > it->second) longest_on_ev_ps = std::max(longest_on_ev_ps, first_out - it->second);
+  }
+
   bool awaits_retransmission() const { return first_loss.lost_at != kNever && first_loss.sent_again_at == kNever; }
 };
 
