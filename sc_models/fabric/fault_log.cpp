@@ -92,7 +92,7 @@ void FaultLog::port_steps(NodeId node, const std::vector<PortStatusStep>& steps)
         break;
       case PortStatusStep::What::remapped:
         add(reaction.remapped_down, reaction.remapped_up);
-        reaction.qps_walked += step.count;
+        if (!step.up) reaction.qps_walked += step.count;
         break;
       case PortStatusStep::What::announced:
         add(reaction.announced_down, reaction.announced_up);
@@ -140,8 +140,9 @@ void FaultLog::packet_rows(std::size_t fault, std::vector<EventResult>& rows) co
   }
   if (record.longest_bypass_ps > 0) {
     add(record.last_lost_data_sent_at, "bypassed", config.where,
-        fmt::format("last data packet sent into it; at most {:.3f} us after an outage began",
-                    us(record.longest_bypass_ps)));
+        fmt::format("last data packet sent into it, at most {:.3f} us after an outage began; an EV was left at most "
+                    "{:.3f} us after its first loss",
+                    us(record.longest_bypass_ps), us(record.longest_on_ev_ps)));
   }
   if (reaction.back.count > 0) {
     add(reaction.back.first, "ev.good", nodes_of(reaction.back), since(fault, reaction.back, "EVs came back"));

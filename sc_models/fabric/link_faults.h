@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "mrc/packet.h"
@@ -44,6 +46,10 @@ struct FaultRecord {
   }
 
   bool awaits_retransmission() const { return first_loss.lost_at != kNever && first_loss.sent_again_at == kNever; }
+
+ private:
+  TimePs outage_from_ = kNever;
+  std::map<std::array<std::uint32_t, 4>, TimePs> first_on_ev_;
 };
 
 class LinkFaults {
@@ -136,9 +142,7 @@ inline LinkFaults::Verdict LinkFaults::apply(TimePs first_out, TimePs last_in, P
     const Outage& outage = outages_[i];
     if (outage.until <= first_out) continue;
     count_loss(*outage.record, first_out, last_in, packet);
-    if (is_data(packet.opcode) && first_out > outage.from) {
-      outage.record->longest_bypass_ps = std::max(outage.record->longest_bypass_ps, first_out - outage.from);
-    }
+    if (is_data(packet.opcode)) outage.record->lost_in_outage(outage.from, first_out, packet);
     return Verdict::cut;
   }
   bool corrupted = false;

@@ -72,7 +72,10 @@ void PortStatusAgent::see(TimePs now, const Transition& transition) {
   find_peers();
   const std::uint32_t bit = 1U << transition.port;
   if (before_change_) before_change_(now);
-  nic_.ports_up = transition.up ? nic_.ports_up | bit : nic_.ports_up & ~bit;
+  lit_ = transition.up ? lit_ | bit : lit_ & ~bit;
+  // Without any port, packets are lost on all of them: so their timers run, and QPs end as the protocol asks for.
+  const std::uint32_t all = PortStatus(nic_.config.nic.ports).own_mask();
+  nic_.ports_up = (lit_ & all) != 0 ? lit_ : ~0U;
   note({now, PortStatusStep::What::seen, transition.up, transition.port, 0, 0, transition.fault});
   for (PortStatus& status : status_) status.set_own(transition.port, transition.up);
   // What a walk that is under way has not reached, and what it has, is written anew.
@@ -86,8 +89,10 @@ void PortStatusAgent::remap(std::uint32_t index) {
   const PortStatus& status = status_[index_of_peer_.at(qp.peer)];
   // A table that QPs to several peers share cannot say that a plane is missing at one of them.
   const bool shared = nic_.scenario.protocol.path_table_scope == PathTableScope::profile;
-  if (qp.paths != nullptr) qp.paths->set_port_status(shared ? status.own_mask() : status.usable());
-  qp.reverse_paths->set_port_status(status.usable());
+  const std::uint32_t planes = shared ? status.own_mask() : status.usable();
+  // With no plane in common packets go out and are lost, so that they stand in nobody's way and their timers run.
+  if (qp.paths != nullptr) qp.paths->set_port_status(planes != 0 ? planes : ~0U);
+  qp.reverse_paths->set_port_status(status.usable() != 0 ? status.usable() : ~0U);
 }
 
 void PortStatusAgent::walk(TimePs now) {

@@ -93,6 +93,7 @@ class PortStatusAgent {
   PortStatusAnnouncer announcer_{0, 0};
   bool unanswered_ = false;
   Transition announced_{};
+  std::uint32_t lit_ = ~0U;  ///< ports that are seen up
   std::vector<PortStatusStep> steps_;
   std::function<void(TimePs)> before_change_;
   std::function<void(TimePs)> after_change_;
