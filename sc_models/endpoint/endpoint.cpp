@@ -110,6 +110,8 @@ void Endpoint::park(Qp& qp, SendGate gate) {
 
 void Endpoint::port_free(TimePs now, std::uint32_t plane) {
   to_be_told_ &= ~(1U << plane);
+  // What was said when it was last used may be late by a rounding, or by a rate that has changed since.
+  busy_until_[plane] = std::min(busy_until_[plane], now);
   pump(now);
 }
 
