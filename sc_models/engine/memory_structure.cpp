@@ -43,8 +43,25 @@ MemoryAccess MemoryStructure::stream(TimePs now, bool reading, std::uint32_t ins
   const TimePs shortest_ps = words * period_ps_;
   (reading ? reads_ : writes_) += words;
   count_stream(now, instance, now + shortest_ps);
-  return serve(now, reading ? *read_servers_ : *write_servers_, instance, words, std::max(shortest_ps, spread_ps),
-               reading || shape_.checks_writes);
+  const bool checked = reading || shape_.checks_writes;
+  Servers& servers = reading ? *read_servers_ : *write_servers_;
+  Server& server = servers[instance];
+  if (now > server.free_at) {
+    const TimePs paid = std::min(server.background, now - server.free_at);
+    server.background -= paid;
+    server.free_at += paid;
+  }
+  if (spread_ps <= shortest_ps) return serve(now, servers, instance, words, shortest_ps, checked);
+  MemoryAccess access;
+  server.background += words * slot_ps_;
+  if (server.background > spread_ps) {
+    const TimePs late_ps = server.background - spread_ps;
+    server.background = spread_ps;
+    server.free_at = std::max(server.free_at, now) + late_ps;
+    access.delay_ps = conflict(late_ps);
+  }
+  if (checked) check(access, words, server.free_at);
+  return access;
 }
 
 TimePs MemoryStructure::conflict(TimePs late_ps) {

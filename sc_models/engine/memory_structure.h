@@ -55,11 +55,12 @@ class MemoryStructure {
   MemoryAccess update(TimePs now, std::uint64_t address) {
     const MemoryAccess access = read(now, address);
     ++writes_;
-    TimePs& free_at = (*write_servers_)[bank_of(address)];
+    TimePs& free_at = (*write_servers_)[bank_of(address)].free_at;
     free_at = std::max(free_at, now + period_ps_) + slot_ps_;
     return access;
   }
-  /// `bytes` in a row; at best one word a cycle, and no faster than within `spread_ps`.
+  /// `bytes` in a row, at best one word a cycle. With a longer `spread_ps` the words come in or go out at any time
+  /// within it: they take cycles that nobody else wants, as long as there are enough.
   MemoryAccess read_stream(TimePs now, std::uint32_t instance, std::uint32_t bytes, TimePs spread_ps = 0) {
     return stream(now, true, instance, bytes, spread_ps);
   }
@@ -82,22 +83,28 @@ class MemoryStructure {
  private:
   static constexpr std::uint64_t kNoError = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::size_t kLiveStreams = 8;
-  /// When each server is free: its ports take a cycle for each of their accesses.
-  using Servers = std::vector<TimePs>;
+  /// A bank, or all banks of an instance.
+  struct Server {
+    TimePs free_at = 0;     ///< its ports take a cycle for each of their accesses
+    TimePs background = 0;  ///< time for accesses that may wait for idle cycles
+  };
+  using Servers = std::vector<Server>;
 
   /// Folded, so that boxes that follow each other at a fixed distance do not meet in a bank for ever.
   std::uint64_t bank_of(std::uint64_t address) const { return (address ^ (address >> 6)) & bank_mask_; }
   /// `best_ps`: how long the access takes when nobody else is served.
   MemoryAccess serve(TimePs now, Servers& servers, std::uint64_t index, std::uint32_t words, TimePs best_ps,
                      bool checked) {
-    TimePs& free_at = servers[index];
+    TimePs& free_at = servers[index].free_at;
     free_at = std::max(free_at, now) + words * slot_ps_;
     MemoryAccess access;
     if (free_at > now + best_ps) access.delay_ps = conflict(free_at - now - best_ps);
-    if (!checked) return access;
+    if (checked) check(access, words, free_at);
+    return access;
+  }
+  void check(MemoryAccess& access, std::uint32_t words, TimePs& free_at) {
     checked_words_ += words;
     if (checked_words_ >= next_error_) meet_errors(access, free_at);
-    return access;
   }
   /// Whole cycles.
   TimePs conflict(TimePs late_ps);

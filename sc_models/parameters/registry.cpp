@@ -238,7 +238,7 @@ class Table {
 
 // A memory of the floorplan: its banks and ports, and the errors it is given.
 #define MRC_MEMORY(name)                                                                                              \
-  MRC_NODE(nic.memory.name.banks, "banks", 1, 64, "banks, each with its own ports", assumption);                      \
+  MRC_NODE(nic.memory.name.banks, "SRAM banks", 1, 64, "banks, each with its own ports", assumption);                 \
   t.only({"1", "2", "4", "8", "16", "32", "64"});                                                                     \
   MRC_NODE(nic.memory.name.ports, "", 0, 0, "of a bank: one access a cycle, a read and a write, or two", assumption); \
   MRC_NODE(nic.memory.name.correctable_per_gbit, "1/Gbit", 0, 1e9, "errors of one bit, per 2^30 bits accessed",       \
@@ -252,7 +252,8 @@ constexpr double k1G = 1 << 30;
 void run_parameters(Table& t) {
   MRC_SCENARIO(seed, "", 0, 9.2e18, "key of every random draw; the same seed gives the same run", assumption);
   MRC_SCENARIO(transport, "", 0, 0,
-               "transport of all nodes; ideal: serialization and a fixed latency only, the bound to compare with", spec);
+               "transport of all nodes; ideal: serialization and a fixed latency only, the bound to compare with",
+               spec);
   t.only({"mrc", "ideal"});
   MRC_SCENARIO(run.max_time_us, "us", 1, 1e9, "simulated time after which the run ends as partial", assumption);
   MRC_SCENARIO(run.stall_us, "us", 10, 1e9,
@@ -269,10 +270,11 @@ void traffic_parameters(Table& t) {
                assumption);
   MRC_SCENARIO(traffic.format, "", 0, 0, "format of the trace; auto: recognised by content", assumption);
   t.only({"auto", "chakra", "goal", "astra_text", "htsim_cm", "flow_csv"});
-  MRC_SCENARIO(traffic.placement, "", 0, 0,
-               "linear: rank i sits on nic<i / ranks_per_nic>; rails: the i-th ranks of all hosts sit on neighbouring NICs; "
-               "or a list of each rank's NIC, as \"3,0,2,1\"",
-               assumption);
+  MRC_SCENARIO(
+      traffic.placement, "", 0, 0,
+      "linear: rank i sits on nic<i / ranks_per_nic>; rails: the i-th ranks of all hosts sit on neighbouring NICs; "
+      "or a list of each rank's NIC, as \"3,0,2,1\"",
+      assumption);
   MRC_SCENARIO(traffic.ranks_per_nic, "ranks", 1, 64, "ranks behind a NIC; they exchange data by the scale-up fabric",
                assumption);
   MRC_SCENARIO(traffic.buffer_bytes, "bytes", 65'536, 16 * k1M, "registered memory a side and peer, reused by messages",
@@ -286,10 +288,11 @@ void traffic_parameters(Table& t) {
                assumption);
   MRC_SCENARIO(traffic.rows, "rows", 0, 1e9,
                "only the first so many flows, connections, layers, or nodes of one Chakra file; 0: all", assumption);
-  MRC_SCENARIO(traffic.background, "", 0, 0,
-               "traces played beside the job on ranks of their own from the start, separated by commas; their ranks sit "
-               "behind the job's, or on its NICs where a name ends in @0",
-               assumption);
+  MRC_SCENARIO(
+      traffic.background, "", 0, 0,
+      "traces played beside the job on ranks of their own from the start, separated by commas; their ranks sit "
+      "behind the job's, or on its NICs where a name ends in @0",
+      assumption);
   MRC_SCENARIO(traffic.byte_scale, "", 1e-6, 1e6, "factor on the bytes of each message and collective", assumption);
   MRC_SCENARIO(traffic.collective.all_reduce, "", 0, 0, "algorithm of all-reduces", assumption);
   MRC_SCENARIO(traffic.collective.all_to_all, "", 0, 0,
@@ -317,7 +320,8 @@ void accelerator_parameters(Table& t) {
 void nic_parameters(Table& t) {
   t.node(
       "fidelity", [](NodeConfig & c) -> auto& { return c.fidelity; }, "", {0, 0},
-      "detailed: all boxes of the NIC; endpoint: the same protocol at line rate, cheap enough for thousands", assumption);
+      "detailed: all boxes of the NIC; endpoint: the same protocol at line rate, cheap enough for thousands",
+      assumption);
   MRC_NODE(nic.core_clock_ghz, "GHz", 0.1, 5, "clock of the NIC's boxes", assumption);
   MRC_NODE(nic.datapath_bits, "bit", 128, 4'096, "width of the packet datapath", assumption);
   t.only({"128", "256", "512", "1024", "2048", "4096"});
@@ -329,9 +333,10 @@ void nic_parameters(Table& t) {
   MRC_PIPELINE(nic.qp_scheduler, assumption);
   MRC_NODE(nic.qp_scheduler.quantum_bytes, "bytes", 256, k1G, "payload that a QP may send before the next one's turn",
            assumption);
-  MRC_NODE(nic.qp_scheduler.ack_request_at_turn_end, "", 0, 0,
-           "AckReq in the last packet before other QPs' turns: a SACK that waits for more bytes may come after the timeout",
-           assumption);
+  MRC_NODE(
+      nic.qp_scheduler.ack_request_at_turn_end, "", 0, 0,
+      "AckReq in the last packet before other QPs' turns: a SACK that waits for more bytes may come after the timeout",
+      assumption);
   MRC_NODE(nic.qp_scheduler.context_cache_entries, "entries", 1, k1M,
            "QP contexts held on the NIC; a miss is a PCIe read", assumption);
   MRC_NODE(nic.qp_scheduler.context_bytes, "bytes", 64, 4'096, "size of a QP context", assumption);

@@ -67,6 +67,16 @@ TEST(MemoryBanks, AStreamInAndAStreamOutNeedTwoAccessesACycle) {
   EXPECT_EQ(one.reads(), 32U);
 }
 
+TEST(MemoryBanks, WhatMayComeAtAnyTimeTakesIdleCyclesFirst) {
+  // 32 words within 320 cycles: reads go on, until more is owed than fits.
+  MemoryStructure m = memory({1, MemoryPorts::one_rw}, true);
+  EXPECT_EQ(m.write_stream(0, 0, 4096, 320 * kCycle).delay_ps, 0U);
+  EXPECT_EQ(m.read_stream(0, 0, 4096).delay_ps, 0U);
+  EXPECT_EQ(m.write_stream(64 * kCycle, 0, 4096, 48 * kCycle).delay_ps, 0U) << "the first have used the idle cycles";
+  EXPECT_EQ(m.write_stream(64 * kCycle, 0, 4096, 48 * kCycle).delay_ps, 16 * kCycle);
+  EXPECT_EQ(m.read_stream(64 * kCycle, 0, 4096).delay_ps, 16 * kCycle);
+}
+
 TEST(MemoryErrors, ComeAtTheRateThatWasAskedFor) {
   MemoryConfig config{1, MemoryPorts::one_r_one_w};
   config.correctable_per_gbit = 10'000;
