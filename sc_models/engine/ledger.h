@@ -153,6 +153,7 @@ class IssueSlot {
     if (span_ps == 0) return;
     close(now);
     const TimePs end = now + span_ps;
+    if (tap_.recorder != nullptr && end > last_) tell(static_cast<std::uint8_t>(cause), end);
     if (end > last_) {
       blocked_[static_cast<std::size_t>(cause)] += end - last_;
       last_ = end;

@@ -132,7 +132,6 @@ int run(const RunOptions& options) {
   const Job job = prepare_job(scenario, options.scenario);
   for (const std::string& warning : job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
   const OutputDirectory out(options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
-  announce(scenario, job, options);
   ProgressLine progress(!options.quiet);
   SimulationOptions simulation_options;
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
@@ -144,6 +143,7 @@ int run(const RunOptions& options) {
   }
   simulation_options.waves = wave_options(options, scenario);
   simulation_options.perfetto = perfetto_options(options);
+  announce(scenario, job, options);
   simulation_options.progress = [&](const Progress& p) { progress.update(p); };
   std::signal(SIGINT, [](int) { interrupted = true; });
   std::signal(SIGTERM, [](int) { interrupted = true; });

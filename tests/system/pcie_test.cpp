@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{"PostedData64", "pair", "--set traffic.byte_scale=0.02 --set node.nic1.pcie.posted_data_credits=64"},
         Setting{"NonPosted16", "pair", "--set traffic.byte_scale=0.05 --set pcie.non_posted_header_credits=16"},
         Setting{"TwoWays", "ring", "--set traffic.byte_scale=0.2 --set host.payload=reference"},
-        Setting{"TwoWaysFewTags", "ring", "--set traffic.byte_scale=0.02 --set pcie.read_tags=64"},
+        Setting{"TwoWaysFewTags", "ring", "--set traffic.byte_scale=0.1 --set pcie.read_tags=64"},
         Setting{"TwoWaysPostedHeaders64", "ring",
                 "--set traffic.byte_scale=0.1 --set host.payload=reference "
                 "--set pcie.posted_header_credits=64" MRC_STAGING}),
@@ -127,7 +127,8 @@ TEST(AddressTranslation, IsNamedByTheLedgerAtTheSenderAndAtTheReceiver) {
                         "--set pcie.address_translation.entries=64 "
                         "--set pcie.address_translation.page_bytes=2097152");
   const Json off = run("pair", "--set traffic.byte_scale=0.05 --set host.payload=reference");
-  EXPECT_NEAR(fits["goodput_gbps"].get<double>() / off["goodput_gbps"].get<double>(), 1.0, 0.01);
+  EXPECT_NEAR(fits["goodput_gbps"].get<double>() / off["goodput_gbps"].get<double>(), 1.0, 0.015)
+      << "first touches miss";
 }
 
 TEST(CompletionCredits, AreNamed) {

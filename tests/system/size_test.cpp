@@ -98,13 +98,13 @@ TEST_F(Size, AgreesWithAnExhaustiveSweep) {
   }
   EXPECT_LE(answer["answer_low"], entries);
   EXPECT_GE(answer["answer_high"], entries);
-  const std::uint64_t bits = 120;  // of a record
+  const std::uint64_t bits = 182;  // of a record
   for (const auto& point : answer["curve"]) EXPECT_EQ(point["buffer_bits"], point["value"].get<std::uint64_t>() * bits);
 }
 
 TEST_F(Size, NoiseIsSaidAndCurvesThatAreNotMonotoneAreScanned) {
   const ProcessResult size = run_process(
-      fmt::format("mrcsim size {} --set fabric.loss_rate=0.01 --buffer nic.retransmit_buffer.entries --seeds 1 "
+      fmt::format("mrcsim size {} --set fabric.loss_rate=0.03 --buffer nic.retransmit_buffer.entries --seeds 1 "
                   "-j 2 --db %D/a.sqlite",
                   kQuick));
   ASSERT_EQ(size.exit_code, 0) << size.err;
