@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "endpoint/endpoint.h"
+#include "endpoint/rocev2_endpoint.h"
 #include "fabric/fabric.h"
 #include "fabric/fault_log.h"
 #include "fabric/fault_timeline.h"
@@ -16,6 +17,7 @@
 #include "model_recording.h"
 #include "nic/nic.h"
 #include "nic/packet_capture.h"
+#include "mrc/rocev2/rc_packet.h"
 #include "nic/qp_assembly.h"
 #include "results/latency_terms.h"
 #include "results/limits.h"
@@ -75,7 +77,10 @@ struct Simulation::Node {
     wheel = std::make_unique<WheelModule>(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps);
   }
 
-  bool is_endpoint() const { return context.config.fidelity == Fidelity::endpoint; }
+  /// There is no detailed NIC of the baseline.
+  bool is_endpoint() const {
+    return context.config.fidelity == Fidelity::endpoint || context.scenario.is_rocev2();
+  }
   WorkPlayer& player() const { return host ? host->player() : endpoint->player(); }
 
   NodeId id;
@@ -87,7 +92,7 @@ struct Simulation::Node {
   std::unique_ptr<WheelModule> wheel;  ///< with nic and host: of a detailed node
   std::unique_ptr<Nic> nic;
   std::unique_ptr<Host> host;
-  std::unique_ptr<Endpoint> endpoint;
+  std::unique_ptr<LightNode> endpoint;
 };
 
 Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload, std::vector<NodeId> node_of_rank,
@@ -105,6 +110,11 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
   build_nodes();
   build_qps();
   for (auto& node : nodes_) {
+    if (scenario.is_rocev2()) {
+      node->endpoint =
+          std::make_unique<Rocev2Endpoint>(node->context, node->memory, fabric_->network(), placement_);
+      continue;
+    }
     if (node->is_endpoint()) {
       node->endpoint = std::make_unique<Endpoint>(node->context, node->memory, fabric_->network(), placement_);
       continue;
@@ -167,7 +177,8 @@ void Simulation::collect_events(RunResult& result) {
   if (fault_log_->empty()) return;
   watch_evs();
   for (const auto& node : nodes_) {
-    fault_log_->port_steps(node->id, (node->nic ? node->nic->port_status() : node->endpoint->port_status()).steps());
+    const PortStatusAgent* agent = node->nic ? &node->nic->port_status() : node->endpoint->port_status();
+    if (agent != nullptr) fault_log_->port_steps(node->id, agent->steps());
   }
   result.events = fault_log_->rows(sc_core::sc_time_stamp().value());
 }
@@ -238,7 +249,7 @@ void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
   };
   const auto add_responder = [&](Node& node, Qp& qp, Psn first_psn) {
     node.qps.add_responder(qp, first_psn);
-    qp.responder->post_receive(scenario_.protocol.receive_queue_depth);
+    if (qp.responder) qp.responder->post_receive(scenario_.protocol.receive_queue_depth);
   };
   for (std::uint32_t i = 0; i < scenario_.traffic.qps_per_peer; ++i) {
     Qp& at_a = add_qp(*nodes_[a], b);
@@ -613,7 +624,9 @@ void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs 
   Packet full;
   full.payload_bytes = mtu;
   full.opcode = Opcode::write_middle;
-  result.framing_limit_gbps = result.line_rate_gbps * mtu / wire_bytes(full, scenario_.protocol.encapsulation);
+  result.framing_limit_gbps = result.line_rate_gbps * mtu /
+                              (scenario_.is_rocev2() ? rc_wire_bytes(full)
+                                                     : wire_bytes(full, scenario_.protocol.encapsulation));
   if (host.first_doorbell < end) {
     const TimePs active = end - host.first_doorbell;
     result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
@@ -658,6 +671,19 @@ void Simulation::collect_fabric(RunResult& result) const {
   result.packets.trimmed = impairments.trimmed;
   result.packets.corrupted = impairments.corrupted;
   result.packets.ce_marked = impairments.ce_marked;
+  for (const auto& node : nodes_) {
+    const auto* endpoint = dynamic_cast<const Rocev2Endpoint*>(node->endpoint.get());
+    if (endpoint == nullptr) continue;
+    const Rocev2Counts counts = endpoint->counts();
+    result.rocev2.cnps += counts.cnps_sent;
+    result.rocev2.naks += counts.naks_sent;
+    result.rocev2.out_of_sequence += counts.out_of_sequence;
+    result.rocev2.timeouts += counts.timeouts;
+  }
+  for (const SwitchPort& port : network.ports()) {
+    result.rocev2.pauses += port.counters.pauses;
+    result.rocev2.paused_us += us(port.counters.paused_ps);
+  }
   for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
     const PortCounters& port = network.ports()[link].counters;
     if (network.topology().links()[link].first_hop()) continue;

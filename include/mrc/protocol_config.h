@@ -17,6 +17,9 @@ enum class EvHalfOrder : std::uint8_t { low_to_source_port, high_to_source_port 
 enum class OutOfWindow : std::uint8_t { drop, nack };
 /// When a SKIP EV is GOOD again (implementation-defined).
 enum class SkipDuration : std::uint8_t { rest_of_rotation, one_rotation, fixed_time };
+/// Whether what packets meet with changes the choice of paths. oblivious: every EV stays GOOD whatever happens, the
+/// spray that MRC's path states are compared with.
+enum class PathFeedback : std::uint8_t { adaptive, oblivious };
 /// State after a probe that came back CE-marked (MANI says SKIP, EMU says GOOD).
 enum class ProbeSkipState : std::uint8_t { skip, good };
 /// Whose timeouts in a row lengthen a timeout: all of the QP's without progress, or the packet's own (a
@@ -58,6 +61,7 @@ struct ProtocolConfig {
   TimePs probe_timeout_ps = 50 * kPsPerUs;   ///< unanswered by then: lost (assumption; the API's example has 2 ms)
   std::uint32_t probe_successes = 3;         ///< good replies in a row that revive it (assumption)
   std::uint32_t always_skip_threshold = 0;   ///< responder marks ALWAYS_SKIP after so many CE marks in a row on an EV; 0 = off
+  PathFeedback path_feedback = PathFeedback::adaptive;
   PathTableScope path_table_scope = PathTableScope::qp;
   CongestionScope congestion_scope = CongestionScope::destination;
 

@@ -10,28 +10,22 @@
 #include <vector>
 
 #include "endpoint/endpoint_probes.h"
-#include "fabric/network.h"
-#include "host/work_player.h"
+#include "endpoint/light_node.h"
 #include "nic/control/port_status_agent.h"
 #include "nic/nic_context.h"
 
 namespace mrc {
 
-class Endpoint final : public NetworkNode, public WorkDevice {
+class Endpoint final : public LightNode {
  public:
   /// `nic.qps` is complete. All arguments outlive the endpoint.
   Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
 
-  WorkPlayer& player() { return player_; }
-  const WorkPlayer& player() const { return player_; }
-  PortStatusAgent& port_status() { return port_status_; }
-  const PortStatusAgent& port_status() const { return port_status_; }
-  /// When its ports go dark; told before start().
-  void set_darkness(const std::vector<PortDarkness>& darkness);
-  /// Schedules the first work.
-  void start();
-  /// Payload sent for the first time, by plane.
-  const std::vector<std::uint64_t>& first_payload_bytes() const { return first_payload_bytes_; }
+  WorkPlayer& player() override { return player_; }
+  const PortStatusAgent* port_status() const override { return &port_status_; }
+  void set_darkness(const std::vector<PortDarkness>& darkness) override;
+  void start() override;
+  const std::vector<std::uint64_t>& first_payload_bytes() const override { return first_payload_bytes_; }
 
   void receive(TimePs now, std::uint32_t plane, const Packet& packet) override;
   void port_free(TimePs now, std::uint32_t plane) override;

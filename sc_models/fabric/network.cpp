@@ -5,10 +5,18 @@
 
 #include <fmt/format.h>
 
+#include "mrc/rocev2/rc_packet.h"
+
 namespace mrc {
 namespace {
 
 constexpr std::int32_t kQuantumBytesPerWeight = 128;
+
+/// What a service event is about, in its payload.
+enum Service : std::uint32_t { send_next, pause_data, resume_data };
+
+/// A pause or resume frame on a link: 64 bytes, preamble and gap.
+constexpr double kPauseFrameBits = 84 * 8;
 
 }  // namespace
 
@@ -16,6 +24,8 @@ Network::Network(const ScenarioConfig& scenario)
     : scenario_(scenario),
       topology_(scenario),
       cut_through_(scenario.fabric.forwarding == SwitchForwarding::cut_through),
+      rocev2_(scenario.is_rocev2()),
+      pfc_(rocev2_ && scenario.rocev2.pfc),
       encapsulation_(scenario.protocol.encapsulation),
       buffered_bytes_(topology_.switches().size(), 0),
       nodes_(topology_.nics(), nullptr),
@@ -61,6 +71,17 @@ QueueLaw Network::make_law(double gbps, bool last_hop) const {
   };
   QueueLaw law;
   law.last_hop = last_hop;
+  if (rocev2_) {
+    const Rocev2Config& rocev2 = scenario_.rocev2;
+    const auto scaled = [&](std::uint64_t given, double bytes_at_40g) {
+      return given != 0 ? given : static_cast<std::uint64_t>(bytes_at_40g * gbps / 40.0);
+    };
+    law.ecn_min_bytes = scaled(rocev2.ecn_min_bytes, 5'000);
+    law.ecn_max_bytes = std::max(law.ecn_min_bytes + 1, scaled(rocev2.ecn_max_bytes, 200'000));
+    law.ecn_max_probability = rocev2.dcqcn ? rocev2.ecn_max_probability : 0;
+    law.data_bytes = ~0ULL;
+    return law;
+  }
   law.ecn_min_bytes = bytes(fabric.ecn_min_bytes, 0.2);
   law.ecn_max_bytes = std::max(law.ecn_min_bytes + 1, bytes(fabric.ecn_max_bytes, 0.8));
   law.ecn_max_probability = fabric.ecn && (!last_hop || fabric.ecn_last_hop) ? fabric.ecn_max_probability : 0;
@@ -90,9 +111,10 @@ void Network::classify(Transit& transit) const {
   transit.carrier = packet.outer_dst;
   transit.hop_limit = packet.hop_limit;
   transit.plane = packet.plane;
-  transit.bytes = link_bytes(packet, encapsulation_, scenario_.fabric.trim_bytes);
+  transit.bytes = rocev2_ ? rc_wire_bytes(packet) : link_bytes(packet, encapsulation_, scenario_.fabric.trim_bytes);
   transit.queue = FabricClass::data;
-  if (packet.retransmission) transit.queue = FabricClass::retransmission;
+  // A retransmission of RoCEv2 stays behind what was sent before it: it may not overtake.
+  if (packet.retransmission && !rocev2_) transit.queue = FabricClass::retransmission;
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
 }
 
@@ -134,7 +156,11 @@ std::uint64_t Network::run_before(TimePs horizon) {
         arrive(event.time, event.target, event.payload);
         break;
       case FabricEventKind::service:
-        serve(event.time, event.target);
+        if (event.payload == send_next) {
+          serve(event.time, event.target);
+        } else {
+          set_paused(event.time, event.target, event.payload == pause_data);
+        }
         break;
       case FabricEventKind::timer:
         nodes_[event.target]->timer(event.time);
@@ -225,7 +251,8 @@ void Network::pass(TimePs now, std::uint32_t link, std::uint32_t transit) {
 void Network::forward(TimePs now, std::uint32_t at, std::uint32_t index) {
   Transit& transit = transits_[index];
   const Packet& packet = transit.packet;
-  const std::uint32_t out = topology_.routing() == FabricRouting::usid
+  const bool usid = topology_.routing() == FabricRouting::usid && !rocev2_;
+  const std::uint32_t out = usid
                                 ? topology_.forward_usid(at, transit.carrier)
                                 : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
   if (out == Topology::kNoLink || transit.hop_limit <= 1) {
@@ -245,6 +272,8 @@ bool Network::fits(const SwitchPort& port, const Transit& transit) const {
   if (port.law == at_nic) return true;
   const FabricConfig& fabric = scenario_.fabric;
   const std::uint64_t used = buffered_bytes_[port.from_switch];
+  // Lossless data is held back by pauses, not by its queue.
+  if (pfc_) return used + transit.bytes <= fabric.buffer_bytes;
   const std::uint64_t free = used < fabric.buffer_bytes ? fabric.buffer_bytes - used : 0;
   const bool shared =
       static_cast<double>(level) <= fabric.buffer_alpha * static_cast<double>(free) && transit.bytes <= free;
@@ -274,7 +303,8 @@ bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
 
 void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   SwitchPort& port = ports_[link];
-  if (port.empty() && port.line.free_at() <= now) {
+  const bool held = port.paused && transits_[index].queue != FabricClass::control;
+  if (port.empty() && port.line.free_at() <= now && !held) {
     transmit(now, link, index);
     return;
   }
@@ -301,13 +331,19 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   port.queued_bytes += transit.bytes;
   if (recorder_ != nullptr) tell_level(now, link, transit.bytes);
   if (transit.queue != FabricClass::control) port.data_bytes += transit.bytes;
-  if (port.law != at_nic) buffered_bytes_[port.from_switch] += transit.bytes;
+  if (port.law != at_nic) {
+    buffered_bytes_[port.from_switch] += transit.bytes;
+    if (pfc_ && transit.queue != FabricClass::control) account_ingress(now, transit.ingress, transit.bytes);
+  }
   port.counters.most_queued_bytes = std::max(port.counters.most_queued_bytes, port.queued_bytes);
-  if (!port.armed) arm(std::max(now, port.line.free_at()), link);
+  if (!port.armed && !held) arm(std::max(now, port.line.free_at()), link);
 }
 
 std::size_t Network::choose(SwitchPort& port) {
-  const auto waits = [&](std::size_t i) { return port.queues[i].head != TransitPool::kNone; };
+  const auto waits = [&](std::size_t i) {
+    return port.queues[i].head != TransitPool::kNone &&
+           (!port.paused || i == static_cast<std::size_t>(FabricClass::control));
+  };
   if (scenario_.fabric.scheduling == SwitchScheduling::strict || port.law == at_nic) {
     for (std::size_t i = 0; i < kFabricClasses; ++i) {
       if (waits(i)) return i;
@@ -357,6 +393,8 @@ void Network::serve(TimePs now, std::uint32_t link) {
     if (port.law == at_nic) nodes_[port.node]->port_free(now, topology_.links()[link].plane);
     return;
   }
+  // What is left is paused; its resumption serves the port again.
+  if (port.paused && port.queued_bytes == port.data_bytes) return;
   SwitchPort::Queue& queue = port.queues[choose(port)];
   const std::uint32_t index = queue.head;
   Transit& transit = transits_[index];
@@ -365,9 +403,39 @@ void Network::serve(TimePs now, std::uint32_t link) {
   port.queued_bytes -= transit.bytes;
   if (recorder_ != nullptr) tell_level(now, link, -std::uint64_t{transit.bytes});
   if (transit.queue != FabricClass::control) port.data_bytes -= transit.bytes;
-  if (port.law != at_nic) buffered_bytes_[port.from_switch] -= transit.bytes;
+  if (port.law != at_nic) {
+    buffered_bytes_[port.from_switch] -= transit.bytes;
+    if (pfc_ && transit.queue != FabricClass::control) {
+      account_ingress(now, transit.ingress, -static_cast<std::int64_t>(transit.bytes));
+    }
+  }
   transmit(now, link, index);
   if (!port.empty() || port.law == at_nic) arm(port.line.free_at(), link);
+}
+
+void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes) {
+  SwitchPort& sender = ports_[ingress];
+  sender.at_far_end_bytes += static_cast<std::uint64_t>(bytes);
+  const Rocev2Config& rocev2 = scenario_.rocev2;
+  const bool pause = !sender.pausing && sender.at_far_end_bytes > rocev2.pfc_xoff_bytes;
+  const bool resume = sender.pausing && sender.at_far_end_bytes <= rocev2.pfc_xon_bytes;
+  if (!pause && !resume) return;
+  sender.pausing = pause;
+  const LinkInfo& link = topology_.links()[ingress];
+  const TimePs frame = link.delay_ps + static_cast<TimePs>(kPauseFrameBits * 1000.0 / link.gbps);
+  events_.push(now + frame, FabricEventKind::service, ingress, pause ? pause_data : resume_data);
+}
+
+void Network::set_paused(TimePs now, std::uint32_t link, bool paused) {
+  SwitchPort& port = ports_[link];
+  port.paused = paused;
+  if (paused) {
+    ++port.counters.pauses;
+    port.paused_since = now;
+    return;
+  }
+  port.counters.paused_ps += now - port.paused_since;
+  if (!port.armed) arm(std::max(now, port.line.free_at()), link);
 }
 
 void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {

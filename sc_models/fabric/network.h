@@ -66,6 +66,8 @@ class Network {
     ports_[link].down = down;
     ports_[link].faulty = down || link_faults_[link] != nullptr;
   }
+  /// PFC: the T0 of `plane` takes no data from this light endpoint; port_free() follows when it does again.
+  bool data_paused(NodeId node, std::uint32_t plane) const { return ports_[topology_.uplink_of(node, plane)].paused; }
   bool link_down(std::uint32_t link) const { return ports_[link].down; }
   /// Rate of the sending port from its next packet on; not for the port of a detailed NIC, which keeps its own line.
   void set_link_gbps(std::uint32_t link, double gbps) { ports_[link].line.set_gbps(gbps); }
@@ -119,6 +121,9 @@ class Network {
   [[gnu::cold]] void tell_level(TimePs now, std::uint32_t link, std::uint64_t change);
   [[gnu::cold]] void tell_lost(TimePs now, const Packet& packet);
   void serve(TimePs now, std::uint32_t link);
+  /// PFC: `bytes` more (or less) of data that came over `ingress` wait in the switch at its end.
+  void account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes);
+  void set_paused(TimePs now, std::uint32_t link, bool paused);
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
   void arm(TimePs at, std::uint32_t link) {
     ports_[link].armed = true;
@@ -128,6 +133,8 @@ class Network {
   const ScenarioConfig& scenario_;
   Topology topology_;
   bool cut_through_;
+  bool rocev2_;
+  bool pfc_;
   Encapsulation encapsulation_;
   FabricEventQueue events_;
   TransitPool transits_;

@@ -18,6 +18,8 @@ struct PortCounters {
   std::uint64_t trimmed = 0;
   std::uint64_t ce_marked = 0;
   std::uint64_t most_queued_bytes = 0;
+  std::uint64_t pauses = 0;  ///< PFC: that this port got
+  TimePs paused_ps = 0;
 };
 
 /// Thresholds of all ports of one kind.
@@ -49,7 +51,11 @@ struct SwitchPort {
   std::uint32_t from_switch = 0;
   NodeId node = 0;
   std::uint8_t law = 0;
-  bool armed = false;  ///< a service event is on its way
+  bool armed = false;      ///< a service event is on its way
+  bool paused = false;     ///< its data waits for the far end (PFC)
+  bool pausing = false;    ///< the switch at its far end has asked for that
+  std::uint64_t at_far_end_bytes = 0;  ///< data that came over it and waits there, with PFC
+  TimePs paused_since = 0;
   bool down = false;
   bool faulty = false;  ///< down, or something of a timeline lies ahead
   std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service

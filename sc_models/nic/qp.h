@@ -9,6 +9,9 @@
 
 #include "mrc/control/congestion.h"
 #include "mrc/control/path_table.h"
+#include "mrc/rocev2/cnp_generator.h"
+#include "mrc/rocev2/rc_requestor.h"
+#include "mrc/rocev2/rc_responder.h"
 #include "mrc/rx/responder.h"
 #include "mrc/rx/reverse_paths.h"
 #include "mrc/srv6_usid.h"
@@ -48,6 +51,13 @@ struct CongestionDomain {
   std::vector<std::uint32_t> waiting;  ///< QP indices blocked by cwnd
 };
 
+/// The halves of the baseline transport, with transport = "rocev2".
+struct RcHalves {
+  std::unique_ptr<RcRequestor> requestor;
+  std::unique_ptr<RcResponder> responder;
+  std::unique_ptr<CnpGenerator> notifications;
+};
+
 struct Qp {
   QpNumber number = 0;
   QpNumber peer_number = 0;
@@ -59,6 +69,7 @@ struct Qp {
   std::unique_ptr<Requestor> requestor;
   std::unique_ptr<Responder> responder;
   std::unique_ptr<ReversePaths> reverse_paths;
+  RcHalves rc;
   SendQueue send_queue;
   std::uint32_t wqes_held = 0;  ///< fetched and not cut into packets to the end
   std::uint32_t wqes_in_fetch = 0;

@@ -6,7 +6,10 @@
 
 namespace mrc {
 
-QpAssembly::QpAssembly(NicContext& nic) : nic_(nic), profile_(profile_of(nic.scenario, nic.node)) {}
+QpAssembly::QpAssembly(NicContext& nic)
+    : nic_(nic), profile_(profile_of(nic.scenario, nic.node)), rc_config_(nic.scenario.rocev2.rc) {
+  rc_config_.mtu_bytes = nic.scenario.protocol.mtu_bytes;
+}
 
 EvProfile QpAssembly::profile_of(const ScenarioConfig& scenario, NodeId node) {
   return make_auto_profile(scenario.protocol, scenario.node(node).nic.ports,
@@ -60,6 +63,11 @@ void QpAssembly::give_paths(Qp& qp) {
 }
 
 void QpAssembly::add_requestor(Qp& qp, Psn first_psn) {
+  if (nic_.scenario.is_rocev2()) {
+    qp.rc.requestor = std::make_unique<RcRequestor>(rc_config_, nic_.scenario.rocev2.rate, nic_.config.nic.port_gbps,
+                                                    first_psn);
+    return;
+  }
   qp.congestion = &congestion_for(qp.peer);
   give_paths(qp);
   qp.requestor = std::make_unique<Requestor>(nic_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
@@ -67,6 +75,11 @@ void QpAssembly::add_requestor(Qp& qp, Psn first_psn) {
 }
 
 void QpAssembly::add_responder(Qp& qp, Psn first_psn) {
+  if (nic_.scenario.is_rocev2()) {
+    qp.rc.responder = std::make_unique<RcResponder>(rc_config_, first_psn, nic_.protection, kDomain);
+    qp.rc.notifications = std::make_unique<CnpGenerator>(nic_.scenario.rocev2.rate);
+    return;
+  }
   qp.responder = std::make_unique<Responder>(nic_.scenario.protocol, first_psn, nic_.bitmaps, nic_.protection, kDomain,
                                              QpPeer{.node = qp.peer});
   bring_up(*qp.responder);

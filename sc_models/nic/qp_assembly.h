@@ -41,6 +41,7 @@ class QpAssembly {
 
   NicContext& nic_;
   EvProfile profile_;
+  RcConfig rc_config_;  ///< with transport = "rocev2"
   std::map<NodeId, std::unique_ptr<PathTable>> shared_paths_;
   std::vector<const PathTable*> path_tables_;
   std::map<NodeId, CongestionDomain*> congestion_of_peer_;

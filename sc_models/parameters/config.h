@@ -9,6 +9,7 @@
 
 #include "host/collective_schedule.h"
 #include "mrc/protocol_config.h"
+#include "mrc/rocev2/rc_config.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -297,6 +298,19 @@ struct FabricConfig {
   double ecn_rate = 0;
 };
 
+/// The baseline transport, of all nodes with transport = "rocev2", and what its switches do for it.
+struct Rocev2Config {
+  RcConfig rc;  ///< without its mtu_bytes: protocol.mtu_bytes holds
+  bool dcqcn = true;
+  DcqcnConfig rate;
+  std::uint64_t ecn_min_bytes = 0;  ///< 0: the paper's 5 KB at 40 Gb/s, by the link's rate
+  std::uint64_t ecn_max_bytes = 0;  ///< 0: the paper's 200 KB at 40 Gb/s, by the link's rate
+  double ecn_max_probability = 0.01;
+  bool pfc = true;
+  std::uint64_t pfc_xoff_bytes = 512ULL << 10;  ///< of one ingress port in a switch's buffer
+  std::uint64_t pfc_xon_bytes = 448ULL << 10;
+};
+
 /// What a fault does; the words of [[fault]] kind are the enumerators' names.
 enum class FaultKind : std::uint8_t {
   link_down,
@@ -340,11 +354,13 @@ struct ScenarioConfig {
   ProtocolConfig protocol;
   CongestionConfig cc;
   FabricConfig fabric;
+  Rocev2Config rocev2;
   AcceleratorConfig accelerator;
   NodeConfig node_default;
   std::map<NodeId, NodeConfig> node_override;  ///< whole configuration of the nodes that differ
   std::vector<FaultConfig> faults;
 
+  bool is_rocev2() const { return transport == "rocev2"; }
   const NodeConfig& node(NodeId id) const {
     const auto it = node_override.find(id);
     return it == node_override.end() ? node_default : it->second;

@@ -86,6 +86,10 @@ std::vector<std::string> words_of<ProbeSkipState>() {
   return {"skip", "good"};
 }
 template <>
+std::vector<std::string> words_of<PathFeedback>() {
+  return {"adaptive", "oblivious"};
+}
+template <>
 std::vector<std::string> words_of<TimeoutBackoff>() {
   return {"qp", "packet"};
 }
@@ -252,9 +256,9 @@ constexpr double k1G = 1 << 30;
 void run_parameters(Table& t) {
   MRC_SCENARIO(seed, "", 0, 9.2e18, "key of every random draw; the same seed gives the same run", assumption);
   MRC_SCENARIO(transport, "", 0, 0,
-               "transport of all nodes; ideal: serialization and a fixed latency only, the bound to compare with",
+               "transport of all nodes; rocev2: the baseline; ideal: serialization and a fixed latency only, the bound",
                spec);
-  t.only({"mrc", "ideal"});
+  t.only({"mrc", "rocev2", "ideal"});
   MRC_SCENARIO(run.max_time_us, "us", 1, 1e9, "simulated time after which the run ends as partial", assumption);
   MRC_SCENARIO(run.stall_us, "us", 10, 1e9,
                "simulated time without any message's progress that ends the run as stalled", assumption);
@@ -557,6 +561,9 @@ void protocol_parameters(Table& t) {
                assumption);
   MRC_SCENARIO(protocol.always_skip_threshold, "marks", 0, 65'535,
                "CE marks in a row on an EV for ALWAYS_SKIP; 0: never", assumption);
+  MRC_SCENARIO(protocol.path_feedback, "", 0, 0,
+               "adaptive: SACKs, NACKs and losses change EV states; oblivious: all EVs stay GOOD, a spray to compare with",
+               assumption);
   MRC_SCENARIO(protocol.path_table_scope, "", 0, 0, "who shares the states of EVs", assumption);
   MRC_SCENARIO(protocol.congestion_scope, "", 0, 0, "who shares a congestion window", spec);
   MRC_SCENARIO(protocol.gap_cwnd_factor, "", 0.01, 100,
@@ -572,6 +579,44 @@ void protocol_parameters(Table& t) {
   MRC_SCENARIO(protocol.penalty_full_share, "", 0, 1,
                "share of rx_staging from which on they ask for the smallest; 0: they never ask", assumption);
   MRC_SCENARIO(protocol.rtt_source, "", 0, 0, "what RTT is measured by", spec);
+}
+
+void rocev2_parameters(Table& t) {
+  MRC_SCENARIO(rocev2.rc.window_packets, "packets", 1, 1 << 22, "sent and not acknowledged, of a QP", assumption);
+  MRC_SCENARIO(rocev2.rc.window_bytes, "bytes", 0, k1G, "as well in payload; 0: no such limit", assumption);
+  MRC_SCENARIO(rocev2.rc.ack_every_packets, "packets", 1, 65'536, "the responder acknowledges each n-th packet",
+               assumption);
+  MRC_SCENARIO(rocev2.rc.timeout_exponent, "", 0, 31, "t: local ACK timeout is 4.096 us * 2^t", assumption);
+  MRC_SCENARIO(rocev2.rc.retry_count, "retries", 0, 7, "timeouts and sequence errors in a row before the QP fails", spec);
+  MRC_SCENARIO(rocev2.dcqcn, "", 0, 0, "DCQCN; false: every flow sends at line rate", paper);
+  MRC_SCENARIO(rocev2.rate.g, "", 1e-6, 1, "DCQCN: weight of a CNP in alpha", paper);
+  const auto us = [&t](const char* name, auto field, std::string_view meaning) {
+    t.scenario_ns(name, field, {100, 1e12}, meaning, paper);
+  };
+  us(
+      "rocev2.rate.alpha_period_ns", [](ScenarioConfig & c) -> auto& { return c.rocev2.rate.alpha_period_ps; },
+      "DCQCN: alpha decays once in this time without a CNP");
+  us(
+      "rocev2.rate.increase_period_ns", [](ScenarioConfig & c) -> auto& { return c.rocev2.rate.increase_period_ps; },
+      "DCQCN: period of the rate timer");
+  us(
+      "rocev2.rate.cnp_interval_ns", [](ScenarioConfig & c) -> auto& { return c.rocev2.rate.cnp_interval_ps; },
+      "DCQCN: at most one CNP a flow in this time");
+  MRC_SCENARIO(rocev2.rate.increase_bytes, "bytes", 1, 1e12, "DCQCN: period of the byte counter", paper);
+  MRC_SCENARIO(rocev2.rate.fast_recovery_steps, "steps", 1, 1'000, "DCQCN: F", paper);
+  MRC_SCENARIO(rocev2.rate.additive_gbps, "Gb/s", 0, 1'600, "DCQCN: additive increase of a step", paper);
+  MRC_SCENARIO(rocev2.rate.hyper_gbps, "Gb/s", 0, 1'600, "DCQCN: hyper increase of a step", assumption);
+  MRC_SCENARIO(rocev2.rate.least_rate_gbps, "Gb/s", 1e-6, 1'600, "DCQCN: a flow is never slower", assumption);
+  MRC_SCENARIO(rocev2.ecn_min_bytes, "bytes", 0, k1G,
+               "switches mark from here on, the last hop too; 0: 5 KB at 40 Gb/s, by the link's rate", paper);
+  MRC_SCENARIO(rocev2.ecn_max_bytes, "bytes", 0, k1G,
+               "switches mark all from here on; 0: 200 KB at 40 Gb/s, by the link's rate", paper);
+  MRC_SCENARIO(rocev2.ecn_max_probability, "", 0, 1, "share that is marked just below ecn_max_bytes", paper);
+  MRC_SCENARIO(rocev2.pfc, "", 0, 0, "switches pause the senders of data instead of dropping it", paper);
+  MRC_SCENARIO(rocev2.pfc_xoff_bytes, "bytes", 4'096, k1G,
+               "data that came in through one port and waits in the switch, above which that port's sender is paused",
+               assumption);
+  MRC_SCENARIO(rocev2.pfc_xon_bytes, "bytes", 0, k1G, "below which it may send again", assumption);
 }
 
 void congestion_parameters(Table& t) {
@@ -681,6 +726,7 @@ std::vector<Parameter> make_parameters() {
   host_parameters(t);
   protocol_parameters(t);
   congestion_parameters(t);
+  rocev2_parameters(t);
   fabric_parameters(t);
   return t.take();
 }

@@ -217,6 +217,15 @@ struct RunResult {
     std::uint64_t cqes = 0;
     std::uint64_t writes = 0;  ///< PCIe writes that carried them
   } completions;
+  /// Of the baseline transport, all nodes and switches.
+  struct Rocev2 {
+    std::uint64_t cnps = 0;
+    std::uint64_t naks = 0;
+    std::uint64_t out_of_sequence = 0;
+    std::uint64_t timeouts = 0;
+    std::uint64_t pauses = 0;
+    double paused_us = 0;  ///< sum over ports
+  } rocev2;
   std::string node_under_test;
   std::vector<NodeResult> nodes;
   std::vector<AccountResult> accounts;

@@ -131,6 +131,9 @@ int run(const RunOptions& options) {
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, options.seed});
   const Job job = prepare_job(scenario, options.scenario);
   for (const std::string& warning : job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
+  if (!options.pcap.empty() && scenario.is_rocev2()) {
+    throw ParameterError("--pcap", "transport = \"rocev2\" is not captured; captures speak MRC");
+  }
   const OutputDirectory out(options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
   ProgressLine progress(!options.quiet);
   SimulationOptions simulation_options;

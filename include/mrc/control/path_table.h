@@ -97,6 +97,7 @@ class PathTable {
   }
 
   void report(EvIndex ev, PathEvent event, TimePs now) {
+    if (config_->path_feedback == PathFeedback::oblivious) return;
     switch (event) {
       case PathEvent::delivered: entries_[ev].losses = 0; break;
       case PathEvent::ecn:
