@@ -20,6 +20,7 @@
 #include "mrcsim/size_command.h"
 #include "mrcsim/sweep_command.h"
 #include "mrcsim/trace_command.h"
+#include "mrcsim/validate_command.h"
 #include "parameters/registry.h"
 #include "results/output_directory.h"
 #include "study/study_error.h"
@@ -75,6 +76,7 @@ int run_command_line(int argc, char** argv) {
   add_size_command(app, exit_code);
   add_compare_command(app);
   add_report_command(app);
+  add_validate_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,86 @@
+// Published experiments as data: a TOML file each beside the base scenario that all of them share. A file says what is
+// run (topology, traffic, faults), which numbers are taken from the results, and what was published.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mrc {
+
+/// Equal messages from every rank of first_source … last_source.
+struct ExperimentFlow {
+  std::uint32_t first_source = 0;
+  std::uint32_t last_source = 0;
+  std::int64_t destination = 0;  ///< a rank, or kOthers: each of the sources but the sender
+  std::uint32_t shift = 0;       ///< not 0, in the place of a destination: so many ranks further on in their ring
+  std::uint64_t bytes = 0;
+  std::uint32_t count = 1;
+  double start_us = 0;
+  double interval_us = 0;
+
+  static constexpr std::int64_t kOthers = -1;
+};
+
+/// One run: the base scenario with what differs.
+struct ExperimentCase {
+  std::string name;
+  std::string set;     ///< keys that differ, as TOML text
+  std::string faults;  ///< [[fault]] tables, as TOML text
+  std::vector<ExperimentFlow> flows;
+  std::vector<std::string> generate;  ///< in the place of flows: arguments of `mrcsim trace generate`
+};
+
+/// A number from the results of a case.
+struct Measure {
+  enum class Reduce : std::uint8_t { mean, least, most };
+  std::string of_case;
+  std::string metric;  ///< JSON pointer into result.json; "series": payload rate of the node under test, Gb/s;
+                       ///< "series:<JSON pointer>": an array of series.json
+  double from_us = 0;  ///< of the series, with to_us
+  double to_us = 0;
+  Reduce reduce = Reduce::mean;
+};
+
+/// What is compared. The measure, over a second one where there is one, against a published number or a direction.
+struct ExperimentCheck {
+  std::string what;
+  std::string unit;
+  Measure measure;
+  std::optional<Measure> over;
+  std::optional<double> published;  ///< agrees within `within` of it
+  double within = 0.10;
+  std::optional<double> at_least;
+  std::optional<double> at_most;
+};
+
+struct Experiment {
+  std::string id;  ///< "E1"
+  std::string title;
+  std::string source;
+  std::string published;   ///< in words
+  std::string scaled;      ///< how it was cut to minutes on two cores; empty: not at all
+  std::string depends_on;  ///< the open parameter that matters most
+  std::string not_run;     ///< why it cannot be run; empty: it can
+  bool calibrated = false;
+  bool quick = false;
+  std::vector<ExperimentCase> cases;
+  std::vector<ExperimentCheck> checks;
+};
+
+/// All E<number>.toml of a folder in the order of their numbers. Throws ParameterError, with file and line, for
+/// anything but what is described here; a case sets topology, traffic and transport only.
+std::vector<Experiment> load_experiments(const std::filesystem::path& folder);
+
+/// Writes the case's traffic and its scenario into `folder` as <id>.<case>.toml, which it returns. `trace`: of a
+/// generated trace, empty otherwise.
+std::filesystem::path write_case(const Experiment& experiment, const ExperimentCase& run,
+                                 const std::filesystem::path& base, const std::filesystem::path& folder,
+                                 const std::string& trace);
+
+/// The number of a check from the results in <folder>/<id>.<case>/. Throws ParameterError where it is not there.
+double value_of(const ExperimentCheck& check, const Experiment& experiment, const std::filesystem::path& folder);
+bool agrees(const ExperimentCheck& check, double value);
+
+}  // namespace mrc

@@ -1,0 +1,282 @@
+#include "mrcsim/validate_command.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "mrcsim/exit_code.h"
+#include "mrcsim/experiment.h"
+#include "mrcsim/progress.h"
+#include "parameters/registry.h"
+#include "study/interruption.h"
+#include "study/local_pool.h"
+#include "study/study_error.h"
+
+namespace mrc {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ValidateOptions {
+  std::string experiments = "tb/validation";
+  std::string only;
+  std::string out = "docs/validation.md";
+  std::string work = "out/validation";
+  std::uint32_t jobs = 0;
+  bool quick = false;
+  bool strict = false;
+  bool quiet = false;
+};
+
+constexpr int kExitDisagrees = 1;
+constexpr const char* kHeader =
+    "| # | experiment | source | published | ours | difference | verdict | depends most on |\n"
+    "|---|---|---|---|---|---|---|---|\n";
+constexpr const char* kIntroduction =
+    "# Published experiments\n\n"
+    "Written by `mrcsim validate`: its rows, and nothing else of this file. All runs share `tb/validation/base.toml` "
+    "and "
+    "differ in topology, traffic and faults; no parameter is set for one experiment. What is `calibrated` was used to "
+    "set a parameter; everything else is a prediction. Agreement: within 10 % of a published number, or the published "
+    "direction. Where only words are published (almost no effect, touched by few) the limit that they are read as "
+    "stands in "
+    "the file of the experiment.\n\n";
+
+struct Row {
+  std::string text;  ///< of the table
+  bool ran = true;
+  bool agrees = true;
+};
+
+std::vector<Experiment> chosen(const std::vector<Experiment>& all, const ValidateOptions& options) {
+  std::set<std::string> wanted;
+  std::vector<std::string> ids;
+  for (const Experiment& e : all) ids.push_back(e.id);
+  std::istringstream names(options.only);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (std::find(ids.begin(), ids.end(), name) == ids.end()) {
+      throw ParameterError("--only " + options.only,
+                           fmt::format("there is no experiment {}; nearest: {}", name, nearest(name, ids)));
+    }
+    wanted.insert(name);
+  }
+  std::vector<Experiment> list;
+  for (const Experiment& e : all) {
+    if (wanted.empty() ? !options.quick || e.quick : wanted.contains(e.id)) list.push_back(e);
+  }
+  return list;
+}
+
+/// Runs jobs as processes; the error of each, empty where it went well.
+std::vector<std::string> execute(const std::vector<RunJob>& jobs, const ValidateOptions& options,
+                                 ProgressLine& progress) {
+  std::vector<std::string> errors(jobs.size());
+  std::size_t done = 0;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  LocalPool pool(options.jobs > 0 ? options.jobs : cores);
+  pool.execute(jobs, {.done =
+                          [&](std::size_t job, const RunOutcome& outcome) {
+                            ++done;
+                            if (outcome.exit_code != 0) {
+                              errors[job] = outcome.error.empty() ? fmt::format("exit code {}", outcome.exit_code)
+                                                                  : outcome.error;
+                            }
+                          },
+                      .tick =
+                          [&](std::size_t running) {
+                            progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
+                                            fmt::format("{} of {} runs, {} at work", done, jobs.size(), running));
+                          }});
+  check_interruption();
+  return errors;
+}
+
+/// Errors by "<id>.<case>".
+std::map<std::string, std::string> run_cases(const std::vector<Experiment>& list, const ValidateOptions& options) {
+  const fs::path work = fs::absolute(options.work);
+  fs::create_directories(work);
+  ProgressLine progress(!options.quiet);
+  std::vector<RunJob> traces;
+  std::vector<RunJob> runs;
+  for (const Experiment& e : list) {
+    for (const ExperimentCase& run : e.cases) {
+      const std::string name = fmt::format("{}.{}", e.id, run.name);
+      std::string trace;
+      if (!run.generate.empty()) {
+        trace = (work / (name + ".{rank}.et")).string();
+        RunJob job{.digest = {}, .arguments = {"trace", "generate"}, .folder = work / (name + ".trace")};
+        job.arguments.insert(job.arguments.end(), run.generate.begin(), run.generate.end());
+        job.arguments.insert(job.arguments.end(), {"--out", trace});
+        traces.push_back(std::move(job));
+      }
+      const fs::path scenario = write_case(e, run, fs::path(options.experiments) / "base.toml", work, trace);
+      runs.push_back({.digest = {},
+                      .arguments = {"run", scenario.string(), "--quiet", "--yes", "--out", (work / name).string()},
+                      .folder = work / name});
+    }
+  }
+  catch_interruption();
+  execute(traces, options, progress);
+  const std::vector<std::string> errors = execute(runs, options, progress);
+  progress.finish();
+  std::map<std::string, std::string> failed;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!errors[i].empty()) failed[runs[i].folder.filename().string()] = errors[i];
+  }
+  return failed;
+}
+
+std::string number(double value) {
+  return std::abs(value) < 10 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
+}
+
+std::string wanted_text(const ExperimentCheck& check) {
+  std::vector<std::string> parts;
+  if (check.published) parts.push_back(number(*check.published));
+  if (check.at_least) parts.push_back("at least " + number(*check.at_least));
+  if (check.at_most) parts.push_back("at most " + number(*check.at_most));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string cells(const Experiment& e, const std::string& ours, const std::string& difference,
+                  const std::string& verdict) {
+  const std::string title = e.scaled.empty() ? e.title : fmt::format("{}<br>*scaled: {}*", e.title, e.scaled);
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |", e.id, title, e.source, e.published, ours, difference,
+                     verdict, e.depends_on);
+}
+
+Row row_of(const Experiment& e, const std::map<std::string, std::string>& failed, const fs::path& work) {
+  if (!e.not_run.empty()) return {cells(e, e.not_run, "", "not run")};
+  for (const ExperimentCase& run : e.cases) {
+    const auto error = failed.find(fmt::format("{}.{}", e.id, run.name));
+    if (error == failed.end()) continue;
+    return {cells(e, fmt::format("{}: {}", run.name, error->second), "", "did not run"), false, false};
+  }
+  Row row;
+  std::vector<std::string> ours;
+  std::vector<std::string> differences;
+  for (const ExperimentCheck& check : e.checks) {
+    const double value = value_of(check, e, work);
+    const bool good = agrees(check, value);
+    row.agrees = row.agrees && good;
+    ours.push_back(fmt::format("{}: {}{}{}{}", check.what, number(value), check.unit.empty() ? "" : " ", check.unit,
+                               good ? "" : " **(no)**"));
+    differences.push_back(check.published
+                              ? fmt::format("{:+.1f} %", 100.0 * (value / *check.published - 1.0))
+                              : fmt::format("{}: {}", good ? "holds" : "does not hold", wanted_text(check)));
+  }
+  const std::string verdict =
+      e.calibrated ? (row.agrees ? "calibrated" : "calibrated, disagrees") : (row.agrees ? "agrees" : "disagrees");
+  row.text =
+      cells(e, fmt::format("{}", fmt::join(ours, "<br>")), fmt::format("{}", fmt::join(differences, "<br>")), verdict);
+  return row;
+}
+
+/// The rows that `path` has, and what stands before and after its table.
+struct Document {
+  std::string before = kIntroduction;
+  std::string after;
+  std::map<std::string, std::string> rows;
+};
+
+Document read_document(const fs::path& path) {
+  Document document;
+  std::ifstream in(path);
+  if (!in) return document;
+  document.before.clear();
+  bool after = false;
+  for (std::string line; std::getline(in, line);) {
+    const bool row = line.starts_with("| ") && line.find(" | ") != std::string::npos;
+    if (row || line.starts_with("|---")) {
+      after = true;
+      if (row) document.rows[line.substr(2, line.find(" | ") - 2)] = line;
+      continue;
+    }
+    (after ? document.after : document.before) += line + "\n";
+  }
+  return document;
+}
+
+void write_document(const fs::path& path, const std::vector<Experiment>& all, const Document& document) {
+  const fs::path temporary = path.string() + ".new";
+  std::ofstream out(temporary);
+  out << document.before << kHeader;
+  for (const Experiment& e : all) {
+    const auto row = document.rows.find(e.id);
+    out << (row == document.rows.end() ? cells(e, "not run here yet", "", "not run") : row->second) << "\n";
+  }
+  out << document.after;
+  out.close();
+  if (!out) throw ParameterError(path.string(), "cannot be written");
+  fs::rename(temporary, path);
+}
+
+int validate(const ValidateOptions& options) {
+  const std::vector<Experiment> all = load_experiments(options.experiments);
+  const std::vector<Experiment> list = chosen(all, options);
+  if (const fs::path parent = fs::path(options.out).parent_path(); !parent.empty() && !fs::is_directory(parent)) {
+    throw ParameterError("--out " + options.out, "its folder does not exist");
+  }
+  const std::map<std::string, std::string> failed = run_cases(list, options);
+  Document document = read_document(options.out);
+  std::size_t agreeing = 0;
+  std::size_t compared = 0;
+  int code = kExitOk;
+  for (const Experiment& e : list) {
+    const Row row = row_of(e, failed, options.work);
+    document.rows[e.id] = row.text;
+    if (!row.ran) code = kExitBug;
+    if (!e.not_run.empty() || !row.ran) {
+      if (!options.quiet)
+        fmt::print("{:<4} {}\n", e.id, row.ran ? "not run: " + e.not_run : "did not run: " + row.text);
+      continue;
+    }
+    ++compared;
+    if (row.agrees) ++agreeing;
+    if (!row.agrees && options.strict && code == kExitOk) code = kExitDisagrees;
+    if (!options.quiet) fmt::print("{:<4} {:<9} {}\n", e.id, row.agrees ? "agrees" : "disagrees", e.title);
+    for (const ExperimentCheck& check : e.checks) {
+      if (options.quiet) break;
+      const double value = value_of(check, e, options.work);
+      fmt::print("       {:<52} {:>9} {:<5} published {}{}\n", check.what, number(value), check.unit,
+                 wanted_text(check), agrees(check, value) ? "" : "  (no)");
+    }
+  }
+  write_document(options.out, all, document);
+  if (!options.quiet) fmt::print("{} of {} agree; {}\n", agreeing, compared, options.out);
+  return code;
+}
+
+}  // namespace
+
+void add_validate_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ValidateOptions>();
+  CLI::App* command = app.add_subcommand("validate", "Run published experiments and compare");
+  command->add_flag("--quick", options->quick, "those that take seconds");
+  command->add_option("--only", options->only, "some of them, as E2,E9");
+  command->add_flag("--strict", options->strict, "exit code 1 where one disagrees");
+  command->add_option("--out", options->out, "document whose rows are written; default: docs/validation.md");
+  command->add_option("--experiments", options->experiments, "folder that describes them; default: tb/validation");
+  command->add_option("--work", options->work, "folder for scenarios and results; default: out/validation");
+  command->add_option("-j,--jobs", options->jobs, "runs at a time; default: one a core")->check(CLI::Range(1, 1000));
+  command->add_flag("--quiet", options->quiet, "no table, no progress");
+  command->callback([options, &exit_code] {
+    try {
+      exit_code = validate(*options);
+    } catch (const StudyInterrupted&) {
+      fmt::print(stderr, "\nmrcsim: interrupted; {} is as it was\n", options->out);
+      exit_code = kExitInterrupted;
+    }
+  });
+}
+
+}  // namespace mrc

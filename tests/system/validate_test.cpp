@@ -1,0 +1,77 @@
+// `mrcsim validate`: what it runs, what it compares, what it writes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+/// An experiment of its own beside a base scenario: one message from nic0 to nic1.
+void write_experiment(const std::string& check, const std::string& set = "\"fabric.nics\" = 2") {
+  std::filesystem::create_directories(test_folder() / "experiments");
+  std::ofstream(test_folder() / "experiments" / "base.toml") << "seed = 1\nfidelity = \"endpoint\"\n";
+  std::ofstream(test_folder() / "experiments" / "E1.toml")
+      << "title = \"one message\"\nsource = \"test\"\npublished = \"so much\"\ndepends_on = \"nothing\"\n"
+      << "[[case]]\nname = \"run\"\nset = { " << set << " }\n"
+      << "[[case.flow]]\nsrc = 0\ndst = 1\nbytes = 1048576\ncount = 4\n"
+      << "[[check]]\nwhat = \"delivered\"\ncase = \"run\"\nmetric = \"/bytes/delivered\"\n"
+      << check;
+}
+
+ProcessResult validate(const std::string& options) {
+  return run_process("mrcsim validate --experiments %D/experiments --work %D/work --out %D/validation.md " + options);
+}
+
+TEST(Validate, AgreementAndDisagreementStandInTheTable) {
+  write_experiment("published = 4194304\n");
+  EXPECT_EQ(validate("--strict").exit_code, 0);
+  EXPECT_NE(read_text(test_folder() / "validation.md")
+                .find("| E1 | one message | test | so much | delivered: 4194304.0 | "
+                      "+0.0 % | agrees | nothing |"),
+            std::string::npos)
+      << read_text(test_folder() / "validation.md");
+  write_experiment("published = 1000000\n");
+  EXPECT_EQ(validate("").exit_code, 0);
+  EXPECT_EQ(validate("--strict").exit_code, 1);
+  EXPECT_NE(read_text(test_folder() / "validation.md").find("+319.4 % | disagrees |"), std::string::npos);
+}
+
+TEST(Validate, WhatIsNotChosenKeepsItsRow) {
+  write_experiment("at_most = 1\n");
+  std::ofstream(test_folder() / "experiments" / "E2.toml")
+      << "title = \"never\"\nsource = \"test\"\npublished = \"-\"\ndepends_on = \"-\"\nnot_run = \"too large\"\n";
+  std::ofstream(test_folder() / "validation.md") << "# Mine\n\n| # |\n|---|\n| E1 | as it was |\n\nafter\n";
+  EXPECT_EQ(validate("--only E2").exit_code, 0);
+  const std::string text = read_text(test_folder() / "validation.md");
+  EXPECT_TRUE(text.starts_with("# Mine")) << text;
+  EXPECT_NE(text.find("| E1 | as it was |"), std::string::npos) << text;
+  EXPECT_NE(text.find("too large"), std::string::npos) << text;
+  EXPECT_NE(text.find("after"), std::string::npos) << text;
+}
+
+TEST(Validate, OnlyTopologyTrafficAndFaultsDiffer) {
+  write_experiment("published = 1\n", "\"cc.base_rtt_ns\" = 9000");
+  const ProcessResult result = validate("");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("E1.toml:7: cc.base_rtt_ns belongs to the base scenario"), std::string::npos) << result.err;
+}
+
+TEST(Validate, UnknownExperimentIsRefused) {
+  write_experiment("published = 1\n");
+  const ProcessResult result = validate("--only E9");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("there is no experiment E9; nearest: E1"), std::string::npos) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(test_folder() / "validation.md"));
+}
+
+TEST(Validate, AllPublishedExperimentsAreDescribed) {
+  const std::filesystem::path folder = std::filesystem::path(MRCSIM_SOURCE_DIR) / "tb" / "validation";
+  for (int i = 1; i <= 20; ++i) EXPECT_TRUE(std::filesystem::exists(folder / ("E" + std::to_string(i) + ".toml"))) << i;
+}
+
+}  // namespace
+}  // namespace mrc
