@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kFaults =
     "--set fabric.loss_rate=0.05 --set fabric.corrupt_rate=0.01 --set fabric.trim_rate=0.2 --set "
-    "fabric.duplicate_rate=0.02 ";
+    "fabric.duplicate_rate=0.02 --set pcie.duplicate_completion_rate=0.02 ";
 
 /// Returns the sum of all that is held, so that a test can see that it looked at a system in motion.
 std::uint64_t expect_balanced(const nlohmann::json& r, const std::string& what) {
@@ -80,6 +80,9 @@ TEST_P(AllFaults, NothingLostNothingTwiceMemoryEqual) {
   EXPECT_EQ(r["status"], "complete");
   EXPECT_EQ(r["messages"]["completed"], r["messages"]["count"]);
   EXPECT_EQ(r["bytes"]["delivered"], r["bytes"]["offered"]);
+  std::uint64_t duplicated = 0;
+  for (const auto& link : r["pcie"]) duplicated += link["duplicated_completions"].get<std::uint64_t>();
+  EXPECT_GT(duplicated, 0U);
   EXPECT_EQ(r["bytes"]["corrupted"], 0);
   for (const char* counter : {"dropped", "trimmed", "corrupted", "duplicate", "retransmitted"})
     EXPECT_GT(r["packets"][counter], 0) << counter;
