@@ -146,6 +146,10 @@ int run(const RunOptions& options) {
   }
   simulation_options.waves = wave_options(options, scenario);
   simulation_options.perfetto = perfetto_options(options);
+  // A width without RTL is refused before anything is said.
+  for (const RtlSelection& selection : simulation_options.rtl) {
+    make_srv6_encap_rtl(scenario.node(selection.node).nic.datapath_bits);
+  }
   announce(scenario, job, options);
   simulation_options.progress = [&](const Progress& p) { progress.update(p); };
   std::signal(SIGINT, [](int) { interrupted = true; });
