@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <systemc>
 
@@ -15,9 +16,9 @@
 #include "fabric/fault_timeline.h"
 #include "host/host.h"
 #include "model_recording.h"
+#include "mrc/rocev2/rc_packet.h"
 #include "nic/nic.h"
 #include "nic/packet_capture.h"
-#include "mrc/rocev2/rc_packet.h"
 #include "nic/qp_assembly.h"
 #include "results/latency_terms.h"
 #include "results/limits.h"
@@ -66,7 +67,8 @@ std::vector<RunResult::Quantile> quantiles_of(const std::vector<TimePs>& times) 
 }  // namespace
 
 struct Simulation::Node {
-  Node(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps)
+  /// `shared_wheel`: of the NIC that software drives together with this one, null where it is the first.
+  Node(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps, std::shared_ptr<WheelModule> shared_wheel)
       : id(node),
         name(fmt::format("nic{}", node)),
         context(node, scenario),
@@ -74,13 +76,14 @@ struct Simulation::Node {
         memory(is_endpoint() ? PayloadMode::reference : context.config.host.payload,
                KeyedRandom(scenario.seed, fmt::format("nic{}.host.memory", node))) {
     if (is_endpoint()) return;
-    wheel = std::make_unique<WheelModule>(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps);
+    owns_wheel = shared_wheel == nullptr;
+    wheel = std::move(shared_wheel);
+    if (!owns_wheel) return;
+    wheel = std::make_shared<WheelModule>(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps);
   }
 
   /// There is no detailed NIC of the baseline.
-  bool is_endpoint() const {
-    return context.config.fidelity == Fidelity::endpoint || context.scenario.is_rocev2();
-  }
+  bool is_endpoint() const { return context.config.fidelity == Fidelity::endpoint || context.scenario.is_rocev2(); }
   WorkPlayer& player() const { return host ? host->player() : endpoint->player(); }
 
   NodeId id;
@@ -89,17 +92,18 @@ struct Simulation::Node {
   QpAssembly qps;
   HostMemory memory;
   std::map<NodeId, std::vector<std::uint32_t>> qps_of_peer;
-  std::unique_ptr<WheelModule> wheel;  ///< with nic and host: of a detailed node
+  std::shared_ptr<WheelModule> wheel;  ///< with nic and host: of a detailed node
+  bool owns_wheel = false;
   std::unique_ptr<Nic> nic;
   std::unique_ptr<Host> host;
   std::unique_ptr<LightNode> endpoint;
 };
 
-Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload, std::vector<NodeId> node_of_rank,
-                       SimulationOptions options)
+Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
+                       const std::vector<NodeId>& nics_of_ranks, SimulationOptions options)
     : scenario_(scenario),
       workload_(workload),
-      placement_(workload, node_of_rank, scenario.fabric.nics),
+      placement_(workload, nics_of_ranks, scenario.traffic.nics_per_rank, scenario.fabric.nics),
       options_(std::move(options)),
       series_(kFirstSliceUs) {
   quantum_ps_ = Fabric::quantum_ps(scenario);
@@ -111,8 +115,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
   build_qps();
   for (auto& node : nodes_) {
     if (scenario.is_rocev2()) {
-      node->endpoint =
-          std::make_unique<Rocev2Endpoint>(node->context, node->memory, fabric_->network(), placement_);
+      node->endpoint = std::make_unique<Rocev2Endpoint>(node->context, node->memory, fabric_->network(), placement_);
       continue;
     }
     if (node->is_endpoint()) {
@@ -124,6 +127,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
     node->host = std::make_unique<Host>(fmt::format("host{}", node->id).c_str(), *node->wheel, node->context,
                                         *node->nic, node->memory, placement_);
   }
+  build_siblings();
   check_rtl_selections();
   const bool endpoints =
       std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->is_endpoint(); });
@@ -204,8 +208,44 @@ void Simulation::check_rtl_selections() const {
 }
 
 void Simulation::build_nodes() {
+  const std::vector<NodeId> first = first_siblings();
   for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
-    nodes_.push_back(std::make_unique<Node>(id, scenario_, quantum_ps_));
+    const std::shared_ptr<WheelModule> shared = first[id] == id ? nullptr : nodes_[first[id]]->wheel;
+    nodes_.push_back(std::make_unique<Node>(id, scenario_, quantum_ps_, shared));
+    if (nodes_[id]->is_endpoint() == nodes_[first[id]]->is_endpoint()) continue;
+    throw std::invalid_argument(
+        fmt::format("nic{} and nic{} belong to one accelerator (traffic.nics_per_rank = {}) and differ in fidelity; "
+                    "allowed: both detailed or both endpoint",
+                    first[id], id, scenario_.traffic.nics_per_rank));
+  }
+}
+
+std::vector<NodeId> Simulation::first_siblings() const {
+  std::vector<NodeId> first(scenario_.fabric.nics);
+  std::iota(first.begin(), first.end(), 0U);
+  const std::uint32_t each = placement_.nics_per_rank;
+  const auto root = [&](NodeId id) {
+    while (first[id] != id) id = first[id];
+    return id;
+  };
+  for (std::size_t i = 0; each > 1 && i < placement_.nics_of_ranks.size(); ++i) {
+    const NodeId a = root(placement_.nics_of_ranks[i]);
+    const NodeId b = root(placement_.nics_of_ranks[i / each * each]);
+    first[std::max(a, b)] = std::min(a, b);
+  }
+  for (NodeId id = 0; id < first.size(); ++id) first[id] = root(id);
+  return first;
+}
+
+void Simulation::build_siblings() {
+  const std::uint32_t each = placement_.nics_per_rank;
+  const std::vector<NodeId>& nics = placement_.nics_of_ranks;
+  for (std::size_t rank = 0; each > 1 && rank < nics.size() / each; ++rank) {
+    for (std::size_t i = rank * each; i < (rank + 1) * each; ++i) {
+      for (std::size_t k = rank * each; k < (rank + 1) * each; ++k) {
+        if (nics[i] != nics[k]) nodes_[nics[i]]->player().add_sibling(nics[k], nodes_[nics[k]]->player());
+      }
+    }
   }
 }
 
@@ -218,8 +258,8 @@ void Simulation::build_qps() {
   std::map<std::pair<NodeId, NodeId>, std::pair<bool, bool>> pairs;  // (a < b) → a sends, b sends
   for (const WorkNode& work : workload_.nodes) {
     if (work.kind != WorkKind::send) continue;
-    const NodeId from = placement_.node_of_rank[work.rank];
-    const NodeId to = placement_.node_of_rank[work.peer];
+    const NodeId from = placement_.node_of(work);
+    const NodeId to = placement_.peer_node_of(work);
     if (from == to) continue;  // between ranks of one node: no NIC's business
     std::uint64_t& longest = longest_sends_[{from, to}];
     longest = std::max(longest, work.bytes);
@@ -360,8 +400,13 @@ void Simulation::build_recording() {
     if (node->is_endpoint() || !wanted(node->name)) continue;
     recorded.insert(node->id);
     Recorder& recorder = recording_->add_wheel(node->name);
+    node->context.recorder = &recorder;
     record_nic(*recording_, recorder, node->name, *node->nic, node->context, node->qps.path_tables());
-    node->wheel->record_to(recorder);
+    if (Recorder* of_sibling = node->wheel->recorder()) {
+      of_sibling->add_poll([&recorder](TimePs now) { recorder.stepped(now); });
+    } else {
+      node->wheel->record_to(recorder);
+    }
   }
   if (wanted("fabric")) {
     Recorder& recorder = recording_->add_wheel("fabric");
@@ -575,6 +620,7 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
   result.packets.dropped += counters.memory_dropped;
   result.completions.cqes += counters.cqes;
   result.completions.writes += counters.cqe_writes;
+  if (!node.owns_wheel) return;
   result.cost.box_steps += node.wheel->steps();
   result.cost.kernel_activations += node.wheel->activations();
 }
@@ -624,9 +670,9 @@ void Simulation::collect_under_test(RunResult& result, const Node& node, TimePs 
   Packet full;
   full.payload_bytes = mtu;
   full.opcode = Opcode::write_middle;
-  result.framing_limit_gbps = result.line_rate_gbps * mtu /
-                              (scenario_.is_rocev2() ? rc_wire_bytes(full)
-                                                     : wire_bytes(full, scenario_.protocol.encapsulation));
+  result.framing_limit_gbps =
+      result.line_rate_gbps * mtu /
+      (scenario_.is_rocev2() ? rc_wire_bytes(full) : wire_bytes(full, scenario_.protocol.encapsulation));
   if (host.first_doorbell < end) {
     const TimePs active = end - host.first_doorbell;
     result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
@@ -652,9 +698,11 @@ void Simulation::collect_one_way(RunResult& result) const {
   for (std::uint32_t i = 0; i < workload_.nodes.size(); ++i) {
     const WorkNode& send = workload_.nodes[i];
     if (send.kind != WorkKind::send || send.match == kNoWork) continue;
-    if (placement_.node_of_rank[send.rank] == placement_.node_of_rank[send.peer]) continue;
-    const WorkPlayer& sender = nodes_[placement_.node_of_rank[send.rank]]->player();
-    const WorkPlayer& receiver = nodes_[placement_.node_of_rank[send.peer]]->player();
+    const NodeId from = placement_.node_of(send);
+    const NodeId to = placement_.peer_node_of(send);
+    if (from == to) continue;
+    const WorkPlayer& sender = nodes_[from]->player();
+    const WorkPlayer& receiver = nodes_[to]->player();
     const TimePs known = receiver.known_at(send.match);
     if (known != kNever) times.push_back(known - sender.posted_at(i));
   }
@@ -714,7 +762,7 @@ void Simulation::collect_job(RunResult& result) const {
   std::vector<WorkTimes> times;
   times.reserve(workload_.nodes.size());
   for (std::uint32_t i = 0; i < workload_.nodes.size(); ++i)
-    times.push_back(nodes_[placement_.node_of_rank[workload_.nodes[i].rank]]->player().times(i));
+    times.push_back(nodes_[placement_.node_of(workload_.nodes[i])]->player().times(i));
   result.job = make_job_result(workload_, times, scenario_.traffic.collective);
 }
 

@@ -51,8 +51,9 @@ struct SimulationOptions {
 
 class Simulation {
  public:
-  /// Builds the model; `scenario` and `workload` outlive it. `node_of_rank[r]` is the node of rank r.
-  Simulation(const ScenarioConfig& scenario, const Workload& workload, std::vector<NodeId> node_of_rank,
+  /// Builds the model; `scenario` and `workload` outlive it. `nics_of_ranks` are the nodes of rank
+  /// 0, of rank 1 …, traffic.nics_per_rank of each; throws std::invalid_argument where one rank's differ in fidelity.
+  Simulation(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& nics_of_ranks,
              SimulationOptions options);
   ~Simulation();
 
@@ -64,6 +65,10 @@ class Simulation {
   struct Node;
 
   void build_nodes();
+  /// Joins the players at the NICs of each rank.
+  void build_siblings();
+  /// Of each node the first of those whose NICs ranks share with it, directly or by others.
+  std::vector<NodeId> first_siblings() const;
   void check_rtl_selections() const;
   bool counts_ev_states(const Node& node) const;
   void build_qps();

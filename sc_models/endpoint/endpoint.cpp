@@ -26,7 +26,7 @@ Endpoint::Endpoint(NicContext& nic, HostMemory& memory, Network& network, const 
       busy_until_(planes_, 0),
       first_payload_bytes_(planes_, 0),
       wqe_ps_(ps(nic.config.host.doorbell_ns + nic.config.pcie.read_latency_mean_ns)),
-      payload_ps_(ps(nic.config.pcie.read_latency_mean_ns)),
+      payload_ps_(ps(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
       completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)) {
   network_.attach(nic.node, *this, ps(nic.config.nic.port.mac_fec_latency_ns));
 }
@@ -41,6 +41,10 @@ void Endpoint::start() {
 }
 
 // Work
+
+void Endpoint::work_arrived(TimePs) {
+  arm();
+}
 
 void Endpoint::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs) {
   TimePs at = now + ps(nic_.config.host.post_ns) + wqe_ps_;

@@ -34,6 +34,7 @@ class Endpoint final : public LightNode {
   bool can_post(TimePs) override { return true; }
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) override;
   void work_done(TimePs) override {}
+  void work_arrived(TimePs now) override;
 
  private:
   struct Start {

@@ -25,7 +25,7 @@ Rocev2Endpoint::Rocev2Endpoint(NicContext& nic, HostMemory& memory, Network& net
       ports_(nic.config.nic.ports),
       first_payload_bytes_(ports_.size(), 0),
       wqe_ps_(ps(nic.config.host.doorbell_ns + nic.config.pcie.read_latency_mean_ns)),
-      payload_ps_(ps(nic.config.pcie.read_latency_mean_ns)),
+      payload_ps_(ps(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
       completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)) {
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     const Qp& qp = nic.qps[i];
@@ -55,6 +55,10 @@ Rocev2Counts Rocev2Endpoint::counts() const {
 }
 
 // Work and time
+
+void Rocev2Endpoint::work_arrived(TimePs) {
+  arm();
+}
 
 void Rocev2Endpoint::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs) {
   TimePs at = now + ps(nic_.config.host.post_ns) + wqe_ps_;

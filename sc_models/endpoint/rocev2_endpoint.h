@@ -36,6 +36,7 @@ class Rocev2Endpoint final : public LightNode {
   bool can_post(TimePs) override { return true; }
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) override;
   void work_done(TimePs) override {}
+  void work_arrived(TimePs now) override;
 
  private:
   struct Start {

@@ -40,7 +40,7 @@ class WheelModule : public sc_core::sc_module {
 
   /// While a box is being stepped: it may do what is due before this time.
   TimePs horizon() const { return horizon_; }
-  /// Boxes tell what no tap sees, and each step is told. Null: nobody records.
+  /// Is told of each step. Null: nobody records.
   void record_to(Recorder& recorder) {
     recorder_ = &recorder;
     wheel_.record_to(recorder);

@@ -14,9 +14,13 @@ namespace mrc {
 class Accelerator {
  public:
   explicit Accelerator(const AcceleratorConfig& config)
-      : launch_ps_(static_cast<TimePs>(config.kernel_launch_ns * 1000.0 + 0.5)),
-        local_latency_ps_(static_cast<TimePs>(config.scale_up_latency_ns * 1000.0 + 0.5)),
-        local_ps_per_byte_(8000.0 / config.scale_up_gbps) {}
+      : launch_ps_(to_ps(config.kernel_launch_ns)),
+        local_latency_ps_(to_ps(config.scale_up_latency_ns)),
+        local_ps_per_byte_(8000.0 / config.scale_up_gbps),
+        staged_(config.payload_memory == PayloadMemory::staged),
+        flush_ps_(config.payload_memory == PayloadMemory::gpu_direct ? to_ps(config.direct_flush_ns) : 0),
+        copy_latency_ps_(to_ps(config.copy_latency_ns)),
+        copy_ps_per_byte_(8000.0 / config.copy_gbps) {}
 
   /// When a computation that is ready now ends. A kernel's launch is hidden behind the one before it in its stream.
   TimePs compute(TimePs now, const WorkNode& node) {
@@ -30,11 +34,29 @@ class Accelerator {
     return now + local_latency_ps_ + static_cast<TimePs>(static_cast<double>(bytes) * local_ps_per_byte_ + 0.5);
   }
 
+  /// Payload is copied between the accelerator's memory and the host's.
+  bool staged() const { return staged_; }
+  /// When the copy of a message to (or from) host memory is done: one at a time a rank and direction.
+  TimePs copy(TimePs now, std::uint32_t rank, std::uint64_t bytes, bool to_host) {
+    TimePs& free = copy_free_at_[std::uint64_t{rank} << 1 | (to_host ? 1 : 0)];
+    free = std::max(now, free) + static_cast<TimePs>(static_cast<double>(bytes) * copy_ps_per_byte_ + 0.5);
+    return free + copy_latency_ps_;
+  }
+  /// From a receive's completion until software may use its bytes.
+  TimePs flush_ps() const { return flush_ps_; }
+
  private:
+  static TimePs to_ps(double ns) { return static_cast<TimePs>(ns * 1000.0 + 0.5); }
+
   TimePs launch_ps_;
   TimePs local_latency_ps_;
   double local_ps_per_byte_;
-  std::unordered_map<std::uint64_t, TimePs> free_at_;  ///< by rank and stream
+  bool staged_;
+  TimePs flush_ps_;
+  TimePs copy_latency_ps_;
+  double copy_ps_per_byte_;
+  std::unordered_map<std::uint64_t, TimePs> copy_free_at_;  ///< by rank and direction
+  std::unordered_map<std::uint64_t, TimePs> free_at_;       ///< by rank and stream
 };
 
 }  // namespace mrc

@@ -50,7 +50,9 @@ class Scheduler {
         case AllReduceAlgorithm::halving_doubling:
           return halving_doubling(part);
         case AllReduceAlgorithm::double_binary_tree:
+          channel_ *= 2;
           tree(part_of(part, 0, 2), 0);
+          ++channel_;
           return tree(part_of(part, 1, 2), 1);
         case AllReduceAlgorithm::hierarchical:
           return for_each_chunk(part.bytes, std::min(ranks_, std::max(1U, options_.ranks_per_host)),
@@ -80,6 +82,7 @@ class Scheduler {
     const bool paced = options_.all_to_all == AllToAllAlgorithm::paced;
     std::vector<std::vector<std::uint32_t>> sent(positions_);
     for (std::uint32_t k = 1; k < ranks_; ++k) {
+      channel_ = k - 1;
       for (std::uint32_t p = 0; p < positions_; ++p) {
         const std::uint32_t to = (p + k) % ranks_;
         const Range block{start[to], start[to + 1] - start[to]};
@@ -112,6 +115,7 @@ class Scheduler {
   void gather(const Range& whole, std::uint32_t root, bool towards_root) {
     for (std::uint32_t i = 1; i < ranks_; ++i) {
       const std::uint32_t other = (root + i) % ranks_;
+      channel_ = i - 1;
       const Range block = part_of(whole, other, ranks_);
       add(towards_root ? other : root, towards_root ? root : other, block, false, {});
     }
@@ -126,6 +130,7 @@ class Scheduler {
         arriving[folded_ ? 0 : to].push_back(add(p, to, {}, false, arrived[p]));
       }
       arrived = std::move(arriving);
+      ++channel_;
     }
   }
 

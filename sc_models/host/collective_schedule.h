@@ -33,8 +33,8 @@ struct Transfer {
   std::uint32_t first_dependent = 0;  ///< into CollectiveSchedule::dependents
   std::uint32_t dependents = 0;
   std::uint32_t waits = 0;
-  std::uint32_t channel = 0;
-  bool reduces = false;  ///< is added to what the destination has, else takes its place
+  std::uint32_t channel = 0;  ///< ranks with several NICs take the one of this number, modulo how many they have
+  bool reduces = false;       ///< is added to what the destination has, else takes its place
   bool paced = false;
 };
 

@@ -32,7 +32,7 @@ bool Host::can_post(TimePs now) {
 }
 
 void Host::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) {
-  if (Recorder* recorder = owner().recorder()) {
+  if (Recorder* recorder = nic_.recorder) {
     recorder->add({.time = now,
                    .until = request.bytes,
                    .value = request.id,
@@ -55,7 +55,7 @@ void Host::step(TimePs now) {
   while (completions_.ready(now)) {
     const Cqe cqe = completions_.pop(now);
     if (cqe.kind == Cqe::Kind::send) {
-      if (Recorder* recorder = owner().recorder()) {
+      if (Recorder* recorder = nic_.recorder) {
         recorder->add({.time = now,
                        .until = static_cast<TimePs>(cqe.status),
                        .value = cqe.id,

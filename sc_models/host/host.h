@@ -22,6 +22,7 @@ class Host : public Box, public WorkDevice {
   bool can_post(TimePs now) override;
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) override;
   void work_done(TimePs now) override;
+  void work_arrived(TimePs now) override { wake_at(now); }
 
  private:
   NicContext& nic_;

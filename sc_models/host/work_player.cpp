@@ -17,10 +17,11 @@ TimePs ps(double ns) {
 
 }  // namespace
 
-WorkPlacement::WorkPlacement(const Workload& work, const std::vector<NodeId>& nodes_of_ranks, std::uint32_t nodes)
-    : workload(&work), node_of_rank(nodes_of_ranks), local(work.nodes.size()), of_node(nodes) {
+WorkPlacement::WorkPlacement(const Workload& work, const std::vector<NodeId>& nics, std::uint32_t nics_each,
+                             std::uint32_t nodes)
+    : workload(&work), nics_of_ranks(nics), nics_per_rank(nics_each), local(work.nodes.size()), of_node(nodes) {
   for (std::uint32_t i = 0; i < work.nodes.size(); ++i) {
-    auto& list = of_node[node_of_rank[work.nodes[i].rank]];
+    auto& list = of_node[node_of(work.nodes[i])];
     local[i] = static_cast<std::uint32_t>(list.size());
     list.push_back(i);
   }
@@ -42,7 +43,7 @@ void WorkPlayer::add_channel(Channel channel) {
 
 void WorkPlayer::start() {
   for (const std::uint32_t i : placement_.of_node[nic_.node]) {
-    if (state(i).waits_for == 0) alarms_.push({workload().nodes[i].earliest, i, true});
+    if (state(i).waits_for == 0) alarms_.push({workload().nodes[i].earliest, i, AlarmKind::start});
   }
 }
 
@@ -54,34 +55,40 @@ void WorkPlayer::begin(TimePs now, std::uint32_t index) {
   switch (node.kind) {
     case WorkKind::collective:  // expanded before it comes here
     case WorkKind::compute:
-      alarms_.push({accelerator_.compute(now, node), index, false});
+      alarms_.push({accelerator_.compute(now, node), index, AlarmKind::done});
       return;
     case WorkKind::receive:
       if (node_state.arrived) finish_receive(now, index);
       return;
     case WorkKind::send: {
-      if (placement_.node_of_rank[node.peer] == nic_.node) {
+      if (placement_.peer_node_of(node) == nic_.node) {
         ++statistics_.messages_started;
         node_state.posted_at = now;
-        alarms_.push({accelerator_.local_message(now, node.bytes), index, false});
-        return;
+        alarms_.push({accelerator_.local_message(now, node.bytes), index, AlarmKind::done});
+      } else if (accelerator_.staged()) {
+        alarms_.push({accelerator_.copy(now, node.rank, node.bytes, true), index, AlarmKind::staged});
+      } else {
+        begin_send(now, index);
       }
-      const auto channel = channel_of_peer_.at(placement_.node_of_rank[node.peer]);
-      if (channels_[channel].pending.empty()) ++pending_channels_;
-      channels_[channel].pending.push(index);
-      list(channel);
-      ++statistics_.messages_started;
-      nic_.tx_work.begin(now);
       return;
     }
   }
+}
+
+void WorkPlayer::begin_send(TimePs now, std::uint32_t index) {
+  const auto channel = channel_of_peer_.at(placement_.peer_node_of(workload().nodes[index]));
+  if (channels_[channel].pending.empty()) ++pending_channels_;
+  channels_[channel].pending.push(index);
+  list(channel);
+  ++statistics_.messages_started;
+  nic_.tx_work.begin(now);
 }
 
 void WorkPlayer::finish_receive(TimePs now, std::uint32_t index) {
   if (state(index).known_at <= now) {
     finish(now, index);
   } else {
-    alarms_.push({state(index).known_at, index, false});
+    alarms_.push({state(index).known_at, index, AlarmKind::done});
   }
 }
 
@@ -113,17 +120,29 @@ void WorkPlayer::release_dependents(TimePs now, std::uint32_t index) {
   const WorkNode& node = workload().nodes[index];
   for (std::uint32_t i = 0; i < node.dependents; ++i) {
     const std::uint32_t dependent = workload().dependents[node.first_dependent + i];
-    if (--state(dependent).waits_for > 0) continue;
-    alarms_.push({std::max(now, workload().nodes[dependent].earliest), dependent, true});
+    const NodeId at = placement_.node_of(workload().nodes[dependent]);
+    if (at == nic_.node) {
+      release(now, dependent);
+    } else {
+      siblings_.at(at)->release(now, dependent);
+      siblings_.at(at)->device_.work_arrived(now);
+    }
   }
+}
+
+void WorkPlayer::release(TimePs now, std::uint32_t index) {
+  if (--state(index).waits_for > 0) return;
+  alarms_.push({std::max(now, workload().nodes[index].earliest), index, AlarmKind::start});
 }
 
 void WorkPlayer::fire_alarms(TimePs now) {
   while (!alarms_.empty() && alarms_.top().at <= now) {
     const Alarm alarm = alarms_.top();
     alarms_.pop();
-    if (alarm.start) {
+    if (alarm.kind == AlarmKind::start) {
       begin(now, alarm.node);
+    } else if (alarm.kind == AlarmKind::staged) {
+      begin_send(now, alarm.node);
     } else if (workload().nodes[alarm.node].kind == WorkKind::send) {
       finish_local_send(now, alarm.node);
     } else {
@@ -141,7 +160,10 @@ void WorkPlayer::receive_completed(TimePs now, const Cqe& cqe) {
   progress_ += bytes;
   statistics_.received_bytes += bytes;
   node_state.arrived = true;
-  node_state.known_at = now + ps(nic_.config.host.residual_ns);
+  node_state.known_at = now + ps(nic_.config.host.residual_ns) + accelerator_.flush_ps();
+  if (accelerator_.staged()) {
+    node_state.known_at = accelerator_.copy(node_state.known_at, workload().nodes[index].rank, bytes, false);
+  }
   if (node_state.started) finish_receive(now, index);
 }
 

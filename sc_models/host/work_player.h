@@ -53,10 +53,20 @@ struct HostStatistics {
 
 /// Which work lies on which node, made once and shared by all players.
 struct WorkPlacement {
-  WorkPlacement(const Workload& workload, const std::vector<NodeId>& node_of_rank, std::uint32_t nodes);
+  /// Rank r has the NICs r * nics_per_rank … of `nics_of_ranks`.
+  WorkPlacement(const Workload& workload, const std::vector<NodeId>& nics_of_ranks, std::uint32_t nics_per_rank,
+                std::uint32_t nodes);
+
+  /// Where software does this work: a message's at the NIC that carries it, all other at the rank's first.
+  NodeId node_of(const WorkNode& work) const { return nics_of_ranks[nic_index(work.rank, work.lane)]; }
+  NodeId peer_node_of(const WorkNode& message) const { return nics_of_ranks[nic_index(message.peer, message.lane)]; }
+  std::uint32_t nic_index(std::uint32_t rank, std::uint32_t lane) const {
+    return nics_per_rank == 1 ? rank : rank * nics_per_rank + lane % nics_per_rank;
+  }
 
   const Workload* workload;
-  std::vector<NodeId> node_of_rank;
+  std::vector<NodeId> nics_of_ranks;
+  std::uint32_t nics_per_rank;
   std::vector<std::uint32_t> local;                 ///< work → its position among its node's
   std::vector<std::vector<std::uint32_t>> of_node;  ///< node → its work, in order
 };
@@ -71,6 +81,8 @@ class WorkDevice {
   virtual void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) = 0;
   /// All work of the node is done.
   virtual void work_done(TimePs now) = 0;
+  /// Software has started work here at another NIC of the same rank: WorkPlayer::step() is due.
+  virtual void work_arrived(TimePs now) = 0;
 };
 
 class WorkPlayer {
@@ -78,6 +90,8 @@ class WorkPlayer {
   WorkPlayer(NicContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement);
 
   void add_channel(Channel channel);
+  /// The player at another NIC of the same accelerator, in the same wheel.
+  void add_sibling(NodeId node, WorkPlayer& sibling) { siblings_[node] = &sibling; }
   /// Lists everything that waits for nothing; afterwards next_alarm() says when step() is due.
   void start();
   /// Does what is due at `now`, and posts what there is room for.
@@ -112,10 +126,15 @@ class WorkPlayer {
   std::vector<std::string> describe_waits(std::size_t most) const;
 
  private:
+  enum class AlarmKind : std::uint8_t {
+    start,   ///< its earliest time has come
+    staged,  ///< of a send: its bytes have been copied to host memory
+    done,    ///< its computation or local message is done, or the message received may be used
+  };
   struct Alarm {
     TimePs at;
     std::uint32_t node;
-    bool start;  ///< its earliest time has come, otherwise its computation is done
+    AlarmKind kind;
     friend bool operator>(const Alarm& a, const Alarm& b) { return a.at != b.at ? a.at > b.at : a.node > b.node; }
   };
   struct NodeState {
@@ -143,6 +162,9 @@ class WorkPlayer {
   const Workload& workload() const { return *placement_.workload; }
   NodeState& state(std::uint32_t node) { return states_[placement_.local[node]]; }
   void begin(TimePs now, std::uint32_t node);
+  void begin_send(TimePs now, std::uint32_t node);
+  /// One thing less to wait for.
+  void release(TimePs now, std::uint32_t node);
   void finish_receive(TimePs now, std::uint32_t node);
   void finish(TimePs now, std::uint32_t node);
   void release_dependents(TimePs now, std::uint32_t node);
@@ -165,6 +187,7 @@ class WorkPlayer {
   std::vector<std::uint64_t> listed_;  ///< a bit a channel: it may have something to post and room for it
   std::uint32_t pending_channels_ = 0;
   std::map<NodeId, std::uint32_t> channel_of_peer_;
+  std::map<NodeId, WorkPlayer*> siblings_;
   std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> free_chunks_;
   std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms_;

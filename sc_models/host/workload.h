@@ -51,7 +51,14 @@ struct WorkNode {
   std::uint32_t dependencies = 0;  ///< how many nodes this one waits for
   WorkKind kind = WorkKind::compute;
   std::uint8_t stream = kNoStream;  ///< of a computation
+  /// Of a send and its receive: where ranks have several NICs they take the one of this number, modulo how many.
+  std::uint16_t lane = 0;
 };
+
+/// Piece `i` of `pieces` of a striped message; they differ by at most a byte, and none is empty while pieces <= bytes.
+inline std::uint64_t piece_bytes(std::uint64_t bytes, std::uint32_t i, std::uint32_t pieces) {
+  return bytes / pieces + (i < bytes % pieces ? 1 : 0);
+}
 
 /// Ranks that act together, in the order of their positions in it.
 struct RankGroup {
@@ -80,7 +87,7 @@ struct Workload {
   /// All ranks do what the nodes of rank 0 do, and only those are there: no sends or receives. A group holds its
   /// members 0, s, 2s, … (n - 1)s; rank r's group of that kind is r + (i - (r / s) % n) s for i = 0 … n - 1.
   bool same_on_all_ranks = false;
-  std::uint32_t job_ranks = 0;            ///< results of the job speak of the first so many ranks; 0: of all
+  std::uint32_t job_ranks = 0;  ///< results of the job speak of the first so many ranks; 0: of all
   std::vector<WorkNode> nodes;
   std::vector<std::uint32_t> dependents;  ///< nodes that wait for a node, one after another
   std::vector<RankGroup> groups;

@@ -69,10 +69,11 @@ struct Instance {
 
 class Player {
  public:
-  Player(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& node_of_rank, bool folded)
+  Player(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& nics_of_ranks,
+         bool folded)
       : scenario_(scenario),
         workload_(workload),
-        node_of_rank_(node_of_rank),
+        nics_of_ranks_(nics_of_ranks),
         folded_(folded),
         options_(scenario.traffic.collective),
         accelerator_(scenario.accelerator),
@@ -83,7 +84,9 @@ class Player {
         waits_(workload.nodes.size()),
         times_(workload.nodes.size()),
         arrived_(workload.nodes.size()),
-        nics_(folded ? 1 : scenario.fabric.nics) {
+        nics_each_(scenario.traffic.nics_per_rank),
+        stripes_(nics_each_ > 1 && scenario.traffic.nic_choice == NicChoice::stripe),
+        nics_(folded ? nics_each_ : scenario.fabric.nics) {
     options_.seed = scenario.seed;
     for (std::uint32_t i = 0; i < workload.nodes.size(); ++i) {
       waits_[i] = workload.nodes[i].dependencies;
@@ -110,7 +113,7 @@ class Player {
   }
 
  private:
-  enum class Kind : std::uint8_t { start, computed, launched, sent, delivered, acknowledged };
+  enum class Kind : std::uint8_t { start, computed, launched, copied, sent, delivered, landed, acknowledged };
   struct Event {
     TimePs at = 0;
     std::uint64_t order = 0;
@@ -150,9 +153,14 @@ class Player {
       case Kind::sent:
         nics_[event.number].sending = false;
         return send_next(event.number);
+      case Kind::copied:
+        return send(event.number, event.part);
       case Kind::delivered:
-        return event.number == kPlain ? receive(event.part) : transfer_arrived(event.number, event.part);
+        return deliver(event);
+      case Kind::landed:
+        return land(event.number, event.part);
       case Kind::acknowledged:
+        if (!last_piece(event, acknowledged_pieces_)) return;
         return event.number == kPlain ? finish(event.part) : transfer_acknowledged(event.number, event.part);
     }
   }
@@ -167,9 +175,7 @@ class Player {
         if (arrived_[index]) finish(index);
         return;
       case WorkKind::send:
-        ++messages_;
-        offered_bytes_ += node.bytes;
-        return post({kPlain, index, nic_of(node.rank), nic_of(node.peer), node.bytes, now_});
+        return post(kPlain, index);
       case WorkKind::collective:
         return push(now_ + collective_launch_ps_, Kind::launched, index);
     }
@@ -191,17 +197,75 @@ class Player {
     if (times_[receive].started != kNever) finish(receive);
   }
 
-  NodeId nic_of(std::uint32_t rank) const { return folded_ ? 0 : node_of_rank_[rank]; }
-
   // Messages
-  void post(const Message& message) {
-    delivered_bytes_ += message.bytes;
-    if (message.from == message.to && !folded_) {
-      const TimePs there = accelerator_.local_message(now_, message.bytes);
-      push(there, Kind::delivered, message.collective, message.part);
-      push(there, Kind::acknowledged, message.collective, message.part);
-      return;
+  struct Ends {
+    std::uint32_t source = 0;  ///< rank
+    std::uint32_t destination = 0;
+    std::uint32_t lane = 0;
+    std::uint64_t bytes = 0;
+  };
+  Ends ends_of(std::uint32_t collective, std::uint32_t part) const {
+    if (collective == kPlain) {
+      const WorkNode& node = workload_.nodes[part];
+      return {node.rank, node.peer, node.lane, node.bytes};
     }
+    const Transfer& t = instances_.at(collective).plan->schedule.transfers[part];
+    const std::vector<std::uint32_t>& ranks = workload_.groups[workload_.collectives[collective].group].ranks;
+    return {ranks[t.source], ranks[t.destination], t.channel, message_bytes(t)};
+  }
+  NodeId nic_of(std::uint32_t rank, std::uint32_t lane) const {
+    return folded_ ? lane % nics_each_ : nics_of_ranks_[rank * nics_each_ + lane % nics_each_];
+  }
+  bool is_local(const Ends& ends) const {
+    return !folded_ && nic_of(ends.source, ends.lane) == nic_of(ends.destination, ends.lane);
+  }
+
+  void post(std::uint32_t collective, std::uint32_t part) {
+    const Ends ends = ends_of(collective, part);
+    offered_bytes_ += ends.bytes;
+    delivered_bytes_ += ends.bytes;
+    if (is_local(ends)) {
+      ++messages_;
+      const TimePs there = accelerator_.local_message(now_, ends.bytes);
+      push(there, Kind::landed, collective, part);
+      push(there, Kind::acknowledged, collective, part);
+    } else if (accelerator_.staged()) {
+      push(accelerator_.copy(now_, folded_ ? 0 : ends.source, ends.bytes, true), Kind::copied, collective, part);
+    } else {
+      send(collective, part);
+    }
+  }
+  /// On the sender's NIC of the message's lane, or a piece on each.
+  void send(std::uint32_t collective, std::uint32_t part) {
+    const Ends ends = ends_of(collective, part);
+    const auto pieces = static_cast<std::uint32_t>(stripes_ ? std::min<std::uint64_t>(nics_each_, ends.bytes) : 1);
+    if (pieces > 1) delivered_pieces_[{collective, part}] = acknowledged_pieces_[{collective, part}] = pieces;
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+      const std::uint32_t lane = stripes_ ? i : ends.lane;
+      enqueue({collective, part, nic_of(ends.source, lane), nic_of(ends.destination, lane),
+               piece_bytes(ends.bytes, i, pieces), now_});
+    }
+  }
+  using Pieces = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>;
+  static bool last_piece(const Event& event, Pieces& left) {
+    const auto it = left.find({event.number, event.part});
+    if (it == left.end()) return true;
+    if (--it->second > 0) return false;
+    left.erase(it);
+    return true;
+  }
+  void deliver(const Event& event) {
+    if (!last_piece(event, delivered_pieces_)) return;
+    if (!accelerator_.staged()) return land(event.number, event.part);
+    const Ends ends = ends_of(event.number, event.part);
+    push(accelerator_.copy(now_, folded_ ? 0 : ends.destination, ends.bytes, false), Kind::landed, event.number,
+         event.part);
+  }
+  void land(std::uint32_t collective, std::uint32_t part) {
+    collective == kPlain ? receive(part) : transfer_arrived(collective, part);
+  }
+  void enqueue(const Message& message) {
+    ++messages_;
     IdealNic& nic = nics_[message.from];
     nic.queue.push_back(message);
     if (!nic.sending) send_next(message.from);
@@ -267,22 +331,15 @@ class Player {
     if (i.left[position] == 0) return leave(number, i, position);
     const Plan& p = *i.plan;
     for (std::uint32_t k = p.first_of_source[position]; k < p.first_of_source[position + 1]; ++k) {
-      if (i.waits[p.by_source[k]] == 0) post_transfer(number, i, p.by_source[k]);
+      if (i.waits[p.by_source[k]] == 0) post(number, p.by_source[k]);
     }
-  }
-  void post_transfer(std::uint32_t number, const Instance& i, std::uint32_t index) {
-    const Transfer& t = i.plan->schedule.transfers[index];
-    const std::vector<std::uint32_t>& ranks = workload_.groups[workload_.collectives[number].group].ranks;
-    ++messages_;
-    offered_bytes_ += message_bytes(t);
-    post({number, index, nic_of(ranks[t.source]), nic_of(ranks[t.destination]), message_bytes(t), now_});
   }
   void release(std::uint32_t number, Instance& i, std::uint32_t index, bool paced) {
     const CollectiveSchedule& s = i.plan->schedule;
     for (std::uint32_t d = 0; d < s.transfers[index].dependents; ++d) {
       const std::uint32_t next = s.dependents[s.transfers[index].first_dependent + d];
       if (s.transfers[next].paced != paced || --i.waits[next] > 0) continue;
-      if (i.nodes[s.transfers[next].source] != kNoWork) post_transfer(number, i, next);
+      if (i.nodes[s.transfers[next].source] != kNoWork) post(number, next);
     }
   }
   void transfer_arrived(std::uint32_t number, std::uint32_t index) {
@@ -327,8 +384,8 @@ class Player {
   void add_rates(RunResult& result, TimePs end) const {
     const double time_ns = static_cast<double>(std::max<TimePs>(end, 1)) / 1000.0;
     for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
-      const IdealNic& nic = nics_[folded_ ? 0 : id];
-      const bool used = !folded_ || id < workload_.ranks;
+      const IdealNic& nic = nics_[folded_ ? id % nics_each_ : id];
+      const bool used = !folded_ || id < std::uint64_t{workload_.ranks} * nics_each_;
       const double tx = used ? 8.0 * static_cast<double>(nic.sent_bytes) / time_ns : 0;
       const double rx = used ? 8.0 * static_cast<double>(nic.received_bytes) / time_ns : 0;
       const std::string name = fmt::format("nic{}", id);
@@ -356,7 +413,7 @@ class Player {
 
   const ScenarioConfig& scenario_;
   const Workload& workload_;
-  const std::vector<NodeId>& node_of_rank_;
+  const std::vector<NodeId>& nics_of_ranks_;
   bool folded_;
   CollectiveOptions options_;
   Accelerator accelerator_;
@@ -372,7 +429,11 @@ class Player {
   std::vector<std::uint32_t> waits_;
   std::vector<WorkTimes> times_;
   std::vector<bool> arrived_;
+  std::uint32_t nics_each_;  ///< of a rank
+  bool stripes_;
   std::vector<IdealNic> nics_;
+  Pieces delivered_pieces_;  ///< left, of messages with several
+  Pieces acknowledged_pieces_;
   std::map<std::tuple<CollectiveKind, std::uint64_t, std::uint32_t, std::uint32_t>, Plan> plans_;
   std::unordered_map<std::uint32_t, Instance> instances_;
   std::uint64_t messages_ = 0;
@@ -405,9 +466,9 @@ TimePs ideal_serialization_ps(const ScenarioConfig& scenario, NodeId node, std::
   return static_cast<TimePs>(wire * 8000.0 / (nic.port_gbps * nic.ports) + 0.5);
 }
 
-RunResult run_ideal(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& node_of_rank,
+RunResult run_ideal(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& nics_of_ranks,
                     const std::atomic<bool>& interrupted) {
-  return Player(scenario, workload, node_of_rank, workload.same_on_all_ranks).run(interrupted);
+  return Player(scenario, workload, nics_of_ranks, workload.same_on_all_ranks).run(interrupted);
 }
 
 }  // namespace mrc

@@ -19,6 +19,7 @@ namespace mrc {
 class HostPort;
 class PacketCapture;
 class PcieDma;
+class Recorder;
 
 /// The slots on a received packet's way, by which an overrun in front of them finds the queue that is full.
 struct ReceiveSlots {
@@ -101,7 +102,8 @@ struct NicContext {
   ReceiveSlots receive_slots;
   const PcieDma* pcie = nullptr;
   PacketCapture* capture = nullptr;  ///< null: nobody captures
-  std::uint32_t ports_up = ~0U;           ///< bit p: the NIC sends through port p
+  Recorder* recorder = nullptr;      ///< null: nobody records
+  std::uint32_t ports_up = ~0U;      ///< bit p: the NIC sends through port p
   HostPort* host_port = nullptr;     ///< null: the host is the model's own
   std::vector<NicEvent> events;      ///< the first kMostEvents
 

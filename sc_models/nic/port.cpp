@@ -132,7 +132,7 @@ void Port::receive(TimePs now) {
       nic_.counters.overrun.add(receive_link_.front().packet);
       ++nic_.counters.rx_overrun;
       ++nic_.counters.rx_overrun_by_cause[static_cast<std::size_t>(nic_.overrun_cause())];
-      if (Recorder* recorder = owner().recorder()) {
+      if (Recorder* recorder = nic_.recorder) {
         recorder->add({.time = now,
                        .kind = Record::Kind::dropped,
                        .has_packet = true,

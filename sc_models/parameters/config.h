@@ -38,6 +38,10 @@ enum class FabricRouting : std::uint8_t { usid, ecmp };
 /// Service among the queues of a switch's port.
 enum class SwitchScheduling : std::uint8_t { strict, weighted };
 /// What a bank of a memory does in one cycle: one access; a read and a write; two accesses.
+/// How the messages of a rank with several NICs are shared among these.
+enum class NicChoice : std::uint8_t { channel, stripe };
+/// Where an accelerator's payload lies when the NIC reads or writes it.
+enum class PayloadMemory : std::uint8_t { host, gpu_direct, staged };
 enum class MemoryPorts : std::uint8_t { one_rw, one_r_one_w, two_rw };
 enum class EccScheme : std::uint8_t { none, secded };
 
@@ -68,6 +72,8 @@ struct TrafficConfig {
   std::string format = "auto";  ///< auto, chakra, goal, astra_text, htsim_cm, flow_csv
   std::string placement = "linear";
   std::uint32_t ranks_per_nic = 1;
+  std::uint32_t nics_per_rank = 1;  ///< one of the two is 1
+  NicChoice nic_choice = NicChoice::channel;
   std::uint64_t buffer_bytes = 16ULL << 20;  ///< registered a side and peer
   std::uint32_t outstanding_messages = 16;   ///< posted and not completed, a peer
   std::uint32_t qps_per_peer = 1;
@@ -259,7 +265,17 @@ struct AcceleratorConfig {
   double collective_launch_ns = 2000;  ///< until the first message is posted
   double scale_up_gbps = 3600;         ///< of messages between ranks of one node
   double scale_up_latency_ns = 1000;
+  PayloadMemory payload_memory = PayloadMemory::host;
+  double direct_read_ns = 300;    ///< with gpu_direct, a payload read beside one of host memory
+  double direct_flush_ns = 1000;  ///< with gpu_direct, a message's CQE seen until its bytes are sure to be there
+  double copy_gbps = 400;         ///< with staged, a copy between the accelerator's memory and the host's
+  double copy_latency_ns = 2000;  ///< with staged, of a copy, beside its bytes
 };
+
+/// What a payload read takes longer than one of host memory, in ns.
+inline double payload_read_extra_ns(const AcceleratorConfig& accelerator) {
+  return accelerator.payload_memory == PayloadMemory::gpu_direct ? accelerator.direct_read_ns : 0;
+}
 
 struct FabricConfig {
   std::uint32_t nics = 2;

@@ -38,6 +38,14 @@ std::vector<std::string> words_of<FabricRouting>() {
   return {"usid", "ecmp"};
 }
 template <>
+std::vector<std::string> words_of<NicChoice>() {
+  return {"channel", "stripe"};
+}
+template <>
+std::vector<std::string> words_of<PayloadMemory>() {
+  return {"host", "gpu_direct", "staged"};
+}
+template <>
 std::vector<std::string> words_of<SwitchScheduling>() {
   return {"strict", "weighted"};
 }
@@ -276,10 +284,16 @@ void traffic_parameters(Table& t) {
   t.only({"auto", "chakra", "goal", "astra_text", "htsim_cm", "flow_csv"});
   MRC_SCENARIO(
       traffic.placement, "", 0, 0,
-      "linear: rank i sits on nic<i / ranks_per_nic>; rails: the i-th ranks of all hosts sit on neighbouring NICs; "
-      "or a list of each rank's NIC, as \"3,0,2,1\"",
+      "linear: rank i sits on nic<i / ranks_per_nic>, or on nics_per_rank NICs from nic<i nics_per_rank> on; rails: "
+      "the i-th NICs of all hosts are neighbours; or a list of each rank's NICs, as \"3,0,2,1\"",
       assumption);
   MRC_SCENARIO(traffic.ranks_per_nic, "ranks", 1, 64, "ranks behind a NIC; they exchange data by the scale-up fabric",
+               assumption);
+  MRC_SCENARIO(traffic.nics_per_rank, "NICs", 1, 16, "NICs of each accelerator, driven by the same software",
+               assumption);
+  MRC_SCENARIO(traffic.nic_choice, "", 0, 0,
+               "with several NICs a rank; channel: a collective's channel c, like a rank's c-th other message, takes "
+               "NIC c modulo their number at both ends; stripe: each message is cut into a piece for each",
                assumption);
   MRC_SCENARIO(traffic.buffer_bytes, "bytes", 65'536, 16 * k1M, "registered memory a side and peer, reused by messages",
                assumption);
@@ -319,6 +333,19 @@ void accelerator_parameters(Table& t) {
   MRC_SCENARIO(accelerator.scale_up_gbps, "Gb/s", 1, 1e6, "rate of a message between two ranks of one NIC", assumption);
   MRC_SCENARIO(accelerator.scale_up_latency_ns, "ns", 1, 1e6, "latency of a message between two ranks of one NIC",
                assumption);
+  MRC_SCENARIO(accelerator.payload_memory, "", 0, 0,
+               "host: payload is where the NIC's reads and writes are those of host memory; gpu_direct: in the "
+               "accelerator, reached over PCIe peer to peer; staged: copied to host memory before a message is posted, "
+               "and back when it has come",
+               assumption);
+  MRC_SCENARIO(accelerator.direct_read_ns, "ns", 0, 1e5,
+               "with gpu_direct, what a payload read takes longer than one of host memory", assumption);
+  MRC_SCENARIO(accelerator.direct_flush_ns, "ns", 0, 1e5,
+               "with gpu_direct, from a receive's completion until a read has shown that its bytes are there",
+               assumption);
+  MRC_SCENARIO(accelerator.copy_gbps, "Gb/s", 1, 1e6, "with staged, rate of a rank's copies, one at a time a direction",
+               assumption);
+  MRC_SCENARIO(accelerator.copy_latency_ns, "ns", 0, 1e6, "with staged, of a copy, beside its bytes", assumption);
 }
 
 void nic_parameters(Table& t) {
@@ -376,8 +403,7 @@ void nic_parameters(Table& t) {
            assumption);
   MRC_NODE(nic.port.down_detect_us, "us", 0, 1e7, "light gone until the NIC sends nothing more through the port",
            assumption);
-  MRC_NODE(nic.port.up_detect_us, "us", 0, 1e8, "light back for so long until the NIC uses the port again",
-           assumption);
+  MRC_NODE(nic.port.up_detect_us, "us", 0, 1e8, "light back for so long until the NIC uses the port again", assumption);
   MRC_NODE(nic.port.remap_time_us, "us", 0, 1e7,
            "port seen down or up until the walk over the QPs' EV tables begins; published: a few seconds for one NIC",
            assumption);
@@ -561,9 +587,10 @@ void protocol_parameters(Table& t) {
                assumption);
   MRC_SCENARIO(protocol.always_skip_threshold, "marks", 0, 65'535,
                "CE marks in a row on an EV for ALWAYS_SKIP; 0: never", assumption);
-  MRC_SCENARIO(protocol.path_feedback, "", 0, 0,
-               "adaptive: SACKs, NACKs and losses change EV states; oblivious: all EVs stay GOOD, a spray to compare with",
-               assumption);
+  MRC_SCENARIO(
+      protocol.path_feedback, "", 0, 0,
+      "adaptive: SACKs, NACKs and losses change EV states; oblivious: all EVs stay GOOD, a spray to compare with",
+      assumption);
   MRC_SCENARIO(protocol.path_table_scope, "", 0, 0, "who shares the states of EVs", assumption);
   MRC_SCENARIO(protocol.congestion_scope, "", 0, 0, "who shares a congestion window", spec);
   MRC_SCENARIO(protocol.gap_cwnd_factor, "", 0.01, 100,
@@ -587,7 +614,8 @@ void rocev2_parameters(Table& t) {
   MRC_SCENARIO(rocev2.rc.ack_every_packets, "packets", 1, 65'536, "the responder acknowledges each n-th packet",
                assumption);
   MRC_SCENARIO(rocev2.rc.timeout_exponent, "", 0, 31, "t: local ACK timeout is 4.096 us * 2^t", assumption);
-  MRC_SCENARIO(rocev2.rc.retry_count, "retries", 0, 7, "timeouts and sequence errors in a row before the QP fails", spec);
+  MRC_SCENARIO(rocev2.rc.retry_count, "retries", 0, 7, "timeouts and sequence errors in a row before the QP fails",
+               spec);
   MRC_SCENARIO(rocev2.dcqcn, "", 0, 0, "DCQCN; false: every flow sends at line rate", paper);
   MRC_SCENARIO(rocev2.rate.g, "", 1e-6, 1, "DCQCN: weight of a CNP in alpha", paper);
   const auto us = [&t](const char* name, auto field, std::string_view meaning) {

@@ -278,6 +278,19 @@ double fabric_round_trip_ns(const FabricConfig& f) {
               2 * steps * f.t1_cable_delay_ns);
 }
 
+/// NICs of one rank are driven by one piece of software, so they are simulated together: all with boxes, or none.
+void check_accelerators(const ScenarioConfig& s, const std::string& place) {
+  const TrafficConfig& t = s.traffic;
+  const auto require = [&](bool holds, const std::string& message) {
+    if (!holds) throw ParameterError(place, message);
+  };
+  require(t.ranks_per_nic == 1 || t.nics_per_rank == 1,
+          fmt::format("traffic.ranks_per_nic = {} and traffic.nics_per_rank = {}: one of them is 1", t.ranks_per_nic,
+                      t.nics_per_rank));
+  require(t.nics_per_rank <= s.fabric.nics,
+          fmt::format("traffic.nics_per_rank = {} is more than fabric.nics = {}", t.nics_per_rank, s.fabric.nics));
+}
+
 }  // namespace
 
 void check_scenario(const ScenarioConfig& s, const std::string& place) {
@@ -300,6 +313,7 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
           fmt::format("fabric.trim_bytes = {} cuts inside BTH, which ends at byte {} with this protocol.encapsulation",
                       s.fabric.trim_bytes, up_to_bth));
   check_fabric(s, place);
+  check_accelerators(s, place);
   const double round_trip_ns = static_cast<double>(fabric_round_trip_ns(s.fabric));
   require(
       s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,

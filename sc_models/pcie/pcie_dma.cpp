@@ -184,8 +184,8 @@ PcieDma::Fate PcieDma::draw_fate() {
   return fate;
 }
 
-TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible) {
-  TimePs ready = sent + latency_.draw(latency_random_);
+TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible, const ReadJob& job) {
+  TimePs ready = sent + latency_.draw(latency_random_) + (job.in_order ? payload_extra_ps_ : 0);
   // A read pushes the writes before it: the host answers once they are visible, unless the read may pass them.
   if (!config_.id_based_ordering) ready = std::max(ready, posted_visible);
   if (config_.completion_order == CompletionOrder::in_order) {
@@ -196,7 +196,7 @@ TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible) {
 }
 
 void PcieDma::reach_host(TimePs sent, TimePs posted_visible, const Request& request) {
-  const TimePs ready = answer_ready(sent, posted_visible);
+  const TimePs ready = answer_ready(sent, posted_visible, jobs_[request.job]);
   if (host_ == nullptr) {
     expect_completion(ready, request);
   } else {

@@ -74,6 +74,8 @@ class PcieDma : public Box {
   void translate_ahead(TimePs now, std::uint64_t address, std::uint32_t bytes) {
     if (translation_.enabled()) translation_.ready_at(now, address, bytes);
   }
+  /// Payload, which is what in-order jobs read, lies in memory that answers so much later than the host's.
+  void set_payload_extra(TimePs extra_ps) { payload_extra_ps_ = extra_ps; }
   TimePs write_latency() const { return write_latency_ps_; }
 
   /// No TLP starts in [from, until), neither way. To be told before the run reaches `from`.
@@ -183,6 +185,7 @@ class PcieDma : public Box {
   ClockDomain clock_;
   TimePs credit_return_ps_;
   TimePs write_latency_ps_;
+  TimePs payload_extra_ps_ = 0;
   TimePs completion_timeout_ps_;
   bool faults_on_;
   SerialLine upstream_;
@@ -210,7 +213,7 @@ class PcieDma : public Box {
     PostedWrite write;
   };
   std::uint32_t new_job();
-  TimePs answer_ready(TimePs sent, TimePs posted_visible);
+  TimePs answer_ready(TimePs sent, TimePs posted_visible, const ReadJob& job);
   void ask_host(TimePs sent, TimePs latency, const Request& request);
 
   HostPort* host_ = nullptr;  ///< null: the host answers after the drawn latency

@@ -44,7 +44,8 @@ class Account {
     const double wqe_ns = read_ns(nic_.wqe_fetch.wqe_bytes) + cycles_ns(nic_.wqe_fetch.pipeline.latency_cycles);
     add("wqe_read", wqe_ns, {400, 1600}, "assumption", "pcie.read_latency_mean_ns, nic.wqe_fetch");
     const bool is_inline = bytes <= nic_.wqe_fetch.inline_bytes;
-    add("payload_read", is_inline ? 0 : read_ns(bytes), is_inline ? Range{0, 0} : Range{400, 1600}, "assumption",
+    const double payload_ns = read_ns(bytes) + payload_read_extra_ns(scenario_.accelerator);
+    add("payload_read", is_inline ? 0 : payload_ns, is_inline ? Range{0, 0} : Range{400, 1600}, "assumption",
         is_inline ? "nic.wqe_fetch.inline_bytes: it is in the WQE" : "pcie.read_latency_mean_ns");
     scaled("transmit_boxes", cycles_ns(transmit_cycles), "nic.*.latency_cycles, nic.core_clock_ghz");
     add("mac_fec_transmit", mac_ns, {50, 200}, "assumption", "nic.port.mac_fec_latency_ns");
@@ -61,6 +62,9 @@ class Account {
     add("posted_write", tlp_ns(write_bytes) + pcie_.write_latency_ns, {200, 900}, "assumption",
         "pcie.write_latency_ns, data and CQE");
     add("poll", host_.poll_ns, {20, 150}, "assumption", "host.poll_ns");
+    if (scenario_.accelerator.payload_memory == PayloadMemory::gpu_direct) {
+      add("flush", scenario_.accelerator.direct_flush_ns, {0, 2000}, "assumption", "accelerator.direct_flush_ns");
+    }
     add("residual", host_.residual_ns, {host_.residual_ns, host_.residual_ns}, "calibrated", "host.residual_ns");
     return std::move(terms_);
   }

@@ -107,6 +107,7 @@ class Expander {
       work.peer = ranks[transfer.destination];
       work.bytes = message_bytes(transfer);
       work.tag = number;
+      work.lane = static_cast<std::uint16_t>(transfer.channel);
       const std::uint32_t send = builder_.add(work);
       work.origin = builder_.at(start[transfer.destination]).origin;
       work.kind = WorkKind::receive;

@@ -207,13 +207,13 @@ TraceContents count_trace(const TraceRequest& request) {
   return contents;
 }
 
-void check_ranks(const Workload& workload, std::uint32_t nodes) {
+void check_ranks(const Workload& workload, std::uint32_t ranks, std::uint32_t nics) {
   for (const WorkNode& node : workload.nodes) {
     const bool talks = node.kind == WorkKind::send || node.kind == WorkKind::receive;
-    if (node.rank < nodes && (!talks || node.peer < nodes)) continue;
+    if (node.rank < ranks && (!talks || node.peer < ranks)) continue;
     throw TraceError(place_of(workload, node),
                      fmt::format("rank {} is outside the topology: fabric.nics = {}, ranks 0 … {}",
-                                 node.rank < nodes ? node.peer : node.rank, nodes, nodes - 1));
+                                 node.rank < ranks ? node.peer : node.rank, nics, ranks - 1));
   }
 }
 

@@ -43,8 +43,8 @@ LoadedTrace load_trace(const TraceRequest& request);
 /// sends meet receives, and dependencies. byte_scale does not count. Throws TraceError.
 TraceContents count_trace(const TraceRequest& request);
 
-/// Throws TraceError, naming the first place that uses a rank of `nodes` or more.
-void check_ranks(const Workload& workload, std::uint32_t nodes);
+/// Throws TraceError, naming the first place that uses a rank of `ranks`, which `nics` NICs have room for, or more.
+void check_ranks(const Workload& workload, std::uint32_t ranks, std::uint32_t nics);
 
 /// Ranks, messages, collectives, bytes and sizes, as text of a few lines.
 std::string describe(const TraceRequest& request, const TraceContents& contents);

@@ -10,6 +10,7 @@
 #include "traffic/expand_collectives.h"
 #include "traffic/line_reader.h"
 #include "traffic/load_trace.h"
+#include "traffic/nic_lanes.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
 #include "traffic/workload_builder.h"
@@ -54,19 +55,20 @@ void append(Workload& workload, const Workload& other) {
   workload.ranks += other.ranks;
 }
 
-std::vector<NodeId> listed(const std::string& list, std::uint32_t ranks) {
+std::vector<NodeId> listed(const std::string& list, std::uint32_t ranks, std::uint32_t nics_each) {
   std::vector<NodeId> nodes;
   std::istringstream in(list);
   for (std::string word; std::getline(in, word, ',');)
     nodes.push_back(static_cast<NodeId>(parse_integer(word, kPlacement, "a rank's NIC", 0, kMostRank)));
-  if (nodes.size() >= ranks) return nodes;
-  throw TraceError(kPlacement, fmt::format("names the NICs of {} ranks, but there are {}", nodes.size(), ranks));
+  if (nodes.size() >= std::size_t{ranks} * nics_each) return nodes;
+  throw TraceError(kPlacement,
+                   fmt::format("names {} NICs, but there are {} ranks with {} each", nodes.size(), ranks, nics_each));
 }
 
 void add_background(Job& job, const ScenarioConfig& scenario, const std::string& scenario_file) {
   std::istringstream names(scenario.traffic.background);
   job.workload.job_ranks = job.workload.ranks;
-  NodeId next = *std::max_element(job.node_of_rank.begin(), job.node_of_rank.end()) + 1;
+  NodeId next = *std::max_element(job.nics_of_ranks.begin(), job.nics_of_ranks.end()) + 1;
   for (std::string name; std::getline(names, name, ',');) {
     const std::size_t at = name.rfind('@');
     NodeId first = next;
@@ -80,16 +82,18 @@ void add_background(Job& job, const ScenarioConfig& scenario, const std::string&
     job.warnings.insert(job.warnings.end(), other.warnings.begin(), other.warnings.end());
     const Workload whole = replicate(std::move(other.workload));
     check_node_count(name, job.workload.nodes.size() + whole.nodes.size());
-    for (std::uint32_t rank = 0; rank < whole.ranks; ++rank) job.node_of_rank.push_back(first + rank);
-    next = std::max(next, first + whole.ranks);
+    const std::uint32_t nics = whole.ranks * scenario.traffic.nics_per_rank;
+    for (std::uint32_t i = 0; i < nics; ++i) job.nics_of_ranks.push_back(first + i);
+    next = std::max(next, first + nics);
     append(job.workload, whole);
   }
 }
 
 /// One rank can stand for all: nothing but its number tells a rank from another.
 bool stands_for_all(const Workload& workload, const ScenarioConfig& scenario) {
-  if (!workload.same_on_all_ranks || !scenario.traffic.background.empty() || scenario.traffic.ranks_per_nic > 1)
-    return false;
+  const TrafficConfig& traffic = scenario.traffic;
+  if (!workload.same_on_all_ranks || !traffic.background.empty() || traffic.ranks_per_nic > 1) return false;
+  if (traffic.nics_per_rank > 1 && traffic.placement != "linear") return false;
   return std::all_of(workload.collectives.begin(), workload.collectives.end(), [&](const Collective& c) {
     const auto ranks = static_cast<std::uint32_t>(workload.groups[c.group].ranks.size());
     return is_symmetric(c.kind, ranks, scenario.traffic.collective);
@@ -97,16 +101,31 @@ bool stands_for_all(const Workload& workload, const ScenarioConfig& scenario) {
 }
 
 void require_placed(const Job& job, const ScenarioConfig& scenario) {
-  const NodeId most = *std::max_element(job.node_of_rank.begin(), job.node_of_rank.end());
+  const NodeId most = *std::max_element(job.nics_of_ranks.begin(), job.nics_of_ranks.end());
   if (most < scenario.fabric.nics) return;
   throw TraceError(kPlacement, fmt::format("a rank sits on nic{}, but fabric.nics = {}", most, scenario.fabric.nics));
+}
+
+/// NICs that one piece of software drives are simulated together.
+void require_same_fidelity(const Job& job, const ScenarioConfig& scenario) {
+  const std::uint32_t each = scenario.traffic.nics_per_rank;
+  for (std::size_t i = 0; i < job.nics_of_ranks.size(); ++i) {
+    const NodeId first = job.nics_of_ranks[i / each * each];
+    const NodeId other = job.nics_of_ranks[i];
+    if (scenario.node(first).fidelity == scenario.node(other).fidelity) continue;
+    throw TraceError(fmt::format("node.nic{}.fidelity", other),
+                     fmt::format("nic{} and nic{} belong to rank {} (traffic.nics_per_rank = {}); allowed: both "
+                                 "detailed or both endpoint",
+                                 first, other, i / each, each));
+  }
 }
 
 }  // namespace
 
 std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ranks) {
   const std::string& placement = scenario.traffic.placement;
-  std::vector<NodeId> node_of_rank(ranks);
+  const std::uint32_t each = scenario.traffic.nics_per_rank;
+  std::vector<NodeId> nics_of_ranks(std::size_t{ranks} * each);
   if (placement == "rails") {
     const std::uint32_t host = scenario.traffic.collective.ranks_per_host;
     if (ranks % host != 0) {
@@ -114,16 +133,18 @@ std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ra
                                                "traffic.collective.ranks_per_host = {}",
                                                ranks, host));
     }
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) node_of_rank[rank] = rank % host * (ranks / host) + rank / host;
+    const std::uint32_t nics_a_host = host * each;
+    for (std::uint32_t i = 0; i < ranks * each; ++i)
+      nics_of_ranks[i] = i % nics_a_host * (ranks / host) + i / nics_a_host;
   } else if (placement == "linear") {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) node_of_rank[rank] = rank / scenario.traffic.ranks_per_nic;
+    for (std::uint32_t i = 0; i < ranks * each; ++i) nics_of_ranks[i] = i / scenario.traffic.ranks_per_nic;
   } else if (placement.find_first_not_of("0123456789,") == std::string::npos) {
-    node_of_rank = listed(placement, ranks);
+    nics_of_ranks = listed(placement, ranks, each);
   } else {
     throw TraceError(kPlacement,
                      fmt::format("is \"{}\"; allowed: linear, rails, or a list of NICs such as 3,0,2,1", placement));
   }
-  return node_of_rank;
+  return nics_of_ranks;
 }
 
 Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file) {
@@ -147,16 +168,21 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
                      "holds collectives of one rank; traffic.ranks says over how many ranks they run");
   }
   if (ideal && stands_for_all(job.workload, scenario)) {
-    job.node_of_rank.assign(job.workload.ranks, 0);
+    job.nics_of_ranks.assign(job.workload.ranks, 0);
     return job;
   }
   const std::string source = job.workload.source;
   const std::string format = job.workload.format;
   job.workload = replicate(std::move(job.workload));
-  if (traffic.placement == "linear") check_ranks(job.workload, scenario.fabric.nics * traffic.ranks_per_nic);
-  job.node_of_rank = place_ranks(scenario, job.workload.ranks);
+  if (traffic.placement == "linear") {
+    check_ranks(job.workload, scenario.fabric.nics * traffic.ranks_per_nic / traffic.nics_per_rank,
+                scenario.fabric.nics);
+  }
+  job.nics_of_ranks = place_ranks(scenario, job.workload.ranks);
   if (!traffic.background.empty()) add_background(job, scenario, scenario_file);
   require_placed(job, scenario);
+  require_same_fidelity(job, scenario);
+  if (traffic.nics_per_rank > 1) number_lanes(job.workload);
   if (ideal) return job;
   CollectiveOptions collective = traffic.collective;
   collective.seed = scenario.seed;
@@ -166,6 +192,9 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
   job.workload.source = source;
   job.workload.format = format;
   job.workload.job_ranks = job_ranks;
+  if (traffic.nics_per_rank > 1 && traffic.nic_choice == NicChoice::stripe) {
+    job.workload = stripe(std::move(job.workload), traffic.nics_per_rank);
+  }
   return job;
 }
 

@@ -1,5 +1,5 @@
 // From a scenario's [traffic] to what players take: the job's trace and those beside it, cut to size, with each rank's
-// NIC.
+// NICs.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace mrc {
 
 struct Job {
   Workload workload;
-  std::vector<NodeId> node_of_rank;
-  std::vector<std::string> cut;  ///< what made the trace smaller, as "traffic.ranks = 8"
+  std::vector<NodeId> nics_of_ranks;  ///< traffic.nics_per_rank of rank 0, of rank 1, …
+  std::vector<std::string> cut;       ///< what made the trace smaller, as "traffic.ranks = 8"
   std::vector<std::string> warnings;
 };
 
@@ -23,7 +23,7 @@ struct Job {
 /// traces that cannot be read or do not fit the topology.
 Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file);
 
-/// NIC of each of `ranks` ranks by traffic.placement; throws TraceError.
+/// traffic.nics_per_rank NICs of each of `ranks` ranks by traffic.placement, rank by rank; throws TraceError.
 std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ranks);
 
 /// Data packets of all sends; collectives must have been written out.

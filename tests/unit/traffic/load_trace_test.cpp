@@ -21,7 +21,7 @@ fs::path samples() {
 
 std::string refusal(const TraceRequest& request, std::uint32_t nodes = 1'000'000) {
   try {
-    check_ranks(load_trace(request).workload, nodes);
+    check_ranks(load_trace(request).workload, nodes, nodes);
   } catch (const TraceError& error) {
     return error.what();
   }
