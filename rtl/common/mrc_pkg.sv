@@ -1,6 +1,8 @@
 // Types that the blocks share. Field names and widths are those of include/mrc.
 package mrc_pkg;
 
+  /* verilator lint_off UNUSEDPARAM */
+
   localparam int unsigned MostUsids = 6;
   localparam logic [7:0] NextHeaderIpv6 = 8'd41;
 
@@ -26,5 +28,13 @@ package mrc_pkg;
     logic [5:0]     dscp;
     logic [1:0]     ecn;
   } srv6_encap_meta_t;
+
+  // What a completion of a PCIe read is for the request behind its tag.
+  typedef enum logic [1:0] {
+    CplUnexpected = 2'd0,  // a second copy, or nothing is asked for under this tag
+    CplBehindLoss = 2'd1,  // bytes before it are missing
+    CplAccepted   = 2'd2,
+    CplComplete   = 2'd3   // the last of its request
+  } cpl_verdict_e;
 
 endpackage

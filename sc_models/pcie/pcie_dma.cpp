@@ -84,43 +84,20 @@ void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadC
 
 void PcieDma::begin(ReadJob& job, std::uint32_t index) {
   job.begun = true;
-  if (job.in_order) {
-    in_order_jobs_.push(index);
-  } else {
-    loose_jobs_.push_back(index);
-  }
-}
-
-const PcieDma::ReadJob* PcieDma::oldest_in_order() const {
-  return in_order_jobs_.empty() ? nullptr : &jobs_[in_order_jobs_.front()];
+  order_.begin(index, job.in_order);
 }
 
 void PcieDma::report(TimePs now) {
-  const auto finish_job = [&](std::uint32_t index) {
-    const ReadJob job = jobs_[index];
-    free_jobs_.push_back(index);
-    bytes_reported_ += job.bytes;
-    job.client->read_done(job.cookie, now, std::max(now, job.done_at));
-  };
-  const auto done = [&](const ReadJob& job) { return job.to_issue == 0 && job.outstanding == 0; };
-  while (!in_order_jobs_.empty()) {
-    const std::uint32_t index = in_order_jobs_.front();
-    if (!done(jobs_[index])) break;
-    in_order_jobs_.pop();
-    in_order_done_ = std::max(in_order_done_, jobs_[index].done_at);
-    jobs_[index].done_at = in_order_done_;
-    finish_job(index);
-  }
-  for (std::size_t i = 0; i < loose_jobs_.size();) {
-    const std::uint32_t index = loose_jobs_[i];
-    if (!done(jobs_[index])) {
-      ++i;
-      continue;
-    }
-    loose_jobs_[i] = loose_jobs_.back();
-    loose_jobs_.pop_back();
-    finish_job(index);
-  }
+  const auto done = [&](std::uint32_t index) { return jobs_[index].to_issue == 0 && jobs_[index].outstanding == 0; };
+  order_.take_reported(done, [&](std::uint32_t index, bool in_order) { finish_job(now, index, in_order); });
+}
+
+void PcieDma::finish_job(TimePs now, std::uint32_t index, bool in_order) {
+  ReadJob job = jobs_[index];
+  if (in_order) job.done_at = in_order_done_ = std::max(in_order_done_, job.done_at);
+  free_jobs_.push_back(index);
+  bytes_reported_ += job.bytes;
+  job.client->read_done(job.cookie, now, std::max(now, job.done_at));
 }
 
 void PcieDma::release_completion_buffer(TimePs now, std::uint32_t bytes) {

@@ -22,6 +22,7 @@
 #include "pcie/latency_distribution.h"
 #include "pcie/pcie_counts.h"
 #include "pcie/pcie_law.h"
+#include "pcie/read_order.h"
 #include "pcie/read_tags.h"
 #include "pcie/stall_windows.h"
 
@@ -170,6 +171,7 @@ class PcieDma : public Box {
   /// Puts a job that begins among those that are reported.
   void begin(ReadJob& job, std::uint32_t index);
   void report(TimePs now);
+  void finish_job(TimePs now, std::uint32_t index, bool in_order);
   void release_translated_writes(TimePs now);
   Fate draw_fate();
   /// The request left at `sent`: its answer is drawn or asked for. `posted_visible` is when all writes that left before
@@ -177,8 +179,6 @@ class PcieDma : public Box {
   void reach_host(TimePs sent, TimePs posted_visible, const Request& request);
   /// A host port has still to answer one of the job's requests, so that no timeout runs.
   bool host_is_asked(std::uint32_t job) const { return jobs_[job].unanswered > 0; }
-  /// The oldest in-order job that has begun; null without one.
-  const ReadJob* oldest_in_order() const;
 
   PcieConfig config_;
   PcieLaw law_;
@@ -194,7 +194,7 @@ class PcieDma : public Box {
 
   Fifo<std::uint32_t> read_queue_;
   std::vector<ReadJob> jobs_;
-  std::vector<std::uint32_t> loose_jobs_;  ///< issued jobs that report when they end
+  ReadOrder order_;  ///< of the jobs that have begun and are not reported
   Ring<Retry> retries_;
   ReadTags tag_table_;
 
@@ -225,8 +225,7 @@ class PcieDma : public Box {
   std::uint64_t bytes_asked_ = 0;
   std::uint64_t bytes_reported_ = 0;
   std::vector<std::uint32_t> free_jobs_;
-  Ring<std::uint32_t> in_order_jobs_;  ///< issued and not reported; small reads can be more than there are tags
-  TimePs in_order_done_ = 0;           ///< no in-order job is done before the one in front of it
+  TimePs in_order_done_ = 0;  ///< no in-order job is done before the one in front of it
   AddressTranslation translation_;
   std::vector<UntranslatedWrite> untranslated_;  ///< in the order of their calls
   SlotObserver* observer_ = nullptr;

@@ -236,8 +236,8 @@ void PcieTrains::arm(TimePs now) {
     const bool all_on_their_way = job.to_issue == 0 && job.unanswered == 0;
     if (job.outstanding > 0 && all_on_their_way && job.last_ready > now) wake = std::min(wake, job.last_ready);
   };
-  if (const ReadJob* oldest = oldest_in_order()) job_can_end(*oldest);
-  for (const std::uint32_t index : loose_jobs_) job_can_end(jobs_[index]);
+  if (const std::uint32_t* oldest = order_.oldest_in_order()) job_can_end(jobs_[*oldest]);
+  for (const std::uint32_t index : order_.loose()) job_can_end(jobs_[index]);
   if (!deadlines_.empty()) {
     wake = std::min(wake, deadlines_.front().at);
     if (!answers_.empty()) wake = std::min(wake, answers_.front().ready);

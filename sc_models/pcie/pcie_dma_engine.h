@@ -1,0 +1,67 @@
+// What stands in the place of the splitter, tag and reorder part of pcie_dma, transaction by transaction. The Verilated
+// RTL implements it; links, credits and latencies stay with the SystemC box.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pcie/read_tags.h"
+
+namespace mrc {
+
+/// What a block is built for. A scenario with other sizes is refused.
+struct PcieDmaSizes {
+  std::uint32_t tags = 0;
+  std::uint32_t jobs = 0;  ///< reads under way; numbers of jobs are below it
+  std::uint64_t completion_buffer_bytes = 0;
+};
+
+struct ReadRequestTlp {
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0;  ///< 1 … MRRS
+  std::uint32_t job = 0;
+  std::uint16_t tag = 0;
+  bool again = false;  ///< was asked for before: its completion was lost or poisoned
+  friend bool operator==(const ReadRequestTlp&, const ReadRequestTlp&) = default;
+};
+
+struct CompletionTlp {
+  std::uint16_t tag = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t byte_count = 0;  ///< still owed by its request, with these bytes
+  bool poisoned = false;
+};
+
+struct WriteTlp {
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0;  ///< 1 … MPS
+  bool last = false;        ///< of its write
+  friend bool operator==(const WriteTlp&, const WriteTlp&) = default;
+};
+
+class PcieDmaEngine {
+ public:
+  virtual ~PcieDmaEngine() = default;
+
+  /// A read of at least 1 byte; `job` is no number of a read under way.
+  virtual void read(std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool in_order) = 0;
+  /// There is a credit for a read request: the next one, if there is anything to ask for, a tag and room.
+  virtual std::optional<ReadRequestTlp> request() = 0;
+  virtual ReadTags::Verdict completion(const CompletionTlp& completion) = 0;
+  /// The request with this tag has waited too long: it is made again.
+  virtual void expire(std::uint16_t tag) = 0;
+  /// Bytes that left the completion buffer.
+  virtual void release(std::uint32_t bytes) = 0;
+  /// The next read that is done, of those in order and of the others.
+  virtual std::optional<std::uint32_t> ordered_done() = 0;
+  virtual std::optional<std::uint32_t> loose_done() = 0;
+
+  /// A posted write of at least 1 byte, and its next TLP.
+  virtual void write(std::uint64_t address, std::uint32_t bytes) = 0;
+  virtual std::optional<WriteTlp> write_tlp() = 0;
+
+  /// Clock cycles that it was evaluated for.
+  virtual std::uint64_t cycles() const = 0;
+};
+
+}  // namespace mrc
