@@ -1,5 +1,5 @@
-// A box of the NIC: a SystemC module in name and hierarchy whose behaviour is one function, step(), that does all it can
-// at a time and then says what it waits for: a time (wake_at), a buffer's condition (Fifo::wait_…), or both.
+// A box of the NIC: a SystemC module in name and hierarchy whose behaviour is one function, step(), that does all it
+// can at a time and then says what it waits for: a time (wake_at), a buffer's condition (Fifo::wait_…), or both.
 #pragma once
 
 #include <systemc>

@@ -1,50 +1,43 @@
 #include "engine/event_wheel.h"
 
+#include <algorithm>
+
 #include "engine/box.h"
 #include "engine/recorder.h"
 
 namespace mrc {
 
 std::uint32_t EventWheel::add(Box& box) {
+  const auto position = static_cast<std::uint32_t>(boxes_.size());
   boxes_.push_back(&box);
-  slots_.emplace_back();
-  heap_.reserve(boxes_.size());
-  return static_cast<std::uint32_t>(boxes_.size() - 1);
-}
-
-void EventWheel::sift_down(std::uint32_t index) {
-  const std::uint32_t position = heap_[index];
-  const auto size = static_cast<std::uint32_t>(heap_.size());
-  for (;;) {
-    std::uint32_t child = 2 * index + 1;
-    if (child >= size) break;
-    if (child + 1 < size && before(heap_[child + 1], heap_[child])) ++child;
-    if (!before(heap_[child], position)) break;
-    place(index, heap_[child]);
-    index = child;
+  if (position >> position_bits_ == 0) return position;
+  // A new level doubles the leaves; what boxes have asked for already moves to where it belongs.
+  std::vector<TimePs> armed(position, kNever);
+  for (std::uint32_t i = 0; i < position; ++i) {
+    if (keys_[leaf(i)] != kNothing) armed[i] = keys_[leaf(i)] >> position_bits_;
   }
-  place(index, position);
+  ++position_bits_;
+  keys_.assign(std::size_t{2} << position_bits_, kNothing);
+  for (std::uint32_t i = 0; i < position; ++i) {
+    if (armed[i] != kNever) arm(i, armed[i]);
+  }
+  return position;
 }
 
-void EventWheel::pop_front() {
-  Slot& first = slots_[heap_.front()];
-  first.time = kNever;
-  first.heap_index = kNotQueued;
-  const std::uint32_t last = heap_.back();
-  heap_.pop_back();
-  if (heap_.empty()) return;
-  heap_.front() = last;
-  slots_[last].heap_index = 0;
-  sift_down(0);
+void EventWheel::take_out(std::uint32_t position) {
+  std::size_t node = leaf(position);
+  keys_[node] = kNothing;
+  for (; node > 1; node /= 2) keys_[node / 2] = std::min(keys_[node], keys_[node ^ 1]);
 }
 
 std::uint64_t EventWheel::run_before(TimePs horizon) {
+  const std::uint64_t end = horizon << position_bits_;
+  const std::uint64_t position_mask = (std::uint64_t{1} << position_bits_) - 1;
   std::uint64_t steps = 0;
-  while (!heap_.empty()) {
-    const std::uint32_t position = heap_.front();
-    const TimePs time = slots_[position].time;
-    if (time >= horizon) break;
-    pop_front();
+  while (keys_[1] < end) {
+    const TimePs time = keys_[1] >> position_bits_;
+    const auto position = static_cast<std::uint32_t>(keys_[1] & position_mask);
+    take_out(position);
     boxes_[position]->step(time);
     if (recorder_ != nullptr) recorder_->stepped(time);
     ++steps;

@@ -13,21 +13,20 @@ namespace mrc {
 class Box;
 class Recorder;
 
+/// A tournament: a leaf a box, each node above is the earlier of the two below it. A box that arms climbs only as far
+/// as it wins, a box that is stepped takes its leaf out along one path, and neither has a branch that depends on whose
+/// time is earlier, which a heap has at every level.
 class EventWheel {
  public:
   /// Gives the box its position, which is its rank among ties; boxes are added while the model is built.
   std::uint32_t add(Box& box);
 
   /// Asks for a step of the box with `position` at `time` or earlier; a later request leaves the earlier one standing.
+  /// What lies beyond 2^64 ps / boxes, which with 256 boxes is 20 hours, never comes.
   void arm(std::uint32_t position, TimePs time) {
-    Slot& slot = slots_[position];
-    if (time >= slot.time) return;
-    slot.time = time;
-    if (slot.heap_index == kNotQueued) {
-      slot.heap_index = static_cast<std::uint32_t>(heap_.size());
-      heap_.push_back(position);
-    }
-    sift_up(slot.heap_index);
+    if (time >= kNever >> position_bits_) return;
+    const std::uint64_t key = time << position_bits_ | position;
+    for (std::size_t node = leaf(position); node > 0 && key < keys_[node]; node /= 2) keys_[node] = key;
   }
 
   /// Steps everything that is due before `horizon`, in order of (time, position). Returns the number of steps.
@@ -37,39 +36,19 @@ class EventWheel {
   void record_to(Recorder& recorder) { recorder_ = &recorder; }
 
   /// Time of the earliest entry, kNever when nothing is armed.
-  TimePs next_time() const { return heap_.empty() ? kNever : slots_[heap_.front()].time; }
+  TimePs next_time() const { return keys_[1] == kNothing ? kNever : keys_[1] >> position_bits_; }
 
  private:
-  static constexpr std::uint32_t kNotQueued = 0xFFFF'FFFF;
-  struct Slot {
-    TimePs time = kNever;
-    std::uint32_t heap_index = kNotQueued;
-  };
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 
-  bool before(std::uint32_t a, std::uint32_t b) const {
-    return slots_[a].time < slots_[b].time || (slots_[a].time == slots_[b].time && a < b);
-  }
-  void place(std::uint32_t index, std::uint32_t position) {
-    heap_[index] = position;
-    slots_[position].heap_index = index;
-  }
-  void sift_up(std::uint32_t index) {
-    const std::uint32_t position = heap_[index];
-    while (index > 0) {
-      const std::uint32_t parent = (index - 1) / 2;
-      if (!before(position, heap_[parent])) break;
-      place(index, heap_[parent]);
-      index = parent;
-    }
-    place(index, position);
-  }
-  void sift_down(std::uint32_t index);
-  void pop_front();
+  std::size_t leaf(std::uint32_t position) const { return (std::size_t{1} << position_bits_) + position; }
+  void take_out(std::uint32_t position);
 
   Recorder* recorder_ = nullptr;
   std::vector<Box*> boxes_;
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> heap_;
+  std::uint32_t position_bits_ = 0;
+  /// Node 1 is the root, node n has the children 2 n and 2 n + 1. A key is a time with the box's position below it.
+  std::vector<std::uint64_t> keys_ = {kNothing, kNothing};
 };
 
 }  // namespace mrc

@@ -100,8 +100,7 @@ class WorkClock {
 
  private:
   [[gnu::cold, gnu::noinline]] void tell(TimePs now, std::uint64_t change) const {
-    tap_.recorder->add(
-        {.time = now, .value = change, .object = tap_.object, .kind = Record::Kind::work, .packet = {}});
+    tap_.recorder->add({.time = now, .value = change, .object = tap_.object, .kind = Record::Kind::work, .packet = {}});
   }
 
   std::uint64_t count_ = 0;

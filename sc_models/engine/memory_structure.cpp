@@ -15,7 +15,7 @@ MemoryStructure::MemoryStructure(Shape shape, const MemoryConfig& config, std::u
       period_ps_(clock.period_ps()),
       bank_mask_(config.banks - 1),
       random_(random),
-      stream_ends_(shape_.streamed ? shape_.instances : 0) {
+      live_streams_(shape_.streamed ? shape_.instances : 0) {
   // A stream uses all banks of its instance, so that they are one server; a word has one bank.
   const std::uint32_t ports = config.ports == MemoryPorts::two_rw ? 2 : 1;
   slot_ps_ = period_ps_ / (shape_.streamed ? ports * config.banks : ports);
@@ -72,15 +72,15 @@ TimePs MemoryStructure::conflict(TimePs late_ps) {
 }
 
 void MemoryStructure::count_stream(TimePs now, std::uint32_t instance, TimePs until) {
-  std::array<TimePs, kLiveStreams>& ends = stream_ends_[instance];
-  std::size_t oldest = 0;
-  std::uint32_t live = 1;
-  for (std::size_t i = 0; i < kLiveStreams; ++i) {
-    live += ends[i] > now ? 1U : 0U;
-    if (ends[i] < ends[oldest]) oldest = i;
+  if (peak_ >= kLiveStreams) return;
+  LiveStreams& live = live_streams_[instance];
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < live.count; ++i) {
+    if (live.ends[i] > now) live.ends[kept++] = live.ends[i];
   }
-  ends[oldest] = until;
-  peak_ = std::max(peak_, std::min<std::uint32_t>(live, kLiveStreams));
+  live.ends[kept] = until;
+  live.count = kept + 1;
+  peak_ = std::max(peak_, live.count);
 }
 
 std::uint64_t MemoryStructure::draw_gap(double per_gbit) {

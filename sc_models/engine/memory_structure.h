@@ -82,7 +82,12 @@ class MemoryStructure {
 
  private:
   static constexpr std::uint64_t kNoError = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::size_t kLiveStreams = 8;
+  /// As many streams of an instance at once are told apart; there is no more to learn after that.
+  static constexpr std::uint32_t kLiveStreams = 8;
+  struct LiveStreams {
+    std::array<TimePs, kLiveStreams> ends{};
+    std::uint32_t count = 0;
+  };
   /// A bank, or all banks of an instance.
   struct Server {
     TimePs free_at = 0;     ///< its ports take a cycle for each of their accesses
@@ -142,7 +147,7 @@ class MemoryStructure {
   TimePs cycle_start_ = 0;
   std::uint32_t in_cycle_ = 0;
   std::uint32_t peak_ = 0;
-  std::vector<std::array<TimePs, kLiveStreams>> stream_ends_;  ///< by instance, of the latest streams
+  std::vector<LiveStreams> live_streams_;  ///< by instance
 
   std::uint64_t checked_words_ = 0;
   std::uint64_t next_error_ = kNoError;  ///< the earlier of the two

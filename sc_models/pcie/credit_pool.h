@@ -39,6 +39,16 @@ class CreditPool {
   /// Spent at `time`, there again at `back`, which never lies before that of an earlier TLP.
   void spend(TimePs time, std::uint32_t data, TimePs back) {
     data_.add(time, data);
+    comes_back(data, back);
+  }
+  /// True if `headers` TLPs with `data` credits in all find theirs at `time` without waiting for any to come back.
+  bool available_at_once(TimePs time, std::uint32_t headers, std::uint64_t data) {
+    give_back(time);
+    return out_.size() + headers <= headers_ && data_.fits(data);
+  }
+  /// The data credits of several TLPs are taken at `time`, each of which says when its own come back.
+  void spend_ahead(TimePs time, std::uint64_t data) { data_.add(time, data); }
+  void comes_back(std::uint32_t data, TimePs back) {
     data_.announce_remove(back, data);
     out_.push({back, data});
   }

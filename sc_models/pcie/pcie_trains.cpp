@@ -261,6 +261,37 @@ void PcieTrains::arm(TimePs now) {
 }
 
 void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
+  const std::uint32_t tlps = write.bytes == 0 ? 0 : tlp_count(write.address, write.bytes, config_.mps_bytes);
+  const std::uint64_t most_credits = std::uint64_t{tlps} * data_credits(config_.mps_bytes);
+  const bool nothing_in_the_way = write.bytes > 0 && stalls_.empty() && posted_.data().tap().recorder == nullptr &&
+                                  posted_.available_at_once(write.start, tlps, most_credits);
+  const TimePs last_end = nothing_in_the_way ? write_in_a_row(write) : write_one_by_one(write);
+  counts_.write_tlps += tlps;
+  posted_visible_ = last_end + write_latency_ps_;
+  write.client->write_left(write.cookie, now, last_end);
+}
+
+TimePs PcieTrains::write_in_a_row(const PostedWrite& write) {
+  const TimePs start = upstream_.start(write.start);
+  if (start > write.start) write_slot_.blocked(write.start, BlockedBy::pcie_line);
+  TimePs end = start;
+  std::uint64_t credits = 0;
+  std::uint64_t address = write.address;
+  for (std::uint32_t left = write.bytes; left > 0;) {
+    const std::uint32_t chunk = bytes_in_block(address, left, config_.mps_bytes);
+    const std::uint32_t data = data_credits(chunk);
+    end = upstream_.occupy(end, chunk + law_.write_overhead);
+    posted_.comes_back(data, end + credit_return_ps_);
+    credits += data;
+    address += chunk;
+    left -= chunk;
+  }
+  posted_.spend_ahead(write.start, credits);
+  write_slot_.busy(start, end);
+  return end;
+}
+
+TimePs PcieTrains::write_one_by_one(const PostedWrite& write) {
   std::uint64_t address = write.address;
   std::uint32_t bytes = write.bytes;
   TimePs time = write.start;
@@ -278,12 +309,10 @@ void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
     last_end = upstream_.occupy(start, chunk + law_.write_overhead);
     write_slot_.busy(start, last_end);
     posted_.spend(time, data, last_end + credit_return_ps_);
-    ++counts_.write_tlps;
     address += chunk;
     bytes -= chunk;
   }
-  posted_visible_ = last_end + write_latency_ps_;
-  write.client->write_left(write.cookie, now, last_end);
+  return last_end;
 }
 
 }  // namespace mrc
