@@ -25,9 +25,13 @@ std::uint32_t EventWheel::add(Box& box) {
 }
 
 void EventWheel::take_out(std::uint32_t position) {
+  std::uint64_t* const keys = keys_.data();
   std::size_t node = leaf(position);
-  keys_[node] = kNothing;
-  for (; node > 1; node /= 2) keys_[node / 2] = std::min(keys_[node], keys_[node ^ 1]);
+  std::uint64_t first = keys[node] = kNothing;
+  for (; node > 1; node /= 2) {
+    first = std::min(first, keys[node ^ 1]);
+    keys[node / 2] = first;
+  }
 }
 
 std::uint64_t EventWheel::run_before(TimePs horizon) {

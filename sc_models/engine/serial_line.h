@@ -25,7 +25,8 @@ class SerialLine {
     bytes_since_epoch_ += bytes;
     total_bytes_ += bytes;
     // Rounded by hand: below 2^51 ps the sum is exact, and the library's function is a call.
-    free_at_ = epoch_ + static_cast<TimePs>(static_cast<double>(bytes_since_epoch_) * ps_per_byte_ + 0.5);
+    const double sum = static_cast<double>(static_cast<std::int64_t>(bytes_since_epoch_)) * ps_per_byte_ + 0.5;
+    free_at_ = epoch_ + static_cast<TimePs>(static_cast<std::int64_t>(sum));
     return free_at_;
   }
   /// Another rate, for what comes from now on.
