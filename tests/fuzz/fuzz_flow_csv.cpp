@@ -1,15 +1,10 @@
-// Any text is a workload that keeps the rules, or a TraceError.
-#include <sstream>
-
+// Any text is a flow CSV whose workload keeps the rules, or a TraceError.
+#include "text_reader.h"
 #include "traffic/flow_csv.h"
-#include "traffic/trace_error.h"
-#include "workload_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
-  try {
-    mrc::fuzz::check_workload(mrc::read_flow_csv(in, "flows"));
-  } catch (const mrc::TraceError&) {
-  }
+  mrc::fuzz::check_text_reader(data, size, [](std::istream& in, const mrc::ReadOptions& options, mrc::Warnings&) {
+    return mrc::read_flow_csv(in, "flows", options);
+  });
   return 0;
 }

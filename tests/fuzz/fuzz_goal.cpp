@@ -1,34 +1,11 @@
-// Any text is GOAL text whose workload keeps the rules, counted and as messages too, or a TraceError.
-#include <sstream>
-
-#include "traffic/expand_collectives.h"
+// Any text is GOAL text whose workload keeps the rules, or a TraceError.
+#include "text_reader.h"
 #include "traffic/goal_reader.h"
-#include "traffic/trace_error.h"
-#include "traffic/trace_totals.h"
-#include "workload_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const std::uint32_t ranks : {0U, 4U}) {
-    mrc::Warnings warnings;
-    mrc::TraceTotals totals;
-    try {
-      std::istringstream in(text);
-      const mrc::Workload workload = mrc::read_goal(in, "goal", {}, warnings);
-      mrc::fuzz::check_workload(workload);
-      if (workload.ranks <= 16 && workload.nodes.size() < 1000) {
-        mrc::fuzz::check_workload(mrc::expand_collectives(workload, {}));
-      }
-    } catch (const mrc::TraceError&) {
-    }
-    try {
-      std::istringstream in(text);
-      mrc::ReadOptions options;
-      options.totals = &totals;
-      options.ranks = ranks;
-      mrc::read_goal(in, "counted", options, warnings);
-    } catch (const mrc::TraceError&) {
-    }
-  }
+  mrc::fuzz::check_text_reader(data, size,
+                               [](std::istream& in, const mrc::ReadOptions& options, mrc::Warnings& warnings) {
+                                 return mrc::read_goal(in, "goal", options, warnings);
+                               });
   return 0;
 }
