@@ -59,7 +59,12 @@ class AstraReader {
       const std::vector<std::string_view> words = words_of(lines_.text());
       if (words.empty()) continue;
       if (++read > rows) throw TraceError(lines_.place(), fmt::format("line 2 says {} rows, but there are more", rows));
-      if (taken.size() < most) taken.push_back(take_row(words));
+      if (read > most) continue;
+      taken.push_back(take_row(words));
+      if (!builder_.counts_only()) continue;
+      play(taken);
+      taken.clear();
+      builder_.drop_collectives();
     }
     if (read < rows) throw TraceError(lines_.name(), fmt::format("line 2 says {} rows, but there are {}", rows, read));
     if (pipeline_bytes_ > 0) {
@@ -97,7 +102,7 @@ class AstraReader {
       if (key.ends_with(':')) key.remove_suffix(1);
       if (i + 1 >= words.size()) throw TraceError(lines_.place(), fmt::format("option {} has no value", key));
       const auto value = [&](std::uint64_t minimum, std::uint64_t maximum) {
-        return parse_integer(words[i + 1], lines_.place(), key, minimum, maximum);
+        return parse_integer(words[i + 1], lines_, key, minimum, maximum);
       };
       if (key == "model_parallel_NPU_group") {
         shape_.tensor = static_cast<std::uint32_t>(value(1, kMostRank + 1));
@@ -160,10 +165,10 @@ class AstraReader {
     if (!lines_.next()) throw TraceError(lines_.place(), "expected the number of rows");
     const std::vector<std::string_view> words = words_of(lines_.text());
     if (words.size() != 1) throw TraceError(lines_.place(), "expected the number of rows and nothing else");
-    return parse_integer(words[0], lines_.place(), "the number of rows", 1, kMostRows);
+    return parse_integer(words[0], lines_, "the number of rows", 1, kMostRows);
   }
   TimePs time(std::string_view word, std::string_view what) const {
-    return parse_integer(word, lines_.place(), what, 0, kMostTraceTimeUs * 1000) * kPsPerNs;
+    return parse_integer(word, lines_, what, 0, kMostTraceTimeUs * 1000) * kPsPerNs;
   }
   Row take_row(const std::vector<std::string_view>& words) {
     if (words.size() != kFields) {
@@ -178,7 +183,7 @@ class AstraReader {
       const std::size_t at = 2 + 3 * pass;
       row.parts[pass].compute = time(words[at], fmt::format("{} compute (ns)", kPassNames[pass]));
       const std::uint64_t bytes =
-          parse_integer(words[at + 2], lines_.place(), fmt::format("{} bytes", kPassNames[pass]), 0, kMostMessageBytes);
+          parse_integer(words[at + 2], lines_, fmt::format("{} bytes", kPassNames[pass]), 0, kMostMessageBytes);
       const std::optional<Collective> collective = collective_of(words[at + 1], static_cast<Pass>(pass), bytes);
       if (collective) row.parts[pass].collective = builder_.collective(*collective);
     }

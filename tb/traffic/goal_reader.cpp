@@ -114,13 +114,13 @@ class GoalReader {
   }
   std::uint64_t integer(std::string_view what, std::uint64_t minimum, std::uint64_t maximum) {
     if (at_ >= words_.size()) expected(what);
-    return parse_integer(words_[at_++], lines_.place(), what, minimum, maximum);
+    return parse_integer(words_[at_++], lines_, what, minimum, maximum);
   }
   std::uint64_t message_size() {
     if (at_ >= words_.size() || !words_[at_].ends_with('b')) expected("a size such as 8b");
     std::string_view digits = words_[at_++];
     digits.remove_suffix(1);
-    const std::uint64_t bytes = parse_integer(digits, lines_.place(), "the size in bytes", 0, kMostMessageBytes);
+    const std::uint64_t bytes = parse_integer(digits, lines_, "the size in bytes", 0, kMostMessageBytes);
     empty_messages_ += bytes == 0 ? 1 : 0;
     return std::max<std::uint64_t>(bytes, 1);
   }
@@ -176,10 +176,7 @@ class GoalReader {
     if (builder_.size() >= kMostWorkNodes)
       throw TraceError(lines_.place(), fmt::format("more than {} operations", kMostWorkNodes));
     const std::uint32_t position = builder_.add(node);
-    if (builder_.counts_only()) {
-      if (!label.empty()) labels_[label] = 0;
-      return;
-    }
+    if (builder_.counts_only()) return;
     if (node.kind == WorkKind::send) matcher_.add_send(node, position);
     if (node.kind == WorkKind::receive) matcher_.add_receive(position);
     operations_.push_back({position, lines_.number()});
@@ -205,10 +202,13 @@ class GoalReader {
   }
   void take_wait(const std::string& label, bool on_start) {
     if (at_ >= words_.size()) expected("a label");
+    if (builder_.counts_only()) {
+      ++at_;
+      return;
+    }
     const std::uint32_t operation = label_at(label);
     const std::uint32_t on = label_at(words_[at_++]);
     if (label == words_[at_ - 1]) throw TraceError(lines_.place(), fmt::format("{} waits for itself", label));
-    if (builder_.counts_only()) return;
     operations_[on].has_followers |= on_start;
     waits_.push_back({operation, on, on_start});
   }

@@ -58,7 +58,7 @@ class HtsimReader {
   }
   std::uint64_t integer(std::string_view what, std::uint64_t minimum, std::uint64_t maximum) {
     if (at_ >= words_.size()) expected(what);
-    return parse_integer(words_[at_++], lines_.place(), what, minimum, maximum);
+    return parse_integer(words_[at_++], lines_, what, minimum, maximum);
   }
   void end_of_line(std::string_view allowed) const {
     if (at_ < words_.size()) expected(allowed);
@@ -117,8 +117,8 @@ class HtsimReader {
     WorkNode work;
     work.kind = WorkKind::send;
     work.origin = lines_.number();
-    work.rank = static_cast<std::uint32_t>(parse_integer(pair.substr(0, arrow), lines_.place(), "SRC", 0, nodes_ - 1));
-    work.peer = static_cast<std::uint32_t>(parse_integer(pair.substr(arrow + 2), lines_.place(), "DST", 0, nodes_ - 1));
+    work.rank = static_cast<std::uint32_t>(parse_integer(pair.substr(0, arrow), lines_, "SRC", 0, nodes_ - 1));
+    work.peer = static_cast<std::uint32_t>(parse_integer(pair.substr(arrow + 2), lines_, "DST", 0, nodes_ - 1));
     if (work.rank == work.peer)
       throw TraceError(lines_.place(), fmt::format("{} sends to itself; a connection needs two nodes", work.rank));
     constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();

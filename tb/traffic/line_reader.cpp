@@ -1,6 +1,7 @@
 #include "traffic/line_reader.h"
 
 #include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -34,12 +35,28 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-std::uint64_t parse_integer(std::string_view text, const std::string& place, std::string_view what,
-                            std::uint64_t minimum, std::uint64_t maximum) {
+namespace {
+
+std::optional<std::uint64_t> integer_within(std::string_view text, std::uint64_t minimum, std::uint64_t maximum) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
-  if (whole && value >= minimum && value <= maximum) return value;
+  if (!whole || value < minimum || value > maximum) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::uint64_t parse_integer(std::string_view text, const LineReader& lines, std::string_view what,
+                            std::uint64_t minimum, std::uint64_t maximum) {
+  // The place is text of its own, made only where it is needed: a trace has millions of numbers.
+  if (const auto value = integer_within(text, minimum, maximum)) return *value;
+  return parse_integer(text, lines.place(), what, minimum, maximum);
+}
+
+std::uint64_t parse_integer(std::string_view text, const std::string& place, std::string_view what,
+                            std::uint64_t minimum, std::uint64_t maximum) {
+  if (const auto value = integer_within(text, minimum, maximum)) return *value;
   throw TraceError(place, fmt::format("{} is \"{}\"; allowed: an integer {} … {}", what, text, minimum, maximum));
 }
 

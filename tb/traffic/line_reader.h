@@ -38,5 +38,8 @@ std::vector<std::string_view> words_of(std::string_view line);
 /// `text` as a whole number within the range; throws TraceError, saying what `what` is and what is allowed.
 std::uint64_t parse_integer(std::string_view text, const std::string& place, std::string_view what,
                             std::uint64_t minimum, std::uint64_t maximum);
+/// As above, in the line at which `lines` is.
+std::uint64_t parse_integer(std::string_view text, const LineReader& lines, std::string_view what,
+                            std::uint64_t minimum, std::uint64_t maximum);
 
 }  // namespace mrc

@@ -34,6 +34,9 @@ class WorkloadBuilder {
   /// Position of the new collective.
   std::uint32_t collective(const Collective& collective);
 
+  /// Forgets the collectives that have been counted; counts_only() only.
+  void drop_collectives() { workload_.collectives.clear(); }
+
   /// The workload; the builder is empty afterwards.
   Workload finish(std::uint32_t ranks);
 

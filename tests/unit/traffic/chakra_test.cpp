@@ -335,5 +335,20 @@ TEST_F(Chakra, GroupsAreThoseOfANameAndRowsCutTheFile) {
   EXPECT_EQ(cut.nodes[0].dependents, 1U);
 }
 
+TEST_F(Chakra, RowsOfAFileInOrderAreItsFirst) {
+  std::vector<pb::Node> nodes{node(7, pb::COMP_NODE), node(3, pb::COMP_NODE, {7}, {7}), node(9, pb::COMP_NODE, {3})};
+  const Workload in_order = read({write("in_order.et", nodes)}, {.rows = 2});
+  // A control dependency on a node that is nowhere: only the whole file tells.
+  nodes[1].add_ctrl_deps(1'000);
+  const Workload searched = read({write("searched.et", nodes)}, {.rows = 2});
+  ASSERT_EQ(warnings_.size(), 1U);
+  for (const Workload* w : {&in_order, &searched}) {
+    ASSERT_EQ(w->nodes.size(), 2U);
+    EXPECT_EQ(w->nodes[0].origin, 7U);
+    EXPECT_EQ(w->nodes[1].origin, 3U);
+    EXPECT_EQ(w->dependents, (std::vector<std::uint32_t>{1}));
+  }
+}
+
 }  // namespace
 }  // namespace mrc
