@@ -85,6 +85,14 @@ struct Simulation::Node {
   /// There is no detailed NIC of the baseline.
   bool is_endpoint() const { return context.config.fidelity == Fidelity::endpoint || context.scenario.is_rocev2(); }
   WorkPlayer& player() const { return host ? host->player() : endpoint->player(); }
+  /// Null where no RTL differs from ring 1.
+  const std::string* first_rtl_mismatch() const {
+    if (!nic) return nullptr;
+    for (const RtlPath* path : nic->rtl().paths()) {
+      if (path->mismatches() > 0) return &path->first_mismatch();
+    }
+    return nullptr;
+  }
 
   NodeId id;
   std::string name;
@@ -123,7 +131,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
       continue;
     }
     node->nic = std::make_unique<Nic>(node->name.c_str(), *node->wheel, node->context, node->memory,
-                                      fabric_->links_of(node->id), make_rtl_path(node->id));
+                                      fabric_->links_of(node->id), make_rtl(node->id));
     node->host = std::make_unique<Host>(fmt::format("host{}", node->id).c_str(), *node->wheel, node->context,
                                         *node->nic, node->memory, placement_);
   }
@@ -189,13 +197,12 @@ void Simulation::collect_events(RunResult& result) {
 
 Simulation::~Simulation() = default;
 
-std::unique_ptr<Srv6EncapRtlPath> Simulation::make_rtl_path(NodeId node) const {
+NicRtl Simulation::make_rtl(NodeId node) const {
+  NicRtl rtl;
   for (const RtlSelection& selection : options_.rtl) {
-    if (selection.node != node || selection.block != "srv6_encap") continue;
-    return std::make_unique<Srv6EncapRtlPath>(selection.mode,
-                                              options_.make_srv6_encap(scenario_.node(node).nic.datapath_bits));
+    if (selection.node == node) options_.add_rtl(selection, scenario_, rtl);
   }
-  return nullptr;
+  return rtl;
 }
 
 void Simulation::check_rtl_selections() const {
@@ -358,8 +365,7 @@ bool Simulation::failed() const {
 
 bool Simulation::wrong() const {
   return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
-    const Srv6EncapRtlPath* rtl = node->nic ? node->nic->srv6_encap_rtl() : nullptr;
-    return node->player().statistics().corrupted_bytes > 0 || (rtl != nullptr && rtl->mismatches() > 0);
+    return node->player().statistics().corrupted_bytes > 0 || node->first_rtl_mismatch() != nullptr;
   });
 }
 
@@ -556,11 +562,11 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
     }
   }
   for (const auto& node : nodes_) {
-    const Srv6EncapRtlPath* rtl = node->nic ? node->nic->srv6_encap_rtl() : nullptr;
+    const std::string* difference = node->first_rtl_mismatch();
     const std::string& corruption = node->player().statistics().first_corruption;
     if (!corruption.empty()) details.push_back(corruption);
-    if (rtl != nullptr && rtl->mismatches() > 0) details.push_back(node->name + ": " + rtl->first_mismatch());
-    if (!corruption.empty() || (rtl != nullptr && rtl->mismatches() > 0)) status = RunStatus::mismatch;
+    if (difference != nullptr) details.push_back(node->name + ": " + *difference);
+    if (!corruption.empty() || difference != nullptr) status = RunStatus::mismatch;
   }
   return collect(status, std::move(details));
 }
@@ -609,10 +615,10 @@ void Simulation::collect_node(RunResult& result, const Node& node, TimePs end) c
     result.ledger.push_back(std::move(row));
   }
   result.pcie.push_back({node.name, node.nic->pcie().counts()});
-  if (const Srv6EncapRtlPath* rtl = node.nic->srv6_encap_rtl()) {
-    result.rtl.push_back({node.name, "srv6_encap", rtl->mode() == RtlMode::rtl ? "rtl" : "shadow", rtl->transactions(),
-                          rtl->mismatches(), rtl->cycles(), rtl->rtl_cycles().occupied, rtl->systemc_cycles().occupied,
-                          rtl->rtl_cycles().latency, rtl->systemc_cycles().latency});
+  for (const RtlPath* rtl : node.nic->rtl().paths()) {
+    result.rtl.push_back({node.name, std::string(rtl->block()), std::string(to_string(rtl->mode())),
+                          rtl->transactions(), rtl->mismatches(), rtl->cycles(), rtl->rtl_cycles().occupied,
+                          rtl->systemc_cycles().occupied, rtl->rtl_cycles().latency, rtl->systemc_cycles().latency});
   }
   for (const NicEvent& event : node.context.events) {
     result.events.push_back({us(event.time), event.what, node.name + "." + event.where, event.effect});

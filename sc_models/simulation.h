@@ -12,8 +12,7 @@
 #include "engine/occupancy.h"
 #include "host/work_player.h"
 #include "host/workload.h"
-#include "nic/tx/srv6_encap_engine.h"
-#include "nic/tx/srv6_encap_rtl_path.h"
+#include "nic/nic_rtl.h"
 #include "parameters/config.h"
 #include "results/perfetto_timeline.h"
 #include "results/run_result.h"
@@ -38,8 +37,8 @@ struct Progress {
 
 struct SimulationOptions {
   std::vector<RtlSelection> rtl;
-  /// Makes the engine of srv6_encap for a datapath width; throws std::invalid_argument for a width that does not exist.
-  std::function<std::unique_ptr<Srv6EncapEngine>(std::uint32_t datapath_bits)> make_srv6_encap;
+  /// Puts a selected block's RTL into its node's; throws std::invalid_argument for sizes that are not built.
+  std::function<void(const RtlSelection&, const ScenarioConfig&, NicRtl&)> add_rtl;
   std::function<void(const Progress&)> progress;
   std::string pcap;  ///< file to capture all ports' packets in; empty: none
   /// Asked for each buffer of a NIC what is to hear of its changes; may be empty, may answer null.
@@ -75,7 +74,7 @@ class Simulation {
   void connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends);
   void build_channel(NodeId from, NodeId to);
   std::uint64_t longest_send(NodeId from, NodeId to) const;
-  std::unique_ptr<Srv6EncapRtlPath> make_rtl_path(NodeId node) const;
+  NicRtl make_rtl(NodeId node) const;
 
   std::uint64_t nodes_left() const;
   std::uint64_t progress_bytes() const;

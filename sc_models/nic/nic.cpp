@@ -5,8 +5,8 @@
 namespace mrc::timing {
 
 Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& context, HostMemory& memory,
-         const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl)
-    : sc_module(name), context_(context) {
+         const std::vector<PortLinks>& links, NicRtl rtl)
+    : sc_module(name), context_(context), rtl_(std::move(rtl)) {
   const KeyedRandom pcie_random(context.scenario.seed, fmt::format("nic{}.pcie", context.node));
   pcie_ = PcieDma::create("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work);
   pcie_->set_payload_extra(static_cast<TimePs>(payload_read_extra_ns(context.scenario.accelerator) * 1000.0 + 0.5));
@@ -32,7 +32,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
       std::make_unique<SprayScheduler>("spray_scheduler", owner, context, *payload_fetch_, ports, *retransmit_timer_);
   retransmit_buffer_->connect(*spray_scheduler_, *qp_scheduler_);
   srv6_encap_ = std::make_unique<Srv6Encap>("srv6_encap", owner, context, *pcie_, *retransmit_buffer_, ports,
-                                            std::move(srv6_encap_rtl));
+                                            rtl_.srv6_encap.get());
 
   // Receive: port[n] → parser → psn_tracker → dma_write → completion
   //                               └→ ack_coalescer → control_queue → port[n]

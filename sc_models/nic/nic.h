@@ -14,6 +14,7 @@
 #include "nic/control/retransmit_timer.h"
 #include "nic/control/sack_processor.h"
 #include "nic/nic_context.h"
+#include "nic/nic_rtl.h"
 #include "nic/port.h"
 #include "nic/rx/dma_write.h"
 #include "nic/rx/parser.h"
@@ -43,7 +44,7 @@ class Nic : public sc_core::sc_module {
  public:
   /// `context.qps` is complete: QPs are set up before the NIC is built. `owner` runs the boxes.
   Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& context, HostMemory& memory,
-      const std::vector<PortLinks>& links, std::unique_ptr<Srv6EncapRtlPath> srv6_encap_rtl);
+      const std::vector<PortLinks>& links, NicRtl rtl);
 
   Doorbell& doorbell() { return *doorbell_; }
   Completion& completion() { return *completion_; }
@@ -78,7 +79,7 @@ class Nic : public sc_core::sc_module {
     for (const auto& port : ports_) sum += port->slow_ps();
     return sum;
   }
-  const Srv6EncapRtlPath* srv6_encap_rtl() const { return srv6_encap_->rtl(); }
+  const NicRtl& rtl() const { return rtl_; }
   const RetransmitBuffer& retransmit_buffer() const { return *retransmit_buffer_; }
 
  private:
@@ -86,6 +87,7 @@ class Nic : public sc_core::sc_module {
   std::vector<IssueSlot*> mutable_slots();
 
   const NicContext& context_;
+  NicRtl rtl_;
   std::unique_ptr<PcieDma> pcie_;
   std::unique_ptr<IdleCauses> idle_causes_;
   std::vector<std::unique_ptr<Port>> ports_;

@@ -111,7 +111,7 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
   assembly_.reserve(options_.qps);
   for (std::uint32_t i = 0; i < options_.qps; ++i) assembly_.add_qp().peer = kNobody;
   context_.host_port = this;
-  nic_ = std::make_unique<Nic>("nic", wheel_, context_, no_memory_, fabric.links_of(node), nullptr);
+  nic_ = std::make_unique<Nic>("nic", wheel_, context_, no_memory_, fabric.links_of(node), NicRtl());
   nic_->pcie().connect(*this, quantum_ps_);
   nic_->completion().connect(completions_);
   completions_.connect(&mmio_);

@@ -5,15 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "cosim/rtl_blocks.h"
 #include "parameters/registry.h"
 
 namespace mrc {
 namespace {
 
-const std::vector<std::string>& known_blocks() {
-  static const std::vector<std::string> blocks{"srv6_encap"};
-  return blocks;
-}
+constexpr const char* kAllBlocks = "all";
 
 NodeId parse_node(const std::string& option, const std::string& text, std::uint32_t nodes) {
   NodeId node = 0;
@@ -38,22 +36,24 @@ void add(std::vector<RtlSelection>& selections, const std::string& option, const
 
 void parse_list(std::vector<RtlSelection>& selections, const std::string& option, const std::string& list, RtlMode mode,
                 std::uint32_t nodes) {
-  const auto& blocks = known_blocks();
+  const std::vector<std::string> blocks = rtl_block_names();
   for (std::size_t start = 0; start < list.size();) {
     const std::size_t comma = std::min(list.find(',', start), list.size());
     const std::string item = list.substr(start, comma - start);
     start = comma + 1;
     const std::size_t at = item.find('@');
     const std::string block = item.substr(0, at);
-    if (std::find(blocks.begin(), blocks.end(), block) == blocks.end()) {
+    if (block != kAllBlocks && std::find(blocks.begin(), blocks.end(), block) == blocks.end()) {
       throw RtlSelectionError(fmt::format("{}: no RTL block {}; there are: {}; nearest: {}", option, block,
                                           fmt::join(blocks, ", "), nearest(block, blocks)));
     }
-    if (at != std::string::npos) {
-      add(selections, option, {block, parse_node(option, item.substr(at + 1), nodes), mode});
-      continue;
+    const std::vector<std::string> chosen = block == kAllBlocks ? blocks : std::vector<std::string>{block};
+    const bool one_node = at != std::string::npos;
+    const NodeId first = one_node ? parse_node(option, item.substr(at + 1), nodes) : 0;
+    const NodeId last = one_node ? first : nodes - 1;
+    for (NodeId node = first; node <= last; ++node) {
+      for (const std::string& name : chosen) add(selections, option, {name, node, mode});
     }
-    for (NodeId node = 0; node < nodes; ++node) add(selections, option, {block, node, mode});
   }
 }
 

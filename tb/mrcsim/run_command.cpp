@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "cosim/srv6_encap_rtl.h"
+#include "cosim/rtl_blocks.h"
 #include "ideal/ideal_fabric.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/progress.h"
@@ -138,7 +138,7 @@ int run(const RunOptions& options) {
   ProgressLine progress(!options.quiet);
   SimulationOptions simulation_options;
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
-  simulation_options.make_srv6_encap = make_srv6_encap_rtl;
+  simulation_options.add_rtl = add_rtl;
   simulation_options.pcap = options.pcap;
   const bool watched = !options.waves.empty() || !options.perfetto.empty();
   if (watched && scenario.transport == "ideal") {
@@ -146,9 +146,10 @@ int run(const RunOptions& options) {
   }
   simulation_options.waves = wave_options(options, scenario);
   simulation_options.perfetto = perfetto_options(options);
-  // A width without RTL is refused before anything is said.
+  // A size without RTL is refused before anything is said.
   for (const RtlSelection& selection : simulation_options.rtl) {
-    make_srv6_encap_rtl(scenario.node(selection.node).nic.datapath_bits);
+    NicRtl rtl;
+    add_rtl(selection, scenario, rtl);
   }
   announce(scenario, job, options);
   simulation_options.progress = [&](const Progress& p) { progress.update(p); };
@@ -185,8 +186,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->expected(1, -1);
   command->add_option("--seed", options->seed, "seed of all random draws, 0 or more")->check(CLI::NonNegativeNumber);
   command->add_option("--out", options->out, "folder for the results; default: out/<scenario>-<seed>");
-  command->add_option("--rtl", options->rtl, "BLOCK[@NODE],…: Verilated RTL in the place of these blocks");
-  command->add_option("--shadow", options->shadow, "BLOCK[@NODE],…: Verilated RTL beside these blocks, compared");
+  command->add_option("--rtl", options->rtl, "BLOCK[@NODE],… or all: Verilated RTL in the place of these blocks");
+  command->add_option("--shadow", options->shadow, "BLOCK[@NODE],… or all: Verilated RTL beside these blocks, compared");
   command->add_option("--pcap", options->pcap, "capture every packet at every port as pcapng (docs/wireshark)");
   command->add_option("--waves", options->waves, "signals of the model as .fst or .vcd for GTKWave (docs/waves.md)");
   command

@@ -72,6 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "--shadow: there is no node nic2; allowed: nic0 … nic1"},
         Refusal{"SelectedTwice", "run tb/scenarios/pair.toml --rtl srv6_encap --shadow srv6_encap@nic1 --out %D/out",
                 "--shadow: srv6_encap@nic1 is selected twice"},
+        Refusal{"AllAndOne", "run tb/scenarios/pair.toml --shadow all --rtl srv6_encap@nic0 --out %D/out",
+                "--shadow: srv6_encap@nic0 is selected twice"},
         Refusal{"WidthWithoutRtl",
                 "run tb/scenarios/pair.toml --rtl srv6_encap --set nic.datapath_bits=256 --out %D/out",
                 "nic.datapath_bits = 256: RTL of srv6_encap is built for 512, 1024 and 2048"},

@@ -9,15 +9,14 @@
 namespace mrc::timing {
 
 Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                     RetransmitBuffer& retransmit_buffer, std::vector<Port*> ports,
-                     std::unique_ptr<Srv6EncapRtlPath> rtl)
+                     RetransmitBuffer& retransmit_buffer, std::vector<Port*> ports, Srv6EncapRtlPath* rtl)
     : Box(name, owner),
       slot("srv6_encap", nic.tx_work),
       nic_(nic),
       pcie_(pcie),
       in_(retransmit_buffer.out()),
       ports_(std::move(ports)),
-      rtl_(std::move(rtl)) {
+      rtl_(rtl) {
   in_.connect(this);
 }
 
@@ -29,7 +28,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   const std::uint64_t cycles =
       std::max<std::uint64_t>(beats(frame_bytes, nic_.config.nic.datapath_bits), pipeline.initiation_interval_cycles);
   const Service service{now + nic_.clock.cycles(pipeline.latency_cycles), now + nic_.clock.cycles(cycles)};
-  if (!rtl_) return service;
+  if (rtl_ == nullptr) return service;
 
   Srv6EncapInput input;
   input.path = qp.route;
@@ -42,7 +41,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   input.ecn = packet.ecn;
   const std::uint64_t cycle = nic_.clock.edge_index(now);
   const EncapReply reply = rtl_->run(nic_, packet, input, cycle, {cycles, pipeline.latency_cycles});
-  if (rtl_->mode() == RtlMode::shadow) return service;
+  if (!rtl_->drives()) return service;
   packet.outer_dst = outer_destination(reply.header);
   return {nic_.clock.cycles(reply.first_out_cycle), nic_.clock.cycles(std::max(reply.next_cycle, cycle + 1))};
 }

@@ -3,7 +3,6 @@
 // taken.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "engine/box.h"
@@ -21,10 +20,9 @@ class Srv6Encap : public Box {
  public:
   /// `rtl` may be null: SystemC only.
   Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-            RetransmitBuffer& retransmit_buffer, std::vector<Port*> ports, std::unique_ptr<Srv6EncapRtlPath> rtl);
+            RetransmitBuffer& retransmit_buffer, std::vector<Port*> ports, Srv6EncapRtlPath* rtl);
 
   void step(TimePs now) override;
-  const Srv6EncapRtlPath* rtl() const { return rtl_.get(); }
 
   IssueSlot slot;
 
@@ -41,7 +39,7 @@ class Srv6Encap : public Box {
   PcieDma& pcie_;
   Fifo<TxPacket>& in_;
   std::vector<Port*> ports_;
-  std::unique_ptr<Srv6EncapRtlPath> rtl_;
+  Srv6EncapRtlPath* rtl_;
   TimePs next_start_ = 0;
 };
 

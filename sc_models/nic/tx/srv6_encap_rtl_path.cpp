@@ -64,18 +64,14 @@ wire::Ipv6Header parse(const OuterHeaderBytes& bytes) {
 }  // namespace
 
 EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
-                                 std::uint64_t cycle, EncapCycles systemc) {
+                                 std::uint64_t cycle, RtlCycles systemc) {
   payload_.resize(packet.payload_bytes);
   const std::span<const std::byte> payload = packet.payload != nullptr ? std::span(packet.payload, packet.payload_bytes)
                                                                        : std::span<const std::byte>(payload_);
   inner_.clear();
   wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner_);
   const EncapReply reply = engine_->encapsulate(input, inner_, cycle);
-  ++transactions_;
-  rtl_cycles_.occupied += reply.next_cycle - reply.accepted_cycle;
-  rtl_cycles_.latency += reply.first_out_cycle - reply.accepted_cycle;
-  systemc_cycles_.occupied += systemc.occupied;
-  systemc_cycles_.latency += systemc.latency;
+  count({reply.next_cycle - reply.accepted_cycle, reply.first_out_cycle - reply.accepted_cycle}, systemc);
   compare(nic, packet, outer_ipv6_header(input), reply);
   return reply;
 }
@@ -83,13 +79,14 @@ EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, co
 void Srv6EncapRtlPath::compare(const NicContext& nic, const Packet& packet, const OuterHeaderBytes& expected,
                                const EncapReply& reply) {
   if (reply.header == expected && reply.inner_intact) return;
-  if (mismatches_++ > 0) return;
   const std::string difference = reply.header == expected
                                      ? "inner packet: bytes that came out differ from those that went in"
                                      : FieldComparison(parse(expected), parse(reply.header)).difference();
-  first_mismatch_ =
-      fmt::format("srv6_encap of nic{}, packet {} (PSN {}, EV {:#010x}, plane {}), cycle {}: outer header {}", nic.node,
-                  transactions_, packet.psn, packet.ev, packet.plane, reply.first_out_cycle, difference);
+  const auto what = [&] {
+    return fmt::format("packet {} (PSN {}, EV {:#010x}, plane {})", transactions(), packet.psn, packet.ev,
+                       packet.plane);
+  };
+  mismatch(nic.node, reply.first_out_cycle, what, "outer header " + difference);
 }
 
 }  // namespace mrc

@@ -1,0 +1,25 @@
+// The RTL in or beside the boxes of one NIC. A block's path is null where SystemC is alone.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "nic/rtl_path.h"
+#include "nic/tx/srv6_encap_rtl_path.h"
+
+namespace mrc {
+
+struct NicRtl {
+  std::unique_ptr<Srv6EncapRtlPath> srv6_encap;
+
+  /// Those that are there, in the order of the data's way.
+  std::vector<const RtlPath*> paths() const {
+    std::vector<const RtlPath*> all;
+    for (const RtlPath* path : std::initializer_list<const RtlPath*>{srv6_encap.get()}) {
+      if (path != nullptr) all.push_back(path);
+    }
+    return all;
+  }
+};
+
+}  // namespace mrc
