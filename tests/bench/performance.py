@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Speed and memory of the model on this machine: docs/performance.md's tables, and JSON that two versions are compared by.
+
+performance.py BUILD_DIR [--json FILE] [--markdown FILE] [--compare OLD.json] [--only TEXT] [--instructions] [--short]
+
+Data packets a second are those of the whole process, building and results included: of wall time, and of CPU time, which other work
+on the machine disturbs less. --instructions counts a packet's instructions with valgrind's callgrind, as the difference of two lengths.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+REFERENCE = "host.payload=reference"
+MRRS = "pcie.mrrs_bytes=4096"
+
+
+def flows(scratch, name, rows):
+    path = pathlib.Path(scratch) / f"{name}.csv"
+    path.write_text("start_us,src,dst,bytes,tag\n" + "".join(f"0,{a},{b},{size},{tag}\n" for a, b, size, tag in rows))
+    return f"traffic.trace={path}"
+
+
+def clos(nodes):
+    """Below one T0 as many NICs as the T0 has T1s: eight planes, nothing oversubscribed."""
+    below = {64: 8, 256: 16, 1024: 32, 4096: 64}[nodes]
+    return ["fidelity=endpoint", f"fabric.nics={nodes}", f"fabric.nics_per_t0={below}", f"fabric.t1s_per_plane={below}"]
+
+
+def permutation(scratch, nodes, size=2 << 20):
+    rows = [(i, (i + nodes // 2) % nodes, size, 0) for i in range(nodes)]
+    return [flows(scratch, f"permutation_{nodes}_{size}", rows), *clos(nodes)]
+
+
+def cases(scratch, short):
+    both = flows(scratch, "both_ways", [(i % 2, 1 - i % 2, 1 << 20, i) for i in range(1024)])
+    all_to_all = flows(scratch, "all_to_all", [(a, b, 1 << 20, 0) for a in range(64) for b in range(64) if a != b])
+    pair = [
+        ("one way, every byte copied and compared", []),
+        ("one way, bytes, MRRS 4096", [MRRS]),
+        ("one way, by reference", [REFERENCE]),
+        ("one way, by reference, MRRS 4096", [REFERENCE, MRRS]),
+        ("both ways, by reference, MRRS 4096", [REFERENCE, MRRS, both]),
+    ]
+    for name, settings in pair:
+        yield f"(a) {name}", "pair.toml", settings, []
+    yield "(b) srv6_encap of nic0 in RTL", "pair.toml", ["traffic.byte_scale=0.2"], ["--rtl", "srv6_encap@nic0"]
+    yield "(b) all blocks of nic0 in RTL", "pair.toml", ["traffic.byte_scale=0.05"], ["--rtl", "all@nic0"]
+    yield "(c) light endpoints, one flow", "pair.toml", ["fidelity=endpoint"], []
+    for nodes in (64, 256) if short else (64, 256, 1024, 4096):
+        yield f"(d) permutation of {nodes}", "clos_8x100g.toml", permutation(scratch, nodes), []
+    yield "(e) all-to-all of 64", "clos_8x100g.toml", [all_to_all, *clos(64)], []
+
+
+def run(binary, scratch, scenario, settings, options=()):
+    """One run: its text, wall and CPU seconds, most memory in bytes. None where the model refuses it."""
+    command = [binary, "run", str(ROOT / "tb/scenarios" / scenario), "--yes", "--out", f"{scratch}/out", *options]
+    command += ["--set", *settings] if settings else []
+    with open(f"{scratch}/text", "w+") as text:
+        start = time.monotonic()
+        child = subprocess.Popen(command, stdout=text, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.monotonic() - start
+        text.seek(0)
+        output = text.read()
+    if os.waitstatus_to_exitcode(status) != 0:
+        return None, output
+    return {"text": output, "wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime, "bytes": usage.ru_maxrss * 1024}, output
+
+
+def packets_of(text):
+    return int(re.search(r"^  packets +([\d,]+) sent", text, re.M)[1].replace(",", ""))
+
+
+def measure(binary, scratch, case):
+    name, scenario, settings, options = case
+    done, output = run(binary, scratch, scenario, settings, options)
+    if done is None:
+        print(f"{name:<44} not run: {output.strip().splitlines()[-1]}", file=sys.stderr)
+        return None
+    packets = packets_of(done["text"])
+    steps = re.search(r"a packet: ([\d.]+) box steps, ([\d.]+) kernel", done["text"])
+    row = {"name": name, "packets": packets, "packets_per_wall_s": round(packets / done["wall_s"]),
+           "packets_per_cpu_s": round(packets / done["cpu_s"]), "peak_bytes": done["bytes"]}
+    if steps:
+        row["box_steps_per_packet"], row["kernel_activations_per_packet"] = float(steps[1]), float(steps[2])
+    print(f"{name:<44} {row['packets_per_wall_s']:>10,} packets/s of wall time, {row['packets_per_cpu_s']:>10,} of CPU time",
+          file=sys.stderr)
+    return row
+
+
+def instructions(binary, scratch, case):
+    """Of one data packet, from two lengths, so that building and printing fall out."""
+    _, scenario, settings, options = case
+    counts = []
+    for scale in (0.02, 0.08):
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}/callgrind", binary, "run",
+                   str(ROOT / "tb/scenarios" / scenario), "--yes", "--out", f"{scratch}/out", *options, "--set",
+                   *[s for s in settings if "byte_scale" not in s], f"traffic.byte_scale={scale}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        collected = re.search(r"Collected : (\d+)", done.stderr)
+        if done.returncode != 0 or not collected:
+            return None
+        counts.append((packets_of(done.stdout), int(collected[1])))
+    (few, first), (many, second) = counts
+    return round((second - first) / (many - few))
+
+
+def memory(binary, scratch):
+    """Bytes of a NIC, a QP and a packet in flight, each as the difference of two runs that differ in their number only."""
+    def peak(scenario, settings):
+        done, output = run(binary, scratch, scenario, settings)
+        if done is None:
+            sys.exit(f"performance.py: {output.strip().splitlines()[-1]}")
+        return done["bytes"], done["text"]
+
+    few, many = 1024, 4096
+    quiet = [flows(scratch, "one_message", [(0, 100, 4096, 0)])]
+    light = [peak("clos_8x100g.toml", [*quiet, *clos(n)])[0] for n in (few, many)]
+    detailed = [peak("pair.toml", [quiet[0].replace("one_message", "near"), f"fabric.nics={n}", REFERENCE])[0]
+                for n in (8, 40) if flows(scratch, "near", [(0, 1, 4096, 0)])]
+    qps = [peak("many_qps.toml", [f"traffic.qps_per_peer={n}", "traffic.byte_scale=0.001", REFERENCE])[0] for n in (1024, 16384)]
+    speaking = [peak("clos_8x100g.toml", permutation(scratch, n, 65536))[0] for n in (few, many)]
+    return [
+        {"what": "a light endpoint that is silent, with its share of the fabric", "bytes": round((light[1] - light[0]) / (many - few))},
+        {"what": "a light endpoint that sends and receives, with its share of the fabric",
+         "bytes": round((speaking[1] - speaking[0]) / (many - few))},
+        {"what": "a detailed NIC with its buffers' statistics", "bytes": round((detailed[1] - detailed[0]) / 32)},
+        {"what": "a QP of a detailed NIC, sending", "bytes": round((qps[1] - qps[0]) / (16384 - 1024))},
+    ]
+
+
+def machine():
+    with open("/proc/cpuinfo") as info:
+        model = re.search(r"model name\s*: (.*)", info.read())
+    load = ", ".join(f"{x:.1f}" for x in os.getloadavg()[:2])
+    return {"cpu": model[1] if model else "unknown", "cores": os.cpu_count(), "load_average": load}
+
+
+def compare(rows, old):
+    before = {row["name"]: row for row in old["runs"]}
+    for row in rows:
+        if row["name"] not in before:
+            continue
+        ratio = row["packets_per_cpu_s"] / before[row["name"]]["packets_per_cpu_s"]
+        print(f"{row['name']:<44} {ratio:6.3f} x packets a CPU second")
+
+
+def markdown(result):
+    m = result["machine"]
+    lines = [f"Measured by `tests/bench/performance.py` on {m['cores']} cores of {m['cpu']}, load average {m['load_average']}"
+             f" when it began, {result['version']}.", "",
+             "| run | data packets | a second of wall time | a second of CPU time | instructions a packet | box steps a packet |",
+             "|---|---:|---:|---:|---:|---:|"]
+    for row in result["runs"]:
+        count = row.get("instructions_per_packet")
+        lines.append(f"| {row['name']} | {row['packets']:,} | {row['packets_per_wall_s']:,} | {row['packets_per_cpu_s']:,} | "
+                     f"{f'{count:,}' if count else ''} | {row.get('box_steps_per_packet', '')} |")
+    lines += ["", "| memory of | bytes |", "|---|---:|"]
+    lines += [f"| {row['what']} | {row['bytes']:,} |" for row in result["memory"]]
+    return "\n".join(lines) + "\n"
+
+
+def write_between_markers(path, text):
+    begin, end = "<!-- begin: performance.py -->\n", "<!-- end: performance.py -->\n"
+    page = path.read_text()
+    head, rest = page.split(begin)
+    tail = rest.split(end)[1]
+    fresh = path.with_suffix(".tmp")
+    fresh.write_text(head + begin + text + end + tail)
+    fresh.replace(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--markdown", type=pathlib.Path)
+    parser.add_argument("--compare", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--short", action="store_true")
+    args = parser.parse_args()
+    binary = f"{args.build}/tb/mrcsim/mrcsim"
+    if args.instructions and not shutil.which("valgrind"):
+        parser.error("--instructions wants valgrind (Debian: valgrind)")
+    result = {"machine": machine(), "version": subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()}
+    with tempfile.TemporaryDirectory() as scratch:
+        result["runs"] = []
+        for case in cases(scratch, args.short):
+            if args.only not in case[0]:
+                continue
+            row = measure(binary, scratch, case)
+            if row is None:
+                continue
+            if args.instructions and row["name"].startswith(("(a)", "(c)")):
+                row["instructions_per_packet"] = instructions(binary, scratch, case)
+            result["runs"].append(row)
+        result["memory"] = memory(binary, scratch) if not args.only and not args.short else []
+    if args.json:
+        fresh = args.json.with_suffix(".tmp")
+        fresh.write_text(json.dumps(result, indent=2) + "\n")
+        fresh.replace(args.json)
+    if args.compare:
+        compare(result["runs"], json.loads(args.compare.read_text()))
+    if args.markdown:
+        write_between_markers(args.markdown, markdown(result))
+    if not args.markdown:
+        print(markdown(result))
+
+
+main()
