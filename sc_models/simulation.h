@@ -15,6 +15,7 @@
 #include "nic/nic_rtl.h"
 #include "parameters/config.h"
 #include "results/perfetto_timeline.h"
+#include "results/progress.h"
 #include "results/run_result.h"
 #include "results/wave_recorder.h"
 
@@ -30,17 +31,12 @@ struct RtlSelection {
 class PacketCapture;
 class Recording;
 
-struct Progress {
-  double simulated_us = 0;
-  double share = 0;  ///< of the offered bytes, 0 … 1
-};
-
 struct SimulationOptions {
   std::vector<RtlSelection> rtl;
   /// Puts a selected block's RTL into its node's; throws std::invalid_argument for sizes that are not built.
   std::function<void(const RtlSelection&, const ScenarioConfig&, NicRtl&)> add_rtl;
-  std::function<void(const Progress&)> progress;
-  std::string pcap;  ///< file to capture all ports' packets in; empty: none
+  ProgressListener progress;  ///< shares are of the offered bytes
+  std::string pcap;           ///< file to capture all ports' packets in; empty: none
   /// Asked for each buffer of a NIC what is to hear of its changes; may be empty, may answer null.
   std::function<LevelObserver*(const std::string& node, const Occupancy& buffer)> observe_buffer;
   WaveOptions waves;

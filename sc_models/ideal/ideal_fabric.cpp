@@ -95,16 +95,20 @@ class Player {
     left_ = workload.nodes.size();
   }
 
-  RunResult run(const std::atomic<bool>& interrupted) {
+  RunResult run(const std::atomic<bool>& interrupted, const ProgressListener& progress) {
     std::uint64_t events = 0;
     RunStatus status = RunStatus::complete;
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
       now_ = event.at;
-      if (us(now_) > scenario_.run.max_time_us || ((++events & 0xFFFF) == 0 && interrupted.load())) {
+      const bool look = (++events & 0xFFFF) == 0;
+      if (us(now_) > scenario_.run.max_time_us || (look && interrupted.load())) {
         status = RunStatus::partial;
         break;
+      }
+      if (look && progress) {
+        progress({us(now_), 1.0 - static_cast<double>(left_) / static_cast<double>(workload_.nodes.size())});
       }
       take(event);
     }
@@ -467,8 +471,8 @@ TimePs ideal_serialization_ps(const ScenarioConfig& scenario, NodeId node, std::
 }
 
 RunResult run_ideal(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& nics_of_ranks,
-                    const std::atomic<bool>& interrupted) {
-  return Player(scenario, workload, nics_of_ranks, workload.same_on_all_ranks).run(interrupted);
+                    const std::atomic<bool>& interrupted, const ProgressListener& progress) {
+  return Player(scenario, workload, nics_of_ranks, workload.same_on_all_ranks).run(interrupted, progress);
 }
 
 }  // namespace mrc

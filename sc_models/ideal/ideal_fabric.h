@@ -10,6 +10,7 @@
 
 #include "host/workload.h"
 #include "parameters/config.h"
+#include "results/progress.h"
 #include "results/run_result.h"
 
 namespace mrc {
@@ -25,7 +26,8 @@ TimePs ideal_serialization_ps(const ScenarioConfig& scenario, NodeId node, std::
 /// node, or several nodes a rank) one rank stands for all, which changes no time. `nics_of_ranks` are the nodes of rank
 /// 0, of rank 1 …, traffic.nics_per_rank of each; ranks of one node exchange messages by the scale-up fabric. Throws
 /// std::invalid_argument for collectives that cannot be made.
+/// `progress` hears the share of the work that is done.
 RunResult run_ideal(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& nics_of_ranks,
-                    const std::atomic<bool>& interrupted);
+                    const std::atomic<bool>& interrupted, const ProgressListener& progress = {});
 
 }  // namespace mrc

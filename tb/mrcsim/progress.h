@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "simulation.h"
+#include "results/progress.h"
 
 namespace mrc {
 

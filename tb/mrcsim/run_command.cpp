@@ -127,9 +127,14 @@ PerfettoOptions perfetto_options(const RunOptions& options) {
   return perfetto;
 }
 
+Job read_job(const ScenarioConfig& scenario, const RunOptions& options) {
+  ProgressLine progress(!options.quiet);
+  return prepare_job(scenario, options.scenario, [&](double share) { progress.update(share, "of the trace read"); });
+}
+
 int run(const RunOptions& options) {
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, options.seed});
-  const Job job = prepare_job(scenario, options.scenario);
+  const Job job = read_job(scenario, options);
   for (const std::string& warning : job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
   if (!options.pcap.empty() && scenario.is_rocev2()) {
     throw ParameterError("--pcap", "transport = \"rocev2\" is not captured; captures speak MRC");
@@ -156,7 +161,8 @@ int run(const RunOptions& options) {
   std::signal(SIGINT, [](int) { interrupted = true; });
   std::signal(SIGTERM, [](int) { interrupted = true; });
 
-  RunResult result = scenario.transport == "ideal" ? run_ideal(scenario, job.workload, job.nics_of_ranks, interrupted)
+  RunResult result = scenario.transport == "ideal" ? run_ideal(scenario, job.workload, job.nics_of_ranks, interrupted,
+                                                               simulation_options.progress)
                                                    : simulate(scenario, job, std::move(simulation_options));
   result.job.cut = job.cut;
   out.write("series.json", series_json(result));

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "mrcsim/exit_code.h"
+#include "mrcsim/progress.h"
 #include "results/output_directory.h"
 #include "traffic/chakra_writer.h"
 #include "traffic/critical_path.h"
@@ -108,7 +109,11 @@ void warn(const std::vector<std::string>& warnings) {
 }
 
 LoadedTrace load(const TraceRequest& request) {
-  LoadedTrace trace = load_trace(request);
+  ProgressLine progress(true);
+  TraceRequest watched = request;
+  watched.progress = [&](double share) { progress.update(share, "of the trace read"); };
+  LoadedTrace trace = load_trace(watched);
+  progress.finish();
   warn(trace.warnings);
   return trace;
 }
@@ -186,7 +191,11 @@ bool is_small(const std::string& path) {
 }
 
 void print_info(const TraceRequest& request) {
-  const TraceContents contents = count_trace(request);
+  TraceRequest watched = request;
+  ProgressLine progress(true);
+  watched.progress = [&](double share) { progress.update(share, "of the trace counted"); };
+  const TraceContents contents = count_trace(watched);
+  progress.finish();
   warn(contents.warnings);
   fmt::print("{}", describe(request, contents));
   if (!is_small(request.path)) {

@@ -154,11 +154,11 @@ void cut_to_rows(EtFile& file, std::uint64_t rows) {
 /// The first `rows` nodes of a file in whose beginning nothing waits for what comes behind it, as cut_to_rows() would
 /// keep them, in memory that does not grow with the file. Nothing where a node waits for one that is further on, or
 /// for none: then the whole file says which goes first.
-std::optional<EtFile> read_first_rows(const std::string& name, std::uint64_t rows) {
+std::optional<EtFile> read_first_rows(const std::string& name, std::uint64_t rows, const ReadProgress& progress) {
   EtFile file{name, {}};
   std::unordered_set<std::uint64_t> ids;
   bool ordered = true;
-  for_each_et_node(name, [&](EtNode& node) {
+  for_each_et_node(name, progress, [&](EtNode& node) {
     const auto known = [&](std::uint64_t id) { return ids.contains(id); };
     if (!ordered || file.nodes.size() >= rows) return;
     ordered = std::all_of(node.data_ids.begin(), node.data_ids.end(), known) &&
@@ -272,9 +272,9 @@ class Translator {
 };
 
 /// Counts a file's nodes without keeping them.
-void count(const std::string& name, std::uint32_t rank, TraceTotals& totals) {
+void count(const std::string& name, std::uint32_t rank, TraceTotals& totals, const ReadProgress& progress) {
   const NodeReader reader(name, rank);
-  for_each_et_node(name, [&](EtNode& node) {
+  for_each_et_node(name, progress, [&](EtNode& node) {
     const WorkNode work = reader.work_of(node);
     const Collective collective = work.kind == WorkKind::collective ? reader.collective_of(node) : Collective();
     totals.add(work, &collective);
@@ -292,8 +292,14 @@ Workload read_chakra(const std::vector<std::string>& names, const ReadOptions& o
   if (file_count > 1 && options.rows != 0) {
     throw TraceError(names.front(), "traffic.rows cuts one file that stands for all ranks, and there are several");
   }
+  const auto part = [&](std::size_t file) -> ReadProgress {
+    if (!options.progress) return {};
+    return [&, file](double share) {
+      options.progress((static_cast<double>(file) + share) / static_cast<double>(file_count));
+    };
+  };
   if (options.totals != nullptr) {
-    for (std::uint32_t rank = 0; rank < file_count; ++rank) count(names[rank], rank, *options.totals);
+    for (std::uint32_t rank = 0; rank < file_count; ++rank) count(names[rank], rank, *options.totals, part(rank));
     Workload empty;
     empty.ranks = file_count == 1 && options.ranks != 0 ? options.ranks : file_count;
     return empty;
@@ -302,9 +308,10 @@ Workload read_chakra(const std::vector<std::string>& names, const ReadOptions& o
   DroppedDependencies dropped;
   std::uint64_t nodes = 0;
   for (const std::string& name : names) {
+    const ReadProgress progress = part(files.size());
     std::optional<EtFile> first_rows;
-    if (options.rows != 0) first_rows = read_first_rows(name, options.rows);
-    files.push_back(first_rows ? std::move(*first_rows) : read_et_file(name));
+    if (options.rows != 0) first_rows = read_first_rows(name, options.rows, progress);
+    files.push_back(first_rows ? std::move(*first_rows) : read_et_file(name, progress));
     resolve_dependencies(files.back(), dropped);
     cut_to_rows(files.back(), options.rows);
     nodes += files.back().nodes.size();

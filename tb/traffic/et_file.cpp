@@ -9,6 +9,7 @@
 #include <google/protobuf/util/delimited_message_util.h>
 
 #include "traffic/trace_error.h"
+#include "traffic/watched_file.h"
 
 namespace mrc {
 namespace {
@@ -70,8 +71,8 @@ EtNode to_node(const pb::Node& message) {
 
 }  // namespace
 
-void for_each_et_node(const std::string& name, const std::function<void(EtNode&)>& take) {
-  std::ifstream in(name, std::ios::binary);
+void for_each_et_node(const std::string& name, const ReadProgress& progress, const std::function<void(EtNode&)>& take) {
+  WatchedFile in(name, progress);
   if (!in) throw TraceError(name, "cannot be read");
   google::protobuf::io::IstreamInputStream stream(&in);
   pb::GlobalMetadata metadata;
@@ -95,9 +96,9 @@ void for_each_et_node(const std::string& name, const std::function<void(EtNode&)
   if (nodes == 0) throw TraceError(name, "holds no node");
 }
 
-EtFile read_et_file(const std::string& name) {
+EtFile read_et_file(const std::string& name, const ReadProgress& progress) {
   EtFile file{name, {}};
-  for_each_et_node(name, [&](EtNode& node) { file.nodes.push_back(std::move(node)); });
+  for_each_et_node(name, progress, [&](EtNode& node) { file.nodes.push_back(std::move(node)); });
   return file;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "chakra.pb.h"
+#include "traffic/read_options.h"
 
 namespace mrc {
 
@@ -37,9 +38,9 @@ struct EtFile {
 
 /// Positions are not filled in. Throws TraceError for a file that is empty, damaged or cut off, with the number of
 /// nodes before the damage.
-EtFile read_et_file(const std::string& name);
+EtFile read_et_file(const std::string& name, const ReadProgress& progress);
 
 /// As read_et_file(), one node at a time.
-void for_each_et_node(const std::string& name, const std::function<void(EtNode&)>& take);
+void for_each_et_node(const std::string& name, const ReadProgress& progress, const std::function<void(EtNode&)>& take);
 
 }  // namespace mrc

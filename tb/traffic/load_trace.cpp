@@ -19,6 +19,7 @@
 #include "traffic/htsim_reader.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
+#include "traffic/watched_file.h"
 
 namespace mrc {
 namespace {
@@ -142,11 +143,15 @@ std::string format_of(const TraceRequest& request, const std::vector<std::string
 
 Workload read(const TraceRequest& request, const std::vector<std::string>& files, const std::string& format,
               TraceTotals* totals, Warnings& warnings) {
-  const ReadOptions options{.ranks = request.ranks, .rows = request.rows, .strict = request.strict, .totals = totals};
+  const ReadOptions options{.ranks = request.ranks,
+                            .rows = request.rows,
+                            .strict = request.strict,
+                            .totals = totals,
+                            .progress = request.progress};
   if (format == kChakra) return read_chakra(files, options, warnings);
   if (files.size() != 1) throw TraceError(request.path, "all ranks stand in one file of this format");
   const std::string& file = files.front();
-  std::ifstream in(file, std::ios::binary);
+  WatchedFile in(file, request.progress);
   if (!in) throw TraceError(file, "cannot be read");
   if (format == kAstra) return read_astra(in, file, options, warnings);
   if (request.ranks != 0) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/workload.h"
+#include "traffic/read_options.h"
 #include "traffic/trace_totals.h"
 
 namespace mrc {
@@ -17,6 +18,7 @@ struct TraceRequest {
   std::uint64_t rows = 0;       ///< only the first so many flows, connections, layers or nodes; 0: all
   bool strict = false;          ///< what would be dropped with a warning is an error
   double byte_scale = 1.0;      ///< factor on each message's bytes, which stay within 1 … 2^40
+  ReadProgress progress = {};   ///< may be empty
 };
 
 struct LoadedTrace {

@@ -147,14 +147,15 @@ std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ra
   return nics_of_ranks;
 }
 
-Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file) {
+Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file, const ReadProgress& progress) {
   const TrafficConfig& traffic = scenario.traffic;
   LoadedTrace trace = load({.path = traffic.trace,
                             .format = traffic.format,
                             .ranks = traffic.ranks,
                             .rows = traffic.rows,
                             .strict = false,
-                            .byte_scale = traffic.byte_scale},
+                            .byte_scale = traffic.byte_scale,
+                            .progress = progress},
                            "traffic.trace");
   Job job;
   job.workload = std::move(trace.workload);

@@ -8,6 +8,7 @@
 
 #include "host/workload.h"
 #include "parameters/config.h"
+#include "traffic/read_options.h"
 
 namespace mrc {
 
@@ -21,7 +22,7 @@ struct Job {
 /// `scenario_file`: where relative paths of traffic.background begin. Collectives stay whole with transport "ideal",
 /// and so do ranks that are all alike where one can stand for all; else both are written out. Throws TraceError for
 /// traces that cannot be read or do not fit the topology.
-Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file);
+Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file, const ReadProgress& progress = {});
 
 /// traffic.nics_per_rank NICs of each of `ranks` ranks by traffic.placement, rank by rank; throws TraceError.
 std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ranks);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,15 @@ namespace mrc {
 
 struct TraceTotals;
 
+/// Hears the share of the files that has been read, 0 … 1, every few KiB.
+using ReadProgress = std::function<void(double share)>;
+
 struct ReadOptions {
   std::uint32_t ranks = 0;        ///< of a trace that stands for all ranks; 0: as many as it says
   std::uint64_t rows = 0;         ///< only the first so many flows, connections, layers or nodes; 0: all
   bool strict = false;            ///< what would be dropped with a warning is an error
   TraceTotals* totals = nullptr;  ///< count only: the workload stays empty
+  ReadProgress progress = {};     ///< of files that the reader opens itself
 };
 
 using Warnings = std::vector<std::string>;
