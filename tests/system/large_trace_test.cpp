@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <fstream>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -124,6 +125,36 @@ TEST(LargeTrace, GoalIsCounted) {
   EXPECT_EQ(info.exit_code, 0) << info.err;
   EXPECT_LT(most_memory_kib(), kMostKiB);
   fs::remove(test_folder() / "long.goal");
+}
+
+/// A step of 256 expert parallel ranks, 8 of them on NICs with boxes, 248 on light endpoints.
+TEST(LargeJob, MoeStepOn256RanksWith8DetailedNics) {
+  ASSERT_EQ(run_process("mrcsim trace generate training_step --model moe_671b --layers 1 --sequence-tokens 256 "
+                        "--tensor-parallel 1 --data-parallel 256 --expert-parallel 256 --micro-batches 1 "
+                        "--out %D/moe.{rank}.et")
+                .exit_code,
+            0);
+  {
+    std::ofstream scenario(test_folder() / "moe.toml");
+    scenario << "fidelity = \"endpoint\"\n[traffic]\ntrace = \"moe.{rank}.et\"\nbyte_scale = 0.02\n[fabric]\nnics = "
+                "256\nnics_per_t0 = 16\n[host]\npayload = \"reference\"\n";
+    for (int nic = 0; nic < 8; ++nic) scenario << fmt::format("[node.nic{}]\nfidelity = \"detailed\"\n", nic);
+  }
+  const ProcessResult run = run_process("mrcsim run %D/moe.toml --quiet --out %D/mrc");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(run_process("mrcsim run %D/moe.toml --quiet --set transport=ideal --out %D/ideal").exit_code, 0);
+  const auto mrc = read_json(test_folder() / "mrc" / "result.json");
+  const auto ideal = read_json(test_folder() / "ideal" / "result.json");
+  EXPECT_EQ(mrc["status"], "complete");
+  EXPECT_EQ(mrc["messages"]["completed"], 391'680);
+  EXPECT_EQ(mrc["bytes"]["delivered"], mrc["bytes"]["offered"]);
+  EXPECT_EQ(mrc["job"]["ranks"], 256);
+  std::set<std::string> detailed;
+  for (const auto& row : mrc["ledger"]) detailed.insert(row["node"]);
+  EXPECT_EQ(detailed.size(), 8U);
+  const double step = mrc["job"]["step_time_us"];
+  EXPECT_GT(step, ideal["job"]["step_time_us"]);
+  EXPECT_LT(step, 1.1 * ideal["job"]["step_time_us"].get<double>());
 }
 
 }  // namespace
