@@ -52,25 +52,37 @@ def make_reports():
     flows = ["start_us,src,dst,bytes,tag"]
     flows += [f"{20 * i},{source},3,1048576,{i * 3 + source}" for i in range(40) for source in range(3)]
     (FOLDER / "incast.csv").write_text("\n".join(flows) + "\n")
-    (FOLDER / "incast.toml").write_text("[traffic]\ntrace = \"incast.csv\"\n[fabric]\nnics = 4\nloss_rate = 0.001\n")
+    plain = "[traffic]\ntrace = \"incast.csv\"\n[fabric]\nnics = 4\nloss_rate = 0.001\n"
+    (FOLDER / "incast.toml").write_text(plain)
     mrcsim("run", FOLDER / "incast.toml", "--quiet", "--out", FOLDER / "run")
     mrcsim("report", FOLDER / "run", "-o", FOLDER / "run.html")
 
-    # Older results and runs without faults lack these; the page must draw them where they are, and text in them must
-    # stay text.
-    result = json.loads((FOLDER / "run/result.json").read_text())
-    end = result["simulated_time_us"]
-    result["events"] = [
-        {"time_us": 0.2 * end, "what": "link down", "where": "nic0.port3", "effect": "</script><img src=x onerror=alert(1)>"},
-        {"time_us": 0.5 * end, "what": "link up", "where": "nic0.port3", "effect": ""},
-    ]
-    for buffer in result["buffers"]:
-        high = buffer["high_water"]
-        buffer["histogram"] = [{"upper": 0, "share": 0.5}, {"upper": max(high, 1), "share": 0.5}]
-    (FOLDER / "faults").mkdir()
-    (FOLDER / "faults/result.json").write_text(json.dumps(result))
-    shutil.copy(FOLDER / "run/series.json", FOLDER / "faults/series.json")
+    # The same while a port of the node under test goes and comes, and a plane is lossy for a time.
+    (FOLDER / "faults.toml").write_text(plain + """
+[[fault]]
+at_us = 200
+kind = "nic_port_loss"
+where = "nic0.port3"
+for_us = 250
+[[fault]]
+at_us = 500
+kind = "loss"
+where = "nic0"
+probability = 0.02
+for_us = 150
+""")
+    mrcsim("run", FOLDER / "faults.toml", "--quiet", "--out", FOLDER / "faults")
+    result = json.loads((FOLDER / "faults/result.json").read_text())
+    expect(len(result["events"]) >= 3, f"faults: events are {result['events']}")
+    expect(any(len(buffer["histogram"]) > 2 for buffer in result["buffers"]), "faults: no buffer has a histogram")
     mrcsim("report", FOLDER / "faults", "-o", FOLDER / "faults.html")
+
+    # Text from outside stays text.
+    result["events"][0]["effect"] = "</script><img src=x onerror=alert(1)>"
+    (FOLDER / "hostile").mkdir()
+    (FOLDER / "hostile/result.json").write_text(json.dumps(result))
+    shutil.copy(FOLDER / "faults/series.json", FOLDER / "hostile/series.json")
+    mrcsim("report", FOLDER / "hostile", "-o", FOLDER / "hostile.html")
 
     database = FOLDER / "study.sqlite"
     mrcsim("sweep", pair, *quick, "--vary", "nic.retransmit_buffer.entries=32..512:x2", "--vary", "pcie.read_tags=64,128,256",
@@ -177,6 +189,7 @@ def main():
     pages = {
         "run": run_charts,
         "faults": run_charts + ("Share of time at or below",),
+        "hostile": ("EV states of nic0",),
         "study": ("Goodput", "Message time, p99", "SRAM against goodput", "goodput against nic.retransmit_buffer.entries"),
     }
     browser = open_browser()

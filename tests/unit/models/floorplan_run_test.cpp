@@ -6,49 +6,10 @@
 #include <set>
 #include <string>
 
-#include "simulation.h"
+#include "two_nics.h"
 
 namespace mrc {
 namespace {
-
-Workload writes(std::uint32_t count, std::uint64_t bytes, bool immediate = false) {
-  Workload workload;
-  workload.ranks = 2;
-  workload.source = "test";
-  for (std::uint32_t i = 0; i < count; ++i) {
-    WorkNode node;
-    node.kind = WorkKind::send;
-    node.peer = 1;
-    node.bytes = bytes;
-    node.origin = i;
-    workload.nodes.push_back(node);
-  }
-  if (!immediate) return workload;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    WorkNode node;
-    node.kind = WorkKind::receive;
-    node.rank = 1;
-    node.peer = 0;
-    node.bytes = bytes;
-    node.origin = count + i;
-    node.match = i;
-    workload.nodes[i].match = count + i;
-    workload.nodes.push_back(node);
-  }
-  return workload;
-}
-
-RunResult run(const ScenarioConfig& scenario, const Workload& workload) {
-  Simulation simulation(scenario, workload, {0, 1}, {});
-  const std::atomic<bool> interrupted{false};
-  return simulation.run(interrupted);
-}
-
-ScenarioConfig pair() {
-  ScenarioConfig scenario;
-  scenario.name = "test";
-  return scenario;
-}
 
 const SramResult& row(const RunResult& result, const std::string& structure) {
   const auto found = std::find_if(result.sram.begin(), result.sram.end(),

@@ -3,35 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "two_nics.h"
+
 namespace mrc {
 namespace {
-
-Workload writes(std::uint32_t count, std::uint64_t bytes) {
-  Workload workload;
-  workload.ranks = 2;
-  workload.source = "test";
-  for (std::uint32_t i = 0; i < count; ++i) {
-    WorkNode node;
-    node.kind = WorkKind::send;
-    node.peer = 1;
-    node.bytes = bytes;
-    node.origin = i;
-    workload.nodes.push_back(node);
-  }
-  return workload;
-}
-
-RunResult run(const ScenarioConfig& scenario, const Workload& workload, SimulationOptions options = {}) {
-  Simulation simulation(scenario, workload, {0, 1}, std::move(options));
-  const std::atomic<bool> interrupted{false};
-  return simulation.run(interrupted);
-}
-
-ScenarioConfig pair() {
-  ScenarioConfig scenario;
-  scenario.name = "test";
-  return scenario;
-}
 
 TEST(MemoryComparison, ASkippedCopyIsFoundAlthoughTheBufferHeldAMessageBefore) {
   // 64 messages of 1 MiB reuse 16 buffers: the skipped packet is one of a buffer's third message.
