@@ -254,10 +254,13 @@
         // Share of the time at or below a level reads well however wide the bins are.
         let sum = 0;
         const steps = histogram.map((bin) => ({ x: bin.upper, y: 100 * (sum += bin.share) }));
+        // A little beyond the highest level, so that a step up at it does not lie on the chart's edge.
+        const top = 1.05 * Math.max(steps[steps.length - 1].x, 1);
+        steps.push({ x: top, y: 100 });
         chart(panel, 'Share of time at or below a level', 150, () => ({
           type: 'line',
           data: { datasets: [{ data: [{ x: 0, y: histogram[0].upper === 0 ? steps[0].y : 0 }, ...steps], ...lineStyle(0), stepped: 'before', fill: 'origin', backgroundColor: withAlpha(series(0), 0.25) }] },
-          options: base({ parsing: false, scales: { x: axis(row.unit, { type: 'linear', min: 0 }), y: axis('% of time', { min: 0, max: 100 }) }, plugins: { legend: { display: false } } }),
+          options: base({ parsing: false, scales: { x: axis(row.unit, { type: 'linear', min: 0, max: top, ticks: { includeBounds: false } }), y: axis('% of time', { min: 0, max: 100 }) }, plugins: { legend: { display: false } } }),
         }));
       }
       if (over && over.length) {
