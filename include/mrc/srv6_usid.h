@@ -79,9 +79,16 @@ constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane
   return {words[0], words[1]};
 }
 
-/// Which of `uplinks` (at least 1) an EV takes: its low bits, spread by a multiplicative hash (assumption).
+/// Which of `uplinks` (at least 1) an EV takes: the EV holds the number of the T0's uplink, which is copied into the T1's
+/// uSID (paper 2.3). Where in the EV it stands is unpublished: here the EV modulo the uplinks, so that any EV names one
+/// (assumption).
 constexpr std::uint32_t uplink_of(Ev ev, std::uint32_t uplinks) {
-  return static_cast<std::uint32_t>((std::uint64_t{ev * 0x9E37'79B1U} * uplinks) >> 32);
+  return ev % uplinks;
+}
+/// The EV nearest below or above `ev` that takes `uplink`, which is below `uplinks`.
+constexpr Ev ev_for_uplink(Ev ev, std::uint32_t uplink, std::uint32_t uplinks) {
+  const std::uint64_t value = std::uint64_t{ev} - ev % uplinks + uplink;
+  return static_cast<Ev>(value >> 32 == 0 ? value : value - uplinks);
 }
 
 /// The carrier of a packet on `ev`: the EV chooses the uplink.

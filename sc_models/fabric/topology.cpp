@@ -16,7 +16,18 @@ std::uint32_t t0s_of(const ScenarioConfig& scenario) {
                                             : (scenario.fabric.nics - 1) / scenario.fabric.nics_per_t0 + 1;
 }
 
+/// T1s of a plane that a T0 has a link to.
+std::uint32_t t1s_of(const ScenarioConfig& scenario) {
+  const FabricConfig& fabric = scenario.fabric;
+  if (t0s_of(scenario) == 1) return 0;
+  return fabric.t1s_per_plane != 0 ? fabric.t1s_per_plane / fabric.pods : fabric.nics_per_t0;
+}
+
 }  // namespace
+
+std::uint32_t ev_uplinks(const ScenarioConfig& scenario) {
+  return scenario.fabric.pods > 1 ? 1 : std::max(t1s_of(scenario), 1U);
+}
 
 Topology::Topology(const ScenarioConfig& scenario)
     : planes_(scenario.node_default.nic.ports),
@@ -24,9 +35,7 @@ Topology::Topology(const ScenarioConfig& scenario)
       nics_per_t0_(scenario.fabric.nics_per_t0),
       pods_(scenario.fabric.pods),
       t0s_(t0s_of(scenario)),
-      t1s_(t0s_ == 1                            ? 0
-           : scenario.fabric.t1s_per_plane != 0 ? scenario.fabric.t1s_per_plane / pods_
-                                                : nics_per_t0_),
+      t1s_(t1s_of(scenario)),
       locator_block_(scenario.fabric.locator_block),
       routing_(scenario.fabric.routing),
       seed_(scenario.seed) {

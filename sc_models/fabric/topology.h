@@ -46,6 +46,9 @@ struct SwitchInfo {
   std::vector<std::uint32_t> up;  ///< links that ECMP chooses from
 };
 
+/// Uplinks of a T0 in a plane among which an EV chooses; 1 where none is to choose (one T0, or routed by ECMP in pods).
+std::uint32_t ev_uplinks(const ScenarioConfig& scenario);
+
 class Topology {
  public:
   static constexpr std::uint32_t kNoLink = 0xFFFF'FFFF;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/topology.h"
 #include "mrc/control/congestion_registry.h"
 
 namespace mrc {
@@ -13,7 +14,7 @@ QpAssembly::QpAssembly(NicContext& nic)
 
 EvProfile QpAssembly::profile_of(const ScenarioConfig& scenario, NodeId node) {
   return make_auto_profile(scenario.protocol, scenario.node(node).nic.ports,
-                           KeyedRandom(scenario.seed, fmt::format("nic{}.ev_profile", node)));
+                           KeyedRandom(scenario.seed, fmt::format("nic{}.ev_profile", node)), ev_uplinks(scenario));
 }
 
 void QpAssembly::reserve(std::size_t qps) {
@@ -64,8 +65,8 @@ void QpAssembly::give_paths(Qp& qp) {
 
 void QpAssembly::add_requestor(Qp& qp, Psn first_psn) {
   if (nic_.scenario.is_rocev2()) {
-    qp.rc.requestor = std::make_unique<RcRequestor>(rc_config_, nic_.scenario.rocev2.rate, nic_.config.nic.port_gbps,
-                                                    first_psn);
+    qp.rc.requestor =
+        std::make_unique<RcRequestor>(rc_config_, nic_.scenario.rocev2.rate, nic_.config.nic.port_gbps, first_psn);
     return;
   }
   qp.congestion = &congestion_for(qp.peer);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,7 @@
 #include "mrc/control/ev_format.h"
 #include "mrc/protocol_config.h"
 #include "mrc/random.h"
+#include "mrc/srv6_usid.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -125,9 +127,13 @@ class EvProfileBuilder {
 };
 
 /// AUTO provisioning (OCP API): `ev_count` EVs with random path bits, as many a plane as fit; plane p takes every
-/// `planes`-th EV, so that any prefix that is a multiple of the planes is balanced. Values are distinct.
+/// `planes`-th EV, so that any prefix that is a multiple of the planes is balanced. Values are distinct. Within a plane
+/// paths are random (paper 2.1) and every uplink of the NIC's T0 has its turn before one has its next: a link that fails
+/// takes its share of the EVs, active and backup, and no more (assumption; the paper says random only). `uplinks`: of
+/// the T0 in a plane, 1 where the EV chooses none.
 /// Throws std::invalid_argument when a plane would get no EV.
-inline EvProfile make_auto_profile(const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random) {
+inline EvProfile make_auto_profile(const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
+                                   std::uint32_t uplinks = 1) {
   if (planes == 0 || config.ev_count < planes) {
     throw std::invalid_argument(
         fmt::format("{} EVs cannot serve {} planes: one a plane is needed", config.ev_count, planes));
@@ -135,10 +141,21 @@ inline EvProfile make_auto_profile(const ProtocolConfig& config, std::uint32_t p
   EvProfile profile;
   const std::uint32_t count = config.ev_count / planes * planes;
   // A random base and an odd stride visit distinct values of the 32-bit space.
-  const auto base = static_cast<std::uint32_t>(random.next());
+  auto value = static_cast<std::uint32_t>(random.next());
   const auto stride = static_cast<std::uint32_t>(random.next()) | 1U;
+  std::vector<std::vector<std::uint32_t>> turns(planes, std::vector<std::uint32_t>(uplinks));
+  for (auto& turn : turns) std::iota(turn.begin(), turn.end(), 0U);
+  std::unordered_set<Ev> taken;
   for (std::uint32_t i = 0; i < count; ++i) {
-    profile.value.push_back(base + i * stride);
+    std::vector<std::uint32_t>& turn = turns[i % planes];
+    const std::uint32_t position = i / planes % uplinks;
+    std::swap(turn[position], turn[position + random.below(uplinks - position)]);
+    Ev ev = 0;
+    do {
+      ev = ev_for_uplink(value, turn[position], uplinks);
+      value += stride;
+    } while (!taken.insert(ev).second);
+    profile.value.push_back(ev);
     profile.plane.push_back(static_cast<std::uint8_t>(i % planes));
   }
   return profile;

@@ -107,6 +107,25 @@ TEST(AutoProfile, DistinctValuesEqualPlanesBalancedPrefixes) {
   EXPECT_TRUE(profile.path.empty());
 }
 
+TEST(AutoProfile, EveryPlaneTakesAllUplinksInTurnAtRandom) {
+  const ProtocolConfig config{.ev_count = 256};
+  for (const std::uint32_t uplinks : {1U, 4U, 7U, 8U, 16U, 32U, 256U}) {
+    const EvProfile profile = make_auto_profile(config, 8, KeyedRandom(1, "qp"), uplinks);
+    EXPECT_EQ(std::set<Ev>(profile.value.begin(), profile.value.end()).size(), 256U);
+    // Any prefix that is a multiple of the planes: the active EVs, and those with the backups.
+    for (const std::size_t prefix : {64, 128, 256}) {
+      std::map<std::pair<int, std::uint32_t>, std::size_t> on;
+      for (std::size_t i = 0; i < prefix; ++i) ++on[{profile.plane[i], uplink_of(profile.value[i], uplinks)}];
+      for (const auto& [where, evs] : on) EXPECT_LE(evs, (prefix / 8 + uplinks - 1) / uplinks) << uplinks;
+    }
+  }
+  const EvProfile one = make_auto_profile(config, 8, KeyedRandom(1, "qp"), 8);
+  const EvProfile other = make_auto_profile(config, 8, KeyedRandom(2, "qp"), 8);
+  std::size_t alike = 0;
+  for (std::size_t i = 0; i < 256; ++i) alike += uplink_of(one.value[i], 8) == uplink_of(other.value[i], 8) ? 1 : 0;
+  EXPECT_LT(alike, 64U) << "the order of the uplinks is another one for each NIC";
+}
+
 TEST(AutoProfile, RefusesPlanesWithoutAnEv) {
   const ProtocolConfig config{.ev_count = 3};
   EXPECT_THROW(make_auto_profile(config, 4, KeyedRandom(1, "qp")), std::invalid_argument);
