@@ -115,6 +115,11 @@ struct TransportAckFields {
 /// What the flight did to a packet; not on the wire.
 enum class Damage : std::uint8_t { none, corrupted, trimmed };
 
+/// A time as TSETH carries it: 16 bits, in units of 1 us or 128 ns.
+constexpr std::uint16_t timestamp_units(TimePs now, bool in_us) {
+  return static_cast<std::uint16_t>(now / (in_us ? kPsPerUs : 128 * kPsPerNs));
+}
+
 struct Packet {
   constexpr Packet() : sack{} {}
 

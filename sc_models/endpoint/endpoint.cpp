@@ -1,98 +1,34 @@
 #include "endpoint/endpoint.h"
 
-#include <algorithm>
 #include <bit>
-#include <functional>
 
 #include "nic/packet_capture.h"
 
 namespace mrc {
-namespace {
-
-TimePs ps(double ns) {
-  return static_cast<TimePs>(ns * 1000.0 + 0.5);
-}
-
-}  // namespace
 
 Endpoint::Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
-    : nic_(nic),
-      memory_(memory),
-      network_(network),
-      player_(nic, *this, memory, placement),
+    : LightNode(nic, memory, network, placement),
       probes_(nic),
       port_status_(nic),
       planes_(nic.config.nic.ports),
-      busy_until_(planes_, 0),
-      first_payload_bytes_(planes_, 0),
-      wqe_ps_(ps(nic.config.host.doorbell_ns + nic.config.pcie.read_latency_mean_ns)),
-      payload_ps_(ps(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
-      completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)) {
-  network_.attach(nic.node, *this, ps(nic.config.nic.port.mac_fec_latency_ns));
+      busy_until_(planes_, 0) {}
+
+// Work and time
+
+void Endpoint::take_up(TimePs now, Qp& qp, const WorkRequest& request) {
+  qp.requestor->post(request, now);
+  follow_up(now, qp);
 }
 
-void Endpoint::set_darkness(const std::vector<PortDarkness>& darkness) {
-  port_status_.set_darkness(darkness);
+void Endpoint::deadline(TimePs now, Qp& qp) {
+  qp.requestor->on_deadline(now);
+  follow_up(now, qp);
 }
 
-void Endpoint::start() {
-  player_.start();
-  arm();
-}
-
-// Work
-
-void Endpoint::work_arrived(TimePs) {
-  arm();
-}
-
-void Endpoint::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs) {
-  TimePs at = now + ps(nic_.config.host.post_ns) + wqe_ps_;
-  if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
-  // Requests are taken in order, also a short one that does not wait for its payload.
-  if (!starts_.empty()) at = std::max(at, starts_.back().at);
-  starts_.push({at, qp, request});
-}
-
-void Endpoint::timer(TimePs now) {
-  if (now != armed_at_) return;
-  armed_at_ = kNever;
-  while (!starts_.empty() && starts_.front().at <= now) {
-    Qp& qp = nic_.qps[starts_.front().qp];
-    qp.requestor->post(starts_.front().request, now);
-    starts_.pop();
-    follow_up(now, qp);
-  }
-  serve_deadlines(now);
-  probes_.due(now, [&](Qp&, const Packet& packet) { send(now, packet.plane, packet); });
-  if (port_status_.next() <= now) {
-    port_status_.due(now, [&](Qp&, const Packet& packet) { send(now, packet.plane, packet); });
-  }
-  bool seen = false;
-  while (!seen_.empty() && seen_.front().at <= now) {
-    const Cqe cqe = seen_.front().cqe;
-    seen_.pop();
-    if (cqe.kind == Cqe::Kind::send) {
-      player_.send_completed(now, cqe);
-    } else {
-      player_.receive_completed(now, cqe);
-    }
-    seen = true;
-  }
-  if (seen || player_.next_alarm() <= now) player_.step(now);
-  pump(now);
-  arm();
-}
-
-void Endpoint::arm() {
-  TimePs next = player_.next_alarm();
-  if (!starts_.empty()) next = std::min(next, starts_.front().at);
-  if (!seen_.empty()) next = std::min(next, seen_.front().at);
-  if (!deadlines_.empty()) next = std::min(next, deadlines_.front().at);
-  next = std::min({next, probes_.next(), port_status_.next()});
-  if (next >= armed_at_) return;
-  armed_at_ = std::max(next, network_.now());
-  network_.set_timer(armed_at_, nic_.node);
+void Endpoint::serve_timers(TimePs now) {
+  const auto send_on = [&](Qp&, const Packet& packet) { send(now, packet.plane, packet); };
+  probes_.due(now, send_on);
+  if (port_status_.next() <= now) port_status_.due(now, send_on);
 }
 
 // Sending
@@ -116,10 +52,10 @@ void Endpoint::port_free(TimePs now, std::uint32_t plane) {
   to_be_told_ &= ~(1U << plane);
   // What was said when it was last used may be late by a rounding, or by a rate that has changed since.
   busy_until_[plane] = std::min(busy_until_[plane], now);
-  pump(now);
+  pump_ports(now);
 }
 
-void Endpoint::pump(TimePs now) {
+void Endpoint::pump_ports(TimePs now) {
   if (ready_.empty()) return;
   std::uint32_t ports = 0;
   for (std::uint32_t plane = 0; plane < planes_; ++plane) ports |= (busy_until_[plane] <= now ? 1U : 0U) << plane;
@@ -134,10 +70,7 @@ void Endpoint::pump(TimePs now) {
     const std::uint32_t port = send_data(now, qp, ports);
     if (port == 0) {
       // Nothing on these ports; the others will be free, and with fixed_time a skip ends.
-      if (const TimePs skip_end = qp.paths->next_skip_end(); skip_end != kNever && skip_end < armed_at_) {
-        armed_at_ = std::max(skip_end, now + 1);
-        network_.set_timer(armed_at_, nic_.node);
-      }
+      if (const TimePs skip_end = qp.paths->next_skip_end(); skip_end != kNever) arm(std::max(skip_end, now + 1));
       break;
     }
     ports &= ~port;
@@ -161,27 +94,20 @@ std::uint32_t Endpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   const SendPlan plan = qp.requestor->take(now);
   const std::uint32_t transit = network_.new_transit();
   Packet& packet = network_.packet_of(transit);
-  packet = Packet{};
+  fill(packet, plan);
+  turn_bytes_ += std::max<std::uint32_t>(plan.payload_bytes, 1);
+  // As the detailed NIC's segmenter: no more of this QP for a while, so nothing else would ask for a SACK.
+  const auto& scheduler = nic_.config.nic.qp_scheduler;
+  const bool turn_ends = turn_bytes_ >= scheduler.quantum_bytes && ready_.size() > 1;
+  if (turn_ends && scheduler.ack_request_at_turn_end) packet.ack_request = true;
   packet.source_node = nic_.node;
   packet.destination_node = qp.peer;
   packet.destination_qp = qp.peer_number;
-  packet.psn = plan.psn;
-  packet.va = plan.va;
-  packet.rkey = plan.rkey;
-  packet.dma_length = plan.dma_length;
-  packet.immediate = plan.immediate;
-  packet.msn = plan.msn;
-  packet.rqmsn = plan.rqmsn;
-  packet.opcode = plan.opcode;
-  packet.payload_bytes = plan.payload_bytes;
-  packet.ack_request = plan.ack_request;
-  packet.retransmission = plan.retransmission;
-  packet.loss_cause = static_cast<std::uint8_t>(plan.lost_by);
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   packet.role = plan.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
   if (!protocol.trim_nack) packet.role = TrafficRole::no_trim;
   packet.timestamp_in_us = protocol.timestamp_in_us;
-  packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
+  packet.tx_timestamp = timestamp_units(now, packet.timestamp_in_us);
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
   packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
@@ -192,16 +118,7 @@ std::uint32_t Endpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
     update_deadline(now, qp);
     arm();
   }
-  NicCounters& counters = nic_.counters;
-  ++counters.data_packets;
-  counters.data_payload_bytes += plan.payload_bytes;
-  if (plan.retransmission) {
-    ++counters.retransmitted;
-  } else {
-    counters.first_payload_bytes += plan.payload_bytes;
-    first_payload_bytes_[packet.plane] += plan.payload_bytes;
-  }
-  turn_bytes_ += std::max<std::uint32_t>(plan.payload_bytes, 1);
+  count_sent(plan, packet.plane);
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, packet.plane, now, packet);
   const std::uint32_t plane = packet.plane;
   busy_until_[plane] = network_.send(now, nic_.node, plane, transit);
@@ -249,7 +166,7 @@ void Endpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet) {
   } else {
     receive_control(now, packet);
   }
-  pump(now);
+  pump_ports(now);
   arm();
 }
 
@@ -271,7 +188,8 @@ void Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   answer(now, qp, packet, decision);
   if (decision.nack == NackReason::unexp_event) fail_sender(now, qp);
   if (decision.place) {
-    place(now, qp, packet, decision);
+    place(packet);
+    if (decision.closes_messages != 0) close_messages(now, qp, decision);
     return;
   }
   const bool duplicate =
@@ -304,11 +222,7 @@ void Endpoint::answer(TimePs now, Qp& qp, const Packet& packet, const RxDecision
   send_control(now, qp, sack);
 }
 
-void Endpoint::place(TimePs now, Qp& qp, const Packet& packet, const RxDecision& decision) {
-  memory_.write(packet.va, packet.payload, packet.payload_bytes);
-  ++nic_.counters.delivered;
-  nic_.counters.delivered_bytes += packet.payload_bytes;
-  if (decision.closes_messages == 0) return;
+void Endpoint::close_messages(TimePs now, Qp& qp, const RxDecision& decision) {
   if (const auto acknowledgement = qp.responder->writes_issued(decision.closes_messages)) {
     Packet ack;
     ack.opcode = Opcode::transport_ack;
@@ -316,14 +230,10 @@ void Endpoint::place(TimePs now, Qp& qp, const Packet& packet, const RxDecision&
     ack.psn = qp.responder->cack_psn();
     send_control(now, qp, ack);
   }
-  ReceiveCompletion received;
-  while (qp.responder->pop_receive(received)) {
-    seen_.push({now + completion_ps_,
-                {Cqe::Kind::receive, nic_.index_of(qp), 0, received.immediate, CompletionStatus::success}});
-  }
+  complete_receives(now, qp, *qp.responder);
 }
 
-void Endpoint::receive_control(TimePs now, const Packet& packet) {
+void Endpoint::receive_endpoint_operation(TimePs now, const Packet& packet) {
   const bool port_status = packet.endpoint.op == EndpointOp::port_status_update;
   if (packet.opcode == Opcode::endpoint_response) {
     if (port_status) {
@@ -333,13 +243,17 @@ void Endpoint::receive_control(TimePs now, const Packet& packet) {
     }
     return;
   }
-  if (packet.opcode == Opcode::endpoint_request) {
-    const auto from =
-        std::find_if(nic_.qps.begin(), nic_.qps.end(), [&](const Qp& qp) { return qp.peer == packet.source_node; });
-    if (from == nic_.qps.end()) return;
-    if (port_status) port_status_.update_received(now, packet);
-    const Packet reply = probes_.reply(*from, packet);
-    send(now, reply.plane, reply);
+  const auto from =
+      std::find_if(nic_.qps.begin(), nic_.qps.end(), [&](const Qp& qp) { return qp.peer == packet.source_node; });
+  if (from == nic_.qps.end()) return;
+  if (port_status) port_status_.update_received(now, packet);
+  const Packet reply = probes_.reply(*from, packet);
+  send(now, reply.plane, reply);
+}
+
+void Endpoint::receive_control(TimePs now, const Packet& packet) {
+  if (packet.opcode == Opcode::endpoint_response || packet.opcode == Opcode::endpoint_request) {
+    receive_endpoint_operation(now, packet);
     return;
   }
   Qp* qp = nic_.find_qp(packet.destination_qp);
@@ -369,10 +283,7 @@ void Endpoint::fail_sender(TimePs now, Qp& qp) {
 
 void Endpoint::follow_up(TimePs now, Qp& qp) {
   if (qp.requestor->state() == QpState::error && qp.responder) qp.responder->modify(QpState::error);
-  mrc::Completion done;
-  while (qp.requestor->pop_completion(done)) {
-    seen_.push({now + completion_ps_, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}});
-  }
+  complete_sends(now, qp, *qp.requestor);
   activate(qp);
   for (const std::uint32_t index : qp.congestion->waiting) {
     nic_.qps[index].waits_for_window = false;
@@ -381,32 +292,6 @@ void Endpoint::follow_up(TimePs now, Qp& qp) {
   qp.congestion->waiting.clear();
   update_deadline(now, qp);
   probes_.update(nic_.index_of(qp), now);
-}
-
-// Timers
-
-void Endpoint::update_deadline(TimePs now, Qp& qp) {
-  const TimePs deadline = std::max(qp.requestor->next_deadline(), now);
-  if (deadline == kNever || deadline >= qp.timer_at) return;
-  qp.timer_at = deadline;
-  deadlines_.push_back({deadline, nic_.index_of(qp)});
-  std::push_heap(deadlines_.begin(), deadlines_.end(), std::greater<>{});
-}
-
-void Endpoint::serve_deadlines(TimePs now) {
-  while (!deadlines_.empty() && deadlines_.front().at <= now) {
-    std::pop_heap(deadlines_.begin(), deadlines_.end(), std::greater<>{});
-    const Deadline due = deadlines_.back();
-    deadlines_.pop_back();
-    Qp& qp = nic_.qps[due.qp];
-    if (qp.timer_at != due.at) continue;
-    qp.timer_at = kNever;
-    if (qp.requestor->next_deadline() <= now) {
-      qp.requestor->on_deadline(now);
-      follow_up(now, qp);
-    }
-    update_deadline(now, qp);
-  }
 }
 
 }  // namespace mrc

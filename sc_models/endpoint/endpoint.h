@@ -3,10 +3,8 @@
 // the node's own parameters. Lives on the fabric's events.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "endpoint/endpoint_probes.h"
@@ -21,41 +19,25 @@ class Endpoint final : public LightNode {
   /// `nic.qps` is complete. All arguments outlive the endpoint.
   Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
 
-  WorkPlayer& player() override { return player_; }
   const PortStatusAgent* port_status() const override { return &port_status_; }
-  void set_darkness(const std::vector<PortDarkness>& darkness) override;
-  void start() override;
-  const std::vector<std::uint64_t>& first_payload_bytes() const override { return first_payload_bytes_; }
+  void set_darkness(const std::vector<PortDarkness>& darkness) override { port_status_.set_darkness(darkness); }
 
   void receive(TimePs now, std::uint32_t plane, const Packet& packet) override;
   void port_free(TimePs now, std::uint32_t plane) override;
-  void timer(TimePs now) override;
-
-  bool can_post(TimePs) override { return true; }
-  void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) override;
-  void work_done(TimePs) override {}
-  void work_arrived(TimePs now) override;
 
  private:
-  struct Start {
-    TimePs at = 0;
-    std::uint32_t qp = 0;
-    WorkRequest request;
-  };
-  struct Seen {
-    TimePs at = 0;
-    Cqe cqe;
-  };
-  struct Deadline {
-    TimePs at;
-    std::uint32_t qp;
-    friend bool operator>(const Deadline& a, const Deadline& b) { return a.at != b.at ? a.at > b.at : a.qp > b.qp; }
-  };
+  void take_up(TimePs now, Qp& qp, const WorkRequest& request) override;
+  TimePs next_deadline(Qp& qp) override { return qp.requestor->next_deadline(); }
+  void deadline(TimePs now, Qp& qp) override;
+  void serve_timers(TimePs now) override;
+  TimePs next_timer() override { return std::min(probes_.next(), port_status_.next()); }
+  void pump_ports(TimePs now) override;
 
   void receive_data(TimePs now, Qp& qp, const Packet& packet);
   void receive_control(TimePs now, const Packet& packet);
+  void receive_endpoint_operation(TimePs now, const Packet& packet);
   void answer(TimePs now, Qp& qp, const Packet& packet, const RxDecision& decision);
-  void place(TimePs now, Qp& qp, const Packet& packet, const RxDecision& decision);
+  void close_messages(TimePs now, Qp& qp, const RxDecision& decision);
   void follow_up(TimePs now, Qp& qp);
   void fail_sender(TimePs now, Qp& qp);
 
@@ -65,33 +47,14 @@ class Endpoint final : public LightNode {
   void send(TimePs now, std::uint32_t plane, const Packet& packet);
   void activate(Qp& qp);
   void park(Qp& qp, SendGate gate);
-  /// Sends while a port is free and a QP may.
-  void pump(TimePs now);
 
-  void update_deadline(TimePs now, Qp& qp);
-  void serve_deadlines(TimePs now);
-  /// Has timer() called at the earliest time that anything waits for.
-  void arm();
-
-  NicContext& nic_;
-  HostMemory& memory_;
-  Network& network_;
-  WorkPlayer player_;
   EndpointProbes probes_;
   PortStatusAgent port_status_;
   std::uint32_t planes_;
   std::vector<TimePs> busy_until_;  ///< by port
   std::uint32_t to_be_told_ = 0;    ///< ports that call port_free()
-  std::vector<std::uint64_t> first_payload_bytes_;
-  Ring<std::uint32_t> ready_;     ///< QPs that may have something to send
-  std::uint32_t turn_bytes_ = 0;  ///< sent by the first of them in its turn
-  TimePs wqe_ps_;                 ///< doorbell rung until the WQE is known
-  TimePs payload_ps_;             ///< WQE known until the first payload is there
-  TimePs completion_ps_;          ///< protocol done until software sees the CQE
-  Ring<Start> starts_;
-  Ring<Seen> seen_;
-  std::vector<Deadline> deadlines_;
-  TimePs armed_at_ = kNever;
+  Ring<std::uint32_t> ready_;       ///< QPs that may have something to send
+  std::uint32_t turn_bytes_ = 0;    ///< sent by the first of them in its turn
 };
 
 }  // namespace mrc

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "mrc/control/probes.h"
 #include "mrc/ring.h"
 #include "nic/nic_context.h"
 
@@ -43,11 +44,10 @@ class EndpointProbes {
     std::uint8_t plane = 0;
     bool waiting = false;
   };
-  static constexpr QpNumber kEndpointQp = 2;
 
   Probe& slot(std::uint16_t id) { return probes_[id % probes_.size()]; }
   const Probe& slot(std::uint16_t id) const { return probes_[id % probes_.size()]; }
-  Packet header(TimePs now, const Qp& qp, Ev ev, std::uint8_t plane) const;
+  ProbePath path(const Qp& qp, Ev ev, std::uint8_t plane) const { return {nic_.node, qp.peer, &qp.route, ev, plane}; }
   bool full() const { return sent_.size() >= probes_.size(); }
   std::uint16_t remember(const Probe& probe) {
     slot(next_id_) = probe;
@@ -96,12 +96,10 @@ void EndpointProbes::due(TimePs now, Send send) {
     const EvIndex ev = qp.paths->take_due_probe(now);
     // Without room the EV waits for its next turn.
     if (ev != kNoEv && !full()) {
-      Packet packet = header(now, qp, qp.paths->value(ev), qp.paths->plane(ev));
-      packet.opcode = Opcode::probe_request;
-      packet.destination_qp = qp.peer_number;
-      packet.probe.probe_id =
-          remember({now + nic_.scenario.protocol.probe_timeout_ps, index, packet.ev, ev, packet.plane, true});
-      send(qp, packet);
+      const ProtocolConfig& protocol = nic_.scenario.protocol;
+      const ProbePath on = path(qp, qp.paths->value(ev), qp.paths->plane(ev));
+      const std::uint16_t id = remember({now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true});
+      send(qp, reliability_probe(on, qp.peer_number, id, protocol, now));
     }
     const TimePs at = qp.paths->next_probe_time();
     qp.probe_at = at == kNever ? kNever : std::max(at, now + 1);
@@ -111,33 +109,15 @@ void EndpointProbes::due(TimePs now, Send send) {
   }
 }
 
-inline Packet EndpointProbes::header(TimePs now, const Qp& qp, Ev ev, std::uint8_t plane) const {
-  Packet packet;
-  packet.source_node = nic_.node;
-  packet.destination_node = qp.peer;
-  packet.ev = ev;
-  packet.plane = plane;
-  packet.role = TrafficRole::no_trim;
-  packet.timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
-  packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
-  packet.outer_dst = usid_carrier_of_ev(qp.route, plane, ev);
-  return packet;
-}
-
 inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp) {
-  const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;
-  if (now < qp.reverse_probe_at) return std::nullopt;
-  qp.reverse_probe_at = now + round_trip;
-  if ((qp.data_sent_at != 0 && qp.data_sent_at + round_trip > now) || full()) return std::nullopt;
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
+  if (!owes_ev_probe(qp.reverse_probe_at, qp.data_sent_at, nic_.scenario.cc.base_rtt_ps, now) || full()) {
+    return std::nullopt;
+  }
   const auto plane = static_cast<std::uint8_t>(plane_turn_++ % nic_.config.nic.ports);
-  Packet packet = header(now, qp, static_cast<Ev>(random_.next()), plane);
-  packet.opcode = Opcode::endpoint_request;
-  packet.destination_qp = kEndpointQp;
-  const std::uint16_t id =
-      remember({now + nic_.scenario.protocol.probe_timeout_ps, nic_.index_of(qp), packet.ev, kNoEv, plane, true});
-  packet.psn = id;
-  packet.endpoint = {.port_status_mask = 0, .request_id = id, .op = EndpointOp::ev_probe};
-  return packet;
+  const ProbePath on = path(qp, static_cast<Ev>(random_.next()), plane);
+  const std::uint16_t id = remember({now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true});
+  return ev_probe(on, id, protocol, now);
 }
 
 inline void EndpointProbes::response(const Packet& packet) {
@@ -148,14 +128,7 @@ inline void EndpointProbes::response(const Packet& packet) {
 }
 
 inline Packet EndpointProbes::reply(const Qp& qp, const Packet& request) const {
-  Packet packet = header(0, qp, request.ev, request.plane);
-  packet.opcode = Opcode::endpoint_response;
-  packet.role = TrafficRole::control;
-  packet.destination_qp = kEndpointQp;
-  packet.psn = request.endpoint.request_id;
-  packet.tx_timestamp = request.tx_timestamp;
-  packet.endpoint = request.endpoint;
-  return packet;
+  return endpoint_response(path(qp, request.ev, request.plane), request, nic_.scenario.protocol);
 }
 
 }  // namespace mrc

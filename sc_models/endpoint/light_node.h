@@ -1,25 +1,137 @@
-// A node that lives on the fabric's own events, as the rest of the model sees it.
+// A node that lives on the fabric's own events: what all transports share. Of the NIC it keeps fixed latencies from the
+// node's own parameters (post, doorbell, a PCIe read each for WQE and payload, completion write, poll), the ports'
+// lines and the QPs' timers; which packet goes when is the transport's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "fabric/network.h"
 #include "host/work_player.h"
+#include "mrc/ring.h"
 #include "nic/control/port_status_agent.h"
+#include "nic/nic_context.h"
 
 namespace mrc {
 
 class LightNode : public NetworkNode, public WorkDevice {
  public:
-  virtual WorkPlayer& player() = 0;
+  /// `nic.qps` is complete. All arguments outlive the node.
+  LightNode(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
+
+  WorkPlayer& player() { return player_; }
   /// Schedules the first work.
-  virtual void start() = 0;
+  void start();
   /// Payload sent for the first time, by plane.
-  virtual const std::vector<std::uint64_t>& first_payload_bytes() const = 0;
+  const std::vector<std::uint64_t>& first_payload_bytes() const { return first_payload_bytes_; }
   /// When its ports go dark; told before start(). A node without an agent does nothing about it.
   virtual void set_darkness(const std::vector<PortDarkness>&) {}
   virtual const PortStatusAgent* port_status() const { return nullptr; }
+
+  void timer(TimePs now) final;
+
+  bool can_post(TimePs) final { return true; }
+  void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) final;
+  void work_done(TimePs) final {}
+  void work_arrived(TimePs) final { arm(); }
+
+ protected:
+  /// A QP's turn at a time.
+  struct Due {
+    TimePs at;
+    std::uint32_t qp;
+    friend bool operator>(const Due& a, const Due& b) { return a.at != b.at ? a.at > b.at : a.qp > b.qp; }
+  };
+  /// The earliest first, ties by QP.
+  class DueHeap {
+   public:
+    TimePs next() const { return heap_.empty() ? kNever : heap_.front().at; }
+    void push(Due due) {
+      heap_.push_back(due);
+      std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
+    }
+    Due pop() {
+      std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
+      const Due due = heap_.back();
+      heap_.pop_back();
+      return due;
+    }
+
+   private:
+    std::vector<Due> heap_;
+  };
+
+  // What a transport does.
+  /// The NIC knows a work request and has its first payload.
+  virtual void take_up(TimePs now, Qp& qp, const WorkRequest& request) = 0;
+  virtual TimePs next_deadline(Qp& qp) = 0;
+  /// A deadline of the QP is over.
+  virtual void deadline(TimePs now, Qp& qp) = 0;
+  /// Timers of its own: serves those that are due; the next of them, kNever without.
+  virtual void serve_timers(TimePs now) = 0;
+  virtual TimePs next_timer() = 0;
+  /// Sends while a port is free and a QP may.
+  virtual void pump_ports(TimePs now) = 0;
+
+  /// Has timer() called at the earliest time that anything waits for, not later than `at`.
+  void arm(TimePs at = kNever);
+  /// next_deadline() of the QP may have come nearer.
+  void update_deadline(TimePs now, Qp& qp) {
+    const TimePs at = std::max(next_deadline(qp), now);
+    if (at == kNever || at >= qp.timer_at) return;
+    qp.timer_at = at;
+    deadlines_.push({at, nic_.index_of(qp)});
+  }
+
+  /// Software sees what a half of the QP has completed when the CQE is written and polled.
+  template <typename Requestor>
+  void complete_sends(TimePs now, const Qp& qp, Requestor& requestor) {
+    mrc::Completion done;
+    while (requestor.pop_completion(done)) {
+      seen_.push({now + completion_ps_, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}});
+    }
+  }
+  template <typename Responder>
+  void complete_receives(TimePs now, const Qp& qp, Responder& responder) {
+    ReceiveCompletion received;
+    while (responder.pop_receive(received)) {
+      seen_.push({now + completion_ps_,
+                  {Cqe::Kind::receive, nic_.index_of(qp), 0, received.immediate, CompletionStatus::success}});
+    }
+  }
+  void place(const Packet& packet);
+  /// What every transport's data packet takes from the requestor's plan; the rest is as in a new packet.
+  static void fill(Packet& packet, const SendPlan& plan);
+  void count_sent(const SendPlan& plan, std::uint32_t plane);
+
+  NicContext& nic_;
+  Network& network_;
+
+ private:
+  struct Start {
+    TimePs at = 0;
+    std::uint32_t qp = 0;
+    WorkRequest request;
+  };
+  struct Seen {
+    TimePs at = 0;
+    Cqe cqe;
+  };
+
+  void serve_deadlines(TimePs now);
+
+  HostMemory& memory_;
+  WorkPlayer player_;
+  std::vector<std::uint64_t> first_payload_bytes_;
+  TimePs wqe_ps_;         ///< doorbell rung until the WQE is known
+  TimePs payload_ps_;     ///< WQE known until the first payload is there
+  TimePs completion_ps_;  ///< protocol done until software sees the CQE
+  Ring<Start> starts_;
+  Ring<Seen> seen_;
+  DueHeap deadlines_;
+  TimePs armed_at_ = kNever;
 };
 
 }  // namespace mrc

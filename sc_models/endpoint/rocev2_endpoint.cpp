@@ -1,32 +1,15 @@
 #include "endpoint/rocev2_endpoint.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "mrc/rocev2/ecmp_hash.h"
 #include "mrc/rocev2/rc_packet.h"
 #include "nic/packet_capture.h"
 
 namespace mrc {
-namespace {
-
-TimePs ps(double ns) {
-  return static_cast<TimePs>(ns * 1000.0 + 0.5);
-}
-
-}  // namespace
 
 Rocev2Endpoint::Rocev2Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
-    : nic_(nic),
-      memory_(memory),
-      network_(network),
-      player_(nic, *this, memory, placement),
-      flows_(nic.qps.size()),
-      ports_(nic.config.nic.ports),
-      first_payload_bytes_(ports_.size(), 0),
-      wqe_ps_(ps(nic.config.host.doorbell_ns + nic.config.pcie.read_latency_mean_ns)),
-      payload_ps_(ps(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
-      completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)) {
+    : LightNode(nic, memory, network, placement), flows_(nic.qps.size()), ports_(nic.config.nic.ports) {
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     const Qp& qp = nic.qps[i];
     flows_[i].source_port = rc_source_port(qp.number, qp.peer_number);
@@ -35,12 +18,6 @@ Rocev2Endpoint::Rocev2Endpoint(NicContext& nic, HostMemory& memory, Network& net
     flows_[i].plane = static_cast<std::uint8_t>(
         ecmp_path(tuple, mix64(nic.scenario.seed ^ 0xB0D0), static_cast<std::uint32_t>(ports_.size())));
   }
-  network_.attach(nic.node, *this, ps(nic.config.nic.port.mac_fec_latency_ns));
-}
-
-void Rocev2Endpoint::start() {
-  player_.start();
-  arm();
 }
 
 Rocev2Counts Rocev2Endpoint::counts() const {
@@ -56,89 +33,21 @@ Rocev2Counts Rocev2Endpoint::counts() const {
 
 // Work and time
 
-void Rocev2Endpoint::work_arrived(TimePs) {
-  arm();
+void Rocev2Endpoint::take_up(TimePs now, Qp& qp, const WorkRequest& request) {
+  qp.rc.requestor->post(request, now);
+  follow_up(now, qp);
 }
 
-void Rocev2Endpoint::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs) {
-  TimePs at = now + ps(nic_.config.host.post_ns) + wqe_ps_;
-  if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
-  if (!starts_.empty()) at = std::max(at, starts_.back().at);
-  starts_.push({at, qp, request});
+void Rocev2Endpoint::deadline(TimePs now, Qp& qp) {
+  qp.rc.requestor->on_deadline(now);
+  follow_up(now, qp);
 }
 
-void Rocev2Endpoint::timer(TimePs now) {
-  if (now != armed_at_) return;
-  armed_at_ = kNever;
-  while (!starts_.empty() && starts_.front().at <= now) {
-    Qp& qp = nic_.qps[starts_.front().qp];
-    qp.rc.requestor->post(starts_.front().request, now);
-    starts_.pop();
-    follow_up(now, qp);
-  }
-  serve_deadlines(now);
-  while (!paced_.empty() && paced_.front().at <= now) {
-    const std::uint32_t qp = pop(paced_).qp;
+void Rocev2Endpoint::serve_timers(TimePs now) {
+  while (paced_.next() <= now) {
+    const std::uint32_t qp = paced_.pop().qp;
     flows_[qp].paced = false;
     activate(nic_.qps[qp]);
-  }
-  bool seen = false;
-  while (!seen_.empty() && seen_.front().at <= now) {
-    const Cqe cqe = seen_.front().cqe;
-    seen_.pop();
-    if (cqe.kind == Cqe::Kind::send) {
-      player_.send_completed(now, cqe);
-    } else {
-      player_.receive_completed(now, cqe);
-    }
-    seen = true;
-  }
-  if (seen || player_.next_alarm() <= now) player_.step(now);
-  for (std::uint32_t plane = 0; plane < ports_.size(); ++plane) pump(now, plane);
-  arm();
-}
-
-void Rocev2Endpoint::arm() {
-  TimePs next = player_.next_alarm();
-  if (!starts_.empty()) next = std::min(next, starts_.front().at);
-  if (!seen_.empty()) next = std::min(next, seen_.front().at);
-  if (!deadlines_.empty()) next = std::min(next, deadlines_.front().at);
-  if (!paced_.empty()) next = std::min(next, paced_.front().at);
-  if (next >= armed_at_) return;
-  armed_at_ = std::max(next, network_.now());
-  network_.set_timer(armed_at_, nic_.node);
-}
-
-void Rocev2Endpoint::push(std::vector<Due>& heap, Due due) {
-  heap.push_back(due);
-  std::push_heap(heap.begin(), heap.end(), std::greater<>{});
-}
-
-Rocev2Endpoint::Due Rocev2Endpoint::pop(std::vector<Due>& heap) {
-  std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
-  const Due due = heap.back();
-  heap.pop_back();
-  return due;
-}
-
-void Rocev2Endpoint::update_deadline(TimePs now, Qp& qp) {
-  const TimePs deadline = std::max(qp.rc.requestor->next_deadline(), now);
-  if (deadline == kNever || deadline >= qp.timer_at) return;
-  qp.timer_at = deadline;
-  push(deadlines_, {deadline, nic_.index_of(qp)});
-}
-
-void Rocev2Endpoint::serve_deadlines(TimePs now) {
-  while (!deadlines_.empty() && deadlines_.front().at <= now) {
-    const Due due = pop(deadlines_);
-    Qp& qp = nic_.qps[due.qp];
-    if (qp.timer_at != due.at) continue;
-    qp.timer_at = kNever;
-    if (qp.rc.requestor->next_deadline() <= now) {
-      qp.rc.requestor->on_deadline(now);
-      follow_up(now, qp);
-    }
-    update_deadline(now, qp);
   }
 }
 
@@ -160,13 +69,17 @@ void Rocev2Endpoint::park(TimePs now, Port& port, Qp& qp) {
   const TimePs next = qp.rc.requestor->next_send_time();
   if (qp.rc.requestor->gate(now) != SendGate::blocked_cwnd || next <= now) return;
   flows_[index].paced = true;
-  push(paced_, {next, index});
+  paced_.push({next, index});
 }
 
 void Rocev2Endpoint::port_free(TimePs now, std::uint32_t plane) {
   ports_[plane].to_be_told = false;
   pump(now, plane);
   arm();
+}
+
+void Rocev2Endpoint::pump_ports(TimePs now) {
+  for (std::uint32_t plane = 0; plane < ports_.size(); ++plane) pump(now, plane);
 }
 
 void Rocev2Endpoint::pump(TimePs now, std::uint32_t plane) {
@@ -192,29 +105,11 @@ void Rocev2Endpoint::send_data(TimePs now, Qp& qp) {
   const SendPlan plan = qp.rc.requestor->take(now);
   const std::uint32_t transit = network_.new_transit();
   Packet& packet = network_.packet_of(transit);
-  packet = Packet{};
-  packet.psn = plan.psn;
-  packet.va = plan.va;
-  packet.rkey = plan.rkey;
-  packet.dma_length = plan.dma_length;
-  packet.immediate = plan.immediate;
-  packet.msn = plan.msn;
-  packet.opcode = plan.opcode;
-  packet.payload_bytes = plan.payload_bytes;
-  packet.ack_request = plan.ack_request;
-  packet.retransmission = plan.retransmission;
+  fill(packet, plan);
   packet.role = TrafficRole::no_trim;
-  Port& port = ports_[flows_[nic_.index_of(qp)].plane];
-  port.turn_bytes += std::max<std::uint32_t>(plan.payload_bytes, 1);
-  NicCounters& counters = nic_.counters;
-  ++counters.data_packets;
-  counters.data_payload_bytes += plan.payload_bytes;
-  if (plan.retransmission) {
-    ++counters.retransmitted;
-  } else {
-    counters.first_payload_bytes += plan.payload_bytes;
-    first_payload_bytes_[flows_[nic_.index_of(qp)].plane] += plan.payload_bytes;
-  }
+  const std::uint32_t plane = flows_[nic_.index_of(qp)].plane;
+  ports_[plane].turn_bytes += std::max<std::uint32_t>(plan.payload_bytes, 1);
+  count_sent(plan, plane);
   send(now, qp, transit);
   update_deadline(now, qp);
 }
@@ -278,11 +173,7 @@ void Rocev2Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   const RcResponderCounters before = responder.counters();
   const RcRxDecision decision = responder.accept(packet, {}, now);
   nic_.counters.duplicates += responder.counters().duplicates - before.duplicates;
-  if (decision.place) {
-    memory_.write(packet.va, packet.payload, packet.payload_bytes);
-    ++nic_.counters.delivered;
-    nic_.counters.delivered_bytes += packet.payload_bytes;
-  }
+  if (decision.place) place(packet);
   if (decision.respond) {
     Packet answer;
     answer.opcode = Opcode::transport_ack;
@@ -290,18 +181,11 @@ void Rocev2Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
     answer.transport_ack = decision.answer;
     send_control(now, qp, answer);
   }
-  ReceiveCompletion received;
-  while (responder.pop_receive(received)) {
-    seen_.push({now + completion_ps_,
-                {Cqe::Kind::receive, nic_.index_of(qp), 0, received.immediate, CompletionStatus::success}});
-  }
+  complete_receives(now, qp, responder);
 }
 
 void Rocev2Endpoint::follow_up(TimePs now, Qp& qp) {
-  mrc::Completion done;
-  while (qp.rc.requestor->pop_completion(done)) {
-    seen_.push({now + completion_ps_, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}});
-  }
+  complete_sends(now, qp, *qp.rc.requestor);
   activate(qp);
   update_deadline(now, qp);
 }

@@ -24,36 +24,12 @@ class Rocev2Endpoint final : public LightNode {
   /// `nic.qps` is complete. All arguments outlive the endpoint.
   Rocev2Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
 
-  WorkPlayer& player() override { return player_; }
-  void start() override;
-  const std::vector<std::uint64_t>& first_payload_bytes() const override { return first_payload_bytes_; }
   Rocev2Counts counts() const;
 
   void receive(TimePs now, std::uint32_t plane, const Packet& packet) override;
   void port_free(TimePs now, std::uint32_t plane) override;
-  void timer(TimePs now) override;
-
-  bool can_post(TimePs) override { return true; }
-  void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) override;
-  void work_done(TimePs) override {}
-  void work_arrived(TimePs now) override;
 
  private:
-  struct Start {
-    TimePs at = 0;
-    std::uint32_t qp = 0;
-    WorkRequest request;
-  };
-  struct Seen {
-    TimePs at = 0;
-    Cqe cqe;
-  };
-  /// A QP's turn at a time; the earliest first in a heap.
-  struct Due {
-    TimePs at;
-    std::uint32_t qp;
-    friend bool operator>(const Due& a, const Due& b) { return a.at != b.at ? a.at > b.at : a.qp > b.qp; }
-  };
   struct Flow {
     std::uint16_t source_port = 0;
     std::uint8_t plane = 0;
@@ -66,6 +42,13 @@ class Rocev2Endpoint final : public LightNode {
     std::uint32_t turn_bytes = 0;  ///< sent by the first of them in its turn
   };
 
+  void take_up(TimePs now, Qp& qp, const WorkRequest& request) override;
+  TimePs next_deadline(Qp& qp) override { return qp.rc.requestor->next_deadline(); }
+  void deadline(TimePs now, Qp& qp) override;
+  void serve_timers(TimePs now) override;
+  TimePs next_timer() override { return paced_.next(); }
+  void pump_ports(TimePs now) override;
+
   void receive_data(TimePs now, Qp& qp, const Packet& packet);
   void follow_up(TimePs now, Qp& qp);
   void send_data(TimePs now, Qp& qp);
@@ -74,28 +57,11 @@ class Rocev2Endpoint final : public LightNode {
   void activate(Qp& qp);
   void park(TimePs now, Port& port, Qp& qp);
   void pump(TimePs now, std::uint32_t plane);
-  void update_deadline(TimePs now, Qp& qp);
-  void serve_deadlines(TimePs now);
-  void arm();
-  static void push(std::vector<Due>& heap, Due due);
-  static Due pop(std::vector<Due>& heap);
 
-  NicContext& nic_;
-  HostMemory& memory_;
-  Network& network_;
-  WorkPlayer player_;
   std::vector<Flow> flows_;  ///< by QP
   std::vector<Port> ports_;
-  std::vector<std::uint64_t> first_payload_bytes_;
-  TimePs wqe_ps_;
-  TimePs payload_ps_;
-  TimePs completion_ps_;
-  Ring<Start> starts_;
-  Ring<Seen> seen_;
-  std::vector<Due> deadlines_;
-  std::vector<Due> paced_;  ///< QPs whose rate lets them send then
+  DueHeap paced_;  ///< QPs whose rate lets them send then
   std::uint64_t cnps_sent_ = 0;
-  TimePs armed_at_ = kNever;
 };
 
 }  // namespace mrc

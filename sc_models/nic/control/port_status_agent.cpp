@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mrc/control/probes.h"
+
 namespace mrc {
 namespace {
 
@@ -122,17 +124,9 @@ void PortStatusAgent::walk(TimePs now) {
 
 Packet PortStatusAgent::request(TimePs now, Qp& qp, const EndpointFields& fields,
                                 const ReversePaths::Choice& path) const {
-  Packet packet;
+  Packet packet = probe_header({nic_.node, qp.peer, &qp.route, path.ev, path.plane}, nic_.scenario.protocol, now);
   packet.opcode = Opcode::endpoint_request;
-  packet.source_node = nic_.node;
-  packet.destination_node = qp.peer;
-  packet.destination_qp = kEndpointQp;
-  packet.ev = path.ev;
-  packet.plane = path.plane;
   packet.role = TrafficRole::control;
-  packet.timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
-  packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
-  packet.outer_dst = usid_carrier_of_ev(qp.route, path.plane, path.ev);
   packet.psn = fields.request_id;
   packet.endpoint = fields;
   return packet;

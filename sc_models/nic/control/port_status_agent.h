@@ -30,7 +30,6 @@ struct PortStatusStep {
 
 class PortStatusAgent {
  public:
-  static constexpr QpNumber kEndpointQp = 2;  ///< of node-scope operations (OCP MRC, endpoint operations)
   static constexpr std::size_t kMostSteps = 4096;
 
   /// `nic.qps` is complete.

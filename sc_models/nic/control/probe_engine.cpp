@@ -8,11 +8,7 @@
 #include "nic/control/sack_processor.h"
 
 namespace mrc::timing {
-namespace {
-
-constexpr QpNumber kEndpointQp = PortStatusAgent::kEndpointQp;
-
-}  // namespace
+namespace {}  // namespace
 
 ProbeEngine::ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                          std::vector<Port*> ports)
@@ -45,62 +41,45 @@ bool ProbeEngine::room(std::uint8_t plane) const {
   return outstanding_.fits(1) && !ports_[plane]->control().full();
 }
 
-Packet ProbeEngine::header(const Qp& qp, Ev ev, std::uint8_t plane, TimePs now) const {
-  Packet packet;
-  packet.source_node = nic_.node;
-  packet.destination_node = qp.peer;
-  packet.ev = ev;
-  packet.plane = plane;
-  packet.role = TrafficRole::no_trim;
-  packet.timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
-  packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
-  packet.outer_dst = usid_carrier_of_ev(qp.route, plane, ev);
-  return packet;
+ProbePath ProbeEngine::path(const Qp& qp, Ev ev, std::uint8_t plane) const {
+  return {nic_.node, qp.peer, &qp.route, ev, plane};
 }
 
-bool ProbeEngine::send(TimePs now, Packet packet, const Probe& probe) {
-  if (!room(probe.plane)) return false;
-  const std::uint16_t id = next_id_++;
-  if (packet.opcode == Opcode::probe_request) {
-    packet.probe.probe_id = id;
-  } else {
-    packet.psn = id;
-    packet.endpoint = {.port_status_mask = 0, .request_id = id, .op = EndpointOp::ev_probe};
-  }
-  slot_of(id) = probe;
-  sent_.push(id);
+void ProbeEngine::send(TimePs now, const Packet& packet, const Probe& probe) {
+  slot_of(next_id_) = probe;
+  sent_.push(next_id_++);
   outstanding_.add(now, 1);
+  push(now, packet);
+  arm();
+}
+
+void ProbeEngine::push(TimePs now, const Packet& packet) {
   Packet* pooled = nic_.packets.acquire();
   *pooled = packet;
-  ports_[probe.plane]->control().push(now, pooled,
-                                      now + nic_.clock.cycles(nic_.config.nic.probe_engine.pipeline.latency_cycles));
-  arm();
-  return true;
+  const TimePs latency = nic_.clock.cycles(nic_.config.nic.probe_engine.pipeline.latency_cycles);
+  ports_[packet.plane]->control().push(now, pooled, now + latency);
 }
 
 void ProbeEngine::probe_bad_ev(TimePs now, std::uint32_t index) {
   Qp& qp = nic_.qps[index];
   const EvIndex ev = qp.paths->take_due_probe(now);
   if (ev == kNoEv) return;
-  Packet packet = header(qp, qp.paths->value(ev), qp.paths->plane(ev), now);
-  packet.opcode = Opcode::probe_request;
-  packet.destination_qp = qp.peer_number;
-  const TimePs due = now + nic_.scenario.protocol.probe_timeout_ps;
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
+  const ProbePath on = path(qp, qp.paths->value(ev), qp.paths->plane(ev));
   // Without room the EV waits for its next turn.
-  send(now, packet, {due, index, packet.ev, ev, packet.plane, true});
+  if (!room(on.plane)) return;
+  send(now, reliability_probe(on, qp.peer_number, next_id_, protocol, now),
+       {now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true});
 }
 
 void ProbeEngine::data_received(TimePs now, Qp& qp) {
-  const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;
-  if (now < qp.reverse_probe_at) return;
-  qp.reverse_probe_at = now + round_trip;
-  if (qp.data_sent_at != 0 && qp.data_sent_at + round_trip > now) return;
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
+  if (!owes_ev_probe(qp.reverse_probe_at, qp.data_sent_at, nic_.scenario.cc.base_rtt_ps, now)) return;
   const auto plane = static_cast<std::uint8_t>(reverse_plane_++ % ports_.size());
-  Packet packet = header(qp, static_cast<Ev>(random_.next()), plane, now);
-  packet.opcode = Opcode::endpoint_request;
-  packet.destination_qp = kEndpointQp;
-  const TimePs due = now + nic_.scenario.protocol.probe_timeout_ps;
-  send(now, packet, {due, nic_.index_of(qp), packet.ev, kNoEv, plane, true});
+  const ProbePath on = path(qp, static_cast<Ev>(random_.next()), plane);
+  if (!room(plane)) return;
+  send(now, ev_probe(on, next_id_, protocol, now),
+       {now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true});
 }
 
 void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
@@ -124,16 +103,7 @@ void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
     arm();
   }
   if (ports_[packet.plane]->control().full()) return;
-  Packet* reply = nic_.packets.acquire();
-  *reply = header(*from, packet.ev, packet.plane, now);
-  reply->opcode = Opcode::endpoint_response;
-  reply->role = TrafficRole::control;
-  reply->destination_qp = kEndpointQp;
-  reply->psn = packet.endpoint.request_id;
-  reply->tx_timestamp = packet.tx_timestamp;
-  reply->endpoint = packet.endpoint;
-  ports_[packet.plane]->control().push(now, reply,
-                                       now + nic_.clock.cycles(nic_.config.nic.probe_engine.pipeline.latency_cycles));
+  push(now, endpoint_response(path(*from, packet.ev, packet.plane), packet, nic_.scenario.protocol));
 }
 
 void ProbeEngine::expire(TimePs now) {
@@ -157,12 +127,8 @@ void ProbeEngine::arm() {
 void ProbeEngine::step(TimePs now) {
   expire(now);
   port_status_.due(now, [&](Qp&, const Packet& packet) {
-    Fifo<Packet*>& control = ports_[packet.plane]->control();
     // Without room it is sent again when it has not been answered.
-    if (control.full()) return;
-    Packet* pooled = nic_.packets.acquire();
-    *pooled = packet;
-    control.push(now, pooled, now + nic_.clock.cycles(nic_.config.nic.probe_engine.pipeline.latency_cycles));
+    if (!ports_[packet.plane]->control().full()) push(now, packet);
   });
   while (!turns_.empty() && turns_.front().at <= now) {
     std::pop_heap(turns_.begin(), turns_.end(), std::greater<>{});

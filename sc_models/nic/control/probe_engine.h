@@ -8,6 +8,7 @@
 
 #include "engine/box.h"
 #include "engine/occupancy.h"
+#include "mrc/control/probes.h"
 #include "mrc/ring.h"
 #include "nic/control/port_status_agent.h"
 #include "nic/nic_context.h"
@@ -53,11 +54,13 @@ class ProbeEngine : public Box {
 
   Probe& slot_of(std::uint16_t id) { return probes_[id % probes_.size()]; }
   bool room(std::uint8_t plane) const;
-  bool send(TimePs now, Packet packet, const Probe& probe);
+  /// The probe of next_id_. Precondition: room().
+  void send(TimePs now, const Packet& packet, const Probe& probe);
+  void push(TimePs now, const Packet& packet);
   void probe_bad_ev(TimePs now, std::uint32_t qp);
   void expire(TimePs now);
   void arm();
-  Packet header(const Qp& qp, Ev ev, std::uint8_t plane, TimePs now) const;
+  ProbePath path(const Qp& qp, Ev ev, std::uint8_t plane) const;
 
   NicContext& nic_;
   std::vector<Port*> ports_;

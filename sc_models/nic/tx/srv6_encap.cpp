@@ -79,7 +79,7 @@ void Srv6Encap::step(TimePs now) {
   }
   const TxPacket tx = in_.pop(now);
   Packet& packet = *tx.packet;
-  packet.tx_timestamp = static_cast<std::uint16_t>(now / (packet.timestamp_in_us ? kPsPerUs : 128 * kPsPerNs));
+  packet.tx_timestamp = timestamp_units(now, packet.timestamp_in_us);
   const Service service = encapsulate(now, packet, nic_.qps[tx.qp]);
   const TimePs delay = move_frame(now, tx);
   next_start_ = service.next_start + delay;

@@ -1,0 +1,117 @@
+#include "endpoint/light_node.h"
+
+namespace mrc {
+namespace {
+
+TimePs ps(double ns) {
+  return static_cast<TimePs>(ns * 1000.0 + 0.5);
+}
+
+}  // namespace
+
+LightNode::LightNode(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
+    : nic_(nic),
+      network_(network),
+      memory_(memory),
+      player_(nic, *this, memory, placement),
+      first_payload_bytes_(nic.config.nic.ports, 0),
+      wqe_ps_(ps(nic.config.host.doorbell_ns + nic.config.pcie.read_latency_mean_ns)),
+      payload_ps_(ps(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
+      completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)) {
+  network_.attach(nic.node, *this, ps(nic.config.nic.port.mac_fec_latency_ns));
+}
+
+void LightNode::start() {
+  player_.start();
+  arm();
+}
+
+void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs) {
+  TimePs at = now + ps(nic_.config.host.post_ns) + wqe_ps_;
+  if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
+  // Requests are taken in order, also a short one that does not wait for its payload.
+  if (!starts_.empty()) at = std::max(at, starts_.back().at);
+  starts_.push({at, qp, request});
+}
+
+void LightNode::timer(TimePs now) {
+  if (now != armed_at_) return;
+  armed_at_ = kNever;
+  while (!starts_.empty() && starts_.front().at <= now) {
+    const Start start = starts_.front();
+    starts_.pop();
+    take_up(now, nic_.qps[start.qp], start.request);
+  }
+  serve_deadlines(now);
+  serve_timers(now);
+  bool seen = false;
+  while (!seen_.empty() && seen_.front().at <= now) {
+    const Cqe cqe = seen_.front().cqe;
+    seen_.pop();
+    if (cqe.kind == Cqe::Kind::send) {
+      player_.send_completed(now, cqe);
+    } else {
+      player_.receive_completed(now, cqe);
+    }
+    seen = true;
+  }
+  if (seen || player_.next_alarm() <= now) player_.step(now);
+  pump_ports(now);
+  arm();
+}
+
+void LightNode::arm(TimePs at) {
+  TimePs next = std::min({at, player_.next_alarm(), deadlines_.next(), next_timer()});
+  if (!starts_.empty()) next = std::min(next, starts_.front().at);
+  if (!seen_.empty()) next = std::min(next, seen_.front().at);
+  if (next >= armed_at_) return;
+  armed_at_ = std::max(next, network_.now());
+  network_.set_timer(armed_at_, nic_.node);
+}
+
+void LightNode::serve_deadlines(TimePs now) {
+  while (deadlines_.next() <= now) {
+    const Due due = deadlines_.pop();
+    Qp& qp = nic_.qps[due.qp];
+    if (qp.timer_at != due.at) continue;
+    qp.timer_at = kNever;
+    if (next_deadline(qp) <= now) deadline(now, qp);
+    update_deadline(now, qp);
+  }
+}
+
+void LightNode::place(const Packet& packet) {
+  memory_.write(packet.va, packet.payload, packet.payload_bytes);
+  ++nic_.counters.delivered;
+  nic_.counters.delivered_bytes += packet.payload_bytes;
+}
+
+void LightNode::fill(Packet& packet, const SendPlan& plan) {
+  packet = Packet{};
+  packet.psn = plan.psn;
+  packet.va = plan.va;
+  packet.rkey = plan.rkey;
+  packet.dma_length = plan.dma_length;
+  packet.immediate = plan.immediate;
+  packet.msn = plan.msn;
+  packet.rqmsn = plan.rqmsn;
+  packet.opcode = plan.opcode;
+  packet.payload_bytes = plan.payload_bytes;
+  packet.ack_request = plan.ack_request;
+  packet.retransmission = plan.retransmission;
+  packet.loss_cause = static_cast<std::uint8_t>(plan.lost_by);
+}
+
+void LightNode::count_sent(const SendPlan& plan, std::uint32_t plane) {
+  NicCounters& counters = nic_.counters;
+  ++counters.data_packets;
+  counters.data_payload_bytes += plan.payload_bytes;
+  if (plan.retransmission) {
+    ++counters.retransmitted;
+  } else {
+    counters.first_payload_bytes += plan.payload_bytes;
+    first_payload_bytes_[plane] += plan.payload_bytes;
+  }
+}
+
+}  // namespace mrc
