@@ -37,7 +37,10 @@ struct ProtocolConfig {
   bool dynamic_mpr = false;                  ///< SACK.mpr resizes the window (spec; policy assumption)
   std::uint32_t max_write_imm = 128;         ///< WRITE_IMM messages in flight, 1 … 65,535 (api)
   std::uint32_t receive_queue_depth = 4096;  ///< receives that a QP's software keeps posted, 1 … 65,536 (assumption)
-  std::uint32_t timeout_exponent = 4;        ///< local ACK timeout = 1.024 us * 2^t, 0 … 24 (assumption)
+  /// Local ACK timeout = 1.024 us * 2^t, 0 … 24 (assumption). 5 (32.8 us) outlasts a round trip over three switches whose
+  /// queues are full to the trimming threshold (about 8 + 8 + 12 us on top of 4 to 7), so that nothing is sent again
+  /// that only waits, and is over before one QP has sent its whole MPR at 800 Gb/s (43.6 us).
+  std::uint32_t timeout_exponent = 5;
   TimeoutBackoff timeout_backoff = TimeoutBackoff::qp;  ///< (assumption)
   std::uint32_t linear_retries = 7;          ///< 0 … 7 (api)
   std::uint32_t exponential_retries = 25;    ///< 0 … 25, 25 = infinite (api)
@@ -52,7 +55,9 @@ struct ProtocolConfig {
   std::uint32_t ev_count = 256;              ///< EVs a profile, active and backup, 1 … 4,096 (paper: 128 … 256)
   std::uint32_t ev_active = 128;             ///< of them in use, a multiple of the planes (assumption)
   std::uint32_t ev_min_active = 0;           ///< floor on active EVs counted per plane; 0 = ev_active / 4 (api example)
-  std::uint32_t reshuffle_rotations = 64;    ///< rotations until the scan order is drawn anew; 0 = never (assumption)
+  /// Rotations until the scan order is drawn anew; 0 = never (assumption: each, as UEC's reference simulator does; an
+  /// order that stays lets NICs of one rate collide on the same links rotation after rotation).
+  std::uint32_t reshuffle_rotations = 1;
   SkipDuration skip_duration = SkipDuration::rest_of_rotation;
   TimePs skip_time_ps = 10 * kPsPerUs;       ///< with fixed_time
   std::uint32_t assumed_bad_losses = 1;      ///< untrimmed losses that make an EV ASSUMED_BAD (paper: first), 1 … 8
