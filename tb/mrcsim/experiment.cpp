@@ -141,6 +141,7 @@ Measure measure_of(const Reader& read, const toml::table& table) {
   measure.metric = read.get<std::string>(table, "metric");
   measure.from_us = read.get<double>(table, "from_us", 0.0);
   measure.to_us = read.get<double>(table, "to_us", 1e12);
+  measure.window_us = read.get<double>(table, "window_us", 0.0);
   const std::string reduce = read.get<std::string>(table, "reduce", std::string("mean"));
   if (reduce != "mean" && reduce != "least" && reduce != "most") {
     read.refuse(table, fmt::format("reduce = \"{}\"; allowed: mean, least, most", reduce));
@@ -152,8 +153,8 @@ Measure measure_of(const Reader& read, const toml::table& table) {
 }
 
 ExperimentCheck check_of(const Reader& read, const toml::table& table) {
-  read.only(table, {"what", "unit", "case", "metric", "from_us", "to_us", "reduce", "over", "published", "within",
-                    "at_least", "at_most"});
+  read.only(table, {"what", "unit", "case", "metric", "from_us", "to_us", "window_us", "reduce", "over", "published",
+                    "within", "at_least", "at_most"});
   ExperimentCheck check;
   check.what = read.get<std::string>(table, "what");
   check.unit = read.get<std::string>(table, "unit", std::string());
@@ -178,8 +179,8 @@ Experiment experiment_of(const fs::path& path) {
                          std::string(error.description()));
   }
   const Reader read(path.string());
-  read.only(table, {"title", "source", "published", "scaled", "depends_on", "not_run", "calibrated", "quick", "case",
-                    "check"});
+  read.only(table, {"title", "source", "published", "scaled", "depends_on", "not_run", "calibrated", "quick", "seeds",
+                    "case", "check"});
   Experiment experiment;
   experiment.id = path.stem().string();
   experiment.title = read.get<std::string>(table, "title");
@@ -190,6 +191,8 @@ Experiment experiment_of(const fs::path& path) {
   experiment.not_run = read.get<std::string>(table, "not_run", std::string());
   experiment.calibrated = read.get<bool>(table, "calibrated", false);
   experiment.quick = read.get<bool>(table, "quick", false);
+  experiment.seeds = read.get<std::uint32_t>(table, "seeds", 1U);
+  if (experiment.seeds < 1 || experiment.seeds > 100) read.refuse(table, "seeds: allowed are 1 to 100");
   read.each(table, "case", [&](const toml::table& run) { experiment.cases.push_back(case_of(read, run)); });
   read.each(table, "check", [&](const toml::table& check) {
     experiment.checks.push_back(check_of(read, check));
@@ -235,6 +238,14 @@ nlohmann::json read_results(const fs::path& path) {
   return json;
 }
 
+double reduced(const std::vector<double>& values, Measure::Reduce how) {
+  if (how == Measure::Reduce::least) return *std::min_element(values.begin(), values.end());
+  if (how == Measure::Reduce::most) return *std::max_element(values.begin(), values.end());
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
 double series_value(const Measure& measure, const fs::path& folder) {
   const nlohmann::json series = read_results(folder / "series.json");
   const double step = series.at("step_us").get<double>();
@@ -249,25 +260,50 @@ double series_value(const Measure& measure, const fs::path& folder) {
     total.resize(std::max(total.size(), plane.size()));
     for (std::size_t i = 0; i < plane.size(); ++i) total[i] += plane[i].get<double>();
   }
+  const auto steps = std::max<std::size_t>(1, static_cast<std::size_t>(measure.window_us / step + 0.5));
   std::vector<double> chosen;
-  for (std::size_t i = 0; i < total.size(); ++i) {
+  for (std::size_t i = 0; i + steps <= total.size(); ++i) {
     const double begin = static_cast<double>(i) * step;
-    if (begin >= measure.from_us && begin + step <= measure.to_us + 1e-9) chosen.push_back(total[i]);
+    if (begin < measure.from_us) continue;
+    if (begin + step * static_cast<double>(steps) > measure.to_us + 1e-9) break;
+    double sum = 0;
+    for (std::size_t k = 0; k < steps; ++k) sum += total[i + k];
+    chosen.push_back(sum / static_cast<double>(steps));
+    i += steps - 1;
   }
   if (chosen.empty()) {
     throw ParameterError(folder.string(),
                          fmt::format("the series has nothing between {} and {} us", measure.from_us, measure.to_us));
   }
-  if (measure.reduce == Measure::Reduce::least) return *std::min_element(chosen.begin(), chosen.end());
-  if (measure.reduce == Measure::Reduce::most) return *std::max_element(chosen.begin(), chosen.end());
-  double sum = 0;
-  for (const double value : chosen) sum += value;
-  return sum / static_cast<double>(chosen.size());
+  return reduced(chosen, measure.reduce);
 }
 
-double measured(const Measure& measure, const Experiment& experiment, const fs::path& folder) {
-  const fs::path results = folder / fmt::format("{}.{}", experiment.id, measure.of_case);
+double senders_value(const Measure& measure, const fs::path& folder) {
+  const nlohmann::json result = read_results(folder / "result.json");
+  const std::string range = measure.metric.substr(std::string("senders:").size());
+  const std::size_t first = std::stoul("0" + range);
+  const std::size_t last = std::stoul("0" + range.substr(std::min(range.find('-') + 1, range.size())));
+  std::vector<double> rates;
+  for (std::size_t node = first; node <= last && node < result.at("nodes").size(); ++node) {
+    rates.push_back(result.at("nodes").at(node).at("tx_gbps").get<double>());
+  }
+  if (rates.empty()) throw ParameterError(folder.string(), fmt::format("has no {}", measure.metric));
+  return reduced(rates, measure.reduce);
+}
+
+double event_value(const Measure& measure, const fs::path& folder) {
+  const nlohmann::json result = read_results(folder / "result.json");
+  const std::string what = measure.metric.substr(std::string("event:").size());
+  for (const auto& event : result.at("events")) {
+    if (event.at("what") == what) return event.at("time_us").get<double>() - measure.from_us;
+  }
+  throw ParameterError((folder / "result.json").string(), fmt::format("has no event {}", what));
+}
+
+double measured(const Measure& measure, const fs::path& results) {
   if (measure.metric.starts_with("series")) return series_value(measure, results);
+  if (measure.metric.starts_with("event:")) return event_value(measure, results);
+  if (measure.metric.starts_with("senders:")) return senders_value(measure, results);
   const nlohmann::json result = read_results(results / "result.json");
   const nlohmann::json::json_pointer pointer(measure.metric);
   if (!result.contains(pointer) || !result.at(pointer).is_number()) {
@@ -312,9 +348,23 @@ fs::path write_case(const Experiment& experiment, const ExperimentCase& run, con
   return scenario;
 }
 
-double value_of(const ExperimentCheck& check, const Experiment& experiment, const fs::path& folder) {
-  const double value = measured(check.measure, experiment, folder);
-  return check.over ? value / measured(*check.over, experiment, folder) : value;
+std::string run_name(const Experiment& experiment, const std::string& case_name, std::uint32_t seed) {
+  const std::string name = fmt::format("{}.{}", experiment.id, case_name);
+  return seed == 1 ? name : fmt::format("{}.seed{}", name, seed);
+}
+
+CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, const fs::path& folder) {
+  CheckValue all{.least = 1e300, .most = -1e300};
+  for (std::uint32_t seed = 1; seed <= experiment.seeds; ++seed) {
+    const auto of = [&](const Measure& measure) {
+      return measured(measure, folder / run_name(experiment, measure.of_case, seed));
+    };
+    const double value = check.over ? of(check.measure) / of(*check.over) : of(check.measure);
+    all.mean += value / experiment.seeds;
+    all.least = std::min(all.least, value);
+    all.most = std::max(all.most, value);
+  }
+  return all;
 }
 
 bool agrees(const ExperimentCheck& check, double value) {

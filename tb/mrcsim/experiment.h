@@ -37,9 +37,11 @@ struct Measure {
   enum class Reduce : std::uint8_t { mean, least, most };
   std::string of_case;
   std::string metric;  ///< JSON pointer into result.json; "series": payload rate of the node under test, Gb/s;
-                       ///< "series:<JSON pointer>": an array of series.json
+                       ///< "series:<JSON pointer>": an array of series.json; "event:<what>": time from from_us until
+                       ///< the first such row of events[], us; "senders:A-B": tx_gbps of nicA … nicB, reduced
   double from_us = 0;  ///< of the series, with to_us
   double to_us = 0;
+  double window_us = 0;  ///< of the series: averaged over so long before it is reduced; 0: the series' own step
   Reduce reduce = Reduce::mean;
 };
 
@@ -65,6 +67,7 @@ struct Experiment {
   std::string not_run;     ///< why it cannot be run; empty: it can
   bool calibrated = false;
   bool quick = false;
+  std::uint32_t seeds = 1;  ///< runs of each case, with seeds 1 …; the mean is compared, the range shown
   std::vector<ExperimentCase> cases;
   std::vector<ExperimentCheck> checks;
 };
@@ -79,8 +82,17 @@ std::filesystem::path write_case(const Experiment& experiment, const ExperimentC
                                  const std::filesystem::path& base, const std::filesystem::path& folder,
                                  const std::string& trace);
 
-/// The number of a check from the results in <folder>/<id>.<case>/. Throws ParameterError where it is not there.
-double value_of(const ExperimentCheck& check, const Experiment& experiment, const std::filesystem::path& folder);
+/// Name of the folder with the results of one run.
+std::string run_name(const Experiment& experiment, const std::string& case_name, std::uint32_t seed);
+
+/// The number of a check, over all seeds.
+struct CheckValue {
+  double mean = 0;
+  double least = 0;
+  double most = 0;
+};
+/// From the results in <folder>/<run_name>/. Throws ParameterError where it is not there.
+CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, const std::filesystem::path& folder);
 bool agrees(const ExperimentCheck& check, double value);
 
 }  // namespace mrc

@@ -100,7 +100,7 @@ std::vector<std::string> execute(const std::vector<RunJob>& jobs, const Validate
   return errors;
 }
 
-/// Errors by "<id>.<case>".
+/// Errors by run_name().
 std::map<std::string, std::string> run_cases(const std::vector<Experiment>& list, const ValidateOptions& options) {
   const fs::path work = fs::absolute(options.work);
   fs::create_directories(work);
@@ -119,9 +119,13 @@ std::map<std::string, std::string> run_cases(const std::vector<Experiment>& list
         traces.push_back(std::move(job));
       }
       const fs::path scenario = write_case(e, run, fs::path(options.experiments) / "base.toml", work, trace);
-      runs.push_back({.digest = {},
-                      .arguments = {"run", scenario.string(), "--quiet", "--yes", "--out", (work / name).string()},
-                      .folder = work / name});
+      for (std::uint32_t seed = 1; seed <= e.seeds; ++seed) {
+        const fs::path results = work / run_name(e, run.name, seed);
+        RunJob job{.digest = {}, .arguments = {"run", scenario.string(), "--quiet", "--yes"}, .folder = results};
+        job.arguments.insert(job.arguments.end(), {"--out", results.string()});
+        if (seed > 1) job.arguments.insert(job.arguments.end(), {"--set", fmt::format("seed={}", seed)});
+        runs.push_back(std::move(job));
+      }
     }
   }
   catch_interruption();
@@ -139,6 +143,12 @@ std::string number(double value) {
   return std::abs(value) < 10 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
 }
 
+/// The mean, and the range over the seeds where there are several.
+std::string value_text(const Experiment& e, const CheckValue& value) {
+  if (e.seeds == 1) return number(value.mean);
+  return fmt::format("{} ({} … {})", number(value.mean), number(value.least), number(value.most));
+}
+
 std::string wanted_text(const ExperimentCheck& check) {
   std::vector<std::string> parts;
   if (check.published) parts.push_back(number(*check.published));
@@ -149,7 +159,8 @@ std::string wanted_text(const ExperimentCheck& check) {
 
 std::string cells(const Experiment& e, const std::string& ours, const std::string& difference,
                   const std::string& verdict) {
-  const std::string title = e.scaled.empty() ? e.title : fmt::format("{}<br>*scaled: {}*", e.title, e.scaled);
+  std::string title = e.scaled.empty() ? e.title : fmt::format("{}<br>*scaled: {}*", e.title, e.scaled);
+  if (e.seeds > 1) title += fmt::format("<br>{} seeds: mean (least … most)", e.seeds);
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |", e.id, title, e.source, e.published, ours, difference,
                      verdict, e.depends_on);
 }
@@ -157,21 +168,23 @@ std::string cells(const Experiment& e, const std::string& ours, const std::strin
 Row row_of(const Experiment& e, const std::map<std::string, std::string>& failed, const fs::path& work) {
   if (!e.not_run.empty()) return {cells(e, e.not_run, "", "not run")};
   for (const ExperimentCase& run : e.cases) {
-    const auto error = failed.find(fmt::format("{}.{}", e.id, run.name));
-    if (error == failed.end()) continue;
-    return {cells(e, fmt::format("{}: {}", run.name, error->second), "", "did not run"), false, false};
+    for (std::uint32_t seed = 1; seed <= e.seeds; ++seed) {
+      const auto error = failed.find(run_name(e, run.name, seed));
+      if (error == failed.end()) continue;
+      return {cells(e, fmt::format("{}: {}", error->first, error->second), "", "did not run"), false, false};
+    }
   }
   Row row;
   std::vector<std::string> ours;
   std::vector<std::string> differences;
   for (const ExperimentCheck& check : e.checks) {
-    const double value = value_of(check, e, work);
-    const bool good = agrees(check, value);
+    const CheckValue value = value_of(check, e, work);
+    const bool good = agrees(check, value.mean);
     row.agrees = row.agrees && good;
-    ours.push_back(fmt::format("{}: {}{}{}{}", check.what, number(value), check.unit.empty() ? "" : " ", check.unit,
-                               good ? "" : " **(no)**"));
+    ours.push_back(fmt::format("{}: {}{}{}{}", check.what, value_text(e, value), check.unit.empty() ? "" : " ",
+                               check.unit, good ? "" : " **(no)**"));
     differences.push_back(check.published
-                              ? fmt::format("{:+.1f} %", 100.0 * (value / *check.published - 1.0))
+                              ? fmt::format("{:+.1f} %", 100.0 * (value.mean / *check.published - 1.0))
                               : fmt::format("{}: {}", good ? "holds" : "does not hold", wanted_text(check)));
   }
   const std::string verdict =
@@ -246,9 +259,9 @@ int validate(const ValidateOptions& options) {
     if (!options.quiet) fmt::print("{:<4} {:<9} {}\n", e.id, row.agrees ? "agrees" : "disagrees", e.title);
     for (const ExperimentCheck& check : e.checks) {
       if (options.quiet) break;
-      const double value = value_of(check, e, options.work);
-      fmt::print("       {:<52} {:>9} {:<5} published {}{}\n", check.what, number(value), check.unit,
-                 wanted_text(check), agrees(check, value) ? "" : "  (no)");
+      const CheckValue value = value_of(check, e, options.work);
+      fmt::print("       {:<52} {:>9} {:<5} published {}{}\n", check.what, value_text(e, value), check.unit,
+                 wanted_text(check), agrees(check, value.mean) ? "" : "  (no)");
     }
   }
   write_document(options.out, all, document);

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "mrcsim_process.h"
 
 namespace mrc {
@@ -38,6 +40,38 @@ TEST(Validate, AgreementAndDisagreementStandInTheTable) {
   EXPECT_EQ(validate("").exit_code, 0);
   EXPECT_EQ(validate("--strict").exit_code, 1);
   EXPECT_NE(read_text(test_folder() / "validation.md").find("+319.4 % | disagrees |"), std::string::npos);
+}
+
+TEST(Validate, SeveralSeedsAreShownAsMeanAndRange) {
+  write_experiment("published = 100\n", "\"fabric.nics\" = 2, \"fabric.loss_rate\" = 0.01");
+  {
+    std::ofstream more(test_folder() / "experiments" / "E1.toml", std::ios::app);
+    more << "[[check]]\nwhat = \"time\"\ncase = \"run\"\nmetric = \"/simulated_time_us\"\nat_least = 1\n";
+  }
+  const std::string text = read_text(test_folder() / "experiments" / "E1.toml");
+  std::ofstream(test_folder() / "experiments" / "E1.toml") << "seeds = 3\n" << text;
+  EXPECT_EQ(validate("").exit_code, 0);
+  const std::string table = read_text(test_folder() / "validation.md");
+  EXPECT_NE(table.find("3 seeds: mean (least … most)"), std::string::npos) << table;
+  EXPECT_NE(table.find("delivered: 4194304.0 (4194304.0 … 4194304.0)"), std::string::npos) << table;
+  double sum = 0;
+  for (const std::string run : {"E1.run", "E1.run.seed2", "E1.run.seed3"}) {
+    const auto result = read_json(test_folder() / "work" / run / "result.json");
+    sum += result["simulated_time_us"].get<double>();
+  }
+  EXPECT_NE(table.find(fmt::format("time: {:.1f} (", sum / 3)), std::string::npos) << table;
+}
+
+TEST(Validate, AnEventsTimeIsAMetric) {
+  write_experiment(
+      "published = 4194304\n[[check]]\nwhat = \"seen\"\ncase = \"run\"\n"
+      "metric = \"event:fault.link_rate\"\nfrom_us = 10\npublished = 5\nwithin = 0\n");
+  const std::string text = read_text(test_folder() / "experiments" / "E1.toml");
+  const auto at = text.find("[[check]]");
+  std::ofstream(test_folder() / "experiments" / "E1.toml")
+      << text.substr(0, at) << "[[case.fault]]\nat_us = 15\nkind = \"link_rate\"\nwhere = \"nic0.port0\"\nshare = 0.5\n"
+      << text.substr(at);
+  EXPECT_EQ(validate("--strict").exit_code, 0) << read_text(test_folder() / "validation.md");
 }
 
 TEST(Validate, WhatIsNotChosenKeepsItsRow) {
