@@ -562,6 +562,7 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
     }
   }
   for (const auto& node : nodes_) {
+    if (node->nic) node->nic->rtl().compare_states(sc_core::sc_time_stamp().value());
     const std::string* difference = node->first_rtl_mismatch();
     const std::string& corruption = node->player().statistics().first_corruption;
     if (!corruption.empty()) details.push_back(corruption);

@@ -52,6 +52,11 @@ bool Port::has_data_room(TimePs now, std::uint32_t wire_bytes) {
   return tx_fifo_.fits(wire_bytes);
 }
 
+std::uint64_t Port::data_room(TimePs now) {
+  free_sent_bytes(now);
+  return tx_fifo_.capacity() - tx_fifo_.level();
+}
+
 void Port::reserve_data(TimePs now, std::uint32_t wire_bytes) {
   tx_fifo_.add(now, wire_bytes);
 }

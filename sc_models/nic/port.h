@@ -27,6 +27,8 @@ class Port : public Box {
                IdleCauses& idle_causes);
 
   bool has_data_room(TimePs now, std::uint32_t wire_bytes);
+  /// Bytes that has_data_room() would grant.
+  std::uint64_t data_room(TimePs now);
   void reserve_data(TimePs now, std::uint32_t wire_bytes);
   /// The packet for which room was reserved; its first beat is there at `ready_at`.
   void send_data(TimePs now, Packet* packet, TimePs ready_at);

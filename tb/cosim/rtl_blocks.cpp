@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "cosim/spray_scheduler_rtl.h"
 #include "cosim/srv6_encap_rtl.h"
 
 namespace mrc {
@@ -17,7 +18,13 @@ void add_srv6_encap(const RtlSelection& selection, const ScenarioConfig& scenari
       selection.mode, make_srv6_encap_rtl(scenario.node(selection.node).nic.datapath_bits));
 }
 
-constexpr std::array kBlocks{RtlBlock{"srv6_encap", add_srv6_encap}};
+void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
+  // How many tables there are is known when the QPs are.
+  make_spray_scheduler_rtl({1, scenario.protocol.ev_count, scenario.node(selection.node).nic.ports});
+  rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(selection.mode, make_spray_scheduler_rtl);
+}
+
+constexpr std::array kBlocks{RtlBlock{"spray_scheduler", add_spray_scheduler}, RtlBlock{"srv6_encap", add_srv6_encap}};
 
 }  // namespace
 

@@ -40,6 +40,26 @@ struct EvEvent {
   TimePs time = 0;
 };
 
+class PathTable;
+
+/// Hears what is about to change a table and carries it out, with the table's own apply functions or otherwise: hardware
+/// in the place of the table's decisions, or beside them.
+class PathTableDriver {
+ public:
+  virtual ~PathTableDriver() = default;
+  virtual void report(PathTable& table, EvIndex ev, PathEvent event, TimePs now) = 0;
+  virtual void deny(PathTable& table, EvIndex ev) = 0;
+  virtual void allow(PathTable& table, EvIndex ev) = 0;
+  virtual void set_port_status(PathTable& table, std::uint32_t reachable_mask) = 0;
+};
+
+/// The next order in which `count` EVs are scanned: position → EV.
+inline void draw_scan_order(KeyedRandom& random, std::size_t count, std::vector<EvIndex>& order) {
+  order.resize(count);
+  for (std::size_t i = 0; i < count; ++i) order[i] = static_cast<EvIndex>(i);
+  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+}
+
 class PathTable {
  public:
   static constexpr std::uint32_t kMostPlanes = 32;
@@ -97,6 +117,15 @@ class PathTable {
   }
 
   void report(EvIndex ev, PathEvent event, TimePs now) {
+    if (driver_ != nullptr) {
+      driver_->report(*this, ev, event, now);
+    } else {
+      apply(ev, event, now);
+    }
+  }
+  /// report() without the driver.
+  void apply(EvIndex ev, PathEvent event, TimePs now) {
+    last_backup_ = kNoEv;
     if (config_->path_feedback == PathFeedback::oblivious) return;
     switch (event) {
       case PathEvent::delivered: entries_[ev].losses = 0; break;
@@ -129,19 +158,57 @@ class PathTable {
   std::uint64_t held_at_floor() const { return held_at_floor_; }
 
   /// The controller forbids or allows an EV.
-  void deny(EvIndex ev) {
+  void deny(EvIndex ev) { driver_ != nullptr ? driver_->deny(*this, ev) : apply_deny(ev); }
+  void allow(EvIndex ev) { driver_ != nullptr ? driver_->allow(*this, ev) : apply_allow(ev); }
+  /// Bit p set: plane p can be used, at this end and at the peer's.
+  void set_port_status(std::uint32_t reachable_mask) {
+    driver_ != nullptr ? driver_->set_port_status(*this, reachable_mask) : apply_port_status(reachable_mask);
+  }
+  void apply_deny(EvIndex ev) {
     if (entries_[ev].active) deactivate(ev);
     end_skip(ev);
     set_state(ev, EvState::denied);
     replace(ev);
   }
-  void allow(EvIndex ev) {
+  void apply_allow(EvIndex ev) {
     if (entries_[ev].state != EvState::denied) return;
     set_state(ev, EvState::good);
     take_back(ev);
   }
-  /// Bit p set: plane p can be used, at this end and at the peer's.
-  void set_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
+  void apply_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
+
+  /// `driver`, or null, outlives the table's last use.
+  void set_driver(PathTableDriver* driver) { driver_ = driver; }
+  /// The driver has decided otherwise than this table: the EV that was selected, the state of one.
+  void follow_selection(EvIndex ev) { pointer_ = entries_[ev].position + 1U; }
+  void follow_state(EvIndex ev, EvState state, bool active) {
+    end_skip(ev);
+    entries_[ev].active = active;
+    if (state == EvState::assumed_bad && entries_[ev].state != state) bad_.push_back(ev);
+    set_state(ev, state);
+    if (state == EvState::skip) skipped_.push_back({ev, kNever, false});
+  }
+  /// What the tables of a NIC have in common, besides `config`.
+  std::uint32_t most_active_a_plane() const { return active_total_ / planes_; }
+  std::uint32_t least_active_a_plane() const { return least_active_a_plane_; }
+  std::uint32_t active_total() const { return active_total_; }
+  const ProtocolConfig& config() const { return *config_; }
+  std::uint32_t planes() const { return planes_; }
+  /// Position → EV, and where the next order comes from.
+  const std::vector<EvIndex>& scan_order() const { return order_; }
+  KeyedRandom order_random() const { return random_; }
+  std::uint32_t position(EvIndex ev) const { return entries_[ev].position; }
+  std::uint32_t pointer() const { return pointer_; }
+  std::uint32_t reachable() const { return reachable_; }
+  /// The EV that took another's place in the last report(), kNoEv for none.
+  EvIndex last_backup() const { return last_backup_; }
+  /// Events that were queued so far.
+  std::uint64_t events() const { return event_tail_ + dropped_events_; }
+  std::uint32_t losses(EvIndex ev) const { return entries_[ev].losses; }
+  std::uint32_t probe_successes(EvIndex ev) const { return entries_[ev].probe_successes; }
+  /// Rotations that have ended, and those of them after which the order was drawn anew.
+  std::uint64_t rotations() const { return rotations_; }
+  std::uint64_t reshuffles() const { return reshuffles_; }
 
   /// When an ASSUMED_BAD EV is next to be probed; kNever without one.
   TimePs next_probe_time() const { return bad_.empty() ? kNever : next_probe_; }
@@ -178,14 +245,13 @@ class PathTable {
   };
 
   void shuffle_order() {
-    order_.resize(entries_.size());
-    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<EvIndex>(i);
-    for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i)]);
+    draw_scan_order(random_, entries_.size(), order_);
     for (std::size_t i = 0; i < order_.size(); ++i) entries_[order_[i]].position = static_cast<std::uint32_t>(i);
   }
 
   /// So that QPs do not fall in step with each other, nor an order with the pattern in which ports become free.
   void reshuffle() {
+    ++reshuffles_;
     shuffle_order();
     for (auto& plane : eligible_) std::fill(plane.begin(), plane.end(), 0);
     good_active_.fill(0);
@@ -261,7 +327,8 @@ class PathTable {
   }
   void end_rotation() {
     pointer_ = 0;
-    if (config_->reshuffle_rotations != 0 && ++rotations_ % config_->reshuffle_rotations == 0) reshuffle();
+    ++rotations_;
+    if (config_->reshuffle_rotations != 0 && rotations_ % config_->reshuffle_rotations == 0) reshuffle();
     if (config_->skip_duration == SkipDuration::fixed_time) return;
     std::erase_if(skipped_, [&](Skipped& skipped) {
       if (skipped.one_rotation_left) {
@@ -291,7 +358,9 @@ class PathTable {
   /// A backup EV of the same plane takes the place of `ev`.
   void replace(EvIndex ev) {
     const EvIndex backup = backup_in(entries_[ev].plane);
-    if (backup != kNoEv && active_in(entries_[ev].plane) < active_total_ / planes_) activate(backup);
+    if (backup == kNoEv || active_in(entries_[ev].plane) >= active_total_ / planes_) return;
+    activate(backup);
+    last_backup_ = backup;
   }
   void take_back(EvIndex ev) {
     if (active_in(entries_[ev].plane) < active_total_ / planes_) activate(ev);
@@ -333,6 +402,7 @@ class PathTable {
   }
 
   const ProtocolConfig* config_;
+  PathTableDriver* driver_ = nullptr;
   std::uint32_t planes_;
   KeyedRandom random_;
   std::vector<Entry> entries_;
@@ -342,7 +412,8 @@ class PathTable {
   std::size_t words_ = 0;
   std::array<std::uint32_t, kMostPlanes> good_active_{};
   std::uint32_t pointer_ = 0;
-  std::uint32_t rotations_ = 0;
+  std::uint64_t rotations_ = 0;
+  std::uint64_t reshuffles_ = 0;
   std::uint32_t reachable_ = ~0U;
   std::uint32_t active_total_ = 0;
   std::uint32_t least_active_a_plane_ = 1;
@@ -352,6 +423,7 @@ class PathTable {
   std::uint64_t probe_turn_ = 0;
   TimePs next_probe_ = kNever;
   std::uint64_t held_at_floor_ = 0;
+  EvIndex last_backup_ = kNoEv;
   std::array<EvEvent, 256> events_{};
   std::uint64_t event_head_ = 0;
   std::uint64_t event_tail_ = 0;

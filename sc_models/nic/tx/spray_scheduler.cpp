@@ -9,14 +9,16 @@
 namespace mrc::timing {
 
 SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                               PayloadFetch& payload_fetch, std::vector<Port*> ports, RetransmitTimer& timer)
+                               PayloadFetch& payload_fetch, std::vector<Port*> ports, RetransmitTimer& timer,
+                               SpraySchedulerRtlPath* rtl)
     : Box(name, owner),
       slot("spray_scheduler", nic.tx_work),
       nic_(nic),
       in_(payload_fetch.out()),
       ports_(std::move(ports)),
       timer_(timer),
-      out_("spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries) {
+      out_("spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries),
+      rtl_(rtl) {
   in_.connect(this);
 }
 
@@ -32,6 +34,41 @@ void SprayScheduler::retry(TimePs now) {
   if (!waits_for_path_) return;
   waits_for_path_ = false;
   wake_at(now);
+}
+
+SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& packet, std::uint32_t bytes) {
+  const PipelineConfig& pipeline = nic_.config.nic.spray_scheduler.pipeline;
+  const std::uint32_t free = free_ports(now, bytes);
+  PathTable& paths = *qp.paths;
+  const std::uint64_t reshuffles = paths.reshuffles();
+  SpraySelection selection;
+  if (rtl_ != nullptr) {
+    for (std::size_t i = 0; i < ports_.size(); ++i) room_[i] = ports_[i]->data_room(now);
+    selection = rtl_->select(qp, packet, bytes, room_, free, now);
+  } else {
+    selection.ev = free == 0 ? kNoEv : paths.select(free, now);
+  }
+  const EvIndex ev = selection.ev;
+  // While a new scan order comes in, an EV a cycle, no packet is served.
+  const std::uint64_t reordering = (paths.reshuffles() - reshuffles) * (paths.size() + kReorderingCycles);
+  Choice choice{.ev = ev,
+                .latency_cycles = pipeline.latency_cycles + reordering,
+                .occupied_cycles = pipeline.initiation_interval_cycles + reordering};
+  if (rtl_ != nullptr) {
+    rtl_->count_selection(selection, {choice.occupied_cycles, choice.latency_cycles});
+    if (rtl_->drives()) {
+      return {.ev = ev,
+              .no_good_ev = selection.no_good,
+              .skip_end = selection.skip_end,
+              .latency_cycles = selection.latency_cycles,
+              .occupied_cycles = selection.occupied_cycles};
+    }
+  }
+  if (ev == kNoEv) {
+    choice.no_good_ev = !paths.has_good(~0U);
+    choice.skip_end = paths.next_skip_end();
+  }
+  return choice;
 }
 
 void SprayScheduler::step(TimePs now) {
@@ -52,16 +89,15 @@ void SprayScheduler::step(TimePs now) {
   Packet& packet = *in_.front().packet;
   Qp& qp = nic_.qps[in_.front().qp];
   const std::uint32_t bytes = wire_bytes(packet, nic_.scenario.protocol.encapsulation);
-  const std::uint32_t free = free_ports(now, bytes);
-  const EvIndex ev = free == 0 ? kNoEv : qp.paths->select(free, now);
+  const Choice choice = choose(now, qp, packet, bytes);
+  const EvIndex ev = choice.ev;
   if (ev == kNoEv) {
-    const bool no_good_ev = !qp.paths->has_good(~0U);
-    slot.blocked(now, no_good_ev ? BlockedBy::no_good_ev : BlockedBy::port_credit);
+    slot.blocked(now, choice.no_good_ev ? BlockedBy::no_good_ev : BlockedBy::port_credit);
     waits_for_path_ = true;
-    if (const TimePs skip_end = qp.paths->next_skip_end(); skip_end != kNever) wake_at(std::max(skip_end, now + 1));
+    // One whose time is over waits for a port like the rest.
+    if (choice.skip_end != kNever && choice.skip_end > now) wake_at(choice.skip_end);
     return;
   }
-  const PipelineConfig& pipeline = nic_.config.nic.spray_scheduler.pipeline;
   const MemoryAccess path = nic_.memories[MemoryId::path_table].read(now, packet.destination_qp);
   if (path.failed()) {
     nic_.memory_failed(now, MemoryId::path_table,
@@ -81,9 +117,9 @@ void SprayScheduler::step(TimePs now) {
   qp.requestor->transmitted(packet.psn, ev, now);
   qp.data_sent_at = now;
   timer_.update(nic_.index_of(qp), now);
-  next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);
   slot.busy(now, next_start_);
-  out_.push(now, in_.pop(now), now + delay + nic_.clock.cycles(pipeline.latency_cycles));
+  out_.push(now, in_.pop(now), now + delay + nic_.clock.cycles(choice.latency_cycles));
   in_.wait_ready(next_start_);
 }
 

@@ -1,6 +1,7 @@
 // Gives each packet its EV at the moment of sending: the first GOOD one in scan order whose plane's port is free.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "engine/box.h"
@@ -9,6 +10,7 @@
 #include "nic/nic_context.h"
 #include "nic/port.h"
 #include "nic/tx/payload_fetch.h"
+#include "nic/tx/spray_scheduler_rtl_path.h"
 
 namespace mrc::timing {
 
@@ -16,8 +18,9 @@ class RetransmitTimer;
 
 class SprayScheduler : public Box {
  public:
+  /// `rtl` may be null: SystemC only.
   SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PayloadFetch& payload_fetch,
-                 std::vector<Port*> ports, RetransmitTimer& timer);
+                 std::vector<Port*> ports, RetransmitTimer& timer, SpraySchedulerRtlPath* rtl);
 
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
@@ -27,6 +30,17 @@ class SprayScheduler : public Box {
   IssueSlot slot;
 
  private:
+  /// Cycles besides one an EV in which a new scan order comes in, as the RTL needs them.
+  static constexpr std::uint64_t kReorderingCycles = 6;
+
+  struct Choice {
+    EvIndex ev = kNoEv;
+    bool no_good_ev = false;   ///< without an EV
+    TimePs skip_end = kNever;  ///< without an EV
+    std::uint64_t latency_cycles = 0;
+    std::uint64_t occupied_cycles = 0;
+  };
+  Choice choose(TimePs now, Qp& qp, const Packet& packet, std::uint32_t bytes);
   std::uint32_t free_ports(TimePs now, std::uint32_t bytes);
 
   NicContext& nic_;
@@ -34,6 +48,8 @@ class SprayScheduler : public Box {
   std::vector<Port*> ports_;
   RetransmitTimer& timer_;
   Fifo<TxPacket> out_;
+  SpraySchedulerRtlPath* rtl_;
+  std::array<std::uint64_t, PathTable::kMostPlanes> room_{};  ///< of the ports, for the RTL
   TimePs next_start_ = 0;
   bool waits_for_path_ = false;
 };

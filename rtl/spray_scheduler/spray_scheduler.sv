@@ -1,0 +1,800 @@
+// Gives each packet its path: the first GOOD EV in scan order whose plane's port is up and has room for the packet. Keeps
+// the states of all EVs of NumSlots tables by what SACKs, NACKs, probes and the controller say. See README.md.
+//
+// One operation at a time works on one table, whose row stands in registers; the row goes back to its memory with every
+// cycle of work. A selection takes one such cycle, also when it ends a rotation; everything rarer takes more.
+module spray_scheduler
+  import mrc_pkg::*;
+#(
+  parameter  int unsigned NumSlots    = 1024,  // tables, 2 …
+  parameter  int unsigned MaxEvs      = 256,   // EVs of the profile, a power of two, 4 … 256
+  parameter  int unsigned NumPlanes   = 8,     // 2 … 8
+  parameter  int unsigned TimeWidth   = 48,
+  parameter  int unsigned CreditWidth = 28,
+  parameter  int unsigned BytesWidth  = 16,
+  localparam int unsigned NumBuckets  = 2 * MaxEvs,
+  localparam int unsigned SlotW       = $clog2(NumSlots),
+  localparam int unsigned EvW         = $clog2(MaxEvs),
+  localparam int unsigned BucketW     = EvW + 1,
+  localparam int unsigned PlaneW      = $clog2(NumPlanes)
+) (
+  input  logic                                 clk_i,
+  input  logic                                 rst_ni,
+
+  // A packet asks for a path.
+  input  logic                                 sel_valid_i,
+  output logic                                 sel_ready_o,
+  input  logic [SlotW-1:0]                     sel_slot_i,
+  input  logic [BytesWidth-1:0]                sel_bytes_i,
+  input  logic [NumPlanes-1:0]                 sel_ports_up_i,
+  input  logic [TimeWidth-1:0]                 sel_time_i,
+
+  output logic                                 rsp_valid_o,
+  input  logic                                 rsp_ready_i,
+  output logic                                 rsp_found_o,
+  output logic [EvW-1:0]                       rsp_ev_o,
+  output logic [31:0]                          rsp_value_o,
+  output logic [PlaneW-1:0]                    rsp_plane_o,
+  output logic [NumPlanes-1:0]                 rsp_free_ports_o,    // up and with room
+  output logic                                 rsp_no_good_o,       // no GOOD EV on any plane that can be reached
+  output logic [1:0]                           rsp_rotations_o,     // that ended with this selection
+  output logic                                 rsp_skip_end_valid_o,
+  output logic [TimeWidth-1:0]                 rsp_skip_end_o,      // when the first SKIP EV is GOOD again
+
+  // Room that came back, a count of bytes a plane.
+  input  logic                                 credit_valid_i,
+  output logic                                 credit_ready_o,
+  input  logic [NumPlanes-1:0][CreditWidth-1:0] credit_bytes_i,
+
+  // What a packet or a probe met with.
+  input  logic                                 upd_valid_i,
+  output logic                                 upd_ready_o,
+  input  logic [SlotW-1:0]                     upd_slot_i,
+  input  path_event_e                          upd_event_i,
+  input  logic                                 upd_by_value_i,
+  input  logic [EvW-1:0]                       upd_ev_i,
+  input  logic [31:0]                          upd_value_i,
+  input  logic [TimeWidth-1:0]                 upd_time_i,
+
+  output logic                                 done_valid_o,
+  input  logic                                 done_ready_i,
+  output logic                                 done_found_o,        // the value is one of the profile's
+  output logic [EvW-1:0]                       done_ev_o,
+  output ev_state_e                            done_state_o,
+  output logic                                 done_active_o,
+  output logic                                 done_reported_o,     // it became ASSUMED_BAD, or GOOD after that
+  output logic                                 done_held_o,         // kept, since its plane is at the floor
+  output logic                                 done_replaced_o,
+  output logic [EvW-1:0]                       done_backup_o,       // EV that took its place
+
+  // Control: one answer each.
+  input  logic                                 csr_valid_i,
+  output logic                                 csr_ready_o,
+  input  spray_csr_e                           csr_op_i,
+  input  logic [SlotW-1:0]                     csr_slot_i,
+  input  logic [BucketW-1:0]                   csr_index_i,
+  input  logic [63:0]                          csr_wdata_i,
+  output logic                                 csr_rvalid_o,
+  input  logic                                 csr_rready_i,
+  output logic [63:0]                          csr_rdata_o,
+
+  // The next scan order of a table, all EVs of the profile, first one first.
+  output logic                                 order_request_o,
+  output logic [SlotW-1:0]                     order_slot_o,
+  input  logic                                 order_valid_i,
+  output logic                                 order_ready_o,
+  input  logic [EvW-1:0]                       order_ev_i
+);
+
+  localparam int unsigned CountW = EvW + 1;
+  localparam int unsigned ReadPad = 64 - 15 - EvW;
+
+  typedef logic [MaxEvs-1:0]                       evs_t;    // a bit an EV, by its place in the profile or in scan order
+  typedef logic [EvW-1:0]                          ev_t;
+  typedef logic [CountW-1:0]                       count_t;
+  typedef logic [NumPlanes-1:0][MaxEvs-1:0]        planes_t;
+  typedef logic [TimeWidth-1:0]                    time_t;
+  typedef struct packed {
+    logic [PlaneW-1:0] plane;
+    logic [31:0]       value;
+  } profile_t;
+  typedef struct packed {
+    ev_t      ev;
+    profile_t profile;
+  } order_t;
+  typedef struct packed {
+    logic [3:0] losses;
+    logic [7:0] probe_successes;
+  } counts_t;
+
+  // Small fields of a row.
+  typedef struct packed {
+    count_t                     pointer;    // place in scan order where the next search begins
+    logic [19:0]                rotations;  // since the order was last drawn
+    logic [NumPlanes-1:0]       reachable;
+    count_t [NumPlanes-1:0]     in_use;     // active EVs a plane
+    ev_t                        head;       // SKIP EVs in the order in which they were skipped
+    ev_t                        tail;
+    ev_t                        later;      // the first of them that sits out one rotation more
+    time_t                      head_until;
+  } context_t;
+
+  typedef enum logic [3:0] {
+    StIdle, StSelect, StExpire, StExpired, StRotate, StReviveFirst, StRevive, StRevived, StAnswer, StOrder,
+    StLookup, StApply, StHeadTime, StBackup, StCsr, StCsrAnswer
+  } state_e;
+
+  function automatic logic [EvW-1:0][MaxEvs-1:0] make_index_masks();
+    for (int unsigned position = 0; position < EvW; position++) begin
+      for (int unsigned i = 0; i < MaxEvs; i++) make_index_masks[position][i] = 1'(i >> position);
+    end
+  endfunction
+  localparam logic [EvW-1:0][MaxEvs-1:0] IndexMasks = make_index_masks();
+
+  function automatic evs_t lowest(evs_t bits);
+    return bits & (~bits + evs_t'(1));
+  endfunction
+  function automatic ev_t index_of(evs_t one_hot);
+    for (int unsigned i = 0; i < EvW; i++) index_of[i] = |(one_hot & IndexMasks[i]);
+  endfunction
+  function automatic evs_t on_planes(planes_t masks, logic [NumPlanes-1:0] planes);
+    on_planes = '0;
+    for (int unsigned p = 0; p < NumPlanes; p++) if (planes[p]) on_planes |= masks[p];
+  endfunction
+
+  // ---- Memories: one word a cycle is read and one written of each; a read sees what earlier cycles wrote.
+  profile_t     profile_mem [MaxEvs];
+  logic [EvW:0] bucket_mem [NumBuckets];         // {valid, EV}, by the low bits of the value, the next one where taken
+  order_t       order_mem [NumSlots*MaxEvs];     // by place in scan order
+  ev_t          position_mem [NumSlots*MaxEvs];  // by EV, as those below
+  counts_t      counts_mem [NumSlots*MaxEvs];
+  ev_t          next_mem [NumSlots*MaxEvs];      // SKIP EVs are a list
+  ev_t          prev_mem [NumSlots*MaxEvs];
+  time_t        until_mem [NumSlots*MaxEvs];
+  // A row a table.
+  context_t context_mem [NumSlots];
+  evs_t     active_mem [NumSlots];               // by EV: in use
+  evs_t     good_mem [NumSlots];
+  evs_t     skip_mem [NumSlots];
+  evs_t     once_mem [NumSlots];                 // SKIP for one rotation more
+  evs_t     bad_mem [NumSlots];
+  evs_t     eligible_mem [NumSlots];             // by place in scan order: in use and GOOD
+  evs_t     resting_mem [NumSlots];              // in use and SKIP
+  evs_t     resting_on_mem [NumSlots];           // in use and SKIP for one rotation more
+  planes_t  plane_mem [NumSlots];                // by place in scan order: the EVs of a plane
+
+  // ---- The operation in work
+  state_e                state_q, state_d;
+  logic                  is_select_q;
+  logic                  is_csr_q;
+  logic                  was_update_q;
+  logic [SlotW-1:0]      slot_q;
+  path_event_e           event_q;
+  spray_csr_e            csr_op_q;
+  logic                  by_value_q;
+  logic                  known_q, known_d;        // the bucket that was read holds an EV
+  ev_t                   ev_q, ev_d;
+  ev_t                   backup_q, backup_d;
+  logic                  replaced_q;
+  logic [31:0]           value_q;
+  logic [63:0]           wdata_q;
+  logic [BucketW-1:0]    bucket_q, bucket_d;
+  time_t                 time_q;
+  logic [BytesWidth-1:0] bytes_q;
+  logic [NumPlanes-1:0]  ports_up_q;
+  logic [1:0]            ended_q, ended_d;        // rotations
+  logic                  opening_q, opening_d;
+  count_t                place_q, place_d;        // in the order that comes in
+  logic                  placing_q, placing_d;
+  ev_t                   placed_ev_q;
+  ev_t                   placed_at_q;
+
+  // ---- Its table's row
+  context_t ctx_q, ctx_d;
+  evs_t     active_q, active_d, good_q, good_d, skip_q, skip_d, once_q, once_d, bad_q, bad_d;
+  evs_t     eligible_q, eligible_d, resting_q, resting_d, resting_on_q, resting_on_d;
+  planes_t  plane_q, plane_d;
+  logic     plane_we;
+
+  // ---- Words read in the cycle before
+  ev_t           ev_raddr;
+  profile_t      profile_rd;
+  logic [EvW:0]  bucket_rd;
+  ev_t           position_rd, next_rd, prev_rd;
+  counts_t       counts_rd;
+  time_t         until_rd;
+
+  // ---- Limits, profile, credit
+  spray_limits_t limits_q;
+  time_t         skip_time_q;
+  planes_t       profile_plane_q;                 // by EV
+  logic [NumPlanes-1:0][CreditWidth-1:0] credit_q;
+  logic          fixed_time;
+  assign fixed_time = limits_q.skip_duration == SkipFixedTime;
+
+  logic rsp_free, done_free, csr_free;
+  assign rsp_free  = !rsp_valid_o || rsp_ready_i;
+  assign done_free = !done_valid_o || done_ready_i;
+  assign csr_free  = !csr_rvalid_o || csr_rready_i;
+
+  // ---- The search. A rotation is over when it wraps, or when all that it could find is skipped; busy ports do not end it.
+  logic [NumPlanes-1:0] free_ports;
+  always_comb begin
+    for (int unsigned p = 0; p < NumPlanes; p++) begin
+      free_ports[p] = ports_up_q[p] && credit_q[p] >= CreditWidth'(bytes_q);
+    end
+  end
+
+  evs_t reachable_evs, usable_evs, candidates, ahead, woken, waking, inactive_waking;
+  logic any_good, rotation_ends, rotation_is_simple, reshuffle_due, expired;
+  assign reachable_evs   = on_planes(plane_q, ctx_q.reachable);
+  assign usable_evs      = on_planes(plane_q, free_ports & ctx_q.reachable);
+  assign candidates      = eligible_q & usable_evs;
+  assign ahead           = candidates & ({MaxEvs{1'b1}} << ctx_q.pointer);
+  assign any_good        = (eligible_q & reachable_evs) != '0;
+  assign rotation_ends   = ahead == '0 && (candidates != '0 || !any_good);
+  assign reshuffle_due   = limits_q.reshuffle_rotations != '0 &&
+                           ctx_q.rotations + 20'd1 >= limits_q.reshuffle_rotations;
+  assign waking          = fixed_time ? '0 : skip_q & ~once_q;
+  assign inactive_waking = waking & ~active_q;
+  assign woken           = fixed_time ? eligible_q : eligible_q | resting_q;
+  assign expired         = fixed_time && skip_q != '0 && ctx_q.head_until <= time_q;
+  // Not simple: a new order, backups that were skipped and that their planes may want, and nothing GOOD after it, which
+  // ends the next rotation as well.
+  assign rotation_is_simple = !reshuffle_due && inactive_waking == '0 && (woken & reachable_evs) != '0;
+
+  evs_t picked;
+  logic from_start, after_simple_rotation;
+  assign after_simple_rotation = state_q == StSelect && rotation_ends;
+  assign from_start            = state_q == StAnswer || ahead == '0;
+  assign picked = lowest(!from_start ? ahead : after_simple_rotation ? woken & usable_evs :
+                         state_q == StAnswer ? candidates : '0);
+  logic [NumPlanes-1:0] picked_plane;
+  always_comb begin
+    for (int unsigned p = 0; p < NumPlanes; p++) picked_plane[p] = (picked & plane_q[p]) != '0;
+  end
+
+  // ---- What an update does to its EV
+  evs_t              ev_bit, position_bit, backups;
+  logic [PlaneW-1:0] ev_plane;
+  count_t            in_use;
+  logic              is_good, is_skip, is_bad, is_active, quiet, at_floor;
+  logic              loses, removes, held, denies, revives, allows, skips, unlinks, deactivates, takes_back, replaces;
+  counts_t           counts_d;
+  ev_state_e         ev_state_d;
+  assign ev_bit       = evs_t'(1) << ev_q;
+  assign position_bit = evs_t'(1) << position_rd;
+  assign ev_plane     = profile_rd.plane;
+  assign in_use       = ctx_q.in_use[ev_plane];
+  assign is_good      = good_q[ev_q];
+  assign is_skip      = skip_q[ev_q];
+  assign is_bad       = bad_q[ev_q];
+  assign is_active    = active_q[ev_q];
+  assign denies       = event_q == PathDeny;
+  assign quiet        = limits_q.oblivious && !is_csr_q;
+  assign backups      = good_q & ~active_q & profile_plane_q[ev_plane] & ~(denies ? ev_bit : '0);
+  assign at_floor     = backups == '0 && 9'(in_use) <= limits_q.least_active;
+
+  always_comb begin
+    counts_d = counts_rd;
+    loses    = event_q == PathAlwaysSkip;
+    unique case (event_q)
+      PathDelivered: counts_d.losses = '0;
+      PathLost: begin
+        if (counts_rd.losses != '1) counts_d.losses = counts_rd.losses + 4'd1;
+        loses = counts_d.losses >= limits_q.assumed_bad_losses;
+      end
+      PathProbeDelivered, PathProbeEcn: if (is_bad) counts_d.probe_successes = counts_rd.probe_successes + 8'd1;
+      PathProbeLost: counts_d.probe_successes = '0;
+      default: ;
+    endcase
+    removes = loses && !quiet && is_active && !at_floor;
+    held    = loses && !quiet && is_active && at_floor;
+    revives = !quiet && is_bad && (event_q == PathProbeDelivered || event_q == PathProbeEcn) &&
+              counts_d.probe_successes >= limits_q.probe_successes;
+    allows  = event_q == PathAllow && !is_good && !is_skip && !is_bad;
+    skips   = !quiet && (is_good || revives) &&
+              (event_q == PathEcn || event_q == PathTrimmed ||
+               (event_q == PathProbeEcn && limits_q.probe_marked_skips));
+    if (removes) counts_d.probe_successes = '0;
+    if (revives) counts_d.losses = '0;
+    if (quiet) counts_d = counts_rd;
+    deactivates = (removes || denies) && is_active;
+    unlinks     = (removes || denies) && is_skip;
+    takes_back  = (revives || allows) && 9'(in_use) < limits_q.most_active;
+    replaces    = (removes || denies) && backups != '0 && 9'(in_use) - 9'(deactivates) < limits_q.most_active;
+
+    if (denies) ev_state_d = EvDenied;
+    else if (removes) ev_state_d = EvAssumedBad;
+    else if (skips) ev_state_d = EvSkip;
+    else if (revives || allows || is_good) ev_state_d = EvGood;
+    else if (is_skip) ev_state_d = EvSkip;
+    else if (is_bad) ev_state_d = EvAssumedBad;
+    else ev_state_d = EvDenied;
+  end
+
+  // ---- Who is next: the controller, then updates and packets in turn.
+  logic finishes, can_accept, take_csr, take_update, take_select, take, load_row;
+  logic [SlotW-1:0] next_slot;
+  assign can_accept  = state_q == StIdle || finishes;
+  assign csr_ready_o = can_accept;
+  assign upd_ready_o = can_accept && !csr_valid_i && !(sel_valid_i && was_update_q);
+  assign sel_ready_o = can_accept && !csr_valid_i && !(upd_valid_i && !was_update_q);
+  assign take_csr    = csr_ready_o && csr_valid_i;
+  assign take_update = upd_ready_o && upd_valid_i;
+  assign take_select = sel_ready_o && sel_valid_i;
+  assign take        = take_csr || take_update || take_select;
+  assign next_slot   = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
+  assign load_row    = take && next_slot != slot_q;
+  // Room that comes back counts for the packet that is taken in the same cycle, and for no earlier one.
+  assign credit_ready_o = can_accept || !is_select_q;
+
+  assign order_request_o = state_q == StOrder && 10'(place_q) < limits_q.ev_count;
+  assign order_ready_o   = order_request_o;
+  assign order_slot_o    = slot_q;
+
+  logic     answer_select, answer_update, answer_csr, select_found, no_good, place_it, apply_it, skip_it;
+  logic     next_we, prev_we;
+  ev_t      next_waddr, next_wdata, prev_waddr, prev_wdata, picked_place;
+  logic [63:0] csr_rdata_d;
+  assign picked_place = index_of(picked);
+
+  always_comb begin
+    state_d       = state_q;
+    known_d       = known_q;
+    ev_d          = ev_q;
+    backup_d      = backup_q;
+    bucket_d      = bucket_q;
+    ended_d       = ended_q;
+    opening_d     = opening_q;
+    place_d       = place_q;
+    placing_d     = 1'b0;
+    ctx_d         = ctx_q;
+    active_d      = active_q;
+    good_d        = good_q;
+    skip_d        = skip_q;
+    once_d        = once_q;
+    bad_d         = bad_q;
+    eligible_d    = eligible_q;
+    resting_d     = resting_q;
+    resting_on_d  = resting_on_q;
+    plane_d       = plane_q;
+    plane_we      = 1'b0;
+    ev_raddr      = ev_q;
+    answer_select = 1'b0;
+    answer_update = 1'b0;
+    answer_csr    = 1'b0;
+    finishes      = 1'b0;
+    select_found  = 1'b0;
+    no_good       = 1'b0;
+    place_it      = 1'b0;
+    apply_it      = 1'b0;
+    skip_it       = 1'b0;
+    next_we       = 1'b0;
+    next_waddr    = ctx_q.tail;
+    next_wdata    = ev_q;
+    prev_we       = 1'b0;
+    prev_waddr    = ev_q;
+    prev_wdata    = ctx_q.tail;
+    csr_rdata_d   = csr_rdata_o;
+
+    unique case (state_q)
+      StIdle: ;
+
+      StSelect: begin
+        ended_d = 2'd0;
+        if (rsp_free) begin
+          if (free_ports == '0) begin
+            answer_select = 1'b1;
+            no_good       = !any_good;
+          end else if (expired) begin
+            ev_raddr = ctx_q.head;
+            ev_d     = ctx_q.head;
+            state_d  = StExpire;
+          end else if (rotation_ends && !rotation_is_simple) begin
+            state_d = StRotate;
+          end else begin
+            answer_select = 1'b1;
+            select_found  = picked != '0;
+            if (rotation_ends) begin
+              ended_d         = 2'd1;
+              ctx_d.pointer   = '0;
+              ctx_d.rotations = ctx_q.rotations + 20'd1;
+              if (!fixed_time) begin
+                eligible_d   = woken;
+                good_d       = good_q | waking;
+                skip_d       = once_q;
+                once_d       = '0;
+                resting_d    = resting_on_q;
+                resting_on_d = '0;
+                ctx_d.head   = ctx_q.later;
+              end
+            end
+          end
+          finishes = answer_select;
+        end
+      end
+
+      // One SKIP EV comes back: its time is over, or its rotation.
+      StExpire, StRevive: begin
+        good_d = good_q | ev_bit;
+        skip_d = skip_q & ~ev_bit;
+        if (is_active) begin
+          resting_d  = resting_q & ~position_bit;
+          eligible_d = eligible_q | position_bit;
+        end else if (9'(in_use) < limits_q.most_active) begin
+          active_d               = active_q | ev_bit;
+          eligible_d             = eligible_q | position_bit;
+          ctx_d.in_use[ev_plane] = in_use + count_t'(1);
+        end
+        ctx_d.head = next_rd;
+        ev_raddr   = next_rd;
+        ev_d       = next_rd;
+        if (state_q == StExpire) state_d = StExpired;
+        else if (ev_q == ctx_q.tail || (once_q != '0 && next_rd == ctx_q.later)) state_d = StRevived;
+      end
+      StExpired: begin
+        ctx_d.head_until = until_rd;
+        state_d          = StSelect;
+      end
+
+      StRotate: begin
+        ended_d         = ended_q + 2'd1;
+        ctx_d.pointer   = '0;
+        ctx_d.rotations = reshuffle_due ? '0 : ctx_q.rotations + 20'd1;
+        state_d         = StReviveFirst;
+        if (reshuffle_due) begin
+          opening_d    = 1'b0;
+          place_d      = '0;
+          plane_d      = '0;
+          eligible_d   = '0;
+          resting_d    = '0;
+          resting_on_d = '0;
+          state_d      = StOrder;
+        end
+      end
+      StReviveFirst: begin
+        ev_raddr = ctx_q.head;
+        ev_d     = ctx_q.head;
+        state_d  = inactive_waking != '0 ? StRevive : StRevived;
+      end
+      StRevived: begin
+        if (!fixed_time) begin
+          eligible_d   = woken;
+          good_d       = good_q | waking;
+          skip_d       = once_q;
+          once_d       = '0;
+          resting_d    = resting_on_q;
+          resting_on_d = '0;
+          ctx_d.head   = ctx_q.later;
+        end
+        state_d = StAnswer;
+      end
+      StAnswer: begin
+        // With nothing GOOD the rotation that the skipped ones sit out is empty.
+        if (!any_good && ended_q == 2'd1) begin
+          state_d = StRotate;
+        end else begin
+          answer_select = 1'b1;
+          finishes      = 1'b1;
+          select_found  = picked != '0;
+          no_good       = !any_good;
+        end
+      end
+
+      StOrder: begin
+        ev_raddr  = order_ev_i;
+        placing_d = order_valid_i && order_ready_o;
+        if (placing_d) place_d = place_q + count_t'(1);
+        if (placing_q) begin
+          place_it                       = 1'b1;
+          plane_d[ev_plane][placed_at_q] = 1'b1;
+          eligible_d[placed_at_q]        = active_q[placed_ev_q] && good_q[placed_ev_q];
+          resting_d[placed_at_q]         = active_q[placed_ev_q] && skip_q[placed_ev_q] && !once_q[placed_ev_q];
+          resting_on_d[placed_at_q]      = active_q[placed_ev_q] && once_q[placed_ev_q];
+          if (opening_q) ctx_d.in_use[ev_plane] = in_use + count_t'(active_q[placed_ev_q]);
+        end
+        if (!order_request_o && !placing_q) begin
+          plane_we = 1'b1;
+          state_d  = opening_q ? StCsrAnswer : StReviveFirst;
+        end
+      end
+
+      // The bucket has been read: its EV is the one, or the next bucket's.
+      StLookup: begin
+        known_d = !by_value_q || bucket_rd[EvW];
+        if (by_value_q) ev_d = bucket_rd[EvW-1:0];
+        ev_raddr = ev_d;
+        state_d  = StApply;
+      end
+      StApply: begin
+        if (known_q && by_value_q && profile_rd.value != value_q) begin
+          bucket_d = bucket_q + BucketW'(1);
+          state_d  = StLookup;
+        end else if (is_csr_q ? csr_free : done_free) begin
+          apply_it    = known_q && event_q != PathRead;
+          if (is_csr_q) csr_rdata_d = {is_active, ReadPad'(0), ev_state_d, counts_rd, position_rd};
+          finishes    = 1'b1;
+          if (apply_it) begin
+            if (skips) begin
+              skip_it    = 1'b1;
+              next_we    = 1'b1;
+              prev_we    = 1'b1;
+              ctx_d.tail = ev_q;
+              good_d     = good_q & ~ev_bit;
+              skip_d     = skip_q | ev_bit;
+              if (skip_q == '0) begin
+                ctx_d.head       = ev_q;
+                ctx_d.head_until = time_q + skip_time_q;
+              end
+              if (limits_q.skip_duration == SkipOneRotation) begin
+                once_d = once_q | ev_bit;
+                if (once_q == '0) ctx_d.later = ev_q;
+              end
+            end else if (revives || allows) begin
+              good_d = good_q | ev_bit;
+            end else if (removes || denies) begin
+              good_d = good_q & ~ev_bit;
+              skip_d = skip_q & ~ev_bit;
+              once_d = once_q & ~ev_bit;
+            end
+            if (removes) bad_d = bad_q | ev_bit;
+            else if (denies || revives) bad_d = bad_q & ~ev_bit;
+            if (deactivates) begin
+              active_d               = active_q & ~ev_bit;
+              ctx_d.in_use[ev_plane] = in_use - count_t'(1);
+            end else if (takes_back) begin
+              active_d               = active_q | ev_bit;
+              ctx_d.in_use[ev_plane] = in_use + count_t'(1);
+            end
+            if (skips || removes || denies || takes_back) begin
+              eligible_d   = eligible_q & ~position_bit;
+              resting_d    = resting_q & ~position_bit;
+              resting_on_d = resting_on_q & ~position_bit;
+              if (takes_back && !skips) eligible_d = eligible_q | position_bit;
+              if (skips && (is_active || takes_back)) begin
+                if (limits_q.skip_duration == SkipOneRotation) resting_on_d = resting_on_q | position_bit;
+                else resting_d = resting_q | position_bit;
+              end
+            end
+            if (unlinks) begin
+              next_we    = ev_q != ctx_q.head;
+              next_waddr = prev_rd;
+              next_wdata = next_rd;
+              prev_we    = ev_q != ctx_q.tail;
+              prev_waddr = next_rd;
+              prev_wdata = prev_rd;
+              if (ev_q == ctx_q.head) ctx_d.head = next_rd;
+              if (ev_q == ctx_q.tail) ctx_d.tail = prev_rd;
+              if (ev_q == ctx_q.later) ctx_d.later = next_rd;
+            end
+            backup_d = index_of(lowest(backups));
+            if (unlinks && fixed_time && ev_q == ctx_q.head) begin
+              finishes = 1'b0;
+              ev_raddr = next_rd;
+              state_d  = StHeadTime;
+            end else if (replaces) begin
+              finishes = 1'b0;
+              ev_raddr = backup_d;
+              ev_d     = backup_d;
+              state_d  = StBackup;
+            end
+          end
+          answer_update = finishes && !is_csr_q;
+          answer_csr    = finishes && is_csr_q;
+        end
+      end
+      StHeadTime: begin
+        ctx_d.head_until = until_rd;
+        ev_raddr         = backup_q;
+        ev_d             = backup_q;
+        state_d          = StBackup;
+        if (!replaced_q) begin
+          finishes      = 1'b1;
+          answer_update = !is_csr_q;
+          answer_csr    = is_csr_q;
+        end
+      end
+      StBackup: begin
+        active_d               = active_q | ev_bit;
+        eligible_d             = eligible_q | position_bit;
+        ctx_d.in_use[ev_plane] = in_use + count_t'(1);
+        finishes               = 1'b1;
+        answer_update          = !is_csr_q;
+        answer_csr             = is_csr_q;
+      end
+
+      StCsr: if (csr_free) begin
+        state_d     = StCsrAnswer;
+        csr_rdata_d = '0;
+        unique case (csr_op_q)
+          SprayCsrOpen: begin
+            active_d     = ~({MaxEvs{1'b1}} << wdata_q[CountW-1:0]);
+            good_d       = ~({MaxEvs{1'b1}} << limits_q.ev_count);
+            skip_d       = '0;
+            once_d       = '0;
+            bad_d        = '0;
+            eligible_d   = '0;
+            resting_d    = '0;
+            resting_on_d = '0;
+            plane_d      = '0;
+            ctx_d        = '0;
+            ctx_d.reachable = '1;
+            opening_d    = 1'b1;
+            place_d      = '0;
+            state_d      = StOrder;
+          end
+          SprayCsrPortStatus: ctx_d.reachable = wdata_q[NumPlanes-1:0];
+          SprayCsrReadSlot: csr_rdata_d = {12'b0, ctx_q.rotations, 16'(ctx_q.reachable), 16'(ctx_q.pointer)};
+          default: ;
+        endcase
+      end
+      StCsrAnswer: begin
+        finishes   = 1'b1;
+        answer_csr = 1'b1;
+      end
+      default: state_d = StIdle;
+    endcase
+
+    if (select_found) ctx_d.pointer = count_t'(picked_place) + count_t'(1);
+    if (finishes) state_d = StIdle;
+  end
+
+  // ---- Registers
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q      <= StIdle;
+      is_select_q  <= 1'b0;
+      was_update_q <= 1'b0;
+      placing_q    <= 1'b0;
+      rsp_valid_o  <= 1'b0;
+      done_valid_o <= 1'b0;
+      csr_rvalid_o <= 1'b0;
+      credit_q     <= '0;
+    end else begin
+      state_q   <= state_d;
+      placing_q <= placing_d;
+      if (take) begin
+        is_select_q <= take_select;
+        state_q     <= take_select ? StSelect : StLookup;
+        if (take_csr && !(csr_op_i inside {SprayCsrDeny, SprayCsrAllow, SprayCsrReadEv})) state_q <= StCsr;
+      end
+      if (take_update || take_select) was_update_q <= take_update;
+      if (rsp_free) rsp_valid_o <= answer_select;
+      if (done_free) done_valid_o <= answer_update;
+      if (csr_free) csr_rvalid_o <= answer_csr;
+      for (int unsigned p = 0; p < NumPlanes; p++) begin
+        credit_q[p] <= credit_q[p] + (credit_valid_i && credit_ready_o ? credit_bytes_i[p] : '0) -
+                       (answer_select && picked_plane[p] ? CreditWidth'(bytes_q) : '0);
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    known_q     <= known_d;
+    ev_q        <= ev_d;
+    backup_q    <= backup_d;
+    replaced_q  <= replaces;
+    bucket_q    <= bucket_d;
+    ended_q     <= ended_d;
+    opening_q   <= opening_d;
+    place_q     <= place_d;
+    placed_ev_q <= order_ev_i;
+    placed_at_q <= place_q[EvW-1:0];
+    if (take_select) begin
+      bytes_q    <= sel_bytes_i;
+      ports_up_q <= sel_ports_up_i;
+      time_q     <= sel_time_i;
+    end
+    if (take_update) begin
+      is_csr_q   <= 1'b0;
+      event_q    <= upd_event_i;
+      by_value_q <= upd_by_value_i;
+      ev_q       <= upd_ev_i;
+      value_q    <= upd_value_i;
+      bucket_q   <= upd_value_i[BucketW-1:0];
+      time_q     <= upd_time_i;
+    end
+    if (take_csr) begin
+      is_csr_q   <= 1'b1;
+      csr_op_q   <= csr_op_i;
+      event_q    <= csr_op_i == SprayCsrDeny ? PathDeny : csr_op_i == SprayCsrAllow ? PathAllow : PathRead;
+      by_value_q <= 1'b0;
+      ev_q       <= csr_index_i[EvW-1:0];
+      bucket_q   <= csr_index_i;
+      wdata_q    <= csr_wdata_i;
+    end
+  end
+
+  // ---- Answers
+  order_t rsp_entry_q;
+  always_ff @(posedge clk_i) begin
+    if (answer_select) begin
+      rsp_found_o          <= select_found;
+      rsp_free_ports_o     <= free_ports;
+      rsp_no_good_o        <= no_good;
+      rsp_rotations_o      <= ended_d;
+      rsp_skip_end_valid_o <= fixed_time && skip_q != '0;
+      rsp_skip_end_o       <= ctx_q.head_until;
+      rsp_entry_q          <= order_mem[{slot_q, picked_place}];
+    end
+  end
+  assign rsp_ev_o    = rsp_entry_q.ev;
+  assign rsp_plane_o = rsp_entry_q.profile.plane;
+  assign rsp_value_o = rsp_entry_q.profile.value;
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == StApply && !is_csr_q && done_free) begin
+      done_found_o    <= known_q;
+      done_ev_o       <= ev_q;
+      done_state_o    <= ev_state_d;
+      done_active_o   <= (is_active && !deactivates) || takes_back;
+      done_reported_o <= removes || revives;
+      done_held_o     <= held;
+      done_replaced_o <= replaces;
+      done_backup_o   <= backup_d;
+    end
+    csr_rdata_o <= csr_rdata_d;
+  end
+
+  // ---- Limits and profile
+  always_ff @(posedge clk_i) begin
+    if (state_q == StCsr && csr_op_q == SprayCsrLimits) limits_q <= wdata_q;
+    if (state_q == StCsr && csr_op_q == SprayCsrSkipTime) skip_time_q <= wdata_q[TimeWidth-1:0];
+    if (state_q == StCsr && csr_op_q == SprayCsrProfile) begin
+      profile_mem[bucket_q[EvW-1:0]] <= '{plane: wdata_q[32+:PlaneW], value: wdata_q[31:0]};
+      for (int unsigned p = 0; p < NumPlanes; p++) begin
+        profile_plane_q[p][bucket_q[EvW-1:0]] <= wdata_q[32+:PlaneW] == PlaneW'(p);
+      end
+    end
+    if (state_q == StCsr && csr_op_q == SprayCsrBucket) bucket_mem[bucket_q] <= wdata_q[EvW:0];
+    bucket_rd  <= bucket_mem[take_update ? upd_value_i[BucketW-1:0] : bucket_d];
+    profile_rd <= profile_mem[ev_raddr];
+  end
+
+  // ---- Records of EVs
+  always_ff @(posedge clk_i) begin
+    if (place_it) begin
+      order_mem[{slot_q, placed_at_q}]    <= '{ev: placed_ev_q, profile: profile_rd};
+      position_mem[{slot_q, placed_ev_q}] <= placed_at_q;
+    end
+    if (apply_it) counts_mem[{slot_q, ev_q}] <= counts_d;
+    else if (place_it && opening_q) counts_mem[{slot_q, placed_ev_q}] <= '0;
+    if (next_we) next_mem[{slot_q, next_waddr}] <= next_wdata;
+    if (prev_we) prev_mem[{slot_q, prev_waddr}] <= prev_wdata;
+    if (skip_it) until_mem[{slot_q, ev_q}] <= time_q + skip_time_q;
+    position_rd <= position_mem[{slot_q, ev_raddr}];
+    counts_rd   <= counts_mem[{slot_q, ev_raddr}];
+    next_rd     <= next_mem[{slot_q, ev_raddr}];
+    prev_rd     <= prev_mem[{slot_q, ev_raddr}];
+    until_rd    <= until_mem[{slot_q, ev_raddr}];
+  end
+
+  // ---- Rows
+  always_ff @(posedge clk_i) begin
+    if (take) slot_q <= next_slot;
+    if (state_q != StIdle) begin
+      context_mem[slot_q]    <= ctx_d;
+      active_mem[slot_q]     <= active_d;
+      good_mem[slot_q]       <= good_d;
+      skip_mem[slot_q]       <= skip_d;
+      once_mem[slot_q]       <= once_d;
+      bad_mem[slot_q]        <= bad_d;
+      eligible_mem[slot_q]   <= eligible_d;
+      resting_mem[slot_q]    <= resting_d;
+      resting_on_mem[slot_q] <= resting_on_d;
+    end
+    if (plane_we) plane_mem[slot_q] <= plane_d;
+    ctx_q        <= load_row ? context_mem[next_slot] : ctx_d;
+    active_q     <= load_row ? active_mem[next_slot] : active_d;
+    good_q       <= load_row ? good_mem[next_slot] : good_d;
+    skip_q       <= load_row ? skip_mem[next_slot] : skip_d;
+    once_q       <= load_row ? once_mem[next_slot] : once_d;
+    bad_q        <= load_row ? bad_mem[next_slot] : bad_d;
+    eligible_q   <= load_row ? eligible_mem[next_slot] : eligible_d;
+    resting_q    <= load_row ? resting_mem[next_slot] : resting_d;
+    resting_on_q <= load_row ? resting_on_mem[next_slot] : resting_on_d;
+    plane_q      <= load_row ? plane_mem[next_slot] : plane_d;
+  end
+
+endmodule

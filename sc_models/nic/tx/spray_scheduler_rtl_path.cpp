@@ -1,0 +1,179 @@
+#include "nic/tx/spray_scheduler_rtl_path.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nic/qp_assembly.h"
+
+namespace mrc {
+namespace {
+
+std::vector<PathTable*> tables_of(const NicContext& nic) {
+  std::vector<PathTable*> tables;
+  for (const Qp& qp : nic.qps) {
+    if (qp.paths != nullptr && std::find(tables.begin(), tables.end(), qp.paths) == tables.end()) {
+      tables.push_back(qp.paths);
+    }
+  }
+  return tables;
+}
+
+}  // namespace
+
+void SpraySchedulerRtlPath::attach(NicContext& nic) {
+  nic_ = &nic;
+  tables_ = tables_of(nic);
+  opened_.assign(tables_.size(), false);
+  credit_.assign(nic.config.nic.ports, 0);
+  returned_.assign(nic.config.nic.ports, 0);
+  engine_ = make_({static_cast<std::uint32_t>(tables_.size()), nic.scenario.protocol.ev_count, nic.config.nic.ports});
+  if (tables_.empty()) return;
+  for (std::uint32_t slot = 0; slot < tables_.size(); ++slot) {
+    slots_.emplace(tables_[slot], slot);
+    orders_.push_back(tables_[slot]->order_random());
+  }
+  engine_->configure(QpAssembly::profile_of(nic.scenario, nic.node), *tables_[0],
+                     [this](std::uint32_t slot) { return next_order(slot); });
+  for (std::uint32_t slot = 0; slot < tables_.size(); ++slot) {
+    engine_->open(slot, tables_[slot]->active_total());
+    tables_[slot]->set_driver(this);
+  }
+}
+
+SpraySchedulerRtlPath::~SpraySchedulerRtlPath() {
+  for (PathTable* table : tables_) table->set_driver(nullptr);
+}
+
+std::span<const EvIndex> SpraySchedulerRtlPath::next_order(std::uint32_t slot) {
+  if (opened_[slot]) {
+    draw_scan_order(orders_[slot], tables_[slot]->size(), order_);
+  } else {
+    order_ = tables_[slot]->scan_order();
+  }
+  opened_[slot] = true;
+  return order_;
+}
+
+void SpraySchedulerRtlPath::compare(const Place& place, std::string_view field, std::uint64_t expected,
+                                    std::uint64_t actual) {
+  if (expected == actual) return;
+  const auto qp =
+      std::find_if(nic_->qps.begin(), nic_->qps.end(), [&](const Qp& other) { return other.paths == &place.table; });
+  const auto what = [&] { return fmt::format("transaction {} (QP {}, {})", transactions(), qp->number, place.what); };
+  mismatch(nic_->node, nic_->clock.edge_index(place.now), what,
+           fmt::format("{}: expected {:#x}, RTL gave {:#x}", field, expected, actual));
+}
+
+SpraySelection SpraySchedulerRtlPath::select(Qp& qp, const Packet& packet, std::uint32_t bytes,
+                                             std::span<const std::uint64_t> room, std::uint32_t free_ports,
+                                             TimePs now) {
+  PathTable& table = *qp.paths;
+  SpraySelection expected;
+  const std::uint64_t rotations = table.rotations();
+  expected.ev = free_ports == 0 ? kNoEv : table.select(free_ports, now);
+  expected.found = expected.ev != kNoEv;
+  if (expected.found) {
+    expected.value = table.value(expected.ev);
+    expected.plane = table.plane(expected.ev);
+  }
+  expected.free_ports = free_ports;
+  expected.no_good = !expected.found && !table.has_good(~0U);
+  expected.rotations = static_cast<std::uint32_t>(table.rotations() - rotations);
+  expected.skip_end = table.next_skip_end();
+
+  for (std::size_t plane = 0; plane < credit_.size(); ++plane) {
+    returned_[plane] = static_cast<std::uint32_t>(room[plane] - std::min(room[plane], credit_[plane]));
+    credit_[plane] += returned_[plane];
+  }
+  engine_->return_credit(returned_);
+  const SpraySelection actual = engine_->select(slot_of(table), bytes, nic_->ports_up & 0xFF, now);
+  if (actual.found) credit_[actual.plane] -= bytes;
+
+  const bool same = expected.ev == actual.ev && expected.value == actual.value && expected.plane == actual.plane &&
+                    expected.free_ports == actual.free_ports && expected.no_good == actual.no_good &&
+                    expected.rotations == actual.rotations && expected.skip_end == actual.skip_end;
+  if (!same) {
+    const Place where{table, fmt::format("path of PSN {}, {} bytes", packet.psn, bytes), now};
+    compare(where, "free_ports", expected.free_ports, actual.free_ports);
+    compare(where, "ev", expected.ev, actual.ev);
+    compare(where, "value", expected.value, actual.value);
+    compare(where, "plane", expected.plane, actual.plane);
+    compare(where, "no_good", expected.no_good, actual.no_good);
+    compare(where, "rotations", expected.rotations, actual.rotations);
+    compare(where, "skip_end", expected.skip_end, actual.skip_end);
+    if (drives() && actual.found && actual.ev < table.size()) table.follow_selection(actual.ev);
+  }
+  if (drives()) return actual;
+  expected.latency_cycles = actual.latency_cycles;
+  expected.occupied_cycles = actual.occupied_cycles;
+  return expected;
+}
+
+void SpraySchedulerRtlPath::report(PathTable& table, EvIndex ev, PathEvent event, TimePs now) {
+  count({}, {});
+  const std::uint64_t held = table.held_at_floor();
+  const std::uint64_t events = table.events();
+  table.apply(ev, event, now);
+  // What SACK and NACK say comes with the EV's value, what a timer says with its place.
+  const bool by_place = event == PathEvent::lost || event == PathEvent::probe_lost;
+  const std::uint32_t slot = slot_of(table);
+  const SprayUpdate actual =
+      by_place ? engine_->update(slot, ev, event, now) : engine_->update_by_value(slot, table.value(ev), event, now);
+  const bool same = actual.found && actual.ev == ev && actual.state == table.state(ev) &&
+                    actual.active == table.active(ev) && actual.held == (table.held_at_floor() != held) &&
+                    actual.reported == (table.events() != events) && actual.backup == table.last_backup();
+  if (same) return;
+  const Place where{table, fmt::format("event {} of EV {}", static_cast<int>(event), ev), now};
+  compare(where, "found", 1, actual.found);
+  compare(where, "ev", ev, actual.ev);
+  compare(where, "state", static_cast<std::uint64_t>(table.state(ev)), static_cast<std::uint64_t>(actual.state));
+  compare(where, "active", table.active(ev), actual.active);
+  compare(where, "held", table.held_at_floor() != held, actual.held);
+  compare(where, "reported", table.events() != events, actual.reported);
+  compare(where, "backup", table.last_backup(), actual.backup);
+  if (!drives() || !actual.found || actual.ev >= table.size()) return;
+  table.follow_state(actual.ev, actual.state, actual.active);
+  if (actual.backup < table.size()) table.follow_state(actual.backup, EvState::good, true);
+}
+
+void SpraySchedulerRtlPath::deny(PathTable& table, EvIndex ev) {
+  count({}, {});
+  table.apply_deny(ev);
+  engine_->deny(slot_of(table), ev);
+}
+
+void SpraySchedulerRtlPath::allow(PathTable& table, EvIndex ev) {
+  count({}, {});
+  table.apply_allow(ev);
+  engine_->allow(slot_of(table), ev);
+}
+
+void SpraySchedulerRtlPath::set_port_status(PathTable& table, std::uint32_t reachable_mask) {
+  count({}, {});
+  table.apply_port_status(reachable_mask);
+  engine_->set_port_status(slot_of(table), reachable_mask & 0xFF);
+}
+
+void SpraySchedulerRtlPath::compare_record(PathTable& table, EvIndex ev, TimePs now) {
+  const SprayRecord record = engine_->read(slot_of(table), ev);
+  const SprayRecord expected{table.state(ev), table.active(ev), table.position(ev), std::min(table.losses(ev), 15U),
+                             table.probe_successes(ev)};
+  if (record == expected) return;
+  const Place where{table, fmt::format("state of EV {} at the end", ev), now};
+  compare(where, "state", static_cast<std::uint64_t>(expected.state), static_cast<std::uint64_t>(record.state));
+  compare(where, "active", expected.active, record.active);
+  compare(where, "position", expected.position, record.position);
+  compare(where, "losses", expected.losses, record.losses);
+  compare(where, "probe_successes", expected.probe_successes, record.probe_successes);
+}
+
+void SpraySchedulerRtlPath::compare_state(TimePs now) {
+  for (PathTable* table : tables_) {
+    for (EvIndex ev = 0; ev < table->size(); ++ev) compare_record(*table, ev, now);
+    compare({*table, "state of the table at the end", now}, "pointer", table->pointer(),
+            engine_->read_table(slot_of(*table)).pointer);
+  }
+}
+
+}  // namespace mrc

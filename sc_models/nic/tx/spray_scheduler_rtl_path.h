@@ -1,0 +1,73 @@
+// spray_scheduler by RTL: the NIC's path tables stand in the engine as well, and whatever changes them goes through
+// both. In `rtl` mode the engine's choice of EV, its EV states and its cycles are the only ones that count and ring 1's
+// tables follow them; in `shadow` mode ring 1's are. Every answer is compared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mrc/control/path_table.h"
+#include "nic/nic_context.h"
+#include "nic/rtl_path.h"
+#include "nic/tx/spray_scheduler_engine.h"
+
+namespace mrc {
+
+/// Makes a block that has at least these sizes; throws std::invalid_argument, naming both, where there is none.
+using MakeSpraySchedulerEngine = std::unique_ptr<SpraySchedulerEngine> (*)(const SpraySizes& needed);
+
+class SpraySchedulerRtlPath : public RtlPath, public PathTableDriver {
+ public:
+  SpraySchedulerRtlPath(RtlMode mode, MakeSpraySchedulerEngine make) : RtlPath("spray_scheduler", mode), make_(make) {}
+  ~SpraySchedulerRtlPath() override;
+
+  /// Loads the tables of all QPs of `nic`, which has its QPs and outlives this.
+  void attach(NicContext& nic);
+
+  /// The choice for a packet of `bytes` on the wire. `room` is what the ports' FIFOs have, `free_ports` those that the
+  /// model would give ring 1. The answer is that which counts in this mode.
+  SpraySelection select(Qp& qp, const Packet& packet, std::uint32_t bytes, std::span<const std::uint64_t> room,
+                        std::uint32_t free_ports, TimePs now);
+
+  void report(PathTable& table, EvIndex ev, PathEvent event, TimePs now) override;
+  void deny(PathTable& table, EvIndex ev) override;
+  void allow(PathTable& table, EvIndex ev) override;
+  void set_port_status(PathTable& table, std::uint32_t reachable_mask) override;
+  /// Compares all that stands in the tables; to be called at the end of a run.
+  void compare_state(TimePs now);
+
+  std::uint64_t cycles() const override { return engine_->cycles(); }
+  /// One selection, and what the SystemC box takes for it.
+  void count_selection(const SpraySelection& selection, RtlCycles systemc) {
+    count({selection.occupied_cycles, selection.latency_cycles}, systemc);
+  }
+
+ private:
+  std::span<const EvIndex> next_order(std::uint32_t slot);
+  std::uint32_t slot_of(const PathTable& table) const { return slots_.at(&table); }
+  /// Where a difference is met: the table's first QP and what was done.
+  struct Place {
+    const PathTable& table;
+    std::string what;
+    TimePs now;
+  };
+  void compare(const Place& place, std::string_view field, std::uint64_t expected, std::uint64_t actual);
+  void compare_record(PathTable& table, EvIndex ev, TimePs now);
+
+  MakeSpraySchedulerEngine make_;
+  NicContext* nic_ = nullptr;
+  std::unique_ptr<SpraySchedulerEngine> engine_;
+  std::vector<PathTable*> tables_;  ///< by slot
+  std::unordered_map<const PathTable*, std::uint32_t> slots_;
+  std::vector<KeyedRandom> orders_;  ///< of each table, as ring 1 draws them
+  std::vector<bool> opened_;
+  std::vector<EvIndex> order_;
+  std::vector<std::uint64_t> credit_;  ///< bytes of room that the block knows of, by plane
+  std::vector<std::uint32_t> returned_;
+};
+
+}  // namespace mrc

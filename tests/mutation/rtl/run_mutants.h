@@ -1,0 +1,65 @@
+// Runs a block's bench on a model in which the input `mutsel` chooses one of many mutations; one process each, since a
+// mutation may hang or crash what watches it.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+
+#include <fmt/format.h>
+#include <verilated.h>
+
+namespace mrc {
+
+inline constexpr int kNoMutation = 255;
+inline int selected_mutation = kNoMutation;
+
+/// The Verilated netlist with the mutation that is selected.
+template <typename Model>
+class Mutant : public Model {
+ public:
+  explicit Mutant(VerilatedContext* context) : Model(context) { this->mutsel = static_cast<CData>(selected_mutation); }
+};
+
+/// True if `find(transactions)`, which gives the first mismatch, finds none, in a process of its own.
+template <typename Find>
+bool survives(int mutation, std::uint64_t transactions, Find&& find) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(120);
+    selected_mutation = mutation;
+    _exit(find(transactions).empty() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// argv: number of mutations, most transactions for each. Prints "N killed" or "N survived" a mutation. 2 if the bench finds
+/// something in the netlist without one.
+template <typename Find>
+int run_mutants(int argc, char** argv, Find&& find) {
+  if (argc != 3) return 2;
+  const int mutations = std::atoi(argv[1]);
+  const auto most = static_cast<std::uint64_t>(std::atoll(argv[2]));
+  if (!survives(kNoMutation, most, find)) {
+    selected_mutation = kNoMutation;
+    fmt::print(stderr, "without a mutation: {}\n", find(most));
+    return 2;
+  }
+  for (int mutation = 0; mutation < mutations; ++mutation) {
+    bool alive = true;
+    for (std::uint64_t transactions = most / 100; alive && transactions <= most; transactions *= 10) {
+      alive = survives(mutation, transactions, find);
+    }
+    fmt::print("{} {}\n", mutation, alive ? "survived" : "killed");
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace mrc

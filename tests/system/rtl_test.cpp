@@ -1,0 +1,60 @@
+// RTL blocks in a whole run: what they decide is what SystemC decides, and what a wrong one decides is what happens.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+nlohmann::json result_of_test() { return read_json(test_folder() / "out" / "result.json"); }
+
+constexpr const char* kLossy = " run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.rows=64 --set fabric.loss_rate=0.001 "
+                               "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
+
+TEST(Rtl, SprayScheduler) {
+  ASSERT_EQ(run_process(std::string("mrcsim") + kLossy).exit_code, 0);
+  const auto systemc = result_of_test();
+  for (const std::string mode : {"--shadow", "--rtl"}) {
+    const ProcessResult run = run_process(std::string("mrcsim") + kLossy + mode + " spray_scheduler");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto result = result_of_test();
+    const auto& row = result["rtl"][0];
+    EXPECT_EQ(row["block"], "spray_scheduler");
+    EXPECT_EQ(row["mismatches"], 0);
+    EXPECT_GT(row["transactions"], 16'000);
+    EXPECT_EQ(result["bytes"]["delivered"], systemc["bytes"]["delivered"]);
+    EXPECT_NEAR(result["goodput_gbps"].get<double>() / systemc["goodput_gbps"].get<double>(), 1, 0.01);
+    const auto p99 = [](const auto& of) { return of["message_time_us"]["p99"].template get<double>(); };
+    EXPECT_NEAR(p99(result) / p99(systemc), 1, 0.05);
+    if (mode == "--shadow") {
+      EXPECT_EQ(result["packets"], systemc["packets"]);
+    }
+  }
+}
+
+TEST(Rtl, SpraySchedulerOfOtherSizesIsRefused) {
+  const ProcessResult run = run_process(std::string("mrcsim") + kLossy + "--set protocol.ev_count=512 --rtl spray_scheduler");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("path tables of 512 EVs on 8 planes; the RTL is built for 1024 path tables of 256 EVs on 8 planes"),
+            std::string::npos)
+      << run.err;
+}
+
+#ifdef MRCSIM_WITH_SPRAY_BUG
+TEST(Rtl, SpraySchedulerThatIsWrongIsNamedAndWhenItDrivesFollowed) {
+  const ProcessResult shadow = run_process(std::string(MRCSIM_WITH_SPRAY_BUG) + kLossy + "--shadow spray_scheduler");
+  EXPECT_EQ(shadow.exit_code, 4);
+  EXPECT_NE(shadow.err.find("mismatch: nic0: spray_scheduler of nic0, transaction "), std::string::npos) << shadow.err;
+  EXPECT_NE(shadow.err.find(": ev: expected 0x"), std::string::npos) << shadow.err;
+  const auto beside = result_of_test();
+  EXPECT_EQ(beside["status"], "mismatch");
+  const ProcessResult rtl = run_process(std::string(MRCSIM_WITH_SPRAY_BUG) + kLossy + "--rtl spray_scheduler");
+  EXPECT_EQ(rtl.exit_code, 4);
+  EXPECT_NE(result_of_test()["buffers"], beside["buffers"]) << "the RTL's choice alone fills the ports";
+}
+#endif
+
+}  // namespace
+}  // namespace mrc
