@@ -1,4 +1,5 @@
-// yosys: read_slang -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=2
+// parameters: -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=2
+// transactions: 50000
 #include "Vmutants.h"
 #include "cosim/spray_scheduler_bench.h"
 #include "rtl/run_mutants.h"

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Mutations of an RTL block against its co-simulation bench: rtl_mutants.sh BLOCK [WORK_FOLDER]
+#
+# yosys puts COUNT mutations (220, at most 250) into one netlist of the block, chosen by an input; it is Verilated once, and
+# the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find are compared with the block by yosys:
+# equal ones (proved) do not count. The rest must stand in tests/mutation/rtl/BLOCK.survivors, each source line with a reason,
+# and be at most 5 % of those that count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
+# The first lines of BLOCK.cpp say "// parameters: …" for read_slang and "// transactions: N" for each mutation.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+block=${1:?"rtl_mutants.sh BLOCK; there are: $(cd "$here/rtl" && ls ./*.cpp | sed 's#^\./##; s/\.cpp//' | tr '\n' ' ')"}
+count=${COUNT:-220}
+bench=$here/rtl/$block.cpp
+[ -f "$bench" ] || { echo "rtl_mutants: $block has no tests/mutation/rtl/$block.cpp" >&2; exit 2; }
+parameters=$(sed -n 's#^// parameters: ##p' "$bench")
+transactions=$(sed -n 's#^// transactions: ##p' "$bench")
+yosys=$("$root/tests/formal/yosys_tool.sh")
+if [ -n "${2:-}" ]; then
+  work=$2
+  mkdir -p "$work"
+else
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+fi
+cd "$work"
+
+sources=("$root"/rtl/common/mrc_pkg.sv)
+for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$root/tb/cosim/${block}_flat.sv"; do
+  [ "$source" = "$root/rtl/common/mrc_pkg.sv" ] || sources+=("$source")
+done
+names=$(for source in "${sources[@]}"; do basename "$source"; done | tr '\n' ' ')
+run_yosys() { "$yosys" "$@" > log 2>&1 || { grep -v fetched log | tail -n 40 >&2; exit 2; }; }
+
+cat > mutate.ys <<SCRIPT
+read_slang --threads 1 $parameters $names --top ${block}_flat
+hierarchy -check; proc; flatten; opt; memory -nomap; memory_map; opt; bwmuxmap; opt
+write_rtlil block.il
+mutate -list $count -seed 1 -ctrl mutsel 8 -none -o list
+script list
+opt_clean
+write_verilog -noattr mutants.v
+SCRIPT
+run_yosys mutate.ys "${sources[@]}"
+verilator_bin=$(command -v verilator_bin || command -v verilator)
+"$verilator_bin" --cc --prefix Vmutants -O3 -Wno-fatal --x-assign fast --x-initial unique --Mdir model \
+  --top-module "${block}_flat" mutants.v > verilator.log 2>&1 || { tail -n 20 verilator.log >&2; exit 2; }
+include=${VERILATOR_ROOT:-/usr/share/verilator}/include
+compiler=${CXX:-g++}
+if command -v ccache > /dev/null; then compiler="ccache $compiler"; fi
+for source in "$bench" model/*.cpp "$include/verilated.cpp" "$include/verilated_threads.cpp"; do
+  $compiler -std=c++20 -O1 -w -I model -I "$here" -I "$root/tb" -I "$root/sc_models" -I "$root/include" \
+    -isystem "$include" -isystem "$include/vltstd" -c "$source" -o "$(basename "$source" .cpp).o"
+done
+$compiler ./*.o -o mutants -lfmt -lpthread
+./mutants "$count" "$transactions" > verdicts || exit 2
+
+# What was not found: is it the same block? One proof each.
+survivors=$(awk '$2 == "survived" { print $1 }' verdicts)
+: > prove.ys
+for mutation in $survivors; do
+  line=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/-ctrl mutsel 8 $mutation //")
+  cat >> prove.ys <<SCRIPT
+design -reset
+read_rtlil block.il
+rename ${block}_flat gold
+read_rtlil block.il
+$line
+rename ${block}_flat gate
+equiv_make gold gate equiv
+cd equiv
+async2sync; opt -full
+equiv_simple
+equiv_induct -seq 3
+log MUTATION $mutation
+equiv_status
+SCRIPT
+done
+touch equal
+if [ -n "$survivors" ]; then
+  cp log mutate.log
+  "$yosys" prove.ys block.il > prove.log 2>&1 || { tail -n 20 prove.log >&2; exit 2; }
+  awk '$1 == "MUTATION" { mutation = $2 } /Equivalence successfully proven/ { print mutation }' prove.log | sort -un > equal
+fi
+
+killed=$(grep -c killed verdicts || true)
+equal=$(wc -l < equal)
+echo "$block: $killed of $((count - equal)) mutations killed, $equal of $count proved equal to the block"
+bad=0
+for mutation in $survivors; do
+  grep -qx "$mutation" equal && continue
+  what=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/mutate -ctrl mutsel 8 $mutation //; s/-module [^ ]* //")
+  reason=$(grep "^$mutation " "$here/rtl/$block.survivors" 2> /dev/null | cut -d' ' -f2- || true)
+  echo "  $mutation $what: ${reason:-NOT LISTED}"
+  [ -n "$reason" ] || bad=1
+done
+[ $((killed * 100)) -ge $(((count - equal) * 95)) ] || { echo "$block: fewer than 95 % are killed" >&2; bad=1; }
+exit $bad
