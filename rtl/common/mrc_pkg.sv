@@ -96,4 +96,69 @@ package mrc_pkg;
     logic [9:0]     ev_count;             // EVs of the profile, 1 … 256
   } spray_limits_t;
 
+  typedef logic [23:0] psn_t;
+
+  // Reasons of a NACK that a block gives itself (OCP MRC 1.0).
+  typedef enum logic [7:0] {
+    NackNone           = 8'h00,
+    NackTrimmed        = 8'h01,
+    NackTrimmedLasthop = 8'h02,
+    NackNoBitmap       = 8'h06,
+    NackNoPktBuffer    = 8'h07,
+    NackNoResource     = 8'h0A,
+    NackPsnOorWindow   = 8'h0B,
+    NackUnexpEvent     = 8'h19
+  } nack_reason_e;
+
+  // What is asked of psn_tracker.
+  typedef enum logic [2:0] {
+    PsnSetup          = 3'd0,  // the QP begins at this PSN
+    PsnData           = 3'd1,
+    PsnTrimmed        = 3'd2,
+    PsnTrimmedLasthop = 3'd3,
+    PsnSack           = 3'd4,  // contents of a SACK that this PSN has triggered
+    PsnRelease        = 3'd5   // the QP is given up: its banks go back
+  } psn_op_e;
+
+  typedef enum logic [2:0] {
+    PsnAccept         = 3'd0,
+    PsnDuplicateBelow = 3'd1,
+    PsnDuplicateAbove = 3'd2,
+    PsnOutOfWindow    = 3'd3,
+    PsnNoBitmap       = 3'd4
+  } psn_outcome_e;
+
+  // What a packet is and what the rest of the NIC has for it; valid with PsnData.
+  typedef struct packed {
+    logic ends_message;
+    logic allowed;         // its memory region admits it
+    logic packet_buffer;   // room in staging
+    logic other_resource;
+    logic receive;         // carries no immediate, or a receive is posted
+  } psn_packet_t;
+
+  // What triggered a SACK; valid with PsnSack.
+  typedef struct packed {
+    logic        ce;
+    logic        ack_request;
+    logic        probe;
+    logic [15:0] probe_id;
+  } sack_trigger_t;
+
+  typedef struct packed {
+    psn_outcome_e outcome;
+    nack_reason_e nack;
+    logic         place;         // write the payload to memory
+    logic         duplicate;     // a SACK is owed
+    logic         repeat_ack;    // and the transport ACK again
+    logic [15:0]  closes;        // messages that the edge has passed the end of
+    psn_t         cack;          // state after the request
+    psn_t         highest;
+    logic [14:0]  ooo_count;
+    logic [15:0]  sack_offset;   // from here on with PsnSack, 0 otherwise
+    logic [15:0]  ack_psn_offset;
+    logic [63:0]  sack_bitmap;
+    logic [7:0]   mpr;           // units of 128 PSNs granted, 0 without dynamic MPR
+  } psn_reply_t;
+
 endpackage

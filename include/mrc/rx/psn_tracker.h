@@ -48,6 +48,9 @@ class PsnTracker {
         expected_(first_psn),
         highest_(psn_add(first_psn, -1)) {}
 
+  std::uint32_t banks_held() const { return held_count_; }
+  /// The bank of this PSN, which is in the window, is held.
+  bool bank_held(Psn psn) const { return !held_.empty() && held_[bank(psn)]; }
   /// Banks that this window holds or could take.
   std::uint32_t banks_within_reach() const { return held_count_ + pool_->capacity() - pool_->in_use(); }
   /// Next PSN of the cumulative edge: everything before it has arrived.
@@ -94,6 +97,11 @@ class PsnTracker {
     return closed;
   }
 
+  /// Gives all banks back; nothing is asked of the tracker afterwards.
+  void release() {
+    for (; held_count_ > 0; --held_count_) pool_->give_back();
+  }
+
   /// Bit i: PSN base + i has been received. Precondition: base is not below expected_psn().
   std::uint64_t bitmap_from(Psn base) const {
     if (ooo_ == 0) return 0;
@@ -114,7 +122,6 @@ class PsnTracker {
  private:
   std::uint32_t slot(Psn psn) const { return psn & (slots_ - 1); }
   std::uint32_t bank(Psn psn) const { return slot(psn) / kBankPsns; }
-  bool bank_held(Psn psn) const { return !held_.empty() && held_[bank(psn)]; }
   bool test(const std::vector<std::uint64_t>& bits, Psn psn) const {
     return (bits[slot(psn) / 64] >> (slot(psn) % 64) & 1) != 0;
   }

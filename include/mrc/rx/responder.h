@@ -15,6 +15,7 @@
 #include "mrc/rx/mark_streaks.h"
 #include "mrc/rx/protection.h"
 #include "mrc/rx/psn_tracker.h"
+#include "mrc/rx/receive_window.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -71,11 +72,9 @@ class Responder {
         peer_(peer),
         protection_(&protection),
         domain_(domain),
-        tracker_(first_psn, config.mpr_units * kMprUnitPsns, bitmaps),
+        window_(config, first_psn, bitmaps),
         triggers_(config),
-        streaks_(config.always_skip_threshold),
-        granted_units_(config.mpr_units),
-        window_end_(psn_add(first_psn, granted_units_ * kMprUnitPsns)) {}
+        streaks_(config.always_skip_threshold) {}
 
   /// What was accepted before a step to ERROR is still written and acknowledged.
   ModifyStatus modify(QpState to) {
@@ -96,13 +95,48 @@ class Responder {
 
   /// A data packet that arrived whole. Room for its payload is reserved by the caller before this sets its bit.
   RxDecision accept(const Packet& packet, const RxResources& resources, TimePs) {
-    if (packet.ecn == Ecn::ce) ++counters_.ce_marked;
     RxDecision decision;
-    if (!admit(packet, decision)) return decision;
+    return arrives(packet, decision) ? follow(packet, decide(packet, resources), decision) : decision;
+  }
+  /// A trimmed packet: NACK while its PSN is still missing, otherwise what its duplicate would get.
+  RxDecision on_trimmed(const Packet& packet, TimePs) {
+    RxDecision decision;
+    return arrives_trimmed(packet, decision) ? follow_trimmed(packet, decide_trimmed(packet), decision) : decision;
+  }
+
+  // The same in steps, for who has another verdict to put in the place of this one's.
+
+  /// Whether the packet gets as far as the window; `decision` is final where it does not.
+  bool arrives(const Packet& packet, RxDecision& decision) {
+    if (packet.ecn == Ecn::ce) ++counters_.ce_marked;
+    if (!admit(packet, decision)) return false;
     if (packet.ecn != Ecn::ce) streaks_.unmarked(packet.ev);
-    decision.outcome = tracker_.classify(packet.psn);
-    switch (decision.outcome) {
-      case PsnOutcome::accept: return take_in(packet, resources, decision);
+    return true;
+  }
+  bool arrives_trimmed(const Packet& packet, RxDecision& decision) {
+    ++counters_.trimmed;
+    return admit(packet, decision);
+  }
+  /// What else than its PSN decides about a packet.
+  RxConditions conditions(const Packet& packet, const RxResources& resources) const {
+    return {.allowed = protection_->check(packet, domain_) == ProtectionFault::none,
+            .packet_buffer = resources.packet_buffer_available,
+            .other_resource = resources.other_resource_available,
+            .receive = !has_immediate(packet.opcode) || (write_imm_fits(packet) && receives_ > 0)};
+  }
+  RxVerdict decide(const Packet& packet, const RxResources& resources) const {
+    return window_.decide(packet.psn, [&] { return conditions(packet, resources); });
+  }
+  RxVerdict decide_trimmed(const Packet& packet) const {
+    return window_.decide_trimmed(packet.psn, packet.trimmed_at_last_hop);
+  }
+  RxDecision follow(const Packet& packet, const RxVerdict& verdict, RxDecision decision) {
+    decision.outcome = verdict.outcome;
+    decision.nack = verdict.nack;
+    switch (verdict.outcome) {
+      case PsnOutcome::accept:
+        if (verdict.place) return take_in(packet, decision);
+        return verdict.nack == NackReason::unexp_event ? refuse(packet, decision) : decision;
       case PsnOutcome::duplicate_below:
         ++counters_.duplicates_below;
         decision.repeat_transport_ack = true;
@@ -112,31 +146,17 @@ class Responder {
         return with_sack(packet, decision);
       case PsnOutcome::out_of_window:
         ++counters_.out_of_window;
-        if (config_->out_of_window == OutOfWindow::nack) decision.nack = NackReason::psn_oor_window;
         return decision;
-      case PsnOutcome::no_bitmap: decision.nack = NackReason::no_bitmap; return decision;
+      case PsnOutcome::no_bitmap: return decision;
     }
     return decision;
   }
-
-  /// A trimmed packet: NACK while its PSN is still missing, otherwise what its duplicate would get.
-  RxDecision on_trimmed(const Packet& packet, TimePs) {
-    ++counters_.trimmed;
-    RxDecision decision;
-    if (!admit(packet, decision)) return decision;
-    decision.outcome = tracker_.classify(packet.psn);
-    switch (decision.outcome) {
-      case PsnOutcome::accept:
-      case PsnOutcome::no_bitmap:
-        decision.nack = packet.trimmed_at_last_hop ? NackReason::trimmed_lasthop : NackReason::trimmed;
-        return decision;
-      case PsnOutcome::duplicate_below:
-        decision.repeat_transport_ack = true;
-        return with_sack(packet, decision);
-      case PsnOutcome::duplicate_above: return with_sack(packet, decision);
-      case PsnOutcome::out_of_window: return decision;
-    }
-    return decision;
+  RxDecision follow_trimmed(const Packet& packet, const RxVerdict& verdict, RxDecision decision) {
+    decision.outcome = verdict.outcome;
+    decision.nack = verdict.nack;
+    decision.repeat_transport_ack = verdict.outcome == PsnOutcome::duplicate_below;
+    const bool duplicate = decision.repeat_transport_ack || verdict.outcome == PsnOutcome::duplicate_above;
+    return duplicate ? with_sack(packet, decision) : decision;
   }
 
   /// RELIABILITY_PROBE_REQ: answered by a SACK with pr = 1.
@@ -151,23 +171,15 @@ class Responder {
 
   /// What the SACK grants and restores counts as said.
   SackFields build_sack(const SackTrigger& trigger, TimePs) {
-    if (config_->dynamic_mpr) grant();
     SackFields sack;
-    sack.cack_psn = tracker_.cack_psn();
-    const Psn base = sack_base(sack.cack_psn, tracker_.highest_psn(), trigger);
-    sack.sack_offset = static_cast<std::int16_t>(psn_distance(base, sack.cack_psn));
-    sack.sack_bitmap = tracker_.bitmap_from(base);
-    sack.ack_psn_offset = static_cast<std::int16_t>(trigger.probe ? trigger.probe_id
-                                                                  : psn_distance(trigger.psn, sack.cack_psn));
+    window_.fill(trigger, sack);
     sack.probe = trigger.probe;
     sack.entropy = trigger.ev;
     sack.mark = trigger.mark;
     sack.tx_timestamp = trigger.tx_timestamp;
-    sack.ooo_count = tracker_.ooo_count();
     sack.rcvd_bytes = static_cast<std::uint32_t>((rcvd_bytes_ + 255) >> 8) & 0xFF'FFFF;
     sack.rcv_cwnd_pen = penalty_;
     sack.restore_cwnd = std::exchange(restore_cwnd_, false);
-    sack.mpr = config_->dynamic_mpr ? static_cast<std::uint8_t>(granted_units_) : 0;
     return sack;
   }
   NackFields build_nack(const Packet& packet, NackReason reason) const {
@@ -201,8 +213,8 @@ class Responder {
     penalty_ = penalty;
   }
 
-  Psn cack_psn() const { return tracker_.cack_psn(); }
-  const PsnTracker& tracker() const { return tracker_; }
+  Psn cack_psn() const { return tracker().cack_psn(); }
+  const PsnTracker& tracker() const { return window_.tracker(); }
   const ResponderCounters& counters() const { return counters_; }
   std::uint64_t rcvd_bytes() const { return rcvd_bytes_; }
 
@@ -230,44 +242,33 @@ class Responder {
   }
 
   /// The packet asks for what its QP does not allow: the peer is told and the QP is in ERROR.
-  RxDecision& refuse(RxDecision& decision) {
-    state_ = QpState::error;
-    decision.nack = NackReason::unexp_event;
-    return decision;
-  }
-
-  /// A WRITE_IMM consumes a receive when its last packet arrives. False: the peer's software has sent more than it may.
-  bool take_receive(const Packet& packet) {
-    const auto in_flight = static_cast<std::uint16_t>(packet.rqmsn - completed_write_imms_);
-    if (in_flight >= config_->max_write_imm) {
-      ++counters_.write_imm_overflows;
-      return false;
-    }
-    if (receives_ == 0) {
-      ++counters_.receive_overflows;
-      return false;
-    }
-    --receives_;
-    return true;
-  }
-
-  RxDecision take_in(const Packet& packet, const RxResources& resources, RxDecision decision) {
+  RxDecision& refuse(const Packet& packet, RxDecision& decision) {
     const ProtectionFault fault = protection_->check(packet, domain_);
     if (fault != ProtectionFault::none) {
       ++counters_.protection_faults[static_cast<std::size_t>(fault)];
-      return refuse(decision);
+    } else if (!write_imm_fits(packet)) {
+      ++counters_.write_imm_overflows;
+    } else {
+      ++counters_.receive_overflows;
     }
-    if (!resources.packet_buffer_available || !resources.other_resource_available) {
-      decision.nack = resources.packet_buffer_available ? NackReason::no_resource : NackReason::no_pkt_buffer;
-      return decision;
-    }
-    if (has_immediate(packet.opcode) && !take_receive(packet)) return refuse(decision);
+    state_ = QpState::error;
+    return decision;
+  }
+
+  /// False: the peer's software has sent more WRITE_IMMs than it may.
+  bool write_imm_fits(const Packet& packet) const {
+    return static_cast<std::uint16_t>(packet.rqmsn - completed_write_imms_) < config_->max_write_imm;
+  }
+
+  RxDecision take_in(const Packet& packet, RxDecision decision) {
     ++counters_.accepted;
     rcvd_bytes_ += nominal_bytes(packet);
-    if (has_immediate(packet.opcode)) stash_immediate({packet.immediate, packet.msn});
+    if (has_immediate(packet.opcode)) {
+      receives_ -= receives_ > 0 ? 1 : 0;  // a WRITE_IMM consumes one when its last packet arrives
+      stash_immediate({packet.immediate, packet.msn});
+    }
     decision.place = true;
-    decision.closes_messages = tracker_.accept(packet.psn, ends_message(packet.opcode));
-    if (config_->dynamic_mpr) follow_edge();
+    decision.closes_messages = window_.place(packet.psn, ends_message(packet.opcode));
     if (triggers_.on_data(packet)) with_sack(packet, decision);
     return decision;
   }
@@ -279,20 +280,6 @@ class Responder {
       if (static_cast<std::int16_t>(immediates_[i].msn - immediates_[i - 1].msn) > 0) return;
       std::swap(immediates_[i], immediates_[i - 1]);
     }
-  }
-
-  /// Dynamic MPR: as much of the configured window as the banks in reach can track, at least one unit. QPs that share
-  /// the pool are granted the same banks; NO_BITMAP settles who comes too late (assumption).
-  void grant() {
-    granted_units_ = std::clamp(tracker_.banks_within_reach(), 1U, config_->mpr_units);
-    follow_edge();
-  }
-  /// What was granted is kept: the window's end never moves back, a smaller grant only holds it until the edge has
-  /// come up.
-  void follow_edge() {
-    const Psn end = psn_add(tracker_.expected_psn(), granted_units_ * kMprUnitPsns);
-    if (psn_distance(end, window_end_) > 0) window_end_ = end;
-    tracker_.set_window(static_cast<std::uint32_t>(psn_distance(window_end_, tracker_.expected_psn())));
   }
 
   PathMark mark_of(const Packet& packet) {
@@ -317,11 +304,9 @@ class Responder {
   QpState state_ = QpState::reset;
   const ProtectionTable* protection_;
   ProtectionDomain domain_;
-  PsnTracker tracker_;
+  ReceiveWindow window_;
   SackTriggers triggers_;
   MarkStreaks streaks_;
-  std::uint32_t granted_units_;  ///< of 128 PSNs, in the latest SACK
-  Psn window_end_;               ///< first PSN that has not been granted
   Ring<Immediate> immediates_;
   std::uint64_t rcvd_bytes_ = 0;
   std::uint32_t acknowledged_ = 0;  ///< messages complete and written

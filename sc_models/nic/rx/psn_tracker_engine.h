@@ -1,0 +1,111 @@
+// What stands in the place of the receive windows of all QPs, request by request. The Verilated RTL implements it; staging,
+// descriptors, memory regions and posted receives stay with the SystemC box, which says with each packet what they allow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mrc/rx/receive_window.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// What a block is built for. A scenario with other sizes is refused.
+struct PsnTrackerSizes {
+  std::uint32_t qps = 0;
+  std::uint32_t banks = 0;      ///< of 128 PSNs, shared by all QPs
+  std::uint32_t mpr_units = 0;  ///< of 128 PSNs: the window of a QP
+};
+
+/// What is the same for all QPs and does not change.
+struct PsnTrackerSettings {
+  OutOfWindow out_of_window = OutOfWindow::nack;
+  bool dynamic_mpr = false;
+};
+
+enum class PsnOp : std::uint8_t {
+  setup,  ///< the QP, which is new or was released, begins at this PSN
+  data,
+  trimmed,
+  trimmed_lasthop,
+  sack,    ///< contents of a SACK that the packet with this PSN has triggered
+  release  ///< the QP is given up: its banks go back
+};
+
+struct PsnRequest {
+  PsnOp op = PsnOp::data;
+  std::uint32_t qp = 0;  ///< 0 … qps - 1
+  Psn psn = 0;
+  bool ends_message = false;  ///< with data
+  RxConditions conditions{};  ///< with data
+  bool ce = false;            ///< from here on with sack
+  bool ack_request = false;
+  bool probe = false;
+  std::uint16_t probe_id = 0;
+};
+
+struct PsnReply {
+  RxVerdict verdict;             ///< accept without NACK where the request is no packet
+  bool duplicate = false;        ///< a SACK is owed
+  bool repeat_ack = false;       ///< and the transport ACK again
+  std::uint16_t closes = 0;      ///< messages whose end the edge has passed
+  Psn cack = 0;                  ///< state after the request
+  Psn highest = 0;
+  std::uint16_t ooo_count = 0;
+  std::int16_t sack_offset = 0;  ///< from here on 0 but with sack
+  std::int16_t ack_psn_offset = 0;
+  std::uint64_t sack_bitmap = 0;
+  std::uint8_t mpr = 0;
+
+  /// Calls visit(name, value) for every field, in the order in which a difference is reported.
+  template <typename Visit>
+  void fields(const Visit& visit) const {
+    visit("outcome", static_cast<std::uint64_t>(verdict.outcome));
+    visit("nack", static_cast<std::uint64_t>(verdict.nack));
+    visit("place", static_cast<std::uint64_t>(verdict.place));
+    visit("duplicate", static_cast<std::uint64_t>(duplicate));
+    visit("repeat_ack", static_cast<std::uint64_t>(repeat_ack));
+    visit("closes", static_cast<std::uint64_t>(closes));
+    visit("cack", static_cast<std::uint64_t>(cack));
+    visit("highest", static_cast<std::uint64_t>(highest));
+    visit("ooo_count", static_cast<std::uint64_t>(ooo_count));
+    visit("sack_offset", static_cast<std::uint64_t>(static_cast<std::uint16_t>(sack_offset)));
+    visit("ack_psn_offset", static_cast<std::uint64_t>(static_cast<std::uint16_t>(ack_psn_offset)));
+    visit("sack_bitmap", sack_bitmap);
+    visit("mpr", static_cast<std::uint64_t>(mpr));
+  }
+  friend bool operator==(const PsnReply&, const PsnReply&) = default;
+};
+
+/// Banks that are read one after the other for a packet that was placed at `psn`; `tracker` as it is afterwards.
+inline std::uint32_t banks_of_advance(const PsnTracker& tracker, Psn psn) {
+  const Psn edge = tracker.expected_psn();
+  if (psn_distance(edge, psn) <= 0) return 1;
+  constexpr Psn bank = PsnTracker::kBankPsns;
+  const auto left = static_cast<std::uint32_t>(psn_distance(edge & ~(bank - 1), psn & ~(bank - 1))) / bank;
+  // The edge stands at the beginning of a bank that may have nothing for it.
+  const bool untouched = edge % bank == 0 && (tracker.ooo_count() == 0 || !tracker.bank_held(edge));
+  return 1 + left - (untouched ? 1 : 0);
+}
+/// And for a SACK's bitmap from `base` on.
+inline std::uint32_t banks_of_sack(const PsnTracker& tracker, Psn base) {
+  constexpr Psn bank = PsnTracker::kBankPsns;
+  const bool second = base % bank > bank - 64 && tracker.ooo_count() > 0;
+  return second && tracker.bank_held(psn_add(base, bank)) ? 2 : 1;
+}
+
+class PsnTrackerEngine {
+ public:
+  virtual ~PsnTrackerEngine() = default;
+
+  virtual PsnReply run(const PsnRequest& request) = 0;
+  /// Banks that QPs hold.
+  virtual std::uint32_t banks_in_use() const = 0;
+
+  /// Of the latest request: cycles from the one that it was taken in to the one with its reply.
+  virtual std::uint32_t latency_cycles() const = 0;
+  /// Clock cycles that it was evaluated for.
+  virtual std::uint64_t cycles() const = 0;
+};
+
+}  // namespace mrc
