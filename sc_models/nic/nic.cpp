@@ -10,6 +10,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   const KeyedRandom pcie_random(context.scenario.seed, fmt::format("nic{}.pcie", context.node));
   pcie_ = PcieDma::create("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work);
   pcie_->set_payload_extra(static_cast<TimePs>(payload_read_extra_ns(context.scenario.accelerator) * 1000.0 + 0.5));
+  pcie_->use_rtl(rtl_.pcie_dma.get());
   context.pcie = pcie_.get();
   idle_causes_ = std::make_unique<IdleCauses>(context, static_cast<std::uint32_t>(links.size()));
   std::vector<Port*> ports;

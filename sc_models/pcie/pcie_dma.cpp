@@ -41,6 +41,7 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       completion_timeout_ps_(ps(1000.0 * config.completion_timeout_us)),
       faults_on_(config.duplicate_completion_rate > 0 || config.poisoned_completion_rate > 0 ||
                  config.lost_completion_rate > 0),
+      tracks_tags_(faults_on_),
       upstream_(law_.gbps),
       downstream_(law_.gbps),
       read_queue_("pcie.read_queue", kReadQueueJobs),
@@ -85,11 +86,53 @@ void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadC
 void PcieDma::begin(ReadJob& job, std::uint32_t index) {
   job.begun = true;
   order_.begin(index, job.in_order);
+  if (rtl_) rtl_->read(index, job.address, job.bytes, job.in_order);
+}
+
+bool PcieDma::make(TimePs now, std::uint32_t sequence, ReadRequestTlp& request) {
+  if (!tracks_tags_) return true;
+  request.tag = tag_table_.next();
+  if (rtl_) {
+    const std::optional<ReadRequestTlp> given = rtl_->request(now, request);
+    if (!given) return false;
+    request = *given;
+  }
+  if (request.tag == tag_table_.next()) {
+    tag_table_.allocate(sequence, request.job, request.address, request.bytes);
+  } else {
+    tag_table_.allocate_as(request.tag, sequence, request.job, request.address, request.bytes);
+  }
+  return true;
+}
+
+ReadTags::Verdict PcieDma::accept(TimePs now, const Request& request, std::uint32_t offset, std::uint32_t bytes,
+                                  bool poisoned) {
+  const ReadTags::Verdict verdict = tag_table_.accept(request.tag, request.sequence, offset, bytes, poisoned);
+  if (!rtl_) return verdict;
+  return rtl_->completion(now, {request.tag, bytes, request.bytes - offset, poisoned}, verdict);
+}
+
+void PcieDma::give_up(std::uint16_t tag) {
+  const ReadTags::Tag& read = tag_table_[tag];
+  ++counts_.completion_timeouts;
+  retries_.push({read.address, read.job, read.bytes});
+  if (rtl_) rtl_->expire(tag);
+}
+
+WriteTlp PcieDma::next_tlp(TimePs now, PostedWrite& left) {
+  const std::uint32_t chunk = bytes_in_block(left.address, left.bytes, config_.mps_bytes);
+  WriteTlp tlp{left.address, chunk, chunk == left.bytes};
+  if (rtl_) tlp = rtl_->write_tlp(now, tlp);
+  left.address = tlp.address + tlp.bytes;
+  left.bytes = tlp.last ? 0 : left.bytes - std::min(tlp.bytes, left.bytes);
+  return tlp;
 }
 
 void PcieDma::report(TimePs now) {
   const auto done = [&](std::uint32_t index) { return jobs_[index].to_issue == 0 && jobs_[index].outstanding == 0; };
-  order_.take_reported(done, [&](std::uint32_t index, bool in_order) { finish_job(now, index, in_order); });
+  order_.take_reported(done, [&](std::uint32_t index, bool in_order) {
+    if (!rtl_ || rtl_->report(now, index, in_order)) finish_job(now, index, in_order);
+  });
 }
 
 void PcieDma::finish_job(TimePs now, std::uint32_t index, bool in_order) {
@@ -102,6 +145,7 @@ void PcieDma::finish_job(TimePs now, std::uint32_t index, bool in_order) {
 
 void PcieDma::release_completion_buffer(TimePs now, std::uint32_t bytes) {
   completion_buffer_.remove(now, bytes);
+  if (rtl_) rtl_->release(bytes);
   if (!waits_for_completion_buffer_) return;
   waits_for_completion_buffer_ = false;
   wake_at(now);

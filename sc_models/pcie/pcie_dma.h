@@ -21,6 +21,8 @@
 #include "pcie/host_port.h"
 #include "pcie/latency_distribution.h"
 #include "pcie/pcie_counts.h"
+#include "pcie/pcie_dma_engine.h"
+#include "pcie/pcie_dma_rtl_path.h"
 #include "pcie/pcie_law.h"
 #include "pcie/read_order.h"
 #include "pcie/read_tags.h"
@@ -87,6 +89,13 @@ class PcieDma : public Box {
   void connect(HostPort& host, TimePs shortest_return_ps) {
     host_ = &host;
     shortest_return_ps_ = shortest_return_ps;
+  }
+  /// RTL splits, gives tags, sorts completions and reports in the place of, or beside, what stands here. Before the
+  /// run.
+  /// `rtl` outlives it; null: SystemC only.
+  void use_rtl(PcieDmaRtlPath* rtl) {
+    rtl_ = rtl;
+    tracks_tags_ = tracks_tags_ || rtl != nullptr;
   }
   /// The host's memory has answered a read request at `at`.
   void host_answered(const HostRead& request, TimePs at);
@@ -172,6 +181,29 @@ class PcieDma : public Box {
   void begin(ReadJob& job, std::uint32_t index);
   void report(TimePs now);
   void finish_job(TimePs now, std::uint32_t index, bool in_order);
+
+  // What the block's RTL does too. Each gives what to go on with.
+  /// The next request of a job, cut at MRRS.
+  ReadRequestTlp next_request(std::uint32_t index) const {
+    const ReadJob& job = jobs_[index];
+    return {job.address, bytes_in_block(job.address, job.to_issue, config_.mrrs_bytes), index, 0, false};
+  }
+  /// Gives the request its tag; false where RTL makes none.
+  bool make(TimePs now, std::uint32_t sequence, ReadRequestTlp& request);
+  /// That much of the job is asked for.
+  static void advance(ReadJob& job, std::uint32_t bytes) {
+    job.address += bytes;
+    job.to_issue -= std::min(bytes, job.to_issue);
+    ++job.outstanding;
+  }
+  ReadTags::Verdict accept(TimePs now, const Request& request, std::uint32_t offset, std::uint32_t bytes,
+                           bool poisoned);
+  void give_up(std::uint16_t tag);
+  void begin_write(const PostedWrite& write) {
+    if (rtl_) rtl_->write(write.address, write.bytes);
+  }
+  /// The next TLP of a write, cut at MPS, and what is left of the write without it.
+  WriteTlp next_tlp(TimePs now, PostedWrite& left);
   void release_translated_writes(TimePs now);
   Fate draw_fate();
   /// The request left at `sent`: its answer is drawn or asked for. `posted_visible` is when all writes that left before
@@ -188,6 +220,7 @@ class PcieDma : public Box {
   TimePs payload_extra_ps_ = 0;
   TimePs completion_timeout_ps_;
   bool faults_on_;
+  bool tracks_tags_;  ///< each completion is compared with the state of its tag
   SerialLine upstream_;
   SerialLine downstream_;
   StallWindows stalls_;
@@ -197,6 +230,8 @@ class PcieDma : public Box {
   ReadOrder order_;  ///< of the jobs that have begun and are not reported
   Ring<Retry> retries_;
   ReadTags tag_table_;
+
+  PcieDmaRtlPath* rtl_ = nullptr;  ///< null: SystemC only
 
   PcieCounts counts_;
   Occupancy tags_;

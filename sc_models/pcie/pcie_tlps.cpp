@@ -21,7 +21,9 @@ PcieTlps::PcieTlps(const sc_core::sc_module_name& name, WheelModule& owner, cons
       posted_data_("pcie.posted_data_credits", "credits", config.posted_data_credits),
       non_posted_headers_(config.non_posted_header_credits),
       completion_headers_(config.completion_header_credits > 0 ? config.completion_header_credits : kInfinite),
-      completion_data_(config.completion_data_credits > 0 ? config.completion_data_credits : kInfinite) {}
+      completion_data_(config.completion_data_credits > 0 ? config.completion_data_credits : kInfinite) {
+  tracks_tags_ = true;
+}
 
 void PcieTlps::step(TimePs now) {
   while (!reminders_.empty() && reminders_.top() <= now) reminders_.pop();
@@ -76,8 +78,7 @@ void PcieTlps::land_completion(TimePs now) {
   on_the_wire_.reset();
   if (completion.fate.lost) return;
   const Request& request = completion.request;
-  const ReadTags::Verdict verdict =
-      tag_table_.accept(request.tag, request.sequence, completion.offset, completion.bytes, completion.fate.poisoned);
+  const ReadTags::Verdict verdict = accept(now, request, completion.offset, completion.bytes, completion.fate.poisoned);
   if (verdict == ReadTags::Verdict::unexpected) ++counts_.unexpected_completions;
   if (verdict != ReadTags::Verdict::complete) return;
   const ReadTags::Tag read = tag_table_[request.tag];
@@ -101,11 +102,9 @@ void PcieTlps::give_up_lost(TimePs now) {
       remind(deadlines_.back().at);
       continue;
     }
-    const ReadTags::Tag read = tag_table_[deadline.tag];
-    ++counts_.completion_timeouts;
+    give_up(deadline.tag);
     tag_table_.release(deadline.tag);
     tags_.remove(now, 1);
-    retries_.push({read.address, read.job, read.bytes});
   }
 }
 
@@ -145,19 +144,23 @@ void PcieTlps::issue_read_request(TimePs now) {
     return;
   }
   if (!retry && !job.begun) begin(job, index);
-  const std::uint64_t address = retry ? retries_.front().address : job.address;
-  const std::uint32_t bytes =
-      retry ? retries_.front().bytes : bytes_in_block(job.address, job.to_issue, config_.mrrs_bytes);
-  if (!may_issue(now, bytes, retry)) return;
+  ReadRequestTlp request =
+      retry ? ReadRequestTlp{retries_.front().address, retries_.front().bytes, index, 0, true} : next_request(index);
+  if (!may_issue(now, request.bytes, retry)) return;
+  if (!make(now, sequence_, request)) {
+    read_issue_.blocked(now, BlockedBy::read_tags);
+    remind(now + clock_.period_ps());
+    return;
+  }
 
   tags_.add(now, 1);
   --non_posted_headers_;
   const std::uint32_t sequence = sequence_++;
-  const std::uint16_t tag = tag_table_.allocate(sequence, index, address, bytes);
-  requests_.push_back({{address, sequence, index, static_cast<std::uint16_t>(bytes), tag}, orders_++});
+  requests_.push_back(
+      {{request.address, sequence, index, static_cast<std::uint16_t>(request.bytes), request.tag}, orders_++});
   ++counts_.read_requests;
   if (faults_on_) {
-    deadlines_.push_back({now + completion_timeout_ps_, sequence, tag});
+    deadlines_.push_back({now + completion_timeout_ps_, sequence, request.tag});
     remind(deadlines_.back().at);
   }
   next_issue_ = now + clock_.period_ps();
@@ -168,10 +171,8 @@ void PcieTlps::issue_read_request(TimePs now) {
     retries_.pop();
     return;
   }
-  completion_buffer_.add(now, bytes);
-  job.address += bytes;
-  job.to_issue -= bytes;
-  ++job.outstanding;
+  completion_buffer_.add(now, request.bytes);
+  advance(job, request.bytes);
   if (job.to_issue == 0) read_queue_.pop(now);
 }
 
@@ -179,6 +180,7 @@ void PcieTlps::take_next_write(TimePs now) {
   if (writes_.empty() || writes_.front().taken || writer_free_at_ > now) return;
   writes_.front().taken = true;
   writes_.front().order = orders_++;
+  begin_write(writes_.front().left);
 }
 
 bool PcieTlps::write_is_first() const {
@@ -231,7 +233,7 @@ void PcieTlps::send_upstream(TimePs now) {
 
 void PcieTlps::send_write_tlp(TimePs now) {
   PostedWrite& write = writes_.front().left;
-  const std::uint32_t chunk = bytes_in_block(write.address, write.bytes, config_.mps_bytes);
+  const std::uint32_t chunk = next_tlp(now, write).bytes;
   const TimePs end = upstream_.occupy(now, chunk + law_.write_overhead);
   write_slot_.busy(now, end);
   --posted_headers_;
@@ -241,8 +243,6 @@ void PcieTlps::send_write_tlp(TimePs now) {
   remind(end);
   remind(end + credit_return_ps_);
   sent_write_last_ = true;
-  write.address += chunk;
-  write.bytes -= chunk;
   if (write.bytes > 0) return;
   posted_visible_ = end + write_latency_ps_;
   writer_free_at_ = end;

@@ -34,7 +34,7 @@ void PcieTrains::take_completions(TimePs now) {
     std::pop_heap(answers_.begin(), answers_.end(), std::greater<>{});
     const Answer answer = answers_.back();
     answers_.pop_back();
-    if (one_by_one_ || !stalls_.empty()) {
+    if (one_by_one_ || tracks_tags_ || !stalls_.empty()) {
       take_one_by_one(answer);
     } else {
       take_train(answer);
@@ -60,7 +60,7 @@ void PcieTrains::finish_request(std::uint32_t index, TimePs end) {
 }
 
 void PcieTrains::end_tag(std::uint16_t tag, TimePs end) {
-  if (faults_on_) tag_table_.release(tag);
+  if (tracks_tags_) tag_table_.release(tag);
   tag_free_at_[tag_free_tail_++ & (tag_free_at_.size() - 1)] = end;
   tags_.announce_remove(end, 1);
 }
@@ -88,8 +88,8 @@ void PcieTrains::take_one_by_one(const Answer& answer) {
       time = downstream_.occupy(start, chunk + law_.completion_overhead);
       read_data_.busy(start, time);
       completions_.spend(credited, data, time + credit_return_ps_);
-      if (!faults_on_ || fate.lost) continue;
-      const ReadTags::Verdict verdict = tag_table_.accept(request.tag, request.sequence, offset, chunk, fate.poisoned);
+      if (!tracks_tags_ || fate.lost) continue;
+      const ReadTags::Verdict verdict = accept(time, request, offset, chunk, fate.poisoned);
       if (verdict == ReadTags::Verdict::unexpected) ++counts_.unexpected_completions;
       if (verdict != ReadTags::Verdict::complete) continue;
       if (tag_table_[request.tag].poisoned) {
@@ -101,7 +101,7 @@ void PcieTrains::take_one_by_one(const Answer& answer) {
     }
     offset += chunk;
   }
-  if (faults_on_) return;
+  if (tracks_tags_) return;
   finish_request(request.job, time);
   end_tag(request.tag, time);
 }
@@ -117,9 +117,7 @@ void PcieTrains::give_up_lost(TimePs now) {
       deadlines_.push({now + completion_timeout_ps_, deadline.sequence, deadline.tag});
       continue;
     }
-    const ReadTags::Tag read = tag_table_[deadline.tag];
-    ++counts_.completion_timeouts;
-    retries_.push({read.address, read.job, read.bytes});
+    give_up(deadline.tag);
     end_tag(deadline.tag, now);
   }
 }
@@ -150,14 +148,13 @@ TimePs PcieTrains::send_request(TimePs now, TimePs at) {
   return sent;
 }
 
-bool PcieTrains::issue_request(TimePs now, std::uint32_t job_index, std::uint64_t address, std::uint32_t bytes,
-                               bool retry) {
+bool PcieTrains::issue_request(TimePs now, ReadRequestTlp& request) {
   if (!tags_.fits(1)) {
     tags_.refuse(now);
     read_issue_.blocked(now, BlockedBy::read_tags);
     return false;
   }
-  if (!retry && !completion_buffer_.fits(bytes)) {
+  if (!request.again && !completion_buffer_.fits(request.bytes)) {
     completion_buffer_.refuse(now);
     waits_for_completion_buffer_ = true;
     read_issue_.blocked(now, BlockedBy::completion_buffer);
@@ -175,18 +172,24 @@ bool PcieTrains::issue_request(TimePs now, std::uint32_t job_index, std::uint64_
     waits_until_ = clear;
     return false;
   }
+  const auto sequence = static_cast<std::uint32_t>(requests_issued_);
+  if (!make(now, sequence, request)) {
+    read_issue_.blocked(now, BlockedBy::read_tags);
+    waits_until_ = now + clock_.period_ps();
+    return false;
+  }
   const TimePs sent = send_request(now, at);
   credit_back = sent + credit_return_ps_;
   // Requests queue for the link behind write TLPs; the slot itself is free in the next cycle.
   next_issue_ = at + clock_.period_ps();
   read_issue_.busy(at, next_issue_);
   tags_.add(now, 1);
-  if (!retry) completion_buffer_.add(now, bytes);
-  const auto sequence = static_cast<std::uint32_t>(requests_issued_++);
+  if (!request.again) completion_buffer_.add(now, request.bytes);
+  ++requests_issued_;
   ++counts_.read_requests;
-  const std::uint16_t tag = faults_on_ ? tag_table_.allocate(sequence, job_index, address, bytes) : std::uint16_t{0};
-  if (faults_on_) deadlines_.push({at + completion_timeout_ps_, sequence, tag});
-  reach_host(sent, posted_visible_, {address, sequence, job_index, static_cast<std::uint16_t>(bytes), tag});
+  if (faults_on_) deadlines_.push({at + completion_timeout_ps_, sequence, request.tag});
+  reach_host(sent, posted_visible_,
+             {request.address, sequence, request.job, static_cast<std::uint16_t>(request.bytes), request.tag});
   return true;
 }
 
@@ -200,7 +203,8 @@ void PcieTrains::expect_completion(TimePs ready, const Request& request) {
 bool PcieTrains::issue_retries(TimePs now) {
   while (!retries_.empty()) {
     const Retry retry = retries_.front();
-    if (!issue_request(now, retry.job, retry.address, retry.bytes, true)) return false;
+    ReadRequestTlp request{retry.address, retry.bytes, retry.job, 0, true};
+    if (!issue_request(now, request)) return false;
     ++counts_.retried_requests;
     retries_.pop();
   }
@@ -219,11 +223,9 @@ void PcieTrains::issue_reads(TimePs now) {
     }
     if (!job.begun) begin(job, index);
     while (job.to_issue > 0) {
-      const std::uint32_t bytes = bytes_in_block(job.address, job.to_issue, config_.mrrs_bytes);
-      if (!issue_request(now, index, job.address, bytes, false)) return;
-      job.address += bytes;
-      job.to_issue -= bytes;
-      ++job.outstanding;
+      ReadRequestTlp request = next_request(index);
+      if (!issue_request(now, request)) return;
+      advance(job, request.bytes);
     }
     read_queue_.pop(now);
   }
@@ -263,10 +265,10 @@ void PcieTrains::arm(TimePs now) {
 void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
   const std::uint32_t tlps = write.bytes == 0 ? 0 : tlp_count(write.address, write.bytes, config_.mps_bytes);
   const std::uint64_t most_credits = std::uint64_t{tlps} * data_credits(config_.mps_bytes);
-  const bool nothing_in_the_way = write.bytes > 0 && stalls_.empty() && posted_.data().tap().recorder == nullptr &&
+  const bool nothing_in_the_way = write.bytes > 0 && !rtl_ && stalls_.empty() &&
+                                  posted_.data().tap().recorder == nullptr &&
                                   posted_.available_at_once(write.start, tlps, most_credits);
-  const TimePs last_end = nothing_in_the_way ? write_in_a_row(write) : write_one_by_one(write);
-  counts_.write_tlps += tlps;
+  const TimePs last_end = nothing_in_the_way ? write_in_a_row(write) : write_one_by_one(now, write);
   posted_visible_ = last_end + write_latency_ps_;
   write.client->write_left(write.cookie, now, last_end);
 }
@@ -282,6 +284,7 @@ TimePs PcieTrains::write_in_a_row(const PostedWrite& write) {
     const std::uint32_t data = data_credits(chunk);
     end = upstream_.occupy(end, chunk + law_.write_overhead);
     posted_.comes_back(data, end + credit_return_ps_);
+    ++counts_.write_tlps;
     credits += data;
     address += chunk;
     left -= chunk;
@@ -291,13 +294,13 @@ TimePs PcieTrains::write_in_a_row(const PostedWrite& write) {
   return end;
 }
 
-TimePs PcieTrains::write_one_by_one(const PostedWrite& write) {
-  std::uint64_t address = write.address;
-  std::uint32_t bytes = write.bytes;
+TimePs PcieTrains::write_one_by_one(TimePs now, const PostedWrite& write) {
+  PostedWrite left = write;
   TimePs time = write.start;
   TimePs last_end = write.start;
-  while (bytes > 0) {
-    const std::uint32_t chunk = bytes_in_block(address, bytes, config_.mps_bytes);
+  begin_write(write);
+  while (left.bytes > 0) {
+    const std::uint32_t chunk = next_tlp(now, left).bytes;
     const std::uint32_t data = data_credits(chunk);
     const TimePs credited = posted_.available(time, data);
     if (credited > time) write_slot_.blocked(time, BlockedBy::posted_credits);
@@ -309,8 +312,7 @@ TimePs PcieTrains::write_one_by_one(const PostedWrite& write) {
     last_end = upstream_.occupy(start, chunk + law_.write_overhead);
     write_slot_.busy(start, last_end);
     posted_.spend(time, data, last_end + credit_return_ps_);
-    address += chunk;
-    bytes -= chunk;
+    ++counts_.write_tlps;
   }
   return last_end;
 }

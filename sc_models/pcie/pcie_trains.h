@@ -41,7 +41,7 @@ class PcieTrains final : public PcieDma {
   /// Both return when the last TLP has left. In a row: no TLP waits for anything but the one before it, so that the
   /// slot and the credits hear of the write once; what it does to them is the same.
   TimePs write_in_a_row(const PostedWrite& write);
-  TimePs write_one_by_one(const PostedWrite& write);
+  TimePs write_one_by_one(TimePs now, const PostedWrite& write);
   void expect_completion(TimePs ready, const Request& request) override;
   void take_completions(TimePs now);
   /// All completions of a request at once.
@@ -56,7 +56,7 @@ class PcieTrains final : public PcieDma {
   void issue_reads(TimePs now);
   bool issue_retries(TimePs now);
   /// False when something is missing; what is known stands in the ledger and in waits_until_.
-  bool issue_request(TimePs now, std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool retry);
+  bool issue_request(TimePs now, ReadRequestTlp& request);
   TimePs send_request(TimePs now, TimePs at);
   void arm(TimePs now);
 

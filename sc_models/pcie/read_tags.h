@@ -35,6 +35,18 @@ class ReadTags {
     tags_[tag] = {address, sequence, job, bytes, 0, true, false};
     return tag;
   }
+  /// The tag that allocate() takes next. Precondition: any_free().
+  std::uint16_t next() const { return free_.front(); }
+  /// As allocate(), with the tag that somebody else has chosen: it leaves its place among the free ones.
+  void allocate_as(std::uint16_t tag, std::uint32_t sequence, std::uint32_t job, std::uint64_t address,
+                   std::uint32_t bytes) {
+    for (std::uint64_t i = 0, count = free_.size(); i < count; ++i) {
+      const std::uint16_t other = free_.front();
+      free_.pop();
+      if (other != tag) free_.push(other);
+    }
+    tags_[tag] = {address, sequence, job, bytes, 0, true, false};
+  }
   void release(std::uint16_t tag) {
     tags_[tag].outstanding = false;
     free_.push(tag);

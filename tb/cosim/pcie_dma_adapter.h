@@ -46,7 +46,10 @@ class PcieDmaAdapter : public PcieDmaEngine {
   std::optional<ReadRequestTlp> request() override {
     settle();
     model_->np_credit_i = 1;
+    const bool releases = released_ > 0;
     clock();
+    // Room that is released in this very cycle counts from the next one on.
+    if (releases && model_->req_valid_o == 0) clock();
     model_->np_credit_i = 0;
     if (model_->req_valid_o == 0) return std::nullopt;
     return ReadRequestTlp{model_->req_address_o, model_->req_bytes_o, model_->req_job_o,

@@ -2,8 +2,10 @@
 
 #include <array>
 
+#include "cosim/pcie_dma_rtl.h"
 #include "cosim/spray_scheduler_rtl.h"
 #include "cosim/srv6_encap_rtl.h"
+#include "engine/clock_domain.h"
 
 namespace mrc {
 namespace {
@@ -18,13 +20,20 @@ void add_srv6_encap(const RtlSelection& selection, const ScenarioConfig& scenari
       selection.mode, make_srv6_encap_rtl(scenario.node(selection.node).nic.datapath_bits));
 }
 
+void add_pcie_dma(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
+  const NodeConfig& node = scenario.node(selection.node);
+  rtl.pcie_dma = std::make_unique<PcieDmaRtlPath>(selection.mode, make_pcie_dma_rtl(node), selection.node,
+                                                  ClockDomain(node.nic.core_clock_ghz).period_ps());
+}
+
 void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
   // How many tables there are is known when the QPs are.
   make_spray_scheduler_rtl({1, scenario.protocol.ev_count, scenario.node(selection.node).nic.ports});
   rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(selection.mode, make_spray_scheduler_rtl);
 }
 
-constexpr std::array kBlocks{RtlBlock{"spray_scheduler", add_spray_scheduler}, RtlBlock{"srv6_encap", add_srv6_encap}};
+constexpr std::array kBlocks{RtlBlock{"pcie_dma", add_pcie_dma}, RtlBlock{"spray_scheduler", add_spray_scheduler},
+                             RtlBlock{"srv6_encap", add_srv6_encap}};
 
 }  // namespace
 

@@ -11,11 +11,11 @@
 namespace mrc {
 namespace {
 
-constexpr PcieDmaSizes kSmall{8, 8, 8192};
+constexpr PcieDmaSizes kSmall{8, 32, 8192};
 
 template <typename Model>
 std::string first_mismatch() {
-  return PcieDmaBench<Model>(kSmall, 5).run(200'000).first_mismatch;
+  return PcieDmaBench<Model>(kSmall, 8).run(200'000).first_mismatch;
 }
 
 TEST(PcieDmaBug, ReadsThatKeepTo2KiBOnly) {

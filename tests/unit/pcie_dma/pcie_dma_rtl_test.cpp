@@ -10,7 +10,7 @@
 namespace mrc {
 namespace {
 
-constexpr PcieDmaSizes kSmall{8, 8, 8192};
+constexpr PcieDmaSizes kSmall{8, 32, 8192};
 constexpr PcieDmaSizes kDefault{512, 1024, 262'144};
 
 TEST(PcieDmaRtl, RandomTransactionsSmall) {

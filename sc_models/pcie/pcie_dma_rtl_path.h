@@ -1,0 +1,63 @@
+// pcie_dma's splitter, tag and reorder part by RTL: what the box decides is asked of the engine too and compared. In
+// `rtl` mode the box goes on with the engine's answer, in `shadow` mode with its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mrc/types.h"
+#include "nic/rtl_path.h"
+#include "pcie/pcie_dma_engine.h"
+
+namespace mrc {
+
+class PcieDmaRtlPath : public RtlPath {
+ public:
+  /// `clock_period_ps`: of the core clock, in which messages give the time.
+  PcieDmaRtlPath(RtlMode mode, std::unique_ptr<PcieDmaEngine> engine, NodeId node, TimePs clock_period_ps)
+      : RtlPath("pcie_dma", mode), engine_(std::move(engine)), node_(node), clock_period_ps_(clock_period_ps) {}
+
+  void read(std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool in_order) {
+    if (asks()) engine_->read(job, address, bytes, in_order);
+  }
+  /// The box would make this request; the answer is the one to make, nothing where the engine makes none.
+  std::optional<ReadRequestTlp> request(TimePs now, const ReadRequestTlp& expected);
+  ReadTags::Verdict completion(TimePs now, const CompletionTlp& completion, ReadTags::Verdict expected);
+  void expire(std::uint16_t tag) {
+    if (asks()) engine_->expire(tag);
+  }
+  void release(std::uint32_t bytes) {
+    if (asks()) engine_->release(bytes);
+  }
+  /// The box would report this read. False where it is not to be reported: the engine does not.
+  bool report(TimePs now, std::uint32_t job, bool in_order);
+
+  void write(std::uint64_t address, std::uint32_t bytes) {
+    if (asks()) engine_->write(address, bytes);
+  }
+  WriteTlp write_tlp(TimePs now, const WriteTlp& expected);
+
+  std::uint64_t cycles() const override { return engine_->cycles(); }
+
+ private:
+  /// Beside the box, an engine that has gone another way is not asked any more: all that follows would differ.
+  bool asks() const { return drives() || mismatches() == 0; }
+  bool report_in_order(TimePs now, std::uint32_t job);
+  bool report_loose(TimePs now, std::uint32_t job);
+  /// A transaction that began when the engine's clock stood at `begin`.
+  void count_from(std::uint64_t begin);
+  void note(TimePs now, const std::string& transaction, std::string_view field, std::uint64_t expected,
+            std::uint64_t actual);
+  void note_absent(TimePs now, const std::string& transaction, std::string_view what);
+
+  std::unique_ptr<PcieDmaEngine> engine_;
+  NodeId node_;
+  TimePs clock_period_ps_;
+  std::vector<std::uint32_t> loose_;  ///< reported by the engine and not by the box yet
+};
+
+}  // namespace mrc

@@ -1,0 +1,43 @@
+#include "cosim/pcie_dma_rtl.h"
+
+#include <fmt/format.h>
+
+#include "Vpcie_dma_512.h"
+#include "Vpcie_dma_small.h"
+#include "cosim/pcie_dma_adapter.h"
+
+namespace mrc {
+namespace {
+
+constexpr PcieDmaSizes kBuilt{512, 1024, 262'144};
+constexpr std::uint64_t kMostBytes = (1U << 20) - 1;  // of a read or write
+
+void require(bool holds, const std::string& what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+}  // namespace
+
+std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node) {
+  require(node.pcie.read_tags == kBuilt.tags,
+          fmt::format("pcie.read_tags = {}: RTL of pcie_dma is built for {}", node.pcie.read_tags, kBuilt.tags));
+  require(node.pcie.completion_buffer_bytes == kBuilt.completion_buffer_bytes,
+          fmt::format("pcie.completion_buffer_bytes = {}: RTL of pcie_dma is built for {}",
+                      node.pcie.completion_buffer_bytes, kBuilt.completion_buffer_bytes));
+  // Reads under way: of payload, and of all else no more than there are tags and places in the queue of reads.
+  const std::uint32_t most_payload_reads = kBuilt.jobs - kBuilt.tags - 8;
+  require(node.nic.payload_fetch.queue_entries <= most_payload_reads,
+          fmt::format("nic.payload_fetch.queue_entries = {}: RTL of pcie_dma is built for {} at most",
+                      node.nic.payload_fetch.queue_entries, most_payload_reads));
+  const std::uint64_t cqes = std::uint64_t{node.nic.completion.moderation_count} * node.nic.completion.cqe_bytes;
+  require(cqes <= kMostBytes,
+          fmt::format("nic.completion.moderation_count * cqe_bytes = {}: RTL of pcie_dma writes {} B at once at most",
+                      cqes, kMostBytes));
+  return std::make_unique<PcieDmaAdapter<Vpcie_dma_512>>(node.pcie.mrrs_bytes, node.pcie.mps_bytes);
+}
+
+std::unique_ptr<PcieDmaEngine> make_small_pcie_dma_rtl(std::uint32_t mrrs_bytes, std::uint32_t mps_bytes) {
+  return std::make_unique<PcieDmaAdapter<Vpcie_dma_small>>(mrrs_bytes, mps_bytes);
+}
+
+}  // namespace mrc
