@@ -1,6 +1,6 @@
 // Drives every port of a Verilated psn_tracker_flat at random, cycle by cycle, and compares all that it puts out with
-// PsnTrackerReference: every field of every reply, the banks in use, in which cycle requests are taken and replies stand
-// there, and that no reply is taken back. Included only where a Verilated class is at hand.
+// PsnTrackerReference: every field of every reply, the banks in use, in which cycle requests are taken and replies
+// stand there, and that no reply is taken back. Included only where a Verilated class is at hand.
 #pragma once
 
 #include <algorithm>
@@ -114,25 +114,33 @@ class PsnTrackerBench {
     std::uint32_t banks_in_use = 0;
   };
   struct Load {
-    double request = 0.9, reply_ready = 0.9, edge = 0.3, newest = 0.3, sack = 0.2, fault = 0.02, ends = 0.3, hot = 0.9, skip = 0.05;
+    double request = 0.9, reply_ready = 0.9, edge = 0.3, newest = 0.3, sack = 0.2, fault = 0.02, ends = 0.3, hot = 0.9,
+           skip = 0.05;
   };
 
   void choose_load() {
     constexpr std::array<double, 5> shares{0.02, 0.1, 0.5, 0.9, 1.0};
     const auto draw = [&] { return shares[random_.below(shares.size())]; };
-    load_ = {draw(), draw(), draw() * 0.5, draw(), draw() * 0.4, random_.chance(0.5) ? 0.0 : 0.05, draw(), draw(), 0.05};
+    load_ = {draw(), draw(), draw() * 0.5, draw(), draw() * 0.4, random_.chance(0.5) ? 0.0 : 0.05,
+             draw(), draw(), 0.05};
     load_cycles_ = random_.below(400);
     hot_qps_ = 1U << random_.below(4);
     hot_qps_ = std::min(hot_qps_, sizes_.qps);
-    if (random_.chance(0.1)) {  // one QP whose whole window waits for its first packet
-      load_ = {1, 1, 1.0 / (sizes_.mpr_units * kMprUnitPsns), 1, 0.01, 0, 0.1, 1, 0};
-      hot_qps_ = 1;
-      load_cycles_ = 4 * sizes_.mpr_units * kMprUnitPsns;
-    }
-    if (random_.chance(0.1)) {  // holes everywhere
-      load_ = {1, 0.9, 0.02, 0, 0.05, 0, 0.1, 0.02, 0};
-    }
+    if (random_.chance(0.1)) deepen();
+    if (random_.chance(0.1)) scatter();
     first_hot_ = static_cast<std::uint32_t>(random_.below(sizes_.qps - hot_qps_ + 1));
+  }
+
+  /// One QP whose whole window waits for its first packet.
+  void deepen() {
+    load_ = {1, 1, 1.0 / (sizes_.mpr_units * kMprUnitPsns), 1, 0.01, 0, 0.1, 1, 0};
+    hot_qps_ = 1;
+    load_cycles_ = 8 * sizes_.mpr_units * kMprUnitPsns;
+  }
+  /// Holes in all QPs, until the pool is empty.
+  void scatter() {
+    load_ = {1, 0.9, 0.02, 0, 0.05, 0, 0.1, 0.02, 0};
+    load_cycles_ = 3 * sizes_.qps;
   }
 
   void reset() {
@@ -148,6 +156,11 @@ class PsnTrackerBench {
     for (std::uint64_t i = 0, n = 1 + random_.below(3); i < n; ++i) edge();
     model_->rst_ni = 1;
     choose_load();
+    if (++resets_ % 2 == 0) {
+      scatter();
+    } else {
+      deepen();
+    }
   }
   void drain() {
     load_.reply_ready = 1;
@@ -221,18 +234,33 @@ class PsnTrackerBench {
   Psn choose_psn(const PsnTracker& tracker) {
     const Psn next = tracker.expected_psn();
     if (random_.chance(load_.edge)) return next;
-    if (random_.chance(load_.newest)) return psn_add(tracker.highest_psn(), 1 + (random_.chance(load_.skip) ? 1 : 0));
+    if (random_.chance(load_.newest)) {
+      const bool leaves_hole = tracker.ooo_count() == 0 || random_.chance(load_.skip);
+      return psn_add(tracker.highest_psn(), leaves_hole ? 2 : 1);
+    }
     const std::uint32_t window = tracker.window_psns();
     switch (random_.below(16)) {
-      case 0: return psn_add(next, -1 - static_cast<std::int64_t>(random_.below(random_.chance(0.5) ? 3 : 2 * window)));
-      case 1: return psn_add(next, static_cast<std::int64_t>(window) - 2 + static_cast<std::int64_t>(random_.below(4)));
-      case 2: return psn_add(next, window + random_.below(2 * window));
-      case 3: return psn_add(next, (1 << 23) - 2 + static_cast<std::int64_t>(random_.below(4)));
-      case 4: return static_cast<Psn>(random_.next()) & kPsnMask;
-      case 5: return psn_add(next | (PsnTracker::kBankPsns - 1), static_cast<std::int64_t>(random_.below(3)));
-      case 6: return tracker.highest_psn();
-      case 7: case 8: case 9: case 10: return psn_add(next, static_cast<std::int64_t>(random_.below(8)));
-      default: return psn_add(next, static_cast<std::int64_t>(random_.below(window)));
+      case 0:
+        return psn_add(next, -1 - static_cast<std::int64_t>(random_.below(random_.chance(0.5) ? 3 : 2 * window)));
+      case 1:
+        return psn_add(next, static_cast<std::int64_t>(window) - 2 + static_cast<std::int64_t>(random_.below(4)));
+      case 2:
+        return psn_add(next, window + random_.below(2 * window));
+      case 3:
+        return psn_add(next, (1 << 23) - 2 + static_cast<std::int64_t>(random_.below(4)));
+      case 4:
+        return static_cast<Psn>(random_.next()) & kPsnMask;
+      case 5:
+        return psn_add(next | (PsnTracker::kBankPsns - 1), static_cast<std::int64_t>(random_.below(3)));
+      case 6:
+        return tracker.highest_psn();
+      case 7:
+      case 8:
+      case 9:
+      case 10:
+        return psn_add(next, static_cast<std::int64_t>(random_.below(8)));
+      default:
+        return psn_add(next, static_cast<std::int64_t>(random_.below(window)));
     }
   }
 
@@ -371,7 +399,8 @@ class PsnTrackerBench {
     hit(offered_.probe, "SACK of a probe");
     const std::uint32_t visited = reference_->banks_visited();
     hit(visited == 2, "SACK out of two banks");
-    hit(visited == 1 && before.ooo_count() > 0 && base % PsnTracker::kBankPsns > 64, "SACK with its second bank missing");
+    hit(visited == 1 && before.ooo_count() > 0 && base % PsnTracker::kBankPsns > 64,
+        "SACK with its second bank missing");
     hit(settings_.dynamic_mpr && reply.mpr < sizes_.mpr_units, "SACK grants less than the window");
     hit(settings_.dynamic_mpr && reply.mpr == sizes_.mpr_units, "SACK grants the window");
   }
@@ -383,6 +412,7 @@ class PsnTrackerBench {
   PsnTrackerBenchResult result_;
   Load load_;
   std::uint64_t load_cycles_ = 0;  ///< left of it
+  std::uint64_t resets_ = 0;
   std::uint32_t hot_qps_ = 1;
   std::uint32_t first_hot_ = 0;
   PsnTrackerSettings settings_;

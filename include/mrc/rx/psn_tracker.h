@@ -1,5 +1,5 @@
-// The receive window of a QP: a bitmap of the PSNs above the cumulative edge, in banks of 128 bits that it takes from a pool
-// shared by all QPs of the NIC and gives back as the edge passes.
+// The receive window of a QP: a bitmap of the PSNs above the cumulative edge, in banks of 128 bits that it takes from a
+// pool shared by all QPs of the NIC and gives back as the edge passes.
 #pragma once
 
 #include <algorithm>
@@ -74,8 +74,8 @@ class PsnTracker {
     return PsnOutcome::accept;
   }
 
-  /// Takes in a packet for which classify() said accept. Returns how many messages the edge has closed, which is how many
-  /// packets that end a message it has passed.
+  /// Takes in a packet for which classify() said accept. Returns how many messages the edge has closed, which is how
+  /// many packets that end a message it has passed.
   std::uint32_t accept(Psn psn, bool ends_message) {
     if (psn_distance(psn, highest_) > 0) highest_ = psn;
     if (psn != expected_) {

@@ -1,5 +1,5 @@
-// What the receive window of a QP decides: what becomes of a packet, how far the window has been granted, and what a SACK
-// says of it. The part of the responder that rtl/psn_tracker does in hardware.
+// What the receive window of a QP decides: what becomes of a packet, how far the window has been granted, and what a
+// SACK says of it. The part of the responder that rtl/psn_tracker does in hardware.
 #pragma once
 
 #include <algorithm>
@@ -44,11 +44,14 @@ class ReceiveWindow {
   RxVerdict decide(Psn psn, const Conditions& conditions) const {
     const PsnOutcome outcome = tracker_.classify(psn);
     switch (outcome) {
-      case PsnOutcome::accept: return decide_accepted(conditions());
-      case PsnOutcome::no_bitmap: return {outcome, NackReason::no_bitmap};
+      case PsnOutcome::accept:
+        return decide_accepted(conditions());
+      case PsnOutcome::no_bitmap:
+        return {outcome, NackReason::no_bitmap};
       case PsnOutcome::out_of_window:
         return {outcome, config_->out_of_window == OutOfWindow::nack ? NackReason::psn_oor_window : NackReason::none};
-      default: return {outcome};
+      default:
+        return {outcome};
     }
   }
   /// A trimmed packet: NACK while its PSN is still missing.

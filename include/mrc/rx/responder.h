@@ -37,7 +37,7 @@ struct RxDecision {
   bool admitted = true;  ///< false: dropped or refused before the window, `outcome` says nothing
   PsnOutcome outcome = PsnOutcome::accept;
   NackReason nack = NackReason::none;
-  bool place = false;                 ///< write the payload to memory
+  bool place = false;  ///< write the payload to memory
   bool sack = false;
   bool repeat_transport_ack = false;
   std::uint32_t closes_messages = 0;  ///< to be handed to writes_issued() once this packet's write is issued
@@ -147,7 +147,8 @@ class Responder {
       case PsnOutcome::out_of_window:
         ++counters_.out_of_window;
         return decision;
-      case PsnOutcome::no_bitmap: return decision;
+      case PsnOutcome::no_bitmap:
+        return decision;
     }
     return decision;
   }
@@ -224,8 +225,9 @@ class Responder {
     std::uint16_t msn = 0;
   };
 
-  /// Whether the packet is this connection's and the QP receives. A packet of somebody else is dropped without an answer,
-  /// which could only mislead its sender (assumption); a QP in ERROR refuses data, for which its peer must fail too.
+  /// Whether the packet is this connection's and the QP receives. A packet of somebody else is dropped without an
+  /// answer, which could only mislead its sender (assumption); a QP in ERROR refuses data, for which its peer must fail
+  /// too.
   bool admit(const Packet& packet, RxDecision& decision) {
     ProtectionFault fault = ProtectionFault::none;
     if (packet.source_node != peer_.node) fault = ProtectionFault::wrong_source;
@@ -309,8 +311,8 @@ class Responder {
   MarkStreaks streaks_;
   Ring<Immediate> immediates_;
   std::uint64_t rcvd_bytes_ = 0;
-  std::uint32_t acknowledged_ = 0;  ///< messages complete and written
-  std::uint32_t receives_ = 0;      ///< posted and not consumed
+  std::uint32_t acknowledged_ = 0;          ///< messages complete and written
+  std::uint32_t receives_ = 0;              ///< posted and not consumed
   std::uint16_t completed_write_imms_ = 0;  ///< handed out by pop_receive(), modulo 2^16 as RQMSN
   std::uint8_t penalty_ = 0;
   bool restore_cwnd_ = false;

@@ -1,5 +1,6 @@
-// What stands in the place of the receive windows of all QPs, request by request. The Verilated RTL implements it; staging,
-// descriptors, memory regions and posted receives stay with the SystemC box, which says with each packet what they allow.
+// What stands in the place of the receive windows of all QPs, request by request. The Verilated RTL implements it;
+// staging, descriptors, memory regions and posted receives stay with the SystemC box, which says with each packet what
+// they allow.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +46,11 @@ struct PsnRequest {
 };
 
 struct PsnReply {
-  RxVerdict verdict;             ///< accept without NACK where the request is no packet
-  bool duplicate = false;        ///< a SACK is owed
-  bool repeat_ack = false;       ///< and the transport ACK again
-  std::uint16_t closes = 0;      ///< messages whose end the edge has passed
-  Psn cack = 0;                  ///< state after the request
+  RxVerdict verdict;         ///< accept without NACK where the request is no packet
+  bool duplicate = false;    ///< a SACK is owed
+  bool repeat_ack = false;   ///< and the transport ACK again
+  std::uint16_t closes = 0;  ///< messages whose end the edge has passed
+  Psn cack = 0;              ///< state after the request
   Psn highest = 0;
   std::uint16_t ooo_count = 0;
   std::int16_t sack_offset = 0;  ///< from here on 0 but with sack

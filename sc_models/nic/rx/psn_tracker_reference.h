@@ -1,5 +1,5 @@
-// The receive windows of all QPs without time: what RTL in their place has to do. Made of the class that the responder is
-// made of.
+// The receive windows of all QPs without time: what RTL in their place has to do. Made of the class that the responder
+// is made of.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,9 @@ class PsnTrackerReference {
     std::optional<ReceiveWindow>& window = windows_[request.qp];
     banks_visited_ = 1;
     switch (request.op) {
-      case PsnOp::setup: window.emplace(config_, request.psn, pool_); break;
+      case PsnOp::setup:
+        window.emplace(config_, request.psn, pool_);
+        break;
       case PsnOp::data:
         reply.verdict = window->decide(request.psn, [&] { return request.conditions; });
         if (reply.verdict.place) {
@@ -45,10 +47,18 @@ class PsnTrackerReference {
           banks_visited_ = banks_of_advance(window->tracker(), request.psn);
         }
         break;
-      case PsnOp::trimmed: reply.verdict = window->decide_trimmed(request.psn, false); break;
-      case PsnOp::trimmed_lasthop: reply.verdict = window->decide_trimmed(request.psn, true); break;
-      case PsnOp::sack: fill_sack(*window, request, reply); break;
-      case PsnOp::release: release(*window, reply); return reply;
+      case PsnOp::trimmed:
+        reply.verdict = window->decide_trimmed(request.psn, false);
+        break;
+      case PsnOp::trimmed_lasthop:
+        reply.verdict = window->decide_trimmed(request.psn, true);
+        break;
+      case PsnOp::sack:
+        fill_sack(*window, request, reply);
+        break;
+      case PsnOp::release:
+        release(*window, reply);
+        return reply;
     }
     reply.repeat_ack = reply.verdict.outcome == PsnOutcome::duplicate_below;
     reply.duplicate = reply.repeat_ack || reply.verdict.outcome == PsnOutcome::duplicate_above;

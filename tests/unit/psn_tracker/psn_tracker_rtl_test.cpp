@@ -24,7 +24,7 @@ TEST(PsnTrackerRtl, RandomTransactionsSmall) {
 
 TEST(PsnTrackerRtl, RandomTransactionsAtTheDefaultSizes) {
   PsnTrackerBench<Vpsn_tracker_16384> bench(kDefault, 2);
-  const PsnTrackerBenchResult result = bench.run(300'000);
+  const PsnTrackerBenchResult result = bench.run(400'000);
   EXPECT_EQ(result.mismatches, 0U) << result.first_mismatch;
   for (const auto& [bin, hits] : result.bins) EXPECT_GT(hits, 0U) << bin;
 }
