@@ -161,4 +161,16 @@ package mrc_pkg;
     logic [7:0]   mpr;           // units of 128 PSNs granted, 0 without dynamic MPR
   } psn_reply_t;
 
+  // Commands of retransmit_buffer.
+  typedef enum logic [2:0] {
+    RetransmitOpen    = 3'd0,  // a QP begins, without packets
+    RetransmitAppend  = 3'd1,  // a new packet is taken for sending
+    RetransmitSent    = 3'd2,  // it has left
+    RetransmitAck     = 3'd3,  // cumulative and selective acknowledgement
+    RetransmitNack    = 3'd4,  // one packet is lost
+    RetransmitGap     = 3'd5,  // lost is what later packets have overtaken
+    RetransmitTimeout = 3'd6,  // lost is what was sent too long ago
+    RetransmitTake    = 3'd7   // the oldest lost packet is taken for sending again
+  } retransmit_op_e;
+
 endpackage

@@ -84,6 +84,20 @@ class RetransmitBuffer {
     if (record.transmissions == 1 && record.sequence > highest_acked_) highest_acked_ = record.sequence;
     return true;
   }
+  /// What a SACK newly acknowledges, in the order in which acknowledge() is to be called: all up to `last`, then bit i of
+  /// `bitmap` for PSN `base` + i.
+  void find_acknowledged(Psn last, Psn base, std::uint64_t bitmap, std::vector<Psn>& psns) const {
+    psns.clear();
+    const std::int32_t count = std::min(psn_distance(last, unacked_) + 1, static_cast<std::int32_t>(span()));
+    const auto note = [&](Psn psn) {
+      if (contains(psn) && at(psn).state != RecordState::acked) psns.push_back(psn);
+    };
+    for (std::int32_t i = 0; i < count; ++i) note(psn_add(unacked_, i));
+    for (; bitmap != 0; bitmap &= bitmap - 1) {
+      const Psn psn = psn_add(base, std::countr_zero(bitmap));
+      if (psn_distance(psn, unacked_) >= std::max(count, 0)) note(psn);
+    }
+  }
   /// Forgets acknowledged records at the old end; true if the end moved.
   bool advance() {
     const Psn before = unacked_;
@@ -146,6 +160,14 @@ class RetransmitBuffer {
   bool overtaken(std::uint64_t threshold, Psn& psn) {
     return oldest_outstanding(psn) && at(psn).sequence + threshold <= highest_acked_;
   }
+  /// What overtaken() would give one after the other if each were declared lost. Of one timer only.
+  void find_overtaken(std::uint64_t threshold, std::vector<Psn>& psns) const {
+    find_oldest(0, psns, [&](const SendRecord& record) { return record.sequence + threshold <= highest_acked_; });
+  }
+  /// Outstanding packets of a timer that were sent at least `limit` ago, the longest first.
+  void find_expired(std::uint32_t timer, TimePs limit, TimePs now, std::vector<Psn>& psns) const {
+    find_oldest(timer, psns, [&](const SendRecord& record) { return record.sent_at + limit <= now; });
+  }
 
  private:
   struct Sent {
@@ -153,6 +175,16 @@ class RetransmitBuffer {
     std::uint64_t sequence = 0;
   };
 
+  template <typename Condition>
+  void find_oldest(std::uint32_t timer, std::vector<Psn>& psns, const Condition& condition) const {
+    psns.clear();
+    const Ring<Sent>& order = order_[timer];
+    for (std::uint64_t i = 0; i < order.size(); ++i) {
+      if (!is_current(order[i])) continue;
+      if (!condition(at(order[i].psn))) return;
+      psns.push_back(order[i].psn);
+    }
+  }
   bool is_current(const Sent& sent) const {
     return contains(sent.psn) && at(sent.psn).state == RecordState::outstanding && at(sent.psn).sequence == sent.sequence;
   }

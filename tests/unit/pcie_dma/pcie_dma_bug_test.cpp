@@ -19,7 +19,7 @@ std::string first_mismatch() {
 }
 
 TEST(PcieDmaBug, ReadsThatKeepTo2KiBOnly) {
-  EXPECT_NE(first_mismatch<Vpcie_dma_block_of_2k>().find(": request.bytes: "), std::string::npos)
+  EXPECT_NE(first_mismatch<Vpcie_dma_block_of_2k>().find(".bytes: expected "), std::string::npos)
       << first_mismatch<Vpcie_dma_block_of_2k>();
 }
 TEST(PcieDmaBug, SecondCopyOfACompletionTaken) {

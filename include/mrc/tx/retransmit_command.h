@@ -1,0 +1,70 @@
+// retransmit_buffer by commands: what a requestor asks of the records of its QP, and what it is told. RTL in its place
+// takes the same commands.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mrc/control/congestion.h"
+#include "mrc/types.h"
+
+namespace mrc {
+
+enum class RetransmitOp : std::uint8_t {
+  open,     ///< a QP begins with `psn`, without packets
+  append,   ///< a new packet is taken for sending
+  sent,     ///< it has left
+  ack,      ///< cumulative and selective acknowledgement
+  nack,     ///< one packet is lost
+  gap,      ///< lost is what later packets have overtaken
+  timeout,  ///< lost is what was sent too long ago
+  take      ///< the oldest lost packet is taken for sending again
+};
+
+struct RetransmitCommand {
+  RetransmitOp op = RetransmitOp::open;
+  std::uint32_t qp = 0;         ///< index
+  Psn psn = 0;                  ///< open: first; sent, nack: of the packet; ack: last that is cumulatively acknowledged
+  Psn base = 0;                 ///< ack: PSN of bit 0
+  std::uint64_t bitmap = 0;     ///< ack
+  TimePs now = 0;               ///< sent, timeout
+  TimePs limit = 0;             ///< timeout: age from which a packet is lost
+  std::uint32_t threshold = 0;  ///< gap: packets that were sent later and acknowledged
+  EvIndex ev = kNoEv;           ///< sent
+  CutCause cause = CutCause::none;  ///< nack, gap, timeout
+  std::uint16_t message = 0;        ///< append
+  std::uint32_t offset = 0;         ///< append
+  std::uint16_t bytes = 0;          ///< append: nominal size
+};
+
+/// A packet that a command acknowledged or declared lost.
+struct RetransmitEvent {
+  Psn psn = 0;
+  std::uint16_t bytes = 0;
+  EvIndex ev = 0;
+  bool lost = false;      ///< declared lost; else acknowledged
+  bool was_lost = false;  ///< acknowledged although it had been declared lost
+};
+
+/// The command's result, and the QP's state after it.
+struct RetransmitReply {
+  bool hit = false;                 ///< open, append: done; sent, nack, take: the packet was there in the state for it
+  bool advanced = false;            ///< ack: the old end has moved
+  std::uint32_t count = 0;          ///< ack: acknowledged; gap, timeout: declared lost
+  Psn psn = 0;                      ///< append, take
+  std::uint16_t message = 0;        ///< take
+  std::uint32_t offset = 0;         ///< take
+  std::uint16_t bytes = 0;          ///< take
+  CutCause cause = CutCause::none;  ///< take
+  Psn unacked = 0;
+  Psn next = 0;
+  bool has_lost = false;
+  Psn oldest_lost = 0;       ///< with has_lost
+  bool outstanding = false;  ///< a packet is outstanding:
+  Psn oldest_psn = 0;        ///< the one that was sent longest ago
+  TimePs oldest_sent = 0;
+  std::uint32_t free = 0;  ///< records
+  std::vector<RetransmitEvent> events;
+};
+
+}  // namespace mrc
