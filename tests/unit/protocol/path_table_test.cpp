@@ -43,6 +43,7 @@ class PathTableTest : public testing::Test {
   ProtocolConfig config = [] {
     ProtocolConfig c;
     c.ev_count = 16;
+    c.reshuffle_rotations = 64;  // the order stays while a test looks at it
     c.ev_active = 8;
     c.ev_min_active = 4;
     return c;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kMtu = 4'096;
 constexpr std::uint32_t kNominal = 4'184;  // 8 + 36 + 4096 + 4 + 40
-constexpr TimePs kTimeout = 16'384'000;    // 1.024 us x 2^4
+constexpr TimePs kTimeout = 32'768'000;    // 1.024 us x 2^5
 
 /// A window that stays, and a note of what it was told.
 class NotingWindow final : public CongestionControl {
