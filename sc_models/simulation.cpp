@@ -14,16 +14,15 @@
 #include "fabric/fabric.h"
 #include "fabric/fault_log.h"
 #include "fabric/fault_timeline.h"
-#include "host/host.h"
 #include "model_recording.h"
 #include "mrc/rocev2/rc_packet.h"
-#include "nic/nic.h"
 #include "nic/packet_capture.h"
-#include "nic/qp_assembly.h"
 #include "results/latency_terms.h"
 #include "results/limits.h"
 #include "results/recording.h"
 #include "results/sram_table.h"
+#include "simulation_node.h"
+#include "split/split.h"
 
 namespace mrc {
 namespace {
@@ -66,47 +65,6 @@ std::vector<RunResult::Quantile> quantiles_of(const std::vector<TimePs>& times) 
 
 }  // namespace
 
-struct Simulation::Node {
-  /// `shared_wheel`: of the NIC that software drives together with this one, null where it is the first.
-  Node(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps, std::shared_ptr<WheelModule> shared_wheel)
-      : id(node),
-        name(fmt::format("nic{}", node)),
-        context(node, scenario),
-        qps(context),
-        memory(is_endpoint() ? PayloadMode::reference : context.config.host.payload,
-               KeyedRandom(scenario.seed, fmt::format("nic{}.host.memory", node))) {
-    if (is_endpoint()) return;
-    owns_wheel = shared_wheel == nullptr;
-    wheel = std::move(shared_wheel);
-    if (!owns_wheel) return;
-    wheel = std::make_shared<WheelModule>(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps);
-  }
-
-  /// There is no detailed NIC of the baseline.
-  bool is_endpoint() const { return context.config.fidelity == Fidelity::endpoint || context.scenario.is_rocev2(); }
-  WorkPlayer& player() const { return host ? host->player() : endpoint->player(); }
-  /// Null where no RTL differs from ring 1.
-  const std::string* first_rtl_mismatch() const {
-    if (!nic) return nullptr;
-    for (const RtlPath* path : nic->rtl().paths()) {
-      if (path->mismatches() > 0) return &path->first_mismatch();
-    }
-    return nullptr;
-  }
-
-  NodeId id;
-  std::string name;
-  NicContext context;
-  QpAssembly qps;
-  HostMemory memory;
-  std::map<NodeId, std::vector<std::uint32_t>> qps_of_peer;
-  std::shared_ptr<WheelModule> wheel;  ///< with nic and host: of a detailed node
-  bool owns_wheel = false;
-  std::unique_ptr<Nic> nic;
-  std::unique_ptr<Host> host;
-  std::unique_ptr<LightNode> endpoint;
-};
-
 Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
                        const std::vector<NodeId>& nics_of_ranks, SimulationOptions options)
     : scenario_(scenario),
@@ -119,6 +77,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
   faults_ = std::make_unique<FaultTimeline>(scenario, fabric_->topology());
   faults_->apply(fabric_->network());
   fault_log_ = std::make_unique<FaultLog>(scenario, fabric_->topology(), *faults_);
+  build_split();
   build_nodes();
   build_qps();
   for (auto& node : nodes_) {
@@ -130,6 +89,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
       node->endpoint = std::make_unique<Endpoint>(node->context, node->memory, fabric_->network(), placement_);
       continue;
     }
+    if (!node->here) continue;
     node->nic = std::make_unique<Nic>(node->name.c_str(), *node->wheel, node->context, node->memory,
                                       fabric_->links_of(node->id), make_rtl(node->id));
     node->host = std::make_unique<Host>(fmt::format("host{}", node->id).c_str(), *node->wheel, node->context,
@@ -158,10 +118,11 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
     for (const Occupancy* buffer : node->nic->buffers()) buffer->observe(options_.observe_buffer(node->name, *buffer));
   }
   for (auto& node : nodes_) {
-    if (!faults_->empty()) set_faults(*node);
+    if (!faults_->empty() && node->here) set_faults(*node);
   }
   build_recording();
   build_series();
+  join_ranks();
 }
 
 void Simulation::set_faults(Node& node) const {
@@ -185,13 +146,18 @@ void Simulation::watch_evs() {
   }
 }
 
-void Simulation::collect_events(RunResult& result) {
+void Simulation::note_reactions() {
   if (fault_log_->empty()) return;
   watch_evs();
   for (const auto& node : nodes_) {
+    if (!node->here) continue;
     const PortStatusAgent* agent = node->nic ? &node->nic->port_status() : node->endpoint->port_status();
     if (agent != nullptr) fault_log_->port_steps(node->id, agent->steps());
   }
+}
+
+void Simulation::collect_events(RunResult& result) const {
+  if (fault_log_->empty()) return;
   result.events = fault_log_->rows(sc_core::sc_time_stamp().value());
 }
 
@@ -218,7 +184,7 @@ void Simulation::build_nodes() {
   const std::vector<NodeId> first = first_siblings();
   for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
     const std::shared_ptr<WheelModule> shared = first[id] == id ? nullptr : nodes_[first[id]]->wheel;
-    nodes_.push_back(std::make_unique<Node>(id, scenario_, quantum_ps_, shared));
+    nodes_.push_back(std::make_unique<Node>(id, scenario_, quantum_ps_, !split_ || split_->owns(id), shared));
     if (nodes_[id]->is_endpoint() == nodes_[first[id]]->is_endpoint()) continue;
     throw std::invalid_argument(
         fmt::format("nic{} and nic{} belong to one accelerator (traffic.nics_per_rank = {}) and differ in fidelity; "
@@ -250,7 +216,8 @@ void Simulation::build_siblings() {
   for (std::size_t rank = 0; each > 1 && rank < nics.size() / each; ++rank) {
     for (std::size_t i = rank * each; i < (rank + 1) * each; ++i) {
       for (std::size_t k = rank * each; k < (rank + 1) * each; ++k) {
-        if (nics[i] != nics[k]) nodes_[nics[i]]->player().add_sibling(nics[k], nodes_[nics[k]]->player());
+        if (nics[i] != nics[k] && nodes_[nics[i]]->here)
+          nodes_[nics[i]]->player().add_sibling(nics[k], nodes_[nics[k]]->player());
       }
     }
   }
@@ -306,12 +273,14 @@ void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
     KeyedRandom random(scenario_.seed, fmt::format("qp.{}.{}.{}", a, b, i));
     const Psn psn_a = static_cast<Psn>(random.next() & kPsnMask);
     const Psn psn_b = static_cast<Psn>(random.next() & kPsnMask);
-    at_a.reverse_paths = std::make_unique<ReversePaths>(nodes_[a]->context.config.nic.ports, random);
-    at_b.reverse_paths = std::make_unique<ReversePaths>(nodes_[b]->context.config.nic.ports, random);
-    if (a_sends) nodes_[a]->qps.add_requestor(at_a, psn_a);
-    if (a_sends) add_responder(*nodes_[b], at_b, psn_a);
-    if (b_sends) nodes_[b]->qps.add_requestor(at_b, psn_b);
-    if (b_sends) add_responder(*nodes_[a], at_a, psn_b);
+    const auto add_halves = [&](NodeId id, Qp& qp, bool sends, Psn first, bool receives, Psn peers_first) {
+      if (!nodes_[id]->here) return;
+      qp.reverse_paths = std::make_unique<ReversePaths>(nodes_[id]->context.config.nic.ports, random);
+      if (sends) nodes_[id]->qps.add_requestor(qp, first);
+      if (receives) add_responder(*nodes_[id], qp, peers_first);
+    };
+    add_halves(a, at_a, a_sends, psn_a, b_sends, psn_b);
+    add_halves(b, at_b, b_sends, psn_b, a_sends, psn_a);
   }
 }
 
@@ -338,56 +307,56 @@ void Simulation::build_channel(NodeId from, NodeId to) {
                                       .bytes = destination_bytes,
                                       .rkey = channel.rkey,
                                       .domain = QpAssembly::kDomain});
-  channel.peer_memory = &nodes_[to]->memory;
+  if (!nodes_[from]->here) return;
+  if (nodes_[to]->here) channel.peer_memory = &nodes_[to]->memory;
   nodes_[from]->player().add_channel(std::move(channel));
 }
 
-std::uint64_t Simulation::nodes_left() const {
-  std::uint64_t left = 0;
-  for (const auto& node : nodes_) left += node->player().nodes_left();
-  return left;
+Simulation::State Simulation::state(const std::atomic<bool>& interrupted) const {
+  State state;
+  state.pending = sc_core::sc_pending_activity() ? 1 : 0;
+  state.interrupted = interrupted.load() ? 1 : 0;
+  state.wrong = split_ && !split_->misplaced.empty() ? 1 : 0;
+  for (const auto& node : nodes_) {
+    if (!node->here) continue;
+    const WorkPlayer& player = node->player();
+    state.nodes_left += player.nodes_left();
+    state.progress += player.progress();
+    state.acknowledged += player.statistics().acknowledged_bytes;
+    state.computing += player.computing() ? 1 : 0;
+    state.failed += player.statistics().first_failure.empty() ? 0 : 1;
+    state.wrong += player.statistics().corrupted_bytes > 0 || node->first_rtl_mismatch() != nullptr ? 1 : 0;
+  }
+  if (split_) split_->ranks.sum(state.values());
+  return state;
 }
 
-std::uint64_t Simulation::progress_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& node : nodes_) bytes += node->player().progress();
-  return bytes;
-}
-
-bool Simulation::computing() const {
-  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->player().computing(); });
-}
-
-bool Simulation::failed() const {
-  return std::any_of(nodes_.begin(), nodes_.end(),
-                     [](const auto& node) { return !node->player().statistics().first_failure.empty(); });
-}
-
-bool Simulation::wrong() const {
-  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
-    return node->player().statistics().corrupted_bytes > 0 || node->first_rtl_mismatch() != nullptr;
-  });
-}
-
-std::vector<std::string> Simulation::describe_stall() const {
-  constexpr std::size_t most = 8;
+std::vector<std::string> Simulation::qp_waits(const Node& node) const {
   const TimePs now = sc_core::sc_time_stamp().value();
   std::vector<std::string> lines;
-  for (const auto& node : nodes_) {
-    for (const Qp& qp : node->context.qps) {
-      if (!qp.requestor || qp.requestor->messages_pending() == 0 || lines.size() >= most) continue;
-      lines.push_back(fmt::format("{} QP {} to nic{} waits for {}", node->name, qp.number, qp.peer,
-                                  qp.requestor->describe_wait(now)));
-    }
-    for (std::string& line : node->player().describe_waits(2)) lines.push_back(std::move(line));
+  for (const Qp& qp : node.context.qps) {
+    if (!qp.requestor || qp.requestor->messages_pending() == 0 || lines.size() >= kMostQpWaits) continue;
+    lines.push_back(
+        fmt::format("{} QP {} to nic{} waits for {}", node.name, qp.number, qp.peer, qp.requestor->describe_wait(now)));
   }
   return lines;
 }
 
-void Simulation::report_progress(std::uint64_t offered) const {
+std::vector<std::string> Simulation::describe_stall() const {
+  std::vector<std::string> lines;
+  for (const auto& node : nodes_) {
+    for (std::string& line : node->here ? qp_waits(*node) : node->waits_elsewhere.qps) {
+      if (lines.size() < kMostQpWaits) lines.push_back(std::move(line));
+    }
+    for (std::string& line : node->here ? node->player().describe_waits(kMostWaitsANode) : node->waits_elsewhere.work) {
+      lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+void Simulation::report_progress(std::uint64_t done, std::uint64_t offered) const {
   if (!options_.progress) return;
-  std::uint64_t done = 0;
-  for (const auto& node : nodes_) done += node->player().statistics().acknowledged_bytes;
   options_.progress({us(sc_core::sc_time_stamp().value()),
                      offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
 }
@@ -431,10 +400,10 @@ void Simulation::advance() {
   const double to_end_us = scenario_.run.max_time_us - us(sc_core::sc_time_stamp().value());
   double left_us = std::min(series_.step_us(), to_end_us);
   for (; recording_ && left_us > piece_us; left_us -= piece_us) {
-    sc_core::sc_start(sc_core::sc_time(piece_us, sc_core::SC_US));
+    run_until(sc_core::sc_time_stamp().value() + static_cast<TimePs>(piece_us * kPsPerUs));
     recording_->flush(sc_core::sc_time_stamp().value());
   }
-  sc_core::sc_start(sc_core::sc_time(left_us, sc_core::SC_US));
+  run_until(sc_core::sc_time_stamp().value() + sc_core::sc_time(left_us, sc_core::SC_US).value());
   if (recording_) recording_->flush(sc_core::sc_time_stamp().value());
 }
 
@@ -500,8 +469,10 @@ void Simulation::sample_series() {
   for (const auto& node : nodes_) {
     if (node->name != scenario_.run.node_under_test) continue;
     for (std::size_t plane = 0; plane < node->context.config.nic.ports; ++plane) {
-      const std::uint64_t bytes =
-          node->nic ? node->nic->ports()[plane]->first_payload_bytes() : node->endpoint->first_payload_bytes()[plane];
+      // Of a detailed NIC elsewhere there is nothing here.
+      const std::uint64_t bytes = !node->here ? 0
+                                  : node->nic ? node->nic->ports()[plane]->first_payload_bytes()
+                                              : node->endpoint->first_payload_bytes()[plane];
       row.push_back(static_cast<double>(bytes - sampled_payload_bytes_[plane]) * 8.0 / (series_.step_us() * 1000.0));
       sampled_payload_bytes_[plane] = bytes;
     }
@@ -520,8 +491,9 @@ void Simulation::sample_series() {
   series_.sample(row);
 }
 
-RunResult Simulation::run(const std::atomic<bool>& interrupted) {
+Simulation::End Simulation::play(const std::atomic<bool>& interrupted) {
   for (auto& node : nodes_) {
+    if (!node->here) continue;
     if (node->host) {
       node->host->start();
     } else {
@@ -532,26 +504,37 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   const std::uint64_t offered = workload_.bytes();
   std::uint64_t last_progress = 0;
   double progress_at_us = 0;
-  while (nodes_left() > 0) {
+  for (State now = state(interrupted); now.nodes_left > 0;) {
     advance();
     sample_series();
     watch_evs();
     if (capture_) capture_->flush_before(sc_core::sc_time_stamp().value());
     const double now_us = us(sc_core::sc_time_stamp().value());
-    if (wrong()) break;
-    if (interrupted.load()) return collect(RunStatus::partial, {"interrupted"});
-    const std::uint64_t progress = progress_bytes();
-    const bool nothing_to_come = !sc_core::sc_pending_activity();
-    if (progress != last_progress || computing()) progress_at_us = now_us;
-    last_progress = progress;
-    const bool stuck = nothing_to_come || now_us - progress_at_us > scenario_.run.stall_us;
+    now = state(interrupted);
+    if (now.wrong > 0) return End::over;
+    if (now.interrupted > 0) return End::interrupted;
+    if (now.progress != last_progress || now.computing > 0) progress_at_us = now_us;
+    last_progress = now.progress;
+    const bool stuck = now.pending == 0 || now_us - progress_at_us > scenario_.run.stall_us;
     // What waits for a message that a QP error has ended waits for ever; the error is the news.
-    if (nodes_left() > 0 && stuck && failed()) break;
-    if (nodes_left() > 0 && stuck) return collect(RunStatus::stalled, describe_stall());
-    if (now_us >= scenario_.run.max_time_us && nodes_left() > 0)
-      return collect(RunStatus::partial, {"run.max_time_us is over"});
-    report_progress(offered);
+    if (now.nodes_left > 0 && stuck) return now.failed > 0 ? End::over : End::stalled;
+    if (now_us >= scenario_.run.max_time_us && now.nodes_left > 0) return End::out_of_time;
+    report_progress(now.acknowledged, offered);
   }
+  return End::over;
+}
+
+RunResult Simulation::run(const std::atomic<bool>& interrupted) {
+  const End end = play(interrupted);
+  if (split_) {
+    gather();
+    if (!split_->is_first()) return {};
+  } else {
+    note_reactions();
+  }
+  if (end == End::interrupted) return collect(RunStatus::partial, {"interrupted"});
+  if (end == End::stalled) return collect(RunStatus::stalled, describe_stall());
+  if (end == End::out_of_time) return collect(RunStatus::partial, {"run.max_time_us is over"});
   std::vector<std::string> details;
   RunStatus status = RunStatus::complete;
   for (const auto& node : nodes_) {
@@ -719,6 +702,20 @@ void Simulation::collect_one_way(RunResult& result) const {
   result.one_way_us = {times.size(), spread.mean, spread.p50, spread.p99, spread.max};
 }
 
+Rocev2Counts Simulation::rocev2_counts() const {
+  Rocev2Counts sum;
+  for (const auto& node : nodes_) {
+    const auto* endpoint = dynamic_cast<const Rocev2Endpoint*>(node->endpoint.get());
+    if (endpoint == nullptr || !node->here) continue;
+    const Rocev2Counts counts = endpoint->counts();
+    sum.cnps_sent += counts.cnps_sent;
+    sum.naks_sent += counts.naks_sent;
+    sum.out_of_sequence += counts.out_of_sequence;
+    sum.timeouts += counts.timeouts;
+  }
+  return sum;
+}
+
 void Simulation::collect_fabric(RunResult& result) const {
   const Network& network = fabric_->network();
   const ImpairmentCounts impairments = network.impairments();
@@ -726,10 +723,9 @@ void Simulation::collect_fabric(RunResult& result) const {
   result.packets.trimmed = impairments.trimmed;
   result.packets.corrupted = impairments.corrupted;
   result.packets.ce_marked = impairments.ce_marked;
-  for (const auto& node : nodes_) {
-    const auto* endpoint = dynamic_cast<const Rocev2Endpoint*>(node->endpoint.get());
-    if (endpoint == nullptr) continue;
-    const Rocev2Counts counts = endpoint->counts();
+  std::vector<Rocev2Counts> rocev2 = rocev2_elsewhere_;
+  rocev2.push_back(rocev2_counts());
+  for (const Rocev2Counts& counts : rocev2) {
     result.rocev2.cnps += counts.cnps_sent;
     result.rocev2.naks += counts.naks_sent;
     result.rocev2.out_of_sequence += counts.out_of_sequence;
@@ -815,7 +811,6 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
                    [](const EventResult& a, const EventResult& b) { return a.time_us < b.time_us; });
   collect_fabric(result);
   result.cost.box_steps += fabric_->network().events();
-  result.cost.kernel_activations += fabric_->activations();
   result.series = std::move(series_);
   return result;
 }

@@ -6,9 +6,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "endpoint/rocev2_endpoint.h"
 #include "engine/occupancy.h"
 #include "host/work_player.h"
 #include "host/workload.h"
@@ -18,6 +20,8 @@
 #include "results/progress.h"
 #include "results/run_result.h"
 #include "results/wave_recorder.h"
+#include "split/crossing.h"
+#include "split/ranks.h"
 
 namespace mrc {
 
@@ -42,6 +46,7 @@ struct SimulationOptions {
   WaveOptions waves;
   PerfettoOptions perfetto;
   std::uint64_t skip_memory_write = 0;  ///< see HostMemory::skip_write; on every node, 0: none
+  Ranks* ranks = nullptr;               ///< that carry the run together; null: this process alone
 };
 
 class Simulation {
@@ -53,11 +58,28 @@ class Simulation {
   ~Simulation();
 
   /// Runs until all work is done, nothing moves any more, the time is over, memory differs, RTL differs, or
-  /// `interrupted`.
+  /// `interrupted`. On several ranks the result is rank 0's, the others have an empty one.
   RunResult run(const std::atomic<bool>& interrupted);
 
  private:
   struct Node;
+  enum class End : std::uint8_t { over, stalled, out_of_time, interrupted };
+  /// How far a run is, at the end of a step of the series: sums over nodes and ranks.
+  struct State {
+    std::uint64_t nodes_left = 0;
+    std::uint64_t progress = 0;      ///< bytes
+    std::uint64_t acknowledged = 0;  ///< bytes
+    std::uint64_t computing = 0;
+    std::uint64_t wrong = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t interrupted = 0;
+    std::uint64_t pending = 0;  ///< ranks on which anything is still to happen
+
+    std::span<std::uint64_t> values() { return {&nodes_left, sizeof *this / sizeof nodes_left}; }
+  };
+  static constexpr std::size_t kMostQpWaits = 8;
+  static constexpr std::size_t kMostWaitsANode = 2;
+  static constexpr NodeId kNoNode = ~NodeId{0};
 
   void build_nodes();
   /// Joins the players at the NICs of each rank.
@@ -72,29 +94,43 @@ class Simulation {
   std::uint64_t longest_send(NodeId from, NodeId to) const;
   NicRtl make_rtl(NodeId node) const;
 
-  std::uint64_t nodes_left() const;
-  std::uint64_t progress_bytes() const;
-  bool computing() const;
-  bool wrong() const;
-  bool failed() const;
-  void report_progress(std::uint64_t offered) const;
+  End play(const std::atomic<bool>& interrupted);
+  State state(const std::atomic<bool>& interrupted) const;
+  void report_progress(std::uint64_t done, std::uint64_t offered) const;
   void build_recording();
   /// Runs the kernel for one step of the series, or to the end of the time that the run has.
   void advance();
   void set_faults(Node& node) const;
   /// Empties the path tables' short queues of events.
   void watch_evs();
-  void collect_events(RunResult& result);
+  /// What the NICs did about faults goes into the log.
+  void note_reactions();
+  void collect_events(RunResult& result) const;
   void build_series();
   void sample_series();
   void build_queue_series();
   void sample_queues(std::vector<double>& row);
   std::vector<std::string> describe_stall() const;
+  std::vector<std::string> qp_waits(const Node& node) const;
+
+  // simulation_split.cpp
+  /// Which nodes are this rank's; does nothing where it is alone.
+  void build_split();
+  /// With everything built: cuts the network.
+  void join_ranks();
+  /// Runs the kernel to `end`, on several ranks window by window.
+  void run_until(TimePs end);
+  void exchange();
+  void answer(const PlacementQuestion& question);
+  /// Makes rank 0 know what all ranks know.
+  void gather();
+  void take_in(ByteReader& from);
 
   void collect_one_way(RunResult& result) const;
   void collect_fabric(RunResult& result) const;
   void collect_accounts(RunResult& result) const;
   void collect_job(RunResult& result) const;
+  Rocev2Counts rocev2_counts() const;
   RunResult collect(RunStatus status, std::vector<std::string> details);
   void collect_node(RunResult& result, const Node& node, TimePs end) const;
   /// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.
@@ -114,6 +150,8 @@ class Simulation {
   std::unique_ptr<class Fabric> fabric_;
   std::unique_ptr<class FaultTimeline> faults_;
   std::unique_ptr<class FaultLog> fault_log_;
+  std::unique_ptr<struct Split> split_;  ///< null: this process carries the whole run
+  std::vector<Rocev2Counts> rocev2_elsewhere_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<Recording> recording_;
   Series series_;

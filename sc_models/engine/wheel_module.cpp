@@ -1,6 +1,7 @@
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "engine/wheel_module.h"
 
+#include <algorithm>
 #include <string>
 
 #include "engine/box.h"
@@ -73,7 +74,7 @@ void WheelModule::run() {
   kernel_wake_ = kNever;
   ++activations_;
   running_ = true;
-  horizon_ = now + quantum_ps_;
+  horizon_ = std::min(now + quantum_ps_, limit_);
   steps_ += wheel_.run_before(horizon_);
   running_ = false;
   const TimePs next = wheel_.next_time();

@@ -38,6 +38,11 @@ class WheelModule : public sc_core::sc_module {
     if (!running_ && time < kernel_wake_) notify_wheel(time);
   }
 
+  /// Nothing at or after `limit` happens before it is moved on, which is before the kernel gets there: the end of a step
+  /// of the series, so that all that is read then is of one time, or of a window in which ranks of one run do not hear
+  /// of each other. In wheel mode.
+  void set_limit(TimePs limit) { limit_ = limit; }
+  TimePs limit() const { return limit_; }
   /// While a box is being stepped: it may do what is due before this time.
   TimePs horizon() const { return horizon_; }
   /// Is told of each step. Null: nobody records.
@@ -61,6 +66,7 @@ class WheelModule : public sc_core::sc_module {
   TimePs quantum_ps_;
   bool running_ = false;
   TimePs horizon_ = 0;
+  TimePs limit_ = kNever;
   TimePs kernel_wake_ = kNever;  ///< when the kernel will call run() next
   Recorder* recorder_ = nullptr;
   std::uint64_t steps_ = 0;

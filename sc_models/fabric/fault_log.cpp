@@ -1,6 +1,7 @@
 #include "fabric/fault_log.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -107,6 +108,41 @@ void FaultLog::port_steps(NodeId node, const std::vector<PortStatusStep>& steps)
   }
 }
 
+void FaultLog::put_reactions(ByteWriter& to) const {
+  for (const Reaction& reaction : reactions_) {
+    to.put(reaction.qps_walked);
+    for (const Tally Reaction::*member : kTallies) {
+      const Tally& tally = reaction.*member;
+      to.put(tally.count);
+      to.put(tally.first);
+      to.put(tally.last);
+      to.put(tally.first_node);
+      to.put(std::vector<NodeId>(tally.nodes.begin(), tally.nodes.end()));
+    }
+  }
+}
+
+void FaultLog::add_reactions(ByteReader& from) {
+  for (Reaction& reaction : reactions_) {
+    reaction.qps_walked += from.get<std::uint64_t>();
+    for (Tally Reaction::*member : kTallies) {
+      Tally& tally = reaction.*member;
+      tally.count += from.get<std::uint64_t>();
+      const auto first = from.get<TimePs>();
+      tally.last = std::max(tally.last, from.get<TimePs>());
+      const auto first_node = from.get<NodeId>();
+      // One process asks the nodes in their order, and keeps who was first.
+      if (std::pair(first, first_node) < std::pair(tally.first, tally.first_node)) {
+        tally.first = first;
+        tally.first_node = first_node;
+      }
+      std::vector<NodeId> nodes;
+      from.get(nodes);
+      tally.nodes.insert(nodes.begin(), nodes.end());
+    }
+  }
+}
+
 std::string FaultLog::nodes_of(const Tally& tally) const {
   if (tally.nodes.size() == 1) return fmt::format("nic{}", tally.first_node);
   return fmt::format("nic{} first, {} NICs", tally.first_node, tally.nodes.size());
@@ -129,14 +165,15 @@ void FaultLog::packet_rows(std::size_t fault, std::vector<EventResult>& rows) co
   const FaultRecord::FirstLoss& loss = record.first_loss;
   if (loss.lost_at != kNever) {
     add(loss.lost_at, "loss.first", config.where,
-        fmt::format("data from nic{} to nic{}, PSN {}", loss.source, loss.destination, loss.psn));
+        fmt::format("data from nic{} to nic{}, PSN {}", loss.packet.source, loss.packet.destination, loss.packet.psn));
   }
   if (reaction.left.count > 0) {
     add(reaction.left.first, "ev.assumed_bad", nodes_of(reaction.left), since(fault, reaction.left, "EVs left"));
   }
   if (loss.sent_again_at != kNever) {
-    add(loss.sent_again_at, "retransmission.first", fmt::format("nic{}", loss.source),
-        fmt::format("PSN {} again, {:.3f} us after it was lost", loss.psn, us(loss.sent_again_at - loss.lost_at)));
+    add(loss.sent_again_at, "retransmission.first", fmt::format("nic{}", loss.packet.source),
+        fmt::format("PSN {} again, {:.3f} us after it was lost", loss.packet.psn,
+                    us(loss.sent_again_at - loss.lost_at)));
   }
   if (record.longest_bypass_ps > 0) {
     add(record.last_lost_data_sent_at, "bypassed", config.where,

@@ -11,6 +11,7 @@
 #include "mrc/control/path_table.h"
 #include "nic/control/port_status_agent.h"
 #include "results/run_result.h"
+#include "split/byte_stream.h"
 
 namespace mrc {
 
@@ -25,6 +26,10 @@ class FaultLog {
   void ev_changed(NodeId node, NodeId peer, Ev value, std::uint32_t plane, const EvEvent& event);
   /// Steps that `node` took when ports went dark or were lit.
   void port_steps(NodeId node, const std::vector<PortStatusStep>& steps);
+
+  /// What NICs of this rank did, for add_reactions() at another.
+  void put_reactions(ByteWriter& to) const;
+  void add_reactions(ByteReader& from);
 
   /// In order of time; at most 16 rows a fault. `end` of the run: what lies after has not happened.
   std::vector<EventResult> rows(TimePs end) const;
@@ -46,6 +51,10 @@ class FaultLog {
     Tally received_down, received_up;
     std::uint64_t qps_walked = 0;
   };
+  static constexpr Tally Reaction::*kTallies[] = {
+      &Reaction::left,          &Reaction::back,        &Reaction::seen_down,      &Reaction::seen_up,
+      &Reaction::remapped_down, &Reaction::remapped_up, &Reaction::announced_down, &Reaction::announced_up,
+      &Reaction::answered_down, &Reaction::answered_up, &Reaction::received_down,  &Reaction::received_up};
   static constexpr std::size_t kNoFault = ~std::size_t{0};
 
   std::size_t fault_on_path(NodeId node, NodeId peer, Ev value, std::uint32_t plane, TimePs time) const;

@@ -282,6 +282,62 @@ void FaultTimeline::apply(Network& network) {
   network.set_fault_records(&records_);
 }
 
+void FaultTimeline::keep_journal(Network& network) {
+  if (empty()) return;
+  for (FaultRecord& record : records_) record.journal = &journal_;
+  network.set_fault_journal(&journal_);
+}
+
+void FaultTimeline::put_journal(ByteWriter& to) const {
+  to.put(journal_.entries());
+  std::vector<std::uint32_t> positions;
+  for (const FaultJournal::Entry& entry : journal_.entries()) {
+    positions.push_back(entry.record == nullptr ? 0 : static_cast<std::uint32_t>(entry.record - records_.data()));
+  }
+  to.put(positions);
+}
+
+void FaultTimeline::read_journals(std::vector<ByteReader>& from) {
+  std::vector<FaultJournal::Entry> entries;
+  for (ByteReader& reader : from) {
+    std::vector<FaultJournal::Entry> some;
+    std::vector<std::uint32_t> positions;
+    reader.get(some);
+    reader.get(positions);
+    for (std::size_t i = 0; i < some.size(); ++i) some[i].record = records_.data() + positions[i];
+    entries.insert(entries.end(), some.begin(), some.end());
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.now != b.now ? a.now < b.now : a.link < b.link; });
+  for (FaultRecord& record : records_) {
+    record.journal = nullptr;
+    record.back_in_use_at = kNever;
+  }
+  for (const FaultJournal::Entry& entry : entries) {
+    FaultRecord& record = records_[static_cast<std::size_t>(entry.record - records_.data())];
+    switch (entry.call) {
+      case FaultJournal::Call::lose_control:
+        record.lose_control();
+        break;
+      case FaultJournal::Call::lose_data:
+        record.lose_data(entry.first, entry.second, entry.packet);
+        break;
+      case FaultJournal::Call::lose_in_outage:
+        record.lose_in_outage(entry.first, entry.second, entry.packet);
+        break;
+      case FaultJournal::Call::corrupt:
+        record.corrupt();
+        break;
+      case FaultJournal::Call::use_again:
+        record.use_again(entry.first);
+        break;
+      case FaultJournal::Call::sent_again:
+        for (FaultRecord& each : records_) each.sent_again(entry.first, entry.packet);
+        break;
+    }
+  }
+}
+
 std::vector<PortDarkness> FaultTimeline::darkness_of(NodeId node) const {
   std::vector<PortDarkness> dark;
   for (std::uint32_t fault = 0; fault < faults_.size(); ++fault) {

@@ -11,6 +11,7 @@
 #include "fabric/topology.h"
 #include "mrc/types.h"
 #include "parameters/config.h"
+#include "split/byte_stream.h"
 
 namespace mrc {
 
@@ -54,6 +55,11 @@ class FaultTimeline {
 
   /// By position in ScenarioConfig::faults.
   const FaultRecord& record(std::size_t fault) const { return records_[fault]; }
+  /// The run has several ranks: from now on the network's part is taken down.
+  void keep_journal(Network& network);
+  void put_journal(ByteWriter& to) const;
+  /// Writes the records from the journals of all ranks, this one's included.
+  void read_journals(std::vector<ByteReader>& from);
   /// The fault takes something from packets that cross `link`.
   bool touches(std::size_t fault, std::uint32_t link) const;
   /// The NIC's port goes dark in this fault.
@@ -82,6 +88,7 @@ class FaultTimeline {
   const std::vector<FaultConfig>& faults_;
   std::vector<Laid> laid_;
   std::vector<FaultRecord> records_;
+  FaultJournal journal_;
 };
 
 }  // namespace mrc

@@ -15,7 +15,29 @@
 
 namespace mrc {
 
-/// What one fault of the timeline did to packets. Written on the fabric's events only.
+/// Which packet, for who looks for it again.
+struct PacketName {
+  NodeId source = 0;
+  NodeId destination = 0;
+  QpNumber destination_qp = 0;
+  Psn psn = 0;
+  Ev ev = 0;
+  std::uint8_t plane = 0;
+
+  static PacketName of(const Packet& packet) {
+    return {packet.source_node, packet.destination_node, packet.destination_qp, packet.psn, packet.ev, packet.plane};
+  }
+  /// The same data, whichever way it goes.
+  bool repeats(const PacketName& other) const {
+    return source == other.source && destination == other.destination && destination_qp == other.destination_qp &&
+           psn == other.psn;
+  }
+};
+
+class FaultJournal;
+
+/// What one fault of the timeline did to packets. Written on the fabric's events only; where a run has several ranks
+/// each keeps a journal of these calls, and the record is written from all journals after the run.
 struct FaultRecord {
   TimePs begins_at = 0;
   TimePs ends_at = kNever;  ///< the last of its spans
@@ -31,18 +53,17 @@ struct FaultRecord {
   struct FirstLoss {
     TimePs lost_at = kNever;
     TimePs sent_again_at = kNever;
-    NodeId source = 0;
-    NodeId destination = 0;
-    QpNumber destination_qp = 0;
-    Psn psn = 0;
+    PacketName packet;
   } first_loss;
-  void lost_in_outage(TimePs outage_from, TimePs first_out, const Packet& packet) {
-    longest_bypass_ps = std::max(longest_bypass_ps, first_out > outage_from ? first_out - outage_from : 0);
-    if (outage_from != outage_from_) first_on_ev_.clear();
-    outage_from_ = outage_from;
-    const auto [it, added] =
-        first_on_ev_.try_emplace({packet.source_node, packet.destination_qp, packet.plane, packet.ev}, first_out);
-    if (!added && first_out > it->second) longest_on_ev_ps = std::max(longest_on_ev_ps, first_out - it->second);
+  FaultJournal* journal = nullptr;  ///< null: this is the record itself
+
+  void lose_control();
+  void lose_data(TimePs first_out, TimePs last_in, const PacketName& packet);
+  void lose_in_outage(TimePs outage_from, TimePs first_out, const PacketName& packet);
+  void corrupt();
+  void use_again(TimePs first_out);
+  void sent_again(TimePs now, const PacketName& packet) {
+    if (packet.repeats(first_loss.packet) && awaits_retransmission()) first_loss.sent_again_at = now;
   }
 
   bool awaits_retransmission() const { return first_loss.lost_at != kNever && first_loss.sent_again_at == kNever; }
@@ -51,6 +72,73 @@ struct FaultRecord {
   TimePs outage_from_ = kNever;
   std::map<std::array<std::uint32_t, 4>, TimePs> first_on_ev_;
 };
+
+/// Calls of FaultRecord as one rank made them.
+class FaultJournal {
+ public:
+  enum class Call : std::uint8_t { lose_control, lose_data, lose_in_outage, corrupt, use_again, sent_again };
+  struct Entry {
+    TimePs now = 0;          ///< of the event that made the call
+    std::uint32_t link = 0;  ///< where it happened; ties in time go by it, as on the event queue
+    Call call = Call::lose_control;
+    const FaultRecord* record = nullptr;  ///< its position among the records once the journal is closed
+    TimePs first = 0;
+    TimePs second = 0;
+    PacketName packet;
+  };
+
+  /// The event that the following calls belong to.
+  void at(TimePs now, std::uint32_t link) {
+    now_ = now;
+    link_ = link;
+  }
+  void add(Call call, const FaultRecord& record, TimePs first, TimePs second, const PacketName& packet) {
+    entries_.push_back({now_, link_, call, &record, first, second, packet});
+  }
+  void sent_again(TimePs now, const PacketName& packet) {
+    entries_.push_back({now, ~0U, Call::sent_again, nullptr, now, 0, packet});
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  TimePs now_ = 0;
+  std::uint32_t link_ = 0;
+  std::vector<Entry> entries_;
+};
+
+inline void FaultRecord::lose_control() {
+  if (journal != nullptr) return journal->add(FaultJournal::Call::lose_control, *this, 0, 0, {});
+  ++lost_control;
+}
+
+inline void FaultRecord::lose_data(TimePs first_out, TimePs last_in, const PacketName& packet) {
+  if (journal != nullptr) return journal->add(FaultJournal::Call::lose_data, *this, first_out, last_in, packet);
+  ++lost_data;
+  last_lost_data_sent_at = std::max(last_lost_data_sent_at, first_out);
+  if (first_loss.lost_at == kNever) first_loss = {last_in, kNever, packet};
+}
+
+inline void FaultRecord::lose_in_outage(TimePs outage_from, TimePs first_out, const PacketName& packet) {
+  if (journal != nullptr)
+    return journal->add(FaultJournal::Call::lose_in_outage, *this, outage_from, first_out, packet);
+  longest_bypass_ps = std::max(longest_bypass_ps, first_out > outage_from ? first_out - outage_from : 0);
+  if (outage_from != outage_from_) first_on_ev_.clear();
+  outage_from_ = outage_from;
+  const auto [it, added] =
+      first_on_ev_.try_emplace({packet.source, packet.destination_qp, packet.plane, packet.ev}, first_out);
+  if (!added && first_out > it->second) longest_on_ev_ps = std::max(longest_on_ev_ps, first_out - it->second);
+}
+
+inline void FaultRecord::corrupt() {
+  if (journal != nullptr) return journal->add(FaultJournal::Call::corrupt, *this, 0, 0, {});
+  ++corrupted;
+}
+
+inline void FaultRecord::use_again(TimePs first_out) {
+  if (journal != nullptr) journal->add(FaultJournal::Call::use_again, *this, first_out, 0, {});
+  // Also with a journal, so that a link is not looked at for ever.
+  if (back_in_use_at == kNever) back_in_use_at = first_out;
+}
 
 class LinkFaults {
  public:
@@ -112,14 +200,11 @@ inline bool LinkFaults::meets(const Damage& damage, const Packet& packet) {
 }
 
 inline void LinkFaults::count_loss(FaultRecord& record, TimePs first_out, TimePs last_in, const Packet& packet) {
-  if (!is_data(packet.opcode)) {
-    ++record.lost_control;
-    return;
+  if (is_data(packet.opcode)) {
+    record.lose_data(first_out, last_in, PacketName::of(packet));
+  } else {
+    record.lose_control();
   }
-  ++record.lost_data;
-  record.last_lost_data_sent_at = std::max(record.last_lost_data_sent_at, first_out);
-  if (record.first_loss.lost_at != kNever) return;
-  record.first_loss = {last_in, kNever, packet.source_node, packet.destination_node, packet.destination_qp, packet.psn};
 }
 
 inline void LinkFaults::look_for_use(TimePs first_out, const Packet& packet) {
@@ -127,7 +212,7 @@ inline void LinkFaults::look_for_use(TimePs first_out, const Packet& packet) {
   const auto look = [&](FaultRecord& record) {
     if (record.back_in_use_at != kNever) return;
     if (first_out >= record.ends_at && is_data(packet.opcode)) {
-      record.back_in_use_at = first_out;
+      record.use_again(first_out);
     } else {
       over_ = false;
     }
@@ -142,7 +227,7 @@ inline LinkFaults::Verdict LinkFaults::apply(TimePs first_out, TimePs last_in, P
     const Outage& outage = outages_[i];
     if (outage.until <= first_out) continue;
     count_loss(*outage.record, first_out, last_in, packet);
-    if (is_data(packet.opcode)) outage.record->lost_in_outage(outage.from, first_out, packet);
+    if (is_data(packet.opcode)) outage.record->lose_in_outage(outage.from, first_out, PacketName::of(packet));
     return Verdict::cut;
   }
   bool corrupted = false;
@@ -156,7 +241,7 @@ inline LinkFaults::Verdict LinkFaults::apply(TimePs first_out, TimePs last_in, P
     if (packet.damage == mrc::Damage::corrupted) continue;
     packet.damage = mrc::Damage::corrupted;
     packet.corrupt_bit = static_cast<std::uint32_t>(damage.random.next());
-    ++damage.record->corrupted;
+    damage.record->corrupt();
     corrupted = true;
   }
   if (next_outage_ == outages_.size()) look_for_use(first_out, packet);

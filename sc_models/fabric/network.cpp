@@ -18,6 +18,11 @@ enum Service : std::uint32_t { send_next, pause_data, resume_data };
 /// A pause or resume frame on a link: 64 bytes, preamble and gap.
 constexpr double kPauseFrameBits = 84 * 8;
 
+/// Sent until the far end acts on it.
+TimePs pause_delay_ps(const LinkInfo& link) {
+  return link.delay_ps + static_cast<TimePs>(kPauseFrameBits * 1000.0 / link.gbps);
+}
+
 }  // namespace
 
 Network::Network(const ScenarioConfig& scenario)
@@ -166,6 +171,8 @@ std::uint64_t Network::run_before(TimePs horizon) {
         nodes_[event.target]->timer(event.time);
         break;
       case FabricEventKind::rate_change:
+        // Both ends of a cut link need its rate; its owner counts the event.
+        if (!owns_port(rate_changes_[event.target].link)) --done;
         set_link_gbps(rate_changes_[event.target].link, rate_changes_[event.target].gbps);
         break;
     }
@@ -174,12 +181,13 @@ std::uint64_t Network::run_before(TimePs horizon) {
   return done;
 }
 
-bool Network::lost(std::uint32_t link, TimePs last_out, Transit& transit) {
+bool Network::lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit) {
   SwitchPort& port = ports_[link];
   if (port.down) {
     ++lost_on_down_links_;
     return true;
   }
+  if (fault_journal_ != nullptr) fault_journal_->at(now, link);
   LinkFaults& faults = *link_faults_[link];
   const TimePs duration = port.line.duration(transit.bytes);
   const TimePs first_out = last_out > duration ? last_out - duration : 0;
@@ -193,16 +201,16 @@ bool Network::lost(std::uint32_t link, TimePs last_out, Transit& transit) {
 }
 
 void Network::look_for_retransmission(TimePs now, const Packet& packet) {
-  for (FaultRecord& record : *fault_records_) {
-    FaultRecord::FirstLoss& loss = record.first_loss;
-    const bool same = loss.source == packet.source_node && loss.destination_qp == packet.destination_qp &&
-                      loss.destination == packet.destination_node && loss.psn == packet.psn;
-    if (same && record.awaits_retransmission()) loss.sent_again_at = now;
+  const PacketName name = PacketName::of(packet);
+  if (fault_journal_ != nullptr) {
+    fault_journal_->sent_again(now, name);
+    return;
   }
+  for (FaultRecord& record : *fault_records_) record.sent_again(now, name);
 }
 
 void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
-  if (ports_[link].faulty && lost(link, transits_[transit].last_bit - ports_[link].hop_ps, transits_[transit])) {
+  if (ports_[link].faulty && lost(now, link, transits_[transit].last_bit - ports_[link].hop_ps, transits_[transit])) {
     if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
     transits_.release(transit);
     return;
@@ -252,9 +260,8 @@ void Network::forward(TimePs now, std::uint32_t at, std::uint32_t index) {
   Transit& transit = transits_[index];
   const Packet& packet = transit.packet;
   const bool usid = topology_.routing() == FabricRouting::usid && !rocev2_;
-  const std::uint32_t out = usid
-                                ? topology_.forward_usid(at, transit.carrier)
-                                : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
+  const std::uint32_t out = usid ? topology_.forward_usid(at, transit.carrier)
+                                 : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
   if (out == Topology::kNoLink || transit.hop_limit <= 1) {
     ++without_route_;
     if (recorder_ != nullptr) tell_lost(now, packet);
@@ -422,8 +429,13 @@ void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t by
   if (!pause && !resume) return;
   sender.pausing = pause;
   const LinkInfo& link = topology_.links()[ingress];
-  const TimePs frame = link.delay_ps + static_cast<TimePs>(kPauseFrameBits * 1000.0 / link.gbps);
-  events_.push(now + frame, FabricEventKind::service, ingress, pause ? pause_data : resume_data);
+  const TimePs at = now + pause_delay_ps(link);
+  const std::uint32_t service = pause ? pause_data : resume_data;
+  if (!owns_port(ingress)) {
+    (*crossings_)[partition_->from(link)].pauses.push_back({at, ingress, service});
+    return;
+  }
+  events_.push(at, FabricEventKind::service, ingress, service);
 }
 
 void Network::set_paused(TimePs now, std::uint32_t link, bool paused) {
@@ -444,20 +456,104 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   const TimePs last_bit = std::max(port.line.occupy(now, transit.bytes), transit.last_bit);
   ++port.counters.packets;
   port.counters.bytes += transit.bytes;
+  if (port.leaves) {
+    leave(now, link, index, last_bit);
+    return;
+  }
+  transit.last_bit = last_bit + port.hop_ps;
+  events_.push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
+}
+
+void Network::leave(TimePs now, std::uint32_t link, std::uint32_t index, TimePs last_bit) {
+  SwitchPort& port = ports_[link];
+  Transit& transit = transits_[index];
   if (Link* exit = exits_[link]) {
-    if (port.faulty && lost(link, last_bit, transit)) {
+    if (port.faulty && lost(now, link, last_bit, transit)) {
       if (recorder_ != nullptr) tell_lost(now, transit.packet);
     } else {
       transit.packet.outer_dst = transit.carrier;
       transit.packet.hop_limit = transit.hop_limit;
       exit->send(now, last_bit, transit.packet);
     }
-    transits_.release(index);
-    return;
+  } else {
+    (*crossings_)[partition_->to(topology_.links()[link])].packets.push_back({.at = arrival_time(now, port, last_bit),
+                                                                              .link = link,
+                                                                              .bytes = transit.bytes,
+                                                                              .carrier = transit.carrier,
+                                                                              .last_bit = last_bit + port.hop_ps,
+                                                                              .queue = transit.queue,
+                                                                              .plane = transit.plane,
+                                                                              .hop_limit = transit.hop_limit,
+                                                                              .packet = transit.packet});
   }
-  transit.last_bit = last_bit + port.hop_ps;
-  const bool first = cut_through_ && port.to_switch != LinkInfo::kNic;
-  events_.push((first ? now : last_bit) + port.hop_ps, FabricEventKind::arrival, link, index);
+  transits_.release(index);
+}
+
+void Network::enter(const PacketCrossing& crossing) {
+  const std::uint32_t index = transits_.acquire();
+  Transit& transit = transits_[index];
+  transit.carrier = crossing.carrier;
+  transit.last_bit = crossing.last_bit;
+  transit.bytes = crossing.bytes;
+  transit.queue = crossing.queue;
+  transit.plane = crossing.plane;
+  transit.hop_limit = crossing.hop_limit;
+  transit.packet = crossing.packet;
+  events_.push(crossing.at, FabricEventKind::arrival, crossing.link, index);
+}
+
+void Network::split(const Partition& partition, std::uint32_t rank, std::vector<Crossings>& out) {
+  partition_ = &partition;
+  rank_ = rank;
+  crossings_ = &out;
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    const LinkInfo& info = topology_.links()[link];
+    if (partition.from(info) != partition.to(info)) ports_[link].leaves = true;
+  }
+}
+
+TimePs Network::lookahead_ps() const {
+  TimePs shortest = kNever;
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    const LinkInfo& info = topology_.links()[link];
+    if (partition_->from(info) == partition_->to(info)) continue;
+    shortest = std::min(shortest, ports_[link].hop_ps);
+    if (pfc_) shortest = std::min(shortest, pause_delay_ps(info));
+  }
+  return shortest;
+}
+
+void Network::put_counts(ByteWriter& to) const {
+  to.put(impairments());
+  to.put(std::array{without_route_, lost_on_down_links_, events_done_, packets_inside()});
+  std::vector<std::uint32_t> links;
+  std::vector<PortCounters> counters;
+  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+    if (!owns_port(link)) continue;
+    links.push_back(link);
+    counters.push_back(ports_[link].counters);
+  }
+  to.put(links);
+  to.put(counters);
+}
+
+void Network::add_counts(ByteReader& from) {
+  const auto damage = from.get<ImpairmentCounts>();
+  fault_counts_.dropped += damage.dropped;
+  fault_counts_.corrupted += damage.corrupted;
+  fault_counts_.trimmed += damage.trimmed;
+  fault_counts_.duplicated += damage.duplicated;
+  fault_counts_.ce_marked += damage.ce_marked;
+  const auto sums = from.get<std::array<std::uint64_t, 4>>();
+  without_route_ += sums[0];
+  lost_on_down_links_ += sums[1];
+  events_done_ += sums[2];
+  inside_elsewhere_ += sums[3];
+  std::vector<std::uint32_t> links;
+  std::vector<PortCounters> counters;
+  from.get(links);
+  from.get(counters);
+  for (std::size_t i = 0; i < links.size(); ++i) ports_[links[i]].counters = counters[i];
 }
 
 void Network::tell_level(TimePs now, std::uint32_t link, std::uint64_t change) {

@@ -2,6 +2,7 @@
 // hop costs one event where nobody waits, and one more for each packet that had to wait.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,6 +17,9 @@
 #include "fabric/topology.h"
 #include "fabric/transit.h"
 #include "parameters/config.h"
+#include "split/byte_stream.h"
+#include "split/crossing.h"
+#include "split/partition.h"
 
 namespace mrc {
 
@@ -41,7 +45,10 @@ class Network {
   /// `node` is a light endpoint whose ports add `mac_ps` to both directions of their cables.
   void attach(NodeId id, NetworkNode& node, TimePs mac_ps = 0);
   /// Packets to `node` through `plane` leave the network on `link`.
-  void attach(NodeId id, std::uint32_t plane, Link& link) { exits_[topology_.downlink_to(id, plane)] = &link; }
+  void attach(NodeId id, std::uint32_t plane, Link& link) {
+    exits_[topology_.downlink_to(id, plane)] = &link;
+    ports_[topology_.downlink_to(id, plane)].leaves = true;
+  }
   /// A packet whose first and last bit reach the T0 of `plane` from `node` at these times.
   void enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs last_bit, const Packet& packet);
 
@@ -94,13 +101,28 @@ class Network {
   }
   /// Is told of every retransmission that enters the network; null: nobody is.
   void set_fault_records(std::vector<FaultRecord>* records) { fault_records_ = records; }
+  /// Takes down what would change the records, which several ranks share; null: they are changed here.
+  void set_fault_journal(FaultJournal* journal) { fault_journal_ = journal; }
+
+  // A run on several ranks: each carries the switches and nodes that it owns, on links that all of them know.
+  /// Everything is attached. `partition` and `out`, by rank, outlive the network.
+  void split(const Partition& partition, std::uint32_t rank, std::vector<Crossings>& out);
+  /// Shortest time from an event here until what it sends over a cut link acts at another rank; kNever without one.
+  TimePs lookahead_ps() const;
+  void enter(const PacketCrossing& crossing);
+  void enter(const PauseCrossing& crossing) {
+    events_.push(crossing.at, FabricEventKind::service, crossing.link, crossing.service);
+  }
+  /// What this rank counted, for add_counts() at another.
+  void put_counts(ByteWriter& to) const;
+  void add_counts(ByteReader& from);
 
   const std::vector<SwitchPort>& ports() const { return ports_; }
   ImpairmentCounts impairments() const;
   std::uint64_t without_route() const { return without_route_; }
   std::uint64_t lost_on_down_links() const { return lost_on_down_links_; }
   std::uint64_t events() const { return events_done_; }
-  std::uint64_t packets_inside() const { return transits_.in_use(); }
+  std::uint64_t packets_inside() const { return transits_.in_use() + inside_elsewhere_; }
 
  private:
   enum Law : std::uint8_t { at_nic, t0_up, t0_down, above, laws };
@@ -108,7 +130,7 @@ class Network {
   QueueLaw make_law(double gbps, bool last_hop) const;
   void arrive(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// A packet on a link with faults, whose last bit left its port at `last_out`: true if it is lost.
-  bool lost(std::uint32_t link, TimePs last_out, Transit& transit);
+  bool lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit);
   void look_for_retransmission(TimePs now, const Packet& packet);
   void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
   void forward(TimePs now, std::uint32_t at, std::uint32_t transit);
@@ -125,6 +147,18 @@ class Network {
   void account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes);
   void set_paused(TimePs now, std::uint32_t link, bool paused);
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
+  /// Out of the network over its exit, or to the rank at the link's far end.
+  void leave(TimePs now, std::uint32_t link, std::uint32_t transit, TimePs last_bit);
+  /// Of a packet that a port begins to send now: when the far end acts on it. A cable keeps the order, also where one
+  /// packet waits for bits that come in slowly and the next does not; so a link has one arrival at a time.
+  TimePs arrival_time(TimePs now, SwitchPort& port, TimePs last_bit) const {
+    const bool first = cut_through_ && port.to_switch != LinkInfo::kNic;
+    port.last_arrival = std::max((first ? now : last_bit) + port.hop_ps, port.last_arrival + 1);
+    return port.last_arrival;
+  }
+  bool owns_port(std::uint32_t link) const {
+    return partition_ == nullptr || partition_->from(topology_.links()[link]) == rank_;
+  }
   void arm(TimePs at, std::uint32_t link) {
     ports_[link].armed = true;
     events_.push(at, FabricEventKind::service, link);
@@ -151,6 +185,7 @@ class Network {
   };
   std::vector<RateChange> rate_changes_;
   std::vector<FaultRecord>* fault_records_ = nullptr;
+  FaultJournal* fault_journal_ = nullptr;
   ImpairmentCounts fault_counts_;
   std::array<std::int32_t, kFabricClasses> weights_{};
   Recorder* recorder_ = nullptr;  ///< null: nobody records
@@ -159,6 +194,10 @@ class Network {
   std::uint64_t without_route_ = 0;
   std::uint64_t lost_on_down_links_ = 0;
   std::uint64_t events_done_ = 0;
+  const Partition* partition_ = nullptr;  ///< null: this is the whole network
+  std::uint32_t rank_ = 0;
+  std::vector<Crossings>* crossings_ = nullptr;  ///< by rank
+  std::uint64_t inside_elsewhere_ = 0;           ///< packets at other ranks, after the run
 };
 
 }  // namespace mrc

@@ -1,8 +1,10 @@
 #include "host/work_player.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -181,8 +183,33 @@ std::uint64_t WorkPlayer::differing_bytes(const Chunk& chunk, const Channel& cha
   return wrong;
 }
 
-void WorkPlayer::compare(const Chunk& chunk, const Channel& channel) {
-  const WorkNode& node = workload().nodes[chunk.node];
+PlacementTally wanted_placement(std::uint64_t destination, std::uint64_t bytes, std::uint32_t mtu_bytes) {
+  PlacementTally wanted;
+  for (std::uint64_t at = 0; at < bytes; at += mtu_bytes)
+    wanted.add(destination + at, std::min<std::uint64_t>(mtu_bytes, bytes - at));
+  return wanted;
+}
+
+void WorkPlayer::misplaced(const PlacementQuestion& question, const PlacementTally& placed) {
+  const PlacementTally wanted =
+      wanted_placement(question.destination, question.bytes, nic_.scenario.protocol.mtu_bytes);
+  if (question.at < statistics_.first_corruption_at) {
+    statistics_.first_corruption_at = question.at;
+    statistics_.first_corruption =
+        fmt::format("message of {} line or node {}: {} of {} bytes were placed at nic{}, in {} writes instead of {}",
+                    workload().source, workload().nodes[question.work].origin, placed.bytes, question.bytes,
+                    question.receiver, placed.writes, wanted.writes);
+  }
+  const std::uint64_t missing = placed.bytes < wanted.bytes ? wanted.bytes - placed.bytes : placed.bytes - wanted.bytes;
+  statistics_.corrupted_bytes += std::max<std::uint64_t>(missing, 1);
+}
+
+void WorkPlayer::compare(TimePs now, const Chunk& chunk, const Channel& channel) {
+  const PlacementQuestion question{now, nic_.node, channel.peer, chunk.destination, chunk.bytes, chunk.node};
+  if (channel.peer_memory == nullptr) {
+    questions_->push_back(question);
+    return;
+  }
   if (memory_.mode() == PayloadMode::bytes && channel.peer_memory->mode() == PayloadMode::bytes) {
     std::uint64_t first = 0;
     const std::uint64_t wrong = differing_bytes(chunk, channel, first);
@@ -190,29 +217,48 @@ void WorkPlayer::compare(const Chunk& chunk, const Channel& channel) {
     if (statistics_.first_corruption.empty()) {
       const std::byte* sent = memory_.data(chunk.source, chunk.bytes);
       const std::byte* got = channel.peer_memory->data(chunk.destination, chunk.bytes);
+      statistics_.first_corruption_at = now;
       statistics_.first_corruption = fmt::format(
           "message of {} line or node {}: {} of {} bytes differ at nic{}, the first at offset {} (address {:#x}): sent "
           "{:#04x}, found {:#04x}",
-          workload().source, node.origin, wrong, chunk.bytes, channel.peer, first, chunk.destination + first,
-          static_cast<unsigned>(sent[first]), static_cast<unsigned>(got[first]));
+          workload().source, workload().nodes[chunk.node].origin, wrong, chunk.bytes, channel.peer, first,
+          chunk.destination + first, static_cast<unsigned>(sent[first]), static_cast<unsigned>(got[first]));
     }
     statistics_.corrupted_bytes += wrong;
     return;
   }
   if (!channel.peer_memory->tracks_placement()) return;
   const PlacementTally placed = channel.peer_memory->take_placement(chunk.destination);
-  const std::uint32_t mtu = nic_.scenario.protocol.mtu_bytes;
-  PlacementTally wanted;
-  for (std::uint64_t at = 0; at < chunk.bytes; at += mtu)
-    wanted.add(chunk.destination + at, std::min<std::uint64_t>(mtu, chunk.bytes - at));
-  if (placed == wanted) return;
-  if (statistics_.first_corruption.empty()) {
-    statistics_.first_corruption = fmt::format(
-        "message of {} line or node {}: {} of {} bytes were placed at nic{}, in {} writes instead of {}",
-        workload().source, node.origin, placed.bytes, chunk.bytes, channel.peer, placed.writes, wanted.writes);
+  if (placed != wanted_placement(chunk.destination, chunk.bytes, nic_.scenario.protocol.mtu_bytes)) {
+    misplaced(question, placed);
   }
-  const std::uint64_t missing = placed.bytes < wanted.bytes ? wanted.bytes - placed.bytes : placed.bytes - wanted.bytes;
-  statistics_.corrupted_bytes += std::max<std::uint64_t>(missing, 1);
+}
+
+void WorkPlayer::put_state(ByteWriter& to) const {
+  to.put(states_);
+  to.put(nodes_left_);
+  to.put(progress_);
+  const HostStatistics& s = statistics_;
+  to.put(std::array{s.first_doorbell, s.last_completion, s.acknowledged_bytes, s.local_bytes, s.received_bytes,
+                    s.messages_started, s.messages_completed, s.messages_failed, s.corrupted_bytes,
+                    s.first_corruption_at});
+  to.put(s.first_corruption);
+  to.put(s.first_failure);
+  to.put(s.message_times);
+}
+
+void WorkPlayer::get_state(ByteReader& from) {
+  from.get(states_);
+  from.get(nodes_left_);
+  from.get(progress_);
+  HostStatistics& s = statistics_;
+  const auto values = from.get<std::array<std::uint64_t, 10>>();
+  std::tie(s.first_doorbell, s.last_completion, s.acknowledged_bytes, s.local_bytes, s.received_bytes,
+           s.messages_started, s.messages_completed, s.messages_failed, s.corrupted_bytes, s.first_corruption_at) =
+      std::tuple_cat(values);
+  from.get(s.first_corruption);
+  from.get(s.first_failure);
+  from.get(s.message_times);
 }
 
 void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
@@ -223,7 +269,7 @@ void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
   list(chunk.channel);
   NodeState& node_state = state(chunk.node);
   if (cqe.status == CompletionStatus::success) {
-    compare(chunk, channel);
+    compare(now, chunk, channel);
     statistics_.acknowledged_bytes += chunk.bytes;
     progress_ += chunk.bytes;
   } else if (statistics_.first_failure.empty()) {

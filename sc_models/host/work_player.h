@@ -15,6 +15,8 @@
 #include "mrc/ring.h"
 #include "nic/control/completion.h"
 #include "nic/nic_context.h"
+#include "split/byte_stream.h"
+#include "split/crossing.h"
 
 namespace mrc {
 
@@ -28,7 +30,7 @@ struct Channel {
   std::uint64_t slot_bytes = 0;        ///< longest piece of a message, a multiple of 4 KiB
   std::uint64_t slot_stride = 0;       ///< between slots, room for traffic.offset_bytes included
   std::uint32_t rkey = 0;
-  HostMemory* peer_memory = nullptr;
+  HostMemory* peer_memory = nullptr;  ///< null: at another rank, which is asked
   std::vector<std::uint32_t> free_slots;
   Ring<std::uint32_t> pending;        ///< send nodes not wholly posted
   std::uint64_t posted_of_first = 0;  ///< bytes of pending.front() already posted
@@ -47,6 +49,7 @@ struct HostStatistics {
   std::uint64_t messages_failed = 0;
   std::uint64_t corrupted_bytes = 0;
   std::string first_corruption;  ///< where, empty without one
+  TimePs first_corruption_at = kNever;
   std::string first_failure;
   std::vector<TimePs> message_times;
 };
@@ -90,6 +93,13 @@ class WorkPlayer {
   WorkPlayer(NicContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement);
 
   void add_channel(Channel channel);
+  /// Takes what is to be asked of peers at other ranks.
+  void set_questions(std::vector<PlacementQuestion>& questions) { questions_ = &questions; }
+  /// Of a completed message of this node: what was placed at its receiver is not what was sent.
+  void misplaced(const PlacementQuestion& question, const PlacementTally& placed);
+  /// What the player knows at the end of a run, for get_state() of its double at another rank.
+  void put_state(ByteWriter& to) const;
+  void get_state(ByteReader& from);
   /// The player at another NIC of the same accelerator, in the same wheel.
   void add_sibling(NodeId node, WorkPlayer& sibling) { siblings_[node] = &sibling; }
   /// Lists everything that waits for nothing; afterwards next_alarm() says when step() is due.
@@ -173,7 +183,7 @@ class WorkPlayer {
   void post_all(TimePs now);
   bool post_next(TimePs now, Channel& channel, std::uint32_t channel_index);
   std::uint64_t source_offset(const Channel& channel, std::uint64_t bytes) const;
-  void compare(const Chunk& chunk, const Channel& channel);
+  void compare(TimePs now, const Chunk& chunk, const Channel& channel);
   std::uint64_t differing_bytes(const Chunk& chunk, const Channel& channel, std::uint64_t& first) const;
   void list(std::uint32_t channel) { listed_[channel / 64] |= 1ULL << (channel % 64); }
 
@@ -194,6 +204,10 @@ class WorkPlayer {
   std::uint64_t nodes_left_ = 0;
   std::uint64_t progress_ = 0;
   HostStatistics statistics_;
+  std::vector<PlacementQuestion>* questions_ = nullptr;
 };
+
+/// What one write a packet of a message leaves in its receiver's tally.
+PlacementTally wanted_placement(std::uint64_t destination, std::uint64_t bytes, std::uint32_t mtu_bytes);
 
 }  // namespace mrc

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "split/byte_stream.h"
+
 namespace mrc {
 
 class Series {
@@ -26,6 +28,11 @@ class Series {
   std::size_t add(Group group, std::string name, std::string state = "");
   /// One value a channel, `step_us()` after the last.
   void sample(const std::vector<double>& row);
+
+  // Of a run on several ranks: each samples what it has, and 0 for the rest.
+  void put(ByteWriter& to) const;
+  /// Takes the larger of each value, sampled at the same times elsewhere.
+  void merge(ByteReader& from);
 
   double step_us() const { return step_us_; }
   const std::vector<Channel>& channels() const { return channels_; }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "mpi/launcher.h"
 #include "mrcsim/compare_command.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/fabric_command.h"
@@ -29,8 +30,13 @@
 namespace mrc {
 namespace {
 
+/// Of several processes that were started together the first speaks for all.
+bool speaks() {
+  return launched_process() == 0;
+}
+
 int bad_input(const std::exception& error) {
-  fmt::print(stderr, "mrcsim: {}\n", error.what());
+  if (speaks()) fmt::print(stderr, "mrcsim: {}\n", error.what());
   return kExitBadInput;
 }
 
@@ -45,6 +51,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 /// CLI11's own exit codes lie above 100; ours are 0 for help and version, 2 for anything wrong.
 int usage(const CLI::App& app, const CLI::ParseError& error) {
+  if (!speaks()) return error.get_exit_code() == 0 ? kExitOk : kExitBadInput;
   if (error.get_exit_code() == 0) return app.exit(error);
   const CLI::App* command = &app;
   for (auto chosen = command->get_subcommands(); !chosen.empty(); chosen = command->get_subcommands())
@@ -78,6 +85,11 @@ int run_command_line(int argc, char** argv) {
   add_report_command(app);
   add_validate_command(app, exit_code);
   try {
+    const std::string command = argc > 1 ? argv[1] : "";
+    if (launched_processes() > 1 && command != "run" && !command.starts_with("-")) {
+      throw std::invalid_argument(fmt::format(
+          "{} processes were started together; of all commands only run is carried by several", launched_processes()));
+    }
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return usage(app, error);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -18,6 +19,8 @@
 
 #include "cosim/rtl_blocks.h"
 #include "ideal/ideal_fabric.h"
+#include "mpi/launcher.h"
+#include "mpi/mpi_ranks.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/progress.h"
 #include "mrcsim/rtl_selection.h"
@@ -65,7 +68,7 @@ class TooLong : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-void announce(const ScenarioConfig& scenario, const Job& job, const RunOptions& options) {
+void announce(const ScenarioConfig& scenario, const Job& job, const RunOptions& options, bool aloud) {
   if (scenario.transport == "ideal") return;
   const std::uint64_t packets = expected_packets(job.workload, scenario.protocol.mtu_bytes);
   const double seconds = static_cast<double>(packets) / kPacketsPerSecond;
@@ -77,17 +80,12 @@ void announce(const ScenarioConfig& scenario, const Job& job, const RunOptions& 
                     "it to size",
                     options.scenario, text));
   }
-  if (!options.quiet) fmt::print("  {:<10} {}\n", "expects", text);
+  if (aloud && !options.quiet) fmt::print("  {:<10} {}\n", "expects", text);
   std::fflush(stdout);
 }
 
 const char* why_without_details(RunStatus status) {
   return status == RunStatus::partial ? "interrupted" : "no node can say what it waits for";
-}
-
-RunResult simulate(const ScenarioConfig& scenario, const Job& job, SimulationOptions options) {
-  Simulation simulation(scenario, job.workload, job.nics_of_ranks, std::move(options));
-  return simulation.run(interrupted);
 }
 
 WaveOptions wave_options(const RunOptions& options, const ScenarioConfig& scenario) {
@@ -127,21 +125,51 @@ PerfettoOptions perfetto_options(const RunOptions& options) {
   return perfetto;
 }
 
-Job read_job(const ScenarioConfig& scenario, const RunOptions& options) {
-  ProgressLine progress(!options.quiet);
+Job read_job(const ScenarioConfig& scenario, const RunOptions& options, bool shows_progress) {
+  ProgressLine progress(shows_progress);
   return prepare_job(scenario, options.scenario, [&](double share) { progress.update(share, "of the trace read"); });
 }
 
-int run(const RunOptions& options) {
-  const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, options.seed});
-  const Job job = read_job(scenario, options);
-  for (const std::string& warning : job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
+/// What a run needs before time begins; whatever is wrong with its input is found here.
+struct Prepared {
+  ScenarioConfig scenario;
+  Job job;
+  std::unique_ptr<OutputDirectory> out;  ///< where results are written: not on another rank than 0
+  std::unique_ptr<ProgressLine> progress;
+  std::unique_ptr<Simulation> simulation;  ///< null: the ideal transport
+};
+
+/// What watches or replaces parts of one process is not there where several carry the run.
+void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& options, std::uint32_t ranks) {
+  const auto refuse = [&](const std::string& what) {
+    throw OutputError(fmt::format("{}: not on several ranks ({} here); start mrcsim run without mpirun", what, ranks));
+  };
+  if (!options.pcap.empty()) refuse("--pcap");
+  if (!options.waves.empty()) refuse("--waves");
+  if (!options.perfetto.empty()) refuse("--perfetto");
+  if (scenario.transport == "ideal") refuse("transport = \"ideal\"");
+  if (scenario.run.kernel != KernelMode::wheel) refuse("run.kernel = \"methods\"");
+}
+
+void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
+  run.scenario = load_scenario(options.scenario, {options.assignments, options.seed});
+  const ScenarioConfig& scenario = run.scenario;
+  if (ranks != nullptr) refuse_on_several_ranks(scenario, options, ranks->size());
+  const bool first = ranks == nullptr || ranks->rank() == 0;
+  run.job = read_job(scenario, options, first && !options.quiet);
+  if (first) {
+    for (const std::string& warning : run.job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
+  }
   if (!options.pcap.empty() && scenario.is_rocev2()) {
     throw ParameterError("--pcap", "transport = \"rocev2\" is not captured; captures speak MRC");
   }
-  const OutputDirectory out(options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
-  ProgressLine progress(!options.quiet);
+  if (first) {
+    run.out = std::make_unique<OutputDirectory>(
+        options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
+  }
+  run.progress = std::make_unique<ProgressLine>(first && !options.quiet);
   SimulationOptions simulation_options;
+  simulation_options.ranks = ranks;
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
   simulation_options.add_rtl = add_rtl;
   simulation_options.pcap = options.pcap;
@@ -156,22 +184,38 @@ int run(const RunOptions& options) {
     NicRtl rtl;
     add_rtl(selection, scenario, rtl);
   }
-  announce(scenario, job, options);
-  simulation_options.progress = [&](const Progress& p) { progress.update(p); };
-  std::signal(SIGINT, [](int) { interrupted = true; });
-  std::signal(SIGTERM, [](int) { interrupted = true; });
+  announce(scenario, run.job, options, first);
+  simulation_options.progress = [progress = run.progress.get()](const Progress& p) { progress->update(p); };
+  if (scenario.transport == "ideal") return;
+  run.simulation =
+      std::make_unique<Simulation>(scenario, run.job.workload, run.job.nics_of_ranks, std::move(simulation_options));
+}
 
-  RunResult result = scenario.transport == "ideal" ? run_ideal(scenario, job.workload, job.nics_of_ranks, interrupted,
-                                                               simulation_options.progress)
-                                                   : simulate(scenario, job, std::move(simulation_options));
-  result.job.cut = job.cut;
-  out.write("series.json", series_json(result));
-  out.write("result.json", result_json(result, scenario));
+/// False where another rank could not prepare and says so. Throws what was wrong here, at rank 0.
+bool prepare_together(const RunOptions& options, Ranks& ranks, Prepared& run) {
+  std::exception_ptr wrong;
+  try {
+    prepare(options, &ranks, run);
+  } catch (...) {
+    wrong = std::current_exception();
+  }
+  std::vector<Bytes> none(ranks.size());
+  std::vector<Bytes> nothing(ranks.size());
+  const TimePs first_wrong = ranks.exchange(none, nothing, wrong ? ranks.rank() : kNever);
+  if (first_wrong == kNever) return true;
+  if (first_wrong == ranks.rank()) std::rethrow_exception(wrong);
+  return false;
+}
+
+int finish(const RunOptions& options, Prepared& run, RunResult result) {
+  result.job.cut = run.job.cut;
+  run.out->write("series.json", series_json(result));
+  run.out->write("result.json", result_json(result, run.scenario));
   result.cost.wall_seconds = std::chrono::duration<double>(Clock::now() - process_start).count();
-  progress.finish();
+  run.progress->finish();
   if (!options.quiet) {
     fmt::print("{}", summary(result, isatty(STDOUT_FILENO) != 0));
-    fmt::print("  {:<10} {}/result.json\n", "results", out.path());
+    fmt::print("  {:<10} {}/result.json\n", "results", run.out->path());
   }
   const int code = exit_code(result.status, interrupted.load());
   if (code != kExitOk) {
@@ -179,6 +223,57 @@ int run(const RunOptions& options) {
                result.details.empty() ? why_without_details(result.status) : result.details.front());
   }
   return code;
+}
+
+void catch_signals() {
+  std::signal(SIGINT, [](int) { interrupted = true; });
+  std::signal(SIGTERM, [](int) { interrupted = true; });
+}
+
+int run_alone(const RunOptions& options) {
+  Prepared run;
+  prepare(options, nullptr, run);
+  catch_signals();
+  const auto progress = [&run](const Progress& p) { run.progress->update(p); };
+  RunResult result = run.simulation
+                         ? run.simulation->run(interrupted)
+                         : run_ideal(run.scenario, run.job.workload, run.job.nics_of_ranks, interrupted, progress);
+  return finish(options, run, std::move(result));
+}
+
+/// Rank 0 speaks for all and has the exit code; the others end with 0.
+int run_together(const RunOptions& options) {
+  if (!has_mpi()) {
+    throw OutputError(
+        fmt::format("{} processes were started together, but this mrcsim was built without MPI (Debian: "
+                    "libopenmpi-dev), so each would do the whole run; start it without mpirun",
+                    launched_processes()));
+  }
+  const std::unique_ptr<Ranks> ranks = join_mpi_ranks();
+  Prepared run;
+  try {
+    if (!prepare_together(options, *ranks, run)) return kExitOk;
+  } catch (const std::exception& error) {
+    if (ranks->rank() == 0) throw;
+    fmt::print(stderr, "mrcsim: rank {}: {}\n", ranks->rank(), error.what());
+    return kExitBadInput;
+  }
+  catch_signals();
+  RunResult result;
+  try {
+    result = run.simulation->run(interrupted);
+  } catch (const std::exception& error) {
+    // The others wait for this rank.
+    fmt::print(stderr, "mrcsim: internal error: rank {}: {}\n", ranks->rank(), error.what());
+    std::fflush(stderr);
+    abort_mpi_ranks(kExitBug);
+  }
+  if (ranks->rank() != 0) return kExitOk;
+  // Whoever started the ranks may have told this one only at the end that it is to stop.
+  if (result.status == RunStatus::partial && result.details == std::vector<std::string>{"interrupted"}) {
+    interrupted = true;
+  }
+  return finish(options, run, std::move(result));
 }
 
 }  // namespace
@@ -193,7 +288,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--seed", options->seed, "seed of all random draws, 0 or more")->check(CLI::NonNegativeNumber);
   command->add_option("--out", options->out, "folder for the results; default: out/<scenario>-<seed>");
   command->add_option("--rtl", options->rtl, "BLOCK[@NODE],… or all: Verilated RTL in the place of these blocks");
-  command->add_option("--shadow", options->shadow, "BLOCK[@NODE],… or all: Verilated RTL beside these blocks, compared");
+  command->add_option("--shadow", options->shadow,
+                      "BLOCK[@NODE],… or all: Verilated RTL beside these blocks, compared");
   command->add_option("--pcap", options->pcap, "capture every packet at every port as pcapng (docs/wireshark)");
   command->add_option("--waves", options->waves, "signals of the model as .fst or .vcd for GTKWave (docs/waves.md)");
   command
@@ -205,7 +301,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--perfetto-packets", options->perfetto_packets, "1/N: show one packet in N; default: 1/1");
   command->add_flag("--yes", options->yes, "run even if more than 10 minutes of wall time are expected");
   command->add_flag("--quiet", options->quiet, "no summary, no progress");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback(
+      [options, &exit_code] { exit_code = launched_processes() > 1 ? run_together(*options) : run_alone(*options); });
 }
 
 }  // namespace mrc

@@ -1,0 +1,44 @@
+// One rank's part in a run on several: what it owns, and what it has to tell the others at the end of a window.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "host/host_memory.h"
+#include "split/crossing.h"
+#include "split/partition.h"
+#include "split/ranks.h"
+
+namespace mrc {
+
+struct Misplaced {
+  PlacementQuestion question;
+  PlacementTally placed;
+};
+
+struct Split {
+  Split(Ranks& all_ranks, Partition who_owns)
+      : ranks(all_ranks),
+        rank(all_ranks.rank()),
+        partition(std::move(who_owns)),
+        out(all_ranks.size()),
+        out_bytes(all_ranks.size()),
+        in_bytes(all_ranks.size()) {}
+
+  bool owns(NodeId node) const { return partition.of_node[node] == rank; }
+  bool is_first() const { return rank == 0; }
+
+  Ranks& ranks;
+  std::uint32_t rank;
+  Partition partition;
+  TimePs lookahead_ps = 0;
+  TimePs earliest = 0;  ///< nothing happens anywhere before
+  std::vector<Crossings> out;
+  std::vector<Bytes> out_bytes;
+  std::vector<Bytes> in_bytes;
+  std::vector<PlacementQuestion> questions;  ///< of players here about receivers elsewhere
+  std::vector<Misplaced> misplaced;          ///< found here for senders elsewhere
+};
+
+}  // namespace mrc
