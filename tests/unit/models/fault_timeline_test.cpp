@@ -50,7 +50,7 @@ TEST(LinkFaults, APacketIsCutIfAnyPartOfItIsOnTheCableInAnOutage) {
   EXPECT_EQ(faults.apply(200, 300, packet), Verdict::pass);
   EXPECT_TRUE(faults.over());
   EXPECT_EQ(record.lost_data, 2U);
-  EXPECT_EQ(record.first_loss.psn, 1U);
+  EXPECT_EQ(record.first_loss.packet.psn, 1U);
   EXPECT_EQ(record.last_lost_data_sent_at, 199U);
   EXPECT_EQ(record.longest_bypass_ps, 99U);
   EXPECT_EQ(record.back_in_use_at, 200U);
