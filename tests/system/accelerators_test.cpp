@@ -29,7 +29,7 @@ double step_us(const nlohmann::json& result) {
 
 class TwoNicsARank : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
-/// A NIC carries half of each rank's bytes, and the step nears half its time: within 6 % of the ideal transport's.
+/// A NIC carries half of each rank's bytes, and the step nears half its time: within 7 % of the ideal transport's.
 TEST_P(TwoNicsARank, CarryHalfEachAndNearlyHalveTheStep) {
   const auto& [fidelity, choice] = GetParam();
   const std::string command = fmt::format(
@@ -38,7 +38,7 @@ TEST_P(TwoNicsARank, CarryHalfEachAndNearlyHalveTheStep) {
       kRing, choice, fidelity);
   const auto two = run(command, "two");
   const double ideal = step_us(run(command + " --set transport=ideal", "ideal"));
-  EXPECT_NEAR(step_us(two) / ideal, 1.0, 0.06);
+  EXPECT_NEAR(step_us(two) / ideal, 1.0, 0.07);
   EXPECT_LT(step_us(two), 0.62 * step_us(run(std::string(kRing) + " --set fidelity=" + fidelity, "one")));
   ASSERT_EQ(two["nodes"].size(), 4U);
   for (const auto& node : two["nodes"])

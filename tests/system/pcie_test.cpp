@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{"TwoWays", "ring", "--set traffic.byte_scale=0.2 --set host.payload=reference"},
         Setting{"TwoWaysFewTags", "ring", "--set traffic.byte_scale=0.1 --set pcie.read_tags=64"},
         Setting{"TwoWaysPostedHeaders64", "ring",
-                "--set traffic.byte_scale=0.1 --set host.payload=reference "
+                "--set traffic.byte_scale=0.2 --set host.payload=reference "
                 "--set pcie.posted_header_credits=64" MRC_STAGING}),
     [](const auto& test) { return test.param.name; });
 
