@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 #include <systemc>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -174,7 +175,7 @@ NicRtl Simulation::make_rtl(NodeId node) const {
 void Simulation::check_rtl_selections() const {
   if (options_.rtl.empty()) return;
   const bool any = std::any_of(options_.rtl.begin(), options_.rtl.end(),
-                               [&](const RtlSelection& selection) { return !nodes_[selection.node]->is_endpoint(); });
+                               [&](const RtlSelection& selection) { return !at(selection.node).is_endpoint(); });
   if (any) return;
   throw std::invalid_argument(
       fmt::format("--rtl, --shadow: nic{} has fidelity = \"endpoint\", which has no boxes", options_.rtl.front().node));
@@ -182,15 +183,36 @@ void Simulation::check_rtl_selections() const {
 
 void Simulation::build_nodes() {
   const std::vector<NodeId> first = first_siblings();
+  const std::vector<bool> speaks = nodes_that_speak();
+  node_at_.resize(scenario_.fabric.nics, nullptr);
   for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
-    const std::shared_ptr<WheelModule> shared = first[id] == id ? nullptr : nodes_[first[id]]->wheel;
+    if (!speaks[id]) continue;
+    const std::shared_ptr<WheelModule> shared = first[id] == id ? nullptr : at(first[id]).wheel;
     nodes_.push_back(std::make_unique<Node>(id, scenario_, quantum_ps_, !split_ || split_->owns(id), shared));
-    if (nodes_[id]->is_endpoint() == nodes_[first[id]]->is_endpoint()) continue;
+    node_at_[id] = nodes_.back().get();
+    if (at(id).is_endpoint() == at(first[id]).is_endpoint()) continue;
     throw std::invalid_argument(
         fmt::format("nic{} and nic{} belong to one accelerator (traffic.nics_per_rank = {}) and differ in fidelity; "
                     "allowed: both detailed or both endpoint",
                     first[id], id, scenario_.traffic.nics_per_rank));
   }
+}
+
+std::vector<bool> Simulation::nodes_that_speak() const {
+  std::vector<bool> speaks(scenario_.fabric.nics, false);
+  for (NodeId id = 0; id < scenario_.fabric.nics; ++id) {
+    speaks[id] = !placement_.of_node[id].empty() || !faults_->darkness_of(id).empty() ||
+                 (scenario_.node(id).fidelity == Fidelity::detailed && !scenario_.is_rocev2()) ||
+                 scenario_.run.node_under_test == fmt::format("nic{}", id);
+  }
+  for (const WorkNode& work : workload_.nodes) {
+    if (work.kind == WorkKind::send) speaks[placement_.peer_node_of(work)] = true;
+  }
+  for (const RtlSelection& selection : options_.rtl) speaks[selection.node] = true;
+  if (placement_.nics_per_rank > 1) {
+    for (const NodeId id : placement_.nics_of_ranks) speaks[id] = true;
+  }
+  return speaks;
 }
 
 std::vector<NodeId> Simulation::first_siblings() const {
@@ -216,8 +238,7 @@ void Simulation::build_siblings() {
   for (std::size_t rank = 0; each > 1 && rank < nics.size() / each; ++rank) {
     for (std::size_t i = rank * each; i < (rank + 1) * each; ++i) {
       for (std::size_t k = rank * each; k < (rank + 1) * each; ++k) {
-        if (nics[i] != nics[k] && nodes_[nics[i]]->here)
-          nodes_[nics[i]]->player().add_sibling(nics[k], nodes_[nics[k]]->player());
+        if (nics[i] != nics[k] && at(nics[i]).here) at(nics[i]).player().add_sibling(nics[k], at(nics[k]).player());
       }
     }
   }
@@ -246,7 +267,7 @@ void Simulation::build_qps() {
     peers[pair.second].insert(pair.first);
   }
   for (const auto& [id, of_node] : peers) {
-    nodes_[id]->qps.reserve(of_node.size() * scenario_.traffic.qps_per_peer);
+    at(id).qps.reserve(of_node.size() * scenario_.traffic.qps_per_peer);
   }
   for (const auto& [pair, directions] : pairs) {
     connect_pair(pair.first, pair.second, directions.first, directions.second);
@@ -266,18 +287,18 @@ void Simulation::connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends) {
     if (qp.responder) qp.responder->post_receive(scenario_.protocol.receive_queue_depth);
   };
   for (std::uint32_t i = 0; i < scenario_.traffic.qps_per_peer; ++i) {
-    Qp& at_a = add_qp(*nodes_[a], b);
-    Qp& at_b = add_qp(*nodes_[b], a);
+    Qp& at_a = add_qp(at(a), b);
+    Qp& at_b = add_qp(at(b), a);
     at_a.peer_number = at_b.number;
     at_b.peer_number = at_a.number;
     KeyedRandom random(scenario_.seed, fmt::format("qp.{}.{}.{}", a, b, i));
     const Psn psn_a = static_cast<Psn>(random.next() & kPsnMask);
     const Psn psn_b = static_cast<Psn>(random.next() & kPsnMask);
     const auto add_halves = [&](NodeId id, Qp& qp, bool sends, Psn first, bool receives, Psn peers_first) {
-      if (!nodes_[id]->here) return;
-      qp.reverse_paths = std::make_unique<ReversePaths>(nodes_[id]->context.config.nic.ports, random);
-      if (sends) nodes_[id]->qps.add_requestor(qp, first);
-      if (receives) add_responder(*nodes_[id], qp, peers_first);
+      if (!at(id).here) return;
+      qp.reverse_paths = std::make_unique<ReversePaths>(at(id).context.config.nic.ports, random);
+      if (sends) at(id).qps.add_requestor(qp, first);
+      if (receives) add_responder(at(id), qp, peers_first);
     };
     add_halves(a, at_a, a_sends, psn_a, b_sends, psn_b);
     add_halves(b, at_b, b_sends, psn_b, a_sends, psn_a);
@@ -290,7 +311,7 @@ void Simulation::build_channel(NodeId from, NodeId to) {
   const std::uint64_t longest = (longest_send(from, to) + kPageBytes - 1) / kPageBytes * kPageBytes;
   Channel channel;
   channel.peer = to;
-  channel.qps = nodes_[from]->qps_of_peer[to];
+  channel.qps = at(from).qps_of_peer[to];
   // A piece takes at most half a buffer, so that the source has another place for the next one.
   channel.slot_bytes = std::min(longest, traffic.buffer_bytes / 2 / kPageBytes * kPageBytes);
   channel.slot_stride = channel.slot_bytes + spare;
@@ -299,17 +320,17 @@ void Simulation::build_channel(NodeId from, NodeId to) {
   for (std::uint32_t slot = slots; slot > 0; --slot) channel.free_slots.push_back(slot - 1);
   channel.source_bytes = std::min(traffic.buffer_bytes, std::max(2 * channel.slot_bytes, 64 * kPageBytes));
   if (channel.slot_bytes * slots * 2 > channel.source_bytes) channel.source_bytes = traffic.buffer_bytes;
-  channel.source_base = nodes_[from]->memory.add_source_region(channel.source_bytes + spare);
+  channel.source_base = at(from).memory.add_source_region(channel.source_bytes + spare);
   const std::uint64_t destination_bytes = slots * channel.slot_stride;
-  channel.destination_base = nodes_[to]->memory.add_destination_region(destination_bytes, channel.slot_stride);
+  channel.destination_base = at(to).memory.add_destination_region(destination_bytes, channel.slot_stride);
   channel.rkey = 0x1000 + from;
-  nodes_[to]->context.protection.add({.va = channel.destination_base,
-                                      .bytes = destination_bytes,
-                                      .rkey = channel.rkey,
-                                      .domain = QpAssembly::kDomain});
-  if (!nodes_[from]->here) return;
-  if (nodes_[to]->here) channel.peer_memory = &nodes_[to]->memory;
-  nodes_[from]->player().add_channel(std::move(channel));
+  at(to).context.protection.add({.va = channel.destination_base,
+                                 .bytes = destination_bytes,
+                                 .rkey = channel.rkey,
+                                 .domain = QpAssembly::kDomain});
+  if (!at(from).here) return;
+  if (at(to).here) channel.peer_memory = &at(to).memory;
+  at(from).player().add_channel(std::move(channel));
 }
 
 Simulation::State Simulation::state(const std::atomic<bool>& interrupted) const {
@@ -436,30 +457,37 @@ void Simulation::build_series() {
 
 void Simulation::build_queue_series() {
   const Topology& topology = fabric_->topology();
-  std::map<std::string, std::size_t> groups;
   std::uint32_t switch_ports = 0;
   for (const LinkInfo& link : topology.links()) switch_ports += link.first_hop() ? 0 : 1;
+  std::map<std::tuple<std::uint32_t, SwitchTier, bool>, std::uint32_t> groups;
+  queue_row_of_link_.resize(topology.links().size());
   for (std::uint32_t link = 0; link < topology.links().size(); ++link) {
     const LinkInfo& info = topology.links()[link];
     if (info.first_hop()) continue;
-    std::string name = topology.port_name(link);
-    if (switch_ports > kMostQueueSeries) {
-      const char* tier = std::array{"t0", "t1", "t2"}[static_cast<std::size_t>(topology.switches()[info.from].tier)];
-      name = fmt::format("plane{}.{}.{}.longest", info.plane, tier, info.up ? "up" : "down");
+    if (switch_ports <= kMostQueueSeries) {
+      series_.add(Series::Group::queue_bytes, topology.port_name(link));
+      queue_row_of_link_[link] = queue_rows_++;
+      continue;
     }
-    const auto [group, added] = groups.try_emplace(name, groups.size());
-    if (added) series_.add(Series::Group::queue_bytes, name);
-    sampled_queues_.push_back({link, static_cast<std::uint32_t>(group->second)});
+    const SwitchTier tier = topology.switches()[info.from].tier;
+    const auto [group, added] = groups.try_emplace({info.plane, tier, info.up}, queue_rows_);
+    queue_row_of_link_[link] = group->second;
+    if (!added) continue;
+    const char* name = std::array{"t0", "t1", "t2"}[static_cast<std::size_t>(tier)];
+    series_.add(Series::Group::queue_bytes,
+                fmt::format("plane{}.{}.{}.longest", info.plane, name, info.up ? "up" : "down"));
+    ++queue_rows_;
   }
-  queue_groups_ = groups.size();
 }
 
 void Simulation::sample_queues(std::vector<double>& row) {
   const std::size_t first = row.size();
-  row.resize(first + queue_groups_, 0.0);
-  for (const auto& [link, group] : sampled_queues_) {
-    double& level = row[first + group];
-    level = std::max(level, static_cast<double>(fabric_->network().ports()[link].queued_bytes));
+  row.resize(first + queue_rows_, 0.0);
+  const Network& network = fabric_->network();
+  for (const std::uint32_t link : network.links_with_queues()) {
+    if (network.topology().links()[link].first_hop()) continue;
+    double& level = row[first + queue_row_of_link_[link]];
+    level = std::max(level, static_cast<double>(network.ports()[link].queued_bytes));
   }
 }
 
@@ -619,8 +647,8 @@ std::map<std::string, double> Simulation::receiver_write_blocked(const Node& sen
   std::map<std::string, double> shares;
   TimePs total = 0;
   for (const auto& [peer, qps] : sender.qps_of_peer) {
-    if (!nodes_[peer]->nic) continue;
-    for (const IssueSlot* slot : nodes_[peer]->nic->slots()) {
+    if (!at(peer).nic) continue;
+    for (const IssueSlot* slot : at(peer).nic->slots()) {
       if (slot->box() != "pcie_dma.write") continue;
       total += slot->busy_ps();
       for (std::size_t i = 0; i < kBlockedByCount; ++i) {
@@ -691,8 +719,8 @@ void Simulation::collect_one_way(RunResult& result) const {
     const NodeId from = placement_.node_of(send);
     const NodeId to = placement_.peer_node_of(send);
     if (from == to) continue;
-    const WorkPlayer& sender = nodes_[from]->player();
-    const WorkPlayer& receiver = nodes_[to]->player();
+    const WorkPlayer& sender = at(from).player();
+    const WorkPlayer& receiver = at(to).player();
     const TimePs known = receiver.known_at(send.match);
     if (known != kNever) times.push_back(known - sender.posted_at(i));
   }
@@ -765,7 +793,7 @@ void Simulation::collect_job(RunResult& result) const {
   std::vector<WorkTimes> times;
   times.reserve(workload_.nodes.size());
   for (std::uint32_t i = 0; i < workload_.nodes.size(); ++i)
-    times.push_back(nodes_[placement_.node_of(workload_.nodes[i])]->player().times(i));
+    times.push_back(at(placement_.node_of(workload_.nodes[i])).player().times(i));
   result.job = make_job_result(workload_, times, scenario_.traffic.collective);
 }
 
@@ -789,7 +817,12 @@ RunResult Simulation::collect(RunStatus status, std::vector<std::string> details
   result.messages.count = workload_.sends();
   result.bytes.offered = workload_.bytes();
   result.node_under_test = scenario_.run.node_under_test;
-  for (const auto& node : nodes_) {
+  for (NodeId id = 0; id < node_at_.size(); ++id) {
+    const Node* node = node_at_[id];
+    if (node == nullptr) {
+      result.nodes.push_back({fmt::format("nic{}", id), 0, 0});
+      continue;
+    }
     collect_node(result, *node, end);
     if (node->name == scenario_.run.node_under_test) {
       const TimePs last = node->player().statistics().last_completion;

@@ -82,6 +82,10 @@ class Simulation {
   static constexpr NodeId kNoNode = ~NodeId{0};
 
   void build_nodes();
+  /// All but light endpoints without work, messages for them, or ports that go dark: those are not built.
+  std::vector<bool> nodes_that_speak() const;
+  /// Precondition: it speaks.
+  Node& at(NodeId id) const { return *node_at_[id]; }
   /// Joins the players at the NICs of each rank.
   void build_siblings();
   /// Of each node the first of those whose NICs ranks share with it, directly or by others.
@@ -152,12 +156,13 @@ class Simulation {
   std::unique_ptr<class FaultLog> fault_log_;
   std::unique_ptr<struct Split> split_;  ///< null: this process carries the whole run
   std::vector<Rocev2Counts> rocev2_elsewhere_;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::unique_ptr<Node>> nodes_;  ///< that speak, in their order
+  std::vector<Node*> node_at_;                ///< by number, null for a node that does not speak
   std::unique_ptr<Recording> recording_;
   Series series_;
   std::vector<const Occupancy*> sampled_buffers_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> sampled_queues_;  ///< link, and its row among the queues'
-  std::size_t queue_groups_ = 0;
+  std::vector<std::uint32_t> queue_row_of_link_;  ///< among the queues' rows of the series; of switch ports
+  std::uint32_t queue_rows_ = 0;
   std::vector<double> sample_;                        ///< one row of the series, reused
   std::vector<std::uint64_t> sampled_payload_bytes_;  ///< by plane, of the node under test, at the last sample
 };

@@ -106,7 +106,7 @@ void Simulation::exchange() {
 }
 
 void Simulation::answer(const PlacementQuestion& question) {
-  const PlacementTally placed = nodes_[question.receiver]->memory.take_placement(question.destination);
+  const PlacementTally placed = at(question.receiver).memory.take_placement(question.destination);
   if (placed == wanted_placement(question.destination, question.bytes, scenario_.protocol.mtu_bytes)) return;
   split_->misplaced.push_back({question, placed});
 }
@@ -138,7 +138,7 @@ void Simulation::gather() {
   for (std::size_t rank = 1; rank < from.size(); ++rank) take_in(from[rank]);
   faults_->read_journals(from);
   for (const Misplaced& found : split_->misplaced) {
-    nodes_[found.question.sender]->player().misplaced(found.question, found.placed);
+    at(found.question.sender).player().misplaced(found.question, found.placed);
   }
 }
 
@@ -151,7 +151,7 @@ void Simulation::take_in(ByteReader& from) {
   from.get(misplaced);
   split_->misplaced.insert(split_->misplaced.end(), misplaced.begin(), misplaced.end());
   for (auto id = from.get<NodeId>(); id != kNoNode; id = from.get<NodeId>()) {
-    Node& node = *nodes_[id];
+    Node& node = at(id);
     from.get(node.context.counters);
     node.player().get_state(from);
     from.get(node.waits_elsewhere.qps);

@@ -62,6 +62,7 @@ Network::Network(const ScenarioConfig& scenario)
     port.law = info.first_hop() ? at_nic : info.last_hop() ? t0_down : t0 ? t0_up : above;
     port.key = mix64(scenario.seed ^ mix64(0xFAB0'0000'0000ULL + link));
     if (impaired && info.first_hop()) {
+      port.impaired = true;
       impairments_[link] = std::make_unique<Impairment>(fabric, scenario.protocol, scenario.seed,
                                                         fmt::format("nic{}.port{}-t0", info.node, info.plane));
     }
@@ -215,12 +216,11 @@ void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
     transits_.release(transit);
     return;
   }
-  Impairment* impairment = impairments_[link].get();
-  if (impairment == nullptr) {
+  if (!ports_[link].impaired) {
     pass(now, link, transit);
     return;
   }
-  const Impairment::Verdict verdict = impairment->apply(transits_[transit].packet);
+  const Impairment::Verdict verdict = impairments_[link]->apply(transits_[transit].packet);
   if (verdict == Impairment::Verdict::drop) {
     if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
     transits_.release(transit);
@@ -342,6 +342,7 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
     buffered_bytes_[port.from_switch] += transit.bytes;
     if (pfc_ && transit.queue != FabricClass::control) account_ingress(now, transit.ingress, transit.bytes);
   }
+  if (port.counters.most_queued_bytes == 0) links_with_queues_.push_back(link);
   port.counters.most_queued_bytes = std::max(port.counters.most_queued_bytes, port.queued_bytes);
   if (!port.armed && !held) arm(std::max(now, port.line.free_at()), link);
 }
@@ -529,7 +530,9 @@ void Network::put_counts(ByteWriter& to) const {
   std::vector<std::uint32_t> links;
   std::vector<PortCounters> counters;
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
-    if (!owns_port(link)) continue;
+    const PortCounters& counted = ports_[link].counters;
+    if (!owns_port(link) || counted.packets + counted.dropped + counted.most_queued_bytes + counted.pauses == 0)
+      continue;
     links.push_back(link);
     counters.push_back(ports_[link].counters);
   }

@@ -80,6 +80,7 @@ class Network {
   void set_link_gbps(std::uint32_t link, double gbps) { ports_[link].line.set_gbps(gbps); }
   /// Damage at the end of the link; null: none.
   void set_impairment(std::uint32_t link, std::unique_ptr<Impairment> impairment) {
+    ports_[link].impaired = impairment != nullptr;
     impairments_[link] = std::move(impairment);
   }
 
@@ -118,6 +119,8 @@ class Network {
   void add_counts(ByteReader& from);
 
   const std::vector<SwitchPort>& ports() const { return ports_; }
+  /// Ports where a packet has waited, each once.
+  const std::vector<std::uint32_t>& links_with_queues() const { return links_with_queues_; }
   ImpairmentCounts impairments() const;
   std::uint64_t without_route() const { return without_route_; }
   std::uint64_t lost_on_down_links() const { return lost_on_down_links_; }
@@ -173,6 +176,7 @@ class Network {
   FabricEventQueue events_;
   TransitPool transits_;
   std::vector<SwitchPort> ports_;              ///< by link
+  std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
   std::array<QueueLaw, laws> laws_{};
   std::vector<NetworkNode*> nodes_;

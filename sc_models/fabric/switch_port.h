@@ -32,7 +32,8 @@ struct QueueLaw {
   bool last_hop = false;
 };
 
-struct SwitchPort {
+/// A packet that crosses without waiting touches two cache lines of its output port, and the first of its input port.
+struct alignas(64) SwitchPort {
   struct Queue {
     std::uint32_t head = TransitPool::kNone;
     std::uint32_t tail = TransitPool::kNone;
@@ -42,28 +43,31 @@ struct SwitchPort {
 
   bool empty() const { return queued_bytes == 0; }
 
-  SerialLine line;
-  std::array<Queue, kFabricClasses> queues;
-  std::uint64_t queued_bytes = 0;  ///< that wait; what is on the line does not count
-  std::uint64_t data_bytes = 0;    ///< of them without the control queue
-  TimePs last_arrival = 0;         ///< of what it sent last, at the far end
-  TimePs hop_ps = 0;               ///< a bit leaves here until the far end can act on it
   std::uint32_t to_switch = 0;
   std::uint32_t from_switch = 0;
   NodeId node = 0;
   std::uint8_t law = 0;
-  bool armed = false;                  ///< a service event is on its way
-  bool leaves = false;                 ///< what it sends leaves the network: over a Link, or to another rank
-  bool paused = false;                 ///< its data waits for the far end (PFC)
-  bool pausing = false;                ///< the switch at its far end has asked for that
-  std::uint64_t at_far_end_bytes = 0;  ///< data that came over it and waits there, with PFC
-  TimePs paused_since = 0;
+  bool armed = false;    ///< a service event is on its way
+  bool leaves = false;   ///< what it sends leaves the network: over a Link, or to another rank
+  bool paused = false;   ///< its data waits for the far end (PFC)
+  bool pausing = false;  ///< the switch at its far end has asked for that
   bool down = false;
-  bool faulty = false;                                 ///< down, or something of a timeline lies ahead
+  bool faulty = false;             ///< down, or something of a timeline lies ahead
+  bool impaired = false;           ///< random damage at its far end
+  TimePs hop_ps = 0;               ///< a bit leaves here until the far end can act on it
+  TimePs last_arrival = 0;         ///< of what it sent last, at the far end
+  std::uint64_t queued_bytes = 0;  ///< that wait; what is on the line does not count
+  std::uint64_t data_bytes = 0;    ///< of them without the control queue
+
+  alignas(64) SerialLine line;
+  PortCounters counters;
+
+  std::array<Queue, kFabricClasses> queues;
   std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service
   std::uint8_t turn = 0;
-  std::uint64_t key = 0;  ///< of its draws
-  PortCounters counters;
+  std::uint64_t key = 0;               ///< of its draws
+  std::uint64_t at_far_end_bytes = 0;  ///< data that came over it and waits there, with PFC
+  TimePs paused_since = 0;
 };
 
 }  // namespace mrc
