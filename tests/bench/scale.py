@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Memory and time of large runs, as the tables of docs/scale.md.
+"""Memory and time of large runs, as in docs/scale.md.
 
-scale.py MRCSIM [--largest]: permutations of 1 MiB over 8 planes by light endpoints, from 64 to 4,096, what a NIC, a QP and a packet in
-flight take of memory, and with --largest the scenario of 131,072 NICs. Seconds are those of the processor, building included.
+scale.py MRCSIM [--largest]: permutations of 1 MiB over 8 planes by light endpoints, from 64 to 4,096, what a NIC and a QP take
+of memory, and with --largest the scenario of 131,072 NICs. Seconds are those of the processor, building included.
 """
 import os
 import pathlib
@@ -53,9 +53,9 @@ def main():
             print(f"| {nics:,} | {packets:,} | {seconds:.2f} | {packets / seconds:,.0f} | {memory / 2**20:,.0f} MiB |")
         # Each figure is the slope between two runs that differ in one thing.
         small, large = run(1024, 4096)[2], run(4096, 4096)[2]
-        print(f"\na NIC with two QPs in use, its links and its share of the switches: {(large - small) / 3072:,.0f} bytes")
+        print(f"\na NIC with one QP in use, its links and its share of the switches: {(large - small) / 3072:,.0f} bytes")
         one, nine = run(1024, 4096)[2], run(1024, 4096, "traffic.qps_per_peer=9")[2]
-        print(f"a QP, one half of it at each end: {(nine - one) / (8 * 1024):,.0f} bytes")
+        print(f"a QP at one NIC, with requestor, responder and EV table: {(nine - one) / (8 * 1024):,.0f} bytes")
         if "--largest" not in sys.argv:
             return
         result, seconds, memory = measure(mrcsim, out, ROOT / "tb/scenarios/clos_131072.toml", ["seed=1"])
