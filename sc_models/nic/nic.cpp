@@ -41,10 +41,12 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   //                               └→ ack_coalescer → control_queue → port[n]
   parser_ = std::make_unique<Parser>("parser", owner, context);
   control_queue_ = std::make_unique<ControlQueue>("control_queue", owner, context, ports);
-  ack_coalescer_ = std::make_unique<AckCoalescer>("ack_coalescer", owner, context, *control_queue_);
+  ack_coalescer_ =
+      std::make_unique<AckCoalescer>("ack_coalescer", owner, context, *control_queue_, rtl_.psn_tracker.get());
   completion_ = std::make_unique<Completion>("completion", owner, context, *pcie_);
   dma_write_ = std::make_unique<DmaWrite>("dma_write", owner, context, *pcie_, memory, *ack_coalescer_, *completion_);
-  psn_tracker_ = std::make_unique<PsnTracker>("psn_tracker", owner, context, *parser_, *dma_write_, *ack_coalescer_);
+  psn_tracker_ = std::make_unique<PsnTracker>("psn_tracker", owner, context, *parser_, *dma_write_, *ack_coalescer_,
+                                              rtl_.psn_tracker.get());
 
   // Control: SACK, NACK, transport ACK → retransmit_buffer, path table, congestion, completion
   sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, *parser_);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nic/rtl_path.h"
+#include "nic/rx/psn_tracker_rtl_path.h"
 #include "nic/tx/spray_scheduler_rtl_path.h"
 #include "nic/tx/srv6_encap_rtl_path.h"
 #include "pcie/pcie_dma_rtl_path.h"
@@ -15,12 +16,13 @@ struct NicRtl {
   std::unique_ptr<PcieDmaRtlPath> pcie_dma;
   std::unique_ptr<SpraySchedulerRtlPath> spray_scheduler;
   std::unique_ptr<Srv6EncapRtlPath> srv6_encap;
+  std::unique_ptr<PsnTrackerRtlPath> psn_tracker;
 
   /// Those that are there, in the order of the data's way.
   std::vector<const RtlPath*> paths() const {
     std::vector<const RtlPath*> all;
-    for (const RtlPath* path :
-         std::initializer_list<const RtlPath*>{pcie_dma.get(), spray_scheduler.get(), srv6_encap.get()}) {
+    for (const RtlPath* path : std::initializer_list<const RtlPath*>{pcie_dma.get(), spray_scheduler.get(),
+                                                                     srv6_encap.get(), psn_tracker.get()}) {
       if (path != nullptr) all.push_back(path);
     }
     return all;

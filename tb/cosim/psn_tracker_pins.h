@@ -34,8 +34,8 @@ PsnReply reply_of(const Model& model) {
   reply.verdict.outcome = static_cast<PsnOutcome>(model.rsp_outcome_o);
   reply.verdict.nack = static_cast<NackReason>(model.rsp_nack_o);
   reply.verdict.place = model.rsp_place_o != 0;
-  reply.duplicate = model.rsp_duplicate_o != 0;
-  reply.repeat_ack = model.rsp_repeat_ack_o != 0;
+  reply.verdict.duplicate = model.rsp_duplicate_o != 0;
+  reply.verdict.repeat_ack = model.rsp_repeat_ack_o != 0;
   reply.closes = model.rsp_closes_o;
   reply.cack = model.rsp_cack_o;
   reply.highest = model.rsp_highest_o;

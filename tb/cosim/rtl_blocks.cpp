@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cosim/pcie_dma_rtl.h"
+#include "cosim/psn_tracker_rtl.h"
 #include "cosim/spray_scheduler_rtl.h"
 #include "cosim/srv6_encap_rtl.h"
 #include "engine/clock_domain.h"
@@ -32,8 +33,15 @@ void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& sc
   rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(selection.mode, make_spray_scheduler_rtl);
 }
 
+void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
+  const PsnTrackerSizes sizes{kPsnTrackerRtl.qps, scenario.node(selection.node).nic.psn_tracker.bitmap_banks,
+                              scenario.protocol.mpr_units};
+  const PsnTrackerSettings settings{scenario.protocol.out_of_window, scenario.protocol.dynamic_mpr};
+  rtl.psn_tracker = std::make_unique<PsnTrackerRtlPath>(selection.mode, sizes, make_psn_tracker_rtl(sizes, settings));
+}
+
 constexpr std::array kBlocks{RtlBlock{"pcie_dma", add_pcie_dma}, RtlBlock{"spray_scheduler", add_spray_scheduler},
-                             RtlBlock{"srv6_encap", add_srv6_encap}};
+                             RtlBlock{"srv6_encap", add_srv6_encap}, RtlBlock{"psn_tracker", add_psn_tracker}};
 
 }  // namespace
 

@@ -10,7 +10,7 @@ steps=${2:-12}
 yosys=$("$here/yosys_tool.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-sources=("$root/rtl/common/mrc_pkg.sv" "$root"/rtl/"$block"/*.sv "$here/${block}_properties.sv")
+sources=("$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$here/${block}_properties.sv")
 names=$(for source in "${sources[@]}"; do basename "$source"; done | tr '\n' ' ')
 cat >"$work/prove.ys" <<SCRIPT
 read_slang --threads 1 -DFORMAL $names --top ${block}_properties

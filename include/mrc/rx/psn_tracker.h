@@ -136,7 +136,7 @@ class PsnTracker {
       ends_.assign(slots_ / 64, 0);
       held_.assign(slots_ / kBankPsns, false);
     }
-    pool_->take();
+    if (!pool_->take()) return;
     ++held_count_;
     held_[bank(psn)] = true;
   }

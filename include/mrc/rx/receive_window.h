@@ -25,7 +25,9 @@ struct RxConditions {
 struct RxVerdict {
   PsnOutcome outcome = PsnOutcome::accept;
   NackReason nack = NackReason::none;
-  bool place = false;  ///< accepted: its bit is set and its payload written
+  bool place = false;       ///< accepted: its bit is set and its payload written
+  bool duplicate = false;   ///< a SACK is owed for it
+  bool repeat_ack = false;  ///< and the transport ACK again
 
   friend bool operator==(const RxVerdict&, const RxVerdict&) = default;
 };
@@ -51,18 +53,19 @@ class ReceiveWindow {
       case PsnOutcome::out_of_window:
         return {outcome, config_->out_of_window == OutOfWindow::nack ? NackReason::psn_oor_window : NackReason::none};
       default:
-        return {outcome};
+        return decide_duplicate(outcome);
     }
   }
-  /// A trimmed packet: NACK while its PSN is still missing.
+  /// A trimmed packet: NACK while its PSN is still missing, otherwise what its duplicate would get.
   RxVerdict decide_trimmed(Psn psn, bool at_last_hop) const {
     const PsnOutcome outcome = tracker_.classify(psn);
     const bool missing = outcome == PsnOutcome::accept || outcome == PsnOutcome::no_bitmap;
-    if (!missing) return {outcome};
-    return {outcome, at_last_hop ? NackReason::trimmed_lasthop : NackReason::trimmed};
+    if (missing) return {outcome, at_last_hop ? NackReason::trimmed_lasthop : NackReason::trimmed};
+    return decide_duplicate(outcome);
   }
 
-  /// Takes in a packet that decide() placed. Returns how many messages the edge has closed.
+  /// Takes in a packet that decide() placed; one that somebody else placed against it leaves a window that is of no
+  /// use. Returns how many messages the edge has closed.
   std::uint32_t place(Psn psn, bool ends_message) {
     const std::uint32_t closed = tracker_.accept(psn, ends_message);
     if (config_->dynamic_mpr) follow_edge();
@@ -87,6 +90,12 @@ class ReceiveWindow {
   void release() { tracker_.release(); }
 
  private:
+  static RxVerdict decide_duplicate(PsnOutcome outcome) {
+    RxVerdict verdict{outcome};
+    verdict.repeat_ack = outcome == PsnOutcome::duplicate_below;
+    verdict.duplicate = verdict.repeat_ack || outcome == PsnOutcome::duplicate_above;
+    return verdict;
+  }
   static RxVerdict decide_accepted(const RxConditions& conditions) {
     RxVerdict verdict;
     if (!conditions.allowed) {

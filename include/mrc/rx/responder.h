@@ -131,33 +131,16 @@ class Responder {
     return window_.decide_trimmed(packet.psn, packet.trimmed_at_last_hop);
   }
   RxDecision follow(const Packet& packet, const RxVerdict& verdict, RxDecision decision) {
-    decision.outcome = verdict.outcome;
-    decision.nack = verdict.nack;
-    switch (verdict.outcome) {
-      case PsnOutcome::accept:
-        if (verdict.place) return take_in(packet, decision);
-        return verdict.nack == NackReason::unexp_event ? refuse(packet, decision) : decision;
-      case PsnOutcome::duplicate_below:
-        ++counters_.duplicates_below;
-        decision.repeat_transport_ack = true;
-        return with_sack(packet, decision);
-      case PsnOutcome::duplicate_above:
-        ++counters_.duplicates_above;
-        return with_sack(packet, decision);
-      case PsnOutcome::out_of_window:
-        ++counters_.out_of_window;
-        return decision;
-      case PsnOutcome::no_bitmap:
-        return decision;
-    }
-    return decision;
+    count(verdict.outcome);
+    decision = follow_trimmed(packet, verdict, decision);
+    if (verdict.place) return take_in(packet, decision);
+    return verdict.nack == NackReason::unexp_event ? refuse(packet, decision) : decision;
   }
   RxDecision follow_trimmed(const Packet& packet, const RxVerdict& verdict, RxDecision decision) {
     decision.outcome = verdict.outcome;
     decision.nack = verdict.nack;
-    decision.repeat_transport_ack = verdict.outcome == PsnOutcome::duplicate_below;
-    const bool duplicate = decision.repeat_transport_ack || verdict.outcome == PsnOutcome::duplicate_above;
-    return duplicate ? with_sack(packet, decision) : decision;
+    decision.repeat_transport_ack = verdict.repeat_ack;
+    return verdict.duplicate ? with_sack(packet, decision) : decision;
   }
 
   /// RELIABILITY_PROBE_REQ: answered by a SACK with pr = 1.
@@ -241,6 +224,12 @@ class Responder {
       if (state_ == QpState::error && is_data(packet.opcode)) decision.nack = NackReason::unexp_event;
     }
     return decision.admitted;
+  }
+
+  void count(PsnOutcome outcome) {
+    counters_.duplicates_below += outcome == PsnOutcome::duplicate_below ? 1 : 0;
+    counters_.duplicates_above += outcome == PsnOutcome::duplicate_above ? 1 : 0;
+    counters_.out_of_window += outcome == PsnOutcome::out_of_window ? 1 : 0;
   }
 
   /// The packet asks for what its QP does not allow: the peer is told and the QP is in ERROR.

@@ -5,11 +5,12 @@
 namespace mrc::timing {
 
 AckCoalescer::AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                           ControlQueue& control_queue)
+                           ControlQueue& control_queue, PsnTrackerRtlPath* psn_tracker_rtl)
     : Box(name, owner),
       slot("ack_coalescer", nic.rx_work),
       nic_(nic),
       control_queue_(control_queue),
+      psn_tracker_rtl_(psn_tracker_rtl),
       in_("ack_coalescer.queue", nic.config.nic.ack_coalescer.queue_entries),
       transport_acks_("ack_coalescer.transport_acks", nic.config.nic.ack_coalescer.queue_entries) {
   in_.connect(this);
@@ -28,7 +29,8 @@ Packet* AckCoalescer::build(TimePs now, const AckJob& job) {
   switch (job.kind) {
     case AckJob::Kind::sack:
       packet->opcode = Opcode::sack;
-      packet->sack = qp.responder->build_sack(job.trigger, now);
+      packet->sack = psn_tracker_rtl_ == nullptr ? qp.responder->build_sack(job.trigger, now)
+                                                 : psn_tracker_rtl_->build_sack(nic_, qp, job.trigger, now);
       packet->psn = packet->sack.cack_psn;
       ++nic_.counters.sacks_sent;
       break;

@@ -5,6 +5,7 @@
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
+#include "nic/rx/psn_tracker_rtl_path.h"
 
 namespace mrc::timing {
 
@@ -22,7 +23,9 @@ struct AckJob {
 
 class AckCoalescer : public Box {
  public:
-  AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, ControlQueue& control_queue);
+  /// `psn_tracker_rtl` may be null: the contents of SACKs come from ring 1.
+  AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, ControlQueue& control_queue,
+               PsnTrackerRtlPath* psn_tracker_rtl);
 
   /// SACKs and NACKs, from the tracker.
   Fifo<AckJob>& in() { return in_; }
@@ -38,6 +41,7 @@ class AckCoalescer : public Box {
 
   NicContext& nic_;
   ControlQueue& control_queue_;
+  PsnTrackerRtlPath* psn_tracker_rtl_;
   Fifo<AckJob> in_;
   Fifo<AckJob> transport_acks_;
   TimePs next_start_ = 0;

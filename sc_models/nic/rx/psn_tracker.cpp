@@ -10,14 +10,16 @@
 namespace mrc::timing {
 
 PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
-                       DmaWrite& dma_write, AckCoalescer& ack_coalescer)
+                       DmaWrite& dma_write, AckCoalescer& ack_coalescer, PsnTrackerRtlPath* rtl)
     : Box(name, owner),
       slot("psn_tracker", nic.rx_work),
       nic_(nic),
       in_(parser.to_psn_tracker()),
       dma_write_(dma_write),
       ack_coalescer_(ack_coalescer),
+      rtl_(rtl),
       bitmap_("psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks) {
+  if (rtl_ != nullptr) rtl_->check(nic);
   in_.connect(this);
   dma_write_.in().connect(&dma_write_);
   ack_coalescer_.in().connect(&ack_coalescer_);
@@ -30,7 +32,7 @@ void PsnTracker::discard(TimePs now, Packet* packet) {
 }
 
 void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision) {
-  const TimePs out = now + delay_ + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles);
+  const TimePs out = now + delay_ + nic_.clock.cycles(service_.latency);
   AckJob job;
   job.qp = nic_.index_of(qp);
   if (decision.nack != NackReason::none) {
@@ -83,6 +85,24 @@ bool PsnTracker::store_payload(TimePs now, const Packet& packet) {
   return false;
 }
 
+RxDecision PsnTracker::decide(TimePs now, Qp& qp, const Packet& packet, const RxResources& resources) {
+  if (rtl_ == nullptr) return qp.responder->accept(packet, resources, now);
+  return rtl_->accept(nic_, qp, packet, resources, now);
+}
+
+RxDecision PsnTracker::decide_trimmed(TimePs now, Qp& qp, const Packet& packet) {
+  if (rtl_ == nullptr) return qp.responder->on_trimmed(packet, now);
+  return rtl_->on_trimmed(nic_, qp, packet, now);
+}
+
+void PsnTracker::take_time(const Qp& qp, const Packet& packet, bool placed) {
+  // One bank a cycle: each that the edge runs into costs one more.
+  const std::uint32_t more = placed ? banks_of_advance(qp.responder->tracker(), packet.psn) - 1 : 0;
+  service_.occupied += more;
+  service_.latency += more;
+  if (rtl_ != nullptr) service_ = rtl_->service(service_);
+}
+
 void PsnTracker::track(TimePs now, Packet* packet) {
   Qp* qp = nic_.find_qp(packet->destination_qp);
   if (qp == nullptr || !qp->responder) {
@@ -98,7 +118,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     decision = responder.on_probe(*packet, now);
   } else if (packet->damage == Damage::trimmed) {
     ++nic_.counters.trimmed_received;
-    decision = responder.on_trimmed(*packet, now);
+    decision = decide_trimmed(now, *qp, *packet);
   } else {
     const bool staging = dma_write_.has_staging(now, packet->payload_bytes);
     if (!staging) dma_write_.refuse_staging(now);
@@ -110,11 +130,11 @@ void PsnTracker::track(TimePs now, Packet* packet) {
       discard(now, packet);
       return;
     }
-    decision =
-        responder.accept(*packet, {.packet_buffer_available = staging, .other_resource_available = descriptor}, now);
+    decision = decide(now, *qp, *packet, {.packet_buffer_available = staging, .other_resource_available = descriptor});
   }
   if (bitmap_.level() != nic_.bitmaps.in_use()) nic_.memories[SmallTable::free_banks].count(now);
   bitmap_.set(now, nic_.bitmaps.in_use());
+  take_time(*qp, *packet, decision.place);
   if (decision.nack == NackReason::no_bitmap) bitmap_.refuse(now);
   if (decision.admitted && is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
   responder.set_penalty(
@@ -125,7 +145,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     dma_write_.reserve_staging(now, packet->payload_bytes);
     dma_write_.translate_ahead(now, *packet);
     dma_write_.in().push(now, {packet, nic_.index_of(*qp), decision.closes_messages},
-                         now + delay_ + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.latency_cycles));
+                         now + delay_ + nic_.clock.cycles(service_.latency));
     return;
   }
   const bool duplicate =
@@ -150,9 +170,11 @@ void PsnTracker::step(TimePs now) {
     ack_coalescer_.in().wait_room(now, *this);
     return;
   }
+  const PipelineConfig& pipeline = nic_.config.nic.psn_tracker.pipeline;
   delay_ = 0;
+  service_ = {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
   track(now, in_.pop(now));
-  next_start_ = now + delay_ + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
+  next_start_ = now + delay_ + nic_.clock.cycles(service_.occupied);
   slot.busy(now, next_start_);
   in_.wait_ready(next_start_);
 }

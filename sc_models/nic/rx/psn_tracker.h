@@ -1,5 +1,6 @@
 // Asks ring 1 what becomes of each data packet (place, duplicate, NACK), after room in the staging buffer is promised
-// and before its bit is set, and passes on the write and the acknowledgement that follow.
+// and before its bit is set, and passes on the write and the acknowledgement that follow. With RTL in its place, the
+// RTL decides and says how long it takes.
 #pragma once
 
 #include "engine/box.h"
@@ -9,6 +10,7 @@
 #include "nic/nic_context.h"
 #include "nic/rx/dma_write.h"
 #include "nic/rx/parser.h"
+#include "nic/rx/psn_tracker_rtl_path.h"
 
 namespace mrc::timing {
 
@@ -18,8 +20,9 @@ class SackProcessor;
 
 class PsnTracker : public Box {
  public:
+  /// `rtl` may be null: SystemC only.
   PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
-             DmaWrite& dma_write, AckCoalescer& ack_coalescer);
+             DmaWrite& dma_write, AckCoalescer& ack_coalescer, PsnTrackerRtlPath* rtl);
 
   void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor, QpScheduler& qp_scheduler) {
     qp_scheduler_ = &qp_scheduler;
@@ -39,6 +42,9 @@ class PsnTracker : public Box {
   void wait(TimePs now, const MemoryAccess& access, MemoryId id);
   void answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision);
   void discard(TimePs now, Packet* packet);
+  RxDecision decide(TimePs now, Qp& qp, const Packet& packet, const RxResources& resources);
+  RxDecision decide_trimmed(TimePs now, Qp& qp, const Packet& packet);
+  void take_time(const Qp& qp, const Packet& packet, bool placed);
 
   NicContext& nic_;
   Fifo<Packet*>& in_;
@@ -47,8 +53,10 @@ class PsnTracker : public Box {
   ProbeEngine* probe_engine_ = nullptr;
   SackProcessor* sack_processor_ = nullptr;
   QpScheduler* qp_scheduler_ = nullptr;
-  TimePs delay_ = 0;  ///< that the packet at hand waits for memories
-  Occupancy bitmap_;  ///< banks of nic_.bitmaps that are held
+  PsnTrackerRtlPath* rtl_;
+  RtlCycles service_;  ///< of the packet at hand
+  TimePs delay_ = 0;   ///< that the packet at hand waits for memories
+  Occupancy bitmap_;   ///< banks of nic_.bitmaps that are held
   TimePs next_start_ = 0;
 };
 

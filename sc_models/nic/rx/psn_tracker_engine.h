@@ -47,8 +47,6 @@ struct PsnRequest {
 
 struct PsnReply {
   RxVerdict verdict;         ///< accept without NACK where the request is no packet
-  bool duplicate = false;    ///< a SACK is owed
-  bool repeat_ack = false;   ///< and the transport ACK again
   std::uint16_t closes = 0;  ///< messages whose end the edge has passed
   Psn cack = 0;              ///< state after the request
   Psn highest = 0;
@@ -64,8 +62,8 @@ struct PsnReply {
     visit("outcome", static_cast<std::uint64_t>(verdict.outcome));
     visit("nack", static_cast<std::uint64_t>(verdict.nack));
     visit("place", static_cast<std::uint64_t>(verdict.place));
-    visit("duplicate", static_cast<std::uint64_t>(duplicate));
-    visit("repeat_ack", static_cast<std::uint64_t>(repeat_ack));
+    visit("duplicate", static_cast<std::uint64_t>(verdict.duplicate));
+    visit("repeat_ack", static_cast<std::uint64_t>(verdict.repeat_ack));
     visit("closes", static_cast<std::uint64_t>(closes));
     visit("cack", static_cast<std::uint64_t>(cack));
     visit("highest", static_cast<std::uint64_t>(highest));

@@ -60,8 +60,6 @@ class PsnTrackerReference {
         release(*window, reply);
         return reply;
     }
-    reply.repeat_ack = reply.verdict.outcome == PsnOutcome::duplicate_below;
-    reply.duplicate = reply.repeat_ack || reply.verdict.outcome == PsnOutcome::duplicate_above;
     reply.cack = window->tracker().cack_psn();
     reply.highest = window->tracker().highest_psn();
     reply.ooo_count = window->tracker().ooo_count();

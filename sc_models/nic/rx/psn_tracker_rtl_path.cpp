@@ -1,0 +1,140 @@
+#include "nic/rx/psn_tracker_rtl_path.h"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+constexpr std::array kOps{"set up", "data", "trimmed", "trimmed at the last hop", "SACK", "release"};
+
+/// First field in which two replies differ, empty without one.
+std::string difference(const PsnReply& expected, const PsnReply& actual) {
+  std::string first;
+  std::vector<std::uint64_t> values;
+  actual.fields([&](const char*, std::uint64_t value) { values.push_back(value); });
+  std::size_t i = 0;
+  expected.fields([&](const char* name, std::uint64_t value) {
+    const std::uint64_t other = values[i++];
+    if (value == other || !first.empty()) return;
+    first = fmt::format("{}: expected {:#x}, RTL gave {:#x}", name, value, other);
+  });
+  return first;
+}
+
+}  // namespace
+
+void PsnTrackerRtlPath::check(const NicContext& nic) const {
+  if (nic.qps.size() <= sizes_.qps) return;
+  throw std::invalid_argument(
+      fmt::format("nic{} has {} QPs: RTL of psn_tracker is built for {}", nic.node, nic.qps.size(), sizes_.qps));
+}
+
+PsnReply PsnTrackerRtlPath::run(const NicContext& nic, const Qp& qp, PsnRequest request) {
+  request.qp = nic.index_of(qp);
+  if (set_up_.empty()) set_up_.resize(sizes_.qps);
+  if (!set_up_[request.qp]) {
+    PsnRequest first;
+    first.op = PsnOp::setup;
+    first.qp = request.qp;
+    first.psn = qp.responder->tracker().expected_psn();
+    engine_->run(first);
+    set_up_[request.qp] = true;
+  }
+  ++requests_;
+  const PsnReply reply = engine_->run(request);
+  latest_ = {engine_->latency_cycles() - 1U, engine_->latency_cycles()};
+  return reply;
+}
+
+void PsnTrackerRtlPath::compare(const NicContext& nic, const Qp& qp, const PsnRequest& request, PsnReply expected,
+                                const PsnReply& reply, TimePs now) {
+  const PsnTracker& tracker = qp.responder->tracker();
+  expected.cack = tracker.cack_psn();
+  expected.highest = tracker.highest_psn();
+  expected.ooo_count = tracker.ooo_count();
+  const bool same_banks = engine_->banks_in_use() == nic.bitmaps.in_use();
+  if (expected == reply && same_banks) return;
+  const auto what = [&] {
+    return fmt::format("request {} ({}, PSN {}, QP {})", requests_, kOps[static_cast<std::size_t>(request.op)],
+                       request.psn, qp.number);
+  };
+  const std::string banks =
+      fmt::format("banks_in_use: expected {:#x}, RTL gave {:#x}", nic.bitmaps.in_use(), engine_->banks_in_use());
+  mismatch(nic.node, nic.clock.edge_index(now) + latest_.latency, what,
+           expected == reply ? banks : difference(expected, reply));
+}
+
+RtlCycles PsnTrackerRtlPath::service(RtlCycles systemc) {
+  const RtlCycles rtl = std::exchange(latest_, RtlCycles{});
+  if (rtl.latency == 0) return systemc;
+  count(rtl, systemc);
+  return drives() ? rtl : systemc;
+}
+
+RxDecision PsnTrackerRtlPath::accept(NicContext& nic, Qp& qp, const Packet& packet, const RxResources& resources,
+                                     TimePs now) {
+  Responder& responder = *qp.responder;
+  RxDecision decision;
+  if (!responder.arrives(packet, decision)) return decision;
+  PsnRequest request;
+  request.psn = packet.psn;
+  request.ends_message = ends_message(packet.opcode);
+  request.conditions = responder.conditions(packet, resources);
+  PsnReply expected;
+  expected.verdict = responder.decide(packet, resources);
+  const PsnReply reply = run(nic, qp, request);
+  decision = responder.follow(packet, drives() ? reply.verdict : expected.verdict, decision);
+  expected.closes = static_cast<std::uint16_t>(decision.closes_messages);
+  compare(nic, qp, request, expected, reply, now);
+  if (drives()) decision.closes_messages = reply.closes;
+  return decision;
+}
+
+RxDecision PsnTrackerRtlPath::on_trimmed(NicContext& nic, Qp& qp, const Packet& packet, TimePs now) {
+  Responder& responder = *qp.responder;
+  RxDecision decision;
+  if (!responder.arrives_trimmed(packet, decision)) return decision;
+  PsnRequest request;
+  request.op = packet.trimmed_at_last_hop ? PsnOp::trimmed_lasthop : PsnOp::trimmed;
+  request.psn = packet.psn;
+  PsnReply expected;
+  expected.verdict = responder.decide_trimmed(packet);
+  const PsnReply reply = run(nic, qp, request);
+  decision = responder.follow_trimmed(packet, drives() ? reply.verdict : expected.verdict, decision);
+  compare(nic, qp, request, expected, reply, now);
+  return decision;
+}
+
+SackFields PsnTrackerRtlPath::build_sack(NicContext& nic, Qp& qp, const SackTrigger& trigger, TimePs now) {
+  PsnRequest request;
+  request.op = PsnOp::sack;
+  request.psn = trigger.psn;
+  request.ce = trigger.ce;
+  request.ack_request = trigger.ack_request;
+  request.probe = trigger.probe;
+  request.probe_id = trigger.probe_id;
+  const PsnReply reply = run(nic, qp, request);
+  SackFields sack = qp.responder->build_sack(trigger, now);
+  PsnReply expected;
+  expected.sack_offset = sack.sack_offset;
+  expected.ack_psn_offset = sack.ack_psn_offset;
+  expected.sack_bitmap = sack.sack_bitmap;
+  expected.mpr = sack.mpr;
+  compare(nic, qp, request, expected, reply, now);
+  latest_ = {};  // the cycles of ack_coalescer, which asks, stay its own
+  if (!drives()) return sack;
+  sack.cack_psn = reply.cack;
+  sack.sack_offset = reply.sack_offset;
+  sack.ack_psn_offset = reply.ack_psn_offset;
+  sack.sack_bitmap = reply.sack_bitmap;
+  sack.ooo_count = reply.ooo_count;
+  sack.mpr = reply.mpr;
+  return sack;
+}
+
+}  // namespace mrc

@@ -1,0 +1,17 @@
+// Verilated psn_tracker in the sizes that are built.
+#pragma once
+
+#include <memory>
+
+#include "nic/rx/psn_tracker_engine.h"
+
+namespace mrc {
+
+/// The sizes that runs can have.
+inline constexpr PsnTrackerSizes kPsnTrackerRtl{16'384, 4'096, 8};
+
+/// Throws std::invalid_argument, naming both, for banks and windows that no RTL is built for; `sizes.qps` may be less.
+std::unique_ptr<PsnTrackerEngine> make_psn_tracker_rtl(const PsnTrackerSizes& sizes,
+                                                       const PsnTrackerSettings& settings);
+
+}  // namespace mrc

@@ -1,0 +1,166 @@
+// What psn_tracker promises (rtl/psn_tracker/README.md), for every input that keeps the contract. Proved with two QPs that
+// share two banks: each can hold both of them, and one can take what the other needs.
+module psn_tracker_properties
+  import mrc_pkg::*;
+#(
+  parameter  int unsigned NumQps     = 2,
+  parameter  int unsigned NumBanks   = 2,
+  parameter  int unsigned MprPsns    = 128,
+  localparam int unsigned QpWidth    = $clog2(NumQps),
+  localparam int unsigned CountWidth = $clog2(NumBanks) + 1
+) (
+  input  logic               clk_i,
+  input  logic               nack_i,
+  input  logic               dynamic_i,
+  input  logic               req_valid_i,
+  input  psn_op_e            req_op_i,
+  input  logic [QpWidth-1:0] req_qp_i,
+  input  psn_t               req_psn_i,
+  input  psn_packet_t        req_packet_i,
+  input  sack_trigger_t      req_trigger_i,
+  input  logic               rsp_ready_i,
+  // Any QP and any PSN of it: what is proved of these is proved of all.
+  input  logic [QpWidth-1:0] follow_qp_i,
+  input  psn_t               follow_psn_i
+);
+
+  typedef struct packed {
+    psn_op_e            op;
+    logic [QpWidth-1:0] qp;
+    psn_t               psn;
+  } asked_t;
+
+  logic               rst_ni = 1'b0;
+  logic               nack_q, dynamic_q;
+  logic [QpWidth-1:0] qp_q;
+  psn_t               psn_q;
+
+  logic                  req_ready_o, rsp_valid_o;
+  psn_reply_t            rsp_o;
+  logic [CountWidth-1:0] banks_in_use_o;
+  psn_tracker #(.NumQps(NumQps), .NumBanks(NumBanks), .MprPsns(MprPsns)) dut (
+    .clk_i, .rst_ni, .nack_out_of_window_i(nack_q), .dynamic_mpr_i(dynamic_q), .req_valid_i, .req_ready_o, .req_op_i,
+    .req_qp_i, .req_psn_i, .req_packet_i, .req_trigger_i, .rsp_valid_o, .rsp_ready_i, .rsp_o, .banks_in_use_o
+  );
+
+  logic req_taken, rsp_taken;
+  assign req_taken = rst_ni && req_valid_i && req_ready_o;
+  assign rsp_taken = rst_ni && rsp_valid_o && rsp_ready_i;
+
+  // Requests inside, the oldest first.
+  asked_t [3:0] asked_q  = '0;
+  logic   [2:0] inside_q = '0;
+  asked_t       asked;
+  assign asked = asked_q[0];
+
+  // Contract: a QP is set up before it is used, and released before it is set up again.
+  logic [NumQps-1:0] set_up_q = '0;
+
+  // The state that the replies have told of: of the QP that is followed, and how many PSNs are above each edge.
+  logic                    live_q    = 1'b0;
+  logic                    within_q  = 1'b0;  // the PSN is not below the first one
+  logic                    placed_q  = 1'b0;
+  psn_t                    cack_q    = '0;
+  logic [NumQps-1:0][14:0] ooo_q     = '0;
+  logic                    ours, packet, passed, above, near;
+  psn_t                    bit_ahead;
+  assign ours      = asked.qp == qp_q;
+  assign packet    = asked.op == PsnData || asked.op == PsnTrimmed || asked.op == PsnTrimmedLasthop;
+  assign passed    = !(24'(rsp_o.cack - psn_q) >> 23);  // the edge is at the PSN or above it
+  assign bit_ahead = psn_q - (rsp_o.cack + {{8{rsp_o.sack_offset[15]}}, rsp_o.sack_offset});
+  assign above     = placed_q && !passed;
+  // The field holds so much; a packet of the window is nearer.
+  assign near      = 24'(asked.psn - rsp_o.cack + 24'h004000) < 24'h008000;
+
+  logic       held_q = 1'b0;
+  psn_reply_t held_rsp_q;
+
+  always_ff @(posedge clk_i) begin
+    rst_ni <= 1'b1;
+    if (!rst_ni) begin
+      nack_q    <= nack_i;
+      dynamic_q <= dynamic_i;
+      qp_q      <= follow_qp_i;
+      psn_q     <= follow_psn_i;
+    end
+    if (rsp_taken) asked_q <= {asked_t'('0), asked_q[3:1]};
+    if (req_taken) begin
+      asked_q[inside_q[1:0] - 2'(rsp_taken)] <= '{op: req_op_i, qp: req_qp_i, psn: req_psn_i};
+      if (req_op_i == PsnSetup) set_up_q[req_qp_i] <= 1'b1;
+      if (req_op_i == PsnRelease) set_up_q[req_qp_i] <= 1'b0;
+    end
+    inside_q <= inside_q + 3'(req_taken) - 3'(rsp_taken);
+
+    if (rsp_taken) begin
+      ooo_q[asked.qp] <= rsp_o.ooo_count;
+      if (ours) begin
+        cack_q <= rsp_o.cack;
+        if (asked.op == PsnSetup) begin
+          live_q   <= 1'b1;
+          within_q <= !(24'(psn_q - asked.psn) >> 22);
+          placed_q <= 1'b0;
+        end else if (asked.op == PsnRelease) begin
+          live_q <= 1'b0;
+        end else if (rsp_o.place && asked.psn == psn_q) begin
+          placed_q <= 1'b1;
+        end
+      end
+    end
+    held_q     <= rst_ni && rsp_valid_o && !rsp_ready_i;
+    held_rsp_q <= rsp_o;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      if (req_valid_i) begin
+        assume (req_op_i <= PsnRelease);
+        assume ((req_op_i == PsnSetup) != set_up_q[req_qp_i]);
+      end
+
+      // An offered reply stays as it is until it is taken; each belongs to one request.
+      if (held_q) begin
+        assert (rsp_valid_o);
+        assert (rsp_o == held_rsp_q);
+      end
+      if (rsp_valid_o) assert (inside_q != '0);
+      assert (inside_q <= 3'd3);
+
+      // Banks are neither lost nor made: none is in use when nothing is above an edge.
+      assert (banks_in_use_o <= CountWidth'(NumBanks));
+      if (inside_q == '0 && ooo_q == '0) assert (banks_in_use_o == '0);
+      if (inside_q == '0 && ooo_q != '0) assert (banks_in_use_o != '0);
+
+      if (rsp_valid_o) begin
+        // What is placed gets no NACK, and nothing but whole packets is.
+        if (rsp_o.place) assert (asked.op == PsnData && rsp_o.outcome == PsnAccept && rsp_o.nack == NackNone);
+        // A packet is placed, refused, or known; it is dropped only outside the window.
+        if (packet) begin
+          assert (rsp_o.place || rsp_o.duplicate || rsp_o.nack != NackNone || rsp_o.outcome == PsnOutOfWindow);
+          assert (rsp_o.duplicate == (rsp_o.outcome == PsnDuplicateBelow || rsp_o.outcome == PsnDuplicateAbove));
+          assert (rsp_o.repeat_ack == (rsp_o.outcome == PsnDuplicateBelow));
+        end
+        // The window: the highest PSN is not below the edge and not beyond the window.
+        assert (24'(rsp_o.highest - rsp_o.cack) <= 24'(MprPsns));
+        assert (rsp_o.ooo_count < 15'(MprPsns));
+        assert ((rsp_o.ooo_count == '0) == (rsp_o.highest == rsp_o.cack));
+      end
+
+      if (rsp_valid_o && ours && live_q) begin
+        // The edge never moves back.
+        if (asked.op != PsnSetup) assert (24'(rsp_o.cack - cack_q) <= 24'(MprPsns));
+        if (within_q && packet && asked.psn == psn_q) begin
+          // No PSN is placed twice, and one that was placed is known ever after.
+          assert (rsp_o.duplicate == placed_q);
+          if (rsp_o.place) assert (!placed_q);
+        end
+        if (within_q && asked.op != PsnSetup && asked.op != PsnRelease) begin
+          // The edge passes what was placed, and nothing else.
+          if (passed) assert (placed_q || (rsp_o.place && asked.psn == psn_q));
+          // A SACK's bit says what was placed above the edge.
+          if (asked.op == PsnSack && near && bit_ahead < 24'd64) assert (rsp_o.sack_bitmap[bit_ahead[5:0]] == above);
+        end
+      end
+    end
+  end
+
+endmodule
