@@ -173,4 +173,31 @@ package mrc_pkg;
     RetransmitTake    = 3'd7   // the oldest lost packet is taken for sending again
   } retransmit_op_e;
 
+  // What may make a SACK owed.
+  typedef enum logic [1:0] {
+    SackSetup     = 2'd0,  // the QP's counter is zero
+    SackData      = 2'd1,
+    SackDuplicate = 2'd2,
+    SackProbe     = 2'd3
+  } sack_event_e;
+
+  typedef struct packed {
+    logic asked_for;  // by a probe or a duplicate
+    logic retransmission;
+    logic ce;
+    logic ack_request;
+    logic bytes;
+  } sack_causes_t;
+
+  // What a SACK reflects of the packet that triggered it.
+  typedef struct packed {
+    psn_t        psn;
+    logic [31:0] ev;
+    logic [15:0] tx_timestamp;
+    logic [15:0] probe_id;
+    logic        ce;
+    logic        ack_request;
+    logic        probe;
+  } sack_reflection_t;
+
 endpackage

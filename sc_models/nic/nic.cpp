@@ -46,7 +46,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   completion_ = std::make_unique<Completion>("completion", owner, context, *pcie_);
   dma_write_ = std::make_unique<DmaWrite>("dma_write", owner, context, *pcie_, memory, *ack_coalescer_, *completion_);
   psn_tracker_ = std::make_unique<PsnTracker>("psn_tracker", owner, context, *parser_, *dma_write_, *ack_coalescer_,
-                                              rtl_.psn_tracker.get());
+                                              rtl_.psn_tracker.get(), rtl_.ack_coalescer.get());
 
   // Control: SACK, NACK, transport ACK → retransmit_buffer, path table, congestion, completion
   sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, *parser_);

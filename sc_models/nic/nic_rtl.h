@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "nic/control/ack_coalescer_rtl_path.h"
 #include "nic/rtl_path.h"
 #include "nic/rx/psn_tracker_rtl_path.h"
 #include "nic/tx/spray_scheduler_rtl_path.h"
@@ -17,12 +18,13 @@ struct NicRtl {
   std::unique_ptr<SpraySchedulerRtlPath> spray_scheduler;
   std::unique_ptr<Srv6EncapRtlPath> srv6_encap;
   std::unique_ptr<PsnTrackerRtlPath> psn_tracker;
+  std::unique_ptr<AckCoalescerRtlPath> ack_coalescer;
 
   /// Those that are there, in the order of the data's way.
   std::vector<const RtlPath*> paths() const {
     std::vector<const RtlPath*> all;
-    for (const RtlPath* path : std::initializer_list<const RtlPath*>{pcie_dma.get(), spray_scheduler.get(),
-                                                                     srv6_encap.get(), psn_tracker.get()}) {
+    for (const RtlPath* path : std::initializer_list<const RtlPath*>{
+             pcie_dma.get(), spray_scheduler.get(), srv6_encap.get(), psn_tracker.get(), ack_coalescer.get()}) {
       if (path != nullptr) all.push_back(path);
     }
     return all;

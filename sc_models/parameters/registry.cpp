@@ -410,7 +410,7 @@ void nic_parameters(Table& t) {
   MRC_NODE(nic.port.remap_cycles_per_qp, "cycles", 1, k1M, "walk over the EV tables: core cycles a QP", assumption);
   MRC_PIPELINE(nic.parser, assumption);
   MRC_NODE(nic.parser.queue_entries, "entries", 1, 65'536, "received packets in front of the parser", assumption);
-  MRC_PIPELINE(nic.psn_tracker, assumption);
+  MRC_PIPELINE(nic.psn_tracker, measured);
   MRC_NODE(nic.psn_tracker.bitmap_banks, "banks", 1, k1M, "128-bit banks for PSNs received out of order, of all QPs",
            assumption);
   MRC_NODE(nic.psn_tracker.queue_entries, "entries", 1, 65'536, "packets between parser, psn_tracker and dma_write",
@@ -420,7 +420,7 @@ void nic_parameters(Table& t) {
   MRC_PIPELINE(nic.dma_write, assumption);
   MRC_NODE(nic.dma_write.queue_entries, "entries", 1, k1M,
            "descriptors of packets in rx_staging; without one a packet is refused with NO_RESOURCE", assumption);
-  MRC_PIPELINE(nic.ack_coalescer, assumption);
+  MRC_PIPELINE(nic.ack_coalescer, measured);
   MRC_NODE(nic.ack_coalescer.queue_entries, "entries", 3, 65'536, "answers that are owed and not built", assumption);
   MRC_PIPELINE(nic.control_queue, assumption);
   MRC_NODE(nic.control_queue.entries, "entries", 1, 65'536, "control packets that wait for a port", assumption);

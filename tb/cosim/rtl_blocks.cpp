@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "cosim/ack_coalescer_rtl.h"
 #include "cosim/pcie_dma_rtl.h"
 #include "cosim/psn_tracker_rtl.h"
 #include "cosim/spray_scheduler_rtl.h"
@@ -40,8 +41,15 @@ void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenar
   rtl.psn_tracker = std::make_unique<PsnTrackerRtlPath>(selection.mode, sizes, make_psn_tracker_rtl(sizes, settings));
 }
 
+void add_ack_coalescer(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
+  const ProtocolConfig& protocol = scenario.protocol;
+  rtl.ack_coalescer = std::make_unique<AckCoalescerRtlPath>(
+      selection.mode, make_ack_coalescer_rtl(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes));
+}
+
 constexpr std::array kBlocks{RtlBlock{"pcie_dma", add_pcie_dma}, RtlBlock{"spray_scheduler", add_spray_scheduler},
-                             RtlBlock{"srv6_encap", add_srv6_encap}, RtlBlock{"psn_tracker", add_psn_tracker}};
+                             RtlBlock{"srv6_encap", add_srv6_encap}, RtlBlock{"psn_tracker", add_psn_tracker},
+                             RtlBlock{"ack_coalescer", add_ack_coalescer}};
 
 }  // namespace
 

@@ -9,7 +9,9 @@
 #include <CLI/CLI.hpp>
 
 #include "mpi/launcher.h"
+#include "mrcsim/calibrate_command.h"
 #include "mrcsim/compare_command.h"
+#include "mrcsim/cosim_command.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/fabric_command.h"
 #include "mrcsim/floorplan_command.h"
@@ -82,6 +84,8 @@ int run_command_line(int argc, char** argv) {
   add_sweep_command(app, exit_code);
   add_size_command(app, exit_code);
   add_compare_command(app);
+  add_cosim_command(app, exit_code);
+  add_calibrate_command(app, exit_code);
   add_report_command(app);
   add_validate_command(app, exit_code);
   try {

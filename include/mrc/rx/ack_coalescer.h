@@ -22,18 +22,33 @@ struct SackTrigger {
   PathMark mark = PathMark::none;
 };
 
+/// What may make a responder owe a SACK: a data packet that it took in, one that it has already, a reliability probe.
+enum class SackEvent : std::uint8_t { data = 1, duplicate = 2, probe = 3 };
+
+/// Why a SACK is owed, as bits: the triggers that apply together.
+inline constexpr std::uint8_t kSackByBytes = 1;
+inline constexpr std::uint8_t kSackByAckRequest = 2;
+inline constexpr std::uint8_t kSackByCe = 4;
+inline constexpr std::uint8_t kSackByRetransmission = 8;
+inline constexpr std::uint8_t kSackAskedFor = 16;  ///< by a probe or a duplicate
+
 class SackTriggers {
  public:
   explicit SackTriggers(const ProtocolConfig& config) : config_(&config) {}
 
-  /// True if this data packet triggers a SACK: byte counter strictly above the threshold, AckReq, CE, or rtx.
-  bool on_data(const Packet& packet) {
+  /// Counts the event and says why it makes a SACK owed, 0 for not: byte counter strictly above the threshold, AckReq,
+  /// CE, rtx; probes and duplicates always. sent() follows where a SACK is sent.
+  std::uint8_t causes(SackEvent event, const Packet& packet) {
+    if (event != SackEvent::data) return kSackAskedFor;
     counter_ += std::max(packet.payload_bytes, config_->sack_min_add_bytes);
-    const bool triggered = counter_ > config_->sack_threshold_bytes || packet.ack_request || packet.ecn == Ecn::ce ||
-                           packet.retransmission;
-    if (triggered) counter_ = 0;
-    return triggered;
+    std::uint8_t causes = counter_ > config_->sack_threshold_bytes ? kSackByBytes : 0;
+    if (packet.ack_request) causes |= kSackByAckRequest;
+    if (packet.ecn == Ecn::ce) causes |= kSackByCe;
+    if (packet.retransmission) causes |= kSackByRetransmission;
+    return causes;
   }
+  /// A SACK was decided against after all: the counter is as before it.
+  void not_sent(std::uint32_t counter_bytes) { counter_ = counter_bytes; }
   /// Any SACK, also one that a duplicate or a probe asked for, starts the count anew.
   void sent() { counter_ = 0; }
   std::uint32_t counter_bytes() const { return counter_; }

@@ -40,8 +40,10 @@ struct RxDecision {
   bool place = false;  ///< write the payload to memory
   bool sack = false;
   bool repeat_transport_ack = false;
-  std::uint32_t closes_messages = 0;  ///< to be handed to writes_issued() once this packet's write is issued
-  SackTrigger trigger;                ///< with sack
+  std::uint32_t closes_messages = 0;     ///< to be handed to writes_issued() once this packet's write is issued
+  SackTrigger trigger;                   ///< with sack
+  std::uint8_t sack_causes = 0;          ///< why it is owed, kSackByBytes …
+  std::uint32_t sack_counter_bytes = 0;  ///< bytes counted when that was decided
 };
 
 /// A WRITE_IMM that has arrived, in the order of sending.
@@ -140,14 +142,22 @@ class Responder {
     decision.outcome = verdict.outcome;
     decision.nack = verdict.nack;
     decision.repeat_transport_ack = verdict.repeat_ack;
-    return verdict.duplicate ? with_sack(packet, decision) : decision;
+    return verdict.duplicate ? acknowledge(SackEvent::duplicate, packet, decision) : decision;
+  }
+
+  /// Somebody else has decided whether a SACK is owed for this packet.
+  void decide_sack(const Packet& packet, RxDecision& decision, bool owed) {
+    if (owed == decision.sack) return;
+    if (owed) return owe_sack(packet, decision);
+    decision.sack = false;
+    triggers_.not_sent(decision.sack_counter_bytes);
   }
 
   /// RELIABILITY_PROBE_REQ: answered by a SACK with pr = 1.
   RxDecision on_probe(const Packet& packet, TimePs) {
     RxDecision decision;
     if (!admit(packet, decision)) return decision;
-    with_sack(packet, decision);
+    acknowledge(SackEvent::probe, packet, decision);
     decision.trigger.probe = true;
     decision.trigger.probe_id = packet.probe.probe_id;
     return decision;
@@ -260,8 +270,7 @@ class Responder {
     }
     decision.place = true;
     decision.closes_messages = window_.place(packet.psn, ends_message(packet.opcode));
-    if (triggers_.on_data(packet)) with_sack(packet, decision);
-    return decision;
+    return acknowledge(SackEvent::data, packet, decision);
   }
 
   /// Keeps immediates in the order of their messages although their packets arrive in any order.
@@ -278,7 +287,13 @@ class Responder {
     return streaks_.marked(packet.ev) ? PathMark::always_skip : PathMark::skip_once;
   }
 
-  RxDecision& with_sack(const Packet& packet, RxDecision& decision) {
+  RxDecision& acknowledge(SackEvent event, const Packet& packet, RxDecision& decision) {
+    decision.sack_causes = triggers_.causes(event, packet);
+    decision.sack_counter_bytes = triggers_.counter_bytes();
+    if (decision.sack_causes != 0) owe_sack(packet, decision);
+    return decision;
+  }
+  void owe_sack(const Packet& packet, RxDecision& decision) {
     decision.sack = true;
     decision.trigger = {.psn = packet.psn,
                         .ev = packet.ev,
@@ -287,7 +302,6 @@ class Responder {
                         .ack_request = packet.ack_request,
                         .mark = mark_of(packet)};
     triggers_.sent();
-    return decision;
   }
 
   const ProtocolConfig* config_;

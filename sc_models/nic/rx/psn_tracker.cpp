@@ -10,7 +10,8 @@
 namespace mrc::timing {
 
 PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
-                       DmaWrite& dma_write, AckCoalescer& ack_coalescer, PsnTrackerRtlPath* rtl)
+                       DmaWrite& dma_write, AckCoalescer& ack_coalescer, PsnTrackerRtlPath* rtl,
+                       AckCoalescerRtlPath* ack_rtl)
     : Box(name, owner),
       slot("psn_tracker", nic.rx_work),
       nic_(nic),
@@ -18,6 +19,7 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       dma_write_(dma_write),
       ack_coalescer_(ack_coalescer),
       rtl_(rtl),
+      ack_rtl_(ack_rtl),
       bitmap_("psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks) {
   if (rtl_ != nullptr) rtl_->check(nic);
   in_.connect(this);
@@ -132,6 +134,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     }
     decision = decide(now, *qp, *packet, {.packet_buffer_available = staging, .other_resource_available = descriptor});
   }
+  if (ack_rtl_ != nullptr) ack_rtl_->judge(nic_, *qp, *packet, decision, now);
   if (bitmap_.level() != nic_.bitmaps.in_use()) nic_.memories[SmallTable::free_banks].count(now);
   bitmap_.set(now, nic_.bitmaps.in_use());
   take_time(*qp, *packet, decision.place);

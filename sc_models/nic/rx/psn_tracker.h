@@ -7,6 +7,7 @@
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/control/ack_coalescer.h"
+#include "nic/control/ack_coalescer_rtl_path.h"
 #include "nic/nic_context.h"
 #include "nic/rx/dma_write.h"
 #include "nic/rx/parser.h"
@@ -20,9 +21,9 @@ class SackProcessor;
 
 class PsnTracker : public Box {
  public:
-  /// `rtl` may be null: SystemC only.
+  /// `rtl`, of the window, and `ack_rtl`, of the SACK triggers, may be null: SystemC only.
   PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
-             DmaWrite& dma_write, AckCoalescer& ack_coalescer, PsnTrackerRtlPath* rtl);
+             DmaWrite& dma_write, AckCoalescer& ack_coalescer, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl);
 
   void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor, QpScheduler& qp_scheduler) {
     qp_scheduler_ = &qp_scheduler;
@@ -54,6 +55,7 @@ class PsnTracker : public Box {
   SackProcessor* sack_processor_ = nullptr;
   QpScheduler* qp_scheduler_ = nullptr;
   PsnTrackerRtlPath* rtl_;
+  AckCoalescerRtlPath* ack_rtl_;
   RtlCycles service_;  ///< of the packet at hand
   TimePs delay_ = 0;   ///< that the packet at hand waits for memories
   Occupancy bitmap_;   ///< banks of nic_.bitmaps that are held

@@ -1,0 +1,40 @@
+// What stands in the place of the SACK triggers: one event after the other. The Verilated RTL implements it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "mrc/rx/ack_coalescer.h"
+
+namespace mrc {
+
+/// Something that may make a SACK owed, with what the SACK is to reflect.
+struct SackQuestion {
+  SackEvent event = SackEvent::data;
+  std::uint32_t payload_bytes = 0;
+  bool retransmission = false;
+  SackTrigger trigger;  ///< `mark` is not looked at
+};
+
+struct SackOwed {
+  std::uint8_t causes = 0;          ///< kSackByBytes …
+  std::uint32_t counter_bytes = 0;  ///< that the SACK sets to zero
+  SackTrigger trigger;
+};
+
+struct AckReply {
+  std::optional<SackOwed> sack;
+  std::uint32_t latency_cycles = 0;   ///< from taking the event to the SACK; 0 without one
+  std::uint32_t occupied_cycles = 0;  ///< until the next event can be taken
+};
+
+class AckCoalescerEngine {
+ public:
+  virtual ~AckCoalescerEngine() = default;
+  /// The byte counter of this QP is zero; once a QP, before its first event.
+  virtual void set_up(std::uint32_t qp) = 0;
+  virtual AckReply event(std::uint32_t qp, const SackQuestion& question) = 0;
+  virtual std::uint64_t cycles() const = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,132 @@
+#include "cosim/ack_coalescer_model.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace mrc::cosim {
+namespace {
+
+enum EventField : std::size_t {
+  kEvent,
+  kQp,
+  kPayload,
+  kRetransmission,
+  kPsn,
+  kEv,
+  kTimestamp,
+  kProbeId,
+  kCe,
+  kAckRequest,
+  kProbe,
+  kEventFields
+};
+constexpr std::uint64_t kSetup = 0;
+
+std::vector<std::string> cause_names() {
+  std::vector<std::string> names;
+  for (unsigned bits = 0; bits < 16; ++bits) {
+    std::string name = bits == 0 ? "none" : "";
+    const auto add = [&](unsigned bit, const char* text) {
+      if ((bits & bit) != 0) name += (name.empty() ? "" : " + ") + std::string(text);
+    };
+    add(kSackByBytes, "bytes");
+    add(kSackByAckRequest, "AckReq");
+    add(kSackByCe, "CE");
+    add(kSackByRetransmission, "rtx");
+    names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+AckCoalescerModel::AckCoalescerModel(std::uint32_t qps, MakeDut make_dut) : qps_(qps), make_dut_(std::move(make_dut)) {
+  points_.causes = coverage.point("triggers of a data packet", cause_names());
+  points_.event = coverage.point("event", {"set-up", "data", "duplicate", "probe"});
+  points_.counter = coverage.point("counter", {"below the threshold", "at the threshold", "above"});
+  points_.payload = coverage.point("payload", {"counts as the least", "counts as it is"});
+  points_.back_to_back = coverage.point("QP of the event before", {"the same", "another"});
+}
+
+void AckCoalescerModel::reset(KeyedRandom& random, const Dut& dut) {
+  config_.sack_threshold_bytes = std::array{0U, 1'024U, 16'384U, 1U << 24, 3'000U}[random.below(5)];
+  config_.sack_min_add_bytes = std::array{1U, 256U, 1'024U, 65'536U}[random.below(4)];
+  dut.set_constant("threshold_bytes", config_.sack_threshold_bytes);
+  dut.set_constant("min_add_bytes", config_.sack_min_add_bytes);
+  triggers_.assign(qps_, std::nullopt);
+  busy_qps_ = std::min(std::array{1U, 2U, 16U, 64U}[random.below(4)], qps_);
+  marks_ = std::array{0.0, 0.05, 0.5}[random.below(3)];
+  last_qp_ = ~0ULL;
+}
+
+void AckCoalescerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
+  reset(random, dut);
+  config_ = {};
+  dut.set_constant("threshold_bytes", config_.sack_threshold_bytes);
+  dut.set_constant("min_add_bytes", config_.sack_min_add_bytes);
+  busy_qps_ = std::min(64U, qps_);
+  marks_ = 0.02;
+}
+
+bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
+  values.assign(kEventFields, 0);
+  values[kQp] = random.below(busy_qps_);
+  if (busy_qps_ > 1 && values[kQp] == busy_qps_ - 1) values[kQp] = qps_ - 1;
+  if (!triggers_[values[kQp]] || random.chance(0.01)) return true;
+  values[kEvent] = random.chance(0.9) ? 1 : 2 + random.below(2);
+  values[kPayload] = random.chance(0.5)
+                         ? 4'096
+                         : std::array<std::uint64_t, 5>{0, 1, 256, 16'384, random.below(16'385)}[random.below(5)];
+  // Right at the threshold.
+  const std::uint32_t counter = triggers_[values[kQp]]->counter_bytes();
+  if (random.chance(0.1) && counter <= config_.sack_threshold_bytes &&
+      config_.sack_threshold_bytes - counter <= 16'384) {
+    values[kPayload] = config_.sack_threshold_bytes - counter;
+  }
+  values[kRetransmission] = random.chance(marks_) ? 1 : 0;
+  values[kCe] = random.chance(marks_) ? 1 : 0;
+  values[kAckRequest] = random.chance(marks_) ? 1 : 0;
+  values[kProbe] = values[kEvent] == 3 ? 1 : 0;
+  values[kPsn] = random.next() & kPsnMask;
+  values[kEv] = random.next() & 0xFFFF'FFFF;
+  values[kTimestamp] = random.next() & 0xFFFF;
+  values[kProbeId] = random.next() & 0xFFFF;
+  return true;
+}
+
+bool AckCoalescerModel::legal(std::size_t, const Transaction& values) const {
+  return values[kEvent] == kSetup || triggers_[values[kQp]].has_value();
+}
+
+void AckCoalescerModel::accept(std::size_t, const Transaction& values,
+                               std::vector<std::vector<Transaction>>& expected) {
+  std::optional<SackTriggers>& triggers = triggers_[values[kQp]];
+  coverage.hit(points_.back_to_back, values[kQp] == last_qp_ ? 0 : 1);
+  coverage.hit(points_.event, values[kEvent]);
+  last_qp_ = values[kQp];
+  if (values[kEvent] == kSetup) {
+    triggers.emplace(config_);
+    return;
+  }
+  const auto event = static_cast<SackEvent>(values[kEvent]);
+  Packet packet;
+  packet.payload_bytes = static_cast<std::uint32_t>(values[kPayload]);
+  packet.ack_request = values[kAckRequest] != 0;
+  packet.retransmission = values[kRetransmission] != 0;
+  packet.ecn = values[kCe] != 0 ? Ecn::ce : Ecn::ect0;
+  const std::uint8_t causes = triggers->causes(event, packet);
+  const std::uint32_t counter = triggers->counter_bytes();
+  if (event == SackEvent::data) {
+    coverage.hit(points_.causes, causes);
+    const std::uint32_t threshold = config_.sack_threshold_bytes;
+    coverage.hit(points_.counter, counter < threshold ? 0 : counter == threshold ? 1 : 2);
+    coverage.hit(points_.payload, packet.payload_bytes < config_.sack_min_add_bytes ? 0 : 1);
+  }
+  if (causes == 0) return;
+  triggers->sent();
+  expected[1].push_back({values[kQp], causes, counter, values[kPsn], values[kEv], values[kTimestamp], values[kProbeId],
+                         values[kCe], values[kAckRequest], values[kProbe]});
+}
+
+}  // namespace mrc::cosim

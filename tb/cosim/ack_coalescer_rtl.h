@@ -1,0 +1,15 @@
+// Verilated ack_coalescer as an engine of the SystemC box.
+#pragma once
+
+#include <memory>
+
+#include "mrc/protocol_config.h"
+#include "nic/control/ack_coalescer_engine.h"
+
+namespace mrc {
+
+inline constexpr std::uint32_t kAckCoalescerQps = 16'384;
+
+std::unique_ptr<AckCoalescerEngine> make_ack_coalescer_rtl(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes);
+
+}  // namespace mrc

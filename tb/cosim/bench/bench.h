@@ -1,0 +1,104 @@
+// What a block's bench says, and what every bench reports. A block with ready/valid streams gives a BlockModel and is
+// run by StreamBench; one that needs more brings a CosimBench of its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cosim/bench/coverage.h"
+#include "cosim/bench/dut.h"
+#include "mrc/random.h"
+
+namespace mrc::cosim {
+
+/// An output that the reference wants, and the input that it answers.
+struct Expected {
+  Transaction values;
+  std::size_t cause_port = 0;
+  Transaction cause;
+  std::uint64_t accepted_cycle = 0;
+};
+
+/// Cycles of the SystemC box: until the next transfer can be taken, and until the answer.
+struct SystemcCycles {
+  std::uint64_t occupied = 1;
+  std::uint64_t latency = 1;
+};
+
+/// A block's stimulus and reference. Ports are numbered as in Dut::ports.
+class BlockModel {
+ public:
+  virtual ~BlockModel() = default;
+
+  /// A new Dut of this block; `seed` keys its random initial state.
+  virtual std::unique_ptr<Dut> make_dut(std::uint64_t seed) const = 0;
+  /// Both sides begin anew: draws what stays constant until the next reset and sets it in `dut`.
+  virtual void reset(KeyedRandom& random, const Dut& dut) = 0;
+  /// Draws the next transfer of an input port; false: nothing is to be sent now.
+  virtual bool offer(std::size_t port, KeyedRandom& random, Transaction& values) = 0;
+  /// The block has taken this transfer: appends what it has to put out, by output port.
+  virtual void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) = 0;
+  /// This transfer may be sent in the state at hand; a replay from which transfers were dropped asks it. A transfer
+  /// that may not is dropped too.
+  virtual bool legal(std::size_t, const Transaction&) const { return true; }
+
+  /// What Dut::state shows when the block has put out all it had to.
+  virtual std::vector<std::uint64_t> state() const { return {}; }
+
+  /// Before a calibration: as reset(), and the traffic to come is that of a NIC at work. A block that is not calibrated
+  /// throws std::logic_error.
+  virtual void reset_to_traffic(KeyedRandom& random, const Dut& dut);
+  /// What the SystemC box takes for the transfer that was accepted last, with this pipeline.
+  virtual SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const { return pipeline; }
+
+  FunctionalCoverage coverage;
+};
+
+struct Mismatch {
+  std::string kind;  ///< "differs", "not expected", "missing", "taken back"
+  std::uint64_t episode = 0;
+  std::uint64_t cycle = 0;
+  std::string port;
+  std::string field;
+  std::uint64_t expected = 0;
+  std::uint64_t actual = 0;
+  /// Name and value of each field: the input, what ring 1 says of it, what the RTL put out.
+  std::vector<std::pair<std::string, std::uint64_t>> input, reference, rtl;
+
+  std::string line() const;
+};
+
+struct CosimOptions {
+  std::uint64_t count = 1'000'000;  ///< transfers to be taken in
+  std::uint64_t seed = 1;
+  bool waves = false;              ///< waves also without a mismatch, of the last episode
+  std::string out;                 ///< folder for replay, waves and coverage; empty: none are written
+  std::string replay;              ///< file to be played instead
+  std::vector<Transaction> trace;  ///< transfers of port 0 to be played instead of drawn ones
+};
+
+struct CosimReport {
+  std::uint64_t transactions = 0;
+  std::uint64_t outputs = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t resets = 0;
+  std::uint64_t mismatches = 0;
+  std::optional<Mismatch> first_mismatch;
+  std::string replay_file;  ///< written at a mismatch
+  std::uint64_t replay_transfers = 0;
+  std::string waves_file;
+  FunctionalCoverage coverage;
+  std::map<std::string, SourceCoverage> source;
+};
+
+class CosimBench {
+ public:
+  virtual ~CosimBench() = default;
+  virtual CosimReport run(const CosimOptions& options) = 0;
+};
+
+}  // namespace mrc::cosim

@@ -1,0 +1,45 @@
+// The cycles of a block's RTL beside those of its SystemC box, for the same transfers at the same time and the same
+// back-pressure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosim/bench/bench.h"
+
+namespace mrc::cosim {
+
+struct CalibrationPoint {
+  double load = 1.0;          ///< transfers offered a cycle, 0 … 1
+  double output_ready = 1.0;  ///< share of the cycles in which an output is taken
+  std::uint64_t transfers = 20'000;
+  std::uint64_t seed = 1;
+};
+
+struct CycleStatistics {
+  double mean_latency = 0;  ///< cycles from a transfer's taking to its answer's
+  std::uint64_t p99_latency = 0;
+  double throughput = 0;  ///< transfers a cycle
+  std::uint64_t answers = 0;
+};
+
+struct CalibrationRow {
+  CalibrationPoint point;
+  CycleStatistics rtl;
+  CycleStatistics systemc;
+
+  double throughput_error() const { return systemc.throughput / rtl.throughput - 1.0; }
+  double mean_error_cycles() const { return systemc.mean_latency - rtl.mean_latency; }
+  double p99_error_cycles() const {
+    return static_cast<double>(systemc.p99_latency) - static_cast<double>(rtl.p99_latency);
+  }
+  /// Throughput within 1 %, mean within the larger of 2 % and half a cycle, p99 within the larger of 5 % and a cycle.
+  bool within_limits() const;
+};
+
+/// Port 0 of the block takes, port 1 answers in order. `pipeline`: what the SystemC box charges each transfer;
+/// `places`: transfers that it holds at once, which is the RTL's number of stages.
+CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const SystemcCycles& pipeline,
+                         std::uint64_t places);
+
+}  // namespace mrc::cosim

@@ -1,0 +1,86 @@
+#include "cosim/bench/coverage.h"
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mrc::cosim {
+namespace {
+
+/// A key of VerilatedCov is a list "\1name\2value".
+std::string value_of(const std::string& key, const std::string& name) {
+  const std::string start = '\1' + name + '\2';
+  const std::size_t at = key.find(start);
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + start.size();
+  return key.substr(from, key.find('\1', from) - from);
+}
+
+/// "v_line/psn_tracker" is of kind line; what Verilator calls branch is a line of an if.
+std::string kind_of(const std::string& page) {
+  const std::string kind = page.substr(0, page.find('/'));
+  return kind == "v_branch" ? "line" : kind.starts_with("v_") ? kind.substr(2) : kind;
+}
+
+}  // namespace
+
+std::size_t FunctionalCoverage::point(std::string name, const std::vector<std::string>& bins) {
+  Point& added = points_.emplace_back();
+  added.name = std::move(name);
+  for (const std::string& bin : bins) added.bins.push_back({bin, 0, ""});
+  return points_.size() - 1;
+}
+
+std::size_t FunctionalCoverage::cross(std::string name, const std::vector<std::string>& left,
+                                      const std::vector<std::string>& right) {
+  std::vector<std::string> bins;
+  for (const std::string& l : left) {
+    for (const std::string& r : right) bins.push_back(fmt::format("{} × {}", l, r));
+  }
+  return point(std::move(name), bins);
+}
+
+std::uint64_t FunctionalCoverage::bins() const {
+  std::uint64_t count = 0;
+  for (const Point& point : points_) {
+    for (const Bin& bin : point.bins) count += bin.waiver.empty() ? 1 : 0;
+  }
+  return count;
+}
+
+std::uint64_t FunctionalCoverage::bins_hit() const {
+  std::uint64_t count = 0;
+  for (const Point& point : points_) {
+    for (const Bin& bin : point.bins) count += bin.waiver.empty() && bin.hits > 0 ? 1 : 0;
+  }
+  return count;
+}
+
+std::map<std::string, SourceCoverage> read_verilator_coverage(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(fmt::format("{}: cannot be read", path));
+  std::map<std::string, SourceCoverage> kinds;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("C '")) continue;
+    const std::size_t end = line.rfind("' ");
+    if (end == std::string::npos || end < 3)
+      throw std::runtime_error(fmt::format("{}: no coverage of Verilator", path));
+    const std::string key = line.substr(3, end - 3);
+    const std::string source = value_of(key, "f");
+    if (source.ends_with("_flat.sv")) continue;
+    SourceCoverage& kind = kinds[kind_of(value_of(key, "page"))];
+    ++kind.points;
+    if (std::stoull(line.substr(end + 2)) > 0) {
+      ++kind.hit;
+      continue;
+    }
+    kind.missed.push_back(
+        fmt::format("{}:{}: {}", source.substr(source.rfind('/') + 1), value_of(key, "l"), value_of(key, "o")));
+  }
+  return kinds;
+}
+
+}  // namespace mrc::cosim

@@ -1,0 +1,39 @@
+// A Verilated block under a bench: its clock, its reset, its ports, its waves and its coverage.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cosim/bench/ports.h"
+
+namespace mrc::cosim {
+
+class Dut {
+ public:
+  virtual ~Dut() = default;
+
+  virtual void set_reset(bool active) = 0;
+  /// The falling edge: outputs that depend on inputs of this cycle settle.
+  virtual void low() = 0;
+  /// The rising edge.
+  virtual void high() = 0;
+  /// Constant inputs, by name; false: there is no such pin.
+  bool set_constant(const std::string& name, std::uint64_t value) const {
+    for (const Field& constant : constants) {
+      if (constant.name == name) constant.pin.set(value);
+      if (constant.name == name) return true;
+    }
+    return false;
+  }
+  /// Waves from now on to this FST file.
+  virtual void open_waves(const std::string& path) = 0;
+  virtual void write_coverage(const std::string& path) = 0;
+
+  std::vector<Port> ports;
+  std::vector<Field> constants;
+  std::vector<Field> state;  ///< outputs that are no streams
+};
+
+}  // namespace mrc::cosim

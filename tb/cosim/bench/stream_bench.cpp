@@ -1,0 +1,411 @@
+#include "cosim/bench/stream_bench.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace mrc::cosim {
+namespace {
+
+constexpr std::uint64_t kTransfersAnEpisode = 2'000;
+constexpr std::uint64_t kEpisodesAModel = 64;  ///< then another model with another random initial state
+constexpr std::uint64_t kStuckCycles = 20'000;
+constexpr std::uint64_t kMostTrials = 400;
+constexpr std::uint64_t kTraceLoads = 4;  ///< with how much back-pressure a trace is played
+
+KeyedRandom keyed(std::uint64_t seed, std::uint64_t episode, const char* what) {
+  return {mix64(seed) ^ episode, what};
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> named(const Port& port, const Transaction& values) {
+  std::vector<std::pair<std::string, std::uint64_t>> fields;
+  for (std::size_t i = 0; i < values.size(); ++i) fields.emplace_back(port.fields[i].name, values[i]);
+  return fields;
+}
+
+std::size_t port_named(const Dut& dut, const std::string& name, const std::string& place) {
+  for (std::size_t i = 0; i < dut.ports.size(); ++i) {
+    if (dut.ports[i].name == name) return i;
+  }
+  throw std::invalid_argument(fmt::format("{}: the block has no port {}", place, name));
+}
+
+}  // namespace
+
+std::string Mismatch::line() const {
+  return fmt::format("episode {}, cycle {}: {}.{} {}: expected {:#x}, RTL gave {:#x}", episode, cycle, port, field,
+                     kind, expected, actual);
+}
+
+void StreamBench::reset(Dut& dut, const Episode& episode) {
+  const bool busy = !streams_.empty() && !idle();
+  if (resets_ != 0 && !streams_.empty()) model_->coverage.hit(resets_, busy ? 1 : 0);
+  streams_.assign(dut.ports.size(), {});
+  for (const Port& port : dut.ports) (port.direction == Direction::in ? port.valid : port.ready).set(0);
+  KeyedRandom constants = keyed(episode.seed, episode.number, "constants");
+  dut.set_reset(true);
+  model_->reset(constants, dut);
+  for (int edge = 0; edge < 2; ++edge) {
+    dut.low();
+    dut.high();
+  }
+  dut.set_reset(false);
+  cycle_ = 0;
+  ++report_.resets;
+}
+
+bool StreamBench::idle() const {
+  return std::all_of(streams_.begin(), streams_.end(), [](const Stream& stream) {
+    return !stream.offering && stream.expected.empty() && stream.replayed.empty();
+  });
+}
+
+void StreamBench::offer_inputs(Dut& dut, Episode& episode, bool generating, bool open) {
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const Port& port = dut.ports[i];
+    Stream& stream = streams_[i];
+    if (port.direction == Direction::out) continue;
+    if (!stream.offering && generating && open && random_.chance(episode.load[i]) &&
+        model_->offer(i, random_, stream.values)) {
+      stream.offering = true;
+      episode.offers.push_back({i, cycle_, stream.values});
+    }
+    while (!stream.offering && !stream.replayed.empty() && stream.replayed.front()->cycle <= cycle_) {
+      stream.values = stream.replayed.front()->values;
+      stream.replayed.pop_front();
+      stream.offering = model_->legal(i, stream.values);
+    }
+    port.valid.set(stream.offering ? 1 : 0);
+    if (stream.offering) port.drive(stream.values);
+  }
+}
+
+void StreamBench::take_inputs(Dut& dut, Episode&, bool) {
+  std::vector<std::vector<Transaction>> expected(streams_.size());
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    Stream& stream = streams_[i];
+    if (dut.ports[i].direction == Direction::out || !stream.offering) continue;
+    const bool taken = dut.ports[i].ready.get() != 0;
+    model_->coverage.hit(handshake_ + i, taken ? 0 : 1);
+    if (!taken) continue;
+    stream.offering = false;
+    model_->accept(i, stream.values, expected);
+    for (std::size_t out = 0; out < expected.size(); ++out) {
+      for (Transaction& values : expected[out]) {
+        streams_[out].expected.push_back({std::move(values), i, stream.values, cycle_});
+      }
+      expected[out].clear();
+    }
+    ++taken_;
+  }
+}
+
+Mismatch StreamBench::describe(const Dut& dut, std::size_t port, const char* kind, const Transaction& actual,
+                               std::size_t field) const {
+  const Stream& stream = streams_[port];
+  Mismatch mismatch;
+  mismatch.kind = kind;
+  mismatch.cycle = cycle_;
+  mismatch.port = dut.ports[port].name;
+  mismatch.field = field < dut.ports[port].fields.size() ? dut.ports[port].fields[field].name : "valid";
+  if (!actual.empty()) mismatch.rtl = named(dut.ports[port], actual);
+  if (field < actual.size()) mismatch.actual = actual[field];
+  if (stream.expected.empty()) return mismatch;
+  const Expected& expected = stream.expected.front();
+  mismatch.reference = named(dut.ports[port], expected.values);
+  mismatch.input = named(dut.ports[expected.cause_port], expected.cause);
+  if (field < expected.values.size()) mismatch.expected = expected.values[field];
+  return mismatch;
+}
+
+std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
+  constexpr std::size_t no_field = ~std::size_t{0};
+  Transaction actual;
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const Port& port = dut.ports[i];
+    Stream& stream = streams_[i];
+    if (port.direction == Direction::in) continue;
+    const bool valid = port.valid.get() != 0;
+    if (stream.held && !valid) return describe(dut, i, "taken back", {}, no_field);
+    if (!valid) continue;
+    port.sample(actual);
+    if (stream.held && actual != stream.held_values) {
+      const auto at = std::mismatch(actual.begin(), actual.end(), stream.held_values.begin()).first - actual.begin();
+      return describe(dut, i, "changed while it waited", actual, static_cast<std::size_t>(at));
+    }
+    const bool taken = port.ready.get() != 0;
+    model_->coverage.hit(handshake_ + i, taken ? 0 : 1);
+    stream.held = !taken;
+    stream.held_values = actual;
+    if (stream.expected.empty()) return describe(dut, i, "not expected", actual, no_field);
+    const Transaction& wanted = stream.expected.front().values;
+    for (std::size_t field = 0; field < wanted.size(); ++field) {
+      if (actual[field] != wanted[field]) return describe(dut, i, "differs", actual, field);
+    }
+    if (!taken) continue;
+    stream.expected.pop_front();
+    ++report_.outputs;
+  }
+  return std::nullopt;
+}
+
+std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool generating, std::uint64_t transfers,
+                                          bool drain) {
+  reset(dut, episode);
+  random_ = keyed(episode.seed, episode.number, "stimulus");
+  KeyedRandom ready = keyed(episode.seed, episode.number, "ready");
+  for (const Offer& offer : episode.offers) streams_[offer.port].replayed.push_back(&offer);
+  const std::uint64_t end = taken_ + transfers;
+  std::uint64_t moved_at = 0;
+  std::uint64_t moved = taken_ + report_.outputs;
+  std::optional<Mismatch> mismatch;
+  for (;; ++cycle_) {
+    const bool open = generating && taken_ < end;
+    if (!open && (idle() || (generating && !drain))) break;
+    offer_inputs(dut, episode, generating, open);
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      if (dut.ports[i].direction == Direction::out) dut.ports[i].ready.set(ready.chance(episode.load[i]) ? 1 : 0);
+    }
+    dut.low();
+    take_inputs(dut, episode, generating);
+    mismatch = take_outputs(dut);
+    dut.high();
+    ++report_.cycles;
+    if (mismatch) break;
+    if (taken_ + report_.outputs != moved) {
+      moved = taken_ + report_.outputs;
+      moved_at = cycle_;
+    }
+    if (cycle_ - moved_at > kStuckCycles) {
+      for (std::size_t i = 0; i < streams_.size() && !mismatch; ++i) {
+        if (!streams_[i].expected.empty()) mismatch = describe(dut, i, "missing", {}, ~std::size_t{0});
+        if (streams_[i].offering) mismatch = describe(dut, i, "never taken", streams_[i].values, ~std::size_t{0});
+      }
+      break;
+    }
+  }
+  if (!mismatch && idle()) mismatch = compare_state(dut);
+  if (mismatch) mismatch->episode = episode.number;
+  return mismatch;
+}
+
+std::optional<Mismatch> StreamBench::compare_state(Dut& dut) const {
+  dut.low();
+  const std::vector<std::uint64_t> wanted = model_->state();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (dut.state[i].pin.get() == wanted[i]) continue;
+    Mismatch mismatch;
+    mismatch.kind = "differs";
+    mismatch.cycle = cycle_;
+    mismatch.port = "state";
+    mismatch.field = dut.state[i].name;
+    mismatch.expected = wanted[i];
+    mismatch.actual = dut.state[i].pin.get();
+    return mismatch;
+  }
+  return std::nullopt;
+}
+
+std::optional<Mismatch> StreamBench::generate(Dut& dut, Episode& episode, std::uint64_t transfers, bool drain) {
+  return play(dut, episode, true, transfers, drain);
+}
+
+std::optional<Mismatch> StreamBench::replay(Dut& dut, const Episode& episode) {
+  Episode copy = episode;
+  streams_.clear();
+  return play(dut, copy, false, 0, true);
+}
+
+Episode StreamBench::minimize(Episode episode, const Mismatch& mismatch) {
+  std::uint64_t trials = 0;
+  const auto fails = [&](const Episode& candidate) {
+    if (++trials > kMostTrials) return false;
+    const auto dut = model_->make_dut(candidate.seed);
+    const std::optional<Mismatch> found = replay(*dut, candidate);
+    return found && found->port == mismatch.port && found->field == mismatch.field && found->kind == mismatch.kind;
+  };
+  Episode eager = episode;
+  eager.load.assign(eager.load.size(), 1.0);
+  for (Offer& offer : eager.offers) offer.cycle = 0;
+  if (fails(eager)) episode = std::move(eager);
+  for (std::size_t chunk = std::max<std::size_t>(episode.offers.size() / 2, 1); chunk > 0; chunk /= 2) {
+    for (std::size_t at = 0; at < episode.offers.size() && episode.offers.size() > 1;) {
+      Episode shorter = episode;
+      const std::size_t end = std::min(at + chunk, shorter.offers.size());
+      shorter.offers.erase(shorter.offers.begin() + static_cast<std::ptrdiff_t>(at),
+                           shorter.offers.begin() + static_cast<std::ptrdiff_t>(end));
+      if (fails(shorter)) {
+        episode = std::move(shorter);
+      } else {
+        at += chunk;
+      }
+    }
+  }
+  return episode;
+}
+
+void StreamBench::write_replay(const Dut& dut, const Episode& episode, const Mismatch& mismatch,
+                               const std::string& path) const {
+  std::string text = fmt::format("# {} differs: {}\n# mrcsim cosim {} --replay {}\nblock {}\nseed {}\nepisode {}\n",
+                                 block_, mismatch.line(), block_, path, block_, episode.seed, episode.number);
+  for (std::size_t i = 0; i < episode.load.size(); ++i) {
+    text += fmt::format("load {} {}\n", dut.ports[i].name, episode.load[i]);
+  }
+  for (const Offer& offer : episode.offers) {
+    text += fmt::format("offer {} {}", dut.ports[offer.port].name, offer.cycle);
+    for (const auto& [name, value] : named(dut.ports[offer.port], offer.values)) {
+      text += fmt::format(" {}={:#x}", name, value);
+    }
+    text += '\n';
+  }
+  const std::string temporary = path + ".tmp";
+  std::ofstream(temporary) << text;
+  std::filesystem::rename(temporary, path);
+}
+
+Episode StreamBench::read_replay(const Dut& dut, const std::string& path) const {
+  std::ifstream file(path);
+  if (!file) throw std::invalid_argument(fmt::format("{}: cannot be read", path));
+  Episode episode;
+  episode.load.assign(dut.ports.size(), 1.0);
+  std::size_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    const std::string place = fmt::format("{}:{}", path, ++number);
+    std::istringstream words(line);
+    std::string key, name;
+    if (!(words >> key) || key.starts_with('#')) continue;
+    bool good = true;
+    if (key == "block") {
+      good = static_cast<bool>(words >> name);
+      if (good && name != block_) {
+        throw std::invalid_argument(fmt::format("{}: a replay of {}, not of {}", place, name, block_));
+      }
+    } else if (key == "seed") {
+      good = static_cast<bool>(words >> episode.seed);
+    } else if (key == "episode") {
+      good = static_cast<bool>(words >> episode.number);
+    } else if (key == "load") {
+      good = static_cast<bool>(words >> name);
+      if (good) good = static_cast<bool>(words >> episode.load[port_named(dut, name, place)]);
+    } else if (key == "offer") {
+      Offer offer;
+      good = static_cast<bool>(words >> name >> offer.cycle);
+      if (good) offer.port = port_named(dut, name, place);
+      for (const Field& field : dut.ports[offer.port].fields) {
+        std::string value;
+        good = good && words >> value && value.starts_with(field.name + "=");
+        if (!good) {
+          throw std::invalid_argument(fmt::format("{}: expected {}=VALUE of port {}", place, field.name, name));
+        }
+        offer.values.push_back(std::stoull(value.substr(field.name.size() + 1), nullptr, 0));
+      }
+      episode.offers.push_back(std::move(offer));
+    } else {
+      throw std::invalid_argument(
+          fmt::format("{}: unknown {}; allowed: block, seed, episode, load, offer", place, key));
+    }
+    if (!good) throw std::invalid_argument(fmt::format("{}: {} without its value", place, key));
+  }
+  return episode;
+}
+
+CosimReport StreamBench::run(const CosimOptions& options) {
+  report_ = {};
+  auto dut = model_->make_dut(options.seed);
+  handshake_ = model_->coverage.points().size();
+  for (const Port& port : dut->ports) {
+    model_->coverage.point(fmt::format("handshake of {}", port.name), {"taken at once", "waits for ready"});
+  }
+  resets_ = model_->coverage.point("reset", {"when idle", "with work under way"});
+  const auto file = [&](const char* name) { return options.out + "/" + name; };
+
+  if (!options.replay.empty()) {
+    const Episode episode = read_replay(*dut, options.replay);
+    dut = model_->make_dut(episode.seed);
+    if (options.waves) dut->open_waves(report_.waves_file = file("replay.fst"));
+    report_.first_mismatch = replay(*dut, episode);
+    report_.mismatches = report_.first_mismatch ? 1 : 0;
+    report_.transactions = taken_;
+    report_.coverage = model_->coverage;
+    return report_;
+  }
+
+  constexpr std::array<double, 6> loads{0.02, 0.1, 0.5, 0.9, 1.0, 1.0};
+  taken_ = 0;
+  std::vector<std::string> covered;
+  const auto keep_coverage = [&] {
+    if (options.out.empty()) return;
+    covered.push_back(file("coverage.") + std::to_string(covered.size()));
+    dut->write_coverage(covered.back());
+  };
+  Episode episode;
+  std::optional<Mismatch> mismatch;
+  for (std::uint64_t number = 0; taken_ < options.count && !mismatch; ++number) {
+    if (number > 0 && number % kEpisodesAModel == 0) {
+      keep_coverage();
+      dut = model_->make_dut(mix64(options.seed) ^ number);
+    }
+    episode = {options.seed, number, {}, {}};
+    KeyedRandom random = keyed(options.seed, number, "episode");
+    for (std::size_t i = 0; i < dut->ports.size(); ++i) episode.load.push_back(loads[random.below(loads.size())]);
+    if (!options.trace.empty()) {
+      if (number == kTraceLoads) break;
+      for (const Transaction& values : options.trace) episode.offers.push_back({0, 0, values});
+      mismatch = replay(*dut, episode);
+      continue;
+    }
+    const std::uint64_t transfers = std::min(1 + random.below(kTransfersAnEpisode * 2), options.count - taken_);
+    if (options.waves && taken_ + transfers >= options.count) {
+      dut->open_waves(report_.waves_file = file("last_episode.fst"));
+    }
+    mismatch = generate(*dut, episode, transfers, random.chance(0.5));
+  }
+  keep_coverage();
+  report_.transactions = taken_;
+  report_.coverage = model_->coverage;
+  for (const std::string& path : covered) {
+    for (auto& [kind, counts] : read_verilator_coverage(path)) {
+      SourceCoverage& sum = report_.source[kind];
+      if (sum.points == 0) {
+        sum = counts;
+        continue;
+      }
+      // A point is missed where every model has missed it.
+      std::vector<std::string> both;
+      std::sort(sum.missed.begin(), sum.missed.end());
+      std::sort(counts.missed.begin(), counts.missed.end());
+      std::set_intersection(sum.missed.begin(), sum.missed.end(), counts.missed.begin(), counts.missed.end(),
+                            std::back_inserter(both));
+      sum.missed = std::move(both);
+      sum.hit = sum.points - sum.missed.size();
+    }
+    std::filesystem::remove(path);
+  }
+  if (!mismatch) return report_;
+
+  report_.mismatches = 1;
+  report_.first_mismatch = mismatch;
+  const CosimReport kept = report_;
+  const Episode shortest = minimize(episode, *mismatch);
+  report_ = kept;
+  report_.replay_transfers = shortest.offers.size();
+  if (options.out.empty()) return report_;
+  dut = model_->make_dut(shortest.seed);
+  report_.waves_file = file("mismatch.fst");
+  dut->open_waves(report_.waves_file);
+  const std::optional<Mismatch> again = replay(*dut, shortest);
+  const std::string waves = report_.waves_file;
+  report_ = kept;
+  report_.waves_file = waves;
+  report_.replay_transfers = shortest.offers.size();
+  report_.replay_file = file("mismatch.replay");
+  write_replay(*dut, shortest, again ? *again : *mismatch, report_.replay_file);
+  return report_;
+}
+
+}  // namespace mrc::cosim

@@ -1,0 +1,78 @@
+// The scoreboard: drives every port of a block at random, cycle by cycle, and compares each field of each output with
+// the reference.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cosim/bench/bench.h"
+
+namespace mrc::cosim {
+
+/// A transfer offered no earlier than this cycle after the reset.
+struct Offer {
+  std::size_t port = 0;
+  std::uint64_t cycle = 0;
+  Transaction values;
+};
+
+/// From one reset to the next.
+struct Episode {
+  std::uint64_t seed = 1;
+  std::uint64_t number = 0;
+  std::vector<double> load;  ///< by port: chance of a cycle that offers (in) or takes (out), 0 … 1
+  std::vector<Offer> offers;
+};
+
+class StreamBench : public CosimBench {
+ public:
+  StreamBench(std::string block, std::unique_ptr<BlockModel> model)
+      : block_(std::move(block)), model_(std::move(model)) {}
+
+  CosimReport run(const CosimOptions& options) override;
+  BlockModel& model() { return *model_; }
+
+ private:
+  struct Stream {
+    bool offering = false;
+    Transaction values;
+    std::deque<Expected> expected;
+    bool held = false;  ///< an output was offered and not taken
+    Transaction held_values;
+    std::deque<const Offer*> replayed;
+  };
+
+  /// Draws loads and transfers; keeps the offers in `episode`.
+  std::optional<Mismatch> generate(Dut& dut, Episode& episode, std::uint64_t transfers, bool drain);
+  std::optional<Mismatch> replay(Dut& dut, const Episode& episode);
+  std::optional<Mismatch> play(Dut& dut, Episode& episode, bool generating, std::uint64_t transfers, bool drain);
+  void reset(Dut& dut, const Episode& episode);
+  void offer_inputs(Dut& dut, Episode& episode, bool generating, bool open);
+  void take_inputs(Dut& dut, Episode& episode, bool generating);
+  std::optional<Mismatch> take_outputs(Dut& dut);
+  Mismatch describe(const Dut& dut, std::size_t port, const char* kind, const Transaction& actual,
+                    std::size_t field) const;
+  /// Of a block that has put out all it had to.
+  std::optional<Mismatch> compare_state(Dut& dut) const;
+  bool idle() const;
+  /// Drops transfers while the same field of the same port still differs.
+  Episode minimize(Episode episode, const Mismatch& mismatch);
+  void write_replay(const Dut& dut, const Episode& episode, const Mismatch& mismatch, const std::string& path) const;
+  Episode read_replay(const Dut& dut, const std::string& path) const;
+
+  std::string block_;
+  std::unique_ptr<BlockModel> model_;
+  std::vector<Stream> streams_;
+  KeyedRandom random_;
+  std::uint64_t cycle_ = 0;
+  std::uint64_t taken_ = 0;
+  CosimReport report_;
+  std::size_t handshake_ = 0;
+  std::size_t resets_ = 0;
+};
+
+}  // namespace mrc::cosim

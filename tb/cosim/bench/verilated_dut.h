@@ -1,0 +1,55 @@
+// Dut over a Verilated class with waves and coverage. Included only where one is at hand.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <verilated.h>
+#include <verilated_cov.h>
+#include <verilated_fst_c.h>
+
+#include "cosim/bench/dut.h"
+
+namespace mrc::cosim {
+
+/// Every register and memory begins with random bits, keyed by `seed`.
+template <typename Model>
+class VerilatedDut : public Dut {
+ public:
+  explicit VerilatedDut(std::uint64_t seed) : context_(std::make_unique<VerilatedContext>()) {
+    context_->randReset(2);
+    context_->randSeed(static_cast<int>(seed % 2'000'000'000 + 1));
+    context_->traceEverOn(true);
+    model_ = std::make_unique<Model>(context_.get());
+  }
+  ~VerilatedDut() override {
+    if (waves_) waves_->close();
+    model_->final();
+  }
+
+  Model& model() { return *model_; }
+  void set_reset(bool active) override { model_->rst_ni = active ? 0 : 1; }
+  void low() override { edge(0); }
+  void high() override { edge(1); }
+  void open_waves(const std::string& path) override {
+    waves_ = std::make_unique<VerilatedFstC>();
+    model_->trace(waves_.get(), 99);
+    waves_->open(path.c_str());
+  }
+  void write_coverage(const std::string& path) override { context_->coveragep()->write(path.c_str()); }
+
+ private:
+  void edge(std::uint8_t clock) {
+    model_->clk_i = clock;
+    model_->eval();
+    ++half_cycles_;
+    if (waves_) waves_->dump(half_cycles_);
+  }
+
+  std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<VerilatedFstC> waves_;
+  std::uint64_t half_cycles_ = 0;
+};
+
+}  // namespace mrc::cosim

@@ -1,0 +1,77 @@
+#include "cosim/cosim_benches.h"
+
+#include <array>
+
+#include "Vack_coalescer_bench.h"
+#include "Vack_coalescer_bench_small.h"
+#include "Vpsn_tracker_bench.h"
+#include "Vpsn_tracker_bench_small.h"
+#include "cosim/ack_coalescer_model.h"
+#include "cosim/ack_coalescer_rtl.h"
+#include "cosim/bench/stream_bench.h"
+#include "cosim/psn_tracker_model.h"
+#include "cosim/psn_tracker_rtl.h"
+
+namespace mrc::cosim {
+namespace {
+
+std::unique_ptr<BlockModel> psn_tracker_model(const std::string& size) {
+  if (size == "default") {
+    return std::make_unique<PsnTrackerModel>(kPsnTrackerRtl, make_psn_tracker_dut<Vpsn_tracker_bench>);
+  }
+  return std::make_unique<PsnTrackerModel>(PsnTrackerSizes{64, 32, 4}, make_psn_tracker_dut<Vpsn_tracker_bench_small>);
+}
+std::unique_ptr<BlockModel> ack_coalescer_model(const std::string& size) {
+  if (size == "default") {
+    return std::make_unique<AckCoalescerModel>(kAckCoalescerQps, make_ack_coalescer_dut<Vack_coalescer_bench>);
+  }
+  return std::make_unique<AckCoalescerModel>(64, make_ack_coalescer_dut<Vack_coalescer_bench_small>);
+}
+
+struct Entry {
+  const char* block;
+  std::unique_ptr<CosimBench> (*make)(const std::string& size);
+};
+
+constexpr std::array kBenches{Entry{"psn_tracker",
+                                    [](const std::string& size) -> std::unique_ptr<CosimBench> {
+                                      return std::make_unique<StreamBench>("psn_tracker", psn_tracker_model(size));
+                                    }},
+                              Entry{"ack_coalescer", [](const std::string& size) -> std::unique_ptr<CosimBench> {
+                                      return std::make_unique<StreamBench>("ack_coalescer", ack_coalescer_model(size));
+                                    }}};
+
+SystemcCycles cycles_of(const PipelineConfig& pipeline) {
+  return {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
+}
+
+}  // namespace
+
+const std::vector<CalibratedBlock>& calibrated_blocks() {
+  static const std::vector<CalibratedBlock> blocks{
+      {"psn_tracker", 2, psn_tracker_model,
+       [](const NodeConfig& config) { return cycles_of(config.nic.psn_tracker.pipeline); }},
+      // The box's latency is that of the trigger and of reading the SACK's contents out of psn_tracker.
+      {"ack_coalescer", 2, ack_coalescer_model, [](const NodeConfig& config) {
+         const SystemcCycles box = cycles_of(config.nic.ack_coalescer.pipeline);
+         return SystemcCycles{box.occupied, box.latency - config.nic.psn_tracker.pipeline.latency_cycles};
+       }}};
+  return blocks;
+}
+
+std::vector<std::string> bench_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kBenches) {
+    names.emplace_back(entry.block);
+  }
+  return names;
+}
+
+std::unique_ptr<CosimBench> make_bench(const std::string& block, const std::string& size) {
+  for (const Entry& entry : kBenches) {
+    if (block == entry.block && (size == "small" || size == "default")) return entry.make(size);
+  }
+  return nullptr;
+}
+
+}  // namespace mrc::cosim

@@ -1,0 +1,29 @@
+// The benches of the blocks, by name: what `mrcsim cosim` may run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cosim/bench/bench.h"
+#include "parameters/config.h"
+
+namespace mrc::cosim {
+
+std::vector<std::string> bench_names();
+
+/// `size`: "small", where every corner is reached, or "default", the scenario's. Null for a block or size that is not
+/// built.
+std::unique_ptr<CosimBench> make_bench(const std::string& block, const std::string& size);
+
+/// A block whose SystemC box is compared cycle by cycle.
+struct CalibratedBlock {
+  const char* name;
+  std::uint64_t stages;  ///< of the RTL
+  std::unique_ptr<BlockModel> (*make_model)(const std::string& size);
+  /// What the box charges a transfer in this configuration.
+  SystemcCycles (*pipeline)(const NodeConfig& config);
+};
+const std::vector<CalibratedBlock>& calibrated_blocks();
+
+}  // namespace mrc::cosim

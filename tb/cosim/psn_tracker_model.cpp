@@ -1,0 +1,231 @@
+#include "cosim/psn_tracker_model.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mrc::cosim {
+namespace {
+
+enum RequestField : std::size_t {
+  kOp,
+  kQp,
+  kPsn,
+  kEndsMessage,
+  kAllowed,
+  kPacketBuffer,
+  kOtherResource,
+  kReceive,
+  kCe,
+  kAckRequest,
+  kProbe,
+  kProbeId,
+  kRequestFields
+};
+enum ReplyField : std::size_t {
+  kOutcome,
+  kNack,
+  kPlace,
+  kDuplicate,
+  kRepeatAck,
+  kCloses,
+  kCack,
+  kHighest,
+  kOoo,
+  kSackOffset,
+  kAckPsnOffset,
+  kBitmap,
+  kMpr,
+  kReplyFields
+};
+
+constexpr std::uint64_t kSetup = 0;
+constexpr std::uint64_t kSack = 4;
+
+const std::vector<std::string> kKinds{"data", "trimmed", "trimmed at last hop"};
+const std::vector<std::string> kOutcomes{"accept", "duplicate below", "duplicate above", "out of window", "no bitmap"};
+
+std::size_t level(std::uint64_t value) {
+  return value < 3 ? value : 3;
+}
+
+}  // namespace
+
+PsnTrackerModel::PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut)
+    : sizes_(sizes), make_dut_(std::move(make_dut)) {
+  points_.outcome = coverage.cross("kind × outcome", kKinds, kOutcomes);
+  points_.nack = coverage.point("NACK", {"TRIMMED", "TRIMMED_LASTHOP", "NO_BITMAP", "NO_PKT_BUFFER", "NO_RESOURCE",
+                                         "PSN_OOR_WINDOW", "UNEXP_EVENT, not allowed", "UNEXP_EVENT, no receive"});
+  points_.walk = coverage.point("banks that the edge leaves with one packet", {"0", "1", "2", "3 or more"});
+  points_.base = coverage.cross("SACK base × trigger", {"above the edge", "the packet itself", "newest PSN fits"},
+                                {"plain", "CE or AckReq", "probe"});
+  coverage.waive(points_.base, 3, "only a marked packet is its own base");
+  coverage.waive(points_.base, 5, "a probe has no PSN of its own");
+  points_.span = coverage.point("banks that a SACK's bits lie in", {"none", "1", "2"});
+  points_.pool = coverage.point("pool", {"empty", "in between", "full"});
+  points_.psn = coverage.point("edge", {"passes PSN 0", "elsewhere"});
+  points_.back_to_back = coverage.point("QP of the request before", {"the same", "another"});
+  points_.closes = coverage.point("messages that one packet closes", {"0", "1", "2", "3 or more"});
+}
+
+void PsnTrackerModel::reset(KeyedRandom& random, const Dut& dut) {
+  pool_.emplace(sizes_.banks);
+  windows_.assign(sizes_.qps, std::nullopt);
+  config_.mpr_units = sizes_.mpr_units;
+  config_.out_of_window = random.chance(0.5) ? OutOfWindow::nack : OutOfWindow::drop;
+  dut.set_constant("nack_out_of_window", config_.out_of_window == OutOfWindow::nack ? 1 : 0);
+  dut.set_constant("dynamic_mpr", 0);
+  constexpr std::array<std::uint32_t, 4> few{1, 2, 8, 64};
+  busy_qps_ = std::min(few[random.below(few.size())], sizes_.qps);
+  in_order_ = std::array{0.002, 0.02, 0.1, 0.5, 0.9}[random.below(5)];
+  runs_ = std::array{0.0, 0.5, 0.995}[random.below(3)];
+  sacks_ = std::array{0.0, 0.1, 0.4}[random.below(3)];
+  refusals_ = std::array{0.0, 0.02, 0.3}[random.below(3)];
+  last_qp_ = ~0ULL;
+}
+
+void PsnTrackerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
+  reset(random, dut);
+  busy_qps_ = std::min(64U, sizes_.qps);
+  in_order_ = 0.3;
+  runs_ = 0.8;
+  sacks_ = 0;
+  refusals_ = 0;
+}
+
+Psn PsnTrackerModel::draw_psn(const PsnTracker& tracker, KeyedRandom& random) const {
+  const Psn expected = tracker.expected_psn();
+  if (random.chance(in_order_)) return expected;
+  if (random.chance(runs_)) return psn_add(tracker.highest_psn(), 1);  // a long run behind a hole
+  const auto ahead = [&](std::uint64_t by) { return psn_add(expected, static_cast<std::int64_t>(by)); };
+  switch (random.below(12)) {
+    case 0:
+      return psn_add(expected, -1 - static_cast<std::int64_t>(random.below(300)));
+    case 1:
+      return ahead(random.below(window_psns()));
+    case 2:
+      return ahead(window_psns() - 3 + random.below(6));
+    case 3:
+      return ahead(window_psns() + random.below(1U << 22));
+    case 4:
+      return tracker.highest_psn();
+    case 5:
+      return ahead(random.below(8));
+    case 6:
+      return ahead(128 - (expected & 127) + random.below(3) - 1);  // where a bank begins
+    default:
+      return psn_add(tracker.highest_psn(), 1);
+  }
+}
+
+bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
+  values.assign(kRequestFields, 0);
+  values[kQp] = random.chance(0.3) && last_qp_ < busy_qps_ ? last_qp_ : random.below(busy_qps_);
+  // The last QP is among them.
+  if (busy_qps_ > 1 && values[kQp] == busy_qps_ - 1) values[kQp] = sizes_.qps - 1;
+  const std::optional<ReceiveWindow>& window = windows_[values[kQp]];
+  if (!window) {
+    values[kOp] = kSetup;
+    values[kPsn] =
+        random.chance(0.5) ? random.next() & kPsnMask : psn_add(0, -static_cast<std::int64_t>(random.below(200)));
+    return true;
+  }
+  values[kPsn] = draw_psn(window->tracker(), random);
+  if (random.chance(sacks_)) {
+    values[kOp] = kSack;
+    values[kCe] = random.chance(0.3) ? 1 : 0;
+    values[kAckRequest] = random.chance(0.2) ? 1 : 0;
+    values[kProbe] = random.chance(0.2) ? 1 : 0;
+    values[kProbeId] = random.next() & 0xFFFF;
+    return true;
+  }
+  values[kOp] = random.chance(0.9) ? 1 : 2 + random.below(2);
+  values[kEndsMessage] = random.chance(0.2) ? 1 : 0;
+  for (const std::size_t field : {kAllowed, kPacketBuffer, kOtherResource, kReceive}) {
+    values[field] = random.chance(refusals_) ? 0 : 1;
+  }
+  return true;
+}
+
+bool PsnTrackerModel::legal(std::size_t, const Transaction& values) const {
+  return (values[kOp] == kSetup) != windows_[values[kQp]].has_value();
+}
+
+void PsnTrackerModel::accept_sack(ReceiveWindow& window, const Transaction& values, Transaction& reply) {
+  SackTrigger trigger;
+  trigger.psn = static_cast<Psn>(values[kPsn]);
+  trigger.ce = values[kCe] != 0;
+  trigger.ack_request = values[kAckRequest] != 0;
+  trigger.probe = values[kProbe] != 0;
+  trigger.probe_id = static_cast<std::uint16_t>(values[kProbeId]);
+  const PsnTracker& tracker = window.tracker();
+  SackFields contents;
+  window.fill(trigger, contents);
+  reply[kSackOffset] = static_cast<std::uint16_t>(contents.sack_offset);
+  reply[kAckPsnOffset] = static_cast<std::uint16_t>(contents.ack_psn_offset);
+  reply[kBitmap] = contents.sack_bitmap;
+
+  const Psn base = sack_base(tracker.cack_psn(), tracker.highest_psn(), trigger);
+  const std::size_t kind = base == tracker.expected_psn() ? 0 : base == trigger.psn ? 1 : 2;
+  const std::size_t asked = trigger.probe ? 2 : trigger.ce || trigger.ack_request ? 1 : 0;
+  if (kind != 1 || asked == 1) coverage.hit(points_.base, kind, asked, 3);
+  const std::uint32_t in_first = 128 - (base & 127);
+  const bool second = in_first < 64 && contents.sack_bitmap >> in_first != 0;
+  coverage.hit(points_.span, contents.sack_bitmap == 0 ? 0 : second ? 2 : 1);
+}
+
+void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& values, Transaction& reply) {
+  const auto psn = static_cast<Psn>(values[kPsn]);
+  const RxConditions conditions{.allowed = values[kAllowed] != 0,
+                                .packet_buffer = values[kPacketBuffer] != 0,
+                                .other_resource = values[kOtherResource] != 0,
+                                .receive = values[kReceive] != 0};
+  const bool whole = values[kOp] == 1;
+  const RxVerdict verdict =
+      whole ? window.decide(psn, [&] { return conditions; }) : window.decide_trimmed(psn, values[kOp] == 3);
+  reply[kOutcome] = static_cast<std::uint64_t>(verdict.outcome);
+  reply[kNack] = static_cast<std::uint64_t>(verdict.nack);
+  reply[kPlace] = verdict.place ? 1 : 0;
+  reply[kDuplicate] = verdict.duplicate ? 1 : 0;
+  reply[kRepeatAck] = verdict.repeat_ack ? 1 : 0;
+  coverage.hit(points_.outcome, values[kOp] - 1, static_cast<std::size_t>(verdict.outcome), kOutcomes.size());
+  constexpr std::array reasons{NackReason::trimmed,       NackReason::trimmed_lasthop, NackReason::no_bitmap,
+                               NackReason::no_pkt_buffer, NackReason::no_resource,     NackReason::psn_oor_window,
+                               NackReason::unexp_event};
+  const auto reason = std::find(reasons.begin(), reasons.end(), verdict.nack);
+  if (reason != reasons.end()) {
+    const bool no_receive = verdict.nack == NackReason::unexp_event && conditions.allowed;
+    coverage.hit(points_.nack, static_cast<std::size_t>(reason - reasons.begin()) + (no_receive ? 1 : 0));
+  }
+  if (!verdict.place) return;
+  const PsnTracker& tracker = window.tracker();
+  const Psn before = tracker.expected_psn();
+  reply[kCloses] = window.place(psn, values[kEndsMessage] != 0);
+  const Psn after = tracker.expected_psn();
+  further_banks_ = banks_of_advance(tracker, psn) - 1;
+  coverage.hit(points_.closes, level(reply[kCloses]));
+  coverage.hit(points_.walk, level(((after >> 7) - (before >> 7)) & (kPsnMask >> 7)));
+  coverage.hit(points_.psn, after < before ? 0 : 1);
+}
+
+void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
+  Transaction reply(kReplyFields, 0);
+  further_banks_ = 0;
+  std::optional<ReceiveWindow>& window = windows_[values[kQp]];
+  coverage.hit(points_.back_to_back, values[kQp] == last_qp_ ? 0 : 1);
+  last_qp_ = values[kQp];
+  if (values[kOp] == kSetup) {
+    window.emplace(config_, static_cast<Psn>(values[kPsn]), *pool_);
+  } else if (values[kOp] == kSack) {
+    accept_sack(*window, values, reply);
+  } else {
+    accept_packet(*window, values, reply);
+  }
+  const PsnTracker& tracker = window->tracker();
+  reply[kCack] = tracker.cack_psn();
+  reply[kHighest] = tracker.highest_psn();
+  reply[kOoo] = tracker.ooo_count();
+  coverage.hit(points_.pool, pool_->in_use() == 0 ? 0 : pool_->in_use() == pool_->capacity() ? 2 : 1);
+  expected[1].push_back(std::move(reply));
+}
+
+}  // namespace mrc::cosim

@@ -1,0 +1,108 @@
+#include "mrcsim/calibrate_command.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cosim/bench/calibration.h"
+#include "cosim/cosim_benches.h"
+#include "mrcsim/exit_code.h"
+#include "parameters/registry.h"
+#include "results/output_directory.h"
+
+namespace mrc {
+namespace {
+
+struct Options {
+  std::vector<std::string> blocks;
+  std::string out;
+  std::uint64_t transfers = 20'000;
+  std::uint64_t seed = 101;
+};
+
+std::string table(const std::string& block, const std::vector<cosim::CalibrationRow>& rows,
+                  const std::vector<std::string>& sizes) {
+  std::string text = fmt::format(
+      "\n## {}\n\n| sizes | load | output taken | RTL mean | SystemC mean | error | RTL p99 | SystemC p99 | RTL a "
+      "cycle | "
+      "SystemC a cycle | error | within |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      block);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const cosim::CalibrationRow& row = rows[i];
+    text += fmt::format(
+        "| {} | {:.0f} % | {:.0f} % | {:.3f} | {:.3f} | {:+.3f} | {} | {} | {:.5f} | {:.5f} | {:+.3f} % | {} |\n",
+        sizes[i], 100 * row.point.load, 100 * row.point.output_ready, row.rtl.mean_latency, row.systemc.mean_latency,
+        row.mean_error_cycles(), row.rtl.p99_latency, row.systemc.p99_latency, row.rtl.throughput,
+        row.systemc.throughput, 100 * row.throughput_error(), row.within_limits() ? "yes" : "**no**");
+  }
+  return text;
+}
+
+int run(const Options& options) {
+  std::vector<std::string> known;
+  for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) known.emplace_back(block.name);
+  for (const std::string& name : options.blocks) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw std::invalid_argument(fmt::format("calibrate: no block {}; there are: {}; nearest: {}", name,
+                                            fmt::join(known, ", "), nearest(name, known)));
+  }
+  std::string text =
+      "# SystemC boxes beside their RTL\n\n"
+      "Written by `mrcsim calibrate --out docs/calibration.md`; a test holds the limits. Cycles from the taking of a\n"
+      "transfer to its answer, and transfers taken a cycle. Both sides get the same transfers in the same cycles and "
+      "the\n"
+      "same cycles of back-pressure (`output taken`); the seeds are none that a value was chosen with. SystemC: the "
+      "rule\n"
+      "of the box (interval, latency, and what it adds for the transfer at hand) with the defaults of the parameters.\n"
+      "Limits: throughput within 1 %, mean within the larger of 2 % and 0.5 cycles, p99 within the larger of 5 % and "
+      "1\n"
+      "cycle.\n";
+  bool good = true;
+  for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) {
+    const bool chosen = options.blocks.empty() ||
+                        std::find(options.blocks.begin(), options.blocks.end(), block.name) != options.blocks.end();
+    if (!chosen) continue;
+    std::vector<cosim::CalibrationRow> rows;
+    std::vector<std::string> sizes;
+    std::uint64_t seed = options.seed;
+    for (const std::string size : {"small", "default"}) {
+      const std::unique_ptr<cosim::BlockModel> model = block.make_model(size);
+      for (const double ready : {1.0, 0.75}) {
+        for (const double load : {0.1, 0.5, 0.9, 1.0}) {
+          const cosim::CalibrationPoint point{load, ready, options.transfers, seed++};
+          rows.push_back(cosim::calibrate(*model, point, block.pipeline(NodeConfig()), block.stages));
+          sizes.push_back(size);
+          good = good && rows.back().within_limits();
+        }
+      }
+    }
+    text += table(block.name, rows, sizes);
+  }
+  if (options.out.empty()) {
+    fmt::print("{}", text);
+  } else {
+    write_whole_file(options.out, text);
+  }
+  if (good) return kExitOk;
+  fmt::print(stderr, "mrcsim: mismatch: a SystemC box is further from its RTL than the limits\n");
+  return kExitMismatch;
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("calibrate", "Compare the cycles of RTL blocks with their SystemC boxes");
+  command->add_option("BLOCK", options->blocks, "blocks; default: all");
+  command->add_option("--out", options->out, "file for the table (Markdown); default: the terminal");
+  command->add_option("--count", options->transfers, "transfers a row; default: 20000")->check(CLI::PositiveNumber);
+  command->add_option("--seed", options->seed, "first seed; each row has its own");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace mrc

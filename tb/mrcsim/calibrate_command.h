@@ -1,0 +1,10 @@
+// mrcsim calibrate: the cycles of the RTL blocks beside those of the SystemC boxes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace mrc {
+
+void add_calibrate_command(CLI::App& app, int& exit_code);
+
+}  // namespace mrc

@@ -1,0 +1,205 @@
+#include "mrcsim/cosim_command.h"
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cosim/cosim_benches.h"
+#include "cosim/rtl_blocks.h"
+#include "cosim/trace_vectors.h"
+#include "mrcsim/exit_code.h"
+#include "parameters/registry.h"
+#include "parameters/scenario.h"
+#include "results/output_directory.h"
+#include "simulation.h"
+#include "traffic/prepare_job.h"
+
+namespace mrc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string block;
+  std::string vectors = "random";
+  std::string size = "small";
+  std::string scenario;
+  std::vector<std::string> assignments;
+  cosim::CosimOptions bench;
+};
+
+/// What the RTL of the scenario's nodes is asked in a run of it, where ring 1 decides.
+std::vector<cosim::Transaction> vectors_of_run(const Options& options) {
+  if (options.scenario.empty()) throw std::invalid_argument("--vectors trace: --scenario FILE is missing");
+  const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, std::nullopt});
+  const Job job = prepare_job(scenario, options.scenario);
+  std::vector<std::vector<cosim::Transaction>> of_node(scenario.fabric.nics);
+  SimulationOptions simulation_options;
+  for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
+    simulation_options.rtl.push_back({options.block, node, RtlMode::shadow});
+    // Sizes that are not built are refused as in a run.
+    NicRtl rtl;
+    add_rtl(simulation_options.rtl.back(), scenario, rtl);
+  }
+  simulation_options.add_rtl = [&](const RtlSelection& selection, const ScenarioConfig& of, NicRtl& rtl) {
+    if (cosim::add_recorded_rtl(selection, of, rtl, of_node[selection.node])) return;
+    throw std::invalid_argument(fmt::format("--vectors trace: {} has no vectors of runs yet", options.block));
+  };
+  std::atomic<bool> interrupted{false};
+  Simulation simulation(scenario, job.workload, job.nics_of_ranks, std::move(simulation_options));
+  simulation.run(interrupted);
+  std::size_t most = 0;
+  for (std::size_t node = 0; node < of_node.size(); ++node) {
+    if (of_node[node].size() > of_node[most].size()) most = node;
+  }
+  return std::move(of_node[most]);
+}
+
+Json fields_json(const std::vector<std::pair<std::string, std::uint64_t>>& fields) {
+  Json json = Json::object();
+  for (const auto& [name, value] : fields) json[name] = value;
+  return json;
+}
+
+Json report_json(const Options& options, const cosim::CosimReport& report) {
+  Json json{{"schema_version", 1},        {"block", options.block},
+            {"size", options.size},       {"vectors", options.vectors},
+            {"seed", options.bench.seed}, {"transactions", report.transactions},
+            {"outputs", report.outputs},  {"cycles", report.cycles},
+            {"resets", report.resets},    {"mismatches", report.mismatches}};
+  json["mismatch"] = nullptr;
+  if (const auto& m = report.first_mismatch) {
+    json["mismatch"] = {{"kind", m->kind},
+                        {"episode", m->episode},
+                        {"cycle", m->cycle},
+                        {"port", m->port},
+                        {"field", m->field},
+                        {"expected", m->expected},
+                        {"rtl", m->actual},
+                        {"input", fields_json(m->input)},
+                        {"reference_output", fields_json(m->reference)},
+                        {"rtl_output", fields_json(m->rtl)}};
+  }
+  Json points = Json::array();
+  for (const auto& point : report.coverage.points()) {
+    Json bins = Json::array();
+    for (const auto& bin : point.bins) {
+      bins.push_back({{"bin", bin.name}, {"hits", bin.hits}});
+      if (!bin.waiver.empty()) bins.back()["waiver"] = bin.waiver;
+    }
+    points.push_back({{"point", point.name}, {"bins", bins}});
+  }
+  json["functional_coverage"] = {
+      {"bins", report.coverage.bins()}, {"hit", report.coverage.bins_hit()}, {"points", points}};
+  Json source = Json::object();
+  for (const auto& [kind, counts] : report.source) {
+    source[kind] = {{"points", counts.points}, {"hit", counts.hit}, {"missed", counts.missed}};
+  }
+  json["source_coverage"] = source;
+  return json;
+}
+
+void print_fields(const char* title, const std::vector<std::pair<std::string, std::uint64_t>>& fields,
+                  const std::vector<std::pair<std::string, std::uint64_t>>& other) {
+  fmt::print("    {}\n", title);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const bool differs = i < other.size() && other[i].second != fields[i].second;
+    fmt::print("      {} {:<18} {:#x}\n", differs ? '>' : ' ', fields[i].first, fields[i].second);
+  }
+}
+
+void print_missed(const cosim::CosimReport& report) {
+  for (const auto& point : report.coverage.points()) {
+    for (const auto& bin : point.bins) {
+      if (bin.hits == 0 && bin.waiver.empty()) fmt::print("    not hit   {}: {}\n", point.name, bin.name);
+      if (!bin.waiver.empty()) fmt::print("    waived    {}: {} ({})\n", point.name, bin.name, bin.waiver);
+    }
+  }
+  const auto lines = report.source.find("line");
+  if (lines == report.source.end()) return;
+  for (const std::string& line : lines->second.missed) fmt::print("    not run   {}\n", line);
+}
+
+void print_report(const Options& options, const cosim::CosimReport& report, double seconds) {
+  fmt::print("cosim {}  {} sizes, {} vectors, seed {}\n", options.block, options.size, options.vectors,
+             options.bench.seed);
+  fmt::print("  {:<10} {} transfers in, {} out, {} cycles, {} resets, {:.1f} s: {:.2f} M cycles/s\n", "ran",
+             report.transactions, report.outputs, report.cycles, report.resets, seconds,
+             static_cast<double>(report.cycles) / 1e6 / std::max(seconds, 1e-9));
+  fmt::print("  {:<10} {}\n", "mismatches", report.mismatches);
+  if (options.bench.replay.empty()) {
+    fmt::print("  {:<10} {} of {} functional bins", "coverage", report.coverage.bins_hit(), report.coverage.bins());
+    for (const auto& [kind, counts] : report.source) {
+      fmt::print(
+          ", {} {:.1f} % of {}", kind,
+          100.0 * static_cast<double>(counts.hit) / static_cast<double>(std::max<std::uint64_t>(counts.points, 1)),
+          counts.points);
+    }
+    fmt::print("\n");
+    print_missed(report);
+  }
+  if (const auto& m = report.first_mismatch) {
+    fmt::print("  first      {}\n", m->line());
+    print_fields("input", m->input, m->input);
+    print_fields("ring 1", m->reference, m->rtl);
+    print_fields("RTL", m->rtl, m->reference);
+    if (!report.replay_file.empty()) {
+      fmt::print("  {:<10} {} ({} transfers): mrcsim cosim {} --size {} --replay {}\n", "replay", report.replay_file,
+                 report.replay_transfers, options.block, options.size, report.replay_file);
+    }
+  }
+  if (!report.waves_file.empty()) fmt::print("  {:<10} {}\n", "waves", report.waves_file);
+}
+
+int run(Options options) {
+  const std::vector<std::string> blocks = cosim::bench_names();
+  const std::unique_ptr<cosim::CosimBench> bench = cosim::make_bench(options.block, options.size);
+  if (!bench) {
+    throw std::invalid_argument(fmt::format("cosim: no RTL block {}; there are: {}; nearest: {}", options.block,
+                                            fmt::join(blocks, ", "), nearest(options.block, blocks)));
+  }
+  if (options.vectors == "trace") options.bench.trace = vectors_of_run(options);
+  if (options.bench.out.empty()) options.bench.out = "cosim-" + options.block;
+  std::error_code failed;
+  std::filesystem::create_directories(options.bench.out, failed);
+  if (failed) throw OutputError(fmt::format("--out {}: {}", options.bench.out, failed.message()));
+  const auto start = std::chrono::steady_clock::now();
+  const cosim::CosimReport report = bench->run(options.bench);
+  print_report(options, report, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_whole_file(options.bench.out + "/cosim.json", report_json(options, report).dump(2) + "\n");
+  fmt::print("  {:<10} {}/cosim.json\n", "results", options.bench.out);
+  if (report.mismatches == 0) return kExitOk;
+  fmt::print(stderr, "mrcsim: mismatch: {}: {}\n", options.block, report.first_mismatch->line());
+  return kExitMismatch;
+}
+
+}  // namespace
+
+void add_cosim_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("cosim", "Run one RTL block against its protocol reference");
+  command->add_option("BLOCK", options->block, "RTL block")->required();
+  command->add_option("--vectors", options->vectors, "random, or trace: what a run of --scenario asks of the block")
+      ->check(CLI::IsMember({"random", "trace"}));
+  command->add_option("--count", options->bench.count, "transfers into the block; default: 1000000")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", options->bench.seed, "seed of stimuli, back-pressure and initial state");
+  command
+      ->add_option("--size", options->size, "small (reaches every corner) or default (the scenario's); default: small")
+      ->check(CLI::IsMember({"small", "default"}));
+  command->add_option("--scenario", options->scenario, "scenario of --vectors trace");
+  command->add_option("--set", options->assignments, "key=value for --scenario")->take_all()->expected(1, -1);
+  command->add_flag("--waves", options->bench.waves, "waves (FST) of the last episode or the replay");
+  command->add_option("--replay", options->bench.replay, "play this file instead");
+  command->add_option("--out", options->bench.out, "folder for the results; default: cosim-BLOCK");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace mrc

@@ -1,0 +1,92 @@
+// ack_coalescer by RTL in a whole run, and the commands of the RTL blocks: cosim and calibrate.
+#include <gtest/gtest.h>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+/// 64 MiB with losses, trimmed packets, marks and duplicates.
+constexpr const char* kLossy =
+    " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 --set fabric.loss_rate=0.001 "
+    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
+
+TEST(RtlAckCoalescer, BesideAndInThePlaceOfTheBox) {
+  ASSERT_EQ(run_process(std::string("mrcsim") + kLossy + "--out %D/systemc").exit_code, 0);
+  const auto systemc = read_json(test_folder() / "systemc" / "result.json");
+  ASSERT_GT(systemc["packets"]["retransmitted"].get<std::uint64_t>(), 0U);
+  for (const std::string mode : {"shadow", "rtl"}) {
+    const ProcessResult run =
+        run_process(std::string("mrcsim") + kLossy + "--" + mode + " psn_tracker,ack_coalescer --out %D/" + mode);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto result = read_json(test_folder() / mode / "result.json");
+    ASSERT_EQ(result["rtl"].size(), 4U);
+    for (const auto& row : result["rtl"]) EXPECT_EQ(row["mismatches"], 0) << row["block"];
+    const auto row = result["rtl"][3];  // of the receiver
+    EXPECT_EQ(row["block"], "ack_coalescer");
+    EXPECT_GT(row["transactions"], 16'384) << "every packet that is taken in";
+    EXPECT_EQ(row["occupied_cycles"], row["systemc_occupied_cycles"]);
+    EXPECT_EQ(row["latency_cycles"], row["systemc_latency_cycles"]);
+    EXPECT_EQ(result["packets"], systemc["packets"]);
+    EXPECT_EQ(result["message_time_us"], systemc["message_time_us"]);
+  }
+}
+
+#ifdef MRCSIM_WITH_TRIGGER_BUG
+TEST(RtlAckCoalescer, MissingSacksAreNamedAndWhenTheRtlDrivesNoneIsSent) {
+  const ProcessResult shadow =
+      run_process(std::string(MRCSIM_WITH_TRIGGER_BUG) + kLossy + "--shadow ack_coalescer@nic1 --out %D/shadow");
+  EXPECT_EQ(shadow.exit_code, 4);
+  EXPECT_NE(shadow.err.find("mismatch: nic1: ack_coalescer of nic1, event "), std::string::npos) << shadow.err;
+  EXPECT_NE(shadow.err.find("causes: expected 0x1, RTL gave 0x0"), std::string::npos) << shadow.err;
+  const ProcessResult rtl =
+      run_process(std::string(MRCSIM_WITH_TRIGGER_BUG) + kLossy + "--rtl ack_coalescer@nic1 --out %D/rtl");
+  EXPECT_EQ(rtl.exit_code, 4);
+  const auto observed = read_json(test_folder() / "shadow" / "result.json");
+  const auto driven = read_json(test_folder() / "rtl" / "result.json");
+  EXPECT_LT(driven["packets"]["control"].get<double>(), observed["packets"]["control"].get<double>())
+      << "the RTL alone decides when a SACK is sent";
+}
+#endif
+
+TEST(CosimCommand, WritesWhatItCovered) {
+  const ProcessResult run = run_process("mrcsim cosim ack_coalescer --count 40000 --out %D/out");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto report = read_json(test_folder() / "out" / "cosim.json");
+  EXPECT_EQ(report["mismatches"], 0);
+  EXPECT_GE(report["transactions"], 40'000);
+  const auto functional = report["functional_coverage"];
+  EXPECT_GE(functional["hit"].get<double>(), 0.95 * functional["bins"].get<double>()) << run.out;
+  const auto lines = report["source_coverage"]["line"];
+  EXPECT_GT(lines["points"], 0);
+  EXPECT_GE(lines["hit"].get<double>(), 0.95 * lines["points"].get<double>()) << run.out;
+}
+
+TEST(CosimCommand, PlaysWhatARunAsks) {
+  const ProcessResult run = run_process(
+      "mrcsim cosim psn_tracker --size default --vectors trace --scenario tb/scenarios/ring.toml "
+      "--set fabric.loss_rate=0.001 --out %D/out");
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  EXPECT_GT(read_json(test_folder() / "out" / "cosim.json")["transactions"], 1'000);
+}
+
+TEST(CosimCommand, SaysWhatIsWrong) {
+  const ProcessResult block = run_process("mrcsim cosim ack_coalescr --out %D/out");
+  EXPECT_EQ(block.exit_code, 2);
+  EXPECT_NE(block.err.find("cosim: no RTL block ack_coalescr; there are: "), std::string::npos) << block.err;
+  EXPECT_NE(block.err.find("nearest: ack_coalescer"), std::string::npos) << block.err;
+  const ProcessResult trace = run_process("mrcsim cosim psn_tracker --vectors trace --out %D/out");
+  EXPECT_EQ(trace.exit_code, 2);
+  EXPECT_NE(trace.err.find("--vectors trace: --scenario FILE is missing"), std::string::npos) << trace.err;
+}
+
+TEST(Calibration, BoxesKeepToTheirRtl) {
+  const ProcessResult run = run_process("mrcsim calibrate --count 4000 --seed 7001");
+  EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
+  EXPECT_NE(run.out.find("## psn_tracker"), std::string::npos);
+  EXPECT_NE(run.out.find("## ack_coalescer"), std::string::npos);
+  EXPECT_EQ(run.out.find("**no**"), std::string::npos) << run.out;
+}
+
+}  // namespace
+}  // namespace mrc
