@@ -80,7 +80,8 @@ package mrc_pkg;
     SprayCsrDeny       = 4'd6,
     SprayCsrAllow      = 4'd7,
     SprayCsrReadEv     = 4'd8,
-    SprayCsrReadSlot   = 4'd9
+    SprayCsrReadSlot   = 4'd9,
+    SprayCsrReadRoom   = 4'd10
   } spray_csr_e;
 
   // SprayCsrLimits, and what it sets.

@@ -327,7 +327,7 @@ module spray_scheduler
   assign next_slot   = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
   assign load_row    = take && next_slot != slot_q;
   // Room that comes back counts for the packet that is taken in the same cycle, and for no earlier one.
-  assign credit_ready_o = can_accept || !is_select_q;
+  assign credit_ready_o = can_accept || (!is_select_q && state_q != StCsr);
 
   assign order_request_o = state_q == StOrder && 10'(place_q) < limits_q.ev_count;
   assign order_ready_o   = order_request_o;
@@ -625,6 +625,11 @@ module spray_scheduler
             state_d      = StOrder;
           end
           SprayCsrPortStatus: ctx_d.reachable = wdata_q[NumPlanes-1:0];
+          SprayCsrReadRoom: begin
+            for (int unsigned p = 0; p < NumPlanes; p++) begin
+              if (bucket_q == BucketW'(p)) csr_rdata_d = 64'(credit_q[p]);
+            end
+          end
           SprayCsrReadSlot: csr_rdata_d = {12'b0, ctx_q.rotations, 16'(ctx_q.reachable), 16'(ctx_q.pointer)};
           default: ;
         endcase
@@ -796,5 +801,66 @@ module spray_scheduler
     resting_on_q <= load_row ? resting_on_mem[next_slot] : resting_on_d;
     plane_q      <= load_row ? plane_mem[next_slot] : plane_d;
   end
+
+`ifdef FORMAL
+  // Tables begin as any that is consistent and has no SKIP EV, so that few cycles reach far.
+  logic opening;
+  ev_t  mix_q;
+  assign opening = opening_q && state_q == StOrder;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      assume (limits_q.ev_count == 10'(MaxEvs) && limits_q.skip_duration != skip_duration_e'(2'd3));
+      for (int unsigned s = 0; s < NumSlots; s++) begin
+        assume (skip_mem[s] == '0 && once_mem[s] == '0 && resting_mem[s] == '0 && resting_on_mem[s] == '0);
+        assume ((good_mem[s] & bad_mem[s]) == '0 && (active_mem[s] & ~good_mem[s]) == '0);
+        for (int unsigned i = 0; i < MaxEvs; i++) begin
+          assume (order_mem[s*MaxEvs+32'(position_mem[s*MaxEvs+i])].ev == ev_t'(i));
+          assume (position_mem[s*MaxEvs+32'(order_mem[s*MaxEvs+i].ev)] == ev_t'(i));
+          assume (eligible_mem[s][i] == active_mem[s][order_mem[s*MaxEvs+i].ev]);
+          assume (order_mem[s*MaxEvs+i].profile == profile_mem[order_mem[s*MaxEvs+i].ev]);
+          for (int unsigned p = 0; p < NumPlanes; p++) begin
+            assume (profile_plane_q[p][i] == (profile_mem[i].plane == PlaneW'(p)));
+            assume (plane_mem[s][p][i] == (order_mem[s*MaxEvs+i].profile.plane == PlaneW'(p)));
+          end
+        end
+      end
+      assume (good_q == good_mem[slot_q] && bad_q == bad_mem[slot_q] && active_q == active_mem[slot_q]);
+      assume (skip_q == '0 && once_q == '0 && resting_q == '0 && resting_on_q == '0);
+      assume (eligible_q == eligible_mem[slot_q] && plane_q == plane_mem[slot_q] && ctx_q == context_mem[slot_q]);
+    end
+    // An open table has at most as many EVs in use as there are; an order has each EV once; the limits stay.
+    if (state_q == StCsr && csr_op_q == SprayCsrOpen) assume (wdata_q[CountW-1:0] <= CountW'(MaxEvs));
+    if (rst_ni && take_csr) assume (csr_op_i > SprayCsrBucket);
+    mix_q <= mix_q;
+    if (state_q == StOrder) assume (order_ev_i == (place_q[EvW-1:0] ^ mix_q));
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && !opening) begin
+      // An EV has one state; those in use are GOOD or SKIP, those that sit out another rotation are SKIP.
+      assert ((good_q & skip_q) == '0 && (good_q & bad_q) == '0 && (skip_q & bad_q) == '0);
+      assert ((active_q & ~(good_q | skip_q)) == '0);
+      assert ((once_q & ~skip_q) == '0);
+    end
+    if (rst_ni && answer_select) begin
+      // One EV or none, through a port with room, and one that is in use and GOOD.
+      assert ((picked & (picked - evs_t'(1))) == '0);
+      if (select_found) begin
+        assert ((picked & usable_evs) != '0);
+        assert ((picked_plane & ~free_ports) == '0 && (picked_plane & ~ctx_q.reachable) == '0);
+        assert (!(limits_q.skip_duration == SkipFixedTime && !eligible_q[picked_place]));
+      end
+      // Within a rotation the search only goes on: no EV comes twice.
+      if (select_found && state_q == StSelect && !rotation_ends) assert (ctx_d.pointer > ctx_q.pointer);
+      // Room is not overdrawn.
+      for (int unsigned p = 0; p < NumPlanes; p++) begin
+        if (select_found && picked_plane[p]) assert (credit_q[p] >= CreditWidth'(bytes_q));
+      end
+    end
+    // A loss leaves its plane no fewer EVs in use than the floor, unless another takes over.
+    if (rst_ni && apply_it && removes) assert (9'(in_use) > limits_q.least_active || backups != '0);
+    if (rst_ni && apply_it && takes_back) assert (9'(ctx_d.in_use[ev_plane]) <= limits_q.most_active);
+  end
+`endif
 
 endmodule

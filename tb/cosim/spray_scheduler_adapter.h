@@ -25,7 +25,8 @@ enum class SprayCsr : std::uint8_t {
   deny,
   allow,
   read_ev,
-  read_slot
+  read_slot,
+  read_room
 };
 
 /// The word of SprayCsr::limits.

@@ -47,7 +47,7 @@ class SpraySchedulerBench {
   SpraySchedulerBenchResult run(std::uint64_t transactions) {
     while (result_.transactions < transactions && result_.mismatches == 0) {
       begin();
-      const std::uint64_t most = std::min(transactions, result_.transactions + 800 + random_.below(4'000));
+      const std::uint64_t most = std::min(transactions, result_.transactions + 800 + random_.below(random_.chance(0.95) ? 2'500 : 20'000));
       while (result_.transactions < most && result_.mismatches == 0) {
         if (random_.chance(0.005)) choose_load();
         cycle();
@@ -152,7 +152,7 @@ class SpraySchedulerBench {
     last_taken_ = Taken::none;
     due_ = Due::none;
     quiet_cycles_ = 0;
-    now_ = random_.next() >> (17 + random_.below(40));
+    now_ = random_.next() >> (17 + random_.below(random_.chance(0.5) ? 4 : 40));
     configure();
     choose_load();
   }
@@ -222,6 +222,8 @@ class SpraySchedulerBench {
     order_share_ = random_.chance(0.5) ? 1.0 : 0.1 + random_.uniform();
     room_share_ = random_.uniform();
     scarce_ = random_.chance(0.3);
+    control_share_ = random_.chance(0.7) ? 0.02 : 0.2;
+    favourite_share_ = random_.chance(0.7) ? 0.6 : 0.99;
     favourite_ = random_.chance(0.5) ? static_cast<int>(random_.below(9)) : -1;
     if (random_.chance(0.3)) offer_[1] *= 0.1;
   }
@@ -277,7 +279,7 @@ class SpraySchedulerBench {
     if (set_up_ == 0 && !draining_) {
       if (!select_ && random_.chance(offer_[0])) offer_select();
       if (!update_ && random_.chance(offer_[1])) offer_update();
-      if (control_.empty() && random_.chance(0.02)) offer_control();
+      if (control_.empty() && random_.chance(control_share_)) offer_control();
       if (!credit_offered_ && random_.chance(room_share_)) offer_credit();
     }
     put(model_->sel_valid_i, select_ ? 1 : 0);
@@ -320,7 +322,7 @@ class SpraySchedulerBench {
     op.slot = any_table();
     op.index = static_cast<std::uint32_t>(random_.below(profile_.value.size()));
     if (random_.chance(0.3)) op.index %= 4;
-    op.event = static_cast<PathEvent>(favourite_ >= 0 && random_.chance(0.6) ? favourite_
+    op.event = static_cast<PathEvent>(favourite_ >= 0 && random_.chance(favourite_share_) ? favourite_
                                                                              : static_cast<int>(random_.below(9)));
     op.by_value = random_.chance(0.5);
     op.value = profile_.value[op.index];
@@ -338,12 +340,13 @@ class SpraySchedulerBench {
     put(model_->upd_time_i, op.time);
   }
   void offer_control() {
-    constexpr std::array ops{SprayCsr::port_status, SprayCsr::deny,    SprayCsr::allow,
-                             SprayCsr::read_ev,     SprayCsr::read_ev, SprayCsr::read_slot};
+    constexpr std::array ops{SprayCsr::port_status, SprayCsr::deny,      SprayCsr::allow,    SprayCsr::read_ev,
+                             SprayCsr::read_ev,     SprayCsr::read_slot, SprayCsr::read_room};
     const SprayCsr op = ops[random_.below(ops.size())];
     std::uint64_t word = random_.next();
     if (op == SprayCsr::port_status) word = (random_.next() | random_.next()) & ((1U << sizes_.planes) - 1);
-    control(op, any_table(), static_cast<std::uint32_t>(random_.below(profile_.value.size())), word);
+    const std::uint64_t indices = op == SprayCsr::read_room ? sizes_.planes : profile_.value.size();
+    control(op, any_table(), static_cast<std::uint32_t>(random_.below(indices)), word);
   }
   void control(SprayCsr op, std::uint32_t slot, std::uint32_t index, std::uint64_t word) {
     Operation operation;
@@ -505,6 +508,10 @@ class SpraySchedulerBench {
                static_cast<std::uint64_t>(table.state(ev)) << (ev_bits + 12) | std::uint64_t{table.active(ev)} << 63;
         break;
       }
+      case SprayCsr::read_room:
+        word = room_[op.index];
+        answer.operation = fmt::format("room of plane {}", op.index);
+        break;
       case SprayCsr::read_slot: {
         const std::uint32_t reachable = table.reachable() & ((1U << sizes_.planes) - 1);
         const std::uint64_t period = config_.reshuffle_rotations == 0 ? 1U << 20 : config_.reshuffle_rotations;
@@ -688,6 +695,8 @@ class SpraySchedulerBench {
   double order_share_ = 1;
   double room_share_ = 1;
   bool scarce_ = false;
+  double control_share_ = 0.02;
+  double favourite_share_ = 0.6;
   int favourite_ = -1;
 
   TimePs now_ = 0;

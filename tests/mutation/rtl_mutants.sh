@@ -71,7 +71,7 @@ equiv_make gold gate equiv
 cd equiv
 async2sync; opt -full
 equiv_simple
-equiv_induct -seq 3
+equiv_induct -seq 2
 log MUTATION $mutation
 equiv_status
 SCRIPT

@@ -1,0 +1,147 @@
+// What spray_scheduler promises about its ports (rtl/spray_scheduler/README.md) for every input that keeps the contract;
+// what it promises about its tables stands in the block itself, under FORMAL. Proved at the smallest legal size.
+// steps: 10
+module spray_scheduler_properties
+  import mrc_pkg::*;
+#(
+  parameter  int unsigned NumSlots    = 2,
+  parameter  int unsigned MaxEvs      = 4,
+  parameter  int unsigned NumPlanes   = 2,
+  parameter  int unsigned TimeWidth   = 4,
+  parameter  int unsigned CreditWidth = 6,
+  parameter  int unsigned BytesWidth  = 4,
+  localparam int unsigned SlotW       = $clog2(NumSlots),
+  localparam int unsigned EvW         = $clog2(MaxEvs),
+  localparam int unsigned PlaneW      = $clog2(NumPlanes)
+) (
+  input  logic                                  clk_i,
+  input  logic                                  sel_valid_i,
+  input  logic [SlotW-1:0]                      sel_slot_i,
+  input  logic [BytesWidth-1:0]                 sel_bytes_i,
+  input  logic [NumPlanes-1:0]                  sel_ports_up_i,
+  input  logic [TimeWidth-1:0]                  sel_time_i,
+  input  logic                                  rsp_ready_i,
+  input  logic                                  credit_valid_i,
+  input  logic [NumPlanes-1:0][CreditWidth-1:0] credit_bytes_i,
+  input  logic                                  upd_valid_i,
+  input  logic [SlotW-1:0]                      upd_slot_i,
+  input  path_event_e                           upd_event_i,
+  input  logic                                  upd_by_value_i,
+  input  logic [EvW-1:0]                        upd_ev_i,
+  input  logic [31:0]                           upd_value_i,
+  input  logic [TimeWidth-1:0]                  upd_time_i,
+  input  logic                                  done_ready_i,
+  input  logic                                  csr_valid_i,
+  input  spray_csr_e                            csr_op_i,
+  input  logic [SlotW-1:0]                      csr_slot_i,
+  input  logic [EvW:0]                          csr_index_i,
+  input  logic [63:0]                           csr_wdata_i,
+  input  logic                                  csr_rready_i,
+  input  logic                                  order_valid_i,
+  input  logic [EvW-1:0]                        order_ev_i
+);
+
+  logic rst_ni = 1'b0;
+  logic sel_ready_o, rsp_valid_o, rsp_found_o, rsp_no_good_o, rsp_skip_end_valid_o, credit_ready_o, upd_ready_o;
+  logic done_valid_o, done_found_o, done_active_o, done_reported_o, done_held_o, done_replaced_o;
+  logic csr_ready_o, csr_rvalid_o, order_request_o, order_ready_o;
+  logic [EvW-1:0]       rsp_ev_o, done_ev_o, done_backup_o;
+  logic [31:0]          rsp_value_o;
+  logic [PlaneW-1:0]    rsp_plane_o;
+  logic [NumPlanes-1:0] rsp_free_ports_o;
+  logic [1:0]           rsp_rotations_o;
+  logic [TimeWidth-1:0] rsp_skip_end_o;
+  ev_state_e            done_state_o;
+  logic [63:0]          csr_rdata_o;
+  logic [SlotW-1:0]     order_slot_o;
+
+  spray_scheduler #(
+    .NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .TimeWidth(TimeWidth), .CreditWidth(CreditWidth),
+    .BytesWidth(BytesWidth)
+  ) dut (.*);
+
+  // Operations that were taken and not answered, of each kind; answers that wait count as answered when they are taken.
+  logic [1:0] packets_q = '0, updates_q = '0, controls_q = '0;
+  logic sel_taken, upd_taken, csr_taken, rsp_taken, done_taken, csr_answered;
+  assign sel_taken    = rst_ni && sel_valid_i && sel_ready_o;
+  assign upd_taken    = rst_ni && upd_valid_i && upd_ready_o;
+  assign csr_taken    = rst_ni && csr_valid_i && csr_ready_o;
+  assign rsp_taken    = rst_ni && rsp_valid_o && rsp_ready_i;
+  assign done_taken   = rst_ni && done_valid_o && done_ready_i;
+  assign csr_answered = rst_ni && csr_rvalid_o && csr_rready_i;
+
+  // Ports that were up for the packets inside: the older one's answer comes first.
+  logic [NumPlanes-1:0] up_first_q = '0, up_second_q = '0;
+
+  logic                 rsp_held_q = 1'b0, done_held_q = 1'b0, csr_held_q = 1'b0, order_held_q = 1'b0;
+  logic                 rsp_found_q, rsp_no_good_q;
+  logic [EvW-1:0]       rsp_ev_q, done_ev_q;
+  logic [NumPlanes-1:0] rsp_free_q;
+  ev_state_e            done_state_q;
+  logic [63:0]          csr_rdata_q;
+  logic                 starving_q = 1'b0;  // an update went while a packet waited
+
+  always_ff @(posedge clk_i) begin
+    rst_ni     <= 1'b1;
+    packets_q  <= packets_q + 2'(sel_taken) - 2'(rsp_taken);
+    updates_q  <= updates_q + 2'(upd_taken) - 2'(done_taken);
+    controls_q <= controls_q + 2'(csr_taken) - 2'(csr_answered);
+    if (rsp_taken) up_first_q <= up_second_q;
+    if (sel_taken) begin
+      if (packets_q == 2'(rsp_taken)) up_first_q <= sel_ports_up_i;
+      else up_second_q <= sel_ports_up_i;
+    end
+    rsp_held_q    <= rst_ni && rsp_valid_o && !rsp_ready_i;
+    done_held_q   <= rst_ni && done_valid_o && !done_ready_i;
+    csr_held_q    <= rst_ni && csr_rvalid_o && !csr_rready_i;
+    order_held_q  <= rst_ni && order_request_o && !(order_valid_i && order_ready_o);
+    rsp_found_q   <= rsp_found_o;
+    rsp_no_good_q <= rsp_no_good_o;
+    rsp_ev_q      <= rsp_ev_o;
+    rsp_free_q    <= rsp_free_ports_o;
+    done_ev_q     <= done_ev_o;
+    done_state_q  <= done_state_o;
+    csr_rdata_q   <= csr_rdata_o;
+    if (upd_taken && sel_valid_i) starving_q <= 1'b1;
+    else if (sel_taken || !sel_valid_i) starving_q <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      assume (upd_event_i <= PathProbeLost && csr_op_i <= SprayCsrReadRoom);
+
+      // An answer that is offered stays as it is until it is taken; so does the wish for an order.
+      if (rsp_held_q) begin
+        assert (rsp_valid_o && rsp_found_o == rsp_found_q && rsp_no_good_o == rsp_no_good_q);
+        assert (rsp_ev_o == rsp_ev_q && rsp_free_ports_o == rsp_free_q);
+      end
+      if (done_held_q) assert (done_valid_o && done_ev_o == done_ev_q && done_state_o == done_state_q);
+      if (csr_held_q) assert (csr_rvalid_o && csr_rdata_o == csr_rdata_q);
+      if (order_held_q) assert (order_request_o);
+
+      // One operation at a time is taken; an answer to each, none to nothing.
+      assert (2'(sel_taken) + 2'(upd_taken) + 2'(csr_taken) <= 2'd1);
+      assert (packets_q <= 2'd2 && updates_q <= 2'd2 && controls_q <= 2'd2);
+      if (rsp_valid_o) assert (packets_q != '0);
+      if (done_valid_o) assert (updates_q != '0);
+      if (csr_rvalid_o) assert (controls_q != '0);
+
+      // A path leads through a port that is up and had room, and "nothing GOOD" is no path.
+      if (rsp_valid_o) begin
+        assert ((rsp_free_ports_o & ~up_first_q) == '0);
+        assert (!(rsp_found_o && rsp_no_good_o));
+        assert (!rsp_found_o || rsp_free_ports_o != '0);
+        assert (rsp_rotations_o <= 2'd2);
+      end
+      // An EV that is in use is GOOD or SKIP; one that was kept at the floor is in use; none is replaced that stays.
+      if (done_valid_o && done_found_o) begin
+        assert (!done_held_o || (done_active_o && !done_replaced_o && !done_reported_o));
+        assert (!done_replaced_o || (!done_active_o && done_state_o == EvAssumedBad && done_backup_o != done_ev_o));
+      end
+
+      // Updates do not keep a packet waiting twice.
+      if (starving_q && sel_valid_i) assert (!upd_taken);
+    end
+  end
+
+endmodule
