@@ -152,6 +152,7 @@ class SpraySchedulerBench {
     last_taken_ = Taken::none;
     due_ = Due::none;
     quiet_cycles_ = 0;
+    ordered_ = 0;
     now_ = random_.next() >> (17 + random_.below(random_.chance(0.5) ? 4 : 40));
     configure();
     choose_load();
@@ -250,7 +251,7 @@ class SpraySchedulerBench {
       orders_.pop_front();
       order_offered_ = false;
     }
-    watch_for_hang(select_taken || update_taken || control_taken || order_taken);
+    watch_for_hang(select_taken || update_taken || control_taken, order_taken);
     high();
     if (select_taken) select_.reset();
     if (update_taken) update_.reset();
@@ -666,9 +667,11 @@ class SpraySchedulerBench {
       due_ = Due::update_now;
     }
   }
-  void watch_for_hang(bool moved) {
-    quiet_cycles_ = moved || !waiting() ? 0 : quiet_cycles_ + 1;
-    if (quiet_cycles_ > kHang) differ("the block hangs", "ready", 1, 0);
+  /// Nothing moves, or only orders do, more than any table has EVs.
+  void watch_for_hang(bool moved, bool order_moved) {
+    ordered_ = moved ? 0 : ordered_ + (order_moved ? 1 : 0);
+    quiet_cycles_ = moved || order_moved || !waiting() ? 0 : quiet_cycles_ + 1;
+    if (quiet_cycles_ > kHang || ordered_ > 8 * sizes_.evs) differ("the block hangs", "ready", 1, 0);
   }
 
   SpraySizes sizes_;
@@ -713,6 +716,7 @@ class SpraySchedulerBench {
   std::array<std::deque<Answer>, 3> answers_;
   std::array<std::optional<Fields>, 3> held_;
   std::uint64_t quiet_cycles_ = 0;
+  std::uint64_t ordered_ = 0;  ///< EVs that went in since an operation was taken
   std::uint64_t last_select_cycle_ = 0;
   std::uint32_t last_slot_ = 0;
 };

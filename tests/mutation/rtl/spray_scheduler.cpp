@@ -1,5 +1,5 @@
 // parameters: -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=2
-// transactions: 100000
+// transactions: 50000
 #include "Vmutants.h"
 #include "cosim/spray_scheduler_bench.h"
 #include "rtl/run_mutants.h"
