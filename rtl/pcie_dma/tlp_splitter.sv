@@ -34,8 +34,8 @@ module tlp_splitter #(
 
   assign valid_o    = valid_q;
   assign address_o  = address_q;
-  assign last_o     = left_q <= LengthWidth'(room);
-  assign bytes_o    = last_o ? left_q[12:0] : room;
+  assign last_o     = 32'(left_q) <= 32'(room);
+  assign bytes_o    = last_o ? 13'(left_q) : room;
   assign user_o     = user_q;
   assign in_ready_o = !valid_q || (take_i && last_o);
 

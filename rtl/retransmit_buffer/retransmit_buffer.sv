@@ -385,6 +385,34 @@ module retransmit_buffer
   logic   scan_done;  // nothing is in the stages and nothing comes
   assign scan_done = in_scan && !scan_more && !look_valid_q && !act_valid_q;
 
+  // Which scan follows: cumulative, bitmap, the new old end, the oldest lost packet.
+  state_e after_scan;
+  scan_e  next_scan;
+  always_comb begin
+    after_scan = Scan;
+    next_scan  = scan_q;
+    unique case (scan_q)
+      ScanCumulative: next_scan = ScanBitmap;
+      ScanBitmap: begin
+        if (moved_q) begin
+          next_scan = ScanAdvance;
+        end else if (lost_gone_q && ctx_q.lost != '0) begin
+          next_scan = ScanLost;
+        end else begin
+          after_scan = Finish;
+        end
+      end
+      ScanAdvance, ScanOne: begin
+        if (lost_gone_q && ctx_q.lost != '0) begin
+          next_scan = ScanLost;
+        end else begin
+          after_scan = Finish;
+        end
+      end
+      default: after_scan = Finish;
+    endcase
+  end
+
   logic older_lost;
   assign older_lost = ctx_q.lost == '0 || ahead(pops ? found.psn : act_psn_q, ctx_q.oldest_lost) < 0;
 
@@ -438,34 +466,6 @@ module retransmit_buffer
         default: state_q <= Clear;
       endcase
     end
-  end
-
-  // Which scan follows: cumulative, bitmap, the new old end, the oldest lost packet.
-  state_e after_scan;
-  scan_e  next_scan;
-  always_comb begin
-    after_scan = Scan;
-    next_scan  = scan_q;
-    unique case (scan_q)
-      ScanCumulative: next_scan = ScanBitmap;
-      ScanBitmap: begin
-        if (moved_q) begin
-          next_scan = ScanAdvance;
-        end else if (lost_gone_q && ctx_q.lost != '0) begin
-          next_scan = ScanLost;
-        end else begin
-          after_scan = Finish;
-        end
-      end
-      ScanAdvance, ScanOne: begin
-        if (lost_gone_q && ctx_q.lost != '0) begin
-          next_scan = ScanLost;
-        end else begin
-          after_scan = Finish;
-        end
-      end
-      default: after_scan = Finish;
-    endcase
   end
 
   always_ff @(posedge clk_i) begin
