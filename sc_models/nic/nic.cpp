@@ -1,8 +1,24 @@
 #include "nic/nic.h"
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 namespace mrc::timing {
+namespace {
+
+/// All QPs that send ask the RTL for their records.
+void use_records(RetransmitBufferRtlPath& rtl, NicContext& context) {
+  if (context.qps.size() > rtl.sizes().qps) {
+    throw std::invalid_argument(fmt::format("nic{} has {} QPs: RTL of retransmit_buffer is built for {}", context.node,
+                                            context.qps.size(), rtl.sizes().qps));
+  }
+  for (Qp& qp : context.qps) {
+    if (qp.requestor) qp.requestor->use_port(rtl, context.index_of(qp));
+  }
+}
+
+}  // namespace
 
 Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& context, HostMemory& memory,
          const std::vector<PortLinks>& links, NicRtl rtl)
@@ -11,6 +27,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   pcie_ = PcieDma::create("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work);
   pcie_->set_payload_extra(static_cast<TimePs>(payload_read_extra_ns(context.scenario.accelerator) * 1000.0 + 0.5));
   pcie_->use_rtl(rtl_.pcie_dma.get());
+  if (rtl_.retransmit_buffer) use_records(*rtl_.retransmit_buffer, context);
   context.pcie = pcie_.get();
   idle_causes_ = std::make_unique<IdleCauses>(context, static_cast<std::uint32_t>(links.size()));
   std::vector<Port*> ports;

@@ -6,17 +6,12 @@
 #include "cosim/retransmit_buffer_adapter.h"
 
 namespace mrc {
-namespace {
-
-constexpr RetransmitBufferSizes kBuilt{16'384, 4'096};
-
-}  // namespace
-
 std::unique_ptr<RetransmitBufferEngine> make_retransmit_buffer_rtl(const ScenarioConfig& scenario, NodeId node) {
   const std::uint32_t entries = scenario.node(node).nic.retransmit_buffer.entries;
-  if (entries != kBuilt.records) {
-    throw std::invalid_argument(fmt::format(
-        "nic.retransmit_buffer.entries = {}: RTL of retransmit_buffer is built for {}", entries, kBuilt.records));
+  if (entries != kRetransmitBufferSizes.records) {
+    throw std::invalid_argument(
+        fmt::format("nic.retransmit_buffer.entries = {}: RTL of retransmit_buffer is built for {}", entries,
+                    kRetransmitBufferSizes.records));
   }
   if (scenario.protocol.timeout_backoff != TimeoutBackoff::qp) {
     throw std::invalid_argument(

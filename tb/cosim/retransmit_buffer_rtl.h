@@ -8,6 +8,8 @@
 
 namespace mrc {
 
+inline constexpr RetransmitBufferSizes kRetransmitBufferSizes{16'384, 4'096};
+
 /// The RTL for a node of this scenario; throws std::invalid_argument, naming what is built, for sizes that are not and
 /// for settings that the block does not know.
 std::unique_ptr<RetransmitBufferEngine> make_retransmit_buffer_rtl(const ScenarioConfig& scenario, NodeId node);

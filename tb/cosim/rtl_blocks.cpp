@@ -5,6 +5,7 @@
 #include "cosim/ack_coalescer_rtl.h"
 #include "cosim/pcie_dma_rtl.h"
 #include "cosim/psn_tracker_rtl.h"
+#include "cosim/retransmit_buffer_rtl.h"
 #include "cosim/spray_scheduler_rtl.h"
 #include "cosim/srv6_encap_rtl.h"
 #include "engine/clock_domain.h"
@@ -47,8 +48,17 @@ void add_ack_coalescer(const RtlSelection& selection, const ScenarioConfig& scen
       selection.mode, make_ack_coalescer_rtl(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes));
 }
 
-constexpr std::array kBlocks{RtlBlock{"pcie_dma", add_pcie_dma}, RtlBlock{"spray_scheduler", add_spray_scheduler},
-                             RtlBlock{"srv6_encap", add_srv6_encap}, RtlBlock{"psn_tracker", add_psn_tracker},
+void add_retransmit_buffer(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
+  rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
+      selection.mode, make_retransmit_buffer_rtl(scenario, selection.node), kRetransmitBufferSizes, selection.node,
+      ClockDomain(scenario.node(selection.node).nic.core_clock_ghz).period_ps());
+}
+
+constexpr std::array kBlocks{RtlBlock{"pcie_dma", add_pcie_dma},
+                             RtlBlock{"spray_scheduler", add_spray_scheduler},
+                             RtlBlock{"retransmit_buffer", add_retransmit_buffer},
+                             RtlBlock{"srv6_encap", add_srv6_encap},
+                             RtlBlock{"psn_tracker", add_psn_tracker},
                              RtlBlock{"ack_coalescer", add_ack_coalescer}};
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include "mrc/qp_state.h"
 #include "mrc/ring.h"
 #include "mrc/tx/retransmit_buffer.h"
+#include "mrc/tx/retransmit_port.h"
 #include "mrc/tx/segmenter.h"
 #include "mrc/tx/work_request.h"
 #include "mrc/types.h"
@@ -91,6 +93,18 @@ class Requestor {
     if (state_ != QpState::error) fail(CompletionStatus::local_qp_operation_error, freed);
   }
 
+  /// The records of this QP, `qp` by index, are asked for there too. Before the first packet; `port` outlives it.
+  void use_port(RetransmitPort& port, std::uint32_t qp) {
+    port_ = &port;
+    port_qp_ = qp;
+    RetransmitCommand command = command_of(RetransmitOp::open, 0);
+    command.psn = buffer_.next_psn();
+    ask(command);
+    RetransmitReply expected;
+    expected.hit = true;
+    compare(command, expected);
+  }
+
   /// Sends only in RTS; work posted in ERROR is flushed.
   PostStatus post(const WorkRequest& request, TimePs now) {
     if (request.bytes == 0) return PostStatus::bad_length;
@@ -129,10 +143,22 @@ class Requestor {
   SendPlan take(TimePs now) {
     ++counters_.packets;
     if (repeat_last_) return take_repetition(now);
-    return buffer_.has_lost() ? take_retransmission() : take_new();
+    return buffer_.has_lost() ? take_retransmission(now) : take_new(now);
   }
   /// The packet has left the spray scheduler on `ev`; its timer runs from now.
-  void transmitted(Psn psn, EvIndex ev, TimePs now) { buffer_.transmitted(psn, ev, now, timer_of(psn)); }
+  void transmitted(Psn psn, EvIndex ev, TimePs now) {
+    if (!by_port()) {
+      buffer_.transmitted(psn, ev, now, timer_of(psn));
+      return;
+    }
+    RetransmitCommand command = command_of(RetransmitOp::sent, now);
+    command.psn = psn;
+    command.ev = ev;
+    RetransmitReply expected;
+    expected.hit = buffer_.is_in(psn, RecordState::in_pipeline);
+    if (ask(command).hit || !port_->drives()) buffer_.transmitted(psn, ev, now, timer_of(psn));
+    compare(command, expected);
+  }
 
   /// RELIABILITY_SACK. None of its fields carries the responder's service time (capability SVC_TIME), so RTT samples
   /// contain it.
@@ -144,9 +170,7 @@ class Requestor {
     const TimePs rtt = rtt_sample(sack, now);
     report_path(sack, now);
     AckResult result;
-    acknowledge_through(sack.cack_psn, result);
-    acknowledge_bitmap(sack, result);
-    finish_acknowledging(result, now);
+    acknowledge_all(sack.cack_psn, psn_add(sack.cack_psn, sack.sack_offset), sack.sack_bitmap, result, now);
     congestion_->on_ack({.now = now,
                          .rtt_ps = rtt,
                          .newly_received_bytes = newly_received(sack.rcvd_bytes),
@@ -167,8 +191,7 @@ class Requestor {
     if (!buffer_.contains(nack.nack_psn)) return result;
     const SendRecord& record = buffer_.at(nack.nack_psn);
     const std::uint32_t bytes = record.nominal_bytes;
-    if (!buffer_.mark_lost(nack.nack_psn)) return result;
-    buffer_.at(nack.nack_psn).lost_by = cut_cause(nack.reason);
+    if (!refuse(nack.nack_psn, cut_cause(nack.reason), now)) return result;
     congestion_->discharge(bytes);
     ++counters_.nack_losses;
     ++result.declared_lost;
@@ -202,10 +225,11 @@ class Requestor {
     AckResult result;
     const std::uint32_t completed = (ack.msn - static_cast<std::uint32_t>(first_message_)) & 0xFF'FFFF;
     if (completed == 0 || completed > taking_ - first_message_ + (partly_taken() ? 1 : 0)) return result;
+    Psn last = psn_add(buffer_.unacked_psn(), -1);
     for (std::uint32_t i = 0; i < completed; ++i) {
       const Message& message = messages_.front();
       if (!message.fully_taken()) break;
-      acknowledge_through(message.last_psn, result);
+      last = message.last_psn;
       if (message.request.write_imm) --write_imm_in_flight_;
       completions_.push({message.request.id, CompletionStatus::success});
       messages_.pop();
@@ -213,13 +237,14 @@ class Requestor {
       repeat_last_ = false;
       note_progress(now);
     }
-    finish_acknowledging(result, now);
+    acknowledge_all(last, last, 0, result, now);
     return result;
   }
 
   /// When on_deadline() is next due: the first timeout of an outstanding packet, or that of an overdue transport ACK.
   TimePs next_deadline() {
     if (state_ == QpState::error) return kNever;
+    if (by_port() && port_->drives() && port_outstanding_) return port_oldest_sent_ + timeout();
     TimePs deadline = kNever;
     Psn psn = 0;
     for (std::uint32_t timer = 0; timer < buffer_.timers(); ++timer) {
@@ -323,7 +348,124 @@ class Requestor {
     return plan;
   }
 
-  SendPlan take_new() {
+  // Records by a port. The command is asked for there; what the own records would do is decided before and done or
+  // followed after it, and both are compared.
+  bool by_port() const { return port_ != nullptr && port_->asks(); }
+  RetransmitCommand command_of(RetransmitOp op, TimePs now) const {
+    RetransmitCommand command;
+    command.op = op;
+    command.qp = port_qp_;
+    command.now = now;
+    return command;
+  }
+  const RetransmitReply& ask(const RetransmitCommand& command) {
+    const RetransmitReply& reply = port_->run(command);
+    port_outstanding_ = reply.outstanding;
+    port_oldest_sent_ = reply.oldest_sent;
+    return reply;
+  }
+  void compare(const RetransmitCommand& command, RetransmitReply& expected) {
+    expected.unacked = buffer_.unacked_psn();
+    expected.next = buffer_.next_psn();
+    expected.has_lost = buffer_.has_lost();
+    if (expected.has_lost) expected.oldest_lost = buffer_.oldest_lost();
+    expected.outstanding = buffer_.oldest_outstanding(expected.oldest_psn);
+    if (expected.outstanding) expected.oldest_sent = buffer_.at(expected.oldest_psn).sent_at;
+    port_->compare(command, expected);
+  }
+  RetransmitEvent event_of(Psn psn, bool lost) const {
+    const SendRecord& record = buffer_.at(psn);
+    return {psn, static_cast<std::uint16_t>(record.nominal_bytes), record.ev, lost,
+            !lost && record.state == RecordState::lost};
+  }
+  /// Which of the packets of the own decision `psns_` and of the reply it is.
+  void choose(const RetransmitReply& reply, bool lost, RetransmitReply& expected) {
+    for (const Psn psn : psns_) expected.events.push_back(event_of(psn, lost));
+    expected.count = static_cast<std::uint32_t>(psns_.size());
+    if (!port_->drives()) return;
+    psns_.clear();
+    for (const RetransmitEvent& event : reply.events) psns_.push_back(event.psn);
+  }
+  void append_by_port(SendPlan& plan, const SendRecord& record, TimePs now) {
+    RetransmitCommand command = command_of(RetransmitOp::append, now);
+    command.message = static_cast<std::uint16_t>(record.message);
+    command.offset = record.message_offset;
+    command.bytes = static_cast<std::uint16_t>(record.nominal_bytes);
+    RetransmitReply expected;
+    expected.hit = true;
+    expected.psn = plan.psn;
+    const RetransmitReply& reply = ask(command);
+    if (port_->drives()) plan.psn = reply.psn;
+    compare(command, expected);
+  }
+  /// The packet that is taken again, as the port says where it drives and names one that is lost.
+  Psn take_by_port(Psn psn, TimePs now) {
+    RetransmitCommand command = command_of(RetransmitOp::take, now);
+    const SendRecord& record = buffer_.at(psn);
+    RetransmitReply expected;
+    expected.hit = true;
+    expected.psn = psn;
+    expected.message = static_cast<std::uint16_t>(record.message);
+    expected.offset = record.message_offset;
+    expected.bytes = static_cast<std::uint16_t>(record.nominal_bytes);
+    expected.cause = record.lost_by;
+    const RetransmitReply& reply = ask(command);
+    const Psn taken = port_->drives() && buffer_.is_in(reply.psn, RecordState::lost) ? reply.psn : psn;
+    if (port_->drives()) follow_taken(buffer_.at(taken), reply);
+    buffer_.take_lost(taken);
+    compare(command, expected);
+    return taken;
+  }
+  void follow_taken(SendRecord& record, const RetransmitReply& reply) const {
+    const auto ahead = static_cast<std::uint16_t>(reply.message - static_cast<std::uint16_t>(first_message_));
+    if (ahead < messages_.size()) record.message = first_message_ + ahead;
+    record.message_offset = reply.offset;
+    record.nominal_bytes = reply.bytes;
+    record.lost_by = reply.cause;
+  }
+  void acknowledge_by_port(Psn last, Psn base, std::uint64_t bitmap, AckResult& result, TimePs now) {
+    buffer_.find_acknowledged(last, base, bitmap, psns_);
+    RetransmitCommand command = command_of(RetransmitOp::ack, now);
+    command.psn = last;
+    command.base = base;
+    command.bitmap = bitmap;
+    const RetransmitReply& reply = ask(command);
+    RetransmitReply expected;
+    choose(reply, false, expected);
+    for (const Psn psn : psns_) acknowledge(psn, result);
+    result.advanced = port_->drives() ? buffer_.advance(reply.unacked) : buffer_.advance();
+    expected.advanced = result.advanced;
+    compare(command, expected);
+  }
+  /// Packets to declare lost, by gap or by age, in psns_.
+  void find_lost_by_port(RetransmitCommand command, RetransmitReply& expected) {
+    command.cause = CutCause::loss;
+    choose(ask(command), true, expected);
+    std::erase_if(psns_, [&](Psn psn) { return !buffer_.is_in(psn, RecordState::outstanding); });
+  }
+  /// A NACK declares the packet lost; false if it is not outstanding.
+  bool refuse(Psn psn, CutCause cause, TimePs now) {
+    if (!by_port()) {
+      if (!buffer_.mark_lost(psn)) return false;
+      buffer_.at(psn).lost_by = cause;
+      return true;
+    }
+    psns_.clear();
+    RetransmitReply expected;
+    expected.hit = buffer_.is_in(psn, RecordState::outstanding);
+    if (expected.hit) psns_.push_back(psn);
+    RetransmitCommand command = command_of(RetransmitOp::nack, now);
+    command.psn = psn;
+    command.cause = cause;
+    const RetransmitReply& reply = ask(command);
+    choose(reply, true, expected);
+    const bool lost = (port_->drives() ? reply.hit : expected.hit) && buffer_.mark_lost(psn);
+    if (lost) buffer_.at(psn).lost_by = cause;
+    compare(command, expected);
+    return lost;
+  }
+
+  SendPlan take_new(TimePs now) {
     Message& message = messages_[taking_ - first_message_];
     SendPlan plan = plan_at(message, message.taken_bytes);
     plan.nominal_bytes = next_nominal_bytes(message);
@@ -333,6 +475,7 @@ class Requestor {
     record.message = taking_;
     record.message_offset = message.taken_bytes;
     record.nominal_bytes = plan.nominal_bytes;
+    if (by_port()) append_by_port(plan, record, now);
     message.taken_bytes += plan.payload_bytes;
     congestion_->charge(plan.nominal_bytes);
     if (message.fully_taken()) {
@@ -343,9 +486,13 @@ class Requestor {
     return plan;
   }
 
-  SendPlan take_retransmission() {
-    const Psn psn = buffer_.oldest_lost();
-    buffer_.take_lost(psn);
+  SendPlan take_retransmission(TimePs now) {
+    Psn psn = buffer_.oldest_lost();
+    if (by_port()) {
+      psn = take_by_port(psn, now);
+    } else {
+      buffer_.take_lost(psn);
+    }
     const SendRecord& record = buffer_.at(psn);
     SendPlan plan = plan_at(messages_[record.message - first_message_], record.message_offset);
     plan.nominal_bytes = record.nominal_bytes;
@@ -398,15 +545,32 @@ class Requestor {
   /// other, so only one that was sent after the last counted timeout is.
   bool expire(std::uint32_t timer, AckResult& result, TimePs now) {
     const TimePs limit = timeout_of(timer);
+    if (by_port()) return expire_by_port(timer, limit, result, now);
     Psn psn = 0;
     bool new_attempt = false;
     while (buffer_.oldest_outstanding(timer, psn) && buffer_.at(psn).sent_at + limit <= now) {
-      new_attempt |= timeouts_ == 0 || buffer_.at(psn).sent_at >= timeout_at_;
-      declare_lost(psn, result, now);
-      std::uint8_t& timeouts = buffer_.at(psn).timeouts;
-      if (timeouts < 0xFF) ++timeouts;
-      ++counters_.timeout_losses;
+      new_attempt |= time_out(psn, result, now);
     }
+    return new_attempt;
+  }
+  bool expire_by_port(std::uint32_t timer, TimePs limit, AckResult& result, TimePs now) {
+    buffer_.find_expired(timer, limit, now, psns_);
+    RetransmitCommand command = command_of(RetransmitOp::timeout, now);
+    command.limit = limit;
+    RetransmitReply expected;
+    find_lost_by_port(command, expected);
+    bool new_attempt = false;
+    for (const Psn psn : psns_) new_attempt |= time_out(psn, result, now);
+    compare(command, expected);
+    return new_attempt;
+  }
+  /// True for a further attempt.
+  bool time_out(Psn psn, AckResult& result, TimePs now) {
+    const bool new_attempt = timeouts_ == 0 || buffer_.at(psn).sent_at >= timeout_at_;
+    declare_lost(psn, result, now);
+    std::uint8_t& timeouts = buffer_.at(psn).timeouts;
+    if (timeouts < 0xFF) ++timeouts;
+    ++counters_.timeout_losses;
     return new_attempt;
   }
 
@@ -421,9 +585,16 @@ class Requestor {
   void fail(CompletionStatus status, AckResult& result) {
     state_ = QpState::error;
     const std::uint64_t spurious = counters_.spurious_losses;
-    acknowledge_through(psn_add(buffer_.next_psn(), -1), result);
+    const Psn last = psn_add(buffer_.next_psn(), -1);
+    if (by_port()) {
+      const bool advanced = result.advanced;
+      acknowledge_by_port(last, last, 0, result, 0);
+      result.advanced = advanced;
+    } else {
+      acknowledge_through(last, result);
+      buffer_.advance();
+    }
     counters_.spurious_losses = spurious;  // given up, not acknowledged
-    buffer_.advance();
     for (; !messages_.empty(); messages_.pop(), ++first_message_) {
       completions_.push({messages_.front().request.id, status});
       status = CompletionStatus::flushed;
@@ -451,14 +622,15 @@ class Requestor {
       acknowledge(psn_add(first, i), result);
     }
   }
-  void acknowledge_bitmap(const SackFields& sack, AckResult& result) {
-    const Psn base = psn_add(sack.cack_psn, sack.sack_offset);
-    for (std::uint64_t bits = sack.sack_bitmap; bits != 0; bits &= bits - 1) {
-      acknowledge(psn_add(base, std::countr_zero(bits)), result);
+  /// All up to `last`, and bit i of `bitmap` for PSN `base` + i.
+  void acknowledge_all(Psn last, Psn base, std::uint64_t bitmap, AckResult& result, TimePs now) {
+    if (by_port()) {
+      acknowledge_by_port(last, base, bitmap, result, now);
+    } else {
+      acknowledge_through(last, result);
+      for (; bitmap != 0; bitmap &= bitmap - 1) acknowledge(psn_add(base, std::countr_zero(bitmap)), result);
+      result.advanced = buffer_.advance();
     }
-  }
-  void finish_acknowledging(AckResult& result, TimePs now) {
-    result.advanced = buffer_.advance();
     if (result.advanced) note_progress(now);
   }
   /// cack has moved, or a message is complete: failed attempts are counted anew.
@@ -488,11 +660,26 @@ class Requestor {
   }
   void infer_losses(AckResult& result, TimePs now) {
     const std::uint64_t threshold = gap_threshold();
+    if (by_port()) {
+      infer_losses_by_port(threshold, result, now);
+      return;
+    }
     Psn psn = 0;
     while (buffer_.overtaken(threshold, psn)) {
       declare_lost(psn, result, now);
       ++counters_.gap_losses;
     }
+  }
+
+  void infer_losses_by_port(std::uint64_t threshold, AckResult& result, TimePs now) {
+    buffer_.find_overtaken(threshold, psns_);
+    RetransmitCommand command = command_of(RetransmitOp::gap, now);
+    command.threshold = static_cast<std::uint32_t>(threshold);
+    RetransmitReply expected;
+    find_lost_by_port(command, expected);
+    for (const Psn psn : psns_) declare_lost(psn, result, now);
+    counters_.gap_losses += psns_.size();
+    compare(command, expected);
   }
 
   TimePs rtt_sample(const SackFields& sack, TimePs now) const {
@@ -541,6 +728,11 @@ class Requestor {
   TimePs timeout_at_ = 0;       ///< of the last counted timeout
   bool repeat_last_ = false;
   RequestorCounters counters_;
+  RetransmitPort* port_ = nullptr;  ///< null: the own records alone
+  std::uint32_t port_qp_ = 0;
+  bool port_outstanding_ = false;   ///< as its last reply said
+  TimePs port_oldest_sent_ = 0;
+  std::vector<Psn> psns_;           ///< scratch
 };
 
 }  // namespace mrc

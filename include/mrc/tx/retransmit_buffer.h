@@ -99,9 +99,13 @@ class RetransmitBuffer {
     }
   }
   /// Forgets acknowledged records at the old end; true if the end moved.
-  bool advance() {
+  bool advance() { return advance(next_); }
+  /// Likewise, but not past `limit`.
+  bool advance(Psn limit) {
     const Psn before = unacked_;
-    while (unacked_ != next_ && at(unacked_).state == RecordState::acked) unacked_ = psn_add(unacked_, 1);
+    while (unacked_ != next_ && unacked_ != limit && at(unacked_).state == RecordState::acked) {
+      unacked_ = psn_add(unacked_, 1);
+    }
     return unacked_ != before;
   }
 
@@ -112,6 +116,7 @@ class RetransmitBuffer {
     set_lost(psn, true);
     return true;
   }
+  bool is_in(Psn psn, RecordState state) const { return contains(psn) && at(psn).state == state; }
   bool has_lost() const { return lost_count_ > 0; }
   /// Oldest packet that waits for retransmission; precondition: has_lost().
   Psn oldest_lost() const {

@@ -1,0 +1,43 @@
+// The records of retransmit_buffer by RTL: every command of the node's requestors goes through the engine, and its
+// events and the QP's state are compared with the requestor's own records. In `rtl` mode the engine's replies are the
+// only source of what is acknowledged, lost, due and sent again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "mrc/tx/retransmit_port.h"
+#include "nic/rtl_path.h"
+#include "nic/tx/retransmit_buffer_engine.h"
+
+namespace mrc {
+
+class RetransmitBufferRtlPath : public RtlPath, public RetransmitPort {
+ public:
+  /// `clock_period_ps`: of the core clock, in which messages give the time.
+  RetransmitBufferRtlPath(RtlMode mode, std::unique_ptr<RetransmitBufferEngine> engine,
+                          const RetransmitBufferSizes& sizes, NodeId node, TimePs clock_period_ps)
+      : RtlPath("retransmit_buffer", mode),
+        engine_(std::move(engine)),
+        sizes_(sizes),
+        node_(node),
+        clock_period_ps_(clock_period_ps),
+        free_(sizes.records) {}
+
+  const RetransmitBufferSizes& sizes() const { return sizes_; }
+  bool asks() const override { return RtlPath::drives() || mismatches() == 0; }
+  bool drives() const override { return RtlPath::drives(); }
+  const RetransmitReply& run(const RetransmitCommand& command) override;
+  void compare(const RetransmitCommand& command, RetransmitReply& expected) override;
+  std::uint64_t cycles() const override { return engine_->cycles(); }
+
+ private:
+  std::unique_ptr<RetransmitBufferEngine> engine_;
+  RetransmitBufferSizes sizes_;
+  NodeId node_;
+  TimePs clock_period_ps_;
+  std::uint32_t free_;  ///< records, as the requestors' own decisions leave them
+  const RetransmitReply* reply_ = nullptr;
+};
+
+}  // namespace mrc
