@@ -158,6 +158,20 @@ TEST(Run, RtlInThePathDeliversTheSame) {
   EXPECT_NEAR(rtl["goodput_gbps"].get<double>() / sc["goodput_gbps"].get<double>(), 1.0, 0.01);
 }
 
+TEST(Run, RecordsAndDmaInRtlDeliverTheSameUnderLossAndTrim) {
+  const std::string scenario =
+      "mrcsim run tb/scenarios/ring.toml --quiet --set fabric.loss_rate=0.001 --set fabric.trim_rate=0.002 ";
+  ASSERT_EQ(run_process(scenario + "--out %D/sc").exit_code, 0);
+  ASSERT_EQ(run_process(scenario + "--rtl pcie_dma,retransmit_buffer --out %D/rtl").exit_code, 0);
+  const auto sc = read_json(test_folder() / "sc" / "result.json");
+  const auto rtl = read_json(test_folder() / "rtl" / "result.json");
+  expect_whole_and_intact(rtl);
+  ASSERT_EQ(rtl["rtl"].size(), 4U);
+  for (const auto& row : rtl["rtl"]) EXPECT_EQ(row["mismatches"], 0);
+  EXPECT_EQ(rtl["packets"], sc["packets"]);
+  EXPECT_NEAR(rtl["goodput_gbps"].get<double>() / sc["goodput_gbps"].get<double>(), 1.0, 0.001);
+}
+
 #ifdef MRCSIM_WITH_USID_BUG
 TEST(Run, BugInTheRtlEndsWithTheFieldsName) {
   const ProcessResult shadow =
