@@ -32,14 +32,15 @@
 namespace mrc {
 namespace {
 
-/// Of several processes that were started together the first speaks for all.
+/// Of several processes that were started together the first speaks for all, and has the exit code: mpirun ends all when
+/// one ends badly, and could end the first before it has spoken.
 bool speaks() {
   return launched_process() == 0;
 }
 
 int bad_input(const std::exception& error) {
   if (speaks()) fmt::print(stderr, "mrcsim: {}\n", error.what());
-  return kExitBadInput;
+  return speaks() ? kExitBadInput : kExitOk;
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -53,7 +54,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 /// CLI11's own exit codes lie above 100; ours are 0 for help and version, 2 for anything wrong.
 int usage(const CLI::App& app, const CLI::ParseError& error) {
-  if (!speaks()) return error.get_exit_code() == 0 ? kExitOk : kExitBadInput;
+  if (!speaks()) return kExitOk;
   if (error.get_exit_code() == 0) return app.exit(error);
   const CLI::App* command = &app;
   for (auto chosen = command->get_subcommands(); !chosen.empty(); chosen = command->get_subcommands())
