@@ -155,36 +155,40 @@ TEST(PsnTrackerProperty, AgreesWithASet) {
 
 class SackTriggersTest : public testing::Test {
  protected:
+  /// Why the packet makes a SACK owed, which is then sent.
+  std::uint8_t causes(const Packet& packet) {
+    const std::uint8_t why = triggers.causes(SackEvent::data, packet);
+    if (why != 0) triggers.sent();
+    return why;
+  }
   ProtocolConfig config;
+  SackTriggers triggers{config};
 };
 
 TEST_F(SackTriggersTest, SixteenKibIsOneAFifthPacketOf4KiB) {
-  SackTriggers triggers(config);
   for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 4; ++i) EXPECT_FALSE(triggers.on_data(data_packet(0)));
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(causes(data_packet(0)), 0);
     EXPECT_EQ(triggers.counter_bytes(), 16'384U);
-    EXPECT_TRUE(triggers.on_data(data_packet(0)));
+    EXPECT_EQ(causes(data_packet(0)), kSackByBytes);
   }
 }
 
 TEST_F(SackTriggersTest, SmallPacketsCountAs1KiB) {
-  SackTriggers triggers(config);
-  for (int i = 0; i < 16; ++i) EXPECT_FALSE(triggers.on_data(data_packet(0, Opcode::write_only, 1)));
-  EXPECT_TRUE(triggers.on_data(data_packet(0, Opcode::write_only, 1)));
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(causes(data_packet(0, Opcode::write_only, 1)), 0);
+  EXPECT_EQ(causes(data_packet(0, Opcode::write_only, 1)), kSackByBytes);
 }
 
 TEST_F(SackTriggersTest, AckRequestMarkAndRetransmissionTriggerAtOnce) {
-  SackTriggers triggers(config);
   Packet packet = data_packet(0);
   packet.ack_request = true;
-  EXPECT_TRUE(triggers.on_data(packet));
+  EXPECT_EQ(causes(packet), kSackByAckRequest);
   packet = data_packet(0);
   packet.ecn = Ecn::ce;
-  EXPECT_TRUE(triggers.on_data(packet));
+  EXPECT_EQ(causes(packet), kSackByCe);
   packet = data_packet(0);
   packet.retransmission = true;
-  EXPECT_TRUE(triggers.on_data(packet));
-  EXPECT_FALSE(triggers.on_data(data_packet(0)));
+  EXPECT_EQ(causes(packet), kSackByRetransmission);
+  EXPECT_EQ(causes(data_packet(0)), 0);
   EXPECT_EQ(triggers.counter_bytes(), 4'096U);
   triggers.sent();
   EXPECT_EQ(triggers.counter_bytes(), 0U);
