@@ -120,6 +120,7 @@ struct NicConfig {
   struct SprayScheduler {
     PipelineConfig pipeline{4, 1};
     std::uint32_t queue_entries = 8;
+    std::uint32_t order_buffers = 2;  ///< scan orders held: with one, no packet is served while a new one comes in
   } spray_scheduler;
   struct RetransmitBuffer {
     PipelineConfig pipeline{4, 1};
@@ -146,7 +147,7 @@ struct NicConfig {
     std::uint32_t queue_entries = 64;
   } parser;
   struct PsnTracker {
-    PipelineConfig pipeline{2, 1};  ///< and one cycle more for each further bank that the edge runs into
+    PipelineConfig pipeline{3, 1};      ///< and one cycle more for each further bank that the edge runs into
     std::uint32_t bitmap_banks = 4096;  ///< shared pool of 128-bit banks
     std::uint32_t queue_entries = 64;
   } psn_tracker;
@@ -158,7 +159,7 @@ struct NicConfig {
     std::uint32_t queue_entries = 512;  ///< descriptors of staged packets
   } dma_write;
   struct AckCoalescer {
-    PipelineConfig pipeline{4, 1};  ///< as measured: 2 for the trigger, 2 to read the SACK out of psn_tracker
+    PipelineConfig pipeline{5, 1};  ///< as measured: 2 for the trigger, 3 to read the SACK out of psn_tracker
     std::uint32_t queue_entries = 64;
   } ack_coalescer;
   struct ControlQueue {
@@ -249,7 +250,7 @@ struct HostConfig {
   double post_ns = 100.0;       ///< building a WQE until the doorbell is written
   double doorbell_ns = 300.0;   ///< MMIO write until the NIC sees it
   double poll_ns = 50.0;        ///< CQE visible until software knows
-  double residual_ns = 2106.5;  ///< message known until what waits for it starts; fitted, see docs/latency.md
+  double residual_ns = 2105.5;  ///< message known until what waits for it starts; fitted, see docs/latency.md
 };
 
 struct NodeConfig {

@@ -33,7 +33,7 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     model_->req_valid_i = 1;
     clock();  // the block is empty: it takes the request at once
     model_->req_valid_i = 0;
-    latency_cycles_ = 0;
+    latency_cycles_ = 1;  // what the last clock edge registers is on the wires in the cycle after it
     do {
       if (++latency_cycles_ > kMostCycles) throw std::runtime_error("psn_tracker RTL does not answer");
       clock();

@@ -52,7 +52,7 @@ TEST(Report, OfARun) {
 TEST(Report, OfADatabase) {
   fs::remove(test_folder() / "a.sqlite");
   ASSERT_EQ(
-      run_process("mrcsim sweep tb/scenarios/pair.toml --set traffic.byte_scale=0.01 --vary pcie.read_tags=64,512 "
+      run_process("mrcsim sweep tb/scenarios/pair.toml --set traffic.byte_scale=0.01 --vary pcie.read_tags=16,512 "
                   "--db %D/a.sqlite --quiet")
           .exit_code,
       0);

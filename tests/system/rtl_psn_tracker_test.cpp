@@ -13,7 +13,7 @@ nlohmann::json result_of(const char* folder) {
 /// 64 MiB with losses, trimmed packets, marks and duplicates: holes, NACKs and SACKs of every kind.
 constexpr const char* kLossy =
     " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 --set fabric.loss_rate=0.001 "
-    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 --set nic.psn_tracker.latency_cycles=2 ";
+    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
 
 TEST(RtlPsnTracker, BesideAndInThePlaceOfTheBox) {
   ASSERT_EQ(run_process(std::string("mrcsim") + kLossy + "--out %D/systemc").exit_code, 0);

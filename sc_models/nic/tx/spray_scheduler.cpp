@@ -49,8 +49,10 @@ SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& 
     selection.ev = free == 0 ? kNoEv : paths.select(free, now);
   }
   const EvIndex ev = selection.ev;
-  // While a new scan order comes in, an EV a cycle, no packet is served.
-  const std::uint64_t reordering = (paths.reshuffles() - reshuffles) * (paths.size() + kReorderingCycles);
+  // With one buffer no packet is served while a new scan order comes in, an EV a cycle.
+  const bool waits_for_order = nic_.config.nic.spray_scheduler.order_buffers == 1;
+  const std::uint64_t reordering =
+      waits_for_order ? (paths.reshuffles() - reshuffles) * (paths.size() + kReorderingCycles) : 0;
   Choice choice{.ev = ev,
                 .latency_cycles = pipeline.latency_cycles + reordering,
                 .occupied_cycles = pipeline.initiation_interval_cycles + reordering};
