@@ -49,7 +49,7 @@ SystemcCycles cycles_of(const PipelineConfig& pipeline) {
 
 const std::vector<CalibratedBlock>& calibrated_blocks() {
   static const std::vector<CalibratedBlock> blocks{
-      {"psn_tracker", 2, psn_tracker_model,
+      {"psn_tracker", 3, psn_tracker_model,
        [](const NodeConfig& config) { return cycles_of(config.nic.psn_tracker.pipeline); }},
       // The box's latency is that of the trigger and of reading the SACK's contents out of psn_tracker.
       {"ack_coalescer", 2, ack_coalescer_model, [](const NodeConfig& config) {

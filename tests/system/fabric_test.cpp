@@ -79,10 +79,9 @@ TEST(Fabric, IncastOfDetailedNicsIsTrimmedAndEveryByteArrives) {
   std::map<std::string, double> longest;
   for (const auto& port : r["switch_ports"]) longest[port["port"]] = port["most_queued_bytes"].get<double>();
   for (const auto& [port, samples] : series["queue_bytes"].items()) {
-    ASSERT_TRUE(longest.contains(port)) << port;
     double most = 0;
     for (const auto& sample : samples) most = std::max(most, sample.get<double>());
-    EXPECT_LE(most, longest[port]) << port;
+    EXPECT_LE(most, longest[port]) << port << ": a port that no packet passed has no row and no queue";
     if (port == "plane0.t0.0.down0") {
       EXPECT_GT(most, 0.5 * longest[port]);
     } else if (port == "plane0.t0.0.down1") {

@@ -47,7 +47,7 @@ PsnReply PsnTrackerRtlPath::run(const NicContext& nic, const Qp& qp, PsnRequest 
   }
   ++requests_;
   const PsnReply reply = engine_->run(request);
-  latest_ = {engine_->latency_cycles() - 1U, engine_->latency_cycles()};
+  latest_ = {engine_->latency_cycles() - 2U, engine_->latency_cycles()};
   return reply;
 }
 

@@ -35,7 +35,7 @@ TEST(PsnTrackerRtl, AdapterAnswersAsTheReference) {
   PsnTrackerReference reference(kDefault, settings);
   const auto same = [&](const PsnRequest& request) {
     return rtl.run(request) == reference.run(request) && rtl.banks_in_use() == reference.pool().in_use() &&
-           rtl.latency_cycles() == 1 + reference.banks_visited();
+           rtl.latency_cycles() == 2 + reference.banks_visited();
   };
   ASSERT_TRUE(same({.op = PsnOp::setup, .qp = 16'383, .psn = 0xFF'FF00}));
   for (Psn ahead = 1; ahead < 1'024; ++ahead) {
@@ -43,7 +43,7 @@ TEST(PsnTrackerRtl, AdapterAnswersAsTheReference) {
   }
   ASSERT_TRUE(same({.op = PsnOp::sack, .qp = 16'383, .psn = 0xFF'FF20, .ce = true}));
   ASSERT_TRUE(same({.qp = 16'383, .psn = 0xFF'FF00}));
-  EXPECT_EQ(rtl.latency_cycles(), 9U) << "eight banks, and one cycle for the context";
+  EXPECT_EQ(rtl.latency_cycles(), 10U) << "eight banks, one cycle for the context, one for the reply";
   EXPECT_EQ(rtl.banks_in_use(), 0U);
 }
 
