@@ -101,12 +101,12 @@ TEST_F(Terminal, CtrlCEndsARunWithAPartialResult) {
 
 class IdealInTerminal : public Terminal {
  protected:
-  /// 600,000 messages, each with its own events.
+  /// So many messages that a fast machine, too, takes some tenths of a second to read and to play them.
   void SetUp() override {
     Terminal::SetUp();
     std::ofstream flows(test_folder() / "flows.csv");
     flows << "start_us,src,dst,bytes,tag\n";
-    for (int i = 0; i < 600'000; ++i) flows << fmt::format("{},{},{},4096,{}\n", 0.05 * i, i % 8, (i + 1) % 8, i);
+    for (int i = 0; i < 3'000'000; ++i) flows << fmt::format("{},{},{},4096,{}\n", 0.05 * i, i % 8, (i + 1) % 8, i);
     std::ofstream(test_folder() / "s.toml")
         << "transport = \"ideal\"\n[traffic]\ntrace = \"flows.csv\"\n[fabric]\nnics = 8\n";
   }
@@ -130,7 +130,9 @@ TEST_F(IdealInTerminal, CtrlCEndsWithAPartialResult) {
 }
 
 TEST_F(Terminal, ASweepShowsItsRunsAndEndsByCtrlC) {
-  const std::string sweep = fmt::format("sweep {} --vary pcie.read_tags=64..512:x2 --seeds 4", kStudy);
+  const std::string sweep =
+      "sweep tb/scenarios/pair.toml --set traffic.byte_scale=0.3 --set host.payload=reference -j 2 --db %D/a.sqlite "
+      "--vary pcie.read_tags=64..512:x2 --seeds 4";
   const TerminalResult cut = run_in_terminal(sweep, "4 of 16 runs");
   EXPECT_EQ(cut.exit_code, 130) << cut.screen;
   EXPECT_NE(cut.screen.find("the same command goes on from there"), std::string::npos) << cut.screen;
