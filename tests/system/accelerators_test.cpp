@@ -48,6 +48,18 @@ INSTANTIATE_TEST_SUITE_P(All, TwoNicsARank,
                          ::testing::Combine(::testing::Values("detailed", "endpoint"),
                                             ::testing::Values("channel", "stripe")));
 
+/// The baseline's NICs are a rank's as MRC's are: with one wide port each, two nearly halve the step.
+TEST(TwoNicsARank, OfTheBaselineToo) {
+  const std::string command = fmt::format(
+      "{} --set transport=rocev2 nic.ports=1 nic.port_gbps=800 traffic.collective.channels=2 "
+      "traffic.collective.all_reduce=ring",
+      kRing);
+  const auto two = run(command + " fabric.nics=4 traffic.nics_per_rank=2", "two");
+  EXPECT_LT(step_us(two), 0.62 * step_us(run(command, "one")));
+  for (const auto& node : two["nodes"])
+    EXPECT_NEAR(node["tx_gbps"].get<double>(), two["nodes"][0]["tx_gbps"].get<double>(), 1);
+}
+
 /// The NICs of a rank share a wheel; one process a box shows whether one of them ran ahead of the other.
 TEST(TwoNicsARank, WheelAndMethodsGiveTheSameResult) {
   const std::string command = fmt::format(

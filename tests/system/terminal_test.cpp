@@ -142,6 +142,14 @@ TEST_F(Terminal, ASweepShowsItsRunsAndEndsByCtrlC) {
   EXPECT_EQ(rest.screen.find(" 16 executed"), std::string::npos) << "what was done is not done again";
 }
 
+TEST_F(Terminal, ValidateShowsItsRuns) {
+  const std::string validate = "validate --only E2,E5 --out %D/validation.md --work %D/work";
+  const TerminalResult seen = run_in_terminal(validate);
+  EXPECT_EQ(seen.exit_code, 0) << seen.screen;
+  expect_progress(seen.screen, " of 3 runs, ");
+  expect_quiet_in_a_pipe(validate);
+}
+
 TEST_F(Terminal, SizingShowsProgressAndIsQuietInAPipe) {
   const std::string size = fmt::format("size {} --buffer nic.retransmit_buffer.entries --seeds 2", kStudy);
   const TerminalResult seen = run_in_terminal(size);
