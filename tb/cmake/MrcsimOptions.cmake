@@ -3,7 +3,19 @@ include(CheckIPOSupported)
 check_ipo_supported(RESULT MRCSIM_IPO_SUPPORTED LANGUAGES CXX)
 if(MRCSIM_IPO_SUPPORTED AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MRCSIM_SANITIZE AND NOT MRCSIM_COVERAGE)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  # Objects hold machine code too: what need not be fast (tests) links that, in seconds.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(TRANSFORM CMAKE_CXX_COMPILE_OPTIONS_IPO REPLACE "^-fno-fat-lto-objects$" "-ffat-lto-objects")
+  endif()
 endif()
+
+# mrcsim_link_without_ipo(TARGET): TARGET is for tests; its link is not optimized across files.
+function(mrcsim_link_without_ipo TARGET)
+  if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set_target_properties(${TARGET} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+    target_link_options(${TARGET} PRIVATE -fno-lto)
+  endif()
+endfunction()
 
 add_library(mrcsim_options INTERFACE)
 target_compile_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wshadow;-Werror>")
