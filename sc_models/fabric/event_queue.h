@@ -17,7 +17,8 @@
 
 namespace mrc {
 
-/// In the order in which they happen at one instant: what arrives, then what a free port sends, then timers, then rates.
+/// In the order in which they happen at one instant: what arrives, then what a free port sends, then timers, then
+/// rates.
 enum class FabricEventKind : std::uint8_t { arrival, service, timer, rate_change };
 
 struct FabricEvent {
@@ -53,14 +54,16 @@ class FabricEventQueue {
     while (next_ == now_.size()) {
       if (!open_next(horizon)) return false;
     }
-    const std::uint64_t word = now_[next_];
-    const TimePs time = current_ << kBucketBits | word >> 54;
-    if (time >= horizon) return false;
+    event = event_of(now_[next_]);
+    if (event.time >= horizon) return false;
     ++next_;
     --size_;
-    event = {time, static_cast<FabricEventKind>(word >> 52 & 3),
-             static_cast<std::uint32_t>(word >> 24) & (kMostTargets - 1),
-             static_cast<std::uint32_t>(word) & (kMostPayloads - 1)};
+    return true;
+  }
+  /// The event `ahead` places behind the next one, as things stand; false where it lies in another bucket.
+  bool peek(std::size_t ahead, FabricEvent& event) const {
+    if (next_ + ahead >= now_.size()) return false;
+    event = event_of(now_[next_ + ahead]);
     return true;
   }
 
@@ -83,6 +86,12 @@ class FabricEventQueue {
   static constexpr std::uint64_t kNoBucket = ~0ULL;
   static constexpr std::size_t kWords = kBuckets / 64;
 
+  /// Of a word in the current bucket.
+  FabricEvent event_of(std::uint64_t word) const {
+    return {current_ << kBucketBits | word >> 54, static_cast<FabricEventKind>(word >> 52 & 3),
+            static_cast<std::uint32_t>(word >> 24) & (kMostTargets - 1),
+            static_cast<std::uint32_t>(word) & (kMostPayloads - 1)};
+  }
   void put(std::uint64_t bucket, std::uint64_t word) {
     const std::uint64_t slot = bucket % kBuckets;
     buckets_[slot].push_back(word);

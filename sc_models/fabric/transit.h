@@ -39,6 +39,7 @@ class TransitPool {
   }
   void release(std::uint32_t index) { free_.push_back(index); }
   Transit& operator[](std::uint32_t index) { return slabs_[index / kSlab][index % kSlab]; }
+  const Transit& operator[](std::uint32_t index) const { return slabs_[index / kSlab][index % kSlab]; }
   std::uint64_t in_use() const { return slabs_.size() * kSlab - free_.size(); }
 
  private:
