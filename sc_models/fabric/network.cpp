@@ -34,6 +34,7 @@ Network::Network(const ScenarioConfig& scenario)
       topology_(scenario),
       cut_through_(scenario.fabric.forwarding == SwitchForwarding::cut_through),
       rocev2_(scenario.is_rocev2()),
+      usid_(topology_.routing() == FabricRouting::usid && !rocev2_),
       pfc_(rocev2_ && scenario.rocev2.pfc),
       encapsulation_(scenario.protocol.encapsulation),
       buffered_bytes_(topology_.switches().size(), 0),
@@ -66,10 +67,13 @@ Network::Network(const ScenarioConfig& scenario)
     const bool t0 = !info.first_hop() && topology_.switches()[info.from].tier == SwitchTier::t0;
     port.law = info.first_hop() ? at_nic : info.last_hop() ? t0_down : t0 ? t0_up : above;
     port.key = mix64(scenario.seed ^ mix64(0xFAB0'0000'0000ULL + link));
-    ends_[link].nic = info.last_hop();
-    ends_[link].at = info.last_hop() ? info.node : info.to;
+    LinkEnds& ends = ends_[link];
+    ends.to_nic = info.last_hop();
+    ends.to = info.last_hop() ? info.node : info.to;
+    ends.from_nic = info.first_hop();
+    ends.from = port.from;
     if (impaired && info.first_hop()) {
-      ends_[link].impaired = true;
+      ends.impaired = true;
       impairments_[link] = std::make_unique<Impairment>(fabric, scenario.protocol, scenario.seed,
                                                         fmt::format("nic{}.port{}-t0", info.node, info.plane));
     }
@@ -111,8 +115,9 @@ void Network::enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs l
   Transit& transit = transits_[index];
   transit.packet = packet;
   classify(transit);
-  const TimePs latency = topology_.switches()[ends_[link].at].latency_ps;
+  const TimePs latency = topology_.switches()[ends_[link].to].latency_ps;
   transit.last_bit = last_bit + latency;
+  route(link, transit);
   if (packet.retransmission && fault_records_ != nullptr) {
     look_for_retransmission(first_bit - topology_.links()[link].delay_ps, packet);
   }
@@ -206,15 +211,14 @@ void Network::look_ahead() const {
 
 void Network::expect_arrival(const FabricEvent& event, unsigned depth) const {
   const Transit& transit = transits_[event.payload];
-  const LinkEnd& end = ends_[event.target];
+  const LinkEnds& ends = ends_[event.target];
   if (depth == 0) {
-    prefetch(&transit, end.nic ? sizeof(Transit) : kCacheLineBytes);
-  } else if (end.nic) {
-    if (nodes_[end.at] != nullptr) nodes_[end.at]->expect_packet(transit.packet, depth - 1);
-  } else if (depth == 1 && topology_.routing() == FabricRouting::usid) {
-    Ipv6Address carrier = transit.carrier;
-    const std::uint32_t out = topology_.forward_usid(end.at, carrier);
-    if (out != Topology::kNoLink) prefetch(&ports_[out], 2 * kCacheLineBytes);
+    prefetch(&transit, ends.to_nic ? sizeof(Transit) : kCacheLineBytes);
+    if (ends.to_nic) prefetch(nodes_[ends.to], NetworkNode::kExpectedBytes);
+  } else if (ends.to_nic) {
+    if (nodes_[ends.to] != nullptr) nodes_[ends.to]->expect_packet(transit.packet, depth - 1);
+  } else if (depth == 1 && usid_) {
+    if (transit.out != Topology::kNoLink) prefetch(&ports_[transit.out], 2 * kCacheLineBytes);
   }
 }
 
@@ -222,6 +226,7 @@ void Network::expect_service(const FabricEvent& event, unsigned depth) const {
   const SwitchPort& port = ports_[event.target];
   if (depth == 0) {
     prefetch(&port, 2 * kCacheLineBytes);
+    if (ends_[event.target].from_nic) prefetch(nodes_[ends_[event.target].from], NetworkNode::kExpectedBytes);
   } else if (port.law == at_nic && port.empty()) {
     nodes_[port.from]->expect_port_free(depth - 1);
   } else if (depth == 1) {
@@ -292,25 +297,24 @@ void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
 }
 
 void Network::pass(TimePs now, std::uint32_t link, std::uint32_t transit) {
-  const LinkEnd& end = ends_[link];
-  if (!end.nic) {
+  const LinkEnds& ends = ends_[link];
+  if (!ends.to_nic) {
     transits_[transit].ingress = link;
-    forward(now, end.at, transit);
+    forward(now, ends.to, transit);
     return;
   }
   Transit& last = transits_[transit];
   last.packet.outer_dst = last.carrier;
   last.packet.hop_limit = last.hop_limit;
-  nodes_[end.at]->receive(now, last.plane, last.packet);
+  nodes_[ends.to]->receive(now, last.plane, last.packet);
   transits_.release(transit);
 }
 
 void Network::forward(TimePs now, std::uint32_t at, std::uint32_t index) {
   Transit& transit = transits_[index];
   const Packet& packet = transit.packet;
-  const bool usid = topology_.routing() == FabricRouting::usid && !rocev2_;
-  const std::uint32_t out = usid ? topology_.forward_usid(at, transit.carrier)
-                                 : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
+  const std::uint32_t out =
+      usid_ ? transit.out : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
   if (out == Topology::kNoLink || transit.hop_limit <= 1) {
     ++without_route_;
     if (recorder_ != nullptr) tell_lost(now, packet);
@@ -511,6 +515,7 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
     return;
   }
   transit.last_bit = last_bit + port.hop_ps;
+  route(link, transit);
   events_.push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
 }
 
@@ -549,6 +554,7 @@ void Network::enter(const PacketCrossing& crossing) {
   transit.plane = crossing.plane;
   transit.hop_limit = crossing.hop_limit;
   transit.packet = crossing.packet;
+  route(crossing.link, transit);
   events_.push(crossing.at, FabricEventKind::arrival, crossing.link, index);
 }
 

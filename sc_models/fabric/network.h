@@ -35,7 +35,8 @@ class NetworkNode {
   virtual void timer(TimePs now) = 0;
 
   // Calls that change nothing: what an event a little later is going to touch may be asked for now (engine/prefetch.h).
-  // Each depth finds in the cache what the one before has asked for.
+  // Depth 0 finds the node's first lines and the packet in the cache, depth 1 what depth 0 has asked for.
+  static constexpr std::size_t kExpectedBytes = 128;
   virtual void expect_packet(const Packet&, unsigned /*depth*/) const {}
   virtual void expect_port_free(unsigned /*depth*/) const {}
 };
@@ -146,6 +147,11 @@ class Network {
   bool lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit);
   void look_for_retransmission(TimePs now, const Packet& packet);
   void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
+  /// Where the packet will leave the switch at the far end of `link`. Tables never change, so it is looked up when the
+  /// packet is sent and at hand; when it arrives, its port can be asked for ahead of it.
+  void route(std::uint32_t link, Transit& transit) const {
+    if (usid_ && !ends_[link].to_nic) transit.out = topology_.forward_usid(ends_[link].to, transit.carrier);
+  }
   void forward(TimePs now, std::uint32_t at, std::uint32_t transit);
   void classify(Transit& transit) const;
   void enqueue(TimePs now, std::uint32_t link, std::uint32_t transit);
@@ -182,12 +188,13 @@ class Network {
   bool cut_through_;
   bool looks_ahead_ = false;  ///< the ports are more than a core's first cache holds
   bool rocev2_;
+  bool usid_;
   bool pfc_;
   Encapsulation encapsulation_;
   FabricEventQueue events_;
   TransitPool transits_;
   std::vector<SwitchPort> ports_;  ///< by link
-  std::vector<LinkEnd> ends_;      ///< by link
+  std::vector<LinkEnds> ends_;     ///< by link
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
   std::array<QueueLaw, laws> laws_{};

@@ -33,15 +33,17 @@ struct QueueLaw {
   bool last_hop = false;
 };
 
-/// The far end of a link, which is all that an arrival looks at of the port that it comes from: eight links in a cache
-/// line.
-struct LinkEnd {
-  std::uint32_t at = 0;  ///< switch, or the NIC where `nic` is set
-  bool nic = false;
-  bool faulty = false;    ///< down, or something of a timeline lies ahead
-  bool impaired = false;  ///< random damage
-  bool down = false;
+/// The ends of a link. An arrival looks at nothing else of the port that it comes from: eight links in a cache line.
+struct LinkEnds {
+  std::uint32_t to : 28 = 0;  ///< switch, or the NIC where `to_nic` is set
+  bool to_nic : 1 = false;
+  bool faulty : 1 = false;    ///< down, or something of a timeline lies ahead
+  bool impaired : 1 = false;  ///< random damage at its far end
+  bool down : 1 = false;
+  std::uint32_t from : 28 = 0;  ///< switch, or the NIC where `from_nic` is set
+  bool from_nic : 1 = false;
 };
+static_assert(sizeof(LinkEnds) == 8);
 
 /// A packet touches two cache lines of its output port, beside each other, whether it waits or not.
 struct alignas(128) SwitchPort {
@@ -59,7 +61,7 @@ struct alignas(128) SwitchPort {
   std::uint64_t queued_bytes = 0;  ///< that wait; what is on the line does not count
   std::uint64_t data_bytes = 0;    ///< of them without the control queue
   std::array<Queue, kFabricClasses> queues;
-  std::uint32_t from = 0;  ///< the switch or NIC that sends
+  std::uint32_t from = 0;  ///< switch or NIC
   std::uint8_t law = 0;
   bool armed = false;   ///< a service event is on its way
   bool leaves = false;  ///< what it sends leaves the network: over a Link, or to another rank
