@@ -485,7 +485,6 @@ void Simulation::sample_queues(std::vector<double>& row) {
   row.resize(first + queue_rows_, 0.0);
   const Network& network = fabric_->network();
   for (const std::uint32_t link : network.links_with_queues()) {
-    if (network.topology().links()[link].first_hop()) continue;
     double& level = row[first + queue_row_of_link_[link]];
     level = std::max(level, static_cast<double>(network.ports()[link].queued_bytes));
   }

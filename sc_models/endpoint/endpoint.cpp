@@ -1,17 +1,52 @@
 #include "endpoint/endpoint.h"
 
 #include <bit>
+#include <cassert>
 
 #include "nic/packet_capture.h"
 
 namespace mrc {
 
 Endpoint::Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
-    : LightNode(nic, memory, network, placement),
-      probes_(nic),
-      port_status_(nic),
-      planes_(nic.config.nic.ports),
-      busy_until_(planes_, 0) {}
+    : LightNode(nic, memory, network, placement), planes_(nic.config.nic.ports), probes_(nic), port_status_(nic) {}
+
+// Ahead of time
+
+void Endpoint::expect_packet(const Packet& packet, unsigned depth) const {
+  const std::uint64_t index = std::uint64_t{packet.destination_qp} - NicContext::kFirstQpNumber;
+  if (index >= parts_.size()) return;
+  const QpParts& parts = parts_[index];
+  const bool data = is_data(packet.opcode);
+  if (depth == 0) {
+    prefetch(&parts);
+    prefetch(&sending_, 2 * kCacheLineBytes);
+    prefetch(&nic_.counters, data ? sizeof(PacketSum) : sizeof(NicCounters));
+    return;
+  }
+  prefetch(parts.qp, sizeof(Qp));
+  if (data) {
+    prefetch(parts.responder, sizeof(Responder));
+    return;
+  }
+  prefetch(parts.requestor, sizeof(Requestor));
+  prefetch(parts.paths, 3 * kCacheLineBytes);
+  prefetch(parts.congestion, 4 * kCacheLineBytes);
+}
+
+void Endpoint::expect_port_free(unsigned depth) const {
+  if (depth == 0) {
+    prefetch(&sending_, 2 * kCacheLineBytes);
+    prefetch(parts_.data());
+    prefetch(&nic_.counters, 3 * kCacheLineBytes);
+    return;
+  }
+  if (sending_.ready.empty()) return;
+  const QpParts& parts = parts_[sending_.ready.front()];
+  prefetch(parts.qp, sizeof(Qp));
+  prefetch(parts.requestor, 6 * kCacheLineBytes);
+  prefetch(parts.paths, 3 * kCacheLineBytes);
+  prefetch(parts.congestion, kCacheLineBytes);
+}
 
 // Work and time
 
@@ -36,32 +71,33 @@ void Endpoint::serve_timers(TimePs now) {
 void Endpoint::activate(Qp& qp) {
   if (qp.listed) return;
   qp.listed = true;
-  ready_.push(nic_.index_of(qp));
+  sending_.ready.push(nic_.index_of(qp));
 }
 
 void Endpoint::park(Qp& qp, SendGate gate) {
   qp.listed = false;
-  ready_.pop();
-  turn_bytes_ = 0;
+  sending_.ready.pop();
+  sending_.turn_bytes = 0;
   if (gate != SendGate::blocked_cwnd || qp.waits_for_window) return;
   qp.waits_for_window = true;
   qp.congestion->waiting.push_back(nic_.index_of(qp));
 }
 
 void Endpoint::port_free(TimePs now, std::uint32_t plane) {
-  to_be_told_ &= ~(1U << plane);
+  sending_.to_be_told &= ~(1U << plane);
   // What was said when it was last used may be late by a rounding, or by a rate that has changed since.
-  busy_until_[plane] = std::min(busy_until_[plane], now);
+  sending_.busy_until[plane] = std::min(sending_.busy_until[plane], now);
   pump_ports(now);
 }
 
 void Endpoint::pump_ports(TimePs now) {
-  if (ready_.empty()) return;
-  std::uint32_t ports = 0;
-  for (std::uint32_t plane = 0; plane < planes_; ++plane) ports |= (busy_until_[plane] <= now ? 1U : 0U) << plane;
-  ports &= nic_.ports_up;
-  while (!ready_.empty() && ports != 0) {
-    Qp& qp = nic_.qps[ready_.front()];
+  if (sending_.ready.empty()) return;
+  std::uint32_t free = 0;
+  for (std::uint32_t plane = 0; plane < planes_; ++plane)
+    free |= (sending_.busy_until[plane] <= now ? 1U : 0U) << plane;
+  std::uint32_t ports = free & nic_.ports_up;
+  while (!sending_.ready.empty() && ports != 0) {
+    Qp& qp = nic_.qps[sending_.ready.front()];
     const SendGate gate = qp.requestor->gate(now);
     if (gate != SendGate::ready) {
       park(qp, gate);
@@ -74,16 +110,17 @@ void Endpoint::pump_ports(TimePs now) {
       break;
     }
     ports &= ~port;
-    if (turn_bytes_ < nic_.config.nic.qp_scheduler.quantum_bytes) continue;
-    turn_bytes_ = 0;
-    ready_.push(ready_.front());
-    ready_.pop();
+    free &= ~port;
+    if (sending_.turn_bytes < nic_.config.nic.qp_scheduler.quantum_bytes) continue;
+    sending_.turn_bytes = 0;
+    sending_.ready.push(sending_.ready.front());
+    sending_.ready.pop();
   }
-  if (ready_.empty()) return;
-  for (std::uint32_t plane = 0; plane < planes_; ++plane) {
-    const std::uint32_t bit = 1U << plane;
-    if ((to_be_told_ & bit) != 0 || busy_until_[plane] <= now) continue;
-    to_be_told_ |= bit;
+  if (sending_.ready.empty()) return;
+  const std::uint32_t all = planes_ >= 32 ? ~0U : (1U << planes_) - 1;
+  for (std::uint32_t busy = all & ~free & ~sending_.to_be_told; busy != 0; busy &= busy - 1) {
+    const auto plane = static_cast<std::uint32_t>(std::countr_zero(busy));
+    sending_.to_be_told |= 1U << plane;
     network_.notify_when_free(now, nic_.node, plane);
   }
 }
@@ -95,10 +132,10 @@ std::uint32_t Endpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   const std::uint32_t transit = network_.new_transit();
   Packet& packet = network_.packet_of(transit);
   fill(packet, plan);
-  turn_bytes_ += std::max<std::uint32_t>(plan.payload_bytes, 1);
+  sending_.turn_bytes += std::max<std::uint32_t>(plan.payload_bytes, 1);
   // As the detailed NIC's segmenter: no more of this QP for a while, so nothing else would ask for a SACK.
   const auto& scheduler = nic_.config.nic.qp_scheduler;
-  const bool turn_ends = turn_bytes_ >= scheduler.quantum_bytes && ready_.size() > 1;
+  const bool turn_ends = sending_.turn_bytes >= scheduler.quantum_bytes && sending_.ready.size() > 1;
   if (turn_ends && scheduler.ack_request_at_turn_end) packet.ack_request = true;
   packet.source_node = nic_.node;
   packet.destination_node = qp.peer;
@@ -121,7 +158,7 @@ std::uint32_t Endpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   count_sent(plan, packet.plane);
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, packet.plane, now, packet);
   const std::uint32_t plane = packet.plane;
-  busy_until_[plane] = network_.send(now, nic_.node, plane, transit);
+  sending_.busy_until[plane] = network_.send(now, nic_.node, plane, transit);
   return 1U << plane;
 }
 
@@ -130,7 +167,7 @@ void Endpoint::send(TimePs now, std::uint32_t plane, const Packet& packet) {
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, plane, now, packet);
   const std::uint32_t transit = network_.new_transit();
   network_.packet_of(transit) = packet;
-  busy_until_[plane] = network_.send(now, nic_.node, plane, transit);
+  sending_.busy_until[plane] = network_.send(now, nic_.node, plane, transit);
 }
 
 void Endpoint::send_control(TimePs now, Qp& qp, Packet packet) {
@@ -162,15 +199,18 @@ void Endpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet) {
       ++nic_.counters.unknown_qp;
       return;
     }
-    receive_data(now, *qp, packet);
-  } else {
-    receive_control(now, packet);
+    const bool nearer = receive_data(now, *qp, packet);
+    pump_ports(now);
+    if (nearer) arm();
+    assert(next_wake() >= armed_at());
+    return;
   }
+  receive_control(now, packet);
   pump_ports(now);
   arm();
 }
 
-void Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
+bool Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   if (packet.ecn == Ecn::ce) ++nic_.counters.ce_received;
   Responder& responder = *qp.responder;
   RxDecision decision;
@@ -182,19 +222,28 @@ void Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   } else {
     decision = responder.accept(packet, {}, now);
   }
+  bool nearer = false;
   if (decision.admitted && is_data(packet.opcode)) {
-    if (const auto probe = probes_.data_received(now, qp)) send(now, probe->plane, *probe);
+    if (const auto probe = probes_.data_received(now, qp)) {
+      send(now, probe->plane, *probe);
+      nearer = true;
+    }
   }
   answer(now, qp, packet, decision);
-  if (decision.nack == NackReason::unexp_event) fail_sender(now, qp);
+  if (decision.nack == NackReason::unexp_event) {
+    fail_sender(now, qp);
+    nearer = true;
+  }
   if (decision.place) {
     place(packet);
-    if (decision.closes_messages != 0) close_messages(now, qp, decision);
-    return;
+    if (decision.closes_messages == 0) return nearer;
+    close_messages(now, qp, decision);
+    return true;
   }
   const bool duplicate =
       decision.outcome == PsnOutcome::duplicate_below || decision.outcome == PsnOutcome::duplicate_above;
   if (duplicate && packet.damage == Damage::none) ++nic_.counters.duplicates;
+  return nearer;
 }
 
 void Endpoint::answer(TimePs now, Qp& qp, const Packet& packet, const RxDecision& decision) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,8 @@ class Endpoint final : public LightNode {
 
   void receive(TimePs now, std::uint32_t plane, const Packet& packet) override;
   void port_free(TimePs now, std::uint32_t plane) override;
+  void expect_packet(const Packet& packet, unsigned depth) const override;
+  void expect_port_free(unsigned depth) const override;
 
  private:
   void take_up(TimePs now, Qp& qp, const WorkRequest& request) override;
@@ -33,7 +36,8 @@ class Endpoint final : public LightNode {
   TimePs next_timer() override { return std::min(probes_.next(), port_status_.next()); }
   void pump_ports(TimePs now) override;
 
-  void receive_data(TimePs now, Qp& qp, const Packet& packet);
+  /// True if one of the node's timers may have come nearer.
+  bool receive_data(TimePs now, Qp& qp, const Packet& packet);
   void receive_control(TimePs now, const Packet& packet);
   void receive_endpoint_operation(TimePs now, const Packet& packet);
   void answer(TimePs now, Qp& qp, const Packet& packet, const RxDecision& decision);
@@ -48,13 +52,18 @@ class Endpoint final : public LightNode {
   void activate(Qp& qp);
   void park(Qp& qp, SendGate gate);
 
+  /// What the turn among QPs and ports looks at, lines beside each other.
+  struct alignas(kCacheLineBytes) Sending {
+    std::uint32_t to_be_told = 0;                             ///< ports that call port_free()
+    std::uint32_t turn_bytes = 0;                             ///< sent by the first of the ready QPs in its turn
+    Ring<std::uint32_t> ready;                                ///< QPs that may have something to send
+    std::array<TimePs, PathTable::kMostPlanes> busy_until{};  ///< by port
+  };
+
+  Sending sending_;
+  std::uint32_t planes_;
   EndpointProbes probes_;
   PortStatusAgent port_status_;
-  std::uint32_t planes_;
-  std::vector<TimePs> busy_until_;  ///< by port
-  std::uint32_t to_be_told_ = 0;    ///< ports that call port_free()
-  Ring<std::uint32_t> ready_;       ///< QPs that may have something to send
-  std::uint32_t turn_bytes_ = 0;    ///< sent by the first of them in its turn
 };
 
 }  // namespace mrc

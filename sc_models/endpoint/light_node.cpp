@@ -13,11 +13,15 @@ LightNode::LightNode(NicContext& nic, HostMemory& memory, Network& network, cons
     : nic_(nic),
       network_(network),
       memory_(memory),
-      player_(nic, *this, memory, placement),
       first_payload_bytes_(nic.config.nic.ports, 0),
       wqe_ps_(ps(nic.config.host.doorbell_ns + nic.config.pcie.read_latency_mean_ns)),
       payload_ps_(ps(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
-      completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)) {
+      completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)),
+      player_(nic, *this, memory, placement) {
+  for (const Qp& qp : nic.qps) {
+    parts_.push_back({&qp, qp.requestor.get(), qp.responder.get(), qp.paths,
+                      qp.congestion != nullptr ? qp.congestion->control.get() : nullptr});
+  }
   network_.attach(nic.node, *this, ps(nic.config.nic.port.mac_fec_latency_ns));
 }
 
@@ -60,10 +64,15 @@ void LightNode::timer(TimePs now) {
   arm();
 }
 
-void LightNode::arm(TimePs at) {
-  TimePs next = std::min({at, player_.next_alarm(), deadlines_.next(), next_timer()});
+TimePs LightNode::next_wake() {
+  TimePs next = std::min({player_.next_alarm(), deadlines_.next(), next_timer()});
   if (!starts_.empty()) next = std::min(next, starts_.front().at);
   if (!seen_.empty()) next = std::min(next, seen_.front().at);
+  return next;
+}
+
+void LightNode::arm(TimePs at) {
+  const TimePs next = std::min(at, next_wake());
   if (next >= armed_at_) return;
   armed_at_ = std::max(next, network_.now());
   network_.set_timer(armed_at_, nic_.node);

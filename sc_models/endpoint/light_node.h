@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "engine/prefetch.h"
 #include "fabric/network.h"
 #include "host/work_player.h"
 #include "mrc/ring.h"
@@ -77,6 +78,9 @@ class LightNode : public NetworkNode, public WorkDevice {
 
   /// Has timer() called at the earliest time that anything waits for, not later than `at`.
   void arm(TimePs at = kNever);
+  /// The earliest time that anything waits for, and the one at which timer() will be called.
+  TimePs next_wake();
+  TimePs armed_at() const { return armed_at_; }
   /// next_deadline() of the QP may have come nearer.
   void update_deadline(TimePs now, Qp& qp) {
     const TimePs at = std::max(next_deadline(qp), now);
@@ -106,8 +110,19 @@ class LightNode : public NetworkNode, public WorkDevice {
   static void fill(Packet& packet, const SendPlan& plan);
   void count_sent(const SendPlan& plan, std::uint32_t plane);
 
+  /// What belongs to a QP, so that it can be asked for without walking there: a cache line a QP.
+  struct alignas(kCacheLineBytes) QpParts {
+    const Qp* qp = nullptr;
+    const Requestor* requestor = nullptr;
+    const Responder* responder = nullptr;
+    const PathTable* paths = nullptr;
+    const CongestionControl* congestion = nullptr;
+  };
+
+  // In the first line of the object, where NetworkNode's expect functions find it.
   NicContext& nic_;
   Network& network_;
+  std::vector<QpParts> parts_;  ///< by QP
 
  private:
   struct Start {
@@ -122,16 +137,16 @@ class LightNode : public NetworkNode, public WorkDevice {
 
   void serve_deadlines(TimePs now);
 
+  TimePs armed_at_ = kNever;
+  DueHeap deadlines_;
+  Ring<Seen> seen_;
+  Ring<Start> starts_;
   HostMemory& memory_;
-  WorkPlayer player_;
   std::vector<std::uint64_t> first_payload_bytes_;
   TimePs wqe_ps_;         ///< doorbell rung until the WQE is known
   TimePs payload_ps_;     ///< WQE known until the first payload is there
   TimePs completion_ps_;  ///< protocol done until software sees the CQE
-  Ring<Start> starts_;
-  Ring<Seen> seen_;
-  DueHeap deadlines_;
-  TimePs armed_at_ = kNever;
+  WorkPlayer player_;
 };
 
 }  // namespace mrc

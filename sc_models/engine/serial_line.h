@@ -23,7 +23,6 @@ class SerialLine {
       bytes_since_epoch_ = 0;
     }
     bytes_since_epoch_ += bytes;
-    total_bytes_ += bytes;
     // Rounded by hand: below 2^51 ps the sum is exact, and the library's function is a call.
     const double sum = static_cast<double>(static_cast<std::int64_t>(bytes_since_epoch_)) * ps_per_byte_ + 0.5;
     free_at_ = epoch_ + static_cast<TimePs>(static_cast<std::int64_t>(sum));
@@ -39,14 +38,12 @@ class SerialLine {
   TimePs duration(std::uint64_t bytes) const {
     return static_cast<TimePs>(std::ceil(static_cast<double>(bytes) * ps_per_byte_));
   }
-  std::uint64_t total_bytes() const { return total_bytes_; }
 
  private:
   double ps_per_byte_;
   TimePs epoch_ = 0;
   TimePs free_at_ = 0;
   std::uint64_t bytes_since_epoch_ = 0;
-  std::uint64_t total_bytes_ = 0;
 };
 
 }  // namespace mrc

@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -17,7 +18,8 @@
 
 namespace mrc {
 
-/// In the order in which they happen at one instant: what arrives, then what a free port sends, then timers, then rates.
+/// In the order in which they happen at one instant: what arrives, then what a free port sends, then timers, then
+/// rates.
 enum class FabricEventKind : std::uint8_t { arrival, service, timer, rate_change };
 
 struct FabricEvent {
@@ -38,13 +40,10 @@ class FabricEventQueue {
                                static_cast<std::uint64_t>(target) << 24 | payload;
     ++size_;
     const std::uint64_t bucket = time >> kBucketBits;
-    if (bucket <= current_) {
-      assert(bucket == current_);
-      now_.insert(std::upper_bound(now_.begin() + static_cast<std::ptrdiff_t>(next_), now_.end(), word), word);
-    } else if (bucket - current_ < kBuckets) {
+    if (bucket - current_ - 1 < kBuckets - 1) [[likely]] {
       put(bucket, word);
     } else {
-      far_.push({time, word});
+      push_elsewhere(time, word);
     }
   }
 
@@ -53,14 +52,16 @@ class FabricEventQueue {
     while (next_ == now_.size()) {
       if (!open_next(horizon)) return false;
     }
-    const std::uint64_t word = now_[next_];
-    const TimePs time = current_ << kBucketBits | word >> 54;
-    if (time >= horizon) return false;
+    event = event_of(now_[next_]);
+    if (event.time >= horizon) return false;
     ++next_;
     --size_;
-    event = {time, static_cast<FabricEventKind>(word >> 52 & 3),
-             static_cast<std::uint32_t>(word >> 24) & (kMostTargets - 1),
-             static_cast<std::uint32_t>(word) & (kMostPayloads - 1)};
+    return true;
+  }
+  /// The event `ahead` places behind the next one, as things stand; false where it lies in another bucket.
+  bool peek(std::size_t ahead, FabricEvent& event) const {
+    if (next_ + ahead >= now_.size()) return false;
+    event = event_of(now_[next_ + ahead]);
     return true;
   }
 
@@ -70,8 +71,8 @@ class FabricEventQueue {
     const std::uint64_t bucket = next_bucket();
     const TimePs far = far_.empty() ? kNever : far_.top().first;
     if (bucket == kNoBucket) return far;
-    const auto& words = buckets_[bucket % kBuckets];
-    const std::uint64_t first = *std::min_element(words.begin(), words.end());
+    std::uint64_t first = ~0ULL;
+    for_each_word(bucket % kBuckets, [&](std::uint64_t word) { first = std::min(first, word); });
     return std::min(far, static_cast<TimePs>(bucket << kBucketBits | first >> 54));
   }
   std::uint64_t size() const { return size_; }
@@ -81,11 +82,31 @@ class FabricEventQueue {
   static constexpr std::uint64_t kOffsetMask = (1ULL << kBucketBits) - 1;
   static constexpr std::uint64_t kBuckets = 16'384;  ///< 16.8 us
   static constexpr std::uint64_t kNoBucket = ~0ULL;
+  static constexpr std::uint32_t kNoChunk = 0xFFFF'FFFF;
+  static constexpr unsigned kPartBits = 6;  ///< of a word, by which a bucket is sorted first
   static constexpr std::size_t kWords = kBuckets / 64;
 
+  /// Of a word in the current bucket.
+  FabricEvent event_of(std::uint64_t word) const {
+    return {current_ << kBucketBits | word >> 54, static_cast<FabricEventKind>(word >> 52 & 3),
+            static_cast<std::uint32_t>(word >> 24) & (kMostTargets - 1),
+            static_cast<std::uint32_t>(word) & (kMostPayloads - 1)};
+  }
+  /// Into the bucket that is being served, or beyond the calendar.
+  [[gnu::noinline]] void push_elsewhere(TimePs time, std::uint64_t word) {
+    if (time >> kBucketBits > current_) {
+      far_.push({time, word});
+      return;
+    }
+    assert(time >> kBucketBits == current_);
+    now_.insert(std::upper_bound(now_.begin() + static_cast<std::ptrdiff_t>(next_), now_.end(), word), word);
+  }
   void put(std::uint64_t bucket, std::uint64_t word) {
     const std::uint64_t slot = bucket % kBuckets;
-    buckets_[slot].push_back(word);
+    std::uint32_t& last = buckets_[slot];
+    if (last == kNoChunk || chunks_[last].count == Chunk::kWords) last = new_chunk(last);
+    Chunk& chunk = chunks_[last];
+    chunk.words[chunk.count++] = word;
     filled_[slot / 64] |= 1ULL << (slot % 64);
     filled_words_[slot / 4096] |= 1ULL << (slot / 64 % 64);
   }
@@ -121,23 +142,81 @@ class FabricEventQueue {
     if (!far_.empty()) bucket = std::min(bucket, far_.top().first >> kBucketBits);
     if (bucket == kNoBucket || bucket << kBucketBits >= horizon) return false;
     current_ = bucket;
-    now_.clear();
     next_ = 0;
     const std::uint64_t slot = bucket % kBuckets;
-    now_.swap(buckets_[slot]);
+    serve(slot);
     filled_[slot / 64] &= ~(1ULL << (slot % 64));
     if (filled_[slot / 64] == 0) filled_words_[slot / 4096] &= ~(1ULL << (slot / 64 % 64));
     while (!far_.empty() && (far_.top().first >> kBucketBits) - current_ < kBuckets) {
       const auto [time, word] = far_.top();
       far_.pop();
       if (time >> kBucketBits == current_) {
-        now_.push_back(word);
+        push_elsewhere(time, word);
       } else {
         put(time >> kBucketBits, word);
       }
     }
-    std::sort(now_.begin(), now_.end());
     return true;
+  }
+  /// Sorts a bucket's events into now_ and empties it: first into parts by the first bits of the time, where nothing is
+  /// compared that a processor would have to guess, then each part, which as a rule is short.
+  void serve(std::uint64_t slot) {
+    std::array<std::uint32_t, 1U << kPartBits> ends{};
+    std::uint32_t count = 0;
+    for_each_word(slot, [&](std::uint64_t word) {
+      ++ends[word >> (64 - kPartBits)];
+      ++count;
+    });
+    now_.resize(count);
+    const auto begin = now_.begin();
+    if (count <= 16) {
+      auto place = begin;
+      for_each_word(slot, [&](std::uint64_t word) { *place++ = word; });
+      std::sort(begin, now_.end());
+    } else {
+      std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), 0U);
+      for_each_word(slot, [&](std::uint64_t word) { now_[ends[word >> (64 - kPartBits)]++] = word; });
+      std::uint32_t first = 0;
+      for (const std::uint32_t end : ends) {
+        if (end - first > 1) std::sort(begin + first, begin + end);
+        first = end;
+      }
+    }
+    free_chunks(slot);
+  }
+
+  /// Seven events of a bucket, a cache line. Buckets share a pool of them, so that the memory of events that are over
+  /// is taken again while it is still in the cache.
+  struct alignas(64) Chunk {
+    static constexpr std::uint32_t kWords = 7;
+    std::array<std::uint64_t, kWords> words;
+    std::uint32_t count = 0;
+    std::uint32_t before = 0;  ///< the chunk of the bucket that was filled before; kNoChunk for none
+  };
+
+  std::uint32_t new_chunk(std::uint32_t before) {
+    if (free_ == kNoChunk) {
+      free_ = static_cast<std::uint32_t>(chunks_.size());
+      chunks_.emplace_back().before = kNoChunk;
+    }
+    const std::uint32_t chunk = std::exchange(free_, chunks_[free_].before);
+    chunks_[chunk].count = 0;
+    chunks_[chunk].before = before;
+    return chunk;
+  }
+  void free_chunks(std::uint64_t slot) {
+    for (std::uint32_t chunk = std::exchange(buckets_[slot], kNoChunk); chunk != kNoChunk;) {
+      const std::uint32_t before = std::exchange(chunks_[chunk].before, free_);
+      free_ = chunk;
+      chunk = before;
+    }
+  }
+  template <typename Visit>
+  void for_each_word(std::uint64_t slot, Visit visit) const {
+    for (std::uint32_t at = buckets_[slot]; at != kNoChunk; at = chunks_[at].before) {
+      const Chunk& chunk = chunks_[at];
+      for (std::uint32_t i = 0; i < chunk.count; ++i) visit(chunk.words[i]);
+    }
   }
 
   using Far = std::pair<TimePs, std::uint64_t>;
@@ -146,7 +225,10 @@ class FabricEventQueue {
   std::vector<std::uint64_t> now_;  ///< its events, sorted
   std::size_t next_ = 0;            ///< of now_
   std::uint64_t size_ = 0;
-  std::vector<std::vector<std::uint64_t>> buckets_ = std::vector<std::vector<std::uint64_t>>(kBuckets);
+  std::vector<Chunk> chunks_;
+  std::uint32_t free_ = kNoChunk;  ///< the first of those that hold nothing
+  /// The chunk of each bucket that is being filled.
+  std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(kBuckets, kNoChunk);
   std::array<std::uint64_t, kWords> filled_{};
   std::array<std::uint64_t, kWords / 64> filled_words_{};
   std::priority_queue<Far, std::vector<Far>, std::greater<>> far_;

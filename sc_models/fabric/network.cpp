@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/prefetch.h"
 #include "mrc/rocev2/rc_packet.h"
 
 namespace mrc {
@@ -14,6 +15,9 @@ constexpr std::int32_t kQuantumBytesPerWeight = 128;
 
 /// What a service event is about, in its payload.
 enum Service : std::uint32_t { send_next, pause_data, resume_data };
+
+/// What a core may have of the ports in caches of its own beside everything else; beyond that it pays to look ahead.
+constexpr std::size_t kPrivateCacheBytes = 256 << 10;
 
 /// A pause or resume frame on a link: 64 bytes, preamble and gap.
 constexpr double kPauseFrameBits = 84 * 8;
@@ -30,6 +34,7 @@ Network::Network(const ScenarioConfig& scenario)
       topology_(scenario),
       cut_through_(scenario.fabric.forwarding == SwitchForwarding::cut_through),
       rocev2_(scenario.is_rocev2()),
+      usid_(topology_.routing() == FabricRouting::usid && !rocev2_),
       pfc_(rocev2_ && scenario.rocev2.pfc),
       encapsulation_(scenario.protocol.encapsulation),
       buffered_bytes_(topology_.switches().size(), 0),
@@ -50,19 +55,25 @@ Network::Network(const ScenarioConfig& scenario)
   const bool impaired = fabric.loss_rate > 0 || fabric.trim_rate > 0 || fabric.corrupt_rate > 0 ||
                         fabric.duplicate_rate > 0 || fabric.ecn_rate > 0;
   ports_.reserve(topology_.links().size());
+  ends_.resize(topology_.links().size());
+  looks_ahead_ = topology_.links().size() * sizeof(SwitchPort) > kPrivateCacheBytes;
   for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
     const LinkInfo& info = topology_.links()[link];
     SwitchPort& port = ports_.emplace_back(info.gbps);
-    port.node = info.node;
-    port.from_switch = info.from;
-    port.to_switch = info.to;
+    port.from = info.first_hop() ? info.node : info.from;
+    port.plane = info.plane;
     port.hop_ps = info.delay_ps;
     if (!info.last_hop()) port.hop_ps += topology_.switches()[info.to].latency_ps;
     const bool t0 = !info.first_hop() && topology_.switches()[info.from].tier == SwitchTier::t0;
     port.law = info.first_hop() ? at_nic : info.last_hop() ? t0_down : t0 ? t0_up : above;
     port.key = mix64(scenario.seed ^ mix64(0xFAB0'0000'0000ULL + link));
+    LinkEnds& ends = ends_[link];
+    ends.to_nic = info.last_hop();
+    ends.to = info.last_hop() ? info.node : info.to;
+    ends.from_nic = info.first_hop();
+    ends.from = port.from;
     if (impaired && info.first_hop()) {
-      port.impaired = true;
+      ends.impaired = true;
       impairments_[link] = std::make_unique<Impairment>(fabric, scenario.protocol, scenario.seed,
                                                         fmt::format("nic{}.port{}-t0", info.node, info.plane));
     }
@@ -104,8 +115,9 @@ void Network::enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs l
   Transit& transit = transits_[index];
   transit.packet = packet;
   classify(transit);
-  const TimePs latency = topology_.switches()[ports_[link].to_switch].latency_ps;
+  const TimePs latency = topology_.switches()[ends_[link].to].latency_ps;
   transit.last_bit = last_bit + latency;
+  route(link, transit);
   if (packet.retransmission && fault_records_ != nullptr) {
     look_for_retransmission(first_bit - topology_.links()[link].delay_ps, packet);
   }
@@ -156,6 +168,7 @@ std::uint64_t Network::run_before(TimePs horizon) {
   FabricEvent event;
   while (events_.pop_before(horizon, event)) {
     now_ = event.time;
+    if (looks_ahead_) look_ahead();
     ++done;
     switch (event.kind) {
       case FabricEventKind::arrival:
@@ -182,15 +195,56 @@ std::uint64_t Network::run_before(TimePs horizon) {
   return done;
 }
 
+void Network::look_ahead() const {
+  // An event takes about as long as a line takes to come from the shared cache; two between the steps leave room.
+  constexpr std::array<std::size_t, 3> kDistances{5, 3, 1};
+  for (unsigned depth = 0; depth < kDistances.size(); ++depth) {
+    FabricEvent event;
+    if (!events_.peek(kDistances[depth], event)) continue;
+    if (event.kind == FabricEventKind::arrival) {
+      expect_arrival(event, depth);
+    } else if (event.kind == FabricEventKind::service) {
+      expect_service(event, depth);
+    }
+  }
+}
+
+void Network::expect_arrival(const FabricEvent& event, unsigned depth) const {
+  const Transit& transit = transits_[event.payload];
+  const LinkEnds& ends = ends_[event.target];
+  if (depth == 0) {
+    prefetch(&transit, ends.to_nic ? sizeof(Transit) : kCacheLineBytes);
+    if (ends.to_nic) prefetch(nodes_[ends.to], NetworkNode::kExpectedBytes);
+  } else if (ends.to_nic) {
+    if (nodes_[ends.to] != nullptr) nodes_[ends.to]->expect_packet(transit.packet, depth - 1);
+  } else if (depth == 1 && usid_) {
+    if (transit.out != Topology::kNoLink) prefetch(&ports_[transit.out], 2 * kCacheLineBytes);
+  }
+}
+
+void Network::expect_service(const FabricEvent& event, unsigned depth) const {
+  const SwitchPort& port = ports_[event.target];
+  if (depth == 0) {
+    prefetch(&port, 2 * kCacheLineBytes);
+    if (ends_[event.target].from_nic) prefetch(nodes_[ends_[event.target].from], NetworkNode::kExpectedBytes);
+  } else if (port.law == at_nic && port.empty()) {
+    nodes_[port.from]->expect_port_free(depth - 1);
+  } else if (depth == 1) {
+    // The one that is served is the head of one of the queues, most often of the only one that is not empty.
+    for (const SwitchPort::Queue& queue : port.queues) {
+      if (queue.head != TransitPool::kNone) prefetch(&transits_[queue.head], 2 * kCacheLineBytes);
+    }
+  }
+}
+
 bool Network::lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit) {
-  SwitchPort& port = ports_[link];
-  if (port.down) {
+  if (ends_[link].down) {
     ++lost_on_down_links_;
     return true;
   }
   if (fault_journal_ != nullptr) fault_journal_->at(now, link);
   LinkFaults& faults = *link_faults_[link];
-  const TimePs duration = port.line.duration(transit.bytes);
+  const TimePs duration = ports_[link].line.duration(transit.bytes);
   const TimePs first_out = last_out > duration ? last_out - duration : 0;
   const LinkFaults::Verdict verdict =
       faults.apply(first_out, last_out + topology_.links()[link].delay_ps, transit.packet);
@@ -211,12 +265,12 @@ void Network::look_for_retransmission(TimePs now, const Packet& packet) {
 }
 
 void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
-  if (ports_[link].faulty && lost(now, link, transits_[transit].last_bit - ports_[link].hop_ps, transits_[transit])) {
+  if (ends_[link].faulty && lost(now, link, transits_[transit].last_bit - ports_[link].hop_ps, transits_[transit])) {
     if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
     transits_.release(transit);
     return;
   }
-  if (!ports_[link].impaired) {
+  if (!ends_[link].impaired) {
     pass(now, link, transit);
     return;
   }
@@ -243,25 +297,24 @@ void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
 }
 
 void Network::pass(TimePs now, std::uint32_t link, std::uint32_t transit) {
-  const SwitchPort& port = ports_[link];
-  if (port.to_switch != LinkInfo::kNic) {
+  const LinkEnds& ends = ends_[link];
+  if (!ends.to_nic) {
     transits_[transit].ingress = link;
-    forward(now, port.to_switch, transit);
+    forward(now, ends.to, transit);
     return;
   }
   Transit& last = transits_[transit];
   last.packet.outer_dst = last.carrier;
   last.packet.hop_limit = last.hop_limit;
-  nodes_[port.node]->receive(now, last.plane, last.packet);
+  nodes_[ends.to]->receive(now, last.plane, last.packet);
   transits_.release(transit);
 }
 
 void Network::forward(TimePs now, std::uint32_t at, std::uint32_t index) {
   Transit& transit = transits_[index];
   const Packet& packet = transit.packet;
-  const bool usid = topology_.routing() == FabricRouting::usid && !rocev2_;
-  const std::uint32_t out = usid ? topology_.forward_usid(at, transit.carrier)
-                                 : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
+  const std::uint32_t out =
+      usid_ ? transit.out : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
   if (out == Topology::kNoLink || transit.hop_limit <= 1) {
     ++without_route_;
     if (recorder_ != nullptr) tell_lost(now, packet);
@@ -278,7 +331,7 @@ bool Network::fits(const SwitchPort& port, const Transit& transit) const {
   const std::uint64_t level = port.queued_bytes + transit.bytes;
   if (port.law == at_nic) return true;
   const FabricConfig& fabric = scenario_.fabric;
-  const std::uint64_t used = buffered_bytes_[port.from_switch];
+  const std::uint64_t used = buffered_bytes_[port.from];
   // Lossless data is held back by pauses, not by its queue.
   if (pfc_) return used + transit.bytes <= fabric.buffer_bytes;
   const std::uint64_t free = used < fabric.buffer_bytes ? fabric.buffer_bytes - used : 0;
@@ -339,10 +392,10 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   if (recorder_ != nullptr) tell_level(now, link, transit.bytes);
   if (transit.queue != FabricClass::control) port.data_bytes += transit.bytes;
   if (port.law != at_nic) {
-    buffered_bytes_[port.from_switch] += transit.bytes;
+    buffered_bytes_[port.from] += transit.bytes;
     if (pfc_ && transit.queue != FabricClass::control) account_ingress(now, transit.ingress, transit.bytes);
   }
-  if (port.counters.most_queued_bytes == 0) links_with_queues_.push_back(link);
+  if (port.counters.most_queued_bytes == 0 && port.law != at_nic) links_with_queues_.push_back(link);
   port.counters.most_queued_bytes = std::max(port.counters.most_queued_bytes, port.queued_bytes);
   if (!port.armed && !held) arm(std::max(now, port.line.free_at()), link);
 }
@@ -398,7 +451,7 @@ void Network::serve(TimePs now, std::uint32_t link) {
     return;
   }
   if (port.empty()) {
-    if (port.law == at_nic) nodes_[port.node]->port_free(now, topology_.links()[link].plane);
+    if (port.law == at_nic) nodes_[port.from]->port_free(now, port.plane);
     return;
   }
   // What is left is paused; its resumption serves the port again.
@@ -412,7 +465,7 @@ void Network::serve(TimePs now, std::uint32_t link) {
   if (recorder_ != nullptr) tell_level(now, link, -std::uint64_t{transit.bytes});
   if (transit.queue != FabricClass::control) port.data_bytes -= transit.bytes;
   if (port.law != at_nic) {
-    buffered_bytes_[port.from_switch] -= transit.bytes;
+    buffered_bytes_[port.from] -= transit.bytes;
     if (pfc_ && transit.queue != FabricClass::control) {
       account_ingress(now, transit.ingress, -static_cast<std::int64_t>(transit.bytes));
     }
@@ -462,6 +515,7 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
     return;
   }
   transit.last_bit = last_bit + port.hop_ps;
+  route(link, transit);
   events_.push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
 }
 
@@ -469,7 +523,7 @@ void Network::leave(TimePs now, std::uint32_t link, std::uint32_t index, TimePs 
   SwitchPort& port = ports_[link];
   Transit& transit = transits_[index];
   if (Link* exit = exits_[link]) {
-    if (port.faulty && lost(now, link, last_bit, transit)) {
+    if (ends_[link].faulty && lost(now, link, last_bit, transit)) {
       if (recorder_ != nullptr) tell_lost(now, transit.packet);
     } else {
       transit.packet.outer_dst = transit.carrier;
@@ -500,6 +554,7 @@ void Network::enter(const PacketCrossing& crossing) {
   transit.plane = crossing.plane;
   transit.hop_limit = crossing.hop_limit;
   transit.packet = crossing.packet;
+  route(crossing.link, transit);
   events_.push(crossing.at, FabricEventKind::arrival, crossing.link, index);
 }
 

@@ -33,6 +33,12 @@ class NetworkNode {
   virtual void port_free(TimePs now, std::uint32_t plane) = 0;
   /// The time of its last set_timer() has come; earlier requests may call too.
   virtual void timer(TimePs now) = 0;
+
+  // Calls that change nothing: what an event a little later is going to touch may be asked for now (engine/prefetch.h).
+  // Depth 0 finds the node's first lines and the packet in the cache, depth 1 what depth 0 has asked for.
+  static constexpr std::size_t kExpectedBytes = 128;
+  virtual void expect_packet(const Packet&, unsigned /*depth*/) const {}
+  virtual void expect_port_free(unsigned /*depth*/) const {}
 };
 
 class Network {
@@ -70,17 +76,17 @@ class Network {
   // What faults act on. A link is named by the port that sends on it (Topology::port_name).
   /// What is on a link that goes down, or is sent into it, is lost.
   void set_link_down(std::uint32_t link, bool down) {
-    ports_[link].down = down;
-    ports_[link].faulty = down || link_faults_[link] != nullptr;
+    ends_[link].down = down;
+    ends_[link].faulty = down || link_faults_[link] != nullptr;
   }
   /// PFC: the T0 of `plane` takes no data from this light endpoint; port_free() follows when it does again.
   bool data_paused(NodeId node, std::uint32_t plane) const { return ports_[topology_.uplink_of(node, plane)].paused; }
-  bool link_down(std::uint32_t link) const { return ports_[link].down; }
+  bool link_down(std::uint32_t link) const { return ends_[link].down; }
   /// Rate of the sending port from its next packet on; not for the port of a detailed NIC, which keeps its own line.
   void set_link_gbps(std::uint32_t link, double gbps) { ports_[link].line.set_gbps(gbps); }
   /// Damage at the end of the link; null: none.
   void set_impairment(std::uint32_t link, std::unique_ptr<Impairment> impairment) {
-    ports_[link].impaired = impairment != nullptr;
+    ends_[link].impaired = impairment != nullptr;
     impairments_[link] = std::move(impairment);
   }
 
@@ -92,7 +98,7 @@ class Network {
   }
   /// What a timeline has in store for the link; told before the run. Null: nothing.
   void set_faults(std::uint32_t link, std::unique_ptr<LinkFaults> faults) {
-    ports_[link].faulty = ports_[link].down || faults != nullptr;
+    ends_[link].faulty = ends_[link].down || faults != nullptr;
     link_faults_[link] = std::move(faults);
   }
   /// As set_link_gbps(), at a time to come.
@@ -119,7 +125,7 @@ class Network {
   void add_counts(ByteReader& from);
 
   const std::vector<SwitchPort>& ports() const { return ports_; }
-  /// Ports where a packet has waited, each once.
+  /// Ports of switches where a packet has waited, each once.
   const std::vector<std::uint32_t>& links_with_queues() const { return links_with_queues_; }
   ImpairmentCounts impairments() const;
   std::uint64_t without_route() const { return without_route_; }
@@ -131,11 +137,21 @@ class Network {
   enum Law : std::uint8_t { at_nic, t0_up, t0_down, above, laws };
 
   QueueLaw make_law(double gbps, bool last_hop) const;
+  /// Asks for the memory of the events that come next, in three steps of which each needs what the one before asked
+  /// for.
+  void look_ahead() const;
+  void expect_arrival(const FabricEvent& event, unsigned depth) const;
+  void expect_service(const FabricEvent& event, unsigned depth) const;
   void arrive(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// A packet on a link with faults, whose last bit left its port at `last_out`: true if it is lost.
   bool lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit);
   void look_for_retransmission(TimePs now, const Packet& packet);
   void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
+  /// Where the packet will leave the switch at the far end of `link`. Tables never change, so it is looked up when the
+  /// packet is sent and at hand; when it arrives, its port can be asked for ahead of it.
+  void route(std::uint32_t link, Transit& transit) const {
+    if (usid_ && !ends_[link].to_nic) transit.out = topology_.forward_usid(ends_[link].to, transit.carrier);
+  }
   void forward(TimePs now, std::uint32_t at, std::uint32_t transit);
   void classify(Transit& transit) const;
   void enqueue(TimePs now, std::uint32_t link, std::uint32_t transit);
@@ -155,7 +171,7 @@ class Network {
   /// Of a packet that a port begins to send now: when the far end acts on it. A cable keeps the order, also where one
   /// packet waits for bits that come in slowly and the next does not; so a link has one arrival at a time.
   TimePs arrival_time(TimePs now, SwitchPort& port, TimePs last_bit) const {
-    const bool first = cut_through_ && port.to_switch != LinkInfo::kNic;
+    const bool first = cut_through_ && port.law != t0_down;
     port.last_arrival = std::max((first ? now : last_bit) + port.hop_ps, port.last_arrival + 1);
     return port.last_arrival;
   }
@@ -170,12 +186,15 @@ class Network {
   const ScenarioConfig& scenario_;
   Topology topology_;
   bool cut_through_;
+  bool looks_ahead_ = false;  ///< the ports are more than a core's first cache holds
   bool rocev2_;
+  bool usid_;
   bool pfc_;
   Encapsulation encapsulation_;
   FabricEventQueue events_;
   TransitPool transits_;
-  std::vector<SwitchPort> ports_;              ///< by link
+  std::vector<SwitchPort> ports_;  ///< by link
+  std::vector<LinkEnds> ends_;     ///< by link
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
   std::array<QueueLaw, laws> laws_{};

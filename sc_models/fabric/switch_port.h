@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/serial_line.h"
@@ -14,10 +15,10 @@ namespace mrc {
 struct PortCounters {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;  ///< sent, preamble and gap included
+  std::uint64_t most_queued_bytes = 0;
   std::uint64_t dropped = 0;
   std::uint64_t trimmed = 0;
   std::uint64_t ce_marked = 0;
-  std::uint64_t most_queued_bytes = 0;
   std::uint64_t pauses = 0;  ///< PFC: that this port got
   TimePs paused_ps = 0;
 };
@@ -32,8 +33,20 @@ struct QueueLaw {
   bool last_hop = false;
 };
 
-/// A packet that crosses without waiting touches two cache lines of its output port, and the first of its input port.
-struct alignas(64) SwitchPort {
+/// The ends of a link. An arrival looks at nothing else of the port that it comes from: eight links in a cache line.
+struct LinkEnds {
+  std::uint32_t to : 28 = 0;  ///< switch, or the NIC where `to_nic` is set
+  bool to_nic : 1 = false;
+  bool faulty : 1 = false;    ///< down, or something of a timeline lies ahead
+  bool impaired : 1 = false;  ///< random damage at its far end
+  bool down : 1 = false;
+  std::uint32_t from : 28 = 0;  ///< switch, or the NIC where `from_nic` is set
+  bool from_nic : 1 = false;
+};
+static_assert(sizeof(LinkEnds) == 8);
+
+/// A packet touches two cache lines of its output port, beside each other, whether it waits or not.
+struct alignas(128) SwitchPort {
   struct Queue {
     std::uint32_t head = TransitPool::kNone;
     std::uint32_t tail = TransitPool::kNone;
@@ -43,31 +56,28 @@ struct alignas(64) SwitchPort {
 
   bool empty() const { return queued_bytes == 0; }
 
-  std::uint32_t to_switch = 0;
-  std::uint32_t from_switch = 0;
-  NodeId node = 0;
-  std::uint8_t law = 0;
-  bool armed = false;    ///< a service event is on its way
-  bool leaves = false;   ///< what it sends leaves the network: over a Link, or to another rank
-  bool paused = false;   ///< its data waits for the far end (PFC)
-  bool pausing = false;  ///< the switch at its far end has asked for that
-  bool down = false;
-  bool faulty = false;             ///< down, or something of a timeline lies ahead
-  bool impaired = false;           ///< random damage at its far end
   TimePs hop_ps = 0;               ///< a bit leaves here until the far end can act on it
   TimePs last_arrival = 0;         ///< of what it sent last, at the far end
   std::uint64_t queued_bytes = 0;  ///< that wait; what is on the line does not count
   std::uint64_t data_bytes = 0;    ///< of them without the control queue
+  std::array<Queue, kFabricClasses> queues;
+  std::uint32_t from = 0;  ///< switch or NIC
+  std::uint8_t law = 0;
+  bool armed = false;   ///< a service event is on its way
+  bool leaves = false;  ///< what it sends leaves the network: over a Link, or to another rank
+  bool paused = false;  ///< its data waits for the far end (PFC)
 
   alignas(64) SerialLine line;
+  std::uint8_t plane = 0;
+  std::uint8_t turn = 0;  ///< of weighted service
+  bool pausing = false;   ///< the switch at its far end has asked for a pause
   PortCounters counters;
 
-  std::array<Queue, kFabricClasses> queues;
   std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service
-  std::uint8_t turn = 0;
-  std::uint64_t key = 0;               ///< of its draws
-  std::uint64_t at_far_end_bytes = 0;  ///< data that came over it and waits there, with PFC
+  std::uint64_t key = 0;                               ///< of its draws
+  std::uint64_t at_far_end_bytes = 0;                  ///< data that came over it and waits there, with PFC
   TimePs paused_since = 0;
 };
+static_assert(offsetof(SwitchPort, line) == 64 && offsetof(SwitchPort, counters) + 3 * sizeof(std::uint64_t) == 128);
 
 }  // namespace mrc

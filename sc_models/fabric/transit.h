@@ -20,6 +20,7 @@ struct alignas(64) Transit {
   std::uint32_t bytes = 0;    ///< on the link, preamble and gap included
   std::uint32_t next = 0;     ///< behind it in a port's queue
   std::uint32_t ingress = 0;  ///< link over which it came into the switch
+  std::uint32_t out = 0;      ///< link on which it leaves the switch that it goes to next, where its carrier says so
   FabricClass queue = FabricClass::data;
   std::uint8_t plane = 0;
   std::uint8_t hop_limit = 0;
@@ -39,6 +40,7 @@ class TransitPool {
   }
   void release(std::uint32_t index) { free_.push_back(index); }
   Transit& operator[](std::uint32_t index) { return slabs_[index / kSlab][index % kSlab]; }
+  const Transit& operator[](std::uint32_t index) const { return slabs_[index / kSlab][index % kSlab]; }
   std::uint64_t in_use() const { return slabs_.size() * kSlab - free_.size(); }
 
  private:

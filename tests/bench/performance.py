@@ -4,7 +4,9 @@
 performance.py BUILD_DIR [--json FILE] [--markdown FILE] [--compare OLD.json] [--only TEXT] [--instructions] [--short]
 
 Data packets a second are those of the whole process, building and results included: of wall time, and of CPU time, which other work
-on the machine disturbs less. --instructions counts a packet's instructions with valgrind's callgrind, as the difference of two lengths.
+on the machine disturbs less. --instructions counts a packet's instructions with valgrind's callgrind, as the difference of two lengths,
+and of runs of light endpoints the cache lines that it finds neither in 48 KiB nor in 2 MiB (a core's own caches; what the model asks for
+ahead of time counts as not found). A quarter of an hour with everything on a quiet machine, half of it with valgrind.
 """
 import argparse
 import json
@@ -75,6 +77,13 @@ def run(binary, scratch, scenario, settings, options=()):
     return {"text": output, "wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime, "bytes": usage.ru_maxrss * 1024}, output
 
 
+# Two lengths each, as shares of the case's bytes: long enough that windows are full, short enough for valgrind.
+LENGTHS = {"(a)": (0.02, 0.08), "(b) srv6": (0.004, 0.02), "(b) all": (0.002, 0.008), "(c)": (0.02, 0.08), "(d) permutation of 64": (0.125, 0.5),
+           "(d) permutation of 256": (0.125, 0.5), "(d) permutation of 1024": (0.0625, 0.25), "(d) permutation of 4096": (0.03125, 0.09375),
+           "(e)": (0.0625, 0.125)}
+CACHES = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"]
+
+
 def packets_of(text):
     return int(re.search(r"^  packets +([\d,]+) sent", text, re.M)[1].replace(",", ""))
 
@@ -97,20 +106,28 @@ def measure(binary, scratch, case):
 
 
 def instructions(binary, scratch, case):
-    """Of one data packet, from two lengths, so that building and printing fall out."""
-    _, scenario, settings, options = case
+    """Of one data packet, from two lengths, so that building and printing fall out; with the cache lines of light endpoints."""
+    name, scenario, settings, options = case
+    lengths = next(lengths for prefix, lengths in LENGTHS.items() if name == prefix or name.startswith(prefix + " "))
+    caches = CACHES if name.startswith(("(c)", "(d)", "(e)")) else []
     counts = []
-    for scale in (0.02, 0.08):
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}/callgrind", binary, "run",
+    for scale in lengths:
+        command = ["valgrind", "--tool=callgrind", *caches, f"--callgrind-out-file={scratch}/callgrind", binary, "run",
                    str(ROOT / "tb/scenarios" / scenario), "--yes", "--out", f"{scratch}/out", *options, "--set",
                    *[s for s in settings if "byte_scale" not in s], f"traffic.byte_scale={scale}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        collected = re.search(r"Collected : (\d+)", done.stderr)
+        collected = re.search(r"Collected : ([\d ]+)", done.stderr)
         if done.returncode != 0 or not collected:
-            return None
-        counts.append((packets_of(done.stdout), int(collected[1])))
+            return {}
+        counts.append((packets_of(done.stdout), [int(n) for n in collected[1].split()]))
     (few, first), (many, second) = counts
-    return round((second - first) / (many - few))
+    each = [(b - a) / (many - few) for a, b in zip(first, second)]
+    row = {"instructions_per_packet": round(each[0])}
+    if caches:
+        # Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw
+        row["lines_beyond_48_kib_per_packet"] = round(each[4] + each[5], 1)
+        row["lines_beyond_2_mib_per_packet"] = round(each[7] + each[8], 1)
+    return row
 
 
 def memory(binary, scratch):
@@ -128,7 +145,15 @@ def memory(binary, scratch):
                 for n in (8, 40) if flows(scratch, "near", [(0, 1, 4096, 0)])]
     qps = [peak("many_qps.toml", [f"traffic.qps_per_peer={n}", "traffic.byte_scale=0.001", REFERENCE])[0] for n in (1024, 16384)]
     speaking = [peak("clos_8x100g.toml", permutation(scratch, n, 65536))[0] for n in (few, many)]
+    # Cables long enough for all that 64 NICs send, 16 MiB each, and short ones, which hold what the line sends in their time.
+    near_us, far_us, nics = 5, 100, 64
+    long_cables = [flows(scratch, "long_cables", [(i, i ^ 1, 1 << 20, tag) for i in range(nics) for tag in range(16)]), *clos(nics),
+                   f"fabric.nics_per_t0={nics}", "cc.algorithm=none", "protocol.mpr_units=255", "protocol.timeout_exponent=14"]
+    in_flight = [peak("clos_8x100g.toml", [*long_cables, f"fabric.cable_delay_ns={us * 1000}"])[0] for us in (near_us, far_us)]
+    packets_in_flight = nics * (4096 - 2 * near_us * 1e-6 * 800e9 / 8 / 4262)
     return [
+        {"what": "a packet in flight between light endpoints, with its event and its sender's record",
+         "bytes": round((in_flight[1] - in_flight[0]) / packets_in_flight)},
         {"what": "a light endpoint that is silent, with its share of the fabric", "bytes": round((light[1] - light[0]) / (many - few))},
         {"what": "a light endpoint that sends and receives, with its share of the fabric",
          "bytes": round((speaking[1] - speaking[0]) / (many - few))},
@@ -149,20 +174,24 @@ def compare(rows, old):
     for row in rows:
         if row["name"] not in before:
             continue
-        ratio = row["packets_per_cpu_s"] / before[row["name"]]["packets_per_cpu_s"]
-        print(f"{row['name']:<44} {ratio:6.3f} x packets a CPU second")
+        old_row = before[row["name"]]
+        line = f"{row['name']:<44} {row['packets_per_cpu_s'] / old_row['packets_per_cpu_s']:6.3f} x packets a CPU second"
+        if row.get("instructions_per_packet") and old_row.get("instructions_per_packet"):
+            line += f", {row['instructions_per_packet'] / old_row['instructions_per_packet']:.3f} x instructions a packet"
+        print(line)
 
 
 def markdown(result):
     m = result["machine"]
     lines = [f"Measured by `tests/bench/performance.py` on {m['cores']} cores of {m['cpu']}, load average {m['load_average']}"
              f" when it began, {result['version']}.", "",
-             "| run | data packets | a second of wall time | a second of CPU time | instructions a packet | box steps a packet |",
-             "|---|---:|---:|---:|---:|---:|"]
+             "| run | data packets | a second of wall time | a second of CPU time | instructions a packet | box steps a packet "
+             "| cache lines beyond 48 KiB; 2 MiB |", "|---|---:|---:|---:|---:|---:|---:|"]
     for row in result["runs"]:
         count = row.get("instructions_per_packet")
+        beyond = "; ".join(str(row[key]) for key in ("lines_beyond_48_kib_per_packet", "lines_beyond_2_mib_per_packet") if key in row)
         lines.append(f"| {row['name']} | {row['packets']:,} | {row['packets_per_wall_s']:,} | {row['packets_per_cpu_s']:,} | "
-                     f"{f'{count:,}' if count else ''} | {row.get('box_steps_per_packet', '')} |")
+                     f"{f'{count:,}' if count else ''} | {row.get('box_steps_per_packet', '')} | {beyond} |")
     lines += ["", "| memory of | bytes |", "|---|---:|"]
     lines += [f"| {row['what']} | {row['bytes']:,} |" for row in result["memory"]]
     return "\n".join(lines) + "\n"
@@ -200,8 +229,8 @@ def main():
             row = measure(binary, scratch, case)
             if row is None:
                 continue
-            if args.instructions and row["name"].startswith(("(a)", "(c)")):
-                row["instructions_per_packet"] = instructions(binary, scratch, case)
+            if args.instructions:
+                row.update(instructions(binary, scratch, case))
             result["runs"].append(row)
         result["memory"] = memory(binary, scratch) if not args.only and not args.short else []
     if args.json:

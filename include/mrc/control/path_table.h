@@ -6,12 +6,14 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <unordered_map>
+#include <numeric>
 #include <vector>
 
 #include "mrc/control/ev_profile.h"
+#include "mrc/flat_index.h"
 #include "mrc/protocol_config.h"
 #include "mrc/random.h"
+#include "mrc/ring.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -56,7 +58,7 @@ class PathTableDriver {
 /// The next order in which `count` EVs are scanned: position → EV.
 inline void draw_scan_order(KeyedRandom& random, std::size_t count, std::vector<EvIndex>& order) {
   order.resize(count);
-  for (std::size_t i = 0; i < count; ++i) order[i] = static_cast<EvIndex>(i);
+  std::iota(order.begin(), order.end(), EvIndex{0});
   for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
 }
 
@@ -66,11 +68,13 @@ class PathTable {
 
   /// `planes` 1 … 32. `random` orders the scan.
   PathTable(const EvProfile& profile, const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random)
-      : config_(&config), planes_(planes), random_(random), entries_(profile.value.size()) {
+      : config_(&config), planes_(planes), entries_(profile.value.size()), random_(random) {
+    index_.reserve(entries_.size());
+    health_.resize(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       entries_[i].value = profile.value[i];
       entries_[i].plane = profile.plane[i];
-      index_.emplace(profile.value[i], static_cast<EvIndex>(i));
+      index_.insert(profile.value[i], static_cast<std::uint32_t>(i));
     }
     const std::size_t active = std::min<std::size_t>(config.ev_active, entries_.size()) / planes * planes;
     active_total_ = static_cast<std::uint32_t>(active);
@@ -78,8 +82,8 @@ class PathTable {
     least_active_a_plane_ = std::max<std::uint32_t>(1, floor / planes);
     counts_[static_cast<std::size_t>(EvState::good)] = static_cast<std::uint32_t>(entries_.size());
     shuffle_order();
-    words_ = (entries_.size() + 63) / 64;
-    for (auto& plane : eligible_) plane.assign(words_, 0);
+    words_ = static_cast<std::uint32_t>((entries_.size() + 63) / 64);
+    eligible_.assign(std::size_t{words_} * planes_, 0);
     for (std::size_t i = 0; i < active; ++i) activate(static_cast<EvIndex>(i));
   }
 
@@ -88,16 +92,17 @@ class PathTable {
   EvIndex select(std::uint32_t free_ports, TimePs now) {
     wake_skipped(now);
     const std::uint32_t usable = free_ports & reachable_;
-    EvIndex ev = find_from(pointer_, usable);
+    std::uint32_t position = find_from(pointer_, usable);
     // A rotation is over when the scan wraps, or when all that it could find is skipped; busy ports do not end it.
-    if (ev == kNoEv && (find_from(0, usable) != kNoEv || !has_good(~0U))) {
+    if (position == kNoPosition && (find_from(0, usable) != kNoPosition || !has_good(~0U))) {
       end_rotation();
       // With nothing GOOD the rotation that the skipped ones sit out is empty.
       if (!has_good(~0U)) end_rotation();
-      ev = find_from(0, usable);
+      position = find_from(0, usable);
     }
-    if (ev != kNoEv) pointer_ = entries_[ev].position + 1U;
-    return ev;
+    if (position == kNoPosition) return kNoEv;
+    pointer_ = position + 1U;
+    return order_[position];
   }
 
   /// With SkipDuration::fixed_time: when the first SKIP EV is GOOD again; kNever without one.
@@ -128,24 +133,27 @@ class PathTable {
     last_backup_ = kNoEv;
     if (config_->path_feedback == PathFeedback::oblivious) return;
     switch (event) {
-      case PathEvent::delivered: entries_[ev].losses = 0; break;
+      case PathEvent::delivered:
+        if (lossy_ > 0) set_losses(ev, 0);
+        break;
       case PathEvent::ecn:
       case PathEvent::trimmed: skip(ev, now); break;
       case PathEvent::always_skip: remove(ev, now); break;
       case PathEvent::lost:
-        if (++entries_[ev].losses >= config_->assumed_bad_losses) remove(ev, now);
+        set_losses(ev, health_[ev].losses + 1);
+        if (health_[ev].losses >= config_->assumed_bad_losses) remove(ev, now);
         break;
       case PathEvent::trimmed_lasthop: break;
       case PathEvent::probe_delivered: probe_good(ev, now); break;
       case PathEvent::probe_ecn: probe_marked(ev, now); break;
-      case PathEvent::probe_lost: entries_[ev].probe_successes = 0; break;
+      case PathEvent::probe_lost: health_[ev].probe_successes = 0; break;
     }
   }
 
   /// Position of an EV value that a SACK or NACK echoes; kNoEv for one that is not in the profile.
   EvIndex find(Ev value) const {
-    const auto it = index_.find(value);
-    return it == index_.end() ? kNoEv : it->second;
+    const std::uint32_t at = index_.find(value);
+    return at == FlatIndex::kNone ? kNoEv : static_cast<EvIndex>(at);
   }
   Ev value(EvIndex ev) const { return entries_[ev].value; }
   std::uint8_t plane(EvIndex ev) const { return entries_[ev].plane; }
@@ -203,9 +211,9 @@ class PathTable {
   /// The EV that took another's place in the last report(), kNoEv for none.
   EvIndex last_backup() const { return last_backup_; }
   /// Events that were queued so far.
-  std::uint64_t events() const { return event_tail_ + dropped_events_; }
-  std::uint32_t losses(EvIndex ev) const { return entries_[ev].losses; }
-  std::uint32_t probe_successes(EvIndex ev) const { return entries_[ev].probe_successes; }
+  std::uint64_t events() const { return queued_events_ + dropped_events_; }
+  std::uint32_t losses(EvIndex ev) const { return health_[ev].losses; }
+  std::uint32_t probe_successes(EvIndex ev) const { return health_[ev].probe_successes; }
   /// Rotations that have ended, and those of them after which the order was drawn anew.
   std::uint64_t rotations() const { return rotations_; }
   std::uint64_t reshuffles() const { return reshuffles_; }
@@ -222,21 +230,30 @@ class PathTable {
 
   /// Oldest event not yet taken. When more than the queue holds were not taken, the newest are dropped and counted.
   bool pop_event(EvEvent& event) {
-    if (event_head_ == event_tail_) return false;
-    event = events_[event_head_++ % events_.size()];
+    if (events_.empty()) return false;
+    event = events_.front();
+    events_.pop();
     return true;
   }
   std::uint64_t dropped_events() const { return dropped_events_; }
 
  private:
+  static constexpr std::uint32_t kNoPosition = 0xFFFF'FFFF;
+  static constexpr std::uint64_t kMostEvents = 256;
+
+  /// What each packet looks at: eight in a cache line.
   struct Entry {
     Ev value = 0;
-    std::uint32_t position = 0;  ///< in scan order
+    EvIndex position = 0;  ///< in scan order
+    std::uint8_t plane = 0;
+    EvState state : 7 = EvState::good;
+    bool active : 1 = false;
+  };
+  static_assert(sizeof(Entry) == 8);
+  /// What only EVs in trouble have.
+  struct Health {
     std::uint32_t losses = 0;
     std::uint32_t probe_successes = 0;
-    std::uint8_t plane = 0;
-    EvState state = EvState::good;
-    bool active = false;
   };
   struct Skipped {
     EvIndex ev;
@@ -246,21 +263,29 @@ class PathTable {
 
   void shuffle_order() {
     draw_scan_order(random_, entries_.size(), order_);
-    for (std::size_t i = 0; i < order_.size(); ++i) entries_[order_[i]].position = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < order_.size(); ++i) entries_[order_[i]].position = static_cast<EvIndex>(i);
   }
 
   /// So that QPs do not fall in step with each other, nor an order with the pattern in which ports become free.
   void reshuffle() {
     ++reshuffles_;
     shuffle_order();
-    for (auto& plane : eligible_) std::fill(plane.begin(), plane.end(), 0);
-    good_active_.fill(0);
-    for (std::size_t i = 0; i < entries_.size(); ++i) refresh(static_cast<EvIndex>(i));
+    std::fill(eligible_.begin(), eligible_.end(), 0);
+    for (const Entry& entry : entries_) {
+      if (entry.active && entry.state == EvState::good) word_of(entry) |= 1ULL << (entry.position % 64);
+    }
   }
+  void set_losses(EvIndex ev, std::uint32_t losses) {
+    std::uint32_t& of_ev = health_[ev].losses;
+    lossy_ += (losses > 0 ? 1U : 0U) - (of_ev > 0 ? 1U : 0U);
+    of_ev = losses;
+  }
+
+  std::uint64_t& word_of(const Entry& entry) { return eligible_[entry.position / 64U * planes_ + entry.plane]; }
 
   void set_eligible(EvIndex ev, bool on) {
     const Entry& entry = entries_[ev];
-    std::uint64_t& word = eligible_[entry.plane][entry.position / 64];
+    std::uint64_t& word = word_of(entry);
     const std::uint64_t bit = 1ULL << (entry.position % 64);
     if (((word & bit) != 0) == on) return;
     word ^= bit;
@@ -286,18 +311,19 @@ class PathTable {
     refresh(ev);
   }
 
-  EvIndex find_from(std::uint32_t position, std::uint32_t ports) const {
-    std::size_t word = position / 64;
+  /// The first position from `position` on of an EV that may be sent on; kNoPosition without one.
+  std::uint32_t find_from(std::uint32_t position, std::uint32_t ports) const {
+    std::uint32_t word = position / 64;
     std::uint64_t mask = ~0ULL << (position % 64);
     for (; word < words_; ++word, mask = ~0ULL) {
       std::uint64_t candidates = 0;
       for (std::uint32_t left = ports & planes_mask(); left != 0; left &= left - 1) {
-        candidates |= eligible_[static_cast<std::size_t>(std::countr_zero(left))][word];
+        candidates |= eligible_[word * planes_ + static_cast<std::uint32_t>(std::countr_zero(left))];
       }
       candidates &= mask;
-      if (candidates != 0) return order_[word * 64 + static_cast<std::size_t>(std::countr_zero(candidates))];
+      if (candidates != 0) return word * 64 + static_cast<std::uint32_t>(std::countr_zero(candidates));
     }
-    return kNoEv;
+    return kNoPosition;
   }
   std::uint32_t planes_mask() const { return planes_ >= 32 ? ~0U : (1U << planes_) - 1; }
 
@@ -375,7 +401,7 @@ class PathTable {
     deactivate(ev);
     end_skip(ev);
     set_state(ev, EvState::assumed_bad);
-    entry.probe_successes = 0;
+    health_[ev].probe_successes = 0;
     if (bad_.empty()) next_probe_ = now + config_->probe_interval_ps;
     bad_.push_back(ev);
     replace(ev);
@@ -383,8 +409,8 @@ class PathTable {
   }
   void probe_good(EvIndex ev, TimePs now) {
     Entry& entry = entries_[ev];
-    if (entry.state != EvState::assumed_bad || ++entry.probe_successes < config_->probe_successes) return;
-    entry.losses = 0;
+    if (entry.state != EvState::assumed_bad || ++health_[ev].probe_successes < config_->probe_successes) return;
+    set_losses(ev, 0);
     set_state(ev, EvState::good);
     take_back(ev);
     push_event({ev, EvState::good, now});
@@ -394,39 +420,42 @@ class PathTable {
     if (config_->probe_skip_state == ProbeSkipState::skip) skip(ev, now);
   }
   void push_event(const EvEvent& event) {
-    if (event_tail_ - event_head_ == events_.size()) {
+    if (events_.size() == kMostEvents) {
       ++dropped_events_;
       return;
     }
-    events_[event_tail_++ % events_.size()] = event;
+    events_.push(event);
+    ++queued_events_;
   }
 
+  // What each packet looks at comes first.
   const ProtocolConfig* config_;
   PathTableDriver* driver_ = nullptr;
   std::uint32_t planes_;
-  KeyedRandom random_;
-  std::vector<Entry> entries_;
-  std::unordered_map<Ev, EvIndex> index_;
-  std::vector<EvIndex> order_;  ///< scan order: position → EV
-  std::array<std::vector<std::uint64_t>, kMostPlanes> eligible_;
-  std::size_t words_ = 0;
-  std::array<std::uint32_t, kMostPlanes> good_active_{};
+  std::uint32_t words_ = 0;
   std::uint32_t pointer_ = 0;
+  std::uint32_t reachable_ = ~0U;
+  std::uint32_t lossy_ = 0;  ///< EVs with losses
+  EvIndex last_backup_ = kNoEv;
+  std::vector<std::uint64_t> eligible_;  ///< bit: position in scan order; for each 64 of them a word a plane
+  std::vector<EvIndex> order_;           ///< scan order: position → EV
+  std::vector<Entry> entries_;
+  FlatIndex index_;  ///< by value
+  std::array<std::uint32_t, kMostPlanes> good_active_{};
+  std::vector<Skipped> skipped_;
+  KeyedRandom random_;
+  std::vector<Health> health_;
   std::uint64_t rotations_ = 0;
   std::uint64_t reshuffles_ = 0;
-  std::uint32_t reachable_ = ~0U;
   std::uint32_t active_total_ = 0;
   std::uint32_t least_active_a_plane_ = 1;
   std::array<std::uint32_t, kEvStates> counts_{};
-  std::vector<Skipped> skipped_;
   std::vector<EvIndex> bad_;
   std::uint64_t probe_turn_ = 0;
   TimePs next_probe_ = kNever;
   std::uint64_t held_at_floor_ = 0;
-  EvIndex last_backup_ = kNoEv;
-  std::array<EvEvent, 256> events_{};
-  std::uint64_t event_head_ = 0;
-  std::uint64_t event_tail_ = 0;
+  Ring<EvEvent> events_;
+  std::uint64_t queued_events_ = 0;
   std::uint64_t dropped_events_ = 0;
 };
 

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <vector>
 
+#include "mrc/flat_index.h"
 #include "mrc/packet.h"
 #include "mrc/types.h"
 
@@ -26,14 +27,26 @@ inline constexpr std::size_t kProtectionFaults = 7;
 
 class ProtectionTable {
  public:
-  void add(const MemoryRegion& region) { regions_[region.rkey] = region; }
-  void remove(std::uint32_t rkey) { regions_.erase(rkey); }
+  void add(const MemoryRegion& region) {
+    const std::uint32_t at = index_.find(region.rkey);
+    if (at != FlatIndex::kNone) {
+      regions_[at] = region;
+      return;
+    }
+    index_.insert(region.rkey, static_cast<std::uint32_t>(regions_.size()));
+    regions_.push_back(region);
+  }
+  void remove(std::uint32_t rkey) {
+    std::erase_if(regions_, [rkey](const MemoryRegion& region) { return region.rkey == rkey; });
+    index_.clear();
+    for (std::uint32_t at = 0; at < regions_.size(); ++at) index_.insert(regions_[at].rkey, at);
+  }
 
   /// Checks that `packet` may write its payload; bounds without overflow for any VA.
   ProtectionFault check(const Packet& packet, ProtectionDomain domain) const {
-    const auto it = regions_.find(packet.rkey);
-    if (it == regions_.end()) return ProtectionFault::bad_rkey;
-    const MemoryRegion& region = it->second;
+    const std::uint32_t at = index_.find(packet.rkey);
+    if (at == FlatIndex::kNone) return ProtectionFault::bad_rkey;
+    const MemoryRegion& region = regions_[at];
     if (region.domain != domain) return ProtectionFault::wrong_domain;
     if (!region.remote_write) return ProtectionFault::no_permission;
     const bool inside = packet.va >= region.va && packet.va - region.va <= region.bytes &&
@@ -42,7 +55,8 @@ class ProtectionTable {
   }
 
  private:
-  std::unordered_map<std::uint32_t, MemoryRegion> regions_;
+  std::vector<MemoryRegion> regions_;
+  FlatIndex index_;  ///< by rkey
 };
 
 }  // namespace mrc

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -50,7 +51,7 @@ class PsnTracker {
 
   std::uint32_t banks_held() const { return held_count_; }
   /// The bank of this PSN, which is in the window, is held.
-  bool bank_held(Psn psn) const { return !held_.empty() && held_[bank(psn)]; }
+  bool bank_held(Psn psn) const { return !banks_.empty() && banks_[bank(psn)].held; }
   /// Banks that this window holds or could take.
   std::uint32_t banks_within_reach() const { return held_count_ + pool_->capacity() - pool_->in_use(); }
   /// Next PSN of the cumulative edge: everything before it has arrived.
@@ -80,17 +81,14 @@ class PsnTracker {
     if (psn_distance(psn, highest_) > 0) highest_ = psn;
     if (psn != expected_) {
       if (!bank_held(psn)) hold_bank(psn);
-      set(received_, psn, true);
-      set(ends_, psn, ends_message);
+      set(psn, ends_message);
       ++ooo_;
       return 0;
     }
     std::uint32_t closed = ends_message ? 1 : 0;
     advance();
-    while (ooo_ > 0 && test(received_, expected_)) {
-      if (test(ends_, expected_)) ++closed;
-      set(received_, expected_, false);
-      set(ends_, expected_, false);
+    while (ooo_ > 0 && test(expected_)) {
+      if (take(expected_)) ++closed;
       --ooo_;
       advance();
     }
@@ -105,50 +103,64 @@ class PsnTracker {
   /// Bit i: PSN base + i has been received. Precondition: base is not below expected_psn().
   std::uint64_t bitmap_from(Psn base) const {
     if (ooo_ == 0) return 0;
-    std::uint64_t bits = 0;
-    const std::int32_t last = psn_distance(highest_, base);
-    for (std::int32_t i = 0; i <= last && i < 64; ++i) {
-      if (received(psn_add(base, i))) bits |= 1ULL << i;
-    }
+    // Below the edge and above the newest no bit is set, and the slots are more than the window and these 64 together.
+    const std::uint32_t shift = base % 64;
+    std::uint64_t bits = half(base).received >> shift;
+    if (shift != 0) bits |= half(psn_add(base, 64)).received << (64 - shift);
     return bits;
   }
   /// Above the edge and received.
   bool received(Psn psn) const {
     const std::int32_t ahead = psn_distance(psn, expected_);
     if (ahead <= 0 || static_cast<std::uint32_t>(ahead) >= slots_) return false;
-    return !received_.empty() && test(received_, psn);
+    return !banks_.empty() && test(psn);
   }
 
  private:
-  std::uint32_t slot(Psn psn) const { return psn & (slots_ - 1); }
-  std::uint32_t bank(Psn psn) const { return slot(psn) / kBankPsns; }
-  bool test(const std::vector<std::uint64_t>& bits, Psn psn) const {
-    return (bits[slot(psn) / 64] >> (slot(psn) % 64) & 1) != 0;
+  /// What is known of 64 PSNs.
+  struct Half {
+    std::uint64_t received = 0;
+    std::uint64_t ends = 0;  ///< of those received: they end a message
+  };
+  struct Bank {
+    std::array<Half, kBankPsns / 64> halves;
+    bool held = false;
+  };
+
+  std::uint32_t bank(Psn psn) const { return (psn & (slots_ - 1)) / kBankPsns; }
+  const Half& half(Psn psn) const { return banks_[bank(psn)].halves[psn / 64 % 2]; }
+  Half& half(Psn psn) { return banks_[bank(psn)].halves[psn / 64 % 2]; }
+  bool test(Psn psn) const { return (half(psn).received >> (psn % 64) & 1) != 0; }
+  void set(Psn psn, bool ends_message) {
+    Half& of = half(psn);
+    const std::uint64_t bit = 1ULL << (psn % 64);
+    of.received |= bit;
+    of.ends = ends_message ? of.ends | bit : of.ends & ~bit;
   }
-  void set(std::vector<std::uint64_t>& bits, Psn psn, bool on) {
-    const std::uint64_t bit = 1ULL << (slot(psn) % 64);
-    std::uint64_t& word = bits[slot(psn) / 64];
-    word = on ? word | bit : word & ~bit;
+  /// Forgets a PSN that was received; true if it ends a message.
+  bool take(Psn psn) {
+    Half& of = half(psn);
+    const std::uint64_t bit = 1ULL << (psn % 64);
+    const bool ends = (of.ends & bit) != 0;
+    of.received &= ~bit;
+    of.ends &= ~bit;
+    return ends;
   }
   void hold_bank(Psn psn) {
-    if (held_.empty()) {
-      received_.assign(slots_ / 64, 0);
-      ends_.assign(slots_ / 64, 0);
-      held_.assign(slots_ / kBankPsns, false);
-    }
+    if (banks_.empty()) banks_.resize(slots_ / kBankPsns);
     if (!pool_->take()) return;
     ++held_count_;
-    held_[bank(psn)] = true;
+    banks_[bank(psn)].held = true;
   }
   /// The edge moves by one; a bank that it leaves goes back to the pool.
   void advance() {
     const std::uint32_t left = bank(expected_);
     expected_ = psn_add(expected_, 1);
     if (psn_distance(expected_, highest_) > 0) highest_ = cack_psn();
-    if (held_.empty() || !held_[left]) return;
+    if (banks_.empty() || !banks_[left].held) return;
     const bool nothing_above = ooo_ == 0;
     if (bank(expected_) == left && !nothing_above) return;
-    held_[left] = false;
+    banks_[left].held = false;
     pool_->give_back();
     --held_count_;
   }
@@ -160,9 +172,7 @@ class PsnTracker {
   Psn highest_;
   std::uint32_t ooo_ = 0;
   std::uint32_t held_count_ = 0;
-  std::vector<std::uint64_t> received_;  ///< allocated when the first packet arrives out of order
-  std::vector<std::uint64_t> ends_;
-  std::vector<bool> held_;
+  std::vector<Bank> banks_;  ///< allocated when the first packet arrives out of order
 };
 
 }  // namespace mrc

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -74,7 +75,7 @@ class Requestor {
         paths_(&paths),
         congestion_(&congestion),
         mpr_psns_(config.mpr_units * kMprUnitPsns),
-        buffer_(first_psn, mpr_psns_) {}
+        buffer_(first_psn) {}
 
   /// `freed`: what a step to ERROR gives back; the work that was pending is flushed.
   ModifyStatus modify(QpState to, AckResult& freed) {
@@ -618,9 +619,16 @@ class Requestor {
   void acknowledge_through(Psn last, AckResult& result) {
     const std::int32_t count = psn_distance(last, buffer_.unacked_psn()) + 1;
     const Psn first = buffer_.unacked_psn();
-    for (std::int32_t i = 0; i < count && i < static_cast<std::int32_t>(buffer_.span()); ++i) {
-      acknowledge(psn_add(first, i), result);
+    const std::int32_t held = std::min(count, static_cast<std::int32_t>(buffer_.span()));
+    for (std::int32_t i = 0; i < held; i += 64) {
+      const std::uint64_t wanted = held - i >= 64 ? ~0ULL : (1ULL << (held - i)) - 1;
+      acknowledge_bits(psn_add(first, i), wanted, result);
     }
+  }
+  /// Bit i of `bits` for PSN `base` + i.
+  void acknowledge_bits(Psn base, std::uint64_t bits, AckResult& result) {
+    bits = buffer_.not_acknowledged(base, bits);
+    for (; bits != 0; bits &= bits - 1) acknowledge(psn_add(base, std::countr_zero(bits)), result);
   }
   /// All up to `last`, and bit i of `bitmap` for PSN `base` + i.
   void acknowledge_all(Psn last, Psn base, std::uint64_t bitmap, AckResult& result, TimePs now) {
@@ -628,7 +636,7 @@ class Requestor {
       acknowledge_by_port(last, base, bitmap, result, now);
     } else {
       acknowledge_through(last, result);
-      for (; bitmap != 0; bitmap &= bitmap - 1) acknowledge(psn_add(base, std::countr_zero(bitmap)), result);
+      acknowledge_bits(base, bitmap, result);
       result.advanced = buffer_.advance();
     }
     if (result.advanced) note_progress(now);
@@ -708,29 +716,30 @@ class Requestor {
     return std::uint64_t{units} * 256;
   }
 
+  // What each packet looks at comes first.
   const ProtocolConfig* config_;
   PathTable* paths_;
   CongestionControl* congestion_;
+  RetransmitPort* port_ = nullptr;  ///< null: the own records alone
   std::uint32_t mpr_psns_;
-  RetransmitBuffer buffer_;
   QpState state_ = QpState::reset;
-  Ring<Message> messages_;            ///< posted and not complete
-  Ring<Completion> completions_;
-  std::uint64_t first_message_ = 0;   ///< number of messages_.front()
-  std::uint64_t taking_ = 0;          ///< number of the message that the next new packet comes from
+  bool repeat_last_ = false;
+  bool port_outstanding_ = false;   ///< as its last reply said
   std::uint16_t next_msn_ = 0;
   std::uint16_t next_rqmsn_ = 0;
   std::uint32_t write_imm_in_flight_ = 0;
+  std::uint64_t taking_ = 0;          ///< number of the message that the next new packet comes from
+  std::uint64_t first_message_ = 0;   ///< number of messages_.front()
+  RetransmitBuffer buffer_;
+  Ring<Message> messages_;            ///< posted and not complete
+  RequestorCounters counters_;
+  Ring<Completion> completions_;
+  TimePs progress_at_ = 0;
+  TimePs timeout_at_ = 0;       ///< of the last counted timeout
   std::uint32_t retries_ = 0;   ///< timeouts and NACKs since cack last moved: ends in an error
   std::uint32_t timeouts_ = 0;  ///< of them timeouts: only these lengthen the next
   std::uint32_t last_rcvd_bytes_ = 0;
-  TimePs progress_at_ = 0;
-  TimePs timeout_at_ = 0;       ///< of the last counted timeout
-  bool repeat_last_ = false;
-  RequestorCounters counters_;
-  RetransmitPort* port_ = nullptr;  ///< null: the own records alone
   std::uint32_t port_qp_ = 0;
-  bool port_outstanding_ = false;   ///< as its last reply said
   TimePs port_oldest_sent_ = 0;
   std::vector<Psn> psns_;           ///< scratch
 };

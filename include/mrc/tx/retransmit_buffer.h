@@ -35,11 +35,7 @@ struct SendRecord {
 
 class RetransmitBuffer {
  public:
-  /// `capacity` PSNs at most between the oldest unacknowledged and the newest, 1 … 2^23.
-  RetransmitBuffer(Psn first_psn, std::uint32_t capacity)
-      : unacked_(first_psn), next_(first_psn) {
-    reserve(std::bit_ceil(std::min(capacity, 64U)));
-  }
+  explicit RetransmitBuffer(Psn first_psn) : unacked_(first_psn), next_(first_psn) { reserve(64); }
 
   Psn unacked_psn() const { return unacked_; }
   Psn next_psn() const { return next_; }
@@ -51,11 +47,12 @@ class RetransmitBuffer {
   SendRecord& at(Psn psn) { return records_[slot(psn)]; }
   const SendRecord& at(Psn psn) const { return records_[slot(psn)]; }
 
-  /// A record for the next PSN; precondition: span() < capacity.
+  /// A record for the next PSN; precondition: span() below 2^23.
   SendRecord& append() {
     if (span() == records_.size()) reserve(static_cast<std::uint32_t>(records_.size()) * 2);
     SendRecord& record = at(next_);
     record = SendRecord{};
+    set(acked_, next_, false);
     next_ = psn_add(next_, 1);
     return record;
   }
@@ -69,8 +66,8 @@ class RetransmitBuffer {
     record.sent_at = now;
     record.sequence = ++last_sequence_;
     ++record.transmissions;
-    if (timer >= order_.size()) order_.resize(timer + 1);
-    order_[timer].push({psn, record.sequence});
+    if (timer >= timers()) more_orders_.resize(timer);
+    order(timer).push({psn, record.sequence});
   }
 
   /// Marks `psn` received. False if it was already, or is not in the buffer.
@@ -80,9 +77,19 @@ class RetransmitBuffer {
     if (record.state == RecordState::acked) return false;
     if (record.state == RecordState::lost) set_lost(psn, false);
     record.state = RecordState::acked;
+    set(acked_, psn, true);
     // A retransmitted packet may be acknowledged for its first copy: it says nothing about what was sent before the second.
     if (record.transmissions == 1 && record.sequence > highest_acked_) highest_acked_ = record.sequence;
     return true;
+  }
+  /// Those bits of `bitmap` whose PSNs, bit i for PSN `base` + i, have not been acknowledged yet; also bits of PSNs that
+  /// are not in the buffer. Most of what a SACK says was said by the one before, and the records need not be looked at.
+  std::uint64_t not_acknowledged(Psn base, std::uint64_t bitmap) const {
+    const std::uint32_t first = slot(base);
+    const std::uint32_t shift = first % 64;
+    std::uint64_t acked = acked_[first / 64] >> shift;
+    if (shift != 0) acked |= acked_[(first / 64 + 1) & (acked_.size() - 1)] << (64 - shift);
+    return bitmap & ~acked;
   }
   /// What a SACK newly acknowledges, in the order in which acknowledge() is to be called: all up to `last`, then bit i of
   /// `bitmap` for PSN `base` + i.
@@ -103,7 +110,7 @@ class RetransmitBuffer {
   /// Likewise, but not past `limit`.
   bool advance(Psn limit) {
     const Psn before = unacked_;
-    while (unacked_ != next_ && unacked_ != limit && at(unacked_).state == RecordState::acked) {
+    while (unacked_ != next_ && unacked_ != limit && is_acked(unacked_)) {
       unacked_ = psn_add(unacked_, 1);
     }
     return unacked_ != before;
@@ -136,17 +143,17 @@ class RetransmitBuffer {
     at(psn).state = RecordState::in_pipeline;
   }
 
-  std::uint32_t timers() const { return static_cast<std::uint32_t>(order_.size()); }
+  std::uint32_t timers() const { return static_cast<std::uint32_t>(more_orders_.size()) + 1; }
   /// The longest outstanding packet of a timer; false when it has none.
   bool oldest_outstanding(std::uint32_t timer, Psn& psn) {
-    Ring<Sent>& order = order_[timer];
-    while (!order.empty()) {
-      const Sent& head = order.front();
+    Ring<Sent>& sent = order(timer);
+    while (!sent.empty()) {
+      const Sent& head = sent.front();
       if (is_current(head)) {
         psn = head.psn;
         return true;
       }
-      order.pop();
+      sent.pop();
     }
     return false;
   }
@@ -183,45 +190,58 @@ class RetransmitBuffer {
   template <typename Condition>
   void find_oldest(std::uint32_t timer, std::vector<Psn>& psns, const Condition& condition) const {
     psns.clear();
-    const Ring<Sent>& order = order_[timer];
-    for (std::uint64_t i = 0; i < order.size(); ++i) {
-      if (!is_current(order[i])) continue;
-      if (!condition(at(order[i].psn))) return;
-      psns.push_back(order[i].psn);
+    const Ring<Sent>& sent = timer == 0 ? order_ : more_orders_[timer - 1];
+    for (std::uint64_t i = 0; i < sent.size(); ++i) {
+      if (!is_current(sent[i])) continue;
+      if (!condition(at(sent[i].psn))) return;
+      psns.push_back(sent[i].psn);
     }
   }
+  /// By timer; the first, which is the only one unless timeouts back off by packet, is at hand.
+  Ring<Sent>& order(std::uint32_t timer) { return timer == 0 ? order_ : more_orders_[timer - 1]; }
   bool is_current(const Sent& sent) const {
-    return contains(sent.psn) && at(sent.psn).state == RecordState::outstanding && at(sent.psn).sequence == sent.sequence;
+    if (!contains(sent.psn) || is_acked(sent.psn)) return false;
+    return at(sent.psn).state == RecordState::outstanding && at(sent.psn).sequence == sent.sequence;
   }
   std::uint32_t slot(Psn psn) const { return psn & (static_cast<std::uint32_t>(records_.size()) - 1); }
   Psn psn_of(std::uint32_t word, std::uint64_t bits) const {
     const std::uint32_t at_slot = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
     return psn_add(unacked_, (at_slot - slot(unacked_)) & (records_.size() - 1));
   }
-  void set_lost(Psn psn, bool lost) {
+  bool is_acked(Psn psn) const { return (acked_[slot(psn) / 64] >> (slot(psn) % 64) & 1) != 0; }
+  void set(std::vector<std::uint64_t>& bits, Psn psn, bool on) {
     const std::uint32_t index = slot(psn);
     const std::uint64_t bit = 1ULL << (index % 64);
-    lost_[index / 64] = lost ? lost_[index / 64] | bit : lost_[index / 64] & ~bit;
+    bits[index / 64] = on ? bits[index / 64] | bit : bits[index / 64] & ~bit;
+  }
+  void set_lost(Psn psn, bool lost) {
+    set(lost_, psn, lost);
     lost_count_ += lost ? 1U : ~0U;
   }
+  /// `entries`: a power of two, at least the 64 of a word of bits.
   void reserve(std::uint32_t entries) {
     std::vector<SendRecord> larger(entries);
-    std::vector<std::uint64_t> lost((entries + 63) / 64);
+    std::vector<std::uint64_t> lost(entries / 64);
+    std::vector<std::uint64_t> acked(entries / 64);
     for (Psn psn = unacked_; psn != next_; psn = psn_add(psn, 1)) {
       const std::uint32_t index = psn & (entries - 1);
       larger[index] = at(psn);
       if (at(psn).state == RecordState::lost) lost[index / 64] |= 1ULL << (index % 64);
+      if (at(psn).state == RecordState::acked) acked[index / 64] |= 1ULL << (index % 64);
     }
     records_.swap(larger);
     lost_.swap(lost);
+    acked_.swap(acked);
   }
 
   Psn unacked_;
   Psn next_;
   std::vector<SendRecord> records_;
-  std::vector<std::uint64_t> lost_;  ///< a bit a record slot
+  std::vector<std::uint64_t> lost_;   ///< a bit a record slot
+  std::vector<std::uint64_t> acked_;  ///< likewise; of a slot without a record it says nothing
   std::uint32_t lost_count_ = 0;
-  std::vector<Ring<Sent>> order_ = std::vector<Ring<Sent>>(1);  ///< by timer, each in order of sending
+  Ring<Sent> order_;  ///< of the first timer, in order of sending
+  std::vector<Ring<Sent>> more_orders_;
   std::uint64_t last_sequence_ = 0;
   std::uint64_t highest_acked_ = 0;
 };

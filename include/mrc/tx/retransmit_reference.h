@@ -19,7 +19,7 @@ class RetransmitReference {
     RetransmitReply reply;
     reply.free = free_;
     if (command.op == RetransmitOp::open) {
-      buffers_.insert_or_assign(command.qp, RetransmitBuffer(command.psn, 64));
+      buffers_.insert_or_assign(command.qp, RetransmitBuffer(command.psn));
       reply.hit = true;
     }
     const auto it = buffers_.find(command.qp);

@@ -648,7 +648,7 @@ class RetransmitBufferTest : public testing::Test {
       buffer.transmitted(psn, static_cast<EvIndex>(i % 100), ++now);
     }
   }
-  RetransmitBuffer buffer{0xFF'FFF0, 1'024};
+  RetransmitBuffer buffer{0xFF'FFF0};
   TimePs now = 0;
 };
 
