@@ -21,6 +21,14 @@ struct Expected {
   std::size_t cause_port = 0;
   Transaction cause;
   std::uint64_t accepted_cycle = 0;
+  std::uint64_t order = 0;  ///< of its cause among all transfers taken in
+};
+
+/// A value that is no stream's and is not as the reference wants it.
+struct Difference {
+  std::string field;
+  std::uint64_t expected = 0;
+  std::uint64_t actual = 0;
 };
 
 /// Cycles of the SystemC box: until the next transfer can be taken, and until the answer.
@@ -45,6 +53,25 @@ class BlockModel {
   /// This transfer may be sent in the state at hand; a replay from which transfers were dropped asks it. A transfer
   /// that may not is dropped too.
   virtual bool legal(std::size_t, const Transaction&) const { return true; }
+  /// As legal(), and the transfer may be changed to one that suits the state at hand.
+  virtual bool adapt(std::size_t port, Transaction& values) const { return legal(port, values); }
+
+  // For blocks of which not all is a stream, or whose streams depend on each other.
+  /// Sets the inputs that are no streams, in every cycle. `random` depends on seed and episode only.
+  virtual void drive(KeyedRandom&, const Dut&) {}
+  /// All pins of this cycle have settled, and nothing was taken yet. Appends what has to be put out from this cycle on.
+  virtual std::optional<Difference> observe(const Dut&, std::vector<std::vector<Transaction>>&) { return std::nullopt; }
+  /// An output that is as expected was taken.
+  virtual void taken(std::size_t, const Transaction&) {}
+  /// Sets to 0 what the block's contract leaves open in an output that answers `cause`.
+  virtual void hide(std::size_t, const Transaction& /*cause*/, Transaction&) const {}
+  /// An output of `port` comes after all those of `earlier` that have the same cause or an older one.
+  virtual bool follows(std::size_t, std::size_t /*earlier*/) const { return false; }
+  /// Transfers of this input port answer what the block puts out: they go on when no more work is given, and wait in a
+  /// replay until adapt() lets them pass.
+  virtual bool answers(std::size_t) const { return false; }
+  /// Cycles without a transfer after which the block has come to rest.
+  virtual std::uint64_t settle_cycles() const { return 0; }
 
   /// What Dut::state shows when the block has put out all it had to.
   virtual std::vector<std::uint64_t> state() const { return {}; }
@@ -52,6 +79,8 @@ class BlockModel {
   /// Before a calibration: as reset(), and the traffic to come is that of a NIC at work. A block that is not calibrated
   /// throws std::logic_error.
   virtual void reset_to_traffic(KeyedRandom& random, const Dut& dut);
+  /// How many outputs of `port` the transfer that was accepted last leads to, where accept() cannot append them yet.
+  virtual std::optional<std::size_t> caused(std::size_t /*port*/) const { return std::nullopt; }
   /// What the SystemC box takes for the transfer that was accepted last, with this pipeline.
   virtual SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const { return pipeline; }
 

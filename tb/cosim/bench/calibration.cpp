@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <memory>
 #include <stdexcept>
 
 namespace mrc::cosim {
@@ -37,7 +38,7 @@ class Traffic {
 
 struct Taken {
   std::uint64_t cycle = 0;
-  bool answers = false;
+  std::size_t answers = 0;
   SystemcCycles systemc;
 };
 
@@ -54,54 +55,112 @@ CycleStatistics statistics(std::vector<std::uint64_t> latencies, std::uint64_t t
   return result;
 }
 
-/// Drives the RTL and keeps, by transfer, whether it answers and what the SystemC box charges.
-CycleStatistics measure_rtl(BlockModel& model, const CalibrationPoint& point, const SystemcCycles& pipeline,
-                            Traffic& traffic, std::vector<Taken>& taken) {
-  const auto dut = model.make_dut(point.seed);
-  const Port& in = dut->ports[0];
-  const Port& out = dut->ports[1];
-  in.valid.set(0);
-  out.ready.set(0);
-  KeyedRandom random(point.seed, "calibration.stimulus");
-  dut->set_reset(true);
-  model.reset_to_traffic(random, *dut);
-  for (int edge = 0; edge < 2; ++edge) {
-    dut->low();
-    dut->high();
+/// Drives the RTL and keeps, by transfer, how often it answers and what the SystemC box charges.
+class RtlMeasurement {
+ public:
+  RtlMeasurement(BlockModel& model, const CalibrationPoint& point, const SystemcCycles& pipeline, Traffic& traffic)
+      : model_(model),
+        point_(point),
+        pipeline_(pipeline),
+        traffic_(traffic),
+        random_(point.seed, "calibration.stimulus"),
+        levels_(point.seed, "calibration.levels"),
+        dut_(model.make_dut(point.seed)),
+        inputs_(dut_->ports.size()),
+        expected_(dut_->ports.size()) {
+    for (const Port& port : dut_->ports) (port.direction == Direction::in ? port.valid : port.ready).set(0);
+    dut_->set_reset(true);
+    model_.reset_to_traffic(random_, *dut_);
+    for (int edge = 0; edge < 2; ++edge) {
+      dut_->low();
+      dut_->high();
+    }
+    dut_->set_reset(false);
+    model_.drive(levels_, *dut_);
+    // The load begins when the block takes its first transfer: a walk over its memories is no part of a latency.
+    for (std::uint64_t waited = 0; waited < kMostCyclesATransfer * point.transfers; ++waited) {
+      dut_->low();
+      if (dut_->ports[point.in_port].ready.get() != 0) break;
+      dut_->high();
+    }
   }
-  dut->set_reset(false);
 
-  std::vector<std::vector<Transaction>> expected(2);
-  std::deque<std::uint64_t> waiting;
-  std::vector<std::uint64_t> latencies;
-  Transaction values;
-  bool offering = false;
-  std::uint64_t cycle = 0;
-  for (; taken.size() < point.transfers || !waiting.empty(); ++cycle) {
-    if (cycle > kMostCyclesATransfer * point.transfers) throw std::runtime_error("calibration: the RTL hangs");
-    if (!offering && taken.size() < point.transfers && traffic.arrivals[taken.size()] <= cycle) {
-      offering = model.offer(0, random, values);
-      in.drive(values);
+  CycleStatistics run(std::vector<Taken>& taken) {
+    for (; taken.size() < point_.transfers || !waiting_.empty(); ++cycle_) {
+      if (cycle_ > kMostCyclesATransfer * point_.transfers) throw std::runtime_error("calibration: the RTL hangs");
+      offer(taken.size());
+      model_.drive(levels_, *dut_);
+      dut_->low();
+      if (model_.observe(*dut_, expected_)) throw std::runtime_error("calibration: the RTL differs from its reference");
+      take_outputs();
+      take_inputs(taken);
+      for (std::vector<Transaction>& outputs : expected_) outputs.clear();
+      dut_->high();
     }
-    in.valid.set(offering ? 1 : 0);
-    out.ready.set(traffic.ready(cycle) ? 1 : 0);
-    dut->low();
-    if (out.valid.get() != 0 && out.ready.get() != 0) {
-      latencies.push_back(cycle - waiting.front());
-      waiting.pop_front();
-    }
-    if (offering && in.ready.get() != 0) {
-      offering = false;
-      model.accept(0, values, expected);
-      const bool answers = !expected[1].empty();
-      expected[1].clear();
-      if (answers) waiting.push_back(cycle);
-      taken.push_back({cycle, answers, model.systemc_cycles(pipeline)});
-    }
-    dut->high();
+    return statistics(std::move(latencies_), point_.transfers, taken.back().cycle + 1);
   }
-  return statistics(std::move(latencies), point.transfers, taken.back().cycle + 1);
-}
+
+ private:
+  struct Input {
+    bool offering = false;
+    Transaction values;
+  };
+
+  void offer(std::size_t taken) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const Port& port = dut_->ports[i];
+      if (port.direction == Direction::out) {
+        port.ready.set(i != point_.out_port || traffic_.ready(cycle_) ? 1 : 0);
+        continue;
+      }
+      const bool due = i != point_.in_port || (taken < point_.transfers && traffic_.arrivals[taken] <= cycle_);
+      if (!inputs_[i].offering && due) {
+        inputs_[i].offering = model_.offer(i, random_, inputs_[i].values);
+        if (inputs_[i].offering) port.drive(inputs_[i].values);
+      }
+      port.valid.set(inputs_[i].offering ? 1 : 0);
+    }
+  }
+  void take_outputs() {
+    Transaction values;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const Port& port = dut_->ports[i];
+      if (port.direction == Direction::in || port.valid.get() == 0 || port.ready.get() == 0) continue;
+      port.sample(values);
+      model_.taken(i, values);
+      if (i != point_.out_port || waiting_.empty()) continue;
+      latencies_.push_back(cycle_ - waiting_.front());
+      waiting_.pop_front();
+    }
+  }
+  void take_inputs(std::vector<Taken>& taken) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const Port& port = dut_->ports[i];
+      if (!inputs_[i].offering || port.ready.get() == 0) continue;
+      inputs_[i].offering = false;
+      const std::size_t before = expected_[point_.out_port].size();
+      model_.accept(i, inputs_[i].values, expected_);
+      if (i != point_.in_port) continue;
+      const std::size_t answers =
+          model_.caused(point_.out_port).value_or(expected_[point_.out_port].size() - before);
+      waiting_.insert(waiting_.end(), answers, cycle_);
+      taken.push_back({cycle_, answers, model_.systemc_cycles(pipeline_)});
+    }
+  }
+
+  BlockModel& model_;
+  const CalibrationPoint& point_;
+  const SystemcCycles& pipeline_;
+  Traffic& traffic_;
+  KeyedRandom random_;
+  KeyedRandom levels_;
+  std::unique_ptr<Dut> dut_;
+  std::vector<Input> inputs_;
+  std::vector<std::vector<Transaction>> expected_;
+  std::deque<std::uint64_t> waiting_;
+  std::vector<std::uint64_t> latencies_;
+  std::uint64_t cycle_ = 0;
+};
 
 /// The rule of a SystemC box: it takes the next transfer when its interval is over and it has a place for the answer,
 /// and hands over the answer after its latency, in order, when the next box takes it.
@@ -125,7 +184,7 @@ CycleStatistics run_systemc(const std::vector<Taken>& transfers, Traffic& traffi
     const Taken& transfer = transfers[next++];
     next_start = cycle + transfer.systemc.occupied;
     last_taken = cycle;
-    if (transfer.answers) held.push_back({cycle, cycle + transfer.systemc.latency});
+    for (std::size_t i = 0; i < transfer.answers; ++i) held.push_back({cycle, cycle + transfer.systemc.latency + i});
   }
   return statistics(std::move(latencies), transfers.size(), last_taken + 1);
 }
@@ -148,7 +207,7 @@ CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const
   std::vector<Taken> transfers;
   CalibrationRow row;
   row.point = point;
-  row.rtl = measure_rtl(model, point, pipeline, traffic, transfers);
+  row.rtl = RtlMeasurement(model, point, pipeline, traffic).run(transfers);
   row.systemc = run_systemc(transfers, traffic, places);
   return row;
 }

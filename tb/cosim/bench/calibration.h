@@ -14,6 +14,8 @@ struct CalibrationPoint {
   double output_ready = 1.0;  ///< share of the cycles in which an output is taken
   std::uint64_t transfers = 20'000;
   std::uint64_t seed = 1;
+  std::size_t in_port = 0;   ///< whose transfers are offered at this load
+  std::size_t out_port = 1;  ///< whose outputs answer them, in order
 };
 
 struct CycleStatistics {
@@ -37,8 +39,8 @@ struct CalibrationRow {
   bool within_limits() const;
 };
 
-/// Port 0 of the block takes, port 1 answers in order. `pipeline`: what the SystemC box charges each transfer;
-/// `places`: transfers that it holds at once, which is the RTL's number of stages.
+/// The block's other ports offer what they have and are taken from at once. `pipeline`: what the SystemC box charges each transfer;
+/// `places`: answers that it holds at once, which is the RTL's number of stages.
 CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const SystemcCycles& pipeline,
                          std::uint64_t places);
 

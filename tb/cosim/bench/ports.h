@@ -10,15 +10,18 @@ namespace mrc::cosim {
 /// Field values of one transfer, in the order of the port's fields.
 using Transaction = std::vector<std::uint64_t>;
 
-/// A member of a Verilated class, of up to 64 bits.
+/// A member of a Verilated class, of up to 64 bits. Without one: always 1, and not to be set.
 class Pin {
  public:
   Pin() = default;
   template <typename Member>
   explicit Pin(Member& member) : at_(&member), bytes_(sizeof(Member)) {}
 
+  bool bound() const { return bytes_ != 0; }
   std::uint64_t get() const {
     switch (bytes_) {
+      case 0:
+        return 1;
       case 1:
         return *static_cast<const std::uint8_t*>(at_);
       case 2:
@@ -31,6 +34,8 @@ class Pin {
   }
   void set(std::uint64_t value) const {
     switch (bytes_) {
+      case 0:
+        return;
       case 1:
         *static_cast<std::uint8_t*>(at_) = static_cast<std::uint8_t>(value);
         return;
@@ -64,6 +69,10 @@ struct Port {
   template <typename Valid, typename Ready>
   Port(std::string port_name, Direction port_direction, Valid& valid_pin, Ready& ready_pin)
       : name(std::move(port_name)), direction(port_direction), valid(valid_pin), ready(ready_pin) {}
+  /// Without a ready: what is offered is taken.
+  template <typename Valid>
+  Port(std::string port_name, Direction port_direction, Valid& valid_pin)
+      : name(std::move(port_name)), direction(port_direction), valid(valid_pin) {}
   template <typename Member>
   Port& field(std::string field_name, Member& member) {
     fields.push_back({std::move(field_name), Pin(member)});
@@ -78,6 +87,7 @@ struct Port {
     return *this;
   }
 
+  bool waits() const { return ready.bound(); }
   void drive(const Transaction& values) const {
     for (std::size_t i = 0; i < fields.size(); ++i) fields[i].pin.set(values[i]);
   }

@@ -52,8 +52,13 @@ class StreamBench : public CosimBench {
   std::optional<Mismatch> play(Dut& dut, Episode& episode, bool generating, std::uint64_t transfers, bool drain);
   void reset(Dut& dut, const Episode& episode);
   void offer_inputs(Dut& dut, Episode& episode, bool generating, bool open);
-  void take_inputs(Dut& dut, Episode& episode, bool generating);
+  std::optional<Mismatch> observe(Dut& dut);
+  void take_inputs(Dut& dut);
+  /// Of the outputs that the model has appended for a port's transfer, or for none.
+  void expect(std::vector<std::vector<Transaction>>& expected, std::size_t cause_port, const Transaction& cause);
   std::optional<Mismatch> take_outputs(Dut& dut);
+  /// Another stream owes an output that has to come before this one.
+  bool comes_too_early(std::size_t port) const;
   Mismatch describe(const Dut& dut, std::size_t port, const char* kind, const Transaction& actual,
                     std::size_t field) const;
   /// Of a block that has put out all it had to.
@@ -70,6 +75,7 @@ class StreamBench : public CosimBench {
   KeyedRandom random_;
   std::uint64_t cycle_ = 0;
   std::uint64_t taken_ = 0;
+  std::vector<std::vector<Transaction>> expected_;  ///< by port, emptied at once
   CosimReport report_;
   std::size_t handshake_ = 0;
   std::size_t resets_ = 0;
