@@ -1,6 +1,7 @@
 // Records of the packets that QPs have sent and that are not acknowledged: a shared pool, looked up by QP and PSN over
 // hash chains. Applies SACKs, keeps each QP's outstanding packets in the order of sending, from which losses are inferred
-// and timeouts found, and knows its oldest lost packet. One command at a time. See README.md.
+// and timeouts found, and knows its oldest lost packet. Commands on one record pass three stages, one a cycle; those on many
+// hold the second stage. See README.md.
 module retransmit_buffer
   import mrc_pkg::*;
 #(
@@ -67,10 +68,24 @@ module retransmit_buffer
   localparam logic [1:0] Lost        = 2'd2;
 
   typedef struct packed {
+    retransmit_op_e       op;
+    logic [QpWidth-1:0]   qp;
+    logic [23:0]          psn;
+    logic [23:0]          base;
+    logic [TimeWidth-1:0] now;
+    logic [TimeWidth-1:0] limit;
+    logic [31:0]          threshold;
+    logic [15:0]          ev;
+    logic [3:0]           cause;
+    logic [15:0]          message;
+    logic [31:0]          offset;
+    logic [15:0]          bytes;
+  } command_t;
+
+  typedef struct packed {
     logic [QpWidth-1:0]   qp;
     logic [23:0]          psn;
     logic [1:0]           state;
-    logic [TimeWidth-1:0] sent_at;
     logic [31:0]          sequence_number;  // of its latest transmission
     logic [15:0]          ev;
     logic [1:0]           transmissions;    // 2: two or more
@@ -79,6 +94,11 @@ module retransmit_buffer
     logic [31:0]          offset;
     logic [15:0]          bytes;
   } record_t;
+
+  typedef struct packed {
+    logic [23:0]          psn;
+    logic [TimeWidth-1:0] sent_at;
+  } sent_t;
 
   typedef struct packed {
     logic                  opened;
@@ -112,37 +132,43 @@ module retransmit_buffer
     return signed'(a - b);
   endfunction
 
-  typedef enum logic [3:0] {
-    Clear, Idle, Load, Append, Scan, Walk, WalkLook, Next, Head, Finish, Respond
-  } state_e;
+  // What the second stage does. Act: a command on one record, or nothing is there.
+  typedef enum logic [2:0] {Clear, Act, Scan, WalkLook, Head, Done} state_e;
   // What a scan over PSNs is for.
-  typedef enum logic [2:0] {ScanOne, ScanCumulative, ScanBitmap, ScanAdvance, ScanLost} scan_e;
+  typedef enum logic [1:0] {ScanOne, ScanFree, ScanAdvance, ScanLost} scan_e;
 
   state_e                 state_q;
   scan_e                  scan_q;
-  retransmit_op_e         op_q;
-  logic [QpWidth-1:0]     qp_q;
-  logic [23:0]            psn_q, base_q;
+  logic [ClearWidth-1:0]  clear_q;
+
+  // First stage: the QP's context and the PSN's bucket come out of their memories.
+  logic                   first_valid_q;
+  command_t               first_q;
+  logic [63:0]            first_bitmap_q;
+
+  // Second stage: the record comes, and everything changes.
+  logic                   second_valid_q;
+  command_t               cmd_q;
+  context_t               ctx_q, ctx_next;
+  logic                   none_q;                 // there is no packet for it
   logic [63:0]            bitmap_q;
-  logic [TimeWidth-1:0]   now_q, limit_q;
-  logic [31:0]            threshold_q, offset_q;
-  logic [15:0]            ev_q, message_q, bytes_q;
-  logic [3:0]             cause_q;
-  context_t               ctx_q;
   logic                   hit_q, advanced_q, moved_q, lost_gone_q;
   logic [CountWidth-1:0]  count_q;
   logic [23:0]            taken_psn_q;
   logic [15:0]            taken_message_q, taken_bytes_q;
   logic [31:0]            taken_offset_q;
   logic [3:0]             taken_cause_q;
-  logic [ClearWidth-1:0]  clear_q;
-  logic [23:0]            advance_from_q;
+
+  // Third stage: the response.
+  logic                   third_valid_q, third_free;
 
   // Scan, see below.
   logic [23:0]           scan_psn_q, scan_end_q;  // next PSN, and the first that is not looked at
-  logic                  look_valid_q;            // second stage: its bucket is on bucket_rdata
+  logic [23:0]           advance_from_q;
+  logic                  look_valid_q;            // its bucket is on bucket_rdata
+  logic                  look_bit_q;              // it is of the bitmap
   logic [23:0]           look_psn_q;
-  logic                  act_valid_q;             // third stage: its record, if it has one, is on found
+  logic                  act_valid_q;             // its record, if it has one, is on found
   logic                  act_some_q;
   logic [23:0]           act_psn_q;
   logic [IndexWidth-1:0] look_index_q;            // of the record on found
@@ -154,9 +180,9 @@ module retransmit_buffer
   logic                  ctx_we, ctx_re;
   logic [QpWidth-1:0]    ctx_waddr;
   context_t              ctx_wdata, ctx_rdata;
-  logic                  bucket_we, bucket_re;
-  logic [IndexWidth-1:0] bucket_waddr, bucket_raddr;
-  link_t                 bucket_wdata, bucket_rdata;
+  logic                  bucket_we, bucket_re, front_re;
+  logic [IndexWidth-1:0] bucket_waddr, bucket_raddr, front_raddr;
+  link_t                 bucket_wdata, bucket_rdata, front;
   logic                  record_we, record_re;
   logic [IndexWidth-1:0] record_waddr, record_raddr;
   record_t               record_wdata, found;
@@ -165,20 +191,34 @@ module retransmit_buffer
   link_t                 chain_wdata, chain;
   logic                  later_we, earlier_we;
   logic [IndexWidth-1:0] later_waddr, later_wdata, later, earlier_waddr, earlier_wdata, earlier;
+  logic                  sent_re;
+  logic [IndexWidth-1:0] sent_raddr;
+  sent_t                 sent_wdata, oldest;
   logic                  free_valid, free_take, free_give;
   logic [IndexWidth-1:0] free_index;
+  logic [CountWidth-1:0] free_count;
 
   ram_1r1w #(.Depth(Qps), .Width($bits(context_t))) u_contexts (
     .clk_i, .we_i(ctx_we), .waddr_i(ctx_waddr), .wdata_i(ctx_wdata), .re_i(ctx_re), .raddr_i(cmd_qp_i),
     .rdata_o(ctx_rdata)
   );
+  // Twice: for lookups, and for the record that a new one is chained to.
   ram_1r1w #(.Depth(Records), .Width(IndexWidth + 1)) u_buckets (
     .clk_i, .we_i(bucket_we), .waddr_i(bucket_waddr), .wdata_i(bucket_wdata), .re_i(bucket_re), .raddr_i(bucket_raddr),
     .rdata_o(bucket_rdata)
   );
+  ram_1r1w #(.Depth(Records), .Width(IndexWidth + 1)) u_fronts (
+    .clk_i, .we_i(bucket_we), .waddr_i(bucket_waddr), .wdata_i(bucket_wdata), .re_i(front_re), .raddr_i(front_raddr),
+    .rdata_o(front)
+  );
   ram_1r1w #(.Depth(Records), .Width($bits(record_t))) u_records (
     .clk_i, .we_i(record_we), .waddr_i(record_waddr), .wdata_i(record_wdata), .re_i(record_re), .raddr_i(record_raddr),
     .rdata_o(found)
+  );
+  // When a record was sent; with a read port of its own for the one that was sent longest ago.
+  ram_1r1w #(.Depth(Records), .Width($bits(sent_t))) u_sent (
+    .clk_i, .we_i(marks_sent), .waddr_i(look_index_q), .wdata_i(sent_wdata), .re_i(sent_re), .raddr_i(sent_raddr),
+    .rdata_o(oldest)
   );
   // Next record in the bucket's chain; sent next after a record, and before it.
   ram_1r1w #(.Depth(Records), .Width(IndexWidth + 1)) u_chains (
@@ -195,12 +235,71 @@ module retransmit_buffer
   );
   free_list #(.Depth(Records)) u_free (
     .clk_i, .rst_ni, .valid_o(free_valid), .index_o(free_index), .take_i(free_take), .give_i(free_give),
-    .index_i(look_index_q), .free_o(rsp_free_o)
+    .index_i(look_index_q), .free_o(free_count)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Scan over PSNs in three stages: bucket, record, action. A record that is not the first of its chain leaves the
-  // stages for a walk along the chain; the scan starts again behind it.
+  // Stages. A command that reads more than one record, or asks for the oldest one, has the block for itself until it
+  // leaves the second stage.
+  // ---------------------------------------------------------------------------------------------------------------
+  function automatic logic alone(retransmit_op_e op);
+    return op == RetransmitAck || op == RetransmitTake || op == RetransmitGap || op == RetransmitTimeout;
+  endfunction
+
+  logic cmd_taken, first_leaves, second_leaves, evt_room;
+  assign cmd_ready_o  = state_q != Clear && (!first_valid_q || (first_leaves && !alone(first_q.op))) &&
+                        (!second_valid_q || !alone(cmd_q.op) || second_leaves);
+  assign cmd_taken    = cmd_valid_i && cmd_ready_o;
+  assign first_leaves = first_valid_q && (!second_valid_q || second_leaves);
+  assign third_free   = !third_valid_q || (rsp_valid_o && rsp_ready_i);
+  // No event of a command comes before the response of the command before.
+  assign evt_room     = third_free && (!evt_valid_o || evt_ready_i);
+
+  // What the command in front leaves is not in the memories yet.
+  context_t ctx;
+  link_t    bucket;
+  assign ctx    = (second_valid_q && cmd_q.qp == first_q.qp) ? ctx_next : ctx_rdata;
+  assign bucket = (free_take && bucket_waddr == bucket_of(first_q.qp, first_q.psn[IndexWidth-1:0])) ? bucket_wdata :
+                                                                                                      bucket_rdata;
+
+  // PSNs that a cumulative acknowledgement covers, and bits inside the rest of the window.
+  logic [23:0]        span, cumulative, cumulative_end;
+  logic signed [23:0] base_ahead, base_behind;
+  logic [63:0]        in_window;
+  assign span       = ctx.next - ctx.unacked;
+  assign cumulative = first_q.psn - ctx.unacked + 24'd1;
+  assign base_ahead  = ahead(first_q.base, ctx.unacked);
+  assign base_behind = ahead(cumulative_end, first_q.base);
+  // Behind the old end, or beyond the packets that there are: nothing, or all.
+  assign cumulative_end = (signed'(cumulative) <= 0) ? ctx.unacked :
+                          (cumulative < span)        ? first_q.psn + 24'd1 : ctx.next;
+  always_comb begin
+    in_window = '1;
+    if (base_behind > 0) begin
+      in_window = (base_behind >= 24'sd64) ? '0 : in_window << 6'(base_behind);
+    end
+    if (base_ahead >= signed'(span)) begin
+      in_window = '0;
+    end else if (signed'(span) - base_ahead < 24'sd64) begin
+      in_window = in_window & ((64'd1 << 6'(signed'(span) - base_ahead)) - 64'd1);
+    end
+  end
+
+  logic none;
+  always_comb begin
+    unique case (first_q.op)
+      RetransmitOpen:                       none = 1'b0;
+      RetransmitAppend:                     none = !ctx.opened;
+      RetransmitSent, RetransmitNack:       none = first_q.psn - ctx.unacked >= span;
+      RetransmitTake:                       none = ctx.lost == '0;
+      RetransmitAck:                        none = span == '0;
+      RetransmitGap, RetransmitTimeout:     none = !ctx.any_outstanding;
+    endcase
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Scan over PSNs in three steps: bucket, record, action. A record that is not the first of its chain leaves the
+  // steps for a walk along the chain; the scan starts again behind it.
   // ---------------------------------------------------------------------------------------------------------------
   logic [63:0] lowest_bit;
   logic [5:0]  lowest;
@@ -209,84 +308,104 @@ module retransmit_buffer
                    |(lowest_bit & 64'hFF00_FF00_FF00_FF00), |(lowest_bit & 64'hF0F0_F0F0_F0F0_F0F0),
                    |(lowest_bit & 64'hCCCC_CCCC_CCCC_CCCC), |(lowest_bit & 64'hAAAA_AAAA_AAAA_AAAA)};
 
-  logic        scan_more, is_bitmap;
+  // The cumulative part, then the bitmap.
+  logic        scan_more, scan_bit;
   logic [23:0] scan_psn;
-  assign is_bitmap = scan_q == ScanBitmap;
-  assign scan_more = is_bitmap ? bitmap_q != '0 : scan_psn_q != scan_end_q;
-  assign scan_psn  = is_bitmap ? base_q + 24'(lowest) : scan_psn_q;
+  assign scan_bit  = scan_q == ScanFree && scan_psn_q == scan_end_q;
+  assign scan_more = scan_bit ? bitmap_q != '0 : scan_psn_q != scan_end_q;
+  assign scan_psn  = scan_bit ? cmd_q.base + 24'(lowest) : scan_psn_q;
 
-  // The third stage, or the end of a walk.
-  logic in_scan, acting, match, walk_on, blocked;
-  assign in_scan = state_q == Scan;
-  assign match   = found.qp == qp_q && found.psn == act_psn_q;
-  assign acting  = (in_scan && act_valid_q) || state_q == WalkLook;
-  assign walk_on = acting && act_some_q && !match && chain.valid;
-
-  logic present, frees, marks_sent, marks_lost, takes, stops, unlinks;
+  // The record on found is the one that is looked for, or its chain goes on.
+  logic in_scan, one_record, acting, match, present, walk_on;
+  assign in_scan    = state_q == Scan;
+  assign one_record = state_q == Act && second_valid_q && (cmd_q.op == RetransmitSent || cmd_q.op == RetransmitNack);
+  assign acting     = (in_scan && act_valid_q) || state_q == WalkLook || one_record;
+  assign match      = found.qp == cmd_q.qp && found.psn == act_psn_q;
   assign present    = acting && act_some_q && match;
-  assign blocked    = frees && evt_valid_o && !evt_ready_i;
-  assign frees      = present && (scan_q == ScanCumulative || is_bitmap);
-  assign marks_sent = present && scan_q == ScanOne && op_q == RetransmitSent && found.state == InPipeline;
-  assign marks_lost = present && scan_q == ScanOne && op_q == RetransmitNack && found.state == Outstanding;
-  assign takes      = present && scan_q == ScanOne && op_q == RetransmitTake && found.state == Lost;
-  assign stops      = present && (scan_q == ScanAdvance || (scan_q == ScanLost && found.state == Lost) ||
-                                  (scan_q == ScanOne && op_q != RetransmitTake));
-  assign unlinks    = (frees && !blocked && found.state == Outstanding) || marks_lost;
+  assign walk_on    = acting && act_some_q && !match && chain.valid;
 
-  // Oldest outstanding packet of the QP on found: loss by gap and by timeout.
-  logic head_lost, pops;
-  assign head_lost = state_q == Head && ctx_q.any_outstanding &&
-                     ((op_q == RetransmitGap) ? signed'(ctx_q.highest_acked - found.sequence_number) >= signed'(threshold_q)
-                                              : now_q - found.sent_at >= limit_q);
-  assign pops      = head_lost && (!evt_valid_o || evt_ready_i);
+  logic frees, blocked, marks_sent, marks_lost, takes, stops, unlinks, opens;
+  assign frees      = present && scan_q == ScanFree && !one_record && evt_room;
+  assign blocked    = present && scan_q == ScanFree && !one_record && !evt_room;
+  assign marks_sent = second_leaves && one_record && present && cmd_q.op == RetransmitSent && found.state == InPipeline;
+  assign marks_lost = second_leaves && one_record && present && cmd_q.op == RetransmitNack && found.state == Outstanding;
+  assign takes      = present && scan_q == ScanOne && !one_record && found.state == Lost;
+  assign stops      = present && !one_record &&
+                      (scan_q == ScanAdvance || (scan_q == ScanLost && found.state == Lost));
+  assign unlinks    = (frees && found.state == Outstanding) || marks_lost;
+  assign opens      = second_leaves && state_q == Act && cmd_q.op == RetransmitOpen;
+  assign free_take  = second_leaves && state_q == Act && cmd_q.op == RetransmitAppend && !none_q && free_valid;
+  assign free_give  = frees;
+
+  // Oldest outstanding packet of the QP on found and oldest: loss by gap and by timeout.
+  logic head_looks, head_lost, pops;
+  assign head_looks = state_q == Act && second_valid_q && !none_q && third_free &&
+                      (cmd_q.op == RetransmitGap || cmd_q.op == RetransmitTimeout);
+  assign head_lost  = state_q == Head &&
+                      ((cmd_q.op == RetransmitGap) ? signed'(ctx_q.highest_acked - found.sequence_number) >= signed'(cmd_q.threshold)
+                                                   : cmd_q.now - oldest.sent_at >= cmd_q.limit);
+  assign pops       = head_lost && evt_room;
+
+  // The second stage is done with its command.
+  logic ends;
+  always_comb begin
+    unique case (state_q)
+      Act: begin
+        ends = none_q || cmd_q.op == RetransmitOpen || cmd_q.op == RetransmitAppend || (one_record && !walk_on);
+        // Its event has to wait.
+        if (cmd_q.op == RetransmitNack && present && found.state == Outstanding && !evt_room) ends = 1'b0;
+      end
+      Head:    ends = !head_lost;
+      Done:    ends = 1'b1;
+      default: ends = 1'b0;
+    endcase
+  end
+  assign second_leaves = second_valid_q && ends && third_free;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory accesses.
   // ---------------------------------------------------------------------------------------------------------------
-  logic cmd_taken;
-  assign cmd_ready_o = state_q == Idle;
-  assign cmd_taken   = cmd_valid_i && cmd_ready_o;
-
   assign ctx_re    = cmd_taken;
-  assign ctx_we    = state_q == Finish || (state_q == Clear && 32'(clear_q) < Qps);
-  assign ctx_waddr = (state_q == Clear) ? clear_q[QpWidth-1:0] : qp_q;
-  assign ctx_wdata = (state_q == Clear) ? '0 : ctx_q;
+  assign ctx_we    = second_leaves || (state_q == Clear && 32'(clear_q) < Qps);
+  assign ctx_waddr = (state_q == Clear) ? clear_q[QpWidth-1:0] : cmd_q.qp;
+  assign ctx_wdata = (state_q == Clear) ? '0 : ctx_next;
 
-  assign bucket_re    = (in_scan && !blocked) || state_q == Load;
-  assign bucket_raddr = bucket_of(qp_q, (state_q == Load) ? ctx_rdata.next[IndexWidth-1:0] : scan_psn[IndexWidth-1:0]);
+  assign bucket_re    = (in_scan && !blocked) || cmd_taken;
+  assign bucket_raddr = in_scan ? bucket_of(cmd_q.qp, scan_psn[IndexWidth-1:0]) :
+                                  bucket_of(cmd_qp_i, cmd_psn_i[IndexWidth-1:0]);
+  assign front_re     = first_leaves && first_q.op == RetransmitAppend;
+  assign front_raddr  = bucket_of(first_q.qp, ctx.next[IndexWidth-1:0]);
 
   always_comb begin
-    record_re    = 1'b0;
-    record_raddr = ctx_q.head;
-    unique case (state_q)
-      Scan: begin
-        record_re    = !blocked;
-        record_raddr = walk_on ? chain.index : bucket_rdata.index;
-      end
-      WalkLook: begin
-        record_re    = walk_on;
-        record_raddr = chain.index;
-      end
-      Next:   record_re = 1'b1;
-      Finish: record_re = 1'b1;
-      Head: begin
-        record_re    = pops;
-        record_raddr = later;
-      end
-      default: ;
-    endcase
+    record_re    = first_leaves;
+    record_raddr = bucket.index;
+    if (walk_on) begin
+      record_re    = 1'b1;
+      record_raddr = chain.index;
+    end else if (in_scan) begin
+      record_re    = !blocked;
+      record_raddr = bucket_rdata.index;
+    end else if (head_looks) begin
+      record_re    = 1'b1;
+      record_raddr = ctx_q.head;
+    end else if (pops) begin
+      record_re    = 1'b1;
+      record_raddr = later;
+    end
   end
+
+  assign sent_re    = second_leaves || head_looks || pops;
+  assign sent_raddr = pops ? later : second_leaves ? ctx_next.head : ctx_q.head;
+  assign sent_wdata = '{psn: cmd_q.psn, sent_at: cmd_q.now};
 
   logic is_head, is_tail;
   assign is_head = look_index_q == ctx_q.head;
   assign is_tail = look_index_q == ctx_q.tail;
 
   // Chains.
-  assign free_give    = frees && !blocked;
-  assign free_take    = state_q == Append && hit_q;
   always_comb begin
     bucket_we    = 1'b0;
-    bucket_waddr = bucket_of(qp_q, act_psn_q[IndexWidth-1:0]);
+    bucket_waddr = bucket_of(cmd_q.qp, act_psn_q[IndexWidth-1:0]);
     bucket_wdata = chain;
     chain_we     = 1'b0;
     chain_waddr  = before_q.index;
@@ -297,11 +416,11 @@ module retransmit_buffer
       bucket_wdata = '0;
     end else if (free_take) begin
       bucket_we    = 1'b1;
-      bucket_waddr = bucket_of(qp_q, ctx_q.next[IndexWidth-1:0]);
+      bucket_waddr = bucket_of(cmd_q.qp, ctx_q.next[IndexWidth-1:0]);
       bucket_wdata = '{valid: 1'b1, index: free_index};
       chain_we     = 1'b1;
       chain_waddr  = free_index;
-      chain_wdata  = bucket_rdata;
+      chain_wdata  = front;
     end else if (free_give) begin
       bucket_we = !before_q.valid;
       chain_we  = before_q.valid;
@@ -337,13 +456,13 @@ module retransmit_buffer
     if (free_take) begin
       record_we    = 1'b1;
       record_waddr = free_index;
-      record_wdata = '{qp: qp_q, psn: ctx_q.next, state: InPipeline, sent_at: '0, sequence_number: '0, ev: '0,
-                       transmissions: 2'd0, cause: '0, message: message_q, offset: offset_q, bytes: bytes_q};
+      record_wdata = '{qp: cmd_q.qp, psn: ctx_q.next, state: InPipeline, sequence_number: '0, ev: '1,
+                       transmissions: 2'd0, cause: '0, message: cmd_q.message, offset: cmd_q.offset,
+                       bytes: cmd_q.bytes};
     end else if (marks_sent) begin
       record_we                    = 1'b1;
       record_wdata.state           = Outstanding;
-      record_wdata.ev              = ev_q;
-      record_wdata.sent_at         = now_q;
+      record_wdata.ev              = cmd_q.ev;
       record_wdata.sequence_number = ctx_q.last_sequence + 32'd1;
       record_wdata.transmissions   = (found.transmissions == 2'd0) ? 2'd1 : 2'd2;
     end else if (takes) begin
@@ -353,102 +472,104 @@ module retransmit_buffer
       record_we          = 1'b1;
       record_waddr       = pops ? ctx_q.head : look_index_q;
       record_wdata.state = Lost;
-      record_wdata.cause = cause_q;
+      record_wdata.cause = cmd_q.cause;
     end
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // The QP's state.
+  // ---------------------------------------------------------------------------------------------------------------
+  logic older_lost;
+  assign older_lost = ctx_q.lost == '0 || ahead(found.psn, ctx_q.oldest_lost) < 0;
+
+  always_comb begin
+    ctx_next = ctx_q;
+    if (opens) begin
+      ctx_next         = '0;
+      ctx_next.opened  = 1'b1;
+      ctx_next.unacked = cmd_q.psn;
+      ctx_next.next    = cmd_q.psn;
+    end
+    if (free_take) ctx_next.next = ctx_q.next + 24'd1;
+    if (marks_sent) begin
+      ctx_next.any_outstanding = 1'b1;
+      ctx_next.tail            = look_index_q;
+      if (!ctx_q.any_outstanding) ctx_next.head = look_index_q;
+      ctx_next.last_sequence   = ctx_q.last_sequence + 32'd1;
+    end
+    if (frees) begin
+      if (found.transmissions == 2'd1 && signed'(found.sequence_number - ctx_q.highest_acked) > 0) begin
+        ctx_next.highest_acked = found.sequence_number;
+      end
+      if (found.state == Lost) ctx_next.lost = ctx_q.lost - 1'b1;
+    end
+    if (unlinks) begin
+      if (is_head && is_tail) ctx_next.any_outstanding = 1'b0;
+      if (is_head) ctx_next.head = later;
+      if (is_tail) ctx_next.tail = earlier;
+    end
+    if (takes) ctx_next.lost = ctx_q.lost - 1'b1;
+    if (marks_lost || pops) begin
+      ctx_next.lost = ctx_q.lost + 1'b1;
+      if (older_lost) ctx_next.oldest_lost = found.psn;
+    end
+    if (pops) begin
+      if (ctx_q.head == ctx_q.tail) ctx_next.any_outstanding = 1'b0;
+      ctx_next.head = later;
+    end
+    if (scan_q == ScanAdvance && (stops || scan_done)) ctx_next.unacked = stops ? act_psn_q : ctx_q.next;
+    if (scan_q == ScanLost && stops) ctx_next.oldest_lost = act_psn_q;
   end
 
   // ---------------------------------------------------------------------------------------------------------------
   // Control.
   // ---------------------------------------------------------------------------------------------------------------
-  logic [23:0]        span, cumulative, cumulative_end;
-  logic signed [23:0] base_ahead;
-  logic [63:0]        in_window;
-  // Of the context that was just read: PSNs that a cumulative acknowledgement covers, and bits inside the window.
-  assign span       = ctx_rdata.next - ctx_rdata.unacked;
-  assign cumulative = psn_q - ctx_rdata.unacked + 24'd1;
-  assign base_ahead = ahead(base_q, ctx_rdata.unacked);
-  // Behind the old end, or beyond the packets that there are: nothing, or all.
-  assign cumulative_end = (signed'(cumulative) <= 0) ? ctx_rdata.unacked :
-                          (cumulative < span)        ? psn_q + 24'd1 : ctx_rdata.next;
-  always_comb begin
-    in_window = '1;
-    if (base_ahead < 0) begin
-      in_window = (base_ahead <= -24'sd64) ? '0 : in_window << 6'(-base_ahead);
-    end
-    if (base_ahead >= signed'(span)) begin
-      in_window = '0;
-    end else if (signed'(span) - base_ahead < 24'sd64) begin
-      in_window = in_window & ((64'd1 << 6'(signed'(span) - base_ahead)) - 64'd1);
-    end
-  end
+  logic scan_done;  // nothing comes, and what is on found is the last
+  assign scan_done = in_scan && !scan_more && !look_valid_q && !walk_on && !blocked;
 
-  logic   scan_done;  // nothing is in the stages and nothing comes
-  assign scan_done = in_scan && !scan_more && !look_valid_q && !act_valid_q;
-
-  // Which scan follows: cumulative, bitmap, the new old end, the oldest lost packet.
+  // Which scan follows: the new old end, the oldest lost packet.
+  logic   moved, lost_gone;
   state_e after_scan;
   scan_e  next_scan;
+  assign moved     = moved_q || (frees && act_psn_q == ctx_q.unacked);
+  assign lost_gone = lost_gone_q || takes || (frees && found.state == Lost && act_psn_q == ctx_q.oldest_lost);
   always_comb begin
     after_scan = Scan;
     next_scan  = scan_q;
-    unique case (scan_q)
-      ScanCumulative: next_scan = ScanBitmap;
-      ScanBitmap: begin
-        if (moved_q) begin
-          next_scan = ScanAdvance;
-        end else if (lost_gone_q && ctx_q.lost != '0) begin
-          next_scan = ScanLost;
-        end else begin
-          after_scan = Finish;
-        end
-      end
-      ScanAdvance, ScanOne: begin
-        if (lost_gone_q && ctx_q.lost != '0) begin
-          next_scan = ScanLost;
-        end else begin
-          after_scan = Finish;
-        end
-      end
-      default: after_scan = Finish;
-    endcase
+    if (scan_q == ScanFree && moved) begin
+      next_scan = ScanAdvance;
+    end else if (scan_q != ScanLost && lost_gone && ctx_next.lost != '0) begin
+      next_scan = ScanLost;
+    end else begin
+      after_scan = Done;
+    end
   end
-
-  logic older_lost;
-  assign older_lost = ctx_q.lost == '0 || ahead(pops ? found.psn : act_psn_q, ctx_q.oldest_lost) < 0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q      <= Clear;
-      clear_q      <= '0;
-      look_valid_q <= 1'b0;
-      act_valid_q  <= 1'b0;
+      state_q        <= Clear;
+      clear_q        <= '0;
+      first_valid_q  <= 1'b0;
+      second_valid_q <= 1'b0;
+      third_valid_q  <= 1'b0;
+      look_valid_q   <= 1'b0;
+      act_valid_q    <= 1'b0;
     end else begin
+      first_valid_q  <= cmd_taken || (first_valid_q && !first_leaves);
+      second_valid_q <= first_leaves || (second_valid_q && !second_leaves);
+      third_valid_q  <= second_leaves || !third_free;
       unique case (state_q)
         Clear: begin
           clear_q <= clear_q + 1'b1;
-          if (32'(clear_q) >= Qps - 1 && 32'(clear_q) >= Records - 1) state_q <= Idle;
+          if (32'(clear_q) >= Qps - 1 && 32'(clear_q) >= Records - 1) state_q <= Act;
         end
-        Idle: if (cmd_valid_i) state_q <= Load;
-        Load: begin
-          state_q <= Finish;
-          if (ctx_rdata.opened) begin
-            unique case (op_q)
-              RetransmitAppend: state_q <= Append;
-              RetransmitSent, RetransmitNack: if (psn_q - ctx_rdata.unacked < span) state_q <= Scan;
-              RetransmitTake: if (ctx_rdata.lost != '0) state_q <= Scan;
-              RetransmitAck: if (span != '0) state_q <= Scan;
-              RetransmitGap, RetransmitTimeout: if (ctx_rdata.any_outstanding) state_q <= Next;
-              default: ;
-            endcase
-          end
-        end
-        Append: state_q <= Finish;
+        Act: if (head_looks) state_q <= Head;
         Scan: begin
           if (!blocked) begin
             look_valid_q <= scan_more;
             act_valid_q  <= look_valid_q;
           end
-          if (walk_on || stops) begin
+          if (walk_on || stops || scan_done) begin
             look_valid_q <= 1'b0;
             act_valid_q  <= 1'b0;
           end
@@ -459,25 +580,32 @@ module retransmit_buffer
           end
         end
         WalkLook: if (!walk_on && !blocked) state_q <= stops ? after_scan : Scan;
-        Next: state_q <= Head;
-        Head: if (!head_lost || (pops && ctx_q.head == ctx_q.tail)) state_q <= Finish;
-        Finish: state_q <= Respond;
-        Respond: if (rsp_ready_i && !evt_valid_o) state_q <= Idle;
-        default: state_q <= Clear;
+        Head:     if (pops && ctx_q.head == ctx_q.tail) state_q <= Done;
+        default: ;
       endcase
+      if (second_leaves) state_q <= Act;
+      if (first_leaves && !none && (first_q.op == RetransmitAck || first_q.op == RetransmitTake)) state_q <= Scan;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    // Stages.
+    if (cmd_taken) begin
+      first_q <= '{op: cmd_op_i, qp: cmd_qp_i, psn: cmd_psn_i, base: cmd_base_i, now: cmd_now_i, limit: cmd_limit_i,
+                   threshold: cmd_threshold_i, ev: cmd_ev_i, cause: cmd_cause_i, message: cmd_message_i,
+                   offset: cmd_offset_i, bytes: cmd_bytes_i};
+      first_bitmap_q <= cmd_bitmap_i;
+    end
+
+    // Steps.
     if (in_scan && !blocked) begin
       look_psn_q   <= scan_psn;
+      look_bit_q   <= scan_bit;
       act_psn_q    <= look_psn_q;
       act_some_q   <= bucket_rdata.valid;
       look_index_q <= bucket_rdata.index;
       before_q     <= '0;
       if (scan_more) begin
-        if (is_bitmap) begin
+        if (scan_bit) begin
           bitmap_q <= bitmap_q & ~lowest_bit;
         end else begin
           scan_psn_q <= scan_psn_q + 24'd1;
@@ -489,123 +617,52 @@ module retransmit_buffer
       act_psn_q    <= act_psn_q;
       look_index_q <= chain.index;
       before_q     <= '{valid: 1'b1, index: look_index_q};
-      // What was in the stages behind it is looked at again.
+      // What was in the steps behind it is looked at again.
       if (in_scan) begin
-        if (is_bitmap) begin
-          bitmap_q <= bitmap_q | (look_valid_q ? 64'd1 << 6'(look_psn_q - base_q) : '0);
-        end else begin
-          scan_psn_q <= act_psn_q + 24'd1;
-        end
+        bitmap_q   <= bitmap_q | ((look_valid_q && look_bit_q) ? 64'd1 << 6'(look_psn_q - cmd_q.base) : '0);
+        scan_psn_q <= (look_valid_q && !look_bit_q) ? look_psn_q : scan_psn_q;
       end
+    end
+    if (stops || scan_done) begin
+      scan_q     <= next_scan;
+      scan_end_q <= ctx_q.next;
+      scan_psn_q <= (next_scan == ScanAdvance) ? advance_from_q : ctx_q.oldest_lost + 24'd1;
     end
 
-    // The QP's state.
-    if (frees && !blocked) begin
-      count_q <= count_q + 1'b1;
-      if (act_psn_q == ctx_q.unacked) moved_q <= 1'b1;
-      if (found.transmissions == 2'd1 && signed'(found.sequence_number - ctx_q.highest_acked) > 0) begin
-        ctx_q.highest_acked <= found.sequence_number;
-      end
-      if (found.state == Lost) begin
-        ctx_q.lost <= ctx_q.lost - 1'b1;
-        if (act_psn_q == ctx_q.oldest_lost) lost_gone_q <= 1'b1;
-      end
-    end
-    if (unlinks) begin
-      if (is_head && is_tail) ctx_q.any_outstanding <= 1'b0;
-      if (is_head) ctx_q.head <= later;
-      if (is_tail) ctx_q.tail <= earlier;
-    end
-    if (marks_sent) begin
-      ctx_q.any_outstanding <= 1'b1;
-      ctx_q.tail            <= look_index_q;
-      if (!ctx_q.any_outstanding) ctx_q.head <= look_index_q;
-      ctx_q.last_sequence <= ctx_q.last_sequence + 32'd1;
-      hit_q <= 1'b1;
-    end
+    // What the command has done so far.
+    ctx_q       <= ctx_next;
+    moved_q     <= moved;
+    lost_gone_q <= lost_gone;
+    if (frees || pops) count_q <= count_q + 1'b1;
+    if (scan_q == ScanAdvance && (stops || scan_done)) advanced_q <= 1'b1;
     if (takes) begin
-      hit_q       <= 1'b1;
+      hit_q           <= 1'b1;
       taken_psn_q     <= found.psn;
       taken_message_q <= found.message;
       taken_offset_q  <= found.offset;
       taken_bytes_q   <= found.bytes;
       taken_cause_q   <= found.cause;
-      lost_gone_q <= 1'b1;
-      ctx_q.lost  <= ctx_q.lost - 1'b1;
-    end
-    if (marks_lost || pops) begin
-      ctx_q.lost <= ctx_q.lost + 1'b1;
-      if (older_lost) ctx_q.oldest_lost <= pops ? found.psn : act_psn_q;
-      hit_q   <= marks_lost;
-      count_q <= count_q + 1'b1;
-    end
-    if (pops) begin
-      if (ctx_q.head == ctx_q.tail) ctx_q.any_outstanding <= 1'b0;
-      ctx_q.head <= later;
     end
 
-    unique case (state_q)
-      Idle: begin
-        op_q        <= cmd_op_i;
-        qp_q        <= cmd_qp_i;
-        psn_q       <= cmd_psn_i;
-        base_q      <= cmd_base_i;
-        bitmap_q    <= cmd_bitmap_i;
-        now_q       <= cmd_now_i;
-        limit_q     <= cmd_limit_i;
-        threshold_q <= cmd_threshold_i;
-        ev_q        <= cmd_ev_i;
-        cause_q     <= cmd_cause_i;
-        message_q   <= cmd_message_i;
-        offset_q    <= cmd_offset_i;
-        bytes_q     <= cmd_bytes_i;
-        hit_q       <= 1'b0;
-        advanced_q  <= 1'b0;
-        moved_q     <= 1'b0;
-        lost_gone_q <= 1'b0;
-        count_q     <= '0;
-      end
-      Load: begin
-        ctx_q      <= ctx_rdata;
-        scan_q     <= (op_q == RetransmitAck) ? ScanCumulative : ScanOne;
-        scan_psn_q <= psn_q;
-        scan_end_q <= psn_q + 24'd1;
-        if (op_q == RetransmitTake) begin
-          scan_psn_q <= ctx_rdata.oldest_lost;
-          scan_end_q <= ctx_rdata.oldest_lost + 24'd1;
-        end
-        if (op_q == RetransmitAck) begin
-          scan_psn_q <= ctx_rdata.unacked;
-          scan_end_q <= cumulative_end;
-          advance_from_q <= cumulative_end;
-          bitmap_q       <= bitmap_q & in_window;
-        end
-        if (op_q == RetransmitAppend) hit_q <= ctx_rdata.opened && free_valid;
-        if (op_q == RetransmitOpen) begin
-          hit_q <= 1'b1;
-          ctx_q <= '{opened: 1'b1, unacked: psn_q, next: psn_q, last_sequence: '0, highest_acked: '0,
-                     any_outstanding: 1'b0, head: '0, tail: '0, lost: '0, oldest_lost: '0};
-        end
-      end
-      Append: begin
-        psn_q <= ctx_q.next;
-        if (hit_q) ctx_q.next <= ctx_q.next + 24'd1;
-      end
-      Scan, WalkLook: begin
-        if (scan_q == ScanAdvance && (stops || scan_done)) begin
-          ctx_q.unacked <= stops ? act_psn_q : ctx_q.next;
-          advanced_q    <= 1'b1;
-        end
-        if (scan_q == ScanLost && stops) ctx_q.oldest_lost <= act_psn_q;
-        if (stops || scan_done) begin
-          scan_q     <= next_scan;
-          scan_end_q <= ctx_q.next;
-          if (next_scan == ScanAdvance) scan_psn_q <= advance_from_q;
-          if (next_scan == ScanLost) scan_psn_q <= ctx_q.oldest_lost + 24'd1;
-        end
-      end
-      default: ;
-    endcase
+    if (first_leaves) begin
+      cmd_q        <= first_q;
+      ctx_q        <= ctx;
+      none_q       <= none;
+      hit_q        <= 1'b0;
+      advanced_q   <= 1'b0;
+      moved_q      <= 1'b0;
+      lost_gone_q  <= 1'b0;
+      count_q      <= '0;
+      act_psn_q    <= first_q.psn;
+      act_some_q   <= bucket.valid && !none;
+      look_index_q <= bucket.index;
+      before_q     <= '0;
+      scan_q       <= (first_q.op == RetransmitTake) ? ScanOne : ScanFree;
+      scan_psn_q   <= (first_q.op == RetransmitTake) ? ctx.oldest_lost : ctx.unacked;
+      scan_end_q   <= (first_q.op == RetransmitTake) ? ctx.oldest_lost + 24'd1 : cumulative_end;
+      advance_from_q <= cumulative_end;
+      bitmap_q       <= first_bitmap_q & in_window;
+    end
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -614,7 +671,7 @@ module retransmit_buffer
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       evt_valid_o <= 1'b0;
-    end else if ((frees && !blocked) || marks_lost || pops) begin
+    end else if (frees || marks_lost || pops) begin
       evt_valid_o <= 1'b1;
     end else if (evt_ready_i) begin
       evt_valid_o <= 1'b0;
@@ -622,7 +679,7 @@ module retransmit_buffer
   end
 
   always_ff @(posedge clk_i) begin
-    if ((frees && !blocked) || marks_lost || pops) begin
+    if (frees || marks_lost || pops) begin
       evt_lost_o     <= !frees;
       evt_psn_o      <= found.psn;
       evt_was_lost_o <= frees && found.state == Lost;
@@ -631,21 +688,27 @@ module retransmit_buffer
     end
   end
 
-  assign rsp_valid_o       = state_q == Respond && !evt_valid_o;
-  assign rsp_hit_o         = hit_q;
-  assign rsp_advanced_o    = advanced_q;
-  assign rsp_count_o       = count_q;
-  assign rsp_psn_o         = (op_q == RetransmitTake) ? taken_psn_q : psn_q;
-  assign rsp_message_o     = taken_message_q;
-  assign rsp_offset_o      = taken_offset_q;
-  assign rsp_bytes_o       = taken_bytes_q;
-  assign rsp_cause_o       = taken_cause_q;
-  assign rsp_unacked_o     = ctx_q.unacked;
-  assign rsp_next_o        = ctx_q.next;
-  assign rsp_has_lost_o    = ctx_q.lost != '0;
-  assign rsp_oldest_lost_o = ctx_q.oldest_lost;
-  assign rsp_outstanding_o = ctx_q.any_outstanding;
-  assign rsp_oldest_psn_o  = found.psn;
-  assign rsp_oldest_sent_o = found.sent_at;
+  always_ff @(posedge clk_i) begin
+    if (second_leaves) begin
+      rsp_hit_o         <= hit_q || opens || free_take || marks_sent || marks_lost;
+      rsp_advanced_o    <= advanced_q;
+      rsp_count_o       <= count_q + CountWidth'(marks_lost);
+      rsp_psn_o         <= (cmd_q.op == RetransmitTake) ? taken_psn_q : ctx_q.next;
+      rsp_message_o     <= taken_message_q;
+      rsp_offset_o      <= taken_offset_q;
+      rsp_bytes_o       <= taken_bytes_q;
+      rsp_cause_o       <= taken_cause_q;
+      rsp_unacked_o     <= ctx_next.unacked;
+      rsp_next_o        <= ctx_next.next;
+      rsp_has_lost_o    <= ctx_next.lost != '0;
+      rsp_oldest_lost_o <= ctx_next.oldest_lost;
+      rsp_outstanding_o <= ctx_next.any_outstanding;
+      rsp_free_o        <= free_count - CountWidth'(free_take);
+    end
+  end
+
+  assign rsp_valid_o       = third_valid_q && !evt_valid_o;
+  assign rsp_oldest_psn_o  = oldest.psn;
+  assign rsp_oldest_sent_o = oldest.sent_at;
 
 endmodule

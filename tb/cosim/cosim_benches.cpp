@@ -4,13 +4,21 @@
 
 #include "Vack_coalescer_bench.h"
 #include "Vack_coalescer_bench_small.h"
+#include "Vpcie_dma_bench.h"
+#include "Vpcie_dma_bench_small.h"
 #include "Vpsn_tracker_bench.h"
 #include "Vpsn_tracker_bench_small.h"
+#include "Vretransmit_buffer_bench.h"
+#include "Vretransmit_buffer_bench_small.h"
 #include "cosim/ack_coalescer_model.h"
 #include "cosim/ack_coalescer_rtl.h"
 #include "cosim/bench/stream_bench.h"
+#include "cosim/pcie_dma_model.h"
+#include "cosim/pcie_dma_rtl.h"
 #include "cosim/psn_tracker_model.h"
 #include "cosim/psn_tracker_rtl.h"
+#include "cosim/retransmit_buffer_model.h"
+#include "cosim/retransmit_buffer_rtl.h"
 
 namespace mrc::cosim {
 namespace {
@@ -28,18 +36,27 @@ std::unique_ptr<BlockModel> ack_coalescer_model(const std::string& size) {
   return std::make_unique<AckCoalescerModel>(64, make_ack_coalescer_dut<Vack_coalescer_bench_small>);
 }
 
+std::unique_ptr<BlockModel> retransmit_buffer_model(const std::string& size) {
+  if (size == "default") {
+    return std::make_unique<RetransmitBufferModel>(kRetransmitBufferSizes,
+                                                   make_retransmit_buffer_dut<Vretransmit_buffer_bench>);
+  }
+  return std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64},
+                                                 make_retransmit_buffer_dut<Vretransmit_buffer_bench_small>);
+}
+std::unique_ptr<BlockModel> pcie_dma_model(const std::string& size) {
+  if (size == "default") return std::make_unique<PcieDmaModel>(kPcieDmaSizes, make_pcie_dma_dut<Vpcie_dma_bench>);
+  return std::make_unique<PcieDmaModel>(kSmallPcieDmaSizes, make_pcie_dma_dut<Vpcie_dma_bench_small>);
+}
+
+/// A block of ready/valid streams.
 struct Entry {
   const char* block;
-  std::unique_ptr<CosimBench> (*make)(const std::string& size);
+  std::unique_ptr<BlockModel> (*make_model)(const std::string& size);
 };
 
-constexpr std::array kBenches{Entry{"psn_tracker",
-                                    [](const std::string& size) -> std::unique_ptr<CosimBench> {
-                                      return std::make_unique<StreamBench>("psn_tracker", psn_tracker_model(size));
-                                    }},
-                              Entry{"ack_coalescer", [](const std::string& size) -> std::unique_ptr<CosimBench> {
-                                      return std::make_unique<StreamBench>("ack_coalescer", ack_coalescer_model(size));
-                                    }}};
+constexpr std::array kBenches{Entry{"psn_tracker", psn_tracker_model}, Entry{"ack_coalescer", ack_coalescer_model},
+                              Entry{"retransmit_buffer", retransmit_buffer_model}, Entry{"pcie_dma", pcie_dma_model}};
 
 SystemcCycles cycles_of(const PipelineConfig& pipeline) {
   return {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
@@ -69,7 +86,9 @@ std::vector<std::string> bench_names() {
 
 std::unique_ptr<CosimBench> make_bench(const std::string& block, const std::string& size) {
   for (const Entry& entry : kBenches) {
-    if (block == entry.block && (size == "small" || size == "default")) return entry.make(size);
+    if (block == entry.block && (size == "small" || size == "default")) {
+      return std::make_unique<StreamBench>(block, entry.make_model(size));
+    }
   }
   return nullptr;
 }

@@ -15,7 +15,7 @@
 namespace mrc {
 
 /// Clocked while a transaction is under way and not otherwise. Several calls share a cycle where the block's ports
-/// allow it: what an output register holds is taken with the next transaction's cycle.
+/// allow it: reports and what an output register holds are taken with the next transaction's cycle.
 template <typename Model>
 class PcieDmaAdapter : public PcieDmaEngine {
  public:
@@ -79,21 +79,17 @@ class PcieDmaAdapter : public PcieDmaEngine {
 
   std::optional<std::uint32_t> ordered_done() override {
     settle();
+    if (model_->ordered_ready_i != 0) clock();
     if (model_->ordered_valid_o == 0) return std::nullopt;
-    const std::uint32_t job = model_->ordered_job_o;
     model_->ordered_ready_i = 1;
-    clock();
-    model_->ordered_ready_i = 0;
-    return job;
+    return model_->ordered_job_o;
   }
   std::optional<std::uint32_t> loose_done() override {
     settle();
+    if (model_->loose_ready_i != 0) clock();
     if (model_->loose_valid_o == 0) return std::nullopt;
-    const std::uint32_t job = model_->loose_job_o;
     model_->loose_ready_i = 1;
-    clock();
-    model_->loose_ready_i = 0;
-    return job;
+    return model_->loose_job_o;
   }
 
   void write(std::uint64_t address, std::uint32_t bytes) override {
@@ -125,6 +121,8 @@ class PcieDmaAdapter : public PcieDmaEngine {
     model_->eval();
     model_->clk_i = 1;
     model_->eval();
+    model_->ordered_ready_i = 0;
+    model_->loose_ready_i = 0;
     ++cycles_;
     unsettled_ -= unsettled_ > 0 ? 1 : 0;
   }

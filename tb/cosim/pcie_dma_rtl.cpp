@@ -9,7 +9,6 @@
 namespace mrc {
 namespace {
 
-constexpr PcieDmaSizes kBuilt{512, 1024, 262'144};
 constexpr std::uint64_t kMostBytes = (1U << 20) - 1;  // of a read or write
 
 void require(bool holds, const std::string& what) {
@@ -19,13 +18,13 @@ void require(bool holds, const std::string& what) {
 }  // namespace
 
 std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node) {
-  require(node.pcie.read_tags == kBuilt.tags,
-          fmt::format("pcie.read_tags = {}: RTL of pcie_dma is built for {}", node.pcie.read_tags, kBuilt.tags));
-  require(node.pcie.completion_buffer_bytes == kBuilt.completion_buffer_bytes,
+  require(node.pcie.read_tags == kPcieDmaSizes.tags,
+          fmt::format("pcie.read_tags = {}: RTL of pcie_dma is built for {}", node.pcie.read_tags, kPcieDmaSizes.tags));
+  require(node.pcie.completion_buffer_bytes == kPcieDmaSizes.completion_buffer_bytes,
           fmt::format("pcie.completion_buffer_bytes = {}: RTL of pcie_dma is built for {}",
-                      node.pcie.completion_buffer_bytes, kBuilt.completion_buffer_bytes));
+                      node.pcie.completion_buffer_bytes, kPcieDmaSizes.completion_buffer_bytes));
   // Reads under way: of payload, and of all else no more than there are tags and places in the queue of reads.
-  const std::uint32_t most_payload_reads = kBuilt.jobs - kBuilt.tags - 8;
+  const std::uint32_t most_payload_reads = kPcieDmaSizes.jobs - kPcieDmaSizes.tags - 8;
   require(node.nic.payload_fetch.queue_entries <= most_payload_reads,
           fmt::format("nic.payload_fetch.queue_entries = {}: RTL of pcie_dma is built for {} at most",
                       node.nic.payload_fetch.queue_entries, most_payload_reads));

@@ -8,10 +8,14 @@
 
 namespace mrc {
 
+inline constexpr PcieDmaSizes kPcieDmaSizes{512, 1024, 262'144};
+/// Of the tests.
+inline constexpr PcieDmaSizes kSmallPcieDmaSizes{8, 32, 8192};
+
 /// The RTL for a node; throws std::invalid_argument, naming both sizes, where the node's are not those that are built.
 std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node);
 
-/// The sizes of the tests: 8 tags, 32 reads, 8 KiB; whatever the node says. `mrrs_bytes`, `mps_bytes`: 128 … 4,096.
+/// In kSmallPcieDmaSizes, whatever the node says. `mrrs_bytes`, `mps_bytes`: 128 … 4,096.
 std::unique_ptr<PcieDmaEngine> make_small_pcie_dma_rtl(std::uint32_t mrrs_bytes, std::uint32_t mps_bytes);
 
 }  // namespace mrc

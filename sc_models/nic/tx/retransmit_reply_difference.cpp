@@ -30,7 +30,7 @@ std::string difference(const RetransmitReply& expected, const RetransmitReply& a
     d.note("event.lost", left.lost, right.lost);
     d.note("event.was_lost", left.was_lost, right.was_lost);
     d.note("event.bytes", left.bytes, right.bytes);
-    if (left.ev != kNoEv) d.note("event.ev", left.ev, right.ev);
+    d.note("event.ev", left.ev, right.ev);
   }
   d.note("events", expected.events.size(), actual.events.size());
   d.note("hit", expected.hit, actual.hit);

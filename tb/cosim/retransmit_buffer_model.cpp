@@ -1,0 +1,428 @@
+#include "cosim/retransmit_buffer_model.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace mrc::cosim {
+namespace {
+
+enum CommandField : std::size_t {
+  kOp,
+  kQp,
+  kPsn,
+  kBase,
+  kBitmap,
+  kNow,
+  kLimit,
+  kThreshold,
+  kEv,
+  kCause,
+  kMessage,
+  kOffset,
+  kBytes,
+  kCommandFields
+};
+enum ResponseField : std::size_t {
+  kHit,
+  kAdvanced,
+  kCount,
+  kRspPsn,
+  kRspMessage,
+  kRspOffset,
+  kRspBytes,
+  kRspCause,
+  kUnacked,
+  kNext,
+  kHasLost,
+  kOldestLost,
+  kOutstanding,
+  kOldestPsn,
+  kOldestSent,
+  kFree
+};
+
+constexpr std::uint32_t kPacketsASack = 16;
+
+const std::vector<std::string> kOps{"open", "append", "sent", "ack", "nack", "gap", "timeout", "take"};
+const std::vector<std::string> kCounts{"none", "one", "many"};
+const std::vector<std::string> kParts{"nothing", "all in the window", "across the old end", "across the newest packet",
+                                      "outside"};
+
+RetransmitCommand to_command(const Transaction& v) {
+  RetransmitCommand c;
+  c.op = static_cast<RetransmitOp>(v[kOp]);
+  c.qp = static_cast<std::uint32_t>(v[kQp]);
+  c.psn = static_cast<Psn>(v[kPsn]);
+  c.base = static_cast<Psn>(v[kBase]);
+  c.bitmap = v[kBitmap];
+  c.now = v[kNow];
+  c.limit = v[kLimit];
+  c.threshold = static_cast<std::uint32_t>(v[kThreshold]);
+  c.ev = static_cast<EvIndex>(v[kEv]);
+  c.cause = static_cast<CutCause>(v[kCause]);
+  c.message = static_cast<std::uint16_t>(v[kMessage]);
+  c.offset = static_cast<std::uint32_t>(v[kOffset]);
+  c.bytes = static_cast<std::uint16_t>(v[kBytes]);
+  return c;
+}
+
+std::size_t level(std::uint32_t count) {
+  return std::min(count, 2U);
+}
+
+Psn psn_around(const RetransmitBuffer& buffer, KeyedRandom& random) {
+  return psn_add(buffer.unacked_psn(), static_cast<std::int64_t>(random.below(buffer.span() + 4)) - 2);
+}
+
+}  // namespace
+
+Transaction transaction_of(const RetransmitCommand& c) {
+  return {static_cast<std::uint64_t>(c.op),
+          c.qp,
+          c.psn,
+          c.base,
+          c.bitmap,
+          c.now,
+          c.limit,
+          c.threshold,
+          c.ev,
+          static_cast<std::uint64_t>(c.cause),
+          c.message,
+          c.offset,
+          c.bytes};
+}
+
+RetransmitBufferModel::RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut)
+    : sizes_(sizes), make_dut_(std::move(make_dut)) {
+  points_.append = coverage.point("append", {"record", "pool empty", "QP never opened"});
+  points_.sent = coverage.point("sent", {"first copy", "another copy", "not in the pipeline", "QP never opened"});
+  points_.nack = coverage.point("nack", {"lost", "lost, older than the oldest lost", "not outstanding"});
+  points_.take = coverage.point("take", {"none", "the only lost", "another lost behind it"});
+  points_.declared = coverage.cross("declared lost by", {"gap", "timeout"}, kCounts);
+  points_.ack = coverage.cross("acknowledged × part of the SACK", kCounts, {"cumulative", "bitmap", "both"});
+  coverage.waive(points_.ack, 5, "both acknowledge one each at least");
+  points_.cumulative =
+      coverage.point("cumulative PSN", {"behind the old end", "old end", "in the window", "newest or beyond"});
+  points_.bitmap = coverage.cross("bitmap × its place", {"empty", "some bits", "full"}, kParts);
+  for (std::size_t part = 1; part < kParts.size(); ++part) coverage.waive(points_.bitmap, part, "no bits, no place");
+  coverage.waive(points_.bitmap, kParts.size(), "bits have a place");
+  coverage.waive(points_.bitmap, 2 * kParts.size(), "bits have a place");
+  points_.acked_record = coverage.point(
+      "acknowledged packet", {"outstanding", "lost", "the oldest lost, another behind it", "the oldest, in the pipeline"});
+  points_.old_end = coverage.point("old end", {"stays", "behind the cumulative part", "jumps over acknowledged", "at the newest"});
+  points_.wrap = coverage.point("window", {"passes PSN 0", "elsewhere"});
+  points_.pair = coverage.cross("command × the one before, of the same QP", kOps, kOps);
+  points_.other_qp = coverage.point("command behind one of another QP", kOps);
+}
+
+void RetransmitBufferModel::choose_load(KeyedRandom& random) {
+  append_ = 0.15 + 0.3 * random.uniform();
+  sent_ = 0.15 + 0.3 * random.uniform();
+  window_ = 1 + random.below(random.chance(0.3) ? 200 : 40);
+  hole_ = random.chance(0.2);
+  // Some QPs at a time, so that each has packets.
+  active_ = 1 + random.below(random.chance(0.5) ? 2 : std::min<std::uint64_t>(sizes_.qps, 64));
+}
+
+void RetransmitBufferModel::reset(KeyedRandom& random, const Dut&) {
+  reference_.emplace(sizes_.records);
+  pipeline_.clear();
+  now_ = random.below(1'000'000);
+  traffic_ = false;
+  last_qp_ = ~0U;
+  choose_load(random);
+}
+
+void RetransmitBufferModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
+  reset(random, dut);
+  traffic_ = true;
+  gap_is_due_ = false;
+  // What 800 Gb/s of 4 KiB packets have under way in 10 us are a sixteenth of the pool.
+  active_ = std::max(1U, sizes_.records / 16 / (2 * kPacketsASack));
+}
+
+std::uint32_t RetransmitBufferModel::choose_qp(KeyedRandom& random) const {
+  // The one before again, so that commands on one QP follow each other closely.
+  if (random.chance(0.3) && last_qp_ < sizes_.qps) return last_qp_;
+  const auto qp = static_cast<std::uint32_t>(random.below(active_));
+  // QPs that share buckets, too.
+  return random.chance(0.5) ? qp : (qp * 2'654'435'761U) % sizes_.qps;
+}
+
+bool RetransmitBufferModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
+  if (!traffic_ && random.chance(0.001)) choose_load(random);
+  values = transaction_of(traffic_ ? choose_traffic(random) : choose(random));
+  return true;
+}
+
+RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
+  RetransmitCommand c;
+  c.qp = choose_qp(random);
+  now_ += random.below(1'000);
+  c.now = now_;
+  const RetransmitBuffer* buffer = reference_->find(c.qp);
+  if (buffer == nullptr || (buffer->span() == 0 && random.chance(0.05))) {
+    c.op = RetransmitOp::open;
+    c.psn = random.chance(0.2) ? kPsnMask - static_cast<Psn>(random.below(50))
+                               : static_cast<Psn>(random.next() & kPsnMask);
+    if (buffer == nullptr && random.chance(0.1)) c.op = static_cast<RetransmitOp>(1 + random.below(7));
+    return c;
+  }
+  const double draw = random.uniform();
+  if (draw < append_ && buffer->span() < window_) {
+    c.op = RetransmitOp::append;
+    c.message = static_cast<std::uint16_t>(random.next());
+    c.offset = static_cast<std::uint32_t>(random.next());
+    c.bytes = static_cast<std::uint16_t>(1 + random.below(65'535));
+    return c;
+  }
+  if (draw < append_ + sent_) return choose_sent(c, *buffer, random);
+  switch (random.below(8)) {
+    case 0:
+    case 1:
+    case 2:
+      return choose_ack(c, *buffer, random);
+    case 3:
+      c.op = RetransmitOp::nack;
+      c.psn = psn_around(*buffer, random);
+      c.cause = static_cast<CutCause>(1 + random.below(5));
+      return c;
+    case 4:
+      c.op = RetransmitOp::gap;
+      c.threshold = 1 + static_cast<std::uint32_t>(random.below(12));
+      c.cause = CutCause::loss;
+      return c;
+    case 5:
+      c.op = RetransmitOp::timeout;
+      c.limit = 1 + random.below(random.chance(0.2) ? 20'000 : 200'000);
+      c.cause = CutCause::loss;
+      return c;
+    default:
+      c.op = RetransmitOp::take;
+      return c;
+  }
+}
+
+/// Mostly of a packet that waits to leave, in any order.
+RetransmitCommand RetransmitBufferModel::choose_sent(RetransmitCommand c, const RetransmitBuffer& buffer,
+                                                     KeyedRandom& random) const {
+  c.op = RetransmitOp::sent;
+  c.psn = psn_around(buffer, random);
+  const auto waiting = pipeline_.find(c.qp);
+  if (waiting != pipeline_.end() && !waiting->second.empty() && !random.chance(0.02)) {
+    c.psn = waiting->second[random.chance(0.8) ? 0 : random.below(waiting->second.size())];
+  }
+  c.ev = static_cast<EvIndex>(random.below(65'536));
+  return c;
+}
+
+RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const RetransmitBuffer& buffer,
+                                                    KeyedRandom& random) const {
+  c.op = RetransmitOp::ack;
+  const auto span = static_cast<std::int64_t>(buffer.span());
+  std::int64_t last = -1;
+  if (random.chance(0.5)) {
+    last = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(span) / 2 + 1)) - 1;
+  }
+  if (random.chance(0.05)) last = span - 1;
+  if (random.chance(0.03)) last = -2 - static_cast<std::int64_t>(random.below(100));
+  if (random.chance(0.02)) last = span + static_cast<std::int64_t>(random.below(100));
+  if (hole_) last = -1;
+  c.psn = psn_add(buffer.unacked_psn(), last);
+  std::int64_t base = last + 1 + static_cast<std::int64_t>(random.below(20));
+  if (random.chance(0.1)) base = static_cast<std::int64_t>(random.below(300)) - 150;
+  if (hole_) base = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(span) + 1));
+  c.base = psn_add(buffer.unacked_psn(), base);
+  c.bitmap = random.next();
+  if (random.chance(0.3)) c.bitmap &= random.next() & random.next();
+  if (random.chance(0.1)) c.bitmap = 0;
+  if (random.chance(0.05)) c.bitmap = ~0ULL;
+  return c;
+}
+
+/// A NIC at work: packets of a few QPs, appended and sent in turns, a SACK for the older half of them, and a look for gaps
+/// after each SACK. One packet in a thousand is found missing, and sent again.
+RetransmitCommand RetransmitBufferModel::choose_traffic(KeyedRandom& random) {
+  RetransmitCommand c;
+  now_ += 2'000;
+  c.now = now_;
+  if (gap_is_due_) {
+    gap_is_due_ = false;
+    c.op = RetransmitOp::gap;
+    c.qp = last_qp_;
+    c.threshold = 64;
+    c.cause = CutCause::loss;
+    return c;
+  }
+  c.qp = static_cast<std::uint32_t>(random.below(active_));
+  const RetransmitBuffer* buffer = reference_->find(c.qp);
+  if (buffer == nullptr) {
+    c.op = RetransmitOp::open;
+    c.psn = static_cast<Psn>(random.next() & kPsnMask);
+    return c;
+  }
+  const std::vector<Psn>& waiting = pipeline_[c.qp];
+  if (!waiting.empty()) {
+    c.op = RetransmitOp::sent;
+    c.psn = waiting.front();
+    c.ev = static_cast<EvIndex>(random.below(256));
+    return c;
+  }
+  if (buffer->has_lost()) {
+    c.op = RetransmitOp::take;
+    return c;
+  }
+  if (buffer->span() >= 2 * kPacketsASack) {
+    c.op = RetransmitOp::ack;
+    c.psn = psn_add(buffer->unacked_psn(), kPacketsASack - 1);
+    c.base = psn_add(c.psn, 1);
+    if (random.chance(0.016)) {  // the oldest is missing
+      c.psn = psn_add(buffer->unacked_psn(), -1);
+      c.base = buffer->unacked_psn();
+      c.bitmap = 0xFFFE;
+    }
+    gap_is_due_ = true;
+    return c;
+  }
+  c.op = RetransmitOp::append;
+  c.bytes = 4'096;
+  return c;
+}
+
+bool RetransmitBufferModel::legal(std::size_t, const Transaction& values) const {
+  if (values[kQp] >= sizes_.qps) return false;
+  if (static_cast<RetransmitOp>(values[kOp]) != RetransmitOp::open) return true;
+  const RetransmitBuffer* buffer = reference_->find(static_cast<std::uint32_t>(values[kQp]));
+  return buffer == nullptr || buffer->span() == 0;
+}
+
+void RetransmitBufferModel::hide(std::size_t port, const Transaction& cause, Transaction& values) const {
+  if (port != 1) return;
+  const auto op = static_cast<RetransmitOp>(cause[kOp]);
+  const bool taken = op == RetransmitOp::take && values[kHit] != 0;
+  if (!taken && !(op == RetransmitOp::append && values[kHit] != 0)) values[kRspPsn] = 0;
+  if (!taken) values[kRspMessage] = values[kRspOffset] = values[kRspBytes] = values[kRspCause] = 0;
+  if (values[kHasLost] == 0) values[kOldestLost] = 0;
+  if (values[kOutstanding] == 0) values[kOldestPsn] = values[kOldestSent] = 0;
+}
+
+RetransmitBufferModel::Before RetransmitBufferModel::look(const RetransmitCommand& c) const {
+  Before before;
+  const RetransmitBuffer* buffer = reference_->find(c.qp);
+  if (buffer == nullptr) return before;
+  before.unacked = buffer->unacked_psn();
+  before.span = buffer->span();
+  before.lost = buffer->has_lost();
+  if (before.lost) before.oldest_lost = buffer->oldest_lost();
+  before.oldest_in_pipeline = buffer->is_in(before.unacked, RecordState::in_pipeline);
+  before.sent_before = buffer->contains(c.psn) && buffer->at(c.psn).transmissions > 0;
+  return before;
+}
+
+void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
+                                   std::vector<std::vector<Transaction>>& expected) {
+  const RetransmitCommand c = to_command(values);
+  const Before before = look(c);
+  const bool opened = reference_->find(c.qp) != nullptr;
+  const RetransmitReply e = reference_->run(c);
+  for (const RetransmitEvent& event : e.events) {
+    expected[2].push_back({event.lost, event.psn, event.was_lost, event.bytes, event.ev});
+  }
+  expected[1].push_back({e.hit, e.advanced, e.count, e.psn, e.message, e.offset, e.bytes,
+                         static_cast<std::uint64_t>(e.cause), e.unacked, e.next, e.has_lost, e.oldest_lost, e.outstanding,
+                         e.oldest_psn, e.oldest_sent, e.free});
+  follow(c, e);
+  if (opened || c.op == RetransmitOp::open) {
+    cover(c, e, before);
+  } else if (c.op == RetransmitOp::append) {
+    coverage.hit(points_.append, 2);
+  } else if (c.op == RetransmitOp::sent) {
+    coverage.hit(points_.sent, 3);
+  }
+  last_op_ = c.op;
+  last_qp_ = c.qp;
+  last_count_ = e.count;
+}
+
+void RetransmitBufferModel::follow(const RetransmitCommand& c, const RetransmitReply& reply) {
+  std::vector<Psn>& waiting = pipeline_[c.qp];
+  if (c.op == RetransmitOp::open) waiting.clear();
+  if (c.op == RetransmitOp::sent) std::erase(waiting, c.psn);
+  if ((c.op == RetransmitOp::append || c.op == RetransmitOp::take) && reply.hit) waiting.push_back(reply.psn);
+}
+
+void RetransmitBufferModel::cover(const RetransmitCommand& c, const RetransmitReply& e, const Before& before) {
+  const auto op = static_cast<std::size_t>(c.op);
+  if (c.qp == last_qp_) coverage.hit(points_.pair, op, static_cast<std::size_t>(last_op_), kOps.size());
+  if (c.qp != last_qp_) coverage.hit(points_.other_qp, op);
+  switch (c.op) {
+    case RetransmitOp::open:
+      return;
+    case RetransmitOp::append:
+      coverage.hit(points_.wrap, e.next < e.unacked ? 0 : 1);
+      return coverage.hit(points_.append, e.hit ? 0 : 1);
+    case RetransmitOp::sent:
+      return coverage.hit(points_.sent, !e.hit ? 2 : before.sent_before ? 1 : 0);
+    case RetransmitOp::ack:
+      return cover_ack(c, e, before);
+    case RetransmitOp::nack:
+      return coverage.hit(points_.nack,
+                          !e.hit ? 2 : before.lost && psn_distance(c.psn, before.oldest_lost) < 0 ? 1 : 0);
+    case RetransmitOp::gap:
+      return coverage.hit(points_.declared, 0, level(e.count), kCounts.size());
+    case RetransmitOp::timeout:
+      return coverage.hit(points_.declared, 1, level(e.count), kCounts.size());
+    case RetransmitOp::take:
+      return coverage.hit(points_.take, !e.hit ? 0 : e.has_lost ? 2 : 1);
+  }
+}
+
+void RetransmitBufferModel::cover_ack(const RetransmitCommand& c, const RetransmitReply& e, const Before& before) {
+  const std::int32_t last = psn_distance(c.psn, before.unacked);
+  const std::int32_t base = psn_distance(c.base, before.unacked);
+  const auto end = static_cast<std::int32_t>(before.span);
+  coverage.hit(points_.cumulative, last < -1 ? 0 : last == -1 ? 1 : last < end - 1 ? 2 : 3);
+  const std::size_t bits = c.bitmap == 0 ? 0 : c.bitmap == ~0ULL ? 2 : 1;
+  const std::size_t part = c.bitmap == 0                       ? 0
+                           : base <= -64 || base >= end        ? 4
+                           : base < 0                          ? 2
+                           : base + 64 > end                   ? 3
+                                                               : 1;
+  coverage.hit(points_.bitmap, bits, part, kParts.size());
+  bool by_cumulative = false, by_bitmap = false;
+  for (const RetransmitEvent& event : e.events) {
+    const bool first_part = psn_distance(event.psn, before.unacked) <= last;
+    by_cumulative = by_cumulative || first_part;
+    by_bitmap = by_bitmap || !first_part;
+    coverage.hit(points_.acked_record, event.was_lost ? 1 : 0);
+    if (event.was_lost && event.psn == before.oldest_lost && e.has_lost) coverage.hit(points_.acked_record, 2);
+    if (event.psn == before.unacked && before.oldest_in_pipeline) coverage.hit(points_.acked_record, 3);
+  }
+  const std::size_t asked = by_cumulative && by_bitmap ? 2 : by_cumulative || (e.count == 0 && c.bitmap == 0) ? 0
+                            : e.count == 0 && last >= 0                                                       ? 2
+                                                                                                              : 1;
+  coverage.hit(points_.ack, level(e.count), asked, 3);
+  const bool jumps = last < psn_distance(e.unacked, before.unacked) - 1;
+  coverage.hit(points_.old_end, !e.advanced ? 0 : e.unacked == e.next ? 3 : jumps ? 2 : 1);
+}
+
+/// A packet's interval is that of two commands; a SACK has the interval of sack_processor, the look for gaps behind it
+/// with it, and a cycle a record.
+SystemcCycles RetransmitBufferModel::systemc_cycles(const SystemcCycles& pipeline) const {
+  constexpr std::uint64_t gap_cycles = 3;
+  switch (last_op_) {
+    case RetransmitOp::ack: {
+      const std::uint64_t held = sack_cycles_ - gap_cycles + last_count_;
+      return {held, held + 1};
+    }
+    case RetransmitOp::gap:
+      return {gap_cycles, gap_cycles + 1};
+    case RetransmitOp::append:
+      return {pipeline.occupied - 1, pipeline.latency};
+    default:
+      return {1, pipeline.latency};
+  }
+}
+
+}  // namespace mrc::cosim

@@ -1,0 +1,128 @@
+// Stimulus and reference of retransmit_buffer: include/mrc/tx/retransmit_reference.h, command by command.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cosim/bench/bench.h"
+#include "cosim/bench/verilated_dut.h"
+#include "mrc/tx/retransmit_reference.h"
+#include "nic/tx/retransmit_buffer_engine.h"
+#include "parameters/config.h"
+
+namespace mrc::cosim {
+
+/// Ports 0 (commands in), 1 (responses out) and 2 (events out) of a Verilated retransmit_buffer_flat.
+template <typename Model>
+std::unique_ptr<Dut> make_retransmit_buffer_dut(std::uint64_t seed) {
+  auto dut = std::make_unique<VerilatedDut<Model>>(seed);
+  Model& m = dut->model();
+  dut->ports.push_back(Port("cmd", Direction::in, m.cmd_valid_i, m.cmd_ready_o)
+                           .field("op", m.cmd_op_i)
+                           .field("qp", m.cmd_qp_i)
+                           .field("psn", m.cmd_psn_i)
+                           .field("base", m.cmd_base_i)
+                           .field("bitmap", m.cmd_bitmap_i)
+                           .field("now", m.cmd_now_i)
+                           .field("limit", m.cmd_limit_i)
+                           .field("threshold", m.cmd_threshold_i)
+                           .field("ev", m.cmd_ev_i)
+                           .field("cause", m.cmd_cause_i)
+                           .field("message", m.cmd_message_i)
+                           .field("offset", m.cmd_offset_i)
+                           .field("bytes", m.cmd_bytes_i));
+  dut->ports.push_back(Port("rsp", Direction::out, m.rsp_valid_o, m.rsp_ready_i)
+                           .field("hit", m.rsp_hit_o)
+                           .field("advanced", m.rsp_advanced_o)
+                           .field("count", m.rsp_count_o)
+                           .field("psn", m.rsp_psn_o)
+                           .field("message", m.rsp_message_o)
+                           .field("offset", m.rsp_offset_o)
+                           .field("bytes", m.rsp_bytes_o)
+                           .field("cause", m.rsp_cause_o)
+                           .field("unacked", m.rsp_unacked_o)
+                           .field("next", m.rsp_next_o)
+                           .field("has_lost", m.rsp_has_lost_o)
+                           .field("oldest_lost", m.rsp_oldest_lost_o)
+                           .field("outstanding", m.rsp_outstanding_o)
+                           .field("oldest_psn", m.rsp_oldest_psn_o)
+                           .field("oldest_sent", m.rsp_oldest_sent_o)
+                           .field("free", m.rsp_free_o));
+  dut->ports.push_back(Port("evt", Direction::out, m.evt_valid_o, m.evt_ready_i)
+                           .field("lost", m.evt_lost_o)
+                           .field("psn", m.evt_psn_o)
+                           .field("was_lost", m.evt_was_lost_o)
+                           .field("bytes", m.evt_bytes_o)
+                           .field("ev", m.evt_ev_o));
+  return dut;
+}
+
+/// A command as a transfer of port 0.
+Transaction transaction_of(const RetransmitCommand& command);
+
+class RetransmitBufferModel : public BlockModel {
+ public:
+  using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed)>;
+
+  RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut);
+
+  std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override { return make_dut_(seed); }
+  void reset(KeyedRandom& random, const Dut& dut) override;
+  bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
+  void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
+  bool legal(std::size_t port, const Transaction& values) const override;
+  void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
+  /// A response comes after its events.
+  bool follows(std::size_t port, std::size_t earlier) const override { return port == 1 && earlier == 2; }
+  void reset_to_traffic(KeyedRandom& random, const Dut& dut) override;
+  SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const override;
+
+ private:
+  struct Points {
+    std::size_t append, sent, nack, take, declared, ack, cumulative, bitmap, acked_record, old_end, wrap, pair, other_qp;
+  };
+  /// The QP before a command.
+  struct Before {
+    Psn unacked = 0;
+    std::uint32_t span = 0;
+    bool lost = false;
+    Psn oldest_lost = 0;
+    bool oldest_in_pipeline = false;
+    bool sent_before = false;  ///< the command's packet
+  };
+
+  void choose_load(KeyedRandom& random);
+  std::uint32_t choose_qp(KeyedRandom& random) const;
+  RetransmitCommand choose(KeyedRandom& random);
+  RetransmitCommand choose_traffic(KeyedRandom& random);
+  RetransmitCommand choose_sent(RetransmitCommand c, const RetransmitBuffer& buffer, KeyedRandom& random) const;
+  RetransmitCommand choose_ack(RetransmitCommand c, const RetransmitBuffer& buffer, KeyedRandom& random) const;
+  Before look(const RetransmitCommand& c) const;
+  void follow(const RetransmitCommand& c, const RetransmitReply& reply);
+  void cover(const RetransmitCommand& c, const RetransmitReply& reply, const Before& before);
+  void cover_ack(const RetransmitCommand& c, const RetransmitReply& reply, const Before& before);
+
+  RetransmitBufferSizes sizes_;
+  MakeDut make_dut_;
+  Points points_{};
+  std::optional<RetransmitReference> reference_;
+  std::map<std::uint32_t, std::vector<Psn>> pipeline_;  ///< by QP: taken for sending and not sent
+  std::uint64_t active_ = 1;                            ///< QPs that are spoken of at a time
+  std::uint64_t window_ = 40;
+  double append_ = 0.3;
+  double sent_ = 0.3;
+  bool hole_ = false;  ///< the oldest packet is not acknowledged for a while, and the window grows
+  TimePs now_ = 0;
+  bool traffic_ = false;
+  bool gap_is_due_ = false;  ///< of last_qp_
+  RetransmitOp last_op_ = RetransmitOp::open;
+  std::uint32_t last_qp_ = ~0U;
+  std::uint32_t last_count_ = 0;
+  std::uint32_t sack_cycles_ = NicConfig().sack_processor.pipeline.initiation_interval_cycles;
+};
+
+}  // namespace mrc::cosim
