@@ -1,11 +1,16 @@
-// What ack_coalescer promises (rtl/ack_coalescer/README.md), for every input. Any QP is followed: what is proved of it is
-// proved of all. Small sizes, a counter whose sums fit.
+// What ack_coalescer promises (rtl/ack_coalescer/README.md), for every input that keeps the contract. Any QP is followed: what
+// is proved of it is proved of all. The last asserts say how the block holds what the rules say: with them the proof
+// needs no depth (induction).
+// steps: 7
+// proof: induction
+// finds: bytes_no_trigger least_counted_as_it_is retransmission_no_trigger timestamp_of_the_event_before
 module ack_coalescer_properties
   import mrc_pkg::*;
 #(
   parameter  int unsigned NumQps       = 4,
   parameter  int unsigned CounterWidth = 19,
-  localparam int unsigned QpWidth      = $clog2(NumQps)
+  localparam int unsigned QpWidth      = $clog2(NumQps),
+  localparam int unsigned SumWidth     = CounterWidth + 1  // no sum overflows here, whatever the block does
 ) (
   input  logic                    clk_i,
   input  logic [CounterWidth-1:0] threshold_bytes_i,
@@ -33,35 +38,55 @@ module ack_coalescer_properties
     .sack_valid_o, .sack_ready_i, .sack_qp_o, .sack_causes_o, .sack_counter_bytes_o, .sack_reflection_o
   );
 
-  logic                    taken;
+  typedef struct packed {
+    logic [SumWidth-1:0] counter;
+    sack_causes_t        causes;
+    sack_reflection_t    reflection;
+  } due_t;
+
   logic                    started_q = 1'b0;
   logic [CounterWidth-1:0] threshold_q;
   logic [16:0]             min_add_q;
   logic [QpWidth-1:0]      followed_q;
-  assign taken = rst_ni && evt_valid_i && evt_ready_o;
+  logic                    taken, leaves, ours;
+  assign ours   = evt_qp_i == followed_q;
+  assign taken  = rst_ni && evt_valid_i && evt_ready_o && ours;
+  assign leaves = rst_ni && sack_valid_o && sack_ready_i && sack_qp_o == followed_q;
 
-  // The QP's counter as the rules say, once it was set up, and the SACK that its latest event makes owed.
-  logic                    known_q = 1'b0;
-  logic [CounterWidth-1:0] counter_q;
-  logic [CounterWidth-1:0] least, counter;
-  logic                    owed;
-  assign least   = (17'(evt_payload_bytes_i) < min_add_q) ? CounterWidth'(min_add_q) : CounterWidth'(evt_payload_bytes_i);
+  // The QP's counter as the rules say, once it was set up, and what its events make owed.
+  logic                known_q = 1'b0;
+  logic [SumWidth-1:0] counter_q, before_q, least, counter;
+  sack_causes_t        causes;
+  logic                owed;
+  due_t [1:0]          due_q = '0;  // the oldest first
+  logic [1:0]          dues_q = '0;
+  assign least   = (17'(evt_payload_bytes_i) < min_add_q) ? SumWidth'(min_add_q) : SumWidth'(evt_payload_bytes_i);
   assign counter = counter_q + ((evt_event_i == SackData) ? least : '0);
-  assign owed    = evt_event_i == SackDuplicate || evt_event_i == SackProbe ||
-                   (evt_event_i == SackData && (counter > threshold_q || evt_reflection_i.ack_request ||
-                                                evt_reflection_i.ce || evt_retransmission_i));
+  always_comb begin
+    causes = '0;
+    if (evt_event_i == SackData) begin
+      causes.bytes          = counter > SumWidth'(threshold_q);
+      causes.ack_request    = evt_reflection_i.ack_request;
+      causes.ce             = evt_reflection_i.ce;
+      causes.retransmission = evt_retransmission_i;
+    end
+    causes.asked_for = evt_event_i == SackDuplicate || evt_event_i == SackProbe;
+  end
+  assign owed = causes != '0;
 
-  logic                    due_q = 1'b0;  // of the followed QP
-  logic [CounterWidth-1:0] due_counter_q;
-  sack_reflection_t        due_reflection_q;
+  // The event that was taken last.
+  sack_event_e      last_event_q;
+  logic [14:0]      last_payload_q;
+  logic             last_retransmission_q;
+  sack_reflection_t last_reflection_q;
 
   logic                    held_q = 1'b0;
   logic [QpWidth-1:0]      held_qp_q;
   sack_causes_t            held_causes_q;
+  logic [CounterWidth-1:0] held_counter_q;
   sack_reflection_t        held_reflection_q;
-
-  logic followed_leaves;
-  assign followed_leaves = rst_ni && sack_valid_o && sack_ready_i && sack_qp_o == followed_q;
+  logic                    quiet, quiet_q = 1'b0;
+  assign quiet = dues_q != '0 && !sack_valid_o;
 
   always_ff @(posedge clk_i) begin
     rst_ni    <= 1'b1;
@@ -71,47 +96,81 @@ module ack_coalescer_properties
       min_add_q   <= min_add_bytes_i;
       followed_q  <= followed_i;
     end
-    if (followed_leaves) due_q <= 1'b0;
-    if (taken && evt_qp_i == followed_q) begin
-      if (evt_event_i == SackSetup) begin
-        known_q   <= 1'b1;
-        counter_q <= '0;
-      end else if (known_q) begin
-        counter_q <= owed ? '0 : counter;
-        if (owed && !due_q) begin
-          due_q            <= 1'b1;
-          due_counter_q    <= counter;
-          due_reflection_q <= evt_reflection_i;
-        end
-      end
+    if (leaves) due_q[0] <= due_q[1];
+    dues_q <= dues_q - 2'(leaves) + 2'(taken && known_q && owed);
+    if (taken && evt_event_i == SackSetup) begin
+      known_q   <= 1'b1;
+      counter_q <= '0;
+    end else if (taken && known_q) begin
+      counter_q <= owed ? '0 : counter;
+      before_q  <= counter_q;
+      if (owed) due_q[1'(dues_q - 2'(leaves))] <= '{counter: counter, causes: causes, reflection: evt_reflection_i};
+    end
+    if (taken) begin
+      last_event_q          <= evt_event_i;
+      last_payload_q        <= evt_payload_bytes_i;
+      last_retransmission_q <= evt_retransmission_i;
+      last_reflection_q     <= evt_reflection_i;
     end
     held_q            <= rst_ni && sack_valid_o && !sack_ready_i;
     held_qp_q         <= sack_qp_o;
     held_causes_q     <= sack_causes_o;
+    held_counter_q    <= sack_counter_bytes_o;
     held_reflection_q <= sack_reflection_o;
+    quiet_q           <= rst_ni && quiet;
   end
 
+  // The event of the QP that is inside, and the SACK that is offered.
+  logic pending, offered;
+  assign pending  = dut.s1_valid_q && dut.s1_q.qp == followed_q;
+  assign offered = sack_valid_o && sack_qp_o == followed_q;
+
   always_ff @(posedge clk_i) begin
-    if (started_q) begin
-      assume (threshold_bytes_i == threshold_q && min_add_bytes_i == min_add_q);
-      assume (threshold_q <= CounterWidth'(1 << 17));
-      assume (evt_payload_bytes_i <= 15'd16384);
-      // Before another event of the followed QP its SACK has left, so that one register follows it.
-      if (evt_valid_i && evt_qp_i == followed_q) assume (!due_q);
-      if (evt_valid_i && evt_qp_i == followed_q && evt_event_i != SackSetup) assume (known_q);
-    end
+    // The contract: constants stay, sums fit, a QP begins with its set-up.
+    assume (!started_q || (threshold_bytes_i == threshold_q && min_add_bytes_i == min_add_q));
+    assume (threshold_bytes_i <= CounterWidth'(1 << 18));
+    assume (evt_payload_bytes_i <= 15'd16384);
+    assume (!(evt_valid_i && ours && evt_event_i != SackSetup) || known_q);
+
+    if (!rst_ni) assert (!started_q && !known_q && dues_q == '0 && !held_q && !quiet_q);
     if (rst_ni) begin
       // A SACK that waits stays as it is.
       if (held_q) begin
         assert (sack_valid_o && sack_qp_o == held_qp_q && sack_causes_o == held_causes_q);
-        assert (sack_reflection_o == held_reflection_q);
+        assert (sack_counter_bytes_o == held_counter_q && sack_reflection_o == held_reflection_q);
       end
-      // No SACK without a reason, none that is not owed, none twice, and each says what its event said.
+      // No SACK without a reason, none that is not owed, none twice, none lost, in order; each says what its event said.
       if (sack_valid_o) assert (sack_causes_o != '0);
-      if (sack_valid_o && sack_qp_o == followed_q && known_q) begin
-        assert (due_q);
-        assert (sack_counter_bytes_o == due_counter_q);
-        assert (sack_reflection_o == due_reflection_q);
+      if (offered) begin
+        assert (dues_q != '0);
+        assert (SumWidth'(sack_counter_bytes_o) == due_q[0].counter);
+        assert (sack_causes_o == due_q[0].causes);
+        assert (sack_reflection_o == due_q[0].reflection);
+      end
+      // One that is owed is offered in the cycle after the next, or waits behind another.
+      assert (!(quiet_q && quiet));
+      // No SACK is held up by an event that makes none owed.
+      if (!evt_ready_o) assert (sack_valid_o && !sack_ready_i);
+
+      // How the block holds it.
+      assert (started_q);
+      assert (dues_q == 2'(pending && dut.owed) + 2'(offered));
+      if (!known_q) assert (!pending && !offered);
+      if (known_q) begin
+        assert (counter_q <= SumWidth'(threshold_q));
+        if (!pending) assert (SumWidth'(dut.u_counter.mem[followed_q]) == counter_q);
+      end
+      if (pending) begin
+        assert (known_q && dut.s1_q.kind == last_event_q && dut.s1_q.payload_bytes == last_payload_q);
+        assert (dut.s1_q.retransmission == last_retransmission_q && dut.s1_q.reflection == last_reflection_q);
+        assert (last_payload_q <= 15'd16384);
+        if (last_event_q != SackSetup) begin
+          assert (SumWidth'(dut.counter_read) == before_q && before_q <= SumWidth'(threshold_q));
+        end
+        assert (SumWidth'(dut.counter_d) == counter_q);
+        if (dut.owed) begin
+          assert (due_q[1'(offered)] == {SumWidth'(dut.counter), dut.causes, dut.s1_q.reflection});
+        end
       end
     end
   end

@@ -1,5 +1,7 @@
 // What psn_tracker promises (rtl/psn_tracker/README.md), for every input that keeps the contract. Proved with two QPs that
 // share two banks: each can hold both of them, and one can take what the other needs.
+// steps: 9
+// finds: window_one_too_wide bank_kept
 module psn_tracker_properties
   import mrc_pkg::*;
 #(
