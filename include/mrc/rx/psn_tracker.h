@@ -102,7 +102,7 @@ class PsnTracker {
 
   /// Bit i: PSN base + i has been received. Precondition: base is not below expected_psn().
   std::uint64_t bitmap_from(Psn base) const {
-    if (ooo_ == 0) return 0;
+    if (ooo_ == 0 || psn_distance(highest_, base) < 0) return 0;
     // Below the edge and above the newest no bit is set, and the slots are more than the window and these 64 together.
     const std::uint32_t shift = base % 64;
     std::uint64_t bits = half(base).received >> shift;
