@@ -195,21 +195,8 @@ std::uint64_t Network::run_before(TimePs horizon) {
   return done;
 }
 
-void Network::look_ahead() const {
-  // An event takes about as long as a line takes to come from the shared cache; two between the steps leave room.
-  constexpr std::array<std::size_t, 3> kDistances{5, 3, 1};
-  for (unsigned depth = 0; depth < kDistances.size(); ++depth) {
-    FabricEvent event;
-    if (!events_.peek(kDistances[depth], event)) continue;
-    if (event.kind == FabricEventKind::arrival) {
-      expect_arrival(event, depth);
-    } else if (event.kind == FabricEventKind::service) {
-      expect_service(event, depth);
-    }
-  }
-}
-
-void Network::expect_arrival(const FabricEvent& event, unsigned depth) const {
+// Both are taken into look_ahead(), where the depth is a constant and of an event only what is used is unpacked.
+[[gnu::always_inline]] inline void Network::expect_arrival(const FabricEvent& event, unsigned depth) const {
   const Transit& transit = transits_[event.payload];
   const LinkEnds& ends = ends_[event.target];
   if (depth == 0) {
@@ -222,7 +209,7 @@ void Network::expect_arrival(const FabricEvent& event, unsigned depth) const {
   }
 }
 
-void Network::expect_service(const FabricEvent& event, unsigned depth) const {
+[[gnu::always_inline]] inline void Network::expect_service(const FabricEvent& event, unsigned depth) const {
   const SwitchPort& port = ports_[event.target];
   if (depth == 0) {
     prefetch(&port, 2 * kCacheLineBytes);
@@ -235,6 +222,22 @@ void Network::expect_service(const FabricEvent& event, unsigned depth) const {
       if (queue.head != TransitPool::kNone) prefetch(&transits_[queue.head], 2 * kCacheLineBytes);
     }
   }
+}
+
+void Network::look_ahead() const {
+  const auto expect = [this](std::size_t ahead, unsigned depth) __attribute__((always_inline)) {
+    FabricEvent event;
+    if (!events_.peek(ahead, event)) return;
+    if (event.kind == FabricEventKind::arrival) {
+      expect_arrival(event, depth);
+    } else if (event.kind == FabricEventKind::service) {
+      expect_service(event, depth);
+    }
+  };
+  // An event takes about as long as a line takes to come from the shared cache; two between the steps leave room.
+  expect(5, 0);
+  expect(3, 1);
+  expect(1, 2);
 }
 
 bool Network::lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit) {
