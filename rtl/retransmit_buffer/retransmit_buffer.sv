@@ -133,7 +133,7 @@ module retransmit_buffer
   endfunction
 
   // What the second stage does. Act: a command on one record, or nothing is there.
-  typedef enum logic [2:0] {Clear, Act, Scan, WalkLook, Head, Done} state_e;
+  typedef enum logic [2:0] {Clear, Act, Scan, Head, Done} state_e;
   // What a scan over PSNs is for.
   typedef enum logic [1:0] {ScanOne, ScanFree, ScanAdvance, ScanLost} scan_e;
 
@@ -166,7 +166,6 @@ module retransmit_buffer
   logic [23:0]           scan_psn_q, scan_end_q;  // next PSN, and the first that is not looked at
   logic [23:0]           advance_from_q;
   logic                  look_valid_q;            // its bucket is on bucket_rdata
-  logic                  look_bit_q;              // it is of the bitmap
   logic [23:0]           look_psn_q;
   logic                  act_valid_q;             // its record, if it has one, is on found
   logic                  act_some_q;
@@ -298,8 +297,8 @@ module retransmit_buffer
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Scan over PSNs in three steps: bucket, record, action. A record that is not the first of its chain leaves the
-  // steps for a walk along the chain; the scan starts again behind it.
+  // Scan over PSNs in three steps: bucket, record, action. A record that is not the first of its chain holds the steps
+  // for a cycle each that is before it.
   // ---------------------------------------------------------------------------------------------------------------
   logic [63:0] lowest_bit;
   logic [5:0]  lowest;
@@ -315,19 +314,25 @@ module retransmit_buffer
   assign scan_more = scan_bit ? bitmap_q != '0 : scan_psn_q != scan_end_q;
   assign scan_psn  = scan_bit ? cmd_q.base + 24'(lowest) : scan_psn_q;
 
+  // Its bucket is that of the PSN in front, Records away from it, which may still leave the bucket's chain.
+  logic scan_waits, scan_goes;
+  assign scan_waits = look_valid_q && look_psn_q[IndexWidth-1:0] == scan_psn[IndexWidth-1:0];
+  assign scan_goes  = scan_more && !scan_waits;
+
   // The record on found is the one that is looked for, or its chain goes on.
   logic in_scan, one_record, acting, match, present, walk_on;
   assign in_scan    = state_q == Scan;
   assign one_record = state_q == Act && second_valid_q && (cmd_q.op == RetransmitSent || cmd_q.op == RetransmitNack);
-  assign acting     = (in_scan && act_valid_q) || state_q == WalkLook || one_record;
+  assign acting     = (in_scan && act_valid_q) || one_record;
   assign match      = found.qp == cmd_q.qp && found.psn == act_psn_q;
   assign present    = acting && act_some_q && match;
   assign walk_on    = acting && act_some_q && !match && chain.valid;
 
   logic scan_done;  // nothing comes, and what is on found is the last
-  logic frees, blocked, marks_lost, takes, stops, unlinks, opens;
+  logic frees, blocked, steps, marks_lost, takes, stops, unlinks, opens;
   assign frees      = present && scan_q == ScanFree && !one_record && evt_room;
   assign blocked    = present && scan_q == ScanFree && !one_record && !evt_room;
+  assign steps      = in_scan && !blocked && !walk_on;
   assign marks_sent = second_leaves && one_record && present && cmd_q.op == RetransmitSent && found.state == InPipeline;
   assign marks_lost = second_leaves && one_record && present && cmd_q.op == RetransmitNack && found.state == Outstanding;
   assign takes      = present && scan_q == ScanOne && !one_record && found.state == Lost;
@@ -371,7 +376,7 @@ module retransmit_buffer
   assign ctx_waddr = (state_q == Clear) ? clear_q[QpWidth-1:0] : cmd_q.qp;
   assign ctx_wdata = (state_q == Clear) ? '0 : ctx_next;
 
-  assign bucket_re    = (in_scan && !blocked) || cmd_taken;
+  assign bucket_re    = steps || cmd_taken;
   assign bucket_raddr = in_scan ? bucket_of(cmd_q.qp, scan_psn[IndexWidth-1:0]) :
                                   bucket_of(cmd_qp_i, cmd_psn_i[IndexWidth-1:0]);
   assign front_re     = first_leaves && first_q.op == RetransmitAppend;
@@ -384,7 +389,7 @@ module retransmit_buffer
       record_re    = 1'b1;
       record_raddr = chain.index;
     end else if (in_scan) begin
-      record_re    = !blocked;
+      record_re    = steps;
       record_raddr = bucket_rdata.index;
     end else if (head_looks) begin
       record_re    = 1'b1;
@@ -525,7 +530,7 @@ module retransmit_buffer
   // ---------------------------------------------------------------------------------------------------------------
   // Control.
   // ---------------------------------------------------------------------------------------------------------------
-  assign scan_done = in_scan && !scan_more && !look_valid_q && !walk_on && !blocked;
+  assign scan_done = steps && !scan_more && !look_valid_q;
 
   // Which scan follows: the new old end, the oldest lost packet.
   logic   moved, lost_gone;
@@ -565,21 +570,16 @@ module retransmit_buffer
         end
         Act: if (head_looks) state_q <= Head;
         Scan: begin
-          if (!blocked) begin
-            look_valid_q <= scan_more;
+          if (steps) begin
+            look_valid_q <= scan_goes;
             act_valid_q  <= look_valid_q;
           end
-          if (walk_on || stops || scan_done) begin
+          if (stops || scan_done) begin
             look_valid_q <= 1'b0;
             act_valid_q  <= 1'b0;
-          end
-          if (walk_on) begin
-            state_q <= WalkLook;
-          end else if (stops || scan_done) begin
-            state_q <= after_scan;
+            state_q      <= after_scan;
           end
         end
-        WalkLook: if (!walk_on && !blocked) state_q <= stops ? after_scan : Scan;
         Head:     if (pops && ctx_q.head == ctx_q.tail) state_q <= Done;
         default: ;
       endcase
@@ -597,14 +597,13 @@ module retransmit_buffer
     end
 
     // Steps.
-    if (in_scan && !blocked) begin
+    if (steps) begin
       look_psn_q   <= scan_psn;
-      look_bit_q   <= scan_bit;
       act_psn_q    <= look_psn_q;
       act_some_q   <= bucket_rdata.valid;
       look_index_q <= bucket_rdata.index;
       before_q     <= '0;
-      if (scan_more) begin
+      if (scan_goes) begin
         if (scan_bit) begin
           bitmap_q <= bitmap_q & ~lowest_bit;
         end else begin
@@ -613,15 +612,8 @@ module retransmit_buffer
       end
     end
     if (walk_on) begin
-      act_some_q   <= 1'b1;
-      act_psn_q    <= act_psn_q;
       look_index_q <= chain.index;
       before_q     <= '{valid: 1'b1, index: look_index_q};
-      // What was in the steps behind it is looked at again.
-      if (in_scan) begin
-        bitmap_q   <= bitmap_q | ((look_valid_q && look_bit_q) ? 64'd1 << 6'(look_psn_q - cmd_q.base) : '0);
-        scan_psn_q <= (look_valid_q && !look_bit_q) ? look_psn_q : scan_psn_q;
-      end
     end
     if (stops || scan_done) begin
       scan_q     <= next_scan;

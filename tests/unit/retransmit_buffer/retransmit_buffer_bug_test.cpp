@@ -16,9 +16,8 @@ namespace {
 
 template <typename Model>
 CosimReport run(const CosimOptions& options) {
-  StreamBench bench("retransmit_buffer",
-                    std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64},
-                                                            make_retransmit_buffer_dut<Model>));
+  StreamBench bench("retransmit_buffer", std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64},
+                                                                                 make_retransmit_buffer_dut<Model>));
   return bench.run(options);
 }
 
