@@ -190,7 +190,7 @@ module retransmit_buffer
   link_t                 chain_wdata, chain;
   logic                  later_we, earlier_we;
   logic [IndexWidth-1:0] later_waddr, later_wdata, later, earlier_waddr, earlier_wdata, earlier;
-  logic                  sent_re;
+  logic                  sent_re, marks_sent;
   logic [IndexWidth-1:0] sent_raddr;
   sent_t                 sent_wdata, oldest;
   logic                  free_valid, free_take, free_give;
@@ -328,7 +328,8 @@ module retransmit_buffer
   assign present    = acting && act_some_q && match;
   assign walk_on    = acting && act_some_q && !match && chain.valid;
 
-  logic frees, blocked, steps, marks_sent, marks_lost, takes, stops, unlinks, opens;
+  logic scan_done;  // nothing comes, and what is on found is the last
+  logic frees, blocked, steps, marks_lost, takes, stops, unlinks, opens;
   assign frees      = present && scan_q == ScanFree && !one_record && evt_room;
   assign blocked    = present && scan_q == ScanFree && !one_record && !evt_room;
   assign steps      = in_scan && !blocked && !walk_on;
@@ -529,7 +530,6 @@ module retransmit_buffer
   // ---------------------------------------------------------------------------------------------------------------
   // Control.
   // ---------------------------------------------------------------------------------------------------------------
-  logic scan_done;  // nothing comes, and what is on found is the last
   assign scan_done = steps && !scan_more && !look_valid_q;
 
   // Which scan follows: the new old end, the oldest lost packet.

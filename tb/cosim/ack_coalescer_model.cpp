@@ -49,32 +49,57 @@ AckCoalescerModel::AckCoalescerModel(std::uint32_t qps, MakeDut make_dut) : qps_
   points_.back_to_back = coverage.point("QP of the event before", {"the same", "another"});
 }
 
-void AckCoalescerModel::reset(KeyedRandom& random, const Dut& dut) {
+void AckCoalescerModel::begin(KeyedRandom& random) {
+  config_ = {};
   config_.sack_threshold_bytes = std::array{0U, 1'024U, 16'384U, 1U << 24, 3'000U}[random.below(5)];
   config_.sack_min_add_bytes = std::array{1U, 256U, 1'024U, 65'536U}[random.below(4)];
-  dut.set_constant("threshold_bytes", config_.sack_threshold_bytes);
-  dut.set_constant("min_add_bytes", config_.sack_min_add_bytes);
   triggers_.assign(qps_, std::nullopt);
   busy_qps_ = std::min(std::array{1U, 2U, 16U, 64U}[random.below(4)], qps_);
   marks_ = std::array{0.0, 0.05, 0.5}[random.below(3)];
+  near_least_ = 0;
+  others_ = 0.1;
+  setups_ = 0.01;
   last_qp_ = ~0ULL;
+  pipeline_ = {};
+}
+
+void AckCoalescerModel::set_constants(const Dut& dut) const {
+  dut.set_constant("threshold_bytes", config_.sack_threshold_bytes);
+  dut.set_constant("min_add_bytes", config_.sack_min_add_bytes);
+}
+
+void AckCoalescerModel::reset(KeyedRandom& random, const Dut& dut) {
+  begin(random);
+  near_least_ = 0.1;
+  if (random.chance(0.3)) config_.sack_threshold_bytes = 1 + static_cast<std::uint32_t>(random.below(1U << 24));
+  if (random.chance(0.3)) config_.sack_min_add_bytes = 1 + static_cast<std::uint32_t>(random.below(65'536));
+  if (random.chance(0.1)) fill_a_counter();
+  set_constants(dut);
+}
+
+void AckCoalescerModel::fill_a_counter() {
+  config_.sack_threshold_bytes = 1U << 24;
+  config_.sack_min_add_bytes = 65'536;
+  busy_qps_ = 1;
+  marks_ = 0;
+  others_ = 0;
+  setups_ = 0;
 }
 
 void AckCoalescerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
-  reset(random, dut);
+  begin(random);
   config_ = {};
-  dut.set_constant("threshold_bytes", config_.sack_threshold_bytes);
-  dut.set_constant("min_add_bytes", config_.sack_min_add_bytes);
   busy_qps_ = std::min(64U, qps_);
   marks_ = 0.02;
+  set_constants(dut);
 }
 
 bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   values.assign(kEventFields, 0);
   values[kQp] = random.below(busy_qps_);
   if (busy_qps_ > 1 && values[kQp] == busy_qps_ - 1) values[kQp] = qps_ - 1;
-  if (!triggers_[values[kQp]] || random.chance(0.01)) return true;
-  values[kEvent] = random.chance(0.9) ? 1 : 2 + random.below(2);
+  if (!triggers_[values[kQp]] || random.chance(setups_)) return true;
+  values[kEvent] = random.chance(1 - others_) ? 1 : 2 + random.below(2);
   values[kPayload] = random.chance(0.5)
                          ? 4'096
                          : std::array<std::uint64_t, 5>{0, 1, 256, 16'384, random.below(16'385)}[random.below(5)];
@@ -83,6 +108,11 @@ bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& val
   if (random.chance(0.1) && counter <= config_.sack_threshold_bytes &&
       config_.sack_threshold_bytes - counter <= 16'384) {
     values[kPayload] = config_.sack_threshold_bytes - counter;
+  }
+  // Right at what counts as the least.
+  if (random.chance(near_least_)) {
+    values[kPayload] = std::min<std::uint64_t>(config_.sack_min_add_bytes + random.below(3) - 1, 16'384);
+    if (random.chance(0.5)) values[kPayload] ^= 1ULL << random.below(14);
   }
   values[kRetransmission] = random.chance(marks_) ? 1 : 0;
   values[kCe] = random.chance(marks_) ? 1 : 0;
@@ -99,12 +129,30 @@ bool AckCoalescerModel::legal(std::size_t, const Transaction& values) const {
   return values[kEvent] == kSetup || triggers_[values[kQp]].has_value();
 }
 
+std::optional<Difference> AckCoalescerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
+  const bool valid = dut.ports[1].valid.get() != 0;
+  const bool has_place = !valid || dut.ports[1].ready.get() != 0;
+  const bool moves = pipeline_.event && (has_place || !pipeline_.owed);
+  if (pipeline_.came_late) return Difference{"sack cycle", 2, 3};
+  if ((!pipeline_.event || moves) && dut.ports[0].ready.get() == 0) return Difference{"evt_ready", 1, 0};
+  if (pipeline_.sack && !valid) pipeline_.late = true;
+  if (has_place) pipeline_.sack = moves && pipeline_.owed;
+  if (moves) pipeline_.event = false;
+  return std::nullopt;
+}
+
+void AckCoalescerModel::taken(std::size_t, const Transaction&) {
+  pipeline_.came_late = pipeline_.late;
+}
+
 void AckCoalescerModel::accept(std::size_t, const Transaction& values,
                                std::vector<std::vector<Transaction>>& expected) {
   std::optional<SackTriggers>& triggers = triggers_[values[kQp]];
   coverage.hit(points_.back_to_back, values[kQp] == last_qp_ ? 0 : 1);
   coverage.hit(points_.event, values[kEvent]);
   last_qp_ = values[kQp];
+  pipeline_.event = true;
+  pipeline_.owed = false;
   if (values[kEvent] == kSetup) {
     triggers.emplace(config_);
     return;
@@ -123,6 +171,7 @@ void AckCoalescerModel::accept(std::size_t, const Transaction& values,
     coverage.hit(points_.counter, counter < threshold ? 0 : counter == threshold ? 1 : 2);
     coverage.hit(points_.payload, packet.payload_bytes < config_.sack_min_add_bytes ? 0 : 1);
   }
+  pipeline_.owed = causes != 0;
   if (causes == 0) return;
   triggers->sent();
   expected[1].push_back({values[kQp], causes, counter, values[kPsn], values[kEv], values[kTimestamp], values[kProbeId],

@@ -58,8 +58,22 @@ class AckCoalescerModel : public BlockModel {
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
   void reset_to_traffic(KeyedRandom& random, const Dut& dut) override;
   bool legal(std::size_t port, const Transaction& values) const override;
+  /// That no event is held up without need, and no SACK comes later than it could.
+  std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
+  void taken(std::size_t port, const Transaction& values) override;
 
  private:
+  /// An episode in which one QP's counter comes to its highest value.
+  void fill_a_counter();
+  /// All that a reset begins anew; draws the load.
+  void begin(KeyedRandom& random);
+  void set_constants(const Dut& dut) const;
+  /// The block's two stages: an event, which moves on unless it makes a SACK owed that has no place, and a SACK.
+  struct Pipeline {
+    bool event = false, owed = false, sack = false;
+    bool late = false;       ///< a SACK was not there in its cycle
+    bool came_late = false;  ///< and is as expected otherwise
+  };
   struct Points {
     std::size_t causes, event, counter, payload, back_to_back;
   };
@@ -68,9 +82,13 @@ class AckCoalescerModel : public BlockModel {
   MakeDut make_dut_;
   Points points_{};
   ProtocolConfig config_;
+  Pipeline pipeline_;
   std::vector<std::optional<SackTriggers>> triggers_;
   std::uint32_t busy_qps_ = 1;
   double marks_ = 0.1;
+  double others_ = 0.1;      ///< events that are no data packets
+  double setups_ = 0.01;     ///< QPs that begin anew
+  double near_least_ = 0.1;  ///< payloads of about min_add_bytes
   std::uint64_t last_qp_ = ~0ULL;
 };
 

@@ -40,6 +40,7 @@ enum ReplyField : std::size_t {
 
 constexpr std::uint64_t kSetup = 0;
 constexpr std::uint64_t kSack = 4;
+constexpr std::uint64_t kRelease = 5;
 
 const std::vector<std::string> kKinds{"data", "trimmed", "trimmed at last hop"};
 const std::vector<std::string> kOutcomes{"accept", "duplicate below", "duplicate above", "out of window", "no bitmap"};
@@ -65,47 +66,66 @@ PsnTrackerModel::PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut)
   points_.psn = coverage.point("edge", {"passes PSN 0", "elsewhere"});
   points_.back_to_back = coverage.point("QP of the request before", {"the same", "another"});
   points_.closes = coverage.point("messages that one packet closes", {"0", "1", "2", "3 or more"});
+  points_.grant = coverage.point("MPR that a SACK grants", {"the window", "less"});
+  points_.release = coverage.point("banks that a release gives back", {"0", "1", "2", "3 or more"});
 }
 
-void PsnTrackerModel::reset(KeyedRandom& random, const Dut& dut) {
+void PsnTrackerModel::begin(KeyedRandom& random) {
   pool_.emplace(sizes_.banks);
   windows_.assign(sizes_.qps, std::nullopt);
+  config_ = {};
   config_.mpr_units = sizes_.mpr_units;
   config_.out_of_window = random.chance(0.5) ? OutOfWindow::nack : OutOfWindow::drop;
-  dut.set_constant("nack_out_of_window", config_.out_of_window == OutOfWindow::nack ? 1 : 0);
-  dut.set_constant("dynamic_mpr", 0);
   constexpr std::array<std::uint32_t, 4> few{1, 2, 8, 64};
   busy_qps_ = std::min(few[random.below(few.size())], sizes_.qps);
   in_order_ = std::array{0.002, 0.02, 0.1, 0.5, 0.9}[random.below(5)];
   runs_ = std::array{0.0, 0.5, 0.995}[random.below(3)];
   sacks_ = std::array{0.0, 0.1, 0.4}[random.below(3)];
   refusals_ = std::array{0.0, 0.02, 0.3}[random.below(3)];
+  releases_ = 0;
+  half_circle_ = 0;
   last_qp_ = ~0ULL;
 }
 
+void PsnTrackerModel::set_constants(const Dut& dut) const {
+  dut.set_constant("nack_out_of_window", config_.out_of_window == OutOfWindow::nack ? 1 : 0);
+  dut.set_constant("dynamic_mpr", config_.dynamic_mpr ? 1 : 0);
+}
+
+void PsnTrackerModel::reset(KeyedRandom& random, const Dut& dut) {
+  begin(random);
+  config_.dynamic_mpr = random.chance(0.4);
+  releases_ = std::array{0.0, 0.002, 0.03}[random.below(3)];
+  half_circle_ = 0.02;
+  set_constants(dut);
+}
+
 void PsnTrackerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
-  reset(random, dut);
+  begin(random);
   busy_qps_ = std::min(64U, sizes_.qps);
   in_order_ = 0.3;
   runs_ = 0.8;
   sacks_ = 0;
   refusals_ = 0;
+  set_constants(dut);
 }
 
 Psn PsnTrackerModel::draw_psn(const PsnTracker& tracker, KeyedRandom& random) const {
   const Psn expected = tracker.expected_psn();
   if (random.chance(in_order_)) return expected;
   if (random.chance(runs_)) return psn_add(tracker.highest_psn(), 1);  // a long run behind a hole
+  const std::uint32_t window = tracker.window_psns();
   const auto ahead = [&](std::uint64_t by) { return psn_add(expected, static_cast<std::int64_t>(by)); };
+  if (random.chance(half_circle_)) return ahead((1U << 23) - 2 + random.below(4));
   switch (random.below(12)) {
     case 0:
       return psn_add(expected, -1 - static_cast<std::int64_t>(random.below(300)));
     case 1:
-      return ahead(random.below(window_psns()));
+      return ahead(random.below(window));
     case 2:
-      return ahead(window_psns() - 3 + random.below(6));
+      return ahead(window - 3 + random.below(6));
     case 3:
-      return ahead(window_psns() + random.below(1U << 22));
+      return ahead(window + random.below(1U << 22));
     case 4:
       return tracker.highest_psn();
     case 5:
@@ -127,6 +147,10 @@ bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& value
     values[kOp] = kSetup;
     values[kPsn] =
         random.chance(0.5) ? random.next() & kPsnMask : psn_add(0, -static_cast<std::int64_t>(random.below(200)));
+    return true;
+  }
+  if (random.chance(releases_)) {
+    values[kOp] = kRelease;
     return true;
   }
   values[kPsn] = draw_psn(window->tracker(), random);
@@ -163,6 +187,8 @@ void PsnTrackerModel::accept_sack(ReceiveWindow& window, const Transaction& valu
   reply[kSackOffset] = static_cast<std::uint16_t>(contents.sack_offset);
   reply[kAckPsnOffset] = static_cast<std::uint16_t>(contents.ack_psn_offset);
   reply[kBitmap] = contents.sack_bitmap;
+  reply[kMpr] = contents.mpr;
+  if (config_.dynamic_mpr) coverage.hit(points_.grant, contents.mpr == sizes_.mpr_units ? 0 : 1);
 
   const Psn base = sack_base(tracker.cack_psn(), tracker.highest_psn(), trigger);
   const std::size_t kind = base == tracker.expected_psn() ? 0 : base == trigger.psn ? 1 : 2;
@@ -171,6 +197,16 @@ void PsnTrackerModel::accept_sack(ReceiveWindow& window, const Transaction& valu
   const std::uint32_t in_first = 128 - (base & 127);
   const bool second = in_first < 64 && contents.sack_bitmap >> in_first != 0;
   coverage.hit(points_.span, contents.sack_bitmap == 0 ? 0 : second ? 2 : 1);
+}
+
+void PsnTrackerModel::accept_release(std::optional<ReceiveWindow>& window, Transaction& reply) {
+  const PsnTracker& tracker = window->tracker();
+  reply[kCack] = tracker.cack_psn();
+  reply[kHighest] = tracker.cack_psn();
+  coverage.hit(points_.release, level(tracker.banks_held()));
+  further_banks_ = std::max(tracker.banks_held(), 1U) - 1;
+  window->release();
+  window.reset();
 }
 
 void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& values, Transaction& reply) {
@@ -217,13 +253,17 @@ void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector
     window.emplace(config_, static_cast<Psn>(values[kPsn]), *pool_);
   } else if (values[kOp] == kSack) {
     accept_sack(*window, values, reply);
+  } else if (values[kOp] == kRelease) {
+    accept_release(window, reply);
   } else {
     accept_packet(*window, values, reply);
   }
-  const PsnTracker& tracker = window->tracker();
-  reply[kCack] = tracker.cack_psn();
-  reply[kHighest] = tracker.highest_psn();
-  reply[kOoo] = tracker.ooo_count();
+  if (window) {
+    const PsnTracker& tracker = window->tracker();
+    reply[kCack] = tracker.cack_psn();
+    reply[kHighest] = tracker.highest_psn();
+    reply[kOoo] = tracker.ooo_count();
+  }
   coverage.hit(points_.pool, pool_->in_use() == 0 ? 0 : pool_->in_use() == pool_->capacity() ? 2 : 1);
   expected[1].push_back(std::move(reply));
 }

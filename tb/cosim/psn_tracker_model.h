@@ -74,12 +74,14 @@ class PsnTrackerModel : public BlockModel {
  private:
   Psn draw_psn(const PsnTracker& tracker, KeyedRandom& random) const;
   void accept_sack(ReceiveWindow& window, const Transaction& values, Transaction& reply);
+  /// All that a reset begins anew; draws the load.
+  void begin(KeyedRandom& random);
+  void set_constants(const Dut& dut) const;
+  void accept_release(std::optional<ReceiveWindow>& window, Transaction& reply);
   void accept_packet(ReceiveWindow& window, const Transaction& values, Transaction& reply);
 
-  std::uint32_t window_psns() const { return sizes_.mpr_units * kMprUnitPsns; }
-
   struct Points {
-    std::size_t outcome, nack, walk, base, span, pool, psn, back_to_back, closes;
+    std::size_t outcome, nack, walk, base, span, pool, psn, back_to_back, closes, grant, release;
   };
 
   PsnTrackerSizes sizes_;
@@ -93,6 +95,8 @@ class PsnTrackerModel : public BlockModel {
   double runs_ = 0.5;
   double sacks_ = 0.2;
   double refusals_ = 0.0;
+  double releases_ = 0.0;
+  double half_circle_ = 0.0;  ///< PSNs that are neither ahead nor behind, of those that are not in order
   std::uint64_t last_qp_ = ~0ULL;
   std::uint32_t further_banks_ = 0;  ///< that the request accepted last looked into
 };

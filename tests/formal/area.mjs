@@ -41,7 +41,7 @@ tee -o stat.json stat -json
 
 const sram = Object.fromEntries(readFileSync(floorplan, 'utf8').trim().split('\n').map((line) => line.split(',')).map((row) => [row[0], row]));
 const header = readFileSync(floorplan, 'utf8').split('\n')[0].split(',');
-const bitsOf = (structure) => Number(sram[structure][header.indexOf('bits')]);
+const bitsOf = (structures) => structures.split(' + ').reduce((sum, s) => sum + Number(sram[s][header.indexOf('bits')]), 0);
 
 const rows = [];
 const details = [];
@@ -62,7 +62,7 @@ for (const [block, entry] of Object.entries(blocks)) {
     details.push('');
     for (const [s, names] of Object.entries(entry.sram)) {
       const rtl = last.memories.filter((m) => names.includes(m.name)).reduce((sum, m) => sum + m.words * m.width, 0);
-      details.push(`\`${s}\`: ${grouped(bitsOf(s))} bits in the floorplan, ${grouped(rtl)} in the RTL (${(rtl / bitsOf(s)).toFixed(2)} times).`);
+      details.push(`\`${s.replaceAll(' + ', '` + `')}\`: ${grouped(bitsOf(s))} bits in the floorplan, ${grouped(rtl)} in the RTL (${(rtl / bitsOf(s)).toFixed(2)} times).`);
     }
     details.push('');
   }

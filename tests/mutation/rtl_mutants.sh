@@ -3,9 +3,10 @@
 #
 # yosys puts COUNT mutations (220, at most 250) into one netlist of the block, chosen by an input; it is Verilated once, and
 # the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find are compared with the block by yosys:
-# equal ones (proved) do not count. The rest must stand in tests/mutation/rtl/BLOCK.survivors, each source line with a reason,
-# and be at most 5 % of those that count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
-# The first lines of BLOCK.cpp say "// parameters: …" for read_slang and "// transactions: N" for each mutation.
+# equal ones (proved) do not count. The rest must stand in tests/mutation/rtl/BLOCK.survivors, a line "NUMBER FILE:LINE REASON"
+# each, and be at most 5 % of those that count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
+# The first lines of BLOCK.cpp say "// parameters: …" for read_slang, "// transactions: N" for each mutation, and
+# "// sources: …" for what else is compiled.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -15,6 +16,8 @@ bench=$here/rtl/$block.cpp
 [ -f "$bench" ] || { echo "rtl_mutants: $block has no tests/mutation/rtl/$block.cpp" >&2; exit 2; }
 parameters=$(sed -n 's#^// parameters: ##p' "$bench")
 transactions=$(sed -n 's#^// transactions: ##p' "$bench")
+cpp=("$bench")
+for source in $(sed -n 's#^// sources: ##p' "$bench"); do cpp+=("$root/$source"); done
 yosys=$("$root/tests/formal/yosys_tool.sh")
 if [ -n "${2:-}" ]; then
   work=$2
@@ -48,11 +51,12 @@ verilator_bin=$(command -v verilator_bin || command -v verilator)
 include=${VERILATOR_ROOT:-/usr/share/verilator}/include
 compiler=${CXX:-g++}
 if command -v ccache > /dev/null; then compiler="ccache $compiler"; fi
-for source in "$bench" model/*.cpp "$include/verilated.cpp" "$include/verilated_threads.cpp"; do
+rm -f ./*.o
+for source in "${cpp[@]}" model/*.cpp "$include"/verilated{,_threads,_cov,_fst_c}.cpp; do
   $compiler -std=c++20 -O1 -w -I model -I "$here" -I "$root/tb" -I "$root/sc_models" -I "$root/include" \
     -isystem "$include" -isystem "$include/vltstd" -c "$source" -o "$(basename "$source" .cpp).o"
 done
-$compiler ./*.o -o mutants -lfmt -lpthread
+$compiler ./*.o -o mutants -lfmt -lz -lpthread
 ./mutants "$count" "$transactions" > verdicts || exit 2
 
 # What was not found: is it the same block? One proof each.
@@ -90,8 +94,11 @@ bad=0
 for mutation in $survivors; do
   grep -qx "$mutation" equal && continue
   what=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/mutate -ctrl mutsel 8 $mutation //; s/-module [^ ]* //")
-  reason=$(grep "^$mutation " "$here/rtl/$block.survivors" 2> /dev/null | cut -d' ' -f2- || true)
-  echo "  $mutation $what: ${reason:-NOT LISTED}"
+  # The place in the block, where a part that is shared gives its own, too.
+  place=$(grep -o -- '-src [^ ]*' <<< "$what" | sed 's/-src //; s/\.[0-9]*-.*//' | grep -m 1 "^$block" ||
+          grep -o -- '-src [^ ]*' <<< "$what" | sed 's/-src //; s/\.[0-9]*-.*//' | head -n 1 || true)
+  reason=$(grep "^$mutation ${place:-nowhere} " "$here/rtl/$block.survivors" 2> /dev/null | cut -d' ' -f3- || true)
+  echo "  $mutation ${place:-nowhere} ${reason:-NOT LISTED: $what}"
   [ -n "$reason" ] || bad=1
 done
 [ $((killed * 100)) -ge $(((count - equal) * 95)) ] || { echo "$block: fewer than 95 % are killed" >&2; bad=1; }

@@ -435,6 +435,7 @@ CosimReport StreamBench::run(const CosimOptions& options) {
 
   report_.mismatches = 1;
   report_.first_mismatch = mismatch;
+  if (!options.shorten) return report_;
   const CosimReport kept = report_;
   const Episode shortest = minimize(episode, *mismatch);
   report_ = kept;

@@ -12,14 +12,14 @@
 
 namespace mrc::cosim {
 
-/// Every register and memory begins with random bits, keyed by `seed`.
+/// Every register and memory begins with random bits, keyed by `seed`. A class that was Verilated without waves writes none.
 template <typename Model>
 class VerilatedDut : public Dut {
  public:
   explicit VerilatedDut(std::uint64_t seed) : context_(std::make_unique<VerilatedContext>()) {
     context_->randReset(2);
     context_->randSeed(static_cast<int>(seed % 2'000'000'000 + 1));
-    context_->traceEverOn(true);
+    context_->traceEverOn(kTraces);
     model_ = std::make_unique<Model>(context_.get());
   }
   ~VerilatedDut() override {
@@ -32,13 +32,17 @@ class VerilatedDut : public Dut {
   void low() override { edge(0); }
   void high() override { edge(1); }
   void open_waves(const std::string& path) override {
-    waves_ = std::make_unique<VerilatedFstC>();
-    model_->trace(waves_.get(), 99);
-    waves_->open(path.c_str());
+    if constexpr (kTraces) {
+      waves_ = std::make_unique<VerilatedFstC>();
+      model_->trace(waves_.get(), 99);
+      waves_->open(path.c_str());
+    }
   }
   void write_coverage(const std::string& path) override { context_->coveragep()->write(path.c_str()); }
 
  private:
+  static constexpr bool kTraces = requires(Model& model, VerilatedFstC* waves) { model.trace(waves, 99); };
+
   void edge(std::uint8_t clock) {
     model_->clk_i = clock;
     model_->eval();

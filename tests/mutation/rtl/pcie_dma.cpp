@@ -1,11 +1,17 @@
 // parameters: -G Tags=8 -G Jobs=8 -G BufferBytes=8192
 // transactions: 100000
+// sources: tb/cosim/pcie_dma_model.cpp tb/cosim/bench/calibration.cpp
+// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
-#include "cosim/pcie_dma_bench.h"
+#include "cosim/pcie_dma_model.h"
 #include "rtl/run_mutants.h"
+#include "rtl/stream_mismatch.h"
 
 int main(int argc, char** argv) {
-  return mrc::run_mutants(argc, argv, [](std::uint64_t transactions) {
-    return mrc::PcieDmaBench<mrc::Mutant<Vmutants>>({8, 8, 8192}, 1).run(transactions).first_mismatch;
+  using namespace mrc;
+  return run_mutants(argc, argv, [](std::uint64_t transactions) {
+    return stream_mismatch(
+        "pcie_dma", transactions,
+        std::make_unique<cosim::PcieDmaModel>(PcieDmaSizes{8, 8, 8192}, cosim::make_pcie_dma_dut<Mutant<Vmutants>>));
   });
 }

@@ -1,0 +1,240 @@
+// What retransmit_buffer promises (rtl/retransmit_buffer/README.md), for every input that keeps the contract. Any packet of any
+// QP is followed: what is proved of it is proved of all. Proved with two QPs that share four records; times of four bits. With
+// so few buckets a SACK names four PSNs at most (no two of its PSNs may fall into one bucket).
+// steps: 15
+// finds: append_not_forwarded bitmap_one_off
+module retransmit_buffer_properties
+  import mrc_pkg::*;
+#(
+  parameter  int unsigned Qps        = 2,
+  parameter  int unsigned Records    = 4,
+  parameter  int unsigned TimeWidth  = 4,
+  localparam int unsigned QpWidth    = $clog2(Qps),
+  localparam int unsigned CountWidth = $clog2(Records) + 1
+) (
+  input  logic                 clk_i,
+  input  logic                 cmd_valid_i,
+  input  retransmit_op_e       cmd_op_i,
+  input  logic [QpWidth-1:0]   cmd_qp_i,
+  input  logic [23:0]          cmd_psn_i,
+  input  logic [23:0]          cmd_base_i,
+  input  logic [Records-1:0]   cmd_bitmap_i,
+  input  logic [TimeWidth-1:0] cmd_now_i,
+  input  logic [TimeWidth-1:0] cmd_limit_i,
+  input  logic [31:0]          cmd_threshold_i,
+  input  logic [15:0]          cmd_ev_i,
+  input  logic [3:0]           cmd_cause_i,
+  input  logic [15:0]          cmd_message_i,
+  input  logic [31:0]          cmd_offset_i,
+  input  logic [15:0]          cmd_bytes_i,
+  input  logic                 evt_ready_i,
+  input  logic                 rsp_ready_i,
+  input  logic [QpWidth-1:0]   follow_qp_i,
+  input  logic [23:0]          follow_psn_i
+);
+
+  logic                  rst_ni = 1'b0;
+  logic                  cmd_ready_o, evt_valid_o, evt_lost_o, evt_was_lost_o, rsp_valid_o, rsp_hit_o, rsp_advanced_o;
+  logic                  rsp_has_lost_o, rsp_outstanding_o;
+  logic [23:0]           evt_psn_o, rsp_psn_o, rsp_unacked_o, rsp_next_o, rsp_oldest_lost_o, rsp_oldest_psn_o;
+  logic [15:0]           evt_bytes_o, evt_ev_o, rsp_message_o, rsp_bytes_o;
+  logic [31:0]           rsp_offset_o;
+  logic [3:0]            rsp_cause_o;
+  logic [TimeWidth-1:0]  rsp_oldest_sent_o;
+  logic [CountWidth-1:0] rsp_count_o, rsp_free_o;
+  retransmit_buffer #(.Qps(Qps), .Records(Records), .TimeWidth(TimeWidth)) dut (
+    .clk_i, .rst_ni, .cmd_valid_i, .cmd_ready_o, .cmd_op_i, .cmd_qp_i, .cmd_psn_i, .cmd_base_i,
+    .cmd_bitmap_i(64'(cmd_bitmap_i)), .cmd_now_i, .cmd_limit_i, .cmd_threshold_i, .cmd_ev_i, .cmd_cause_i,
+    .cmd_message_i, .cmd_offset_i, .cmd_bytes_i, .evt_valid_o, .evt_ready_i, .evt_lost_o, .evt_psn_o, .evt_was_lost_o,
+    .evt_bytes_o, .evt_ev_o, .rsp_valid_o, .rsp_ready_i, .rsp_hit_o, .rsp_advanced_o, .rsp_count_o, .rsp_psn_o,
+    .rsp_message_o, .rsp_offset_o, .rsp_bytes_o, .rsp_cause_o, .rsp_unacked_o, .rsp_next_o, .rsp_has_lost_o,
+    .rsp_oldest_lost_o, .rsp_outstanding_o, .rsp_oldest_psn_o, .rsp_oldest_sent_o, .rsp_free_o
+  );
+
+  typedef enum logic [1:0] {Gone, InPipeline, Outstanding, Lost} where_e;
+
+  logic cmd_taken, evt_taken, rsp_taken;
+  assign cmd_taken = rst_ni && cmd_valid_i && cmd_ready_o;
+  assign evt_taken = rst_ni && evt_valid_o && evt_ready_i;
+  assign rsp_taken = rst_ni && rsp_valid_o && rsp_ready_i;
+
+  logic [QpWidth-1:0] qp_q;
+  logic [23:0]        psn_q;
+
+  // The commands inside, the oldest first: the one that events and the response belong to.
+  typedef struct packed {
+    retransmit_op_e     op;
+    logic [QpWidth-1:0] qp;
+    logic [23:0]        psn;
+    logic               covers;  // acknowledges the packet, if it is there
+    logic [15:0]        ev;
+    logic [3:0]         cause;
+    logic [15:0]        message;
+    logic [15:0]        bytes;
+    logic [31:0]        offset;
+  } command_t;
+  command_t [3:0]      commands_q = '0;
+  logic [2:0]          inside_q = '0;
+  logic [CountWidth:0] events_q = '0;  // of the oldest
+  command_t            cmd;
+  logic                ours, names;
+  assign cmd   = commands_q[0];
+  assign ours  = cmd.qp == qp_q;
+  assign names = ours && cmd.psn == psn_q;
+
+  // Where the packet is, and what was said of it; how many records all QPs have; how many packets each has.
+  where_e                          where_q = Gone;
+  logic [15:0]                     its_message_q, its_bytes_q, its_ev_q;
+  logic [31:0]                     its_offset_q;
+  logic [3:0]                      its_cause_q;
+  logic [CountWidth-1:0]           records_q = '0;
+  logic [Qps-1:0][CountWidth-1:0]  packets_q = '0;
+  logic [Qps-1:0]                  opened_q = '0;
+  logic [23:0]                     unacked_q;
+  logic                            acked, lost;
+  assign acked = evt_taken && ours && !evt_lost_o && evt_psn_o == psn_q;
+  assign lost  = evt_taken && ours && evt_lost_o && evt_psn_o == psn_q;
+
+  logic [23:0] behind_base;
+  assign behind_base = psn_q - cmd_base_i;
+
+  logic        evt_held_q = 1'b0, rsp_held_q = 1'b0;
+  logic [57:0] evt_q;
+  logic [CountWidth-1:0] held_count_q, held_free_q;
+  logic [23:0] held_psn_q, held_unacked_q, held_next_q;
+  logic        held_hit_q;
+
+  always_ff @(posedge clk_i) begin
+    rst_ni <= 1'b1;
+    if (!rst_ni) begin
+      qp_q  <= follow_qp_i;
+      psn_q <= follow_psn_i;
+    end
+    if (rsp_taken) commands_q <= {command_t'('0), commands_q[3:1]};
+    if (cmd_taken) begin
+      commands_q[inside_q[1:0] - 2'(rsp_taken)] <= '{
+        op: cmd_op_i, qp: cmd_qp_i, psn: cmd_psn_i, ev: cmd_ev_i, cause: cmd_cause_i, message: cmd_message_i,
+        bytes: cmd_bytes_i, offset: cmd_offset_i,
+        covers: 24'(cmd_psn_i - psn_q) < 24'h40_0000 ||
+                (behind_base < 24'(Records) && cmd_bitmap_i[behind_base[CountWidth-2:0]])
+      };
+    end
+    inside_q <= inside_q + 3'(cmd_taken) - 3'(rsp_taken);
+    if (rsp_taken) events_q <= '0;
+    else if (evt_taken) events_q <= events_q + 1'b1;
+    if (evt_taken && !evt_lost_o) begin
+      records_q         <= records_q - 1'b1;
+      packets_q[cmd.qp] <= packets_q[cmd.qp] - 1'b1;
+    end
+    if (acked) where_q <= Gone;
+    if (lost) begin
+      where_q     <= Lost;
+      its_cause_q <= cmd.cause;
+    end
+    if (rsp_taken) begin
+      if (cmd.op == RetransmitOpen) opened_q[cmd.qp] <= 1'b1;
+      if (cmd.op == RetransmitAppend && rsp_hit_o) begin
+        records_q         <= records_q + 1'b1;
+        packets_q[cmd.qp] <= packets_q[cmd.qp] + 1'b1;
+        if (ours && rsp_psn_o == psn_q) begin
+          where_q       <= InPipeline;
+          its_message_q <= cmd.message;
+          its_offset_q  <= cmd.offset;
+          its_bytes_q   <= cmd.bytes;
+          its_ev_q      <= '0;
+        end
+      end
+      if (cmd.op == RetransmitSent && names && rsp_hit_o) begin
+        where_q  <= Outstanding;
+        its_ev_q <= cmd.ev;
+      end
+      if (cmd.op == RetransmitTake && ours && rsp_hit_o && rsp_psn_o == psn_q) where_q <= InPipeline;
+      if (ours) unacked_q <= rsp_unacked_o;
+    end
+    evt_held_q     <= rst_ni && evt_valid_o && !evt_ready_i;
+    evt_q          <= {evt_lost_o, evt_was_lost_o, evt_psn_o, evt_bytes_o, evt_ev_o};
+    rsp_held_q     <= rst_ni && rsp_valid_o && !rsp_ready_i;
+    held_hit_q     <= rsp_hit_o;
+    held_count_q   <= rsp_count_o;
+    held_free_q    <= rsp_free_o;
+    held_psn_q     <= rsp_psn_o;
+    held_unacked_q <= rsp_unacked_o;
+    held_next_q    <= rsp_next_o;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      // A QP that has packets is not opened. Windows are small against the circle: PSNs begin far from its end here.
+      if (cmd_valid_i && cmd_op_i == RetransmitOpen) begin
+        assume (inside_q == '0 && packets_q[cmd_qp_i] == '0 && cmd_psn_i[23:20] == 4'd4);
+      end
+      if (cmd_valid_i && cmd_op_i == RetransmitAck) begin
+        assume (cmd_psn_i[23:20] == 4'd3 || cmd_psn_i[23:20] == 4'd4);
+        assume (cmd_base_i[23:20] == 4'd3 || cmd_base_i[23:20] == 4'd4);
+      end
+
+      // What is offered stays as it is.
+      if (evt_held_q) assert (evt_valid_o && evt_q == {evt_lost_o, evt_was_lost_o, evt_psn_o, evt_bytes_o, evt_ev_o});
+      if (rsp_held_q) begin
+        assert (rsp_valid_o && rsp_hit_o == held_hit_q && rsp_count_o == held_count_q && rsp_free_o == held_free_q);
+        assert (rsp_psn_o == held_psn_q && rsp_unacked_o == held_unacked_q && rsp_next_o == held_next_q);
+      end
+
+      // One response to each command, in their order, its events before it.
+      assert (inside_q <= 3'd3);
+      if (evt_valid_o) assert (inside_q != '0);
+      if (rsp_valid_o) assert (inside_q != '0 && !evt_valid_o);
+
+      // Each record is in the pool or with one packet.
+      if (rsp_valid_o) begin
+        assert (rsp_free_o == CountWidth'(Records) - records_q - CountWidth'(cmd.op == RetransmitAppend && rsp_hit_o));
+        if (cmd.op == RetransmitAck || cmd.op == RetransmitGap || cmd.op == RetransmitTimeout) begin
+          assert ((CountWidth+1)'(rsp_count_o) == events_q);
+        end
+        if (cmd.op == RetransmitAppend && opened_q[cmd.qp]) begin
+          assert (rsp_hit_o == (records_q != CountWidth'(Records)));
+        end
+      end
+
+      // The packet: acknowledged once, by a command that names it; declared lost only while it is outstanding.
+      if (evt_valid_o && ours && evt_psn_o == psn_q) begin
+        if (evt_lost_o) begin
+          assert (where_q == Outstanding && cmd.op != RetransmitAck);
+        end else begin
+          assert (where_q != Gone && cmd.covers && evt_was_lost_o == (where_q == Lost));
+        end
+        assert (evt_bytes_o == its_bytes_q && evt_ev_o == its_ev_q);
+      end
+      if (rsp_valid_o && ours) begin
+        // Nobody who was acknowledged is kept.
+        if (cmd.op == RetransmitAck && cmd.covers) assert (where_q == Gone);
+        if (cmd.op == RetransmitSent && names) assert (rsp_hit_o == (where_q == InPipeline));
+        if (cmd.op == RetransmitNack && names) assert (rsp_hit_o == (where_q == Lost && events_q == 1));
+        if (cmd.op == RetransmitAppend && rsp_hit_o && rsp_psn_o == psn_q) assert (where_q == Gone);
+        // What is taken again is what was lost, as it was appended; it is the oldest.
+        if (cmd.op == RetransmitTake && rsp_hit_o) begin
+          if (rsp_psn_o == psn_q) begin
+            assert (where_q == Lost && rsp_cause_o == its_cause_q);
+            assert (rsp_message_o == its_message_q && rsp_offset_o == its_offset_q && rsp_bytes_o == its_bytes_q);
+          end else if (where_q == Lost) begin
+            assert (rsp_psn_o < psn_q);
+          end
+        end
+        // The state of its QP: nothing that is not acknowledged lies outside the window; nothing lost is overlooked, nor is
+        // what is outstanding.
+        if (where_q != Gone) assert (rsp_unacked_o <= psn_q && psn_q < rsp_next_o);
+        if (cmd.op != RetransmitTake || rsp_psn_o != psn_q) begin
+          if (where_q == Lost) assert (rsp_has_lost_o && rsp_oldest_lost_o <= psn_q);
+          if (where_q != Lost && rsp_has_lost_o) assert (rsp_oldest_lost_o != psn_q);
+        end
+        if (where_q == Outstanding) assert (rsp_outstanding_o);
+        // The old end is a packet that is not acknowledged, or there is none.
+        if (opened_q[cmd.qp] && rsp_unacked_o != rsp_next_o && rsp_unacked_o == psn_q && cmd.op != RetransmitAppend) begin
+          assert (where_q != Gone);
+        end
+        if (cmd.op != RetransmitOpen && opened_q[cmd.qp]) assert (rsp_unacked_o >= unacked_q);
+      end
+    end
+  end
+
+endmodule

@@ -1,0 +1,17 @@
+// parameters: -G NumQps=4
+// transactions: 100000
+// sources: tb/cosim/ack_coalescer_model.cpp tb/cosim/bench/calibration.cpp
+// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
+#include "Vmutants.h"
+#include "cosim/ack_coalescer_model.h"
+#include "rtl/run_mutants.h"
+#include "rtl/stream_mismatch.h"
+
+int main(int argc, char** argv) {
+  using namespace mrc;
+  return run_mutants(argc, argv, [](std::uint64_t transactions) {
+    return stream_mismatch(
+        "ack_coalescer", transactions,
+        std::make_unique<cosim::AckCoalescerModel>(4, cosim::make_ack_coalescer_dut<Mutant<Vmutants>>));
+  });
+}

@@ -1,0 +1,18 @@
+// parameters: -G Qps=4 -G Records=64
+// transactions: 100000
+// sources: tb/cosim/retransmit_buffer_model.cpp tb/cosim/bench/calibration.cpp
+// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
+#include "Vmutants.h"
+#include "cosim/retransmit_buffer_model.h"
+#include "rtl/run_mutants.h"
+#include "rtl/stream_mismatch.h"
+
+int main(int argc, char** argv) {
+  using namespace mrc;
+  constexpr RetransmitBufferSizes sizes{4, 64};
+  return run_mutants(argc, argv, [&](std::uint64_t transactions) {
+    return stream_mismatch(
+        "retransmit_buffer", transactions,
+        std::make_unique<cosim::RetransmitBufferModel>(sizes, cosim::make_retransmit_buffer_dut<Mutant<Vmutants>>));
+  });
+}
