@@ -6,11 +6,14 @@
 #include "Vack_coalescer_bench_small.h"
 #include "Vpsn_tracker_bench.h"
 #include "Vpsn_tracker_bench_small.h"
+#include "Vsrv6_encap_bench.h"
+#include "Vsrv6_encap_bench_small.h"
 #include "cosim/ack_coalescer_model.h"
 #include "cosim/ack_coalescer_rtl.h"
 #include "cosim/bench/stream_bench.h"
 #include "cosim/psn_tracker_model.h"
 #include "cosim/psn_tracker_rtl.h"
+#include "cosim/srv6_encap_model.h"
 
 namespace mrc::cosim {
 namespace {
@@ -28,18 +31,19 @@ std::unique_ptr<BlockModel> ack_coalescer_model(const std::string& size) {
   return std::make_unique<AckCoalescerModel>(64, make_ack_coalescer_dut<Vack_coalescer_bench_small>);
 }
 
+std::unique_ptr<BlockModel> srv6_encap_model(const std::string& size) {
+  if (size == "default") return std::make_unique<Srv6EncapModel>(128, make_srv6_encap_dut<Vsrv6_encap_bench>);
+  return std::make_unique<Srv6EncapModel>(64, make_srv6_encap_dut<Vsrv6_encap_bench_small>);
+}
+
+/// A block of ready/valid streams.
 struct Entry {
   const char* block;
-  std::unique_ptr<CosimBench> (*make)(const std::string& size);
+  std::unique_ptr<BlockModel> (*make_model)(const std::string& size);
 };
 
-constexpr std::array kBenches{Entry{"psn_tracker",
-                                    [](const std::string& size) -> std::unique_ptr<CosimBench> {
-                                      return std::make_unique<StreamBench>("psn_tracker", psn_tracker_model(size));
-                                    }},
-                              Entry{"ack_coalescer", [](const std::string& size) -> std::unique_ptr<CosimBench> {
-                                      return std::make_unique<StreamBench>("ack_coalescer", ack_coalescer_model(size));
-                                    }}};
+constexpr std::array kBenches{Entry{"psn_tracker", psn_tracker_model}, Entry{"ack_coalescer", ack_coalescer_model},
+                              Entry{"srv6_encap", srv6_encap_model}};
 
 SystemcCycles cycles_of(const PipelineConfig& pipeline) {
   return {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
@@ -55,7 +59,10 @@ const std::vector<CalibratedBlock>& calibrated_blocks() {
       {"ack_coalescer", 2, ack_coalescer_model, [](const NodeConfig& config) {
          const SystemcCycles box = cycles_of(config.nic.ack_coalescer.pipeline);
          return SystemcCycles{box.occupied, box.latency - config.nic.psn_tracker.pipeline.latency_cycles};
-       }}};
+       }},
+      // A transfer is a beat.
+      {"srv6_encap", 2, srv6_encap_model,
+       [](const NodeConfig& config) { return cycles_of(config.nic.srv6_encap.pipeline); }}};
   return blocks;
 }
 
@@ -69,7 +76,9 @@ std::vector<std::string> bench_names() {
 
 std::unique_ptr<CosimBench> make_bench(const std::string& block, const std::string& size) {
   for (const Entry& entry : kBenches) {
-    if (block == entry.block && (size == "small" || size == "default")) return entry.make(size);
+    if (block == entry.block && (size == "small" || size == "default")) {
+      return std::make_unique<StreamBench>(block, entry.make_model(size));
+    }
   }
   return nullptr;
 }

@@ -164,7 +164,7 @@ class RtlMeasurement {
 
 /// The rule of a SystemC box: it takes the next transfer when its interval is over and it has a place for the answer,
 /// and hands over the answer after its latency, in order, when the next box takes it.
-CycleStatistics run_systemc(const std::vector<Taken>& transfers, Traffic& traffic, std::uint64_t places) {
+CycleStatistics run_systemc(BlockModel& model, const std::vector<Taken>& transfers, Traffic& traffic, std::uint64_t places) {
   struct Answer {
     std::uint64_t taken = 0;
     std::uint64_t due = 0;
@@ -182,9 +182,10 @@ CycleStatistics run_systemc(const std::vector<Taken>& transfers, Traffic& traffi
     if (next == transfers.size() || traffic.arrivals[next] > cycle || cycle < next_start || held.size() >= places)
       continue;
     const Taken& transfer = transfers[next++];
-    next_start = cycle + transfer.systemc.occupied;
+    const SystemcCycles systemc = model.systemc_cycles_at(transfer.systemc, cycle);
+    next_start = cycle + systemc.occupied;
     last_taken = cycle;
-    for (std::size_t i = 0; i < transfer.answers; ++i) held.push_back({cycle, cycle + transfer.systemc.latency + i});
+    for (std::size_t i = 0; i < transfer.answers; ++i) held.push_back({cycle, cycle + systemc.latency + i});
   }
   return statistics(std::move(latencies), transfers.size(), last_taken + 1);
 }
@@ -208,7 +209,7 @@ CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const
   CalibrationRow row;
   row.point = point;
   row.rtl = RtlMeasurement(model, point, pipeline, traffic).run(transfers);
-  row.systemc = run_systemc(transfers, traffic, places);
+  row.systemc = run_systemc(model, transfers, traffic, places);
   return row;
 }
 
