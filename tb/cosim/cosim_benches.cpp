@@ -6,6 +6,8 @@
 #include "Vack_coalescer_bench_small.h"
 #include "Vpsn_tracker_bench.h"
 #include "Vpsn_tracker_bench_small.h"
+#include "Vspray_scheduler_bench.h"
+#include "Vspray_scheduler_bench_small.h"
 #include "Vsrv6_encap_bench.h"
 #include "Vsrv6_encap_bench_small.h"
 #include "cosim/ack_coalescer_model.h"
@@ -13,6 +15,7 @@
 #include "cosim/bench/stream_bench.h"
 #include "cosim/psn_tracker_model.h"
 #include "cosim/psn_tracker_rtl.h"
+#include "cosim/spray_scheduler_model.h"
 #include "cosim/srv6_encap_model.h"
 
 namespace mrc::cosim {
@@ -36,6 +39,15 @@ std::unique_ptr<BlockModel> srv6_encap_model(const std::string& size) {
   return std::make_unique<Srv6EncapModel>(64, make_srv6_encap_dut<Vsrv6_encap_bench_small>);
 }
 
+std::unique_ptr<BlockModel> spray_scheduler_model(const std::string& size) {
+  if (size == "default") {
+    return std::make_unique<SpraySchedulerModel>(SpraySizes{1024, 256, 8}, 2U,
+                                                 make_spray_scheduler_dut<Vspray_scheduler_bench>);
+  }
+  return std::make_unique<SpraySchedulerModel>(SpraySizes{4, 16, 4}, 2U,
+                                               make_spray_scheduler_dut<Vspray_scheduler_bench_small>);
+}
+
 /// A block of ready/valid streams.
 struct Entry {
   const char* block;
@@ -43,7 +55,7 @@ struct Entry {
 };
 
 constexpr std::array kBenches{Entry{"psn_tracker", psn_tracker_model}, Entry{"ack_coalescer", ack_coalescer_model},
-                              Entry{"srv6_encap", srv6_encap_model}};
+                              Entry{"srv6_encap", srv6_encap_model}, Entry{"spray_scheduler", spray_scheduler_model}};
 
 SystemcCycles cycles_of(const PipelineConfig& pipeline) {
   return {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
@@ -62,7 +74,11 @@ const std::vector<CalibratedBlock>& calibrated_blocks() {
        }},
       // A transfer is a beat.
       {"srv6_encap", 2, srv6_encap_model,
-       [](const NodeConfig& config) { return cycles_of(config.nic.srv6_encap.pipeline); }}};
+       [](const NodeConfig& config) { return cycles_of(config.nic.srv6_encap.pipeline); }},
+      // Its answer register, and the search that goes on behind it.
+      {"spray_scheduler", 2, spray_scheduler_model,
+       [](const NodeConfig& config) { return cycles_of(config.nic.spray_scheduler.pipeline); },
+       SpraySchedulerModel::kSelect, SpraySchedulerModel::kRsp}};
   return blocks;
 }
 

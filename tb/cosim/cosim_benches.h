@@ -23,6 +23,8 @@ struct CalibratedBlock {
   std::unique_ptr<BlockModel> (*make_model)(const std::string& size);
   /// What the box charges a transfer in this configuration.
   SystemcCycles (*pipeline)(const NodeConfig& config);
+  std::size_t in_port = 0;
+  std::size_t out_port = 1;
 };
 const std::vector<CalibratedBlock>& calibrated_blocks();
 

@@ -88,6 +88,8 @@ class BlockModel {
   /// Before a calibration: as reset(), and the traffic to come is that of a NIC at work. A block that is not calibrated
   /// throws std::logic_error.
   virtual void reset_to_traffic(KeyedRandom& random, const Dut& dut);
+  /// After reset_to_traffic(): what the block has to be given first has been given, through the other ports.
+  virtual bool ready_for_traffic() const { return true; }
   /// How many outputs of `port` the transfer that was accepted last leads to, where accept() cannot append them yet.
   virtual std::optional<std::size_t> caused(std::size_t /*port*/) const { return std::nullopt; }
   /// What the SystemC box takes for the transfer that was accepted last, with this pipeline.

@@ -76,6 +76,7 @@ class RtlMeasurement {
       dut_->high();
     }
     dut_->set_reset(false);
+    prepare();
     model_.drive(levels_, *dut_);
     // The load begins when the block takes its first transfer: a walk over its memories is no part of a latency.
     for (std::uint64_t waited = 0; waited < kMostCyclesATransfer * point.transfers; ++waited) {
@@ -88,32 +89,44 @@ class RtlMeasurement {
   CycleStatistics run(std::vector<Taken>& taken) {
     for (; taken.size() < point_.transfers || !waiting_.empty(); ++cycle_) {
       if (cycle_ > kMostCyclesATransfer * point_.transfers) throw std::runtime_error("calibration: the RTL hangs");
-      offer(taken.size());
-      model_.drive(levels_, *dut_);
-      dut_->low();
-      if (model_.observe(*dut_, expected_)) throw std::runtime_error("calibration: the RTL differs from its reference");
-      take_outputs();
-      take_inputs(taken);
-      for (std::vector<Transaction>& outputs : expected_) outputs.clear();
-      dut_->high();
+      cycle(taken, true);
     }
     return statistics(std::move(latencies_), point_.transfers, taken.back().cycle + 1);
   }
 
  private:
+  void prepare() {
+    std::vector<Taken> none;
+    for (std::uint64_t waited = 0; !model_.ready_for_traffic(); ++waited) {
+      if (waited > kMostCyclesATransfer * point_.transfers) throw std::runtime_error("calibration: the RTL hangs");
+      cycle(none, false);
+    }
+  }
+  void cycle(std::vector<Taken>& taken, bool load) {
+    offer(taken.size(), load);
+    model_.drive(levels_, *dut_);
+    dut_->low();
+    if (model_.observe(*dut_, expected_)) throw std::runtime_error("calibration: the RTL differs from its reference");
+    take_outputs();
+    take_inputs(taken);
+    for (std::vector<Transaction>& outputs : expected_) outputs.clear();
+    dut_->high();
+  }
+
   struct Input {
     bool offering = false;
     Transaction values;
   };
 
-  void offer(std::size_t taken) {
+  void offer(std::size_t taken, bool load) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Port& port = dut_->ports[i];
       if (port.direction == Direction::out) {
         port.ready.set(i != point_.out_port || traffic_.ready(cycle_) ? 1 : 0);
         continue;
       }
-      const bool due = i != point_.in_port || (taken < point_.transfers && traffic_.arrivals[taken] <= cycle_);
+      const bool due =
+          i != point_.in_port || (load && taken < point_.transfers && traffic_.arrivals[taken] <= cycle_);
       if (!inputs_[i].offering && due) {
         inputs_[i].offering = model_.offer(i, random_, inputs_[i].values);
         if (inputs_[i].offering) port.drive(inputs_[i].values);
