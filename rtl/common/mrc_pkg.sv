@@ -5,6 +5,7 @@ package mrc_pkg;
 
   localparam int unsigned MostUsids = 6;
   localparam logic [7:0] NextHeaderIpv6 = 8'd41;
+  localparam logic [7:0] NextHeaderRouting = 8'd43;
   /* verilator lint_on UNUSEDPARAM */
 
   typedef logic [15:0] usid_t;
@@ -28,6 +29,8 @@ package mrc_pkg;
     logic [7:0]     hop_limit;
     logic [5:0]     dscp;
     logic [1:0]     ecn;
+    logic           srh;   // a segment routing header behind the outer header
+    logic           icrc;  // the packet comes without its ICRC, which goes behind it
   } srv6_encap_meta_t;
 
   // What a completion of a PCIe read is for the request behind its tag.

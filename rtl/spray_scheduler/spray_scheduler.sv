@@ -2,16 +2,18 @@
 // the states of all EVs of NumSlots tables by what SACKs, NACKs, probes and the controller say. See README.md.
 //
 // One operation at a time works on one table, whose row stands in registers; the row goes back to its memory with every
-// cycle of work. A selection takes one such cycle, also when it ends a rotation; everything rarer takes more.
+// cycle of work. A selection takes one such cycle, also when it ends a rotation; everything rarer takes more. The next
+// scan order of a table comes in beside the present one, an EV in each cycle that has its row at hand or nothing to do.
 module spray_scheduler
   import mrc_pkg::*;
 #(
-  parameter  int unsigned NumSlots    = 1024,  // tables, 2 …
+  parameter  int unsigned NumSlots    = 1024,  // tables, a power of two, 2 …
   parameter  int unsigned MaxEvs      = 256,   // EVs of the profile, a power of two, 4 … 256
   parameter  int unsigned NumPlanes   = 8,     // 2 … 8
   parameter  int unsigned TimeWidth   = 48,
   parameter  int unsigned CreditWidth = 28,
   parameter  int unsigned BytesWidth  = 16,
+  parameter  int unsigned OrderBuffers = 2,    // scan orders that a table holds: 1 or 2
   localparam int unsigned NumBuckets  = 2 * MaxEvs,
   localparam int unsigned SlotW       = $clog2(NumSlots),
   localparam int unsigned EvW         = $clog2(MaxEvs),
@@ -78,7 +80,7 @@ module spray_scheduler
   input  logic                                 csr_rready_i,
   output logic [63:0]                          csr_rdata_o,
 
-  // The next scan order of a table, all EVs of the profile, first one first.
+  // The next scan order of a table, all EVs of the profile, first one first, while it is asked for.
   output logic                                 order_request_o,
   output logic [SlotW-1:0]                     order_slot_o,
   input  logic                                 order_valid_i,
@@ -88,6 +90,8 @@ module spray_scheduler
 
   localparam int unsigned CountW = EvW + 1;
   localparam int unsigned ReadPad = 64 - 15 - EvW;
+  localparam int unsigned OrderW  = SlotW + EvW + OrderBuffers - 1;
+  localparam int unsigned ComingW = OrderBuffers == 2 ? SlotW : 1;  // with one order only a table that waits gets one
 
   typedef logic [MaxEvs-1:0]                       evs_t;    // a bit an EV, by its place in the profile or in scan order
   typedef logic [EvW-1:0]                          ev_t;
@@ -103,6 +107,11 @@ module spray_scheduler
     profile_t profile;
   } order_t;
   typedef struct packed {
+    evs_t eligible;    // in use and GOOD
+    evs_t resting;     // in use and SKIP
+    evs_t resting_on;  // in use and SKIP for one rotation more
+  } places_t;          // by place in a scan order
+  typedef struct packed {
     logic [3:0] losses;
     logic [7:0] probe_successes;
   } counts_t;
@@ -117,6 +126,8 @@ module spray_scheduler
     ev_t                        tail;
     ev_t                        later;      // the first of them that sits out one rotation more
     time_t                      head_until;
+    logic                       bank;          // of the order that is walked
+    logic                       coming_ready;  // the next one stands in the other
   } context_t;
 
   typedef enum logic [3:0] {
@@ -145,8 +156,9 @@ module spray_scheduler
   // ---- Memories: one word a cycle is read and one written of each; a read sees what earlier cycles wrote.
   profile_t     profile_mem [MaxEvs];
   logic [EvW:0] bucket_mem [NumBuckets];         // {valid, EV}, by the low bits of the value, the next one where taken
-  order_t       order_mem [NumSlots*MaxEvs];     // by place in scan order
-  ev_t          position_mem [NumSlots*MaxEvs];  // by EV, as those below
+  order_t       order_mem [OrderBuffers*NumSlots*MaxEvs];  // by place in scan order
+  ev_t          position_a_mem [NumSlots*MaxEvs];          // by EV, as those below: place in the order of bank 0
+  ev_t          position_b_mem [NumSlots*MaxEvs];          // and of bank 1
   counts_t      counts_mem [NumSlots*MaxEvs];
   ev_t          next_mem [NumSlots*MaxEvs];      // SKIP EVs are a list
   ev_t          prev_mem [NumSlots*MaxEvs];
@@ -158,10 +170,10 @@ module spray_scheduler
   evs_t     skip_mem [NumSlots];
   evs_t     once_mem [NumSlots];                 // SKIP for one rotation more
   evs_t     bad_mem [NumSlots];
-  evs_t     eligible_mem [NumSlots];             // by place in scan order: in use and GOOD
-  evs_t     resting_mem [NumSlots];              // in use and SKIP
-  evs_t     resting_on_mem [NumSlots];           // in use and SKIP for one rotation more
+  places_t  places_mem [NumSlots];
   planes_t  plane_mem [NumSlots];                // by place in scan order: the EVs of a plane
+  places_t  coming_mem [1<<ComingW];             // of the order that comes in
+  planes_t  coming_plane_mem [1<<ComingW];
 
   // ---- The operation in work
   state_e                state_q, state_d;
@@ -184,23 +196,30 @@ module spray_scheduler
   logic [NumPlanes-1:0]  ports_up_q;
   logic [1:0]            ended_q, ended_d;        // rotations
   logic                  opening_q, opening_d;
-  count_t                place_q, place_d;        // in the order that comes in
-  logic                  placing_q, placing_d;
+  logic [SlotW-1:0]      wait_slot_q;             // table that waits for its order
+
+  // ---- The order that comes in: of the first table that wants one, an EV after the other
+  logic                  want_empty, want;
+  count_t                taken_q;                 // EVs of it
+  logic                  placing_q, last_placing;
   ev_t                   placed_ev_q;
   ev_t                   placed_at_q;
+  evs_t                  placed_q;                // by EV: has its place
+  planes_t               coming_plane_q, coming_plane_d;
+  places_t               coming_q, coming_d;      // of the table at hand
 
   // ---- Its table's row
   context_t ctx_q, ctx_d;
   evs_t     active_q, active_d, good_q, good_d, skip_q, skip_d, once_q, once_d, bad_q, bad_d;
-  evs_t     eligible_q, eligible_d, resting_q, resting_d, resting_on_q, resting_on_d;
-  planes_t  plane_q, plane_d;
-  logic     plane_we;
+  places_t  places_q, places_d;
+  planes_t  plane_q;
+  logic     plane_swapped_q;
 
   // ---- Words read in the cycle before
   ev_t           ev_raddr;
   profile_t      profile_rd;
   logic [EvW:0]  bucket_rd;
-  ev_t           position_rd, next_rd, prev_rd;
+  ev_t           position_a_rd, position_b_rd, position_rd, coming_position_rd, next_rd, prev_rd;
   counts_t       counts_rd;
   time_t         until_rd;
 
@@ -226,22 +245,23 @@ module spray_scheduler
   end
 
   evs_t reachable_evs, usable_evs, candidates, ahead, woken, waking, inactive_waking;
-  logic any_good, rotation_ends, rotation_is_simple, reshuffle_due, expired;
+  logic any_good, rotation_ends, rotation_is_simple, order_is_simple, reshuffle_due, expired;
   assign reachable_evs   = on_planes(plane_q, ctx_q.reachable);
   assign usable_evs      = on_planes(plane_q, free_ports & ctx_q.reachable);
-  assign candidates      = eligible_q & usable_evs;
+  assign candidates      = places_q.eligible & usable_evs;
   assign ahead           = candidates & ({MaxEvs{1'b1}} << ctx_q.pointer);
-  assign any_good        = (eligible_q & reachable_evs) != '0;
+  assign any_good        = (places_q.eligible & reachable_evs) != '0;
   assign rotation_ends   = ahead == '0 && (candidates != '0 || !any_good);
   assign reshuffle_due   = limits_q.reshuffle_rotations != '0 &&
                            ctx_q.rotations + 20'd1 >= limits_q.reshuffle_rotations;
   assign waking          = fixed_time ? '0 : skip_q & ~once_q;
   assign inactive_waking = waking & ~active_q;
-  assign woken           = fixed_time ? eligible_q : eligible_q | resting_q;
+  assign woken           = fixed_time ? places_q.eligible : places_q.eligible | places_q.resting;
   assign expired         = fixed_time && skip_q != '0 && ctx_q.head_until <= time_q;
   // Not simple: a new order, backups that were skipped and that their planes may want, and nothing GOOD after it, which
   // ends the next rotation as well.
   assign rotation_is_simple = !reshuffle_due && inactive_waking == '0 && (woken & reachable_evs) != '0;
+  assign order_is_simple    = reshuffle_due && ctx_q.coming_ready && inactive_waking == '0;
 
   evs_t picked;
   logic from_start, after_simple_rotation;
@@ -313,31 +333,69 @@ module spray_scheduler
     else ev_state_d = EvDenied;
   end
 
-  // ---- Who is next: the controller, then updates and packets in turn.
-  logic finishes, can_accept, take_csr, take_update, take_select, take, load_row;
-  logic [SlotW-1:0] next_slot;
-  assign can_accept  = state_q == StIdle || finishes;
-  assign csr_ready_o = can_accept;
-  assign upd_ready_o = can_accept && !csr_valid_i && !(sel_valid_i && was_update_q);
-  assign sel_ready_o = can_accept && !csr_valid_i && !(upd_valid_i && !was_update_q);
-  assign take_csr    = csr_ready_o && csr_valid_i;
-  assign take_update = upd_ready_o && upd_valid_i;
-  assign take_select = sel_ready_o && sel_valid_i;
-  assign take        = take_csr || take_update || take_select;
-  assign next_slot   = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
-  assign load_row    = take && next_slot != slot_q;
+  // ---- Who is next: the controller, then updates and packets in turn. An EV of an order goes in beside an operation on
+  // the same table, or where there is none.
+  logic order_arrived, finishes, can_accept, take_csr, take_update, take_select, take_operation, take_order, take, load_row;
+  logic [SlotW-1:0] operation_slot, next_slot;
+  assign can_accept     = state_q == StIdle || finishes;
+  assign csr_ready_o    = can_accept;
+  assign upd_ready_o    = can_accept && !csr_valid_i && !(sel_valid_i && was_update_q);
+  assign sel_ready_o    = can_accept && !csr_valid_i && !(upd_valid_i && !was_update_q);
+  assign take_csr       = csr_ready_o && csr_valid_i;
+  assign take_update    = upd_ready_o && upd_valid_i;
+  assign take_select    = sel_ready_o && sel_valid_i;
+  assign take_operation = take_csr || take_update || take_select;
+  assign take_order     = order_ready_o && order_valid_i;
+  assign take           = take_operation || take_order;
+  assign operation_slot = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
+  assign next_slot      = take_operation ? operation_slot : order_slot_o;
+  assign load_row       = take && next_slot != slot_q;
   // Room that comes back counts for the packet that is taken in the same cycle, and for no earlier one.
   assign credit_ready_o = can_accept || (!is_select_q && state_q != StCsr);
 
-  assign order_request_o = state_q == StOrder && 10'(place_q) < limits_q.ev_count;
-  assign order_ready_o   = order_request_o;
-  assign order_slot_o    = slot_q;
+  assign order_request_o = !want_empty && 10'(taken_q) < limits_q.ev_count;
+  assign order_arrived   = state_q == StOrder && slot_q == wait_slot_q && ctx_q.coming_ready;
+  assign order_ready_o   = order_request_o &&
+                           (state_q == StOrder ? !order_arrived
+                                               : can_accept && (!take_operation || operation_slot == order_slot_o));
+  assign last_placing    = placing_q && 10'(placed_at_q) + 10'd1 == limits_q.ev_count;
 
-  logic     answer_select, answer_update, answer_csr, select_found, no_good, place_it, apply_it, skip_it;
+  localparam int unsigned Wants = OrderBuffers == 2 ? 1 << SlotW : 2;
+  logic                     unused_full;
+  logic [$clog2(Wants):0]   unused_wants;
+  fifo #(.Depth(Wants), .Width(SlotW)) u_wants (
+    .clk_i, .rst_ni,
+    .push_i (want),
+    .data_i (slot_q),
+    .pop_i  (last_placing),
+    .data_o (order_slot_o),
+    .empty_o(want_empty),
+    .full_o (unused_full),
+    .count_o(unused_wants)
+  );
+
+  logic coming_bank, in_coming;
+  assign coming_bank        = OrderBuffers == 2 && !ctx_q.bank;
+  assign position_rd        = ctx_q.bank ? position_b_rd : position_a_rd;
+  assign coming_position_rd = coming_bank ? position_b_rd : position_a_rd;
+  assign in_coming          = ctx_q.coming_ready || (!want_empty && order_slot_o == slot_q && placed_q[ev_q]);
+
+  function automatic logic [OrderW-1:0] order_address(logic bank, logic [SlotW-1:0] slot, ev_t place);
+    return OrderW'({bank, slot, place});
+  endfunction
+  function automatic logic [ComingW-1:0] coming_row(logic [SlotW-1:0] slot);
+    return ComingW'(slot & {SlotW{OrderBuffers == 2}});
+  endfunction
+
+  logic     answer_select, answer_update, answer_csr, select_found, no_good, apply_it, skip_it;
+  logic     wakes, swap, touches;
   logic     next_we, prev_we;
   ev_t      next_waddr, next_wdata, prev_waddr, prev_wdata, picked_place;
   logic [63:0] csr_rdata_d;
   assign picked_place = index_of(picked);
+  // The order is the first of its table.
+  logic     opens_it;
+  assign opens_it = opening_q && state_q == StOrder && slot_q == wait_slot_q;
 
   always_comb begin
     state_d       = state_q;
@@ -347,19 +405,19 @@ module spray_scheduler
     bucket_d      = bucket_q;
     ended_d       = ended_q;
     opening_d     = opening_q;
-    place_d       = place_q;
-    placing_d     = 1'b0;
+    wakes         = 1'b0;
+    swap          = 1'b0;
+    touches       = 1'b0;
+    want          = 1'b0;
     ctx_d         = ctx_q;
     active_d      = active_q;
     good_d        = good_q;
     skip_d        = skip_q;
     once_d        = once_q;
     bad_d         = bad_q;
-    eligible_d    = eligible_q;
-    resting_d     = resting_q;
-    resting_on_d  = resting_on_q;
-    plane_d       = plane_q;
-    plane_we      = 1'b0;
+    places_d      = places_q;
+    coming_d      = coming_q;
+    coming_plane_d = coming_plane_q;
     ev_raddr      = ev_q;
     answer_select = 1'b0;
     answer_update = 1'b0;
@@ -367,7 +425,6 @@ module spray_scheduler
     finishes      = 1'b0;
     select_found  = 1'b0;
     no_good       = 1'b0;
-    place_it      = 1'b0;
     apply_it      = 1'b0;
     skip_it       = 1'b0;
     next_we       = 1'b0;
@@ -391,6 +448,13 @@ module spray_scheduler
             ev_raddr = ctx_q.head;
             ev_d     = ctx_q.head;
             state_d  = StExpire;
+          end else if (rotation_ends && order_is_simple) begin
+            ended_d         = 2'd1;
+            ctx_d.pointer   = '0;
+            ctx_d.rotations = '0;
+            wakes           = 1'b1;
+            swap            = 1'b1;
+            state_d         = StAnswer;
           end else if (rotation_ends && !rotation_is_simple) begin
             state_d = StRotate;
           end else begin
@@ -400,15 +464,7 @@ module spray_scheduler
               ended_d         = 2'd1;
               ctx_d.pointer   = '0;
               ctx_d.rotations = ctx_q.rotations + 20'd1;
-              if (!fixed_time) begin
-                eligible_d   = woken;
-                good_d       = good_q | waking;
-                skip_d       = once_q;
-                once_d       = '0;
-                resting_d    = resting_on_q;
-                resting_on_d = '0;
-                ctx_d.head   = ctx_q.later;
-              end
+              wakes           = 1'b1;
             end
           end
           finishes = answer_select;
@@ -417,14 +473,15 @@ module spray_scheduler
 
       // One SKIP EV comes back: its time is over, or its rotation.
       StExpire, StRevive: begin
-        good_d = good_q | ev_bit;
-        skip_d = skip_q & ~ev_bit;
+        good_d  = good_q | ev_bit;
+        skip_d  = skip_q & ~ev_bit;
+        touches = 1'b1;
         if (is_active) begin
-          resting_d  = resting_q & ~position_bit;
-          eligible_d = eligible_q | position_bit;
+          places_d.resting  = places_q.resting & ~position_bit;
+          places_d.eligible = places_q.eligible | position_bit;
         end else if (9'(in_use) < limits_q.most_active) begin
           active_d               = active_q | ev_bit;
-          eligible_d             = eligible_q | position_bit;
+          places_d.eligible      = places_q.eligible | position_bit;
           ctx_d.in_use[ev_plane] = in_use + count_t'(1);
         end
         ctx_d.head = next_rd;
@@ -443,14 +500,12 @@ module spray_scheduler
         ctx_d.pointer   = '0;
         ctx_d.rotations = reshuffle_due ? '0 : ctx_q.rotations + 20'd1;
         state_d         = StReviveFirst;
-        if (reshuffle_due) begin
-          opening_d    = 1'b0;
-          place_d      = '0;
-          plane_d      = '0;
-          eligible_d   = '0;
-          resting_d    = '0;
-          resting_on_d = '0;
-          state_d      = StOrder;
+        if (reshuffle_due && ctx_q.coming_ready) begin
+          swap = 1'b1;
+        end else if (reshuffle_due) begin
+          opening_d = 1'b0;
+          want      = OrderBuffers == 1;
+          state_d   = StOrder;
         end
       end
       StReviveFirst: begin
@@ -459,15 +514,7 @@ module spray_scheduler
         state_d  = inactive_waking != '0 ? StRevive : StRevived;
       end
       StRevived: begin
-        if (!fixed_time) begin
-          eligible_d   = woken;
-          good_d       = good_q | waking;
-          skip_d       = once_q;
-          once_d       = '0;
-          resting_d    = resting_on_q;
-          resting_on_d = '0;
-          ctx_d.head   = ctx_q.later;
-        end
+        wakes   = 1'b1;
         state_d = StAnswer;
       end
       StAnswer: begin
@@ -482,22 +529,10 @@ module spray_scheduler
         end
       end
 
-      StOrder: begin
-        ev_raddr  = order_ev_i;
-        placing_d = order_valid_i && order_ready_o;
-        if (placing_d) place_d = place_q + count_t'(1);
-        if (placing_q) begin
-          place_it                       = 1'b1;
-          plane_d[ev_plane][placed_at_q] = 1'b1;
-          eligible_d[placed_at_q]        = active_q[placed_ev_q] && good_q[placed_ev_q];
-          resting_d[placed_at_q]         = active_q[placed_ev_q] && skip_q[placed_ev_q] && !once_q[placed_ev_q];
-          resting_on_d[placed_at_q]      = active_q[placed_ev_q] && once_q[placed_ev_q];
-          if (opening_q) ctx_d.in_use[ev_plane] = in_use + count_t'(active_q[placed_ev_q]);
-        end
-        if (!order_request_o && !placing_q) begin
-          plane_we = 1'b1;
-          state_d  = opening_q ? StCsrAnswer : StReviveFirst;
-        end
+      // Orders of tables that asked before come in first.
+      StOrder: if (order_arrived) begin
+        swap    = 1'b1;
+        state_d = opening_q ? StCsrAnswer : StReviveFirst;
       end
 
       // The bucket has been read: its EV is the one, or the next bucket's.
@@ -515,6 +550,7 @@ module spray_scheduler
           apply_it    = known_q && event_q != PathRead;
           if (is_csr_q) csr_rdata_d = {is_active, ReadPad'(0), ev_state_d, counts_rd, position_rd};
           finishes    = 1'b1;
+          touches     = apply_it;
           if (apply_it) begin
             if (skips) begin
               skip_it    = 1'b1;
@@ -548,13 +584,13 @@ module spray_scheduler
               ctx_d.in_use[ev_plane] = in_use + count_t'(1);
             end
             if (skips || removes || denies || takes_back) begin
-              eligible_d   = eligible_q & ~position_bit;
-              resting_d    = resting_q & ~position_bit;
-              resting_on_d = resting_on_q & ~position_bit;
-              if (takes_back && !skips) eligible_d = eligible_q | position_bit;
+              places_d.eligible   = places_q.eligible & ~position_bit;
+              places_d.resting    = places_q.resting & ~position_bit;
+              places_d.resting_on = places_q.resting_on & ~position_bit;
+              if (takes_back && !skips) places_d.eligible = places_q.eligible | position_bit;
               if (skips && (is_active || takes_back)) begin
-                if (limits_q.skip_duration == SkipOneRotation) resting_on_d = resting_on_q | position_bit;
-                else resting_d = resting_q | position_bit;
+                if (limits_q.skip_duration == SkipOneRotation) places_d.resting_on = places_q.resting_on | position_bit;
+                else places_d.resting = places_q.resting | position_bit;
               end
             end
             if (unlinks) begin
@@ -597,7 +633,8 @@ module spray_scheduler
       end
       StBackup: begin
         active_d               = active_q | ev_bit;
-        eligible_d             = eligible_q | position_bit;
+        places_d.eligible      = places_q.eligible | position_bit;
+        touches                = 1'b1;
         ctx_d.in_use[ev_plane] = in_use + count_t'(1);
         finishes               = 1'b1;
         answer_update          = !is_csr_q;
@@ -614,14 +651,12 @@ module spray_scheduler
             skip_d       = '0;
             once_d       = '0;
             bad_d        = '0;
-            eligible_d   = '0;
-            resting_d    = '0;
-            resting_on_d = '0;
-            plane_d      = '0;
+            places_d     = '0;
+            coming_d     = '0;
             ctx_d        = '0;
             ctx_d.reachable = '1;
             opening_d    = 1'b1;
-            place_d      = '0;
+            want         = 1'b1;
             state_d      = StOrder;
           end
           SprayCsrPortStatus: ctx_d.reachable = wdata_q[NumPlanes-1:0];
@@ -641,6 +676,39 @@ module spray_scheduler
       default: state_d = StIdle;
     endcase
 
+    if (wakes && !fixed_time) begin
+      good_d              = good_q | waking;
+      skip_d              = once_q;
+      once_d              = '0;
+      ctx_d.head          = ctx_q.later;
+      places_d.eligible   = woken;
+      places_d.resting    = places_q.resting_on;
+      places_d.resting_on = '0;
+      coming_d.eligible   = coming_q.eligible | coming_q.resting;
+      coming_d.resting    = coming_q.resting_on;
+      coming_d.resting_on = '0;
+    end
+    // What an operation makes of an EV shows in the next order as well, if the EV has its place there.
+    if (touches && in_coming) begin
+      coming_d.eligible[coming_position_rd]   = active_d[ev_q] && good_d[ev_q];
+      coming_d.resting[coming_position_rd]    = active_d[ev_q] && skip_d[ev_q] && !once_d[ev_q];
+      coming_d.resting_on[coming_position_rd] = active_d[ev_q] && once_d[ev_q];
+    end
+    if (placing_q) begin
+      coming_d.eligible[placed_at_q]        = active_d[placed_ev_q] && good_d[placed_ev_q];
+      coming_d.resting[placed_at_q]         = active_d[placed_ev_q] && skip_d[placed_ev_q] && !once_d[placed_ev_q];
+      coming_d.resting_on[placed_at_q]      = active_d[placed_ev_q] && once_d[placed_ev_q];
+      coming_plane_d[ev_plane][placed_at_q] = 1'b1;
+      ctx_d.coming_ready                    = last_placing;
+      if (opens_it) ctx_d.in_use[ev_plane] = in_use + count_t'(active_q[placed_ev_q]);
+    end
+    if (swap) begin
+      places_d           = coming_d;
+      coming_d           = '0;
+      ctx_d.bank         = coming_bank;
+      ctx_d.coming_ready = 1'b0;
+      if (OrderBuffers == 2) want = limits_q.reshuffle_rotations != '0;
+    end
     if (select_found) ctx_d.pointer = count_t'(picked_place) + count_t'(1);
     if (finishes) state_d = StIdle;
   end
@@ -652,14 +720,21 @@ module spray_scheduler
       is_select_q  <= 1'b0;
       was_update_q <= 1'b0;
       placing_q    <= 1'b0;
+      taken_q      <= '0;
+      placed_q     <= '0;
+      coming_plane_q <= '0;
       rsp_valid_o  <= 1'b0;
       done_valid_o <= 1'b0;
       csr_rvalid_o <= 1'b0;
       credit_q     <= '0;
     end else begin
       state_q   <= state_d;
-      placing_q <= placing_d;
-      if (take) begin
+      placing_q <= take_order;
+      taken_q   <= last_placing ? '0 : taken_q + count_t'(take_order);
+      if (placing_q) placed_q[placed_ev_q] <= 1'b1;
+      if (last_placing) placed_q <= '0;
+      coming_plane_q <= last_placing ? '0 : coming_plane_d;
+      if (take_operation) begin
         is_select_q <= take_select;
         state_q     <= take_select ? StSelect : StLookup;
         if (take_csr && !(csr_op_i inside {SprayCsrDeny, SprayCsrAllow, SprayCsrReadEv})) state_q <= StCsr;
@@ -683,9 +758,9 @@ module spray_scheduler
     bucket_q    <= bucket_d;
     ended_q     <= ended_d;
     opening_q   <= opening_d;
-    place_q     <= place_d;
     placed_ev_q <= order_ev_i;
-    placed_at_q <= place_q[EvW-1:0];
+    placed_at_q <= taken_q[EvW-1:0];
+    if (state_q != StOrder) wait_slot_q <= slot_q;
     if (take_select) begin
       bytes_q    <= sel_bytes_i;
       ports_up_q <= sel_ports_up_i;
@@ -721,7 +796,7 @@ module spray_scheduler
       rsp_rotations_o      <= ended_d;
       rsp_skip_end_valid_o <= fixed_time && skip_q != '0;
       rsp_skip_end_o       <= ctx_q.head_until;
-      rsp_entry_q          <= order_mem[{slot_q, picked_place}];
+      rsp_entry_q          <= order_mem[order_address(ctx_q.bank, slot_q, picked_place)];
     end
   end
   assign rsp_ev_o    = rsp_entry_q.ev;
@@ -754,21 +829,24 @@ module spray_scheduler
     end
     if (state_q == StCsr && csr_op_q == SprayCsrBucket) bucket_mem[bucket_q] <= wdata_q[EvW:0];
     bucket_rd  <= bucket_mem[take_update ? upd_value_i[BucketW-1:0] : bucket_d];
-    profile_rd <= profile_mem[ev_raddr];
+    profile_rd <= profile_mem[take_order ? order_ev_i : ev_raddr];
   end
 
   // ---- Records of EVs
   always_ff @(posedge clk_i) begin
-    if (place_it) begin
-      order_mem[{slot_q, placed_at_q}]    <= '{ev: placed_ev_q, profile: profile_rd};
-      position_mem[{slot_q, placed_ev_q}] <= placed_at_q;
-    end
+    if (placing_q) order_mem[order_address(coming_bank, slot_q, placed_at_q)] <= '{ev: placed_ev_q, profile: profile_rd};
+    if (placing_q && !coming_bank) position_a_mem[{slot_q, placed_ev_q}] <= placed_at_q;
+    if (placing_q && coming_bank) position_b_mem[{slot_q, placed_ev_q}] <= placed_at_q;
     if (apply_it) counts_mem[{slot_q, ev_q}] <= counts_d;
-    else if (place_it && opening_q) counts_mem[{slot_q, placed_ev_q}] <= '0;
+    else if (placing_q && opens_it) counts_mem[{slot_q, placed_ev_q}] <= '0;
     if (next_we) next_mem[{slot_q, next_waddr}] <= next_wdata;
     if (prev_we) prev_mem[{slot_q, prev_waddr}] <= prev_wdata;
     if (skip_it) until_mem[{slot_q, ev_q}] <= time_q + skip_time_q;
-    position_rd <= position_mem[{slot_q, ev_raddr}];
+    // An EV may get its place while it is looked up.
+    position_a_rd <= placing_q && !coming_bank && placed_ev_q == ev_raddr ? placed_at_q : position_a_mem[{slot_q, ev_raddr}];
+    position_b_rd <= OrderBuffers == 1 ? '0
+                     : placing_q && coming_bank && placed_ev_q == ev_raddr ? placed_at_q
+                                                                           : position_b_mem[{slot_q, ev_raddr}];
     counts_rd   <= counts_mem[{slot_q, ev_raddr}];
     next_rd     <= next_mem[{slot_q, ev_raddr}];
     prev_rd     <= prev_mem[{slot_q, ev_raddr}];
@@ -778,61 +856,77 @@ module spray_scheduler
   // ---- Rows
   always_ff @(posedge clk_i) begin
     if (take) slot_q <= next_slot;
-    if (state_q != StIdle) begin
+    if (state_q != StIdle || placing_q) begin
       context_mem[slot_q]    <= ctx_d;
       active_mem[slot_q]     <= active_d;
       good_mem[slot_q]       <= good_d;
       skip_mem[slot_q]       <= skip_d;
       once_mem[slot_q]       <= once_d;
       bad_mem[slot_q]        <= bad_d;
-      eligible_mem[slot_q]   <= eligible_d;
-      resting_mem[slot_q]    <= resting_d;
-      resting_on_mem[slot_q] <= resting_on_d;
+      places_mem[slot_q]     <= places_d;
+      coming_mem[coming_row(slot_q)] <= coming_d;
     end
-    if (plane_we) plane_mem[slot_q] <= plane_d;
+    if (last_placing) coming_plane_mem[coming_row(slot_q)] <= coming_plane_d;
+    plane_swapped_q <= swap;
+    if (plane_swapped_q) plane_mem[slot_q] <= plane_q;
     ctx_q        <= load_row ? context_mem[next_slot] : ctx_d;
     active_q     <= load_row ? active_mem[next_slot] : active_d;
     good_q       <= load_row ? good_mem[next_slot] : good_d;
     skip_q       <= load_row ? skip_mem[next_slot] : skip_d;
     once_q       <= load_row ? once_mem[next_slot] : once_d;
     bad_q        <= load_row ? bad_mem[next_slot] : bad_d;
-    eligible_q   <= load_row ? eligible_mem[next_slot] : eligible_d;
-    resting_q    <= load_row ? resting_mem[next_slot] : resting_d;
-    resting_on_q <= load_row ? resting_on_mem[next_slot] : resting_on_d;
-    plane_q      <= load_row ? plane_mem[next_slot] : plane_d;
+    places_q     <= load_row ? places_mem[next_slot] : places_d;
+    coming_q     <= load_row ? coming_mem[coming_row(next_slot)] : coming_d;
+    if (load_row) plane_q <= plane_mem[next_slot];
+    else if (swap) plane_q <= coming_plane_mem[coming_row(slot_q)];
   end
 
 `ifdef FORMAL
-  // Tables begin as any that is consistent and has no SKIP EV, so that few cycles reach far.
+  // Tables begin as any that is consistent, has its next order and no SKIP EV, so that few cycles reach far.
   logic opening;
   ev_t  mix_q;
   assign opening = opening_q && state_q == StOrder;
+  function automatic ev_t position_in(logic bank, int unsigned slot, ev_t ev);
+    return bank ? position_b_mem[{SlotW'(slot), ev}] : position_a_mem[{SlotW'(slot), ev}];
+  endfunction
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       assume (limits_q.ev_count == 10'(MaxEvs) && limits_q.skip_duration != skip_duration_e'(2'd3));
       for (int unsigned s = 0; s < NumSlots; s++) begin
-        assume (skip_mem[s] == '0 && once_mem[s] == '0 && resting_mem[s] == '0 && resting_on_mem[s] == '0);
+        assume (skip_mem[s] == '0 && once_mem[s] == '0);
+        assume (places_mem[s].resting == '0 && places_mem[s].resting_on == '0);
+        assume (coming_mem[s].resting == '0 && coming_mem[s].resting_on == '0);
         assume ((good_mem[s] & bad_mem[s]) == '0 && (active_mem[s] & ~good_mem[s]) == '0);
+        assume (context_mem[s].coming_ready);
         for (int unsigned i = 0; i < MaxEvs; i++) begin
-          assume (order_mem[s*MaxEvs+32'(position_mem[s*MaxEvs+i])].ev == ev_t'(i));
-          assume (position_mem[s*MaxEvs+32'(order_mem[s*MaxEvs+i].ev)] == ev_t'(i));
-          assume (eligible_mem[s][i] == active_mem[s][order_mem[s*MaxEvs+i].ev]);
-          assume (order_mem[s*MaxEvs+i].profile == profile_mem[order_mem[s*MaxEvs+i].ev]);
+          for (int unsigned b = 0; b < 2; b++) begin
+            assume (order_mem[order_address(1'(b), SlotW'(s), position_in(1'(b), s, ev_t'(i)))].ev == ev_t'(i));
+            assume (position_in(1'(b), s, order_mem[order_address(1'(b), SlotW'(s), ev_t'(i))].ev) == ev_t'(i));
+            assume (order_mem[order_address(1'(b), SlotW'(s), ev_t'(i))].profile ==
+                    profile_mem[order_mem[order_address(1'(b), SlotW'(s), ev_t'(i))].ev]);
+          end
+          assume (places_mem[s].eligible[i] ==
+                  active_mem[s][order_mem[order_address(context_mem[s].bank, SlotW'(s), ev_t'(i))].ev]);
+          assume (coming_mem[s].eligible[i] ==
+                  active_mem[s][order_mem[order_address(!context_mem[s].bank, SlotW'(s), ev_t'(i))].ev]);
           for (int unsigned p = 0; p < NumPlanes; p++) begin
             assume (profile_plane_q[p][i] == (profile_mem[i].plane == PlaneW'(p)));
-            assume (plane_mem[s][p][i] == (order_mem[s*MaxEvs+i].profile.plane == PlaneW'(p)));
+            assume (plane_mem[s][p][i] ==
+                    (order_mem[order_address(context_mem[s].bank, SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
+            assume (coming_plane_mem[s][p][i] ==
+                    (order_mem[order_address(!context_mem[s].bank, SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
           end
         end
       end
       assume (good_q == good_mem[slot_q] && bad_q == bad_mem[slot_q] && active_q == active_mem[slot_q]);
-      assume (skip_q == '0 && once_q == '0 && resting_q == '0 && resting_on_q == '0);
-      assume (eligible_q == eligible_mem[slot_q] && plane_q == plane_mem[slot_q] && ctx_q == context_mem[slot_q]);
+      assume (skip_q == '0 && once_q == '0 && places_q == places_mem[slot_q] && coming_q == coming_mem[slot_q]);
+      assume (plane_q == plane_mem[slot_q] && ctx_q == context_mem[slot_q] && !plane_swapped_q);
     end
     // An open table has at most as many EVs in use as there are; an order has each EV once; the limits stay.
     if (state_q == StCsr && csr_op_q == SprayCsrOpen) assume (wdata_q[CountW-1:0] <= CountW'(MaxEvs));
     if (rst_ni && take_csr) assume (csr_op_i > SprayCsrBucket);
     mix_q <= mix_q;
-    if (state_q == StOrder) assume (order_ev_i == (place_q[EvW-1:0] ^ mix_q));
+    if (take_order) assume (order_ev_i == (taken_q[EvW-1:0] ^ mix_q));
   end
 
   always_ff @(posedge clk_i) begin
@@ -848,7 +942,7 @@ module spray_scheduler
       if (select_found) begin
         assert ((picked & usable_evs) != '0);
         assert ((picked_plane & ~free_ports) == '0 && (picked_plane & ~ctx_q.reachable) == '0);
-        assert (!(limits_q.skip_duration == SkipFixedTime && !eligible_q[picked_place]));
+        assert (!(limits_q.skip_duration == SkipFixedTime && !places_q.eligible[picked_place]));
       end
       // Within a rotation the search only goes on: no EV comes twice.
       if (select_found && state_q == StSelect && !rotation_ends) assert (ctx_d.pointer > ctx_q.pointer);
@@ -856,6 +950,12 @@ module spray_scheduler
       for (int unsigned p = 0; p < NumPlanes; p++) begin
         if (select_found && picked_plane[p]) assert (credit_q[p] >= CreditWidth'(bytes_q));
       end
+    end
+    // No EV is lost between the two orders: as many are in use and GOOD, and rest, in one as in the other.
+    if (rst_ni && answer_select && ctx_q.coming_ready) begin
+      assert ($countones(coming_q.eligible) == $countones(places_q.eligible));
+      assert ($countones(coming_q.resting) == $countones(places_q.resting));
+      assert ($countones(coming_q.resting_on) == $countones(places_q.resting_on));
     end
     // A loss leaves its plane no fewer EVs in use than the floor, unless another takes over.
     if (rst_ni && apply_it && removes) assert (9'(in_use) > limits_q.least_active || backups != '0);

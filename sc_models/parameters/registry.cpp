@@ -383,12 +383,13 @@ void nic_parameters(Table& t) {
   MRC_PIPELINE(nic.payload_fetch, assumption);
   MRC_NODE(nic.payload_fetch.queue_entries, "entries", 1, 65'536, "packets whose payload is read or waits for a path",
            assumption);
-  MRC_PIPELINE(nic.spray_scheduler, assumption);
+  MRC_PIPELINE(nic.spray_scheduler, measured);
   MRC_NODE(nic.spray_scheduler.queue_entries, "entries", 1, 65'536,
            "packets between spray_scheduler and retransmit_buffer", assumption);
   MRC_NODE(nic.spray_scheduler.order_buffers, "orders", 1, 2,
-           "scan orders held a QP; with 1, as our RTL, no packet is served while a new one comes in, an EV a cycle",
-           assumption);
+           "scan orders that a path table holds, 2 as our RTL: the next comes in beside the packets, an EV a cycle; with 1 "
+           "no packet is served meanwhile",
+           measured);
   MRC_PIPELINE(nic.retransmit_buffer, assumption);
   MRC_NODE(nic.retransmit_buffer.store, "", 0, 0,
            "descriptor: payload is read again over PCIe; payload: it is kept in SRAM", assumption);

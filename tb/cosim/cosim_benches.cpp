@@ -10,6 +10,10 @@
 #include "Vpsn_tracker_bench_small.h"
 #include "Vretransmit_buffer_bench.h"
 #include "Vretransmit_buffer_bench_small.h"
+#include "Vspray_scheduler_bench.h"
+#include "Vspray_scheduler_bench_small.h"
+#include "Vsrv6_encap_bench.h"
+#include "Vsrv6_encap_bench_small.h"
 #include "cosim/ack_coalescer_model.h"
 #include "cosim/ack_coalescer_rtl.h"
 #include "cosim/bench/stream_bench.h"
@@ -19,6 +23,8 @@
 #include "cosim/psn_tracker_rtl.h"
 #include "cosim/retransmit_buffer_model.h"
 #include "cosim/retransmit_buffer_rtl.h"
+#include "cosim/spray_scheduler_model.h"
+#include "cosim/srv6_encap_model.h"
 
 namespace mrc::cosim {
 namespace {
@@ -49,6 +55,20 @@ std::unique_ptr<BlockModel> pcie_dma_model(const std::string& size) {
   return std::make_unique<PcieDmaModel>(kSmallPcieDmaSizes, make_pcie_dma_dut<Vpcie_dma_bench_small>);
 }
 
+std::unique_ptr<BlockModel> srv6_encap_model(const std::string& size) {
+  if (size == "default") return std::make_unique<Srv6EncapModel>(128, make_srv6_encap_dut<Vsrv6_encap_bench>);
+  return std::make_unique<Srv6EncapModel>(64, make_srv6_encap_dut<Vsrv6_encap_bench_small>);
+}
+
+std::unique_ptr<BlockModel> spray_scheduler_model(const std::string& size) {
+  if (size == "default") {
+    return std::make_unique<SpraySchedulerModel>(SpraySizes{1024, 256, 8}, 2U,
+                                                 make_spray_scheduler_dut<Vspray_scheduler_bench>);
+  }
+  return std::make_unique<SpraySchedulerModel>(SpraySizes{4, 16, 4}, 2U,
+                                               make_spray_scheduler_dut<Vspray_scheduler_bench_small>);
+}
+
 /// A block of ready/valid streams.
 struct Entry {
   const char* block;
@@ -56,7 +76,8 @@ struct Entry {
 };
 
 constexpr std::array kBenches{Entry{"psn_tracker", psn_tracker_model}, Entry{"ack_coalescer", ack_coalescer_model},
-                              Entry{"retransmit_buffer", retransmit_buffer_model}, Entry{"pcie_dma", pcie_dma_model}};
+                              Entry{"retransmit_buffer", retransmit_buffer_model}, Entry{"pcie_dma", pcie_dma_model},
+                              Entry{"srv6_encap", srv6_encap_model}, Entry{"spray_scheduler", spray_scheduler_model}};
 
 SystemcCycles cycles_of(const PipelineConfig& pipeline) {
   return {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
@@ -72,7 +93,14 @@ const std::vector<CalibratedBlock>& calibrated_blocks() {
       {"ack_coalescer", 2, ack_coalescer_model, [](const NodeConfig& config) {
          const SystemcCycles box = cycles_of(config.nic.ack_coalescer.pipeline);
          return SystemcCycles{box.occupied, box.latency - config.nic.psn_tracker.pipeline.latency_cycles};
-       }}};
+       }},
+      // A transfer is a beat.
+      {"srv6_encap", 2, srv6_encap_model,
+       [](const NodeConfig& config) { return cycles_of(config.nic.srv6_encap.pipeline); }},
+      // Its answer register, and the search that goes on behind it.
+      {"spray_scheduler", 2, spray_scheduler_model,
+       [](const NodeConfig& config) { return cycles_of(config.nic.spray_scheduler.pipeline); },
+       "", SpraySchedulerModel::kSelect, SpraySchedulerModel::kRsp}};
   return blocks;
 }
 

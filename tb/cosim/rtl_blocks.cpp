@@ -1,6 +1,7 @@
 #include "cosim/rtl_blocks.h"
 
 #include <array>
+#include <stdexcept>
 
 #include "cosim/ack_coalescer_rtl.h"
 #include "cosim/pcie_dma_rtl.h"
@@ -30,6 +31,9 @@ void add_pcie_dma(const RtlSelection& selection, const ScenarioConfig& scenario,
 }
 
 void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
+  if (scenario.node(selection.node).nic.spray_scheduler.order_buffers != 2) {
+    throw std::invalid_argument("nic.spray_scheduler.order_buffers = 1: RTL of spray_scheduler is built for 2");
+  }
   // How many tables there are is known when the QPs are.
   make_spray_scheduler_rtl({1, scenario.protocol.ev_count, scenario.node(selection.node).nic.ports});
   rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(selection.mode, make_spray_scheduler_rtl);

@@ -56,7 +56,7 @@ inline std::vector<EvIndex> spray_buckets(const EvProfile& profile, std::uint32_
 }
 
 /// `Model` is the Verilated class. Every operation runs alone: it is offered to the idle block, clocked until its
-/// answer is taken, and the block is not clocked until the next. The cycles of a selection are those that it has when
+/// answer is taken, and the block is not clocked until the next, but for orders in idle(). The cycles of a selection are those that it has when
 /// packets come one behind the other. Throws std::runtime_error where the block does not answer.
 template <typename Model, std::uint32_t kTables, std::uint32_t kEvs, std::uint32_t kPlanes>
 class SpraySchedulerAdapter : public SpraySchedulerEngine {
@@ -81,6 +81,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
 
   void configure(const EvProfile& profile, const PathTable& example, OrderSource orders) override {
     orders_ = std::move(orders);
+    order_ = {};
     csr(SprayCsr::limits, 0, 0, spray_limits_word(example));
     csr(SprayCsr::skip_time, 0, 0, example.config().skip_time_ps);
     for (std::uint32_t i = 0; i < profile.value.size(); ++i) {
@@ -120,7 +121,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     SpraySelection reply;
     reply.latency_cycles = 1;
     while (model_->rsp_valid_o == 0) {
-      step(slot, reply.latency_cycles);
+      step(reply.latency_cycles);
     }
     reply.occupied_cycles = reply.latency_cycles - 1;
     reply.found = model_->rsp_found_o != 0;
@@ -168,16 +169,26 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     return {static_cast<std::uint32_t>(word & 0xFFFF), static_cast<std::uint32_t>(word >> 16 & 0xFFFF),
             static_cast<std::uint32_t>(word >> 32 & 0xF'FFFF)};
   }
+  void idle(std::uint64_t cycles) override {
+    for (; cycles > 0 && model_->order_request_o != 0; --cycles) clock();
+  }
   std::uint64_t cycles() const override { return cycles_; }
 
  private:
   static constexpr std::uint64_t kMostCycles = 100'000;
 
+  /// An order that the block asks for goes in when it takes it.
   void clock() {
+    const bool wanted = model_->order_request_o != 0 && orders_;
+    if (wanted && order_.empty()) order_ = orders_(model_->order_slot_o);
+    model_->order_valid_i = wanted ? 1 : 0;
+    if (wanted) model_->order_ev_i = static_cast<std::uint8_t>(order_.front());
     model_->clk_i = 0;
     model_->eval();
+    const bool placed = wanted && model_->order_ready_o != 0;
     model_->clk_i = 1;
     model_->eval();
+    if (placed) order_ = order_.subspan(1);
     ++cycles_;
   }
   /// The cycle in which the idle block takes what is offered.
@@ -188,16 +199,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     model_->csr_valid_i = 0;
     model_->credit_valid_i = 0;
   }
-  /// One more cycle of an operation on `slot`; an order that the block asks for goes in.
-  void step(std::uint32_t slot, std::uint64_t& waited) {
-    if (model_->order_request_o != 0 && order_.empty()) order_ = orders_(slot);
-    if (model_->order_request_o != 0) {
-      model_->order_valid_i = 1;
-      model_->order_ev_i = static_cast<std::uint8_t>(order_.front());
-      order_ = order_.subspan(1);
-    } else {
-      model_->order_valid_i = 0;
-    }
+  void step(std::uint64_t& waited) {
     clock();
     if (++waited > kMostCycles) throw std::runtime_error("spray_scheduler RTL does not answer");
   }
@@ -208,7 +210,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     model_->upd_time_i = now;
     offer();
     std::uint64_t waited = 1;
-    while (model_->done_valid_o == 0) step(slot, waited);
+    while (model_->done_valid_o == 0) step(waited);
     SprayUpdate reply;
     reply.found = model_->done_found_o != 0;
     if (!reply.found) return reply;
@@ -228,7 +230,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     model_->csr_wdata_i = word;
     offer();
     std::uint64_t waited = 1;
-    while (model_->csr_rvalid_o == 0) step(slot, waited);
+    while (model_->csr_rvalid_o == 0) step(waited);
     return model_->csr_rdata_o;
   }
 

@@ -1,10 +1,12 @@
 // spray_scheduler with plain ports: what C++ sees.
+// verilator coverage_off
 module spray_scheduler_flat
   import mrc_pkg::*;
 #(
   parameter  int unsigned NumSlots    = 1024,
   parameter  int unsigned MaxEvs      = 256,
   parameter  int unsigned NumPlanes   = 8,
+  parameter  int unsigned OrderBuffers = 2,
   localparam int unsigned TimeWidth   = 48,
   localparam int unsigned CreditWidth = 28,
   localparam int unsigned SlotW       = $clog2(NumSlots),
@@ -71,7 +73,8 @@ module spray_scheduler_flat
   assign done_state_o = done_state;
 
   spray_scheduler #(
-    .NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .TimeWidth(TimeWidth), .CreditWidth(CreditWidth)
+    .NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .TimeWidth(TimeWidth), .CreditWidth(CreditWidth),
+    .OrderBuffers(OrderBuffers)
   ) u_spray_scheduler (
     .clk_i, .rst_ni, .sel_valid_i, .sel_ready_o, .sel_slot_i, .sel_bytes_i, .sel_ports_up_i, .sel_time_i,
     .rsp_valid_o, .rsp_ready_i, .rsp_found_o, .rsp_ev_o, .rsp_value_o, .rsp_plane_o, .rsp_free_ports_o,

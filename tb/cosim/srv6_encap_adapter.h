@@ -41,6 +41,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
                          std::uint64_t offer_cycle) override {
     if (inner_packet.empty()) throw std::invalid_argument("srv6_encap RTL: inner packet without bytes");
     set_metadata(input);
+    header_bytes_ = kIpv6HeaderBytes + (input.srh ? kSrhBytes : 0);
     const std::uint64_t start = std::max(offer_cycle, next_cycle_);
     EncapReply reply;
     reply.accepted_cycle = start;
@@ -109,6 +110,8 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     model_->hop_limit_i = in.hop_limit;
     model_->dscp_i = in.dscp;
     model_->ecn_i = static_cast<std::uint8_t>(in.ecn);
+    model_->srh_i = in.srh ? 1 : 0;
+    model_->icrc_i = 0;  // the packet brings its own
   }
   void put_beat(std::span<const std::byte> bytes, bool first, bool last) {
     model_->in_valid_i = 1;
@@ -124,15 +127,19 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     std::memcpy(received_.data() + at, &model_->out_data_o[0], model_->out_bytes_o);
   }
   void finish(EncapReply& reply, std::span<const std::byte> inner) const {
-    if (received_.size() < reply.header.size()) return;
+    if (received_.size() < header_bytes_) return;
     std::memcpy(reply.header.data(), received_.data(), reply.header.size());
-    reply.inner_intact = received_.size() == reply.header.size() + inner.size() &&
-                         std::memcmp(received_.data() + reply.header.size(), inner.data(), inner.size()) == 0;
+    if (header_bytes_ > reply.header.size()) {
+      std::memcpy(reply.srh.data(), received_.data() + reply.header.size(), reply.srh.size());
+    }
+    reply.inner_intact = received_.size() == header_bytes_ + inner.size() &&
+                         std::memcmp(received_.data() + header_bytes_, inner.data(), inner.size()) == 0;
   }
 
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Model> model_;
   std::vector<std::byte> received_;
+  std::size_t header_bytes_ = 0;
   std::uint64_t next_cycle_ = 0;
   std::uint64_t cycles_ = 0;
 };

@@ -1,4 +1,5 @@
 // srv6_encap with the fields of its metadata as ports, so that C++ sets them by name.
+// verilator coverage_off
 module srv6_encap_flat
   import mrc_pkg::*;
 #(
@@ -25,6 +26,8 @@ module srv6_encap_flat
   input  logic [7:0]            hop_limit_i,
   input  logic [5:0]            dscp_i,
   input  logic [1:0]            ecn_i,
+  input  logic                  srh_i,
+  input  logic                  icrc_i,
   output logic                  out_valid_o,
   input  logic                  out_ready_i,
   output logic [DataWidth-1:0]  out_data_o,
@@ -43,7 +46,9 @@ module srv6_encap_flat
     plane: plane_i,
     hop_limit: hop_limit_i,
     dscp: dscp_i,
-    ecn: ecn_i
+    ecn: ecn_i,
+    srh: srh_i,
+    icrc: icrc_i
   };
 
   srv6_encap #(.DataWidth(DataWidth)) u_srv6_encap (

@@ -74,7 +74,8 @@ int run(const Options& options) {
       const std::unique_ptr<cosim::BlockModel> model = block.make_model(size);
       for (const double ready : {1.0, 0.75}) {
         for (const double load : {0.1, 0.5, 0.9, 1.0}) {
-          const cosim::CalibrationPoint point{load, ready, options.transfers, seed++};
+          const cosim::CalibrationPoint point{load,   ready,         options.transfers,
+                                              seed++, block.in_port, block.out_port};
           rows.push_back(cosim::calibrate(*model, point, block.pipeline(NodeConfig()), block.stages));
           sizes.push_back(size);
           good = good && rows.back().within_limits();

@@ -1,9 +1,10 @@
 // What srv6_encap promises about its streams (rtl/srv6_encap/README.md), for every input that keeps the contract.
-// Proved at any width; the smallest legal one has every corner case.
+// Proved at any width; the smallest legal one has every corner case. What an ICRC is worth is not part of it.
+// steps: 10
 module srv6_encap_properties
   import mrc_pkg::*;
 #(
-  parameter  int unsigned DataWidth  = 384,
+  parameter  int unsigned DataWidth  = 512,
   localparam int unsigned DataBytes  = DataWidth / 8,
   localparam int unsigned CountWidth = $clog2(DataBytes + 1)
 ) (
@@ -19,7 +20,8 @@ module srv6_encap_properties
   input  logic [15:0]           position_i
 );
 
-  localparam int unsigned MostBytes = 4 * DataBytes;  // of a packet, so that counters stay small
+  localparam int unsigned MostBytes  = 2 * DataBytes;  // of a packet, so that counters stay small
+  localparam int unsigned MostInside = 8;              // packets
 
   logic rst_ni = 1'b0;
   logic in_packet_q = 1'b0;
@@ -38,11 +40,15 @@ module srv6_encap_properties
   assign in_taken  = rst_ni && in_valid_i && in_ready_o;
   assign out_taken = rst_ni && out_valid_o && out_ready_i;
 
-  // Bytes of the packet that enters, of the one that leaves, and of up to three that are inside.
+  // Bytes of the packet that enters, of the one that leaves, and of those that are inside, as they will leave.
   logic [15:0]      in_count_q  = '0;
   logic [15:0]      out_count_q = '0;
-  logic [2:0][15:0] size_q      = '0;
-  logic [1:0]       inside_q    = '0;
+  logic [MostInside-1:0][15:0] size_q = '0;
+  logic [3:0]       inside_q    = '0;
+  logic             srh_q = 1'b0, icrc_q = 1'b0;  // of the packet that enters
+  logic             srh, icrc;
+  assign srh  = in_sop ? in_meta_i.srh : srh_q;
+  assign icrc = in_sop ? in_meta_i.icrc : icrc_q;
   logic             out_packet_q = 1'b0;
   logic [15:0]      in_total, out_total;
   assign in_total  = in_count_q + 16'(in_bytes_i);
@@ -55,7 +61,8 @@ module srv6_encap_properties
   // The byte that is followed: in which packet inside it is (0 is the next to leave), and what it was.
   logic       followed_q = 1'b0;
   logic       known_q    = 1'b0;
-  logic [1:0] ahead_q    = '0;
+  logic [3:0] ahead_q    = '0;
+  logic [15:0] shift_q   = '0;  // bytes that were put before it
   logic [7:0] value_q    = '0;
   logic [15:0] position_q = '0;
   logic       starts, looks, found;
@@ -80,17 +87,22 @@ module srv6_encap_properties
       out_packet_q <= !out_eop_o;
       out_count_q  <= out_eop_o ? '0 : out_total;
     end
-    if (out_ends) size_q <= {16'b0, size_q[2:1]};
-    if (in_ends) size_q[inside_q - 2'(out_ends)] <= in_total;
-    inside_q <= inside_q + 2'(in_ends) - 2'(out_ends);
+    if (in_taken && in_sop) begin
+      srh_q  <= in_meta_i.srh;
+      icrc_q <= in_meta_i.icrc;
+    end
+    if (out_ends) size_q <= {16'b0, size_q[MostInside-1:1]};
+    if (in_ends) size_q[3'(inside_q - 4'(out_ends))] <= in_total + (srh ? 16'd64 : 16'd40) + (icrc ? 16'd4 : 16'd0);
+    inside_q <= inside_q + 4'(in_ends) - 4'(out_ends);
 
     if (starts) begin
       followed_q <= 1'b1;
       position_q <= position_i;
-      ahead_q    <= inside_q - 2'(out_ends);
+      ahead_q    <= inside_q - 4'(out_ends);
+      shift_q    <= srh ? 16'd64 : 16'd40;
     end else if (followed_q && out_ends) begin
-      ahead_q <= ahead_q - 2'd1;
-      if (ahead_q == 2'd0) begin
+      ahead_q <= ahead_q - 4'd1;
+      if (ahead_q == 4'd0) begin
         followed_q <= 1'b0;
         known_q    <= 1'b0;
       end
@@ -116,6 +128,7 @@ module srv6_encap_properties
         assume (in_bytes_i != '0 && in_bytes_i <= CountWidth'(DataBytes));
         assume (in_eop_i || in_bytes_i == CountWidth'(DataBytes));
         assume (in_total <= 16'(MostBytes));
+        assume (!icrc || !in_eop_i || in_total >= 16'd60);
       end
 
       // An offered beat stays as it is until it is taken.
@@ -130,14 +143,14 @@ module srv6_encap_properties
         assert (out_eop_o || out_bytes_o == CountWidth'(DataBytes));
         // Packets do not mix.
         assert (out_sop_o == !out_packet_q);
-        // No packet is lost, none comes twice, none leaves before it is in, and each is 40 bytes longer.
-        if (out_eop_o) assert (inside_q != 2'd0 && out_total == size_q[0] + 16'd40);
+        // No packet is lost, none comes twice, none leaves before it is in, and each is longer by what was put to it.
+        if (out_eop_o) assert (inside_q != 4'd0 && out_total == size_q[0]);
       end
-      assert (inside_q <= 2'd3);
-      // Any byte leaves 40 places behind where it came in.
-      if (out_valid_o && known_q && ahead_q == 2'd0 && out_count_q <= position_q + 16'd40 &&
-          out_total > position_q + 16'd40) begin
-        assert (out_data_o[8*(position_q + 16'd40 - out_count_q)+:8] == value_q);
+      assert (inside_q < 4'(MostInside));
+      // Any byte leaves as many places behind where it came in as the headers have.
+      if (out_valid_o && known_q && ahead_q == 4'd0 && out_count_q <= position_q + shift_q &&
+          out_total > position_q + shift_q) begin
+        assert (out_data_o[8*(position_q + shift_q - out_count_q)+:8] == value_q);
       end
     end
   end

@@ -1,18 +1,21 @@
-// The outer IPv6 header that srv6_encap puts before a packet (IPv6 in IPv6, RFC 8200 layout): the reference for its bytes.
+// The headers that srv6_encap puts before a packet (IPv6 in IPv6, RFC 8200 layout; a segment routing header with one
+// segment, RFC 8754): the reference for their bytes.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "mrc/packet.h"
 #include "mrc/srv6_usid.h"
+#include "mrc/wire/headers.h"
 
 namespace mrc {
 
-inline constexpr std::uint8_t kNextHeaderIpv6 = 41;
 using OuterHeaderBytes = std::array<std::byte, kIpv6HeaderBytes>;
+using SrhBytes = std::array<std::byte, kSrhBytes>;
 
 /// What the header is made of.
 struct Srv6EncapInput {
@@ -20,11 +23,12 @@ struct Srv6EncapInput {
   Ipv6Address source;                ///< address of the NIC's port
   std::uint32_t flow_label = 0;      ///< 20 bits; 0 in SRv6 mode (assumption: no switch hashes it)
   std::uint32_t uplink = 0;
-  std::uint16_t payload_length = 0;  ///< bytes after this header
+  std::uint16_t payload_length = 0;  ///< bytes after the outer header
   std::uint8_t plane = 0;
   std::uint8_t hop_limit = 64;
   std::uint8_t dscp = 0;             ///< 6 bits
   Ecn ecn = Ecn::ect0;
+  bool srh = false;                  ///< a segment routing header follows, with the same address as its segment
 };
 
 constexpr OuterHeaderBytes outer_ipv6_header(const Srv6EncapInput& in) {
@@ -36,12 +40,21 @@ constexpr OuterHeaderBytes outer_ipv6_header(const Srv6EncapInput& in) {
   const Ipv6Address carrier = usid_carrier(in.path, in.plane, in.uplink);
   put(0, 6ULL << 28 | traffic_class << 20 | (in.flow_label & 0xF'FFFF), 4);
   put(4, in.payload_length, 2);
-  put(6, kNextHeaderIpv6, 1);
+  put(6, in.srh ? wire::kNextHeaderRouting : wire::kNextHeaderIpv6InIp, 1);
   put(7, in.hop_limit, 1);
   put(8, in.source.high, 8);
   put(16, in.source.low, 8);
   put(24, carrier.high, 8);
   put(32, carrier.low, 8);
+  return bytes;
+}
+
+/// What follows the outer header with `srh`.
+inline SrhBytes segment_routing_header(const Srv6EncapInput& in) {
+  wire::SegmentRoutingHeader header;
+  header.segment = usid_carrier(in.path, in.plane, in.uplink);
+  SrhBytes bytes{};
+  wire::SegmentRoutingHeader::fields(header, wire::BitWriter(bytes));
   return bytes;
 }
 

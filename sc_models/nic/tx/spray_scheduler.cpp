@@ -50,9 +50,11 @@ SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& 
   }
   const EvIndex ev = selection.ev;
   // With one buffer no packet is served while a new scan order comes in, an EV a cycle.
-  const bool waits_for_order = nic_.config.nic.spray_scheduler.order_buffers == 1;
+  const std::uint64_t new_orders = paths.reshuffles() - reshuffles;
   const std::uint64_t reordering =
-      waits_for_order ? (paths.reshuffles() - reshuffles) * (paths.size() + kReorderingCycles) : 0;
+      nic_.config.nic.spray_scheduler.order_buffers == 1
+          ? new_orders * (paths.size() + kReorderingCycles)
+          : fill_.packet(&paths, nic_.clock.edge_index(now), new_orders, paths.size());
   Choice choice{.ev = ev,
                 .latency_cycles = pipeline.latency_cycles + reordering,
                 .occupied_cycles = pipeline.initiation_interval_cycles + reordering};

@@ -10,6 +10,7 @@
 #include "nic/nic_context.h"
 #include "nic/port.h"
 #include "nic/tx/payload_fetch.h"
+#include "nic/tx/scan_order_fill.h"
 #include "nic/tx/spray_scheduler_rtl_path.h"
 
 namespace mrc::timing {
@@ -49,6 +50,7 @@ class SprayScheduler : public Box {
   RetransmitTimer& timer_;
   Fifo<TxPacket> out_;
   SpraySchedulerRtlPath* rtl_;
+  ScanOrderFill fill_;  ///< with two orders held
   std::array<std::uint64_t, PathTable::kMostPlanes> room_{};  ///< of the ports, for the RTL
   TimePs next_start_ = 0;
   bool waits_for_path_ = false;

@@ -80,6 +80,8 @@ class SpraySchedulerEngine {
   virtual void set_port_status(std::uint32_t slot, std::uint32_t reachable_mask) = 0;
   virtual SprayRecord read(std::uint32_t slot, EvIndex ev) = 0;
   virtual SprayTableState read_table(std::uint32_t slot) = 0;
+  /// So many cycles in which nothing is asked: a scan order comes in, if one does.
+  virtual void idle(std::uint64_t cycles) = 0;
   /// Clock edges evaluated so far.
   virtual std::uint64_t cycles() const = 0;
 };

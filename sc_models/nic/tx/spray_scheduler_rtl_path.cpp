@@ -9,6 +9,8 @@
 namespace mrc {
 namespace {
 
+constexpr std::uint64_t kUpdateCycles = 2;
+
 std::vector<PathTable*> tables_of(const NicContext& nic) {
   std::vector<PathTable*> tables;
   for (const Qp& qp : nic.qps) {
@@ -65,6 +67,12 @@ void SpraySchedulerRtlPath::compare(const Place& place, std::string_view field, 
            fmt::format("{}: expected {:#x}, RTL gave {:#x}", field, expected, actual));
 }
 
+void SpraySchedulerRtlPath::begin_operation(TimePs now, std::uint64_t cycles) {
+  const std::uint64_t cycle = nic_->clock.edge_index(now);
+  if (cycle > free_cycle_) engine_->idle(cycle - free_cycle_);
+  free_cycle_ = std::max(cycle, free_cycle_) + cycles;
+}
+
 SpraySelection SpraySchedulerRtlPath::select(Qp& qp, const Packet& packet, std::uint32_t bytes,
                                              std::span<const std::uint64_t> room, std::uint32_t free_ports,
                                              TimePs now) {
@@ -86,8 +94,10 @@ SpraySelection SpraySchedulerRtlPath::select(Qp& qp, const Packet& packet, std::
     returned_[plane] = static_cast<std::uint32_t>(room[plane] - std::min(room[plane], credit_[plane]));
     credit_[plane] += returned_[plane];
   }
+  begin_operation(now, 0);
   engine_->return_credit(returned_);
   const SpraySelection actual = engine_->select(slot_of(table), bytes, nic_->ports_up & 0xFF, now);
+  free_cycle_ += actual.occupied_cycles;
   if (actual.found) credit_[actual.plane] -= bytes;
 
   const bool same = expected.ev == actual.ev && expected.value == actual.value && expected.plane == actual.plane &&
@@ -118,6 +128,7 @@ void SpraySchedulerRtlPath::report(PathTable& table, EvIndex ev, PathEvent event
   // What SACK and NACK say comes with the EV's value, what a timer says with its place.
   const bool by_place = event == PathEvent::lost || event == PathEvent::probe_lost;
   const std::uint32_t slot = slot_of(table);
+  begin_operation(now, kUpdateCycles);
   const SprayUpdate actual =
       by_place ? engine_->update(slot, ev, event, now) : engine_->update_by_value(slot, table.value(ev), event, now);
   const bool same = actual.found && actual.ev == ev && actual.state == table.state(ev) &&

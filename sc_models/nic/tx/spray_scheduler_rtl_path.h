@@ -48,6 +48,8 @@ class SpraySchedulerRtlPath : public RtlPath, public PathTableDriver {
 
  private:
   std::span<const EvIndex> next_order(std::uint32_t slot);
+  /// The block has done nothing since its last operation; one that takes `cycles` begins.
+  void begin_operation(TimePs now, std::uint64_t cycles);
   std::uint32_t slot_of(const PathTable& table) const { return slots_.at(&table); }
   /// Where a difference is met: the table's first QP and what was done.
   struct Place {
@@ -68,6 +70,7 @@ class SpraySchedulerRtlPath : public RtlPath, public PathTableDriver {
   std::vector<EvIndex> order_;
   std::vector<std::uint64_t> credit_;  ///< bytes of room that the block knows of, by plane
   std::vector<std::uint32_t> returned_;
+  std::uint64_t free_cycle_ = 0;  ///< in which the block could take the next operation
 };
 
 }  // namespace mrc

@@ -39,6 +39,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   input.hop_limit = packet.hop_limit;
   input.dscp = protocol.dscp[static_cast<std::size_t>(packet.role)];
   input.ecn = packet.ecn;
+  input.srh = protocol.encapsulation == Encapsulation::srv6_srh;
   const std::uint64_t cycle = nic_.clock.edge_index(now);
   const EncapReply reply = rtl_->run(nic_, packet, input, cycle, {cycles, pipeline.latency_cycles});
   if (!rtl_->drives()) return service;

@@ -12,6 +12,7 @@ namespace mrc {
 
 struct EncapReply {
   OuterHeaderBytes header{};          ///< the 40 bytes that came out first
+  SrhBytes srh{};                     ///< what followed, if one was asked for
   bool inner_intact = false;          ///< the rest is the inner packet, byte for byte
   std::uint64_t accepted_cycle = 0;   ///< first beat taken in
   std::uint64_t first_out_cycle = 0;  ///< first beat came out

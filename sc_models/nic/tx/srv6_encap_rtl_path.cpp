@@ -1,5 +1,6 @@
 #include "nic/tx/srv6_encap_rtl_path.h"
 
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -9,16 +10,14 @@
 namespace mrc {
 namespace {
 
-/// First field in which two outer headers differ, in the order of the wire; uSIDs are named one by one.
+/// First field in which two headers of a kind differ, in the order of the wire; uSIDs are named one by one.
 class FieldComparison {
  public:
-  FieldComparison(const wire::Ipv6Header& expected, const wire::Ipv6Header& actual) {
-    wire::Ipv6Header::fields(expected, [&](std::string_view name, unsigned, const auto& value) {
-      values_.push_back({name, value});
-    });
+  template <typename Header>
+  FieldComparison(const Header& expected, const Header& actual) {
+    Header::fields(expected, [&](std::string_view name, unsigned, const auto& value) { values_.push_back({name, value}); });
     std::size_t i = 0;
-    wire::Ipv6Header::fields(actual,
-                             [&](std::string_view, unsigned, const auto& value) { compare(values_[i++], value); });
+    Header::fields(actual, [&](std::string_view, unsigned, const auto& value) { compare(values_[i++], value); });
   }
   const std::string& difference() const { return difference_; }
 
@@ -32,7 +31,7 @@ class FieldComparison {
 
   void compare(const Value& expected, std::uint64_t actual) { note(expected.name, expected.address.low, actual); }
   void compare(const Value& expected, const Ipv6Address& actual) {
-    if (expected.name != "dst") {
+    if (expected.name == "src") {
       note(std::string(expected.name) + "[0:7]", expected.address.high, actual.high);
       note(std::string(expected.name) + "[8:15]", expected.address.low, actual.low);
       return;
@@ -55,9 +54,10 @@ class FieldComparison {
   std::string difference_;
 };
 
-wire::Ipv6Header parse(const OuterHeaderBytes& bytes) {
-  wire::Ipv6Header header;
-  wire::Ipv6Header::fields(header, wire::BitReader(bytes));
+template <typename Header>
+Header parse(std::span<const std::byte> bytes) {
+  Header header;
+  Header::fields(header, wire::BitReader(bytes));
   return header;
 }
 
@@ -72,21 +72,30 @@ EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, co
   wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner_);
   const EncapReply reply = engine_->encapsulate(input, inner_, cycle);
   count({reply.next_cycle - reply.accepted_cycle, reply.first_out_cycle - reply.accepted_cycle}, systemc);
-  compare(nic, packet, outer_ipv6_header(input), reply);
+  compare(nic, packet, input, reply);
   return reply;
 }
 
-void Srv6EncapRtlPath::compare(const NicContext& nic, const Packet& packet, const OuterHeaderBytes& expected,
+void Srv6EncapRtlPath::compare(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
                                const EncapReply& reply) {
-  if (reply.header == expected && reply.inner_intact) return;
-  const std::string difference = reply.header == expected
-                                     ? "inner packet: bytes that came out differ from those that went in"
-                                     : FieldComparison(parse(expected), parse(reply.header)).difference();
+  const OuterHeaderBytes header = outer_ipv6_header(input);
+  const SrhBytes srh = input.srh ? segment_routing_header(input) : SrhBytes{};
+  if (reply.header == header && reply.srh == srh && reply.inner_intact) return;
+  std::string difference = "inner packet: bytes that came out differ from those that went in";
+  if (reply.header != header) {
+    difference =
+        "outer header " +
+        FieldComparison(parse<wire::Ipv6Header>(header), parse<wire::Ipv6Header>(reply.header)).difference();
+  } else if (reply.srh != srh) {
+    difference = "SRH " + FieldComparison(parse<wire::SegmentRoutingHeader>(srh),
+                                          parse<wire::SegmentRoutingHeader>(reply.srh))
+                              .difference();
+  }
   const auto what = [&] {
     return fmt::format("packet {} (PSN {}, EV {:#010x}, plane {})", transactions(), packet.psn, packet.ev,
                        packet.plane);
   };
-  mismatch(nic.node, reply.first_out_cycle, what, "outer header " + difference);
+  mismatch(nic.node, reply.first_out_cycle, what, difference);
 }
 
 }  // namespace mrc

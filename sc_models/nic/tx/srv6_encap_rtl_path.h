@@ -26,7 +26,7 @@ class Srv6EncapRtlPath : public RtlPath {
   std::uint64_t cycles() const override { return engine_->cycles(); }
 
  private:
-  void compare(const NicContext& nic, const Packet& packet, const OuterHeaderBytes& expected, const EncapReply& reply);
+  void compare(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input, const EncapReply& reply);
 
   std::unique_ptr<Srv6EncapEngine> engine_;
   std::vector<std::byte> inner_;

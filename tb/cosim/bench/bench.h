@@ -35,6 +35,7 @@ struct Difference {
 struct SystemcCycles {
   std::uint64_t occupied = 1;
   std::uint64_t latency = 1;
+  std::uint64_t note = 0;  ///< what the model has to remember of the transfer
 };
 
 /// A block's stimulus and reference. Ports are numbered as in Dut::ports.
@@ -65,6 +66,11 @@ class BlockModel {
   virtual void taken(std::size_t, const Transaction&) {}
   /// Sets to 0 what the block's contract leaves open in an output that answers `cause`.
   virtual void hide(std::size_t, const Transaction& /*cause*/, Transaction&) const {}
+  /// What stands in this field of the output that is due, where its name does not say it.
+  virtual std::string meaning(std::size_t /*port*/, std::size_t /*field*/, std::uint64_t /*expected*/,
+                              std::uint64_t /*actual*/) const {
+    return {};
+  }
   /// An output of `port` comes after all those of `earlier` that have the same cause or an older one.
   virtual bool follows(std::size_t, std::size_t /*earlier*/) const { return false; }
   /// Transfers of this input port answer what the block puts out: they go on when no more work is given, and wait in a
@@ -73,16 +79,24 @@ class BlockModel {
   /// Cycles without a transfer after which the block has come to rest.
   virtual std::uint64_t settle_cycles() const { return 0; }
 
+  /// Transfers between two resets, on average.
+  virtual std::uint64_t transfers_an_episode() const { return 2'000; }
+
   /// What Dut::state shows when the block has put out all it had to.
   virtual std::vector<std::uint64_t> state() const { return {}; }
 
   /// Before a calibration: as reset(), and the traffic to come is that of a NIC at work. A block that is not calibrated
   /// throws std::logic_error.
   virtual void reset_to_traffic(KeyedRandom& random, const Dut& dut);
+  /// After reset_to_traffic(): what the block has to be given first has been given, through the other ports.
+  virtual bool ready_for_traffic() const { return true; }
   /// How many outputs of `port` the transfer that was accepted last leads to, where accept() cannot append them yet.
   virtual std::optional<std::size_t> caused(std::size_t /*port*/) const { return std::nullopt; }
   /// What the SystemC box takes for the transfer that was accepted last, with this pipeline.
   virtual SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const { return pipeline; }
+
+  /// The same once it is known in which cycle the SystemC box takes the transfer; cycles rise.
+  virtual SystemcCycles systemc_cycles_at(const SystemcCycles& cycles, std::uint64_t /*cycle*/) { return cycles; }
 
   FunctionalCoverage coverage;
 };

@@ -76,6 +76,7 @@ class RtlMeasurement {
       dut_->high();
     }
     dut_->set_reset(false);
+    prepare();
     model_.drive(levels_, *dut_);
     // The load begins when the block takes its first transfer: a walk over its memories is no part of a latency.
     for (std::uint64_t waited = 0; waited < kMostCyclesATransfer * point.transfers; ++waited) {
@@ -88,32 +89,44 @@ class RtlMeasurement {
   CycleStatistics run(std::vector<Taken>& taken) {
     for (; taken.size() < point_.transfers || !waiting_.empty(); ++cycle_) {
       if (cycle_ > kMostCyclesATransfer * point_.transfers) throw std::runtime_error("calibration: the RTL hangs");
-      offer(taken.size());
-      model_.drive(levels_, *dut_);
-      dut_->low();
-      if (model_.observe(*dut_, expected_)) throw std::runtime_error("calibration: the RTL differs from its reference");
-      take_outputs();
-      take_inputs(taken);
-      for (std::vector<Transaction>& outputs : expected_) outputs.clear();
-      dut_->high();
+      cycle(taken, true);
     }
     return statistics(std::move(latencies_), point_.transfers, taken.back().cycle + 1);
   }
 
  private:
+  void prepare() {
+    std::vector<Taken> none;
+    for (std::uint64_t waited = 0; !model_.ready_for_traffic(); ++waited) {
+      if (waited > kMostCyclesATransfer * point_.transfers) throw std::runtime_error("calibration: the RTL hangs");
+      cycle(none, false);
+    }
+  }
+  void cycle(std::vector<Taken>& taken, bool load) {
+    offer(taken.size(), load);
+    model_.drive(levels_, *dut_);
+    dut_->low();
+    if (model_.observe(*dut_, expected_)) throw std::runtime_error("calibration: the RTL differs from its reference");
+    take_outputs();
+    take_inputs(taken);
+    for (std::vector<Transaction>& outputs : expected_) outputs.clear();
+    dut_->high();
+  }
+
   struct Input {
     bool offering = false;
     Transaction values;
   };
 
-  void offer(std::size_t taken) {
+  void offer(std::size_t taken, bool load) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Port& port = dut_->ports[i];
       if (port.direction == Direction::out) {
         port.ready.set(i != point_.out_port || traffic_.ready(cycle_) ? 1 : 0);
         continue;
       }
-      const bool due = i != point_.in_port || (taken < point_.transfers && traffic_.arrivals[taken] <= cycle_);
+      const bool due =
+          i != point_.in_port || (load && taken < point_.transfers && traffic_.arrivals[taken] <= cycle_);
       if (!inputs_[i].offering && due) {
         inputs_[i].offering = model_.offer(i, random_, inputs_[i].values);
         if (inputs_[i].offering) port.drive(inputs_[i].values);
@@ -164,7 +177,7 @@ class RtlMeasurement {
 
 /// The rule of a SystemC box: it takes the next transfer when its interval is over and it has a place for the answer,
 /// and hands over the answer after its latency, in order, when the next box takes it.
-CycleStatistics run_systemc(const std::vector<Taken>& transfers, Traffic& traffic, std::uint64_t places) {
+CycleStatistics run_systemc(BlockModel& model, const std::vector<Taken>& transfers, Traffic& traffic, std::uint64_t places) {
   struct Answer {
     std::uint64_t taken = 0;
     std::uint64_t due = 0;
@@ -182,9 +195,10 @@ CycleStatistics run_systemc(const std::vector<Taken>& transfers, Traffic& traffi
     if (next == transfers.size() || traffic.arrivals[next] > cycle || cycle < next_start || held.size() >= places)
       continue;
     const Taken& transfer = transfers[next++];
-    next_start = cycle + transfer.systemc.occupied;
+    const SystemcCycles systemc = model.systemc_cycles_at(transfer.systemc, cycle);
+    next_start = cycle + systemc.occupied;
     last_taken = cycle;
-    for (std::size_t i = 0; i < transfer.answers; ++i) held.push_back({cycle, cycle + transfer.systemc.latency + i});
+    for (std::size_t i = 0; i < transfer.answers; ++i) held.push_back({cycle, cycle + systemc.latency + i});
   }
   return statistics(std::move(latencies), transfers.size(), last_taken + 1);
 }
@@ -208,7 +222,7 @@ CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const
   CalibrationRow row;
   row.point = point;
   row.rtl = RtlMeasurement(model, point, pipeline, traffic).run(transfers);
-  row.systemc = run_systemc(transfers, traffic, places);
+  row.systemc = run_systemc(model, transfers, traffic, places);
   return row;
 }
 

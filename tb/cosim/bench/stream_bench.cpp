@@ -12,7 +12,6 @@
 namespace mrc::cosim {
 namespace {
 
-constexpr std::uint64_t kTransfersAnEpisode = 2'000;
 constexpr std::uint64_t kEpisodesAModel = 64;  ///< then another model with another random initial state
 constexpr std::uint64_t kStuckCycles = 20'000;
 constexpr std::uint64_t kMostTrials = 400;
@@ -153,7 +152,10 @@ Mismatch StreamBench::describe(const Dut& dut, std::size_t port, const char* kin
   const Expected& expected = stream.expected.front();
   mismatch.reference = named(dut.ports[port], expected.values);
   if (!expected.cause.empty()) mismatch.input = named(dut.ports[expected.cause_port], expected.cause);
-  if (field < expected.values.size()) mismatch.expected = expected.values[field];
+  if (field >= expected.values.size()) return mismatch;
+  mismatch.expected = expected.values[field];
+  const std::string meaning = model_->meaning(port, field, mismatch.expected, mismatch.actual);
+  if (!meaning.empty()) mismatch.field += " (" + meaning + ")";
   return mismatch;
 }
 
@@ -404,7 +406,7 @@ CosimReport StreamBench::run(const CosimOptions& options) {
       mismatch = replay(*dut, episode);
       continue;
     }
-    const std::uint64_t transfers = std::min(1 + random.below(kTransfersAnEpisode * 2), options.count - taken_);
+    const std::uint64_t transfers = std::min(1 + random.below(model_->transfers_an_episode() * 2), options.count - taken_);
     if (options.waves && taken_ + transfers >= options.count) {
       dut->open_waves(report_.waves_file = file("last_episode.fst"));
     }

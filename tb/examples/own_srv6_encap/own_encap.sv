@@ -28,6 +28,10 @@ module own_encap
   logic                 flush_q, free, spills;
   logic [CountBits-1:0] flush_bytes_q;
 
+  // Neither a segment routing header nor an ICRC: it is for runs that need none from it.
+  logic unused_modes;
+  assign unused_modes = s_tuser.srh ^ s_tuser.icrc;
+
   logic [95:0] usids;
   always_comb begin
     for (int unsigned i = 0; i < 6; i++) begin

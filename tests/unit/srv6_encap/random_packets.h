@@ -25,6 +25,7 @@ inline Srv6EncapInput random_encap_input(KeyedRandom& random) {
   in.hop_limit = static_cast<std::uint8_t>(random.next());
   in.dscp = static_cast<std::uint8_t>(random.below(64));
   in.ecn = static_cast<Ecn>(random.below(4));
+  in.srh = random.chance(0.3);
   return in;
 }
 

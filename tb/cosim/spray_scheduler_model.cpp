@@ -1,0 +1,590 @@
+#include "cosim/spray_scheduler_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace mrc::cosim {
+namespace {
+
+enum CsrField : std::size_t { kCsrOp, kCsrSlot, kCsrIndex, kCsrData };
+enum UpdateField : std::size_t { kUpdSlot, kUpdEvent, kUpdByValue, kUpdEv, kUpdValue, kUpdTime };
+enum SelectField : std::size_t { kSelSlot, kSelBytes, kSelPortsUp, kSelTime };
+enum RspField : std::size_t {
+  kFreePorts,
+  kFound,
+  kRotations,
+  kNoGood,
+  kEv,
+  kValue,
+  kPlane,
+  kSkipEndValid,
+  kSkipEnd,
+  kRspFields
+};
+enum DoneField : std::size_t {
+  kDoneFound,
+  kDoneEv,
+  kDoneState,
+  kDoneActive,
+  kDoneReported,
+  kDoneHeld,
+  kDoneReplaced,
+  kDoneBackup,
+  kDoneFields
+};
+
+const std::vector<std::string> kEvents{"DELIVERED",       "ECN",       "ALWAYS_SKIP", "TRIMMED", "TRIMMED_LASTHOP", "LOST",
+                                       "PROBE_DELIVERED", "PROBE_ECN", "PROBE_LOST",  "DENY",    "ALLOW"};
+const std::vector<std::string> kStates{"GOOD", "SKIP", "ASSUMED_BAD", "DENIED"};
+constexpr std::size_t kDenyEvent = 9;
+constexpr std::size_t kAllowEvent = 10;
+constexpr std::size_t kUpdateEvents = 9;
+
+enum Search : std::size_t {
+  kNoRotation,
+  kNewRotation,
+  kNewOrder,
+  kNoPort,
+  kBusyPorts,
+  kNothingGood,
+  kTwoRotations
+};
+enum Wake : std::size_t { kWithRotation, kSkippedBackup, kOneTime, kSeveralTimes };
+enum Update : std::size_t { kReplaced, kFloor, kRevived, kLaterBucket, kUnknownValue, kOblivious, kRemovedSkip };
+enum OrderBin : std::size_t { kAlone, kBesidePacket, kBesideUpdate, kBesideControl, kAwaited, kOfOtherTable };
+
+}  // namespace
+
+SpraySchedulerModel::SpraySchedulerModel(const SpraySizes& sizes, std::uint32_t order_buffers, MakeDut make_dut)
+    : sizes_(sizes), order_buffers_(order_buffers), make_dut_(std::move(make_dut)) {
+  points_.event = coverage.cross("event × state of its EV", kEvents, kStates);
+  points_.search = coverage.point("search", {"without a rotation", "new rotation", "new order", "no port free",
+                                             "only busy ports", "nothing GOOD", "two rotations"});
+  points_.wake = coverage.point("SKIP EVs come back", {"with the rotation", "a skipped backup", "one by its time",
+                                                       "several by their time"});
+  points_.update =
+      coverage.point("update", {"backup takes over", "kept at the floor", "revived", "value in a later bucket",
+                                "value unknown", "oblivious", "removed while SKIP"});
+  points_.control = coverage.point("control", {"limits", "skip time", "profile", "bucket", "open", "port status",
+                                               "deny", "allow", "read EV", "read table", "read room"});
+  points_.room = coverage.point("room returned", {"with a packet", "alone"});
+  points_.back_to_back = coverage.point("packet back to back", {"same table", "another table"});
+  points_.turns = coverage.point("turns", {"packet before update", "update before packet", "control before others"});
+  points_.skip = coverage.point("SKIP duration", {"rest of rotation", "one rotation", "fixed time"});
+  points_.order = coverage.point("EV of an order goes in", {"alone", "beside a packet", "beside an update",
+                                                            "beside a control operation", "while its table waits",
+                                                            "while another table waits"});
+  if (order_buffers_ == 1) {
+    for (const std::size_t bin : {kAlone, kBesidePacket, kBesideUpdate, kBesideControl, kOfOtherTable}) {
+      coverage.waive(points_.order, bin, "with one order held the table waits for the next");
+    }
+  }
+}
+
+// ---- From reset to reset
+
+void SpraySchedulerModel::reset(KeyedRandom& random, const Dut& dut) {
+  dut_ = &dut;
+  traffic_ = false;
+  now_ = random.next() >> (17 + random.below(random.chance(0.5) ? 4 : 40));
+  configure(random);
+  choose_load(random);
+}
+
+void SpraySchedulerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
+  reset(random, dut);
+  traffic_ = true;
+  fill_ = {};
+  configure_traffic();
+  make_profile(random);
+  set_up(random.next());
+}
+
+void SpraySchedulerModel::configure(KeyedRandom& random) {
+  planes_ = static_cast<std::uint32_t>(1 + random.below(sizes_.planes));
+  config_ = {};
+  config_.ev_count = planes_ * static_cast<std::uint32_t>(1 + random.below(sizes_.evs / planes_));
+  if (random.chance(0.5)) config_.ev_count = sizes_.evs / planes_ * planes_;
+  config_.ev_active = planes_ * static_cast<std::uint32_t>(1 + random.below(config_.ev_count / planes_));
+  config_.ev_min_active = random.chance(0.5) ? 1 : static_cast<std::uint32_t>(random.below(config_.ev_active + 1));
+  constexpr std::array<std::uint32_t, 6> reshuffles{0, 1, 1, 2, 3, 64};
+  config_.reshuffle_rotations = reshuffles[random.below(reshuffles.size())];
+  config_.skip_duration = static_cast<SkipDuration>(random.below(3));
+  config_.skip_time_ps = 1 + random.below(random.chance(0.7) ? 400 : 1ULL << random.below(45));
+  config_.assumed_bad_losses = static_cast<std::uint32_t>(1 + random.below(8));
+  config_.probe_successes = static_cast<std::uint32_t>(1 + random.below(random.chance(0.9) ? 3 : 255));
+  config_.probe_skip_state = static_cast<ProbeSkipState>(random.below(2));
+  config_.path_feedback = random.chance(0.03) ? PathFeedback::oblivious : PathFeedback::adaptive;
+  most_room_ = random.chance(0.7) ? 60'000 : 200'000'000;
+  make_profile(random);
+  set_up(random.next());
+  coverage.hit(points_.skip, static_cast<std::size_t>(config_.skip_duration));
+}
+
+/// The defaults of the protocol, as far as the block has room for them.
+void SpraySchedulerModel::configure_traffic() {
+  planes_ = sizes_.planes;
+  config_ = {};
+  config_.ev_count = std::min(config_.ev_count, sizes_.evs);
+  config_.ev_active = std::min(config_.ev_active, sizes_.evs / 2);
+  most_room_ = 200'000'000;
+}
+
+/// Values whose low bits often meet in one bucket.
+void SpraySchedulerModel::make_profile(KeyedRandom& random) {
+  profile_ = {};
+  const std::uint64_t spread = 1 + random.below(4ULL * sizes_.evs);
+  while (profile_.value.size() < config_.ev_count) {
+    const auto value = static_cast<Ev>((random.next() & ~(4ULL * sizes_.evs - 1)) | random.below(spread));
+    if (std::find(profile_.value.begin(), profile_.value.end(), value) != profile_.value.end()) continue;
+    profile_.plane.push_back(static_cast<std::uint8_t>(profile_.value.size() % planes_));
+    profile_.value.push_back(value);
+  }
+  buckets_ = spray_buckets(profile_, 2 * sizes_.evs);
+}
+
+void SpraySchedulerModel::push_set_up(SprayCsr op, std::uint32_t slot, std::uint64_t index, std::uint64_t word) {
+  setup_.push_back({static_cast<std::uint64_t>(op), slot, index, word});
+}
+
+void SpraySchedulerModel::set_up(std::uint64_t key) {
+  const std::uint32_t tables = traffic_ ? 1 : 1 + static_cast<std::uint32_t>(key >> 32) % std::min(4U, sizes_.tables);
+  tables_.clear();
+  order_randoms_.clear();
+  slots_.clear();
+  for (std::uint32_t i = 0; i < tables; ++i) {
+    tables_.push_back(std::make_unique<PathTable>(profile_, config_, planes_, KeyedRandom(key, i)));
+    order_randoms_.push_back(tables_.back()->order_random());
+    slots_.push_back((i + static_cast<std::uint32_t>(key)) % sizes_.tables);
+  }
+  has_order_.assign(tables, false);
+  order_.clear();
+  room_.assign(sizes_.planes, 0);
+  last_turn_ = Turn::none;
+  due_ = Due::none;
+  last_select_cycle_ = ~0ULL;
+  last_credit_cycle_ = ~0ULL;
+  order_evs_ = 0;
+  setup_.clear();
+  set_up_ = 0;
+  push_set_up(SprayCsr::limits, 0, 0, spray_limits_word(*tables_[0]));
+  push_set_up(SprayCsr::skip_time, 0, 0, config_.skip_time_ps);
+  for (std::uint32_t i = 0; i < profile_.value.size(); ++i) {
+    push_set_up(SprayCsr::profile, 0, i, std::uint64_t{profile_.plane[i]} << 32 | profile_.value[i]);
+  }
+  for (std::uint32_t i = 0; i < buckets_.size(); ++i) {
+    push_set_up(SprayCsr::bucket, 0, i, buckets_[i] == kNoEv ? 0 : sizes_.evs | buckets_[i]);
+  }
+  for (std::uint32_t i = 0; i < tables; ++i) push_set_up(SprayCsr::open, slots_[i], 0, tables_[i]->active_total());
+}
+
+void SpraySchedulerModel::choose_load(KeyedRandom& random) {
+  scarce_ = random.chance(0.3);
+  control_share_ = random.chance(0.7) ? 0.02 : 0.2;
+  favourite_share_ = random.chance(0.7) ? 0.6 : 0.99;
+  favourite_ = random.chance(0.5) ? static_cast<int>(random.below(kUpdateEvents)) : -1;
+}
+
+// ---- Stimulus
+
+void SpraySchedulerModel::drive(KeyedRandom& random, const Dut&) {
+  now_ += random.chance(0.001) ? random.below(1ULL << random.below(40)) : random.below(8);
+  if (!traffic_ && random.chance(0.005)) choose_load(random);
+}
+
+bool SpraySchedulerModel::offer(std::size_t port, KeyedRandom& random, Transaction& values) {
+  if (port == kOrder) return offer_order(values);
+  if (port == kCsr) return offer_control(random, values);
+  if (!ready_for_work()) return false;
+  if (port == kCredit) return offer_credit(random, values);
+  if (port == kUpdate) return !traffic_ && offer_update(random, values);
+  return offer_select(random, values);
+}
+
+EvIndex SpraySchedulerModel::next_of_order() const {
+  const auto value_of = [&](std::size_t i) { return dut_->state[i].pin.get(); };
+  if (value_of(0) == 0) return kNoEv;
+  if (!order_.empty()) return order_.front();
+  const std::size_t table = table_of(value_of(1));
+  if (table == tables_.size()) return kNoEv;
+  // The first order is that which ring 1's table began with.
+  if (has_order_[table]) {
+    draw_scan_order(order_randoms_[table], profile_.value.size(), drawn_);
+  } else {
+    drawn_ = tables_[table]->scan_order();
+  }
+  has_order_[table] = true;
+  order_.assign(drawn_.begin(), drawn_.end());
+  return order_.front();
+}
+
+bool SpraySchedulerModel::offer_order(Transaction& values) {
+  const EvIndex ev = next_of_order();
+  values.assign(1, ev);
+  return ev != kNoEv;
+}
+
+bool SpraySchedulerModel::offer_control(KeyedRandom& random, Transaction& values) {
+  if (!ready_for_work()) {
+    values = setup_[set_up_];
+    return true;
+  }
+  if (traffic_ || !random.chance(control_share_)) return false;
+  constexpr std::array ops{SprayCsr::port_status, SprayCsr::deny,      SprayCsr::allow,    SprayCsr::read_ev,
+                           SprayCsr::read_ev,     SprayCsr::read_slot, SprayCsr::read_room};
+  const SprayCsr op = ops[random.below(ops.size())];
+  std::uint64_t word = random.next();
+  if (op == SprayCsr::port_status) word = (random.next() | random.next()) & ((1U << sizes_.planes) - 1);
+  const std::uint64_t indices = op == SprayCsr::read_room ? sizes_.planes : profile_.value.size();
+  values = {static_cast<std::uint64_t>(op), slots_[random.below(slots_.size())], random.below(indices), word};
+  return true;
+}
+
+bool SpraySchedulerModel::offer_select(KeyedRandom& random, Transaction& values) {
+  const std::uint32_t all = (1U << sizes_.planes) - 1;
+  const std::uint64_t up = traffic_ ? all : (random.next() | random.next() | random.next()) & all;
+  values = {slots_[random.below(slots_.size())], 64 + random.below(9'000), up, now_};
+  if (!traffic_) return true;
+  // Room is never short.
+  return std::all_of(room_.begin(), room_.end(), [](std::uint64_t room) { return room > 100'000; });
+}
+
+bool SpraySchedulerModel::offer_update(KeyedRandom& random, Transaction& values) {
+  std::uint64_t index = random.below(profile_.value.size());
+  if (random.chance(0.3)) index %= 4;
+  const std::uint64_t event = favourite_ >= 0 && random.chance(favourite_share_) ? static_cast<std::uint64_t>(favourite_)
+                                                                                 : random.below(kUpdateEvents);
+  const bool by_value = random.chance(0.5);
+  Ev value = profile_.value[index];
+  if (by_value && random.chance(0.05)) {
+    value = random.chance(0.5) ? static_cast<Ev>(random.next()) : value ^ 0x8000'0000U;
+  }
+  // What does not count may be anything.
+  values = {slots_[random.below(slots_.size())],
+            event,
+            by_value ? 1ULL : 0ULL,
+            by_value ? random.below(sizes_.evs) : index,
+            by_value ? value : random.next() & 0xFFFF'FFFF,
+            now_};
+  return true;
+}
+
+bool SpraySchedulerModel::offer_credit(KeyedRandom& random, Transaction& values) {
+  values.assign((sizes_.planes * kCreditBits + 31) / 32, 0);
+  bool any = false;
+  for (std::uint32_t plane = 0; plane < sizes_.planes; ++plane) {
+    const bool some = plane < planes_ && (traffic_ || random.chance(0.5)) && room_[plane] < most_room_;
+    any |= some;
+    const std::uint64_t bytes =
+        !some ? 0 : traffic_ ? 10'000'000 : random.below(scarce_ ? 2'000 : most_room_ / 5);
+    for (unsigned bit = 0; bit < kCreditBits; ++bit) {
+      const std::size_t at = std::size_t{plane} * kCreditBits + bit;
+      values[at / 32] |= (bytes >> bit & 1) << (at % 32);
+    }
+  }
+  return any || !traffic_;
+}
+
+bool SpraySchedulerModel::legal(std::size_t port, const Transaction& values) const {
+  if (port == kCsr && !ready_for_work()) return values == setup_[set_up_];
+  if (port == kCsr) return values[kCsrOp] > static_cast<std::uint64_t>(SprayCsr::open);
+  return ready_for_work();
+}
+
+bool SpraySchedulerModel::adapt(std::size_t port, Transaction& values) const {
+  if (port != kOrder) return legal(port, values);
+  const EvIndex ev = next_of_order();
+  values.assign(1, ev);
+  return ev != kNoEv;
+}
+
+// ---- What the data sheet says of the handshakes
+
+/// The answer to a packet or an update that nothing holds up comes in its cycle; packets and updates go in turn.
+std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
+  const auto valid = [&](std::size_t port) { return dut.ports[port].valid.get() != 0; };
+  const auto ready = [&](std::size_t port) { return dut.ports[port].ready.get() != 0; };
+  ++cycle_;
+  const bool packet = valid(kSelect) && ready(kSelect);
+  const bool update = valid(kUpdate) && ready(kUpdate);
+  const bool control = valid(kCsr) && ready(kCsr);
+  if (valid(kOrder) && ready(kOrder)) {
+    coverage.hit(points_.order, packet    ? kBesidePacket
+                                : update  ? kBesideUpdate
+                                : control ? kBesideControl
+                                : ready(kCsr) ? kAlone
+                                : dut.state[1].pin.get() == last_slot_ ? kAwaited : kOfOtherTable);
+  }
+  if (control && (valid(kSelect) || valid(kUpdate))) coverage.hit(points_.turns, 2);
+  const bool both = valid(kSelect) && valid(kUpdate) && (packet || update);
+  if (both) coverage.hit(points_.turns, packet ? 0 : 1);
+  if (both && last_turn_ != Turn::none && packet != (last_turn_ == Turn::update)) {
+    return Difference{"turn of a packet", last_turn_ == Turn::update ? 1ULL : 0ULL, packet ? 1ULL : 0ULL};
+  }
+  if (packet) last_turn_ = Turn::select;
+  if (update) last_turn_ = Turn::update;
+
+  const bool rsp_free = !valid(kRsp) || ready(kRsp);
+  const bool done_free = !valid(kDone) || ready(kDone);
+  if (due_ == Due::select_now && !valid(kRsp)) return Difference{"answer to a packet that nothing holds up", 1, 0};
+  if (due_ == Due::update_now && !valid(kDone)) return Difference{"answer to an update that nothing holds up", 1, 0};
+  if (due_ == Due::select_now || due_ == Due::update_now) {
+    due_ = Due::none;
+  } else if (due_ == Due::select && rsp_free) {
+    due_ = Due::select_now;
+  } else if (due_ == Due::lookup) {
+    due_ = Due::update;
+  } else if (due_ == Due::update && done_free) {
+    due_ = Due::update_now;
+  }
+  return std::nullopt;
+}
+
+// ---- Ring 1 follows
+
+std::size_t SpraySchedulerModel::table_of(std::uint64_t slot) const {
+  return static_cast<std::size_t>(std::find(slots_.begin(), slots_.end(), slot) - slots_.begin());
+}
+
+void SpraySchedulerModel::accept(std::size_t port, const Transaction& values,
+                                 std::vector<std::vector<Transaction>>& expected) {
+  switch (port) {
+    case kCredit:
+      return accept_credit(values);
+    case kOrder:
+      return accept_order();
+    case kCsr:
+      expected[kCsrAnswer].push_back(accept_control(values));
+      return;
+    case kUpdate:
+      expected[kDone].push_back(accept_update(values));
+      return;
+    default:
+      expected[kRsp].push_back(accept_select(values));
+      return;
+  }
+}
+
+void SpraySchedulerModel::accept_credit(const Transaction& values) {
+  for (std::uint32_t plane = 0; plane < sizes_.planes; ++plane) {
+    for (unsigned bit = 0; bit < kCreditBits; ++bit) {
+      const std::size_t at = std::size_t{plane} * kCreditBits + bit;
+      room_[plane] += (values[at / 32] >> (at % 32) & 1) << bit;
+    }
+  }
+  last_credit_cycle_ = cycle_;
+  const bool with_packet =
+      dut_->ports[kSelect].valid.get() != 0 && dut_->ports[kSelect].ready.get() != 0;
+  coverage.hit(points_.room, with_packet ? 0 : 1);
+}
+
+void SpraySchedulerModel::accept_order() {
+  order_.pop_front();
+  ++order_evs_;
+}
+
+std::uint32_t SpraySchedulerModel::inactive_skipped(const PathTable& table) const {
+  std::uint32_t count = 0;
+  for (EvIndex ev = 0; ev < table.size(); ++ev) {
+    count += table.state(ev) == EvState::skip && !table.active(ev) ? 1 : 0;
+  }
+  return count;
+}
+
+void SpraySchedulerModel::count_search(const PathTable& table, bool found, bool no_good, std::uint64_t ended,
+                                       bool new_order) {
+  coverage.hit(points_.search, no_good     ? kNothingGood
+                               : !found    ? kBusyPorts
+                               : ended == 0 ? kNoRotation
+                               : new_order ? kNewOrder
+                                           : kNewRotation);
+  if (ended == 2) coverage.hit(points_.search, kTwoRotations);
+  const std::uint64_t slot = slots_[static_cast<std::size_t>(
+      std::find_if(tables_.begin(), tables_.end(), [&](const auto& other) { return other.get() == &table; }) -
+      tables_.begin())];
+  if (last_select_cycle_ + 1 == cycle_) coverage.hit(points_.back_to_back, last_slot_ == slot ? 0 : 1);
+}
+
+Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
+  PathTable& table = *tables_[table_of(values[kSelSlot])];
+  const std::uint64_t bytes = values[kSelBytes];
+  const TimePs time = values[kSelTime];
+  std::uint32_t free = 0;
+  for (std::uint32_t plane = 0; plane < sizes_.planes; ++plane) {
+    if ((values[kSelPortsUp] >> plane & 1) != 0 && room_[plane] >= bytes) free |= 1U << plane;
+  }
+  const std::uint64_t rotations = table.rotations();
+  const std::uint64_t reshuffles = table.reshuffles();
+  const std::uint32_t skipped = table.count(EvState::skip);
+  const TimePs skip_end = table.next_skip_end();
+  const std::uint32_t backups = inactive_skipped(table);
+  const EvIndex ev = free == 0 ? kNoEv : table.select(free, time);
+  const std::uint64_t ended = table.rotations() - rotations;
+  const bool no_good = ev == kNoEv && !table.has_good(~0U);
+  new_orders_ = table.reshuffles() - reshuffles;
+
+  Transaction reply(kRspFields, 0);
+  reply[kFreePorts] = free;
+  reply[kFound] = ev != kNoEv ? 1 : 0;
+  reply[kRotations] = ended;
+  reply[kNoGood] = no_good ? 1 : 0;
+  if (ev != kNoEv) {
+    room_[table.plane(ev)] -= bytes;
+    reply[kEv] = ev;
+    reply[kValue] = table.value(ev);
+    reply[kPlane] = table.plane(ev);
+  }
+  if (table.next_skip_end() != kNever) {
+    reply[kSkipEndValid] = 1;
+    reply[kSkipEnd] = table.next_skip_end();
+  }
+
+  const std::uint32_t woken = skipped - table.count(EvState::skip);
+  const bool simple =
+      ended < 2 && !no_good && new_orders_ == 0 && (woken == 0 || (skip_end == kNever && backups == 0));
+  if (free == 0 || simple) due_ = Due::select;
+  if (free == 0) {
+    coverage.hit(points_.search, kNoPort);
+  } else {
+    count_search(table, ev != kNoEv, no_good, ended, new_orders_ > 0);
+  }
+  if (woken > 0 && ended > 0) coverage.hit(points_.wake, kWithRotation);
+  if (woken > 0 && backups > 0) coverage.hit(points_.wake, kSkippedBackup);
+  if (woken > 0 && skip_end != kNever) coverage.hit(points_.wake, woken > 1 ? kSeveralTimes : kOneTime);
+  last_select_cycle_ = cycle_;
+  last_slot_ = values[kSelSlot];
+  return reply;
+}
+
+bool SpraySchedulerModel::later_bucket(EvIndex ev) const {
+  return buckets_[profile_.value[ev] & (2 * sizes_.evs - 1)] != ev;
+}
+
+Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
+  PathTable& table = *tables_[table_of(values[kUpdSlot])];
+  const bool by_value = values[kUpdByValue] != 0;
+  Transaction reply(kDoneFields, 0);
+  const EvIndex ev =
+      by_value ? table.find(static_cast<Ev>(values[kUpdValue])) : static_cast<EvIndex>(values[kUpdEv]);
+  if (ev == kNoEv) {
+    coverage.hit(points_.update, kUnknownValue);
+    return reply;
+  }
+  const bool walks = by_value && later_bucket(ev);
+  const EvState before = table.state(ev);
+  const std::uint64_t held = table.held_at_floor();
+  const std::uint64_t events = table.events();
+  coverage.hit(points_.event, values[kUpdEvent], static_cast<std::size_t>(before), kStates.size());
+  table.apply(ev, static_cast<PathEvent>(values[kUpdEvent]), values[kUpdTime]);
+  const EvIndex backup = table.last_backup();
+  const bool reported = table.events() != events;
+  reply[kDoneFound] = 1;
+  reply[kDoneEv] = ev;
+  reply[kDoneState] = static_cast<std::uint64_t>(table.state(ev));
+  reply[kDoneActive] = table.active(ev) ? 1 : 0;
+  reply[kDoneReported] = reported ? 1 : 0;
+  reply[kDoneHeld] = table.held_at_floor() != held ? 1 : 0;
+  reply[kDoneReplaced] = backup != kNoEv ? 1 : 0;
+  reply[kDoneBackup] = backup != kNoEv ? backup : 0;
+
+  const bool list_moves = before == EvState::skip && config_.skip_duration == SkipDuration::fixed_time;
+  if (backup == kNoEv && !list_moves && !walks) due_ = Due::lookup;
+  if (walks) coverage.hit(points_.update, kLaterBucket);
+  if (backup != kNoEv) coverage.hit(points_.update, kReplaced);
+  if (reply[kDoneHeld] != 0) coverage.hit(points_.update, kFloor);
+  if (reported && before == EvState::assumed_bad) coverage.hit(points_.update, kRevived);
+  if (reported && before == EvState::skip) coverage.hit(points_.update, kRemovedSkip);
+  if (config_.path_feedback == PathFeedback::oblivious) coverage.hit(points_.update, kOblivious);
+  return reply;
+}
+
+Transaction SpraySchedulerModel::accept_control(const Transaction& values) {
+  coverage.hit(points_.control, values[kCsrOp]);
+  if (!ready_for_work()) {
+    ++set_up_;
+    last_slot_ = values[kCsrSlot];
+    return {0};
+  }
+  PathTable& table = *tables_[table_of(values[kCsrSlot])];
+  const auto ev = static_cast<EvIndex>(values[kCsrIndex]);
+  switch (static_cast<SprayCsr>(values[kCsrOp])) {
+    case SprayCsr::port_status:
+      table.apply_port_status(static_cast<std::uint32_t>(values[kCsrData]));
+      return {0};
+    case SprayCsr::deny:
+      coverage.hit(points_.event, kDenyEvent, static_cast<std::size_t>(table.state(ev)), kStates.size());
+      table.apply_deny(ev);
+      return {0};
+    case SprayCsr::allow:
+      coverage.hit(points_.event, kAllowEvent, static_cast<std::size_t>(table.state(ev)), kStates.size());
+      table.apply_allow(ev);
+      return {0};
+    case SprayCsr::read_ev: {
+      const auto ev_bits = static_cast<unsigned>(std::bit_width(sizes_.evs - 1));
+      return {table.position(ev) | std::uint64_t{table.probe_successes(ev)} << ev_bits |
+              std::uint64_t{std::min(table.losses(ev), 15U)} << (ev_bits + 8) |
+              static_cast<std::uint64_t>(table.state(ev)) << (ev_bits + 12) | std::uint64_t{table.active(ev)} << 63};
+    }
+    case SprayCsr::read_room:
+      return {room_[values[kCsrIndex]]};
+    default: {
+      const std::uint32_t reachable = table.reachable() & ((1U << sizes_.planes) - 1);
+      const std::uint64_t period = config_.reshuffle_rotations == 0 ? 1U << 20 : config_.reshuffle_rotations;
+      return {table.pointer() | std::uint64_t{reachable} << 16 | table.rotations() % period << 32};
+    }
+  }
+}
+
+void SpraySchedulerModel::hide(std::size_t port, const Transaction& cause, Transaction& values) const {
+  if (port == kRsp) {
+    if (values[kFound] == 0) values[kEv] = values[kValue] = values[kPlane] = 0;
+    if (values[kSkipEndValid] == 0) values[kSkipEnd] = 0;
+  } else if (port == kDone) {
+    if (values[kDoneFound] == 0) std::fill(values.begin(), values.end(), 0);
+    if (values[kDoneReplaced] == 0) values[kDoneBackup] = 0;
+  } else if (port == kCsrAnswer) {
+    // What a denied or allowed EV was like is nobody's business.
+    const auto op = static_cast<SprayCsr>(cause[kCsrOp]);
+    if (op == SprayCsr::deny || op == SprayCsr::allow) values[0] = 0;
+  }
+}
+
+std::string SpraySchedulerModel::meaning(std::size_t port, std::size_t, std::uint64_t expected,
+                                         std::uint64_t actual) const {
+  if (port != kCsrAnswer || expected == actual) return {};
+  const int bit = std::countr_zero(expected ^ actual);
+  const int ev_bits = std::bit_width(sizes_.evs - 1);
+  return fmt::format("bit {}: {} of an EV, {} of a table", bit,
+                     bit < ev_bits        ? "position"
+                     : bit < ev_bits + 8  ? "probe successes"
+                     : bit < ev_bits + 12 ? "losses"
+                     : bit < ev_bits + 14 ? "state"
+                                          : "use",
+                     bit < 16   ? "pointer"
+                     : bit < 32 ? "reachable planes"
+                                : "rotations");
+}
+
+// ---- Calibration
+
+/// Its table has its first two orders, and the ports have room.
+bool SpraySchedulerModel::ready_for_traffic() const {
+  return ready_for_work() && order_evs_ >= order_buffers_ * profile_.value.size() &&
+         std::all_of(room_.begin(), room_.end(), [](std::uint64_t room) { return room > 100'000; });
+}
+
+SystemcCycles SpraySchedulerModel::systemc_cycles(const SystemcCycles& pipeline) const {
+  SystemcCycles cycles = pipeline;
+  cycles.note = new_orders_;
+  return cycles;
+}
+
+SystemcCycles SpraySchedulerModel::systemc_cycles_at(const SystemcCycles& cycles, std::uint64_t cycle) {
+  const std::uint64_t waits = fill_.packet(this, cycle, cycles.note, config_.ev_count);
+  return {cycles.occupied + waits, cycles.latency + waits, 0};
+}
+
+}  // namespace mrc::cosim

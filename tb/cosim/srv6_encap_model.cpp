@@ -1,0 +1,315 @@
+#include "cosim/srv6_encap_model.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "mrc/wire/headers.h"
+#include "mrc/wire/icrc.h"
+
+namespace mrc::cosim {
+namespace {
+
+enum InField : std::size_t {
+  kBytes,
+  kSop,
+  kEop,
+  kLocator,
+  kUsid,
+  kUsidCount = kUsid + 3,
+  kUplinkPosition,
+  kSource,
+  kFlowLabel = kSource + 4,
+  kUplink,
+  kPayloadLength,
+  kPlane,
+  kHopLimit,
+  kDscp,
+  kEcn,
+  kSrh,
+  kIcrc,
+  kInData
+};
+constexpr std::size_t kOutData = 3;
+constexpr std::size_t kLeastWithIcrc = 60;  ///< IPv6, UDP and BTH
+constexpr std::uint64_t kNoUplinkPosition = 7;
+
+const std::vector<std::string> kModes{"plain", "SRH", "ICRC", "SRH and ICRC"};
+
+void put_word(Transaction& values, std::size_t at, std::size_t byte, std::byte value) {
+  values[at + byte / 4] |= std::uint64_t{std::to_integer<std::uint8_t>(value)} << (8 * (byte % 4));
+}
+std::byte byte_of(const Transaction& values, std::size_t at, std::size_t byte) {
+  return static_cast<std::byte>(values[at + byte / 4] >> (8 * (byte % 4)) & 0xFF);
+}
+
+Srv6EncapInput random_input(KeyedRandom& random) {
+  Srv6EncapInput in;
+  in.path.locator = static_cast<std::uint32_t>(random.next());
+  in.path.count = static_cast<std::uint8_t>(1 + random.below(kMostUsids));
+  for (std::size_t i = 0; i < in.path.count; ++i) in.path.usid[i] = static_cast<Usid>(random.next() & 0x1FFF);
+  in.path.uplink_position =
+      random.chance(0.7) ? static_cast<std::uint8_t>(random.below(in.path.count)) : UsidTemplate::kNoUplink;
+  in.source = {random.next(), random.next()};
+  in.flow_label = static_cast<std::uint32_t>(random.next() & 0xF'FFFF);
+  in.uplink = static_cast<std::uint32_t>(random.below(kMostUsidIndex + 1));
+  in.payload_length = static_cast<std::uint16_t>(random.next());
+  in.plane = static_cast<std::uint8_t>(random.below(kMostUsidPlanes));
+  in.hop_limit = static_cast<std::uint8_t>(random.next());
+  in.dscp = static_cast<std::uint8_t>(random.below(64));
+  in.ecn = static_cast<Ecn>(random.below(4));
+  return in;
+}
+
+void put_input(const Srv6EncapInput& in, Transaction& values) {
+  values[kLocator] = in.path.locator;
+  for (std::size_t word = 0; word < kMostUsids / 2; ++word) {
+    values[kUsid + word] = in.path.usid[2 * word] | std::uint64_t{in.path.usid[2 * word + 1]} << 16;
+  }
+  values[kUsidCount] = in.path.count;
+  values[kUplinkPosition] =
+      in.path.uplink_position == UsidTemplate::kNoUplink ? kNoUplinkPosition : in.path.uplink_position;
+  const std::array<std::uint64_t, 4> source{in.source.low & 0xFFFF'FFFF, in.source.low >> 32,
+                                            in.source.high & 0xFFFF'FFFF, in.source.high >> 32};
+  std::copy(source.begin(), source.end(), values.begin() + kSource);
+  values[kFlowLabel] = in.flow_label;
+  values[kUplink] = in.uplink;
+  values[kPayloadLength] = in.payload_length;
+  values[kPlane] = in.plane;
+  values[kHopLimit] = in.hop_limit;
+  values[kDscp] = in.dscp;
+  values[kEcn] = static_cast<std::uint64_t>(in.ecn);
+  values[kSrh] = in.srh ? 1 : 0;
+}
+
+Srv6EncapInput input_of(const Transaction& values) {
+  Srv6EncapInput in;
+  in.path.locator = static_cast<std::uint32_t>(values[kLocator]);
+  for (std::size_t i = 0; i < kMostUsids; ++i) {
+    in.path.usid[i] = static_cast<Usid>(values[kUsid + i / 2] >> (16 * (i % 2)) & 0xFFFF);
+  }
+  in.path.count = static_cast<std::uint8_t>(values[kUsidCount]);
+  in.path.uplink_position = values[kUplinkPosition] == kNoUplinkPosition
+                                ? UsidTemplate::kNoUplink
+                                : static_cast<std::uint8_t>(values[kUplinkPosition]);
+  in.source = {values[kSource + 3] << 32 | values[kSource + 2], values[kSource + 1] << 32 | values[kSource]};
+  in.flow_label = static_cast<std::uint32_t>(values[kFlowLabel]);
+  in.uplink = static_cast<std::uint32_t>(values[kUplink]);
+  in.payload_length = static_cast<std::uint16_t>(values[kPayloadLength]);
+  in.plane = static_cast<std::uint8_t>(values[kPlane]);
+  in.hop_limit = static_cast<std::uint8_t>(values[kHopLimit]);
+  in.dscp = static_cast<std::uint8_t>(values[kDscp]);
+  in.ecn = static_cast<Ecn>(values[kEcn]);
+  in.srh = values[kSrh] != 0;
+  return in;
+}
+
+template <typename Header>
+std::string field_at(std::size_t byte) {
+  std::string found;
+  std::size_t bit = 0;
+  const Header header;
+  Header::fields(header, [&](std::string_view name, unsigned bits, const auto&) {
+    // The field that the byte ends in; its high bits may be of the one before.
+    if (bit <= 8 * byte + 7) found = name;
+    bit += bits;
+  });
+  return fmt::format("{}.{}", Header::kName, found);
+}
+
+}  // namespace
+
+Srv6EncapModel::Srv6EncapModel(std::uint32_t beat_bytes, MakeDut make_dut)
+    : beat_bytes_(beat_bytes), make_dut_(std::move(make_dut)) {
+  points_.mode = coverage.cross("mode × beats of the packet", kModes, {"1", "2", "3 or more"});
+  points_.change = coverage.cross("mode × mode of the packet before", kModes, kModes);
+  points_.ending = coverage.cross(
+      "mode × last beat", kModes,
+      {"the rest fits", "the rest fills a beat", "a beat more for one byte", "a beat more", "full"});
+  if (beat_bytes == kIpv6HeaderBytes + kSrhBytes) {
+    for (const std::size_t bin : {1 * 5, 1 * 5 + 1, 3 * 5}) coverage.waive(points_.ending, bin, "the headers fill a beat");
+  }
+  points_.icrc = coverage.point("bytes of the ICRC in the last output beat", {"1", "2", "3", "4"});
+  points_.icrc_spill = coverage.point("bytes of the ICRC that do not fit behind the packet's last", {"0", "1", "2", "3", "4"});
+  points_.usids = coverage.point("uSIDs", {"1", "2", "3", "4", "5", "6"});
+  points_.uplink = coverage.point("uSID with the uplink", {"0", "1", "2", "3", "4", "5", "none"});
+  points_.plane = coverage.point("plane", {"0", "1", "2", "3", "4", "5", "6", "7"});
+}
+
+void Srv6EncapModel::reset(KeyedRandom& random, const Dut&) {
+  constexpr std::array<std::uint64_t, 4> all{0, 1, 2, 3};
+  modes_ = random.chance(0.5) ? std::vector<std::uint64_t>(all.begin(), all.end())
+                              : std::vector<std::uint64_t>{random.below(4)};
+  small_packets_ = random.chance(0.85);
+  traffic_ = false;
+  sending_ = {};
+  in_packet_ = false;
+  mode_before_ = 0;
+  leaving_.clear();
+  inside_.clear();
+  out_at_ = 0;
+}
+
+void Srv6EncapModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
+  reset(random, dut);
+  modes_ = {0};
+  traffic_ = true;
+}
+
+/// `added`: bytes that the block puts to the packet. Half of the packets are where something changes.
+std::size_t Srv6EncapModel::draw_length(KeyedRandom& random, std::size_t added) const {
+  if (traffic_) return std::array{104, 360, 1'128, 4'200}[random.below(4)];
+  const std::size_t most_beats = small_packets_ ? 3 : 36;
+  const std::size_t least = added % 8 == 4 ? kLeastWithIcrc : 1;
+  if (random.chance(0.5)) return least + random.below(most_beats * beat_bytes_);
+  const std::size_t edge = (1 + random.below(most_beats)) * beat_bytes_ - (random.chance(0.5) ? 0 : added % beat_bytes_);
+  return std::max(least, edge + random.below(11) - 5);
+}
+
+void Srv6EncapModel::draw_packet(KeyedRandom& random) {
+  const std::uint64_t mode = modes_[random.below(modes_.size())];
+  sending_.input = random_input(random);
+  sending_.input.srh = (mode & 1) != 0;
+  sending_.icrc = (mode & 2) != 0;
+  sending_.sent = 0;
+  const std::size_t added =
+      kIpv6HeaderBytes + (sending_.input.srh ? kSrhBytes : 0) + (sending_.icrc ? kIcrcBytes : 0);
+  sending_.bytes.resize(draw_length(random, added));
+  for (std::size_t i = 0; i < sending_.bytes.size(); i += 8) {
+    const std::uint64_t word = random.next();
+    for (std::size_t byte = i; byte < std::min(i + 8, sending_.bytes.size()); ++byte) {
+      sending_.bytes[byte] = static_cast<std::byte>(word >> (8 * (byte - i)) & 0xFF);
+    }
+  }
+}
+
+bool Srv6EncapModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
+  if (sending_.sent == sending_.bytes.size()) draw_packet(random);
+  const std::size_t count = std::min<std::size_t>(beat_bytes_, sending_.bytes.size() - sending_.sent);
+  values.assign(kInData + beat_bytes_ / 4, 0);
+  // What does not count may be anything.
+  const bool other = sending_.sent != 0 && random.chance(0.1);
+  put_input(other ? random_input(random) : sending_.input, values);
+  values[kIcrc] = sending_.icrc ? 1 : 0;
+  if (other) values[kSrh] = random.below(2);
+  if (other) values[kIcrc] = random.below(2);
+  values[kBytes] = count;
+  values[kSop] = sending_.sent == 0 ? 1 : 0;
+  values[kEop] = sending_.sent + count == sending_.bytes.size() ? 1 : 0;
+  for (std::size_t i = 0; i < count; ++i) put_word(values, kInData, i, sending_.bytes[sending_.sent + i]);
+  for (std::size_t i = count; i < beat_bytes_; ++i) put_word(values, kInData, i, static_cast<std::byte>(random.next()));
+  sending_.sent += count;
+  return true;
+}
+
+bool Srv6EncapModel::legal(std::size_t, const Transaction& values) const {
+  const bool long_enough = values[kEop] == 0 || values[kBytes] >= kLeastWithIcrc || values[kSop] == 0 ||
+                           values[kIcrc] == 0;
+  return (values[kSop] != 0) != in_packet_ && (values[kEop] != 0 || values[kBytes] == beat_bytes_) && long_enough;
+}
+
+void Srv6EncapModel::begin_packet(const Transaction& values) {
+  const Srv6EncapInput input = input_of(values);
+  mode_ = values[kSrh] | values[kIcrc] << 1;
+  inner_.clear();
+  leaving_.clear();
+  first_out_ = true;
+  beats_in_ = 0;
+  const OuterHeaderBytes header = outer_ipv6_header(input);
+  leaving_.assign(header.begin(), header.end());
+  if (input.srh) {
+    const SrhBytes srh = segment_routing_header(input);
+    leaving_.insert(leaving_.end(), srh.begin(), srh.end());
+  }
+  inside_.push_back({leaving_.size(), 0, values[kIcrc] != 0});
+  coverage.hit(points_.usids, input.path.count - 1U);
+  coverage.hit(points_.uplink, std::min<std::size_t>(input.path.uplink_position, kMostUsids));
+  coverage.hit(points_.plane, input.plane);
+}
+
+void Srv6EncapModel::count_packet(std::size_t inner_bytes) {
+  coverage.hit(points_.mode, mode_, std::min<std::size_t>(beats_in_, 3) - 1, 3);
+  coverage.hit(points_.change, mode_, mode_before_, kModes.size());
+  const std::size_t added = inside_.back().bytes - inner_bytes;
+  const std::size_t last = (inner_bytes - 1) % beat_bytes_ + 1;
+  const std::size_t rest = (last + added) % beat_bytes_;
+  const std::size_t beats = (inside_.back().bytes + beat_bytes_ - 1) / beat_bytes_;
+  const bool more = beats > beats_in_;
+  const std::size_t ending = last == beat_bytes_ ? 4 : rest == 0 ? 1 : !more ? 0 : rest == 1 ? 2 : 3;
+  coverage.hit(points_.ending, mode_, ending, 5);
+  if ((mode_ & 2) == 0) return;
+  coverage.hit(points_.icrc, (rest == 0 ? kIcrcBytes : std::min<std::size_t>(rest, kIcrcBytes)) - 1);
+  coverage.hit(points_.icrc_spill, last + kIcrcBytes - std::min<std::size_t>(last + kIcrcBytes, beat_bytes_));
+}
+
+void Srv6EncapModel::end_packet() {
+  const std::size_t inner_bytes = inner_.size();
+  if ((mode_ & 2) != 0) {
+    const std::uint32_t crc = wire::icrc(inner_, false);
+    for (unsigned shift = 0; shift < 32; shift += 8) leaving_.push_back(static_cast<std::byte>(crc >> shift & 0xFF));
+  }
+  inside_.back().bytes = inside_.back().header_bytes + inner_bytes + ((mode_ & 2) != 0 ? kIcrcBytes : 0);
+  count_packet(inner_bytes);
+  mode_before_ = mode_;
+}
+
+Transaction Srv6EncapModel::next_beat(bool first, bool last) {
+  const std::size_t count = std::min<std::size_t>(beat_bytes_, leaving_.size());
+  Transaction values(kOutData + beat_bytes_ / 4, 0);
+  values[0] = count;
+  values[1] = first ? 1 : 0;
+  values[2] = last ? 1 : 0;
+  for (std::size_t i = 0; i < count; ++i) put_word(values, kOutData, i, leaving_[i]);
+  leaving_.erase(leaving_.begin(), leaving_.begin() + static_cast<std::ptrdiff_t>(count));
+  return values;
+}
+
+void Srv6EncapModel::accept(std::size_t, const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
+  if (values[kSop] != 0) begin_packet(values);
+  ++beats_in_;
+  for (std::size_t i = 0; i < values[kBytes]; ++i) {
+    inner_.push_back(byte_of(values, kInData, i));
+    leaving_.push_back(inner_.back());
+  }
+  in_packet_ = values[kEop] == 0;
+  if (!in_packet_) end_packet();
+  beats_out_ = 0;
+  // The last beat has to be known as such.
+  while (leaving_.size() > beat_bytes_ || (!in_packet_ && !leaving_.empty())) {
+    const bool last = !in_packet_ && leaving_.size() <= beat_bytes_;
+    expected[1].push_back(next_beat(first_out_, last));
+    first_out_ = false;
+    ++beats_out_;
+  }
+}
+
+void Srv6EncapModel::taken(std::size_t, const Transaction& values) {
+  out_at_ += values[0];
+  if (values[2] == 0) return;
+  out_at_ = 0;
+  inside_.pop_front();
+}
+
+void Srv6EncapModel::hide(std::size_t, const Transaction&, Transaction& values) const {
+  for (std::size_t word = values[0] / 4; word < beat_bytes_ / 4; ++word) {
+    const std::size_t valid = values[0] > 4 * word ? values[0] - 4 * word : 0;
+    values[kOutData + word] &= (std::uint64_t{1} << (8 * valid)) - 1;
+  }
+}
+
+std::string Srv6EncapModel::meaning(std::size_t, std::size_t field, std::uint64_t expected,
+                                    std::uint64_t actual) const {
+  if (field < kOutData || inside_.empty() || expected == actual) return {};
+  std::size_t byte = 0;
+  while (((expected ^ actual) >> (8 * byte) & 0xFF) == 0) ++byte;
+  const Inside& packet = inside_.front();
+  const std::size_t at = out_at_ + 4 * (field - kOutData) + byte;
+  if (at < kIpv6HeaderBytes) return field_at<wire::Ipv6Header>(at);
+  if (at < packet.header_bytes) return field_at<wire::SegmentRoutingHeader>(at - kIpv6HeaderBytes);
+  if (packet.icrc && packet.bytes != 0 && at + kIcrcBytes >= packet.bytes) return "ICRC";
+  return fmt::format("byte {} of the packet", at - packet.header_bytes);
+}
+
+}  // namespace mrc::cosim
