@@ -49,13 +49,20 @@ struct AckSample {
   bool restore_cwnd = false;
 };
 
+/// A NACK with a trim reason as congestion control hears of it.
+struct TrimSample {
+  TimePs now = 0;
+  TimePs rtt_ps = 0;        ///< of the trimmed packet, which no queue has held up behind the one that trimmed it; 0: none
+  std::uint32_t bytes = 0;  ///< nominal, of the whole packet
+  bool last_hop = false;
+};
+
 class CongestionControl {
  public:
   virtual ~CongestionControl() = default;
 
   virtual void on_ack(const AckSample& sample) = 0;
-  /// A NACK with a trim reason for a packet of `bytes` (nominal).
-  virtual void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) = 0;
+  virtual void on_trim(const TrimSample& sample) = 0;
   /// A NACK for want of a resource of the responder, or of room in its window: nothing that the network has done.
   virtual void on_refusal(std::uint32_t bytes, TimePs now) = 0;
   /// A packet of `bytes` was declared lost by gap inference or timeout.
@@ -86,7 +93,7 @@ class CongestionControl {
 class NoCongestionControl final : public CongestionControl {
  public:
   void on_ack(const AckSample&) override {}
-  void on_trim(std::uint32_t, bool, TimePs) override {}
+  void on_trim(const TrimSample&) override {}
   void on_refusal(std::uint32_t, TimePs) override {}
   void on_loss(std::uint32_t, TimePs) override {}
 };

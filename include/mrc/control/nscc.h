@@ -49,39 +49,36 @@ class Nscc final : public CongestionControl {
     const auto newly = static_cast<double>(sample.newly_received_bytes);
     achieved_bytes_ += newly;
     received_bytes_ += newly;
-    const TimePs delay = queueing_delay(sample);
-    if (sample.rtt_ps != 0) update_average(delay, sample.ecn);
+    heard_of(newly);
     penalize(sample);
-    if (quick_adapt(sample.now, delay)) return publish();
-    if (ignore_bytes_ > 0) {
-      ignore_bytes_ = std::max(0.0, ignore_bytes_ - newly);
-      return publish();
-    }
-    if (sample.rtt_ps != 0) adjust(sample, delay, newly);
-    fulfil(sample.now);
+    if (sample.rtt_ps != 0) follow(sample, newly);
     publish();
   }
 
-  void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) override {
+  void on_trim(const TrimSample& sample) override {
+    if (sample.rtt_ps != 0) update_base_rtt(sample.rtt_ps);
     average_delay_ += config_.delay_ewma_weight * (static_cast<double>(config_.base_rtt_ps) - average_delay_);
-    quick_adapt_wanted_ = true;
-    trigger_ = CutCause::trim;
-    ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes);
-    if (!quick_adapt(now, 0) && trim_cuts(last_hop)) cut(cwnd_ - bytes, CutCause::trim);
+    heard_of(sample.bytes);
+    if (!sample.last_hop || config_.last_hop_trim_cuts) {
+      quick_adapt_wanted_ = true;
+      trigger_ = CutCause::trim;
+      // The packet met a full queue: what is said of one that was marked holds for it.
+      const bool handled = quick_adapt(sample.now, 0, true);
+      if (!handled && config_.trim_cuts_cwnd) cut(cwnd_ - sample.bytes, CutCause::trim);
+    }
     publish();
   }
 
   void on_refusal(std::uint32_t bytes, TimePs now) override {
-    ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes);
+    heard_of(bytes);
     if (!config_.refusal_triggers_quick_adapt) return;
     quick_adapt_wanted_ = true;
-    quick_adapt(now, 0);
+    quick_adapt(now, 0, true);
     publish();
   }
 
   void on_loss(std::uint32_t bytes, TimePs) override {
-    quick_adapt_wanted_ = true;
-    trigger_ = CutCause::loss;
+    heard_of(bytes);
     cut(cwnd_ - bytes, CutCause::loss);
     publish();
   }
@@ -93,21 +90,27 @@ class Nscc final : public CongestionControl {
   static constexpr TimePs kNoDelayPs = kPsPerUs;
   static constexpr double kPenaltyScale = 128.0;
 
-  TimePs queueing_delay(const AckSample& sample) {
-    if (sample.rtt_ps == 0) return 0;
-    base_rtt_ = std::min(base_rtt_, sample.rtt_ps);
-    return sample.rtt_ps - base_rtt_;
+  /// What a SACK with an RTT sample says of the network.
+  void follow(const AckSample& sample, double newly) {
+    update_base_rtt(sample.rtt_ps);
+    const TimePs delay = sample.rtt_ps - base_rtt_;
+    update_average(delay, sample.ecn);
+    if (quick_adapt(sample.now, delay, sample.ecn)) return;
+    adjust(sample, delay, newly);
+    fulfil(sample.now);
   }
+
+  /// The largest window stays as it is: MRC's API has it in bytes (UEC 1.0 scales it with the smallest RTT; assumption).
+  void update_base_rtt(TimePs rtt) { base_rtt_ = std::min(base_rtt_, rtt); }
+
+  /// `bytes` of what was in flight at the last quick adaptation, or later, have left it.
+  void heard_of(double bytes) { ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes); }
 
   void update_average(TimePs delay, bool ecn) {
     // Delay without a mark comes from the path's length or the far end, not from a queue that this window feeds.
     const bool unmarked_delay = !ecn && delay > config_.target_delay_ps;
     const double sample = unmarked_delay ? 0.25 * static_cast<double>(base_rtt_) : static_cast<double>(delay);
     average_delay_ += config_.delay_ewma_weight * (sample - average_delay_);
-  }
-
-  bool trim_cuts(bool last_hop) const {
-    return config_.trim_cuts_cwnd && (!last_hop || config_.last_hop_trim_cuts);
   }
 
   void penalize(const AckSample& sample) {
@@ -122,38 +125,57 @@ class Nscc final : public CongestionControl {
     }
   }
 
-  bool quick_adapt(TimePs now, TimePs delay) {
-    if (config_.disable_quick_adapt || now < quick_adapt_end_) return false;
-    const bool wanted = quick_adapt_wanted_ || delay > config_.qa_threshold_ps;
-    const bool first = quick_adapt_end_ == 0;
+  /// True where nothing else is to follow: the window has just been set to what arrived, or the mark is one of the
+  /// queue that it was set for.
+  bool quick_adapt(TimePs now, TimePs delay, bool marked) {
+    if (config_.disable_quick_adapt) return false;
+    const bool ignored = marked && ignore_bytes_ > 0;
+    if (!ignored && !adapts(now, delay)) return false;
+    increase_ = 0;
+    received_bytes_ = 0;
+    return true;
+  }
+  bool adapts(TimePs now, TimePs delay) {
+    if (now < quick_adapt_end_) return false;
+    const bool wanted = quick_adapt_end_ != 0 && (quick_adapt_wanted_ || delay > config_.qa_threshold_ps);
     const double achieved = achieved_bytes_;
     quick_adapt_end_ = now + base_rtt_ + config_.target_delay_ps;
     achieved_bytes_ = 0;
+    if (!wanted || achieved >= static_cast<double>(config_.max_cwnd_bytes >> config_.qa_gate)) return false;
     quick_adapt_wanted_ = false;
-    if (first || !wanted) return false;
-    if (achieved >= static_cast<double>(config_.max_cwnd_bytes >> config_.qa_gate)) return false;
     cut(achieved, trigger_);
     trigger_ = CutCause::quick_adapt;
     ignore_bytes_ = static_cast<double>(inflight_bytes_);
-    increase_ = 0;
     return true;
   }
 
   void adjust(const AckSample& sample, TimePs delay, double newly) {
     const bool late = delay >= config_.target_delay_ps;
-    if (sample.ecn || late || delay > kNoDelayPs) undelayed_bytes_ = 0;
-    if (!sample.ecn && late) {
-      increase_ += config_.fi_bytes * newly;
-    } else if (!sample.ecn) {
-      undelayed_bytes_ += delay <= kNoDelayPs ? newly : 0;
-      if (undelayed_bytes_ > cwnd_) {
-        cwnd_ += newly * config_.fi_scale;
-      } else {
-        increase_ += alpha_ * newly * static_cast<double>(config_.target_delay_ps - delay);
-      }
-    } else if (late) {
-      decrease(sample.now);
+    if (sample.ecn || late) end_fast_increase();
+    if (sample.ecn) {
+      if (late) decrease(sample.now);
+      return;
     }
+    if (sample.receiver_penalty > 0) return;
+    if (late) {
+      increase_ += config_.fi_bytes * newly;
+    } else if (!fast_increase(delay, newly)) {
+      increase_ += alpha_ * newly * static_cast<double>(config_.target_delay_ps - delay);
+    }
+  }
+
+  /// A window's worth of bytes without delay, and all that follow them without one.
+  bool fast_increase(TimePs delay, double newly) {
+    undelayed_bytes_ = delay <= kNoDelayPs ? undelayed_bytes_ + newly : 0;
+    fast_ = delay <= kNoDelayPs && (fast_ || undelayed_bytes_ > cwnd_);
+    if (fast_) cwnd_ += newly * config_.fi_scale;
+    return fast_;
+  }
+
+  /// At any sign of congestion.
+  void end_fast_increase() {
+    fast_ = false;
+    undelayed_bytes_ = 0;
   }
 
   void decrease(TimePs now) {
@@ -199,6 +221,7 @@ class Nscc final : public CongestionControl {
   double received_bytes_ = 0;
   double undelayed_bytes_ = 0;
   double ignore_bytes_ = 0;
+  bool fast_ = false;
   bool quick_adapt_wanted_ = false;
   TimePs quick_adapt_end_ = 0;
   TimePs last_decrease_ = 0;

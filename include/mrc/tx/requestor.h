@@ -192,6 +192,7 @@ class Requestor {
     if (!buffer_.contains(nack.nack_psn)) return result;
     const SendRecord& record = buffer_.at(nack.nack_psn);
     const std::uint32_t bytes = record.nominal_bytes;
+    const TimePs rtt = is_unambiguous(record) ? now - record.sent_at : 0;
     if (!refuse(nack.nack_psn, cut_cause(nack.reason), now)) return result;
     congestion_->discharge(bytes);
     ++counters_.nack_losses;
@@ -199,9 +200,9 @@ class Requestor {
     const EvIndex ev = paths_->find(nack.entropy);
     if (nack.reason == NackReason::trimmed) {
       if (ev != kNoEv) paths_->report(ev, PathEvent::trimmed, now);
-      congestion_->on_trim(bytes, false, now);
+      congestion_->on_trim({.now = now, .rtt_ps = rtt, .bytes = bytes});
     } else if (nack.reason == NackReason::trimmed_lasthop) {
-      congestion_->on_trim(bytes, true, now);
+      congestion_->on_trim({.now = now, .rtt_ps = rtt, .bytes = bytes, .last_hop = true});
     } else {
       congestion_->on_refusal(bytes, now);
       congestion_->name_cut(cut_cause(nack.reason));
@@ -521,10 +522,13 @@ class Requestor {
     return plan;
   }
 
-  /// AckReq: the last packet of what software has asked for, or less than one MTU of window left (UEC 1.0).
+  /// AckReq: the last packet of what software has asked for; less than one MTU of window left, or a window that the
+  /// responder's own trigger is longer than (UEC 1.0).
   bool wants_ack() const {
     const bool nothing_follows = taking_ - first_message_ >= messages_.size() && !buffer_.has_lost();
-    return nothing_follows || !congestion_->may_send(config_->mtu_bytes);
+    const bool window_ends = !congestion_->may_send(config_->mtu_bytes);
+    const bool window_is_short = congestion_->cwnd_bytes() < config_->sack_threshold_bytes;
+    return nothing_follows || window_ends || window_is_short;
   }
 
   /// Linear first, then each timeout doubles the next, 16 times at most (assumption).
@@ -690,6 +694,11 @@ class Requestor {
     compare(command, expected);
   }
 
+  /// Whether an answer can only be one to the copy that was sent last: the only copy, or the second where a NACK has said
+  /// that the first did not arrive. UEC 1.0 tells copies apart by the ACK's retx flag, which MRC's SACK does not have.
+  static bool is_unambiguous(const SendRecord& record) {
+    return record.transmissions == 1 || (record.transmissions == 2 && record.lost_by != CutCause::loss);
+  }
   TimePs rtt_sample(const SackFields& sack, TimePs now) const {
     if (sack.probe) return 0;
     if (config_->rtt_source == RttSource::timestamp) {
@@ -699,8 +708,7 @@ class Requestor {
     const Psn psn = psn_add(sack.cack_psn, sack.ack_psn_offset);
     if (!buffer_.contains(psn)) return 0;
     const SendRecord& record = buffer_.at(psn);
-    const bool usable = record.state == RecordState::outstanding && record.transmissions == 1;
-    return usable ? now - record.sent_at : 0;
+    return record.state == RecordState::outstanding && is_unambiguous(record) ? now - record.sent_at : 0;
   }
   void report_path(const SackFields& sack, TimePs now) {
     const EvIndex ev = paths_->find(sack.entropy);

@@ -24,9 +24,22 @@ class NsccTest : public testing::Test {
   static AckSample ack(TimePs now, TimePs delay, std::uint64_t newly, bool ecn = false) {
     return {.now = now, .rtt_ps = 12 * kUs + delay, .newly_received_bytes = newly, .ecn = ecn};
   }
+  /// A SACK that counts what has arrived and moves no window: marked, without delay.
+  static AckSample arrival(TimePs now, std::uint64_t newly) { return ack(now, 0, newly, true); }
+  static TrimSample trim(TimePs now, bool last_hop = false) {
+    return {.now = now, .bytes = 4'184, .last_hop = last_hop};
+  }
   /// A SACK without an RTT sample.
   static AckSample receipt(TimePs now, std::uint64_t newly, std::uint8_t penalty = 0, bool restore = false) {
     return {.now = now, .newly_received_bytes = newly, .receiver_penalty = penalty, .restore_cwnd = restore};
+  }
+  /// Quick adaptation to the 20,000 B that have arrived by 21 us, with `inflight` bytes on their way.
+  static void adapt(Nscc& nscc, std::uint32_t inflight) {
+    nscc.charge(inflight);
+    nscc.on_ack(arrival(0, 0));
+    nscc.on_trim(trim(kUs));
+    nscc.on_ack(arrival(21 * kUs, 20'000));
+    EXPECT_EQ(nscc.cwnd_bytes(), 20'000U);
   }
 
   CongestionConfig config;
@@ -143,6 +156,20 @@ TEST_F(NsccTest, AWindowWithoutDelayIsFastIncrease) {
   EXPECT_EQ(nscc.cwnd_bytes(), 122'372U);
 }
 
+// Steps of 4 bytes a byte outrun the count of undelayed bytes; only delay ends the mode.
+TEST_F(NsccTest, FastIncreaseLastsUntilThereIsDelay) {
+  config.fi_scale = 4;
+  config.initial_cwnd_bytes = 5'000;
+  Nscc nscc = make();
+  nscc.on_ack(ack(1, 0, 5'001));
+  EXPECT_EQ(nscc.cwnd_bytes(), 25'004U);
+  nscc.on_ack(ack(1, 0, 1'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 29'004U);
+  nscc.on_ack(ack(1, 2 * kUs, 0));
+  nscc.on_ack(ack(1, 0, 1'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 29'004U);
+}
+
 TEST_F(NsccTest, DelayEndsTheCountOfUndelayedBytes) {
   Nscc nscc = make();
   nscc.on_ack(ack(1, 0, 60'000));
@@ -159,12 +186,21 @@ TEST_F(NsccTest, IncreaseIsAppliedAboveEightMtuOrAfterThePeriod) {
   nscc.on_ack(ack(2, 9 * kUs, 1));
   // 20,480 x 32,769 / 100,000 = 6,711.09.
   EXPECT_EQ(nscc.cwnd_bytes(), 106'711U);
-  nscc.on_ack(receipt(12 * kUs, 0));
+  nscc.on_ack(arrival(12 * kUs, 0));
   EXPECT_EQ(nscc.cwnd_bytes(), 107'325U);
-  nscc.on_ack(receipt(24 * kUs - 1, 0));
+  nscc.on_ack(arrival(24 * kUs - 1, 0));
   EXPECT_EQ(nscc.cwnd_bytes(), 107'325U);
-  nscc.on_ack(receipt(24 * kUs, 0));
+  nscc.on_ack(arrival(24 * kUs, 0));
   EXPECT_EQ(nscc.cwnd_bytes(), 107'939U);
+}
+
+TEST_F(NsccTest, WithoutAnRttSampleBytesAreOnlyCounted) {
+  Nscc nscc = make();
+  nscc.on_ack(receipt(12 * kUs, 40'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+  // 20,480 x 1,000 / 100,000 + 614.4: the 41,000 B are over the threshold, but the increase is that of the sample.
+  nscc.on_ack(ack(12 * kUs, 9 * kUs, 1'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'819U);
 }
 
 TEST_F(NsccTest, LossTakesThePacketOffTheWindow) {
@@ -176,25 +212,25 @@ TEST_F(NsccTest, LossTakesThePacketOffTheWindow) {
 
 TEST_F(NsccTest, ATrimTakesThePacketOffAsWellByParameter) {
   Nscc nscc = make();
-  nscc.on_trim(4'184, false, 1);
+  nscc.on_trim(trim(1));
   EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
   EXPECT_EQ(nscc.last_cut(), CutCause::trim);
   // The average hears of base RTT + network RTT, a delay of 12 us.
   EXPECT_DOUBLE_EQ(nscc.average_delay_ps(), 0.0125 * 12e6);
   config.trim_cuts_cwnd = false;
   Nscc other = make();
-  other.on_trim(4'184, false, 1);
+  other.on_trim(trim(1));
   EXPECT_EQ(other.cwnd_bytes(), 100'000U);
 }
 
 TEST_F(NsccTest, ATrimAtTheLastHopCutsByParameter) {
   Nscc nscc = make();
-  nscc.on_trim(4'184, true, 1);
+  nscc.on_trim(trim(1, true));
   EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
   EXPECT_EQ(nscc.last_cut(), CutCause::trim);
   config.last_hop_trim_cuts = false;
   Nscc other = make();
-  other.on_trim(4'184, true, 1);
+  other.on_trim(trim(1, true));
   EXPECT_EQ(other.cwnd_bytes(), 100'000U);
   EXPECT_EQ(other.last_cut(), CutCause::none);
   EXPECT_DOUBLE_EQ(other.average_delay_ps(), 0.0125 * 12e6);
@@ -214,8 +250,8 @@ TEST_F(NsccTest, ARefusalTriggersQuickAdaptByParameter) {
   config.adjust_period_ps = 1'000'000 * kUs;
   const auto after_refusal = [&] {
     Nscc nscc = make();
-    nscc.on_ack(receipt(0, 0));
-    nscc.on_ack(receipt(kUs, 6'000));
+    nscc.on_ack(arrival(0, 0));
+    nscc.on_ack(arrival(kUs, 6'000));
     nscc.on_refusal(4'184, 21 * kUs);
     return nscc.cwnd_bytes();
   };
@@ -224,19 +260,20 @@ TEST_F(NsccTest, ARefusalTriggersQuickAdaptByParameter) {
   EXPECT_EQ(after_refusal(), 100'000U);
 }
 
-// Of 50,000 B in flight at the quick adaptation 45,816 B arrive and 4,184 B are refused: then feedback counts again.
-TEST_F(NsccTest, ARefusedPacketIsNoLongerIgnoredFeedback) {
+// Of 50,000 B in flight at the quick adaptation 33,264 B arrive, a packet is refused, one lost and one trimmed: the
+// next trim counts again.
+TEST_F(NsccTest, RefusedAndLostPacketsAreNoLongerIgnoredFeedback) {
   config.disable_quick_adapt = false;
   Nscc nscc = make();
-  nscc.charge(50'000);
-  nscc.on_ack(receipt(0, 0));
-  nscc.on_loss(4'184, kUs);
-  nscc.on_ack(receipt(21 * kUs, 20'000));
-  nscc.on_ack(ack(22 * kUs, 9 * kUs, 45'816));
+  adapt(nscc, 50'000);
+  nscc.on_ack(arrival(22 * kUs, 33'264));
   nscc.on_refusal(4'184, 22 * kUs);
-  EXPECT_EQ(nscc.cwnd_bytes(), 20'000U);
-  nscc.on_ack(ack(23 * kUs, 9 * kUs, 40'000));
-  EXPECT_EQ(nscc.cwnd_bytes(), 61'574U);
+  nscc.on_loss(4'184, 22 * kUs);
+  EXPECT_EQ(nscc.cwnd_bytes(), 15'816U);
+  nscc.on_trim(trim(22 * kUs));
+  EXPECT_EQ(nscc.cwnd_bytes(), 15'816U);
+  nscc.on_trim(trim(22 * kUs));
+  EXPECT_EQ(nscc.cwnd_bytes(), 11'632U);
 }
 
 TEST_F(NsccTest, ClippedToOneMtuAndTheLargestWindow) {
@@ -275,17 +312,27 @@ TEST_F(NsccTest, RestoreBringsTheWindowBackThatWasSavedAtTheStart) {
   EXPECT_EQ(nscc.cwnd_bytes(), 56'000U);
 }
 
+// 20,480 x 40,000 / 100,000 would be the fair increase.
+TEST_F(NsccTest, NoIncreaseUnderAPenalty) {
+  Nscc nscc = make();
+  nscc.charge(100'000);
+  AckSample sample = ack(1, 9 * kUs, 40'000);
+  sample.receiver_penalty = 64;
+  nscc.on_ack(sample);
+  EXPECT_EQ(nscc.cwnd_bytes(), 80'000U);
+}
+
 TEST_F(NsccTest, QuickAdaptFallsToWhatArrived) {
   config.disable_quick_adapt = false;
   Nscc nscc = make();
-  nscc.on_ack(receipt(0, 4'096));
-  nscc.on_loss(4'184, kUs);
-  nscc.on_ack(receipt(10 * kUs, 8'192));
+  nscc.on_ack(arrival(0, 4'096));
+  nscc.on_trim(trim(kUs));
+  nscc.on_ack(arrival(10 * kUs, 8'192));
   EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
   // base RTT + target = 21 us later 16,384 B have arrived, less than 225,000 / 8 = 28,125.
-  nscc.on_ack(receipt(21 * kUs, 8'192));
+  nscc.on_ack(arrival(21 * kUs, 8'192));
   EXPECT_EQ(nscc.cwnd_bytes(), 16'384U);
-  EXPECT_EQ(nscc.last_cut(), CutCause::loss);
+  EXPECT_EQ(nscc.last_cut(), CutCause::trim);
 }
 
 TEST_F(NsccTest, QuickAdaptStaysWhenEnoughArrivedOrNothingIsWrong) {
@@ -293,44 +340,67 @@ TEST_F(NsccTest, QuickAdaptStaysWhenEnoughArrivedOrNothingIsWrong) {
   config.adjust_bytes_threshold = 1 << 30;
   config.adjust_period_ps = 1'000'000 * kUs;
   Nscc nscc = make();
-  nscc.on_ack(receipt(0, 4'096));
-  nscc.on_loss(4'184, kUs);
-  nscc.on_ack(receipt(21 * kUs, 28'125));
+  nscc.on_ack(arrival(0, 4'096));
+  nscc.on_ack(arrival(21 * kUs, 1'000));
+  nscc.on_loss(4'184, 22 * kUs);
+  nscc.on_ack(arrival(42 * kUs, 1'000));
   EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
-  nscc.on_ack(receipt(42 * kUs, 1'000));
-  EXPECT_EQ(nscc.cwnd_bytes(), 95'816U);
+  nscc.on_trim(trim(43 * kUs));
+  nscc.on_ack(arrival(63 * kUs, 28'125));
+  EXPECT_EQ(nscc.cwnd_bytes(), 91'632U);
+  // What was wrong stays so until it has been adapted to.
+  nscc.on_ack(arrival(84 * kUs, 28'124));
+  EXPECT_EQ(nscc.cwnd_bytes(), 28'124U);
+  nscc.on_ack(arrival(105 * kUs, 1'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 28'124U);
 }
 
 TEST_F(NsccTest, QuickAdaptByDelayAndByTrim) {
   config.disable_quick_adapt = false;
   Nscc by_delay = make();
-  by_delay.on_ack(receipt(0, 0));
+  by_delay.on_ack(arrival(0, 0));
   by_delay.on_ack(ack(21 * kUs, 36 * kUs + 1, 5'000));
   EXPECT_EQ(by_delay.cwnd_bytes(), 5'000U);
   EXPECT_EQ(by_delay.last_cut(), CutCause::quick_adapt);
   Nscc by_trim = make();
-  by_trim.on_ack(receipt(0, 0));
-  by_trim.on_ack(receipt(kUs, 6'000));
-  by_trim.on_trim(4'184, false, 21 * kUs);
+  by_trim.on_ack(arrival(0, 0));
+  by_trim.on_ack(arrival(kUs, 6'000));
+  by_trim.on_trim(trim(21 * kUs));
   EXPECT_EQ(by_trim.cwnd_bytes(), 6'000U);
   EXPECT_EQ(by_trim.last_cut(), CutCause::trim);
 }
 
-TEST_F(NsccTest, FeedbackOfWhatWasInFlightIsIgnoredAfterQuickAdapt) {
+TEST_F(NsccTest, NoQuickAdaptByTrimsThatDoNotCut) {
   config.disable_quick_adapt = false;
   config.last_hop_trim_cuts = false;
   Nscc nscc = make();
-  nscc.charge(50'000);
-  nscc.on_ack(receipt(0, 0));
-  nscc.on_loss(4'184, kUs);
-  nscc.on_ack(receipt(21 * kUs, 20'000));
+  nscc.on_ack(arrival(0, 0));
+  nscc.on_trim(trim(21 * kUs, true));
+  nscc.on_ack(arrival(42 * kUs, 0));
+  EXPECT_GE(nscc.cwnd_bytes(), 100'000U);
+}
+
+// The queue that trimmed and marked them is the one that the window has been set for.
+TEST_F(NsccTest, TrimsAndMarksOfWhatWasInFlightAreIgnoredAfterQuickAdapt) {
+  config.disable_quick_adapt = false;
+  config.delay_ewma_weight = 1.0;
+  Nscc nscc = make();
+  adapt(nscc, 50'000);
+  for (int i = 0; i < 5; ++i) nscc.on_trim(trim(22 * kUs, i % 2 == 0));
+  nscc.on_ack(ack(40 * kUs, 18 * kUs, 20'000, true));
   EXPECT_EQ(nscc.cwnd_bytes(), 20'000U);
-  nscc.on_ack(ack(22 * kUs, 9 * kUs, 45'816));
-  nscc.on_trim(4'184, true, 22 * kUs);
-  EXPECT_EQ(nscc.cwnd_bytes(), 20'000U);
-  // Everything ignored has come: 20,480 x 40,000 / 20,000 + eta.
-  nscc.on_ack(ack(23 * kUs, 9 * kUs, 40'000));
-  EXPECT_EQ(nscc.cwnd_bytes(), 61'574U);
+  // The rest has come: 1 - 0.8 x (18 - 9) / 18 = 0.6 and eta.
+  nscc.on_ack(ack(41 * kUs, 18 * kUs, 9'080, true));
+  EXPECT_EQ(nscc.cwnd_bytes(), 12'614U);
+}
+
+TEST_F(NsccTest, WhatArrivesUnmarkedCountsAfterQuickAdaptAtOnce) {
+  config.disable_quick_adapt = false;
+  Nscc nscc = make();
+  adapt(nscc, 50'000);
+  // 20,480 x 10,000 / 20,000 + 614.4.
+  nscc.on_ack(ack(40 * kUs, 9 * kUs, 10'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 30'854U);
 }
 
 TEST_F(NsccTest, ASmallerRttBecomesTheBase) {
@@ -339,6 +409,15 @@ TEST_F(NsccTest, ASmallerRttBecomesTheBase) {
   // 12 us are 2 us of delay now: 1,365.33 x 7 x 40,000 / 100,000 = 3,822.9.
   nscc.on_ack(ack(1, 0, 40'000));
   EXPECT_EQ(nscc.cwnd_bytes(), 103'822U);
+}
+
+// A trimmed packet overtakes the queue: 2 us of delay from 10 us on.
+TEST_F(NsccTest, ATrimmedPacketsRttMayBecomeTheBase) {
+  Nscc nscc = make();
+  nscc.on_trim({.now = 1, .rtt_ps = 10 * kUs, .bytes = 4'184});
+  // 1,365.33 x 7 x 40,000 / 95,816 = 3,989.9.
+  nscc.on_ack(ack(1, 0, 40'000));
+  EXPECT_EQ(nscc.cwnd_bytes(), 99'805U);
 }
 
 TEST_F(NsccTest, WindowStaysInItsBoundsUnderAnyFeedback) {
@@ -356,7 +435,7 @@ TEST_F(NsccTest, WindowStaysInItsBoundsUnderAnyFeedback) {
           nscc.on_loss(4'184, now);
           break;
         case 1:
-          nscc.on_trim(4'184, random.chance(0.5), now);
+          nscc.on_trim({.now = now, .rtt_ps = 12 * kUs, .bytes = 4'184, .last_hop = random.chance(0.5)});
           break;
         default: {
           AckSample sample = ack(now, random.below(40 * kUs), random.below(100'000), random.chance(0.3));
@@ -386,7 +465,7 @@ TEST(NoCongestionControl, NeverHoldsAnythingBack) {
   config.algorithm = "none";
   const auto control = make_congestion_control(config, ProtocolConfig{});
   control->on_ack({});
-  control->on_trim(4'096, false, 1);
+  control->on_trim({.now = 1, .bytes = 4'096});
   control->on_refusal(4'096, 1);
   control->on_loss(4'096, 1);
   for (int i = 0; i < 1'000'000; ++i) control->charge(4'096);
@@ -399,7 +478,7 @@ class FixedWindow final : public CongestionControl {
  public:
   explicit FixedWindow(std::uint64_t bytes) { cwnd_bytes_ = bytes; }
   void on_ack(const AckSample&) override {}
-  void on_trim(std::uint32_t, bool, TimePs) override {}
+  void on_trim(const TrimSample&) override {}
   void on_refusal(std::uint32_t, TimePs) override {}
   void on_loss(std::uint32_t, TimePs) override {}
 };

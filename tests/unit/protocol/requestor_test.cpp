@@ -21,14 +21,16 @@ class NotingWindow final : public CongestionControl {
  public:
   explicit NotingWindow(std::uint64_t bytes) { cwnd_bytes_ = bytes; }
   void on_ack(const AckSample& sample) override { acks.push_back(sample); }
-  void on_trim(std::uint32_t bytes, bool last_hop, TimePs) override {
-    trimmed_bytes += bytes;
-    last_hops += last_hop ? 1 : 0;
+  void on_trim(const TrimSample& sample) override {
+    trims.push_back(sample);
+    trimmed_bytes += sample.bytes;
+    last_hops += sample.last_hop ? 1 : 0;
   }
   void on_refusal(std::uint32_t bytes, TimePs) override { refused_bytes += bytes; }
   void on_loss(std::uint32_t bytes, TimePs) override { lost_bytes += bytes; }
 
   std::vector<AckSample> acks;
+  std::vector<TrimSample> trims;
   std::uint64_t trimmed_bytes = 0;
   std::uint64_t refused_bytes = 0;
   std::uint64_t lost_bytes = 0;
@@ -227,7 +229,31 @@ TEST_F(RequestorTest, AGrantOfNothingOrWithoutTheCapabilityLeavesTheWindow) {
   EXPECT_EQ(requestor->window_psns(), 128U);
 }
 
+TEST_F(RequestorTest, AWindowShorterThanTheRespondersTriggerAsksForEverySack) {
+  start(3 * kNominal);
+  post(1, 10 * kMtu);
+  EXPECT_TRUE(send().ack_request);
+  EXPECT_TRUE(send().ack_request);
+}
+
+TEST_F(RequestorTest, ATrimBringsTheRttOfItsPacketWhereThatIsClear) {
+  start();
+  post(1, 2 * kMtu);
+  send_all();
+  now += 7'000'000;
+  nack(0, NackReason::trimmed);
+  EXPECT_EQ(window->trims.back().rtt_ps, 7'000'000U);
+  send();
+  now += 5'000'000;
+  nack(0, NackReason::trimmed_lasthop);
+  EXPECT_EQ(window->trims.back().rtt_ps, 5'000'000U) << "the first copy's NACK has come";
+  send();
+  nack(0, NackReason::trimmed);
+  EXPECT_EQ(window->trims.back().rtt_ps, 0U) << "of a packet that was sent three times";
+}
+
 TEST_F(RequestorTest, CongestionWindowIsInBytes) {
+  config.sack_threshold_bytes = 3 * kNominal;
   start(3 * kNominal);
   post(1, 10 * kMtu);
   EXPECT_FALSE(send().ack_request);
@@ -317,7 +343,7 @@ TEST_F(RequestorTest, ATransportAckDoesNotCompleteWhatIsNotSent) {
   EXPECT_EQ(requestor->messages_pending(), 1U);
 }
 
-TEST_F(RequestorTest, RttComesFromFirstTransmissionsOnly) {
+TEST_F(RequestorTest, RttComesFromTheOnlyCopyThatCanHaveArrived) {
   start();
   post(1, 4 * kMtu);
   send_all();
@@ -333,6 +359,11 @@ TEST_F(RequestorTest, RttComesFromFirstTransmissionsOnly) {
   nack(1, NackReason::trimmed);
   send();
   requestor->on_sack({.cack_psn = 0, .ack_psn_offset = 1}, now + 7'000);
+  EXPECT_EQ(window->acks.back().rtt_ps, 7'000U) << "the first copy was trimmed";
+  now = requestor->next_deadline();
+  requestor->on_deadline(now);
+  send_all();
+  requestor->on_sack({.cack_psn = 2, .ack_psn_offset = 1}, now + 7'000);
   EXPECT_EQ(window->acks.back().rtt_ps, 0U) << "which of two copies it answers is unknown";
 }
 

@@ -104,7 +104,9 @@ std::uint64_t SenderOracle::take(const SendPlan& plan, const CongestionControl& 
           congestion.cwnd_bytes());
   const bool nothing_follows = lost_ == 0 && next() == end(messages_.size() - 1);
   const bool window_ends = congestion.inflight_bytes() + config_->mtu_bytes > congestion.cwnd_bytes();
-  require(plan.ack_request == (nothing_follows || window_ends), "PSN {}: AckReq {}", plan.psn, plan.ack_request);
+  const bool window_is_short = congestion.cwnd_bytes() < config_->sack_threshold_bytes;
+  require(plan.ack_request == (nothing_follows || window_ends || window_is_short), "PSN {}: AckReq {}", plan.psn,
+          plan.ack_request);
   return number;
 }
 
@@ -121,7 +123,8 @@ void SenderOracle::transmitted(std::uint64_t number, EvIndex ev, TimePs now) {
 TimePs SenderOracle::rtt_of(std::uint64_t number, TimePs now) const {
   if (number < unacked_ || number >= next()) return 0;
   const Sent& sent = sent_[number];
-  return sent.state == State::outstanding && sent.transmissions == 1 ? now - sent.sent_at : 0;
+  const bool clear = sent.transmissions == 1 || (sent.transmissions == 2 && sent.nacked);
+  return sent.state == State::outstanding && clear ? now - sent.sent_at : 0;
 }
 
 std::uint64_t SenderOracle::newly_received(std::uint64_t units) {
@@ -157,6 +160,7 @@ void SenderOracle::advance(TimePs now) {
 
 void SenderOracle::lose(std::uint64_t number) {
   sent_[number].state = State::lost;
+  sent_[number].nacked = false;
   inflight_bytes_ -= sent_[number].nominal_bytes;
   ++lost_;
 }
@@ -193,6 +197,7 @@ void SenderOracle::on_nack(std::uint64_t number, NackReason reason) {
   if (reason == NackReason::unexp_event) return fail(CompletionStatus::remote_operation_error);
   if (number < unacked_ || number >= next() || sent_[number].state != State::outstanding) return;
   lose(number);
+  sent_[number].nacked = true;
   ++nack_losses_;
   count_retry();
 }

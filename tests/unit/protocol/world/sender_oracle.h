@@ -21,6 +21,7 @@ class SenderOracle {
     std::uint16_t transmissions = 0;
     std::uint32_t timeouts = 0;
     State state = State::in_pipeline;
+    bool nacked = false;  ///< its latest copy that did not arrive: a NACK said so
   };
 
   SenderOracle(const ProtocolConfig& config, Psn first_psn)

@@ -29,11 +29,13 @@ class WatchedCongestion final : public CongestionControl {
     if (cut == 0 || last_cut_ == CutCause::penalty) return;
     last_cut_ == CutCause::ecn ? check_decrease(before) : check_quick_adapt();
   }
-  void on_trim(std::uint32_t bytes, bool last_hop, TimePs now) override {
-    const std::uint64_t cut = cut_by([&] { inner_->on_trim(bytes, last_hop, now); });
-    const bool cuts = config_.trim_cuts_cwnd && (!last_hop || config_.last_hop_trim_cuts);
+  void on_trim(const TrimSample& sample) override {
+    if (sample.rtt_ps != 0) least_rtt_ = std::min(least_rtt_, sample.rtt_ps);
+    const std::uint64_t cut = cut_by([&] { inner_->on_trim(sample); });
+    const bool counts = !sample.last_hop || config_.last_hop_trim_cuts;
+    require(counts || cut == 0, "a trim that does not count cuts the window by {} B", cut);
     // More than the packet: only quick adapt does that.
-    if (cut > (cuts ? bytes + 1 : 0)) check_quick_adapt();
+    if (cut > (config_.trim_cuts_cwnd ? sample.bytes + 1 : 0)) check_quick_adapt();
   }
   void on_refusal(std::uint32_t bytes, TimePs now) override {
     const std::uint64_t cut = cut_by([&] { inner_->on_refusal(bytes, now); });
@@ -72,8 +74,8 @@ class WatchedCongestion final : public CongestionControl {
   }
   void check_bounds() const {
     if (!bounded_) return;
-    require(cwnd_bytes_ >= config_.min_cwnd_bytes && cwnd_bytes_ <= config_.max_cwnd_bytes,
-            "window of {} B outside {} … {} B", cwnd_bytes_, config_.min_cwnd_bytes, config_.max_cwnd_bytes);
+    require(cwnd_bytes_ >= config_.min_cwnd_bytes && cwnd_bytes_ <= config_.max_cwnd_bytes, "window of {} B outside {} … {} B",
+            cwnd_bytes_, config_.min_cwnd_bytes, config_.max_cwnd_bytes);
   }
   void check_quick_adapt() const {
     const std::uint64_t gate = config_.max_cwnd_bytes >> config_.qa_gate;
