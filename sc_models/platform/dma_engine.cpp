@@ -202,6 +202,13 @@ void DmaEngine::write_loop() {
       sc_core::wait(until(last_write_end_));
       continue;
     }
+    // Who looks into the memory at this instant sees what was before, whichever process the kernel would run first: the
+    // order of two that wake at one time depends on when they asked for it, and so on how far the NIC runs ahead.
+    if (settled_at_ != now) {
+      settled_at_ = now;
+      sc_core::wait(sc_core::SC_ZERO_TIME);
+      continue;
+    }
     TimePs at = now;
     if (writes_open_ == 0 && by_dmi(*transaction, at)) {
       writes_.pop_front();

@@ -28,14 +28,15 @@ TEST(Platform, EveryByteArrivesWhateverTheTransport) {
 }
 
 TEST(Platform, ResultsDependNeitherOnTheQuantumNorOnDmiNorOnTheKernelMode) {
-  // Of this run: with other timeouts and EV orders CQE writes and interrupts have been seen to differ by one.
-  const std::string loss =
-      " --set fabric.loss_rate=0.01 --set protocol.timeout_exponent=4 --set protocol.reshuffle_rotations=64 --messages 24";
-  const std::string reference = without_transport_details(run_platform(loss).out);
-  EXPECT_NE(reference.find("24 sent, 24 received"), std::string::npos) << reference;
-  for (const std::string options :
-       {"--set run.quantum_ns=1", "--set run.quantum_ns=50", "--set run.kernel=methods", "--no-dmi"}) {
-    EXPECT_EQ(without_transport_details(run_platform(options + loss).out), reference) << options;
+  // Memory of constant latency makes a driver's poll and a CQE's write meet at one picosecond, in the third of these runs.
+  for (int seed = 1; seed <= 6; ++seed) {
+    const std::string loss = " --set fabric.loss_rate=0.01 --messages 24 --set seed=" + std::to_string(seed);
+    const std::string reference = without_transport_details(run_platform(loss).out);
+    EXPECT_NE(reference.find("24 sent, 24 received"), std::string::npos) << reference;
+    for (const std::string options :
+         {"--set run.quantum_ns=1", "--set run.quantum_ns=50", "--set run.kernel=methods", "--no-dmi"}) {
+      EXPECT_EQ(without_transport_details(run_platform(options + loss).out), reference) << options << loss;
+    }
   }
 }
 
