@@ -68,6 +68,11 @@ TEST(CosimCommand, PlaysWhatARunAsks) {
       "--set fabric.loss_rate=0.001 --out %D/out");
   ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
   EXPECT_GT(read_json(test_folder() / "out" / "cosim.json")["transactions"], 1'000);
+  const ProcessResult records = run_process(
+      "mrcsim cosim retransmit_buffer --size default --vectors trace --scenario tb/scenarios/ring.toml "
+      "--set fabric.loss_rate=0.001 --out %D/records");
+  ASSERT_EQ(records.exit_code, 0) << records.err << records.out;
+  EXPECT_GT(read_json(test_folder() / "records" / "cosim.json")["transactions"], 1'000);
 }
 
 TEST(CosimCommand, SaysWhatIsWrong) {
@@ -78,6 +83,10 @@ TEST(CosimCommand, SaysWhatIsWrong) {
   const ProcessResult trace = run_process("mrcsim cosim psn_tracker --vectors trace --out %D/out");
   EXPECT_EQ(trace.exit_code, 2);
   EXPECT_NE(trace.err.find("--vectors trace: --scenario FILE is missing"), std::string::npos) << trace.err;
+  const ProcessResult none = run_process(
+      "mrcsim cosim pcie_dma --size default --vectors trace --scenario tb/scenarios/ring.toml --out %D/out");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("--vectors trace: pcie_dma has no vectors of runs yet"), std::string::npos) << none.err;
 }
 
 TEST(Calibration, BoxesKeepToTheirRtl) {
@@ -85,6 +94,8 @@ TEST(Calibration, BoxesKeepToTheirRtl) {
   EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
   EXPECT_NE(run.out.find("## psn_tracker"), std::string::npos);
   EXPECT_NE(run.out.find("## ack_coalescer"), std::string::npos);
+  EXPECT_NE(run.out.find("## retransmit_buffer"), std::string::npos);
+  EXPECT_NE(run.out.find("## pcie_dma: "), std::string::npos);
   EXPECT_EQ(run.out.find("**no**"), std::string::npos) << run.out;
 }
 
