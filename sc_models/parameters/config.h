@@ -123,7 +123,7 @@ struct NicConfig {
     std::uint32_t order_buffers = 2;  ///< scan orders held: with one, no packet is served while a new one comes in
   } spray_scheduler;
   struct RetransmitBuffer {
-    PipelineConfig pipeline{4, 1};
+    PipelineConfig pipeline{3, 2};  ///< as measured; a packet is two commands: its record is made, and it is sent
     RetransmitStore store = RetransmitStore::descriptor;
     std::uint32_t entries = 4096;
     std::uint64_t bytes = 16ULL << 20;  ///< with store = payload
@@ -167,7 +167,7 @@ struct NicConfig {
     std::uint32_t entries = 256;
   } control_queue;
   struct SackProcessor {
-    PipelineConfig pipeline{8, 4};
+    PipelineConfig pipeline{8, 10};  ///< interval: as measured at retransmit_buffer; each PSN and bit is one more
     std::uint32_t queue_entries = 256;
   } sack_processor;
   struct ProbeEngine {
@@ -226,7 +226,10 @@ struct PcieConfig {
   double credit_return_ns = 300.0;
   double read_latency_mean_ns = 1000.0;
   double read_latency_p99_ns = 1600.0;
-  double write_latency_ns = 400.0;              ///< last TLP issued to byte visible
+  double write_latency_ns = 400.0;   ///< last TLP issued to byte visible
+  std::uint32_t request_cycles = 2;  ///< read taken until its first request; this and the next two as measured
+  std::uint32_t report_cycles = 3;   ///< last completion of a read until it is reported
+  std::uint32_t write_cycles = 2;    ///< write taken until its first TLP
   std::uint32_t completion_header_credits = 0;  ///< 0 = infinite, as endpoints advertise
   std::uint32_t completion_data_credits = 0;    ///< unit 16 B; 0 = infinite
   CompletionOrder completion_order = CompletionOrder::out_of_order;
@@ -250,7 +253,7 @@ struct HostConfig {
   double post_ns = 100.0;       ///< building a WQE until the doorbell is written
   double doorbell_ns = 300.0;   ///< MMIO write until the NIC sees it
   double poll_ns = 50.0;        ///< CQE visible until software knows
-  double residual_ns = 2107.5;  ///< message known until what waits for it starts; fitted, see docs/latency.md
+  double residual_ns = 2101.5;  ///< message known until what waits for it starts; fitted, see docs/latency.md
 };
 
 struct NodeConfig {

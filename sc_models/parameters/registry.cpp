@@ -390,7 +390,7 @@ void nic_parameters(Table& t) {
            "scan orders that a path table holds, 2 as our RTL: the next comes in beside the packets, an EV a cycle; with 1 "
            "no packet is served meanwhile",
            measured);
-  MRC_PIPELINE(nic.retransmit_buffer, assumption);
+  MRC_PIPELINE(nic.retransmit_buffer, measured);
   MRC_NODE(nic.retransmit_buffer.store, "", 0, 0,
            "descriptor: payload is read again over PCIe; payload: it is kept in SRAM", assumption);
   MRC_NODE(nic.retransmit_buffer.entries, "entries", 1, k1M, "packets sent and not acknowledged, of all QPs",
@@ -428,7 +428,15 @@ void nic_parameters(Table& t) {
   MRC_NODE(nic.ack_coalescer.queue_entries, "entries", 3, 65'536, "answers that are owed and not built", assumption);
   MRC_PIPELINE(nic.control_queue, assumption);
   MRC_NODE(nic.control_queue.entries, "entries", 1, 65'536, "control packets that wait for a port", assumption);
-  MRC_PIPELINE(nic.sack_processor, assumption);
+  t.node(
+      "nic.sack_processor.latency_cycles",
+      [](NodeConfig & c) -> auto& { return c.nic.sack_processor.pipeline.latency_cycles; }, "cycles", {1, 10'000},
+      "cycles from taking an item to its result", assumption);
+  t.node(
+      "nic.sack_processor.initiation_interval_cycles",
+      [](NodeConfig & c) -> auto& { return c.nic.sack_processor.pipeline.initiation_interval_cycles; }, "cycles",
+      {1, 10'000}, "cycles from taking an item to taking the next; a SACK: one more a PSN it moves past and a bit",
+      measured);
   MRC_NODE(nic.sack_processor.queue_entries, "entries", 1, 65'536, "received SACKs, NACKs and ACKs not looked at yet",
            assumption);
   MRC_PIPELINE(nic.probe_engine, assumption);
@@ -503,6 +511,9 @@ void pcie_parameters(Table& t) {
   MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6, "read request until its first completion, 99th percentile",
            assumption);
   MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "last TLP of a write has left until its bytes are visible", assumption);
+  MRC_NODE(pcie.request_cycles, "cycles", 0, 10'000, "read taken by pcie_dma until its first request", measured);
+  MRC_NODE(pcie.report_cycles, "cycles", 0, 10'000, "last completion of a read until pcie_dma reports it", measured);
+  MRC_NODE(pcie.write_cycles, "cycles", 0, 10'000, "write taken by pcie_dma until its first TLP", measured);
   MRC_NODE(pcie.completion_header_credits, "credits", 0, 65'536,
            "completion TLPs under way; 0: infinite, as endpoints do", spec);
   MRC_NODE(pcie.completion_data_credits, "credits", 0, 1'048'576,

@@ -38,6 +38,9 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       clock_(clock),
       credit_return_ps_(ps(config.credit_return_ns)),
       write_latency_ps_(ps(config.write_latency_ns)),
+      request_ps_(clock.cycles(config.request_cycles)),
+      report_ps_(clock.cycles(config.report_cycles)),
+      write_ps_(clock.cycles(config.write_cycles)),
       completion_timeout_ps_(ps(1000.0 * config.completion_timeout_us)),
       faults_on_(config.duplicate_completion_rate > 0 || config.poisoned_completion_rate > 0 ||
                  config.lost_completion_rate > 0),
@@ -80,7 +83,7 @@ void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadC
                          .in_order = in_order,
                          .into = into};
   if (translation_.enabled()) jobs_[index].translated_at = translation_.ready_at(now, address, bytes);
-  read_queue_.push(now, index, now);
+  read_queue_.push(now, index, now + request_ps_);
 }
 
 void PcieDma::begin(ReadJob& job, std::uint32_t index) {
@@ -140,7 +143,7 @@ void PcieDma::finish_job(TimePs now, std::uint32_t index, bool in_order) {
   if (in_order) job.done_at = in_order_done_ = std::max(in_order_done_, job.done_at);
   free_jobs_.push_back(index);
   bytes_reported_ += job.bytes;
-  job.client->read_done(job.cookie, now, std::max(now, job.done_at));
+  job.client->read_done(job.cookie, now, std::max(now, job.done_at + report_ps_));
 }
 
 void PcieDma::release_completion_buffer(TimePs now, std::uint32_t bytes) {
@@ -160,7 +163,11 @@ std::uint64_t PcieDma::bytes_under_way() const {
 
 void PcieDma::write(TimePs now, TimePs start, std::uint64_t address, std::uint32_t bytes, WriteClient& client,
                     std::uint64_t cookie, WriteOrder order) {
-  const PostedWrite write{.start = start, .address = address, .client = &client, .cookie = cookie, .bytes = bytes};
+  const PostedWrite write{.start = start > writes_end_ ? start + write_ps_ : start,
+                          .address = address,
+                          .client = &client,
+                          .cookie = cookie,
+                          .bytes = bytes};
   if (!translation_.enabled()) {
     issue_write(now, write);
     return;
@@ -169,7 +176,7 @@ void PcieDma::write(TimePs now, TimePs start, std::uint64_t address, std::uint32
   if (order == WriteOrder::strict) {
     for (const UntranslatedWrite& earlier : untranslated_) ready = std::max(ready, earlier.ready_at);
   }
-  if (ready <= start) {
+  if (ready <= write.start) {
     issue_write(now, write);
     return;
   }

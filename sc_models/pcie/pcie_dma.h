@@ -217,6 +217,11 @@ class PcieDma : public Box {
   ClockDomain clock_;
   TimePs credit_return_ps_;
   TimePs write_latency_ps_;
+  // Of the block itself.
+  TimePs request_ps_;
+  TimePs report_ps_;
+  TimePs write_ps_;
+  TimePs writes_end_ = 0;  ///< of the last write: the next one is cut while it leaves
   TimePs payload_extra_ps_ = 0;
   TimePs completion_timeout_ps_;
   bool faults_on_;

@@ -38,8 +38,8 @@ void PcieTlps::step(TimePs now) {
   take_next_write(now);
   send_upstream(now);
   send_completion(now);
-  // Requests can be taken as soon as they are queued; what holds up the first one has its reminder.
-  if (read_queue_.empty()) read_queue_.wait_ready(now);
+  // What holds up the first request has its reminder.
+  if (!read_queue_.ready(now)) read_queue_.wait_ready(now);
   if (!reminders_.empty()) wake_at(reminders_.top());
 }
 
@@ -246,6 +246,7 @@ void PcieTlps::send_write_tlp(TimePs now) {
   if (write.bytes > 0) return;
   posted_visible_ = end + write_latency_ps_;
   writer_free_at_ = end;
+  writes_end_ = end;
   left_writes_.push_back({end, write.client, write.cookie});
   writes_.pop_front();
 }

@@ -270,6 +270,7 @@ void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
                                   posted_.available_at_once(write.start, tlps, most_credits);
   const TimePs last_end = nothing_in_the_way ? write_in_a_row(write) : write_one_by_one(now, write);
   posted_visible_ = last_end + write_latency_ps_;
+  writes_end_ = last_end;
   write.client->write_left(write.cookie, now, last_end);
 }
 

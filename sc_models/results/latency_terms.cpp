@@ -59,8 +59,8 @@ class Account {
     scaled("receive_boxes", cycles_ns(receive_cycles), "nic.*.latency_cycles, nic.core_clock_ghz");
     // Data and the CQE behind it, then the way of the last to memory.
     const double write_bytes = bytes + nic_.completion.cqe_bytes + 2.0 * law_.write_overhead;
-    add("posted_write", tlp_ns(write_bytes) + pcie_.write_latency_ns, {200, 900}, "assumption",
-        "pcie.write_latency_ns, data and CQE");
+    add("posted_write", cycles_ns(pcie_.write_cycles) + tlp_ns(write_bytes) + pcie_.write_latency_ns, {200, 900},
+        "assumption", "pcie.write_latency_ns, data and CQE");
     add("poll", host_.poll_ns, {20, 150}, "assumption", "host.poll_ns");
     if (scenario_.accelerator.payload_memory == PayloadMemory::gpu_direct) {
       add("flush", scenario_.accelerator.direct_flush_ns, {0, 2000}, "assumption", "accelerator.direct_flush_ns");
@@ -72,9 +72,10 @@ class Account {
  private:
   double cycles_ns(double cycles) const { return cycles / nic_.core_clock_ghz; }
   double tlp_ns(double bytes) const { return bytes * 8.0 / law_.gbps; }
-  /// Request on its way up, latency of host memory, completion on its way down.
+  /// pcie_dma, request on its way up, latency of host memory, completion on its way down, pcie_dma.
   double read_ns(double bytes) const {
-    return tlp_ns(law_.read_overhead) + pcie_.read_latency_mean_ns + tlp_ns(bytes + law_.completion_overhead);
+    return cycles_ns(pcie_.request_cycles) + tlp_ns(law_.read_overhead) + pcie_.read_latency_mean_ns +
+           tlp_ns(bytes + law_.completion_overhead) + cycles_ns(pcie_.report_cycles);
   }
   void add(const char* term, double ns, Range range, const char* source, const char* from) {
     terms_.push_back({term, ns, std::min(ns, range.low_ns), std::max(ns, range.high_ns), source, from});

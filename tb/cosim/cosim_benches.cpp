@@ -90,7 +90,8 @@ const std::vector<CalibratedBlock>& calibrated_blocks() {
       {"psn_tracker", 3, psn_tracker_model,
        [](const NodeConfig& config) { return cycles_of(config.nic.psn_tracker.pipeline); }},
       // The box's latency is that of the trigger and of reading the SACK's contents out of psn_tracker.
-      {"ack_coalescer", 2, ack_coalescer_model, [](const NodeConfig& config) {
+      {"ack_coalescer", 2, ack_coalescer_model,
+       [](const NodeConfig& config) {
          const SystemcCycles box = cycles_of(config.nic.ack_coalescer.pipeline);
          return SystemcCycles{box.occupied, box.latency - config.nic.psn_tracker.pipeline.latency_cycles};
        }},
@@ -100,7 +101,24 @@ const std::vector<CalibratedBlock>& calibrated_blocks() {
       // Its answer register, and the search that goes on behind it.
       {"spray_scheduler", 2, spray_scheduler_model,
        [](const NodeConfig& config) { return cycles_of(config.nic.spray_scheduler.pipeline); },
-       "", SpraySchedulerModel::kSelect, SpraySchedulerModel::kRsp}};
+       "", SpraySchedulerModel::kSelect, SpraySchedulerModel::kRsp},
+      {"retransmit_buffer", 3, retransmit_buffer_model,
+       [](const NodeConfig& config) { return cycles_of(config.nic.retransmit_buffer.pipeline); }},
+      {"pcie_dma", 2, pcie_dma_model,
+       [](const NodeConfig& config) {
+         return SystemcCycles{1, config.pcie.request_cycles};
+       },
+       "read taken → its requests", kReadPort, kRequestPort},
+      {"pcie_dma", kPcieDmaSizes.jobs, pcie_dma_model,
+       [](const NodeConfig& config) {
+         return SystemcCycles{1, config.pcie.report_cycles};
+       },
+       "completion → report of its read", kCompletionPort, kOrderedPort},
+      {"pcie_dma", 2, pcie_dma_model,
+       [](const NodeConfig& config) {
+         return SystemcCycles{1, config.pcie.write_cycles};
+       },
+       "write taken → its TLPs", kWritePort, kTlpPort}};
   return blocks;
 }
 

@@ -37,7 +37,8 @@ CompletionTlp to_completion(const Transaction& values) {
 
 }  // namespace
 
-PcieDmaModel::PcieDmaModel(const PcieDmaSizes& sizes, MakeDut make_dut) : sizes_(sizes), make_dut_(std::move(make_dut)) {
+PcieDmaModel::PcieDmaModel(const PcieDmaSizes& sizes, MakeDut make_dut)
+    : sizes_(sizes), make_dut_(std::move(make_dut)) {
   points_.read = coverage.cross("MRRS × read", kBlocks, kShapes);
   points_.write = coverage.cross("MPS × write", kBlocks, kShapes);
   const std::size_t impossible = (kBlocks.size() - 1) * kShapes.size() + 1;
@@ -52,8 +53,8 @@ PcieDmaModel::PcieDmaModel(const PcieDmaSizes& sizes, MakeDut make_dut) : sizes_
   points_.end = coverage.point("read ends", {"in order, the oldest", "in order, behind an older", "loose, the oldest",
                                              "loose, passes an older"});
   points_.room = coverage.point("completion buffer", {"empty", "in between", "full to the byte"});
-  points_.together = coverage.point("in one cycle", {"request, completion and write TLP", "request and release",
-                                                     "completion and both reports"});
+  points_.together = coverage.point(
+      "in one cycle", {"request, completion and write TLP", "request and release", "completion and both reports"});
 }
 
 void PcieDmaModel::reset(KeyedRandom& random, const Dut& dut) {
@@ -241,7 +242,8 @@ bool PcieDmaModel::adapt(std::size_t port, Transaction& values) const {
 bool PcieDmaModel::adapt_read(Transaction& values) const {
   constexpr std::size_t job = 2;
   if (free_jobs_.empty()) return false;
-  if (std::find(free_jobs_.begin(), free_jobs_.end(), values[job]) == free_jobs_.end()) values[job] = free_jobs_.front();
+  if (std::find(free_jobs_.begin(), free_jobs_.end(), values[job]) == free_jobs_.end())
+    values[job] = free_jobs_.front();
   return true;
 }
 
@@ -265,8 +267,7 @@ bool PcieDmaModel::adapt_completion(Transaction& values) const {
 
 std::optional<Difference> PcieDmaModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) {
   const bool work = reference_->splitting() || reference_->repeating();
-  const bool full =
-      reference_->splitting() && !reference_->repeating() && reference_->has_tag() && !reference_->fits();
+  const bool full = reference_->splitting() && !reference_->repeating() && reference_->has_tag() && !reference_->fits();
   const std::array<std::uint64_t, 3> levels{work && !reference_->has_tag(), full, reference_->buffer_used()};
   std::optional<Difference> first;
   const auto compare = [&](const std::string& field, std::uint64_t wanted, std::uint64_t actual) {
@@ -301,11 +302,11 @@ void PcieDmaModel::form_request(const Dut& dut, std::vector<std::vector<Transact
   const bool held = dut.ports[kRequestPort].valid.get() != 0 && dut.ports[kRequestPort].ready.get() == 0;
   owes_request_ = credit && !held && reference_->can_request();
   if (reference_->splitting() || reference_->repeating()) {
-    const std::size_t outcome = owes_request_                                           ? 0
-                                : !reference_->has_tag()                                ? 1
-                                : !reference_->repeating() && !reference_->fits()       ? 2
-                                : !credit                                               ? 3
-                                                                                        : 4;
+    const std::size_t outcome = owes_request_                                     ? 0
+                                : !reference_->has_tag()                          ? 1
+                                : !reference_->repeating() && !reference_->fits() ? 2
+                                : !credit                                         ? 3
+                                                                                  : 4;
     coverage.hit(points_.ask, reference_->repeating() ? 1 : 0, outcome, kAskOutcomes.size());
   }
   if (!owes_request_) return;
@@ -319,8 +320,7 @@ void PcieDmaModel::judge_completion(bool known, std::vector<std::vector<Transact
     const std::uint16_t tag = last_completion_->tag;
     const std::uint32_t bytes = reference_->tag(tag).bytes;
     const std::uint32_t came = reference_->tag(tag).received;
-    const ReadTags::Verdict verdict =
-        known ? reference_->completion(*last_completion_) : ReadTags::Verdict::unexpected;
+    const ReadTags::Verdict verdict = known ? reference_->completion(*last_completion_) : ReadTags::Verdict::unexpected;
     expected[kVerdictPort].push_back({static_cast<std::uint64_t>(verdict), tag});
     std::size_t before = 0;
     if (completion_before_) {
@@ -358,7 +358,8 @@ void PcieDmaModel::end_request(std::uint16_t tag, std::vector<std::vector<Transa
   coverage.hit(points_.end, in_order_[job] ? (reported ? 0 : 1) : oldest ? 2 : 3);
 }
 
-void PcieDmaModel::accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
+void PcieDmaModel::accept(std::size_t port, const Transaction& values,
+                          std::vector<std::vector<Transaction>>& expected) {
   caused_ = 0;
   switch (port) {
     case kReadPort:
@@ -418,8 +419,9 @@ void PcieDmaModel::accept_expiry(std::uint16_t tag) {
 
 void PcieDmaModel::taken(std::size_t port, const Transaction& values) {
   if (port == kRequestPort) {
-    const ReadRequestTlp request{values[1], static_cast<std::uint32_t>(values[2]), static_cast<std::uint32_t>(values[3]),
-                                 static_cast<std::uint16_t>(values[4]), values[0] != 0};
+    const ReadRequestTlp request{values[1], static_cast<std::uint32_t>(values[2]),
+                                 static_cast<std::uint32_t>(values[3]), static_cast<std::uint16_t>(values[4]),
+                                 values[0] != 0};
     asked_.push_back({request, 0, false});
     at_host_[request.tag] = true;
   }

@@ -47,8 +47,7 @@ std::unique_ptr<Dut> make_pcie_dma_dut(std::uint64_t seed) {
                            .field("bytes", m.cpl_bytes_i)
                            .field("byte_count", m.cpl_byte_count_i)
                            .field("poisoned", m.cpl_poisoned_i));
-  dut->ports.push_back(
-      Port("expire", Direction::in, m.expire_valid_i, m.expire_ready_o).field("tag", m.expire_tag_i));
+  dut->ports.push_back(Port("expire", Direction::in, m.expire_valid_i, m.expire_ready_o).field("tag", m.expire_tag_i));
   dut->ports.push_back(Port("release", Direction::in, m.release_valid_i).field("bytes", m.release_bytes_i));
   dut->ports.push_back(Port("req", Direction::out, m.req_valid_o, m.req_ready_i)
                            .field("again", m.req_retry_o)
@@ -56,9 +55,8 @@ std::unique_ptr<Dut> make_pcie_dma_dut(std::uint64_t seed) {
                            .field("bytes", m.req_bytes_o)
                            .field("job", m.req_job_o)
                            .field("tag", m.req_tag_o));
-  dut->ports.push_back(Port("verdict", Direction::out, m.verdict_valid_o)
-                           .field("verdict", m.verdict_o)
-                           .field("tag", m.verdict_tag_o));
+  dut->ports.push_back(
+      Port("verdict", Direction::out, m.verdict_valid_o).field("verdict", m.verdict_o).field("tag", m.verdict_tag_o));
   dut->ports.push_back(
       Port("ordered", Direction::out, m.ordered_valid_o, m.ordered_ready_i).field("job", m.ordered_job_o));
   dut->ports.push_back(Port("loose", Direction::out, m.loose_valid_o, m.loose_ready_i).field("job", m.loose_job_o));
@@ -146,14 +144,14 @@ class PcieDmaModel : public BlockModel {
   std::vector<bool> at_host_;  ///< by tag: its request is there and not ended
   std::size_t last_pick_ = 0;
   std::vector<std::uint32_t> free_jobs_;
-  std::deque<std::uint32_t> job_order_;      ///< not reported, in the order of the reads
-  std::vector<std::uint32_t> bytes_of_;      ///< by job
-  std::vector<std::uint32_t> left_of_;       ///< by job: bytes that have not come
-  std::vector<bool> in_order_;               ///< by job
+  std::deque<std::uint32_t> job_order_;  ///< not reported, in the order of the reads
+  std::vector<std::uint32_t> bytes_of_;  ///< by job
+  std::vector<std::uint32_t> left_of_;   ///< by job: bytes that have not come
+  std::vector<bool> in_order_;           ///< by job
   std::uint64_t to_release_ = 0;
-  bool owes_request_ = false;                ///< the request that was formed in the cycle before
+  bool owes_request_ = false;  ///< the request that was formed in the cycle before
   bool expiry_waited_ = false;
-  bool completion_offered_ = false;          ///< in this cycle
+  bool completion_offered_ = false;                 ///< in this cycle
   std::optional<CompletionTlp> last_completion_;    ///< in the first stage
   std::optional<CompletionTlp> completion_before_;  ///< in the cycle before that one
   std::optional<std::uint16_t> last_expiry_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 
 namespace mrc::cosim {
@@ -77,22 +78,6 @@ Psn psn_around(const RetransmitBuffer& buffer, KeyedRandom& random) {
 
 }  // namespace
 
-Transaction transaction_of(const RetransmitCommand& c) {
-  return {static_cast<std::uint64_t>(c.op),
-          c.qp,
-          c.psn,
-          c.base,
-          c.bitmap,
-          c.now,
-          c.limit,
-          c.threshold,
-          c.ev,
-          static_cast<std::uint64_t>(c.cause),
-          c.message,
-          c.offset,
-          c.bytes};
-}
-
 RetransmitBufferModel::RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut)
     : sizes_(sizes), make_dut_(std::move(make_dut)) {
   points_.append = coverage.point("append", {"record", "pool empty", "QP never opened"});
@@ -108,9 +93,11 @@ RetransmitBufferModel::RetransmitBufferModel(const RetransmitBufferSizes& sizes,
   for (std::size_t part = 1; part < kParts.size(); ++part) coverage.waive(points_.bitmap, part, "no bits, no place");
   coverage.waive(points_.bitmap, kParts.size(), "bits have a place");
   coverage.waive(points_.bitmap, 2 * kParts.size(), "bits have a place");
-  points_.acked_record = coverage.point(
-      "acknowledged packet", {"outstanding", "lost", "the oldest lost, another behind it", "the oldest, in the pipeline"});
-  points_.old_end = coverage.point("old end", {"stays", "behind the cumulative part", "jumps over acknowledged", "at the newest"});
+  points_.acked_record =
+      coverage.point("acknowledged packet",
+                     {"outstanding", "lost", "the oldest lost, another behind it", "the oldest, in the pipeline"});
+  points_.old_end =
+      coverage.point("old end", {"stays", "behind the cumulative part", "jumps over acknowledged", "at the newest"});
   points_.wrap = coverage.point("window", {"passes PSN 0", "elsewhere"});
   points_.pair = coverage.cross("command × the one before, of the same QP", kOps, kOps);
   points_.other_qp = coverage.point("command behind one of another QP", kOps);
@@ -164,8 +151,8 @@ RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
   const RetransmitBuffer* buffer = reference_->find(c.qp);
   if (buffer == nullptr || (buffer->span() == 0 && random.chance(0.05))) {
     c.op = RetransmitOp::open;
-    c.psn = random.chance(0.2) ? kPsnMask - static_cast<Psn>(random.below(50))
-                               : static_cast<Psn>(random.next() & kPsnMask);
+    c.psn =
+        random.chance(0.2) ? kPsnMask - static_cast<Psn>(random.below(50)) : static_cast<Psn>(random.next() & kPsnMask);
     if (buffer == nullptr && random.chance(0.1)) c.op = static_cast<RetransmitOp>(1 + random.below(7));
     return c;
   }
@@ -241,8 +228,8 @@ RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const R
   return c;
 }
 
-/// A NIC at work: packets of a few QPs, appended and sent in turns, a SACK for the older half of them, and a look for gaps
-/// after each SACK. One packet in a thousand is found missing, and sent again.
+/// A NIC at work: packets of a few QPs, appended and sent in turns, a SACK for the older half of them, and a look for
+/// gaps after each SACK. One packet in a thousand is found missing, and sent again.
 RetransmitCommand RetransmitBufferModel::choose_traffic(KeyedRandom& random) {
   RetransmitCommand c;
   now_ += 2'000;
@@ -277,6 +264,11 @@ RetransmitCommand RetransmitBufferModel::choose_traffic(KeyedRandom& random) {
     c.op = RetransmitOp::ack;
     c.psn = psn_add(buffer->unacked_psn(), kPacketsASack - 1);
     c.base = psn_add(c.psn, 1);
+    if (random.chance(0.5)) {  // one has been overtaken
+      c.psn = psn_add(buffer->unacked_psn(), 7);
+      c.base = psn_add(c.psn, 2);
+      c.bitmap = 0x7F;
+    }
     if (random.chance(0.016)) {  // the oldest is missing
       c.psn = psn_add(buffer->unacked_psn(), -1);
       c.base = buffer->unacked_psn();
@@ -330,8 +322,8 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
     expected[2].push_back({event.lost, event.psn, event.was_lost, event.bytes, event.ev});
   }
   expected[1].push_back({e.hit, e.advanced, e.count, e.psn, e.message, e.offset, e.bytes,
-                         static_cast<std::uint64_t>(e.cause), e.unacked, e.next, e.has_lost, e.oldest_lost, e.outstanding,
-                         e.oldest_psn, e.oldest_sent, e.free});
+                         static_cast<std::uint64_t>(e.cause), e.unacked, e.next, e.has_lost, e.oldest_lost,
+                         e.outstanding, e.oldest_psn, e.oldest_sent, e.free});
   follow(c, e);
   if (opened || c.op == RetransmitOp::open) {
     cover(c, e, before);
@@ -342,7 +334,7 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
   }
   last_op_ = c.op;
   last_qp_ = c.qp;
-  last_count_ = e.count;
+  last_records_ = static_cast<std::uint32_t>(std::popcount(c.bitmap) + psn_distance(e.unacked, before.unacked));
 }
 
 void RetransmitBufferModel::follow(const RetransmitCommand& c, const RetransmitReply& reply) {
@@ -367,8 +359,9 @@ void RetransmitBufferModel::cover(const RetransmitCommand& c, const RetransmitRe
     case RetransmitOp::ack:
       return cover_ack(c, e, before);
     case RetransmitOp::nack:
-      return coverage.hit(points_.nack,
-                          !e.hit ? 2 : before.lost && psn_distance(c.psn, before.oldest_lost) < 0 ? 1 : 0);
+      return coverage.hit(points_.nack, !e.hit                                                       ? 2
+                                        : before.lost && psn_distance(c.psn, before.oldest_lost) < 0 ? 1
+                                                                                                     : 0);
     case RetransmitOp::gap:
       return coverage.hit(points_.declared, 0, level(e.count), kCounts.size());
     case RetransmitOp::timeout:
@@ -384,11 +377,7 @@ void RetransmitBufferModel::cover_ack(const RetransmitCommand& c, const Retransm
   const auto end = static_cast<std::int32_t>(before.span);
   coverage.hit(points_.cumulative, last < -1 ? 0 : last == -1 ? 1 : last < end - 1 ? 2 : 3);
   const std::size_t bits = c.bitmap == 0 ? 0 : c.bitmap == ~0ULL ? 2 : 1;
-  const std::size_t part = c.bitmap == 0                       ? 0
-                           : base <= -64 || base >= end        ? 4
-                           : base < 0                          ? 2
-                           : base + 64 > end                   ? 3
-                                                               : 1;
+  const std::size_t part = c.bitmap == 0 ? 0 : base <= -64 || base >= end ? 4 : base < 0 ? 2 : base + 64 > end ? 3 : 1;
   coverage.hit(points_.bitmap, bits, part, kParts.size());
   bool by_cumulative = false, by_bitmap = false;
   for (const RetransmitEvent& event : e.events) {
@@ -399,30 +388,18 @@ void RetransmitBufferModel::cover_ack(const RetransmitCommand& c, const Retransm
     if (event.was_lost && event.psn == before.oldest_lost && e.has_lost) coverage.hit(points_.acked_record, 2);
     if (event.psn == before.unacked && before.oldest_in_pipeline) coverage.hit(points_.acked_record, 3);
   }
-  const std::size_t asked = by_cumulative && by_bitmap ? 2 : by_cumulative || (e.count == 0 && c.bitmap == 0) ? 0
-                            : e.count == 0 && last >= 0                                                       ? 2
-                                                                                                              : 1;
+  const std::size_t asked = by_cumulative && by_bitmap                         ? 2
+                            : by_cumulative || (e.count == 0 && c.bitmap == 0) ? 0
+                            : e.count == 0 && last >= 0                        ? 2
+                                                                               : 1;
   coverage.hit(points_.ack, level(e.count), asked, 3);
   const bool jumps = last < psn_distance(e.unacked, before.unacked) - 1;
   coverage.hit(points_.old_end, !e.advanced ? 0 : e.unacked == e.next ? 3 : jumps ? 2 : 1);
 }
 
-/// A packet's interval is that of two commands; a SACK has the interval of sack_processor, the look for gaps behind it
-/// with it, and a cycle a record.
-SystemcCycles RetransmitBufferModel::systemc_cycles(const SystemcCycles& pipeline) const {
-  constexpr std::uint64_t gap_cycles = 3;
-  switch (last_op_) {
-    case RetransmitOp::ack: {
-      const std::uint64_t held = sack_cycles_ - gap_cycles + last_count_;
-      return {held, held + 1};
-    }
-    case RetransmitOp::gap:
-      return {gap_cycles, gap_cycles + 1};
-    case RetransmitOp::append:
-      return {pipeline.occupied - 1, pipeline.latency};
-    default:
-      return {1, pipeline.latency};
-  }
+SystemcCycles RetransmitBufferModel::systemc_cycles(const SystemcCycles&) const {
+  const RtlCycles cycles = retransmit_cycles(nic_, last_op_, last_records_);
+  return {cycles.occupied, cycles.latency};
 }
 
 }  // namespace mrc::cosim

@@ -10,8 +10,10 @@
 
 #include "cosim/bench/bench.h"
 #include "cosim/bench/verilated_dut.h"
+#include "cosim/retransmit_buffer_transaction.h"
 #include "mrc/tx/retransmit_reference.h"
 #include "nic/tx/retransmit_buffer_engine.h"
+#include "nic/tx/retransmit_cycles.h"
 #include "parameters/config.h"
 
 namespace mrc::cosim {
@@ -61,9 +63,6 @@ std::unique_ptr<Dut> make_retransmit_buffer_dut(std::uint64_t seed) {
   return dut;
 }
 
-/// A command as a transfer of port 0.
-Transaction transaction_of(const RetransmitCommand& command);
-
 class RetransmitBufferModel : public BlockModel {
  public:
   using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed)>;
@@ -83,7 +82,8 @@ class RetransmitBufferModel : public BlockModel {
 
  private:
   struct Points {
-    std::size_t append, sent, nack, take, declared, ack, cumulative, bitmap, acked_record, old_end, wrap, pair, other_qp;
+    std::size_t append, sent, nack, take, declared, ack, cumulative, bitmap, acked_record, old_end, wrap, pair,
+        other_qp;
   };
   /// The QP before a command.
   struct Before {
@@ -121,8 +121,8 @@ class RetransmitBufferModel : public BlockModel {
   bool gap_is_due_ = false;  ///< of last_qp_
   RetransmitOp last_op_ = RetransmitOp::open;
   std::uint32_t last_qp_ = ~0U;
-  std::uint32_t last_count_ = 0;
-  std::uint32_t sack_cycles_ = NicConfig().sack_processor.pipeline.initiation_interval_cycles;
+  std::uint32_t last_records_ = 0;  ///< PSNs that an ack's old end passed, and its bits
+  NicConfig nic_;                   ///< of the box: defaults
 };
 
 }  // namespace mrc::cosim

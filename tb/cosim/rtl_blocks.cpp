@@ -55,7 +55,7 @@ void add_ack_coalescer(const RtlSelection& selection, const ScenarioConfig& scen
 void add_retransmit_buffer(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
   rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
       selection.mode, make_retransmit_buffer_rtl(scenario, selection.node), kRetransmitBufferSizes, selection.node,
-      ClockDomain(scenario.node(selection.node).nic.core_clock_ghz).period_ps());
+      ClockDomain(scenario.node(selection.node).nic.core_clock_ghz).period_ps(), scenario.node(selection.node).nic);
 }
 
 constexpr std::array kBlocks{RtlBlock{"pcie_dma", add_pcie_dma},

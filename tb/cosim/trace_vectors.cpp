@@ -4,6 +4,9 @@
 
 #include "cosim/ack_coalescer_rtl.h"
 #include "cosim/psn_tracker_rtl.h"
+#include "cosim/retransmit_buffer_rtl.h"
+#include "cosim/retransmit_buffer_transaction.h"
+#include "engine/clock_domain.h"
 
 namespace mrc::cosim {
 namespace {
@@ -52,6 +55,22 @@ class RecordingAckCoalescer : public AckCoalescerEngine {
   std::vector<Transaction>& vectors_;
 };
 
+class RecordingRetransmitBuffer : public RetransmitBufferEngine {
+ public:
+  RecordingRetransmitBuffer(std::unique_ptr<RetransmitBufferEngine> engine, std::vector<Transaction>& vectors)
+      : engine_(std::move(engine)), vectors_(vectors) {}
+  const RetransmitReply& run(const RetransmitCommand& command) override {
+    vectors_.push_back(transaction_of(command));
+    return engine_->run(command);
+  }
+  std::uint64_t cycles() const override { return engine_->cycles(); }
+  std::uint64_t last_cycles() const override { return engine_->last_cycles(); }
+
+ private:
+  std::unique_ptr<RetransmitBufferEngine> engine_;
+  std::vector<Transaction>& vectors_;
+};
+
 }  // namespace
 
 bool add_recorded_rtl(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl,
@@ -69,6 +88,15 @@ bool add_recorded_rtl(const RtlSelection& selection, const ScenarioConfig& scena
         selection.mode,
         std::make_unique<RecordingAckCoalescer>(
             make_ack_coalescer_rtl(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes), vectors));
+    return true;
+  }
+  if (selection.block == "retransmit_buffer") {
+    const NodeId node = selection.node;
+    rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
+        selection.mode,
+        std::make_unique<RecordingRetransmitBuffer>(make_retransmit_buffer_rtl(scenario, node), vectors),
+        kRetransmitBufferSizes, node, ClockDomain(scenario.node(node).nic.core_clock_ghz).period_ps(),
+        scenario.node(node).nic);
     return true;
   }
   return false;

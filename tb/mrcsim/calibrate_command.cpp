@@ -25,13 +25,13 @@ struct Options {
   std::uint64_t seed = 101;
 };
 
-std::string table(const std::string& block, const std::vector<cosim::CalibrationRow>& rows,
+std::string table(const cosim::CalibratedBlock& block, const std::vector<cosim::CalibrationRow>& rows,
                   const std::vector<std::string>& sizes) {
   std::string text = fmt::format(
       "\n## {}\n\n| sizes | load | output taken | RTL mean | SystemC mean | error | RTL p99 | SystemC p99 | RTL a "
       "cycle | "
       "SystemC a cycle | error | within |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-      block);
+      std::string(block.name) + (block.way[0] == 0 ? "" : ": ") + block.way);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const cosim::CalibrationRow& row = rows[i];
     text += fmt::format(
@@ -45,7 +45,9 @@ std::string table(const std::string& block, const std::vector<cosim::Calibration
 
 int run(const Options& options) {
   std::vector<std::string> known;
-  for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) known.emplace_back(block.name);
+  for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) {
+    if (known.empty() || known.back() != block.name) known.emplace_back(block.name);
+  }
   for (const std::string& name : options.blocks) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     throw std::invalid_argument(fmt::format("calibrate: no block {}; there are: {}; nearest: {}", name,
@@ -74,15 +76,14 @@ int run(const Options& options) {
       const std::unique_ptr<cosim::BlockModel> model = block.make_model(size);
       for (const double ready : {1.0, 0.75}) {
         for (const double load : {0.1, 0.5, 0.9, 1.0}) {
-          const cosim::CalibrationPoint point{load,   ready,         options.transfers,
-                                              seed++, block.in_port, block.out_port};
+          const cosim::CalibrationPoint point{load, ready, options.transfers, seed++, block.in_port, block.out_port};
           rows.push_back(cosim::calibrate(*model, point, block.pipeline(NodeConfig()), block.stages));
           sizes.push_back(size);
           good = good && rows.back().within_limits();
         }
       }
     }
-    text += table(block.name, rows, sizes);
+    text += table(block, rows, sizes);
   }
   if (options.out.empty()) {
     fmt::print("{}", text);

@@ -1,6 +1,7 @@
 #include "nic/control/sack_processor.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,9 +61,14 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
     ++nic_.counters.unknown_qp;
     return;
   }
+  const Psn unacked = qp->requestor->unacked_psn();
   const AckResult result = apply(now, *qp, packet);
   follow_up(now, *qp, result);
   next_start_ += access_memories(now, *qp, packet, result.records_freed);
+  if (packet.opcode != Opcode::sack) return;
+  const auto passed = static_cast<std::uint64_t>(psn_distance(qp->requestor->unacked_psn(), unacked));
+  next_start_ += nic_.clock.cycles(passed + static_cast<std::uint64_t>(std::popcount(packet.sack.sack_bitmap)));
+  retransmit_buffer_->hold(next_start_);
 }
 
 void SackProcessor::complete(TimePs now, Qp& qp) {

@@ -1,6 +1,7 @@
 #include "nic/tx/retransmit_buffer.h"
 
 #include "nic/tx/qp_scheduler.h"
+#include "nic/tx/retransmit_cycles.h"
 
 namespace mrc::timing {
 
@@ -58,6 +59,7 @@ TimePs RetransmitBuffer::store_payload(TimePs now, const TxPacket& tx) {
 
 void RetransmitBuffer::step(TimePs now) {
   if (now < next_start_) {
+    if (now < held_until_ && in_->ready(now)) slot.blocked(now, waits_for(MemoryId::retransmit_records));
     wake_at(next_start_);
     return;
   }
@@ -73,7 +75,8 @@ void RetransmitBuffer::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.retransmit_buffer.pipeline;
   const TimePs delay = store_payload(now, in_->front());
-  next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  const std::uint64_t taking = in_->front().packet->retransmission ? kTakeCycles - 1 : 0;
+  next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles + taking);
   slot.busy(now, next_start_);
   out_.push(now, in_->pop(now), now + delay + nic_.clock.cycles(pipeline.latency_cycles));
   in_->wait_ready(next_start_);

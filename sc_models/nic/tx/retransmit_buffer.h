@@ -3,6 +3,7 @@
 // retransmission.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/box.h"
@@ -28,6 +29,11 @@ class RetransmitBuffer : public Box {
   void reserve_entry(TimePs now);
   /// `packets` were acknowledged.
   void release(TimePs now, std::uint32_t packets);
+  /// A SACK has the records for itself until then: packets wait.
+  void hold(TimePs until) {
+    held_until_ = until;
+    next_start_ = std::max(next_start_, until);
+  }
   /// The QP could send but for an entry; it is activated when one is free.
   void wait_entry(TimePs now, std::uint32_t qp);
 
@@ -51,6 +57,7 @@ class RetransmitBuffer : public Box {
   Occupancy bytes_;
   std::vector<std::uint32_t> waiting_;
   TimePs next_start_ = 0;
+  TimePs held_until_ = 0;
 };
 
 }  // namespace mrc::timing

@@ -1,10 +1,12 @@
 #include "nic/tx/retransmit_buffer_rtl_path.h"
 
 #include <array>
+#include <bit>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "nic/tx/retransmit_cycles.h"
 #include "nic/tx/retransmit_reply_difference.h"
 
 namespace mrc {
@@ -19,8 +21,13 @@ std::string_view to_string(RetransmitOp op) {
 
 const RetransmitReply& RetransmitBufferRtlPath::run(const RetransmitCommand& command) {
   reply_ = &engine_->run(command);
-  // The SystemC boxes charge a command where it arises, a cycle each.
-  count({engine_->last_cycles(), engine_->last_cycles()}, {1, 1});
+  // Commands on one record are taken in every cycle, the others have the block until their response.
+  const bool one_record = command.op == RetransmitOp::open || command.op == RetransmitOp::append ||
+                          command.op == RetransmitOp::sent || command.op == RetransmitOp::nack;
+  const std::uint64_t cycles = engine_->last_cycles();
+  auto records = static_cast<std::uint32_t>(std::popcount(command.bitmap));
+  for (const RetransmitEvent& event : reply_->events) records += psn_distance(event.psn, command.psn) <= 0 ? 1 : 0;
+  count({one_record ? 1 : cycles - 1, cycles}, retransmit_cycles(nic_, command.op, records));
   return *reply_;
 }
 

@@ -9,6 +9,7 @@
 #include "mrc/tx/retransmit_port.h"
 #include "nic/rtl_path.h"
 #include "nic/tx/retransmit_buffer_engine.h"
+#include "parameters/config.h"
 
 namespace mrc {
 
@@ -16,12 +17,13 @@ class RetransmitBufferRtlPath : public RtlPath, public RetransmitPort {
  public:
   /// `clock_period_ps`: of the core clock, in which messages give the time.
   RetransmitBufferRtlPath(RtlMode mode, std::unique_ptr<RetransmitBufferEngine> engine,
-                          const RetransmitBufferSizes& sizes, NodeId node, TimePs clock_period_ps)
+                          const RetransmitBufferSizes& sizes, NodeId node, TimePs clock_period_ps, const NicConfig& nic)
       : RtlPath("retransmit_buffer", mode),
         engine_(std::move(engine)),
         sizes_(sizes),
         node_(node),
         clock_period_ps_(clock_period_ps),
+        nic_(nic),
         free_(sizes.records) {}
 
   const RetransmitBufferSizes& sizes() const { return sizes_; }
@@ -36,6 +38,7 @@ class RetransmitBufferRtlPath : public RtlPath, public RetransmitPort {
   RetransmitBufferSizes sizes_;
   NodeId node_;
   TimePs clock_period_ps_;
+  NicConfig nic_;
   std::uint32_t free_;  ///< records, as the requestors' own decisions leave them
   const RetransmitReply* reply_ = nullptr;
 };

@@ -154,8 +154,7 @@ class RtlMeasurement {
       const std::size_t before = expected_[point_.out_port].size();
       model_.accept(i, inputs_[i].values, expected_);
       if (i != point_.in_port) continue;
-      const std::size_t answers =
-          model_.caused(point_.out_port).value_or(expected_[point_.out_port].size() - before);
+      const std::size_t answers = model_.caused(point_.out_port).value_or(expected_[point_.out_port].size() - before);
       waiting_.insert(waiting_.end(), answers, cycle_);
       taken.push_back({cycle_, answers, model_.systemc_cycles(pipeline_)});
     }

@@ -39,8 +39,8 @@ struct CalibrationRow {
   bool within_limits() const;
 };
 
-/// The block's other ports offer what they have and are taken from at once. `pipeline`: what the SystemC box charges each transfer;
-/// `places`: answers that it holds at once, which is the RTL's number of stages.
+/// The block's other ports offer what they have and are taken from at once. `pipeline`: what the SystemC box charges
+/// each transfer; `places`: answers that it holds at once, which is the RTL's number of stages.
 CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const SystemcCycles& pipeline,
                          std::uint64_t places);
 

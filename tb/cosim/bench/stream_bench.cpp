@@ -364,8 +364,8 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   auto dut = model_->make_dut(options.seed);
   handshake_ = model_->coverage.points().size();
   for (std::size_t i = 0; i < dut->ports.size(); ++i) {
-    const std::size_t point =
-        model_->coverage.point(fmt::format("handshake of {}", dut->ports[i].name), {"taken at once", "waits for ready"});
+    const std::size_t point = model_->coverage.point(fmt::format("handshake of {}", dut->ports[i].name),
+                                                     {"taken at once", "waits for ready"});
     if (!dut->ports[i].waits()) model_->coverage.waive(point, 1, "has no ready");
   }
   resets_ = model_->coverage.point("reset", {"when idle", "with work under way"});

@@ -1,0 +1,37 @@
+// Cycles that the SystemC boxes charge a command of retransmit_buffer: a packet's interval is that of its append and
+// its sent; a SACK and the look for gaps behind it have the interval of sack_processor, and a cycle for each PSN and
+// bit.
+#pragma once
+
+#include <cstdint>
+
+#include "mrc/tx/retransmit_command.h"
+#include "nic/rtl_path.h"
+#include "parameters/config.h"
+
+namespace mrc {
+
+/// Taking a lost packet, where a new one has its append.
+inline constexpr std::uint64_t kTakeCycles = 5;
+
+/// `records`: of an ack, PSNs that the old end passes and bits of the bitmap.
+inline RtlCycles retransmit_cycles(const NicConfig& nic, RetransmitOp op, std::uint32_t records) {
+  constexpr std::uint64_t gap_cycles = 3;
+  const PipelineConfig& packet = nic.retransmit_buffer.pipeline;
+  switch (op) {
+    case RetransmitOp::ack: {
+      const std::uint64_t held = nic.sack_processor.pipeline.initiation_interval_cycles + records;
+      return {held - gap_cycles, held - gap_cycles + 1};
+    }
+    case RetransmitOp::gap:
+      return {gap_cycles, gap_cycles + 1};
+    case RetransmitOp::take:
+      return {kTakeCycles, kTakeCycles + 1};
+    case RetransmitOp::append:
+      return {packet.initiation_interval_cycles - 1, packet.latency_cycles};
+    default:
+      return {1, packet.latency_cycles};
+  }
+}
+
+}  // namespace mrc
