@@ -335,7 +335,7 @@ module spray_scheduler
 
   // ---- Who is next: the controller, then updates and packets in turn. An EV of an order goes in beside an operation on
   // the same table, or where there is none.
-  logic order_arrived, finishes, can_accept, take_csr, take_update, take_select, take_operation, take_order, take, load_row;
+  logic order_arrived, order_beside, finishes, can_accept, take_csr, take_update, take_select, take_operation, take_order, take, load_row;
   logic [SlotW-1:0] operation_slot, next_slot;
   assign can_accept     = state_q == StIdle || finishes;
   assign csr_ready_o    = can_accept;
@@ -355,9 +355,13 @@ module spray_scheduler
 
   assign order_request_o = !want_empty && 10'(taken_q) < limits_q.ev_count;
   assign order_arrived   = state_q == StOrder && slot_q == wait_slot_q && ctx_q.coming_ready;
+  // Cycles of work on the order's table in which the next cycle reads no EV's profile.
+  assign order_beside    = slot_q == order_slot_o &&
+                           ((state_q == StSelect && !rsp_free) || state_q == StRotate || state_q == StRevived);
   assign order_ready_o   = order_request_o &&
                            (state_q == StOrder ? !order_arrived
-                                               : can_accept && (!take_operation || operation_slot == order_slot_o));
+                            : can_accept       ? !take_operation || operation_slot == order_slot_o
+                                               : order_beside);
   assign last_placing    = placing_q && 10'(placed_at_q) + 10'd1 == limits_q.ev_count;
 
   localparam int unsigned Wants = OrderBuffers == 2 ? 1 << SlotW : 2;

@@ -158,6 +158,19 @@ TEST(Run, RtlInThePathDeliversTheSame) {
   EXPECT_NEAR(rtl["goodput_gbps"].get<double>() / sc["goodput_gbps"].get<double>(), 1.0, 0.01);
 }
 
+TEST(Run, RtlPutsASegmentRoutingHeaderBeforeEachPacket) {
+  const std::string srh =
+      "mrcsim run tb/scenarios/ring.toml --quiet --set protocol.encapsulation=srv6_srh fabric.trim_bytes=256 "
+      "fabric.loss_rate=0.001 ";
+  ASSERT_EQ(run_process(srh + "--out %D/sc").exit_code, 0);
+  ASSERT_EQ(run_process(srh + "--rtl srv6_encap --out %D/rtl").exit_code, 0);
+  const auto sc = read_json(test_folder() / "sc" / "result.json");
+  const auto rtl = read_json(test_folder() / "rtl" / "result.json");
+  expect_whole_and_intact(rtl);
+  for (const auto& row : rtl["rtl"]) EXPECT_EQ(row["mismatches"], 0);
+  EXPECT_EQ(rtl["packets"], sc["packets"]);
+}
+
 TEST(Run, RecordsAndDmaInRtlDeliverTheSameUnderLossAndTrim) {
   const std::string scenario =
       "mrcsim run tb/scenarios/ring.toml --quiet --set fabric.loss_rate=0.001 --set fabric.trim_rate=0.002 ";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <unordered_map>
 
 namespace mrc {
 
@@ -14,55 +15,60 @@ class ScanOrderFill {
   /// A packet of `table` is taken in `cycle`, which does not go back. Returns the cycles that it waits beyond those of
   /// any packet; `new_orders`: scan orders of `evs` EVs that begin with it.
   std::uint64_t packet(const void* table, std::uint64_t cycle, std::uint64_t new_orders, std::uint64_t evs) {
-    idle_until(cycle);
-    if (!coming_.empty() && coming_.front().table == table) place(1);
-    cycle_ = cycle + 1;
+    fill_until(cycle);
+    if (!coming_.empty() && coming_.front().table == table) fill_until(cycle + 1);
+    cycle_ = std::max(cycle_, cycle + 1);
     std::uint64_t waits = 0;
-    for (std::uint64_t i = 0; i < new_orders; ++i) waits += new_order(table, evs);
+    for (std::uint64_t i = 0; i < new_orders; ++i) waits += new_order(table, cycle + waits, evs);
     return waits;
   }
 
  private:
-  /// Cycles of the block from a rotation's end until the first EV has been searched, where the order is there, and where
-  /// it has been waited for.
-  static constexpr std::uint64_t kSwapCycles = 1;
-  static constexpr std::uint64_t kWaitCycles = 5;
-  /// From an order's last EV until the order can be walked or the next one's first EV comes in.
+  /// From the cycle in which an order's last EV comes in until the order can be walked, and the next one's first EV
+  /// come in.
   static constexpr std::uint64_t kPlacingCycles = 2;
 
   struct Coming {
     const void* table;
-    std::uint64_t cycles;  ///< until it is there
+    std::uint64_t evs;  ///< still to come
   };
 
-  void place(std::uint64_t cycles) {
-    while (cycles > 0 && !coming_.empty()) {
-      const std::uint64_t now = std::min(cycles, coming_.front().cycles);
-      coming_.front().cycles -= now;
-      cycles -= now;
-      if (coming_.front().cycles == 0) coming_.pop_front();
+  /// EVs come in in all cycles before `cycle` that are not counted yet.
+  void fill_until(std::uint64_t cycle) {
+    while (!coming_.empty() && cycle_ < cycle) {
+      Coming& order = coming_.front();
+      const std::uint64_t evs = std::min(cycle - cycle_, order.evs);
+      order.evs -= evs;
+      cycle_ += evs;
+      if (order.evs > 0) return;
+      ready_[order.table] = cycle_ - 1 + kPlacingCycles;
+      cycle_ += kPlacingCycles - 1;
+      coming_.pop_front();
     }
+    cycle_ = std::max(cycle_, cycle);
   }
-  void idle_until(std::uint64_t cycle) {
-    if (cycle > cycle_) place(cycle - cycle_);
-    cycle_ = std::max(cycle, cycle_);
-  }
-  std::uint64_t new_order(const void* table, std::uint64_t evs) {
-    // Orders of tables that asked before come in first.
-    std::uint64_t missing = 0;
-    std::uint64_t sum = 0;
-    for (const Coming& order : coming_) {
-      sum += order.cycles;
-      if (order.table == table) missing = sum;
-    }
-    const std::uint64_t waits = missing == 0 ? kSwapCycles : missing + kWaitCycles;
-    idle_until(cycle_ + missing);
-    coming_.push_back({table, evs + kPlacingCycles});
+  /// The order that `cycle`'s packet needs is waited for, behind those of tables that asked before.
+  std::uint64_t new_order(const void* table, std::uint64_t cycle, std::uint64_t evs) {
+    const auto is_coming = [&] {
+      return std::any_of(coming_.begin(), coming_.end(), [&](const Coming& order) { return order.table == table; });
+    };
+    cycle_ = std::max(cycle_, cycle + 2);
+    while (is_coming()) fill_until(cycle_ + 1);
+    const auto filled = ready_.find(table);
+    const std::uint64_t ready = filled == ready_.end() ? 0 : filled->second;
+    // Cycles of the block: the search that ends the rotation, its end, the wait, three until the first EV of the new
+    // order has been searched.
+    std::uint64_t waits = 1;
+    if (ready == cycle + 2) waits = 4;
+    if (ready > cycle + 2) waits = ready - cycle + 2;
+    cycle_ = std::max(cycle_, cycle + (waits == 1 ? 2 : waits));
+    coming_.push_back({table, evs});
     return waits;
   }
 
   std::deque<Coming> coming_;
-  std::uint64_t cycle_ = 0;  ///< before which all is counted
+  std::unordered_map<const void*, std::uint64_t> ready_;  ///< cycle from which a table's next order can be walked
+  std::uint64_t cycle_ = 0;                               ///< first in which an EV may still come in
 };
 
 }  // namespace mrc
