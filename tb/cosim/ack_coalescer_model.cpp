@@ -72,13 +72,17 @@ void AckCoalescerModel::reset(KeyedRandom& random, const Dut& dut) {
   begin(random);
   near_least_ = 0.1;
   if (random.chance(0.3)) config_.sack_threshold_bytes = 1 + static_cast<std::uint32_t>(random.below(1U << 24));
-  if (random.chance(0.3)) config_.sack_min_add_bytes = 1 + static_cast<std::uint32_t>(random.below(65'536));
-  if (random.chance(0.1)) fill_a_counter();
+  if (random.chance(0.5)) {
+    // Mostly no more than a packet's payload may be.
+    config_.sack_min_add_bytes = 1 + static_cast<std::uint32_t>(random.below(random.chance(0.7) ? 16'384 : 65'536));
+  }
+  if (random.chance(0.15)) fill_a_counter(random);
   set_constants(dut);
 }
 
-void AckCoalescerModel::fill_a_counter() {
-  config_.sack_threshold_bytes = 1U << 24;
+void AckCoalescerModel::fill_a_counter(KeyedRandom& random) {
+  const auto below = static_cast<std::uint32_t>(random.chance(0.5) ? random.below(1U << 24) : 0);
+  config_.sack_threshold_bytes = (1U << 24) - below;
   config_.sack_min_add_bytes = 65'536;
   busy_qps_ = 1;
   marks_ = 0;

@@ -64,7 +64,7 @@ class AckCoalescerModel : public BlockModel {
 
  private:
   /// An episode in which one QP's counter comes to its highest value.
-  void fill_a_counter();
+  void fill_a_counter(KeyedRandom& random);
   /// All that a reset begins anew; draws the load.
   void begin(KeyedRandom& random);
   void set_constants(const Dut& dut) const;

@@ -3,6 +3,7 @@
 // needs no depth (induction).
 // steps: 7
 // proof: induction
+// reached: all
 // finds: bytes_no_trigger least_counted_as_it_is retransmission_no_trigger timestamp_of_the_event_before
 module ack_coalescer_properties
   import mrc_pkg::*;

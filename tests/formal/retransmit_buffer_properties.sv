@@ -1,8 +1,7 @@
 // What retransmit_buffer promises (rtl/retransmit_buffer/README.md), for every input that keeps the contract. Any packet of any
 // QP is followed: what is proved of it is proved of all. Proved with two QPs that share four records; times of four bits. With
 // so few buckets a SACK names four PSNs at most (no two of its PSNs may fall into one bucket).
-// steps: 15
-// finds: append_not_forwarded bitmap_one_off
+// steps: 13
 module retransmit_buffer_properties
   import mrc_pkg::*;
 #(

@@ -1,7 +1,6 @@
 // What spray_scheduler promises about its ports (rtl/spray_scheduler/README.md) for every input that keeps the contract;
 // what it promises about its tables stands in the block itself, under FORMAL. Proved at the smallest legal size.
-// steps: 12
-// finds: floor_off_by_one room_not_looked_at scan_from_the_start
+// steps: 10
 module spray_scheduler_properties
   import mrc_pkg::*;
 #(
