@@ -140,7 +140,7 @@ module retransmit_buffer_properties
           its_message_q <= cmd.message;
           its_offset_q  <= cmd.offset;
           its_bytes_q   <= cmd.bytes;
-          its_ev_q      <= '0;
+          its_ev_q      <= '1;  // none yet
         end
       end
       if (cmd.op == RetransmitSent && names && rsp_hit_o) begin
