@@ -47,8 +47,8 @@ TEST_P(SteppingOfRuns, TrainsAgreeWithTlps) {
 INSTANTIATE_TEST_SUITE_P(
     Of, SteppingOfRuns,
     ::testing::Values(
-        Setting{"Pair", "pair", "--set traffic.byte_scale=0.05"},
-        Setting{"PairOffTheAlignment", "pair", "--set traffic.byte_scale=0.05 --set traffic.offset_bytes=64"},
+        Setting{"Pair", "pair", "--set traffic.byte_scale=0.2"},
+        Setting{"PairOffTheAlignment", "pair", "--set traffic.byte_scale=0.2 --set traffic.offset_bytes=64"},
         Setting{"FewTags", "pair", "--set traffic.byte_scale=0.05 --set pcie.read_tags=48"},
         Setting{"LongLatency", "pair",
                 "--set traffic.byte_scale=0.05 --set pcie.read_latency_mean_ns=4000 --set "

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
+
+#include "mrc/ring.h"
 
 namespace mrc {
 
@@ -43,14 +44,17 @@ class ScanOrderFill {
       if (order.evs > 0) return;
       ready_[order.table] = cycle_ - 1 + kPlacingCycles;
       cycle_ += kPlacingCycles - 1;
-      coming_.pop_front();
+      coming_.pop();
     }
     cycle_ = std::max(cycle_, cycle);
   }
   /// The order that `cycle`'s packet needs is waited for, behind those of tables that asked before.
   std::uint64_t new_order(const void* table, std::uint64_t cycle, std::uint64_t evs) {
     const auto is_coming = [&] {
-      return std::any_of(coming_.begin(), coming_.end(), [&](const Coming& order) { return order.table == table; });
+      for (std::uint64_t i = 0; i < coming_.size(); ++i) {
+        if (coming_[i].table == table) return true;
+      }
+      return false;
     };
     cycle_ = std::max(cycle_, cycle + 2);
     while (is_coming()) fill_until(cycle_ + 1);
@@ -62,11 +66,11 @@ class ScanOrderFill {
     if (ready == cycle + 2) waits = 4;
     if (ready > cycle + 2) waits = ready - cycle + 2;
     cycle_ = std::max(cycle_, cycle + (waits == 1 ? 2 : waits));
-    coming_.push_back({table, evs});
+    coming_.push({table, evs});
     return waits;
   }
 
-  std::deque<Coming> coming_;
+  Ring<Coming> coming_;
   std::unordered_map<const void*, std::uint64_t> ready_;  ///< cycle from which a table's next order can be walked
   std::uint64_t cycle_ = 0;                               ///< first in which an EV may still come in
 };

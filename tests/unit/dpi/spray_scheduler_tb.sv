@@ -30,7 +30,8 @@ module spray_scheduler_tb
   chandle                    reference;
 
   /* verilator lint_off PINCONNECTEMPTY */
-  spray_scheduler #(.NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes)) dut (
+  // One scan order at a time: the reference tells the one that it is in.
+  spray_scheduler #(.NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .OrderBuffers(1)) dut (
     .clk_i(clk), .rst_ni(rst_n),
     .sel_valid_i(sel_valid), .sel_ready_o(sel_ready), .sel_slot_i(1'b1), .sel_bytes_i(sel_bytes),
     .sel_ports_up_i(ports_up), .sel_time_i(now),
