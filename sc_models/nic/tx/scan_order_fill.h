@@ -1,6 +1,6 @@
-// When a new scan order of a path table is there, in the way of rtl/spray_scheduler: tables that hold two orders get the
-// next one beside their packets. One order comes in at a time, an EV in each cycle in which no packet is taken or one of
-// the same table.
+// When a new scan order of a path table is there, in the way of rtl/spray_scheduler: tables that hold two orders get
+// the next one beside their packets. One order comes in at a time, an EV in each cycle in which no packet is taken or
+// one of the same table.
 #pragma once
 
 #include <algorithm>
