@@ -177,7 +177,7 @@ void PcieTlps::issue_read_request(TimePs now) {
 }
 
 void PcieTlps::take_next_write(TimePs now) {
-  if (writes_.empty() || writes_.front().taken || writer_free_at_ > now) return;
+  if (writes_.empty() || writes_.front().taken || writes_end_ > now) return;
   writes_.front().taken = true;
   writes_.front().order = orders_++;
   begin_write(writes_.front().left);
@@ -245,7 +245,6 @@ void PcieTlps::send_write_tlp(TimePs now) {
   sent_write_last_ = true;
   if (write.bytes > 0) return;
   posted_visible_ = end + write_latency_ps_;
-  writer_free_at_ = end;
   writes_end_ = end;
   left_writes_.push_back({end, write.client, write.cookie});
   writes_.pop_front();

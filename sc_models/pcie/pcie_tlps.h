@@ -94,7 +94,6 @@ class PcieTlps final : public PcieDma {
   std::uint32_t sequence_ = 0;
   TimePs next_issue_ = 0;
   TimePs posted_visible_ = 0;
-  TimePs writer_free_at_ = 0;
   bool sent_write_last_ = false;
 
   std::deque<WaitingWrite> writes_;

@@ -16,7 +16,6 @@
 #include "Vsrv6_encap_bench_small.h"
 #include "cosim/ack_coalescer_model.h"
 #include "cosim/ack_coalescer_rtl.h"
-#include "cosim/bench/stream_bench.h"
 #include "cosim/pcie_dma_model.h"
 #include "cosim/pcie_dma_rtl.h"
 #include "cosim/psn_tracker_model.h"
@@ -130,7 +129,7 @@ std::vector<std::string> bench_names() {
   return names;
 }
 
-std::unique_ptr<CosimBench> make_bench(const std::string& block, const std::string& size) {
+std::unique_ptr<StreamBench> make_bench(const std::string& block, const std::string& size) {
   for (const Entry& entry : kBenches) {
     if (block == entry.block && (size == "small" || size == "default")) {
       return std::make_unique<StreamBench>(block, entry.make_model(size));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cosim/bench/bench.h"
+#include "cosim/bench/stream_bench.h"
 #include "parameters/config.h"
 
 namespace mrc::cosim {
@@ -14,7 +14,7 @@ std::vector<std::string> bench_names();
 
 /// `size`: "small", where every corner is reached, or "default", the scenario's. Null for a block or size that is not
 /// built.
-std::unique_ptr<CosimBench> make_bench(const std::string& block, const std::string& size);
+std::unique_ptr<StreamBench> make_bench(const std::string& block, const std::string& size);
 
 /// A block whose SystemC box is compared cycle by cycle.
 struct CalibratedBlock {

@@ -160,7 +160,7 @@ void print_report(const Options& options, const cosim::CosimReport& report, doub
 
 int run(Options options) {
   const std::vector<std::string> blocks = cosim::bench_names();
-  const std::unique_ptr<cosim::CosimBench> bench = cosim::make_bench(options.block, options.size);
+  const std::unique_ptr<cosim::StreamBench> bench = cosim::make_bench(options.block, options.size);
   if (!bench) {
     throw std::invalid_argument(fmt::format("cosim: no RTL block {}; there are: {}; nearest: {}", options.block,
                                             fmt::join(blocks, ", "), nearest(options.block, blocks)));

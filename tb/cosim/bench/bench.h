@@ -1,5 +1,4 @@
-// What a block's bench says, and what every bench reports. A block with ready/valid streams gives a BlockModel and is
-// run by StreamBench; one that needs more brings a CosimBench of its own.
+// What a block's bench says, a BlockModel, and what StreamBench, which runs it, reports.
 #pragma once
 
 #include <cstdint>
@@ -118,11 +117,11 @@ struct Mismatch {
 struct CosimOptions {
   std::uint64_t count = 1'000'000;  ///< transfers to be taken in
   std::uint64_t seed = 1;
-  bool waves = false;              ///< waves also without a mismatch, of the last episode
-  bool shorten = true;             ///< the transfers of a mismatch, down to those that it needs
-  std::string out;                 ///< folder for replay, waves and coverage; empty: none are written
-  std::string replay;              ///< file to be played instead
-  std::vector<Transaction> trace;  ///< transfers of port 0 to be played instead of drawn ones
+  bool waves = false;                ///< waves also without a mismatch, of the last episode
+  bool shorten = true;               ///< the transfers of a mismatch, down to those that it needs
+  std::string out{};                 ///< folder for replay, waves and coverage; empty: none are written
+  std::string replay{};              ///< file to be played instead
+  std::vector<Transaction> trace{};  ///< transfers of port 0 to be played instead of drawn ones
 };
 
 struct CosimReport {
@@ -137,12 +136,6 @@ struct CosimReport {
   std::string waves_file;
   FunctionalCoverage coverage;
   std::map<std::string, SourceCoverage> source;
-};
-
-class CosimBench {
- public:
-  virtual ~CosimBench() = default;
-  virtual CosimReport run(const CosimOptions& options) = 0;
 };
 
 }  // namespace mrc::cosim

@@ -28,12 +28,12 @@ struct Episode {
   std::vector<Offer> offers;
 };
 
-class StreamBench : public CosimBench {
+class StreamBench {
  public:
   StreamBench(std::string block, std::unique_ptr<BlockModel> model)
       : block_(std::move(block)), model_(std::move(model)) {}
 
-  CosimReport run(const CosimOptions& options) override;
+  CosimReport run(const CosimOptions& options);
   BlockModel& model() { return *model_; }
 
  private:

@@ -1,11 +1,17 @@
 // parameters: -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=2
 // transactions: 50000
+// sources: tb/cosim/spray_scheduler_model.cpp tb/cosim/bench/calibration.cpp
+// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
-#include "cosim/spray_scheduler_bench.h"
+#include "cosim/spray_scheduler_model.h"
 #include "rtl/run_mutants.h"
+#include "rtl/stream_mismatch.h"
 
 int main(int argc, char** argv) {
-  return mrc::run_mutants(argc, argv, [](std::uint64_t transactions) {
-    return mrc::SpraySchedulerBench<mrc::Mutant<Vmutants>>({2, 8, 2}, 1).run(transactions).first_mismatch;
+  using namespace mrc;
+  return run_mutants(argc, argv, [](std::uint64_t transactions) {
+    return stream_mismatch("spray_scheduler", transactions,
+                           std::make_unique<cosim::SpraySchedulerModel>(
+                               SpraySizes{2, 8, 2}, 2U, cosim::make_spray_scheduler_dut<Mutant<Vmutants>>));
   });
 }
