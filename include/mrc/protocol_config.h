@@ -103,6 +103,9 @@ struct CongestionConfig {
   double delay_ewma_weight = 0.0125;         ///< (V: htsim)
   bool last_hop_trim_cuts = true;            ///< so does one for the last hop (UEC 1.0: not with receiver credits only)
   bool refusal_triggers_quick_adapt = true;  ///< a NACK for want of a resource of the responder does (assumption)
+  bool loss_triggers_quick_adapt = false;    ///< so does a packet that is taken for lost (assumption: it does not)
+  bool max_cwnd_follows_rtt = false;         ///< max_cwnd shrinks with the smallest RTT seen, as in UEC 1.0 (assumption: it
+                                             ///< stays, since MRC's API has it in bytes)
   bool trim_cuts_cwnd = true;                ///< a TRIMMED NACK subtracts the packet (V: UET; P1/P2 silent)
 };
 

@@ -386,10 +386,11 @@ void nic_parameters(Table& t) {
   MRC_PIPELINE(nic.spray_scheduler, measured);
   MRC_NODE(nic.spray_scheduler.queue_entries, "entries", 1, 65'536,
            "packets between spray_scheduler and retransmit_buffer", assumption);
-  MRC_NODE(nic.spray_scheduler.order_buffers, "orders", 1, 2,
-           "scan orders that a path table holds, 2 as our RTL: the next comes in beside the packets, an EV a cycle; with 1 "
-           "no packet is served meanwhile",
-           measured);
+  MRC_NODE(
+      nic.spray_scheduler.order_buffers, "orders", 1, 2,
+      "scan orders that a path table holds, 2 as our RTL: the next comes in beside the packets, an EV a cycle; with 1 "
+      "no packet is served meanwhile",
+      measured);
   MRC_PIPELINE(nic.retransmit_buffer, measured);
   MRC_NODE(nic.retransmit_buffer.store, "", 0, 0,
            "descriptor: payload is read again over PCIe; payload: it is kept in SRAM", assumption);
@@ -702,6 +703,11 @@ void congestion_parameters(Table& t) {
   MRC_SCENARIO(cc.last_hop_trim_cuts, "", 0, 0, "with trim_cuts_cwnd: TRIMMED_LASTHOP does so too", assumption);
   MRC_SCENARIO(cc.refusal_triggers_quick_adapt, "", 0, 0,
                "quick adapt looks at the window after a NO_BITMAP, NO_PKT_BUFFER, NO_RESOURCE or PSN_OOR_WINDOW NACK",
+               assumption);
+  MRC_SCENARIO(cc.loss_triggers_quick_adapt, "", 0, 0,
+               "so it does after a packet that is taken for lost; else the packet is taken off the window", assumption);
+  MRC_SCENARIO(cc.max_cwnd_follows_rtt, "", 0, 0,
+               "max_cwnd shrinks with the smallest RTT seen, as in UEC 1.0; false: MRC's API has it in bytes",
                assumption);
 }
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Speed and memory of the model on this machine: docs/performance.md's tables, and JSON that two versions are compared by.
 
-performance.py BUILD_DIR [--json FILE] [--markdown FILE] [--compare OLD.json] [--only TEXT] [--instructions] [--short]
+performance.py BUILD_DIR [--json FILE] [--markdown FILE] [--compare OLD.json] [--only TEXT] [--instructions | --counts FILE.json] [--short]
 
 Data packets a second are those of the whole process, building and results included: of wall time, and of CPU time, which other work
 on the machine disturbs less. --instructions counts a packet's instructions with valgrind's callgrind, as the difference of two lengths,
 and of runs of light endpoints the cache lines that it finds neither in 48 KiB nor in 2 MiB (a core's own caches; what the model asks for
-ahead of time counts as not found). A quarter of an hour with everything on a quiet machine, half of it with valgrind.
+ahead of time counts as not found). Those repeat whatever else the machine does: --counts takes them from the JSON of an earlier
+--instructions of the same program, so that only the times want a quiet machine.
 """
 import argparse
 import json
@@ -79,9 +80,10 @@ def run(binary, scratch, scenario, settings, options=()):
 
 # Two lengths each, long enough that windows are full, short enough for valgrind: of the pair so many of its 1 MiB messages, of the
 # others, where a NIC has one message for another, shares of its bytes.
-LENGTHS = {"(a)": (20, 80), "(b) srv6_encap": (4, 20), "(b) all": (2, 8), "(c)": (64, 256), "(d) permutation of 64": (0.125, 0.5),
+LENGTHS = {"(a)": (256, 512), "(b) srv6_encap": (4, 20), "(b) all": (2, 8), "(c)": (64, 256), "(d) permutation of 64": (0.125, 0.5),
            "(d) permutation of 256": (0.125, 0.5), "(d) permutation of 1024": (0.0625, 0.25), "(d) permutation of 4096": (0.03125, 0.09375),
            "(e)": (0.125, 0.25)}
+COUNTS = ("instructions_per_packet", "lines_beyond_48_kib_per_packet", "lines_beyond_2_mib_per_packet")
 CACHES = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"]
 
 
@@ -217,11 +219,13 @@ def main():
     parser.add_argument("--compare", type=pathlib.Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--counts", type=pathlib.Path)
     parser.add_argument("--short", action="store_true")
     args = parser.parse_args()
     binary = f"{args.build}/tb/mrcsim/mrcsim"
     if args.instructions and not shutil.which("valgrind"):
         parser.error("--instructions wants valgrind (Debian: valgrind)")
+    counted = {row["name"]: row for row in json.loads(args.counts.read_text())["runs"]} if args.counts else {}
     result = {"machine": machine(), "version": subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()}
     with tempfile.TemporaryDirectory() as scratch:
         result["runs"] = []
@@ -233,6 +237,7 @@ def main():
                 continue
             if args.instructions:
                 row.update(instructions(binary, scratch, case))
+            row.update({key: value for key, value in counted.get(case[0], {}).items() if key in COUNTS})
             result["runs"].append(row)
         result["memory"] = memory(binary, scratch) if not args.only and not args.short else []
     if args.json:

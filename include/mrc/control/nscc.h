@@ -1,5 +1,6 @@
-// `uet-1.0-nscc`, the window algorithm that MRC took from Ultra Ethernet 1.0 (its section on network-signaled congestion
-// control; constants: Table 3-76). Delay against a target and ECN make four quadrants; quick adapt jumps to what arrived.
+// `uet-1.0-nscc`, the window algorithm that MRC took from Ultra Ethernet 1.0 (its section on network-signaled
+// congestion control; constants: Table 3-76). Delay against a target and ECN make four quadrants; quick adapt jumps to
+// what arrived.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,10 @@ class Nscc final : public CongestionControl {
  public:
   /// `config` as derive_nscc() returns it.
   Nscc(const CongestionConfig& config, const ProtocolConfig& protocol)
-      : config_(config), mss_(protocol.mtu_bytes), base_rtt_(config.base_rtt_ps) {
+      : config_(config),
+        mss_(protocol.mtu_bytes),
+        base_rtt_(config.base_rtt_ps),
+        max_cwnd_bytes_(config.max_cwnd_bytes) {
     const double a = config.line_rate_gbps / 8.0 * static_cast<double>(config.base_rtt_ps) / 1000.0 / 150'000.0;
     const double b = static_cast<double>(config.target_delay_ps) / (12.0 * kPsPerUs);
     alpha_ = 4.0 * mss_ * a * b / static_cast<double>(config.target_delay_ps);
@@ -77,9 +81,15 @@ class Nscc final : public CongestionControl {
     publish();
   }
 
-  void on_loss(std::uint32_t bytes, TimePs) override {
+  void on_loss(std::uint32_t bytes, TimePs now) override {
     heard_of(bytes);
-    cut(cwnd_ - bytes, CutCause::loss);
+    bool handled = false;
+    if (config_.loss_triggers_quick_adapt) {
+      quick_adapt_wanted_ = true;
+      trigger_ = CutCause::loss;
+      handled = quick_adapt(now, 0, true);
+    }
+    if (!handled) cut(cwnd_ - bytes, CutCause::loss);
     publish();
   }
 
@@ -100,8 +110,14 @@ class Nscc final : public CongestionControl {
     fulfil(sample.now);
   }
 
-  /// The largest window stays as it is: MRC's API has it in bytes (UEC 1.0 scales it with the smallest RTT; assumption).
-  void update_base_rtt(TimePs rtt) { base_rtt_ = std::min(base_rtt_, rtt); }
+  void update_base_rtt(TimePs rtt) {
+    if (rtt >= base_rtt_) return;
+    base_rtt_ = rtt;
+    if (!config_.max_cwnd_follows_rtt) return;
+    const double share = static_cast<double>(rtt) / static_cast<double>(config_.base_rtt_ps);
+    const auto scaled = static_cast<std::uint64_t>(share * static_cast<double>(config_.max_cwnd_bytes));
+    max_cwnd_bytes_ = std::max(scaled, config_.min_cwnd_bytes);
+  }
 
   /// `bytes` of what was in flight at the last quick adaptation, or later, have left it.
   void heard_of(double bytes) { ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes); }
@@ -141,7 +157,7 @@ class Nscc final : public CongestionControl {
     const double achieved = achieved_bytes_;
     quick_adapt_end_ = now + base_rtt_ + config_.target_delay_ps;
     achieved_bytes_ = 0;
-    if (!wanted || achieved >= static_cast<double>(config_.max_cwnd_bytes >> config_.qa_gate)) return false;
+    if (!wanted || achieved >= static_cast<double>(max_cwnd_bytes_ >> config_.qa_gate)) return false;
     quick_adapt_wanted_ = false;
     cut(achieved, trigger_);
     trigger_ = CutCause::quick_adapt;
@@ -205,7 +221,7 @@ class Nscc final : public CongestionControl {
   }
 
   void publish() {
-    cwnd_ = std::clamp(cwnd_, static_cast<double>(config_.min_cwnd_bytes), static_cast<double>(config_.max_cwnd_bytes));
+    cwnd_ = std::clamp(cwnd_, static_cast<double>(config_.min_cwnd_bytes), static_cast<double>(max_cwnd_bytes_));
     cwnd_bytes_ = static_cast<std::uint64_t>(cwnd_);
   }
 
@@ -213,6 +229,7 @@ class Nscc final : public CongestionControl {
   double mss_;
   double alpha_ = 0;
   TimePs base_rtt_;  ///< smallest RTT seen, at first the configured one
+  std::uint64_t max_cwnd_bytes_;
   double cwnd_ = 0;
   double saved_cwnd_ = 0;
   double average_delay_ = 0;

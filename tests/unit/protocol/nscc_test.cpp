@@ -260,6 +260,36 @@ TEST_F(NsccTest, ARefusalTriggersQuickAdaptByParameter) {
   EXPECT_EQ(after_refusal(), 100'000U);
 }
 
+TEST_F(NsccTest, ALossTriggersQuickAdaptByParameter) {
+  config.disable_quick_adapt = false;
+  config.adjust_bytes_threshold = 1 << 30;
+  config.adjust_period_ps = 1'000'000 * kUs;
+  const auto after_loss = [&] {
+    Nscc nscc = make();
+    nscc.on_ack(arrival(0, 0));
+    nscc.on_ack(arrival(kUs, 6'000));
+    nscc.on_loss(4'184, 21 * kUs);
+    EXPECT_EQ(nscc.last_cut(), CutCause::loss);
+    return nscc.cwnd_bytes();
+  };
+  EXPECT_EQ(after_loss(), 95'816U);
+  config.loss_triggers_quick_adapt = true;
+  EXPECT_EQ(after_loss(), 6'000U);
+}
+
+// A third of the base RTT: the largest window is a third of 225,000 B, or as it was.
+TEST_F(NsccTest, TheLargestWindowFollowsTheSmallestRttByParameter) {
+  const auto after_short_rtt = [&] {
+    Nscc nscc = make();
+    nscc.on_ack({.now = 1, .rtt_ps = 4 * kUs, .newly_received_bytes = 0});
+    for (int i = 0; i < 1'000; ++i) nscc.on_ack({.now = 1, .rtt_ps = 4 * kUs, .newly_received_bytes = 60'000});
+    return nscc.cwnd_bytes();
+  };
+  EXPECT_EQ(after_short_rtt(), 225'000U);
+  config.max_cwnd_follows_rtt = true;
+  EXPECT_EQ(after_short_rtt(), 75'000U);
+}
+
 // Of 50,000 B in flight at the quick adaptation 33,264 B arrive, a packet is refused, one lost and one trimmed: the
 // next trim counts again.
 TEST_F(NsccTest, RefusedAndLostPacketsAreNoLongerIgnoredFeedback) {

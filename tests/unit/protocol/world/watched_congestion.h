@@ -44,7 +44,9 @@ class WatchedCongestion final : public CongestionControl {
   }
   void on_loss(std::uint32_t bytes, TimePs now) override {
     const std::uint64_t cut = cut_by([&] { inner_->on_loss(bytes, now); });
-    require(cut <= bytes + 1, "a loss of {} B cuts the window by {} B", bytes, cut);
+    require(cut <= bytes + 1 || config_.loss_triggers_quick_adapt, "a loss of {} B cuts the window by {} B", bytes,
+            cut);
+    if (cut > bytes + 1) check_quick_adapt();
   }
 
   const AckSample& last_sample() const { return last_sample_; }
@@ -74,8 +76,8 @@ class WatchedCongestion final : public CongestionControl {
   }
   void check_bounds() const {
     if (!bounded_) return;
-    require(cwnd_bytes_ >= config_.min_cwnd_bytes && cwnd_bytes_ <= config_.max_cwnd_bytes, "window of {} B outside {} … {} B",
-            cwnd_bytes_, config_.min_cwnd_bytes, config_.max_cwnd_bytes);
+    require(cwnd_bytes_ >= config_.min_cwnd_bytes && cwnd_bytes_ <= config_.max_cwnd_bytes,
+            "window of {} B outside {} … {} B", cwnd_bytes_, config_.min_cwnd_bytes, config_.max_cwnd_bytes);
   }
   void check_quick_adapt() const {
     const std::uint64_t gate = config_.max_cwnd_bytes >> config_.qa_gate;

@@ -104,6 +104,8 @@ WorldConfig draw_world(std::uint64_t seed) {
   config.penalty_change = rate(random, 0.1);
   config.stray = rate(random, 0.02);
   config.forbidden_write = random.chance(0.05);
+  config.congestion.loss_triggers_quick_adapt = random.chance(0.3);
+  config.congestion.max_cwnd_follows_rtt = random.chance(0.3);
   return config;
 }
 
