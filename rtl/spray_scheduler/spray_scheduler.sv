@@ -933,6 +933,12 @@ module spray_scheduler
     if (take_order) assume (order_ev_i == (taken_q[EvW-1:0] ^ mix_q));
   end
 
+  // The search begins a rotation; EVs that it may take.
+  logic begins;
+  evs_t takeable;
+  assign begins   = state_q == StAnswer || rotation_ends;
+  assign takeable = (state_q == StSelect && rotation_ends ? woken : places_q.eligible) & usable_evs;
+
   always_ff @(posedge clk_i) begin
     if (rst_ni && !opening) begin
       // An EV has one state; those in use are GOOD or SKIP, those that sit out another rotation are SKIP.
@@ -947,6 +953,10 @@ module spray_scheduler
         assert ((picked & usable_evs) != '0);
         assert ((picked_plane & ~free_ports) == '0 && (picked_plane & ~ctx_q.reachable) == '0);
         assert (!(limits_q.skip_duration == SkipFixedTime && !places_q.eligible[picked_place]));
+      end
+      // None that could be taken is passed over.
+      for (int unsigned i = 0; i < MaxEvs; i++) begin
+        if (select_found && ev_t'(i) < picked_place && (begins || count_t'(i) >= ctx_q.pointer)) assert (!takeable[i]);
       end
       // Within a rotation the search only goes on: no EV comes twice.
       if (select_found && state_q == StSelect && !rotation_ends) assert (ctx_d.pointer > ctx_q.pointer);
@@ -963,6 +973,7 @@ module spray_scheduler
     end
     // A loss leaves its plane no fewer EVs in use than the floor, unless another takes over.
     if (rst_ni && apply_it && removes) assert (9'(in_use) > limits_q.least_active || backups != '0);
+    if (rst_ni && apply_it && replaces) assert (profile_plane_q[ev_plane][backup_d]);
     if (rst_ni && apply_it && takes_back) assert (9'(ctx_d.in_use[ev_plane]) <= limits_q.most_active);
   end
 `endif

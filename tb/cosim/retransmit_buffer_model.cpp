@@ -334,6 +334,7 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
   }
   last_op_ = c.op;
   last_qp_ = c.qp;
+  last_events_ = e.events.size();
   last_records_ = static_cast<std::uint32_t>(std::popcount(c.bitmap) + psn_distance(e.unacked, before.unacked));
 }
 
@@ -399,7 +400,14 @@ void RetransmitBufferModel::cover_ack(const RetransmitCommand& c, const Retransm
 
 SystemcCycles RetransmitBufferModel::systemc_cycles(const SystemcCycles&) const {
   const RtlCycles cycles = retransmit_cycles(nic_, last_op_, last_records_);
-  return {cycles.occupied, cycles.latency};
+  SystemcCycles box{cycles.occupied, cycles.latency};
+  // No event comes before the response in front of it was taken: an ack's first is due in the fifth cycle, a gap looks in
+  // the third.
+  box.alone = last_op_ == RetransmitOp::ack || last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout ||
+              last_op_ == RetransmitOp::take;
+  if (last_op_ == RetransmitOp::ack && last_events_ > 0) box.after_answer = cycles.latency - 4;
+  if (last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout) box.after_answer = cycles.latency - 2;
+  return box;
 }
 
 }  // namespace mrc::cosim

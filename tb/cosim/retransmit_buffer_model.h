@@ -121,6 +121,7 @@ class RetransmitBufferModel : public BlockModel {
   bool gap_is_due_ = false;  ///< of last_qp_
   RetransmitOp last_op_ = RetransmitOp::open;
   std::uint32_t last_qp_ = ~0U;
+  std::size_t last_events_ = 0;
   std::uint32_t last_records_ = 0;  ///< PSNs that an ack's old end passed, and its bits
   NicConfig nic_;                   ///< of the box: defaults
 };

@@ -1,7 +1,10 @@
-// What pcie_dma promises (rtl/pcie_dma/README.md) for every input that keeps the contract: what is offered stays, no byte of a
-// read or write is asked for twice or not at all, a tag is never given out while its request waits, each read is reported once
-// and not before it is asked for, the completion buffer is never overbooked. Proved at the smallest sizes.
-// steps: 6
+// What pcie_dma promises (rtl/pcie_dma/README.md), for every input that keeps the contract: completions of any length, byte count
+// and order, poisoned, repeated or never sent; expiries at any time. Any read number is followed: what is proved of its reads is
+// proved of all. Proved with two tags and two reads under way, transfers of up to 300 bytes (so up to four TLPs each), every MRRS
+// and MPS.
+// steps: 12
+// reached: all
+// finds: block_of_2k poison_forgotten second_copy_taken
 module pcie_dma_properties
   import mrc_pkg::*;
 #(
@@ -12,6 +15,8 @@ module pcie_dma_properties
   localparam int unsigned BufferWidth = $clog2(BufferBytes + 1)
 ) (
   input  logic                   clk_i,
+  input  logic [3:0]             mrrs_log2_i,
+  input  logic [3:0]             mps_log2_i,
   input  logic                   rd_valid_i,
   input  logic [63:0]            rd_address_i,
   input  logic [LengthWidth-1:0] rd_bytes_i,
@@ -33,10 +38,13 @@ module pcie_dma_properties
   input  logic                   wr_valid_i,
   input  logic [63:0]            wr_address_i,
   input  logic [LengthWidth-1:0] wr_bytes_i,
-  input  logic                   tlp_ready_i
+  input  logic                   tlp_ready_i,
+  input  logic                   follow_job_i
 );
 
-  logic rst_ni = 1'b0;
+  logic       rst_ni = 1'b0;
+  logic [3:0] mrrs_log2_q, mps_log2_q;
+  logic       job_q;  // the number that is followed
 
   logic                   rd_ready_o, req_valid_o, req_tag_o, req_job_o, req_retry_o, verdict_valid_o, verdict_tag_o;
   logic                   expire_ready_o, ordered_valid_o, ordered_job_o, loose_valid_o, loose_job_o, wr_ready_o;
@@ -47,7 +55,7 @@ module pcie_dma_properties
   cpl_verdict_e           verdict_o;
 
   pcie_dma #(.Tags(Tags), .Jobs(Jobs), .BufferBytes(BufferBytes), .LengthWidth(LengthWidth)) dut (
-    .clk_i, .rst_ni, .mrrs_log2_i(4'd7), .mps_log2_i(4'd7), .rd_valid_i, .rd_ready_o, .rd_address_i, .rd_bytes_i,
+    .clk_i, .rst_ni, .mrrs_log2_i(mrrs_log2_q), .mps_log2_i(mps_log2_q), .rd_valid_i, .rd_ready_o, .rd_address_i, .rd_bytes_i,
     .rd_job_i, .rd_in_order_i, .np_credit_i, .req_valid_o, .req_ready_i, .req_address_o, .req_bytes_o, .req_tag_o,
     .req_job_o, .req_retry_o, .cpl_valid_i, .cpl_tag_i, .cpl_bytes_i, .cpl_byte_count_i, .cpl_poisoned_i,
     .verdict_valid_o, .verdict_o, .verdict_tag_o, .expire_valid_i, .expire_ready_o, .expire_tag_i, .release_valid_i,
@@ -65,39 +73,133 @@ module pcie_dma_properties
   assign tlp_taken     = tlp_valid_o && tlp_ready_i;
   assign expire_taken  = expire_valid_i && expire_ready_o;
 
-  // Tags whose request has left and waits; reads that are under way; bytes that are not asked for, or not written, yet.
-  logic [1:0]  waits_q = '0;
-  logic [1:0]  busy_q  = '0;
-  logic [15:0] to_ask_q = '0;
-  logic [15:0] to_write_q = '0;
-  logic        expired_q = 1'b0;
-  logic        expired_tag_q = 1'b0;
-  // The next address of the write that is cut.
-  logic        inside_q = 1'b0;
-  logic [63:0] next_q = '0;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [12:0] bytes;
+    logic        job;
+  } request_t;
 
-  logic         held_req_q = 1'b0, held_ordered_q = 1'b0, held_loose_q = 1'b0, held_tlp_q = 1'b0;
+  // Tags whose request has left and waits, what that was, and what of it has come.
+  logic     [Tags-1:0]       waits_q = '0;
+  request_t [Tags-1:0]       request_q;
+  logic     [Tags-1:0][12:0] received_q;
+  logic     [Tags-1:0]       poisoned_q;
+  // The completion, or the expiry, of the cycle before.
+  logic        expired_q = 1'b0, tag_q, cpl_q = 1'b0, cpl_poisoned_q;
+  logic [12:0] cpl_bytes_q, cpl_byte_count_q, owed;
+  logic        known;
+  cpl_verdict_e verdict;
+  assign known = waits_q[tag_q];
+  assign owed  = request_q[tag_q].bytes - received_q[tag_q];
+  always_comb begin
+    verdict = CplAccepted;
+    if (!known || cpl_byte_count_q > owed) verdict = CplUnexpected;
+    else if (cpl_byte_count_q < owed) verdict = CplBehindLoss;
+    else if (cpl_bytes_q == owed) verdict = CplComplete;
+  end
+  logic completes, good, fails;
+  assign completes = cpl_q && verdict == CplComplete;
+  assign good      = completes && !poisoned_q[tag_q] && !cpl_poisoned_q;
+  assign fails     = (completes && !good) || (expired_q && known);
+
+  // Requests to make again, the oldest first.
+  request_t [1:0] again_q = '0;
+  logic     [1:0] agains_q = '0;
+  logic           retried;
+  assign retried = req_taken && req_retry_o;
+
+  // Reads under way. Of the one that is followed: bytes that are not asked for, from where on, and that have not come; whether it
+  // is reported in order, and an older one of these is under way; cycles since its last completion.
+  logic [Jobs-1:0]        busy_q = '0, in_order_q;
+  logic [LengthWidth-1:0] to_ask_q = '0, to_come_q = '0;
+  logic [63:0]            ask_at_q;
+  logic                   behind_q = 1'b0;
+  logic [1:0]             since_q = '0;
+  logic                   ours_asked, ours_ends, reported;
+  assign ours_asked = req_valid_o && !req_retry_o && req_job_o == job_q;
+  assign ours_ends  = good && request_q[tag_q].job == job_q;
+  assign reported   = (ordered_taken && ordered_job_o == job_q) || (loose_taken && loose_job_o == job_q);
+
+  // Room: what requests have reserved up to the one at the port, without what was released.
+  logic [BufferWidth-1:0] used_q = '0, used;
+  logic                   held_req_q = 1'b0;
+  assign used = used_q + (req_valid_o && !held_req_q && !req_retry_o ? BufferWidth'(req_bytes_o) : '0);
+
+  // Writes inside, the older one first: where their next TLP begins, and bytes left.
+  logic [1:0][63:0]            write_at_q;
+  logic [1:0][LengthWidth-1:0] write_left_q;
+  logic [1:0]                  writes_q = '0;
+  logic                        write_ends;
+  assign write_ends = tlp_taken && 13'(write_left_q[0]) == tlp_bytes_o;
+
+  logic         held_ordered_q = 1'b0, held_loose_q = 1'b0, held_tlp_q = 1'b0;
   logic [79:0]  req_q;
   logic         ordered_job_q, loose_job_q;
   logic [77:0]  tlp_q;
 
   always_ff @(posedge clk_i) begin
     rst_ni <= 1'b1;
-    if (rst_ni) begin
-      if (req_taken) waits_q[req_tag_o] <= 1'b1;
-      if (verdict_valid_o && verdict_o == CplComplete) waits_q[verdict_tag_o] <= 1'b0;
-      if (expired_q) waits_q[expired_tag_q] <= 1'b0;
-      expired_q     <= expire_taken;
-      expired_tag_q <= expire_tag_i;
+    if (!rst_ni) begin
+      mrrs_log2_q <= mrrs_log2_i;
+      mps_log2_q  <= mps_log2_i;
+      job_q       <= follow_job_i;
+    end else begin
+      cpl_q            <= cpl_valid_i;
+      tag_q            <= cpl_valid_i ? cpl_tag_i : expire_tag_i;
+      cpl_bytes_q      <= cpl_bytes_i;
+      cpl_byte_count_q <= cpl_byte_count_i;
+      cpl_poisoned_q   <= cpl_poisoned_i;
+      expired_q        <= expire_taken;
+      if (cpl_q && (verdict == CplAccepted || verdict == CplComplete)) begin
+        received_q[tag_q] <= received_q[tag_q] + cpl_bytes_q;
+        poisoned_q[tag_q] <= poisoned_q[tag_q] || cpl_poisoned_q;
+      end
+      if (completes || expired_q) waits_q[tag_q] <= 1'b0;
+      if (req_taken) begin
+        waits_q[req_tag_o]    <= 1'b1;
+        request_q[req_tag_o]  <= '{address: req_address_o, bytes: req_bytes_o, job: req_job_o};
+        received_q[req_tag_o] <= '0;
+        poisoned_q[req_tag_o] <= 1'b0;
+      end
+      if (retried) again_q[0] <= again_q[1];
+      if (fails) again_q[1'(agains_q - 2'(retried))] <= request_q[tag_q];
+      agains_q <= agains_q + 2'(fails) - 2'(retried);
+
       if (ordered_taken) busy_q[ordered_job_o] <= 1'b0;
       if (loose_taken) busy_q[loose_job_o] <= 1'b0;
-      if (rd_taken) busy_q[rd_job_i] <= 1'b1;
-      to_ask_q   <= to_ask_q + (rd_taken ? 16'(rd_bytes_i) : '0) - (req_taken && !req_retry_o ? 16'(req_bytes_o) : '0);
-      to_write_q <= to_write_q + (wr_taken ? 16'(wr_bytes_i) : '0) - (tlp_taken ? 16'(tlp_bytes_o) : '0);
-      if (tlp_taken) begin
-        inside_q <= !tlp_last_o;
-        next_q   <= tlp_address_o + 64'(tlp_bytes_o);
+      if (ordered_taken && ordered_job_o != job_q) behind_q <= 1'b0;
+      if (rd_taken) begin
+        busy_q[rd_job_i]     <= 1'b1;
+        in_order_q[rd_job_i] <= rd_in_order_i;
       end
+      if (ours_asked && req_taken) begin
+        to_ask_q <= to_ask_q - LengthWidth'(req_bytes_o);
+        ask_at_q <= ask_at_q + 64'(req_bytes_o);
+      end
+      if (ours_ends) to_come_q <= to_come_q - LengthWidth'(request_q[tag_q].bytes);
+      since_q <= (busy_q[job_q] && to_come_q == '0 && !reported) ? (since_q == '1 ? since_q : since_q + 1'b1) : '0;
+      if (rd_taken && rd_job_i == job_q) begin
+        to_ask_q  <= rd_bytes_i;
+        to_come_q <= rd_bytes_i;
+        ask_at_q  <= rd_address_i;
+        behind_q  <= busy_q[!job_q] && in_order_q[!job_q] && !(ordered_taken && ordered_job_o != job_q);
+      end
+      used_q <= used - (release_valid_i ? release_bytes_i : '0);
+
+      if (tlp_taken) begin
+        write_at_q[0]   <= write_at_q[0] + 64'(tlp_bytes_o);
+        write_left_q[0] <= write_left_q[0] - LengthWidth'(tlp_bytes_o);
+      end
+      if (write_ends) begin
+        write_at_q[0]   <= write_at_q[1];
+        write_left_q[0] <= write_left_q[1];
+      end
+      if (wr_taken) begin
+        write_at_q[1'(writes_q - 2'(write_ends))]   <= wr_address_i;
+        write_left_q[1'(writes_q - 2'(write_ends))] <= wr_bytes_i;
+      end
+      writes_q <= writes_q + 2'(wr_taken) - 2'(write_ends);
+
       held_req_q     <= req_valid_o && !req_ready_i;
       req_q          <= {req_address_o, req_bytes_o, req_tag_o, req_job_o, req_retry_o};
       held_ordered_q <= ordered_valid_o && !ordered_ready_i;
@@ -109,20 +211,26 @@ module pcie_dma_properties
     end
   end
 
+  logic [12:0] read_block, write_block;
+  assign read_block  = 13'd1 << mrrs_log2_q;
+  assign write_block = 13'd1 << mps_log2_q;
+
   always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
+    if (!rst_ni) begin
+      assume (mrrs_log2_i >= 4'd7 && mrrs_log2_i <= 4'd12 && mps_log2_i >= 4'd7 && mps_log2_i <= 4'd12);
+    end else begin
       // The contract of the input.
       if (rd_valid_i) assume (rd_bytes_i != '0 && rd_bytes_i <= LengthWidth'(BufferBytes) && !busy_q[rd_job_i]);
-      if (wr_valid_i) assume (wr_bytes_i != '0);
+      if (wr_valid_i) assume (wr_bytes_i != '0 && wr_bytes_i <= LengthWidth'(BufferBytes));
       if (release_valid_i) assume (release_bytes_i <= buffer_used_o);
+      // Completions and expiries are of tags whose request has left, or that nobody has: late second copies.
       if (cpl_valid_i) begin
-        assume (waits_q[cpl_tag_i] && !(expired_q && expired_tag_q == cpl_tag_i));
-        assume (!(verdict_valid_o && verdict_o == CplComplete && verdict_tag_o == cpl_tag_i));
+        assume (waits_q[cpl_tag_i] || !((req_valid_o && req_tag_o == cpl_tag_i) || (dut.tag_take && dut.tag == cpl_tag_i)));
         assume (cpl_bytes_i != '0 && cpl_bytes_i <= cpl_byte_count_i);
       end
       if (expire_valid_i) begin
-        assume (waits_q[expire_tag_i] && !(expired_q && expired_tag_q == expire_tag_i));
-        assume (!(verdict_valid_o && verdict_o == CplComplete && verdict_tag_o == expire_tag_i));
+        assume (waits_q[expire_tag_i] ||
+                !((req_valid_o && req_tag_o == expire_tag_i) || (dut.tag_take && dut.tag == expire_tag_i)));
       end
 
       // What is offered stays until it is taken.
@@ -133,23 +241,40 @@ module pcie_dma_properties
 
       if (req_valid_o) begin
         // A tag is never given out while its request waits.
-        assert (!waits_q[req_tag_o] || (expired_q && expired_tag_q == req_tag_o) ||
-                (verdict_valid_o && verdict_o == CplComplete && verdict_tag_o == req_tag_o));
-        // No request crosses a multiple of MRRS, none is empty, none asks for what nobody wanted.
-        assert (req_bytes_o != '0 && {6'b0, req_address_o[6:0]} + req_bytes_o <= 13'd128);
-        if (!req_retry_o) assert (16'(req_bytes_o) <= to_ask_q);
+        assert (!waits_q[req_tag_o]);
+        // No request is empty or crosses a multiple of MRRS, and each is of a read that is under way.
+        assert (req_bytes_o != '0 && ({1'b0, req_address_o[11:0]} & (read_block - 13'd1)) + req_bytes_o <= read_block);
         assert (busy_q[req_job_o]);
+        // Asked for again is what has failed, in that order, before anything new.
+        if (req_retry_o) assert (agains_q != '0 && again_q[0] == {req_address_o, req_bytes_o, req_job_o});
       end
+      assert (agains_q <= 2'd2);
+      // The requests of a read follow each other without a gap and end where it ends.
+      if (ours_asked) assert (req_address_o == ask_at_q && 13'(to_ask_q) >= req_bytes_o);
+      // A completion is what it is called.
+      assert (verdict_valid_o == cpl_q);
+      if (cpl_q) assert (verdict_o == verdict && verdict_tag_o == tag_q);
+      // No tag is lost: requests wait for one only while all are in use.
+      if (stall_tags_o) assert ((waits_q | (Tags'(req_valid_o) << req_tag_o)) == '1);
+
+      // A read is reported once, by the stream that it asked for, in its turn, when all its bytes have come and none was poisoned.
+      if (ordered_valid_o) assert (busy_q[ordered_job_o] && in_order_q[ordered_job_o]);
+      if (loose_valid_o) assert (busy_q[loose_job_o] && !in_order_q[loose_job_o]);
+      if (ordered_valid_o && ordered_job_o == job_q) assert (to_ask_q == '0 && to_come_q == '0 && !behind_q);
+      if (loose_valid_o && loose_job_o == job_q) assert (to_ask_q == '0 && to_come_q == '0);
+      // None is forgotten: its report, or one before it, stands two cycles after its last verdict.
+      if (since_q != '0 && !in_order_q[job_q]) assert (loose_valid_o);
+      if (since_q != '0 && in_order_q[job_q] && !behind_q) assert (ordered_valid_o && ordered_job_o == job_q);
+
+      // The TLPs of a write are none too many, not empty, cross no multiple of MPS and follow each other without a gap.
       if (tlp_valid_o) begin
-        // Nor a write TLP, and the TLPs of a write follow each other without a gap.
-        assert (tlp_bytes_o != '0 && {6'b0, tlp_address_o[6:0]} + tlp_bytes_o <= 13'd128);
-        assert (16'(tlp_bytes_o) <= to_write_q);
-        if (inside_q) assert (tlp_address_o == next_q);
+        assert (writes_q != '0 && tlp_address_o == write_at_q[0] && tlp_last_o == (13'(write_left_q[0]) == tlp_bytes_o));
+        assert (tlp_bytes_o != '0 && tlp_bytes_o <= 13'(write_left_q[0]));
+        assert (({1'b0, tlp_address_o[11:0]} & (write_block - 13'd1)) + tlp_bytes_o <= write_block);
       end
-      // Each read is reported once, by one of the two streams.
-      if (ordered_valid_o) assert (busy_q[ordered_job_o]);
-      if (loose_valid_o) assert (busy_q[loose_job_o]);
-      if (ordered_valid_o && loose_valid_o) assert (ordered_job_o != loose_job_o);
+
+      // Requests reserve room, and never more than there is.
+      assert (buffer_used_o == used);
       assert (buffer_used_o <= BufferWidth'(BufferBytes));
       // What waits for a tag does not wait for room, and the other way round.
       assert (!(stall_tags_o && stall_buffer_o));

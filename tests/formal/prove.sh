@@ -37,16 +37,19 @@ module \$cover (input A, input EN);
 endmodule
 VERILOG
 
-# netlist NAME YOSYS_COMMANDS SOURCE…: NAME.aig, and NAME.places with the source line of each assertion.
+# netlist NAME CONDITIONS SOURCE…: NAME.aig, whose outputs are the assertions, and with CONDITIONS (1) the conditions of these;
+# NAME.places has for each output "assertion" or "condition" and its source line.
 netlist() {
-  local name=$1 commands=$2 names
+  local name=$1 conditions= names
+  [ "$2" = 0 ] || conditions='chformal -assert -coverenable; techmap -map unmet.v'
   shift 2
   names=$(for source in "$@"; do basename "$source"; done | tr '\n' ' ')
   cat >"$name.ys" <<SCRIPT
 read_slang --threads 1 -DFORMAL $names --top ${block}_properties
-prep -flatten; memory_map; async2sync
-$commands
-chformal -lower; techmap -map unmet.v; opt -full
+prep -flatten; memory_map; async2sync; chformal -lower
+tee -o $name.asserts select -list t:\$assert
+$conditions
+opt -full
 formalff -clk2ff -ff2anyinit -setundef; setundef -undriven -anyseq
 opt -full; techmap; opt -fast; simplemap; dffunmap; opt -fast; aigmap
 formalff -anyinit2ff -fine; opt_clean
@@ -54,70 +57,66 @@ write_aiger -I -B -zinit -no-startoffset -ywmap $name.map $name.aig
 tee -o $name.cells dump t:\$assert
 SCRIPT
   "$yosys" "$name.ys" "$@" unmet.v >"$name.log" 2>&1 || { grep -v fetched "$name.log" | tail -n 40 >&2; exit 2; }
-  awk 'NR == FNR { if ($1 == "attribute" && $2 == "\\src") { src = $3; gsub(/"/, "", src); sub(/\|.*/, "", src) }
-                   if ($1 == "cell") place[$3] = src; next }
+  sed -i 's#.*/##' "$name.asserts"
+  awk 'FILENAME ~ /asserts$/ { assertion[$1] = 1; next }
+       FILENAME ~ /cells$/ { if ($1 == "attribute" && $2 == "\\src") { src = $3; gsub(/"/, "", src); sub(/\|.*/, "", src) }
+                             if ($1 == "cell") place[$3] = src; next }
        /"asserts"/ { on = 1; next } /"assumes"/ { on = 0 }
-       on && match($0, /"[^"]+"/) { print place[substr($0, RSTART + 1, RLENGTH - 2)] }' \
-    "$name.cells" "$name.map" >"$name.places"
-}
-ask() { "$abc" -c "read_aiger $1.aig; fold; $2" >"$1.abc" 2>&1; }
-# Whether an assertion fails within STEPS; its place in $failed.
-fails() {
-  ask "$1" "strash; bmc3 -F $steps"
-  failed=
-  if grep -q 'asserted in frame' "$1.abc"; then
-    failed=$(sed -n "$(($(sed -n 's/^Output \([0-9]*\) .*asserted in frame.*/\1/p' "$1.abc" | head -n 1) + 1))p" "$1.places")
-    return 0
-  fi
-  grep -q "No output asserted in $steps frames" "$1.abc" && return 1
-  cat "$1.abc" >&2
-  exit 2
+       on && match($0, /"[^"]+"/) { name = substr($0, RSTART + 1, RLENGTH - 2)
+                                    print (name in assertion ? "assertion" : "condition"), place[name] }' \
+    "$name.asserts" "$name.cells" "$name.map" >"$name.places"
 }
 
-netlist proof '' "${sources[@]}"
-asserts=$(wc -l <proof.places)
+# Which outputs of NAME can be reached within STEPS: their lines of NAME.places, with the cycle, in NAME.reached. With -a all of
+# them are sought, without it the first.
+seek() {
+  local name=$1
+  "$abc" -c "read_aiger $name.aig; fold; strash; bmc3 ${2:-} -F $steps" >"$name.abc" 2>&1
+  grep -q "asserted in $steps frames\|after $steps frames\|asserted in frame" "$name.abc" || { cat "$name.abc" >&2; exit 2; }
+  sed -n 's/^Output *\([0-9]*\) .*asserted in frame *\([0-9]*\).*/\1 \2/p' "$name.abc" |
+    while read -r output frame; do echo "$(sed -n "$((output + 1))p" "$name.places"), in cycle $frame"; done >"$name.reached"
+}
+
+netlist proof 1 "${sources[@]}"
+asserts=$(grep -c '^assertion' proof.places || true)
 [ "$asserts" -gt 0 ] || { echo "prove: $block: there is nothing to prove" >&2; exit 1; }
-if fails proof; then
-  echo "prove: $block: the assertion at $failed fails: $(grep 'asserted in frame' proof.abc)" >&2
+seek proof "-a -x"
+if grep -q '^assertion' proof.reached; then
+  sed -n "s/^assertion \(.*\)/prove: $block: the assertion at \1, fails/p" proof.reached >&2
   exit 1
 fi
 case $(said proof) in
   induction)
-    sed '/^chformal -lower/,$d' proof.ys >induction.ys
-    echo 'chformal -lower; opt -full; sat -verify -tempinduct -prove-asserts -set-assumes -seq 1 -maxsteps 3' >>induction.ys
+    { sed '/^tee -o proof.asserts/,$d' proof.ys
+      echo 'opt -full; sat -verify -tempinduct -prove-asserts -set-assumes -seq 1 -maxsteps 3'; } >induction.ys
     "$yosys" induction.ys "${sources[@]}" >induction.log 2>&1 || { echo "prove: $block: induction does not close" >&2; exit 1; }
     echo "$block: $asserts assertions hold in all runs, by induction" ;;
   reachability)
-    ask proof "orpos; strash; scorr; pdr"
-    grep -q 'Property proved' proof.abc || { echo "prove: $block: no invariant is found" >&2; exit 1; }
+    netlist unbounded 0 "${sources[@]}"
+    "$abc" -c "read_aiger unbounded.aig; fold; orpos; strash; scorr; pdr" >unbounded.abc 2>&1
+    grep -q 'Property proved' unbounded.abc || { echo "prove: $block: no invariant is found" >&2; exit 1; }
     echo "$block: $asserts assertions hold in all runs" ;;
   *) echo "$block: $asserts assertions hold in all runs of $steps cycles" ;;
 esac
 
-netlist reached 'chformal -assert -coverenable; chformal -assert -remove' "${sources[@]}"
-conditions=$(wc -l <reached.places)
-for ((i = 0; i < conditions; i++)); do
-  echo "read_aiger reached.aig; fold; cone -s -O $i; strash; bmc3 -F $steps"
-done >reached.commands
-"$abc" -f reached.commands >reached.abc 2>&1
-grep -o 'was asserted in frame\|No output asserted' reached.abc >reached.met || true
-[ "$(wc -l <reached.met)" = "$conditions" ] || { cat reached.abc >&2; exit 2; }
-unmet=0
-while IFS=: read -r _ place; do
-  echo "$block: the condition of the assertion at $place is not met within $steps cycles"
-  unmet=1
-done < <(paste -d: reached.met reached.places | grep '^No output' || true)
-[ "$unmet" = 1 ] || echo "$block: each of their conditions is met within $steps cycles"
 bad=0
-if [ "$unmet" = 1 ] && [ "$(said reached)" = all ]; then bad=1; fi
+grep '^condition' proof.places | sort >wanted
+sed -n 's/^\(condition .*\), in cycle .*/\1/p' proof.reached | sort >met
+if cmp -s wanted met; then
+  echo "$block: each of their conditions is met, the last$(sed -n 's/^condition.*, in cycle/ in cycle/p' proof.reached | sort -k 3n | tail -n 1)"
+else
+  comm -23 wanted met | sed "s/^condition \(.*\)/$block: the condition of the assertion at \1 is not met within $steps cycles/"
+  [ "$(said reached)" != all ] || bad=1
+fi
 
 for bug in $(said finds); do
   rm -rf rtl
   cp -r "$root/rtl" rtl
   patch -s -p0 -d "rtl/$block" <"$root/tests/unit/$block/patches/$bug.patch"
-  netlist "$bug" '' "${sources[@]/#"$root/rtl/"/rtl/}"
-  if fails "$bug"; then
-    echo "$block: with the bug $bug the assertion at $failed fails"
+  netlist "$bug" 0 "${sources[@]/#"$root/rtl/"/rtl/}"
+  seek "$bug"
+  if [ -s "$bug.reached" ]; then
+    sed -n "s/^assertion \(.*\)/$block: with the bug $bug the assertion at \1, fails/p" "$bug.reached"
   else
     echo "prove: $block: with the bug $bug nothing fails within $steps cycles" >&2
     bad=1

@@ -2,7 +2,7 @@
 // share two banks: each can hold both of them, and one can take what the other needs.
 // steps: 7
 // reached: all
-// finds: window_one_too_wide
+// finds: window_one_too_wide bank_kept packet_buffer_inverted sack_bits_of_second_bank closes_of_full_banks
 module psn_tracker_properties
   import mrc_pkg::*;
 #(
@@ -31,6 +31,7 @@ module psn_tracker_properties
     psn_op_e            op;
     logic [QpWidth-1:0] qp;
     psn_t               psn;
+    psn_packet_t        packet;
   } asked_t;
 
   logic               rst_ni = 1'b0;
@@ -63,15 +64,19 @@ module psn_tracker_properties
   logic                    live_q    = 1'b0;
   logic                    within_q  = 1'b0;  // the PSN is not below the first one
   logic                    placed_q  = 1'b0;
+  logic                    ends_q;               // and ends a message
   psn_t                    cack_q    = '0;
   logic [NumQps-1:0][14:0] ooo_q     = '0;
-  logic                    ours, packet, passed, above, near;
+  logic                    ours, packet, passed, was_passed, above, near, places, ends;
   psn_t                    bit_ahead;
   assign ours      = asked.qp == qp_q;
   assign packet    = asked.op == PsnData || asked.op == PsnTrimmed || asked.op == PsnTrimmedLasthop;
   assign passed    = !(24'(rsp_o.cack - psn_q) >> 23);  // the edge is at the PSN or above it
   assign bit_ahead = psn_q - (rsp_o.cack + {{8{rsp_o.sack_offset[15]}}, rsp_o.sack_offset});
   assign above     = placed_q && !passed;
+  assign was_passed = !(24'(cack_q - psn_q) >> 23);
+  assign places    = rsp_o.place && asked.psn == psn_q;
+  assign ends      = places ? asked.packet.ends_message : ends_q;
   // The field holds so much; a packet of the window is nearer.
   assign near      = 24'(asked.psn - rsp_o.cack + 24'h004000) < 24'h008000;
 
@@ -86,6 +91,7 @@ module psn_tracker_properties
 
   logic       held_q = 1'b0;
   psn_reply_t held_rsp_q;
+  logic [2:0] silent_q = '0;  // cycles with a request inside and no reply
 
   always_ff @(posedge clk_i) begin
     rst_ni <= 1'b1;
@@ -97,7 +103,7 @@ module psn_tracker_properties
     end
     if (rsp_taken) asked_q <= {asked_t'('0), asked_q[3:1]};
     if (req_taken) begin
-      asked_q[inside_q[1:0] - 2'(rsp_taken)] <= '{op: req_op_i, qp: req_qp_i, psn: req_psn_i};
+      asked_q[inside_q[1:0] - 2'(rsp_taken)] <= '{op: req_op_i, qp: req_qp_i, psn: req_psn_i, packet: req_packet_i};
       if (req_op_i == PsnSetup) set_up_q[req_qp_i] <= 1'b1;
       if (req_op_i == PsnRelease) set_up_q[req_qp_i] <= 1'b0;
     end
@@ -115,11 +121,13 @@ module psn_tracker_properties
           live_q <= 1'b0;
         end else if (rsp_o.place && asked.psn == psn_q) begin
           placed_q <= 1'b1;
+          ends_q   <= asked.packet.ends_message;
         end
       end
     end
     held_q     <= rst_ni && rsp_valid_o && !rsp_ready_i;
     held_rsp_q <= rsp_o;
+    silent_q   <= (inside_q != '0 && !rsp_valid_o) ? silent_q + 3'd1 : '0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -136,6 +144,8 @@ module psn_tracker_properties
       end
       if (rsp_valid_o) assert (inside_q != '0);
       assert (inside_q <= 3'd3);
+      // None is forgotten: two banks at most are looked at.
+      assert (silent_q <= 3'd3);
 
       // Banks are neither lost nor made: none is in use when nothing is above an edge.
       assert (banks_in_use_o <= CountWidth'(NumBanks));
@@ -150,6 +160,14 @@ module psn_tracker_properties
           assert (rsp_o.place || rsp_o.duplicate || rsp_o.nack != NackNone || rsp_o.outcome == PsnOutOfWindow);
           assert (rsp_o.duplicate == (rsp_o.outcome == PsnDuplicateBelow || rsp_o.outcome == PsnDuplicateAbove));
           assert (rsp_o.repeat_ack == (rsp_o.outcome == PsnDuplicateBelow));
+        end
+        // An accepted packet is placed, or the first thing that it lacks is named.
+        if (asked.op == PsnData && rsp_o.outcome == PsnAccept) begin
+          assert (rsp_o.place == (rsp_o.nack == NackNone));
+          assert (rsp_o.nack == (!asked.packet.allowed        ? NackUnexpEvent :
+                                 !asked.packet.packet_buffer  ? NackNoPktBuffer :
+                                 !asked.packet.other_resource ? NackNoResource :
+                                 !asked.packet.receive        ? NackUnexpEvent : NackNone));
         end
         // The window: the highest PSN is not below the edge and not beyond the window.
         assert (24'(rsp_o.highest - rsp_o.cack) <= 24'(MprPsns));
@@ -167,7 +185,11 @@ module psn_tracker_properties
         end
         if (within_q && asked.op != PsnSetup && asked.op != PsnRelease) begin
           // The edge passes what was placed, and nothing else.
-          if (passed) assert (placed_q || (rsp_o.place && asked.psn == psn_q));
+          if (passed) assert (placed_q || places);
+          // It closes the messages whose ends it passes, of all PSNs that it passes at most one each.
+          if (passed && !was_passed && ends) assert (rsp_o.closes != '0);
+          assert (24'(rsp_o.closes) <= 24'(rsp_o.cack - cack_q));
+          if (passed && !was_passed && 24'(rsp_o.cack - cack_q) == 24'd1) assert (rsp_o.closes == 16'(ends));
           // A SACK's bit says what was placed above the edge.
           if (asked.op == PsnSack && near && bit_ahead < 24'd64) assert (rsp_o.sack_bitmap[bit_ahead[5:0]] == above);
         end

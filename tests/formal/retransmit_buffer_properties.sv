@@ -1,7 +1,9 @@
 // What retransmit_buffer promises (rtl/retransmit_buffer/README.md), for every input that keeps the contract. Any packet of any
 // QP is followed: what is proved of it is proved of all. Proved with two QPs that share four records; times of four bits. With
-// so few buckets a SACK names four PSNs at most (no two of its PSNs may fall into one bucket).
+// so few buckets a SACK names four PSNs at most. A run begins with a reset, or with what the walk behind a reset leaves, so that
+// few cycles reach far; that the walk leaves this is proved with the rest.
 // steps: 13
+// finds: append_not_forwarded bitmap_one_off older_loss_forgotten
 module retransmit_buffer_properties
   import mrc_pkg::*;
 #(
@@ -28,11 +30,13 @@ module retransmit_buffer_properties
   input  logic [15:0]          cmd_bytes_i,
   input  logic                 evt_ready_i,
   input  logic                 rsp_ready_i,
+  input  logic                 walked_i,  // the run begins behind the walk
   input  logic [QpWidth-1:0]   follow_qp_i,
   input  logic [23:0]          follow_psn_i
 );
 
-  logic                  rst_ni = 1'b0;
+  logic                  started_q = 1'b0, rst_ni;
+  assign rst_ni = started_q || walked_i;
   logic                  cmd_ready_o, evt_valid_o, evt_lost_o, evt_was_lost_o, rsp_valid_o, rsp_hit_o, rsp_advanced_o;
   logic                  rsp_has_lost_o, rsp_outstanding_o;
   logic [23:0]           evt_psn_o, rsp_psn_o, rsp_unacked_o, rsp_next_o, rsp_oldest_lost_o, rsp_oldest_psn_o;
@@ -41,7 +45,7 @@ module retransmit_buffer_properties
   logic [3:0]            rsp_cause_o;
   logic [TimeWidth-1:0]  rsp_oldest_sent_o;
   logic [CountWidth-1:0] rsp_count_o, rsp_free_o;
-  retransmit_buffer #(.Qps(Qps), .Records(Records), .TimeWidth(TimeWidth)) dut (
+  retransmit_buffer #(.Qps(Qps), .Records(Records), .Buckets(Records), .TimeWidth(TimeWidth)) dut (
     .clk_i, .rst_ni, .cmd_valid_i, .cmd_ready_o, .cmd_op_i, .cmd_qp_i, .cmd_psn_i, .cmd_base_i,
     .cmd_bitmap_i(64'(cmd_bitmap_i)), .cmd_now_i, .cmd_limit_i, .cmd_threshold_i, .cmd_ev_i, .cmd_cause_i,
     .cmd_message_i, .cmd_offset_i, .cmd_bytes_i, .evt_valid_o, .evt_ready_i, .evt_lost_o, .evt_psn_o, .evt_was_lost_o,
@@ -103,9 +107,21 @@ module retransmit_buffer_properties
   logic [23:0] held_psn_q, held_unacked_q, held_next_q;
   logic        held_hit_q;
 
+  // What a reset and its walk leave.
+  localparam logic [2:0] Clear = 3'd0, Act = 3'd1;  // of dut.state_q
+  logic walked, walks_q = 1'b0;
+  always_comb begin
+    walked = dut.state_q == Act && !dut.first_valid_q && !dut.second_valid_q && !dut.third_valid_q && !dut.look_valid_q &&
+             !dut.act_valid_q && !evt_valid_o && dut.u_free.fresh_q == '0 && dut.u_free.u_returned.count_q == '0 &&
+             dut.u_free.u_returned.write_q == '0 && dut.u_free.u_returned.read_q == '0;
+    for (int unsigned i = 0; i < Qps; i++) walked = walked && dut.u_contexts.mem[i] == '0;
+    for (int unsigned i = 0; i < Records; i++) walked = walked && dut.u_buckets.mem[i] == '0 && dut.u_fronts.mem[i] == '0;
+  end
+
   always_ff @(posedge clk_i) begin
-    rst_ni <= 1'b1;
-    if (!rst_ni) begin
+    started_q <= 1'b1;
+    walks_q   <= rst_ni && dut.state_q == Clear;
+    if (!started_q) begin
       qp_q  <= follow_qp_i;
       psn_q <= follow_psn_i;
     end
@@ -162,6 +178,8 @@ module retransmit_buffer_properties
   end
 
   always_ff @(posedge clk_i) begin
+    if (!started_q) assume (!rst_ni || (walked && !cmd_valid_i));
+    if (walks_q && dut.state_q != Clear) assert (walked);
     if (rst_ni) begin
       // A QP that has packets is not opened. Windows are small against the circle: PSNs begin far from its end here.
       if (cmd_valid_i && cmd_op_i == RetransmitOpen) begin

@@ -1,6 +1,9 @@
 // What srv6_encap promises about its streams (rtl/srv6_encap/README.md), for every input that keeps the contract.
-// Proved at any width; the smallest legal one has every corner case. What an ICRC is worth is not part of it.
-// steps: 10
+// Proved at the smallest legal width, which has every corner case, for packets of up to two beats with and without SRH and ICRC.
+// What an ICRC is worth is not part of it.
+// steps: 12
+// reached: all
+// finds: srh_length_in_bytes usid_shifted
 module srv6_encap_properties
   import mrc_pkg::*;
 #(
@@ -15,9 +18,10 @@ module srv6_encap_properties
   input  logic                  in_eop_i,
   input  srv6_encap_meta_t      in_meta_i,
   input  logic                  out_ready_i,
-  // Any packet and any byte of it: what is proved of these is proved of all.
+  // Any packet, any byte of it and any of its headers: what is proved of these is proved of all.
   input  logic                  follow_i,
-  input  logic [15:0]           position_i
+  input  logic [15:0]           position_i,
+  input  logic [5:0]            header_position_i
 );
 
   localparam int unsigned MostBytes  = 2 * DataBytes;  // of a packet, so that counters stay small
@@ -60,6 +64,7 @@ module srv6_encap_properties
 
   // The byte that is followed: in which packet inside it is (0 is the next to leave), and what it was.
   logic       followed_q = 1'b0;
+  logic       enters_q   = 1'b0;  // its beats
   logic       known_q    = 1'b0;
   logic [3:0] ahead_q    = '0;
   logic [15:0] shift_q   = '0;  // bytes that were put before it
@@ -68,9 +73,42 @@ module srv6_encap_properties
   logic       starts, looks, found;
   logic [15:0] position;
   assign starts   = in_taken && in_sop && follow_i && !followed_q;
-  assign looks    = in_taken && (starts || (followed_q && !known_q));
+  assign looks    = in_taken && (starts || enters_q);
   assign position = starts ? position_i : position_q;
   assign found    = looks && position >= in_count_q && position < in_total;
+
+  // Byte by byte on the wire: IPv6 (RFC 8200), the segment routing header (RFC 8754), and the carrier in both.
+  function automatic logic [7:0] carrier_byte(srv6_encap_meta_t meta, logic [3:0] at);
+    logic [2:0]  index;
+    logic [15:0] usid;
+    index = 3'((at - 4'd4) >> 1);
+    usid  = 16'(meta.path.usid >> (16 * index)) | (16'(meta.plane) << 13);
+    if (index == meta.path.uplink_position) usid = usid | 16'(meta.uplink);
+    if (at < 4'd4) return 8'(meta.path.locator >> (8 * (3 - at)));
+    if (index >= meta.path.count) return 8'd0;
+    return at[0] ? usid[7:0] : usid[15:8];
+  endfunction
+  function automatic logic [7:0] header_byte(srv6_encap_meta_t meta, logic [5:0] at);
+    case (at)
+      6'd0: return {4'd6, meta.dscp[5:2]};
+      6'd1: return {meta.dscp[1:0], meta.ecn, meta.flow_label[19:16]};
+      6'd2: return meta.flow_label[15:8];
+      6'd3: return meta.flow_label[7:0];
+      6'd4: return meta.payload_length[15:8];
+      6'd5: return meta.payload_length[7:0];
+      6'd6: return meta.srh ? 8'd43 : 8'd41;
+      6'd7: return meta.hop_limit;
+      6'd40: return 8'd41;
+      6'd41: return 8'd2;
+      6'd42: return 8'd4;
+      6'd43, 6'd44, 6'd45, 6'd46, 6'd47: return 8'd0;
+      default: ;
+    endcase
+    if (at < 6'd24) return 8'(meta.source >> (8 * (23 - at)));
+    return carrier_byte(meta, 4'(at < 6'd40 ? at - 6'd24 : at - 6'd48));
+  endfunction
+  logic [5:0] header_position_q = '0;
+  logic [7:0] header_value_q = '0;
 
   logic                  held_q = 1'b0;
   logic [DataWidth-1:0]  held_data_q;
@@ -96,10 +134,12 @@ module srv6_encap_properties
     inside_q <= inside_q + 4'(in_ends) - 4'(out_ends);
 
     if (starts) begin
-      followed_q <= 1'b1;
-      position_q <= position_i;
-      ahead_q    <= inside_q - 4'(out_ends);
-      shift_q    <= srh ? 16'd64 : 16'd40;
+      followed_q        <= 1'b1;
+      position_q        <= position_i;
+      header_position_q <= header_position_i;
+      header_value_q    <= header_byte(in_meta_i, header_position_i);
+      ahead_q           <= inside_q - 4'(out_ends);
+      shift_q           <= srh ? 16'd64 : 16'd40;
     end else if (followed_q && out_ends) begin
       ahead_q <= ahead_q - 4'd1;
       if (ahead_q == 4'd0) begin
@@ -107,12 +147,11 @@ module srv6_encap_properties
         known_q    <= 1'b0;
       end
     end
+    if (looks) enters_q <= !in_eop_i;
     if (found) begin
       known_q <= 1'b1;
       value_q <= in_data_i[8*(position-in_count_q)+:8];
     end
-    // The packet is shorter than that.
-    if (looks && !found && in_eop_i) followed_q <= 1'b0;
 
     held_q       <= rst_ni && out_valid_o && !out_ready_i;
     held_data_q  <= out_data_o;
@@ -151,6 +190,10 @@ module srv6_encap_properties
       if (out_valid_o && known_q && ahead_q == 4'd0 && out_count_q <= position_q + shift_q &&
           out_total > position_q + shift_q) begin
         assert (out_data_o[8*(position_q + shift_q - out_count_q)+:8] == value_q);
+      end
+      // The headers are in front of it, and say what came with it.
+      if (out_valid_o && out_sop_o && followed_q && ahead_q == 4'd0 && 16'(header_position_q) < shift_q) begin
+        assert (out_data_o[8*header_position_q+:8] == header_value_q);
       end
     end
   end

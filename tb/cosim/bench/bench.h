@@ -35,6 +35,10 @@ struct SystemcCycles {
   std::uint64_t occupied = 1;
   std::uint64_t latency = 1;
   std::uint64_t note = 0;  ///< what the model has to remember of the transfer
+  /// The block is this transfer's alone: it begins when the answer of the one before has left the last stage but one, and
+  /// the next is taken only once it has no answer in front of it.
+  bool alone = false;
+  std::uint64_t after_answer = 1;  ///< alone: its answer comes at least so many cycles after the one before was taken
 };
 
 /// A block's stimulus and reference. Ports are numbered as in Dut::ports.
