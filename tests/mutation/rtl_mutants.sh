@@ -4,7 +4,8 @@
 # yosys puts COUNT mutations (220, at most 250) into one netlist of the block, chosen by an input; it is Verilated once, and
 # the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find are compared with the block by yosys:
 # equal ones (proved) do not count. The rest must stand in tests/mutation/rtl/BLOCK.survivors, a line "NUMBER FILE:LINE REASON"
-# each, and be at most 5 % of those that count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
+# each (a memory's name where its logic has no line), and be at most 5 % of those that count. Exits 1 otherwise, 2 if the
+# netlist itself or a tool fails.
 # The first lines of BLOCK.cpp say "// parameters: …" for read_slang, "// transactions: N" for each mutation, and
 # "// sources: …" for what else is compiled.
 set -euo pipefail
@@ -94,11 +95,12 @@ bad=0
 for mutation in $survivors; do
   grep -qx "$mutation" equal && continue
   what=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/mutate -ctrl mutsel 8 $mutation //; s/-module [^ ]* //")
-  # The place in the block, where a part that is shared gives its own, too.
-  place=$(grep -o -- '-src [^ ]*' <<< "$what" | sed 's/-src //; s/\.[0-9]*-.*//' | grep -m 1 "^$block" ||
-          grep -o -- '-src [^ ]*' <<< "$what" | sed 's/-src //; s/\.[0-9]*-.*//' | head -n 1 || true)
-  reason=$(grep "^$mutation ${place:-nowhere} " "$here/rtl/$block.survivors" 2> /dev/null | cut -d' ' -f3- || true)
-  echo "  $mutation ${place:-nowhere} ${reason:-NOT LISTED: $what}"
+  # The place in the block, where a part that is shared gives its own, too; a memory's own logic has only its name.
+  places=$(grep -o -- '-src [^ ]*' <<< "$what" | sed 's/-src //; s/\.[0-9]*-.*//' || true)
+  places+=$'\n'$(sed -n 's/.*-cell \$*\\*\([^$ ]*\).*/\1/p' <<< "$what")
+  place=$(grep -m 1 "^$block" <<< "$places" || grep -m 1 . <<< "$places")
+  reason=$(grep -F "$mutation $place " "$here/rtl/$block.survivors" 2> /dev/null | grep "^$mutation " | cut -d' ' -f3- || true)
+  echo "  $mutation $place ${reason:-NOT LISTED: $what}"
   [ -n "$reason" ] || bad=1
 done
 [ $((killed * 100)) -ge $(((count - equal) * 95)) ] || { echo "$block: fewer than 95 % are killed" >&2; bad=1; }

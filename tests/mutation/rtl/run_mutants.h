@@ -44,8 +44,8 @@ bool survives(int mutation, std::uint64_t transactions, Find&& find) {
   return WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGPROF;
 }
 
-/// argv: number of mutations, most transactions for each. Prints "N killed" or "N survived" a mutation. 2 if the bench finds
-/// something in the netlist without one.
+/// argv: number of mutations, most transactions for each. Prints "N killed TRANSACTIONS" (how many were allowed) or "N survived"
+/// a mutation. 2 if the bench finds something in the netlist without one.
 template <typename Find>
 int run_mutants(int argc, char** argv, Find&& find) {
   if (argc != 3) return 2;
@@ -57,11 +57,9 @@ int run_mutants(int argc, char** argv, Find&& find) {
     return 2;
   }
   for (int mutation = 0; mutation < mutations; ++mutation) {
-    bool alive = true;
-    for (std::uint64_t transactions = most / 100; alive && transactions <= most; transactions *= 10) {
-      alive = survives(mutation, transactions, find);
-    }
-    fmt::print("{} {}\n", mutation, alive ? "survived" : "killed");
+    std::uint64_t transactions = most / 100;
+    while (transactions <= most && survives(mutation, transactions, find)) transactions *= 10;
+    fmt::print("{} {}\n", mutation, transactions > most ? "survived" : fmt::format("killed {}", transactions));
     std::fflush(stdout);
   }
   return 0;
