@@ -306,7 +306,8 @@ module retransmit_buffer
 
   // ---------------------------------------------------------------------------------------------------------------
   // Scan over PSNs in three steps: bucket, record, action. A record that is not the first of its chain holds the steps
-  // for a cycle each that is before it.
+  // for a cycle each that is before it. A bucket that has been read for the next PSNs stays right when a record leaves it:
+  // of a QP the newer records of a chain are in front of the older ones, and what leaves first is the oldest.
   // ---------------------------------------------------------------------------------------------------------------
   logic [63:0] lowest_bit;
   logic [5:0]  lowest;
@@ -322,12 +323,8 @@ module retransmit_buffer
   assign scan_more = scan_bit ? bitmap_q != '0 : scan_psn_q != scan_end_q;
   assign scan_psn  = scan_bit ? cmd_q.base + 24'(lowest) : scan_psn_q;
 
-  // Its bucket is that of the PSN in front, which may still leave the bucket's chain.
   logic [BucketWidth-1:0] scan_bucket;
-  logic                   scan_waits, scan_goes;
   assign scan_bucket = bucket_of(cmd_q.qp, scan_psn[BucketWidth-1:0]);
-  assign scan_waits  = look_valid_q && look_bucket_q == scan_bucket;
-  assign scan_goes   = scan_more && !scan_waits;
 
   // The record on found is the one that is looked for, or its chain goes on.
   logic in_scan, one_record, acting, match, present, walk_on;
@@ -580,7 +577,7 @@ module retransmit_buffer
         Act: if (head_looks) state_q <= Head;
         Scan: begin
           if (steps) begin
-            look_valid_q <= scan_goes;
+            look_valid_q <= scan_more;
             act_valid_q  <= look_valid_q;
           end
           if (stops || scan_done) begin
@@ -615,7 +612,7 @@ module retransmit_buffer
       act_some_q    <= bucket_rdata.valid;
       look_index_q  <= bucket_rdata.index;
       before_q      <= '0;
-      if (scan_goes) begin
+      if (scan_more) begin
         if (scan_bit) begin
           bitmap_q <= bitmap_q & ~lowest_bit;
         end else begin

@@ -122,8 +122,8 @@ class RetransmitBufferModel : public BlockModel {
   RetransmitOp last_op_ = RetransmitOp::open;
   std::uint32_t last_qp_ = ~0U;
   std::size_t last_events_ = 0;
-  std::uint32_t last_records_ = 0;  ///< PSNs that an ack's old end passed, and its bits
-  NicConfig nic_;                   ///< of the box: defaults
+  std::uint64_t last_scan_cycles_ = 0;
+  NicConfig nic_;  ///< of the box: defaults
 };
 
 }  // namespace mrc::cosim

@@ -38,8 +38,8 @@ TEST(RetransmitBufferBug, AnOlderLossDoesNotBecomeTheOldest) {
 TEST(RetransmitBufferBug, ARecordThatWasJustMadeIsNotSeen) {
   expect_found<Vretransmit_buffer_append_not_forwarded>("rsp", "hit", RetransmitOp::sent);
 }
-TEST(RetransmitBufferBug, AWalkThatReadsABucketBeforeItsHeadHasGone) {
-  expect_found<Vretransmit_buffer_bucket_read_too_early>("rsp", "count", RetransmitOp::ack);
+TEST(RetransmitBufferBug, ABucketReadInTheCycleInWhichItsHeadChanges) {
+  expect_found<Vretransmit_buffer_bucket_read_too_early>("rsp", "hit", RetransmitOp::sent);
 }
 
 }  // namespace
