@@ -1,6 +1,7 @@
 // Any congestion control, with what it is told and what it makes of it looked at.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -63,6 +64,8 @@ class WatchedCongestion final : public CongestionControl {
     cwnd_bytes_ = inner_->cwnd_bytes();
     last_cut_ = inner_->last_cut();
     check_bounds();
+    // At its bound, which may have come down: nothing else cut it further.
+    if (cwnd_bytes_ == largest()) return 0;
     return cwnd_bytes_ < before ? before - cwnd_bytes_ : 0;
   }
   void check_decrease(std::uint64_t before) const {
@@ -74,13 +77,19 @@ class WatchedCongestion final : public CongestionControl {
     require(static_cast<double>(cwnd_bytes_) >= static_cast<double>(before) * least - 1.0,
             "one cut takes the window from {} to {} B", before, cwnd_bytes_);
   }
+  std::uint64_t largest() const {
+    if (!config_.max_cwnd_follows_rtt) return config_.max_cwnd_bytes;
+    const double share = static_cast<double>(least_rtt_) / static_cast<double>(config_.base_rtt_ps);
+    return std::max(static_cast<std::uint64_t>(share * static_cast<double>(config_.max_cwnd_bytes)),
+                    config_.min_cwnd_bytes);
+  }
   void check_bounds() const {
     if (!bounded_) return;
-    require(cwnd_bytes_ >= config_.min_cwnd_bytes && cwnd_bytes_ <= config_.max_cwnd_bytes,
-            "window of {} B outside {} … {} B", cwnd_bytes_, config_.min_cwnd_bytes, config_.max_cwnd_bytes);
+    require(cwnd_bytes_ >= config_.min_cwnd_bytes && cwnd_bytes_ <= largest(), "window of {} B outside {} … {} B",
+            cwnd_bytes_, config_.min_cwnd_bytes, largest());
   }
   void check_quick_adapt() const {
-    const std::uint64_t gate = config_.max_cwnd_bytes >> config_.qa_gate;
+    const std::uint64_t gate = largest() >> config_.qa_gate;
     require(!config_.disable_quick_adapt, "quick adapt although it is off");
     require(cwnd_bytes_ <= std::max(gate, config_.min_cwnd_bytes), "quick adapt to {} B, above its gate of {} B",
             cwnd_bytes_, gate);
