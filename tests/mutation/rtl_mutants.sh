@@ -4,8 +4,8 @@
 # yosys puts COUNT mutations (220, at most 250) into one netlist of the block, chosen by an input; it is Verilated once, and
 # the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find are compared with the block by yosys:
 # equal ones (proved) do not count. The rest must stand in tests/mutation/rtl/BLOCK.survivors, a line "NUMBER FILE:LINE REASON"
-# each (a memory's name where its logic has no line), and be at most 5 % of those that count. Exits 1 otherwise, 2 if the
-# netlist itself or a tool fails.
+# each, and be at most 5 % of those that count. Exits 1 otherwise, 2 if the netlist itself or a tool fails. Memories stay
+# whole: what is mutated of them is their ports.
 # The first lines of BLOCK.cpp say "// parameters: …" for read_slang, "// transactions: N" for each mutation, and
 # "// sources: …" for what else is compiled.
 set -euo pipefail
@@ -38,21 +38,21 @@ run_yosys() { "$yosys" "$@" > log 2>&1 || { grep -v fetched log | tail -n 40 >&2
 
 cat > mutate.ys <<SCRIPT
 read_slang --threads 1 $parameters $names --top ${block}_flat
-hierarchy -check; proc; flatten; opt; memory -nomap; memory_map; opt; bwmuxmap; opt
+hierarchy -check; proc; flatten; opt; memory -nomap; opt; bwmuxmap; opt
 write_rtlil block.il
 mutate -list $count -seed 1 -ctrl mutsel 8 -none -o list
 script list
-opt_clean
+opt_clean; splitnets -driver
 write_verilog -noattr mutants.v
 SCRIPT
 run_yosys mutate.ys "${sources[@]}"
+rm -rf model ./*.o
 verilator_bin=$(command -v verilator_bin || command -v verilator)
 "$verilator_bin" --cc --prefix Vmutants -O3 -Wno-fatal --x-assign fast --x-initial unique --Mdir model \
   --top-module "${block}_flat" mutants.v > verilator.log 2>&1 || { tail -n 20 verilator.log >&2; exit 2; }
 include=${VERILATOR_ROOT:-/usr/share/verilator}/include
 compiler=${CXX:-g++}
 if command -v ccache > /dev/null; then compiler="ccache $compiler"; fi
-rm -f ./*.o
 for source in "${cpp[@]}" model/*.cpp "$include"/verilated{,_threads,_cov,_fst_c}.cpp; do
   $compiler -std=c++20 -O1 -w -I model -I "$here" -I "$root/tb" -I "$root/sc_models" -I "$root/include" \
     -isystem "$include" -isystem "$include/vltstd" -c "$source" -o "$(basename "$source" .cpp).o"
@@ -72,6 +72,7 @@ rename ${block}_flat gold
 read_rtlil block.il
 $line
 rename ${block}_flat gate
+memory_map; opt_clean
 equiv_make gold gate equiv
 cd equiv
 async2sync; opt -full

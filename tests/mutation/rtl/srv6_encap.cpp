@@ -1,5 +1,5 @@
 // parameters: -G DataWidth=512
-// transactions: 30000
+// transactions: 10000
 // sources: tb/cosim/srv6_encap_model.cpp tb/cosim/bench/calibration.cpp
 // sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
