@@ -20,6 +20,8 @@ const std::vector<std::string> kAskOutcomes{"made", "no tag", "no room", "no cre
 const std::vector<std::string> kVerdicts{"unexpected", "behind a loss", "accepted", "complete"};
 const std::vector<std::string> kBefore{"none", "same tag", "same read", "another read"};
 
+constexpr std::uint64_t kReportCycles = 2;  ///< from the verdict that ends a read to its report
+
 std::size_t block_number(std::uint32_t bytes) {
   return static_cast<std::size_t>(std::countr_zero(bytes)) - 7;
 }
@@ -81,6 +83,8 @@ void PcieDmaModel::reset(KeyedRandom& random, const Dut& dut) {
   left_of_.assign(sizes_.jobs, 0);
   in_order_.assign(sizes_.jobs, false);
   to_release_ = 0;
+  cycle_ = 0;
+  reports_due_ = {};
   owes_request_ = expiry_waited_ = completion_offered_ = false;
   last_completion_.reset();
   completion_before_.reset();
@@ -303,9 +307,15 @@ std::optional<Difference> PcieDmaModel::observe(const Dut& dut, std::vector<std:
   const std::uint64_t used = reference_->buffer_used();
   coverage.hit(points_.room, used == 0 ? 0 : used == sizes_.completion_buffer_bytes ? 2 : 1);
 
-  // Latency is part of the contract: one cycle to the request, one to the verdict.
+  // Latency is part of the contract: one cycle to the request, one to the verdict, two more to the report.
   if (owes_request_) compare("req_valid", 1, dut.ports[kRequestPort].valid.get());
   compare("verdict_valid", last_completion_.has_value(), dut.ports[kVerdictPort].valid.get());
+  ++cycle_;
+  for (std::size_t i = 0; i < reports_due_.size(); ++i) {
+    const Port& port = dut.ports[kOrderedPort + i];
+    if (!reports_due_[i].empty() && reports_due_[i].front() <= cycle_)
+      compare(port.name + "_valid", 1, port.valid.get());
+  }
 
   // What stands in the first stage was looked up in the cycle before.
   const bool known = last_completion_ && reference_->tag(last_completion_->tag).outstanding;
@@ -376,9 +386,13 @@ void PcieDmaModel::end_request(std::uint16_t tag, std::vector<std::vector<Transa
   bool reported = false;
   while (const auto ordered = reference_->ordered_done()) {
     expected[kOrderedPort].push_back({*ordered});
+    reports_due_[0].push_back(cycle_ + kReportCycles);
     reported = reported || *ordered == job;
   }
-  while (const auto loose = reference_->loose_done()) expected[kLoosePort].push_back({*loose});
+  while (const auto loose = reference_->loose_done()) {
+    expected[kLoosePort].push_back({*loose});
+    reports_due_[1].push_back(cycle_ + kReportCycles);
+  }
   if (!done) return;
   const bool oldest = !job_order_.empty() && job_order_.front() == job;
   coverage.hit(points_.end, in_order_[job] ? (reported ? 0 : 1) : oldest ? 2 : 3);
@@ -453,6 +467,7 @@ void PcieDmaModel::taken(std::size_t port, const Transaction& values) {
     if (of_run_) request_tags_.push_back(request.tag);
   }
   if (port != kOrderedPort && port != kLoosePort) return;
+  reports_due_[port - kOrderedPort].pop_front();
   const auto job = static_cast<std::uint32_t>(values[0]);
   free_jobs_.push_back(job);
   std::erase(job_order_, job);

@@ -2,6 +2,7 @@
 // answers the requests that the block makes, and loses, repeats and poisons completions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -156,6 +157,8 @@ class PcieDmaModel : public BlockModel {
   std::vector<bool> in_order_;           ///< by job
   std::uint64_t to_release_ = 0;
   bool owes_request_ = false;  ///< the request that was formed in the cycle before
+  std::uint64_t cycle_ = 0;
+  std::array<std::deque<std::uint64_t>, 2> reports_due_;  ///< in order, loose: the cycle of each that was not taken
   bool expiry_waited_ = false;
   bool completion_offered_ = false;                 ///< in this cycle
   std::optional<CompletionTlp> last_completion_;    ///< in the first stage

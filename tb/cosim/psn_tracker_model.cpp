@@ -85,6 +85,8 @@ void PsnTrackerModel::begin(KeyedRandom& random) {
   releases_ = 0;
   half_circle_ = 0;
   last_qp_ = ~0ULL;
+  pipeline_ = {};
+  in_use_.clear();
 }
 
 void PsnTrackerModel::set_constants(const Dut& dut) const {
@@ -199,6 +201,7 @@ void PsnTrackerModel::accept_sack(ReceiveWindow& window, const Transaction& valu
   if (config_.dynamic_mpr) coverage.hit(points_.grant, contents.mpr == sizes_.mpr_units ? 0 : 1);
 
   const Psn base = sack_base(tracker.cack_psn(), tracker.highest_psn(), trigger);
+  banks_looked_at_ = banks_of_sack(tracker, base);
   const std::size_t kind = base == tracker.expected_psn() ? 0 : base == trigger.psn ? 1 : 2;
   const std::size_t asked = trigger.probe ? 2 : trigger.ce || trigger.ack_request ? 1 : 0;
   if (kind != 1 || asked == 1) coverage.hit(points_.base, kind, asked, 3);
@@ -213,6 +216,7 @@ void PsnTrackerModel::accept_release(std::optional<ReceiveWindow>& window, Trans
   reply[kHighest] = tracker.cack_psn();
   coverage.hit(points_.release, level(tracker.banks_held()));
   further_banks_ = std::max(tracker.banks_held(), 1U) - 1;
+  banks_looked_at_ = 1 + further_banks_;
   window->release();
   window.reset();
 }
@@ -246,14 +250,47 @@ void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& va
   reply[kCloses] = window.place(psn, values[kEndsMessage] != 0);
   const Psn after = tracker.expected_psn();
   further_banks_ = banks_of_advance(tracker, psn) - 1;
+  banks_looked_at_ = 1 + further_banks_;
   coverage.hit(points_.closes, level(reply[kCloses]));
   coverage.hit(points_.walk, level(((after >> 7) - (before >> 7)) & (kPsnMask >> 7)));
   coverage.hit(points_.psn, after < before ? 0 : 1);
 }
 
+void PsnTrackerModel::Pipeline::edge(bool out_free) {
+  const bool ends = done(out_free);
+  const bool move = moves(out_free);
+  if (out_free) reply = ends;
+  new_reply = out_free;
+  if (second && !ends && second_left > 1) --second_left;
+  if (move) second_left = first_left;
+  second = move || (second && !ends);
+  first = first && !move;
+}
+
+std::optional<Difference> PsnTrackerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
+  const bool reply = dut.ports[1].valid.get() != 0;
+  const bool out_free = !reply || dut.ports[1].ready.get() != 0;
+  std::optional<Difference> first;
+  const auto compare = [&](const char* field, std::uint64_t wanted, std::uint64_t actual) {
+    if (wanted != actual && !first) first = Difference{field, wanted, actual};
+  };
+  compare("rsp_valid", pipeline_.reply ? 1 : 0, reply ? 1 : 0);
+  compare("req_ready", pipeline_.ready(out_free) ? 1 : 0, dut.ports[0].ready.get());
+  // Later requests may have moved banks by the second cycle.
+  if (reply && pipeline_.new_reply && !in_use_.empty())
+    compare("banks_in_use", in_use_.front(), dut.state[0].pin.get());
+  pipeline_.edge(out_free);
+  return first;
+}
+
+void PsnTrackerModel::taken(std::size_t, const Transaction&) {
+  if (!in_use_.empty()) in_use_.pop_front();
+}
+
 void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
   Transaction reply(kReplyFields, 0);
   further_banks_ = 0;
+  banks_looked_at_ = 1;
   std::optional<ReceiveWindow>& window = windows_[values[kQp]];
   coverage.hit(points_.back_to_back, values[kQp] == last_qp_ ? 0 : 1);
   last_qp_ = values[kQp];
@@ -274,6 +311,9 @@ void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector
   }
   coverage.hit(points_.pool, pool_->in_use() == 0 ? 0 : pool_->in_use() == pool_->capacity() ? 2 : 1);
   expected[1].push_back(std::move(reply));
+  in_use_.push_back(pool_->in_use());
+  pipeline_.first = true;
+  pipeline_.first_left = banks_looked_at_;
 }
 
 }  // namespace mrc::cosim

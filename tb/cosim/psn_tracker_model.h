@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -72,8 +73,25 @@ class PsnTrackerModel : public BlockModel {
   }
   bool legal(std::size_t port, const Transaction& values) const override;
   std::vector<std::uint64_t> state() const override { return {pool_->in_use()}; }
+  /// In which cycle requests are taken and replies stand there, and the banks in use.
+  std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
+  void taken(std::size_t port, const Transaction& values) override;
 
  private:
+  /// The block's two stages, from how many banks each request looks at.
+  struct Pipeline {
+    bool first = false, second = false;
+    std::uint32_t first_left = 0, second_left = 0;  ///< banks that they have yet to look at
+    bool reply = false;
+    bool new_reply = false;  ///< what stands at the output came there with the edge before
+
+    bool done(bool out_free) const { return second && second_left == 1 && out_free; }
+    bool moves(bool out_free) const { return first && (!second || done(out_free)); }
+    bool ready(bool out_free) const { return !first || moves(out_free); }
+    /// A request that is taken goes into the first stage behind this.
+    void edge(bool out_free);
+  };
+
   Psn draw_psn(const PsnTracker& tracker, KeyedRandom& random) const;
   void accept_sack(ReceiveWindow& window, const Transaction& values, Transaction& reply);
   /// All that a reset begins anew; draws the load.
@@ -100,7 +118,10 @@ class PsnTrackerModel : public BlockModel {
   double releases_ = 0.0;
   double half_circle_ = 0.0;  ///< PSNs that are neither ahead nor behind, of those that are not in order
   std::uint64_t last_qp_ = ~0ULL;
-  std::uint32_t further_banks_ = 0;  ///< that the request accepted last looked into
+  std::uint32_t further_banks_ = 0;    ///< that the SystemC box charges the request accepted last
+  std::uint32_t banks_looked_at_ = 1;  ///< for that request, by the RTL
+  Pipeline pipeline_;
+  std::deque<std::uint32_t> in_use_;  ///< banks, by request that is not answered: those that it leaves
 };
 
 }  // namespace mrc::cosim

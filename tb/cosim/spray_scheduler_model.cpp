@@ -163,7 +163,7 @@ void SpraySchedulerModel::forget_tables() {
   tables_.clear();
   order_randoms_.clear();
   slots_.clear();
-  has_order_.clear();
+  orders_drawn_.clear();
   order_.clear();
   room_.assign(sizes_.planes, 0);
   last_turn_ = Turn::none;
@@ -178,7 +178,7 @@ void SpraySchedulerModel::add_table(std::uint32_t slot, KeyedRandom random) {
   tables_.push_back(std::make_unique<PathTable>(profile_, config_, planes_, random));
   order_randoms_.push_back(tables_.back()->order_random());
   slots_.push_back(slot);
-  has_order_.push_back(false);
+  orders_drawn_.push_back(0);
 }
 
 // ---- What a run has asked
@@ -271,12 +271,12 @@ EvIndex SpraySchedulerModel::next_of_order() const {
   const std::size_t table = table_of(value_of(1));
   if (table == tables_.size()) return kNoEv;
   // The first order is that which ring 1's table began with.
-  if (has_order_[table]) {
+  if (orders_drawn_[table] > 0) {
     draw_scan_order(order_randoms_[table], profile_.value.size(), drawn_);
   } else {
     drawn_ = tables_[table]->scan_order();
   }
-  has_order_[table] = true;
+  ++orders_drawn_[table];
   order_.assign(drawn_.begin(), drawn_.end());
   return order_.front();
 }
@@ -362,7 +362,8 @@ bool SpraySchedulerModel::adapt(std::size_t port, Transaction& values) const {
 
 // ---- What the data sheet says of the handshakes
 
-/// The answer to a packet or an update that nothing holds up comes in its cycle; packets and updates go in turn.
+/// The answer to a packet or an update that nothing holds up comes in its cycle; packets and updates go in turn; no table
+/// asks for more orders than it uses and holds.
 std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
   const auto valid = [&](std::size_t port) { return dut.ports[port].valid.get() != 0; };
   const auto ready = [&](std::size_t port) { return dut.ports[port].ready.get() != 0; };
@@ -385,6 +386,11 @@ std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vect
   }
   if (packet) last_turn_ = Turn::select;
   if (update) last_turn_ = Turn::update;
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    const std::uint64_t held = config_.reshuffle_rotations == 0 ? 1 : order_buffers_;
+    const std::uint64_t most = tables_[i]->reshuffles() + held;
+    if (orders_drawn_[i] > most) return Difference{"orders of a table", most, orders_drawn_[i]};
+  }
 
   const bool rsp_free = !valid(kRsp) || ready(kRsp);
   const bool done_free = !valid(kDone) || ready(kDone);

@@ -2,6 +2,7 @@
 // the block took it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -114,7 +115,7 @@ class SpraySchedulerModel : public BlockModel {
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
   void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
   std::string meaning(std::size_t port, std::size_t field, std::uint64_t expected, std::uint64_t actual) const override;
-  std::uint64_t transfers_an_episode() const override { return sizes_.evs == 16 ? 2'000 : 12'000; }
+  std::uint64_t transfers_an_episode() const override { return std::min<std::uint64_t>(125ULL * sizes_.evs, 12'000); }
 
   void reset_to_traffic(KeyedRandom& random, const Dut& dut) override;
   bool ready_for_traffic() const override;
@@ -177,7 +178,7 @@ class SpraySchedulerModel : public BlockModel {
 
   // Orders, drawn when the block asks for them, which a replay does while it looks whether a transfer may be sent.
   mutable std::vector<KeyedRandom> order_randoms_;
-  mutable std::vector<bool> has_order_;
+  mutable std::vector<std::uint64_t> orders_drawn_;  ///< by table
   mutable std::deque<EvIndex> order_;  ///< what is left of the order that goes in
   mutable std::vector<EvIndex> drawn_;
 

@@ -44,8 +44,8 @@ bool survives(int mutation, std::uint64_t transactions, Find&& find) {
   return WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGPROF;
 }
 
-/// argv: number of mutations, most transactions for each. Prints "N killed TRANSACTIONS" (how many were allowed) or "N survived"
-/// a mutation. 2 if the bench finds something in the netlist without one.
+/// argv: number of mutations, most transactions for each. Prints "N killed TRANSACTIONS" (how many were allowed) or "N
+/// survived" a mutation. 2 if the bench finds something in the netlist without one.
 template <typename Find>
 int run_mutants(int argc, char** argv, Find&& find) {
   if (argc != 3) return 2;

@@ -1,5 +1,5 @@
-// parameters: -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=2
-// transactions: 50000
+// parameters: -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=4
+// transactions: 400000
 // sources: tb/cosim/spray_scheduler_model.cpp tb/cosim/bench/calibration.cpp
 // sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
@@ -12,6 +12,6 @@ int main(int argc, char** argv) {
   return run_mutants(argc, argv, [](std::uint64_t transactions) {
     return stream_mismatch("spray_scheduler", transactions,
                            std::make_unique<cosim::SpraySchedulerModel>(
-                               SpraySizes{2, 8, 2}, 2U, cosim::make_spray_scheduler_dut<Mutant<Vmutants>>));
+                               SpraySizes{2, 8, 4}, 2U, cosim::make_spray_scheduler_dut<Mutant<Vmutants>>));
   });
 }
