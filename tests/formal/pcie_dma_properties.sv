@@ -2,7 +2,7 @@
 // and order, poisoned, repeated or never sent; expiries at any time. Any read number is followed: what is proved of its reads is
 // proved of all. Proved with two tags and two reads under way, transfers of up to 300 bytes (so up to four TLPs each), every MRRS
 // and MPS.
-// steps: 12
+// steps: 11
 // reached: all
 // finds: block_of_2k poison_forgotten second_copy_taken
 module pcie_dma_properties

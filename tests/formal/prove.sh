@@ -51,7 +51,7 @@ tee -o $name.asserts select -list t:\$assert
 $conditions
 opt -full
 formalff -clk2ff -ff2anyinit -setundef; setundef -undriven -anyseq
-opt -full; techmap; opt -fast; simplemap; dffunmap; opt -fast; aigmap
+opt -full; techmap; opt -fast; simplemap; dffunmap; setundef -undriven -anyseq; opt -fast; aigmap
 formalff -anyinit2ff -fine; opt_clean
 write_aiger -I -B -zinit -no-startoffset -ywmap $name.map $name.aig
 tee -o $name.cells dump t:\$assert

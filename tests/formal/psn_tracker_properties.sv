@@ -1,6 +1,6 @@
 // What psn_tracker promises (rtl/psn_tracker/README.md), for every input that keeps the contract. Proved with two QPs that
 // share two banks: each can hold both of them, and one can take what the other needs.
-// steps: 7
+// steps: 8
 // reached: all
 // finds: window_one_too_wide bank_kept packet_buffer_inverted sack_bits_of_second_bank closes_of_full_banks
 module psn_tracker_properties

@@ -1,7 +1,8 @@
 // What retransmit_buffer promises (rtl/retransmit_buffer/README.md), for every input that keeps the contract. Any packet of any
 // QP is followed: what is proved of it is proved of all. Proved with two QPs that share four records; times of four bits. With
-// so few buckets a SACK names four PSNs at most. A run begins with a reset, or with what the walk behind a reset leaves, so that
-// few cycles reach far; that the walk leaves this is proved with the rest.
+// so few buckets a SACK names four PSNs at most. So that few cycles reach far a run begins with a reset, with what the walk behind
+// a reset leaves (that it leaves this is proved with the rest), or with one QP that has two packets: each in the pipeline,
+// outstanding or lost, sent in either order, once or again or not yet.
 // steps: 13
 // finds: append_not_forwarded bitmap_one_off older_loss_forgotten
 module retransmit_buffer_properties
@@ -11,6 +12,7 @@ module retransmit_buffer_properties
   parameter  int unsigned Records    = 4,
   parameter  int unsigned TimeWidth  = 4,
   localparam int unsigned QpWidth    = $clog2(Qps),
+  localparam int unsigned IndexWidth = $clog2(Records),
   localparam int unsigned CountWidth = $clog2(Records) + 1
 ) (
   input  logic                 clk_i,
@@ -30,13 +32,18 @@ module retransmit_buffer_properties
   input  logic [15:0]          cmd_bytes_i,
   input  logic                 evt_ready_i,
   input  logic                 rsp_ready_i,
-  input  logic                 walked_i,  // the run begins behind the walk
+  input  logic [1:0]           start_i,
+  input  logic [QpWidth-1:0]   two_qp_i,
+  input  logic [23:0]          two_psn_i,
+  input  logic [31:0]          two_acked_i,
+  input  logic [1:0][119:0]    two_packets_i,
   input  logic [QpWidth-1:0]   follow_qp_i,
   input  logic [23:0]          follow_psn_i
 );
 
+  localparam logic [1:0] Reset = 2'd0, Walked = 2'd1, Two = 2'd2;  // how the run begins
   logic                  started_q = 1'b0, rst_ni;
-  assign rst_ni = started_q || walked_i;
+  assign rst_ni = started_q || start_i != Reset;
   logic                  cmd_ready_o, evt_valid_o, evt_lost_o, evt_was_lost_o, rsp_valid_o, rsp_hit_o, rsp_advanced_o;
   logic                  rsp_has_lost_o, rsp_outstanding_o;
   logic [23:0]           evt_psn_o, rsp_psn_o, rsp_unacked_o, rsp_next_o, rsp_oldest_lost_o, rsp_oldest_psn_o;
@@ -107,15 +114,73 @@ module retransmit_buffer_properties
   logic [23:0] held_psn_q, held_unacked_q, held_next_q;
   logic        held_hit_q;
 
-  // What a reset and its walk leave.
+  // What a reset and its walk leave: nothing is under way, no QP and no record is known.
   localparam logic [2:0] Clear = 3'd0, Act = 3'd1;  // of dut.state_q
-  logic walked, walks_q = 1'b0;
+  logic idle, walked, walks_q = 1'b0;
   always_comb begin
-    walked = dut.state_q == Act && !dut.first_valid_q && !dut.second_valid_q && !dut.third_valid_q && !dut.look_valid_q &&
-             !dut.act_valid_q && !evt_valid_o && dut.u_free.fresh_q == '0 && dut.u_free.u_returned.count_q == '0 &&
-             dut.u_free.u_returned.write_q == '0 && dut.u_free.u_returned.read_q == '0;
+    idle = dut.state_q == Act && !dut.first_valid_q && !dut.second_valid_q && !dut.third_valid_q && !dut.look_valid_q &&
+           !dut.act_valid_q && !evt_valid_o && dut.u_free.u_returned.count_q == '0 &&
+           dut.u_free.u_returned.write_q == '0 && dut.u_free.u_returned.read_q == '0;
+    walked = idle && dut.u_free.fresh_q == '0;
     for (int unsigned i = 0; i < Qps; i++) walked = walked && dut.u_contexts.mem[i] == '0;
     for (int unsigned i = 0; i < Records; i++) walked = walked && dut.u_buckets.mem[i] == '0 && dut.u_fronts.mem[i] == '0;
+  end
+
+  // A QP with two packets, in records 0 and 1: what a record holds beside QP and PSN, as in the block; and the QP's context.
+  typedef struct packed {
+    logic [1:0]  state;            // 0 in the pipeline, 1 outstanding, 2 lost
+    logic [31:0] sequence_number;
+    logic [15:0] ev;
+    logic [1:0]  transmissions;
+    logic [3:0]  cause;
+    logic [15:0] message;
+    logic [31:0] offset;
+    logic [15:0] bytes;
+  } packet_t;
+  packet_t [1:0]           two;
+  logic                    two_is_it, later, both, any;
+  logic                    head, tail;
+  logic [CountWidth-1:0]   losses;
+  logic [23:0]             oldest_lost;
+  logic [IndexWidth-1:0]   bucket;
+  logic [IndexWidth:0]     link;
+  assign two   = two_packets_i;
+  assign later = two[0].sequence_number > two[1].sequence_number;  // the first is the one that was sent later
+  assign both  = two[0].state == 2'd1 && two[1].state == 2'd1;
+  assign any   = two[0].state == 2'd1 || two[1].state == 2'd1;
+  assign head  = both ? later : two[1].state == 2'd1;
+  assign tail  = both ? !later : head;
+  assign losses      = CountWidth'(two[0].state == 2'd2) + CountWidth'(two[1].state == 2'd2);
+  assign oldest_lost = two_psn_i + 24'(two[0].state != 2'd2);
+  always_comb begin
+    two_is_it = idle && dut.u_free.fresh_q == CountWidth'(2) && two_psn_i[23:20] == 4'd4 && two_acked_i <= 32'd4 &&
+                !(two[0].transmissions != 2'd0 && two[0].sequence_number == two[1].sequence_number);
+    for (int unsigned i = 0; i < 2; i++) begin
+      two_is_it = two_is_it && two[i].state != 2'd3 && two[i].transmissions != 2'd3;
+      if (two[i].transmissions == 2'd0) begin
+        two_is_it = two_is_it && two[i].state == 2'd0 && two[i].sequence_number == '0 && two[i].ev == '1;
+      end else begin
+        two_is_it = two_is_it && two[i].sequence_number != '0 && two[i].sequence_number <= 32'd4;
+      end
+      two_is_it = two_is_it && dut.u_records.mem[i] == {two_qp_i, 24'(two_psn_i + 24'(i)), two[i]} &&
+                  !dut.u_chains.mem[i][IndexWidth] && dut.u_sent.mem[i][TimeWidth+:24] == 24'(two_psn_i + 24'(i));
+    end
+    if (both) begin
+      two_is_it = two_is_it && dut.u_later.mem[head] == IndexWidth'(tail) && dut.u_earlier.mem[tail] == IndexWidth'(head);
+    end
+    for (int unsigned i = 0; i < Qps; i++) begin
+      two_is_it = two_is_it && dut.u_contexts.mem[i] == (two_qp_i != QpWidth'(i) ? '0 :
+                  {1'b1, two_psn_i, 24'(two_psn_i + 24'd2), 32'd4, two_acked_i, any, IndexWidth'(head), IndexWidth'(tail), losses,
+                   oldest_lost});
+    end
+    for (int unsigned b = 0; b < Records; b++) begin
+      link = '0;
+      for (int unsigned i = 0; i < 2; i++) begin
+        bucket = dut.bucket_of(two_qp_i, IndexWidth'(two_psn_i + 24'(i)));
+        if (bucket == IndexWidth'(b)) link = {1'b1, IndexWidth'(i)};
+      end
+      two_is_it = two_is_it && dut.u_buckets.mem[b] == link && dut.u_fronts.mem[b] == link;
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -124,6 +189,22 @@ module retransmit_buffer_properties
     if (!started_q) begin
       qp_q  <= follow_qp_i;
       psn_q <= follow_psn_i;
+      if (start_i == Two) begin
+        records_q           <= CountWidth'(2);
+        packets_q[two_qp_i] <= CountWidth'(2);
+        opened_q[two_qp_i]  <= 1'b1;
+        unacked_q           <= two_psn_i;
+        for (int unsigned i = 0; i < 2; i++) begin
+          if (follow_qp_i == two_qp_i && follow_psn_i == 24'(two_psn_i + 24'(i))) begin
+            where_q       <= where_e'(two[i].state + 2'd1);
+            its_message_q <= two[i].message;
+            its_offset_q  <= two[i].offset;
+            its_bytes_q   <= two[i].bytes;
+            its_ev_q      <= two[i].ev;
+            its_cause_q   <= two[i].cause;
+          end
+        end
+      end
     end
     if (rsp_taken) commands_q <= {command_t'('0), commands_q[3:1]};
     if (cmd_taken) begin
@@ -178,7 +259,11 @@ module retransmit_buffer_properties
   end
 
   always_ff @(posedge clk_i) begin
-    if (!started_q) assume (!rst_ni || (walked && !cmd_valid_i));
+    if (!started_q) begin
+      assume (start_i != 2'd3);
+      if (start_i == Walked) assume (walked && !cmd_valid_i);
+      if (start_i == Two) assume (two_is_it && !cmd_valid_i);
+    end
     if (walks_q && dut.state_q != Clear) assert (walked);
     if (rst_ni) begin
       // A QP that has packets is not opened. Windows are small against the circle: PSNs begin far from its end here.
