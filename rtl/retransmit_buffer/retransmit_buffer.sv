@@ -6,12 +6,14 @@ module retransmit_buffer
   import mrc_pkg::*;
 #(
   parameter  int unsigned Qps          = 16384,  // power of two
-  parameter  int unsigned Records      = 4096,   // shared pool; power of two, at least 64
+  parameter  int unsigned Records      = 4096,   // shared pool; power of two
+  parameter  int unsigned Buckets      = 4 * Records,  // of the hash; power of two, at most 2^24
   parameter  int unsigned TimeWidth    = 48,     // of now, in any unit
   localparam int unsigned QpWidth      = $clog2(Qps),
   localparam int unsigned IndexWidth   = $clog2(Records),
   localparam int unsigned CountWidth   = IndexWidth + 1,
-  localparam int unsigned ClearWidth   = ((QpWidth > IndexWidth) ? QpWidth : IndexWidth) + 1
+  localparam int unsigned BucketWidth  = $clog2(Buckets),
+  localparam int unsigned ClearWidth   = ((QpWidth > BucketWidth) ? QpWidth : BucketWidth) + 1
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
@@ -118,14 +120,18 @@ module retransmit_buffer
     logic [IndexWidth-1:0] index;
   } link_t;
 
-  // Consecutive PSNs of a QP lie in consecutive buckets, QPs start apart from each other.
-  function automatic logic [IndexWidth-1:0] bucket_of(logic [QpWidth-1:0] qp, logic [IndexWidth-1:0] psn);
-    logic [IndexWidth-1:0] start;
-    start = '0;
+  // A QP's PSNs lie an odd distance apart, so that no two of Buckets consecutive ones share a bucket; distance and start differ
+  // between QPs, so that where two windows meet they part again at once.
+  function automatic logic [BucketWidth-1:0] bucket_of(logic [QpWidth-1:0] qp, logic [BucketWidth-1:0] psn);
+    logic [BucketWidth-1:0] start;
+    logic [2:0]             spread;
+    start  = '0;
+    spread = '0;
     for (int unsigned i = 0; i < QpWidth; i++) begin
-      start[IndexWidth-1-(i%IndexWidth)] = start[IndexWidth-1-(i%IndexWidth)] ^ qp[i];
+      start[BucketWidth-1-(i%BucketWidth)] = start[BucketWidth-1-(i%BucketWidth)] ^ qp[i];
+      spread[i%3] = spread[i%3] ^ qp[i];
     end
-    return psn + start;
+    return (psn + ((psn << spread) << 1)) ^ start;
   endfunction
 
   function automatic logic signed [23:0] ahead(logic [23:0] a, logic [23:0] b);
@@ -145,6 +151,7 @@ module retransmit_buffer
   logic                   first_valid_q;
   command_t               first_q;
   logic [63:0]            first_bitmap_q;
+  logic [BucketWidth-1:0] cmd_bucket, first_bucket_q;
 
   // Second stage: the record comes, and everything changes.
   logic                   second_valid_q;
@@ -167,9 +174,11 @@ module retransmit_buffer
   logic [23:0]           advance_from_q;
   logic                  look_valid_q;            // its bucket is on bucket_rdata
   logic [23:0]           look_psn_q;
+  logic [BucketWidth-1:0] look_bucket_q;
   logic                  act_valid_q;             // its record, if it has one, is on found
   logic                  act_some_q;
   logic [23:0]           act_psn_q;
+  logic [BucketWidth-1:0] act_bucket_q;           // of it, or of the new record
   logic [IndexWidth-1:0] look_index_q;            // of the record on found
   link_t                 before_q;                // in its chain
 
@@ -180,7 +189,7 @@ module retransmit_buffer
   logic [QpWidth-1:0]    ctx_waddr;
   context_t              ctx_wdata, ctx_rdata;
   logic                  bucket_we, bucket_re, front_re;
-  logic [IndexWidth-1:0] bucket_waddr, bucket_raddr, front_raddr;
+  logic [BucketWidth-1:0] bucket_waddr, bucket_raddr, front_raddr;
   link_t                 bucket_wdata, bucket_rdata, front;
   logic                  record_we, record_re;
   logic [IndexWidth-1:0] record_waddr, record_raddr;
@@ -202,11 +211,11 @@ module retransmit_buffer
     .rdata_o(ctx_rdata)
   );
   // Twice: for lookups, and for the record that a new one is chained to.
-  ram_1r1w #(.Depth(Records), .Width(IndexWidth + 1)) u_buckets (
+  ram_1r1w #(.Depth(Buckets), .Width(IndexWidth + 1)) u_buckets (
     .clk_i, .we_i(bucket_we), .waddr_i(bucket_waddr), .wdata_i(bucket_wdata), .re_i(bucket_re), .raddr_i(bucket_raddr),
     .rdata_o(bucket_rdata)
   );
-  ram_1r1w #(.Depth(Records), .Width(IndexWidth + 1)) u_fronts (
+  ram_1r1w #(.Depth(Buckets), .Width(IndexWidth + 1)) u_fronts (
     .clk_i, .we_i(bucket_we), .waddr_i(bucket_waddr), .wdata_i(bucket_wdata), .re_i(front_re), .raddr_i(front_raddr),
     .rdata_o(front)
   );
@@ -258,8 +267,7 @@ module retransmit_buffer
   context_t ctx;
   link_t    bucket;
   assign ctx    = (second_valid_q && cmd_q.qp == first_q.qp) ? ctx_next : ctx_rdata;
-  assign bucket = (free_take && bucket_waddr == bucket_of(first_q.qp, first_q.psn[IndexWidth-1:0])) ? bucket_wdata :
-                                                                                                      bucket_rdata;
+  assign bucket = (free_take && bucket_waddr == first_bucket_q) ? bucket_wdata : bucket_rdata;
 
   // PSNs that a cumulative acknowledgement covers, and bits inside the rest of the window.
   logic [23:0]        span, cumulative, cumulative_end;
@@ -298,7 +306,8 @@ module retransmit_buffer
 
   // ---------------------------------------------------------------------------------------------------------------
   // Scan over PSNs in three steps: bucket, record, action. A record that is not the first of its chain holds the steps
-  // for a cycle each that is before it.
+  // for a cycle each that is before it. A bucket that has been read for the next PSNs stays right when a record leaves it:
+  // of a QP the newer records of a chain are in front of the older ones, and what leaves first is the oldest.
   // ---------------------------------------------------------------------------------------------------------------
   logic [63:0] lowest_bit;
   logic [5:0]  lowest;
@@ -314,10 +323,8 @@ module retransmit_buffer
   assign scan_more = scan_bit ? bitmap_q != '0 : scan_psn_q != scan_end_q;
   assign scan_psn  = scan_bit ? cmd_q.base + 24'(lowest) : scan_psn_q;
 
-  // Its bucket is that of the PSN in front, Records away from it, which may still leave the bucket's chain.
-  logic scan_waits, scan_goes;
-  assign scan_waits = look_valid_q && look_psn_q[IndexWidth-1:0] == scan_psn[IndexWidth-1:0];
-  assign scan_goes  = scan_more && !scan_waits;
+  logic [BucketWidth-1:0] scan_bucket;
+  assign scan_bucket = bucket_of(cmd_q.qp, scan_psn[BucketWidth-1:0]);
 
   // The record on found is the one that is looked for, or its chain goes on.
   logic in_scan, one_record, acting, match, present, walk_on;
@@ -377,10 +384,10 @@ module retransmit_buffer
   assign ctx_wdata = (state_q == Clear) ? '0 : ctx_next;
 
   assign bucket_re    = steps || cmd_taken;
-  assign bucket_raddr = in_scan ? bucket_of(cmd_q.qp, scan_psn[IndexWidth-1:0]) :
-                                  bucket_of(cmd_qp_i, cmd_psn_i[IndexWidth-1:0]);
+  assign cmd_bucket   = bucket_of(cmd_qp_i, cmd_psn_i[BucketWidth-1:0]);
+  assign bucket_raddr = in_scan ? scan_bucket : cmd_bucket;
   assign front_re     = first_leaves && first_q.op == RetransmitAppend;
-  assign front_raddr  = bucket_of(first_q.qp, ctx.next[IndexWidth-1:0]);
+  assign front_raddr  = bucket_of(first_q.qp, ctx.next[BucketWidth-1:0]);
 
   always_comb begin
     record_re    = first_leaves;
@@ -411,18 +418,17 @@ module retransmit_buffer
   // Chains.
   always_comb begin
     bucket_we    = 1'b0;
-    bucket_waddr = bucket_of(cmd_q.qp, act_psn_q[IndexWidth-1:0]);
+    bucket_waddr = act_bucket_q;
     bucket_wdata = chain;
     chain_we     = 1'b0;
     chain_waddr  = before_q.index;
     chain_wdata  = chain;
     if (state_q == Clear) begin
-      bucket_we    = 32'(clear_q) < Records;
-      bucket_waddr = clear_q[IndexWidth-1:0];
+      bucket_we    = 32'(clear_q) < Buckets;
+      bucket_waddr = clear_q[BucketWidth-1:0];
       bucket_wdata = '0;
     end else if (free_take) begin
       bucket_we    = 1'b1;
-      bucket_waddr = bucket_of(cmd_q.qp, ctx_q.next[IndexWidth-1:0]);
       bucket_wdata = '{valid: 1'b1, index: free_index};
       chain_we     = 1'b1;
       chain_waddr  = free_index;
@@ -566,12 +572,12 @@ module retransmit_buffer
       unique case (state_q)
         Clear: begin
           clear_q <= clear_q + 1'b1;
-          if (32'(clear_q) >= Qps - 1 && 32'(clear_q) >= Records - 1) state_q <= Act;
+          if (32'(clear_q) >= Qps - 1 && 32'(clear_q) >= Buckets - 1) state_q <= Act;
         end
         Act: if (head_looks) state_q <= Head;
         Scan: begin
           if (steps) begin
-            look_valid_q <= scan_goes;
+            look_valid_q <= scan_more;
             act_valid_q  <= look_valid_q;
           end
           if (stops || scan_done) begin
@@ -594,16 +600,19 @@ module retransmit_buffer
                    threshold: cmd_threshold_i, ev: cmd_ev_i, cause: cmd_cause_i, message: cmd_message_i,
                    offset: cmd_offset_i, bytes: cmd_bytes_i};
       first_bitmap_q <= cmd_bitmap_i;
+      first_bucket_q <= cmd_bucket;
     end
 
     // Steps.
     if (steps) begin
-      look_psn_q   <= scan_psn;
-      act_psn_q    <= look_psn_q;
-      act_some_q   <= bucket_rdata.valid;
-      look_index_q <= bucket_rdata.index;
-      before_q     <= '0;
-      if (scan_goes) begin
+      look_psn_q    <= scan_psn;
+      look_bucket_q <= scan_bucket;
+      act_psn_q     <= look_psn_q;
+      act_bucket_q  <= look_bucket_q;
+      act_some_q    <= bucket_rdata.valid;
+      look_index_q  <= bucket_rdata.index;
+      before_q      <= '0;
+      if (scan_more) begin
         if (scan_bit) begin
           bitmap_q <= bitmap_q & ~lowest_bit;
         end else begin
@@ -646,6 +655,7 @@ module retransmit_buffer
       lost_gone_q  <= 1'b0;
       count_q      <= '0;
       act_psn_q    <= first_q.psn;
+      act_bucket_q <= (first_q.op == RetransmitAppend) ? front_raddr : first_bucket_q;
       act_some_q   <= bucket.valid && !none;
       look_index_q <= bucket.index;
       before_q     <= '0;

@@ -90,6 +90,14 @@ void AckCoalescerModel::fill_a_counter(KeyedRandom& random) {
   setups_ = 0;
 }
 
+void AckCoalescerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
+                                       const std::map<std::string, std::uint64_t>& settings) {
+  begin(random);
+  config_.sack_threshold_bytes = static_cast<std::uint32_t>(settings.at("threshold_bytes"));
+  config_.sack_min_add_bytes = static_cast<std::uint32_t>(settings.at("min_add_bytes"));
+  set_constants(dut);
+}
+
 void AckCoalescerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
   begin(random);
   config_ = {};

@@ -56,6 +56,8 @@ class AckCoalescerModel : public BlockModel {
   void reset(KeyedRandom& random, const Dut& dut) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
+  void reset_to_trace(KeyedRandom& random, const Dut& dut,
+                      const std::map<std::string, std::uint64_t>& settings) override;
   void reset_to_traffic(KeyedRandom& random, const Dut& dut) override;
   bool legal(std::size_t port, const Transaction& values) const override;
   /// That no event is held up without need, and no SACK comes later than it could.

@@ -33,23 +33,29 @@ class PcieDmaAdapter : public PcieDmaEngine {
   }
   ~PcieDmaAdapter() override { model_->final(); }
 
+  /// Goes in with the next cycle, whatever that is for.
   void read(std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool in_order) override {
+    for (std::uint32_t cycle = 0; model_->rd_valid_i != 0; ++cycle) {
+      if (cycle == kMostCycles) throw std::runtime_error("pcie_dma RTL does not take a read");
+      clock();
+    }
     model_->rd_valid_i = 1;
     put(model_->rd_job_i, job);
     model_->rd_address_i = address;
     model_->rd_bytes_i = bytes;
     model_->rd_in_order_i = in_order ? 1 : 0;
-    clock_until([&] { return model_->rd_ready_o != 0; }, "take a read");
-    model_->rd_valid_i = 0;
   }
 
   std::optional<ReadRequestTlp> request() override {
-    settle();
+    // What is asked for again goes first: it has to be there.
+    if (repeats_) settle();
     model_->np_credit_i = 1;
-    const bool releases = released_ > 0;
-    clock();
-    // Room that is released in this very cycle counts from the next one on.
-    if (releases && model_->req_valid_o == 0) clock();
+    bool more = true;
+    do {
+      // A read, a release or a tag that comes with this cycle counts from the next one on.
+      more = released_ > 0 || model_->rd_valid_i != 0 || unsettled_ > 0;
+      clock();
+    } while (model_->req_valid_o == 0 && more);
     model_->np_credit_i = 0;
     if (model_->req_valid_o == 0) return std::nullopt;
     return ReadRequestTlp{model_->req_address_o, model_->req_bytes_o, model_->req_job_o,
@@ -66,6 +72,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
     model_->cpl_valid_i = 0;
     const auto verdict = static_cast<ReadTags::Verdict>(model_->verdict_o);
     if (verdict == ReadTags::Verdict::complete) unsettled_ = 2;
+    repeats_ = repeats_ || completion.poisoned;
     return verdict;
   }
   void expire(std::uint16_t tag) override {
@@ -73,6 +80,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
     put(model_->expire_tag_i, tag);
     clock();
     model_->expire_valid_i = 0;
+    repeats_ = true;
     unsettled_ = 2;
   }
   void release(std::uint32_t bytes) override { released_ += bytes; }
@@ -119,8 +127,10 @@ class PcieDmaAdapter : public PcieDmaEngine {
     released_ = 0;
     model_->clk_i = 0;
     model_->eval();
+    const bool takes_read = model_->rd_ready_o != 0;
     model_->clk_i = 1;
     model_->eval();
+    if (takes_read) model_->rd_valid_i = 0;
     model_->ordered_ready_i = 0;
     model_->loose_ready_i = 0;
     ++cycles_;
@@ -147,6 +157,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
   std::uint64_t cycles_ = 0;
   std::uint64_t released_ = 0;
   std::uint32_t unsettled_ = 0;  ///< cycles until the reports are up to date
+  bool repeats_ = false;         ///< requests may have to be made again
 };
 
 }  // namespace mrc

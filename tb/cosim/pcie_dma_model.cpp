@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <stdexcept>
 #include <string>
+
+#include <fmt/format.h>
 
 namespace mrc::cosim {
 namespace {
@@ -66,6 +69,8 @@ void PcieDmaModel::reset(KeyedRandom& random, const Dut& dut) {
   fault_ = random.chance(0.5) ? 0.0 : 0.05;
   small_ = std::array{0.02, 0.1, 0.5, 0.9, 1.0}[random.below(5)];
   traffic_ = false;
+  of_run_ = false;
+  request_tags_.clear();
   dut.set_constant("mrrs_log2", static_cast<std::uint64_t>(std::countr_zero(mrrs_)));
   dut.set_constant("mps_log2", static_cast<std::uint64_t>(std::countr_zero(mps_)));
   reference_.emplace(sizes_, mrrs_, mps_);
@@ -95,6 +100,21 @@ void PcieDmaModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
   mps_ = 256;
   dut.set_constant("mrrs_log2", 9);
   dut.set_constant("mps_log2", 8);
+  reference_.emplace(sizes_, mrrs_, mps_);
+}
+
+void PcieDmaModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
+                                  const std::map<std::string, std::uint64_t>& settings) {
+  if (settings.at("tags") != sizes_.tags) {
+    throw std::invalid_argument(
+        fmt::format("the run's pcie_dma has {} tags, this size {}", settings.at("tags"), sizes_.tags));
+  }
+  reset(random, dut);
+  of_run_ = true;
+  mrrs_ = 1U << settings.at("mrrs_log2");
+  mps_ = 1U << settings.at("mps_log2");
+  dut.set_constant("mrrs_log2", settings.at("mrrs_log2"));
+  dut.set_constant("mps_log2", settings.at("mps_log2"));
   reference_.emplace(sizes_, mrrs_, mps_);
 }
 
@@ -236,6 +256,7 @@ bool PcieDmaModel::adapt(std::size_t port, Transaction& values) const {
       return reference_->tag(tag).outstanding ? can_answer(tag) : !may_give_tag();
     }
     case kReleasePort:
+      if (of_run_) return to_release_ >= values[0];
       values[0] = std::min(values[0], to_release_);
       return to_release_ > 0;
     default:
@@ -252,6 +273,11 @@ bool PcieDmaModel::adapt_read(Transaction& values) const {
 }
 
 bool PcieDmaModel::adapt_completion(Transaction& values) const {
+  if (of_run_) {  // a run's completion says which request it answers
+    if (values[kTag] >= request_tags_.size()) return false;
+    values[kTag] = request_tags_[values[kTag]];
+    return true;
+  }
   const auto tag = static_cast<std::uint16_t>(values[kTag]);
   if (can_answer(tag)) return true;
   if (!reference_->tag(tag).outstanding && !may_give_tag()) return true;
@@ -438,6 +464,7 @@ void PcieDmaModel::taken(std::size_t port, const Transaction& values) {
                                  values[0] != 0};
     asked_.push_back({request, 0, false});
     at_host_[request.tag] = true;
+    if (of_run_) request_tags_.push_back(request.tag);
   }
   if (port != kOrderedPort && port != kLoosePort) return;
   reports_due_[port - kOrderedPort].pop_front();

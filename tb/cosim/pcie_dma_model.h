@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cosim/bench/bench.h"
@@ -82,6 +84,8 @@ class PcieDmaModel : public BlockModel {
 
   std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override { return make_dut_(seed); }
   void reset(KeyedRandom& random, const Dut& dut) override;
+  void reset_to_trace(KeyedRandom& random, const Dut& dut,
+                      const std::map<std::string, std::uint64_t>& settings) override;
   void drive(KeyedRandom& random, const Dut& dut) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
@@ -140,6 +144,8 @@ class PcieDmaModel : public BlockModel {
   double fault_ = 0.0;
   double small_ = 0.5;
   bool traffic_ = false;
+  bool of_run_ = false;
+  std::vector<std::uint16_t> request_tags_;  ///< of a run's requests, in their order
   std::optional<PcieDmaReference> reference_;
   std::vector<Asked> asked_;
   std::vector<bool> at_host_;  ///< by tag: its request is there and not ended

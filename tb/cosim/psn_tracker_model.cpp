@@ -102,6 +102,14 @@ void PsnTrackerModel::reset(KeyedRandom& random, const Dut& dut) {
   set_constants(dut);
 }
 
+void PsnTrackerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
+                                     const std::map<std::string, std::uint64_t>& settings) {
+  begin(random);
+  config_.out_of_window = settings.at("nack_out_of_window") != 0 ? OutOfWindow::nack : OutOfWindow::drop;
+  config_.dynamic_mpr = settings.at("dynamic_mpr") != 0;
+  set_constants(dut);
+}
+
 void PsnTrackerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
   begin(random);
   busy_qps_ = std::min(64U, sizes_.qps);

@@ -65,6 +65,8 @@ class PsnTrackerModel : public BlockModel {
   void reset(KeyedRandom& random, const Dut& dut) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
+  void reset_to_trace(KeyedRandom& random, const Dut& dut,
+                      const std::map<std::string, std::uint64_t>& settings) override;
   void reset_to_traffic(KeyedRandom& random, const Dut& dut) override;
   SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const override {
     return {pipeline.occupied + further_banks_, pipeline.latency + further_banks_};

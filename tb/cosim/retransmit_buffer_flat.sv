@@ -2,6 +2,7 @@
 module retransmit_buffer_flat #(
   parameter  int unsigned Qps          = 16384,
   parameter  int unsigned Records      = 4096,
+  parameter  int unsigned Buckets      = 4 * Records,
   parameter  int unsigned TimeWidth    = 48,
   localparam int unsigned QpWidth      = $clog2(Qps),
   localparam int unsigned CountWidth   = $clog2(Records) + 1
@@ -50,7 +51,7 @@ module retransmit_buffer_flat #(
   output logic [CountWidth-1:0]   rsp_free_o
 );
 
-  retransmit_buffer #(.Qps(Qps), .Records(Records), .TimeWidth(TimeWidth)) u_retransmit_buffer (
+  retransmit_buffer #(.Qps(Qps), .Records(Records), .Buckets(Buckets), .TimeWidth(TimeWidth)) u_retransmit_buffer (
     .clk_i, .rst_ni, .cmd_valid_i, .cmd_ready_o, .cmd_op_i(mrc_pkg::retransmit_op_e'(cmd_op_i)), .cmd_qp_i,
     .cmd_psn_i, .cmd_base_i, .cmd_bitmap_i, .cmd_now_i, .cmd_limit_i, .cmd_threshold_i, .cmd_ev_i, .cmd_cause_i,
     .cmd_message_i, .cmd_offset_i, .cmd_bytes_i, .evt_valid_o, .evt_ready_i, .evt_lost_o, .evt_psn_o,

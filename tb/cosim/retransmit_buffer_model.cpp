@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <string>
 
 namespace mrc::cosim {
@@ -225,6 +224,8 @@ RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const R
   if (random.chance(0.3)) c.bitmap &= random.next() & random.next();
   if (random.chance(0.1)) c.bitmap = 0;
   if (random.chance(0.05)) c.bitmap = ~0ULL;
+  // Two that share a bucket of the small size, with nothing between them.
+  if (random.chance(0.1)) c.bitmap = 0x1'0000'0001ULL << random.below(32);
   return c;
 }
 
@@ -334,7 +335,8 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
   }
   last_op_ = c.op;
   last_qp_ = c.qp;
-  last_records_ = static_cast<std::uint32_t>(std::popcount(c.bitmap) + psn_distance(e.unacked, before.unacked));
+  last_events_ = e.events.size();
+  last_scan_cycles_ = sack_scan_cycles(before.unacked, e.unacked, c.bitmap);
 }
 
 void RetransmitBufferModel::follow(const RetransmitCommand& c, const RetransmitReply& reply) {
@@ -398,8 +400,15 @@ void RetransmitBufferModel::cover_ack(const RetransmitCommand& c, const Retransm
 }
 
 SystemcCycles RetransmitBufferModel::systemc_cycles(const SystemcCycles&) const {
-  const RtlCycles cycles = retransmit_cycles(nic_, last_op_, last_records_);
-  return {cycles.occupied, cycles.latency};
+  const RtlCycles cycles = retransmit_cycles(nic_, last_op_, last_scan_cycles_);
+  SystemcCycles box{cycles.occupied, cycles.latency};
+  // No event comes before the response in front of it was taken: an ack's first is due in the fifth cycle, a gap looks in
+  // the third.
+  box.alone = last_op_ == RetransmitOp::ack || last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout ||
+              last_op_ == RetransmitOp::take;
+  if (last_op_ == RetransmitOp::ack && last_events_ > 0) box.after_answer = cycles.latency - 4;
+  if (last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout) box.after_answer = cycles.latency - 2;
+  return box;
 }
 
 }  // namespace mrc::cosim

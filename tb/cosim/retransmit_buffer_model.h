@@ -121,8 +121,9 @@ class RetransmitBufferModel : public BlockModel {
   bool gap_is_due_ = false;  ///< of last_qp_
   RetransmitOp last_op_ = RetransmitOp::open;
   std::uint32_t last_qp_ = ~0U;
-  std::uint32_t last_records_ = 0;  ///< PSNs that an ack's old end passed, and its bits
-  NicConfig nic_;                   ///< of the box: defaults
+  std::size_t last_events_ = 0;
+  std::uint64_t last_scan_cycles_ = 0;
+  NicConfig nic_;  ///< of the box: defaults
 };
 
 }  // namespace mrc::cosim

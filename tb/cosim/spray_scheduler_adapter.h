@@ -55,14 +55,47 @@ inline std::vector<EvIndex> spray_buckets(const EvProfile& profile, std::uint32_
   return table;
 }
 
+/// What the control port has to be told before tables are opened, as transfers of it: operation, table, index, word.
+/// `evs`: that the block is built for.
+inline std::vector<std::vector<std::uint64_t>> spray_set_up(const EvProfile& profile, const PathTable& example,
+                                                            std::uint32_t evs) {
+  std::vector<std::vector<std::uint64_t>> words;
+  const auto add = [&](SprayCsr op, std::uint64_t index, std::uint64_t word) {
+    words.push_back({static_cast<std::uint64_t>(op), 0, index, word});
+  };
+  add(SprayCsr::limits, 0, spray_limits_word(example));
+  add(SprayCsr::skip_time, 0, example.config().skip_time_ps);
+  for (std::size_t i = 0; i < profile.value.size(); ++i) {
+    add(SprayCsr::profile, i, std::uint64_t{profile.plane[i]} << 32 | profile.value[i]);
+  }
+  const std::vector<EvIndex> buckets = spray_buckets(profile, 2 * evs);
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    add(SprayCsr::bucket, i, buckets[i] == kNoEv ? 0 : evs | buckets[i]);
+  }
+  return words;
+}
+
+inline constexpr unsigned kSprayCreditBits = 28;
+
+/// Room that comes back, by plane, as the credit port has it: in 32-bit words.
+template <typename Bytes>
+std::vector<std::uint64_t> spray_credit_words(const Bytes& bytes, std::uint32_t planes) {
+  std::vector<std::uint64_t> words((planes * kSprayCreditBits + 31) / 32, 0);
+  for (std::size_t plane = 0; plane < bytes.size(); ++plane) {
+    for (unsigned bit = 0; bit < kSprayCreditBits; ++bit) {
+      const std::size_t at = plane * kSprayCreditBits + bit;
+      words[at / 32] |= (std::uint64_t{bytes[plane]} >> bit & 1) << (at % 32);
+    }
+  }
+  return words;
+}
+
 /// `Model` is the Verilated class. Every operation runs alone: it is offered to the idle block, clocked until its
 /// answer is taken, and the block is not clocked until the next, but for orders in idle(). The cycles of a selection are those that it has when
 /// packets come one behind the other. Throws std::runtime_error where the block does not answer.
 template <typename Model, std::uint32_t kTables, std::uint32_t kEvs, std::uint32_t kPlanes>
 class SpraySchedulerAdapter : public SpraySchedulerEngine {
  public:
-  static constexpr unsigned kCreditBits = 28;
-
   SpraySchedulerAdapter()
       : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {
     model_->rst_ni = 0;
@@ -82,14 +115,8 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   void configure(const EvProfile& profile, const PathTable& example, OrderSource orders) override {
     orders_ = std::move(orders);
     order_ = {};
-    csr(SprayCsr::limits, 0, 0, spray_limits_word(example));
-    csr(SprayCsr::skip_time, 0, 0, example.config().skip_time_ps);
-    for (std::uint32_t i = 0; i < profile.value.size(); ++i) {
-      csr(SprayCsr::profile, 0, i, std::uint64_t{profile.plane[i]} << 32 | profile.value[i]);
-    }
-    const std::vector<EvIndex> buckets = spray_buckets(profile, 2 * kEvs);
-    for (std::uint32_t i = 0; i < buckets.size(); ++i) {
-      csr(SprayCsr::bucket, 0, i, buckets[i] == kNoEv ? 0 : kEvs | buckets[i]);
+    for (const auto& word : spray_set_up(profile, example, kEvs)) {
+      csr(static_cast<SprayCsr>(word[0]), 0, static_cast<std::uint32_t>(word[2]), word[3]);
     }
   }
   void open(std::uint32_t slot, std::uint32_t active_evs) override { csr(SprayCsr::open, slot, 0, active_evs); }
@@ -99,9 +126,9 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     bool any = false;
     for (std::size_t plane = 0; plane < bytes.size(); ++plane) {
       any |= bytes[plane] != 0;
-      for (unsigned bit = 0; bit < kCreditBits; ++bit) {
+      for (unsigned bit = 0; bit < kSprayCreditBits; ++bit) {
         if ((bytes[plane] >> bit & 1) == 0) continue;
-        const std::size_t at = plane * kCreditBits + bit;
+        const std::size_t at = plane * kSprayCreditBits + bit;
         credit_[at / 32] |= 1U << (at % 32);
       }
     }
@@ -238,7 +265,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   std::unique_ptr<Model> model_;
   OrderSource orders_;
   std::span<const EvIndex> order_;  ///< what is left of the order that goes in
-  std::array<std::uint32_t, (kPlanes * kCreditBits + 31) / 32> credit_{};
+  std::array<std::uint32_t, (kPlanes * kSprayCreditBits + 31) / 32> credit_{};
   std::uint64_t cycles_ = 0;
 };
 

@@ -89,6 +89,7 @@ SpraySchedulerModel::SpraySchedulerModel(const SpraySizes& sizes, std::uint32_t 
 void SpraySchedulerModel::reset(KeyedRandom& random, const Dut& dut) {
   dut_ = &dut;
   traffic_ = false;
+  of_run_ = false;
   now_ = random.next() >> (17 + random.below(random.chance(0.5) ? 4 : 40));
   configure(random);
   choose_load(random);
@@ -146,21 +147,23 @@ void SpraySchedulerModel::make_profile(KeyedRandom& random) {
   buckets_ = spray_buckets(profile_, 2 * sizes_.evs);
 }
 
-void SpraySchedulerModel::push_set_up(SprayCsr op, std::uint32_t slot, std::uint64_t index, std::uint64_t word) {
-  setup_.push_back({static_cast<std::uint64_t>(op), slot, index, word});
-}
-
 void SpraySchedulerModel::set_up(std::uint64_t key) {
   const std::uint32_t tables = traffic_ ? 1 : 1 + static_cast<std::uint32_t>(key >> 32) % std::min(4U, sizes_.tables);
+  forget_tables();
+  for (std::uint32_t i = 0; i < tables; ++i) {
+    add_table((i + static_cast<std::uint32_t>(key)) % sizes_.tables, KeyedRandom(key, i));
+  }
+  setup_ = spray_set_up(profile_, *tables_[0], sizes_.evs);
+  for (std::uint32_t i = 0; i < tables; ++i) {
+    setup_.push_back({static_cast<std::uint64_t>(SprayCsr::open), slots_[i], 0, tables_[i]->active_total()});
+  }
+}
+
+void SpraySchedulerModel::forget_tables() {
   tables_.clear();
   order_randoms_.clear();
   slots_.clear();
-  for (std::uint32_t i = 0; i < tables; ++i) {
-    tables_.push_back(std::make_unique<PathTable>(profile_, config_, planes_, KeyedRandom(key, i)));
-    order_randoms_.push_back(tables_.back()->order_random());
-    slots_.push_back((i + static_cast<std::uint32_t>(key)) % sizes_.tables);
-  }
-  orders_drawn_.assign(tables, 0);
+  orders_drawn_.clear();
   order_.clear();
   room_.assign(sizes_.planes, 0);
   last_turn_ = Turn::none;
@@ -168,17 +171,74 @@ void SpraySchedulerModel::set_up(std::uint64_t key) {
   last_select_cycle_ = ~0ULL;
   last_credit_cycle_ = ~0ULL;
   order_evs_ = 0;
-  setup_.clear();
   set_up_ = 0;
-  push_set_up(SprayCsr::limits, 0, 0, spray_limits_word(*tables_[0]));
-  push_set_up(SprayCsr::skip_time, 0, 0, config_.skip_time_ps);
-  for (std::uint32_t i = 0; i < profile_.value.size(); ++i) {
-    push_set_up(SprayCsr::profile, 0, i, std::uint64_t{profile_.plane[i]} << 32 | profile_.value[i]);
+}
+
+void SpraySchedulerModel::add_table(std::uint32_t slot, KeyedRandom random) {
+  tables_.push_back(std::make_unique<PathTable>(profile_, config_, planes_, random));
+  order_randoms_.push_back(tables_.back()->order_random());
+  slots_.push_back(slot);
+  orders_drawn_.push_back(0);
+}
+
+// ---- What a run has asked
+
+void SpraySchedulerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
+                                         const std::map<std::string, std::uint64_t>& settings) {
+  reset(random, dut);
+  const auto number = [&](const char* name) { return static_cast<std::uint32_t>(settings.at(name)); };
+  if (number("evs") != sizes_.evs) {
+    throw std::invalid_argument(fmt::format("the run's spray_scheduler is built for {} EVs, this size for {}",
+                                            number("evs"), sizes_.evs));
   }
-  for (std::uint32_t i = 0; i < buckets_.size(); ++i) {
-    push_set_up(SprayCsr::bucket, 0, i, buckets_[i] == kNoEv ? 0 : sizes_.evs | buckets_[i]);
+  of_run_ = true;
+  key_ = random.next();
+  planes_ = number("planes");
+  config_ = {};
+  config_.ev_count = number("ev_count");
+  config_.ev_active = number("ev_active");
+  config_.ev_min_active = number("ev_min_active");
+  config_.reshuffle_rotations = number("reshuffle_rotations");
+  config_.probe_successes = number("probe_successes");
+  config_.assumed_bad_losses = number("assumed_bad_losses");
+  config_.path_feedback = static_cast<PathFeedback>(number("path_feedback"));
+  config_.probe_skip_state = static_cast<ProbeSkipState>(number("probe_skip_state"));
+  config_.skip_duration = static_cast<SkipDuration>(number("skip_duration"));
+  config_.skip_time_ps = settings.at("skip_time_ps");
+  profile_ = {};
+  buckets_.clear();
+  forget_tables();
+}
+
+/// In the order of spray_set_up(), then tables.
+bool SpraySchedulerModel::is_next_set_up(const Transaction& values) const {
+  const std::size_t evs = config_.ev_count;
+  const std::size_t buckets = 2 * std::size_t{sizes_.evs};
+  const auto is = [&](SprayCsr op, std::size_t index) {
+    return values[kCsrOp] == static_cast<std::uint64_t>(op) && values[kCsrIndex] == index;
+  };
+  if (set_up_ == 0) return is(SprayCsr::limits, 0);
+  if (set_up_ == 1) return is(SprayCsr::skip_time, 0);
+  if (set_up_ < 2 + evs) return is(SprayCsr::profile, set_up_ - 2);
+  if (set_up_ < 2 + evs + buckets) return is(SprayCsr::bucket, set_up_ - 2 - evs);
+  return is(SprayCsr::open, 0) && table_of(values[kCsrSlot]) == tables_.size();
+}
+
+void SpraySchedulerModel::follow_set_up(const Transaction& values) {
+  const std::uint64_t word = values[kCsrData];
+  switch (static_cast<SprayCsr>(values[kCsrOp])) {
+    case SprayCsr::profile:
+      profile_.value.push_back(static_cast<Ev>(word));
+      profile_.plane.push_back(static_cast<std::uint8_t>(word >> 32));
+      return;
+    case SprayCsr::bucket:
+      buckets_.push_back(word == 0 ? kNoEv : static_cast<EvIndex>(word & (sizes_.evs - 1)));
+      return;
+    case SprayCsr::open:
+      return add_table(static_cast<std::uint32_t>(values[kCsrSlot]), KeyedRandom(key_, values[kCsrSlot]));
+    default:
+      return;
   }
-  for (std::uint32_t i = 0; i < tables; ++i) push_set_up(SprayCsr::open, slots_[i], 0, tables_[i]->active_total());
 }
 
 void SpraySchedulerModel::choose_load(KeyedRandom& random) {
@@ -273,25 +333,24 @@ bool SpraySchedulerModel::offer_update(KeyedRandom& random, Transaction& values)
 }
 
 bool SpraySchedulerModel::offer_credit(KeyedRandom& random, Transaction& values) {
-  values.assign((sizes_.planes * kCreditBits + 31) / 32, 0);
+  std::vector<std::uint64_t> bytes(sizes_.planes, 0);
   bool any = false;
   for (std::uint32_t plane = 0; plane < sizes_.planes; ++plane) {
     const bool some = plane < planes_ && (traffic_ || random.chance(0.5)) && room_[plane] < most_room_;
     any |= some;
-    const std::uint64_t bytes =
-        !some ? 0 : traffic_ ? 10'000'000 : random.below(scarce_ ? 2'000 : most_room_ / 5);
-    for (unsigned bit = 0; bit < kCreditBits; ++bit) {
-      const std::size_t at = std::size_t{plane} * kCreditBits + bit;
-      values[at / 32] |= (bytes >> bit & 1) << (at % 32);
-    }
+    bytes[plane] = !some ? 0 : traffic_ ? 10'000'000 : random.below(scarce_ ? 2'000 : most_room_ / 5);
   }
+  values = spray_credit_words(bytes, sizes_.planes);
   return any || !traffic_;
 }
 
 bool SpraySchedulerModel::legal(std::size_t port, const Transaction& values) const {
+  const bool sets_up = port == kCsr && values[kCsrOp] <= static_cast<std::uint64_t>(SprayCsr::open);
+  if (of_run_ && sets_up) return is_next_set_up(values);
+  // Of the other ports' transfers but room, the table is the first field.
+  if (of_run_ && port != kCredit) return table_of(values[port == kCsr ? std::size_t{kCsrSlot} : 0]) != tables_.size();
   if (port == kCsr && !ready_for_work()) return values == setup_[set_up_];
-  if (port == kCsr) return values[kCsrOp] > static_cast<std::uint64_t>(SprayCsr::open);
-  return ready_for_work();
+  return !sets_up && ready_for_work();
 }
 
 bool SpraySchedulerModel::adapt(std::size_t port, Transaction& values) const {
@@ -376,8 +435,8 @@ void SpraySchedulerModel::accept(std::size_t port, const Transaction& values,
 
 void SpraySchedulerModel::accept_credit(const Transaction& values) {
   for (std::uint32_t plane = 0; plane < sizes_.planes; ++plane) {
-    for (unsigned bit = 0; bit < kCreditBits; ++bit) {
-      const std::size_t at = std::size_t{plane} * kCreditBits + bit;
+    for (unsigned bit = 0; bit < kSprayCreditBits; ++bit) {
+      const std::size_t at = std::size_t{plane} * kSprayCreditBits + bit;
       room_[plane] += (values[at / 32] >> (at % 32) & 1) << bit;
     }
   }
@@ -509,9 +568,10 @@ Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
 
 Transaction SpraySchedulerModel::accept_control(const Transaction& values) {
   coverage.hit(points_.control, values[kCsrOp]);
-  if (!ready_for_work()) {
+  if (values[kCsrOp] <= static_cast<std::uint64_t>(SprayCsr::open)) {
     ++set_up_;
     last_slot_ = values[kCsrSlot];
+    if (of_run_) follow_set_up(values);
     return {0};
   }
   PathTable& table = *tables_[table_of(values[kCsrSlot])];

@@ -72,6 +72,23 @@ std::unique_ptr<Dut> make_spray_scheduler_dut(std::uint64_t seed, std::uint32_t 
   return dut;
 }
 
+/// The settings of a run's path tables, each handed to `set` by its name.
+template <typename Set>
+void set_path_table_settings(const PathTable& table, const Set& set) {
+  const ProtocolConfig& config = table.config();
+  set("planes", table.planes());
+  set("ev_count", table.size());
+  set("ev_active", config.ev_active);
+  set("ev_min_active", config.ev_min_active);
+  set("reshuffle_rotations", config.reshuffle_rotations);
+  set("probe_successes", config.probe_successes);
+  set("assumed_bad_losses", config.assumed_bad_losses);
+  set("path_feedback", static_cast<std::uint64_t>(config.path_feedback));
+  set("probe_skip_state", static_cast<std::uint64_t>(config.probe_skip_state));
+  set("skip_duration", static_cast<std::uint64_t>(config.skip_duration));
+  set("skip_time_ps", config.skip_time_ps);
+}
+
 class SpraySchedulerModel : public BlockModel {
  public:
   using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed, std::uint32_t credit_words)>;
@@ -83,14 +100,17 @@ class SpraySchedulerModel : public BlockModel {
   SpraySchedulerModel(const SpraySizes& sizes, std::uint32_t order_buffers, MakeDut make_dut);
 
   std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override {
-    return make_dut_(seed, (sizes_.planes * kCreditBits + 31) / 32);
+    return make_dut_(seed, (sizes_.planes * kSprayCreditBits + 31) / 32);
   }
   void reset(KeyedRandom& random, const Dut& dut) override;
+  void reset_to_trace(KeyedRandom& random, const Dut& dut,
+                      const std::map<std::string, std::uint64_t>& settings) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
   bool legal(std::size_t port, const Transaction& values) const override;
   bool adapt(std::size_t port, Transaction& values) const override;
   bool answers(std::size_t port) const override { return port == kOrder; }
+  bool offers_in_trace(std::size_t port) const override { return port == kOrder; }
   void drive(KeyedRandom& random, const Dut& dut) override;
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
   void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
@@ -103,8 +123,6 @@ class SpraySchedulerModel : public BlockModel {
   SystemcCycles systemc_cycles_at(const SystemcCycles& cycles, std::uint64_t cycle) override;
 
  private:
-  static constexpr unsigned kCreditBits = 28;
-
   struct Points {
     std::size_t event, search, wake, update, control, room, back_to_back, turns, skip, order;
   };
@@ -116,8 +134,12 @@ class SpraySchedulerModel : public BlockModel {
   void make_profile(KeyedRandom& random);
   void set_up(std::uint64_t key);
   void choose_load(KeyedRandom& random);
-  void push_set_up(SprayCsr op, std::uint32_t slot, std::uint64_t index, std::uint64_t word);
-  bool ready_for_work() const { return set_up_ == setup_.size(); }
+  void forget_tables();
+  void add_table(std::uint32_t slot, KeyedRandom random);
+  /// A run's own set-up, transfer by transfer.
+  bool is_next_set_up(const Transaction& values) const;
+  void follow_set_up(const Transaction& values);
+  bool ready_for_work() const { return of_run_ ? !tables_.empty() : set_up_ == setup_.size(); }
 
   bool offer_order(Transaction& values);
   bool offer_control(KeyedRandom& random, Transaction& values);
@@ -151,6 +173,8 @@ class SpraySchedulerModel : public BlockModel {
   std::vector<std::uint32_t> slots_;  ///< of the block, by table
   std::vector<Transaction> setup_;    ///< of the control port, before anything else
   std::size_t set_up_ = 0;            ///< of them taken
+  bool of_run_ = false;               ///< the set-up is a run's, and comes with its other transfers
+  std::uint64_t key_ = 0;             ///< of the scan orders
 
   // Orders, drawn when the block asks for them, which a replay does while it looks whether a transfer may be sent.
   mutable std::vector<KeyedRandom> order_randoms_;

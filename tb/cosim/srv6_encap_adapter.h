@@ -16,12 +16,13 @@
 
 namespace mrc {
 
-/// `Model` is the Verilated class, `kBytes` its datapath width. A packet runs alone: the block is drained after it and
-/// not clocked until the next. Where the next is offered earlier it is placed at the cycle at which the block's ready
-/// would have let it in. Those cycles are the block's own as long as the output is always taken, because a packet then
-/// never waits for one before it once its first beat is in. Two packets inside at once are not seen here; a bench that
-/// drives single beats covers that. Throws std::invalid_argument for a packet without bytes, which the block cannot
-/// express, and std::runtime_error where the block never ends a packet or counts more bytes than a beat has.
+/// `Model` is the Verilated class, `kBytes` its datapath width. A packet runs alone: the block is not clocked from its
+/// last beat on until the next packet, in whose first cycle that beat is taken. Where the next is offered earlier it is
+/// placed at the cycle at which the block's ready would have let it in. Those cycles are the block's own as long as the
+/// output is always taken, because a packet then never waits for one before it once its first beat is in. Two packets
+/// inside at once are not seen here; a bench that drives single beats covers that. Throws std::invalid_argument for a
+/// packet without bytes, which the block cannot express, and std::runtime_error where the block never ends a packet or
+/// counts more bytes than a beat has.
 template <typename Model, std::size_t kBytes>
 class Srv6EncapAdapter : public Srv6EncapEngine {
  public:
@@ -73,8 +74,8 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
       reply.last_out_cycle = start + cycle + 1;
       take_beat();
     }
+    // The last beat is taken in the next packet's first cycle.
     model_->in_valid_i = 0;
-    clock();
     if (!free_again) reply.next_cycle = reply.last_out_cycle;
     next_cycle_ = reply.next_cycle;
     finish(reply, inner_packet);

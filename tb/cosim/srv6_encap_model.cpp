@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -84,6 +85,17 @@ void put_input(const Srv6EncapInput& in, Transaction& values) {
   values[kSrh] = in.srh ? 1 : 0;
 }
 
+/// A beat without settings: the packet's bytes from `at` on.
+Transaction beat_of(std::span<const std::byte> packet, std::size_t at, std::uint32_t beat_bytes) {
+  const std::size_t count = std::min<std::size_t>(beat_bytes, packet.size() - at);
+  Transaction values(kInData + beat_bytes / 4, 0);
+  values[kBytes] = count;
+  values[kSop] = at == 0 ? 1 : 0;
+  values[kEop] = at + count == packet.size() ? 1 : 0;
+  for (std::size_t i = 0; i < count; ++i) put_word(values, kInData, i, packet[at + i]);
+  return values;
+}
+
 Srv6EncapInput input_of(const Transaction& values) {
   Srv6EncapInput in;
   in.path.locator = static_cast<std::uint32_t>(values[kLocator]);
@@ -121,6 +133,16 @@ std::string field_at(std::size_t byte) {
 
 }  // namespace
 
+std::vector<Transaction> srv6_encap_beats(const Srv6EncapInput& input, std::span<const std::byte> packet,
+                                          std::uint32_t beat_bytes) {
+  std::vector<Transaction> beats;
+  for (std::size_t at = 0; at < packet.size(); at += beat_bytes) {
+    beats.push_back(beat_of(packet, at, beat_bytes));
+    put_input(input, beats.back());
+  }
+  return beats;
+}
+
 Srv6EncapModel::Srv6EncapModel(std::uint32_t beat_bytes, MakeDut make_dut)
     : beat_bytes_(beat_bytes), make_dut_(std::move(make_dut)) {
   points_.mode = coverage.cross("mode × beats of the packet", kModes, {"1", "2", "3 or more"});
@@ -150,6 +172,15 @@ void Srv6EncapModel::reset(KeyedRandom& random, const Dut&) {
   leaving_.clear();
   inside_.clear();
   out_at_ = 0;
+}
+
+void Srv6EncapModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
+                                    const std::map<std::string, std::uint64_t>& settings) {
+  if (settings.at("beat_bytes") != beat_bytes_) {
+    throw std::invalid_argument(
+        fmt::format("the run's srv6_encap is {} B wide, this size {} B", settings.at("beat_bytes"), beat_bytes_));
+  }
+  reset(random, dut);
 }
 
 void Srv6EncapModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
@@ -187,18 +218,14 @@ void Srv6EncapModel::draw_packet(KeyedRandom& random) {
 
 bool Srv6EncapModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   if (sending_.sent == sending_.bytes.size()) draw_packet(random);
-  const std::size_t count = std::min<std::size_t>(beat_bytes_, sending_.bytes.size() - sending_.sent);
-  values.assign(kInData + beat_bytes_ / 4, 0);
+  values = beat_of(sending_.bytes, sending_.sent, beat_bytes_);
+  const std::size_t count = values[kBytes];
   // What does not count may be anything.
   const bool other = sending_.sent != 0 && random.chance(0.1);
   put_input(other ? random_input(random) : sending_.input, values);
   values[kIcrc] = sending_.icrc ? 1 : 0;
   if (other) values[kSrh] = random.below(2);
   if (other) values[kIcrc] = random.below(2);
-  values[kBytes] = count;
-  values[kSop] = sending_.sent == 0 ? 1 : 0;
-  values[kEop] = sending_.sent + count == sending_.bytes.size() ? 1 : 0;
-  for (std::size_t i = 0; i < count; ++i) put_word(values, kInData, i, sending_.bytes[sending_.sent + i]);
   for (std::size_t i = count; i < beat_bytes_; ++i) put_word(values, kInData, i, static_cast<std::byte>(random.next()));
   sending_.sent += count;
   return true;

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,10 @@ std::unique_ptr<Dut> make_srv6_encap_dut(std::uint64_t seed, std::uint32_t beat_
   return dut;
 }
 
+/// A packet without ICRC mode as transfers of the port `in`.
+std::vector<Transaction> srv6_encap_beats(const Srv6EncapInput& input, std::span<const std::byte> packet,
+                                          std::uint32_t beat_bytes);
+
 class Srv6EncapModel : public BlockModel {
  public:
   using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed, std::uint32_t beat_bytes)>;
@@ -56,6 +62,8 @@ class Srv6EncapModel : public BlockModel {
 
   std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override { return make_dut_(seed, beat_bytes_); }
   void reset(KeyedRandom& random, const Dut& dut) override;
+  void reset_to_trace(KeyedRandom& random, const Dut& dut,
+                      const std::map<std::string, std::uint64_t>& settings) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
   bool legal(std::size_t port, const Transaction& values) const override;

@@ -36,11 +36,13 @@ struct Options {
 };
 
 /// What the RTL of the scenario's nodes is asked in a run of it, where ring 1 decides.
-std::vector<cosim::Transaction> vectors_of_run(const Options& options) {
+cosim::Trace trace_of_run(const Options& options) {
   if (options.scenario.empty()) throw std::invalid_argument("--vectors trace: --scenario FILE is missing");
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, std::nullopt});
   const Job job = prepare_job(scenario, options.scenario);
-  std::vector<std::vector<cosim::Transaction>> of_node(scenario.fabric.nics);
+  std::vector<cosim::Trace> of_node(scenario.fabric.nics);
+  // It is played several times.
+  const std::uint64_t most = options.bench.count / cosim::kTraceLoads + 1;
   SimulationOptions simulation_options;
   for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
     simulation_options.rtl.push_back({options.block, node, RtlMode::shadow});
@@ -49,17 +51,17 @@ std::vector<cosim::Transaction> vectors_of_run(const Options& options) {
     add_rtl(simulation_options.rtl.back(), scenario, rtl);
   }
   simulation_options.add_rtl = [&](const RtlSelection& selection, const ScenarioConfig& of, NicRtl& rtl) {
-    if (cosim::add_recorded_rtl(selection, of, rtl, of_node[selection.node])) return;
+    if (cosim::add_recorded_rtl(selection, of, rtl, of_node[selection.node], most)) return;
     throw std::invalid_argument(fmt::format("--vectors trace: {} has no vectors of runs yet", options.block));
   };
   std::atomic<bool> interrupted{false};
   Simulation simulation(scenario, job.workload, job.nics_of_ranks, std::move(simulation_options));
   simulation.run(interrupted);
-  std::size_t most = 0;
+  std::size_t busiest = 0;
   for (std::size_t node = 0; node < of_node.size(); ++node) {
-    if (of_node[node].size() > of_node[most].size()) most = node;
+    if (of_node[node].offers.size() > of_node[busiest].offers.size()) busiest = node;
   }
-  return std::move(of_node[most]);
+  return std::move(of_node[busiest]);
 }
 
 Json fields_json(const std::vector<std::pair<std::string, std::uint64_t>>& fields) {
@@ -165,7 +167,7 @@ int run(Options options) {
     throw std::invalid_argument(fmt::format("cosim: no RTL block {}; there are: {}; nearest: {}", options.block,
                                             fmt::join(blocks, ", "), nearest(options.block, blocks)));
   }
-  if (options.vectors == "trace") options.bench.trace = vectors_of_run(options);
+  if (options.vectors == "trace") options.bench.trace = trace_of_run(options);
   if (options.bench.out.empty()) options.bench.out = "cosim-" + options.block;
   std::error_code failed;
   std::filesystem::create_directories(options.bench.out, failed);

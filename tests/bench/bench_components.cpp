@@ -1,7 +1,6 @@
 // Cost of the parts that every packet passes.
 #include <benchmark/benchmark.h>
 
-#include "cosim/srv6_encap_rtl.h"
 #include "engine/event_wheel.h"
 #include "engine/occupancy.h"
 #include "mrc/control/path_table.h"
@@ -73,18 +72,6 @@ void psn_tracker_reordered(benchmark::State& state) {
   state.SetItemsProcessed(2 * state.iterations());
 }
 BENCHMARK(psn_tracker_reordered);
-
-void srv6_encap_rtl_4k(benchmark::State& state) {
-  const auto engine = make_srv6_encap_rtl(static_cast<std::uint32_t>(state.range(0)));
-  Srv6EncapInput input;
-  input.path = UsidTemplate::same_t0(0xFC00'0001, 1, 2);
-  const std::vector<std::byte> inner(4'184, std::byte{0x5A});
-  for (auto _ : state) benchmark::DoNotOptimize(engine->encapsulate(input, inner, 0));
-  state.SetItemsProcessed(state.iterations());
-  state.counters["clock_edges"] =
-      benchmark::Counter(static_cast<double>(engine->cycles()), benchmark::Counter::kIsRate);
-}
-BENCHMARK(srv6_encap_rtl_4k)->Arg(512)->Arg(1024)->Arg(2048);
 
 }  // namespace
 }  // namespace mrc

@@ -61,6 +61,7 @@ permutation 256 16
 permutation 1024 64
 if [ -x "$build/tests/bench/bench_components" ]; then
   "$build/tests/bench/bench_components"
+  "$root/tests/bench/rtl_speed.py" "$build"
 else
   echo "component benchmarks: not built (Google Benchmark is missing)"
 fi

@@ -41,7 +41,7 @@ module retransmit_buffer_properties
   logic [3:0]            rsp_cause_o;
   logic [TimeWidth-1:0]  rsp_oldest_sent_o;
   logic [CountWidth-1:0] rsp_count_o, rsp_free_o;
-  retransmit_buffer #(.Qps(Qps), .Records(Records), .TimeWidth(TimeWidth)) dut (
+  retransmit_buffer #(.Qps(Qps), .Records(Records), .Buckets(Records), .TimeWidth(TimeWidth)) dut (
     .clk_i, .rst_ni, .cmd_valid_i, .cmd_ready_o, .cmd_op_i, .cmd_qp_i, .cmd_psn_i, .cmd_base_i,
     .cmd_bitmap_i(64'(cmd_bitmap_i)), .cmd_now_i, .cmd_limit_i, .cmd_threshold_i, .cmd_ev_i, .cmd_cause_i,
     .cmd_message_i, .cmd_offset_i, .cmd_bytes_i, .evt_valid_o, .evt_ready_i, .evt_lost_o, .evt_psn_o, .evt_was_lost_o,

@@ -1,7 +1,6 @@
 #include "nic/control/sack_processor.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "nic/control/retransmit_timer.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_buffer.h"
+#include "nic/tx/retransmit_cycles.h"
 #include "nic/tx/spray_scheduler.h"
 
 namespace mrc::timing {
@@ -66,8 +66,8 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
   follow_up(now, *qp, result);
   next_start_ += access_memories(now, *qp, packet, result.records_freed);
   if (packet.opcode != Opcode::sack) return;
-  const auto passed = static_cast<std::uint64_t>(psn_distance(qp->requestor->unacked_psn(), unacked));
-  next_start_ += nic_.clock.cycles(passed + static_cast<std::uint64_t>(std::popcount(packet.sack.sack_bitmap)));
+  next_start_ +=
+      nic_.clock.cycles(sack_scan_cycles(unacked, qp->requestor->unacked_psn(), packet.sack.sack_bitmap));
   retransmit_buffer_->hold(next_start_);
 }
 

@@ -1,7 +1,6 @@
 #include "nic/tx/retransmit_buffer_rtl_path.h"
 
 #include <array>
-#include <bit>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -25,9 +24,10 @@ const RetransmitReply& RetransmitBufferRtlPath::run(const RetransmitCommand& com
   const bool one_record = command.op == RetransmitOp::open || command.op == RetransmitOp::append ||
                           command.op == RetransmitOp::sent || command.op == RetransmitOp::nack;
   const std::uint64_t cycles = engine_->last_cycles();
-  auto records = static_cast<std::uint32_t>(std::popcount(command.bitmap));
-  for (const RetransmitEvent& event : reply_->events) records += psn_distance(event.psn, command.psn) <= 0 ? 1 : 0;
-  count({one_record ? 1 : cycles - 1, cycles}, retransmit_cycles(nic_, command.op, records));
+  if (unacked_.size() <= command.qp) unacked_.resize(command.qp + 1);
+  const std::uint64_t scan = sack_scan_cycles(unacked_[command.qp], reply_->unacked, command.bitmap);
+  unacked_[command.qp] = reply_->unacked;
+  count({one_record ? 1 : cycles - 1, cycles}, retransmit_cycles(nic_, command.op, scan));
   return *reply_;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "mrc/tx/retransmit_port.h"
 #include "nic/rtl_path.h"
@@ -40,6 +41,7 @@ class RetransmitBufferRtlPath : public RtlPath, public RetransmitPort {
   TimePs clock_period_ps_;
   NicConfig nic_;
   std::uint32_t free_;  ///< records, as the requestors' own decisions leave them
+  std::vector<Psn> unacked_;  ///< by QP, after its last command
   const RetransmitReply* reply_ = nullptr;
 };
 

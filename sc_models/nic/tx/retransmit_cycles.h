@@ -3,9 +3,11 @@
 // bit.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "mrc/tx/retransmit_command.h"
+#include "mrc/types.h"
 #include "nic/rtl_path.h"
 #include "parameters/config.h"
 
@@ -14,13 +16,18 @@ namespace mrc {
 /// Taking a lost packet, where a new one has its append.
 inline constexpr std::uint64_t kTakeCycles = 5;
 
-/// `records`: of an ack, PSNs that the old end passes and bits of the bitmap.
-inline RtlCycles retransmit_cycles(const NicConfig& nic, RetransmitOp op, std::uint32_t records) {
+/// Of a SACK, beyond its interval: one for each PSN that the QP's old end passes and each bit of the bitmap.
+inline std::uint64_t sack_scan_cycles(Psn unacked_before, Psn unacked_after, std::uint64_t bitmap) {
+  return static_cast<std::uint64_t>(psn_distance(unacked_after, unacked_before) + std::popcount(bitmap));
+}
+
+/// `scan_cycles`: of an ack, sack_scan_cycles().
+inline RtlCycles retransmit_cycles(const NicConfig& nic, RetransmitOp op, std::uint64_t scan_cycles) {
   constexpr std::uint64_t gap_cycles = 3;
   const PipelineConfig& packet = nic.retransmit_buffer.pipeline;
   switch (op) {
     case RetransmitOp::ack: {
-      const std::uint64_t held = nic.sack_processor.pipeline.initiation_interval_cycles + records;
+      const std::uint64_t held = nic.sack_processor.pipeline.initiation_interval_cycles + scan_cycles;
       return {held - gap_cycles, held - gap_cycles + 1};
     }
     case RetransmitOp::gap:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,11 +19,12 @@
 namespace mrc {
 
 /// Makes a block that has at least these sizes; throws std::invalid_argument, naming both, where there is none.
-using MakeSpraySchedulerEngine = std::unique_ptr<SpraySchedulerEngine> (*)(const SpraySizes& needed);
+using MakeSpraySchedulerEngine = std::function<std::unique_ptr<SpraySchedulerEngine>(const SpraySizes& needed)>;
 
 class SpraySchedulerRtlPath : public RtlPath, public PathTableDriver {
  public:
-  SpraySchedulerRtlPath(RtlMode mode, MakeSpraySchedulerEngine make) : RtlPath("spray_scheduler", mode), make_(make) {}
+  SpraySchedulerRtlPath(RtlMode mode, MakeSpraySchedulerEngine make)
+      : RtlPath("spray_scheduler", mode), make_(std::move(make)) {}
   ~SpraySchedulerRtlPath() override;
 
   /// Loads the tables of all QPs of `nic`, which has its QPs and outlives this.

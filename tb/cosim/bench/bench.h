@@ -35,6 +35,27 @@ struct SystemcCycles {
   std::uint64_t occupied = 1;
   std::uint64_t latency = 1;
   std::uint64_t note = 0;  ///< what the model has to remember of the transfer
+  /// The block is this transfer's alone: it begins when the answer of the one before has left the last stage but one, and
+  /// the next is taken only once it has no answer in front of it.
+  bool alone = false;
+  std::uint64_t after_answer = 1;  ///< alone: its answer comes at least so many cycles after the one before was taken
+};
+
+/// A transfer offered no earlier than this cycle after the reset.
+struct Offer {
+  std::size_t port = 0;
+  std::uint64_t cycle = 0;
+  Transaction values{};
+  /// Not before all such transfers that stand in front of it have been taken.
+  bool in_turn = false;
+};
+
+constexpr std::uint64_t kTraceLoads = 4;  ///< with how much back-pressure a trace is played
+
+/// What a block was asked in a run: its transfers, and its settings by name.
+struct Trace {
+  std::vector<Offer> offers;
+  std::map<std::string, std::uint64_t> settings;
 };
 
 /// A block's stimulus and reference. Ports are numbered as in Dut::ports.
@@ -46,6 +67,11 @@ class BlockModel {
   virtual std::unique_ptr<Dut> make_dut(std::uint64_t seed) const = 0;
   /// Both sides begin anew: draws what stays constant until the next reset and sets it in `dut`.
   virtual void reset(KeyedRandom& random, const Dut& dut) = 0;
+  /// As reset(), for the transfers of a run with its settings.
+  virtual void reset_to_trace(KeyedRandom& random, const Dut& dut,
+                              const std::map<std::string, std::uint64_t>& /*settings*/) {
+    reset(random, dut);
+  }
   /// Draws the next transfer of an input port; false: nothing is to be sent now.
   virtual bool offer(std::size_t port, KeyedRandom& random, Transaction& values) = 0;
   /// The block has taken this transfer: appends what it has to put out, by output port.
@@ -75,6 +101,8 @@ class BlockModel {
   /// Transfers of this input port answer what the block puts out: they go on when no more work is given, and wait in a
   /// replay until adapt() lets them pass.
   virtual bool answers(std::size_t) const { return false; }
+  /// While a trace is played, the transfers of this input port are offer()'s: the trace has none.
+  virtual bool offers_in_trace(std::size_t) const { return false; }
   /// Cycles without a transfer after which the block has come to rest.
   virtual std::uint64_t settle_cycles() const { return 0; }
 
@@ -121,7 +149,7 @@ struct CosimOptions {
   bool shorten = true;               ///< the transfers of a mismatch, down to those that it needs
   std::string out{};                 ///< folder for replay, waves and coverage; empty: none are written
   std::string replay{};              ///< file to be played instead
-  std::vector<Transaction> trace{};  ///< transfers of port 0 to be played instead of drawn ones
+  Trace trace{};                     ///< to be played instead of drawn transfers, where it has any
 };
 
 struct CosimReport {

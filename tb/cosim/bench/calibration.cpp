@@ -176,31 +176,60 @@ class RtlMeasurement {
 
 /// The rule of a SystemC box: it takes the next transfer when its interval is over and it has a place for the answer,
 /// and hands over the answer after its latency, in order, when the next box takes it.
-CycleStatistics run_systemc(BlockModel& model, const std::vector<Taken>& transfers, Traffic& traffic, std::uint64_t places) {
+class SystemcBox {
+ public:
+  SystemcBox(BlockModel& model, const std::vector<Taken>& transfers, Traffic& traffic, std::uint64_t places)
+      : model_(model), transfers_(transfers), traffic_(traffic), places_(places) {}
+
+  CycleStatistics run() {
+    for (std::uint64_t cycle = 0; next_ < transfers_.size() || !held_.empty(); ++cycle) {
+      if (!held_.empty() && held_.front().due <= cycle && traffic_.ready(cycle)) hand_over(cycle);
+      if (next_ < transfers_.size() && takes(cycle)) take(cycle);
+    }
+    return statistics(std::move(latencies_), transfers_.size(), last_taken_ + 1);
+  }
+
+ private:
   struct Answer {
     std::uint64_t taken = 0;
     std::uint64_t due = 0;
+    SystemcCycles systemc;
   };
-  std::deque<Answer> held;
-  std::vector<std::uint64_t> latencies;
-  std::uint64_t next_start = 0;
-  std::uint64_t last_taken = 0;
-  std::size_t next = 0;
-  for (std::uint64_t cycle = 0; next < transfers.size() || !held.empty(); ++cycle) {
-    if (!held.empty() && held.front().due <= cycle && traffic.ready(cycle)) {
-      latencies.push_back(cycle - held.front().taken);
-      held.pop_front();
+
+  void hand_over(std::uint64_t cycle) {
+    latencies_.push_back(cycle - held_.front().taken);
+    held_.pop_front();
+    // Of those behind, the first has been at work, and the second begins now.
+    for (std::size_t behind = 0; behind < std::min<std::size_t>(held_.size(), 2); ++behind) {
+      Answer& answer = held_[behind];
+      const SystemcCycles& systemc = answer.systemc;
+      if (!systemc.alone) continue;
+      answer.due = std::max(answer.due, cycle + (behind == 0 ? systemc.after_answer : systemc.latency - 1));
+      next_start_ = std::max(next_start_, answer.due - systemc.latency + systemc.occupied);
     }
-    if (next == transfers.size() || traffic.arrivals[next] > cycle || cycle < next_start || held.size() >= places)
-      continue;
-    const Taken& transfer = transfers[next++];
-    const SystemcCycles systemc = model.systemc_cycles_at(transfer.systemc, cycle);
-    next_start = cycle + systemc.occupied;
-    last_taken = cycle;
-    for (std::size_t i = 0; i < transfer.answers; ++i) held.push_back({cycle, cycle + systemc.latency + i});
   }
-  return statistics(std::move(latencies), transfers.size(), last_taken + 1);
-}
+  bool takes(std::uint64_t cycle) const {
+    if (traffic_.arrivals[next_] > cycle || cycle < next_start_) return false;
+    return held_.size() < (!held_.empty() && held_.back().systemc.alone ? 2 : places_);
+  }
+  void take(std::uint64_t cycle) {
+    const Taken& transfer = transfers_[next_++];
+    const SystemcCycles systemc = model_.systemc_cycles_at(transfer.systemc, cycle);
+    next_start_ = cycle + systemc.occupied;
+    last_taken_ = cycle;
+    for (std::size_t i = 0; i < transfer.answers; ++i) held_.push_back({cycle, cycle + systemc.latency + i, systemc});
+  }
+
+  BlockModel& model_;
+  const std::vector<Taken>& transfers_;
+  Traffic& traffic_;
+  std::uint64_t places_;
+  std::deque<Answer> held_;
+  std::vector<std::uint64_t> latencies_;
+  std::uint64_t next_start_ = 0;
+  std::uint64_t last_taken_ = 0;
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
@@ -221,7 +250,7 @@ CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const
   CalibrationRow row;
   row.point = point;
   row.rtl = RtlMeasurement(model, point, pipeline, traffic).run(transfers);
-  row.systemc = run_systemc(model, transfers, traffic, places);
+  row.systemc = SystemcBox(model, transfers, traffic, places).run();
   return row;
 }
 

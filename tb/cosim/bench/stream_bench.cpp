@@ -15,7 +15,6 @@ namespace {
 constexpr std::uint64_t kEpisodesAModel = 64;  ///< then another model with another random initial state
 constexpr std::uint64_t kStuckCycles = 20'000;
 constexpr std::uint64_t kMostTrials = 400;
-constexpr std::uint64_t kTraceLoads = 4;  ///< with how much back-pressure a trace is played
 
 KeyedRandom keyed(std::uint64_t seed, std::uint64_t episode, const char* what) {
   return {mix64(seed) ^ episode, what};
@@ -48,7 +47,11 @@ void StreamBench::reset(Dut& dut, const Episode& episode) {
   for (const Port& port : dut.ports) (port.direction == Direction::in ? port.valid : port.ready).set(0);
   KeyedRandom constants = keyed(episode.seed, episode.number, "constants");
   dut.set_reset(true);
-  model_->reset(constants, dut);
+  if (episode.of_run) {
+    model_->reset_to_trace(constants, dut, episode.settings);
+  } else {
+    model_->reset(constants, dut);
+  }
   for (int edge = 0; edge < 2; ++edge) {
     dut.low();
     dut.high();
@@ -63,7 +66,7 @@ bool StreamBench::idle() const {
     const Stream& stream = streams_[i];
     if (stream.offering || !stream.expected.empty()) return false;
     // An answer that is due and does not suit may never do.
-    if (!stream.replayed.empty() && (!model_->answers(i) || stream.replayed.front()->cycle > cycle_)) return false;
+    if (!stream.replayed.empty() && (!model_->answers(i) || !is_due(stream.replayed.front()))) return false;
   }
   return true;
 }
@@ -76,13 +79,20 @@ void StreamBench::offer_inputs(Dut& dut, Episode& episode, bool generating, bool
     if (!stream.offering && generating && (open || model_->answers(i)) && random_.chance(episode.load[i]) &&
         model_->offer(i, random_, stream.values)) {
       stream.offering = true;
+      stream.turn = 0;
       episode.offers.push_back({i, cycle_, stream.values});
     }
-    while (!stream.offering && !stream.replayed.empty() && stream.replayed.front()->cycle <= cycle_) {
-      stream.values = stream.replayed.front()->values;
+    while (!stream.offering && !stream.replayed.empty() && is_due(stream.replayed.front())) {
+      stream.values = stream.replayed.front().offer->values;
+      stream.turn = stream.replayed.front().turn;
       stream.offering = model_->adapt(i, stream.values);
       if (!stream.offering && model_->answers(i)) break;
       stream.replayed.pop_front();
+      if (!stream.offering && stream.turn != 0) ++turn_;
+    }
+    if (!stream.offering && episode.of_run && model_->offers_in_trace(i)) {
+      stream.turn = 0;
+      stream.offering = model_->offer(i, random_, stream.values);
     }
     port.valid.set(stream.offering ? 1 : 0);
     if (stream.offering) port.drive(stream.values);
@@ -122,6 +132,7 @@ void StreamBench::take_inputs(Dut& dut) {
     model_->coverage.hit(handshake_ + i, taken ? 0 : 1);
     if (!taken) continue;
     stream.offering = false;
+    if (stream.turn != 0) ++turn_;
     model_->accept(i, stream.values, expected_);
     expect(expected_, i, stream.values);
     ++taken_;
@@ -156,6 +167,23 @@ Mismatch StreamBench::describe(const Dut& dut, std::size_t port, const char* kin
   mismatch.expected = expected.values[field];
   const std::string meaning = model_->meaning(port, field, mismatch.expected, mismatch.actual);
   if (!meaning.empty()) mismatch.field += " (" + meaning + ")";
+  return mismatch;
+}
+
+std::optional<Mismatch> StreamBench::describe_stuck(const Dut& dut) const {
+  constexpr std::size_t no_field = ~std::size_t{0};
+  std::optional<Mismatch> mismatch;
+  for (std::size_t i = 0; i < streams_.size() && !mismatch; ++i) {
+    if (!streams_[i].expected.empty()) mismatch = describe(dut, i, "missing", {}, no_field);
+    if (streams_[i].offering) mismatch = describe(dut, i, "never taken", streams_[i].values, no_field);
+  }
+  // Of a run that the block cannot follow to its end.
+  for (std::size_t i = 0; i < streams_.size() && !mismatch; ++i) {
+    const std::deque<Replayed>& left = streams_[i].replayed;
+    if (!left.empty() && left.front().turn == turn_) {
+      mismatch = describe(dut, i, "never due", left.front().offer->values, no_field);
+    }
+  }
   return mismatch;
 }
 
@@ -199,7 +227,11 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
   random_ = keyed(episode.seed, episode.number, "stimulus");
   KeyedRandom ready = keyed(episode.seed, episode.number, "ready");
   KeyedRandom levels = keyed(episode.seed, episode.number, "levels");
-  for (const Offer& offer : episode.offers) streams_[offer.port].replayed.push_back(&offer);
+  std::uint64_t turns = 0;
+  turn_ = 1;
+  for (const Offer& offer : episode.offers) {
+    streams_[offer.port].replayed.push_back({&offer, offer.in_turn ? ++turns : 0});
+  }
   const std::uint64_t end = taken_ + transfers;
   std::uint64_t moved_at = 0;
   std::uint64_t moved = taken_ + report_.outputs;
@@ -227,10 +259,7 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
       moved_at = cycle_;
     }
     if (cycle_ - moved_at > kStuckCycles) {
-      for (std::size_t i = 0; i < streams_.size() && !mismatch; ++i) {
-        if (!streams_[i].expected.empty()) mismatch = describe(dut, i, "missing", {}, ~std::size_t{0});
-        if (streams_[i].offering) mismatch = describe(dut, i, "never taken", streams_[i].values, ~std::size_t{0});
-      }
+      mismatch = describe_stuck(dut);
       break;
     }
   }
@@ -301,8 +330,10 @@ void StreamBench::write_replay(const Dut& dut, const Episode& episode, const Mis
   for (std::size_t i = 0; i < episode.load.size(); ++i) {
     text += fmt::format("load {} {}\n", dut.ports[i].name, episode.load[i]);
   }
+  if (episode.of_run) text += "of_run\n";
+  for (const auto& [name, value] : episode.settings) text += fmt::format("setting {} {}\n", name, value);
   for (const Offer& offer : episode.offers) {
-    text += fmt::format("offer {} {}", dut.ports[offer.port].name, offer.cycle);
+    text += fmt::format("{} {} {}", offer.in_turn ? "in_turn" : "offer", dut.ports[offer.port].name, offer.cycle);
     for (const auto& [name, value] : named(dut.ports[offer.port], offer.values)) {
       text += fmt::format(" {}={:#x}", name, value);
     }
@@ -337,8 +368,13 @@ Episode StreamBench::read_replay(const Dut& dut, const std::string& path) const 
     } else if (key == "load") {
       good = static_cast<bool>(words >> name);
       if (good) good = static_cast<bool>(words >> episode.load[port_named(dut, name, place)]);
-    } else if (key == "offer") {
+    } else if (key == "of_run") {
+      episode.of_run = true;
+    } else if (key == "setting") {
+      good = static_cast<bool>(words >> name) && static_cast<bool>(words >> episode.settings[name]);
+    } else if (key == "offer" || key == "in_turn") {
       Offer offer;
+      offer.in_turn = key == "in_turn";
       good = static_cast<bool>(words >> name >> offer.cycle);
       if (good) offer.port = port_named(dut, name, place);
       for (const Field& field : dut.ports[offer.port].fields) {
@@ -352,7 +388,7 @@ Episode StreamBench::read_replay(const Dut& dut, const std::string& path) const 
       episode.offers.push_back(std::move(offer));
     } else {
       throw std::invalid_argument(
-          fmt::format("{}: unknown {}; allowed: block, seed, episode, load, offer", place, key));
+          fmt::format("{}: unknown {}; allowed: block, seed, episode, load, of_run, setting, offer, in_turn", place, key));
     }
     if (!good) throw std::invalid_argument(fmt::format("{}: {} without its value", place, key));
   }
@@ -397,12 +433,14 @@ CosimReport StreamBench::run(const CosimOptions& options) {
       keep_coverage();
       dut = model_->make_dut(mix64(options.seed) ^ number);
     }
-    episode = {options.seed, number, {}, {}};
+    episode = {options.seed, number, {}};
     KeyedRandom random = keyed(options.seed, number, "episode");
     for (std::size_t i = 0; i < dut->ports.size(); ++i) episode.load.push_back(loads[random.below(loads.size())]);
-    if (!options.trace.empty()) {
+    if (!options.trace.offers.empty()) {
       if (number == kTraceLoads) break;
-      for (const Transaction& values : options.trace) episode.offers.push_back({0, 0, values});
+      episode.offers = options.trace.offers;
+      episode.of_run = true;
+      episode.settings = options.trace.settings;
       mismatch = replay(*dut, episode);
       continue;
     }

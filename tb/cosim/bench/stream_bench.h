@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,19 +14,14 @@
 
 namespace mrc::cosim {
 
-/// A transfer offered no earlier than this cycle after the reset.
-struct Offer {
-  std::size_t port = 0;
-  std::uint64_t cycle = 0;
-  Transaction values;
-};
-
 /// From one reset to the next.
 struct Episode {
   std::uint64_t seed = 1;
   std::uint64_t number = 0;
   std::vector<double> load;  ///< by port: chance of a cycle that offers (in) or takes (out), 0 … 1
-  std::vector<Offer> offers;
+  std::vector<Offer> offers{};
+  bool of_run = false;  ///< the offers are a trace's, with these settings
+  std::map<std::string, std::uint64_t> settings{};
 };
 
 class StreamBench {
@@ -37,13 +33,18 @@ class StreamBench {
   BlockModel& model() { return *model_; }
 
  private:
+  struct Replayed {
+    const Offer* offer = nullptr;
+    std::uint64_t turn = 0;  ///< 1, 2, … of those in turn; 0: it needs none
+  };
   struct Stream {
     bool offering = false;
     Transaction values;
     std::deque<Expected> expected;
     bool held = false;  ///< an output was offered and not taken
     Transaction held_values;
-    std::deque<const Offer*> replayed;
+    std::uint64_t turn = 0;  ///< of what is offered
+    std::deque<Replayed> replayed;
   };
 
   /// Draws loads and transfers; keeps the offers in `episode`.
@@ -59,11 +60,16 @@ class StreamBench {
   std::optional<Mismatch> take_outputs(Dut& dut);
   /// Another stream owes an output that has to come before this one.
   bool comes_too_early(std::size_t port) const;
+  /// An output that is due does not come, or an input is not taken.
+  std::optional<Mismatch> describe_stuck(const Dut& dut) const;
   Mismatch describe(const Dut& dut, std::size_t port, const char* kind, const Transaction& actual,
                     std::size_t field) const;
   /// Of a block that has put out all it had to.
   std::optional<Mismatch> compare_state(Dut& dut) const;
   bool idle() const;
+  bool is_due(const Replayed& replayed) const {
+    return replayed.offer->cycle <= cycle_ && (replayed.turn == 0 || replayed.turn == turn_);
+  }
   /// Drops transfers while the same field of the same port still differs.
   Episode minimize(Episode episode, const Mismatch& mismatch);
   void write_replay(const Dut& dut, const Episode& episode, const Mismatch& mismatch, const std::string& path) const;
@@ -75,6 +81,7 @@ class StreamBench {
   KeyedRandom random_;
   std::uint64_t cycle_ = 0;
   std::uint64_t taken_ = 0;
+  std::uint64_t turn_ = 1;  ///< of the transfer in turn that is to be taken next
   std::vector<std::vector<Transaction>> expected_;  ///< by port, emptied at once
   CosimReport report_;
   std::size_t handshake_ = 0;

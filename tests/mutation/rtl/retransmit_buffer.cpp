@@ -1,4 +1,4 @@
-// parameters: -G Qps=4 -G Records=64
+// parameters: -G Qps=4 -G Records=64 -G Buckets=32
 // transactions: 100000
 // sources: tb/cosim/retransmit_buffer_model.cpp tb/cosim/bench/calibration.cpp
 // sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp

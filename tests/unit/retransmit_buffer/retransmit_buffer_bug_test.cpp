@@ -3,6 +3,7 @@
 
 #include "Vretransmit_buffer_append_not_forwarded.h"
 #include "Vretransmit_buffer_bitmap_one_off.h"
+#include "Vretransmit_buffer_bucket_read_too_early.h"
 #include "Vretransmit_buffer_gap_too_patient.h"
 #include "Vretransmit_buffer_older_loss_forgotten.h"
 #include "cosim/retransmit_buffer_model.h"
@@ -36,6 +37,9 @@ TEST(RetransmitBufferBug, AnOlderLossDoesNotBecomeTheOldest) {
 }
 TEST(RetransmitBufferBug, ARecordThatWasJustMadeIsNotSeen) {
   expect_found<Vretransmit_buffer_append_not_forwarded>("rsp", "hit", RetransmitOp::sent);
+}
+TEST(RetransmitBufferBug, ABucketReadInTheCycleInWhichItsHeadChanges) {
+  expect_found<Vretransmit_buffer_bucket_read_too_early>("rsp", "hit", RetransmitOp::sent);
 }
 
 }  // namespace
