@@ -83,6 +83,9 @@ void PcieDmaModel::reset(KeyedRandom& random, const Dut& dut) {
   left_of_.assign(sizes_.jobs, 0);
   in_order_.assign(sizes_.jobs, false);
   to_release_ = 0;
+  tlps_left_ = 0;
+  owes_tlp_ = false;
+  early_.reset();
   cycle_ = 0;
   reports_due_ = {};
   owes_request_ = expiry_waited_ = completion_offered_ = false;
@@ -310,6 +313,7 @@ std::optional<Difference> PcieDmaModel::observe(const Dut& dut, std::vector<std:
   // Latency is part of the contract: one cycle to the request, one to the verdict, two more to the report.
   if (owes_request_) compare("req_valid", 1, dut.ports[kRequestPort].valid.get());
   compare("verdict_valid", last_completion_.has_value(), dut.ports[kVerdictPort].valid.get());
+  cut_write(dut, compare);
   ++cycle_;
   for (std::size_t i = 0; i < reports_due_.size(); ++i) {
     const Port& port = dut.ports[kOrderedPort + i];
@@ -321,6 +325,7 @@ std::optional<Difference> PcieDmaModel::observe(const Dut& dut, std::vector<std:
   const bool known = last_completion_ && reference_->tag(last_completion_->tag).outstanding;
   if (last_expiry_ && !reference_->tag(*last_expiry_).outstanding) last_expiry_.reset();
   form_request(dut, expected);
+  compare("rd_ready", reference_->splitting() ? 0 : 1, dut.ports[kReadPort].ready.get());
   const bool completes = dut.ports[kCompletionPort].valid.get() != 0;
   if (owes_request_ && completes && dut.ports[kTlpPort].valid.get() != 0) coverage.hit(points_.together, 0);
   if (owes_request_ && dut.ports[kReleasePort].valid.get() != 0) coverage.hit(points_.together, 1);
@@ -331,6 +336,18 @@ std::optional<Difference> PcieDmaModel::observe(const Dut& dut, std::vector<std:
   completion_offered_ = false;
   judge_completion(known, expected);
   return first;
+}
+
+template <typename Compare>
+void PcieDmaModel::cut_write(const Dut& dut, const Compare& compare) {
+  const Port& tlps = dut.ports[kTlpPort];
+  if (owes_tlp_) compare("tlp_valid", 1, tlps.valid.get());
+  owes_tlp_ = tlps_left_ > 0 && (tlps.valid.get() == 0 || tlps.ready.get() != 0);
+  if (owes_tlp_) --tlps_left_;
+  const std::uint64_t takes_write = tlps_left_ == 0 ? 1 : 0;
+  const std::uint64_t wr_ready = dut.ports[kWritePort].ready.get();
+  if (early_ && (tlps.valid.get() == 0 || tlps.ready.get() != 0)) compare("wr_ready", early_->expected, early_->actual);
+  if (!early_ && takes_write != wr_ready) early_ = Difference{"wr_ready", takes_write, wr_ready};
 }
 
 void PcieDmaModel::form_request(const Dut& dut, std::vector<std::vector<Transaction>>& expected) {
@@ -435,6 +452,7 @@ void PcieDmaModel::accept_write(const Transaction& values, std::vector<std::vect
     expected[kTlpPort].push_back({tlp->address, tlp->bytes, tlp->last});
     ++caused_;
   }
+  tlps_left_ = caused_;
   coverage.hit(points_.write, block_number(mps_), shape(values[0], values[1], mps_), kShapes.size());
 }
 

@@ -119,6 +119,10 @@ class PcieDmaModel : public BlockModel {
   bool offer_release(KeyedRandom& random, Transaction& values) const;
   bool adapt_read(Transaction& values) const;
   bool adapt_completion(Transaction& values) const;
+  /// What stands in the write splitter is cut as soon as there is place for a TLP, and the next write taken with the
+  /// last.
+  template <typename Compare>
+  void cut_write(const Dut& dut, const Compare& compare);
   void form_request(const Dut& dut, std::vector<std::vector<Transaction>>& expected);
   /// `known`: its tag was given out before this cycle.
   void judge_completion(bool known, std::vector<std::vector<Transaction>>& expected);
@@ -156,7 +160,10 @@ class PcieDmaModel : public BlockModel {
   std::vector<std::uint32_t> left_of_;   ///< by job: bytes that have not come
   std::vector<bool> in_order_;           ///< by job
   std::uint64_t to_release_ = 0;
-  bool owes_request_ = false;  ///< the request that was formed in the cycle before
+  bool owes_request_ = false;        ///< the request that was formed in the cycle before
+  std::uint64_t tlps_left_ = 0;      ///< of the write in its splitter
+  bool owes_tlp_ = false;            ///< the TLP that was cut in the cycle before
+  std::optional<Difference> early_;  ///< of wr_ready; the TLP that it comes with says more, and is looked at first
   std::uint64_t cycle_ = 0;
   std::array<std::deque<std::uint64_t>, 2> reports_due_;  ///< in order, loose: the cycle of each that was not taken
   bool expiry_waited_ = false;

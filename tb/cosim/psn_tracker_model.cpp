@@ -56,18 +56,25 @@ PsnTrackerModel::PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut)
   points_.outcome = coverage.cross("kind × outcome", kKinds, kOutcomes);
   points_.nack = coverage.point("NACK", {"TRIMMED", "TRIMMED_LASTHOP", "NO_BITMAP", "NO_PKT_BUFFER", "NO_RESOURCE",
                                          "PSN_OOR_WINDOW", "UNEXP_EVENT, not allowed", "UNEXP_EVENT, no receive"});
-  points_.walk = coverage.point("banks that the edge leaves with one packet", {"0", "1", "2", "3 or more"});
+  points_.walk = coverage.point("banks that the edge leaves with one packet",
+                                {"0", "1", "2", "3 or more", "all of the window"});
   points_.base = coverage.cross("SACK base × trigger", {"above the edge", "the packet itself", "newest PSN fits"},
                                 {"plain", "CE or AckReq", "probe"});
   coverage.waive(points_.base, 3, "only a marked packet is its own base");
   coverage.waive(points_.base, 5, "a probe has no PSN of its own");
-  points_.span = coverage.point("banks that a SACK's bits lie in", {"none", "1", "2"});
+  points_.span = coverage.point("banks that a SACK's bits lie in", {"none", "1", "2", "1, and no bank behind it"});
   points_.pool = coverage.point("pool", {"empty", "in between", "full"});
   points_.psn = coverage.point("edge", {"passes PSN 0", "elsewhere"});
-  points_.back_to_back = coverage.point("QP of the request before", {"the same", "another"});
+  points_.back_to_back = coverage.point("QP of the request before",
+                                        {"the same", "another", "another, and this one before that"});
   points_.closes = coverage.point("messages that one packet closes", {"0", "1", "2", "3 or more"});
   points_.grant = coverage.point("MPR that a SACK grants", {"the window", "less"});
   points_.release = coverage.point("banks that a release gives back", {"0", "1", "2", "3 or more"});
+  points_.window_end = coverage.point("PSN", {"last of the window", "first outside", "half a circle away",
+                                              "inside a window over PSN 0", "elsewhere"});
+  points_.refused = coverage.point("outside the window", {"NACK", "dropped", "inside a window without shortening"});
+  points_.last_bank = coverage.point("a packet takes", {"the last bank of the pool", "the last that a QP can have"});
+  points_.stop = coverage.point("edge stops where a bank ends", {"nothing behind", "hole behind"});
 }
 
 void PsnTrackerModel::begin(KeyedRandom& random) {
@@ -84,7 +91,7 @@ void PsnTrackerModel::begin(KeyedRandom& random) {
   refusals_ = std::array{0.0, 0.02, 0.3}[random.below(3)];
   releases_ = 0;
   half_circle_ = 0;
-  last_qp_ = ~0ULL;
+  last_qp_ = qp_before_last_ = ~0ULL;
   pipeline_ = {};
   in_use_.clear();
 }
@@ -207,7 +214,8 @@ void PsnTrackerModel::accept_sack(ReceiveWindow& window, const Transaction& valu
   if (kind != 1 || asked == 1) coverage.hit(points_.base, kind, asked, 3);
   const std::uint32_t in_first = 128 - (base & 127);
   const bool second = in_first < 64 && contents.sack_bitmap >> in_first != 0;
-  coverage.hit(points_.span, contents.sack_bitmap == 0 ? 0 : second ? 2 : 1);
+  const bool no_second = in_first < 64 && banks_looked_at_ == 1;
+  coverage.hit(points_.span, contents.sack_bitmap == 0 ? 0 : second ? 2 : no_second ? 3 : 1);
 }
 
 void PsnTrackerModel::accept_release(std::optional<ReceiveWindow>& window, Transaction& reply) {
@@ -221,6 +229,19 @@ void PsnTrackerModel::accept_release(std::optional<ReceiveWindow>& window, Trans
   window.reset();
 }
 
+void PsnTrackerModel::cover_window(const PsnTracker& tracker, Psn psn, const RxVerdict& verdict) {
+  const std::int32_t ahead = psn_distance(psn, tracker.expected_psn());
+  const auto window = static_cast<std::int32_t>(tracker.window_psns());
+  const bool inside = ahead >= 0 && ahead < window;
+  const bool half_circle = ahead == -(1 << 23) || ahead == (1 << 23) - 1;
+  const bool wraps = inside && psn_add(tracker.expected_psn(), window) < tracker.expected_psn();
+  coverage.hit(points_.window_end,
+               ahead == window - 1 ? 0 : ahead == window ? 1 : half_circle ? 2 : wraps ? 3 : 4);
+  if (verdict.outcome != PsnOutcome::out_of_window) return;
+  coverage.hit(points_.refused, config_.out_of_window == OutOfWindow::nack ? 0 : 1);
+  if (ahead < static_cast<std::int32_t>(sizes_.mpr_units * kMprUnitPsns)) coverage.hit(points_.refused, 2);
+}
+
 void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& values, Transaction& reply) {
   const auto psn = static_cast<Psn>(values[kPsn]);
   const RxConditions conditions{.allowed = values[kAllowed] != 0,
@@ -228,6 +249,7 @@ void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& va
                                 .other_resource = values[kOtherResource] != 0,
                                 .receive = values[kReceive] != 0};
   const bool whole = values[kOp] == 1;
+  const std::uint32_t banks_before = pool_->in_use();
   const RxVerdict verdict =
       whole ? window.decide(psn, [&] { return conditions; }) : window.decide_trimmed(psn, values[kOp] == 3);
   reply[kOutcome] = static_cast<std::uint64_t>(verdict.outcome);
@@ -244,8 +266,9 @@ void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& va
     const bool no_receive = verdict.nack == NackReason::unexp_event && conditions.allowed;
     coverage.hit(points_.nack, static_cast<std::size_t>(reason - reasons.begin()) + (no_receive ? 1 : 0));
   }
-  if (!verdict.place) return;
   const PsnTracker& tracker = window.tracker();
+  cover_window(tracker, psn, verdict);
+  if (!verdict.place) return;
   const Psn before = tracker.expected_psn();
   reply[kCloses] = window.place(psn, values[kEndsMessage] != 0);
   const Psn after = tracker.expected_psn();
@@ -253,6 +276,12 @@ void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& va
   banks_looked_at_ = 1 + further_banks_;
   coverage.hit(points_.closes, level(reply[kCloses]));
   coverage.hit(points_.walk, level(((after >> 7) - (before >> 7)) & (kPsnMask >> 7)));
+  if (further_banks_ >= sizes_.mpr_units) coverage.hit(points_.walk, 4);
+  if (pool_->in_use() > banks_before && pool_->in_use() == sizes_.banks) coverage.hit(points_.last_bank, 0);
+  if (pool_->in_use() > banks_before && tracker.banks_held() == sizes_.mpr_units + 1) coverage.hit(points_.last_bank, 1);
+  if (after != before && after % PsnTracker::kBankPsns == 0) {
+    coverage.hit(points_.stop, tracker.ooo_count() == 0 ? 0 : 1);
+  }
   coverage.hit(points_.psn, after < before ? 0 : 1);
 }
 
@@ -292,7 +321,8 @@ void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector
   further_banks_ = 0;
   banks_looked_at_ = 1;
   std::optional<ReceiveWindow>& window = windows_[values[kQp]];
-  coverage.hit(points_.back_to_back, values[kQp] == last_qp_ ? 0 : 1);
+  coverage.hit(points_.back_to_back, values[kQp] == last_qp_ ? 0 : values[kQp] == qp_before_last_ ? 2 : 1);
+  qp_before_last_ = last_qp_;
   last_qp_ = values[kQp];
   if (values[kOp] == kSetup) {
     window.emplace(config_, static_cast<Psn>(values[kPsn]), *pool_);

@@ -1,10 +1,11 @@
-// Stimulus and reference of psn_tracker: one pool, psn_verdict() and
-// sack_contents().
+// Stimulus and reference of psn_tracker: one pool, psn_verdict() and sack_contents(). When a request is taken and its
+// reply stands there is compared to the cycle, and so are the banks in use that the reply comes with.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,6 +93,7 @@ class PsnTrackerModel : public BlockModel {
     void edge(bool out_free);
   };
 
+  void cover_window(const PsnTracker& tracker, Psn psn, const RxVerdict& verdict);
   Psn draw_psn(const PsnTracker& tracker, KeyedRandom& random) const;
   void accept_sack(ReceiveWindow& window, const Transaction& values, Transaction& reply);
   /// All that a reset begins anew; draws the load.
@@ -101,7 +103,8 @@ class PsnTrackerModel : public BlockModel {
   void accept_packet(ReceiveWindow& window, const Transaction& values, Transaction& reply);
 
   struct Points {
-    std::size_t outcome, nack, walk, base, span, pool, psn, back_to_back, closes, grant, release;
+    std::size_t outcome, nack, walk, base, span, pool, psn, back_to_back, closes, grant, release, window_end, refused,
+        last_bank, stop;
   };
 
   PsnTrackerSizes sizes_;
@@ -118,6 +121,7 @@ class PsnTrackerModel : public BlockModel {
   double releases_ = 0.0;
   double half_circle_ = 0.0;  ///< PSNs that are neither ahead nor behind, of those that are not in order
   std::uint64_t last_qp_ = ~0ULL;
+  std::uint64_t qp_before_last_ = ~0ULL;
   std::uint32_t further_banks_ = 0;    ///< that the SystemC box charges the request accepted last
   std::uint32_t banks_looked_at_ = 1;  ///< for that request, by the RTL
   Pipeline pipeline_;

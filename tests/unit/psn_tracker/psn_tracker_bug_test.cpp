@@ -1,37 +1,40 @@
-// Negative controls: the comparison finds each kept bug and names the field that it shows in.
+// Negative controls: the scoreboard finds each kept bug and names the field that it shows in.
 #include <gtest/gtest.h>
-
-#include <verilated.h>
 
 #include "Vpsn_tracker_bank_kept.h"
 #include "Vpsn_tracker_closes_of_full_banks.h"
 #include "Vpsn_tracker_sack_bits_of_second_bank.h"
 #include "Vpsn_tracker_window_one_too_wide.h"
-#include "cosim/psn_tracker_bench.h"
+#include "cosim/psn_tracker_model.h"
+#include "kept_bug.h"
 
-namespace mrc {
+namespace mrc::cosim {
 namespace {
 
-constexpr PsnTrackerSizes kSmall{8, 8, 2};
-
 template <typename Model>
-void expect_first_in(const char* field) {
-  const std::string found = PsnTrackerBench<Model>(kSmall, 5).run(200'000).first_mismatch;
-  EXPECT_NE(found.find(field), std::string::npos) << found;
+Mismatch find(std::uint64_t seed = 5) {
+  return find_kept_bug(
+      [] {
+        return StreamBench("psn_tracker", std::make_unique<PsnTrackerModel>(PsnTrackerSizes{8, 8, 2},
+                                                                            make_psn_tracker_dut<Model>));
+      },
+      {.count = 200'000, .seed = seed}, 2'000);
 }
 
 TEST(PsnTrackerBug, WindowOneTooWide) {
-  expect_first_in<Vpsn_tracker_window_one_too_wide>(": outcome: expected 0x3, RTL gave");
+  const Mismatch found = find<Vpsn_tracker_window_one_too_wide>();
+  EXPECT_EQ(found.field, "outcome") << found.line();
+  EXPECT_EQ(found.expected, 3U);
 }
 TEST(PsnTrackerBug, BankKeptWhenNothingIsAboveTheEdge) {
-  expect_first_in<Vpsn_tracker_bank_kept>(": banks_in_use: expected");
+  EXPECT_EQ(find<Vpsn_tracker_bank_kept>().field, "banks_in_use");
 }
 TEST(PsnTrackerBug, MessagesOfBanksPassedToTheirEndForgotten) {
-  expect_first_in<Vpsn_tracker_closes_of_full_banks>(": closes: expected");
+  EXPECT_EQ(find<Vpsn_tracker_closes_of_full_banks>().field, "closes");
 }
 TEST(PsnTrackerBug, SackBitsOfItsSecondBankShifted) {
-  expect_first_in<Vpsn_tracker_sack_bits_of_second_bank>(": sack_bitmap: expected");
+  EXPECT_EQ(find<Vpsn_tracker_sack_bits_of_second_bank>().field, "sack_bitmap");
 }
 
 }  // namespace
-}  // namespace mrc
+}  // namespace mrc::cosim
