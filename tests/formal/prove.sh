@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Proves the properties of an RTL block: prove.sh BLOCK [STEPS]. Every assertion of BLOCK_properties.sv, and of the block under
-# FORMAL, holds in all runs of STEPS cycles from reset on (by default the number in a line "// steps: N" of the properties, or 12).
+# FORMAL, holds in all runs of STEPS cycles: that of the reset, or in which the run begins otherwise, and that in which a check
+# falls due are counted (by default the number in a line "// steps: N" of the properties, or 12).
 # Where a line "// proof: induction" says so they hold in all runs, because they follow from themselves; with "// proof:
 # reachability" an invariant is sought that they follow from. Such a proof must close.
 # That a proof says something is shown twice: the condition of each assertion is met within STEPS cycles (those that are not are

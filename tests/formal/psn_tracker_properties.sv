@@ -2,7 +2,7 @@
 // share two banks: each can hold both of them, and one can take what the other needs.
 // steps: 8
 // reached: all
-// finds: window_one_too_wide bank_kept packet_buffer_inverted sack_bits_of_second_bank closes_of_full_banks
+// finds: window_one_too_wide bank_kept packet_buffer_inverted closes_of_full_banks
 module psn_tracker_properties
   import mrc_pkg::*;
 #(

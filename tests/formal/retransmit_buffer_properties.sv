@@ -2,8 +2,8 @@
 // QP is followed: what is proved of it is proved of all. Proved with two QPs that share four records; times of four bits. With
 // so few buckets a SACK names four PSNs at most. So that few cycles reach far a run begins with a reset, with what the walk behind
 // a reset leaves (that it leaves this is proved with the rest), or with one QP that has two packets: each in the pipeline,
-// outstanding or lost, sent in either order, once or again or not yet.
-// steps: 13
+// outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F.
+// steps: 9
 // finds: append_not_forwarded bitmap_one_off older_loss_forgotten
 module retransmit_buffer_properties
   import mrc_pkg::*;
@@ -153,7 +153,7 @@ module retransmit_buffer_properties
   assign losses      = CountWidth'(two[0].state == 2'd2) + CountWidth'(two[1].state == 2'd2);
   assign oldest_lost = two_psn_i + 24'(two[0].state != 2'd2);
   always_comb begin
-    two_is_it = idle && dut.u_free.fresh_q == CountWidth'(2) && two_psn_i[23:20] == 4'd4 && two_acked_i <= 32'd4 &&
+    two_is_it = idle && dut.u_free.fresh_q == CountWidth'(2) && two_psn_i[23:4] == 20'h40000 && two_acked_i <= 32'd4 &&
                 !(two[0].transmissions != 2'd0 && two[0].sequence_number == two[1].sequence_number);
     for (int unsigned i = 0; i < 2; i++) begin
       two_is_it = two_is_it && two[i].state != 2'd3 && two[i].transmissions != 2'd3;
@@ -266,13 +266,13 @@ module retransmit_buffer_properties
     end
     if (walks_q && dut.state_q != Clear) assert (walked);
     if (rst_ni) begin
-      // A QP that has packets is not opened. Windows are small against the circle: PSNs begin far from its end here.
+      // A QP that has packets is not opened. PSNs begin in sixteen places here: acknowledgements near them, below and above.
       if (cmd_valid_i && cmd_op_i == RetransmitOpen) begin
-        assume (inside_q == '0 && packets_q[cmd_qp_i] == '0 && cmd_psn_i[23:20] == 4'd4);
+        assume (inside_q == '0 && packets_q[cmd_qp_i] == '0 && cmd_psn_i[23:4] == 20'h40000);
       end
       if (cmd_valid_i && cmd_op_i == RetransmitAck) begin
-        assume (cmd_psn_i[23:20] == 4'd3 || cmd_psn_i[23:20] == 4'd4);
-        assume (cmd_base_i[23:20] == 4'd3 || cmd_base_i[23:20] == 4'd4);
+        assume (cmd_psn_i[23:4] == 20'h3FFFF || cmd_psn_i[23:4] == 20'h40000 || cmd_psn_i[23:4] == 20'h40001);
+        assume (cmd_base_i[23:4] == 20'h3FFFF || cmd_base_i[23:4] == 20'h40000 || cmd_base_i[23:4] == 20'h40001);
       end
 
       // What is offered stays as it is.

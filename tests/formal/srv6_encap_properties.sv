@@ -1,7 +1,7 @@
 // What srv6_encap promises about its streams (rtl/srv6_encap/README.md), for every input that keeps the contract.
 // Proved at the smallest legal width, which has every corner case, for packets of up to two beats with and without SRH and ICRC.
 // What an ICRC is worth is not part of it.
-// steps: 10
+// steps: 11
 // reached: all
 // finds: srh_length_in_bytes usid_shifted
 module srv6_encap_properties

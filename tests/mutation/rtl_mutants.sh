@@ -97,7 +97,7 @@ for mutation in $survivors; do
   grep -qx "$mutation" equal && continue
   what=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/mutate -ctrl mutsel 8 $mutation //; s/-module [^ ]* //")
   # The place in the block, where a part that is shared gives its own, too; a memory's own logic has only its name.
-  places=$(grep -o -- '-src [^ ]*' <<< "$what" | sed 's/-src //; s/\.[0-9]*-.*//' || true)
+  places=$(grep -o -- '-src [^ ]*' <<< "$what" | sed 's/-src //; s/\.[0-9]*\(-.*\)\?$//' || true)
   places+=$'\n'$(sed -n 's/.*-cell \$*\\*\([^$ ]*\).*/\1/p' <<< "$what")
   place=$(grep -m 1 "^$block" <<< "$places" || grep -m 1 . <<< "$places")
   reason=$(grep -F "$mutation $place " "$here/rtl/$block.survivors" 2> /dev/null | grep "^$mutation " | cut -d' ' -f3- || true)

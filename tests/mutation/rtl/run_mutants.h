@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <verilated.h>
@@ -44,19 +45,22 @@ bool survives(int mutation, std::uint64_t transactions, Find&& find) {
   return WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGPROF;
 }
 
-/// argv: number of mutations, most transactions for each. Prints "N killed TRANSACTIONS" (how many were allowed) or "N
-/// survived" a mutation. 2 if the bench finds something in the netlist without one.
+/// argv: how many mutations there are, most transactions for each, and which to run where not all. Prints for each "N
+/// killed TRANSACTIONS", how many were allowed, or "N survived". 2 if the bench finds something in the netlist without
+/// one.
 template <typename Find>
 int run_mutants(int argc, char** argv, Find&& find) {
-  if (argc != 3) return 2;
-  const int mutations = std::atoi(argv[1]);
+  if (argc < 3) return 2;
+  std::vector<int> mutations;
+  for (int i = 3; i < argc; ++i) mutations.push_back(std::atoi(argv[i]));
+  for (int i = 0; argc == 3 && i < std::atoi(argv[1]); ++i) mutations.push_back(i);
   const auto most = static_cast<std::uint64_t>(std::atoll(argv[2]));
   if (!survives(kNoMutation, most, find)) {
     selected_mutation = kNoMutation;
     fmt::print(stderr, "without a mutation: {}\n", find(most));
     return 2;
   }
-  for (int mutation = 0; mutation < mutations; ++mutation) {
+  for (const int mutation : mutations) {
     std::uint64_t transactions = most / 100;
     while (transactions <= most && survives(mutation, transactions, find)) transactions *= 10;
     fmt::print("{} {}\n", mutation, transactions > most ? "survived" : fmt::format("killed {}", transactions));
