@@ -82,34 +82,7 @@ enum class BlockedBy : std::uint8_t {
 inline constexpr std::size_t kBlockedByCount = static_cast<std::size_t>(BlockedBy::count);
 std::string_view to_string(BlockedBy cause);
 
-/// Time during which a NIC holds work for a group of slots (transmit, receive); separates starved from idle.
-class WorkClock {
- public:
-  void begin(TimePs now) {
-    if (count_++ == 0) since_ = now;
-    if (tap_.recorder != nullptr) tell(now, 1);
-  }
-  void end(TimePs now) {
-    if (--count_ == 0) total_ += now - since_;
-    if (tap_.recorder != nullptr) tell(now, ~std::uint64_t{0});
-  }
-  void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
-  bool active() const { return count_ > 0; }
-  /// Time with work up to `now`, where `now` may lie ahead: work in hand is taken to last.
-  TimePs elapsed(TimePs now) const { return total_ + (count_ > 0 && now > since_ ? now - since_ : 0); }
-
- private:
-  [[gnu::cold, gnu::noinline]] void tell(TimePs now, std::uint64_t change) const {
-    tap_.recorder->add({.time = now, .value = change, .object = tap_.object, .kind = Record::Kind::work, .packet = {}});
-  }
-
-  std::uint64_t count_ = 0;
-  TimePs since_ = 0;
-  TimePs total_ = 0;
-  mutable RecorderTap tap_;
-};
-
-/// Told before a slot changes its state, unless nobody cares until `quiet_until()`.
+/// Told before a slot changes its state, and before work begins or ends, unless nobody cares until `quiet_until()`.
 class SlotObserver {
  public:
   virtual ~SlotObserver() = default;
@@ -118,6 +91,40 @@ class SlotObserver {
 
  protected:
   TimePs quiet_until_ = 0;
+};
+
+/// Time during which a NIC holds work for a group of slots (transmit, receive); separates starved from idle.
+class WorkClock {
+ public:
+  void begin(TimePs now) {
+    if (count_ == 0) change(now);
+    if (count_++ == 0) since_ = now;
+    if (tap_.recorder != nullptr) tell(now, 1);
+  }
+  void end(TimePs now) {
+    if (count_ == 1) change(now);
+    if (--count_ == 0) total_ += now - since_;
+    if (tap_.recorder != nullptr) tell(now, ~std::uint64_t{0});
+  }
+  void observe(SlotObserver& observer) const { observer_ = &observer; }
+  void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
+  bool active() const { return count_ > 0; }
+  /// Time with work up to `now`, where `now` may lie ahead: work in hand is taken to last.
+  TimePs elapsed(TimePs now) const { return total_ + (count_ > 0 && now > since_ ? now - since_ : 0); }
+
+ private:
+  void change(TimePs now) {
+    if (observer_ != nullptr && now > observer_->quiet_until()) observer_->before_change(now);
+  }
+  [[gnu::cold, gnu::noinline]] void tell(TimePs now, std::uint64_t change) const {
+    tap_.recorder->add({.time = now, .value = change, .object = tap_.object, .kind = Record::Kind::work, .packet = {}});
+  }
+
+  mutable SlotObserver* observer_ = nullptr;
+  std::uint64_t count_ = 0;
+  TimePs since_ = 0;
+  TimePs total_ = 0;
+  mutable RecorderTap tap_;
 };
 
 class IssueSlot {

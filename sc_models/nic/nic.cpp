@@ -112,6 +112,7 @@ void Nic::watch_idle_ports() {
     slot->observe(*idle_causes_);
   }
   pcie_->observe(*idle_causes_);
+  context_.tx_work.observe(*idle_causes_);
 }
 
 std::vector<IssueSlot*> Nic::mutable_slots() {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <fstream>
 #include <ostream>
 
 #include "mrcsim_process.h"
@@ -50,6 +51,20 @@ INSTANTIATE_TEST_SUITE_P(
         TooSmall{"CoreClock", "--set nic.core_clock_ghz=0.5", "srv6_encap"},
         TooSmall{"Pcie5", "--set pcie.generation=5", "pcie.line"}),
     [](const auto& instance) { return instance.param.name; });
+
+// Two messages of 18 us with a millisecond between them: what lies between is neither's.
+TEST(Limits, TimeBetweenMessagesIsNobodysButTheTraces) {
+  std::ofstream(test_folder() / "gap.csv") << "start_us,src,dst,bytes,tag\n0,0,1,1048576,0\n1000,0,1,1048576,1\n";
+  ASSERT_EQ(
+      run_process("mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.trace=%D/gap.csv").exit_code,
+      0);
+  const auto r = read_json(test_folder() / "out" / "result.json");
+  const double line_rate = r["line_rate_gbps"];
+  std::map<std::string, double> limits;
+  for (const auto& limit : r["limits"]) limits[limit["cause"]] = limit["gbps"];
+  EXPECT_GT(limits["no_work"], 0.95 * line_rate) << r["limits"].dump();
+  EXPECT_LT(limits["acknowledgement"], 0.01 * line_rate) << r["limits"].dump();
+}
 
 TEST(Limits, OneSixTerabitNamesTheCoreAndPcie) {
   ASSERT_EQ(run_process("mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set nic.port_gbps=200 "
