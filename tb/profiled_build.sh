@@ -7,7 +7,6 @@ dir=${1:-build-profiled}
 flags=${MRCSIM_CMAKE_FLAGS:-}
 
 build() {
-  rm -f "$dir/build.ninja"
   MRCSIM_CMAKE_FLAGS="$flags -DMRCSIM_TESTS=OFF -DMRCSIM_PROFILE=$1" tb/build.sh "$dir" --target mrcsim
 }
 
