@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A mrcsim that is optimized by what its own runs do: tb/profiled_build.sh [DIR], by default build-profiled. The program is
-# built twice; in between short runs count what is run how often. The same results, in about nine tenths of the time (docs/performance.md).
+# built twice; in between short runs count what is run how often. The results are the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=${1:-build-profiled}

@@ -25,9 +25,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     "$<BUILD_INTERFACE:-Wno-restrict;-Wno-error=maybe-uninitialized;-Wno-error=array-bounds;-Wno-error=stringop-overflow>")
 endif()
 if(MRCSIM_PROFILE)
-  # Next to each object; what the training did not run is optimized as without it, and nobody's sums change.
-  string(REPLACE "generate" "-fprofile-generate;-fprofile-update=single" profile_options "${MRCSIM_PROFILE}")
-  string(REPLACE "use" "-fprofile-use;-fprofile-partial-training;-Wno-missing-profile" profile_options "${profile_options}")
+  # The counts lie next to each object; what the training did not run is optimized as without it.
+  set(profile_generate -fprofile-generate -fprofile-update=single)
+  set(profile_use -fprofile-use -fprofile-partial-training -Wno-missing-profile)
+  if(NOT DEFINED profile_${MRCSIM_PROFILE})
+    message(FATAL_ERROR "MRCSIM_PROFILE is ${MRCSIM_PROFILE}; it is generate, use or empty")
+  endif()
+  set(profile_options ${profile_${MRCSIM_PROFILE}})
   target_compile_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:${profile_options}>")
   target_link_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:${profile_options}>")
 endif()

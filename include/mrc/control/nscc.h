@@ -64,10 +64,7 @@ class Nscc final : public CongestionControl {
     average_delay_ += config_.delay_ewma_weight * (static_cast<double>(config_.base_rtt_ps) - average_delay_);
     heard_of(sample.bytes);
     if (!sample.last_hop || config_.last_hop_trim_cuts) {
-      quick_adapt_wanted_ = true;
-      trigger_ = CutCause::trim;
-      // The packet met a full queue: what is said of one that was marked holds for it.
-      const bool handled = quick_adapt(sample.now, 0, true);
+      const bool handled = ask_quick_adapt(sample.now, CutCause::trim);
       if (!handled && config_.trim_cuts_cwnd) cut(cwnd_ - sample.bytes, CutCause::trim);
     }
     publish();
@@ -76,19 +73,13 @@ class Nscc final : public CongestionControl {
   void on_refusal(std::uint32_t bytes, TimePs now) override {
     heard_of(bytes);
     if (!config_.refusal_triggers_quick_adapt) return;
-    quick_adapt_wanted_ = true;
-    quick_adapt(now, 0, true);
+    ask_quick_adapt(now, trigger_);
     publish();
   }
 
   void on_loss(std::uint32_t bytes, TimePs now) override {
     heard_of(bytes);
-    bool handled = false;
-    if (config_.loss_triggers_quick_adapt) {
-      quick_adapt_wanted_ = true;
-      trigger_ = CutCause::loss;
-      handled = quick_adapt(now, 0, true);
-    }
+    const bool handled = config_.loss_triggers_quick_adapt && ask_quick_adapt(now, CutCause::loss);
     if (!handled) cut(cwnd_ - bytes, CutCause::loss);
     publish();
   }
@@ -141,6 +132,12 @@ class Nscc final : public CongestionControl {
     }
   }
 
+  /// A packet met a full queue or was lost: what is said of one that was marked holds for it.
+  bool ask_quick_adapt(TimePs now, CutCause cause) {
+    quick_adapt_wanted_ = true;
+    trigger_ = cause;
+    return quick_adapt(now, 0, true);
+  }
   /// True where nothing else is to follow: the window has just been set to what arrived, or the mark is one of the
   /// queue that it was set for.
   bool quick_adapt(TimePs now, TimePs delay, bool marked) {
@@ -228,8 +225,8 @@ class Nscc final : public CongestionControl {
   CongestionConfig config_;
   double mss_;
   double alpha_ = 0;
-  TimePs base_rtt_;  ///< smallest RTT seen, at first the configured one
-  std::uint64_t max_cwnd_bytes_;
+  TimePs base_rtt_;               ///< smallest RTT seen, at first the configured one
+  std::uint64_t max_cwnd_bytes_;  ///< as configured, or scaled with base_rtt_
   double cwnd_ = 0;
   double saved_cwnd_ = 0;
   double average_delay_ = 0;

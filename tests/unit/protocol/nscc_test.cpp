@@ -33,6 +33,16 @@ class NsccTest : public testing::Test {
   static AckSample receipt(TimePs now, std::uint64_t newly, std::uint8_t penalty = 0, bool restore = false) {
     return {.now = now, .newly_received_bytes = newly, .receiver_penalty = penalty, .restore_cwnd = restore};
   }
+  /// Only quick adapt moves the window, and would move it to 6,000 B.
+  Nscc with_6000_bytes_achieved() {
+    config.disable_quick_adapt = false;
+    config.adjust_bytes_threshold = 1 << 30;
+    config.adjust_period_ps = 1'000'000 * kUs;
+    Nscc nscc = make();
+    nscc.on_ack(arrival(0, 0));
+    nscc.on_ack(arrival(kUs, 6'000));
+    return nscc;
+  }
   /// Quick adaptation to the 20,000 B that have arrived by 21 us, with `inflight` bytes on their way.
   static void adapt(Nscc& nscc, std::uint32_t inflight) {
     nscc.charge(inflight);
@@ -245,13 +255,8 @@ TEST_F(NsccTest, ARefusalIsNoDelayAndNoCut) {
 }
 
 TEST_F(NsccTest, ARefusalTriggersQuickAdaptByParameter) {
-  config.disable_quick_adapt = false;
-  config.adjust_bytes_threshold = 1 << 30;
-  config.adjust_period_ps = 1'000'000 * kUs;
   const auto after_refusal = [&] {
-    Nscc nscc = make();
-    nscc.on_ack(arrival(0, 0));
-    nscc.on_ack(arrival(kUs, 6'000));
+    Nscc nscc = with_6000_bytes_achieved();
     nscc.on_refusal(4'184, 21 * kUs);
     return nscc.cwnd_bytes();
   };
@@ -261,13 +266,8 @@ TEST_F(NsccTest, ARefusalTriggersQuickAdaptByParameter) {
 }
 
 TEST_F(NsccTest, ALossTriggersQuickAdaptByParameter) {
-  config.disable_quick_adapt = false;
-  config.adjust_bytes_threshold = 1 << 30;
-  config.adjust_period_ps = 1'000'000 * kUs;
   const auto after_loss = [&] {
-    Nscc nscc = make();
-    nscc.on_ack(arrival(0, 0));
-    nscc.on_ack(arrival(kUs, 6'000));
+    Nscc nscc = with_6000_bytes_achieved();
     nscc.on_loss(4'184, 21 * kUs);
     EXPECT_EQ(nscc.last_cut(), CutCause::loss);
     return nscc.cwnd_bytes();
