@@ -1,8 +1,8 @@
 // Gives each packet its path: the first GOOD EV in scan order whose plane's port is up and has room for the packet. Keeps
 // the states of all EVs of NumSlots tables by what SACKs, NACKs, probes and the controller say. See README.md.
 //
-// One operation at a time works on one table, whose row stands in registers; the row goes back to its memory with every
-// cycle of work. A selection takes one such cycle, also when it ends a rotation; everything rarer takes more. The next
+// One operation at a time works on one table, whose row stands in registers; what changes goes back to its memory in the
+// same cycle. A selection takes one cycle of work, also when it ends a rotation; everything rarer takes more. The next
 // scan order of a table comes in beside the present one, an EV in each cycle that has its row at hand or nothing to do.
 module spray_scheduler
   import mrc_pkg::*;
@@ -91,12 +91,19 @@ module spray_scheduler
   localparam int unsigned CountW = EvW + 1;
   localparam int unsigned ReadPad = 64 - 15 - EvW;
   localparam int unsigned OrderW  = SlotW + EvW + OrderBuffers - 1;
+  localparam int unsigned RowW    = SlotW + OrderBuffers - 1;
   localparam int unsigned ComingW = OrderBuffers == 2 ? SlotW : 1;  // with one order only a table that waits gets one
+
+  // Places come in chunks: an index is found in two steps, which chunk and where in it, and planes are kept by them.
+  localparam int unsigned Chunk  = MaxEvs < 64 ? MaxEvs / 2 : 32;
+  localparam int unsigned ChunkW = $clog2(Chunk);
+  localparam int unsigned Chunks = MaxEvs / Chunk;
 
   typedef logic [MaxEvs-1:0]                       evs_t;    // a bit an EV, by its place in the profile or in scan order
   typedef logic [EvW-1:0]                          ev_t;
   typedef logic [CountW-1:0]                       count_t;
   typedef logic [NumPlanes-1:0][MaxEvs-1:0]        planes_t;
+  typedef logic [NumPlanes-1:0][Chunk-1:0]         planes_chunk_t;  // which EVs of a chunk of places are of a plane
   typedef logic [TimeWidth-1:0]                    time_t;
   typedef struct packed {
     logic [PlaneW-1:0] plane;
@@ -118,39 +125,42 @@ module spray_scheduler
 
   // Small fields of a row.
   typedef struct packed {
-    count_t                     pointer;    // place in scan order where the next search begins
-    logic [19:0]                rotations;  // since the order was last drawn
-    logic [NumPlanes-1:0]       reachable;
-    count_t [NumPlanes-1:0]     in_use;     // active EVs a plane
-    ev_t                        head;       // SKIP EVs in the order in which they were skipped
-    ev_t                        tail;
-    ev_t                        later;      // the first of them that sits out one rotation more
-    time_t                      head_until;
-    logic                       bank;          // of the order that is walked
-    logic                       coming_ready;  // the next one stands in the other
-  } context_t;
+    count_t               pointer;    // place in scan order where the next search begins
+    logic [19:0]          rotations;  // since the order was last drawn
+    logic [NumPlanes-1:0] reachable;
+    ev_t                  later;      // the first SKIP EV that sits out one rotation more
+  } scan_t;
+  typedef count_t [NumPlanes-1:0] in_use_t;  // active EVs a plane
+  typedef struct packed {
+    ev_t   head;                      // SKIP EVs in the order in which they were skipped
+    ev_t   tail;
+    time_t head_until;
+  } skips_t;
 
   typedef enum logic [3:0] {
     StIdle, StSelect, StExpire, StExpired, StRotate, StReviveFirst, StRevive, StRevived, StAnswer, StOrder,
     StLookup, StApply, StHeadTime, StBackup, StCsr, StCsrAnswer
   } state_e;
 
-  function automatic logic [EvW-1:0][MaxEvs-1:0] make_index_masks();
-    for (int unsigned position = 0; position < EvW; position++) begin
-      for (int unsigned i = 0; i < MaxEvs; i++) make_index_masks[position][i] = 1'(i >> position);
+  function automatic logic [ChunkW-1:0][Chunk-1:0] make_index_masks();
+    for (int unsigned position = 0; position < ChunkW; position++) begin
+      for (int unsigned i = 0; i < Chunk; i++) make_index_masks[position][i] = 1'(i >> position);
     end
   endfunction
-  localparam logic [EvW-1:0][MaxEvs-1:0] IndexMasks = make_index_masks();
+  localparam logic [ChunkW-1:0][Chunk-1:0] IndexMasks = make_index_masks();
 
   function automatic evs_t lowest(evs_t bits);
     return bits & (~bits + evs_t'(1));
   endfunction
   function automatic ev_t index_of(evs_t one_hot);
-    for (int unsigned i = 0; i < EvW; i++) index_of[i] = |(one_hot & IndexMasks[i]);
-  endfunction
-  function automatic evs_t on_planes(planes_t masks, logic [NumPlanes-1:0] planes);
-    on_planes = '0;
-    for (int unsigned p = 0; p < NumPlanes; p++) if (planes[p]) on_planes |= masks[p];
+    logic [Chunk-1:0] column;
+    column   = '0;
+    index_of = '0;
+    for (int unsigned c = 0; c < Chunks; c++) begin
+      column |= one_hot[c*Chunk+:Chunk];
+      if (one_hot[c*Chunk+:Chunk] != '0) index_of |= ev_t'(c * Chunk);
+    end
+    for (int unsigned i = 0; i < ChunkW; i++) index_of[i] = |(column & IndexMasks[i]);
   endfunction
 
   // ---- Memories: one word a cycle is read and one written of each; a read sees what earlier cycles wrote.
@@ -164,16 +174,23 @@ module spray_scheduler
   ev_t          prev_mem [NumSlots*MaxEvs];
   time_t        until_mem [NumSlots*MaxEvs];
   // A row a table.
-  context_t context_mem [NumSlots];
+  scan_t    scan_mem [NumSlots];
+  skips_t   skips_mem [NumSlots];
+  logic     coming_ready_mem [NumSlots];         // the next order stands in the other bank
+  logic     bank_mem [NumSlots];                 // of the order that is walked
+  in_use_t  in_use_mem [NumSlots];
   evs_t     active_mem [NumSlots];               // by EV: in use
   evs_t     good_mem [NumSlots];
   evs_t     skip_mem [NumSlots];
   evs_t     once_mem [NumSlots];                 // SKIP for one rotation more
   evs_t     bad_mem [NumSlots];
-  places_t  places_mem [NumSlots];
-  planes_t  plane_mem [NumSlots];                // by place in scan order: the EVs of a plane
-  places_t  coming_mem [1<<ComingW];             // of the order that comes in
-  planes_t  coming_plane_mem [1<<ComingW];
+  evs_t     eligible_mem [NumSlots];             // by place in the order that is walked, as in places_t
+  evs_t     resting_mem [NumSlots];
+  evs_t     resting_on_mem [NumSlots];
+  planes_chunk_t plane_mem [Chunks][OrderBuffers*NumSlots];  // of each bank
+  evs_t     coming_eligible_mem [1<<ComingW];    // and in the one that comes in
+  evs_t     coming_resting_mem [1<<ComingW];
+  evs_t     coming_resting_on_mem [1<<ComingW];
 
   // ---- The operation in work
   state_e                state_q, state_d;
@@ -185,6 +202,7 @@ module spray_scheduler
   spray_csr_e            csr_op_q;
   logic                  by_value_q;
   logic                  known_q, known_d;        // the bucket that was read holds an EV
+  logic                  walks;                   // to the next bucket
   ev_t                   ev_q, ev_d;
   ev_t                   backup_q, backup_d;
   logic                  replaced_q;
@@ -205,15 +223,20 @@ module spray_scheduler
   ev_t                   placed_ev_q;
   ev_t                   placed_at_q;
   evs_t                  placed_q;                // by EV: has its place
-  planes_t               coming_plane_q, coming_plane_d;
+  planes_chunk_t         placed_chunk_q, placed_chunk_d;  // of the chunk that is filled
   places_t               coming_q, coming_d;      // of the table at hand
 
   // ---- Its table's row
-  context_t ctx_q, ctx_d;
+  scan_t    scan_q, scan_d;
+  skips_t   skips_q, skips_d;
+  logic     coming_ready_q, coming_ready_d;
+  logic     bank_q;
+  in_use_t  in_use_q;
+  count_t   in_use_d;                            // of the plane at hand
+  logic     in_use_change;
   evs_t     active_q, active_d, good_q, good_d, skip_q, skip_d, once_q, once_d, bad_q, bad_d;
   places_t  places_q, places_d;
-  planes_t  plane_q;
-  logic     plane_swapped_q;
+  planes_chunk_t plane_q [Chunks];
 
   // ---- Words read in the cycle before
   ev_t           ev_raddr;
@@ -227,7 +250,7 @@ module spray_scheduler
   spray_limits_t limits_q;
   time_t         skip_time_q;
   planes_t       profile_plane_q;                 // by EV
-  logic [NumPlanes-1:0][CreditWidth-1:0] credit_q;
+  logic [CreditWidth-1:0] credit_q [NumPlanes];
   logic          fixed_time;
   assign fixed_time = limits_q.skip_duration == SkipFixedTime;
 
@@ -236,108 +259,183 @@ module spray_scheduler
   assign done_free = !done_valid_o || done_ready_i;
   assign csr_free  = !csr_rvalid_o || csr_rready_i;
 
-  // ---- The search. A rotation is over when it wraps, or when all that it could find is skipped; busy ports do not end it.
-  logic [NumPlanes-1:0] free_ports;
+  // An answer that waits holds up the operation that would overwrite it: nothing of that cycle's work counts. What the
+  // work is does not depend on it.
+  logic works;
   always_comb begin
-    for (int unsigned p = 0; p < NumPlanes; p++) begin
-      free_ports[p] = ports_up_q[p] && credit_q[p] >= CreditWidth'(bytes_q);
+    works = 1'b1;
+    unique case (state_q)
+      StSelect: works = rsp_free;
+      StApply:  works = walks || (is_csr_q ? csr_free : done_free);
+      StCsr:    works = csr_free;
+      default: ;
+    endcase
+  end
+
+  // ---- The search. A rotation is over when it wraps, or when all that it could find is skipped; busy ports do not end it.
+  // What is wide here and below is worked out only in the states that use it: a simulator passes it over in the others.
+  logic [NumPlanes-1:0] free_ports, picked_plane;
+  evs_t usable_evs, candidates, ahead, woken, waking, inactive_waking, picked;
+  ev_t  picked_place;
+  logic any_good, rotation_ends, rotation_is_simple, order_is_simple, reshuffle_due, expired, skips_any;
+  assign skips_any     = skip_q != '0;
+  assign reshuffle_due = limits_q.reshuffle_rotations != '0 &&
+                         scan_q.rotations + 20'd1 >= limits_q.reshuffle_rotations;
+  assign expired       = fixed_time && skips_any && skips_q.head_until <= time_q;
+
+  // The SKIP EVs that the end of a rotation makes GOOD.
+  always_comb begin
+    waking          = '0;
+    inactive_waking = '0;
+    woken           = places_q.eligible;
+    if (!fixed_time && skips_any) begin
+      waking          = skip_q & ~once_q;
+      inactive_waking = waking & ~active_q;
+      woken           = places_q.eligible | places_q.resting;
     end
   end
 
-  evs_t reachable_evs, usable_evs, candidates, ahead, woken, waking, inactive_waking;
-  logic any_good, rotation_ends, rotation_is_simple, order_is_simple, reshuffle_due, expired;
-  assign reachable_evs   = on_planes(plane_q, ctx_q.reachable);
-  assign usable_evs      = on_planes(plane_q, free_ports & ctx_q.reachable);
-  assign candidates      = places_q.eligible & usable_evs;
-  assign ahead           = candidates & ({MaxEvs{1'b1}} << ctx_q.pointer);
-  assign any_good        = (places_q.eligible & reachable_evs) != '0;
-  assign rotation_ends   = ahead == '0 && (candidates != '0 || !any_good);
-  assign reshuffle_due   = limits_q.reshuffle_rotations != '0 &&
-                           ctx_q.rotations + 20'd1 >= limits_q.reshuffle_rotations;
-  assign waking          = fixed_time ? '0 : skip_q & ~once_q;
-  assign inactive_waking = waking & ~active_q;
-  assign woken           = fixed_time ? places_q.eligible : places_q.eligible | places_q.resting;
-  assign expired         = fixed_time && skip_q != '0 && ctx_q.head_until <= time_q;
-  // Not simple: a new order, backups that were skipped and that their planes may want, and nothing GOOD after it, which
-  // ends the next rotation as well.
-  assign rotation_is_simple = !reshuffle_due && inactive_waking == '0 && (woken & reachable_evs) != '0;
-  assign order_is_simple    = reshuffle_due && ctx_q.coming_ready && inactive_waking == '0;
+  function automatic logic any_of_plane(evs_t places, logic [PlaneW-1:0] plane);
+    logic [Chunk-1:0] column;
+    column = '0;
+    for (int unsigned c = 0; c < Chunks; c++) column |= places[c*Chunk+:Chunk] & plane_q[c][plane];
+    return column != '0;
+  endfunction
 
-  evs_t picked;
-  logic from_start, after_simple_rotation;
-  assign after_simple_rotation = state_q == StSelect && rotation_ends;
-  assign from_start            = state_q == StAnswer || ahead == '0;
-  assign picked = lowest(!from_start ? ahead : after_simple_rotation ? woken & usable_evs :
-                         state_q == StAnswer ? candidates : '0);
-  logic [NumPlanes-1:0] picked_plane;
   always_comb begin
-    for (int unsigned p = 0; p < NumPlanes; p++) picked_plane[p] = (picked & plane_q[p]) != '0;
+    free_ports         = '0;
+    usable_evs         = '0;
+    candidates         = '0;
+    ahead              = '0;
+    any_good           = 1'b0;
+    rotation_ends      = 1'b0;
+    rotation_is_simple = 1'b0;
+    order_is_simple    = 1'b0;
+    picked             = '0;
+    picked_place       = '0;
+    picked_plane       = '0;
+    if (state_q == StSelect || state_q == StAnswer) begin
+      for (int unsigned p = 0; p < NumPlanes; p++) begin
+        free_ports[p] = ports_up_q[p] && credit_q[p] >= CreditWidth'(bytes_q);
+        if (free_ports[p] && scan_q.reachable[p]) begin
+          for (int unsigned c = 0; c < Chunks; c++) usable_evs[c*Chunk+:Chunk] |= plane_q[c][p];
+        end
+      end
+      candidates    = places_q.eligible & usable_evs;
+      any_good      = candidates != '0;
+      if (!any_good) begin
+        for (int unsigned p = 0; p < NumPlanes; p++) begin
+          if (scan_q.reachable[p] && any_of_plane(places_q.eligible, PlaneW'(p))) any_good = 1'b1;
+        end
+      end
+      ahead         = candidates & ({MaxEvs{1'b1}} << scan_q.pointer);
+      rotation_ends = ahead == '0 && (candidates != '0 || !any_good);
+      picked        = ahead;
+      if (state_q == StAnswer) begin
+        picked = candidates;
+      end else if (rotation_ends) begin
+        picked          = woken & usable_evs;
+        order_is_simple = reshuffle_due && coming_ready_q && inactive_waking == '0;
+        // Not simple: a new order, backups that were skipped and that their planes may want, and nothing GOOD after it,
+        // which ends the next rotation as well.
+        for (int unsigned p = 0; p < NumPlanes; p++) begin
+          if (scan_q.reachable[p] && any_of_plane(woken, PlaneW'(p))) rotation_is_simple = 1'b1;
+        end
+        if (reshuffle_due || inactive_waking != '0) rotation_is_simple = 1'b0;
+      end
+      picked       = lowest(picked);
+      picked_place = index_of(picked);
+      for (int unsigned p = 0; p < NumPlanes; p++) begin
+        if (free_ports[p]) picked_plane[p] = any_of_plane(picked, PlaneW'(p));
+      end
+    end
   end
 
   // ---- What an update does to its EV
-  evs_t              ev_bit, position_bit, backups;
+  evs_t              backups;
   logic [PlaneW-1:0] ev_plane;
   count_t            in_use;
   logic              is_good, is_skip, is_bad, is_active, quiet, at_floor;
   logic              loses, removes, held, denies, revives, allows, skips, unlinks, deactivates, takes_back, replaces;
   counts_t           counts_d;
   ev_state_e         ev_state_d;
-  assign ev_bit       = evs_t'(1) << ev_q;
-  assign position_bit = evs_t'(1) << position_rd;
   assign ev_plane     = profile_rd.plane;
-  assign in_use       = ctx_q.in_use[ev_plane];
-  assign is_good      = good_q[ev_q];
-  assign is_skip      = skip_q[ev_q];
-  assign is_bad       = bad_q[ev_q];
-  assign is_active    = active_q[ev_q];
-  assign denies       = event_q == PathDeny;
-  assign quiet        = limits_q.oblivious && !is_csr_q;
-  assign backups      = good_q & ~active_q & profile_plane_q[ev_plane] & ~(denies ? ev_bit : '0);
-  assign at_floor     = backups == '0 && 9'(in_use) <= limits_q.least_active;
+  assign in_use       = in_use_q[ev_plane];
+  assign walks        = known_q && by_value_q && profile_rd.value != value_q;
 
   always_comb begin
-    counts_d = counts_rd;
-    loses    = event_q == PathAlwaysSkip;
-    unique case (event_q)
-      PathDelivered: counts_d.losses = '0;
-      PathLost: begin
-        if (counts_rd.losses != '1) counts_d.losses = counts_rd.losses + 4'd1;
-        loses = counts_d.losses >= limits_q.assumed_bad_losses;
-      end
-      PathProbeDelivered, PathProbeEcn: if (is_bad) counts_d.probe_successes = counts_rd.probe_successes + 8'd1;
-      PathProbeLost: counts_d.probe_successes = '0;
-      default: ;
-    endcase
-    removes = loses && !quiet && is_active && !at_floor;
-    held    = loses && !quiet && is_active && at_floor;
-    revives = !quiet && is_bad && (event_q == PathProbeDelivered || event_q == PathProbeEcn) &&
-              counts_d.probe_successes >= limits_q.probe_successes;
-    allows  = event_q == PathAllow && !is_good && !is_skip && !is_bad;
-    skips   = !quiet && (is_good || revives) &&
-              (event_q == PathEcn || event_q == PathTrimmed ||
-               (event_q == PathProbeEcn && limits_q.probe_marked_skips));
-    if (removes) counts_d.probe_successes = '0;
-    if (revives) counts_d.losses = '0;
-    if (quiet) counts_d = counts_rd;
-    deactivates = (removes || denies) && is_active;
-    unlinks     = (removes || denies) && is_skip;
-    takes_back  = (revives || allows) && 9'(in_use) < limits_q.most_active;
-    replaces    = (removes || denies) && backups != '0 && 9'(in_use) - 9'(deactivates) < limits_q.most_active;
+    is_good     = 1'b0;
+    is_skip     = 1'b0;
+    is_bad      = 1'b0;
+    is_active   = 1'b0;
+    denies      = 1'b0;
+    quiet       = 1'b0;
+    backups     = '0;
+    at_floor    = 1'b0;
+    counts_d    = counts_rd;
+    loses       = 1'b0;
+    removes     = 1'b0;
+    held        = 1'b0;
+    revives     = 1'b0;
+    allows      = 1'b0;
+    skips       = 1'b0;
+    deactivates = 1'b0;
+    unlinks     = 1'b0;
+    takes_back  = 1'b0;
+    replaces    = 1'b0;
+    ev_state_d  = EvDenied;
+    if (state_q == StApply) begin
+      is_good   = good_q[ev_q];
+      is_skip   = skip_q[ev_q];
+      is_bad    = bad_q[ev_q];
+      is_active = active_q[ev_q];
+      denies    = event_q == PathDeny;
+      quiet     = limits_q.oblivious && !is_csr_q;
+      backups   = good_q & ~active_q & profile_plane_q[ev_plane];
+      if (denies) backups[ev_q] = 1'b0;
+      at_floor  = backups == '0 && 9'(in_use) <= limits_q.least_active;
 
-    if (denies) ev_state_d = EvDenied;
-    else if (removes) ev_state_d = EvAssumedBad;
-    else if (skips) ev_state_d = EvSkip;
-    else if (revives || allows || is_good) ev_state_d = EvGood;
-    else if (is_skip) ev_state_d = EvSkip;
-    else if (is_bad) ev_state_d = EvAssumedBad;
-    else ev_state_d = EvDenied;
+      loses = event_q == PathAlwaysSkip;
+      unique case (event_q)
+        PathDelivered: counts_d.losses = '0;
+        PathLost: begin
+          if (counts_rd.losses != '1) counts_d.losses = counts_rd.losses + 4'd1;
+          loses = counts_d.losses >= limits_q.assumed_bad_losses;
+        end
+        PathProbeDelivered, PathProbeEcn: if (is_bad) counts_d.probe_successes = counts_rd.probe_successes + 8'd1;
+        PathProbeLost: counts_d.probe_successes = '0;
+        default: ;
+      endcase
+      removes = loses && !quiet && is_active && !at_floor;
+      held    = loses && !quiet && is_active && at_floor;
+      revives = !quiet && is_bad && (event_q == PathProbeDelivered || event_q == PathProbeEcn) &&
+                counts_d.probe_successes >= limits_q.probe_successes;
+      allows  = event_q == PathAllow && !is_good && !is_skip && !is_bad;
+      skips   = !quiet && (is_good || revives) &&
+                (event_q == PathEcn || event_q == PathTrimmed ||
+                 (event_q == PathProbeEcn && limits_q.probe_marked_skips));
+      if (removes) counts_d.probe_successes = '0;
+      if (revives) counts_d.losses = '0;
+      if (quiet) counts_d = counts_rd;
+      deactivates = (removes || denies) && is_active;
+      unlinks     = (removes || denies) && is_skip;
+      takes_back  = (revives || allows) && 9'(in_use) < limits_q.most_active;
+      replaces    = (removes || denies) && backups != '0 && 9'(in_use) - 9'(deactivates) < limits_q.most_active;
+
+      if (denies) ev_state_d = EvDenied;
+      else if (removes) ev_state_d = EvAssumedBad;
+      else if (skips) ev_state_d = EvSkip;
+      else if (revives || allows || is_good) ev_state_d = EvGood;
+      else if (is_skip) ev_state_d = EvSkip;
+      else if (is_bad) ev_state_d = EvAssumedBad;
+    end
   end
 
   // ---- Who is next: the controller, then updates and packets in turn. An EV of an order goes in beside an operation on
   // the same table, or where there is none.
   logic order_arrived, order_beside, finishes, can_accept, take_csr, take_update, take_select, take_operation, take_order, take, load_row;
   logic [SlotW-1:0] operation_slot, next_slot;
-  assign can_accept     = state_q == StIdle || finishes;
+  assign can_accept     = state_q == StIdle || (works && finishes);
   assign csr_ready_o    = can_accept;
   assign upd_ready_o    = can_accept && !csr_valid_i && !(sel_valid_i && was_update_q);
   assign sel_ready_o    = can_accept && !csr_valid_i && !(upd_valid_i && !was_update_q);
@@ -354,7 +452,7 @@ module spray_scheduler
   assign credit_ready_o = can_accept || (!is_select_q && state_q != StCsr);
 
   assign order_request_o = !want_empty && 10'(taken_q) < limits_q.ev_count;
-  assign order_arrived   = state_q == StOrder && slot_q == wait_slot_q && ctx_q.coming_ready;
+  assign order_arrived   = state_q == StOrder && slot_q == wait_slot_q && coming_ready_q;
   // Cycles of work on the order's table in which the next cycle reads no EV's profile.
   assign order_beside    = slot_q == order_slot_o &&
                            ((state_q == StSelect && !rsp_free) || state_q == StRotate || state_q == StRevived);
@@ -369,7 +467,7 @@ module spray_scheduler
   logic [$clog2(Wants):0]   unused_wants;
   fifo #(.Depth(Wants), .Width(SlotW)) u_wants (
     .clk_i, .rst_ni,
-    .push_i (want),
+    .push_i (works && want),
     .data_i (slot_q),
     .pop_i  (last_placing),
     .data_o (order_slot_o),
@@ -379,13 +477,16 @@ module spray_scheduler
   );
 
   logic coming_bank, in_coming;
-  assign coming_bank        = OrderBuffers == 2 && !ctx_q.bank;
-  assign position_rd        = ctx_q.bank ? position_b_rd : position_a_rd;
+  assign coming_bank        = OrderBuffers == 2 && !bank_q;
+  assign position_rd        = bank_q ? position_b_rd : position_a_rd;
   assign coming_position_rd = coming_bank ? position_b_rd : position_a_rd;
-  assign in_coming          = ctx_q.coming_ready || (!want_empty && order_slot_o == slot_q && placed_q[ev_q]);
+  assign in_coming          = coming_ready_q || (!want_empty && order_slot_o == slot_q && placed_q[ev_q]);
 
   function automatic logic [OrderW-1:0] order_address(logic bank, logic [SlotW-1:0] slot, ev_t place);
     return OrderW'({bank, slot, place});
+  endfunction
+  function automatic logic [RowW-1:0] plane_row(logic bank, logic [SlotW-1:0] slot);
+    return RowW'({bank, slot});
   endfunction
   function automatic logic [ComingW-1:0] coming_row(logic [SlotW-1:0] slot);
     return ComingW'(slot & {SlotW{OrderBuffers == 2}});
@@ -393,10 +494,11 @@ module spray_scheduler
 
   logic     answer_select, answer_update, answer_csr, select_found, no_good, apply_it, skip_it;
   logic     wakes, swap, touches;
+  logic     states_change;                        // EVs' states, and so the bitmaps by place
+  logic     opens, coming_changes;
   logic     next_we, prev_we;
-  ev_t      next_waddr, next_wdata, prev_waddr, prev_wdata, picked_place;
+  ev_t      next_waddr, next_wdata, prev_waddr, prev_wdata;
   logic [63:0] csr_rdata_d;
-  assign picked_place = index_of(picked);
   // The order is the first of its table.
   logic     opens_it;
   assign opens_it = opening_q && state_q == StOrder && slot_q == wait_slot_q;
@@ -412,16 +514,19 @@ module spray_scheduler
     wakes         = 1'b0;
     swap          = 1'b0;
     touches       = 1'b0;
+    states_change = 1'b0;
+    opens         = 1'b0;
     want          = 1'b0;
-    ctx_d         = ctx_q;
+    scan_d        = scan_q;
+    skips_d       = skips_q;
+    in_use_d      = in_use + count_t'(1);
+    in_use_change = 1'b0;
     active_d      = active_q;
     good_d        = good_q;
     skip_d        = skip_q;
     once_d        = once_q;
     bad_d         = bad_q;
     places_d      = places_q;
-    coming_d      = coming_q;
-    coming_plane_d = coming_plane_q;
     ev_raddr      = ev_q;
     answer_select = 1'b0;
     answer_update = 1'b0;
@@ -432,11 +537,11 @@ module spray_scheduler
     apply_it      = 1'b0;
     skip_it       = 1'b0;
     next_we       = 1'b0;
-    next_waddr    = ctx_q.tail;
+    next_waddr    = skips_q.tail;
     next_wdata    = ev_q;
     prev_we       = 1'b0;
     prev_waddr    = ev_q;
-    prev_wdata    = ctx_q.tail;
+    prev_wdata    = skips_q.tail;
     csr_rdata_d   = csr_rdata_o;
 
     unique case (state_q)
@@ -444,67 +549,66 @@ module spray_scheduler
 
       StSelect: begin
         ended_d = 2'd0;
-        if (rsp_free) begin
-          if (free_ports == '0) begin
-            answer_select = 1'b1;
-            no_good       = !any_good;
-          end else if (expired) begin
-            ev_raddr = ctx_q.head;
-            ev_d     = ctx_q.head;
-            state_d  = StExpire;
-          end else if (rotation_ends && order_is_simple) begin
-            ended_d         = 2'd1;
-            ctx_d.pointer   = '0;
-            ctx_d.rotations = '0;
-            wakes           = 1'b1;
-            swap            = 1'b1;
-            state_d         = StAnswer;
-          end else if (rotation_ends && !rotation_is_simple) begin
-            state_d = StRotate;
-          end else begin
-            answer_select = 1'b1;
-            select_found  = picked != '0;
-            if (rotation_ends) begin
-              ended_d         = 2'd1;
-              ctx_d.pointer   = '0;
-              ctx_d.rotations = ctx_q.rotations + 20'd1;
-              wakes           = 1'b1;
-            end
+        if (free_ports == '0) begin
+          answer_select = 1'b1;
+          no_good       = !any_good;
+        end else if (expired) begin
+          ev_raddr = skips_q.head;
+          ev_d     = skips_q.head;
+          state_d  = StExpire;
+        end else if (rotation_ends && order_is_simple) begin
+          ended_d          = 2'd1;
+          scan_d.pointer   = '0;
+          scan_d.rotations = '0;
+          wakes            = 1'b1;
+          swap             = 1'b1;
+          state_d          = StAnswer;
+        end else if (rotation_ends && !rotation_is_simple) begin
+          state_d = StRotate;
+        end else begin
+          answer_select = 1'b1;
+          select_found  = picked != '0;
+          if (rotation_ends) begin
+            ended_d          = 2'd1;
+            scan_d.pointer   = '0;
+            scan_d.rotations = scan_q.rotations + 20'd1;
+            wakes            = 1'b1;
           end
-          finishes = answer_select;
         end
+        finishes = answer_select;
       end
 
       // One SKIP EV comes back: its time is over, or its rotation.
       StExpire, StRevive: begin
-        good_d  = good_q | ev_bit;
-        skip_d  = skip_q & ~ev_bit;
-        touches = 1'b1;
-        if (is_active) begin
-          places_d.resting  = places_q.resting & ~position_bit;
-          places_d.eligible = places_q.eligible | position_bit;
+        good_d[ev_q]  = 1'b1;
+        skip_d[ev_q]  = 1'b0;
+        touches       = 1'b1;
+        states_change = 1'b1;
+        if (active_q[ev_q]) begin
+          places_d.resting[position_rd]  = 1'b0;
+          places_d.eligible[position_rd] = 1'b1;
         end else if (9'(in_use) < limits_q.most_active) begin
-          active_d               = active_q | ev_bit;
-          places_d.eligible      = places_q.eligible | position_bit;
-          ctx_d.in_use[ev_plane] = in_use + count_t'(1);
+          active_d[ev_q]                 = 1'b1;
+          places_d.eligible[position_rd] = 1'b1;
+          in_use_change                  = 1'b1;
         end
-        ctx_d.head = next_rd;
+        skips_d.head = next_rd;
         ev_raddr   = next_rd;
         ev_d       = next_rd;
         if (state_q == StExpire) state_d = StExpired;
-        else if (ev_q == ctx_q.tail || (once_q != '0 && next_rd == ctx_q.later)) state_d = StRevived;
+        else if (ev_q == skips_q.tail || (once_q != '0 && next_rd == scan_q.later)) state_d = StRevived;
       end
       StExpired: begin
-        ctx_d.head_until = until_rd;
+        skips_d.head_until = until_rd;
         state_d          = StSelect;
       end
 
       StRotate: begin
         ended_d         = ended_q + 2'd1;
-        ctx_d.pointer   = '0;
-        ctx_d.rotations = reshuffle_due ? '0 : ctx_q.rotations + 20'd1;
+        scan_d.pointer   = '0;
+        scan_d.rotations = reshuffle_due ? '0 : scan_q.rotations + 20'd1;
         state_d         = StReviveFirst;
-        if (reshuffle_due && ctx_q.coming_ready) begin
+        if (reshuffle_due && coming_ready_q) begin
           swap = 1'b1;
         end else if (reshuffle_due) begin
           opening_d = 1'b0;
@@ -513,8 +617,8 @@ module spray_scheduler
         end
       end
       StReviveFirst: begin
-        ev_raddr = ctx_q.head;
-        ev_d     = ctx_q.head;
+        ev_raddr = skips_q.head;
+        ev_d     = skips_q.head;
         state_d  = inactive_waking != '0 ? StRevive : StRevived;
       end
       StRevived: begin
@@ -547,69 +651,70 @@ module spray_scheduler
         state_d  = StApply;
       end
       StApply: begin
-        if (known_q && by_value_q && profile_rd.value != value_q) begin
+        if (walks) begin
           bucket_d = bucket_q + BucketW'(1);
           state_d  = StLookup;
-        end else if (is_csr_q ? csr_free : done_free) begin
+        end else begin
           apply_it    = known_q && event_q != PathRead;
           if (is_csr_q) csr_rdata_d = {is_active, ReadPad'(0), ev_state_d, counts_rd, position_rd};
           finishes    = 1'b1;
           touches     = apply_it;
           if (apply_it) begin
+            states_change = 1'b1;
             if (skips) begin
               skip_it    = 1'b1;
               next_we    = 1'b1;
               prev_we    = 1'b1;
-              ctx_d.tail = ev_q;
-              good_d     = good_q & ~ev_bit;
-              skip_d     = skip_q | ev_bit;
-              if (skip_q == '0) begin
-                ctx_d.head       = ev_q;
-                ctx_d.head_until = time_q + skip_time_q;
+              skips_d.tail = ev_q;
+              good_d[ev_q] = 1'b0;
+              skip_d[ev_q] = 1'b1;
+              if (!skips_any) begin
+                skips_d.head       = ev_q;
+                skips_d.head_until = time_q + skip_time_q;
               end
               if (limits_q.skip_duration == SkipOneRotation) begin
-                once_d = once_q | ev_bit;
-                if (once_q == '0) ctx_d.later = ev_q;
+                once_d[ev_q] = 1'b1;
+                if (once_q == '0) scan_d.later = ev_q;
               end
             end else if (revives || allows) begin
-              good_d = good_q | ev_bit;
+              good_d[ev_q] = 1'b1;
             end else if (removes || denies) begin
-              good_d = good_q & ~ev_bit;
-              skip_d = skip_q & ~ev_bit;
-              once_d = once_q & ~ev_bit;
+              good_d[ev_q] = 1'b0;
+              skip_d[ev_q] = 1'b0;
+              once_d[ev_q] = 1'b0;
             end
-            if (removes) bad_d = bad_q | ev_bit;
-            else if (denies || revives) bad_d = bad_q & ~ev_bit;
+            if (removes) bad_d[ev_q] = 1'b1;
+            else if (denies || revives) bad_d[ev_q] = 1'b0;
             if (deactivates) begin
-              active_d               = active_q & ~ev_bit;
-              ctx_d.in_use[ev_plane] = in_use - count_t'(1);
+              active_d[ev_q] = 1'b0;
+              in_use_change  = 1'b1;
+              in_use_d       = in_use - count_t'(1);
             end else if (takes_back) begin
-              active_d               = active_q | ev_bit;
-              ctx_d.in_use[ev_plane] = in_use + count_t'(1);
+              active_d[ev_q] = 1'b1;
+              in_use_change  = 1'b1;
             end
             if (skips || removes || denies || takes_back) begin
-              places_d.eligible   = places_q.eligible & ~position_bit;
-              places_d.resting    = places_q.resting & ~position_bit;
-              places_d.resting_on = places_q.resting_on & ~position_bit;
-              if (takes_back && !skips) places_d.eligible = places_q.eligible | position_bit;
+              places_d.eligible[position_rd]   = takes_back && !skips;
+              places_d.resting[position_rd]    = 1'b0;
+              places_d.resting_on[position_rd] = 1'b0;
               if (skips && (is_active || takes_back)) begin
-                if (limits_q.skip_duration == SkipOneRotation) places_d.resting_on = places_q.resting_on | position_bit;
-                else places_d.resting = places_q.resting | position_bit;
+                if (limits_q.skip_duration == SkipOneRotation) places_d.resting_on[position_rd] = 1'b1;
+                else places_d.resting[position_rd] = 1'b1;
               end
             end
             if (unlinks) begin
-              next_we    = ev_q != ctx_q.head;
+              next_we    = ev_q != skips_q.head;
               next_waddr = prev_rd;
               next_wdata = next_rd;
-              prev_we    = ev_q != ctx_q.tail;
+              prev_we    = ev_q != skips_q.tail;
               prev_waddr = next_rd;
               prev_wdata = prev_rd;
-              if (ev_q == ctx_q.head) ctx_d.head = next_rd;
-              if (ev_q == ctx_q.tail) ctx_d.tail = prev_rd;
-              if (ev_q == ctx_q.later) ctx_d.later = next_rd;
+              if (ev_q == skips_q.head) skips_d.head = next_rd;
+              if (ev_q == skips_q.tail) skips_d.tail = prev_rd;
+              if (ev_q == scan_q.later) scan_d.later = next_rd;
             end
             backup_d = index_of(lowest(backups));
-            if (unlinks && fixed_time && ev_q == ctx_q.head) begin
+            if (unlinks && fixed_time && ev_q == skips_q.head) begin
               finishes = 1'b0;
               ev_raddr = next_rd;
               state_d  = StHeadTime;
@@ -625,7 +730,7 @@ module spray_scheduler
         end
       end
       StHeadTime: begin
-        ctx_d.head_until = until_rd;
+        skips_d.head_until = until_rd;
         ev_raddr         = backup_q;
         ev_d             = backup_q;
         state_d          = StBackup;
@@ -636,16 +741,17 @@ module spray_scheduler
         end
       end
       StBackup: begin
-        active_d               = active_q | ev_bit;
-        places_d.eligible      = places_q.eligible | position_bit;
-        touches                = 1'b1;
-        ctx_d.in_use[ev_plane] = in_use + count_t'(1);
-        finishes               = 1'b1;
-        answer_update          = !is_csr_q;
-        answer_csr             = is_csr_q;
+        active_d[ev_q]                 = 1'b1;
+        places_d.eligible[position_rd] = 1'b1;
+        touches                        = 1'b1;
+        states_change                  = 1'b1;
+        in_use_change                  = 1'b1;
+        finishes                       = 1'b1;
+        answer_update                  = !is_csr_q;
+        answer_csr                     = is_csr_q;
       end
 
-      StCsr: if (csr_free) begin
+      StCsr: begin
         state_d     = StCsrAnswer;
         csr_rdata_d = '0;
         unique case (csr_op_q)
@@ -656,20 +762,22 @@ module spray_scheduler
             once_d       = '0;
             bad_d        = '0;
             places_d     = '0;
-            coming_d     = '0;
-            ctx_d        = '0;
-            ctx_d.reachable = '1;
+            scan_d       = '0;
+            skips_d      = '0;
+            scan_d.reachable = '1;
+            states_change = 1'b1;
             opening_d    = 1'b1;
+            opens        = 1'b1;
             want         = 1'b1;
             state_d      = StOrder;
           end
-          SprayCsrPortStatus: ctx_d.reachable = wdata_q[NumPlanes-1:0];
+          SprayCsrPortStatus: scan_d.reachable = wdata_q[NumPlanes-1:0];
           SprayCsrReadRoom: begin
             for (int unsigned p = 0; p < NumPlanes; p++) begin
               if (bucket_q == BucketW'(p)) csr_rdata_d = 64'(credit_q[p]);
             end
           end
-          SprayCsrReadSlot: csr_rdata_d = {12'b0, ctx_q.rotations, 16'(ctx_q.reachable), 16'(ctx_q.pointer)};
+          SprayCsrReadSlot: csr_rdata_d = {12'b0, scan_q.rotations, 16'(scan_q.reachable), 16'(scan_q.pointer)};
           default: ;
         endcase
       end
@@ -680,41 +788,78 @@ module spray_scheduler
       default: state_d = StIdle;
     endcase
 
-    if (wakes && !fixed_time) begin
+    if (wakes && !fixed_time && skips_any) begin
+      states_change       = 1'b1;
       good_d              = good_q | waking;
       skip_d              = once_q;
       once_d              = '0;
-      ctx_d.head          = ctx_q.later;
+      skips_d.head        = scan_q.later;
       places_d.eligible   = woken;
       places_d.resting    = places_q.resting_on;
       places_d.resting_on = '0;
-      coming_d.eligible   = coming_q.eligible | coming_q.resting;
-      coming_d.resting    = coming_q.resting_on;
-      coming_d.resting_on = '0;
     end
-    // What an operation makes of an EV shows in the next order as well, if the EV has its place there.
+    if (swap) begin
+      places_d    = coming_q;
+      if (wakes && !fixed_time) begin
+        places_d.eligible   = coming_q.eligible | coming_q.resting;
+        places_d.resting    = coming_q.resting_on;
+        places_d.resting_on = '0;
+      end
+      if (OrderBuffers == 2) want = limits_q.reshuffle_rotations != '0;
+    end
+    if (placing_q && opens_it) begin
+      in_use_change = 1'b1;
+      in_use_d      = in_use + count_t'(active_q[placed_ev_q]);
+    end
+    if (select_found) scan_d.pointer = count_t'(picked_place) + count_t'(1);
+    if (finishes) state_d = StIdle;
+  end
+
+  // ---- The order that comes in, which what happens to EVs shows in as well once they have their place there. No operation
+  // touches an EV in the cycle in which one gets its place.
+  logic       ends_chunk;
+  assign ends_chunk = last_placing || placed_at_q[ChunkW-1:0] == '1;
+  always_comb begin
+    placed_chunk_d = placed_chunk_q;
+    placed_chunk_d[ev_plane][placed_at_q[ChunkW-1:0]] = 1'b1;
+  end
+  struct packed {
+    logic eligible;
+    logic resting;
+    logic resting_on;
+  } placed_state;
+  assign placed_state.eligible   = active_q[placed_ev_q] && good_q[placed_ev_q];
+  assign placed_state.resting    = active_q[placed_ev_q] && skip_q[placed_ev_q] && !once_q[placed_ev_q];
+  assign placed_state.resting_on = active_q[placed_ev_q] && once_q[placed_ev_q];
+  always_comb begin
+    coming_d       = coming_q;
+    coming_changes = placing_q;
+    coming_ready_d = coming_ready_q;
+    if (placing_q) begin
+      coming_d.eligible[placed_at_q]   = placed_state.eligible;
+      coming_d.resting[placed_at_q]    = placed_state.resting;
+      coming_d.resting_on[placed_at_q] = placed_state.resting_on;
+      coming_ready_d                   = last_placing;
+    end
     if (touches && in_coming) begin
+      coming_changes                          = 1'b1;
       coming_d.eligible[coming_position_rd]   = active_d[ev_q] && good_d[ev_q];
       coming_d.resting[coming_position_rd]    = active_d[ev_q] && skip_d[ev_q] && !once_d[ev_q];
       coming_d.resting_on[coming_position_rd] = active_d[ev_q] && once_d[ev_q];
     end
-    if (placing_q) begin
-      coming_d.eligible[placed_at_q]        = active_d[placed_ev_q] && good_d[placed_ev_q];
-      coming_d.resting[placed_at_q]         = active_d[placed_ev_q] && skip_d[placed_ev_q] && !once_d[placed_ev_q];
-      coming_d.resting_on[placed_at_q]      = active_d[placed_ev_q] && once_d[placed_ev_q];
-      coming_plane_d[ev_plane][placed_at_q] = 1'b1;
-      ctx_d.coming_ready                    = last_placing;
-      if (opens_it) ctx_d.in_use[ev_plane] = in_use + count_t'(active_q[placed_ev_q]);
+    if (wakes && !fixed_time && skips_any) begin
+      coming_changes      = 1'b1;
+      coming_d.eligible   = coming_d.eligible | coming_d.resting;
+      coming_d.resting    = coming_d.resting_on;
+      coming_d.resting_on = '0;
     end
-    if (swap) begin
-      places_d           = coming_d;
-      coming_d           = '0;
-      ctx_d.bank         = coming_bank;
-      ctx_d.coming_ready = 1'b0;
-      if (OrderBuffers == 2) want = limits_q.reshuffle_rotations != '0;
+    if (swap || opens) begin
+      coming_changes = 1'b1;
+      coming_d       = '0;
+      coming_ready_d = 1'b0;
     end
-    if (select_found) ctx_d.pointer = count_t'(picked_place) + count_t'(1);
-    if (finishes) state_d = StIdle;
+    // An EV that got its place while the operation was held up goes to the memory with it.
+    if (state_q == StSelect || state_q == StCsr) coming_changes = 1'b1;
   end
 
   // ---- Registers
@@ -726,18 +871,20 @@ module spray_scheduler
       placing_q    <= 1'b0;
       taken_q      <= '0;
       placed_q     <= '0;
-      coming_plane_q <= '0;
+      placed_chunk_q <= '0;
       rsp_valid_o  <= 1'b0;
       done_valid_o <= 1'b0;
       csr_rvalid_o <= 1'b0;
-      credit_q     <= '0;
+      for (int unsigned p = 0; p < NumPlanes; p++) credit_q[p] <= '0;
     end else begin
-      state_q   <= state_d;
+      if (works) state_q <= state_d;
       placing_q <= take_order;
       taken_q   <= last_placing ? '0 : taken_q + count_t'(take_order);
-      if (placing_q) placed_q[placed_ev_q] <= 1'b1;
+      if (placing_q) begin
+        placed_q[placed_ev_q] <= 1'b1;
+        placed_chunk_q        <= ends_chunk ? '0 : placed_chunk_d;
+      end
       if (last_placing) placed_q <= '0;
-      coming_plane_q <= last_placing ? '0 : coming_plane_d;
       if (take_operation) begin
         is_select_q <= take_select;
         state_q     <= take_select ? StSelect : StLookup;
@@ -747,21 +894,25 @@ module spray_scheduler
       if (rsp_free) rsp_valid_o <= answer_select;
       if (done_free) done_valid_o <= answer_update;
       if (csr_free) csr_rvalid_o <= answer_csr;
-      for (int unsigned p = 0; p < NumPlanes; p++) begin
-        credit_q[p] <= credit_q[p] + (credit_valid_i && credit_ready_o ? credit_bytes_i[p] : '0) -
-                       (answer_select && picked_plane[p] ? CreditWidth'(bytes_q) : '0);
+      if ((works && answer_select) || (credit_valid_i && credit_ready_o)) begin
+        for (int unsigned p = 0; p < NumPlanes; p++) begin
+          credit_q[p] <= credit_q[p] + (credit_valid_i && credit_ready_o ? credit_bytes_i[p] : '0) -
+                         (works && picked_plane[p] ? CreditWidth'(bytes_q) : '0);
+        end
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    known_q     <= known_d;
-    ev_q        <= ev_d;
-    backup_q    <= backup_d;
-    replaced_q  <= replaces;
-    bucket_q    <= bucket_d;
-    ended_q     <= ended_d;
-    opening_q   <= opening_d;
+    if (works) begin
+      known_q    <= known_d;
+      ev_q       <= ev_d;
+      backup_q   <= backup_d;
+      replaced_q <= replaces;
+      bucket_q   <= bucket_d;
+      ended_q    <= ended_d;
+      opening_q  <= opening_d;
+    end
     placed_ev_q <= order_ev_i;
     placed_at_q <= taken_q[EvW-1:0];
     if (state_q != StOrder) wait_slot_q <= slot_q;
@@ -793,14 +944,14 @@ module spray_scheduler
   // ---- Answers
   order_t rsp_entry_q;
   always_ff @(posedge clk_i) begin
-    if (answer_select) begin
+    if (works && answer_select) begin
       rsp_found_o          <= select_found;
       rsp_free_ports_o     <= free_ports;
       rsp_no_good_o        <= no_good;
       rsp_rotations_o      <= ended_d;
       rsp_skip_end_valid_o <= fixed_time && skip_q != '0;
-      rsp_skip_end_o       <= ctx_q.head_until;
-      rsp_entry_q          <= order_mem[order_address(ctx_q.bank, slot_q, picked_place)];
+      rsp_skip_end_o       <= skips_q.head_until;
+      rsp_entry_q          <= order_mem[order_address(bank_q, slot_q, picked_place)];
     end
   end
   assign rsp_ev_o    = rsp_entry_q.ev;
@@ -818,7 +969,7 @@ module spray_scheduler
       done_replaced_o <= replaces;
       done_backup_o   <= backup_d;
     end
-    csr_rdata_o <= csr_rdata_d;
+    if (works) csr_rdata_o <= csr_rdata_d;
   end
 
   // ---- Limits and profile
@@ -832,8 +983,8 @@ module spray_scheduler
       end
     end
     if (state_q == StCsr && csr_op_q == SprayCsrBucket) bucket_mem[bucket_q] <= wdata_q[EvW:0];
-    bucket_rd  <= bucket_mem[take_update ? upd_value_i[BucketW-1:0] : bucket_d];
-    profile_rd <= profile_mem[take_order ? order_ev_i : ev_raddr];
+    bucket_rd <= bucket_mem[take_update ? upd_value_i[BucketW-1:0] : bucket_d];
+    if (works || take_order) profile_rd <= profile_mem[take_order ? order_ev_i : ev_raddr];
   end
 
   // ---- Records of EVs
@@ -841,48 +992,108 @@ module spray_scheduler
     if (placing_q) order_mem[order_address(coming_bank, slot_q, placed_at_q)] <= '{ev: placed_ev_q, profile: profile_rd};
     if (placing_q && !coming_bank) position_a_mem[{slot_q, placed_ev_q}] <= placed_at_q;
     if (placing_q && coming_bank) position_b_mem[{slot_q, placed_ev_q}] <= placed_at_q;
-    if (apply_it) counts_mem[{slot_q, ev_q}] <= counts_d;
+    if (works && apply_it) counts_mem[{slot_q, ev_q}] <= counts_d;
     else if (placing_q && opens_it) counts_mem[{slot_q, placed_ev_q}] <= '0;
-    if (next_we) next_mem[{slot_q, next_waddr}] <= next_wdata;
-    if (prev_we) prev_mem[{slot_q, prev_waddr}] <= prev_wdata;
-    if (skip_it) until_mem[{slot_q, ev_q}] <= time_q + skip_time_q;
-    // An EV may get its place while it is looked up.
-    position_a_rd <= placing_q && !coming_bank && placed_ev_q == ev_raddr ? placed_at_q : position_a_mem[{slot_q, ev_raddr}];
-    position_b_rd <= OrderBuffers == 1 ? '0
-                     : placing_q && coming_bank && placed_ev_q == ev_raddr ? placed_at_q
-                                                                           : position_b_mem[{slot_q, ev_raddr}];
-    counts_rd   <= counts_mem[{slot_q, ev_raddr}];
-    next_rd     <= next_mem[{slot_q, ev_raddr}];
-    prev_rd     <= prev_mem[{slot_q, ev_raddr}];
-    until_rd    <= until_mem[{slot_q, ev_raddr}];
+    if (works && next_we) next_mem[{slot_q, next_waddr}] <= next_wdata;
+    if (works && prev_we) prev_mem[{slot_q, prev_waddr}] <= prev_wdata;
+    if (works && skip_it) until_mem[{slot_q, ev_q}] <= time_q + skip_time_q;
+    if (works) begin
+      // An EV may get its place while it is looked up.
+      position_a_rd <= placing_q && !coming_bank && placed_ev_q == ev_raddr ? placed_at_q
+                                                                            : position_a_mem[{slot_q, ev_raddr}];
+      position_b_rd <= OrderBuffers == 1 ? '0
+                       : placing_q && coming_bank && placed_ev_q == ev_raddr ? placed_at_q
+                                                                             : position_b_mem[{slot_q, ev_raddr}];
+      counts_rd     <= counts_mem[{slot_q, ev_raddr}];
+      next_rd       <= next_mem[{slot_q, ev_raddr}];
+      prev_rd       <= prev_mem[{slot_q, ev_raddr}];
+      until_rd      <= until_mem[{slot_q, ev_raddr}];
+    end
   end
 
   // ---- Rows
+  in_use_t         in_use_row_d;
+  logic [RowW-1:0] next_plane_row;
+  assign next_plane_row = load_row ? plane_row(bank_mem[next_slot], next_slot) : plane_row(coming_bank, slot_q);
+  always_comb begin
+    in_use_row_d           = opens ? '0 : in_use_q;
+    in_use_row_d[ev_plane] = opens ? '0 : in_use_d;
+  end
   always_ff @(posedge clk_i) begin
     if (take) slot_q <= next_slot;
-    if (state_q != StIdle || placing_q) begin
-      context_mem[slot_q]    <= ctx_d;
-      active_mem[slot_q]     <= active_d;
-      good_mem[slot_q]       <= good_d;
-      skip_mem[slot_q]       <= skip_d;
-      once_mem[slot_q]       <= once_d;
-      bad_mem[slot_q]        <= bad_d;
-      places_mem[slot_q]     <= places_d;
-      coming_mem[coming_row(slot_q)] <= coming_d;
+    if (works && state_q != StIdle) begin
+      scan_mem[slot_q]  <= scan_d;
+      skips_mem[slot_q] <= skips_d;
     end
-    if (last_placing) coming_plane_mem[coming_row(slot_q)] <= coming_plane_d;
-    plane_swapped_q <= swap;
-    if (plane_swapped_q) plane_mem[slot_q] <= plane_q;
-    ctx_q        <= load_row ? context_mem[next_slot] : ctx_d;
-    active_q     <= load_row ? active_mem[next_slot] : active_d;
-    good_q       <= load_row ? good_mem[next_slot] : good_d;
-    skip_q       <= load_row ? skip_mem[next_slot] : skip_d;
-    once_q       <= load_row ? once_mem[next_slot] : once_d;
-    bad_q        <= load_row ? bad_mem[next_slot] : bad_d;
-    places_q     <= load_row ? places_mem[next_slot] : places_d;
-    coming_q     <= load_row ? coming_mem[coming_row(next_slot)] : coming_d;
-    if (load_row) plane_q <= plane_mem[next_slot];
-    else if (swap) plane_q <= coming_plane_mem[coming_row(slot_q)];
+    if (load_row) begin
+      scan_q  <= scan_mem[next_slot];
+      skips_q <= skips_mem[next_slot];
+    end else if (works) begin
+      scan_q  <= scan_d;
+      skips_q <= skips_d;
+    end
+    if (works && states_change) begin
+      active_mem[slot_q] <= active_d;
+      good_mem[slot_q]   <= good_d;
+      skip_mem[slot_q]   <= skip_d;
+      once_mem[slot_q]   <= once_d;
+      bad_mem[slot_q]    <= bad_d;
+    end
+    if (load_row) begin
+      active_q <= active_mem[next_slot];
+      good_q   <= good_mem[next_slot];
+      skip_q   <= skip_mem[next_slot];
+      once_q   <= once_mem[next_slot];
+      bad_q    <= bad_mem[next_slot];
+    end else if (works && states_change) begin
+      active_q <= active_d;
+      good_q   <= good_d;
+      skip_q   <= skip_d;
+      once_q   <= once_d;
+      bad_q    <= bad_d;
+    end
+    if (works && (states_change || swap)) begin
+      eligible_mem[slot_q]   <= places_d.eligible;
+      resting_mem[slot_q]    <= places_d.resting;
+      resting_on_mem[slot_q] <= places_d.resting_on;
+    end
+    if (load_row) begin
+      places_q.eligible   <= eligible_mem[next_slot];
+      places_q.resting    <= resting_mem[next_slot];
+      places_q.resting_on <= resting_on_mem[next_slot];
+    end else if (works && (states_change || swap)) begin
+      places_q <= places_d;
+    end
+    if (works && coming_changes) begin
+      coming_eligible_mem[coming_row(slot_q)]   <= coming_d.eligible;
+      coming_resting_mem[coming_row(slot_q)]    <= coming_d.resting;
+      coming_resting_on_mem[coming_row(slot_q)] <= coming_d.resting_on;
+      coming_ready_mem[slot_q]                  <= coming_ready_d;
+    end
+    if (load_row) begin
+      coming_q.eligible   <= coming_eligible_mem[coming_row(next_slot)];
+      coming_q.resting    <= coming_resting_mem[coming_row(next_slot)];
+      coming_q.resting_on <= coming_resting_on_mem[coming_row(next_slot)];
+      coming_ready_q      <= coming_ready_mem[next_slot];
+    end else if (works && coming_changes) begin
+      coming_q       <= coming_d;
+      coming_ready_q <= coming_ready_d;
+    end else if (placing_q) begin
+      coming_q.eligible[placed_at_q]   <= placed_state.eligible;
+      coming_q.resting[placed_at_q]    <= placed_state.resting;
+      coming_q.resting_on[placed_at_q] <= placed_state.resting_on;
+      coming_ready_q                   <= last_placing;
+    end
+    if (works && (swap || opens)) bank_mem[slot_q] <= swap && coming_bank;
+    if (load_row) bank_q <= bank_mem[next_slot];
+    else if (works && (swap || opens)) bank_q <= swap && coming_bank;
+    if (works && (opens || in_use_change)) in_use_mem[slot_q] <= in_use_row_d;
+    if (load_row) in_use_q <= in_use_mem[next_slot];
+    else if (works && (opens || in_use_change)) in_use_q <= in_use_row_d;
+    if (placing_q && ends_chunk) plane_mem[placed_at_q[EvW-1:ChunkW]][plane_row(coming_bank, slot_q)] <= placed_chunk_d;
+    if (load_row || (works && swap)) begin
+      for (int unsigned c = 0; c < Chunks; c++) plane_q[c] <= plane_mem[c][next_plane_row];
+    end
   end
 
 `ifdef FORMAL
@@ -898,10 +1109,10 @@ module spray_scheduler
       assume (limits_q.ev_count == 10'(MaxEvs) && limits_q.skip_duration != skip_duration_e'(2'd3));
       for (int unsigned s = 0; s < NumSlots; s++) begin
         assume (skip_mem[s] == '0 && once_mem[s] == '0);
-        assume (places_mem[s].resting == '0 && places_mem[s].resting_on == '0);
-        assume (coming_mem[s].resting == '0 && coming_mem[s].resting_on == '0);
+        assume (resting_mem[s] == '0 && resting_on_mem[s] == '0);
+        assume (coming_resting_mem[s] == '0 && coming_resting_on_mem[s] == '0);
         assume ((good_mem[s] & bad_mem[s]) == '0 && (active_mem[s] & ~good_mem[s]) == '0);
-        assume (context_mem[s].coming_ready);
+        assume (coming_ready_mem[s]);
         for (int unsigned i = 0; i < MaxEvs; i++) begin
           for (int unsigned b = 0; b < 2; b++) begin
             assume (order_mem[order_address(1'(b), SlotW'(s), position_in(1'(b), s, ev_t'(i)))].ev == ev_t'(i));
@@ -909,22 +1120,28 @@ module spray_scheduler
             assume (order_mem[order_address(1'(b), SlotW'(s), ev_t'(i))].profile ==
                     profile_mem[order_mem[order_address(1'(b), SlotW'(s), ev_t'(i))].ev]);
           end
-          assume (places_mem[s].eligible[i] ==
-                  active_mem[s][order_mem[order_address(context_mem[s].bank, SlotW'(s), ev_t'(i))].ev]);
-          assume (coming_mem[s].eligible[i] ==
-                  active_mem[s][order_mem[order_address(!context_mem[s].bank, SlotW'(s), ev_t'(i))].ev]);
+          assume (eligible_mem[s][i] ==
+                  active_mem[s][order_mem[order_address(bank_mem[s], SlotW'(s), ev_t'(i))].ev]);
+          assume (coming_eligible_mem[s][i] ==
+                  active_mem[s][order_mem[order_address(!bank_mem[s], SlotW'(s), ev_t'(i))].ev]);
           for (int unsigned p = 0; p < NumPlanes; p++) begin
             assume (profile_plane_q[p][i] == (profile_mem[i].plane == PlaneW'(p)));
-            assume (plane_mem[s][p][i] ==
-                    (order_mem[order_address(context_mem[s].bank, SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
-            assume (coming_plane_mem[s][p][i] ==
-                    (order_mem[order_address(!context_mem[s].bank, SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
+            assume (plane_mem[i / Chunk][plane_row(bank_mem[s], SlotW'(s))][p][i % Chunk] ==
+                    (order_mem[order_address(bank_mem[s], SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
+            assume (plane_mem[i / Chunk][plane_row(!bank_mem[s], SlotW'(s))][p][i % Chunk] ==
+                    (order_mem[order_address(!bank_mem[s], SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
           end
         end
       end
       assume (good_q == good_mem[slot_q] && bad_q == bad_mem[slot_q] && active_q == active_mem[slot_q]);
-      assume (skip_q == '0 && once_q == '0 && places_q == places_mem[slot_q] && coming_q == coming_mem[slot_q]);
-      assume (plane_q == plane_mem[slot_q] && ctx_q == context_mem[slot_q] && !plane_swapped_q);
+      assume (skip_q == '0 && once_q == '0);
+      assume (places_q.eligible == eligible_mem[slot_q] && coming_q.eligible == coming_eligible_mem[slot_q]);
+      assume (places_q.resting == '0 && places_q.resting_on == '0);
+      assume (coming_q.resting == '0 && coming_q.resting_on == '0);
+      for (int unsigned c = 0; c < Chunks; c++) assume (plane_q[c] == plane_mem[c][plane_row(bank_q, slot_q)]);
+      assume (in_use_q == in_use_mem[slot_q] && bank_q == bank_mem[slot_q]);
+      assume (scan_q == scan_mem[slot_q] && skips_q == skips_mem[slot_q]);
+      assume (coming_ready_q == coming_ready_mem[slot_q]);
     end
     // An open table has at most as many EVs in use as there are; an order has each EV once; the limits stay.
     if (state_q == StCsr && csr_op_q == SprayCsrOpen) assume (wdata_q[CountW-1:0] <= CountW'(MaxEvs));
@@ -945,36 +1162,38 @@ module spray_scheduler
       assert ((good_q & skip_q) == '0 && (good_q & bad_q) == '0 && (skip_q & bad_q) == '0);
       assert ((active_q & ~(good_q | skip_q)) == '0);
       assert ((once_q & ~skip_q) == '0);
+      // No operation touches an EV in the cycle in which one gets its place.
+      assert (!(placing_q && touches));
     end
-    if (rst_ni && answer_select) begin
+    if (rst_ni && works && answer_select) begin
       // One EV or none, through a port with room, and one that is in use and GOOD.
       assert ((picked & (picked - evs_t'(1))) == '0);
       if (select_found) begin
         assert ((picked & usable_evs) != '0);
-        assert ((picked_plane & ~free_ports) == '0 && (picked_plane & ~ctx_q.reachable) == '0);
+        assert ((picked_plane & ~free_ports) == '0 && (picked_plane & ~scan_q.reachable) == '0);
         assert (!(limits_q.skip_duration == SkipFixedTime && !places_q.eligible[picked_place]));
       end
       // None that could be taken is passed over.
       for (int unsigned i = 0; i < MaxEvs; i++) begin
-        if (select_found && ev_t'(i) < picked_place && (begins || count_t'(i) >= ctx_q.pointer)) assert (!takeable[i]);
+        if (select_found && ev_t'(i) < picked_place && (begins || count_t'(i) >= scan_q.pointer)) assert (!takeable[i]);
       end
       // Within a rotation the search only goes on: no EV comes twice.
-      if (select_found && state_q == StSelect && !rotation_ends) assert (ctx_d.pointer > ctx_q.pointer);
+      if (select_found && state_q == StSelect && !rotation_ends) assert (scan_d.pointer > scan_q.pointer);
       // Room is not overdrawn.
       for (int unsigned p = 0; p < NumPlanes; p++) begin
         if (select_found && picked_plane[p]) assert (credit_q[p] >= CreditWidth'(bytes_q));
       end
     end
     // No EV is lost between the two orders: as many are in use and GOOD, and rest, in one as in the other.
-    if (rst_ni && answer_select && ctx_q.coming_ready) begin
+    if (rst_ni && works && answer_select && coming_ready_q) begin
       assert ($countones(coming_q.eligible) == $countones(places_q.eligible));
       assert ($countones(coming_q.resting) == $countones(places_q.resting));
       assert ($countones(coming_q.resting_on) == $countones(places_q.resting_on));
     end
     // A loss leaves its plane no fewer EVs in use than the floor, unless another takes over.
-    if (rst_ni && apply_it && removes) assert (9'(in_use) > limits_q.least_active || backups != '0);
-    if (rst_ni && apply_it && replaces) assert (profile_plane_q[ev_plane][backup_d]);
-    if (rst_ni && apply_it && takes_back) assert (9'(ctx_d.in_use[ev_plane]) <= limits_q.most_active);
+    if (rst_ni && works && apply_it && removes) assert (9'(in_use) > limits_q.least_active || backups != '0);
+    if (rst_ni && works && apply_it && replaces) assert (profile_plane_q[ev_plane][backup_d]);
+    if (rst_ni && works && apply_it && takes_back) assert (9'(in_use_d) <= limits_q.most_active);
   end
 `endif
 

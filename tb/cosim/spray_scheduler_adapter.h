@@ -77,16 +77,20 @@ inline std::vector<std::vector<std::uint64_t>> spray_set_up(const EvProfile& pro
 
 inline constexpr unsigned kSprayCreditBits = 28;
 
+/// Sets a plane's field of the credit port, which was 0, in its 32-bit words.
+template <typename Words>
+void set_spray_credit(Words& words, std::size_t plane, std::uint64_t bytes) {
+  const std::size_t at = plane * kSprayCreditBits;
+  const std::uint64_t field = (bytes & ((1U << kSprayCreditBits) - 1)) << (at % 32);
+  words[at / 32] |= static_cast<std::uint32_t>(field);
+  if (field >> 32 != 0) words[at / 32 + 1] |= static_cast<std::uint32_t>(field >> 32);
+}
+
 /// Room that comes back, by plane, as the credit port has it: in 32-bit words.
 template <typename Bytes>
 std::vector<std::uint64_t> spray_credit_words(const Bytes& bytes, std::uint32_t planes) {
   std::vector<std::uint64_t> words((planes * kSprayCreditBits + 31) / 32, 0);
-  for (std::size_t plane = 0; plane < bytes.size(); ++plane) {
-    for (unsigned bit = 0; bit < kSprayCreditBits; ++bit) {
-      const std::size_t at = plane * kSprayCreditBits + bit;
-      words[at / 32] |= (std::uint64_t{bytes[plane]} >> bit & 1) << (at % 32);
-    }
-  }
+  for (std::size_t plane = 0; plane < bytes.size(); ++plane) set_spray_credit(words, plane, bytes[plane]);
   return words;
 }
 
@@ -126,11 +130,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     bool any = false;
     for (std::size_t plane = 0; plane < bytes.size(); ++plane) {
       any |= bytes[plane] != 0;
-      for (unsigned bit = 0; bit < kSprayCreditBits; ++bit) {
-        if ((bytes[plane] >> bit & 1) == 0) continue;
-        const std::size_t at = plane * kSprayCreditBits + bit;
-        credit_[at / 32] |= 1U << (at % 32);
-      }
+      set_spray_credit(credit_, plane, bytes[plane]);
     }
     if (!any) return;
     // Offered together with the next operation; for a packet it counts.
