@@ -177,7 +177,7 @@ module spray_scheduler
   scan_t    scan_mem [NumSlots];
   skips_t   skips_mem [NumSlots];
   logic     coming_ready_mem [NumSlots];         // the next order stands in the other bank
-  logic     bank_mem [NumSlots];                 // of the order that is walked
+  logic [NumSlots-1:0] bank_mem;                 // of the order that is walked, in flip-flops
   in_use_t  in_use_mem [NumSlots];
   evs_t     active_mem [NumSlots];               // by EV: in use
   evs_t     good_mem [NumSlots];
@@ -655,7 +655,7 @@ module spray_scheduler
           bucket_d = bucket_q + BucketW'(1);
           state_d  = StLookup;
         end else begin
-          apply_it    = known_q && event_q != PathRead;
+          apply_it    = known_q;
           if (is_csr_q) csr_rdata_d = {is_active, ReadPad'(0), ev_state_d, counts_rd, position_rd};
           finishes    = 1'b1;
           touches     = apply_it;
@@ -763,7 +763,6 @@ module spray_scheduler
             bad_d        = '0;
             places_d     = '0;
             scan_d       = '0;
-            skips_d      = '0;
             scan_d.reachable = '1;
             states_change = 1'b1;
             opening_d    = 1'b1;

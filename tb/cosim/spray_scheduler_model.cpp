@@ -36,22 +36,15 @@ enum DoneField : std::size_t {
   kDoneFields
 };
 
-const std::vector<std::string> kEvents{"DELIVERED",       "ECN",       "ALWAYS_SKIP", "TRIMMED", "TRIMMED_LASTHOP", "LOST",
-                                       "PROBE_DELIVERED", "PROBE_ECN", "PROBE_LOST",  "DENY",    "ALLOW"};
+const std::vector<std::string> kEvents{
+    "DELIVERED", "ECN",        "ALWAYS_SKIP", "TRIMMED", "TRIMMED_LASTHOP", "LOST", "PROBE_DELIVERED",
+    "PROBE_ECN", "PROBE_LOST", "DENY",        "ALLOW"};
 const std::vector<std::string> kStates{"GOOD", "SKIP", "ASSUMED_BAD", "DENIED"};
 constexpr std::size_t kDenyEvent = 9;
 constexpr std::size_t kAllowEvent = 10;
 constexpr std::size_t kUpdateEvents = 9;
 
-enum Search : std::size_t {
-  kNoRotation,
-  kNewRotation,
-  kNewOrder,
-  kNoPort,
-  kBusyPorts,
-  kNothingGood,
-  kTwoRotations
-};
+enum Search : std::size_t { kNoRotation, kNewRotation, kNewOrder, kNoPort, kBusyPorts, kNothingGood, kTwoRotations };
 enum Wake : std::size_t { kWithRotation, kSkippedBackup, kOneTime, kSeveralTimes };
 enum Update : std::size_t { kReplaced, kFloor, kRevived, kLaterBucket, kUnknownValue, kOblivious, kRemovedSkip };
 enum OrderBin : std::size_t { kAlone, kBesidePacket, kBesideUpdate, kBesideControl, kAwaited, kOfOtherTable };
@@ -63,8 +56,8 @@ SpraySchedulerModel::SpraySchedulerModel(const SpraySizes& sizes, std::uint32_t 
   points_.event = coverage.cross("event × state of its EV", kEvents, kStates);
   points_.search = coverage.point("search", {"without a rotation", "new rotation", "new order", "no port free",
                                              "only busy ports", "nothing GOOD", "two rotations"});
-  points_.wake = coverage.point("SKIP EVs come back", {"with the rotation", "a skipped backup", "one by its time",
-                                                       "several by their time"});
+  points_.wake = coverage.point("SKIP EVs come back",
+                                {"with the rotation", "a skipped backup", "one by its time", "several by their time"});
   points_.update =
       coverage.point("update", {"backup takes over", "kept at the floor", "revived", "value in a later bucket",
                                 "value unknown", "oblivious", "removed while SKIP"});
@@ -74,9 +67,9 @@ SpraySchedulerModel::SpraySchedulerModel(const SpraySizes& sizes, std::uint32_t 
   points_.back_to_back = coverage.point("packet back to back", {"same table", "another table"});
   points_.turns = coverage.point("turns", {"packet before update", "update before packet", "control before others"});
   points_.skip = coverage.point("SKIP duration", {"rest of rotation", "one rotation", "fixed time"});
-  points_.order = coverage.point("EV of an order goes in", {"alone", "beside a packet", "beside an update",
-                                                            "beside a control operation", "while its table waits",
-                                                            "while another table waits"});
+  points_.order = coverage.point("EV of an order goes in",
+                                 {"alone", "beside a packet", "beside an update", "beside a control operation",
+                                  "while its table waits", "while another table waits"});
   if (order_buffers_ == 1) {
     for (const std::size_t bin : {kAlone, kBesidePacket, kBesideUpdate, kBesideControl, kOfOtherTable}) {
       coverage.waive(points_.order, bin, "with one order held the table waits for the next");
@@ -113,10 +106,14 @@ void SpraySchedulerModel::configure(KeyedRandom& random) {
   config_.ev_min_active = random.chance(0.5) ? 1 : static_cast<std::uint32_t>(random.below(config_.ev_active + 1));
   constexpr std::array<std::uint32_t, 6> reshuffles{0, 1, 1, 2, 3, 64};
   config_.reshuffle_rotations = reshuffles[random.below(reshuffles.size())];
+  // Far away: each bit of the number counts.
+  if (random.chance(0.2)) config_.reshuffle_rotations += 1U << (7 + random.below(13));
   config_.skip_duration = static_cast<SkipDuration>(random.below(3));
-  config_.skip_time_ps = 1 + random.below(random.chance(0.7) ? 400 : 1ULL << random.below(45));
+  config_.skip_time_ps = 1 + random.below(random.chance(0.5) ? 400 : 1ULL << random.below(46));
   config_.assumed_bad_losses = static_cast<std::uint32_t>(1 + random.below(8));
-  config_.probe_successes = static_cast<std::uint32_t>(1 + random.below(random.chance(0.9) ? 3 : 255));
+  config_.probe_successes = static_cast<std::uint32_t>(1 + random.below(random.chance(0.7)   ? 3
+                                                                        : random.chance(0.5) ? 40
+                                                                                             : 255));
   config_.probe_skip_state = static_cast<ProbeSkipState>(random.below(2));
   config_.path_feedback = random.chance(0.03) ? PathFeedback::oblivious : PathFeedback::adaptive;
   most_room_ = random.chance(0.7) ? 60'000 : 200'000'000;
@@ -134,14 +131,16 @@ void SpraySchedulerModel::configure_traffic() {
   most_room_ = 200'000'000;
 }
 
-/// Values whose low bits often meet in one bucket.
+/// Values whose low bits often meet in one bucket; as many EVs of each plane among the first that are in use.
 void SpraySchedulerModel::make_profile(KeyedRandom& random) {
   profile_ = {};
   const std::uint64_t spread = 1 + random.below(4ULL * sizes_.evs);
+  const std::uint32_t rotated = traffic_ ? 0 : static_cast<std::uint32_t>(random.below(planes_));
   while (profile_.value.size() < config_.ev_count) {
     const auto value = static_cast<Ev>((random.next() & ~(4ULL * sizes_.evs - 1)) | random.below(spread));
     if (std::find(profile_.value.begin(), profile_.value.end(), value) != profile_.value.end()) continue;
-    profile_.plane.push_back(static_cast<std::uint8_t>(profile_.value.size() % planes_));
+    const std::size_t i = profile_.value.size();
+    profile_.plane.push_back(static_cast<std::uint8_t>((i + i / planes_ * rotated) % planes_));
     profile_.value.push_back(value);
   }
   buckets_ = spray_buckets(profile_, 2 * sizes_.evs);
@@ -164,6 +163,7 @@ void SpraySchedulerModel::forget_tables() {
   order_randoms_.clear();
   slots_.clear();
   orders_drawn_.clear();
+  orders_in_.clear();
   order_.clear();
   room_.assign(sizes_.planes, 0);
   last_turn_ = Turn::none;
@@ -179,6 +179,7 @@ void SpraySchedulerModel::add_table(std::uint32_t slot, KeyedRandom random) {
   order_randoms_.push_back(tables_.back()->order_random());
   slots_.push_back(slot);
   orders_drawn_.push_back(0);
+  orders_in_.emplace_back();
 }
 
 // ---- What a run has asked
@@ -188,8 +189,8 @@ void SpraySchedulerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
   reset(random, dut);
   const auto number = [&](const char* name) { return static_cast<std::uint32_t>(settings.at(name)); };
   if (number("evs") != sizes_.evs) {
-    throw std::invalid_argument(fmt::format("the run's spray_scheduler is built for {} EVs, this size for {}",
-                                            number("evs"), sizes_.evs));
+    throw std::invalid_argument(
+        fmt::format("the run's spray_scheduler is built for {} EVs, this size for {}", number("evs"), sizes_.evs));
   }
   of_run_ = true;
   key_ = random.next();
@@ -246,6 +247,7 @@ void SpraySchedulerModel::choose_load(KeyedRandom& random) {
   control_share_ = random.chance(0.7) ? 0.02 : 0.2;
   favourite_share_ = random.chance(0.7) ? 0.6 : 0.99;
   favourite_ = random.chance(0.5) ? static_cast<int>(random.below(kUpdateEvents)) : -1;
+  one_ev_share_ = random.chance(0.3) ? 0.9 : 0;
 }
 
 // ---- Stimulus
@@ -315,12 +317,14 @@ bool SpraySchedulerModel::offer_select(KeyedRandom& random, Transaction& values)
 bool SpraySchedulerModel::offer_update(KeyedRandom& random, Transaction& values) {
   std::uint64_t index = random.below(profile_.value.size());
   if (random.chance(0.3)) index %= 4;
-  const std::uint64_t event = favourite_ >= 0 && random.chance(favourite_share_) ? static_cast<std::uint64_t>(favourite_)
-                                                                                 : random.below(kUpdateEvents);
+  if (random.chance(one_ev_share_)) index = 0;
+  const std::uint64_t event = favourite_ >= 0 && random.chance(favourite_share_)
+                                  ? static_cast<std::uint64_t>(favourite_)
+                                  : random.below(kUpdateEvents);
   const bool by_value = random.chance(0.5);
   Ev value = profile_.value[index];
   if (by_value && random.chance(0.05)) {
-    value = random.chance(0.5) ? static_cast<Ev>(random.next()) : value ^ 0x8000'0000U;
+    value = random.chance(0.5) ? static_cast<Ev>(random.next()) : value ^ 1U << random.below(32);
   }
   // What does not count may be anything.
   values = {slots_[random.below(slots_.size())],
@@ -362,8 +366,8 @@ bool SpraySchedulerModel::adapt(std::size_t port, Transaction& values) const {
 
 // ---- What the data sheet says of the handshakes
 
-/// The answer to a packet or an update that nothing holds up comes in its cycle; packets and updates go in turn; no table
-/// asks for more orders than it uses and holds.
+/// The answer to a packet or an update that nothing holds up comes in its cycle; packets and updates go in turn; no
+/// table asks for more orders than it uses and holds.
 std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
   const auto valid = [&](std::size_t port) { return dut.ports[port].valid.get() != 0; };
   const auto ready = [&](std::size_t port) { return dut.ports[port].ready.get() != 0; };
@@ -372,11 +376,12 @@ std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vect
   const bool update = valid(kUpdate) && ready(kUpdate);
   const bool control = valid(kCsr) && ready(kCsr);
   if (valid(kOrder) && ready(kOrder)) {
-    coverage.hit(points_.order, packet    ? kBesidePacket
-                                : update  ? kBesideUpdate
-                                : control ? kBesideControl
-                                : ready(kCsr) ? kAlone
-                                : dut.state[1].pin.get() == last_slot_ ? kAwaited : kOfOtherTable);
+    coverage.hit(points_.order, packet                                 ? kBesidePacket
+                                : update                               ? kBesideUpdate
+                                : control                              ? kBesideControl
+                                : ready(kCsr)                          ? kAlone
+                                : dut.state[1].pin.get() == last_slot_ ? kAwaited
+                                                                       : kOfOtherTable);
   }
   if (control && (valid(kSelect) || valid(kUpdate))) coverage.hit(points_.turns, 2);
   const bool both = valid(kSelect) && valid(kUpdate) && (packet || update);
@@ -398,6 +403,8 @@ std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vect
   if (due_ == Due::update_now && !valid(kDone)) return Difference{"answer to an update that nothing holds up", 1, 0};
   if (due_ == Due::select_now || due_ == Due::update_now) {
     due_ = Due::none;
+  } else if (due_ == Due::order && rsp_free) {
+    due_ = Due::select;  // one more cycle, in which nothing can hold it up
   } else if (due_ == Due::select && rsp_free) {
     due_ = Due::select_now;
   } else if (due_ == Due::lookup) {
@@ -441,14 +448,16 @@ void SpraySchedulerModel::accept_credit(const Transaction& values) {
     }
   }
   last_credit_cycle_ = cycle_;
-  const bool with_packet =
-      dut_->ports[kSelect].valid.get() != 0 && dut_->ports[kSelect].ready.get() != 0;
+  const bool with_packet = dut_->ports[kSelect].valid.get() != 0 && dut_->ports[kSelect].ready.get() != 0;
   coverage.hit(points_.room, with_packet ? 0 : 1);
 }
 
 void SpraySchedulerModel::accept_order() {
   order_.pop_front();
   ++order_evs_;
+  if (!order_.empty()) return;
+  OrdersIn& orders_in = orders_in_[table_of(dut_->state[1].pin.get())];
+  orders_in = {orders_in.count + 1, cycle_};
 }
 
 std::uint32_t SpraySchedulerModel::inactive_skipped(const PathTable& table) const {
@@ -461,11 +470,11 @@ std::uint32_t SpraySchedulerModel::inactive_skipped(const PathTable& table) cons
 
 void SpraySchedulerModel::count_search(const PathTable& table, bool found, bool no_good, std::uint64_t ended,
                                        bool new_order) {
-  coverage.hit(points_.search, no_good     ? kNothingGood
-                               : !found    ? kBusyPorts
+  coverage.hit(points_.search, no_good      ? kNothingGood
+                               : !found     ? kBusyPorts
                                : ended == 0 ? kNoRotation
-                               : new_order ? kNewOrder
-                                           : kNewRotation);
+                               : new_order  ? kNewOrder
+                                            : kNewRotation);
   if (ended == 2) coverage.hit(points_.search, kTwoRotations);
   const std::uint64_t slot = slots_[static_cast<std::size_t>(
       std::find_if(tables_.begin(), tables_.end(), [&](const auto& other) { return other.get() == &table; }) -
@@ -474,7 +483,8 @@ void SpraySchedulerModel::count_search(const PathTable& table, bool found, bool 
 }
 
 Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
-  PathTable& table = *tables_[table_of(values[kSelSlot])];
+  const std::size_t table_number = table_of(values[kSelSlot]);
+  PathTable& table = *tables_[table_number];
   const std::uint64_t bytes = values[kSelBytes];
   const TimePs time = values[kSelTime];
   std::uint32_t free = 0;
@@ -508,9 +518,12 @@ Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
   }
 
   const std::uint32_t woken = skipped - table.count(EvState::skip);
-  const bool simple =
-      ended < 2 && !no_good && new_orders_ == 0 && (woken == 0 || (skip_end == kNever && backups == 0));
+  const bool simple = ended < 2 && !no_good && new_orders_ == 0 && (woken == 0 || (skip_end == kNever && backups == 0));
+  const OrdersIn& orders_in = orders_in_[table_number];
+  const bool order_is_there = new_orders_ == 1 && ended == 1 && !no_good && orders_in.count > reshuffles + 1 &&
+                              orders_in.last_cycle < cycle_ && (woken == 0 || (skip_end == kNever && backups == 0));
   if (free == 0 || simple) due_ = Due::select;
+  if (order_is_there) due_ = Due::order;
   if (free == 0) {
     coverage.hit(points_.search, kNoPort);
   } else {
@@ -532,8 +545,7 @@ Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
   PathTable& table = *tables_[table_of(values[kUpdSlot])];
   const bool by_value = values[kUpdByValue] != 0;
   Transaction reply(kDoneFields, 0);
-  const EvIndex ev =
-      by_value ? table.find(static_cast<Ev>(values[kUpdValue])) : static_cast<EvIndex>(values[kUpdEv]);
+  const EvIndex ev = by_value ? table.find(static_cast<Ev>(values[kUpdValue])) : static_cast<EvIndex>(values[kUpdEv]);
   if (ev == kNoEv) {
     coverage.hit(points_.update, kUnknownValue);
     return reply;

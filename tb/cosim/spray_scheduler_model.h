@@ -65,8 +65,7 @@ std::unique_ptr<Dut> make_spray_scheduler_dut(std::uint64_t seed, std::uint32_t 
                            .field("held", m.done_held_o)
                            .field("replaced", m.done_replaced_o)
                            .field("backup", m.done_backup_o));
-  dut->ports.push_back(
-      Port("csr_r", Direction::out, m.csr_rvalid_o, m.csr_rready_i).field("rdata", m.csr_rdata_o));
+  dut->ports.push_back(Port("csr_r", Direction::out, m.csr_rvalid_o, m.csr_rready_i).field("rdata", m.csr_rdata_o));
   dut->state.push_back({"order_request", Pin(m.order_request_o)});
   dut->state.push_back({"order_slot", Pin(m.order_slot_o)});
   return dut;
@@ -126,7 +125,8 @@ class SpraySchedulerModel : public BlockModel {
   struct Points {
     std::size_t event, search, wake, update, control, room, back_to_back, turns, skip, order;
   };
-  enum class Due { none, select, select_now, lookup, update, update_now };
+  /// An answer that is due where nothing holds it up; `order`: with a scan order that has come in, a cycle later.
+  enum class Due { none, order, select, select_now, lookup, update, update_now };
   enum class Turn { none, select, update };
 
   void configure(KeyedRandom& random);
@@ -179,8 +179,14 @@ class SpraySchedulerModel : public BlockModel {
   // Orders, drawn when the block asks for them, which a replay does while it looks whether a transfer may be sent.
   mutable std::vector<KeyedRandom> order_randoms_;
   mutable std::vector<std::uint64_t> orders_drawn_;  ///< by table
-  mutable std::deque<EvIndex> order_;  ///< what is left of the order that goes in
+  mutable std::deque<EvIndex> order_;                ///< what is left of the order that goes in
   mutable std::vector<EvIndex> drawn_;
+
+  struct OrdersIn {
+    std::uint64_t count = 0;
+    std::uint64_t last_cycle = 0;
+  };
+  std::vector<OrdersIn> orders_in_;  ///< whole ones that the block has, by table
 
   std::vector<std::uint64_t> room_;
   std::uint64_t most_room_ = 60'000;
@@ -188,6 +194,7 @@ class SpraySchedulerModel : public BlockModel {
   double control_share_ = 0.02;
   double favourite_share_ = 0.6;
   int favourite_ = -1;
+  double one_ev_share_ = 0;  ///< of updates
   bool traffic_ = false;
 
   TimePs now_ = 0;
