@@ -97,7 +97,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
                                         *node->nic, node->memory, placement_);
   }
   build_siblings();
-  check_rtl_selections();
+  check_rtl_selections(scenario_, options_.rtl);
   const bool endpoints =
       std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->is_endpoint(); });
   for (auto& node : nodes_) {
@@ -172,13 +172,14 @@ NicRtl Simulation::make_rtl(NodeId node) const {
   return rtl;
 }
 
-void Simulation::check_rtl_selections() const {
-  if (options_.rtl.empty()) return;
-  const bool any = std::any_of(options_.rtl.begin(), options_.rtl.end(),
-                               [&](const RtlSelection& selection) { return !at(selection.node).is_endpoint(); });
-  if (any) return;
+void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlSelection>& selections) {
+  const auto has_boxes = [&](const RtlSelection& selection) {
+    return !scenario.is_rocev2() && scenario.node(selection.node).fidelity == Fidelity::detailed;
+  };
+  if (selections.empty() || std::any_of(selections.begin(), selections.end(), has_boxes)) return;
   throw std::invalid_argument(
-      fmt::format("--rtl, --shadow: nic{} has fidelity = \"endpoint\", which has no boxes", options_.rtl.front().node));
+      fmt::format("--rtl, --shadow: nic{} is a light endpoint, which has no boxes ({})", selections.front().node,
+                  scenario.is_rocev2() ? "transport = \"rocev2\" has no others" : "fidelity = \"endpoint\""));
 }
 
 void Simulation::build_nodes() {

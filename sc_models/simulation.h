@@ -49,6 +49,9 @@ struct SimulationOptions {
   Ranks* ranks = nullptr;               ///< that carry the run together; null: this process alone
 };
 
+/// Throws std::invalid_argument where none of the selected nodes has boxes.
+void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlSelection>& selections);
+
 class Simulation {
  public:
   /// Builds the model; `scenario` and `workload` outlive it. `nics_of_ranks` are the nodes of rank
@@ -90,7 +93,6 @@ class Simulation {
   void build_siblings();
   /// Of each node the first of those whose NICs ranks share with it, directly or by others.
   std::vector<NodeId> first_siblings() const;
-  void check_rtl_selections() const;
   bool counts_ev_states(const Node& node) const;
   void build_qps();
   void connect_pair(NodeId a, NodeId b, bool a_sends, bool b_sends);

@@ -150,7 +150,7 @@ std::string FaultLog::nodes_of(const Tally& tally) const {
 
 std::string FaultLog::since(std::size_t fault, const Tally& tally, const char* what) const {
   const TimePs begin = timeline_.record(fault).begins_at;
-  std::string text = fmt::format("{} {}, {:.3f} us after it began", tally.count, what, us(tally.first - begin));
+  std::string text = fmt::format("{} x {}, {:.3f} us after it began", tally.count, what, us(tally.first - begin));
   if (tally.last != tally.first) text += fmt::format(", the last after {:.3f} us", us(tally.last - begin));
   return text;
 }
@@ -168,7 +168,7 @@ void FaultLog::packet_rows(std::size_t fault, std::vector<EventResult>& rows) co
         fmt::format("data from nic{} to nic{}, PSN {}", loss.packet.source, loss.packet.destination, loss.packet.psn));
   }
   if (reaction.left.count > 0) {
-    add(reaction.left.first, "ev.assumed_bad", nodes_of(reaction.left), since(fault, reaction.left, "EVs left"));
+    add(reaction.left.first, "ev.assumed_bad", nodes_of(reaction.left), since(fault, reaction.left, "an EV left"));
   }
   if (loss.sent_again_at != kNever) {
     add(loss.sent_again_at, "retransmission.first", fmt::format("nic{}", loss.packet.source),
@@ -182,7 +182,7 @@ void FaultLog::packet_rows(std::size_t fault, std::vector<EventResult>& rows) co
                     us(record.longest_bypass_ps), us(record.longest_on_ev_ps)));
   }
   if (reaction.back.count > 0) {
-    add(reaction.back.first, "ev.good", nodes_of(reaction.back), since(fault, reaction.back, "EVs came back"));
+    add(reaction.back.first, "ev.good", nodes_of(reaction.back), since(fault, reaction.back, "an EV came back"));
   }
   if (record.back_in_use_at != kNever) {
     add(record.back_in_use_at, "back_in_use", config.where,
@@ -195,17 +195,17 @@ void FaultLog::port_rows(std::size_t fault, std::vector<EventResult>& rows) cons
   const auto add = [&](const Tally& tally, const char* what, const std::string& effect) {
     if (tally.count > 0) rows.push_back({us(tally.first), what, nodes_of(tally), since(fault, tally, effect.c_str())});
   };
-  add(reaction.seen_down, "port.down", "ports seen down, nothing more is sent through them");
+  add(reaction.seen_down, "port.down", "a port seen down, nothing more is sent through it");
   add(reaction.remapped_down, "port.down.remapped",
-      fmt::format("walks over EV tables done, {} QPs", reaction.qps_walked));
-  add(reaction.announced_down, "port_status.down.announced", "NICs began to tell their peers");
-  add(reaction.received_down, "port_status.down.received", "peers have heard");
-  add(reaction.answered_down, "port_status.down.answered", "NICs have the answers of all peers");
-  add(reaction.seen_up, "port.up", "ports seen up, they are sent through again");
-  add(reaction.remapped_up, "port.up.remapped", "walks over EV tables done");
-  add(reaction.announced_up, "port_status.up.announced", "NICs began to tell their peers");
-  add(reaction.received_up, "port_status.up.received", "peers have heard");
-  add(reaction.answered_up, "port_status.up.answered", "NICs have the answers of all peers");
+      fmt::format("the walk over EV tables done, {} QPs in all", reaction.qps_walked));
+  add(reaction.announced_down, "port_status.down.announced", "a NIC began to tell its peers");
+  add(reaction.received_down, "port_status.down.received", "a peer has heard");
+  add(reaction.answered_down, "port_status.down.answered", "a NIC has the answers of all peers");
+  add(reaction.seen_up, "port.up", "a port seen up, it is sent through again");
+  add(reaction.remapped_up, "port.up.remapped", "the walk over EV tables done");
+  add(reaction.announced_up, "port_status.up.announced", "a NIC began to tell its peers");
+  add(reaction.received_up, "port_status.up.received", "a peer has heard");
+  add(reaction.answered_up, "port_status.up.answered", "a NIC has the answers of all peers");
 }
 
 std::vector<EventResult> FaultLog::rows(TimePs end) const {

@@ -584,7 +584,7 @@ void protocol_parameters(Table& t) {
   MRC_SCENARIO(protocol.ev_active, "EVs", 1, 4'096, "EVs in use at a time; a multiple of the ports", paper);
   MRC_SCENARIO(protocol.ev_min_active, "EVs", 0, 4'096,
                "floor on EVs in use, counted per plane; 0: a quarter of ev_active", api);
-  MRC_SCENARIO(protocol.reshuffle_rotations, "rotations", 0, k1M,
+  MRC_SCENARIO(protocol.reshuffle_rotations, "rotations", 0, k1M - 1,
                "after so many the order in which EVs are scanned is drawn anew; 0: never", assumption);
   MRC_SCENARIO(protocol.skip_duration, "", 0, 0, "how long a SKIP EV is passed over", assumption);
   t.scenario_ns(
@@ -864,9 +864,14 @@ const Parameter* find_parameter(std::string_view name) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  const auto it = std::min_element(
-      candidates.begin(), candidates.end(),
-      [&](const std::string& a, const std::string& b) { return edit_distance(word, a) < edit_distance(word, b); });
+  // Who stops early or leaves the beginning away means the shortest that goes on so.
+  const auto distance = [&](const std::string& candidate) {
+    const bool part = word.size() > 1 && (candidate.starts_with(word) || candidate.ends_with(word));
+    return std::pair(part ? 0 : 1, part ? candidate.size() : edit_distance(word, candidate));
+  };
+  const auto it =
+      std::min_element(candidates.begin(), candidates.end(),
+                       [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
   return it == candidates.end() ? std::string() : *it;
 }
 

@@ -12,6 +12,13 @@
 namespace mrc {
 namespace {
 
+std::string temporary_name(const std::string& path) {
+  return fmt::format("{}.{}.tmp", path, getpid());
+}
+
+}  // namespace
+namespace {
+
 namespace fs = std::filesystem;
 
 bool is_result_of_ours(const fs::path& folder) {
@@ -38,8 +45,16 @@ void OutputDirectory::write(const std::string& file, const std::string& text) co
   write_whole_file((fs::path(path_) / file).string(), text);
 }
 
+void check_writable(const std::string& path) {
+  if (fs::is_directory(path)) throw OutputError(path + ": cannot be written: it is a folder");
+  const std::string temporary = temporary_name(path);
+  const bool opens = std::ofstream(temporary, std::ios::binary | std::ios::trunc).is_open();
+  std::remove(temporary.c_str());
+  if (!opens) throw OutputError(path + ": cannot be written");
+}
+
 void write_whole_file(const std::string& path, const std::string& text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  const std::string temporary = temporary_name(path);
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     file << text;

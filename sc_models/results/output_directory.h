@@ -29,4 +29,7 @@ class OutputDirectory {
 /// Writes `text` to `path` by way of a temporary name beside it; throws OutputError.
 void write_whole_file(const std::string& path, const std::string& text);
 
+/// Throws the OutputError of write_whole_file() before there is anything to write.
+void check_writable(const std::string& path);
+
 }  // namespace mrc

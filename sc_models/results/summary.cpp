@@ -144,15 +144,17 @@ void write_events(Writer& out, const RunResult& r) {
     const EventResult& e = r.events[i];
     out.raw(fmt::format("    {:>12.3f} us  {:<26} {:<18} {}", e.time_us, e.what, e.where, e.effect));
   }
-  if (r.events.size() > most) out.raw(fmt::format("    and {} more in events[] of result.json", r.events.size() - most));
+  if (r.events.size() > most)
+    out.raw(fmt::format("    and {} more in events[] of result.json", r.events.size() - most));
 }
 
 void write_rtl(Writer& out, const RunResult& r) {
   for (const RtlResult& row : r.rtl) {
-    const double n = static_cast<double>(std::max<std::uint64_t>(row.transactions, 1));
-    out.line("rtl", "{} of {} ({}): {} packets, {} mismatches, {} clock edges", row.block, row.node, row.mode,
+    const auto n = static_cast<double>(row.transactions);
+    out.line("rtl", "{} of {} ({}): {} operations, {} mismatches, {} clock cycles", row.block, row.node, row.mode,
              grouped(row.transactions), grouped(row.mismatches), grouped(row.cycles));
-    out.line("", "cycles a packet: RTL {:.2f} occupied, {:.2f} latency; SystemC {:.2f} occupied, {:.2f} latency",
+    if (row.transactions == 0) continue;
+    out.line("", "cycles an operation: RTL {:.2f} occupied, {:.2f} latency; SystemC {:.2f} occupied, {:.2f} latency",
              static_cast<double>(row.occupied_cycles) / n, static_cast<double>(row.latency_cycles) / n,
              static_cast<double>(row.systemc_occupied_cycles) / n, static_cast<double>(row.systemc_latency_cycles) / n);
   }

@@ -12,11 +12,16 @@
 #include "cosim/bench/calibration.h"
 #include "cosim/cosim_benches.h"
 #include "mrcsim/exit_code.h"
+#include "mrcsim/option_checks.h"
+#include "mrcsim/progress.h"
 #include "parameters/registry.h"
 #include "results/output_directory.h"
 
 namespace mrc {
 namespace {
+
+/// Sizes, ways in which outputs are taken, loads.
+constexpr std::size_t kRowsABlock = 2 * 2 * 4;
 
 struct Options {
   std::vector<std::string> blocks;
@@ -43,6 +48,17 @@ std::string table(const cosim::CalibratedBlock& block, const std::vector<cosim::
   return text;
 }
 
+bool is_chosen(const Options& options, const cosim::CalibratedBlock& block) {
+  return options.blocks.empty() ||
+         std::find(options.blocks.begin(), options.blocks.end(), block.name) != options.blocks.end();
+}
+
+std::size_t chosen_ways(const Options& options) {
+  const auto& all = cosim::calibrated_blocks();
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [&](const auto& block) { return is_chosen(options, block); }));
+}
+
 int run(const Options& options) {
   std::vector<std::string> known;
   for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) {
@@ -55,7 +71,7 @@ int run(const Options& options) {
   }
   std::string text =
       "# SystemC boxes beside their RTL\n\n"
-      "Written by `mrcsim calibrate --out docs/calibration.md`; a test holds the limits. Cycles from the taking of a\n"
+      "Written by `mrcsim calibrate`; a test holds the limits. Cycles from the taking of a\n"
       "transfer to its answer, and transfers taken a cycle. Both sides get the same transfers in the same cycles and "
       "the\n"
       "same cycles of back-pressure (`output taken`); the seeds are none that a value was chosen with. SystemC: the "
@@ -64,11 +80,12 @@ int run(const Options& options) {
       "Limits: throughput within 1 %, mean within the larger of 2 % and 0.5 cycles, p99 within the larger of 5 % and "
       "1\n"
       "cycle.\n";
+  if (!options.out.empty()) check_writable(options.out);
   bool good = true;
+  std::size_t done = 0;
+  ProgressLine progress(true);
   for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) {
-    const bool chosen = options.blocks.empty() ||
-                        std::find(options.blocks.begin(), options.blocks.end(), block.name) != options.blocks.end();
-    if (!chosen) continue;
+    if (!is_chosen(options, block)) continue;
     std::vector<cosim::CalibrationRow> rows;
     std::vector<std::string> sizes;
     std::uint64_t seed = options.seed;
@@ -77,6 +94,8 @@ int run(const Options& options) {
       for (const double ready : {1.0, 0.75}) {
         for (const double load : {0.1, 0.5, 0.9, 1.0}) {
           const cosim::CalibrationPoint point{load, ready, options.transfers, seed++, block.in_port, block.out_port};
+          progress.update(static_cast<double>(done++) / static_cast<double>(kRowsABlock * chosen_ways(options)),
+                          fmt::format("{}, {} sizes", block.name, size));
           rows.push_back(cosim::calibrate(*model, point, block.pipeline(NodeConfig()), block.stages));
           sizes.push_back(size);
           good = good && rows.back().within_limits();
@@ -85,6 +104,7 @@ int run(const Options& options) {
     }
     text += table(block, rows, sizes);
   }
+  progress.finish();
   if (options.out.empty()) {
     fmt::print("{}", text);
   } else {
@@ -102,7 +122,7 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("calibrate", "Compare the cycles of RTL blocks with their SystemC boxes");
   command->add_option("BLOCK", options->blocks, "blocks; default: all");
   command->add_option("--out", options->out, "file for the table (Markdown); default: the terminal");
-  command->add_option("--count", options->transfers, "transfers a row; default: 20000")->check(CLI::PositiveNumber);
+  command->add_option("--count", options->transfers, "transfers a row; default: 20000")->check(positive_number());
   command->add_option("--seed", options->seed, "first seed; each row has its own");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -32,8 +32,8 @@
 namespace mrc {
 namespace {
 
-/// Of several processes that were started together the first speaks for all, and has the exit code: mpirun ends all when
-/// one ends badly, and could end the first before it has spoken.
+/// Of several processes that were started together the first speaks for all, and has the exit code: mpirun ends all
+/// when one ends badly, and could end the first before it has spoken.
 bool speaks() {
   return launched_process() == 0;
 }
@@ -43,13 +43,16 @@ int bad_input(const std::exception& error) {
   return speaks() ? kExitBadInput : kExitOk;
 }
 
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
+/// What may have been meant: options where it begins with a dash, commands otherwise, where there are some.
+std::vector<std::string> names_like(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  if (!word.starts_with("-") && !commands.empty()) return commands;
+  std::vector<std::string> options;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->nonpositional()) names.push_back("--" + option->get_lnames().front());
+    if (option->nonpositional()) options.push_back("--" + option->get_lnames().front());
   }
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return names;
+  return options;
 }
 
 /// CLI11's own exit codes lie above 100; ours are 0 for help and version, 2 for anything wrong.
@@ -61,8 +64,9 @@ int usage(const CLI::App& app, const CLI::ParseError& error) {
     command = chosen.front();
   const std::vector<std::string> unknown = command->remaining();
   if (!unknown.empty()) {
-    fmt::print(stderr, "mrcsim: unknown argument {}; nearest: {} (see mrcsim {} --help)\n", unknown.front(),
-               nearest(unknown.front(), option_names(*command)), command == &app ? "" : command->get_name());
+    fmt::print(stderr, "mrcsim: unknown argument {}; nearest: {} (see mrcsim{} --help)\n", unknown.front(),
+               nearest(unknown.front(), names_like(*command, unknown.front())),
+               command == &app ? "" : " " + command->get_name());
   } else {
     fmt::print(stderr, "mrcsim: {}\n", error.what());
   }

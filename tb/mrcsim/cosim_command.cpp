@@ -15,6 +15,7 @@
 #include "cosim/rtl_blocks.h"
 #include "cosim/trace_vectors.h"
 #include "mrcsim/exit_code.h"
+#include "mrcsim/option_checks.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 #include "results/output_directory.h"
@@ -167,6 +168,9 @@ int run(Options options) {
     throw std::invalid_argument(fmt::format("cosim: no RTL block {}; there are: {}; nearest: {}", options.block,
                                             fmt::join(blocks, ", "), nearest(options.block, blocks)));
   }
+  if (options.vectors != "trace" && !(options.scenario.empty() && options.assignments.empty())) {
+    throw std::invalid_argument("cosim: --scenario and --set say which run --vectors trace takes; --vectors is random");
+  }
   if (options.vectors == "trace") options.bench.trace = trace_of_run(options);
   if (options.bench.out.empty()) options.bench.out = "cosim-" + options.block;
   std::error_code failed;
@@ -191,7 +195,7 @@ void add_cosim_command(CLI::App& app, int& exit_code) {
   command->add_option("--vectors", options->vectors, "random, or trace: what a run of --scenario asks of the block")
       ->check(CLI::IsMember({"random", "trace"}));
   command->add_option("--count", options->bench.count, "transfers into the block; default: 1000000")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--seed", options->bench.seed, "seed of stimuli, back-pressure and initial state");
   command
       ->add_option("--size", options->size, "small (reaches every corner) or default (the scenario's); default: small")

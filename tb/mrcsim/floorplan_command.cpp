@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "mrcsim/option_checks.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 #include "results/sram_table.h"
@@ -85,9 +86,9 @@ void add_floorplan_command(CLI::App& app) {
       ->expected(1, -1);
   command->add_option("--node", options->node, "nic<number>; default: the node under test");
   command->add_option("--qps", options->qps, "QPs of the NIC; default: traffic.qps_per_peer to every other NIC")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--destinations", options->destinations, "peers; default: every other NIC")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--format", options->format, "table or csv")->check(CLI::IsMember({"table", "csv"}));
   command->callback([options] { run(*options); });
 }

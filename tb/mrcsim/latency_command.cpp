@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "mrcsim/option_checks.h"
 #include "parameters/scenario.h"
 #include "results/latency_terms.h"
 
@@ -42,7 +43,7 @@ void add_latency_command(CLI::App& app) {
       ->take_all()
       ->expected(1, -1);
   command->add_option("--bytes", options->bytes, "length of the write, at most protocol.mtu_bytes")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->callback([options] { print_terms(*options); });
 }
 

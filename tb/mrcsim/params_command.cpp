@@ -2,17 +2,22 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "parameters/registry.h"
+#include "parameters/scenario.h"
 
 namespace mrc {
 namespace {
 
 struct ParamsOptions {
+  std::string scenario;
+  std::vector<std::string> assignments;
   std::string format = "table";
   std::string explain;
 };
@@ -82,6 +87,43 @@ void explain(const std::string& name) {
              to_string(p->source), p->per_node ? "can differ: node.nicN." + p->name : "the same on all nodes");
 }
 
+/// What a scenario has of all parameters, and what nodes of it have that differs.
+struct Chosen {
+  std::string name;
+  std::string value;
+  std::string usual;
+};
+
+std::vector<Chosen> values_of(const ScenarioConfig& scenario) {
+  std::vector<Chosen> values;
+  for (const Parameter& p : parameters()) {
+    const std::string value = to_string(p.get(scenario, scenario.node_default));
+    values.push_back({p.name, value, default_of(p)});
+    for (const auto& [node, config] : scenario.node_override) {
+      const std::string own = to_string(p.get(scenario, config));
+      if (p.per_node && own != value) values.push_back({fmt::format("node.nic{}.{}", node, p.name), own, value});
+    }
+  }
+  return values;
+}
+
+void print_scenario(const ParamsOptions& options) {
+  if (options.format == "markdown")
+    throw ParameterError("--format markdown", "is of all parameters, not of a scenario");
+  const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, std::nullopt});
+  if (options.format == "json") {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for (const Chosen& chosen : values_of(scenario)) all[chosen.name] = chosen.value;
+    fmt::print("{}\n", all.dump(2));
+    return;
+  }
+  fmt::print("  {:<54} {:>20}  {}\n", "name", "value", "default, where another");
+  for (const Chosen& chosen : values_of(scenario)) {
+    const bool other = chosen.value != chosen.usual;
+    fmt::print("{} {:<54} {:>20}  {}\n", other ? '*' : ' ', chosen.name, chosen.value, other ? chosen.usual : "");
+  }
+}
+
 void run(const ParamsOptions& options) {
   static const std::map<std::string, void (*)()> printers{
       {"table", print_table}, {"markdown", print_markdown}, {"json", print_json}};
@@ -89,6 +131,11 @@ void run(const ParamsOptions& options) {
     explain(options.explain);
     return;
   }
+  if (!options.scenario.empty()) {
+    print_scenario(options);
+    return;
+  }
+  if (!options.assignments.empty()) throw ParameterError("--set", "SCENARIO is missing");
   printers.at(options.format)();
 }
 
@@ -96,7 +143,9 @@ void run(const ParamsOptions& options) {
 
 void add_params_command(CLI::App& app) {
   auto options = std::make_shared<ParamsOptions>();
-  CLI::App* command = app.add_subcommand("params", "List the parameters of a scenario");
+  CLI::App* command = app.add_subcommand("params", "List all parameters, or what a scenario has of them");
+  command->add_option("SCENARIO", options->scenario, "scenario file (TOML): its values, * where not the default");
+  command->add_option("--set", options->assignments, "key=value for SCENARIO")->take_all()->expected(1, -1);
   command->add_option("--format", options->format, "table, markdown or json")
       ->check(CLI::IsMember({"table", "markdown", "json"}));
   command->add_option("--explain", options->explain, "everything about one parameter");

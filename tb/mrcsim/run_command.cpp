@@ -22,6 +22,7 @@
 #include "mpi/launcher.h"
 #include "mpi/mpi_ranks.h"
 #include "mrcsim/exit_code.h"
+#include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
 #include "mrcsim/rtl_selection.h"
 #include "parameters/registry.h"
@@ -59,8 +60,10 @@ struct RunOptions {
   bool yes = false;
 };
 
-/// Chosen, not measured: nodes carry from 0.1 (detailed, bytes copied) to 1 million packets a second of wall time.
+/// Chosen, not measured: nodes carry from 0.3 (detailed, bytes copied) to 3 million packets a second of wall time, and
+/// a tenth where RTL blocks run with them.
 constexpr double kPacketsPerSecond = 300'000;
+constexpr double kPacketsPerSecondWithRtl = 30'000;
 constexpr double kMostSecondsUnasked = 600;
 
 class TooLong : public std::invalid_argument {
@@ -68,20 +71,20 @@ class TooLong : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-void announce(const ScenarioConfig& scenario, const Job& job, const RunOptions& options, bool aloud) {
-  if (scenario.transport == "ideal") return;
+/// What is to be expected of a run; throws TooLong where that is more than is begun unasked.
+std::string expectation(const ScenarioConfig& scenario, const Job& job, const RunOptions& options) {
   const std::uint64_t packets = expected_packets(job.workload, scenario.protocol.mtu_bytes);
-  const double seconds = static_cast<double>(packets) / kPacketsPerSecond;
-  const std::string text = fmt::format("{} data packets, about {:.0f} s of wall time at an assumed {:.0f} packets/s",
-                                       packets, seconds, kPacketsPerSecond);
-  if (seconds > kMostSecondsUnasked && !options.yes) {
+  const double speed = options.rtl.empty() && options.shadow.empty() ? kPacketsPerSecond : kPacketsPerSecondWithRtl;
+  const double seconds = static_cast<double>(packets) / speed;
+  std::string text = fmt::format("{} data packets, about {:.0f} s of wall time at an assumed {:.0f} packets/s", packets,
+                                 seconds, speed);
+  if (scenario.transport != "ideal" && seconds > kMostSecondsUnasked && !options.yes) {
     throw TooLong(
         fmt::format("{}: expects {}; --yes runs it, and traffic.ranks, traffic.rows and traffic.byte_scale cut "
                     "it to size",
                     options.scenario, text));
   }
-  if (aloud && !options.quiet) fmt::print("  {:<10} {}\n", "expects", text);
-  std::fflush(stdout);
+  return text;
 }
 
 const char* why_without_details(RunStatus status) {
@@ -184,7 +187,10 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
     NicRtl rtl;
     add_rtl(selection, scenario, rtl);
   }
-  announce(scenario, run.job, options, first);
+  check_rtl_selections(scenario, simulation_options.rtl);
+  const std::string expected = expectation(scenario, run.job, options);
+  if (first && !options.quiet && scenario.transport != "ideal") fmt::print("  {:<10} {}\n", "expects", expected);
+  std::fflush(stdout);
   simulation_options.progress = [progress = run.progress.get()](const Progress& p) { progress->update(p); };
   if (scenario.transport == "ideal") return;
   run.simulation =
@@ -214,7 +220,12 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
   result.cost.wall_seconds = std::chrono::duration<double>(Clock::now() - process_start).count();
   run.progress->finish();
   if (!options.quiet) {
-    fmt::print("{}", summary(result, isatty(STDOUT_FILENO) != 0));
+    // mpirun gives its processes a terminal, and a file or a pipe what they write there.
+    fmt::print("{}", summary(result, isatty(STDOUT_FILENO) != 0 && launched_processes() == 1));
+    for (const auto& [what, file] :
+         {std::pair("capture", options.pcap), {"waves", options.waves}, {"timeline", options.perfetto}}) {
+      if (!file.empty()) fmt::print("  {:<10} {}\n", what, file);
+    }
     fmt::print("  {:<10} {}/result.json\n", "results", run.out->path());
   }
   const int code = exit_code(result.status, interrupted.load());
@@ -285,7 +296,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--set", options->assignments, "key=value; wins over the file, may be repeated")
       ->take_all()
       ->expected(1, -1);
-  command->add_option("--seed", options->seed, "seed of all random draws, 0 or more")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", options->seed, "seed of all random draws, 0 or more")->check(number_from_zero());
   command->add_option("--out", options->out, "folder for the results; default: out/<scenario>-<seed>");
   command->add_option("--rtl", options->rtl, "BLOCK[@NODE],… or all: Verilated RTL in the place of these blocks");
   command->add_option("--shadow", options->shadow,

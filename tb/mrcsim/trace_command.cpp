@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "mrcsim/exit_code.h"
+#include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
 #include "results/output_directory.h"
 #include "traffic/chakra_writer.h"
@@ -249,9 +250,9 @@ void add_generate(CLI::App& trace) {
   CLI::App* flows = generate->add_subcommand("flows", "Equal flows from one rank to another as a flow CSV");
   flows->add_option("--src", flow->source, "sending rank");
   flows->add_option("--dst", flow->destination, "receiving rank");
-  flows->add_option("--count", flow->count, "number of flows")->check(CLI::PositiveNumber);
+  flows->add_option("--count", flow->count, "number of flows")->check(positive_number());
   flows->add_option("--bytes", flow->bytes, "length of each")->transform(size_in_bytes());
-  flows->add_option("--interval-us", flow->interval_us, "time between two starts")->check(CLI::NonNegativeNumber);
+  flows->add_option("--interval-us", flow->interval_us, "time between two starts")->check(number_from_zero());
   flows->add_option("--out", flow->out, "file name")->required();
   flows->callback([flow] { generate_flows(*flow); });
 }

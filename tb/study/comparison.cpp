@@ -104,17 +104,35 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+/// The parameters of a result, and beside them what else was chosen for the run: faults and RTL blocks.
+std::map<std::string, std::string> choices_of(const Json& result) {
+  std::map<std::string, std::string> choices;
+  for (const auto& [name, value] : result.at("parameters").items()) choices[name] = text_of(value);
+  choices.erase("seed");
+  for (const Json& row : result.at("rtl")) {
+    std::string& blocks = choices["rtl of " + row.at("node").get<std::string>()];
+    blocks += fmt::format("{}{} ({})", blocks.empty() ? "" : ", ", row.at("block").get<std::string>(),
+                          row.at("mode").get<std::string>());
+  }
+  for (const Json& event : result.at("events")) {
+    const auto what = event.at("what").get<std::string>();
+    if (!what.starts_with("fault.")) continue;
+    choices[fmt::format("{} at {} us", what, event.at("time_us").dump())] = event.at("where").get<std::string>();
+  }
+  return choices;
+}
+
 void compare_parameters(const std::vector<ResultGroup>& groups, Comparison& comparison) {
   std::set<std::string> names;
+  std::vector<std::map<std::string, std::string>> choices;
   for (const ResultGroup& group : groups) {
-    for (const auto& [name, value] : group.results.front().at("parameters").items()) names.insert(name);
+    for (const auto& [name, value] : choices.emplace_back(choices_of(group.results.front()))) names.insert(name);
   }
-  names.erase("seed");
   for (const std::string& name : names) {
     std::vector<std::string> values;
-    for (const ResultGroup& group : groups) {
-      const Json& parameters = group.results.front().at("parameters");
-      values.push_back(parameters.contains(name) ? text_of(parameters.at(name)) : "-");
+    for (const auto& of_group : choices) {
+      const auto at = of_group.find(name);
+      values.push_back(at == of_group.end() ? "-" : at->second);
     }
     const bool differs = std::any_of(values.begin(), values.end(), [&](const auto& v) { return v != values.front(); });
     if (differs) comparison.parameters[name] = std::move(values);

@@ -108,6 +108,8 @@ void Sizer::find_cause(SizingPoint& point, const std::vector<RunRecord>& runs) {
     point.cause = cause;
     point.cause_gbps = gbps;
   }
+  // Below line rate causes also change places; what is lost is no more than the goodput is less.
+  point.cause_gbps = std::clamp(result_.reference.goodput_gbps - point.goodput_gbps, 0.0, point.cause_gbps);
 }
 
 SizingPoint Sizer::point_of(std::int64_t value, const std::vector<RunRecord>& runs) {

@@ -113,7 +113,17 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"ReportAbsent", "report %D/absent -o %D/out", "%D/absent: does not exist; expected a result.json"},
         Refusal{"ReportNoResult", "report %D/key.toml -o %D/out", "%D/key.toml: is no result.json of mrcsim"},
         Refusal{"UnknownOption", "run tb/scenarios/pair.toml --shadw x", "unknown argument --shadw; nearest: --shadow"},
-        Refusal{"UnknownCommand", "rum", "unknown argument rum; nearest: run"},
+        Refusal{"UnknownCommand", "rum", "unknown argument rum; nearest: run (see mrcsim --help)"},
+        Refusal{"HalfACommand", "calib", "unknown argument calib; nearest: calibrate"},
+        Refusal{"NegativeSeed", "run tb/scenarios/pair.toml --seed -1 --out %D/out",
+                "--seed: -1 is not allowed; allowed: 0 or more"},
+        Refusal{"NoTransfers", "cosim ack_coalescer --count 0 --out %D/out",
+                "--count: 0 is not allowed; allowed: a number above 0"},
+        Refusal{"ScenarioOfRandomVectors", "cosim ack_coalescer --set nic.ports=4 --out %D/out",
+                "cosim: --scenario and --set say which run --vectors trace takes"},
+        Refusal{"CalibrateNowhere", "calibrate --out %D/absent/table.md", "%D/absent/table.md: cannot be written"},
+        Refusal{"RtlOfLightEndpoints", "run tb/scenarios/pair.toml --set transport=rocev2 --rtl all --out %D/out",
+                "--rtl, --shadow: nic0 is a light endpoint, which has no boxes (transport = \"rocev2\""},
         Refusal{"NoScenario", "run", "SCENARIO is required"}, Refusal{"NoCommand", "", "A subcommand is required"},
         Refusal{"ExplainUnknown", "params --explain nic.prots",
                 "--explain nic.prots: unknown key; nearest: nic.ports"}),
@@ -134,6 +144,19 @@ TEST(CommandLine, ParameterDocumentationIsCurrent) {
       << "write it again: mrcsim params --format markdown > docs/parameters.md";
   const auto json = nlohmann::json::parse(run_process("mrcsim params --format json").out);
   EXPECT_GT(json.size(), 130U);
+}
+
+TEST(CommandLine, ParametersOfAScenario) {
+  std::ofstream(test_folder() / "two.toml") << read_text(fs::path(MRCSIM_SOURCE_DIR) / "tb" / "scenarios" / "ring.toml")
+                                            << "\n[node.nic1.pcie]\nread_tags = 64\n";
+  const std::string command = "mrcsim params %D/two.toml --set nic.ports=4 traffic.trace=none.csv";
+  const ProcessResult table = run_process(command);
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_NE(table.out.find("\n* nic.ports "), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("\n* node.nic1.pcie.read_tags "), std::string::npos) << table.out;
+  const auto json = nlohmann::json::parse(run_process(command + " --format json").out);
+  EXPECT_EQ(json["nic.ports"], "4");
+  EXPECT_EQ(json["node.nic1.pcie.read_tags"], "64");
 }
 
 TEST(CommandLine, TraceCommandsWriteWhatTheRepositoryHolds) {
