@@ -248,6 +248,8 @@ void SpraySchedulerModel::choose_load(KeyedRandom& random) {
   favourite_share_ = random.chance(0.7) ? 0.6 : 0.99;
   favourite_ = random.chance(0.5) ? static_cast<int>(random.below(kUpdateEvents)) : -1;
   one_ev_share_ = random.chance(0.3) ? 0.9 : 0;
+  // So many of one EV that its counts go far.
+  if (one_ev_share_ > 0 && random.chance(0.5)) favourite_ = static_cast<int>(PathEvent::probe_delivered);
 }
 
 // ---- Stimulus

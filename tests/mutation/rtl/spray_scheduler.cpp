@@ -1,5 +1,5 @@
 // parameters: -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=4
-// transactions: 400000
+// transactions: 1000000
 // sources: tb/cosim/spray_scheduler_model.cpp tb/cosim/bench/calibration.cpp
 // sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
