@@ -72,12 +72,14 @@ rename ${block}_flat gold
 read_rtlil block.il
 $line
 rename ${block}_flat gate
-memory_map; opt_clean
+opt_expr; opt_clean
+select -set registers t:\$*dff* %co1:+[Q]
+rename -hide w:* @registers %d
 equiv_make gold gate equiv
 cd equiv
 async2sync; opt -full
-equiv_simple
-equiv_induct -seq 2
+equiv_simple -ignore-unknown-cells
+equiv_induct -ignore-unknown-cells -seq 2
 log MUTATION $mutation
 equiv_status
 SCRIPT
