@@ -141,7 +141,9 @@ void RetransmitBufferModel::reset(KeyedRandom& random, const Dut&) {
   oldest_sent_.clear();
   if (cycles_) cycles_->reset();
   cycle_ = answer_cycle_ = ready_cycle_ = unanswered_ = 0;
-  now_ = random.chance(0.5) ? random.below(1'000'000) : random.next() >> 17;
+  // Small, or anywhere in the first half of all times.
+  const std::uint64_t start = random.next();
+  now_ = start % 2 == 0 ? start >> 44 : start >> 17;
   traffic_ = false;
   last_qp_ = ~0U;
   choose_load(random);
