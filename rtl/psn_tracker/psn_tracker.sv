@@ -37,15 +37,18 @@ module psn_tracker
   localparam int unsigned Slots     = 2 ** SlotWidth;
   localparam int unsigned OooWidth  = $clog2(MprPsns + 1);
   localparam int unsigned MprUnits  = MprPsns / BankPsns;
+  localparam int unsigned UnitWidth = $clog2(MprUnits + 1);
   localparam int unsigned HeldWidth = $clog2(Slots + 1);
 
   typedef logic [SlotWidth-1:0] slot_t;
+  typedef logic [UnitWidth-1:0] units_t;
+  typedef logic [OooWidth:0]    near_t;  // lowest bits of PSNs that are no further apart than a window is wide
 
   typedef struct packed {
     psn_t                            expected;    // everything before it has arrived
     psn_t                            highest;     // received, expected - 1 when nothing is above the edge
-    psn_t                            window_end;  // first PSN that has not been granted, with dynamic MPR
-    logic [7:0]                      granted;     // units in the latest SACK, with dynamic MPR
+    near_t                           window_end;  // first PSN that has not been granted, with dynamic MPR
+    units_t                          granted;     // units in the latest SACK, with dynamic MPR
     logic [OooWidth-1:0]             ooo;         // received above the edge
     logic [Slots-1:0]                held;
     logic [Slots-1:0][BankWidth-1:0] bank;
@@ -95,26 +98,27 @@ module psn_tracker
     return sum;
   endfunction
 
-  function automatic logic psn_less(psn_t a, psn_t b);
-    psn_t ahead;
+  function automatic logic psn_less(near_t a, near_t b);
+    near_t ahead;
     ahead = b - a;
-    return !ahead[23] && ahead != '0;
+    return !ahead[OooWidth] && ahead != '0;
   endfunction
 
   // What has been granted is kept: the end of the window never moves back.
-  function automatic psn_t moved_end(psn_t old_end, psn_t expected, logic [7:0] granted);
-    psn_t new_end;
-    new_end = expected + {9'd0, granted, 7'd0};
+  function automatic near_t moved_end(near_t old_end, near_t expected, units_t granted);
+    near_t new_end;
+    new_end = expected + near_t'({granted, 7'd0});
     return psn_less(old_end, new_end) ? new_end : old_end;
   endfunction
 
   // First PSN of a SACK's bitmap: right above the edge while everything fits into 64 bits; otherwise the packet itself
   // where it is marked or asks for it, or so that the newest PSN fits.
   function automatic psn_t sack_base(psn_t expected, psn_t highest, psn_t psn, sack_trigger_t trigger);
-    psn_t above, ahead;
-    above = highest - expected;
+    near_t above;  // -1, or less than a window
+    psn_t  ahead;
+    above = near_t'(highest) - near_t'(expected);
     ahead = psn - expected;
-    if (above[23] || above < 24'd64) return expected;
+    if (above[OooWidth] || above[OooWidth-1:6] == '0) return expected;
     if (!trigger.probe && (trigger.ce || trigger.ack_request) && !ahead[23]) return psn;
     return highest - 24'd63;
   endfunction
@@ -196,18 +200,20 @@ module psn_tracker
     .rdata_o(word)
   );
 
-  logic         out_free, last_step;
-  psn_t         ahead, window;
-  slot_t        slot;
-  logic         held, trimmed;
-  psn_outcome_e outcome;
-  nack_reason_e nack, trim_nack;
-  logic         place_d, place, place_q;
+  logic                out_free, last_step;
+  psn_t                ahead;
+  logic [OooWidth-1:0] window;
+  slot_t               slot;
+  logic                held, trimmed;
+  psn_outcome_e        outcome;
+  nack_reason_e        nack, trim_nack;
+  logic                place_d, place, place_q;
 
   assign out_free      = !rsp_valid_o || rsp_ready_i;
   assign s2_done       = s2_valid_q && last_step && out_free;
   assign ahead         = s2_q.psn - s2_context_q.expected;
-  assign window        = dynamic_mpr_i ? s2_context_q.window_end - s2_context_q.expected : psn_t'(MprPsns);
+  assign window        = dynamic_mpr_i ? OooWidth'(s2_context_q.window_end) - OooWidth'(s2_context_q.expected)
+                                       : OooWidth'(MprPsns);
   assign slot          = slot_of(s2_position_q);
   assign held          = s2_context_q.held[slot];
   assign next_position = {s2_position_q[23:7] + 17'd1, 7'd0};
@@ -220,7 +226,7 @@ module psn_tracker
     nack    = NackNone;
     if (s2_q.op == PsnData || trimmed) begin
       if (ahead[23]) outcome = PsnDuplicateBelow;
-      else if (ahead >= window) outcome = PsnOutOfWindow;
+      else if (ahead >= psn_t'(window)) outcome = PsnOutOfWindow;
       else if (ahead != '0 && held && word.received[s2_q.psn[6:0]]) outcome = PsnDuplicateAbove;
       // The expected packet needs no bit: the edge passes it at once.
       else if (ahead != '0 && !held && !bank_free) outcome = PsnNoBitmap;
@@ -247,7 +253,7 @@ module psn_tracker
   logic [6:0]          stop;
   psn_t                edge_d;
   logic [OooWidth-1:0] ooo_left;
-  logic [15:0]         closes_d, closes_q;
+  logic [OooWidth-1:0] closes_d, closes_q;
   always_comb begin
     run        = held ? word : '0;
     missing    = '0;
@@ -256,7 +262,7 @@ module psn_tracker
     stop       = '0;
     edge_d     = s2_context_q.expected;
     ooo_left   = s2_context_q.ooo;
-    closes_d   = again_q ? closes_q : 16'd0;
+    closes_d   = again_q ? closes_q : '0;
     if (s2_valid_q && place && (again_q || ahead == '0)) begin
       if (!again_q) begin
         run.received[s2_position_q[6:0]] = 1'b1;
@@ -268,7 +274,7 @@ module psn_tracker
       passed     = ({BankPsns{1'b1}} << s2_position_q[6:0]) & (to_the_end ? '1 : ~({BankPsns{1'b1}} << stop));
       edge_d     = to_the_end ? next_position : {s2_position_q[23:7], stop};
       ooo_left   = s2_context_q.ooo - OooWidth'(edge_d - s2_position_q) + OooWidth'(!again_q);
-      closes_d   = closes_d + 16'(ones(run.ends & passed));
+      closes_d   = closes_d + OooWidth'(ones(run.ends & passed));
     end
   end
 
@@ -289,14 +295,14 @@ module psn_tracker
   // Dynamic MPR: as much of the window as the banks in reach can track, at least one unit.
   logic [HeldWidth-1:0]  held_count;
   logic [CountWidth-1:0] reach;
-  logic [7:0]            grant;
+  units_t                grant;
   always_comb begin
     held_count = '0;
     for (int unsigned i = 0; i < Slots; i++) held_count = held_count + HeldWidth'(s2_context_q.held[i]);
     reach = banks_free + CountWidth'(held_count);
-    if (reach == '0) grant = 8'd1;
-    else if (32'(reach) >= MprUnits) grant = 8'(MprUnits);
-    else grant = 8'(reach);
+    if (reach == '0) grant = units_t'(1);
+    else if (32'(reach) >= MprUnits) grant = units_t'(MprUnits);
+    else grant = units_t'(reach);
   end
 
   // The bank that a QP which is given up gives back next.
@@ -310,6 +316,8 @@ module psn_tracker
   end
 
   // What is written back, and whether another bank is looked at first.
+  logic newest;
+  assign newest = psn_less(near_t'(s2_context_q.highest), near_t'(s2_q.psn));
   always_comb begin
     context_d  = s2_context_q;
     s2_writes  = 1'b0;
@@ -323,8 +331,8 @@ module psn_tracker
     if (s2_valid_q && s2_q.op == PsnSetup) begin
       context_d.expected   = s2_q.psn;
       context_d.highest    = s2_q.psn - 24'd1;
-      context_d.window_end = s2_q.psn + psn_t'(MprPsns);
-      context_d.granted    = 8'(MprUnits);
+      context_d.window_end = near_t'(s2_q.psn) + near_t'(MprPsns);
+      context_d.granted    = units_t'(MprUnits);
       context_d.ooo        = '0;
       context_d.held       = '0;
       s2_writes            = 1'b1;
@@ -341,15 +349,15 @@ module psn_tracker
               s2_context_q.held[slot_of(next_position)];
       if (dynamic_mpr_i) begin
         context_d.granted    = grant;
-        context_d.window_end = moved_end(s2_context_q.window_end, s2_context_q.expected, grant);
+        context_d.window_end = moved_end(s2_context_q.window_end, near_t'(s2_context_q.expected), grant);
         s2_writes            = 1'b1;
       end
     end else if (s2_valid_q && place && (again_q || ahead == '0)) begin
       s2_writes            = 1'b1;
       context_d.expected   = edge_d;
-      context_d.window_end = moved_end(s2_context_q.window_end, edge_d, s2_context_q.granted);
+      context_d.window_end = moved_end(s2_context_q.window_end, near_t'(edge_d), s2_context_q.granted);
       context_d.ooo        = ooo_left;
-      if (psn_less(s2_context_q.highest, edge_d - 24'd1)) context_d.highest = edge_d - 24'd1;
+      if (newest) context_d.highest = s2_q.psn;
       again = to_the_end && ooo_left != '0 && s2_context_q.held[slot_of(next_position)];
       if (held && (to_the_end || ooo_left == '0)) begin
         context_d.held[slot] = 1'b0;
@@ -359,7 +367,7 @@ module psn_tracker
       s2_writes             = 1'b1;
       context_d.held[slot]  = 1'b1;
       context_d.ooo         = s2_context_q.ooo + 1'b1;
-      if (psn_less(s2_context_q.highest, s2_q.psn)) context_d.highest = s2_q.psn;
+      if (newest) context_d.highest = s2_q.psn;
       if (!held) begin
         context_d.bank[slot] = free_bank;
         bank_wdata           = '0;
@@ -406,17 +414,17 @@ module psn_tracker
       reply.sack_offset    = 16'(s2_base_q - reply.cack);
       reply.ack_psn_offset = s2_q.trigger.probe ? s2_q.trigger.probe_id : 16'(s2_q.psn - reply.cack);
       reply.sack_bitmap    = sack_bits;
-      reply.mpr            = dynamic_mpr_i ? grant : 8'd0;
+      reply.mpr            = dynamic_mpr_i ? 8'(grant) : 8'd0;
     end else if (again_q) begin
       reply.place  = place;
-      reply.closes = closes_d;
+      reply.closes = 16'(closes_d);
     end else begin
       reply.outcome    = outcome;
       reply.nack       = nack;
       reply.place      = place;
       reply.duplicate  = outcome == PsnDuplicateBelow || outcome == PsnDuplicateAbove;
       reply.repeat_ack = outcome == PsnDuplicateBelow;
-      reply.closes     = closes_d;
+      reply.closes     = 16'(closes_d);
     end
   end
 

@@ -278,11 +278,11 @@ module retransmit_buffer
   assign base_ahead  = ahead(first_q.base, ctx.unacked);
   assign base_behind = ahead(cumulative_end, first_q.base);
   // Behind the old end, or beyond the packets that there are: nothing, or all.
-  assign cumulative_end = (signed'(cumulative) <= 0) ? ctx.unacked :
-                          (cumulative < span)        ? first_q.psn + 24'd1 : ctx.next;
+  assign cumulative_end = (signed'(cumulative) < 0) ? ctx.unacked :
+                          (cumulative < span)       ? first_q.psn + 24'd1 : ctx.next;
   always_comb begin
     in_window = '1;
-    if (base_behind > 0) begin
+    if (base_behind >= 0) begin
       in_window = (base_behind >= 24'sd64) ? '0 : in_window << 6'(base_behind);
     end
     if (base_ahead >= signed'(span)) begin
@@ -363,14 +363,11 @@ module retransmit_buffer
   logic ends;
   always_comb begin
     unique case (state_q)
-      Act: begin
-        ends = none_q || cmd_q.op == RetransmitOpen || cmd_q.op == RetransmitAppend || (one_record && !walk_on);
-        // Its event has to wait.
-        if (cmd_q.op == RetransmitNack && present && found.state == Outstanding && !evt_room) ends = 1'b0;
-      end
+      // There is room for a nack's event: the one before is gone when the third stage is free.
+      Act:     ends = none_q || cmd_q.op == RetransmitOpen || cmd_q.op == RetransmitAppend || (one_record && !walk_on);
+      Scan:    ends = 1'b0;
       Head:    ends = !head_lost;
-      Done:    ends = 1'b1;
-      default: ends = 1'b0;
+      default: ends = 1'b1;
     endcase
   end
   assign second_leaves = second_valid_q && ends && third_free;
@@ -379,7 +376,7 @@ module retransmit_buffer
   // Memory accesses.
   // ---------------------------------------------------------------------------------------------------------------
   assign ctx_re    = cmd_taken;
-  assign ctx_we    = second_leaves || (state_q == Clear && 32'(clear_q) < Qps);
+  assign ctx_we    = second_leaves || state_q == Clear;
   assign ctx_waddr = (state_q == Clear) ? clear_q[QpWidth-1:0] : cmd_q.qp;
   assign ctx_wdata = (state_q == Clear) ? '0 : ctx_next;
 
@@ -424,7 +421,7 @@ module retransmit_buffer
     chain_waddr  = before_q.index;
     chain_wdata  = chain;
     if (state_q == Clear) begin
-      bucket_we    = 32'(clear_q) < Buckets;
+      bucket_we    = 1'b1;
       bucket_waddr = clear_q[BucketWidth-1:0];
       bucket_wdata = '0;
     end else if (free_take) begin
@@ -501,6 +498,9 @@ module retransmit_buffer
       ctx_next.opened  = 1'b1;
       ctx_next.unacked = cmd_q.psn;
       ctx_next.next    = cmd_q.psn;
+      // Only their differences count: they begin at the PSN's place, so that all their bits and their wrap are soon seen.
+      ctx_next.last_sequence = 32'(signed'(cmd_q.psn));
+      ctx_next.highest_acked = 32'(signed'(cmd_q.psn));
     end
     if (free_take) ctx_next.next = ctx_q.next + 24'd1;
     if (marks_sent) begin
@@ -611,7 +611,7 @@ module retransmit_buffer
       act_bucket_q  <= look_bucket_q;
       act_some_q    <= bucket_rdata.valid;
       look_index_q  <= bucket_rdata.index;
-      before_q      <= '0;
+      before_q.valid <= 1'b0;
       if (scan_more) begin
         if (scan_bit) begin
           bitmap_q <= bitmap_q & ~lowest_bit;
@@ -658,7 +658,7 @@ module retransmit_buffer
       act_bucket_q <= (first_q.op == RetransmitAppend) ? front_raddr : first_bucket_q;
       act_some_q   <= bucket.valid && !none;
       look_index_q <= bucket.index;
-      before_q     <= '0;
+      before_q.valid <= 1'b0;
       scan_q       <= (first_q.op == RetransmitTake) ? ScanOne : ScanFree;
       scan_psn_q   <= (first_q.op == RetransmitTake) ? ctx.oldest_lost : ctx.unacked;
       scan_end_q   <= (first_q.op == RetransmitTake) ? ctx.oldest_lost + 24'd1 : cumulative_end;

@@ -85,15 +85,26 @@ void PsnTrackerModel::begin(KeyedRandom& random) {
   config_.out_of_window = random.chance(0.5) ? OutOfWindow::nack : OutOfWindow::drop;
   constexpr std::array<std::uint32_t, 4> few{1, 2, 8, 64};
   busy_qps_ = std::min(few[random.below(few.size())], sizes_.qps);
-  in_order_ = std::array{0.002, 0.02, 0.1, 0.5, 0.9}[random.below(5)];
-  runs_ = std::array{0.0, 0.5, 0.995}[random.below(3)];
-  sacks_ = std::array{0.0, 0.1, 0.4}[random.below(3)];
-  refusals_ = std::array{0.0, 0.02, 0.3}[random.below(3)];
+  habits_.assign(busy_qps_, {});
+  changes_ = 0;
+  stays_ = 0.3;
   releases_ = 0;
   half_circle_ = 0;
   last_qp_ = qp_before_last_ = ~0ULL;
   pipeline_ = {};
   in_use_.clear();
+}
+
+PsnTrackerModel::Habit PsnTrackerModel::draw_habit(KeyedRandom& random) {
+  Habit habit;
+  habit.in_order = std::array{0.002, 0.01, 0.03, 0.1, 0.6}[random.below(5)];
+  habit.runs = std::array{0.0, 0.9, 0.995}[random.below(3)];
+  habit.holes = std::array{0.0, 0.9}[random.below(2)];
+  habit.fills = std::array{0.02, 0.3, 0.9}[random.below(3)];
+  habit.ends = std::array{0.2, 0.5, 1.0}[random.below(3)];
+  habit.sacks = std::array{0.0, 0.1, 0.4}[random.below(3)];
+  habit.refusals = std::array{0.0, 0.02, 0.2}[random.below(3)];
+  return habit;
 }
 
 void PsnTrackerModel::set_constants(const Dut& dut) const {
@@ -106,6 +117,9 @@ void PsnTrackerModel::reset(KeyedRandom& random, const Dut& dut) {
   config_.dynamic_mpr = random.chance(0.4);
   releases_ = std::array{0.0, 0.002, 0.03}[random.below(3)];
   half_circle_ = 0.02;
+  for (Habit& habit : habits_) habit = draw_habit(random);
+  changes_ = std::array{0.0, 0.003, 0.02}[random.below(3)];
+  stays_ = std::array{0.3, 0.98}[random.below(2)];
   set_constants(dut);
 }
 
@@ -120,17 +134,19 @@ void PsnTrackerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
 void PsnTrackerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
   begin(random);
   busy_qps_ = std::min(64U, sizes_.qps);
-  in_order_ = 0.3;
-  runs_ = 0.8;
-  sacks_ = 0;
-  refusals_ = 0;
+  habits_.assign(busy_qps_, {});
   set_constants(dut);
 }
 
-Psn PsnTrackerModel::draw_psn(const PsnTracker& tracker, KeyedRandom& random) const {
+Psn PsnTrackerModel::draw_psn(const PsnTracker& tracker, const Habit& habit, KeyedRandom& random) const {
   const Psn expected = tracker.expected_psn();
-  if (random.chance(in_order_)) return expected;
-  if (random.chance(runs_)) return psn_add(tracker.highest_psn(), 1);  // a long run behind a hole
+  if (random.chance(habit.in_order)) return expected;
+  const bool run_ended = habit.fills > 0 && tracker.classify(psn_add(tracker.highest_psn(), 1)) != PsnOutcome::accept;
+  if (run_ended && random.chance(habit.fills)) return expected;
+  if (random.chance(habit.runs)) {
+    const bool leaves_hole = tracker.ooo_count() == 0 && random.chance(habit.holes);
+    return psn_add(tracker.highest_psn(), leaves_hole ? 2 : 1);
+  }
   const std::uint32_t window = tracker.window_psns();
   const auto ahead = [&](std::uint64_t by) { return psn_add(expected, static_cast<std::int64_t>(by)); };
   if (random.chance(half_circle_)) return ahead((1U << 23) - 2 + random.below(4));
@@ -154,9 +170,15 @@ Psn PsnTrackerModel::draw_psn(const PsnTracker& tracker, KeyedRandom& random) co
   }
 }
 
+Psn PsnTrackerModel::draw_sack_psn(const PsnTracker& tracker, const Habit& habit, KeyedRandom& random) const {
+  // The bitmap of a marked packet begins at it, and reaches beyond the highest.
+  if (random.chance(0.5)) return psn_add(tracker.highest_psn(), -static_cast<std::int64_t>(random.below(80)));
+  return draw_psn(tracker, habit, random);
+}
+
 bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   values.assign(kRequestFields, 0);
-  values[kQp] = random.chance(0.3) && last_qp_ < busy_qps_ ? last_qp_ : random.below(busy_qps_);
+  values[kQp] = random.chance(stays_) && last_qp_ < busy_qps_ ? last_qp_ : random.below(busy_qps_);
   // The last QP is among them.
   if (busy_qps_ > 1 && values[kQp] == busy_qps_ - 1) values[kQp] = sizes_.qps - 1;
   const std::optional<ReceiveWindow>& window = windows_[values[kQp]];
@@ -170,19 +192,22 @@ bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& value
     values[kOp] = kRelease;
     return true;
   }
-  values[kPsn] = draw_psn(window->tracker(), random);
-  if (random.chance(sacks_)) {
+  Habit& habit = habits_[std::min<std::uint64_t>(values[kQp], busy_qps_ - 1)];
+  if (random.chance(changes_)) habit = draw_habit(random);
+  if (random.chance(habit.sacks)) {
     values[kOp] = kSack;
+    values[kPsn] = draw_sack_psn(window->tracker(), habit, random);
     values[kCe] = random.chance(0.3) ? 1 : 0;
     values[kAckRequest] = random.chance(0.2) ? 1 : 0;
     values[kProbe] = random.chance(0.2) ? 1 : 0;
     values[kProbeId] = random.next() & 0xFFFF;
     return true;
   }
+  values[kPsn] = draw_psn(window->tracker(), habit, random);
   values[kOp] = random.chance(0.9) ? 1 : 2 + random.below(2);
-  values[kEndsMessage] = random.chance(0.2) ? 1 : 0;
+  values[kEndsMessage] = random.chance(habit.ends) ? 1 : 0;
   for (const std::size_t field : {kAllowed, kPacketBuffer, kOtherResource, kReceive}) {
-    values[field] = random.chance(refusals_) ? 0 : 1;
+    values[field] = random.chance(habit.refusals) ? 0 : 1;
   }
   return true;
 }

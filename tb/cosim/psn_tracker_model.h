@@ -93,8 +93,21 @@ class PsnTrackerModel : public BlockModel {
     void edge(bool out_free);
   };
 
+  /// How a QP is asked, for a while.
+  struct Habit {
+    double in_order = 0.3;
+    double runs = 0.8;   ///< of those that are not in order: a long run behind a hole
+    double holes = 0.0;  ///< a run behind no hole leaves one
+    double fills = 0.0;  ///< the expected PSN where such a run can go no further
+    double ends = 0.2;   ///< packets that end a message
+    double sacks = 0.0;
+    double refusals = 0.0;
+  };
+
+  static Habit draw_habit(KeyedRandom& random);
   void cover_window(const PsnTracker& tracker, Psn psn, const RxVerdict& verdict);
-  Psn draw_psn(const PsnTracker& tracker, KeyedRandom& random) const;
+  Psn draw_psn(const PsnTracker& tracker, const Habit& habit, KeyedRandom& random) const;
+  Psn draw_sack_psn(const PsnTracker& tracker, const Habit& habit, KeyedRandom& random) const;
   void accept_sack(ReceiveWindow& window, const Transaction& values, Transaction& reply);
   /// All that a reset begins anew; draws the load.
   void begin(KeyedRandom& random);
@@ -114,10 +127,9 @@ class PsnTrackerModel : public BlockModel {
   ProtocolConfig config_;
   std::vector<std::optional<ReceiveWindow>> windows_;
   std::uint32_t busy_qps_ = 1;  ///< QPs that this episode speaks of
-  double in_order_ = 0.5;
-  double runs_ = 0.5;
-  double sacks_ = 0.2;
-  double refusals_ = 0.0;
+  std::vector<Habit> habits_;   ///< by QP that this episode speaks of
+  double changes_ = 0.0;        ///< of a QP's habit
+  double stays_ = 0.3;          ///< with the QP of the request before
   double releases_ = 0.0;
   double half_circle_ = 0.0;  ///< PSNs that are neither ahead nor behind, of those that are not in order
   std::uint64_t last_qp_ = ~0ULL;

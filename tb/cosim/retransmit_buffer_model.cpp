@@ -43,6 +43,9 @@ enum ResponseField : std::size_t {
 };
 
 constexpr std::uint32_t kPacketsASack = 16;
+constexpr std::uint64_t kWidestWindow =
+    5'000;  ///< an old end that passes it takes longer than a bench waits for anything
+constexpr TimePs kMostTime = (1ULL << 48) - 1;
 
 const std::vector<std::string> kOps{"open", "append", "sent", "ack", "nack", "gap", "timeout", "take"};
 const std::vector<std::string> kCounts{"none", "one", "many"};
@@ -67,11 +70,27 @@ RetransmitCommand to_command(const Transaction& v) {
   return c;
 }
 
+/// No other command is taken until it is done.
+bool holds_the_block(RetransmitOp op) {
+  return op == RetransmitOp::ack || op == RetransmitOp::gap || op == RetransmitOp::timeout || op == RetransmitOp::take;
+}
+
 std::size_t level(std::uint32_t count) {
   return std::min(count, 2U);
 }
 
+/// A power of two below 2^`bits`, or next to one: what differs in one bit of a wide sum or comparison.
+std::uint64_t near_power(KeyedRandom& random, unsigned bits) {
+  return (1ULL << random.below(bits)) - 1 + random.below(3);
+}
+/// Distances of PSNs, either way, that are far less than half of all.
+std::int64_t far(KeyedRandom& random) {
+  const auto distance = static_cast<std::int64_t>(near_power(random, 23));
+  return random.chance(0.5) ? distance : -distance;
+}
+
 Psn psn_around(const RetransmitBuffer& buffer, KeyedRandom& random) {
+  if (random.chance(0.1)) return psn_add(buffer.unacked_psn(), far(random));
   return psn_add(buffer.unacked_psn(), static_cast<std::int64_t>(random.below(buffer.span() + 4)) - 2);
 }
 
@@ -107,6 +126,11 @@ void RetransmitBufferModel::choose_load(KeyedRandom& random) {
   sent_ = 0.15 + 0.3 * random.uniform();
   window_ = 1 + random.below(random.chance(0.3) ? 200 : 40);
   hole_ = random.chance(0.2);
+  if (is_long_episode()) {
+    append_ = sent_ = 0.3;
+    window_ = kWidestWindow;
+    hole_ = !random.chance(0.1);
+  }
   // Some QPs at a time, so that each has packets.
   active_ = 1 + random.below(random.chance(0.5) ? 2 : std::min<std::uint64_t>(sizes_.qps, 64));
 }
@@ -114,10 +138,16 @@ void RetransmitBufferModel::choose_load(KeyedRandom& random) {
 void RetransmitBufferModel::reset(KeyedRandom& random, const Dut&) {
   reference_.emplace(sizes_.records);
   pipeline_.clear();
-  now_ = random.below(1'000'000);
+  oldest_sent_.clear();
+  if (cycles_) cycles_->reset();
+  cycle_ = answer_cycle_ = ready_cycle_ = unanswered_ = 0;
+  // Small, or anywhere in the first half of all times.
+  const std::uint64_t start = random.next();
+  now_ = start % 2 == 0 ? start >> 44 : start >> 17;
   traffic_ = false;
   last_qp_ = ~0U;
   choose_load(random);
+  ++episodes_;
 }
 
 void RetransmitBufferModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
@@ -137,7 +167,7 @@ std::uint32_t RetransmitBufferModel::choose_qp(KeyedRandom& random) const {
 }
 
 bool RetransmitBufferModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
-  if (!traffic_ && random.chance(0.001)) choose_load(random);
+  if (!traffic_ && random.chance(is_long_episode() ? 0.0001 : 0.001)) choose_load(random);
   values = transaction_of(traffic_ ? choose_traffic(random) : choose(random));
   return true;
 }
@@ -146,6 +176,7 @@ RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
   RetransmitCommand c;
   c.qp = choose_qp(random);
   now_ += random.below(1'000);
+  if (random.chance(0.01)) now_ = std::min(now_ + near_power(random, 41), kMostTime);
   c.now = now_;
   const RetransmitBuffer* buffer = reference_->find(c.qp);
   if (buffer == nullptr || (buffer->span() == 0 && random.chance(0.05))) {
@@ -177,17 +208,28 @@ RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
     case 4:
       c.op = RetransmitOp::gap;
       c.threshold = 1 + static_cast<std::uint32_t>(random.below(12));
+      if (random.chance(0.2)) c.threshold = 1 + static_cast<std::uint32_t>(near_power(random, 31));
       c.cause = CutCause::loss;
       return c;
     case 5:
       c.op = RetransmitOp::timeout;
-      c.limit = 1 + random.below(random.chance(0.2) ? 20'000 : 200'000);
+      c.limit = choose_limit(c.qp, random);
       c.cause = CutCause::loss;
       return c;
     default:
       c.op = RetransmitOp::take;
       return c;
   }
+}
+
+/// Also the age of the packet that is outstanding for longest, and what differs from it in a bit.
+TimePs RetransmitBufferModel::choose_limit(std::uint32_t qp, KeyedRandom& random) const {
+  if (random.chance(0.5)) return 1 + random.below(random.chance(0.2) ? 20'000 : 200'000);
+  const auto oldest = oldest_sent_.find(qp);
+  if (oldest == oldest_sent_.end() || random.chance(0.2)) return near_power(random, 48);
+  const TimePs age = now_ - oldest->second;
+  if (random.chance(0.5)) return age + random.below(3);
+  return age ^ (1ULL << random.below(48));
 }
 
 /// Mostly of a packet that waits to leave, in any order.
@@ -215,10 +257,14 @@ RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const R
   if (random.chance(0.03)) last = -2 - static_cast<std::int64_t>(random.below(100));
   if (random.chance(0.02)) last = span + static_cast<std::int64_t>(random.below(100));
   if (hole_) last = -1;
+  if (random.chance(hole_ ? 0.0005 : 0.05)) last = far(random);
   c.psn = psn_add(buffer.unacked_psn(), last);
   std::int64_t base = last + 1 + static_cast<std::int64_t>(random.below(20));
   if (random.chance(0.1)) base = static_cast<std::int64_t>(random.below(300)) - 150;
   if (hole_) base = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(span) + 1));
+  // The newest packets, which a pool has records of behind a hole.
+  if (hole_ && random.chance(0.7)) base = std::max<std::int64_t>(span - static_cast<std::int64_t>(random.below(70)), 1);
+  if (random.chance(0.05)) base = far(random) + (random.chance(0.5) ? span : 0);
   c.base = psn_add(buffer.unacked_psn(), base);
   c.bitmap = random.next();
   if (random.chance(0.3)) c.bitmap &= random.next() & random.next();
@@ -226,6 +272,12 @@ RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const R
   if (random.chance(0.05)) c.bitmap = ~0ULL;
   // Two that share a bucket of the small size, with nothing between them.
   if (random.chance(0.1)) c.bitmap = 0x1'0000'0001ULL << random.below(32);
+  // The first bit says of the last packet of the cumulative part what that has said already.
+  if (random.chance(0.05)) {
+    const std::uint64_t bit = random.below(64);
+    c.base = psn_add(c.psn, -static_cast<std::int64_t>(bit));
+    c.bitmap = random.chance(0.5) ? 1ULL << bit : ~0ULL << bit;
+  }
   return c;
 }
 
@@ -306,6 +358,7 @@ RetransmitBufferModel::Before RetransmitBufferModel::look(const RetransmitComman
   if (buffer == nullptr) return before;
   before.unacked = buffer->unacked_psn();
   before.span = buffer->span();
+  before.outstanding = oldest_sent_.contains(c.qp);
   before.lost = buffer->has_lost();
   if (before.lost) before.oldest_lost = buffer->oldest_lost();
   before.oldest_in_pipeline = buffer->is_in(before.unacked, RecordState::in_pipeline);
@@ -326,6 +379,16 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
                          static_cast<std::uint64_t>(e.cause), e.unacked, e.next, e.has_lost, e.oldest_lost,
                          e.outstanding, e.oldest_psn, e.oldest_sent, e.free});
   follow(c, e);
+  if (cycles_) {
+    const std::uint64_t latency = cycles_->latency(
+        c, {before.unacked, psn_add(before.unacked, before.span), before.outstanding, before.lost, before.oldest_lost},
+        e);
+    if (unanswered_ == 0) {
+      answer_cycle_ = cycle_ + latency;
+      ready_cycle_ = holds_the_block(c.op) ? answer_cycle_ - 1 : cycle_ + 1;
+    }
+  }
+  ++unanswered_;
   if (opened || c.op == RetransmitOp::open) {
     cover(c, e, before);
   } else if (c.op == RetransmitOp::append) {
@@ -339,11 +402,34 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
   last_scan_cycles_ = sack_scan_cycles(before.unacked, e.unacked, c.bitmap);
 }
 
+std::optional<Difference> RetransmitBufferModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
+  ++cycle_;
+  if (dut.ports[2].valid.get() != 0 && dut.ports[2].ready.get() == 0) answer_cycle_ = ready_cycle_ = 0;
+  if (ready_cycle_ != 0) {
+    const std::uint64_t due = ready_cycle_;
+    const bool ready = dut.ports[0].ready.get() != 0;
+    if (ready) ready_cycle_ = 0;
+    if (ready != (cycle_ == due)) return Difference{"cycle from which on the next command is taken", due, cycle_};
+  }
+  if (answer_cycle_ != 0) {
+    const std::uint64_t due = answer_cycle_;
+    const bool answered = dut.ports[1].valid.get() != 0;
+    if (answered) answer_cycle_ = 0;
+    if (answered != (cycle_ == due)) return Difference{"cycle of the response", due, cycle_};
+  }
+  return std::nullopt;
+}
+
 void RetransmitBufferModel::follow(const RetransmitCommand& c, const RetransmitReply& reply) {
   std::vector<Psn>& waiting = pipeline_[c.qp];
   if (c.op == RetransmitOp::open) waiting.clear();
   if (c.op == RetransmitOp::sent) std::erase(waiting, c.psn);
   if ((c.op == RetransmitOp::append || c.op == RetransmitOp::take) && reply.hit) waiting.push_back(reply.psn);
+  if (reply.outstanding) {
+    oldest_sent_[c.qp] = reply.oldest_sent;
+  } else {
+    oldest_sent_.erase(c.qp);
+  }
 }
 
 void RetransmitBufferModel::cover(const RetransmitCommand& c, const RetransmitReply& e, const Before& before) {
@@ -402,10 +488,9 @@ void RetransmitBufferModel::cover_ack(const RetransmitCommand& c, const Retransm
 SystemcCycles RetransmitBufferModel::systemc_cycles(const SystemcCycles&) const {
   const RtlCycles cycles = retransmit_cycles(nic_, last_op_, last_scan_cycles_);
   SystemcCycles box{cycles.occupied, cycles.latency};
-  // No event comes before the response in front of it was taken: an ack's first is due in the fifth cycle, a gap looks in
-  // the third.
-  box.alone = last_op_ == RetransmitOp::ack || last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout ||
-              last_op_ == RetransmitOp::take;
+  // No event comes before the response in front of it was taken: an ack's first is due in the fifth cycle, a gap looks
+  // in the third.
+  box.alone = holds_the_block(last_op_);
   if (last_op_ == RetransmitOp::ack && last_events_ > 0) box.after_answer = cycles.latency - 4;
   if (last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout) box.after_answer = cycles.latency - 2;
   return box;

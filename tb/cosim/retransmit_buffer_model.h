@@ -10,6 +10,7 @@
 
 #include "cosim/bench/bench.h"
 #include "cosim/bench/verilated_dut.h"
+#include "cosim/retransmit_buffer_cycles.h"
 #include "cosim/retransmit_buffer_transaction.h"
 #include "mrc/tx/retransmit_reference.h"
 #include "nic/tx/retransmit_buffer_engine.h"
@@ -68,6 +69,9 @@ class RetransmitBufferModel : public BlockModel {
   using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed)>;
 
   RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut);
+  /// From now on responses to a command that came alone, and the taking of the next one, also have to come in the
+  /// cycles of the data sheet of rtl/retransmit_buffer, which a block with the same ports need not keep.
+  void compare_cycles(std::uint32_t buckets) { cycles_.emplace(sizes_.qps, buckets); }
 
   std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override { return make_dut_(seed); }
   void reset(KeyedRandom& random, const Dut& dut) override;
@@ -75,6 +79,10 @@ class RetransmitBufferModel : public BlockModel {
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
   bool legal(std::size_t port, const Transaction& values) const override;
   void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
+  std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
+  void taken(std::size_t port, const Transaction&) override { unanswered_ -= port == 1 ? 1 : 0; }
+  /// Now and then a long one, in which windows get wide.
+  std::uint64_t transfers_an_episode() const override { return is_long_episode() ? 40'000 : 2'000; }
   /// A response comes after its events.
   bool follows(std::size_t port, std::size_t earlier) const override { return port == 1 && earlier == 2; }
   void reset_to_traffic(KeyedRandom& random, const Dut& dut) override;
@@ -89,16 +97,19 @@ class RetransmitBufferModel : public BlockModel {
   struct Before {
     Psn unacked = 0;
     std::uint32_t span = 0;
+    bool outstanding = false;
     bool lost = false;
     Psn oldest_lost = 0;
     bool oldest_in_pipeline = false;
     bool sent_before = false;  ///< the command's packet
   };
 
+  bool is_long_episode() const { return episodes_ % 16 == 15; }
   void choose_load(KeyedRandom& random);
   std::uint32_t choose_qp(KeyedRandom& random) const;
   RetransmitCommand choose(KeyedRandom& random);
   RetransmitCommand choose_traffic(KeyedRandom& random);
+  TimePs choose_limit(std::uint32_t qp, KeyedRandom& random) const;
   RetransmitCommand choose_sent(RetransmitCommand c, const RetransmitBuffer& buffer, KeyedRandom& random) const;
   RetransmitCommand choose_ack(RetransmitCommand c, const RetransmitBuffer& buffer, KeyedRandom& random) const;
   Before look(const RetransmitCommand& c) const;
@@ -116,6 +127,8 @@ class RetransmitBufferModel : public BlockModel {
   double append_ = 0.3;
   double sent_ = 0.3;
   bool hole_ = false;  ///< the oldest packet is not acknowledged for a while, and the window grows
+  std::map<std::uint32_t, TimePs> oldest_sent_;  ///< by QP that has a packet outstanding
+  std::uint64_t episodes_ = 0;
   TimePs now_ = 0;
   bool traffic_ = false;
   bool gap_is_due_ = false;  ///< of last_qp_
@@ -124,6 +137,12 @@ class RetransmitBufferModel : public BlockModel {
   std::size_t last_events_ = 0;
   std::uint64_t last_scan_cycles_ = 0;
   NicConfig nic_;  ///< of the box: defaults
+
+  std::optional<RetransmitBufferCycles> cycles_;  ///< to be compared
+  std::uint64_t cycle_ = 0;
+  std::uint64_t answer_cycle_ = 0;  ///< of the response to a command that came alone; 0: none is due
+  std::uint64_t ready_cycle_ = 0;   ///< first in which the next can be taken; 0: open
+  std::uint64_t unanswered_ = 0;    ///< commands
 };
 
 }  // namespace mrc::cosim

@@ -2,10 +2,10 @@
 # Mutations of an RTL block against its co-simulation bench: rtl_mutants.sh BLOCK [WORK_FOLDER]
 #
 # yosys puts COUNT mutations (220, at most 250) into one netlist of the block, chosen by an input; it is Verilated once, and
-# the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find are compared with the block by yosys:
-# equal ones (proved) do not count. The rest must stand in tests/mutation/rtl/BLOCK.survivors, a line "NUMBER FILE:LINE REASON"
-# each, and be at most 5 % of those that count. Exits 1 otherwise, 2 if the netlist itself or a tool fails. Memories stay
-# whole: what is mutated of them is their ports.
+# the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find must stand in
+# tests/mutation/rtl/BLOCK.survivors, a line "NUMBER FILE:LINE REASON" each, and be at most 5 % of those that count, or be
+# proved equal to the block by yosys: these do not count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
+# Memories stay whole: what is mutated of them is their ports.
 # The first lines of BLOCK.cpp say "// parameters: …" for read_slang, "// transactions: N" for each mutation, and
 # "// sources: …" for what else is compiled.
 set -euo pipefail
@@ -69,10 +69,23 @@ $compiler ./*.o -o mutants -lfmt -lz -lpthread
 # shellcheck disable=SC2086
 ./mutants "$count" "$transactions" $numbers > verdicts || exit 2
 
-# What was not found: is it the same block? One proof each.
 survivors=$(awk '$2 == "survived" { print $1 }' verdicts)
+declare -A place reason what
+for mutation in $survivors; do
+  what[$mutation]=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/mutate -ctrl mutsel 8 $mutation //; s/-module [^ ]* //")
+  # The place in the block, where a part that is shared gives its own, too; a memory's own logic has only its name.
+  places=$(grep -o -- '-src [^ ]*' <<< "${what[$mutation]}" | sed 's/-src //; s/\.[0-9]*\(-.*\)\?$//' || true)
+  places+=$'\n'$(sed -n 's/.*-cell \$*\\*\([^$ ]*\).*/\1/p' <<< "${what[$mutation]}")
+  place[$mutation]=$(grep -m 1 "^$block" <<< "$places" || grep -m 1 . <<< "$places" || echo "$block.sv")
+  reason[$mutation]=$(grep -F "$mutation ${place[$mutation]} " "$here/rtl/$block.survivors" 2> /dev/null |
+    grep "^$mutation " | cut -d' ' -f3- || true)
+done
+
+# What was neither found nor listed: is it the same block? One proof each. Registers are matched between the two, and
+# memories at their ports; a memory's output is any, and the same of both.
 : > prove.ys
 for mutation in $survivors; do
+  [ -z "${reason[$mutation]}" ] || continue
   line=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/-ctrl mutsel 8 $mutation //")
   cat >> prove.ys <<SCRIPT
 design -reset
@@ -81,18 +94,20 @@ rename ${block}_flat gold
 read_rtlil block.il
 $line
 rename ${block}_flat gate
-memory_map; opt_clean
+opt_expr; opt_clean
+select -set registers t:\$*dff* %co1:+[Q]
+rename -hide w:* @registers %d
 equiv_make gold gate equiv
 cd equiv
 async2sync; opt -full
-equiv_simple
-equiv_induct -seq 2
+equiv_simple -ignore-unknown-cells
+equiv_induct -ignore-unknown-cells -seq 2
 log MUTATION $mutation
 equiv_status
 SCRIPT
 done
-touch equal
-if [ -n "$survivors" ]; then
+: > equal
+if [ -s prove.ys ]; then
   cp log mutate.log
   "$yosys" prove.ys block.il > prove.log 2>&1 || { tail -n 20 prove.log >&2; exit 2; }
   awk '$1 == "MUTATION" { mutation = $2 } /Equivalence successfully proven/ { print mutation }' prove.log | sort -un > equal
@@ -104,14 +119,8 @@ echo "$block: $killed of $((count - equal)) mutations killed, $equal of $count p
 bad=0
 for mutation in $survivors; do
   grep -qx "$mutation" equal && continue
-  what=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/mutate -ctrl mutsel 8 $mutation //; s/-module [^ ]* //")
-  # The place in the block, where a part that is shared gives its own, too; a memory's own logic has only its name.
-  places=$(grep -o -- '-src [^ ]*' <<< "$what" | sed 's/-src //; s/\.[0-9]*\(-.*\)\?$//' || true)
-  places+=$'\n'$(sed -n 's/.*-cell \$*\\*\([^$ ]*\).*/\1/p' <<< "$what")
-  place=$(grep -m 1 "^$block" <<< "$places" || grep -m 1 . <<< "$places")
-  reason=$(grep -F "$mutation $place " "$here/rtl/$block.survivors" 2> /dev/null | grep "^$mutation " | cut -d' ' -f3- || true)
-  echo "  $mutation $place ${reason:-NOT LISTED: $what}"
-  [ -n "$reason" ] || bad=1
+  echo "  $mutation ${place[$mutation]} ${reason[$mutation]:-NOT LISTED: ${what[$mutation]}}"
+  [ -n "${reason[$mutation]}" ] || bad=1
 done
 [ $((killed * 100)) -ge $(((count - equal) * 95)) ] || { echo "$block: fewer than 95 % are killed" >&2; bad=1; }
 exit $bad

@@ -1,6 +1,6 @@
 // parameters: -G Qps=4 -G Records=64 -G Buckets=32
 // transactions: 100000
-// sources: tb/cosim/retransmit_buffer_model.cpp tb/cosim/bench/calibration.cpp
+// sources: tb/cosim/retransmit_buffer_model.cpp tb/cosim/retransmit_buffer_cycles.cpp tb/cosim/bench/calibration.cpp
 // sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
 #include "cosim/retransmit_buffer_model.h"
@@ -11,8 +11,9 @@ int main(int argc, char** argv) {
   using namespace mrc;
   constexpr RetransmitBufferSizes sizes{4, 64};
   return run_mutants(argc, argv, [&](std::uint64_t transactions) {
-    return stream_mismatch(
-        "retransmit_buffer", transactions,
-        std::make_unique<cosim::RetransmitBufferModel>(sizes, cosim::make_retransmit_buffer_dut<Mutant<Vmutants>>));
+    auto model =
+        std::make_unique<cosim::RetransmitBufferModel>(sizes, cosim::make_retransmit_buffer_dut<Mutant<Vmutants>>);
+    model->compare_cycles(32);
+    return stream_mismatch("retransmit_buffer", transactions, std::move(model));
   });
 }

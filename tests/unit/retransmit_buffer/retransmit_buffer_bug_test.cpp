@@ -1,6 +1,9 @@
 // Negative controls: the scoreboard finds each kept bug and names the field.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "Vretransmit_buffer_append_not_forwarded.h"
 #include "Vretransmit_buffer_bitmap_one_off.h"
 #include "Vretransmit_buffer_bucket_read_too_early.h"
@@ -12,8 +15,9 @@
 namespace mrc::cosim {
 namespace {
 
+/// `ops`: the commands that the bug shows in.
 template <typename Model>
-void expect_found(const std::string& port, const std::string& field, RetransmitOp op) {
+void expect_found(const std::string& port, const std::string& field, const std::vector<RetransmitOp>& ops) {
   const Mismatch found = find_kept_bug(
       [] {
         return StreamBench("retransmit_buffer", std::make_unique<RetransmitBufferModel>(
@@ -23,23 +27,24 @@ void expect_found(const std::string& port, const std::string& field, RetransmitO
   EXPECT_EQ(found.port, port) << found.line();
   EXPECT_EQ(found.field, field) << found.line();
   ASSERT_FALSE(found.input.empty());
-  EXPECT_EQ(found.input[0].second, static_cast<std::uint64_t>(op));
+  EXPECT_TRUE(std::ranges::count(ops, static_cast<RetransmitOp>(found.input[0].second)) == 1) << found.line();
 }
 
 TEST(RetransmitBufferBug, BitmapAppliedOnePsnOff) {
-  expect_found<Vretransmit_buffer_bitmap_one_off>("evt", "psn", RetransmitOp::ack);
+  expect_found<Vretransmit_buffer_bitmap_one_off>("evt", "psn", {RetransmitOp::ack});
 }
 TEST(RetransmitBufferBug, GapInferredOnePacketLate) {
-  expect_found<Vretransmit_buffer_gap_too_patient>("rsp", "count", RetransmitOp::gap);
+  expect_found<Vretransmit_buffer_gap_too_patient>("rsp", "count", {RetransmitOp::gap});
 }
 TEST(RetransmitBufferBug, AnOlderLossDoesNotBecomeTheOldest) {
-  expect_found<Vretransmit_buffer_older_loss_forgotten>("rsp", "oldest_lost", RetransmitOp::nack);
+  expect_found<Vretransmit_buffer_older_loss_forgotten>("rsp", "oldest_lost",
+                                                        {RetransmitOp::nack, RetransmitOp::gap, RetransmitOp::timeout});
 }
 TEST(RetransmitBufferBug, ARecordThatWasJustMadeIsNotSeen) {
-  expect_found<Vretransmit_buffer_append_not_forwarded>("rsp", "hit", RetransmitOp::sent);
+  expect_found<Vretransmit_buffer_append_not_forwarded>("rsp", "hit", {RetransmitOp::sent});
 }
 TEST(RetransmitBufferBug, ABucketReadInTheCycleInWhichItsHeadChanges) {
-  expect_found<Vretransmit_buffer_bucket_read_too_early>("rsp", "hit", RetransmitOp::sent);
+  expect_found<Vretransmit_buffer_bucket_read_too_early>("rsp", "hit", {RetransmitOp::sent});
 }
 
 }  // namespace
