@@ -71,14 +71,14 @@ TEST_F(Compare, TellsWhatWasChangedAndWhatItDid) {
 }
 
 TEST_F(Compare, TellsFaultsAndRtlApart) {
-  std::ofstream(test_folder() / "loss.toml")
-      << fmt::format("[traffic]\ntrace = \"{}/traces/pair_1GiB.csv\"\nbyte_scale = 0.01\n[fabric]\nnics = 2\n"
-                     "[[fault]]\nat_us = 1\nkind = \"loss\"\nwhere = \"nic0.port3\"\nprobability = 0.01\n",
-                     MRCSIM_SOURCE_DIR);
+  std::ofstream(test_folder() / "loss.toml") << fmt::format(
+      "[traffic]\ntrace = \"{}/traces/pair_1GiB.csv\"\nbyte_scale = 0.01\n[fabric]\nnics = 2\n"
+      "[[fault]]\nat_us = 1\nkind = \"loss\"\nwhere = \"nic0.port3\"\nprobability = 0.01\n",
+      MRCSIM_SOURCE_DIR);
   ASSERT_EQ(run_process("mrcsim run %D/loss.toml --quiet --out %D/loss").exit_code, 0);
   run("rtl", 1, "--rtl ack_coalescer@nic1");
   const auto json = compare("%D/rtl %D/loss");
-  EXPECT_EQ(json["parameters"]["rtl of nic1"].dump(), R"(["ack_coalescer (rtl)","-"])") << json["parameters"].dump(2);
+  EXPECT_EQ(json["parameters"]["rtl of nic1"].dump(), R"x(["ack_coalescer (rtl)","-"])x") << json["parameters"].dump(2);
   EXPECT_EQ(json["parameters"]["fault.loss at 1.0 us"].dump(), R"(["-","nic0.port3"])") << json["parameters"].dump(2);
 }
 
