@@ -1,5 +1,5 @@
 // Writes docs/rtl_area.md: node area.mjs ROOT YOSYS FLOORPLAN.csv OUT. Each block of area.json is synthesized at its sizes to
-// simple gates; its memories stay memories and are set beside the floorplan's.
+// simple gates; its memories stay memories and are set beside the floorplan's, but for arrays that are `registers`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -11,13 +11,14 @@ const sources = (folder) => readdirSync(join(root, 'rtl', folder)).filter((f) =>
 const common = sources('common').sort((a, b) => (basename(b) === 'mrc_pkg.sv') - (basename(a) === 'mrc_pkg.sv'));
 const grouped = (n) => n.toLocaleString('en-US');
 
-function synthesize(block, parameters) {
+function synthesize(block, parameters, registers) {
   const files = [...common, ...sources(block)];
   const folder = mkdtempSync(join(tmpdir(), 'mrcsim-area-'));
   const sizes = Object.entries(parameters).map(([name, value]) => `-G ${name}=${value}`).join(' ');
   writeFileSync(join(folder, 'area.ys'), `
 read_slang --threads 1 ${files.map((f) => basename(f)).join(' ')} --top ${block} ${sizes}
 proc; flatten; opt; memory -nomap; opt_clean
+${registers.map((name) => `memory_map c:${name}`).join('; ')}
 write_json memories.json
 wreduce; alumacc; opt_clean; techmap; opt -fast
 tee -o stat.json stat -json
@@ -48,7 +49,7 @@ const details = [];
 for (const [block, entry] of Object.entries(blocks)) {
   let last;
   for (const [name, parameters] of Object.entries(entry.sizes)) {
-    last = synthesize(block, parameters);
+    last = synthesize(block, parameters, entry.registers ?? []);
     const shown = Object.entries(parameters).map(([p, v]) => `${p} ${grouped(v)}`).join(', ');
     rows.push(`| ${block} | ${shown} | ${grouped(last.cells)} | ${grouped(last.flipFlops)} | ${grouped(last.bits)} |`);
   }
