@@ -72,22 +72,21 @@ for mutation in $survivors; do
     grep "^$mutation " | cut -d' ' -f3- || true)
 done
 
-# What was neither found nor listed: is it the same block? One proof each. Registers are matched between the two, and
-# memories at their ports; a memory's output is any, and the same of both.
-: > prove.ys
-for mutation in $survivors; do
-  [ -z "${reason[$mutation]}" ] || continue
-  line=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/-ctrl mutsel 8 $mutation //")
-  cat >> prove.ys <<SCRIPT
+# prove PREPARE MUTATION…: one proof each that it is the same block; appends to `equal` those that are. PREPARE is done to both.
+prove() {
+  local prepare=$1 mutation line
+  shift
+  [ $# -gt 0 ] || return 0
+  for mutation in "$@"; do
+    line=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/-ctrl mutsel 8 $mutation //")
+    cat << SCRIPT
 design -reset
 read_rtlil block.il
 rename ${block}_flat gold
 read_rtlil block.il
 $line
 rename ${block}_flat gate
-opt_expr; opt_clean
-select -set registers t:\$*dff* %co1:+[Q]
-rename -hide w:* @registers %d
+$prepare
 equiv_make gold gate equiv
 cd equiv
 async2sync; opt -full
@@ -96,13 +95,20 @@ equiv_induct -ignore-unknown-cells -seq 2
 log MUTATION $mutation
 equiv_status
 SCRIPT
-done
-: > equal
-if [ -s prove.ys ]; then
-  cp log mutate.log
+  done > prove.ys
   "$yosys" prove.ys block.il > prove.log 2>&1 || { tail -n 20 prove.log >&2; exit 2; }
-  awk '$1 == "MUTATION" { mutation = $2 } /Equivalence successfully proven/ { print mutation }' prove.log | sort -un > equal
-fi
+  awk '$1 == "MUTATION" { mutation = $2 } /Equivalence successfully proven/ { print mutation }' prove.log >> equal
+}
+
+# What was neither found nor listed. First only registers and the ports of memories are matched between the two (a memory's
+# output is any, and the same of both); then, of what is left, all wires and the memories' words.
+: > equal
+open=()
+for mutation in $survivors; do [ -n "${reason[$mutation]}" ] || open+=("$mutation"); done
+prove 'opt_expr; opt_clean; select -set registers t:$*dff* %co1:+[Q]; rename -hide w:* @registers %d' "${open[@]}"
+open=()
+for mutation in $survivors; do [ -n "${reason[$mutation]}" ] || grep -qx "$mutation" equal || open+=("$mutation"); done
+prove 'memory_map; opt_clean' "${open[@]}"
 
 killed=$(grep -c killed verdicts || true)
 equal=$(wc -l < equal)

@@ -23,7 +23,7 @@ void expect_found(const std::string& port, const std::string& field, const std::
         return StreamBench("retransmit_buffer", std::make_unique<RetransmitBufferModel>(
                                                     RetransmitBufferSizes{16, 64}, make_retransmit_buffer_dut<Model>));
       },
-      {.count = 200'000, .seed = 3});
+      {.count = 200'000, .seed = 4});
   EXPECT_EQ(found.port, port) << found.line();
   EXPECT_EQ(found.field, field) << found.line();
   ASSERT_FALSE(found.input.empty());
