@@ -1,5 +1,5 @@
 // parameters: -G NumQps=8 -G NumBanks=8 -G MprPsns=384
-// transactions: 100000
+// transactions: 200000
 // sources: tb/cosim/psn_tracker_model.cpp tb/cosim/bench/calibration.cpp
 // sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
