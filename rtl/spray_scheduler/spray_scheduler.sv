@@ -187,7 +187,7 @@ module spray_scheduler
   evs_t     eligible_mem [NumSlots];             // by place in the order that is walked, as in places_t
   evs_t     resting_mem [NumSlots];
   evs_t     resting_on_mem [NumSlots];
-  planes_chunk_t plane_mem [Chunks][OrderBuffers*NumSlots];  // of each bank
+  planes_chunk_t [Chunks-1:0] plane_mem [OrderBuffers*NumSlots];  // of each bank, written chunk by chunk
   evs_t     coming_eligible_mem [1<<ComingW];    // and in the one that comes in
   evs_t     coming_resting_mem [1<<ComingW];
   evs_t     coming_resting_on_mem [1<<ComingW];
@@ -1089,9 +1089,13 @@ module spray_scheduler
     if (works && (opens || in_use_change)) in_use_mem[slot_q] <= in_use_row_d;
     if (load_row) in_use_q <= in_use_mem[next_slot];
     else if (works && (opens || in_use_change)) in_use_q <= in_use_row_d;
-    if (placing_q && ends_chunk) plane_mem[placed_at_q[EvW-1:ChunkW]][plane_row(coming_bank, slot_q)] <= placed_chunk_d;
+    for (int unsigned c = 0; c < Chunks; c++) begin
+      if (placing_q && ends_chunk && placed_at_q[EvW-1:ChunkW] == (EvW-ChunkW)'(c)) begin
+        plane_mem[plane_row(coming_bank, slot_q)][c] <= placed_chunk_d;
+      end
+    end
     if (load_row || (works && swap)) begin
-      for (int unsigned c = 0; c < Chunks; c++) plane_q[c] <= plane_mem[c][next_plane_row];
+      for (int unsigned c = 0; c < Chunks; c++) plane_q[c] <= plane_mem[next_plane_row][c];
     end
   end
 
@@ -1125,9 +1129,9 @@ module spray_scheduler
                   active_mem[s][order_mem[order_address(!bank_mem[s], SlotW'(s), ev_t'(i))].ev]);
           for (int unsigned p = 0; p < NumPlanes; p++) begin
             assume (profile_plane_q[p][i] == (profile_mem[i].plane == PlaneW'(p)));
-            assume (plane_mem[i / Chunk][plane_row(bank_mem[s], SlotW'(s))][p][i % Chunk] ==
+            assume (plane_mem[plane_row(bank_mem[s], SlotW'(s))][i / Chunk][p][i % Chunk] ==
                     (order_mem[order_address(bank_mem[s], SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
-            assume (plane_mem[i / Chunk][plane_row(!bank_mem[s], SlotW'(s))][p][i % Chunk] ==
+            assume (plane_mem[plane_row(!bank_mem[s], SlotW'(s))][i / Chunk][p][i % Chunk] ==
                     (order_mem[order_address(!bank_mem[s], SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
           end
         end
@@ -1137,7 +1141,7 @@ module spray_scheduler
       assume (places_q.eligible == eligible_mem[slot_q] && coming_q.eligible == coming_eligible_mem[slot_q]);
       assume (places_q.resting == '0 && places_q.resting_on == '0);
       assume (coming_q.resting == '0 && coming_q.resting_on == '0);
-      for (int unsigned c = 0; c < Chunks; c++) assume (plane_q[c] == plane_mem[c][plane_row(bank_q, slot_q)]);
+      for (int unsigned c = 0; c < Chunks; c++) assume (plane_q[c] == plane_mem[plane_row(bank_q, slot_q)][c]);
       assume (in_use_q == in_use_mem[slot_q] && bank_q == bank_mem[slot_q]);
       assume (scan_q == scan_mem[slot_q] && skips_q == skips_mem[slot_q]);
       assume (coming_ready_q == coming_ready_mem[slot_q]);
