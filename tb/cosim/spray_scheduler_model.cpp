@@ -109,7 +109,7 @@ void SpraySchedulerModel::configure(KeyedRandom& random) {
   // Far away: each bit of the number counts.
   if (random.chance(0.2)) config_.reshuffle_rotations += 1U << (7 + random.below(13));
   config_.skip_duration = static_cast<SkipDuration>(random.below(3));
-  config_.skip_time_ps = 1 + random.below(random.chance(0.5) ? 400 : 1ULL << random.below(46));
+  config_.skip_time_ps = 1 + (random.chance(0.5) ? random.below(400) : random.next() >> (18 + random.below(46)));
   config_.assumed_bad_losses = static_cast<std::uint32_t>(1 + random.below(8));
   config_.probe_successes = static_cast<std::uint32_t>(1 + random.below(random.chance(0.7)   ? 3
                                                                         : random.chance(0.5) ? 40
@@ -255,7 +255,7 @@ void SpraySchedulerModel::choose_load(KeyedRandom& random) {
 // ---- Stimulus
 
 void SpraySchedulerModel::drive(KeyedRandom& random, const Dut&) {
-  now_ += random.chance(0.001) ? random.below(1ULL << random.below(40)) : random.below(8);
+  now_ += random.chance(0.001) ? random.next() >> (24 + random.below(40)) : random.below(8);
   if (!traffic_ && random.chance(0.005)) choose_load(random);
 }
 
