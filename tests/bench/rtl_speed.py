@@ -65,7 +65,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--markdown", type=pathlib.Path, help="file whose RTL table is replaced")
-    parser.add_argument("--scale", type=float, default=0.5, help="of the scenario's bytes; default: 0.5, 133,120 packets")
+    parser.add_argument("--scale", type=float, default=1.0, help="of the scenario's bytes; default: 1, 262,144 packets")
     options = parser.parse_args()
     build = options.build.resolve()
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
