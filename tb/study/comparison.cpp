@@ -104,20 +104,25 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+void add_to_list(std::string& list, const std::string& item) {
+  if (!list.empty()) list += ", ";
+  list += item;
+}
+
 /// The parameters of a result, and beside them what else was chosen for the run: faults and RTL blocks.
 std::map<std::string, std::string> choices_of(const Json& result) {
   std::map<std::string, std::string> choices;
   for (const auto& [name, value] : result.at("parameters").items()) choices[name] = text_of(value);
   choices.erase("seed");
   for (const Json& row : result.at("rtl")) {
-    std::string& blocks = choices["rtl of " + row.at("node").get<std::string>()];
-    blocks += fmt::format("{}{} ({})", blocks.empty() ? "" : ", ", row.at("block").get<std::string>(),
-                          row.at("mode").get<std::string>());
+    add_to_list(choices["rtl of " + row.at("node").get<std::string>()],
+                fmt::format("{} ({})", row.at("block").get<std::string>(), row.at("mode").get<std::string>()));
   }
   for (const Json& event : result.at("events")) {
     const auto what = event.at("what").get<std::string>();
     if (!what.starts_with("fault.")) continue;
-    choices[fmt::format("{} at {} us", what, event.at("time_us").dump())] = event.at("where").get<std::string>();
+    add_to_list(choices[fmt::format("{} at {} us", what, event.at("time_us").dump())],
+                event.at("where").get<std::string>());
   }
   return choices;
 }
