@@ -1,5 +1,6 @@
-// SRv6 micro segments: the 128-bit carrier (F3216: 32-bit locator block, up to six 16-bit uSIDs) that fixes a packet's path,
-// and the template from which a NIC computes it for a plane and an uplink without storing a path (paper 2.2, 2.3).
+// SRv6 micro segments: the 128-bit carrier (F3216: 32-bit locator block, up to six 16-bit uSIDs) that fixes a packet's
+// path, and the template from which a NIC computes it for a plane and an uplink without storing a path
+// (paper 2.2, 2.3).
 #pragma once
 
 #include <array>
@@ -23,12 +24,20 @@ inline constexpr std::uint32_t kMostUsidIndex = 2047;
 constexpr Usid make_usid(std::uint32_t plane, UsidRole role, std::uint32_t index) {
   return static_cast<Usid>(plane << 13 | static_cast<std::uint32_t>(role) << 11 | index);
 }
-constexpr std::uint32_t usid_plane(Usid usid) { return usid >> 13; }
-constexpr UsidRole usid_role(Usid usid) { return static_cast<UsidRole>(usid >> 11 & 3); }
-constexpr std::uint32_t usid_index(Usid usid) { return usid & kMostUsidIndex; }
+constexpr std::uint32_t usid_plane(Usid usid) {
+  return usid >> 13;
+}
+constexpr UsidRole usid_role(Usid usid) {
+  return static_cast<UsidRole>(usid >> 11 & 3);
+}
+constexpr std::uint32_t usid_index(Usid usid) {
+  return usid & kMostUsidIndex;
+}
 
 /// The first uSID of a carrier, which the next switch matches together with the locator block.
-constexpr Usid active_usid(const Ipv6Address& carrier) { return static_cast<Usid>(carrier.high >> 16); }
+constexpr Usid active_usid(const Ipv6Address& carrier) {
+  return static_cast<Usid>(carrier.high >> 16);
+}
 constexpr std::uint32_t locator_block(const Ipv6Address& carrier) {
   return static_cast<std::uint32_t>(carrier.high >> 32);
 }
@@ -43,10 +52,10 @@ struct UsidTemplate {
   static constexpr std::uint8_t kNoUplink = 0xFF;
 
   std::uint32_t locator = 0;
-  std::array<Usid, kMostUsids> usid{};    ///< plane bits zero; index zero where the uplink goes
-  std::uint8_t count = 0;                 ///< uSIDs used, 1 … 6
+  std::array<Usid, kMostUsids> usid{};       ///< plane bits zero; index zero where the uplink goes
+  std::uint8_t count = 0;                    ///< uSIDs used, 1 … 6
   std::uint8_t uplink_position = kNoUplink;  ///< which of them takes the uplink number
-  std::uint16_t uplinks = 1;              ///< of the source's T0, among which the EV chooses, 1 … 2,047
+  std::uint16_t uplinks = 1;                 ///< of the source's T0, among which the EV chooses, 1 … 2,047
 
   /// Destination below the same T0: T0, downlink.
   static constexpr UsidTemplate same_t0(std::uint32_t locator_bits, std::uint32_t t0, std::uint32_t downlink) {
@@ -79,9 +88,9 @@ constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane
   return {words[0], words[1]};
 }
 
-/// Which of `uplinks` (at least 1) an EV takes: the EV holds the number of the T0's uplink, which is copied into the T1's
-/// uSID (paper 2.3). Where in the EV it stands is unpublished: here the EV modulo the uplinks, so that any EV names one
-/// (assumption).
+/// Which of `uplinks` (at least 1) an EV takes: the EV holds the number of the T0's uplink, which is copied into the
+/// T1's uSID (paper 2.3). Where in the EV it stands is unpublished: here the EV modulo the uplinks, so that any EV
+/// names one (assumption).
 constexpr std::uint32_t uplink_of(Ev ev, std::uint32_t uplinks) {
   return ev % uplinks;
 }

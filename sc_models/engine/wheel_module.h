@@ -38,9 +38,9 @@ class WheelModule : public sc_core::sc_module {
     if (!running_ && time < kernel_wake_) notify_wheel(time);
   }
 
-  /// Nothing at or after `limit` happens before it is moved on, which is before the kernel gets there: the end of a step
-  /// of the series, so that all that is read then is of one time, or of a window in which ranks of one run do not hear
-  /// of each other. In wheel mode.
+  /// Nothing at or after `limit` happens before it is moved on, which is before the kernel gets there: the end of a
+  /// step of the series, so that all that is read then is of one time, or of a window in which ranks of one run do not
+  /// hear of each other. In wheel mode.
   void set_limit(TimePs limit) { limit_ = limit; }
   TimePs limit() const { return limit_; }
   /// While a box is being stepped: it may do what is due before this time.

@@ -46,9 +46,8 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   segmenter_ = std::make_unique<Segmenter>("segmenter", owner, context, *qp_scheduler_, *retransmit_buffer_);
   payload_fetch_ = std::make_unique<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, *segmenter_);
   retransmit_timer_ = std::make_unique<RetransmitTimer>("retransmit_timer", owner, context);
-  spray_scheduler_ =
-      std::make_unique<SprayScheduler>("spray_scheduler", owner, context, *payload_fetch_, ports, *retransmit_timer_,
-                                       rtl_.spray_scheduler.get());
+  spray_scheduler_ = std::make_unique<SprayScheduler>("spray_scheduler", owner, context, *payload_fetch_, ports,
+                                                      *retransmit_timer_, rtl_.spray_scheduler.get());
   if (rtl_.spray_scheduler) rtl_.spray_scheduler->attach(context);
   retransmit_buffer_->connect(*spray_scheduler_, *qp_scheduler_);
   srv6_encap_ = std::make_unique<Srv6Encap>("srv6_encap", owner, context, *pcie_, *retransmit_buffer_, ports,

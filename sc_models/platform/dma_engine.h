@@ -103,7 +103,7 @@ class DmaEngine : public sc_core::sc_module {
   std::vector<tlm::tlm_dmi> regions_;
   TimePs last_write_ = 0;  ///< due time of the last write
   TimePs last_write_end_ = 0;
-  TimePs settled_at_ = kNever;  ///< instant at which all who woke with the writes have had their turn
+  TimePs settled_at_ = kNever;     ///< instant at which all who woke with the writes have had their turn
   std::uint64_t writes_open_ = 0;  ///< sent non-blocking and not answered
 
   std::priority_queue<DmaTransaction*, std::vector<DmaTransaction*>, Later> reads_;

@@ -18,7 +18,7 @@ struct PortTime {
   double goodput_gbps = 0;
   TimePs active_ps = 0;
   std::uint32_t ports = 0;
-  TimePs slow_ps = 0;  ///< sum over ports: packets took longer than at full rate
+  TimePs slow_ps = 0;                             ///< sum over ports: packets took longer than at full rate
   std::array<TimePs, kBlockedByCount> idle_ps{};  ///< sum over ports, by cause
   /// Where the staging buffer of the receivers waits in turn: shares of its write slot's time by cause.
   std::map<std::string, double> receiver_write_blocked;

@@ -74,9 +74,12 @@ struct Entry {
   std::unique_ptr<BlockModel> (*make_model)(const std::string& size);
 };
 
-constexpr std::array kBenches{Entry{"psn_tracker", psn_tracker_model}, Entry{"ack_coalescer", ack_coalescer_model},
-                              Entry{"retransmit_buffer", retransmit_buffer_model}, Entry{"pcie_dma", pcie_dma_model},
-                              Entry{"srv6_encap", srv6_encap_model}, Entry{"spray_scheduler", spray_scheduler_model}};
+constexpr std::array kBenches{Entry{"psn_tracker", psn_tracker_model},
+                              Entry{"ack_coalescer", ack_coalescer_model},
+                              Entry{"retransmit_buffer", retransmit_buffer_model},
+                              Entry{"pcie_dma", pcie_dma_model},
+                              Entry{"srv6_encap", srv6_encap_model},
+                              Entry{"spray_scheduler", spray_scheduler_model}};
 
 SystemcCycles cycles_of(const PipelineConfig& pipeline) {
   return {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
@@ -99,8 +102,8 @@ const std::vector<CalibratedBlock>& calibrated_blocks() {
        [](const NodeConfig& config) { return cycles_of(config.nic.srv6_encap.pipeline); }},
       // Its answer register, and the search that goes on behind it.
       {"spray_scheduler", 2, spray_scheduler_model,
-       [](const NodeConfig& config) { return cycles_of(config.nic.spray_scheduler.pipeline); },
-       "", SpraySchedulerModel::kSelect, SpraySchedulerModel::kRsp},
+       [](const NodeConfig& config) { return cycles_of(config.nic.spray_scheduler.pipeline); }, "",
+       SpraySchedulerModel::kSelect, SpraySchedulerModel::kRsp},
       {"retransmit_buffer", 3, retransmit_buffer_model,
        [](const NodeConfig& config) { return cycles_of(config.nic.retransmit_buffer.pipeline); }},
       {"pcie_dma", 2, pcie_dma_model,

@@ -56,8 +56,8 @@ PsnTrackerModel::PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut)
   points_.outcome = coverage.cross("kind × outcome", kKinds, kOutcomes);
   points_.nack = coverage.point("NACK", {"TRIMMED", "TRIMMED_LASTHOP", "NO_BITMAP", "NO_PKT_BUFFER", "NO_RESOURCE",
                                          "PSN_OOR_WINDOW", "UNEXP_EVENT, not allowed", "UNEXP_EVENT, no receive"});
-  points_.walk = coverage.point("banks that the edge leaves with one packet",
-                                {"0", "1", "2", "3 or more", "all of the window"});
+  points_.walk =
+      coverage.point("banks that the edge leaves with one packet", {"0", "1", "2", "3 or more", "all of the window"});
   points_.base = coverage.cross("SACK base × trigger", {"above the edge", "the packet itself", "newest PSN fits"},
                                 {"plain", "CE or AckReq", "probe"});
   coverage.waive(points_.base, 3, "only a marked packet is its own base");
@@ -65,13 +65,13 @@ PsnTrackerModel::PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut)
   points_.span = coverage.point("banks that a SACK's bits lie in", {"none", "1", "2", "1, and no bank behind it"});
   points_.pool = coverage.point("pool", {"empty", "in between", "full"});
   points_.psn = coverage.point("edge", {"passes PSN 0", "elsewhere"});
-  points_.back_to_back = coverage.point("QP of the request before",
-                                        {"the same", "another", "another, and this one before that"});
+  points_.back_to_back =
+      coverage.point("QP of the request before", {"the same", "another", "another, and this one before that"});
   points_.closes = coverage.point("messages that one packet closes", {"0", "1", "2", "3 or more"});
   points_.grant = coverage.point("MPR that a SACK grants", {"the window", "less"});
   points_.release = coverage.point("banks that a release gives back", {"0", "1", "2", "3 or more"});
-  points_.window_end = coverage.point("PSN", {"last of the window", "first outside", "half a circle away",
-                                              "inside a window over PSN 0", "elsewhere"});
+  points_.window_end = coverage.point(
+      "PSN", {"last of the window", "first outside", "half a circle away", "inside a window over PSN 0", "elsewhere"});
   points_.refused = coverage.point("outside the window", {"NACK", "dropped", "inside a window without shortening"});
   points_.last_bank = coverage.point("a packet takes", {"the last bank of the pool", "the last that a QP can have"});
   points_.stop = coverage.point("edge stops where a bank ends", {"nothing behind", "hole behind"});
@@ -260,8 +260,7 @@ void PsnTrackerModel::cover_window(const PsnTracker& tracker, Psn psn, const RxV
   const bool inside = ahead >= 0 && ahead < window;
   const bool half_circle = ahead == -(1 << 23) || ahead == (1 << 23) - 1;
   const bool wraps = inside && psn_add(tracker.expected_psn(), window) < tracker.expected_psn();
-  coverage.hit(points_.window_end,
-               ahead == window - 1 ? 0 : ahead == window ? 1 : half_circle ? 2 : wraps ? 3 : 4);
+  coverage.hit(points_.window_end, ahead == window - 1 ? 0 : ahead == window ? 1 : half_circle ? 2 : wraps ? 3 : 4);
   if (verdict.outcome != PsnOutcome::out_of_window) return;
   coverage.hit(points_.refused, config_.out_of_window == OutOfWindow::nack ? 0 : 1);
   if (ahead < static_cast<std::int32_t>(sizes_.mpr_units * kMprUnitPsns)) coverage.hit(points_.refused, 2);
@@ -303,7 +302,8 @@ void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& va
   coverage.hit(points_.walk, level(((after >> 7) - (before >> 7)) & (kPsnMask >> 7)));
   if (further_banks_ >= sizes_.mpr_units) coverage.hit(points_.walk, 4);
   if (pool_->in_use() > banks_before && pool_->in_use() == sizes_.banks) coverage.hit(points_.last_bank, 0);
-  if (pool_->in_use() > banks_before && tracker.banks_held() == sizes_.mpr_units + 1) coverage.hit(points_.last_bank, 1);
+  if (pool_->in_use() > banks_before && tracker.banks_held() == sizes_.mpr_units + 1)
+    coverage.hit(points_.last_bank, 1);
   if (after != before && after % PsnTracker::kBankPsns == 0) {
     coverage.hit(points_.stop, tracker.ooo_count() == 0 ? 0 : 1);
   }

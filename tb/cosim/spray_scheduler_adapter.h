@@ -95,8 +95,9 @@ std::vector<std::uint64_t> spray_credit_words(const Bytes& bytes, std::uint32_t 
 }
 
 /// `Model` is the Verilated class. Every operation runs alone: it is offered to the idle block, clocked until its
-/// answer is taken, and the block is not clocked until the next, but for orders in idle(). The cycles of a selection are those that it has when
-/// packets come one behind the other. Throws std::runtime_error where the block does not answer.
+/// answer is taken, and the block is not clocked until the next, but for orders in idle(). The cycles of a selection
+/// are those that it has when packets come one behind the other. Throws std::runtime_error where the block does not
+/// answer.
 template <typename Model, std::uint32_t kTables, std::uint32_t kEvs, std::uint32_t kPlanes>
 class SpraySchedulerAdapter : public SpraySchedulerEngine {
  public:

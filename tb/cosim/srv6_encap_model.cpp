@@ -147,14 +147,16 @@ Srv6EncapModel::Srv6EncapModel(std::uint32_t beat_bytes, MakeDut make_dut)
     : beat_bytes_(beat_bytes), make_dut_(std::move(make_dut)) {
   points_.mode = coverage.cross("mode × beats of the packet", kModes, {"1", "2", "3 or more"});
   points_.change = coverage.cross("mode × mode of the packet before", kModes, kModes);
-  points_.ending = coverage.cross(
-      "mode × last beat", kModes,
-      {"the rest fits", "the rest fills a beat", "a beat more for one byte", "a beat more", "full"});
+  points_.ending =
+      coverage.cross("mode × last beat", kModes,
+                     {"the rest fits", "the rest fills a beat", "a beat more for one byte", "a beat more", "full"});
   if (beat_bytes == kIpv6HeaderBytes + kSrhBytes) {
-    for (const std::size_t bin : {1 * 5, 1 * 5 + 1, 3 * 5}) coverage.waive(points_.ending, bin, "the headers fill a beat");
+    for (const std::size_t bin : {1 * 5, 1 * 5 + 1, 3 * 5})
+      coverage.waive(points_.ending, bin, "the headers fill a beat");
   }
   points_.icrc = coverage.point("bytes of the ICRC in the last output beat", {"1", "2", "3", "4"});
-  points_.icrc_spill = coverage.point("bytes of the ICRC that do not fit behind the packet's last", {"0", "1", "2", "3", "4"});
+  points_.icrc_spill =
+      coverage.point("bytes of the ICRC that do not fit behind the packet's last", {"0", "1", "2", "3", "4"});
   points_.usids = coverage.point("uSIDs", {"1", "2", "3", "4", "5", "6"});
   points_.uplink = coverage.point("uSID with the uplink", {"0", "1", "2", "3", "4", "5", "none"});
   points_.plane = coverage.point("plane", {"0", "1", "2", "3", "4", "5", "6", "7"});
@@ -195,7 +197,8 @@ std::size_t Srv6EncapModel::draw_length(KeyedRandom& random, std::size_t added) 
   const std::size_t most_beats = small_packets_ ? 3 : 36;
   const std::size_t least = added % 8 == 4 ? kLeastWithIcrc : 1;
   if (random.chance(0.5)) return least + random.below(most_beats * beat_bytes_);
-  const std::size_t edge = (1 + random.below(most_beats)) * beat_bytes_ - (random.chance(0.5) ? 0 : added % beat_bytes_);
+  const std::size_t edge =
+      (1 + random.below(most_beats)) * beat_bytes_ - (random.chance(0.5) ? 0 : added % beat_bytes_);
   return std::max(least, edge + random.below(11) - 5);
 }
 
@@ -205,8 +208,7 @@ void Srv6EncapModel::draw_packet(KeyedRandom& random) {
   sending_.input.srh = (mode & 1) != 0;
   sending_.icrc = (mode & 2) != 0;
   sending_.sent = 0;
-  const std::size_t added =
-      kIpv6HeaderBytes + (sending_.input.srh ? kSrhBytes : 0) + (sending_.icrc ? kIcrcBytes : 0);
+  const std::size_t added = kIpv6HeaderBytes + (sending_.input.srh ? kSrhBytes : 0) + (sending_.icrc ? kIcrcBytes : 0);
   sending_.bytes.resize(draw_length(random, added));
   for (std::size_t i = 0; i < sending_.bytes.size(); i += 8) {
     const std::uint64_t word = random.next();
@@ -232,8 +234,8 @@ bool Srv6EncapModel::offer(std::size_t, KeyedRandom& random, Transaction& values
 }
 
 bool Srv6EncapModel::legal(std::size_t, const Transaction& values) const {
-  const bool long_enough = values[kEop] == 0 || values[kBytes] >= kLeastWithIcrc || values[kSop] == 0 ||
-                           values[kIcrc] == 0;
+  const bool long_enough =
+      values[kEop] == 0 || values[kBytes] >= kLeastWithIcrc || values[kSop] == 0 || values[kIcrc] == 0;
   return (values[kSop] != 0) != in_packet_ && (values[kEop] != 0 || values[kBytes] == beat_bytes_) && long_enough;
 }
 

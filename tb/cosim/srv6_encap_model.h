@@ -1,4 +1,5 @@
-// Stimulus and reference of srv6_encap: whole packets in beats, with every mode, and the bytes that ring 1 has for them.
+// Stimulus and reference of srv6_encap: whole packets in beats, with every mode, and the bytes that ring 1 has for
+// them.
 #pragma once
 
 #include <algorithm>
@@ -115,9 +116,9 @@ class Srv6EncapModel : public BlockModel {
   std::uint64_t mode_ = 0;
   std::uint64_t mode_before_ = 0;
   std::uint64_t beats_in_ = 0;
-  std::uint64_t beats_out_ = 0;       ///< of the beat that was accepted last
-  std::vector<std::byte> inner_;      ///< of the packet so far
-  std::vector<std::byte> leaving_;    ///< bytes that no output beat has yet
+  std::uint64_t beats_out_ = 0;     ///< of the beat that was accepted last
+  std::vector<std::byte> inner_;    ///< of the packet so far
+  std::vector<std::byte> leaving_;  ///< bytes that no output beat has yet
   std::deque<Inside> inside_;
   std::size_t out_at_ = 0;  ///< bytes of the oldest packet inside that were taken
 };

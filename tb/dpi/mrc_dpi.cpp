@@ -1,5 +1,5 @@
-// What mrc_dpi_pkg.sv imports: ring 1 behind C functions. Nothing throws through them: a table that cannot be made is null,
-// an EV that a table does not have changes nothing and reads as 0.
+// What mrc_dpi_pkg.sv imports: ring 1 behind C functions. Nothing throws through them: a table that cannot be made is
+// null, an EV that a table does not have changes nothing and reads as 0.
 #include <svdpi.h>
 
 #include <cstdint>
@@ -39,8 +39,8 @@ void mrc_outer_ipv6_header(unsigned locator, std::uint16_t usid0, std::uint16_t 
   in.path.locator = locator;
   in.path.usid = {usid0, usid1, usid2, usid3, usid4, usid5};
   in.path.count = static_cast<std::uint8_t>(count > mrc::kMostUsids ? mrc::kMostUsids : count);
-  in.path.uplink_position = uplink_position < mrc::kMostUsids ? static_cast<std::uint8_t>(uplink_position)
-                                                              : mrc::UsidTemplate::kNoUplink;
+  in.path.uplink_position =
+      uplink_position < mrc::kMostUsids ? static_cast<std::uint8_t>(uplink_position) : mrc::UsidTemplate::kNoUplink;
   in.plane = static_cast<std::uint8_t>(plane);
   in.uplink = uplink;
   in.source = {source_high, source_low};
@@ -90,7 +90,9 @@ void* mrc_path_table_new(unsigned planes, unsigned ev_count, unsigned ev_active,
     return nullptr;
   }
 }
-void mrc_path_table_free(void* table) { delete static_cast<DpiPathTable*>(table); }
+void mrc_path_table_free(void* table) {
+  delete static_cast<DpiPathTable*>(table);
+}
 
 int mrc_path_table_select(void* table, unsigned free_ports, std::uint64_t now) {
   const mrc::EvIndex ev = table_of(table).select(free_ports, now);
@@ -106,7 +108,9 @@ void mrc_path_table_deny(void* table, unsigned ev) {
 void mrc_path_table_allow(void* table, unsigned ev) {
   if (has(table, ev)) table_of(table).allow(static_cast<mrc::EvIndex>(ev));
 }
-void mrc_path_table_set_port_status(void* table, unsigned reachable) { table_of(table).set_port_status(reachable); }
+void mrc_path_table_set_port_status(void* table, unsigned reachable) {
+  table_of(table).set_port_status(reachable);
+}
 unsigned mrc_path_table_value(void* table, unsigned ev) {
   return has(table, ev) ? table_of(table).value(static_cast<mrc::EvIndex>(ev)) : 0;
 }
@@ -126,9 +130,17 @@ int mrc_path_table_find(void* table, unsigned value) {
 unsigned mrc_path_table_order(void* table, unsigned place) {
   return has(table, place) ? table_of(table).scan_order()[place] : 0;
 }
-std::uint64_t mrc_path_table_reshuffles(void* table) { return table_of(table).reshuffles(); }
-std::uint64_t mrc_path_table_rotations(void* table) { return table_of(table).rotations(); }
-unsigned mrc_path_table_most_active(void* table) { return table_of(table).most_active_a_plane(); }
-unsigned mrc_path_table_least_active(void* table) { return table_of(table).least_active_a_plane(); }
+std::uint64_t mrc_path_table_reshuffles(void* table) {
+  return table_of(table).reshuffles();
+}
+std::uint64_t mrc_path_table_rotations(void* table) {
+  return table_of(table).rotations();
+}
+unsigned mrc_path_table_most_active(void* table) {
+  return table_of(table).most_active_a_plane();
+}
+unsigned mrc_path_table_least_active(void* table) {
+  return table_of(table).least_active_a_plane();
+}
 
 }  // extern "C"

@@ -14,8 +14,8 @@ class RtlSelectionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `rtl` and `shadow` are lists "BLOCK[@NODE],…", BLOCK may be "all"; without a node a block is selected on every node nic0 … nic<nodes -
-/// 1>. Throws RtlSelectionError for an unknown block or node, or one that is selected twice.
+/// `rtl` and `shadow` are lists "BLOCK[@NODE],…", BLOCK may be "all"; without a node a block is selected on every node
+/// nic0 … nic<nodes - 1>. Throws RtlSelectionError for an unknown block or node, or one that is selected twice.
 std::vector<RtlSelection> parse_rtl_selections(const std::string& rtl, const std::string& shadow, std::uint32_t nodes);
 
 }  // namespace mrc

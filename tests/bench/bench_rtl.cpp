@@ -1,5 +1,5 @@
-// RTL cycles a second of each block alone, as a run drives it: transaction by transaction with what a 4 KiB packet asks.
-// Beside them cycles a packet. tests/bench/rtl_speed.py prints them beside those of a whole run.
+// RTL cycles a second of each block alone, as a run drives it: transaction by transaction with what a 4 KiB packet
+// asks. Beside them cycles a packet. tests/bench/rtl_speed.py prints them beside those of a whole run.
 #include <benchmark/benchmark.h>
 
 #include "cosim/ack_coalescer_rtl.h"
@@ -18,7 +18,8 @@ constexpr std::uint32_t kPacketsASack = 16;
 
 /// `before`: the engine's clock when the loop began.
 template <typename Engine>
-void report(benchmark::State& state, const Engine& engine, std::uint64_t before, std::int64_t packets_an_iteration = 1) {
+void report(benchmark::State& state, const Engine& engine, std::uint64_t before,
+            std::int64_t packets_an_iteration = 1) {
   const auto cycles = static_cast<double>(engine.cycles() - before);
   state.SetItemsProcessed(packets_an_iteration * state.iterations());
   state.counters["cycles_per_second"] = benchmark::Counter(cycles, benchmark::Counter::kIsRate);

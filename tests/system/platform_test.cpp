@@ -28,7 +28,8 @@ TEST(Platform, EveryByteArrivesWhateverTheTransport) {
 }
 
 TEST(Platform, ResultsDependNeitherOnTheQuantumNorOnDmiNorOnTheKernelMode) {
-  // Memory of constant latency makes a driver's poll and a CQE's write meet at one picosecond, in the third of these runs.
+  // Memory of constant latency makes a driver's poll and a CQE's write meet at one picosecond, in the third of these
+  // runs.
   for (int seed = 1; seed <= 6; ++seed) {
     const std::string loss = " --set fabric.loss_rate=0.01 --messages 24 --set seed=" + std::to_string(seed);
     const std::string reference = without_transport_details(run_platform(loss).out);

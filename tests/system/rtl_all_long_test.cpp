@@ -7,8 +7,8 @@ namespace mrc {
 namespace {
 
 TEST(RtlAllLong, AHundredThousandPacketsWithoutAMismatch) {
-  const ProcessResult run =
-      run_process("mrcsim run tb/scenarios/pair.toml --quiet --yes --rtl all --set traffic.byte_scale=0.4 --out %D/out");
+  const ProcessResult run = run_process(
+      "mrcsim run tb/scenarios/pair.toml --quiet --yes --rtl all --set traffic.byte_scale=0.4 --out %D/out");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto result = read_json(test_folder() / "out" / "result.json");
   const auto packets = result["packets"]["delivered"].get<double>();

@@ -8,10 +8,13 @@
 namespace mrc {
 namespace {
 
-nlohmann::json result_of_test() { return read_json(test_folder() / "out" / "result.json"); }
+nlohmann::json result_of_test() {
+  return read_json(test_folder() / "out" / "result.json");
+}
 
-constexpr const char* kLossy = " run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.rows=64 --set fabric.loss_rate=0.001 "
-                               "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
+constexpr const char* kLossy =
+    " run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.rows=64 --set fabric.loss_rate=0.001 "
+    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
 
 TEST(Rtl, SprayScheduler) {
   ASSERT_EQ(run_process(std::string("mrcsim") + kLossy).exit_code, 0);
@@ -35,10 +38,12 @@ TEST(Rtl, SprayScheduler) {
 }
 
 TEST(Rtl, SpraySchedulerOfOtherSizesIsRefused) {
-  const ProcessResult run = run_process(std::string("mrcsim") + kLossy + "--set protocol.ev_count=512 --rtl spray_scheduler");
+  const ProcessResult run =
+      run_process(std::string("mrcsim") + kLossy + "--set protocol.ev_count=512 --rtl spray_scheduler");
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_NE(run.err.find("path tables of 512 EVs on 8 planes; the RTL is built for 1024 path tables of 256 EVs on 8 planes"),
-            std::string::npos)
+  EXPECT_NE(
+      run.err.find("path tables of 512 EVs on 8 planes; the RTL is built for 1024 path tables of 256 EVs on 8 planes"),
+      std::string::npos)
       << run.err;
 }
 

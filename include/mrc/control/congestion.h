@@ -42,17 +42,17 @@ constexpr std::string_view to_string(CutCause cause) {
 /// One SACK as congestion control hears of it.
 struct AckSample {
   TimePs now = 0;
-  TimePs rtt_ps = 0;                     ///< 0 where the SACK gave no sample
-  std::uint64_t newly_received_bytes = 0;///< growth of the responder's rcvd_bytes
-  bool ecn = false;                      ///< the packet that triggered the SACK was CE-marked
-  std::uint8_t receiver_penalty = 0;     ///< rcv_cwnd_pen, 0 … 127
+  TimePs rtt_ps = 0;                       ///< 0 where the SACK gave no sample
+  std::uint64_t newly_received_bytes = 0;  ///< growth of the responder's rcvd_bytes
+  bool ecn = false;                        ///< the packet that triggered the SACK was CE-marked
+  std::uint8_t receiver_penalty = 0;       ///< rcv_cwnd_pen, 0 … 127
   bool restore_cwnd = false;
 };
 
 /// A NACK with a trim reason as congestion control hears of it.
 struct TrimSample {
   TimePs now = 0;
-  TimePs rtt_ps = 0;        ///< of the trimmed packet, which no queue has held up behind the one that trimmed it; 0: none
+  TimePs rtt_ps = 0;  ///< of the trimmed packet, which no queue has held up behind the one that trimmed it; 0: none
   std::uint32_t bytes = 0;  ///< nominal, of the whole packet
   bool last_hop = false;
 };
@@ -69,9 +69,7 @@ class CongestionControl {
   virtual void on_loss(std::uint32_t bytes, TimePs now) = 0;
 
   /// True when `bytes` more may be in flight; one packet always may, so that the smallest window cannot stop a flow.
-  bool may_send(std::uint32_t bytes) const {
-    return inflight_bytes_ == 0 || inflight_bytes_ + bytes <= cwnd_bytes_;
-  }
+  bool may_send(std::uint32_t bytes) const { return inflight_bytes_ == 0 || inflight_bytes_ + bytes <= cwnd_bytes_; }
   void charge(std::uint32_t bytes) { inflight_bytes_ += bytes; }
   /// A packet leaves flight, once: SACKed, NACKed or declared lost, whichever comes first.
   void discharge(std::uint32_t bytes) { inflight_bytes_ -= bytes; }

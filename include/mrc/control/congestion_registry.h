@@ -31,7 +31,8 @@ inline std::unique_ptr<CongestionControl> make_congestion_control(const Congesti
   if (it != factories.end()) return it->second(config, protocol);
   std::string names;
   for (const auto& [name, factory] : factories) names += (names.empty() ? "" : ", ") + name;
-  throw std::invalid_argument(fmt::format("congestion control \"{}\" is unknown; there are {}", config.algorithm, names));
+  throw std::invalid_argument(
+      fmt::format("congestion control \"{}\" is unknown; there are {}", config.algorithm, names));
 }
 
 }  // namespace mrc

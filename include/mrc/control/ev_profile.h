@@ -128,10 +128,10 @@ class EvProfileBuilder {
 
 /// AUTO provisioning (OCP API): `ev_count` EVs with random path bits, as many a plane as fit; plane p takes every
 /// `planes`-th EV, so that any prefix that is a multiple of the planes is balanced. Values are distinct. Within a plane
-/// paths are random (paper 2.1) and every uplink of the NIC's T0 has its turn before one has its next: a link that fails
-/// takes its share of the EVs, active and backup, and no more (assumption; the paper says random only). `uplinks`: of
-/// the T0 in a plane, 1 where the EV chooses none.
-/// Throws std::invalid_argument when a plane would get no EV.
+/// paths are random (paper 2.1) and every uplink of the NIC's T0 has its turn before one has its next: a link that
+/// fails takes its share of the EVs, active and backup, and no more (assumption; the paper says random only).
+/// `uplinks`: of the T0 in a plane, 1 where the EV chooses none. Throws std::invalid_argument when a plane would get no
+/// EV.
 inline EvProfile make_auto_profile(const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
                                    std::uint32_t uplinks = 1) {
   if (planes == 0 || config.ev_count < planes) {

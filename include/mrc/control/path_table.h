@@ -1,5 +1,5 @@
-// State of every EV of a QP (or of what shares the table) and the choice of the next one: GOOD EVs in a pseudo-random scan
-// order, those skipped come back with the rotation, those that lose packets give way to backups of the same plane.
+// State of every EV of a QP (or of what shares the table) and the choice of the next one: GOOD EVs in a pseudo-random
+// scan order, those skipped come back with the rotation, those that lose packets give way to backups of the same plane.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,8 @@ struct EvEvent {
 
 class PathTable;
 
-/// Hears what is about to change a table and carries it out, with the table's own apply functions or otherwise: hardware
-/// in the place of the table's decisions, or beside them.
+/// Hears what is about to change a table and carries it out, with the table's own apply functions or otherwise:
+/// hardware in the place of the table's decisions, or beside them.
 class PathTableDriver {
  public:
   virtual ~PathTableDriver() = default;
@@ -87,8 +87,8 @@ class PathTable {
     for (std::size_t i = 0; i < active; ++i) activate(static_cast<EvIndex>(i));
   }
 
-  /// Next EV to send on: the first in scan order that is GOOD, active and whose plane is in `free_ports` (bit p = port p).
-  /// kNoEv when there is none. SKIP EVs become GOOD again when the scan passes the end of its rotation.
+  /// Next EV to send on: the first in scan order that is GOOD, active and whose plane is in `free_ports` (bit p = port
+  /// p). kNoEv when there is none. SKIP EVs become GOOD again when the scan passes the end of its rotation.
   EvIndex select(std::uint32_t free_ports, TimePs now) {
     wake_skipped(now);
     const std::uint32_t usable = free_ports & reachable_;
@@ -137,16 +137,27 @@ class PathTable {
         if (lossy_ > 0) set_losses(ev, 0);
         break;
       case PathEvent::ecn:
-      case PathEvent::trimmed: skip(ev, now); break;
-      case PathEvent::always_skip: remove(ev, now); break;
+      case PathEvent::trimmed:
+        skip(ev, now);
+        break;
+      case PathEvent::always_skip:
+        remove(ev, now);
+        break;
       case PathEvent::lost:
         set_losses(ev, health_[ev].losses + 1);
         if (health_[ev].losses >= config_->assumed_bad_losses) remove(ev, now);
         break;
-      case PathEvent::trimmed_lasthop: break;
-      case PathEvent::probe_delivered: probe_good(ev, now); break;
-      case PathEvent::probe_ecn: probe_marked(ev, now); break;
-      case PathEvent::probe_lost: health_[ev].probe_successes = 0; break;
+      case PathEvent::trimmed_lasthop:
+        break;
+      case PathEvent::probe_delivered:
+        probe_good(ev, now);
+        break;
+      case PathEvent::probe_ecn:
+        probe_marked(ev, now);
+        break;
+      case PathEvent::probe_lost:
+        health_[ev].probe_successes = 0;
+        break;
     }
   }
 

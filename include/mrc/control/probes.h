@@ -68,8 +68,8 @@ inline Packet endpoint_response(const ProbePath& path, const Packet& request, co
   return packet;
 }
 
-/// "For each RTT in which a QP receives data but sends none, one EV probe" (paper 2.4). `next`: the QP's own, 0 at first;
-/// `data_sent_at`: of its latest data packet, 0 without one. True if data that arrives now owes a probe.
+/// "For each RTT in which a QP receives data but sends none, one EV probe" (paper 2.4). `next`: the QP's own, 0 at
+/// first; `data_sent_at`: of its latest data packet, 0 without one. True if data that arrives now owes a probe.
 inline bool owes_ev_probe(TimePs& next, TimePs data_sent_at, TimePs round_trip, TimePs now) {
   if (now < next) return false;
   next = now + round_trip;

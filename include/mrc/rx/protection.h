@@ -22,7 +22,15 @@ struct MemoryRegion {
 };
 
 /// Why a packet was not allowed to write.
-enum class ProtectionFault : std::uint8_t { none, bad_rkey, wrong_domain, no_permission, out_of_bounds, bad_pkey, wrong_source };
+enum class ProtectionFault : std::uint8_t {
+  none,
+  bad_rkey,
+  wrong_domain,
+  no_permission,
+  out_of_bounds,
+  bad_pkey,
+  wrong_source
+};
 inline constexpr std::size_t kProtectionFaults = 7;
 
 class ProtectionTable {

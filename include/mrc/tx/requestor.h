@@ -52,7 +52,7 @@ struct SendPlan {
 struct AckResult {
   std::uint32_t records_freed = 0;  ///< packets newly acknowledged
   std::uint32_t declared_lost = 0;
-  bool advanced = false;            ///< cack moved
+  bool advanced = false;  ///< cack moved
 };
 
 struct RequestorCounters {
@@ -127,7 +127,8 @@ class Requestor {
     if (repeat_last_) return SendGate::ready;
     if (buffer_.has_lost()) {
       const Psn psn = buffer_.oldest_lost();
-      if (psn_distance(psn, buffer_.unacked_psn()) >= static_cast<std::int32_t>(mpr_psns_)) return SendGate::blocked_mpr;
+      if (psn_distance(psn, buffer_.unacked_psn()) >= static_cast<std::int32_t>(mpr_psns_))
+        return SendGate::blocked_mpr;
       return congestion_->may_send(buffer_.at(psn).nominal_bytes) ? SendGate::ready : SendGate::blocked_cwnd;
     }
     if (taking_ - first_message_ >= messages_.size()) return SendGate::idle;
@@ -214,11 +215,16 @@ class Requestor {
   /// What stands behind a window that shrinks after a NACK with this reason.
   static CutCause cut_cause(NackReason reason) {
     switch (reason) {
-      case NackReason::no_pkt_buffer: return CutCause::no_pkt_buffer;
-      case NackReason::no_bitmap: return CutCause::no_bitmap;
-      case NackReason::no_resource: return CutCause::no_resource;
-      case NackReason::psn_oor_window: return CutCause::out_of_window;
-      default: return CutCause::trim;
+      case NackReason::no_pkt_buffer:
+        return CutCause::no_pkt_buffer;
+      case NackReason::no_bitmap:
+        return CutCause::no_bitmap;
+      case NackReason::no_resource:
+        return CutCause::no_resource;
+      case NackReason::psn_oor_window:
+        return CutCause::out_of_window;
+      default:
+        return CutCause::trim;
     }
   }
 
@@ -297,19 +303,25 @@ class Requestor {
   /// What a QP that makes no progress waits for, in one phrase.
   std::string describe_wait(TimePs now) {
     switch (gate(now)) {
-      case SendGate::in_error: return "nothing: it is in error";
+      case SendGate::in_error:
+        return "nothing: it is in error";
       case SendGate::blocked_cwnd:
         return fmt::format("congestion window: {} of {} B in flight, last cut by {}", congestion_->inflight_bytes(),
                            congestion_->cwnd_bytes(), to_string(congestion_->last_cut()));
       case SendGate::blocked_mpr:
         return fmt::format("acknowledgement of PSN {}: {} PSNs in the window of {}", unacked_psn(), buffer_.span(),
                            mpr_psns_);
-      case SendGate::blocked_write_imm: return fmt::format("{} WRITE_IMM in flight", write_imm_in_flight_);
-      case SendGate::ready: return fmt::format("the NIC's pipeline, to send PSN {}", next_is_retransmission() && buffer_.has_lost() ? buffer_.oldest_lost() : next_psn());
-      case SendGate::idle: break;
+      case SendGate::blocked_write_imm:
+        return fmt::format("{} WRITE_IMM in flight", write_imm_in_flight_);
+      case SendGate::ready:
+        return fmt::format("the NIC's pipeline, to send PSN {}",
+                           next_is_retransmission() && buffer_.has_lost() ? buffer_.oldest_lost() : next_psn());
+      case SendGate::idle:
+        break;
     }
     if (messages_.empty()) return "work";
-    if (buffer_.span() > 0) return fmt::format("acknowledgement of PSN {}, {} timeouts", unacked_psn(), counters_.timeouts);
+    if (buffer_.span() > 0)
+      return fmt::format("acknowledgement of PSN {}, {} timeouts", unacked_psn(), counters_.timeouts);
     return fmt::format("the transport ACK of message {}", first_message_);
   }
 
@@ -346,7 +358,8 @@ class Requestor {
     plan.immediate = request.immediate;
     plan.msn = message.msn;
     plan.rqmsn = message.rqmsn;
-    plan.opcode = write_opcode(offset / config_->mtu_bytes, packets_in(request.bytes, config_->mtu_bytes), request.write_imm);
+    plan.opcode =
+        write_opcode(offset / config_->mtu_bytes, packets_in(request.bytes, config_->mtu_bytes), request.write_imm);
     return plan;
   }
 
@@ -583,7 +596,8 @@ class Requestor {
     ++retries_;
     constexpr std::uint32_t infinite = 25;
     if (config_->exponential_retries == infinite) return;
-    if (retries_ > config_->linear_retries + config_->exponential_retries) fail(CompletionStatus::retry_exceeded, result);
+    if (retries_ > config_->linear_retries + config_->exponential_retries)
+      fail(CompletionStatus::retry_exceeded, result);
   }
 
   /// The QP is in error: the oldest message ends with `status`, the others are flushed.
@@ -666,7 +680,8 @@ class Requestor {
   /// Reorder threshold in packets: clamp(factor * cwnd, minimum, MPR / 2); the clamp is an assumption, without it the
   /// inference cannot fire while the window is larger than MPR / factor.
   std::uint64_t gap_threshold() const {
-    const double packets = config_->gap_cwnd_factor * static_cast<double>(congestion_->cwnd_bytes()) / config_->mtu_bytes;
+    const double packets =
+        config_->gap_cwnd_factor * static_cast<double>(congestion_->cwnd_bytes()) / config_->mtu_bytes;
     const double most = std::max<double>(mpr_psns_ / 2.0, config_->gap_min_packets);
     return static_cast<std::uint64_t>(std::clamp<double>(packets, config_->gap_min_packets, most));
   }
@@ -694,8 +709,9 @@ class Requestor {
     compare(command, expected);
   }
 
-  /// Whether an answer can only be one to the copy that was sent last: the only copy, or the second where a NACK has said
-  /// that the first did not arrive. UEC 1.0 tells copies apart by the ACK's retx flag, which MRC's SACK does not have.
+  /// Whether an answer can only be one to the copy that was sent last: the only copy, or the second where a NACK has
+  /// said that the first did not arrive. UEC 1.0 tells copies apart by the ACK's retx flag, which MRC's SACK does not
+  /// have.
   static bool is_unambiguous(const SendRecord& record) {
     return record.transmissions == 1 || (record.transmissions == 2 && record.lost_by != CutCause::loss);
   }
@@ -714,7 +730,8 @@ class Requestor {
     const EvIndex ev = paths_->find(sack.entropy);
     if (ev == kNoEv) return;
     constexpr std::array<PathEvent, 3> of_data{PathEvent::delivered, PathEvent::ecn, PathEvent::always_skip};
-    constexpr std::array<PathEvent, 3> of_probe{PathEvent::probe_delivered, PathEvent::probe_ecn, PathEvent::always_skip};
+    constexpr std::array<PathEvent, 3> of_probe{PathEvent::probe_delivered, PathEvent::probe_ecn,
+                                                PathEvent::always_skip};
     paths_->report(ev, (sack.probe ? of_probe : of_data)[static_cast<std::size_t>(sack.mark)], now);
   }
   std::uint64_t newly_received(std::uint32_t rcvd_bytes) {
@@ -732,14 +749,14 @@ class Requestor {
   std::uint32_t mpr_psns_;
   QpState state_ = QpState::reset;
   bool repeat_last_ = false;
-  bool port_outstanding_ = false;   ///< as its last reply said
+  bool port_outstanding_ = false;  ///< as its last reply said
   std::uint16_t next_msn_ = 0;
   std::uint16_t next_rqmsn_ = 0;
   std::uint32_t write_imm_in_flight_ = 0;
-  std::uint64_t taking_ = 0;          ///< number of the message that the next new packet comes from
-  std::uint64_t first_message_ = 0;   ///< number of messages_.front()
+  std::uint64_t taking_ = 0;         ///< number of the message that the next new packet comes from
+  std::uint64_t first_message_ = 0;  ///< number of messages_.front()
   RetransmitBuffer buffer_;
-  Ring<Message> messages_;            ///< posted and not complete
+  Ring<Message> messages_;  ///< posted and not complete
   RequestorCounters counters_;
   Ring<Completion> completions_;
   TimePs progress_at_ = 0;
@@ -749,7 +766,7 @@ class Requestor {
   std::uint32_t last_rcvd_bytes_ = 0;
   std::uint32_t port_qp_ = 0;
   TimePs port_oldest_sent_ = 0;
-  std::vector<Psn> psns_;           ///< scratch
+  std::vector<Psn> psns_;  ///< scratch
 };
 
 }  // namespace mrc

@@ -1,5 +1,6 @@
-// Records of the packets that a QP has sent and that are not cumulatively acknowledged: PSN → EV, send time, size, state.
-// Applies SACKs, finds the oldest gap, and knows the order of sending, from which loss is inferred and timers run.
+// Records of the packets that a QP has sent and that are not cumulatively acknowledged: PSN → EV, send time, size,
+// state. Applies SACKs, finds the oldest gap, and knows the order of sending, from which loss is inferred and timers
+// run.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +18,13 @@ enum class RecordState : std::uint8_t {
   in_pipeline,  ///< taken for sending, its payload is on its way through the NIC
   outstanding,
   acked,
-  lost          ///< waits for retransmission
+  lost  ///< waits for retransmission
 };
 
 struct SendRecord {
   TimePs sent_at = 0;
-  std::uint64_t sequence = 0;      ///< of its latest transmission, in order of sending, from 1
-  std::uint64_t message = 0;       ///< number of its message on the QP
+  std::uint64_t sequence = 0;  ///< of its latest transmission, in order of sending, from 1
+  std::uint64_t message = 0;   ///< number of its message on the QP
   std::uint32_t message_offset = 0;
   std::uint32_t nominal_bytes = 0;
   EvIndex ev = kNoEv;
@@ -41,9 +42,7 @@ class RetransmitBuffer {
   Psn next_psn() const { return next_; }
   /// PSNs between the oldest unacknowledged and the next to send.
   std::uint32_t span() const { return static_cast<std::uint32_t>(psn_distance(next_, unacked_)); }
-  bool contains(Psn psn) const {
-    return psn_distance(psn, unacked_) >= 0 && psn_distance(psn, next_) < 0;
-  }
+  bool contains(Psn psn) const { return psn_distance(psn, unacked_) >= 0 && psn_distance(psn, next_) < 0; }
   SendRecord& at(Psn psn) { return records_[slot(psn)]; }
   const SendRecord& at(Psn psn) const { return records_[slot(psn)]; }
 
@@ -78,12 +77,14 @@ class RetransmitBuffer {
     if (record.state == RecordState::lost) set_lost(psn, false);
     record.state = RecordState::acked;
     set(acked_, psn, true);
-    // A retransmitted packet may be acknowledged for its first copy: it says nothing about what was sent before the second.
+    // A retransmitted packet may be acknowledged for its first copy: it says nothing about what was sent before the
+    // second.
     if (record.transmissions == 1 && record.sequence > highest_acked_) highest_acked_ = record.sequence;
     return true;
   }
-  /// Those bits of `bitmap` whose PSNs, bit i for PSN `base` + i, have not been acknowledged yet; also bits of PSNs that
-  /// are not in the buffer. Most of what a SACK says was said by the one before, and the records need not be looked at.
+  /// Those bits of `bitmap` whose PSNs, bit i for PSN `base` + i, have not been acknowledged yet; also bits of PSNs
+  /// that are not in the buffer. Most of what a SACK says was said by the one before, and the records need not be
+  /// looked at.
   std::uint64_t not_acknowledged(Psn base, std::uint64_t bitmap) const {
     const std::uint32_t first = slot(base);
     const std::uint32_t shift = first % 64;
@@ -91,8 +92,8 @@ class RetransmitBuffer {
     if (shift != 0) acked |= acked_[(first / 64 + 1) & (acked_.size() - 1)] << (64 - shift);
     return bitmap & ~acked;
   }
-  /// What a SACK newly acknowledges, in the order in which acknowledge() is to be called: all up to `last`, then bit i of
-  /// `bitmap` for PSN `base` + i.
+  /// What a SACK newly acknowledges, in the order in which acknowledge() is to be called: all up to `last`, then bit i
+  /// of `bitmap` for PSN `base` + i.
   void find_acknowledged(Psn last, Psn base, std::uint64_t bitmap, std::vector<Psn>& psns) const {
     psns.clear();
     const std::int32_t count = std::min(psn_distance(last, unacked_) + 1, static_cast<std::int32_t>(span()));

@@ -20,21 +20,22 @@ using SrhBytes = std::array<std::byte, kSrhBytes>;
 /// What the header is made of.
 struct Srv6EncapInput {
   UsidTemplate path;
-  Ipv6Address source;                ///< address of the NIC's port
-  std::uint32_t flow_label = 0;      ///< 20 bits; 0 in SRv6 mode (assumption: no switch hashes it)
+  Ipv6Address source;            ///< address of the NIC's port
+  std::uint32_t flow_label = 0;  ///< 20 bits; 0 in SRv6 mode (assumption: no switch hashes it)
   std::uint32_t uplink = 0;
   std::uint16_t payload_length = 0;  ///< bytes after the outer header
   std::uint8_t plane = 0;
   std::uint8_t hop_limit = 64;
-  std::uint8_t dscp = 0;             ///< 6 bits
+  std::uint8_t dscp = 0;  ///< 6 bits
   Ecn ecn = Ecn::ect0;
-  bool srh = false;                  ///< a segment routing header follows, with the same address as its segment
+  bool srh = false;  ///< a segment routing header follows, with the same address as its segment
 };
 
 constexpr OuterHeaderBytes outer_ipv6_header(const Srv6EncapInput& in) {
   OuterHeaderBytes bytes{};
   const auto put = [&bytes](std::size_t at, std::uint64_t value, std::size_t width) {
-    for (std::size_t i = 0; i < width; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * (width - 1 - i)) & 0xFF);
+    for (std::size_t i = 0; i < width; ++i)
+      bytes[at + i] = static_cast<std::byte>(value >> (8 * (width - 1 - i)) & 0xFF);
   };
   const std::uint32_t traffic_class = std::uint32_t{in.dscp} << 2 | static_cast<std::uint32_t>(in.ecn);
   const Ipv6Address carrier = usid_carrier(in.path, in.plane, in.uplink);

@@ -66,8 +66,7 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
   follow_up(now, *qp, result);
   next_start_ += access_memories(now, *qp, packet, result.records_freed);
   if (packet.opcode != Opcode::sack) return;
-  next_start_ +=
-      nic_.clock.cycles(sack_scan_cycles(unacked, qp->requestor->unacked_psn(), packet.sack.sack_bitmap));
+  next_start_ += nic_.clock.cycles(sack_scan_cycles(unacked, qp->requestor->unacked_psn(), packet.sack.sack_bitmap));
   retransmit_buffer_->hold(next_start_);
 }
 

@@ -42,7 +42,7 @@ class PsnTrackerRtlPath : public RtlPath {
   std::unique_ptr<PsnTrackerEngine> engine_;
   std::vector<bool> set_up_;    ///< by QP
   std::uint64_t requests_ = 0;  ///< packets and SACKs; the path's transactions are the packets
-  RtlCycles latest_;          ///< of a packet in the RTL, none where it did not get that far
+  RtlCycles latest_;            ///< of a packet in the RTL, none where it did not get that far
 };
 
 }  // namespace mrc

@@ -40,7 +40,7 @@ class RetransmitBufferRtlPath : public RtlPath, public RetransmitPort {
   NodeId node_;
   TimePs clock_period_ps_;
   NicConfig nic_;
-  std::uint32_t free_;  ///< records, as the requestors' own decisions leave them
+  std::uint32_t free_;        ///< records, as the requestors' own decisions leave them
   std::vector<Psn> unacked_;  ///< by QP, after its last command
   const RetransmitReply* reply_ = nullptr;
 };

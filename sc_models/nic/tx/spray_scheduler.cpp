@@ -51,10 +51,9 @@ SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& 
   const EvIndex ev = selection.ev;
   // With one buffer no packet is served while a new scan order comes in, an EV a cycle.
   const std::uint64_t new_orders = paths.reshuffles() - reshuffles;
-  const std::uint64_t reordering =
-      nic_.config.nic.spray_scheduler.order_buffers == 1
-          ? new_orders * (paths.size() + kReorderingCycles)
-          : fill_.packet(&paths, nic_.clock.edge_index(now), new_orders, paths.size());
+  const std::uint64_t reordering = nic_.config.nic.spray_scheduler.order_buffers == 1
+                                       ? new_orders * (paths.size() + kReorderingCycles)
+                                       : fill_.packet(&paths, nic_.clock.edge_index(now), new_orders, paths.size());
   Choice choice{.ev = ev,
                 .latency_cycles = pipeline.latency_cycles + reordering,
                 .occupied_cycles = pipeline.initiation_interval_cycles + reordering};

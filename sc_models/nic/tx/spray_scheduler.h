@@ -50,7 +50,7 @@ class SprayScheduler : public Box {
   RetransmitTimer& timer_;
   Fifo<TxPacket> out_;
   SpraySchedulerRtlPath* rtl_;
-  ScanOrderFill fill_;  ///< with two orders held
+  ScanOrderFill fill_;                                        ///< with two orders held
   std::array<std::uint64_t, PathTable::kMostPlanes> room_{};  ///< of the ports, for the RTL
   TimePs next_start_ = 0;
   bool waits_for_path_ = false;

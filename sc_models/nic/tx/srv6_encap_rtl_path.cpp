@@ -15,7 +15,9 @@ class FieldComparison {
  public:
   template <typename Header>
   FieldComparison(const Header& expected, const Header& actual) {
-    Header::fields(expected, [&](std::string_view name, unsigned, const auto& value) { values_.push_back({name, value}); });
+    Header::fields(expected, [&](std::string_view name, unsigned, const auto& value) {
+      values_.push_back({name, value});
+    });
     std::size_t i = 0;
     Header::fields(actual, [&](std::string_view, unsigned, const auto& value) { compare(values_[i++], value); });
   }
@@ -83,13 +85,12 @@ void Srv6EncapRtlPath::compare(const NicContext& nic, const Packet& packet, cons
   if (reply.header == header && reply.srh == srh && reply.inner_intact) return;
   std::string difference = "inner packet: bytes that came out differ from those that went in";
   if (reply.header != header) {
-    difference =
-        "outer header " +
-        FieldComparison(parse<wire::Ipv6Header>(header), parse<wire::Ipv6Header>(reply.header)).difference();
+    difference = "outer header " +
+                 FieldComparison(parse<wire::Ipv6Header>(header), parse<wire::Ipv6Header>(reply.header)).difference();
   } else if (reply.srh != srh) {
-    difference = "SRH " + FieldComparison(parse<wire::SegmentRoutingHeader>(srh),
-                                          parse<wire::SegmentRoutingHeader>(reply.srh))
-                              .difference();
+    difference =
+        "SRH " + FieldComparison(parse<wire::SegmentRoutingHeader>(srh), parse<wire::SegmentRoutingHeader>(reply.srh))
+                     .difference();
   }
   const auto what = [&] {
     return fmt::format("packet {} (PSN {}, EV {:#010x}, plane {})", transactions(), packet.psn, packet.ev,

@@ -35,8 +35,8 @@ struct SystemcCycles {
   std::uint64_t occupied = 1;
   std::uint64_t latency = 1;
   std::uint64_t note = 0;  ///< what the model has to remember of the transfer
-  /// The block is this transfer's alone: it begins when the answer of the one before has left the last stage but one, and
-  /// the next is taken only once it has no answer in front of it.
+  /// The block is this transfer's alone: it begins when the answer of the one before has left the last stage but one,
+  /// and the next is taken only once it has no answer in front of it.
   bool alone = false;
   std::uint64_t after_answer = 1;  ///< alone: its answer comes at least so many cycles after the one before was taken
 };
@@ -145,11 +145,11 @@ struct Mismatch {
 struct CosimOptions {
   std::uint64_t count = 1'000'000;  ///< transfers to be taken in
   std::uint64_t seed = 1;
-  bool waves = false;                ///< waves also without a mismatch, of the last episode
-  bool shorten = true;               ///< the transfers of a mismatch, down to those that it needs
-  std::string out{};                 ///< folder for replay, waves and coverage; empty: none are written
-  std::string replay{};              ///< file to be played instead
-  Trace trace{};                     ///< to be played instead of drawn transfers, where it has any
+  bool waves = false;    ///< waves also without a mismatch, of the last episode
+  bool shorten = true;   ///< the transfers of a mismatch, down to those that it needs
+  std::string out{};     ///< folder for replay, waves and coverage; empty: none are written
+  std::string replay{};  ///< file to be played instead
+  Trace trace{};         ///< to be played instead of drawn transfers, where it has any
 };
 
 struct CosimReport {

@@ -125,8 +125,7 @@ class RtlMeasurement {
         port.ready.set(i != point_.out_port || traffic_.ready(cycle_) ? 1 : 0);
         continue;
       }
-      const bool due =
-          i != point_.in_port || (load && taken < point_.transfers && traffic_.arrivals[taken] <= cycle_);
+      const bool due = i != point_.in_port || (load && taken < point_.transfers && traffic_.arrivals[taken] <= cycle_);
       if (!inputs_[i].offering && due) {
         inputs_[i].offering = model_.offer(i, random_, inputs_[i].values);
         if (inputs_[i].offering) port.drive(inputs_[i].values);

@@ -387,8 +387,8 @@ Episode StreamBench::read_replay(const Dut& dut, const std::string& path) const 
       }
       episode.offers.push_back(std::move(offer));
     } else {
-      throw std::invalid_argument(
-          fmt::format("{}: unknown {}; allowed: block, seed, episode, load, of_run, setting, offer, in_turn", place, key));
+      throw std::invalid_argument(fmt::format(
+          "{}: unknown {}; allowed: block, seed, episode, load, of_run, setting, offer, in_turn", place, key));
     }
     if (!good) throw std::invalid_argument(fmt::format("{}: {} without its value", place, key));
   }
@@ -444,7 +444,8 @@ CosimReport StreamBench::run(const CosimOptions& options) {
       mismatch = replay(*dut, episode);
       continue;
     }
-    const std::uint64_t transfers = std::min(1 + random.below(model_->transfers_an_episode() * 2), options.count - taken_);
+    const std::uint64_t transfers =
+        std::min(1 + random.below(model_->transfers_an_episode() * 2), options.count - taken_);
     if (options.waves && taken_ + transfers >= options.count) {
       dut->open_waves(report_.waves_file = file("last_episode.fst"));
     }

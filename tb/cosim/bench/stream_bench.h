@@ -81,7 +81,7 @@ class StreamBench {
   KeyedRandom random_;
   std::uint64_t cycle_ = 0;
   std::uint64_t taken_ = 0;
-  std::uint64_t turn_ = 1;  ///< of the transfer in turn that is to be taken next
+  std::uint64_t turn_ = 1;                          ///< of the transfer in turn that is to be taken next
   std::vector<std::vector<Transaction>> expected_;  ///< by port, emptied at once
   CosimReport report_;
   std::size_t handshake_ = 0;

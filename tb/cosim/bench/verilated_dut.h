@@ -12,7 +12,8 @@
 
 namespace mrc::cosim {
 
-/// Every register and memory begins with random bits, keyed by `seed`. A class that was Verilated without waves writes none.
+/// Every register and memory begins with random bits, keyed by `seed`. A class that was Verilated without waves writes
+/// none.
 template <typename Model>
 class VerilatedDut : public Dut {
  public:
@@ -41,7 +42,7 @@ class VerilatedDut : public Dut {
   void write_coverage(const std::string& path) override { context_->coveragep()->write(path.c_str()); }
 
  private:
-  static constexpr bool kTraces = requires(Model& model, VerilatedFstC* waves) { model.trace(waves, 99); };
+  static constexpr bool kTraces = requires(Model & model, VerilatedFstC* waves) { model.trace(waves, 99); };
 
   void edge(std::uint8_t clock) {
     model_->clk_i = clock;

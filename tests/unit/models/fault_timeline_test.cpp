@@ -106,10 +106,11 @@ TEST(LinkFaults, CorruptionMarksAndLetsPass) {
 }
 
 TEST(FaultTimeline, ACableIsBothItsDirectionsAndASwitchAllItsLinks) {
-  const ScenarioConfig scenario = clos({{.place = "case.toml:1", .kind = FaultKind::link_down, .where = "plane1.t0.0.up2", .at_us = 1},
-                                        {.place = "case.toml:1", .kind = FaultKind::switch_reboot, .where = "plane0.t1.3", .at_us = 1},
-                                        {.place = "case.toml:1", .kind = FaultKind::plane_loss, .where = "plane5", .at_us = 1},
-                                        {.place = "case.toml:1", .kind = FaultKind::loss, .where = "nic2", .at_us = 1}});
+  const ScenarioConfig scenario =
+      clos({{.place = "case.toml:1", .kind = FaultKind::link_down, .where = "plane1.t0.0.up2", .at_us = 1},
+            {.place = "case.toml:1", .kind = FaultKind::switch_reboot, .where = "plane0.t1.3", .at_us = 1},
+            {.place = "case.toml:1", .kind = FaultKind::plane_loss, .where = "plane5", .at_us = 1},
+            {.place = "case.toml:1", .kind = FaultKind::loss, .where = "nic2", .at_us = 1}});
   const Topology topology(scenario);
   const FaultTimeline timeline(scenario, topology);
   const auto touched = [&](std::size_t fault) {
@@ -131,7 +132,8 @@ TEST(FaultTimeline, ACableIsBothItsDirectionsAndASwitchAllItsLinks) {
 }
 
 TEST(FaultTimeline, FlapsHaveTheirPeriodAndStayInsideIt) {
-  const ScenarioConfig scenario = clos({{.place = "case.toml:1", .kind = FaultKind::link_flap,
+  const ScenarioConfig scenario = clos({{.place = "case.toml:1",
+                                         .kind = FaultKind::link_flap,
                                          .where = "nic1.port2",
                                          .at_us = 10,
                                          .for_us = 4,
@@ -153,15 +155,21 @@ TEST(FaultTimeline, FlapsHaveTheirPeriodAndStayInsideIt) {
 }
 
 TEST(FaultTimeline, LinkUpEndsTheOutageOfTheSameCable) {
-  const ScenarioConfig scenario = clos({{.place = "case.toml:1", .kind = FaultKind::link_down, .where = "nic0.port0", .at_us = 5},
-                                        {.place = "case.toml:1", .kind = FaultKind::link_up, .where = "plane0.t0.0.down0", .at_us = 9}});
+  const ScenarioConfig scenario =
+      clos({{.place = "case.toml:1", .kind = FaultKind::link_down, .where = "nic0.port0", .at_us = 5},
+            {.place = "case.toml:1", .kind = FaultKind::link_up, .where = "plane0.t0.0.down0", .at_us = 9}});
   const Topology topology(scenario);
   const FaultTimeline timeline(scenario, topology);
   EXPECT_EQ(timeline.record(0).ends_at, 9 * kUs);
 }
 
 TEST(FaultTimeline, TwoRatesOfOneLineAtATimeAreRefused) {
-  const FaultConfig rate{.place = "case.toml:1", .kind = FaultKind::link_rate, .where = "nic0.port0", .at_us = 5, .for_us = 10, .share = 0.5};
+  const FaultConfig rate{.place = "case.toml:1",
+                         .kind = FaultKind::link_rate,
+                         .where = "nic0.port0",
+                         .at_us = 5,
+                         .for_us = 10,
+                         .share = 0.5};
   FaultConfig later = rate;
   later.at_us = 14;
   const Topology topology(clos({}));

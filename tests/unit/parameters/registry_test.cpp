@@ -90,9 +90,10 @@ TEST(Registry, RefusalsSayWhatIsAllowed) {
   EXPECT_EQ(message_of([&] { parse_value(payload, "byte", "here"); }),
             "here: host.payload = \"byte\" is not allowed; allowed: bytes | reference; nearest: bytes");
   const Parameter& staging = *find_parameter("nic.rx_staging.bytes");
-  EXPECT_EQ(message_of([&] { parse_value(staging, "64kB", "here"); }),
-            "here: nic.rx_staging.bytes = \"64kB\" is not of type integer; allowed: 256 … 1073741824 bytes (as a number, "
-            "or as text with KiB, MiB, GiB)");
+  EXPECT_EQ(
+      message_of([&] { parse_value(staging, "64kB", "here"); }),
+      "here: nic.rx_staging.bytes = \"64kB\" is not of type integer; allowed: 256 … 1073741824 bytes (as a number, "
+      "or as text with KiB, MiB, GiB)");
   const Parameter& lanes = *find_parameter("pcie.lanes");
   EXPECT_EQ(message_of([&] { parse_value(lanes, "12", "here"); }),
             "here: pcie.lanes = 12 is not allowed; allowed: 4 | 8 | 16 lanes");

@@ -105,8 +105,9 @@ TEST_F(Scenario, RulesBetweenParameters) {
   EXPECT_EQ(refusal(kTrace, {"pcie.generation=5", "pcie.ack_interval_bytes=10"}),
             "FILE: pcie.ack_interval_bytes = 10 and pcie.fc_update_interval_bytes = 0 leave 15 % of the link for TLPs; "
             "at least half is needed");
-  EXPECT_EQ(refusal(kTrace, {"cc.base_rtt_ns=1000"}),
-            "FILE: cc.base_rtt_ns = 1000 is below the fabric's own round trip of 1750 ns: every packet would look delayed");
+  EXPECT_EQ(
+      refusal(kTrace, {"cc.base_rtt_ns=1000"}),
+      "FILE: cc.base_rtt_ns = 1000 is below the fabric's own round trip of 1750 ns: every packet would look delayed");
   EXPECT_EQ(refusal(kTrace, {"run.node_under_test=nic7"}),
             "FILE: run.node_under_test = \"nic7\" is no node; allowed: nic0 … nic1");
   EXPECT_EQ(refusal(kTrace, {"run.quantum_ns=200"}),

@@ -143,7 +143,8 @@ TEST(PsnTrackerProperty, AgreesWithASet) {
       ASSERT_EQ(tracker.cack_psn(), psn_add(first, edge - 1));
       ASSERT_EQ(tracker.ooo_count(), received.size());
       // Where a SACK's bits begin: the edge, somewhere in the window, or far above all that has arrived.
-      for (const std::int64_t base : {edge, edge + static_cast<std::int64_t>(random.below(256)), edge + 256 + at % 512}) {
+      for (const std::int64_t base :
+           {edge, edge + static_cast<std::int64_t>(random.below(256)), edge + 256 + at % 512}) {
         std::uint64_t bits = 0;
         for (std::int64_t b = 0; b < 64; ++b) bits |= std::uint64_t{received.contains(base + b)} << b;
         ASSERT_EQ(tracker.bitmap_from(psn_add(first, base)), bits);

@@ -15,8 +15,8 @@ template <typename Model>
 Mismatch find(std::uint64_t seed = 5) {
   return find_kept_bug(
       [] {
-        return StreamBench("psn_tracker", std::make_unique<PsnTrackerModel>(PsnTrackerSizes{8, 8, 2},
-                                                                            make_psn_tracker_dut<Model>));
+        return StreamBench("psn_tracker",
+                           std::make_unique<PsnTrackerModel>(PsnTrackerSizes{8, 8, 2}, make_psn_tracker_dut<Model>));
       },
       {.count = 200'000, .seed = seed}, 2'000);
 }
