@@ -3,12 +3,12 @@
 #include <array>
 #include <stdexcept>
 
-#include "cosim/ack_coalescer_rtl.h"
-#include "cosim/pcie_dma_rtl.h"
-#include "cosim/psn_tracker_rtl.h"
-#include "cosim/retransmit_buffer_rtl.h"
-#include "cosim/spray_scheduler_rtl.h"
-#include "cosim/srv6_encap_rtl.h"
+#include "cosim/ack_coalescer/rtl.h"
+#include "cosim/pcie_dma/rtl.h"
+#include "cosim/psn_tracker/rtl.h"
+#include "cosim/retransmit_buffer/rtl.h"
+#include "cosim/spray_scheduler/rtl.h"
+#include "cosim/srv6_encap/rtl.h"
 #include "engine/clock_domain.h"
 
 namespace mrc {

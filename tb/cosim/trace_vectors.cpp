@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
-#include "cosim/ack_coalescer_rtl.h"
-#include "cosim/pcie_dma_model.h"
-#include "cosim/pcie_dma_rtl.h"
-#include "cosim/psn_tracker_rtl.h"
-#include "cosim/retransmit_buffer_rtl.h"
-#include "cosim/retransmit_buffer_transaction.h"
-#include "cosim/spray_scheduler_model.h"
-#include "cosim/spray_scheduler_rtl.h"
-#include "cosim/srv6_encap_model.h"
-#include "cosim/srv6_encap_rtl.h"
+#include "cosim/ack_coalescer/rtl.h"
+#include "cosim/pcie_dma/model.h"
+#include "cosim/pcie_dma/rtl.h"
+#include "cosim/psn_tracker/rtl.h"
+#include "cosim/retransmit_buffer/rtl.h"
+#include "cosim/retransmit_buffer/transaction.h"
+#include "cosim/spray_scheduler/model.h"
+#include "cosim/spray_scheduler/rtl.h"
+#include "cosim/srv6_encap/model.h"
+#include "cosim/srv6_encap/rtl.h"
 #include "engine/clock_domain.h"
 
 namespace mrc::cosim {

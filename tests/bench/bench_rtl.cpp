@@ -2,12 +2,12 @@
 // asks. Beside them cycles a packet. tests/bench/rtl_speed.py prints them beside those of a whole run.
 #include <benchmark/benchmark.h>
 
-#include "cosim/ack_coalescer_rtl.h"
-#include "cosim/pcie_dma_rtl.h"
-#include "cosim/psn_tracker_rtl.h"
-#include "cosim/retransmit_buffer_rtl.h"
-#include "cosim/spray_scheduler_rtl.h"
-#include "cosim/srv6_encap_rtl.h"
+#include "cosim/ack_coalescer/rtl.h"
+#include "cosim/pcie_dma/rtl.h"
+#include "cosim/psn_tracker/rtl.h"
+#include "cosim/retransmit_buffer/rtl.h"
+#include "cosim/spray_scheduler/rtl.h"
+#include "cosim/srv6_encap/rtl.h"
 #include "mrc/control/path_table.h"
 
 namespace mrc {

@@ -30,7 +30,7 @@ fi
 cd "$work"
 
 sources=("$root"/rtl/common/mrc_pkg.sv)
-for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$root/tb/cosim/${block}_flat.sv"; do
+for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$root/tb/cosim/${block}/${block}_flat.sv"; do
   [ "$source" = "$root/rtl/common/mrc_pkg.sv" ] || sources+=("$source")
 done
 names=$(for source in "${sources[@]}"; do basename "$source"; done | tr '\n' ' ')

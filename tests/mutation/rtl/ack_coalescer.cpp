@@ -1,9 +1,9 @@
 // parameters: -G NumQps=4
 // transactions: 100000
-// sources: tb/cosim/ack_coalescer_model.cpp tb/cosim/bench/calibration.cpp
+// sources: tb/cosim/ack_coalescer/model.cpp tb/cosim/bench/calibration.cpp
 // sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
-#include "cosim/ack_coalescer_model.h"
+#include "cosim/ack_coalescer/model.h"
 #include "rtl/run_mutants.h"
 #include "rtl/stream_mismatch.h"
 

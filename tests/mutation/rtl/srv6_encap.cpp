@@ -1,9 +1,9 @@
 // parameters: -G DataWidth=512
 // transactions: 10000
-// sources: tb/cosim/srv6_encap_model.cpp tb/cosim/bench/calibration.cpp
+// sources: tb/cosim/srv6_encap/model.cpp tb/cosim/bench/calibration.cpp
 // sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/coverage.cpp
 #include "Vmutants.h"
-#include "cosim/srv6_encap_model.h"
+#include "cosim/srv6_encap/model.h"
 #include "rtl/run_mutants.h"
 #include "rtl/stream_mismatch.h"
 

@@ -4,7 +4,7 @@
 #include "Vack_coalescer_least_counted_as_it_is.h"
 #include "Vack_coalescer_retransmission_no_trigger.h"
 #include "Vack_coalescer_timestamp_of_the_event_before.h"
-#include "cosim/ack_coalescer_model.h"
+#include "cosim/ack_coalescer/model.h"
 #include "kept_bug.h"
 
 namespace mrc::cosim {

@@ -1,7 +1,7 @@
 #include "pcie_dma_bug_engine.h"
 
 #include "Vpcie_dma_block_of_2k.h"
-#include "cosim/pcie_dma_adapter.h"
+#include "cosim/pcie_dma/adapter.h"
 
 namespace mrc {
 

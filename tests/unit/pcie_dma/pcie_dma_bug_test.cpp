@@ -4,8 +4,8 @@
 #include "Vpcie_dma_block_of_2k.h"
 #include "Vpcie_dma_poison_forgotten.h"
 #include "Vpcie_dma_second_copy_taken.h"
-#include "cosim/pcie_dma_model.h"
-#include "cosim/pcie_dma_rtl.h"
+#include "cosim/pcie_dma/model.h"
+#include "cosim/pcie_dma/rtl.h"
 #include "kept_bug.h"
 
 namespace mrc::cosim {

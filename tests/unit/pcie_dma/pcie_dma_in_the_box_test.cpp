@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "../models/pcie_bench.h"
-#include "cosim/pcie_dma_rtl.h"
+#include "cosim/pcie_dma/rtl.h"
 #ifdef MRCSIM_WITH_BUGS
 #include "pcie_dma_bug_engine.h"
 #endif

@@ -5,7 +5,7 @@
 #include "Vpsn_tracker_closes_of_full_banks.h"
 #include "Vpsn_tracker_sack_bits_of_second_bank.h"
 #include "Vpsn_tracker_window_one_too_wide.h"
-#include "cosim/psn_tracker_model.h"
+#include "cosim/psn_tracker/model.h"
 #include "kept_bug.h"
 
 namespace mrc::cosim {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "Vpsn_tracker_16384.h"
-#include "cosim/psn_tracker_adapter.h"
+#include "cosim/psn_tracker/adapter.h"
 #include "nic/rx/psn_tracker_reference.h"
 
 namespace mrc {

@@ -9,7 +9,7 @@
 #include "Vretransmit_buffer_bucket_read_too_early.h"
 #include "Vretransmit_buffer_gap_too_patient.h"
 #include "Vretransmit_buffer_older_loss_forgotten.h"
-#include "cosim/retransmit_buffer_model.h"
+#include "cosim/retransmit_buffer/model.h"
 #include "kept_bug.h"
 
 namespace mrc::cosim {

@@ -3,7 +3,7 @@
 
 #include "Vretransmit_buffer_bench.h"
 #include "Vretransmit_buffer_bench_small.h"
-#include "cosim/retransmit_buffer_model.h"
+#include "cosim/retransmit_buffer/model.h"
 #include "random_run.h"
 
 namespace mrc::cosim {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "Vspray_scheduler_one_order.h"
-#include "cosim/spray_scheduler_model.h"
+#include "cosim/spray_scheduler/model.h"
 #include "random_run.h"
 
 namespace mrc::cosim {

@@ -9,7 +9,7 @@
 #include "Vspray_scheduler_floor_off_by_one.h"
 #include "Vspray_scheduler_next_order_not_told.h"
 #include "Vspray_scheduler_room_not_looked_at.h"
-#include "cosim/spray_scheduler_model.h"
+#include "cosim/spray_scheduler/model.h"
 #include "kept_bug.h"
 
 namespace mrc::cosim {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "cosim/spray_scheduler_rtl.h"
+#include "cosim/spray_scheduler/rtl.h"
 
 namespace mrc {
 namespace {

@@ -5,7 +5,7 @@
 #include "Vsrv6_encap_icrc_over_hop_limit.h"
 #include "Vsrv6_encap_srh_length_in_bytes.h"
 #include "Vsrv6_encap_usid_shifted.h"
-#include "cosim/srv6_encap_model.h"
+#include "cosim/srv6_encap/model.h"
 #include "kept_bug.h"
 
 namespace mrc::cosim {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cosim/srv6_encap_rtl.h"
+#include "cosim/srv6_encap/rtl.h"
 #include "random_packets.h"
 
 namespace mrc {

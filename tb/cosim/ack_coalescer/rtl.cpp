@@ -1,4 +1,4 @@
-#include "cosim/ack_coalescer_rtl.h"
+#include "cosim/ack_coalescer/rtl.h"
 
 #include <stdexcept>
 

@@ -1,11 +1,11 @@
-#include "cosim/psn_tracker_rtl.h"
+#include "cosim/psn_tracker/rtl.h"
 
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "Vpsn_tracker_16384.h"
-#include "cosim/psn_tracker_adapter.h"
+#include "cosim/psn_tracker/adapter.h"
 
 namespace mrc {
 

@@ -15,7 +15,7 @@
 
 #include "cosim/bench/bench.h"
 #include "cosim/bench/verilated_dut.h"
-#include "cosim/spray_scheduler_adapter.h"
+#include "cosim/spray_scheduler/adapter.h"
 #include "mrc/control/path_table.h"
 #include "nic/tx/scan_order_fill.h"
 

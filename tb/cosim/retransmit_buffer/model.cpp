@@ -1,4 +1,4 @@
-#include "cosim/retransmit_buffer_model.h"
+#include "cosim/retransmit_buffer/model.h"
 
 #include <algorithm>
 #include <array>

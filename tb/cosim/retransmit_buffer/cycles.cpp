@@ -1,4 +1,4 @@
-#include "cosim/retransmit_buffer_cycles.h"
+#include "cosim/retransmit_buffer/cycles.h"
 
 #include <algorithm>
 #include <bit>

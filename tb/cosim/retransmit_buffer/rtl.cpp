@@ -1,9 +1,9 @@
-#include "cosim/retransmit_buffer_rtl.h"
+#include "cosim/retransmit_buffer/rtl.h"
 
 #include <fmt/format.h>
 
 #include "Vretransmit_buffer_4096.h"
-#include "cosim/retransmit_buffer_adapter.h"
+#include "cosim/retransmit_buffer/adapter.h"
 
 namespace mrc {
 std::unique_ptr<RetransmitBufferEngine> make_retransmit_buffer_rtl(const ScenarioConfig& scenario, NodeId node) {

@@ -6,7 +6,7 @@
 
 #include <verilated.h>
 
-#include "cosim/retransmit_buffer_pins.h"
+#include "cosim/retransmit_buffer/pins.h"
 #include "nic/tx/retransmit_buffer_engine.h"
 
 namespace mrc {

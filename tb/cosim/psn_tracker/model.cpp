@@ -1,4 +1,4 @@
-#include "cosim/psn_tracker_model.h"
+#include "cosim/psn_tracker/model.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cosim/srv6_encap_model.h"
+#include "cosim/srv6_encap/model.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cosim/pcie_dma_model.h"
+#include "cosim/pcie_dma/model.h"
 
 #include <algorithm>
 #include <array>

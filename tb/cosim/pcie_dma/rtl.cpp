@@ -1,10 +1,10 @@
-#include "cosim/pcie_dma_rtl.h"
+#include "cosim/pcie_dma/rtl.h"
 
 #include <fmt/format.h>
 
 #include "Vpcie_dma_512.h"
 #include "Vpcie_dma_small.h"
-#include "cosim/pcie_dma_adapter.h"
+#include "cosim/pcie_dma/adapter.h"
 
 namespace mrc {
 namespace {

@@ -1,10 +1,10 @@
-#include "cosim/spray_scheduler_rtl.h"
+#include "cosim/spray_scheduler/rtl.h"
 
 #include <fmt/format.h>
 
 #include "Vspray_scheduler_full.h"
 #include "Vspray_scheduler_small.h"
-#include "cosim/spray_scheduler_adapter.h"
+#include "cosim/spray_scheduler/adapter.h"
 
 namespace mrc {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "cosim/bench/bench.h"
 #include "cosim/bench/verilated_dut.h"
-#include "cosim/retransmit_buffer_cycles.h"
-#include "cosim/retransmit_buffer_transaction.h"
+#include "cosim/retransmit_buffer/cycles.h"
+#include "cosim/retransmit_buffer/transaction.h"
 #include "mrc/tx/retransmit_reference.h"
 #include "nic/tx/retransmit_buffer_engine.h"
 #include "nic/tx/retransmit_cycles.h"

@@ -1,4 +1,4 @@
-#include "cosim/ack_coalescer_model.h"
+#include "cosim/ack_coalescer/model.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 
 #include <verilated.h>
 
-#include "cosim/psn_tracker_pins.h"
+#include "cosim/psn_tracker/pins.h"
 #include "nic/rx/psn_tracker_engine.h"
 
 namespace mrc {

@@ -1,4 +1,4 @@
-#include "cosim/spray_scheduler_model.h"
+#include "cosim/spray_scheduler/model.h"
 
 #include <algorithm>
 #include <bit>

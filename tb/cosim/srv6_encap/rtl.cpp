@@ -1,11 +1,11 @@
-#include "cosim/srv6_encap_rtl.h"
+#include "cosim/srv6_encap/rtl.h"
 
 #include <fmt/format.h>
 
 #include "Vsrv6_encap_1024.h"
 #include "Vsrv6_encap_2048.h"
 #include "Vsrv6_encap_512.h"
-#include "cosim/srv6_encap_adapter.h"
+#include "cosim/srv6_encap/adapter.h"
 
 namespace mrc {
 
