@@ -63,7 +63,7 @@ def main():
     options = parser.parse_args()
     mrcsim = pathlib.Path(options.mrcsim).resolve()
     table = json.loads(TABLE.read_text())
-    print("| buffer | at | run | reference, Gb/s | smallest | half of it, Gb/s | what half loses, Gb/s |")
+    print("| buffer | at | run | reference, Gb/s | smallest | half of it, Gb/s | loss with half, Gb/s |")
     print("|---|---|---|---|---|---|---|")
     for row in table["rows"]:
         if options.keys and not any(key in row["key"] for key in options.keys):
