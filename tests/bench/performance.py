@@ -114,11 +114,11 @@ def measure(binary, scratch, case):
     return row
 
 
-def instructions(binary, scratch, case):
+def instructions(binary, scratch, case, caches=True):
     """Of one data packet, from two lengths, so that building and printing fall out; with the cache lines of light endpoints."""
     name, scenario, settings, options = case
     lengths = next(lengths for prefix, lengths in LENGTHS.items() if name == prefix or name.startswith(prefix + " "))
-    caches = CACHES if name.startswith(("(c)", "(d)", "(e)")) else []
+    caches = CACHES if caches and name.startswith(("(c)", "(d)", "(e)")) else []
     counts = []
     for length in lengths:
         shorter = f"traffic.rows={length}" if scenario == "pair.toml" else f"traffic.byte_scale={length}"
@@ -258,4 +258,5 @@ def main():
         print(markdown(result))
 
 
-main()
+if __name__ == "__main__":
+    main()
