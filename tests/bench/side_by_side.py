@@ -4,7 +4,7 @@
 Each row of docs/performance.md's table is run by both in turn, --rounds times; compared is the least CPU time of each, so that other
 work on the machine, which slows both, matters least. Ratios above 1: NEW is faster. Exit code 1 where a row is below --floor
 or one of the two does not run it. --instructions compares instructions per data packet instead (valgrind's callgrind), which repeat to
-0.1 % on a busy machine, too; there NEW may have at most 1/floor of OLD's. Both executables want the same build type (Release).
+0.1 % on a busy machine too; there NEW may have at most 1/floor of OLD's. Both executables want the same build type (Release).
 """
 import argparse
 import os
