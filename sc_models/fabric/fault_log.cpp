@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "parameters/fault_table.h"
+#include "fabric/fault_parameters.h"
 
 namespace mrc {
 namespace {

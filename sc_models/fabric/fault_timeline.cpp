@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "fabric/fault_parameters.h"
 #include "fabric/network.h"
 #include "nic/qp_assembly.h"
-#include "parameters/fault_table.h"
 #include "parameters/registry.h"
 
 namespace mrc {

@@ -20,7 +20,7 @@ Memories::Memories(const NodeConfig& node, const ProtocolConfig& protocol, std::
     memories_[static_cast<std::size_t>(id)] =
         std::make_unique<MemoryStructure>(std::move(shape), config, nic.memory.scrub_cycles, clock, random);
   };
-  const NicConfig::Memory& memory = nic.memory;
+  const NicMemoryConfig& memory = nic.memory;
   const std::vector<SramResult> table = sram_table(node, protocol, {});
   const auto width_of = [&](const std::string& structure) {
     const auto row = std::find_if(table.begin(), table.end(), [&](const auto& r) { return r.structure == structure; });

@@ -1,21 +1,18 @@
-// Every parameter of a scenario: name, type, unit, range, meaning, source, and the field of config.h that holds it. The
-// scenario file, `--set`, `mrcsim params` and the documentation read this table; defaults stand in config.h.
+// Every parameter of a scenario: name, type, unit, range, meaning, source, and the field of ScenarioConfig that holds
+// it. The scenario file, `--set`, `mrcsim params` and the documentation read this table. The rows are in the
+// *_parameters.cpp beside what they configure (parameter_table.h), the defaults in the *_parameters.h.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "parameters/config.h"
+#include "parameters/parameter_value.h"
 
 namespace mrc {
-
-/// A value as a scenario file or the command line gives it.
-using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
 
 enum class ParameterType : std::uint8_t { boolean, integer, real, word, text };
 /// Where a default or a rule comes from; calibrated: fitted once to one published figure.
@@ -38,27 +35,18 @@ struct Parameter {
   std::string allowed() const;
 };
 
-/// Bad input about a parameter: one line that begins with its place.
-class ParameterError : public std::runtime_error {
- public:
-  ParameterError(const std::string& place, const std::string& what) : std::runtime_error(place + ": " + what) {}
-};
-
 /// All parameters in the order of the documentation.
 const std::vector<Parameter>& parameters();
 /// Null for an unknown name.
 const Parameter* find_parameter(std::string_view name);
 /// The known name with the smallest edit distance.
 std::string nearest_parameter(std::string_view name);
-/// Of `candidates`, the one with the smallest edit distance to `word`; empty without candidates.
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// Checks type and range and returns the value in the parameter's type. `place` opens the message of a ParameterError.
 ParameterValue checked_value(const Parameter& parameter, const ParameterValue& value, const std::string& place);
 /// As text from a command line; bytes may carry KiB, MiB or GiB.
 ParameterValue parse_value(const Parameter& parameter, std::string_view text, const std::string& place);
 
-std::string to_string(const ParameterValue& value);
 std::string_view to_string(ParameterSource source);
 std::string_view to_string(ParameterType type);
 

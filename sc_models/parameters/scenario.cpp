@@ -10,9 +10,8 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "fabric/fault_parameters.h"
 #include "mrc/srv6_usid.h"
-#include "parameters/fault_table.h"
-#include "pcie/pcie_law.h"
 
 namespace mrc {
 namespace {
@@ -48,7 +47,7 @@ class Collector {
       if (const toml::table* inner = node.as_table()) {
         this->table(*inner, name);
       } else if (const toml::array* entries = node.as_array(); name == "fault" && entries != nullptr) {
-        faults = read_faults(*entries, path_);
+        read_faults(*entries);
       } else {
         assignments.push_back({name, value_of(node, name, place), false, place});
       }
@@ -59,6 +58,21 @@ class Collector {
   std::vector<FaultConfig> faults;
 
  private:
+  std::string place_of(const toml::node& node) const { return fmt::format("{}:{}", path_, node.source().begin.line); }
+
+  void read_faults(const toml::array& entries) {
+    for (const toml::node& node : entries) {
+      const toml::table* table = node.as_table();
+      if (table == nullptr) throw ParameterError(place_of(node), "fault: expected [[fault]] tables");
+      FaultEntry entry{place_of(*table), {}};
+      for (const auto& [key, value] : *table) {
+        const std::string name(key.str());
+        entry.keys.push_back({name, value_of(value, "fault." + name, place_of(value)), place_of(value)});
+      }
+      faults.push_back(read_fault(entry));
+    }
+  }
+
   static ParameterValue value_of(const toml::node& node, const std::string& name, const std::string& place) {
     if (const auto value = node.value_exact<bool>()) return *value;
     if (const auto value = node.value_exact<std::int64_t>()) return *value;
@@ -138,52 +152,6 @@ std::string resolve(const std::string& scenario_path, const std::string& path) {
   return (std::filesystem::path(scenario_path).parent_path() / path).lexically_normal().string();
 }
 
-/// What in a PCIe configuration cannot work, in one line; empty when nothing does.
-std::string pcie_contradiction(const PcieConfig& pcie) {
-  const std::uint32_t tags = max_tags_per_link(pcie.generation) * pcie.links;
-  if (pcie.read_tags > tags) {
-    return fmt::format("pcie.read_tags = {} is more than the {} that pcie.generation = {} has on {} link(s)",
-                       pcie.read_tags, tags, pcie.generation, pcie.links);
-  }
-  if (pcie.completion_buffer_bytes < pcie.mrrs_bytes) {
-    return fmt::format("pcie.completion_buffer_bytes = {} does not hold one read of pcie.mrrs_bytes = {}",
-                       pcie.completion_buffer_bytes, pcie.mrrs_bytes);
-  }
-  if (pcie.posted_data_credits * 16ULL < pcie.mps_bytes) {
-    return fmt::format("pcie.posted_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
-                       pcie.posted_data_credits, pcie.mps_bytes);
-  }
-  if (pcie.read_latency_p99_ns < pcie.read_latency_mean_ns) {
-    return fmt::format("pcie.read_latency_p99_ns = {} is below pcie.read_latency_mean_ns = {}",
-                       pcie.read_latency_p99_ns, pcie.read_latency_mean_ns);
-  }
-  // The shifted exponential begins at mean - (p99 - mean) / (ln 100 - 1).
-  if ((pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0) > pcie.read_latency_mean_ns) {
-    return fmt::format(
-        "pcie.read_latency_p99_ns = {} is too far above pcie.read_latency_mean_ns = {}: the shortest "
-        "latency would be negative; at most {:.0f}",
-        pcie.read_latency_p99_ns, pcie.read_latency_mean_ns, pcie.read_latency_mean_ns * std::log(100.0));
-  }
-  if (pcie.completion_data_credits > 0 && pcie.completion_data_credits * 16ULL < pcie.mps_bytes) {
-    return fmt::format("pcie.completion_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
-                       pcie.completion_data_credits, pcie.mps_bytes);
-  }
-  if (pcie.completion_timeout_us * 1000.0 < 2.0 * pcie.read_latency_p99_ns) {
-    return fmt::format(
-        "pcie.completion_timeout_us = {} gives up reads that are only slow: at least twice "
-        "pcie.read_latency_p99_ns = {}",
-        pcie.completion_timeout_us, pcie.read_latency_p99_ns);
-  }
-  const double dllps = pcie.generation < 6 ? dllp_share(pcie) : 0.0;
-  if (dllps > 0.5) {
-    return fmt::format(
-        "pcie.ack_interval_bytes = {} and pcie.fc_update_interval_bytes = {} leave {:.0f} % of the link "
-        "for TLPs; at least half is needed",
-        pcie.ack_interval_bytes, pcie.fc_update_interval_bytes, 100.0 * (1.0 - dllps));
-  }
-  return {};
-}
-
 void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::string& name, const std::string& place) {
   const auto require = [&](bool holds, const std::string& message) {
     if (!holds) throw ParameterError(place, name.empty() ? message : fmt::format("{}: {}", name, message));
@@ -217,7 +185,7 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
           fmt::format("pcie.completion_buffer_bytes = {} does not hold one packet of protocol.mtu_bytes = {} and "
                       "another read of pcie.mrrs_bytes = {}",
                       node.pcie.completion_buffer_bytes, protocol.mtu_bytes, node.pcie.mrrs_bytes));
-  if (const std::string wrong = pcie_contradiction(node.pcie); !wrong.empty()) require(false, wrong);
+  if (const std::string wrong = contradiction(node.pcie); !wrong.empty()) require(false, wrong);
   require(protocol.penalty_full_share == 0 || protocol.penalty_start_share <= protocol.penalty_full_share,
           fmt::format("protocol.penalty_start_share = {} is above protocol.penalty_full_share = {}",
                       protocol.penalty_start_share, protocol.penalty_full_share));
@@ -229,7 +197,7 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
   require(node.nic.wqe_fetch.batch <= node.nic.wqe_fetch.prefetch_depth,
           fmt::format("nic.wqe_fetch.batch = {} is more than nic.wqe_fetch.prefetch_depth = {}",
                       node.nic.wqe_fetch.batch, node.nic.wqe_fetch.prefetch_depth));
-  const NicConfig::Completion& completion = node.nic.completion;
+  const CompletionConfig& completion = node.nic.completion;
   require(
       completion.moderation_count <= completion.queue_entries && completion.moderation_count <= completion.cq_entries,
       fmt::format("nic.completion.moderation_count = {} is more than nic.completion.queue_entries = {} or "

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "parameters/config.h"
+#include "pcie/pcie_parameters.h"
 
 namespace mrc {
 
@@ -16,25 +16,6 @@ struct PcieLaw {
   std::uint32_t completion_overhead = 0;
 };
 
-/// Link bytes between two ACK DLLPs, and between two UpdateFC DLLPs: the latency limit of the PCIe base specification,
-/// (MPS + 28) * AckFactor / lanes + 115 symbol times from 8 GT/s on. Neugebauer et al. (SIGCOMM 2018) charge one DLLP
-/// of 8 B per that many bytes of the link, which gives their 57.88 Gb/s for Gen3 x8; so does this model.
-constexpr double dllp_interval_bytes(std::uint32_t lanes, std::uint32_t mps_bytes) {
-  const bool small = mps_bytes <= 256;
-  const double ack_factor = lanes == 4 ? (small ? 1.4 : 1.0) : lanes == 8 ? (small ? 2.5 : 1.0) : (small ? 3.0 : 2.0);
-  return static_cast<double>(static_cast<std::uint32_t>((mps_bytes + 28) * ack_factor / lanes + 115.0));
-}
-
-/// Share of the link's bytes that ACKs, flow control updates and SKP ordered sets (4 of 1,538 B) take, Gen3 … Gen5.
-constexpr double dllp_share(const PcieConfig& config) {
-  constexpr double dllp_bytes = 8.0;  // framing 2, DLLP 4, CRC 2
-  const double law = dllp_interval_bytes(config.lanes, config.mps_bytes);
-  const double ack = config.ack_interval_bytes > 0 ? static_cast<double>(config.ack_interval_bytes) : law;
-  const double flow_control =
-      config.fc_update_interval_bytes > 0 ? static_cast<double>(config.fc_update_interval_bytes) : law;
-  return dllp_bytes / ack + dllp_bytes / flow_control + 4.0 / 1538.0;
-}
-
 /// Gen6: FLIT mode, 236 of 256 bytes carry TLPs, headers only (4 DW request and write, 3 DW completion; PCIe 6.0).
 /// Gen3 … Gen5: 128b/130b and per TLP 2 B framing, 6 B sequence number and LCRC, header (64-bit addresses), of the rate
 /// that DLLPs leave.
@@ -44,12 +25,6 @@ constexpr PcieLaw pcie_law(const PcieConfig& config) {
   if (config.generation >= 6) return {64.0 * lanes * 236.0 / 256.0, 16, 16, 12};
   const double gigatransfers = config.generation == 5 ? 32.0 : config.generation == 4 ? 16.0 : 8.0;
   return {gigatransfers * lanes * 128.0 / 130.0 * (1.0 - dllp_share(config)), 24, 24, 20};
-}
-
-/// Requests that a link can tell apart: 8-bit tags in Gen3, 10-bit in Gen4 and Gen5 (256 of the codes are reserved),
-/// 14-bit in Gen6 (likewise; PCIe 3.0, 4.0, 6.0).
-constexpr std::uint32_t max_tags_per_link(std::uint32_t generation) {
-  return generation >= 6 ? 15'360 : generation >= 4 ? 768 : 256;
 }
 
 /// Bytes from `address` to the end of its block of `block` bytes (a power of two), at most `bytes`.

@@ -474,7 +474,7 @@ std::uint32_t PlatformNic::wqes_in_a_row(std::uint32_t qp) const {
 }
 
 std::byte* PlatformNic::wqe_buffer(std::uint32_t qp) {
-  const NicConfig::WqeFetch& config = context_.config.nic.wqe_fetch;
+  const WqeFetchConfig& config = context_.config.nic.wqe_fetch;
   return wqe_buffers_.data() + std::size_t{qp} * config.batch * config.wqe_bytes;
 }
 

@@ -50,7 +50,7 @@ struct Shape {
 
 class Table {
  public:
-  explicit Table(const NicConfig::Memory& memory) : memory_(memory) {}
+  explicit Table(const NicMemoryConfig& memory) : memory_(memory) {}
 
   void add(std::string structure, const Shape& shape, const std::vector<Field>& fields) {
     SramResult row;
@@ -101,7 +101,7 @@ class Table {
     row.area_mm2 = (bits * cell / memory_.array_efficiency + periphery) / um2_per_mm2;
   }
 
-  const NicConfig::Memory& memory_;
+  const NicMemoryConfig& memory_;
   std::vector<SramResult> rows_;
 };
 
@@ -217,7 +217,7 @@ void receive(Table& t, const NodeConfig& node, const ProtocolConfig& protocol, c
 
 void control(Table& t, const NodeConfig& node, const ProtocolConfig& protocol, const NicScale& scale) {
   const NicConfig& nic = node.nic;
-  const NicConfig::Completion& completion = nic.completion;
+  const CompletionConfig& completion = nic.completion;
   const std::vector<Field> answer{kQp, kPsn, kEv, {"timestamp", 16}, {"kind, reason, marks", 12}};
   t.add("ack_coalescer.queue", {.depth = nic.ack_coalescer.queue_entries}, answer);
   t.add("ack_coalescer.transport_acks", {.depth = nic.ack_coalescer.queue_entries}, {kQp, kMsn});

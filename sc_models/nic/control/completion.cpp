@@ -65,7 +65,7 @@ void Completion::read_done(std::uint64_t, TimePs now, TimePs done_at) {
 }
 
 void Completion::write(TimePs now) {
-  const NicConfig::Completion& config = nic_.config.nic.completion;
+  const CompletionConfig& config = nic_.config.nic.completion;
   const auto entries = static_cast<std::uint32_t>(gathered_.size());
   slot.stalled(now, delay_, waits_for(MemoryId::completion_queue));
   const TimePs start = now + delay_ + nic_.clock.cycles(config.pipeline.latency_cycles);
@@ -113,7 +113,7 @@ void Completion::step(TimePs now) {
 }
 
 void Completion::write_left(std::uint64_t, TimePs now, TimePs last_end) {
-  const NicConfig::Completion& config = nic_.config.nic.completion;
+  const CompletionConfig& config = nic_.config.nic.completion;
   write_under_way_ = false;
   next_start_ = std::max(issued_at_ + nic_.clock.cycles(config.pipeline.initiation_interval_cycles), last_end);
   slot.busy(issued_at_, next_start_);

@@ -112,7 +112,7 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
     return false;
   }
   cache_.begin_load(index);
-  const NicConfig::QpScheduler& config = nic_.config.nic.qp_scheduler;
+  const QpSchedulerConfig& config = nic_.config.nic.qp_scheduler;
   const std::uint64_t address =
       nic_.host_port != nullptr ? nic_.host_port->context_address(index) : std::uint64_t{index} * config.context_bytes;
   pcie_.read(now, address, config.context_bytes, *this, index, false);
@@ -140,7 +140,7 @@ bool QpScheduler::wqe_readable(TimePs now, Qp& qp) {
 }
 
 void QpScheduler::want_wqes(TimePs now, Qp& qp) {
-  const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
+  const WqeFetchConfig& config = nic_.config.nic.wqe_fetch;
   const bool wanted = qp.send_queue.waiting() > 0 && qp.wqes_in_fetch == 0 && qp.wqes_held < config.prefetch_depth;
   if (!wanted) return;
   auto room = std::min(config.batch, config.prefetch_depth - qp.wqes_held);

@@ -17,7 +17,7 @@ WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicC
 }
 
 void WqeFetch::step(TimePs now) {
-  const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
+  const WqeFetchConfig& config = nic_.config.nic.wqe_fetch;
   if (requests_.ready(now) && now >= next_start_) {
     next_start_ = now + nic_.clock.cycles(config.pipeline.initiation_interval_cycles);
     if (!pcie_.can_read()) {
@@ -42,7 +42,7 @@ void WqeFetch::step(TimePs now) {
 }
 
 void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
-  const NicConfig::WqeFetch& config = nic_.config.nic.wqe_fetch;
+  const WqeFetchConfig& config = nic_.config.nic.wqe_fetch;
   const auto request = static_cast<std::uint32_t>(cookie);
   const std::uint32_t index = request & ~kRereadWqe;
   Qp& qp = nic_.qps[index];

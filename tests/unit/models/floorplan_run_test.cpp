@@ -85,7 +85,7 @@ TEST(PayloadStore, WithDescriptorsItIsReadAgain) {
 
 struct Injection {
   const char* name;
-  MemoryConfig NicConfig::Memory::*memory;
+  MemoryConfig NicMemoryConfig::*memory;
   double per_gbit;
   const char* effect;  ///< part of the event's text
   bool may_end_a_qp;
@@ -117,7 +117,7 @@ TEST_P(Uncorrectable, MemoryStaysEqualOrTheQpEndsWithTheReason) {
   }
 }
 
-using M = NicConfig::Memory;
+using M = NicMemoryConfig;
 INSTANTIATE_TEST_SUITE_P(
     In, Uncorrectable,
     ::testing::Values(Injection{"QpContext", &M::qp_context, 2'000, "read again over PCIe", false},

@@ -1,14 +1,11 @@
-#include "parameters/fault_table.h"
+#include "fabric/fault_parameters.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "parameters/registry.h"
 
 namespace mrc {
 namespace {
@@ -43,21 +40,19 @@ std::vector<std::string> keys_of(FaultKind kind) {
   }
 }
 
-/// One entry with the place of each of its keys.
-class Entry {
+/// The keys of an entry in their types.
+class Reader {
  public:
-  Entry(const toml::table& table, const std::string& path) : table_(table), path_(path) {
-    place_ = fmt::format("{}:{}", path, table.source().begin.line);
-  }
+  explicit Reader(const FaultEntry& entry) : entry_(entry) {}
 
-  bool has(const std::string& key) const { return table_.contains(key); }
+  bool has(const std::string& key) const { return find(key) != nullptr; }
 
   void require(const std::string& key) const {
-    if (!has(key)) throw ParameterError(place_, fmt::format("fault: {} is missing", key));
+    if (!has(key)) throw ParameterError(entry_.place, fmt::format("fault: {} is missing", key));
   }
   std::string text(const std::string& key) const {
-    const auto value = table_[key].value_exact<std::string>();
-    if (!value) throw ParameterError(place_of(key), fmt::format("fault.{}: expected text", key));
+    const auto* value = get<std::string>(key);
+    if (value == nullptr) throw ParameterError(place_of(key), fmt::format("fault.{}: expected text", key));
     return *value;
   }
   /// The position of the word among `allowed`.
@@ -70,46 +65,57 @@ class Entry {
   }
   double number(const std::string& key, double minimum, double maximum, double otherwise) const {
     if (!has(key)) return otherwise;
-    const auto value = table_[key].value<double>();
-    if (!value || table_[key].is_boolean())
+    const auto* integer = get<std::int64_t>(key);
+    const auto* real = get<double>(key);
+    if (integer == nullptr && real == nullptr)
       throw ParameterError(place_of(key), fmt::format("fault.{}: expected a number", key));
-    if (std::isfinite(*value) && *value >= minimum && *value <= maximum) return *value;
-    throw ParameterError(place_of(key), fmt::format("fault.{} = {} is outside {} … {}", key, *value, minimum, maximum));
+    const double value = integer != nullptr ? static_cast<double>(*integer) : *real;
+    if (std::isfinite(value) && value >= minimum && value <= maximum) return value;
+    throw ParameterError(place_of(key), fmt::format("fault.{} = {} is outside {} … {}", key, value, minimum, maximum));
   }
   std::int64_t integer(const std::string& key, double minimum, double maximum, std::int64_t otherwise) const {
-    if (has(key) && !table_[key].is_integer())
+    if (has(key) && get<std::int64_t>(key) == nullptr)
       throw ParameterError(place_of(key), fmt::format("fault.{}: expected a whole number", key));
     return static_cast<std::int64_t>(number(key, minimum, maximum, static_cast<double>(otherwise)));
   }
   bool flag(const std::string& key, bool otherwise) const {
     if (!has(key)) return otherwise;
-    const auto value = table_[key].value_exact<bool>();
-    if (!value) throw ParameterError(place_of(key), fmt::format("fault.{}: expected true or false", key));
+    const auto* value = get<bool>(key);
+    if (value == nullptr) throw ParameterError(place_of(key), fmt::format("fault.{}: expected true or false", key));
     return *value;
   }
   void check_keys(FaultKind kind) const {
     std::vector<std::string> allowed = keys_of(kind);
     allowed.insert(allowed.begin(), {"at_us", "kind", "where"});
-    for (const auto& [key, node] : table_) {
-      const std::string name(key.str());
-      if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-      throw ParameterError(fmt::format("{}:{}", path_, key.source().begin.line),
-                           fmt::format("fault.{} is no key of kind = \"{}\"; allowed: {}; nearest: {}", name,
-                                       to_string(kind), fmt::join(allowed, ", "), nearest(name, allowed)));
+    for (const FaultEntry::Key& key : entry_.keys) {
+      if (std::find(allowed.begin(), allowed.end(), key.name) != allowed.end()) continue;
+      throw ParameterError(key.place,
+                           fmt::format("fault.{} is no key of kind = \"{}\"; allowed: {}; nearest: {}", key.name,
+                                       to_string(kind), fmt::join(allowed, ", "), nearest(key.name, allowed)));
     }
   }
   std::string place_of(const std::string& key) const {
-    const toml::node* node = table_.get(key);
-    return node == nullptr ? place_ : fmt::format("{}:{}", path_, node->source().begin.line);
+    const FaultEntry::Key* found = find(key);
+    return found == nullptr ? entry_.place : found->place;
   }
 
  private:
-  const toml::table& table_;
-  const std::string& path_;
-  std::string place_;
+  const FaultEntry::Key* find(const std::string& key) const {
+    const auto it =
+        std::find_if(entry_.keys.begin(), entry_.keys.end(), [&](const auto& other) { return other.name == key; });
+    return it == entry_.keys.end() ? nullptr : &*it;
+  }
+  /// Null where the key is missing or has another type.
+  template <typename Type>
+  const Type* get(const std::string& key) const {
+    const FaultEntry::Key* found = find(key);
+    return found == nullptr ? nullptr : std::get_if<Type>(&found->value);
+  }
+
+  const FaultEntry& entry_;
 };
 
-void check_together(const Entry& entry, const FaultConfig& fault) {
+void check_together(const Reader& entry, const FaultConfig& fault) {
   const auto refuse = [&](const std::string& key, const std::string& message) {
     throw ParameterError(entry.place_of(key), message);
   };
@@ -123,8 +129,14 @@ void check_together(const Entry& entry, const FaultConfig& fault) {
   }
 }
 
-FaultConfig read_fault(const toml::table& table, const std::string& path) {
-  const Entry entry(table, path);
+}  // namespace
+
+std::string to_string(FaultKind kind) {
+  return kKinds[static_cast<std::size_t>(kind)];
+}
+
+FaultConfig read_fault(const FaultEntry& keys) {
+  const Reader entry(keys);
   FaultConfig fault;
   fault.place = entry.place_of("where");
   for (const char* key : {"kind", "where", "at_us"}) entry.require(key);
@@ -153,24 +165,6 @@ FaultConfig read_fault(const toml::table& table, const std::string& path) {
   fault.light = entry.flag("light", false);
   check_together(entry, fault);
   return fault;
-}
-
-}  // namespace
-
-std::string to_string(FaultKind kind) {
-  return kKinds[static_cast<std::size_t>(kind)];
-}
-
-std::vector<FaultConfig> read_faults(const toml::array& entries, const std::string& path) {
-  std::vector<FaultConfig> faults;
-  for (const toml::node& node : entries) {
-    const toml::table* table = node.as_table();
-    if (table == nullptr) {
-      throw ParameterError(fmt::format("{}:{}", path, node.source().begin.line), "fault: expected [[fault]] tables");
-    }
-    faults.push_back(read_fault(*table, path));
-  }
-  return faults;
 }
 
 }  // namespace mrc

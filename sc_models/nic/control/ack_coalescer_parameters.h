@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pipeline_config.h"
+
+namespace mrc {
+
+class ParameterTable;
+
+struct AckCoalescerConfig {
+  PipelineConfig pipeline{5, 1};  ///< as measured: 2 for the trigger, 3 to read the SACK out of psn_tracker
+  std::uint32_t queue_entries = 64;
+};
+
+void add_ack_coalescer_parameters(ParameterTable& table);
+
+}  // namespace mrc

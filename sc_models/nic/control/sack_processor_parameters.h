@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pipeline_config.h"
+
+namespace mrc {
+
+class ParameterTable;
+
+struct SackProcessorConfig {
+  PipelineConfig pipeline{8, 10};  ///< interval: as measured at retransmit_buffer; each PSN and bit is one more
+  std::uint32_t queue_entries = 256;
+};
+
+void add_sack_processor_parameters(ParameterTable& table);
+
+}  // namespace mrc

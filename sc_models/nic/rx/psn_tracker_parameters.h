@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pipeline_config.h"
+
+namespace mrc {
+
+class ParameterTable;
+
+struct PsnTrackerConfig {
+  PipelineConfig pipeline{3, 1};      ///< and one cycle more for each further bank that the edge runs into
+  std::uint32_t bitmap_banks = 4096;  ///< shared pool of 128-bit banks
+  std::uint32_t queue_entries = 64;
+};
+
+void add_psn_tracker_parameters(ParameterTable& table);
+
+}  // namespace mrc

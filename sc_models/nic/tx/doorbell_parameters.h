@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pipeline_config.h"
+
+namespace mrc {
+
+class ParameterTable;
+
+struct DoorbellConfig {
+  PipelineConfig pipeline{4, 1};
+  std::uint32_t queue_entries = 256;
+};
+
+void add_doorbell_parameters(ParameterTable& table);
+
+}  // namespace mrc

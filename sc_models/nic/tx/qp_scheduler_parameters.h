@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pipeline_config.h"
+
+namespace mrc {
+
+class ParameterTable;
+
+struct QpSchedulerConfig {
+  PipelineConfig pipeline{4, 1};
+  std::uint32_t quantum_bytes = 16384;
+  bool ack_request_at_turn_end = true;
+  std::uint32_t context_cache_entries = 1024;
+  std::uint32_t context_bytes = 256;
+};
+
+void add_qp_scheduler_parameters(ParameterTable& table);
+
+}  // namespace mrc

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pipeline_config.h"
+
+namespace mrc {
+
+class ParameterTable;
+
+/// Where a retransmission takes its payload from.
+enum class RetransmitStore : std::uint8_t { descriptor, payload };
+
+struct RetransmitBufferConfig {
+  PipelineConfig pipeline{3, 2};  ///< as measured; a packet is two commands: its record is made, and it is sent
+  RetransmitStore store = RetransmitStore::descriptor;
+  std::uint32_t entries = 4096;
+  std::uint64_t bytes = 16ULL << 20;  ///< with store = payload
+  std::uint32_t queue_entries = 8;
+};
+
+void add_retransmit_buffer_parameters(ParameterTable& table);
+
+}  // namespace mrc

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pipeline_config.h"
+
+namespace mrc {
+
+class ParameterTable;
+
+struct Srv6EncapConfig {
+  PipelineConfig pipeline{2, 1};  ///< as measured at the RTL
+  std::uint32_t queue_entries = 8;
+};
+
+void add_srv6_encap_parameters(ParameterTable& table);
+
+}  // namespace mrc

@@ -1,0 +1,132 @@
+#include "pcie/pcie_parameters.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "parameters/parameter_table.h"
+
+namespace mrc {
+
+using enum ParameterSource;
+
+template <>
+std::vector<std::string> words_of<CompletionSplit>() {
+  return {"rcb", "mps_aligned", "mps"};
+}
+template <>
+std::vector<std::string> words_of<PcieStepping>() {
+  return {"train", "tlp"};
+}
+template <>
+std::vector<std::string> words_of<CompletionOrder>() {
+  return {"out_of_order", "in_order"};
+}
+
+std::string contradiction(const PcieConfig& pcie) {
+  const std::uint32_t tags = max_tags_per_link(pcie.generation) * pcie.links;
+  if (pcie.read_tags > tags) {
+    return fmt::format("pcie.read_tags = {} is more than the {} that pcie.generation = {} has on {} link(s)",
+                       pcie.read_tags, tags, pcie.generation, pcie.links);
+  }
+  if (pcie.completion_buffer_bytes < pcie.mrrs_bytes) {
+    return fmt::format("pcie.completion_buffer_bytes = {} does not hold one read of pcie.mrrs_bytes = {}",
+                       pcie.completion_buffer_bytes, pcie.mrrs_bytes);
+  }
+  if (pcie.posted_data_credits * 16ULL < pcie.mps_bytes) {
+    return fmt::format("pcie.posted_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
+                       pcie.posted_data_credits, pcie.mps_bytes);
+  }
+  if (pcie.read_latency_p99_ns < pcie.read_latency_mean_ns) {
+    return fmt::format("pcie.read_latency_p99_ns = {} is below pcie.read_latency_mean_ns = {}",
+                       pcie.read_latency_p99_ns, pcie.read_latency_mean_ns);
+  }
+  // The shifted exponential begins at mean - (p99 - mean) / (ln 100 - 1).
+  if ((pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0) > pcie.read_latency_mean_ns) {
+    return fmt::format(
+        "pcie.read_latency_p99_ns = {} is too far above pcie.read_latency_mean_ns = {}: the shortest "
+        "latency would be negative; at most {:.0f}",
+        pcie.read_latency_p99_ns, pcie.read_latency_mean_ns, pcie.read_latency_mean_ns * std::log(100.0));
+  }
+  if (pcie.completion_data_credits > 0 && pcie.completion_data_credits * 16ULL < pcie.mps_bytes) {
+    return fmt::format("pcie.completion_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
+                       pcie.completion_data_credits, pcie.mps_bytes);
+  }
+  if (pcie.completion_timeout_us * 1000.0 < 2.0 * pcie.read_latency_p99_ns) {
+    return fmt::format(
+        "pcie.completion_timeout_us = {} gives up reads that are only slow: at least twice "
+        "pcie.read_latency_p99_ns = {}",
+        pcie.completion_timeout_us, pcie.read_latency_p99_ns);
+  }
+  const double dllps = pcie.generation < 6 ? dllp_share(pcie) : 0.0;
+  if (dllps > 0.5) {
+    return fmt::format(
+        "pcie.ack_interval_bytes = {} and pcie.fc_update_interval_bytes = {} leave {:.0f} % of the link "
+        "for TLPs; at least half is needed",
+        pcie.ack_interval_bytes, pcie.fc_update_interval_bytes, 100.0 * (1.0 - dllps));
+  }
+  return {};
+}
+
+void add_pcie_parameters(ParameterTable& table) {
+  MRC_NODE(pcie.stepping, "", 0, 0,
+           "train: the TLPs of a request in one loop; tlp: an event a TLP (slow, for checking)", assumption);
+  MRC_NODE(pcie.generation, "", 3, 6, "PCIe generation: 8, 16, 32, 64 GT/s a lane", paper);
+  MRC_NODE(pcie.lanes, "lanes", 4, 16, "lanes of a link", paper);
+  table.only({"4", "8", "16"});
+  MRC_NODE(pcie.links, "links", 1, 4, "links of the NIC, used as one", assumption);
+  MRC_NODE(pcie.mps_bytes, "bytes", 128, 4'096, "max payload size of a TLP", assumption);
+  table.only({"128", "256", "512", "1024", "2048", "4096"});
+  MRC_NODE(pcie.mrrs_bytes, "bytes", 128, 4'096, "max read request size", assumption);
+  table.only({"128", "256", "512", "1024", "2048", "4096"});
+  MRC_NODE(pcie.rcb_bytes, "bytes", 64, 128, "read completion boundary", assumption);
+  table.only({"64", "128"});
+  MRC_NODE(pcie.completion_split, "", 0, 0,
+           "where the host cuts completions: at each RCB, at multiples of MPS, or as late as MPS and RCB allow",
+           assumption);
+  MRC_NODE(pcie.ack_interval_bytes, "bytes", 0, 65'536,
+           "link bytes between two ACK DLLPs, Gen3 to Gen5; 0: the specification's latency limit", spec);
+  MRC_NODE(pcie.fc_update_interval_bytes, "bytes", 0, 65'536,
+           "link bytes between two UpdateFC DLLPs, Gen3 to Gen5; 0: as the ACKs", spec);
+  MRC_NODE(pcie.read_tags, "tags", 1, 4'096, "read requests under way", assumption);
+  MRC_NODE(pcie.completion_buffer_bytes, "bytes", 4'096, 1024 * k1M,
+           "room for read completions, reserved when a read is issued", assumption);
+  MRC_NODE(pcie.posted_header_credits, "credits", 1, 65'536, "posted TLPs under way", assumption);
+  MRC_NODE(pcie.posted_data_credits, "credits", 8, 1'048'576, "data of posted TLPs under way, in units of 16 B",
+           assumption);
+  MRC_NODE(pcie.non_posted_header_credits, "credits", 1, 65'536, "read requests whose credit is out", assumption);
+  MRC_NODE(pcie.credit_return_ns, "ns", 0, 100'000, "a TLP has left until its credit is back", assumption);
+  MRC_NODE(pcie.read_latency_mean_ns, "ns", 1, 1e6, "read request until its first completion, mean", assumption);
+  MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6, "read request until its first completion, 99th percentile",
+           assumption);
+  MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "last TLP of a write has left until its bytes are visible", assumption);
+  MRC_NODE(pcie.request_cycles, "cycles", 0, 10'000, "read taken by pcie_dma until its first request", measured);
+  MRC_NODE(pcie.report_cycles, "cycles", 0, 10'000, "last completion of a read until pcie_dma reports it", measured);
+  MRC_NODE(pcie.write_cycles, "cycles", 0, 10'000, "write taken by pcie_dma until its first TLP", measured);
+  MRC_NODE(pcie.completion_header_credits, "credits", 0, 65'536,
+           "completion TLPs under way; 0: infinite, as endpoints do", spec);
+  MRC_NODE(pcie.completion_data_credits, "credits", 0, 1'048'576,
+           "data of completion TLPs under way, in units of 16 B; 0: infinite, as endpoints do", spec);
+  MRC_NODE(pcie.completion_order, "", 0, 0,
+           "whether the host answers requests in any order or in theirs; within a request always in order", assumption);
+  MRC_NODE(pcie.id_based_ordering, "", 0, 0,
+           "read requests carry another requester ID than writes and may pass them (IDO)", assumption);
+  MRC_NODE(pcie.relaxed_ordering, "", 0, 0,
+           "payload writes may pass others that wait for their address translation (RO); CQEs never do", assumption);
+  MRC_NODE(pcie.address_translation.entries, "entries", 0, 1'048'576,
+           "pages in the NIC's cache of address translations (ATS); 0: no translation", assumption);
+  MRC_NODE(pcie.address_translation.page_bytes, "bytes", 4'096, k1G, "page that a translation covers", assumption);
+  table.only({"4096", "65536", "2097152", "1073741824"});
+  MRC_NODE(pcie.address_translation.hit_ns, "ns", 0, 10'000, "lookup of a translation that is there", assumption);
+  MRC_NODE(pcie.address_translation.miss_ns, "ns", 0, 1e6, "asking the host for a translation", assumption);
+  MRC_NODE(pcie.address_translation.outstanding_misses, "misses", 1, 4'096, "translations asked for at once",
+           assumption);
+  MRC_NODE(pcie.duplicate_completion_rate, "", 0, 0.5, "share of completion TLPs that come twice", assumption);
+  MRC_NODE(pcie.poisoned_completion_rate, "", 0, 0.5,
+           "share of completion TLPs with the poison bit; the NIC repeats the request", assumption);
+  MRC_NODE(pcie.lost_completion_rate, "", 0, 0.5,
+           "share of completion TLPs that are lost; the NIC repeats the request after the timeout", assumption);
+  MRC_NODE(pcie.completion_timeout_us, "us", 1, 1e6, "read request issued until it is given up and repeated", spec);
+}
+
+}  // namespace mrc
