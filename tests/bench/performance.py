@@ -3,8 +3,8 @@
 
 performance.py BUILD_DIR [--json FILE] [--markdown FILE] [--compare OLD.json] [--only TEXT] [--instructions | --counts FILE.json] [--short]
 
-Data packets a second are those of the whole process, building and results included, the shortest of three runs: of wall time, and of
-CPU time, which other work on the machine disturbs less. --instructions counts a packet's instructions with valgrind's callgrind, as the difference of two lengths,
+Data packets per second are those of the whole process, building and results included, the shortest of three runs: of wall time, and of
+CPU time, which other work on the machine disturbs less. --instructions counts the instructions per packet with callgrind (valgrind), as the difference of two lengths,
 and of runs of light endpoints the cache lines that it finds neither in 48 KiB nor in 2 MiB (a core's own caches; what the model asks for
 ahead of time counts as not found). Those repeat whatever else the machine does: --counts takes them from the JSON of an earlier
 --instructions of the same program, so that only the times want a quiet machine.
@@ -104,7 +104,7 @@ def measure(binary, scratch, case):
     packets = packets_of(done["text"])
     for seconds in ("wall_s", "cpu_s"):
         done[seconds] = min(each[seconds] for each in runs)
-    steps = re.search(r"a packet: ([\d.]+) box steps, ([\d.]+) kernel", done["text"])
+    steps = re.search(r"(?:a|per) packet: ([\d.]+) box steps, ([\d.]+) kernel", done["text"])
     row = {"name": name, "packets": packets, "packets_per_wall_s": round(packets / done["wall_s"]),
            "packets_per_cpu_s": round(packets / done["cpu_s"]), "peak_bytes": done["bytes"]}
     if steps:
@@ -165,7 +165,7 @@ def memory(binary, scratch):
     in_flight = [peak("clos_8x100g.toml", [*long_cables, f"fabric.cable_delay_ns={us * 1000}"])[0] for us in (near_us, far_us)]
     packets_in_flight = nics * (4096 - 2 * near_us * 1e-6 * 800e9 / 8 / 4262)
     return [
-        {"what": "a packet in flight between light endpoints, with its event and its sender's record",
+        {"what": "a packet in flight between light endpoints, with its event and the record at its sender",
          "bytes": round((in_flight[1] - in_flight[0]) / packets_in_flight)},
         {"what": "a light endpoint that is silent, with its share of the fabric", "bytes": round((light[1] - light[0]) / (many - few))},
         {"what": "a light endpoint that sends and receives, with its share of the fabric",
@@ -190,7 +190,7 @@ def compare(rows, old):
         old_row = before[row["name"]]
         line = f"{row['name']:<44} {row['packets_per_cpu_s'] / old_row['packets_per_cpu_s']:6.3f} x packets a CPU second"
         if row.get("instructions_per_packet") and old_row.get("instructions_per_packet"):
-            line += f", {row['instructions_per_packet'] / old_row['instructions_per_packet']:.3f} x instructions a packet"
+            line += f", {row['instructions_per_packet'] / old_row['instructions_per_packet']:.3f} x instructions per packet"
         print(line)
 
 
@@ -198,7 +198,7 @@ def markdown(result):
     m = result["machine"]
     lines = [f"Measured by `tests/bench/performance.py` on {m['cores']} cores of {m['cpu']}, load average {m['load_average']}"
              f" when it began, {result['version']}.", "",
-             "| run | data packets | a second of wall time | a second of CPU time | instructions a packet | box steps a packet "
+             "| run | data packets | per second of wall time | per second of CPU time | instructions per packet | box steps per packet "
              "| cache lines beyond 48 KiB; 2 MiB |", "|---|---:|---:|---:|---:|---:|---:|"]
     for row in result["runs"]:
         count = row.get("instructions_per_packet")

@@ -78,7 +78,7 @@ def markdown(settings, few, many):
     rows = sorted(((many_groups[g][0] - few_groups[g][0]) / PACKETS, (many_groups[g][1] - few_groups[g][1]) / PACKETS, g)
                   for g in many_groups)[::-1]
     whole = sum(row[0] for row in rows)
-    lines = [f"`tests/bench/profile.py`: `{' '.join(settings)}`, {whole:,.0f} instructions a data packet; "
+    lines = [f"`tests/bench/profile.py`: `{' '.join(settings)}`, {whole:,.0f} instructions per data packet; "
              f"{each['I1mr']:,.0f} lines of code beyond 32 KiB, {each['D1mr'] + each['D1mw']:,.0f} of data beyond 48 KiB, "
              f"{each['DLmr'] + each['DLmw']:,.1f} beyond 2 MiB; {each['Bcm'] + each['Bim']:,.0f} branches that a simple predictor misses.",
              "", "| class | instructions | share | calls |", "|---|---:|---:|---:|"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""RTL cycles a second of each block, alone and in a whole run: the RTL table of docs/performance.md.
+"""RTL cycles per second of each block, alone and in a whole run: the RTL table of docs/performance.md.
 
 rtl_speed.py BUILD_DIR [--markdown FILE] [--scale SHARE]
 
@@ -53,8 +53,8 @@ def measure(build, scale):
 
 
 def table(rows):
-    lines = ["| block | alone: million cycles a second | alone: cycles a packet | in a run: million cycles a second | "
-             "in a run: cycles a packet | in a run: µs a packet |", "|---|---:|---:|---:|---:|---:|"]
+    lines = ["| block | alone: million cycles per second | alone: cycles per packet | in a run: million cycles per second | "
+             "in a run: cycles per packet | in a run: µs per packet |", "|---|---:|---:|---:|---:|---:|"]
     for name, alone, cycles, packets, seconds in rows:
         first = f"{alone['cycles_per_second'] / 1e6:.2f} | {alone['cycles_a_packet']:.1f}" if alone else " | "
         lines.append(f"| {name} | {first} | {cycles / seconds / 1e6:.2f} | {cycles / packets:.1f} | {seconds / packets * 1e6:.2f} |")

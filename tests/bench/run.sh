@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The four figures of the pair (data packets a second of wall time, box steps, kernel activations and heap allocations a
+# The four figures of the pair (data packets per second of wall time, box steps, kernel activations and heap allocations per
 # packet), with payload copied and by reference, light endpoints, and the component benchmarks. tests/bench/run.sh [--build-dir DIR] [--short]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -32,7 +32,7 @@ report() {
   read -r half_packets _ _ _ half_heap <<<"$(measure "$@" --set traffic.byte_scale=0.5)"
   local each
   each=$(awk -v a="$heap" -v b="$half_heap" -v n="$packets" -v m="$half_packets" 'BEGIN{printf "%.4f", (a-b)/(n-m)}')
-  printf '%-44s %9d packets/s  %5.1f box steps  %5.2f kernel activations  %s heap allocations a packet\n' \
+  printf '%-44s %9d packets/s  %5.1f box steps  %5.2f kernel activations  %s heap allocations per packet\n' \
     "$label" "$speed" "$steps" "$kernel" "$each"
 }
 

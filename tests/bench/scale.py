@@ -46,7 +46,7 @@ def main():
             trace = permutation(folder, nics, size)
             return measure(mrcsim, out, base, ["fidelity=endpoint", f"traffic.trace={trace}", *shape(nics), *more])
 
-        print("| endpoints | data packets | CPU s | packets/CPU s | most memory |\n|---|---|---|---|---|")
+        print("| endpoints | data packets | CPU s | packets/CPU s | peak memory |\n|---|---|---|---|---|")
         for nics in SHAPES:
             result, seconds, memory = run(nics, 1 << 20)
             packets = result["packets"]["sent"]

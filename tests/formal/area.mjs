@@ -1,5 +1,5 @@
 // Writes docs/rtl_area.md: node area.mjs ROOT YOSYS FLOORPLAN.csv OUT. Each block of area.json is synthesized at its sizes to
-// simple gates; its memories stay memories and are set beside the floorplan's, but for arrays that are `registers`.
+// simple gates; its memories are kept and compared with those of the floorplan, except arrays that are `registers`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -72,12 +72,12 @@ for (const [block, entry] of Object.entries(blocks)) {
 
 writeFileSync(out, `# Area of the RTL blocks
 
-Written by \`tests/formal/area.sh\` (\`tests/run.sh --long formal\` checks that it is up to date): each block at two sizes through yosys
-to simple gates (two-input gates, inverters, multiplexers, flip-flops; no technology mapping, so cells compare blocks with each other and
-say nothing of square micrometres). Memories stay memories and are counted in bits, without check bits; those of the larger size are set
-beside the structures of \`mrcsim floorplan tb/scenarios/pair.toml\`, whose sizes are the scenario's defaults.
+Written by \`tests/formal/area.sh\` (\`tests/run.sh --long formal\` checks that it is up to date). yosys synthesizes each block at two
+sizes to simple gates: two-input gates, inverters, multiplexers and flip-flops. There is no technology mapping, so the number of cells
+compares blocks with each other but does not give an area in mm². Memories are kept and counted in bits, without check bits. Those of
+the larger size are compared with the structures of \`mrcsim floorplan tb/scenarios/pair.toml\`, which has the default sizes.
 
-| block | size | cells | of them flip-flops | memory bits |
+| block | size | cells | flip-flops among them | memory bits |
 |---|---|---|---|---|
 ${rows.join('\n')}
 
