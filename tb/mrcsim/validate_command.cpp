@@ -39,17 +39,15 @@ struct ValidateOptions {
 
 constexpr int kExitDisagrees = 1;
 constexpr const char* kHeader =
-    "| # | experiment | source | published | ours | difference | verdict | depends most on |\n"
+    "| # | experiment | source | published | simulated | difference | verdict | most sensitive to |\n"
     "|---|---|---|---|---|---|---|---|\n";
 constexpr const char* kIntroduction =
     "# Published experiments\n\n"
-    "Written by `mrcsim validate`: its rows, and nothing else of this file. All runs share `tb/validation/base.toml` "
-    "and "
-    "differ in topology, traffic and faults; no parameter is set for one experiment. What is `calibrated` was used to "
-    "set a parameter; everything else is a prediction. Agreement: within 10 % of a published number, or the published "
-    "direction. Where only words are published (almost no effect, touched by few) the limit that they are read as "
-    "stands in "
-    "the file of the experiment.\n\n";
+    "`mrcsim validate` writes the rows of the table and keeps the rest of this file. All runs share "
+    "`tb/validation/base.toml` and differ in topology, traffic and faults; no parameter is fitted to a single "
+    "experiment. A row marked `calibrated` was used to set a parameter; all others are predictions. A result agrees if "
+    "it is within 10 % of the published number, or has the published direction. If the publication has only words "
+    "(such as: almost no effect), the limit that represents them is in the file of the experiment.\n\n";
 
 struct Row {
   std::string text;  ///< of the table
@@ -225,7 +223,7 @@ void write_document(const fs::path& path, const std::vector<Experiment>& all, co
   out << document.before << kHeader;
   for (const Experiment& e : all) {
     const auto row = document.rows.find(e.id);
-    out << (row == document.rows.end() ? cells(e, "not run here yet", "", "not run") : row->second) << "\n";
+    out << (row == document.rows.end() ? cells(e, "not yet run", "", "not run") : row->second) << "\n";
   }
   out << document.after;
   out.close();
@@ -273,14 +271,15 @@ int validate(const ValidateOptions& options) {
 
 void add_validate_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ValidateOptions>();
-  CLI::App* command = app.add_subcommand("validate", "Run published experiments and compare");
-  command->add_flag("--quick", options->quick, "those that take seconds");
-  command->add_option("--only", options->only, "some of them, as E2,E9");
-  command->add_flag("--strict", options->strict, "exit code 1 where one disagrees");
-  command->add_option("--out", options->out, "document whose rows are written; default: docs/validation.md");
-  command->add_option("--experiments", options->experiments, "folder that describes them; default: tb/validation");
+  CLI::App* command = app.add_subcommand("validate", "Run published experiments and compare the results");
+  command->add_flag("--quick", options->quick, "only experiments that take seconds");
+  command->add_option("--only", options->only, "selected experiments, such as E2,E9");
+  command->add_flag("--strict", options->strict, "exit code 1 if an experiment disagrees");
+  command->add_option("--out", options->out,
+                      "document with the table; its rows are replaced; default: docs/validation.md");
+  command->add_option("--experiments", options->experiments, "folder with the experiments; default: tb/validation");
   command->add_option("--work", options->work, "folder for scenarios and results; default: out/validation");
-  command->add_option("-j,--jobs", options->jobs, "runs at a time; default: one a core")->check(CLI::Range(1, 1000));
+  command->add_option("-j,--jobs", options->jobs, "runs at a time; default: one per core")->check(CLI::Range(1, 1000));
   command->add_flag("--quiet", options->quiet, "no table, no progress");
   command->callback([options, &exit_code] {
     try {
