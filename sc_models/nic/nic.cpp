@@ -31,10 +31,12 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   context.pcie = pcie_.get();
   idle_causes_ = std::make_unique<IdleCauses>(context, static_cast<std::uint32_t>(links.size()));
   std::vector<Port*> ports;
+  std::vector<Fifo<Packet*>*> control_fifos;
   for (std::uint32_t i = 0; i < links.size(); ++i) {
     ports_.push_back(std::make_unique<Port>(fmt::format("port{}", i).c_str(), owner, context, i, *links[i].transmit,
                                             *links[i].receive));
     ports.push_back(ports_.back().get());
+    control_fifos.push_back(&ports_.back()->control());
   }
 
   // Transmit: doorbell → qp_scheduler → wqe_fetch → segmenter → payload_fetch
@@ -44,33 +46,34 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   doorbell_ = std::make_unique<Doorbell>("doorbell", owner, context, *qp_scheduler_);
   wqe_fetch_ = std::make_unique<WqeFetch>("wqe_fetch", owner, context, *pcie_, *qp_scheduler_);
   segmenter_ = std::make_unique<Segmenter>("segmenter", owner, context, *qp_scheduler_, *retransmit_buffer_);
-  payload_fetch_ = std::make_unique<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, *segmenter_);
+  payload_fetch_ = std::make_unique<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, segmenter_->out());
   retransmit_timer_ = std::make_unique<RetransmitTimer>("retransmit_timer", owner, context);
-  spray_scheduler_ = std::make_unique<SprayScheduler>("spray_scheduler", owner, context, *payload_fetch_, ports,
+  spray_scheduler_ = std::make_unique<SprayScheduler>("spray_scheduler", owner, context, payload_fetch_->out(), ports,
                                                       *retransmit_timer_, rtl_.spray_scheduler.get());
   if (rtl_.spray_scheduler) rtl_.spray_scheduler->attach(context);
-  retransmit_buffer_->connect(*spray_scheduler_, *qp_scheduler_);
-  srv6_encap_ = std::make_unique<Srv6Encap>("srv6_encap", owner, context, *pcie_, *retransmit_buffer_, ports,
+  retransmit_buffer_->connect(spray_scheduler_->out(), *qp_scheduler_);
+  srv6_encap_ = std::make_unique<Srv6Encap>("srv6_encap", owner, context, *pcie_, retransmit_buffer_->out(), ports,
                                             rtl_.srv6_encap.get());
 
   // Receive: port[n] → parser → psn_tracker → dma_write → completion
   //                               └→ ack_coalescer → control_queue → port[n]
   parser_ = std::make_unique<Parser>("parser", owner, context);
-  control_queue_ = std::make_unique<ControlQueue>("control_queue", owner, context, ports);
+  control_queue_ = std::make_unique<ControlQueue>("control_queue", owner, context, control_fifos);
   ack_coalescer_ =
-      std::make_unique<AckCoalescer>("ack_coalescer", owner, context, *control_queue_, rtl_.psn_tracker.get());
+      std::make_unique<AckCoalescer>("ack_coalescer", owner, context, control_queue_->in(), rtl_.psn_tracker.get());
   completion_ = std::make_unique<Completion>("completion", owner, context, *pcie_);
-  dma_write_ = std::make_unique<DmaWrite>("dma_write", owner, context, *pcie_, memory, *ack_coalescer_, *completion_);
-  psn_tracker_ = std::make_unique<PsnTracker>("psn_tracker", owner, context, *parser_, *dma_write_, *ack_coalescer_,
-                                              rtl_.psn_tracker.get(), rtl_.ack_coalescer.get());
+  dma_write_ = std::make_unique<DmaWrite>("dma_write", owner, context, *pcie_, memory, ack_coalescer_->transport_acks(),
+                                          completion_->in());
+  psn_tracker_ = std::make_unique<PsnTracker>("psn_tracker", owner, context, parser_->to_psn_tracker(), *dma_write_,
+                                              ack_coalescer_->in(), rtl_.psn_tracker.get(), rtl_.ack_coalescer.get());
 
   // Control: SACK, NACK, transport ACK → retransmit_buffer, path table, congestion, completion
-  sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, *parser_);
-  probe_engine_ = std::make_unique<ProbeEngine>("probe_engine", owner, context, ports);
+  sack_processor_ = std::make_unique<SackProcessor>("sack_processor", owner, context, parser_->to_sack_processor());
+  probe_engine_ = std::make_unique<ProbeEngine>("probe_engine", owner, context, control_fifos);
   probe_engine_->connect(*sack_processor_);
   psn_tracker_->connect(*probe_engine_, *sack_processor_, *qp_scheduler_);
-  sack_processor_->connect(*qp_scheduler_, *retransmit_buffer_, *spray_scheduler_, *retransmit_timer_, *completion_,
-                           *probe_engine_);
+  sack_processor_->connect(*qp_scheduler_, *retransmit_buffer_, *spray_scheduler_, *retransmit_timer_,
+                           completion_->in(), *probe_engine_);
   retransmit_timer_->connect(*sack_processor_);
   wqe_fetch_->connect(*sack_processor_);
   segmenter_->connect(*sack_processor_);
@@ -80,7 +83,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
                            .psn_tracker = &psn_tracker_->slot,
                            .ack_coalescer = &ack_coalescer_->slot,
                            .control_queue = &control_queue_->slot};
-  for (Port* port : ports) port->connect(*spray_scheduler_, *control_queue_, parser_->in(), *idle_causes_);
+  for (Port* port : ports) port->connect(*spray_scheduler_, parser_->in(), *idle_causes_);
   watch_idle_ports();
 }
 

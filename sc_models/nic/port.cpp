@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "nic/control/control_queue.h"
 #include "nic/packet_capture.h"
 #include "nic/tx/idle_causes.h"
 #include "nic/tx/spray_scheduler.h"
@@ -30,11 +29,9 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       data_(fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes),
       tx_fifo_(fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes) {}
 
-void Port::connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue, Fifo<Packet*>& parser_queue,
-                   IdleCauses& idle_causes) {
+void Port::connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes) {
   idle_causes_ = &idle_causes;
   spray_scheduler_ = &spray_scheduler;
-  control_queue_ = &control_queue;
   parser_queue_ = &parser_queue;
   control_.connect(this);
   data_.connect(this);

@@ -16,15 +16,13 @@
 namespace mrc::timing {
 
 class SprayScheduler;
-class ControlQueue;
 class IdleCauses;
 
 class Port : public Box {
  public:
   Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::uint32_t index, Link& transmit,
        Link& receive);
-  void connect(SprayScheduler& spray_scheduler, ControlQueue& control_queue, Fifo<Packet*>& parser_queue,
-               IdleCauses& idle_causes);
+  void connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes);
 
   bool has_data_room(TimePs now, std::uint32_t wire_bytes);
   /// Bytes that has_data_room() would grant.
@@ -73,7 +71,6 @@ class Port : public Box {
   Link& transmit_link_;
   Link& receive_link_;
   SprayScheduler* spray_scheduler_ = nullptr;
-  ControlQueue* control_queue_ = nullptr;
   IdleCauses* idle_causes_ = nullptr;
   Fifo<Packet*>* parser_queue_ = nullptr;
   SerialLine line_;

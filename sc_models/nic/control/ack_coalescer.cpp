@@ -1,21 +1,18 @@
 #include "nic/control/ack_coalescer.h"
 
-#include "nic/control/control_queue.h"
-
 namespace mrc::timing {
 
 AckCoalescer::AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                           ControlQueue& control_queue, PsnTrackerRtlPath* psn_tracker_rtl)
+                           Fifo<ControlPacket>& out, PsnTrackerRtlPath* psn_tracker_rtl)
     : Box(name, owner),
       slot("ack_coalescer", nic.rx_work),
       nic_(nic),
-      control_queue_(control_queue),
+      out_(out),
       psn_tracker_rtl_(psn_tracker_rtl),
       in_("ack_coalescer.queue", nic.config.nic.ack_coalescer.queue_entries),
       transport_acks_("ack_coalescer.transport_acks", nic.config.nic.ack_coalescer.queue_entries) {
   in_.connect(this);
   transport_acks_.connect(this);
-  control_queue_.in().connect(&control_queue_);
 }
 
 Packet* AckCoalescer::build(TimePs now, const AckJob& job) {
@@ -65,17 +62,16 @@ void AckCoalescer::step(TimePs now) {
     wait_for_job(now);
     return;
   }
-  Fifo<ControlPacket>& out = control_queue_.in();
-  if (out.full()) {
+  if (out_.full()) {
     slot.blocked(now, BlockedBy::control_queue);
-    out.wait_room(now, *this);
+    out_.wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.ack_coalescer.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   slot.busy(now, next_start_);
   const AckJob job = source.pop(now);
-  out.push(now, {build(now, job), job.qp}, now + nic_.clock.cycles(pipeline.latency_cycles));
+  out_.push(now, {build(now, job), job.qp}, now + nic_.clock.cycles(pipeline.latency_cycles));
   wait_for_job(next_start_);
 }
 

@@ -4,12 +4,11 @@
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
+#include "nic/control/control_packet.h"
 #include "nic/nic_context.h"
 #include "nic/rx/psn_tracker_rtl_path.h"
 
 namespace mrc::timing {
-
-class ControlQueue;
 
 /// An answer that the responder owes.
 struct AckJob {
@@ -24,7 +23,7 @@ struct AckJob {
 class AckCoalescer : public Box {
  public:
   /// `psn_tracker_rtl` may be null: the contents of SACKs come from ring 1.
-  AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, ControlQueue& control_queue,
+  AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<ControlPacket>& out,
                PsnTrackerRtlPath* psn_tracker_rtl);
 
   /// SACKs and NACKs, from the tracker.
@@ -40,7 +39,7 @@ class AckCoalescer : public Box {
   void wait_for_job(TimePs not_before);
 
   NicContext& nic_;
-  ControlQueue& control_queue_;
+  Fifo<ControlPacket>& out_;
   PsnTrackerRtlPath* psn_tracker_rtl_;
   Fifo<AckJob> in_;
   Fifo<AckJob> transport_acks_;

@@ -5,17 +5,19 @@
 namespace mrc::timing {
 
 ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                           std::vector<Port*> ports)
+                           std::vector<Fifo<Packet*>*> ports)
     : Box(name, owner),
       slot("control_queue", nic.rx_work),
       nic_(nic),
       ports_(std::move(ports)),
-      in_("control_queue", nic.config.nic.control_queue.entries) {}
+      in_("control_queue", nic.config.nic.control_queue.entries) {
+  in_.connect(this);
+}
 
 std::uint32_t ControlQueue::ports_with_room() const {
   std::uint32_t mask = 0;
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    if (!ports_[i]->control().full()) mask |= 1U << i;
+    if (!ports_[i]->full()) mask |= 1U << i;
   }
   return mask;
 }
@@ -46,7 +48,7 @@ void ControlQueue::step(TimePs now) {
   const std::uint32_t room = ports_with_room();
   if (room == 0 || !choose_path(now, nic_.qps[in_.front().qp], *in_.front().packet, room)) {
     slot.blocked(now, BlockedBy::port_control_fifo);
-    for (Port* port : ports_) port->control().wait_room(now, *this);
+    for (Fifo<Packet*>* port : ports_) port->wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.control_queue.pipeline;
@@ -54,7 +56,7 @@ void ControlQueue::step(TimePs now) {
   slot.busy(now, next_start_);
   const ControlPacket control = in_.pop(now);
   Packet* packet = control.packet;
-  ports_[packet->plane]->control().push(now, packet, now + nic_.clock.cycles(pipeline.latency_cycles));
+  ports_[packet->plane]->push(now, packet, now + nic_.clock.cycles(pipeline.latency_cycles));
   in_.wait_ready(next_start_);
 }
 

@@ -6,19 +6,15 @@
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
+#include "nic/control/control_packet.h"
 #include "nic/nic_context.h"
-#include "nic/port.h"
 
 namespace mrc::timing {
 
-struct ControlPacket {
-  Packet* packet = nullptr;
-  std::uint32_t qp = 0;
-};
-
 class ControlQueue : public Box {
  public:
-  ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::vector<Port*> ports);
+  ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
+               std::vector<Fifo<Packet*>*> ports);
 
   Fifo<ControlPacket>& in() { return in_; }
   void step(TimePs now) override;
@@ -31,7 +27,7 @@ class ControlQueue : public Box {
   bool choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room);
 
   NicContext& nic_;
-  std::vector<Port*> ports_;
+  std::vector<Fifo<Packet*>*> ports_;  ///< control FIFOs
   Fifo<ControlPacket> in_;
   TimePs next_start_ = 0;
 };

@@ -8,10 +8,9 @@
 #include "nic/control/sack_processor.h"
 
 namespace mrc::timing {
-namespace {}  // namespace
 
 ProbeEngine::ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                         std::vector<Port*> ports)
+                         std::vector<Fifo<Packet*>*> ports)
     : Box(name, owner),
       nic_(nic),
       ports_(std::move(ports)),
@@ -38,7 +37,7 @@ void ProbeEngine::answered(std::uint16_t probe_id) {
 }
 
 bool ProbeEngine::room(std::uint8_t plane) const {
-  return outstanding_.fits(1) && !ports_[plane]->control().full();
+  return outstanding_.fits(1) && !ports_[plane]->full();
 }
 
 ProbePath ProbeEngine::path(const Qp& qp, Ev ev, std::uint8_t plane) const {
@@ -57,7 +56,7 @@ void ProbeEngine::push(TimePs now, const Packet& packet) {
   Packet* pooled = nic_.packets.acquire();
   *pooled = packet;
   const TimePs latency = nic_.clock.cycles(nic_.config.nic.probe_engine.pipeline.latency_cycles);
-  ports_[packet.plane]->control().push(now, pooled, now + latency);
+  ports_[packet.plane]->push(now, pooled, now + latency);
 }
 
 void ProbeEngine::probe_bad_ev(TimePs now, std::uint32_t index) {
@@ -102,7 +101,7 @@ void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
     port_status_.update_received(now, packet);
     arm();
   }
-  if (ports_[packet.plane]->control().full()) return;
+  if (ports_[packet.plane]->full()) return;
   push(now, endpoint_response(path(*from, packet.ev, packet.plane), packet, nic_.scenario.protocol));
 }
 
@@ -128,7 +127,7 @@ void ProbeEngine::step(TimePs now) {
   expire(now);
   port_status_.due(now, [&](Qp&, const Packet& packet) {
     // Without room it is sent again when it has not been answered.
-    if (!ports_[packet.plane]->control().full()) push(now, packet);
+    if (!ports_[packet.plane]->full()) push(now, packet);
   });
   while (!turns_.empty() && turns_.front().at <= now) {
     std::pop_heap(turns_.begin(), turns_.end(), std::greater<>{});

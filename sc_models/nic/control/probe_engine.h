@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "engine/box.h"
+#include "engine/fifo.h"
 #include "engine/occupancy.h"
 #include "mrc/control/probes.h"
 #include "mrc/ring.h"
 #include "nic/control/port_status_agent.h"
 #include "nic/nic_context.h"
-#include "nic/port.h"
 
 namespace mrc::timing {
 
@@ -20,7 +20,8 @@ class SackProcessor;
 
 class ProbeEngine : public Box {
  public:
-  ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::vector<Port*> ports);
+  ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
+              std::vector<Fifo<Packet*>*> ports);
   void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
 
   /// The QP's path table may have an EV to probe.
@@ -63,7 +64,7 @@ class ProbeEngine : public Box {
   ProbePath path(const Qp& qp, Ev ev, std::uint8_t plane) const;
 
   NicContext& nic_;
-  std::vector<Port*> ports_;
+  std::vector<Fifo<Packet*>*> ports_;  ///< control FIFOs
   SackProcessor* sack_processor_ = nullptr;
   std::vector<Turn> turns_;    ///< heap: when QPs want to probe
   std::vector<Probe> probes_;  ///< by number

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "nic/control/completion.h"
 #include "nic/control/probe_engine.h"
 #include "nic/control/retransmit_timer.h"
 #include "nic/tx/qp_scheduler.h"
@@ -15,19 +14,20 @@
 
 namespace mrc::timing {
 
-SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser)
-    : Box(name, owner), slot("sack_processor", nic.tx_work), nic_(nic), in_(parser.to_sack_processor()) {
+SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
+                             Fifo<Packet*>& in)
+    : Box(name, owner), slot("sack_processor", nic.tx_work), nic_(nic), in_(in) {
   in_.connect(this);
 }
 
 void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer,
-                            SprayScheduler& spray_scheduler, RetransmitTimer& timer, Completion& completion,
+                            SprayScheduler& spray_scheduler, RetransmitTimer& timer, Fifo<Cqe>& completions,
                             ProbeEngine& probe_engine) {
   scheduler_ = &scheduler;
   retransmit_buffer_ = &retransmit_buffer;
   spray_scheduler_ = &spray_scheduler;
   timer_ = &timer;
-  completion_ = &completion;
+  completions_ = &completions;
   probe_engine_ = &probe_engine;
 }
 
@@ -73,14 +73,14 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
 void SackProcessor::complete(TimePs now, Qp& qp) {
   mrc::Completion done;
   while (qp.requestor->has_completion()) {
-    if (completion_->in().full()) {
+    if (completions_->full()) {
       if (std::find(uncompleted_.begin(), uncompleted_.end(), &qp) == uncompleted_.end()) uncompleted_.push_back(&qp);
-      completion_->in().wait_room(now, *this);
+      completions_->wait_room(now, *this);
       return;
     }
     qp.requestor->pop_completion(done);
     nic_.memories[MemoryId::completion_queue].write(now, 0);
-    completion_->in().push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}, now);
+    completions_->push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}, now);
   }
 }
 
@@ -163,9 +163,9 @@ void SackProcessor::step(TimePs now) {
     in_.wait_ready(now);
     return;
   }
-  if (completion_->in().full()) {
+  if (completions_->full()) {
     slot.blocked(now, BlockedBy::completion_queue);
-    completion_->in().wait_room(now, *this);
+    completions_->wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;

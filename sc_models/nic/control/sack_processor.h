@@ -5,12 +5,11 @@
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
+#include "nic/control/completion.h"
 #include "nic/nic_context.h"
-#include "nic/rx/parser.h"
 
 namespace mrc::timing {
 
-class Completion;
 class ProbeEngine;
 class QpScheduler;
 class RetransmitBuffer;
@@ -19,9 +18,9 @@ class SprayScheduler;
 
 class SackProcessor : public Box {
  public:
-  SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser);
+  SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in);
   void connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer, SprayScheduler& spray_scheduler,
-               RetransmitTimer& timer, Completion& completion, ProbeEngine& probe_engine);
+               RetransmitTimer& timer, Fifo<Cqe>& completions, ProbeEngine& probe_engine);
 
   void step(TimePs now) override;
   /// Follows up what a QP's requestor has learned, from a packet or from a timer.
@@ -50,7 +49,7 @@ class SackProcessor : public Box {
   RetransmitBuffer* retransmit_buffer_ = nullptr;
   SprayScheduler* spray_scheduler_ = nullptr;
   RetransmitTimer* timer_ = nullptr;
-  Completion* completion_ = nullptr;
+  Fifo<Cqe>* completions_ = nullptr;
   ProbeEngine* probe_engine_ = nullptr;
   std::vector<Qp*> uncompleted_;
   TimePs next_start_ = 0;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "host/host_memory.h"
-#include "nic/control/completion.h"
 #include "nic/control/sack_processor.h"
 
 namespace mrc::timing {
@@ -19,18 +18,20 @@ constexpr std::uint32_t kRelaxedWrites = 16;
 }  // namespace
 
 DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                   HostMemory& memory, AckCoalescer& ack_coalescer, Completion& completion)
+                   HostMemory& memory, Fifo<AckJob>& transport_acks, Fifo<Cqe>& completions)
     : Box(name, owner),
       nic_(nic),
       pcie_(pcie),
       memory_(memory),
-      ack_coalescer_(ack_coalescer),
-      completion_(completion),
+      transport_acks_(transport_acks),
+      completions_(completions),
       order_(nic.config.pcie.relaxed_ordering ? WriteOrder::relaxed : WriteOrder::strict),
       most_under_way_(nic.config.pcie.relaxed_ordering ? kRelaxedWrites : kStrictWrites),
       pipeline_ps_(nic.clock.cycles(nic.config.nic.dma_write.pipeline.latency_cycles)),
       in_("dma_write.queue", nic.config.nic.dma_write.queue_entries),
-      staging_("rx_staging", "bytes", nic.config.nic.rx_staging.bytes) {}
+      staging_("rx_staging", "bytes", nic.config.nic.rx_staging.bytes) {
+  in_.connect(this);
+}
 
 void DmaWrite::free_staging(TimePs now) {
   while (!leaving_.empty() && leaving_.front().at <= now) {
@@ -57,7 +58,7 @@ void DmaWrite::close_messages(TimePs now, const WriteJob& job, std::uint64_t wri
   ReceiveCompletion received;
   while (qp.responder->pop_receive(received)) {
     nic_.memories[MemoryId::completion_queue].write(now, 0);
-    completion_.in().push(now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, now);
+    completions_.push(now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, now);
   }
 }
 
@@ -121,7 +122,7 @@ void DmaWrite::retire(TimePs now) {
   ++nic_.counters.delivered;
   nic_.counters.delivered_bytes += packet->payload_bytes;
   if (!acks_.empty() && acks_.front().write == retired_) {
-    ack_coalescer_.transport_acks().push(now, acks_.front().answer, last_left_);
+    transport_acks_.push(now, acks_.front().answer, last_left_);
     acks_.pop();
   }
   ++retired_;
@@ -130,14 +131,14 @@ void DmaWrite::retire(TimePs now) {
 }
 
 bool DmaWrite::has_room_for_answers(TimePs now) {
-  if (!ack_coalescer_.transport_acks().has_room_for(static_cast<std::uint32_t>(acks_.size()) + 1)) {
+  if (!transport_acks_.has_room_for(static_cast<std::uint32_t>(acks_.size()) + 1)) {
     slot().blocked(now, BlockedBy::ack_queue);
-    ack_coalescer_.transport_acks().wait_room(now, *this);
+    transport_acks_.wait_room(now, *this);
     return false;
   }
-  if (!completion_.in().has_room_for(in_.front().closes_messages)) {
+  if (!completions_.has_room_for(in_.front().closes_messages)) {
     slot().blocked(now, BlockedBy::completion_queue);
-    completion_.in().wait_room(now, *this);
+    completions_.wait_room(now, *this);
     return false;
   }
   return true;

@@ -10,6 +10,7 @@
 #include "engine/occupancy.h"
 #include "mrc/ring.h"
 #include "nic/control/ack_coalescer.h"
+#include "nic/control/completion.h"
 #include "nic/nic_context.h"
 #include "pcie/pcie_dma.h"
 
@@ -19,7 +20,6 @@ class HostMemory;
 
 namespace mrc::timing {
 
-class Completion;
 class SackProcessor;
 struct WriteJob {
   Packet* packet = nullptr;
@@ -30,7 +30,7 @@ struct WriteJob {
 class DmaWrite : public Box, private WriteClient {
  public:
   DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, HostMemory& memory,
-           AckCoalescer& ack_coalescer, Completion& completion);
+           Fifo<AckJob>& transport_acks, Fifo<Cqe>& completions);
 
   /// Who ends a QP whose data is lost.
   void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
@@ -80,8 +80,8 @@ class DmaWrite : public Box, private WriteClient {
   NicContext& nic_;
   PcieDma& pcie_;
   HostMemory& memory_;
-  AckCoalescer& ack_coalescer_;
-  Completion& completion_;
+  Fifo<AckJob>& transport_acks_;
+  Fifo<Cqe>& completions_;
   WriteOrder order_;
   std::uint32_t most_under_way_;
   TimePs pipeline_ps_;

@@ -9,22 +9,19 @@
 
 namespace mrc::timing {
 
-PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
-                       DmaWrite& dma_write, AckCoalescer& ack_coalescer, PsnTrackerRtlPath* rtl,
-                       AckCoalescerRtlPath* ack_rtl)
+PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
+                       DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl)
     : Box(name, owner),
       slot("psn_tracker", nic.rx_work),
       nic_(nic),
-      in_(parser.to_psn_tracker()),
+      in_(in),
       dma_write_(dma_write),
-      ack_coalescer_(ack_coalescer),
+      answers_(answers),
       rtl_(rtl),
       ack_rtl_(ack_rtl),
       bitmap_("psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks) {
   if (rtl_ != nullptr) rtl_->check(nic);
   in_.connect(this);
-  dma_write_.in().connect(&dma_write_);
-  ack_coalescer_.in().connect(&ack_coalescer_);
 }
 
 void PsnTracker::discard(TimePs now, Packet* packet) {
@@ -40,17 +37,17 @@ void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const Rx
   if (decision.nack != NackReason::none) {
     job.kind = AckJob::Kind::nack;
     job.nack = qp.responder->build_nack(packet, decision.nack);
-    ack_coalescer_.in().push(now, job, out);
+    answers_.push(now, job, out);
   }
   if (decision.repeat_transport_ack) {
     job.kind = AckJob::Kind::transport_ack;
     job.transport_ack = qp.responder->repeat_transport_ack();
-    ack_coalescer_.in().push(now, job, out);
+    answers_.push(now, job, out);
   }
   if (decision.sack) {
     job.kind = AckJob::Kind::sack;
     job.trigger = decision.trigger;
-    ack_coalescer_.in().push(now, job, out);
+    answers_.push(now, job, out);
   }
 }
 
@@ -168,9 +165,9 @@ void PsnTracker::step(TimePs now) {
     return;
   }
   constexpr std::uint32_t most_answers = 3;
-  if (!ack_coalescer_.in().has_room_for(most_answers)) {
+  if (!answers_.has_room_for(most_answers)) {
     slot.blocked(now, BlockedBy::ack_queue);
-    ack_coalescer_.in().wait_room(now, *this);
+    answers_.wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.psn_tracker.pipeline;

@@ -10,7 +10,6 @@
 #include "nic/control/ack_coalescer_rtl_path.h"
 #include "nic/nic_context.h"
 #include "nic/rx/dma_write.h"
-#include "nic/rx/parser.h"
 #include "nic/rx/psn_tracker_rtl_path.h"
 
 namespace mrc::timing {
@@ -22,8 +21,8 @@ class SackProcessor;
 class PsnTracker : public Box {
  public:
   /// `rtl`, of the window, and `ack_rtl`, of the SACK triggers, may be null: SystemC only.
-  PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Parser& parser,
-             DmaWrite& dma_write, AckCoalescer& ack_coalescer, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl);
+  PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
+             DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl);
 
   void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor, QpScheduler& qp_scheduler) {
     qp_scheduler_ = &qp_scheduler;
@@ -50,7 +49,7 @@ class PsnTracker : public Box {
   NicContext& nic_;
   Fifo<Packet*>& in_;
   DmaWrite& dma_write_;
-  AckCoalescer& ack_coalescer_;
+  Fifo<AckJob>& answers_;
   ProbeEngine* probe_engine_ = nullptr;
   SackProcessor* sack_processor_ = nullptr;
   QpScheduler* qp_scheduler_ = nullptr;

@@ -10,13 +10,13 @@
 namespace mrc::timing {
 
 PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                           const HostMemory& memory, Segmenter& segmenter)
+                           const HostMemory& memory, Fifo<TxPacket>& in)
     : Box(name, owner),
       slot("payload_fetch", nic.tx_work),
       nic_(nic),
       pcie_(pcie),
       memory_(memory),
-      in_(segmenter.out()),
+      in_(in),
       out_("payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
       under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)) {
   in_.connect(this);

@@ -17,7 +17,7 @@ namespace mrc::timing {
 class PayloadFetch : public Box, private ReadClient {
  public:
   PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-               const HostMemory& memory, Segmenter& segmenter);
+               const HostMemory& memory, Fifo<TxPacket>& in);
 
   /// Packets whose payload has arrived.
   Fifo<TxPacket>& out() { return out_; }

@@ -13,8 +13,8 @@ RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelMod
       entries_("retransmit_buffer.entries", "entries", nic.config.nic.retransmit_buffer.entries),
       bytes_("retransmit_buffer.bytes", "bytes", nic.config.nic.retransmit_buffer.bytes) {}
 
-void RetransmitBuffer::connect(SprayScheduler& spray_scheduler, QpScheduler& scheduler) {
-  in_ = &spray_scheduler.out();
+void RetransmitBuffer::connect(Fifo<TxPacket>& in, QpScheduler& scheduler) {
+  in_ = &in;
   in_->connect(this);
   scheduler_ = &scheduler;
 }

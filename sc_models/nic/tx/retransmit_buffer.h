@@ -11,7 +11,7 @@
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
 #include "nic/nic_context.h"
-#include "nic/tx/spray_scheduler.h"
+#include "nic/tx/segmenter.h"
 
 namespace mrc::timing {
 
@@ -20,7 +20,8 @@ class QpScheduler;
 class RetransmitBuffer : public Box {
  public:
   RetransmitBuffer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
-  void connect(SprayScheduler& spray_scheduler, QpScheduler& scheduler);
+  /// Who is told that a record is free. `in`: packets with their EVs.
+  void connect(Fifo<TxPacket>& in, QpScheduler& scheduler);
 
   /// What a packet waits for when there is no entry for it.
   BlockedBy missing() const { return entries_.fits(1) ? BlockedBy::retransmit_bytes : BlockedBy::retransmit_entries; }

@@ -9,12 +9,12 @@
 namespace mrc::timing {
 
 SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                               PayloadFetch& payload_fetch, std::vector<Port*> ports, RetransmitTimer& timer,
+                               Fifo<TxPacket>& in, std::vector<Port*> ports, RetransmitTimer& timer,
                                SpraySchedulerRtlPath* rtl)
     : Box(name, owner),
       slot("spray_scheduler", nic.tx_work),
       nic_(nic),
-      in_(payload_fetch.out()),
+      in_(in),
       ports_(std::move(ports)),
       timer_(timer),
       out_("spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries),

@@ -9,8 +9,8 @@
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
 #include "nic/port.h"
-#include "nic/tx/payload_fetch.h"
 #include "nic/tx/scan_order_fill.h"
+#include "nic/tx/segmenter.h"
 #include "nic/tx/spray_scheduler_rtl_path.h"
 
 namespace mrc::timing {
@@ -20,7 +20,7 @@ class RetransmitTimer;
 class SprayScheduler : public Box {
  public:
   /// `rtl` may be null: SystemC only.
-  SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PayloadFetch& payload_fetch,
+  SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<TxPacket>& in,
                  std::vector<Port*> ports, RetransmitTimer& timer, SpraySchedulerRtlPath* rtl);
 
   Fifo<TxPacket>& out() { return out_; }

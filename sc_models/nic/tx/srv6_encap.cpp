@@ -9,12 +9,12 @@
 namespace mrc::timing {
 
 Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                     RetransmitBuffer& retransmit_buffer, std::vector<Port*> ports, Srv6EncapRtlPath* rtl)
+                     Fifo<TxPacket>& in, std::vector<Port*> ports, Srv6EncapRtlPath* rtl)
     : Box(name, owner),
       slot("srv6_encap", nic.tx_work),
       nic_(nic),
       pcie_(pcie),
-      in_(retransmit_buffer.out()),
+      in_(in),
       ports_(std::move(ports)),
       rtl_(rtl) {
   in_.connect(this);

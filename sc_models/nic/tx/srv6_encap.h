@@ -10,7 +10,7 @@
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
 #include "nic/port.h"
-#include "nic/tx/retransmit_buffer.h"
+#include "nic/tx/segmenter.h"
 #include "nic/tx/srv6_encap_rtl_path.h"
 #include "pcie/pcie_dma.h"
 
@@ -19,8 +19,8 @@ namespace mrc::timing {
 class Srv6Encap : public Box {
  public:
   /// `rtl` may be null: SystemC only.
-  Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-            RetransmitBuffer& retransmit_buffer, std::vector<Port*> ports, Srv6EncapRtlPath* rtl);
+  Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, Fifo<TxPacket>& in,
+            std::vector<Port*> ports, Srv6EncapRtlPath* rtl);
 
   void step(TimePs now) override;
 
