@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -27,6 +28,22 @@ WorkPlacement::WorkPlacement(const Workload& work, const std::vector<NodeId>& ni
     local[i] = static_cast<std::uint32_t>(list.size());
     list.push_back(i);
   }
+}
+
+std::vector<NodeId> WorkPlacement::first_siblings() const {
+  std::vector<NodeId> first(of_node.size());
+  std::iota(first.begin(), first.end(), 0U);
+  const auto root = [&](NodeId id) {
+    while (first[id] != id) id = first[id];
+    return id;
+  };
+  for (std::size_t i = 0; nics_per_rank > 1 && i < nics_of_ranks.size(); ++i) {
+    const NodeId a = root(nics_of_ranks[i]);
+    const NodeId b = root(nics_of_ranks[i / nics_per_rank * nics_per_rank]);
+    first[std::max(a, b)] = std::min(a, b);
+  }
+  for (NodeId id = 0; id < first.size(); ++id) first[id] = root(id);
+  return first;
 }
 
 WorkPlayer::WorkPlayer(NicContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement)

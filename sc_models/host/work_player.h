@@ -67,6 +67,9 @@ struct WorkPlacement {
     return nics_per_rank == 1 ? rank : rank * nics_per_rank + lane % nics_per_rank;
   }
 
+  /// Of each node the first of those whose NICs ranks share with it, directly or by others.
+  std::vector<NodeId> first_siblings() const;
+
   const Workload* workload;
   std::vector<NodeId> nics_of_ranks;
   std::uint32_t nics_per_rank;

@@ -6,7 +6,7 @@
 #include "cosim/bench/bench.h"
 #include "nic/nic_rtl.h"
 #include "parameters/config.h"
-#include "simulation.h"
+#include "simulation/simulation.h"
 
 namespace mrc::cosim {
 

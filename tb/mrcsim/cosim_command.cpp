@@ -19,7 +19,7 @@
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 #include "results/output_directory.h"
-#include "simulation.h"
+#include "simulation/simulation.h"
 #include "traffic/prepare_job.h"
 
 namespace mrc {

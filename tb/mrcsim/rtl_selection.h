@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "simulation.h"
+#include "simulation/simulation.h"
 
 namespace mrc {
 

@@ -30,7 +30,7 @@
 #include "results/output_directory.h"
 #include "results/result_json.h"
 #include "results/summary.h"
-#include "simulation.h"
+#include "simulation/simulation.h"
 #include "traffic/prepare_job.h"
 
 namespace mrc {

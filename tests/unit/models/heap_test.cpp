@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "bench/counted_heap.h"
-#include "simulation.h"
+#include "simulation/simulation.h"
 
 namespace mrc {
 namespace {

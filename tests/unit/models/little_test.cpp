@@ -7,7 +7,7 @@
 #include <memory>
 #include <ostream>
 
-#include "simulation.h"
+#include "simulation/simulation.h"
 
 namespace mrc {
 namespace {

@@ -1,5 +1,5 @@
 // The simulation as a library: what compares memory must be able to fail, and small runs must add up.
-#include "simulation.h"
+#include "simulation/simulation.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "simulation.h"
+#include "simulation/simulation.h"
 
 namespace mrc {
 

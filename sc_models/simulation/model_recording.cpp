@@ -1,4 +1,4 @@
-#include "model_recording.h"
+#include "simulation/model_recording.h"
 
 #include <algorithm>
 #include <array>
@@ -212,6 +212,48 @@ void record_fabric(Recording& recording, Recorder& recorder, Fabric& fabric, con
   }
   fabric.record_to(recorder);
   fabric.network().record_to(recorder, std::move(object_of_link));
+}
+
+namespace {
+
+/// Nodes whose NICs are recorded.
+template <typename Wanted>
+std::set<NodeId> record_nodes(Model& model, const Wanted& wanted) {
+  std::set<NodeId> recorded;
+  for (auto& node : model.nodes) {
+    if (node->is_endpoint() || !wanted(node->name)) continue;
+    recorded.insert(node->id);
+    Recorder& recorder = model.recording->add_wheel(node->name);
+    node->context.recorder = &recorder;
+    record_nic(*model.recording, recorder, node->name, *node->nic, node->context, node->qps.path_tables());
+    if (Recorder* of_sibling = node->wheel->recorder()) {
+      of_sibling->add_poll([&recorder](TimePs now) { recorder.stepped(now); });
+    } else {
+      node->wheel->record_to(recorder);
+    }
+  }
+  return recorded;
+}
+
+}  // namespace
+
+void build_recording(Model& model) {
+  const WaveOptions& waves = model.options.waves;
+  const PerfettoOptions& perfetto = model.options.perfetto;
+  const bool timeline = !perfetto.path.empty();
+  if (waves.path.empty() && !timeline) return;
+  model.recording = std::make_unique<Recording>();
+  Recording& recording = *model.recording;
+  const auto wanted = [&](const std::string& node) {
+    return timeline || std::find(waves.nodes.begin(), waves.nodes.end(), node) != waves.nodes.end();
+  };
+  const std::set<NodeId> recorded = record_nodes(model, wanted);
+  if (wanted("fabric")) record_fabric(recording, recording.add_wheel("fabric"), *model.fabric, recorded);
+  if (!waves.path.empty()) {
+    const TimePs cycle = model.nodes.front()->context.clock.period_ps();
+    recording.add_sink(std::make_unique<WaveRecorder>(waves, recording, cycle));
+  }
+  if (timeline) recording.add_sink(std::make_unique<PerfettoTimeline>(perfetto, recording));
 }
 
 }  // namespace mrc

@@ -1,4 +1,5 @@
-// A node as the simulation holds it: a detailed NIC with its host, or a light endpoint.
+// What a simulation is made of: the nodes and the fabric of a scenario, and what watches them. Built by build.h, run by
+// run.h, read by sample.h and collect.h.
 #pragma once
 
 #include <map>
@@ -10,21 +11,30 @@
 #include <fmt/format.h>
 
 #include "endpoint/light_node.h"
+#include "endpoint/rocev2_endpoint.h"
 #include "engine/wheel_module.h"
+#include "fabric/fabric.h"
+#include "fabric/fault_log.h"
+#include "fabric/fault_timeline.h"
 #include "host/host.h"
 #include "host/host_memory.h"
+#include "host/work_player.h"
 #include "nic/nic.h"
 #include "nic/nic_context.h"
+#include "nic/packet_capture.h"
 #include "nic/qp_assembly.h"
-#include "simulation.h"
+#include "results/recording.h"
+#include "simulation/options.h"
+#include "split/split.h"
 
 namespace mrc {
 
-struct Simulation::Node {
+/// A node as the simulation holds it: a detailed NIC with its host, or a light endpoint.
+struct SimulationNode {
   /// `runs_here`: false for a node of another rank, of which there is what its peers here and the results need.
   /// `shared_wheel`: of the NIC that software drives together with this one, null where it is the first.
-  Node(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps, bool runs_here,
-       std::shared_ptr<WheelModule> shared_wheel)
+  SimulationNode(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps, bool runs_here,
+                 std::shared_ptr<WheelModule> shared_wheel)
       : id(node),
         here(runs_here),
         name(fmt::format("nic{}", node)),
@@ -68,6 +78,36 @@ struct Simulation::Node {
     std::vector<std::string> qps;
     std::vector<std::string> work;
   } waits_elsewhere;
+};
+
+struct Model {
+  /// `of_scenario` and `of_workload` outlive the model.
+  Model(const ScenarioConfig& of_scenario, const Workload& of_workload, const std::vector<NodeId>& nics_of_ranks,
+        SimulationOptions with)
+      : scenario(of_scenario),
+        workload(of_workload),
+        placement(workload, nics_of_ranks, scenario.traffic.nics_per_rank, scenario.fabric.nics),
+        options(std::move(with)),
+        quantum_ps(Fabric::quantum_ps(scenario)) {}
+
+  /// Precondition: the node speaks.
+  SimulationNode& at(NodeId id) const { return *node_at[id]; }
+  bool is_under_test(const SimulationNode& node) const { return node.name == scenario.run.node_under_test; }
+
+  const ScenarioConfig& scenario;
+  const Workload& workload;
+  WorkPlacement placement;
+  SimulationOptions options;
+  TimePs quantum_ps;
+  std::unique_ptr<PacketCapture> capture;  ///< null: nobody captures
+  std::unique_ptr<Fabric> fabric;
+  std::unique_ptr<FaultTimeline> faults;
+  std::unique_ptr<FaultLog> fault_log;
+  std::unique_ptr<Split> split;                        ///< null: this process carries the whole run
+  std::vector<Rocev2Counts> rocev2_elsewhere;          ///< of the other ranks, when the run is over
+  std::vector<std::unique_ptr<SimulationNode>> nodes;  ///< that speak, in their order
+  std::vector<SimulationNode*> node_at;                ///< by number, null for a node that does not speak
+  std::unique_ptr<Recording> recording;                ///< null: nobody records
 };
 
 }  // namespace mrc

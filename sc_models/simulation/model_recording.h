@@ -11,6 +11,7 @@
 #include "nic/nic.h"
 #include "nic/nic_context.h"
 #include "results/recording.h"
+#include "simulation/model.h"
 
 namespace mrc {
 
@@ -24,5 +25,8 @@ void record_nic(Recording& recording, Recorder& recorder, const std::string& nod
                 const NicContext& context, const std::vector<const PathTable*>& path_tables);
 /// In a large fabric only the switch ports that lead to `nodes`.
 void record_fabric(Recording& recording, Recorder& recorder, Fabric& fabric, const std::set<NodeId>& nodes);
+
+/// The model's recording, with what its options want to be told. Does nothing where nobody records.
+void build_recording(Model& model);
 
 }  // namespace mrc

@@ -1,0 +1,179 @@
+#include "simulation/build.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "endpoint/endpoint.h"
+#include "endpoint/rocev2_endpoint.h"
+#include "simulation/connect.h"
+#include "simulation/model_recording.h"
+#include "simulation/ranks.h"
+
+namespace mrc {
+namespace {
+
+void build_fabric(Model& model) {
+  model.fabric = std::make_unique<Fabric>("fabric", model.scenario, model.quantum_ps);
+  model.faults = std::make_unique<FaultTimeline>(model.scenario, model.fabric->topology());
+  model.faults->apply(model.fabric->network());
+  model.fault_log = std::make_unique<FaultLog>(model.scenario, model.fabric->topology(), *model.faults);
+}
+
+/// All but light endpoints without work, messages for them, or ports that go dark: those are not built.
+std::vector<bool> nodes_that_speak(const Model& model) {
+  std::vector<bool> speaks(model.scenario.fabric.nics, false);
+  for (NodeId id = 0; id < model.scenario.fabric.nics; ++id) {
+    speaks[id] = !model.placement.of_node[id].empty() || !model.faults->darkness_of(id).empty() ||
+                 (model.scenario.node(id).fidelity == Fidelity::detailed && !model.scenario.is_rocev2()) ||
+                 model.scenario.run.node_under_test == fmt::format("nic{}", id);
+  }
+  for (const WorkNode& work : model.workload.nodes) {
+    if (work.kind == WorkKind::send) speaks[model.placement.peer_node_of(work)] = true;
+  }
+  for (const RtlSelection& selection : model.options.rtl) speaks[selection.node] = true;
+  if (model.placement.nics_per_rank > 1) {
+    for (const NodeId id : model.placement.nics_of_ranks) speaks[id] = true;
+  }
+  return speaks;
+}
+
+void build_nodes(Model& model) {
+  const std::vector<NodeId> first = model.placement.first_siblings();
+  const std::vector<bool> speaks = nodes_that_speak(model);
+  model.node_at.resize(model.scenario.fabric.nics, nullptr);
+  for (NodeId id = 0; id < model.scenario.fabric.nics; ++id) {
+    if (!speaks[id]) continue;
+    const std::shared_ptr<WheelModule> shared = first[id] == id ? nullptr : model.at(first[id]).wheel;
+    const bool here = !model.split || model.split->owns(id);
+    model.nodes.push_back(std::make_unique<SimulationNode>(id, model.scenario, model.quantum_ps, here, shared));
+    model.node_at[id] = model.nodes.back().get();
+    if (model.at(id).is_endpoint() == model.at(first[id]).is_endpoint()) continue;
+    throw std::invalid_argument(
+        fmt::format("nic{} and nic{} belong to one accelerator (traffic.nics_per_rank = {}) and differ in fidelity; "
+                    "allowed: both detailed or both endpoint",
+                    first[id], id, model.scenario.traffic.nics_per_rank));
+  }
+}
+
+NicRtl make_rtl(const Model& model, NodeId node) {
+  NicRtl rtl;
+  for (const RtlSelection& selection : model.options.rtl) {
+    if (selection.node == node) model.options.add_rtl(selection, model.scenario, rtl);
+  }
+  return rtl;
+}
+
+void build_light_device(Model& model, SimulationNode& node) {
+  Network& network = model.fabric->network();
+  if (model.scenario.is_rocev2()) {
+    node.endpoint = std::make_unique<Rocev2Endpoint>(node.context, node.memory, network, model.placement);
+    return;
+  }
+  node.endpoint = std::make_unique<Endpoint>(node.context, node.memory, network, model.placement);
+}
+
+void build_detailed_device(Model& model, SimulationNode& node) {
+  node.nic = std::make_unique<Nic>(node.name.c_str(), *node.wheel, node.context, node.memory,
+                                   model.fabric->links_of(node.id), make_rtl(model, node.id));
+  node.host = std::make_unique<Host>(fmt::format("host{}", node.id).c_str(), *node.wheel, node.context, *node.nic,
+                                     node.memory, model.placement);
+}
+
+void build_devices(Model& model) {
+  for (auto& node : model.nodes) {
+    if (node->is_endpoint()) {
+      build_light_device(model, *node);
+    } else if (node->here) {
+      build_detailed_device(model, *node);
+    }
+  }
+}
+
+/// Joins the players at the NICs of each rank.
+void join_siblings(Model& model) {
+  const std::uint32_t each = model.placement.nics_per_rank;
+  const std::vector<NodeId>& nics = model.placement.nics_of_ranks;
+  for (std::size_t i = 0; each > 1 && i < nics.size() / each * each; ++i) {
+    const std::size_t first = i / each * each;
+    for (std::size_t k = first; k < first + each; ++k) {
+      if (nics[i] == nics[k] || !model.at(nics[i]).here) continue;
+      model.at(nics[i]).player().add_sibling(nics[k], model.at(nics[k]).player());
+    }
+  }
+}
+
+/// Where a light endpoint takes part, payload is not compared by its bytes but by where it was placed.
+void prepare_memories(Model& model) {
+  const bool endpoints =
+      std::any_of(model.nodes.begin(), model.nodes.end(), [](const auto& node) { return node->is_endpoint(); });
+  for (auto& node : model.nodes) {
+    if (endpoints) node->memory.track_placement();
+    node->memory.skip_write(model.options.skip_memory_write);
+  }
+}
+
+void build_capture(Model& model) {
+  if (model.options.pcap.empty()) return;
+  model.capture = std::make_unique<PacketCapture>(model.options.pcap, model.scenario);
+  for (auto& node : model.nodes) node->context.capture = model.capture.get();
+}
+
+void observe_buffers(const Model& model) {
+  if (!model.options.observe_buffer) return;
+  for (const auto& node : model.nodes) {
+    if (!node->nic) continue;
+    for (const Occupancy* buffer : node->nic->buffers()) {
+      buffer->observe(model.options.observe_buffer(node->name, *buffer));
+    }
+  }
+}
+
+void set_faults(const Model& model) {
+  if (model.faults->empty()) return;
+  for (const auto& node : model.nodes) {
+    if (!node->here) continue;
+    const std::vector<PortDarkness> darkness = model.faults->darkness_of(node->id);
+    if (node->endpoint) {
+      node->endpoint->set_darkness(darkness);
+    } else {
+      node->nic->set_faults(darkness, model.faults->rates_of(node->id), model.faults->pcie_stalls_of(node->id));
+    }
+  }
+}
+
+}  // namespace
+
+void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlSelection>& selections) {
+  const auto has_boxes = [&](const RtlSelection& selection) {
+    return !scenario.is_rocev2() && scenario.node(selection.node).fidelity == Fidelity::detailed;
+  };
+  if (selections.empty() || std::any_of(selections.begin(), selections.end(), has_boxes)) return;
+  throw std::invalid_argument(
+      fmt::format("--rtl, --shadow: nic{} is a light endpoint, which has no boxes ({})", selections.front().node,
+                  scenario.is_rocev2() ? "transport = \"rocev2\" has no others" : "fidelity = \"endpoint\""));
+}
+
+std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workload& workload,
+                                   const std::vector<NodeId>& nics_of_ranks, SimulationOptions options) {
+  auto built = std::make_unique<Model>(scenario, workload, nics_of_ranks, std::move(options));
+  Model& model = *built;
+  build_fabric(model);
+  build_split(model);
+  build_nodes(model);
+  const LongestSends longest = connect_nodes(model);
+  build_devices(model);
+  join_siblings(model);
+  check_rtl_selections(scenario, model.options.rtl);
+  prepare_memories(model);
+  build_channels(model, longest);
+  build_capture(model);
+  observe_buffers(model);
+  set_faults(model);
+  build_recording(model);
+  join_ranks(model);
+  return built;
+}
+
+}  // namespace mrc

@@ -1,0 +1,175 @@
+#include "simulation/collect.h"
+
+#include <algorithm>
+#include <systemc>
+
+#include <fmt/format.h>
+
+#include "host/job_result.h"
+#include "results/latency_terms.h"
+#include "results/sram_table.h"
+#include "simulation/ranks.h"
+#include "simulation/times.h"
+
+namespace mrc {
+namespace {
+
+void close_recordings(const Model& model) {
+  if (model.capture) model.capture->close();
+  if (!model.recording) return;
+  model.recording->close();
+  if (model.recording->late() == 0) return;
+  SC_REPORT_WARNING("waves", fmt::format("{} changes are shown later than they were", model.recording->late()).c_str());
+}
+
+/// When the last work was done; now, where it is not done.
+TimePs end_of(const Model& model, RunStatus status) {
+  TimePs end = 0;
+  for (const auto& node : model.nodes) end = std::max(end, node->player().statistics().last_completion);
+  return status != RunStatus::complete || end == 0 ? sc_core::sc_time_stamp().value() : end;
+}
+
+void collect_nodes(RunResult& result, const Model& model, TimePs end) {
+  for (NodeId id = 0; id < model.node_at.size(); ++id) {
+    const SimulationNode* node = model.node_at[id];
+    if (node == nullptr) {
+      result.nodes.push_back({fmt::format("nic{}", id), 0, 0});
+      continue;
+    }
+    collect_node(result, *node, end);
+    if (!model.is_under_test(*node)) continue;
+    const TimePs last = node->player().statistics().last_completion;
+    const TimePs active_end = result.status == RunStatus::complete ? last : end;
+    if (node->nic) node->nic->idle_causes().finish(active_end);
+    collect_under_test(result, model, *node, active_end);
+    if (!node->nic) continue;
+    result.sram = node->nic->memory_table({.qps = static_cast<std::uint32_t>(node->context.qps.size()),
+                                           .destinations = static_cast<std::uint32_t>(node->qps_of_peer.size())},
+                                          end);
+  }
+}
+
+void collect_one_way(RunResult& result, const Model& model) {
+  std::vector<TimePs> times;
+  for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i) {
+    const WorkNode& send = model.workload.nodes[i];
+    if (send.kind != WorkKind::send || send.match == kNoWork) continue;
+    const NodeId from = model.placement.node_of(send);
+    const NodeId to = model.placement.peer_node_of(send);
+    if (from == to) continue;
+    const TimePs known = model.at(to).player().known_at(send.match);
+    if (known != kNever) times.push_back(known - model.at(from).player().posted_at(i));
+  }
+  if (times.empty()) return;
+  std::sort(times.begin(), times.end());
+  const auto spread = spread_of(times);
+  result.one_way_us = {times.size(), spread.mean, spread.p50, spread.p99, spread.max};
+}
+
+void collect_rocev2(RunResult& result, const Model& model) {
+  std::vector<Rocev2Counts> rocev2 = model.rocev2_elsewhere;
+  rocev2.push_back(rocev2_counts(model));
+  for (const Rocev2Counts& counts : rocev2) {
+    result.rocev2.cnps += counts.cnps_sent;
+    result.rocev2.naks += counts.naks_sent;
+    result.rocev2.out_of_sequence += counts.out_of_sequence;
+    result.rocev2.timeouts += counts.timeouts;
+  }
+}
+
+void collect_switch_ports(RunResult& result, const Model& model) {
+  const Network& network = model.fabric->network();
+  for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
+    const PortCounters& port = network.ports()[link].counters;
+    result.rocev2.pauses += port.pauses;
+    result.rocev2.paused_us += to_us(port.paused_ps);
+    if (network.topology().links()[link].first_hop()) continue;
+    result.packets.dropped += port.dropped;
+    result.packets.trimmed += port.trimmed;
+    result.packets.ce_marked += port.ce_marked;
+    if (port.packets == 0 && port.dropped == 0) continue;
+    result.switch_ports.push_back({network.topology().port_name(link), port.packets, port.bytes, port.dropped,
+                                   port.trimmed, port.ce_marked, port.most_queued_bytes});
+  }
+}
+
+void collect_fabric(RunResult& result, const Model& model) {
+  const Network& network = model.fabric->network();
+  const ImpairmentCounts impairments = network.impairments();
+  result.packets.dropped += impairments.dropped + network.without_route() + network.lost_on_down_links();
+  result.packets.trimmed = impairments.trimmed;
+  result.packets.corrupted = impairments.corrupted;
+  result.packets.ce_marked = impairments.ce_marked;
+  collect_switch_ports(result, model);
+  result.cost.box_steps += network.events();
+}
+
+void collect_accounts(RunResult& result, const Model& model) {
+  const ImpairmentCounts impairments = model.fabric->network().impairments();
+  AccountResult fabric{"fabric", "fabric", "packets", impairments.duplicated, 0, 0, model.fabric->packets_held()};
+  for (const auto& node : model.nodes) {
+    if (node->nic) {
+      for (AccountResult& account : node->nic->accounts()) result.accounts.push_back(std::move(account));
+    }
+    fabric.in += node->context.counters.data_packets + node->context.counters.control_packets;
+    fabric.out += node->context.counters.received.packets;
+  }
+  fabric.lost = model.fabric->packets_lost();
+  result.accounts.push_back(std::move(fabric));
+}
+
+void collect_job(RunResult& result, const Model& model) {
+  std::vector<WorkTimes> times;
+  times.reserve(model.workload.nodes.size());
+  for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i)
+    times.push_back(model.at(model.placement.node_of(model.workload.nodes[i])).player().times(i));
+  result.job = make_job_result(model.workload, times, model.scenario.traffic.collective);
+}
+
+/// The log's events take the place of those of the NICs.
+void collect_events(RunResult& result, const Model& model) {
+  if (!model.fault_log->empty()) result.events = model.fault_log->rows(sc_core::sc_time_stamp().value());
+  std::stable_sort(result.events.begin(), result.events.end(),
+                   [](const EventResult& a, const EventResult& b) { return a.time_us < b.time_us; });
+}
+
+}  // namespace
+
+Rocev2Counts rocev2_counts(const Model& model) {
+  Rocev2Counts sum;
+  for (const auto& node : model.nodes) {
+    const auto* endpoint = dynamic_cast<const Rocev2Endpoint*>(node->endpoint.get());
+    if (endpoint == nullptr || !node->here) continue;
+    const Rocev2Counts counts = endpoint->counts();
+    sum.cnps_sent += counts.cnps_sent;
+    sum.naks_sent += counts.naks_sent;
+    sum.out_of_sequence += counts.out_of_sequence;
+    sum.timeouts += counts.timeouts;
+  }
+  return sum;
+}
+
+RunResult collect(Model& model, RunStatus status, std::vector<std::string> details) {
+  close_recordings(model);
+  RunResult result;
+  result.scenario = model.scenario.name;
+  result.seed = model.scenario.seed;
+  result.status = status;
+  result.details = std::move(details);
+  const TimePs end = end_of(model, status);
+  result.simulated_time_us = to_us(end);
+  result.messages.count = model.workload.sends();
+  result.bytes.offered = model.workload.bytes();
+  result.node_under_test = model.scenario.run.node_under_test;
+  collect_nodes(result, model, end);
+  collect_one_way(result, model);
+  collect_events(result, model);
+  collect_accounts(result, model);
+  collect_job(result, model);
+  result.latency_terms = latency_terms(model.scenario, kSmallWriteBytes);
+  collect_fabric(result, model);
+  collect_rocev2(result, model);
+  return result;
+}
+
+}  // namespace mrc

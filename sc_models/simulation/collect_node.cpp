@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <map>
+
+#include "mrc/rocev2/rc_packet.h"
+#include "results/limits.h"
+#include "simulation/collect.h"
+#include "simulation/times.h"
+
+namespace mrc {
+namespace {
+
+void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) {
+  const HostStatistics& host = node.player().statistics();
+  const NicCounters& counters = node.context.counters;
+  result.messages.completed += host.messages_completed;
+  result.messages.failed += host.messages_failed;
+  result.bytes.delivered += host.acknowledged_bytes + host.local_bytes;
+  result.bytes.corrupted += host.corrupted_bytes;
+  result.packets.sent += counters.data_packets;
+  result.packets.control += counters.control_packets;
+  result.packets.delivered += counters.delivered;
+  result.packets.retransmitted += counters.retransmitted;
+  result.packets.duplicate += counters.duplicates;
+  result.packets.dropped += counters.rx_overrun;
+  const double active_ns = static_cast<double>(end) / 1000.0;
+  result.nodes.push_back({node.name,
+                          active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
+                          active_ns > 0 ? 8.0 * static_cast<double>(counters.delivered_bytes) / active_ns : 0});
+}
+
+void collect_buffers(RunResult& result, const SimulationNode& node, TimePs end) {
+  for (const Occupancy* buffer : node.nic->buffers()) {
+    result.buffers.push_back({node.name, buffer->name(), buffer->unit(), buffer->capacity(), buffer->mean(end),
+                              buffer->p99(end), buffer->high_water(), buffer->time_full_share(end)});
+    for (const Occupancy::Bin& bin : buffer->histogram(end)) {
+      result.buffers.back().histogram.push_back({bin.upper, bin.share});
+    }
+  }
+}
+
+void collect_ledger(RunResult& result, const SimulationNode& node) {
+  for (const IssueSlot* slot : node.nic->slots()) {
+    const double total = static_cast<double>(std::max<TimePs>(slot->accounted_ps(), 1));
+    LedgerResult row{node.name,
+                     slot->box(),
+                     static_cast<double>(slot->busy_ps()) / total,
+                     static_cast<double>(slot->starved_ps()) / total,
+                     static_cast<double>(slot->idle_ps()) / total,
+                     {}};
+    for (std::size_t i = 0; i < kBlockedByCount; ++i) {
+      const auto cause = static_cast<BlockedBy>(i);
+      if (slot->blocked_ps(cause) > 0) {
+        row.blocked[std::string(to_string(cause))] = static_cast<double>(slot->blocked_ps(cause)) / total;
+      }
+    }
+    result.ledger.push_back(std::move(row));
+  }
+}
+
+void collect_rtl(RunResult& result, const SimulationNode& node) {
+  for (const RtlPath* rtl : node.nic->rtl().paths()) {
+    result.rtl.push_back({node.name, std::string(rtl->block()), std::string(to_string(rtl->mode())),
+                          rtl->transactions(), rtl->mismatches(), rtl->cycles(), rtl->rtl_cycles().occupied,
+                          rtl->systemc_cycles().occupied, rtl->rtl_cycles().latency, rtl->systemc_cycles().latency});
+  }
+}
+
+/// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.
+std::map<std::string, double> receiver_write_blocked(const Model& model, const SimulationNode& sender) {
+  std::map<std::string, double> shares;
+  TimePs total = 0;
+  for (const auto& [peer, qps] : sender.qps_of_peer) {
+    if (!model.at(peer).nic) continue;
+    for (const IssueSlot* slot : model.at(peer).nic->slots()) {
+      if (slot->box() != "pcie_dma.write") continue;
+      total += slot->busy_ps();
+      for (std::size_t i = 0; i < kBlockedByCount; ++i) {
+        const auto cause = static_cast<BlockedBy>(i);
+        if (slot->blocked_ps(cause) == 0) continue;
+        total += slot->blocked_ps(cause);
+        shares[std::string(to_string(cause))] += static_cast<double>(slot->blocked_ps(cause));
+      }
+    }
+  }
+  for (auto& [cause, share] : shares) share /= static_cast<double>(std::max<TimePs>(total, 1));
+  return shares;
+}
+
+/// Of all lost packets, the share that found no room behind a port of a NIC, by the full queue.
+std::map<std::string, double> lost_to_overruns(const Model& model, const SimulationNode& under_test) {
+  std::map<std::string, double> shares;
+  auto lost = static_cast<double>(model.fabric->packets_lost() + model.fabric->network().impairments().corrupted);
+  for (const auto& node : model.nodes) {
+    const NicCounters& counters = node->context.counters;
+    lost += static_cast<double>(counters.rx_overrun);
+    for (std::size_t i = 0; i < kBlockedByCount; ++i) {
+      if (counters.rx_overrun_by_cause[i] == 0) continue;
+      const std::string queue(to_string(static_cast<BlockedBy>(i)));
+      shares[node.get() == &under_test ? queue : "receiver." + queue] +=
+          static_cast<double>(counters.rx_overrun_by_cause[i]);
+    }
+  }
+  for (auto& [queue, share] : shares) share /= lost;
+  return shares;
+}
+
+void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
+  const HostStatistics& host = node.player().statistics();
+  if (host.first_doorbell >= end) return;
+  const TimePs active = end - host.first_doorbell;
+  result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
+  if (!node.nic) return;
+  result.limits = goodput_limits(node.context.counters, {.line_rate_gbps = result.line_rate_gbps,
+                                                         .goodput_gbps = result.goodput_gbps,
+                                                         .active_ps = active,
+                                                         .ports = node.context.config.nic.ports,
+                                                         .slow_ps = node.nic->slow_ps(),
+                                                         .idle_ps = node.nic->idle_causes().idle_ps(),
+                                                         .receiver_write_blocked = receiver_write_blocked(model, node),
+                                                         .lost_to_overruns = lost_to_overruns(model, node)});
+}
+
+}  // namespace
+
+void collect_node(RunResult& result, const SimulationNode& node, TimePs end) {
+  collect_traffic(result, node, end);
+  if (!node.nic) return;
+  const NicCounters& counters = node.context.counters;
+  node.nic->settle(end);
+  collect_buffers(result, node, end);
+  node.nic->finish(end);
+  collect_ledger(result, node);
+  result.pcie.push_back({node.name, node.nic->pcie().counts()});
+  collect_rtl(result, node);
+  for (const NicEvent& event : node.context.events) {
+    result.events.push_back({to_us(event.time), event.what, node.name + "." + event.where, event.effect});
+  }
+  result.packets.dropped += counters.memory_dropped;
+  result.completions.cqes += counters.cqes;
+  result.completions.writes += counters.cqe_writes;
+  if (!node.owns_wheel) return;
+  result.cost.box_steps += node.wheel->steps();
+  result.cost.kernel_activations += node.wheel->activations();
+}
+
+void collect_under_test(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
+  const NicConfig& nic = node.context.config.nic;
+  result.line_rate_gbps = nic.port_gbps * nic.ports;
+  const std::uint32_t mtu = model.scenario.protocol.mtu_bytes;
+  Packet full;
+  full.payload_bytes = mtu;
+  full.opcode = Opcode::write_middle;
+  result.framing_limit_gbps =
+      result.line_rate_gbps * mtu /
+      (model.scenario.is_rocev2() ? rc_wire_bytes(full) : wire_bytes(full, model.scenario.protocol.encapsulation));
+  collect_goodput(result, model, node, end);
+  std::vector<TimePs> times = node.player().statistics().message_times;
+  if (times.empty()) return;
+  std::sort(times.begin(), times.end());
+  result.message_time_us = spread_of(times);
+  result.message_time_quantiles = quantiles_of(times);
+}
+
+}  // namespace mrc

@@ -1,0 +1,121 @@
+#include "simulation/connect.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+
+constexpr std::uint64_t whole_pages(std::uint64_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+/// One end of a QP, as its node sees it.
+struct QpEnd {
+  NodeId node;
+  bool sends;
+  Psn first_psn = 0;  ///< of what it sends
+  Qp* qp = nullptr;
+};
+
+void add_qp(const Model& model, QpEnd& end, NodeId peer) {
+  SimulationNode& node = model.at(end.node);
+  Qp& qp = node.qps.add_qp();
+  qp.peer = peer;
+  qp.route = model.fabric->topology().route(node.id, peer);
+  node.qps_of_peer[peer].push_back(node.context.index_of(qp));
+  end.qp = &qp;
+}
+
+void add_halves(const Model& model, const QpEnd& end, const QpEnd& peer, const KeyedRandom& random) {
+  SimulationNode& node = model.at(end.node);
+  end.qp->peer_number = peer.qp->number;
+  if (!node.here) return;
+  end.qp->reverse_paths = std::make_unique<ReversePaths>(node.context.config.nic.ports, random);
+  if (end.sends) node.qps.add_requestor(*end.qp, end.first_psn);
+  if (!peer.sends) return;
+  node.qps.add_responder(*end.qp, peer.first_psn);
+  if (end.qp->responder) end.qp->responder->post_receive(model.scenario.protocol.receive_queue_depth);
+}
+
+void connect_pair(const Model& model, QpEnd a, QpEnd b) {
+  for (std::uint32_t i = 0; i < model.scenario.traffic.qps_per_peer; ++i) {
+    add_qp(model, a, b.node);
+    add_qp(model, b, a.node);
+    KeyedRandom random(model.scenario.seed, fmt::format("qp.{}.{}.{}", a.node, b.node, i));
+    a.first_psn = static_cast<Psn>(random.next() & kPsnMask);
+    b.first_psn = static_cast<Psn>(random.next() & kPsnMask);
+    add_halves(model, a, b, random);
+    add_halves(model, b, a, random);
+  }
+}
+
+void build_channel(const Model& model, SimulationNode& from, SimulationNode& to, std::uint64_t longest_send) {
+  const TrafficConfig& traffic = model.scenario.traffic;
+  const std::uint64_t spare = whole_pages(traffic.offset_bytes);
+  Channel channel;
+  channel.peer = to.id;
+  channel.qps = from.qps_of_peer[to.id];
+  // A piece takes at most half a buffer, so that the source has another place for the next one.
+  channel.slot_bytes = std::min(whole_pages(longest_send), traffic.buffer_bytes / 2 / kPageBytes * kPageBytes);
+  channel.slot_stride = channel.slot_bytes + spare;
+  const auto slots = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(traffic.buffer_bytes / channel.slot_stride, 1, traffic.outstanding_messages));
+  for (std::uint32_t slot = slots; slot > 0; --slot) channel.free_slots.push_back(slot - 1);
+  channel.source_bytes = std::min(traffic.buffer_bytes, std::max(2 * channel.slot_bytes, 64 * kPageBytes));
+  if (channel.slot_bytes * slots * 2 > channel.source_bytes) channel.source_bytes = traffic.buffer_bytes;
+  channel.source_base = from.memory.add_source_region(channel.source_bytes + spare);
+  const std::uint64_t destination_bytes = slots * channel.slot_stride;
+  channel.destination_base = to.memory.add_destination_region(destination_bytes, channel.slot_stride);
+  channel.rkey = 0x1000 + from.id;
+  to.context.protection.add({.va = channel.destination_base,
+                             .bytes = destination_bytes,
+                             .rkey = channel.rkey,
+                             .domain = QpAssembly::kDomain});
+  if (!from.here) return;
+  if (to.here) channel.peer_memory = &to.memory;
+  from.player().add_channel(std::move(channel));
+}
+
+}  // namespace
+
+LongestSends connect_nodes(Model& model) {
+  LongestSends longest_sends;
+  std::set<std::pair<NodeId, NodeId>> pairs;  // the lower node first
+  for (const WorkNode& work : model.workload.nodes) {
+    if (work.kind != WorkKind::send) continue;
+    const NodeId from = model.placement.node_of(work);
+    const NodeId to = model.placement.peer_node_of(work);
+    if (from == to) continue;  // between ranks of one node: no NIC's business
+    std::uint64_t& longest = longest_sends[{from, to}];
+    longest = std::max(longest, work.bytes);
+    pairs.insert({std::min(from, to), std::max(from, to)});
+  }
+  std::map<NodeId, std::size_t> peers;
+  for (const auto& [a, b] : pairs) {
+    ++peers[a];
+    ++peers[b];
+  }
+  for (const auto& [id, count] : peers) model.at(id).qps.reserve(count * model.scenario.traffic.qps_per_peer);
+  for (const auto& [a, b] : pairs) {
+    connect_pair(model, {.node = a, .sends = longest_sends.contains({a, b})},
+                 {.node = b, .sends = longest_sends.contains({b, a})});
+  }
+  return longest_sends;
+}
+
+void build_channels(Model& model, const LongestSends& longest) {
+  for (auto& node : model.nodes) {
+    for (const auto& [peer, qps] : node->qps_of_peer) {
+      const auto send = longest.find({node->id, peer});
+      // Without a byte in any message there is nothing to register.
+      if (send != longest.end() && send->second > 0) build_channel(model, *node, model.at(peer), send->second);
+    }
+  }
+}
+
+}  // namespace mrc

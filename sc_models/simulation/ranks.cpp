@@ -1,0 +1,167 @@
+#include "simulation/ranks.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <systemc>
+
+#include "simulation/waits.h"
+
+namespace mrc {
+namespace {
+
+constexpr NodeId kNoNode = ~NodeId{0};  // ends a list of nodes
+
+TimePs kernel_now() {
+  return sc_core::sc_time_stamp().value();
+}
+
+void run_kernel_to(TimePs end) {
+  const TimePs now = kernel_now();
+  if (end > now) sc_core::sc_start(sc_core::sc_time::from_value(end - now));
+}
+
+void answer(Model& model, const PlacementQuestion& question) {
+  const PlacementTally placed = model.at(question.receiver).memory.take_placement(question.destination);
+  if (placed == wanted_placement(question.destination, question.bytes, model.scenario.protocol.mtu_bytes)) return;
+  model.split->misplaced.push_back({question, placed});
+}
+
+/// What the others are to be told, as bytes. Returns when something of it or of this rank happens next, at the
+/// earliest.
+TimePs pack_crossings(Split& split) {
+  for (const PlacementQuestion& question : split.questions) {
+    split.out[split.partition.of_node[question.receiver]].questions.push_back(question);
+  }
+  split.questions.clear();
+  TimePs earliest =
+      sc_core::sc_pending_activity() ? kernel_now() + sc_core::sc_time_to_pending_activity().value() : kNever;
+  for (std::uint32_t rank = 0; rank < split.out.size(); ++rank) {
+    Crossings& crossings = split.out[rank];
+    if (crossings.packets.empty() && crossings.pauses.empty() && crossings.questions.empty()) continue;
+    for (const PacketCrossing& packet : crossings.packets) earliest = std::min(earliest, packet.at);
+    for (const PauseCrossing& pause : crossings.pauses) earliest = std::min(earliest, pause.at);
+    ByteWriter to(split.out_bytes[rank]);
+    to.put(crossings.packets);
+    to.put(crossings.pauses);
+    to.put(crossings.questions);
+    crossings.packets.clear();
+    crossings.pauses.clear();
+    crossings.questions.clear();
+  }
+  return earliest;
+}
+
+void exchange(Model& model) {
+  Split& split = *model.split;
+  const TimePs earliest = pack_crossings(split);
+  split.earliest = split.ranks.exchange(split.out_bytes, split.in_bytes, earliest);
+  for (const Bytes& bytes : split.in_bytes) {
+    ByteReader from(bytes);
+    if (from.empty()) continue;
+    for (auto n = from.get<std::uint64_t>(); n > 0; --n) model.fabric->network().enter(from.get<PacketCrossing>());
+    for (auto n = from.get<std::uint64_t>(); n > 0; --n) model.fabric->network().enter(from.get<PauseCrossing>());
+    for (auto n = from.get<std::uint64_t>(); n > 0; --n) answer(model, from.get<PlacementQuestion>());
+  }
+  model.fabric->wake();
+}
+
+void put_state(Model& model, const Series& series, ByteWriter& to) {
+  model.fabric->network().put_counts(to);
+  model.fault_log->put_reactions(to);
+  series.put(to);
+  to.put(rocev2_counts(model));
+  to.put(model.split->misplaced);
+  for (const auto& node : model.nodes) {
+    if (!node->here) continue;
+    to.put(node->id);
+    to.put(node->context.counters);
+    node->player().put_state(to);
+    to.put(qp_waits(*node));
+    to.put(work_waits(*node));
+  }
+  to.put(kNoNode);
+}
+
+void take_in(Model& model, Series& series, ByteReader& from) {
+  model.fabric->network().add_counts(from);
+  model.fault_log->add_reactions(from);
+  series.merge(from);
+  model.rocev2_elsewhere.push_back(from.get<Rocev2Counts>());
+  std::vector<Misplaced> misplaced;
+  from.get(misplaced);
+  model.split->misplaced.insert(model.split->misplaced.end(), misplaced.begin(), misplaced.end());
+  for (auto id = from.get<NodeId>(); id != kNoNode; id = from.get<NodeId>()) {
+    SimulationNode& node = model.at(id);
+    from.get(node.context.counters);
+    node.player().get_state(from);
+    from.get(node.waits_elsewhere.qps);
+    from.get(node.waits_elsewhere.work);
+  }
+}
+
+}  // namespace
+
+void build_split(Model& model) {
+  Ranks* ranks = model.options.ranks;
+  if (ranks == nullptr || ranks->size() == 1) return;
+  PartitionNeeds needs;
+  for (const WorkNode& work : model.workload.nodes) {
+    if (work.kind != WorkKind::send) continue;
+    const std::pair pair(model.placement.node_of(work), model.placement.peer_node_of(work));
+    if (pair.first != pair.second) needs.bytes[pair] += work.bytes;
+  }
+  for (NodeId id = 0; id < model.scenario.fabric.nics; ++id) {
+    needs.detailed.push_back(model.scenario.node(id).fidelity == Fidelity::detailed && !model.scenario.is_rocev2());
+  }
+  needs.siblings = model.placement.first_siblings();
+  model.split = std::make_unique<Split>(*ranks, make_partition(model.fabric->topology(), needs, ranks->size()));
+}
+
+void join_ranks(Model& model) {
+  if (!model.split) return;
+  Network& network = model.fabric->network();
+  network.split(model.split->partition, model.split->rank, model.split->out);
+  model.faults->keep_journal(network);
+  model.split->lookahead_ps = network.lookahead_ps();
+  if (model.split->lookahead_ps == 0) {
+    throw std::invalid_argument(
+        "a run on several ranks needs links with a delay; fabric.cable_delay_ns, fabric.t1_cable_delay_ns or the "
+        "switches' latencies have to be above 0");
+  }
+  for (auto& node : model.nodes) {
+    if (node->here) node->player().set_questions(model.split->questions);
+  }
+}
+
+void run_until(Model& model, TimePs end) {
+  if (!model.split) {
+    model.fabric->set_limit(end);
+    run_kernel_to(end);
+    return;
+  }
+  while (kernel_now() < end) {
+    // What happens at the earliest time acts on another rank no sooner than the lookahead later.
+    const TimePs from = std::max(model.split->earliest, kernel_now());
+    const TimePs window = from < end && end - from > model.split->lookahead_ps ? from + model.split->lookahead_ps : end;
+    model.fabric->set_limit(window);
+    run_kernel_to(window);
+    exchange(model);
+  }
+}
+
+void gather(Model& model, Series& series) {
+  Bytes mine;
+  ByteWriter to(mine);
+  if (!model.split->is_first()) put_state(model, series, to);
+  model.faults->put_journal(to);
+  const std::vector<Bytes> all = model.split->ranks.gather(mine);
+  if (!model.split->is_first()) return;
+  std::vector<ByteReader> from(all.begin(), all.end());
+  for (std::size_t rank = 1; rank < from.size(); ++rank) take_in(model, series, from[rank]);
+  model.faults->read_journals(from);
+  for (const Misplaced& found : model.split->misplaced) {
+    model.at(found.question.sender).player().misplaced(found.question, found.placed);
+  }
+}
+
+}  // namespace mrc

@@ -1,0 +1,128 @@
+#include "simulation/run.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <systemc>
+
+#include "simulation/ranks.h"
+
+namespace mrc {
+namespace {
+
+/// How far a run is, at the end of a step of the series: sums over nodes and ranks.
+struct State {
+  std::uint64_t nodes_left = 0;
+  std::uint64_t progress = 0;      ///< bytes
+  std::uint64_t acknowledged = 0;  ///< bytes
+  std::uint64_t computing = 0;
+  std::uint64_t wrong = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t interrupted = 0;
+  std::uint64_t pending = 0;  ///< ranks on which anything is still to happen
+
+  std::span<std::uint64_t> values() { return {&nodes_left, sizeof *this / sizeof nodes_left}; }
+};
+
+TimePs kernel_now() {
+  return sc_core::sc_time_stamp().value();
+}
+
+double us(TimePs time) {
+  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
+}
+
+State state_of(const Model& model, const std::atomic<bool>& interrupted) {
+  State state;
+  state.pending = sc_core::sc_pending_activity() ? 1 : 0;
+  state.interrupted = interrupted.load() ? 1 : 0;
+  state.wrong = model.split && !model.split->misplaced.empty() ? 1 : 0;
+  for (const auto& node : model.nodes) {
+    if (!node->here) continue;
+    const WorkPlayer& player = node->player();
+    state.nodes_left += player.nodes_left();
+    state.progress += player.progress();
+    state.acknowledged += player.statistics().acknowledged_bytes;
+    state.computing += player.computing() ? 1 : 0;
+    state.failed += player.statistics().first_failure.empty() ? 0 : 1;
+    state.wrong += player.statistics().corrupted_bytes > 0 || node->first_rtl_mismatch() != nullptr ? 1 : 0;
+  }
+  if (model.split) model.split->ranks.sum(state.values());
+  return state;
+}
+
+/// Ends a run of which nothing has moved for too long.
+class Watchdog {
+ public:
+  explicit Watchdog(const RunConfig& config) : config_(config) {}
+
+  /// Nothing for a run that goes on.
+  std::optional<RunEnd> look(const State& now, double now_us) {
+    if (now.wrong > 0) return RunEnd::over;
+    if (now.interrupted > 0) return RunEnd::interrupted;
+    if (now.progress != last_progress_ || now.computing > 0) progress_at_us_ = now_us;
+    last_progress_ = now.progress;
+    if (now.nodes_left == 0) return std::nullopt;
+    const bool stuck = now.pending == 0 || now_us - progress_at_us_ > config_.stall_us;
+    // What waits for a message that a QP error has ended waits for ever; the error is the news.
+    if (stuck) return now.failed > 0 ? RunEnd::over : RunEnd::stalled;
+    if (now_us >= config_.max_time_us) return RunEnd::out_of_time;
+    return std::nullopt;
+  }
+
+ private:
+  const RunConfig& config_;
+  std::uint64_t last_progress_ = 0;
+  double progress_at_us_ = 0;
+};
+
+void start(const Model& model) {
+  for (const auto& node : model.nodes) {
+    if (!node->here) continue;
+    if (node->host) {
+      node->host->start();
+    } else {
+      node->endpoint->start();
+    }
+  }
+  model.fabric->wake();
+}
+
+/// Runs the kernel for one step of the series, or to the end of the time that the run has.
+void advance(Model& model, double step_us) {
+  // A recording is handed on in short pieces, so that what it holds does not grow with the step.
+  constexpr double piece_us = 4;
+  double left_us = std::min(step_us, model.scenario.run.max_time_us - us(kernel_now()));
+  for (; model.recording && left_us > piece_us; left_us -= piece_us) {
+    run_until(model, kernel_now() + static_cast<TimePs>(piece_us * kPsPerUs));
+    model.recording->flush(kernel_now());
+  }
+  run_until(model, kernel_now() + sc_core::sc_time(left_us, sc_core::SC_US).value());
+  if (model.recording) model.recording->flush(kernel_now());
+}
+
+void report_progress(const Model& model, std::uint64_t done, std::uint64_t offered) {
+  if (!model.options.progress) return;
+  model.options.progress(
+      {us(kernel_now()), offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
+}
+
+}  // namespace
+
+RunEnd play(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted) {
+  start(model);
+  const std::uint64_t offered = model.workload.bytes();
+  Watchdog watchdog(model.scenario.run);
+  for (State now = state_of(model, interrupted); now.nodes_left > 0;) {
+    advance(model, sampler.step_us());
+    sampler.sample();
+    watch_evs(model);
+    if (model.capture) model.capture->flush_before(kernel_now());
+    now = state_of(model, interrupted);
+    if (const auto end = watchdog.look(now, us(kernel_now()))) return *end;
+    report_progress(model, now.acknowledged, offered);
+  }
+  return RunEnd::over;
+}
+
+}  // namespace mrc
