@@ -90,7 +90,7 @@ class Reader {
     for (const FaultEntry::Key& key : entry_.keys) {
       if (std::find(allowed.begin(), allowed.end(), key.name) != allowed.end()) continue;
       throw ParameterError(key.place,
-                           fmt::format("fault.{} is no key of kind = \"{}\"; allowed: {}; nearest: {}", key.name,
+                           fmt::format("fault.{} is not a key of kind = \"{}\"; allowed: {}; nearest: {}", key.name,
                                        to_string(kind), fmt::join(allowed, ", "), nearest(key.name, allowed)));
     }
   }

@@ -230,7 +230,7 @@ void check_fabric(const ScenarioConfig& s, const std::string& place) {
   const std::uint32_t t1s = f.t1s_per_plane != 0 ? f.t1s_per_plane / f.pods : f.nics_per_t0;
   require(t1s * f.pods <= kMostUsidIndex, fmt::format("{} T1s a plane are more than {}", t1s * f.pods, kMostUsidIndex));
   require(f.pods == 1 || f.t2s_per_plane % t1s == 0,
-          fmt::format("fabric.t2s_per_plane = {} is no multiple of the {} T1s of a pod", f.t2s_per_plane, t1s));
+          fmt::format("fabric.t2s_per_plane = {} is not a multiple of the {} T1s of a pod", f.t2s_per_plane, t1s));
   require(
       f.ecn_max_bytes == 0 || f.ecn_min_bytes <= f.ecn_max_bytes,
       fmt::format("fabric.ecn_min_bytes = {} is above fabric.ecn_max_bytes = {}", f.ecn_min_bytes, f.ecn_max_bytes));
@@ -290,7 +290,7 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   std::vector<std::string> nodes;
   for (NodeId id = 0; id < s.fabric.nics; ++id) nodes.push_back(fmt::format("nic{}", id));
   require(std::find(nodes.begin(), nodes.end(), s.run.node_under_test) != nodes.end(),
-          fmt::format("run.node_under_test = \"{}\" is no node; allowed: nic0 … nic{}", s.run.node_under_test,
+          fmt::format("run.node_under_test = \"{}\" is not a node; allowed: nic0 … nic{}", s.run.node_under_test,
                       s.fabric.nics - 1));
   check_node(s, s.node_default, "", place);
   for (const auto& [id, node] : s.node_override) check_node(s, node, nodes[id], place);

@@ -51,7 +51,7 @@ class Writer {
 
 void write_limits(Writer& out, const RunResult& r) {
   constexpr double smallest_gbps = 0.05;
-  out.raw(fmt::format("  what {} lost of its line rate", r.node_under_test));
+  out.raw(fmt::format("  lost line rate of {}, by cause", r.node_under_test));
   for (const LimitResult& limit : r.limits) {
     if (limit.gbps < smallest_gbps) continue;
     const int bar = static_cast<int>(std::min(40.0, 40.0 * limit.gbps / std::max(r.limits.front().gbps, 1e-9)) + 0.5);
@@ -64,8 +64,8 @@ void write_job(Writer& out, const JobResult& job) {
   if (job.ranks == 0) return;
   for (const std::string& cut : job.cut) out.line("cut", "{}", cut);
   out.line("job", "{} ranks{}: step {:.2f} us, computing {:.2f}, exposed communication {:.2f} (mean), {:.2f} (max)",
-           job.ranks, job.ranks_played < job.ranks ? " (one played for all, which are alike)" : "", job.step_time_us,
-           job.compute_us.mean, job.exposed_communication_us.mean, job.exposed_communication_us.max);
+           job.ranks, job.ranks_played < job.ranks ? " (one played for all, because they are identical)" : "",
+           job.step_time_us, job.compute_us.mean, job.exposed_communication_us.mean, job.exposed_communication_us.max);
   if (job.ranks_played > 1) {
     out.line("", "last: rank {}, {:.2f} us after the median rank", job.straggler_rank, job.straggler_behind_us);
   }
@@ -91,7 +91,7 @@ void write_buffers(Writer& out, const RunResult& r) {
   std::stable_sort(rows.begin(), rows.end(), [](const BufferResult* a, const BufferResult* b) {
     return a->mean / static_cast<double>(a->capacity) > b->mean / static_cast<double>(b->capacity);
   });
-  // Ports are alike: the fullest stands for all of its node.
+  // Ports are alike: the fullest represents all ports of its node.
   std::set<std::string> seen;
   std::erase_if(rows, [&](const BufferResult* b) {
     const std::size_t dot = b->name.find('.');
@@ -107,7 +107,7 @@ void write_buffers(Writer& out, const RunResult& r) {
   }
 }
 
-/// The floorplan in short: the sum, the largest memories, and those that made somebody wait.
+/// The floorplan in short: the sum, the largest memories, and those with uncorrectable errors.
 void write_memories(Writer& out, const RunResult& r) {
   constexpr std::size_t most = 4;
   if (r.sram.empty()) return;
@@ -128,18 +128,18 @@ void write_memories(Writer& out, const RunResult& r) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const SramResult& s = *rows[i];
     if (i >= most && s.uncorrected_errors == 0) continue;
-    out.raw(fmt::format("    {:<30} {:>8.3f} Mbit  {:>5.2f} accesses a cycle, at most {}; {} stalls, {} errors",
+    out.raw(fmt::format("    {:<30} {:>8.3f} Mbit  {:>5.2f} accesses per cycle, at most {}; {} stalls, {} errors",
                         s.structure, static_cast<double>(s.bits) / 1e6, s.mean_accesses_per_cycle,
                         s.peak_accesses_per_cycle, grouped(s.conflict_stalls),
                         grouped(s.corrected_errors + s.uncorrected_errors)));
   }
 }
 
-/// Begins of faults and what the NICs did; the rest stands in result.json.
+/// Begins of faults and what the NICs did; the rest is in result.json.
 void write_events(Writer& out, const RunResult& r) {
   constexpr std::size_t most = 24;
   if (r.events.empty()) return;
-  out.raw("  faults, and what followed");
+  out.raw("  faults and reactions");
   for (std::size_t i = 0; i < std::min(most, r.events.size()); ++i) {
     const EventResult& e = r.events[i];
     out.raw(fmt::format("    {:>12.3f} us  {:<26} {:<18} {}", e.time_us, e.what, e.where, e.effect));
@@ -154,7 +154,7 @@ void write_rtl(Writer& out, const RunResult& r) {
     out.line("rtl", "{} of {} ({}): {} operations, {} mismatches, {} clock cycles", row.block, row.node, row.mode,
              grouped(row.transactions), grouped(row.mismatches), grouped(row.cycles));
     if (row.transactions == 0) continue;
-    out.line("", "cycles an operation: RTL {:.2f} occupied, {:.2f} latency; SystemC {:.2f} occupied, {:.2f} latency",
+    out.line("", "cycles per operation: RTL {:.2f} occupied, {:.2f} latency; SystemC {:.2f} occupied, {:.2f} latency",
              static_cast<double>(row.occupied_cycles) / n, static_cast<double>(row.latency_cycles) / n,
              static_cast<double>(row.systemc_occupied_cycles) / n, static_cast<double>(row.systemc_latency_cycles) / n);
   }
@@ -174,7 +174,7 @@ std::string summary(const RunResult& r, bool colour) {
            out.bold(fmt::format("{:.1f}", r.goodput_gbps)), r.node_under_test, r.line_rate_gbps, r.framing_limit_gbps);
   out.line("message", "mean {:.2f} us, p50 {:.2f}, p99 {:.2f}, max {:.2f}", r.message_time_us.mean,
            r.message_time_us.p50, r.message_time_us.p99, r.message_time_us.max);
-  out.line("packets", "{} sent, {} of them again; {} control", grouped(r.packets.sent),
+  out.line("packets", "{} sent, {} retransmitted; {} control", grouped(r.packets.sent),
            grouped(r.packets.retransmitted), grouped(r.packets.control));
   out.line("", "{} dropped, {} trimmed, {} corrupted, {} duplicate, {} CE-marked", grouped(r.packets.dropped),
            grouped(r.packets.trimmed), grouped(r.packets.corrupted), grouped(r.packets.duplicate),
@@ -189,7 +189,7 @@ std::string summary(const RunResult& r, bool colour) {
   if (seconds > 0 && r.packets.sent > 0) {
     const double sent = static_cast<double>(r.packets.sent);
     out.line("speed",
-             "{} data packets/s of wall time ({:.2f} s); a packet: {:.1f} box steps, {:.2f} kernel activations",
+             "{} data packets/s of wall time ({:.2f} s); per packet: {:.1f} box steps, {:.2f} kernel activations",
              grouped(static_cast<std::uint64_t>(sent / seconds)), seconds, static_cast<double>(r.cost.box_steps) / sent,
              static_cast<double>(r.cost.kernel_activations) / sent);
   }

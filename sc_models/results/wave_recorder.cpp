@@ -57,7 +57,7 @@ TimePs parse_us(const std::string& text, TimePs otherwise, const std::string& wi
   constexpr double most_us = 1e9;
   if (end != text.c_str() + text.size() || !(us >= 0 && us <= most_us)) {
     throw OutputError(
-        fmt::format("--wave-window {}: \"{}\" is no time in us; allowed is FROM..TO with 0 to 1e9 us, as "
+        fmt::format("--wave-window {}: \"{}\" is not a time in us; allowed is FROM..TO with 0 to 1e9 us, as "
                     "10..25.5, either may be left out",
                     window, text));
   }

@@ -33,9 +33,9 @@ struct Options {
 std::string table(const cosim::CalibratedBlock& block, const std::vector<cosim::CalibrationRow>& rows,
                   const std::vector<std::string>& sizes) {
   std::string text = fmt::format(
-      "\n## {}\n\n| sizes | load | output taken | RTL mean | SystemC mean | error | RTL p99 | SystemC p99 | RTL a "
-      "cycle | "
-      "SystemC a cycle | error | within |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "\n## {}\n\n| sizes | load | output taken | RTL mean | SystemC mean | error | RTL p99 | SystemC p99 | RTL per "
+      "cycle "
+      "| SystemC per cycle | error | within |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       std::string(block.name) + (block.way[0] == 0 ? "" : ": ") + block.way);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const cosim::CalibrationRow& row = rows[i];
@@ -66,20 +66,18 @@ int run(const Options& options) {
   }
   for (const std::string& name : options.blocks) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw std::invalid_argument(fmt::format("calibrate: no block {}; there are: {}; nearest: {}", name,
+    throw std::invalid_argument(fmt::format("calibrate: unknown block {}; blocks: {}; nearest: {}", name,
                                             fmt::join(known, ", "), nearest(name, known)));
   }
   std::string text =
-      "# SystemC boxes beside their RTL\n\n"
-      "Written by `mrcsim calibrate`; a test holds the limits. Cycles from the taking of a\n"
-      "transfer to its answer, and transfers taken a cycle. Both sides get the same transfers in the same cycles and "
+      "# SystemC boxes compared with their RTL\n\n"
+      "Written by `mrcsim calibrate`; a test checks the limits. Latency in cycles from the acceptance of a transfer to "
+      "its\n"
+      "response; throughput in transfers per cycle. Both sides get the same transfers in the same cycles and the same\n"
+      "back-pressure (`output taken`), with seeds that were not used to choose any value. SystemC: the timing rule of "
       "the\n"
-      "same cycles of back-pressure (`output taken`); the seeds are none that a value was chosen with. SystemC: the "
-      "rule\n"
-      "of the box (interval, latency, and what it adds for the transfer at hand) with the defaults of the parameters.\n"
-      "Limits: throughput within 1 %, mean within the larger of 2 % and 0.5 cycles, p99 within the larger of 5 % and "
-      "1\n"
-      "cycle.\n";
+      "box (interval, latency, and the additional cycles of the transfer) with default parameters. Limits: throughput\n"
+      "within 1 %, mean within the larger of 2 % and 0.5 cycles, p99 within the larger of 5 % and 1 cycle.\n";
   if (!options.out.empty()) check_writable(options.out);
   bool good = true;
   std::size_t done = 0;
@@ -111,7 +109,7 @@ int run(const Options& options) {
     write_whole_file(options.out, text);
   }
   if (good) return kExitOk;
-  fmt::print(stderr, "mrcsim: mismatch: a SystemC box is further from its RTL than the limits\n");
+  fmt::print(stderr, "mrcsim: mismatch: the cycles of a SystemC box differ from its RTL by more than the limits\n");
   return kExitMismatch;
 }
 
@@ -121,8 +119,8 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("calibrate", "Compare the cycles of RTL blocks with their SystemC boxes");
   command->add_option("BLOCK", options->blocks, "blocks; default: all");
-  command->add_option("--out", options->out, "file for the table (Markdown); default: the terminal");
-  command->add_option("--count", options->transfers, "transfers a row; default: 20000")->check(positive_number());
+  command->add_option("--out", options->out, "file for the table (Markdown); default: print it");
+  command->add_option("--count", options->transfers, "transfers per row; default: 20000")->check(positive_number());
   command->add_option("--seed", options->seed, "first seed; each row has its own");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

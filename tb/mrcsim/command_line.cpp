@@ -97,7 +97,7 @@ int run_command_line(int argc, char** argv) {
     const std::string command = argc > 1 ? argv[1] : "";
     if (launched_processes() > 1 && command != "run" && !command.starts_with("-")) {
       throw std::invalid_argument(fmt::format(
-          "{} processes were started together; of all commands only run is carried by several", launched_processes()));
+          "{} processes were started together, but only run supports several processes", launched_processes()));
     }
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

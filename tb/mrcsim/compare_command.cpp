@@ -58,8 +58,8 @@ void print_metrics(const Comparison& c, const std::vector<ComparedMetric>& metri
 void print_table(const Comparison& c, std::size_t rows) {
   for (std::size_t group = 0; group < c.names.size(); ++group)
     fmt::print("{} = {} ({} seed{})\n", letter(group), c.names[group], c.seeds[group], c.seeds[group] == 1 ? "" : "s");
-  fmt::print("{}\n", c.noise_known ? "* beyond what seeds explain (Welch's t-test, 5 %), ~ within it"
-                                   : "one seed each: what of the differences is noise cannot be told");
+  fmt::print("{}\n", c.noise_known ? "* significant (Welch's t-test, 5 %), ~ within the noise of the seeds"
+                                   : "one seed each: differences cannot be separated from noise");
   fmt::print("\n{:<44}", "parameters that differ");
   for (std::size_t group = 0; group < c.names.size(); ++group) fmt::print(" {:>14}", letter(group));
   fmt::print("\n");
@@ -70,7 +70,7 @@ void print_table(const Comparison& c, std::size_t rows) {
     fmt::print("\n");
   }
   print_metrics(c, c.metrics, "metric", c.metrics.size());
-  print_metrics(c, c.limits, "what it lost of line rate, Gb/s", rows);
+  print_metrics(c, c.limits, "lost line rate by cause, Gb/s", rows);
   print_metrics(c, c.ledger, "ledger, share of time", rows);
   print_metrics(c, c.sram, "SRAM, bits", c.sram.size());
 }
@@ -107,14 +107,14 @@ void run(const CompareOptions& options) {
 
 void add_compare_command(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = app.add_subcommand("compare", "Results side by side: parameters, metrics, ledger");
+  CLI::App* command = app.add_subcommand("compare", "Compare results: parameters, metrics, ledger");
   command
       ->add_option("RESULT", options->places,
                    "result.json, folder with one, folder of such folders (seeds), or DATABASE:STUDY.POINT; two or more")
       ->required()
       ->expected(2, -1);
   command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));
-  command->add_option("--rows", options->rows, "of limits and ledger, the largest differences; default: 15");
+  command->add_option("--rows", options->rows, "rows of limits and ledger, largest differences first; default: 15");
   command->callback([options] { run(*options); });
 }
 

@@ -53,7 +53,7 @@ cosim::Trace trace_of_run(const Options& options) {
   }
   simulation_options.add_rtl = [&](const RtlSelection& selection, const ScenarioConfig& of, NicRtl& rtl) {
     if (cosim::add_recorded_rtl(selection, of, rtl, of_node[selection.node], most)) return;
-    throw std::invalid_argument(fmt::format("--vectors trace: {} has no vectors of runs yet", options.block));
+    throw std::invalid_argument(fmt::format("--vectors trace: not supported for {}", options.block));
   };
   std::atomic<bool> interrupted{false};
   Simulation simulation(scenario, job.workload, job.nics_of_ranks, std::move(simulation_options));
@@ -169,7 +169,7 @@ int run(Options options) {
                                             fmt::join(blocks, ", "), nearest(options.block, blocks)));
   }
   if (options.vectors != "trace" && !(options.scenario.empty() && options.assignments.empty())) {
-    throw std::invalid_argument("cosim: --scenario and --set say which run --vectors trace takes; --vectors is random");
+    throw std::invalid_argument("cosim: --scenario and --set need --vectors trace");
   }
   if (options.vectors == "trace") options.bench.trace = trace_of_run(options);
   if (options.bench.out.empty()) options.bench.out = "cosim-" + options.block;
@@ -192,18 +192,19 @@ void add_cosim_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("cosim", "Run one RTL block against its protocol reference");
   command->add_option("BLOCK", options->block, "RTL block")->required();
-  command->add_option("--vectors", options->vectors, "random, or trace: what a run of --scenario asks of the block")
+  command->add_option("--vectors", options->vectors, "random, or trace: transactions from a run of --scenario")
       ->check(CLI::IsMember({"random", "trace"}));
   command->add_option("--count", options->bench.count, "transfers into the block; default: 1000000")
       ->check(positive_number());
   command->add_option("--seed", options->bench.seed, "seed of stimuli, back-pressure and initial state");
   command
-      ->add_option("--size", options->size, "small (reaches every corner) or default (the scenario's); default: small")
+      ->add_option("--size", options->size,
+                   "small (reaches every corner) or default (sizes of the default scenario); default: small")
       ->check(CLI::IsMember({"small", "default"}));
   command->add_option("--scenario", options->scenario, "scenario of --vectors trace");
   command->add_option("--set", options->assignments, "key=value for --scenario")->take_all()->expected(1, -1);
   command->add_flag("--waves", options->bench.waves, "waves (FST) of the last episode or the replay");
-  command->add_option("--replay", options->bench.replay, "play this file instead");
+  command->add_option("--replay", options->bench.replay, "run this replay file instead");
   command->add_option("--out", options->bench.out, "folder for the results; default: cosim-BLOCK");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

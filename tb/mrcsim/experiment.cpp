@@ -60,7 +60,7 @@ class Reader {
       return *otherwise;
     }
     const auto value = node->value<Value>();
-    if (!value) refuse(*node, fmt::format("{} is of another type than expected", key));
+    if (!value) refuse(*node, fmt::format("{} has the wrong type", key));
     return *value;
   }
   template <typename Body>
@@ -88,7 +88,7 @@ ExperimentFlow flow_of(const Reader& read, const toml::table& table) {
   read.only(table, {"src", "dst", "bytes", "count", "start_us", "interval_us"});
   ExperimentFlow flow;
   const toml::node* source = table.get("src");
-  if (source == nullptr) read.refuse(table, "src is missing: a rank, or [first, last]");
+  if (source == nullptr) read.refuse(table, "src is missing; expected a rank, or [first, last]");
   if (const toml::array* range = source->as_array()) {
     if (range->size() != 2) read.refuse(*source, "src: expected a rank, or [first, last]");
     flow.first_source = range->get(0)->value<std::uint32_t>().value_or(0);
@@ -118,7 +118,7 @@ ExperimentCase case_of(const Reader& read, const toml::table& table) {
       const bool allowed = std::any_of(kTopologyAndTraffic.begin(), kTopologyAndTraffic.end(),
                                        [&](const char* name) { return key.str() == name; });
       if (!allowed) {
-        read.refuse(value, fmt::format("{} belongs to the base scenario: experiments differ in topology, traffic and "
+        read.refuse(value, fmt::format("{} belongs in the base scenario: experiments differ in topology, traffic and "
                                        "faults only",
                                        std::string(key.str())));
       }
@@ -165,7 +165,7 @@ ExperimentCheck check_of(const Reader& read, const toml::table& table) {
   if (table.contains("at_least")) check.at_least = read.get<double>(table, "at_least");
   if (table.contains("at_most")) check.at_most = read.get<double>(table, "at_most");
   if (!check.published && !check.at_least && !check.at_most) {
-    read.refuse(table, "a check compares with published, at_least or at_most");
+    read.refuse(table, "a check needs published, at_least or at_most");
   }
   return check;
 }
@@ -192,7 +192,7 @@ Experiment experiment_of(const fs::path& path) {
   experiment.calibrated = read.get<bool>(table, "calibrated", false);
   experiment.quick = read.get<bool>(table, "quick", false);
   experiment.seeds = read.get<std::uint32_t>(table, "seeds", 1U);
-  if (experiment.seeds < 1 || experiment.seeds > 100) read.refuse(table, "seeds: allowed are 1 to 100");
+  if (experiment.seeds < 1 || experiment.seeds > 100) read.refuse(table, "seeds: allowed: 1 … 100");
   read.each(table, "case", [&](const toml::table& run) { experiment.cases.push_back(case_of(read, run)); });
   read.each(table, "check", [&](const toml::table& check) {
     experiment.checks.push_back(check_of(read, check));
@@ -200,12 +200,12 @@ Experiment experiment_of(const fs::path& path) {
     for (const std::string& name : {last.measure.of_case, last.over ? last.over->of_case : last.measure.of_case}) {
       const auto known = [&](const ExperimentCase& run) { return run.name == name; };
       if (std::none_of(experiment.cases.begin(), experiment.cases.end(), known)) {
-        read.refuse(check, fmt::format("there is no case {}", name));
+        read.refuse(check, fmt::format("unknown case {}", name));
       }
     }
   });
   if (experiment.not_run.empty() && (experiment.cases.empty() || experiment.checks.empty())) {
-    read.refuse(table, "an experiment has [[case]] and [[check]] tables, or not_run says why it has none");
+    read.refuse(table, "an experiment needs [[case]] and [[check]] tables, or a not_run text with the reason");
   }
   return experiment;
 }
@@ -234,7 +234,7 @@ void write_flows(const ExperimentCase& run, const fs::path& path) {
 nlohmann::json read_results(const fs::path& path) {
   std::ifstream in(path);
   nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
-  if (json.is_discarded()) throw ParameterError(path.string(), "is missing or no result");
+  if (json.is_discarded()) throw ParameterError(path.string(), "is missing or is not a result");
   return json;
 }
 
@@ -316,7 +316,8 @@ double measured(const Measure& measure, const fs::path& results) {
 
 std::vector<Experiment> load_experiments(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
-    throw ParameterError(folder.string(), "is no folder; --experiments names the one with base.toml and E1.toml …");
+    throw ParameterError(folder.string(),
+                         "is not a folder; --experiments needs the folder with base.toml and E1.toml …");
   }
   std::vector<Experiment> all;
   for (const auto& entry : fs::directory_iterator(folder)) {

@@ -76,8 +76,9 @@ void for_each_entry(const Topology& topology, Row row) {
 std::string checked(const Topology& topology, const Topology::RouteCheck& check) {
   if (!check.broken.empty()) return "BROKEN: " + check.broken;
   if (check.every_pair) return fmt::format("all {} paths between all NICs arrive", check.walked);
-  return fmt::format("{} {} checked, all arrive", check.walked,
-                     check.walked > topology.links().size() ? "paths from one NIC a T0 to all NICs" : "table entries");
+  return fmt::format(
+      "{} {} checked, all arrive", check.walked,
+      check.walked > topology.links().size() ? "paths from one NIC per T0 to all NICs" : "table entries");
 }
 
 void print_text(const ScenarioConfig& scenario, const Topology& topology, const Topology::RouteCheck& check) {
@@ -85,23 +86,23 @@ void print_text(const ScenarioConfig& scenario, const Topology& topology, const 
   const NicConfig& nic = scenario.node_default.nic;
   const auto line = [](const char* label, const std::string& text) { fmt::print("  {:<10} {}\n", label, text); };
   fmt::print("{}\n", scenario.name);
-  line("NICs", fmt::format("{}, {} ports of {:g} Gb/s each, a plane a port", topology.nics(), topology.planes(),
+  line("NICs", fmt::format("{}, {} ports of {:g} Gb/s each, one plane per port", topology.nics(), topology.planes(),
                            nic.port_gbps));
-  line("T0", fmt::format("{} a plane, {} in all, {} NICs below each", topology.t0s(),
+  line("T0", fmt::format("{} per plane, {} in total, {} NICs below each", topology.t0s(),
                          topology.t0s() * topology.planes(), std::min(topology.nics_per_t0(), topology.nics())));
   if (topology.t1s() > 0) {
-    line("T1", fmt::format("{} a plane, {} in all, {:g} Gb/s to each T0{}", topology.t1s_per_plane(),
+    line("T1", fmt::format("{} per plane, {} in total, {:g} Gb/s to each T0{}", topology.t1s_per_plane(),
                            topology.t1s_per_plane() * topology.planes(),
                            topology.links()[topology.switches().front().up.front()].gbps,
                            topology.pods() > 1 ? fmt::format(" of its pod ({} pods)", topology.pods()) : ""));
-    line("T0 load", fmt::format("{:.3g} of downlinks over uplinks", n.oversubscription));
+    line("T0 load", fmt::format("{:.3g} (downlink to uplink bandwidth)", n.oversubscription));
   }
   if (topology.t2s() > 0)
-    line("T2", fmt::format("{} a plane, {} in all", topology.t2s(), topology.t2s() * topology.planes()));
+    line("T2", fmt::format("{} per plane, {} in total", topology.t2s(), topology.t2s() * topology.planes()));
   line("cables", fmt::format("{}", n.links));
-  line("longest", fmt::format("{} switches, {:.3f} us there and back without queues", topology.longest_path(),
+  line("longest", fmt::format("{} switches, {:.3f} us round trip without queueing", topology.longest_path(),
                               static_cast<double>(topology.round_trip_ps()) / 1e6));
-  line("paths", fmt::format("{} between NICs below different T0s; the {} EVs of nic0 take {} of them to nic{}", n.paths,
+  line("paths", fmt::format("{} between NICs below different T0s; the {} EVs of nic0 use {} of them to nic{}", n.paths,
                             scenario.protocol.ev_count, n.paths_of_profile, topology.nics() - 1));
   line("routing", topology.routing() == FabricRouting::usid ? "uSID, static tables" : "ECMP");
   line("checked", checked(topology, check));
@@ -172,12 +173,12 @@ int run(const FabricOptions& options) {
 
 void add_fabric_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<FabricOptions>();
-  CLI::App* command = app.add_subcommand("fabric", "Print a scenario's network and check its routes");
+  CLI::App* command = app.add_subcommand("fabric", "Print the network of a scenario and check its routes");
   command->add_option("SCENARIO", options->scenario, "scenario file (TOML)")->required();
   command->add_option("--set", options->assignments, "key=value; wins over the file, may be repeated")
       ->take_all()
       ->expected(1, -1);
-  command->add_flag("--routes", options->routes, "every entry of every switch's table");
+  command->add_flag("--routes", options->routes, "print every table entry of every switch");
   command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

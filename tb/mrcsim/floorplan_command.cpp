@@ -30,7 +30,7 @@ NodeId node_of(const ScenarioConfig& scenario, const std::string& name) {
   const bool nic = name.starts_with("nic") && name.size() > 3;
   const bool parsed = nic && std::from_chars(name.data() + 3, end, id).ptr == end;
   if (parsed && id < scenario.fabric.nics) return id;
-  throw ParameterError("--node " + name, fmt::format("is no node; allowed: nic0 … nic{}", scenario.fabric.nics - 1));
+  throw ParameterError("--node " + name, fmt::format("unknown node; allowed: nic0 … nic{}", scenario.fabric.nics - 1));
 }
 
 void print_table(const std::vector<SramResult>& rows) {
@@ -87,7 +87,7 @@ void add_floorplan_command(CLI::App& app) {
   command->add_option("--node", options->node, "nic<number>; default: the node under test");
   command->add_option("--qps", options->qps, "QPs of the NIC; default: traffic.qps_per_peer to every other NIC")
       ->check(positive_number());
-  command->add_option("--destinations", options->destinations, "peers; default: every other NIC")
+  command->add_option("--destinations", options->destinations, "number of peers; default: every other NIC")
       ->check(positive_number());
   command->add_option("--format", options->format, "table or csv")->check(CLI::IsMember({"table", "csv"}));
   command->callback([options] { run(*options); });

@@ -37,7 +37,7 @@ void print_terms(const LatencyOptions& options) {
 
 void add_latency_command(CLI::App& app) {
   auto options = std::make_shared<LatencyOptions>();
-  CLI::App* command = app.add_subcommand("latency", "The parts of a small write's latency, with range and source");
+  CLI::App* command = app.add_subcommand("latency", "List the latency terms of a small write, with range and source");
   command->add_option("SCENARIO", options->scenario, "scenario file (TOML)")->required();
   command->add_option("--set", options->assignments, "key=value; wins over the file, may be repeated")
       ->take_all()

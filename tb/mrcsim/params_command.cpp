@@ -109,7 +109,7 @@ std::vector<Chosen> values_of(const ScenarioConfig& scenario) {
 
 void print_scenario(const ParamsOptions& options) {
   if (options.format == "markdown")
-    throw ParameterError("--format markdown", "is of all parameters, not of a scenario");
+    throw ParameterError("--format markdown", "lists all parameters and takes no scenario");
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, std::nullopt});
   if (options.format == "json") {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
@@ -117,7 +117,7 @@ void print_scenario(const ParamsOptions& options) {
     fmt::print("{}\n", all.dump(2));
     return;
   }
-  fmt::print("  {:<54} {:>20}  {}\n", "name", "value", "default, where another");
+  fmt::print("  {:<54} {:>20}  {}\n", "name", "value", "default, if different");
   for (const Chosen& chosen : values_of(scenario)) {
     const bool other = chosen.value != chosen.usual;
     fmt::print("{} {:<54} {:>20}  {}\n", other ? '*' : ' ', chosen.name, chosen.value, other ? chosen.usual : "");
@@ -143,12 +143,12 @@ void run(const ParamsOptions& options) {
 
 void add_params_command(CLI::App& app) {
   auto options = std::make_shared<ParamsOptions>();
-  CLI::App* command = app.add_subcommand("params", "List all parameters, or what a scenario has of them");
-  command->add_option("SCENARIO", options->scenario, "scenario file (TOML): its values, * where not the default");
+  CLI::App* command = app.add_subcommand("params", "List all parameters, or the values of a scenario");
+  command->add_option("SCENARIO", options->scenario, "scenario file (TOML): lists its values, * if not the default");
   command->add_option("--set", options->assignments, "key=value for SCENARIO")->take_all()->expected(1, -1);
   command->add_option("--format", options->format, "table, markdown or json")
       ->check(CLI::IsMember({"table", "markdown", "json"}));
-  command->add_option("--explain", options->explain, "everything about one parameter");
+  command->add_option("--explain", options->explain, "print everything about one parameter");
   command->callback([options] { run(*options); });
 }
 

@@ -26,10 +26,10 @@ void write_report(const ReportOptions& options) {
 void add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command =
-      app.add_subcommand("report", "One self-contained HTML page of a result or of a database of studies");
-  command->add_option("PLACE", options->place, "result.json, a folder with one, or the database of sweep and size")
+      app.add_subcommand("report", "Write one self-contained HTML page for a result or a database of studies");
+  command->add_option("PLACE", options->place, "result.json, a folder with one, or a database of sweep or size")
       ->required();
-  command->add_option("-o,--out", options->out, "the page; default: report.html");
+  command->add_option("-o,--out", options->out, "file name of the page; default: report.html");
   command->callback([options] { write_report(*options); });
 }
 

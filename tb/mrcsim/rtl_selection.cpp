@@ -20,7 +20,7 @@ NodeId parse_node(const std::string& option, const std::string& text, std::uint3
   const auto parsed = named ? std::from_chars(text.data() + 3, end, node)
                             : std::from_chars_result{text.data(), std::errc::invalid_argument};
   if (parsed.ec != std::errc() || parsed.ptr != end || node >= nodes) {
-    throw RtlSelectionError(fmt::format("{}: there is no node {}; allowed: nic0 … nic{}", option, text, nodes - 1));
+    throw RtlSelectionError(fmt::format("{}: unknown node {}; allowed: nic0 … nic{}", option, text, nodes - 1));
   }
   return node;
 }

@@ -80,15 +80,15 @@ std::string expectation(const ScenarioConfig& scenario, const Job& job, const Ru
                                  seconds, speed);
   if (scenario.transport != "ideal" && seconds > kMostSecondsUnasked && !options.yes) {
     throw TooLong(
-        fmt::format("{}: expects {}; --yes runs it, and traffic.ranks, traffic.rows and traffic.byte_scale cut "
-                    "it to size",
+        fmt::format("{}: expects {}; --yes runs it anyway; traffic.ranks, traffic.rows and traffic.byte_scale "
+                    "reduce it",
                     options.scenario, text));
   }
   return text;
 }
 
 const char* why_without_details(RunStatus status) {
-  return status == RunStatus::partial ? "interrupted" : "no node can say what it waits for";
+  return status == RunStatus::partial ? "interrupted" : "no node reports what it waits for";
 }
 
 WaveOptions wave_options(const RunOptions& options, const ScenarioConfig& scenario) {
@@ -96,7 +96,7 @@ WaveOptions wave_options(const RunOptions& options, const ScenarioConfig& scenar
   waves.path = options.waves;
   if (waves.path.empty()) {
     if (options.wave_nodes.empty() && options.wave_window.empty()) return waves;
-    throw OutputError("--wave-nodes and --wave-window say what --waves FILE holds; FILE is missing");
+    throw OutputError("--wave-nodes and --wave-window need --waves FILE");
   }
   if (!options.wave_window.empty()) std::tie(waves.from_ps, waves.to_ps) = parse_wave_window(options.wave_window);
   std::vector<std::string> known{"fabric"};
@@ -114,8 +114,7 @@ WaveOptions wave_options(const RunOptions& options, const ScenarioConfig& scenar
         scenario.node(static_cast<NodeId>(std::stoul(name.substr(3)))).fidelity == Fidelity::detailed) {
       continue;
     }
-    throw OutputError(
-        fmt::format("--wave-nodes {}: is a light endpoint without boxes (fidelity = \"endpoint\")", name));
+    throw OutputError(fmt::format("--wave-nodes {}: a light endpoint has no boxes (fidelity = \"endpoint\")", name));
   }
   return waves;
 }
@@ -123,7 +122,7 @@ WaveOptions wave_options(const RunOptions& options, const ScenarioConfig& scenar
 PerfettoOptions perfetto_options(const RunOptions& options) {
   PerfettoOptions perfetto{.path = options.perfetto};
   if (options.perfetto_packets.empty()) return perfetto;
-  if (perfetto.path.empty()) throw OutputError("--perfetto-packets says what --perfetto FILE holds; FILE is missing");
+  if (perfetto.path.empty()) throw OutputError("--perfetto-packets needs --perfetto FILE");
   perfetto.packets_one_in = parse_packet_sampling(options.perfetto_packets);
   return perfetto;
 }
@@ -145,7 +144,8 @@ struct Prepared {
 /// What watches or replaces parts of one process is not there where several carry the run.
 void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& options, std::uint32_t ranks) {
   const auto refuse = [&](const std::string& what) {
-    throw OutputError(fmt::format("{}: not on several ranks ({} here); start mrcsim run without mpirun", what, ranks));
+    throw OutputError(
+        fmt::format("{}: not supported on several ranks ({} here); start mrcsim run without mpirun", what, ranks));
   };
   if (!options.pcap.empty()) refuse("--pcap");
   if (!options.waves.empty()) refuse("--waves");
@@ -164,7 +164,7 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
     for (const std::string& warning : run.job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
   }
   if (!options.pcap.empty() && scenario.is_rocev2()) {
-    throw ParameterError("--pcap", "transport = \"rocev2\" is not captured; captures speak MRC");
+    throw ParameterError("--pcap", "transport = \"rocev2\" cannot be captured; captures contain MRC packets only");
   }
   if (first) {
     run.out = std::make_unique<OutputDirectory>(
@@ -178,7 +178,7 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   simulation_options.pcap = options.pcap;
   const bool watched = !options.waves.empty() || !options.perfetto.empty();
   if (watched && scenario.transport == "ideal") {
-    throw OutputError("--waves, --perfetto: transport = \"ideal\" has no boxes to watch");
+    throw OutputError("--waves, --perfetto: transport = \"ideal\" has no boxes to record");
   }
   simulation_options.waves = wave_options(options, scenario);
   simulation_options.perfetto = perfetto_options(options);
@@ -298,16 +298,16 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->expected(1, -1);
   command->add_option("--seed", options->seed, "seed of all random draws, 0 or more")->check(number_from_zero());
   command->add_option("--out", options->out, "folder for the results; default: out/<scenario>-<seed>");
-  command->add_option("--rtl", options->rtl, "BLOCK[@NODE],… or all: Verilated RTL in the place of these blocks");
+  command->add_option("--rtl", options->rtl, "BLOCK[@NODE],… or all: Verilated RTL replaces these blocks");
   command->add_option("--shadow", options->shadow,
-                      "BLOCK[@NODE],… or all: Verilated RTL beside these blocks, compared");
+                      "BLOCK[@NODE],… or all: Verilated RTL in shadow of these blocks, compared with them");
   command->add_option("--pcap", options->pcap, "capture every packet at every port as pcapng (docs/wireshark)");
   command->add_option("--waves", options->waves, "signals of the model as .fst or .vcd for GTKWave (docs/waves.md)");
   command
       ->add_option("--wave-nodes", options->wave_nodes,
-                   "nodes in --waves, as nic0,fabric; default: the node under test and fabric")
+                   "nodes in --waves, such as nic0,fabric; default: the node under test and fabric")
       ->delimiter(',');
-  command->add_option("--wave-window", options->wave_window, "FROM..TO in us: time that --waves holds; default: all");
+  command->add_option("--wave-window", options->wave_window, "FROM..TO in us: time range of --waves; default: all");
   command->add_option("--perfetto", options->perfetto, "messages and packets as a timeline for ui.perfetto.dev");
   command->add_option("--perfetto-packets", options->perfetto_packets, "1/N: show one packet in N; default: 1/1");
   command->add_flag("--yes", options->yes, "run even if more than 10 minutes of wall time are expected");

@@ -88,7 +88,7 @@ void print_curve(const SizingResult& result) {
   const Objective& objective = result.request.objective;
   std::vector<TextPlotPoint> plotted;
   fmt::print("{:>12} {:>12} {:>23} {:>11} {:>11}  {}\n", "value", objective.relative ? "of unlimited" : "metric",
-             "95 % interval", "buffer", "all SRAM", "lost to, against the unlimited run");
+             "95 % interval", "buffer", "all SRAM", "largest cause, relative to the unlimited run");
   for (const auto& [value, point] : result.curve) {
     const bool is_answer = result.answer == value;
     const std::string interval =
@@ -118,9 +118,9 @@ void print_answer(const SizingResult& result) {
   fmt::print("{} = {} holds {} ({} of unlimited; 95 % interval {} … {}{}); {} of SRAM\n", result.request.key,
              *result.answer, result.request.objective.text, score_text(result.request.objective, point.score.mean),
              result.answer_low, result.answer_high,
-             result.scanned ? "; the curve is not monotone: scanned, all larger values that were tried hold too" : "",
+             result.scanned ? "; the curve is not monotonic: scanned, all larger values that were tried also hold" : "",
              bits_text(point.buffer_bits));
-  if (result.resolution > 1) fmt::print("  the next smaller value that was tried is {} less\n", result.resolution);
+  if (result.resolution > 1) fmt::print("  the next smaller value that was tried is lower by {}\n", result.resolution);
   const auto at = result.curve.find(*result.answer);
   if (at != result.curve.begin()) {
     const SizingPoint& below = std::prev(at)->second;
@@ -153,8 +153,8 @@ class SizeStudy {
   int run() {
     std::vector<std::string> buffers = options_.buffers;
     if (options_.all && buffers.empty()) buffers = buffer_keys(planner_.scenario({}));
-    if (buffers.empty()) throw StudyError("size: name a --buffer KEY, or take --all");
-    if (!options_.all && buffers.size() > 1) throw StudyError("size: several buffers are sized together with --all");
+    if (buffers.empty()) throw StudyError("size: needs --buffer KEY or --all");
+    if (!options_.all && buffers.size() > 1) throw StudyError("size: several buffers need --all");
     for (const std::string& buffer : buffers) size_of_key(buffer);
     for (const RunSpec& spec : planner_.specs({}, options_.seeds)) (void)spec;
     database_ = std::make_unique<StudyDatabase>(options_.database);
@@ -179,8 +179,8 @@ class SizeStudy {
     if (!options_.all) print_curve(result);
     print_answer(result);
     if (!options_.all) {
-      fmt::print("study {} in {}: {} runs executed, {} taken from it; pictures: mrcsim report {}\n", study,
-                 options_.database, campaign_->executed(), campaign_->known(), options_.database);
+      fmt::print("study {} in {}: {} runs executed, {} reused; charts: mrcsim report {}\n", study, options_.database,
+                 campaign_->executed(), campaign_->known(), options_.database);
     }
     return result;
   }
@@ -203,7 +203,7 @@ class SizeStudy {
                                                 description(options_, base.request.key).dump(), typed_command());
     database_->set_answer(study, answer.dump());
     if (options_.quiet) return;
-    fmt::print("\nHow the answer {} moves with what is assumed, one at a time over its registered range:\n",
+    fmt::print("\nSensitivity of the answer {} to the assumptions, each varied alone over its registered range:\n",
                *base.answer);
     fmt::print("{:>10}  {:<44} {:>14} -> {}\n", "answer", "assumption", "usual", "set to");
     std::size_t same = 0;
@@ -249,7 +249,8 @@ class SizeStudy {
   }
 
   void print_joint(const std::vector<JointPoint>& points, const JointPoint* best, std::int64_t study) {
-    fmt::print("\nAll together, {} sets tried; what no other set beats in SRAM, goodput and p99:\n", points.size());
+    fmt::print("\nAll buffers together, {} sets tried; sets that are not dominated in SRAM, goodput and p99:\n",
+               points.size());
     fmt::print("{:>12} {:>10} {:>10}  {}\n", "SRAM", "Gb/s", "p99 us", "holds");
     for (const JointPoint& point : points) {
       if (!point.front) continue;
@@ -263,7 +264,7 @@ class SizeStudy {
       fmt::print("least SRAM that holds {}:\n", options_.hold);
       for (const auto& [key, value] : best->sizes) fmt::print("  --set {}={}\n", key, value);
     }
-    fmt::print("study {} in {}: {} runs executed, {} taken from it\n", study, options_.database, campaign_->executed(),
+    fmt::print("study {} in {}: {} runs executed, {} reused\n", study, options_.database, campaign_->executed(),
                campaign_->known());
   }
 
@@ -281,13 +282,14 @@ void add_size_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SizeOptions>();
   CLI::App* command = app.add_subcommand("size", "Find the smallest buffer that holds goodput, p99 or step time");
   add_study_options(*command, *options, 3);
-  command->add_option("--buffer", options->buffers, "the size to find, a key as in params; with --all: only these")
+  command->add_option("--buffer", options->buffers, "parameter of the buffer; with --all: size only these buffers")
       ->take_all();
-  command->add_option("--hold", options->hold,
-                      "goodput>=99% (of the same run with this buffer unlimited) or goodput>=700 (Gb/s); p99<=110% or "
-                      "p99<=200 (us, message time); step<=105% or step<=5000 (us, whole run)");
-  command->add_flag("--sensitivity", options->sensitivity, "rank which assumptions change the answer");
-  command->add_flag("--all", options->all, "each buffer in turn, then all together: SRAM against goodput and p99");
+  command->add_option(
+      "--hold", options->hold,
+      "goodput>=99% (relative to the same run with this buffer unlimited) or goodput>=700 (Gb/s); p99<=110% or "
+      "p99<=200 (us, message time); step<=105% or step<=5000 (us, whole run)");
+  command->add_flag("--sensitivity", options->sensitivity, "rank the assumptions by their effect on the answer");
+  command->add_flag("--all", options->all, "size each buffer in turn, then all together: SRAM against goodput and p99");
   command->callback(
       [options, &exit_code] { exit_code = run_study(*options, [&] { return SizeStudy(*options).run(); }); });
 }

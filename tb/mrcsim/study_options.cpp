@@ -24,7 +24,7 @@ std::unique_ptr<Executor> make_executor(const StudyOptions& options) {
 }
 
 std::string describe(const StudyProgress& p) {
-  return fmt::format("{} of {} runs, {} at work{}", p.done, p.wanted, p.running,
+  return fmt::format("{} of {} runs done, {} running{}", p.done, p.wanted, p.running,
                      p.failed > 0 ? fmt::format(", {} failed", p.failed) : "");
 }
 
@@ -37,12 +37,13 @@ void add_study_options(CLI::App& command, StudyOptions& options, std::uint32_t d
       ->take_all()
       ->expected(1, -1);
   command
-      .add_option("--seeds", options.seeds,
-                  fmt::format("runs of each point, with seeds from the scenario's on; default: {}", default_seeds))
+      .add_option(
+          "--seeds", options.seeds,
+          fmt::format("runs per point, with consecutive seeds from that of the scenario; default: {}", default_seeds))
       ->check(CLI::Range(1, 10'000));
-  command.add_option("-j,--jobs", options.jobs, "runs at a time; default: one a core, or all that a cluster lets")
+  command.add_option("-j,--jobs", options.jobs, "runs at a time; default: one per core, or no limit on a cluster")
       ->check(CLI::Range(1, 100'000));
-  command.add_option("--db", options.database, "SQLite file that keeps the runs; default: study.sqlite");
+  command.add_option("--db", options.database, "SQLite file for the runs; default: study.sqlite");
   command.add_option("--on", options.on, "local: processes on this machine; slurm: a job array")
       ->check(CLI::IsMember({"local", "slurm"}));
   command.add_option("--sbatch", options.sbatch, "with --on slurm: an option for sbatch, may be repeated")->take_all();
@@ -71,7 +72,7 @@ int run_study(const StudyOptions& options, const std::function<int()>& body) {
   try {
     return body();
   } catch (const StudyInterrupted&) {
-    fmt::print(stderr, "\nmrcsim: interrupted; what is done is in {}, the same command goes on from there\n",
+    fmt::print(stderr, "\nmrcsim: interrupted; finished runs are in {}; the same command continues from there\n",
                options.database);
     return kExitInterrupted;
   }

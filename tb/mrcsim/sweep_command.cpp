@@ -51,7 +51,7 @@ int report_failures(const std::vector<RunSpec>& specs, const std::vector<RunReco
     if (++bad > most) continue;
     fmt::print(stderr, "mrcsim: {} seed {}: {}\n", to_string(specs[i].settings), run.seed, run.error);
   }
-  if (bad > most) fmt::print(stderr, "mrcsim: and {} more that did not end well\n", bad - most);
+  if (bad > most) fmt::print(stderr, "mrcsim: and {} more runs without a complete result\n", bad - most);
   return code;
 }
 
@@ -108,7 +108,8 @@ int sweep(const SweepOptions& options) {
 
 void add_sweep_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SweepOptions>();
-  CLI::App* command = app.add_subcommand("sweep", "Run a scenario at many points of its parameters, into SQLite");
+  CLI::App* command =
+      app.add_subcommand("sweep", "Run a scenario at many parameter values and store the results in SQLite");
   add_study_options(*command, *options, 1);
   command
       ->add_option("--vary", options->vary,

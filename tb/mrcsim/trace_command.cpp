@@ -136,7 +136,8 @@ CLI::Validator size_in_bytes() {
         const std::string suffix = text.substr(digits);
         const auto unit = std::find_if(units.begin(), units.end(), [&](const auto& u) { return suffix == u.first; });
         if (digits == 0 || digits > 13 || unit == units.end()) {
-          return "\"" + text + "\"; allowed: bytes as 4096, or with KiB, MiB, GiB, TiB (1,024), KB, MB, GB (1,000)";
+          return "\"" + text +
+                 "\"; allowed: bytes such as 4096, or with KiB, MiB, GiB, TiB (1,024), KB, MB, GB (1,000)";
         }
         text = std::to_string(std::stoull(text.substr(0, digits)) * unit->second);
         return {};
@@ -155,19 +156,19 @@ void add_training_step(CLI::App& generate) {
   auto o = std::make_shared<Options>();
   std::vector<std::string> names;
   for (const ModelShape& model : model_presets()) names.push_back(model.name);
-  CLI::App* step = generate.add_subcommand("training_step", "One step of a transformer's training as Chakra traces");
+  CLI::App* step = generate.add_subcommand("training_step", "One training step of a transformer as Chakra traces");
   step->add_option("--model", o->preset, "shape of the model")->check(CLI::IsMember(names));
-  step->add_option("--layers", o->layers, "layers in the place of the model's; default: all of them");
-  step->add_option("--sequence-tokens", o->sequence_tokens, "tokens of a sequence; default: the model's");
+  step->add_option("--layers", o->layers, "number of layers; default: that of the model");
+  step->add_option("--sequence-tokens", o->sequence_tokens, "tokens per sequence; default: that of the model");
   step->add_option("--tensor-parallel", o->training.tensor_parallel, "ranks that share each layer");
   step->add_option("--pipeline-parallel", o->training.pipeline_parallel, "stages of layers");
   step->add_option("--data-parallel", o->training.data_parallel, "ranks that share the batch");
   step->add_option("--expert-parallel", o->training.expert_parallel, "data parallel ranks that share the experts");
-  step->add_option("--micro-batches", o->training.micro_batches, "micro-batches a step and data parallel rank");
-  step->add_option("--micro-batch-sequences", o->training.micro_batch_sequences, "sequences of a micro-batch");
-  step->add_option("--accelerator-tflops", o->training.accelerator_tflops, "peak speed in 10^12 operations a second");
-  step->add_option("--efficiency", o->training.efficiency, "share of the peak that kernels reach, 0 … 1");
-  step->add_option("--bytes-a-number", o->training.bytes_a_number, "bytes of an activation, weight or gradient");
+  step->add_option("--micro-batches", o->training.micro_batches, "micro-batches per step and data parallel rank");
+  step->add_option("--micro-batch-sequences", o->training.micro_batch_sequences, "sequences per micro-batch");
+  step->add_option("--accelerator-tflops", o->training.accelerator_tflops, "peak speed in 10^12 operations per second");
+  step->add_option("--efficiency", o->training.efficiency, "share of the peak speed that kernels reach, 0 … 1");
+  step->add_option("--bytes-per-number", o->training.bytes_per_number, "bytes per activation, weight or gradient");
   step->add_option("--out", o->out, "file name with {rank}")->required();
   step->callback([o] {
     for (const ModelShape& model : model_presets()) {
@@ -204,8 +205,8 @@ void print_info(const TraceRequest& request) {
     return;
   }
   const CriticalPath path = critical_path(load_trace(request).workload);
-  fmt::print("  critical path {} us of computations, {} communications one behind another\n",
-             path.computing_ps / kPsPerUs, path.communications);
+  fmt::print("  critical path {} us of computation, {} consecutive communications\n", path.computing_ps / kPsPerUs,
+             path.communications);
 }
 
 void convert(const TraceRequest& request, const std::string& to, bool as_messages, const std::string& out) {
@@ -216,7 +217,8 @@ void convert(const TraceRequest& request, const std::string& to, bool as_message
   if (csv) {
     fmt::print(
         stderr,
-        "mrcsim: warning: {}: flows start when they could if messages took no time; what they wait for is lost\n", out);
+        "mrcsim: warning: {}: flows start at the times that hold if messages take no time; dependencies are lost\n",
+        out);
     write_whole_file(out, flow_csv_text(workload, critical_path(workload).starts));
   } else {
     write_chakra(workload, out);
@@ -229,17 +231,17 @@ void add_generate(CLI::App& trace) {
   CLI::App* generate = trace.add_subcommand("generate", "Write a trace")->require_subcommand(1);
   auto ring = std::make_shared<RingOptions>();
   CLI::App* all_reduce =
-      generate->add_subcommand("ring_all_reduce", "Ring all-reduce as Chakra execution traces, a file a rank");
+      generate->add_subcommand("ring_all_reduce", "Ring all-reduce as Chakra execution traces, one file per rank");
   all_reduce->add_option("--ranks", ring->ranks, "accelerators in the ring")->check(CLI::Range(2, 4096));
   all_reduce->add_option("--bytes", ring->bytes, "data to reduce")->transform(size_in_bytes());
-  all_reduce->add_option("--chunk", ring->chunk_bytes, "longest message; 0: a rank's share whole")
+  all_reduce->add_option("--chunk", ring->chunk_bytes, "longest message; 0: the whole share of a rank")
       ->transform(size_in_bytes());
   all_reduce->add_option("--out", ring->out, "file name with {rank}")->required();
   all_reduce->callback([ring] { generate_ring(*ring); });
 
   auto ping = std::make_shared<PingPongOptions>();
   CLI::App* ping_pong = generate->add_subcommand(
-      "ping_pong", "Two ranks that answer each other's messages, as Chakra execution traces, a file a rank");
+      "ping_pong", "Two ranks that answer each other's messages, as Chakra execution traces, one file per rank");
   ping_pong->add_option("--count", ping->count, "messages of each rank")->check(CLI::Range(1, 1'000'000));
   ping_pong->add_option("--bytes", ping->bytes, "length of each, such as 2 or 4KiB")->transform(size_in_bytes());
   ping_pong->add_option("--out", ping->out, "file name with {rank}")->required();
@@ -260,30 +262,31 @@ void add_generate(CLI::App& trace) {
 CLI::App* add_reader(CLI::App& trace, const char* name, const char* text, TraceRequest& request) {
   CLI::App* command = trace.add_subcommand(name, text);
   command->add_option("TRACE", request.path, "file, folder, or pattern with {rank}")->required();
-  command->add_option("--format", request.format, "auto: by content")->check(CLI::IsMember(trace_formats()));
-  command->add_option("--ranks", request.ranks, "ranks of a trace that stands for all; default: as many as it says");
-  command->add_option("--rows", request.rows, "only the first so many flows, connections, layers or nodes");
-  command->add_flag("--strict", request.strict, "refuse what would be dropped with a warning");
+  command->add_option("--format", request.format, "format of the trace; auto: detected by content")
+      ->check(CLI::IsMember(trace_formats()));
+  command->add_option("--ranks", request.ranks,
+                      "ranks, for a trace in which one file represents all; default: the number in the trace");
+  command->add_option("--rows", request.rows, "only the given number of first flows, connections, layers or nodes");
+  command->add_flag("--strict", request.strict, "refuse entries that would be dropped with a warning");
   return command;
 }
 
 }  // namespace
 
 void add_trace_command(CLI::App& app, int& exit_code) {
-  CLI::App* trace =
-      app.add_subcommand("trace", "Look at traces, check, convert and generate them")->require_subcommand(1);
+  CLI::App* trace = app.add_subcommand("trace", "Inspect, check, convert and generate traces")->require_subcommand(1);
   add_generate(*trace);
   auto request = std::make_shared<TraceRequest>();
-  add_reader(*trace, "info", "What a trace holds", *request)->callback([request] { print_info(*request); });
+  add_reader(*trace, "info", "Show the content of a trace", *request)->callback([request] { print_info(*request); });
   auto to = std::make_shared<std::string>("chakra");
   auto out = std::make_shared<std::string>();
   auto as_messages = std::make_shared<bool>(false);
   CLI::App* converting = add_reader(*trace, "convert", "Write a trace in another format", *request);
   converting->add_option("--to", *to, "format to write")->check(CLI::IsMember({"chakra", "flow_csv"}));
   converting->add_flag("--as-messages", *as_messages, "write collectives as their sends and receives");
-  converting->add_option("--out", *out, "file name; of chakra with {rank} in it")->required();
+  converting->add_option("--out", *out, "file name; for chakra with {rank} in it")->required();
   converting->callback([=] { convert(*request, *to, *as_messages, *out); });
-  add_reader(*trace, "check", "Read a trace and say whether it is sound", *request)->callback([request, &exit_code] {
+  add_reader(*trace, "check", "Read a trace and check whether it is valid", *request)->callback([request, &exit_code] {
     const LoadedTrace loaded = load(*request);
     fmt::print("{}: sound, {} ranks, {} sends, {} B, {} collectives\n", request->path, loaded.workload.ranks,
                loaded.workload.sends(), loaded.workload.bytes(), loaded.workload.collectives.size());

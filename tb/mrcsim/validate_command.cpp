@@ -63,7 +63,7 @@ std::vector<Experiment> chosen(const std::vector<Experiment>& all, const Validat
   for (std::string name; std::getline(names, name, ',');) {
     if (std::find(ids.begin(), ids.end(), name) == ids.end()) {
       throw ParameterError("--only " + options.only,
-                           fmt::format("there is no experiment {}; nearest: {}", name, nearest(name, ids)));
+                           fmt::format("unknown experiment {}; nearest: {}", name, nearest(name, ids)));
     }
     wanted.insert(name);
   }
@@ -92,7 +92,7 @@ std::vector<std::string> execute(const std::vector<RunJob>& jobs, const Validate
                       .tick =
                           [&](std::size_t running) {
                             progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
-                                            fmt::format("{} of {} runs, {} at work", done, jobs.size(), running));
+                                            fmt::format("{} of {} runs done, {} running", done, jobs.size(), running));
                           }});
   check_interruption();
   return errors;

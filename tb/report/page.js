@@ -203,7 +203,7 @@
       ['delivered', bytes(result.bytes.delivered)],
       ['bytes differ', number(result.bytes.corrupted), result.bytes.corrupted ? 'bad' : ''],
       ['data packets sent', number(result.packets.sent)],
-      ['of them again', number(result.packets.retransmitted)],
+      ['retransmitted', number(result.packets.retransmitted)],
       ['dropped, trimmed', `${number(result.packets.dropped)}, ${number(result.packets.trimmed)}`],
       ['on-chip memory', bits(result.sram.reduce((sum, row) => sum + row.bits, 0))],
     ]);
@@ -213,8 +213,8 @@
   function limits(result) {
     const rows = result.limits.filter((row) => row.gbps > 0.005 * result.line_rate_gbps / 8);
     if (!rows.length) return;
-    const box = section('What it lost of line rate', `${number(result.goodput_gbps, 1)} Gb/s goodput and these sum to ${number(result.line_rate_gbps)} Gb/s.`);
-    chart(box, 'Lost to, Gb/s', 60 + 24 * rows.length, () => ({
+    const box = section('Lost line rate by cause', `${number(result.goodput_gbps, 1)} Gb/s goodput and these sum to ${number(result.line_rate_gbps)} Gb/s.`);
+    chart(box, 'Lost line rate, Gb/s', 60 + 24 * rows.length, () => ({
       type: 'bar',
       data: { labels: rows.map((row) => row.cause), datasets: [{ data: rows.map((row) => row.gbps), backgroundColor: series(0), maxBarThickness: 18 }] },
       options: base({ indexAxis: 'y', scales: { x: axis('Gb/s', { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false } } }),
@@ -278,7 +278,7 @@
     if (!used.length) return;
     const fullness = (row) => row.time_full_share * 2 + row.high_water / row.capacity + row.mean / row.capacity;
     used.sort((a, b) => fullness(b) - fullness(a));
-    const box = section('Buffers', `${used.length} of ${result.buffers.length} buffers were ever used; the fullest first.`);
+    const box = section('Buffers', `${used.length} of ${result.buffers.length} buffers were used; the fullest are first.`);
     bufferPanels(box, used.slice(0, 6), all);
     for (const node of [...new Set(used.slice(6).map((row) => row.node))]) {
       const rows = used.slice(6).filter((row) => row.node === node);
@@ -311,7 +311,7 @@
   function ledger(result) {
     const nodes = [...new Set(result.ledger.map((row) => row.node))];
     if (!nodes.length) return;
-    const box = section('Where the time went', 'Each moment of an issue slot is busy, starved (work exists upstream), idle (no work), or blocked by one resource.');
+    const box = section('Time of the issue slots', 'Each moment of an issue slot is busy, starved (work exists upstream), idle (no work), or blocked by one resource.');
     const under = nodes.includes(result.node_under_test) ? result.node_under_test : nodes[0];
     ledgerChart(box, under, result.ledger.filter((row) => row.node === under));
     for (const node of nodes.filter((name) => name !== under)) fold(box, node, (inner) => ledgerChart(inner, node, result.ledger.filter((row) => row.node === node)));
@@ -322,7 +322,7 @@
     if (all) {
       const nodes = Object.keys(all.ev_states).filter((node) => Object.values(all.ev_states[node]).some((values) => values.some((v) => v > 0)));
       if (nodes.length) {
-        const box = section('Paths', 'How many entropy values (EVs) are in each state, over all queue pairs of a node' + (events.length ? '; lines are events.' : '.'));
+        const box = section('Paths', 'Number of entropy values (EVs) per state, over all queue pairs of a node' + (events.length ? '; lines are events.' : '.'));
         const under = nodes.includes(result.node_under_test) ? result.node_under_test : nodes[0];
         const map = (parent, node) => {
           const rows = Object.entries(all.ev_states[node]);
@@ -384,7 +384,7 @@
     paths(result, all);
     sram(result);
     configuration(result.parameters);
-    if (!all) add(page, 'p', 'No series.json was beside the result: curves over time are missing.');
+    if (!all) add(page, 'p', 'The folder has no series.json: curves over time are not available.');
   }
 
   // ---- parts of a study's report
@@ -469,7 +469,7 @@
       ['SRAM of this buffer', bits(at.buffer_bits)],
     ]);
     if (a.why_none) add(box, 'p', a.why_none, 'bad');
-    if (a.scanned) add(box, 'p', 'The curve is not monotone: values around were scanned, and from the answer on all that were tried hold.');
+    if (a.scanned) add(box, 'p', 'The curve is not monotonic: the values around the answer were scanned, and all tried values from the answer on hold.');
     const near = a.curve.filter((point) => a.answer === null || point.value <= 16 * a.answer);
     chart(box, `${a.hold.split(/[<>]/)[0]} against ${a.buffer}`, 360, () => {
       const points = (get) => near.map((p) => ({ x: Math.max(1, p.value), y: get(p) === null ? null : factor * get(p) }));
@@ -497,7 +497,7 @@
     for (const row of a.rows) (byParameter[row.parameter] = byParameter[row.parameter] || []).push(row);
     const change = (row) => row.answer === null ? 0 : Math.abs(Math.log(row.answer / a.answer));
     const moving = Object.entries(byParameter).filter(([, rows]) => rows.some((row) => change(row) > 0)).sort((p, q) => Math.max(...q[1].map(change)) - Math.max(...p[1].map(change)));
-    add(box, 'p', `The answer ${number(a.answer)} of ${a.buffer} with one assumption at a time set to other values: ${moving.length} of ${Object.keys(byParameter).length} assumptions move it.`);
+    add(box, 'p', `The answer ${number(a.answer)} of ${a.buffer} with one assumption changed at a time: ${moving.length} of ${Object.keys(byParameter).length} assumptions change it.`);
     const shown = moving.slice(0, 20);
     if (shown.length) chart(box, 'Range of the answer, by assumption', 80 + 24 * shown.length, () => ({
       type: 'bar',
@@ -520,7 +520,7 @@
     // Everything unlimited costs thousands of times the SRAM: in the same picture the others would be one spot.
     const sane = usable.filter((point) => point.sram_bits <= 8 * Math.min(...usable.map((other) => other.sram_bits)));
     paretoCharts(add(box, 'div', null, 'grid'), sane);
-    if (sane.length < usable.length) add(box, 'p', `Left out of the pictures: ${usable.length - sane.length} with more than eight times the least SRAM.`);
+    if (sane.length < usable.length) add(box, 'p', `Not shown in the charts: ${usable.length - sane.length} sets with more than eight times the smallest SRAM.`);
     if (best) table(box, [['buffer'], ['alone', 1], ['together', 1]], a.buffers.map((row) => [row.buffer, number(row.answer), number(best.sizes[row.buffer])]));
   }
 

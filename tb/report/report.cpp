@@ -49,7 +49,7 @@ Json run_data(const fs::path& file) {
   Json data{{"kind", "run"}, {"series", nullptr}};
   data["result"] = Json::parse(read_file(file), nullptr, false);
   if (!data["result"].is_object() || !data["result"].contains("mrcsim_version") || !data["result"].contains("limits"))
-    throw StudyError(file.string() + ": is no result.json of mrcsim");
+    throw StudyError(file.string() + ": is not a result.json of mrcsim");
   const fs::path series = file.parent_path() / "series.json";
   if (fs::exists(series)) data["series"] = Json::parse(read_file(series), nullptr, false);
   if (data["series"].is_discarded()) throw StudyError(series.string() + ": is no JSON");

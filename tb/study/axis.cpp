@@ -58,7 +58,7 @@ void parse_range(Axis& axis, const std::string& range, const std::string& place)
   const std::string rule = range.substr(colon + 1);
   const bool multiplies = rule.starts_with("x");
   if (!multiplies && !rule.starts_with("+")) {
-    throw ParameterError(place, fmt::format("\":{}\" is no step; expected :xF (times F) or :+S (plus S)", rule));
+    throw ParameterError(place, fmt::format("\":{}\" is not a step; expected :xF (times F) or :+S (plus S)", rule));
   }
   const double step = factor_or_step(p, rule.substr(1), place);
   if (multiplies && (step <= 1 || axis.low <= 0)) {

@@ -43,7 +43,7 @@ Objective parse_objective(const std::string& text) {
   } else if (name == "step") {
     objective.metric = Objective::Metric::step;
   } else {
-    refuse(fmt::format("\"{}\" is no metric", name));
+    refuse(fmt::format("\"{}\" is not a metric", name));
   }
   const std::string sign = at == std::string::npos ? "" : text.substr(at, 2);
   if (sign != (objective.more_is_better() ? ">=" : "<="))

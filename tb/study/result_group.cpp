@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 Json parse_result(const std::string& text, const std::string& place) {
   Json result = Json::parse(text, nullptr, false);
   if (!result.is_object() || !result.contains("mrcsim_version") || !result.contains("parameters"))
-    throw StudyError(place + ": is no result.json of mrcsim");
+    throw StudyError(place + ": is not a result.json of mrcsim");
   return result;
 }
 

@@ -31,8 +31,9 @@ double share_of_target(const Objective& objective, double score) {
 const Parameter& size_of_key(const std::string& key) {
   const Parameter& parameter = parameter_of_key(key, "--buffer " + key);
   if (parameter.type != ParameterType::integer || !parameter.words.empty() || parameter.name == "seed") {
-    throw StudyError(fmt::format("--buffer {}: is no size (type {}; allowed: {}); sizes are whole numbers of a range",
-                                 key, to_string(parameter.type), parameter.allowed()));
+    throw StudyError(
+        fmt::format("--buffer {}: is not a size (type {}; allowed: {}); sizes are whole numbers of a range", key,
+                    to_string(parameter.type), parameter.allowed()));
   }
   return parameter;
 }

@@ -157,7 +157,7 @@ class AstraReader {
     const std::uint64_t model = std::uint64_t{shape_.tensor} * shape_.pipeline;
     if (shape_.ranks % model != 0 || shape_.data() % shape_.expert != 0) {
       throw TraceError(lines_.place(),
-                       fmt::format("{} ranks are no multiple of tensor {} x pipeline {} x expert {} parallel ranks",
+                       fmt::format("{} ranks are not a multiple of tensor {} x pipeline {} x expert {} parallel ranks",
                                    shape_.ranks, shape_.tensor, shape_.pipeline, shape_.expert));
     }
   }

@@ -86,7 +86,7 @@ class NodeReader {
     if (!node.comm_root) return 0;
     const auto at = std::find(ranks.begin(), ranks.end(), *node.comm_root);
     if (at != ranks.end()) return static_cast<std::uint32_t>(at - ranks.begin());
-    throw TraceError(place(node), fmt::format("root_rank is {}, which is no member of the group", *node.comm_root));
+    throw TraceError(place(node), fmt::format("root_rank is {}, which is not a member of the group", *node.comm_root));
   }
 
  private:

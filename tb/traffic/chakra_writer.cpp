@@ -107,7 +107,8 @@ pb::Node to_message(const Workload& workload, const WorkNode& work, std::uint64_
 
 void write_chakra(const Workload& workload, const std::string& pattern) {
   const std::size_t at = pattern.find(kRank);
-  if (at == std::string::npos) throw TraceError(pattern, "is no pattern: a file a rank needs {rank} in its name");
+  if (at == std::string::npos)
+    throw TraceError(pattern, "is not a pattern: one file per rank needs {rank} in its name");
   // Node ids are positions in the rank's file.
   std::vector<std::vector<pb::Node>> files(workload.ranks);
   std::vector<std::uint64_t> id_of(workload.nodes.size());

@@ -28,7 +28,7 @@ void find_positions(EtFile& file, DroppedDependencies& dropped) {
     for (const std::uint64_t id : node.data_ids) {
       const auto it = positions.find(id);
       if (it == positions.end())
-        throw TraceError(file.place(node), fmt::format("data dependency {} is no node of the file", id));
+        throw TraceError(file.place(node), fmt::format("data dependency {} is not a node of the file", id));
       node.data.push_back(it->second);
     }
     for (const std::uint64_t id : node.control_ids) {

@@ -127,7 +127,7 @@ std::string recognise(const std::string& file) {
   }
   if (!text && looks_like_chakra(file)) return std::string(kChakra);
   throw TraceError(file,
-                   "is no trace that mrcsim knows; known: chakra (MLCommons execution trace), goal (begins with "
+                   "is not a trace that mrcsim knows; known: chakra (MLCommons execution trace), goal (begins with "
                    "num_ranks), astra_text (begins with a kind of parallelism), htsim_cm (begins with Nodes), "
                    "flow_csv (begins with " +
                        std::string(kFlowCsvHeader) + ")");

@@ -129,7 +129,7 @@ std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ra
   if (placement == "rails") {
     const std::uint32_t host = scenario.traffic.collective.ranks_per_host;
     if (ranks % host != 0) {
-      throw TraceError(kPlacement, fmt::format("rails need whole hosts: {} ranks are no multiple of "
+      throw TraceError(kPlacement, fmt::format("rails need whole hosts: {} ranks are not a multiple of "
                                                "traffic.collective.ranks_per_host = {}",
                                                ranks, host));
     }

@@ -46,20 +46,20 @@ class Step {
       if (!holds) throw TraceError(kPlace, text);
     };
     require(o_.tensor_parallel > 0 && o_.pipeline_parallel > 0 && o_.data_parallel > 0 && o_.expert_parallel > 0 &&
-                o_.micro_batches > 0 && o_.micro_batch_sequences > 0 && o_.bytes_a_number > 0,
+                o_.micro_batches > 0 && o_.micro_batch_sequences > 0 && o_.bytes_per_number > 0,
             "parallelism, batch and bytes a number are at least 1");
     const double world = static_cast<double>(o_.tensor_parallel) * o_.data_parallel * o_.pipeline_parallel;
     require(world >= 2 && world <= kMostRank, fmt::format("{:.0f} ranks; allowed: 2 … {}", world, kMostRank));
     require(m_.layers % o_.pipeline_parallel == 0,
-            fmt::format("{} layers are no multiple of {} pipeline stages", m_.layers, o_.pipeline_parallel));
+            fmt::format("{} layers are not a multiple of {} pipeline stages", m_.layers, o_.pipeline_parallel));
     require(m_.hidden % o_.tensor_parallel == 0,
-            fmt::format("hidden size {} is no multiple of {} tensor parallel ranks", m_.hidden, o_.tensor_parallel));
+            fmt::format("hidden size {} is not a multiple of {} tensor parallel ranks", m_.hidden, o_.tensor_parallel));
     require(o_.data_parallel % o_.expert_parallel == 0,
-            fmt::format("{} data parallel ranks are no multiple of {} expert parallel ones", o_.data_parallel,
+            fmt::format("{} data parallel ranks are not a multiple of {} expert parallel ones", o_.data_parallel,
                         o_.expert_parallel));
     require(o_.expert_parallel == 1 || moe(), "expert parallelism needs a model with experts");
     require(!moe() || m_.experts % o_.expert_parallel == 0,
-            fmt::format("{} experts are no multiple of {} expert parallel ranks", m_.experts, o_.expert_parallel));
+            fmt::format("{} experts are not a multiple of {} expert parallel ranks", m_.experts, o_.expert_parallel));
     require(o_.accelerator_tflops > 0 && o_.efficiency > 0 && o_.efficiency <= 1,
             "the accelerator's speed is above 0, its efficiency above 0 and at most 1");
     const double nodes = world * o_.micro_batches * (m_.layers / o_.pipeline_parallel) * 16.0;
@@ -72,7 +72,7 @@ class Step {
   double attention_weights() const { return 2.0 * m_.hidden * m_.hidden * (1.0 + m_.key_value_share); }
   double expert_weights() const { return 3.0 * m_.hidden * m_.feed_forward; }
   std::uint64_t bytes(double numbers) const {
-    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(numbers * o_.bytes_a_number)));
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(numbers * o_.bytes_per_number)));
   }
   TimePs time(double flops) const {
     const double seconds = flops / o_.tensor_parallel / (o_.accelerator_tflops * 1e12 * o_.efficiency);

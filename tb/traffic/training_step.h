@@ -34,9 +34,9 @@ struct TrainingOptions {
   std::uint32_t expert_parallel = 1;
   std::uint32_t micro_batches = 1;  ///< a data parallel rank and step
   std::uint32_t micro_batch_sequences = 1;
-  double accelerator_tflops = 1000;  ///< peak, of the numbers' type
-  double efficiency = 0.45;          ///< of the peak that kernels reach
-  std::uint32_t bytes_a_number = 2;  ///< of activations, weights and gradients
+  double accelerator_tflops = 1000;    ///< peak, of the numbers' type
+  double efficiency = 0.45;            ///< of the peak that kernels reach
+  std::uint32_t bytes_per_number = 2;  ///< of activations, weights and gradients
 };
 
 /// Dense and mixture-of-experts models of today's sizes.

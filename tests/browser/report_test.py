@@ -184,7 +184,7 @@ def check_page(browser, page, width, theme, wanted):
 
 def main():
     make_reports()
-    run_charts = ("Lost to", "Goodput by plane", "Message time, cumulative", "Time of nic0, by issue slot", "Time of nic3",
+    run_charts = ("Lost line rate", "Goodput by plane", "Message time, cumulative", "Time of nic0, by issue slot", "Time of nic3",
                   "Level over time", "EV states of nic0", "Queue depth", "Bits by structure")
     pages = {
         "run": run_charts,

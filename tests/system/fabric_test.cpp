@@ -14,7 +14,7 @@ namespace {
 TEST(FabricCommand, PrintsNumbersAndChecksEveryPath) {
   const ProcessResult run = run_process("mrcsim fabric tb/scenarios/clos_8x100g.toml");
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("8 a plane, 64 in all, 16 NICs below each"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("8 per plane, 64 in total, 16 NICs below each"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("all 1850368 paths between all NICs arrive"), std::string::npos) << run.out;
 }
 

@@ -274,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"[[fault]]\nat_us = 1\nkind = \"switch_reboot\"\nwhere = \"plane0.t1.8\"\n", "nearest: plane0.t1."},
         Refusal{"[[fault]]\nat_us = 1\nkind = \"nic_port_loss\"\nwhere = \"plane0.t0.0.up0\"\n", "takes a NIC's port"},
         Refusal{"[[fault]]\nat_us = 1\nkind = \"link_down\"\nwhere = \"nic0.port0\"\nshare = 0.5\n",
-                "fault.share is no key of kind = \"link_down\""},
+                "fault.share is not a key of kind = \"link_down\""},
         Refusal{"[[fault]]\nat_us = 1\nkind = \"link_flap\"\nwhere = \"nic0.port0\"\nperiod_us = 5\nfor_us = "
                 "6\ncount = 1\n",
                 "must be below fault.period_us = 5"},

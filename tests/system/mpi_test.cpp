@@ -166,12 +166,12 @@ TEST(Ranks, BadInputIsOneLineAndTwo) {
     std::string says;
   } cases[] = {
       {"run " + scenario + " --out %D/out --set fabric.nisc=4", "nearest"},
-      {"run " + scenario + " --out %D/out --pcap %D/x.pcapng", "--pcap: not on several ranks (2 here)"},
-      {"run " + scenario + " --out %D/out --waves %D/x.fst", "--waves: not on several ranks"},
-      {"run " + scenario + " --out %D/out --set transport=ideal", "\"ideal\": not on several ranks"},
+      {"run " + scenario + " --out %D/out --pcap %D/x.pcapng", "--pcap: not supported on several ranks (2 here)"},
+      {"run " + scenario + " --out %D/out --waves %D/x.fst", "--waves: not supported on several ranks"},
+      {"run " + scenario + " --out %D/out --set transport=ideal", "\"ideal\": not supported on several ranks"},
       {"run " + scenario + " --out %D/out --set fidelity=detailed", "cannot be cut into so many parts"},
       {"run " + scenario + " --out %D/out --nonsense", "unknown argument"},
-      {"fabric " + scenario, "of all commands only run"},
+      {"fabric " + scenario, "but only run supports several processes"},
   };
   for (const auto& bad : cases) {
     const ProcessResult run = run_on_ranks(2, bad.arguments);

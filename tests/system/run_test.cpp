@@ -323,7 +323,7 @@ TEST(Run, DefaultFolderIsOverwrittenByTheNextRun) {
 TEST(Run, SummaryPrintsTheSpeed) {
   const ProcessResult result = run_process("mrcsim run tb/scenarios/ring.toml --out %D/out");
   EXPECT_NE(result.out.find(" data packets/s of wall time"), std::string::npos) << result.out;
-  EXPECT_NE(result.out.find("what nic0 lost of its line rate"), std::string::npos);
+  EXPECT_NE(result.out.find("lost line rate of nic0, by cause"), std::string::npos);
 }
 
 }  // namespace

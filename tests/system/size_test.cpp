@@ -110,7 +110,7 @@ TEST_F(Size, NoiseIsSaidAndCurvesThatAreNotMonotoneAreScanned) {
   ASSERT_EQ(size.exit_code, 0) << size.err;
   const auto answer = answer_of("size");
   ASSERT_TRUE(answer["scanned"].get<bool>()) << "this scenario's curve is not monotone";
-  EXPECT_NE(size.out.find("not monotone"), std::string::npos);
+  EXPECT_NE(size.out.find("not monotonic"), std::string::npos);
   bool below_fails = false;
   std::int64_t last_below = 0;
   for (const auto& point : answer["curve"]) {

@@ -135,10 +135,10 @@ TEST_F(Terminal, ASweepShowsItsRunsAndEndsByCtrlC) {
       "--vary pcie.read_tags=64..512:x2 --seeds 4";
   const TerminalResult cut = run_in_terminal(sweep, "4 of 16 runs");
   EXPECT_EQ(cut.exit_code, 130) << cut.screen;
-  EXPECT_NE(cut.screen.find("the same command goes on from there"), std::string::npos) << cut.screen;
+  EXPECT_NE(cut.screen.find("the same command continues from there"), std::string::npos) << cut.screen;
   const TerminalResult rest = run_in_terminal(sweep);
   EXPECT_EQ(rest.exit_code, 0) << rest.screen;
-  expect_progress(rest.screen, " runs, 2 at work");
+  expect_progress(rest.screen, " runs done, 2 running");
   EXPECT_EQ(rest.screen.find(" 16 executed"), std::string::npos) << "what was done is not done again";
 }
 

@@ -91,14 +91,14 @@ TEST(Validate, OnlyTopologyTrafficAndFaultsDiffer) {
   write_experiment("published = 1\n", "\"cc.base_rtt_ns\" = 9000");
   const ProcessResult result = validate("");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("E1.toml:7: cc.base_rtt_ns belongs to the base scenario"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("E1.toml:7: cc.base_rtt_ns belongs in the base scenario"), std::string::npos) << result.err;
 }
 
 TEST(Validate, UnknownExperimentIsRefused) {
   write_experiment("published = 1\n");
   const ProcessResult result = validate("--only E9");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("there is no experiment E9; nearest: E1"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("unknown experiment E9; nearest: E1"), std::string::npos) << result.err;
   EXPECT_FALSE(std::filesystem::exists(test_folder() / "validation.md"));
 }
 

@@ -236,7 +236,7 @@ TEST(Waves, BadOptionsAreToldBeforeAnythingIsWritten) {
       {"--waves %D/run.txt", "ends in .fst or .vcd"},
       {"--waves %D/run.fst --wave-nodes nix0", "nearest: nic0"},
       {"--waves %D/run.fst --wave-window 5", "FROM..TO"},
-      {"--waves %D/run.fst --wave-window 5..x", "\"x\" is no time"},
+      {"--waves %D/run.fst --wave-window 5..x", "\"x\" is not a time"},
       {"--waves %D/run.fst --wave-window 9..5", "ends before it begins"},
       {"--wave-nodes nic0", "FILE is missing"},
       {"--perfetto %D/absent/run.json", "absent/run.json: cannot be written"},

@@ -109,7 +109,7 @@ TEST_F(Scenario, RulesBetweenParameters) {
       refusal(kTrace, {"cc.base_rtt_ns=1000"}),
       "FILE: cc.base_rtt_ns = 1000 is below the fabric's own round trip of 1750 ns: every packet would look delayed");
   EXPECT_EQ(refusal(kTrace, {"run.node_under_test=nic7"}),
-            "FILE: run.node_under_test = \"nic7\" is no node; allowed: nic0 … nic1");
+            "FILE: run.node_under_test = \"nic7\" is not a node; allowed: nic0 … nic1");
   EXPECT_EQ(refusal(kTrace, {"run.quantum_ns=200"}),
             "FILE: run.quantum_ns = 200 is more than the shortest link delay, fabric.cable_delay_ns = 150");
 }

@@ -146,7 +146,7 @@ TEST_F(Chakra, DamageIsNamed) {
 
 TEST_F(Chakra, DataDependenciesBind) {
   EXPECT_EQ(refusal({write("a.0.et", {node(1, pb::COMP_NODE, {9})})}),
-            "a.0.et: node 1: data dependency 9 is no node of the file");
+            "a.0.et: node 1: data dependency 9 is not a node of the file");
   EXPECT_EQ(refusal({write("b.0.et", {node(1, pb::COMP_NODE, {2}), node(2, pb::COMP_NODE, {1})})}),
             "b.0.et: node 1: data dependencies form a loop");
   EXPECT_EQ(refusal({write("c.0.et", {node(1, pb::COMP_NODE, {1})})}), "c.0.et: node 1: data dependencies form a loop");

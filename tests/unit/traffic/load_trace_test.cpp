@@ -36,14 +36,15 @@ TEST_F(LoadTrace, RecognisesByContentNotByName) {
   EXPECT_EQ(load_trace({.path = csv}).workload.format, "flow_csv");
   EXPECT_EQ(load_trace({.path = MRCSIM_SOURCE_DIR "/traces/ring_all_reduce_2.{rank}.et"}).workload.format, "chakra");
   const std::string noise = write_text("noise.csv", std::string("\x07\x01\x02\xff\xfe\x00\x11", 7));
-  EXPECT_EQ(
-      refusal({.path = noise}),
-      noise +
-          ": is no trace that mrcsim knows; known: chakra (MLCommons execution trace), goal (begins with num_ranks), "
-          "astra_text (begins with a kind of parallelism), htsim_cm (begins with Nodes), flow_csv (begins with "
-          "start_us,src,dst,bytes,tag)");
+  EXPECT_EQ(refusal({.path = noise}),
+            noise +
+                ": is not a trace that mrcsim knows; known: chakra (MLCommons execution trace), goal (begins with "
+                "num_ranks), "
+                "astra_text (begins with a kind of parallelism), htsim_cm (begins with Nodes), flow_csv (begins with "
+                "start_us,src,dst,bytes,tag)");
   const std::string text = write_text("text.csv", "hello\n");
-  EXPECT_TRUE(refusal({.path = text}).starts_with(text + ": is no trace that mrcsim knows")) << refusal({.path = text});
+  EXPECT_TRUE(refusal({.path = text}).starts_with(text + ": is not a trace that mrcsim knows"))
+      << refusal({.path = text});
   const std::string goal = write_text(
       "a.csv", "/* of\n nobody */ num_ranks 2\nrank 0 {\nl: send 8b to 1\n}\nrank 1 {\nl: recv 8b from 0\n}\n");
   EXPECT_EQ(load_trace({.path = goal}).workload.format, "goal");

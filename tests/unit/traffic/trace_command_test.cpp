@@ -83,7 +83,7 @@ TEST_F(TraceCommand, WritesNothingThatTheReaderRefuses) {
   EXPECT_EQ(run("trace generate ring_all_reduce --bytes 0 --out " + path("x.{rank}.et")),
             "ring_all_reduce: 0 bytes; allowed: 1 … 1099511627776");
   EXPECT_EQ(run("trace generate ring_all_reduce --out " + path("x.et")),
-            path("x.et") + ": is no pattern: a file a rank needs {rank} in its name");
+            path("x.et") + ": is not a pattern: one file per rank needs {rank} in its name");
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
@@ -95,7 +95,7 @@ TEST_F(TraceCommand, InfoAndCheck) {
                 " (flow_csv)\n  ranks         4\n  nodes         3\n  sends         3\n"
                 "  receives      0\n  bytes sent    27\n  collectives   0, 0 B\n  computations  0, 0 us in all\n"
                 "  message sizes\n                 7 B  x 1\n                10 B  x 2\n"
-                "  critical path 2 us of computations, 1 communications one behind another\n");
+                "  critical path 2 us of computation, 1 consecutive communications\n");
   const std::string bad = write_text("bad.csv", "start_us,src,dst,bytes,tag\n0,0,3,x,0\n");
   const std::string error = bad + ":2: column bytes is \"x\"; allowed: an integer 1 … 1099511627776";
   EXPECT_EQ(run("trace check " + bad), error);
@@ -115,7 +115,7 @@ TEST_F(TraceCommand, ATrainingStepIsSoundAndReadAgain) {
   for (const char* kind : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"})
     EXPECT_NE(info.find(kind), std::string::npos) << kind << info;
   EXPECT_EQ(run("trace generate training_step --layers 3 --pipeline-parallel 2 --out " + out),
-            "training_step: 3 layers are no multiple of 2 pipeline stages");
+            "training_step: 3 layers are not a multiple of 2 pipeline stages");
   EXPECT_EQ(run("trace generate training_step --out " + out), "training_step: 1 ranks; allowed: 2 … 131071");
   EXPECT_EQ(run("trace generate training_step --data-parallel 2 --expert-parallel 2 --out " + out),
             "training_step: expert parallelism needs a model with experts");
