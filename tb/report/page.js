@@ -483,7 +483,7 @@
       return { type: 'line', data: { datasets }, options: base({ parsing: false, scales: { x: axis(a.buffer, { type: 'logarithmic', min: Math.max(1, near[0].value), max: Math.max(2, near[near.length - 1].value) }), y: axis(unit, { beginAtZero: true }) }, plugins: { legend: { position: 'bottom', labels: { boxWidth: 12, boxHeight: 12, filter: (item) => item.text !== 'upper' } } } }) };
     });
     const row = (p) => [number(p.value), number(factor * p.mean, 2), `${number(factor * p.low, 2)} … ${number(factor * p.high, 2)}`, p.holds ? 'yes' : 'no', bits(p.buffer_bits), bits(p.sram_bits), p.cause && (p.cause_gbps > 0.05 || !p.holds) ? `${p.cause}${p.cause_gbps > 0 ? ` +${number(p.cause_gbps, 1)} Gb/s` : ''}` : ''];
-    const columns = [['value', 1], [unit, 1], ['95 % interval', 1], ['holds'], ['this buffer', 1], ['all SRAM', 1], ['lost to, against the unlimited run']];
+    const columns = [['value', 1], [unit, 1], ['95 % interval', 1], ['holds'], ['this buffer', 1], ['all SRAM', 1], ['largest cause, relative to the unlimited run']];
     const close = a.curve.filter((p) => a.answer === null || (p.value >= a.answer / 4 && p.value <= a.answer * 2.1));
     const few = close.length > 14 ? close.filter((p, i) => p.value === a.answer || i % Math.ceil(close.length / 12) === 0) : close;
     table(box, columns, few.map(row), (i) => few[i].value === a.answer);
