@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Texts for people are plain technical English: one check of them.
+
+check_texts.py CHECK ROOT [MRCSIM]     ROOT: the project; MRCSIM: the executable, for help and parameters
+
+  phrases        no phrase of the list below in documents, help and parameters (comments: phrases_in_comments)
+  abbreviations  every abbreviation in documents, help and parameters is in docs/glossary.md
+  spelling       aspell and words.txt know every word of documents, help and parameters
+  links          relative links in documents lead to a file and a heading
+
+Exits with 1 and one line per finding, with 77 (skipped) where a program is missing.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import texts
+
+HERE = pathlib.Path(__file__).resolve().parent
+SKIPPED = 77
+
+PER = ("packets?|bytes|bits?|cycles?|accesses|operations|transfers|events|instructions|messages|QPs?|NICs?|T[012]s|EVs|SACKs?|WQEs?|CQEs?|"
+       "reads|writes|steps?|samples|credits|losses|words?|points|draws?|seeds|runs|files?|folders?|tracks?|process|rows?|timers?|tags?|flags?|"
+       "counts?|entry|entries|lines?|allocations|activations|flows|rings|stages|planes|registers|beats|micro-batches|one|turns|times|copies")
+UNIT = ("second|packet|cycle|rank|plane|QP|port|node|PSN|peer|block|pair|NIC|bank|tag|bit|record|beat|line|message|EV|step|request|transfer|row|"
+        "lane|destination|region|box|microsecond|hop|word|turn|table|host|core|link|SACK|T0|file|run|group|wheel|entry|rotation|pod|T1|instance")
+
+# (what is refused, what to write)
+PHRASES = (
+    (rf"\b(?:{PER}|\d[\d,.]*\d|\d) an? (?:{UNIT})\b", "per"),
+    (r"\b(?:sent|sends?|sending|made|of them|packets?) again\b", "retransmitted, retried, repeated"),
+    (r"\b(?:stands?|stood)\b", "is, represents, means"),
+    (r"\bso many\b", "the given number of, that many"),
+    (r"(?<!here )\b(?:is|are|was|were) no\b(?! longer| more than| less than| fewer than)", "is not a"),
+    (r"\blost of (?:its|it|line)\b", "lost line rate by cause"),
+    (r"\bdata's way\b", "data path"),
+    (r"\bone file pair a\b", "per"),
+    (r"\bcharge[sd]? to\b", "attributed to"),
+    (r"\b(?:what|who) (?:lies|watches|asks|waits) there\b|\bwho watches\b", "a noun"),
+)
+
+# Placeholders of the command line, not abbreviations.
+PLACEHOLDERS = set("""
+BLOCK BY BYTES DATABASE DIR ENUM FILE FLOAT FROM INT KEY MRCSIM NODE OPTION OPTIONS OUT PLACE POINT REQUIRED RESULT SCENARIO STUDY SUBCOMMAND TEXT TO
+TRACE UINT
+""".split())
+ABBREVIATION = re.compile(r'(?<![\w&<{\["-])[A-Z][A-Z0-9]{1,7}s?(?![\w>}\]])')
+
+
+def phrases(collected):
+    """Findings (place, message) for the phrases that are refused."""
+    for place, text in collected:
+        for refused, instead in PHRASES:
+            for found in re.finditer(refused, text):
+                yield place, f'"{text[max(0, found.start() - 20):found.end() + 20].strip()}": write: {instead}'
+
+
+def defined_terms(glossary):
+    """Abbreviations in the first column of the glossary's tables; "E1 … E20" is all of these."""
+    terms = set()
+    for row in re.findall(r"^\| ([^|]*) \|", glossary, re.M):
+        for first, last in re.findall(r"\bE(\d+) … E(\d+)", row):
+            terms |= {f"E{number}" for number in range(int(first), int(last) + 1)}
+        terms |= set(re.findall(r"\b[A-Z][A-Z0-9]{1,7}\b", row))
+    return terms
+
+
+def abbreviations(collected, glossary):
+    """Findings for abbreviations that the glossary does not have."""
+    known = defined_terms(glossary) | PLACEHOLDERS
+    for place, text in collected:
+        for word in ABBREVIATION.findall(text):
+            if word not in known and word.removesuffix("s") not in known:
+                yield place, f"{word} is not in docs/glossary.md"
+
+
+def words_of(text):
+    """Words of prose: not identifiers, abbreviations, paths or options."""
+    text = re.sub(r"\S*[/_.@{}\\=<>]\S*\w|\S*--?[a-z]+=\S*|(?<!\w)--[\w-]+|\w*\d\w*", " ", text)
+    for word in re.findall(r"[A-Za-z][A-Za-z']*[A-Za-z]", text):
+        word = word.removesuffix("'s")
+        if len(word) > 2 and not re.search(r"[a-z][A-Z]|[A-Z]{2}", word):
+            yield word
+
+
+def spelling(collected, own_words):
+    """Findings for words that neither aspell nor words.txt knows."""
+    collected = list(collected)
+    all_words = sorted({word for _, text in collected for word in words_of(text)})
+    unknown = set(subprocess.run(["aspell", "list", "--lang=en_US", "--ignore=2"], input="\n".join(all_words), capture_output=True,
+                                 text=True, check=True).stdout.split())
+    own = {word.lower() for word in own_words}
+    unknown = {word for word in unknown if word.lower() not in own}
+    for place, text in collected:
+        for word in words_of(text):
+            if word in unknown:
+                yield place, f"{word}: not known to aspell; correct it, or add it to tests/text/words.txt"
+
+
+def anchors(file):
+    """Anchors of a document's headings as web views of repositories make them."""
+    headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def links(files):
+    """Findings for relative links that lead nowhere."""
+    for file in files:
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                other = file.parent / path if path else file
+                if not other.exists():
+                    yield f"{file}:{number}", f"{target}: there is no such file"
+                elif anchor and anchor not in anchors(other):
+                    yield f"{file}:{number}", f"{target}: there is no such heading"
+
+
+def run(check, root, mrcsim):
+    if check == "links":
+        return links(texts.documents(root))
+    if check == "phrases_in_comments":
+        return phrases(texts.comments(root))
+    collected = texts.documents_prose(root)
+    if mrcsim:
+        collected += texts.help_texts(mrcsim) + texts.parameter_texts(mrcsim)
+    if check == "phrases":
+        return phrases(collected)
+    if check == "abbreviations":
+        return abbreviations(collected, (pathlib.Path(root) / "docs/glossary.md").read_text(encoding="utf-8"))
+    if check == "spelling":
+        return spelling(collected, (HERE / "words.txt").read_text(encoding="utf-8").split())
+    sys.exit(f"check_texts.py: no check {check}\n{__doc__}")
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    check, root, mrcsim = [*sys.argv[1:], None][:3]
+    if check == "spelling" and not shutil.which("aspell"):
+        print("aspell is missing (Debian: aspell, aspell-en)")
+        return SKIPPED
+    findings = list(run(check, root, mrcsim))
+    for place, message in findings:
+        print(f"{place}: {message}")
+    print(f"{check}: {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
