@@ -14,12 +14,13 @@ std::vector<std::string> words_of<KernelMode>() {
 void add_run_parameters(ParameterTable& table) {
   MRC_SCENARIO(run.max_time_us, "us", 1, 1e9, "simulated time after which the run ends as partial", assumption);
   MRC_SCENARIO(run.stall_us, "us", 10, 1e9,
-               "simulated time without any message's progress that ends the run as stalled", assumption);
-  MRC_SCENARIO(run.node_under_test, "", 0, 0, "node that goodput, limits and message times speak of", assumption);
+               "simulated time without progress of any message after which the run ends as stalled", assumption);
+  MRC_SCENARIO(run.node_under_test, "", 0, 0, "node that goodput, limits and message times refer to", assumption);
   MRC_SCENARIO(run.kernel, "", 0, 0,
-               "wheel: one event wheel a NIC, ahead of the kernel; methods: one process a box (slow, for checking)",
+               "wheel: one event wheel per NIC, with lookahead; methods: one process per box (slow, for checking)",
                assumption);
-  MRC_SCENARIO(run.quantum_ns, "ns", 0, 1e6, "how far a wheel runs ahead; 0: the shortest link delay", assumption);
+  MRC_SCENARIO(run.quantum_ns, "ns", 0, 1e6,
+               "time by which a wheel runs ahead of the kernel; 0: the shortest link delay", assumption);
 }
 
 }  // namespace mrc

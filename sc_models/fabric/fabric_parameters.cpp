@@ -22,55 +22,62 @@ std::vector<std::string> words_of<SwitchScheduling>() {
 void add_fabric_parameters(ParameterTable& table) {
   MRC_SCENARIO(fabric.nics, "NICs", 2, 131'072, "NICs, each with a port in every plane", paper);
   MRC_SCENARIO(fabric.nics_per_t0, "NICs", 1, 2'047,
-               "NICs below a T0; all below one T0 a plane make a fabric of one tier", paper);
-  MRC_SCENARIO(fabric.t0s_per_plane, "switches", 0, 2'047, "T0s a plane; 0: as many as the NICs need", paper);
+               "NICs below a T0; if all are below one T0, the fabric has one tier", paper);
+  MRC_SCENARIO(fabric.t0s_per_plane, "switches", 0, 2'047, "T0s per plane; 0: as many as the NICs need", paper);
   MRC_SCENARIO(fabric.t1s_per_plane, "switches", 0, 2'047,
-               "T1s a plane, each with a link to every T0 of its pod; 0: as many a pod as NICs below a T0", paper);
-  MRC_SCENARIO(fabric.pods, "pods", 1, 256, "more than one: T2s join them (three tiers, fabric.routing = ecmp)", paper);
-  MRC_SCENARIO(fabric.t2s_per_plane, "switches", 0, 65'536, "T2s a plane, with pods; 0: no oversubscription",
+               "T1s per plane, each with a link to every T0 of its pod; 0: per pod as many as NICs below a T0", paper);
+  MRC_SCENARIO(fabric.pods, "pods", 1, 256,
+               "pods; more than one are connected by T2s (three tiers, fabric.routing = ecmp)", paper);
+  MRC_SCENARIO(fabric.t2s_per_plane, "switches", 0, 65'536, "T2s per plane, with pods; 0: no oversubscription",
                assumption);
   MRC_SCENARIO(fabric.routing, "", 0, 0,
-               "usid: static SRv6 uSID tables, the EV chooses the T1; ecmp: each switch hashes addresses and EV",
+               "usid: static SRv6 uSID tables, the EV selects the T1; ecmp: each switch hashes addresses and EV",
                paper);
   MRC_SCENARIO(fabric.locator_block, "", 0, 4'294'967'295.0, "32-bit locator block of all uSIDs", assumption);
-  MRC_SCENARIO(fabric.cable_delay_ns, "ns", 1, 1e6, "propagation of a NIC's cable", assumption);
-  MRC_SCENARIO(fabric.switch_latency_ns, "ns", 0, 1e6, "T0: first bit in until first bit out, without waiting",
+  MRC_SCENARIO(fabric.cable_delay_ns, "ns", 1, 1e6, "propagation delay of the cable of a NIC", assumption);
+  MRC_SCENARIO(fabric.switch_latency_ns, "ns", 0, 1e6, "T0: time from first bit in to first bit out, without queueing",
                calibrated);
   MRC_SCENARIO(fabric.t1_link_gbps, "Gb/s", 0, 1'600, "rate of the links above T0; 0: as nic.port_gbps", paper);
-  MRC_SCENARIO(fabric.t1_cable_delay_ns, "ns", 1, 1e6, "propagation of a cable above T0", assumption);
-  MRC_SCENARIO(fabric.t1_switch_latency_ns, "ns", 0, 1e6, "T1 and T2: first bit in until first bit out", assumption);
-  MRC_SCENARIO(fabric.forwarding, "", 0, 0, "when a switch starts to send", assumption);
+  MRC_SCENARIO(fabric.t1_cable_delay_ns, "ns", 1, 1e6, "propagation delay of a cable above T0", assumption);
+  MRC_SCENARIO(fabric.t1_switch_latency_ns, "ns", 0, 1e6, "T1 and T2: time from first bit in to first bit out",
+               assumption);
+  MRC_SCENARIO(fabric.forwarding, "", 0, 0, "time at which a switch starts to send a packet", assumption);
   MRC_SCENARIO(
       fabric.scheduling, "", 0, 0,
-      "service of a port's queues: control and trimmed, retransmissions, data; strict in this order or weighted",
+      "service of the queues of a port: control and trimmed, retransmissions, data; strict in this order or weighted",
       assumption);
-  MRC_SCENARIO(fabric.control_weight, "", 1, 10'000, "bytes in turn of control and trimmed packets, weighted",
+  MRC_SCENARIO(fabric.control_weight, "", 1, 10'000, "with weighted scheduling: weight of control and trimmed packets",
                assumption);
-  MRC_SCENARIO(fabric.retransmission_weight, "", 1, 10'000, "of retransmissions", assumption);
-  MRC_SCENARIO(fabric.data_weight, "", 1, 10'000, "of other data", assumption);
-  MRC_SCENARIO(fabric.queue_bytes, "bytes", 16'384, 1024 * k1M, "queues of a switch's output port together, at most",
+  MRC_SCENARIO(fabric.retransmission_weight, "", 1, 10'000, "with weighted scheduling: weight of retransmissions",
                assumption);
-  MRC_SCENARIO(fabric.buffer_bytes, "bytes", 65'536, 1024 * k1M, "buffer of a switch that its ports share", assumption);
+  MRC_SCENARIO(fabric.data_weight, "", 1, 10'000, "with weighted scheduling: weight of other data", assumption);
+  MRC_SCENARIO(fabric.queue_bytes, "bytes", 16'384, 1024 * k1M,
+               "maximum of all queues of a switch output port together", assumption);
+  MRC_SCENARIO(fabric.buffer_bytes, "bytes", 65'536, 1024 * k1M, "buffer of a switch, shared by its ports", assumption);
   MRC_SCENARIO(fabric.buffer_alpha, "", 0.001, 1024,
-               "dynamic threshold: a port holds at most this multiple of what is free in the buffer", assumption);
-  MRC_SCENARIO(fabric.ecn, "", 0, 0, "switches mark data that waits behind long queues", paper);
-  MRC_SCENARIO(fabric.ecn_last_hop, "", 0, 0, "also at the ports to the NICs", paper);
+               "dynamic threshold: a port uses at most this multiple of the free space of the buffer", assumption);
+  MRC_SCENARIO(fabric.ecn, "", 0, 0, "switches mark data in long queues", paper);
+  MRC_SCENARIO(fabric.ecn_last_hop, "", 0, 0, "switches also mark at the ports to the NICs", paper);
   MRC_SCENARIO(fabric.ecn_min_bytes, "bytes", 0, 1024 * k1M,
-               "queue from which on marking begins; 0: 0.2 of the link's rate * cc.base_rtt_ns", assumption);
-  MRC_SCENARIO(fabric.ecn_max_bytes, "bytes", 0, 1024 * k1M, "queue from which on all is marked; 0: 0.8 of it",
+               "queue above which marking begins; 0: 0.2 * link rate * cc.base_rtt_ns", assumption);
+  MRC_SCENARIO(fabric.ecn_max_bytes, "bytes", 0, 1024 * k1M,
+               "queue above which all packets are marked; 0: 0.8 * link rate * cc.base_rtt_ns", assumption);
+  MRC_SCENARIO(fabric.ecn_max_probability, "", 0, 1, "share of packets marked just below fabric.ecn_max_bytes",
                assumption);
-  MRC_SCENARIO(fabric.ecn_max_probability, "", 0, 1, "share marked just below fabric.ecn_max_bytes", assumption);
-  MRC_SCENARIO(fabric.trim, "", 0, 0, "trim data that would be dropped (with protocol.trim_nack)", paper);
-  MRC_SCENARIO(fabric.trim_threshold_bytes, "bytes", 0, 1024 * k1M,
-               "data queue beyond which packets are trimmed; 0: rate * cc.base_rtt_ns, on the last hop 1.5 times that",
+  MRC_SCENARIO(fabric.trim, "", 0, 0, "switches trim data that would be dropped (with protocol.trim_nack)", paper);
+  MRC_SCENARIO(
+      fabric.trim_threshold_bytes, "bytes", 0, 1024 * k1M,
+      "data queue above which packets are trimmed; 0: link rate * cc.base_rtt_ns, on the last hop 1.5 times that",
+      assumption);
+  MRC_SCENARIO(fabric.trim_bytes, "bytes", 74, 256, "frame bytes that remain after trimming, at least up to BTH",
                assumption);
-  MRC_SCENARIO(fabric.trim_bytes, "bytes", 74, 256, "frame bytes that trimming keeps, at least up to BTH", assumption);
-  MRC_SCENARIO(fabric.loss_rate, "", 0, 1, "probability that a packet is lost on its NIC's link into the fabric",
+  MRC_SCENARIO(fabric.loss_rate, "", 0, 1, "probability that a packet is lost on the link from its NIC into the fabric",
                assumption);
-  MRC_SCENARIO(fabric.trim_rate, "", 0, 1, "probability that a data packet is trimmed there", assumption);
-  MRC_SCENARIO(fabric.corrupt_rate, "", 0, 1, "probability that a bit of a packet is inverted there", assumption);
+  MRC_SCENARIO(fabric.trim_rate, "", 0, 1, "probability that a data packet is trimmed on that link", assumption);
+  MRC_SCENARIO(fabric.corrupt_rate, "", 0, 1, "probability that a bit of a packet is inverted on that link",
+               assumption);
   MRC_SCENARIO(fabric.duplicate_rate, "", 0, 1, "probability that a packet arrives twice", assumption);
-  MRC_SCENARIO(fabric.ecn_rate, "", 0, 1, "probability that a data packet is CE-marked there", assumption);
+  MRC_SCENARIO(fabric.ecn_rate, "", 0, 1, "probability that a data packet is CE-marked on that link", assumption);
 }
 
 }  // namespace mrc

@@ -12,13 +12,14 @@ std::vector<std::string> words_of<PayloadMode>() {
 }
 
 void add_host_parameters(ParameterTable& table) {
-  MRC_NODE(host.payload, "", 0, 0, "bytes: payload is copied and compared; reference: only counted", assumption);
-  MRC_NODE(host.post_ns, "ns", 0, 1e6, "building a WQE until the doorbell is written", assumption);
-  MRC_NODE(host.doorbell_ns, "ns", 0, 1e6, "doorbell write until the NIC sees it", assumption);
-  MRC_NODE(host.poll_ns, "ns", 0, 1e6, "CQE visible until software knows", assumption);
+  MRC_NODE(host.payload, "", 0, 0, "bytes: payload is copied and compared; reference: payload is only counted",
+           assumption);
+  MRC_NODE(host.post_ns, "ns", 0, 1e6, "time from building a WQE until the doorbell is written", assumption);
+  MRC_NODE(host.doorbell_ns, "ns", 0, 1e6, "time from the doorbell write until the NIC sees it", assumption);
+  MRC_NODE(host.poll_ns, "ns", 0, 1e6, "time from a visible CQE until software knows", assumption);
   MRC_NODE(host.residual_ns, "ns", 0, 1e6,
-           "software knows that a message has come until what waits for it may start: the part of a published 2-byte "
-           "write latency that no other term explains",
+           "time from software knowing that a message has arrived until dependent work may start: the part of a "
+           "published 2-byte write latency that no other term explains",
            calibrated);
 }
 

@@ -22,50 +22,52 @@ std::vector<std::string> words_of<AllToAllAlgorithm>() {
 void add_traffic_parameters(ParameterTable& table) {
   MRC_SCENARIO(traffic.trace, "", 0, 0, "trace file, or a pattern with {rank}; relative to the scenario file",
                assumption);
-  MRC_SCENARIO(traffic.format, "", 0, 0, "format of the trace; auto: recognised by content", assumption);
+  MRC_SCENARIO(traffic.format, "", 0, 0, "format of the trace; auto: detected by content", assumption);
   table.only({"auto", "chakra", "goal", "astra_text", "htsim_cm", "flow_csv"});
   MRC_SCENARIO(
       traffic.placement, "", 0, 0,
-      "linear: rank i sits on nic<i / ranks_per_nic>, or on nics_per_rank NICs from nic<i nics_per_rank> on; rails: "
-      "the i-th NICs of all hosts are neighbours; or a list of each rank's NICs, as \"3,0,2,1\"",
+      "linear: rank i is on nic<i / ranks_per_nic>, or on nics_per_rank NICs from nic<i nics_per_rank> on; rails: the "
+      "i-th NICs of all hosts are adjacent; or a list of the NICs of each rank, such as \"3,0,2,1\"",
       assumption);
-  MRC_SCENARIO(traffic.ranks_per_nic, "ranks", 1, 64, "ranks behind a NIC; they exchange data by the scale-up fabric",
+  MRC_SCENARIO(traffic.ranks_per_nic, "ranks", 1, 64, "ranks per NIC; they exchange data over the scale-up fabric",
                assumption);
   MRC_SCENARIO(traffic.nics_per_rank, "NICs", 1, 16, "NICs of each accelerator, driven by the same software",
                assumption);
   MRC_SCENARIO(traffic.nic_choice, "", 0, 0,
-               "with several NICs a rank; channel: a collective's channel c, like a rank's c-th other message, takes "
-               "NIC c modulo their number at both ends; stripe: each message is cut into a piece for each",
+               "with several NICs per rank; channel: channel c of a collective, or the c-th other message of a rank, "
+               "uses NIC c modulo their number at both ends; stripe: each message is divided into one piece per NIC",
                assumption);
-  MRC_SCENARIO(traffic.buffer_bytes, "bytes", 65'536, 16 * k1M, "registered memory a side and peer, reused by messages",
-               assumption);
-  MRC_SCENARIO(traffic.outstanding_messages, "messages", 1, 65'536, "work requests posted and not completed, a peer",
+  MRC_SCENARIO(traffic.buffer_bytes, "bytes", 65'536, 16 * k1M,
+               "registered memory per side and peer, reused by messages", assumption);
+  MRC_SCENARIO(traffic.outstanding_messages, "messages", 1, 65'536, "work requests posted and not completed, per peer",
                assumption);
   MRC_SCENARIO(traffic.qps_per_peer, "QPs", 1, 16'384, "QPs between two nodes, used in turn", assumption);
   MRC_SCENARIO(traffic.offset_bytes, "bytes", 0, 4'096, "added to the 4 KiB aligned addresses of all buffers",
                assumption);
-  MRC_SCENARIO(traffic.ranks, "ranks", 0, 131'072, "ranks of a trace that stands for all; 0: as many as it says",
-               assumption);
+  MRC_SCENARIO(traffic.ranks, "ranks", 0, 131'072,
+               "ranks, for a trace in which one file represents all; 0: the number in the trace", assumption);
   MRC_SCENARIO(traffic.rows, "rows", 0, 1e9,
-               "only the first so many flows, connections, layers, or nodes of one Chakra file; 0: all", assumption);
-  MRC_SCENARIO(
-      traffic.background, "", 0, 0,
-      "traces played beside the job on ranks of their own from the start, separated by commas; their ranks sit "
-      "behind the job's, or on its NICs where a name ends in @0",
-      assumption);
+               "only the given number of first flows, connections, layers, or nodes of one Chakra file; 0: all",
+               assumption);
+  MRC_SCENARIO(traffic.background, "", 0, 0,
+               "traces of other jobs, played from the start on their own ranks, separated by commas; their ranks "
+               "follow those of the job, or share its NICs from nic0 on if a name ends in @0",
+               assumption);
   MRC_SCENARIO(traffic.byte_scale, "", 1e-6, 1e6, "factor on the bytes of each message and collective", assumption);
   MRC_SCENARIO(traffic.collective.all_reduce, "", 0, 0, "algorithm of all-reduces", assumption);
   MRC_SCENARIO(traffic.collective.all_to_all, "", 0, 0,
                "direct: all messages at once; paced: traffic.collective.window of them", assumption);
-  MRC_SCENARIO(traffic.collective.channels, "channels", 1, 64, "parts of a buffer that go side by side", assumption);
+  MRC_SCENARIO(traffic.collective.channels, "channels", 1, 64, "parts of a buffer that are sent in parallel",
+               assumption);
   MRC_SCENARIO(traffic.collective.chunk_bytes, "bytes", 0, 16 * k1G,
-               "longest message of rings, trees and chains; 0: a share whole", assumption);
+               "longest message of rings, trees and chains; 0: a whole share", assumption);
   MRC_SCENARIO(traffic.collective.ranks_per_host, "ranks", 1, 1'024, "inner group of the hierarchical all-reduce",
                assumption);
-  MRC_SCENARIO(traffic.collective.window, "messages", 1, 65'536, "messages a rank of a paced all-to-all has under way",
+  MRC_SCENARIO(traffic.collective.window, "messages", 1, 65'536, "messages in flight per rank of a paced all-to-all",
                assumption);
   MRC_SCENARIO(traffic.collective.skew, "", 0, 4,
-               "the k-th most popular rank gets 1/k^skew of an all-to-all's bytes; 0: all the same", assumption);
+               "the k-th most popular rank receives bytes of an all-to-all in proportion to 1/k^skew; 0: all the same",
+               assumption);
 }
 
 }  // namespace mrc

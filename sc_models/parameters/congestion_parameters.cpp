@@ -14,38 +14,41 @@ void add_congestion_parameters(ParameterTable& table) {
   };
   ns(
       "cc.base_rtt_ns", [](ScenarioConfig & c) -> auto& { return c.cc.base_rtt_ps; },
-      "network round trip without queues", assumption);
+      "network round-trip time without queueing", assumption);
   MRC_SCENARIO(cc.disable_quick_adapt, "", 0, 0, "NSCC without quick adapt", api);
   MRC_SCENARIO(cc.adjust_bytes_threshold, "bytes", 0, k1G, "acknowledged bytes between window updates; 0: 8 MTU", api);
   ns(
       "cc.adjust_period_ns", [](ScenarioConfig & c) -> auto& { return c.cc.adjust_period_ps; },
       "time between window updates; 0: base_rtt", api);
-  MRC_SCENARIO(cc.eta_bytes, "bytes", 0, k1G, "constant increase a period; 0: 0.15 MTU * BDP / 150 kB", api);
+  MRC_SCENARIO(cc.eta_bytes, "bytes", 0, k1G, "constant increase per period; 0: 0.15 MTU * BDP / 150 kB", api);
   MRC_SCENARIO(cc.fi_bytes, "bytes", 0, k1G, "fair increase; 0: 5 MTU * BDP / 150 kB", api);
   MRC_SCENARIO(cc.fi_scale, "", 0, 1e6, "fast increase; 0: 0.25 * BDP / 150 kB", api);
   MRC_SCENARIO(cc.gamma, "", 0, 10, "multiplicative decrease", api);
-  MRC_SCENARIO(cc.max_md_jump, "", 0, 1, "largest decrease at once, as a share", api);
+  MRC_SCENARIO(cc.max_md_jump, "", 0, 1, "largest decrease in one step, as a share of the window", api);
   MRC_SCENARIO(cc.max_cwnd_bytes, "bytes", 0, 1024 * k1M, "largest window; 0: 1.5 BDP", api);
   MRC_SCENARIO(cc.min_cwnd_bytes, "bytes", 0, k1G, "smallest window; 0: one MTU", assumption);
-  MRC_SCENARIO(cc.initial_cwnd_bytes, "bytes", 0, 1024 * k1M, "first window; 0: the largest", assumption);
-  MRC_SCENARIO(cc.qa_gate, "", 0, 31, "quick adapt acts when less than max_cwnd / 2^gate was achieved", api);
+  MRC_SCENARIO(cc.initial_cwnd_bytes, "bytes", 0, 1024 * k1M, "initial window; 0: the largest", assumption);
+  MRC_SCENARIO(cc.qa_gate, "", 0, 31, "quick adapt acts if less than max_cwnd / 2^gate was achieved", api);
   ns(
       "cc.qa_threshold_ns", [](ScenarioConfig & c) -> auto& { return c.cc.qa_threshold_ps; },
       "delay that triggers quick adapt; 0: 4 target delays", api);
   ns(
       "cc.target_delay_ns", [](ScenarioConfig & c) -> auto& { return c.cc.target_delay_ps; },
-      "queueing delay aimed at; 0: 0.75 base_rtt with trimming, else 1", api);
+      "target queueing delay; 0: 0.75 base_rtt with trimming, otherwise base_rtt", api);
   MRC_SCENARIO(cc.delay_ewma_weight, "", 1e-6, 1, "weight of a sample in the average delay", assumption);
-  MRC_SCENARIO(cc.trim_cuts_cwnd, "", 0, 0, "a TRIMMED NACK takes its packet off the window", assumption);
-  MRC_SCENARIO(cc.last_hop_trim_cuts, "", 0, 0, "with trim_cuts_cwnd: TRIMMED_LASTHOP does so too", assumption);
+  MRC_SCENARIO(cc.trim_cuts_cwnd, "", 0, 0, "a TRIMMED NACK reduces the window by its packet", assumption);
+  MRC_SCENARIO(cc.last_hop_trim_cuts, "", 0, 0, "with trim_cuts_cwnd: TRIMMED_LASTHOP also reduces the window",
+               assumption);
   MRC_SCENARIO(cc.refusal_triggers_quick_adapt, "", 0, 0,
-               "quick adapt looks at the window after a NO_BITMAP, NO_PKT_BUFFER, NO_RESOURCE or PSN_OOR_WINDOW NACK",
+               "quick adapt is evaluated after a NO_BITMAP, NO_PKT_BUFFER, NO_RESOURCE or PSN_OOR_WINDOW NACK",
                assumption);
   MRC_SCENARIO(cc.loss_triggers_quick_adapt, "", 0, 0,
-               "so it does after a packet that is taken for lost; else the packet is taken off the window", assumption);
-  MRC_SCENARIO(cc.max_cwnd_follows_rtt, "", 0, 0,
-               "max_cwnd shrinks with the smallest RTT seen, as in UEC 1.0; false: MRC's API has it in bytes",
+               "quick adapt is evaluated after a packet is declared lost; false: the window is reduced by the packet",
                assumption);
+  MRC_SCENARIO(
+      cc.max_cwnd_follows_rtt, "", 0, 0,
+      "max_cwnd shrinks with the smallest RTT seen, as in UEC 1.0; false: fixed in bytes, as in the API of MRC",
+      assumption);
 }
 
 }  // namespace mrc

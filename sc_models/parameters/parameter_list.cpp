@@ -22,17 +22,18 @@ std::vector<std::string> words_of<Fidelity>() {
 namespace {
 
 void add_scenario_parameters(ParameterTable& table) {
-  MRC_SCENARIO(seed, "", 0, 9.2e18, "key of every random draw; the same seed gives the same run", assumption);
-  MRC_SCENARIO(transport, "", 0, 0,
-               "transport of all nodes; rocev2: the baseline; ideal: serialization and a fixed latency only, the bound",
-               spec);
+  MRC_SCENARIO(seed, "", 0, 9.2e18, "seed of all random draws; the same seed gives the same run", assumption);
+  MRC_SCENARIO(
+      transport, "", 0, 0,
+      "transport of all nodes; rocev2: the baseline; ideal: serialization and a fixed latency only, the upper bound",
+      spec);
   table.only({"mrc", "rocev2", "ideal"});
 }
 
 void add_node_parameters(ParameterTable& table) {
   table.node(
       "fidelity", [](NodeConfig & c) -> auto& { return c.fidelity; }, "", {0, 0},
-      "detailed: all boxes of the NIC; endpoint: the same protocol at line rate, cheap enough for thousands",
+      "detailed: all boxes of the NIC; endpoint: the same protocol at line rate, fast enough for thousands of nodes",
       assumption);
 }
 

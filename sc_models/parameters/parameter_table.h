@@ -143,16 +143,17 @@ inline constexpr double k1G = 1 << 30;
 #define MRC_PIPELINE(box, source)                                                                               \
   table.node(                                                                                                   \
       #box ".latency_cycles", [](NodeConfig & c) -> auto& { return c.box.pipeline.latency_cycles; }, "cycles",  \
-      {1, 10'000}, "cycles from taking an item to its result", source);                                         \
+      {1, 10'000}, "cycles from accepting an item to its result", source);                                      \
   table.node(                                                                                                   \
       #box ".initiation_interval_cycles",                                                                       \
       [](NodeConfig & c) -> auto& { return c.box.pipeline.initiation_interval_cycles; }, "cycles", {1, 10'000}, \
-      "cycles from taking an item to taking the next, at least", source)
+      "minimum cycles from accepting an item to accepting the next", source)
 
 // A memory of the floorplan: its banks and ports, and the errors it is given.
-#define MRC_MEMORY(memory)                                                                                          \
-  MRC_NODE(memory.banks, "SRAM banks", 1, 64, "banks, each with its own ports", assumption);                        \
-  table.only({"1", "2", "4", "8", "16", "32", "64"});                                                               \
-  MRC_NODE(memory.ports, "", 0, 0, "of a bank: one access a cycle, a read and a write, or two", assumption);        \
-  MRC_NODE(memory.correctable_per_gbit, "1/Gbit", 0, 1e9, "errors of one bit, per 2^30 bits accessed", assumption); \
-  MRC_NODE(memory.uncorrectable_per_gbit, "1/Gbit", 0, 1e9, "errors of two bits, per 2^30 bits accessed", assumption)
+#define MRC_MEMORY(memory)                                                                                         \
+  MRC_NODE(memory.banks, "SRAM banks", 1, 64, "banks, each with its own ports", assumption);                       \
+  table.only({"1", "2", "4", "8", "16", "32", "64"});                                                              \
+  MRC_NODE(memory.ports, "", 0, 0, "ports per bank: one access per cycle, one read and one write, or any two",     \
+           assumption);                                                                                            \
+  MRC_NODE(memory.correctable_per_gbit, "1/Gbit", 0, 1e9, "single-bit errors per 2^30 bits accessed", assumption); \
+  MRC_NODE(memory.uncorrectable_per_gbit, "1/Gbit", 0, 1e9, "double-bit errors per 2^30 bits accessed", assumption)

@@ -53,24 +53,26 @@ std::vector<std::string> words_of<CongestionScope>() {
 
 void add_protocol_parameters(ParameterTable& table) {
   MRC_SCENARIO(protocol.mtu_bytes, "bytes", 256, 16'384,
-               "payload of a packet; the API has 256 to 4,096, more is a what-if", api);
+               "largest payload of a packet; the API allows 256 to 4,096, larger values are for what-if studies", api);
   MRC_SCENARIO(protocol.mpr_units, "128 PSNs", 1, 255, "receive window of a QP", api);
   MRC_SCENARIO(protocol.dynamic_mpr, "", 0, 0, "SACK.mpr resizes the window", spec);
   MRC_SCENARIO(protocol.max_write_imm, "messages", 1, 65'535, "WRITE_IMM messages in flight on a QP", api);
   MRC_SCENARIO(protocol.receive_queue_depth, "receives", 1, 65'536,
-               "receives that software keeps posted on a QP; a WRITE_IMM that finds none ends it", assumption);
+               "receives that software keeps posted on a QP; a WRITE_IMM that finds none ends the QP", assumption);
   MRC_SCENARIO(protocol.timeout_exponent, "", 0, 24, "t: local ACK timeout is 1.024 us * 2^t", assumption);
   MRC_SCENARIO(protocol.timeout_backoff, "", 0, 0,
-               "what doubles a timeout: those of the QP since its last progress, or those of the packet itself",
+               "timeouts that double the next one: those of the QP since its last progress, or those of the packet",
                assumption);
   MRC_SCENARIO(protocol.linear_retries, "retries", 0, 7, "timeouts at the base value before it doubles", api);
   MRC_SCENARIO(protocol.exponential_retries, "retries", 0, 25, "doublings before the QP fails; 25: never", api);
-  MRC_SCENARIO(protocol.trim_nack, "", 0, 0, "capability TRIM_NACK", spec);
+  MRC_SCENARIO(protocol.trim_nack, "", 0, 0, "capability TRIM_NACK: the receiver answers trimmed packets by a NACK",
+               spec);
   MRC_SCENARIO(protocol.encapsulation, "", 0, 0, "outer headers of every packet", spec);
   MRC_SCENARIO(protocol.udp_port, "", 1, 65'535, "UDP destination port", spec);
   MRC_SCENARIO(protocol.ev_half_order, "", 0, 0,
-               "half of the EV in the UDP source port, the other is in the flow label (sources disagree)", assumption);
-  MRC_SCENARIO(protocol.timestamp_in_us, "", 0, 0, "TSETH.tsr: unit of 1 us instead of 128 ns", spec);
+               "half of the EV in the UDP source port; the other half is in the flow label (sources disagree)",
+               assumption);
+  MRC_SCENARIO(protocol.timestamp_in_us, "", 0, 0, "unit of the TSETH time stamp: 1 us instead of 128 ns", spec);
   static constexpr std::array<std::string_view, kTrafficRoles> roles{"control",        "trimmable", "no_trim",
                                                                      "trimmable_retx", "trimmed",   "trimmed_lasthop"};
   for (std::size_t i = 0; i < roles.size(); ++i) {
@@ -82,45 +84,47 @@ void add_protocol_parameters(ParameterTable& table) {
                paper);
   MRC_SCENARIO(protocol.ev_active, "EVs", 1, 4'096, "EVs in use at a time; a multiple of the ports", paper);
   MRC_SCENARIO(protocol.ev_min_active, "EVs", 0, 4'096,
-               "floor on EVs in use, counted per plane; 0: a quarter of ev_active", api);
+               "minimum EVs in use, counted per plane; 0: a quarter of ev_active", api);
   MRC_SCENARIO(protocol.reshuffle_rotations, "rotations", 0, k1M - 1,
-               "after so many the order in which EVs are scanned is drawn anew; 0: never", assumption);
-  MRC_SCENARIO(protocol.skip_duration, "", 0, 0, "how long a SKIP EV is passed over", assumption);
+               "rotations after which the scan order of the EVs is drawn again; 0: never", assumption);
+  MRC_SCENARIO(protocol.skip_duration, "", 0, 0, "duration for which a SKIP EV is skipped", assumption);
   table.scenario_ns(
       "protocol.skip_time_ns", [](ScenarioConfig & c) -> auto& { return c.protocol.skip_time_ps; }, {1, 1e9},
-      "with skip_duration = fixed_time", assumption);
-  MRC_SCENARIO(protocol.assumed_bad_losses, "losses", 1, 8, "untrimmed losses that make an EV ASSUMED_BAD", paper);
-  MRC_SCENARIO(protocol.probe_skip_state, "", 0, 0, "state of an EV whose probe came back CE-marked (sources disagree)",
+      "time in SKIP with skip_duration = fixed_time", assumption);
+  MRC_SCENARIO(protocol.assumed_bad_losses, "losses", 1, 8, "losses other than trims that make an EV ASSUMED_BAD",
+               paper);
+  MRC_SCENARIO(protocol.probe_skip_state, "", 0, 0, "state of an EV whose probe returns CE-marked (sources disagree)",
                assumption);
   table.scenario_ns(
       "protocol.probe_interval_ns", [](ScenarioConfig & c) -> auto& { return c.protocol.probe_interval_ps; },
-      {100, 1e12}, "between two probes of an ASSUMED_BAD EV", assumption);
+      {100, 1e12}, "time between two probes of an ASSUMED_BAD EV", assumption);
   table.scenario_ns(
       "protocol.probe_timeout_ns", [](ScenarioConfig & c) -> auto& { return c.protocol.probe_timeout_ps; }, {100, 1e12},
-      "a probe that is not answered by then is lost", assumption);
-  MRC_SCENARIO(protocol.probe_successes, "probes", 1, 255, "good replies in a row that make an EV GOOD again",
+      "time without an answer after which a probe is lost", assumption);
+  MRC_SCENARIO(protocol.probe_successes, "probes", 1, 255, "consecutive successful probes that make an EV GOOD again",
                assumption);
   MRC_SCENARIO(protocol.always_skip_threshold, "marks", 0, 65'535,
-               "CE marks in a row on an EV for ALWAYS_SKIP; 0: never", assumption);
-  MRC_SCENARIO(
-      protocol.path_feedback, "", 0, 0,
-      "adaptive: SACKs, NACKs and losses change EV states; oblivious: all EVs stay GOOD, a spray to compare with",
-      assumption);
-  MRC_SCENARIO(protocol.path_table_scope, "", 0, 0, "who shares the states of EVs", assumption);
-  MRC_SCENARIO(protocol.congestion_scope, "", 0, 0, "who shares a congestion window", spec);
+               "consecutive CE marks on an EV that cause ALWAYS_SKIP; 0: never", assumption);
+  MRC_SCENARIO(protocol.path_feedback, "", 0, 0,
+               "adaptive: SACKs, NACKs and losses change EV states; oblivious: all EVs stay GOOD, for comparison",
+               assumption);
+  MRC_SCENARIO(protocol.path_table_scope, "", 0, 0, "scope of a path table: QPs that share EV states", assumption);
+  MRC_SCENARIO(protocol.congestion_scope, "", 0, 0, "scope of a congestion window: QPs that share it", spec);
   MRC_SCENARIO(protocol.gap_cwnd_factor, "", 0.01, 100,
-               "loss inference: packets overtaken, as a multiple of the window, at most MPR / 2", assumption);
-  MRC_SCENARIO(protocol.gap_min_packets, "packets", 1, 32'640, "loss inference: packets overtaken, at least",
+               "loss inference: number of overtaking packets as a multiple of the window, at most MPR / 2", assumption);
+  MRC_SCENARIO(protocol.gap_min_packets, "packets", 1, 32'640, "loss inference: minimum number of overtaking packets",
                assumption);
-  MRC_SCENARIO(protocol.sack_threshold_bytes, "bytes", 0, 1 << 24, "SACK once more than this has arrived", assumption);
-  MRC_SCENARIO(protocol.sack_min_add_bytes, "bytes", 1, 65'536, "what a small packet counts towards it", spec);
-  MRC_SCENARIO(protocol.out_of_window, "", 0, 0, "answer to a PSN outside the window (the specification says both)",
+  MRC_SCENARIO(protocol.sack_threshold_bytes, "bytes", 0, 1 << 24, "bytes received after which a SACK is due",
                assumption);
-  MRC_SCENARIO(protocol.penalty_start_share, "", 0, 1, "share of rx_staging above which SACKs ask for a smaller window",
+  MRC_SCENARIO(protocol.sack_min_add_bytes, "bytes", 1, 65'536,
+               "minimum that a small packet adds to the count for sack_threshold_bytes", spec);
+  MRC_SCENARIO(protocol.out_of_window, "", 0, 0, "response to a PSN outside the window (the specification has both)",
                assumption);
+  MRC_SCENARIO(protocol.penalty_start_share, "", 0, 1,
+               "fill share of rx_staging above which SACKs request a smaller window", assumption);
   MRC_SCENARIO(protocol.penalty_full_share, "", 0, 1,
-               "share of rx_staging from which on they ask for the smallest; 0: they never ask", assumption);
-  MRC_SCENARIO(protocol.rtt_source, "", 0, 0, "what RTT is measured by", spec);
+               "fill share of rx_staging from which SACKs request the smallest window; 0: never", assumption);
+  MRC_SCENARIO(protocol.rtt_source, "", 0, 0, "source of RTT samples", spec);
 }
 
 }  // namespace mrc

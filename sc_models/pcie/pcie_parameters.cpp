@@ -70,63 +70,70 @@ std::string contradiction(const PcieConfig& pcie) {
 
 void add_pcie_parameters(ParameterTable& table) {
   MRC_NODE(pcie.stepping, "", 0, 0,
-           "train: the TLPs of a request in one loop; tlp: an event a TLP (slow, for checking)", assumption);
-  MRC_NODE(pcie.generation, "", 3, 6, "PCIe generation: 8, 16, 32, 64 GT/s a lane", paper);
-  MRC_NODE(pcie.lanes, "lanes", 4, 16, "lanes of a link", paper);
+           "train: the TLPs of a request in one loop; tlp: one event per TLP (slow, for checking)", assumption);
+  MRC_NODE(pcie.generation, "", 3, 6, "PCIe generation: 8, 16, 32, 64 GT/s per lane", paper);
+  MRC_NODE(pcie.lanes, "lanes", 4, 16, "lanes per link", paper);
   table.only({"4", "8", "16"});
   MRC_NODE(pcie.links, "links", 1, 4, "links of the NIC, used as one", assumption);
-  MRC_NODE(pcie.mps_bytes, "bytes", 128, 4'096, "max payload size of a TLP", assumption);
+  MRC_NODE(pcie.mps_bytes, "bytes", 128, 4'096, "maximum payload size of a TLP (MPS)", assumption);
   table.only({"128", "256", "512", "1024", "2048", "4096"});
-  MRC_NODE(pcie.mrrs_bytes, "bytes", 128, 4'096, "max read request size", assumption);
+  MRC_NODE(pcie.mrrs_bytes, "bytes", 128, 4'096, "maximum read request size (MRRS)", assumption);
   table.only({"128", "256", "512", "1024", "2048", "4096"});
-  MRC_NODE(pcie.rcb_bytes, "bytes", 64, 128, "read completion boundary", assumption);
+  MRC_NODE(pcie.rcb_bytes, "bytes", 64, 128, "read completion boundary (RCB)", assumption);
   table.only({"64", "128"});
   MRC_NODE(pcie.completion_split, "", 0, 0,
-           "where the host cuts completions: at each RCB, at multiples of MPS, or as late as MPS and RCB allow",
+           "where the host splits completions: at each RCB, at multiples of MPS, or as late as MPS and RCB allow",
            assumption);
   MRC_NODE(pcie.ack_interval_bytes, "bytes", 0, 65'536,
-           "link bytes between two ACK DLLPs, Gen3 to Gen5; 0: the specification's latency limit", spec);
+           "link bytes between two ACK DLLPs, Gen3 to Gen5; 0: the latency limit of the specification", spec);
   MRC_NODE(pcie.fc_update_interval_bytes, "bytes", 0, 65'536,
            "link bytes between two UpdateFC DLLPs, Gen3 to Gen5; 0: as the ACKs", spec);
-  MRC_NODE(pcie.read_tags, "tags", 1, 4'096, "read requests under way", assumption);
+  MRC_NODE(pcie.read_tags, "tags", 1, 4'096, "outstanding read requests", assumption);
   MRC_NODE(pcie.completion_buffer_bytes, "bytes", 4'096, 1024 * k1M,
            "room for read completions, reserved when a read is issued", assumption);
-  MRC_NODE(pcie.posted_header_credits, "credits", 1, 65'536, "posted TLPs under way", assumption);
-  MRC_NODE(pcie.posted_data_credits, "credits", 8, 1'048'576, "data of posted TLPs under way, in units of 16 B",
+  MRC_NODE(pcie.posted_header_credits, "credits", 1, 65'536, "outstanding posted TLPs", assumption);
+  MRC_NODE(pcie.posted_data_credits, "credits", 8, 1'048'576, "data of outstanding posted TLPs, in units of 16 B",
            assumption);
-  MRC_NODE(pcie.non_posted_header_credits, "credits", 1, 65'536, "read requests whose credit is out", assumption);
-  MRC_NODE(pcie.credit_return_ns, "ns", 0, 100'000, "a TLP has left until its credit is back", assumption);
-  MRC_NODE(pcie.read_latency_mean_ns, "ns", 1, 1e6, "read request until its first completion, mean", assumption);
-  MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6, "read request until its first completion, 99th percentile",
+  MRC_NODE(pcie.non_posted_header_credits, "credits", 1, 65'536, "read requests whose credit has not returned",
            assumption);
-  MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "last TLP of a write has left until its bytes are visible", assumption);
-  MRC_NODE(pcie.request_cycles, "cycles", 0, 10'000, "read taken by pcie_dma until its first request", measured);
-  MRC_NODE(pcie.report_cycles, "cycles", 0, 10'000, "last completion of a read until pcie_dma reports it", measured);
-  MRC_NODE(pcie.write_cycles, "cycles", 0, 10'000, "write taken by pcie_dma until its first TLP", measured);
+  MRC_NODE(pcie.credit_return_ns, "ns", 0, 100'000, "time from sending a TLP until its credit returns", assumption);
+  MRC_NODE(pcie.read_latency_mean_ns, "ns", 1, 1e6, "mean time from a read request to its first completion",
+           assumption);
+  MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6,
+           "99th percentile of the time from a read request to its first completion", assumption);
+  MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "time from sending the last TLP of a write until its bytes are visible",
+           assumption);
+  MRC_NODE(pcie.request_cycles, "cycles", 0, 10'000, "cycles from pcie_dma accepting a read to its first request",
+           measured);
+  MRC_NODE(pcie.report_cycles, "cycles", 0, 10'000,
+           "cycles from the last completion of a read to its report by pcie_dma", measured);
+  MRC_NODE(pcie.write_cycles, "cycles", 0, 10'000, "cycles from pcie_dma accepting a write to its first TLP", measured);
   MRC_NODE(pcie.completion_header_credits, "credits", 0, 65'536,
-           "completion TLPs under way; 0: infinite, as endpoints do", spec);
+           "outstanding completion TLPs; 0: infinite, as endpoints advertise", spec);
   MRC_NODE(pcie.completion_data_credits, "credits", 0, 1'048'576,
-           "data of completion TLPs under way, in units of 16 B; 0: infinite, as endpoints do", spec);
+           "data of outstanding completion TLPs, in units of 16 B; 0: infinite, as endpoints advertise", spec);
   MRC_NODE(pcie.completion_order, "", 0, 0,
-           "whether the host answers requests in any order or in theirs; within a request always in order", assumption);
-  MRC_NODE(pcie.id_based_ordering, "", 0, 0,
-           "read requests carry another requester ID than writes and may pass them (IDO)", assumption);
-  MRC_NODE(pcie.relaxed_ordering, "", 0, 0,
-           "payload writes may pass others that wait for their address translation (RO); CQEs never do", assumption);
-  MRC_NODE(pcie.address_translation.entries, "entries", 0, 1'048'576,
-           "pages in the NIC's cache of address translations (ATS); 0: no translation", assumption);
-  MRC_NODE(pcie.address_translation.page_bytes, "bytes", 4'096, k1G, "page that a translation covers", assumption);
-  table.only({"4096", "65536", "2097152", "1073741824"});
-  MRC_NODE(pcie.address_translation.hit_ns, "ns", 0, 10'000, "lookup of a translation that is there", assumption);
-  MRC_NODE(pcie.address_translation.miss_ns, "ns", 0, 1e6, "asking the host for a translation", assumption);
-  MRC_NODE(pcie.address_translation.outstanding_misses, "misses", 1, 4'096, "translations asked for at once",
+           "order in which the host completes requests: any, or that of the requests; within a request always in order",
            assumption);
-  MRC_NODE(pcie.duplicate_completion_rate, "", 0, 0.5, "share of completion TLPs that come twice", assumption);
+  MRC_NODE(pcie.id_based_ordering, "", 0, 0,
+           "read requests have a different requester ID than writes and may pass them (IDO)", assumption);
+  MRC_NODE(pcie.relaxed_ordering, "", 0, 0,
+           "payload writes may pass others that wait for their address translation (relaxed ordering); CQEs never do",
+           assumption);
+  MRC_NODE(pcie.address_translation.entries, "entries", 0, 1'048'576,
+           "pages in the address translation cache of the NIC (ATS); 0: no translation", assumption);
+  MRC_NODE(pcie.address_translation.page_bytes, "bytes", 4'096, k1G, "page size of a translation", assumption);
+  table.only({"4096", "65536", "2097152", "1073741824"});
+  MRC_NODE(pcie.address_translation.hit_ns, "ns", 0, 10'000, "time of a lookup that hits", assumption);
+  MRC_NODE(pcie.address_translation.miss_ns, "ns", 0, 1e6, "time of a translation request to the host", assumption);
+  MRC_NODE(pcie.address_translation.outstanding_misses, "misses", 1, 4'096, "concurrent translation requests",
+           assumption);
+  MRC_NODE(pcie.duplicate_completion_rate, "", 0, 0.5, "share of completion TLPs that arrive twice", assumption);
   MRC_NODE(pcie.poisoned_completion_rate, "", 0, 0.5,
-           "share of completion TLPs with the poison bit; the NIC repeats the request", assumption);
+           "share of completion TLPs with the poison bit; the NIC retries the request", assumption);
   MRC_NODE(pcie.lost_completion_rate, "", 0, 0.5,
-           "share of completion TLPs that are lost; the NIC repeats the request after the timeout", assumption);
-  MRC_NODE(pcie.completion_timeout_us, "us", 1, 1e6, "read request issued until it is given up and repeated", spec);
+           "share of completion TLPs that are lost; the NIC retries the request after the timeout", assumption);
+  MRC_NODE(pcie.completion_timeout_us, "us", 1, 1e6, "time from issuing a read request until it is retried", spec);
 }
 
 }  // namespace mrc

@@ -8,7 +8,8 @@ using enum ParameterSource;
 
 void add_ack_coalescer_parameters(ParameterTable& table) {
   MRC_PIPELINE(nic.ack_coalescer, measured);
-  MRC_NODE(nic.ack_coalescer.queue_entries, "entries", 3, 65'536, "answers that are owed and not built", assumption);
+  MRC_NODE(nic.ack_coalescer.queue_entries, "entries", 3, 65'536, "responses that are due and not yet built",
+           assumption);
 }
 
 }  // namespace mrc

@@ -12,9 +12,9 @@ void add_completion_parameters(ParameterTable& table) {
   MRC_NODE(nic.completion.cqe_bytes, "bytes", 16, 128, "size of a CQE", assumption);
   MRC_NODE(nic.completion.cq_entries, "entries", 1, k1M,
            "completion queue in host memory; software frees an entry when it polls it", assumption);
-  MRC_NODE(nic.completion.moderation_count, "CQEs", 1, 256, "CQEs gathered for one write; 1: each is written at once",
-           assumption);
-  MRC_NODE(nic.completion.moderation_us, "us", 0, 1e6, "a gathered CQE waits no longer than this", assumption);
+  MRC_NODE(nic.completion.moderation_count, "CQEs", 1, 256,
+           "CQEs combined in one write; 1: each is written immediately", assumption);
+  MRC_NODE(nic.completion.moderation_us, "us", 0, 1e6, "maximum time that a CQE waits to be combined", assumption);
 }
 
 }  // namespace mrc

@@ -10,14 +10,15 @@ void add_sack_processor_parameters(ParameterTable& table) {
   table.node(
       "nic.sack_processor.latency_cycles",
       [](NodeConfig & c) -> auto& { return c.nic.sack_processor.pipeline.latency_cycles; }, "cycles", {1, 10'000},
-      "cycles from taking an item to its result", assumption);
+      "cycles from accepting an item to its result", assumption);
   table.node(
       "nic.sack_processor.initiation_interval_cycles",
       [](NodeConfig & c) -> auto& { return c.nic.sack_processor.pipeline.initiation_interval_cycles; }, "cycles",
-      {1, 10'000}, "cycles from taking an item to taking the next; a SACK: one more a PSN it moves past and a bit",
+      {1, 10'000},
+      "cycles from accepting an item to accepting the next; a SACK takes one more per PSN that it passes and per bit",
       measured);
-  MRC_NODE(nic.sack_processor.queue_entries, "entries", 1, 65'536, "received SACKs, NACKs and ACKs not looked at yet",
-           assumption);
+  MRC_NODE(nic.sack_processor.queue_entries, "entries", 1, 65'536,
+           "received SACKs, NACKs and ACKs that are not processed", assumption);
 }
 
 }  // namespace mrc

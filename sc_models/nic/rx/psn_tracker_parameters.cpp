@@ -8,7 +8,7 @@ using enum ParameterSource;
 
 void add_psn_tracker_parameters(ParameterTable& table) {
   MRC_PIPELINE(nic.psn_tracker, measured);
-  MRC_NODE(nic.psn_tracker.bitmap_banks, "banks", 1, k1M, "128-bit banks for PSNs received out of order, of all QPs",
+  MRC_NODE(nic.psn_tracker.bitmap_banks, "banks", 1, k1M, "128-bit banks for PSNs received out of order, all QPs",
            assumption);
   MRC_NODE(nic.psn_tracker.queue_entries, "entries", 1, 65'536, "packets between parser, psn_tracker and dma_write",
            assumption);

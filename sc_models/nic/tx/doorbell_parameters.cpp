@@ -8,7 +8,8 @@ using enum ParameterSource;
 
 void add_doorbell_parameters(ParameterTable& table) {
   MRC_PIPELINE(nic.doorbell, assumption);
-  MRC_NODE(nic.doorbell.queue_entries, "entries", 1, k1M, "doorbell writes on the NIC, not looked at yet", assumption);
+  MRC_NODE(nic.doorbell.queue_entries, "entries", 1, k1M, "doorbell writes on the NIC that are not processed",
+           assumption);
 }
 
 }  // namespace mrc

@@ -8,14 +8,14 @@ using enum ParameterSource;
 
 void add_qp_scheduler_parameters(ParameterTable& table) {
   MRC_PIPELINE(nic.qp_scheduler, assumption);
-  MRC_NODE(nic.qp_scheduler.quantum_bytes, "bytes", 256, k1G, "payload that a QP may send before the next one's turn",
+  MRC_NODE(nic.qp_scheduler.quantum_bytes, "bytes", 256, k1G,
+           "payload that a QP may send before the turn of the next QP", assumption);
+  MRC_NODE(nic.qp_scheduler.ack_request_at_turn_end, "", 0, 0,
+           "request an ACK in the last packet of a QP's turn; otherwise a SACK that waits for more bytes may arrive "
+           "after the timeout",
            assumption);
-  MRC_NODE(
-      nic.qp_scheduler.ack_request_at_turn_end, "", 0, 0,
-      "AckReq in the last packet before other QPs' turns: a SACK that waits for more bytes may come after the timeout",
-      assumption);
   MRC_NODE(nic.qp_scheduler.context_cache_entries, "entries", 1, k1M,
-           "QP contexts held on the NIC; a miss is a PCIe read", assumption);
+           "QP contexts cached on the NIC; a miss is a PCIe read", assumption);
   MRC_NODE(nic.qp_scheduler.context_bytes, "bytes", 64, 4'096, "size of a QP context", assumption);
 }
 

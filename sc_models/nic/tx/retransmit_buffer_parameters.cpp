@@ -14,10 +14,9 @@ std::vector<std::string> words_of<RetransmitStore>() {
 void add_retransmit_buffer_parameters(ParameterTable& table) {
   MRC_PIPELINE(nic.retransmit_buffer, measured);
   MRC_NODE(nic.retransmit_buffer.store, "", 0, 0,
-           "descriptor: payload is read again over PCIe; payload: it is kept in SRAM", assumption);
-  MRC_NODE(nic.retransmit_buffer.entries, "entries", 1, k1M, "packets sent and not acknowledged, of all QPs",
-           assumption);
-  MRC_NODE(nic.retransmit_buffer.bytes, "bytes", 16'384, 1024 * k1M, "payload kept with store = payload", assumption);
+           "descriptor: a retransmission re-reads its payload over PCIe; payload: it is stored in SRAM", assumption);
+  MRC_NODE(nic.retransmit_buffer.entries, "entries", 1, k1M, "packets sent and not acknowledged, all QPs", assumption);
+  MRC_NODE(nic.retransmit_buffer.bytes, "bytes", 16'384, 1024 * k1M, "payload stored with store = payload", assumption);
   MRC_NODE(nic.retransmit_buffer.queue_entries, "entries", 1, 65'536,
            "packets between retransmit_buffer and srv6_encap", assumption);
 }
