@@ -41,44 +41,44 @@ inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
 #define MRC_GLOBAL_REGISTERS(X) \
   X(device_id,             0x000, ro,  "0x4D524331, \"MRC1\"") \
   X(version,               0x004, ro,  "of this map: major in bits 31:16, minor in 15:0") \
-  X(node_id,               0x008, ro,  "the NIC's number in the fabric, as peer_node of another NIC names it") \
+  X(node_id,               0x008, ro,  "number of the NIC in the fabric; peer_node of another NIC") \
   X(qp_count,              0x00C, ro,  "QP pages") \
   X(memory_region_count,   0x010, ro,  "memory region entries") \
-  X(port_count,            0x014, ro,  "ports, each in a plane of its own") \
+  X(port_count,            0x014, ro,  "ports, each in a separate plane") \
   X(port_gbps,             0x018, ro,  "rate of a port in Gb/s, rounded down") \
-  X(mtu_bytes,             0x01C, ro,  "payload of a packet") \
+  X(mtu_bytes,             0x01C, ro,  "largest payload of a packet") \
   X(wqe_bytes,             0x020, ro,  "size of a send queue entry") \
   X(cqe_bytes,             0x024, ro,  "size of a completion queue entry") \
   X(cq_entries,            0x028, ro,  "entries of the completion queue, a power of two") \
-  X(receive_queue_depth,   0x02C, ro,  "receives that may wait on a QP") \
+  X(receive_queue_depth,   0x02C, ro,  "maximum posted receives per QP") \
   X(status,                0x040, ro,  "bit 0: error_status is not zero; bit 1: the completion queue is full; bit 2: a QP is in ERROR") \
   X(error_status,          0x044, w1c, "bit 0: a DMA read was refused; 1: a DMA write was refused; 2: a WQE is not valid; 3: a doorbell announces more WQEs than the queue holds; 4: a doorbell for a QP that is not connected; 5: cq_tail beyond cq_head; 6: a command that is not possible; 7: more receives than receive_queue_depth") \
-  X(error_qp,              0x048, ro,  "QP page of the first error since error_status was last zero; 0xFFFFFFFF: none can be named") \
-  X(error_address_lo,      0x04C, ro,  "address of that error, of a DMA access or of a WQE") \
+  X(error_qp,              0x048, ro,  "QP page of the first error since error_status was last zero; 0xFFFFFFFF: no QP") \
+  X(error_address_lo,      0x04C, ro,  "address of that error (DMA access or WQE)") \
   X(error_address_hi,      0x050, ro,  "") \
   X(error_count,           0x054, ro,  "errors since reset, wraps") \
   X(cq_base_lo,            0x060, rw,  "completion queue, cq_entries * cqe_bytes long, zeroed by software, in DMA address space") \
   X(cq_base_hi,            0x064, rw,  "") \
-  X(cq_tail,               0x068, rw,  "CQEs that software has taken, counted from reset, wraps at 2^32; the NIC stops completing when cq_entries are not taken") \
-  X(cq_head,               0x06C, ro,  "CQEs that are visible in memory, counted as cq_tail") \
-  X(cq_arm,                0x070, wo,  "interrupt once, as soon as the number of CQEs written differs from this value") \
-  X(msi_address_lo,        0x080, rw,  "where the interrupt is written, 4 bytes, behind the CQE that it announces") \
+  X(cq_tail,               0x068, rw,  "CQEs taken by software, counted from reset, wraps at 2^32; the NIC stops completing when cq_entries CQEs are not taken") \
+  X(cq_head,               0x06C, ro,  "CQEs visible in memory, counted like cq_tail") \
+  X(cq_arm,                0x070, wo,  "raise one interrupt as soon as the number of CQEs written differs from this value") \
+  X(msi_address_lo,        0x080, rw,  "address of the interrupt write, 4 bytes, after the CQE that it announces") \
   X(msi_address_hi,        0x084, rw,  "") \
-  X(msi_data,              0x088, rw,  "what is written") \
-  X(msi_control,           0x08C, rw,  "bit 0: interrupts are on") \
-  X(context_base_lo,       0x090, rw,  "where QP contexts lie that the context cache has no room for, in DMA address space; read only, content is not looked at") \
+  X(msi_data,              0x088, rw,  "data of the interrupt write") \
+  X(msi_control,           0x08C, rw,  "bit 0: interrupts enabled") \
+  X(context_base_lo,       0x090, rw,  "base of the QP contexts that are not in the context cache, in DMA address space; they are only read, and their content is ignored") \
   X(context_base_hi,       0x094, rw,  "") \
   X(data_packets_lo,       0x100, ro,  "data packets sent, retransmissions included") \
   X(data_packets_hi,       0x104, ro,  "") \
-  X(data_bytes_lo,         0x108, ro,  "payload of these") \
+  X(data_bytes_lo,         0x108, ro,  "payload of these packets") \
   X(data_bytes_hi,         0x10C, ro,  "") \
   X(retransmitted_lo,      0x110, ro,  "retransmissions") \
   X(retransmitted_hi,      0x114, ro,  "") \
   X(delivered_lo,          0x118, ro,  "data packets placed in memory") \
   X(delivered_hi,          0x11C, ro,  "") \
-  X(delivered_bytes_lo,    0x120, ro,  "payload of these") \
+  X(delivered_bytes_lo,    0x120, ro,  "payload of these packets") \
   X(delivered_bytes_hi,    0x124, ro,  "") \
-  X(duplicates_lo,         0x128, ro,  "data packets that had come before") \
+  X(duplicates_lo,         0x128, ro,  "data packets received before") \
   X(duplicates_hi,         0x12C, ro,  "") \
   X(corrupted_lo,          0x130, ro,  "packets dropped by ICRC") \
   X(corrupted_hi,          0x134, ro,  "") \
@@ -88,9 +88,9 @@ inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
   X(sacks_hi,              0x144, ro,  "") \
   X(nacks_lo,              0x148, ro,  "NACKs sent") \
   X(nacks_hi,              0x14C, ro,  "") \
-  X(dma_reads_lo,          0x150, ro,  "read transactions to the platform's memory, by DMI or not") \
+  X(dma_reads_lo,          0x150, ro,  "read transactions to the memory of the platform, with or without DMI") \
   X(dma_reads_hi,          0x154, ro,  "") \
-  X(dma_writes_lo,         0x158, ro,  "write transactions, interrupts included") \
+  X(dma_writes_lo,         0x158, ro,  "write transactions, including interrupts") \
   X(dma_writes_hi,         0x15C, ro,  "")
 
 #define MRC_MEMORY_REGION_REGISTERS(X) \
@@ -98,24 +98,24 @@ inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
   X(va_hi,   0x04, rw, "") \
   X(bytes_lo, 0x08, rw, "length") \
   X(bytes_hi, 0x0C, rw, "") \
-  X(rkey,    0x10, rw, "key that a peer's WQE names") \
-  X(control, 0x14, rw, "bit 0: valid; bit 1: the peer may write. Writing it takes the registers above over")
+  X(rkey,    0x10, rw, "key in the WQE of the peer") \
+  X(control, 0x14, rw, "bit 0: valid; bit 1: the peer may write. A write applies the registers above")
 
 #define MRC_QP_REGISTERS(X) \
   X(sq_base_lo,       0x00, rw, "send queue, 2^sq_log2 * wqe_bytes long, in DMA address space") \
   X(sq_base_hi,       0x04, rw, "") \
   X(sq_log2,          0x08, rw, "entries of the send queue as a power of two, 0 to 16") \
   X(peer_node,        0x0C, rw, "node_id of the peer") \
-  X(peer_qp,          0x10, rw, "number of the peer's QP") \
-  X(send_psn,         0x14, rw, "first PSN sent, 24 bits: the peer's receive_psn") \
-  X(receive_psn,      0x18, rw, "first PSN expected, 24 bits: the peer's send_psn") \
-  X(control,          0x1C, wo, "1: take the registers above over and go from RESET to RTS; 2: go to ERROR, pending work is flushed") \
+  X(peer_qp,          0x10, rw, "number of the QP at the peer") \
+  X(send_psn,         0x14, rw, "first PSN sent, 24 bits: receive_psn of the peer") \
+  X(receive_psn,      0x18, rw, "first PSN expected, 24 bits: send_psn of the peer") \
+  X(control,          0x1C, wo, "1: apply the registers above and go from RESET to RTS; 2: go to ERROR, pending work is flushed") \
   X(state,            0x20, ro, "0 RESET, 3 RTS, 4 ERROR") \
   X(sq_doorbell,      0x24, wo, "WQEs posted, counted from RESET, wraps at 2^32") \
-  X(sq_head,          0x28, ro, "WQEs that the NIC has read: their places may be used again") \
-  X(receive_doorbell, 0x2C, wo, "so many receives more; each WRITE with immediate consumes one") \
-  X(receives_posted,  0x30, ro, "receives that wait") \
-  X(number,           0x34, ro, "the QP's number, as peer_qp and CQEs name it")
+  X(sq_head,          0x28, ro, "WQEs read by the NIC: their entries may be reused") \
+  X(receive_doorbell, 0x2C, wo, "number of additional receives; each WRITE with immediate consumes one") \
+  X(receives_posted,  0x30, ro, "posted receives") \
+  X(number,           0x34, ro, "number of the QP in peer_qp and CQEs")
 // clang-format on
 
 /// Offsets in a block, for software and for the decoder.

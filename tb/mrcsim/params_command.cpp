@@ -41,12 +41,13 @@ void print_table() {
 
 void print_markdown() {
   fmt::print(
-      "# Parameters\n\nWritten by `mrcsim params --format markdown`. A scenario file sets them in tables of the same "
-      "names; "
-      "`--set name=value` wins over the file;\n`[node.nicN]` overrides those marked *node*. Sizes in bytes may be "
-      "written as \"512KiB\". "
-      "Sources: spec (OCP MRC 1.0), api (its C headers), paper, measured,\ncalibrated (fitted once to one published "
-      "figure), assumption (open in public; vary it before you build on it).\n");
+      "# Parameters\n\nWritten by `mrcsim params --format markdown`. A scenario file sets parameters in tables of the "
+      "same names; "
+      "`--set name=value` overrides the file, and\n`[node.nicN]` overrides those marked *node*. Sizes in bytes may be "
+      "written as "
+      "\"512KiB\". Sources: spec (OCP MRC 1.0), api (its C headers), paper, measured,\ncalibrated (fitted once to one "
+      "published "
+      "figure), assumption (not published; vary it before you rely on it).\n");
   std::string section;
   for (const Parameter& p : parameters()) {
     if (section_of(p) != section) {
