@@ -5,24 +5,24 @@
 namespace mrc {
 namespace {
 
-constexpr QueueField kWqeId{"id", 0, 8, "comes back in the CQE"};
-constexpr QueueField kWqeLocal{"local_address", 8, 8, "of the payload, in DMA address space"};
-constexpr QueueField kWqeRemote{"remote_address", 16, 8, "where the peer's memory takes it"};
-constexpr QueueField kWqeRkey{"rkey", 24, 4, "of the peer's memory region"};
+constexpr QueueField kWqeId{"id", 0, 8, "returned in the CQE"};
+constexpr QueueField kWqeLocal{"local_address", 8, 8, "address of the payload, in DMA address space"};
+constexpr QueueField kWqeRemote{"remote_address", 16, 8, "destination address in the memory of the peer"};
+constexpr QueueField kWqeRkey{"rkey", 24, 4, "key of the memory region at the peer"};
 constexpr QueueField kWqeBytes{"bytes", 28, 4, "length of the message, at least 1"};
 constexpr QueueField kWqeImmediate{"immediate", 32, 4, "with flags bit 0"};
 constexpr QueueField kWqeFlags{"flags", 36, 4,
-                               "bit 0: WRITE with immediate, which completes at the peer too; other bits are 0"};
+                               "bit 0: WRITE with immediate, which also completes at the peer; other bits are 0"};
 constexpr std::array kWqeFields{kWqeId, kWqeLocal, kWqeRemote, kWqeRkey, kWqeBytes, kWqeImmediate, kWqeFlags};
 
-constexpr QueueField kCqeId{"id", 0, 8, "of the WQE; 0 for a receive"};
+constexpr QueueField kCqeId{"id", 0, 8, "id of the WQE; 0 for a receive"};
 constexpr QueueField kCqeQp{"qp", 8, 4, "number of the QP"};
-constexpr QueueField kCqeImmediate{"immediate", 12, 4, "of a receive"};
+constexpr QueueField kCqeImmediate{"immediate", 12, 4, "immediate of a receive"};
 constexpr QueueField kCqeStatus{"status", 16, 4,
                                 "0 success, 1 retry counter exceeded, 2 remote operation error, 3 flushed"};
 constexpr QueueField kCqeKind{"kind", 20, 4, "0 send, 1 receive"};
-constexpr QueueField kCqePhase{"phase", 28, 4,
-                               "1 on the first pass over the queue, 0 on the second, and so on: tells a new entry"};
+constexpr QueueField kCqePhase{
+    "phase", 28, 4, "1 on the first pass over the queue, 0 on the second, and so on; identifies new entries"};
 constexpr std::array kCqeFields{kCqeId, kCqeQp, kCqeImmediate, kCqeStatus, kCqeKind, kCqePhase};
 
 void put(std::byte* to, const QueueField& field, std::uint64_t value) {
