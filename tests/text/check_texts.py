@@ -6,6 +6,7 @@ check_texts.py CHECK ROOT [MRCSIM]     ROOT: the project; MRCSIM: the executable
   phrases        no phrase of the list below in documents, help and parameters (comments: phrases_in_comments)
   abbreviations  every abbreviation in documents, help and parameters is in docs/glossary.md
   spelling       aspell and words.txt know every word of documents, help and parameters
+  misspellings   codespell finds no common misspelling in documents and sources
   links          relative links in documents lead to a file and a heading
 
 Exits with 1 and one line per finding, with 77 (skipped) where a program is missing.
@@ -20,6 +21,9 @@ import texts
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
+
+# Words that codespell takes for misspellings: Clos networks, bytes in flight, a pattern of sed.
+CODESPELL_KNOWN = "clos,inflight,nin"
 
 PER = ("packets?|bytes|bits?|cycles?|accesses|operations|transfers|events|instructions|messages|QPs?|NICs?|T[012]s|EVs|SACKs?|WQEs?|CQEs?|"
        "reads|writes|steps?|samples|credits|losses|words?|points|draws?|seeds|runs|files?|folders?|tracks?|process|rows?|timers?|tags?|flags?|"
@@ -99,6 +103,15 @@ def spelling(collected, own_words):
                 yield place, f"{word}: not known to aspell; correct it, or add it to tests/text/words.txt"
 
 
+def misspellings(files):
+    """Findings of codespell."""
+    found = subprocess.run(["codespell", "--quiet-level=2", f"--ignore-words-list={CODESPELL_KNOWN}", *map(str, files)], capture_output=True,
+                           text=True, check=False)
+    for line in found.stdout.splitlines():
+        place, _, message = line.rpartition(": ")
+        yield place, message
+
+
 def anchors(file):
     """Anchors of a document's headings as web views of repositories make them."""
     headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.M)
@@ -125,6 +138,8 @@ def run(check, root, mrcsim):
         return links(texts.documents(root))
     if check == "phrases_in_comments":
         return phrases(texts.comments(root))
+    if check == "misspellings":
+        return misspellings([*texts.documents(root), *texts.sources(root, {*texts.COMMENTED, ".js", ".html"})])
     collected = texts.documents_prose(root)
     if mrcsim:
         collected += texts.help_texts(mrcsim) + texts.parameter_texts(mrcsim)
@@ -141,8 +156,9 @@ def main():
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     check, root, mrcsim = [*sys.argv[1:], None][:3]
-    if check == "spelling" and not shutil.which("aspell"):
-        print("aspell is missing (Debian: aspell, aspell-en)")
+    needed = {"spelling": "aspell", "misspellings": "codespell"}.get(check)
+    if needed and not shutil.which(needed):
+        print(f"{needed} is missing (Debian: {needed})")
         return SKIPPED
     findings = list(run(check, root, mrcsim))
     for place, message in findings:

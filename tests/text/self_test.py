@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Each check of this folder finds a planted failure, and nothing in a clean text: self_test.py ROOT."""
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+import check_format
+import check_texts
+import texts
+
+ROOT = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else ".").resolve()
+CLEAN = "A SACK is sent per packet. There is no queue; it is no longer than 4 cycles, and a packet is retransmitted."
+
+
+def found(findings):
+    return [message for _, message in findings]
+
+
+class Phrases(unittest.TestCase):
+    def test_planted(self):
+        for text in ("8 accesses a cycle", "20 packets a second", "4 EVs a plane", "the packet is sent again", "252 of them again",
+                     "a rank stands for all", "the first so many rows", "nic7 is no node", "what nic0 lost of its line rate",
+                     "the data's way", "charged to the receiver"):
+            self.assertTrue(found(check_texts.phrases([("place", text)])), text)
+
+    def test_clean(self):
+        self.assertEqual(found(check_texts.phrases([("place", CLEAN)])), [])
+
+    def test_across_lines_of_a_document(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "README.md")
+            file.write_text("# Title\n\n`20 packets a second` is code, and 20 packets\na second are not.\n\n```\nstands\n```\n", encoding="utf-8")
+            self.assertEqual([place for place, _ in check_texts.phrases(texts.documents_prose(folder))], [f"{file}:3"])
+
+    def test_in_a_comment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "tb").mkdir()
+            pathlib.Path(folder, "tb", "a.cpp").write_text("// The value\n// stands here.\nint a = 1;  // packets a second\nint b;  ///< fine\n")
+            places = [place.rsplit(":", 1)[1] for place, _ in check_texts.phrases(texts.comments(folder))]
+            self.assertEqual(places, ["1", "3"])
+
+
+class Abbreviations(unittest.TestCase):
+    GLOSSARY = "| term | meaning |\n|---|---|\n| SACK, NIC | terms |\n| E1 … E3 | numbers |\n"
+
+    def test_planted(self):
+        self.assertEqual(found(check_texts.abbreviations([("place", "NICs send SACKs to the XYZW of E4")], self.GLOSSARY)),
+                         ["XYZW is not in docs/glossary.md", "E4 is not in docs/glossary.md"])
+
+    def test_clean(self):
+        self.assertEqual(found(check_texts.abbreviations([("place", "NICs send a SACK in E2, ASSUMED_BAD, {FILE}")], self.GLOSSARY)), [])
+
+
+@unittest.skipUnless(shutil.which("aspell"), "aspell is missing")
+class Spelling(unittest.TestCase):
+    def test_planted(self):
+        messages = found(check_texts.spelling([("place", "the recieved packets of a requestor")], ["requestor"]))
+        self.assertEqual(len(messages), 1, messages)
+        self.assertTrue(messages[0].startswith("recieved"))
+
+    def test_clean(self):
+        self.assertEqual(found(check_texts.spelling([("place", CLEAN + " --seed, qp_scheduler, NicChoice")], ["retransmitted"])), [])
+
+
+@unittest.skipUnless(shutil.which("codespell"), "codespell is missing")
+class Misspellings(unittest.TestCase):
+    def test_planted_and_clean(self):
+        with tempfile.TemporaryDirectory() as folder:
+            good, bad = pathlib.Path(folder, "good.cpp"), pathlib.Path(folder, "bad.cpp")
+            good.write_text("// A Clos network.\n", encoding="utf-8")
+            bad.write_text("// Packets that are recieved.\n", encoding="utf-8")
+            self.assertEqual([place for place, _ in check_texts.misspellings([good, bad])], [f"{bad}:1"])
+
+
+class Links(unittest.TestCase):
+    def test_planted_and_clean(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "a.md")
+            pathlib.Path(folder, "b.md").write_text("# Two words\n", encoding="utf-8")
+            file.write_text("[b](b.md) [b](b.md#two-words) [web](https://example.org)\n[c](c.md)\n[d](b.md#three)\n", encoding="utf-8")
+            self.assertEqual([place for place, _ in check_texts.links([file])], [f"{file}:2", f"{file}:3"])
+
+
+@unittest.skipUnless(shutil.which("clang-format"), "clang-format is missing")
+class Format(unittest.TestCase):
+    def test_planted_and_clean(self):
+        with tempfile.TemporaryDirectory() as folder:
+            good, bad = pathlib.Path(folder, "good.cpp"), pathlib.Path(folder, "bad.cpp")
+            good.write_text("int main() {\n  return 0;\n}\n", encoding="utf-8")
+            bad.write_text("int main( ) {\n    return 0 ;\n}\n", encoding="utf-8")
+            lines = check_format.findings([good, bad], ROOT / ".clang-format")
+            self.assertTrue(lines)
+            self.assertTrue(all("bad.cpp" in line for line in lines), lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
