@@ -23,7 +23,7 @@ def sources(root, suffixes):
     """All source files with one of the suffixes."""
     root = pathlib.Path(root)
     return sorted(file for folder in SOURCE_FOLDERS for file in (root / folder).rglob("*")
-                  if file.suffix in suffixes and file.is_file() and "build" not in file.relative_to(root).parts)
+                  if file.suffix in suffixes and file.is_file() and (file.suffix != ".txt" or file.name == "CMakeLists.txt"))
 
 
 def _paragraphs(lines):
@@ -82,8 +82,6 @@ def parameter_texts(mrcsim):
 def comments(root):
     """Comment blocks of the sources."""
     for file in sources(root, COMMENTED):
-        if file.suffix == ".txt" and file.name != "CMakeLists.txt":
-            continue
         mark = COMMENTED[file.suffix]
         start, collected = 0, []
         for number, line in enumerate([*file.read_text(encoding="utf-8", errors="replace").splitlines(), ""], 1):
