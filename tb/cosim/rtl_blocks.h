@@ -10,7 +10,7 @@
 
 namespace mrc {
 
-/// In the order of the data's way.
+/// In the order of the data path.
 std::vector<std::string> rtl_block_names();
 
 /// Puts the RTL of `selection.block`, in the sizes of the scenario, into `rtl`. Throws std::invalid_argument, naming

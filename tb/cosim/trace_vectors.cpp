@@ -191,8 +191,8 @@ class RecordingSprayScheduler : public SpraySchedulerEngine {
   Recorder recorder_;
 };
 
-/// In the place of a completion's tag stands which of the run's requests it answers, counted from 0. A run is kept up
-/// to the first request that has to be made again: which it is depends on when.
+/// The tag of a completion is replaced by the number of the request that it answers, counted from 0. A run is kept up
+/// to the first request that must be retried, because the choice of that request depends on time.
 class RecordingPcieDma : public PcieDmaEngine {
  public:
   RecordingPcieDma(std::unique_ptr<PcieDmaEngine> engine, const PcieConfig& config, const Recorder& recorder)

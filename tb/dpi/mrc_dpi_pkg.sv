@@ -1,5 +1,5 @@
-// Ring 1, the protocol reference in C++, for any simulator with DPI-C: link libmrc_dpi, import this package. What each
-// function does stands in the header that its comment names; enumerations have the values of mrc_pkg. See docs/dpi.md.
+// Ring 1, the protocol reference in C++, for any simulator with DPI-C: link libmrc_dpi, import this package. Each
+// function is described in the header that its comment names; enumerations have the values of mrc_pkg. See docs/dpi.md.
 package mrc_dpi_pkg;
 
   // ---- include/mrc/tx/srv6_encap.h: the 40 bytes of the outer IPv6 header. The first byte on the wire is

@@ -14,7 +14,7 @@ struct ExperimentFlow {
   std::uint32_t first_source = 0;
   std::uint32_t last_source = 0;
   std::int64_t destination = 0;  ///< a rank, or kOthers: each of the sources but the sender
-  std::uint32_t shift = 0;       ///< not 0, in the place of a destination: so many ranks further on in their ring
+  std::uint32_t shift = 0;       ///< if not 0, replaces the destination: distance in ranks around the ring
   std::uint64_t bytes = 0;
   std::uint32_t count = 1;
   double start_us = 0;

@@ -1,4 +1,4 @@
-// One line on stderr, redrawn while a run goes on; nothing where stderr is no terminal.
+// One line on stderr, redrawn during a run; nothing if stderr is not a terminal.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void update(const Progress& progress);
-  /// `share` of the work is done, in [0, 1]; `text` stands behind the bar.
+  /// `share` of the work is done, in [0, 1]; `text` follows the bar.
   void update(double share, const std::string& text);
   /// Takes the line off the terminal.
   void finish();

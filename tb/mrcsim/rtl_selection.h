@@ -1,4 +1,4 @@
-// --rtl and --shadow: which blocks of which nodes RTL stands for or beside.
+// --rtl and --shadow: the blocks and nodes for which RTL decides or runs in shadow.
 #pragma once
 
 #include <stdexcept>

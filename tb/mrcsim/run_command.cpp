@@ -60,8 +60,8 @@ struct RunOptions {
   bool yes = false;
 };
 
-/// Chosen, not measured: nodes carry from 0.3 (detailed, bytes copied) to 3 million packets a second of wall time, and
-/// a tenth where RTL blocks run with them.
+/// Chosen, not measured: nodes carry from 0.3 (detailed, bytes copied) to 3 million packets per second of wall time,
+/// and a tenth where RTL blocks run with them.
 constexpr double kPacketsPerSecond = 300'000;
 constexpr double kPacketsPerSecondWithRtl = 30'000;
 constexpr double kMostSecondsUnasked = 600;

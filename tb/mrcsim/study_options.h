@@ -17,7 +17,7 @@ struct StudyOptions {
   std::string scenario;
   std::vector<std::string> assignments;
   std::uint32_t seeds = 1;
-  std::uint32_t jobs = 0;  ///< 0: one a core; on a cluster as many as it lets
+  std::uint32_t jobs = 0;  ///< 0: one per core; no limit on a cluster
   std::string database = "study.sqlite";
   std::string on = "local";
   std::vector<std::string> sbatch;

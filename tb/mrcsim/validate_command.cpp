@@ -192,7 +192,7 @@ Row row_of(const Experiment& e, const std::map<std::string, std::string>& failed
   return row;
 }
 
-/// The rows that `path` has, and what stands before and after its table.
+/// The rows of `path`, and the text before and after its table.
 struct Document {
   std::string before = kIntroduction;
   std::string after;

@@ -219,10 +219,10 @@ bool Driver::poll() {
 
 void Driver::run() {
   set_up();
-  // The peer may not be set up yet: packets to a QP that is not connected are lost and sent again.
+  // The peer may not be set up yet: packets to a QP that is not connected are lost and retransmitted.
   while (!done()) {
     // Message m goes out when message m - outstanding has been sent and the peer's has been received. The peer, by the
-    // same rule, has then taken ours up to m - 2 outstanding: so many places there are.
+    // same rule, has then taken ours up to m - 2 outstanding, which is the number of slots.
     while (next_ < plan_.messages &&
            next_ < std::min(sent_prefix_.length, received_prefix_.length) + plan_.outstanding) {
       post(next_++);

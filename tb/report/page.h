@@ -5,7 +5,7 @@
 
 namespace mrc {
 
-/// Whole HTML but for "@DATA@", which stands for the report's JSON.
+/// Whole HTML except "@DATA@", which is replaced by the JSON of the report.
 std::string_view report_page();
 
 }  // namespace mrc

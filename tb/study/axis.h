@@ -25,7 +25,7 @@ const Parameter& parameter_of_key(const std::string& key, const std::string& pla
 
 /// A number as text in the parameter's type: whole for integers.
 std::string number_text(const Parameter& parameter, double value);
-/// The number that a checked value stands for.
+/// The number of a checked value.
 double number_of(const ParameterValue& value);
 
 }  // namespace mrc

@@ -22,7 +22,7 @@ std::string with_rank(std::string path, std::uint32_t rank) {
   return at == std::string::npos ? path : path.replace(at, 6, fmt::format("{}", rank));
 }
 
-/// The files of a trace: one, one a rank, or all of a folder in the order of their names.
+/// The files of a trace: one, one per rank, or all of a folder in the order of their names.
 std::vector<std::string> trace_files(const std::string& path) {
   std::vector<std::string> files;
   if (path.find("{rank}") != std::string::npos) {

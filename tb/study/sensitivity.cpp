@@ -12,7 +12,7 @@
 namespace mrc {
 namespace {
 
-/// An assumption at the end of its range may make a run endless; one that takes so many times as long has answered.
+/// An assumption at the end of its range may make a run endless; a run that takes this many times as long is stopped.
 constexpr double kLongestRun = 30;
 
 std::string usual_value(const RunPlanner& planner, const Parameter& parameter) {

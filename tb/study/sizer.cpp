@@ -102,7 +102,7 @@ void Sizer::find_cause(SizingPoint& point, const std::vector<RunRecord>& runs) {
       growth[limit.at("cause").get<std::string>()] += limit.at("gbps").get<double>() / static_cast<double>(runs.size());
   }
   for (const auto& [cause, gbps] : reference_limits_) growth[cause] -= gbps;
-  // Less payload has less framing; that is no cause.
+  // Less payload has less framing; framing is not a cause.
   growth.erase("framing");
   for (const auto& [cause, gbps] : growth) {
     if (gbps <= point.cause_gbps) continue;

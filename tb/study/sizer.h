@@ -14,7 +14,7 @@
 
 namespace mrc {
 
-/// The parameter that `key` names; throws StudyError for one that is no whole number of a range.
+/// The parameter that `key` names; throws StudyError if it is not an integer with a range.
 const Parameter& size_of_key(const std::string& key);
 
 struct SizingRequest {
@@ -62,7 +62,7 @@ class Sizer {
   Sizer(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database, SizingRequest request);
 
   /// A curve from the unlimited value down to far below the knee, then bisection; a scan where that contradicts itself.
-  /// Throws StudyError for a key that is no size.
+  /// Throws StudyError for a key that is not a size.
   SizingResult size();
   /// Only the answer, found from `hint` on: cheap where it is the same or close.
   SizingResult size_near(std::int64_t hint);

@@ -44,7 +44,7 @@ struct RunOutcome {
 
 class StudyDatabase {
  public:
-  /// Opens or makes `path`. Throws StudyError if it is no database of mrcsim or of a newer version.
+  /// Opens or makes `path`. Throws StudyError if it is not a database of mrcsim, or of a newer version.
   explicit StudyDatabase(const std::string& path);
 
   const std::string& path() const { return path_; }

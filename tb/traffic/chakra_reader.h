@@ -1,4 +1,4 @@
-// Chakra execution traces: a file a rank, or one file that stands for every rank.
+// Chakra execution traces: one file per rank, or one file that represents every rank.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace mrc {
 
-/// `files[r]` is rank r's trace. One file that names no other rank stands for `options.ranks` ranks. Data dependencies
+/// `files[r]` is rank r's trace. One file that names no other rank represents `options.ranks` ranks. Data dependencies
 /// bind: a missing one or a loop throws TraceError. Bad control dependencies are dropped and told in one line of
 /// `warnings`. Collectives are of the ranks that name the same pg_name, of all where there is none; without comm_type
 /// they are work of the host. Throws TraceError with file and node.

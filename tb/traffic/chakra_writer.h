@@ -1,4 +1,4 @@
-// Writes a workload as Chakra execution traces, a file a rank.
+// Writes a workload as Chakra execution traces, one file per rank.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace mrc {
 /// `pattern` holds {rank}. Plain WRITEs get a receive at the peer, so that the trace is whole for other tools.
 /// The format has whole microseconds and no binding start times: earliest times and the rest of a duration are lost.
 /// `workload` has the nodes of every rank and no waits across ranks (replicate(), expand_collectives()); collectives
-/// may stand in it. Files appear whole or not at all; throws OutputError where they cannot be written, TraceError for a
-/// pattern without {rank}.
+/// may be in it. Files are written completely or not at all; throws OutputError where they cannot be written,
+/// TraceError for a pattern without {rank}.
 void write_chakra(const Workload& workload, const std::string& pattern);
 
 }  // namespace mrc

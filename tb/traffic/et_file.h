@@ -1,4 +1,4 @@
-// One file of a Chakra execution trace, as it stands: before its nodes become work.
+// One file of a Chakra execution trace, unchanged: before its nodes become work.
 #pragma once
 
 #include <cstdint>

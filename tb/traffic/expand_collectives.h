@@ -1,4 +1,4 @@
-// From a trace to what NICs carry: ranks that stand for others are written out, collectives become messages.
+// From a trace to messages of NICs: one rank that represents all is replicated, collectives become messages.
 #pragma once
 
 #include "host/collective_schedule.h"

@@ -1,4 +1,4 @@
-// GOAL text (LogGOPSim, ATLAHS): a block of operations a rank, which wait for one another by label.
+// GOAL text (LogGOPSim, ATLAHS): one block of operations per rank, which wait for one another by label.
 #pragma once
 
 #include <istream>

@@ -14,8 +14,8 @@ namespace mrc {
 struct TraceRequest {
   std::string path;             ///< a file, a folder of name.<rank>.et files, or a pattern with {rank}
   std::string format = "auto";  ///< one of trace_formats()
-  std::uint32_t ranks = 0;      ///< of a trace that stands for all ranks; 0: as many as it says
-  std::uint64_t rows = 0;       ///< only the first so many flows, connections, layers or nodes; 0: all
+  std::uint32_t ranks = 0;      ///< for a trace in which one file represents all ranks; 0: the number in the trace
+  std::uint64_t rows = 0;       ///< limit on flows, connections, layers or nodes; 0: all
   bool strict = false;          ///< what would be dropped with a warning is an error
   double byte_scale = 1.0;      ///< factor on each message's bytes, which stay within 1 … 2^40
   ReadProgress progress = {};   ///< may be empty

@@ -7,7 +7,7 @@
 
 namespace mrc {
 
-/// Sends that stand in a trace itself take their rank's NICs in turn; those of collectives have lanes by channel.
+/// Sends of the trace itself use the NICs of their rank in turn; those of collectives have lanes by channel.
 void number_lanes(Workload& workload);
 
 /// Each message as a piece of its own on each of `nics` NICs of its ranks; a message of fewer bytes than NICs has as

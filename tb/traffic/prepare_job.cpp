@@ -89,7 +89,7 @@ void add_background(Job& job, const ScenarioConfig& scenario, const std::string&
   }
 }
 
-/// One rank can stand for all: nothing but its number tells a rank from another.
+/// One rank can represent all: ranks differ only in their number.
 bool stands_for_all(const Workload& workload, const ScenarioConfig& scenario) {
   const TrafficConfig& traffic = scenario.traffic;
   if (!workload.same_on_all_ranks || !traffic.background.empty() || traffic.ranks_per_nic > 1) return false;

@@ -20,7 +20,7 @@ struct Job {
 };
 
 /// `scenario_file`: where relative paths of traffic.background begin. Collectives stay whole with transport "ideal",
-/// and so do ranks that are all alike where one can stand for all; else both are written out. Throws TraceError for
+/// and so do identical ranks if one can represent all; otherwise both are expanded. Throws TraceError for
 /// traces that cannot be read or do not fit the topology.
 Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file, const ReadProgress& progress = {});
 

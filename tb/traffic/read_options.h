@@ -14,8 +14,8 @@ struct TraceTotals;
 using ReadProgress = std::function<void(double share)>;
 
 struct ReadOptions {
-  std::uint32_t ranks = 0;        ///< of a trace that stands for all ranks; 0: as many as it says
-  std::uint64_t rows = 0;         ///< only the first so many flows, connections, layers or nodes; 0: all
+  std::uint32_t ranks = 0;        ///< for a trace in which one file represents all ranks; 0: the number in the trace
+  std::uint64_t rows = 0;         ///< limit on flows, connections, layers or nodes; 0: all
   bool strict = false;            ///< what would be dropped with a warning is an error
   TraceTotals* totals = nullptr;  ///< count only: the workload stays empty
   ReadProgress progress = {};     ///< of files that the reader opens itself

@@ -1,5 +1,5 @@
-// RTL cycles a second of each block alone, as a run drives it: transaction by transaction with what a 4 KiB packet
-// asks. Beside them cycles a packet. tests/bench/rtl_speed.py prints them beside those of a whole run.
+// RTL cycles per second of each block alone, as a run drives it: transaction by transaction with what a 4 KiB packet
+// asks. With cycles per packet. tests/bench/rtl_speed.py prints them beside those of a whole run.
 #include <benchmark/benchmark.h>
 
 #include "cosim/ack_coalescer/rtl.h"

@@ -78,7 +78,7 @@ def run(binary, scratch, scenario, settings, options=()):
     return {"text": output, "wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime, "bytes": usage.ru_maxrss * 1024}, output
 
 
-# Two lengths each, long enough that windows are full, short enough for valgrind: of the pair so many of its 1 MiB messages, of the
+# Two lengths each, long enough that windows are full, short enough for valgrind: for the pair a number of its 1 MiB messages, for the
 # others, where a NIC has one message for another, shares of its bytes.
 LENGTHS = {"(a)": (256, 512), "(b) srv6_encap": (4, 20), "(b) all": (2, 8), "(c)": (64, 256), "(d) permutation of 64": (0.125, 0.5),
            "(d) permutation of 256": (0.125, 0.5), "(d) permutation of 1024": (0.0625, 0.25), "(d) permutation of 4096": (0.03125, 0.09375),

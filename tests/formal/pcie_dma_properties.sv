@@ -262,7 +262,7 @@ module pcie_dma_properties
       if (loose_valid_o) assert (busy_q[loose_job_o] && !in_order_q[loose_job_o]);
       if (ordered_valid_o && ordered_job_o == job_q) assert (to_ask_q == '0 && to_come_q == '0 && !behind_q);
       if (loose_valid_o && loose_job_o == job_q) assert (to_ask_q == '0 && to_come_q == '0);
-      // None is forgotten: its report, or one before it, stands two cycles after its last verdict.
+      // None is forgotten: its report, or one before it, is at the output two cycles after its last verdict.
       if (since_q != '0 && !in_order_q[job_q]) assert (loose_valid_o);
       if (since_q != '0 && in_order_q[job_q] && !behind_q) assert (ordered_valid_o && ordered_job_o == job_q);
 

@@ -1,5 +1,5 @@
 // What spray_scheduler promises about its ports (rtl/spray_scheduler/README.md) for every input that keeps the contract;
-// what it promises about its tables stands in the block itself, under FORMAL. Any EV of any table is followed. Proved at the
+// what it promises about its tables is in the block itself, under FORMAL. Any EV of any table is followed. Proved at the
 // smallest legal size, from any consistent tables that have their next order and no SKIP EV.
 // steps: 8
 // reached: all
@@ -164,7 +164,7 @@ module spray_scheduler_properties
       if (done_valid_o) assert (updates_q != '0);
       if (csr_rvalid_o) assert (controls_q != '0);
 
-      // A path leads through a port that is up and had room, and "nothing GOOD" is no path.
+      // A path leads through a port that is up and had room, and "nothing GOOD" is not a path.
       if (rsp_valid_o) begin
         assert ((rsp_free_ports_o & ~first_q.up) == '0);
         assert (!(rsp_found_o && rsp_no_good_o));
@@ -173,7 +173,7 @@ module spray_scheduler_properties
       end
       // Room is neither lost nor made.
       for (int unsigned p = 0; p < NumPlanes; p++) assert (dut.credit_q[p] == room[p]);
-      // Fair within a rotation: no EV comes twice. That none is passed over that could be taken stands in the block.
+      // Fair within a rotation: no EV comes twice. That no usable EV is skipped is checked in the block.
       if (answered && first_q.slot == slot_q && rsp_found_o && rsp_ev_o == ev_q) assert (!given);
       // An EV that is in use is GOOD or SKIP; one that was kept at the floor is in use; none is replaced that stays.
       if (done_valid_o && done_found_o) begin

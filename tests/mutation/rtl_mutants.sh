@@ -2,8 +2,8 @@
 # Mutations of an RTL block against its co-simulation bench: rtl_mutants.sh BLOCK [WORK_FOLDER]
 #
 # yosys puts COUNT mutations (220, at most 250) into one netlist of the block, chosen by an input; it is Verilated once, and
-# the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find must stand in
-# tests/mutation/rtl/BLOCK.survivors, a line "NUMBER FILE:LINE REASON" each, and be at most 5 % of those that count, or be
+# the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find must be listed in
+# tests/mutation/rtl/BLOCK.survivors, one line "NUMBER FILE:LINE REASON" each, and be at most 5 % of those that count, or be
 # proved equal to the block by yosys: these do not count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
 # Memories stay whole: what is mutated of them is their ports.
 # The first lines of BLOCK.cpp say "// parameters: …" for read_slang, "// transactions: N" for each mutation, and

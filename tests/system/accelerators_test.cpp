@@ -60,7 +60,7 @@ TEST(TwoNicsARank, OfTheBaselineToo) {
     EXPECT_NEAR(node["tx_gbps"].get<double>(), two["nodes"][0]["tx_gbps"].get<double>(), 1);
 }
 
-/// The NICs of a rank share a wheel; one process a box shows whether one of them ran ahead of the other.
+/// The NICs of a rank share a wheel; one process per box shows whether one of them ran ahead of the other.
 TEST(TwoNicsARank, WheelAndMethodsGiveTheSameResult) {
   const std::string command = fmt::format(
       "{} --set fabric.nics=8 traffic.nics_per_rank=2 fabric.loss_rate=0.002 traffic.nic_choice=channel", kMoe);

@@ -169,7 +169,7 @@ TEST(Faults, ADegradedLinkIsNamedAmongTheLimits) {
     if (limit["cause"] == "port.slow") slow = limit["gbps"].get<double>();
   }
   EXPECT_GT(slow, 50.0);
-  // What stands in the slow port's FIFO when the last message completes (16 KiB at 25 Gb/s) counts in full.
+  // The content of the slow port's FIFO when the last message completes (16 KiB at 25 Gb/s) counts in full.
   const double run_us = r["simulated_time_us"].get<double>();
   EXPECT_LT(slow, 75.0 * (1 + 5.3 / run_us));
 }

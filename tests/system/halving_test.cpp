@@ -1,6 +1,6 @@
 // Every buffer, credit and pool of the NIC and its PCIe: the smallest value that holds 99 % of what an unlimited one
 // reaches does so, half of it makes that buffer the first cause of the loss, and those that never limit do not at their
-// smallest. Values and runs stand in buffer_limits.json; smallest_buffers.py finds them again. ranges_test.cpp sees to
+// smallest. Values and runs are in buffer_limits.json; smallest_buffers.py finds them. ranges_test.cpp sees to
 // it that no buffer is missing.
 #include <gtest/gtest.h>
 

@@ -104,7 +104,7 @@ class Tshark : public ::testing::Test {
     if (std::string_view(MRCSIM_TSHARK).empty()) GTEST_SKIP() << "tshark is missing (Debian: tshark)";
   }
 
-  /// A row a packet with the named fields that it has.
+  /// One row per packet with its values of the named fields.
   static std::vector<Row> read(const fs::path& pcapng, const std::set<std::string>& names) {
     std::string command =
         fmt::format("{} -r '{}' -X lua_script:docs/wireshark/mrc.lua -T fields -E occurrence=a -E aggregator=,",

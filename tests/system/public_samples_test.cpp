@@ -23,7 +23,7 @@ struct Sample {
   const char* name;
   const char* trace;
   int ranks;              ///< of the whole trace
-  const char* ideal_cut;  ///< a trace of one rank that stands for all needs their number
+  const char* ideal_cut;  ///< a trace of one rank that represents all needs their number
   const char* mrc_cut;
   int mrc_ranks;
 };

@@ -113,7 +113,7 @@ TEST(Run, SameSeedSameBytesOtherSeedOtherBytes) {
   EXPECT_NE(read_text(folder / "a" / "result.json"), read_text(folder / "c" / "result.json"));
 }
 
-/// The wheel that runs ahead of the kernel against one process a box, which cannot run ahead of anything.
+/// The wheel that runs ahead of the kernel against one process per box, which cannot run ahead of anything.
 TEST(Run, WheelAndMethodsGiveTheSameResult) {
   const std::string run =
       "mrcsim run tb/scenarios/ring.toml --quiet --set fabric.loss_rate=0.003 --set fabric.trim_rate=0.003 --set "

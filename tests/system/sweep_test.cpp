@@ -173,7 +173,8 @@ TEST_P(Cut, SweepGoesOnWhereItWas) {
       query(database_, "SELECT group_concat(id || ' ' || wall_seconds) FROM run WHERE state = 'done'");
   const ProcessResult again = run_process(kSweep);
   ASSERT_EQ(again.exit_code, 0) << again.err;
-  // A run that ended in the moment of the kill was not yet in the database, but its result is taken, not made again.
+  // A run that ended in the moment of the kill was not yet in the database, but its result is taken and the run is not
+  // repeated.
   int executed = 0;
   const std::size_t at = again.out.find("16 runs: ");
   ASSERT_NE(at, std::string::npos) << again.out;

@@ -57,7 +57,7 @@ struct Frame {
   std::array<std::byte, 3> pad{};     ///< the bth.pad bytes behind it; complete() makes them 0, a receiver ignores them
   std::optional<std::uint32_t> icrc;  ///< empty: computed when encoded; always set when decoded whole
   std::uint32_t icrc_expected = 0;    ///< of the decoded bytes
-  /// A trimmed frame ends inside the packet: so many extension headers are whole, `payload` is what follows them.
+  /// A trimmed frame ends inside the packet: the number of complete extension headers; `payload` follows them.
   bool trimmed = false;
   std::uint8_t whole_extensions = 0;
 };

@@ -12,7 +12,7 @@ namespace mrc::wire {
 
 namespace detail {
 
-/// Tables of the reflected polynomial 0x04C11DB7 for eight bytes a step.
+/// Tables of the reflected polynomial 0x04C11DB7 for eight bytes per step.
 constexpr std::array<std::array<std::uint32_t, 256>, 8> make_crc_tables() {
   std::array<std::array<std::uint32_t, 256>, 8> tables{};
   for (std::uint32_t i = 0; i < 256; ++i) {

@@ -248,7 +248,7 @@ inline std::size_t encode_packet(const Packet& packet, const ProtocolConfig& con
   return sent_bytes;
 }
 
-/// The packet that a decoded frame stands for; damage and role follow from the DSCPs. The payload points into the
+/// The packet in a decoded frame; damage and role follow from the DSCPs. The payload points into the
 /// frame's bytes. For a trimmed frame, fields of headers that were cut off keep their defaults. Precondition: an inner
 /// IPv6 header, whose addresses are those of address_plan.h.
 inline Packet from_frame(const Frame& frame, const ProtocolConfig& config) {

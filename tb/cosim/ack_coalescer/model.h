@@ -88,7 +88,7 @@ class AckCoalescerModel : public BlockModel {
   std::vector<std::optional<SackTriggers>> triggers_;
   std::uint32_t busy_qps_ = 1;
   double marks_ = 0.1;
-  double others_ = 0.1;      ///< events that are no data packets
+  double others_ = 0.1;      ///< events other than data packets
   double setups_ = 0.01;     ///< QPs that begin anew
   double near_least_ = 0.1;  ///< payloads of about min_add_bytes
   std::uint64_t last_qp_ = ~0ULL;

@@ -23,7 +23,7 @@ struct Expected {
   std::uint64_t order = 0;  ///< of its cause among all transfers taken in
 };
 
-/// A value that is no stream's and is not as the reference wants it.
+/// A value outside the streams that differs from the reference.
 struct Difference {
   std::string field;
   std::uint64_t expected = 0;
@@ -38,7 +38,7 @@ struct SystemcCycles {
   /// The block is this transfer's alone: it begins when the answer of the one before has left the last stage but one,
   /// and the next is taken only once it has no answer in front of it.
   bool alone = false;
-  std::uint64_t after_answer = 1;  ///< alone: its answer comes at least so many cycles after the one before was taken
+  std::uint64_t after_answer = 1;  ///< alone: minimum cycles from the acceptance of the previous transfer to its answer
 };
 
 /// A transfer offered no earlier than this cycle after the reset.
@@ -46,7 +46,7 @@ struct Offer {
   std::size_t port = 0;
   std::uint64_t cycle = 0;
   Transaction values{};
-  /// Not before all such transfers that stand in front of it have been taken.
+  /// Not before all such transfers in front of it have been taken.
   bool in_turn = false;
 };
 
@@ -82,8 +82,8 @@ class BlockModel {
   /// As legal(), and the transfer may be changed to one that suits the state at hand.
   virtual bool adapt(std::size_t port, Transaction& values) const { return legal(port, values); }
 
-  // For blocks of which not all is a stream, or whose streams depend on each other.
-  /// Sets the inputs that are no streams, in every cycle. `random` depends on seed and episode only.
+  // For blocks with inputs or outputs that are not streams, or whose streams depend on each other.
+  /// Sets the inputs outside the streams, in every cycle. `random` depends on seed and episode only.
   virtual void drive(KeyedRandom&, const Dut&) {}
   /// All pins of this cycle have settled, and nothing was taken yet. Appends what has to be put out from this cycle on.
   virtual std::optional<Difference> observe(const Dut&, std::vector<std::vector<Transaction>>&) { return std::nullopt; }
@@ -91,7 +91,7 @@ class BlockModel {
   virtual void taken(std::size_t, const Transaction&) {}
   /// Sets to 0 what the block's contract leaves open in an output that answers `cause`.
   virtual void hide(std::size_t, const Transaction& /*cause*/, Transaction&) const {}
-  /// What stands in this field of the output that is due, where its name does not say it.
+  /// Meaning of this field of the output that is due, if its name does not show it.
   virtual std::string meaning(std::size_t /*port*/, std::size_t /*field*/, std::uint64_t /*expected*/,
                               std::uint64_t /*actual*/) const {
     return {};

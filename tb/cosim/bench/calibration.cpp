@@ -78,7 +78,7 @@ class RtlMeasurement {
     dut_->set_reset(false);
     prepare();
     model_.drive(levels_, *dut_);
-    // The load begins when the block takes its first transfer: a walk over its memories is no part of a latency.
+    // The load begins when the block takes its first transfer: a walk over its memories is not part of a latency.
     for (std::uint64_t waited = 0; waited < kMostCyclesATransfer * point.transfers; ++waited) {
       dut_->low();
       if (dut_->ports[point.in_port].ready.get() != 0) break;

@@ -21,7 +21,7 @@ struct CalibrationPoint {
 struct CycleStatistics {
   double mean_latency = 0;  ///< cycles from a transfer's taking to its answer's
   std::uint64_t p99_latency = 0;
-  double throughput = 0;  ///< transfers a cycle
+  double throughput = 0;  ///< transfers per cycle
   std::uint64_t answers = 0;
 };
 

@@ -33,7 +33,7 @@ class Dut {
 
   std::vector<Port> ports;
   std::vector<Field> constants;
-  std::vector<Field> state;  ///< outputs that are no streams
+  std::vector<Field> state;  ///< outputs outside the streams
 };
 
 }  // namespace mrc::cosim

@@ -136,7 +136,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
     ++cycles_;
     unsettled_ -= unsettled_ > 0 ? 1 : 0;
   }
-  /// Until what a completion leads to stands at the ports.
+  /// Cycles until the result of a completion is at the ports.
   void settle() {
     while (unsettled_ > 0) clock();
   }
@@ -157,7 +157,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
   std::uint64_t cycles_ = 0;
   std::uint64_t released_ = 0;
   std::uint32_t unsettled_ = 0;  ///< cycles until the reports are up to date
-  bool repeats_ = false;         ///< requests may have to be made again
+  bool repeats_ = false;         ///< requests may have to be retried
 };
 
 }  // namespace mrc

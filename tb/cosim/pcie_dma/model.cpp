@@ -321,7 +321,7 @@ std::optional<Difference> PcieDmaModel::observe(const Dut& dut, std::vector<std:
       compare(port.name + "_valid", 1, port.valid.get());
   }
 
-  // What stands in the first stage was looked up in the cycle before.
+  // The content of the first stage was looked up in the previous cycle.
   const bool known = last_completion_ && reference_->tag(last_completion_->tag).outstanding;
   if (last_expiry_ && !reference_->tag(*last_expiry_).outstanding) last_expiry_.reset();
   form_request(dut, expected);
@@ -367,7 +367,7 @@ void PcieDmaModel::form_request(const Dut& dut, std::vector<std::vector<Transact
   expected[kRequestPort].push_back({r.again, r.address, r.bytes, r.job, r.tag});
 }
 
-/// What was taken in at the edge before stands in the first stage now.
+/// What was accepted at the previous edge is now in the first stage.
 void PcieDmaModel::judge_completion(bool known, std::vector<std::vector<Transaction>>& expected) {
   if (last_completion_) {
     const std::uint16_t tag = last_completion_->tag;

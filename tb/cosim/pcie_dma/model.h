@@ -119,8 +119,8 @@ class PcieDmaModel : public BlockModel {
   bool offer_release(KeyedRandom& random, Transaction& values) const;
   bool adapt_read(Transaction& values) const;
   bool adapt_completion(Transaction& values) const;
-  /// What stands in the write splitter is cut as soon as there is place for a TLP, and the next write taken with the
-  /// last.
+  /// The content of the write splitter is split as soon as there is room for a TLP, and the next write accepted with
+  /// the last.
   template <typename Compare>
   void cut_write(const Dut& dut, const Compare& compare);
   void form_request(const Dut& dut, std::vector<std::vector<Transaction>>& expected);

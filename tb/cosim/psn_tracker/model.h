@@ -1,5 +1,5 @@
-// Stimulus and reference of psn_tracker: one pool, psn_verdict() and sack_contents(). When a request is taken and its
-// reply stands there is compared to the cycle, and so are the banks in use that the reply comes with.
+// Stimulus and reference of psn_tracker: one pool, psn_verdict() and sack_contents(). The cycles in which a request is
+// accepted and its reply appears are compared, and so are the banks in use at the reply.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ class PsnTrackerModel : public BlockModel {
   }
   bool legal(std::size_t port, const Transaction& values) const override;
   std::vector<std::uint64_t> state() const override { return {pool_->in_use()}; }
-  /// In which cycle requests are taken and replies stand there, and the banks in use.
+  /// Cycles in which requests are accepted and replies appear, and the banks in use.
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
   void taken(std::size_t port, const Transaction& values) override;
 
@@ -84,7 +84,7 @@ class PsnTrackerModel : public BlockModel {
     bool first = false, second = false;
     std::uint32_t first_left = 0, second_left = 0;  ///< banks that they have yet to look at
     bool reply = false;
-    bool new_reply = false;  ///< what stands at the output came there with the edge before
+    bool new_reply = false;  ///< the output appeared with the previous edge
 
     bool done(bool out_free) const { return second && second_left == 1 && out_free; }
     bool moves(bool out_free) const { return first && (!second || done(out_free)); }

@@ -65,7 +65,7 @@ std::uint64_t RetransmitBufferCycles::take(const Before& before, const Retransmi
   return cycles;
 }
 
-/// Looks at each of these PSNs, one a cycle, and frees their records.
+/// Visits each of these PSNs, one per cycle, and frees their records.
 std::uint64_t RetransmitBufferCycles::free_scan(const std::vector<Psn>& psns) {
   std::uint64_t cycles = psns.empty() ? 1 : psns.size() + 2;
   const Chain* left_in_front = nullptr;  // the first record of this chain was freed for the PSN before

@@ -281,8 +281,8 @@ RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const R
   return c;
 }
 
-/// A NIC at work: packets of a few QPs, appended and sent in turns, a SACK for the older half of them, and a look for
-/// gaps after each SACK. One packet in a thousand is found missing, and sent again.
+/// A NIC at work: packets of a few QPs, appended and sent in turns, a SACK for the older half of them, and a search for
+/// gaps after each SACK. One packet in a thousand is found missing, and retransmitted.
 RetransmitCommand RetransmitBufferModel::choose_traffic(KeyedRandom& random) {
   RetransmitCommand c;
   now_ += 2'000;

@@ -10,7 +10,7 @@
 
 namespace mrc {
 
-/// The first mismatch in so many transfers; empty: there is none.
+/// The first mismatch within the given number of transfers; empty: none.
 inline std::string stream_mismatch(const std::string& block, std::uint64_t transfers,
                                    std::unique_ptr<cosim::BlockModel> model) {
   cosim::CosimOptions options;

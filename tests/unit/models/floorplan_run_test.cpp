@@ -69,7 +69,7 @@ TEST(PayloadStore, ARetransmissionTakesItsBytesFromSramAndNotFromPcie) {
   EXPECT_EQ(stored.status, RunStatus::complete);
   EXPECT_EQ(stored.bytes.corrupted, 0U);
   EXPECT_GT(stored.packets.retransmitted, 100U);
-  // Each payload came over PCIe once, whatever was sent again.
+  // Each payload came over PCIe once, whatever was retransmitted.
   EXPECT_EQ(row(stored, "pcie.completion_buffer").writes, 64U * 256 * 32);
   EXPECT_EQ(row(stored, "retransmit_buffer.payload").writes, 64U * 256 * 32);
   EXPECT_EQ(row(stored, "retransmit_buffer.payload").reads, stored.packets.retransmitted * 32);

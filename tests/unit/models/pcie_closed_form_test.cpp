@@ -91,7 +91,7 @@ std::vector<Transfer> transfers() {
   all.push_back({3, 8, 1024, 13});
   for (const std::uint32_t generation : {3, 4, 5, 6}) {
     for (const std::uint32_t lanes : {4, 8, 16}) {
-      // Requests leave one a cycle: up to Gen6 x16 that is below the line for 512 B and more.
+      // One request leaves per cycle: up to Gen6 x16 that is below the line for 512 B and more.
       for (const std::uint32_t bytes : {512, 1500, 4096}) all.push_back({generation, lanes, bytes, 0});
       all.push_back({generation, lanes, 4096, 64});
     }

@@ -503,7 +503,7 @@ TEST(NoCongestionControl, NeverHoldsAnythingBack) {
   EXPECT_EQ(control->last_cut(), CutCause::none);
 }
 
-/// A user's algorithm: a window of so many packets.
+/// A user's algorithm: a window of a fixed number of packets.
 class FixedWindow final : public CongestionControl {
  public:
   explicit FixedWindow(std::uint64_t bytes) { cwnd_bytes_ = bytes; }

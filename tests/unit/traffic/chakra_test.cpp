@@ -80,7 +80,7 @@ TEST_F(Chakra, WhatIsWrittenIsReadAgain) {
   EXPECT_EQ(w.sends(), made.sends());
   EXPECT_EQ(w.bytes(), made.bytes());
   EXPECT_EQ(w.dependents.size(), made.dependents.size());
-  // A rank's nodes stand in its file in the workload's order, so the two can be compared node by node.
+  // The nodes of a rank are in its file in the order of the workload, so the two can be compared node by node.
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     const auto of_rank = [rank](const Workload& all) {
       std::vector<WorkNode> nodes;

@@ -189,7 +189,7 @@ TEST_P(SeveralNics, OneRankStandsForAllAlsoWithSeveralNicsEach) {
   const Workload one = step_of_one(12);
   const RunResult folded = run_ideal(scenario, one, std::vector<NodeId>(24, 0), kNotInterrupted);
   const RunResult whole = play(scenario, replicate(one));
-  // Three channels leave shares that differ by a byte; one rank stands for all with the longest.
+  // Three channels leave shares that differ by a byte; one rank represents all with the longest.
   EXPECT_NEAR(folded.job.step_time_us / whole.job.step_time_us, 1, 1e-6);
   EXPECT_EQ(folded.messages.count, whole.messages.count);
   EXPECT_NEAR(static_cast<double>(folded.bytes.delivered) / static_cast<double>(whole.bytes.delivered), 1, 1e-6);

@@ -376,7 +376,7 @@ TEST(Frame, EachMistakeIsNamed) {
     Frame decoded;
     ASSERT_FALSE(decode_frame(right, kOptions, decoded)) << mistake.error;
     mistake.make(frame);
-    // Encoded as it stands: the lengths stay those of the right frame.
+    // Encoded unchanged: the lengths stay those of the right frame.
     auto wrong = encoded(frame);
     if (mistake.shape.opcode == Opcode::nack && frame.bth.opcode != static_cast<std::uint8_t>(Opcode::nack)) {
       wrong = right;

@@ -1,4 +1,4 @@
-// The receiving half of a QP in the plainest words: PSNs numbered from 0 without a wrap, one flag a packet.
+// The receiving half of a QP in its simplest form: PSNs numbered from 0 without a wrap, one flag per packet.
 #pragma once
 
 #include <algorithm>
@@ -102,7 +102,7 @@ class ReceiverOracle {
   /// Checks the MPR of a SACK against the banks that the pool has left, and takes it as promised.
   void check_grant(std::uint32_t units, std::uint32_t banks_left) {
     if (!config_->dynamic_mpr) return require(units == 0, "SACK grants {} units of MPR", units);
-    // Whether the bank in which the edge stands is ours is the tracker's business.
+    // Whether the bank of the edge is allocated is up to the tracker.
     const std::uint32_t least = std::clamp(banks_left + banks(), 1U, config_->mpr_units);
     const std::uint32_t most = std::clamp(banks_left + banks() + 1, 1U, config_->mpr_units);
     require(units >= least && units <= most, "SACK grants {} units of MPR, {} to {} are left", units, least, most);

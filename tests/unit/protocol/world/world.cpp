@@ -445,7 +445,7 @@ void World::receive_probe(Endpoint& endpoint, const Flight& flight) {
   answer(endpoint, flight, decision);
 }
 
-/// The banks in use are those that hold a packet, and at most one more a QP: the one its edge stands in.
+/// The banks in use are those that hold a packet, and at most one more per QP: the bank of its edge.
 void World::check_banks(std::uint32_t node) const {
   std::uint32_t least = 0;
   std::uint32_t spare = 0;
@@ -693,7 +693,7 @@ void World::probe_timeout(std::uint32_t id) {
 
 // Checks
 
-/// With one loss enough, an EV that lost a packet is out of use unless its plane stood at the floor. Of several losses
+/// With one loss enough, an EV that lost a packet is out of use unless its plane was at its minimum. Of several losses
 /// one may have brought in a backup that another was late for.
 void World::check_losses(Endpoint& endpoint, std::uint64_t held_before) {
   const auto& lost = endpoint.sender.declared_lost();

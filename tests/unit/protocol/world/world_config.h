@@ -22,7 +22,7 @@ struct Faults {
 
 struct WorldConfig {
   std::uint64_t seed = 0;
-  std::uint64_t events = 10'000;  ///< no new work is posted after so many
+  std::uint64_t events = 10'000;  ///< no new work is posted after this many
   ProtocolConfig protocol;
   CongestionConfig congestion;
   std::uint32_t planes = 4;
