@@ -19,8 +19,7 @@ std::string span_of(const FaultConfig& fault) {
     return fmt::format("{} outages of {} us, one every {} us, jitter {}", fault.count, fault.for_us, fault.period_us,
                        fault.jitter);
   }
-  return fault.for_us > 0 ? fmt::format("for {} us", fault.for_us)
-                          : std::string("until it is ended or the run is over");
+  return fault.for_us > 0 ? fmt::format("for {} us", fault.for_us) : std::string("until link_up or the end of the run");
 }
 
 std::string law_of(const FaultConfig& fault) {
@@ -150,7 +149,7 @@ std::string FaultLog::nodes_of(const Tally& tally) const {
 
 std::string FaultLog::since(std::size_t fault, const Tally& tally, const char* what) const {
   const TimePs begin = timeline_.record(fault).begins_at;
-  std::string text = fmt::format("{} x {}, {:.3f} us after it began", tally.count, what, us(tally.first - begin));
+  std::string text = fmt::format("{} x {}, {:.3f} us after the begin", tally.count, what, us(tally.first - begin));
   if (tally.last != tally.first) text += fmt::format(", the last after {:.3f} us", us(tally.last - begin));
   return text;
 }
@@ -168,25 +167,26 @@ void FaultLog::packet_rows(std::size_t fault, std::vector<EventResult>& rows) co
         fmt::format("data from nic{} to nic{}, PSN {}", loss.packet.source, loss.packet.destination, loss.packet.psn));
   }
   if (reaction.left.count > 0) {
-    add(reaction.left.first, "ev.assumed_bad", nodes_of(reaction.left), since(fault, reaction.left, "an EV left"));
+    add(reaction.left.first, "ev.assumed_bad", nodes_of(reaction.left), since(fault, reaction.left, "EV out of use"));
   }
   if (loss.sent_again_at != kNever) {
     add(loss.sent_again_at, "retransmission.first", fmt::format("nic{}", loss.packet.source),
-        fmt::format("PSN {} again, {:.3f} us after it was lost", loss.packet.psn,
+        fmt::format("PSN {} retransmitted, {:.3f} us after it was lost", loss.packet.psn,
                     us(loss.sent_again_at - loss.lost_at)));
   }
   if (record.longest_bypass_ps > 0) {
     add(record.last_lost_data_sent_at, "bypassed", config.where,
-        fmt::format("last data packet sent into it, at most {:.3f} us after an outage began; an EV was left at most "
+        fmt::format("last data packet into an outage, at most {:.3f} us after its begin; an EV was out of use at most "
                     "{:.3f} us after its first loss",
                     us(record.longest_bypass_ps), us(record.longest_on_ev_ps)));
   }
   if (reaction.back.count > 0) {
-    add(reaction.back.first, "ev.good", nodes_of(reaction.back), since(fault, reaction.back, "an EV came back"));
+    add(reaction.back.first, "ev.good", nodes_of(reaction.back), since(fault, reaction.back, "EV back in use"));
   }
   if (record.back_in_use_at != kNever) {
     add(record.back_in_use_at, "back_in_use", config.where,
-        fmt::format("first data packet over it, {:.3f} us after it ended", us(record.back_in_use_at - record.ends_at)));
+        fmt::format("first data packet over the path, {:.3f} us after the end",
+                    us(record.back_in_use_at - record.ends_at)));
   }
 }
 
@@ -195,17 +195,17 @@ void FaultLog::port_rows(std::size_t fault, std::vector<EventResult>& rows) cons
   const auto add = [&](const Tally& tally, const char* what, const std::string& effect) {
     if (tally.count > 0) rows.push_back({us(tally.first), what, nodes_of(tally), since(fault, tally, effect.c_str())});
   };
-  add(reaction.seen_down, "port.down", "a port seen down, nothing more is sent through it");
+  add(reaction.seen_down, "port.down", "port detected as down, no more packets are sent through it");
   add(reaction.remapped_down, "port.down.remapped",
-      fmt::format("the walk over EV tables done, {} QPs in all", reaction.qps_walked));
-  add(reaction.announced_down, "port_status.down.announced", "a NIC began to tell its peers");
-  add(reaction.received_down, "port_status.down.received", "a peer has heard");
-  add(reaction.answered_down, "port_status.down.answered", "a NIC has the answers of all peers");
-  add(reaction.seen_up, "port.up", "a port seen up, it is sent through again");
-  add(reaction.remapped_up, "port.up.remapped", "the walk over EV tables done");
-  add(reaction.announced_up, "port_status.up.announced", "a NIC began to tell its peers");
-  add(reaction.received_up, "port_status.up.received", "a peer has heard");
-  add(reaction.answered_up, "port_status.up.answered", "a NIC has the answers of all peers");
+      fmt::format("walk over the EV tables complete, {} QPs", reaction.qps_walked));
+  add(reaction.announced_down, "port_status.down.announced", "first NIC starts to notify its peers");
+  add(reaction.received_down, "port_status.down.received", "first peer notified");
+  add(reaction.answered_down, "port_status.down.answered", "first NIC with answers of all peers");
+  add(reaction.seen_up, "port.up", "port detected as up and used again");
+  add(reaction.remapped_up, "port.up.remapped", "walk over the EV tables complete");
+  add(reaction.announced_up, "port_status.up.announced", "first NIC starts to notify its peers");
+  add(reaction.received_up, "port_status.up.received", "first peer notified");
+  add(reaction.answered_up, "port_status.up.answered", "first NIC with answers of all peers");
 }
 
 std::vector<EventResult> FaultLog::rows(TimePs end) const {
@@ -221,7 +221,7 @@ std::vector<EventResult> FaultLog::rows(TimePs end) const {
                                 law_of(config), record.lost_data, record.lost_control, record.corrupted)});
     packet_rows(fault, rows);
     port_rows(fault, rows);
-    if (record.ends_at <= end) rows.push_back({us(record.ends_at), kind + ".end", config.where, "it is over"});
+    if (record.ends_at <= end) rows.push_back({us(record.ends_at), kind + ".end", config.where, "end of the fault"});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const EventResult& a, const EventResult& b) { return a.time_us < b.time_us; });

@@ -45,18 +45,18 @@ bool names_nic(const std::string& where) {
 const char* places_in_words(FaultKind kind) {
   switch (kind) {
     case FaultKind::switch_reboot:
-      return "a switch, as plane0.t0.1 or plane3.t1.2";
+      return "a switch, such as plane0.t0.1 or plane3.t1.2";
     case FaultKind::plane_loss:
-      return "a plane, as plane3";
+      return "a plane, such as plane3";
     case FaultKind::pcie_stall:
-      return "a NIC, as nic0";
+      return "a NIC, such as nic0";
     case FaultKind::nic_port_loss:
-      return "a NIC's port, as nic0.port3";
+      return "a port of a NIC, such as nic0.port3";
     case FaultKind::loss:
     case FaultKind::corruption:
-      return "the port that sends, as nic0.port3 or plane3.t0.1.up5, or a NIC, as nic0";
+      return "the sending port, such as nic0.port3 or plane3.t0.1.up5, or a NIC, such as nic0";
     default:
-      return "a port of a link, as nic0.port3 or plane3.t0.1.up5";
+      return "a port of a link, such as nic0.port3 or plane3.t0.1.up5";
   }
 }
 
@@ -159,13 +159,13 @@ void FaultTimeline::place(std::size_t index) {
   const std::vector<std::string> places = places_for(fault.kind);
   if (std::find(places.begin(), places.end(), fault.where) == places.end()) {
     throw ParameterError(fault.place,
-                         fmt::format("fault.where = \"{}\" is not there; {} takes {}; nearest: {}", fault.where,
+                         fmt::format("fault.where = \"{}\" does not exist; {} needs {}; nearest: {}", fault.where,
                                      to_string(fault.kind), places_in_words(fault.kind), nearest(fault.where, places)));
   }
   const bool on_nic = fault.where.starts_with("nic");
   if (fault.ev_index >= 0 && !on_nic) {
     throw ParameterError(fault.place, fmt::format("fault.ev_index counts in a NIC's own EV profile, and where = \"{}\" "
-                                                  "is no NIC or port of one; give the value as ev",
+                                                  "is not a NIC or a port of one; use ev with the value",
                                                   fault.where));
   }
   if (fault.ev_index >= 0 && fault.ev_index >= static_cast<std::int64_t>(scenario_.protocol.ev_count)) {
@@ -202,7 +202,7 @@ void FaultTimeline::end_outages() {
       ended = true;
     }
     if (ended) continue;
-    throw ParameterError(faults_[up].place, fmt::format("fault: no link_down of {} is in force at {} us, so link_up "
+    throw ParameterError(faults_[up].place, fmt::format("fault: no link_down of {} is active at {} us, so link_up "
                                                         "has nothing to end",
                                                         faults_[up].where, faults_[up].at_us));
   }

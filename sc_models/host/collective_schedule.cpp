@@ -236,7 +236,7 @@ class Scheduler {
     const std::uint32_t local = std::min(options_.ranks_per_host, ranks_);
     if (local == 0 || ranks_ % local != 0) {
       throw std::invalid_argument(
-          fmt::format("a hierarchical all-reduce of {} ranks needs a multiple of {} ranks a host", ranks_, local));
+          fmt::format("a hierarchical all-reduce of {} ranks needs a multiple of {} ranks per host", ranks_, local));
     }
     const std::uint32_t hosts = ranks_ / local;
     const auto inner = [&](std::uint32_t p, std::uint32_t k) {

@@ -99,7 +99,7 @@ TimePs Port::read_frame(TimePs now, Packet& packet, std::uint32_t bytes) {
   slot.stalled(now, frame.delay_ps, waits_for(MemoryId::port_fifo));
   if (frame.failed()) {
     nic_.memory_failed(now, MemoryId::port_fifo,
-                       fmt::format("PSN {} to QP {} leaves with an inverted ICRC and is sent again", packet.psn,
+                       fmt::format("PSN {} to QP {} leaves with an inverted ICRC and is retransmitted", packet.psn,
                                    packet.destination_qp));
     packet.damage = Damage::corrupted;
   }

@@ -42,7 +42,7 @@ class Collector {
       const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
       const std::string place = fmt::format("{}:{}", path_, key.source().begin.line);
       if (name == "fault" && !node.is_array()) {
-        throw ParameterError(place, "fault: expected [[fault]] tables, one a fault (docs/faults.md)");
+        throw ParameterError(place, "fault: expected [[fault]] tables, one per fault (docs/faults.md)");
       }
       if (const toml::table* inner = node.as_table()) {
         this->table(*inner, name);
@@ -161,10 +161,10 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
   full.payload_bytes = protocol.mtu_bytes;
   full.opcode = Opcode::write_only_imm;
   const std::uint32_t frame = wire_bytes(full, protocol.encapsulation);
-  require(node.nic.ports == s.node_default.nic.ports, "nic.ports must be the same on all nodes: a port is a plane");
+  require(node.nic.ports == s.node_default.nic.ports, "nic.ports must be the same on all nodes: each port is a plane");
   require(protocol.ev_active % node.nic.ports == 0 && protocol.ev_count % node.nic.ports == 0,
           fmt::format("protocol.ev_active = {} and protocol.ev_count = {} must be multiples of nic.ports = {}, so that "
-                      "each plane has its share",
+                      "all planes have the same number",
                       protocol.ev_active, protocol.ev_count, node.nic.ports));
   require(
       node.nic.port.tx_fifo_bytes >= frame,
@@ -205,7 +205,7 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
                   completion.moderation_count, completion.queue_entries, completion.cq_entries));
   require(completion.moderation_count == 1 || completion.moderation_us > 0,
           fmt::format("nic.completion.moderation_count = {} needs a nic.completion.moderation_us above 0: the last "
-                      "CQEs would wait for ever",
+                      "CQEs would wait forever",
                       completion.moderation_count));
 }
 
@@ -220,15 +220,16 @@ void check_fabric(const ScenarioConfig& s, const std::string& place) {
                                      "for fabric.nics = {}",
                                      t0s, f.nics_per_t0, std::uint64_t{t0s} * f.nics_per_t0, f.nics));
   require(t0s <= kMostUsidIndex,
-          fmt::format("{} T0s a plane (fabric.nics / fabric.nics_per_t0) are more than {}", t0s, kMostUsidIndex));
+          fmt::format("{} T0s per plane (fabric.nics / fabric.nics_per_t0) are more than {}", t0s, kMostUsidIndex));
   require(t0s % f.pods == 0 && t0s >= f.pods,
           fmt::format("fabric.pods = {} does not divide the {} T0s of a plane", f.pods, t0s));
   require(f.t1s_per_plane % f.pods == 0,
           fmt::format("fabric.pods = {} does not divide fabric.t1s_per_plane = {}", f.pods, f.t1s_per_plane));
   require(f.pods == 1 || f.routing == FabricRouting::ecmp,
-          fmt::format("fabric.pods = {} makes three tiers, which take fabric.routing = \"ecmp\"", f.pods));
+          fmt::format("fabric.pods = {} makes three tiers, which need fabric.routing = \"ecmp\"", f.pods));
   const std::uint32_t t1s = f.t1s_per_plane != 0 ? f.t1s_per_plane / f.pods : f.nics_per_t0;
-  require(t1s * f.pods <= kMostUsidIndex, fmt::format("{} T1s a plane are more than {}", t1s * f.pods, kMostUsidIndex));
+  require(t1s * f.pods <= kMostUsidIndex,
+          fmt::format("{} T1s per plane are more than {}", t1s * f.pods, kMostUsidIndex));
   require(f.pods == 1 || f.t2s_per_plane % t1s == 0,
           fmt::format("fabric.t2s_per_plane = {} is not a multiple of the {} T1s of a pod", f.t2s_per_plane, t1s));
   require(
@@ -253,8 +254,8 @@ void check_accelerators(const ScenarioConfig& s, const std::string& place) {
     if (!holds) throw ParameterError(place, message);
   };
   require(t.ranks_per_nic == 1 || t.nics_per_rank == 1,
-          fmt::format("traffic.ranks_per_nic = {} and traffic.nics_per_rank = {}: one of them is 1", t.ranks_per_nic,
-                      t.nics_per_rank));
+          fmt::format("traffic.ranks_per_nic = {} and traffic.nics_per_rank = {}: one of them must be 1",
+                      t.ranks_per_nic, t.nics_per_rank));
   require(t.nics_per_rank <= s.fabric.nics,
           fmt::format("traffic.nics_per_rank = {} is more than fabric.nics = {}", t.nics_per_rank, s.fabric.nics));
 }
@@ -265,7 +266,7 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   const auto require = [&](bool holds, const std::string& message) {
     if (!holds) throw ParameterError(place, message);
   };
-  require(!s.traffic.trace.empty(), "traffic.trace is missing: a scenario names the trace it plays");
+  require(!s.traffic.trace.empty(), "traffic.trace is missing: a scenario needs a trace");
   require(s.protocol.ev_active <= s.protocol.ev_count,
           fmt::format("protocol.ev_active = {} is more than protocol.ev_count = {}", s.protocol.ev_active,
                       s.protocol.ev_count));
@@ -285,7 +286,7 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   const double round_trip_ns = static_cast<double>(fabric_round_trip_ns(s.fabric));
   require(
       s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,
-      fmt::format("cc.base_rtt_ns = {} is below the fabric's own round trip of {} ns: every packet would look delayed",
+      fmt::format("cc.base_rtt_ns = {} is below the round trip of the fabric, {} ns: every packet would appear delayed",
                   static_cast<double>(s.cc.base_rtt_ps) / 1000.0, round_trip_ns));
   std::vector<std::string> nodes;
   for (NodeId id = 0; id < s.fabric.nics; ++id) nodes.push_back(fmt::format("nic{}", id));

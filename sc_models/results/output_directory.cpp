@@ -33,7 +33,7 @@ bool is_result_of_ours(const fs::path& folder) {
 OutputDirectory::OutputDirectory(std::string path) : path_(std::move(path)) {
   if (fs::exists(path_) && !fs::is_directory(path_)) throw OutputError(path_ + ": is a file; --out takes a folder");
   if (fs::is_directory(path_) && !fs::is_empty(path_) && !is_result_of_ours(path_)) {
-    throw OutputError(path_ + ": holds files that mrcsim did not write; choose another folder with --out");
+    throw OutputError(path_ + ": contains files that mrcsim did not write; choose another folder with --out");
   }
   if (fs::is_directory(path_) && access(path_.c_str(), W_OK) != 0) throw OutputError(path_ + ": cannot be written to");
 }

@@ -132,8 +132,8 @@ std::uint32_t parse_packet_sampling(const std::string& text) {
                       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   const unsigned long n = number ? std::stoul(digits) : 0;
   if (n == 0) {
-    throw OutputError(
-        fmt::format("--perfetto-packets {}: takes 1/N, one packet in N, N from 1 to {}", text, kMostSampling - 1));
+    throw OutputError(fmt::format("--perfetto-packets {}: expected 1/N, one packet in N, with N from 1 to {}", text,
+                                  kMostSampling - 1));
   }
   return static_cast<std::uint32_t>(n);
 }
@@ -246,7 +246,7 @@ PerfettoTimeline::PacketKey PerfettoTimeline::key_of(const PacketTag& packet) {
 }
 
 std::string PerfettoTimeline::name_of(const PacketTag& packet) {
-  return fmt::format("{}{} {}", opcode_name(packet.opcode), packet.retransmission ? " again" : "", packet.psn);
+  return fmt::format("{}{} {}", opcode_name(packet.opcode), packet.retransmission ? " retransmitted" : "", packet.psn);
 }
 
 void PerfettoTimeline::leave_box(Life& life, TimePs end) {

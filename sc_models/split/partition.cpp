@@ -168,10 +168,11 @@ Partition make_partition(const Topology& topology, const PartitionNeeds& needs, 
   if (best) return *std::move(best);
   std::uint32_t whole = 0;
   for (const bool detailed : needs.detailed) whole += detailed ? 1 : 0;
-  throw std::invalid_argument(fmt::format(
-      "{} ranks: the fabric cannot be cut into so many parts; allowed: up to {} (T0s a plane) or, with light endpoints "
-      "only, {} (planes); the {} detailed NICs and all below their T0s stay on one rank",
-      ranks, topology.t0s(), topology.planes(), whole));
+  throw std::invalid_argument(
+      fmt::format("{} ranks: the fabric cannot be divided into this many parts; allowed: up to {} (T0s per plane) or, "
+                  "with light endpoints "
+                  "only, {} (planes); the {} detailed NICs and all below their T0s stay on one rank",
+                  ranks, topology.t0s(), topology.planes(), whole));
 }
 
 }  // namespace mrc

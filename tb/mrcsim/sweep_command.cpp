@@ -98,7 +98,7 @@ int sweep(const SweepOptions& options) {
   progress.finish();
   if (!options.quiet) {
     print_table(database, study);
-    fmt::print("study {}: {} points, {} runs: {} executed, {} taken from {}\n", study, points.size(), specs.size(),
+    fmt::print("study {}: {} points, {} runs: {} executed, {} reused from {}\n", study, points.size(), specs.size(),
                campaign->executed(), campaign->known(), options.database);
   }
   return report_failures(specs, records);

@@ -55,7 +55,7 @@ void print_node(std::uint32_t id, Node& node) {
   fmt::print("  node {}    {} sent, {} received, {} B checked, {} wrong; {:.1f} Gb/s into its memory\n", id,
              driver.sent(), driver.received(), driver.bytes_received(), driver.wrong_bytes(),
              us > 0 ? static_cast<double>(driver.bytes_received()) * 8.0 / us / 1000.0 : 0.0);
-  fmt::print("            {} packets, {} sent again; DMA {} reads, {} writes, {} of them by DMI; {} interrupts\n",
+  fmt::print("            {} packets, {} retransmitted; DMA {} reads, {} writes, {} by DMI; {} interrupts\n",
              driver.register_value64(mrc::reg::data_packets_lo), driver.register_value64(mrc::reg::retransmitted_lo),
              dma.reads, dma.writes, dma.by_dmi, node.memory.interrupts());
 }

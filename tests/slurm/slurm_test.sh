@@ -109,7 +109,7 @@ echo "== an array of 8, results as those of local runs"
 start_slurm 1001
 "$mrcsim" sweep "$scenario" "${quick[@]}" --db a.sqlite --on slurm >a.out 2>a.err || fail "sweep: $(cat a.err)"
 grep -q 'submitted job array [0-9]* of 8 tasks' a.err || fail "$(cat a.err)"
-grep -q '8 runs: 8 executed, 0 taken' a.out || fail "$(cat a.out)"
+grep -q '8 runs: 8 executed, 0 reused' a.out || fail "$(cat a.out)"
 "$mrcsim" sweep "$scenario" "${quick[@]}" --db local.sqlite --quiet
 results a.sqlite >a.results
 results local.sqlite >local.results
@@ -117,7 +117,7 @@ results local.sqlite >local.results
 cmp a.results local.results || fail "the cluster's results differ from local ones"
 [ ! -e a.sqlite.runs ] || fail "a.sqlite.runs is left behind"
 "$mrcsim" sweep "$scenario" "${quick[@]}" --db a.sqlite --on slurm >a.out 2>a.err
-grep -q '0 executed, 8 taken' a.out && [ ! -s a.err ] || fail "done runs are done again"
+grep -q '0 executed, 8 reused' a.out && [ ! -s a.err ] || fail "done runs are done again"
 
 echo "== killed while the array runs: its tasks are fetched, not submitted again"
 "$mrcsim" sweep "$scenario" "${slow[@]}" --db b.sqlite --on slurm >/dev/null 2>b.err &
@@ -145,7 +145,7 @@ grep -q "Slurm task ${array}_0 ended without a result: CANCELLED" c.err || fail 
 grep -q "Slurm task ${array}_8 ended without a result: " c.err || fail "$(cat c.err)"
 [ "$(results c.sqlite | grep -c ' complete ')" -eq 7 ] || fail "others are lost: $(results c.sqlite)"
 "$mrcsim" sweep "$scenario" "${slow[@]}" --set pcie.mps_bytes=512 --db c.sqlite --on slurm >c.out 2>c.err
-grep -q '2 executed, 7 taken' c.out || fail "$(cat c.out c.err)"
+grep -q '2 executed, 7 reused' c.out || fail "$(cat c.out c.err)"
 
 echo "== more runs than an array may have tasks"
 stop_slurm

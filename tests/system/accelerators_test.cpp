@@ -86,7 +86,7 @@ TEST(TwoNicsARank, DoNotSitBesideSeveralRanksANic) {
   const ProcessResult refused =
       run_process(fmt::format("{} --set traffic.nics_per_rank=2 traffic.ranks_per_nic=2 --out %D/out", kRing));
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_NE(refused.err.find("one of them is 1"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("one of them must be 1"), std::string::npos) << refused.err;
 }
 
 TEST(TwoNicsARank, OfTooFewNicsNamesTheRankWithoutOne) {

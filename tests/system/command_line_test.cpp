@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"DamagedChakra", "run %D/damaged.toml --out %D/out", "%D/damaged.0.et: "},
         Refusal{"RankOutside", "run %D/wide.toml --out %D/out", "%D/wide.csv:2: rank 7 is outside the topology"},
         Refusal{"OtherFilesInTheWay", "run tb/scenarios/pair.toml --out %D/others",
-                "%D/others: holds files that mrcsim did not write"},
+                "%D/others: contains files that mrcsim did not write"},
         Refusal{"UnknownBlock", "run tb/scenarios/pair.toml --rtl srv6_enkap --out %D/out",
                 "--rtl: no RTL block srv6_enkap; there are: pcie_dma, spray_scheduler, retransmit_buffer, srv6_encap, "
                 "psn_tracker, ack_coalescer; nearest: srv6_encap"},

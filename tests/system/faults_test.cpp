@@ -76,10 +76,10 @@ TEST(Faults, AFailedLinkUnderFullLoadCostsNoMessageAndIsBypassed) {
     }
     return -1.0;
   };
-  EXPECT_GT(time_in("an EV was left at most "), 0.0) << r["events"];
-  EXPECT_LT(time_in("an EV was left at most "), 40.0) << r["events"];
-  EXPECT_GT(time_in("last data packet sent into it, at most "), 0.0) << r["events"];
-  EXPECT_LT(time_in("last data packet sent into it, at most "), 60.0) << r["events"];
+  EXPECT_GT(time_in("an EV was out of use at most "), 0.0) << r["events"];
+  EXPECT_LT(time_in("an EV was out of use at most "), 40.0) << r["events"];
+  EXPECT_GT(time_in("last data packet into an outage, at most "), 0.0) << r["events"];
+  EXPECT_LT(time_in("last data packet into an outage, at most "), 60.0) << r["events"];
   // 8 of the profile's 256 EVs cross one of 8 uplinks in one of 8 planes, as everywhere: 4 active, 4 in reserve.
   for (const auto& event : r["events"]) {
     if (event["what"] != "ev.assumed_bad") continue;

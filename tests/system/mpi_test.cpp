@@ -169,7 +169,7 @@ TEST(Ranks, BadInputIsOneLineAndTwo) {
       {"run " + scenario + " --out %D/out --pcap %D/x.pcapng", "--pcap: not supported on several ranks (2 here)"},
       {"run " + scenario + " --out %D/out --waves %D/x.fst", "--waves: not supported on several ranks"},
       {"run " + scenario + " --out %D/out --set transport=ideal", "\"ideal\": not supported on several ranks"},
-      {"run " + scenario + " --out %D/out --set fidelity=detailed", "cannot be cut into so many parts"},
+      {"run " + scenario + " --out %D/out --set fidelity=detailed", "cannot be divided into this many parts"},
       {"run " + scenario + " --out %D/out --nonsense", "unknown argument"},
       {"fabric " + scenario, "but only run supports several processes"},
   };
@@ -187,7 +187,8 @@ TEST(Ranks, MoreRanksThanPartsAreRefused) {
       scenario_of(permutation(8, 3, 4096), "nics = 8\nnics_per_t0 = 4\nt1s_per_plane = 2\n", "[nic]\nports = 2\n");
   const ProcessResult run = run_on_ranks(3, "run " + scenario + " --quiet --out %D/out");
   EXPECT_EQ(run.exit_code, 2) << run.err;
-  EXPECT_NE(run.err.find("3 ranks: the fabric cannot be cut into so many parts; allowed: up to 2"), std::string::npos)
+  EXPECT_NE(run.err.find("3 ranks: the fabric cannot be divided into this many parts; allowed: up to 2"),
+            std::string::npos)
       << run.err;
 }
 

@@ -83,7 +83,7 @@ TEST(Sweep, HasEveryPointAndSeedOnce) {
       kQuick);
   const ProcessResult first = run_process(command);
   ASSERT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_NE(first.out.find("6 points, 12 runs: 12 executed, 0 taken"), std::string::npos) << first.out;
+  EXPECT_NE(first.out.find("6 points, 12 runs: 12 executed, 0 reused"), std::string::npos) << first.out;
   EXPECT_EQ(first.err, "") << "no progress where there is no terminal";
   EXPECT_EQ(query(database, "SELECT count(*) FROM runs WHERE status = 'complete' AND goodput_gbps > 0"), "12");
   EXPECT_EQ(query(database, "SELECT count(DISTINCT seed) FROM run"), "2");
@@ -109,14 +109,14 @@ TEST(Sweep, HasEveryPointAndSeedOnce) {
             read_text(test_folder() / "out" / "result.json"));
 
   const ProcessResult again = run_process(command);
-  EXPECT_NE(again.out.find("12 runs: 0 executed, 12 taken"), std::string::npos) << again.out;
+  EXPECT_NE(again.out.find("12 runs: 0 executed, 12 reused"), std::string::npos) << again.out;
   const ProcessResult more = run_process(command + " --vary pcie.read_tags=64,512,1024");
   EXPECT_EQ(more.exit_code, 2) << "varied twice";
   const ProcessResult wider =
       run_process(fmt::format("mrcsim sweep {} --set fabric.loss_rate=0.001 --vary pcie.read_tags=512,1024 --vary "
                               "node.nic0.nic.retransmit_buffer.entries=128 --seeds 2 -j 2 --db %D/a.sqlite",
                               kQuick));
-  EXPECT_NE(wider.out.find("4 runs: 2 executed, 2 taken"), std::string::npos) << wider.out;
+  EXPECT_NE(wider.out.find("4 runs: 2 executed, 2 reused"), std::string::npos) << wider.out;
   EXPECT_EQ(query(database, "SELECT count(*) FROM study"), "2");
 }
 

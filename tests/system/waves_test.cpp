@@ -241,7 +241,7 @@ TEST(Waves, BadOptionsAreToldBeforeAnythingIsWritten) {
       {"--wave-nodes nic0", "FILE is missing"},
       {"--perfetto %D/absent/run.json", "absent/run.json: cannot be written"},
       {"--perfetto-packets 1/8", "FILE is missing"},
-      {"--perfetto %D/run.json --perfetto-packets 1/0", "takes 1/N"},
+      {"--perfetto %D/run.json --perfetto-packets 1/0", "expected 1/N"},
   };
   fs::remove_all(test_folder());
   for (const auto& [options, message] : cases) {

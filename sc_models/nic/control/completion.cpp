@@ -29,9 +29,9 @@ void Completion::take(TimePs now) {
   if (gathered_.empty()) gathered_since_ = now;
   gathered_.push_back(in_.pop(now));
   if (!entry.failed()) return;
-  nic_.memory_failed(now, MemoryId::completion_queue,
-                     fmt::format("CQE of QP {} is built again from the QP's context in host memory",
-                                 nic_.qps[gathered_.back().qp].number));
+  nic_.memory_failed(
+      now, MemoryId::completion_queue,
+      fmt::format("CQE of QP {} is rebuilt from the QP context in host memory", nic_.qps[gathered_.back().qp].number));
   rebuild_wanted_ = true;
 }
 

@@ -37,9 +37,8 @@ bool PayloadFetch::read_sram(TimePs now, const Packet& packet, TimePs& delay) {
   delay = access.delay_ps;
   slot.stalled(now, delay, waits_for(MemoryId::retransmit_payload));
   if (!access.failed()) return true;
-  nic_.memory_failed(
-      now, MemoryId::retransmit_payload,
-      fmt::format("payload of PSN {} to QP {} is read again over PCIe", packet.psn, packet.destination_qp));
+  nic_.memory_failed(now, MemoryId::retransmit_payload,
+                     fmt::format("payload of PSN {} to QP {} is re-read over PCIe", packet.psn, packet.destination_qp));
   return false;
 }
 

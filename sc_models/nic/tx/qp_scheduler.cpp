@@ -121,7 +121,7 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
 
 void QpScheduler::context_failed(TimePs now, std::uint32_t index) {
   nic_.memory_failed(now, MemoryId::qp_context,
-                     fmt::format("context of QP {} is read again over PCIe", nic_.qps[index].number));
+                     fmt::format("context of QP {} is re-read over PCIe", nic_.qps[index].number));
   cache_.invalidate(index);
   contexts_.set(now, cache_.resident());
 }
@@ -133,7 +133,7 @@ bool QpScheduler::wqe_readable(TimePs now, Qp& qp) {
   slot.stalled(now, access.delay_ps, waits_for(MemoryId::wqe_prefetch));
   next_start_ += access.delay_ps;
   if (!access.failed()) return true;
-  nic_.memory_failed(now, MemoryId::wqe_prefetch, fmt::format("WQE of QP {} is read again over PCIe", qp.number));
+  nic_.memory_failed(now, MemoryId::wqe_prefetch, fmt::format("WQE of QP {} is re-read over PCIe", qp.number));
   qp.wqe_in_reread = true;
   wqe_requests_.push(now, index | kRereadWqe, now + nic_.clock.period_ps());
   return false;

@@ -61,7 +61,7 @@ TimePs Srv6Encap::move_frame(TimePs now, const TxPacket& tx) {
   slot.stalled(now, delay, waits_for(from_payload ? MemoryId::completion_buffer : MemoryId::port_fifo));
   if (payload.failed()) {
     nic_.memory_failed(now, MemoryId::completion_buffer,
-                       fmt::format("PSN {} of QP {} leaves with an inverted ICRC and is sent again", packet.psn,
+                       fmt::format("PSN {} of QP {} leaves with an inverted ICRC and is retransmitted", packet.psn,
                                    nic_.qps[tx.qp].number));
     packet.damage = Damage::corrupted;
   }

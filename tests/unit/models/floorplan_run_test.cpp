@@ -120,10 +120,10 @@ TEST_P(Uncorrectable, MemoryStaysEqualOrTheQpEndsWithTheReason) {
 using M = NicMemoryConfig;
 INSTANTIATE_TEST_SUITE_P(
     In, Uncorrectable,
-    ::testing::Values(Injection{"QpContext", &M::qp_context, 2'000, "read again over PCIe", false},
-                      Injection{"WqePrefetch", &M::wqe_prefetch, 100'000, "read again over PCIe", false},
+    ::testing::Values(Injection{"QpContext", &M::qp_context, 2'000, "re-read over PCIe", false},
+                      Injection{"WqePrefetch", &M::wqe_prefetch, 100'000, "re-read over PCIe", false},
                       Injection{"RetransmitRecords", &M::retransmit_records, 2'000, "its state is lost", true},
-                      Injection{"RetransmitPayload", &M::retransmit_payload, 2'000'000, "read again over PCIe", false},
+                      Injection{"RetransmitPayload", &M::retransmit_payload, 2'000'000, "re-read over PCIe", false},
                       Injection{"PathTable", &M::path_table, 20'000, "rebuilt from the profile", false},
                       Injection{"Congestion", &M::congestion, 2'000, "its state is lost", true},
                       Injection{"Bitmap", &M::bitmap, 5'000, "what has arrived is lost", true},
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Injection{"RxStaging", &M::rx_staging, 40, "", true},
                       Injection{"CompletionBuffer", &M::completion_buffer, 100, "inverted ICRC", false},
                       Injection{"PortFifo", &M::port_fifo, 100, "inverted ICRC", false},
-                      Injection{"CompletionQueue", &M::completion_queue, 1'000'000, "built again", false}),
+                      Injection{"CompletionQueue", &M::completion_queue, 1'000'000, "is rebuilt", false}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(Correctable, IsCorrectedCountedAndCostsNoByte) {

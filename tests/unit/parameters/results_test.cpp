@@ -111,7 +111,7 @@ TEST_F(Output, OverwritesItsOwnResultsOnly) {
   EXPECT_EQ(refusal(folder_), "");
   first.write("result.json", "{}");
   EXPECT_EQ(refusal(folder_),
-            folder_.string() + ": holds files that mrcsim did not write; choose another folder with --out");
+            folder_.string() + ": contains files that mrcsim did not write; choose another folder with --out");
   EXPECT_EQ(refusal(folder_ / "result.json"), (folder_ / "result.json").string() + ": is a file; --out takes a folder");
 }
 

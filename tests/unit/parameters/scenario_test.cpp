@@ -76,7 +76,7 @@ TEST_F(Scenario, EveryRefusalNamesItsPlace) {
             "FILE:2: node.card0.nic.port_gbps: expected node.nic<number>.<parameter>");
   EXPECT_EQ(refusal("[node.nic0.fabric]\nloss_rate = 0.5\n"),
             "FILE:2: fabric.loss_rate is the same for all nodes; [node.…] takes fidelity, nic, pcie and host keys");
-  EXPECT_EQ(refusal("seed = 1\n"), "FILE: traffic.trace is missing: a scenario names the trace it plays");
+  EXPECT_EQ(refusal("seed = 1\n"), "FILE: traffic.trace is missing: a scenario needs a trace");
   EXPECT_EQ(refusal(kTrace, {"nic.ports"}), "--set nic.ports: expected key=value");
 }
 
@@ -85,9 +85,9 @@ TEST_F(Scenario, RulesBetweenParameters) {
             "FILE: protocol.ev_active = 512 is more than protocol.ev_count = 256");
   EXPECT_EQ(refusal(kTrace, {"nic.ports=3"}),
             "FILE: protocol.ev_active = 128 and protocol.ev_count = 256 must be multiples of nic.ports = 3, so that "
-            "each plane has its share");
+            "all planes have the same number");
   EXPECT_EQ(refusal(kTrace, {"node.nic1.nic.ports=4"}),
-            "FILE: nic1: nic.ports must be the same on all nodes: a port is a plane");
+            "FILE: nic1: nic.ports must be the same on all nodes: each port is a plane");
   EXPECT_EQ(refusal(kTrace, {"nic.port.tx_fifo_bytes=4096"}),
             "FILE: nic.port.tx_fifo_bytes = 4096 does not hold one packet of 4266 B");
   EXPECT_EQ(refusal(kTrace, {"pcie.completion_buffer_bytes=4096"}),
@@ -107,7 +107,7 @@ TEST_F(Scenario, RulesBetweenParameters) {
             "at least half is needed");
   EXPECT_EQ(
       refusal(kTrace, {"cc.base_rtt_ns=1000"}),
-      "FILE: cc.base_rtt_ns = 1000 is below the fabric's own round trip of 1750 ns: every packet would look delayed");
+      "FILE: cc.base_rtt_ns = 1000 is below the round trip of the fabric, 1750 ns: every packet would appear delayed");
   EXPECT_EQ(refusal(kTrace, {"run.node_under_test=nic7"}),
             "FILE: run.node_under_test = \"nic7\" is not a node; allowed: nic0 … nic1");
   EXPECT_EQ(refusal(kTrace, {"run.quantum_ns=200"}),

@@ -35,7 +35,8 @@ TEST(ProtocolWorld, HoldsUnderAllFaults) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   fmt::print(
-      "{} events, {} seeds, {:.0f} events/s; {} packets, {} sent again, {} of them in vain, {} messages, {} QP "
+      "{} events, {} seeds, {:.0f} events/s; {} packets, {} retransmitted, {} of these without need, {} messages, {} "
+      "QP "
       "errors\n",
       total.events, seeds(), static_cast<double>(total.events) / took.count(), total.packets, total.retransmissions,
       total.spurious_losses, total.messages, total.qp_errors);
