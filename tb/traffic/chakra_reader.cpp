@@ -290,7 +290,7 @@ Workload read_chakra(const std::vector<std::string>& names, const ReadOptions& o
                      fmt::format("traffic.ranks = {}, but there are files of {} ranks", options.ranks, file_count));
   }
   if (file_count > 1 && options.rows != 0) {
-    throw TraceError(names.front(), "traffic.rows cuts one file that stands for all ranks, and there are several");
+    throw TraceError(names.front(), "traffic.rows limits one file that represents all ranks, but there are several");
   }
   const auto part = [&](std::size_t file) -> ReadProgress {
     if (!options.progress) return {};

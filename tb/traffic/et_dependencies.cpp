@@ -17,7 +17,7 @@ constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 std::unordered_map<std::uint64_t, std::uint32_t> positions_of(const EtFile& file) {
   std::unordered_map<std::uint64_t, std::uint32_t> positions;
   for (std::uint32_t i = 0; i < file.nodes.size(); ++i) {
-    if (!positions.emplace(file.nodes[i].id, i).second) throw TraceError(file.place(file.nodes[i]), "is there twice");
+    if (!positions.emplace(file.nodes[i].id, i).second) throw TraceError(file.place(file.nodes[i]), "appears twice");
   }
   return positions;
 }

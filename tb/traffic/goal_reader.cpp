@@ -183,8 +183,8 @@ class GoalReader {
     if (label.empty()) return;
     const auto [other, added] = labels_.emplace(label, static_cast<std::uint32_t>(operations_.size() - 1));
     if (!added) {
-      throw TraceError(lines_.place(), fmt::format("label {} is there twice, first in line {}", label,
-                                                   operations_[other->second].line));
+      throw TraceError(lines_.place(),
+                       fmt::format("label {} appears twice, first in line {}", label, operations_[other->second].line));
     }
   }
   void take_message(WorkNode& node, std::string_view direction) {

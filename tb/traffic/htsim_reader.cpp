@@ -163,8 +163,7 @@ class HtsimReader {
       builder_.add(work);
       return;
     }
-    if (id != none && !ids_.insert(id).second)
-      throw TraceError(lines_.place(), fmt::format("id {} is there twice", id));
+    if (id != none && !ids_.insert(id).second) throw TraceError(lines_.place(), fmt::format("id {} appears twice", id));
     work.tag = id == none ? 0 : static_cast<std::uint32_t>(id);
     const std::uint32_t send = builder_.add(work);
     if (started_by != none) use(started_by).starts.push_back(send);

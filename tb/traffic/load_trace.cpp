@@ -149,7 +149,7 @@ Workload read(const TraceRequest& request, const std::vector<std::string>& files
                             .totals = totals,
                             .progress = request.progress};
   if (format == kChakra) return read_chakra(files, options, warnings);
-  if (files.size() != 1) throw TraceError(request.path, "all ranks stand in one file of this format");
+  if (files.size() != 1) throw TraceError(request.path, "this format has one file for all ranks");
   const std::string& file = files.front();
   WatchedFile in(file, request.progress);
   if (!in) throw TraceError(file, "cannot be read");

@@ -26,8 +26,8 @@ void MessageMatcher::match(WorkloadBuilder& builder, const std::function<std::st
   for (const auto& [key, queue] : sends_) {
     if (queue.empty()) continue;
     const WorkNode& send = builder.at(queue.front());
-    throw TraceError(place(send),
-                     fmt::format("sends to rank {} with tag {}, but nobody receives it{}", send.peer, send.tag, hint));
+    throw TraceError(place(send), fmt::format("sends to rank {} with tag {}, but it is never received{}", send.peer,
+                                              send.tag, hint));
   }
 }
 

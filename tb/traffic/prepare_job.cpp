@@ -103,7 +103,7 @@ bool stands_for_all(const Workload& workload, const ScenarioConfig& scenario) {
 void require_placed(const Job& job, const ScenarioConfig& scenario) {
   const NodeId most = *std::max_element(job.nics_of_ranks.begin(), job.nics_of_ranks.end());
   if (most < scenario.fabric.nics) return;
-  throw TraceError(kPlacement, fmt::format("a rank sits on nic{}, but fabric.nics = {}", most, scenario.fabric.nics));
+  throw TraceError(kPlacement, fmt::format("a rank is on nic{}, but fabric.nics = {}", most, scenario.fabric.nics));
 }
 
 /// NICs that one piece of software drives are simulated together.

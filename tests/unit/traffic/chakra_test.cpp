@@ -151,7 +151,7 @@ TEST_F(Chakra, DataDependenciesBind) {
             "b.0.et: node 1: data dependencies form a loop");
   EXPECT_EQ(refusal({write("c.0.et", {node(1, pb::COMP_NODE, {1})})}), "c.0.et: node 1: data dependencies form a loop");
   EXPECT_EQ(refusal({write("d.0.et", {node(1, pb::COMP_NODE), node(1, pb::COMP_NODE)})}),
-            "d.0.et: node 1: is there twice");
+            "d.0.et: node 1: appears twice");
 }
 
 TEST_F(Chakra, BadControlDependenciesAreDroppedAndCounted) {
@@ -171,7 +171,7 @@ TEST_F(Chakra, BadControlDependenciesAreDroppedAndCounted) {
 TEST_F(Chakra, SendsAndReceivesMustMatch) {
   const std::string s = write("p.0.et", {communication(5, pb::COMM_SEND_NODE, 100, 1)});
   EXPECT_EQ(refusal({s, write("p.1.et", {node(1, pb::COMP_NODE)})}),
-            "p.0.et: node 5: sends to rank 1 with tag 0, but nobody receives it");
+            "p.0.et: node 5: sends to rank 1 with tag 0, but it is never received");
   EXPECT_EQ(refusal({s, write("q.1.et", {communication(6, pb::COMM_RECV_NODE, 90, 0)})}),
             "q.1.et: node 6: receives 90 B from rank 0, whose node 5 sends 100 B");
   EXPECT_EQ(refusal({write("r.0.et", {node(1, pb::COMP_NODE)}),

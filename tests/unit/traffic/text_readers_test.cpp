@@ -83,14 +83,14 @@ TEST(Goal, RefusalsNameTheLine) {
   EXPECT_EQ(goal(two + "l1: send 8b to 0\n}").error, "g:3: rank 0 names itself; a message needs two ranks");
   EXPECT_EQ(goal(two + "l1: send 8b from 1\n}").error, "g:3: expected to, found \"from\"");
   EXPECT_EQ(goal(two + "l1: jump 8\n}").error, "g:3: expected send, recv or calc, found \"jump\"");
-  EXPECT_EQ(goal(two + "l1: calc 1\nl1: calc 2\n}").error, "g:4: label l1 is there twice, first in line 3");
+  EXPECT_EQ(goal(two + "l1: calc 1\nl1: calc 2\n}").error, "g:4: label l1 appears twice, first in line 3");
   EXPECT_EQ(goal(two + "l1: calc 1\nl1 requires l9\n}").error, "g:4: label l9 is not known in the block of rank 0");
   EXPECT_EQ(goal(two + "l1: calc 1\nl1 requires l1\n}").error, "g:4: l1 waits for itself");
   EXPECT_EQ(goal(two + "l1: calc 1\nl2: calc 1\nl1 requires l2\nl2 irequires l1\n}").error,
             "g:3: the operation is in or behind a loop of requires in the block of rank 0");
   EXPECT_EQ(goal(two + "l1: calc 1\n").error, "g: the block of rank 0 has no end; expected }");
   EXPECT_EQ(goal("num_ranks 2 /* x\n").error, "g: the comment of line 1 has no end");
-  EXPECT_EQ(goal(two + "l1: send 8b to 1\n}").error, "g:3: sends to rank 1 with tag 0, but nobody receives it");
+  EXPECT_EQ(goal(two + "l1: send 8b to 1\n}").error, "g:3: sends to rank 1 with tag 0, but it is never received");
   EXPECT_EQ(goal(two + "l1: send 0b to 1\n}\nrank 1 {\nr: recv 0b from 0\n}").warnings.size(), 1U);
   EXPECT_EQ(goal(std::string(70'000, 'x')).error, "g:1: the line is longer than 65536 characters");
 }
@@ -135,7 +135,7 @@ TEST(Htsim, RefusalsNameTheLine) {
             "m:3: the triggers form a loop: this never starts");
   EXPECT_EQ(htsim(one + "trigger id 4 twice\n").error, "m:3: expected oneshot or barrier, found \"twice\"");
   EXPECT_EQ(htsim("Nodes 2\nConnections 9\n0->1 id 1 start 0 size 1\n0->1 id 1 start 0 size 1\n").error,
-            "m:4: id 1 is there twice");
+            "m:4: id 1 appears twice");
 }
 
 constexpr const char* kHead = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 2 pp: 1 all_gpus: 8 pp_comm 4096\n";
