@@ -11,7 +11,9 @@ import sys
 import texts
 
 SKIPPED = 77
-VERSIONS = ("14",)  # Debian 12. Newer versions break lines of macros and lambdas in other places.
+# Debian 12 has 14, Debian 13 has 19, which writes "Type& c) -> auto&" and "Class::* member" where 14 writes "Type & c) -> auto&" and
+# "Class::*member". No text satisfies both, so the check runs with one of them.
+VERSIONS = ("14",)
 
 
 def findings(files, style):
