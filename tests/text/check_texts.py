@@ -22,8 +22,8 @@ import texts
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 
-# Words that codespell takes for misspellings: Clos networks, bytes in flight, identifiers.
-CODESPELL_KNOWN = "alltogether,clos,inflight,nin"
+# Words that codespell takes for misspellings: Clos networks, bytes in flight, the PCIe and RDMA term, identifiers.
+CODESPELL_KNOWN = "alltogether,clos,inflight,nin,requestor,requestors"
 
 PER = ("packets?|bytes|bits?|cycles?|accesses|operations|transfers|events|instructions|messages|QPs?|NICs?|T[012]s|EVs|SACKs?|WQEs?|CQEs?|"
        "reads|writes|steps?|samples|credits|losses|words?|points|draws?|seeds|runs|files?|folders?|tracks?|process|rows?|timers?|tags?|flags?|"
