@@ -14,7 +14,7 @@ class FlatIndex {
  public:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
-  /// A key that is there already keeps its position. `position` is below kNone.
+  /// An existing key keeps its position. `position` is below kNone.
   void insert(std::uint32_t key, std::uint32_t position) {
     if (2 * (size_ + 1) > slots_.size()) reserve(size_ + 1);
     Slot& slot = slots_[slot_of(key)];
@@ -22,7 +22,7 @@ class FlatIndex {
     slot = {key, position};
     ++size_;
   }
-  /// kNone for a key that is not there.
+  /// kNone for an unknown key.
   std::uint32_t find(std::uint32_t key) const { return slots_.empty() ? kNone : slots_[slot_of(key)].position; }
   void clear() {
     slots_.clear();

@@ -1,5 +1,5 @@
-// A packet as the model moves it: header fields as values, payload as a reference. `wire/` turns it into bytes when
-// somebody looks (RTL, pcap, memory check); nothing else of the model pays for encoding.
+// A packet in the model: header fields as values, payload as a reference. `wire/` encodes it to bytes only when they
+// are needed (RTL, pcap, memory check).
 #pragma once
 
 #include <array>
@@ -49,13 +49,14 @@ enum class NackReason : std::uint8_t {
   unexp_event = 0x19,
 };
 
-/// SACK.m: what the responder thinks of the path of the packet that triggered the SACK (OCP MRC 1.0).
+/// SACK.m: the responder's mark for the path of the packet that triggered the SACK (OCP MRC 1.0).
 enum class PathMark : std::uint8_t { none = 0, skip_once = 1, always_skip = 2 };
 
 /// Two ECN bits of the IPv6 traffic class.
 enum class Ecn : std::uint8_t { not_ect = 0, ect1 = 1, ect0 = 2, ce = 3 };
 
-/// The six code points of OCP MRC 1.0 by role; the DSCP value of each is a deployment's choice (ProtocolConfig::dscp).
+/// The six code points of OCP MRC 1.0 by role; the DSCP value of each is chosen by the deployment
+/// (ProtocolConfig::dscp).
 enum class TrafficRole : std::uint8_t { control, trimmable, no_trim, trimmable_retx, trimmed, trimmed_lasthop };
 inline constexpr std::size_t kTrafficRoles = 6;
 
@@ -68,14 +69,14 @@ struct Ipv6Address {
 
 /// RELIABILITY_SACK: SETH + CC_STATE (OCP MRC 1.0, Tables 7-12 … 7-15).
 struct SackFields {
-  std::uint64_t sack_bitmap = 0;  ///< bit i: PSN cack_psn + sack_offset + i received; 0 says nothing
-  Psn cack_psn = 0;               ///< highest PSN with nothing missing at or below it
+  std::uint64_t sack_bitmap = 0;  ///< bit i: PSN cack_psn + sack_offset + i received; 0: no information
+  Psn cack_psn = 0;               ///< highest PSN with no PSN missing at or below it
   Ev entropy = 0;                 ///< EV of the packet that triggered this SACK
   std::uint32_t rcvd_bytes = 0;   ///< 24 bits, unit 256 B, rounded up, wraps at 4 GiB
   std::int16_t sack_offset = 0;
   std::int16_t ack_psn_offset = 0;  ///< acknowledged PSN - cack_psn; the probe id when `probe` is set
   std::uint16_t tx_timestamp = 0;   ///< reflected from the trigger's TSETH
-  std::uint16_t ooo_count = 0;      ///< packets held above a hole, saturates at 32,767
+  std::uint16_t ooo_count = 0;      ///< packets received above a gap, saturates at 32,767
   std::uint8_t mpr = 0;             ///< unit 128 PSNs, 0 while dynamic MPR is off
   std::uint8_t rcv_cwnd_pen = 0;    ///< 0 … 127
   PathMark mark = PathMark::none;
@@ -102,7 +103,7 @@ enum class EndpointOp : std::uint8_t { port_status_update = 0, ev_probe = 1 };
 /// ENDPOINT_REQUEST and _RESPONSE: ERTH, EETH (Tables 7-20 … 7-23).
 struct EndpointFields {
   std::uint32_t port_status_mask = 0;  ///< bit p set: port p is reachable
-  std::uint16_t request_id = 0;        ///< travels in PSN[15:0]
+  std::uint16_t request_id = 0;        ///< carried in PSN[15:0]
   EndpointOp op = EndpointOp::port_status_update;
 };
 
@@ -112,7 +113,7 @@ struct TransportAckFields {
   std::uint8_t syndrome = 0x1F;
 };
 
-/// What the flight did to a packet; not on the wire.
+/// Damage of a packet in flight; not on the wire.
 enum class Damage : std::uint8_t { none, corrupted, trimmed };
 
 /// A time as TSETH carries it: 16 bits, in units of 1 us or 128 ns.
@@ -126,7 +127,7 @@ struct Packet {
   Ipv6Address outer_dst;               ///< SRv6 uSID carrier; switches shift it on the way
   std::uint64_t va = 0;                ///< RETH.VA of this packet's first byte
   const std::byte* payload = nullptr;  ///< source bytes, owned by the sender's host memory; null: by reference only
-  std::uint32_t payload_bytes = 0;     ///< 0 for control; a trimmed packet keeps what it had
+  std::uint32_t payload_bytes = 0;     ///< 0 for control; a trimmed packet keeps its original value
   std::uint32_t dma_length = 0;        ///< RETH.DMALen: length of the whole message
   std::uint32_t rkey = 0;
   std::uint32_t immediate = 0;
@@ -170,7 +171,7 @@ inline constexpr std::uint32_t kBthBytes = 12;
 inline constexpr std::uint32_t kIcrcBytes = 4;
 inline constexpr std::uint32_t kSrhBytes = 24;
 
-/// Transport headers after UDP, without payload and ICRC, in bytes: BTH and what the opcode says follows.
+/// Transport headers after UDP, without payload and ICRC, in bytes: BTH and the headers of the opcode.
 constexpr std::uint32_t transport_header_bytes(const Packet& p) {
   constexpr std::uint32_t bth = kBthBytes;
   switch (p.opcode) {
@@ -211,7 +212,8 @@ constexpr std::uint32_t wire_bytes(const Packet& p, Encapsulation e) {
          transport_header_bytes(p) + p.payload_bytes + pad_bytes(p.payload_bytes) + kIcrcBytes;
 }
 
-/// As wire_bytes, for a packet that a switch may have cut to `trim_bytes` of its frame (without FCS, preamble and gap).
+/// As wire_bytes, for a packet that a switch may have trimmed to `trim_bytes` of its frame (without FCS, preamble and
+/// gap).
 constexpr std::uint32_t link_bytes(const Packet& p, Encapsulation e, std::uint32_t trim_bytes) {
   const std::uint32_t cut = trim_bytes + kEthernetOverheadBytes - kEthernetHeaderBytes;
   return p.damage == Damage::trimmed ? cut : wire_bytes(p, e);

@@ -5,12 +5,12 @@
 
 namespace mrc {
 
-/// rtr: receives; rts: receives and sends; error: refuses and flushes, until the QP is torn down and made anew.
+/// rtr: receives; rts: receives and sends; error: refuses and flushes, until the QP is destroyed and created again.
 enum class QpState : std::uint8_t { reset, init, rtr, rts, error };
 
 enum class ModifyStatus : std::uint8_t { changed, illegal_transition };
 
-/// One step up at a time; ERROR is reached from any other state and left by no step.
+/// One step up at a time; ERROR is reached from any other state and is final.
 constexpr bool may_modify(QpState from, QpState to) {
   if (from == QpState::error) return false;
   return to == QpState::error || static_cast<int>(to) == static_cast<int>(from) + 1;

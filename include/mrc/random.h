@@ -1,5 +1,5 @@
-// Random numbers keyed by (seed, object, the object's own sequence): another object's draws change nothing here,
-// so RTL swaps, MPI ranks and other nodes' traffic leave each object's numbers as they were.
+// Random numbers keyed by (seed, object, sequence number of the object): they do not depend on the draws of other
+// objects, so RTL swaps, MPI ranks and traffic of other nodes do not change them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr std::uint64_t name_key(std::string_view name) {
   return hash;
 }
 
-/// One object's stream of draws. Cheap to copy; two with the same key give the same numbers.
+/// The stream of draws of one object. Cheap to copy; two with the same key give the same numbers.
 class KeyedRandom {
  public:
   constexpr KeyedRandom() = default;
@@ -33,7 +33,7 @@ class KeyedRandom {
   constexpr std::uint64_t next() { return mix64(key_ + 0xD1B5'4A32'D192'ED03ULL * sequence_++); }
   /// Uniform in [0, 1), 53 bits.
   constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  /// True with probability `p`; p <= 0 never draws, so that a switched-off fault costs nothing and changes nothing.
+  /// True with probability `p`; p <= 0 never draws, so that a disabled fault has no cost and no effect.
   constexpr bool chance(double p) { return p > 0.0 && uniform() < p; }
   /// Uniform in [0, bound), bound 1 … 2^32 - 1; multiply-shift, bias below 2^-32 * bound.
   constexpr std::uint64_t below(std::uint64_t bound) { return ((next() >> 32) * bound) >> 32; }

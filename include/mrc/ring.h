@@ -1,4 +1,4 @@
-// A queue over a power-of-two array that grows when it must and otherwise allocates nothing.
+// A queue over a power-of-two array that allocates only when it grows.
 #pragma once
 
 #include <cstdint>

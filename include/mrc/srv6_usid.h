@@ -1,5 +1,5 @@
-// SRv6 micro segments: the 128-bit carrier (F3216: 32-bit locator block, up to six 16-bit uSIDs) that fixes a packet's
-// path, and the template from which a NIC computes it for a plane and an uplink without storing a path
+// SRv6 micro segments: the 128-bit carrier (F3216: 32-bit locator block, up to six 16-bit uSIDs) that defines the path
+// of a packet, and the template from which a NIC computes it for a plane and an uplink without storing a path
 // (paper 2.2, 2.3).
 #pragma once
 
@@ -52,10 +52,10 @@ struct UsidTemplate {
   static constexpr std::uint8_t kNoUplink = 0xFF;
 
   std::uint32_t locator = 0;
-  std::array<Usid, kMostUsids> usid{};       ///< plane bits zero; index zero where the uplink goes
+  std::array<Usid, kMostUsids> usid{};       ///< plane bits zero; index zero at the position of the uplink
   std::uint8_t count = 0;                    ///< uSIDs used, 1 … 6
-  std::uint8_t uplink_position = kNoUplink;  ///< which of them takes the uplink number
-  std::uint16_t uplinks = 1;                 ///< of the source's T0, among which the EV chooses, 1 … 2,047
+  std::uint8_t uplink_position = kNoUplink;  ///< which of them receives the uplink number
+  std::uint16_t uplinks = 1;                 ///< of the T0 of the source, among which the EV selects, 1 … 2,047
 
   /// Destination below the same T0: T0, downlink.
   static constexpr UsidTemplate same_t0(std::uint32_t locator_bits, std::uint32_t t0, std::uint32_t downlink) {
@@ -76,7 +76,7 @@ struct UsidTemplate {
   }
 };
 
-/// The carrier for one packet: the plane in every uSID, the uplink in the one that waits for it.
+/// The carrier for one packet: the plane in every uSID, the uplink in the one at `uplink_position`.
 constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane, std::uint32_t uplink) {
   std::uint64_t words[2] = {std::uint64_t{path.locator} << 32, 0};
   for (std::size_t i = 0; i < path.count; ++i) {
@@ -100,7 +100,7 @@ constexpr Ev ev_for_uplink(Ev ev, std::uint32_t uplink, std::uint32_t uplinks) {
   return static_cast<Ev>(value >> 32 == 0 ? value : value - uplinks);
 }
 
-/// The carrier of a packet on `ev`: the EV chooses the uplink.
+/// The carrier of a packet on `ev`: the EV selects the uplink.
 constexpr Ipv6Address usid_carrier_of_ev(const UsidTemplate& path, std::uint32_t plane, Ev ev) {
   return usid_carrier(path, plane, uplink_of(ev, path.uplinks));
 }

@@ -1,4 +1,4 @@
-// Units and sequence arithmetic that every ring shares.
+// Units and sequence arithmetic, shared by all rings.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ using NodeId = std::uint32_t;
 using Psn = std::uint32_t;
 inline constexpr Psn kPsnMask = 0xFF'FFFF;
 
-/// `psn` moved by `delta` packets, modulo 2^24.
+/// `psn` plus `delta` packets, modulo 2^24.
 constexpr Psn psn_add(Psn psn, std::int64_t delta) {
   return static_cast<Psn>((psn + static_cast<std::uint64_t>(delta)) & kPsnMask);
 }
 
-/// How many packets `a` is ahead of `b` on the 24-bit circle: -2^23 … 2^23 - 1.
+/// Distance of `a` ahead of `b` in 24-bit modular arithmetic: -2^23 … 2^23 - 1.
 constexpr std::int32_t psn_distance(Psn a, Psn b) {
   return static_cast<std::int32_t>(((a - b) & kPsnMask) << 8) >> 8;
 }

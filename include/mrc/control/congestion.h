@@ -1,5 +1,5 @@
-// Congestion control as the requestor sees it: a window in bytes, what is in flight, and what feedback does to it. An
-// algorithm is one class in one file; `make_congestion_control` finds it by name.
+// Interface of congestion control to the requestor: a window in bytes, the bytes in flight, and the effect of feedback.
+// An algorithm is one class in one file; `make_congestion_control` finds it by name.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace mrc {
 
-/// What made the window smaller last; time spent waiting for the window is charged to it.
+/// The last reason for a smaller window; time spent waiting for the window is charged to it.
 enum class CutCause : std::uint8_t {
   none,
   ecn,
@@ -39,20 +39,20 @@ constexpr std::string_view to_string(CutCause cause) {
   return names[static_cast<std::size_t>(cause)];
 }
 
-/// One SACK as congestion control hears of it.
+/// The part of a SACK that congestion control uses.
 struct AckSample {
   TimePs now = 0;
-  TimePs rtt_ps = 0;                       ///< 0 where the SACK gave no sample
+  TimePs rtt_ps = 0;                       ///< 0 if the SACK gave no sample
   std::uint64_t newly_received_bytes = 0;  ///< growth of the responder's rcvd_bytes
   bool ecn = false;                        ///< the packet that triggered the SACK was CE-marked
   std::uint8_t receiver_penalty = 0;       ///< rcv_cwnd_pen, 0 … 127
   bool restore_cwnd = false;
 };
 
-/// A NACK with a trim reason as congestion control hears of it.
+/// The part of a NACK with a trim reason that congestion control uses.
 struct TrimSample {
   TimePs now = 0;
-  TimePs rtt_ps = 0;  ///< of the trimmed packet, which no queue has held up behind the one that trimmed it; 0: none
+  TimePs rtt_ps = 0;        ///< of the trimmed packet, which was not queued after the switch that trimmed it; 0: none
   std::uint32_t bytes = 0;  ///< nominal, of the whole packet
   bool last_hop = false;
 };
@@ -63,15 +63,15 @@ class CongestionControl {
 
   virtual void on_ack(const AckSample& sample) = 0;
   virtual void on_trim(const TrimSample& sample) = 0;
-  /// A NACK for want of a resource of the responder, or of room in its window: nothing that the network has done.
+  /// A NACK because of a missing resource or window at the responder, not because of the network.
   virtual void on_refusal(std::uint32_t bytes, TimePs now) = 0;
   /// A packet of `bytes` was declared lost by gap inference or timeout.
   virtual void on_loss(std::uint32_t bytes, TimePs now) = 0;
 
-  /// True when `bytes` more may be in flight; one packet always may, so that the smallest window cannot stop a flow.
+  /// True if `bytes` more may be in flight; one packet always may, so that the smallest window cannot stop a flow.
   bool may_send(std::uint32_t bytes) const { return inflight_bytes_ == 0 || inflight_bytes_ + bytes <= cwnd_bytes_; }
   void charge(std::uint32_t bytes) { inflight_bytes_ += bytes; }
-  /// A packet leaves flight, once: SACKed, NACKed or declared lost, whichever comes first.
+  /// A packet is no longer in flight: SACKed, NACKed or declared lost, whichever is first. Called once per packet.
   void discharge(std::uint32_t bytes) { inflight_bytes_ -= bytes; }
 
   std::uint64_t cwnd_bytes() const { return cwnd_bytes_; }
@@ -87,7 +87,7 @@ class CongestionControl {
   CutCause trigger_ = CutCause::quick_adapt;  ///< of the next quick adaptation
 };
 
-/// "none": never holds anything back.
+/// "none": no limit.
 class NoCongestionControl final : public CongestionControl {
  public:
   void on_ack(const AckSample&) override {}

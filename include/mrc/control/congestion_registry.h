@@ -1,5 +1,5 @@
-// Finds a congestion control by the name of the API's algorithm string. A new algorithm is a class derived from
-// CongestionControl in a file of its own and one call of add_congestion_control().
+// Finds a congestion control by the algorithm string of the API. A new algorithm is a class derived from
+// CongestionControl in a separate file and one call of add_congestion_control().
 #pragma once
 
 #include "mrc/control/congestion.h"
@@ -23,7 +23,7 @@ inline void add_congestion_control(std::string name, CongestionFactory factory) 
   congestion_factories()[std::move(name)] = std::move(factory);
 }
 
-/// Throws std::invalid_argument, naming those that exist, for an unknown `config.algorithm`.
+/// Throws std::invalid_argument with the known names for an unknown `config.algorithm`.
 inline std::unique_ptr<CongestionControl> make_congestion_control(const CongestionConfig& config,
                                                                   const ProtocolConfig& protocol) {
   const auto& factories = congestion_factories();

@@ -1,5 +1,5 @@
-// How an EV of few bits becomes the path bits that a fabric reads: a list of fields, each with bits that stay and bits
-// that the EV fills (OCP API: EV object).
+// Expansion of a short EV to the path bits that a fabric reads: a list of fields, each with constant bits and bits from
+// the EV (OCP API: EV object).
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace mrc {
 
-/// What in the fabric reads the path bits (OCP API).
+/// The part of the packet that holds the path bits (OCP API).
 enum class EvKind : std::uint8_t { ecmp, stev, srv6, srv6_srh };
 /// Widest value of a kind, bits (OCP API).
 constexpr std::uint32_t most_ev_bits(EvKind kind) {
@@ -38,7 +38,7 @@ struct EvFormat {
     for (const EvField& field : fields) bits += field.width_bits;
     return bits;
   }
-  /// Bits that an EV chooses: the masks' set bits.
+  /// Number of bits taken from an EV: the set bits of the masks.
   std::uint32_t chosen_bits() const {
     std::uint32_t bits = 0;
     for (const EvField& field : fields) bits += static_cast<std::uint32_t>(std::popcount(field.set_mask));
@@ -96,7 +96,7 @@ inline void check_ev_format(const EvFormat& format) {
   }
 }
 
-/// The expansion rule: each field begins as init_value; for each set bit of its mask, most significant first, the next
+/// The expansion rule: each field starts as init_value; for each set bit of its mask, most significant first, the next
 /// bit of `ev`, most significant first. `ev` counts as a number of chosen_bits() bits (assumption). Precondition: a
 /// checked format.
 inline WideEv expand_ev(const EvFormat& format, std::uint64_t ev) {

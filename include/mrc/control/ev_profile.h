@@ -31,8 +31,8 @@ struct EvProfile {
 
 /// Limits of a device (OCP API: ev_count_align, ev_max_count_profile; their values are assumptions).
 struct EvLimits {
-  std::uint32_t ev_count_align = 1;           ///< the EVs of a profile are a multiple of this, 1 …
-  std::uint32_t ev_max_count_profile = 4096;  ///< EVs a profile, 1 … 65,535
+  std::uint32_t ev_count_align = 1;           ///< the number of EVs of a profile is a multiple of this, 1 …
+  std::uint32_t ev_max_count_profile = 4096;  ///< EVs per profile, 1 … 65,535
 };
 
 /// Why a profile is refused.
@@ -43,7 +43,7 @@ enum class EvProfileFault : std::uint8_t {
   not_aligned,
   too_many,
   too_wide,   ///< a value has more bits than its format
-  duplicate,  ///< a value occurs twice: a SACK that echoes it would not say which EV it means
+  duplicate,  ///< a value occurs twice: the EV of a SACK that echoes it would be ambiguous
 };
 
 class EvProfileError : public std::invalid_argument {
@@ -69,7 +69,7 @@ struct EvRange {
   std::uint32_t port = 1;
 };
 
-/// Collects EVs by plane and hands them out in turn, so that any prefix that is a multiple of the planes is balanced.
+/// Collects EVs by plane and returns them in turn, so that any prefix that is a multiple of the planes is balanced.
 class EvProfileBuilder {
  public:
   /// `planes` 1 … 32.
@@ -126,12 +126,11 @@ class EvProfileBuilder {
   std::size_t count_ = 0;
 };
 
-/// AUTO provisioning (OCP API): `ev_count` EVs with random path bits, as many a plane as fit; plane p takes every
+/// AUTO provisioning (OCP API): `ev_count` EVs with random path bits, as many per plane as fit; plane p takes every
 /// `planes`-th EV, so that any prefix that is a multiple of the planes is balanced. Values are distinct. Within a plane
-/// paths are random (paper 2.1) and every uplink of the NIC's T0 has its turn before one has its next: a link that
-/// fails takes its share of the EVs, active and backup, and no more (assumption; the paper says random only).
-/// `uplinks`: of the T0 in a plane, 1 where the EV chooses none. Throws std::invalid_argument when a plane would get no
-/// EV.
+/// paths are random (paper 2.1) and every uplink of the NIC's T0 is used once before one is used twice: a failed
+/// link affects its share of the EVs, active and backup, and no more (assumption; the paper says only random).
+/// `uplinks`: of the T0 in a plane, 1 if the EV selects none. Throws std::invalid_argument if a plane would get no EV.
 inline EvProfile make_auto_profile(const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
                                    std::uint32_t uplinks = 1) {
   if (planes == 0 || config.ev_count < planes) {

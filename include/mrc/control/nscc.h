@@ -1,6 +1,6 @@
-// `uet-1.0-nscc`, the window algorithm that MRC took from Ultra Ethernet 1.0 (its section on network-signaled
-// congestion control; constants: Table 3-76). Delay against a target and ECN make four quadrants; quick adapt jumps to
-// what arrived.
+// `uet-1.0-nscc`, the window algorithm that MRC takes from Ultra Ethernet 1.0 (its section on network-signaled
+// congestion control; constants: Table 3-76). Delay against a target and ECN give four quadrants; quick adapt sets the
+// window to what arrived.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline CongestionConfig derive_nscc(CongestionConfig config, const ProtocolConfi
   };
   fill(config.target_delay_ps, (protocol.trim_nack ? 0.75 : 1.0) * static_cast<double>(config.base_rtt_ps));
   fill(config.min_cwnd_bytes, mss);
-  // A path whose bandwidth-delay product is below a packet still has a window of one.
+  // A path with a bandwidth-delay product below one packet still has a window of one packet.
   fill(config.max_cwnd_bytes, std::max(1.5 * bdp, static_cast<double>(config.min_cwnd_bytes)));
   fill(config.initial_cwnd_bytes, config.max_cwnd_bytes);
   fill(config.adjust_bytes_threshold, 8 * mss);
@@ -87,11 +87,11 @@ class Nscc final : public CongestionControl {
   double average_delay_ps() const { return average_delay_; }
 
  private:
-  /// Below this a queue counts as empty (UEC's reference simulator: 1 us).
+  /// Below this delay a queue counts as empty (UEC's reference simulator: 1 us).
   static constexpr TimePs kNoDelayPs = kPsPerUs;
   static constexpr double kPenaltyScale = 128.0;
 
-  /// What a SACK with an RTT sample says of the network.
+  /// State of the network according to a SACK with an RTT sample.
   void follow(const AckSample& sample, double newly) {
     update_base_rtt(sample.rtt_ps);
     const TimePs delay = sample.rtt_ps - base_rtt_;
@@ -177,7 +177,7 @@ class Nscc final : public CongestionControl {
     }
   }
 
-  /// A window's worth of bytes without delay, and all that follow them without one.
+  /// A window of bytes without delay, and all following bytes without one.
   bool fast_increase(TimePs delay, double newly) {
     undelayed_bytes_ = delay <= kNoDelayPs ? undelayed_bytes_ + newly : 0;
     fast_ = delay <= kNoDelayPs && (fast_ || undelayed_bytes_ > cwnd_);

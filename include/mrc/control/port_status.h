@@ -12,13 +12,13 @@
 
 namespace mrc {
 
-/// What a node knows of its own ports and of those of one peer. Bit p stands for port p, which is plane p.
+/// State of the ports of a node and of one peer. Bit p stands for port p, which is plane p.
 class PortStatus {
  public:
   /// All `ports`, 1 … 32, are up at both ends.
   explicit PortStatus(std::uint32_t ports) : all_(ports >= 32 ? ~0U : (1U << ports) - 1), own_(all_), peer_(all_) {}
 
-  /// True if this changes what the peer has to know. Precondition: port < ports.
+  /// True if the peer must be notified. Precondition: port < ports.
   bool set_own(std::uint32_t port, bool up) {
     const std::uint32_t before = own_;
     own_ = up ? own_ | 1U << port : own_ & ~(1U << port);
@@ -30,7 +30,7 @@ class PortStatus {
     peer_ = mask & all_;
     return usable() != before;
   }
-  /// Ports of the peer that it last said are up.
+  /// Ports of the peer that are up according to its last update.
   std::uint32_t peer_mask() const { return peer_; }
   /// ERTH.port_status_mask to send.
   std::uint32_t own_mask() const { return own_; }
@@ -47,7 +47,7 @@ class PortStatus {
 /// one.
 class PortStatusAnnouncer {
  public:
-  /// `peers` nodes are told; an unanswered request is sent again after `timeout_ps` (assumption).
+  /// `peers` nodes are notified; an unanswered request is sent again after `timeout_ps` (assumption).
   PortStatusAnnouncer(std::uint32_t peers, TimePs timeout_ps) : timeout_ps_(timeout_ps), pending_(peers) {}
 
   struct Request {
@@ -55,11 +55,11 @@ class PortStatusAnnouncer {
     EndpointFields fields;
   };
 
-  /// The mask has changed: everyone is told, from `now` on.
+  /// The mask has changed: all peers are notified, from `now` on.
   void announce(std::uint32_t mask, TimePs now) {
     for (Pending& pending : pending_) pending = {mask, now, next_id_++, true};
   }
-  /// A request that is due at `now`; false when there is none.
+  /// A request that is due at `now`; false if there is none.
   bool take_due(TimePs now, Request& request) {
     for (std::size_t peer = 0; peer < pending_.size(); ++peer) {
       Pending& pending = pending_[peer];
@@ -71,11 +71,11 @@ class PortStatusAnnouncer {
     }
     return false;
   }
-  /// An ENDPOINT_RESPONSE of `peer`; one to an older request says nothing about the newest mask.
+  /// An ENDPOINT_RESPONSE of `peer`; an answer to an older request does not confirm the newest mask.
   void answered(std::uint32_t peer, std::uint16_t request_id) {
     if (pending_[peer].id == request_id) pending_[peer].waiting = false;
   }
-  /// When take_due() next gives a request; kNever when everyone has answered.
+  /// Time of the next request of take_due(); kNever after all answers.
   TimePs next_due() const {
     TimePs due = kNever;
     for (const Pending& pending : pending_) {

@@ -1,4 +1,4 @@
-// DCQCN's notification point: when a receiver answers CE marks of a flow with a congestion notification packet.
+// Notification point of DCQCN: when a receiver answers CE marks of a flow by a congestion notification packet.
 #pragma once
 
 #include "mrc/packet.h"

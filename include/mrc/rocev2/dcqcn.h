@@ -1,6 +1,6 @@
-// DCQCN's reaction point (SIGCOMM 2015): a flow's sending rate, cut by CNPs, raised by a timer and a byte counter
-// through fast recovery, additive and hyper increase. Time is an argument in picoseconds and never goes back between
-// calls.
+// Reaction point of DCQCN (SIGCOMM 2015): the sending rate of a flow, reduced by CNPs, increased by a timer and a byte
+// counter through fast recovery, additive and hyper increase. Time is an argument in picoseconds and never decreases
+// between calls.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace mrc {
 
 class Dcqcn {
  public:
-  /// Begins at `line_rate_gbps` without a limit (paper: no slow start).
+  /// Starts at `line_rate_gbps` without a limit (paper: no slow start).
   Dcqcn(const DcqcnConfig& config, double line_rate_gbps)
       : config_(config), line_gbps_(line_rate_gbps), target_gbps_(line_rate_gbps), current_gbps_(line_rate_gbps) {}
 
-  /// R_T = R_C, R_C = R_C (1 - alpha / 2), alpha = (1 - g) alpha + g; both increase stages begin anew.
+  /// R_T = R_C, R_C = R_C (1 - alpha / 2), alpha = (1 - g) alpha + g; both increase stages restart.
   void on_cnp(TimePs now) {
     target_gbps_ = current_gbps_;
     current_gbps_ = std::max(current_gbps_ * (1.0 - alpha_ / 2.0), config_.least_rate_gbps);
@@ -29,7 +29,7 @@ class Dcqcn {
     increase_at_ = now + config_.increase_period_ps;
   }
 
-  /// A packet of `bytes` (on the wire) has left; the next may follow at next_send_time().
+  /// A packet of `bytes` (on the wire) was sent; the next may be sent at next_send_time().
   void on_sent(std::uint32_t bytes, TimePs now) {
     const double gap = static_cast<double>(bytes) * 8'000.0 / current_gbps_;
     next_send_ = std::max(now, next_send_) + static_cast<TimePs>(gap);
@@ -41,7 +41,7 @@ class Dcqcn {
   }
   TimePs next_send_time() const { return next_send_; }
 
-  /// When on_timer() is next due; kNever while nothing limits the flow.
+  /// Time of the next on_timer(); kNever while the flow is not limited.
   TimePs next_timer() const { return limited_ ? std::min(alpha_at_, increase_at_) : kNever; }
   /// Runs every timer that is due at `now`.
   void on_timer(TimePs now) {
@@ -55,11 +55,11 @@ class Dcqcn {
   double rate_gbps() const { return current_gbps_; }
   double target_gbps() const { return target_gbps_; }
   double alpha() const { return alpha_; }
-  /// A CNP has cut the rate and it has not come back to line rate.
+  /// A CNP has reduced the rate, and it has not returned to line rate.
   bool limited() const { return limited_; }
 
  private:
-  /// Within this part of line rate the limit is lifted and alpha forgotten; halving alone never arrives (assumption).
+  /// Within this share of line rate the limit is removed and alpha reset; halving alone never reaches it (assumption).
   static constexpr double kRecovered = 0.999;
 
   /// A step of the timer or the byte counter. Hyper increase grows with the steps beyond F (QCN; the paper names the

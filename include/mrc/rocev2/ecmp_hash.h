@@ -1,4 +1,4 @@
-// Which of several equal-cost paths a flow takes: one, chosen by a hash of its 5-tuple.
+// Selection among equal-cost paths: each flow uses one, selected by a hash of its 5-tuple.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ constexpr std::uint32_t ecmp_path(const FlowTuple& flow, std::uint64_t salt, std
   return static_cast<std::uint32_t>((ecmp_hash(flow, salt) >> 32) * paths >> 32);
 }
 
-/// UDP source port of a QP, 49,152 … 65,535 (IANA's dynamic ports): all its packets carry it (assumption: from both QP
-/// numbers).
+/// UDP source port of a QP, 49,152 … 65,535 (IANA's dynamic ports): the same for all its packets (assumption: derived
+/// from both QP numbers).
 constexpr std::uint16_t rc_source_port(QpNumber own, QpNumber peer) {
   return static_cast<std::uint16_t>(0xC000 | (mix64(std::uint64_t{own} << 32 | peer) >> 50));
 }

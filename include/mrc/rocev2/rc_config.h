@@ -11,8 +11,8 @@ namespace mrc {
 struct RcConfig {
   std::uint32_t mtu_bytes = 4096;        ///< payload bytes per packet
   std::uint32_t window_packets = 1024;   ///< sent and unacknowledged; as MRC's MPR
-  std::uint64_t window_bytes = 0;        ///< as well in payload bytes; 0 = no such limit
-  std::uint32_t ack_every_packets = 16;  ///< responder acknowledges each n-th packet
+  std::uint64_t window_bytes = 0;        ///< the same in payload bytes; 0 = no limit
+  std::uint32_t ack_every_packets = 16;  ///< the responder acknowledges every n-th packet
   std::uint32_t timeout_exponent = 8;    ///< local ACK timeout = 4.096 us * 2^t
   std::uint32_t retry_count = 7;         ///< timeouts and sequence errors in a row that are retried
 };
@@ -26,11 +26,11 @@ struct DcqcnConfig {
   std::uint32_t fast_recovery_steps = 5;      ///< F
   double additive_gbps = 0.040;               ///< R_AI
   double hyper_gbps = 0.4;                    ///< R_HAI: ten R_AI, as the paper gives no value
-  double least_rate_gbps = 0.010;             ///< a flow is never slower
+  double least_rate_gbps = 0.010;             ///< minimum rate of a flow
   TimePs cnp_interval_ps = 50 * kPsPerUs;     ///< at most one CNP per flow in this time
 };
 
-/// AETH syndromes (IBTA, table of AETH syndrome values). Credits are not modelled: an ACK says 31, "unlimited".
+/// AETH syndromes (IBTA, table of AETH syndrome values). Credits are not modelled: an ACK has 31, "unlimited".
 inline constexpr std::uint8_t kRcAck = 0x1F;
 inline constexpr std::uint8_t kRcNakSequenceError = 0x60;
 inline constexpr std::uint8_t kRcNakRemoteAccess = 0x62;

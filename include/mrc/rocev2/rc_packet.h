@@ -1,5 +1,5 @@
-// Sizes of RoCEv2 packets: BTH without METH and TSETH, RETH only where a message begins, no outer header (IBTA, annex
-// A17). The model moves them as Packet with the opcodes of MRC's writes.
+// Sizes of RoCEv2 packets: BTH without METH and TSETH, RETH only in the first packet of a message, no outer header
+// (IBTA, annex A17). The model represents them as Packet with the opcodes of MRC writes.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// The sending half of a RoCEv2 RC queue pair: packets in order under a window and DCQCN's pace, cumulative ACKs,
-// everything from the first missing packet again after a NAK or a timeout (IBTA, reliable connection requestor;
-// go-back-N). Work requests, gates and plans are those of Requestor. Time is an argument in picoseconds and never goes
-// back between calls.
+// The sending half of a RoCEv2 RC queue pair: packets in order under a window and the rate of DCQCN, cumulative ACKs,
+// retransmission from the first missing packet on after a NAK or a timeout (IBTA, reliable connection requestor;
+// go-back-N). Work requests, gates and plans are those of Requestor. Time is an argument in picoseconds and never
+// decreases between calls.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,8 @@ class RcRequestor {
     return PostStatus::posted;
   }
 
-  /// May a packet be taken now? blocked_mpr: window in packets; blocked_cwnd: window in bytes, or the pace, which
-  /// next_send_time() ends.
+  /// May a packet be taken now? blocked_mpr: window in packets; blocked_cwnd: window in bytes, or the rate limit,
+  /// which ends at next_send_time().
   SendGate gate(TimePs now) const {
     if (state_ == QpState::error) return SendGate::in_error;
     if (cursor_ == sent_end_ && next_message_ == first_message_ + messages_.size()) return SendGate::idle;
@@ -75,7 +75,7 @@ class RcRequestor {
     return plan;
   }
 
-  /// An acknowledge packet: BTH.PSN and AETH. One that is older than what is already known changes nothing.
+  /// An acknowledge packet: BTH.PSN and AETH. An older one than already known has no effect.
   AckResult on_ack(Psn psn, const TransportAckFields& aeth, TimePs now) {
     if (state_ == QpState::error) return {};
     const bool positive = aeth.syndrome == kRcAck;
@@ -98,7 +98,7 @@ class RcRequestor {
     rate_.on_cnp(now);
   }
 
-  /// When on_deadline() is next due: the oldest packet's timeout, or a timer of DCQCN.
+  /// Time of the next on_deadline(): the timeout of the oldest packet, or a timer of DCQCN.
   TimePs next_deadline() const {
     if (state_ == QpState::error) return kNever;
     return std::min(timeout_at(), rate_.next_timer());
@@ -126,7 +126,7 @@ class RcRequestor {
   Psn next_psn() const { return psn_of(cursor_); }
   std::uint32_t retries() const { return retries_; }
   std::uint64_t messages_pending() const { return messages_.size(); }
-  /// Payload bytes sent since the last going back and not acknowledged.
+  /// Payload bytes sent since the last go-back and not acknowledged.
   std::uint64_t inflight_bytes() const {
     return cursor_ == unacked_ ? 0 : records_[cursor_ - unacked_ - 1].end_bytes - acked_bytes_;
   }
@@ -212,7 +212,7 @@ class RcRequestor {
     cursor_ = unacked_;
     if (++retries_ > config_->retry_count) fail(CompletionStatus::retry_exceeded);
   }
-  /// The oldest message ends with `status`, what follows is flushed.
+  /// The oldest message ends with `status`, later ones are flushed.
   void fail(CompletionStatus status) {
     state_ = QpState::error;
     for (; !messages_.empty(); messages_.pop()) {

@@ -1,4 +1,4 @@
-// The receiving half of a RoCEv2 RC queue pair: only the expected PSN is taken, the first packet beyond a gap is
+// The receiving half of a RoCEv2 RC queue pair: only the expected PSN is accepted, the first packet after a gap is
 // answered by a NAK, duplicates by an ACK (IBTA, reliable connection responder).
 #pragma once
 
@@ -13,27 +13,27 @@
 
 namespace mrc {
 
-/// What is to be done with a packet: write it, then answer with `answer` in a packet of PSN `answer_psn`.
+/// Actions for a packet: write it, then answer with `answer` in a packet of PSN `answer_psn`.
 struct RcRxDecision {
   bool place = false;
   bool respond = false;
   std::uint32_t closes_messages = 0;
-  Psn answer_psn = 0;           ///< ACK: the last PSN taken; NAK: the expected one
+  Psn answer_psn = 0;           ///< ACK: the last PSN accepted; NAK: the expected one
   TransportAckFields answer{};  ///< AETH, with respond
 };
 
 struct RcResponderCounters {
   std::uint64_t accepted = 0;
   std::uint64_t duplicates = 0;
-  std::uint64_t out_of_sequence = 0;  ///< dropped beyond a gap
+  std::uint64_t out_of_sequence = 0;  ///< dropped after a gap
   std::uint64_t naks = 0;
-  std::uint64_t no_buffer = 0;  ///< dropped for want of room: go-back-N repairs it like a loss
+  std::uint64_t no_buffer = 0;  ///< dropped without room: go-back-N recovers it like a loss
   std::uint64_t protection_faults = 0;
 };
 
 class RcResponder {
  public:
-  /// `protection` is the NIC's and outlives the responder.
+  /// `protection` belongs to the NIC and outlives the responder.
   RcResponder(const RcConfig& config, Psn first_psn, const ProtectionTable& protection, ProtectionDomain domain)
       : config_(&config), protection_(&protection), domain_(domain), expected_(first_psn) {}
 
@@ -101,7 +101,7 @@ class RcResponder {
     decision.answer_psn = psn_add(expected_, -1);
     decision.answer = {.msn = completed_ & 0xFF'FFFF, .syndrome = kRcAck};
   }
-  /// A NAK acknowledges what came before its PSN.
+  /// A NAK acknowledges the PSNs before its own.
   RcRxDecision nak(std::uint8_t syndrome) {
     ++counters_.naks;
     unacknowledged_ = 0;

@@ -1,4 +1,4 @@
-// When a responder owes a SACK (the five triggers of the specification's 7.5.2) and which 64 PSNs it reports.
+// When a SACK is due (the five triggers of section 7.5.2 of the specification) and which 64 PSNs it reports.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace mrc {
 
-/// What a SACK reflects of the packet that triggered it.
+/// The fields of the triggering packet that a SACK reflects.
 struct SackTrigger {
   Psn psn = 0;
   Ev ev = 0;
@@ -22,10 +22,10 @@ struct SackTrigger {
   PathMark mark = PathMark::none;
 };
 
-/// What may make a responder owe a SACK: a data packet that it took in, one that it has already, a reliability probe.
+/// Events that may trigger a SACK: a data packet that was accepted, a duplicate, a reliability probe.
 enum class SackEvent : std::uint8_t { data = 1, duplicate = 2, probe = 3 };
 
-/// Why a SACK is owed, as bits: the triggers that apply together.
+/// Why a SACK is due, as bits: all triggers that apply.
 inline constexpr std::uint8_t kSackByBytes = 1;
 inline constexpr std::uint8_t kSackByAckRequest = 2;
 inline constexpr std::uint8_t kSackByCe = 4;
@@ -36,8 +36,8 @@ class SackTriggers {
  public:
   explicit SackTriggers(const ProtocolConfig& config) : config_(&config) {}
 
-  /// Counts the event and says why it makes a SACK owed, 0 for not: byte counter strictly above the threshold, AckReq,
-  /// CE, rtx; probes and duplicates always. sent() follows where a SACK is sent.
+  /// Counts the event and returns the triggers of a SACK, 0 for none: byte counter strictly above the threshold,
+  /// AckReq, CE, rtx; probes and duplicates always. sent() follows if a SACK is sent.
   std::uint8_t causes(SackEvent event, const Packet& packet) {
     if (event != SackEvent::data) return kSackAskedFor;
     counter_ += std::max(packet.payload_bytes, config_->sack_min_add_bytes);
@@ -47,9 +47,9 @@ class SackTriggers {
     if (packet.retransmission) causes |= kSackByRetransmission;
     return causes;
   }
-  /// A SACK was decided against after all: the counter is as before it.
+  /// The SACK is not sent after all: restores the counter.
   void not_sent(std::uint32_t counter_bytes) { counter_ = counter_bytes; }
-  /// Any SACK, also one that a duplicate or a probe asked for, starts the count anew.
+  /// Any SACK, including one for a duplicate or a probe, clears the counter.
   void sent() { counter_ = 0; }
   std::uint32_t counter_bytes() const { return counter_; }
 
@@ -58,9 +58,9 @@ class SackTriggers {
   std::uint32_t counter_ = 0;
 };
 
-/// First PSN of a SACK's bitmap: right above the edge while everything fits into 64 bits, otherwise so that the newest
-/// PSN fits; for a CE-marked or AckReq packet above the edge, that packet itself (UEC 1.0 rule; the other is the common
-/// reading of the MRC specification's base rule).
+/// First PSN of the bitmap of a SACK: directly above the edge while everything fits into 64 bits, otherwise such that
+/// the newest PSN fits; for a CE-marked or AckReq packet above the edge, that packet itself (UEC 1.0 rule; the other is
+/// the common reading of the MRC specification's base rule).
 constexpr Psn sack_base(Psn cack, Psn highest, const SackTrigger& trigger) {
   const Psn first = psn_add(cack, 1);
   const bool fits = psn_distance(highest, first) < 64;

@@ -1,4 +1,4 @@
-// How many CE-marked packets in a row have come on an EV: what makes a responder call a path persistently bad
+// Number of consecutive CE-marked packets per EV, from which a responder marks a path as persistently bad
 // (SACK.m = ALWAYS_SKIP; the specification leaves the threshold to the implementation).
 #pragma once
 
@@ -12,14 +12,14 @@ namespace mrc {
 
 class MarkStreaks {
  public:
-  /// EVs that a QP remembers, 8 B each, none while the threshold is 0. An EV takes the place of another that hashes to
-  /// it: a streak may be forgotten, never invented (size: assumption).
+  /// EVs per QP, 8 B each, none while the threshold is 0. An EV replaces another one with the same hash: a streak may
+  /// be lost, but is never reported wrongly (size: assumption).
   static constexpr std::uint32_t kEntries = 256;
 
   /// `threshold` marks in a row, 0 = never.
   explicit MarkStreaks(std::uint32_t threshold) : threshold_(threshold), entries_(threshold == 0 ? 0 : kEntries) {}
 
-  /// A marked packet on `ev`: true when it completes a streak, after which the EV starts anew.
+  /// A marked packet on `ev`: true if it completes a streak, after which the count of the EV restarts.
   bool marked(Ev ev) {
     if (threshold_ == 0) return false;
     Entry& entry = entry_of(ev);

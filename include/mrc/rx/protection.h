@@ -1,4 +1,4 @@
-// Who may write where: protection domains, memory regions with their R_Keys, and the checks on each packet.
+// Access rights: protection domains, memory regions with their R_Keys, and the checks on each packet.
 #pragma once
 
 #include <cstddef>

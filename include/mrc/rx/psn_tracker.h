@@ -1,5 +1,5 @@
-// The receive window of a QP: a bitmap of the PSNs above the cumulative edge, in banks of 128 bits that it takes from a
-// pool shared by all QPs of the NIC and gives back as the edge passes.
+// The receive window of a QP: a bitmap of the PSNs above the cumulative edge, in banks of 128 bits that are allocated
+// from a pool shared by all QPs of the NIC and returned when the edge passes.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class BitmapPool {
   std::uint32_t high_water_ = 0;
 };
 
-/// The four outcomes of the specification's 6.3.1, and the one that a full pool adds.
+/// The four outcomes of section 6.3.1 of the specification, and one for an empty pool.
 enum class PsnOutcome : std::uint8_t { accept, duplicate_below, duplicate_above, out_of_window, no_bitmap };
 
 class PsnTracker {
@@ -44,22 +44,22 @@ class PsnTracker {
   PsnTracker(Psn first_psn, std::uint32_t mpr_psns, BitmapPool& pool)
       : pool_(&pool),
         window_(mpr_psns),
-        // One bank more than the window holds: its first and last PSN may lie in parts of banks.
+        // One more bank than the window size: its first and last PSN may be in partial banks.
         slots_(std::bit_ceil(mpr_psns / kBankPsns + 1) * kBankPsns),
         expected_(first_psn),
         highest_(psn_add(first_psn, -1)) {}
 
   std::uint32_t banks_held() const { return held_count_; }
-  /// The bank of this PSN, which is in the window, is held.
+  /// The bank of this PSN, which is in the window, is allocated.
   bool bank_held(Psn psn) const { return !banks_.empty() && banks_[bank(psn)].held; }
-  /// Banks that this window holds or could take.
+  /// Banks that this window has or could allocate.
   std::uint32_t banks_within_reach() const { return held_count_ + pool_->capacity() - pool_->in_use(); }
   /// Next PSN of the cumulative edge: everything before it has arrived.
   Psn expected_psn() const { return expected_; }
   Psn cack_psn() const { return psn_add(expected_, -1); }
   /// Highest PSN received, cack_psn() when nothing is above the edge.
   Psn highest_psn() const { return highest_; }
-  /// Packets held above a hole, saturating at 32,767 (15-bit field).
+  /// Packets received above a gap, saturating at 32,767 (15-bit field).
   std::uint16_t ooo_count() const { return static_cast<std::uint16_t>(std::min<std::uint32_t>(ooo_, 32'767)); }
   std::uint32_t window_psns() const { return window_; }
   /// The window of future classifications; PSNs already accepted beyond a smaller one stay.
@@ -75,8 +75,8 @@ class PsnTracker {
     return PsnOutcome::accept;
   }
 
-  /// Takes in a packet for which classify() said accept. Returns how many messages the edge has closed, which is how
-  /// many packets that end a message it has passed.
+  /// Accepts a packet for which classify() returned accept. Returns the number of messages that the edge has closed,
+  /// which is the number of message ends that it has passed.
   std::uint32_t accept(Psn psn, bool ends_message) {
     if (psn_distance(psn, highest_) > 0) highest_ = psn;
     if (psn != expected_) {
@@ -95,7 +95,7 @@ class PsnTracker {
     return closed;
   }
 
-  /// Gives all banks back; nothing is asked of the tracker afterwards.
+  /// Returns all banks; the tracker must not be used afterwards.
   void release() {
     for (; held_count_ > 0; --held_count_) pool_->give_back();
   }
@@ -117,7 +117,7 @@ class PsnTracker {
   }
 
  private:
-  /// What is known of 64 PSNs.
+  /// State of 64 PSNs.
   struct Half {
     std::uint64_t received = 0;
     std::uint64_t ends = 0;  ///< of those received: they end a message
@@ -137,7 +137,7 @@ class PsnTracker {
     of.received |= bit;
     of.ends = ends_message ? of.ends | bit : of.ends & ~bit;
   }
-  /// Forgets a PSN that was received; true if it ends a message.
+  /// Clears a PSN that was received; true if it ends a message.
   bool take(Psn psn) {
     Half& of = half(psn);
     const std::uint64_t bit = 1ULL << (psn % 64);
@@ -152,7 +152,7 @@ class PsnTracker {
     ++held_count_;
     banks_[bank(psn)].held = true;
   }
-  /// The edge moves by one; a bank that it leaves goes back to the pool.
+  /// The edge moves by one; a bank that it leaves returns to the pool.
   void advance() {
     const std::uint32_t left = bank(expected_);
     expected_ = psn_add(expected_, 1);

@@ -1,5 +1,5 @@
-// What the receive window of a QP decides: what becomes of a packet, how far the window has been granted, and what a
-// SACK says of it. The part of the responder that rtl/psn_tracker does in hardware.
+// Decisions of the receive window of a QP: the outcome of each packet, the granted window, and the fields of a SACK.
+// The part of the responder that rtl/psn_tracker implements in hardware.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,21 @@
 
 namespace mrc {
 
-/// What else than its PSN decides about a packet that has arrived whole.
+/// Conditions besides the PSN for a complete packet.
 struct RxConditions {
   bool allowed = true;         ///< by its memory region
   bool packet_buffer = true;   ///< the NIC has room for its payload
-  bool other_resource = true;  ///< and all else that it needs
+  bool other_resource = true;  ///< and all other resources that it needs
   bool receive = true;         ///< it carries no immediate, or one that may be delivered
 };
 
-/// What becomes of a packet. `nack` with an outcome of accept refuses what the window would have taken.
+/// Outcome of a packet. `nack` with an outcome of accept refuses a packet that the window would accept.
 struct RxVerdict {
   PsnOutcome outcome = PsnOutcome::accept;
   NackReason nack = NackReason::none;
   bool place = false;       ///< accepted: its bit is set and its payload written
-  bool duplicate = false;   ///< a SACK is owed for it
-  bool repeat_ack = false;  ///< and the transport ACK again
+  bool duplicate = false;   ///< a SACK is due for it
+  bool repeat_ack = false;  ///< and the transport ACK is repeated
 
   friend bool operator==(const RxVerdict&, const RxVerdict&) = default;
 };
@@ -41,7 +41,7 @@ class ReceiveWindow {
         granted_units_(config.mpr_units),
         window_end_(psn_add(first_psn, granted_units_ * kMprUnitPsns)) {}
 
-  /// A packet that arrived whole. `conditions()` is asked only where it matters.
+  /// A complete packet. `conditions()` is called only if needed.
   template <typename Conditions>
   RxVerdict decide(Psn psn, const Conditions& conditions) const {
     const PsnOutcome outcome = tracker_.classify(psn);
@@ -56,7 +56,7 @@ class ReceiveWindow {
         return decide_duplicate(outcome);
     }
   }
-  /// A trimmed packet: NACK while its PSN is still missing, otherwise what its duplicate would get.
+  /// A trimmed packet: NACK while its PSN is missing, otherwise the same as a duplicate.
   RxVerdict decide_trimmed(Psn psn, bool at_last_hop) const {
     const PsnOutcome outcome = tracker_.classify(psn);
     const bool missing = outcome == PsnOutcome::accept || outcome == PsnOutcome::no_bitmap;
@@ -64,15 +64,15 @@ class ReceiveWindow {
     return decide_duplicate(outcome);
   }
 
-  /// Takes in a packet that decide() placed; one that somebody else placed against it leaves a window that is of no
-  /// use. Returns how many messages the edge has closed.
+  /// Accepts a packet that decide() placed; one placed against its decision leaves the window invalid. Returns the
+  /// number of messages that the edge has closed.
   std::uint32_t place(Psn psn, bool ends_message) {
     const std::uint32_t closed = tracker_.accept(psn, ends_message);
     if (config_->dynamic_mpr) follow_edge();
     return closed;
   }
 
-  /// The fields of a SACK that say what has arrived, and with dynamic MPR the grant, which the window then keeps to.
+  /// The fields of a SACK that report arrivals, and with dynamic MPR the grant, which the window then applies.
   void fill(const SackTrigger& trigger, SackFields& sack) {
     if (config_->dynamic_mpr) grant();
     sack.cack_psn = tracker_.cack_psn();
@@ -86,7 +86,7 @@ class ReceiveWindow {
   }
 
   const PsnTracker& tracker() const { return tracker_; }
-  /// The QP is given up: all banks go back.
+  /// The QP is released: all banks are returned.
   void release() { tracker_.release(); }
 
  private:
@@ -112,13 +112,13 @@ class ReceiveWindow {
   }
 
   /// Dynamic MPR: as much of the configured window as the banks in reach can track, at least one unit. QPs that share
-  /// the pool are granted the same banks; NO_BITMAP settles who comes too late (assumption).
+  /// the pool are granted the same banks; a QP that is too late gets NO_BITMAP (assumption).
   void grant() {
     granted_units_ = std::clamp(tracker_.banks_within_reach(), 1U, config_->mpr_units);
     follow_edge();
   }
-  /// What was granted is kept: the window's end never moves back, a smaller grant only holds it until the edge has
-  /// come up.
+  /// Grants are kept: the end of the window never moves back, a smaller grant only keeps it until the edge has caught
+  /// up.
   void follow_edge() {
     const Psn end = psn_add(tracker_.expected_psn(), granted_units_ * kMprUnitPsns);
     if (psn_distance(end, window_end_) > 0) window_end_ = end;

@@ -1,5 +1,5 @@
-// The back-pressure that a responder asks for in its SACKs (rcv_cwnd_pen) by how full the NIC's receive buffer is. The
-// specification has the field and what a sender does with it; the law is an assumption.
+// The back-pressure that a responder requests in its SACKs (rcv_cwnd_pen) as a function of the fill level of the NIC's
+// receive buffer. The specification defines the field and the reaction of a sender; the function is an assumption.
 #pragma once
 
 #include <cstdint>

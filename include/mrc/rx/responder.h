@@ -1,4 +1,4 @@
-// The receiving half of a QP: what becomes of each packet, what is answered, when messages are complete.
+// The receiving half of a QP: the outcome of each packet, the responses, and the completion of messages.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace mrc {
 
-/// What the NIC can give a packet at this moment; without it the packet is refused with the NACK that says so.
+/// Resources of the NIC for a packet at present; a missing one causes the corresponding NACK.
 struct RxResources {
   bool packet_buffer_available = true;
   bool other_resource_available = true;
@@ -32,9 +32,9 @@ struct QpPeer {
   std::uint16_t pkey = 0xFFFF;
 };
 
-/// What is to be done with a packet. The caller does it in this order: NACK, repeated transport ACK, SACK; write.
+/// Actions for a packet. The caller does them in this order: NACK, repeated transport ACK, SACK; write.
 struct RxDecision {
-  bool admitted = true;  ///< false: dropped or refused before the window, `outcome` says nothing
+  bool admitted = true;  ///< false: dropped or refused before the window, `outcome` is not valid
   PsnOutcome outcome = PsnOutcome::accept;
   NackReason nack = NackReason::none;
   bool place = false;  ///< write the payload to memory
@@ -100,7 +100,7 @@ class Responder {
     RxDecision decision;
     return arrives(packet, decision) ? follow(packet, decide(packet, resources), decision) : decision;
   }
-  /// A trimmed packet: NACK while its PSN is still missing, otherwise what its duplicate would get.
+  /// A trimmed packet: NACK while its PSN is missing, otherwise the same as a duplicate.
   RxDecision on_trimmed(const Packet& packet, TimePs) {
     RxDecision decision;
     return arrives_trimmed(packet, decision) ? follow_trimmed(packet, decide_trimmed(packet), decision) : decision;
@@ -218,9 +218,8 @@ class Responder {
     std::uint16_t msn = 0;
   };
 
-  /// Whether the packet is this connection's and the QP receives. A packet of somebody else is dropped without an
-  /// answer, which could only mislead its sender (assumption); a QP in ERROR refuses data, for which its peer must fail
-  /// too.
+  /// True if the packet belongs to this connection and the QP receives. Other packets are dropped without an answer,
+  /// which could only mislead the sender (assumption); a QP in ERROR refuses data, for which its peer must fail too.
   bool admit(const Packet& packet, RxDecision& decision) {
     ProtectionFault fault = ProtectionFault::none;
     if (packet.source_node != peer_.node) fault = ProtectionFault::wrong_source;
@@ -242,7 +241,7 @@ class Responder {
     counters_.out_of_window += outcome == PsnOutcome::out_of_window ? 1 : 0;
   }
 
-  /// The packet asks for what its QP does not allow: the peer is told and the QP is in ERROR.
+  /// The packet requests what its QP does not allow: the peer is notified and the QP enters ERROR.
   RxDecision& refuse(const Packet& packet, RxDecision& decision) {
     const ProtectionFault fault = protection_->check(packet, domain_);
     if (fault != ProtectionFault::none) {
@@ -256,7 +255,7 @@ class Responder {
     return decision;
   }
 
-  /// False: the peer's software has sent more WRITE_IMMs than it may.
+  /// False: the software of the peer has sent more WRITE_IMMs than allowed.
   bool write_imm_fits(const Packet& packet) const {
     return static_cast<std::uint16_t>(packet.rqmsn - completed_write_imms_) < config_->max_write_imm;
   }

@@ -13,7 +13,7 @@ namespace mrc {
 
 class ReversePaths {
  public:
-  /// Begins with a random EV a plane.
+  /// Starts with one random EV per plane.
   ReversePaths(std::uint32_t planes, KeyedRandom random) : planes_(planes) {
     for (std::uint32_t plane = 0; plane < planes_; ++plane) evs_[plane] = static_cast<Ev>(random.next());
     turn_ = static_cast<std::uint32_t>(random.below(planes_));
@@ -24,7 +24,8 @@ class ReversePaths {
     std::uint8_t plane = 0;
     bool found = false;
   };
-  /// The next plane in turn among `ports` (bit p = port p) and its EV; `found` is false when `ports` has none of ours.
+  /// The next plane in turn among `ports` (bit p = port p) and its EV; `found` is false if `ports` has none of its
+  /// planes.
   Choice pick(std::uint32_t ports) {
     for (std::uint32_t i = 0; i < planes_; ++i) {
       const std::uint32_t plane = (turn_ + i) % planes_;
@@ -34,10 +35,10 @@ class ReversePaths {
     }
     return {};
   }
-  /// A packet on `ev` got through plane `plane`: control packets take it from now on.
+  /// A packet on `ev` arrived over plane `plane`: control packets use this EV from now on.
   void confirm(std::uint8_t plane, Ev ev) { evs_[plane] = ev; }
   void set_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
-  /// pick() finds one among `ports`.
+  /// True if pick() finds a plane among `ports`.
   bool has_one(std::uint32_t ports) const {
     const std::uint32_t planes = planes_ >= 32 ? ~0U : (1U << planes_) - 1;
     return (ports & reachable_ & planes) != 0;

@@ -12,7 +12,7 @@ namespace mrc {
 
 using MacAddress = std::array<std::byte, 6>;
 
-/// fd6d:7263:0:<port>::<node + 1>, unique local addresses (assumption: the numbering of a deployment is its own).
+/// fd6d:7263:0:<port>::<node + 1>, unique local addresses (assumption: each deployment has its own numbering).
 constexpr Ipv6Address port_address(NodeId node, std::uint32_t port) {
   return {0xFD6D'7263'0000'0000ULL | port, std::uint64_t{node} + 1};
 }

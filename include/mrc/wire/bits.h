@@ -1,4 +1,4 @@
-// Fields of a header as bits in network order: the writer and the reader that a header's list of fields is applied to.
+// Header fields as bits in network order: writer and reader for the list of fields of a header.
 #pragma once
 
 #include <cstddef>

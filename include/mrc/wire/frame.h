@@ -1,5 +1,5 @@
 // A packet as headers and back: encode_frame() writes the bytes of an Ethernet frame (without FCS), decode_frame()
-// reads arbitrary bytes, never outside them, and says which header and field was wrong.
+// reads arbitrary bytes, never beyond their end, and reports the wrong header and field.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +20,20 @@ namespace mrc::wire {
 /// Where and why bytes are not an MRC packet. The texts are literals.
 struct DecodeError {
   std::string_view header;
-  std::string_view field;  ///< empty: the header does not fit into what is left
+  std::string_view field;  ///< empty: the header does not fit into the remaining bytes
   std::size_t offset = 0;  ///< of the header's first byte in the frame
   std::string_view reason;
 };
 
 struct DecodeOptions {
   std::uint16_t udp_port = 4791;
-  /// DSCPs of the outermost header that mark a trimmed packet; only these may be shorter than their lengths say.
+  /// DSCPs of the outermost header that mark a trimmed packet; only these may be shorter than their length fields.
   std::uint8_t dscp_trimmed = 12;
   std::uint8_t dscp_trimmed_lasthop = 16;
   EethOpPosition eeth_op_position = EethOpPosition::bits_5_4;
 };
 
-/// All headers; which ones count follows from `outer`, `srh`, `ipv4` and the BTH opcode.
+/// All headers; the valid ones follow from `outer`, `srh`, `ipv4` and the BTH opcode.
 struct Frame {
   EthernetHeader ethernet;
   std::optional<Ipv6Header> outer;
@@ -62,8 +62,8 @@ struct Frame {
   std::uint8_t whole_extensions = 0;
 };
 
-/// Calls visit(header) for each header after BTH, in the order of the wire, while it returns true. False for an opcode
-/// that MRC does not know, or if visit stopped.
+/// Calls visit(header) for each header after BTH, in wire order, while it returns true. Returns false for an
+/// opcode unknown to MRC, or if visit stopped.
 template <typename AnyFrame, typename Visitor>
 constexpr bool visit_extensions(AnyFrame& frame, Visitor&& visit) {
   const auto opcode = static_cast<Opcode>(frame.bth.opcode);
@@ -131,7 +131,7 @@ inline std::uint16_t ipv4_checksum(const Ipv4Header& header) {
   return static_cast<std::uint16_t>(~((sum & 0xFFFF) + (sum >> 16)));
 }
 
-/// Fills in what follows from the rest: pad, lengths, next headers, IPv4 checksum, and leaves the ICRC to encoding.
+/// Fills in the derived fields: pad, lengths, next headers, IPv4 checksum, and leaves the ICRC to encoding.
 /// Precondition: the packet is at most 65,535 bytes long.
 inline void complete(Frame& frame) {
   frame.bth.pad = static_cast<std::uint8_t>((4 - frame.payload.size() % 4) % 4);
@@ -287,8 +287,7 @@ class FrameDecoder {
     const std::size_t payload = header.total_length - header_bytes<Ipv4Header>();
     return lengths(payload, header.dscp, outermost, "total_length");
   }
-  /// What an IP header says about the bytes behind it, against what is there; the outermost one may say that it was
-  /// trimmed.
+  /// Compares the length in an IP header with the bytes after it; the outermost header may mark the packet as trimmed.
   bool lengths(std::size_t payload, std::uint8_t dscp, bool outermost, std::string_view field) {
     const std::size_t available = end_ - at_;
     if (outermost) {
@@ -382,7 +381,7 @@ class FrameDecoder {
   std::string_view header_;
   std::size_t header_at_ = 0;
   bool trimmed_ = false;
-  std::size_t missing_ = 0;  ///< bytes that trimming took away
+  std::size_t missing_ = 0;  ///< bytes removed by trimming
   DecodeError error_;
 };
 

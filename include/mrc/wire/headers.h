@@ -1,5 +1,5 @@
-// Every header of an MRC packet: its fields by the specification's names, in the order of the wire, all big-endian. A
-// header's one list of fields serves encoding, decoding and printing. Reserved fields are kept, so that decoding and
+// Every header of an MRC packet: fields by their names in the specification, in wire order, all big-endian. One list of
+// fields per header is used for encoding, decoding and printing. Reserved fields are kept, so that decoding and
 // encoding again gives the same bytes. Layouts: OCP MRC 1.0 tables as named; Ethernet, IP, UDP and SRH from their RFCs.
 #pragma once
 

@@ -29,7 +29,7 @@ inline constexpr auto kCrcTables = make_crc_tables();
 
 }  // namespace detail
 
-/// A running CRC-32; value() may be asked at any time.
+/// A running CRC-32; value() may be called at any time.
 class Crc32 {
  public:
   constexpr void add(std::span<const std::byte> bytes) {

@@ -1,4 +1,4 @@
-// Between the packet that the model moves (packet.h) and the headers on the wire (frame.h).
+// Conversion between the packet of the model (packet.h) and the headers on the wire (frame.h).
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ inline DecodeOptions decode_options(const ProtocolConfig& config) {
           .eeth_op_position = EethOpPosition::bits_5_4};
 }
 
-/// Role in the outermost header: the packet's, or that of trimming once a switch has cut it.
+/// Role in the outermost header: that of the packet, or that of a trimmed packet.
 constexpr TrafficRole outer_role(const Packet& packet) {
   if (packet.damage != Damage::trimmed) return packet.role;
   return packet.trimmed_at_last_hop ? TrafficRole::trimmed_lasthop : TrafficRole::trimmed;
@@ -48,8 +48,8 @@ constexpr TrafficRole sent_role(const Packet& packet) {
   return packet.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
 }
 
-/// Payload bytes of a packet as its sender made it, 0 for control. A trimmed one has lost them: its message length and
-/// `mtu_bytes` tell.
+/// Payload bytes of a packet as sent, 0 for control. For a trimmed packet they follow from its message length and
+/// `mtu_bytes`.
 constexpr std::uint32_t sent_payload_bytes(const Packet& packet, std::uint32_t mtu_bytes) {
   if (packet.damage != Damage::trimmed) return packet.payload_bytes;
   switch (packet.opcode) {
