@@ -1,5 +1,5 @@
-// Where in somebody's array the entry for a 32-bit key stands: a flat hash table, so that a look-up meets with one
-// cache line as a rule, and allocates nothing but when it grows.
+// The index of the entry for a 32-bit key in another array: a flat hash table, so that a look-up usually touches one
+// cache line and allocates only when it grows.
 #pragma once
 
 #include <bit>
@@ -28,7 +28,7 @@ class FlatIndex {
     slots_.clear();
     size_ = 0;
   }
-  /// Room for so many keys, at most half full.
+  /// Room for this number of keys, at most half full.
   void reserve(std::size_t keys) {
     const std::vector<Slot> before = std::move(slots_);
     slots_.assign(std::bit_ceil(2 * keys), {});

@@ -225,7 +225,7 @@ constexpr std::uint32_t nominal_data_bytes(std::uint32_t payload_bytes, bool imm
          kIcrcBytes + kIpv6HeaderBytes;
 }
 
-/// nominal_pktsize that a packet charges to inflight and rcvd_bytes: UDP length + 40 (OCP MRC 1.0).
+/// nominal_pktsize that a packet adds to inflight and rcvd_bytes: UDP length + 40 (OCP MRC 1.0).
 constexpr std::uint32_t nominal_bytes(const Packet& p) {
   return kUdpHeaderBytes + transport_header_bytes(p) + p.payload_bytes + pad_bytes(p.payload_bytes) + kIcrcBytes +
          kIpv6HeaderBytes;

@@ -15,8 +15,8 @@ namespace mrc {
 using Usid = std::uint16_t;
 inline constexpr std::size_t kMostUsids = 6;
 
-/// What a uSID stands for. The numbering inside a uSID is unpublished; this one (assumption) has room for the published
-/// maximum of 8 planes, 512 T0s and 256 T1s a plane, 256 NICs a T0: plane [15:13], role [12:11], index [10:0].
+/// Meaning of a uSID. The numbering inside a uSID is unpublished; this one (assumption) has room for the published
+/// maximum of 8 planes, 512 T0s and 256 T1s per plane, 256 NICs per T0: plane [15:13], role [12:11], index [10:0].
 enum class UsidRole : std::uint8_t { t0 = 0, t1 = 1, downlink = 2 };
 inline constexpr std::uint32_t kMostUsidPlanes = 8;
 inline constexpr std::uint32_t kMostUsidIndex = 2047;
@@ -89,7 +89,7 @@ constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane
 }
 
 /// Which of `uplinks` (at least 1) an EV takes: the EV holds the number of the T0's uplink, which is copied into the
-/// T1's uSID (paper 2.3). Where in the EV it stands is unpublished: here the EV modulo the uplinks, so that any EV
+/// T1's uSID (paper 2.3). Its position in the EV is unpublished: here the EV modulo the uplinks, so that any EV
 /// names one (assumption).
 constexpr std::uint32_t uplink_of(Ev ev, std::uint32_t uplinks) {
   return ev % uplinks;

@@ -38,7 +38,7 @@ constexpr std::int32_t psn_distance(Psn a, Psn b) {
   return static_cast<std::int32_t>(((a - b) & kPsnMask) << 8) >> 8;
 }
 
-/// PSNs that one unit of MPR stands for in SACK.mpr and in the QP attributes (OCP MRC 1.0).
+/// PSNs per unit of MPR in SACK.mpr and in the QP attributes (OCP MRC 1.0).
 inline constexpr std::uint32_t kMprUnitPsns = 128;
 
 }  // namespace mrc

@@ -42,7 +42,7 @@ module psn_tracker
 
   typedef logic [SlotWidth-1:0] slot_t;
   typedef logic [UnitWidth-1:0] units_t;
-  typedef logic [OooWidth:0]    near_t;  // lowest bits of PSNs that are no further apart than a window is wide
+  typedef logic [OooWidth:0]    near_t;  // lowest bits of PSNs within one window of each other
 
   typedef struct packed {
     psn_t                            expected;    // everything before it has arrived
@@ -184,7 +184,7 @@ module psn_tracker
     end
   end
 
-  // Second stage: the bank of the PSN, then one a cycle the banks that the edge runs into, or a SACK's second one.
+  // Second stage: the bank of the PSN, then one per cycle the banks that the edge passes, or the second one of a SACK.
   logic                 again, again_q;  // another bank of the same request
   logic                 bank_write;
   logic [BankWidth-1:0] bank_waddr;

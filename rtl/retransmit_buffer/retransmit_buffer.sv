@@ -1,6 +1,6 @@
 // Records of the packets that QPs have sent and that are not acknowledged: a shared pool, looked up by QP and PSN over
 // hash chains. Applies SACKs, keeps each QP's outstanding packets in the order of sending, from which losses are inferred
-// and timeouts found, and knows its oldest lost packet. Commands on one record pass three stages, one a cycle; those on many
+// and timeouts found, and knows its oldest lost packet. Commands on one record pass three stages, one per cycle; those on many
 // hold the second stage. See README.md.
 module retransmit_buffer
   import mrc_pkg::*;

@@ -58,7 +58,7 @@ class FabricEventQueue {
     --size_;
     return true;
   }
-  /// The event `ahead` places behind the next one, as things stand; false where it lies in another bucket.
+  /// The event `ahead` places after the next one at present; false if it is in another bucket.
   bool peek(std::size_t ahead, FabricEvent& event) const {
     if (next_ + ahead >= now_.size()) return false;
     event = event_of(now_[next_ + ahead]);

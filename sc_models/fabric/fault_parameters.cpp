@@ -144,7 +144,7 @@ FaultConfig read_fault(const FaultEntry& keys) {
   entry.check_keys(fault.kind);
   fault.where = entry.text("where");
   fault.at_us = entry.number("at_us", 0, kLongestUs, 0);
-  // A time of nothing is no fault; left out it lasts.
+  // A duration of zero is not a fault; without one the fault lasts.
   fault.for_us = entry.number("for_us", 1e-3, kLongestUs, 0);
   if (fault.kind == FaultKind::link_flap) {
     entry.require("period_us");

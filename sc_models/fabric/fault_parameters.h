@@ -23,10 +23,10 @@ enum class FaultKind : std::uint8_t {
   nic_port_loss,
   pcie_stall
 };
-/// Which packets `loss` and `corruption` meet: writes sent for the first time, writes sent again, or all others.
+/// Packets that `loss` and `corruption` affect: first transmissions, retransmissions, or all others.
 enum class FaultPackets : std::uint8_t { all, data, control, retransmission };
 
-/// One entry of [[fault]]; meaning and range of its keys stand in docs/faults.md.
+/// One entry of [[fault]]; meaning and range of its keys are in docs/faults.md.
 struct FaultConfig {
   std::string place;  ///< file and line of its `where`
   FaultKind kind = FaultKind::link_down;

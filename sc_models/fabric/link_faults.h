@@ -49,7 +49,7 @@ struct FaultRecord {
   TimePs longest_on_ev_ps = 0;        ///< first to last data packet lost on one EV in one outage, the longest
   TimePs back_in_use_at = kNever;     ///< first data packet that began to cross after its end
 
-  /// The first data packet that it took, until that is sent again.
+  /// The first data packet that it dropped, until that is retransmitted.
   struct FirstLoss {
     TimePs lost_at = kNever;
     TimePs sent_again_at = kNever;

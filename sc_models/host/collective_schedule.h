@@ -38,12 +38,12 @@ struct CollectiveSchedule {
   std::vector<std::uint32_t> dependents;
 };
 
-/// Every rank does the same with the same bytes, so that one rank stands for all where nothing else tells them apart.
+/// Every rank does the same with the same bytes, so that one rank can represent all if they do not differ otherwise.
 bool is_symmetric(CollectiveKind kind, std::uint32_t ranks, const CollectiveOptions& options);
 
 /// `ranks` at least 1 (1: no transfers); shares are cut to whole bytes and differ by at most one. Throws
-/// std::invalid_argument for a hierarchical all-reduce whose ranks are no multiple of ranks_per_host, for channels of
-/// 0, and for more than 2^26 transfers.
+/// std::invalid_argument for a hierarchical all-reduce whose ranks are not a multiple of ranks_per_host, for channels
+/// of 0, and for more than 2^26 transfers.
 CollectiveSchedule make_schedule(CollectiveKind kind, std::uint64_t bytes, std::uint32_t ranks, std::uint32_t root,
                                  const CollectiveOptions& options);
 

@@ -10,7 +10,7 @@
 
 namespace mrc {
 
-/// A collective stands unexpanded in a trace; expand_collectives() turns it into sends and receives.
+/// A collective is unexpanded in a trace; expand_collectives() turns it into sends and receives.
 enum class WorkKind : std::uint8_t { send, receive, compute, collective };
 
 /// What NCCL and RCCL offer. `bytes` of a collective is that of the NCCL tests: the buffer that is reduced, the whole
@@ -87,7 +87,7 @@ struct Workload {
   /// All ranks do what the nodes of rank 0 do, and only those are there: no sends or receives. A group holds its
   /// members 0, s, 2s, … (n - 1)s; rank r's group of that kind is r + (i - (r / s) % n) s for i = 0 … n - 1.
   bool same_on_all_ranks = false;
-  std::uint32_t job_ranks = 0;  ///< results of the job speak of the first so many ranks; 0: of all
+  std::uint32_t job_ranks = 0;  ///< ranks that the results of the job cover, from rank 0 on; 0: all
   std::vector<WorkNode> nodes;
   std::vector<std::uint32_t> dependents;  ///< nodes that wait for a node, one after another
   std::vector<RankGroup> groups;

@@ -23,7 +23,7 @@ TimePs ideal_latency_ps(const ScenarioConfig& scenario, std::uint64_t bytes);
 TimePs ideal_serialization_ps(const ScenarioConfig& scenario, NodeId node, std::uint64_t bytes);
 
 /// Plays `workload` to its end; where all ranks are alike (and every collective's ranks do the same, with one rank a
-/// node, or several nodes a rank) one rank stands for all, which changes no time. `nics_of_ranks` are the nodes of rank
+/// node, or several nodes a rank) one rank represents all, which changes no time. `nics_of_ranks` are the nodes of rank
 /// 0, of rank 1 …, traffic.nics_per_rank of each; ranks of one node exchange messages by the scale-up fabric. Throws
 /// std::invalid_argument for collectives that cannot be made.
 /// `progress` hears the share of the work that is done.

@@ -22,7 +22,7 @@ struct NicRtl {
   std::unique_ptr<PsnTrackerRtlPath> psn_tracker;
   std::unique_ptr<AckCoalescerRtlPath> ack_coalescer;
 
-  /// Those that are there, in the order of the data's way.
+  /// Those that are there, in the order of the data path.
   std::vector<const RtlPath*> paths() const {
     std::vector<const RtlPath*> all;
     for (const RtlPath* path :
@@ -32,7 +32,7 @@ struct NicRtl {
     }
     return all;
   }
-  /// At the end of a run: what stands in the blocks against what stands in ring 1.
+  /// At the end of a run: compares the state of the blocks with ring 1.
   void compare_states(TimePs now) const {
     if (spray_scheduler) spray_scheduler->compare_state(now);
   }

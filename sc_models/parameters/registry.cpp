@@ -44,7 +44,7 @@ bool parse_bytes(std::string_view text, std::int64_t& bytes) {
   return !__builtin_mul_overflow(bytes, unit->second, &bytes);
 }
 
-/// As in a scenario file: text stands in quotes.
+/// As in a scenario file: text is in quotes.
 std::string quoted(const ParameterValue& value) {
   const std::string text = to_string(value);
   return std::holds_alternative<std::string>(value) ? '"' + text + '"' : text;

@@ -126,7 +126,7 @@ ParameterValue value_for(const Parameter& parameter, const Assignment& assignmen
                             : checked_value(parameter, assignment.value, assignment.place);
 }
 
-/// First what holds for all nodes, then what differs: a node's own key wins wherever it stands.
+/// First what holds for all nodes, then what differs: a key of a node wins, wherever it is.
 void apply_assignments(ScenarioConfig& scenario, const std::vector<Assignment>& assignments) {
   NodeId node = 0;
   std::string key;

@@ -1,5 +1,5 @@
 // The NIC's cache of address translations (ATS): least recently used, by page. A miss asks the host and takes a fixed
-// time; so many misses can be under way, others wait for one of them to end.
+// time; a limited number of misses can be outstanding, others wait for one of them to end.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What stands in the place of the splitter, tag and reorder part of pcie_dma, transaction by transaction. The Verilated
+// Interface that replaces the splitter, tag and reorder part of pcie_dma, transaction by transaction. The Verilated
 // RTL implements it; links, credits and latencies stay with the SystemC box.
 #pragma once
 
@@ -43,12 +43,12 @@ class PcieDmaEngine {
  public:
   virtual ~PcieDmaEngine() = default;
 
-  /// A read of at least 1 byte; `job` is no number of a read under way.
+  /// A read of at least 1 byte; `job` is not the number of an outstanding read.
   virtual void read(std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool in_order) = 0;
   /// There is a credit for a read request: the next one, if there is anything to ask for, a tag and room.
   virtual std::optional<ReadRequestTlp> request() = 0;
   virtual ReadTags::Verdict completion(const CompletionTlp& completion) = 0;
-  /// The request with this tag has waited too long: it is made again.
+  /// The request with this tag has timed out: it is retried.
   virtual void expire(std::uint16_t tag) = 0;
   /// Bytes that left the completion buffer.
   virtual void release(std::uint32_t bytes) = 0;

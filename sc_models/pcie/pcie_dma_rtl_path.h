@@ -48,7 +48,7 @@ class PcieDmaRtlPath : public RtlPath {
   bool asks() const { return drives() || mismatches() == 0; }
   bool report_in_order(TimePs now, std::uint32_t job);
   bool report_loose(TimePs now, std::uint32_t job);
-  /// A transaction that began when the engine's clock stood at `begin`.
+  /// A transaction that began at cycle `begin` of the engine's clock.
   void count_from(std::uint64_t begin);
   void note(TimePs now, const std::string& transaction, std::string_view field, std::uint64_t expected,
             std::uint64_t actual);

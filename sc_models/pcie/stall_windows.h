@@ -1,5 +1,5 @@
-// Spans of time in which no TLP starts on the link, in either direction: a link that retrains, a host that stands
-// still.
+// Spans of time in which no TLP starts on the link, in either direction: a link that retrains, a host that is
+// stalled.
 #pragma once
 
 #include <algorithm>

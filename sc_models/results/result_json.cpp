@@ -66,7 +66,7 @@ Json ledger_json(const RunResult& r) {
   return rows;
 }
 
-/// A row a port; of more than `kMostPorts` those that dropped, trimmed and marked most, then those with the longest
+/// One row per port; of more than `kMostPorts` those that dropped, trimmed and marked most, then those with the longest
 /// queues.
 Json switch_ports_json(const RunResult& r) {
   constexpr std::size_t kMostPorts = 256;

@@ -19,7 +19,7 @@
 
 namespace mrc {
 
-/// The last reason for a smaller window; time spent waiting for the window is charged to it.
+/// The last reason for a smaller window; time spent waiting for the window is attributed to it.
 enum class CutCause : std::uint8_t {
   none,
   ecn,
@@ -77,7 +77,7 @@ class CongestionControl {
   std::uint64_t cwnd_bytes() const { return cwnd_bytes_; }
   std::uint64_t inflight_bytes() const { return inflight_bytes_; }
   CutCause last_cut() const { return last_cut_; }
-  /// What stands behind the cut that feedback just made, where the requestor knows more than the algorithm.
+  /// The reason for the reduction that feedback just made, if the requestor knows more than the algorithm.
   void name_cut(CutCause cause) { last_cut_ = trigger_ = cause; }
 
  protected:

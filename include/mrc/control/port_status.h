@@ -12,7 +12,7 @@
 
 namespace mrc {
 
-/// State of the ports of a node and of one peer. Bit p stands for port p, which is plane p.
+/// State of the ports of a node and of one peer. Bit p is port p, which is plane p.
 class PortStatus {
  public:
   /// All `ports`, 1 … 32, are up at both ends.
@@ -43,11 +43,11 @@ class PortStatus {
   std::uint32_t peer_;
 };
 
-/// Requests that tell peers of a new mask; each is sent again until it is answered, the newest mask replaces an older
+/// Requests that tell peers of a new mask; each is repeated until it is answered, the newest mask replaces an older
 /// one.
 class PortStatusAnnouncer {
  public:
-  /// `peers` nodes are notified; an unanswered request is sent again after `timeout_ps` (assumption).
+  /// `peers` nodes are notified; an unanswered request is repeated after `timeout_ps` (assumption).
   PortStatusAnnouncer(std::uint32_t peers, TimePs timeout_ps) : timeout_ps_(timeout_ps), pending_(peers) {}
 
   struct Request {

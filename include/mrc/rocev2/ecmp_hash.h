@@ -18,7 +18,7 @@ struct FlowTuple {
 };
 
 /// 64-bit hash of a flow: the splitmix64 finalizer chained over the tuple's words. Vendors publish no hash
-/// (assumption). `salt` stands for a switch's own hash seed: switches with the same salt choose alike.
+/// (assumption). `salt` is the hash seed of a switch: switches with the same salt make the same choice.
 constexpr std::uint64_t ecmp_hash(const FlowTuple& flow, std::uint64_t salt) {
   std::uint64_t hash = mix64(salt);
   const std::uint64_t ports =

@@ -200,7 +200,7 @@ class RcRequestor {
       ++first_message_;
     }
     unacked_ += packets;
-    // An ACK may arrive for a first copy while later packets wait to be sent again.
+    // An ACK may arrive for a first copy while later packets wait for retransmission.
     cursor_ = std::max(cursor_, unacked_);
     retries_ = 0;
     timer_from_ = now;

@@ -186,7 +186,7 @@ class Responder {
     acknowledged_ += messages;
     return repeat_transport_ack();
   }
-  /// The transport ACK as it stands; also for a duplicate below the edge.
+  /// The current transport ACK; also for a duplicate below the edge.
   TransportAckFields repeat_transport_ack() const { return {.msn = acknowledged_ & 0xFF'FFFF}; }
 
   /// Completed WRITE_IMMs whose data has been issued, in the order of sending.

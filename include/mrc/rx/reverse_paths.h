@@ -1,4 +1,4 @@
-// EVs for control packets: one a plane, renewed by what the other direction's SACKs and probes say works (paper 2.4).
+// EVs for control packets: one per plane, updated from SACKs and probes of the other direction (paper 2.4).
 #pragma once
 
 #include <array>

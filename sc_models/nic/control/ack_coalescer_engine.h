@@ -1,4 +1,4 @@
-// What stands in the place of the SACK triggers: one event after the other. The Verilated RTL implements it.
+// Interface that replaces the SACK triggers, one event after the other. The Verilated RTL implements it.
 #pragma once
 
 #include <cstdint>

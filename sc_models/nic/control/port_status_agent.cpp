@@ -92,7 +92,7 @@ void PortStatusAgent::remap(std::uint32_t index) {
   // A table that QPs to several peers share cannot say that a plane is missing at one of them.
   const bool shared = nic_.scenario.protocol.path_table_scope == PathTableScope::profile;
   const std::uint32_t planes = shared ? status.own_mask() : status.usable();
-  // With no plane in common packets go out and are lost, so that they stand in nobody's way and their timers run.
+  // With no plane in common packets are sent and lost, so that they block nothing and their timers run.
   if (qp.paths != nullptr) qp.paths->set_port_status(planes != 0 ? planes : ~0U);
   qp.reverse_paths->set_port_status(status.usable() != 0 ? status.usable() : ~0U);
 }

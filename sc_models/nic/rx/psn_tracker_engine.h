@@ -1,4 +1,4 @@
-// What stands in the place of the receive windows of all QPs, request by request. The Verilated RTL implements it;
+// Interface that replaces the receive windows of all QPs, request by request. The Verilated RTL implements it;
 // staging, descriptors, memory regions and posted receives stay with the SystemC box, which says with each packet what
 // they allow.
 #pragma once
@@ -46,7 +46,7 @@ struct PsnRequest {
 };
 
 struct PsnReply {
-  RxVerdict verdict;         ///< accept without NACK where the request is no packet
+  RxVerdict verdict;         ///< accept without NACK if the request is not a packet
   std::uint16_t closes = 0;  ///< messages whose end the edge has passed
   Psn cack = 0;              ///< state after the request
   Psn highest = 0;
@@ -82,7 +82,7 @@ inline std::uint32_t banks_of_advance(const PsnTracker& tracker, Psn psn) {
   if (psn_distance(edge, psn) <= 0) return 1;
   constexpr Psn bank = PsnTracker::kBankPsns;
   const auto left = static_cast<std::uint32_t>(psn_distance(edge & ~(bank - 1), psn & ~(bank - 1))) / bank;
-  // The edge stands at the beginning of a bank that may have nothing for it.
+  // The edge is at the beginning of a bank that may have no entry for it.
   const bool untouched = edge % bank == 0 && (tracker.ooo_count() == 0 || !tracker.bank_held(edge));
   return 1 + left - (untouched ? 1 : 0);
 }

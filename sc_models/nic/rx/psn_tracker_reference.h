@@ -29,7 +29,8 @@ class PsnTrackerReference {
   const PsnTracker& tracker(std::uint32_t qp) const { return windows_[qp]->tracker(); }
   const BitmapPool& pool() const { return pool_; }
 
-  /// Banks that the latest request looked at one after the other, at least 1: RTL that reads one a cycle takes so many.
+  /// Banks that the latest request looked at one after the other, at least 1: RTL that reads one per cycle takes this
+  /// many cycles.
   std::uint32_t banks_visited() const { return banks_visited_; }
 
   PsnReply run(const PsnRequest& request) {

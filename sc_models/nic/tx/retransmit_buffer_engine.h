@@ -1,4 +1,4 @@
-// What stands in the place of retransmit_buffer's records, command by command. The Verilated RTL implements it.
+// Interface that replaces the records of retransmit_buffer, command by command. The Verilated RTL implements it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What stands in the place of spray_scheduler: path tables in a block that is driven clock by clock. The Verilated RTL
+// Interface that replaces spray_scheduler: path tables in a block that is driven clock by clock. The Verilated RTL
 // implements it.
 #pragma once
 
@@ -42,7 +42,7 @@ struct SprayUpdate {
   EvIndex backup = kNoEv;  ///< took its place
 };
 
-/// An EV's record, as it stands in the block.
+/// The record of an EV in the block.
 struct SprayRecord {
   EvState state = EvState::good;
   bool active = false;
@@ -52,16 +52,16 @@ struct SprayRecord {
   bool operator==(const SprayRecord&) const = default;
 };
 
-/// What stands beside the EVs' records of a table.
+/// State of a table besides the records of its EVs.
 struct SprayTableState {
   std::uint32_t pointer = 0;    ///< place in scan order where the next search begins
-  std::uint32_t reachable = 0;  ///< a bit a plane that the block has
+  std::uint32_t reachable = 0;  ///< one bit per plane of the block
   std::uint32_t rotations = 0;  ///< since the order was last drawn
 };
 
 class SpraySchedulerEngine {
  public:
-  /// Gives the next scan order of a table, in which all EVs stand, when the block asks for it.
+  /// Gives the next scan order of a table, with all EVs, when the block requests it.
   using OrderSource = std::function<std::span<const EvIndex>(std::uint32_t slot)>;
 
   virtual ~SpraySchedulerEngine() = default;

@@ -1,4 +1,4 @@
-// What stands in the place of srv6_encap: a block that real bytes go through, clock by clock. The Verilated RTL
+// Interface that replaces srv6_encap: a block that real bytes pass through, clock by clock. The Verilated RTL
 // implements it.
 #pragma once
 
