@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$1
 shift
-packages=$(grep -hv '^#' tb/packages.txt tests/packages.txt | xargs dpkg-query -W 2>/dev/null || true)
+packages=$(tb/install.sh --list tb/packages.txt tests/packages.txt | xargs dpkg-query -W 2>/dev/null || true)
 configured_with=$(printf '%s\n%s' "${MRCSIM_CMAKE_FLAGS:-}" "$packages")
 if [ ! -f "$dir/build.ninja" ] || [ "$configured_with" != "$(cat "$dir/configured-with" 2>/dev/null)" ]; then
   echo "Configuring $dir (details in $dir/configure.log)"

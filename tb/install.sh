@@ -1,10 +1,28 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, of the lists given: tb/install.sh tb/packages.txt [tests/packages.txt …].
-# Runs apt-get as root or through sudo, and says what it installs. Does nothing when everything is there.
+# Installs the Debian packages that are missing, of the lists given and of those beside them that only this release has:
+# tb/install.sh tb/packages.txt tests/packages.txt also reads tests/packages.bookworm.txt on Debian 12. Runs apt-get as root or
+# through sudo, and says what it installs. Does nothing when everything is there. --list only prints the packages.
 set -euo pipefail
 
-missing=()
+only_list=
+if [ "${1:-}" = --list ]; then
+  only_list=1
+  shift
+fi
+# shellcheck source=/dev/null
+suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+lists=()
 for list in "$@"; do
+  lists+=("$list")
+  [ ! -f "${list%.txt}.$suite.txt" ] || lists+=("${list%.txt}.$suite.txt")
+done
+if [ -n "$only_list" ]; then
+  grep -hv '^#' "${lists[@]}"
+  exit
+fi
+
+missing=()
+for list in "${lists[@]}"; do
   while read -r package; do
     case "$package" in '' | '#'*) continue ;; esac
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# All tests from a bare Debian 12: tests/run.sh runs the default set; tests/run.sh --long LABEL one of the longer suites
-# (fuzz, mutation, …), which installs what it needs itself. Other arguments go to ctest.
+# All tests from a bare Debian 12 or 13: tests/run.sh runs the default set; tests/run.sh --long LABEL one of the longer suites
+# (fuzz, mutation, …), which installs what it needs itself; debian13 runs both commands of the README on a bare Debian 13. Other
+# arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 label=
-long_labels='fuzz|mutation|formal|validate|slurm|browser|coverage|long'
+long_labels='fuzz|mutation|formal|validate|slurm|browser|coverage|long|debian13'
 select=(-LE "$long_labels")
 if [ "${1:-}" = --long ]; then
   label=${2:?"--long needs a label: $long_labels"}
@@ -14,6 +15,10 @@ if [ "${1:-}" = --long ]; then
   shift 2
 fi
 
+if [ "$label" = debian13 ]; then
+  tb/install.sh tests/debian13/packages.txt
+  exec tests/debian13/bare_system.sh trixie "$@"
+fi
 packages=(tb/packages.txt tests/packages.txt)
 [ -z "$label" ] || [ ! -f "tests/$label/packages.txt" ] || packages+=("tests/$label/packages.txt")
 tb/install.sh "${packages[@]}"

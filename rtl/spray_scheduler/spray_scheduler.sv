@@ -987,8 +987,10 @@ module spray_scheduler
   end
 
   // ---- Records of EVs
+  logic [OrderW-1:0] order_waddr;
+  assign order_waddr = order_address(coming_bank, slot_q, placed_at_q);
   always_ff @(posedge clk_i) begin
-    if (placing_q) order_mem[order_address(coming_bank, slot_q, placed_at_q)] <= '{ev: placed_ev_q, profile: profile_rd};
+    if (placing_q) order_mem[order_waddr] <= '{ev: placed_ev_q, profile: profile_rd};
     if (placing_q && !coming_bank) position_a_mem[{slot_q, placed_ev_q}] <= placed_at_q;
     if (placing_q && coming_bank) position_b_mem[{slot_q, placed_ev_q}] <= placed_at_q;
     if (works && apply_it) counts_mem[{slot_q, ev_q}] <= counts_d;
@@ -1013,6 +1015,8 @@ module spray_scheduler
   // ---- Rows
   in_use_t         in_use_row_d;
   logic [RowW-1:0] next_plane_row;
+  logic [ComingW-1:0] coming_waddr;
+  assign coming_waddr = coming_row(slot_q);
   assign next_plane_row = load_row ? plane_row(bank_mem[next_slot], next_slot) : plane_row(coming_bank, slot_q);
   always_comb begin
     in_use_row_d           = opens ? '0 : in_use_q;
@@ -1064,10 +1068,10 @@ module spray_scheduler
       places_q <= places_d;
     end
     if (works && coming_changes) begin
-      coming_eligible_mem[coming_row(slot_q)]   <= coming_d.eligible;
-      coming_resting_mem[coming_row(slot_q)]    <= coming_d.resting;
-      coming_resting_on_mem[coming_row(slot_q)] <= coming_d.resting_on;
-      coming_ready_mem[slot_q]                  <= coming_ready_d;
+      coming_eligible_mem[coming_waddr]   <= coming_d.eligible;
+      coming_resting_mem[coming_waddr]    <= coming_d.resting;
+      coming_resting_on_mem[coming_waddr] <= coming_d.resting_on;
+      coming_ready_mem[slot_q]            <= coming_ready_d;
     end
     if (load_row) begin
       coming_q.eligible   <= coming_eligible_mem[coming_row(next_slot)];

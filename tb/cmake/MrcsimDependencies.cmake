@@ -7,9 +7,17 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(SQLite3 REQUIRED)
-find_package(verilator REQUIRED HINTS /usr/share/verilator $ENV{VERILATOR_ROOT})
-find_path(MRCSIM_FST_DIR fstapi.h PATHS ${VERILATOR_ROOT}/include/gtkwave /usr/share/verilator/include/gtkwave
-          DOC "Sources of GTKWave's FST writer" REQUIRED)
+# Not find_package(verilator): it Verilates while configuring.
+find_program(VERILATOR_BIN NAMES verilator_bin HINTS $ENV{VERILATOR_ROOT}/bin REQUIRED)
+if(NOT VERILATOR_ROOT)
+  set(VERILATOR_ROOT $ENV{VERILATOR_ROOT})
+endif()
+if(NOT VERILATOR_ROOT)
+  execute_process(COMMAND ${VERILATOR_BIN} --getenv VERILATOR_ROOT OUTPUT_VARIABLE VERILATOR_ROOT
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+endif()
+set(VERILATOR_ROOT ${VERILATOR_ROOT} CACHE PATH "Folder of Verilator's include/")
+find_path(MRCSIM_FST_DIR fstapi.h PATHS ${VERILATOR_ROOT}/include/gtkwave DOC "Sources of GTKWave's FST writer" REQUIRED)
 pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 

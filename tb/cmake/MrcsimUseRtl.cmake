@@ -3,12 +3,14 @@
 # Executable NAME: mrcsim with your SystemVerilog in the place of ours for one block. SOURCES are yours, packages first
 # (those of rtl/common are there already). TOP is your module, by default named like the block; its ports and parameters
 # have the block's names (rtl/BLOCK/README.md) where PIN_MAP and PARAMETER_MAP do not say otherwise. A module named like the
-# block with those ports is written around it, so that everything else stays as it is: adapter, comparison, --rtl, --shadow.
+# block with those ports is written around it, so that everything else stays as it is: adapter, bench, --rtl, --shadow, cosim,
+# calibrate.
 # Called from a folder that -DMRCSIM_USER_RTL=FOLDER adds to the build.
 function(mrcsim_use_rtl NAME)
   cmake_parse_arguments(ARG "" "BLOCK;TOP" "SOURCES;PIN_MAP;PARAMETER_MAP" ${ARGN})
-  if(NOT ARG_BLOCK IN_LIST MRCSIM_RTL_BLOCKS)
-    list(JOIN MRCSIM_RTL_BLOCKS ", " blocks)
+  get_property(blocks GLOBAL PROPERTY MRCSIM_RTL_BLOCKS)
+  if(NOT ARG_BLOCK IN_LIST blocks)
+    list(JOIN blocks ", " blocks)
     message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): no block ${ARG_BLOCK}; there are: ${blocks}")
   endif()
   if(NOT ARG_SOURCES)
@@ -26,17 +28,8 @@ function(mrcsim_use_rtl NAME)
   elseif(ARG_PIN_MAP OR ARG_PARAMETER_MAP)
     message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): PIN_MAP and PARAMETER_MAP need a TOP with a name other than ${ARG_BLOCK}")
   endif()
-  list(APPEND sources ${PROJECT_SOURCE_DIR}/tb/cosim/${ARG_BLOCK}/${ARG_BLOCK}_flat.sv)
-  if(COMMAND mrcsim_add_cosim_${ARG_BLOCK})
-    cmake_language(CALL mrcsim_add_cosim_${ARG_BLOCK} ${NAME}_cosim ${sources})
-  elseif(COMMAND mrcsim_add_engine)
-    cmake_language(CALL mrcsim_add_engine ${NAME}_cosim ${ARG_BLOCK} ${sources})
-  else()
-    message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): ${ARG_BLOCK} has no mrcsim_add_cosim_${ARG_BLOCK}() in tb/cosim")
-  endif()
-  add_executable(${NAME} ${PROJECT_SOURCE_DIR}/tb/mrcsim/start.cpp)
-  target_link_libraries(${NAME} PRIVATE mrcsim_options mrcsim_cli)
-  mrcsim_link_rtl(${NAME} ${ARG_BLOCK} ${NAME}_cosim)
+  mrcsim_add_rtl_block(${ARG_BLOCK} FOR ${NAME} SOURCES ${sources})
+  mrcsim_executable_for_rtl(${NAME} ${ARG_BLOCK})
 endfunction()
 
 # The module BLOCK with the header of ours, and TOP inside, each pin by its name.

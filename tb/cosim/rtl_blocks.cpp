@@ -7,12 +7,19 @@
 #include "cosim/pcie_dma/rtl.h"
 #include "cosim/psn_tracker/rtl.h"
 #include "cosim/retransmit_buffer/rtl.h"
+#include "cosim/rtl_modules.h"
 #include "cosim/spray_scheduler/rtl.h"
 #include "cosim/srv6_encap/rtl.h"
 #include "engine/clock_domain.h"
 
 namespace mrc {
 namespace {
+
+/// The block's function out of its module.
+template <typename Function>
+Function* load(const char* block) {
+  return load_rtl<Function>(RtlModuleKind::rtl, block);
+}
 
 struct RtlBlock {
   const char* name;
@@ -21,13 +28,14 @@ struct RtlBlock {
 
 void add_srv6_encap(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
   rtl.srv6_encap = std::make_unique<Srv6EncapRtlPath>(
-      selection.mode, make_srv6_encap_rtl(scenario.node(selection.node).nic.datapath_bits));
+      selection.mode,
+      load<decltype(make_srv6_encap_rtl)>("srv6_encap")(scenario.node(selection.node).nic.datapath_bits));
 }
 
 void add_pcie_dma(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
   const NodeConfig& node = scenario.node(selection.node);
-  rtl.pcie_dma = std::make_unique<PcieDmaRtlPath>(selection.mode, make_pcie_dma_rtl(node), selection.node,
-                                                  ClockDomain(node.nic.core_clock_ghz).period_ps());
+  rtl.pcie_dma = std::make_unique<PcieDmaRtlPath>(selection.mode, load<decltype(make_pcie_dma_rtl)>("pcie_dma")(node),
+                                                  selection.node, ClockDomain(node.nic.core_clock_ghz).period_ps());
 }
 
 void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
@@ -35,27 +43,32 @@ void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& sc
     throw std::invalid_argument("nic.spray_scheduler.order_buffers = 1: RTL of spray_scheduler is built for 2");
   }
   // How many tables there are is known when the QPs are.
-  make_spray_scheduler_rtl({1, scenario.protocol.ev_count, scenario.node(selection.node).nic.ports});
-  rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(selection.mode, make_spray_scheduler_rtl);
+  load<decltype(make_spray_scheduler_rtl)>("spray_scheduler")(
+      {1, scenario.protocol.ev_count, scenario.node(selection.node).nic.ports});
+  rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(
+      selection.mode, load<decltype(make_spray_scheduler_rtl)>("spray_scheduler"));
 }
 
 void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
   const PsnTrackerSizes sizes{kPsnTrackerRtl.qps, scenario.node(selection.node).nic.psn_tracker.bitmap_banks,
                               scenario.protocol.mpr_units};
   const PsnTrackerSettings settings{scenario.protocol.out_of_window, scenario.protocol.dynamic_mpr};
-  rtl.psn_tracker = std::make_unique<PsnTrackerRtlPath>(selection.mode, sizes, make_psn_tracker_rtl(sizes, settings));
+  rtl.psn_tracker = std::make_unique<PsnTrackerRtlPath>(
+      selection.mode, sizes, load<decltype(make_psn_tracker_rtl)>("psn_tracker")(sizes, settings));
 }
 
 void add_ack_coalescer(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
   const ProtocolConfig& protocol = scenario.protocol;
   rtl.ack_coalescer = std::make_unique<AckCoalescerRtlPath>(
-      selection.mode, make_ack_coalescer_rtl(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes));
+      selection.mode, load<decltype(make_ack_coalescer_rtl)>("ack_coalescer")(protocol.sack_threshold_bytes,
+                                                                              protocol.sack_min_add_bytes));
 }
 
 void add_retransmit_buffer(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
   rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
-      selection.mode, make_retransmit_buffer_rtl(scenario, selection.node), kRetransmitBufferSizes, selection.node,
-      ClockDomain(scenario.node(selection.node).nic.core_clock_ghz).period_ps(), scenario.node(selection.node).nic);
+      selection.mode, load<decltype(make_retransmit_buffer_rtl)>("retransmit_buffer")(scenario, selection.node),
+      kRetransmitBufferSizes, selection.node, ClockDomain(scenario.node(selection.node).nic.core_clock_ghz).period_ps(),
+      scenario.node(selection.node).nic);
 }
 
 constexpr std::array kBlocks{RtlBlock{"pcie_dma", add_pcie_dma},

@@ -16,6 +16,7 @@
 #include "cosim/psn_tracker/rtl.h"
 #include "cosim/retransmit_buffer/rtl.h"
 #include "cosim/retransmit_buffer/transaction.h"
+#include "cosim/rtl_modules.h"
 #include "cosim/spray_scheduler/model.h"
 #include "cosim/spray_scheduler/rtl.h"
 #include "cosim/srv6_encap/model.h"
@@ -24,6 +25,12 @@
 
 namespace mrc::cosim {
 namespace {
+
+/// The block's function out of its module.
+template <typename Function>
+Function* load(const char* block) {
+  return load_rtl<Function>(RtlModuleKind::rtl, block);
+}
 
 constexpr std::uint64_t kSetup = 0;
 
@@ -259,7 +266,8 @@ bool add_recorded_rtl(const RtlSelection& selection, const ScenarioConfig& scena
     recorder.set("dynamic_mpr", protocol.dynamic_mpr);
     rtl.psn_tracker = std::make_unique<PsnTrackerRtlPath>(
         selection.mode, kPsnTrackerRtl,
-        std::make_unique<RecordingPsnTracker>(make_psn_tracker_rtl(kPsnTrackerRtl, settings), recorder));
+        std::make_unique<RecordingPsnTracker>(
+            load<decltype(make_psn_tracker_rtl)>("psn_tracker")(kPsnTrackerRtl, settings), recorder));
     return true;
   }
   if (selection.block == "ack_coalescer") {
@@ -267,33 +275,39 @@ bool add_recorded_rtl(const RtlSelection& selection, const ScenarioConfig& scena
     recorder.set("min_add_bytes", protocol.sack_min_add_bytes);
     rtl.ack_coalescer = std::make_unique<AckCoalescerRtlPath>(
         selection.mode,
-        std::make_unique<RecordingAckCoalescer>(
-            make_ack_coalescer_rtl(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes), recorder));
+        std::make_unique<RecordingAckCoalescer>(load<decltype(make_ack_coalescer_rtl)>("ack_coalescer")(
+                                                    protocol.sack_threshold_bytes, protocol.sack_min_add_bytes),
+                                                recorder));
     return true;
   }
   if (selection.block == "retransmit_buffer") {
     rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
         selection.mode,
-        std::make_unique<RecordingRetransmitBuffer>(make_retransmit_buffer_rtl(scenario, node), recorder),
+        std::make_unique<RecordingRetransmitBuffer>(
+            load<decltype(make_retransmit_buffer_rtl)>("retransmit_buffer")(scenario, node), recorder),
         kRetransmitBufferSizes, node, clock_period_ps, config.nic);
     return true;
   }
   if (selection.block == "srv6_encap") {
     rtl.srv6_encap = std::make_unique<Srv6EncapRtlPath>(
-        selection.mode, std::make_unique<RecordingSrv6Encap>(make_srv6_encap_rtl(config.nic.datapath_bits),
-                                                             config.nic.datapath_bits / 8, recorder));
+        selection.mode, std::make_unique<RecordingSrv6Encap>(
+                            load<decltype(make_srv6_encap_rtl)>("srv6_encap")(config.nic.datapath_bits),
+                            config.nic.datapath_bits / 8, recorder));
     return true;
   }
   if (selection.block == "spray_scheduler") {
     rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(selection.mode, [recorder](const SpraySizes& sizes) {
-      return std::make_unique<RecordingSprayScheduler>(make_spray_scheduler_rtl(sizes), recorder);
+      return std::make_unique<RecordingSprayScheduler>(
+          load<decltype(make_spray_scheduler_rtl)>("spray_scheduler")(sizes), recorder);
     });
     return true;
   }
   if (selection.block == "pcie_dma") {
     rtl.pcie_dma = std::make_unique<PcieDmaRtlPath>(
-        selection.mode, std::make_unique<RecordingPcieDma>(make_pcie_dma_rtl(config), config.pcie, recorder), node,
-        clock_period_ps);
+        selection.mode,
+        std::make_unique<RecordingPcieDma>(load<decltype(make_pcie_dma_rtl)>("pcie_dma")(config), config.pcie,
+                                           recorder),
+        node, clock_period_ps);
     return true;
   }
   return false;

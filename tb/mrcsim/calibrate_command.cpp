@@ -11,6 +11,7 @@
 
 #include "cosim/bench/calibration.h"
 #include "cosim/cosim_benches.h"
+#include "cosim/rtl_modules.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
@@ -48,15 +49,15 @@ std::string table(const cosim::CalibratedBlock& block, const std::vector<cosim::
   return text;
 }
 
-bool is_chosen(const Options& options, const cosim::CalibratedBlock& block) {
+bool is_chosen(const Options& options, const std::string& block) {
   return options.blocks.empty() ||
-         std::find(options.blocks.begin(), options.blocks.end(), block.name) != options.blocks.end();
+         std::find(options.blocks.begin(), options.blocks.end(), block) != options.blocks.end();
 }
 
 std::size_t chosen_ways(const Options& options) {
   const auto& all = cosim::calibrated_blocks();
   return static_cast<std::size_t>(
-      std::count_if(all.begin(), all.end(), [&](const auto& block) { return is_chosen(options, block); }));
+      std::count_if(all.begin(), all.end(), [&](const auto& block) { return is_chosen(options, block.name); }));
 }
 
 int run(const Options& options) {
@@ -69,6 +70,11 @@ int run(const Options& options) {
     throw std::invalid_argument(fmt::format("calibrate: unknown block {}; blocks: {}; nearest: {}", name,
                                             fmt::join(known, ", "), nearest(name, known)));
   }
+  std::vector<std::string> chosen;
+  for (const std::string& name : known) {
+    if (is_chosen(options, name)) chosen.push_back(name);
+  }
+  require_rtl_modules(RtlModuleKind::cosim, chosen);
   std::string text =
       "# SystemC boxes compared with their RTL\n\n"
       "Written by `mrcsim calibrate`; a test checks the limits. Latency in cycles from the acceptance of a transfer to "
@@ -83,12 +89,12 @@ int run(const Options& options) {
   std::size_t done = 0;
   ProgressLine progress(true);
   for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) {
-    if (!is_chosen(options, block)) continue;
+    if (!is_chosen(options, block.name)) continue;
     std::vector<cosim::CalibrationRow> rows;
     std::vector<std::string> sizes;
     std::uint64_t seed = options.seed;
     for (const std::string size : {"small", "default"}) {
-      const std::unique_ptr<cosim::BlockModel> model = block.make_model(size);
+      const std::unique_ptr<cosim::BlockModel> model = cosim::make_bench_model(block.name, size);
       for (const double ready : {1.0, 0.75}) {
         for (const double load : {0.1, 0.5, 0.9, 1.0}) {
           const cosim::CalibrationPoint point{load, ready, options.transfers, seed++, block.in_port, block.out_port};

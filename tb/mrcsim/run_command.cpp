@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "cosim/rtl_blocks.h"
+#include "cosim/rtl_modules.h"
 #include "ideal/ideal_fabric.h"
 #include "mpi/launcher.h"
 #include "mpi/mpi_ranks.h"
@@ -182,7 +183,12 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   }
   simulation_options.waves = wave_options(options, scenario);
   simulation_options.perfetto = perfetto_options(options);
-  // A size without RTL is refused before anything is said.
+  // RTL that is not built, or not in these sizes, is refused before anything is said.
+  std::vector<std::string> blocks;
+  for (const RtlSelection& selection : simulation_options.rtl) {
+    if (std::find(blocks.begin(), blocks.end(), selection.block) == blocks.end()) blocks.push_back(selection.block);
+  }
+  require_rtl_modules(RtlModuleKind::rtl, blocks);
   for (const RtlSelection& selection : simulation_options.rtl) {
     NicRtl rtl;
     add_rtl(selection, scenario, rtl);

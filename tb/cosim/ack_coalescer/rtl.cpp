@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "Vack_coalescer.h"
+#include "Vack_coalescer_16384.h"
 #include "cosim/pin.h"
 
 namespace mrc {
@@ -14,7 +14,7 @@ namespace {
 class AckCoalescerRtl : public AckCoalescerEngine {
  public:
   AckCoalescerRtl(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes)
-      : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Vack_coalescer>(context_.get())) {
+      : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Vack_coalescer_16384>(context_.get())) {
     put(model_->threshold_bytes_i, threshold_bytes);
     put(model_->min_add_bytes_i, min_add_bytes);
     model_->sack_ready_i = 1;
@@ -81,7 +81,7 @@ class AckCoalescerRtl : public AckCoalescerEngine {
   }
 
   std::unique_ptr<VerilatedContext> context_;
-  std::unique_ptr<Vack_coalescer> model_;
+  std::unique_ptr<Vack_coalescer_16384> model_;
   std::uint64_t cycles_ = 0;
 };
 

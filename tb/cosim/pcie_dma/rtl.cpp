@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "Vpcie_dma_512.h"
-#include "Vpcie_dma_small.h"
 #include "cosim/pcie_dma/adapter.h"
 
 namespace mrc {
@@ -33,10 +32,6 @@ std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node) {
           fmt::format("nic.completion.moderation_count * cqe_bytes = {}: RTL of pcie_dma writes {} B at once at most",
                       cqes, kMostBytes));
   return std::make_unique<PcieDmaAdapter<Vpcie_dma_512>>(node.pcie.mrrs_bytes, node.pcie.mps_bytes);
-}
-
-std::unique_ptr<PcieDmaEngine> make_small_pcie_dma_rtl(std::uint32_t mrrs_bytes, std::uint32_t mps_bytes) {
-  return std::make_unique<PcieDmaAdapter<Vpcie_dma_small>>(mrrs_bytes, mps_bytes);
 }
 
 }  // namespace mrc

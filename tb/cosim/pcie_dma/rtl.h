@@ -15,7 +15,4 @@ inline constexpr PcieDmaSizes kSmallPcieDmaSizes{8, 32, 8192};
 /// The RTL for a node; throws std::invalid_argument, naming both sizes, where the node's are not those that are built.
 std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node);
 
-/// In kSmallPcieDmaSizes, whatever the node says. `mrrs_bytes`, `mps_bytes`: 128 … 4,096.
-std::unique_ptr<PcieDmaEngine> make_small_pcie_dma_rtl(std::uint32_t mrrs_bytes, std::uint32_t mps_bytes);
-
 }  // namespace mrc

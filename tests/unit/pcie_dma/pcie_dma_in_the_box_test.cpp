@@ -8,6 +8,7 @@
 #include "cosim/pcie_dma/rtl.h"
 #ifdef MRCSIM_WITH_BUGS
 #include "pcie_dma_bug_engine.h"
+#include "pcie_dma_small_engine.h"
 #endif
 
 namespace mrc {
@@ -56,7 +57,7 @@ TEST_P(PcieDmaInTheBox, RunsAsSystemCAlone) {
   Bench rtl("rtl", node.pcie, reads, writes);
   const Use used(
       rtl, c.mode,
-      c.small ? make_small_pcie_dma_rtl(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node));
+      c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node));
   pcie_bench::run();
   EXPECT_EQ(used.path.mismatches(), 0U) << used.path.first_mismatch();
   EXPECT_EQ(rtl.reader.done(), static_cast<std::uint64_t>(count));
