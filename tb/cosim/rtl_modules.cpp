@@ -59,9 +59,9 @@ void require_rtl_modules(RtlModuleKind kind, const std::vector<std::string>& blo
     if (!fs::exists(path_of(kind, block))) missing.push_back(block);
   }
   if (missing.empty()) return;
-  throw std::invalid_argument(fmt::format("{} of {} {} not built; to build: {}",
-                                          kind == RtlModuleKind::rtl ? "RTL" : "the bench", fmt::join(missing, ", "),
-                                          missing.size() == 1 ? "is" : "are", build_command(kind, missing)));
+  throw std::invalid_argument(fmt::format("not built: {} of {}; to build: {}",
+                                          kind == RtlModuleKind::rtl ? "RTL" : "benches", fmt::join(missing, ", "),
+                                          build_command(kind, missing)));
 }
 
 void (*rtl_module_factory(RtlModuleKind kind, const std::string& block))() {

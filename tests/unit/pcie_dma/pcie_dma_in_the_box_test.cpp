@@ -55,9 +55,8 @@ TEST_P(PcieDmaInTheBox, RunsAsSystemCAlone) {
   const Load writes{4096, 64, count};
   Bench plain("plain", node.pcie, reads, writes);
   Bench rtl("rtl", node.pcie, reads, writes);
-  const Use used(
-      rtl, c.mode,
-      c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node));
+  const Use used(rtl, c.mode,
+                 c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node));
   pcie_bench::run();
   EXPECT_EQ(used.path.mismatches(), 0U) << used.path.first_mismatch();
   EXPECT_EQ(rtl.reader.done(), static_cast<std::uint64_t>(count));
