@@ -27,7 +27,7 @@ CODESPELL_KNOWN = "alltogether,clos,inflight,nin,requestor,requestors"
 
 PER = ("packets?|bytes|bits?|cycles?|accesses|operations|transfers|events|instructions|messages|QPs?|NICs?|T[012]s|EVs|SACKs?|WQEs?|CQEs?|"
        "reads|writes|steps?|samples|credits|losses|words?|points|draws?|seeds|runs|files?|folders?|tracks?|process|rows?|timers?|tags?|flags?|"
-       "counts?|entry|entries|lines?|allocations|activations|flows|rings|stages|planes|registers|beats|micro-batches|one|turns|times|copies")
+       "counts?|entry|entries|lines?|allocations|activations|flows|rings|stages|planes|registers|beats|micro-batches|one|turns|times|copies|[KMGT]?i?B|Gb/s|[mun]s")
 UNIT = ("second|packet|cycle|rank|plane|QP|port|node|PSN|peer|block|pair|NIC|bank|tag|bit|record|beat|line|message|EV|step|request|transfer|row|"
         "lane|destination|region|box|microsecond|hop|word|turn|table|host|core|link|SACK|T0|file|run|group|wheel|entry|rotation|pod|T1|instance")
 
