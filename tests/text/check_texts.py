@@ -7,7 +7,7 @@ check_texts.py CHECK ROOT [MRCSIM]     ROOT: the project; MRCSIM: the executable
   abbreviations  every abbreviation in documents, help and parameters is in docs/glossary.md
   spelling       aspell and words.txt know every word of documents, help and parameters
   misspellings   codespell finds no common misspelling in documents and sources
-  links          relative links in documents lead to a file and a heading
+  links          relative links in documents lead to a file and a heading; files of the project named in code marks exist
 
 Exits with 1 and one line per finding, with 77 (skipped) where a program is missing.
 """
@@ -21,6 +21,9 @@ import texts
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
+
+# Paths in other projects.
+FILES_ELSEWHERE = {"tests/data/feeder_tests_trace.tar.gz"}
 
 # Words that codespell takes for misspellings: Clos networks, bytes in flight, the PCIe and RDMA term, identifiers.
 CODESPELL_KNOWN = "alltogether,clos,inflight,nin,requestor,requestors"
@@ -133,9 +136,20 @@ def links(files):
                     yield f"{file}:{number}", f"{target}: there is no such heading"
 
 
+def named_files(root, files):
+    """Findings for paths of the project in code marks that do not exist. BLOCK, {a,b} and … match anything."""
+    root = pathlib.Path(root)
+    for file in files:
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            for path in re.findall(r"`((?:docs|include|rtl|sc_models|tb|tests|traces)/[^`\s]*)`", line):
+                pattern = re.sub(r"BLOCK|<[^>]*>|\{[^}]*\}|….*", "*", path.rstrip("/"))
+                if path not in FILES_ELSEWHERE and not list(root.glob(pattern)):
+                    yield f"{file}:{number}", f"{path}: there is no such file"
+
+
 def run(check, root, mrcsim):
     if check == "links":
-        return links(texts.documents(root))
+        return [*links(texts.documents(root)), *named_files(root, texts.documents(root))]
     if check == "phrases_in_comments":
         return phrases(texts.comments(root))
     if check == "misspellings":

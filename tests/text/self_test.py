@@ -82,6 +82,14 @@ class Links(unittest.TestCase):
             file.write_text("[b](b.md) [b](b.md#two-words) [web](https://example.org)\n[c](c.md)\n[d](b.md#three)\n", encoding="utf-8")
             self.assertEqual([place for place, _ in check_texts.links([file])], [f"{file}:2", f"{file}:3"])
 
+    def test_named_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "a.md")
+            pathlib.Path(folder, "tb", "x").mkdir(parents=True)
+            pathlib.Path(folder, "tb", "x", "here.cpp").touch()
+            file.write_text("`tb/x/here.{h,cpp}` `tb/BLOCK/here.cpp` `tb/x/`\n`tb/x/gone.cpp`\n", encoding="utf-8")
+            self.assertEqual([place for place, _ in check_texts.named_files(folder, [file])], [f"{file}:2"])
+
 
 @unittest.skipUnless(shutil.which("clang-format"), "clang-format is missing")
 class Format(unittest.TestCase):
