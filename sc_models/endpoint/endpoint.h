@@ -1,6 +1,6 @@
 // A light endpoint: ring 1 at line rate. The same requestor, responder, path table and congestion control as in a
-// detailed NIC decide every packet; of the NIC there are the ports' lines, the turn among QPs, and fixed latencies from
-// the node's own parameters. Lives on the fabric's events.
+// detailed NIC decide every packet; of the NIC only the port lines, the turn among QPs, and fixed latencies from the
+// parameters of the node are modelled. Driven by the events of the fabric.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Endpoint final : public LightNode {
   TimePs next_timer() override { return std::min(probes_.next(), port_status_.next()); }
   void pump_ports(TimePs now) override;
 
-  /// True if one of the node's timers may have come nearer.
+  /// True if a timer of the node may now be earlier.
   bool receive_data(TimePs now, Qp& qp, const Packet& packet);
   void receive_control(TimePs now, const Packet& packet);
   void receive_endpoint_operation(TimePs now, const Packet& packet);
@@ -45,14 +45,14 @@ class Endpoint final : public LightNode {
   void follow_up(TimePs now, Qp& qp);
   void fail_sender(TimePs now, Qp& qp);
 
-  /// The next packet of a QP on a path through one of `ports`; 0 when it has none. Returns the port's bit.
+  /// Sends the next packet of a QP on a path through one of `ports`. Returns the bit of the port, 0 without a packet.
   std::uint32_t send_data(TimePs now, Qp& qp, std::uint32_t ports);
   void send_control(TimePs now, Qp& qp, Packet packet);
   void send(TimePs now, std::uint32_t plane, const Packet& packet);
   void activate(Qp& qp);
   void park(Qp& qp, SendGate gate);
 
-  /// What the turn among QPs and ports looks at, lines beside each other.
+  /// State for the turn among QPs and ports, in adjacent cache lines.
   struct alignas(kCacheLineBytes) Sending {
     std::uint32_t to_be_told = 0;                             ///< ports that call port_free()
     std::uint32_t turn_bytes = 0;                             ///< sent by the first of the ready QPs in its turn

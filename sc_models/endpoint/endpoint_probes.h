@@ -22,7 +22,7 @@ class EndpointProbes {
 
   /// A QP's table may have an EV to probe.
   void update(std::uint32_t qp, TimePs now);
-  /// When due() has something to do, kNever without.
+  /// Time of the next work of due(), kNever without.
   TimePs next();
   /// Lost probes are reported; each probe that is due is given to `send(qp, packet)`.
   template <typename Send>
@@ -32,7 +32,7 @@ class EndpointProbes {
   /// The EV probe of a QP that receives without sending, when its round trip is over.
   std::optional<Packet> data_received(TimePs now, Qp& qp);
   void response(const Packet& packet);
-  /// What answers an ENDPOINT_REQUEST from the peer of `qp`.
+  /// The response to an ENDPOINT_REQUEST from the peer of `qp`.
   Packet reply(const Qp& qp, const Packet& request) const;
 
  private:

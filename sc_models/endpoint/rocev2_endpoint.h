@@ -11,11 +11,11 @@
 
 namespace mrc {
 
-/// What the baseline did, of one node or summed.
+/// Counters of the baseline, of one node or summed.
 struct Rocev2Counts {
   std::uint64_t cnps_sent = 0;
   std::uint64_t naks_sent = 0;
-  std::uint64_t out_of_sequence = 0;  ///< data dropped behind a gap
+  std::uint64_t out_of_sequence = 0;  ///< data dropped after a gap
   std::uint64_t timeouts = 0;
 };
 

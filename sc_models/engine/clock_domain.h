@@ -1,4 +1,5 @@
-// A clock as a period, and the arithmetic from cycles and bits to time. Nothing ticks: service times are computed.
+// A clock as a period, and the arithmetic from cycles and bits to time. There is no clock event: service times are
+// computed.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // The event queue behind a NIC's (or the fabric's) single kernel process. Each box has at most one entry, the earliest
-// time it asked for; ties go by the box's position, so that the order never depends on who armed first.
+// time that it requested; ties are ordered by the position of the box, so that the order does not depend on the order
+// of requests.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +14,16 @@ namespace mrc {
 class Box;
 class Recorder;
 
-/// A tournament: a leaf a box, each node above is the earlier of the two below it. A box that arms climbs only as far
-/// as it wins, a box that is stepped takes its leaf out along one path, and neither has a branch that depends on whose
-/// time is earlier, which a heap has at every level.
+/// A tournament tree: one leaf per box, and each inner node is the earlier of its two children. Arming a box updates
+/// nodes only as far as it wins, stepping a box removes its leaf along one path, and neither has a branch that depends
+/// on the comparison of times, which a heap has at every level.
 class EventWheel {
  public:
   /// Gives the box its position, which is its rank among ties; boxes are added while the model is built.
   std::uint32_t add(Box& box);
 
-  /// Asks for a step of the box with `position` at `time` or earlier; a later request leaves the earlier one standing.
-  /// What lies beyond 2^64 ps / boxes, which with 256 boxes is 20 hours, never comes.
+  /// Asks for a step of the box with `position` at `time` or earlier; a later request does not replace an earlier one.
+  /// Times beyond 2^64 ps / boxes, which is 20 hours with 256 boxes, are never reached.
   void arm(std::uint32_t position, TimePs time) {
     if (time >= kNever >> position_bits_) return;
     const std::uint64_t key = time << position_bits_ | position;
@@ -32,7 +33,7 @@ class EventWheel {
   /// Steps everything that is due before `horizon`, in order of (time, position). Returns the number of steps.
   std::uint64_t run_before(TimePs horizon);
 
-  /// `recorder` is told of each step.
+  /// `recorder` is notified of each step.
   void record_to(Recorder& recorder) { recorder_ = &recorder; }
 
   /// Time of the earliest entry, kNever when nothing is armed.

@@ -1,11 +1,11 @@
-// A memory's banks and ports, and the errors that its cells are given.
+// Banks and ports of a memory, and the errors injected into its cells.
 #pragma once
 
 #include <cstdint>
 
 namespace mrc {
 
-/// What a bank of a memory does in one cycle: one access; a read and a write; two accesses.
+/// Accesses per cycle and bank: one; one read and one write; any two.
 enum class MemoryPorts : std::uint8_t { one_rw, one_r_one_w, two_rw };
 enum class EccScheme : std::uint8_t { none, secded };
 

@@ -1,4 +1,5 @@
-// Packets of one NIC, reused: steady state allocates nothing. A packet never leaves its pool's NIC; links carry values.
+// Packets of one NIC, reused: no allocation in steady state. A packet never leaves the NIC of its pool; links carry
+// values.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Asks for memory before it is needed. State of thousands of nodes and ports does not fit into a core's caches, and
-// what an event will touch is known some events ahead: then several lines are on their way at a time instead of one
-// after the other. Changes nothing but the time that a run takes.
+// Prefetches memory. The state of thousands of nodes and ports does not fit into the caches of a core, and the lines
+// that an event needs are known some events ahead: several lines are then fetched in parallel instead of one after the
+// other. Affects only the run time.
 #pragma once
 
 #include <cstddef>

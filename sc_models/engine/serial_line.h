@@ -13,7 +13,7 @@ class SerialLine {
  public:
   explicit SerialLine(double gbps) : ps_per_byte_(8000.0 / gbps) {}
 
-  /// When an item that comes at `time` could start.
+  /// Earliest start of an item that arrives at `time`.
   TimePs start(TimePs time) const { return time > free_at_ ? time : free_at_; }
   TimePs free_at() const { return free_at_; }
   /// Puts `bytes` on the line at `time` or when it is free; returns when the last bit has left.
@@ -28,7 +28,7 @@ class SerialLine {
     free_at_ = epoch_ + static_cast<TimePs>(static_cast<std::int64_t>(sum));
     return free_at_;
   }
-  /// Another rate, for what comes from now on.
+  /// Changes the rate for later items.
   void set_gbps(double gbps) {
     ps_per_byte_ = 8000.0 / gbps;
     epoch_ = free_at_;

@@ -21,7 +21,7 @@ sc_core::sc_time delay_until(TimePs time) {
 
 }  // namespace
 
-/// One box run as an SC_METHOD of its own.
+/// One box run as a separate SC_METHOD.
 struct WheelModule::Method {
   Box* box = nullptr;
   sc_core::sc_event event;

@@ -1,6 +1,6 @@
 // The bridge between the SystemC kernel and a set of boxes. In wheel mode one SC_METHOD runs all boxes ahead of the
 // kernel by a quantum no longer than the shortest delay of any value that leaves the module, so the results are exact.
-// In methods mode every box is an SC_METHOD of its own and nothing runs ahead: slow, and the oracle of the tests.
+// In methods mode every box is a separate SC_METHOD without lookahead: slow, and the reference of the tests.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The fabric's events in order of time: a calendar of short buckets for the near future, a heap for the rest. An event
 // is one 64-bit word in its bucket, and a bucket is sorted once, when its time comes. Ties in time go by kind and
-// target, of which there is at most one pair at a time, so the order never depends on who scheduled first.
+// target, which are unique at any time, so the order does not depend on the order of scheduling.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +78,7 @@ class FabricEventQueue {
   std::uint64_t size() const { return size_; }
 
  private:
-  static constexpr unsigned kBucketBits = 10;  ///< 1,024 ps a bucket
+  static constexpr unsigned kBucketBits = 10;  ///< 1,024 ps per bucket
   static constexpr std::uint64_t kOffsetMask = (1ULL << kBucketBits) - 1;
   static constexpr std::uint64_t kBuckets = 16'384;  ///< 16.8 us
   static constexpr std::uint64_t kNoBucket = ~0ULL;
@@ -158,8 +158,8 @@ class FabricEventQueue {
     }
     return true;
   }
-  /// Sorts a bucket's events into now_ and empties it: first into parts by the first bits of the time, where nothing is
-  /// compared that a processor would have to guess, then each part, which as a rule is short.
+  /// Sorts a bucket's events into now_ and empties it: first into parts by the first bits of the time, without
+  /// unpredictable branches, then each part, which is usually short.
   void serve(std::uint64_t slot) {
     std::array<std::uint32_t, 1U << kPartBits> ends{};
     std::uint32_t count = 0;
@@ -185,8 +185,8 @@ class FabricEventQueue {
     free_chunks(slot);
   }
 
-  /// Seven events of a bucket, a cache line. Buckets share a pool of them, so that the memory of events that are over
-  /// is taken again while it is still in the cache.
+  /// Seven events of a bucket, a cache line. Buckets share a pool of them, so that the memory of past events is reused
+  /// while it is still in the cache.
   struct alignas(64) Chunk {
     static constexpr std::uint32_t kWords = 7;
     std::array<std::uint64_t, kWords> words;
@@ -226,7 +226,7 @@ class FabricEventQueue {
   std::size_t next_ = 0;            ///< of now_
   std::uint64_t size_ = 0;
   std::vector<Chunk> chunks_;
-  std::uint32_t free_ = kNoChunk;  ///< the first of those that hold nothing
+  std::uint32_t free_ = kNoChunk;  ///< the first free chunk
   /// The chunk of each bucket that is being filled.
   std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(kBuckets, kNoChunk);
   std::array<std::uint64_t, kWords> filled_{};

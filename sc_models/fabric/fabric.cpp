@@ -68,7 +68,7 @@ void Fabric::step() {
       cable.up->pop();
     }
   }
-  // Without detailed NICs nobody else's values come in, and nothing but the limit keeps the network back.
+  // Without detailed NICs no other values arrive, and only the limit bounds the network.
   const bool alone = cables_.empty() && limit() != kNever;
   network_.run_before(alone ? limit() : horizon());
   wake();

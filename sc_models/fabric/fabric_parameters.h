@@ -8,18 +8,18 @@ namespace mrc {
 class ParameterTable;
 
 enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
-/// How switches find the way: static uSID tables, or a hash of the flow among equal paths.
+/// How switches route: static uSID tables, or a hash of the flow among equal paths.
 enum class FabricRouting : std::uint8_t { usid, ecmp };
-/// Service among the queues of a switch's port.
+/// Scheduling among the queues of a switch port.
 enum class SwitchScheduling : std::uint8_t { strict, weighted };
 
 struct FabricConfig {
   std::uint32_t nics = 2;
   std::uint32_t nics_per_t0 = 256;
   std::uint32_t t0s_per_plane = 0;  ///< 0: as many as the NICs need
-  std::uint32_t t1s_per_plane = 0;  ///< over all pods; 0: as many a pod as NICs below a T0
-  std::uint32_t t2s_per_plane = 0;  ///< with pods; 0: as many uplinks a T1 as it has T0s
-  std::uint32_t pods = 1;           ///< more than one: a third tier joins them
+  std::uint32_t t1s_per_plane = 0;  ///< over all pods; 0: per pod as many as NICs below a T0
+  std::uint32_t t2s_per_plane = 0;  ///< with pods; 0: as many uplinks per T1 as it has T0s
+  std::uint32_t pods = 1;           ///< more than one: connected by a third tier
   FabricRouting routing = FabricRouting::usid;
   std::uint32_t locator_block = 0xFC00'0001;
   double cable_delay_ns = 150.0;
@@ -32,9 +32,9 @@ struct FabricConfig {
   std::uint32_t control_weight = 25;  ///< with weighted scheduling
   std::uint32_t retransmission_weight = 25;
   std::uint32_t data_weight = 50;
-  std::uint64_t queue_bytes = 2ULL << 20;    ///< a switch output port
-  std::uint64_t buffer_bytes = 64ULL << 20;  ///< a switch, shared by its ports
-  double buffer_alpha = 1.0;                 ///< dynamic threshold: share of the free buffer that a port may hold
+  std::uint64_t queue_bytes = 2ULL << 20;    ///< per switch output port
+  std::uint64_t buffer_bytes = 64ULL << 20;  ///< per switch, shared by its ports
+  double buffer_alpha = 1.0;                 ///< dynamic threshold: multiple of the free buffer that a port may use
   bool ecn = true;
   bool ecn_last_hop = false;
   std::uint64_t ecn_min_bytes = 0;  ///< 0: 0.2 BDP of the link

@@ -21,7 +21,7 @@ std::vector<std::string> words(const auto& array) {
   return {array.begin(), array.end()};
 }
 
-/// Keys of a kind beside at_us, kind and where.
+/// Keys of a kind besides at_us, kind and where.
 std::vector<std::string> keys_of(FaultKind kind) {
   switch (kind) {
     case FaultKind::link_up:

@@ -1,5 +1,5 @@
-// Timed faults: what [[fault]] says, with keys, words and ranges. Whether the place exists is known where the network
-// is built (FaultTimeline).
+// Timed faults: the content of [[fault]], with keys, words and ranges. The existence of the place is checked when the
+// network is built (FaultTimeline).
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ struct FaultConfig {
   double period_us = 0;  ///< link_flap: begin of an outage to begin of the next
   double jitter = 0;     ///< link_flap: share of the rest of the period by which an outage may begin later
   std::uint32_t count = 1;
-  double share = 1;        ///< link_rate: of the line rate that is left
+  double share = 1;        ///< link_rate: remaining share of the line rate
   double probability = 1;  ///< loss, corruption: of each packet
   FaultPackets packets = FaultPackets::all;
   std::int64_t ev = -1;        ///< loss, corruption: only packets on this EV; -1: on any
   std::int64_t ev_index = -1;  ///< the same by its position in the sending node's EV profile
-  bool light = false;          ///< switch_reboot: its ports stay lit, so that no neighbour sees a port down
+  bool light = false;  ///< switch_reboot: its ports keep their signal, so that no neighbor detects a port as down
 };
 
 /// The word of a scenario file.

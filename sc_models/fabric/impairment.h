@@ -32,7 +32,7 @@ class Impairment {
         trim_bytes_(config.trim_bytes),
         random_(seed, link) {}
 
-  /// Decides what becomes of `packet` and marks it. Only data is trimmed, only data and probes are CE-marked.
+  /// Decides the damage of `packet` and marks it. Only data is trimmed, only data and probes are CE-marked.
   Verdict apply(Packet& packet) {
     if (random_.chance(loss_)) {
       ++counts_.dropped;

@@ -1,5 +1,5 @@
-// What the timeline has in store for one direction of a cable: spans in which it carries nothing, and spans in which it
-// loses or corrupts packets by chance. All of it is known before the run, so nobody has to change a link while it runs.
+// Timed faults of one direction of a cable: intervals in which it carries nothing, and intervals in which it loses or
+// corrupts packets at random. All of them are known before the run, so links are not changed during it.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace mrc {
 
-/// Which packet, for who looks for it again.
+/// Identifies a packet, to find it again.
 struct PacketName {
   NodeId source = 0;
   NodeId destination = 0;
@@ -27,7 +27,7 @@ struct PacketName {
   static PacketName of(const Packet& packet) {
     return {packet.source_node, packet.destination_node, packet.destination_qp, packet.psn, packet.ev, packet.plane};
   }
-  /// The same data, whichever way it goes.
+  /// The same data, on any path.
   bool repeats(const PacketName& other) const {
     return source == other.source && destination == other.destination && destination_qp == other.destination_qp &&
            psn == other.psn;
@@ -36,11 +36,11 @@ struct PacketName {
 
 class FaultJournal;
 
-/// What one fault of the timeline did to packets. Written on the fabric's events only; where a run has several ranks
-/// each keeps a journal of these calls, and the record is written from all journals after the run.
+/// Effects of one fault on packets. Written by events of the fabric only; in a run on several ranks each rank keeps a
+/// journal of these calls, and the record is written from all journals after the run.
 struct FaultRecord {
   TimePs begins_at = 0;
-  TimePs ends_at = kNever;  ///< the last of its spans
+  TimePs ends_at = kNever;  ///< end of its last interval
   std::uint64_t lost_data = 0;
   std::uint64_t lost_control = 0;  ///< SACKs, NACKs, ACKs, probes, endpoint operations
   std::uint64_t corrupted = 0;
@@ -136,7 +136,7 @@ inline void FaultRecord::corrupt() {
 
 inline void FaultRecord::use_again(TimePs first_out) {
   if (journal != nullptr) journal->add(FaultJournal::Call::use_again, *this, first_out, 0, {});
-  // Also with a journal, so that a link is not looked at for ever.
+  // Also with a journal, so that a link is not checked forever.
   if (back_in_use_at == kNever) back_in_use_at = first_out;
 }
 
@@ -163,7 +163,7 @@ class LinkFaults {
   /// A packet whose first bit enters the cable at `first_out` and whose last bit leaves it at `last_in`; packets come
   /// in order of time. Marks what is corrupted.
   Verdict apply(TimePs first_out, TimePs last_in, Packet& packet);
-  /// Nothing of it lies ahead.
+  /// All intervals are over.
   bool over() const { return over_; }
 
  private:

@@ -1,4 +1,4 @@
-// A packet on its way through the fabric: what each hop looks at in one cache line, the packet itself behind it.
+// A packet in the fabric: the fields that each hop reads in one cache line, followed by the packet itself.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct alignas(64) Transit {
   Ipv6Address carrier;        ///< as the switches shift it
   TimePs last_bit = 0;        ///< when its last bit can leave the switch that it is in, at the earliest
   std::uint32_t bytes = 0;    ///< on the link, preamble and gap included
-  std::uint32_t next = 0;     ///< behind it in a port's queue
+  std::uint32_t next = 0;     ///< next in the queue of a port
   std::uint32_t ingress = 0;  ///< link over which it came into the switch
   std::uint32_t out = 0;      ///< link on which it leaves the switch that it goes to next, where its carrier says so
   FabricClass queue = FabricClass::data;

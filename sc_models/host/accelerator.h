@@ -22,27 +22,27 @@ class Accelerator {
         copy_latency_ps_(to_ps(config.copy_latency_ns)),
         copy_ps_per_byte_(8000.0 / config.copy_gbps) {}
 
-  /// When a computation that is ready now ends. A kernel's launch is hidden behind the one before it in its stream.
+  /// End of a computation that is ready now. The launch of a kernel is hidden behind the previous one in its stream.
   TimePs compute(TimePs now, const WorkNode& node) {
     if (node.stream == kNoStream) return now + node.duration;
     TimePs& free = free_at_[std::uint64_t{node.rank} << 8 | node.stream];
     free = std::max(now + launch_ps_, free) + node.duration;
     return free;
   }
-  /// When a message to a rank of the same node is there: it takes the scale-up fabric, whose links are not shared.
+  /// Arrival of a message to a rank of the same node: it uses the scale-up fabric, whose links are not shared.
   TimePs local_message(TimePs now, std::uint64_t bytes) const {
     return now + local_latency_ps_ + static_cast<TimePs>(static_cast<double>(bytes) * local_ps_per_byte_ + 0.5);
   }
 
   /// Payload is copied between the accelerator's memory and the host's.
   bool staged() const { return staged_; }
-  /// When the copy of a message to (or from) host memory is done: one at a time a rank and direction.
+  /// End of the copy of a message to (or from) host memory: one at a time per rank and direction.
   TimePs copy(TimePs now, std::uint32_t rank, std::uint64_t bytes, bool to_host) {
     TimePs& free = copy_free_at_[std::uint64_t{rank} << 1 | (to_host ? 1 : 0)];
     free = std::max(now, free) + static_cast<TimePs>(static_cast<double>(bytes) * copy_ps_per_byte_ + 0.5);
     return free + copy_latency_ps_;
   }
-  /// From a receive's completion until software may use its bytes.
+  /// Time from the completion of a receive until software may use its bytes.
   TimePs flush_ps() const { return flush_ps_; }
 
  private:

@@ -7,7 +7,7 @@ namespace mrc {
 
 class ParameterTable;
 
-/// Where an accelerator's payload lies when the NIC reads or writes it.
+/// Location of the payload when the NIC reads or writes it.
 enum class PayloadMemory : std::uint8_t { host, gpu_direct, staged };
 
 struct AcceleratorConfig {
@@ -16,13 +16,14 @@ struct AcceleratorConfig {
   double scale_up_gbps = 3600;         ///< of messages between ranks of one node
   double scale_up_latency_ns = 1000;
   PayloadMemory payload_memory = PayloadMemory::host;
-  double direct_read_ns = 300;    ///< with gpu_direct, a payload read beside one of host memory
-  double direct_flush_ns = 1000;  ///< with gpu_direct, a message's CQE seen until its bytes are sure to be there
-  double copy_gbps = 400;         ///< with staged, a copy between the accelerator's memory and the host's
-  double copy_latency_ns = 2000;  ///< with staged, of a copy, beside its bytes
+  double direct_read_ns = 300;  ///< with gpu_direct, additional time of a payload read
+  double direct_flush_ns =
+      1000;                ///< with gpu_direct, time from the CQE of a message until its bytes have certainly arrived
+  double copy_gbps = 400;  ///< with staged, a copy between the accelerator's memory and the host's
+  double copy_latency_ns = 2000;  ///< with staged, fixed latency of a copy
 };
 
-/// What a payload read takes longer than one of host memory, in ns.
+/// Additional time of a payload read compared with host memory, in ns.
 inline double payload_read_extra_ns(const AcceleratorConfig& accelerator) {
   return accelerator.payload_memory == PayloadMemory::gpu_direct ? accelerator.direct_read_ns : 0;
 }

@@ -1,4 +1,4 @@
-// How collectives are carried out.
+// Options of collectives.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ enum class AllToAllAlgorithm : std::uint8_t { direct, paced };
 struct CollectiveOptions {
   AllReduceAlgorithm all_reduce = AllReduceAlgorithm::ring;
   AllToAllAlgorithm all_to_all = AllToAllAlgorithm::direct;
-  std::uint32_t channels = 1;        ///< 1 or more equal parts of the buffer, carried out side by side
-  std::uint64_t chunk_bytes = 0;     ///< longest message of rings, trees and chains; 0: a share whole
+  std::uint32_t channels = 1;        ///< 1 or more equal parts of the buffer, in parallel
+  std::uint64_t chunk_bytes = 0;     ///< longest message of rings, trees and chains; 0: a whole share
   std::uint32_t ranks_per_host = 8;  ///< inner group of the hierarchical all-reduce
-  std::uint32_t window = 4;          ///< messages that a rank of a paced all-to-all has under way
-  double skew = 0;                   ///< 0: even; s: the k-th most popular rank gets 1 / k^s of an all-to-all's bytes
-  std::uint64_t seed = 1;            ///< of the order of popularity
+  std::uint32_t window = 4;          ///< messages in flight per rank of a paced all-to-all
+  double skew = 0;  ///< 0: even; s: bytes of the k-th most popular rank of an all-to-all are in proportion to 1 / k^s
+  std::uint64_t seed = 1;  ///< of the order of popularity
 };
 
 }  // namespace mrc

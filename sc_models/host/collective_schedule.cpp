@@ -93,7 +93,7 @@ class Scheduler {
       }
     }
   }
-  /// From the root along the ring of ranks, a chunk at a time.
+  /// From the root along the ring of ranks, one chunk at a time.
   void broadcast(const Range& whole, std::uint32_t root) {
     for_each_channel(whole, [&](const Range& part) {
       for_each_chunk(part.bytes, 1, [&](const auto& cut) {
@@ -120,7 +120,7 @@ class Scheduler {
       add(towards_root ? other : root, towards_root ? root : other, block, false, {});
     }
   }
-  /// Dissemination: in step k each rank tells the one 2^k further on.
+  /// Dissemination: in step k each rank notifies the rank 2^k further on.
   void barrier() {
     Waits arrived(positions_);
     for (std::uint32_t distance = 1; distance < ranks_; distance *= 2) {
@@ -151,7 +151,7 @@ class Scheduler {
   using Waits = std::vector<std::vector<std::uint32_t>>;  ///< by position
 
   /// Steps of a ring over the positions first, first + stride, … of each of the groups that `size` and `stride` make:
-  /// each rank passes on in a step what it received in the one before.
+  /// in each step a rank forwards what it received in the previous one.
   class Steps {
    public:
     Steps(Scheduler& scheduler, std::uint32_t stride, std::uint32_t size)

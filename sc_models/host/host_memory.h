@@ -13,8 +13,8 @@
 
 namespace mrc {
 
-/// What was written into a slot, kept where payload goes by reference: bytes, writes, and a sum over where each lay,
-/// which agrees only if every range was written exactly once.
+/// Record of the writes into a slot, for payload by reference: bytes, writes, and a sum over their positions, which
+/// agrees only if every range was written exactly once.
 struct PlacementTally {
   std::uint64_t bytes = 0;
   std::uint64_t writes = 0;
@@ -56,7 +56,7 @@ class HostMemory {
   /// Writes without bytes are tallied by slot from now on.
   void track_placement() { tracks_placement_ = true; }
   bool tracks_placement() const { return tracks_placement_; }
-  /// What was written into the slot at `address` since it was taken last.
+  /// The writes into the slot at `address` since the last call.
   PlacementTally take_placement(std::uint64_t address) { return std::exchange(tally_at(address), {}); }
 
  private:
