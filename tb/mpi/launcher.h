@@ -1,14 +1,14 @@
-// Whether somebody has started this process as one of several.
+// Detects whether this process was started as one of several.
 #pragma once
 
 #include <cstdint>
 
 namespace mrc {
 
-/// Processes that mpirun (Open MPI, MPICH, Intel MPI) or srun with PMI has started together; 1 where this one was
-/// started alone. Nothing of MPI is touched.
+/// Number of processes that mpirun (Open MPI, MPICH, Intel MPI) or srun with PMI started together; 1 if this one was
+/// started alone. Does not use MPI.
 std::uint32_t launched_processes();
-/// This one's number among them, 0 alone.
+/// Number of this process among them; 0 if alone.
 std::uint32_t launched_process();
 
 }  // namespace mrc

@@ -10,7 +10,7 @@ namespace mrc {
 /// This build has MPI.
 bool has_mpi();
 
-/// Joins the job, once a process; leaves it at the end of the process. Precondition: has_mpi().
+/// Joins the job, once per process; leaves it at the end of the process. Precondition: has_mpi().
 std::unique_ptr<Ranks> join_mpi_ranks();
 
 /// Ends all processes of the job with this exit code, without waiting for them. Precondition: joined.

@@ -1,4 +1,4 @@
-// mrcsim calibrate: the cycles of the RTL blocks beside those of the SystemC boxes.
+// mrcsim calibrate: compares the cycles of the RTL blocks with those of the SystemC boxes.
 #pragma once
 
 #include <CLI/CLI.hpp>

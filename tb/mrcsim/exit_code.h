@@ -15,8 +15,8 @@ enum ExitCode : int {
   kExitInterrupted = 130,
 };
 
-/// What a run that ended like this exits with; `interrupted` tells a partial run by the user from one by its time
-/// limit.
+/// Exit code for a run with this status; `interrupted` distinguishes a partial run ended by the user from one ended by
+/// its time limit.
 int exit_code(RunStatus status, bool interrupted);
 
 }  // namespace mrc

@@ -1,5 +1,5 @@
-// Published experiments as data: a TOML file each beside the base scenario that all of them share. A file says what is
-// run (topology, traffic, faults), which numbers are taken from the results, and what was published.
+// Published experiments as data: one TOML file each, and a base scenario that all of them share. A file defines the
+// runs (topology, traffic, faults), the numbers taken from the results, and the published values.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace mrc {
 struct ExperimentFlow {
   std::uint32_t first_source = 0;
   std::uint32_t last_source = 0;
-  std::int64_t destination = 0;  ///< a rank, or kOthers: each of the sources but the sender
+  std::int64_t destination = 0;  ///< a rank, or kOthers: each of the sources except the sender
   std::uint32_t shift = 0;       ///< if not 0, replaces the destination: distance in ranks around the ring
   std::uint64_t bytes = 0;
   std::uint32_t count = 1;
@@ -23,13 +23,13 @@ struct ExperimentFlow {
   static constexpr std::int64_t kOthers = -1;
 };
 
-/// One run: the base scenario with what differs.
+/// One run: the differences from the base scenario.
 struct ExperimentCase {
   std::string name;
   std::string set;     ///< keys that differ, as TOML text
   std::string faults;  ///< [[fault]] tables, as TOML text
   std::vector<ExperimentFlow> flows;
-  std::vector<std::string> generate;  ///< in the place of flows: arguments of `mrcsim trace generate`
+  std::vector<std::string> generate;  ///< instead of flows: arguments of `mrcsim trace generate`
 };
 
 /// A number from the results of a case.
@@ -41,11 +41,11 @@ struct Measure {
                        ///< the first such row of events[], us; "senders:A-B": tx_gbps of nicA … nicB, reduced
   double from_us = 0;  ///< of the series, with to_us
   double to_us = 0;
-  double window_us = 0;  ///< of the series: averaged over so long before it is reduced; 0: the series' own step
+  double window_us = 0;  ///< of the series: averaging window before it is reduced; 0: the step of the series
   Reduce reduce = Reduce::mean;
 };
 
-/// What is compared. The measure, over a second one where there is one, against a published number or a direction.
+/// A comparison: the measure, divided by a second one if present, against a published number or a direction.
 struct ExperimentCheck {
   std::string what;
   std::string unit;
@@ -62,7 +62,7 @@ struct Experiment {
   std::string title;
   std::string source;
   std::string published;   ///< in words
-  std::string scaled;      ///< how it was cut to minutes on two cores; empty: not at all
+  std::string scaled;      ///< how it was reduced to minutes on two cores; empty: not reduced
   std::string depends_on;  ///< the open parameter that matters most
   std::string not_run;     ///< why it cannot be run; empty: it can
   bool calibrated = false;
@@ -72,8 +72,8 @@ struct Experiment {
   std::vector<ExperimentCheck> checks;
 };
 
-/// All E<number>.toml of a folder in the order of their numbers. Throws ParameterError, with file and line, for
-/// anything but what is described here; a case sets topology, traffic and transport only.
+/// All E<number>.toml of a folder in the order of their numbers. Throws ParameterError with file and line for other
+/// content; a case sets only topology, traffic and transport.
 std::vector<Experiment> load_experiments(const std::filesystem::path& folder);
 
 /// Writes the case's traffic and its scenario into `folder` as <id>.<case>.toml, which it returns. `trace`: of a
@@ -91,7 +91,7 @@ struct CheckValue {
   double least = 0;
   double most = 0;
 };
-/// From the results in <folder>/<run_name>/. Throws ParameterError where it is not there.
+/// From the results in <folder>/<run_name>/. Throws ParameterError if it is missing.
 CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, const std::filesystem::path& folder);
 bool agrees(const ExperimentCheck& check, double value);
 

@@ -1,4 +1,4 @@
-// mrcsim floorplan: the memories that a scenario's parameters make.
+// mrcsim floorplan: the memories that follow from the parameters of a scenario.
 #pragma once
 
 #include <CLI/CLI.hpp>

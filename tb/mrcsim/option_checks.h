@@ -1,4 +1,4 @@
-// Checks of numbers on the command line whose message says what is allowed.
+// Checks of numbers on the command line; the message gives the allowed range.
 #pragma once
 
 #include <string>

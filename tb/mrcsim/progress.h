@@ -18,7 +18,7 @@ class ProgressLine {
   void update(const Progress& progress);
   /// `share` of the work is done, in [0, 1]; `text` follows the bar.
   void update(double share, const std::string& text);
-  /// Takes the line off the terminal.
+  /// Removes the line from the terminal.
   void finish();
 
  private:

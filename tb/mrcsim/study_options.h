@@ -1,4 +1,4 @@
-// What sweep and size have in common on the command line.
+// Common command line options of sweep and size.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,16 +24,16 @@ struct StudyOptions {
   bool quiet = false;
 };
 
-/// `default_seeds` goes into the options and their help.
+/// `default_seeds` is the default of the option, and is shown in its help.
 void add_study_options(CLI::App& command, StudyOptions& options, std::uint32_t default_seeds);
 
 /// The command line as it was typed, to be kept with the study.
 std::string typed_command();
 
-/// A campaign with the executor that the options ask for, drawing `progress`. Signals are caught from here on.
+/// A campaign with the executor given by the options, showing `progress`. Signals are caught from here on.
 std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress);
 
-/// Calls `body`; after an interruption says what is done and how to go on, and returns the exit code for it.
+/// Calls `body`; after an interruption prints what is done and how to continue, and returns its exit code.
 int run_study(const StudyOptions& options, const std::function<int()>& body);
 
 }  // namespace mrc

@@ -5,7 +5,7 @@
 
 namespace mrc {
 
-/// Adds the subcommand; when it is given, `exit_code` is that of the first run that did not end well.
+/// Adds the subcommand; when it is given, `exit_code` is that of the first run without a complete result.
 void add_sweep_command(CLI::App& app, int& exit_code);
 
 }  // namespace mrc

@@ -1,4 +1,4 @@
-// `mrcsim trace`: looks at traces and writes small ones.
+// `mrcsim trace`: inspects traces and generates small ones.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// A node's software: sets the NIC up through its registers, sends messages to the peer and checks what the peer sends,
-// by nothing but transactions on two sockets.
+// Software of a node: sets up the NIC through its registers, sends messages to the peer and checks received messages,
+// using only transactions on two sockets.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace platform {
 
-/// What both drivers agree on before they start: in a real system a connection manager does this.
+/// Values on which both drivers agree in advance; in a real system a connection manager does this.
 struct Plan {
   std::uint32_t qps = 2;
-  std::uint32_t messages = 64;   ///< each way
+  std::uint32_t messages = 64;   ///< per direction
   std::uint32_t bytes = 65'536;  ///< longest message; others are shorter and not aligned
   std::uint32_t outstanding = 8;
   bool interrupts = true;  ///< wait for interrupts, otherwise poll memory
@@ -46,7 +46,7 @@ class Driver : public sc_core::sc_module {
   std::uint64_t register_value64(std::uint32_t offset);  ///< by debug transport
 
  private:
-  /// How many messages from the first on are done, where some are done before their turn.
+  /// Number of messages done in sequence from the first; later ones may be done earlier.
   struct Prefix {
     std::uint32_t length = 0;
     std::set<std::uint32_t> ahead;

@@ -1,4 +1,4 @@
-// A node's memory, for the NIC's DMA and for the CPU: byte addressed, with DMI, and a page behind it whose writes are
+// A node's memory, for the NIC's DMA and for the CPU: byte addressed, with DMI, and a page after it whose writes are
 // interrupts. Latency is constant; the NIC side can refuse DMI, wait inside the call, or answer in four phases.
 #pragma once
 
@@ -40,7 +40,7 @@ class Memory : public sc_core::sc_module {
   const sc_core::sc_event& interrupt() const { return interrupt_; }
   std::uint64_t interrupts() const { return interrupts_; }
   std::uint64_t transactions_of_nic() const { return transactions_of_nic_; }
-  /// Takes granted DMI back.
+  /// Revokes granted DMI.
   void invalidate() { nic_socket->invalidate_direct_mem_ptr(0, options_.bytes - 1); }
 
  private:

@@ -1,4 +1,4 @@
-// The page that a report is made from: page.html with style, script and chart library in it.
+// The template of a report: page.html with style, script and chart library included.
 #pragma once
 
 #include <string_view>

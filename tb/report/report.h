@@ -5,8 +5,8 @@
 
 namespace mrc {
 
-/// `place`: result.json, a folder with one (series.json is read where it lies beside), or a database of studies. The
-/// page needs no network and no file. Throws StudyError for anything else.
+/// `place`: result.json, a folder with one (series.json is read if it is in the same folder), or a database of studies.
+/// The page needs no network and no file. Throws StudyError for anything else.
 std::string report_html(const std::string& place);
 
 }  // namespace mrc

@@ -1,4 +1,4 @@
-// Which parameters are sizes of on-chip memory.
+// The parameters that are sizes of on-chip memory.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Gets runs done: what the database has is taken from there, the rest is executed and stored as it comes.
+// Completes a set of runs: results in the database are reused, the other runs are executed and stored when they end.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@
 
 namespace mrc {
 
-/// How far a batch of runs has come.
+/// Progress of a batch of runs.
 struct StudyProgress {
-  std::size_t done = 0;  ///< of those that were to be executed
+  std::size_t done = 0;  ///< executed so far
   std::size_t wanted = 0;
   std::size_t running = 0;
   std::size_t failed = 0;
-  std::size_t known = 0;  ///< were in the database already
+  std::size_t known = 0;  ///< already in the database
 };
 
 class Campaign {
@@ -32,12 +32,12 @@ class Campaign {
   Campaign(const Campaign&) = delete;
   Campaign& operator=(const Campaign&) = delete;
 
-  /// Folder of the runs under way, beside the database.
+  /// Folder of the runs in progress, next to the database.
   static std::filesystem::path folder_of(const std::string& database);
 
   /// Each run's record, in the order of `specs`, which may name a run twice. Throws StudyInterrupted.
   std::vector<RunRecord> run(const std::vector<RunSpec>& specs);
-  /// Runs that were executed, and runs that the database had, since the beginning.
+  /// Runs executed, and runs reused from the database, so far.
   std::size_t executed() const { return executed_; }
   std::size_t known() const { return known_; }
 

@@ -1,4 +1,4 @@
-// What differs between groups of results: parameters, metrics, where the time went.
+// Differences between groups of results: parameters, metrics, ledger.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 
 namespace mrc {
 
-/// One number in each group. The first group is what the others are compared with.
+/// One number per group. The others are compared with the first group.
 struct ComparedMetric {
   std::string name;
-  std::vector<double> mean;        ///< a group
-  std::vector<bool> beyond_noise;  ///< a group; the first is false
+  std::vector<double> mean;        ///< per group
+  std::vector<bool> beyond_noise;  ///< per group; the first is false
 };
 
 struct Comparison {

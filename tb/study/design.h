@@ -1,4 +1,4 @@
-// The points of a study: which values its axes take together.
+// The points of a study: combinations of the values of its axes.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace mrc {
 
 class Digest {
  public:
-  /// Adds `text` and its length, so that neighbours cannot be mistaken for one another.
+  /// Adds `text` and its length, so that adjacent texts cannot be confused.
   Digest& add(std::string_view text);
   /// Adds a file's bytes; throws StudyError if it cannot be read.
   Digest& add_file(const std::string& path);

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM end a study between two looks at its runs, not in the middle of a write.
+// Ctrl-C and SIGTERM end a study between two polls of its runs, not in the middle of a write.
 #pragma once
 
 namespace mrc {

@@ -1,4 +1,4 @@
-// All buffers at once: which sets of sizes give the most for their SRAM.
+// All buffers together: the sets of sizes that give the most for their SRAM.
 #pragma once
 
 #include <map>
@@ -23,14 +23,14 @@ struct JointPoint {
 
 class JointSizing {
  public:
-  /// `single`: each buffer sized with all others as the scenario has them; those without an answer are left alone.
+  /// `single`: each buffer sized with all others as the scenario has them; those without an answer are not changed.
   JointSizing(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
               const std::vector<SizingResult>& single);
 
-  /// The single answers together at several levels, then made larger where that gains most for its bits until the
-  /// objective holds, then smaller again while it holds. Every set that was tried, the smallest SRAM first.
+  /// Starts with the single answers at several levels, enlarges them where that gains most per bit until the objective
+  /// holds, then reduces them while it holds. Returns every set that was tried, the smallest SRAM first.
   std::vector<JointPoint> solve();
-  /// Of those that hold, the one with the least SRAM; null where none does.
+  /// The set with the least SRAM that holds; null if none does.
   static const JointPoint* best(const std::vector<JointPoint>& points);
 
  private:

@@ -1,4 +1,4 @@
-// When work could start if messages took no time: what computations alone make of a trace.
+// The times at which work could start if messages took no time.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace mrc {
 
 struct CriticalPath {
-  std::vector<TimePs> starts;        ///< of each node
-  TimePs computing_ps = 0;           ///< the longest way through the trace; with equals, that of most communications
-  std::uint64_t communications = 0;  ///< messages and collectives one behind another on that way
+  std::vector<TimePs> starts;  ///< of each node
+  TimePs computing_ps = 0;     ///< the longest path through the trace; among equal ones that with most communications
+  std::uint64_t communications = 0;  ///< consecutive messages and collectives on that path
 };
 
-/// Computations of one stream do not take turns here. A collective starts at all its ranks when the last one is there.
+/// Computations of one stream do not take turns here. A collective starts at all its ranks when the last one is ready.
 CriticalPath critical_path(const Workload& workload);
 
 }  // namespace mrc

@@ -1,4 +1,4 @@
-// The graph that a Chakra file's dependencies make, cleaned of what no player could carry out.
+// The dependency graph of a Chakra file, without dependencies that cannot be played.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mrc {
 
-/// Control dependencies that were left out.
+/// Control dependencies that were dropped.
 struct DroppedDependencies {
   std::uint64_t absent = 0;
   std::uint64_t on_itself = 0;
@@ -17,7 +17,7 @@ struct DroppedDependencies {
 
 /// Fills in the nodes' positions of dependencies so that they have no loop, and adds to `dropped`. Of the control
 /// dependencies of a loop those go that contradict the order of data dependencies and file. Throws TraceError for ids
-/// that are there twice, absent data dependencies and loops of them.
+/// that appear twice, missing data dependencies and loops of them.
 void resolve_dependencies(EtFile& file, DroppedDependencies& dropped);
 
 }  // namespace mrc

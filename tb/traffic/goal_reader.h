@@ -10,7 +10,7 @@
 namespace mrc {
 
 /// `calc` is in ns; computations of one `cpu` run one after another. A message of 0 bytes is played as one of 1 byte
-/// and told in `warnings`. Throws TraceError with `name` and line.
+/// and reported in `warnings`. Throws TraceError with `name` and line.
 Workload read_goal(std::istream& in, const std::string& name, const ReadOptions& options, Warnings& warnings);
 
 }  // namespace mrc

@@ -11,8 +11,8 @@ namespace mrc {
 
 /// Triggers of one activation, and barriers whose count is that of the connections that activate them. A trigger that
 /// is activated at another rank than the one it starts is a wait across ranks: expand_collectives() makes it a message
-/// of 1 byte. With `options.rows` connections beyond it are left out, and a trigger counts those of its connections
-/// that are left. Throws TraceError with `name` and line.
+/// of 1 byte. With `options.rows` later connections are dropped, and a trigger counts the remaining ones of its
+/// connections. Throws TraceError with `name` and line.
 Workload read_htsim(std::istream& in, const std::string& name, const ReadOptions& options);
 
 }  // namespace mrc

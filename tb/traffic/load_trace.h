@@ -1,4 +1,4 @@
-// Any trace that mrcsim reads, recognised by its content.
+// Any trace that mrcsim reads, detected by its content.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TraceRequest {
   std::string format = "auto";  ///< one of trace_formats()
   std::uint32_t ranks = 0;      ///< for a trace in which one file represents all ranks; 0: the number in the trace
   std::uint64_t rows = 0;       ///< limit on flows, connections, layers or nodes; 0: all
-  bool strict = false;          ///< what would be dropped with a warning is an error
+  bool strict = false;          ///< entries that would be dropped with a warning are errors
   double byte_scale = 1.0;      ///< factor on each message's bytes, which stay within 1 … 2^40
   ReadProgress progress = {};   ///< may be empty
 };
@@ -26,7 +26,7 @@ struct LoadedTrace {
   std::vector<std::string> warnings;
 };
 
-/// What a trace holds, without the work itself.
+/// Summary of a trace, without the work itself.
 struct TraceContents {
   std::string format;
   std::uint32_t ranks = 0;

@@ -1,4 +1,4 @@
-// Which receive takes which send: the oldest of its pair of ranks and tag that no other has taken.
+// Matching of sends and receives: a receive takes the oldest unmatched send of its pair of ranks and tag.
 #pragma once
 
 #include <cstdint>

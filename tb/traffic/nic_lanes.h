@@ -1,4 +1,4 @@
-// Which of a rank's NICs carries which message, where ranks have several.
+// Selection of the NIC for each message of a rank with several NICs.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace mrc {
 void number_lanes(Workload& workload);
 
 /// Each message as a piece of its own on each of `nics` NICs of its ranks; a message of fewer bytes than NICs has as
-/// many pieces as bytes. What waited for the message waits for all pieces. Collectives must have been written out.
+/// many pieces as bytes. Dependents of the message wait for all pieces. Collectives must have been expanded.
 /// Throws TraceError for too many nodes.
 Workload stripe(Workload workload, std::uint32_t nics);
 

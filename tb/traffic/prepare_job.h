@@ -1,5 +1,5 @@
-// From a scenario's [traffic] to what players take: the job's trace and those beside it, cut to size, with each rank's
-// NICs.
+// From [traffic] of a scenario to the input of players: the trace of the job and background traces, reduced to size,
+// with the NICs of each rank.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace mrc {
 struct Job {
   Workload workload;
   std::vector<NodeId> nics_of_ranks;  ///< traffic.nics_per_rank of rank 0, of rank 1, …
-  std::vector<std::string> cut;       ///< what made the trace smaller, as "traffic.ranks = 8"
+  std::vector<std::string> cut;       ///< reductions of the trace, such as "traffic.ranks = 8"
   std::vector<std::string> warnings;
 };
 
@@ -27,7 +27,7 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
 /// traffic.nics_per_rank NICs of each of `ranks` ranks by traffic.placement, rank by rank; throws TraceError.
 std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ranks);
 
-/// Data packets of all sends; collectives must have been written out.
+/// Data packets of all sends; collectives must have been expanded.
 std::uint64_t expected_packets(const Workload& workload, std::uint32_t mtu_bytes);
 
 }  // namespace mrc

@@ -1,4 +1,4 @@
-// What every trace reader is told.
+// Options of every trace reader.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace mrc {
 
 struct TraceTotals;
 
-/// Hears the share of the files that has been read, 0 … 1, every few KiB.
+/// Receives the share of the files that has been read, 0 … 1, every few KiB.
 using ReadProgress = std::function<void(double share)>;
 
 struct ReadOptions {
   std::uint32_t ranks = 0;        ///< for a trace in which one file represents all ranks; 0: the number in the trace
   std::uint64_t rows = 0;         ///< limit on flows, connections, layers or nodes; 0: all
-  bool strict = false;            ///< what would be dropped with a warning is an error
+  bool strict = false;            ///< entries that would be dropped with a warning are errors
   TraceTotals* totals = nullptr;  ///< count only: the workload stays empty
   ReadProgress progress = {};     ///< of files that the reader opens itself
 };

@@ -1,4 +1,4 @@
-// Bad traces: one line that begins with file and place.
+// Errors of invalid traces: one line that begins with file and place.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// What every trace format keeps to, so that times in ps and sums of bytes fit 64 bits.
+// Limits of all trace formats, so that times in ps and sums of bytes fit 64 bits.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a trace holds, counted while it is read, so that a file of any length fits.
+// Totals of a trace, counted while it is read, so that the length of the file does not matter.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct TraceTotals {
   std::uint64_t computations = 0;
   std::uint64_t bytes = 0;  ///< of sends
   TimePs computing_ps = 0;
-  std::map<std::uint64_t, std::uint64_t> sizes;  ///< of sends → how many
+  std::map<std::uint64_t, std::uint64_t> sizes;  ///< of sends → count
   std::uint64_t sends_of_other_sizes = 0;        ///< beyond the first kMostSizes different ones
-  /// Members' nodes by kind and bytes: a collective of 8 ranks counts 8 times where all their nodes are there.
+  /// Members' nodes by kind and bytes: a collective of 8 ranks counts 8 times if all their nodes are present.
   std::map<std::pair<CollectiveKind, std::uint64_t>, std::uint64_t> collectives;
 
   static constexpr std::size_t kMostSizes = 4096;

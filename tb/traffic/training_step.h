@@ -1,5 +1,5 @@
-// One training step of a transformer, as its ranks carry it out: from the model's shape, how it is spread over ranks,
-// the batch and the accelerator's speed.
+// One training step of a transformer as executed by its ranks: from the shape of the model, its distribution over
+// ranks, the batch and the speed of the accelerator.
 #pragma once
 
 #include <cstdint>
@@ -21,30 +21,30 @@ struct ModelShape {
   std::uint32_t sequence_tokens = 4096;
   std::uint32_t experts = 0;  ///< 0: dense
   std::uint32_t experts_a_token = 0;
-  std::uint32_t shared_experts = 0;  ///< that every token takes
+  std::uint32_t shared_experts = 0;  ///< used by every token
 };
 
-/// Ranks: tensor parallel ones are neighbours, then data parallel ones, then pipeline stages. Expert parallel groups
-/// are neighbours among the data parallel ranks.
+/// Ranks: tensor parallel ones are adjacent, then data parallel ones, then pipeline stages. Expert parallel groups are
+/// adjacent among the data parallel ranks.
 struct TrainingOptions {
   ModelShape model;
   std::uint32_t tensor_parallel = 1;
   std::uint32_t pipeline_parallel = 1;
   std::uint32_t data_parallel = 1;
   std::uint32_t expert_parallel = 1;
-  std::uint32_t micro_batches = 1;  ///< a data parallel rank and step
+  std::uint32_t micro_batches = 1;  ///< per data parallel rank and step
   std::uint32_t micro_batch_sequences = 1;
   double accelerator_tflops = 1000;    ///< peak, of the numbers' type
   double efficiency = 0.45;            ///< of the peak that kernels reach
   std::uint32_t bytes_per_number = 2;  ///< of activations, weights and gradients
 };
 
-/// Dense and mixture-of-experts models of today's sizes.
+/// Dense and mixture-of-experts models of current sizes.
 const std::vector<ModelShape>& model_presets();
 
-/// The step with one-forward-one-backward pipelining, sharded optimizer (gradients are reduce-scattered beside the last
+/// The step with one-forward-one-backward pipelining, sharded optimizer (gradients are reduce-scattered during the last
 /// backward pass, weights gathered at the end), and the tensor parallel all-reduces and expert parallel all-to-alls of
-/// each layer. Throws TraceError where the parallelism does not divide the model or the ranks.
+/// each layer. Throws TraceError if the parallelism does not divide the model or the ranks.
 Workload make_training_step(const TrainingOptions& options);
 
 }  // namespace mrc

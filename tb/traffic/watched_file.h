@@ -1,4 +1,4 @@
-// A file that tells how much of it has been read.
+// A file that reports how much of it has been read.
 #pragma once
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Collects nodes and dependencies one by one and lays them out as a Workload.
+// Collects nodes and dependencies and arranges them as a Workload.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ class WorkloadBuilder {
     if (!counts_only()) edges_.push_back({dependency, node});
   }
   void match(std::uint32_t send, std::uint32_t receive);
-  /// Position of the group of these ranks; one that is there already is used again.
+  /// Position of the group of these ranks; an existing one is reused.
   std::uint32_t group(const std::vector<std::uint32_t>& ranks);
   /// Position of the new collective.
   std::uint32_t collective(const Collective& collective);
 
-  /// Forgets the collectives that have been counted; counts_only() only.
+  /// Drops the collectives that have been counted; counts_only() only.
   void drop_collectives() { workload_.collectives.clear(); }
 
   /// The workload; the builder is empty afterwards.
