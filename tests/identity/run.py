@@ -40,6 +40,13 @@ class Setting:
     def definition(self):
         return {key: value for key, value in vars(self).items() if key not in ("quick", "rtl")}
 
+    def is_as_recorded(self, file):
+        """The setting of this name in the reference is this one; comments of its text do not count."""
+        recorded, own = json.loads(file.read_text()), self.definition()
+        for definition in (recorded, own):
+            definition["text"] = tomllib.loads(definition["text"] or "")
+        return recorded == own
+
     def execute(self, mrcsim, folder):
         """Leaves result.json and series.json in `folder`; returns the exit code and the last line of what was printed."""
         with tempfile.TemporaryDirectory(prefix="mrcsim_identity.") as scratch:
@@ -202,7 +209,7 @@ def judge(setting, args, scratch):
         execute(setting, args.against, reference)
     if not (reference / "setting.json").exists():
         return "not recorded", ["the reference has no such run"], 0
-    if json.loads((reference / "setting.json").read_text()) != setting.definition():
+    if not setting.is_as_recorded(reference / "setting.json"):
         return "not recorded", ["the reference was recorded with another setting of this name"], 0
     seconds, error = execute(setting, args.mrcsim, scratch / setting.name)
     lines = compare(reference, scratch / setting.name)
