@@ -137,12 +137,12 @@ def links(files):
 
 
 def named_files(root, files):
-    """Findings for paths of the project in code marks that do not exist. BLOCK, {a,b} and … match anything."""
+    """Findings for paths of the project in code marks that do not exist. BLOCK, SUITE, NAME, {a,b} and … match anything."""
     root = pathlib.Path(root)
     for file in files:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             for path in re.findall(r"`((?:docs|include|rtl|sc_models|tb|tests|traces)/[^`\s]*)`", line):
-                pattern = re.sub(r"BLOCK|<[^>]*>|\{[^}]*\}|….*", "*", path.rstrip("/"))
+                pattern = re.sub(r"BLOCK|SUITE|NAME|<[^>]*>|\{[^}]*\}|….*", "*", path.rstrip("/"))
                 if path not in FILES_ELSEWHERE and not list(root.glob(pattern)):
                     yield f"{file}:{number}", f"{path}: there is no such file"
 
