@@ -10,7 +10,8 @@ configured_with=$(printf '%s\n%s' "${MRCSIM_CMAKE_FLAGS:-}" "$packages")
 if [ ! -f "$dir/build.ninja" ] || [ "$configured_with" != "$(cat "$dir/configured-with" 2>/dev/null)" ]; then
   echo "Configuring $dir (details in $dir/configure.log)"
   mkdir -p "$dir"
-  if ! cmake -S . -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release ${MRCSIM_CMAKE_FLAGS:-} >"$dir/configure.log" 2>&1; then
+  if ! cmake -S . -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMRCSIM_WARNINGS_AS_ERRORS=OFF \
+    -DMRCSIM_PRECOMPILED_HEADERS=ON ${MRCSIM_CMAKE_FLAGS:-} >"$dir/configure.log" 2>&1; then
     tail -n 20 "$dir/configure.log" >&2
     exit 1
   fi

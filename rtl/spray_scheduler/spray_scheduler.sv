@@ -1014,10 +1014,11 @@ module spray_scheduler
 
   // ---- Rows
   in_use_t         in_use_row_d;
-  logic [RowW-1:0] next_plane_row;
+  logic [RowW-1:0] next_plane_row, plane_waddr;
   logic [ComingW-1:0] coming_waddr;
   assign coming_waddr = coming_row(slot_q);
-  assign next_plane_row = load_row ? plane_row(bank_mem[next_slot], next_slot) : plane_row(coming_bank, slot_q);
+  assign plane_waddr = plane_row(coming_bank, slot_q);
+  assign next_plane_row = load_row ? plane_row(bank_mem[next_slot], next_slot) : plane_waddr;
   always_comb begin
     in_use_row_d           = opens ? '0 : in_use_q;
     in_use_row_d[ev_plane] = opens ? '0 : in_use_d;
@@ -1095,7 +1096,7 @@ module spray_scheduler
     else if (works && (opens || in_use_change)) in_use_q <= in_use_row_d;
     for (int unsigned c = 0; c < Chunks; c++) begin
       if (placing_q && ends_chunk && placed_at_q[EvW-1:ChunkW] == (EvW-ChunkW)'(c)) begin
-        plane_mem[plane_row(coming_bank, slot_q)][c] <= placed_chunk_d;
+        plane_mem[plane_waddr][c] <= placed_chunk_d;
       end
     end
     if (load_row || (works && swap)) begin

@@ -5,7 +5,6 @@ find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(Protobuf REQUIRED)
 find_package(SQLite3 REQUIRED)
 # Not find_package(verilator): it Verilates while configuring.
 find_program(VERILATOR_BIN NAMES verilator_bin HINTS $ENV{VERILATOR_ROOT}/bin REQUIRED)

@@ -18,7 +18,7 @@ function(mrcsim_link_without_ipo TARGET)
 endfunction()
 
 add_library(mrcsim_options INTERFACE)
-target_compile_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wshadow;-Werror>")
+target_compile_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wshadow;$<$<BOOL:${MRCSIM_WARNINGS_AS_ERRORS}>:-Werror>>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlaps in std::string's operator+ that are not there; the others depend on what was inlined.
   target_compile_options(mrcsim_options INTERFACE

@@ -10,7 +10,7 @@ shift 5
 generated=$folder/generated
 rm -rf "$generated"
 mkdir -p "$folder"
-"$verilator" --cc --prefix "$prefix" --Mdir "$generated" --MMD "$@"
+"$verilator" --cc --prefix "$prefix" --Mdir "$generated" --MMD "$@" >/dev/null
 
 # write FILE: stdin, unless FILE has it already: what depends on it is not built without need.
 write() {

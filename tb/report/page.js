@@ -85,6 +85,10 @@
     const panel = add(parent, 'div', null, 'panel');
     add(panel, 'h3', title);
     if (note) add(panel, 'p', note);
+    if (typeof Chart === 'undefined') {
+      add(panel, 'p', 'This chart is missing: mrcsim was built without Chart.js (Debian: libjs-chart.js).');
+      return panel;
+    }
     const box = add(panel, 'div', null, 'chart');
     box.style.height = `${height}px`;
     const canvas = add(box, 'canvas');
@@ -171,6 +175,7 @@
         plugins: { legend: { display: false }, tooltip: { enabled: false } },
       }),
     }), note);
+    if (typeof Chart === 'undefined') return panel;
     const scale = add(panel, 'div', null, 'scale');
     add(scale, 'span', `0`);
     add(scale, 'i').style.background = `linear-gradient(90deg, var(--heat))`;

@@ -1,0 +1,1 @@
+// In the place of Chart.js where it is not installed.
