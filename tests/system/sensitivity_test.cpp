@@ -27,7 +27,7 @@ TEST(Sensitivity, RanksEveryAssumption) {
   std::filesystem::remove_all(test_folder());
   const ProcessResult size = run_process(kSize);
   ASSERT_EQ(size.exit_code, 0) << size.err;
-  EXPECT_NE(size.out.find("How the answer "), std::string::npos) << size.out;
+  EXPECT_NE(size.out.find("Sensitivity of the answer "), std::string::npos) << size.out;
   Sqlite sqlite((test_folder() / "a.sqlite").string(), true);
   SqliteStatement statement(sqlite, "SELECT answer FROM study WHERE kind = 'sensitivity'");
   ASSERT_TRUE(statement.step());

@@ -186,7 +186,7 @@ TEST_P(Cut, SweepGoesOnWhereItWas) {
                 .find(times.substr(0, times.find(','))),
             std::string::npos);
   EXPECT_EQ(query(database_, fmt::format("SELECT count(*) FROM runs WHERE status = 'complete'")), "16");
-  const bool said = read_text(test_folder() / "log").find("interrupted; what is done is in") != std::string::npos;
+  const bool said = read_text(test_folder() / "log").find("interrupted; finished runs are in") != std::string::npos;
   EXPECT_EQ(said, GetParam() != SIGKILL);
 }
 
