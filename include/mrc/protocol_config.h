@@ -68,6 +68,7 @@ struct ProtocolConfig {
   /// CE marks in a row on an EV after which the responder reports ALWAYS_SKIP; 0 = never.
   std::uint32_t always_skip_threshold = 0;
   PathFeedback path_feedback = PathFeedback::adaptive;
+  std::string path_policy = "rotation";  ///< which EV is next: a name of path_policy_registry.h
   PathTableScope path_table_scope = PathTableScope::qp;
   CongestionScope congestion_scope = CongestionScope::destination;
 

@@ -28,7 +28,7 @@ void Endpoint::expect_packet(const Packet& packet, unsigned depth) const {
     prefetch(parts.responder, sizeof(Responder));
     return;
   }
-  prefetch(parts.requestor, sizeof(Requestor));
+  prefetch(parts.requestor, sizeof(NicRequestor));
   prefetch(parts.paths, 3 * kCacheLineBytes);
   prefetch(parts.congestion, 4 * kCacheLineBytes);
 }

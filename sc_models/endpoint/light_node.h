@@ -113,9 +113,9 @@ class LightNode : public NetworkNode, public WorkDevice {
   /// What belongs to a QP, so that it can be asked for without walking there: a cache line a QP.
   struct alignas(kCacheLineBytes) QpParts {
     const Qp* qp = nullptr;
-    const Requestor* requestor = nullptr;
+    const NicRequestor* requestor = nullptr;
     const Responder* responder = nullptr;
-    const PathTable* paths = nullptr;
+    const NicPathTable* paths = nullptr;
     const CongestionControl* congestion = nullptr;
   };
 

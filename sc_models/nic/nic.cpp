@@ -14,7 +14,7 @@ void use_records(RetransmitBufferRtlPath& rtl, NicContext& context) {
                                             context.qps.size(), rtl.sizes().qps));
   }
   for (Qp& qp : context.qps) {
-    if (qp.requestor) qp.requestor->use_port(rtl, context.index_of(qp));
+    if (qp.requestor) qp.requestor->records().use_rtl(rtl, context.index_of(qp));
   }
 }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "mrc/control/congestion.h"
-#include "mrc/control/path_table.h"
 #include "mrc/rocev2/cnp_generator.h"
 #include "mrc/rocev2/rc_requestor.h"
 #include "mrc/rocev2/rc_responder.h"
@@ -18,6 +17,8 @@
 #include "mrc/tx/requestor.h"
 #include "mrc/tx/work_request.h"
 #include "mrc/types.h"
+#include "nic/nic_path_table.h"
+#include "nic/tx/send_records.h"
 
 namespace mrc {
 
@@ -58,15 +59,18 @@ struct RcHalves {
   std::unique_ptr<CnpGenerator> notifications;
 };
 
+/// Ring 1's, over what a NIC can have in RTL.
+using NicRequestor = BasicRequestor<SendRecords, NicPathTable>;
+
 struct Qp {
   QpNumber number = 0;
   QpNumber peer_number = 0;
   NodeId peer = 0;
   UsidTemplate route;
-  std::unique_ptr<PathTable> own_paths;  ///< empty where the path table is shared
-  PathTable* paths = nullptr;
+  std::unique_ptr<NicPathTable> own_paths;  ///< empty where the path table is shared
+  NicPathTable* paths = nullptr;
   CongestionDomain* congestion = nullptr;
-  std::unique_ptr<Requestor> requestor;
+  std::unique_ptr<NicRequestor> requestor;
   std::unique_ptr<Responder> responder;
   std::unique_ptr<ReversePaths> reverse_paths;
   RcHalves rc;

@@ -4,6 +4,7 @@
 
 #include "fabric/topology.h"
 #include "mrc/control/congestion_registry.h"
+#include "mrc/control/path_policy_registry.h"
 
 namespace mrc {
 
@@ -40,10 +41,12 @@ CongestionDomain& QpAssembly::congestion_for(NodeId peer) {
   return *shared;
 }
 
-std::unique_ptr<PathTable> QpAssembly::make_table(const std::string& owner) const {
-  return std::make_unique<PathTable>(
-      profile_, nic_.scenario.protocol, nic_.config.nic.ports,
-      KeyedRandom(nic_.scenario.seed, fmt::format("nic{}.path_table.{}", nic_.node, owner)));
+std::unique_ptr<NicPathTable> QpAssembly::make_table(const std::string& owner) const {
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
+  const KeyedRandom random(nic_.scenario.seed, fmt::format("nic{}.path_table.{}", nic_.node, owner));
+  return std::make_unique<NicPathTable>(
+      profile_, protocol, nic_.config.nic.ports, random,
+      make_path_policy(protocol.path_policy, static_cast<std::uint32_t>(profile_.value.size()), random));
 }
 
 void QpAssembly::give_paths(Qp& qp) {
@@ -51,14 +54,14 @@ void QpAssembly::give_paths(Qp& qp) {
   if (scope == PathTableScope::qp) {
     qp.own_paths = make_table(fmt::format("qp{}", qp.number));
     qp.paths = qp.own_paths.get();
-    path_tables_.push_back(qp.paths);
+    path_tables_.push_back(&qp.paths->table());
     return;
   }
   const bool by_destination = scope == PathTableScope::destination;
   auto& table = shared_paths_[by_destination ? qp.peer : 0];
   if (!table) {
     table = make_table(by_destination ? fmt::format("nic{}", qp.peer) : "profile");
-    path_tables_.push_back(table.get());
+    path_tables_.push_back(&table->table());
   }
   qp.paths = table.get();
 }
@@ -71,7 +74,7 @@ void QpAssembly::add_requestor(Qp& qp, Psn first_psn) {
   }
   qp.congestion = &congestion_for(qp.peer);
   give_paths(qp);
-  qp.requestor = std::make_unique<Requestor>(nic_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
+  qp.requestor = std::make_unique<NicRequestor>(nic_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
   bring_up(*qp.requestor);
 }
 

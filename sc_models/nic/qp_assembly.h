@@ -37,12 +37,12 @@ class QpAssembly {
  private:
   CongestionDomain& congestion_for(NodeId peer);
   void give_paths(Qp& qp);
-  std::unique_ptr<PathTable> make_table(const std::string& owner) const;
+  std::unique_ptr<NicPathTable> make_table(const std::string& owner) const;
 
   NicContext& nic_;
   EvProfile profile_;
   RcConfig rc_config_;  ///< with transport = "rocev2"
-  std::map<NodeId, std::unique_ptr<PathTable>> shared_paths_;
+  std::map<NodeId, std::unique_ptr<NicPathTable>> shared_paths_;
   std::vector<const PathTable*> path_tables_;
   std::map<NodeId, CongestionDomain*> congestion_of_peer_;
 };

@@ -4,6 +4,7 @@
 
 #include "parameters/ring1_parameters.h"
 
+#include "mrc/control/path_policy_registry.h"
 #include "parameters/parameter_table.h"
 
 namespace mrc {
@@ -108,6 +109,10 @@ void add_protocol_parameters(ParameterTable& table) {
   MRC_SCENARIO(protocol.path_feedback, "", 0, 0,
                "adaptive: SACKs, NACKs and losses change EV states; oblivious: all EVs stay GOOD, for comparison",
                assumption);
+  MRC_SCENARIO(
+      protocol.path_policy, "", 0, 0,
+      "policy that chooses the next EV among those that may be used; rotation is MRC's (docs/path_policies.md)", spec);
+  table.only(path_policy_names());
   MRC_SCENARIO(protocol.path_table_scope, "", 0, 0, "scope of a path table: QPs that share EV states", assumption);
   MRC_SCENARIO(protocol.congestion_scope, "", 0, 0, "scope of a congestion window: QPs that share it", spec);
   MRC_SCENARIO(protocol.gap_cwnd_factor, "", 0.01, 100,

@@ -1,15 +1,19 @@
-// State of every EV of a QP (or of what shares the table) and the choice of the next one: GOOD EVs in a pseudo-random
-// scan order, those skipped come back with the rotation, those that lose packets give way to backups of the same plane.
+// State of every EV of a QP (or of what shares the table) and the choice of the next one. By MRC's rotation: GOOD EVs
+// in a pseudo-random scan order, those skipped come back with the rotation. Or by a policy, among the EVs that are
+// GOOD. Those that lose packets give way to backups of the same plane.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "mrc/control/ev_profile.h"
+#include "mrc/control/path_policy.h"
 #include "mrc/flat_index.h"
 #include "mrc/protocol_config.h"
 #include "mrc/random.h"
@@ -22,37 +26,11 @@ namespace mrc {
 enum class EvState : std::uint8_t { good, skip, assumed_bad, denied };
 inline constexpr std::size_t kEvStates = 4;
 
-/// What a packet or a probe on an EV met with.
-enum class PathEvent : std::uint8_t {
-  delivered,
-  ecn,
-  always_skip,
-  trimmed,
-  trimmed_lasthop,
-  lost,
-  probe_delivered,
-  probe_ecn,
-  probe_lost
-};
-
 /// An EV that became ASSUMED_BAD or GOOD again (OCP API: the only two that are reported).
 struct EvEvent {
   EvIndex ev = kNoEv;
   EvState state = EvState::good;
   TimePs time = 0;
-};
-
-class PathTable;
-
-/// Hears what is about to change a table and carries it out, with the table's own apply functions or otherwise:
-/// hardware in the place of the table's decisions, or beside them.
-class PathTableDriver {
- public:
-  virtual ~PathTableDriver() = default;
-  virtual void report(PathTable& table, EvIndex ev, PathEvent event, TimePs now) = 0;
-  virtual void deny(PathTable& table, EvIndex ev) = 0;
-  virtual void allow(PathTable& table, EvIndex ev) = 0;
-  virtual void set_port_status(PathTable& table, std::uint32_t reachable_mask) = 0;
 };
 
 /// The next order in which `count` EVs are scanned: position → EV.
@@ -66,9 +44,10 @@ class PathTable {
  public:
   static constexpr std::uint32_t kMostPlanes = 32;
 
-  /// `planes` 1 … 32. `random` orders the scan.
-  PathTable(const EvProfile& profile, const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random)
-      : config_(&config), planes_(planes), entries_(profile.value.size()), random_(random) {
+  /// `planes` 1 … 32. `random` orders the scan. `policy` null: MRC's rotation.
+  PathTable(const EvProfile& profile, const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
+            std::unique_ptr<PathPolicy> policy = nullptr)
+      : config_(&config), policy_(std::move(policy)), planes_(planes), entries_(profile.value.size()), random_(random) {
     index_.reserve(entries_.size());
     health_.resize(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -81,15 +60,17 @@ class PathTable {
     const std::uint32_t floor = config.ev_min_active == 0 ? config.ev_active / 4 : config.ev_min_active;
     least_active_a_plane_ = std::max<std::uint32_t>(1, floor / planes);
     counts_[static_cast<std::size_t>(EvState::good)] = static_cast<std::uint32_t>(entries_.size());
-    shuffle_order();
+    set_first_order();
     words_ = static_cast<std::uint32_t>((entries_.size() + 63) / 64);
     eligible_.assign(std::size_t{words_} * planes_, 0);
     for (std::size_t i = 0; i < active; ++i) activate(static_cast<EvIndex>(i));
   }
 
-  /// Next EV to send on: the first in scan order that is GOOD, active and whose plane is in `free_ports` (bit p = port
-  /// p). kNoEv when there is none. SKIP EVs become GOOD again when the scan passes the end of its rotation.
+  /// Next EV to send on: one that is GOOD, active and whose plane is in `free_ports` (bit p = port p). kNoEv when there
+  /// is none. By the rotation the first in scan order; SKIP EVs become GOOD again when the scan passes the end of its
+  /// rotation.
   EvIndex select(std::uint32_t free_ports, TimePs now) {
+    if (policy_ != nullptr) return pick(free_ports, now);
     wake_skipped(now);
     const std::uint32_t usable = free_ports & reachable_;
     std::uint32_t position = find_from(pointer_, usable);
@@ -122,14 +103,6 @@ class PathTable {
   }
 
   void report(EvIndex ev, PathEvent event, TimePs now) {
-    if (driver_ != nullptr) {
-      driver_->report(*this, ev, event, now);
-    } else {
-      apply(ev, event, now);
-    }
-  }
-  /// report() without the driver.
-  void apply(EvIndex ev, PathEvent event, TimePs now) {
     last_backup_ = kNoEv;
     if (config_->path_feedback == PathFeedback::oblivious) return;
     switch (event) {
@@ -159,6 +132,7 @@ class PathTable {
         health_[ev].probe_successes = 0;
         break;
     }
+    if (policy_ != nullptr) policy_->heard(ev, event, now);
   }
 
   /// Position of an EV value that a SACK or NACK echoes; kNoEv for one that is not in the profile.
@@ -176,30 +150,26 @@ class PathTable {
   /// Losses that did not remove their EV because its plane was at the floor.
   std::uint64_t held_at_floor() const { return held_at_floor_; }
 
-  /// The controller forbids or allows an EV.
-  void deny(EvIndex ev) { driver_ != nullptr ? driver_->deny(*this, ev) : apply_deny(ev); }
-  void allow(EvIndex ev) { driver_ != nullptr ? driver_->allow(*this, ev) : apply_allow(ev); }
-  /// Bit p set: plane p can be used, at this end and at the peer's.
-  void set_port_status(std::uint32_t reachable_mask) {
-    driver_ != nullptr ? driver_->set_port_status(*this, reachable_mask) : apply_port_status(reachable_mask);
-  }
-  void apply_deny(EvIndex ev) {
+  /// The controller forbids an EV.
+  void deny(EvIndex ev) {
     if (entries_[ev].active) deactivate(ev);
     end_skip(ev);
     set_state(ev, EvState::denied);
     replace(ev);
   }
-  void apply_allow(EvIndex ev) {
+  /// The controller allows it again.
+  void allow(EvIndex ev) {
     if (entries_[ev].state != EvState::denied) return;
     set_state(ev, EvState::good);
     take_back(ev);
   }
-  void apply_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
+  /// Bit p set: plane p can be used, at this end and at the peer's.
+  void set_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
 
-  /// `driver`, or null, outlives the table's last use.
-  void set_driver(PathTableDriver* driver) { driver_ = driver; }
-  /// The driver has decided otherwise than this table: the EV that was selected, the state of one.
+  // For who keeps a second table and decides by that.
+  /// The scan goes on behind `ev`.
   void follow_selection(EvIndex ev) { pointer_ = entries_[ev].position + 1U; }
+  /// The EV is in this state, and no backup takes its place.
   void follow_state(EvIndex ev, EvState state, bool active) {
     end_skip(ev);
     entries_[ev].active = active;
@@ -272,8 +242,18 @@ class PathTable {
     bool one_rotation_left;
   };
 
+  /// A policy finds EV i at position i.
+  void set_first_order() {
+    if (policy_ == nullptr) return shuffle_order();
+    order_.resize(entries_.size());
+    std::iota(order_.begin(), order_.end(), EvIndex{0});
+    number_positions();
+  }
   void shuffle_order() {
     draw_scan_order(random_, entries_.size(), order_);
+    number_positions();
+  }
+  void number_positions() {
     for (std::size_t i = 0; i < order_.size(); ++i) entries_[order_[i]].position = static_cast<EvIndex>(i);
   }
 
@@ -322,6 +302,15 @@ class PathTable {
     refresh(ev);
   }
 
+  EvIndex pick(std::uint32_t free_ports, TimePs now) {
+    const std::uint32_t usable = free_ports & reachable_ & planes_mask();
+    if (!has_good(usable)) return kNoEv;
+    const PathChoices choices(eligible_.data(), words_, planes_, usable, reachable_ & planes_mask());
+    const EvIndex ev = policy_->pick(choices, now);
+    assert(ev == kNoEv || choices.may_use(ev));
+    return ev;
+  }
+
   /// The first position from `position` on of an EV that may be sent on; kNoPosition without one.
   std::uint32_t find_from(std::uint32_t position, std::uint32_t ports) const {
     std::uint32_t word = position / 64;
@@ -339,7 +328,8 @@ class PathTable {
   std::uint32_t planes_mask() const { return planes_ >= 32 ? ~0U : (1U << planes_) - 1; }
 
   void skip(EvIndex ev, TimePs now) {
-    if (entries_[ev].state != EvState::good) return;
+    // A policy hears of marks and answers them itself.
+    if (policy_ != nullptr || entries_[ev].state != EvState::good) return;
     set_state(ev, EvState::skip);
     skipped_.push_back({ev, now + config_->skip_time_ps, config_->skip_duration == SkipDuration::one_rotation});
   }
@@ -441,14 +431,14 @@ class PathTable {
 
   // What each packet looks at comes first.
   const ProtocolConfig* config_;
-  PathTableDriver* driver_ = nullptr;
+  std::unique_ptr<PathPolicy> policy_;  ///< null: the rotation
   std::uint32_t planes_;
   std::uint32_t words_ = 0;
   std::uint32_t pointer_ = 0;
   std::uint32_t reachable_ = ~0U;
   std::uint32_t lossy_ = 0;  ///< EVs with losses
   EvIndex last_backup_ = kNoEv;
-  std::vector<std::uint64_t> eligible_;  ///< bit: position in scan order; for each 64 of them a word a plane
+  std::vector<std::uint64_t> eligible_;  ///< bit: position in scan order; per 64 of them a word for each plane
   std::vector<EvIndex> order_;           ///< scan order: position → EV
   std::vector<Entry> entries_;
   FlatIndex index_;  ///< by value

@@ -1,13 +1,12 @@
-// The sending half of a QP: which packet goes next under which window, what acknowledgements do, what is lost and sent
-// again, when a message is complete. Time is an argument in picoseconds and never goes back between calls.
+// The sending half of a QP: which packet goes next under which window, what acknowledgements do, what is lost and
+// retransmitted, when a message is complete. Time is an argument in picoseconds and never goes back between calls.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <concepts>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,7 +17,6 @@
 #include "mrc/qp_state.h"
 #include "mrc/ring.h"
 #include "mrc/tx/retransmit_buffer.h"
-#include "mrc/tx/retransmit_port.h"
 #include "mrc/tx/segmenter.h"
 #include "mrc/tx/work_request.h"
 #include "mrc/types.h"
@@ -38,7 +36,7 @@ struct SendPlan {
   std::uint32_t dma_length = 0;
   std::uint32_t rkey = 0;
   std::uint32_t immediate = 0;
-  std::uint32_t nominal_bytes = 0;  ///< charged to inflight; 0 for a repetition that is not charged
+  std::uint32_t nominal_bytes = 0;  ///< added to the bytes in flight; 0 for a repetition that is not charged
   Psn psn = 0;
   std::uint16_t msn = 0;
   std::uint16_t rqmsn = 0;
@@ -62,20 +60,52 @@ struct RequestorCounters {
   std::uint64_t nack_losses = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t timeout_losses = 0;
-  std::uint64_t spurious_losses = 0;  ///< declared lost, then acknowledged before they were sent again
+  std::uint64_t spurious_losses = 0;  ///< declared lost, then acknowledged before they were retransmitted
   std::uint64_t sacks = 0;
   std::uint64_t nacks = 0;
 };
 
-class Requestor {
+/// Where a requestor keeps the records of the packets that it has sent: RetransmitBuffer says what each of these does.
+template <typename T>
+concept SendStore = requires(T store, const T& held, Psn psn, TimePs now, void (*acked)(const SendRecord&, bool),
+                             void (*lost)(SendRecord&)) {
+  T(psn);
+  { held.unacked_psn() } -> std::same_as<Psn>;
+  { held.next_psn() } -> std::same_as<Psn>;
+  { held.span() } -> std::same_as<std::uint32_t>;
+  { held.contains(psn) } -> std::same_as<bool>;
+  { held.at(psn) } -> std::same_as<const SendRecord&>;
+  { held.has_lost() } -> std::same_as<bool>;
+  { held.oldest_lost() } -> std::same_as<Psn>;
+  { held.timers() } -> std::same_as<std::uint32_t>;
+  { store.oldest_outstanding(psn) } -> std::same_as<bool>;
+  { store.oldest_sent(std::uint32_t{}) } -> std::same_as<TimePs>;
+  { store.append(std::uint64_t{}, std::uint32_t{}, std::uint32_t{}, now) } -> std::same_as<Psn>;
+  store.transmitted(psn, EvIndex{}, now, std::uint32_t{});
+  { store.acknowledge(psn, psn, std::uint64_t{}, now, acked) } -> std::same_as<bool>;
+  { store.refuse(psn, CutCause{}, now) } -> std::same_as<bool>;
+  store.lose_overtaken(std::uint64_t{}, now, lost);
+  store.lose_overdue(std::uint32_t{}, now, now, lost);
+  { store.take_lost(now) } -> std::same_as<Psn>;
+};
+
+/// Who knows the EVs that a SACK or NACK echoes, and hears what packets on them met with.
+template <typename T>
+concept PathReports = requires(T paths, const T& known, TimePs now) {
+  { known.find(Ev{}) } -> std::same_as<EvIndex>;
+  paths.report(EvIndex{}, PathEvent{}, now);
+};
+
+template <SendStore Store, PathReports Paths>
+class BasicRequestor {
  public:
   /// In RESET. `paths` and `congestion` outlive it; others may share them.
-  Requestor(const ProtocolConfig& config, PathTable& paths, CongestionControl& congestion, Psn first_psn)
+  BasicRequestor(const ProtocolConfig& config, Paths& paths, CongestionControl& congestion, Psn first_psn)
       : config_(&config),
         paths_(&paths),
         congestion_(&congestion),
         mpr_psns_(config.mpr_units * kMprUnitPsns),
-        buffer_(first_psn) {}
+        store_(first_psn) {}
 
   /// `freed`: what a step to ERROR gives back; the work that was pending is flushed.
   ModifyStatus modify(QpState to, AckResult& freed) {
@@ -92,18 +122,6 @@ class Requestor {
   /// The NIC has lost what it knew about the QP: the oldest message ends so, the others are flushed.
   void fail_locally(AckResult& freed) {
     if (state_ != QpState::error) fail(CompletionStatus::local_qp_operation_error, freed);
-  }
-
-  /// The records of this QP, `qp` by index, are asked for there too. Before the first packet; `port` outlives it.
-  void use_port(RetransmitPort& port, std::uint32_t qp) {
-    port_ = &port;
-    port_qp_ = qp;
-    RetransmitCommand command = command_of(RetransmitOp::open, 0);
-    command.psn = buffer_.next_psn();
-    ask(command);
-    RetransmitReply expected;
-    expected.hit = true;
-    compare(command, expected);
   }
 
   /// Sends only in RTS; work posted in ERROR is flushed.
@@ -125,49 +143,36 @@ class Requestor {
   SendGate gate(TimePs) const {
     if (state_ == QpState::error) return SendGate::in_error;
     if (repeat_last_) return SendGate::ready;
-    if (buffer_.has_lost()) {
-      const Psn psn = buffer_.oldest_lost();
-      if (psn_distance(psn, buffer_.unacked_psn()) >= static_cast<std::int32_t>(mpr_psns_))
-        return SendGate::blocked_mpr;
-      return congestion_->may_send(buffer_.at(psn).nominal_bytes) ? SendGate::ready : SendGate::blocked_cwnd;
+    if (store_.has_lost()) {
+      const Psn psn = store_.oldest_lost();
+      if (psn_distance(psn, store_.unacked_psn()) >= static_cast<std::int32_t>(mpr_psns_)) return SendGate::blocked_mpr;
+      return congestion_->may_send(store_.at(psn).nominal_bytes) ? SendGate::ready : SendGate::blocked_cwnd;
     }
     if (taking_ - first_message_ >= messages_.size()) return SendGate::idle;
-    if (buffer_.span() >= mpr_psns_) return SendGate::blocked_mpr;
+    if (store_.span() >= mpr_psns_) return SendGate::blocked_mpr;
     const Message& message = messages_[taking_ - first_message_];
     if (message.taken_bytes == 0 && message.request.write_imm && write_imm_in_flight_ >= config_->max_write_imm) {
       return SendGate::blocked_write_imm;
     }
     return congestion_->may_send(next_nominal_bytes(message)) ? SendGate::ready : SendGate::blocked_cwnd;
   }
-  bool next_is_retransmission() const { return repeat_last_ || buffer_.has_lost(); }
+  bool next_is_retransmission() const { return repeat_last_ || store_.has_lost(); }
 
   /// The next packet; it is in flight from now on. Precondition: gate() == ready.
   SendPlan take(TimePs now) {
     ++counters_.packets;
     if (repeat_last_) return take_repetition(now);
-    return buffer_.has_lost() ? take_retransmission(now) : take_new(now);
+    return store_.has_lost() ? take_retransmission(now) : take_new(now);
   }
   /// The packet has left the spray scheduler on `ev`; its timer runs from now.
-  void transmitted(Psn psn, EvIndex ev, TimePs now) {
-    if (!by_port()) {
-      buffer_.transmitted(psn, ev, now, timer_of(psn));
-      return;
-    }
-    RetransmitCommand command = command_of(RetransmitOp::sent, now);
-    command.psn = psn;
-    command.ev = ev;
-    RetransmitReply expected;
-    expected.hit = buffer_.is_in(psn, RecordState::in_pipeline);
-    if (ask(command).hit || !port_->drives()) buffer_.transmitted(psn, ev, now, timer_of(psn));
-    compare(command, expected);
-  }
+  void transmitted(Psn psn, EvIndex ev, TimePs now) { store_.transmitted(psn, ev, now, timer_of(psn)); }
 
   /// RELIABILITY_SACK. None of its fields carries the responder's service time (capability SVC_TIME), so RTT samples
   /// contain it.
   AckResult on_sack(const SackFields& sack, TimePs now) {
     ++counters_.sacks;
     // A SACK that another has overtaken grants what the responder may have taken back since.
-    const bool newest = psn_distance(sack.cack_psn, psn_add(buffer_.unacked_psn(), -1)) >= 0;
+    const bool newest = psn_distance(sack.cack_psn, psn_add(store_.unacked_psn(), -1)) >= 0;
     if (config_->dynamic_mpr && sack.mpr != 0 && newest) mpr_psns_ = std::uint32_t{sack.mpr} * kMprUnitPsns;
     const TimePs rtt = rtt_sample(sack, now);
     report_path(sack, now);
@@ -190,11 +195,11 @@ class Requestor {
       fail(CompletionStatus::remote_operation_error, result);
       return result;
     }
-    if (!buffer_.contains(nack.nack_psn)) return result;
-    const SendRecord& record = buffer_.at(nack.nack_psn);
+    if (!store_.contains(nack.nack_psn)) return result;
+    const SendRecord& record = store_.at(nack.nack_psn);
     const std::uint32_t bytes = record.nominal_bytes;
     const TimePs rtt = is_unambiguous(record) ? now - record.sent_at : 0;
-    if (!refuse(nack.nack_psn, cut_cause(nack.reason), now)) return result;
+    if (!store_.refuse(nack.nack_psn, cut_cause(nack.reason), now)) return result;
     congestion_->discharge(bytes);
     ++counters_.nack_losses;
     ++result.declared_lost;
@@ -212,7 +217,7 @@ class Requestor {
     return result;
   }
 
-  /// What stands behind a window that shrinks after a NACK with this reason.
+  /// The cause of a window that shrinks after a NACK with this reason.
   static CutCause cut_cause(NackReason reason) {
     switch (reason) {
       case NackReason::no_pkt_buffer:
@@ -233,7 +238,7 @@ class Requestor {
     AckResult result;
     const std::uint32_t completed = (ack.msn - static_cast<std::uint32_t>(first_message_)) & 0xFF'FFFF;
     if (completed == 0 || completed > taking_ - first_message_ + (partly_taken() ? 1 : 0)) return result;
-    Psn last = psn_add(buffer_.unacked_psn(), -1);
+    Psn last = psn_add(store_.unacked_psn(), -1);
     for (std::uint32_t i = 0; i < completed; ++i) {
       const Message& message = messages_.front();
       if (!message.fully_taken()) break;
@@ -252,15 +257,13 @@ class Requestor {
   /// When on_deadline() is next due: the first timeout of an outstanding packet, or that of an overdue transport ACK.
   TimePs next_deadline() {
     if (state_ == QpState::error) return kNever;
-    if (by_port() && port_->drives() && port_outstanding_) return port_oldest_sent_ + timeout();
     TimePs deadline = kNever;
-    Psn psn = 0;
-    for (std::uint32_t timer = 0; timer < buffer_.timers(); ++timer) {
-      if (!buffer_.oldest_outstanding(timer, psn)) continue;
-      deadline = std::min(deadline, buffer_.at(psn).sent_at + timeout_of(timer));
+    for (std::uint32_t timer = 0; timer < store_.timers(); ++timer) {
+      const TimePs sent_at = store_.oldest_sent(timer);
+      if (sent_at != kNever) deadline = std::min(deadline, sent_at + timeout_of(timer));
     }
     if (deadline != kNever) return deadline;
-    const bool only_ack_missing = !messages_.empty() && buffer_.span() == 0 && messages_.front().fully_taken();
+    const bool only_ack_missing = !messages_.empty() && store_.span() == 0 && messages_.front().fully_taken();
     return only_ack_missing && !repeat_last_ ? progress_at_ + timeout() : kNever;
   }
   AckResult on_deadline(TimePs now) {
@@ -268,9 +271,9 @@ class Requestor {
     if (next_deadline() > now) return result;
     Psn psn = 0;
     bool new_attempt = true;
-    if (buffer_.oldest_outstanding(psn)) {
+    if (store_.oldest_outstanding(psn)) {
       new_attempt = false;
-      for (std::uint32_t timer = 0; timer < buffer_.timers(); ++timer) new_attempt |= expire(timer, result, now);
+      for (std::uint32_t timer = 0; timer < store_.timers(); ++timer) new_attempt |= expire(timer, result, now);
     } else {
       repeat_last_ = true;
       progress_at_ = now;
@@ -293,9 +296,10 @@ class Requestor {
 
   QpState state() const { return state_; }
   const RequestorCounters& counters() const { return counters_; }
-  const RetransmitBuffer& records() const { return buffer_; }
-  Psn unacked_psn() const { return buffer_.unacked_psn(); }
-  Psn next_psn() const { return buffer_.next_psn(); }
+  const Store& records() const { return store_; }
+  Store& records() { return store_; }
+  Psn unacked_psn() const { return store_.unacked_psn(); }
+  Psn next_psn() const { return store_.next_psn(); }
   std::uint32_t window_psns() const { return mpr_psns_; }
   std::uint32_t retries() const { return retries_; }
   std::uint64_t messages_pending() const { return messages_.size(); }
@@ -309,18 +313,18 @@ class Requestor {
         return fmt::format("congestion window: {} of {} B in flight, last cut by {}", congestion_->inflight_bytes(),
                            congestion_->cwnd_bytes(), to_string(congestion_->last_cut()));
       case SendGate::blocked_mpr:
-        return fmt::format("acknowledgement of PSN {}: {} PSNs in the window of {}", unacked_psn(), buffer_.span(),
+        return fmt::format("acknowledgement of PSN {}: {} PSNs in the window of {}", unacked_psn(), store_.span(),
                            mpr_psns_);
       case SendGate::blocked_write_imm:
         return fmt::format("{} WRITE_IMM in flight", write_imm_in_flight_);
       case SendGate::ready:
         return fmt::format("the NIC's pipeline, to send PSN {}",
-                           next_is_retransmission() && buffer_.has_lost() ? buffer_.oldest_lost() : next_psn());
+                           next_is_retransmission() && store_.has_lost() ? store_.oldest_lost() : next_psn());
       case SendGate::idle:
         break;
     }
     if (messages_.empty()) return "work";
-    if (buffer_.span() > 0)
+    if (store_.span() > 0)
       return fmt::format("acknowledgement of PSN {}, {} timeouts", unacked_psn(), counters_.timeouts);
     return fmt::format("the transport ACK of message {}", first_message_);
   }
@@ -363,134 +367,12 @@ class Requestor {
     return plan;
   }
 
-  // Records by a port. The command is asked for there; what the own records would do is decided before and done or
-  // followed after it, and both are compared.
-  bool by_port() const { return port_ != nullptr && port_->asks(); }
-  RetransmitCommand command_of(RetransmitOp op, TimePs now) const {
-    RetransmitCommand command;
-    command.op = op;
-    command.qp = port_qp_;
-    command.now = now;
-    return command;
-  }
-  const RetransmitReply& ask(const RetransmitCommand& command) {
-    const RetransmitReply& reply = port_->run(command);
-    port_outstanding_ = reply.outstanding;
-    port_oldest_sent_ = reply.oldest_sent;
-    return reply;
-  }
-  void compare(const RetransmitCommand& command, RetransmitReply& expected) {
-    expected.unacked = buffer_.unacked_psn();
-    expected.next = buffer_.next_psn();
-    expected.has_lost = buffer_.has_lost();
-    if (expected.has_lost) expected.oldest_lost = buffer_.oldest_lost();
-    expected.outstanding = buffer_.oldest_outstanding(expected.oldest_psn);
-    if (expected.outstanding) expected.oldest_sent = buffer_.at(expected.oldest_psn).sent_at;
-    port_->compare(command, expected);
-  }
-  RetransmitEvent event_of(Psn psn, bool lost) const {
-    const SendRecord& record = buffer_.at(psn);
-    return {psn, static_cast<std::uint16_t>(record.nominal_bytes), record.ev, lost,
-            !lost && record.state == RecordState::lost};
-  }
-  /// Which of the packets of the own decision `psns_` and of the reply it is.
-  void choose(const RetransmitReply& reply, bool lost, RetransmitReply& expected) {
-    for (const Psn psn : psns_) expected.events.push_back(event_of(psn, lost));
-    expected.count = static_cast<std::uint32_t>(psns_.size());
-    if (!port_->drives()) return;
-    psns_.clear();
-    for (const RetransmitEvent& event : reply.events) psns_.push_back(event.psn);
-  }
-  void append_by_port(SendPlan& plan, const SendRecord& record, TimePs now) {
-    RetransmitCommand command = command_of(RetransmitOp::append, now);
-    command.message = static_cast<std::uint16_t>(record.message);
-    command.offset = record.message_offset;
-    command.bytes = static_cast<std::uint16_t>(record.nominal_bytes);
-    RetransmitReply expected;
-    expected.hit = true;
-    expected.psn = plan.psn;
-    const RetransmitReply& reply = ask(command);
-    if (port_->drives()) plan.psn = reply.psn;
-    compare(command, expected);
-  }
-  /// The packet that is taken again, as the port says where it drives and names one that is lost.
-  Psn take_by_port(Psn psn, TimePs now) {
-    RetransmitCommand command = command_of(RetransmitOp::take, now);
-    const SendRecord& record = buffer_.at(psn);
-    RetransmitReply expected;
-    expected.hit = true;
-    expected.psn = psn;
-    expected.message = static_cast<std::uint16_t>(record.message);
-    expected.offset = record.message_offset;
-    expected.bytes = static_cast<std::uint16_t>(record.nominal_bytes);
-    expected.cause = record.lost_by;
-    const RetransmitReply& reply = ask(command);
-    const Psn taken = port_->drives() && buffer_.is_in(reply.psn, RecordState::lost) ? reply.psn : psn;
-    if (port_->drives()) follow_taken(buffer_.at(taken), reply);
-    buffer_.take_lost(taken);
-    compare(command, expected);
-    return taken;
-  }
-  void follow_taken(SendRecord& record, const RetransmitReply& reply) const {
-    const auto ahead = static_cast<std::uint16_t>(reply.message - static_cast<std::uint16_t>(first_message_));
-    if (ahead < messages_.size()) record.message = first_message_ + ahead;
-    record.message_offset = reply.offset;
-    record.nominal_bytes = reply.bytes;
-    record.lost_by = reply.cause;
-  }
-  void acknowledge_by_port(Psn last, Psn base, std::uint64_t bitmap, AckResult& result, TimePs now) {
-    buffer_.find_acknowledged(last, base, bitmap, psns_);
-    RetransmitCommand command = command_of(RetransmitOp::ack, now);
-    command.psn = last;
-    command.base = base;
-    command.bitmap = bitmap;
-    const RetransmitReply& reply = ask(command);
-    RetransmitReply expected;
-    choose(reply, false, expected);
-    for (const Psn psn : psns_) acknowledge(psn, result);
-    result.advanced = port_->drives() ? buffer_.advance(reply.unacked) : buffer_.advance();
-    expected.advanced = result.advanced;
-    compare(command, expected);
-  }
-  /// Packets to declare lost, by gap or by age, in psns_.
-  void find_lost_by_port(RetransmitCommand command, RetransmitReply& expected) {
-    command.cause = CutCause::loss;
-    choose(ask(command), true, expected);
-    std::erase_if(psns_, [&](Psn psn) { return !buffer_.is_in(psn, RecordState::outstanding); });
-  }
-  /// A NACK declares the packet lost; false if it is not outstanding.
-  bool refuse(Psn psn, CutCause cause, TimePs now) {
-    if (!by_port()) {
-      if (!buffer_.mark_lost(psn)) return false;
-      buffer_.at(psn).lost_by = cause;
-      return true;
-    }
-    psns_.clear();
-    RetransmitReply expected;
-    expected.hit = buffer_.is_in(psn, RecordState::outstanding);
-    if (expected.hit) psns_.push_back(psn);
-    RetransmitCommand command = command_of(RetransmitOp::nack, now);
-    command.psn = psn;
-    command.cause = cause;
-    const RetransmitReply& reply = ask(command);
-    choose(reply, true, expected);
-    const bool lost = (port_->drives() ? reply.hit : expected.hit) && buffer_.mark_lost(psn);
-    if (lost) buffer_.at(psn).lost_by = cause;
-    compare(command, expected);
-    return lost;
-  }
-
   SendPlan take_new(TimePs now) {
     Message& message = messages_[taking_ - first_message_];
     SendPlan plan = plan_at(message, message.taken_bytes);
     plan.nominal_bytes = next_nominal_bytes(message);
-    plan.psn = buffer_.next_psn();
     if (message.taken_bytes == 0 && message.request.write_imm) ++write_imm_in_flight_;
-    SendRecord& record = buffer_.append();
-    record.message = taking_;
-    record.message_offset = message.taken_bytes;
-    record.nominal_bytes = plan.nominal_bytes;
-    if (by_port()) append_by_port(plan, record, now);
+    plan.psn = store_.append(taking_, message.taken_bytes, plan.nominal_bytes, now);
     message.taken_bytes += plan.payload_bytes;
     congestion_->charge(plan.nominal_bytes);
     if (message.fully_taken()) {
@@ -502,13 +384,8 @@ class Requestor {
   }
 
   SendPlan take_retransmission(TimePs now) {
-    Psn psn = buffer_.oldest_lost();
-    if (by_port()) {
-      psn = take_by_port(psn, now);
-    } else {
-      buffer_.take_lost(psn);
-    }
-    const SendRecord& record = buffer_.at(psn);
+    const Psn psn = store_.take_lost(now);
+    const SendRecord& record = store_.at(psn);
     SendPlan plan = plan_at(messages_[record.message - first_message_], record.message_offset);
     plan.nominal_bytes = record.nominal_bytes;
     plan.psn = psn;
@@ -520,8 +397,8 @@ class Requestor {
     return plan;
   }
 
-  /// All packets are acknowledged but the transport ACK is missing: the last packet again, a duplicate that makes the
-  /// responder repeat it. It is below the window, so it is not charged.
+  /// All packets are acknowledged but the transport ACK is missing: the last packet is repeated, a duplicate that makes
+  /// the responder repeat it. It is below the window, so it is not charged.
   SendPlan take_repetition(TimePs now) {
     repeat_last_ = false;
     progress_at_ = now;
@@ -538,7 +415,7 @@ class Requestor {
   /// AckReq: the last packet of what software has asked for; less than one MTU of window left, or a window that the
   /// responder's own trigger is longer than (UEC 1.0).
   bool wants_ack() const {
-    const bool nothing_follows = taking_ - first_message_ >= messages_.size() && !buffer_.has_lost();
+    const bool nothing_follows = taking_ - first_message_ >= messages_.size() && !store_.has_lost();
     const bool window_ends = !congestion_->may_send(config_->mtu_bytes);
     const bool window_is_short = congestion_->cwnd_bytes() < config_->sack_threshold_bytes;
     return nothing_follows || window_ends || window_is_short;
@@ -553,8 +430,8 @@ class Requestor {
   TimePs timeout() const { return timeout(doublings(timeouts_)); }
   /// Packets of the same timeout share a timer: with a backoff by packet, those that are doubled as often.
   std::uint32_t timer_of(Psn psn) const {
-    const bool by_packet = config_->timeout_backoff == TimeoutBackoff::packet && buffer_.contains(psn);
-    return by_packet ? doublings(buffer_.at(psn).timeouts) : 0;
+    const bool by_packet = config_->timeout_backoff == TimeoutBackoff::packet && store_.contains(psn);
+    return by_packet ? doublings(store_.at(psn).timeouts) : 0;
   }
   TimePs timeout_of(std::uint32_t timer) const {
     return config_->timeout_backoff == TimeoutBackoff::packet ? timeout(timer) : timeout();
@@ -563,31 +440,15 @@ class Requestor {
   /// other, so only one that was sent after the last counted timeout is.
   bool expire(std::uint32_t timer, AckResult& result, TimePs now) {
     const TimePs limit = timeout_of(timer);
-    if (by_port()) return expire_by_port(timer, limit, result, now);
-    Psn psn = 0;
     bool new_attempt = false;
-    while (buffer_.oldest_outstanding(timer, psn) && buffer_.at(psn).sent_at + limit <= now) {
-      new_attempt |= time_out(psn, result, now);
-    }
-    return new_attempt;
-  }
-  bool expire_by_port(std::uint32_t timer, TimePs limit, AckResult& result, TimePs now) {
-    buffer_.find_expired(timer, limit, now, psns_);
-    RetransmitCommand command = command_of(RetransmitOp::timeout, now);
-    command.limit = limit;
-    RetransmitReply expected;
-    find_lost_by_port(command, expected);
-    bool new_attempt = false;
-    for (const Psn psn : psns_) new_attempt |= time_out(psn, result, now);
-    compare(command, expected);
+    store_.lose_overdue(timer, limit, now, [&](SendRecord& record) { new_attempt |= time_out(record, result, now); });
     return new_attempt;
   }
   /// True for a further attempt.
-  bool time_out(Psn psn, AckResult& result, TimePs now) {
-    const bool new_attempt = timeouts_ == 0 || buffer_.at(psn).sent_at >= timeout_at_;
-    declare_lost(psn, result, now);
-    std::uint8_t& timeouts = buffer_.at(psn).timeouts;
-    if (timeouts < 0xFF) ++timeouts;
+  bool time_out(SendRecord& record, AckResult& result, TimePs now) {
+    const bool new_attempt = timeouts_ == 0 || record.sent_at >= timeout_at_;
+    lost(record, result, now);
+    if (record.timeouts < 0xFF) ++record.timeouts;
     ++counters_.timeout_losses;
     return new_attempt;
   }
@@ -604,15 +465,8 @@ class Requestor {
   void fail(CompletionStatus status, AckResult& result) {
     state_ = QpState::error;
     const std::uint64_t spurious = counters_.spurious_losses;
-    const Psn last = psn_add(buffer_.next_psn(), -1);
-    if (by_port()) {
-      const bool advanced = result.advanced;
-      acknowledge_by_port(last, last, 0, result, 0);
-      result.advanced = advanced;
-    } else {
-      acknowledge_through(last, result);
-      buffer_.advance();
-    }
+    const Psn last = psn_add(store_.next_psn(), -1);
+    store_.acknowledge(last, last, 0, 0, AckedPackets{*this, result});
     counters_.spurious_losses = spurious;  // given up, not acknowledged
     for (; !messages_.empty(); messages_.pop(), ++first_message_) {
       completions_.push({messages_.front().request.id, status});
@@ -621,42 +475,22 @@ class Requestor {
     taking_ = std::max(taking_, first_message_);
   }
 
-  void acknowledge(Psn psn, AckResult& result) {
-    if (!buffer_.contains(psn)) return;
-    const SendRecord& record = buffer_.at(psn);
-    const bool was_lost = record.state == RecordState::lost;
-    const std::uint32_t bytes = record.nominal_bytes;
-    if (!buffer_.acknowledge(psn)) return;
-    ++result.records_freed;
-    if (was_lost) {
-      ++counters_.spurious_losses;
-    } else {
-      congestion_->discharge(bytes);
+  /// What an acknowledged packet changes.
+  struct AckedPackets {
+    BasicRequestor& requestor;
+    AckResult& result;
+    void operator()(const SendRecord& record, bool was_lost) const {
+      ++result.records_freed;
+      if (was_lost) {
+        ++requestor.counters_.spurious_losses;
+      } else {
+        requestor.congestion_->discharge(record.nominal_bytes);
+      }
     }
-  }
-  void acknowledge_through(Psn last, AckResult& result) {
-    const std::int32_t count = psn_distance(last, buffer_.unacked_psn()) + 1;
-    const Psn first = buffer_.unacked_psn();
-    const std::int32_t held = std::min(count, static_cast<std::int32_t>(buffer_.span()));
-    for (std::int32_t i = 0; i < held; i += 64) {
-      const std::uint64_t wanted = held - i >= 64 ? ~0ULL : (1ULL << (held - i)) - 1;
-      acknowledge_bits(psn_add(first, i), wanted, result);
-    }
-  }
-  /// Bit i of `bits` for PSN `base` + i.
-  void acknowledge_bits(Psn base, std::uint64_t bits, AckResult& result) {
-    bits = buffer_.not_acknowledged(base, bits);
-    for (; bits != 0; bits &= bits - 1) acknowledge(psn_add(base, std::countr_zero(bits)), result);
-  }
+  };
   /// All up to `last`, and bit i of `bitmap` for PSN `base` + i.
   void acknowledge_all(Psn last, Psn base, std::uint64_t bitmap, AckResult& result, TimePs now) {
-    if (by_port()) {
-      acknowledge_by_port(last, base, bitmap, result, now);
-    } else {
-      acknowledge_through(last, result);
-      acknowledge_bits(base, bitmap, result);
-      result.advanced = buffer_.advance();
-    }
+    result.advanced = store_.acknowledge(last, base, bitmap, now, AckedPackets{*this, result});
     if (result.advanced) note_progress(now);
   }
   /// cack has moved, or a message is complete: failed attempts are counted anew.
@@ -666,14 +500,11 @@ class Requestor {
     progress_at_ = now;
   }
 
-  void declare_lost(Psn psn, AckResult& result, TimePs now) {
-    const std::uint32_t bytes = buffer_.at(psn).nominal_bytes;
-    const EvIndex ev = buffer_.at(psn).ev;
-    buffer_.mark_lost(psn);
-    buffer_.at(psn).lost_by = CutCause::loss;
-    congestion_->discharge(bytes);
-    congestion_->on_loss(bytes, now);
-    paths_->report(ev, PathEvent::lost, now);
+  /// The store has declared a packet lost.
+  void lost(const SendRecord& record, AckResult& result, TimePs now) {
+    congestion_->discharge(record.nominal_bytes);
+    congestion_->on_loss(record.nominal_bytes, now);
+    paths_->report(record.ev, PathEvent::lost, now);
     ++result.declared_lost;
   }
 
@@ -686,27 +517,10 @@ class Requestor {
     return static_cast<std::uint64_t>(std::clamp<double>(packets, config_->gap_min_packets, most));
   }
   void infer_losses(AckResult& result, TimePs now) {
-    const std::uint64_t threshold = gap_threshold();
-    if (by_port()) {
-      infer_losses_by_port(threshold, result, now);
-      return;
-    }
-    Psn psn = 0;
-    while (buffer_.overtaken(threshold, psn)) {
-      declare_lost(psn, result, now);
+    store_.lose_overtaken(gap_threshold(), now, [&](const SendRecord& record) {
+      lost(record, result, now);
       ++counters_.gap_losses;
-    }
-  }
-
-  void infer_losses_by_port(std::uint64_t threshold, AckResult& result, TimePs now) {
-    buffer_.find_overtaken(threshold, psns_);
-    RetransmitCommand command = command_of(RetransmitOp::gap, now);
-    command.threshold = static_cast<std::uint32_t>(threshold);
-    RetransmitReply expected;
-    find_lost_by_port(command, expected);
-    for (const Psn psn : psns_) declare_lost(psn, result, now);
-    counters_.gap_losses += psns_.size();
-    compare(command, expected);
+    });
   }
 
   /// Whether an answer can only be one to the copy that was sent last: the only copy, or the second where a NACK has
@@ -722,8 +536,8 @@ class Requestor {
       return static_cast<std::uint16_t>(now / unit - sack.tx_timestamp) * unit;
     }
     const Psn psn = psn_add(sack.cack_psn, sack.ack_psn_offset);
-    if (!buffer_.contains(psn)) return 0;
-    const SendRecord& record = buffer_.at(psn);
+    if (!store_.contains(psn)) return 0;
+    const SendRecord& record = store_.at(psn);
     return record.state == RecordState::outstanding && is_unambiguous(record) ? now - record.sent_at : 0;
   }
   void report_path(const SackFields& sack, TimePs now) {
@@ -743,19 +557,17 @@ class Requestor {
 
   // What each packet looks at comes first.
   const ProtocolConfig* config_;
-  PathTable* paths_;
+  Paths* paths_;
   CongestionControl* congestion_;
-  RetransmitPort* port_ = nullptr;  ///< null: the own records alone
   std::uint32_t mpr_psns_;
   QpState state_ = QpState::reset;
   bool repeat_last_ = false;
-  bool port_outstanding_ = false;  ///< as its last reply said
   std::uint16_t next_msn_ = 0;
   std::uint16_t next_rqmsn_ = 0;
   std::uint32_t write_imm_in_flight_ = 0;
   std::uint64_t taking_ = 0;         ///< number of the message that the next new packet comes from
   std::uint64_t first_message_ = 0;  ///< number of messages_.front()
-  RetransmitBuffer buffer_;
+  Store store_;
   Ring<Message> messages_;  ///< posted and not complete
   RequestorCounters counters_;
   Ring<Completion> completions_;
@@ -764,9 +576,9 @@ class Requestor {
   std::uint32_t retries_ = 0;   ///< timeouts and NACKs since cack last moved: ends in an error
   std::uint32_t timeouts_ = 0;  ///< of them timeouts: only these lengthen the next
   std::uint32_t last_rcvd_bytes_ = 0;
-  std::uint32_t port_qp_ = 0;
-  TimePs port_oldest_sent_ = 0;
-  std::vector<Psn> psns_;  ///< scratch
 };
+
+/// The protocol alone.
+using Requestor = BasicRequestor<RetransmitBuffer, PathTable>;
 
 }  // namespace mrc

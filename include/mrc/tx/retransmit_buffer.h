@@ -1,6 +1,6 @@
 // Records of the packets that a QP has sent and that are not cumulatively acknowledged: PSN → EV, send time, size,
 // state. Applies SACKs, finds the oldest gap, and knows the order of sending, from which loss is inferred and timers
-// run.
+// run. It is the plain store of a requestor (requestor.h lists what a store has).
 #pragma once
 
 #include <algorithm>
@@ -46,14 +46,18 @@ class RetransmitBuffer {
   SendRecord& at(Psn psn) { return records_[slot(psn)]; }
   const SendRecord& at(Psn psn) const { return records_[slot(psn)]; }
 
-  /// A record for the next PSN; precondition: span() below 2^23.
-  SendRecord& append() {
+  /// A record for the next PSN, which is returned: the packet is in the pipeline. Precondition: span() below 2^23.
+  Psn append(std::uint64_t message, std::uint32_t message_offset, std::uint32_t nominal_bytes, TimePs /*now*/ = 0) {
     if (span() == records_.size()) reserve(static_cast<std::uint32_t>(records_.size()) * 2);
-    SendRecord& record = at(next_);
+    const Psn psn = next_;
+    SendRecord& record = at(psn);
     record = SendRecord{};
-    set(acked_, next_, false);
+    record.message = message;
+    record.message_offset = message_offset;
+    record.nominal_bytes = nominal_bytes;
+    set(acked_, psn, false);
     next_ = psn_add(next_, 1);
-    return record;
+    return psn;
   }
   /// The packet has left the spray scheduler. Nothing happens to one that was acknowledged meanwhile. Packets of one
   /// `timer` have the same timeout, so that the oldest is the next due.
@@ -69,30 +73,62 @@ class RetransmitBuffer {
     order(timer).push({psn, record.sequence});
   }
 
-  /// Marks `psn` received. False if it was already, or is not in the buffer.
-  bool acknowledge(Psn psn) {
-    if (!contains(psn)) return false;
+  /// Acknowledges all up to `last`, then bit i of `bitmap` for PSN `base` + i, and forgets what is acknowledged at the
+  /// old end; true if that end moved. `acked(record, was_lost)` is called for each packet that is newly acknowledged;
+  /// `was_lost`: it waited for retransmission.
+  template <typename Acked>
+  bool acknowledge(Psn last, Psn base, std::uint64_t bitmap, TimePs /*now*/, const Acked& acked) {
+    acknowledge_through(last, acked);
+    acknowledge_bits(base, bitmap, acked);
+    return advance();
+  }
+  /// The responder has refused a packet; false if it is not outstanding.
+  bool refuse(Psn psn, CutCause cause, TimePs /*now*/) {
+    if (!mark_lost(psn)) return false;
+    at(psn).lost_by = cause;
+    return true;
+  }
+  /// Declares lost each longest outstanding packet after which `threshold` packets were sent and acknowledged.
+  /// `lost(record)` is called for each.
+  template <typename Lost>
+  void lose_overtaken(std::uint64_t threshold, TimePs /*now*/, const Lost& lost) {
+    Psn psn = 0;
+    while (oldest_outstanding(psn) && at(psn).sequence + threshold <= highest_acked_) lost(declare_lost(psn));
+  }
+  /// Declares lost the packets of a timer that were sent at least `limit` ago, the longest first.
+  template <typename Lost>
+  void lose_overdue(std::uint32_t timer, TimePs limit, TimePs now, const Lost& lost) {
+    Psn psn = 0;
+    while (oldest_outstanding(timer, psn) && at(psn).sent_at + limit <= now) lost(declare_lost(psn));
+  }
+  /// The oldest lost packet goes into the pipeline again; which one that is. Precondition: has_lost().
+  Psn take_lost(TimePs /*now*/) {
+    const Psn psn = oldest_lost();
+    take(psn);
+    return psn;
+  }
+  /// When the longest outstanding packet of a timer was sent; kNever without one.
+  TimePs oldest_sent(std::uint32_t timer) {
+    Psn psn = 0;
+    return oldest_outstanding(timer, psn) ? at(psn).sent_at : kNever;
+  }
+
+  /// One packet; nothing happens if it is acknowledged already or not in the buffer.
+  template <typename Acked>
+  void acknowledge(Psn psn, const Acked& acked) {
+    if (!contains(psn)) return;
     SendRecord& record = at(psn);
-    if (record.state == RecordState::acked) return false;
-    if (record.state == RecordState::lost) set_lost(psn, false);
+    if (record.state == RecordState::acked) return;
+    const bool was_lost = record.state == RecordState::lost;
+    if (was_lost) set_lost(psn, false);
     record.state = RecordState::acked;
     set(acked_, psn, true);
     // A retransmitted packet may be acknowledged for its first copy: it says nothing about what was sent before the
     // second.
     if (record.transmissions == 1 && record.sequence > highest_acked_) highest_acked_ = record.sequence;
-    return true;
+    acked(record, was_lost);
   }
-  /// Those bits of `bitmap` whose PSNs, bit i for PSN `base` + i, have not been acknowledged yet; also bits of PSNs
-  /// that are not in the buffer. Most of what a SACK says was said by the one before, and the records need not be
-  /// looked at.
-  std::uint64_t not_acknowledged(Psn base, std::uint64_t bitmap) const {
-    const std::uint32_t first = slot(base);
-    const std::uint32_t shift = first % 64;
-    std::uint64_t acked = acked_[first / 64] >> shift;
-    if (shift != 0) acked |= acked_[(first / 64 + 1) & (acked_.size() - 1)] << (64 - shift);
-    return bitmap & ~acked;
-  }
-  /// What a SACK newly acknowledges, in the order in which acknowledge() is to be called: all up to `last`, then bit i
+  /// What a SACK newly acknowledges, in the order in which acknowledge() takes it: all up to `last`, then bit i
   /// of `bitmap` for PSN `base` + i.
   void find_acknowledged(Psn last, Psn base, std::uint64_t bitmap, std::vector<Psn>& psns) const {
     psns.clear();
@@ -124,6 +160,13 @@ class RetransmitBuffer {
     set_lost(psn, true);
     return true;
   }
+  /// mark_lost() without an answer from the responder.
+  SendRecord& declare_lost(Psn psn) {
+    mark_lost(psn);
+    SendRecord& record = at(psn);
+    record.lost_by = CutCause::loss;
+    return record;
+  }
   bool is_in(Psn psn, RecordState state) const { return contains(psn) && at(psn).state == state; }
   bool has_lost() const { return lost_count_ > 0; }
   /// Oldest packet that waits for retransmission; precondition: has_lost().
@@ -138,8 +181,8 @@ class RetransmitBuffer {
     }
     return unacked_;
   }
-  /// The oldest lost packet goes into the pipeline again.
-  void take_lost(Psn psn) {
+  /// A lost packet goes into the pipeline again.
+  void take(Psn psn) {
     set_lost(psn, false);
     at(psn).state = RecordState::in_pipeline;
   }
@@ -169,16 +212,12 @@ class RetransmitBuffer {
     }
     return found;
   }
-  /// The longest outstanding packet if at least `threshold` packets sent after it have been acknowledged.
-  bool overtaken(std::uint64_t threshold, Psn& psn) {
-    return oldest_outstanding(psn) && at(psn).sequence + threshold <= highest_acked_;
-  }
-  /// What overtaken() would give one after the other if each were declared lost. Of one timer only.
+  /// What lose_overtaken() would declare lost. Of one timer only.
   void find_overtaken(std::uint64_t threshold, std::vector<Psn>& psns) const {
     find_oldest(0, psns, [&](const SendRecord& record) { return record.sequence + threshold <= highest_acked_; });
   }
-  /// Outstanding packets of a timer that were sent at least `limit` ago, the longest first.
-  void find_expired(std::uint32_t timer, TimePs limit, TimePs now, std::vector<Psn>& psns) const {
+  /// What lose_overdue() would declare lost.
+  void find_overdue(std::uint32_t timer, TimePs limit, TimePs now, std::vector<Psn>& psns) const {
     find_oldest(timer, psns, [&](const SendRecord& record) { return record.sent_at + limit <= now; });
   }
 
@@ -187,6 +226,32 @@ class RetransmitBuffer {
     Psn psn = 0;
     std::uint64_t sequence = 0;
   };
+
+  template <typename Acked>
+  void acknowledge_through(Psn last, const Acked& acked) {
+    const std::int32_t count = psn_distance(last, unacked_) + 1;
+    const std::int32_t held = std::min(count, static_cast<std::int32_t>(span()));
+    for (std::int32_t i = 0; i < held; i += 64) {
+      const std::uint64_t wanted = held - i >= 64 ? ~0ULL : (1ULL << (held - i)) - 1;
+      acknowledge_bits(psn_add(unacked_, i), wanted, acked);
+    }
+  }
+  /// Bit i of `bits` for PSN `base` + i.
+  template <typename Acked>
+  void acknowledge_bits(Psn base, std::uint64_t bits, const Acked& acked) {
+    bits = not_acknowledged(base, bits);
+    for (; bits != 0; bits &= bits - 1) acknowledge(psn_add(base, std::countr_zero(bits)), acked);
+  }
+  /// Those bits of `bitmap` whose PSNs, bit i for PSN `base` + i, have not been acknowledged yet; also bits of PSNs
+  /// that are not in the buffer. Most of what a SACK says was said by the one before, and the records need not be
+  /// looked at.
+  std::uint64_t not_acknowledged(Psn base, std::uint64_t bitmap) const {
+    const std::uint32_t first = slot(base);
+    const std::uint32_t shift = first % 64;
+    std::uint64_t acked = acked_[first / 64] >> shift;
+    if (shift != 0) acked |= acked_[(first / 64 + 1) & (acked_.size() - 1)] << (64 - shift);
+    return bitmap & ~acked;
+  }
 
   template <typename Condition>
   void find_oldest(std::uint32_t timer, std::vector<Psn>& psns, const Condition& condition) const {
@@ -238,7 +303,7 @@ class RetransmitBuffer {
   Psn unacked_;
   Psn next_;
   std::vector<SendRecord> records_;
-  std::vector<std::uint64_t> lost_;   ///< a bit a record slot
+  std::vector<std::uint64_t> lost_;   ///< one bit per record slot
   std::vector<std::uint64_t> acked_;  ///< likewise; of a slot without a record it says nothing
   std::uint32_t lost_count_ = 0;
   Ring<Sent> order_;  ///< of the first timer, in order of sending

@@ -1,5 +1,4 @@
-// retransmit_buffer by commands: what a requestor asks of the records of its QP, and what it is told. RTL in its place
-// takes the same commands.
+// The records of QPs by commands, as hardware takes them: what is asked of the records of a QP, and the answer.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ enum class RetransmitOp : std::uint8_t {
   nack,     ///< one packet is lost
   gap,      ///< lost is what later packets have overtaken
   timeout,  ///< lost is what was sent too long ago
-  take      ///< the oldest lost packet is taken for sending again
+  take      ///< the oldest lost packet is taken for retransmission
 };
 
 struct RetransmitCommand {

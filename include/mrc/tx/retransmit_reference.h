@@ -1,4 +1,4 @@
-// The records of all QPs over one pool, command by command: what RTL of retransmit_buffer has to do. Made of the buffer
+// The records of all QPs over one pool, command by command: what hardware for them has to do. Made of the buffer
 // that the requestor uses.
 #pragma once
 
@@ -54,7 +54,7 @@ class RetransmitReference {
         buffer.find_overtaken(command.threshold, psns_);
         return declare_lost(buffer, psns_, command, reply);
       case RetransmitOp::timeout:
-        buffer.find_expired(0, command.limit, command.now, psns_);
+        buffer.find_overdue(0, command.limit, command.now, psns_);
         return declare_lost(buffer, psns_, command, reply);
       case RetransmitOp::take:
         return take(buffer, reply);
@@ -64,19 +64,14 @@ class RetransmitReference {
     if (free_ == 0) return;
     --free_;
     reply.hit = true;
-    reply.psn = buffer.next_psn();
-    SendRecord& record = buffer.append();
-    record.message = command.message;
-    record.message_offset = command.offset;
-    record.nominal_bytes = command.bytes;
+    reply.psn = buffer.append(command.message, command.offset, command.bytes);
   }
   void acknowledge(RetransmitBuffer& buffer, const RetransmitCommand& command, RetransmitReply& reply) {
     buffer.find_acknowledged(command.psn, command.base, command.bitmap, psns_);
     for (const Psn psn : psns_) {
-      const SendRecord& record = buffer.at(psn);
-      reply.events.push_back(
-          {psn, static_cast<std::uint16_t>(record.nominal_bytes), record.ev, false, record.state == RecordState::lost});
-      buffer.acknowledge(psn);
+      buffer.acknowledge(psn, [&](const SendRecord& record, bool was_lost) {
+        reply.events.push_back({psn, static_cast<std::uint16_t>(record.nominal_bytes), record.ev, false, was_lost});
+      });
     }
     reply.count = static_cast<std::uint32_t>(psns_.size());
     free_ += reply.count;
@@ -101,7 +96,7 @@ class RetransmitReference {
     reply.offset = record.message_offset;
     reply.bytes = static_cast<std::uint16_t>(record.nominal_bytes);
     reply.cause = record.lost_by;
-    buffer.take_lost(reply.psn);
+    buffer.take(reply.psn);
   }
   void describe(RetransmitBuffer& buffer, RetransmitReply& reply) const {
     reply.unacked = buffer.unacked_psn();

@@ -1,20 +1,20 @@
 // The records of retransmit_buffer by RTL: every command of the node's requestors goes through the engine, and its
 // events and the QP's state are compared with the requestor's own records. In `rtl` mode the engine's replies are the
-// only source of what is acknowledged, lost, due and sent again.
+// only source of what is acknowledged, lost, due and retransmitted.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "mrc/tx/retransmit_port.h"
+#include "mrc/tx/retransmit_command.h"
 #include "nic/rtl_path.h"
 #include "nic/tx/retransmit_buffer_engine.h"
 #include "parameters/config.h"
 
 namespace mrc {
 
-class RetransmitBufferRtlPath : public RtlPath, public RetransmitPort {
+class RetransmitBufferRtlPath : public RtlPath {
  public:
   /// `clock_period_ps`: of the core clock, in which messages give the time.
   RetransmitBufferRtlPath(RtlMode mode, std::unique_ptr<RetransmitBufferEngine> engine,
@@ -28,10 +28,12 @@ class RetransmitBufferRtlPath : public RtlPath, public RetransmitPort {
         free_(sizes.records) {}
 
   const RetransmitBufferSizes& sizes() const { return sizes_; }
-  bool asks() const override { return RtlPath::drives() || mismatches() == 0; }
-  bool drives() const override { return RtlPath::drives(); }
-  const RetransmitReply& run(const RetransmitCommand& command) override;
-  void compare(const RetransmitCommand& command, RetransmitReply& expected) override;
+  /// False once what is in the RTL has gone another way and is not to be asked any more.
+  bool asks() const { return drives() || mismatches() == 0; }
+  /// The reply is valid until the next command.
+  const RetransmitReply& run(const RetransmitCommand& command);
+  /// What ring 1's records would have done with the command that ran last, and their state after it.
+  void compare(const RetransmitCommand& command, RetransmitReply& expected);
   std::uint64_t cycles() const override { return engine_->cycles(); }
 
  private:

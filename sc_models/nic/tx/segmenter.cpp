@@ -25,7 +25,7 @@ bool Segmenter::may_send(TimePs now, const Qp& qp) {
 
 bool Segmenter::access_memories(TimePs now, Qp& qp, TimePs& delay) {
   const bool again = qp.requestor->next_is_retransmission();
-  const mrc::RetransmitBuffer& records = qp.requestor->records();
+  const SendRecords& records = qp.requestor->records();
   const Psn psn = again && records.has_lost() ? records.oldest_lost() : qp.requestor->next_psn();
   MemoryStructure& memory = nic_.memories[MemoryId::retransmit_records];
   const MemoryAccess record = again ? memory.read(now, psn) : memory.write(now, psn);

@@ -39,7 +39,7 @@ void SprayScheduler::retry(TimePs now) {
 SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& packet, std::uint32_t bytes) {
   const PipelineConfig& pipeline = nic_.config.nic.spray_scheduler.pipeline;
   const std::uint32_t free = free_ports(now, bytes);
-  PathTable& paths = *qp.paths;
+  NicPathTable& paths = *qp.paths;
   const std::uint64_t reshuffles = paths.reshuffles();
   SpraySelection selection;
   if (rtl_ != nullptr) {

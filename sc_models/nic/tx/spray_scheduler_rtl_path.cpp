@@ -1,6 +1,7 @@
 #include "nic/tx/spray_scheduler_rtl_path.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -11,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kUpdateCycles = 2;
 
-std::vector<PathTable*> tables_of(const NicContext& nic) {
-  std::vector<PathTable*> tables;
+std::vector<NicPathTable*> tables_of(const NicContext& nic) {
+  std::vector<NicPathTable*> tables;
   for (const Qp& qp : nic.qps) {
     if (qp.paths != nullptr && std::find(tables.begin(), tables.end(), qp.paths) == tables.end()) {
       tables.push_back(qp.paths);
@@ -24,8 +25,14 @@ std::vector<PathTable*> tables_of(const NicContext& nic) {
 }  // namespace
 
 void SpraySchedulerRtlPath::attach(NicContext& nic) {
+  if (const std::string& policy = nic.scenario.protocol.path_policy; policy != "rotation") {
+    throw std::invalid_argument(fmt::format(
+        "protocol.path_policy = {}: RTL of spray_scheduler does MRC's rotation only; allowed with it: rotation",
+        policy));
+  }
   nic_ = &nic;
-  tables_ = tables_of(nic);
+  nic_tables_ = tables_of(nic);
+  for (NicPathTable* table : nic_tables_) tables_.push_back(&table->use_rtl(this));
   opened_.assign(tables_.size(), false);
   credit_.assign(nic.config.nic.ports, 0);
   returned_.assign(nic.config.nic.ports, 0);
@@ -39,12 +46,11 @@ void SpraySchedulerRtlPath::attach(NicContext& nic) {
                      [this](std::uint32_t slot) { return next_order(slot); });
   for (std::uint32_t slot = 0; slot < tables_.size(); ++slot) {
     engine_->open(slot, tables_[slot]->active_total());
-    tables_[slot]->set_driver(this);
   }
 }
 
 SpraySchedulerRtlPath::~SpraySchedulerRtlPath() {
-  for (PathTable* table : tables_) table->set_driver(nullptr);
+  for (NicPathTable* table : nic_tables_) table->use_rtl(nullptr);
 }
 
 std::span<const EvIndex> SpraySchedulerRtlPath::next_order(std::uint32_t slot) {
@@ -60,8 +66,9 @@ std::span<const EvIndex> SpraySchedulerRtlPath::next_order(std::uint32_t slot) {
 void SpraySchedulerRtlPath::compare(const Place& place, std::string_view field, std::uint64_t expected,
                                     std::uint64_t actual) {
   if (expected == actual) return;
-  const auto qp =
-      std::find_if(nic_->qps.begin(), nic_->qps.end(), [&](const Qp& other) { return other.paths == &place.table; });
+  const auto qp = std::find_if(nic_->qps.begin(), nic_->qps.end(), [&](const Qp& other) {
+    return other.paths != nullptr && &other.paths->table() == &place.table;
+  });
   const auto what = [&] { return fmt::format("transaction {} (QP {}, {})", transactions(), qp->number, place.what); };
   mismatch(nic_->node, nic_->clock.edge_index(place.now), what,
            fmt::format("{}: expected {:#x}, RTL gave {:#x}", field, expected, actual));
@@ -76,7 +83,7 @@ void SpraySchedulerRtlPath::begin_operation(TimePs now, std::uint64_t cycles) {
 SpraySelection SpraySchedulerRtlPath::select(Qp& qp, const Packet& packet, std::uint32_t bytes,
                                              std::span<const std::uint64_t> room, std::uint32_t free_ports,
                                              TimePs now) {
-  PathTable& table = *qp.paths;
+  PathTable& table = *tables_[slot_of(qp.paths->table())];
   SpraySelection expected;
   const std::uint64_t rotations = table.rotations();
   expected.ev = free_ports == 0 ? kNoEv : table.select(free_ports, now);
@@ -124,7 +131,7 @@ void SpraySchedulerRtlPath::report(PathTable& table, EvIndex ev, PathEvent event
   count({}, {});
   const std::uint64_t held = table.held_at_floor();
   const std::uint64_t events = table.events();
-  table.apply(ev, event, now);
+  table.report(ev, event, now);
   // What SACK and NACK say comes with the EV's value, what a timer says with its place.
   const bool by_place = event == PathEvent::lost || event == PathEvent::probe_lost;
   const std::uint32_t slot = slot_of(table);
@@ -148,21 +155,9 @@ void SpraySchedulerRtlPath::report(PathTable& table, EvIndex ev, PathEvent event
   if (actual.backup < table.size()) table.follow_state(actual.backup, EvState::good, true);
 }
 
-void SpraySchedulerRtlPath::deny(PathTable& table, EvIndex ev) {
-  count({}, {});
-  table.apply_deny(ev);
-  engine_->deny(slot_of(table), ev);
-}
-
-void SpraySchedulerRtlPath::allow(PathTable& table, EvIndex ev) {
-  count({}, {});
-  table.apply_allow(ev);
-  engine_->allow(slot_of(table), ev);
-}
-
 void SpraySchedulerRtlPath::set_port_status(PathTable& table, std::uint32_t reachable_mask) {
   count({}, {});
-  table.apply_port_status(reachable_mask);
+  table.set_port_status(reachable_mask);
   engine_->set_port_status(slot_of(table), reachable_mask & 0xFF);
 }
 

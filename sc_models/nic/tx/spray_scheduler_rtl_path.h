@@ -21,7 +21,7 @@ namespace mrc {
 /// Makes a block that has at least these sizes; throws std::invalid_argument, naming both, where there is none.
 using MakeSpraySchedulerEngine = std::function<std::unique_ptr<SpraySchedulerEngine>(const SpraySizes& needed)>;
 
-class SpraySchedulerRtlPath : public RtlPath, public PathTableDriver {
+class SpraySchedulerRtlPath : public RtlPath {
  public:
   SpraySchedulerRtlPath(RtlMode mode, MakeSpraySchedulerEngine make)
       : RtlPath("spray_scheduler", mode), make_(std::move(make)) {}
@@ -35,10 +35,9 @@ class SpraySchedulerRtlPath : public RtlPath, public PathTableDriver {
   SpraySelection select(Qp& qp, const Packet& packet, std::uint32_t bytes, std::span<const std::uint64_t> room,
                         std::uint32_t free_ports, TimePs now);
 
-  void report(PathTable& table, EvIndex ev, PathEvent event, TimePs now) override;
-  void deny(PathTable& table, EvIndex ev) override;
-  void allow(PathTable& table, EvIndex ev) override;
-  void set_port_status(PathTable& table, std::uint32_t reachable_mask) override;
+  /// Changes of a table, carried out there and in the block.
+  void report(PathTable& table, EvIndex ev, PathEvent event, TimePs now);
+  void set_port_status(PathTable& table, std::uint32_t reachable_mask);
   /// Compares all that stands in the tables; to be called at the end of a run.
   void compare_state(TimePs now);
 
@@ -65,7 +64,8 @@ class SpraySchedulerRtlPath : public RtlPath, public PathTableDriver {
   MakeSpraySchedulerEngine make_;
   NicContext* nic_ = nullptr;
   std::unique_ptr<SpraySchedulerEngine> engine_;
-  std::vector<PathTable*> tables_;  ///< by slot
+  std::vector<NicPathTable*> nic_tables_;  ///< by slot
+  std::vector<PathTable*> tables_;         ///< of these, ring 1's
   std::unordered_map<const PathTable*, std::uint32_t> slots_;
   std::vector<KeyedRandom> orders_;  ///< of each table, as ring 1 draws them
   std::vector<bool> opened_;

@@ -557,7 +557,7 @@ Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
   const std::uint64_t held = table.held_at_floor();
   const std::uint64_t events = table.events();
   coverage.hit(points_.event, values[kUpdEvent], static_cast<std::size_t>(before), kStates.size());
-  table.apply(ev, static_cast<PathEvent>(values[kUpdEvent]), values[kUpdTime]);
+  table.report(ev, static_cast<PathEvent>(values[kUpdEvent]), values[kUpdTime]);
   const EvIndex backup = table.last_backup();
   const bool reported = table.events() != events;
   reply[kDoneFound] = 1;
@@ -592,15 +592,15 @@ Transaction SpraySchedulerModel::accept_control(const Transaction& values) {
   const auto ev = static_cast<EvIndex>(values[kCsrIndex]);
   switch (static_cast<SprayCsr>(values[kCsrOp])) {
     case SprayCsr::port_status:
-      table.apply_port_status(static_cast<std::uint32_t>(values[kCsrData]));
+      table.set_port_status(static_cast<std::uint32_t>(values[kCsrData]));
       return {0};
     case SprayCsr::deny:
       coverage.hit(points_.event, kDenyEvent, static_cast<std::size_t>(table.state(ev)), kStates.size());
-      table.apply_deny(ev);
+      table.deny(ev);
       return {0};
     case SprayCsr::allow:
       coverage.hit(points_.event, kAllowEvent, static_cast<std::size_t>(table.state(ev)), kStates.size());
-      table.apply_allow(ev);
+      table.allow(ev);
       return {0};
     case SprayCsr::read_ev: {
       const auto ev_bits = static_cast<unsigned>(std::bit_width(sizes_.evs - 1));
