@@ -17,18 +17,18 @@ enum class EvHalfOrder : std::uint8_t { low_to_source_port, high_to_source_port 
 enum class OutOfWindow : std::uint8_t { drop, nack };
 /// When a SKIP EV is GOOD again (implementation-defined).
 enum class SkipDuration : std::uint8_t { rest_of_rotation, one_rotation, fixed_time };
-/// Whether what packets meet with changes the choice of paths. oblivious: every EV stays GOOD whatever happens, the
-/// spray that MRC's path states are compared with.
+/// Whether feedback changes path selection. oblivious: every EV stays GOOD, for comparison with the path states of
+/// MRC.
 enum class PathFeedback : std::uint8_t { adaptive, oblivious };
 /// State after a probe that came back CE-marked (sources disagree).
 enum class ProbeSkipState : std::uint8_t { skip, good };
-/// Whose timeouts in a row lengthen a timeout: all of the QP's without progress, or the packet's own (a
-/// retransmitted packet starts at the default again).
+/// The consecutive timeouts that lengthen a timeout: all of the QP without progress, or those of the packet (a
+/// retransmitted packet starts at the default).
 enum class TimeoutBackoff : std::uint8_t { qp, packet };
 enum class RttSource : std::uint8_t { send_time_table, timestamp };
-/// Who shares one EV state table (default per QP: the specification leaves it open).
+/// Scope of an EV state table (default per QP: the specification leaves it open).
 enum class PathTableScope : std::uint8_t { qp, destination, profile };
-/// Who shares one congestion controller.
+/// Scope of a congestion controller.
 enum class CongestionScope : std::uint8_t { destination, qp };
 
 struct ProtocolConfig {
@@ -38,8 +38,8 @@ struct ProtocolConfig {
   std::uint32_t max_write_imm = 128;         ///< WRITE_IMM messages in flight
   std::uint32_t receive_queue_depth = 4096;  ///< receives that a QP's software keeps posted
   /// Local ACK timeout = 1.024 us * 2^t. 5 (32.8 us) outlasts a round trip over three switches
-  /// whose queues are full to the trimming threshold (about 8 + 8 + 12 us on top of 4 to 7), so that nothing is sent
-  /// again that only waits, and is over before one QP has sent its whole MPR at 800 Gb/s (43.6 us).
+  /// whose queues are full to the trimming threshold (about 8 + 8 + 12 us on top of 4 to 7), so that packets that
+  /// only wait are not retransmitted, and is over before one QP has sent its whole MPR at 800 Gb/s (43.6 us).
   std::uint32_t timeout_exponent = 5;
   TimeoutBackoff timeout_backoff = TimeoutBackoff::qp;
   std::uint32_t linear_retries = 7;        ///< timeouts at the base value before it doubles
@@ -54,17 +54,17 @@ struct ProtocolConfig {
 
   std::uint32_t ev_count = 256;     ///< EVs per profile, active and backup
   std::uint32_t ev_active = 128;    ///< of them in use, a multiple of the planes
-  std::uint32_t ev_min_active = 0;  ///< floor on active EVs counted per plane; 0 = ev_active / 4
+  std::uint32_t ev_min_active = 0;  ///< minimum active EVs, counted per plane; 0 = ev_active / 4
   /// Rotations until the scan order is drawn anew; 0 = never. After each, as UEC's reference simulator does: an order
   /// that stays lets NICs of one rate collide on the same links rotation after rotation.
   std::uint32_t reshuffle_rotations = 1;
   SkipDuration skip_duration = SkipDuration::rest_of_rotation;
   TimePs skip_time_ps = 10 * kPsPerUs;   ///< with fixed_time
-  std::uint32_t assumed_bad_losses = 1;  ///< untrimmed losses that make an EV ASSUMED_BAD
+  std::uint32_t assumed_bad_losses = 1;  ///< losses other than trims that make an EV ASSUMED_BAD
   ProbeSkipState probe_skip_state = ProbeSkipState::skip;
   TimePs probe_interval_ps = 100 * kPsPerUs;  ///< between probes of one ASSUMED_BAD EV
   TimePs probe_timeout_ps = 50 * kPsPerUs;    ///< unanswered by then: lost (the API's example has 2 ms)
-  std::uint32_t probe_successes = 3;          ///< good replies in a row that revive it
+  std::uint32_t probe_successes = 3;          ///< consecutive successful probes that make it GOOD
   /// CE marks in a row on an EV after which the responder reports ALWAYS_SKIP; 0 = never.
   std::uint32_t always_skip_threshold = 0;
   PathFeedback path_feedback = PathFeedback::adaptive;
@@ -83,7 +83,7 @@ struct ProtocolConfig {
 };
 
 /// `uet-1.0-nscc`, the fields of the API's configuration struct plus min and initial window.
-/// A value of 0 in a field marked (derived) is computed from base_rtt, line rate and MTU by the UEC formulae.
+/// A value of 0 in a field marked (derived) is computed from base_rtt, line rate and MTU by the UEC formulas.
 struct CongestionConfig {
   std::string algorithm = "uet-1.0-nscc";  ///< or "none"
   TimePs base_rtt_ps = 8 * kPsPerUs;       ///< network RTT without queues
@@ -103,10 +103,10 @@ struct CongestionConfig {
   TimePs qa_threshold_ps = 0;                ///< (derived: 4 * target)
   TimePs target_delay_ps = 0;                ///< (derived: 0.75 * base_rtt with trimming, else 1.0)
   double delay_ewma_weight = 0.0125;         ///< of a sample in the average delay
-  bool last_hop_trim_cuts = true;            ///< with trim_cuts_cwnd: TRIMMED_LASTHOP does so too
-  bool refusal_triggers_quick_adapt = true;  ///< a NACK for want of a resource of the responder does
-  bool loss_triggers_quick_adapt = false;    ///< so does a packet that is taken for lost
-  /// max_cwnd shrinks with the smallest RTT seen, as in UEC 1.0. False: it stays, since MRC's API has it in bytes.
+  bool last_hop_trim_cuts = true;            ///< with trim_cuts_cwnd: TRIMMED_LASTHOP also reduces the window
+  bool refusal_triggers_quick_adapt = true;  ///< a NACK for a missing resource of the responder triggers it
+  bool loss_triggers_quick_adapt = false;    ///< a packet that is declared lost triggers it
+  /// max_cwnd shrinks with the smallest RTT seen, as in UEC 1.0. False: fixed, because the API of MRC has it in bytes.
   bool max_cwnd_follows_rtt = false;
   bool trim_cuts_cwnd = true;  ///< a TRIMMED NACK subtracts the packet
 };

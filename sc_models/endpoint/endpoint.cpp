@@ -150,7 +150,7 @@ std::uint32_t Endpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
   qp.requestor->transmitted(packet.psn, ev, now);
   qp.data_sent_at = now;
-  // A deadline that stands is not later than that of a packet sent after.
+  // A deadline that is set is not later than that of a packet sent after it.
   if (qp.timer_at == kNever) {
     update_deadline(now, qp);
     arm();

@@ -151,7 +151,7 @@ class Scheduler {
   using Waits = std::vector<std::vector<std::uint32_t>>;  ///< by position
 
   /// Steps of a ring over the positions first, first + stride, … of each of the groups that `size` and `stride` make:
-  /// in each step a rank forwards what it received in the previous one.
+  /// in each step every rank forwards what it received in the previous one.
   class Steps {
    public:
     Steps(Scheduler& scheduler, std::uint32_t stride, std::uint32_t size)

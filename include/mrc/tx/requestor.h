@@ -398,7 +398,7 @@ class BasicRequestor {
   }
 
   /// All packets are acknowledged but the transport ACK is missing: the last packet is repeated, a duplicate that makes
-  /// the responder repeat it. It is below the window, so it is not charged.
+  /// the responder repeat it. It is below the window, so it does not count.
   SendPlan take_repetition(TimePs now) {
     repeat_last_ = false;
     progress_at_ = now;

@@ -17,7 +17,7 @@ namespace mrc {
 using OuterHeaderBytes = std::array<std::byte, kIpv6HeaderBytes>;
 using SrhBytes = std::array<std::byte, kSrhBytes>;
 
-/// What the header is made of.
+/// Input values of the header.
 struct Srv6EncapInput {
   UsidTemplate path;
   Ipv6Address source;            ///< address of the NIC's port
@@ -50,7 +50,7 @@ constexpr OuterHeaderBytes outer_ipv6_header(const Srv6EncapInput& in) {
   return bytes;
 }
 
-/// What follows the outer header with `srh`.
+/// The header after the outer header with `srh`.
 inline SrhBytes segment_routing_header(const Srv6EncapInput& in) {
   wire::SegmentRoutingHeader header;
   header.segment = usid_carrier(in.path, in.plane, in.uplink);

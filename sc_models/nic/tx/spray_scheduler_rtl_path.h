@@ -1,4 +1,4 @@
-// spray_scheduler by RTL: the NIC's path tables stand in the engine as well, and whatever changes them goes through
+// spray_scheduler by RTL: the path tables of the NIC are also in the engine, and whatever changes them goes through
 // both. In `rtl` mode the engine's choice of EV, its EV states and its cycles are the only ones that count and ring 1's
 // tables follow them; in `shadow` mode ring 1's are. Every answer is compared.
 #pragma once
@@ -38,7 +38,7 @@ class SpraySchedulerRtlPath : public RtlPath {
   /// Changes of a table, carried out there and in the block.
   void report(PathTable& table, EvIndex ev, PathEvent event, TimePs now);
   void set_port_status(PathTable& table, std::uint32_t reachable_mask);
-  /// Compares all that stands in the tables; to be called at the end of a run.
+  /// Compares the content of all tables; to be called at the end of a run.
   void compare_state(TimePs now);
 
   std::uint64_t cycles() const override { return engine_->cycles(); }
