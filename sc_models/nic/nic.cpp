@@ -28,6 +28,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   pcie_->set_payload_extra(static_cast<TimePs>(payload_read_extra_ns(context.scenario.accelerator) * 1000.0 + 0.5));
   pcie_->use_rtl(rtl_.pcie_dma.get());
   if (rtl_.retransmit_buffer) use_records(*rtl_.retransmit_buffer, context);
+  pcie_->count_memories(context.memories);
   context.pcie = pcie_.get();
   idle_causes_ = std::make_unique<IdleCauses>(context, static_cast<std::uint32_t>(links.size()));
   std::vector<Port*> ports;

@@ -30,7 +30,6 @@
 #include "nic/tx/wqe_fetch.h"
 #include "pcie/pcie_dma.h"
 #include "results/run_result.h"
-#include "results/sram_table.h"
 
 namespace mrc::timing {
 

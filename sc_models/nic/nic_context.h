@@ -9,8 +9,9 @@
 
 #include "engine/clock_domain.h"
 #include "engine/ledger.h"
+#include "engine/memories.h"
 #include "engine/packet_pool.h"
-#include "nic/memories.h"
+#include "nic/nic_memories.h"
 #include "nic/qp.h"
 #include "parameters/config.h"
 
@@ -87,7 +88,8 @@ struct NicContext {
   const ScenarioConfig& scenario;
   const NodeConfig& config;
   ClockDomain clock;
-  Memories memories{config, scenario.protocol, scenario.seed, "nic" + std::to_string(node)};
+  Memories memories{nic_memories({config, scenario.protocol, {}}), config.nic, scenario.seed,
+                    "nic" + std::to_string(node)};
   PacketPool packets;
   BitmapPool bitmaps{config.nic.psn_tracker.bitmap_banks};
   ProtectionTable protection;
@@ -108,9 +110,9 @@ struct NicContext {
   std::vector<NicEvent> events;      ///< the first kMostEvents
 
   /// An uncorrectable error in this memory; `effect`: what the NIC does about it.
-  void memory_failed(TimePs now, MemoryId id, std::string effect) {
+  void memory_failed(TimePs now, const MemoryStructure& memory, std::string effect) {
     if (events.size() >= kMostEvents) return;
-    events.push_back({now, "uncorrectable memory error", memories[id].name(), std::move(effect)});
+    events.push_back({now, "uncorrectable memory error", memory.name(), std::move(effect)});
   }
   std::uint32_t index_of(const CongestionDomain& domain) const {
     return static_cast<std::uint32_t>(&domain - congestion.data());

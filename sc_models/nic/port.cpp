@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "nic/memory_fields.h"
 #include "nic/packet_capture.h"
+#include "nic/rx/parser.h"
 #include "nic/tx/idle_causes.h"
 #include "nic/tx/spray_scheduler.h"
 
@@ -19,6 +21,8 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
     : Box(name, owner),
       slot(fmt::format("port{}", index), nic.tx_work),
       nic_(nic),
+      frame_memory_(nic.memories[kTxFifo]),
+      packet_memory_(nic.memories[Parser::kPacketBuffer]),
       index_(index),
       transmit_link_(transmit),
       receive_link_(receive),
@@ -27,7 +31,16 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       mac_fec_ps_(static_cast<TimePs>(nic.config.nic.port.mac_fec_latency_ns * 1000.0)),
       control_(fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries),
       data_(fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes),
-      tx_fifo_(fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes) {}
+      tx_fifo_(fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes) {
+  nic.memories.count(kControlFifo, control_.occupancy());
+}
+
+void Port::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const NicConfig& config = nic.node.nic;
+  out.add(kTxFifo, nic.datapath_words(config.port.tx_fifo_bytes), config.memory.port_fifo,
+          {{"frame", config.datapath_bits}}, config.ports);
+  out.add(kControlFifo, {.depth = config.port.control_fifo_entries, .instances = config.ports}, {kControlPacketField});
+}
 
 void Port::connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes) {
   idle_causes_ = &idle_causes;
@@ -95,10 +108,10 @@ void Port::send(TimePs now, Packet* packet) {
 }
 
 TimePs Port::read_frame(TimePs now, Packet& packet, std::uint32_t bytes) {
-  const MemoryAccess frame = nic_.memories[MemoryId::port_fifo].read_stream(now, index_, bytes, line_time(bytes));
-  slot.stalled(now, frame.delay_ps, waits_for(MemoryId::port_fifo));
+  const MemoryAccess frame = frame_memory_.read_stream(now, index_, bytes, line_time(bytes));
+  slot.stalled(now, frame.delay_ps, frame_memory_.cause());
   if (frame.failed()) {
-    nic_.memory_failed(now, MemoryId::port_fifo,
+    nic_.memory_failed(now, frame_memory_,
                        fmt::format("PSN {} to QP {} leaves with an inverted ICRC and is retransmitted", packet.psn,
                                    packet.destination_qp));
     packet.damage = Damage::corrupted;
@@ -146,7 +159,7 @@ void Port::receive(TimePs now) {
       if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
       const std::uint32_t bytes =
           link_bytes(*packet, nic_.scenario.protocol.encapsulation, nic_.scenario.fabric.trim_bytes);
-      const MemoryAccess stored = nic_.memories[MemoryId::packet_buffer].write_stream(now, 0, bytes, line_time(bytes));
+      const MemoryAccess stored = packet_memory_.write_stream(now, 0, bytes, line_time(bytes));
       parser_queue_->push(now, packet, now + stored.delay_ps);
     }
     receive_link_.pop();

@@ -20,6 +20,13 @@ class IdleCauses;
 
 class Port : public Box {
  public:
+  static constexpr PortedMemory kTxFifo{.name = "port.tx_fifo",
+                                        .parameters = "nic.memory.port_fifo",
+                                        .cause = BlockedBy::sram_port_fifo,
+                                        .streamed = true};
+  static constexpr QueueMemory kControlFifo{"port.control_fifo"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::uint32_t index, Link& transmit,
        Link& receive);
   void connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes);
@@ -67,6 +74,8 @@ class Port : public Box {
   void arm(TimePs now);
 
   NicContext& nic_;
+  MemoryStructure& frame_memory_;   ///< of frames to be sent
+  MemoryStructure& packet_memory_;  ///< of received packets
   std::uint32_t index_;
   Link& transmit_link_;
   Link& receive_link_;

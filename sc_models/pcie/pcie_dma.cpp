@@ -30,6 +30,14 @@ std::unique_ptr<PcieDma> PcieDma::create(const sc_core::sc_module_name& name, Wh
   return std::make_unique<PcieTrains>(name, owner, config, clock, random, work);
 }
 
+void PcieDma::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const PcieConfig& config = nic.node.pcie;
+  out.add(kReadTags, {.depth = config.read_tags},
+          {kBufferPointerField, {"bytes left", 13}, {"job", bits_for(config.read_tags)}, {"state", 2}});
+  out.add(kCompletionBuffer, nic.datapath_words(config.completion_buffer_bytes), nic.node.nic.memory.completion_buffer,
+          {{"payload", nic.node.nic.datapath_bits}});
+}
+
 PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
                  const ClockDomain& clock, KeyedRandom random, const WorkClock& work)
     : Box(name, owner),

@@ -12,6 +12,7 @@
 #include "engine/clock_domain.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
+#include "engine/memories.h"
 #include "engine/occupancy.h"
 #include "engine/serial_line.h"
 #include "mrc/random.h"
@@ -52,6 +53,14 @@ enum class WriteOrder : std::uint8_t { strict, relaxed };
 
 class PcieDma : public Box {
  public:
+  static constexpr QueueMemory kReadTags{"pcie.read_tags"};
+  static constexpr PortedMemory kCompletionBuffer{.name = "pcie.completion_buffer",
+                                                  .parameters = "nic.memory.completion_buffer",
+                                                  .cause = BlockedBy::sram_completion_buffer,
+                                                  .streamed = true};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  void count_memories(Memories& memories) const { memories.count(kReadTags, tags_); }
+
   /// Steps in trains or TLP by TLP, as config.stepping says.
   static std::unique_ptr<PcieDma> create(const sc_core::sc_module_name& name, WheelModule& owner,
                                          const PcieConfig& config, const ClockDomain& clock, KeyedRandom random,

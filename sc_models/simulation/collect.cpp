@@ -7,7 +7,6 @@
 
 #include "host/job_result.h"
 #include "results/latency_terms.h"
-#include "results/sram_table.h"
 #include "simulation/ranks.h"
 #include "simulation/times.h"
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "mrcsim/option_checks.h"
+#include "nic/nic_memories.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
-#include "results/sram_table.h"
 
 namespace mrc {
 namespace {
@@ -66,7 +66,7 @@ void run(const FloorplanOptions& options) {
   const std::uint32_t destinations = options.destinations > 0 ? options.destinations : scenario.fabric.nics - 1;
   const std::uint32_t qps = options.qps > 0 ? options.qps : destinations * scenario.traffic.qps_per_peer;
   const std::vector<SramResult> rows =
-      sram_table(scenario.node(node), scenario.protocol, {.qps = qps, .destinations = destinations});
+      floorplan({scenario.node(node), scenario.protocol, {.qps = qps, .destinations = destinations}});
   if (options.format == "csv") {
     print_csv(rows);
     return;

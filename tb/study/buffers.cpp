@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "nic/nic_memories.h"
 #include "parameters/registry.h"
-#include "results/sram_table.h"
 #include "study/axis.h"
 
 namespace mrc {
@@ -14,7 +14,7 @@ namespace {
 std::uint64_t sram_bits(const ScenarioConfig& scenario, const NodeConfig& node) {
   const NicScale scale{.qps = scenario.traffic.qps_per_peer, .destinations = 1};
   std::uint64_t bits = 0;
-  for (const SramResult& row : sram_table(node, scenario.protocol, scale)) bits += row.bits;
+  for (const SramResult& row : floorplan({node, scenario.protocol, scale})) bits += row.bits;
   return bits;
 }
 

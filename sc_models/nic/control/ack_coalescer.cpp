@@ -1,5 +1,7 @@
 #include "nic/control/ack_coalescer.h"
 
+#include "nic/memory_fields.h"
+
 namespace mrc::timing {
 
 AckCoalescer::AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
@@ -13,6 +15,14 @@ AckCoalescer::AckCoalescer(const sc_core::sc_module_name& name, WheelModule& own
       transport_acks_("ack_coalescer.transport_acks", nic.config.nic.ack_coalescer.queue_entries) {
   in_.connect(this);
   transport_acks_.connect(this);
+  nic.memories.count(kQueue, in_.occupancy());
+  nic.memories.count(kTransportAcks, transport_acks_.occupancy());
+}
+
+void AckCoalescer::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const MemoryGeometry queue{.depth = nic.node.nic.ack_coalescer.queue_entries};
+  out.add(kQueue, queue, {kQpField, kPsnField, kEvField, {"timestamp", 16}, {"kind, reason, marks", 12}});
+  out.add(kTransportAcks, queue, {kQpField, kMsnField});
 }
 
 Packet* AckCoalescer::build(TimePs now, const AckJob& job) {

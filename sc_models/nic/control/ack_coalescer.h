@@ -22,6 +22,10 @@ struct AckJob {
 
 class AckCoalescer : public Box {
  public:
+  static constexpr QueueMemory kQueue{"ack_coalescer.queue"};
+  static constexpr QueueMemory kTransportAcks{"ack_coalescer.transport_acks"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   /// `psn_tracker_rtl` may be null: the contents of SACKs come from ring 1.
   AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<ControlPacket>& out,
                PsnTrackerRtlPath* psn_tracker_rtl);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "nic/memory_fields.h"
+
 namespace mrc::timing {
 namespace {
 
@@ -16,6 +18,7 @@ Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, 
     : Box(name, owner),
       slot("completion", nic.tx_work),
       nic_(nic),
+      queue_memory_(nic.memories[kQueue]),
       pcie_(pcie),
       in_("completion.queue", nic.config.nic.completion.queue_entries),
       moderation_ps_(static_cast<TimePs>(nic.config.nic.completion.moderation_us * kPsPerUs)) {
@@ -23,15 +26,25 @@ Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, 
   gathered_.reserve(nic.config.nic.completion.moderation_count);
 }
 
+void Completion::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const CompletionConfig& config = nic.node.nic.completion;
+  out.add(kQueue, config.queue_entries, nic.node.nic.memory.completion_queue,
+          {kQpField, {"WQE id", 64}, kImmediateField, {"kind, status", 4}});
+  if (config.moderation_count > 1) {
+    out.add_uncounted("completion.moderation", {.depth = config.moderation_count},
+                      {{"CQE", config.cqe_bytes * 8ULL}, {"deadline", 32}});
+  }
+}
+
 void Completion::take(TimePs now) {
-  const MemoryAccess entry = nic_.memories[MemoryId::completion_queue].read(now, 0);
+  const MemoryAccess entry = queue_memory_.read(now, 0);
   delay_ = std::max(delay_, entry.delay_ps);
   if (gathered_.empty()) gathered_since_ = now;
   gathered_.push_back(in_.pop(now));
   if (!entry.failed()) return;
-  nic_.memory_failed(
-      now, MemoryId::completion_queue,
-      fmt::format("CQE of QP {} is rebuilt from the QP context in host memory", nic_.qps[gathered_.back().qp].number));
+  nic_.memory_failed(now, queue_memory_,
+                     fmt::format("CQE of QP {} is rebuilt from the QP context in host memory",
+                                 nic_.qps[gathered_.back().qp].number));
   rebuild_wanted_ = true;
 }
 
@@ -67,7 +80,7 @@ void Completion::read_done(std::uint64_t, TimePs now, TimePs done_at) {
 void Completion::write(TimePs now) {
   const CompletionConfig& config = nic_.config.nic.completion;
   const auto entries = static_cast<std::uint32_t>(gathered_.size());
-  slot.stalled(now, delay_, waits_for(MemoryId::completion_queue));
+  slot.stalled(now, delay_, queue_memory_.cause());
   const TimePs start = now + delay_ + nic_.clock.cycles(config.pipeline.latency_cycles);
   HostPort* port = nic_.host_port;
   const std::uint64_t address = port == nullptr ? kCompletionQueueAddress : port->cqe_address();

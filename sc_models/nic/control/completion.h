@@ -25,6 +25,11 @@ struct Cqe {
 
 class Completion : public Box, private ReadClient, private WriteClient {
  public:
+  static constexpr PortedMemory kQueue{.name = "completion.queue",
+                                       .parameters = "nic.memory.completion_queue",
+                                       .cause = BlockedBy::sram_completion_queue};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie);
   /// The queue from which software polls.
   void connect(Fifo<Cqe>& host_queue) { host_queue_ = &host_queue; }
@@ -46,6 +51,7 @@ class Completion : public Box, private ReadClient, private WriteClient {
   void write(TimePs now);
 
   NicContext& nic_;
+  MemoryStructure& queue_memory_;
   PcieDma& pcie_;
   Fifo<Cqe> in_;
   std::vector<Cqe> gathered_;

@@ -2,6 +2,9 @@
 
 #include <bit>
 
+#include "nic/memory_fields.h"
+#include "nic/tx/srv6_encap.h"
+
 namespace mrc::timing {
 
 ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
@@ -9,9 +12,19 @@ ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& own
     : Box(name, owner),
       slot("control_queue", nic.rx_work),
       nic_(nic),
+      reverse_paths_(nic.memories[kReversePaths]),
+      templates_(nic.memories[Srv6Encap::kTemplates]),
       ports_(std::move(ports)),
       in_("control_queue", nic.config.nic.control_queue.entries) {
   in_.connect(this);
+  nic.memories.count(kQueue, in_.occupancy());
+}
+
+void ControlQueue::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const NicConfig& config = nic.node.nic;
+  out.add(kQueue, {.depth = config.control_queue.entries}, {kControlPacketField, kQpField});
+  out.add(kReversePaths, {.depth = nic.scale.qps, .ports = MemoryPorts::one_rw},
+          {{"EV a plane", 32ULL * config.ports}, {"turn", 3}});
 }
 
 std::uint32_t ControlQueue::ports_with_room() const {
@@ -27,8 +40,8 @@ bool ControlQueue::choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t
   if (!choice.found && qp.reverse_paths->has_one(nic_.ports_up)) return false;
   // With no way at all it is lost on any port, and does not stand in the way of others.
   if (!choice.found) choice.plane = static_cast<std::uint8_t>(std::countr_zero(room));
-  nic_.memories[SmallTable::reverse_paths].count(now);
-  nic_.memories[SmallTable::encap_template].count(now);
+  reverse_paths_.count(now);
+  templates_.count(now);
   packet.ev = choice.ev;
   packet.plane = choice.plane;
   packet.outer_dst = usid_carrier_of_ev(qp.route, choice.plane, choice.ev);

@@ -13,6 +13,10 @@ namespace mrc::timing {
 
 class ControlQueue : public Box {
  public:
+  static constexpr QueueMemory kQueue{"control_queue"};
+  static constexpr CountedTable kReversePaths{"control_queue.reverse_paths"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                std::vector<Fifo<Packet*>*> ports);
 
@@ -27,6 +31,8 @@ class ControlQueue : public Box {
   bool choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room);
 
   NicContext& nic_;
+  AccessCounter& reverse_paths_;
+  AccessCounter& templates_;
   std::vector<Fifo<Packet*>*> ports_;  ///< control FIFOs
   Fifo<ControlPacket> in_;
   TimePs next_start_ = 0;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "nic/control/sack_processor.h"
+#include "nic/memory_fields.h"
 
 namespace mrc::timing {
 
@@ -13,17 +14,27 @@ ProbeEngine::ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner
                          std::vector<Fifo<Packet*>*> ports)
     : Box(name, owner),
       nic_(nic),
+      turn_memory_(nic.memories[kTurns]),
       ports_(std::move(ports)),
       probes_(nic.config.nic.probe_engine.outstanding_probes),
       port_status_(nic),
       random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)),
-      outstanding_("probe_engine.outstanding", "probes", nic.config.nic.probe_engine.outstanding_probes) {}
+      outstanding_("probe_engine.outstanding", "probes", nic.config.nic.probe_engine.outstanding_probes) {
+  nic.memories.count(kOutstanding, outstanding_);
+}
+
+void ProbeEngine::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const std::uint64_t ev_index_bits = bits_for(nic.protocol.ev_count - 1);
+  out.add(kOutstanding, {.depth = nic.node.nic.probe_engine.outstanding_probes},
+          {kQpField, {"deadline", 32}, kEvField, {"EV index", ev_index_bits}, kPlaneField, {"state", 2}});
+  out.add(kTurns, {.depth = nic.scale.qps}, {{"next probe", 32}, {"turn", ev_index_bits}});
+}
 
 void ProbeEngine::update(std::uint32_t index, TimePs now) {
   Qp& qp = nic_.qps[index];
   const TimePs at = qp.paths->next_probe_time();
   if (at >= qp.probe_at) return;
-  nic_.memories[SmallTable::probe_turns].count(now);
+  turn_memory_.count(now);
   qp.probe_at = std::max(at, now);
   turns_.push_back({qp.probe_at, index});
   std::push_heap(turns_.begin(), turns_.end(), std::greater<>{});

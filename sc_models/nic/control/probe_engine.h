@@ -20,6 +20,10 @@ class SackProcessor;
 
 class ProbeEngine : public Box {
  public:
+  static constexpr QueueMemory kOutstanding{"probe_engine.outstanding"};
+  static constexpr CountedTable kTurns{"probe_engine.turns"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
               std::vector<Fifo<Packet*>*> ports);
   void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
@@ -64,6 +68,7 @@ class ProbeEngine : public Box {
   ProbePath path(const Qp& qp, Ev ev, std::uint8_t plane) const;
 
   NicContext& nic_;
+  AccessCounter& turn_memory_;
   std::vector<Fifo<Packet*>*> ports_;  ///< control FIFOs
   SackProcessor* sack_processor_ = nullptr;
   std::vector<Turn> turns_;    ///< heap: when QPs want to probe

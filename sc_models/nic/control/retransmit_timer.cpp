@@ -8,8 +8,13 @@
 namespace mrc::timing {
 
 RetransmitTimer::RetransmitTimer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
-    : Box(name, owner), nic_(nic) {
+    : Box(name, owner), nic_(nic), timers_(nic.memories[kTimers]) {
   heap_.reserve(nic.qps.size());
+}
+
+void RetransmitTimer::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  out.add(kTimers, {.depth = nic.scale.qps, .banks = 2},
+          {{"deadline", 32}, {"timeouts", 5}, {"retries", 5}, {"armed", 1}});
 }
 
 void RetransmitTimer::push(Entry entry) {
@@ -20,7 +25,7 @@ void RetransmitTimer::push(Entry entry) {
 }
 
 void RetransmitTimer::update(std::uint32_t index, TimePs now) {
-  nic_.memories[SmallTable::retransmit_timer].count(now);
+  timers_.count(now);
   const TimePs deadline = nic_.qps[index].requestor->next_deadline();
   if (deadline < nic_.qps[index].timer_at) push({std::max(deadline, now), index});
 }

@@ -14,6 +14,9 @@ class SackProcessor;
 
 class RetransmitTimer : public Box {
  public:
+  static constexpr CountedTable kTimers{"retransmit_timer"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   RetransmitTimer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
   void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
 
@@ -30,6 +33,7 @@ class RetransmitTimer : public Box {
   void push(Entry entry);
 
   NicContext& nic_;
+  AccessCounter& timers_;
   SackProcessor* sack_processor_ = nullptr;
   std::vector<Entry> heap_;
 };

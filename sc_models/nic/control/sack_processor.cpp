@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "nic/control/completion.h"
 #include "nic/control/probe_engine.h"
 #include "nic/control/retransmit_timer.h"
+#include "nic/memory_fields.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "nic/tx/retransmit_cycles.h"
@@ -16,8 +18,48 @@ namespace mrc::timing {
 
 SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                              Fifo<Packet*>& in)
-    : Box(name, owner), slot("sack_processor", nic.tx_work), nic_(nic), in_(in) {
+    : Box(name, owner),
+      slot("sack_processor", nic.tx_work),
+      nic_(nic),
+      context_memory_(nic.memories[QpScheduler::kContextCache]),
+      record_memory_(nic.memories[RetransmitBuffer::kRecords]),
+      congestion_memory_(nic.memories[kCongestionState]),
+      path_memory_(nic.memories[SprayScheduler::kPathTable]),
+      completion_memory_(nic.memories[Completion::kQueue]),
+      in_(in) {
   in_.connect(this);
+}
+
+void SackProcessor::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  out.add(kQueue, {.depth = nic.node.nic.sack_processor.queue_entries},
+          {kQpField,
+           {"cumulative PSN", 24},
+           {"SACK offset", 16},
+           {"bitmap", 64},
+           {"triggering PSN", 16},
+           kEvField,
+           {"timestamp", 16},
+           {"received bytes", 24},
+           {"out of order", 15},
+           {"penalty", 7},
+           {"MPR", 8},
+           {"marks", 4}});
+  const bool per_qp = nic.protocol.congestion_scope == CongestionScope::qp;
+  out.add(kCongestionState, per_qp ? nic.scale.qps : nic.scale.destinations, nic.node.nic.memory.congestion,
+          {{"window", 32},
+           {"in flight", 32},
+           {"saved window", 32},
+           {"base RTT", 24},
+           {"average delay", 24},
+           {"increase", 32},
+           {"achieved", 32},
+           {"received", 32},
+           {"undelayed", 32},
+           {"ignored", 32},
+           {"quick adapt end", 32},
+           {"last decrease", 32},
+           {"last fulfil", 32},
+           {"flags, last cut", 8}});
 }
 
 void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer,
@@ -79,8 +121,8 @@ void SackProcessor::complete(TimePs now, Qp& qp) {
       return;
     }
     qp.requestor->pop_completion(done);
-    nic_.memories[MemoryId::completion_queue].write(now, 0);
     completions_->push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}, now);
+    completion_memory_.write(now, 0);
   }
 }
 
@@ -90,8 +132,8 @@ void SackProcessor::responder_failed(TimePs now, Qp& qp) {
   follow_up(now, qp, freed);
 }
 
-void SackProcessor::memory_failed(TimePs now, Qp& qp, MemoryId id) {
-  nic_.memory_failed(now, id, fmt::format("QP {} in error: its state is lost", qp.number));
+void SackProcessor::memory_failed(TimePs now, Qp& qp, const MemoryStructure& memory) {
+  nic_.memory_failed(now, memory, fmt::format("QP {} in error: its state is lost", qp.number));
   AckResult freed;
   qp.requestor->fail_locally(freed);
   follow_up(now, qp, freed);
@@ -99,42 +141,39 @@ void SackProcessor::memory_failed(TimePs now, Qp& qp, MemoryId id) {
 
 TimePs SackProcessor::access_memories(TimePs now, Qp& qp, const Packet& packet, std::uint32_t records) {
   const std::uint32_t index = nic_.index_of(qp);
-  MemoryAccess worst = nic_.memories[MemoryId::qp_context].update(now, index);
-  MemoryId where = MemoryId::qp_context;
+  MemoryAccess worst = context_memory_.update(now, index);
+  const MemoryStructure* where = &context_memory_;
   if (worst.failed()) {
     scheduler_->context_failed(now, index);
     worst.delay_ps += static_cast<TimePs>(nic_.config.pcie.read_latency_mean_ns * 1000.0);
   }
-  const auto look_at = [&](MemoryId id, const MemoryAccess& access) {
+  const auto look_at = [&](const MemoryStructure& memory, const MemoryAccess& access) {
     if (access.delay_ps > worst.delay_ps) {
       worst = access;
-      where = id;
+      where = &memory;
     }
     return access.failed();
   };
-  bool lost = false;
-  MemoryId lost_in = MemoryId::retransmit_records;
+  const MemoryStructure* lost_in = nullptr;
   // One record a cycle, from the oldest on.
   for (std::uint32_t i = 0; i < records; ++i) {
     const TimePs at = now + i * nic_.clock.period_ps();
-    lost |= look_at(lost_in, nic_.memories[lost_in].update(at, qp.requestor->unacked_psn() + i));
+    const MemoryAccess record = record_memory_.update(at, qp.requestor->unacked_psn() + i);
+    if (look_at(record_memory_, record)) lost_in = &record_memory_;
   }
-  if (look_at(MemoryId::congestion, nic_.memories[MemoryId::congestion].update(now, nic_.index_of(*qp.congestion)))) {
-    lost = true;
-    lost_in = MemoryId::congestion;
-  }
-  if (look_at(MemoryId::path_table, nic_.memories[MemoryId::path_table].update(now, packet.destination_qp))) {
-    rebuild_ev(now, qp, packet);
-  }
-  slot.stalled(now, worst.delay_ps, waits_for(where));
-  if (lost) memory_failed(now, qp, lost_in);
+  const MemoryAccess window = congestion_memory_.update(now, nic_.index_of(*qp.congestion));
+  if (look_at(congestion_memory_, window)) lost_in = &congestion_memory_;
+  const MemoryAccess path = path_memory_.update(now, packet.destination_qp);
+  if (look_at(path_memory_, path)) rebuild_ev(now, qp, packet);
+  slot.stalled(now, worst.delay_ps, where->cause());
+  if (lost_in != nullptr) memory_failed(now, qp, *lost_in);
   return worst.delay_ps;
 }
 
 void SackProcessor::rebuild_ev(TimePs now, Qp& qp, const Packet& packet) {
   const EvIndex ev = packet.opcode == Opcode::sack ? qp.paths->find(packet.sack.entropy) : kNoEv;
   if (ev == kNoEv) return;
-  nic_.memory_failed(now, MemoryId::path_table,
+  nic_.memory_failed(now, path_memory_,
                      fmt::format("EV {:#x} of QP {} is rebuilt from the profile and probed before it is used again",
                                  qp.paths->value(ev), qp.number));
   qp.paths->report(ev, PathEvent::always_skip, now);

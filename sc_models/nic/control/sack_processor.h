@@ -18,6 +18,11 @@ class SprayScheduler;
 
 class SackProcessor : public Box {
  public:
+  static constexpr QueueMemory kQueue{"sack_processor.queue"};
+  static constexpr PortedMemory kCongestionState{
+      .name = "congestion.state", .parameters = "nic.memory.congestion", .cause = BlockedBy::sram_congestion};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in);
   void connect(QpScheduler& scheduler, RetransmitBuffer& retransmit_buffer, SprayScheduler& spray_scheduler,
                RetransmitTimer& timer, Fifo<Cqe>& completions, ProbeEngine& probe_engine);
@@ -28,7 +33,7 @@ class SackProcessor : public Box {
   /// The QP's responder has gone to ERROR, and the QP with it.
   void responder_failed(TimePs now, Qp& qp);
   /// State of the QP's sending half is lost in this memory: its work ends in an error.
-  void memory_failed(TimePs now, Qp& qp, MemoryId id);
+  void memory_failed(TimePs now, Qp& qp, const MemoryStructure& memory);
 
   IssueSlot slot;
 
@@ -44,6 +49,11 @@ class SackProcessor : public Box {
   void rebuild_ev(TimePs now, Qp& qp, const Packet& packet);
 
   NicContext& nic_;
+  MemoryStructure& context_memory_;
+  MemoryStructure& record_memory_;
+  MemoryStructure& congestion_memory_;
+  MemoryStructure& path_memory_;
+  MemoryStructure& completion_memory_;
   Fifo<Packet*>& in_;
   QpScheduler* scheduler_ = nullptr;
   RetransmitBuffer* retransmit_buffer_ = nullptr;

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "host/host_memory.h"
+#include "nic/control/completion.h"
 #include "nic/control/sack_processor.h"
+#include "nic/memory_fields.h"
 
 namespace mrc::timing {
 namespace {
@@ -21,6 +23,8 @@ DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicC
                    HostMemory& memory, Fifo<AckJob>& transport_acks, Fifo<Cqe>& completions)
     : Box(name, owner),
       nic_(nic),
+      staging_memory_(nic.memories[kStaging]),
+      completion_memory_(nic.memories[Completion::kQueue]),
       pcie_(pcie),
       memory_(memory),
       transport_acks_(transport_acks),
@@ -31,6 +35,15 @@ DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       in_("dma_write.queue", nic.config.nic.dma_write.queue_entries),
       staging_("rx_staging", "bytes", nic.config.nic.rx_staging.bytes) {
   in_.connect(this);
+  nic.memories.count(kQueue, in_.occupancy());
+}
+
+void DmaWrite::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const NicConfig& config = nic.node.nic;
+  out.add(kStaging, nic.datapath_words(config.rx_staging.bytes), config.memory.rx_staging,
+          {{"payload", config.datapath_bits}});
+  out.add(kQueue, {.depth = config.dma_write.queue_entries},
+          {kQpField, kVaField, kLengthField, {"messages closed", 8}, {"staging pointer", kBufferPointerField.bits}});
 }
 
 void DmaWrite::free_staging(TimePs now) {
@@ -57,14 +70,14 @@ void DmaWrite::close_messages(TimePs now, const WriteJob& job, std::uint64_t wri
   }
   ReceiveCompletion received;
   while (qp.responder->pop_receive(received)) {
-    nic_.memories[MemoryId::completion_queue].write(now, 0);
     completions_.push(now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, now);
+    completion_memory_.write(now, 0);
   }
 }
 
 void DmaWrite::lose(TimePs now, const WriteJob& job) {
   Qp& qp = nic_.qps[job.qp];
-  nic_.memory_failed(now, MemoryId::rx_staging,
+  nic_.memory_failed(now, staging_memory_,
                      fmt::format("QP {} in error: PSN {} was accepted and is lost", qp.number, job.packet->psn));
   ++nic_.counters.memory_dropped;
   nic_.counters.damaged.add(*job.packet);
@@ -78,8 +91,8 @@ void DmaWrite::lose(TimePs now, const WriteJob& job) {
 
 void DmaWrite::write(TimePs now, const WriteJob& job) {
   Packet* packet = job.packet;
-  const MemoryAccess staged = nic_.memories[MemoryId::rx_staging].read_stream(now, 0, packet->payload_bytes);
-  slot().stalled(now, staged.delay_ps, waits_for(MemoryId::rx_staging));
+  const MemoryAccess staged = staging_memory_.read_stream(now, 0, packet->payload_bytes);
+  slot().stalled(now, staged.delay_ps, staging_memory_.cause());
   if (staged.failed()) {
     lose(now, job);
     return;

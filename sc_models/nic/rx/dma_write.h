@@ -29,6 +29,14 @@ struct WriteJob {
 
 class DmaWrite : public Box, private WriteClient {
  public:
+  static constexpr PortedMemory kStaging{.name = "rx_staging",
+                                         .parameters = "nic.memory.rx_staging",
+                                         .cause = BlockedBy::sram_rx_staging,
+                                         .streamed = true,
+                                         .checks_writes = true};
+  static constexpr QueueMemory kQueue{"dma_write.queue"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, HostMemory& memory,
            Fifo<AckJob>& transport_acks, Fifo<Cqe>& completions);
 
@@ -78,6 +86,8 @@ class DmaWrite : public Box, private WriteClient {
   bool has_room_for_answers(TimePs now);
 
   NicContext& nic_;
+  MemoryStructure& staging_memory_;
+  MemoryStructure& completion_memory_;
   PcieDma& pcie_;
   HostMemory& memory_;
   Fifo<AckJob>& transport_acks_;

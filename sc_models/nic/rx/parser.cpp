@@ -2,16 +2,36 @@
 
 #include <fmt/format.h>
 
+#include "nic/control/sack_processor.h"
+#include "nic/memory_fields.h"
+#include "nic/rx/psn_tracker.h"
+
 namespace mrc::timing {
 
 Parser::Parser(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
     : Box(name, owner),
       slot("parser", nic.rx_work),
       nic_(nic),
+      packet_memory_(nic.memories[kPacketBuffer]),
       in_("parser.queue", nic.config.nic.parser.queue_entries),
       to_psn_tracker_("psn_tracker.queue", nic.config.nic.psn_tracker.queue_entries),
       to_sack_processor_("sack_processor.queue", nic.config.nic.sack_processor.queue_entries) {
   in_.connect(this);
+  nic.memories.count(kQueue, in_.occupancy());
+  nic.memories.count(PsnTracker::kQueue, to_psn_tracker_.occupancy());
+  nic.memories.count(SackProcessor::kQueue, to_sack_processor_.occupancy());
+}
+
+void Parser::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const NicConfig& config = nic.node.nic;
+  Packet full;
+  full.payload_bytes = nic.protocol.mtu_bytes;
+  full.opcode = Opcode::write_only_imm;
+  const std::uint64_t frame_bytes = wire_bytes(full, nic.protocol.encapsulation) - kEthernetOverheadBytes;
+  const std::uint64_t packets = config.parser.queue_entries + config.psn_tracker.queue_entries;
+  out.add(kPacketBuffer, packets * nic.datapath_words(frame_bytes), config.memory.packet_buffer,
+          {{"frame", config.datapath_bits}});
+  out.add(kQueue, {.depth = config.parser.queue_entries}, {kBufferPointerField, {"length", 15}, kPlaneField});
 }
 
 void Parser::step(TimePs now) {
@@ -39,9 +59,9 @@ void Parser::step(TimePs now) {
   const std::uint64_t packet_beats = beats(frame_bytes, nic_.config.nic.datapath_bits);
   // Work begins before the slot is busy with it, or the slot would count as starved of it.
   const bool intact = head.damage != Damage::corrupted;
-  const MemoryAccess frame = nic_.memories[MemoryId::packet_buffer].read_stream(now, 0, frame_bytes);
+  const MemoryAccess frame = packet_memory_.read_stream(now, 0, frame_bytes);
   if (to_tracker && intact && !frame.failed()) nic_.rx_work.begin(now);
-  slot.stalled(now, frame.delay_ps, waits_for(MemoryId::packet_buffer));
+  slot.stalled(now, frame.delay_ps, packet_memory_.cause());
   next_start_ = now + frame.delay_ps +
                 nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
   slot.busy(now, next_start_);
@@ -51,7 +71,7 @@ void Parser::step(TimePs now) {
     nic_.counters.damaged.add(*packet);
     nic_.packets.release(packet);
   } else if (frame.failed()) {
-    nic_.memory_failed(now, MemoryId::packet_buffer,
+    nic_.memory_failed(now, packet_memory_,
                        fmt::format("PSN {} to QP {} is dropped", packet->psn, packet->destination_qp));
     ++nic_.counters.memory_dropped;
     nic_.counters.damaged.add(*packet);

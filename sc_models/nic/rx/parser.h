@@ -11,6 +11,14 @@ namespace mrc::timing {
 
 class Parser : public Box {
  public:
+  /// Payload stays here until rx_staging takes it, or the packet is refused.
+  static constexpr PortedMemory kPacketBuffer{.name = "parser.packet_buffer",
+                                              .parameters = "nic.memory.packet_buffer",
+                                              .cause = BlockedBy::sram_packet_buffer,
+                                              .streamed = true};
+  static constexpr QueueMemory kQueue{"parser.queue"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   Parser(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
 
   Fifo<Packet*>& in() { return in_; }
@@ -22,6 +30,7 @@ class Parser : public Box {
 
  private:
   NicContext& nic_;
+  MemoryStructure& packet_memory_;
   Fifo<Packet*> in_;
   Fifo<Packet*> to_psn_tracker_;
   Fifo<Packet*> to_sack_processor_;

@@ -1,10 +1,13 @@
 #include "nic/rx/psn_tracker.h"
 
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "mrc/rx/receiver_penalty.h"
 #include "nic/control/probe_engine.h"
 #include "nic/control/sack_processor.h"
+#include "nic/memory_fields.h"
 #include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
@@ -14,6 +17,10 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
     : Box(name, owner),
       slot("psn_tracker", nic.rx_work),
       nic_(nic),
+      context_memory_(nic.memories[QpScheduler::kContextCache]),
+      bitmap_memory_(nic.memories[kBitmap]),
+      staging_memory_(nic.memories[DmaWrite::kStaging]),
+      free_banks_(nic.memories[kFreeBanks]),
       in_(in),
       dma_write_(dma_write),
       answers_(answers),
@@ -22,6 +29,35 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       bitmap_("psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks) {
   if (rtl_ != nullptr) rtl_->check(nic);
   in_.connect(this);
+}
+
+void PsnTracker::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const PsnTrackerConfig& config = nic.node.nic.psn_tracker;
+  const MemoryConfig& bitmap = nic.node.nic.memory.bitmap;
+  const MemoryGeometry banks{.depth = config.bitmap_banks, .banks = bitmap.banks, .ports = bitmap.ports};
+  const MemoryGeometry map{.depth = std::uint64_t{nic.scale.qps} * std::bit_ceil(nic.protocol.mpr_units + 1),
+                           .banks = bitmap.banks,
+                           .ports = bitmap.ports};
+  const MemoryField bank{"bank", bits_for(config.bitmap_banks - 1)};
+  out.add(kQueue, {.depth = config.queue_entries},
+          {kQpField,
+           kPsnField,
+           kVaField,
+           kRkeyField,
+           kDmaLengthField,
+           kOpcodeField,
+           kImmediateField,
+           kMsnField,
+           kEvField,
+           kLengthField,
+           kPlaneField,
+           {"timestamp", 16},
+           {"ECN, trimmed, AckReq", 4},
+           kBufferPointerField});
+  out.add(kBitmap, config.bitmap_banks, bitmap, {{"received", mrc::PsnTracker::kBankPsns}});
+  out.add_beside(kBitmap, "psn_tracker.message_ends", banks, {{"ends a message", mrc::PsnTracker::kBankPsns}});
+  out.add_beside(kBitmap, "psn_tracker.bank_map", map, {bank, {"held", 1}});
+  out.add(kFreeBanks, {.depth = config.bitmap_banks}, {bank});
 }
 
 void PsnTracker::discard(TimePs now, Packet* packet) {
@@ -51,35 +87,34 @@ void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const Rx
   }
 }
 
-void PsnTracker::wait(TimePs now, const MemoryAccess& access, MemoryId id) {
+void PsnTracker::wait(TimePs now, const MemoryAccess& access, const MemoryStructure& memory) {
   if (access.delay_ps <= delay_) return;
   delay_ = access.delay_ps;
-  slot.stalled(now, delay_, waits_for(id));
+  slot.stalled(now, delay_, memory.cause());
 }
 
 void PsnTracker::look_up(TimePs now, Qp& qp, const Packet& packet) {
   const std::uint32_t index = nic_.index_of(qp);
-  MemoryAccess context = nic_.memories[MemoryId::qp_context].update(now, index);
+  MemoryAccess context = context_memory_.update(now, index);
   if (context.failed()) {
     qp_scheduler_->context_failed(now, index);
     context.delay_ps += static_cast<TimePs>(nic_.config.pcie.read_latency_mean_ns * 1000.0);
   }
-  wait(now, context, MemoryId::qp_context);
-  const MemoryAccess bits =
-      nic_.memories[MemoryId::bitmap].update(now, index + packet.psn / mrc::PsnTracker::kBankPsns);
-  wait(now, bits, MemoryId::bitmap);
+  wait(now, context, context_memory_);
+  const MemoryAccess bits = bitmap_memory_.update(now, index + packet.psn / mrc::PsnTracker::kBankPsns);
+  wait(now, bits, bitmap_memory_);
   if (!bits.failed()) return;
   // A bank whose bits are lost cannot tell what has arrived: its QP refuses everything, and its peer fails with it.
-  nic_.memory_failed(now, MemoryId::bitmap, fmt::format("QP {} in error: what has arrived is lost", qp.number));
+  nic_.memory_failed(now, bitmap_memory_, fmt::format("QP {} in error: what has arrived is lost", qp.number));
   qp.responder->modify(QpState::error);
 }
 
 bool PsnTracker::store_payload(TimePs now, const Packet& packet) {
-  const MemoryAccess stored = nic_.memories[MemoryId::rx_staging].write_stream(now, 0, packet.payload_bytes);
-  wait(now, stored, MemoryId::rx_staging);
+  const MemoryAccess stored = staging_memory_.write_stream(now, 0, packet.payload_bytes);
+  wait(now, stored, staging_memory_);
   if (!stored.failed()) return true;
   nic_.memory_failed(
-      now, MemoryId::rx_staging,
+      now, staging_memory_,
       fmt::format("PSN {} to QP {} is dropped before its bit is set", packet.psn, packet.destination_qp));
   return false;
 }
@@ -132,7 +167,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     decision = decide(now, *qp, *packet, {.packet_buffer_available = staging, .other_resource_available = descriptor});
   }
   if (ack_rtl_ != nullptr) ack_rtl_->judge(nic_, *qp, *packet, decision, now);
-  if (bitmap_.level() != nic_.bitmaps.in_use()) nic_.memories[SmallTable::free_banks].count(now);
+  if (bitmap_.level() != nic_.bitmaps.in_use()) free_banks_.count(now);
   bitmap_.set(now, nic_.bitmaps.in_use());
   take_time(*qp, *packet, decision.place);
   if (decision.nack == NackReason::no_bitmap) bitmap_.refuse(now);

@@ -20,6 +20,12 @@ class SackProcessor;
 
 class PsnTracker : public Box {
  public:
+  static constexpr QueueMemory kQueue{"psn_tracker.queue"};
+  static constexpr PortedMemory kBitmap{
+      .name = "psn_tracker.bitmap", .parameters = "nic.memory.bitmap", .cause = BlockedBy::sram_bitmap};
+  static constexpr CountedTable kFreeBanks{"psn_tracker.free_banks"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   /// `rtl`, of the window, and `ack_rtl`, of the SACK triggers, may be null: SystemC only.
   PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
              DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl);
@@ -39,7 +45,7 @@ class PsnTracker : public Box {
   void look_up(TimePs now, Qp& qp, const Packet& packet);
   /// False if it cannot be read again: then nothing may know of the packet.
   bool store_payload(TimePs now, const Packet& packet);
-  void wait(TimePs now, const MemoryAccess& access, MemoryId id);
+  void wait(TimePs now, const MemoryAccess& access, const MemoryStructure& memory);
   void answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision);
   void discard(TimePs now, Packet* packet);
   RxDecision decide(TimePs now, Qp& qp, const Packet& packet, const RxResources& resources);
@@ -47,6 +53,10 @@ class PsnTracker : public Box {
   void take_time(const Qp& qp, const Packet& packet, bool placed);
 
   NicContext& nic_;
+  MemoryStructure& context_memory_;
+  MemoryStructure& bitmap_memory_;
+  MemoryStructure& staging_memory_;
+  AccessCounter& free_banks_;
   Fifo<Packet*>& in_;
   DmaWrite& dma_write_;
   Fifo<AckJob>& answers_;

@@ -1,5 +1,6 @@
 #include "nic/tx/doorbell.h"
 
+#include "nic/memory_fields.h"
 #include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
@@ -11,6 +12,11 @@ Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       scheduler_(scheduler),
       queue_("doorbell.queue", nic.config.nic.doorbell.queue_entries) {
   queue_.connect(this);
+  nic.memories.count(kQueue, queue_.occupancy());
+}
+
+void Doorbell::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  out.add(kQueue, {.depth = nic.node.nic.doorbell.queue_entries}, {kQpField});
 }
 
 void Doorbell::step(TimePs now) {

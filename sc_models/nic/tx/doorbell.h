@@ -12,6 +12,9 @@ class QpScheduler;
 
 class Doorbell : public Box {
  public:
+  static constexpr QueueMemory kQueue{"doorbell.queue"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler);
 
   /// The host's MMIO write reaches the NIC at `arrival`. False when the queue is full; the host then waits for room.

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "host/host_memory.h"
+#include "nic/memory_fields.h"
+#include "nic/tx/retransmit_buffer.h"
 
 namespace mrc::timing {
 
@@ -14,12 +16,19 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
     : Box(name, owner),
       slot("payload_fetch", nic.tx_work),
       nic_(nic),
+      stored_payload_(RetransmitBuffer::payload_memory(nic)),
+      completion_memory_(nic.memories[PcieDma::kCompletionBuffer]),
       pcie_(pcie),
       memory_(memory),
       in_(in),
       out_("payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
       under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)) {
   in_.connect(this);
+  nic.memories.count(kQueue, out_.occupancy());
+}
+
+void PayloadFetch::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  out.add(kQueue, {.depth = nic.node.nic.payload_fetch.queue_entries}, transmit_descriptor({kBufferPointerField}));
 }
 
 bool PayloadFetch::on_nic(const Packet& packet) const {
@@ -32,13 +41,13 @@ bool PayloadFetch::on_nic(const Packet& packet) const {
 }
 
 bool PayloadFetch::read_sram(TimePs now, const Packet& packet, TimePs& delay) {
-  const MemoryAccess access =
-      nic_.memories[MemoryId::retransmit_payload].read_stream(now, 0, std::max(packet.payload_bytes, 1U));
+  const MemoryAccess access = stored_payload_->read_stream(now, 0, std::max(packet.payload_bytes, 1U));
   delay = access.delay_ps;
-  slot.stalled(now, delay, waits_for(MemoryId::retransmit_payload));
+  slot.stalled(now, delay, stored_payload_->cause());
   if (!access.failed()) return true;
-  nic_.memory_failed(now, MemoryId::retransmit_payload,
-                     fmt::format("payload of PSN {} to QP {} is re-read over PCIe", packet.psn, packet.destination_qp));
+  nic_.memory_failed(
+      now, *stored_payload_,
+      fmt::format("payload of PSN {} to QP {} is re-read over PCIe", packet.psn, packet.destination_qp));
   return false;
 }
 
@@ -94,8 +103,7 @@ void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   if (nic_.host_port != nullptr && nic_.host_port->poisoned(tx.packet->payload)) tx.packet->damage = Damage::corrupted;
   // Its completions came in at any time while it was under way; jobs are reported some at a time.
   const auto under_way = static_cast<TimePs>(nic_.config.pcie.read_latency_mean_ns * 1000.0);
-  const MemoryAccess stored =
-      nic_.memories[MemoryId::completion_buffer].write_stream(now, 0, tx.packet->payload_bytes, under_way);
+  const MemoryAccess stored = completion_memory_.write_stream(now, 0, tx.packet->payload_bytes, under_way);
   out_.push(now, tx, done_at + stored.delay_ps + latency);
 }
 

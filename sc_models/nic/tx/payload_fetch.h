@@ -16,6 +16,9 @@ namespace mrc::timing {
 
 class PayloadFetch : public Box, private ReadClient {
  public:
+  static constexpr QueueMemory kQueue{"payload_fetch.queue"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                const HostMemory& memory, Fifo<TxPacket>& in);
 
@@ -38,6 +41,8 @@ class PayloadFetch : public Box, private ReadClient {
   bool read_sram(TimePs now, const Packet& packet, TimePs& delay);
 
   NicContext& nic_;
+  MemoryStructure* stored_payload_;  ///< null: the retransmit buffer holds records alone
+  MemoryStructure& completion_memory_;
   PcieDma& pcie_;
   const HostMemory& memory_;
   Fifo<TxPacket>& in_;

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "nic/memory_fields.h"
 #include "nic/tx/retransmit_buffer.h"
+#include "nic/tx/wqe_fetch.h"
 
 namespace mrc::timing {
 namespace {
@@ -51,6 +53,8 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
     : Box(name, owner),
       slot("qp_scheduler", nic.tx_work),
       nic_(nic),
+      context_memory_(nic.memories[kContextCache]),
+      wqe_memory_(nic.memories[WqeFetch::kPrefetch]),
       pcie_(pcie),
       retransmit_buffer_(retransmit_buffer),
       grants_("qp_scheduler.grants", kGrantQueue),
@@ -60,7 +64,23 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       wqes_("wqe_fetch.prefetch", "WQEs",
             std::max<std::size_t>(nic.qps.size(), 1) * nic.config.nic.wqe_fetch.prefetch_depth),
       ready_qps_("qp_scheduler.ready", "QPs", std::max<std::size_t>(nic.qps.size(), 1)),
-      ready_(std::bit_ceil(nic.qps.size() + 1)) {}
+      ready_(std::bit_ceil(nic.qps.size() + 1)) {
+  nic.memories.count(kReadyList, ready_qps_);
+  nic.memories.count(kGrants, grants_.occupancy());
+  nic.memories.count(kWqeRequests, wqe_requests_.occupancy());
+}
+
+void QpScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const QpSchedulerConfig& config = nic.node.nic.qp_scheduler;
+  const MemoryConfig& cache = nic.node.nic.memory.qp_context;
+  const std::uint64_t contexts = config.context_cache_entries;
+  out.add(kReadyList, {.depth = nic.scale.qps}, {kQpField});
+  out.add(kContextCache, contexts, cache, {{"QP context", config.context_bytes * 8ULL}});
+  out.add_beside(kContextCache, "qp_scheduler.context_tags", {.depth = contexts, .banks = cache.banks},
+                 {kQpField, {"LRU links", 2 * bits_for(contexts)}, {"valid, loading", 2}});
+  out.add(kGrants, {.depth = kGrantQueue}, {kQpField, {"quantum", 30}});
+  out.add(kWqeRequests, {.depth = kWqeRequestQueue}, {kQpField, {"WQEs", 7}});
+}
 
 void QpScheduler::hold_wqes(TimePs now, Qp& qp, std::int32_t more) {
   qp.wqes_held += static_cast<std::uint32_t>(more);
@@ -82,7 +102,7 @@ QpScheduler::Ready QpScheduler::pop_ready() {
 
 void QpScheduler::grant_done(std::uint32_t index, TimePs now) {
   nic_.qps[index].granted = false;
-  nic_.memories[MemoryId::qp_context].write(now, index);
+  context_memory_.write(now, index);
   activate(index, now);
 }
 
@@ -98,7 +118,7 @@ void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const auto index = static_cast<std::uint32_t>(cookie);
   pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
   cache_.insert(index);
-  nic_.memories[MemoryId::qp_context].write(now, index);
+  context_memory_.write(now, index);
   contexts_.set(now, cache_.resident());
   activate(index, done_at);
 }
@@ -120,7 +140,7 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
 }
 
 void QpScheduler::context_failed(TimePs now, std::uint32_t index) {
-  nic_.memory_failed(now, MemoryId::qp_context,
+  nic_.memory_failed(now, context_memory_,
                      fmt::format("context of QP {} is re-read over PCIe", nic_.qps[index].number));
   cache_.invalidate(index);
   contexts_.set(now, cache_.resident());
@@ -129,11 +149,11 @@ void QpScheduler::context_failed(TimePs now, std::uint32_t index) {
 bool QpScheduler::wqe_readable(TimePs now, Qp& qp) {
   if (qp.wqe_in_reread) return false;
   const std::uint32_t index = nic_.index_of(qp);
-  const MemoryAccess access = nic_.memories[MemoryId::wqe_prefetch].read(now, index);
-  slot.stalled(now, access.delay_ps, waits_for(MemoryId::wqe_prefetch));
+  const MemoryAccess access = wqe_memory_.read(now, index);
+  slot.stalled(now, access.delay_ps, wqe_memory_.cause());
   next_start_ += access.delay_ps;
   if (!access.failed()) return true;
-  nic_.memory_failed(now, MemoryId::wqe_prefetch, fmt::format("WQE of QP {} is re-read over PCIe", qp.number));
+  nic_.memory_failed(now, wqe_memory_, fmt::format("WQE of QP {} is re-read over PCIe", qp.number));
   qp.wqe_in_reread = true;
   wqe_requests_.push(now, index | kRereadWqe, now + nic_.clock.period_ps());
   return false;
@@ -187,8 +207,8 @@ bool QpScheduler::serve(TimePs now) {
     slot.blocked(now, BlockedBy::context_miss);
     return true;
   }
-  const MemoryAccess context = nic_.memories[MemoryId::qp_context].read(now, index);
-  slot.stalled(now, context.delay_ps, waits_for(MemoryId::qp_context));
+  const MemoryAccess context = context_memory_.read(now, index);
+  slot.stalled(now, context.delay_ps, context_memory_.cause());
   next_start_ += context.delay_ps;
   if (context.failed()) {
     context_failed(now, index);

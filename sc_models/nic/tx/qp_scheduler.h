@@ -28,6 +28,13 @@ inline constexpr std::uint32_t kRereadWqe = 0x8000'0000;
 
 class QpScheduler : public Box, private ReadClient {
  public:
+  static constexpr QueueMemory kReadyList{"qp_scheduler.ready"};
+  static constexpr PortedMemory kContextCache{
+      .name = "qp_scheduler.context_cache", .parameters = "nic.memory.qp_context", .cause = BlockedBy::sram_qp_context};
+  static constexpr QueueMemory kGrants{"qp_scheduler.grants"};
+  static constexpr QueueMemory kWqeRequests{"wqe_fetch.requests"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
               RetransmitBuffer& retransmit_buffer);
 
@@ -76,6 +83,8 @@ class QpScheduler : public Box, private ReadClient {
   Ready pop_ready();
 
   NicContext& nic_;
+  MemoryStructure& context_memory_;
+  MemoryStructure& wqe_memory_;
   PcieDma& pcie_;
   RetransmitBuffer& retransmit_buffer_;
   Fifo<Grant> grants_;

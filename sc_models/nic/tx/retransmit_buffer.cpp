@@ -1,5 +1,6 @@
 #include "nic/tx/retransmit_buffer.h"
 
+#include "nic/memory_fields.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_cycles.h"
 
@@ -9,18 +10,46 @@ RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelMod
     : Box(name, owner),
       slot("retransmit_buffer", nic.tx_work),
       nic_(nic),
+      record_memory_(nic.memories[kRecords]),
+      payload_memory_(payload_memory(nic)),
       out_("retransmit_buffer.queue", nic.config.nic.retransmit_buffer.queue_entries),
       entries_("retransmit_buffer.entries", "entries", nic.config.nic.retransmit_buffer.entries),
-      bytes_("retransmit_buffer.bytes", "bytes", nic.config.nic.retransmit_buffer.bytes) {}
+      bytes_("retransmit_buffer.bytes", "bytes", nic.config.nic.retransmit_buffer.bytes) {
+  nic.memories.count(kQueue, out_.occupancy());
+}
+
+MemoryStructure* RetransmitBuffer::payload_memory(NicContext& nic) {
+  const bool stored = nic.config.nic.retransmit_buffer.store == RetransmitStore::payload;
+  return stored ? &nic.memories[kPayload] : nullptr;
+}
+
+void RetransmitBuffer::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const NicConfig& config = nic.node.nic;
+  out.add(kRecords, config.retransmit_buffer.entries, config.memory.retransmit_records,
+          {kPsnField,
+           kQpField,
+           {"time", 32},  // 1 ns units, 4.3 s until it wraps
+           {"EV index", bits_for(nic.protocol.ev_count - 1)},
+           {"nominal length", 15},
+           {"WQE index", bits_for(config.wqe_fetch.prefetch_depth)},
+           {"message offset", 32},
+           {"order of sending", 24},
+           {"transmissions", 8},
+           {"timeouts", 5},
+           {"state", 2},
+           {"cause of loss", 4}});
+  if (config.retransmit_buffer.store == RetransmitStore::payload) {
+    out.add(kPayload, nic.datapath_words(config.retransmit_buffer.bytes), config.memory.retransmit_payload,
+            {{"payload", config.datapath_bits}});
+  }
+  out.add(kQueue, {.depth = config.retransmit_buffer.queue_entries},
+          transmit_descriptor({kBufferPointerField, kEvField, kPlaneField}));
+}
 
 void RetransmitBuffer::connect(Fifo<TxPacket>& in, QpScheduler& scheduler) {
   in_ = &in;
   in_->connect(this);
   scheduler_ = &scheduler;
-}
-
-bool RetransmitBuffer::stores_payload() const {
-  return nic_.config.nic.retransmit_buffer.store == RetransmitStore::payload;
 }
 
 bool RetransmitBuffer::has_entry(TimePs) const {
@@ -51,15 +80,14 @@ void RetransmitBuffer::wait_entry(TimePs now, std::uint32_t qp) {
 
 TimePs RetransmitBuffer::store_payload(TimePs now, const TxPacket& tx) {
   if (!stores_payload() || (tx.from_sram && tx.packet->retransmission)) return 0;
-  const TimePs delay =
-      nic_.memories[MemoryId::retransmit_payload].write_stream(now, 0, tx.packet->payload_bytes).delay_ps;
-  slot.stalled(now, delay, waits_for(MemoryId::retransmit_payload));
+  const TimePs delay = payload_memory_->write_stream(now, 0, tx.packet->payload_bytes).delay_ps;
+  slot.stalled(now, delay, payload_memory_->cause());
   return delay;
 }
 
 void RetransmitBuffer::step(TimePs now) {
   if (now < next_start_) {
-    if (now < held_until_ && in_->ready(now)) slot.blocked(now, waits_for(MemoryId::retransmit_records));
+    if (now < held_until_ && in_->ready(now)) slot.blocked(now, record_memory_.cause());
     wake_at(next_start_);
     return;
   }

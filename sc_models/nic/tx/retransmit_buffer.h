@@ -19,6 +19,19 @@ class QpScheduler;
 
 class RetransmitBuffer : public Box {
  public:
+  static constexpr PortedMemory kRecords{.name = "retransmit_buffer.records",
+                                         .parameters = "nic.memory.retransmit_records",
+                                         .cause = BlockedBy::sram_retransmit_records};
+  /// Only with nic.retransmit_buffer.store = "payload".
+  static constexpr PortedMemory kPayload{.name = "retransmit_buffer.payload",
+                                         .parameters = "nic.memory.retransmit_payload",
+                                         .cause = BlockedBy::sram_retransmit_payload,
+                                         .streamed = true};
+  static constexpr QueueMemory kQueue{"retransmit_buffer.queue"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  /// Null without stored payload.
+  static MemoryStructure* payload_memory(NicContext& nic);
+
   RetransmitBuffer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
   /// Who is told that a record is free. `in`: packets with their EVs.
   void connect(Fifo<TxPacket>& in, QpScheduler& scheduler);
@@ -46,11 +59,13 @@ class RetransmitBuffer : public Box {
   IssueSlot slot;
 
  private:
-  bool stores_payload() const;
+  bool stores_payload() const { return payload_memory_ != nullptr; }
   /// A copy stays as the packet passes. Returns what it waited for the memory.
   TimePs store_payload(TimePs now, const TxPacket& tx);
 
   NicContext& nic_;
+  MemoryStructure& record_memory_;
+  MemoryStructure* payload_memory_;  ///< null: records alone
   QpScheduler* scheduler_ = nullptr;
   Fifo<TxPacket>* in_ = nullptr;
   Fifo<TxPacket> out_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nic/control/sack_processor.h"
+#include "nic/memory_fields.h"
 #include "nic/tx/retransmit_buffer.h"
 
 namespace mrc::timing {
@@ -12,10 +13,17 @@ Segmenter::Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, Ni
     : Box(name, owner),
       slot("segmenter", nic.tx_work),
       nic_(nic),
+      record_memory_(nic.memories[RetransmitBuffer::kRecords]),
+      congestion_memory_(nic.memories[SackProcessor::kCongestionState]),
       scheduler_(scheduler),
       retransmit_buffer_(retransmit_buffer),
       out_("segmenter.queue", nic.config.nic.segmenter.queue_entries) {
   scheduler_.grants().connect(this);
+  nic.memories.count(kQueue, out_.occupancy());
+}
+
+void Segmenter::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  out.add(kQueue, {.depth = nic.node.nic.segmenter.queue_entries}, transmit_descriptor());
 }
 
 bool Segmenter::may_send(TimePs now, const Qp& qp) {
@@ -27,14 +35,12 @@ bool Segmenter::access_memories(TimePs now, Qp& qp, TimePs& delay) {
   const bool again = qp.requestor->next_is_retransmission();
   const SendRecords& records = qp.requestor->records();
   const Psn psn = again && records.has_lost() ? records.oldest_lost() : qp.requestor->next_psn();
-  MemoryStructure& memory = nic_.memories[MemoryId::retransmit_records];
-  const MemoryAccess record = again ? memory.read(now, psn) : memory.write(now, psn);
-  const MemoryAccess window = nic_.memories[MemoryId::congestion].update(now, nic_.index_of(*qp.congestion));
+  const MemoryAccess record = again ? record_memory_.read(now, psn) : record_memory_.write(now, psn);
+  const MemoryAccess window = congestion_memory_.update(now, nic_.index_of(*qp.congestion));
   delay = std::max(record.delay_ps, window.delay_ps);
-  slot.stalled(now, delay,
-               waits_for(record.delay_ps >= window.delay_ps ? MemoryId::retransmit_records : MemoryId::congestion));
+  slot.stalled(now, delay, (record.delay_ps >= window.delay_ps ? record_memory_ : congestion_memory_).cause());
   if (!record.failed() && !window.failed()) return true;
-  sack_processor_->memory_failed(now, qp, record.failed() ? MemoryId::retransmit_records : MemoryId::congestion);
+  sack_processor_->memory_failed(now, qp, record.failed() ? record_memory_ : congestion_memory_);
   return false;
 }
 

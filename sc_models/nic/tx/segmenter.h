@@ -22,6 +22,9 @@ struct TxPacket {
 
 class Segmenter : public Box {
  public:
+  static constexpr QueueMemory kQueue{"segmenter.queue"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler,
             RetransmitBuffer& retransmit_buffer);
 
@@ -40,6 +43,8 @@ class Segmenter : public Box {
   void give_back(TimePs now);
 
   NicContext& nic_;
+  MemoryStructure& record_memory_;
+  MemoryStructure& congestion_memory_;
   QpScheduler& scheduler_;
   RetransmitBuffer& retransmit_buffer_;
   SackProcessor* sack_processor_ = nullptr;

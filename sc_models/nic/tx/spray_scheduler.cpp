@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "nic/control/retransmit_timer.h"
+#include "nic/memory_fields.h"
+#include "nic/tx/retransmit_buffer.h"
 
 namespace mrc::timing {
 
@@ -14,12 +16,36 @@ SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule&
     : Box(name, owner),
       slot("spray_scheduler", nic.tx_work),
       nic_(nic),
+      path_memory_(nic.memories[kPathTable]),
+      record_memory_(nic.memories[RetransmitBuffer::kRecords]),
       in_(in),
       ports_(std::move(ports)),
       timer_(timer),
       out_("spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries),
       rtl_(rtl) {
   in_.connect(this);
+  nic.memories.count(kQueue, out_.occupancy());
+}
+
+void SprayScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const ProtocolConfig& protocol = nic.protocol;
+  const MemoryConfig& config = nic.node.nic.memory.path_table;
+  const MemoryField ev_index{"EV index", bits_for(protocol.ev_count - 1)};
+  const std::uint64_t tables = protocol.path_table_scope == PathTableScope::qp            ? nic.scale.qps
+                               : protocol.path_table_scope == PathTableScope::destination ? nic.scale.destinations
+                                                                                          : 1;
+  out.add(kPathTable, tables * protocol.ev_count, config,
+          {kEvField,
+           kPlaneField,
+           {"state", 2},
+           {"active", 1},
+           {"losses", 4},
+           {"probe successes", 8},
+           {"scan position", ev_index.bits}});
+  out.add_beside(kPathTable, "path_table.scan", {.depth = tables * protocol.ev_count, .banks = config.banks},
+                 {ev_index, {"eligible", 1}});
+  out.add(kQueue, {.depth = nic.node.nic.spray_scheduler.queue_entries},
+          transmit_descriptor({kBufferPointerField, kEvField, kPlaneField}));
 }
 
 std::uint32_t SprayScheduler::free_ports(TimePs now, std::uint32_t bytes) {
@@ -101,19 +127,18 @@ void SprayScheduler::step(TimePs now) {
     if (choice.skip_end != kNever && choice.skip_end > now) wake_at(choice.skip_end);
     return;
   }
-  const MemoryAccess path = nic_.memories[MemoryId::path_table].read(now, packet.destination_qp);
+  const MemoryAccess path = path_memory_.read(now, packet.destination_qp);
   if (path.failed()) {
-    nic_.memory_failed(now, MemoryId::path_table,
+    nic_.memory_failed(now, path_memory_,
                        fmt::format("EV {:#x} of QP {} is rebuilt from the profile and probed before it is used again",
                                    qp.paths->value(ev), qp.number));
     qp.paths->report(ev, PathEvent::always_skip, now);
     wake_at(now + nic_.clock.period_ps());
     return;
   }
-  const MemoryAccess record = nic_.memories[MemoryId::retransmit_records].write(now, packet.psn);
+  const MemoryAccess record = record_memory_.write(now, packet.psn);
   const TimePs delay = std::max(path.delay_ps, record.delay_ps);
-  slot.stalled(now, delay,
-               waits_for(path.delay_ps >= record.delay_ps ? MemoryId::path_table : MemoryId::retransmit_records));
+  slot.stalled(now, delay, (path.delay_ps >= record.delay_ps ? path_memory_ : record_memory_).cause());
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
   ports_[packet.plane]->reserve_data(now, bytes);

@@ -19,6 +19,11 @@ class RetransmitTimer;
 
 class SprayScheduler : public Box {
  public:
+  static constexpr PortedMemory kPathTable{
+      .name = "path_table", .parameters = "nic.memory.path_table", .cause = BlockedBy::sram_path_table};
+  static constexpr QueueMemory kQueue{"spray_scheduler.queue"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   /// `rtl` may be null: SystemC only.
   SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<TxPacket>& in,
                  std::vector<Port*> ports, RetransmitTimer& timer, SpraySchedulerRtlPath* rtl);
@@ -45,6 +50,8 @@ class SprayScheduler : public Box {
   std::uint32_t free_ports(TimePs now, std::uint32_t bytes);
 
   NicContext& nic_;
+  MemoryStructure& path_memory_;
+  MemoryStructure& record_memory_;
   Fifo<TxPacket>& in_;
   std::vector<Port*> ports_;
   RetransmitTimer& timer_;

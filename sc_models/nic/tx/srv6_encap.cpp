@@ -13,11 +13,18 @@ Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, Ni
     : Box(name, owner),
       slot("srv6_encap", nic.tx_work),
       nic_(nic),
+      templates_(nic.memories[kTemplates]),
+      payload_memory_(nic.memories[PcieDma::kCompletionBuffer]),
+      frame_memory_(nic.memories[Port::kTxFifo]),
       pcie_(pcie),
       in_(in),
       ports_(std::move(ports)),
       rtl_(rtl) {
   in_.connect(this);
+}
+
+void Srv6Encap::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  out.add(kTemplates, {.depth = nic.scale.destinations, .ports = MemoryPorts::one_rw}, {{"uSID carrier", 128}});
 }
 
 Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& qp) {
@@ -49,18 +56,16 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
 
 TimePs Srv6Encap::move_frame(TimePs now, const TxPacket& tx) {
   Packet& packet = *tx.packet;
-  nic_.memories[SmallTable::encap_template].count(now);
+  templates_.count(now);
   MemoryAccess payload;
-  if (!tx.from_sram) {
-    payload = nic_.memories[MemoryId::completion_buffer].read_stream(now, 0, packet.payload_bytes);
-  }
+  if (!tx.from_sram) payload = payload_memory_.read_stream(now, 0, packet.payload_bytes);
   const std::uint32_t frame_bytes = wire_bytes(packet, nic_.scenario.protocol.encapsulation) - kEthernetOverheadBytes;
-  const MemoryAccess frame = nic_.memories[MemoryId::port_fifo].write_stream(now, packet.plane, frame_bytes);
+  const MemoryAccess frame = frame_memory_.write_stream(now, packet.plane, frame_bytes);
   const bool from_payload = payload.delay_ps >= frame.delay_ps;
   const TimePs delay = from_payload ? payload.delay_ps : frame.delay_ps;
-  slot.stalled(now, delay, waits_for(from_payload ? MemoryId::completion_buffer : MemoryId::port_fifo));
+  slot.stalled(now, delay, (from_payload ? payload_memory_ : frame_memory_).cause());
   if (payload.failed()) {
-    nic_.memory_failed(now, MemoryId::completion_buffer,
+    nic_.memory_failed(now, payload_memory_,
                        fmt::format("PSN {} of QP {} leaves with an inverted ICRC and is retransmitted", packet.psn,
                                    nic_.qps[tx.qp].number));
     packet.damage = Damage::corrupted;

@@ -18,6 +18,9 @@ namespace mrc::timing {
 
 class Srv6Encap : public Box {
  public:
+  static constexpr CountedTable kTemplates{"srv6_encap.template"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   /// `rtl` may be null: SystemC only.
   Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, Fifo<TxPacket>& in,
             std::vector<Port*> ports, Srv6EncapRtlPath* rtl);
@@ -36,6 +39,9 @@ class Srv6Encap : public Box {
   Service encapsulate(TimePs now, Packet& packet, const Qp& qp);
 
   NicContext& nic_;
+  AccessCounter& templates_;
+  MemoryStructure& payload_memory_;
+  MemoryStructure& frame_memory_;
   PcieDma& pcie_;
   Fifo<TxPacket>& in_;
   std::vector<Port*> ports_;

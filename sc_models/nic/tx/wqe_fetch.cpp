@@ -10,10 +10,17 @@ WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicC
     : Box(name, owner),
       slot("wqe_fetch", nic.tx_work),
       nic_(nic),
+      prefetch_memory_(nic.memories[kPrefetch]),
       pcie_(pcie),
       scheduler_(scheduler),
       requests_(scheduler.wqe_requests()) {
   requests_.connect(this);
+}
+
+void WqeFetch::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
+  const WqeFetchConfig& config = nic.node.nic.wqe_fetch;
+  out.add(kPrefetch, std::uint64_t{nic.scale.qps} * config.prefetch_depth, nic.node.nic.memory.wqe_prefetch,
+          {{"WQE", config.wqe_bytes * 8ULL}});
 }
 
 void WqeFetch::step(TimePs now) {
@@ -46,15 +53,14 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const auto request = static_cast<std::uint32_t>(cookie);
   const std::uint32_t index = request & ~kRereadWqe;
   Qp& qp = nic_.qps[index];
-  MemoryStructure& memory = nic_.memories[MemoryId::wqe_prefetch];
   if ((request & kRereadWqe) != 0) {
     pcie_.release_completion_buffer(now, config.wqe_bytes);
-    memory.write(now, index);
+    prefetch_memory_.write(now, index);
     qp.wqe_in_reread = false;
     scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));
     return;
   }
-  for (std::uint32_t i = 0; i < qp.wqes_in_fetch; ++i) memory.write(now, index + i);
+  for (std::uint32_t i = 0; i < qp.wqes_in_fetch; ++i) prefetch_memory_.write(now, index + i);
   pcie_.release_completion_buffer(now, qp.wqes_in_fetch * config.wqe_bytes);
   if (nic_.host_port != nullptr && !nic_.host_port->take_wqes(qp)) sack_processor_->responder_failed(now, qp);
   scheduler_.hold_wqes(now, qp, static_cast<std::int32_t>(qp.wqes_in_fetch));

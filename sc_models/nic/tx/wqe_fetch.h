@@ -14,6 +14,10 @@ class SackProcessor;
 
 class WqeFetch : public Box, private ReadClient {
  public:
+  static constexpr PortedMemory kPrefetch{
+      .name = "wqe_fetch.prefetch", .parameters = "nic.memory.wqe_prefetch", .cause = BlockedBy::sram_wqe_prefetch};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+
   WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
            QpScheduler& scheduler);
 
@@ -27,6 +31,7 @@ class WqeFetch : public Box, private ReadClient {
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
 
   NicContext& nic_;
+  MemoryStructure& prefetch_memory_;
   PcieDma& pcie_;
   QpScheduler& scheduler_;
   SackProcessor* sack_processor_ = nullptr;

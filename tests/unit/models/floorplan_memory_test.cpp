@@ -6,6 +6,7 @@
 
 #include "engine/memory_structure.h"
 #include "engine/occupancy.h"
+#include "nic/nic_memories.h"
 #include "results/sram_table.h"
 
 namespace mrc {
@@ -116,7 +117,7 @@ TEST(Secded, CheckBitsAreThoseOfTheTextbook) {
 std::map<std::string, SramResult> table(const NodeConfig& node, const NicScale& scale = {},
                                         const ProtocolConfig& protocol = {}) {
   std::map<std::string, SramResult> rows;
-  for (const SramResult& row : sram_table(node, protocol, scale)) {
+  for (const SramResult& row : floorplan({node, protocol, scale})) {
     EXPECT_TRUE(rows.emplace(row.structure, row).second) << row.structure;
   }
   return rows;
