@@ -16,11 +16,15 @@
 namespace mrc {
 
 class IssueSlot;
+class LatencyAccount;
 
 class Box : public sc_core::sc_module {
  public:
   /// A box belongs to one wheel for life; the wheel's owner outlives it.
   Box(const sc_core::sc_module_name& name, WheelModule& owner, BoxPlace place = {});
+
+  /// A box that a small write passes on its way declares its term instead.
+  static void declare_latency(LatencyAccount&) {}
 
   /// All the work that is possible at `now`. Spurious calls are allowed and change nothing.
   virtual void step(TimePs now) = 0;

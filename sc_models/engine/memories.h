@@ -39,7 +39,6 @@ class Memories {
   const std::vector<const Occupancy*>& queues(const QueueMemory& memory) const { return found(queues_, memory); }
 
  private:
-
   std::map<const PortedMemory*, std::unique_ptr<MemoryStructure>> ported_;
   std::map<const CountedTable*, AccessCounter> tables_;
   std::map<const QueueMemory*, std::vector<const Occupancy*>> queues_;

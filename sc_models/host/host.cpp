@@ -1,5 +1,7 @@
 #include "host/host.h"
 
+#include "engine/latency_account.h"
+
 namespace mrc {
 namespace {
 
@@ -8,6 +10,22 @@ TimePs ps(double ns) {
 }
 
 }  // namespace
+
+void Host::declare_post_latency(LatencyAccount& account) {
+  const HostConfig& config = account.node().host;
+  account.add("post", config.post_ns, {50, 200}, "assumption", "host.post_ns");
+  account.add("doorbell", config.doorbell_ns, {150, 500}, "assumption", "host.doorbell_ns");
+}
+
+void Host::declare_delivery_latency(LatencyAccount& account) {
+  const HostConfig& config = account.node().host;
+  const AcceleratorConfig& accelerator = account.scenario().accelerator;
+  account.add("poll", config.poll_ns, {20, 150}, "assumption", "host.poll_ns");
+  if (accelerator.payload_memory == PayloadMemory::gpu_direct) {
+    account.add("flush", accelerator.direct_flush_ns, {0, 2000}, "assumption", "accelerator.direct_flush_ns");
+  }
+  account.add_exact("residual", config.residual_ns, "calibrated", "host.residual_ns");
+}
 
 Host::Host(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Nic& device, HostMemory& memory,
            const WorkPlacement& placement)

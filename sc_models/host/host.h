@@ -10,6 +10,10 @@ namespace mrc {
 
 class Host : public Box, public WorkDevice {
  public:
+  /// Until the doorbell reaches the NIC; from the CQE in memory until software acts on the message.
+  static void declare_post_latency(LatencyAccount& account);
+  static void declare_delivery_latency(LatencyAccount& account);
+
   Host(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Nic& device, HostMemory& memory,
        const WorkPlacement& placement);
 

@@ -13,8 +13,8 @@
 #include "host/accelerator.h"
 #include "host/collective_schedule.h"
 #include "host/job_result.h"
+#include "latency/latency_terms.h"
 #include "mrc/packet.h"
-#include "results/latency_terms.h"
 
 namespace mrc {
 namespace {

@@ -28,6 +28,7 @@ struct BoxList {
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
     (Boxes::declare_memories(nic, out), ...);
   }
+  static void declare_latency(LatencyAccount& account) { (Boxes::declare_latency(account), ...); }
 };
 
 using TransmitBoxes = BoxList<Doorbell, QpScheduler, WqeFetch, Segmenter, PayloadFetch, PcieDma, SprayScheduler,

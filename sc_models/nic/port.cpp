@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "engine/latency_account.h"
 #include "nic/memory_fields.h"
 #include "nic/packet_capture.h"
 #include "nic/rx/parser.h"
@@ -40,6 +41,18 @@ void Port::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   out.add(kTxFifo, nic.datapath_words(config.port.tx_fifo_bytes), config.memory.port_fifo,
           {{"frame", config.datapath_bits}}, config.ports);
   out.add(kControlFifo, {.depth = config.port.control_fifo_entries, .instances = config.ports}, {kControlPacketField});
+}
+
+void Port::declare_transmit_latency(LatencyAccount& account) {
+  account.add_boxes("transmit_boxes", "nic.*.latency_cycles, nic.core_clock_ghz");
+  account.add("mac_fec_transmit", account.nic().port.mac_fec_latency_ns, {50, 200}, "assumption",
+              "nic.port.mac_fec_latency_ns");
+  account.add_exact("serialization", account.serialization_ns(), "spec", "nic.port_gbps, frame length");
+}
+
+void Port::declare_receive_latency(LatencyAccount& account) {
+  account.add("mac_fec_receive", account.nic().port.mac_fec_latency_ns, {50, 200}, "assumption",
+              "nic.port.mac_fec_latency_ns");
 }
 
 void Port::connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes) {

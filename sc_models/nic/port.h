@@ -26,6 +26,9 @@ class Port : public Box {
                                         .streamed = true};
   static constexpr QueueMemory kControlFifo{"port.control_fifo"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  /// Out of the boxes that transmit and onto the line; from the line to the parser.
+  static void declare_transmit_latency(LatencyAccount& account);
+  static void declare_receive_latency(LatencyAccount& account);
 
   Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::uint32_t index, Link& transmit,
        Link& receive);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/latency_term.h"
 #include "pcie/pcie_counts.h"
 #include "results/series.h"
 
@@ -120,16 +121,6 @@ struct SramResult {
   std::uint64_t conflict_stall_cycles = 0;
   std::uint64_t corrected_errors = 0;
   std::uint64_t uncorrected_errors = 0;
-};
-
-/// One part of the time from posting a small write until the receiving software acts on it; see latency_terms.h.
-struct LatencyTerm {
-  std::string term;
-  double ns = 0;
-  double low_ns = 0;  ///< range in which real systems lie, as far as is known
-  double high_ns = 0;
-  std::string source;  ///< as of a parameter
-  std::string from;    ///< the parameters it follows from
 };
 
 /// What the job's ranks saw.

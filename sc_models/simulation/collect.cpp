@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "host/job_result.h"
-#include "results/latency_terms.h"
+#include "latency/latency_terms.h"
 #include "simulation/ranks.h"
 #include "simulation/times.h"
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "latency/latency_terms.h"
 #include "mrcsim/option_checks.h"
 #include "parameters/scenario.h"
-#include "results/latency_terms.h"
 
 namespace mrc {
 namespace {

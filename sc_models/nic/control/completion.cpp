@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "engine/latency_account.h"
 #include "nic/memory_fields.h"
+#include "pcie/pcie_latency.h"
 
 namespace mrc::timing {
 namespace {
@@ -34,6 +36,14 @@ void Completion::declare_memories(const MemoryScope& nic, MemoryDeclarations& ou
     out.add_uncounted("completion.moderation", {.depth = config.moderation_count},
                       {{"CQE", config.cqe_bytes * 8ULL}, {"deadline", 32}});
   }
+}
+
+void Completion::declare_latency(LatencyAccount& account) {
+  account.add_boxes("receive_boxes", "nic.*.latency_cycles, nic.core_clock_ghz");
+  // Data and the CQE behind it, then the way of the last to memory.
+  const double bytes = account.bytes() + account.nic().completion.cqe_bytes;
+  account.add("posted_write", pcie_two_writes_ns(account.node(), bytes), {200, 900}, "assumption",
+              "pcie.write_latency_ns, data and CQE");
 }
 
 void Completion::take(TimePs now) {

@@ -29,6 +29,7 @@ class Completion : public Box, private ReadClient, private WriteClient {
                                        .parameters = "nic.memory.completion_queue",
                                        .cause = BlockedBy::sram_completion_queue};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie);
   /// The queue from which software polls.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/latency_account.h"
 #include "host/host_memory.h"
 #include "nic/control/completion.h"
 #include "nic/control/sack_processor.h"
@@ -44,6 +45,10 @@ void DmaWrite::declare_memories(const MemoryScope& nic, MemoryDeclarations& out)
           {{"payload", config.datapath_bits}});
   out.add(kQueue, {.depth = config.dma_write.queue_entries},
           {kQpField, kVaField, kLengthField, {"messages closed", 8}, {"staging pointer", kBufferPointerField.bits}});
+}
+
+void DmaWrite::declare_latency(LatencyAccount& account) {
+  account.pass_box(account.nic().dma_write.pipeline.latency_cycles);
 }
 
 void DmaWrite::free_staging(TimePs now) {

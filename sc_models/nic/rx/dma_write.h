@@ -36,6 +36,7 @@ class DmaWrite : public Box, private WriteClient {
                                          .checks_writes = true};
   static constexpr QueueMemory kQueue{"dma_write.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, HostMemory& memory,
            Fifo<AckJob>& transport_acks, Fifo<Cqe>& completions);

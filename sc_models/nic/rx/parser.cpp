@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/latency_account.h"
 #include "nic/control/sack_processor.h"
 #include "nic/memory_fields.h"
 #include "nic/rx/psn_tracker.h"
@@ -32,6 +33,10 @@ void Parser::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   out.add(kPacketBuffer, packets * nic.datapath_words(frame_bytes), config.memory.packet_buffer,
           {{"frame", config.datapath_bits}});
   out.add(kQueue, {.depth = config.parser.queue_entries}, {kBufferPointerField, {"length", 15}, kPlaneField});
+}
+
+void Parser::declare_latency(LatencyAccount& account) {
+  account.pass_box(account.nic().parser.pipeline.latency_cycles);
 }
 
 void Parser::step(TimePs now) {

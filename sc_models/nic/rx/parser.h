@@ -18,6 +18,7 @@ class Parser : public Box {
                                               .streamed = true};
   static constexpr QueueMemory kQueue{"parser.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   Parser(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/latency_account.h"
 #include "mrc/rx/receiver_penalty.h"
 #include "nic/control/probe_engine.h"
 #include "nic/control/sack_processor.h"
@@ -58,6 +59,10 @@ void PsnTracker::declare_memories(const MemoryScope& nic, MemoryDeclarations& ou
   out.add_beside(kBitmap, "psn_tracker.message_ends", banks, {{"ends a message", mrc::PsnTracker::kBankPsns}});
   out.add_beside(kBitmap, "psn_tracker.bank_map", map, {bank, {"held", 1}});
   out.add(kFreeBanks, {.depth = config.bitmap_banks}, {bank});
+}
+
+void PsnTracker::declare_latency(LatencyAccount& account) {
+  account.pass_box(account.nic().psn_tracker.pipeline.latency_cycles);
 }
 
 void PsnTracker::discard(TimePs now, Packet* packet) {

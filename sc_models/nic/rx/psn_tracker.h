@@ -25,6 +25,7 @@ class PsnTracker : public Box {
       .name = "psn_tracker.bitmap", .parameters = "nic.memory.bitmap", .cause = BlockedBy::sram_bitmap};
   static constexpr CountedTable kFreeBanks{"psn_tracker.free_banks"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   /// `rtl`, of the window, and `ack_rtl`, of the SACK triggers, may be null: SystemC only.
   PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,

@@ -1,5 +1,6 @@
 #include "nic/tx/doorbell.h"
 
+#include "engine/latency_account.h"
 #include "nic/memory_fields.h"
 #include "nic/tx/qp_scheduler.h"
 
@@ -17,6 +18,10 @@ Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicC
 
 void Doorbell::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   out.add(kQueue, {.depth = nic.node.nic.doorbell.queue_entries}, {kQpField});
+}
+
+void Doorbell::declare_latency(LatencyAccount& account) {
+  account.pass_box(account.nic().doorbell.pipeline.latency_cycles);
 }
 
 void Doorbell::step(TimePs now) {

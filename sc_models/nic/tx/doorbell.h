@@ -14,6 +14,7 @@ class Doorbell : public Box {
  public:
   static constexpr QueueMemory kQueue{"doorbell.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler);
 

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "engine/latency_account.h"
 #include "host/host_memory.h"
 #include "nic/memory_fields.h"
 #include "nic/tx/retransmit_buffer.h"
+#include "pcie/pcie_latency.h"
 
 namespace mrc::timing {
 
@@ -29,6 +31,17 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
 
 void PayloadFetch::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   out.add(kQueue, {.depth = nic.node.nic.payload_fetch.queue_entries}, transmit_descriptor({kBufferPointerField}));
+}
+
+void PayloadFetch::declare_latency(LatencyAccount& account) {
+  if (account.bytes() <= account.nic().wqe_fetch.inline_bytes) {
+    account.add_exact("payload_read", 0, "assumption", "nic.wqe_fetch.inline_bytes: it is in the WQE");
+  } else {
+    const double ns =
+        pcie_read_ns(account.node(), account.bytes()) + payload_read_extra_ns(account.scenario().accelerator);
+    account.add("payload_read", ns, {400, 1600}, "assumption", "pcie.read_latency_mean_ns");
+  }
+  account.pass_box(account.nic().payload_fetch.pipeline.latency_cycles);
 }
 
 bool PayloadFetch::on_nic(const Packet& packet) const {

@@ -18,6 +18,7 @@ class PayloadFetch : public Box, private ReadClient {
  public:
   static constexpr QueueMemory kQueue{"payload_fetch.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                const HostMemory& memory, Fifo<TxPacket>& in);

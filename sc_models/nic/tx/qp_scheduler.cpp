@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/latency_account.h"
 #include "nic/memory_fields.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "nic/tx/wqe_fetch.h"
@@ -80,6 +81,14 @@ void QpScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& o
                  {kQpField, {"LRU links", 2 * bits_for(contexts)}, {"valid, loading", 2}});
   out.add(kGrants, {.depth = kGrantQueue}, {kQpField, {"quantum", 30}});
   out.add(kWqeRequests, {.depth = kWqeRequestQueue}, {kQpField, {"WQEs", 7}});
+}
+
+void QpScheduler::declare_latency(LatencyAccount& account) {
+  // It sees the doorbell, asks for the WQE, and one cycle later the request is there.
+  account.pass_box(1);
+  account.add_boxes("qp_scheduler", "nic.doorbell, nic.core_clock_ghz");
+  // With the WQE it grants the segmenter.
+  account.pass_box(account.nic().qp_scheduler.pipeline.latency_cycles);
 }
 
 void QpScheduler::hold_wqes(TimePs now, Qp& qp, std::int32_t more) {

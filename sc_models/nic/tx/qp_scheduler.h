@@ -34,6 +34,7 @@ class QpScheduler : public Box, private ReadClient {
   static constexpr QueueMemory kGrants{"qp_scheduler.grants"};
   static constexpr QueueMemory kWqeRequests{"wqe_fetch.requests"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
               RetransmitBuffer& retransmit_buffer);

@@ -1,5 +1,6 @@
 #include "nic/tx/retransmit_buffer.h"
 
+#include "engine/latency_account.h"
 #include "nic/memory_fields.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_cycles.h"
@@ -44,6 +45,10 @@ void RetransmitBuffer::declare_memories(const MemoryScope& nic, MemoryDeclaratio
   }
   out.add(kQueue, {.depth = config.retransmit_buffer.queue_entries},
           transmit_descriptor({kBufferPointerField, kEvField, kPlaneField}));
+}
+
+void RetransmitBuffer::declare_latency(LatencyAccount& account) {
+  account.pass_box(account.nic().retransmit_buffer.pipeline.latency_cycles);
 }
 
 void RetransmitBuffer::connect(Fifo<TxPacket>& in, QpScheduler& scheduler) {

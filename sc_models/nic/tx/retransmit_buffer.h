@@ -29,6 +29,7 @@ class RetransmitBuffer : public Box {
                                          .streamed = true};
   static constexpr QueueMemory kQueue{"retransmit_buffer.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
   /// Null without stored payload.
   static MemoryStructure* payload_memory(NicContext& nic);
 

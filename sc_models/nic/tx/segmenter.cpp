@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/latency_account.h"
 #include "nic/control/sack_processor.h"
 #include "nic/memory_fields.h"
 #include "nic/tx/retransmit_buffer.h"
@@ -24,6 +25,10 @@ Segmenter::Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, Ni
 
 void Segmenter::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   out.add(kQueue, {.depth = nic.node.nic.segmenter.queue_entries}, transmit_descriptor());
+}
+
+void Segmenter::declare_latency(LatencyAccount& account) {
+  account.pass_box(account.nic().segmenter.pipeline.latency_cycles);
 }
 
 bool Segmenter::may_send(TimePs now, const Qp& qp) {

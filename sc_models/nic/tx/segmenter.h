@@ -24,6 +24,7 @@ class Segmenter : public Box {
  public:
   static constexpr QueueMemory kQueue{"segmenter.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler,
             RetransmitBuffer& retransmit_buffer);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/latency_account.h"
 #include "nic/control/retransmit_timer.h"
 #include "nic/memory_fields.h"
 #include "nic/tx/retransmit_buffer.h"
@@ -46,6 +47,10 @@ void SprayScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations
                  {ev_index, {"eligible", 1}});
   out.add(kQueue, {.depth = nic.node.nic.spray_scheduler.queue_entries},
           transmit_descriptor({kBufferPointerField, kEvField, kPlaneField}));
+}
+
+void SprayScheduler::declare_latency(LatencyAccount& account) {
+  account.pass_box(account.nic().spray_scheduler.pipeline.latency_cycles);
 }
 
 std::uint32_t SprayScheduler::free_ports(TimePs now, std::uint32_t bytes) {

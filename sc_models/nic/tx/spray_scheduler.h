@@ -23,6 +23,7 @@ class SprayScheduler : public Box {
       .name = "path_table", .parameters = "nic.memory.path_table", .cause = BlockedBy::sram_path_table};
   static constexpr QueueMemory kQueue{"spray_scheduler.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   /// `rtl` may be null: SystemC only.
   SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<TxPacket>& in,

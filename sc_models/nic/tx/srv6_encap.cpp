@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/latency_account.h"
 #include "mrc/wire/address_plan.h"
 
 namespace mrc::timing {
@@ -25,6 +26,10 @@ Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, Ni
 
 void Srv6Encap::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   out.add(kTemplates, {.depth = nic.scale.destinations, .ports = MemoryPorts::one_rw}, {{"uSID carrier", 128}});
+}
+
+void Srv6Encap::declare_latency(LatencyAccount& account) {
+  account.pass_box(account.nic().srv6_encap.pipeline.latency_cycles);
 }
 
 Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& qp) {

@@ -20,6 +20,7 @@ class Srv6Encap : public Box {
  public:
   static constexpr CountedTable kTemplates{"srv6_encap.template"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   /// `rtl` may be null: SystemC only.
   Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, Fifo<TxPacket>& in,

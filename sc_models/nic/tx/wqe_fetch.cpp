@@ -1,7 +1,9 @@
 #include "nic/tx/wqe_fetch.h"
 
+#include "engine/latency_account.h"
 #include "nic/control/sack_processor.h"
 #include "nic/tx/qp_scheduler.h"
+#include "pcie/pcie_latency.h"
 
 namespace mrc::timing {
 
@@ -21,6 +23,12 @@ void WqeFetch::declare_memories(const MemoryScope& nic, MemoryDeclarations& out)
   const WqeFetchConfig& config = nic.node.nic.wqe_fetch;
   out.add(kPrefetch, std::uint64_t{nic.scale.qps} * config.prefetch_depth, nic.node.nic.memory.wqe_prefetch,
           {{"WQE", config.wqe_bytes * 8ULL}});
+}
+
+void WqeFetch::declare_latency(LatencyAccount& account) {
+  const WqeFetchConfig& config = account.nic().wqe_fetch;
+  const double ns = pcie_read_ns(account.node(), config.wqe_bytes) + account.cycles_ns(config.pipeline.latency_cycles);
+  account.add("wqe_read", ns, {400, 1600}, "assumption", "pcie.read_latency_mean_ns, nic.wqe_fetch");
 }
 
 void WqeFetch::step(TimePs now) {

@@ -17,6 +17,7 @@ class WqeFetch : public Box, private ReadClient {
   static constexpr PortedMemory kPrefetch{
       .name = "wqe_fetch.prefetch", .parameters = "nic.memory.wqe_prefetch", .cause = BlockedBy::sram_wqe_prefetch};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
 
   WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
            QpScheduler& scheduler);

@@ -1,13 +1,12 @@
-// The latency of a small write as the sum of named terms, computed from the parameters alone: an account of the path
-// that a run can be held against. From posting the work request until the receiver's software acts on the message,
-// between two nodes below the same T0s, with nothing else under way and the QP context on the NIC.
+// The latency of a small write as the sum of named terms, from what host, NIC boxes, PCIe and fabric declare: an
+// account of the path that a run can be compared with. From posting the work request until the receiver's software acts
+// on the message, between two nodes below the same T0s, with nothing else under way and the QP context on the NIC.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "parameters/config.h"
-#include "results/run_result.h"
+#include "engine/latency_account.h"
 
 namespace mrc {
 
