@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <fstream>
 #include <ostream>
+#include <regex>
 
 #include "mrcsim_process.h"
 
@@ -92,6 +94,24 @@ TEST(Latency, CommandPrintsTheTermsOfARun) {
   for (const auto& term : r["latency_terms"]) {
     const std::string row = fmt::format("{:<16} {:>9.1f}", term["term"].get<std::string>(), term["ns"].get<double>());
     EXPECT_NE(table.out.find(row), std::string::npos) << row << "\n" << table.out;
+  }
+}
+
+TEST(Latency, TheTableInTheDocumentationIsThatOfTheBoxes) {
+  const auto r = run_ping_pong("");
+  std::ifstream document(std::string(MRCSIM_SOURCE_DIR) + "/docs/latency.md");
+  const std::regex row(R"(\| (\w+) \| ([0-9,.]+) \|.*)");
+  std::vector<std::pair<std::string, double>> documented;
+  for (std::string line; std::getline(document, line);) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) continue;
+    const std::string number = std::regex_replace(match.str(2), std::regex(","), "");
+    documented.emplace_back(match.str(1), std::stod(number));
+  }
+  ASSERT_EQ(documented.size(), r["latency_terms"].size());
+  for (std::size_t i = 0; i < documented.size(); ++i) {
+    EXPECT_EQ(documented[i].first, r["latency_terms"][i]["term"]);
+    EXPECT_NEAR(documented[i].second, r["latency_terms"][i]["ns"].get<double>(), 0.06) << documented[i].first;
   }
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "engine/latency_account.h"
+#include "engine/memories.h"
 #include "engine/memory_structure.h"
 #include "engine/occupancy.h"
 #include "nic/nic_memories.h"
@@ -121,6 +123,56 @@ std::map<std::string, SramResult> table(const NodeConfig& node, const NicScale& 
     EXPECT_TRUE(rows.emplace(row.structure, row).second) << row.structure;
   }
   return rows;
+}
+
+constexpr PortedMemory kDeclared{.name = "declared", .parameters = "", .cause = BlockedBy::no_work};
+constexpr PortedMemory kForgotten{.name = "forgotten", .parameters = "", .cause = BlockedBy::no_work};
+constexpr CountedTable kForgottenTable{"forgotten_table"};
+constexpr QueueMemory kForgottenQueue{"forgotten_queue"};
+
+TEST(Memories, OneThatABoxTakesAndNoneDeclaresIsRefused) {
+  const NodeConfig node;
+  MemoryDeclarations declared;
+  declared.add(kDeclared, 8, node.nic.memory.bitmap, {{"field", 24}, {"other", 8}});
+  Memories memories(declared, node.nic, 1, "nic0");
+  EXPECT_EQ(memories[kDeclared].name(), "declared");
+  EXPECT_THROW(memories[kForgotten], std::logic_error);
+  EXPECT_THROW(memories[kForgottenTable], std::logic_error);
+  const Occupancy queue("forgotten_queue", "entries", 4);
+  EXPECT_THROW(memories.count(kForgottenQueue, queue), std::logic_error);
+}
+
+TEST(Memories, WidthIsTheSumOfTheFieldsAndATableBesideAddsNoPorts) {
+  const NodeConfig node;
+  MemoryDeclarations declared;
+  declared.add(kDeclared, 8, node.nic.memory.bitmap, {{"field", 24}, {"none", 0}, {"other", 8}});
+  declared.add_beside(kDeclared, "beside", {.depth = 8}, {{"tag", 100}});
+  const std::vector<SramResult> rows = sram_table(declared, node.nic.memory);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].width_bits, 32U);
+  EXPECT_EQ(rows[0].fields, "field 24 + other 8");
+  EXPECT_EQ(rows[1].structure, "beside");
+  Memories memories(declared, node.nic, 1, "nic0");
+  EXPECT_EQ(memories[kDeclared].name(), "declared");
+}
+
+TEST(LatencyAccount, BoxesInARowAreOneTermOfHalfToTwiceTheirCycles) {
+  ScenarioConfig scenario;
+  scenario.node_default.nic.core_clock_ghz = 0.5;
+  LatencyAccount account(scenario, 2);
+  account.pass_box(3);
+  account.pass_box(4);
+  account.add_boxes("first", "x");
+  account.add("outside", 10, {12, 20}, "assumption", "y");
+  account.pass_box(1);
+  account.add_boxes("second", "x");
+  const std::vector<LatencyTerm> terms = account.take();
+  ASSERT_EQ(terms.size(), 3U);
+  EXPECT_EQ(terms[0].ns, 14.0);
+  EXPECT_EQ(terms[0].low_ns, 7.0);
+  EXPECT_EQ(terms[0].high_ns, 28.0);
+  EXPECT_EQ(terms[1].low_ns, 10.0) << "the range holds the value";
+  EXPECT_EQ(terms[2].ns, 2.0);
 }
 
 TEST(SramTable, BitsAreDepthTimesWidthAndFollowTheParameters) {

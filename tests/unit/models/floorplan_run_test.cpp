@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "nic/nic_memories.h"
 #include "two_nics.h"
 
 namespace mrc {
@@ -34,6 +35,42 @@ TEST(Floorplan, EveryStructureIsCountedAndDefaultsHoldLineRate) {
   EXPECT_EQ(row(result, "pcie.completion_buffer").reads, 65'536U * 32);
   EXPECT_EQ(row(result, "pcie.completion_buffer").writes, 65'536U * 32);
   EXPECT_GT(row(result, "pcie.completion_buffer").mean_accesses_per_cycle, 1.4);
+}
+
+TEST(Floorplan, ARunListsTheMemoriesThatBoxesDeclareWithoutOne) {
+  for (const RetransmitStore store : {RetransmitStore::descriptor, RetransmitStore::payload}) {
+    ScenarioConfig scenario = pair();
+    scenario.node_default.nic.retransmit_buffer.store = store;
+    scenario.node_default.nic.completion.moderation_count = 4;
+    const RunResult result = run(scenario, writes(4, 4'096));
+    const std::vector<SramResult> declared =
+        floorplan({scenario.node_default, scenario.protocol, {.qps = 1, .destinations = 1}});
+    ASSERT_EQ(result.sram.size(), declared.size());
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      EXPECT_EQ(result.sram[i].structure, declared[i].structure);
+      EXPECT_EQ(result.sram[i].bits, declared[i].bits) << declared[i].structure;
+      EXPECT_EQ(result.sram[i].fields, declared[i].fields) << declared[i].structure;
+    }
+  }
+}
+
+TEST(Floorplan, BuffersOfEntriesAreAsDeepAsTheirMemory) {
+  const RunResult result = run(pair(), writes(4, 4'096));
+  std::set<std::string> compared;
+  for (const BufferResult& buffer : result.buffers) {
+    if (buffer.node != "nic0" || buffer.unit == "bytes") continue;
+    const std::string name = buffer.name.starts_with("port0.") ? "port" + buffer.name.substr(5) : buffer.name;
+    const auto memory =
+        std::find_if(result.sram.begin(), result.sram.end(), [&](const SramResult& r) { return r.structure == name; });
+    if (memory == result.sram.end()) continue;
+    EXPECT_EQ(buffer.capacity, memory->depth) << name;
+    compared.insert(name);
+  }
+  for (const SramResult& r : result.sram) {
+    const bool compared_or_other = compared.contains(r.structure) || !r.structure.ends_with(".queue");
+    EXPECT_TRUE(compared_or_other) << r.structure;
+  }
+  EXPECT_TRUE(compared.contains("port.control_fifo"));
 }
 
 TEST(Floorplan, OneBankOfTheCompletionBufferIsNamed) {
