@@ -20,4 +20,11 @@ Cause CauseTable::declare(std::string_view name, const Keys& relieved_by, Taker 
   return Cause::at(static_cast<std::size_t>(entry - entries_.begin()));
 }
 
+Cause CauseTable::in_front_of(const Box& box) const {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (box_behind(Cause::at(i)) == &box) return Cause::at(i);
+  }
+  return {};
+}
+
 }  // namespace mrc

@@ -51,6 +51,8 @@ class CauseTable {
   std::size_t size() const { return entries_.size(); }
   const std::string& name(Cause cause) const { return entries_[cause.index()].name; }
   const Keys& relieved_by(Cause cause) const { return entries_[cause.index()].relieved_by; }
+  /// The cause of a full queue from which `box` takes; none if it is not declared.
+  Cause in_front_of(const Box& box) const;
   /// Null for what is not a full queue.
   const Box* box_behind(Cause cause) const {
     const Taker taker = entries_[cause.index()].taker;
@@ -68,7 +70,7 @@ class CauseTable {
   std::vector<Entry> entries_;
 };
 
-/// A time for each cause of a NIC, by Cause::index().
+/// A value for each cause of a NIC, by Cause::index().
 template <typename Value>
 using PerCause = std::array<Value, CauseTable::kMost>;
 

@@ -27,9 +27,9 @@ enum class Handling : std::uint8_t {
 
 /// Where a box is in the picture of the NIC. A box without a part belongs to no NIC.
 struct BoxPlace {
-  std::string name;  ///< as results print it
+  std::string name = "";  ///< as results print it
   NicPart part = NicPart::none;
-  std::string behind;  ///< name of the box before it in the picture; empty: the first
+  std::string behind = "";  ///< name of the box before it in the picture; empty: the first
   Handling packets = Handling::none;
   std::int32_t instance = -1;  ///< of several boxes of this name, from 0; -1: there is one
 
@@ -46,9 +46,10 @@ struct DeclaredBuffer {
   Moves moves = Moves::none;          ///< of a queue
   bool is_sized = true;               ///< false: follows from another buffer's size, so results do not list it
   bool from_wire = false;             ///< packets enter it as they arrive at the ports
-  bool packets_made = false;          ///< its box, or who else makes packets, puts them in first here
+  std::string maker = "";             ///< box that makes the packets which appear here first; empty: none does
   CauseTable::Taker taker = nullptr;  ///< of a queue
-  std::function<void(const PacketVisitor&)> for_each_packet;  ///< that it holds and an account counts; may be empty
+  std::function<void(const PacketVisitor&)> for_each_packet =
+      {};  ///< that it holds and an account counts; may be empty
 };
 
 /// Serves one item after another. Each takes `interval_ps`, and with `gbps` at least the time of its bytes.
@@ -63,6 +64,7 @@ enum class TokenWay : std::uint8_t {
   next_box,    ///< in a queue, until the box behind takes the entry
   pcie_read,   ///< at the host, until the data of a read has come and been used
   pcie_write,  ///< at the host, until a posted write has been taken
+  software,    ///< at the host, until its software has polled
   network,     ///< at the peer, until it acknowledges
   peer_data    ///< until the peer sends what is missing
 };
@@ -71,9 +73,9 @@ enum class TokenWay : std::uint8_t {
 struct DeclaredTokens {
   Cause cause;  ///< of what waits because there is none
   std::uint64_t capacity = 0;
-  std::string unit;
-  std::string taken_by;     ///< box
-  std::string returned_by;  ///< box
+  std::string unit = "";
+  std::string taken_by = "";     ///< box
+  std::string returned_by = "";  ///< box
   TokenWay way = TokenWay::next_box;
 };
 

@@ -14,15 +14,33 @@
 
 namespace mrc {
 
+/// What a queue of a box is to those who list the box's buffers.
+struct QueueUse {
+  bool is_sized = true;      ///< see DeclaredBuffer
+  bool from_wire = false;    ///< see DeclaredBuffer
+  bool is_accounted = true;  ///< its packets are held by the part of the NIC that its box is in
+  const char* maker = "";    ///< see DeclaredBuffer
+};
+
 template <typename Item>
 class Fifo {
  public:
-  /// `capacity` entries, at least 1.
-  Fifo(std::string name, std::uint32_t capacity)
-      : occupancy_(std::move(name), "entries", capacity), ring_(std::bit_ceil(capacity)), mask_(ring_.size() - 1) {}
+  /// Declared by `box`. `capacity` entries, at least 1.
+  Fifo(Box& box, std::string name, std::uint32_t capacity, const QueueUse& use = {})
+      : Fifo(kUnlisted, std::move(name), capacity) {
+    box.declare(declaration(use));
+  }
+  Fifo(Unlisted, std::string name, std::uint32_t capacity)
+      : occupancy_(kUnlisted, std::move(name), "entries", capacity),
+        ring_(std::bit_ceil(capacity)),
+        mask_(ring_.size() - 1) {}
+  Fifo(const Fifo&) = delete;
+  Fifo& operator=(const Fifo&) = delete;
 
   /// The one box that takes entries; any box may put some in.
   void connect(Box* consumer) { consumer_ = consumer; }
+  /// Who takes, for causes: the address holds the box once one is connected.
+  CauseTable::Taker taker() const { return &consumer_; }
 
   bool full() const { return !occupancy_.fits(1); }
   bool has_room_for(std::uint32_t entries) const { return occupancy_.fits(entries); }
@@ -85,6 +103,24 @@ class Fifo {
   }
 
  private:
+  DeclaredBuffer declaration(const QueueUse& use) const {
+    using Moves = DeclaredBuffer::Moves;
+    DeclaredBuffer buffer{.occupancy = &occupancy_,
+                          .moves = has_packet<Item> ? Moves::packets : Moves::items,
+                          .is_sized = use.is_sized,
+                          .from_wire = use.from_wire,
+                          .maker = use.maker,
+                          .taker = taker(),
+                          .for_each_packet = {}};
+    if constexpr (has_packet<Item>) {
+      if (use.is_accounted) {
+        buffer.for_each_packet = [this](const PacketVisitor& visit) {
+          for_each([&](const Item& item) { visit(*packet_of(item)); });
+        };
+      }
+    }
+    return buffer;
+  }
   [[gnu::cold, gnu::noinline]] void tell(Record::Kind kind, TimePs now, TimePs until, const Item& item) const {
     const RecorderTap& tap = occupancy_.tap();
     tap.recorder->add(record_of(kind, tap.object, now, until, item));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cause.h"
 #include "engine/clock_domain.h"
 #include "engine/memory_declaration.h"
 #include "engine/memory_structure.h"
@@ -26,7 +27,8 @@ class Memories {
 
  public:
   /// `name`: of the node, for the keys of its random draws.
-  Memories(const MemoryDeclarations& declared, const NicConfig& nic, std::uint64_t seed, const std::string& name);
+  Memories(const MemoryDeclarations& declared, const NicConfig& nic, std::uint64_t seed, const std::string& name,
+           CauseTable& causes);
 
   // A memory that no box declares is a fault of the program: std::logic_error.
   MemoryStructure& operator[](const PortedMemory& memory) { return *found(ported_, memory); }

@@ -10,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "engine/ledger.h"
 #include "mrc/protocol_config.h"
 #include "parameters/config.h"
 
@@ -36,7 +35,6 @@ inline constexpr MemoryField kBufferPointerField{"buffer pointer", 24};
 struct PortedMemory {
   std::string_view name;
   std::string_view parameters;  ///< start of the keys of its ports, banks and error rates
-  BlockedBy cause;              ///< of waiting for one of its ports
   bool streamed = false;        ///< accessed as a packet's words in a row
   bool checks_writes = false;   ///< an error can be found when a word is stored, not only when it is read
 };

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cause.h"
 #include "engine/clock_domain.h"
-#include "engine/ledger.h"
 #include "mrc/random.h"
 #include "mrc/types.h"
 #include "parameters/config.h"
@@ -36,8 +36,8 @@ class MemoryStructure {
     std::uint32_t width_bits = 1;
     std::uint32_t instances = 1;
     bool streamed = false;
-    bool checks_writes = false;          ///< an error can be found when a word is stored, not only when it is read
-    BlockedBy cause = BlockedBy::count;  ///< of waiting for one of its ports
+    bool checks_writes = false;  ///< an error can be found when a word is stored, not only when it is read
+    Cause cause = {};            ///< of waiting for one of its ports
   };
 
   MemoryStructure(Shape shape, const MemoryConfig& config, std::uint32_t scrub_cycles, const ClockDomain& clock,
@@ -71,7 +71,7 @@ class MemoryStructure {
   }
 
   const std::string& name() const { return shape_.name; }
-  BlockedBy cause() const { return shape_.cause; }
+  Cause cause() const { return shape_.cause; }
   std::uint64_t reads() const { return reads_; }
   std::uint64_t writes() const { return writes_; }
   /// Most accesses of an instance that were asked for in one cycle.

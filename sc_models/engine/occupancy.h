@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/box.h"
 #include "engine/recorder.h"
 #include "mrc/types.h"
 
@@ -22,6 +23,10 @@ class LevelObserver {
   virtual void entered(TimePs at, std::uint64_t amount) = 0;
   virtual void left(TimePs at, std::uint64_t amount) = 0;
 };
+
+/// Says that no box lists a buffer or queue.
+struct Unlisted {};
+inline constexpr Unlisted kUnlisted;
 
 /// Counts accesses and the most of them in one clock cycle. Calls come in order of time.
 class AccessCounter {
@@ -57,12 +62,20 @@ class Occupancy {
     double share = 0;         ///< of the time
   };
 
-  Occupancy(std::string name, std::string unit, std::uint64_t capacity)
+  /// Declared by `box`. Its members keep their places, and so do its buffers.
+  Occupancy(Box& box, std::string name, std::string unit, std::uint64_t capacity)
+      : Occupancy(kUnlisted, std::move(name), std::move(unit), capacity) {
+    box.declare(DeclaredBuffer{.occupancy = this});
+  }
+  Occupancy(Unlisted, std::string name, std::string unit, std::uint64_t capacity)
       : name_(std::move(name)),
         unit_(std::move(unit)),
         capacity_(capacity),
         counts_(unit_ != "bytes" && unit_ != "credits"),
         histogram_(bin_of(capacity) + 1) {}
+
+  Occupancy(const Occupancy&) = delete;
+  Occupancy& operator=(const Occupancy&) = delete;
 
   bool fits(std::uint64_t amount) const { return level_ + amount <= capacity_; }
   std::uint64_t level() const { return level_; }

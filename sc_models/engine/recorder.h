@@ -59,7 +59,7 @@ struct Record {
   PacketTag packet;
 };
 
-/// States of an issue slot as records number them: BlockedBy causes, then these.
+/// States of an issue slot as records number them: causes of its NIC, then these.
 inline constexpr std::uint64_t kSlotBusy = 0xFE;
 inline constexpr std::uint64_t kSlotEmpty = 0xFF;
 
@@ -90,18 +90,29 @@ struct RecorderTap {
   std::uint32_t object = 0;
 };
 
+/// An item of a queue that is a packet or has one.
+template <typename Item>
+inline constexpr bool has_packet = std::same_as<Item, Packet*> || requires(const Item& item) {
+  { item.packet } -> std::convertible_to<const Packet*>;
+};
+
+/// Null for an item without a packet.
+template <typename Item>
+const Packet* packet_of(const Item& item) {
+  if constexpr (std::same_as<Item, Packet*>) {
+    return item;
+  } else if constexpr (has_packet<Item>) {
+    return item.packet;
+  } else {
+    return nullptr;
+  }
+}
+
 /// The record of an item that moves through a queue, with what the item says of its packet, QP and message.
 template <typename Item>
 Record record_of(Record::Kind kind, std::uint32_t object, TimePs time, TimePs until, const Item& item) {
   Record record{.time = time, .until = until, .object = object, .kind = kind, .packet = {}};
-  const Packet* packet = nullptr;
-  if constexpr (std::same_as<Item, Packet*>) {
-    packet = item;
-  } else if constexpr (requires {
-                         { item.packet } -> std::convertible_to<const Packet*>;
-                       }) {
-    packet = item.packet;
-  }
+  const Packet* packet = packet_of(item);
   if constexpr (requires {
                   { item.qp } -> std::convertible_to<std::uint32_t>;
                 })

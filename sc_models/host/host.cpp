@@ -32,7 +32,7 @@ Host::Host(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
     : Box(name, owner),
       nic_(nic),
       device_(device),
-      completions_("host.completion_queue", nic.config.nic.completion.cq_entries),
+      completions_(*this, "host.completion_queue", nic.config.nic.completion.cq_entries),
       player_(nic, *this, memory, placement) {
   completions_.connect(this);
   device_.completion().connect(completions_);

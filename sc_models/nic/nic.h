@@ -2,8 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "engine/picture.h"
 #include "engine/wheel_module.h"
 #include "fabric/link.h"
 #include "host/host_memory.h"
@@ -17,6 +20,7 @@
 #include "nic/nic_rtl.h"
 #include "nic/port.h"
 #include "nic/rx/dma_write.h"
+#include "nic/rx/overrun_causes.h"
 #include "nic/rx/parser.h"
 #include "nic/rx/psn_tracker.h"
 #include "nic/tx/doorbell.h"
@@ -60,17 +64,21 @@ class Nic : public sc_core::sc_module {
   void settle(TimePs end);
   /// Closes the ledger at the end of the run.
   void finish(TimePs end);
+  /// All boxes, in the order of the picture; what they declare is what results list.
+  std::span<Box* const> boxes() const { return boxes_; }
   std::vector<const IssueSlot*> slots() const;
+  /// That have a size of their own.
   std::vector<const Occupancy*> buffers() const;
+  /// Of what held up the slots.
+  const CauseTable& causes() const { return context_.causes; }
   /// What entered the transmit and the receive side, what left and what they hold, in packets and payload bytes. Holds
   /// whenever no box is being stepped.
   std::vector<AccountResult> accounts() const;
-  /// Queues that are no buffers to size, for who watches what moves through them.
-  std::vector<const Occupancy*> inner_queues() const;
   /// The NIC's memories with how they were used up to `end`.
   std::vector<SramResult> memory_table(const NicScale& scale, TimePs end) const;
   IdleCauses& idle_causes() { return *idle_causes_; }
   const IdleCauses& idle_causes() const { return *idle_causes_; }
+  const OverrunCauses& overrun_causes() const { return *overrun_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
   /// Sum over ports: time that packets took longer than at full rate.
   TimePs slow_ps() const {
@@ -79,34 +87,32 @@ class Nic : public sc_core::sc_module {
     return sum;
   }
   const NicRtl& rtl() const { return rtl_; }
-  const RetransmitBuffer& retransmit_buffer() const { return *retransmit_buffer_; }
 
  private:
-  void watch_idle_ports();
-  std::vector<IssueSlot*> mutable_slots();
+  /// Builds a box and owns it.
+  template <typename T, typename... Args>
+  T& add(const char* name, Args&&... args) {
+    auto box = std::make_unique<T>(name, std::forward<Args>(args)...);
+    T& added = *box;
+    owned_.push_back(std::move(box));
+    return added;
+  }
 
   const NicContext& context_;
   NicRtl rtl_;
   std::unique_ptr<PcieDma> pcie_;
   std::unique_ptr<IdleCauses> idle_causes_;
+  std::unique_ptr<OverrunCauses> overrun_causes_;
   std::vector<std::unique_ptr<Port>> ports_;
-  std::unique_ptr<RetransmitBuffer> retransmit_buffer_;
-  std::unique_ptr<QpScheduler> qp_scheduler_;
-  std::unique_ptr<Doorbell> doorbell_;
-  std::unique_ptr<WqeFetch> wqe_fetch_;
-  std::unique_ptr<Segmenter> segmenter_;
-  std::unique_ptr<PayloadFetch> payload_fetch_;
-  std::unique_ptr<RetransmitTimer> retransmit_timer_;
-  std::unique_ptr<SprayScheduler> spray_scheduler_;
-  std::unique_ptr<Srv6Encap> srv6_encap_;
-  std::unique_ptr<Parser> parser_;
-  std::unique_ptr<ControlQueue> control_queue_;
-  std::unique_ptr<AckCoalescer> ack_coalescer_;
-  std::unique_ptr<Completion> completion_;
-  std::unique_ptr<DmaWrite> dma_write_;
-  std::unique_ptr<PsnTracker> psn_tracker_;
-  std::unique_ptr<SackProcessor> sack_processor_;
-  std::unique_ptr<ProbeEngine> probe_engine_;
+  std::vector<std::unique_ptr<Box>> owned_;  ///< the other boxes
+  // Of these, those that somebody outside speaks to.
+  Doorbell* doorbell_ = nullptr;
+  SprayScheduler* spray_scheduler_ = nullptr;
+  ControlQueue* control_queue_ = nullptr;
+  Completion* completion_ = nullptr;
+  SackProcessor* sack_processor_ = nullptr;
+  ProbeEngine* probe_engine_ = nullptr;
+  std::vector<Box*> boxes_;  ///< all, in the order of the picture
 };
 
 }  // namespace mrc::timing

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cause.h"
 #include "engine/clock_domain.h"
 #include "engine/ledger.h"
 #include "engine/memories.h"
@@ -19,16 +20,7 @@ namespace mrc {
 
 class HostPort;
 class PacketCapture;
-class PcieDma;
 class Recorder;
-
-/// The slots on a received packet's way, by which an overrun in front of them finds the queue that is full.
-struct ReceiveSlots {
-  const IssueSlot* parser = nullptr;
-  const IssueSlot* psn_tracker = nullptr;
-  const IssueSlot* ack_coalescer = nullptr;
-  const IssueSlot* control_queue = nullptr;
-};
 
 /// Packets, and payload of the data packets among them.
 struct PacketSum {
@@ -62,7 +54,6 @@ struct NicCounters {
   std::uint64_t trimmed_received = 0;
   std::uint64_t corrupted_received = 0;  ///< dropped by ICRC
   std::uint64_t rx_overrun = 0;          ///< dropped for want of room in front of the parser
-  std::array<std::uint64_t, kBlockedByCount> rx_overrun_by_cause{};  ///< by the last full queue behind it
   std::uint64_t nacks_sent = 0;
   std::uint64_t sacks_sent = 0;
   std::uint64_t ce_received = 0;
@@ -88,8 +79,9 @@ struct NicContext {
   const ScenarioConfig& scenario;
   const NodeConfig& config;
   ClockDomain clock;
+  CauseTable causes;
   Memories memories{nic_memories({config, scenario.protocol, {}}), config.nic, scenario.seed,
-                    "nic" + std::to_string(node)};
+                    "nic" + std::to_string(node), causes};
   PacketPool packets;
   BitmapPool bitmaps{config.nic.psn_tracker.bitmap_banks};
   ProtectionTable protection;
@@ -101,13 +93,11 @@ struct NicContext {
   std::uint32_t reads_under_way = 0;  ///< payload reads issued and not answered
   bool host_has_more = false;         ///< messages wait in the host for a completion to make room
   bool doorbells_full = false;        ///< they wait because the NIC takes no more doorbells
-  ReceiveSlots receive_slots;
-  const PcieDma* pcie = nullptr;
-  PacketCapture* capture = nullptr;  ///< null: nobody captures
-  Recorder* recorder = nullptr;      ///< null: nobody records
-  std::uint32_t ports_up = ~0U;      ///< bit p: the NIC sends through port p
-  HostPort* host_port = nullptr;     ///< null: the host is the model's own
-  std::vector<NicEvent> events;      ///< the first kMostEvents
+  PacketCapture* capture = nullptr;   ///< null: nobody captures
+  Recorder* recorder = nullptr;       ///< null: nobody records
+  std::uint32_t ports_up = ~0U;       ///< bit p: the NIC sends through port p
+  HostPort* host_port = nullptr;      ///< null: the host is the model's own
+  std::vector<NicEvent> events;       ///< the first kMostEvents
 
   /// An uncorrectable error in this memory; `effect`: what the NIC does about it.
   void memory_failed(TimePs now, const MemoryStructure& memory, std::string effect) {
@@ -124,17 +114,6 @@ struct NicContext {
   Qp* find_qp(QpNumber number) {
     const std::uint64_t index = std::uint64_t{number} - kFirstQpNumber;
     return index < qps.size() ? &qps[index] : nullptr;
-  }
-  /// Why a packet finds no room in front of the parser: the last full queue behind it.
-  BlockedBy overrun_cause() const {
-    if (!receive_slots.parser->is_blocked()) return BlockedBy::parser_queue;
-    BlockedBy cause = receive_slots.parser->blocked_by();
-    if (cause != BlockedBy::psn_tracker_queue || !receive_slots.psn_tracker->is_blocked()) return cause;
-    cause = receive_slots.psn_tracker->blocked_by();
-    if (cause != BlockedBy::ack_queue || !receive_slots.ack_coalescer->is_blocked()) return cause;
-    cause = receive_slots.ack_coalescer->blocked_by();
-    if (cause != BlockedBy::control_queue || !receive_slots.control_queue->is_blocked()) return cause;
-    return receive_slots.control_queue->blocked_by();
   }
   std::uint32_t index_of(const Qp& qp) const { return qp.number - kFirstQpNumber; }
 };

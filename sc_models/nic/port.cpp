@@ -6,6 +6,7 @@
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
 #include "nic/packet_capture.h"
+#include "nic/rx/overrun_causes.h"
 #include "nic/rx/parser.h"
 #include "nic/tx/idle_causes.h"
 #include "nic/tx/spray_scheduler.h"
@@ -19,8 +20,13 @@ constexpr std::uint32_t kSmallestDataPacketBytes = 128;
 
 Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::uint32_t index,
            Link& transmit, Link& receive)
-    : Box(name, owner),
-      slot(fmt::format("port{}", index), nic.tx_work),
+    : Box(name, owner,
+          {.name = "port",
+           .part = NicPart::ports,
+           .behind = index == 0 ? "retransmit_timer" : fmt::format("port{}", index - 1),
+           .packets = Handling::passes,
+           .instance = static_cast<std::int32_t>(index)}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       frame_memory_(nic.memories[kTxFifo]),
       packet_memory_(nic.memories[Parser::kPacketBuffer]),
@@ -30,9 +36,23 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       line_(nic.config.nic.port_gbps),
       ps_per_byte_(static_cast<TimePs>(8000.0 / nic.config.nic.port_gbps)),
       mac_fec_ps_(static_cast<TimePs>(nic.config.nic.port.mac_fec_latency_ns * 1000.0)),
-      control_(fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries),
-      data_(fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes),
-      tx_fifo_(fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes) {
+      tx_fifo_(*this, fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes),
+      control_(*this, fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries,
+               {.is_accounted = false}),
+      data_(*this, fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes,
+            {.is_sized = false}) {
+  declare(DeclaredServer{.cause = nic.causes.declare("port.line", {"nic.port_gbps", "nic.ports"}),
+                         .gbps = nic.config.nic.port_gbps});
+  declare(DeclaredTokens{.cause = nic.causes.declare("port.tx_fifo", {"nic.port.tx_fifo_bytes"}),
+                         .capacity = tx_fifo_.capacity(),
+                         .unit = tx_fifo_.unit(),
+                         .taken_by = "spray_scheduler",
+                         .returned_by = place().full_name()});
+  declare(DeclaredTokens{.cause = nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"}),
+                         .capacity = control_.occupancy().capacity(),
+                         .unit = "entries",
+                         .taken_by = "control_queue",
+                         .returned_by = place().full_name()});
   nic.memories.count(kControlFifo, control_.occupancy());
 }
 
@@ -55,8 +75,10 @@ void Port::declare_receive_latency(LatencyAccount& account) {
               "nic.port.mac_fec_latency_ns");
 }
 
-void Port::connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes) {
+void Port::connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes,
+                   OverrunCauses& overrun_causes) {
   idle_causes_ = &idle_causes;
+  overrun_causes_ = &overrun_causes;
   spray_scheduler_ = &spray_scheduler;
   parser_queue_ = &parser_queue;
   control_.connect(this);
@@ -159,7 +181,7 @@ void Port::receive(TimePs now) {
     if (parser_queue_->full()) {
       nic_.counters.overrun.add(receive_link_.front().packet);
       ++nic_.counters.rx_overrun;
-      ++nic_.counters.rx_overrun_by_cause[static_cast<std::size_t>(nic_.overrun_cause())];
+      overrun_causes_->count();
       if (Recorder* recorder = nic_.recorder) {
         recorder->add({.time = now,
                        .kind = Record::Kind::dropped,

@@ -17,13 +17,11 @@ namespace mrc::timing {
 
 class SprayScheduler;
 class IdleCauses;
+class OverrunCauses;
 
 class Port : public Box {
  public:
-  static constexpr PortedMemory kTxFifo{.name = "port.tx_fifo",
-                                        .parameters = "nic.memory.port_fifo",
-                                        .cause = BlockedBy::sram_port_fifo,
-                                        .streamed = true};
+  static constexpr PortedMemory kTxFifo{.name = "port.tx_fifo", .parameters = "nic.memory.port_fifo", .streamed = true};
   static constexpr QueueMemory kControlFifo{"port.control_fifo"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   /// Out of the boxes that transmit and onto the line; from the line to the parser.
@@ -32,7 +30,8 @@ class Port : public Box {
 
   Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, std::uint32_t index, Link& transmit,
        Link& receive);
-  void connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes);
+  void connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes,
+               OverrunCauses& overrun_causes);
 
   bool has_data_room(TimePs now, std::uint32_t wire_bytes);
   /// Bytes that has_data_room() would grant.
@@ -46,17 +45,11 @@ class Port : public Box {
   void change_rate_at(TimePs at, double gbps) { rate_changes_.push_back({at, gbps}); }
 
   void step(TimePs now) override;
-  /// What has left by `end` is accounted for, looked at or not.
-  void settle(TimePs end) { free_sent_bytes(end); }
+  void settle(TimePs end) override { free_sent_bytes(end); }
   /// Time that packets took longer than at the line's full rate.
   TimePs slow_ps() const { return slow_ps_; }
   /// Payload of first transmissions that has left through this port.
   std::uint64_t first_payload_bytes() const { return first_payload_bytes_; }
-  const Fifo<Packet*>& data() const { return data_; }
-  const Occupancy& tx_fifo() const { return tx_fifo_; }
-  /// Packets behind the bytes of tx_fifo().
-  const Occupancy& data_queue() const { return data_.occupancy(); }
-  const Occupancy& control_fifo() const { return control_.occupancy(); }
 
   IssueSlot slot;
 
@@ -84,6 +77,7 @@ class Port : public Box {
   Link& receive_link_;
   SprayScheduler* spray_scheduler_ = nullptr;
   IdleCauses* idle_causes_ = nullptr;
+  OverrunCauses* overrun_causes_ = nullptr;
   Fifo<Packet*>* parser_queue_ = nullptr;
   SerialLine line_;
   TimePs ps_per_byte_;  ///< of the line, rounded down: good enough to spread accesses
@@ -92,9 +86,9 @@ class Port : public Box {
   std::size_t next_rate_change_ = 0;
   double full_share_ = 1;  ///< of the rate that is left
   TimePs slow_ps_ = 0;
-  Fifo<Packet*> control_;
-  Fifo<Packet*> data_;
   Occupancy tx_fifo_;
+  Fifo<Packet*> control_;
+  Fifo<Packet*> data_;  ///< packets behind the bytes of tx_fifo_
   std::uint64_t first_payload_bytes_ = 0;
   std::uint32_t bytes_on_line_ = 0;  ///< data bytes whose last bit leaves at line_.free_at()
 };

@@ -25,7 +25,7 @@ class CreditPool {
   /// 0 headers or 0 data: infinite.
   CreditPool(std::string name, std::uint32_t headers, std::uint32_t data)
       : headers_(headers > 0 ? headers : std::numeric_limits<std::uint32_t>::max()),
-        data_(std::move(name), "credits", data > 0 ? data : std::numeric_limits<std::uint32_t>::max()) {}
+        data_(kUnlisted, std::move(name), "credits", data > 0 ? data : std::numeric_limits<std::uint32_t>::max()) {}
 
   /// First time from `time` on at which a TLP has its header credit and `data` credits (at most all there are).
   TimePs available(TimePs time, std::uint32_t data) {

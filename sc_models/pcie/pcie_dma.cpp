@@ -23,12 +23,26 @@ KeyedRandom fault_stream(KeyedRandom random) {
 
 std::unique_ptr<PcieDma> PcieDma::create(const sc_core::sc_module_name& name, WheelModule& owner,
                                          const PcieConfig& config, const ClockDomain& clock, KeyedRandom random,
-                                         const WorkClock& work) {
+                                         const WorkClock& work, CauseTable& causes) {
   if (config.stepping == PcieStepping::tlp) {
-    return std::make_unique<PcieTlps>(name, owner, config, clock, random, work);
+    return std::make_unique<PcieTlps>(name, owner, config, clock, random, work, causes);
   }
-  return std::make_unique<PcieTrains>(name, owner, config, clock, random, work);
+  return std::make_unique<PcieTrains>(name, owner, config, clock, random, work, causes);
 }
+
+PcieDma::Causes::Causes(CauseTable& table, CauseTable::Taker read_queue)
+    : read_queue_full(table.declare_full("pcie.read_queue", read_queue)),
+      read_tags(table.declare("pcie.read_tags", {"pcie.read_tags"})),
+      completion_buffer(table.declare("pcie.completion_buffer", {"pcie.completion_buffer_bytes"})),
+      non_posted_credits(table.declare("pcie.non_posted_credits", {"pcie.non_posted_header_credits"})),
+      posted_credits(table.declare("pcie.posted_credits", {"pcie.posted_header_credits", "pcie.posted_data_credits"})),
+      completion_credits(
+          table.declare("pcie.completion_credits", {"pcie.completion_header_credits", "pcie.completion_data_credits"})),
+      address_translation(table.declare("pcie.address_translation", {"pcie.address_translation.entries",
+                                                                     "pcie.address_translation.outstanding_misses"})),
+      stall(table.declare("pcie.stall")),
+      line(table.declare("pcie.line", {"pcie.generation", "pcie.lanes", "pcie.links"})),
+      read_latency(table.declare("pcie.read_latency", {"pcie.read_latency_mean_ns"})) {}
 
 void PcieDma::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   const PcieConfig& config = nic.node.pcie;
@@ -39,8 +53,8 @@ void PcieDma::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) 
 }
 
 PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
-                 const ClockDomain& clock, KeyedRandom random, const WorkClock& work)
-    : Box(name, owner),
+                 const ClockDomain& clock, KeyedRandom random, const WorkClock& work, CauseTable& causes)
+    : Box(name, owner, {.name = "pcie_dma", .part = NicPart::pcie, .behind = "payload_fetch"}),
       config_(config),
       law_(pcie_law(config)),
       clock_(clock),
@@ -55,18 +69,29 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       tracks_tags_(faults_on_),
       upstream_(law_.gbps),
       downstream_(law_.gbps),
-      read_queue_("pcie.read_queue", kReadQueueJobs),
+      read_queue_(*this, "pcie.read_queue", kReadQueueJobs),
       tag_table_(config.read_tags),
-      tags_("pcie.read_tags", "tags", config.read_tags),
-      completion_buffer_("pcie.completion_buffer", "bytes", config.completion_buffer_bytes),
-      read_issue_("pcie_dma.read_issue", work),
-      read_data_("pcie_dma.read_data", work),
-      write_slot_("pcie_dma.write", work),
+      tags_(*this, "pcie.read_tags", "tags", config.read_tags),
+      completion_buffer_(*this, "pcie.completion_buffer", "bytes", config.completion_buffer_bytes),
+      causes_(causes, read_queue_.taker()),
+      answers_wait_for_(causes_.line),
+      read_issue_(*this, work, "read_issue"),
+      read_data_(*this, work, "read_data"),
+      write_slot_(*this, work, "write"),
       latency_(config.read_latency_mean_ns, config.read_latency_p99_ns),
       latency_random_(random),
       fault_random_(fault_stream(random)),
       translation_(config.address_translation) {
   read_queue_.connect(this);
+  declare(DeclaredServer{.cause = causes_.line, .gbps = law_.gbps});
+  const auto pool = [this](Cause cause, std::uint64_t capacity, const char* unit, const char* returned_by,
+                           TokenWay way) {
+    declare(DeclaredTokens{cause, capacity, unit, "pcie_dma", returned_by, way});
+  };
+  pool(causes_.read_tags, config.read_tags, "tags", "pcie_dma", TokenWay::pcie_read);
+  pool(causes_.completion_buffer, config.completion_buffer_bytes, "bytes", "srv6_encap", TokenWay::pcie_read);
+  pool(causes_.non_posted_credits, config.non_posted_header_credits, "credits", "pcie_dma", TokenWay::pcie_read);
+  pool(causes_.posted_credits, config.posted_data_credits, "credits", "pcie_dma", TokenWay::pcie_write);
 }
 
 std::uint32_t PcieDma::new_job() {
@@ -188,7 +213,7 @@ void PcieDma::write(TimePs now, TimePs start, std::uint64_t address, std::uint32
     issue_write(now, write);
     return;
   }
-  write_slot_.blocked(start, BlockedBy::address_translation);
+  write_slot_.blocked(start, causes_.address_translation);
   untranslated_.push_back({ready, write});
   wake_at(ready);
 }

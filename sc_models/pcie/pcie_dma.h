@@ -54,17 +54,15 @@ enum class WriteOrder : std::uint8_t { strict, relaxed };
 class PcieDma : public Box {
  public:
   static constexpr QueueMemory kReadTags{"pcie.read_tags"};
-  static constexpr PortedMemory kCompletionBuffer{.name = "pcie.completion_buffer",
-                                                  .parameters = "nic.memory.completion_buffer",
-                                                  .cause = BlockedBy::sram_completion_buffer,
-                                                  .streamed = true};
+  static constexpr PortedMemory kCompletionBuffer{
+      .name = "pcie.completion_buffer", .parameters = "nic.memory.completion_buffer", .streamed = true};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   void count_memories(Memories& memories) const { memories.count(kReadTags, tags_); }
 
   /// Steps in trains or TLP by TLP, as config.stepping says.
   static std::unique_ptr<PcieDma> create(const sc_core::sc_module_name& name, WheelModule& owner,
                                          const PcieConfig& config, const ClockDomain& clock, KeyedRandom random,
-                                         const WorkClock& work);
+                                         const WorkClock& work, CauseTable& causes);
 
   /// Room in the read queue; a caller without room waits with wait_read_room().
   bool can_read() const { return !read_queue_.full(); }
@@ -109,8 +107,6 @@ class PcieDma : public Box {
   /// The host's memory has answered a read request at `at`.
   void host_answered(const HostRead& request, TimePs at);
 
-  /// What has come back by `end` is accounted for, looked at or not.
-  virtual void settle(TimePs) {}
   void observe(SlotObserver& observer) { observer_ = &observer; }
 
   /// Bytes that reads asked for, that were reported to who asked, and that are asked for and not reported.
@@ -123,17 +119,31 @@ class PcieDma : public Box {
   IssueSlot& read_data_slot() { return read_data_; }
   const SerialLine& read_line() const { return downstream_; }
   /// What completions wait for when they queue: the line, credits, a stall.
-  BlockedBy answers_wait_for() const { return answers_wait_for_; }
-  const Occupancy& tags() const { return tags_; }
+  Cause answers_wait_for() const { return answers_wait_for_; }
   const Occupancy& completion_buffer() const { return completion_buffer_; }
-  virtual const Occupancy& posted_data() const = 0;
-  const Occupancy& read_queue() const { return read_queue_.occupancy(); }
+  /// Causes that boxes in front of this one wait for too.
+  Cause read_queue_full() const { return causes_.read_queue_full; }
+  Cause read_latency() const { return causes_.read_latency; }
+  Cause line() const { return causes_.line; }
   PcieCounts counts() const;
 
  protected:
   PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config, const ClockDomain& clock,
-          KeyedRandom random, const WorkClock& work);
+          KeyedRandom random, const WorkClock& work, CauseTable& causes);
 
+  struct Causes {
+    Causes(CauseTable& table, CauseTable::Taker read_queue);
+    Cause read_queue_full;
+    Cause read_tags;
+    Cause completion_buffer;
+    Cause non_posted_credits;
+    Cause posted_credits;
+    Cause completion_credits;
+    Cause address_translation;
+    Cause stall;
+    Cause line;
+    Cause read_latency;
+  };
   struct ReadJob {
     std::uint64_t address = 0;  ///< of the next request
     std::uint64_t cookie = 0;
@@ -251,7 +261,8 @@ class PcieDma : public Box {
   Occupancy tags_;
   Occupancy completion_buffer_;
   bool waits_for_completion_buffer_ = false;
-  BlockedBy answers_wait_for_ = BlockedBy::pcie_line;
+  Causes causes_;
+  Cause answers_wait_for_;
   IssueSlot read_issue_;
   IssueSlot read_data_;
   IssueSlot write_slot_;

@@ -15,10 +15,10 @@ std::uint32_t units(std::uint32_t bytes) {
 }  // namespace
 
 PcieTlps::PcieTlps(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
-                   const ClockDomain& clock, KeyedRandom random, const WorkClock& work)
-    : PcieDma(name, owner, config, clock, random, work),
+                   const ClockDomain& clock, KeyedRandom random, const WorkClock& work, CauseTable& causes)
+    : PcieDma(name, owner, config, clock, random, work, causes),
       posted_headers_(config.posted_header_credits),
-      posted_data_("pcie.posted_data_credits", "credits", config.posted_data_credits),
+      posted_data_(*this, "pcie.posted_data_credits", "credits", config.posted_data_credits),
       non_posted_headers_(config.non_posted_header_credits),
       completion_headers_(config.completion_header_credits > 0 ? config.completion_header_credits : kInfinite),
       completion_data_(config.completion_data_credits > 0 ? config.completion_data_credits : kInfinite) {
@@ -111,21 +111,21 @@ void PcieTlps::give_up_lost(TimePs now) {
 bool PcieTlps::may_issue(TimePs now, std::uint32_t bytes, bool retry) {
   if (!tags_.fits(1)) {
     tags_.refuse(now);
-    read_issue_.blocked(now, BlockedBy::read_tags);
+    read_issue_.blocked(now, causes_.read_tags);
     return false;
   }
   if (!retry && !completion_buffer_.fits(bytes)) {
     completion_buffer_.refuse(now);
     waits_for_completion_buffer_ = true;
-    read_issue_.blocked(now, BlockedBy::completion_buffer);
+    read_issue_.blocked(now, causes_.completion_buffer);
     return false;
   }
   if (non_posted_headers_ == 0) {
-    read_issue_.blocked(now, BlockedBy::non_posted_credits);
+    read_issue_.blocked(now, causes_.non_posted_credits);
     return false;
   }
   if (const TimePs clear = stalls_.clear(now); clear > now) {
-    read_issue_.blocked(now, BlockedBy::pcie_stall);
+    read_issue_.blocked(now, causes_.stall);
     remind(clear);
     return false;
   }
@@ -139,7 +139,7 @@ void PcieTlps::issue_read_request(TimePs now) {
   const std::uint32_t index = retry ? retries_.front().job : read_queue_.front();
   ReadJob& job = jobs_[index];
   if (!retry && job.translated_at > now) {
-    read_issue_.blocked(now, BlockedBy::address_translation);
+    read_issue_.blocked(now, causes_.address_translation);
     remind(job.translated_at);
     return;
   }
@@ -148,7 +148,7 @@ void PcieTlps::issue_read_request(TimePs now) {
       retry ? ReadRequestTlp{retries_.front().address, retries_.front().bytes, index, 0, true} : next_request(index);
   if (!may_issue(now, request.bytes, retry)) return;
   if (!make(now, sequence_, request)) {
-    read_issue_.blocked(now, BlockedBy::read_tags);
+    read_issue_.blocked(now, causes_.read_tags);
     remind(now + clock_.period_ps());
     return;
   }
@@ -197,19 +197,19 @@ bool PcieTlps::can_send_write(TimePs now) {
   }
   const std::uint32_t chunk = bytes_in_block(write.address, write.bytes, config_.mps_bytes);
   if (posted_headers_ > 0 && posted_data_.fits(units(chunk))) return true;
-  write_slot_.blocked(now, BlockedBy::posted_credits);
+  write_slot_.blocked(now, causes_.posted_credits);
   return false;
 }
 
 void PcieTlps::send_upstream(TimePs now) {
   if (upstream_.free_at() > now) {
     if (!writes_.empty() && writes_.front().left.start <= now && !sent_write_last_) {
-      write_slot_.blocked(now, BlockedBy::pcie_line);
+      write_slot_.blocked(now, causes_.line);
     }
     return;
   }
   if (const TimePs clear = stalls_.clear(now); clear > now) {
-    if (!writes_.empty() && writes_.front().left.start <= now) write_slot_.blocked(now, BlockedBy::pcie_stall);
+    if (!writes_.empty() && writes_.front().left.start <= now) write_slot_.blocked(now, causes_.stall);
     remind(clear);
     return;
   }
@@ -277,17 +277,17 @@ void PcieTlps::send_completion(TimePs now) {
   const std::uint32_t offset = answering_->offset;
   const std::uint32_t chunk = completion_bytes(config_, request.address + offset, request.bytes - offset);
   if (completion_headers_ == 0 || completion_data_ < units(chunk)) {
-    answers_wait_for_ = BlockedBy::completion_credits;
-    read_data_.blocked(now, BlockedBy::completion_credits);
+    answers_wait_for_ = causes_.completion_credits;
+    read_data_.blocked(now, causes_.completion_credits);
     return;
   }
   if (const TimePs clear = stalls_.clear(now); clear > now) {
-    answers_wait_for_ = BlockedBy::pcie_stall;
-    read_data_.blocked(now, BlockedBy::pcie_stall);
+    answers_wait_for_ = causes_.stall;
+    read_data_.blocked(now, causes_.stall);
     remind(clear);
     return;
   }
-  answers_wait_for_ = BlockedBy::pcie_line;
+  answers_wait_for_ = causes_.line;
   if (faults_on_ && !answering_->again) answering_->fate = draw_fate();
   const TimePs end = downstream_.occupy(now, chunk + law_.completion_overhead);
   read_data_.busy(now, end);

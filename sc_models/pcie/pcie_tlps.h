@@ -16,10 +16,9 @@ namespace mrc {
 class PcieTlps final : public PcieDma {
  public:
   PcieTlps(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config, const ClockDomain& clock,
-           KeyedRandom random, const WorkClock& work);
+           KeyedRandom random, const WorkClock& work, CauseTable& causes);
 
   void step(TimePs now) override;
-  const Occupancy& posted_data() const override { return posted_data_; }
 
  private:
   /// In front of the link, in the order in which the NIC's boxes asked.

@@ -7,13 +7,14 @@
 namespace mrc {
 
 PcieTrains::PcieTrains(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
-                       const ClockDomain& clock, KeyedRandom random, const WorkClock& work)
-    : PcieDma(name, owner, config, clock, random, work),
+                       const ClockDomain& clock, KeyedRandom random, const WorkClock& work, CauseTable& causes)
+    : PcieDma(name, owner, config, clock, random, work, causes),
       one_by_one_(faults_on_ || config.completion_header_credits > 0 || config.completion_data_credits > 0),
       tag_free_at_(std::bit_ceil(config.read_tags)),
       non_posted_back_(config.non_posted_header_credits),
       posted_("pcie.posted_data_credits", config.posted_header_credits, config.posted_data_credits),
       completions_("pcie.completion_data_credits", config.completion_header_credits, config.completion_data_credits) {
+  declare(DeclaredBuffer{.occupancy = &posted_.data()});
   answers_.reserve(config.read_tags);
 }
 
@@ -76,14 +77,14 @@ void PcieTrains::take_one_by_one(const Answer& answer) {
       const TimePs at_line = downstream_.start(time);
       const TimePs credited = completions_.available(at_line, data);
       const TimePs start = stalls_.clear(credited);
-      answers_wait_for_ = BlockedBy::pcie_line;
+      answers_wait_for_ = causes_.line;
       if (credited > at_line) {
-        answers_wait_for_ = BlockedBy::completion_credits;
-        read_data_.blocked(at_line, BlockedBy::completion_credits);
+        answers_wait_for_ = causes_.completion_credits;
+        read_data_.blocked(at_line, causes_.completion_credits);
       }
       if (start > credited) {
-        answers_wait_for_ = BlockedBy::pcie_stall;
-        read_data_.blocked(credited, BlockedBy::pcie_stall);
+        answers_wait_for_ = causes_.stall;
+        read_data_.blocked(credited, causes_.stall);
       }
       time = downstream_.occupy(start, chunk + law_.completion_overhead);
       read_data_.busy(start, time);
@@ -151,30 +152,30 @@ TimePs PcieTrains::send_request(TimePs now, TimePs at) {
 bool PcieTrains::issue_request(TimePs now, ReadRequestTlp& request) {
   if (!tags_.fits(1)) {
     tags_.refuse(now);
-    read_issue_.blocked(now, BlockedBy::read_tags);
+    read_issue_.blocked(now, causes_.read_tags);
     return false;
   }
   if (!request.again && !completion_buffer_.fits(request.bytes)) {
     completion_buffer_.refuse(now);
     waits_for_completion_buffer_ = true;
-    read_issue_.blocked(now, BlockedBy::completion_buffer);
+    read_issue_.blocked(now, causes_.completion_buffer);
     return false;
   }
   TimePs& credit_back = non_posted_back_[requests_issued_ % non_posted_back_.size()];
   const TimePs at = std::max(now, next_issue_);
   if (credit_back > at) {
-    read_issue_.blocked(now, BlockedBy::non_posted_credits);
+    read_issue_.blocked(now, causes_.non_posted_credits);
     waits_until_ = credit_back;
     return false;
   }
   if (const TimePs clear = stalls_.clear(at); clear > at) {
-    read_issue_.blocked(at, BlockedBy::pcie_stall);
+    read_issue_.blocked(at, causes_.stall);
     waits_until_ = clear;
     return false;
   }
   const auto sequence = static_cast<std::uint32_t>(requests_issued_);
   if (!make(now, sequence, request)) {
-    read_issue_.blocked(now, BlockedBy::read_tags);
+    read_issue_.blocked(now, causes_.read_tags);
     waits_until_ = now + clock_.period_ps();
     return false;
   }
@@ -217,7 +218,7 @@ void PcieTrains::issue_reads(TimePs now) {
     const std::uint32_t index = read_queue_.front();
     ReadJob& job = jobs_[index];
     if (job.translated_at > now) {
-      read_issue_.blocked(now, BlockedBy::address_translation);
+      read_issue_.blocked(now, causes_.address_translation);
       waits_until_ = job.translated_at;
       return;
     }
@@ -276,7 +277,7 @@ void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
 
 TimePs PcieTrains::write_in_a_row(const PostedWrite& write) {
   const TimePs start = upstream_.start(write.start);
-  if (start > write.start) write_slot_.blocked(write.start, BlockedBy::pcie_line);
+  if (start > write.start) write_slot_.blocked(write.start, causes_.line);
   TimePs end = start;
   std::uint64_t credits = 0;
   std::uint64_t address = write.address;
@@ -304,12 +305,12 @@ TimePs PcieTrains::write_one_by_one(TimePs now, const PostedWrite& write) {
     const std::uint32_t chunk = next_tlp(now, left).bytes;
     const std::uint32_t data = data_credits(chunk);
     const TimePs credited = posted_.available(time, data);
-    if (credited > time) write_slot_.blocked(time, BlockedBy::posted_credits);
+    if (credited > time) write_slot_.blocked(time, causes_.posted_credits);
     time = credited;
     const TimePs at_line = upstream_.start(time);
-    if (at_line > time) write_slot_.blocked(time, BlockedBy::pcie_line);
+    if (at_line > time) write_slot_.blocked(time, causes_.line);
     const TimePs start = stalls_.clear(at_line);
-    if (start > at_line) write_slot_.blocked(at_line, BlockedBy::pcie_stall);
+    if (start > at_line) write_slot_.blocked(at_line, causes_.stall);
     last_end = upstream_.occupy(start, chunk + law_.write_overhead);
     write_slot_.busy(start, last_end);
     posted_.spend(time, data, last_end + credit_return_ps_);

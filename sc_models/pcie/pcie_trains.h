@@ -13,14 +13,13 @@ namespace mrc {
 class PcieTrains final : public PcieDma {
  public:
   PcieTrains(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
-             const ClockDomain& clock, KeyedRandom random, const WorkClock& work);
+             const ClockDomain& clock, KeyedRandom random, const WorkClock& work, CauseTable& causes);
 
   void step(TimePs now) override;
   void settle(TimePs end) override {
     free_tags(end);
     posted_.settle(end);
   }
-  const Occupancy& posted_data() const override { return posted_.data(); }
 
  private:
   /// A request under way: its first completion stands at the host's end of the link at `ready`.

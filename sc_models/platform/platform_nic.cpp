@@ -86,7 +86,7 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
       no_memory_(PayloadMode::reference, KeyedRandom(scenario.seed, "none")),
       mmio_("mmio", wheel_, *this),
       dma_("dma", dma_socket, *this, options.dma),
-      completions_("host.completion_queue", options.completion_queue_entries),
+      completions_(kUnlisted, "host.completion_queue", options.completion_queue_entries),
       payload_(options.qps, packets_to_keep(scenario), scenario.protocol.mtu_bytes),
       pages_(options.qps),
       written_(kQpBlock / kWordBytes + options.qps * kQpWords),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "nic/window_causes.h"
+
 namespace mrc {
 
 namespace {
@@ -13,13 +15,10 @@ std::string cause_of_retransmission(CutCause cause) {
     case CutCause::trim:
       return "retransmission.trim";
     case CutCause::no_pkt_buffer:
-      return std::string(to_string(BlockedBy::cwnd_no_pkt_buffer));
     case CutCause::no_bitmap:
-      return std::string(to_string(BlockedBy::cwnd_no_bitmap));
     case CutCause::no_resource:
-      return std::string(to_string(BlockedBy::cwnd_no_resource));
     case CutCause::out_of_window:
-      return std::string(to_string(BlockedBy::cwnd_out_of_window));
+      return std::string(window_cause(cause));
     default:
       return "retransmission";
   }
@@ -27,7 +26,7 @@ std::string cause_of_retransmission(CutCause cause) {
 
 /// A receiver's staging buffer is full because its writes wait: that part is charged to what they wait for.
 void look_behind_staging(std::map<std::string, double>& causes, const std::map<std::string, double>& write_blocked) {
-  const auto staging = causes.find(std::string(to_string(BlockedBy::cwnd_no_pkt_buffer)));
+  const auto staging = causes.find(std::string(kReceiverStaging));
   if (staging == causes.end()) return;
   const double total = staging->second;
   for (const auto& [cause, share] : write_blocked) {
@@ -38,7 +37,7 @@ void look_behind_staging(std::map<std::string, double>& causes, const std::map<s
 
 /// What losses cost is charged to the queues of the NICs that had no room, in proportion; the rest is the fabric's.
 void look_behind_losses(std::map<std::string, double>& causes, const std::map<std::string, double>& overruns) {
-  for (const std::string& loss : {std::string("retransmission"), std::string(to_string(BlockedBy::cwnd_loss))}) {
+  for (const std::string& loss : {std::string("retransmission"), std::string(kCwndLoss)}) {
     const auto row = causes.find(loss);
     if (row == causes.end()) continue;
     const double total = row->second;
@@ -66,9 +65,8 @@ std::vector<LimitResult> goodput_limits(const NicCounters& counters, const PortT
   }
   const double port_gbps = time.line_rate_gbps / time.ports;
   causes["port.slow"] = port_gbps * static_cast<double>(time.slow_ps) / active;
-  for (std::size_t i = 0; i < kBlockedByCount; ++i) {
-    causes[std::string(to_string(static_cast<BlockedBy>(i)))] +=
-        port_gbps * static_cast<double>(time.idle_ps[i]) / active;
+  for (const auto& [cause, idle_ps] : time.idle_ps) {
+    causes[cause] += port_gbps * static_cast<double>(idle_ps) / active;
   }
   look_behind_staging(causes, time.receiver_write_blocked);
   look_behind_losses(causes, time.lost_to_overruns);

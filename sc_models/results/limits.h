@@ -1,12 +1,10 @@
 // What kept the node under test from line rate, in Gb/s.
 #pragma once
 
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "engine/ledger.h"
 #include "nic/nic_context.h"
 #include "results/run_result.h"
 
@@ -18,8 +16,8 @@ struct PortTime {
   double goodput_gbps = 0;
   TimePs active_ps = 0;
   std::uint32_t ports = 0;
-  TimePs slow_ps = 0;                             ///< sum over ports: packets took longer than at full rate
-  std::array<TimePs, kBlockedByCount> idle_ps{};  ///< sum over ports, by cause
+  TimePs slow_ps = 0;                          ///< sum over ports: packets took longer than at full rate
+  std::map<std::string, TimePs> idle_ps = {};  ///< sum over ports, by cause
   /// Where the staging buffer of the receivers waits in turn: shares of its write slot's time by cause.
   std::map<std::string, double> receiver_write_blocked;
   /// Share of all lost packets that found no room behind a port, by the queue that was full.

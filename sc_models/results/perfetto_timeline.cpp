@@ -22,43 +22,24 @@ namespace {
 constexpr TimePs kCounterStepPs = 100 * kPsPerNs;
 constexpr std::uint32_t kMostSampling = 1'000'000'000;
 
-/// Who takes from a queue that is not named after its taker.
-const std::map<std::string, std::string>& takers() {
-  static const std::map<std::string, std::string> names{{"segmenter.queue", "payload_fetch"},
-                                                        {"payload_fetch.queue", "spray_scheduler"},
-                                                        {"spray_scheduler.queue", "retransmit_buffer"},
-                                                        {"retransmit_buffer.queue", "srv6_encap"}};
-  return names;
-}
-
-std::string taker_of(const RecordedObject& queue) {
-  const auto it = takers().find(queue.name());
-  return it == takers().end() ? queue.box : it->second;
-}
-
-/// The issue slot that tells how long a box serves what it took.
-std::string slot_of(const std::string& box) {
-  return box == "dma_write" ? "pcie_dma.write_state" : box + ".state";
-}
-std::string box_of(const RecordedObject& slot) {
-  return slot.name() == slot_of("dma_write") ? "dma_write" : slot.box;
-}
-
-/// Boxes that hand on, or let go, what they took before they take the next.
-bool ends_packets(const std::string& box) {
-  return box == "psn_tracker" || box == "dma_write" || box == "sack_processor";
-}
-
-/// Rows from top to bottom in the order of the data's way.
-std::uint32_t order_of(const std::string& track) {
-  constexpr std::array<std::string_view, 16> order{
-      "messages",     "segmenter",     "payload_fetch",  "spray_scheduler", "retransmit_buffer", "srv6_encap",
-      "port",         "receive",       "parser",         "psn_tracker",     "dma_write",         "ack_coalescer",
-      "probe_engine", "control_queue", "sack_processor", "path_table"};
-  for (std::uint32_t i = 0; i < order.size(); ++i) {
-    if (track.starts_with(order[i])) return i;
-  }
-  return static_cast<std::uint32_t>(order.size());
+/// Rows from top to bottom in the order of the data's way: of the boxes those that have packets.
+std::vector<std::string> rows_of(const std::vector<RecordedBox>& picture) {
+  std::vector<std::string> rows{"messages"};
+  const auto add = [&](NicPart part, auto wanted) {
+    for (const RecordedBox& box : picture) {
+      if (box.place.part == part && box.place.instance <= 0 && wanted(box.place.packets))
+        rows.push_back(box.place.name);
+    }
+  };
+  const auto has_packets = [](Handling packets) { return packets != Handling::none; };
+  add(NicPart::transmit, has_packets);
+  add(NicPart::ports, has_packets);
+  rows.emplace_back("receive");
+  add(NicPart::receive, has_packets);
+  add(NicPart::control, [](Handling packets) { return packets == Handling::makes; });
+  add(NicPart::control, [](Handling packets) { return packets == Handling::passes || packets == Handling::ends; });
+  rows.emplace_back("path_table");
+  return rows;
 }
 
 const char* opcode_name(Opcode opcode) {
@@ -142,7 +123,16 @@ PerfettoTimeline::PerfettoTimeline(const PerfettoOptions& options, const Recordi
     : options_(options),
       recording_(recording),
       temporary_(fmt::format("{}.{}.tmp", options.path, getpid())),
+      rows_(rows_of(recording.picture())),
       counters_(recording.objects().size()) {
+  for (const RecordedBox& box : recording.picture()) {
+    if (box.place.packets == Handling::ends) ends_packets_.insert(box.name());
+    const auto has_queue = [&](const RecordedObject& object) { return object.maker == box.name(); };
+    const std::vector<RecordedObject>& objects = recording.objects();
+    if (box.place.packets == Handling::makes && std::none_of(objects.begin(), objects.end(), has_queue)) {
+      maker_without_queue_ = box.name();
+    }
+  }
   if (std::filesystem::is_directory(options.path)) {
     throw OutputError(options.path + ": is a folder; --perfetto takes a file");
   }
@@ -179,6 +169,11 @@ void PerfettoTimeline::put(const std::string& event) {
 
 void PerfettoTimeline::metadata(const char* what, std::uint32_t pid, std::uint32_t tid, const std::string& args) {
   put(fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{{}}}}})", what, pid, tid, args));
+}
+
+std::uint32_t PerfettoTimeline::order_of(const std::string& track) const {
+  const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const auto& name) { return track.starts_with(name); });
+  return static_cast<std::uint32_t>(row - rows_.begin());
 }
 
 PerfettoTimeline::Track& PerfettoTimeline::track(std::uint32_t pid, const std::string& name) {
@@ -275,13 +270,13 @@ void PerfettoTimeline::pushed(const Record& record, std::uint32_t wheel) {
   const PacketTag& packet = record.packet;
   const RecordedObject& queue = recording_.objects()[record.object];
   const std::uint32_t pid = pid_of(wheel);
-  const bool arrival = queue.box == "parser";
-  if (packet.retransmission && queue.box == "segmenter") {
-    instant(pid, "segmenter", record.time,
+  const bool arrival = queue.from_wire;
+  if (packet.retransmission && !queue.maker.empty()) {
+    instant(pid, queue.maker, record.time,
             fmt::format("retransmission of {}: {}", packet.psn, to_string(static_cast<CutCause>(packet.loss_cause))));
   }
-  if (packet.opcode == Opcode::nack && queue.box == "control_queue") {
-    instant(pid, "ack_coalescer", record.time, fmt::format("NACK {} of {}", nack_name(packet.nack), packet.psn));
+  if (packet.opcode == Opcode::nack && !queue.maker.empty()) {
+    instant(pid, queue.maker, record.time, fmt::format("NACK {} of {}", nack_name(packet.nack), packet.psn));
   }
   if (arrival && packet.damage == Damage::trimmed) {
     instant(pid, "receive", record.time, fmt::format("trimmed {}", packet.psn));
@@ -293,7 +288,7 @@ void PerfettoTimeline::pushed(const Record& record, std::uint32_t wheel) {
   const auto [it, fresh] = lives_.try_emplace(key_of(packet));
   Life& life = it->second;
   if (fresh) life.flow = next_flow_++;
-  if (fresh && is_data(packet.opcode) && queue.box == "segmenter") {
+  if (fresh && is_data(packet.opcode) && !queue.maker.empty()) {
     life.sender_qp = record.qp;
     outstanding_[{wheel, record.qp}].push_back(it->first);
   }
@@ -306,16 +301,15 @@ void PerfettoTimeline::pushed(const Record& record, std::uint32_t wheel) {
   life.on_wire = false;
   life.packet = packet;
   life.wheel = wheel;
-  life.box = arrival                        ? fmt::format("receive port{}", packet.plane)
-             : queue.box == "segmenter"     ? "segmenter"
-             : queue.box == "control_queue" ? "ack_coalescer"
-                                            : "probe_engine";
+  life.box = arrival               ? fmt::format("receive port{}", packet.plane)
+             : queue.maker.empty() ? maker_without_queue_
+                                   : queue.maker;
   if (!known) {
     life.in_box = true;
     life.arrived = record.time;
     leave_box(life, record.until);
   }
-  life.box = taker_of(queue);
+  life.box = queue.server;
   life.arrived = record.until;
   life.end = record.until;
   life.in_box = true;
@@ -337,8 +331,8 @@ void PerfettoTimeline::finish_service(std::uint32_t wheel, const std::string& bo
 }
 
 void PerfettoTimeline::popped(const Record& record, std::uint32_t wheel) {
-  const std::string box = taker_of(recording_.objects()[record.object]);
-  if (ends_packets(box)) finish_service(wheel, box);
+  const std::string& box = recording_.objects()[record.object].server;
+  if (ends_packets_.contains(box)) finish_service(wheel, box);
   if (box == "sack_processor") acknowledge(record, wheel);
   const auto it = lives_.find(key_of(record.packet));
   if (it == lives_.end()) return;
@@ -347,7 +341,7 @@ void PerfettoTimeline::popped(const Record& record, std::uint32_t wheel) {
   life.taken = true;
   life.packet = record.packet;
   life.end = std::max(life.arrived, record.time);
-  if (ends_packets(box) || box.starts_with("port")) in_service_[{wheel, box}] = it->first;
+  if (ends_packets_.contains(box) || box.starts_with("port")) in_service_[{wheel, box}] = it->first;
 }
 
 void PerfettoTimeline::acknowledge(const Record& record, std::uint32_t wheel) {
@@ -370,7 +364,7 @@ void PerfettoTimeline::acknowledge(const Record& record, std::uint32_t wheel) {
 
 void PerfettoTimeline::served(const Record& record, std::uint32_t wheel) {
   if (record.value != kSlotBusy) return;
-  const std::string box = box_of(recording_.objects()[record.object]);
+  const std::string& box = recording_.objects()[record.object].server;
   const auto acknowledging = acknowledging_.find(wheel);
   if (box == "sack_processor" && acknowledging != acknowledging_.end()) {
     const Acknowledging& done = acknowledging->second;

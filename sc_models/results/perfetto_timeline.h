@@ -109,6 +109,8 @@ class PerfettoTimeline final : public RecordSink {
   void path_changed(const Record& record, std::uint32_t wheel);
   void completed(const Record& record, std::uint32_t wheel);
 
+  /// Of a row on the screen.
+  std::uint32_t order_of(const std::string& track) const;
   Track& track(std::uint32_t pid, const std::string& name);
   Place slice(std::uint32_t pid, const std::string& track_name, TimePs begin, TimePs end, const std::string& name,
               const std::string& args);
@@ -132,6 +134,9 @@ class PerfettoTimeline final : public RecordSink {
   std::set<NodeId> recorded_nodes_;
   std::vector<std::uint32_t> pid_of_object_;
   std::map<std::pair<std::uint32_t, std::string>, Track> tracks_;
+  std::vector<std::string> rows_;       ///< beginnings of the names of tracks, from top to bottom
+  std::set<std::string> ends_packets_;  ///< boxes that hand on, or let go, what they took before they take the next
+  std::string maker_without_queue_;     ///< of packets that appear first in a queue to which others hand packets on
   std::vector<Counter> counters_;
   Lives lives_;
   /// The packet that a slot took last and has not told the service of.

@@ -5,8 +5,10 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "engine/declaration.h"
 #include "engine/recorder.h"
 
 namespace mrc {
@@ -21,10 +23,23 @@ struct RecordedObject {
   std::string unit;            ///< of a level or value
   std::uint64_t capacity = 0;  ///< of a level; the largest value otherwise, 0: unlimited
   std::uint32_t work = kNone;  ///< of a slot: the work clock that tells starved from idle
-  enum class Moves : std::uint8_t { none, items, packets } moves = Moves::none;  ///< whose pushes and pops are told
+  using Moves = DeclaredBuffer::Moves;
+  Moves moves = Moves::none;           ///< whose pushes and pops are told
+  bool from_wire = false;              ///< of a queue: packets enter it as they arrive at the ports
+  std::string maker = "";              ///< of a queue: see DeclaredBuffer
+  std::string server = "";             ///< box that takes from a queue, or whose packets a slot serves
+  const CauseTable* causes = nullptr;  ///< of a slot: what its states mean
 
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
   std::string name() const { return box + "." + signal; }
+};
+
+/// A box of the recorded NICs.
+struct RecordedBox {
+  BoxPlace place;
+  std::vector<std::string> scopes;  ///< names under which its signals are shown
+
+  std::string name() const { return place.full_name(); }
 };
 
 class RecordSink {
@@ -47,7 +62,13 @@ class Recording {
   /// Sinks are added when all objects are there.
   void add_sink(std::unique_ptr<RecordSink> sink) { sinks_.push_back(std::move(sink)); }
 
+  /// The boxes of a NIC in the order of its picture; all NICs have the same, with more or fewer ports.
+  void add_picture(std::vector<RecordedBox> boxes) {
+    if (boxes.size() > picture_.size()) picture_ = std::move(boxes);
+  }
+
   const std::vector<RecordedObject>& objects() const { return objects_; }
+  const std::vector<RecordedBox>& picture() const { return picture_; }
   const std::vector<std::string>& wheels() const { return wheels_; }
 
   /// All wheels have run up to `now`: hands on what lies further back than the hold-back.
@@ -65,6 +86,7 @@ class Recording {
   void flush_before(TimePs time);
 
   std::vector<RecordedObject> objects_;
+  std::vector<RecordedBox> picture_;
   std::vector<std::string> wheels_;
   std::deque<Recorder> recorders_;
   std::vector<std::unique_ptr<RecordSink>> sinks_;

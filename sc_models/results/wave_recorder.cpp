@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/ledger.h"
+#include "engine/cause.h"
 #include "results/output_directory.h"
 #include "results/wave_view.h"
 
@@ -19,11 +19,11 @@ constexpr std::uint32_t kQpBits = 24;
 constexpr std::uint64_t kStarved = 0x100;
 constexpr std::uint64_t kIdle = 0x101;
 
-std::string state_name(std::uint64_t state) {
+std::string state_name(std::uint64_t state, const CauseTable* causes) {
   if (state == kSlotBusy) return "busy";
   if (state == kStarved) return "starved";
   if (state == kIdle) return "idle";
-  return fmt::format("blocked_by_{}", to_string(static_cast<BlockedBy>(state)));
+  return fmt::format("blocked_by_{}", causes->name(Cause::at(state)));
 }
 
 std::uint32_t bits_for(std::uint64_t largest) {
@@ -114,6 +114,7 @@ void WaveRecorder::declare(std::uint32_t index) {
       raw_[index] = kSlotEmpty;
       shown.level = add_signal(box, object.signal, 0);
       signals_[shown.level].value = kIdle;
+      signals_[shown.level].causes = object.causes;
       if (object.work != RecordedObject::kNone) shown_[object.work].slots.push_back(index);
       return;
     case RecordedObject::Kind::work:
@@ -128,18 +129,18 @@ void WaveRecorder::declare(std::uint32_t index) {
   const bool packets = object.moves == RecordedObject::Moves::packets;
   shown.push = add_strobe(box, object.signal + "_push", packets);
   shown.pop = add_strobe(box, object.signal + "_pop", packets);
-  if (object.box == "parser") declare_receive(object, shown);
+  if (object.from_wire) declare_receive(object, shown);
 }
 
-void WaveRecorder::declare_receive(const RecordedObject& parser_queue, Shown& shown) {
-  for (std::uint32_t port = 0;; ++port) {
-    const std::string box = fmt::format("port{}", port);
+void WaveRecorder::declare_receive(const RecordedObject& queue, Shown& shown) {
+  for (const RecordedBox& box : recording_.picture()) {
+    if (box.place.part != NicPart::ports) continue;
     const auto there = [&](const RecordedObject& object) {
-      return object.node == parser_queue.node && object.box == box;
+      return object.node == queue.node && object.box == box.name();
     };
     if (std::none_of(recording_.objects().begin(), recording_.objects().end(), there)) return;
-    const std::uint32_t first = add_strobe(parser_queue.node + "." + box, "receive", true);
-    if (port == 0) shown.first_port_strobe = first;
+    const std::uint32_t first = add_strobe(queue.node + "." + box.name(), "receive", true);
+    if (shown.first_port_strobe == kNone) shown.first_port_strobe = first;
   }
 }
 
@@ -163,7 +164,7 @@ void WaveRecorder::write_header() {
 void WaveRecorder::write_signal(Signal& signal) {
   signal.written = signal.value;
   if (signal.width == 0) {
-    writer_->change_string(signal.handle, state_name(signal.value));
+    writer_->change_string(signal.handle, state_name(signal.value, signal.causes));
   } else {
     writer_->change_bits(signal.handle, signal.value);
   }
@@ -270,7 +271,7 @@ void WaveRecorder::close() {
   writer_->close();
   std::vector<ViewSignal> view;
   for (const Signal& signal : signals_) view.push_back({signal.box, signal.name, signal.width});
-  write_wave_view(options_.path, options_.nodes, view, options_.from_ps);
+  write_wave_view(options_.path, options_.nodes, recording_.picture(), view, options_.from_ps);
 }
 
 }  // namespace mrc

@@ -42,6 +42,7 @@ class WaveRecorder final : public RecordSink {
     std::uint32_t width = 0;  ///< 0: a state
     std::uint64_t value = 0;
     std::uint64_t written = 0;
+    const CauseTable* causes = nullptr;  ///< of a state
     bool dirty = false;
     TimePs falls_at = 0;  ///< of a strobe
     WaveWriter::Handle handle = 0;
@@ -51,13 +52,13 @@ class WaveRecorder final : public RecordSink {
     std::uint32_t level = kNone;
     std::uint32_t push = kNone;  ///< for packets, the PSN and the destination QP follow it
     std::uint32_t pop = kNone;
-    std::uint32_t first_port_strobe = kNone;  ///< of the parser's queue: what each port has received
+    std::uint32_t first_port_strobe = kNone;  ///< of the queue behind the ports: what each port has received
     std::vector<std::uint32_t> slots;         ///< of a work clock: objects that ask it
   };
 
   std::uint32_t add_signal(const std::string& box, std::string name, std::uint32_t width);
   std::uint32_t add_strobe(const std::string& box, const std::string& name, bool packets);
-  void declare_receive(const RecordedObject& parser_queue, Shown& shown);
+  void declare_receive(const RecordedObject& queue, Shown& shown);
   void declare(std::uint32_t object);
   void write_header();
   void move_to(TimePs time);

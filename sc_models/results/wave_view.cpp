@@ -1,8 +1,8 @@
 #include "results/wave_view.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -25,23 +25,36 @@ constexpr unsigned kClosed = 0x400000;
 
 struct Group {
   const char* title;
-  std::vector<std::string> boxes;  ///< beginnings of names
   bool open;
+  NicPart part;                          ///< whose boxes; none: `scopes` is complete
+  std::vector<std::string> scopes = {};  ///< beginnings of names
 };
 
 /// In the order of the data's way.
-const std::array<Group, 7> kGroups{{
-    {"transmit",
-     {"doorbell", "qp_scheduler", "wqe_fetch", "segmenter", "payload_fetch", "spray_scheduler", "retransmit_buffer",
-      "srv6_encap"},
-     true},
-    {"PCIe", {"pcie"}, true},
-    {"receive", {"parser", "psn_tracker", "rx_staging", "dma_write"}, true},
-    {"control", {"ack_coalescer", "control_queue", "sack_processor", "completion", "probe_engine"}, false},
-    {"paths and windows", {"path_table", "congestion"}, true},
-    {"ports", {"port"}, false},
-    {"switch queues", {"plane", "t0", "t1"}, true},
-}};
+std::vector<Group> groups_of(const std::vector<RecordedBox>& picture) {
+  std::vector<Group> groups{{"transmit", true, NicPart::transmit},
+                            {"PCIe", true, NicPart::pcie},
+                            {"receive", true, NicPart::receive},
+                            {"control", false, NicPart::control},
+                            {"paths and windows", true, NicPart::none, {"path_table", "congestion"}},
+                            {"ports", false, NicPart::ports},
+                            {"switch queues", true, NicPart::none, {"plane", "t0", "t1"}}};
+  for (Group& group : groups) {
+    for (const RecordedBox& box : picture) {
+      if (group.part == NicPart::none || box.place.part != group.part || box.place.instance > 0) continue;
+      group.scopes.insert(group.scopes.end(), box.scopes.begin(), box.scopes.end());
+    }
+  }
+  return groups;
+}
+
+/// `box` is one of those named `scope` and numbered, or lies in one.
+bool lies_in(std::string_view box, std::string_view scope) {
+  if (!box.starts_with(scope)) return false;
+  box.remove_prefix(scope.size());
+  const std::size_t after_number = box.find_first_not_of("0123456789");
+  return after_number == std::string_view::npos || box[after_number] == '.';
+}
 
 /// Colours of GTKWave's palette.
 constexpr int kOrange = 2;
@@ -88,9 +101,9 @@ void add_group(std::string& out, const std::string& node, const std::string& tit
 std::vector<const ViewSignal*> signals_of(const std::string& node, const Group& group, bool states,
                                           const std::vector<ViewSignal>& signals) {
   std::vector<const ViewSignal*> chosen;
-  for (const std::string& box : group.boxes) {
+  for (const std::string& scope : group.scopes) {
     for (const ViewSignal& signal : signals) {
-      if (!signal.box.starts_with(node + "." + box)) continue;
+      if (!lies_in(signal.box, node + "." + scope)) continue;
       if (is_state(signal) == states && !is_detail(signal)) chosen.push_back(&signal);
     }
   }
@@ -98,14 +111,15 @@ std::vector<const ViewSignal*> signals_of(const std::string& node, const Group& 
 }
 
 /// First what each slot does, on one screen; then the levels and what moves.
-void add_node(std::string& out, const std::string& node, const std::vector<ViewSignal>& signals) {
+void add_node(std::string& out, const std::string& node, const std::vector<Group>& groups,
+              const std::vector<ViewSignal>& signals) {
   std::vector<const ViewSignal*> states;
-  for (const Group& group : kGroups) {
+  for (const Group& group : groups) {
     const auto of_group = signals_of(node, group, true, signals);
     states.insert(states.end(), of_group.begin(), of_group.end());
   }
   add_group(out, node, "states", true, states);
-  for (const Group& group : kGroups)
+  for (const Group& group : groups)
     add_group(out, node, group.title, group.open, signals_of(node, group, false, signals));
 }
 
@@ -116,14 +130,15 @@ std::string wave_view_path(const std::string& wave_path) {
 }
 
 void write_wave_view(const std::string& wave_path, const std::vector<std::string>& nodes,
-                     const std::vector<ViewSignal>& signals, TimePs from_ps) {
+                     const std::vector<RecordedBox>& picture, const std::vector<ViewSignal>& signals, TimePs from_ps) {
   // 2^20 ps a pixel: a window of some 1,400 pixels shows 1.5 us.
   constexpr int zoom = -20;
   std::string out =
       fmt::format("[*] written by mrcsim\n[dumpfile] \"{}\"\n[timestart] {}\n[size] 1800 1100\n*{}.0 {}\n",
                   std::filesystem::path(wave_path).filename().string(), from_ps, zoom, from_ps);
   out += "[sst_width] 220\n[signals_width] 400\n[sst_expanded] 1\n[sst_vpaned_height] 400\n";
-  for (const std::string& node : nodes) add_node(out, node, signals);
+  const std::vector<Group> groups = groups_of(picture);
+  for (const std::string& node : nodes) add_node(out, node, groups, signals);
   write_whole_file(wave_view_path(wave_path), out);
 }
 

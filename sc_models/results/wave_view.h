@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mrc/types.h"
+#include "results/recording.h"
 
 namespace mrc {
 
@@ -18,9 +19,9 @@ struct ViewSignal {
 /// The file beside `wave_path` that GTKWave takes as the saved view: the ending replaced by .gtkw.
 std::string wave_view_path(const std::string& wave_path);
 
-/// Groups, for each node: transmit, PCIe, ports, receive, control, paths and windows. `from_ps`: where the view begins.
+/// Groups, for each node: the parts of `picture`, paths and windows, switch queues. `from_ps`: where the view begins.
 /// Throws OutputError.
 void write_wave_view(const std::string& wave_path, const std::vector<std::string>& nodes,
-                     const std::vector<ViewSignal>& signals, TimePs from_ps);
+                     const std::vector<RecordedBox>& picture, const std::vector<ViewSignal>& signals, TimePs from_ps);
 
 }  // namespace mrc

@@ -47,10 +47,11 @@ void collect_ledger(RunResult& result, const SimulationNode& node) {
                      static_cast<double>(slot->starved_ps()) / total,
                      static_cast<double>(slot->idle_ps()) / total,
                      {}};
-    for (std::size_t i = 0; i < kBlockedByCount; ++i) {
-      const auto cause = static_cast<BlockedBy>(i);
+    const CauseTable& causes = node.context.causes;
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      const Cause cause = Cause::at(i);
       if (slot->blocked_ps(cause) > 0) {
-        row.blocked[std::string(to_string(cause))] = static_cast<double>(slot->blocked_ps(cause)) / total;
+        row.blocked[causes.name(cause)] = static_cast<double>(slot->blocked_ps(cause)) / total;
       }
     }
     result.ledger.push_back(std::move(row));
@@ -74,11 +75,12 @@ std::map<std::string, double> receiver_write_blocked(const Model& model, const S
     for (const IssueSlot* slot : model.at(peer).nic->slots()) {
       if (slot->box() != "pcie_dma.write") continue;
       total += slot->busy_ps();
-      for (std::size_t i = 0; i < kBlockedByCount; ++i) {
-        const auto cause = static_cast<BlockedBy>(i);
+      const CauseTable& causes = model.at(peer).context.causes;
+      for (std::size_t i = 0; i < causes.size(); ++i) {
+        const Cause cause = Cause::at(i);
         if (slot->blocked_ps(cause) == 0) continue;
         total += slot->blocked_ps(cause);
-        shares[std::string(to_string(cause))] += static_cast<double>(slot->blocked_ps(cause));
+        shares[causes.name(cause)] += static_cast<double>(slot->blocked_ps(cause));
       }
     }
   }
@@ -91,13 +93,14 @@ std::map<std::string, double> lost_to_overruns(const Model& model, const Simulat
   std::map<std::string, double> shares;
   auto lost = static_cast<double>(model.fabric->packets_lost() + model.fabric->network().impairments().corrupted);
   for (const auto& node : model.nodes) {
-    const NicCounters& counters = node->context.counters;
-    lost += static_cast<double>(counters.rx_overrun);
-    for (std::size_t i = 0; i < kBlockedByCount; ++i) {
-      if (counters.rx_overrun_by_cause[i] == 0) continue;
-      const std::string queue(to_string(static_cast<BlockedBy>(i)));
-      shares[node.get() == &under_test ? queue : "receiver." + queue] +=
-          static_cast<double>(counters.rx_overrun_by_cause[i]);
+    lost += static_cast<double>(node->context.counters.rx_overrun);
+    if (!node->nic) continue;
+    const PerCause<std::uint64_t>& overruns = node->nic->overrun_causes().by_cause();
+    const CauseTable& causes = node->context.causes;
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      if (overruns[i] == 0) continue;
+      const std::string& queue = causes.name(Cause::at(i));
+      shares[node.get() == &under_test ? queue : "receiver." + queue] += static_cast<double>(overruns[i]);
     }
   }
   for (auto& [queue, share] : shares) share /= lost;

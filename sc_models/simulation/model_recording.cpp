@@ -11,7 +11,6 @@ namespace mrc {
 namespace {
 
 using Kind = RecordedObject::Kind;
-using Moves = RecordedObject::Moves;
 
 /// "segmenter.queue" is the queue of the segmenter; a name without a dot is a box that is one buffer.
 void name_object(RecordedObject& object, const std::string& name, const char* only_signal) {
@@ -20,28 +19,40 @@ void name_object(RecordedObject& object, const std::string& name, const char* on
   object.signal = dot == std::string::npos ? only_signal : name.substr(dot + 1);
 }
 
-Moves moves_of(const std::string& name) {
-  static const std::set<std::string> packets{"segmenter.queue",         "payload_fetch.queue", "spray_scheduler.queue",
-                                             "retransmit_buffer.queue", "parser.queue",        "psn_tracker.queue",
-                                             "sack_processor.queue",    "dma_write.queue",     "control_queue"};
-  static const std::set<std::string> items{"doorbell.queue",  "qp_scheduler.grants", "wqe_fetch.requests",
-                                           "pcie.read_queue", "ack_coalescer.queue", "ack_coalescer.transport_acks",
-                                           "completion.queue"};
-  const bool of_port = name.starts_with("port") && (name.ends_with(".data") || name.ends_with(".control_fifo"));
-  if (of_port || packets.contains(name)) return Moves::packets;
-  return items.contains(name) ? Moves::items : Moves::none;
-}
-
-void record_buffer(Recording& recording, Recorder& recorder, const std::string& node, const Occupancy& buffer) {
+void record_buffer(Recording& recording, Recorder& recorder, const std::string& node, const DeclaredBuffer& declared) {
+  const Occupancy& buffer = *declared.occupancy;
+  const Box* taker = declared.taker == nullptr ? nullptr : *declared.taker;
   RecordedObject object{.kind = Kind::level,
                         .node = node,
                         .box = {},
                         .signal = {},
                         .unit = buffer.unit(),
                         .capacity = buffer.capacity(),
-                        .moves = moves_of(buffer.name())};
+                        .moves = declared.moves,
+                        .from_wire = declared.from_wire,
+                        .maker = declared.maker,
+                        .server = taker == nullptr ? "" : taker->place().full_name()};
   name_object(object, buffer.name(), "occupancy");
   buffer.record_to(recorder, recording.add_object(std::move(object)));
+}
+
+/// A scope that another box has its name from is that box's.
+std::vector<RecordedBox> picture_of(const Nic& nic) {
+  std::set<std::string> names;
+  for (const Box* box : nic.boxes()) names.insert(box->place().full_name());
+  std::vector<RecordedBox> picture;
+  for (const Box* box : nic.boxes()) {
+    RecordedBox& recorded = picture.emplace_back(RecordedBox{box->place(), {}});
+    for (const DeclaredBuffer& buffer : box->buffers()) {
+      RecordedObject object;
+      name_object(object, buffer.occupancy->name(), "");
+      const bool is_known =
+          std::find(recorded.scopes.begin(), recorded.scopes.end(), object.box) != recorded.scopes.end();
+      if (!is_known && !names.contains(object.box)) recorded.scopes.push_back(object.box);
+    }
+    recorded.scopes.push_back(box->place().name);
+  }
+  return picture;
 }
 
 std::uint32_t record_work(Recording& recording, Recorder& recorder, const std::string& node, const WorkClock& work,
@@ -178,16 +189,24 @@ void record_nic(Recording& recording, Recorder& recorder, const std::string& nod
                 const NicContext& context, const std::vector<const PathTable*>& path_tables) {
   const std::uint32_t tx_work = record_work(recording, recorder, node, context.tx_work, "tx_work");
   const std::uint32_t rx_work = record_work(recording, recorder, node, context.rx_work, "rx_work");
-  for (const IssueSlot* slot : nic.slots()) {
-    RecordedObject object{.kind = Kind::slot, .node = node, .box = {}, .signal = {}, .unit = {}};
-    name_object(object, slot->box(), "");
-    object.signal = object.signal.empty() ? "state" : object.signal + "_state";
-    object.work = &slot->work() == &context.rx_work ? rx_work : tx_work;
-    slot->record_to(recorder, recording.add_object(std::move(object)));
+  recording.add_picture(picture_of(nic));
+  for (const Box* box : nic.boxes()) {
+    for (const IssueSlot* slot : box->slots()) {
+      RecordedObject object{.kind = Kind::slot, .node = node, .box = {}, .signal = {}, .unit = {}};
+      name_object(object, slot->box(), "");
+      object.signal = object.signal.empty() ? "state" : object.signal + "_state";
+      object.work = &slot->work() == &context.rx_work ? rx_work : tx_work;
+      object.server = box->place().full_name();
+      object.causes = &context.causes;
+      slot->record_to(recorder, recording.add_object(std::move(object)));
+    }
   }
-  for (const Occupancy* buffer : nic.buffers()) record_buffer(recording, recorder, node, *buffer);
-  for (const Occupancy* queue : nic.inner_queues()) {
-    if (queue->tap().recorder == nullptr) record_buffer(recording, recorder, node, *queue);
+  for (const bool is_sized : {true, false}) {
+    for (const Box* box : nic.boxes()) {
+      for (const DeclaredBuffer& buffer : box->buffers()) {
+        if (buffer.is_sized == is_sized) record_buffer(recording, recorder, node, buffer);
+      }
+    }
   }
   record_windows(recording, recorder, node, context);
   auto paths = std::make_shared<WatchedPaths>(recording, recorder, node, path_tables);

@@ -1,19 +1,23 @@
 #include "nic/control/ack_coalescer.h"
 
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 
 namespace mrc::timing {
 
 AckCoalescer::AckCoalescer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                            Fifo<ControlPacket>& out, PsnTrackerRtlPath* psn_tracker_rtl)
-    : Box(name, owner),
-      slot("ack_coalescer", nic.rx_work),
+    : Box(name, owner,
+          {.name = "ack_coalescer", .part = NicPart::control, .behind = "dma_write", .packets = Handling::makes}),
+      slot(*this, nic.rx_work),
       nic_(nic),
       out_(out),
       psn_tracker_rtl_(psn_tracker_rtl),
-      in_("ack_coalescer.queue", nic.config.nic.ack_coalescer.queue_entries),
-      transport_acks_("ack_coalescer.transport_acks", nic.config.nic.ack_coalescer.queue_entries) {
+      in_(*this, "ack_coalescer.queue", nic.config.nic.ack_coalescer.queue_entries),
+      transport_acks_(*this, "ack_coalescer.transport_acks", nic.config.nic.ack_coalescer.queue_entries),
+      out_full_(nic.causes.declare_full("control_queue", out.taker(), {"nic.control_queue.entries"})) {
   in_.connect(this);
+  declare(pipeline_server(nic, "ack_coalescer.queue", "ack_coalescer", nic.config.nic.ack_coalescer.pipeline));
   transport_acks_.connect(this);
   nic.memories.count(kQueue, in_.occupancy());
   nic.memories.count(kTransportAcks, transport_acks_.occupancy());
@@ -73,7 +77,7 @@ void AckCoalescer::step(TimePs now) {
     return;
   }
   if (out_.full()) {
-    slot.blocked(now, BlockedBy::control_queue);
+    slot.blocked(now, out_full_);
     out_.wait_room(now, *this);
     return;
   }

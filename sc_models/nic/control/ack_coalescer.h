@@ -47,6 +47,7 @@ class AckCoalescer : public Box {
   PsnTrackerRtlPath* psn_tracker_rtl_;
   Fifo<AckJob> in_;
   Fifo<AckJob> transport_acks_;
+  Cause out_full_;
   TimePs next_start_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "pcie/pcie_latency.h"
 
 namespace mrc::timing {
@@ -17,14 +18,24 @@ constexpr std::uint64_t kCompletionQueueAddress = 0x4000'0000;
 }  // namespace
 
 Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie)
-    : Box(name, owner),
-      slot("completion", nic.tx_work),
+    : Box(name, owner, {.name = "completion", .part = NicPart::control, .behind = "sack_processor"}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       queue_memory_(nic.memories[kQueue]),
       pcie_(pcie),
-      in_("completion.queue", nic.config.nic.completion.queue_entries),
+      in_(*this, "completion.queue", nic.config.nic.completion.queue_entries),
+      cq_full_(nic.causes.declare("completion.cq_entries", {"nic.completion.cq_entries"})),
+      moderation_(nic.causes.declare("completion.moderation",
+                                     {"nic.completion.moderation_us", "nic.completion.moderation_count"})),
       moderation_ps_(static_cast<TimePs>(nic.config.nic.completion.moderation_us * kPsPerUs)) {
   in_.connect(this);
+  declare(pipeline_server(nic, "completion.queue", "completion", nic.config.nic.completion.pipeline));
+  declare(DeclaredTokens{.cause = cq_full_,
+                         .capacity = nic.config.nic.completion.cq_entries,
+                         .unit = "entries",
+                         .taken_by = "completion",
+                         .returned_by = "host",
+                         .way = TokenWay::software});
   gathered_.reserve(nic.config.nic.completion.moderation_count);
 }
 
@@ -52,9 +63,9 @@ void Completion::take(TimePs now) {
   if (gathered_.empty()) gathered_since_ = now;
   gathered_.push_back(in_.pop(now));
   if (!entry.failed()) return;
-  nic_.memory_failed(now, queue_memory_,
-                     fmt::format("CQE of QP {} is rebuilt from the QP context in host memory",
-                                 nic_.qps[gathered_.back().qp].number));
+  nic_.memory_failed(
+      now, queue_memory_,
+      fmt::format("CQE of QP {} is rebuilt from the QP context in host memory", nic_.qps[gathered_.back().qp].number));
   rebuild_wanted_ = true;
 }
 
@@ -112,12 +123,12 @@ void Completion::step(TimePs now) {
   const bool cq_full = !rebuilding_ && !rebuild_wanted_ && !gather(now);
   if (rebuild_wanted_) begin_rebuild(now);
   if (rebuild_wanted_ || rebuilding_) {
-    slot.blocked(now, BlockedBy::read_latency);
+    slot.blocked(now, pcie_.read_latency());
     return;
   }
   if (gathered_.empty()) {
     if (cq_full) {
-      slot.blocked(now, BlockedBy::cq_entries);
+      slot.blocked(now, cq_full_);
       host_queue_->wait_room(now, *this);
     } else {
       slot.empty(now);
@@ -127,7 +138,7 @@ void Completion::step(TimePs now) {
   }
   const bool enough = cq_full || gathered_.size() >= nic_.config.nic.completion.moderation_count;
   if (!enough && now < gathered_since_ + moderation_ps_) {
-    slot.blocked(now, BlockedBy::cqe_moderation);
+    slot.blocked(now, moderation_);
     wake_at(gathered_since_ + moderation_ps_);
     in_.wait_ready(now);
     return;

@@ -25,20 +25,19 @@ struct Cqe {
 
 class Completion : public Box, private ReadClient, private WriteClient {
  public:
-  static constexpr PortedMemory kQueue{.name = "completion.queue",
-                                       .parameters = "nic.memory.completion_queue",
-                                       .cause = BlockedBy::sram_completion_queue};
+  static constexpr PortedMemory kQueue{.name = "completion.queue", .parameters = "nic.memory.completion_queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
 
   Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie);
   /// The queue from which software polls.
-  void connect(Fifo<Cqe>& host_queue) { host_queue_ = &host_queue; }
+  void connect(Fifo<Cqe>& host_queue) {
+    host_queue_ = &host_queue;
+    declare(DeclaredBuffer{.occupancy = &host_queue.occupancy()});
+  }
 
   Fifo<Cqe>& in() { return in_; }
   void step(TimePs now) override;
-  /// Precondition: connected.
-  const Occupancy& completion_queue() const { return host_queue_->occupancy(); }
 
   IssueSlot slot;
 
@@ -55,6 +54,8 @@ class Completion : public Box, private ReadClient, private WriteClient {
   MemoryStructure& queue_memory_;
   PcieDma& pcie_;
   Fifo<Cqe> in_;
+  Cause cq_full_;     ///< the completion queue in host memory is full
+  Cause moderation_;  ///< CQEs are gathered
   std::vector<Cqe> gathered_;
   TimePs gathered_since_ = 0;
   TimePs moderation_ps_;

@@ -3,20 +3,25 @@
 #include <bit>
 
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/srv6_encap.h"
 
 namespace mrc::timing {
 
 ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                            std::vector<Fifo<Packet*>*> ports)
-    : Box(name, owner),
-      slot("control_queue", nic.rx_work),
+    : Box(name, owner,
+          {.name = "control_queue", .part = NicPart::control, .behind = "ack_coalescer", .packets = Handling::passes}),
+      slot(*this, nic.rx_work),
       nic_(nic),
       reverse_paths_(nic.memories[kReversePaths]),
       templates_(nic.memories[Srv6Encap::kTemplates]),
       ports_(std::move(ports)),
-      in_("control_queue", nic.config.nic.control_queue.entries) {
+      in_(*this, "control_queue", nic.config.nic.control_queue.entries,
+          {.is_accounted = false, .maker = "ack_coalescer"}),
+      no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})) {
   in_.connect(this);
+  declare(pipeline_server(nic, "control_queue", "control_queue", nic.config.nic.control_queue.pipeline));
   nic.memories.count(kQueue, in_.occupancy());
 }
 
@@ -60,7 +65,7 @@ void ControlQueue::step(TimePs now) {
   }
   const std::uint32_t room = ports_with_room();
   if (room == 0 || !choose_path(now, nic_.qps[in_.front().qp], *in_.front().packet, room)) {
-    slot.blocked(now, BlockedBy::port_control_fifo);
+    slot.blocked(now, no_port_room_);
     for (Fifo<Packet*>* port : ports_) port->wait_room(now, *this);
     return;
   }

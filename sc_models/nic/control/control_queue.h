@@ -35,6 +35,7 @@ class ControlQueue : public Box {
   AccessCounter& templates_;
   std::vector<Fifo<Packet*>*> ports_;  ///< control FIFOs
   Fifo<ControlPacket> in_;
+  Cause no_port_room_;
   TimePs next_start_ = 0;
 };
 

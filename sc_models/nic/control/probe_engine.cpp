@@ -12,14 +12,22 @@ namespace mrc::timing {
 
 ProbeEngine::ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                          std::vector<Fifo<Packet*>*> ports)
-    : Box(name, owner),
+    : Box(name, owner,
+          {.name = "probe_engine", .part = NicPart::control, .behind = "completion", .packets = Handling::makes}),
       nic_(nic),
       turn_memory_(nic.memories[kTurns]),
       ports_(std::move(ports)),
       probes_(nic.config.nic.probe_engine.outstanding_probes),
       port_status_(nic),
       random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)),
-      outstanding_("probe_engine.outstanding", "probes", nic.config.nic.probe_engine.outstanding_probes) {
+      outstanding_(*this, "probe_engine.outstanding", "probes", nic.config.nic.probe_engine.outstanding_probes) {
+  declare(
+      DeclaredTokens{.cause = nic.causes.declare("probe_engine.outstanding", {"nic.probe_engine.outstanding_probes"}),
+                     .capacity = outstanding_.capacity(),
+                     .unit = outstanding_.unit(),
+                     .taken_by = "probe_engine",
+                     .returned_by = "sack_processor",
+                     .way = TokenWay::network});
   nic.memories.count(kOutstanding, outstanding_);
 }
 

@@ -40,7 +40,6 @@ class ProbeEngine : public Box {
 
   PortStatusAgent& port_status() { return port_status_; }
   const PortStatusAgent& port_status() const { return port_status_; }
-  const Occupancy& outstanding() const { return outstanding_; }
 
  private:
   struct Probe {

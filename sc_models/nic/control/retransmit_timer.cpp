@@ -8,7 +8,9 @@
 namespace mrc::timing {
 
 RetransmitTimer::RetransmitTimer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
-    : Box(name, owner), nic_(nic), timers_(nic.memories[kTimers]) {
+    : Box(name, owner, {.name = "retransmit_timer", .part = NicPart::control, .behind = "probe_engine"}),
+      nic_(nic),
+      timers_(nic.memories[kTimers]) {
   heap_.reserve(nic.qps.size());
 }
 

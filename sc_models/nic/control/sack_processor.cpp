@@ -9,6 +9,7 @@
 #include "nic/control/probe_engine.h"
 #include "nic/control/retransmit_timer.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "nic/tx/retransmit_cycles.h"
@@ -18,8 +19,9 @@ namespace mrc::timing {
 
 SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                              Fifo<Packet*>& in)
-    : Box(name, owner),
-      slot("sack_processor", nic.tx_work),
+    : Box(name, owner,
+          {.name = "sack_processor", .part = NicPart::control, .behind = "control_queue", .packets = Handling::ends}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       context_memory_(nic.memories[QpScheduler::kContextCache]),
       record_memory_(nic.memories[RetransmitBuffer::kRecords]),
@@ -28,6 +30,7 @@ SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& o
       completion_memory_(nic.memories[Completion::kQueue]),
       in_(in) {
   in_.connect(this);
+  declare(pipeline_server(nic, "sack_processor.queue", "sack_processor", nic.config.nic.sack_processor.pipeline));
 }
 
 void SackProcessor::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -70,6 +73,8 @@ void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit
   spray_scheduler_ = &spray_scheduler;
   timer_ = &timer;
   completions_ = &completions;
+  completion_full_ =
+      nic_.causes.declare_full("completion.queue", completions.taker(), {"nic.completion.queue_entries"});
   probe_engine_ = &probe_engine;
 }
 
@@ -203,7 +208,7 @@ void SackProcessor::step(TimePs now) {
     return;
   }
   if (completions_->full()) {
-    slot.blocked(now, BlockedBy::completion_queue);
+    slot.blocked(now, completion_full_);
     completions_->wait_room(now, *this);
     return;
   }

@@ -19,8 +19,7 @@ class SprayScheduler;
 class SackProcessor : public Box {
  public:
   static constexpr QueueMemory kQueue{"sack_processor.queue"};
-  static constexpr PortedMemory kCongestionState{
-      .name = "congestion.state", .parameters = "nic.memory.congestion", .cause = BlockedBy::sram_congestion};
+  static constexpr PortedMemory kCongestionState{.name = "congestion.state", .parameters = "nic.memory.congestion"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
 
   SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in);
@@ -60,6 +59,7 @@ class SackProcessor : public Box {
   SprayScheduler* spray_scheduler_ = nullptr;
   RetransmitTimer* timer_ = nullptr;
   Fifo<Cqe>* completions_ = nullptr;
+  Cause completion_full_;
   ProbeEngine* probe_engine_ = nullptr;
   std::vector<Qp*> uncompleted_;
   TimePs next_start_ = 0;

@@ -9,6 +9,7 @@
 #include "nic/control/completion.h"
 #include "nic/control/sack_processor.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 
 namespace mrc::timing {
 namespace {
@@ -22,7 +23,8 @@ constexpr std::uint32_t kRelaxedWrites = 16;
 
 DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                    HostMemory& memory, Fifo<AckJob>& transport_acks, Fifo<Cqe>& completions)
-    : Box(name, owner),
+    : Box(name, owner,
+          {.name = "dma_write", .part = NicPart::receive, .behind = "psn_tracker", .packets = Handling::ends}),
       nic_(nic),
       staging_memory_(nic.memories[kStaging]),
       completion_memory_(nic.memories[Completion::kQueue]),
@@ -33,9 +35,21 @@ DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       order_(nic.config.pcie.relaxed_ordering ? WriteOrder::relaxed : WriteOrder::strict),
       most_under_way_(nic.config.pcie.relaxed_ordering ? kRelaxedWrites : kStrictWrites),
       pipeline_ps_(nic.clock.cycles(nic.config.nic.dma_write.pipeline.latency_cycles)),
-      in_("dma_write.queue", nic.config.nic.dma_write.queue_entries),
-      staging_("rx_staging", "bytes", nic.config.nic.rx_staging.bytes) {
+      in_(*this, "dma_write.queue", nic.config.nic.dma_write.queue_entries),
+      staging_(*this, "rx_staging", "bytes", nic.config.nic.rx_staging.bytes),
+      answers_full_(
+          nic.causes.declare_full("ack_coalescer.queue", transport_acks.taker(), {"nic.ack_coalescer.queue_entries"})),
+      completion_full_(
+          nic.causes.declare_full("completion.queue", completions.taker(), {"nic.completion.queue_entries"})) {
   in_.connect(this);
+  adopt(slot(), pcie);
+  declare(pipeline_server(nic, "dma_write", "dma_write", nic.config.nic.dma_write.pipeline));
+  declare(DeclaredTokens{.cause = nic.causes.declare("rx_staging", {"nic.rx_staging.bytes"}),
+                         .capacity = staging_.capacity(),
+                         .unit = staging_.unit(),
+                         .taken_by = "psn_tracker",
+                         .returned_by = "dma_write",
+                         .way = TokenWay::pcie_write});
   nic.memories.count(kQueue, in_.occupancy());
 }
 
@@ -150,12 +164,12 @@ void DmaWrite::retire(TimePs now) {
 
 bool DmaWrite::has_room_for_answers(TimePs now) {
   if (!transport_acks_.has_room_for(static_cast<std::uint32_t>(acks_.size()) + 1)) {
-    slot().blocked(now, BlockedBy::ack_queue);
+    slot().blocked(now, answers_full_);
     transport_acks_.wait_room(now, *this);
     return false;
   }
   if (!completions_.has_room_for(in_.front().closes_messages)) {
-    slot().blocked(now, BlockedBy::completion_queue);
+    slot().blocked(now, completion_full_);
     completions_.wait_room(now, *this);
     return false;
   }

@@ -29,11 +29,8 @@ struct WriteJob {
 
 class DmaWrite : public Box, private WriteClient {
  public:
-  static constexpr PortedMemory kStaging{.name = "rx_staging",
-                                         .parameters = "nic.memory.rx_staging",
-                                         .cause = BlockedBy::sram_rx_staging,
-                                         .streamed = true,
-                                         .checks_writes = true};
+  static constexpr PortedMemory kStaging{
+      .name = "rx_staging", .parameters = "nic.memory.rx_staging", .streamed = true, .checks_writes = true};
   static constexpr QueueMemory kQueue{"dma_write.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
@@ -54,8 +51,7 @@ class DmaWrite : public Box, private WriteClient {
   void refuse_staging(TimePs now) { staging_.refuse(now); }
   void refuse_descriptor(TimePs now) { in_.refuse(now); }
   void step(TimePs now) override;
-  /// What has left by `end` is accounted for, looked at or not.
-  void settle(TimePs end) { free_staging(end); }
+  void settle(TimePs end) override { free_staging(end); }
   const Occupancy& staging() const { return staging_; }
 
   IssueSlot& slot() { return pcie_.write_slot(); }
@@ -105,6 +101,8 @@ class DmaWrite : public Box, private WriteClient {
   SackProcessor* sack_processor_ = nullptr;
   Fifo<WriteJob> in_;
   Occupancy staging_;
+  Cause answers_full_;
+  Cause completion_full_;
   Ring<Release> leaving_;  ///< packets whose last TLP has been issued and not left yet
   TimePs next_start_ = 0;
 };

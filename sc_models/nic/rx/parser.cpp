@@ -5,19 +5,27 @@
 #include "engine/latency_account.h"
 #include "nic/control/sack_processor.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/rx/psn_tracker.h"
 
 namespace mrc::timing {
 
 Parser::Parser(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
-    : Box(name, owner),
-      slot("parser", nic.rx_work),
+    : Box(name, owner,
+          {.name = "parser", .part = NicPart::receive, .behind = "srv6_encap", .packets = Handling::passes}),
+      slot(*this, nic.rx_work),
       nic_(nic),
       packet_memory_(nic.memories[kPacketBuffer]),
-      in_("parser.queue", nic.config.nic.parser.queue_entries),
-      to_psn_tracker_("psn_tracker.queue", nic.config.nic.psn_tracker.queue_entries),
-      to_sack_processor_("sack_processor.queue", nic.config.nic.sack_processor.queue_entries) {
+      in_(*this, "parser.queue", nic.config.nic.parser.queue_entries, {.from_wire = true}),
+      to_psn_tracker_(*this, "psn_tracker.queue", nic.config.nic.psn_tracker.queue_entries),
+      to_sack_processor_(*this, "sack_processor.queue", nic.config.nic.sack_processor.queue_entries),
+      psn_tracker_full_(
+          nic.causes.declare_full("psn_tracker.queue", to_psn_tracker_.taker(), {"nic.psn_tracker.queue_entries"})),
+      sack_processor_full_(nic.causes.declare_full("sack_processor.queue", to_sack_processor_.taker(),
+                                                   {"nic.sack_processor.queue_entries"})) {
   in_.connect(this);
+  nic.causes.declare("parser.queue", {"nic.parser.queue_entries"});
+  declare(pipeline_server(nic, "parser.queue", "parser", nic.config.nic.parser.pipeline, Datapath::yes));
   nic.memories.count(kQueue, in_.occupancy());
   nic.memories.count(PsnTracker::kQueue, to_psn_tracker_.occupancy());
   nic.memories.count(SackProcessor::kQueue, to_sack_processor_.occupancy());
@@ -53,7 +61,7 @@ void Parser::step(TimePs now) {
   const bool to_tracker = is_data(head.opcode) || head.opcode == Opcode::probe_request;
   Fifo<Packet*>& next = to_tracker ? to_psn_tracker_ : to_sack_processor_;
   if (next.full()) {
-    slot.blocked(now, to_tracker ? BlockedBy::psn_tracker_queue : BlockedBy::sack_queue);
+    slot.blocked(now, to_tracker ? psn_tracker_full_ : sack_processor_full_);
     next.wait_room(now, *this);
     return;
   }

@@ -12,10 +12,8 @@ namespace mrc::timing {
 class Parser : public Box {
  public:
   /// Payload stays here until rx_staging takes it, or the packet is refused.
-  static constexpr PortedMemory kPacketBuffer{.name = "parser.packet_buffer",
-                                              .parameters = "nic.memory.packet_buffer",
-                                              .cause = BlockedBy::sram_packet_buffer,
-                                              .streamed = true};
+  static constexpr PortedMemory kPacketBuffer{
+      .name = "parser.packet_buffer", .parameters = "nic.memory.packet_buffer", .streamed = true};
   static constexpr QueueMemory kQueue{"parser.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
@@ -35,6 +33,8 @@ class Parser : public Box {
   Fifo<Packet*> in_;
   Fifo<Packet*> to_psn_tracker_;
   Fifo<Packet*> to_sack_processor_;
+  Cause psn_tracker_full_;
+  Cause sack_processor_full_;
   TimePs next_start_ = 0;
 };
 

@@ -9,14 +9,16 @@
 #include "nic/control/probe_engine.h"
 #include "nic/control/sack_processor.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
 
 PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
                        DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl)
-    : Box(name, owner),
-      slot("psn_tracker", nic.rx_work),
+    : Box(name, owner,
+          {.name = "psn_tracker", .part = NicPart::receive, .behind = "parser", .packets = Handling::ends}),
+      slot(*this, nic.rx_work),
       nic_(nic),
       context_memory_(nic.memories[QpScheduler::kContextCache]),
       bitmap_memory_(nic.memories[kBitmap]),
@@ -27,9 +29,18 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       answers_(answers),
       rtl_(rtl),
       ack_rtl_(ack_rtl),
-      bitmap_("psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks) {
+      bitmap_(*this, "psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks),
+      answers_full_(
+          nic.causes.declare_full("ack_coalescer.queue", answers.taker(), {"nic.ack_coalescer.queue_entries"})) {
   if (rtl_ != nullptr) rtl_->check(nic);
   in_.connect(this);
+  declare(pipeline_server(nic, "psn_tracker.queue", "psn_tracker", nic.config.nic.psn_tracker.pipeline));
+  declare(DeclaredTokens{.cause = nic.causes.declare("bitmap_banks", {"nic.psn_tracker.bitmap_banks"}),
+                         .capacity = bitmap_.capacity(),
+                         .unit = bitmap_.unit(),
+                         .taken_by = "psn_tracker",
+                         .returned_by = "psn_tracker",
+                         .way = TokenWay::peer_data});
 }
 
 void PsnTracker::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -206,7 +217,7 @@ void PsnTracker::step(TimePs now) {
   }
   constexpr std::uint32_t most_answers = 3;
   if (!answers_.has_room_for(most_answers)) {
-    slot.blocked(now, BlockedBy::ack_queue);
+    slot.blocked(now, answers_full_);
     answers_.wait_room(now, *this);
     return;
   }

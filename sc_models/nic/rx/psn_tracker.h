@@ -21,8 +21,7 @@ class SackProcessor;
 class PsnTracker : public Box {
  public:
   static constexpr QueueMemory kQueue{"psn_tracker.queue"};
-  static constexpr PortedMemory kBitmap{
-      .name = "psn_tracker.bitmap", .parameters = "nic.memory.bitmap", .cause = BlockedBy::sram_bitmap};
+  static constexpr PortedMemory kBitmap{.name = "psn_tracker.bitmap", .parameters = "nic.memory.bitmap"};
   static constexpr CountedTable kFreeBanks{"psn_tracker.free_banks"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
@@ -37,7 +36,6 @@ class PsnTracker : public Box {
     sack_processor_ = &sack_processor;
   }
   void step(TimePs now) override;
-  const Occupancy& bitmap() const { return bitmap_; }
 
   IssueSlot slot;
 
@@ -69,6 +67,7 @@ class PsnTracker : public Box {
   RtlCycles service_;  ///< of the packet at hand
   TimePs delay_ = 0;   ///< that the packet at hand waits for memories
   Occupancy bitmap_;   ///< banks of nic_.bitmaps that are held
+  Cause answers_full_;
   TimePs next_start_ = 0;
 };
 

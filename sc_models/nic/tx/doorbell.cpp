@@ -2,17 +2,19 @@
 
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
 
 Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler)
-    : Box(name, owner),
-      slot("doorbell", nic.tx_work),
+    : Box(name, owner, {.name = "doorbell", .part = NicPart::transmit}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       scheduler_(scheduler),
-      queue_("doorbell.queue", nic.config.nic.doorbell.queue_entries) {
+      queue_(*this, "doorbell.queue", nic.config.nic.doorbell.queue_entries) {
   queue_.connect(this);
+  declare(pipeline_server(nic, "doorbell.queue", "doorbell", nic.config.nic.doorbell.pipeline));
   nic.memories.count(kQueue, queue_.occupancy());
 }
 

@@ -1,32 +1,31 @@
-// Why transmit ports stood idle: each picosecond of each idle port is charged to one cause, the one that at that time
+// Why transmit ports were idle: each picosecond of each idle port is charged to one cause, the one that at that time
 // held up the first box, walking from the ports to the host, that had something to do. Looked at only while a port is
-// idle.
+// idle. Which box is behind which, and which cause means that the box behind is slow, is what the boxes declare.
 #pragma once
 
-#include <array>
+#include <map>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "engine/ledger.h"
 #include "mrc/types.h"
 #include "nic/nic_context.h"
+#include "pcie/pcie_dma.h"
 
 namespace mrc::timing {
 
-/// The slots on the data's way to the ports, and what lies in the read queue between two of them.
-struct TransmitSlots {
-  const IssueSlot* srv6_encap = nullptr;
-  const IssueSlot* retransmit_buffer = nullptr;
-  const IssueSlot* spray_scheduler = nullptr;
-  const IssueSlot* payload_fetch = nullptr;
-  const IssueSlot* read_issue = nullptr;
-  const IssueSlot* segmenter = nullptr;
-  const IssueSlot* qp_scheduler = nullptr;
-};
+class PayloadFetch;
+class QpScheduler;
+class Segmenter;
+class SprayScheduler;
 
 class IdleCauses : public SlotObserver {
  public:
-  IdleCauses(const NicContext& nic, std::uint32_t ports) : nic_(nic), busy_until_(ports, 0) {}
-  void connect(const TransmitSlots& slots) { slots_ = slots; }
+  IdleCauses(NicContext& nic, PcieDma& pcie, std::uint32_t ports);
+  /// `boxes`: of the NIC, in the order of its picture. From `first` to the ports their slots are observed.
+  void connect(const QpScheduler& first, const Segmenter& segmenter, const PayloadFetch& payload_fetch,
+               const SprayScheduler& spray_scheduler, std::span<Box* const> boxes);
 
   /// The port sends from now until `until`.
   void port_busy(TimePs now, std::uint32_t port, TimePs until);
@@ -34,26 +33,50 @@ class IdleCauses : public SlotObserver {
   void before_change(TimePs now) override;
 
   /// Idle time of all ports between `begin` and now, by cause, in picoseconds of one port.
-  const std::array<TimePs, kBlockedByCount>& idle_ps() const { return idle_ps_; }
+  std::map<std::string, TimePs> idle_ps() const;
   /// Idle time is counted from here on; what came before, without work, is nobody's.
   void start(TimePs now);
   /// Closes the account at the last completion; later calls change nothing.
   void finish(TimePs now);
 
  private:
-  BlockedBy cause(TimePs now) const;
-  BlockedBy cause_in_pcie(TimePs now) const;
-  /// The queue behind the spray scheduler is full: the box behind it is slow, or the queue is short.
-  BlockedBy cause_behind_spray(TimePs now) const;
+  /// A box behind the spray scheduler, which reserves room at a port: only its datapath can hold packets up.
+  struct Behind {
+    const IssueSlot* slot;
+    Cause queue;   ///< in front of it is full
+    Cause server;  ///< it is the slowest
+  };
+
+  Cause cause(TimePs now) const;
+  Cause cause_in_pcie(TimePs now) const;
+  /// The queue behind the spray scheduler is full: a box behind it is slow, or a queue is short.
+  Cause cause_behind_spray(TimePs now) const;
+  bool is_blocked_by_itself(const IssueSlot& slot) const {
+    return slot.is_blocked() && nic_.causes.box_behind(slot.blocked_by()) == nullptr;
+  }
   void look_for_quiet();
 
   const NicContext& nic_;
-  TransmitSlots slots_;
+  PcieDma& pcie_;
+  const IssueSlot* qp_scheduler_ = nullptr;
+  const IssueSlot* segmenter_ = nullptr;
+  const IssueSlot* payload_fetch_ = nullptr;
+  const IssueSlot* spray_scheduler_ = nullptr;
+  Cause segmenter_slow_;
+  Cause segmenter_queue_;  ///< full
+  Cause waits_for_wqe_;
+  std::vector<Behind> behind_spray_;
+  Cause records_port_;  ///< of the retransmit buffer
+  Cause link_down_;
+  Cause doorbell_queue_;        ///< the host may ring no more doorbells
+  Cause outstanding_messages_;  ///< the host may post no more before something completes
+  Cause acknowledgement_;       ///< all is sent, the last acknowledgements and completions are on their way
+  Cause no_work_;
   std::vector<TimePs> busy_until_;
   TimePs last_ = 0;
   bool started_ = false;
   bool finished_ = false;
-  std::array<TimePs, kBlockedByCount> idle_ps_{};
+  PerCause<TimePs> idle_ps_{};
 };
 
 }  // namespace mrc::timing

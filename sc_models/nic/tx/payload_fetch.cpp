@@ -8,6 +8,7 @@
 #include "engine/latency_account.h"
 #include "host/host_memory.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "pcie/pcie_latency.h"
 
@@ -15,17 +16,27 @@ namespace mrc::timing {
 
 PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                            const HostMemory& memory, Fifo<TxPacket>& in)
-    : Box(name, owner),
-      slot("payload_fetch", nic.tx_work),
+    : Box(name, owner,
+          {.name = "payload_fetch", .part = NicPart::transmit, .behind = "segmenter", .packets = Handling::passes}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       stored_payload_(RetransmitBuffer::payload_memory(nic)),
       completion_memory_(nic.memories[PcieDma::kCompletionBuffer]),
       pcie_(pcie),
       memory_(memory),
       in_(in),
-      out_("payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
+      out_(*this, "payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
+      out_full_(nic.causes.declare_full("spray_scheduler", out_.taker())),
+      all_under_way_(nic.causes.declare("payload_fetch.queue", {"nic.payload_fetch.queue_entries"})),
       under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)) {
   in_.connect(this);
+  declare(pipeline_server(nic, "segmenter.queue", "payload_fetch", nic.config.nic.payload_fetch.pipeline));
+  declare(DeclaredTokens{.cause = all_under_way_,
+                         .capacity = nic.config.nic.payload_fetch.queue_entries,
+                         .unit = "entries",
+                         .taken_by = "payload_fetch",
+                         .returned_by = "spray_scheduler",
+                         .way = TokenWay::pcie_read});
   nic.memories.count(kQueue, out_.occupancy());
 }
 
@@ -58,9 +69,8 @@ bool PayloadFetch::read_sram(TimePs now, const Packet& packet, TimePs& delay) {
   delay = access.delay_ps;
   slot.stalled(now, delay, stored_payload_->cause());
   if (!access.failed()) return true;
-  nic_.memory_failed(
-      now, *stored_payload_,
-      fmt::format("payload of PSN {} to QP {} is re-read over PCIe", packet.psn, packet.destination_qp));
+  nic_.memory_failed(now, *stored_payload_,
+                     fmt::format("payload of PSN {} to QP {} is re-read over PCIe", packet.psn, packet.destination_qp));
   return false;
 }
 
@@ -76,12 +86,12 @@ void PayloadFetch::step(TimePs now) {
   }
   if (issued_ - delivered_ + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
     // With nothing to hand on, all places are taken by reads that are under way.
-    slot.blocked(now, out_.ready(now) ? BlockedBy::spray_scheduler : BlockedBy::payload_fetch_queue);
+    slot.blocked(now, out_.ready(now) ? out_full_ : all_under_way_);
     out_.wait_room(now, *this);
     return;
   }
   if (!pcie_.can_read()) {
-    slot.blocked(now, BlockedBy::read_queue);
+    slot.blocked(now, pcie_.read_queue_full());
     pcie_.wait_read_room(now, *this);
     return;
   }

@@ -25,12 +25,11 @@ class PayloadFetch : public Box, private ReadClient {
 
   /// Packets whose payload has arrived.
   Fifo<TxPacket>& out() { return out_; }
-  /// `visit` sees each packet whose payload is under way.
-  template <typename Visit>
-  void for_each_under_way(Visit visit) const {
-    for (std::uint64_t i = delivered_; i != issued_; ++i) visit(under_way_[i & (under_way_.size() - 1)]);
-  }
   void step(TimePs now) override;
+  /// Those whose payload is under way.
+  void for_each_packet_held(const PacketVisitor& visit) const override {
+    for (std::uint64_t i = delivered_; i != issued_; ++i) visit(*under_way_[i & (under_way_.size() - 1)].packet);
+  }
 
   IssueSlot slot;
 
@@ -48,6 +47,8 @@ class PayloadFetch : public Box, private ReadClient {
   const HostMemory& memory_;
   Fifo<TxPacket>& in_;
   Fifo<TxPacket> out_;
+  Cause out_full_;                   ///< packets that the spray scheduler has not taken
+  Cause all_under_way_;              ///< too few places for the latency of the reads
   std::vector<TxPacket> under_way_;  ///< ring, by cookie
   std::uint64_t issued_ = 0;
   std::uint64_t delivered_ = 0;

@@ -7,8 +7,10 @@
 
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "nic/tx/wqe_fetch.h"
+#include "nic/window_causes.h"
 
 namespace mrc::timing {
 namespace {
@@ -16,56 +18,66 @@ namespace {
 constexpr std::uint32_t kGrantQueue = 4;
 constexpr std::uint32_t kWqeRequestQueue = 16;
 
-/// Waiting for the window is charged to what last made it small.
-BlockedBy cause_of_window(CutCause cut) {
-  switch (cut) {
-    case CutCause::none:
-    case CutCause::quick_adapt:
-      return BlockedBy::cwnd;
-    case CutCause::ecn:
-      return BlockedBy::cwnd_ecn;
-    case CutCause::trim:
-      return BlockedBy::cwnd_trim;
-    case CutCause::loss:
-      return BlockedBy::cwnd_loss;
-    case CutCause::penalty:
-      return BlockedBy::cwnd_penalty;
-    case CutCause::no_pkt_buffer:
-      return BlockedBy::cwnd_no_pkt_buffer;
-    case CutCause::no_bitmap:
-      return BlockedBy::cwnd_no_bitmap;
-    case CutCause::no_resource:
-      return BlockedBy::cwnd_no_resource;
-    case CutCause::out_of_window:
-      return BlockedBy::cwnd_out_of_window;
-  }
-  return BlockedBy::cwnd;
-}
-
-BlockedBy cause_of(SendGate gate, CutCause cut) {
-  if (gate == SendGate::blocked_mpr) return BlockedBy::mpr;
-  return gate == SendGate::blocked_write_imm ? BlockedBy::write_imm_limit : cause_of_window(cut);
-}
-
 }  // namespace
 
 QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                          RetransmitBuffer& retransmit_buffer)
-    : Box(name, owner),
-      slot("qp_scheduler", nic.tx_work),
+    : Box(name, owner, {.name = "qp_scheduler", .part = NicPart::transmit, .behind = "doorbell"}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       context_memory_(nic.memories[kContextCache]),
       wqe_memory_(nic.memories[WqeFetch::kPrefetch]),
       pcie_(pcie),
       retransmit_buffer_(retransmit_buffer),
-      grants_("qp_scheduler.grants", kGrantQueue),
-      wqe_requests_("wqe_fetch.requests", kWqeRequestQueue),
       cache_(static_cast<std::uint32_t>(nic.qps.size()), nic.config.nic.qp_scheduler.context_cache_entries),
-      contexts_("qp_scheduler.context_cache", "contexts", nic.config.nic.qp_scheduler.context_cache_entries),
-      wqes_("wqe_fetch.prefetch", "WQEs",
+      ready_qps_(*this, "qp_scheduler.ready", "QPs", std::max<std::size_t>(nic.qps.size(), 1)),
+      contexts_(*this, "qp_scheduler.context_cache", "contexts", nic.config.nic.qp_scheduler.context_cache_entries),
+      grants_(*this, "qp_scheduler.grants", kGrantQueue),
+      wqe_requests_(*this, "wqe_fetch.requests", kWqeRequestQueue),
+      wqes_(*this, "wqe_fetch.prefetch", "WQEs",
             std::max<std::size_t>(nic.qps.size(), 1) * nic.config.nic.wqe_fetch.prefetch_depth),
-      ready_qps_("qp_scheduler.ready", "QPs", std::max<std::size_t>(nic.qps.size(), 1)),
-      ready_(std::bit_ceil(nic.qps.size() + 1)) {
+      ready_(std::bit_ceil(nic.qps.size() + 1)),
+      grants_full_(nic.causes.declare_full("qp_scheduler.grants", grants_.taker())),
+      context_miss_(nic.causes.declare("qp_scheduler.context_miss", {"nic.qp_scheduler.context_cache_entries"})),
+      no_wqe_(nic.causes.declare("wqe_fetch", {"nic.wqe_fetch.prefetch_depth", "nic.wqe_fetch.batch"})),
+      mpr_(nic.causes.declare("mpr", {"protocol.mpr_units"})),
+      write_imm_limit_(nic.causes.declare("write_imm_limit", {"protocol.max_write_imm"})) {
+  for (std::size_t cut = 0; cut < kCutCauses; ++cut) {
+    const auto cause = static_cast<CutCause>(cut);
+    window_[cut] = nic.causes.declare(window_cause(cause), window_relief(cause));
+  }
+  const NicConfig& config = nic.config.nic;
+  declare(pipeline_server(nic, "qp_scheduler", "qp_scheduler", config.qp_scheduler.pipeline));
+  declare(DeclaredTokens{.cause = context_miss_,
+                         .capacity = config.qp_scheduler.context_cache_entries,
+                         .unit = "contexts",
+                         .taken_by = "qp_scheduler",
+                         .returned_by = "qp_scheduler",
+                         .way = TokenWay::pcie_read});
+  declare(DeclaredTokens{.cause = no_wqe_,
+                         .capacity = wqes_.capacity(),
+                         .unit = "WQEs",
+                         .taken_by = "wqe_fetch",
+                         .returned_by = "segmenter",
+                         .way = TokenWay::pcie_read});
+  declare(DeclaredTokens{.cause = window_.front(),
+                         .capacity = nic.scenario.cc.max_cwnd_bytes,
+                         .unit = "bytes",
+                         .taken_by = "segmenter",
+                         .returned_by = "sack_processor",
+                         .way = TokenWay::network});
+  declare(DeclaredTokens{.cause = mpr_,
+                         .capacity = std::uint64_t{nic.scenario.protocol.mpr_units} * kMprUnitPsns,
+                         .unit = "PSNs",
+                         .taken_by = "segmenter",
+                         .returned_by = "sack_processor",
+                         .way = TokenWay::network});
+  declare(DeclaredTokens{.cause = write_imm_limit_,
+                         .capacity = nic.scenario.protocol.max_write_imm,
+                         .unit = "messages",
+                         .taken_by = "segmenter",
+                         .returned_by = "sack_processor",
+                         .way = TokenWay::network});
   nic.memories.count(kReadyList, ready_qps_);
   nic.memories.count(kGrants, grants_.occupancy());
   nic.memories.count(kWqeRequests, wqe_requests_.occupancy());
@@ -89,6 +101,11 @@ void QpScheduler::declare_latency(LatencyAccount& account) {
   account.add_boxes("qp_scheduler", "nic.doorbell, nic.core_clock_ghz");
   // With the WQE it grants the segmenter.
   account.pass_box(account.nic().qp_scheduler.pipeline.latency_cycles);
+}
+
+Cause QpScheduler::cause_of(SendGate gate, CutCause cut) const {
+  if (gate == SendGate::blocked_mpr) return mpr_;
+  return gate == SendGate::blocked_write_imm ? write_imm_limit_ : window_[static_cast<std::size_t>(cut)];
 }
 
 void QpScheduler::hold_wqes(TimePs now, Qp& qp, std::int32_t more) {
@@ -185,7 +202,7 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
   }
   if (gate == SendGate::idle || gate == SendGate::in_error) {
     if (qp.wqes_in_fetch > 0) {
-      slot.blocked(now, BlockedBy::wqe_fetch);
+      slot.blocked(now, no_wqe_);
     } else {
       slot.empty(now);
     }
@@ -197,14 +214,14 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
 bool QpScheduler::serve(TimePs now) {
   if (grants_.full()) {
     grants_.wait_room(now, *this);
-    slot.blocked(now, BlockedBy::segmenter_queue);
+    slot.blocked(now, grants_full_);
     return false;
   }
   constexpr std::uint32_t most_requests = 2;
   if (!wqe_requests_.has_room_for(most_requests)) {
     // Whoever is served may need WQEs, and is not looked at again without them.
     wqe_requests_.wait_room(now, *this);
-    slot.blocked(now, BlockedBy::wqe_fetch);
+    slot.blocked(now, no_wqe_);
     return false;
   }
   const std::uint32_t index = pop_ready().qp;
@@ -213,7 +230,7 @@ bool QpScheduler::serve(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.qp_scheduler.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   if (!context_at_hand(now, index)) {
-    slot.blocked(now, BlockedBy::context_miss);
+    slot.blocked(now, context_miss_);
     return true;
   }
   const MemoryAccess context = context_memory_.read(now, index);
@@ -222,7 +239,7 @@ bool QpScheduler::serve(TimePs now) {
   if (context.failed()) {
     context_failed(now, index);
     activate(index, now);
-    slot.blocked(now, BlockedBy::context_miss);
+    slot.blocked(now, context_miss_);
     return true;
   }
   want_wqes(now, qp);
@@ -237,7 +254,7 @@ bool QpScheduler::serve(TimePs now) {
     return true;
   }
   if (!qp.requestor->next_is_retransmission() && !wqe_readable(now, qp)) {
-    slot.blocked(now, BlockedBy::wqe_fetch);
+    slot.blocked(now, no_wqe_);
     return true;
   }
   qp.granted = true;

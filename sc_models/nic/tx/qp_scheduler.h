@@ -2,6 +2,7 @@
 // quantum. Only QPs in the ready list are looked at, so idle QPs cost nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -29,8 +30,8 @@ inline constexpr std::uint32_t kRereadWqe = 0x8000'0000;
 class QpScheduler : public Box, private ReadClient {
  public:
   static constexpr QueueMemory kReadyList{"qp_scheduler.ready"};
-  static constexpr PortedMemory kContextCache{
-      .name = "qp_scheduler.context_cache", .parameters = "nic.memory.qp_context", .cause = BlockedBy::sram_qp_context};
+  static constexpr PortedMemory kContextCache{.name = "qp_scheduler.context_cache",
+                                              .parameters = "nic.memory.qp_context"};
   static constexpr QueueMemory kGrants{"qp_scheduler.grants"};
   static constexpr QueueMemory kWqeRequests{"wqe_fetch.requests"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
@@ -57,14 +58,12 @@ class QpScheduler : public Box, private ReadClient {
   Fifo<std::uint32_t>& wqe_requests() { return wqe_requests_; }
   void step(TimePs now) override;
   const ContextCache& context_cache() const { return cache_; }
+  Cause waits_for_wqe() const { return no_wqe_; }
 
   /// The QP's WQEs on the NIC are `more` (or fewer) from now on; those of all QPs are counted.
   void hold_wqes(TimePs now, Qp& qp, std::int32_t more);
   /// The context on the NIC cannot be read: it is fetched again.
   void context_failed(TimePs now, std::uint32_t qp);
-  const Occupancy& contexts() const { return contexts_; }
-  const Occupancy& wqes() const { return wqes_; }
-  const Occupancy& ready() const { return ready_qps_; }
 
   IssueSlot slot;
 
@@ -82,19 +81,26 @@ class QpScheduler : public Box, private ReadClient {
   bool wqe_readable(TimePs now, Qp& qp);
   void park(TimePs now, Qp& qp, SendGate gate);
   Ready pop_ready();
+  Cause cause_of(SendGate gate, CutCause cut) const;
 
   NicContext& nic_;
   MemoryStructure& context_memory_;
   MemoryStructure& wqe_memory_;
   PcieDma& pcie_;
   RetransmitBuffer& retransmit_buffer_;
+  ContextCache cache_;
+  Occupancy ready_qps_;
+  Occupancy contexts_;
   Fifo<Grant> grants_;
   Fifo<std::uint32_t> wqe_requests_;
-  ContextCache cache_;
-  Occupancy contexts_;
   Occupancy wqes_;
-  Occupancy ready_qps_;
   std::vector<Ready> ready_;  ///< ring
+  Cause grants_full_;
+  Cause context_miss_;
+  Cause no_wqe_;  ///< WQEs are on their way
+  Cause mpr_;
+  Cause write_imm_limit_;
+  std::array<Cause, kCutCauses> window_{};  ///< by what last made the window small
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
   TimePs next_start_ = 0;

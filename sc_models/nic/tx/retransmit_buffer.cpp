@@ -2,21 +2,45 @@
 
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_cycles.h"
 
 namespace mrc::timing {
 
 RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
-    : Box(name, owner),
-      slot("retransmit_buffer", nic.tx_work),
+    : Box(name, owner,
+          {.name = "retransmit_buffer",
+           .part = NicPart::transmit,
+           .behind = "spray_scheduler",
+           .packets = Handling::passes}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       record_memory_(nic.memories[kRecords]),
       payload_memory_(payload_memory(nic)),
-      out_("retransmit_buffer.queue", nic.config.nic.retransmit_buffer.queue_entries),
-      entries_("retransmit_buffer.entries", "entries", nic.config.nic.retransmit_buffer.entries),
-      bytes_("retransmit_buffer.bytes", "bytes", nic.config.nic.retransmit_buffer.bytes) {
+      entries_(*this, "retransmit_buffer.entries", "entries", nic.config.nic.retransmit_buffer.entries),
+      bytes_(*this, "retransmit_buffer.bytes", "bytes", nic.config.nic.retransmit_buffer.bytes),
+      out_(*this, "retransmit_buffer.queue", nic.config.nic.retransmit_buffer.queue_entries),
+      out_full_(
+          nic.causes.declare_full("retransmit_buffer.queue", out_.taker(), {"nic.retransmit_buffer.queue_entries"})),
+      no_entry_(nic.causes.declare("retransmit_buffer.entries", {"nic.retransmit_buffer.entries"})),
+      no_bytes_(nic.causes.declare("retransmit_buffer.bytes", {"nic.retransmit_buffer.bytes"})) {
   nic.memories.count(kQueue, out_.occupancy());
+  declare(
+      pipeline_server(nic, "spray_scheduler.queue", "retransmit_buffer", nic.config.nic.retransmit_buffer.pipeline));
+  declare(DeclaredTokens{.cause = no_entry_,
+                         .capacity = entries_.capacity(),
+                         .unit = entries_.unit(),
+                         .taken_by = "segmenter",
+                         .returned_by = "sack_processor",
+                         .way = TokenWay::network});
+  if (!stores_payload()) return;
+  declare(DeclaredTokens{.cause = no_bytes_,
+                         .capacity = bytes_.capacity(),
+                         .unit = bytes_.unit(),
+                         .taken_by = "segmenter",
+                         .returned_by = "sack_processor",
+                         .way = TokenWay::network});
 }
 
 MemoryStructure* RetransmitBuffer::payload_memory(NicContext& nic) {
@@ -102,7 +126,7 @@ void RetransmitBuffer::step(TimePs now) {
     return;
   }
   if (out_.full()) {
-    slot.blocked(now, BlockedBy::encap_queue);
+    slot.blocked(now, out_full_);
     out_.wait_room(now, *this);
     return;
   }

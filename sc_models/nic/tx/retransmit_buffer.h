@@ -20,13 +20,10 @@ class QpScheduler;
 class RetransmitBuffer : public Box {
  public:
   static constexpr PortedMemory kRecords{.name = "retransmit_buffer.records",
-                                         .parameters = "nic.memory.retransmit_records",
-                                         .cause = BlockedBy::sram_retransmit_records};
+                                         .parameters = "nic.memory.retransmit_records"};
   /// Only with nic.retransmit_buffer.store = "payload".
-  static constexpr PortedMemory kPayload{.name = "retransmit_buffer.payload",
-                                         .parameters = "nic.memory.retransmit_payload",
-                                         .cause = BlockedBy::sram_retransmit_payload,
-                                         .streamed = true};
+  static constexpr PortedMemory kPayload{
+      .name = "retransmit_buffer.payload", .parameters = "nic.memory.retransmit_payload", .streamed = true};
   static constexpr QueueMemory kQueue{"retransmit_buffer.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
@@ -38,7 +35,7 @@ class RetransmitBuffer : public Box {
   void connect(Fifo<TxPacket>& in, QpScheduler& scheduler);
 
   /// What a packet waits for when there is no entry for it.
-  BlockedBy missing() const { return entries_.fits(1) ? BlockedBy::retransmit_bytes : BlockedBy::retransmit_entries; }
+  Cause missing() const { return entries_.fits(1) ? no_bytes_ : no_entry_; }
   /// Room for one more packet of a full MTU.
   bool has_entry(TimePs now) const;
   void reserve_entry(TimePs now);
@@ -54,8 +51,6 @@ class RetransmitBuffer : public Box {
 
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
-  const Occupancy& entries() const { return entries_; }
-  const Occupancy& bytes() const { return bytes_; }
 
   IssueSlot slot;
 
@@ -69,9 +64,12 @@ class RetransmitBuffer : public Box {
   MemoryStructure* payload_memory_;  ///< null: records alone
   QpScheduler* scheduler_ = nullptr;
   Fifo<TxPacket>* in_ = nullptr;
-  Fifo<TxPacket> out_;
   Occupancy entries_;
   Occupancy bytes_;
+  Fifo<TxPacket> out_;
+  Cause out_full_;
+  Cause no_entry_;
+  Cause no_bytes_;
   std::vector<std::uint32_t> waiting_;
   TimePs next_start_ = 0;
   TimePs held_until_ = 0;

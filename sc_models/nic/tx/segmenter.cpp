@@ -5,21 +5,25 @@
 #include "engine/latency_account.h"
 #include "nic/control/sack_processor.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/retransmit_buffer.h"
 
 namespace mrc::timing {
 
 Segmenter::Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler,
                      RetransmitBuffer& retransmit_buffer)
-    : Box(name, owner),
-      slot("segmenter", nic.tx_work),
+    : Box(name, owner,
+          {.name = "segmenter", .part = NicPart::transmit, .behind = "wqe_fetch", .packets = Handling::makes}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       record_memory_(nic.memories[RetransmitBuffer::kRecords]),
       congestion_memory_(nic.memories[SackProcessor::kCongestionState]),
       scheduler_(scheduler),
       retransmit_buffer_(retransmit_buffer),
-      out_("segmenter.queue", nic.config.nic.segmenter.queue_entries) {
+      out_(*this, "segmenter.queue", nic.config.nic.segmenter.queue_entries, {.maker = "segmenter"}),
+      out_full_(nic.causes.declare_full("segmenter.queue", out_.taker(), {"nic.segmenter.queue_entries"})) {
   scheduler_.grants().connect(this);
+  declare(pipeline_server(nic, "segmenter", "segmenter", nic.config.nic.segmenter.pipeline));
   nic.memories.count(kQueue, out_.occupancy());
 }
 
@@ -105,7 +109,7 @@ void Segmenter::step(TimePs now) {
     return;
   }
   if (out_.full()) {
-    slot.blocked(now, BlockedBy::segmented_queue);
+    slot.blocked(now, out_full_);
     out_.wait_room(now, *this);
     return;
   }

@@ -32,6 +32,7 @@ class Segmenter : public Box {
   /// Who ends a QP whose record is lost.
   void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
   Fifo<TxPacket>& out() { return out_; }
+  Cause out_full() const { return out_full_; }
   void step(TimePs now) override;
 
   IssueSlot slot;
@@ -50,6 +51,7 @@ class Segmenter : public Box {
   RetransmitBuffer& retransmit_buffer_;
   SackProcessor* sack_processor_ = nullptr;
   Fifo<TxPacket> out_;
+  Cause out_full_;
   Grant grant_;
   bool has_grant_ = false;
   TimePs next_start_ = 0;

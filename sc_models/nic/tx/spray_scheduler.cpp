@@ -7,6 +7,7 @@
 #include "engine/latency_account.h"
 #include "nic/control/retransmit_timer.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/retransmit_buffer.h"
 
 namespace mrc::timing {
@@ -14,17 +15,22 @@ namespace mrc::timing {
 SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                                Fifo<TxPacket>& in, std::vector<Port*> ports, RetransmitTimer& timer,
                                SpraySchedulerRtlPath* rtl)
-    : Box(name, owner),
-      slot("spray_scheduler", nic.tx_work),
+    : Box(name, owner,
+          {.name = "spray_scheduler", .part = NicPart::transmit, .behind = "pcie_dma", .packets = Handling::passes}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       path_memory_(nic.memories[kPathTable]),
       record_memory_(nic.memories[RetransmitBuffer::kRecords]),
       in_(in),
       ports_(std::move(ports)),
       timer_(timer),
-      out_("spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries),
+      out_(*this, "spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries),
+      out_full_(nic.causes.declare_full("spray_scheduler.queue", out_.taker(), {"nic.spray_scheduler.queue_entries"})),
+      no_good_ev_(nic.causes.declare("spray_scheduler.no_good_ev")),
+      no_port_room_(nic.causes.declare("port.tx_fifo", {"nic.port.tx_fifo_bytes"})),
       rtl_(rtl) {
   in_.connect(this);
+  declare(pipeline_server(nic, "spray_scheduler", "spray_scheduler", nic.config.nic.spray_scheduler.pipeline));
   nic.memories.count(kQueue, out_.occupancy());
 }
 
@@ -116,7 +122,7 @@ void SprayScheduler::step(TimePs now) {
     return;
   }
   if (out_.full()) {
-    slot.blocked(now, BlockedBy::retransmit_queue);
+    slot.blocked(now, out_full_);
     out_.wait_room(now, *this);
     return;
   }
@@ -126,7 +132,7 @@ void SprayScheduler::step(TimePs now) {
   const Choice choice = choose(now, qp, packet, bytes);
   const EvIndex ev = choice.ev;
   if (ev == kNoEv) {
-    slot.blocked(now, choice.no_good_ev ? BlockedBy::no_good_ev : BlockedBy::port_credit);
+    slot.blocked(now, choice.no_good_ev ? no_good_ev_ : no_port_room_);
     waits_for_path_ = true;
     // One whose time is over waits for a port like the rest.
     if (choice.skip_end != kNever && choice.skip_end > now) wake_at(choice.skip_end);

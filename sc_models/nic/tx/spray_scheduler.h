@@ -19,8 +19,7 @@ class RetransmitTimer;
 
 class SprayScheduler : public Box {
  public:
-  static constexpr PortedMemory kPathTable{
-      .name = "path_table", .parameters = "nic.memory.path_table", .cause = BlockedBy::sram_path_table};
+  static constexpr PortedMemory kPathTable{.name = "path_table", .parameters = "nic.memory.path_table"};
   static constexpr QueueMemory kQueue{"spray_scheduler.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
@@ -57,6 +56,9 @@ class SprayScheduler : public Box {
   std::vector<Port*> ports_;
   RetransmitTimer& timer_;
   Fifo<TxPacket> out_;
+  Cause out_full_;
+  Cause no_good_ev_;
+  Cause no_port_room_;
   SpraySchedulerRtlPath* rtl_;
   ScanOrderFill fill_;                                        ///< with two orders held
   std::array<std::uint64_t, PathTable::kMostPlanes> room_{};  ///< of the ports, for the RTL

@@ -6,13 +6,18 @@
 
 #include "engine/latency_account.h"
 #include "mrc/wire/address_plan.h"
+#include "nic/pipeline_server.h"
 
 namespace mrc::timing {
 
 Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                      Fifo<TxPacket>& in, std::vector<Port*> ports, Srv6EncapRtlPath* rtl)
-    : Box(name, owner),
-      slot("srv6_encap", nic.tx_work),
+    : Box(name, owner,
+          {.name = "srv6_encap",
+           .part = NicPart::transmit,
+           .behind = "retransmit_buffer",
+           .packets = Handling::passes}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       templates_(nic.memories[kTemplates]),
       payload_memory_(nic.memories[PcieDma::kCompletionBuffer]),
@@ -22,6 +27,7 @@ Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, Ni
       ports_(std::move(ports)),
       rtl_(rtl) {
   in_.connect(this);
+  declare(pipeline_server(nic, "srv6_encap", "srv6_encap", nic.config.nic.srv6_encap.pipeline, Datapath::yes));
 }
 
 void Srv6Encap::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {

@@ -2,6 +2,7 @@
 
 #include "engine/latency_account.h"
 #include "nic/control/sack_processor.h"
+#include "nic/pipeline_server.h"
 #include "nic/tx/qp_scheduler.h"
 #include "pcie/pcie_latency.h"
 
@@ -9,14 +10,15 @@ namespace mrc::timing {
 
 WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                    QpScheduler& scheduler)
-    : Box(name, owner),
-      slot("wqe_fetch", nic.tx_work),
+    : Box(name, owner, {.name = "wqe_fetch", .part = NicPart::transmit, .behind = "qp_scheduler"}),
+      slot(*this, nic.tx_work),
       nic_(nic),
       prefetch_memory_(nic.memories[kPrefetch]),
       pcie_(pcie),
       scheduler_(scheduler),
       requests_(scheduler.wqe_requests()) {
   requests_.connect(this);
+  declare(pipeline_server(nic, "wqe_fetch", "wqe_fetch", nic.config.nic.wqe_fetch.pipeline));
 }
 
 void WqeFetch::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -36,7 +38,7 @@ void WqeFetch::step(TimePs now) {
   if (requests_.ready(now) && now >= next_start_) {
     next_start_ = now + nic_.clock.cycles(config.pipeline.initiation_interval_cycles);
     if (!pcie_.can_read()) {
-      slot.blocked(now, BlockedBy::read_queue);
+      slot.blocked(now, pcie_.read_queue_full());
       pcie_.wait_read_room(now, *this);
       return;
     }

@@ -14,8 +14,7 @@ class SackProcessor;
 
 class WqeFetch : public Box, private ReadClient {
  public:
-  static constexpr PortedMemory kPrefetch{
-      .name = "wqe_fetch.prefetch", .parameters = "nic.memory.wqe_prefetch", .cause = BlockedBy::sram_wqe_prefetch};
+  static constexpr PortedMemory kPrefetch{.name = "wqe_fetch.prefetch", .parameters = "nic.memory.wqe_prefetch"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
 

@@ -131,8 +131,8 @@ class Sink : public Box {
 
 TEST(Fifo, BackPressureReachesTheProducerAndNothingIsLost) {
   WheelModule wheel("wheel", KernelMode::wheel, 1'000'000);
-  Fifo<int> first("first", 100);
-  Fifo<int> second("second", 2);
+  Fifo<int> first(kUnlisted, "first", 100);
+  Fifo<int> second(kUnlisted, "second", 2);
   Mover mover("mover", wheel, first, second, 1);
   Sink sink("sink", wheel, second, 10);
   for (int i = 0; i < 100; ++i) first.push(0, i, 0);
@@ -145,7 +145,7 @@ TEST(Fifo, BackPressureReachesTheProducerAndNothingIsLost) {
 }
 
 TEST(Occupancy, MeanShareAndQuantilesOfAKnownCourse) {
-  Occupancy occupancy("x", "bytes", 100);
+  Occupancy occupancy(kUnlisted, "x", "bytes", 100);
   occupancy.add(0, 10);        // 10 for 90
   occupancy.add(90, 90);       // 100 for 10
   occupancy.remove(100, 100);  // 0 for 100
@@ -157,18 +157,23 @@ TEST(Occupancy, MeanShareAndQuantilesOfAKnownCourse) {
 }
 
 TEST(IssueSlot, ChargesEveryMomentOnce) {
+  std::vector<std::string> log;
+  WheelModule wheel("slots", KernelMode::wheel, 100);
+  Recorder box("box", wheel, log);
+  CauseTable causes;
+  const Cause window = causes.declare("cwnd");
   WorkClock work;
-  IssueSlot slot("box", work);
+  IssueSlot slot(box, work);
   work.begin(10);
-  slot.busy(20, 30);                  // idle 0-10, starved 10-20, busy 20-30
-  slot.blocked(35, BlockedBy::cwnd);  // starved 30-35
-  slot.busy(50, 60);                  // blocked 35-50
-  work.end(70);                       // starved 60-70, then idle
+  slot.busy(20, 30);         // idle 0-10, starved 10-20, busy 20-30
+  slot.blocked(35, window);  // starved 30-35
+  slot.busy(50, 60);         // blocked 35-50
+  work.end(70);              // starved 60-70, then idle
   slot.finish(100);
   EXPECT_EQ(slot.idle_ps(), 10U + 30U);
   EXPECT_EQ(slot.starved_ps(), 10U + 5U + 10U);
   EXPECT_EQ(slot.busy_ps(), 20U);
-  EXPECT_EQ(slot.blocked_ps(BlockedBy::cwnd), 15U);
+  EXPECT_EQ(slot.blocked_ps(window), 15U);
   EXPECT_EQ(slot.accounted_ps(), 100U);
 }
 

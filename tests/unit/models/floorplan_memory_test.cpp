@@ -125,8 +125,8 @@ std::map<std::string, SramResult> table(const NodeConfig& node, const NicScale& 
   return rows;
 }
 
-constexpr PortedMemory kDeclared{.name = "declared", .parameters = "", .cause = BlockedBy::no_work};
-constexpr PortedMemory kForgotten{.name = "forgotten", .parameters = "", .cause = BlockedBy::no_work};
+constexpr PortedMemory kDeclared{.name = "declared", .parameters = "nic.memory.bitmap"};
+constexpr PortedMemory kForgotten{.name = "forgotten", .parameters = ""};
 constexpr CountedTable kForgottenTable{"forgotten_table"};
 constexpr QueueMemory kForgottenQueue{"forgotten_queue"};
 
@@ -134,11 +134,13 @@ TEST(Memories, OneThatABoxTakesAndNoneDeclaresIsRefused) {
   const NodeConfig node;
   MemoryDeclarations declared;
   declared.add(kDeclared, 8, node.nic.memory.bitmap, {{"field", 24}, {"other", 8}});
-  Memories memories(declared, node.nic, 1, "nic0");
+  CauseTable causes;
+  Memories memories(declared, node.nic, 1, "nic0", causes);
   EXPECT_EQ(memories[kDeclared].name(), "declared");
+  EXPECT_EQ(causes.name(memories[kDeclared].cause()), "sram.declared");
   EXPECT_THROW(memories[kForgotten], std::logic_error);
   EXPECT_THROW(memories[kForgottenTable], std::logic_error);
-  const Occupancy queue("forgotten_queue", "entries", 4);
+  const Occupancy queue(kUnlisted, "forgotten_queue", "entries", 4);
   EXPECT_THROW(memories.count(kForgottenQueue, queue), std::logic_error);
 }
 
@@ -152,7 +154,8 @@ TEST(Memories, WidthIsTheSumOfTheFieldsAndATableBesideAddsNoPorts) {
   EXPECT_EQ(rows[0].width_bits, 32U);
   EXPECT_EQ(rows[0].fields, "field 24 + other 8");
   EXPECT_EQ(rows[1].structure, "beside");
-  Memories memories(declared, node.nic, 1, "nic0");
+  CauseTable causes;
+  Memories memories(declared, node.nic, 1, "nic0", causes);
   EXPECT_EQ(memories[kDeclared].name(), "declared");
 }
 
@@ -225,7 +228,7 @@ TEST(SramTable, AreaFollowsCellPortsAndSize) {
 }
 
 TEST(Occupancy, HistogramSharesSumToOneAndP99IsTight) {
-  Occupancy occupancy("x", "bytes", 16 << 20);
+  Occupancy occupancy(kUnlisted, "x", "bytes", 16 << 20);
   occupancy.add(0, 70'000);       // for 985
   occupancy.add(985, 500'000);    // 570,000 for 10
   occupancy.add(995, 8'000'000);  // for 5
@@ -241,7 +244,7 @@ TEST(Occupancy, HistogramSharesSumToOneAndP99IsTight) {
 
 TEST(Occupancy, EveryLevelLiesInItsBin) {
   for (std::uint64_t level = 1; level < 5'000'000; level += 1 + level / 37) {
-    Occupancy occupancy("x", "bytes", 8 << 20);
+    Occupancy occupancy(kUnlisted, "x", "bytes", 8 << 20);
     occupancy.add(0, level);
     const std::vector<Occupancy::Bin> bins = occupancy.histogram(10);
     ASSERT_EQ(bins.size(), 1U);

@@ -105,7 +105,7 @@ class Bench {
  public:
   Bench(const char* name, const PcieConfig& config, const Load& reads, const Load& writes)
       : wheel_(name, KernelMode::wheel, 100'000),
-        pcie_(PcieDma::create("pcie", wheel_, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work_)),
+        pcie_(PcieDma::create("pcie", wheel_, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work_, causes_)),
         reader("reader", wheel_, *pcie_, reads),
         writer("writer", wheel_, *pcie_, writes) {
     work_.begin(0);
@@ -113,10 +113,14 @@ class Bench {
     if (writes.count > 0) writer.wake_at(0);
   }
   PcieDma& pcie() { return *pcie_; }
+  double blocked_ps(const IssueSlot& slot, const char* cause) {
+    return static_cast<double>(slot.blocked_ps(causes_.declare(cause)));
+  }
 
  private:
   WheelModule wheel_;
   WorkClock work_;
+  CauseTable causes_;
   std::unique_ptr<PcieDma> pcie_;
 
  public:

@@ -148,23 +148,20 @@ TEST(PcieStall, NothingStartsInTheWindowAndTheLedgerSaysSo) {
   Pair tlp_reads("tlp_reads", tlp, load, {});
   Pair tlp_writes("tlp_writes", tlp, {}, load);
   pcie_bench::run();
-  const auto stalled = [](const IssueSlot& slot) {
-    return static_cast<double>(slot.blocked_ps(BlockedBy::pcie_stall));
-  };
   for (Pair* pair : {&train_reads, &tlp_reads}) {
     const TimePs end = pair->stalled.reader.last_done;
     // At most one host latency of reads that were under way comes at once afterwards.
     EXPECT_NEAR(static_cast<double>(end - pair->free.reader.last_done), 35e6, 1.6e6);
     PcieDma& pcie = pair->stalled.pcie();
     pcie.read_data_slot().finish(end);
-    EXPECT_NEAR(stalled(pcie.read_data_slot()), 35e6, 0.1e6);
+    EXPECT_NEAR(pair->stalled.blocked_ps(pcie.read_data_slot(), "pcie.stall"), 35e6, 0.1e6);
   }
   for (Pair* pair : {&train_writes, &tlp_writes}) {
     const TimePs end = pair->stalled.writer.last_end();
     EXPECT_NEAR(static_cast<double>(end - pair->free.writer.last_end()), 35e6, 0.3e6);
     PcieDma& pcie = pair->stalled.pcie();
     pcie.write_slot().finish(end);
-    EXPECT_NEAR(stalled(pcie.write_slot()), 35e6, 0.1e6);
+    EXPECT_NEAR(pair->stalled.blocked_ps(pcie.write_slot(), "pcie.stall"), 35e6, 0.1e6);
   }
   EXPECT_NEAR(static_cast<double>(train_reads.stalled.reader.last_done),
               static_cast<double>(tlp_reads.stalled.reader.last_done),
@@ -193,11 +190,10 @@ TEST(AddressTranslation, MissesOfReadsAndWritesAreCountedAndBlock) {
   EXPECT_EQ(none.pcie().counts().translation_lookups, 0u);
   IssueSlot& slot = misses.pcie().read_issue_slot();
   slot.finish(misses.reader.last_done);
-  EXPECT_GT(static_cast<double>(slot.blocked_ps(BlockedBy::address_translation)),
-            0.9 * static_cast<double>(misses.reader.last_done));
+  EXPECT_GT(misses.blocked_ps(slot, "pcie.address_translation"), 0.9 * static_cast<double>(misses.reader.last_done));
   IssueSlot& write_slot = writes.pcie().write_slot();
   write_slot.finish(writes.writer.last_end());
-  EXPECT_GT(static_cast<double>(write_slot.blocked_ps(BlockedBy::address_translation)),
+  EXPECT_GT(writes.blocked_ps(write_slot, "pcie.address_translation"),
             0.9 * static_cast<double>(writes.writer.last_end()));
 }
 
