@@ -1,8 +1,7 @@
 # mrcsim_options: what every target of ours is compiled with. mrcsim_systemc: the kernel, with the one macro it needs here.
-include(CheckIPOSupported)
-check_ipo_supported(RESULT MRCSIM_IPO_SUPPORTED LANGUAGES CXX)
-if(MRCSIM_IPO_SUPPORTED AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MRCSIM_SANITIZE AND NOT MRCSIM_COVERAGE)
-  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MRCSIM_SANITIZE AND NOT MRCSIM_COVERAGE)
+  include(CheckIPOSupported)
+  check_ipo_supported(RESULT CMAKE_INTERPROCEDURAL_OPTIMIZATION LANGUAGES CXX)
   # Objects hold machine code too: what need not be fast (tests) links that, in seconds.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(TRANSFORM CMAKE_CXX_COMPILE_OPTIONS_IPO REPLACE "^-fno-fat-lto-objects$" "-ffat-lto-objects")
