@@ -1,4 +1,4 @@
-// Where the time of an issue slot went. Each moment of a slot's life is charged to exactly one of busy, starved (work
+// Where the time of an issue slot went. Each moment of a slot is attributed to exactly one of busy, starved (work
 // exists upstream), idle (the NIC holds no work for it) or blocked by a named resource; the sums make up the run.
 #pragma once
 

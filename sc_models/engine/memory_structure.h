@@ -27,8 +27,9 @@ struct MemoryAccess {
   bool failed() const { return error == MemoryError::uncorrectable; }
 };
 
-/// Words go to the bank of their (folded) address. Streams are a packet's words in a row, one a cycle at most, spread
-/// over all banks. A bank serves in the order in which it is asked (assumption: no priority among clients).
+/// Words go to the bank of their (folded) address. Streams are the consecutive words of a packet, at most one per
+/// cycle, spread over all banks. A bank serves in the order in which it is asked (assumption: no priority among
+/// clients).
 class MemoryStructure {
  public:
   struct Shape {
@@ -61,8 +62,8 @@ class MemoryStructure {
     free_at = std::max(free_at, now + period_ps_) + slot_ps_;
     return access;
   }
-  /// `bytes` in a row, at best one word a cycle. With a longer `spread_ps` the words come in or go out at any time
-  /// within it: they take cycles that nobody else wants, as long as there are enough.
+  /// `bytes` in consecutive words, at most one per cycle. With a longer `spread_ps` the words are accessed at any time
+  /// within it: they use cycles that no other access needs, as long as there are enough.
   MemoryAccess read_stream(TimePs now, std::uint32_t instance, std::uint32_t bytes, TimePs spread_ps = 0) {
     return stream(now, true, instance, bytes, spread_ps);
   }

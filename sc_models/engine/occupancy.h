@@ -127,7 +127,7 @@ class Occupancy {
   /// at most 1/64 of its level wide.
   std::vector<Bin> histogram(TimePs end) const;
 
-  /// Times that entries were put in and taken out; none of a level in bytes or credits, which is no memory by itself.
+  /// Times that entries were put in and taken out; none for a level in bytes or credits, which is not a memory.
   const AccessCounter& writes() const { return writes_; }
   const AccessCounter& reads() const { return reads_; }
   void count_cycles_of(TimePs period_ps) {

@@ -35,7 +35,7 @@ using TransmitBoxes = BoxList<Doorbell, QpScheduler, WqeFetch, Segmenter, Payloa
                               RetransmitBuffer, Srv6Encap>;
 using ReceiveBoxes = BoxList<Parser, PsnTracker, DmaWrite, AckCoalescer, ControlQueue, SackProcessor, RetransmitTimer,
                              ProbeEngine, Completion>;
-/// Port stands between the two: packets leave and come in through it.
+/// Port is between the two: packets leave and come in through it.
 using NicBoxes = BoxList<TransmitBoxes, Port, ReceiveBoxes>;
 
 }  // namespace mrc::timing

@@ -1,5 +1,5 @@
 // The box behind wqe_fetch, payload_fetch and dma_write: splits reads by MRRS and writes by MPS, holds tags, credits
-// and the completion buffer, and carries TLPs over the link. Here stands what does not depend on how time is stepped:
+// and the completion buffer, and carries TLPs over the link. This file has what does not depend on how time is stepped:
 // the read queue, who is told when a read is done, address translation, faults. PcieTrains and PcieTlps step the TLPs.
 #pragma once
 
@@ -97,7 +97,7 @@ class PcieDma : public Box {
     host_ = &host;
     shortest_return_ps_ = shortest_return_ps;
   }
-  /// RTL splits, gives tags, sorts completions and reports in the place of, or beside, what stands here. Before the
+  /// RTL splits, assigns tags, sorts completions and reports instead of this code, or in shadow of it. Before the
   /// run.
   /// `rtl` outlives it; null: SystemC only.
   void use_rtl(PcieDmaRtlPath* rtl) {
@@ -174,7 +174,7 @@ class PcieDma : public Box {
     std::uint64_t cookie = 0;
     std::uint32_t bytes = 0;
   };
-  /// A request that has to be made again.
+  /// A request that has to be retried.
   struct Retry {
     std::uint64_t address = 0;
     std::uint32_t job = 0;
@@ -189,7 +189,7 @@ class PcieDma : public Box {
 
   /// Takes over a write whose address is translated.
   virtual void issue_write(TimePs now, const PostedWrite& write) = 0;
-  /// The first completion of a request stands at the host's end of the link at `ready`.
+  /// The first completion of a request is at the host's end of the link at `ready`.
   virtual void expect_completion(TimePs ready, const Request& request) = 0;
 
   /// The observer of the NIC's slots is told before anything changes.

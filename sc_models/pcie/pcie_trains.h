@@ -22,7 +22,7 @@ class PcieTrains final : public PcieDma {
   }
 
  private:
-  /// A request under way: its first completion stands at the host's end of the link at `ready`.
+  /// An outstanding request: its first completion is at the host's end of the link at `ready`.
   struct Answer {
     TimePs ready;
     Request request;
@@ -54,7 +54,7 @@ class PcieTrains final : public PcieDma {
   void free_tags(TimePs now);
   void issue_reads(TimePs now);
   bool issue_retries(TimePs now);
-  /// False when something is missing; what is known stands in the ledger and in waits_until_.
+  /// False when something is missing; the known part is in the ledger and in waits_until_.
   bool issue_request(TimePs now, ReadRequestTlp& request);
   TimePs send_request(TimePs now, TimePs at);
   void arm(TimePs now);

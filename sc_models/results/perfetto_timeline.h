@@ -1,5 +1,5 @@
-// A run as a timeline for ui.perfetto.dev, in the Chrome JSON trace event format: a process a node, tracks a box,
-// slices for messages (post to completion) and for packets in each box, flows that link a packet through boxes and
+// A run as a timeline for ui.perfetto.dev, in the Chrome JSON trace event format: one process per node, one track per
+// box, slices for messages (post to completion) and for packets in each box, flows that link a packet through boxes and
 // nodes to its acknowledgement, counters of levels and windows, instants of drops, trims, NACKs, retransmissions and EV
 // states.
 #pragma once
@@ -20,7 +20,7 @@ namespace mrc {
 
 struct PerfettoOptions {
   std::string path;                  ///< empty: no timeline
-  std::uint32_t packets_one_in = 1;  ///< packets of every so many PSNs are shown
+  std::uint32_t packets_one_in = 1;  ///< packets of one PSN in this many are shown
 };
 
 /// "1/N" or "N"; throws OutputError that says what is allowed.

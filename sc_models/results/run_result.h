@@ -142,7 +142,7 @@ struct JobResult {
     double bus_bandwidth_gbps = 0;
   };
   std::uint32_t ranks = 0;
-  std::uint32_t ranks_played = 0;  ///< 1 where one rank stands for all
+  std::uint32_t ranks_played = 0;  ///< 1 if one rank represents all
   double step_time_us = 0;
   MeanAndMax compute_us;                ///< over ranks: time with a computation of an accelerator's stream under way
   MeanAndMax communication_us;          ///< with a message or collective under way

@@ -30,7 +30,7 @@ struct Group {
   std::vector<std::string> scopes = {};  ///< beginnings of names
 };
 
-/// In the order of the data's way.
+/// In the order of the data path.
 std::vector<Group> groups_of(const std::vector<RecordedBox>& picture) {
   std::vector<Group> groups{{"transmit", true, NicPart::transmit},
                             {"PCIe", true, NicPart::pcie},

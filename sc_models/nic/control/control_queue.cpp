@@ -43,7 +43,7 @@ std::uint32_t ControlQueue::ports_with_room() const {
 bool ControlQueue::choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t room) {
   ReversePaths::Choice choice = qp.reverse_paths->pick(room & nic_.ports_up);
   if (!choice.found && qp.reverse_paths->has_one(nic_.ports_up)) return false;
-  // With no way at all it is lost on any port, and does not stand in the way of others.
+  // Without any path it is lost on any port, and does not block others.
   if (!choice.found) choice.plane = static_cast<std::uint8_t>(std::countr_zero(room));
   reverse_paths_.count(now);
   templates_.count(now);

@@ -145,7 +145,7 @@ void ProbeEngine::arm() {
 void ProbeEngine::step(TimePs now) {
   expire(now);
   port_status_.due(now, [&](Qp&, const Packet& packet) {
-    // Without room it is sent again when it has not been answered.
+    // Without room it is repeated after its timeout.
     if (!ports_[packet.plane]->full()) push(now, packet);
   });
   while (!turns_.empty() && turns_.front().at <= now) {

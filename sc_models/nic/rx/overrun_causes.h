@@ -1,4 +1,4 @@
-// Why packets found no room behind a port: each is charged to the last full queue behind the parser.
+// Why packets found no room behind a port: each is attributed to the last full queue behind the parser.
 #pragma once
 
 #include <cstdint>

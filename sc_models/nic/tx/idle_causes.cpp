@@ -125,7 +125,7 @@ Cause IdleCauses::cause_behind_spray(TimePs now) const {
 }
 
 Cause IdleCauses::cause(TimePs now) const {
-  // A burst that passes through it is no fault of the datapath; one that it holds up back to the sprayer is.
+  // A burst that passes is not due to the datapath; one that is blocked back to spray_scheduler is.
   if (is_blocked_by_itself(*spray_scheduler_)) return spray_scheduler_->blocked_by();
   if (spray_scheduler_->is_blocked()) return cause_behind_spray(now);
   // While the segmenter is held up by what follows it, the reads are the bottleneck; while it has nothing, they only

@@ -1,4 +1,4 @@
-// Why transmit ports were idle: each picosecond of each idle port is charged to one cause, the one that at that time
+// Why transmit ports were idle: each picosecond of each idle port is attributed to one cause, the one that at that time
 // held up the first box, walking from the ports to the host, that had something to do. Looked at only while a port is
 // idle. Which box is behind which, and which cause means that the box behind is slow, is what the boxes declare.
 #pragma once

@@ -18,7 +18,7 @@ namespace mrc::timing {
 
 class RetransmitBuffer;
 
-/// Leave for a QP to send up to so many payload bytes before its turn is over.
+/// Permission for a QP to send up to this many payload bytes before its turn ends.
 struct Grant {
   std::uint32_t qp = 0;
   std::uint32_t quantum_bytes = 0;

@@ -36,7 +36,7 @@ class SprayScheduler : public Box {
   IssueSlot slot;
 
  private:
-  /// Cycles besides one an EV in which a new scan order comes in, as the RTL needs them.
+  /// Cycles besides one per EV for loading a new scan order, as in the RTL.
   static constexpr std::uint64_t kReorderingCycles = 6;
 
   struct Choice {
