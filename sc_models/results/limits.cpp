@@ -24,7 +24,7 @@ std::string cause_of_retransmission(CutCause cause) {
   }
 }
 
-/// A receiver's staging buffer is full because its writes wait: that part is charged to what they wait for.
+/// A receiver's staging buffer is full because its writes wait: that part is attributed to what they wait for.
 void look_behind_staging(std::map<std::string, double>& causes, const std::map<std::string, double>& write_blocked) {
   const auto staging = causes.find(std::string(kReceiverStaging));
   if (staging == causes.end()) return;
@@ -35,7 +35,7 @@ void look_behind_staging(std::map<std::string, double>& causes, const std::map<s
   }
 }
 
-/// What losses cost is charged to the queues of the NICs that had no room, in proportion; the rest is the fabric's.
+/// What losses cost is attributed to the queues of the NICs that had no room, in proportion; the rest is the fabric's.
 void look_behind_losses(std::map<std::string, double>& causes, const std::map<std::string, double>& overruns) {
   for (const std::string& loss : {std::string("retransmission"), std::string(kCwndLoss)}) {
     const auto row = causes.find(loss);

@@ -22,7 +22,7 @@ namespace {
 constexpr TimePs kCounterStepPs = 100 * kPsPerNs;
 constexpr std::uint32_t kMostSampling = 1'000'000'000;
 
-/// Rows from top to bottom in the order of the data's way: of the boxes those that have packets.
+/// Rows from top to bottom in the order of the data path: of the boxes those that have packets.
 std::vector<std::string> rows_of(const std::vector<RecordedBox>& picture) {
   std::vector<std::string> rows{"messages"};
   const auto add = [&](NicPart part, auto wanted) {
@@ -297,7 +297,7 @@ void PerfettoTimeline::pushed(const Record& record, std::uint32_t wheel) {
   const bool known = life.in_box;
   if (arrival) leave_wire(life, record.time, packet.damage == Damage::trimmed ? "trimmed" : "arrived");
   leave_box(life, record.until);
-  // On the way back over a wire that lost it, the copy that is sent again has begun a new way.
+  // On the way back over a wire that lost it, the copy that is retransmitted has begun a new journey.
   life.on_wire = false;
   life.packet = packet;
   life.wheel = wheel;

@@ -15,7 +15,7 @@
 
 namespace mrc {
 
-/// Windows are shown for so many congestion domains of a node, changes of single EVs for so many path tables.
+/// Most congestion domains of a node whose windows are shown, and path tables of which changes of single EVs are shown.
 inline constexpr std::size_t kMostWatchedDomains = 64;
 /// With more switch ports only those to the NICs that are recorded are watched.
 inline constexpr std::ptrdiff_t kMostWatchedPorts = 1'024;
