@@ -16,6 +16,6 @@ if [ ! -f "$dir/build.ninja" ] || [ "$configured_with" != "$(cat "$dir/configure
     exit 1
   fi
   printf '%s\n' "$configured_with" >"$dir/configured-with"
-  grep -E '^-- (tests|bench|fuzz):' "$dir/configure.log" || true
+  grep -E '^-- (tests|bench|fuzz|Chakra traces|charts of reports|runs on several processes):' "$dir/configure.log" || true
 fi
 NINJA_STATUS='[%f/%t, %es] ' cmake --build "$dir" "$@"
