@@ -26,6 +26,7 @@ class Planted(unittest.TestCase):
 
     def plant(self, path, line):
         file = self.root / path
+        file.parent.mkdir(exist_ok=True)
         file.write_text(line + "\n" + (file.read_text(encoding="utf-8") if file.exists() else ""), encoding="utf-8")
         return [fault for fault in layers.faults(self.root) if fault not in self.before]
 
