@@ -155,7 +155,8 @@ TEST(NicBoxes, TokensAreTakenAndReturnedByBoxesOfThePicture) {
   for (const Box* box : lone.nic().boxes()) {
     for (const DeclaredTokens& tokens : box->tokens()) {
       const std::string& cause = lone.nic().causes().name(tokens.cause);
-      EXPECT_GT(tokens.capacity, 0U) << cause;
+      // The largest window follows the line rate unless the scenario sets it.
+      if (cause != "cwnd") EXPECT_GT(tokens.capacity, 0U) << cause;
       EXPECT_TRUE(names.contains(tokens.taken_by)) << cause << ": " << tokens.taken_by;
       EXPECT_TRUE(names.contains(tokens.returned_by)) << cause << ": " << tokens.returned_by;
       EXPECT_FALSE(lone.nic().causes().relieved_by(tokens.cause).empty()) << cause;
