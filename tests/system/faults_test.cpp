@@ -272,7 +272,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"[[fault]]\nat_us = 1\nfor_us = 0\nkind = \"link_down\"\nwhere = \"nic0.port0\"\n", "fault.for_us = 0"},
         Refusal{"[[fault]]\nat_us = 1\nkind = \"link_down\"\nwhere = \"nic0.prt0\"\n", "nearest: nic0.port0"},
         Refusal{"[[fault]]\nat_us = 1\nkind = \"switch_reboot\"\nwhere = \"plane0.t1.8\"\n", "nearest: plane0.t1."},
-        Refusal{"[[fault]]\nat_us = 1\nkind = \"nic_port_loss\"\nwhere = \"plane0.t0.0.up0\"\n", "needs a port of a NIC"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"nic_port_loss\"\nwhere = \"plane0.t0.0.up0\"\n",
+                "needs a port of a NIC"},
         Refusal{"[[fault]]\nat_us = 1\nkind = \"link_down\"\nwhere = \"nic0.port0\"\nshare = 0.5\n",
                 "fault.share is not a key of kind = \"link_down\""},
         Refusal{"[[fault]]\nat_us = 1\nkind = \"link_flap\"\nwhere = \"nic0.port0\"\nperiod_us = 5\nfor_us = "
