@@ -4,7 +4,7 @@
 #include "platform/register_map.h"
 
 // SystemC's library asks for it; no kernel runs here.
-int sc_main(int, char**) {
+extern "C" int sc_main(int, char**) {
   return 0;
 }
 
