@@ -238,9 +238,9 @@ TEST(Waves, BadOptionsAreToldBeforeAnythingIsWritten) {
       {"--waves %D/run.fst --wave-window 5", "FROM..TO"},
       {"--waves %D/run.fst --wave-window 5..x", "\"x\" is not a time"},
       {"--waves %D/run.fst --wave-window 9..5", "ends before it begins"},
-      {"--wave-nodes nic0", "FILE is missing"},
+      {"--wave-nodes nic0", "--wave-nodes and --wave-window need --waves FILE"},
       {"--perfetto %D/absent/run.json", "absent/run.json: cannot be written"},
-      {"--perfetto-packets 1/8", "FILE is missing"},
+      {"--perfetto-packets 1/8", "--perfetto-packets needs --perfetto FILE"},
       {"--perfetto %D/run.json --perfetto-packets 1/0", "expected 1/N"},
   };
   fs::remove_all(test_folder());
