@@ -55,8 +55,11 @@ function(_mrcsim_write_wrapper NAME BLOCK TOP OURS PIN_MAP PARAMETER_MAP)
   _mrcsim_connect(parameter_list "${parameter_names}" "${PARAMETER_MAP}" ${NAME} PARAMETER_MAP)
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_wrapper/${BLOCK}.sv @ONLY CONTENT
 "// ${TOP} with the ports of ${BLOCK}; written by mrcsim_use_rtl(${NAME}).
+// The header is the whole one of ${BLOCK}: some of its parameters are used in the body of that module only.
+/* verilator lint_off UNUSEDPARAM */
 @header@
 );
+/* verilator lint_on UNUSEDPARAM */
 
   ${TOP} #(
     @parameter_list@

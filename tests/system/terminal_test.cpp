@@ -146,7 +146,7 @@ TEST_F(Terminal, ValidateShowsItsRuns) {
   const std::string validate = "validate --only E2,E5 --out %D/validation.md --work %D/work";
   const TerminalResult seen = run_in_terminal(validate);
   EXPECT_EQ(seen.exit_code, 0) << seen.screen;
-  expect_progress(seen.screen, " of 3 runs, ");
+  expect_progress(seen.screen, " of 3 runs done, ");
   expect_quiet_in_a_pipe(validate);
 }
 
@@ -155,7 +155,7 @@ TEST_F(Terminal, SizingShowsProgressAndIsQuietInAPipe) {
   const TerminalResult seen = run_in_terminal(size);
   EXPECT_EQ(seen.exit_code, 0) << seen.screen;
   EXPECT_NE(seen.screen.find("\r\033[K["), std::string::npos) << seen.screen;
-  EXPECT_NE(seen.screen.find(" runs, "), std::string::npos) << seen.screen;
+  EXPECT_NE(seen.screen.find(" runs done, "), std::string::npos) << seen.screen;
   expect_quiet_in_a_pipe(size);
 }
 
