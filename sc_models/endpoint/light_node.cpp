@@ -9,7 +9,7 @@ TimePs ps(double ns) {
 
 }  // namespace
 
-LightNode::LightNode(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
+LightNode::LightNode(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
     : nic_(nic),
       network_(network),
       memory_(memory),
@@ -18,10 +18,6 @@ LightNode::LightNode(NicContext& nic, HostMemory& memory, Network& network, cons
       payload_ps_(ps(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
       completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)),
       player_(nic, *this, memory, placement) {
-  for (const Qp& qp : nic.qps) {
-    parts_.push_back({&qp, qp.requestor.get(), qp.responder.get(), qp.paths,
-                      qp.congestion != nullptr ? qp.congestion->control.get() : nullptr});
-  }
   network_.attach(nic.node, *this, ps(nic.config.nic.port.mac_fec_latency_ns));
 }
 
@@ -112,7 +108,7 @@ void LightNode::fill(Packet& packet, const SendPlan& plan) {
 }
 
 void LightNode::count_sent(const SendPlan& plan, std::uint32_t plane) {
-  NicCounters& counters = nic_.counters;
+  NodeCounters& counters = nic_.counters;
   ++counters.data_packets;
   counters.data_payload_bytes += plan.payload_bytes;
   if (plan.retransmission) {

@@ -6,35 +6,43 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "engine/prefetch.h"
+#include "fabric/fault_timeline.h"
 #include "fabric/network.h"
+#include "fabric/port_status_step.h"
 #include "host/work_player.h"
 #include "mrc/ring.h"
-#include "nic/control/port_status_agent.h"
-#include "nic/nic_context.h"
+#include "node/node_context.h"
+#include "node/transport_counts.h"
 
 namespace mrc {
 
 class LightNode : public NetworkNode, public WorkDevice {
  public:
   /// `nic.qps` is complete. All arguments outlive the node.
-  LightNode(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
+  LightNode(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
 
   WorkPlayer& player() { return player_; }
   /// Schedules the first work.
   void start();
   /// Payload sent for the first time, by plane.
   const std::vector<std::uint64_t>& first_payload_bytes() const { return first_payload_bytes_; }
-  /// When its ports go dark; told before start(). A node without an agent does nothing about it.
+  /// When its ports go dark; told before start(). Not every transport does something about it.
   virtual void set_darkness(const std::vector<PortDarkness>&) {}
-  virtual const PortStatusAgent* port_status() const { return nullptr; }
+  /// What it did about its ports so far.
+  virtual std::span<const PortStatusStep> port_steps() const { return {}; }
+  /// Adds what only this transport counts.
+  virtual void add_counts(TransportCounts&) const {}
 
   void timer(TimePs now) final;
 
   bool can_post(TimePs) final { return true; }
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) final;
+  void message_begun(TimePs) final {}
+  void message_completed(TimePs) final {}
   void work_done(TimePs) final {}
   void work_arrived(TimePs) final { arm(); }
 
@@ -110,19 +118,19 @@ class LightNode : public NetworkNode, public WorkDevice {
   static void fill(Packet& packet, const SendPlan& plan);
   void count_sent(const SendPlan& plan, std::uint32_t plane);
 
-  /// What belongs to a QP, so that it can be asked for without walking there: a cache line a QP.
+  /// What a transport has of a QP, so that it can be asked for without walking there: a cache line per QP.
   struct alignas(kCacheLineBytes) QpParts {
     const Qp* qp = nullptr;
-    const NicRequestor* requestor = nullptr;
-    const Responder* responder = nullptr;
-    const NicPathTable* paths = nullptr;
-    const CongestionControl* congestion = nullptr;
+    const void* sending = nullptr;
+    const void* receiving = nullptr;
+    const void* paths = nullptr;
+    const void* congestion = nullptr;
   };
 
   // In the first line of the object, where NetworkNode's expect functions find it.
-  NicContext& nic_;
+  NodeContext& nic_;
   Network& network_;
-  std::vector<QpParts> parts_;  ///< by QP
+  std::vector<QpParts> parts_;  ///< by QP; filled by a transport that looks ahead
 
  private:
   struct Start {

@@ -79,7 +79,7 @@ void FaultLog::ev_changed(NodeId node, NodeId peer, Ev value, std::uint32_t plan
   (event.state == EvState::assumed_bad ? reaction.left : reaction.back).add(event.time, node);
 }
 
-void FaultLog::port_steps(NodeId node, const std::vector<PortStatusStep>& steps) {
+void FaultLog::port_steps(NodeId node, std::span<const PortStatusStep> steps) {
   for (const PortStatusStep& step : steps) {
     const bool received = step.what == PortStatusStep::What::received;
     const std::size_t fault = received ? fault_of_port(step.peer, step.port, step.at) : step.fault;

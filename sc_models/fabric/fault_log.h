@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "fabric/fault_timeline.h"
+#include "fabric/port_status_step.h"
 #include "mrc/control/path_table.h"
-#include "nic/control/port_status_agent.h"
 #include "results/run_result.h"
 #include "split/byte_stream.h"
 
@@ -25,7 +26,7 @@ class FaultLog {
   /// path.
   void ev_changed(NodeId node, NodeId peer, Ev value, std::uint32_t plane, const EvEvent& event);
   /// Steps that `node` took when ports went dark or were lit.
-  void port_steps(NodeId node, const std::vector<PortStatusStep>& steps);
+  void port_steps(NodeId node, std::span<const PortStatusStep> steps);
 
   /// What NICs of this rank did, for add_reactions() at another.
   void put_reactions(ByteWriter& to) const;

@@ -8,7 +8,6 @@
 
 #include "fabric/fault_parameters.h"
 #include "fabric/network.h"
-#include "nic/qp_assembly.h"
 #include "parameters/registry.h"
 
 namespace mrc {
@@ -236,7 +235,7 @@ LinkFaults::Damage FaultTimeline::damage_of(std::size_t index, std::uint32_t lin
   if (fault.ev >= 0) damage.ev = static_cast<Ev>(fault.ev);
   if (fault.ev_index >= 0) {
     const NodeId node = topology_.links()[link].node;
-    const EvProfile profile = QpAssembly::profile_of(scenario_, node);
+    const EvProfile profile = ev_profile_of(scenario_, node);
     damage.ev = profile.value[static_cast<std::size_t>(fault.ev_index) % profile.value.size()];
   }
   damage.random = KeyedRandom(scenario_.seed, fmt::format("fault.{}.{}", index, topology_.port_name(link)));

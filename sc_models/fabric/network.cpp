@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "engine/prefetch.h"
-#include "mrc/rocev2/rc_packet.h"
 
 namespace mrc {
 namespace {
@@ -33,10 +32,10 @@ Network::Network(const ScenarioConfig& scenario)
     : scenario_(scenario),
       topology_(scenario),
       cut_through_(scenario.fabric.forwarding == SwitchForwarding::cut_through),
-      rocev2_(scenario.is_rocev2()),
-      usid_(topology_.routing() == FabricRouting::usid && !rocev2_),
-      pfc_(rocev2_ && scenario.rocev2.pfc),
-      encapsulation_(scenario.protocol.encapsulation),
+      transport_(transport_of(scenario)),
+      usid_(topology_.routing() == FabricRouting::usid && transport_.source_routed),
+      keeps_order_(transport_.keeps_order),
+      pause_law_(transport_.pause_law != nullptr ? transport_.pause_law(scenario) : PauseLaw{}),
       buffered_bytes_(topology_.switches().size(), 0),
       nodes_(topology_.nics(), nullptr),
       exits_(topology_.links().size(), nullptr),
@@ -45,9 +44,9 @@ Network::Network(const ScenarioConfig& scenario)
   const FabricConfig& fabric = scenario.fabric;
   const double port_gbps = scenario.node_default.nic.port_gbps;
   const double t1_gbps = fabric.t1_link_gbps > 0 ? fabric.t1_link_gbps : port_gbps;
-  laws_[t0_up] = make_law(t1_gbps, false);
-  laws_[t0_down] = make_law(port_gbps, true);
-  laws_[above] = make_law(t1_gbps, false);
+  laws_[t0_up] = transport_.queue_law(scenario, t1_gbps, false);
+  laws_[t0_down] = transport_.queue_law(scenario, port_gbps, true);
+  laws_[above] = transport_.queue_law(scenario, t1_gbps, false);
   // A light endpoint draws data only when its line is free; what waits there is control.
   laws_[at_nic].data_bytes = ~0ULL;
   const auto weight = [](std::uint32_t w) { return static_cast<std::int32_t>(w) * kQuantumBytesPerWeight; };
@@ -80,33 +79,6 @@ Network::Network(const ScenarioConfig& scenario)
   }
 }
 
-QueueLaw Network::make_law(double gbps, bool last_hop) const {
-  const FabricConfig& fabric = scenario_.fabric;
-  const double bdp = gbps / 8.0 * static_cast<double>(scenario_.cc.base_rtt_ps) / 1000.0;
-  const auto bytes = [&](std::uint64_t given, double share) {
-    return given != 0 ? given : static_cast<std::uint64_t>(share * bdp);
-  };
-  QueueLaw law;
-  law.last_hop = last_hop;
-  if (rocev2_) {
-    const Rocev2Config& rocev2 = scenario_.rocev2;
-    const auto scaled = [&](std::uint64_t given, double bytes_at_40g) {
-      return given != 0 ? given : static_cast<std::uint64_t>(bytes_at_40g * gbps / 40.0);
-    };
-    law.ecn_min_bytes = scaled(rocev2.ecn_min_bytes, 5'000);
-    law.ecn_max_bytes = std::max(law.ecn_min_bytes + 1, scaled(rocev2.ecn_max_bytes, 200'000));
-    law.ecn_max_probability = rocev2.dcqcn ? rocev2.ecn_max_probability : 0;
-    law.data_bytes = ~0ULL;
-    return law;
-  }
-  law.ecn_min_bytes = bytes(fabric.ecn_min_bytes, 0.2);
-  law.ecn_max_bytes = std::max(law.ecn_min_bytes + 1, bytes(fabric.ecn_max_bytes, 0.8));
-  law.ecn_max_probability = fabric.ecn && (!last_hop || fabric.ecn_last_hop) ? fabric.ecn_max_probability : 0;
-  law.trim = fabric.trim && scenario_.protocol.trim_nack;
-  law.data_bytes = law.trim ? bytes(fabric.trim_threshold_bytes, last_hop ? 1.5 : 1.0) : ~0ULL;
-  return law;
-}
-
 // Into the network
 
 void Network::enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs last_bit, const Packet& packet) {
@@ -129,10 +101,9 @@ void Network::classify(Transit& transit) const {
   transit.carrier = packet.outer_dst;
   transit.hop_limit = packet.hop_limit;
   transit.plane = packet.plane;
-  transit.bytes = rocev2_ ? rc_wire_bytes(packet) : link_bytes(packet, encapsulation_, scenario_.fabric.trim_bytes);
+  transit.bytes = transport_.link_bytes(packet, scenario_);
   transit.queue = FabricClass::data;
-  // A retransmission of RoCEv2 stays behind what was sent before it: it may not overtake.
-  if (packet.retransmission && !rocev2_) transit.queue = FabricClass::retransmission;
+  if (packet.retransmission && !keeps_order_) transit.queue = FabricClass::retransmission;
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
 }
 
@@ -336,7 +307,7 @@ bool Network::fits(const SwitchPort& port, const Transit& transit) const {
   const FabricConfig& fabric = scenario_.fabric;
   const std::uint64_t used = buffered_bytes_[port.from];
   // Lossless data is held back by pauses, not by its queue.
-  if (pfc_) return used + transit.bytes <= fabric.buffer_bytes;
+  if (pause_law_.on) return used + transit.bytes <= fabric.buffer_bytes;
   const std::uint64_t free = used < fabric.buffer_bytes ? fabric.buffer_bytes - used : 0;
   const bool shared =
       static_cast<double>(level) <= fabric.buffer_alpha * static_cast<double>(free) && transit.bytes <= free;
@@ -351,7 +322,7 @@ bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
   if (!law.trim || !trimmable || packet.damage != Damage::none) return false;
   const std::uint32_t before = transit.bytes;
   packet.damage = Damage::trimmed;
-  const std::uint32_t cut = link_bytes(packet, encapsulation_, scenario_.fabric.trim_bytes);
+  const std::uint32_t cut = transport_.link_bytes(packet, scenario_);
   if (cut >= before) {
     packet.damage = Damage::none;
     return false;
@@ -396,7 +367,7 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   if (transit.queue != FabricClass::control) port.data_bytes += transit.bytes;
   if (port.law != at_nic) {
     buffered_bytes_[port.from] += transit.bytes;
-    if (pfc_ && transit.queue != FabricClass::control) account_ingress(now, transit.ingress, transit.bytes);
+    if (pause_law_.on && transit.queue != FabricClass::control) account_ingress(now, transit.ingress, transit.bytes);
   }
   if (port.counters.most_queued_bytes == 0 && port.law != at_nic) links_with_queues_.push_back(link);
   port.counters.most_queued_bytes = std::max(port.counters.most_queued_bytes, port.queued_bytes);
@@ -469,7 +440,7 @@ void Network::serve(TimePs now, std::uint32_t link) {
   if (transit.queue != FabricClass::control) port.data_bytes -= transit.bytes;
   if (port.law != at_nic) {
     buffered_bytes_[port.from] -= transit.bytes;
-    if (pfc_ && transit.queue != FabricClass::control) {
+    if (pause_law_.on && transit.queue != FabricClass::control) {
       account_ingress(now, transit.ingress, -static_cast<std::int64_t>(transit.bytes));
     }
   }
@@ -480,9 +451,8 @@ void Network::serve(TimePs now, std::uint32_t link) {
 void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes) {
   SwitchPort& sender = ports_[ingress];
   sender.at_far_end_bytes += static_cast<std::uint64_t>(bytes);
-  const Rocev2Config& rocev2 = scenario_.rocev2;
-  const bool pause = !sender.pausing && sender.at_far_end_bytes > rocev2.pfc_xoff_bytes;
-  const bool resume = sender.pausing && sender.at_far_end_bytes <= rocev2.pfc_xon_bytes;
+  const bool pause = !sender.pausing && sender.at_far_end_bytes > pause_law_.xoff_bytes;
+  const bool resume = sender.pausing && sender.at_far_end_bytes <= pause_law_.xon_bytes;
   if (!pause && !resume) return;
   sender.pausing = pause;
   const LinkInfo& link = topology_.links()[ingress];
@@ -577,7 +547,7 @@ TimePs Network::lookahead_ps() const {
     const LinkInfo& info = topology_.links()[link];
     if (partition_->from(info) == partition_->to(info)) continue;
     shortest = std::min(shortest, ports_[link].hop_ps);
-    if (pfc_) shortest = std::min(shortest, pause_delay_ps(info));
+    if (pause_law_.on) shortest = std::min(shortest, pause_delay_ps(info));
   }
   return shortest;
 }

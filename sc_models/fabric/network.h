@@ -20,6 +20,7 @@
 #include "split/byte_stream.h"
 #include "split/crossing.h"
 #include "split/partition.h"
+#include "transports/transport.h"
 
 namespace mrc {
 
@@ -136,7 +137,6 @@ class Network {
  private:
   enum Law : std::uint8_t { at_nic, t0_up, t0_down, above, laws };
 
-  QueueLaw make_law(double gbps, bool last_hop) const;
   /// Asks for the memory of the events that come next, in three steps of which each needs what the one before asked
   /// for.
   void look_ahead() const;
@@ -187,10 +187,10 @@ class Network {
   Topology topology_;
   bool cut_through_;
   bool looks_ahead_ = false;  ///< the ports are more than a core's first cache holds
-  bool rocev2_;
+  const Transport& transport_;
   bool usid_;
-  bool pfc_;
-  Encapsulation encapsulation_;
+  bool keeps_order_;  ///< see Transport
+  PauseLaw pause_law_;
   FabricEventQueue events_;
   TransitPool transits_;
   std::vector<SwitchPort> ports_;  ///< by link

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/serial_line.h"
+#include "fabric/queue_law.h"
 #include "fabric/transit.h"
 #include "mrc/types.h"
 
@@ -21,16 +22,6 @@ struct PortCounters {
   std::uint64_t ce_marked = 0;
   std::uint64_t pauses = 0;  ///< PFC: that this port got
   TimePs paused_ps = 0;
-};
-
-/// Thresholds of all ports of one kind.
-struct QueueLaw {
-  std::uint64_t ecn_min_bytes = 0;
-  std::uint64_t ecn_max_bytes = 0;
-  double ecn_max_probability = 0;  ///< 0: no marking
-  std::uint64_t data_bytes = 0;    ///< of data and retransmissions that wait; beyond: trimmed or dropped
-  bool trim = false;
-  bool last_hop = false;
 };
 
 /// The ends of a link. An arrival looks at nothing else of the port that it comes from: eight links in a cache line.

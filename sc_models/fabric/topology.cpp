@@ -29,6 +29,11 @@ std::uint32_t ev_uplinks(const ScenarioConfig& scenario) {
   return scenario.fabric.pods > 1 ? 1 : std::max(t1s_of(scenario), 1U);
 }
 
+EvProfile ev_profile_of(const ScenarioConfig& scenario, NodeId node) {
+  return make_auto_profile(scenario.protocol, scenario.node(node).nic.ports,
+                           KeyedRandom(scenario.seed, fmt::format("nic{}.ev_profile", node)), ev_uplinks(scenario));
+}
+
 Topology::Topology(const ScenarioConfig& scenario)
     : planes_(scenario.node_default.nic.ports),
       nics_(scenario.fabric.nics),

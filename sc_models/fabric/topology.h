@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mrc/control/ev_profile.h"
 #include "mrc/rocev2/ecmp_hash.h"
 #include "mrc/srv6_usid.h"
 #include "mrc/types.h"
@@ -48,6 +49,8 @@ struct SwitchInfo {
 
 /// Uplinks of a T0 in a plane among which an EV chooses; 1 where none is to choose (one T0, or routed by ECMP in pods).
 std::uint32_t ev_uplinks(const ScenarioConfig& scenario);
+/// The EVs that a node's QPs use.
+EvProfile ev_profile_of(const ScenarioConfig& scenario, NodeId node);
 
 class Topology {
  public:

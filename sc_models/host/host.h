@@ -25,6 +25,8 @@ class Host : public Box, public WorkDevice {
 
   bool can_post(TimePs now) override;
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) override;
+  void message_begun(TimePs now) override { nic_.tx_work.begin(now); }
+  void message_completed(TimePs now) override { nic_.tx_work.end(now); }
   void work_done(TimePs now) override;
   void work_arrived(TimePs now) override { wake_at(now); }
 

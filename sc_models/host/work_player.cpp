@@ -46,7 +46,7 @@ std::vector<NodeId> WorkPlacement::first_siblings() const {
   return first;
 }
 
-WorkPlayer::WorkPlayer(NicContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement)
+WorkPlayer::WorkPlayer(NodeContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement)
     : nic_(nic), device_(device), memory_(memory), placement_(placement), accelerator_(nic.scenario.accelerator) {
   for (const std::uint32_t i : placement.of_node[nic.node]) {
     states_.push_back({.waits_for = workload().nodes[i].dependencies});
@@ -100,7 +100,7 @@ void WorkPlayer::begin_send(TimePs now, std::uint32_t index) {
   channels_[channel].pending.push(index);
   list(channel);
   ++statistics_.messages_started;
-  nic_.tx_work.begin(now);
+  device_.message_begun(now);
 }
 
 void WorkPlayer::finish_receive(TimePs now, std::uint32_t index) {
@@ -296,7 +296,7 @@ void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
   }
   if (cqe.status != CompletionStatus::success) node_state.failed = true;
   if (--node_state.chunks_left > 0) return;
-  nic_.tx_work.end(now);
+  device_.message_completed(now);
   statistics_.message_times.push_back(now - node_state.posted_at);
   ++(node_state.failed ? statistics_.messages_failed : statistics_.messages_completed);
   finish(now, chunk.node);

@@ -13,8 +13,8 @@
 #include "host/job_result.h"
 #include "host/workload.h"
 #include "mrc/ring.h"
-#include "nic/control/completion.h"
-#include "nic/nic_context.h"
+#include "node/cqe.h"
+#include "node/node_context.h"
 #include "split/byte_stream.h"
 #include "split/crossing.h"
 
@@ -85,6 +85,9 @@ class WorkDevice {
   virtual bool can_post(TimePs now) = 0;
   /// `doorbell_at`: when software has built it.
   virtual void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) = 0;
+  /// A message is begun, and its last part is completed.
+  virtual void message_begun(TimePs now) = 0;
+  virtual void message_completed(TimePs now) = 0;
   /// All work of the node is done.
   virtual void work_done(TimePs now) = 0;
   /// Software has started work here at another NIC of the same rank: WorkPlayer::step() is due.
@@ -93,7 +96,7 @@ class WorkDevice {
 
 class WorkPlayer {
  public:
-  WorkPlayer(NicContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement);
+  WorkPlayer(NodeContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement);
 
   void add_channel(Channel channel);
   /// Takes what is to be asked of peers at other ranks.
@@ -190,7 +193,7 @@ class WorkPlayer {
   std::uint64_t differing_bytes(const Chunk& chunk, const Channel& channel, std::uint64_t& first) const;
   void list(std::uint32_t channel) { listed_[channel / 64] |= 1ULL << (channel % 64); }
 
-  NicContext& nic_;
+  NodeContext& nic_;
   WorkDevice& device_;
   HostMemory& memory_;
   const WorkPlacement& placement_;

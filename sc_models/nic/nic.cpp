@@ -129,7 +129,8 @@ void Nic::finish(TimePs end) {
 }
 
 std::vector<AccountResult> Nic::accounts() const {
-  const NicCounters& counters = context_.counters;
+  const NodeCounters& counters = context_.counters;
+  const BoxCounters& of_boxes = context_.box_counters;
   PacketSum transmit;
   PacketSum receive;
   for (const Box* box : boxes_) {
@@ -143,14 +144,14 @@ std::vector<AccountResult> Nic::accounts() const {
     box->for_each_packet_held(add);
   }
   const std::string node = fmt::format("nic{}", context_.node);
-  const std::uint64_t consumed = counters.delivered + counters.discarded.packets + counters.control_received.packets;
-  return {{node, "transmit", "packets", counters.segmented.packets, counters.data_packets, 0, transmit.packets},
-          {node, "transmit", "bytes", counters.segmented.bytes, counters.data_payload_bytes, 0, transmit.bytes},
+  const std::uint64_t consumed = counters.delivered + of_boxes.discarded.packets + of_boxes.control_received.packets;
+  return {{node, "transmit", "packets", of_boxes.segmented.packets, counters.data_packets, 0, transmit.packets},
+          {node, "transmit", "bytes", of_boxes.segmented.bytes, counters.data_payload_bytes, 0, transmit.bytes},
           {node, "receive", "packets", counters.received.packets, consumed,
-           counters.overrun.packets + counters.damaged.packets, receive.packets},
+           of_boxes.overrun.packets + of_boxes.damaged.packets, receive.packets},
           {node, "receive", "bytes", counters.received.bytes,
-           counters.delivered_bytes + counters.discarded.bytes + counters.control_received.bytes,
-           counters.overrun.bytes + counters.damaged.bytes, receive.bytes},
+           counters.delivered_bytes + of_boxes.discarded.bytes + of_boxes.control_received.bytes,
+           of_boxes.overrun.bytes + of_boxes.damaged.bytes, receive.bytes},
           {node, "pcie.read", "bytes", pcie_->bytes_asked(), pcie_->bytes_reported(), 0, pcie_->bytes_under_way()}};
 }
 

@@ -5,11 +5,11 @@
 
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
-#include "nic/packet_capture.h"
 #include "nic/rx/overrun_causes.h"
 #include "nic/rx/parser.h"
 #include "nic/tx/idle_causes.h"
 #include "nic/tx/spray_scheduler.h"
+#include "node/packet_capture.h"
 
 namespace mrc::timing {
 namespace {
@@ -112,23 +112,24 @@ void Port::send_data(TimePs now, Packet* packet, TimePs ready_at) {
 
 void Port::send(TimePs now, Packet* packet) {
   const std::uint32_t bytes = wire_bytes(*packet, nic_.scenario.protocol.encapsulation);
-  NicCounters& counters = nic_.counters;
+  NodeCounters& counters = nic_.counters;
+  BoxCounters& of_boxes = nic_.box_counters;
   if (is_data(packet->opcode)) {
     bytes_on_line_ = bytes;
     ++counters.data_packets;
     counters.data_payload_bytes += packet->payload_bytes;
-    counters.data_wire_bytes += bytes;
+    of_boxes.data_wire_bytes += bytes;
     if (packet->retransmission) {
       ++counters.retransmitted;
-      counters.retransmitted_wire_bytes += bytes;
-      counters.retransmitted_wire_bytes_by_cause[packet->loss_cause] += bytes;
+      of_boxes.retransmitted_wire_bytes += bytes;
+      of_boxes.retransmitted_wire_bytes_by_cause[packet->loss_cause] += bytes;
     } else {
       counters.first_payload_bytes += packet->payload_bytes;
       first_payload_bytes_ += packet->payload_bytes;
     }
   } else {
     ++counters.control_packets;
-    counters.control_wire_bytes += bytes;
+    of_boxes.control_wire_bytes += bytes;
   }
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
   const TimePs delay = is_data(packet->opcode) ? read_frame(now, *packet, bytes) : 0;
@@ -179,8 +180,8 @@ void Port::receive(TimePs now) {
   while (receive_link_.next_due() <= now) {
     nic_.counters.received.add(receive_link_.front().packet);
     if (parser_queue_->full()) {
-      nic_.counters.overrun.add(receive_link_.front().packet);
-      ++nic_.counters.rx_overrun;
+      nic_.box_counters.overrun.add(receive_link_.front().packet);
+      ++nic_.box_counters.rx_overrun;
       overrun_causes_->count();
       if (Recorder* recorder = nic_.recorder) {
         recorder->add({.time = now,

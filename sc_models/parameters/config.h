@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "endpoint/rocev2_parameters.h"
 #include "fabric/fabric_parameters.h"
 #include "fabric/fault_parameters.h"
 #include "host/accelerator_parameters.h"
@@ -19,6 +18,7 @@
 #include "nic/nic_parameters.h"
 #include "pcie/pcie_parameters.h"
 #include "run_parameters.h"
+#include "transports/rocev2/rocev2_parameters.h"
 
 namespace mrc {
 
@@ -47,7 +47,6 @@ struct ScenarioConfig {
   std::map<NodeId, NodeConfig> node_override;  ///< whole configuration of the nodes that differ
   std::vector<FaultConfig> faults;
 
-  bool is_rocev2() const { return transport == "rocev2"; }
   const NodeConfig& node(NodeId id) const {
     const auto it = node_override.find(id);
     return it == node_override.end() ? node_default : it->second;

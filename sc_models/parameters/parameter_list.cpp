@@ -1,14 +1,13 @@
 // All parameters in the order of the documentation.
-#include "endpoint/rocev2_parameters.h"
 #include "fabric/fabric_parameters.h"
 #include "host/accelerator_parameters.h"
 #include "host/host_parameters.h"
 #include "host/traffic_parameters.h"
 #include "nic/nic_parameters.h"
 #include "parameters/parameter_table.h"
-#include "parameters/ring1_parameters.h"
 #include "pcie/pcie_parameters.h"
 #include "run_parameters.h"
+#include "transports/transport.h"
 
 namespace mrc {
 
@@ -27,7 +26,7 @@ void add_scenario_parameters(ParameterTable& table) {
       transport, "", 0, 0,
       "transport of all nodes; rocev2: the baseline; ideal: serialization and a fixed latency only, the upper bound",
       spec);
-  table.only({"mrc", "rocev2", "ideal"});
+  table.only(transport_names());
 }
 
 void add_node_parameters(ParameterTable& table) {
@@ -47,9 +46,9 @@ std::vector<Parameter> make_parameters() {
   add_nic_parameters(table);
   add_pcie_parameters(table);
   add_host_parameters(table);
-  add_protocol_parameters(table);
-  add_congestion_parameters(table);
-  add_rocev2_parameters(table);
+  for (const Transport* transport : transports()) {
+    if (transport->add_parameters != nullptr) transport->add_parameters(table);
+  }
   add_fabric_parameters(table);
   return table.take();
 }

@@ -11,9 +11,7 @@ namespace mrc {
 
 struct Packet;
 struct Qp;
-namespace timing {
 struct Cqe;
-}
 
 /// One read request TLP on its way to the host.
 struct HostRead {
@@ -50,7 +48,7 @@ class HostPort {
 
   /// Address of the next CQE; it is visible at `at`, behind all writes before.
   virtual std::uint64_t cqe_address() const = 0;
-  virtual void complete(TimePs at, const timing::Cqe& cqe) = 0;
+  virtual void complete(TimePs at, const Cqe& cqe) = 0;
 };
 
 }  // namespace mrc

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "platform/queue_entries.h"
+#include "transports/transport.h"
 
 namespace mrc {
 namespace {
@@ -82,7 +83,7 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
       mmio_ps_(std::max(ps(scenario.node(node).host.doorbell_ns), quantum_ps_)),
       wheel_("wheel", scenario.run.kernel, quantum_ps_),
       context_(node, scenario),
-      assembly_(context_),
+      transport_(make_node_transport(context_)),
       no_memory_(PayloadMode::reference, KeyedRandom(scenario.seed, "none")),
       mmio_("mmio", wheel_, *this),
       dma_("dma", dma_socket, *this, options.dma),
@@ -94,6 +95,9 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
       region_rkey_(options.memory_regions),
       region_valid_(options.memory_regions) {
   const NodeConfig& config = context_.config;
+  require(
+      transport_of(scenario).has_detailed_nic,
+      fmt::format("transport = \"{}\"; a platform's NIC has boxes, and this transport has none", scenario.transport));
   require(node < scenario.fabric.nics, fmt::format("node {}; the fabric has {}", node, scenario.fabric.nics));
   require(config.nic.wqe_fetch.wqe_bytes >= kLeastWqeBytes,
           fmt::format("nic.wqe_fetch.wqe_bytes = {}; at least {}", config.nic.wqe_fetch.wqe_bytes, kLeastWqeBytes));
@@ -108,8 +112,8 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
   csr_socket.register_b_transport(this, &PlatformNic::b_transport);
   csr_socket.register_transport_dbg(this, &PlatformNic::transport_dbg);
   wqe_buffers_.resize(std::size_t{options_.qps} * config.nic.wqe_fetch.batch * config.nic.wqe_fetch.wqe_bytes);
-  assembly_.reserve(options_.qps);
-  for (std::uint32_t i = 0; i < options_.qps; ++i) assembly_.add_qp().peer = kNobody;
+  transport_->reserve(options_.qps);
+  for (std::uint32_t i = 0; i < options_.qps; ++i) transport_->add_qp().peer = kNobody;
   context_.host_port = this;
   nic_ = std::make_unique<Nic>("nic", wheel_, context_, no_memory_, fabric.links_of(node), NicRtl());
   nic_->pcie().connect(*this, quantum_ps_);
@@ -161,7 +165,7 @@ std::uint64_t PlatformNic::effective64(std::uint32_t offset) const {
 
 std::uint32_t PlatformNic::global_value(std::uint32_t offset) const {
   const NodeConfig& config = context_.config;
-  const NicCounters& nic = context_.counters;
+  const NodeCounters& nic = context_.counters;
   if (offset >= reg::data_packets_lo) {
     const std::array<std::uint64_t, 12> counters{
         nic.data_packets,    nic.data_payload_bytes, nic.retransmitted,      nic.delivered,
@@ -374,8 +378,8 @@ void PlatformNic::connect_qp(std::uint32_t index) {
   qp.route = topology_.route(context_.node, peer);
   const KeyedRandom random(scenario_.seed, fmt::format("nic{}.qp{}.reverse_paths", context_.node, qp.number));
   qp.reverse_paths = std::make_unique<ReversePaths>(context_.config.nic.ports, random);
-  assembly_.add_requestor(qp, value(reg::qp::send_psn));
-  assembly_.add_responder(qp, value(reg::qp::receive_psn));
+  transport_->add_requestor(qp, value(reg::qp::send_psn));
+  transport_->add_responder(qp, value(reg::qp::receive_psn));
 }
 
 bool PlatformNic::ring(TimePs now, std::uint32_t index, std::uint32_t posted, Box& box) {
@@ -410,7 +414,7 @@ void PlatformNic::set_region(std::uint32_t index, std::uint32_t control) {
   context_.protection.add({.va = effective64(region_register(index, reg::region::va_lo)),
                            .bytes = effective64(region_register(index, reg::region::bytes_lo)),
                            .rkey = region_rkey_[index],
-                           .domain = QpAssembly::kDomain,
+                           .domain = NodeTransport::kDomain,
                            .remote_write = (control & 2) != 0});
 }
 

@@ -19,13 +19,13 @@
 #include "host/host_memory.h"
 #include "nic/nic.h"
 #include "nic/nic_context.h"
-#include "nic/qp_assembly.h"
 #include "parameters/scenario.h"
 #include "pcie/host_port.h"
 #include "platform/dma_engine.h"
 #include "platform/mmio.h"
 #include "platform/payload_store.h"
 #include "platform/register_map.h"
+#include "transports/node_transport.h"
 
 namespace mrc {
 
@@ -128,7 +128,7 @@ class PlatformNic : public sc_core::sc_module, private HostPort, private DmaList
   TimePs mmio_ps_;
   WheelModule wheel_;
   NicContext context_;
-  QpAssembly assembly_;
+  std::unique_ptr<NodeTransport> transport_;
   HostMemory no_memory_;  ///< the boxes' own kind of memory: empty, the platform's takes its place
   Mmio mmio_;
   std::unique_ptr<Nic> nic_;

@@ -50,17 +50,18 @@ void look_behind_losses(std::map<std::string, double>& causes, const std::map<st
 
 }  // namespace
 
-std::vector<LimitResult> goodput_limits(const NicCounters& counters, const PortTime& time) {
+std::vector<LimitResult> goodput_limits(const NodeCounters& counters, const BoxCounters& of_boxes,
+                                        const PortTime& time) {
   const auto active = static_cast<double>(time.active_ps);
   const auto gbps = [&](double bytes) { return 8000.0 * bytes / active; };
   const auto first_payload = static_cast<double>(counters.first_payload_bytes);
-  const auto first_wire = static_cast<double>(counters.data_wire_bytes - counters.retransmitted_wire_bytes);
+  const auto first_wire = static_cast<double>(of_boxes.data_wire_bytes - of_boxes.retransmitted_wire_bytes);
   std::map<std::string, double> causes;
   causes["framing"] = gbps(first_wire - first_payload);
-  causes["control"] = gbps(static_cast<double>(counters.control_wire_bytes));
+  causes["control"] = gbps(static_cast<double>(of_boxes.control_wire_bytes));
   causes["unacknowledged"] = gbps(first_payload) - time.goodput_gbps;
   for (std::size_t i = 0; i < kCutCauses; ++i) {
-    const auto bytes = static_cast<double>(counters.retransmitted_wire_bytes_by_cause[i]);
+    const auto bytes = static_cast<double>(of_boxes.retransmitted_wire_bytes_by_cause[i]);
     causes[cause_of_retransmission(static_cast<CutCause>(i))] += gbps(bytes);
   }
   const double port_gbps = time.line_rate_gbps / time.ports;

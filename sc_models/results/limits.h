@@ -27,6 +27,7 @@ struct PortTime {
 /// Splits the ports' byte-times into framing, control, retransmission, payload that was not acknowledged by the end,
 /// and idle by cause, each counted by itself; what is left to line rate is `unattributed`. Largest first, causes of 0
 /// left out.
-std::vector<LimitResult> goodput_limits(const NicCounters& counters, const PortTime& time);
+std::vector<LimitResult> goodput_limits(const NodeCounters& counters, const BoxCounters& of_boxes,
+                                        const PortTime& time);
 
 }  // namespace mrc

@@ -5,11 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "endpoint/endpoint.h"
-#include "endpoint/rocev2_endpoint.h"
 #include "simulation/connect.h"
 #include "simulation/model_recording.h"
 #include "simulation/ranks.h"
+#include "transports/transport.h"
 
 namespace mrc {
 namespace {
@@ -26,8 +25,7 @@ std::vector<bool> nodes_that_speak(const Model& model) {
   std::vector<bool> speaks(model.scenario.fabric.nics, false);
   for (NodeId id = 0; id < model.scenario.fabric.nics; ++id) {
     speaks[id] = !model.placement.of_node[id].empty() || !model.faults->darkness_of(id).empty() ||
-                 (model.scenario.node(id).fidelity == Fidelity::detailed && !model.scenario.is_rocev2()) ||
-                 model.scenario.run.node_under_test == fmt::format("nic{}", id);
+                 is_detailed(model.scenario, id) || model.scenario.run.node_under_test == fmt::format("nic{}", id);
   }
   for (const WorkNode& work : model.workload.nodes) {
     if (work.kind == WorkKind::send) speaks[model.placement.peer_node_of(work)] = true;
@@ -65,26 +63,17 @@ NicRtl make_rtl(const Model& model, NodeId node) {
   return rtl;
 }
 
-void build_light_device(Model& model, SimulationNode& node) {
-  Network& network = model.fabric->network();
-  if (model.scenario.is_rocev2()) {
-    node.endpoint = std::make_unique<Rocev2Endpoint>(node.context, node.memory, network, model.placement);
-    return;
-  }
-  node.endpoint = std::make_unique<Endpoint>(node.context, node.memory, network, model.placement);
-}
-
 void build_detailed_device(Model& model, SimulationNode& node) {
-  node.nic = std::make_unique<Nic>(node.name.c_str(), *node.wheel, node.context, node.memory,
+  node.nic = std::make_unique<Nic>(node.name.c_str(), *node.wheel, *node.boxes, node.memory,
                                    model.fabric->links_of(node.id), make_rtl(model, node.id));
-  node.host = std::make_unique<Host>(fmt::format("host{}", node.id).c_str(), *node.wheel, node.context, *node.nic,
+  node.host = std::make_unique<Host>(fmt::format("host{}", node.id).c_str(), *node.wheel, *node.boxes, *node.nic,
                                      node.memory, model.placement);
 }
 
 void build_devices(Model& model) {
   for (auto& node : model.nodes) {
     if (node->is_endpoint()) {
-      build_light_device(model, *node);
+      node->endpoint = node->transport->make_light_node(node->memory, model.fabric->network(), model.placement);
     } else if (node->here) {
       build_detailed_device(model, *node);
     }
@@ -146,13 +135,13 @@ void set_faults(const Model& model) {
 }  // namespace
 
 void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlSelection>& selections) {
-  const auto has_boxes = [&](const RtlSelection& selection) {
-    return !scenario.is_rocev2() && scenario.node(selection.node).fidelity == Fidelity::detailed;
-  };
+  const auto has_boxes = [&](const RtlSelection& selection) { return is_detailed(scenario, selection.node); };
   if (selections.empty() || std::any_of(selections.begin(), selections.end(), has_boxes)) return;
+  const std::string why = transport_of(scenario).has_detailed_nic
+                              ? "fidelity = \"endpoint\""
+                              : fmt::format("transport = \"{}\" has no others", scenario.transport);
   throw std::invalid_argument(
-      fmt::format("--rtl, --shadow: nic{} is a light endpoint, which has no boxes ({})", selections.front().node,
-                  scenario.is_rocev2() ? "transport = \"rocev2\" has no others" : "fidelity = \"endpoint\""));
+      fmt::format("--rtl, --shadow: nic{} is a light endpoint, which has no boxes ({})", selections.front().node, why));
 }
 
 std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workload& workload,

@@ -65,15 +65,13 @@ void collect_one_way(RunResult& result, const Model& model) {
   result.one_way_us = {times.size(), spread.mean, spread.p50, spread.p99, spread.max};
 }
 
-void collect_rocev2(RunResult& result, const Model& model) {
-  std::vector<Rocev2Counts> rocev2 = model.rocev2_elsewhere;
-  rocev2.push_back(rocev2_counts(model));
-  for (const Rocev2Counts& counts : rocev2) {
-    result.rocev2.cnps += counts.cnps_sent;
-    result.rocev2.naks += counts.naks_sent;
-    result.rocev2.out_of_sequence += counts.out_of_sequence;
-    result.rocev2.timeouts += counts.timeouts;
-  }
+void collect_transport(RunResult& result, const Model& model) {
+  TransportCounts counts = transport_counts(model);
+  add(counts, model.counts_elsewhere);
+  result.rocev2.cnps += counts.rocev2.cnps_sent;
+  result.rocev2.naks += counts.rocev2.naks_sent;
+  result.rocev2.out_of_sequence += counts.rocev2.out_of_sequence;
+  result.rocev2.timeouts += counts.rocev2.timeouts;
 }
 
 void collect_switch_ports(RunResult& result, const Model& model) {
@@ -134,16 +132,10 @@ void collect_events(RunResult& result, const Model& model) {
 
 }  // namespace
 
-Rocev2Counts rocev2_counts(const Model& model) {
-  Rocev2Counts sum;
+TransportCounts transport_counts(const Model& model) {
+  TransportCounts sum;
   for (const auto& node : model.nodes) {
-    const auto* endpoint = dynamic_cast<const Rocev2Endpoint*>(node->endpoint.get());
-    if (endpoint == nullptr || !node->here) continue;
-    const Rocev2Counts counts = endpoint->counts();
-    sum.cnps_sent += counts.cnps_sent;
-    sum.naks_sent += counts.naks_sent;
-    sum.out_of_sequence += counts.out_of_sequence;
-    sum.timeouts += counts.timeouts;
+    if (node->here && node->endpoint) node->endpoint->add_counts(sum);
   }
   return sum;
 }
@@ -167,7 +159,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   collect_job(result, model);
   result.latency_terms = latency_terms(model.scenario, kSmallWriteBytes);
   collect_fabric(result, model);
-  collect_rocev2(result, model);
+  collect_transport(result, model);
   return result;
 }
 

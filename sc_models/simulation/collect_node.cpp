@@ -1,17 +1,17 @@
 #include <algorithm>
 #include <map>
 
-#include "mrc/rocev2/rc_packet.h"
 #include "results/limits.h"
 #include "simulation/collect.h"
 #include "simulation/times.h"
+#include "transports/transport.h"
 
 namespace mrc {
 namespace {
 
 void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) {
   const HostStatistics& host = node.player().statistics();
-  const NicCounters& counters = node.context.counters;
+  const NodeCounters& counters = node.context.counters;
   result.messages.completed += host.messages_completed;
   result.messages.failed += host.messages_failed;
   result.bytes.delivered += host.acknowledged_bytes + host.local_bytes;
@@ -21,7 +21,7 @@ void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) 
   result.packets.delivered += counters.delivered;
   result.packets.retransmitted += counters.retransmitted;
   result.packets.duplicate += counters.duplicates;
-  result.packets.dropped += counters.rx_overrun;
+  if (const BoxCounters* of_boxes = node.box_counters()) result.packets.dropped += of_boxes->rx_overrun;
   const double active_ns = static_cast<double>(end) / 1000.0;
   result.nodes.push_back({node.name,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
@@ -93,10 +93,12 @@ std::map<std::string, double> lost_to_overruns(const Model& model, const Simulat
   std::map<std::string, double> shares;
   auto lost = static_cast<double>(model.fabric->packets_lost() + model.fabric->network().impairments().corrupted);
   for (const auto& node : model.nodes) {
-    lost += static_cast<double>(node->context.counters.rx_overrun);
+    const BoxCounters* counters = node->box_counters();
+    if (counters == nullptr) continue;
+    lost += static_cast<double>(counters->rx_overrun);
     if (!node->nic) continue;
     const PerCause<std::uint64_t>& overruns = node->nic->overrun_causes().by_cause();
-    const CauseTable& causes = node->context.causes;
+    const CauseTable& causes = node->boxes->causes;
     for (std::size_t i = 0; i < causes.size(); ++i) {
       if (overruns[i] == 0) continue;
       const std::string& queue = causes.name(Cause::at(i));
@@ -113,14 +115,15 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
   const TimePs active = end - host.first_doorbell;
   result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
   if (!node.nic) return;
-  result.limits = goodput_limits(node.context.counters, {.line_rate_gbps = result.line_rate_gbps,
-                                                         .goodput_gbps = result.goodput_gbps,
-                                                         .active_ps = active,
-                                                         .ports = node.context.config.nic.ports,
-                                                         .slow_ps = node.nic->slow_ps(),
-                                                         .idle_ps = node.nic->idle_causes().idle_ps(),
-                                                         .receiver_write_blocked = receiver_write_blocked(model, node),
-                                                         .lost_to_overruns = lost_to_overruns(model, node)});
+  result.limits = goodput_limits(node.context.counters, node.boxes->box_counters,
+                                 {.line_rate_gbps = result.line_rate_gbps,
+                                  .goodput_gbps = result.goodput_gbps,
+                                  .active_ps = active,
+                                  .ports = node.context.config.nic.ports,
+                                  .slow_ps = node.nic->slow_ps(),
+                                  .idle_ps = node.nic->idle_causes().idle_ps(),
+                                  .receiver_write_blocked = receiver_write_blocked(model, node),
+                                  .lost_to_overruns = lost_to_overruns(model, node)});
 }
 
 }  // namespace
@@ -128,14 +131,14 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
 void collect_node(RunResult& result, const SimulationNode& node, TimePs end) {
   collect_traffic(result, node, end);
   if (!node.nic) return;
-  const NicCounters& counters = node.context.counters;
+  const BoxCounters& counters = node.boxes->box_counters;
   node.nic->settle(end);
   collect_buffers(result, node, end);
   node.nic->finish(end);
   collect_ledger(result, node);
   result.pcie.push_back({node.name, node.nic->pcie().counts()});
   collect_rtl(result, node);
-  for (const NicEvent& event : node.context.events) {
+  for (const NicEvent& event : node.boxes->events) {
     result.events.push_back({to_us(event.time), event.what, node.name + "." + event.where, event.effect});
   }
   result.packets.dropped += counters.memory_dropped;
@@ -154,8 +157,7 @@ void collect_under_test(RunResult& result, const Model& model, const SimulationN
   full.payload_bytes = mtu;
   full.opcode = Opcode::write_middle;
   result.framing_limit_gbps =
-      result.line_rate_gbps * mtu /
-      (model.scenario.is_rocev2() ? rc_wire_bytes(full) : wire_bytes(full, model.scenario.protocol.encapsulation));
+      result.line_rate_gbps * mtu / transport_of(model.scenario).link_bytes(full, model.scenario);
   collect_goodput(result, model, node, end);
   std::vector<TimePs> times = node.player().statistics().message_times;
   if (times.empty()) return;

@@ -24,7 +24,7 @@ struct QpEnd {
 
 void add_qp(const Model& model, QpEnd& end, NodeId peer) {
   SimulationNode& node = model.at(end.node);
-  Qp& qp = node.qps.add_qp();
+  Qp& qp = node.transport->add_qp();
   qp.peer = peer;
   qp.route = model.fabric->topology().route(node.id, peer);
   node.qps_of_peer[peer].push_back(node.context.index_of(qp));
@@ -36,9 +36,9 @@ void add_halves(const Model& model, const QpEnd& end, const QpEnd& peer, const K
   end.qp->peer_number = peer.qp->number;
   if (!node.here) return;
   end.qp->reverse_paths = std::make_unique<ReversePaths>(node.context.config.nic.ports, random);
-  if (end.sends) node.qps.add_requestor(*end.qp, end.first_psn);
+  if (end.sends) node.transport->add_requestor(*end.qp, end.first_psn);
   if (!peer.sends) return;
-  node.qps.add_responder(*end.qp, peer.first_psn);
+  node.transport->add_responder(*end.qp, peer.first_psn);
   if (end.qp->responder) end.qp->responder->post_receive(model.scenario.protocol.receive_queue_depth);
 }
 
@@ -75,7 +75,7 @@ void build_channel(const Model& model, SimulationNode& from, SimulationNode& to,
   to.context.protection.add({.va = channel.destination_base,
                              .bytes = destination_bytes,
                              .rkey = channel.rkey,
-                             .domain = QpAssembly::kDomain});
+                             .domain = NodeTransport::kDomain});
   if (!from.here) return;
   if (to.here) channel.peer_memory = &to.memory;
   from.player().add_channel(std::move(channel));
@@ -100,7 +100,7 @@ LongestSends connect_nodes(Model& model) {
     ++peers[a];
     ++peers[b];
   }
-  for (const auto& [id, count] : peers) model.at(id).qps.reserve(count * model.scenario.traffic.qps_per_peer);
+  for (const auto& [id, count] : peers) model.at(id).transport->reserve(count * model.scenario.traffic.qps_per_peer);
   for (const auto& [a, b] : pairs) {
     connect_pair(model, {.node = a, .sends = longest_sends.contains({a, b})},
                  {.node = b, .sends = longest_sends.contains({b, a})});

@@ -8,10 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "endpoint/light_node.h"
-#include "endpoint/rocev2_endpoint.h"
 #include "engine/wheel_module.h"
 #include "fabric/fabric.h"
 #include "fabric/fault_log.h"
@@ -21,11 +18,11 @@
 #include "host/work_player.h"
 #include "nic/nic.h"
 #include "nic/nic_context.h"
-#include "nic/packet_capture.h"
-#include "nic/qp_assembly.h"
+#include "node/packet_capture.h"
 #include "results/recording.h"
 #include "simulation/options.h"
 #include "split/split.h"
+#include "transports/node_transport.h"
 
 namespace mrc {
 
@@ -34,38 +31,25 @@ struct SimulationNode {
   /// `runs_here`: false for a node of another rank, of which there is what its peers here and the results need.
   /// `shared_wheel`: of the NIC that software drives together with this one, null where it is the first.
   SimulationNode(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps, bool runs_here,
-                 std::shared_ptr<WheelModule> shared_wheel)
-      : id(node),
-        here(runs_here),
-        name(fmt::format("nic{}", node)),
-        context(node, scenario),
-        qps(context),
-        memory(is_endpoint() || !here ? PayloadMode::reference : context.config.host.payload,
-               KeyedRandom(scenario.seed, fmt::format("nic{}.host.memory", node))) {
-    if (is_endpoint() || !here) return;
-    owns_wheel = shared_wheel == nullptr;
-    wheel = std::move(shared_wheel);
-    if (!owns_wheel) return;
-    wheel = std::make_shared<WheelModule>(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps);
-  }
+                 std::shared_ptr<WheelModule> shared_wheel);
 
-  /// There is no detailed NIC of the baseline.
-  bool is_endpoint() const { return context.config.fidelity == Fidelity::endpoint || context.scenario.is_rocev2(); }
+  bool is_endpoint() const { return !detailed; }
   WorkPlayer& player() const { return host ? host->player() : endpoint->player(); }
   /// Null where no RTL differs from ring 1.
-  const std::string* first_rtl_mismatch() const {
-    if (!nic) return nullptr;
-    for (const RtlPath* path : nic->rtl().paths()) {
-      if (path->mismatches() > 0) return &path->first_mismatch();
-    }
-    return nullptr;
+  const std::string* first_rtl_mismatch() const;
+  /// Null of a light endpoint.
+  const BoxCounters* box_counters() const {
+    return boxes != nullptr ? &boxes->box_counters : box_counters_elsewhere.get();
   }
 
   NodeId id;
   bool here;
+  bool detailed;
   std::string name;
-  NicContext context;
-  QpAssembly qps;
+  std::unique_ptr<NodeContext> own_context;
+  NodeContext& context;
+  NicContext* boxes;  ///< the same context where the node is detailed and runs here; null otherwise
+  std::unique_ptr<NodeTransport> transport;
   HostMemory memory;
   std::map<NodeId, std::vector<std::uint32_t>> qps_of_peer;
   std::shared_ptr<WheelModule> wheel;  ///< with nic and host: of a detailed node
@@ -78,6 +62,7 @@ struct SimulationNode {
     std::vector<std::string> qps;
     std::vector<std::string> work;
   } waits_elsewhere;
+  std::unique_ptr<BoxCounters> box_counters_elsewhere;  ///< of a detailed node of another rank
 };
 
 struct Model {
@@ -104,7 +89,7 @@ struct Model {
   std::unique_ptr<FaultTimeline> faults;
   std::unique_ptr<FaultLog> fault_log;
   std::unique_ptr<Split> split;                        ///< null: this process carries the whole run
-  std::vector<Rocev2Counts> rocev2_elsewhere;          ///< of the other ranks, when the run is over
+  TransportCounts counts_elsewhere;                    ///< of the other ranks, when the run is over
   std::vector<std::unique_ptr<SimulationNode>> nodes;  ///< that speak, in their order
   std::vector<SimulationNode*> node_at;                ///< by number, null for a node that does not speak
   std::unique_ptr<Recording> recording;                ///< null: nobody records

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -117,7 +118,7 @@ void record_windows(Recording& recording, Recorder& recorder, const std::string&
 class WatchedPaths {
  public:
   WatchedPaths(Recording& recording, Recorder& recorder, const std::string& node,
-               const std::vector<const PathTable*>& tables)
+               std::span<const PathTable* const> tables)
       : recorder_(recorder), tables_(tables) {
     constexpr std::array<const char*, kEvStates> names{"ev_good", "ev_skip", "ev_assumed_bad", "ev_denied"};
     std::uint64_t evs = 1;
@@ -176,7 +177,7 @@ class WatchedPaths {
   }
 
   Recorder& recorder_;
-  const std::vector<const PathTable*>& tables_;
+  std::span<const PathTable* const> tables_;
   std::vector<Watched> counts_;
   std::vector<std::vector<EvState>> states_;
   std::vector<Counts> last_;
@@ -186,7 +187,7 @@ class WatchedPaths {
 }  // namespace
 
 void record_nic(Recording& recording, Recorder& recorder, const std::string& node, const Nic& nic,
-                const NicContext& context, const std::vector<const PathTable*>& path_tables) {
+                const NicContext& context, std::span<const PathTable* const> path_tables) {
   const std::uint32_t tx_work = record_work(recording, recorder, node, context.tx_work, "tx_work");
   const std::uint32_t rx_work = record_work(recording, recorder, node, context.rx_work, "rx_work");
   recording.add_picture(picture_of(nic));
@@ -243,8 +244,8 @@ std::set<NodeId> record_nodes(Model& model, const Wanted& wanted) {
     if (node->is_endpoint() || !wanted(node->name)) continue;
     recorded.insert(node->id);
     Recorder& recorder = model.recording->add_wheel(node->name);
-    node->context.recorder = &recorder;
-    record_nic(*model.recording, recorder, node->name, *node->nic, node->context, node->qps.path_tables());
+    node->boxes->recorder = &recorder;
+    record_nic(*model.recording, recorder, node->name, *node->nic, *node->boxes, node->transport->path_tables());
     if (Recorder* of_sibling = node->wheel->recorder()) {
       of_sibling->add_poll([&recorder](TimePs now) { recorder.stepped(now); });
     } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ inline constexpr std::ptrdiff_t kMostWatchedPorts = 1'024;
 
 /// All outlive the recording.
 void record_nic(Recording& recording, Recorder& recorder, const std::string& node, const Nic& nic,
-                const NicContext& context, const std::vector<const PathTable*>& path_tables);
+                const NicContext& context, std::span<const PathTable* const> path_tables);
 /// In a large fabric only the switch ports that lead to `nodes`.
 void record_fabric(Recording& recording, Recorder& recorder, Fabric& fabric, const std::set<NodeId>& nodes);
 

@@ -5,6 +5,7 @@
 #include <systemc>
 
 #include "simulation/waits.h"
+#include "transports/transport.h"
 
 namespace mrc {
 namespace {
@@ -69,12 +70,13 @@ void put_state(Model& model, const Series& series, ByteWriter& to) {
   model.fabric->network().put_counts(to);
   model.fault_log->put_reactions(to);
   series.put(to);
-  to.put(rocev2_counts(model));
+  to.put(transport_counts(model));
   to.put(model.split->misplaced);
   for (const auto& node : model.nodes) {
     if (!node->here) continue;
     to.put(node->id);
     to.put(node->context.counters);
+    if (const BoxCounters* counters = node->box_counters()) to.put(*counters);
     node->player().put_state(to);
     to.put(qp_waits(*node));
     to.put(work_waits(*node));
@@ -86,13 +88,14 @@ void take_in(Model& model, Series& series, ByteReader& from) {
   model.fabric->network().add_counts(from);
   model.fault_log->add_reactions(from);
   series.merge(from);
-  model.rocev2_elsewhere.push_back(from.get<Rocev2Counts>());
+  add(model.counts_elsewhere, from.get<TransportCounts>());
   std::vector<Misplaced> misplaced;
   from.get(misplaced);
   model.split->misplaced.insert(model.split->misplaced.end(), misplaced.begin(), misplaced.end());
   for (auto id = from.get<NodeId>(); id != kNoNode; id = from.get<NodeId>()) {
     SimulationNode& node = model.at(id);
     from.get(node.context.counters);
+    if (node.box_counters_elsewhere) from.get(*node.box_counters_elsewhere);
     node.player().get_state(from);
     from.get(node.waits_elsewhere.qps);
     from.get(node.waits_elsewhere.work);
@@ -111,7 +114,7 @@ void build_split(Model& model) {
     if (pair.first != pair.second) needs.bytes[pair] += work.bytes;
   }
   for (NodeId id = 0; id < model.scenario.fabric.nics; ++id) {
-    needs.detailed.push_back(model.scenario.node(id).fidelity == Fidelity::detailed && !model.scenario.is_rocev2());
+    needs.detailed.push_back(is_detailed(model.scenario, id));
   }
   needs.siblings = model.placement.first_siblings();
   model.split = std::make_unique<Split>(*ranks, make_partition(model.fabric->topology(), needs, ranks->size()));

@@ -17,7 +17,7 @@ void run_until(Model& model, TimePs end);
 /// Makes rank 0 know what all ranks know, `series` included. Precondition: there are several.
 void gather(Model& model, Series& series);
 
-/// What the baseline's endpoints on this rank counted.
-Rocev2Counts rocev2_counts(const Model& model);
+/// What only the transport counts, of the nodes of this rank.
+TransportCounts transport_counts(const Model& model);
 
 }  // namespace mrc

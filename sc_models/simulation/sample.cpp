@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -110,7 +111,7 @@ void Sampler::sample_ev_states() {
   for (const auto& node : model_.nodes) {
     if (!counts_ev_states(*node)) continue;
     std::array<std::uint64_t, kEvStates> counts{};
-    for (const PathTable* table : node->qps.path_tables()) {
+    for (const PathTable* table : node->transport->path_tables()) {
       for (std::size_t state = 0; state < kEvStates; ++state)
         counts[state] += table->count(static_cast<EvState>(state));
     }
@@ -145,8 +146,9 @@ void note_reactions(const Model& model) {
   watch_evs(model);
   for (const auto& node : model.nodes) {
     if (!node->here) continue;
-    const PortStatusAgent* agent = node->nic ? &node->nic->port_status() : node->endpoint->port_status();
-    if (agent != nullptr) model.fault_log->port_steps(node->id, agent->steps());
+    const std::span<const PortStatusStep> steps =
+        node->nic ? std::span(node->nic->port_status().steps()) : node->endpoint->port_steps();
+    model.fault_log->port_steps(node->id, steps);
   }
 }
 

@@ -11,7 +11,6 @@
 
 #include "fabric/topology.h"
 #include "mrcsim/exit_code.h"
-#include "nic/qp_assembly.h"
 #include "parameters/scenario.h"
 
 namespace mrc {
@@ -46,7 +45,7 @@ Numbers numbers_of(const ScenarioConfig& scenario, const Topology& topology) {
     n.oversubscription = topology.nics_per_t0() * scenario.node_default.nic.port_gbps /
                          (static_cast<double>(t0.up.size()) * topology.links()[t0.up.front()].gbps);
   }
-  const EvProfile profile = QpAssembly::profile_of(scenario, 0);
+  const EvProfile profile = ev_profile_of(scenario, 0);
   std::set<std::vector<std::uint32_t>> paths;
   for (std::size_t i = 0; i < profile.value.size(); ++i) {
     paths.insert(topology.walk(0, topology.nics() - 1, profile.plane[i], profile.value[i]));

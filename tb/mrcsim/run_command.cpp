@@ -19,7 +19,6 @@
 
 #include "cosim/rtl_blocks.h"
 #include "cosim/rtl_modules.h"
-#include "ideal/ideal_fabric.h"
 #include "mpi/launcher.h"
 #include "mpi/mpi_ranks.h"
 #include "mrcsim/exit_code.h"
@@ -33,6 +32,8 @@
 #include "results/summary.h"
 #include "simulation/simulation.h"
 #include "traffic/prepare_job.h"
+#include "transports/ideal/ideal_fabric.h"
+#include "transports/transport.h"
 
 namespace mrc {
 namespace {
@@ -79,7 +80,7 @@ std::string expectation(const ScenarioConfig& scenario, const Job& job, const Ru
   const double seconds = static_cast<double>(packets) / speed;
   std::string text = fmt::format("{} data packets, about {:.0f} s of wall time at an assumed {:.0f} packets/s", packets,
                                  seconds, speed);
-  if (scenario.transport != "ideal" && seconds > kMostSecondsUnasked && !options.yes) {
+  if (transport_of(scenario).simulated && seconds > kMostSecondsUnasked && !options.yes) {
     throw TooLong(
         fmt::format("{}: expects {}; --yes runs it anyway; traffic.ranks, traffic.rows and traffic.byte_scale "
                     "reduce it",
@@ -139,7 +140,7 @@ struct Prepared {
   Job job;
   std::unique_ptr<OutputDirectory> out;  ///< where results are written: not on another rank than 0
   std::unique_ptr<ProgressLine> progress;
-  std::unique_ptr<Simulation> simulation;  ///< null: the ideal transport
+  std::unique_ptr<Simulation> simulation;  ///< null: the transport is not simulated
 };
 
 /// What watches or replaces parts of one process is not there where several carry the run.
@@ -151,7 +152,7 @@ void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& o
   if (!options.pcap.empty()) refuse("--pcap");
   if (!options.waves.empty()) refuse("--waves");
   if (!options.perfetto.empty()) refuse("--perfetto");
-  if (scenario.transport == "ideal") refuse("transport = \"ideal\"");
+  if (!transport_of(scenario).simulated) refuse(fmt::format("transport = \"{}\"", scenario.transport));
   if (scenario.run.kernel != KernelMode::wheel) refuse("run.kernel = \"methods\"");
 }
 
@@ -164,8 +165,10 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   if (first) {
     for (const std::string& warning : run.job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
   }
-  if (!options.pcap.empty() && scenario.is_rocev2()) {
-    throw ParameterError("--pcap", "transport = \"rocev2\" cannot be captured; captures contain MRC packets only");
+  const Transport& transport = transport_of(scenario);
+  if (!options.pcap.empty() && !transport.captured) {
+    throw ParameterError("--pcap",
+                         fmt::format("transport = \"{}\" cannot be captured; captures contain MRC packets only", transport.name));
   }
   if (first) {
     run.out = std::make_unique<OutputDirectory>(
@@ -178,8 +181,8 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   simulation_options.add_rtl = add_rtl;
   simulation_options.pcap = options.pcap;
   const bool watched = !options.waves.empty() || !options.perfetto.empty();
-  if (watched && scenario.transport == "ideal") {
-    throw OutputError("--waves, --perfetto: transport = \"ideal\" has no boxes to record");
+  if (watched && !transport.simulated) {
+    throw OutputError(fmt::format("--waves, --perfetto: transport = \"{}\" has no boxes to record", transport.name));
   }
   simulation_options.waves = wave_options(options, scenario);
   simulation_options.perfetto = perfetto_options(options);
@@ -195,10 +198,10 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   }
   check_rtl_selections(scenario, simulation_options.rtl);
   const std::string expected = expectation(scenario, run.job, options);
-  if (first && !options.quiet && scenario.transport != "ideal") fmt::print("  {:<10} {}\n", "expects", expected);
+  if (first && !options.quiet && transport_of(scenario).simulated) fmt::print("  {:<10} {}\n", "expects", expected);
   std::fflush(stdout);
   simulation_options.progress = [progress = run.progress.get()](const Progress& p) { progress->update(p); };
-  if (scenario.transport == "ideal") return;
+  if (!transport.simulated) return;
   run.simulation =
       std::make_unique<Simulation>(scenario, run.job.workload, run.job.nics_of_ranks, std::move(simulation_options));
 }

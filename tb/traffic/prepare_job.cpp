@@ -14,6 +14,7 @@
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
 #include "traffic/workload_builder.h"
+#include "transports/transport.h"
 
 namespace mrc {
 namespace {
@@ -163,12 +164,12 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
   if (traffic.ranks != 0) job.cut.push_back(fmt::format("traffic.ranks = {}", traffic.ranks));
   if (traffic.rows != 0) job.cut.push_back(fmt::format("traffic.rows = {}", traffic.rows));
   if (traffic.byte_scale != 1.0) job.cut.push_back(fmt::format("traffic.byte_scale = {}", traffic.byte_scale));
-  const bool ideal = scenario.transport == "ideal";
+  const bool computed = !transport_of(scenario).simulated;
   if (job.workload.ranks < 2 && !job.workload.collectives.empty()) {
     throw TraceError(job.workload.source,
                      "holds collectives of one rank; traffic.ranks says over how many ranks they run");
   }
-  if (ideal && stands_for_all(job.workload, scenario)) {
+  if (computed && stands_for_all(job.workload, scenario)) {
     job.nics_of_ranks.assign(job.workload.ranks, 0);
     return job;
   }
@@ -184,7 +185,7 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
   require_placed(job, scenario);
   require_same_fidelity(job, scenario);
   if (traffic.nics_per_rank > 1) number_lanes(job.workload);
-  if (ideal) return job;
+  if (computed) return job;
   CollectiveOptions collective = traffic.collective;
   collective.seed = scenario.seed;
   const std::uint32_t job_ranks = job.workload.job_ranks;

@@ -108,8 +108,8 @@ void Completion::write(TimePs now) {
   issued_at_ = now + delay_;
   delay_ = 0;
   write_under_way_ = true;
-  ++nic_.counters.cqe_writes;
-  nic_.counters.cqes += entries;
+  ++nic_.box_counters.cqe_writes;
+  nic_.box_counters.cqes += entries;
   slot.busy(now, start);
   pcie_.write(now, start, address, entries * config.cqe_bytes, *this, 0, WriteOrder::strict);
 }

@@ -9,19 +9,10 @@
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
+#include "node/cqe.h"
 #include "pcie/pcie_dma.h"
 
 namespace mrc::timing {
-
-/// What software reads from the completion queue.
-struct Cqe {
-  enum class Kind : std::uint8_t { send, receive };
-  Kind kind = Kind::send;
-  std::uint32_t qp = 0;
-  std::uint64_t id = 0;  ///< WorkRequest.id of a send
-  std::uint32_t immediate = 0;
-  CompletionStatus status = CompletionStatus::success;
-};
 
 class Completion : public Box, private ReadClient, private WriteClient {
  public:
@@ -69,7 +60,3 @@ class Completion : public Box, private ReadClient, private WriteClient {
 };
 
 }  // namespace mrc::timing
-
-namespace mrc {
-using timing::Cqe;
-}  // namespace mrc

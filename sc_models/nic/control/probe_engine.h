@@ -11,8 +11,8 @@
 #include "engine/occupancy.h"
 #include "mrc/control/probes.h"
 #include "mrc/ring.h"
-#include "nic/control/port_status_agent.h"
 #include "nic/nic_context.h"
+#include "transports/mrc/port_status_agent.h"
 
 namespace mrc::timing {
 

@@ -215,7 +215,7 @@ void SackProcessor::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   Packet* packet = in_.pop(now);
-  nic_.counters.control_received.add(*packet);
+  nic_.box_counters.control_received.add(*packet);
   dispatch(now, *packet);
   slot.busy(now, next_start_);
   nic_.packets.release(packet);

@@ -98,8 +98,8 @@ void DmaWrite::lose(TimePs now, const WriteJob& job) {
   Qp& qp = nic_.qps[job.qp];
   nic_.memory_failed(now, staging_memory_,
                      fmt::format("QP {} in error: PSN {} was accepted and is lost", qp.number, job.packet->psn));
-  ++nic_.counters.memory_dropped;
-  nic_.counters.damaged.add(*job.packet);
+  ++nic_.box_counters.memory_dropped;
+  nic_.box_counters.damaged.add(*job.packet);
   qp.data_lost = true;
   staging_.remove(now, job.packet->payload_bytes);
   nic_.packets.release(job.packet);

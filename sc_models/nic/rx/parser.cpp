@@ -81,13 +81,13 @@ void Parser::step(TimePs now) {
   Packet* packet = in_.pop(now);
   if (!intact) {
     ++nic_.counters.corrupted_received;
-    nic_.counters.damaged.add(*packet);
+    nic_.box_counters.damaged.add(*packet);
     nic_.packets.release(packet);
   } else if (frame.failed()) {
     nic_.memory_failed(now, packet_memory_,
                        fmt::format("PSN {} to QP {} is dropped", packet->psn, packet->destination_qp));
-    ++nic_.counters.memory_dropped;
-    nic_.counters.damaged.add(*packet);
+    ++nic_.box_counters.memory_dropped;
+    nic_.box_counters.damaged.add(*packet);
     nic_.packets.release(packet);
   } else {
     next.push(now, packet, now + frame.delay_ps + nic_.clock.cycles(pipeline.latency_cycles));

@@ -77,7 +77,7 @@ void PsnTracker::declare_latency(LatencyAccount& account) {
 }
 
 void PsnTracker::discard(TimePs now, Packet* packet) {
-  nic_.counters.discarded.add(*packet);
+  nic_.box_counters.discarded.add(*packet);
   nic_.packets.release(packet);
   nic_.rx_work.end(now);
 }
@@ -176,7 +176,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
     if (!descriptor) dma_write_.refuse_descriptor(now);
     const bool stored = staging && descriptor && responder.tracker().classify(packet->psn) == PsnOutcome::accept;
     if (stored && !store_payload(now, *packet)) {
-      ++nic_.counters.memory_dropped;
+      ++nic_.box_counters.memory_dropped;
       discard(now, packet);
       return;
     }

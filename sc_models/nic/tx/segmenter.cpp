@@ -78,7 +78,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   packet->loss_cause = static_cast<std::uint8_t>(plan.lost_by);
   packet->role = plan.retransmission ? TrafficRole::trimmable_retx : TrafficRole::trimmable;
   if (!nic_.scenario.protocol.trim_nack) packet->role = TrafficRole::no_trim;
-  nic_.counters.segmented.add(*packet);
+  nic_.box_counters.segmented.add(*packet);
   packet->timestamp_in_us = nic_.scenario.protocol.timestamp_in_us;
   grant_.quantum_bytes -= std::min(grant_.quantum_bytes, std::max<std::uint32_t>(plan.payload_bytes, 1));
   const bool turn_ends = grant_.quantum_bytes == 0 && scheduler_.others_wait(now);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "nic/qp_assembly.h"
+#include "fabric/topology.h"
 
 namespace mrc {
 namespace {
@@ -42,7 +42,7 @@ void SpraySchedulerRtlPath::attach(NicContext& nic) {
     slots_.emplace(tables_[slot], slot);
     orders_.push_back(tables_[slot]->order_random());
   }
-  engine_->configure(QpAssembly::profile_of(nic.scenario, nic.node), *tables_[0],
+  engine_->configure(ev_profile_of(nic.scenario, nic.node), *tables_[0],
                      [this](std::uint32_t slot) { return next_order(slot); });
   for (std::uint32_t slot = 0; slot < tables_.size(); ++slot) {
     engine_->open(slot, tables_[slot]->active_total());

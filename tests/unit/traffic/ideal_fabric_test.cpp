@@ -1,4 +1,4 @@
-#include "ideal/ideal_fabric.h"
+#include "transports/ideal/ideal_fabric.h"
 
 #include <gtest/gtest.h>
 

@@ -10,30 +10,19 @@
 #include <vector>
 
 #include "fabric/fault_timeline.h"
+#include "fabric/port_status_step.h"
 #include "mrc/control/port_status.h"
 #include "mrc/ring.h"
-#include "nic/nic_context.h"
+#include "node/node_context.h"
 
 namespace mrc {
-
-/// A step of a port's way down or up, for the event log.
-struct PortStatusStep {
-  enum class What : std::uint8_t { seen, remapped, announced, answered, received };
-  TimePs at = 0;
-  What what = What::seen;
-  bool up = false;
-  std::uint32_t port = 0;
-  NodeId peer = 0;          ///< received: who said so
-  std::uint32_t count = 0;  ///< remapped: QPs walked over; announced, answered: peers
-  std::uint32_t fault = 0;  ///< not of `received`
-};
 
 class PortStatusAgent {
  public:
   static constexpr std::size_t kMostSteps = 4096;
 
   /// `nic.qps` is complete.
-  explicit PortStatusAgent(NicContext& nic) : nic_(nic) {}
+  explicit PortStatusAgent(NodeContext& nic) : nic_(nic) {}
 
   /// When ports go dark, by port and time; told before the run.
   void set_darkness(const std::vector<PortDarkness>& darkness);
@@ -81,7 +70,7 @@ class PortStatusAgent {
   }
   Packet request(TimePs now, Qp& qp, const EndpointFields& fields, const ReversePaths::Choice& path) const;
 
-  NicContext& nic_;
+  NodeContext& nic_;
   std::vector<Transition> transitions_;  ///< in order of time
   std::size_t next_transition_ = 0;
   std::vector<NodeId> peers_;

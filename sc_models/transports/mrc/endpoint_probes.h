@@ -9,13 +9,13 @@
 
 #include "mrc/control/probes.h"
 #include "mrc/ring.h"
-#include "nic/nic_context.h"
+#include "node/node_context.h"
 
 namespace mrc {
 
 class EndpointProbes {
  public:
-  explicit EndpointProbes(NicContext& nic)
+  explicit EndpointProbes(NodeContext& nic)
       : nic_(nic),
         probes_(nic.config.nic.probe_engine.outstanding_probes),
         random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)) {}
@@ -55,7 +55,7 @@ class EndpointProbes {
     return next_id_++;
   }
 
-  NicContext& nic_;
+  NodeContext& nic_;
   std::vector<Probe> probes_;
   KeyedRandom random_;
   Ring<std::uint16_t> sent_;

@@ -8,19 +8,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "endpoint/endpoint_probes.h"
 #include "endpoint/light_node.h"
-#include "nic/control/port_status_agent.h"
-#include "nic/nic_context.h"
+#include "node/node_context.h"
+#include "transports/mrc/endpoint_probes.h"
+#include "transports/mrc/port_status_agent.h"
 
 namespace mrc {
 
-class Endpoint final : public LightNode {
+class MrcEndpoint final : public LightNode {
  public:
   /// `nic.qps` is complete. All arguments outlive the endpoint.
-  Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
+  MrcEndpoint(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
 
-  const PortStatusAgent* port_status() const override { return &port_status_; }
+  std::span<const PortStatusStep> port_steps() const override { return port_status_.steps(); }
   void set_darkness(const std::vector<PortDarkness>& darkness) override { port_status_.set_darkness(darkness); }
 
   void receive(TimePs now, std::uint32_t plane, const Packet& packet) override;

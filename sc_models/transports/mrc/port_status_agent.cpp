@@ -1,4 +1,4 @@
-#include "nic/control/port_status_agent.h"
+#include "transports/mrc/port_status_agent.h"
 
 #include <algorithm>
 

@@ -1,39 +1,44 @@
-#include "endpoint/endpoint.h"
+#include "transports/mrc/mrc_endpoint.h"
 
 #include <bit>
 #include <cassert>
 
-#include "nic/packet_capture.h"
+#include "node/packet_capture.h"
 
 namespace mrc {
 
-Endpoint::Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
-    : LightNode(nic, memory, network, placement), planes_(nic.config.nic.ports), probes_(nic), port_status_(nic) {}
+MrcEndpoint::MrcEndpoint(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
+    : LightNode(nic, memory, network, placement), planes_(nic.config.nic.ports), probes_(nic), port_status_(nic) {
+  for (const Qp& qp : nic.qps) {
+    parts_.push_back({&qp, qp.requestor.get(), qp.responder.get(), qp.paths,
+                      qp.congestion != nullptr ? qp.congestion->control.get() : nullptr});
+  }
+}
 
 // Ahead of time
 
-void Endpoint::expect_packet(const Packet& packet, unsigned depth) const {
-  const std::uint64_t index = std::uint64_t{packet.destination_qp} - NicContext::kFirstQpNumber;
+void MrcEndpoint::expect_packet(const Packet& packet, unsigned depth) const {
+  const std::uint64_t index = std::uint64_t{packet.destination_qp} - NodeContext::kFirstQpNumber;
   if (index >= parts_.size()) return;
   const QpParts& parts = parts_[index];
   const bool data = is_data(packet.opcode);
   if (depth == 0) {
     prefetch(&parts);
     prefetch(&sending_, 2 * kCacheLineBytes);
-    prefetch(&nic_.counters, data ? sizeof(PacketSum) : sizeof(NicCounters));
+    prefetch(&nic_.counters, data ? sizeof(PacketSum) : sizeof(NodeCounters));
     return;
   }
   prefetch(parts.qp, sizeof(Qp));
   if (data) {
-    prefetch(parts.responder, sizeof(Responder));
+    prefetch(parts.receiving, sizeof(Responder));
     return;
   }
-  prefetch(parts.requestor, sizeof(NicRequestor));
+  prefetch(parts.sending, sizeof(NicRequestor));
   prefetch(parts.paths, 3 * kCacheLineBytes);
   prefetch(parts.congestion, 4 * kCacheLineBytes);
 }
 
-void Endpoint::expect_port_free(unsigned depth) const {
+void MrcEndpoint::expect_port_free(unsigned depth) const {
   if (depth == 0) {
     prefetch(&sending_, 2 * kCacheLineBytes);
     prefetch(parts_.data());
@@ -43,24 +48,24 @@ void Endpoint::expect_port_free(unsigned depth) const {
   if (sending_.ready.empty()) return;
   const QpParts& parts = parts_[sending_.ready.front()];
   prefetch(parts.qp, sizeof(Qp));
-  prefetch(parts.requestor, 6 * kCacheLineBytes);
+  prefetch(parts.sending, 6 * kCacheLineBytes);
   prefetch(parts.paths, 3 * kCacheLineBytes);
   prefetch(parts.congestion, kCacheLineBytes);
 }
 
 // Work and time
 
-void Endpoint::take_up(TimePs now, Qp& qp, const WorkRequest& request) {
+void MrcEndpoint::take_up(TimePs now, Qp& qp, const WorkRequest& request) {
   qp.requestor->post(request, now);
   follow_up(now, qp);
 }
 
-void Endpoint::deadline(TimePs now, Qp& qp) {
+void MrcEndpoint::deadline(TimePs now, Qp& qp) {
   qp.requestor->on_deadline(now);
   follow_up(now, qp);
 }
 
-void Endpoint::serve_timers(TimePs now) {
+void MrcEndpoint::serve_timers(TimePs now) {
   const auto send_on = [&](Qp&, const Packet& packet) { send(now, packet.plane, packet); };
   probes_.due(now, send_on);
   if (port_status_.next() <= now) port_status_.due(now, send_on);
@@ -68,13 +73,13 @@ void Endpoint::serve_timers(TimePs now) {
 
 // Sending
 
-void Endpoint::activate(Qp& qp) {
+void MrcEndpoint::activate(Qp& qp) {
   if (qp.listed) return;
   qp.listed = true;
   sending_.ready.push(nic_.index_of(qp));
 }
 
-void Endpoint::park(Qp& qp, SendGate gate) {
+void MrcEndpoint::park(Qp& qp, SendGate gate) {
   qp.listed = false;
   sending_.ready.pop();
   sending_.turn_bytes = 0;
@@ -83,14 +88,14 @@ void Endpoint::park(Qp& qp, SendGate gate) {
   qp.congestion->waiting.push_back(nic_.index_of(qp));
 }
 
-void Endpoint::port_free(TimePs now, std::uint32_t plane) {
+void MrcEndpoint::port_free(TimePs now, std::uint32_t plane) {
   sending_.to_be_told &= ~(1U << plane);
   // What was said when it was last used may be late by a rounding, or by a rate that has changed since.
   sending_.busy_until[plane] = std::min(sending_.busy_until[plane], now);
   pump_ports(now);
 }
 
-void Endpoint::pump_ports(TimePs now) {
+void MrcEndpoint::pump_ports(TimePs now) {
   if (sending_.ready.empty()) return;
   std::uint32_t free = 0;
   for (std::uint32_t plane = 0; plane < planes_; ++plane)
@@ -125,7 +130,7 @@ void Endpoint::pump_ports(TimePs now) {
   }
 }
 
-std::uint32_t Endpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
+std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   const EvIndex ev = qp.paths->select(ports, now);
   if (ev == kNoEv) return 0;
   const SendPlan plan = qp.requestor->take(now);
@@ -162,7 +167,7 @@ std::uint32_t Endpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   return 1U << plane;
 }
 
-void Endpoint::send(TimePs now, std::uint32_t plane, const Packet& packet) {
+void MrcEndpoint::send(TimePs now, std::uint32_t plane, const Packet& packet) {
   ++nic_.counters.control_packets;
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, plane, now, packet);
   const std::uint32_t transit = network_.new_transit();
@@ -170,7 +175,7 @@ void Endpoint::send(TimePs now, std::uint32_t plane, const Packet& packet) {
   sending_.busy_until[plane] = network_.send(now, nic_.node, plane, transit);
 }
 
-void Endpoint::send_control(TimePs now, Qp& qp, Packet packet) {
+void MrcEndpoint::send_control(TimePs now, Qp& qp, Packet packet) {
   packet.source_node = nic_.node;
   packet.destination_node = qp.peer;
   packet.destination_qp = qp.peer_number;
@@ -186,7 +191,7 @@ void Endpoint::send_control(TimePs now, Qp& qp, Packet packet) {
 
 // Receiving
 
-void Endpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet) {
+void MrcEndpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet) {
   nic_.counters.received.add(packet);
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, plane, now, packet);
   if (packet.damage == Damage::corrupted) {
@@ -210,7 +215,7 @@ void Endpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet) {
   arm();
 }
 
-bool Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
+bool MrcEndpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   if (packet.ecn == Ecn::ce) ++nic_.counters.ce_received;
   Responder& responder = *qp.responder;
   RxDecision decision;
@@ -246,7 +251,7 @@ bool Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   return nearer;
 }
 
-void Endpoint::answer(TimePs now, Qp& qp, const Packet& packet, const RxDecision& decision) {
+void MrcEndpoint::answer(TimePs now, Qp& qp, const Packet& packet, const RxDecision& decision) {
   if (decision.nack != NackReason::none) {
     Packet nack;
     nack.opcode = Opcode::nack;
@@ -271,7 +276,7 @@ void Endpoint::answer(TimePs now, Qp& qp, const Packet& packet, const RxDecision
   send_control(now, qp, sack);
 }
 
-void Endpoint::close_messages(TimePs now, Qp& qp, const RxDecision& decision) {
+void MrcEndpoint::close_messages(TimePs now, Qp& qp, const RxDecision& decision) {
   if (const auto acknowledgement = qp.responder->writes_issued(decision.closes_messages)) {
     Packet ack;
     ack.opcode = Opcode::transport_ack;
@@ -282,7 +287,7 @@ void Endpoint::close_messages(TimePs now, Qp& qp, const RxDecision& decision) {
   complete_receives(now, qp, *qp.responder);
 }
 
-void Endpoint::receive_endpoint_operation(TimePs now, const Packet& packet) {
+void MrcEndpoint::receive_endpoint_operation(TimePs now, const Packet& packet) {
   const bool port_status = packet.endpoint.op == EndpointOp::port_status_update;
   if (packet.opcode == Opcode::endpoint_response) {
     if (port_status) {
@@ -300,7 +305,7 @@ void Endpoint::receive_endpoint_operation(TimePs now, const Packet& packet) {
   send(now, reply.plane, reply);
 }
 
-void Endpoint::receive_control(TimePs now, const Packet& packet) {
+void MrcEndpoint::receive_control(TimePs now, const Packet& packet) {
   if (packet.opcode == Opcode::endpoint_response || packet.opcode == Opcode::endpoint_request) {
     receive_endpoint_operation(now, packet);
     return;
@@ -325,12 +330,12 @@ void Endpoint::receive_control(TimePs now, const Packet& packet) {
   follow_up(now, *qp);
 }
 
-void Endpoint::fail_sender(TimePs now, Qp& qp) {
+void MrcEndpoint::fail_sender(TimePs now, Qp& qp) {
   AckResult freed;
   if (qp.requestor && qp.requestor->modify(QpState::error, freed) == ModifyStatus::changed) follow_up(now, qp);
 }
 
-void Endpoint::follow_up(TimePs now, Qp& qp) {
+void MrcEndpoint::follow_up(TimePs now, Qp& qp) {
   if (qp.requestor->state() == QpState::error && qp.responder) qp.responder->modify(QpState::error);
   complete_sends(now, qp, *qp.requestor);
   activate(qp);

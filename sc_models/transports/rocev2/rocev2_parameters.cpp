@@ -1,4 +1,4 @@
-#include "endpoint/rocev2_parameters.h"
+#include "transports/rocev2/rocev2_parameters.h"
 
 #include "parameters/parameter_table.h"
 

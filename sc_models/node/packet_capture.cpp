@@ -1,4 +1,4 @@
-#include "nic/packet_capture.h"
+#include "node/packet_capture.h"
 
 #include <fmt/format.h>
 

@@ -1,30 +1,24 @@
 // The baseline as a light endpoint: RoCEv2 RC queue pairs (go-back-N, DCQCN) at line rate. A queue pair is one flow:
 // its 5-tuple decides the port it leaves through, and at each switch the way up. Host times and ports are those of
-// Endpoint.
+// MrcEndpoint.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "endpoint/light_node.h"
-#include "nic/nic_context.h"
+#include "node/node_context.h"
+#include "transports/rocev2/rocev2_node.h"
 
 namespace mrc {
 
-/// Counters of the baseline, of one node or summed.
-struct Rocev2Counts {
-  std::uint64_t cnps_sent = 0;
-  std::uint64_t naks_sent = 0;
-  std::uint64_t out_of_sequence = 0;  ///< data dropped after a gap
-  std::uint64_t timeouts = 0;
-};
-
 class Rocev2Endpoint final : public LightNode {
  public:
-  /// `nic.qps` is complete. All arguments outlive the endpoint.
-  Rocev2Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
+  /// `nic.qps` and their `halves` are complete. All arguments outlive the endpoint.
+  Rocev2Endpoint(NodeContext& nic, std::vector<RcHalves>& halves, HostMemory& memory, Network& network,
+                 const WorkPlacement& placement);
 
-  Rocev2Counts counts() const;
+  void add_counts(TransportCounts& sum) const override;
 
   void receive(TimePs now, std::uint32_t plane, const Packet& packet) override;
   void port_free(TimePs now, std::uint32_t plane) override;
@@ -43,12 +37,13 @@ class Rocev2Endpoint final : public LightNode {
   };
 
   void take_up(TimePs now, Qp& qp, const WorkRequest& request) override;
-  TimePs next_deadline(Qp& qp) override { return qp.rc.requestor->next_deadline(); }
+  TimePs next_deadline(Qp& qp) override { return halves(qp).requestor->next_deadline(); }
   void deadline(TimePs now, Qp& qp) override;
   void serve_timers(TimePs now) override;
   TimePs next_timer() override { return paced_.next(); }
   void pump_ports(TimePs now) override;
 
+  RcHalves& halves(const Qp& qp) { return halves_[nic_.index_of(qp)]; }
   void receive_data(TimePs now, Qp& qp, const Packet& packet);
   void follow_up(TimePs now, Qp& qp);
   void send_data(TimePs now, Qp& qp);
@@ -58,7 +53,8 @@ class Rocev2Endpoint final : public LightNode {
   void park(TimePs now, Port& port, Qp& qp);
   void pump(TimePs now, std::uint32_t plane);
 
-  std::vector<Flow> flows_;  ///< by QP
+  std::vector<RcHalves>& halves_;  ///< by QP
+  std::vector<Flow> flows_;        ///< by QP
   std::vector<Port> ports_;
   DueHeap paced_;  ///< QPs whose rate lets them send then
   std::uint64_t cnps_sent_ = 0;

@@ -1,5 +1,5 @@
-// A queue pair as the NIC's boxes share it: ring 1 state of both directions, the host's send queue, and the flags by
-// which the scheduler finds it. A QP that has nothing to do is touched by nobody.
+// A queue pair as a node has it: ring 1 state of both directions, the host's send queue, and the flags by which a
+// scheduler finds it. A QP that has nothing to do is touched by nobody.
 #pragma once
 
 #include <bit>
@@ -8,9 +8,6 @@
 #include <vector>
 
 #include "mrc/control/congestion.h"
-#include "mrc/rocev2/cnp_generator.h"
-#include "mrc/rocev2/rc_requestor.h"
-#include "mrc/rocev2/rc_responder.h"
 #include "mrc/rx/responder.h"
 #include "mrc/rx/reverse_paths.h"
 #include "mrc/srv6_usid.h"
@@ -52,13 +49,6 @@ struct CongestionDomain {
   std::vector<std::uint32_t> waiting;  ///< QP indices blocked by cwnd
 };
 
-/// The halves of the baseline transport, with transport = "rocev2".
-struct RcHalves {
-  std::unique_ptr<RcRequestor> requestor;
-  std::unique_ptr<RcResponder> responder;
-  std::unique_ptr<CnpGenerator> notifications;
-};
-
 /// Ring 1's, over what a NIC can have in RTL.
 using NicRequestor = BasicRequestor<SendRecords, NicPathTable>;
 
@@ -73,7 +63,6 @@ struct Qp {
   std::unique_ptr<NicRequestor> requestor;
   std::unique_ptr<Responder> responder;
   std::unique_ptr<ReversePaths> reverse_paths;
-  RcHalves rc;
   SendQueue send_queue;
   std::uint32_t wqes_held = 0;  ///< fetched and not cut into packets to the end
   std::uint32_t wqes_in_fetch = 0;

@@ -1,15 +1,19 @@
-#include "endpoint/rocev2_endpoint.h"
+#include "transports/rocev2/rocev2_endpoint.h"
 
 #include <algorithm>
 
 #include "mrc/rocev2/ecmp_hash.h"
 #include "mrc/rocev2/rc_packet.h"
-#include "nic/packet_capture.h"
+#include "node/packet_capture.h"
 
 namespace mrc {
 
-Rocev2Endpoint::Rocev2Endpoint(NicContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
-    : LightNode(nic, memory, network, placement), flows_(nic.qps.size()), ports_(nic.config.nic.ports) {
+Rocev2Endpoint::Rocev2Endpoint(NodeContext& nic, std::vector<RcHalves>& halves, HostMemory& memory, Network& network,
+                               const WorkPlacement& placement)
+    : LightNode(nic, memory, network, placement),
+      halves_(halves),
+      flows_(nic.qps.size()),
+      ports_(nic.config.nic.ports) {
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     const Qp& qp = nic.qps[i];
     flows_[i].source_port = rc_source_port(qp.number, qp.peer_number);
@@ -20,26 +24,26 @@ Rocev2Endpoint::Rocev2Endpoint(NicContext& nic, HostMemory& memory, Network& net
   }
 }
 
-Rocev2Counts Rocev2Endpoint::counts() const {
-  Rocev2Counts sum{.cnps_sent = cnps_sent_};
-  for (const Qp& qp : nic_.qps) {
-    if (qp.rc.requestor) sum.timeouts += qp.rc.requestor->counters().timeouts;
-    if (!qp.rc.responder) continue;
-    sum.naks_sent += qp.rc.responder->counters().naks;
-    sum.out_of_sequence += qp.rc.responder->counters().out_of_sequence;
+void Rocev2Endpoint::add_counts(TransportCounts& sum) const {
+  TransportCounts::Rocev2& counts = sum.rocev2;
+  counts.cnps_sent += cnps_sent_;
+  for (const RcHalves& halves : halves_) {
+    if (halves.requestor) counts.timeouts += halves.requestor->counters().timeouts;
+    if (!halves.responder) continue;
+    counts.naks_sent += halves.responder->counters().naks;
+    counts.out_of_sequence += halves.responder->counters().out_of_sequence;
   }
-  return sum;
 }
 
 // Work and time
 
 void Rocev2Endpoint::take_up(TimePs now, Qp& qp, const WorkRequest& request) {
-  qp.rc.requestor->post(request, now);
+  halves(qp).requestor->post(request, now);
   follow_up(now, qp);
 }
 
 void Rocev2Endpoint::deadline(TimePs now, Qp& qp) {
-  qp.rc.requestor->on_deadline(now);
+  halves(qp).requestor->on_deadline(now);
   follow_up(now, qp);
 }
 
@@ -66,8 +70,8 @@ void Rocev2Endpoint::park(TimePs now, Port& port, Qp& qp) {
   port.ready.pop();
   port.turn_bytes = 0;
   const std::uint32_t index = nic_.index_of(qp);
-  const TimePs next = qp.rc.requestor->next_send_time();
-  if (qp.rc.requestor->gate(now) != SendGate::blocked_cwnd || next <= now) return;
+  const TimePs next = halves(qp).requestor->next_send_time();
+  if (halves(qp).requestor->gate(now) != SendGate::blocked_cwnd || next <= now) return;
   flows_[index].paced = true;
   paced_.push({next, index});
 }
@@ -86,7 +90,7 @@ void Rocev2Endpoint::pump(TimePs now, std::uint32_t plane) {
   Port& port = ports_[plane];
   while (!port.ready.empty() && port.busy_until <= now && !network_.data_paused(nic_.node, plane)) {
     Qp& qp = nic_.qps[port.ready.front()];
-    if (qp.rc.requestor->gate(now) != SendGate::ready) {
+    if (halves(qp).requestor->gate(now) != SendGate::ready) {
       park(now, port, qp);
       continue;
     }
@@ -102,7 +106,7 @@ void Rocev2Endpoint::pump(TimePs now, std::uint32_t plane) {
 }
 
 void Rocev2Endpoint::send_data(TimePs now, Qp& qp) {
-  const SendPlan plan = qp.rc.requestor->take(now);
+  const SendPlan plan = halves(qp).requestor->take(now);
   const std::uint32_t transit = network_.new_transit();
   Packet& packet = network_.packet_of(transit);
   fill(packet, plan);
@@ -144,15 +148,15 @@ void Rocev2Endpoint::receive(TimePs now, std::uint32_t, const Packet& packet) {
   }
   Qp* qp = nic_.find_qp(packet.destination_qp);
   const bool for_requestor = !is_data(packet.opcode);
-  if (qp == nullptr || (for_requestor ? !qp->rc.requestor : !qp->rc.responder)) {
+  if (qp == nullptr || (for_requestor ? !halves(*qp).requestor : !halves(*qp).responder)) {
     ++nic_.counters.unknown_qp;
     return;
   }
   if (packet.opcode == kCnp) {
-    if (nic_.scenario.rocev2.dcqcn) qp->rc.requestor->on_cnp(now);
+    if (nic_.scenario.rocev2.dcqcn) halves(*qp).requestor->on_cnp(now);
     update_deadline(now, *qp);
   } else if (for_requestor) {
-    qp->rc.requestor->on_ack(packet.psn, packet.transport_ack, now);
+    halves(*qp).requestor->on_ack(packet.psn, packet.transport_ack, now);
     follow_up(now, *qp);
   } else {
     receive_data(now, *qp, packet);
@@ -163,13 +167,13 @@ void Rocev2Endpoint::receive(TimePs now, std::uint32_t, const Packet& packet) {
 
 void Rocev2Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   if (packet.ecn == Ecn::ce) ++nic_.counters.ce_received;
-  if (nic_.scenario.rocev2.dcqcn && qp.rc.notifications->on_packet(packet.ecn, now)) {
+  if (nic_.scenario.rocev2.dcqcn && halves(qp).notifications->on_packet(packet.ecn, now)) {
     Packet cnp;
     cnp.opcode = kCnp;
     ++cnps_sent_;
     send_control(now, qp, cnp);
   }
-  RcResponder& responder = *qp.rc.responder;
+  RcResponder& responder = *halves(qp).responder;
   const RcResponderCounters before = responder.counters();
   const RcRxDecision decision = responder.accept(packet, {}, now);
   nic_.counters.duplicates += responder.counters().duplicates - before.duplicates;
@@ -185,7 +189,7 @@ void Rocev2Endpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
 }
 
 void Rocev2Endpoint::follow_up(TimePs now, Qp& qp) {
-  complete_sends(now, qp, *qp.rc.requestor);
+  complete_sends(now, qp, *halves(qp).requestor);
   activate(qp);
   update_deadline(now, qp);
 }

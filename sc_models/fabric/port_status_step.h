@@ -1,0 +1,22 @@
+// What a node did about a port that went dark or was lit again.
+#pragma once
+
+#include <cstdint>
+
+#include "mrc/types.h"
+
+namespace mrc {
+
+/// A step of a port's way down or up, for the event log.
+struct PortStatusStep {
+  enum class What : std::uint8_t { seen, remapped, announced, answered, received };
+  TimePs at = 0;
+  What what = What::seen;
+  bool up = false;
+  std::uint32_t port = 0;
+  NodeId peer = 0;          ///< received: who said so
+  std::uint32_t count = 0;  ///< remapped: QPs walked over; announced, answered: peers
+  std::uint32_t fault = 0;  ///< not of `received`
+};
+
+}  // namespace mrc

@@ -1,0 +1,72 @@
+#include "transports/mrc/mrc_node.h"
+
+#include <fmt/format.h>
+
+#include "fabric/topology.h"
+#include "mrc/control/congestion_registry.h"
+#include "mrc/control/path_policy_registry.h"
+#include "transports/mrc/mrc_endpoint.h"
+
+namespace mrc {
+
+std::unique_ptr<NodeTransport> make_mrc_node(NodeContext& node) {
+  return std::make_unique<MrcNode>(node);
+}
+
+MrcNode::MrcNode(NodeContext& node) : NodeTransport(node), profile_(ev_profile_of(node.scenario, node.node)) {}
+
+CongestionDomain& MrcNode::congestion_for(NodeId peer) {
+  const ProtocolConfig& protocol = node_.scenario.protocol;
+  CongestionDomain*& shared = congestion_of_peer_[peer];
+  if (shared != nullptr && protocol.congestion_scope != CongestionScope::qp) return *shared;
+  CongestionConfig config = node_.scenario.cc;
+  config.line_rate_gbps = node_.config.nic.port_gbps * node_.config.nic.ports;
+  node_.congestion.push_back({make_congestion_control(config, protocol), {}});
+  shared = &node_.congestion.back();
+  return *shared;
+}
+
+std::unique_ptr<NicPathTable> MrcNode::make_table(const std::string& owner) const {
+  const ProtocolConfig& protocol = node_.scenario.protocol;
+  const KeyedRandom random(node_.scenario.seed, fmt::format("nic{}.path_table.{}", node_.node, owner));
+  return std::make_unique<NicPathTable>(
+      profile_, protocol, node_.config.nic.ports, random,
+      make_path_policy(protocol.path_policy, static_cast<std::uint32_t>(profile_.value.size()), random));
+}
+
+void MrcNode::give_paths(Qp& qp) {
+  const PathTableScope scope = node_.scenario.protocol.path_table_scope;
+  if (scope == PathTableScope::qp) {
+    qp.own_paths = make_table(fmt::format("qp{}", qp.number));
+    qp.paths = qp.own_paths.get();
+    path_tables_.push_back(&qp.paths->table());
+    return;
+  }
+  const bool by_destination = scope == PathTableScope::destination;
+  auto& table = shared_paths_[by_destination ? qp.peer : 0];
+  if (!table) {
+    table = make_table(by_destination ? fmt::format("nic{}", qp.peer) : "profile");
+    path_tables_.push_back(&table->table());
+  }
+  qp.paths = table.get();
+}
+
+void MrcNode::add_requestor(Qp& qp, Psn first_psn) {
+  qp.congestion = &congestion_for(qp.peer);
+  give_paths(qp);
+  qp.requestor = std::make_unique<NicRequestor>(node_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
+  bring_up(*qp.requestor);
+}
+
+void MrcNode::add_responder(Qp& qp, Psn first_psn) {
+  qp.responder = std::make_unique<Responder>(node_.scenario.protocol, first_psn, node_.bitmaps, node_.protection,
+                                             kDomain, QpPeer{.node = qp.peer});
+  bring_up(*qp.responder);
+}
+
+std::unique_ptr<LightNode> MrcNode::make_light_node(HostMemory& memory, Network& network,
+                                                    const WorkPlacement& placement) {
+  return std::make_unique<MrcEndpoint>(node_, memory, network, placement);
+}
+
+}  // namespace mrc

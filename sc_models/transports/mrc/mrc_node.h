@@ -1,0 +1,36 @@
+// MRC at a node: path table, congestion control, requestor, responder of its QPs, as the scenario says who shares what.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mrc/control/ev_profile.h"
+#include "transports/node_transport.h"
+
+namespace mrc {
+
+class MrcNode : public NodeTransport {
+ public:
+  /// `node` outlives it.
+  explicit MrcNode(NodeContext& node);
+
+  void add_requestor(Qp& qp, Psn first_psn) override;
+  void add_responder(Qp& qp, Psn first_psn) override;
+  std::span<const PathTable* const> path_tables() const override { return path_tables_; }
+  std::unique_ptr<LightNode> make_light_node(HostMemory& memory, Network& network,
+                                             const WorkPlacement& placement) override;
+
+ private:
+  CongestionDomain& congestion_for(NodeId peer);
+  void give_paths(Qp& qp);
+  std::unique_ptr<NicPathTable> make_table(const std::string& owner) const;
+
+  EvProfile profile_;
+  std::map<NodeId, std::unique_ptr<NicPathTable>> shared_paths_;
+  std::vector<const PathTable*> path_tables_;
+  std::map<NodeId, CongestionDomain*> congestion_of_peer_;
+};
+
+}  // namespace mrc

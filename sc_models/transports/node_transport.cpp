@@ -1,0 +1,35 @@
+#include "transports/node_transport.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "transports/list.h"
+
+namespace mrc {
+
+#define MRCSIM_DECLARE(name) std::unique_ptr<NodeTransport> make_##name##_node(NodeContext& node);
+MRCSIM_SIMULATED_TRANSPORTS(MRCSIM_DECLARE)
+#undef MRCSIM_DECLARE
+
+std::unique_ptr<NodeTransport> make_node_transport(NodeContext& node) {
+#define MRCSIM_MAKE(name) \
+  if (node.scenario.transport == #name) return make_##name##_node(node);
+  MRCSIM_SIMULATED_TRANSPORTS(MRCSIM_MAKE)
+#undef MRCSIM_MAKE
+  throw std::logic_error(fmt::format("transport \"{}\" has no nodes", node.scenario.transport));
+}
+
+void NodeTransport::reserve(std::size_t qps) {
+  node_.qps.reserve(qps);
+  node_.congestion.reserve(qps);
+}
+
+Qp& NodeTransport::add_qp() {
+  node_.qps.emplace_back();
+  Qp& qp = node_.qps.back();
+  qp.number = NodeContext::kFirstQpNumber + static_cast<QpNumber>(node_.qps.size() - 1);
+  return qp;
+}
+
+}  // namespace mrc

@@ -1,0 +1,53 @@
+// A node's part of its transport: makes the halves of its QPs, and the node itself where it is a light endpoint. Used
+// where a scenario is built and where a platform's software sets a QP up.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "mrc/control/path_table.h"
+#include "node/node_context.h"
+
+namespace mrc {
+
+class HostMemory;
+class LightNode;
+class Network;
+struct WorkPlacement;
+
+class NodeTransport {
+ public:
+  /// The protection domain that all QPs and memory regions belong to.
+  static constexpr ProtectionDomain kDomain = 1;
+
+  /// `node` outlives the transport.
+  explicit NodeTransport(NodeContext& node) : node_(node) {}
+  virtual ~NodeTransport() = default;
+  NodeTransport(const NodeTransport&) = delete;
+  NodeTransport& operator=(const NodeTransport&) = delete;
+
+  /// Addresses of QPs and controllers are kept: `qps` is the most that there will be, set before the first is made.
+  void reserve(std::size_t qps);
+  /// A QP towards nobody, with the next number.
+  Qp& add_qp();
+  /// Both in RTS, with the receives that a scenario's software posts at first. `qp.peer`, `qp.route` are set; the
+  /// peer's other half has the same first PSN.
+  virtual void add_requestor(Qp& qp, Psn first_psn) = 0;
+  virtual void add_responder(Qp& qp, Psn first_psn) = 0;
+
+  /// Of QPs and shared ones, for who counts EV states; empty where the transport has no EVs.
+  virtual std::span<const PathTable* const> path_tables() const { return {}; }
+
+  /// The node on the fabric's own events. Its QPs are complete; all arguments outlive it.
+  virtual std::unique_ptr<LightNode> make_light_node(HostMemory& memory, Network& network,
+                                                     const WorkPlacement& placement) = 0;
+
+ protected:
+  NodeContext& node_;
+};
+
+/// By the transport of the node's scenario. Precondition: the transport is simulated.
+std::unique_ptr<NodeTransport> make_node_transport(NodeContext& node);
+
+}  // namespace mrc
