@@ -172,7 +172,7 @@ void WorkPlayer::fire_alarms(TimePs now) {
 
 void WorkPlayer::receive_completed(TimePs now, const Cqe& cqe) {
   // The baseline keeps no count of posted receives.
-  if (const auto& responder = nic_.qps[cqe.qp].responder) responder->post_receive(1);
+  if (const auto& receiver = nic_.qps[cqe.qp].receiver) receiver->post_receive(1);
   const std::uint32_t index = cqe.immediate;
   NodeState& node_state = state(index);
   const std::uint64_t bytes = workload().nodes[index].bytes;

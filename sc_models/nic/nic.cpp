@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "nic/nic_boxes.h"
+#include "transports/mrc/halves.h"
 
 namespace mrc::timing {
 namespace {
@@ -16,7 +17,7 @@ void use_records(RetransmitBufferRtlPath& rtl, NicContext& context) {
                                             context.qps.size(), rtl.sizes().qps));
   }
   for (Qp& qp : context.qps) {
-    if (qp.requestor) qp.requestor->records().use_rtl(rtl, context.index_of(qp));
+    if (qp.sender) requestor_of(qp).records().use_rtl(rtl, context.index_of(qp));
   }
 }
 

@@ -1,5 +1,5 @@
-// A queue pair as a node has it: ring 1 state of both directions, the host's send queue, and the flags by which a
-// scheduler finds it. A QP that has nothing to do is touched by nobody.
+// A queue pair as a node has it: what its transport knows of both directions, the host's send queue, and the flags by
+// which a scheduler finds it. A QP that has nothing to do is touched by nobody.
 #pragma once
 
 #include <bit>
@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "mrc/control/congestion.h"
-#include "mrc/rx/responder.h"
+#include "mrc/qp_halves.h"
 #include "mrc/rx/reverse_paths.h"
 #include "mrc/srv6_usid.h"
-#include "mrc/tx/requestor.h"
 #include "mrc/tx/work_request.h"
 #include "mrc/types.h"
 #include "nic/nic_path_table.h"
-#include "nic/tx/send_records.h"
 
 namespace mrc {
 
@@ -49,9 +47,6 @@ struct CongestionDomain {
   std::vector<std::uint32_t> waiting;  ///< QP indices blocked by cwnd
 };
 
-/// Ring 1's, over what a NIC can have in RTL.
-using NicRequestor = BasicRequestor<SendRecords, NicPathTable>;
-
 struct Qp {
   QpNumber number = 0;
   QpNumber peer_number = 0;
@@ -60,8 +55,8 @@ struct Qp {
   std::unique_ptr<NicPathTable> own_paths;  ///< empty where the path table is shared
   NicPathTable* paths = nullptr;
   CongestionDomain* congestion = nullptr;
-  std::unique_ptr<NicRequestor> requestor;
-  std::unique_ptr<Responder> responder;
+  std::unique_ptr<SendingHalf> sender;      ///< null: it only receives; a light endpoint may keep it elsewhere
+  std::unique_ptr<ReceivingHalf> receiver;  ///< likewise
   std::unique_ptr<ReversePaths> reverse_paths;
   SendQueue send_queue;
   std::uint32_t wqes_held = 0;  ///< fetched and not cut into packets to the end

@@ -127,9 +127,9 @@ std::vector<std::string> PlatformNic::describe_waits() const {
   std::vector<std::string> lines;
   const TimePs now = sc_core::sc_time_stamp().value();
   for (const Qp& qp : context_.qps) {
-    if (!qp.requestor || qp.requestor->messages_pending() == 0) continue;
+    if (!qp.sender || qp.sender->messages_pending() == 0) continue;
     lines.push_back(
-        fmt::format("{} QP {} to nic{} waits for {}", name(), qp.number, qp.peer, qp.requestor->describe_wait(now)));
+        fmt::format("{} QP {} to nic{} waits for {}", name(), qp.number, qp.peer, qp.sender->describe_wait(now)));
   }
   return lines;
 }
@@ -200,9 +200,8 @@ std::uint32_t PlatformNic::global_value(std::uint32_t offset) const {
     case reg::receive_queue_depth:
       return scenario_.protocol.receive_queue_depth;
     case reg::status: {
-      const bool failed = std::any_of(context_.qps.begin(), context_.qps.end(), [](const Qp& qp) {
-        return qp.requestor && qp.requestor->state() == QpState::error;
-      });
+      const bool failed = std::any_of(context_.qps.begin(), context_.qps.end(),
+                                      [](const Qp& qp) { return qp.sender && qp.sender->state() == QpState::error; });
       return (error_status_ != 0 ? 1U : 0U) | (completions_.full() ? 2U : 0U) | (failed ? 4U : 0U);
     }
     case reg::error_status:
@@ -226,11 +225,11 @@ std::uint32_t PlatformNic::qp_value(std::uint32_t offset, const Address& address
   const Qp& qp = context_.qps[address.index];
   switch (offset) {
     case reg::qp::state:
-      return static_cast<std::uint32_t>(qp.requestor ? qp.requestor->state() : QpState::reset);
+      return static_cast<std::uint32_t>(qp.sender ? qp.sender->state() : QpState::reset);
     case reg::qp::sq_head:
       return pages_[address.index].taken;
     case reg::qp::receives_posted:
-      return qp.responder ? qp.responder->receives_posted() : 0;
+      return qp.receiver ? qp.receiver->receives_posted() : 0;
     case reg::qp::number:
       return qp.number;
     default:
@@ -338,9 +337,9 @@ bool PlatformNic::write_register(TimePs now, std::uint32_t offset, std::uint32_t
     if (in_block == reg::qp::control) command_qp(now, address.index, value);
     if (in_block != reg::qp::receive_doorbell) return true;
     Qp& qp = context_.qps[address.index];
-    if (!qp.responder) {
+    if (!qp.receiver) {
       error(DeviceError::doorbell_not_connected, address.index, 0);
-    } else if (!qp.responder->post_receive(value)) {
+    } else if (!qp.receiver->post_receive(value)) {
       error(DeviceError::receives, address.index, 0);
     }
     return true;
@@ -353,9 +352,9 @@ bool PlatformNic::write_register(TimePs now, std::uint32_t offset, std::uint32_t
 
 void PlatformNic::command_qp(TimePs now, std::uint32_t index, std::uint32_t command) {
   Qp& qp = context_.qps[index];
-  if (command == kQpConnect && !qp.requestor) {
+  if (command == kQpConnect && !qp.sender) {
     connect_qp(index);
-  } else if (command == kQpToError && qp.requestor) {
+  } else if (command == kQpToError && qp.sender) {
     nic_->sack_processor().responder_failed(now, qp);
   } else {
     error(DeviceError::bad_command, index, 0);
@@ -385,7 +384,7 @@ void PlatformNic::connect_qp(std::uint32_t index) {
 bool PlatformNic::ring(TimePs now, std::uint32_t index, std::uint32_t posted, Box& box) {
   Qp& qp = context_.qps[index];
   QpPage& page = pages_[index];
-  if (!qp.requestor) {
+  if (!qp.sender) {
     error(DeviceError::doorbell_not_connected, index, 0);
     return true;
   }

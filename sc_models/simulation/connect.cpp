@@ -39,7 +39,7 @@ void add_halves(const Model& model, const QpEnd& end, const QpEnd& peer, const K
   if (end.sends) node.transport->add_requestor(*end.qp, end.first_psn);
   if (!peer.sends) return;
   node.transport->add_responder(*end.qp, peer.first_psn);
-  if (end.qp->responder) end.qp->responder->post_receive(model.scenario.protocol.receive_queue_depth);
+  if (end.qp->receiver) end.qp->receiver->post_receive(model.scenario.protocol.receive_queue_depth);
 }
 
 void connect_pair(const Model& model, QpEnd a, QpEnd b) {

@@ -16,9 +16,9 @@ std::vector<std::string> qp_waits(const SimulationNode& node) {
   const TimePs now = sc_core::sc_time_stamp().value();
   std::vector<std::string> lines;
   for (const Qp& qp : node.context.qps) {
-    if (!qp.requestor || qp.requestor->messages_pending() == 0 || lines.size() >= kMostQpWaits) continue;
+    if (!qp.sender || qp.sender->messages_pending() == 0 || lines.size() >= kMostQpWaits) continue;
     lines.push_back(
-        fmt::format("{} QP {} to nic{} waits for {}", node.name, qp.number, qp.peer, qp.requestor->describe_wait(now)));
+        fmt::format("{} QP {} to nic{} waits for {}", node.name, qp.number, qp.peer, qp.sender->describe_wait(now)));
   }
   return lines;
 }

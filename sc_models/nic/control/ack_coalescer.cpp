@@ -40,7 +40,7 @@ Packet* AckCoalescer::build(TimePs now, const AckJob& job) {
   switch (job.kind) {
     case AckJob::Kind::sack:
       packet->opcode = Opcode::sack;
-      packet->sack = psn_tracker_rtl_ == nullptr ? qp.responder->build_sack(job.trigger, now)
+      packet->sack = psn_tracker_rtl_ == nullptr ? qp.receiver->build_sack(job.trigger, now)
                                                  : psn_tracker_rtl_->build_sack(nic_, qp, job.trigger, now);
       packet->psn = packet->sack.cack_psn;
       ++nic_.counters.sacks_sent;
@@ -54,7 +54,7 @@ Packet* AckCoalescer::build(TimePs now, const AckJob& job) {
     case AckJob::Kind::transport_ack:
       packet->opcode = Opcode::transport_ack;
       packet->transport_ack = job.transport_ack;
-      packet->psn = qp.responder->cack_psn();
+      packet->psn = qp.receiver->cack_psn();
       break;
   }
   return packet;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "transports/mrc/halves.h"
+
 namespace mrc {
 namespace {
 
@@ -66,7 +68,7 @@ void AckCoalescerRtlPath::judge(const NicContext& nic, Qp& qp, const Packet& pac
     mismatch(nic.node, nic.clock.edge_index(now) + reply.latency_cycles, what, found);
   }
   if (!drives()) return;
-  qp.responder->decide_sack(packet, decision, reply.sack.has_value());
+  responder_of(qp).decide_sack(packet, decision, reply.sack.has_value());
   if (!reply.sack) return;
   const PathMark mark = decision.trigger.mark;
   decision.trigger = reply.sack->trigger;

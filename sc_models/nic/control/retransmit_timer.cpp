@@ -28,7 +28,7 @@ void RetransmitTimer::push(Entry entry) {
 
 void RetransmitTimer::update(std::uint32_t index, TimePs now) {
   timers_.count(now);
-  const TimePs deadline = nic_.qps[index].requestor->next_deadline();
+  const TimePs deadline = nic_.qps[index].sender->next_deadline();
   if (deadline < nic_.qps[index].timer_at) push({std::max(deadline, now), index});
 }
 
@@ -40,7 +40,7 @@ void RetransmitTimer::step(TimePs now) {
     Qp& qp = nic_.qps[entry.qp];
     if (qp.timer_at != entry.at) continue;
     qp.timer_at = kNever;
-    if (qp.requestor->next_deadline() <= now) sack_processor_->follow_up(now, qp, qp.requestor->on_deadline(now));
+    if (qp.sender->next_deadline() <= now) sack_processor_->follow_up(now, qp, qp.sender->on_deadline(now));
     update(entry.qp, now);
   }
   if (!heap_.empty()) wake_at(heap_.front().at);

@@ -79,17 +79,8 @@ void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit
 }
 
 AckResult SackProcessor::apply(TimePs now, Qp& qp, const Packet& packet) {
-  switch (packet.opcode) {
-    case Opcode::sack:
-      learn_paths(qp, packet.sack);
-      return qp.requestor->on_sack(packet.sack, now);
-    case Opcode::nack:
-      return qp.requestor->on_nack(packet.nack, now);
-    case Opcode::transport_ack:
-      return qp.requestor->on_transport_ack(packet.transport_ack, now);
-    default:
-      return {};
-  }
+  if (packet.opcode == Opcode::sack) learn_paths(qp, packet.sack);
+  return qp.sender->on_answer(packet, now);
 }
 
 void SackProcessor::learn_paths(Qp& qp, const SackFields& sack) {
@@ -104,28 +95,28 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
     return;
   }
   Qp* qp = nic_.find_qp(packet.destination_qp);
-  if (qp == nullptr || !qp->requestor) {
+  if (qp == nullptr || !qp->sender) {
     ++nic_.counters.unknown_qp;
     return;
   }
-  const Psn unacked = qp->requestor->unacked_psn();
+  const Psn unacked = qp->sender->unacked_psn();
   const AckResult result = apply(now, *qp, packet);
   follow_up(now, *qp, result);
   next_start_ += access_memories(now, *qp, packet, result.records_freed);
   if (packet.opcode != Opcode::sack) return;
-  next_start_ += nic_.clock.cycles(sack_scan_cycles(unacked, qp->requestor->unacked_psn(), packet.sack.sack_bitmap));
+  next_start_ += nic_.clock.cycles(sack_scan_cycles(unacked, qp->sender->unacked_psn(), packet.sack.sack_bitmap));
   retransmit_buffer_->hold(next_start_);
 }
 
 void SackProcessor::complete(TimePs now, Qp& qp) {
   mrc::Completion done;
-  while (qp.requestor->has_completion()) {
+  while (qp.sender->has_completion()) {
     if (completions_->full()) {
       if (std::find(uncompleted_.begin(), uncompleted_.end(), &qp) == uncompleted_.end()) uncompleted_.push_back(&qp);
       completions_->wait_room(now, *this);
       return;
     }
-    qp.requestor->pop_completion(done);
+    qp.sender->pop_completion(done);
     completions_->push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}, now);
     completion_memory_.write(now, 0);
   }
@@ -133,14 +124,14 @@ void SackProcessor::complete(TimePs now, Qp& qp) {
 
 void SackProcessor::responder_failed(TimePs now, Qp& qp) {
   AckResult freed;
-  if (!qp.requestor || qp.requestor->modify(QpState::error, freed) != ModifyStatus::changed) return;
+  if (!qp.sender || !qp.sender->to_error(freed)) return;
   follow_up(now, qp, freed);
 }
 
 void SackProcessor::memory_failed(TimePs now, Qp& qp, const MemoryStructure& memory) {
   nic_.memory_failed(now, memory, fmt::format("QP {} in error: its state is lost", qp.number));
   AckResult freed;
-  qp.requestor->fail_locally(freed);
+  qp.sender->fail_locally(freed);
   follow_up(now, qp, freed);
 }
 
@@ -161,9 +152,10 @@ TimePs SackProcessor::access_memories(TimePs now, Qp& qp, const Packet& packet, 
   };
   const MemoryStructure* lost_in = nullptr;
   // One record a cycle, from the oldest on.
+  const Psn oldest = qp.sender->unacked_psn();
   for (std::uint32_t i = 0; i < records; ++i) {
     const TimePs at = now + i * nic_.clock.period_ps();
-    const MemoryAccess record = record_memory_.update(at, qp.requestor->unacked_psn() + i);
+    const MemoryAccess record = record_memory_.update(at, oldest + i);
     if (look_at(record_memory_, record)) lost_in = &record_memory_;
   }
   const MemoryAccess window = congestion_memory_.update(now, nic_.index_of(*qp.congestion));
@@ -185,7 +177,7 @@ void SackProcessor::rebuild_ev(TimePs now, Qp& qp, const Packet& packet) {
 }
 
 void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result) {
-  if (qp.requestor->state() == QpState::error && qp.responder) qp.responder->modify(QpState::error);
+  if (qp.sender->state() == QpState::error && qp.receiver) qp.receiver->to_error();
   const std::uint32_t index = nic_.index_of(qp);
   if (result.records_freed > 0) retransmit_buffer_->release(now, result.records_freed);
   complete(now, qp);

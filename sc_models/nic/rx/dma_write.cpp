@@ -83,12 +83,12 @@ void DmaWrite::reserve_staging(TimePs now, std::uint32_t bytes) {
 
 void DmaWrite::close_messages(TimePs now, const WriteJob& job, std::uint64_t write) {
   Qp& qp = nic_.qps[job.qp];
-  if (const auto ack = qp.responder->writes_issued(job.closes_messages)) {
+  if (const auto ack = qp.receiver->writes_issued(job.closes_messages)) {
     acks_.push(
         {write, {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .trigger = {}, .nack = {}, .transport_ack = *ack}});
   }
   ReceiveCompletion received;
-  while (qp.responder->pop_receive(received)) {
+  while (qp.receiver->pop_receive(received)) {
     completions_.push(now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, now);
     completion_memory_.write(now, 0);
   }
@@ -104,7 +104,7 @@ void DmaWrite::lose(TimePs now, const WriteJob& job) {
   staging_.remove(now, job.packet->payload_bytes);
   nic_.packets.release(job.packet);
   nic_.rx_work.end(now);
-  qp.responder->modify(QpState::error);
+  qp.receiver->to_error();
   sack_processor_->responder_failed(now, qp);
 }
 

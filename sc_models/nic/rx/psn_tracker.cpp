@@ -88,12 +88,12 @@ void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const Rx
   job.qp = nic_.index_of(qp);
   if (decision.nack != NackReason::none) {
     job.kind = AckJob::Kind::nack;
-    job.nack = qp.responder->build_nack(packet, decision.nack);
+    job.nack = qp.receiver->build_nack(packet, decision.nack);
     answers_.push(now, job, out);
   }
   if (decision.repeat_transport_ack) {
     job.kind = AckJob::Kind::transport_ack;
-    job.transport_ack = qp.responder->repeat_transport_ack();
+    job.transport_ack = qp.receiver->repeat_transport_ack();
     answers_.push(now, job, out);
   }
   if (decision.sack) {
@@ -122,7 +122,7 @@ void PsnTracker::look_up(TimePs now, Qp& qp, const Packet& packet) {
   if (!bits.failed()) return;
   // A bank whose bits are lost cannot tell what has arrived: its QP refuses everything, and its peer fails with it.
   nic_.memory_failed(now, bitmap_memory_, fmt::format("QP {} in error: what has arrived is lost", qp.number));
-  qp.responder->modify(QpState::error);
+  qp.receiver->to_error();
 }
 
 bool PsnTracker::store_payload(TimePs now, const Packet& packet) {
@@ -136,18 +136,13 @@ bool PsnTracker::store_payload(TimePs now, const Packet& packet) {
 }
 
 RxDecision PsnTracker::decide(TimePs now, Qp& qp, const Packet& packet, const RxResources& resources) {
-  if (rtl_ == nullptr) return qp.responder->accept(packet, resources, now);
+  if (rtl_ == nullptr || packet.opcode == Opcode::probe_request) return qp.receiver->receive(packet, resources, now);
+  if (packet.damage == Damage::trimmed) return rtl_->on_trimmed(nic_, qp, packet, now);
   return rtl_->accept(nic_, qp, packet, resources, now);
 }
 
-RxDecision PsnTracker::decide_trimmed(TimePs now, Qp& qp, const Packet& packet) {
-  if (rtl_ == nullptr) return qp.responder->on_trimmed(packet, now);
-  return rtl_->on_trimmed(nic_, qp, packet, now);
-}
-
 void PsnTracker::take_time(const Qp& qp, const Packet& packet, bool placed) {
-  // One bank a cycle: each that the edge runs into costs one more.
-  const std::uint32_t more = placed ? banks_of_advance(qp.responder->tracker(), packet.psn) - 1 : 0;
+  const std::uint32_t more = placed ? qp.receiver->more_cycles(packet.psn) : 0;
   service_.occupied += more;
   service_.latency += more;
   if (rtl_ != nullptr) service_ = rtl_->service(service_);
@@ -155,26 +150,26 @@ void PsnTracker::take_time(const Qp& qp, const Packet& packet, bool placed) {
 
 void PsnTracker::track(TimePs now, Packet* packet) {
   Qp* qp = nic_.find_qp(packet->destination_qp);
-  if (qp == nullptr || !qp->responder) {
+  if (qp == nullptr || !qp->receiver) {
     ++nic_.counters.unknown_qp;
     discard(now, packet);
     return;
   }
   if (packet->ecn == Ecn::ce) ++nic_.counters.ce_received;
-  Responder& responder = *qp->responder;
+  ReceivingHalf& receiver = *qp->receiver;
   RxDecision decision;
   look_up(now, *qp, *packet);
   if (packet->opcode == Opcode::probe_request) {
-    decision = responder.on_probe(*packet, now);
+    decision = decide(now, *qp, *packet, {});
   } else if (packet->damage == Damage::trimmed) {
     ++nic_.counters.trimmed_received;
-    decision = decide_trimmed(now, *qp, *packet);
+    decision = decide(now, *qp, *packet, {});
   } else {
     const bool staging = dma_write_.has_staging(now, packet->payload_bytes);
     if (!staging) dma_write_.refuse_staging(now);
     const bool descriptor = !dma_write_.in().full();
     if (!descriptor) dma_write_.refuse_descriptor(now);
-    const bool stored = staging && descriptor && responder.tracker().classify(packet->psn) == PsnOutcome::accept;
+    const bool stored = staging && descriptor && receiver.expects(packet->psn);
     if (stored && !store_payload(now, *packet)) {
       ++nic_.box_counters.memory_dropped;
       discard(now, packet);
@@ -188,7 +183,7 @@ void PsnTracker::track(TimePs now, Packet* packet) {
   take_time(*qp, *packet, decision.place);
   if (decision.nack == NackReason::no_bitmap) bitmap_.refuse(now);
   if (decision.admitted && is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
-  responder.set_penalty(
+  receiver.set_penalty(
       receiver_penalty(dma_write_.staging().level(), dma_write_.staging().capacity(), nic_.scenario.protocol));
   answer(now, *packet, *qp, decision);
   if (decision.nack == NackReason::unexp_event) sack_processor_->responder_failed(now, *qp);

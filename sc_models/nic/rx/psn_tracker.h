@@ -48,7 +48,6 @@ class PsnTracker : public Box {
   void answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision);
   void discard(TimePs now, Packet* packet);
   RxDecision decide(TimePs now, Qp& qp, const Packet& packet, const RxResources& resources);
-  RxDecision decide_trimmed(TimePs now, Qp& qp, const Packet& packet);
   void take_time(const Qp& qp, const Packet& packet, bool placed);
 
   NicContext& nic_;

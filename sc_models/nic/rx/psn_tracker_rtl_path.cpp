@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "transports/mrc/halves.h"
+
 namespace mrc {
 namespace {
 
@@ -41,7 +43,7 @@ PsnReply PsnTrackerRtlPath::run(const NicContext& nic, const Qp& qp, PsnRequest 
     PsnRequest first;
     first.op = PsnOp::setup;
     first.qp = request.qp;
-    first.psn = qp.responder->tracker().expected_psn();
+    first.psn = responder_of(qp).tracker().expected_psn();
     engine_->run(first);
     set_up_[request.qp] = true;
   }
@@ -53,7 +55,7 @@ PsnReply PsnTrackerRtlPath::run(const NicContext& nic, const Qp& qp, PsnRequest 
 
 void PsnTrackerRtlPath::compare(const NicContext& nic, const Qp& qp, const PsnRequest& request, PsnReply expected,
                                 const PsnReply& reply, TimePs now) {
-  const PsnTracker& tracker = qp.responder->tracker();
+  const PsnTracker& tracker = responder_of(qp).tracker();
   expected.cack = tracker.cack_psn();
   expected.highest = tracker.highest_psn();
   expected.ooo_count = tracker.ooo_count();
@@ -78,7 +80,7 @@ RtlCycles PsnTrackerRtlPath::service(RtlCycles systemc) {
 
 RxDecision PsnTrackerRtlPath::accept(NicContext& nic, Qp& qp, const Packet& packet, const RxResources& resources,
                                      TimePs now) {
-  Responder& responder = *qp.responder;
+  Responder& responder = responder_of(qp);
   RxDecision decision;
   if (!responder.arrives(packet, decision)) return decision;
   PsnRequest request;
@@ -96,7 +98,7 @@ RxDecision PsnTrackerRtlPath::accept(NicContext& nic, Qp& qp, const Packet& pack
 }
 
 RxDecision PsnTrackerRtlPath::on_trimmed(NicContext& nic, Qp& qp, const Packet& packet, TimePs now) {
-  Responder& responder = *qp.responder;
+  Responder& responder = responder_of(qp);
   RxDecision decision;
   if (!responder.arrives_trimmed(packet, decision)) return decision;
   PsnRequest request;
@@ -119,7 +121,7 @@ SackFields PsnTrackerRtlPath::build_sack(NicContext& nic, Qp& qp, const SackTrig
   request.probe = trigger.probe;
   request.probe_id = trigger.probe_id;
   const PsnReply reply = run(nic, qp, request);
-  SackFields sack = qp.responder->build_sack(trigger, now);
+  SackFields sack = responder_of(qp).build_sack(trigger, now);
   PsnReply expected;
   expected.sack_offset = sack.sack_offset;
   expected.ack_psn_offset = sack.ack_psn_offset;

@@ -243,17 +243,17 @@ bool QpScheduler::serve(TimePs now) {
     return true;
   }
   want_wqes(now, qp);
-  const SendGate gate = qp.requestor->gate(now);
-  if (gate != SendGate::ready) {
-    park(now, qp, gate);
+  const NextPacket next = qp.sender->next(now);
+  if (next.gate != SendGate::ready) {
+    park(now, qp, next.gate);
     return true;
   }
-  if (!qp.requestor->next_is_retransmission() && !retransmit_buffer_.has_entry(now)) {
+  if (!next.retransmission && !retransmit_buffer_.has_entry(now)) {
     retransmit_buffer_.wait_entry(now, index);
     slot.blocked(now, retransmit_buffer_.missing());
     return true;
   }
-  if (!qp.requestor->next_is_retransmission() && !wqe_readable(now, qp)) {
+  if (!next.retransmission && !wqe_readable(now, qp)) {
     slot.blocked(now, no_wqe_);
     return true;
   }

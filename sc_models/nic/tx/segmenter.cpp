@@ -36,15 +36,15 @@ void Segmenter::declare_latency(LatencyAccount& account) {
 }
 
 bool Segmenter::may_send(TimePs now, const Qp& qp) {
-  if (grant_.quantum_bytes == 0 || qp.requestor->gate(now) != SendGate::ready) return false;
-  return qp.requestor->next_is_retransmission() || retransmit_buffer_.has_entry(now);
+  if (grant_.quantum_bytes == 0) return false;
+  next_ = qp.sender->next(now);
+  if (next_.gate != SendGate::ready) return false;
+  return next_.retransmission || retransmit_buffer_.has_entry(now);
 }
 
 bool Segmenter::access_memories(TimePs now, Qp& qp, TimePs& delay) {
-  const bool again = qp.requestor->next_is_retransmission();
-  const SendRecords& records = qp.requestor->records();
-  const Psn psn = again && records.has_lost() ? records.oldest_lost() : qp.requestor->next_psn();
-  const MemoryAccess record = again ? record_memory_.read(now, psn) : record_memory_.write(now, psn);
+  const MemoryAccess record =
+      next_.retransmission ? record_memory_.read(now, next_.psn) : record_memory_.write(now, next_.psn);
   const MemoryAccess window = congestion_memory_.update(now, nic_.index_of(*qp.congestion));
   delay = std::max(record.delay_ps, window.delay_ps);
   slot.stalled(now, delay, (record.delay_ps >= window.delay_ps ? record_memory_ : congestion_memory_).cause());
@@ -57,8 +57,8 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   const PipelineConfig& pipeline = nic_.config.nic.segmenter.pipeline;
   TimePs delay = 0;
   if (!access_memories(now, qp, delay)) return;
-  if (!qp.requestor->next_is_retransmission()) retransmit_buffer_.reserve_entry(now);
-  const SendPlan plan = qp.requestor->take(now);
+  if (!next_.retransmission) retransmit_buffer_.reserve_entry(now);
+  const SendPlan plan = qp.sender->take(now);
   Packet* packet = nic_.packets.acquire();
   packet->source_node = nic_.node;
   packet->destination_node = qp.peer;

@@ -38,6 +38,7 @@ class Segmenter : public Box {
   IssueSlot slot;
 
  private:
+  /// Whether, and in next_ what, the granted QP may send.
   bool may_send(TimePs now, const Qp& qp);
   void emit(TimePs now, Qp& qp);
   /// Reads the record of a retransmission, or writes that of a new packet, and the window's state.
@@ -54,6 +55,7 @@ class Segmenter : public Box {
   Cause out_full_;
   Grant grant_;
   bool has_grant_ = false;
+  NextPacket next_;
   TimePs next_start_ = 0;
 };
 

@@ -153,7 +153,7 @@ void SprayScheduler::step(TimePs now) {
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
   ports_[packet.plane]->reserve_data(now, bytes);
-  qp.requestor->transmitted(packet.psn, ev, now);
+  qp.sender->transmitted(packet.psn, ev, now);
   qp.data_sent_at = now;
   timer_.update(nic_.index_of(qp), now);
   next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);

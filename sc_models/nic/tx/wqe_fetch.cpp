@@ -74,8 +74,8 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   pcie_.release_completion_buffer(now, qp.wqes_in_fetch * config.wqe_bytes);
   if (nic_.host_port != nullptr && !nic_.host_port->take_wqes(qp)) sack_processor_->responder_failed(now, qp);
   scheduler_.hold_wqes(now, qp, static_cast<std::int32_t>(qp.wqes_in_fetch));
-  for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.requestor->post(qp.send_queue.fetch(), done_at);
-  if (qp.requestor->state() == QpState::error) {
+  for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.sender->post(qp.send_queue.fetch(), done_at);
+  if (qp.sender->state() == QpState::error) {
     scheduler_.hold_wqes(now, qp, -static_cast<std::int32_t>(qp.wqes_held));
     sack_processor_->follow_up(now, qp, {});
   }

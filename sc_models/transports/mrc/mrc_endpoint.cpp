@@ -10,7 +10,7 @@ namespace mrc {
 MrcEndpoint::MrcEndpoint(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
     : LightNode(nic, memory, network, placement), planes_(nic.config.nic.ports), probes_(nic), port_status_(nic) {
   for (const Qp& qp : nic.qps) {
-    parts_.push_back({&qp, qp.requestor.get(), qp.responder.get(), qp.paths,
+    parts_.push_back({&qp, qp.sender ? &requestor_of(qp) : nullptr, qp.receiver ? &responder_of(qp) : nullptr, qp.paths,
                       qp.congestion != nullptr ? qp.congestion->control.get() : nullptr});
   }
 }
@@ -56,12 +56,12 @@ void MrcEndpoint::expect_port_free(unsigned depth) const {
 // Work and time
 
 void MrcEndpoint::take_up(TimePs now, Qp& qp, const WorkRequest& request) {
-  qp.requestor->post(request, now);
+  requestor_of(qp).post(request, now);
   follow_up(now, qp);
 }
 
 void MrcEndpoint::deadline(TimePs now, Qp& qp) {
-  qp.requestor->on_deadline(now);
+  requestor_of(qp).on_deadline(now);
   follow_up(now, qp);
 }
 
@@ -103,7 +103,7 @@ void MrcEndpoint::pump_ports(TimePs now) {
   std::uint32_t ports = free & nic_.ports_up;
   while (!sending_.ready.empty() && ports != 0) {
     Qp& qp = nic_.qps[sending_.ready.front()];
-    const SendGate gate = qp.requestor->gate(now);
+    const SendGate gate = requestor_of(qp).gate(now);
     if (gate != SendGate::ready) {
       park(qp, gate);
       continue;
@@ -133,7 +133,7 @@ void MrcEndpoint::pump_ports(TimePs now) {
 std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   const EvIndex ev = qp.paths->select(ports, now);
   if (ev == kNoEv) return 0;
-  const SendPlan plan = qp.requestor->take(now);
+  const SendPlan plan = requestor_of(qp).take(now);
   const std::uint32_t transit = network_.new_transit();
   Packet& packet = network_.packet_of(transit);
   fill(packet, plan);
@@ -153,7 +153,7 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
   packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
-  qp.requestor->transmitted(packet.psn, ev, now);
+  requestor_of(qp).transmitted(packet.psn, ev, now);
   qp.data_sent_at = now;
   // A deadline that is set is not later than that of a packet sent after it.
   if (qp.timer_at == kNever) {
@@ -200,7 +200,7 @@ void MrcEndpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet)
   }
   if (is_data(packet.opcode) || packet.opcode == Opcode::probe_request) {
     Qp* qp = nic_.find_qp(packet.destination_qp);
-    if (qp == nullptr || !qp->responder) {
+    if (qp == nullptr || !qp->receiver) {
       ++nic_.counters.unknown_qp;
       return;
     }
@@ -217,7 +217,7 @@ void MrcEndpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet)
 
 bool MrcEndpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   if (packet.ecn == Ecn::ce) ++nic_.counters.ce_received;
-  Responder& responder = *qp.responder;
+  Responder& responder = responder_of(qp);
   RxDecision decision;
   if (packet.opcode == Opcode::probe_request) {
     decision = responder.on_probe(packet, now);
@@ -255,7 +255,7 @@ void MrcEndpoint::answer(TimePs now, Qp& qp, const Packet& packet, const RxDecis
   if (decision.nack != NackReason::none) {
     Packet nack;
     nack.opcode = Opcode::nack;
-    nack.nack = qp.responder->build_nack(packet, decision.nack);
+    nack.nack = responder_of(qp).build_nack(packet, decision.nack);
     nack.psn = nack.nack.nack_psn;
     ++nic_.counters.nacks_sent;
     send_control(now, qp, nack);
@@ -263,28 +263,28 @@ void MrcEndpoint::answer(TimePs now, Qp& qp, const Packet& packet, const RxDecis
   if (decision.repeat_transport_ack) {
     Packet ack;
     ack.opcode = Opcode::transport_ack;
-    ack.transport_ack = qp.responder->repeat_transport_ack();
-    ack.psn = qp.responder->cack_psn();
+    ack.transport_ack = responder_of(qp).repeat_transport_ack();
+    ack.psn = responder_of(qp).cack_psn();
     send_control(now, qp, ack);
   }
   if (!decision.sack) return;
   Packet sack;
   sack.opcode = Opcode::sack;
-  sack.sack = qp.responder->build_sack(decision.trigger, now);
+  sack.sack = responder_of(qp).build_sack(decision.trigger, now);
   sack.psn = sack.sack.cack_psn;
   ++nic_.counters.sacks_sent;
   send_control(now, qp, sack);
 }
 
 void MrcEndpoint::close_messages(TimePs now, Qp& qp, const RxDecision& decision) {
-  if (const auto acknowledgement = qp.responder->writes_issued(decision.closes_messages)) {
+  if (const auto acknowledgement = responder_of(qp).writes_issued(decision.closes_messages)) {
     Packet ack;
     ack.opcode = Opcode::transport_ack;
     ack.transport_ack = *acknowledgement;
-    ack.psn = qp.responder->cack_psn();
+    ack.psn = responder_of(qp).cack_psn();
     send_control(now, qp, ack);
   }
-  complete_receives(now, qp, *qp.responder);
+  complete_receives(now, qp, responder_of(qp));
 }
 
 void MrcEndpoint::receive_endpoint_operation(TimePs now, const Packet& packet) {
@@ -311,7 +311,7 @@ void MrcEndpoint::receive_control(TimePs now, const Packet& packet) {
     return;
   }
   Qp* qp = nic_.find_qp(packet.destination_qp);
-  if (qp == nullptr || !qp->requestor) {
+  if (qp == nullptr || !qp->sender) {
     ++nic_.counters.unknown_qp;
     return;
   }
@@ -321,23 +321,23 @@ void MrcEndpoint::receive_control(TimePs now, const Packet& packet) {
     if (ev != kNoEv && packet.sack.mark == PathMark::none) {
       qp->reverse_paths->confirm(qp->paths->plane(ev), packet.sack.entropy);
     }
-    qp->requestor->on_sack(packet.sack, now);
+    requestor_of(*qp).on_sack(packet.sack, now);
   } else if (packet.opcode == Opcode::nack) {
-    qp->requestor->on_nack(packet.nack, now);
+    requestor_of(*qp).on_nack(packet.nack, now);
   } else if (packet.opcode == Opcode::transport_ack) {
-    qp->requestor->on_transport_ack(packet.transport_ack, now);
+    requestor_of(*qp).on_transport_ack(packet.transport_ack, now);
   }
   follow_up(now, *qp);
 }
 
 void MrcEndpoint::fail_sender(TimePs now, Qp& qp) {
   AckResult freed;
-  if (qp.requestor && qp.requestor->modify(QpState::error, freed) == ModifyStatus::changed) follow_up(now, qp);
+  if (qp.sender && requestor_of(qp).modify(QpState::error, freed) == ModifyStatus::changed) follow_up(now, qp);
 }
 
 void MrcEndpoint::follow_up(TimePs now, Qp& qp) {
-  if (qp.requestor->state() == QpState::error && qp.responder) qp.responder->modify(QpState::error);
-  complete_sends(now, qp, *qp.requestor);
+  if (requestor_of(qp).state() == QpState::error && qp.receiver) responder_of(qp).modify(QpState::error);
+  complete_sends(now, qp, requestor_of(qp));
   activate(qp);
   for (const std::uint32_t index : qp.congestion->waiting) {
     nic_.qps[index].waits_for_window = false;

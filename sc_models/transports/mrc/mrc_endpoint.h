@@ -11,6 +11,7 @@
 #include "endpoint/light_node.h"
 #include "node/node_context.h"
 #include "transports/mrc/endpoint_probes.h"
+#include "transports/mrc/halves.h"
 #include "transports/mrc/port_status_agent.h"
 
 namespace mrc {
@@ -30,7 +31,7 @@ class MrcEndpoint final : public LightNode {
 
  private:
   void take_up(TimePs now, Qp& qp, const WorkRequest& request) override;
-  TimePs next_deadline(Qp& qp) override { return qp.requestor->next_deadline(); }
+  TimePs next_deadline(Qp& qp) override { return requestor_of(qp).next_deadline(); }
   void deadline(TimePs now, Qp& qp) override;
   void serve_timers(TimePs now) override;
   TimePs next_timer() override { return std::min(probes_.next(), port_status_.next()); }

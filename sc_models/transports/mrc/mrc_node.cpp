@@ -5,6 +5,7 @@
 #include "fabric/topology.h"
 #include "mrc/control/congestion_registry.h"
 #include "mrc/control/path_policy_registry.h"
+#include "transports/mrc/halves.h"
 #include "transports/mrc/mrc_endpoint.h"
 
 namespace mrc {
@@ -54,14 +55,16 @@ void MrcNode::give_paths(Qp& qp) {
 void MrcNode::add_requestor(Qp& qp, Psn first_psn) {
   qp.congestion = &congestion_for(qp.peer);
   give_paths(qp);
-  qp.requestor = std::make_unique<NicRequestor>(node_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
-  bring_up(*qp.requestor);
+  auto sender = std::make_unique<MrcSender>(node_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
+  bring_up(sender->requestor);
+  qp.sender = std::move(sender);
 }
 
 void MrcNode::add_responder(Qp& qp, Psn first_psn) {
-  qp.responder = std::make_unique<Responder>(node_.scenario.protocol, first_psn, node_.bitmaps, node_.protection,
-                                             kDomain, QpPeer{.node = qp.peer});
-  bring_up(*qp.responder);
+  auto receiver = std::make_unique<MrcReceivingHalf>(node_.scenario.protocol, first_psn, node_.bitmaps,
+                                                     node_.protection, kDomain, QpPeer{.node = qp.peer});
+  bring_up(receiver->responder);
+  qp.receiver = std::move(receiver);
 }
 
 std::unique_ptr<LightNode> MrcNode::make_light_node(HostMemory& memory, Network& network,

@@ -1,0 +1,76 @@
+// The registry of transports: every row is complete, and what asks for a transport gets the row's answer.
+#include "transports/transport.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "endpoint/light_node.h"
+#include "parameters/scenario.h"
+#include "transports/node_transport.h"
+
+namespace mrc {
+namespace {
+
+ScenarioConfig with_transport(std::string_view name) {
+  return make_scenario({{"traffic.trace=none", fmt::format("transport={}", name)}, std::nullopt});
+}
+
+TEST(Transports, HaveDifferentNamesAndAreFoundByThem) {
+  std::set<std::string_view> names;
+  for (const Transport* transport : transports()) {
+    EXPECT_TRUE(names.insert(transport->name).second) << transport->name;
+    EXPECT_EQ(&transport_of(with_transport(transport->name)), transport);
+  }
+  EXPECT_EQ(names, (std::set<std::string_view>{"mrc", "rocev2", "ideal"}));
+}
+
+TEST(Transports, ThatAreSimulatedSayWhatTheFabricAsksAndMakeNodes) {
+  for (const Transport* transport : transports()) {
+    if (!transport->simulated) continue;
+    const ScenarioConfig scenario = with_transport(transport->name);
+    Packet full;
+    full.opcode = Opcode::write_middle;
+    full.payload_bytes = scenario.protocol.mtu_bytes;
+    EXPECT_GT(transport->link_bytes(full, scenario), full.payload_bytes) << transport->name;
+    EXPECT_GT(transport->queue_law(scenario, 100, false).ecn_max_bytes, 0U) << transport->name;
+    NodeContext context(0, scenario);
+    const std::unique_ptr<NodeTransport> node = make_node_transport(context);
+    node->reserve(1);
+    Qp& qp = node->add_qp();
+    qp.peer = 1;
+    node->add_requestor(qp, 0);
+    node->add_responder(qp, 0);
+    EXPECT_EQ(qp.number, NodeContext::kFirstQpNumber);
+    EXPECT_EQ(qp.sender != nullptr && qp.receiver != nullptr, transport->has_detailed_nic) << transport->name;
+  }
+}
+
+TEST(Transports, OfBytesOnALink) {
+  Packet full;
+  full.opcode = Opcode::write_middle;
+  full.payload_bytes = 4096;
+  const ScenarioConfig rocev2 = with_transport("rocev2");
+  EXPECT_EQ(transport_of(rocev2).link_bytes(full, rocev2), 4198U);
+  ScenarioConfig mrc = with_transport("mrc");
+  EXPECT_EQ(transport_of(mrc).link_bytes(full, mrc), wire_bytes(full, mrc.protocol.encapsulation));
+}
+
+TEST(Transports, WithoutADetailedNicHaveLightEndpointsOnly) {
+  EXPECT_TRUE(is_detailed(with_transport("mrc"), 0));
+  EXPECT_FALSE(is_detailed(with_transport("rocev2"), 0));
+}
+
+TEST(Transports, UnknownNameIsRefusedWithTheNearest) {
+  try {
+    with_transport("rocev3");
+    FAIL();
+  } catch (const ParameterError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("rocev3"), std::string::npos) << text;
+    EXPECT_NE(text.find("rocev2"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace mrc
