@@ -167,8 +167,9 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   }
   const Transport& transport = transport_of(scenario);
   if (!options.pcap.empty() && !transport.captured) {
-    throw ParameterError("--pcap",
-                         fmt::format("transport = \"{}\" cannot be captured; captures contain MRC packets only", transport.name));
+    throw ParameterError(
+        "--pcap",
+        fmt::format("transport = \"{}\" cannot be captured; captures contain MRC packets only", transport.name));
   }
   if (first) {
     run.out = std::make_unique<OutputDirectory>(
