@@ -1,4 +1,4 @@
-// MRC's halves behind those that boxes see: for its light endpoint, and for RTL that stands for MRC's rules.
+// MRC's halves behind those that boxes see: for its light endpoint, and for RTL that implements MRC's rules.
 #pragma once
 
 #include "mrc/mrc_halves.h"
