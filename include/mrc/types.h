@@ -20,6 +20,8 @@ inline constexpr EvIndex kNoEv = 0xFFFF;
 
 /// Queue pair number, 24 bits; 0, 1 and 2 are reserved (OCP MRC 1.0).
 using QpNumber = std::uint32_t;
+/// Of a NIC's first QP; the others follow.
+inline constexpr QpNumber kFirstQpNumber = 16;
 
 /// Position of a node (NIC) in the scenario: nic<NodeId>.
 using NodeId = std::uint32_t;

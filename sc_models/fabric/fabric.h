@@ -9,7 +9,6 @@
 #include "engine/wheel_module.h"
 #include "fabric/link.h"
 #include "fabric/network.h"
-#include "nic/nic.h"
 #include "parameters/config.h"
 
 namespace mrc {

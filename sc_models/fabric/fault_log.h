@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/byte_stream.h"
 #include "fabric/fault_timeline.h"
 #include "fabric/port_status_step.h"
 #include "mrc/control/path_table.h"
 #include "results/run_result.h"
-#include "split/byte_stream.h"
 
 namespace mrc {
 

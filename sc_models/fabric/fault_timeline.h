@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/byte_stream.h"
 #include "fabric/link_faults.h"
 #include "fabric/topology.h"
 #include "mrc/types.h"
 #include "parameters/config.h"
-#include "split/byte_stream.h"
 
 namespace mrc {
 

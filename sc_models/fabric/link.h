@@ -68,4 +68,10 @@ class Link {
   Box* receiver_ = nullptr;
 };
 
+/// The cables of one port, as the NIC sees them.
+struct PortLinks {
+  Link* transmit = nullptr;
+  Link* receive = nullptr;
+};
+
 }  // namespace mrc

@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "engine/byte_stream.h"
 #include "engine/recorder.h"
+#include "fabric/crossing.h"
 #include "fabric/event_queue.h"
 #include "fabric/impairment.h"
 #include "fabric/link.h"
 #include "fabric/link_faults.h"
+#include "fabric/partition.h"
 #include "fabric/switch_port.h"
 #include "fabric/topology.h"
 #include "fabric/transit.h"
 #include "parameters/config.h"
-#include "split/byte_stream.h"
-#include "split/crossing.h"
-#include "split/partition.h"
-#include "transports/transport.h"
+#include "parameters/transport.h"
 
 namespace mrc {
 

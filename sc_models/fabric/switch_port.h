@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "engine/serial_line.h"
-#include "fabric/queue_law.h"
 #include "fabric/transit.h"
 #include "mrc/types.h"
+#include "parameters/queue_law.h"
 
 namespace mrc {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/collective_options.h"
 #include "host/workload.h"
+#include "parameters/collective_options.h"
 
 namespace mrc {
 

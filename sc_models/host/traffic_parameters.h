@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "host/collective_options.h"
+#include "parameters/collective_options.h"
 
 namespace mrc {
 

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "engine/byte_stream.h"
+#include "fabric/crossing.h"
 #include "host/accelerator.h"
-#include "host/host_memory.h"
 #include "host/job_result.h"
 #include "host/workload.h"
 #include "mrc/ring.h"
 #include "node/cqe.h"
 #include "node/node_context.h"
-#include "split/byte_stream.h"
-#include "split/crossing.h"
+#include "pcie/host_memory.h"
 
 namespace mrc {
 

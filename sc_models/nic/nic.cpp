@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "nic/mrc_halves.h"
 #include "nic/nic_boxes.h"
-#include "transports/mrc/halves.h"
 
 namespace mrc::timing {
 namespace {

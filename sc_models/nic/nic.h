@@ -9,7 +9,6 @@
 #include "engine/picture.h"
 #include "engine/wheel_module.h"
 #include "fabric/link.h"
-#include "host/host_memory.h"
 #include "nic/control/ack_coalescer.h"
 #include "nic/control/completion.h"
 #include "nic/control/control_queue.h"
@@ -32,16 +31,11 @@
 #include "nic/tx/spray_scheduler.h"
 #include "nic/tx/srv6_encap.h"
 #include "nic/tx/wqe_fetch.h"
+#include "pcie/host_memory.h"
 #include "pcie/pcie_dma.h"
 #include "results/run_result.h"
 
 namespace mrc::timing {
-
-/// The cables of one port, as the NIC sees them.
-struct PortLinks {
-  Link* transmit = nullptr;
-  Link* receive = nullptr;
-};
 
 class Nic : public sc_core::sc_module {
  public:
@@ -119,5 +113,4 @@ class Nic : public sc_core::sc_module {
 
 namespace mrc {
 using timing::Nic;
-using timing::PortLinks;
 }  // namespace mrc

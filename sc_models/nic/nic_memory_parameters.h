@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/memory_config.h"
+#include "parameters/memory_config.h"
 
 namespace mrc {
 

@@ -1,4 +1,4 @@
-#include "nic/nic_path_table.h"
+#include "node/nic_path_table.h"
 
 #include "nic/tx/spray_scheduler_rtl_path.h"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "engine/rtl_path.h"
 #include "nic/control/ack_coalescer_rtl_path.h"
-#include "nic/rtl_path.h"
 #include "nic/rx/psn_tracker_rtl_path.h"
 #include "nic/tx/retransmit_buffer_rtl_path.h"
 #include "nic/tx/spray_scheduler_rtl_path.h"

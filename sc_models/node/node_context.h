@@ -65,7 +65,6 @@ struct NodeContext {
   std::vector<CongestionDomain> congestion;
   ClockDomain clock;
 
-  static constexpr QpNumber kFirstQpNumber = 16;
   /// Null for a number that this node has not given out.
   Qp* find_qp(QpNumber number) {
     const std::uint64_t index = std::uint64_t{number} - kFirstQpNumber;

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "mrc/control/congestion.h"
-#include "mrc/qp_halves.h"
+#include "mrc/halves/qp_halves.h"
 #include "mrc/rx/reverse_paths.h"
 #include "mrc/srv6_usid.h"
 #include "mrc/tx/work_request.h"
 #include "mrc/types.h"
-#include "nic/nic_path_table.h"
+#include "node/nic_path_table.h"
 
 namespace mrc {
 

@@ -5,9 +5,9 @@
 #include "host/traffic_parameters.h"
 #include "nic/nic_parameters.h"
 #include "parameters/parameter_table.h"
+#include "parameters/transport.h"
 #include "pcie/pcie_parameters.h"
 #include "run_parameters.h"
-#include "transports/transport.h"
 
 namespace mrc {
 

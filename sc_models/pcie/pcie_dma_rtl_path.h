@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/rtl_path.h"
 #include "mrc/types.h"
-#include "nic/rtl_path.h"
 #include "pcie/pcie_dma_engine.h"
 
 namespace mrc {

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "parameters/transport.h"
 #include "platform/queue_entries.h"
-#include "transports/transport.h"
 
 namespace mrc {
 namespace {

@@ -16,10 +16,10 @@
 
 #include "engine/wheel_module.h"
 #include "fabric/fabric.h"
-#include "host/host_memory.h"
 #include "nic/nic.h"
 #include "nic/nic_context.h"
 #include "parameters/scenario.h"
+#include "pcie/host_memory.h"
 #include "pcie/host_port.h"
 #include "platform/dma_engine.h"
 #include "platform/mmio.h"

@@ -12,7 +12,6 @@
 #include "mrc/control/congestion.h"
 #include "mrc/control/path_table.h"
 #include "mrc/tx/work_request.h"
-#include "nic/nic_context.h"
 #include "results/output_directory.h"
 
 namespace mrc {
@@ -351,7 +350,7 @@ void PerfettoTimeline::acknowledge(const Record& record, std::uint32_t wheel) {
             fmt::format("NACK {} of {}", nack_name(packet.nack), packet.psn));
   }
   if (packet.opcode != Opcode::sack) return;
-  const auto waiting = outstanding_.find({wheel, packet.destination_qp - NicContext::kFirstQpNumber});
+  const auto waiting = outstanding_.find({wheel, packet.destination_qp - kFirstQpNumber});
   if (waiting == outstanding_.end()) return;
   Acknowledging acknowledging{.arrived = record.time, .name = name_of(packet), .packets = {}, .open = true};
   std::erase_if(waiting->second, [&](const PacketKey& key) {
@@ -436,7 +435,7 @@ void PerfettoTimeline::completed(const Record& record, std::uint32_t wheel) {
   const Message& message = it->second;
   slice(pid_of(wheel), fmt::format("messages to nic{}", message.peer), message.posted, record.time,
         "WRITE " + bytes_name(message.bytes),
-        fmt::format(R"("qp":{},"bytes":{},"status":"{}")", message.qp + NicContext::kFirstQpNumber, message.bytes,
+        fmt::format(R"("qp":{},"bytes":{},"status":"{}")", message.qp + kFirstQpNumber, message.bytes,
                     to_string(static_cast<CompletionStatus>(record.until))));
   messages_.erase(it);
 }
@@ -473,7 +472,7 @@ void PerfettoTimeline::close() {
   for (const auto& [place, message] : messages_) {
     slice(pid_of(place.first), fmt::format("messages to nic{}", message.peer), message.posted, last_,
           "WRITE " + bytes_name(message.bytes) + " (not completed)",
-          fmt::format(R"("qp":{},"bytes":{})", message.qp + NicContext::kFirstQpNumber, message.bytes));
+          fmt::format(R"("qp":{},"bytes":{})", message.qp + kFirstQpNumber, message.bytes));
   }
   while (!lives_.empty()) {
     leave_wire(lives_.begin()->second, std::max(last_, lives_.begin()->second.arrived), "under way");

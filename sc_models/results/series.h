@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "split/byte_stream.h"
+#include "engine/byte_stream.h"
 
 namespace mrc {
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "parameters/transport.h"
 #include "simulation/connect.h"
 #include "simulation/model_recording.h"
 #include "simulation/ranks.h"
-#include "transports/transport.h"
 
 namespace mrc {
 namespace {

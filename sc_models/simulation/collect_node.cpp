@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
 
-#include "results/limits.h"
+#include "nic/limits.h"
+#include "parameters/transport.h"
 #include "simulation/collect.h"
 #include "simulation/times.h"
-#include "transports/transport.h"
 
 namespace mrc {
 namespace {

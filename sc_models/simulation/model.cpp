@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "transports/transport.h"
+#include "parameters/transport.h"
 
 namespace mrc {
 namespace {

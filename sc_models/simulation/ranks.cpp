@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <systemc>
 
+#include "parameters/transport.h"
 #include "simulation/waits.h"
-#include "transports/transport.h"
 
 namespace mrc {
 namespace {

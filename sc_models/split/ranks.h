@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/byte_stream.h"
 #include "mrc/types.h"
-#include "split/byte_stream.h"
 
 namespace mrc {
 

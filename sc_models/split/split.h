@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/host_memory.h"
-#include "split/crossing.h"
-#include "split/partition.h"
+#include "fabric/crossing.h"
+#include "fabric/partition.h"
+#include "pcie/host_memory.h"
 #include "split/ranks.h"
 
 namespace mrc {

@@ -28,7 +28,7 @@ void NodeTransport::reserve(std::size_t qps) {
 Qp& NodeTransport::add_qp() {
   node_.qps.emplace_back();
   Qp& qp = node_.qps.back();
-  qp.number = NodeContext::kFirstQpNumber + static_cast<QpNumber>(node_.qps.size() - 1);
+  qp.number = kFirstQpNumber + static_cast<QpNumber>(node_.qps.size() - 1);
   return qp;
 }
 

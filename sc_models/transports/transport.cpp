@@ -1,4 +1,4 @@
-#include "transports/transport.h"
+#include "parameters/transport.h"
 
 #include <algorithm>
 #include <array>

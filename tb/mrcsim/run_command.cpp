@@ -27,13 +27,13 @@
 #include "mrcsim/rtl_selection.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
+#include "parameters/transport.h"
 #include "results/output_directory.h"
 #include "results/result_json.h"
 #include "results/summary.h"
 #include "simulation/simulation.h"
 #include "traffic/prepare_job.h"
 #include "transports/ideal/ideal_fabric.h"
-#include "transports/transport.h"
 
 namespace mrc {
 namespace {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "parameters/transport.h"
 #include "traffic/expand_collectives.h"
 #include "traffic/line_reader.h"
 #include "traffic/load_trace.h"
@@ -14,7 +15,6 @@
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
 #include "traffic/workload_builder.h"
-#include "transports/transport.h"
 
 namespace mrc {
 namespace {

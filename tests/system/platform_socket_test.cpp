@@ -190,7 +190,7 @@ class Software : public sc_core::sc_module {
     write(qp_register(0, reg::qp::sq_base_lo), kQueue);
     write(qp_register(0, reg::qp::sq_log2), 4);
     write(qp_register(0, reg::qp::peer_node), peer);
-    write(qp_register(0, reg::qp::peer_qp), NicContext::kFirstQpNumber);
+    write(qp_register(0, reg::qp::peer_qp), kFirstQpNumber);
     write(qp_register(0, reg::qp::send_psn), 5 + peer);
     write(qp_register(0, reg::qp::receive_psn), 5 + 1 - peer);
     write(qp_register(0, reg::qp::control), kQpConnect);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "transports/mrc/halves.h"
+#include "nic/mrc_halves.h"
 
 namespace mrc {
 namespace {

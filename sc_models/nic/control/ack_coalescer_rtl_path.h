@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/rtl_path.h"
 #include "mrc/rx/responder.h"
 #include "nic/control/ack_coalescer_engine.h"
 #include "nic/nic_context.h"
-#include "nic/rtl_path.h"
 
 namespace mrc {
 

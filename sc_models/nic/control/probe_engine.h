@@ -12,7 +12,7 @@
 #include "mrc/control/probes.h"
 #include "mrc/ring.h"
 #include "nic/nic_context.h"
-#include "transports/mrc/port_status_agent.h"
+#include "node/port_status_agent.h"
 
 namespace mrc::timing {
 

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "engine/latency_account.h"
-#include "host/host_memory.h"
 #include "nic/control/completion.h"
 #include "nic/control/sack_processor.h"
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
+#include "pcie/host_memory.h"
 
 namespace mrc::timing {
 namespace {

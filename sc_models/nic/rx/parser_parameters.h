@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "engine/pipeline_config.h"
+#include "parameters/pipeline_config.h"
 
 namespace mrc {
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "engine/rtl_path.h"
 #include "mrc/rx/responder.h"
 #include "nic/nic_context.h"
-#include "nic/rtl_path.h"
 #include "nic/rx/psn_tracker_engine.h"
 
 namespace mrc {

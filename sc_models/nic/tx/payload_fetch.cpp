@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "engine/latency_account.h"
-#include "host/host_memory.h"
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
 #include "nic/tx/retransmit_buffer.h"
+#include "pcie/host_memory.h"
 #include "pcie/pcie_latency.h"
 
 namespace mrc::timing {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "engine/rtl_path.h"
 #include "mrc/tx/retransmit_command.h"
-#include "nic/rtl_path.h"
 #include "nic/tx/retransmit_buffer_engine.h"
 #include "parameters/config.h"
 

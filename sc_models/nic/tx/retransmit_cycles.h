@@ -6,9 +6,9 @@
 #include <bit>
 #include <cstdint>
 
+#include "engine/rtl_path.h"
 #include "mrc/tx/retransmit_command.h"
 #include "mrc/types.h"
-#include "nic/rtl_path.h"
 #include "parameters/config.h"
 
 namespace mrc {

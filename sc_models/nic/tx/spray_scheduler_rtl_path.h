@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/rtl_path.h"
 #include "mrc/control/path_table.h"
 #include "nic/nic_context.h"
-#include "nic/rtl_path.h"
 #include "nic/tx/spray_scheduler_engine.h"
 
 namespace mrc {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "engine/rtl_path.h"
 #include "mrc/tx/srv6_encap.h"
 #include "nic/nic_context.h"
-#include "nic/rtl_path.h"
 #include "nic/tx/srv6_encap_engine.h"
 
 namespace mrc {

@@ -1,5 +1,5 @@
 // The bound to compare with: serialization and a fixed latency (ideal_fabric.h).
-#include "transports/transport.h"
+#include "parameters/transport.h"
 
 namespace mrc {
 

@@ -18,7 +18,7 @@ MrcEndpoint::MrcEndpoint(NodeContext& nic, HostMemory& memory, Network& network,
 // Ahead of time
 
 void MrcEndpoint::expect_packet(const Packet& packet, unsigned depth) const {
-  const std::uint64_t index = std::uint64_t{packet.destination_qp} - NodeContext::kFirstQpNumber;
+  const std::uint64_t index = std::uint64_t{packet.destination_qp} - kFirstQpNumber;
   if (index >= parts_.size()) return;
   const QpParts& parts = parts_[index];
   const bool data = is_data(packet.opcode);

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "endpoint/light_node.h"
+#include "nic/mrc_halves.h"
 #include "node/node_context.h"
+#include "node/port_status_agent.h"
 #include "transports/mrc/endpoint_probes.h"
-#include "transports/mrc/halves.h"
-#include "transports/mrc/port_status_agent.h"
 
 namespace mrc {
 

@@ -5,7 +5,7 @@
 #include "fabric/topology.h"
 #include "mrc/control/congestion_registry.h"
 #include "mrc/control/path_policy_registry.h"
-#include "transports/mrc/halves.h"
+#include "nic/mrc_halves.h"
 #include "transports/mrc/mrc_endpoint.h"
 
 namespace mrc {

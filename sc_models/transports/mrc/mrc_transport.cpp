@@ -1,5 +1,5 @@
 // MRC: sprayed over EVs, selective retransmission, trimming.
-#include "transports/transport.h"
+#include "parameters/transport.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // RoCEv2 RC, the baseline: one path per queue pair, go-back-N, DCQCN, PFC.
-#include "transports/transport.h"
+#include "parameters/transport.h"
 
 #include <algorithm>
 

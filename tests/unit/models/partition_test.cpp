@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "split/byte_stream.h"
-#include "split/partition.h"
+#include "engine/byte_stream.h"
+#include "fabric/partition.h"
 
 namespace mrc {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "mrc/qp_halves.h"
+#include "mrc/halves/qp_halves.h"
 #include "mrc/tx/segmenter.h"
 
 namespace mrc {

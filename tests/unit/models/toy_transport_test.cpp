@@ -1,4 +1,5 @@
-// All boxes of two NICs with a transport that is not MRC behind them: what include/mrc/qp_halves.h asks for is enough.
+// All boxes of two NICs with a transport that is not MRC behind them: what include/mrc/halves/qp_halves.h asks for is
+// enough.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -6,8 +7,8 @@
 
 #include "fabric/fabric.h"
 #include "host/host.h"
-#include "host/host_memory.h"
 #include "nic/nic.h"
+#include "pcie/host_memory.h"
 #include "toy_transport.h"
 #include "two_nics.h"
 
@@ -42,7 +43,7 @@ struct ToyNode {
   void add_qp(NodeId peer, const UsidTemplate& route) {
     context.congestion.push_back({std::make_unique<NoCongestionControl>(), {}});
     Qp& qp = context.qps.emplace_back();
-    qp.number = qp.peer_number = NodeContext::kFirstQpNumber;
+    qp.number = qp.peer_number = kFirstQpNumber;
     qp.peer = peer;
     qp.route = route;
     qp.paths = &paths;

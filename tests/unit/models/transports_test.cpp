@@ -1,5 +1,5 @@
 // The registry of transports: every row is complete, and what asks for a transport gets the row's answer.
-#include "transports/transport.h"
+#include "parameters/transport.h"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(Transports, ThatAreSimulatedSayWhatTheFabricAsksAndMakeNodes) {
     qp.peer = 1;
     node->add_requestor(qp, 0);
     node->add_responder(qp, 0);
-    EXPECT_EQ(qp.number, NodeContext::kFirstQpNumber);
+    EXPECT_EQ(qp.number, kFirstQpNumber);
     EXPECT_EQ(qp.sender != nullptr && qp.receiver != nullptr, transport->has_detailed_nic) << transport->name;
   }
 }

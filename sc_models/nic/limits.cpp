@@ -1,4 +1,4 @@
-#include "results/limits.h"
+#include "nic/limits.h"
 
 #include <algorithm>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "mrc/qp_halves.h"
+#include "mrc/halves/qp_halves.h"
 #include "mrc/rx/bank_reads.h"
 
 namespace mrc {

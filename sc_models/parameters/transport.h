@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/queue_law.h"
 #include "mrc/packet.h"
 #include "mrc/types.h"
+#include "parameters/queue_law.h"
 
 namespace mrc {
 

@@ -1,9 +1,9 @@
 // MRC's halves behind those that boxes see: for its light endpoint, and for RTL that implements MRC's rules.
 #pragma once
 
-#include "mrc/mrc_halves.h"
-#include "nic/nic_path_table.h"
+#include "mrc/halves/mrc_halves.h"
 #include "nic/tx/send_records.h"
+#include "node/nic_path_table.h"
 #include "node/qp.h"
 
 namespace mrc {

@@ -1,4 +1,4 @@
-#include "transports/mrc/port_status_agent.h"
+#include "node/port_status_agent.h"
 
 #include <algorithm>
 

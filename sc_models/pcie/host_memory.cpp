@@ -1,4 +1,4 @@
-#include "host/host_memory.h"
+#include "pcie/host_memory.h"
 
 #include <algorithm>
 #include <stdexcept>

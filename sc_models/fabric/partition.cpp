@@ -1,4 +1,4 @@
-#include "split/partition.h"
+#include "fabric/partition.h"
 
 #include <algorithm>
 #include <numeric>
