@@ -100,6 +100,21 @@ package mrc_pkg;
     logic [9:0]     ev_count;             // EVs of the profile, 1 … 256
   } spray_limits_t;
 
+  // Answer of SprayCsrReadEv between bit 63, in use, and the EV's place in the scan order.
+  typedef struct packed {
+    ev_state_e  state;
+    logic [3:0] losses;
+    logic [7:0] probe_successes;
+  } spray_ev_word_t;
+
+  // Answer of SprayCsrReadSlot.
+  typedef struct packed {
+    logic [11:0] unused;
+    logic [19:0] rotations;  // since the order was drawn
+    logic [15:0] reachable;  // a bit per plane
+    logic [15:0] pointer;    // place where the search begins
+  } spray_table_word_t;
+
   typedef logic [23:0] psn_t;
 
   // Reasons of a NACK that a block gives itself (OCP MRC 1.0).

@@ -656,7 +656,7 @@ module spray_scheduler
           state_d  = StLookup;
         end else begin
           apply_it    = known_q;
-          if (is_csr_q) csr_rdata_d = {is_active, ReadPad'(0), ev_state_d, counts_rd, position_rd};
+          if (is_csr_q) csr_rdata_d = {is_active, ReadPad'(0), spray_ev_word_t'{state: ev_state_d, losses: counts_rd.losses, probe_successes: counts_rd.probe_successes}, position_rd};
           finishes    = 1'b1;
           touches     = apply_it;
           if (apply_it) begin
@@ -776,7 +776,7 @@ module spray_scheduler
               if (bucket_q == BucketW'(p)) csr_rdata_d = 64'(credit_q[p]);
             end
           end
-          SprayCsrReadSlot: csr_rdata_d = {12'b0, scan_q.rotations, 16'(scan_q.reachable), 16'(scan_q.pointer)};
+          SprayCsrReadSlot: csr_rdata_d = spray_table_word_t'{unused: '0, rotations: scan_q.rotations, reachable: 16'(scan_q.reachable), pointer: 16'(scan_q.pointer)};
           default: ;
         endcase
       end

@@ -21,7 +21,7 @@ class ReadTags {
     bool outstanding = false;
     bool poisoned = false;
   };
-  enum class Verdict : std::uint8_t { unexpected, behind_a_loss, accepted, complete };
+  enum class Verdict : std::uint8_t { unexpected, behind_loss, accepted, complete };
 
   explicit ReadTags(std::uint32_t count) : tags_(count) {
     for (std::uint32_t tag = 0; tag < count; ++tag) free_.push(static_cast<std::uint16_t>(tag));
@@ -62,7 +62,7 @@ class ReadTags {
   Verdict accept(std::uint16_t tag, std::uint32_t sequence, std::uint32_t offset, std::uint32_t bytes, bool poisoned) {
     Tag& read = tags_[tag];
     if (!holds(tag, sequence) || offset < read.received) return Verdict::unexpected;
-    if (offset > read.received) return Verdict::behind_a_loss;
+    if (offset > read.received) return Verdict::behind_loss;
     read.received += bytes;
     read.poisoned = read.poisoned || poisoned;
     return read.received == read.bytes ? Verdict::complete : Verdict::accepted;

@@ -88,6 +88,7 @@ function(mrcsim_verilate TARGET PREFIX TOP)
   set_source_files_properties(${fast_units} PROPERTIES COMPILE_OPTIONS ${optimization})
   set_source_files_properties(${slow_units} PROPERTIES COMPILE_OPTIONS -O0)
   target_include_directories(${TARGET} SYSTEM PUBLIC ${folder})
+  add_dependencies(${TARGET} mrcsim_rtl_ports)
   get_target_property(is_verilated ${TARGET} MRCSIM_VERILATED)
   if(NOT is_verilated)
     set_target_properties(${TARGET} PROPERTIES MRCSIM_VERILATED ON)
@@ -103,11 +104,38 @@ endfunction()
 function(mrcsim_modules_folder VAR PATH)
   set(${VAR} ${PATH}.rtl PARENT_SCOPE)
 endfunction()
+# What C++ and SystemVerilog share of a block is described by rtl/BLOCK/BLOCK.sv, the package and tb/cosim/BLOCK/ports.toml;
+# tb/cosim/rtl_ports.py makes of them BLOCK_flat.sv, which is Verilated, and the headers cosim/BLOCK/ports.h and dut.h.
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+set(MRCSIM_RTL_PORTS ${PROJECT_BINARY_DIR}/rtl_ports)
+set(MRCSIM_RTL_PORTS_SCRIPT ${PROJECT_SOURCE_DIR}/tb/cosim/rtl_ports.py)
+set(MRCSIM_RTL_PACKAGE ${PROJECT_SOURCE_DIR}/rtl/common/mrc_pkg.sv)
+add_custom_command(OUTPUT ${MRCSIM_RTL_PORTS}/cosim/mrc_pkg.h
+  COMMAND Python3::Interpreter ${MRCSIM_RTL_PORTS_SCRIPT} package ${MRCSIM_RTL_PACKAGE} ${MRCSIM_RTL_PORTS}/cosim
+  DEPENDS ${MRCSIM_RTL_PACKAGE} ${MRCSIM_RTL_PORTS_SCRIPT}
+  COMMENT "Types of rtl/common/mrc_pkg.sv for C++"
+  VERBATIM)
+add_custom_target(mrcsim_rtl_ports ALL DEPENDS ${MRCSIM_RTL_PORTS}/cosim/mrc_pkg.h)
+
+function(_mrcsim_rtl_ports BLOCK)
+  set(folder ${MRCSIM_RTL_PORTS}/cosim/${BLOCK})
+  set(block ${PROJECT_SOURCE_DIR}/rtl/${BLOCK}/${BLOCK}.sv)
+  set(ports ${PROJECT_SOURCE_DIR}/tb/cosim/${BLOCK}/ports.toml)
+  add_custom_command(OUTPUT ${folder}/${BLOCK}_flat.sv ${folder}/ports.h ${folder}/dut.h
+    COMMAND Python3::Interpreter ${MRCSIM_RTL_PORTS_SCRIPT} block ${MRCSIM_RTL_PACKAGE} ${block} ${ports} ${folder}
+    DEPENDS ${MRCSIM_RTL_PACKAGE} ${block} ${ports} ${MRCSIM_RTL_PORTS_SCRIPT}
+    COMMENT "Ports of ${BLOCK}"
+    VERBATIM)
+  add_custom_target(mrcsim_rtl_ports_${BLOCK} DEPENDS ${folder}/${BLOCK}_flat.sv ${folder}/ports.h ${folder}/dut.h)
+  add_dependencies(mrcsim_rtl_ports mrcsim_rtl_ports_${BLOCK})
+endfunction()
+
 # mrcsim_add_rtl_block(BLOCK SOURCES file…
 #                      [RUN "name [-Gparameter=value…]"…] [BENCH_SMALL -G…] [BENCH_DEFAULT -G…] [BENCH_CPP file…]
 #                      [FOR executable [NO_BENCH]])
 #
-# The RTL of a block from these sources, packages first; the flat wrapper tb/cosim/BLOCK/BLOCK_flat.sv comes after them.
+# The RTL of a block from these sources, packages first; its flat wrapper comes after them. The executable takes what it
+# knows of the block from tb/cosim/BLOCK/block.cpp.
 #   module rtl_BLOCK     what runs take, by --rtl and --shadow: a class VBLOCK_<name> for each size of RUN, and tb/cosim/BLOCK/rtl.cpp,
 #                        which chooses among them in make_BLOCK_rtl()
 #   module cosim_BLOCK   what `mrcsim cosim` and `mrcsim calibrate` take: VBLOCK_bench_small and VBLOCK_bench, and
@@ -132,14 +160,17 @@ function(mrcsim_add_rtl_block BLOCK)
       set_property(GLOBAL PROPERTY MRCSIM_RTL_${BLOCK}_${sizes} "${ARG_${sizes}}")
     endforeach()
     set_property(GLOBAL APPEND PROPERTY MRCSIM_RTL_BLOCKS ${BLOCK})
+    _mrcsim_rtl_ports(${BLOCK})
+    target_sources(mrcsim_rtl_blocks PRIVATE ${here}/block.cpp)
     list(TRANSFORM ARG_BENCH_CPP PREPEND ${here}/)
     add_library(mrcsim_bench_${BLOCK} STATIC EXCLUDE_FROM_ALL ${ARG_BENCH_CPP})
     _mrcsim_rtl_part(mrcsim_bench_${BLOCK})
     target_link_libraries(mrcsim_bench_${BLOCK} PUBLIC mrcsim_cosim_bench)
   endif()
   set(sources ${ARG_SOURCES})
-  if(NOT ${here}/${BLOCK}_flat.sv IN_LIST sources)
-    list(APPEND sources ${here}/${BLOCK}_flat.sv)
+  set(flat ${MRCSIM_RTL_PORTS}/cosim/${BLOCK}/${BLOCK}_flat.sv)
+  if(NOT flat IN_LIST sources)
+    list(APPEND sources ${flat})
   endif()
 
   add_library(${engine}_verilated STATIC EXCLUDE_FROM_ALL)
@@ -171,11 +202,37 @@ function(mrcsim_add_rtl_block BLOCK)
   endif()
 endfunction()
 
+# mrcsim_write_rtl_block_table(TARGET): rtl_blocks(), of the blocks that were added, in TARGET.
+function(mrcsim_write_rtl_block_table TARGET)
+  get_property(blocks GLOBAL PROPERTY MRCSIM_RTL_BLOCKS)
+  list(TRANSFORM blocks APPEND "_block()" OUTPUT_VARIABLE calls)
+  list(TRANSFORM calls PREPEND "RtlBlock " OUTPUT_VARIABLE declarations)
+  list(JOIN declarations ";\n" declarations)
+  list(JOIN calls ", " calls)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/rtl_block_table.cpp @ONLY CONTENT
+"// Written by mrcsim_write_rtl_block_table().
+#include \"cosim/rtl_blocks.h\"
+
+namespace mrc {
+
+@declarations@;
+
+const std::vector<RtlBlock>& rtl_blocks() {
+  static const std::vector<RtlBlock> blocks{@calls@};
+  return blocks;
+}
+
+}  // namespace mrc
+")
+  target_sources(${TARGET} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/rtl_block_table.cpp)
+endfunction()
+
 # A part of a module that is ours.
 function(_mrcsim_rtl_part TARGET)
   set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF
                         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  target_include_directories(${TARGET} PUBLIC ${PROJECT_SOURCE_DIR}/tb ${PROJECT_SOURCE_DIR}/sc_models)
+  target_include_directories(${TARGET} PUBLIC ${PROJECT_SOURCE_DIR}/tb ${PROJECT_SOURCE_DIR}/sc_models ${MRCSIM_RTL_PORTS})
+  add_dependencies(${TARGET} mrcsim_rtl_ports)
   target_link_libraries(${TARGET} PUBLIC mrc_protocol fmt::fmt PRIVATE mrcsim_options)
 endfunction()
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "cosim/bench/calibration.h"
-#include "cosim/cosim_benches.h"
+#include "cosim/rtl_blocks.h"
 #include "cosim/rtl_modules.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
@@ -31,13 +31,13 @@ struct Options {
   std::uint64_t seed = 101;
 };
 
-std::string table(const cosim::CalibratedBlock& block, const std::vector<cosim::CalibrationRow>& rows,
+std::string table(const RtlBlock& block, const Calibration& calibration, const std::vector<cosim::CalibrationRow>& rows,
                   const std::vector<std::string>& sizes) {
   std::string text = fmt::format(
       "\n## {}\n\n| sizes | load | output taken | RTL mean | SystemC mean | error | RTL p99 | SystemC p99 | RTL per "
       "cycle "
       "| SystemC per cycle | error | within |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-      std::string(block.name) + (block.way[0] == 0 ? "" : ": ") + block.way);
+      std::string(block.name) + (calibration.way[0] == 0 ? "" : ": ") + calibration.way);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const cosim::CalibrationRow& row = rows[i];
     text += fmt::format(
@@ -49,21 +49,48 @@ std::string table(const cosim::CalibratedBlock& block, const std::vector<cosim::
   return text;
 }
 
+struct Measured {
+  std::vector<cosim::CalibrationRow> rows;
+  std::vector<std::string> sizes;  ///< of each row
+};
+
+/// `about_to_measure` is told the size of each row.
+template <typename Report>
+Measured measure(const RtlBlock& block, const Calibration& calibration, const Options& options,
+                 const Report& about_to_measure) {
+  Measured measured;
+  std::uint64_t seed = options.seed;
+  for (const std::string size : {"small", "default"}) {
+    const std::unique_ptr<cosim::BlockModel> model = cosim::make_bench_model(block.name, size);
+    for (const double ready : {1.0, 0.75}) {
+      for (const double load : {0.1, 0.5, 0.9, 1.0}) {
+        about_to_measure(size);
+        const cosim::CalibrationPoint point{
+            load, ready, options.transfers, seed++, calibration.in_port, calibration.out_port};
+        measured.rows.push_back(
+            cosim::calibrate(*model, point, calibration.pipeline(NodeConfig()), calibration.stages));
+        measured.sizes.push_back(size);
+      }
+    }
+  }
+  return measured;
+}
+
 bool is_chosen(const Options& options, const std::string& block) {
   return options.blocks.empty() ||
          std::find(options.blocks.begin(), options.blocks.end(), block) != options.blocks.end();
 }
 
 std::size_t chosen_ways(const Options& options) {
-  const auto& all = cosim::calibrated_blocks();
-  return static_cast<std::size_t>(
-      std::count_if(all.begin(), all.end(), [&](const auto& block) { return is_chosen(options, block.name); }));
+  std::size_t ways = 0;
+  for (const RtlBlock& block : rtl_blocks()) ways += is_chosen(options, block.name) ? block.calibrations.size() : 0;
+  return ways;
 }
 
 int run(const Options& options) {
   std::vector<std::string> known;
-  for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) {
-    if (known.empty() || known.back() != block.name) known.emplace_back(block.name);
+  for (const RtlBlock& block : rtl_blocks()) {
+    if (!block.calibrations.empty()) known.emplace_back(block.name);
   }
   for (const std::string& name : options.blocks) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -88,25 +115,17 @@ int run(const Options& options) {
   bool good = true;
   std::size_t done = 0;
   ProgressLine progress(true);
-  for (const cosim::CalibratedBlock& block : cosim::calibrated_blocks()) {
+  for (const RtlBlock& block : rtl_blocks()) {
     if (!is_chosen(options, block.name)) continue;
-    std::vector<cosim::CalibrationRow> rows;
-    std::vector<std::string> sizes;
-    std::uint64_t seed = options.seed;
-    for (const std::string size : {"small", "default"}) {
-      const std::unique_ptr<cosim::BlockModel> model = cosim::make_bench_model(block.name, size);
-      for (const double ready : {1.0, 0.75}) {
-        for (const double load : {0.1, 0.5, 0.9, 1.0}) {
-          const cosim::CalibrationPoint point{load, ready, options.transfers, seed++, block.in_port, block.out_port};
-          progress.update(static_cast<double>(done++) / static_cast<double>(kRowsABlock * chosen_ways(options)),
-                          fmt::format("{}, {} sizes", block.name, size));
-          rows.push_back(cosim::calibrate(*model, point, block.pipeline(NodeConfig()), block.stages));
-          sizes.push_back(size);
-          good = good && rows.back().within_limits();
-        }
-      }
+    for (const Calibration& calibration : block.calibrations) {
+      const auto about_to_measure = [&](const std::string& size) {
+        progress.update(static_cast<double>(done++) / static_cast<double>(kRowsABlock * chosen_ways(options)),
+                        fmt::format("{}, {} sizes", block.name, size));
+      };
+      const Measured measured = measure(block, calibration, options, about_to_measure);
+      for (const cosim::CalibrationRow& row : measured.rows) good = good && row.within_limits();
+      text += table(block, calibration, measured.rows, measured.sizes);
     }
-    text += table(block, rows, sizes);
   }
   progress.finish();
   if (options.out.empty()) {

@@ -11,9 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cosim/cosim_benches.h"
 #include "cosim/rtl_blocks.h"
-#include "cosim/trace_vectors.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
 #include "parameters/registry.h"
@@ -52,8 +50,7 @@ cosim::Trace trace_of_run(const Options& options) {
     add_rtl(simulation_options.rtl.back(), scenario, rtl);
   }
   simulation_options.add_rtl = [&](const RtlSelection& selection, const ScenarioConfig& of, NicRtl& rtl) {
-    if (cosim::add_recorded_rtl(selection, of, rtl, of_node[selection.node], most)) return;
-    throw std::invalid_argument(fmt::format("--vectors trace: not supported for {}", options.block));
+    add_recorded_rtl(selection, of, cosim::TraceRecorder(of_node[selection.node], most), rtl);
   };
   std::atomic<bool> interrupted{false};
   Simulation simulation(scenario, job.workload, job.nics_of_ranks, std::move(simulation_options));
@@ -162,7 +159,7 @@ void print_report(const Options& options, const cosim::CosimReport& report, doub
 }
 
 int run(Options options) {
-  const std::vector<std::string> blocks = cosim::bench_names();
+  const std::vector<std::string> blocks = rtl_block_names();
   const std::unique_ptr<cosim::StreamBench> bench = cosim::make_bench(options.block, options.size);
   if (!bench) {
     throw std::invalid_argument(fmt::format("cosim: no RTL block {}; there are: {}; nearest: {}", options.block,

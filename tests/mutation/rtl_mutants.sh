@@ -29,8 +29,12 @@ else
 fi
 cd "$work"
 
+ports=$work/ports
+"$root/tb/cosim/rtl_ports.py" package "$root/rtl/common/mrc_pkg.sv" "$ports/cosim"
+"$root/tb/cosim/rtl_ports.py" block "$root/rtl/common/mrc_pkg.sv" "$root/rtl/$block/$block.sv" \
+  "$root/tb/cosim/$block/ports.toml" "$ports/cosim/$block"
 sources=("$root"/rtl/common/mrc_pkg.sv)
-for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$root/tb/cosim/${block}/${block}_flat.sv"; do
+for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$ports/cosim/$block/${block}_flat.sv"; do
   [ "$source" = "$root/rtl/common/mrc_pkg.sv" ] || sources+=("$source")
 done
 names=$(for source in "${sources[@]}"; do basename "$source"; done | tr '\n' ' ')
@@ -62,7 +66,7 @@ include=${VERILATOR_ROOT:-/usr/share/verilator}/include
 compiler=${CXX:-g++}
 if command -v ccache > /dev/null; then compiler="ccache $compiler"; fi
 for source in "${cpp[@]}" model/*.cpp "$include"/verilated{,_threads,_cov,_fst_c}.cpp; do
-  $compiler -std=c++20 -O1 -w -I model -I "$here" -I "$root/tb" -I "$root/sc_models" -I "$root/include" \
+  $compiler -std=c++20 -O1 -w -I model -I "$here" -I "$ports" -I "$root/tb" -I "$root/sc_models" -I "$root/include" \
     -isystem "$include" -isystem "$include/vltstd" -c "$source" -o "$(basename "$source" .cpp).o"
 done
 $compiler ./*.o -o mutants -lfmt -lz -lpthread

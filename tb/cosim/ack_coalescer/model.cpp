@@ -4,24 +4,15 @@
 #include <array>
 #include <string>
 
+#include "cosim/mrc_pkg.h"
+
 namespace mrc::cosim {
 namespace {
 
-enum EventField : std::size_t {
-  kEvent,
-  kQp,
-  kPayload,
-  kRetransmission,
-  kPsn,
-  kEv,
-  kTimestamp,
-  kProbeId,
-  kCe,
-  kAckRequest,
-  kProbe,
-  kEventFields
-};
-constexpr std::uint64_t kSetup = 0;
+using ack_coalescer_ports::Evt;
+using ack_coalescer_ports::Sack;
+
+constexpr auto kSetup = static_cast<std::uint64_t>(rtl::SackEvent::setup);
 
 std::vector<std::string> cause_names() {
   std::vector<std::string> names;
@@ -41,7 +32,7 @@ std::vector<std::string> cause_names() {
 
 }  // namespace
 
-AckCoalescerModel::AckCoalescerModel(std::uint32_t qps, MakeDut make_dut) : qps_(qps), make_dut_(std::move(make_dut)) {
+AckCoalescerModel::AckCoalescerModel(std::uint32_t qps, MakeDut make_dut) : BlockModel(std::move(make_dut)), qps_(qps) {
   points_.causes = coverage.point("triggers of a data packet", cause_names());
   points_.event = coverage.point("event", {"set-up", "data", "duplicate", "probe"});
   points_.counter = coverage.point("counter", {"below the threshold", "at the threshold", "above"});
@@ -107,38 +98,38 @@ void AckCoalescerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
 }
 
 bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
-  values.assign(kEventFields, 0);
-  values[kQp] = random.below(busy_qps_);
-  if (busy_qps_ > 1 && values[kQp] == busy_qps_ - 1) values[kQp] = qps_ - 1;
-  if (!triggers_[values[kQp]] || random.chance(setups_)) return true;
-  values[kEvent] = random.chance(1 - others_) ? 1 : 2 + random.below(2);
-  values[kPayload] = random.chance(0.5)
-                         ? 4'096
+  values.assign(Evt::kFields, 0);
+  values[Evt::kQp] = random.below(busy_qps_);
+  if (busy_qps_ > 1 && values[Evt::kQp] == busy_qps_ - 1) values[Evt::kQp] = qps_ - 1;
+  if (!triggers_[values[Evt::kQp]] || random.chance(setups_)) return true;
+  values[Evt::kEvent] = random.chance(1 - others_) ? 1 : 2 + random.below(2);
+  values[Evt::kPayloadBytes] =
+      random.chance(0.5) ? 4'096
                          : std::array<std::uint64_t, 5>{0, 1, 256, 16'384, random.below(16'385)}[random.below(5)];
   // Right at the threshold.
-  const std::uint32_t counter = triggers_[values[kQp]]->counter_bytes();
+  const std::uint32_t counter = triggers_[values[Evt::kQp]]->counter_bytes();
   if (random.chance(0.1) && counter <= config_.sack_threshold_bytes &&
       config_.sack_threshold_bytes - counter <= 16'384) {
-    values[kPayload] = config_.sack_threshold_bytes - counter;
+    values[Evt::kPayloadBytes] = config_.sack_threshold_bytes - counter;
   }
   // Right at what counts as the least.
   if (random.chance(near_least_)) {
-    values[kPayload] = std::min<std::uint64_t>(config_.sack_min_add_bytes + random.below(3) - 1, 16'384);
-    if (random.chance(0.5)) values[kPayload] ^= 1ULL << random.below(14);
+    values[Evt::kPayloadBytes] = std::min<std::uint64_t>(config_.sack_min_add_bytes + random.below(3) - 1, 16'384);
+    if (random.chance(0.5)) values[Evt::kPayloadBytes] ^= 1ULL << random.below(14);
   }
-  values[kRetransmission] = random.chance(marks_) ? 1 : 0;
-  values[kCe] = random.chance(marks_) ? 1 : 0;
-  values[kAckRequest] = random.chance(marks_) ? 1 : 0;
-  values[kProbe] = values[kEvent] == 3 ? 1 : 0;
-  values[kPsn] = random.next() & kPsnMask;
-  values[kEv] = random.next() & 0xFFFF'FFFF;
-  values[kTimestamp] = random.next() & 0xFFFF;
-  values[kProbeId] = random.next() & 0xFFFF;
+  values[Evt::kRetransmission] = random.chance(marks_) ? 1 : 0;
+  values[Evt::kCe] = random.chance(marks_) ? 1 : 0;
+  values[Evt::kAckRequest] = random.chance(marks_) ? 1 : 0;
+  values[Evt::kProbe] = values[Evt::kEvent] == 3 ? 1 : 0;
+  values[Evt::kPsn] = random.next() & kPsnMask;
+  values[Evt::kEv] = random.next() & 0xFFFF'FFFF;
+  values[Evt::kTxTimestamp] = random.next() & 0xFFFF;
+  values[Evt::kProbeId] = random.next() & 0xFFFF;
   return true;
 }
 
-bool AckCoalescerModel::legal(std::size_t, const Transaction& values) const {
-  return values[kEvent] == kSetup || triggers_[values[kQp]].has_value();
+bool AckCoalescerModel::adapt(std::size_t, Transaction& values) const {
+  return values[Evt::kEvent] == kSetup || triggers_[values[Evt::kQp]].has_value();
 }
 
 std::optional<Difference> AckCoalescerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
@@ -159,22 +150,22 @@ void AckCoalescerModel::taken(std::size_t, const Transaction&) {
 
 void AckCoalescerModel::accept(std::size_t, const Transaction& values,
                                std::vector<std::vector<Transaction>>& expected) {
-  std::optional<SackTriggers>& triggers = triggers_[values[kQp]];
-  coverage.hit(points_.back_to_back, values[kQp] == last_qp_ ? 0 : 1);
-  coverage.hit(points_.event, values[kEvent]);
-  last_qp_ = values[kQp];
+  std::optional<SackTriggers>& triggers = triggers_[values[Evt::kQp]];
+  coverage.hit(points_.back_to_back, values[Evt::kQp] == last_qp_ ? 0 : 1);
+  coverage.hit(points_.event, values[Evt::kEvent]);
+  last_qp_ = values[Evt::kQp];
   pipeline_.event = true;
   pipeline_.owed = false;
-  if (values[kEvent] == kSetup) {
+  if (values[Evt::kEvent] == kSetup) {
     triggers.emplace(config_);
     return;
   }
-  const auto event = static_cast<SackEvent>(values[kEvent]);
+  const auto event = static_cast<SackEvent>(values[Evt::kEvent]);
   Packet packet;
-  packet.payload_bytes = static_cast<std::uint32_t>(values[kPayload]);
-  packet.ack_request = values[kAckRequest] != 0;
-  packet.retransmission = values[kRetransmission] != 0;
-  packet.ecn = values[kCe] != 0 ? Ecn::ce : Ecn::ect0;
+  packet.payload_bytes = static_cast<std::uint32_t>(values[Evt::kPayloadBytes]);
+  packet.ack_request = values[Evt::kAckRequest] != 0;
+  packet.retransmission = values[Evt::kRetransmission] != 0;
+  packet.ecn = values[Evt::kCe] != 0 ? Ecn::ce : Ecn::ect0;
   const std::uint8_t causes = triggers->causes(event, packet);
   const std::uint32_t counter = triggers->counter_bytes();
   if (event == SackEvent::data) {
@@ -186,8 +177,18 @@ void AckCoalescerModel::accept(std::size_t, const Transaction& values,
   pipeline_.owed = causes != 0;
   if (causes == 0) return;
   triggers->sent();
-  expected[1].push_back({values[kQp], causes, counter, values[kPsn], values[kEv], values[kTimestamp], values[kProbeId],
-                         values[kCe], values[kAckRequest], values[kProbe]});
+  const Evt evt = Evt::of(values);
+  const Sack sack{.qp = evt.qp,
+                  .causes = causes,
+                  .counter_bytes = counter,
+                  .psn = evt.psn,
+                  .ev = evt.ev,
+                  .tx_timestamp = evt.tx_timestamp,
+                  .probe_id = evt.probe_id,
+                  .ce = evt.ce,
+                  .ack_request = evt.ack_request,
+                  .probe = evt.probe};
+  expected[Sack::kPort].push_back(sack.transfer());
 }
 
 }  // namespace mrc::cosim

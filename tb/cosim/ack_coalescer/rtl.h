@@ -3,13 +3,14 @@
 
 #include <memory>
 
-#include "mrc/protocol_config.h"
+#include "cosim/trace.h"
 #include "nic/control/ack_coalescer_engine.h"
 
 namespace mrc {
 
 inline constexpr std::uint32_t kAckCoalescerQps = 16'384;
 
-std::unique_ptr<AckCoalescerEngine> make_ack_coalescer_rtl(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes);
+std::unique_ptr<AckCoalescerEngine> make_ack_coalescer_rtl(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes,
+                                                           const cosim::TraceRecorder& recorder = {});
 
 }  // namespace mrc

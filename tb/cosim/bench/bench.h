@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cosim/bench/coverage.h"
 #include "cosim/bench/dut.h"
+#include "cosim/trace.h"
 #include "mrc/random.h"
 
 namespace mrc::cosim {
@@ -41,91 +44,120 @@ struct SystemcCycles {
   std::uint64_t after_answer = 1;  ///< alone: minimum cycles from the acceptance of the previous transfer to its answer
 };
 
-/// A transfer offered no earlier than this cycle after the reset.
-struct Offer {
-  std::size_t port = 0;
-  std::uint64_t cycle = 0;
-  Transaction values{};
-  /// Not before all such transfers in front of it have been taken.
-  bool in_turn = false;
-};
-
 constexpr std::uint64_t kTraceLoads = 4;  ///< with how much back-pressure a trace is played
 
-/// What a block was asked in a run: its transfers, and its settings by name.
-struct Trace {
-  std::vector<Offer> offers;
-  std::map<std::string, std::uint64_t> settings;
-};
-
-/// A block's stimulus and reference. Ports are numbered as in Dut::ports.
-class BlockModel {
+/// Of a block with inputs or outputs that are not streams.
+class LevelsPart {
  public:
-  virtual ~BlockModel() = default;
-
-  /// A new Dut of this block; `seed` keys its random initial state.
-  virtual std::unique_ptr<Dut> make_dut(std::uint64_t seed) const = 0;
-  /// Both sides begin anew: draws what stays constant until the next reset and sets it in `dut`.
-  virtual void reset(KeyedRandom& random, const Dut& dut) = 0;
-  /// As reset(), for the transfers of a run with its settings.
-  virtual void reset_to_trace(KeyedRandom& random, const Dut& dut,
-                              const std::map<std::string, std::uint64_t>& /*settings*/) {
-    reset(random, dut);
-  }
-  /// Draws the next transfer of an input port; false: nothing is to be sent now.
-  virtual bool offer(std::size_t port, KeyedRandom& random, Transaction& values) = 0;
-  /// The block has taken this transfer: appends what it has to put out, by output port.
-  virtual void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) = 0;
-  /// This transfer may be sent in the state at hand; a replay from which transfers were dropped asks it. A transfer
-  /// that may not is dropped too.
-  virtual bool legal(std::size_t, const Transaction&) const { return true; }
-  /// As legal(), and the transfer may be changed to one that suits the state at hand.
-  virtual bool adapt(std::size_t port, Transaction& values) const { return legal(port, values); }
-
-  // For blocks with inputs or outputs that are not streams, or whose streams depend on each other.
-  /// Sets the inputs outside the streams, in every cycle. `random` depends on seed and episode only.
+  virtual ~LevelsPart() = default;
+  /// Sets these inputs, in every cycle. `random` depends on seed and episode only.
   virtual void drive(KeyedRandom&, const Dut&) {}
   /// All pins of this cycle have settled, and nothing was taken yet. Appends what has to be put out from this cycle on.
   virtual std::optional<Difference> observe(const Dut&, std::vector<std::vector<Transaction>>&) { return std::nullopt; }
+  /// Cycles without a transfer after which the block has come to rest.
+  virtual std::uint64_t settle_cycles() const { return 0; }
+  /// What Dut::state shows when the block has put out all it had to.
+  virtual std::vector<std::uint64_t> state() const { return {}; }
+};
+
+/// Of a block whose outputs are more than expected values in order.
+class OutputsPart {
+ public:
+  virtual ~OutputsPart() = default;
   /// An output that is as expected was taken.
-  virtual void taken(std::size_t, const Transaction&) {}
+  virtual void taken(std::size_t /*port*/, const Transaction&) {}
   /// Sets to 0 what the block's contract leaves open in an output that answers `cause`.
-  virtual void hide(std::size_t, const Transaction& /*cause*/, Transaction&) const {}
+  virtual void hide(std::size_t /*port*/, const Transaction& /*cause*/, Transaction&) const {}
   /// Meaning of this field of the output that is due, if its name does not show it.
   virtual std::string meaning(std::size_t /*port*/, std::size_t /*field*/, std::uint64_t /*expected*/,
                               std::uint64_t /*actual*/) const {
     return {};
   }
   /// An output of `port` comes after all those of `earlier` that have the same cause or an older one.
-  virtual bool follows(std::size_t, std::size_t /*earlier*/) const { return false; }
+  virtual bool follows(std::size_t /*port*/, std::size_t /*earlier*/) const { return false; }
+};
+
+/// Of a block that does not take any transfer in any state: what a replay, from which transfers were dropped, asks.
+class ReplayPart {
+ public:
+  virtual ~ReplayPart() = default;
+  /// This transfer may be sent in the state at hand, and may be changed to one that suits it. A transfer that may not
+  /// is dropped too.
+  virtual bool adapt(std::size_t /*port*/, Transaction&) const { return true; }
   /// Transfers of this input port answer what the block puts out: they go on when no more work is given, and wait in a
   /// replay until adapt() lets them pass.
-  virtual bool answers(std::size_t) const { return false; }
-  /// While a trace is played, the transfers of this input port are offer()'s: the trace has none.
-  virtual bool offers_in_trace(std::size_t) const { return false; }
-  /// Cycles without a transfer after which the block has come to rest.
-  virtual std::uint64_t settle_cycles() const { return 0; }
+  virtual bool answers(std::size_t /*port*/) const { return false; }
+};
 
-  /// Transfers between two resets, on average.
-  virtual std::uint64_t transfers_an_episode() const { return 2'000; }
+/// Of a block that can be played what it was asked in a run.
+class TracePart {
+ public:
+  virtual ~TracePart() = default;
+  /// As BlockModel::reset(), for the transfers of a run with its settings. A block without this part throws
+  /// std::logic_error.
+  virtual void reset_to_trace(KeyedRandom& random, const Dut& dut,
+                              const std::map<std::string, std::uint64_t>& settings);
+  /// The transfers of this input port are offer()'s: the trace has none.
+  virtual bool offers_in_trace(std::size_t /*port*/) const { return false; }
+};
 
-  /// What Dut::state shows when the block has put out all it had to.
-  virtual std::vector<std::uint64_t> state() const { return {}; }
-
-  /// Before a calibration: as reset(), and the traffic to come is that of a NIC at work. A block that is not calibrated
-  /// throws std::logic_error.
+/// Of a block that is calibrated.
+class TrafficPart {
+ public:
+  virtual ~TrafficPart() = default;
+  /// As BlockModel::reset(), and the traffic to come is that of a NIC at work. A block without this part throws
+  /// std::logic_error.
   virtual void reset_to_traffic(KeyedRandom& random, const Dut& dut);
-  /// After reset_to_traffic(): what the block has to be given first has been given, through the other ports.
+  /// What the block has to be given first has been given, through the other ports.
   virtual bool ready_for_traffic() const { return true; }
   /// How many outputs of `port` the transfer that was accepted last leads to, where accept() cannot append them yet.
   virtual std::optional<std::size_t> caused(std::size_t /*port*/) const { return std::nullopt; }
   /// What the SystemC box takes for the transfer that was accepted last, with this pipeline.
   virtual SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const { return pipeline; }
-
   /// The same once it is known in which cycle the SystemC box takes the transfer; cycles rise.
   virtual SystemcCycles systemc_cycles_at(const SystemcCycles& cycles, std::uint64_t /*cycle*/) { return cycles; }
+};
+
+template <typename Part>
+Part& without() {
+  static Part none;
+  return none;
+}
+
+/// What a model offers beside its stimulus and its reference.
+struct ModelParts {
+  LevelsPart* levels = &without<LevelsPart>();
+  OutputsPart* outputs = &without<OutputsPart>();
+  ReplayPart* replay = &without<ReplayPart>();
+  TracePart* trace = &without<TracePart>();
+  TrafficPart* traffic = &without<TrafficPart>();
+};
+
+/// A block's stimulus and reference. Ports are numbered as in Dut::ports.
+class BlockModel {
+ public:
+  /// Makes a new Dut of this block; `seed` keys its random initial state.
+  using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed)>;
+
+  explicit BlockModel(MakeDut make_dut) : make_dut_(std::move(make_dut)) {}
+  virtual ~BlockModel() = default;
+
+  std::unique_ptr<Dut> make_dut(std::uint64_t seed) const { return make_dut_(seed); }
+  /// Both sides begin anew: draws what stays constant until the next reset and sets it in `dut`.
+  virtual void reset(KeyedRandom& random, const Dut& dut) = 0;
+  /// Transfers between two resets, on average.
+  virtual std::uint64_t transfers_an_episode() const { return 2'000; }
+  /// Draws the next transfer of an input port; false: nothing is to be sent now.
+  virtual bool offer(std::size_t port, KeyedRandom& random, Transaction& values) = 0;
+  /// The block has taken this transfer: appends what it has to put out, by output port.
+  virtual void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) = 0;
+  /// Parts of the model itself, most often.
+  virtual ModelParts parts() { return {}; }
 
   FunctionalCoverage coverage;
+
+ private:
+  MakeDut make_dut_;
 };
 
 struct Mismatch {

@@ -60,6 +60,7 @@ class RtlMeasurement {
  public:
   RtlMeasurement(BlockModel& model, const CalibrationPoint& point, const SystemcCycles& pipeline, Traffic& traffic)
       : model_(model),
+        parts_(model.parts()),
         point_(point),
         pipeline_(pipeline),
         traffic_(traffic),
@@ -70,14 +71,14 @@ class RtlMeasurement {
         expected_(dut_->ports.size()) {
     for (const Port& port : dut_->ports) (port.direction == Direction::in ? port.valid : port.ready).set(0);
     dut_->set_reset(true);
-    model_.reset_to_traffic(random_, *dut_);
+    parts_.traffic->reset_to_traffic(random_, *dut_);
     for (int edge = 0; edge < 2; ++edge) {
       dut_->low();
       dut_->high();
     }
     dut_->set_reset(false);
     prepare();
-    model_.drive(levels_, *dut_);
+    parts_.levels->drive(levels_, *dut_);
     // The load begins when the block takes its first transfer: a walk over its memories is not part of a latency.
     for (std::uint64_t waited = 0; waited < kMostCyclesATransfer * point.transfers; ++waited) {
       dut_->low();
@@ -97,16 +98,17 @@ class RtlMeasurement {
  private:
   void prepare() {
     std::vector<Taken> none;
-    for (std::uint64_t waited = 0; !model_.ready_for_traffic(); ++waited) {
+    for (std::uint64_t waited = 0; !parts_.traffic->ready_for_traffic(); ++waited) {
       if (waited > kMostCyclesATransfer * point_.transfers) throw std::runtime_error("calibration: the RTL hangs");
       cycle(none, false);
     }
   }
   void cycle(std::vector<Taken>& taken, bool load) {
     offer(taken.size(), load);
-    model_.drive(levels_, *dut_);
+    parts_.levels->drive(levels_, *dut_);
     dut_->low();
-    if (model_.observe(*dut_, expected_)) throw std::runtime_error("calibration: the RTL differs from its reference");
+    if (parts_.levels->observe(*dut_, expected_))
+      throw std::runtime_error("calibration: the RTL differs from its reference");
     take_outputs();
     take_inputs(taken);
     for (std::vector<Transaction>& outputs : expected_) outputs.clear();
@@ -139,7 +141,7 @@ class RtlMeasurement {
       const Port& port = dut_->ports[i];
       if (port.direction == Direction::in || port.valid.get() == 0 || port.ready.get() == 0) continue;
       port.sample(values);
-      model_.taken(i, values);
+      parts_.outputs->taken(i, values);
       if (i != point_.out_port || waiting_.empty()) continue;
       latencies_.push_back(cycle_ - waiting_.front());
       waiting_.pop_front();
@@ -153,13 +155,15 @@ class RtlMeasurement {
       const std::size_t before = expected_[point_.out_port].size();
       model_.accept(i, inputs_[i].values, expected_);
       if (i != point_.in_port) continue;
-      const std::size_t answers = model_.caused(point_.out_port).value_or(expected_[point_.out_port].size() - before);
+      const std::size_t answers =
+          parts_.traffic->caused(point_.out_port).value_or(expected_[point_.out_port].size() - before);
       waiting_.insert(waiting_.end(), answers, cycle_);
-      taken.push_back({cycle_, answers, model_.systemc_cycles(pipeline_)});
+      taken.push_back({cycle_, answers, parts_.traffic->systemc_cycles(pipeline_)});
     }
   }
 
   BlockModel& model_;
+  ModelParts parts_;  ///< of model_
   const CalibrationPoint& point_;
   const SystemcCycles& pipeline_;
   Traffic& traffic_;
@@ -177,8 +181,8 @@ class RtlMeasurement {
 /// and hands over the answer after its latency, in order, when the next box takes it.
 class SystemcBox {
  public:
-  SystemcBox(BlockModel& model, const std::vector<Taken>& transfers, Traffic& traffic, std::uint64_t places)
-      : model_(model), transfers_(transfers), traffic_(traffic), places_(places) {}
+  SystemcBox(TrafficPart& part, const std::vector<Taken>& transfers, Traffic& traffic, std::uint64_t places)
+      : part_(part), transfers_(transfers), traffic_(traffic), places_(places) {}
 
   CycleStatistics run() {
     for (std::uint64_t cycle = 0; next_ < transfers_.size() || !held_.empty(); ++cycle) {
@@ -213,13 +217,13 @@ class SystemcBox {
   }
   void take(std::uint64_t cycle) {
     const Taken& transfer = transfers_[next_++];
-    const SystemcCycles systemc = model_.systemc_cycles_at(transfer.systemc, cycle);
+    const SystemcCycles systemc = part_.systemc_cycles_at(transfer.systemc, cycle);
     next_start_ = cycle + systemc.occupied;
     last_taken_ = cycle;
     for (std::size_t i = 0; i < transfer.answers; ++i) held_.push_back({cycle, cycle + systemc.latency + i, systemc});
   }
 
-  BlockModel& model_;
+  TrafficPart& part_;
   const std::vector<Taken>& transfers_;
   Traffic& traffic_;
   std::uint64_t places_;
@@ -232,7 +236,7 @@ class SystemcBox {
 
 }  // namespace
 
-void BlockModel::reset_to_traffic(KeyedRandom&, const Dut&) {
+void TrafficPart::reset_to_traffic(KeyedRandom&, const Dut&) {
   throw std::logic_error("this block has no traffic to be calibrated with");
 }
 
@@ -249,7 +253,7 @@ CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const
   CalibrationRow row;
   row.point = point;
   row.rtl = RtlMeasurement(model, point, pipeline, traffic).run(transfers);
-  row.systemc = SystemcBox(model, transfers, traffic, places).run();
+  row.systemc = SystemcBox(*model.parts().traffic, transfers, traffic, places).run();
   return row;
 }
 

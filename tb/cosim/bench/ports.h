@@ -78,10 +78,10 @@ struct Port {
     fields.push_back({std::move(field_name), Pin(member)});
     return *this;
   }
-  /// One 64-bit field a pair of words of a wide member.
+  /// One field per 32-bit word of a wide member.
   template <typename Wide>
-  Port& wide_field(const std::string& field_name, Wide& member, std::uint32_t words) {
-    for (std::uint32_t word = 0; word < words; ++word) {
+  Port& wide_field(const std::string& field_name, Wide& member) {
+    for (std::size_t word = 0; word < sizeof(Wide) / 4; ++word) {
       fields.push_back({field_name + "[" + std::to_string(32 * word) + "+:32]", Pin(member[word])});
     }
     return *this;

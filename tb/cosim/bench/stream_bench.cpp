@@ -40,6 +40,10 @@ std::string Mismatch::line() const {
                      kind, expected, actual);
 }
 
+void TracePart::reset_to_trace(KeyedRandom&, const Dut&, const std::map<std::string, std::uint64_t>&) {
+  throw std::logic_error("this block plays no trace");
+}
+
 void StreamBench::reset(Dut& dut, const Episode& episode) {
   const bool busy = !streams_.empty() && !idle();
   if (resets_ != 0 && !streams_.empty()) model_->coverage.hit(resets_, busy ? 1 : 0);
@@ -48,7 +52,7 @@ void StreamBench::reset(Dut& dut, const Episode& episode) {
   KeyedRandom constants = keyed(episode.seed, episode.number, "constants");
   dut.set_reset(true);
   if (episode.of_run) {
-    model_->reset_to_trace(constants, dut, episode.settings);
+    parts_.trace->reset_to_trace(constants, dut, episode.settings);
   } else {
     model_->reset(constants, dut);
   }
@@ -66,7 +70,7 @@ bool StreamBench::idle() const {
     const Stream& stream = streams_[i];
     if (stream.offering || !stream.expected.empty()) return false;
     // An answer that is due and does not suit may never do.
-    if (!stream.replayed.empty() && (!model_->answers(i) || !is_due(stream.replayed.front()))) return false;
+    if (!stream.replayed.empty() && (!parts_.replay->answers(i) || !is_due(stream.replayed.front()))) return false;
   }
   return true;
 }
@@ -76,7 +80,7 @@ void StreamBench::offer_inputs(Dut& dut, Episode& episode, bool generating, bool
     const Port& port = dut.ports[i];
     Stream& stream = streams_[i];
     if (port.direction == Direction::out) continue;
-    if (!stream.offering && generating && (open || model_->answers(i)) && random_.chance(episode.load[i]) &&
+    if (!stream.offering && generating && (open || parts_.replay->answers(i)) && random_.chance(episode.load[i]) &&
         model_->offer(i, random_, stream.values)) {
       stream.offering = true;
       stream.turn = 0;
@@ -85,12 +89,12 @@ void StreamBench::offer_inputs(Dut& dut, Episode& episode, bool generating, bool
     while (!stream.offering && !stream.replayed.empty() && is_due(stream.replayed.front())) {
       stream.values = stream.replayed.front().offer->values;
       stream.turn = stream.replayed.front().turn;
-      stream.offering = model_->adapt(i, stream.values);
-      if (!stream.offering && model_->answers(i)) break;
+      stream.offering = parts_.replay->adapt(i, stream.values);
+      if (!stream.offering && parts_.replay->answers(i)) break;
       stream.replayed.pop_front();
       if (!stream.offering && stream.turn != 0) ++turn_;
     }
-    if (!stream.offering && episode.of_run && model_->offers_in_trace(i)) {
+    if (!stream.offering && episode.of_run && parts_.trace->offers_in_trace(i)) {
       stream.turn = 0;
       stream.offering = model_->offer(i, random_, stream.values);
     }
@@ -111,7 +115,7 @@ void StreamBench::expect(std::vector<std::vector<Transaction>>& expected, std::s
 
 std::optional<Mismatch> StreamBench::observe(Dut& dut) {
   expected_.resize(streams_.size());
-  const std::optional<Difference> difference = model_->observe(dut, expected_);
+  const std::optional<Difference> difference = parts_.levels->observe(dut, expected_);
   expect(expected_, 0, {});
   if (!difference) return std::nullopt;
   Mismatch mismatch;
@@ -142,7 +146,8 @@ void StreamBench::take_inputs(Dut& dut) {
 bool StreamBench::comes_too_early(std::size_t port) const {
   for (std::size_t other = 0; other < streams_.size(); ++other) {
     const std::deque<Expected>& owed = streams_[other].expected;
-    if (!owed.empty() && model_->follows(port, other) && owed.front().order <= streams_[port].expected.front().order) {
+    if (!owed.empty() && parts_.outputs->follows(port, other) &&
+        owed.front().order <= streams_[port].expected.front().order) {
       return true;
     }
   }
@@ -165,7 +170,7 @@ Mismatch StreamBench::describe(const Dut& dut, std::size_t port, const char* kin
   if (!expected.cause.empty()) mismatch.input = named(dut.ports[expected.cause_port], expected.cause);
   if (field >= expected.values.size()) return mismatch;
   mismatch.expected = expected.values[field];
-  const std::string meaning = model_->meaning(port, field, mismatch.expected, mismatch.actual);
+  const std::string meaning = parts_.outputs->meaning(port, field, mismatch.expected, mismatch.actual);
   if (!meaning.empty()) mismatch.field += " (" + meaning + ")";
   return mismatch;
 }
@@ -208,14 +213,14 @@ std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
     stream.held_values = actual;
     if (stream.expected.empty()) return describe(dut, i, "not expected", actual, no_field);
     const Transaction& wanted = stream.expected.front().values;
-    model_->hide(i, stream.expected.front().cause, actual);
+    parts_.outputs->hide(i, stream.expected.front().cause, actual);
     for (std::size_t field = 0; field < wanted.size(); ++field) {
       if (actual[field] != wanted[field]) return describe(dut, i, "differs", actual, field);
     }
     if (comes_too_early(i)) return describe(dut, i, "comes too early", actual, no_field);
     if (!taken) continue;
     stream.expected.pop_front();
-    model_->taken(i, actual);
+    parts_.outputs->taken(i, actual);
     ++report_.outputs;
   }
   return std::nullopt;
@@ -240,12 +245,12 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
   for (;; ++cycle_) {
     const bool open = generating && taken_ < end;
     rested = idle() ? rested + 1 : 0;
-    if (!open && (rested > model_->settle_cycles() || (generating && !drain))) break;
+    if (!open && (rested > parts_.levels->settle_cycles() || (generating && !drain))) break;
     offer_inputs(dut, episode, generating, open);
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       if (dut.ports[i].direction == Direction::out) dut.ports[i].ready.set(ready.chance(episode.load[i]) ? 1 : 0);
     }
-    model_->drive(levels, dut);
+    parts_.levels->drive(levels, dut);
     dut.low();
     mismatch = observe(dut);
     take_inputs(dut);
@@ -270,7 +275,7 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
 
 std::optional<Mismatch> StreamBench::compare_state(Dut& dut) const {
   dut.low();
-  const std::vector<std::uint64_t> wanted = model_->state();
+  const std::vector<std::uint64_t> wanted = parts_.levels->state();
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (dut.state[i].pin.get() == wanted[i]) continue;
     Mismatch mismatch;

@@ -27,7 +27,7 @@ struct Episode {
 class StreamBench {
  public:
   StreamBench(std::string block, std::unique_ptr<BlockModel> model)
-      : block_(std::move(block)), model_(std::move(model)) {}
+      : block_(std::move(block)), model_(std::move(model)), parts_(model_->parts()) {}
 
   CosimReport run(const CosimOptions& options);
   BlockModel& model() { return *model_; }
@@ -77,6 +77,7 @@ class StreamBench {
 
   std::string block_;
   std::unique_ptr<BlockModel> model_;
+  ModelParts parts_;  ///< of model_
   std::vector<Stream> streams_;
   KeyedRandom random_;
   std::uint64_t cycle_ = 0;

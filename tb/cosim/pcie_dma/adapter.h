@@ -1,49 +1,76 @@
 // Drives a Verilated pcie_dma_flat transaction by transaction. Included only where a Verilated class is at hand.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <memory>
-#include <stdexcept>
+#include <optional>
+#include <vector>
 
-#include <verilated.h>
-
-#include "cosim/pin.h"
+#include "cosim/clocked_model.h"
+#include "cosim/mrc_pkg.h"
+#include "cosim/pcie_dma/ports.h"
+#include "cosim/trace.h"
 #include "pcie/pcie_dma_engine.h"
 
 namespace mrc {
 
+static_assert(rtl::is_cpl_verdict<ReadTags::Verdict>());
+
+/// What a bench can follow of a run. The tag of a completion is replaced by the number of the request that it
+/// answers, counted from 0. Kept up to the first request that must be retried: which one it is depends on time.
+class PcieDmaRecorder {
+ public:
+  PcieDmaRecorder(const cosim::TraceRecorder& recorder, std::uint32_t tags, std::uint32_t mrrs_log2,
+                  std::uint32_t mps_log2)
+      : recorder_(recorder), request_of_(tags, 0) {
+    recorder_.set("mrrs_log2", mrrs_log2);
+    recorder_.set("mps_log2", mps_log2);
+    recorder_.set("tags", tags);
+  }
+  void read(const pcie_dma_ports::Rd& rd) { recorder_.add_in_turn(rd); }
+  void write(const pcie_dma_ports::Wr& wr) { recorder_.add_in_turn(wr); }
+  /// Follows what the block reports, beside the rest.
+  void release(std::uint32_t bytes) { recorder_.add(pcie_dma_ports::Release{.bytes = bytes}); }
+  void expire() { recorder_.end(); }
+  void request(const ReadRequestTlp& request) {
+    if (request.again) recorder_.end();
+    request_of_[request.tag] = requests_++;
+  }
+  void completion(pcie_dma_ports::Cpl cpl, ReadTags::Verdict verdict) {
+    if (verdict != ReadTags::Verdict::accepted && verdict != ReadTags::Verdict::complete) recorder_.end();
+    cpl.tag = request_of_[cpl.tag];
+    recorder_.add_in_turn(cpl);
+    if (cpl.poisoned != 0) recorder_.end();
+  }
+
+ private:
+  cosim::TraceRecorder recorder_;
+  std::vector<std::uint64_t> request_of_;  ///< by tag
+  std::uint64_t requests_ = 0;
+};
+
 /// Clocked while a transaction is under way and not otherwise. Several calls share a cycle where the block's ports
 /// allow it: reports and what an output register holds are taken with the next transaction's cycle.
-template <typename Model>
+template <typename Model, std::uint32_t kTags>
 class PcieDmaAdapter : public PcieDmaEngine {
  public:
   /// `mrrs_bytes`, `mps_bytes`: powers of two, 128 … 4,096.
-  PcieDmaAdapter(std::uint32_t mrrs_bytes, std::uint32_t mps_bytes)
-      : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {
-    put(model_->mrrs_log2_i, std::countr_zero(mrrs_bytes));
-    put(model_->mps_log2_i, std::countr_zero(mps_bytes));
+  PcieDmaAdapter(std::uint32_t mrrs_bytes, std::uint32_t mps_bytes, const cosim::TraceRecorder& recorder = {})
+      : recorder_(recorder, kTags, log2_of(mrrs_bytes), log2_of(mps_bytes)) {
+    set_pin(model_->mrrs_log2_i, log2_of(mrrs_bytes));
+    set_pin(model_->mps_log2_i, log2_of(mps_bytes));
     model_->req_ready_i = 1;
-    model_->rst_ni = 0;
-    clock();
-    clock();
-    model_->rst_ni = 1;
-    cycles_ = 0;
+    model_.reset();
   }
-  ~PcieDmaAdapter() override { model_->final(); }
 
   /// Goes in with the next cycle, whatever that is for.
   void read(std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool in_order) override {
-    for (std::uint32_t cycle = 0; model_->rd_valid_i != 0; ++cycle) {
-      if (cycle == kMostCycles) throw std::runtime_error("pcie_dma RTL does not take a read");
-      clock();
-    }
+    const pcie_dma_ports::Rd rd{.address = address, .bytes = bytes, .job = job, .in_order = in_order};
+    recorder_.read(rd);
+    const auto taken = [&] { return model_->rd_valid_i == 0; };
+    if (!taken()) clock_until([&] { clock(); }, taken, kMostCycles, "pcie_dma RTL does not take a read");
     model_->rd_valid_i = 1;
-    put(model_->rd_job_i, job);
-    model_->rd_address_i = address;
-    model_->rd_bytes_i = bytes;
-    model_->rd_in_order_i = in_order ? 1 : 0;
+    rd.put(model_.pins());
   }
 
   std::optional<ReadRequestTlp> request() override {
@@ -58,32 +85,44 @@ class PcieDmaAdapter : public PcieDmaEngine {
     } while (model_->req_valid_o == 0 && more);
     model_->np_credit_i = 0;
     if (model_->req_valid_o == 0) return std::nullopt;
-    return ReadRequestTlp{model_->req_address_o, model_->req_bytes_o, model_->req_job_o,
-                          static_cast<std::uint16_t>(model_->req_tag_o), model_->req_retry_o != 0};
+    const auto req = pcie_dma_ports::Req::take(model_.pins());
+    const ReadRequestTlp request{.address = req.address,
+                                 .bytes = static_cast<std::uint32_t>(req.bytes),
+                                 .job = static_cast<std::uint32_t>(req.job),
+                                 .tag = static_cast<std::uint16_t>(req.tag),
+                                 .again = req.again != 0};
+    recorder_.request(request);
+    return request;
   }
 
   ReadTags::Verdict completion(const CompletionTlp& completion) override {
+    const pcie_dma_ports::Cpl cpl{.tag = completion.tag,
+                                  .bytes = completion.bytes,
+                                  .byte_count = completion.byte_count,
+                                  .poisoned = completion.poisoned};
+    cpl.put(model_.pins());
     model_->cpl_valid_i = 1;
-    put(model_->cpl_tag_i, completion.tag);
-    put(model_->cpl_bytes_i, completion.bytes);
-    put(model_->cpl_byte_count_i, completion.byte_count);
-    model_->cpl_poisoned_i = completion.poisoned ? 1 : 0;
     clock();
     model_->cpl_valid_i = 0;
     const auto verdict = static_cast<ReadTags::Verdict>(model_->verdict_o);
     if (verdict == ReadTags::Verdict::complete) unsettled_ = 2;
     repeats_ = repeats_ || completion.poisoned;
+    recorder_.completion(cpl, verdict);
     return verdict;
   }
   void expire(std::uint16_t tag) override {
+    recorder_.expire();
+    pcie_dma_ports::Expire{.tag = tag}.put(model_.pins());
     model_->expire_valid_i = 1;
-    put(model_->expire_tag_i, tag);
     clock();
     model_->expire_valid_i = 0;
     repeats_ = true;
     unsettled_ = 2;
   }
-  void release(std::uint32_t bytes) override { released_ += bytes; }
+  void release(std::uint32_t bytes) override {
+    recorder_.release(bytes);
+    released_ += bytes;
+  }
 
   std::optional<std::uint32_t> ordered_done() override {
     settle();
@@ -101,11 +140,19 @@ class PcieDmaAdapter : public PcieDmaEngine {
   }
 
   void write(std::uint64_t address, std::uint32_t bytes) override {
+    const pcie_dma_ports::Wr wr{.address = address, .bytes = bytes};
+    recorder_.write(wr);
+    wr.put(model_.pins());
     model_->wr_valid_i = 1;
-    model_->wr_address_i = address;
-    model_->wr_bytes_i = bytes;
     model_->tlp_ready_i = 0;
-    clock_until([&] { return model_->wr_ready_o != 0; }, "take a write");
+    bool taken = false;
+    const auto offer = [&] {
+      model_.low();
+      taken = model_->wr_ready_o != 0;
+      clock();
+    };
+    clock_until(
+        offer, [&] { return taken; }, kMostCycles, "pcie_dma RTL does not take a write");
     model_->wr_valid_i = 0;
   }
   std::optional<WriteTlp> write_tlp() override {
@@ -113,48 +160,36 @@ class PcieDmaAdapter : public PcieDmaEngine {
     clock();
     model_->tlp_ready_i = 0;
     if (model_->tlp_valid_o == 0) return std::nullopt;
-    return WriteTlp{model_->tlp_address_o, model_->tlp_bytes_o, model_->tlp_last_o != 0};
+    const auto tlp = pcie_dma_ports::Tlp::take(model_.pins());
+    return WriteTlp{.address = tlp.address, .bytes = static_cast<std::uint32_t>(tlp.bytes), .last = tlp.last != 0};
   }
 
-  std::uint64_t cycles() const override { return cycles_; }
+  std::uint64_t cycles() const override { return model_.cycles(); }
 
  private:
-  static constexpr std::uint32_t kMostCycles = 1'000;
+  static constexpr std::uint64_t kMostCycles = 1'000;
+
+  static std::uint32_t log2_of(std::uint32_t bytes) { return static_cast<std::uint32_t>(std::countr_zero(bytes)); }
 
   void clock() {
     model_->release_valid_i = released_ > 0 ? 1 : 0;
-    put(model_->release_bytes_i, released_);
+    set_pin(model_->release_bytes_i, released_);
     released_ = 0;
-    model_->clk_i = 0;
-    model_->eval();
+    model_.low();
     const bool takes_read = model_->rd_ready_o != 0;
-    model_->clk_i = 1;
-    model_->eval();
+    model_.high();
     if (takes_read) model_->rd_valid_i = 0;
     model_->ordered_ready_i = 0;
     model_->loose_ready_i = 0;
-    ++cycles_;
     unsettled_ -= unsettled_ > 0 ? 1 : 0;
   }
   /// Cycles until the result of a completion is at the ports.
   void settle() {
     while (unsettled_ > 0) clock();
   }
-  template <typename Ready>
-  void clock_until(const Ready& ready, const char* what) {
-    for (std::uint32_t cycle = 0; cycle < kMostCycles; ++cycle) {
-      model_->clk_i = 0;
-      model_->eval();
-      const bool taken = ready();
-      clock();
-      if (taken) return;
-    }
-    throw std::runtime_error(std::string("pcie_dma RTL does not ") + what);
-  }
 
-  std::unique_ptr<VerilatedContext> context_;
-  std::unique_ptr<Model> model_;
-  std::uint64_t cycles_ = 0;
+  ClockedModel<Model> model_;
+  PcieDmaRecorder recorder_;
   std::uint64_t released_ = 0;
   std::uint32_t unsettled_ = 0;  ///< cycles until the reports are up to date
   bool repeats_ = false;         ///< requests may have to be retried

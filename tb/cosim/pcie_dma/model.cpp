@@ -11,7 +11,7 @@
 namespace mrc::cosim {
 namespace {
 
-enum CompletionField : std::size_t { kTag, kBytes, kByteCount, kPoisoned };
+using namespace pcie_dma_ports;
 
 const std::vector<std::string> kBlocks{"128", "256", "512", "1024", "2048", "4096"};
 const std::vector<std::string> kShapes{"inside a block", "over a block, inside 4 KiB", "over 4 KiB"};
@@ -32,18 +32,22 @@ std::size_t shape(std::uint64_t address, std::uint64_t bytes, std::uint32_t bloc
 }
 
 Transaction to_transaction(const CompletionTlp& completion) {
-  return {completion.tag, completion.bytes, completion.byte_count, completion.poisoned};
+  return Cpl{.tag = completion.tag,
+             .bytes = completion.bytes,
+             .byte_count = completion.byte_count,
+             .poisoned = completion.poisoned}
+      .transfer();
 }
 
 CompletionTlp to_completion(const Transaction& values) {
-  return {static_cast<std::uint16_t>(values[kTag]), static_cast<std::uint32_t>(values[kBytes]),
-          static_cast<std::uint32_t>(values[kByteCount]), values[kPoisoned] != 0};
+  return {static_cast<std::uint16_t>(values[Cpl::kTag]), static_cast<std::uint32_t>(values[Cpl::kBytes]),
+          static_cast<std::uint32_t>(values[Cpl::kByteCount]), values[Cpl::kPoisoned] != 0};
 }
 
 }  // namespace
 
 PcieDmaModel::PcieDmaModel(const PcieDmaSizes& sizes, MakeDut make_dut)
-    : sizes_(sizes), make_dut_(std::move(make_dut)) {
+    : BlockModel(std::move(make_dut)), sizes_(sizes) {
   points_.read = coverage.cross("MRRS × read", kBlocks, kShapes);
   points_.write = coverage.cross("MPS × write", kBlocks, kShapes);
   const std::size_t impossible = (kBlocks.size() - 1) * kShapes.size() + 1;
@@ -255,7 +259,7 @@ bool PcieDmaModel::adapt(std::size_t port, Transaction& values) const {
     case kCompletionPort:
       return adapt_completion(values);
     case kExpiryPort: {
-      const auto tag = static_cast<std::uint16_t>(values[kTag]);
+      const auto tag = static_cast<std::uint16_t>(values[Cpl::kTag]);
       return reference_->tag(tag).outstanding ? can_answer(tag) : !may_give_tag();
     }
     case kReleasePort:
@@ -277,18 +281,18 @@ bool PcieDmaModel::adapt_read(Transaction& values) const {
 
 bool PcieDmaModel::adapt_completion(Transaction& values) const {
   if (of_run_) {  // a run's completion says which request it answers
-    if (values[kTag] >= request_tags_.size()) return false;
-    values[kTag] = request_tags_[values[kTag]];
+    if (values[Cpl::kTag] >= request_tags_.size()) return false;
+    values[Cpl::kTag] = request_tags_[values[Cpl::kTag]];
     return true;
   }
-  const auto tag = static_cast<std::uint16_t>(values[kTag]);
+  const auto tag = static_cast<std::uint16_t>(values[Cpl::kTag]);
   if (can_answer(tag)) return true;
   if (!reference_->tag(tag).outstanding && !may_give_tag()) return true;
   for (const Asked& asked : asked_) {
     if (!can_answer(asked.request.tag)) continue;
-    values[kTag] = asked.request.tag;
-    values[kByteCount] = asked.request.bytes - received(asked.request.tag);
-    values[kBytes] = std::min(values[kBytes], values[kByteCount]);
+    values[Cpl::kTag] = asked.request.tag;
+    values[Cpl::kByteCount] = asked.request.bytes - received(asked.request.tag);
+    values[Cpl::kBytes] = std::min(values[Cpl::kBytes], values[Cpl::kByteCount]);
     return true;
   }
   return false;
@@ -426,7 +430,7 @@ void PcieDmaModel::accept(std::size_t port, const Transaction& values,
     case kCompletionPort:
       return accept_completion(values);
     case kExpiryPort:
-      return accept_expiry(static_cast<std::uint16_t>(values[kTag]));
+      return accept_expiry(static_cast<std::uint16_t>(values[Cpl::kTag]));
     default:
       to_release_ -= values[0];
       reference_->release(static_cast<std::uint32_t>(values[0]));

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,76 +12,35 @@
 #include <vector>
 
 #include "cosim/bench/bench.h"
-#include "cosim/bench/verilated_dut.h"
+#include "cosim/pcie_dma/dut.h"
+#include "cosim/pcie_dma/ports.h"
 #include "pcie/pcie_dma_reference.h"
 
 namespace mrc::cosim {
 
-/// Ports of a pcie_dma, in the order of make_pcie_dma_dut().
-enum PcieDmaPort : std::size_t {
-  kReadPort,
-  kWritePort,
-  kCompletionPort,
-  kExpiryPort,
-  kReleasePort,
-  kRequestPort,
-  kVerdictPort,
-  kOrderedPort,
-  kLoosePort,
-  kTlpPort
-};
+inline constexpr std::size_t kReadPort = pcie_dma_ports::Rd::kPort;
+inline constexpr std::size_t kWritePort = pcie_dma_ports::Wr::kPort;
+inline constexpr std::size_t kCompletionPort = pcie_dma_ports::Cpl::kPort;
+inline constexpr std::size_t kExpiryPort = pcie_dma_ports::Expire::kPort;
+inline constexpr std::size_t kReleasePort = pcie_dma_ports::Release::kPort;
+inline constexpr std::size_t kRequestPort = pcie_dma_ports::Req::kPort;
+inline constexpr std::size_t kVerdictPort = pcie_dma_ports::Verdict::kPort;
+inline constexpr std::size_t kOrderedPort = pcie_dma_ports::Ordered::kPort;
+inline constexpr std::size_t kLoosePort = pcie_dma_ports::Loose::kPort;
+inline constexpr std::size_t kTlpPort = pcie_dma_ports::Tlp::kPort;
 
-/// Of a Verilated pcie_dma_flat.
-template <typename Model>
-std::unique_ptr<Dut> make_pcie_dma_dut(std::uint64_t seed) {
-  auto dut = std::make_unique<VerilatedDut<Model>>(seed);
-  Model& m = dut->model();
-  dut->ports.push_back(Port("rd", Direction::in, m.rd_valid_i, m.rd_ready_o)
-                           .field("address", m.rd_address_i)
-                           .field("bytes", m.rd_bytes_i)
-                           .field("job", m.rd_job_i)
-                           .field("in_order", m.rd_in_order_i));
-  dut->ports.push_back(Port("wr", Direction::in, m.wr_valid_i, m.wr_ready_o)
-                           .field("address", m.wr_address_i)
-                           .field("bytes", m.wr_bytes_i));
-  dut->ports.push_back(Port("cpl", Direction::in, m.cpl_valid_i)
-                           .field("tag", m.cpl_tag_i)
-                           .field("bytes", m.cpl_bytes_i)
-                           .field("byte_count", m.cpl_byte_count_i)
-                           .field("poisoned", m.cpl_poisoned_i));
-  dut->ports.push_back(Port("expire", Direction::in, m.expire_valid_i, m.expire_ready_o).field("tag", m.expire_tag_i));
-  dut->ports.push_back(Port("release", Direction::in, m.release_valid_i).field("bytes", m.release_bytes_i));
-  dut->ports.push_back(Port("req", Direction::out, m.req_valid_o, m.req_ready_i)
-                           .field("again", m.req_retry_o)
-                           .field("address", m.req_address_o)
-                           .field("bytes", m.req_bytes_o)
-                           .field("job", m.req_job_o)
-                           .field("tag", m.req_tag_o));
-  dut->ports.push_back(
-      Port("verdict", Direction::out, m.verdict_valid_o).field("verdict", m.verdict_o).field("tag", m.verdict_tag_o));
-  dut->ports.push_back(
-      Port("ordered", Direction::out, m.ordered_valid_o, m.ordered_ready_i).field("job", m.ordered_job_o));
-  dut->ports.push_back(Port("loose", Direction::out, m.loose_valid_o, m.loose_ready_i).field("job", m.loose_job_o));
-  dut->ports.push_back(Port("tlp", Direction::out, m.tlp_valid_o, m.tlp_ready_i)
-                           .field("address", m.tlp_address_o)
-                           .field("bytes", m.tlp_bytes_o)
-                           .field("last", m.tlp_last_o));
-  dut->constants.push_back({"mrrs_log2", Pin(m.mrrs_log2_i)});
-  dut->constants.push_back({"mps_log2", Pin(m.mps_log2_i)});
-  dut->constants.push_back({"np_credit", Pin(m.np_credit_i)});
-  dut->state.push_back({"stall_tags", Pin(m.stall_tags_o)});
-  dut->state.push_back({"stall_buffer", Pin(m.stall_buffer_o)});
-  dut->state.push_back({"buffer_used", Pin(m.buffer_used_o)});
-  return dut;
-}
-
-class PcieDmaModel : public BlockModel {
+class PcieDmaModel : public BlockModel,
+                     public LevelsPart,
+                     public OutputsPart,
+                     public ReplayPart,
+                     public TracePart,
+                     public TrafficPart {
  public:
-  using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed)>;
-
   PcieDmaModel(const PcieDmaSizes& sizes, MakeDut make_dut);
 
-  std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override { return make_dut_(seed); }
+  ModelParts parts() override {
+    return {.levels = this, .outputs = this, .replay = this, .trace = this, .traffic = this};
+  }
   void reset(KeyedRandom& random, const Dut& dut) override;
   void reset_to_trace(KeyedRandom& random, const Dut& dut,
                       const std::map<std::string, std::uint64_t>& settings) override;
@@ -140,7 +98,6 @@ class PcieDmaModel : public BlockModel {
   bool can_answer(std::uint16_t tag) const;
 
   PcieDmaSizes sizes_;
-  MakeDut make_dut_;
   Points points_{};
   std::uint32_t mrrs_ = 128;
   std::uint32_t mps_ = 128;

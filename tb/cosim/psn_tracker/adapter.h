@@ -2,63 +2,87 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <stdexcept>
 
-#include <verilated.h>
-
-#include "cosim/psn_tracker/pins.h"
+#include "cosim/clocked_model.h"
+#include "cosim/mrc_pkg.h"
+#include "cosim/psn_tracker/ports.h"
+#include "cosim/trace.h"
 #include "nic/rx/psn_tracker_engine.h"
 
 namespace mrc {
+
+static_assert(rtl::is_psn_op<PsnOp>() && rtl::is_psn_outcome<PsnOutcome>() && rtl::is_nack_reason<NackReason>());
 
 /// Clocked while a request is under way and not otherwise.
 template <typename Model>
 class PsnTrackerAdapter : public PsnTrackerEngine {
  public:
-  explicit PsnTrackerAdapter(const PsnTrackerSettings& settings)
-      : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {
-    put_settings(*model_, settings);
+  explicit PsnTrackerAdapter(const PsnTrackerSettings& settings, const cosim::TraceRecorder& recorder = {})
+      : recorder_(recorder) {
+    const bool nack = settings.out_of_window == OutOfWindow::nack;
+    set_pin(model_->nack_out_of_window_i, nack);
+    set_pin(model_->dynamic_mpr_i, settings.dynamic_mpr);
+    recorder_.set("nack_out_of_window", nack);
+    recorder_.set("dynamic_mpr", settings.dynamic_mpr);
     model_->rsp_ready_i = 1;
-    model_->rst_ni = 0;
-    clock();
-    clock();
-    model_->rst_ni = 1;
-    cycles_ = 0;
+    model_.reset();
   }
-  ~PsnTrackerAdapter() override { model_->final(); }
 
   PsnReply run(const PsnRequest& request) override {
-    put_request(*model_, request);
+    const Req req = req_of(request);
+    recorder_.add(req);
+    req.put(model_.pins());
     model_->req_valid_i = 1;
-    clock();  // the block is empty: it takes the request at once
+    model_.clock();  // the block is empty: it takes the request at once
     model_->req_valid_i = 0;
-    latency_cycles_ = 1;  // what the last clock edge registers is on the wires in the cycle after it
-    do {
-      if (++latency_cycles_ > kMostCycles) throw std::runtime_error("psn_tracker RTL does not answer");
-      clock();
-    } while (model_->rsp_valid_o == 0);
-    return reply_of(*model_);
+    // What the last clock edge registers is on the wires in the cycle after it.
+    const std::uint64_t waited = clock_until([&] { model_.clock(); }, [&] { return model_->rsp_valid_o != 0; },
+                                             kMostCycles, "psn_tracker RTL does not answer");
+    latency_cycles_ = static_cast<std::uint32_t>(1 + waited);
+    return reply_of(Rsp::take(model_.pins()));
   }
   std::uint32_t banks_in_use() const override { return model_->banks_in_use_o; }
   std::uint32_t latency_cycles() const override { return latency_cycles_; }
-  std::uint64_t cycles() const override { return cycles_; }
+  std::uint64_t cycles() const override { return model_.cycles(); }
 
  private:
-  static constexpr std::uint32_t kMostCycles = 1'000;
+  using Req = psn_tracker_ports::Req;
+  using Rsp = psn_tracker_ports::Rsp;
+  static constexpr std::uint64_t kMostCycles = 1'000;
 
-  void clock() {
-    model_->clk_i = 0;
-    model_->eval();
-    model_->clk_i = 1;
-    model_->eval();
-    ++cycles_;
+  static Req req_of(const PsnRequest& r) {
+    return {.op = static_cast<std::uint64_t>(r.op),
+            .qp = r.qp,
+            .psn = r.psn,
+            .ends_message = r.ends_message,
+            .allowed = r.conditions.allowed,
+            .packet_buffer = r.conditions.packet_buffer,
+            .other_resource = r.conditions.other_resource,
+            .receive = r.conditions.receive,
+            .ce = r.ce,
+            .ack_request = r.ack_request,
+            .probe = r.probe,
+            .probe_id = r.probe_id};
+  }
+  static PsnReply reply_of(const Rsp& rsp) {
+    return {.verdict = {.outcome = static_cast<PsnOutcome>(rsp.outcome),
+                        .nack = static_cast<NackReason>(rsp.nack),
+                        .place = rsp.place != 0,
+                        .duplicate = rsp.duplicate != 0,
+                        .repeat_ack = rsp.repeat_ack != 0},
+            .closes = static_cast<std::uint16_t>(rsp.closes),
+            .cack = static_cast<Psn>(rsp.cack),
+            .highest = static_cast<Psn>(rsp.highest),
+            .ooo_count = static_cast<std::uint16_t>(rsp.ooo_count),
+            .sack_offset = static_cast<std::int16_t>(rsp.sack_offset),
+            .ack_psn_offset = static_cast<std::int16_t>(rsp.ack_psn_offset),
+            .sack_bitmap = rsp.sack_bitmap,
+            .mpr = static_cast<std::uint8_t>(rsp.mpr)};
   }
 
-  std::unique_ptr<VerilatedContext> context_;
-  std::unique_ptr<Model> model_;
+  ClockedModel<Model> model_;
+  cosim::TraceRecorder recorder_;
   std::uint32_t latency_cycles_ = 0;
-  std::uint64_t cycles_ = 0;
 };
 
 }  // namespace mrc

@@ -6,41 +6,12 @@
 namespace mrc::cosim {
 namespace {
 
-enum RequestField : std::size_t {
-  kOp,
-  kQp,
-  kPsn,
-  kEndsMessage,
-  kAllowed,
-  kPacketBuffer,
-  kOtherResource,
-  kReceive,
-  kCe,
-  kAckRequest,
-  kProbe,
-  kProbeId,
-  kRequestFields
-};
-enum ReplyField : std::size_t {
-  kOutcome,
-  kNack,
-  kPlace,
-  kDuplicate,
-  kRepeatAck,
-  kCloses,
-  kCack,
-  kHighest,
-  kOoo,
-  kSackOffset,
-  kAckPsnOffset,
-  kBitmap,
-  kMpr,
-  kReplyFields
-};
+using psn_tracker_ports::Req;
+using psn_tracker_ports::Rsp;
 
-constexpr std::uint64_t kSetup = 0;
-constexpr std::uint64_t kSack = 4;
-constexpr std::uint64_t kRelease = 5;
+constexpr auto kSetup = static_cast<std::uint64_t>(PsnOp::setup);
+constexpr auto kSack = static_cast<std::uint64_t>(PsnOp::sack);
+constexpr auto kRelease = static_cast<std::uint64_t>(PsnOp::release);
 
 const std::vector<std::string> kKinds{"data", "trimmed", "trimmed at last hop"};
 const std::vector<std::string> kOutcomes{"accept", "duplicate below", "duplicate above", "out of window", "no bitmap"};
@@ -52,7 +23,7 @@ std::size_t level(std::uint64_t value) {
 }  // namespace
 
 PsnTrackerModel::PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut)
-    : sizes_(sizes), make_dut_(std::move(make_dut)) {
+    : BlockModel(std::move(make_dut)), sizes_(sizes) {
   points_.outcome = coverage.cross("kind × outcome", kKinds, kOutcomes);
   points_.nack = coverage.point("NACK", {"TRIMMED", "TRIMMED_LASTHOP", "NO_BITMAP", "NO_PKT_BUFFER", "NO_RESOURCE",
                                          "PSN_OOR_WINDOW", "UNEXP_EVENT, not allowed", "UNEXP_EVENT, no receive"});
@@ -177,59 +148,59 @@ Psn PsnTrackerModel::draw_sack_psn(const PsnTracker& tracker, const Habit& habit
 }
 
 bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
-  values.assign(kRequestFields, 0);
-  values[kQp] = random.chance(stays_) && last_qp_ < busy_qps_ ? last_qp_ : random.below(busy_qps_);
+  values.assign(Req::kFields, 0);
+  values[Req::kQp] = random.chance(stays_) && last_qp_ < busy_qps_ ? last_qp_ : random.below(busy_qps_);
   // The last QP is among them.
-  if (busy_qps_ > 1 && values[kQp] == busy_qps_ - 1) values[kQp] = sizes_.qps - 1;
-  const std::optional<ReceiveWindow>& window = windows_[values[kQp]];
+  if (busy_qps_ > 1 && values[Req::kQp] == busy_qps_ - 1) values[Req::kQp] = sizes_.qps - 1;
+  const std::optional<ReceiveWindow>& window = windows_[values[Req::kQp]];
   if (!window) {
-    values[kOp] = kSetup;
-    values[kPsn] =
+    values[Req::kOp] = kSetup;
+    values[Req::kPsn] =
         random.chance(0.5) ? random.next() & kPsnMask : psn_add(0, -static_cast<std::int64_t>(random.below(200)));
     return true;
   }
   if (random.chance(releases_)) {
-    values[kOp] = kRelease;
+    values[Req::kOp] = kRelease;
     return true;
   }
-  Habit& habit = habits_[std::min<std::uint64_t>(values[kQp], busy_qps_ - 1)];
+  Habit& habit = habits_[std::min<std::uint64_t>(values[Req::kQp], busy_qps_ - 1)];
   if (random.chance(changes_)) habit = draw_habit(random);
   if (random.chance(habit.sacks)) {
-    values[kOp] = kSack;
-    values[kPsn] = draw_sack_psn(window->tracker(), habit, random);
-    values[kCe] = random.chance(0.3) ? 1 : 0;
-    values[kAckRequest] = random.chance(0.2) ? 1 : 0;
-    values[kProbe] = random.chance(0.2) ? 1 : 0;
-    values[kProbeId] = random.next() & 0xFFFF;
+    values[Req::kOp] = kSack;
+    values[Req::kPsn] = draw_sack_psn(window->tracker(), habit, random);
+    values[Req::kCe] = random.chance(0.3) ? 1 : 0;
+    values[Req::kAckRequest] = random.chance(0.2) ? 1 : 0;
+    values[Req::kProbe] = random.chance(0.2) ? 1 : 0;
+    values[Req::kProbeId] = random.next() & 0xFFFF;
     return true;
   }
-  values[kPsn] = draw_psn(window->tracker(), habit, random);
-  values[kOp] = random.chance(0.9) ? 1 : 2 + random.below(2);
-  values[kEndsMessage] = random.chance(habit.ends) ? 1 : 0;
-  for (const std::size_t field : {kAllowed, kPacketBuffer, kOtherResource, kReceive}) {
+  values[Req::kPsn] = draw_psn(window->tracker(), habit, random);
+  values[Req::kOp] = random.chance(0.9) ? 1 : 2 + random.below(2);
+  values[Req::kEndsMessage] = random.chance(habit.ends) ? 1 : 0;
+  for (const std::size_t field : {Req::kAllowed, Req::kPacketBuffer, Req::kOtherResource, Req::kReceive}) {
     values[field] = random.chance(habit.refusals) ? 0 : 1;
   }
   return true;
 }
 
-bool PsnTrackerModel::legal(std::size_t, const Transaction& values) const {
-  return (values[kOp] == kSetup) != windows_[values[kQp]].has_value();
+bool PsnTrackerModel::adapt(std::size_t, Transaction& values) const {
+  return (values[Req::kOp] == kSetup) != windows_[values[Req::kQp]].has_value();
 }
 
 void PsnTrackerModel::accept_sack(ReceiveWindow& window, const Transaction& values, Transaction& reply) {
   SackTrigger trigger;
-  trigger.psn = static_cast<Psn>(values[kPsn]);
-  trigger.ce = values[kCe] != 0;
-  trigger.ack_request = values[kAckRequest] != 0;
-  trigger.probe = values[kProbe] != 0;
-  trigger.probe_id = static_cast<std::uint16_t>(values[kProbeId]);
+  trigger.psn = static_cast<Psn>(values[Req::kPsn]);
+  trigger.ce = values[Req::kCe] != 0;
+  trigger.ack_request = values[Req::kAckRequest] != 0;
+  trigger.probe = values[Req::kProbe] != 0;
+  trigger.probe_id = static_cast<std::uint16_t>(values[Req::kProbeId]);
   const PsnTracker& tracker = window.tracker();
   SackFields contents;
   window.fill(trigger, contents);
-  reply[kSackOffset] = static_cast<std::uint16_t>(contents.sack_offset);
-  reply[kAckPsnOffset] = static_cast<std::uint16_t>(contents.ack_psn_offset);
-  reply[kBitmap] = contents.sack_bitmap;
-  reply[kMpr] = contents.mpr;
+  reply[Rsp::kSackOffset] = static_cast<std::uint16_t>(contents.sack_offset);
+  reply[Rsp::kAckPsnOffset] = static_cast<std::uint16_t>(contents.ack_psn_offset);
+  reply[Rsp::kSackBitmap] = contents.sack_bitmap;
+  reply[Rsp::kMpr] = contents.mpr;
   if (config_.dynamic_mpr) coverage.hit(points_.grant, contents.mpr == sizes_.mpr_units ? 0 : 1);
 
   const Psn base = sack_base(tracker.cack_psn(), tracker.highest_psn(), trigger);
@@ -245,8 +216,8 @@ void PsnTrackerModel::accept_sack(ReceiveWindow& window, const Transaction& valu
 
 void PsnTrackerModel::accept_release(std::optional<ReceiveWindow>& window, Transaction& reply) {
   const PsnTracker& tracker = window->tracker();
-  reply[kCack] = tracker.cack_psn();
-  reply[kHighest] = tracker.cack_psn();
+  reply[Rsp::kCack] = tracker.cack_psn();
+  reply[Rsp::kHighest] = tracker.cack_psn();
   coverage.hit(points_.release, level(tracker.banks_held()));
   further_banks_ = std::max(tracker.banks_held(), 1U) - 1;
   banks_looked_at_ = 1 + further_banks_;
@@ -267,21 +238,21 @@ void PsnTrackerModel::cover_window(const PsnTracker& tracker, Psn psn, const RxV
 }
 
 void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& values, Transaction& reply) {
-  const auto psn = static_cast<Psn>(values[kPsn]);
-  const RxConditions conditions{.allowed = values[kAllowed] != 0,
-                                .packet_buffer = values[kPacketBuffer] != 0,
-                                .other_resource = values[kOtherResource] != 0,
-                                .receive = values[kReceive] != 0};
-  const bool whole = values[kOp] == 1;
+  const auto psn = static_cast<Psn>(values[Req::kPsn]);
+  const RxConditions conditions{.allowed = values[Req::kAllowed] != 0,
+                                .packet_buffer = values[Req::kPacketBuffer] != 0,
+                                .other_resource = values[Req::kOtherResource] != 0,
+                                .receive = values[Req::kReceive] != 0};
+  const bool whole = values[Req::kOp] == 1;
   const std::uint32_t banks_before = pool_->in_use();
   const RxVerdict verdict =
-      whole ? window.decide(psn, [&] { return conditions; }) : window.decide_trimmed(psn, values[kOp] == 3);
-  reply[kOutcome] = static_cast<std::uint64_t>(verdict.outcome);
-  reply[kNack] = static_cast<std::uint64_t>(verdict.nack);
-  reply[kPlace] = verdict.place ? 1 : 0;
-  reply[kDuplicate] = verdict.duplicate ? 1 : 0;
-  reply[kRepeatAck] = verdict.repeat_ack ? 1 : 0;
-  coverage.hit(points_.outcome, values[kOp] - 1, static_cast<std::size_t>(verdict.outcome), kOutcomes.size());
+      whole ? window.decide(psn, [&] { return conditions; }) : window.decide_trimmed(psn, values[Req::kOp] == 3);
+  reply[Rsp::kOutcome] = static_cast<std::uint64_t>(verdict.outcome);
+  reply[Rsp::kNack] = static_cast<std::uint64_t>(verdict.nack);
+  reply[Rsp::kPlace] = verdict.place ? 1 : 0;
+  reply[Rsp::kDuplicate] = verdict.duplicate ? 1 : 0;
+  reply[Rsp::kRepeatAck] = verdict.repeat_ack ? 1 : 0;
+  coverage.hit(points_.outcome, values[Req::kOp] - 1, static_cast<std::size_t>(verdict.outcome), kOutcomes.size());
   constexpr std::array reasons{NackReason::trimmed,       NackReason::trimmed_lasthop, NackReason::no_bitmap,
                                NackReason::no_pkt_buffer, NackReason::no_resource,     NackReason::psn_oor_window,
                                NackReason::unexp_event};
@@ -294,11 +265,11 @@ void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& va
   cover_window(tracker, psn, verdict);
   if (!verdict.place) return;
   const Psn before = tracker.expected_psn();
-  reply[kCloses] = window.place(psn, values[kEndsMessage] != 0);
+  reply[Rsp::kCloses] = window.place(psn, values[Req::kEndsMessage] != 0);
   const Psn after = tracker.expected_psn();
   further_banks_ = banks_of_advance(tracker, psn) - 1;
   banks_looked_at_ = 1 + further_banks_;
-  coverage.hit(points_.closes, level(reply[kCloses]));
+  coverage.hit(points_.closes, level(reply[Rsp::kCloses]));
   coverage.hit(points_.walk, level(((after >> 7) - (before >> 7)) & (kPsnMask >> 7)));
   if (further_banks_ >= sizes_.mpr_units) coverage.hit(points_.walk, 4);
   if (pool_->in_use() > banks_before && pool_->in_use() == sizes_.banks) coverage.hit(points_.last_bank, 0);
@@ -342,27 +313,27 @@ void PsnTrackerModel::taken(std::size_t, const Transaction&) {
 }
 
 void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
-  Transaction reply(kReplyFields, 0);
+  Transaction reply(Rsp::kFields, 0);
   further_banks_ = 0;
   banks_looked_at_ = 1;
-  std::optional<ReceiveWindow>& window = windows_[values[kQp]];
-  coverage.hit(points_.back_to_back, values[kQp] == last_qp_ ? 0 : values[kQp] == qp_before_last_ ? 2 : 1);
+  std::optional<ReceiveWindow>& window = windows_[values[Req::kQp]];
+  coverage.hit(points_.back_to_back, values[Req::kQp] == last_qp_ ? 0 : values[Req::kQp] == qp_before_last_ ? 2 : 1);
   qp_before_last_ = last_qp_;
-  last_qp_ = values[kQp];
-  if (values[kOp] == kSetup) {
-    window.emplace(config_, static_cast<Psn>(values[kPsn]), *pool_);
-  } else if (values[kOp] == kSack) {
+  last_qp_ = values[Req::kQp];
+  if (values[Req::kOp] == kSetup) {
+    window.emplace(config_, static_cast<Psn>(values[Req::kPsn]), *pool_);
+  } else if (values[Req::kOp] == kSack) {
     accept_sack(*window, values, reply);
-  } else if (values[kOp] == kRelease) {
+  } else if (values[Req::kOp] == kRelease) {
     accept_release(window, reply);
   } else {
     accept_packet(*window, values, reply);
   }
   if (window) {
     const PsnTracker& tracker = window->tracker();
-    reply[kCack] = tracker.cack_psn();
-    reply[kHighest] = tracker.highest_psn();
-    reply[kOoo] = tracker.ooo_count();
+    reply[Rsp::kCack] = tracker.cack_psn();
+    reply[Rsp::kHighest] = tracker.highest_psn();
+    reply[Rsp::kOooCount] = tracker.ooo_count();
   }
   coverage.hit(points_.pool, pool_->in_use() == 0 ? 0 : pool_->in_use() == pool_->capacity() ? 2 : 1);
   expected[1].push_back(std::move(reply));

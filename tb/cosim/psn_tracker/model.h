@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,57 +11,25 @@
 #include <vector>
 
 #include "cosim/bench/bench.h"
-#include "cosim/bench/verilated_dut.h"
+#include "cosim/psn_tracker/dut.h"
+#include "cosim/psn_tracker/ports.h"
 #include "mrc/rx/receive_window.h"
 #include "nic/rx/psn_tracker_engine.h"
 
 namespace mrc::cosim {
 
-/// Ports 0 (requests in) and 1 (replies out) of a Verilated psn_tracker_flat.
-template <typename Model>
-std::unique_ptr<Dut> make_psn_tracker_dut(std::uint64_t seed) {
-  auto dut = std::make_unique<VerilatedDut<Model>>(seed);
-  Model& m = dut->model();
-  dut->ports.push_back(Port("req", Direction::in, m.req_valid_i, m.req_ready_o)
-                           .field("op", m.req_op_i)
-                           .field("qp", m.req_qp_i)
-                           .field("psn", m.req_psn_i)
-                           .field("ends_message", m.req_ends_message_i)
-                           .field("allowed", m.req_allowed_i)
-                           .field("packet_buffer", m.req_packet_buffer_i)
-                           .field("other_resource", m.req_other_resource_i)
-                           .field("receive", m.req_receive_i)
-                           .field("ce", m.req_ce_i)
-                           .field("ack_request", m.req_ack_request_i)
-                           .field("probe", m.req_probe_i)
-                           .field("probe_id", m.req_probe_id_i));
-  dut->ports.push_back(Port("rsp", Direction::out, m.rsp_valid_o, m.rsp_ready_i)
-                           .field("outcome", m.rsp_outcome_o)
-                           .field("nack", m.rsp_nack_o)
-                           .field("place", m.rsp_place_o)
-                           .field("duplicate", m.rsp_duplicate_o)
-                           .field("repeat_ack", m.rsp_repeat_ack_o)
-                           .field("closes", m.rsp_closes_o)
-                           .field("cack", m.rsp_cack_o)
-                           .field("highest", m.rsp_highest_o)
-                           .field("ooo_count", m.rsp_ooo_count_o)
-                           .field("sack_offset", m.rsp_sack_offset_o)
-                           .field("ack_psn_offset", m.rsp_ack_psn_offset_o)
-                           .field("sack_bitmap", m.rsp_sack_bitmap_o)
-                           .field("mpr", m.rsp_mpr_o));
-  dut->constants.push_back({"nack_out_of_window", Pin(m.nack_out_of_window_i)});
-  dut->constants.push_back({"dynamic_mpr", Pin(m.dynamic_mpr_i)});
-  dut->state.push_back({"banks_in_use", Pin(m.banks_in_use_o)});
-  return dut;
-}
-
-class PsnTrackerModel : public BlockModel {
+class PsnTrackerModel : public BlockModel,
+                        public LevelsPart,
+                        public OutputsPart,
+                        public ReplayPart,
+                        public TracePart,
+                        public TrafficPart {
  public:
-  using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed)>;
-
   PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut);
 
-  std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override { return make_dut_(seed); }
+  ModelParts parts() override {
+    return {.levels = this, .outputs = this, .replay = this, .trace = this, .traffic = this};
+  }
   void reset(KeyedRandom& random, const Dut& dut) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
@@ -72,7 +39,7 @@ class PsnTrackerModel : public BlockModel {
   SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const override {
     return {pipeline.occupied + further_banks_, pipeline.latency + further_banks_};
   }
-  bool legal(std::size_t port, const Transaction& values) const override;
+  bool adapt(std::size_t port, Transaction& values) const override;
   std::vector<std::uint64_t> state() const override { return {pool_->in_use()}; }
   /// Cycles in which requests are accepted and replies appear, and the banks in use.
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
@@ -121,7 +88,6 @@ class PsnTrackerModel : public BlockModel {
   };
 
   PsnTrackerSizes sizes_;
-  MakeDut make_dut_;
   Points points_{};
   std::optional<BitmapPool> pool_;
   ProtocolConfig config_;

@@ -9,8 +9,8 @@
 
 namespace mrc {
 
-std::unique_ptr<PsnTrackerEngine> make_psn_tracker_rtl(const PsnTrackerSizes& sizes,
-                                                       const PsnTrackerSettings& settings) {
+std::unique_ptr<PsnTrackerEngine> make_psn_tracker_rtl(const PsnTrackerSizes& sizes, const PsnTrackerSettings& settings,
+                                                       const cosim::TraceRecorder& recorder) {
   if (sizes.banks != kPsnTrackerRtl.banks) {
     throw std::invalid_argument(fmt::format("nic.psn_tracker.bitmap_banks = {}: RTL of psn_tracker is built for {}",
                                             sizes.banks, kPsnTrackerRtl.banks));
@@ -19,7 +19,7 @@ std::unique_ptr<PsnTrackerEngine> make_psn_tracker_rtl(const PsnTrackerSizes& si
     throw std::invalid_argument(fmt::format("protocol.mpr_units = {}: RTL of psn_tracker is built for {}",
                                             sizes.mpr_units, kPsnTrackerRtl.mpr_units));
   }
-  return std::make_unique<PsnTrackerAdapter<Vpsn_tracker_16384>>(settings);
+  return std::make_unique<PsnTrackerAdapter<Vpsn_tracker_16384>>(settings, recorder);
 }
 
 }  // namespace mrc

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cosim/trace.h"
 #include "nic/rx/psn_tracker_engine.h"
 
 namespace mrc {
@@ -10,8 +11,9 @@ namespace mrc {
 /// The sizes that runs can have.
 inline constexpr PsnTrackerSizes kPsnTrackerRtl{16'384, 4'096, 8};
 
-/// Throws std::invalid_argument, naming both, for banks and windows that no RTL is built for; `sizes.qps` may be less.
-std::unique_ptr<PsnTrackerEngine> make_psn_tracker_rtl(const PsnTrackerSizes& sizes,
-                                                       const PsnTrackerSettings& settings);
+/// `recorder` keeps what the RTL is asked, here as in the other blocks. Throws std::invalid_argument, naming both, for
+/// banks and windows that no RTL is built for; `sizes.qps` may be less.
+std::unique_ptr<PsnTrackerEngine> make_psn_tracker_rtl(const PsnTrackerSizes& sizes, const PsnTrackerSettings& settings,
+                                                       const cosim::TraceRecorder& recorder = {});
 
 }  // namespace mrc

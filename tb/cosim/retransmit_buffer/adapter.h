@@ -1,68 +1,91 @@
 // Drives a Verilated retransmit_buffer_flat command by command. Included only where a Verilated class is at hand.
 #pragma once
 
-#include <memory>
-#include <stdexcept>
+#include <cstdint>
 
-#include <verilated.h>
-
-#include "cosim/retransmit_buffer/pins.h"
+#include "cosim/clocked_model.h"
+#include "cosim/mrc_pkg.h"
+#include "cosim/retransmit_buffer/transfers.h"
+#include "cosim/trace.h"
 #include "nic/tx/retransmit_buffer_engine.h"
 
 namespace mrc {
+
+static_assert(rtl::is_retransmit_op<RetransmitOp>());
 
 /// Clocked from the command to its response and not otherwise; events and responses are taken at once.
 template <typename Model>
 class RetransmitBufferAdapter : public RetransmitBufferEngine {
  public:
-  RetransmitBufferAdapter()
-      : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {
+  explicit RetransmitBufferAdapter(const cosim::TraceRecorder& recorder = {}) : recorder_(recorder) {
     model_->evt_ready_i = 1;
     model_->rsp_ready_i = 1;
-    model_->rst_ni = 0;
-    clock();
-    clock();
-    model_->rst_ni = 1;
-    while (model_->cmd_ready_o == 0) clock();  // memories are cleared
-    cycles_ = 0;
+    model_.reset();
+    while (model_->cmd_ready_o == 0) model_.clock();  // memories are cleared
+    model_.restart_count();
   }
-  ~RetransmitBufferAdapter() override { model_->final(); }
 
   const RetransmitReply& run(const RetransmitCommand& command) override {
-    const std::uint64_t begin = cycles_;
+    const Cmd cmd = to_cmd(command);
+    recorder_.add(cmd);
+    const std::uint64_t begin = model_.cycles();
     reply_.events.clear();
     // The response of the command before is taken with this command's first cycle.
-    while (model_->cmd_ready_o == 0) clock();
-    put_command(*model_, command);
-    clock();
+    while (model_->cmd_ready_o == 0) model_.clock();
+    cmd.put(model_.pins());
+    model_->cmd_valid_i = 1;
+    model_.clock();
     model_->cmd_valid_i = 0;
     while (model_->rsp_valid_o == 0) {
-      if (cycles_ - begin > kMostCycles) throw std::runtime_error("retransmit_buffer RTL does not end a command");
-      if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(*model_));
-      clock();
+      if (model_.cycles() - begin > kMostCycles)
+        throw std::runtime_error("retransmit_buffer RTL does not end a command");
+      if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
+      model_.clock();
     }
-    take_reply(*model_, command.op, reply_);
-    last_cycles_ = cycles_ - begin;
+    take_reply(Rsp::take(model_.pins()), command.op);
+    last_cycles_ = model_.cycles() - begin;
     return reply_;
   }
-  std::uint64_t cycles() const override { return cycles_; }
+  std::uint64_t cycles() const override { return model_.cycles(); }
   std::uint64_t last_cycles() const override { return last_cycles_; }
 
  private:
+  using Cmd = retransmit_buffer_ports::Cmd;
+  using Evt = retransmit_buffer_ports::Evt;
+  using Rsp = retransmit_buffer_ports::Rsp;
   static constexpr std::uint64_t kMostCycles = 1'000'000;
 
-  void clock() {
-    model_->clk_i = 0;
-    model_->eval();
-    model_->clk_i = 1;
-    model_->eval();
-    ++cycles_;
+  static RetransmitEvent event_of(const Evt& evt) {
+    return {.psn = static_cast<Psn>(evt.psn),
+            .bytes = static_cast<std::uint16_t>(evt.bytes),
+            .ev = static_cast<EvIndex>(evt.ev),
+            .lost = evt.lost != 0,
+            .was_lost = evt.was_lost != 0};
+  }
+  /// All but the events. What the block leaves open is 0.
+  void take_reply(const Rsp& rsp, RetransmitOp op) {
+    const bool taken = op == RetransmitOp::take && rsp.hit != 0;
+    reply_.hit = rsp.hit != 0;
+    reply_.advanced = rsp.advanced != 0;
+    reply_.count = static_cast<std::uint32_t>(rsp.count);
+    reply_.psn = taken || (op == RetransmitOp::append && reply_.hit) ? static_cast<Psn>(rsp.psn) : 0;
+    reply_.message = taken ? static_cast<std::uint16_t>(rsp.message) : 0;
+    reply_.offset = taken ? static_cast<std::uint32_t>(rsp.offset) : 0;
+    reply_.bytes = taken ? static_cast<std::uint16_t>(rsp.bytes) : 0;
+    reply_.cause = taken ? static_cast<CutCause>(rsp.cause) : CutCause::none;
+    reply_.unacked = static_cast<Psn>(rsp.unacked);
+    reply_.next = static_cast<Psn>(rsp.next);
+    reply_.has_lost = rsp.has_lost != 0;
+    reply_.oldest_lost = reply_.has_lost ? static_cast<Psn>(rsp.oldest_lost) : 0;
+    reply_.outstanding = rsp.outstanding != 0;
+    reply_.oldest_psn = reply_.outstanding ? static_cast<Psn>(rsp.oldest_psn) : 0;
+    reply_.oldest_sent = reply_.outstanding ? rsp.oldest_sent : 0;
+    reply_.free = static_cast<std::uint32_t>(rsp.free);
   }
 
-  std::unique_ptr<VerilatedContext> context_;
-  std::unique_ptr<Model> model_;
+  ClockedModel<Model> model_;
+  cosim::TraceRecorder recorder_;
   RetransmitReply reply_;
-  std::uint64_t cycles_ = 0;
   std::uint64_t last_cycles_ = 0;
 };
 

@@ -7,40 +7,9 @@
 namespace mrc::cosim {
 namespace {
 
-enum CommandField : std::size_t {
-  kOp,
-  kQp,
-  kPsn,
-  kBase,
-  kBitmap,
-  kNow,
-  kLimit,
-  kThreshold,
-  kEv,
-  kCause,
-  kMessage,
-  kOffset,
-  kBytes,
-  kCommandFields
-};
-enum ResponseField : std::size_t {
-  kHit,
-  kAdvanced,
-  kCount,
-  kRspPsn,
-  kRspMessage,
-  kRspOffset,
-  kRspBytes,
-  kRspCause,
-  kUnacked,
-  kNext,
-  kHasLost,
-  kOldestLost,
-  kOutstanding,
-  kOldestPsn,
-  kOldestSent,
-  kFree
-};
+using retransmit_buffer_ports::Cmd;
+using retransmit_buffer_ports::Evt;
+using retransmit_buffer_ports::Rsp;
 
 constexpr std::uint32_t kPacketsASack = 16;
 constexpr std::uint64_t kWidestWindow =
@@ -52,22 +21,23 @@ const std::vector<std::string> kCounts{"none", "one", "many"};
 const std::vector<std::string> kParts{"nothing", "all in the window", "across the old end", "across the newest packet",
                                       "outside"};
 
-RetransmitCommand to_command(const Transaction& v) {
-  RetransmitCommand c;
-  c.op = static_cast<RetransmitOp>(v[kOp]);
-  c.qp = static_cast<std::uint32_t>(v[kQp]);
-  c.psn = static_cast<Psn>(v[kPsn]);
-  c.base = static_cast<Psn>(v[kBase]);
-  c.bitmap = v[kBitmap];
-  c.now = v[kNow];
-  c.limit = v[kLimit];
-  c.threshold = static_cast<std::uint32_t>(v[kThreshold]);
-  c.ev = static_cast<EvIndex>(v[kEv]);
-  c.cause = static_cast<CutCause>(v[kCause]);
-  c.message = static_cast<std::uint16_t>(v[kMessage]);
-  c.offset = static_cast<std::uint32_t>(v[kOffset]);
-  c.bytes = static_cast<std::uint16_t>(v[kBytes]);
-  return c;
+Rsp rsp_of(const RetransmitReply& e) {
+  return {.hit = e.hit,
+          .advanced = e.advanced,
+          .count = e.count,
+          .psn = e.psn,
+          .message = e.message,
+          .offset = e.offset,
+          .bytes = e.bytes,
+          .cause = static_cast<std::uint64_t>(e.cause),
+          .unacked = e.unacked,
+          .next = e.next,
+          .has_lost = e.has_lost,
+          .oldest_lost = e.oldest_lost,
+          .outstanding = e.outstanding,
+          .oldest_psn = e.oldest_psn,
+          .oldest_sent = e.oldest_sent,
+          .free = e.free};
 }
 
 /// No other command is taken until it is done.
@@ -97,7 +67,7 @@ Psn psn_around(const RetransmitBuffer& buffer, KeyedRandom& random) {
 }  // namespace
 
 RetransmitBufferModel::RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut)
-    : sizes_(sizes), make_dut_(std::move(make_dut)) {
+    : BlockModel(std::move(make_dut)), sizes_(sizes) {
   points_.append = coverage.point("append", {"record", "pool empty", "QP never opened"});
   points_.sent = coverage.point("sent", {"first copy", "another copy", "not in the pipeline", "QP never opened"});
   points_.nack = coverage.point("nack", {"lost", "lost, older than the oldest lost", "not outstanding"});
@@ -168,7 +138,7 @@ std::uint32_t RetransmitBufferModel::choose_qp(KeyedRandom& random) const {
 
 bool RetransmitBufferModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   if (!traffic_ && random.chance(is_long_episode() ? 0.0001 : 0.001)) choose_load(random);
-  values = transaction_of(traffic_ ? choose_traffic(random) : choose(random));
+  values = to_cmd(traffic_ ? choose_traffic(random) : choose(random)).transfer();
   return true;
 }
 
@@ -335,21 +305,21 @@ RetransmitCommand RetransmitBufferModel::choose_traffic(KeyedRandom& random) {
   return c;
 }
 
-bool RetransmitBufferModel::legal(std::size_t, const Transaction& values) const {
-  if (values[kQp] >= sizes_.qps) return false;
-  if (static_cast<RetransmitOp>(values[kOp]) != RetransmitOp::open) return true;
-  const RetransmitBuffer* buffer = reference_->find(static_cast<std::uint32_t>(values[kQp]));
+bool RetransmitBufferModel::adapt(std::size_t, Transaction& values) const {
+  if (values[Cmd::kQp] >= sizes_.qps) return false;
+  if (static_cast<RetransmitOp>(values[Cmd::kOp]) != RetransmitOp::open) return true;
+  const RetransmitBuffer* buffer = reference_->find(static_cast<std::uint32_t>(values[Cmd::kQp]));
   return buffer == nullptr || buffer->span() == 0;
 }
 
 void RetransmitBufferModel::hide(std::size_t port, const Transaction& cause, Transaction& values) const {
   if (port != 1) return;
-  const auto op = static_cast<RetransmitOp>(cause[kOp]);
-  const bool taken = op == RetransmitOp::take && values[kHit] != 0;
-  if (!taken && !(op == RetransmitOp::append && values[kHit] != 0)) values[kRspPsn] = 0;
-  if (!taken) values[kRspMessage] = values[kRspOffset] = values[kRspBytes] = values[kRspCause] = 0;
-  if (values[kHasLost] == 0) values[kOldestLost] = 0;
-  if (values[kOutstanding] == 0) values[kOldestPsn] = values[kOldestSent] = 0;
+  const auto op = static_cast<RetransmitOp>(cause[Cmd::kOp]);
+  const bool taken = op == RetransmitOp::take && values[Rsp::kHit] != 0;
+  if (!taken && !(op == RetransmitOp::append && values[Rsp::kHit] != 0)) values[Rsp::kPsn] = 0;
+  if (!taken) values[Rsp::kMessage] = values[Rsp::kOffset] = values[Rsp::kBytes] = values[Rsp::kCause] = 0;
+  if (values[Rsp::kHasLost] == 0) values[Rsp::kOldestLost] = 0;
+  if (values[Rsp::kOutstanding] == 0) values[Rsp::kOldestPsn] = values[Rsp::kOldestSent] = 0;
 }
 
 RetransmitBufferModel::Before RetransmitBufferModel::look(const RetransmitCommand& c) const {
@@ -368,16 +338,16 @@ RetransmitBufferModel::Before RetransmitBufferModel::look(const RetransmitComman
 
 void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
                                    std::vector<std::vector<Transaction>>& expected) {
-  const RetransmitCommand c = to_command(values);
+  const RetransmitCommand c = to_command(Cmd::of(values));
   const Before before = look(c);
   const bool opened = reference_->find(c.qp) != nullptr;
   const RetransmitReply e = reference_->run(c);
   for (const RetransmitEvent& event : e.events) {
-    expected[2].push_back({event.lost, event.psn, event.was_lost, event.bytes, event.ev});
+    const Evt evt{
+        .lost = event.lost, .psn = event.psn, .was_lost = event.was_lost, .bytes = event.bytes, .ev = event.ev};
+    expected[Evt::kPort].push_back(evt.transfer());
   }
-  expected[1].push_back({e.hit, e.advanced, e.count, e.psn, e.message, e.offset, e.bytes,
-                         static_cast<std::uint64_t>(e.cause), e.unacked, e.next, e.has_lost, e.oldest_lost,
-                         e.outstanding, e.oldest_psn, e.oldest_sent, e.free});
+  expected[Rsp::kPort].push_back(rsp_of(e).transfer());
   follow(c, e);
   if (cycles_) {
     const std::uint64_t latency = cycles_->latency(

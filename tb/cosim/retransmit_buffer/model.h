@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "cosim/bench/bench.h"
-#include "cosim/bench/verilated_dut.h"
 #include "cosim/retransmit_buffer/cycles.h"
-#include "cosim/retransmit_buffer/transaction.h"
+#include "cosim/retransmit_buffer/dut.h"
+#include "cosim/retransmit_buffer/transfers.h"
 #include "mrc/tx/retransmit_reference.h"
 #include "nic/tx/retransmit_buffer_engine.h"
 #include "nic/tx/retransmit_cycles.h"
@@ -19,65 +18,25 @@
 
 namespace mrc::cosim {
 
-/// Ports 0 (commands in), 1 (responses out) and 2 (events out) of a Verilated retransmit_buffer_flat.
-template <typename Model>
-std::unique_ptr<Dut> make_retransmit_buffer_dut(std::uint64_t seed) {
-  auto dut = std::make_unique<VerilatedDut<Model>>(seed);
-  Model& m = dut->model();
-  dut->ports.push_back(Port("cmd", Direction::in, m.cmd_valid_i, m.cmd_ready_o)
-                           .field("op", m.cmd_op_i)
-                           .field("qp", m.cmd_qp_i)
-                           .field("psn", m.cmd_psn_i)
-                           .field("base", m.cmd_base_i)
-                           .field("bitmap", m.cmd_bitmap_i)
-                           .field("now", m.cmd_now_i)
-                           .field("limit", m.cmd_limit_i)
-                           .field("threshold", m.cmd_threshold_i)
-                           .field("ev", m.cmd_ev_i)
-                           .field("cause", m.cmd_cause_i)
-                           .field("message", m.cmd_message_i)
-                           .field("offset", m.cmd_offset_i)
-                           .field("bytes", m.cmd_bytes_i));
-  dut->ports.push_back(Port("rsp", Direction::out, m.rsp_valid_o, m.rsp_ready_i)
-                           .field("hit", m.rsp_hit_o)
-                           .field("advanced", m.rsp_advanced_o)
-                           .field("count", m.rsp_count_o)
-                           .field("psn", m.rsp_psn_o)
-                           .field("message", m.rsp_message_o)
-                           .field("offset", m.rsp_offset_o)
-                           .field("bytes", m.rsp_bytes_o)
-                           .field("cause", m.rsp_cause_o)
-                           .field("unacked", m.rsp_unacked_o)
-                           .field("next", m.rsp_next_o)
-                           .field("has_lost", m.rsp_has_lost_o)
-                           .field("oldest_lost", m.rsp_oldest_lost_o)
-                           .field("outstanding", m.rsp_outstanding_o)
-                           .field("oldest_psn", m.rsp_oldest_psn_o)
-                           .field("oldest_sent", m.rsp_oldest_sent_o)
-                           .field("free", m.rsp_free_o));
-  dut->ports.push_back(Port("evt", Direction::out, m.evt_valid_o, m.evt_ready_i)
-                           .field("lost", m.evt_lost_o)
-                           .field("psn", m.evt_psn_o)
-                           .field("was_lost", m.evt_was_lost_o)
-                           .field("bytes", m.evt_bytes_o)
-                           .field("ev", m.evt_ev_o));
-  return dut;
-}
-
-class RetransmitBufferModel : public BlockModel {
+class RetransmitBufferModel : public BlockModel,
+                              public LevelsPart,
+                              public OutputsPart,
+                              public ReplayPart,
+                              public TracePart,
+                              public TrafficPart {
  public:
-  using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed)>;
-
   RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut);
   /// From now on responses to a command that came alone, and the taking of the next one, also have to come in the
   /// cycles of the data sheet of rtl/retransmit_buffer, which a block with the same ports need not keep.
   void compare_cycles(std::uint32_t buckets) { cycles_.emplace(sizes_.qps, buckets); }
 
-  std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override { return make_dut_(seed); }
+  ModelParts parts() override {
+    return {.levels = this, .outputs = this, .replay = this, .trace = this, .traffic = this};
+  }
   void reset(KeyedRandom& random, const Dut& dut) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
-  bool legal(std::size_t port, const Transaction& values) const override;
+  bool adapt(std::size_t port, Transaction& values) const override;
   void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
   void taken(std::size_t port, const Transaction&) override { unanswered_ -= port == 1 ? 1 : 0; }
@@ -85,6 +44,10 @@ class RetransmitBufferModel : public BlockModel {
   std::uint64_t transfers_an_episode() const override { return is_long_episode() ? 40'000 : 2'000; }
   /// A response comes after its events.
   bool follows(std::size_t port, std::size_t earlier) const override { return port == 1 && earlier == 2; }
+  /// A run has no settings of this block.
+  void reset_to_trace(KeyedRandom& random, const Dut& dut, const std::map<std::string, std::uint64_t>&) override {
+    reset(random, dut);
+  }
   void reset_to_traffic(KeyedRandom& random, const Dut& dut) override;
   SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const override;
 
@@ -118,7 +81,6 @@ class RetransmitBufferModel : public BlockModel {
   void cover_ack(const RetransmitCommand& c, const RetransmitReply& reply, const Before& before);
 
   RetransmitBufferSizes sizes_;
-  MakeDut make_dut_;
   Points points_{};
   std::optional<RetransmitReference> reference_;
   std::map<std::uint32_t, std::vector<Psn>> pipeline_;  ///< by QP: taken for sending and not sent

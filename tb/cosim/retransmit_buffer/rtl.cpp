@@ -6,7 +6,8 @@
 #include "cosim/retransmit_buffer/adapter.h"
 
 namespace mrc {
-std::unique_ptr<RetransmitBufferEngine> make_retransmit_buffer_rtl(const ScenarioConfig& scenario, NodeId node) {
+std::unique_ptr<RetransmitBufferEngine> make_retransmit_buffer_rtl(const ScenarioConfig& scenario, NodeId node,
+                                                                   const cosim::TraceRecorder& recorder) {
   const std::uint32_t entries = scenario.node(node).nic.retransmit_buffer.entries;
   if (entries != kRetransmitBufferSizes.records) {
     throw std::invalid_argument(
@@ -17,7 +18,7 @@ std::unique_ptr<RetransmitBufferEngine> make_retransmit_buffer_rtl(const Scenari
     throw std::invalid_argument(
         "protocol.timeout_backoff = packet: RTL of retransmit_buffer keeps one timer a QP; allowed with it: qp");
   }
-  return std::make_unique<RetransmitBufferAdapter<Vretransmit_buffer_4096>>();
+  return std::make_unique<RetransmitBufferAdapter<Vretransmit_buffer_4096>>(recorder);
 }
 
 }  // namespace mrc

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cosim/trace.h"
 #include "nic/tx/retransmit_buffer_engine.h"
 #include "parameters/config.h"
 
@@ -12,6 +13,7 @@ inline constexpr RetransmitBufferSizes kRetransmitBufferSizes{16'384, 4'096};
 
 /// The RTL for a node of this scenario; throws std::invalid_argument, naming what is built, for sizes that are not and
 /// for settings that the block does not know.
-std::unique_ptr<RetransmitBufferEngine> make_retransmit_buffer_rtl(const ScenarioConfig& scenario, NodeId node);
+std::unique_ptr<RetransmitBufferEngine> make_retransmit_buffer_rtl(const ScenarioConfig& scenario, NodeId node,
+                                                                   const cosim::TraceRecorder& recorder = {});
 
 }  // namespace mrc

@@ -9,32 +9,12 @@
 namespace mrc::cosim {
 namespace {
 
-enum CsrField : std::size_t { kCsrOp, kCsrSlot, kCsrIndex, kCsrData };
-enum UpdateField : std::size_t { kUpdSlot, kUpdEvent, kUpdByValue, kUpdEv, kUpdValue, kUpdTime };
-enum SelectField : std::size_t { kSelSlot, kSelBytes, kSelPortsUp, kSelTime };
-enum RspField : std::size_t {
-  kFreePorts,
-  kFound,
-  kRotations,
-  kNoGood,
-  kEv,
-  kValue,
-  kPlane,
-  kSkipEndValid,
-  kSkipEnd,
-  kRspFields
-};
-enum DoneField : std::size_t {
-  kDoneFound,
-  kDoneEv,
-  kDoneState,
-  kDoneActive,
-  kDoneReported,
-  kDoneHeld,
-  kDoneReplaced,
-  kDoneBackup,
-  kDoneFields
-};
+using rtl::SprayCsr;
+using spray_scheduler_ports::Csr;
+using spray_scheduler_ports::Done;
+using spray_scheduler_ports::Rsp;
+using spray_scheduler_ports::Sel;
+using spray_scheduler_ports::Upd;
 
 const std::vector<std::string> kEvents{
     "DELIVERED", "ECN",        "ALWAYS_SKIP", "TRIMMED", "TRIMMED_LASTHOP", "LOST", "PROBE_DELIVERED",
@@ -52,7 +32,7 @@ enum OrderBin : std::size_t { kAlone, kBesidePacket, kBesideUpdate, kBesideContr
 }  // namespace
 
 SpraySchedulerModel::SpraySchedulerModel(const SpraySizes& sizes, std::uint32_t order_buffers, MakeDut make_dut)
-    : sizes_(sizes), order_buffers_(order_buffers), make_dut_(std::move(make_dut)) {
+    : BlockModel(std::move(make_dut)), sizes_(sizes), order_buffers_(order_buffers) {
   points_.event = coverage.cross("event × state of its EV", kEvents, kStates);
   points_.search = coverage.point("search", {"without a rotation", "new rotation", "new order", "no port free",
                                              "only busy ports", "nothing GOOD", "two rotations"});
@@ -154,7 +134,7 @@ void SpraySchedulerModel::set_up(std::uint64_t key) {
   }
   setup_ = spray_set_up(profile_, *tables_[0], sizes_.evs);
   for (std::uint32_t i = 0; i < tables; ++i) {
-    setup_.push_back({static_cast<std::uint64_t>(SprayCsr::open), slots_[i], 0, tables_[i]->active_total()});
+    setup_.push_back(spray_csr(SprayCsr::open, slots_[i], 0, tables_[i]->active_total()));
   }
 }
 
@@ -216,18 +196,18 @@ bool SpraySchedulerModel::is_next_set_up(const Transaction& values) const {
   const std::size_t evs = config_.ev_count;
   const std::size_t buckets = 2 * std::size_t{sizes_.evs};
   const auto is = [&](SprayCsr op, std::size_t index) {
-    return values[kCsrOp] == static_cast<std::uint64_t>(op) && values[kCsrIndex] == index;
+    return values[Csr::kOp] == static_cast<std::uint64_t>(op) && values[Csr::kIndex] == index;
   };
   if (set_up_ == 0) return is(SprayCsr::limits, 0);
   if (set_up_ == 1) return is(SprayCsr::skip_time, 0);
   if (set_up_ < 2 + evs) return is(SprayCsr::profile, set_up_ - 2);
   if (set_up_ < 2 + evs + buckets) return is(SprayCsr::bucket, set_up_ - 2 - evs);
-  return is(SprayCsr::open, 0) && table_of(values[kCsrSlot]) == tables_.size();
+  return is(SprayCsr::open, 0) && table_of(values[Csr::kSlot]) == tables_.size();
 }
 
 void SpraySchedulerModel::follow_set_up(const Transaction& values) {
-  const std::uint64_t word = values[kCsrData];
-  switch (static_cast<SprayCsr>(values[kCsrOp])) {
+  const std::uint64_t word = values[Csr::kWdata];
+  switch (static_cast<SprayCsr>(values[Csr::kOp])) {
     case SprayCsr::profile:
       profile_.value.push_back(static_cast<Ev>(word));
       profile_.plane.push_back(static_cast<std::uint8_t>(word >> 32));
@@ -236,7 +216,7 @@ void SpraySchedulerModel::follow_set_up(const Transaction& values) {
       buckets_.push_back(word == 0 ? kNoEv : static_cast<EvIndex>(word & (sizes_.evs - 1)));
       return;
     case SprayCsr::open:
-      return add_table(static_cast<std::uint32_t>(values[kCsrSlot]), KeyedRandom(key_, values[kCsrSlot]));
+      return add_table(static_cast<std::uint32_t>(values[Csr::kSlot]), KeyedRandom(key_, values[Csr::kSlot]));
     default:
       return;
   }
@@ -293,7 +273,7 @@ bool SpraySchedulerModel::offer_order(Transaction& values) {
 
 bool SpraySchedulerModel::offer_control(KeyedRandom& random, Transaction& values) {
   if (!ready_for_work()) {
-    values = setup_[set_up_];
+    values = setup_[set_up_].transfer();
     return true;
   }
   if (traffic_ || !random.chance(control_share_)) return false;
@@ -351,11 +331,11 @@ bool SpraySchedulerModel::offer_credit(KeyedRandom& random, Transaction& values)
 }
 
 bool SpraySchedulerModel::legal(std::size_t port, const Transaction& values) const {
-  const bool sets_up = port == kCsr && values[kCsrOp] <= static_cast<std::uint64_t>(SprayCsr::open);
+  const bool sets_up = port == kCsr && values[Csr::kOp] <= static_cast<std::uint64_t>(SprayCsr::open);
   if (of_run_ && sets_up) return is_next_set_up(values);
   // Of the other ports' transfers but room, the table is the first field.
-  if (of_run_ && port != kCredit) return table_of(values[port == kCsr ? std::size_t{kCsrSlot} : 0]) != tables_.size();
-  if (port == kCsr && !ready_for_work()) return values == setup_[set_up_];
+  if (of_run_ && port != kCredit) return table_of(values[port == kCsr ? std::size_t{Csr::kSlot} : 0]) != tables_.size();
+  if (port == kCsr && !ready_for_work()) return values == setup_[set_up_].transfer();
   return !sets_up && ready_for_work();
 }
 
@@ -485,13 +465,13 @@ void SpraySchedulerModel::count_search(const PathTable& table, bool found, bool 
 }
 
 Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
-  const std::size_t table_number = table_of(values[kSelSlot]);
+  const std::size_t table_number = table_of(values[Sel::kSlot]);
   PathTable& table = *tables_[table_number];
-  const std::uint64_t bytes = values[kSelBytes];
-  const TimePs time = values[kSelTime];
+  const std::uint64_t bytes = values[Sel::kBytes];
+  const TimePs time = values[Sel::kTime];
   std::uint32_t free = 0;
   for (std::uint32_t plane = 0; plane < sizes_.planes; ++plane) {
-    if ((values[kSelPortsUp] >> plane & 1) != 0 && room_[plane] >= bytes) free |= 1U << plane;
+    if ((values[Sel::kPortsUp] >> plane & 1) != 0 && room_[plane] >= bytes) free |= 1U << plane;
   }
   const std::uint64_t rotations = table.rotations();
   const std::uint64_t reshuffles = table.reshuffles();
@@ -503,20 +483,20 @@ Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
   const bool no_good = ev == kNoEv && !table.has_good(~0U);
   new_orders_ = table.reshuffles() - reshuffles;
 
-  Transaction reply(kRspFields, 0);
-  reply[kFreePorts] = free;
-  reply[kFound] = ev != kNoEv ? 1 : 0;
-  reply[kRotations] = ended;
-  reply[kNoGood] = no_good ? 1 : 0;
+  Transaction reply(Rsp::kFields, 0);
+  reply[Rsp::kFreePorts] = free;
+  reply[Rsp::kFound] = ev != kNoEv ? 1 : 0;
+  reply[Rsp::kRotations] = ended;
+  reply[Rsp::kNoGood] = no_good ? 1 : 0;
   if (ev != kNoEv) {
     room_[table.plane(ev)] -= bytes;
-    reply[kEv] = ev;
-    reply[kValue] = table.value(ev);
-    reply[kPlane] = table.plane(ev);
+    reply[Rsp::kEv] = ev;
+    reply[Rsp::kValue] = table.value(ev);
+    reply[Rsp::kPlane] = table.plane(ev);
   }
   if (table.next_skip_end() != kNever) {
-    reply[kSkipEndValid] = 1;
-    reply[kSkipEnd] = table.next_skip_end();
+    reply[Rsp::kSkipEndValid] = 1;
+    reply[Rsp::kSkipEnd] = table.next_skip_end();
   }
 
   const std::uint32_t woken = skipped - table.count(EvState::skip);
@@ -535,7 +515,7 @@ Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
   if (woken > 0 && backups > 0) coverage.hit(points_.wake, kSkippedBackup);
   if (woken > 0 && skip_end != kNever) coverage.hit(points_.wake, woken > 1 ? kSeveralTimes : kOneTime);
   last_select_cycle_ = cycle_;
-  last_slot_ = values[kSelSlot];
+  last_slot_ = values[Sel::kSlot];
   return reply;
 }
 
@@ -544,10 +524,11 @@ bool SpraySchedulerModel::later_bucket(EvIndex ev) const {
 }
 
 Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
-  PathTable& table = *tables_[table_of(values[kUpdSlot])];
-  const bool by_value = values[kUpdByValue] != 0;
-  Transaction reply(kDoneFields, 0);
-  const EvIndex ev = by_value ? table.find(static_cast<Ev>(values[kUpdValue])) : static_cast<EvIndex>(values[kUpdEv]);
+  PathTable& table = *tables_[table_of(values[Upd::kSlot])];
+  const bool by_value = values[Upd::kByValue] != 0;
+  Transaction reply(Done::kFields, 0);
+  const EvIndex ev =
+      by_value ? table.find(static_cast<Ev>(values[Upd::kValue])) : static_cast<EvIndex>(values[Upd::kEv]);
   if (ev == kNoEv) {
     coverage.hit(points_.update, kUnknownValue);
     return reply;
@@ -556,24 +537,24 @@ Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
   const EvState before = table.state(ev);
   const std::uint64_t held = table.held_at_floor();
   const std::uint64_t events = table.events();
-  coverage.hit(points_.event, values[kUpdEvent], static_cast<std::size_t>(before), kStates.size());
-  table.report(ev, static_cast<PathEvent>(values[kUpdEvent]), values[kUpdTime]);
+  coverage.hit(points_.event, values[Upd::kEvent], static_cast<std::size_t>(before), kStates.size());
+  table.report(ev, static_cast<PathEvent>(values[Upd::kEvent]), values[Upd::kTime]);
   const EvIndex backup = table.last_backup();
   const bool reported = table.events() != events;
-  reply[kDoneFound] = 1;
-  reply[kDoneEv] = ev;
-  reply[kDoneState] = static_cast<std::uint64_t>(table.state(ev));
-  reply[kDoneActive] = table.active(ev) ? 1 : 0;
-  reply[kDoneReported] = reported ? 1 : 0;
-  reply[kDoneHeld] = table.held_at_floor() != held ? 1 : 0;
-  reply[kDoneReplaced] = backup != kNoEv ? 1 : 0;
-  reply[kDoneBackup] = backup != kNoEv ? backup : 0;
+  reply[Done::kFound] = 1;
+  reply[Done::kEv] = ev;
+  reply[Done::kState] = static_cast<std::uint64_t>(table.state(ev));
+  reply[Done::kActive] = table.active(ev) ? 1 : 0;
+  reply[Done::kReported] = reported ? 1 : 0;
+  reply[Done::kHeld] = table.held_at_floor() != held ? 1 : 0;
+  reply[Done::kReplaced] = backup != kNoEv ? 1 : 0;
+  reply[Done::kBackup] = backup != kNoEv ? backup : 0;
 
   const bool list_moves = before == EvState::skip && config_.skip_duration == SkipDuration::fixed_time;
   if (backup == kNoEv && !list_moves && !walks) due_ = Due::lookup;
   if (walks) coverage.hit(points_.update, kLaterBucket);
   if (backup != kNoEv) coverage.hit(points_.update, kReplaced);
-  if (reply[kDoneHeld] != 0) coverage.hit(points_.update, kFloor);
+  if (reply[Done::kHeld] != 0) coverage.hit(points_.update, kFloor);
   if (reported && before == EvState::assumed_bad) coverage.hit(points_.update, kRevived);
   if (reported && before == EvState::skip) coverage.hit(points_.update, kRemovedSkip);
   if (config_.path_feedback == PathFeedback::oblivious) coverage.hit(points_.update, kOblivious);
@@ -581,18 +562,18 @@ Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
 }
 
 Transaction SpraySchedulerModel::accept_control(const Transaction& values) {
-  coverage.hit(points_.control, values[kCsrOp]);
-  if (values[kCsrOp] <= static_cast<std::uint64_t>(SprayCsr::open)) {
+  coverage.hit(points_.control, values[Csr::kOp]);
+  if (values[Csr::kOp] <= static_cast<std::uint64_t>(SprayCsr::open)) {
     ++set_up_;
-    last_slot_ = values[kCsrSlot];
+    last_slot_ = values[Csr::kSlot];
     if (of_run_) follow_set_up(values);
     return {0};
   }
-  PathTable& table = *tables_[table_of(values[kCsrSlot])];
-  const auto ev = static_cast<EvIndex>(values[kCsrIndex]);
-  switch (static_cast<SprayCsr>(values[kCsrOp])) {
+  PathTable& table = *tables_[table_of(values[Csr::kSlot])];
+  const auto ev = static_cast<EvIndex>(values[Csr::kIndex]);
+  switch (static_cast<SprayCsr>(values[Csr::kOp])) {
     case SprayCsr::port_status:
-      table.set_port_status(static_cast<std::uint32_t>(values[kCsrData]));
+      table.set_port_status(static_cast<std::uint32_t>(values[Csr::kWdata]));
       return {0};
     case SprayCsr::deny:
       coverage.hit(points_.event, kDenyEvent, static_cast<std::size_t>(table.state(ev)), kStates.size());
@@ -609,7 +590,7 @@ Transaction SpraySchedulerModel::accept_control(const Transaction& values) {
               static_cast<std::uint64_t>(table.state(ev)) << (ev_bits + 12) | std::uint64_t{table.active(ev)} << 63};
     }
     case SprayCsr::read_room:
-      return {room_[values[kCsrIndex]]};
+      return {room_[values[Csr::kIndex]]};
     default: {
       const std::uint32_t reachable = table.reachable() & ((1U << sizes_.planes) - 1);
       const std::uint64_t period = config_.reshuffle_rotations == 0 ? 1U << 20 : config_.reshuffle_rotations;
@@ -620,14 +601,14 @@ Transaction SpraySchedulerModel::accept_control(const Transaction& values) {
 
 void SpraySchedulerModel::hide(std::size_t port, const Transaction& cause, Transaction& values) const {
   if (port == kRsp) {
-    if (values[kFound] == 0) values[kEv] = values[kValue] = values[kPlane] = 0;
-    if (values[kSkipEndValid] == 0) values[kSkipEnd] = 0;
+    if (values[Rsp::kFound] == 0) values[Rsp::kEv] = values[Rsp::kValue] = values[Rsp::kPlane] = 0;
+    if (values[Rsp::kSkipEndValid] == 0) values[Rsp::kSkipEnd] = 0;
   } else if (port == kDone) {
-    if (values[kDoneFound] == 0) std::fill(values.begin(), values.end(), 0);
-    if (values[kDoneReplaced] == 0) values[kDoneBackup] = 0;
+    if (values[Done::kFound] == 0) std::fill(values.begin(), values.end(), 0);
+    if (values[Done::kReplaced] == 0) values[Done::kBackup] = 0;
   } else if (port == kCsrAnswer) {
     // What a denied or allowed EV was like is nobody's business.
-    const auto op = static_cast<SprayCsr>(cause[kCsrOp]);
+    const auto op = static_cast<SprayCsr>(cause[Csr::kOp]);
     if (op == SprayCsr::deny || op == SprayCsr::allow) values[0] = 0;
   }
 }

@@ -7,106 +7,50 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cosim/bench/bench.h"
-#include "cosim/bench/verilated_dut.h"
-#include "cosim/spray_scheduler/adapter.h"
+#include "cosim/spray_scheduler/control.h"
+#include "cosim/spray_scheduler/dut.h"
 #include "mrc/control/path_table.h"
 #include "nic/tx/scan_order_fill.h"
+#include "nic/tx/spray_scheduler_engine.h"
 
 namespace mrc::cosim {
 
-/// `credit_words`: 32-bit words of the port's counts.
-template <typename Model>
-std::unique_ptr<Dut> make_spray_scheduler_dut(std::uint64_t seed, std::uint32_t credit_words) {
-  auto dut = std::make_unique<VerilatedDut<Model>>(seed);
-  Model& m = dut->model();
-  dut->ports.push_back(Port("credit", Direction::in, m.credit_valid_i, m.credit_ready_o)
-                           .wide_field("bytes", m.credit_bytes_i, credit_words));
-  dut->ports.push_back(Port("order", Direction::in, m.order_valid_i, m.order_ready_o).field("ev", m.order_ev_i));
-  dut->ports.push_back(Port("csr", Direction::in, m.csr_valid_i, m.csr_ready_o)
-                           .field("op", m.csr_op_i)
-                           .field("slot", m.csr_slot_i)
-                           .field("index", m.csr_index_i)
-                           .field("wdata", m.csr_wdata_i));
-  dut->ports.push_back(Port("upd", Direction::in, m.upd_valid_i, m.upd_ready_o)
-                           .field("slot", m.upd_slot_i)
-                           .field("event", m.upd_event_i)
-                           .field("by_value", m.upd_by_value_i)
-                           .field("ev", m.upd_ev_i)
-                           .field("value", m.upd_value_i)
-                           .field("time", m.upd_time_i));
-  dut->ports.push_back(Port("sel", Direction::in, m.sel_valid_i, m.sel_ready_o)
-                           .field("slot", m.sel_slot_i)
-                           .field("bytes", m.sel_bytes_i)
-                           .field("ports_up", m.sel_ports_up_i)
-                           .field("time", m.sel_time_i));
-  dut->ports.push_back(Port("rsp", Direction::out, m.rsp_valid_o, m.rsp_ready_i)
-                           .field("free_ports", m.rsp_free_ports_o)
-                           .field("found", m.rsp_found_o)
-                           .field("rotations", m.rsp_rotations_o)
-                           .field("no_good", m.rsp_no_good_o)
-                           .field("ev", m.rsp_ev_o)
-                           .field("value", m.rsp_value_o)
-                           .field("plane", m.rsp_plane_o)
-                           .field("skip_end_valid", m.rsp_skip_end_valid_o)
-                           .field("skip_end", m.rsp_skip_end_o));
-  dut->ports.push_back(Port("done", Direction::out, m.done_valid_o, m.done_ready_i)
-                           .field("found", m.done_found_o)
-                           .field("ev", m.done_ev_o)
-                           .field("state", m.done_state_o)
-                           .field("active", m.done_active_o)
-                           .field("reported", m.done_reported_o)
-                           .field("held", m.done_held_o)
-                           .field("replaced", m.done_replaced_o)
-                           .field("backup", m.done_backup_o));
-  dut->ports.push_back(Port("csr_r", Direction::out, m.csr_rvalid_o, m.csr_rready_i).field("rdata", m.csr_rdata_o));
-  dut->state.push_back({"order_request", Pin(m.order_request_o)});
-  dut->state.push_back({"order_slot", Pin(m.order_slot_o)});
-  return dut;
-}
-
-/// The settings of a run's path tables, each handed to `set` by its name.
-template <typename Set>
-void set_path_table_settings(const PathTable& table, const Set& set) {
-  const ProtocolConfig& config = table.config();
-  set("planes", table.planes());
-  set("ev_count", table.size());
-  set("ev_active", config.ev_active);
-  set("ev_min_active", config.ev_min_active);
-  set("reshuffle_rotations", config.reshuffle_rotations);
-  set("probe_successes", config.probe_successes);
-  set("assumed_bad_losses", config.assumed_bad_losses);
-  set("path_feedback", static_cast<std::uint64_t>(config.path_feedback));
-  set("probe_skip_state", static_cast<std::uint64_t>(config.probe_skip_state));
-  set("skip_duration", static_cast<std::uint64_t>(config.skip_duration));
-  set("skip_time_ps", config.skip_time_ps);
-}
-
-class SpraySchedulerModel : public BlockModel {
+class SpraySchedulerModel : public BlockModel,
+                            public LevelsPart,
+                            public OutputsPart,
+                            public ReplayPart,
+                            public TracePart,
+                            public TrafficPart {
  public:
-  using MakeDut = std::function<std::unique_ptr<Dut>(std::uint64_t seed, std::uint32_t credit_words)>;
-
   /// Numbers of the ports.
-  enum PortNumber : std::size_t { kCredit, kOrder, kCsr, kUpdate, kSelect, kRsp, kDone, kCsrAnswer };
+  enum PortNumber : std::size_t {
+    kCredit = spray_scheduler_ports::Credit::kPort,
+    kOrder = spray_scheduler_ports::Order::kPort,
+    kCsr = spray_scheduler_ports::Csr::kPort,
+    kUpdate = spray_scheduler_ports::Upd::kPort,
+    kSelect = spray_scheduler_ports::Sel::kPort,
+    kRsp = spray_scheduler_ports::Rsp::kPort,
+    kDone = spray_scheduler_ports::Done::kPort,
+    kCsrAnswer = spray_scheduler_ports::CsrR::kPort
+  };
 
   /// `order_buffers`: with which the block was built.
   SpraySchedulerModel(const SpraySizes& sizes, std::uint32_t order_buffers, MakeDut make_dut);
 
-  std::unique_ptr<Dut> make_dut(std::uint64_t seed) const override {
-    return make_dut_(seed, (sizes_.planes * kSprayCreditBits + 31) / 32);
+  ModelParts parts() override {
+    return {.levels = this, .outputs = this, .replay = this, .trace = this, .traffic = this};
   }
   void reset(KeyedRandom& random, const Dut& dut) override;
   void reset_to_trace(KeyedRandom& random, const Dut& dut,
                       const std::map<std::string, std::uint64_t>& settings) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
-  bool legal(std::size_t port, const Transaction& values) const override;
   bool adapt(std::size_t port, Transaction& values) const override;
   bool answers(std::size_t port) const override { return port == kOrder; }
   bool offers_in_trace(std::size_t port) const override { return port == kOrder; }
@@ -122,6 +66,8 @@ class SpraySchedulerModel : public BlockModel {
   SystemcCycles systemc_cycles_at(const SystemcCycles& cycles, std::uint64_t cycle) override;
 
  private:
+  /// The transfer may be sent in the state at hand.
+  bool legal(std::size_t port, const Transaction& values) const;
   struct Points {
     std::size_t event, search, wake, update, control, room, back_to_back, turns, skip, order;
   };
@@ -161,7 +107,6 @@ class SpraySchedulerModel : public BlockModel {
 
   SpraySizes sizes_;
   std::uint32_t order_buffers_;
-  MakeDut make_dut_;
   Points points_{};
   const Dut* dut_ = nullptr;
 
@@ -170,11 +115,11 @@ class SpraySchedulerModel : public BlockModel {
   EvProfile profile_;
   std::vector<EvIndex> buckets_;
   std::vector<std::unique_ptr<PathTable>> tables_;
-  std::vector<std::uint32_t> slots_;  ///< of the block, by table
-  std::vector<Transaction> setup_;    ///< of the control port, before anything else
-  std::size_t set_up_ = 0;            ///< of them taken
-  bool of_run_ = false;               ///< the set-up is a run's, and comes with its other transfers
-  std::uint64_t key_ = 0;             ///< of the scan orders
+  std::vector<std::uint32_t> slots_;               ///< of the block, by table
+  std::vector<spray_scheduler_ports::Csr> setup_;  ///< of the control port, before anything else
+  std::size_t set_up_ = 0;                         ///< of them taken
+  bool of_run_ = false;                            ///< the set-up is a run's, and comes with its other transfers
+  std::uint64_t key_ = 0;                          ///< of the scan orders
 
   // Orders, drawn when the block asks for them, which a replay does while it looks whether a transfer may be sent.
   mutable std::vector<KeyedRandom> order_randoms_;

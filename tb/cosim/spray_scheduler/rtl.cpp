@@ -14,9 +14,10 @@ using Full = SpraySchedulerAdapter<Vspray_scheduler_full, 1024, 256, 8>;
 
 }  // namespace
 
-std::unique_ptr<SpraySchedulerEngine> make_spray_scheduler_rtl(const SpraySizes& needed) {
-  if (needed.tables <= 4 && needed.evs <= 16 && needed.planes <= 4) return std::make_unique<Small>();
-  if (needed.tables <= 1024 && needed.evs <= 256 && needed.planes <= 8) return std::make_unique<Full>();
+std::unique_ptr<SpraySchedulerEngine> make_spray_scheduler_rtl(const SpraySizes& needed,
+                                                               const cosim::TraceRecorder& recorder) {
+  if (needed.tables <= 4 && needed.evs <= 16 && needed.planes <= 4) return std::make_unique<Small>(recorder);
+  if (needed.tables <= 1024 && needed.evs <= 256 && needed.planes <= 8) return std::make_unique<Full>(recorder);
   throw std::invalid_argument(fmt::format(
       "spray_scheduler: {} path tables of {} EVs on {} planes; the RTL is built for 1024 path tables of 256 "
       "EVs on 8 planes",

@@ -3,12 +3,14 @@
 
 #include <memory>
 
+#include "cosim/trace.h"
 #include "nic/tx/spray_scheduler_engine.h"
 
 namespace mrc {
 
 /// The RTL that has at least these sizes, as small as possible; throws std::invalid_argument, naming what is built, if
 /// there is none.
-std::unique_ptr<SpraySchedulerEngine> make_spray_scheduler_rtl(const SpraySizes& needed);
+std::unique_ptr<SpraySchedulerEngine> make_spray_scheduler_rtl(const SpraySizes& needed,
+                                                               const cosim::TraceRecorder& recorder = {});
 
 }  // namespace mrc

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
-#include <verilated.h>
-
+#include "cosim/clocked_model.h"
+#include "cosim/srv6_encap/beats.h"
+#include "cosim/trace.h"
 #include "nic/tx/srv6_encap_engine.h"
 
 namespace mrc {
@@ -26,22 +26,19 @@ namespace mrc {
 template <typename Model, std::size_t kBytes>
 class Srv6EncapAdapter : public Srv6EncapEngine {
  public:
-  Srv6EncapAdapter() : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {
-    model_->rst_ni = 0;
-    model_->in_valid_i = 0;
+  explicit Srv6EncapAdapter(const cosim::TraceRecorder& recorder = {}) : recorder_(recorder) {
+    recorder_.set("beat_bytes", kBytes);
     model_->out_ready_i = 1;
-    clock();
-    clock();
-    model_->rst_ni = 1;
-    clock();
-    cycles_ = 0;
+    model_.reset();
+    model_.clock();
+    model_.restart_count();
   }
-  ~Srv6EncapAdapter() override { model_->final(); }
 
   EncapReply encapsulate(const Srv6EncapInput& input, std::span<const std::byte> inner_packet,
                          std::uint64_t offer_cycle) override {
     if (inner_packet.empty()) throw std::invalid_argument("srv6_encap RTL: inner packet without bytes");
-    set_metadata(input);
+    if (recorder_.records()) record(input, inner_packet);
+    In in = srv6_encap_in(input);
     header_bytes_ = kIpv6HeaderBytes + (input.srh ? kSrhBytes : 0);
     const std::uint64_t start = std::max(offer_cycle, next_cycle_);
     EncapReply reply;
@@ -60,12 +57,12 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
       }
       if (sent < inner_packet.size()) {
         const std::size_t count = std::min(kBytes, inner_packet.size() - sent);
-        put_beat(inner_packet.subspan(sent, count), sent == 0, sent + count == inner_packet.size());
+        put_beat(in, inner_packet.subspan(sent, count), sent == 0, sent + count == inner_packet.size());
         if (accepted) sent += count;
       } else {
         model_->in_valid_i = 0;
       }
-      clock();
+      model_.clock();
       if (model_->out_valid_o == 0) continue;
       // What is registered at the end of a cycle is on the wires in the next.
       if (first_out) reply.first_out_cycle = start + cycle + 1;
@@ -81,45 +78,22 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     finish(reply, inner_packet);
     return reply;
   }
-  std::uint64_t cycles() const override { return cycles_; }
+  std::uint64_t cycles() const override { return model_.cycles(); }
 
  private:
+  using In = srv6_encap_ports::In;
   static constexpr std::uint64_t kMostCycles = 100'000;
 
-  void clock() {
-    model_->clk_i = 0;
-    model_->eval();
-    model_->clk_i = 1;
-    model_->eval();
-    ++cycles_;
+  void record(const Srv6EncapInput& input, std::span<const std::byte> packet) {
+    for (cosim::Transaction& beat : srv6_encap_beats(input, packet, kBytes)) recorder_.add(In::kPort, std::move(beat));
   }
-  void set_metadata(const Srv6EncapInput& in) {
-    model_->locator_i = in.path.locator;
-    for (std::size_t word = 0; word < kMostUsids / 2; ++word) {
-      model_->usid_i[word] = std::uint32_t{in.path.usid[2 * word]} | std::uint32_t{in.path.usid[2 * word + 1]} << 16;
-    }
-    model_->usid_count_i = in.path.count;
-    model_->uplink_position_i = in.path.uplink_position == UsidTemplate::kNoUplink ? 7 : in.path.uplink_position;
-    model_->source_i[0] = static_cast<std::uint32_t>(in.source.low);
-    model_->source_i[1] = static_cast<std::uint32_t>(in.source.low >> 32);
-    model_->source_i[2] = static_cast<std::uint32_t>(in.source.high);
-    model_->source_i[3] = static_cast<std::uint32_t>(in.source.high >> 32);
-    model_->flow_label_i = in.flow_label;
-    model_->uplink_i = static_cast<std::uint16_t>(in.uplink);
-    model_->payload_length_i = in.payload_length;
-    model_->plane_i = in.plane;
-    model_->hop_limit_i = in.hop_limit;
-    model_->dscp_i = in.dscp;
-    model_->ecn_i = static_cast<std::uint8_t>(in.ecn);
-    model_->srh_i = in.srh ? 1 : 0;
-    model_->icrc_i = 0;  // the packet brings its own
-  }
-  void put_beat(std::span<const std::byte> bytes, bool first, bool last) {
-    model_->in_valid_i = 1;
-    model_->in_sop_i = first ? 1 : 0;
-    model_->in_eop_i = last ? 1 : 0;
-    model_->in_bytes_i = static_cast<std::uint16_t>(bytes.size());
+  void put_beat(In& in, std::span<const std::byte> bytes, bool first, bool last) {
+    in.bytes = bytes.size();
+    in.sop = first ? 1 : 0;
+    in.eop = last ? 1 : 0;
+    in.put(model_.pins());
     std::memcpy(&model_->in_data_i[0], bytes.data(), bytes.size());
+    model_->in_valid_i = 1;
   }
   void take_beat() {
     if (model_->out_bytes_o > kBytes) throw std::runtime_error("srv6_encap RTL counts more bytes than a beat has");
@@ -137,12 +111,11 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
                          std::memcmp(received_.data() + header_bytes_, inner.data(), inner.size()) == 0;
   }
 
-  std::unique_ptr<VerilatedContext> context_;
-  std::unique_ptr<Model> model_;
+  ClockedModel<Model> model_;
+  cosim::TraceRecorder recorder_;
   std::vector<std::byte> received_;
   std::size_t header_bytes_ = 0;
   std::uint64_t next_cycle_ = 0;
-  std::uint64_t cycles_ = 0;
 };
 
 }  // namespace mrc

@@ -13,38 +13,12 @@
 namespace mrc::cosim {
 namespace {
 
-enum InField : std::size_t {
-  kBytes,
-  kSop,
-  kEop,
-  kLocator,
-  kUsid,
-  kUsidCount = kUsid + 3,
-  kUplinkPosition,
-  kSource,
-  kFlowLabel = kSource + 4,
-  kUplink,
-  kPayloadLength,
-  kPlane,
-  kHopLimit,
-  kDscp,
-  kEcn,
-  kSrh,
-  kIcrc,
-  kInData
-};
-constexpr std::size_t kOutData = 3;
+using srv6_encap_ports::In;
+using srv6_encap_ports::Out;
+
 constexpr std::size_t kLeastWithIcrc = 60;  ///< IPv6, UDP and BTH
-constexpr std::uint64_t kNoUplinkPosition = 7;
 
 const std::vector<std::string> kModes{"plain", "SRH", "ICRC", "SRH and ICRC"};
-
-void put_word(Transaction& values, std::size_t at, std::size_t byte, std::byte value) {
-  values[at + byte / 4] |= std::uint64_t{std::to_integer<std::uint8_t>(value)} << (8 * (byte % 4));
-}
-std::byte byte_of(const Transaction& values, std::size_t at, std::size_t byte) {
-  return static_cast<std::byte>(values[at + byte / 4] >> (8 * (byte % 4)) & 0xFF);
-}
 
 Srv6EncapInput random_input(KeyedRandom& random) {
   Srv6EncapInput in;
@@ -64,60 +38,6 @@ Srv6EncapInput random_input(KeyedRandom& random) {
   return in;
 }
 
-void put_input(const Srv6EncapInput& in, Transaction& values) {
-  values[kLocator] = in.path.locator;
-  for (std::size_t word = 0; word < kMostUsids / 2; ++word) {
-    values[kUsid + word] = in.path.usid[2 * word] | std::uint64_t{in.path.usid[2 * word + 1]} << 16;
-  }
-  values[kUsidCount] = in.path.count;
-  values[kUplinkPosition] =
-      in.path.uplink_position == UsidTemplate::kNoUplink ? kNoUplinkPosition : in.path.uplink_position;
-  const std::array<std::uint64_t, 4> source{in.source.low & 0xFFFF'FFFF, in.source.low >> 32,
-                                            in.source.high & 0xFFFF'FFFF, in.source.high >> 32};
-  std::copy(source.begin(), source.end(), values.begin() + kSource);
-  values[kFlowLabel] = in.flow_label;
-  values[kUplink] = in.uplink;
-  values[kPayloadLength] = in.payload_length;
-  values[kPlane] = in.plane;
-  values[kHopLimit] = in.hop_limit;
-  values[kDscp] = in.dscp;
-  values[kEcn] = static_cast<std::uint64_t>(in.ecn);
-  values[kSrh] = in.srh ? 1 : 0;
-}
-
-/// A beat without settings: the packet's bytes from `at` on.
-Transaction beat_of(std::span<const std::byte> packet, std::size_t at, std::uint32_t beat_bytes) {
-  const std::size_t count = std::min<std::size_t>(beat_bytes, packet.size() - at);
-  Transaction values(kInData + beat_bytes / 4, 0);
-  values[kBytes] = count;
-  values[kSop] = at == 0 ? 1 : 0;
-  values[kEop] = at + count == packet.size() ? 1 : 0;
-  for (std::size_t i = 0; i < count; ++i) put_word(values, kInData, i, packet[at + i]);
-  return values;
-}
-
-Srv6EncapInput input_of(const Transaction& values) {
-  Srv6EncapInput in;
-  in.path.locator = static_cast<std::uint32_t>(values[kLocator]);
-  for (std::size_t i = 0; i < kMostUsids; ++i) {
-    in.path.usid[i] = static_cast<Usid>(values[kUsid + i / 2] >> (16 * (i % 2)) & 0xFFFF);
-  }
-  in.path.count = static_cast<std::uint8_t>(values[kUsidCount]);
-  in.path.uplink_position = values[kUplinkPosition] == kNoUplinkPosition
-                                ? UsidTemplate::kNoUplink
-                                : static_cast<std::uint8_t>(values[kUplinkPosition]);
-  in.source = {values[kSource + 3] << 32 | values[kSource + 2], values[kSource + 1] << 32 | values[kSource]};
-  in.flow_label = static_cast<std::uint32_t>(values[kFlowLabel]);
-  in.uplink = static_cast<std::uint32_t>(values[kUplink]);
-  in.payload_length = static_cast<std::uint16_t>(values[kPayloadLength]);
-  in.plane = static_cast<std::uint8_t>(values[kPlane]);
-  in.hop_limit = static_cast<std::uint8_t>(values[kHopLimit]);
-  in.dscp = static_cast<std::uint8_t>(values[kDscp]);
-  in.ecn = static_cast<Ecn>(values[kEcn]);
-  in.srh = values[kSrh] != 0;
-  return in;
-}
-
 template <typename Header>
 std::string field_at(std::size_t byte) {
   std::string found;
@@ -133,18 +53,8 @@ std::string field_at(std::size_t byte) {
 
 }  // namespace
 
-std::vector<Transaction> srv6_encap_beats(const Srv6EncapInput& input, std::span<const std::byte> packet,
-                                          std::uint32_t beat_bytes) {
-  std::vector<Transaction> beats;
-  for (std::size_t at = 0; at < packet.size(); at += beat_bytes) {
-    beats.push_back(beat_of(packet, at, beat_bytes));
-    put_input(input, beats.back());
-  }
-  return beats;
-}
-
 Srv6EncapModel::Srv6EncapModel(std::uint32_t beat_bytes, MakeDut make_dut)
-    : beat_bytes_(beat_bytes), make_dut_(std::move(make_dut)) {
+    : BlockModel(std::move(make_dut)), beat_bytes_(beat_bytes) {
   points_.mode = coverage.cross("mode × beats of the packet", kModes, {"1", "2", "3 or more"});
   points_.change = coverage.cross("mode × mode of the packet before", kModes, kModes);
   points_.ending =
@@ -220,28 +130,31 @@ void Srv6EncapModel::draw_packet(KeyedRandom& random) {
 
 bool Srv6EncapModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   if (sending_.sent == sending_.bytes.size()) draw_packet(random);
-  values = beat_of(sending_.bytes, sending_.sent, beat_bytes_);
-  const std::size_t count = values[kBytes];
   // What does not count may be anything.
   const bool other = sending_.sent != 0 && random.chance(0.1);
-  put_input(other ? random_input(random) : sending_.input, values);
-  values[kIcrc] = sending_.icrc ? 1 : 0;
-  if (other) values[kSrh] = random.below(2);
-  if (other) values[kIcrc] = random.below(2);
-  for (std::size_t i = count; i < beat_bytes_; ++i) put_word(values, kInData, i, static_cast<std::byte>(random.next()));
+  In in = srv6_encap_in(other ? random_input(random) : sending_.input);
+  in.icrc = sending_.icrc ? 1 : 0;
+  if (other) in.srh = random.below(2);
+  if (other) in.icrc = random.below(2);
+  values = srv6_encap_beat(in, sending_.bytes, sending_.sent, beat_bytes_);
+  const std::size_t count = values[In::kBytes];
+  for (std::size_t i = count; i < beat_bytes_; ++i) {
+    put_data(values, In::kData, i, static_cast<std::byte>(random.next()));
+  }
   sending_.sent += count;
   return true;
 }
 
-bool Srv6EncapModel::legal(std::size_t, const Transaction& values) const {
+bool Srv6EncapModel::adapt(std::size_t, Transaction& values) const {
   const bool long_enough =
-      values[kEop] == 0 || values[kBytes] >= kLeastWithIcrc || values[kSop] == 0 || values[kIcrc] == 0;
-  return (values[kSop] != 0) != in_packet_ && (values[kEop] != 0 || values[kBytes] == beat_bytes_) && long_enough;
+      values[In::kEop] == 0 || values[In::kBytes] >= kLeastWithIcrc || values[In::kSop] == 0 || values[In::kIcrc] == 0;
+  return (values[In::kSop] != 0) != in_packet_ && (values[In::kEop] != 0 || values[In::kBytes] == beat_bytes_) &&
+         long_enough;
 }
 
 void Srv6EncapModel::begin_packet(const Transaction& values) {
-  const Srv6EncapInput input = input_of(values);
-  mode_ = values[kSrh] | values[kIcrc] << 1;
+  const Srv6EncapInput input = srv6_encap_input(In::of(values));
+  mode_ = values[In::kSrh] | values[In::kIcrc] << 1;
   inner_.clear();
   leaving_.clear();
   first_out_ = true;
@@ -252,7 +165,7 @@ void Srv6EncapModel::begin_packet(const Transaction& values) {
     const SrhBytes srh = segment_routing_header(input);
     leaving_.insert(leaving_.end(), srh.begin(), srh.end());
   }
-  inside_.push_back({leaving_.size(), 0, values[kIcrc] != 0});
+  inside_.push_back({leaving_.size(), 0, values[In::kIcrc] != 0});
   coverage.hit(points_.usids, input.path.count - 1U);
   coverage.hit(points_.uplink, std::min<std::size_t>(input.path.uplink_position, kMostUsids));
   coverage.hit(points_.plane, input.plane);
@@ -286,23 +199,21 @@ void Srv6EncapModel::end_packet() {
 
 Transaction Srv6EncapModel::next_beat(bool first, bool last) {
   const std::size_t count = std::min<std::size_t>(beat_bytes_, leaving_.size());
-  Transaction values(kOutData + beat_bytes_ / 4, 0);
-  values[0] = count;
-  values[1] = first ? 1 : 0;
-  values[2] = last ? 1 : 0;
-  for (std::size_t i = 0; i < count; ++i) put_word(values, kOutData, i, leaving_[i]);
+  Transaction values = Out{.bytes = count, .sop = first ? 1U : 0U, .eop = last ? 1U : 0U}.transfer();
+  values.resize(Out::kData + beat_bytes_ / 4, 0);
+  for (std::size_t i = 0; i < count; ++i) put_data(values, Out::kData, i, leaving_[i]);
   leaving_.erase(leaving_.begin(), leaving_.begin() + static_cast<std::ptrdiff_t>(count));
   return values;
 }
 
 void Srv6EncapModel::accept(std::size_t, const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
-  if (values[kSop] != 0) begin_packet(values);
+  if (values[In::kSop] != 0) begin_packet(values);
   ++beats_in_;
-  for (std::size_t i = 0; i < values[kBytes]; ++i) {
-    inner_.push_back(byte_of(values, kInData, i));
+  for (std::size_t i = 0; i < values[In::kBytes]; ++i) {
+    inner_.push_back(data_of(values, In::kData, i));
     leaving_.push_back(inner_.back());
   }
-  in_packet_ = values[kEop] == 0;
+  in_packet_ = values[In::kEop] == 0;
   if (!in_packet_) end_packet();
   beats_out_ = 0;
   // The last beat has to be known as such.
@@ -315,26 +226,27 @@ void Srv6EncapModel::accept(std::size_t, const Transaction& values, std::vector<
 }
 
 void Srv6EncapModel::taken(std::size_t, const Transaction& values) {
-  out_at_ += values[0];
-  if (values[2] == 0) return;
+  out_at_ += values[Out::kBytes];
+  if (values[Out::kEop] == 0) return;
   out_at_ = 0;
   inside_.pop_front();
 }
 
 void Srv6EncapModel::hide(std::size_t, const Transaction&, Transaction& values) const {
-  for (std::size_t word = values[0] / 4; word < beat_bytes_ / 4; ++word) {
-    const std::size_t valid = values[0] > 4 * word ? values[0] - 4 * word : 0;
-    values[kOutData + word] &= (std::uint64_t{1} << (8 * valid)) - 1;
+  const std::size_t bytes = values[Out::kBytes];
+  for (std::size_t word = bytes / 4; word < beat_bytes_ / 4; ++word) {
+    const std::size_t valid = bytes > 4 * word ? bytes - 4 * word : 0;
+    values[Out::kData + word] &= (std::uint64_t{1} << (8 * valid)) - 1;
   }
 }
 
 std::string Srv6EncapModel::meaning(std::size_t, std::size_t field, std::uint64_t expected,
                                     std::uint64_t actual) const {
-  if (field < kOutData || inside_.empty() || expected == actual) return {};
+  if (field < Out::kData || inside_.empty() || expected == actual) return {};
   std::size_t byte = 0;
   while (((expected ^ actual) >> (8 * byte) & 0xFF) == 0) ++byte;
   const Inside& packet = inside_.front();
-  const std::size_t at = out_at_ + 4 * (field - kOutData) + byte;
+  const std::size_t at = out_at_ + 4 * (field - Out::kData) + byte;
   if (at < kIpv6HeaderBytes) return field_at<wire::Ipv6Header>(at);
   if (at < packet.header_bytes) return field_at<wire::SegmentRoutingHeader>(at - kIpv6HeaderBytes);
   if (packet.icrc && packet.bytes != 0 && at + kIcrcBytes >= packet.bytes) return "ICRC";

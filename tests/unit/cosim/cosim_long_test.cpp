@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "cosim/cosim_benches.h"
+#include "cosim/rtl_blocks.h"
 #include "random_run.h"
 
 namespace mrc::cosim {

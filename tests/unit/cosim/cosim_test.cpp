@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "cosim/cosim_benches.h"
+#include "cosim/rtl_blocks.h"
 #include "random_run.h"
 
 namespace mrc::cosim {
@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Cosim, ::testing::ValuesIn(kRuns),
                          [](const auto& run) { return std::string(run.param.block) + "_" + run.param.size; });
 
 TEST(CosimBlocks, AreAllRun) {
-  for (const std::string& block : bench_names()) {
+  for (const std::string& block : rtl_block_names()) {
     EXPECT_TRUE(std::any_of(kRuns.begin(), kRuns.end(), [&](const Case& run) { return run.block == block; })) << block;
   }
 }

@@ -1,0 +1,90 @@
+// Drives a Verilated ack_coalescer_flat event by event. Included only where a Verilated class is at hand.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "cosim/ack_coalescer/ports.h"
+#include "cosim/clocked_model.h"
+#include "cosim/mrc_pkg.h"
+#include "cosim/trace.h"
+#include "nic/control/ack_coalescer_engine.h"
+
+namespace mrc {
+
+static_assert(rtl::is_sack_event<SackEvent>(1) && rtl::SackCauses{.bytes = 1}.word() == kSackByBytes &&
+              rtl::SackCauses{.ack_request = 1}.word() == kSackByAckRequest &&
+              rtl::SackCauses{.ce = 1}.word() == kSackByCe &&
+              rtl::SackCauses{.retransmission = 1}.word() == kSackByRetransmission &&
+              rtl::SackCauses{.asked_for = 1}.word() == kSackAskedFor);
+
+/// One event at a time: two clock cycles, after which its SACK is on the wires or there is none.
+template <typename Model, std::uint32_t kQps>
+class AckCoalescerAdapter : public AckCoalescerEngine {
+ public:
+  AckCoalescerAdapter(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes, const cosim::TraceRecorder& recorder)
+      : recorder_(recorder) {
+    set_pin(model_->threshold_bytes_i, threshold_bytes);
+    set_pin(model_->min_add_bytes_i, min_add_bytes);
+    recorder_.set("threshold_bytes", threshold_bytes);
+    recorder_.set("min_add_bytes", min_add_bytes);
+    model_->sack_ready_i = 1;
+    model_.reset();
+  }
+
+  void set_up(std::uint32_t qp) override {
+    if (qp >= kQps) {
+      throw std::invalid_argument(fmt::format("RTL of ack_coalescer is built for {} QPs; the scenario has more", kQps));
+    }
+    run({.event = static_cast<std::uint64_t>(rtl::SackEvent::setup), .qp = qp});
+  }
+  AckReply event(std::uint32_t qp, const SackQuestion& question) override {
+    const SackTrigger& trigger = question.trigger;
+    run({.event = static_cast<std::uint64_t>(question.event),
+         .qp = qp,
+         .payload_bytes = question.payload_bytes,
+         .retransmission = question.retransmission,
+         .psn = trigger.psn,
+         .ev = trigger.ev,
+         .tx_timestamp = trigger.tx_timestamp,
+         .probe_id = trigger.probe_id,
+         .ce = trigger.ce,
+         .ack_request = trigger.ack_request,
+         .probe = trigger.probe});
+    AckReply reply;
+    reply.occupied_cycles = 1;
+    if (model_->sack_valid_o == 0) return reply;
+    reply.latency_cycles = 2;
+    reply.sack = sack_of(ack_coalescer_ports::Sack::take(model_.pins()));
+    return reply;
+  }
+  std::uint64_t cycles() const override { return model_.cycles(); }
+
+ private:
+  void run(const ack_coalescer_ports::Evt& evt) {
+    recorder_.add(evt);
+    evt.put(model_.pins());
+    model_->evt_valid_i = 1;
+    model_.clock();
+    model_->evt_valid_i = 0;
+    model_.clock();
+  }
+  static SackOwed sack_of(const ack_coalescer_ports::Sack& sack) {
+    return {.causes = static_cast<std::uint8_t>(sack.causes),
+            .counter_bytes = static_cast<std::uint32_t>(sack.counter_bytes),
+            .trigger = {.psn = static_cast<Psn>(sack.psn),
+                        .ev = static_cast<Ev>(sack.ev),
+                        .tx_timestamp = static_cast<std::uint16_t>(sack.tx_timestamp),
+                        .probe_id = static_cast<std::uint16_t>(sack.probe_id),
+                        .ce = sack.ce != 0,
+                        .ack_request = sack.ack_request != 0,
+                        .probe = sack.probe != 0}};
+  }
+
+  ClockedModel<Model> model_;
+  cosim::TraceRecorder recorder_;
+};
+
+}  // namespace mrc

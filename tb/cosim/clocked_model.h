@@ -1,0 +1,74 @@
+// A Verilated block that an engine drives: its clock, its reset and the count of its cycles. Included only where a
+// Verilated class is at hand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <verilated.h>
+
+#include "cosim/pin.h"
+
+namespace mrc {
+
+template <typename Model>
+class ClockedModel {
+ public:
+  ClockedModel() : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {}
+  ~ClockedModel() { model_->final(); }
+  ClockedModel(const ClockedModel&) = delete;
+  ClockedModel& operator=(const ClockedModel&) = delete;
+
+  Model* operator->() { return model_.get(); }
+  const Model* operator->() const { return model_.get(); }
+  Model& pins() { return *model_; }
+  const Model& pins() const { return *model_; }
+
+  /// The falling edge: outputs that depend on inputs of this cycle settle.
+  void low() { edge(0); }
+  /// The rising edge, which ends the cycle.
+  void high() {
+    edge(1);
+    ++cycles_;
+  }
+  void clock() {
+    low();
+    high();
+  }
+  /// Two cycles in reset. The inputs that are not 0 from the start on are set before.
+  void reset() {
+    model_->rst_ni = 0;
+    clock();
+    clock();
+    model_->rst_ni = 1;
+    cycles_ = 0;
+  }
+  /// Cycles from now on count.
+  void restart_count() { cycles_ = 0; }
+  std::uint64_t cycles() const { return cycles_; }
+
+ private:
+  void edge(std::uint8_t clock) {
+    model_->clk_i = clock;
+    model_->eval();
+  }
+
+  std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<Model> model_;
+  std::uint64_t cycles_ = 0;
+};
+
+/// Calls `clock` until `done`, which is looked at after each call. Throws std::runtime_error, "<what>", after `most`
+/// calls; returns how many there were.
+template <typename Clock, typename Done>
+std::uint64_t clock_until(const Clock& clock, const Done& done, std::uint64_t most, const char* what) {
+  for (std::uint64_t calls = 1; calls <= most; ++calls) {
+    clock();
+    if (done()) return calls;
+  }
+  throw std::runtime_error(what);
+}
+
+}  // namespace mrc

@@ -1,0 +1,24 @@
+#include "cosim/psn_tracker/rtl.h"
+#include "cosim/rtl_block.h"
+
+namespace mrc {
+namespace {
+
+void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
+         NicRtl& rtl) {
+  const PsnTrackerSizes sizes{kPsnTrackerRtl.qps, scenario.node(selection.node).nic.psn_tracker.bitmap_banks,
+                              scenario.protocol.mpr_units};
+  const PsnTrackerSettings settings{scenario.protocol.out_of_window, scenario.protocol.dynamic_mpr};
+  const auto make = load_rtl<decltype(make_psn_tracker_rtl)>(RtlModuleKind::rtl, "psn_tracker");
+  rtl.psn_tracker = std::make_unique<PsnTrackerRtlPath>(selection.mode, sizes, make(sizes, settings, recorder));
+}
+
+}  // namespace
+
+RtlBlock psn_tracker_block() {
+  return {"psn_tracker",
+          add,
+          {{.stages = 3, .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.psn_tracker.pipeline); }}}};
+}
+
+}  // namespace mrc

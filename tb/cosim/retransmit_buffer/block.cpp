@@ -1,0 +1,25 @@
+#include "cosim/retransmit_buffer/rtl.h"
+#include "cosim/rtl_block.h"
+#include "engine/clock_domain.h"
+
+namespace mrc {
+namespace {
+
+void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
+         NicRtl& rtl) {
+  const NicConfig& nic = scenario.node(selection.node).nic;
+  const auto make = load_rtl<decltype(make_retransmit_buffer_rtl)>(RtlModuleKind::rtl, "retransmit_buffer");
+  rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
+      selection.mode, make(scenario, selection.node, recorder), kRetransmitBufferSizes, selection.node,
+      ClockDomain(nic.core_clock_ghz).period_ps(), nic);
+}
+
+}  // namespace
+
+RtlBlock retransmit_buffer_block() {
+  return {"retransmit_buffer", add, {{.stages = 3, .pipeline = [](const NodeConfig& node) {
+                                        return cycles_of(node.nic.retransmit_buffer.pipeline);
+                                      }}}};
+}
+
+}  // namespace mrc

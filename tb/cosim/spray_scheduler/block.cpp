@@ -1,0 +1,33 @@
+#include "cosim/rtl_block.h"
+#include "cosim/spray_scheduler/ports.h"
+#include "cosim/spray_scheduler/rtl.h"
+
+namespace mrc {
+namespace {
+
+void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
+         NicRtl& rtl) {
+  const NicConfig& nic = scenario.node(selection.node).nic;
+  if (nic.spray_scheduler.order_buffers != 2) {
+    throw std::invalid_argument("nic.spray_scheduler.order_buffers = 1: RTL of spray_scheduler is built for 2");
+  }
+  const auto make = load_rtl<decltype(make_spray_scheduler_rtl)>(RtlModuleKind::rtl, "spray_scheduler");
+  // How many tables there are is known when the QPs are; the rest is checked now.
+  make({1, scenario.protocol.ev_count, nic.ports}, {});
+  rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(
+      selection.mode, [make, recorder](const SpraySizes& sizes) { return make(sizes, recorder); });
+}
+
+}  // namespace
+
+RtlBlock spray_scheduler_block() {
+  return {"spray_scheduler",
+          add,
+          {// Its answer register, and the search that goes on behind it.
+           {.stages = 2,
+            .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.spray_scheduler.pipeline); },
+            .in_port = spray_scheduler_ports::Sel::kPort,
+            .out_port = spray_scheduler_ports::Rsp::kPort}}};
+}
+
+}  // namespace mrc

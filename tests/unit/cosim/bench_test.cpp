@@ -1,0 +1,95 @@
+// The scoreboard with a block that is not RTL, and with a model that has no part but its core.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "cosim/bench/calibration.h"
+#include "cosim/bench/stream_bench.h"
+
+namespace mrc::cosim {
+namespace {
+
+/// Answers each number with its double, one register in between.
+class Doubler : public Dut {
+ public:
+  explicit Doubler(std::uint64_t wrong_from) : wrong_from_(wrong_from) {
+    ports.push_back(Port("in", Direction::in, in_valid_, in_ready_).field("number", in_number_));
+    ports.push_back(Port("out", Direction::out, out_valid_, out_ready_).field("double", out_double_));
+  }
+  void set_reset(bool active) override { in_reset_ = active; }
+  void low() override { in_ready_ = out_valid_ == 0 || out_ready_ != 0 ? 1 : 0; }
+  void high() override {
+    if (in_ready_ != 0) {
+      out_valid_ = in_valid_;
+      out_double_ = 2U * in_number_ + (in_number_ >= wrong_from_ ? 1 : 0);
+    }
+    if (in_reset_) out_valid_ = 0;
+  }
+  void open_waves(const std::string&) override {}
+  void write_coverage(const std::string& path) override { std::ofstream(path) << ""; }
+
+ private:
+  std::uint64_t wrong_from_;
+  bool in_reset_ = false;
+  std::uint8_t in_valid_ = 0, in_ready_ = 0, out_valid_ = 0, out_ready_ = 0;
+  std::uint32_t in_number_ = 0, out_double_ = 0;
+};
+
+class DoublerModel : public BlockModel {
+ public:
+  explicit DoublerModel(std::uint64_t wrong_from)
+      : BlockModel([wrong_from](std::uint64_t) { return std::make_unique<Doubler>(wrong_from); }) {}
+  void reset(KeyedRandom&, const Dut&) override {}
+  bool offer(std::size_t, KeyedRandom& random, Transaction& values) override {
+    values = {random.below(1'000)};
+    return true;
+  }
+  void accept(std::size_t, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override {
+    expected[1].push_back({2 * values[0]});
+  }
+};
+
+TEST(StreamBench, AModelNeedsNoMoreThanStimulusAndReference) {
+  StreamBench bench("doubler", std::make_unique<DoublerModel>(1'000));
+  const CosimReport report = bench.run({.count = 5'000});
+  EXPECT_EQ(report.mismatches, 0U);
+  EXPECT_EQ(report.transactions, 5'000U);
+}
+
+TEST(StreamBench, AMismatchIsShortenedToTheTransferThatItNeeds) {
+  StreamBench bench("doubler", std::make_unique<DoublerModel>(900));
+  const CosimReport report = bench.run({.count = 5'000});
+  ASSERT_EQ(report.mismatches, 1U);
+  EXPECT_EQ(report.first_mismatch->port, "out");
+  EXPECT_EQ(report.first_mismatch->field, "double");
+  EXPECT_EQ(report.first_mismatch->actual, report.first_mismatch->expected + 1);
+  EXPECT_EQ(report.replay_transfers, 1U);
+}
+
+TEST(StreamBench, PartsThatAModelDoesNotHaveAreRefused) {
+  StreamBench bench("doubler", std::make_unique<DoublerModel>(1'000));
+  CosimOptions options;
+  options.trace.offers.push_back({0, 0, {1}});
+  EXPECT_THROW(bench.run(options), std::logic_error);
+  DoublerModel model(1'000);
+  EXPECT_THROW(calibrate(model, {}, {}, 1), std::logic_error);
+}
+
+TEST(TraceRecorder, KeepsTransfersUpToItsNumber) {
+  Trace trace;
+  TraceRecorder recorder(trace, 2);
+  recorder.set("beat_bytes", 64);
+  recorder.add(0, {1});
+  recorder.add_in_turn(1, {2});
+  recorder.add(0, {3});
+  ASSERT_EQ(trace.offers.size(), 2U);
+  EXPECT_FALSE(trace.offers[0].in_turn);
+  EXPECT_TRUE(trace.offers[1].in_turn);
+  EXPECT_EQ(trace.offers[1].values, Transaction{2});
+  EXPECT_EQ(trace.settings.at("beat_bytes"), 64U);
+  EXPECT_FALSE(TraceRecorder().records());
+}
+
+}  // namespace
+}  // namespace mrc::cosim
