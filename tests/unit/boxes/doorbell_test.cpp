@@ -1,0 +1,53 @@
+#include "nic/tx/doorbell.h"
+
+#include "neighbours.h"
+
+namespace mrc::box_test {
+namespace {
+
+ScenarioConfig config() {
+  ScenarioConfig scenario = small_nic();
+  scenario.node_default.nic.doorbell.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  scenario.node_default.nic.doorbell.queue_entries = 4;
+  return scenario;
+}
+
+struct DoorbellTest : testing::Test {
+  Bench bench{config(), 4};
+  Senders senders{bench};
+  timing::Doorbell box{"doorbell", bench.wheel, bench.nic, senders.qp_scheduler};
+};
+
+TEST_F(DoorbellTest, LatencyUntilTheSchedulerMayServeTheQp) {
+  box.queue().push(0, 2, 5 * kNs);
+  bench.run_until(20 * kNs);
+  EXPECT_TRUE(bench.nic.qps[2].listed);
+  EXPECT_EQ(senders.served_from(30 * kNs), 12 * kNs);
+}
+
+TEST_F(DoorbellTest, TakesOnePerInterval) {
+  bench.nic.tx_work.begin(0);
+  for (std::uint32_t qp = 0; qp < 4; ++qp) box.queue().push(0, qp, 0);
+  bench.run_until(5 * kNs);
+  EXPECT_EQ(box.queue().size(), 2U);
+  bench.run_until(7 * kNs);
+  EXPECT_EQ(box.queue().size(), 1U);
+  bench.run_until(20 * kNs);
+  box.slot.finish(20 * kNs);
+  EXPECT_EQ(box.slot.busy_ps(), 12 * kNs);
+  EXPECT_EQ(box.slot.starved_ps(), 8 * kNs);
+}
+
+TEST_F(DoorbellTest, TheHostWaitsForRoom) {
+  for (std::uint32_t qp = 0; qp < 4; ++qp) box.queue().push(0, qp, 10 * kNs);
+  EXPECT_TRUE(box.queue().full());
+  std::vector<TimePs> rung;
+  At host("host", bench.wheel, 10 * kNs, [&](TimePs now) { rung.push_back(now); });
+  box.queue().wait_room(0, host);
+  bench.run_until(20 * kNs);
+  EXPECT_EQ(rung, std::vector<TimePs>{10 * kNs});
+  EXPECT_FALSE(box.queue().full());
+}
+
+}  // namespace
+}  // namespace mrc::box_test

@@ -1,0 +1,104 @@
+#include "nic/tx/payload_fetch.h"
+
+#include "host/host_memory.h"
+#include "neighbours.h"
+
+namespace mrc::box_test {
+namespace {
+
+using timing::TxPacket;
+
+ScenarioConfig config() {
+  ScenarioConfig scenario = small_nic();
+  NicConfig& nic = scenario.node_default.nic;
+  nic.payload_fetch.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  nic.payload_fetch.queue_entries = 4;
+  nic.wqe_fetch.inline_bytes = 64;
+  answer_reads_after(scenario, 1000);
+  return scenario;
+}
+
+struct PayloadFetchTest : testing::Test {
+  explicit PayloadFetchTest(const ScenarioConfig& scenario = config()) : bench(scenario) {}
+
+  Bench bench;
+  HostMemory memory{PayloadMode::reference, KeyedRandom(1, "memory")};
+  Fifo<TxPacket> in = queue<TxPacket>("segmenter.queue", 16);
+  std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
+
+  void send(std::uint32_t packets, std::uint32_t bytes) {
+    const std::uint64_t address = memory.add_source_region(1 << 20);
+    for (Psn psn = 0; psn < packets; ++psn) {
+      in.push(0, {bench.packet(Opcode::write_only, bytes, psn), address + std::uint64_t{psn} * 4096, 0, false}, 0);
+    }
+  }
+};
+
+TEST_F(PayloadFetchTest, InlinePayloadHasTheBoxesLatencyAndInterval) {
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, in);
+  Taker<TxPacket> spray("spray", bench.wheel, box.out());
+  send(4, 64);
+  bench.run_until(50 * kNs);
+  EXPECT_EQ(spray.times, times(7 * kNs, 3 * kNs, 4));
+  EXPECT_TRUE(spray.items[0].from_sram);
+  box.slot.finish(50 * kNs);
+  EXPECT_EQ(box.slot.busy_ps(), 12 * kNs);
+}
+
+TEST_F(PayloadFetchTest, PayloadOfTheHostComesInOrderAfterItsRead) {
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, in);
+  Taker<TxPacket> spray("spray", bench.wheel, box.out());
+  send(3, 512);
+  bench.run_until(2000 * kNs);
+  ASSERT_EQ(spray.times.size(), 3U);
+  EXPECT_GT(spray.times[0], 1007 * kNs);
+  EXPECT_LT(spray.times[0], 1050 * kNs);
+  for (Psn psn = 0; psn < 3; ++psn) EXPECT_EQ(spray.items[psn].packet->psn, psn);
+  // 512 B in completions of 256 B on a Gen6 x16 line.
+  EXPECT_NEAR(static_cast<double>(spray.times[2] - spray.times[0]), 2 * 4540.0, 100.0);
+}
+
+TEST_F(PayloadFetchTest, ReadsNoFurtherAheadThanItsQueueAndIsChargedToIt) {
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, in);
+  send(6, 512);
+  bench.run_until(900 * kNs);
+  EXPECT_EQ(in.size(), 2U);
+  box.slot.finish(900 * kNs);
+  // Four places, all taken by reads that are under way.
+  EXPECT_EQ(bench.blocked_ps(box.slot, "payload_fetch.queue"), 888 * kNs);
+}
+
+TEST_F(PayloadFetchTest, IsChargedToTheSpraySchedulerThatTakesNothing) {
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, in);
+  Taker<TxPacket> spray("spray", bench.wheel, box.out(), 100 * kNs);
+  send(5, 64);
+  bench.run_until(150 * kNs);
+  EXPECT_EQ(spray.times.size(), 5U);
+  EXPECT_EQ(spray.times.back(), 107 * kNs);
+  box.slot.finish(150 * kNs);
+  EXPECT_EQ(bench.blocked_ps(box.slot, "spray_scheduler"), 88 * kNs);
+}
+
+struct ManyPlaces : PayloadFetchTest {
+  ManyPlaces() : PayloadFetchTest(with_many_places()) {}
+  static ScenarioConfig with_many_places() {
+    ScenarioConfig scenario = config();
+    scenario.node_default.nic.payload_fetch.queue_entries = 64;
+    return scenario;
+  }
+};
+
+TEST_F(ManyPlaces, WaitsForRoomInTheReadQueueAndIsChargedToIt) {
+  // PCIe takes nothing: its queue of 8 reads fills.
+  std::unique_ptr<PcieDma> idle = PcieDma::create("idle_pcie", bench.parked, bench.nic.config.pcie, bench.nic.clock,
+                                                  KeyedRandom(1, "pcie"), bench.nic.tx_work, bench.nic.causes);
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *idle, memory, in);
+  send(10, 512);
+  bench.run_until(100 * kNs);
+  EXPECT_EQ(in.size(), 2U);
+  box.slot.finish(100 * kNs);
+  EXPECT_EQ(bench.blocked_ps(box.slot, "pcie.read_queue"), 76 * kNs);
+}
+
+}  // namespace
+}  // namespace mrc::box_test

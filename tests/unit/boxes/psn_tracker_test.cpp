@@ -1,0 +1,101 @@
+#include "nic/rx/psn_tracker.h"
+
+#include "host/host_memory.h"
+#include "neighbours.h"
+
+namespace mrc::box_test {
+namespace {
+
+using timing::AckJob;
+using timing::WriteJob;
+
+ScenarioConfig config() {
+  ScenarioConfig scenario = small_nic();
+  NicConfig& nic = scenario.node_default.nic;
+  nic.psn_tracker.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  nic.dma_write.queue_entries = 4;
+  nic.rx_staging.bytes = 4 * 4096;
+  return scenario;
+}
+
+struct PsnTrackerTest : testing::Test {
+  Bench bench{config()};
+  Everybody others{bench};
+  HostMemory memory{PayloadMode::reference, KeyedRandom(1, "memory")};
+  Fifo<Packet*> in = queue<Packet*>("psn_tracker.queue", 32);
+  Fifo<AckJob> transport_acks = queue<AckJob>("ack_coalescer.transport_acks", 4);
+  Fifo<AckJob> answers = queue<AckJob>("ack_coalescer.queue", 4);
+  Fifo<Packet*> sacks = queue<Packet*>("sack_processor.queue", 1);
+  timing::DmaWrite dma_write{"dma_write", bench.parked,   bench.nic,         *others.pcie,
+                             memory,      transport_acks, others.completions};
+  timing::SackProcessor sack_processor{"sack_processor", bench.parked, bench.nic, sacks};
+  timing::PsnTracker box{"psn_tracker", bench.wheel, bench.nic, in, dma_write, answers, nullptr, nullptr};
+
+  void SetUp() override { box.connect(others.probe_engine, sack_processor, others.qp_scheduler); }
+  void receive(Psn psn, std::uint32_t bytes = 4096) {
+    Packet* packet = bench.packet(Opcode::write_middle, bytes, psn);
+    packet->dma_length = 1 << 30;
+    bench.nic.rx_work.begin(0);
+    in.push(0, packet, 0);
+  }
+};
+
+TEST_F(PsnTrackerTest, LatencyAndInterval) {
+  Taker<WriteJob> write("write", bench.wheel, dma_write.in());
+  Taker<AckJob> coalescer("coalescer", bench.wheel, answers);
+  for (Psn psn = 0; psn < 4; ++psn) receive(psn);
+  bench.run_until(50 * kNs);
+  EXPECT_EQ(write.times, times(7 * kNs, 3 * kNs, 4));
+  EXPECT_EQ(dma_write.staging().level(), 4U * 4096);
+}
+
+TEST_F(PsnTrackerTest, APacketThatMovesTheEdgeOverABankTakesACycleMore) {
+  Taker<WriteJob> write("write", bench.wheel, dma_write.in());
+  Taker<AckJob> coalescer("coalescer", bench.wheel, answers);
+  for (Psn psn = 0; psn < 12; ++psn) receive(psn + 118, 64);
+  // 118 … 129 arrive above a hole; 0 … 116 are in already, 117 fills it.
+  for (Psn psn = 0; psn < 117; ++psn) bench.responder(0).accept(*bench.packet(Opcode::write_middle, 64, psn), {}, 0);
+  receive(117, 64);
+  bench.run_until(100 * kNs);
+  ASSERT_EQ(write.times.size(), 13U);
+  EXPECT_EQ(write.times[11], 40 * kNs);
+  // The edge runs from 116 to 129, into the second bank.
+  EXPECT_EQ(write.times[12], 44 * kNs);
+}
+
+TEST_F(PsnTrackerTest, WaitsForRoomForItsAnswersAndIsChargedToIt) {
+  Taker<WriteJob> write("write", bench.wheel, dma_write.in());
+  Taker<AckJob> coalescer("coalescer", bench.wheel, answers, 50 * kNs);
+  answers.push(0, {.trigger = {}, .nack = {}, .transport_ack = {}}, 0);
+  answers.push(0, {.trigger = {}, .nack = {}, .transport_ack = {}}, 0);
+  receive(0);
+  bench.run_until(100 * kNs);
+  EXPECT_EQ(write.times, std::vector<TimePs>{57 * kNs});
+  box.slot.finish(100 * kNs);
+  EXPECT_EQ(bench.blocked_ps(box.slot, "ack_coalescer.queue"), 50 * kNs);
+}
+
+TEST_F(PsnTrackerTest, RefusesWhatFindsNoStaging) {
+  Taker<WriteJob> write("write", bench.wheel, dma_write.in());
+  Taker<AckJob> coalescer("coalescer", bench.wheel, answers);
+  dma_write.reserve_staging(0, 4 * 4096);
+  receive(0);
+  bench.run_until(50 * kNs);
+  EXPECT_TRUE(write.times.empty());
+  ASSERT_EQ(coalescer.items.size(), 1U);
+  EXPECT_EQ(coalescer.times[0], 7 * kNs);
+  EXPECT_EQ(coalescer.items[0].nack.reason, NackReason::no_pkt_buffer);
+}
+
+TEST_F(PsnTrackerTest, RefusesWhatFindsNoDescriptor) {
+  Taker<AckJob> coalescer("coalescer", bench.wheel, answers);
+  for (Psn psn = 0; psn < 5; ++psn) receive(psn, 64);
+  bench.run_until(50 * kNs);
+  EXPECT_EQ(dma_write.in().size(), 4U);
+  ASSERT_EQ(coalescer.items.size(), 1U);
+  EXPECT_EQ(coalescer.items[0].nack.nack_psn, 4U);
+  EXPECT_EQ(coalescer.items[0].nack.reason, NackReason::no_resource);
+}
+
+}  // namespace
+}  // namespace mrc::box_test

@@ -1,0 +1,120 @@
+#include "nic/tx/qp_scheduler.h"
+
+#include "neighbours.h"
+
+namespace mrc::box_test {
+namespace {
+
+using timing::Grant;
+
+constexpr TimePs kStart = 5000 * kNs;  ///< when all contexts are on the NIC
+constexpr std::uint32_t kQps = 6;
+
+ScenarioConfig config() {
+  ScenarioConfig scenario = small_nic();
+  scenario.node_default.nic.qp_scheduler.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  scenario.node_default.nic.retransmit_buffer.entries = 1;
+  answer_reads_after(scenario, 1000);
+  return scenario;
+}
+
+struct QpSchedulerTest : testing::Test {
+  explicit QpSchedulerTest(const ScenarioConfig& scenario = config()) : bench(scenario, kQps) {}
+
+  Bench bench;
+  std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
+  timing::RetransmitBuffer retransmit_buffer{"retransmit_buffer", bench.parked, bench.nic};
+  timing::QpScheduler box{"qp_scheduler", bench.wheel, bench.nic, *pcie, retransmit_buffer};
+  Fifo<timing::TxPacket> sprayed = queue<timing::TxPacket>("spray_scheduler.queue", 8);
+
+  void SetUp() override { retransmit_buffer.connect(sprayed, box); }
+  void load_contexts() {
+    for (std::uint32_t qp = 0; qp < kQps; ++qp) box.activate(qp, 0);
+    bench.run_until(kStart - 1);
+    ASSERT_EQ(box.context_cache().resident(), kQps);
+  }
+  void work(std::uint32_t qps) {
+    for (std::uint32_t qp = 0; qp < qps; ++qp) {
+      bench.post(qp, 4096);
+      box.activate(qp, kStart);
+    }
+  }
+};
+
+TEST_F(QpSchedulerTest, LatencyAndInterval) {
+  Taker<Grant> segmenter("segmenter", bench.wheel, box.grants());
+  load_contexts();
+  work(4);
+  bench.run_until(kStart + 100 * kNs);
+  EXPECT_EQ(segmenter.times, times(kStart + 7 * kNs, 3 * kNs, 4));
+  ASSERT_EQ(segmenter.items.size(), 4U);
+  EXPECT_EQ(segmenter.items[3].qp, 3U);
+}
+
+TEST_F(QpSchedulerTest, WaitsForRoomAmongTheGrantsAndIsChargedToIt) {
+  Taker<Grant> segmenter("segmenter", bench.wheel, box.grants(), kStart + 100 * kNs);
+  load_contexts();
+  work(6);
+  bench.run_until(kStart + 200 * kNs);
+  ASSERT_EQ(segmenter.times.size(), 6U);
+  EXPECT_EQ(segmenter.times[4], kStart + 107 * kNs);
+  EXPECT_EQ(segmenter.times[5], kStart + 110 * kNs);
+  box.slot.finish(kStart + 200 * kNs);
+  // Four grants have room, the fifth is due 12 ns after the first.
+  EXPECT_EQ(bench.blocked_ps(box.slot, "qp_scheduler.grants"), 88 * kNs);
+}
+
+TEST_F(QpSchedulerTest, AContextThatIsNotOnTheNicIsReadAndCharged) {
+  Taker<Grant> segmenter("segmenter", bench.wheel, box.grants());
+  bench.post(0, 4096);
+  box.activate(0, 0);
+  bench.run_until(kStart);
+  ASSERT_EQ(segmenter.times.size(), 1U);
+  EXPECT_GT(segmenter.times[0], 1000 * kNs);
+  box.slot.finish(kStart);
+  EXPECT_EQ(bench.blocked_ps(box.slot, "qp_scheduler.context_miss"), segmenter.times[0] - 7 * kNs);
+}
+
+TEST_F(QpSchedulerTest, WaitsForARecordAndIsChargedToTheRecords) {
+  Taker<Grant> segmenter("segmenter", bench.wheel, box.grants());
+  At acknowledged("acknowledged", bench.wheel, kStart + 500 * kNs,
+                  [&](TimePs now) { retransmit_buffer.release(now, 1); });
+  load_contexts();
+  retransmit_buffer.reserve_entry(kStart);
+  work(1);
+  bench.run_until(kStart + 600 * kNs);
+  EXPECT_EQ(segmenter.times, std::vector<TimePs>{kStart + 507 * kNs});
+  box.slot.finish(kStart + 600 * kNs);
+  EXPECT_EQ(bench.blocked_ps(box.slot, "retransmit_buffer.entries"), 500 * kNs);
+}
+
+struct SmallWindow : QpSchedulerTest {
+  SmallWindow() : QpSchedulerTest(with_small_window()) {}
+  static ScenarioConfig with_small_window() {
+    ScenarioConfig scenario = config();
+    scenario.cc.max_cwnd_bytes = 8192;
+    return scenario;
+  }
+};
+
+TEST_F(SmallWindow, WaitsForTheWindowAndIsChargedToIt) {
+  Taker<Grant> segmenter("segmenter", bench.wheel, box.grants());
+  Qp& qp = bench.nic.qps[0];
+  SendPlan sent;
+  At opened("opened", bench.wheel, kStart + 500 * kNs, [&](TimePs now) {
+    qp.congestion->control->discharge(sent.nominal_bytes);
+    box.window_opened(*qp.congestion, now);
+  });
+  load_contexts();
+  bench.post(0, 3 * 4096);
+  sent = bench.requestor(0).take(kStart - 1);
+  ASSERT_EQ(bench.requestor(0).gate(kStart), SendGate::blocked_cwnd);
+  box.activate(0, kStart);
+  bench.run_until(kStart + 600 * kNs);
+  EXPECT_EQ(segmenter.times, std::vector<TimePs>{kStart + 507 * kNs});
+  box.slot.finish(kStart + 600 * kNs);
+  EXPECT_EQ(bench.blocked_ps(box.slot, "cwnd"), 500 * kNs);
+}
+
+}  // namespace
+}  // namespace mrc::box_test

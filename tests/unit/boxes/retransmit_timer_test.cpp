@@ -1,0 +1,61 @@
+#include "nic/control/retransmit_timer.h"
+
+#include "neighbours.h"
+
+namespace mrc::box_test {
+namespace {
+
+ScenarioConfig config() {
+  ScenarioConfig scenario = small_nic();
+  scenario.protocol.timeout_exponent = 1;
+  return scenario;
+}
+
+/// The box has no issue slot and no queue: a timeout takes no time and is never held up.
+struct RetransmitTimerTest : testing::Test {
+  Bench bench{config(), 2};
+  Everybody others{bench};
+  Fifo<Packet*> sacks = queue<Packet*>("sack_processor.queue", 1);
+  timing::SackProcessor sack_processor{"sack_processor", bench.parked, bench.nic, sacks};
+  timing::RetransmitTimer box{"box", bench.wheel, bench.nic};
+
+  void SetUp() override {
+    others.connect(sack_processor);
+    box.connect(sack_processor);
+  }
+  void sent(std::uint32_t qp, TimePs at) {
+    bench.post(qp, 4096);
+    others.retransmit_buffer.reserve_entry(0);
+    const SendPlan plan = bench.requestor(qp).take(at);
+    bench.requestor(qp).transmitted(plan.psn, 0, at);
+    box.update(qp, at);
+  }
+  std::uint64_t timeouts(std::uint32_t qp) { return bench.requestor(qp).counters().timeouts; }
+};
+
+TEST_F(RetransmitTimerTest, APacketWithoutAnAnswerIsLostAfterTheTimeout) {
+  sent(0, 0);
+  sent(1, 100 * kNs);
+  const TimePs deadline = bench.requestor(0).next_deadline();
+  ASSERT_NE(deadline, kNever);
+  bench.run_until(deadline);
+  EXPECT_EQ(timeouts(0), 0U);
+  bench.run_until(deadline + 1);
+  EXPECT_EQ(timeouts(0), 1U);
+  EXPECT_EQ(timeouts(1), 0U);
+  EXPECT_TRUE(bench.requestor(0).next_is_retransmission());
+  EXPECT_TRUE(bench.nic.qps[0].listed) << "the scheduler looks at the QP";
+  bench.run_until(deadline + 100 * kNs + 1);
+  EXPECT_EQ(timeouts(1), 1U);
+}
+
+TEST_F(RetransmitTimerTest, AnAnswerInTimeStopsIt) {
+  sent(0, 0);
+  const TimePs deadline = bench.requestor(0).next_deadline();
+  bench.requestor(0).on_transport_ack({.msn = 1}, deadline / 2);
+  bench.run_until(4 * deadline);
+  EXPECT_EQ(timeouts(0), 0U);
+}
+
+}  // namespace
+}  // namespace mrc::box_test

@@ -1,0 +1,70 @@
+#include "nic/tx/srv6_encap.h"
+
+#include "neighbours.h"
+
+namespace mrc::box_test {
+namespace {
+
+using timing::TxPacket;
+
+ScenarioConfig config() {
+  ScenarioConfig scenario = small_nic();
+  NicConfig& nic = scenario.node_default.nic;
+  nic.srv6_encap.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  nic.datapath_bits = 1024;
+  nic.port.mac_fec_latency_ns = 100;
+  return scenario;
+}
+
+struct Srv6EncapTest : testing::Test {
+  Bench bench{config()};
+  Everybody others{bench, bench.wheel};
+  FarEnd far0{"far0", bench.wheel, *others.ports.transmit[0]};
+  FarEnd far1{"far1", bench.wheel, *others.ports.transmit[1]};
+  Fifo<TxPacket> in = queue<TxPacket>("retransmit_buffer.queue", 16);
+  timing::Srv6Encap box{"srv6_encap", bench.wheel, bench.nic, *others.pcie, in, others.ports.all, nullptr};
+
+  void send(std::uint32_t packets, std::uint32_t bytes, std::uint8_t plane) {
+    for (Psn psn = 0; psn < packets; ++psn) {
+      Packet* packet = bench.packet(Opcode::write_only, bytes, psn);
+      packet->plane = plane;
+      others.ports.all[plane]->reserve_data(0, wire_bytes(*packet, bench.scenario.protocol.encapsulation));
+      in.push(0, {packet, 0, 0, true}, 0);
+    }
+  }
+};
+
+TEST_F(Srv6EncapTest, LatencyUntilTheFirstBeatIsAtThePort) {
+  send(1, 64, 1);
+  bench.run_until(1000 * kNs);
+  EXPECT_TRUE(far0.first_bits.empty());
+  // After 7 ns the port begins to send; its MAC takes 100 ns, the cable 1 ns.
+  EXPECT_EQ(far1.first_bits, std::vector<TimePs>{108 * kNs});
+}
+
+TEST_F(Srv6EncapTest, TakesOnePerInterval) {
+  send(4, 64, 0);
+  bench.run_until(5 * kNs);
+  EXPECT_EQ(in.size(), 2U);
+  bench.run_until(20 * kNs);
+  EXPECT_TRUE(in.empty());
+  box.slot.finish(20 * kNs);
+  EXPECT_EQ(box.slot.busy_ps(), 12 * kNs);
+}
+
+TEST_F(Srv6EncapTest, ALongFrameTakesACyclePerBeat) {
+  bench.nic.tx_work.begin(0);
+  send(3, 4096, 0);
+  bench.run_until(33 * kNs);
+  EXPECT_EQ(in.size(), 2U);
+  bench.run_until(34 * kNs);
+  EXPECT_EQ(in.size(), 1U);
+  bench.run_until(200 * kNs);
+  box.slot.finish(200 * kNs);
+  // 4,224 B of frame: 33 beats of 128 B. Room at the port is promised before, so that nothing holds the box up.
+  EXPECT_EQ(box.slot.busy_ps(), 99 * kNs);
+  EXPECT_EQ(box.slot.starved_ps(), 101 * kNs);
+}
+
+}  // namespace
+}  // namespace mrc::box_test
