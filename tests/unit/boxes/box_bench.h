@@ -20,7 +20,8 @@
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
-#include "nic/qp_assembly.h"
+#include "nic/mrc_halves.h"
+#include "transports/node_transport.h"
 
 namespace mrc::box_test {
 
@@ -106,9 +107,13 @@ class Bench {
  public:
   /// `qps` QPs with both halves, all to node 1. `scenario` is copied.
   explicit Bench(const ScenarioConfig& config, std::uint32_t qps = 1)
-      : scenario(config), nic(0, scenario), assembly_(nic), wheel("wheel", KernelMode::wheel, 1), parked("parked") {
-    assembly_.reserve(qps);
-    nic.protection.add({kRemoteAddress, 1ULL << 30, kRkey, QpAssembly::kDomain});
+      : scenario(config),
+        nic(0, scenario),
+        transport_(make_node_transport(nic)),
+        wheel("wheel", KernelMode::wheel, 1),
+        parked("parked") {
+    transport_->reserve(qps);
+    nic.protection.add({kRemoteAddress, 1ULL << 30, kRkey, NodeTransport::kDomain});
     for (std::uint32_t i = 0; i < qps; ++i) add_qp();
   }
 
@@ -130,8 +135,8 @@ class Bench {
     packet->has_timestamp = is_data(opcode);
     return packet;
   }
-  auto& requestor(std::uint32_t qp) { return *nic.qps[qp].requestor; }
-  auto& responder(std::uint32_t qp) { return *nic.qps[qp].responder; }
+  auto& requestor(std::uint32_t qp) { return requestor_of(nic.qps[qp]); }
+  auto& responder(std::uint32_t qp) { return responder_of(nic.qps[qp]); }
   /// The QP has the WQE of a WRITE.
   void post(std::uint32_t qp, std::uint32_t bytes) {
     ASSERT_EQ(requestor(qp).post({.remote_address = kRemoteAddress, .rkey = kRkey, .bytes = bytes}, 0),
@@ -153,15 +158,15 @@ class Bench {
 
  private:
   void add_qp() {
-    Qp& qp = assembly_.add_qp();
+    Qp& qp = transport_->add_qp();
     qp.peer = 1;
     qp.peer_number = qp.number;
-    assembly_.add_requestor(qp, 0);
-    assembly_.add_responder(qp, 0);
+    transport_->add_requestor(qp, 0);
+    transport_->add_responder(qp, 0);
     qp.reverse_paths = std::make_unique<ReversePaths>(nic.config.nic.ports, KeyedRandom(1, "reverse"));
   }
 
-  QpAssembly assembly_;
+  std::unique_ptr<NodeTransport> transport_;
 
  public:
   WheelModule wheel;

@@ -43,7 +43,7 @@ TEST_F(CompletionTest, OneWritePerInterval) {
   ASSERT_EQ(software.times.size(), 3U);
   EXPECT_EQ(software.times[1] - software.times[0], 30 * kNs);
   EXPECT_EQ(software.times[2] - software.times[1], 30 * kNs);
-  EXPECT_EQ(bench.nic.counters.cqe_writes, 3U);
+  EXPECT_EQ(bench.nic.box_counters.cqe_writes, 3U);
 }
 
 TEST_F(CompletionTest, WaitsForRoomInTheHostsQueueAndIsChargedToIt) {
@@ -76,7 +76,7 @@ TEST_F(Moderated, GathersEntriesAndIsChargedToModeration) {
   ASSERT_EQ(software.times.size(), 2U);
   EXPECT_EQ(software.times[0], software.times[1]);
   EXPECT_GE(software.times[0], 1459 * kNs);
-  EXPECT_EQ(bench.nic.counters.cqe_writes, 1U);
+  EXPECT_EQ(bench.nic.box_counters.cqe_writes, 1U);
   box.slot.finish(2000 * kNs);
   EXPECT_EQ(bench.blocked_ps(box.slot, "completion.moderation"), 1000 * kNs);
 }

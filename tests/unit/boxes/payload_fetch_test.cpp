@@ -1,6 +1,6 @@
 #include "nic/tx/payload_fetch.h"
 
-#include "host/host_memory.h"
+#include "pcie/host_memory.h"
 #include "neighbours.h"
 
 namespace mrc::box_test {

@@ -1,4 +1,4 @@
-#include "nic/control/port_status_agent.h"
+#include "node/port_status_agent.h"
 
 #include "box_bench.h"
 

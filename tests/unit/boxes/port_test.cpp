@@ -71,7 +71,7 @@ TEST_F(PortTest, WhatFindsNoRoomInFrontOfTheParserIsDroppedAndChargedToItsQueue)
   bench.run_until(5000 * kNs);
   EXPECT_EQ(parser.in().size(), 2U);
   EXPECT_EQ(parser.in().ready_at(), kFrameTime + kCable + kMac);
-  EXPECT_EQ(bench.nic.counters.rx_overrun, 1U);
+  EXPECT_EQ(bench.nic.box_counters.rx_overrun, 1U);
   EXPECT_EQ(others.overrun_causes.by_cause()[bench.find("parser.queue").index()], 1U);
 }
 

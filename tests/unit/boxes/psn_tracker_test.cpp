@@ -1,6 +1,6 @@
 #include "nic/rx/psn_tracker.h"
 
-#include "host/host_memory.h"
+#include "pcie/host_memory.h"
 #include "neighbours.h"
 
 namespace mrc::box_test {

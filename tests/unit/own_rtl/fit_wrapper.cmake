@@ -1,5 +1,5 @@
 # Ours under another name in the module that mrcsim_use_rtl() writes around a user's, for Verilator's lint:
-# cmake -DBLOCK=… -DPROJECT_SOURCE_DIR=… -DVERILATOR=… -DWORK=… -P fit_wrapper.cmake
+# cmake -DBLOCK=… -DPROJECT_SOURCE_DIR=… -DVERILATOR=… -DPORTS=… -DWORK=… -P fit_wrapper.cmake
 cmake_minimum_required(VERSION 3.25)
 set(CMAKE_CURRENT_BINARY_DIR ${WORK})
 include(${PROJECT_SOURCE_DIR}/tb/cmake/MrcsimUseRtl.cmake)
@@ -18,5 +18,5 @@ list(REMOVE_ITEM parts ${folder}/${BLOCK}.sv)
 execute_process(
   COMMAND ${VERILATOR} --lint-only -Wall --top-module ${BLOCK}_flat ${PROJECT_SOURCE_DIR}/rtl/common/mrc_pkg.sv ${common} ${parts}
           ${WORK}/own_${BLOCK}.sv ${WORK}/own_${BLOCK}_wrapper/${BLOCK}.sv
-          ${PROJECT_SOURCE_DIR}/tb/cosim/${BLOCK}/${BLOCK}_flat.sv
+          ${PORTS}/cosim/${BLOCK}/${BLOCK}_flat.sv
   COMMAND_ERROR_IS_FATAL ANY)
