@@ -95,7 +95,7 @@ package mrc_pkg;
     logic           oblivious;            // updates change nothing
     logic           probe_marked_skips;   // a CE-marked probe reply leaves the EV in SKIP
     skip_duration_e skip_duration;
-    logic [8:0]     least_active;         // a plane keeps at least so many EVs in use
+    logic [8:0]     least_active;         // the smallest number of EVs that a plane keeps in use
     logic [8:0]     most_active;          // EVs in use a plane
     logic [9:0]     ev_count;             // EVs of the profile, 1 … 256
   } spray_limits_t;
@@ -189,7 +189,7 @@ package mrc_pkg;
     RetransmitNack    = 3'd4,  // one packet is lost
     RetransmitGap     = 3'd5,  // lost is what later packets have overtaken
     RetransmitTimeout = 3'd6,  // lost is what was sent too long ago
-    RetransmitTake    = 3'd7   // the oldest lost packet is taken for sending again
+    RetransmitTake    = 3'd7   // the oldest lost packet is taken to be retransmitted
   } retransmit_op_e;
 
   // What may make a SACK owed.

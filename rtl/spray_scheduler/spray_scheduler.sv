@@ -1,7 +1,7 @@
 // Gives each packet its path: the first GOOD EV in scan order whose plane's port is up and has room for the packet. Keeps
 // the states of all EVs of NumSlots tables by what SACKs, NACKs, probes and the controller say. See README.md.
 //
-// One operation at a time works on one table, whose row stands in registers; what changes goes back to its memory in the
+// One operation at a time works on one table, whose row is in registers; what changes goes back to its memory in the
 // same cycle. A selection takes one cycle of work, also when it ends a rotation; everything rarer takes more. The next
 // scan order of a table comes in beside the present one, an EV in each cycle that has its row at hand or nothing to do.
 module spray_scheduler
@@ -43,7 +43,7 @@ module spray_scheduler
   output logic                                 rsp_skip_end_valid_o,
   output logic [TimeWidth-1:0]                 rsp_skip_end_o,      // when the first SKIP EV is GOOD again
 
-  // Room that came back, a count of bytes a plane.
+  // Room that came back, bytes per plane.
   input  logic                                 credit_valid_i,
   output logic                                 credit_ready_o,
   input  logic [NumPlanes-1:0][CreditWidth-1:0] credit_bytes_i,
@@ -99,7 +99,7 @@ module spray_scheduler
   localparam int unsigned ChunkW = $clog2(Chunk);
   localparam int unsigned Chunks = MaxEvs / Chunk;
 
-  typedef logic [MaxEvs-1:0]                       evs_t;    // a bit an EV, by its place in the profile or in scan order
+  typedef logic [MaxEvs-1:0]                       evs_t;    // one bit per EV, by its place in the profile or in scan order
   typedef logic [EvW-1:0]                          ev_t;
   typedef logic [CountW-1:0]                       count_t;
   typedef logic [NumPlanes-1:0][MaxEvs-1:0]        planes_t;
@@ -130,7 +130,7 @@ module spray_scheduler
     logic [NumPlanes-1:0] reachable;
     ev_t                  later;      // the first SKIP EV that sits out one rotation more
   } scan_t;
-  typedef count_t [NumPlanes-1:0] in_use_t;  // active EVs a plane
+  typedef count_t [NumPlanes-1:0] in_use_t;  // active EVs per plane
   typedef struct packed {
     ev_t   head;                      // SKIP EVs in the order in which they were skipped
     ev_t   tail;
@@ -163,7 +163,7 @@ module spray_scheduler
     for (int unsigned i = 0; i < ChunkW; i++) index_of[i] = |(column & IndexMasks[i]);
   endfunction
 
-  // ---- Memories: one word a cycle is read and one written of each; a read sees what earlier cycles wrote.
+  // ---- Memories: per cycle, one word of each is read and one written; a read sees what earlier cycles wrote.
   profile_t     profile_mem [MaxEvs];
   logic [EvW:0] bucket_mem [NumBuckets];         // {valid, EV}, by the low bits of the value, the next one where taken
   order_t       order_mem [OrderBuffers*NumSlots*MaxEvs];  // by place in scan order
@@ -173,10 +173,10 @@ module spray_scheduler
   ev_t          next_mem [NumSlots*MaxEvs];      // SKIP EVs are a list
   ev_t          prev_mem [NumSlots*MaxEvs];
   time_t        until_mem [NumSlots*MaxEvs];
-  // A row a table.
+  // One row per table.
   scan_t    scan_mem [NumSlots];
   skips_t   skips_mem [NumSlots];
-  logic     coming_ready_mem [NumSlots];         // the next order stands in the other bank
+  logic     coming_ready_mem [NumSlots];         // the next order is in the other bank
   logic [NumSlots-1:0] bank_mem;                 // of the order that is walked, in flip-flops
   in_use_t  in_use_mem [NumSlots];
   evs_t     active_mem [NumSlots];               // by EV: in use

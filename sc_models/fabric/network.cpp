@@ -47,7 +47,7 @@ Network::Network(const ScenarioConfig& scenario)
   laws_[t0_up] = transport_.queue_law(scenario, t1_gbps, false);
   laws_[t0_down] = transport_.queue_law(scenario, port_gbps, true);
   laws_[above] = transport_.queue_law(scenario, t1_gbps, false);
-  // A light endpoint draws data only when its line is free; what waits there is control.
+  // A light endpoint draws data only when its line is free; only control packets wait there.
   laws_[at_nic].data_bytes = ~0ULL;
   const auto weight = [](std::uint32_t w) { return static_cast<std::int32_t>(w) * kQuantumBytesPerWeight; };
   weights_ = {weight(fabric.control_weight), weight(fabric.retransmission_weight), weight(fabric.data_weight)};

@@ -1,5 +1,5 @@
-// An output port: queues by class behind one line, and what it counted. The same structure stands for the ports of
-// light endpoints, whose data is drawn when the line is free instead of being queued.
+// An output port: queues by class behind one line, and what it counted. Ports of light endpoints have the same
+// structure; their data is drawn when the line is free instead of being queued.
 #pragma once
 
 #include <array>

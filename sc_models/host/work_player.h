@@ -136,7 +136,7 @@ class WorkPlayer {
   }
   /// Bytes of the messages that were completed or received; grows while the node makes progress.
   std::uint64_t progress() const { return progress_; }
-  /// A computation is under way, or work has a start that has not come: waiting for these is no stall.
+  /// A computation is under way, or work has a start that has not come: waiting for these is not a stall.
   bool computing() const { return !alarms_.empty(); }
   /// The nodes that have started and wait, at most `most` lines.
   std::vector<std::string> describe_waits(std::size_t most) const;

@@ -58,9 +58,9 @@ struct NicContext : NodeContext {
   std::uint32_t reads_under_way = 0;  ///< payload reads issued and not answered
   bool host_has_more = false;         ///< messages wait in the host for a completion to make room
   bool doorbells_full = false;        ///< they wait because the NIC takes no more doorbells
-  Recorder* recorder = nullptr;   ///< null: nobody records
-  HostPort* host_port = nullptr;  ///< null: the host is the model's own
-  std::vector<NicEvent> events;   ///< the first kMostEvents
+  Recorder* recorder = nullptr;       ///< null: nobody records
+  HostPort* host_port = nullptr;      ///< null: the host is the model's own
+  std::vector<NicEvent> events;       ///< the first kMostEvents
 
   static constexpr std::size_t kMostEvents = 1'000;
   /// An uncorrectable error in this memory; `effect`: what the NIC does about it.

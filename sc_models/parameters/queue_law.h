@@ -19,7 +19,7 @@ struct QueueLaw {
 struct PauseLaw {
   bool on = false;
   std::uint64_t xoff_bytes = 0;  ///< above: the sender is paused
-  std::uint64_t xon_bytes = 0;   ///< at most: it may send again
+  std::uint64_t xon_bytes = 0;   ///< at most: the sender goes on
 };
 
 }  // namespace mrc

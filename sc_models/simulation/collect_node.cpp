@@ -47,7 +47,7 @@ void collect_ledger(RunResult& result, const SimulationNode& node) {
                      static_cast<double>(slot->starved_ps()) / total,
                      static_cast<double>(slot->idle_ps()) / total,
                      {}};
-    const CauseTable& causes = node.context.causes;
+    const CauseTable& causes = node.nic->causes();
     for (std::size_t i = 0; i < causes.size(); ++i) {
       const Cause cause = Cause::at(i);
       if (slot->blocked_ps(cause) > 0) {
@@ -75,7 +75,7 @@ std::map<std::string, double> receiver_write_blocked(const Model& model, const S
     for (const IssueSlot* slot : model.at(peer).nic->slots()) {
       if (slot->box() != "pcie_dma.write") continue;
       total += slot->busy_ps();
-      const CauseTable& causes = model.at(peer).context.causes;
+      const CauseTable& causes = model.at(peer).nic->causes();
       for (std::size_t i = 0; i < causes.size(); ++i) {
         const Cause cause = Cause::at(i);
         if (slot->blocked_ps(cause) == 0) continue;

@@ -19,8 +19,8 @@
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
-#include "nic/nic_context.h"
 #include "nic/mrc_halves.h"
+#include "nic/nic_context.h"
 #include "transports/node_transport.h"
 
 namespace mrc::box_test {

@@ -1,7 +1,7 @@
 #include "nic/rx/dma_write.h"
 
-#include "pcie/host_memory.h"
 #include "neighbours.h"
+#include "pcie/host_memory.h"
 
 namespace mrc::box_test {
 namespace {

@@ -1,7 +1,7 @@
 #include "nic/tx/payload_fetch.h"
 
-#include "pcie/host_memory.h"
 #include "neighbours.h"
+#include "pcie/host_memory.h"
 
 namespace mrc::box_test {
 namespace {

@@ -19,7 +19,7 @@ ScenarioConfig config() {
   return scenario;
 }
 
-/// Not a box: whoever has a timer drives it. It has no queue; a request that finds no room at a port is sent again.
+/// Not a box: whoever has a timer drives it. It has no queue; a request that finds no room at a port is repeated.
 struct PortStatusAgentTest : testing::Test {
   Bench bench{config(), kQps};
   PortStatusAgent agent{bench.nic};
