@@ -12,6 +12,17 @@ inline constexpr TimePs kNever = std::numeric_limits<TimePs>::max();
 inline constexpr TimePs kPsPerNs = 1'000;
 inline constexpr TimePs kPsPerUs = 1'000'000;
 
+/// The nearest picosecond.
+constexpr TimePs ps_from_ns(double ns) {
+  return static_cast<TimePs>(ns * static_cast<double>(kPsPerNs) + 0.5);
+}
+constexpr TimePs ps_from_us(double us) {
+  return static_cast<TimePs>(us * static_cast<double>(kPsPerUs) + 0.5);
+}
+constexpr double us_from_ps(TimePs time) {
+  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
+}
+
 /// Entropy value: the 32-bit path selector of a packet, echoed in SACK and NACK (OCP MRC 1.0).
 using Ev = std::uint32_t;
 /// Position of an EV in its profile, 0 … ev_count - 1.

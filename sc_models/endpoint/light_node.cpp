@@ -1,24 +1,18 @@
 #include "endpoint/light_node.h"
 
 namespace mrc {
-namespace {
-
-TimePs ps(double ns) {
-  return static_cast<TimePs>(ns * 1000.0 + 0.5);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 LightNode::LightNode(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
     : nic_(nic),
       network_(network),
       memory_(memory),
       first_payload_bytes_(nic.config.nic.ports, 0),
-      wqe_ps_(ps(nic.config.host.doorbell_ns + nic.config.pcie.read_latency_mean_ns)),
-      payload_ps_(ps(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
-      completion_ps_(ps(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)),
+      wqe_ps_(ps_from_ns(nic.config.host.doorbell_ns + nic.config.pcie.read_latency_mean_ns)),
+      payload_ps_(ps_from_ns(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
+      completion_ps_(ps_from_ns(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)),
       player_(nic, *this, memory, placement) {
-  network_.attach(nic.node, *this, ps(nic.config.nic.port.mac_fec_latency_ns));
+  network_.attach(nic.node, *this, ps_from_ns(nic.config.nic.port.mac_fec_latency_ns));
 }
 
 void LightNode::start() {
@@ -27,7 +21,7 @@ void LightNode::start() {
 }
 
 void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs) {
-  TimePs at = now + ps(nic_.config.host.post_ns) + wqe_ps_;
+  TimePs at = now + ps_from_ns(nic_.config.host.post_ns) + wqe_ps_;
   if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
   // Requests are taken in order, also a short one that does not wait for its payload.
   if (!starts_.empty()) at = std::max(at, starts_.back().at);

@@ -1,4 +1,3 @@
-#define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "engine/wheel_module.h"
 
 #include <algorithm>
@@ -9,10 +8,6 @@
 
 namespace mrc {
 namespace {
-
-TimePs kernel_now() {
-  return sc_core::sc_time_stamp().value();
-}
 
 sc_core::sc_time delay_until(TimePs time) {
   const TimePs now = kernel_now();

@@ -18,6 +18,11 @@ namespace mrc {
 
 class Box;
 
+/// Of the SystemC kernel.
+inline TimePs kernel_now() {
+  return sc_core::sc_time_stamp().value();
+}
+
 class WheelModule : public sc_core::sc_module {
  public:
   /// `quantum_ps` at least 1 and at most the shortest delay from this module to another.

@@ -10,10 +10,6 @@
 namespace mrc {
 namespace {
 
-double us(TimePs time) {
-  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
-}
-
 std::string span_of(const FaultConfig& fault) {
   if (fault.kind == FaultKind::link_flap) {
     return fmt::format("{} outages of {} us, one every {} us, jitter {}", fault.count, fault.for_us, fault.period_us,
@@ -149,8 +145,9 @@ std::string FaultLog::nodes_of(const Tally& tally) const {
 
 std::string FaultLog::since(std::size_t fault, const Tally& tally, const char* what) const {
   const TimePs begin = timeline_.record(fault).begins_at;
-  std::string text = fmt::format("{} x {}, {:.3f} us after the begin", tally.count, what, us(tally.first - begin));
-  if (tally.last != tally.first) text += fmt::format(", the last after {:.3f} us", us(tally.last - begin));
+  std::string text =
+      fmt::format("{} x {}, {:.3f} us after the begin", tally.count, what, us_from_ps(tally.first - begin));
+  if (tally.last != tally.first) text += fmt::format(", the last after {:.3f} us", us_from_ps(tally.last - begin));
   return text;
 }
 
@@ -159,7 +156,7 @@ void FaultLog::packet_rows(std::size_t fault, std::vector<EventResult>& rows) co
   const FaultRecord& record = timeline_.record(fault);
   const Reaction& reaction = reactions_[fault];
   const auto add = [&](TimePs at, const char* what, const std::string& where, const std::string& effect) {
-    rows.push_back({us(at), what, where, effect});
+    rows.push_back({us_from_ps(at), what, where, effect});
   };
   const FaultRecord::FirstLoss& loss = record.first_loss;
   if (loss.lost_at != kNever) {
@@ -172,13 +169,13 @@ void FaultLog::packet_rows(std::size_t fault, std::vector<EventResult>& rows) co
   if (loss.sent_again_at != kNever) {
     add(loss.sent_again_at, "retransmission.first", fmt::format("nic{}", loss.packet.source),
         fmt::format("PSN {} retransmitted, {:.3f} us after it was lost", loss.packet.psn,
-                    us(loss.sent_again_at - loss.lost_at)));
+                    us_from_ps(loss.sent_again_at - loss.lost_at)));
   }
   if (record.longest_bypass_ps > 0) {
     add(record.last_lost_data_sent_at, "bypassed", config.where,
         fmt::format("last data packet into an outage, at most {:.3f} us after its begin; an EV was out of use at most "
                     "{:.3f} us after its first loss",
-                    us(record.longest_bypass_ps), us(record.longest_on_ev_ps)));
+                    us_from_ps(record.longest_bypass_ps), us_from_ps(record.longest_on_ev_ps)));
   }
   if (reaction.back.count > 0) {
     add(reaction.back.first, "ev.good", nodes_of(reaction.back), since(fault, reaction.back, "EV back in use"));
@@ -186,14 +183,15 @@ void FaultLog::packet_rows(std::size_t fault, std::vector<EventResult>& rows) co
   if (record.back_in_use_at != kNever) {
     add(record.back_in_use_at, "back_in_use", config.where,
         fmt::format("first data packet over the path, {:.3f} us after the end",
-                    us(record.back_in_use_at - record.ends_at)));
+                    us_from_ps(record.back_in_use_at - record.ends_at)));
   }
 }
 
 void FaultLog::port_rows(std::size_t fault, std::vector<EventResult>& rows) const {
   const Reaction& reaction = reactions_[fault];
   const auto add = [&](const Tally& tally, const char* what, const std::string& effect) {
-    if (tally.count > 0) rows.push_back({us(tally.first), what, nodes_of(tally), since(fault, tally, effect.c_str())});
+    if (tally.count > 0)
+      rows.push_back({us_from_ps(tally.first), what, nodes_of(tally), since(fault, tally, effect.c_str())});
   };
   add(reaction.seen_down, "port.down", "port detected as down, no more packets are sent through it");
   add(reaction.remapped_down, "port.down.remapped",
@@ -216,12 +214,13 @@ std::vector<EventResult> FaultLog::rows(TimePs end) const {
     const std::string kind = "fault." + to_string(config.kind);
     // link_up is the end of the outage that it ends.
     if (config.kind == FaultKind::link_up || record.begins_at > end) continue;
-    rows.push_back({us(record.begins_at), kind, config.where,
+    rows.push_back({us_from_ps(record.begins_at), kind, config.where,
                     fmt::format("{}{}; {} data and {} control packets lost, {} corrupted", span_of(config),
                                 law_of(config), record.lost_data, record.lost_control, record.corrupted)});
     packet_rows(fault, rows);
     port_rows(fault, rows);
-    if (record.ends_at <= end) rows.push_back({us(record.ends_at), kind + ".end", config.where, "end of the fault"});
+    if (record.ends_at <= end)
+      rows.push_back({us_from_ps(record.ends_at), kind + ".end", config.where, "end of the fault"});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const EventResult& a, const EventResult& b) { return a.time_us < b.time_us; });

@@ -13,10 +13,6 @@
 namespace mrc {
 namespace {
 
-TimePs ps(double us) {
-  return static_cast<TimePs>(us * static_cast<double>(kPsPerUs) + 0.5);
-}
-
 bool takes_link(FaultKind kind) {
   switch (kind) {
     case FaultKind::link_down:
@@ -139,16 +135,16 @@ std::vector<std::uint32_t> FaultTimeline::links_at(const FaultConfig& fault) con
 
 std::vector<TimeSpan> FaultTimeline::spans_of(std::size_t index) const {
   const FaultConfig& fault = faults_[index];
-  const TimePs begin = ps(fault.at_us);
+  const TimePs begin = ps_from_us(fault.at_us);
   if (fault.kind != FaultKind::link_flap) {
-    return {{begin, fault.for_us > 0 ? begin + ps(fault.for_us) : kNever}};
+    return {{begin, fault.for_us > 0 ? begin + ps_from_us(fault.for_us) : kNever}};
   }
   KeyedRandom random(scenario_.seed, fmt::format("fault.{}.flap", index));
   std::vector<TimeSpan> spans;
   for (std::uint32_t i = 0; i < fault.count; ++i) {
     const double slack_us = fault.jitter * (fault.period_us - fault.for_us);
-    const TimePs from = begin + i * ps(fault.period_us) + ps(slack_us * random.uniform());
-    spans.push_back({from, from + ps(fault.for_us)});
+    const TimePs from = begin + i * ps_from_us(fault.period_us) + ps_from_us(slack_us * random.uniform());
+    spans.push_back({from, from + ps_from_us(fault.for_us)});
   }
   return spans;
 }
@@ -191,7 +187,7 @@ void FaultTimeline::place(std::size_t index) {
 void FaultTimeline::end_outages() {
   for (std::size_t up = 0; up < faults_.size(); ++up) {
     if (faults_[up].kind != FaultKind::link_up) continue;
-    const TimePs at = ps(faults_[up].at_us);
+    const TimePs at = ps_from_us(faults_[up].at_us);
     bool ended = false;
     for (std::size_t down = 0; down < faults_.size(); ++down) {
       if (faults_[down].kind != FaultKind::link_down || laid_[down].links != laid_[up].links) continue;

@@ -3,13 +3,7 @@
 #include "engine/latency_account.h"
 
 namespace mrc {
-namespace {
-
-TimePs ps(double ns) {
-  return static_cast<TimePs>(ns * 1000.0 + 0.5);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void Host::declare_post_latency(LatencyAccount& account) {
   const HostConfig& config = account.node().host;
@@ -61,7 +55,7 @@ void Host::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs
   }
   nic_.qps[qp].send_queue.post(request);
   const HostConfig& host = nic_.config.host;
-  device_.doorbell().queue().push(now, qp, now + ps(host.post_ns) + ps(host.doorbell_ns));
+  device_.doorbell().queue().push(now, qp, now + ps_from_ns(host.post_ns) + ps_from_ns(host.doorbell_ns));
   device_.idle_causes().start(first_doorbell);
 }
 

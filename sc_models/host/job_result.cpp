@@ -48,10 +48,6 @@ TimePs overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
   return sum;
 }
 
-double us(TimePs time) {
-  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
-}
-
 struct RankActivity {
   std::vector<Interval> compute;
   std::vector<Interval> communication;
@@ -65,9 +61,9 @@ void add_rank(JobResult& job, RankActivity&& activity, std::uint32_t ranks) {
     total.mean += value / ranks;
     total.max = std::max(total.max, value);
   };
-  add(job.compute_us, us(length(compute)));
-  add(job.communication_us, us(length(communication)));
-  add(job.exposed_communication_us, us(length(communication) - overlap(communication, compute)));
+  add(job.compute_us, us_from_ps(length(compute)));
+  add(job.communication_us, us_from_ps(length(communication)));
+  add(job.exposed_communication_us, us_from_ps(length(communication) - overlap(communication, compute)));
 }
 
 struct Meeting {
@@ -103,11 +99,11 @@ void add_collectives(JobResult& job, const Workload& workload, const std::vector
     const bool of_job = workload.same_on_all_ranks || workload.groups[collective.group].ranks.front() < job.ranks;
     if (!meeting.whole || ranks < 2 || !of_job) continue;
     JobResult::CollectiveRow& row = rows[{collective.kind, collective.bytes, ranks}];
-    const double time = us(meeting.last_end - std::min(meeting.last_start, meeting.last_end));
+    const double time = us_from_ps(meeting.last_end - std::min(meeting.last_start, meeting.last_end));
     ++row.count;
     row.time_us.mean += time;
     row.time_us.max = std::max(row.time_us.max, time);
-    row.start_skew_us = std::max(row.start_skew_us, us(meeting.last_start - meeting.first_start));
+    row.start_skew_us = std::max(row.start_skew_us, us_from_ps(meeting.last_start - meeting.first_start));
   }
   for (auto& [key, row] : rows) {
     const auto& [kind, bytes, ranks] = key;
@@ -145,13 +141,13 @@ JobResult make_job_result(const Workload& workload, const std::vector<WorkTimes>
   std::vector<TimePs> ends;
   for (std::uint32_t r = 0; r < ranks.size(); ++r) {
     ends.push_back(ranks[r].end);
-    if (us(ranks[r].end) > job.step_time_us) job.straggler_rank = r;
-    job.step_time_us = std::max(job.step_time_us, us(ranks[r].end));
+    if (us_from_ps(ranks[r].end) > job.step_time_us) job.straggler_rank = r;
+    job.step_time_us = std::max(job.step_time_us, us_from_ps(ranks[r].end));
     add_rank(job, std::move(ranks[r]), job.ranks_played);
   }
   if (!ends.empty()) {
     std::nth_element(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 2), ends.end());
-    job.straggler_behind_us = job.step_time_us - us(ends[ends.size() / 2]);
+    job.straggler_behind_us = job.step_time_us - us_from_ps(ends[ends.size() / 2]);
   }
   add_collectives(job, workload, times, options);
   return job;

@@ -9,16 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "pcie/host_memory.h"
+
 namespace mrc {
-namespace {
-
-constexpr std::uint64_t kPageBytes = 4096;
-
-TimePs ps(double ns) {
-  return static_cast<TimePs>(ns * 1000.0 + 0.5);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 WorkPlacement::WorkPlacement(const Workload& work, const std::vector<NodeId>& nics, std::uint32_t nics_each,
                              std::uint32_t nodes)
@@ -179,7 +173,7 @@ void WorkPlayer::receive_completed(TimePs now, const Cqe& cqe) {
   progress_ += bytes;
   statistics_.received_bytes += bytes;
   node_state.arrived = true;
-  node_state.known_at = now + ps(nic_.config.host.residual_ns) + accelerator_.flush_ps();
+  node_state.known_at = now + ps_from_ns(nic_.config.host.residual_ns) + accelerator_.flush_ps();
   if (accelerator_.staged()) {
     node_state.known_at = accelerator_.copy(node_state.known_at, workload().nodes[index].rank, bytes, false);
   }
@@ -349,7 +343,7 @@ bool WorkPlayer::post_next(TimePs now, Channel& channel, std::uint32_t channel_i
                             .bytes = chunks_[id].bytes,
                             .immediate = node.match,
                             .write_imm = last_chunk && node.match != kNoWork};
-  statistics_.first_doorbell = std::min(statistics_.first_doorbell, now + ps(nic_.config.host.post_ns));
+  statistics_.first_doorbell = std::min(statistics_.first_doorbell, now + ps_from_ns(nic_.config.host.post_ns));
   device_.post(now, qp, request, statistics_.first_doorbell);
   if (last_chunk) {
     channel.pending.pop();

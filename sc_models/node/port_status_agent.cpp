@@ -5,13 +5,7 @@
 #include "mrc/control/probes.h"
 
 namespace mrc {
-namespace {
-
-TimePs ps(double us) {
-  return static_cast<TimePs>(us * static_cast<double>(kPsPerUs) + 0.5);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void PortStatusAgent::find_peers() {
   if (!peers_.empty()) return;
@@ -43,8 +37,8 @@ void PortStatusAgent::set_darkness(const std::vector<PortDarkness>& darkness) {
 
 /// A port is seen down when it has been dark for long enough, and up when it has been lit for long enough.
 void PortStatusAgent::add_transitions(std::uint32_t port, const std::vector<PortDarkness>& spans) {
-  const TimePs down_detect = ps(nic_.config.nic.port.down_detect_us);
-  const TimePs up_detect = ps(nic_.config.nic.port.up_detect_us);
+  const TimePs down_detect = ps_from_us(nic_.config.nic.port.down_detect_us);
+  const TimePs up_detect = ps_from_us(nic_.config.nic.port.up_detect_us);
   bool up = true;
   for (std::size_t i = 0; i < spans.size();) {
     TimeSpan dark = spans[i].span;
@@ -82,7 +76,7 @@ void PortStatusAgent::see(TimePs now, const Transition& transition) {
   for (PortStatus& status : status_) status.set_own(transition.port, transition.up);
   // What a walk that is under way has not reached, and what it has, is written anew.
   std::erase_if(walks_, [](const Walk& walk) { return walk.peer == kAllPeers; });
-  walks_.push_back({now + ps(nic_.config.nic.port.remap_time_us), kAllPeers, 0, transition});
+  walks_.push_back({now + ps_from_us(nic_.config.nic.port.remap_time_us), kAllPeers, 0, transition});
   if (after_change_) after_change_(now);
 }
 

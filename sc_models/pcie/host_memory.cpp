@@ -6,11 +6,7 @@
 #include <fmt/format.h>
 
 namespace mrc {
-namespace {
-
-constexpr std::uint64_t kPageBytes = 4096;
-
-}  // namespace
+namespace {}  // namespace
 
 HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
   Region region{.base = next_base_, .bytes = bytes, .content = {}};

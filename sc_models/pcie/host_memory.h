@@ -13,6 +13,9 @@
 
 namespace mrc {
 
+/// Of the host: regions are whole pages.
+inline constexpr std::uint64_t kPageBytes = 4096;
+
 /// Record of the writes into a slot, for payload by reference: bytes, writes, and a sum over their positions, which
 /// agrees only if every range was written exactly once.
 struct PlacementTally {

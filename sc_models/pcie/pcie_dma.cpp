@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::uint32_t kReadQueueJobs = 8;
 
-TimePs ps(double ns) {
-  return static_cast<TimePs>(ns * 1000.0 + 0.5);
-}
-
 /// A stream of its own, so that faults leave the latencies as they are.
 KeyedRandom fault_stream(KeyedRandom random) {
   return {random.next(), "pcie.faults"};
@@ -58,12 +54,12 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       config_(config),
       law_(pcie_law(config)),
       clock_(clock),
-      credit_return_ps_(ps(config.credit_return_ns)),
-      write_latency_ps_(ps(config.write_latency_ns)),
+      credit_return_ps_(ps_from_ns(config.credit_return_ns)),
+      write_latency_ps_(ps_from_ns(config.write_latency_ns)),
       request_ps_(clock.cycles(config.request_cycles)),
       report_ps_(clock.cycles(config.report_cycles)),
       write_ps_(clock.cycles(config.write_cycles)),
-      completion_timeout_ps_(ps(1000.0 * config.completion_timeout_us)),
+      completion_timeout_ps_(ps_from_ns(1000.0 * config.completion_timeout_us)),
       faults_on_(config.duplicate_completion_rate > 0 || config.poisoned_completion_rate > 0 ||
                  config.lost_completion_rate > 0),
       tracks_tags_(faults_on_),

@@ -8,10 +8,6 @@
 namespace mrc {
 namespace {
 
-TimePs kernel_now() {
-  return sc_core::sc_time_stamp().value();
-}
-
 sc_core::sc_time until(TimePs time) {
   const TimePs now = kernel_now();
   return sc_core::sc_time::from_value(time > now ? time - now : 0);

@@ -23,10 +23,6 @@ constexpr NodeId kNobody = ~NodeId{0};
 /// Packets between the wire and the receiver's bitmap at one instant, with room.
 constexpr std::uint32_t kPacketsBehindTheBitmap = 256;
 
-TimePs ps(double ns) {
-  return static_cast<TimePs>(ns * 1000.0 + 0.5);
-}
-
 std::uint32_t half(std::uint64_t value, bool upper) {
   return static_cast<std::uint32_t>(upper ? value >> 32 : value);
 }
@@ -80,7 +76,7 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
       options_(checked(options)),
       topology_(fabric.topology()),
       quantum_ps_(Fabric::quantum_ps(scenario)),
-      mmio_ps_(std::max(ps(scenario.node(node).host.doorbell_ns), quantum_ps_)),
+      mmio_ps_(std::max(ps_from_ns(scenario.node(node).host.doorbell_ns), quantum_ps_)),
       wheel_("wheel", scenario.run.kernel, quantum_ps_),
       context_(node, scenario),
       transport_(make_node_transport(context_)),
@@ -104,7 +100,7 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
   require(config.nic.completion.cqe_bytes >= kLeastCqeBytes,
           fmt::format("nic.completion.cqe_bytes = {}; at least {}", config.nic.completion.cqe_bytes, kLeastCqeBytes));
   require(
-      ps(shortest_read_ns(config.pcie)) >= quantum_ps_,
+      ps_from_ns(shortest_read_ns(config.pcie)) >= quantum_ps_,
       fmt::format("pcie.read_latency_mean_ns = {} with read_latency_p99_ns = {} draws reads of {:.0f} ns, shorter than "
                   "the quantum of {} ns by which the NIC runs ahead (run.quantum_ns)",
                   config.pcie.read_latency_mean_ns, config.pcie.read_latency_p99_ns, shortest_read_ns(config.pcie),

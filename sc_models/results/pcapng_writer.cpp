@@ -9,6 +9,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "mrc/types.h"
 #include "results/output_directory.h"
 
 namespace mrc {
@@ -23,7 +24,6 @@ constexpr std::uint16_t kOptionEnd = 0;
 constexpr std::uint16_t kOptionIfName = 2;
 constexpr std::uint16_t kOptionIfTsresol = 9;
 constexpr std::byte kNanoseconds{9};
-constexpr std::uint64_t kPsPerNs = 1'000;
 
 using Bytes = std::vector<std::byte>;
 

@@ -26,7 +26,7 @@ std::string state_name(std::uint64_t state, const CauseTable* causes) {
   return fmt::format("blocked_by_{}", causes->name(Cause::at(state)));
 }
 
-std::uint32_t bits_for(std::uint64_t largest) {
+std::uint32_t wave_bits(std::uint64_t largest) {
   return largest == 0 ? 64 : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(std::bit_width(largest)));
 }
 
@@ -122,7 +122,7 @@ void WaveRecorder::declare(std::uint32_t index) {
       return;
     case RecordedObject::Kind::level:
     case RecordedObject::Kind::value:
-      shown.level = add_signal(box, object.signal, bits_for(object.capacity));
+      shown.level = add_signal(box, object.signal, wave_bits(object.capacity));
       break;
   }
   if (object.moves == RecordedObject::Moves::none) return;

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "pcie/host_memory.h"
+
 namespace mrc {
 namespace {
-
-constexpr std::uint64_t kPageBytes = 4096;
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;

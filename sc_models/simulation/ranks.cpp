@@ -12,10 +12,6 @@ namespace {
 
 constexpr NodeId kNoNode = ~NodeId{0};  // ends a list of nodes
 
-TimePs kernel_now() {
-  return sc_core::sc_time_stamp().value();
-}
-
 void run_kernel_to(TimePs end) {
   const TimePs now = kernel_now();
   if (end > now) sc_core::sc_start(sc_core::sc_time::from_value(end - now));

@@ -24,14 +24,6 @@ struct State {
   std::span<std::uint64_t> values() { return {&nodes_left, sizeof *this / sizeof nodes_left}; }
 };
 
-TimePs kernel_now() {
-  return sc_core::sc_time_stamp().value();
-}
-
-double us(TimePs time) {
-  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
-}
-
 State state_of(const Model& model, const std::atomic<bool>& interrupted) {
   State state;
   state.pending = sc_core::sc_pending_activity() ? 1 : 0;
@@ -92,7 +84,7 @@ void start(const Model& model) {
 void advance(Model& model, double step_us) {
   // A recording is handed on in short pieces, so that what it holds does not grow with the step.
   constexpr double piece_us = 4;
-  double left_us = std::min(step_us, model.scenario.run.max_time_us - us(kernel_now()));
+  double left_us = std::min(step_us, model.scenario.run.max_time_us - us_from_ps(kernel_now()));
   for (; model.recording && left_us > piece_us; left_us -= piece_us) {
     run_until(model, kernel_now() + static_cast<TimePs>(piece_us * kPsPerUs));
     model.recording->flush(kernel_now());
@@ -104,7 +96,7 @@ void advance(Model& model, double step_us) {
 void report_progress(const Model& model, std::uint64_t done, std::uint64_t offered) {
   if (!model.options.progress) return;
   model.options.progress(
-      {us(kernel_now()), offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
+      {us_from_ps(kernel_now()), offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
 }
 
 }  // namespace
@@ -119,7 +111,7 @@ RunEnd play(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted
     watch_evs(model);
     if (model.capture) model.capture->flush_before(kernel_now());
     now = state_of(model, interrupted);
-    if (const auto end = watchdog.look(now, us(kernel_now()))) return *end;
+    if (const auto end = watchdog.look(now, us_from_ps(kernel_now()))) return *end;
     report_progress(model, now.acknowledged, offered);
   }
   return RunEnd::over;

@@ -8,7 +8,7 @@
 namespace mrc {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// "mrcs": tells a database of ours from others.
 constexpr std::int64_t kApplicationId = 0x6D72'6373;
@@ -124,22 +124,22 @@ RunRecord record_of(const SqliteStatement& row) {
 }
 
 std::string settings_json(const Settings& settings) {
-  Json object = Json::object();
+  OrderedJson object = OrderedJson::object();
   for (const auto& [key, value] : settings) object[key] = value;
   return object.dump();
 }
 
-std::string top_limit(const Json& result) {
-  for (const Json& limit : result.at("limits")) {
+std::string top_limit(const OrderedJson& result) {
+  for (const OrderedJson& limit : result.at("limits")) {
     const auto cause = limit.at("cause").get<std::string>();
     if (cause != "framing" && cause != "unattributed") return cause;
   }
   return "";
 }
 
-std::int64_t sram_bits(const Json& result) {
+std::int64_t sram_bits(const OrderedJson& result) {
   std::int64_t bits = 0;
-  for (const Json& row : result.at("sram")) bits += row.at("bits").get<std::int64_t>();
+  for (const OrderedJson& row : result.at("sram")) bits += row.at("bits").get<std::int64_t>();
   return bits;
 }
 
@@ -229,7 +229,7 @@ RunRecord StudyDatabase::plan(const RunSpec& spec, const std::string& scenario, 
 }
 
 void StudyDatabase::store(const std::string& digest, const RunOutcome& outcome) {
-  const Json result = Json::parse(outcome.result_json, nullptr, false);
+  const OrderedJson result = OrderedJson::parse(outcome.result_json, nullptr, false);
   if (!result.is_object()) {
     SqliteStatement(sqlite_,
                     "UPDATE run SET state = 'failed', status = NULL, exit_code = ?2, error = ?3, wall_seconds = ?4 "
@@ -241,7 +241,7 @@ void StudyDatabase::store(const std::string& digest, const RunOutcome& outcome) 
         .run();
     return;
   }
-  const Json& times = result.at("message_time_us");
+  const OrderedJson& times = result.at("message_time_us");
   SqliteStatement(sqlite_,
                   "UPDATE run SET state = 'done', status = ?2, exit_code = ?3, error = ?4, wall_seconds = ?5, "
                   "goodput_gbps = ?6, simulated_time_us = ?7, message_time_mean_us = ?8, message_time_p99_us = ?9, "

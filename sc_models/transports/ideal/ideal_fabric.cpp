@@ -21,18 +21,11 @@ namespace {
 
 constexpr std::uint32_t kPlain = 0xFFFF'FFFF;  ///< in the place of a collective: a send node's message
 
-TimePs ps(double ns) {
-  return static_cast<TimePs>(ns * 1000.0 + 0.5);
-}
-
-double us(TimePs time) {
-  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
-}
-
 /// One way on the wires.
 TimePs flight_ps(const ScenarioConfig& scenario) {
   const NicConfig& nic = scenario.node_default.nic;
-  return ps(2 * nic.port.mac_fec_latency_ns + 2 * scenario.fabric.cable_delay_ns + scenario.fabric.switch_latency_ns);
+  return ps_from_ns(2 * nic.port.mac_fec_latency_ns + 2 * scenario.fabric.cable_delay_ns +
+                    scenario.fabric.switch_latency_ns);
 }
 
 /// A schedule and what a player looks up in it.
@@ -80,7 +73,7 @@ class Player {
         latency_ps_(ideal_latency_ps(scenario, scenario.protocol.mtu_bytes)),
         inline_latency_ps_(ideal_latency_ps(scenario, 1)),
         flight_ps_(flight_ps(scenario)),
-        collective_launch_ps_(ps(scenario.accelerator.collective_launch_ns)),
+        collective_launch_ps_(ps_from_ns(scenario.accelerator.collective_launch_ns)),
         waits_(workload.nodes.size()),
         times_(workload.nodes.size()),
         arrived_(workload.nodes.size()),
@@ -103,12 +96,12 @@ class Player {
       events_.pop();
       now_ = event.at;
       const bool look = (++events & 0xFFFF) == 0;
-      if (us(now_) > scenario_.run.max_time_us || (look && interrupted.load())) {
+      if (us_from_ps(now_) > scenario_.run.max_time_us || (look && interrupted.load())) {
         status = RunStatus::partial;
         break;
       }
       if (look && progress) {
-        progress({us(now_), 1.0 - static_cast<double>(left_) / static_cast<double>(workload_.nodes.size())});
+        progress({us_from_ps(now_), 1.0 - static_cast<double>(left_) / static_cast<double>(workload_.nodes.size())});
       }
       take(event);
     }
@@ -373,7 +366,7 @@ class Player {
     if (status == RunStatus::partial) result.details.push_back(interrupted ? "interrupted" : "run.max_time_us is over");
     if (status == RunStatus::stalled) result.details.push_back(fmt::format("{} nodes of work never started", left_));
     const TimePs end = status == RunStatus::complete ? end_ : now_;
-    result.simulated_time_us = us(end);
+    result.simulated_time_us = us_from_ps(end);
     const std::uint64_t alike = folded_ ? workload_.ranks : 1;
     result.messages.count = messages_ * alike;
     result.messages.completed = (status == RunStatus::complete ? messages_ : message_times_.size()) * alike;
@@ -407,12 +400,13 @@ class Player {
     if (message_times_.empty()) return;
     std::sort(message_times_.begin(), message_times_.end());
     double sum = 0;
-    for (const TimePs time : message_times_) sum += us(time);
+    for (const TimePs time : message_times_) sum += us_from_ps(time);
     const auto quantile = [&](double q) {
-      return us(message_times_[static_cast<std::size_t>(q * static_cast<double>(message_times_.size() - 1) + 0.5)]);
+      return us_from_ps(
+          message_times_[static_cast<std::size_t>(q * static_cast<double>(message_times_.size() - 1) + 0.5)]);
     };
     result.message_time_us = {sum / static_cast<double>(message_times_.size()), quantile(0.5), quantile(0.99),
-                              us(message_times_.back())};
+                              us_from_ps(message_times_.back())};
   }
 
   const ScenarioConfig& scenario_;
@@ -455,7 +449,7 @@ TimePs ideal_latency_ps(const ScenarioConfig& scenario, std::uint64_t bytes) {
        latency_terms(scenario, bytes <= is_inline ? std::max(1U, is_inline) : is_inline + 1)) {
     if (std::string_view(term.term) != "serialization") ns += term.ns;
   }
-  return ps(ns);
+  return ps_from_ns(ns);
 }
 
 TimePs ideal_serialization_ps(const ScenarioConfig& scenario, NodeId node, std::uint64_t bytes) {
