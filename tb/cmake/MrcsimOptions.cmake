@@ -16,7 +16,7 @@ function(mrcsim_link_without_ipo TARGET)
   endif()
 endfunction()
 
-# mrcsim_join_sources(TARGET SOURCES): a Release compiles the sources of TARGET together, SOURCES at a time (0: all): headers and
+# mrcsim_join_sources(TARGET SOURCES): a Release compiles the sources of TARGET together, SOURCES at a time: headers and
 # templates once, and the optimizer sees across files. Other builds compile each for itself, for the next edit.
 function(mrcsim_join_sources TARGET SOURCES)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")

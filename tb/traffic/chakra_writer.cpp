@@ -8,14 +8,13 @@
 
 #include "chakra.pb.h"
 #include "results/output_directory.h"
+#include "traffic/load_trace.h"
 #include "traffic/trace_error.h"
 
 namespace mrc {
 namespace {
 
 namespace pb = ::mrcsim::chakra;
-
-constexpr std::string_view kRank = "{rank}";
 
 template <typename Setter>
 void add_attribute(pb::Node& node, const char* name, Setter set) {
@@ -106,7 +105,7 @@ pb::Node to_message(const Workload& workload, const WorkNode& work, std::uint64_
 }  // namespace
 
 void write_chakra(const Workload& workload, const std::string& pattern) {
-  const std::size_t at = pattern.find(kRank);
+  const std::size_t at = pattern.find(kRankInName);
   if (at == std::string::npos)
     throw TraceError(pattern, "is not a pattern: one file per rank needs {rank} in its name");
   // Node ids are positions in the rank's file.
@@ -138,7 +137,7 @@ void write_chakra(const Workload& workload, const std::string& pattern) {
     google::protobuf::util::SerializeDelimitedToOstream(metadata, &out);
     for (const pb::Node& node : files[rank]) google::protobuf::util::SerializeDelimitedToOstream(node, &out);
     std::string name = pattern;
-    write_whole_file(name.replace(at, kRank.size(), std::to_string(rank)), out.str());
+    write_whole_file(name.replace(at, kRankInName.size(), std::to_string(rank)), out.str());
   }
 }
 

@@ -26,7 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kRank = "{rank}";
 constexpr std::string_view kFlowCsv = "flow_csv";
 constexpr std::string_view kChakra = "chakra";
 constexpr std::string_view kGoal = "goal";
@@ -35,11 +34,11 @@ constexpr std::string_view kHtsim = "htsim_cm";
 
 /// Files rank 0, 1, … of a pattern, up to the first that does not exist.
 std::vector<std::string> files_of_pattern(const std::string& pattern) {
-  const std::size_t at = pattern.find(kRank);
+  const std::size_t at = pattern.find(kRankInName);
   std::vector<std::string> files;
   for (;;) {
     std::string name = pattern;
-    name.replace(at, kRank.size(), std::to_string(files.size()));
+    name.replace(at, kRankInName.size(), std::to_string(files.size()));
     if (!fs::exists(name)) break;
     files.push_back(name);
   }
@@ -81,7 +80,7 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
 
 std::vector<std::string> files_of(const std::string& path) {
   try {
-    if (path.find(kRank) != std::string::npos) return files_of_pattern(path);
+    if (path.find(kRankInName) != std::string::npos) return files_of_pattern(path);
     if (fs::is_directory(path)) return files_of_folder(path);
     if (!fs::exists(path)) throw TraceError(path, "does not exist");
     return {path};

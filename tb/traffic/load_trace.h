@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/workload.h"
@@ -10,6 +11,9 @@
 #include "traffic/trace_totals.h"
 
 namespace mrc {
+
+/// In a path: replaced by the rank.
+inline constexpr std::string_view kRankInName = "{rank}";
 
 struct TraceRequest {
   std::string path;             ///< a file, a folder of name.<rank>.et files, or a pattern with {rank}

@@ -4,8 +4,8 @@
 namespace mrc {
 namespace {
 
-void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
-         NicRtl& rtl) {
+void add_ack_coalescer(const RtlSelection& selection, const ScenarioConfig& scenario,
+                       const cosim::TraceRecorder& recorder, NicRtl& rtl) {
   const ProtocolConfig& protocol = scenario.protocol;
   const auto make = load_rtl<decltype(make_ack_coalescer_rtl)>(RtlModuleKind::rtl, "ack_coalescer");
   rtl.ack_coalescer = std::make_unique<AckCoalescerRtlPath>(
@@ -16,7 +16,7 @@ void add(const RtlSelection& selection, const ScenarioConfig& scenario, const co
 
 RtlBlock ack_coalescer_block() {
   return {"ack_coalescer",
-          add,
+          add_ack_coalescer,
           {// The box's latency is that of the trigger and of reading the SACK's contents out of psn_tracker.
            {.stages = 2, .pipeline = [](const NodeConfig& node) {
               const cosim::SystemcCycles box = cycles_of(node.nic.ack_coalescer.pipeline);

@@ -6,8 +6,8 @@
 namespace mrc {
 namespace {
 
-void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
-         NicRtl& rtl) {
+void add_pcie_dma(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
+                  NicRtl& rtl) {
   const NodeConfig& node = scenario.node(selection.node);
   const auto make = load_rtl<decltype(make_pcie_dma_rtl)>(RtlModuleKind::rtl, "pcie_dma");
   rtl.pcie_dma = std::make_unique<PcieDmaRtlPath>(selection.mode, make(node, recorder), selection.node,
@@ -18,7 +18,7 @@ void add(const RtlSelection& selection, const ScenarioConfig& scenario, const co
 
 RtlBlock pcie_dma_block() {
   return {"pcie_dma",
-          add,
+          add_pcie_dma,
           {{.stages = 2,
             .pipeline =
                 [](const NodeConfig& node) {

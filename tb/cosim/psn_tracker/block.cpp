@@ -4,8 +4,8 @@
 namespace mrc {
 namespace {
 
-void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
-         NicRtl& rtl) {
+void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenario,
+                     const cosim::TraceRecorder& recorder, NicRtl& rtl) {
   const PsnTrackerSizes sizes{kPsnTrackerRtl.qps, scenario.node(selection.node).nic.psn_tracker.bitmap_banks,
                               scenario.protocol.mpr_units};
   const PsnTrackerSettings settings{scenario.protocol.out_of_window, scenario.protocol.dynamic_mpr};
@@ -17,7 +17,7 @@ void add(const RtlSelection& selection, const ScenarioConfig& scenario, const co
 
 RtlBlock psn_tracker_block() {
   return {"psn_tracker",
-          add,
+          add_psn_tracker,
           {{.stages = 3, .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.psn_tracker.pipeline); }}}};
 }
 

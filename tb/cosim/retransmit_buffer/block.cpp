@@ -5,8 +5,8 @@
 namespace mrc {
 namespace {
 
-void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
-         NicRtl& rtl) {
+void add_retransmit_buffer(const RtlSelection& selection, const ScenarioConfig& scenario,
+                           const cosim::TraceRecorder& recorder, NicRtl& rtl) {
   const NicConfig& nic = scenario.node(selection.node).nic;
   const auto make = load_rtl<decltype(make_retransmit_buffer_rtl)>(RtlModuleKind::rtl, "retransmit_buffer");
   rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
@@ -17,9 +17,9 @@ void add(const RtlSelection& selection, const ScenarioConfig& scenario, const co
 }  // namespace
 
 RtlBlock retransmit_buffer_block() {
-  return {"retransmit_buffer", add, {{.stages = 3, .pipeline = [](const NodeConfig& node) {
-                                        return cycles_of(node.nic.retransmit_buffer.pipeline);
-                                      }}}};
+  return {"retransmit_buffer", add_retransmit_buffer, {{.stages = 3, .pipeline = [](const NodeConfig& node) {
+                                                          return cycles_of(node.nic.retransmit_buffer.pipeline);
+                                                        }}}};
 }
 
 }  // namespace mrc

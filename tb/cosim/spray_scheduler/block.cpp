@@ -5,8 +5,8 @@
 namespace mrc {
 namespace {
 
-void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
-         NicRtl& rtl) {
+void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& scenario,
+                         const cosim::TraceRecorder& recorder, NicRtl& rtl) {
   const NicConfig& nic = scenario.node(selection.node).nic;
   if (nic.spray_scheduler.order_buffers != 2) {
     throw std::invalid_argument("nic.spray_scheduler.order_buffers = 1: RTL of spray_scheduler is built for 2");
@@ -22,7 +22,7 @@ void add(const RtlSelection& selection, const ScenarioConfig& scenario, const co
 
 RtlBlock spray_scheduler_block() {
   return {"spray_scheduler",
-          add,
+          add_spray_scheduler,
           {// Its answer register, and the search that goes on behind it.
            {.stages = 2,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.spray_scheduler.pipeline); },

@@ -4,8 +4,8 @@
 namespace mrc {
 namespace {
 
-void add(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
-         NicRtl& rtl) {
+void add_srv6_encap(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
+                    NicRtl& rtl) {
   const auto make = load_rtl<decltype(make_srv6_encap_rtl)>(RtlModuleKind::rtl, "srv6_encap");
   rtl.srv6_encap = std::make_unique<Srv6EncapRtlPath>(selection.mode,
                                                       make(scenario.node(selection.node).nic.datapath_bits, recorder));
@@ -15,7 +15,7 @@ void add(const RtlSelection& selection, const ScenarioConfig& scenario, const co
 
 RtlBlock srv6_encap_block() {
   return {"srv6_encap",
-          add,
+          add_srv6_encap,
           {// A transfer is a beat.
            {.stages = 2, .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.srv6_encap.pipeline); }}}};
 }
