@@ -7,6 +7,11 @@
 namespace mrc {
 namespace {
 
+/// Fractions of a picosecond are cut off.
+TimePs whole_ps_from_ns(double ns) {
+  return static_cast<TimePs>(ns * static_cast<double>(kPsPerNs));
+}
+
 std::uint32_t t0s_of(const ScenarioConfig& scenario) {
   return scenario.fabric.t0s_per_plane != 0 ? scenario.fabric.t0s_per_plane
                                             : (scenario.fabric.nics - 1) / scenario.fabric.nics_per_t0 + 1;
@@ -71,7 +76,7 @@ void Topology::build_plane(std::uint32_t plane, const ScenarioConfig& scenario) 
     info.tier = tier;
     info.index = index;
     info.pod = pod;
-    info.latency_ps = ps_from_ns(ns);
+    info.latency_ps = whole_ps_from_ns(ns);
     // Three tiers are routed by ECMP only: the numbering of uSIDs has a role for two.
     if (tier != SwitchTier::t2)
       info.usid = make_usid(plane, tier == SwitchTier::t0 ? UsidRole::t0 : UsidRole::t1, index);
@@ -86,8 +91,8 @@ void Topology::build_plane(std::uint32_t plane, const ScenarioConfig& scenario) 
   for (std::uint32_t i = 0; i < t2s_; ++i)
     name_switch(t2_at(plane, i), SwitchTier::t2, i, 0, fabric.t1_switch_latency_ns);
 
-  const TimePs nic_delay = ps_from_ns(fabric.cable_delay_ns);
-  const TimePs t1_delay = ps_from_ns(fabric.t1_cable_delay_ns);
+  const TimePs nic_delay = whole_ps_from_ns(fabric.cable_delay_ns);
+  const TimePs t1_delay = whole_ps_from_ns(fabric.t1_cable_delay_ns);
   const double port_gbps = scenario.node_default.nic.port_gbps;
   const double t1_gbps = fabric.t1_link_gbps > 0 ? fabric.t1_link_gbps : port_gbps;
   for (NodeId node = 0; node < nics_; ++node) {
