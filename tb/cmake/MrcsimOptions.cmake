@@ -63,7 +63,8 @@ endif()
 # Debian's libsystemc exports only the C++17 API-version symbol, so every file that includes <systemc> says 201703L.
 add_library(mrcsim_systemc INTERFACE)
 target_link_libraries(mrcsim_systemc INTERFACE PkgConfig::SYSTEMC)
-target_compile_definitions(mrcsim_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE_DYNAMIC_PROCESSES)
+target_compile_definitions(mrcsim_systemc INTERFACE SC_CPLUSPLUS=201703L
+  $<BUILD_INTERFACE:SC_INCLUDE_DYNAMIC_PROCESSES> $<INSTALL_INTERFACE:SC_INCLUDE_DYNAMIC_PROCESSES=>)
 
 # mrcsim_precompile(TARGET [SYSTEMC]): where MRCSIM_PRECOMPILED_HEADERS is on, the headers that most files include are read
 # once, which takes four fifths of the time of a file. Each file still includes what it uses: without the option it is built by

@@ -1,6 +1,5 @@
 // The NIC's sockets, access by access: response statuses, when writes take effect, base protocol, what refused and
 // spoilt accesses lead to. Each case has a process of its own, as the SystemC kernel can be elaborated once.
-#define SC_INCLUDE_DYNAMIC_PROCESSES
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
