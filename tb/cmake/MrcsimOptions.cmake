@@ -66,25 +66,29 @@ target_link_libraries(mrcsim_systemc INTERFACE PkgConfig::SYSTEMC)
 target_compile_definitions(mrcsim_systemc INTERFACE SC_CPLUSPLUS=201703L
   $<BUILD_INTERFACE:SC_INCLUDE_DYNAMIC_PROCESSES> $<INSTALL_INTERFACE:SC_INCLUDE_DYNAMIC_PROCESSES=>)
 
-# mrcsim_precompile(TARGET [SYSTEMC]): where MRCSIM_PRECOMPILED_HEADERS is on, the headers that most files include are read
+# mrcsim_precompile(TARGET [SYSTEMC | FAST]): where MRCSIM_PRECOMPILED_HEADERS is on, the headers that most files include are read
 # once, which takes four fifths of the time of a file. Each file still includes what it uses: without the option it is built by
-# that alone. SYSTEMC: for what links mrcsim_systemc.
+# that alone. SYSTEMC: for what links mrcsim_systemc. FAST: after mrcsim_compile_fast(); a compiler takes precompiled headers with
+# the level of optimization only with which they were made.
 if(MRCSIM_PRECOMPILED_HEADERS)
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp CONTENT "// Only its headers are compiled.\n")
-  foreach(headers mrcsim_headers mrcsim_headers_systemc)
+  foreach(headers mrcsim_headers mrcsim_headers_fast mrcsim_headers_systemc)
     add_library(${headers} OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(${headers} PRIVATE mrcsim_options fmt::fmt)
     target_precompile_headers(${headers} PRIVATE <algorithm> <array> <charconv> <chrono> <cmath> <deque> <filesystem> <fstream>
       <functional> <map> <memory> <optional> <span> <sstream> <stdexcept> <string> <string_view> <tuple> <unordered_map> <utility>
       <vector> <fmt/format.h>)
   endforeach()
+  mrcsim_compile_fast(mrcsim_headers_fast)
   target_link_libraries(mrcsim_headers_systemc PRIVATE mrcsim_systemc)
   target_precompile_headers(mrcsim_headers_systemc PRIVATE <systemc>)
 endif()
 function(mrcsim_precompile TARGET)
-  cmake_parse_arguments(ARG "SYSTEMC" "" "" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;FAST" "" "" ${ARGN})
   if(MRCSIM_PRECOMPILED_HEADERS AND ARG_SYSTEMC)
     target_precompile_headers(${TARGET} REUSE_FROM mrcsim_headers_systemc)
+  elseif(MRCSIM_PRECOMPILED_HEADERS AND ARG_FAST)
+    target_precompile_headers(${TARGET} REUSE_FROM mrcsim_headers_fast)
   elseif(MRCSIM_PRECOMPILED_HEADERS)
     target_precompile_headers(${TARGET} REUSE_FROM mrcsim_headers)
   endif()
