@@ -25,6 +25,8 @@ missing=()
 for list in "${lists[@]}"; do
   while read -r package; do
     case "$package" in '' | '#'*) continue ;; esac
+    # npm from elsewhere will do: Node.js of another source has it, and excludes Debian's package.
+    [ "$package" != npm ] || ! command -v npm >/dev/null || continue
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
   done <"$list"
 done
