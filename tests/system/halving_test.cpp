@@ -94,7 +94,8 @@ TEST_P(Halving, OfTheNeedMakesItTheFirstCause) {
   EXPECT_GE(enough["goodput_gbps"].get<double>(), 0.99 * reference);
   EXPECT_LT(half["goodput_gbps"].get<double>(), 0.98 * reference) << "nothing is missing";
   const bool by_growth = row.value("by", "") == "growth";
-  EXPECT_EQ(top(losses(half), by_growth ? losses(enough) : std::map<std::string, double>()), row.at("cause").get<std::string>())
+  EXPECT_EQ(top(losses(half), by_growth ? losses(enough) : std::map<std::string, double>()),
+            row.at("cause").get<std::string>())
       << half["limits"].dump();
   EXPECT_LT(std::abs(losses(half)["unattributed"]), 0.005 * half["line_rate_gbps"].get<double>());
 }
