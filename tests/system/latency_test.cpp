@@ -110,7 +110,7 @@ TEST(Latency, TheTableInTheDocumentationIsThatOfTheBoxes) {
   }
   ASSERT_EQ(documented.size(), r["latency_terms"].size());
   for (std::size_t i = 0; i < documented.size(); ++i) {
-    EXPECT_EQ(documented[i].first, r["latency_terms"][i]["term"]);
+    EXPECT_EQ(documented[i].first, r["latency_terms"][i]["term"].get<std::string>());
     EXPECT_NEAR(documented[i].second, r["latency_terms"][i]["ns"].get<double>(), 0.06) << documented[i].first;
   }
 }
