@@ -30,7 +30,7 @@ Written by \`tests/rtl_timing/timing.sh\`. Levels of gates on the longest path o
 limit is ${setup.limit} levels. Blocks that exceed it are listed in \`tests/rtl_timing/timing.json\` with their present levels: the tests
 fail when a listed block gets worse, or when another one exceeds the limit (small sizes in the default tests, default sizes with
 \`tests/run.sh --long formal\`). Such a block would not close timing as it is, and its cycles, although measured, are those of RTL that
-must still be changed. ${setup.too_long.default.length > 0 ? `Mapping ${setup.too_long.default.join(', ')} at the default size has not been mapped yet: it takes more than minutes. It is measured
+must still be changed. ${setup.too_long.default.length > 0 ? `${setup.too_long.default.join(', ')} at the default size has not been mapped yet: it takes more than minutes. It is measured
 only when it is named, as in \`timing.sh --check default ${setup.too_long.default[0]}\`.` : ''}
 
 - Cells: inverter, \`NAND\` and \`NOR\` of up to 3 inputs, \`AOI21\`, \`OAI21\`, 2-input XOR and multiplexer, one level each. yosys synthesizes,
