@@ -131,7 +131,7 @@ local function add_rest(tvb, at, tree, trimmed)
     if left > 0 then tree:add(remainder_field, tvb(at, left)) end
     return
   end
-  local pad = bit32.extract(tvb(1, 1):uint(), 4, 2)
+  local pad = tvb(1, 1):bitfield(2, 2)
   local payload = left - icrc_bytes - pad
   if payload < 0 then return end
   if payload > 0 then tree:add(payload_field, tvb(at, payload)) end
@@ -141,7 +141,7 @@ end
 
 function mrc.dissector(tvb, pinfo, root)
   if tvb:len() < headers.BTH.bytes then return 0 end
-  local list = extensions(tvb(0, 1):uint(), bit32.band(tvb(8, 1):uint(), 0x10) ~= 0)
+  local list = extensions(tvb(0, 1):uint(), tvb(8, 1):bitfield(3, 1) == 1)
   if list == nil then return 0 end
   local trimmed = tvb:len() < udp_length().value - 8
   pinfo.cols.protocol = "MRC"

@@ -143,7 +143,7 @@ module icrc_append
   logic [Stages-1:0][DataWidth-1:0] data_q;
   place_t [Stages-1:0]              place_q;
   chunk_crcs_t                      chunk_crcs_q;
-  crc_t                             beat_crc_q, crc_q, shorter_q, icrc_q;
+  crc_t                             beat_crc_q, crc_q, shorter_q, remainder_q, icrc;
   logic                             advance;
   assign in_ready_o = advance;
   assign busy_o     = valid_q != '0;
@@ -172,9 +172,12 @@ module icrc_append
       shorter_q <= without_zeros(crc_q, PadLevels'(FullCount - place_q[2].bytes), 0, PadSplit);
     end
     if (advance && valid_q[3] && place_q[3].eop) begin
-      icrc_q <= ~without_zeros(shorter_q, PadLevels'(FullCount - place_q[3].bytes), PadSplit, PadLevels);
+      remainder_q <= without_zeros(shorter_q, PadLevels'(FullCount - place_q[3].bytes), PadSplit, PadLevels);
     end
   end
+
+  // Inverted here: Verilator 5.032 loses the arguments of the calls within a function that is called below an operator.
+  assign icrc = ~remainder_q;
 
   // What goes with the packets inside, which are at most as many as there are stages.
   localparam int unsigned MetaW = $clog2(Stages);
@@ -210,11 +213,11 @@ module icrc_append
     out_data_o  = data_q[Stages-1];
     out_bytes_o = last.bytes;
     if (spill_q) begin
-      out_data_o  = DataWidth'(icrc_q) >> {room[1:0], 3'b0};
+      out_data_o  = DataWidth'(icrc) >> {room[1:0], 3'b0};
       out_bytes_o = CountWidth'(IcrcBytes) - room;
     end else if (last.eop) begin
       out_data_o  = (data_q[Stages-1] & ~({DataWidth{1'b1}} << {last.bytes, 3'b0})) |
-                    (DataWidth'(icrc_q) << {last.bytes, 3'b0});
+                    (DataWidth'(icrc) << {last.bytes, 3'b0});
       out_bytes_o = spills ? FullCount : last.bytes + CountWidth'(IcrcBytes);
     end
   end

@@ -34,6 +34,8 @@ ProcessResult run_on_ranks(int ranks, const std::string& arguments) {
       fmt::format("env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
                   "OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0 "
                   "OMPI_MCA_hwloc_base_binding_policy=none "
+                  // Open MPI 5 leaves slots and binding to PRRTE.
+                  "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none "
                   "OMPI_MCA_odls_base_sigkill_timeout=0 {} -n {} {} {}",
                   MRCSIM_MPIRUN, ranks, MRCSIM_EXECUTABLE, arguments));
 }
