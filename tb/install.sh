@@ -39,6 +39,10 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "Installing from Debian: ${missing[*]}"
 "${as_root[@]}" apt-get update -qq
-DEBIAN_FRONTEND=noninteractive "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+# Nobody is asked: a configuration file that has been changed stays as it is. What apt-get says is shown if it fails.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+  -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "${missing[@]}" >"$log" </dev/null ||
+  { tail -n 20 "$log" >&2; exit 1; }
 echo "Installed ${#missing[@]} packages."
