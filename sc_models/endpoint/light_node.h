@@ -30,9 +30,9 @@ class LightNode : public NetworkNode, public WorkDevice {
   void start();
   /// Payload sent for the first time, by plane.
   const std::vector<std::uint64_t>& first_payload_bytes() const { return first_payload_bytes_; }
-  /// When its ports go dark; told before start(). Not every transport does something about it.
+  /// When its ports go down and come back. Called before start(). A transport may ignore it.
   virtual void set_darkness(const std::vector<PortDarkness>&) {}
-  /// What it did about its ports so far.
+  /// What the node has done so far about ports that went down or came back.
   virtual std::span<const PortStatusStep> port_steps() const { return {}; }
   /// Adds what only this transport counts.
   virtual void add_counts(TransportCounts&) const {}
@@ -118,7 +118,7 @@ class LightNode : public NetworkNode, public WorkDevice {
   static void fill(Packet& packet, const SendPlan& plan);
   void count_sent(const SendPlan& plan, std::uint32_t plane);
 
-  /// What a transport has of a QP, so that it can be asked for without walking there: a cache line per QP.
+  /// Addresses of a QP's transport state, so that it can be prefetched: one cache line per QP.
   struct alignas(kCacheLineBytes) QpParts {
     const Qp* qp = nullptr;
     const void* sending = nullptr;

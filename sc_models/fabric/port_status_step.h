@@ -1,4 +1,4 @@
-// What a node did about a port that went dark or was lit again.
+// What a node did when one of its ports went down or came back up.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mrc {
 
-/// A step of a port's way down or up, for the event log.
+/// One step in handling a port that went down or came back, for the event log.
 struct PortStatusStep {
   enum class What : std::uint8_t { seen, remapped, announced, answered, received };
   TimePs at = 0;

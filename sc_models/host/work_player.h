@@ -85,7 +85,7 @@ class WorkDevice {
   virtual bool can_post(TimePs now) = 0;
   /// `doorbell_at`: when software has built it.
   virtual void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) = 0;
-  /// A message is begun, and its last part is completed.
+  /// A message has begun; its last part is complete.
   virtual void message_begun(TimePs now) = 0;
   virtual void message_completed(TimePs now) = 0;
   /// All work of the node is done.

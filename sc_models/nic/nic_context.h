@@ -1,6 +1,5 @@
-// What the boxes of one detailed NIC share besides what every node has: its memories, its packets, when it has work,
-// and what boxes count. Boxes talk to each other through queues; this is the state that in silicon would be SRAM beside
-// them.
+// State that the boxes of one detailed NIC share, beyond what every node has: memories, packets, times with work and
+// counters. Boxes talk to each other through queues; this is the state that in silicon would be SRAM beside them.
 #pragma once
 
 #include <array>

@@ -65,7 +65,7 @@ struct NodeContext {
   std::vector<CongestionDomain> congestion;
   ClockDomain clock;
 
-  /// Null for a number that this node has not given out.
+  /// Returns null for a number that this node has not assigned.
   Qp* find_qp(QpNumber number) {
     const std::uint64_t index = std::uint64_t{number} - kFirstQpNumber;
     return index < qps.size() ? &qps[index] : nullptr;

@@ -1,6 +1,6 @@
-// The transports that a scenario can name. A transport is a folder here and a row of list.h; whoever has to know
-// something about the scenario's transport finds it in its Transport, and makes its nodes by make_node_transport()
-// (node_transport.h).
+// The transports that a scenario can name. Each has a folder in sc_models/transports/ and a row in its list.h. What
+// other code needs to know about a transport before its nodes exist is in Transport; make_node_transport()
+// (node_transport.h) makes its nodes.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace mrc {
 class ParameterTable;
 struct ScenarioConfig;
 
-/// What is fixed about a transport, before anything of it is built. Without SystemC.
+/// Fixed properties of a transport, known before anything is built. Independent of SystemC.
 struct Transport {
   std::string_view name;  ///< value of the scenario's `transport`
-  /// Its packets are simulated. False: the result is computed from the trace; there are no nodes, no fabric and none of
-  /// what follows.
+  /// Its packets are simulated. False: the result is computed from the trace, without nodes or a fabric, and the fields
+  /// below are unused.
   bool simulated = true;
   bool has_detailed_nic = false;  ///< the NIC's boxes know it; otherwise all nodes are light endpoints
   bool captured = false;          ///< --pcap knows its packet formats
@@ -35,7 +35,7 @@ struct Transport {
   QueueLaw (*queue_law)(const ScenarioConfig& scenario, double gbps, bool last_hop) = nullptr;
   /// Null: switches never pause a sender.
   PauseLaw (*pause_law)(const ScenarioConfig& scenario) = nullptr;
-  /// Adds the scenario's keys that this transport alone reads. Null: it has none.
+  /// Adds the scenario keys that only this transport reads. Null: it has none.
   void (*add_parameters)(ParameterTable& table) = nullptr;
 };
 
@@ -44,7 +44,7 @@ std::span<const Transport* const> transports();
 std::vector<std::string> transport_names();
 /// Precondition: `scenario` has passed its check, so that its transport exists.
 const Transport& transport_of(const ScenarioConfig& scenario);
-/// The node has the NIC's boxes: the scenario asks for them and the transport has them.
+/// The node is simulated with the NIC's boxes: the scenario asks for it and the transport supports it.
 bool is_detailed(const ScenarioConfig& scenario, NodeId node);
 
 }  // namespace mrc

@@ -36,7 +36,7 @@ class SendingHalf {
   virtual void transmitted(Psn psn, EvIndex ev, TimePs now) = 0;
   /// An answer of the peer: SACK, NACK or transport ACK.
   virtual AckResult on_answer(const Packet& packet, TimePs now) = 0;
-  /// When on_deadline() is next due; kNever without.
+  /// When on_deadline() is next due; kNever if nothing is pending.
   virtual TimePs next_deadline() = 0;
   virtual AckResult on_deadline(TimePs now) = 0;
 
@@ -44,9 +44,10 @@ class SendingHalf {
   virtual bool pop_completion(Completion& completion) = 0;
 
   virtual QpState state() const = 0;
-  /// The QP goes to ERROR and its work is flushed; false if it cannot from its state. `freed`: what that gives back.
+  /// Moves the QP to ERROR and flushes its work. Returns false if its state does not allow that. `freed`: resources
+  /// that this gives back.
   virtual bool to_error(AckResult& freed) = 0;
-  /// The NIC has lost what it knew about the QP: the oldest message ends with a local error, the others are flushed.
+  /// The NIC has lost the QP's state: the oldest message ends with a local error, the others are flushed.
   virtual void fail_locally(AckResult& freed) = 0;
 
   /// The oldest packet that is not acknowledged.
@@ -64,9 +65,9 @@ class ReceivingHalf {
   virtual RxDecision receive(const Packet& packet, const RxResources& resources, TimePs now) = 0;
   /// The packet is expected, so that its payload will be kept if there is room.
   virtual bool expects(Psn psn) const = 0;
-  /// Cycles beyond the first that it takes to note the packet that was placed last: reads of memory one after another.
+  /// Cycles beyond the first that recording the packet placed last takes, for memory reads one after another.
   virtual std::uint32_t more_cycles(Psn psn) const = 0;
-  /// 0 … 127, for the answers from now on: how far the NIC wants its peer to slow down.
+  /// 0 … 127: how far the NIC asks its peer to slow down, in all answers from now on.
   virtual void set_penalty(std::uint8_t penalty) = 0;
 
   // Answers that receive() has asked for.
@@ -76,12 +77,12 @@ class ReceivingHalf {
   /// PSN of a transport ACK.
   virtual Psn cack_psn() const = 0;
 
-  /// The write that closed `messages` has issued its last TLP: the transport ACK that follows it, if one does.
+  /// The write that closed `messages` has issued its last TLP. Returns the transport ACK to send, if there is one.
   virtual std::optional<TransportAckFields> writes_issued(std::uint32_t messages) = 0;
-  /// Next receive that is complete and issued, in the order of sending; false without one.
+  /// Takes the next receive that is complete and issued, in the order of sending. Returns false if there is none.
   virtual bool pop_receive(ReceiveCompletion& completion) = 0;
 
-  /// Software posts receives; false, and none posted, where there is no room.
+  /// Software posts `count` receives. Returns false and posts none if there is not enough room.
   virtual bool post_receive(std::uint32_t count) = 0;
   virtual std::uint32_t receives_posted() const = 0;
   virtual void to_error() = 0;

@@ -9,8 +9,7 @@ using timing::AckJob;
 using timing::ControlPacket;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  scenario.node_default.nic.ack_coalescer.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  ScenarioConfig scenario = small_nic(&NicConfig::ack_coalescer);
   scenario.node_default.nic.ack_coalescer.queue_entries = 8;
   return scenario;
 }

@@ -99,6 +99,15 @@ inline ScenarioConfig small_nic() {
   scenario.node_default.host.payload = PayloadMode::reference;
   return scenario;
 }
+/// The same, and this box has a latency of 7 cycles, an interval of 3 and, if it owns a queue, 4 entries in it.
+template <typename BoxConfig>
+ScenarioConfig small_nic(BoxConfig NicConfig::*box) {
+  ScenarioConfig scenario = small_nic();
+  BoxConfig& config = scenario.node_default.nic.*box;
+  config.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  if constexpr (requires { config.queue_entries; }) config.queue_entries = 4;
+  return scenario;
+}
 constexpr TimePs kNs = 1000;
 constexpr std::uint32_t kRkey = 7;
 constexpr std::uint64_t kRemoteAddress = 1ULL << 40;
@@ -186,6 +195,22 @@ inline std::vector<TimePs> times(TimePs first, TimePs interval, std::size_t coun
   std::vector<TimePs> all;
   for (std::size_t i = 0; i < count; ++i) all.push_back(first + i * interval);
   return all;
+}
+
+/// The times at which `small_nic(box)`, given six entries at 0, puts them out when its queue of four is first read at
+/// 50 ns: the fifth follows after the latency, the sixth an interval later.
+inline std::vector<TimePs> times_behind_a_full_queue() {
+  return {50 * kNs, 50 * kNs, 50 * kNs, 50 * kNs, 57 * kNs, 60 * kNs};
+}
+
+/// Runs until 100 ns and checks that the box, built by `small_nic(box)` and given six entries, was held up by its queue
+/// of four, which `next` first reads at 50 ns. The fourth entry occupies the box until 12 ns.
+template <typename Item>
+void expect_held_up_by_queue(Bench& bench, IssueSlot& slot, const Taker<Item>& next, std::string_view cause) {
+  bench.run_until(100 * kNs);
+  EXPECT_EQ(next.times, times_behind_a_full_queue());
+  slot.finish(100 * kNs);
+  EXPECT_EQ(bench.blocked_ps(slot, cause), 38 * kNs);
 }
 
 }  // namespace mrc::box_test

@@ -8,9 +8,7 @@ namespace {
 using timing::ControlPacket;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  scenario.node_default.nic.control_queue.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
-  return scenario;
+  return small_nic(&NicConfig::control_queue);
 }
 
 struct ControlQueueTest : testing::Test {

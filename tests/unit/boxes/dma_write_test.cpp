@@ -10,9 +10,7 @@ using timing::AckJob;
 using timing::WriteJob;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  scenario.node_default.nic.dma_write.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
-  return scenario;
+  return small_nic(&NicConfig::dma_write);
 }
 
 struct DmaWriteTest : testing::Test {

@@ -6,10 +6,7 @@ namespace mrc::box_test {
 namespace {
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  scenario.node_default.nic.doorbell.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
-  scenario.node_default.nic.doorbell.queue_entries = 4;
-  return scenario;
+  return small_nic(&NicConfig::doorbell);
 }
 
 struct DoorbellTest : testing::Test {

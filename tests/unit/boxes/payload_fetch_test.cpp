@@ -9,11 +9,8 @@ namespace {
 using timing::TxPacket;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  NicConfig& nic = scenario.node_default.nic;
-  nic.payload_fetch.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
-  nic.payload_fetch.queue_entries = 4;
-  nic.wqe_fetch.inline_bytes = 64;
+  ScenarioConfig scenario = small_nic(&NicConfig::payload_fetch);
+  scenario.node_default.nic.wqe_fetch.inline_bytes = 64;
   answer_reads_after(scenario, 1000);
   return scenario;
 }

@@ -9,8 +9,7 @@ constexpr TimePs kRoundTrip = 8000 * kNs;
 constexpr TimePs kTimeout = 20'000 * kNs;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  scenario.node_default.nic.probe_engine.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  ScenarioConfig scenario = small_nic(&NicConfig::probe_engine);
   scenario.node_default.nic.probe_engine.outstanding_probes = 1;
   scenario.cc.base_rtt_ps = kRoundTrip;
   scenario.protocol.probe_timeout_ps = kTimeout;

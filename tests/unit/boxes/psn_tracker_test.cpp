@@ -10,9 +10,8 @@ using timing::AckJob;
 using timing::WriteJob;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
+  ScenarioConfig scenario = small_nic(&NicConfig::psn_tracker);
   NicConfig& nic = scenario.node_default.nic;
-  nic.psn_tracker.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
   nic.dma_write.queue_entries = 4;
   nic.rx_staging.bytes = 4 * 4096;
   return scenario;

@@ -11,8 +11,7 @@ constexpr TimePs kStart = 5000 * kNs;  ///< when all contexts are on the NIC
 constexpr std::uint32_t kQps = 6;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  scenario.node_default.nic.qp_scheduler.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  ScenarioConfig scenario = small_nic(&NicConfig::qp_scheduler);
   scenario.node_default.nic.retransmit_buffer.entries = 1;
   answer_reads_after(scenario, 1000);
   return scenario;

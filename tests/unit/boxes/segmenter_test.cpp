@@ -8,9 +8,7 @@ namespace {
 using timing::TxPacket;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  scenario.node_default.nic.segmenter.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
-  scenario.node_default.nic.segmenter.queue_entries = 4;
+  ScenarioConfig scenario = small_nic(&NicConfig::segmenter);
   scenario.node_default.nic.retransmit_buffer.entries = 8;
   return scenario;
 }
@@ -43,10 +41,7 @@ TEST_F(SegmenterTest, LatencyAndInterval) {
 TEST_F(SegmenterTest, WaitsForRoomInItsQueueAndIsChargedToIt) {
   Taker<TxPacket> fetch("fetch", bench.wheel, box.out(), 50 * kNs);
   grant(6);
-  bench.run_until(100 * kNs);
-  EXPECT_EQ(fetch.times, (std::vector<TimePs>{50 * kNs, 50 * kNs, 50 * kNs, 50 * kNs, 57 * kNs, 60 * kNs}));
-  box.slot.finish(100 * kNs);
-  EXPECT_EQ(bench.blocked_ps(box.slot, "segmenter.queue"), 38 * kNs);
+  expect_held_up_by_queue(bench, box.slot, fetch, "segmenter.queue");
 }
 
 TEST_F(SegmenterTest, GivesTheGrantBackWhenItsQuantumIsUsedUp) {

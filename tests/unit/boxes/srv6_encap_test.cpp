@@ -8,9 +8,8 @@ namespace {
 using timing::TxPacket;
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
+  ScenarioConfig scenario = small_nic(&NicConfig::srv6_encap);
   NicConfig& nic = scenario.node_default.nic;
-  nic.srv6_encap.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
   nic.datapath_bits = 1024;
   nic.port.mac_fec_latency_ns = 100;
   return scenario;

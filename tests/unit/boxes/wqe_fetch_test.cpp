@@ -6,8 +6,7 @@ namespace mrc::box_test {
 namespace {
 
 ScenarioConfig config() {
-  ScenarioConfig scenario = small_nic();
-  scenario.node_default.nic.wqe_fetch.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 3};
+  ScenarioConfig scenario = small_nic(&NicConfig::wqe_fetch);
   answer_reads_after(scenario, 1000);
   return scenario;
 }
