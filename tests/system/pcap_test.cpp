@@ -135,13 +135,19 @@ class Tshark : public ::testing::Test {
     }
     return row;
   }
-  /// tshark shows a number as the field's base says: hexadecimal ones become decimal.
+  /// tshark shows a number as the field's base says: hexadecimal ones become decimal. Flags are "True" or, before
+  /// Wireshark 4.4, "1".
+  static std::string plain_number(const std::string& value) {
+    if (value == "True") return "1";
+    if (value == "False") return "0";
+    return value.starts_with("0x") ? std::to_string(std::stoull(value, nullptr, 16)) : value;
+  }
   static std::string plain_numbers(const std::string& values) {
     std::string out;
     std::istringstream stream(values);
     for (std::string value; std::getline(stream, value, ',');) {
       if (!out.empty()) out += ",";
-      out += value.starts_with("0x") ? std::to_string(std::stoull(value, nullptr, 16)) : value;
+      out += plain_number(value);
     }
     return out;
   }

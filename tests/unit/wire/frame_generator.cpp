@@ -82,7 +82,11 @@ void FrameGenerator::make_legal(Frame& frame, const FrameShape& shape) {
     frame.ipv4->fragment_offset = 0;
   }
   frame.ipv6.version = 6;
-  frame.ethernet.src &= ~(1ULL << 40);  // not a group address
+  // Sources are no group addresses.
+  frame.ethernet.src &= ~(1ULL << 40);
+  constexpr std::uint64_t multicast = 0xFFULL << 56;
+  if ((frame.ipv6.src.high & multicast) == multicast) frame.ipv6.src.high ^= 1ULL << 63;
+  if (frame.outer && (frame.outer->src.high & multicast) == multicast) frame.outer->src.high ^= 1ULL << 63;
   frame.udp.dst_port = 4791;
   frame.bth.tver = 0;
   frame.tseth.ftype = Tseth::kFtype;
