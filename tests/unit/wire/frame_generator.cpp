@@ -82,7 +82,7 @@ void FrameGenerator::make_legal(Frame& frame, const FrameShape& shape) {
     frame.ipv4->fragment_offset = 0;
   }
   frame.ipv6.version = 6;
-  // Sources are no group addresses.
+  // A source is never a group address.
   frame.ethernet.src &= ~(1ULL << 40);
   constexpr std::uint64_t multicast = 0xFFULL << 56;
   if ((frame.ipv6.src.high & multicast) == multicast) frame.ipv6.src.high ^= 1ULL << 63;
