@@ -5,6 +5,8 @@
 #include <functional>
 #include <stdexcept>
 
+#include "engine/wheel_module.h"
+
 namespace mrc {
 namespace {
 
