@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <numeric>
 #include <tuple>
@@ -51,7 +50,6 @@ WorkPlayer::WorkPlayer(NodeContext& nic, WorkDevice& device, HostMemory& memory,
 void WorkPlayer::add_channel(Channel channel) {
   channel_of_peer_[channel.peer] = static_cast<std::uint32_t>(channels_.size());
   channels_.push_back(std::move(channel));
-  listed_.resize((channels_.size() + 63) / 64, 0);
 }
 
 void WorkPlayer::start() {
@@ -92,7 +90,7 @@ void WorkPlayer::begin_send(TimePs now, std::uint32_t index) {
   const auto channel = channel_of_peer_.at(placement_.peer_node_of(workload().nodes[index]));
   if (channels_[channel].pending.empty()) ++pending_channels_;
   channels_[channel].pending.push(index);
-  list(channel);
+  turns_.push(channel);
   ++statistics_.messages_started;
   device_.message_begun(now);
 }
@@ -277,7 +275,10 @@ void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
   free_chunks_.push_back(static_cast<std::uint32_t>(cqe.id));
   Channel& channel = channels_[chunk.channel];
   channel.free_slots.push_back(chunk.slot);
-  list(chunk.channel);
+  if (channel.without_room > 0) {
+    --channel.without_room;
+    turns_.push(chunk.channel);
+  }
   NodeState& node_state = state(chunk.node);
   if (cqe.status == CompletionStatus::success) {
     compare(now, chunk, channel);
@@ -303,12 +304,18 @@ std::uint64_t WorkPlayer::source_offset(const Channel& channel, std::uint64_t by
   return channel.sequence * stride % places * kPageBytes;
 }
 
-bool WorkPlayer::post_next(TimePs now, Channel& channel, std::uint32_t channel_index) {
-  if (channel.pending.empty() || channel.free_slots.empty()) {
-    listed_[channel_index / 64] &= ~(1ULL << (channel_index % 64));
-    return false;
-  }
-  if (!device_.can_post(now)) return false;
+WorkPlayer::PostOutcome WorkPlayer::post_message(TimePs now, std::uint32_t channel_index) {
+  Channel& channel = channels_[channel_index];
+  do {
+    if (channel.free_slots.empty()) return PostOutcome::no_slot;
+    if (!device_.can_post(now)) return PostOutcome::device_full;
+    post_piece(now, channel, channel_index);
+  } while (channel.posted_of_first > 0);
+  return PostOutcome::posted;
+}
+
+/// Precondition: the channel has a free slot and the device has room.
+void WorkPlayer::post_piece(TimePs now, Channel& channel, std::uint32_t channel_index) {
   const std::uint32_t index = channel.pending.front();
   const WorkNode& node = workload().nodes[index];
   NodeState& node_state = state(index);
@@ -351,16 +358,15 @@ bool WorkPlayer::post_next(TimePs now, Channel& channel, std::uint32_t channel_i
     ++channel.turn;
     if (channel.pending.empty()) --pending_channels_;
   }
-  return true;
 }
 
 void WorkPlayer::post_all(TimePs now) {
-  for (std::size_t word = 0; word < listed_.size(); ++word) {
-    for (std::uint64_t bits = listed_[word]; bits != 0; bits &= bits - 1) {
-      const auto i = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-      while (post_next(now, channels_[i], i)) {
-      }
-    }
+  while (!turns_.empty()) {
+    const std::uint32_t channel = turns_.front();
+    const PostOutcome outcome = post_message(now, channel);
+    if (outcome == PostOutcome::device_full) return;
+    turns_.pop();
+    if (outcome == PostOutcome::no_slot) ++channels_[channel].without_room;
   }
 }
 

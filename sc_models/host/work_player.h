@@ -33,6 +33,7 @@ struct Channel {
   HostMemory* peer_memory = nullptr;  ///< null: at another rank, which is asked
   std::vector<std::uint32_t> free_slots;
   Ring<std::uint32_t> pending;        ///< send nodes not wholly posted
+  std::uint32_t without_room = 0;     ///< the first of `pending`, whose turn came while no slot was free
   std::uint64_t posted_of_first = 0;  ///< bytes of pending.front() already posted
   std::uint64_t sequence = 0;         ///< pieces posted
   std::uint32_t turn = 0;             ///< of qps, a message each
@@ -187,11 +188,13 @@ class WorkPlayer {
   void finish_local_send(TimePs now, std::uint32_t node);
   void fire_alarms(TimePs now);
   void post_all(TimePs now);
-  bool post_next(TimePs now, Channel& channel, std::uint32_t channel_index);
+  /// Posts the channel's first message, as far as slots are free and the device has room.
+  enum class PostOutcome : std::uint8_t { posted, no_slot, device_full };
+  PostOutcome post_message(TimePs now, std::uint32_t channel_index);
+  void post_piece(TimePs now, Channel& channel, std::uint32_t channel_index);
   std::uint64_t source_offset(const Channel& channel, std::uint64_t bytes) const;
   void compare(TimePs now, const Chunk& chunk, const Channel& channel);
   std::uint64_t differing_bytes(const Chunk& chunk, const Channel& channel, std::uint64_t& first) const;
-  void list(std::uint32_t channel) { listed_[channel / 64] |= 1ULL << (channel % 64); }
 
   NodeContext& nic_;
   WorkDevice& device_;
@@ -200,7 +203,9 @@ class WorkPlayer {
   Accelerator accelerator_;
   std::vector<NodeState> states_;
   std::vector<Channel> channels_;
-  std::vector<std::uint64_t> listed_;  ///< a bit a channel: it may have something to post and room for it
+  /// The channel of each message that has begun and may have room, in the order in which they began: that of the trace
+  /// where they begin at one time.
+  Ring<std::uint32_t> turns_;
   std::uint32_t pending_channels_ = 0;
   std::map<NodeId, std::uint32_t> channel_of_peer_;
   std::map<NodeId, WorkPlayer*> siblings_;
