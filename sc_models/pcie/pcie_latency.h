@@ -1,10 +1,17 @@
 // What PCIe adds to the latency of a single transfer on an idle link.
 #pragma once
 
+#include <cmath>
+
 #include "parameters/config.h"
 #include "pcie/pcie_law.h"
 
 namespace mrc {
+
+/// The shortest read latency that the parameters can draw.
+inline double shortest_read_ns(const PcieConfig& pcie) {
+  return pcie.read_latency_mean_ns - (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0);
+}
 
 inline double pcie_tlp_ns(const PcieLaw& law, double bytes) {
   return bytes * 8.0 / law.gbps;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "parameters/transport.h"
+#include "pcie/pcie_latency.h"
 #include "platform/queue_entries.h"
 
 namespace mrc {
@@ -39,11 +39,6 @@ PlatformOptions checked(const PlatformOptions& options) {
   require(std::has_single_bit(entries) && entries >= 2 && entries <= 65'536,
           fmt::format("completion_queue_entries = {}; a power of two, 2 … 65536", entries));
   return options;
-}
-
-/// The shortest read latency that the parameters can draw.
-double shortest_read_ns(const PcieConfig& pcie) {
-  return pcie.read_latency_mean_ns - (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0);
 }
 
 std::uint32_t packets_to_keep(const ScenarioConfig& scenario) {

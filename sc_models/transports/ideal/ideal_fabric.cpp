@@ -1,10 +1,9 @@
 #include "transports/ideal/ideal_fabric.h"
 
 #include <algorithm>
-#include <deque>
+#include <iterator>
 #include <map>
 #include <queue>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
@@ -13,20 +12,52 @@
 #include "host/accelerator.h"
 #include "host/collective_schedule.h"
 #include "host/job_result.h"
-#include "latency/latency_terms.h"
 #include "mrc/packet.h"
+#include "parameters/transport.h"
+#include "pcie/pcie_latency.h"
 
 namespace mrc {
 namespace {
 
 constexpr std::uint32_t kPlain = 0xFFFF'FFFF;  ///< in the place of a collective: a send node's message
 
-/// One way on the wires.
-TimePs flight_ps(const ScenarioConfig& scenario) {
-  const NicConfig& nic = scenario.node_default.nic;
-  return ps_from_ns(2 * nic.port.mac_fec_latency_ns + 2 * scenario.fabric.cable_delay_ns +
-                    scenario.fabric.switch_latency_ns);
-}
+constexpr NodeId kNobody = 0xFFFF'FFFF;
+
+/// The least times of a message's way, of detailed NICs and light endpoints.
+struct TimesOnWay {
+  TimePs lead = 0;         ///< posted until the first bit leaves
+  TimePs inline_lead = 0;  ///< likewise, of a message that is in its WQE
+  TimePs flight = 0;       ///< one way on the wires, below one T0
+  TimePs completion = 0;   ///< at a NIC until software has polled the completion
+  TimePs delivery = 0;     ///< last bit at the receiver's NIC until its software acts
+
+  explicit TimesOnWay(const ScenarioConfig& scenario) {
+    const NodeConfig& node = scenario.node_default;
+    const double read = shortest_read_ns(node.pcie);
+    const double posted = node.host.post_ns + node.host.doorbell_ns + read;
+    inline_lead = ps_from_ns(posted);
+    lead = ps_from_ns(posted + read + payload_read_extra_ns(scenario.accelerator));
+    flight = ps_from_ns(2 * node.nic.port.mac_fec_latency_ns + 2 * scenario.fabric.cable_delay_ns +
+                        scenario.fabric.switch_latency_ns);
+    completion = ps_from_ns(node.pcie.write_latency_ns + node.host.poll_ns);
+    const bool direct = scenario.accelerator.payload_memory == PayloadMemory::gpu_direct;
+    delivery = completion + ps_from_ns(node.host.residual_ns + (direct ? scenario.accelerator.direct_flush_ns : 0));
+  }
+};
+
+/// A NIC's line in one direction under messages that become ready in the order of time: it is never idle while one is.
+struct Clock {
+  TimePs until = 0;
+  TimePs lead = kNever;  ///< the shortest of the messages'
+};
+
+/// The messages that a node of work waits for, as far as they are of one NIC in each direction.
+struct Join {
+  Clock sends;
+  Clock receives;
+  NodeId sender = kNobody;
+  NodeId receiver = kNobody;
+};
 
 /// A schedule and what a player looks up in it.
 struct Plan {
@@ -58,6 +89,8 @@ struct Instance {
   std::vector<std::uint32_t> left;   ///< parts of positions
   std::vector<std::uint32_t> nodes;  ///< of positions; kNoWork before it has started
   std::uint32_t positions_left = 0;
+  std::vector<Clock> sends;  ///< of a position's NICs
+  std::vector<Clock> receives;
 };
 
 class Player {
@@ -70,12 +103,11 @@ class Player {
         folded_(folded),
         options_(scenario.traffic.collective),
         accelerator_(scenario.accelerator),
-        latency_ps_(ideal_latency_ps(scenario, scenario.protocol.mtu_bytes)),
-        inline_latency_ps_(ideal_latency_ps(scenario, 1)),
-        flight_ps_(flight_ps(scenario)),
+        times_on_way_(scenario),
         collective_launch_ps_(ps_from_ns(scenario.accelerator.collective_launch_ns)),
         waits_(workload.nodes.size()),
         times_(workload.nodes.size()),
+        joins_(workload.nodes.size()),
         arrived_(workload.nodes.size()),
         nics_each_(scenario.traffic.nics_per_rank),
         stripes_(nics_each_ > 1 && scenario.traffic.nic_choice == NicChoice::stripe),
@@ -110,7 +142,7 @@ class Player {
   }
 
  private:
-  enum class Kind : std::uint8_t { start, computed, launched, copied, sent, delivered, landed, acknowledged };
+  enum class Kind : std::uint8_t { start, computed, launched, copied, delivered, landed, acknowledged };
   struct Event {
     TimePs at = 0;
     std::uint64_t order = 0;
@@ -119,18 +151,17 @@ class Player {
     Kind kind = Kind::start;
     friend bool operator>(const Event& a, const Event& b) { return a.at != b.at ? a.at > b.at : a.order > b.order; }
   };
-  struct Message {
-    std::uint32_t collective = kPlain;
-    std::uint32_t part = 0;
+  /// A message, or the part of it that one of the rank's NICs carries.
+  struct Piece {
     NodeId from = 0;
     NodeId to = 0;
     std::uint64_t bytes = 0;
-    TimePs posted = 0;
   };
   struct IdealNic {
-    std::deque<Message> queue;
-    bool sending = false;
-    TimePs receives_until = 0;
+    Clock sends;
+    Clock receives;
+    std::uint32_t last_sent = kNoWork;      ///< of messages outside collectives: a node of work
+    std::uint32_t last_received = kNoWork;  ///< likewise
     std::uint64_t sent_bytes = 0;
     std::uint64_t received_bytes = 0;
   };
@@ -147,9 +178,6 @@ class Player {
         return finish(event.number);
       case Kind::launched:
         return enter(event.number);
-      case Kind::sent:
-        nics_[event.number].sending = false;
-        return send_next(event.number);
       case Kind::copied:
         return send(event.number, event.part);
       case Kind::delivered:
@@ -184,7 +212,10 @@ class Player {
     --left_;
     for (std::uint32_t d = 0; d < node.dependents; ++d) {
       const std::uint32_t next = workload_.dependents[node.first_dependent + d];
-      if (--waits_[next] == 0) push(std::max(now_, workload_.nodes[next].earliest), Kind::start, next);
+      if (--waits_[next] > 0) continue;
+      const Join& join = joins_[next];
+      push(std::max({now_, workload_.nodes[next].earliest, sent_at(join.sends), received_at(join.receives)}),
+           Kind::start, next);
     }
   }
   void receive(std::uint32_t send) {
@@ -239,8 +270,8 @@ class Player {
     if (pieces > 1) delivered_pieces_[{collective, part}] = acknowledged_pieces_[{collective, part}] = pieces;
     for (std::uint32_t i = 0; i < pieces; ++i) {
       const std::uint32_t lane = stripes_ ? i : ends.lane;
-      enqueue({collective, part, nic_of(ends.source, lane), nic_of(ends.destination, lane),
-               piece_bytes(ends.bytes, i, pieces), now_});
+      carry(collective, part,
+            {nic_of(ends.source, lane), nic_of(ends.destination, lane), piece_bytes(ends.bytes, i, pieces)});
     }
   }
   using Pieces = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>;
@@ -261,31 +292,63 @@ class Player {
   void land(std::uint32_t collective, std::uint32_t part) {
     collective == kPlain ? receive(part) : transfer_arrived(collective, part);
   }
-  void enqueue(const Message& message) {
+  /// Alone on the wires: what other messages take of them is in the clocks.
+  void carry(std::uint32_t collective, std::uint32_t part, const Piece& piece) {
     ++messages_;
-    IdealNic& nic = nics_[message.from];
-    nic.queue.push_back(message);
-    if (!nic.sending) send_next(message.from);
+    const TimePs tx = ideal_serialization_ps(scenario_, piece.from, piece.bytes);
+    const TimePs rx = ideal_serialization_ps(scenario_, piece.to, piece.bytes);
+    const TimePs lead = lead_ps(piece);
+    const TimePs there = now_ + lead + std::max(tx, rx) + times_on_way_.flight;
+    const TimePs acknowledged = there + times_on_way_.flight + times_on_way_.completion;
+    charge(nics_[piece.from].sends, lead, tx);
+    charge(nics_[piece.to].receives, lead, rx);
+    nics_[piece.from].sent_bytes += piece.bytes;
+    nics_[piece.to].received_bytes += piece.bytes;
+    if (collective == kPlain) {
+      charge_plain(part, piece, lead, tx, rx);
+    } else {
+      Instance& i = instances_.at(collective);
+      const Transfer& t = i.plan->schedule.transfers[part];
+      charge(i.sends[t.source * nics_each_ + piece.from % nics_each_], lead, tx);
+      charge(i.receives[t.destination * nics_each_ + piece.to % nics_each_], lead, rx);
+    }
+    const std::uint32_t tag = collective == kPlain ? workload_.nodes[part].tag : collective;
+    messages_carried_.push_back({piece.from, piece.to, tag, piece.bytes, now_, acknowledged});
+    push(there + times_on_way_.delivery, Kind::delivered, collective, part);
+    push(acknowledged, Kind::acknowledged, collective, part);
   }
-  /// The fixed latency counts behind the wires: where it lies makes no difference, since it is the same for all.
-  void send_next(NodeId id) {
-    IdealNic& nic = nics_[id];
-    if (nic.queue.empty()) return;
-    const Message message = nic.queue.front();
-    nic.queue.pop_front();
-    nic.sending = true;
-    nic.sent_bytes += message.bytes;
-    push(now_ + ideal_serialization_ps(scenario_, message.from, message.bytes), Kind::sent, id);
-    IdealNic& to = nics_[message.to];
-    to.received_bytes += message.bytes;
-    to.receives_until =
-        std::max(now_, to.receives_until) + ideal_serialization_ps(scenario_, message.to, message.bytes);
-    const TimePs there =
-        std::max(to.receives_until, now_ + ideal_serialization_ps(scenario_, message.from, message.bytes)) +
-        (message.bytes <= scenario_.node(message.from).nic.wqe_fetch.inline_bytes ? inline_latency_ps_ : latency_ps_);
-    message_times_.push_back(there - message.posted);
-    push(there, Kind::delivered, message.collective, message.part);
-    push(there + flight_ps_, Kind::acknowledged, message.collective, message.part);
+  /// What waits for several messages of a NIC waits for the time that they take on it together.
+  void charge_plain(std::uint32_t send, const Piece& piece, TimePs lead, TimePs tx, TimePs rx) {
+    const WorkNode& node = workload_.nodes[send];
+    nics_[piece.from].last_sent = send;
+    nics_[piece.to].last_received = node.match != kNoWork ? node.match : send;
+    for (std::uint32_t d = 0; d < node.dependents; ++d) {
+      Join& join = joins_[workload_.dependents[node.first_dependent + d]];
+      if (join.sender == kNobody) join.sender = piece.from;
+      if (join.sender == piece.from) charge(join.sends, lead, tx);
+    }
+    if (node.match == kNoWork) return;
+    const WorkNode& receive = workload_.nodes[node.match];
+    for (std::uint32_t d = 0; d < receive.dependents; ++d) {
+      Join& join = joins_[workload_.dependents[receive.first_dependent + d]];
+      if (join.receiver == kNobody) join.receiver = piece.to;
+      if (join.receiver == piece.to) charge(join.receives, lead, rx);
+    }
+  }
+  void charge(Clock& clock, TimePs lead, TimePs serialization) const {
+    clock.until = std::max(clock.until, now_) + serialization;
+    clock.lead = std::min(clock.lead, lead);
+  }
+  /// When software can know that all messages of a clock are sent, or received.
+  TimePs sent_at(const Clock& clock) const {
+    return clock.until == 0 ? 0 : clock.until + clock.lead + 2 * times_on_way_.flight + times_on_way_.completion;
+  }
+  TimePs received_at(const Clock& clock) const {
+    return clock.until == 0 ? 0 : clock.until + clock.lead + times_on_way_.flight + times_on_way_.delivery;
+  }
+  TimePs lead_ps(const Piece& piece) const {
+    const bool is_inline = piece.bytes <= scenario_.node(piece.from).nic.wqe_fetch.inline_bytes;
+    return is_inline ? times_on_way_.inline_lead : times_on_way_.lead;
   }
 
   // Collectives
@@ -317,6 +380,8 @@ class Player {
     i.left = i.plan->parts;
     i.nodes.assign(i.left.size(), kNoWork);
     i.positions_left = static_cast<std::uint32_t>(i.left.size());
+    i.sends.resize(i.left.size() * nics_each_);
+    i.receives.resize(i.left.size() * nics_each_);
     return i;
   }
   void enter(std::uint32_t node) {
@@ -354,8 +419,12 @@ class Player {
   }
   void leave(std::uint32_t number, Instance& i, std::uint32_t position) {
     const std::uint32_t node = i.nodes[position];
+    TimePs end = now_;
+    for (std::uint32_t nic = position * nics_each_; nic < (position + 1) * nics_each_; ++nic)
+      end = std::max({end, sent_at(i.sends[nic]), received_at(i.receives[nic])});
     if (--i.positions_left == 0) instances_.erase(number);
-    finish(node);
+    if (end == now_) return finish(node);
+    push(end, Kind::computed, node);
   }
 
   RunResult collect(RunStatus status, bool interrupted) {
@@ -365,11 +434,12 @@ class Player {
     result.status = status;
     if (status == RunStatus::partial) result.details.push_back(interrupted ? "interrupted" : "run.max_time_us is over");
     if (status == RunStatus::stalled) result.details.push_back(fmt::format("{} nodes of work never started", left_));
+    if (status == RunStatus::complete) finish_lines();
     const TimePs end = status == RunStatus::complete ? end_ : now_;
     result.simulated_time_us = us_from_ps(end);
     const std::uint64_t alike = folded_ ? workload_.ranks : 1;
     result.messages.count = messages_ * alike;
-    result.messages.completed = (status == RunStatus::complete ? messages_ : message_times_.size()) * alike;
+    result.messages.completed = (status == RunStatus::complete ? messages_ : messages_carried_.size()) * alike;
     result.bytes.offered = offered_bytes_ * alike;
     result.bytes.delivered = delivered_bytes_ * alike;
     result.node_under_test = scenario_.run.node_under_test;
@@ -377,6 +447,23 @@ class Player {
     add_message_times(result);
     result.job = make_job_result(workload_, times_, options_);
     return result;
+  }
+  /// The last message of a NIC is not over before its line has carried all of them.
+  void finish_lines() {
+    const auto extend = [&](std::uint32_t node, TimePs until) {
+      if (node == kNoWork) return;
+      times_[node].done = std::max(times_[node].done, until);
+      end_ = std::max(end_, until);
+    };
+    for (const IdealNic& nic : nics_) {
+      extend(nic.last_sent, sent_at(nic.sends));
+      const bool is_receive =
+          nic.last_received != kNoWork && workload_.nodes[nic.last_received].kind == WorkKind::receive;
+      // Software of the receiver does not act on a plain write; that of the sender sees its completion.
+      const TimePs acts = received_at(nic.receives);
+      const TimePs seen = sent_at(nic.receives);
+      extend(nic.last_received, is_receive ? acts : std::min(acts, seen));
+    }
   }
   void add_rates(RunResult& result, TimePs end) const {
     const double time_ns = static_cast<double>(std::max<TimePs>(end, 1)) / 1000.0;
@@ -397,16 +484,14 @@ class Player {
     }
   }
   void add_message_times(RunResult& result) {
-    if (message_times_.empty()) return;
-    std::sort(message_times_.begin(), message_times_.end());
-    double sum = 0;
-    for (const TimePs time : message_times_) sum += us_from_ps(time);
-    const auto quantile = [&](double q) {
-      return us_from_ps(
-          message_times_[static_cast<std::size_t>(q * static_cast<double>(message_times_.size() - 1) + 0.5)]);
+    result.all_messages = std::move(messages_carried_);
+    std::vector<MessageRecord> own;
+    const auto from_node = [&](const MessageRecord& m) {
+      return folded_ || fmt::format("nic{}", m.from) == scenario_.run.node_under_test;
     };
-    result.message_time_us = {sum / static_cast<double>(message_times_.size()), quantile(0.5), quantile(0.99),
-                              us_from_ps(message_times_.back())};
+    std::copy_if(result.all_messages.begin(), result.all_messages.end(), std::back_inserter(own), from_node);
+    const MessageSpread spread = spread_of_all(own);
+    result.message_time_us = {spread.mean, spread.p50, spread.p99, spread.max};
   }
 
   const ScenarioConfig& scenario_;
@@ -415,9 +500,7 @@ class Player {
   bool folded_;
   CollectiveOptions options_;
   Accelerator accelerator_;
-  TimePs latency_ps_;
-  TimePs inline_latency_ps_;
-  TimePs flight_ps_;
+  TimesOnWay times_on_way_;
   TimePs collective_launch_ps_;
   TimePs now_ = 0;
   TimePs end_ = 0;
@@ -426,6 +509,7 @@ class Player {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<std::uint32_t> waits_;
   std::vector<WorkTimes> times_;
+  std::vector<Join> joins_;  ///< of nodes of work
   std::vector<bool> arrived_;
   std::uint32_t nics_each_;  ///< of a rank
   bool stripes_;
@@ -437,19 +521,15 @@ class Player {
   std::uint64_t messages_ = 0;
   std::uint64_t offered_bytes_ = 0;
   std::uint64_t delivered_bytes_ = 0;
-  std::vector<TimePs> message_times_;
+  std::vector<MessageRecord> messages_carried_;
 };
 
 }  // namespace
 
 TimePs ideal_latency_ps(const ScenarioConfig& scenario, std::uint64_t bytes) {
-  const std::uint32_t is_inline = scenario.node_default.nic.wqe_fetch.inline_bytes;
-  double ns = 0;
-  for (const LatencyTerm& term :
-       latency_terms(scenario, bytes <= is_inline ? std::max(1U, is_inline) : is_inline + 1)) {
-    if (std::string_view(term.term) != "serialization") ns += term.ns;
-  }
-  return ps_from_ns(ns);
+  const TimesOnWay way(scenario);
+  const bool is_inline = bytes <= scenario.node_default.nic.wqe_fetch.inline_bytes;
+  return (is_inline ? way.inline_lead : way.lead) + way.flight + way.delivery;
 }
 
 TimePs ideal_serialization_ps(const ScenarioConfig& scenario, NodeId node, std::uint64_t bytes) {
@@ -458,10 +538,13 @@ TimePs ideal_serialization_ps(const ScenarioConfig& scenario, NodeId node, std::
   full.payload_bytes = scenario.protocol.mtu_bytes;
   full.opcode = Opcode::write_middle;
   const std::uint64_t mtu = scenario.protocol.mtu_bytes;
-  const std::uint64_t overhead = wire_bytes(full, scenario.protocol.encapsulation) - mtu;
+  std::uint64_t on_link = ~0ULL;
+  for (const Transport* transport : transports()) {
+    if (transport->simulated) on_link = std::min<std::uint64_t>(on_link, transport->link_bytes(full, scenario));
+  }
   const std::uint64_t packets = (bytes + mtu - 1) / mtu;
-  const double wire = static_cast<double>(bytes + packets * overhead);
-  return static_cast<TimePs>(wire * 8000.0 / (nic.port_gbps * nic.ports) + 0.5);
+  const double wire = static_cast<double>(bytes + packets * (on_link - mtu));
+  return static_cast<TimePs>(wire * 8000.0 / (nic.port_gbps * nic.ports));
 }
 
 RunResult run_ideal(const ScenarioConfig& scenario, const Workload& workload, const std::vector<NodeId>& nics_of_ranks,

@@ -1,7 +1,9 @@
-// `transport = "ideal"`: the bound to compare with. Every NIC sends and receives at line rate with the framing of full
-// packets; a message takes its serialization and a fixed latency, and nothing else: no queue in a switch, no loss, no
-// acknowledgement to wait for but one flight back, no PCIe limit. Collectives are carried out lazily, so that only
-// those under way take memory.
+// `transport = "ideal"`: a lower bound of the times of a trace, for every transport and fidelity. A message takes the
+// least fixed latency and its serialization alone at its NICs' line rates, with the smallest framing of the transports:
+// no queue in a switch, no loss, no PCIe limit. Work that waits for several messages of a NIC also waits for the time
+// that they take on its line together; so does the end of a run. Computations run in the order in which they become
+// ready: where another transport changes this order, a stream may end earlier than here. Collectives are carried out
+// lazily, so that only those under way take memory.
 #pragma once
 
 #include <atomic>
@@ -15,8 +17,8 @@
 
 namespace mrc {
 
-/// Post until software of the receiver acts, without serialization on the wire: the terms of latency_terms() for a
-/// message of as few bytes as are read (or are inline) as `bytes` are.
+/// Post until software of the receiver acts, without serialization: the shortest that `scenario` allows, for a message
+/// of as few bytes as are read (or are inline) as `bytes` are.
 TimePs ideal_latency_ps(const ScenarioConfig& scenario, std::uint64_t bytes);
 
 /// One message's time on the wires of a NIC's ports: its bytes, and headers and framing of its packets.
