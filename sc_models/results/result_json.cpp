@@ -199,6 +199,9 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                           {"p50", r.message_time_us.p50},
                           {"p99", r.message_time_us.p99},
                           {"max", r.message_time_us.max}};
+  const MessageSpread all = spread_of_all(r.all_messages);
+  j["all_message_time_us"] = {
+      {"count", all.count}, {"mean", all.mean}, {"p50", all.p50}, {"p99", all.p99}, {"max", all.max}};
   j["one_way_us"] = {{"count", r.one_way_us.count},
                      {"mean", r.one_way_us.mean},
                      {"p50", r.one_way_us.p50},

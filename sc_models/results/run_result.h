@@ -8,6 +8,7 @@
 
 #include "engine/latency_term.h"
 #include "pcie/pcie_counts.h"
+#include "results/message_times.h"
 #include "results/series.h"
 
 namespace mrc {
@@ -184,6 +185,7 @@ struct RunResult {
     double us = 0;
   };
   std::vector<Quantile> message_time_quantiles;  ///< the distribution, at most 104 points
+  std::vector<MessageRecord> all_messages;       ///< of all nodes, those that were completed
   /// Messages that a rank waits for: posted until the software of the receiver acts on them.
   struct OneWay {
     std::uint64_t count = 0;

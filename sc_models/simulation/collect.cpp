@@ -120,6 +120,14 @@ void collect_job(RunResult& result, const Model& model) {
   times.reserve(model.workload.nodes.size());
   for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i)
     times.push_back(model.at(model.placement.node_of(model.workload.nodes[i])).player().times(i));
+  for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i) {
+    const WorkNode& work = model.workload.nodes[i];
+    const NodeId from = model.placement.node_of(work);
+    const NodeId to = model.placement.peer_node_of(work);
+    if (work.kind != WorkKind::send || from == to || times[i].done == kNever) continue;
+    result.all_messages.push_back(
+        {from, to, work.tag, work.bytes, model.at(from).player().posted_at(i), times[i].done});
+  }
   result.job = make_job_result(model.workload, times, model.scenario.traffic.collective);
 }
 

@@ -226,6 +226,8 @@ bool prepare_together(const RunOptions& options, Ranks& ranks, Prepared& run) {
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
   result.job.cut = run.job.cut;
   run.out->write("series.json", series_json(result));
+  run.out->write("messages.csv", messages_csv(result.all_messages));
+  run.out->write("flows.csv", flows_csv(result.all_messages));
   run.out->write("result.json", result_json(result, run.scenario));
   result.cost.wall_seconds = std::chrono::duration<double>(Clock::now() - process_start).count();
   run.progress->finish();

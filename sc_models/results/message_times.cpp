@@ -1,0 +1,73 @@
+#include "results/message_times.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+double us(TimePs time) {
+  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
+}
+
+/// Sorts `times`.
+MessageSpread spread_of(std::vector<TimePs>& times) {
+  if (times.empty()) return {};
+  std::sort(times.begin(), times.end());
+  const auto quantile = [&](double share) {
+    return us(times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1) + 0.5)]);
+  };
+  double sum = 0;
+  for (const TimePs time : times) sum += us(time);
+  return {times.size(), sum / static_cast<double>(times.size()), quantile(0.5), quantile(0.99), us(times.back())};
+}
+
+struct Flow {
+  std::uint64_t bytes = 0;
+  TimePs first_posted = kNever;
+  TimePs last_completed = 0;
+  std::vector<TimePs> times;
+};
+
+}  // namespace
+
+MessageSpread spread_of_all(const std::vector<MessageRecord>& messages) {
+  std::vector<TimePs> times;
+  times.reserve(messages.size());
+  for (const MessageRecord& message : messages) times.push_back(message.completed - message.posted);
+  return spread_of(times);
+}
+
+std::string messages_csv(const std::vector<MessageRecord>& messages) {
+  std::string text = "from,to,tag,bytes,posted_us,completed_us\n";
+  for (const MessageRecord& m : messages) {
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{:.6f},{:.6f}\n", m.from, m.to, m.tag, m.bytes, us(m.posted),
+                   us(m.completed));
+  }
+  return text;
+}
+
+std::string flows_csv(const std::vector<MessageRecord>& messages) {
+  std::map<std::pair<NodeId, NodeId>, Flow> flows;
+  for (const MessageRecord& m : messages) {
+    Flow& flow = flows[{m.from, m.to}];
+    flow.bytes += m.bytes;
+    flow.first_posted = std::min(flow.first_posted, m.posted);
+    flow.last_completed = std::max(flow.last_completed, m.completed);
+    flow.times.push_back(m.completed - m.posted);
+  }
+  std::string text = "from,to,messages,bytes,first_posted_us,last_completed_us,mean_us,p50_us,p99_us,max_us\n";
+  for (auto& [ends, flow] : flows) {
+    const MessageSpread spread = spread_of(flow.times);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f}\n", ends.first,
+                   ends.second, spread.count, flow.bytes, us(flow.first_posted), us(flow.last_completed), spread.mean,
+                   spread.p50, spread.p99, spread.max);
+  }
+  return text;
+}
+
+}  // namespace mrc
