@@ -21,7 +21,7 @@ local endpoint_ops = { [0] = "PORT_STATUS_UPDATE", [1] = "EV_PROBE" }
 -- A field: name, bits, how to show it ("hex" or "dec"), names of values.
 local headers = {
   BTH = {
-    { "opcode", 8, "hex", opcodes }, { "m", 1 }, { "se", 1 }, { "pad", 2 }, { "tver", 4 }, { "p_key", 16, "hex" },
+    { "opcode", 8, "hex", opcodes }, { "se", 1 }, { "m", 1 }, { "pad", 2 }, { "tver", 4 }, { "p_key", 16, "hex" },
     { "var_res", 8 }, { "dqp", 24, "hex" }, { "a", 1 }, { "r", 1 }, { "rtx", 1 }, { "ts", 1 }, { "inv_res", 4 },
     { "psn", 24 },
   },

@@ -30,7 +30,7 @@ struct DecodeOptions {
   /// DSCPs of the outermost header that mark a trimmed packet; only these may be shorter than their length fields.
   std::uint8_t dscp_trimmed = 12;
   std::uint8_t dscp_trimmed_lasthop = 16;
-  EethOpPosition eeth_op_position = EethOpPosition::bits_5_4;
+  EethOpPosition eeth_op_position = EethOpPosition::bits_3_2;
 };
 
 /// All headers; the valid ones follow from `outer`, `srh`, `ipv4` and the BTH opcode.

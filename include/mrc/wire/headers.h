@@ -146,8 +146,8 @@ struct UdpHeader {
 struct Bth {
   static constexpr std::string_view kName = "BTH";
   std::uint8_t opcode = 0;
-  std::uint8_t m = 0;
-  std::uint8_t se = 0;
+  std::uint8_t se = 0;  ///< solicited event, the top bit of byte 1 as in IBTA's BTH
+  std::uint8_t m = 0;   ///< migration state, below it
   std::uint8_t pad = 0;  ///< bytes that fill the payload to a multiple of 4
   std::uint8_t tver = 0;
   std::uint16_t pkey = 0xFFFF;
@@ -163,8 +163,8 @@ struct Bth {
   template <typename Self, typename Visitor>
   static constexpr void fields(Self& self, Visitor&& visit) {
     visit("opcode", 8, self.opcode);
-    visit("m", 1, self.m);
     visit("se", 1, self.se);
+    visit("m", 1, self.m);
     visit("pad", 2, self.pad);
     visit("tver", 4, self.tver);
     visit("p_key", 16, self.pkey);
@@ -468,7 +468,7 @@ static_assert(header_bytes<Seth>() == 28 && header_bytes<CcState>() == 8 && head
 static_assert(header_bytes<Peth>() == 16 && header_bytes<Erth>() == 16 && header_bytes<Eeth>() == 36);
 static_assert(header_bytes<Aeth>() == 4);
 
-/// Where EETH.op lies in the first half-word (sources disagree): bits [5:4], or [3:2].
+/// Where EETH.op lies in the first half-word: bits [3:2] for most readers of the specification, bits [5:4] for one.
 enum class EethOpPosition : std::uint8_t { bits_5_4, bits_3_2 };
 
 constexpr unsigned eeth_op_shift(EethOpPosition position) {

@@ -34,7 +34,7 @@ inline DecodeOptions decode_options(const ProtocolConfig& config) {
   return {.udp_port = config.udp_port,
           .dscp_trimmed = config.dscp[static_cast<std::size_t>(TrafficRole::trimmed)],
           .dscp_trimmed_lasthop = config.dscp[static_cast<std::size_t>(TrafficRole::trimmed_lasthop)],
-          .eeth_op_position = EethOpPosition::bits_5_4};
+          .eeth_op_position = EethOpPosition::bits_3_2};
 }
 
 /// Role in the outermost header: that of the packet, or that of a trimmed packet.
@@ -114,7 +114,7 @@ inline void put_extensions(const Packet& packet, Frame& frame) {
       frame.erth.tsr = packet.timestamp_in_us ? 1 : 0;
       return;
     case Opcode::endpoint_response:
-      frame.eeth.first_half = static_cast<std::uint16_t>(static_cast<unsigned>(packet.endpoint.op) << 4);
+      frame.eeth.first_half = static_cast<std::uint16_t>(static_cast<unsigned>(packet.endpoint.op) << eeth_op_shift(EethOpPosition::bits_3_2));
       frame.eeth.tx_timestamp = packet.tx_timestamp;
       return;
     case Opcode::transport_ack:

@@ -93,7 +93,7 @@ void FrameGenerator::make_legal(Frame& frame, const FrameShape& shape) {
   frame.peth.ftype = Tseth::kFtype;
   frame.erth.ftype = Tseth::kFtype;
   frame.erth.op &= 1;
-  frame.eeth.first_half &= static_cast<std::uint16_t>(~0x20U);  // op is 0 or 1
+  frame.eeth.first_half &= static_cast<std::uint16_t>(~0x08U);  // op is 0 or 1
   if (frame.reth.dma_length == 0) frame.reth.dma_length = 1;
   if (frame.seth.m == 3) frame.seth.m = 0;
   if (shape.opcode == Opcode::nack) {

@@ -365,7 +365,7 @@ const Mistake kMistakes[] = {
      [](Frame& f) { f.erth.op = 2; }},
     {"ERTH.ftype is not 1", control(Opcode::endpoint_request), [](Frame& f) { f.erth.ftype = 0; }},
     {"EETH.op is neither PORT_STATUS_UPDATE nor EV_PROBE", control(Opcode::endpoint_response),
-     [](Frame& f) { f.eeth.first_half = 0x20; }},
+     [](Frame& f) { f.eeth.first_half = 0x08; }},
 };
 
 TEST(Frame, EachMistakeIsNamed) {
@@ -420,12 +420,12 @@ TEST(Frame, OptionsMoveThePortTheDscpsAndTheEndpointOp) {
   FrameGenerator generator(20);
   Frame frame = generator.frame(control(Opcode::endpoint_response));
   frame.udp.dst_port = 4971;
-  frame.eeth.first_half = 0x0020;
+  frame.eeth.first_half = 0x0008;
   complete(frame);
   Frame decoded;
-  const DecodeOptions options{.udp_port = 4971, .eeth_op_position = EethOpPosition::bits_3_2};
+  const DecodeOptions options{.udp_port = 4971, .eeth_op_position = EethOpPosition::bits_5_4};
   EXPECT_EQ(text_of(decode_frame(encoded(frame), options, decoded)), "none");
-  frame.eeth.first_half = 0x0008;
+  frame.eeth.first_half = 0x0020;
   EXPECT_EQ(text_of(decode_frame(encoded(frame), options, decoded)),
             "EETH.op is neither PORT_STATUS_UPDATE nor EV_PROBE");
 

@@ -82,7 +82,7 @@ TEST(Golden, WriteLastImmSolicitedWithTwoPadBytes) {
   frame.bth.se = 1;
   frame.imm_dt.immediate = 0xCAFE'F00D;
   expect_transport(frame,
-                   "C9 60 FFFF 00 123456 00 ABCDEF"
+                   "C9 A0 FFFF 00 123456 00 ABCDEF"
                    "0102 0304"
                    "1122334455667788 DEADBEEF 00010000"
                    "CAFEF00D"
@@ -98,7 +98,7 @@ TEST(Golden, WriteOnlyWithOnePadByte) {
   frame.bth.r = 1;
   frame.bth.inv_res = 0xC;
   expect_transport(frame,
-                   "CA 90 8001 5A 123456 4C ABCDEF"
+                   "CA 50 8001 5A 123456 4C ABCDEF"
                    "0102 0304"
                    "1122334455667788 DEADBEEF 00010000"
                    "A0A1A2 00");
