@@ -126,7 +126,8 @@ TEST(IdealFabric, APacedExchangeKeepsItsWindow) {
   scenario.traffic.collective = {.all_to_all = AllToAllAlgorithm::paced, .window = 1};
   const RunResult paced = play(scenario, one_collective_unexpanded(CollectiveKind::all_to_all, 8, 8 << 20));
   const double message = us(ideal_serialization_ps(scenario, 0, 1 << 20)) + us(ideal_latency_ps(scenario, 1 << 20));
-  EXPECT_GT(paced.job.step_time_us, 7 * message);
+  // The bound has the shortest PCIe read, ideal_latency_ps() the mean one.
+  EXPECT_GT(paced.job.step_time_us, 0.9 * 7 * message);
   scenario.traffic.collective.window = 7;
   const RunResult whole = play(scenario, one_collective_unexpanded(CollectiveKind::all_to_all, 8, 8 << 20));
   EXPECT_LT(whole.job.step_time_us, 0.75 * paced.job.step_time_us);
