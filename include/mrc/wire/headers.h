@@ -146,8 +146,8 @@ struct UdpHeader {
 struct Bth {
   static constexpr std::string_view kName = "BTH";
   std::uint8_t opcode = 0;
-  std::uint8_t se = 0;  ///< solicited event, the top bit of byte 1 as in IBTA's BTH
-  std::uint8_t m = 0;   ///< migration state, below it
+  std::uint8_t se = 0;   ///< solicited event, the top bit of byte 1 as in IBTA's BTH
+  std::uint8_t m = 0;    ///< migration state, below it
   std::uint8_t pad = 0;  ///< bytes that fill the payload to a multiple of 4
   std::uint8_t tver = 0;
   std::uint16_t pkey = 0xFFFF;

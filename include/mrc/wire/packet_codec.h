@@ -114,7 +114,8 @@ inline void put_extensions(const Packet& packet, Frame& frame) {
       frame.erth.tsr = packet.timestamp_in_us ? 1 : 0;
       return;
     case Opcode::endpoint_response:
-      frame.eeth.first_half = static_cast<std::uint16_t>(static_cast<unsigned>(packet.endpoint.op) << eeth_op_shift(EethOpPosition::bits_3_2));
+      frame.eeth.first_half = static_cast<std::uint16_t>(static_cast<unsigned>(packet.endpoint.op)
+                                                         << eeth_op_shift(EethOpPosition::bits_3_2));
       frame.eeth.tx_timestamp = packet.tx_timestamp;
       return;
     case Opcode::transport_ack:
