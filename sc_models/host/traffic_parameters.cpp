@@ -23,7 +23,7 @@ void add_traffic_parameters(ParameterTable& table) {
   MRC_SCENARIO(traffic.trace, "", 0, 0, "trace file, or a pattern with {rank}; relative to the scenario file",
                assumption);
   MRC_SCENARIO(traffic.format, "", 0, 0, "format of the trace; auto: detected by content", assumption);
-  table.only({"auto", "chakra", "goal", "astra_text", "htsim_cm", "flow_csv"});
+  table.only({"auto", "chakra", "goal", "goal_binary", "astra_text", "htsim_cm", "flow_csv"});
   MRC_SCENARIO(
       traffic.placement, "", 0, 0,
       "linear: rank i is on nic<i / ranks_per_nic>, or on nics_per_rank NICs from nic<i nics_per_rank> on; rails: the "

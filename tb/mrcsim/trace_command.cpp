@@ -267,6 +267,10 @@ CLI::App* add_reader(CLI::App& trace, const char* name, const char* text, TraceR
   command->add_option("--ranks", request.ranks,
                       "ranks, for a trace in which one file represents all; default: the number in the trace");
   command->add_option("--rows", request.rows, "only the given number of first flows, connections, layers or nodes");
+  command
+      ->add_option("--ranks-per-host", request.ranks_per_host,
+                   "inner dimension, for ASTRA-sim text without the sizes of its dimensions")
+      ->check(CLI::Range(1, 1'024));
   command->add_flag("--strict", request.strict, "refuse entries that would be dropped with a warning");
   return command;
 }

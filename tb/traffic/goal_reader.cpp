@@ -1,41 +1,26 @@
 #include "traffic/goal_reader.h"
 
-#include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "traffic/goal_graph.h"
 #include "traffic/line_reader.h"
-#include "traffic/message_matcher.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
-#include "traffic/workload_builder.h"
 
 namespace mrc {
 namespace {
 
-constexpr std::uint64_t kMostCpu = 254;
 constexpr std::uint64_t kMostNic = 65'535;
-
-/// An operation of the rank whose block is being read.
-struct Operation {
-  std::uint32_t node = kNoWork;
-  std::uint64_t line = 0;
-  bool has_followers = false;  ///< something may start when this one starts
-};
-
-struct Wait {
-  std::uint32_t operation = 0;
-  std::uint32_t on = 0;
-  bool on_start = false;
-};
 
 class GoalReader {
  public:
   GoalReader(std::istream& in, const std::string& name, const ReadOptions& options, Warnings& warnings)
-      : lines_(in, name), options_(options), warnings_(warnings), builder_(options.totals) {}
+      : lines_(in, name),
+        warnings_(warnings),
+        graph_(options, [name](std::uint32_t, std::uint64_t line) { return fmt::format("{}:{}", name, line); }) {}
 
   Workload run() {
     while (lines_.next()) take(without_comments(lines_.text()));
@@ -43,14 +28,7 @@ class GoalReader {
     if (in_block_) throw TraceError(lines_.name(), fmt::format("the block of rank {} has no end; expected }}", rank_));
     if (ranks_ == 0) throw TraceError(lines_.name(), "is empty; expected num_ranks and blocks of ranks");
     if (blocks_ == 0) throw TraceError(lines_.name(), "holds no block of a rank");
-    if (!builder_.counts_only()) {
-      matcher_.match(builder_, [&](const WorkNode& work) { return fmt::format("{}:{}", lines_.name(), work.origin); });
-    }
-    if (empty_messages_ > 0) {
-      warnings_.push_back(
-          fmt::format("{}: {} messages of 0 bytes are played as messages of 1 byte", lines_.name(), empty_messages_));
-    }
-    return builder_.finish(ranks_);
+    return graph_.finish(ranks_, lines_.name(), warnings_);
   }
 
  private:
@@ -120,9 +98,7 @@ class GoalReader {
     if (at_ >= words_.size() || !words_[at_].ends_with('b')) expected("a size such as 8b");
     std::string_view digits = words_[at_++];
     digits.remove_suffix(1);
-    const std::uint64_t bytes = parse_integer(digits, lines_, "the size in bytes", 0, kMostMessageBytes);
-    empty_messages_ += bytes == 0 ? 1 : 0;
-    return std::max<std::uint64_t>(bytes, 1);
+    return parse_integer(digits, lines_, "the size in bytes", 0, kMostMessageBytes);
   }
 
   void take_header() {
@@ -135,6 +111,7 @@ class GoalReader {
     rank_ = static_cast<std::uint32_t>(integer("the rank", 0, ranks_ - 1));
     if (seen_[rank_]) throw TraceError(lines_.place(), fmt::format("a second block of rank {}", rank_));
     keyword("{");
+    graph_.begin_rank(rank_);
     seen_[rank_] = true;
     in_block_ = true;
     ++blocks_;
@@ -149,7 +126,6 @@ class GoalReader {
   }
   void take_operation(const std::string& label) {
     WorkNode node;
-    node.rank = rank_;
     node.origin = lines_.number();
     if (optional_keyword("send")) {
       node.kind = WorkKind::send;
@@ -165,7 +141,7 @@ class GoalReader {
     }
     while (at_ < words_.size()) {
       if (optional_keyword("cpu")) {
-        const auto cpu = static_cast<std::uint8_t>(integer("cpu", 0, kMostCpu));
+        const auto cpu = static_cast<std::uint8_t>(integer("cpu", 0, GoalGraph::kMostCpu));
         if (node.kind == WorkKind::compute) node.stream = static_cast<std::uint8_t>(kComputeStream + cpu);
       } else if (optional_keyword("nic")) {
         integer("nic", 0, kMostNic);
@@ -173,18 +149,12 @@ class GoalReader {
         break;
       }
     }
-    if (builder_.size() >= kMostWorkNodes)
-      throw TraceError(lines_.place(), fmt::format("more than {} operations", kMostWorkNodes));
-    const std::uint32_t position = builder_.add(node);
-    if (builder_.counts_only()) return;
-    if (node.kind == WorkKind::send) matcher_.add_send(node, position);
-    if (node.kind == WorkKind::receive) matcher_.add_receive(position);
-    operations_.push_back({position, lines_.number()});
-    if (label.empty()) return;
-    const auto [other, added] = labels_.emplace(label, static_cast<std::uint32_t>(operations_.size() - 1));
+    const std::uint32_t operation = graph_.add(node);
+    if (graph_.counts_only() || label.empty()) return;
+    const auto [other, added] = labels_.emplace(label, operation);
     if (!added) {
       throw TraceError(lines_.place(),
-                       fmt::format("label {} appears twice, first in line {}", label, operations_[other->second].line));
+                       fmt::format("label {} appears twice, first in line {}", label, graph_.origin(other->second)));
     }
   }
   void take_message(WorkNode& node, std::string_view direction) {
@@ -202,64 +172,25 @@ class GoalReader {
   }
   void take_wait(const std::string& label, bool on_start) {
     if (at_ >= words_.size()) expected("a label");
-    if (builder_.counts_only()) {
+    if (graph_.counts_only()) {
       ++at_;
       return;
     }
     const std::uint32_t operation = label_at(label);
     const std::uint32_t on = label_at(words_[at_++]);
     if (label == words_[at_ - 1]) throw TraceError(lines_.place(), fmt::format("{} waits for itself", label));
-    operations_[on].has_followers |= on_start;
-    waits_.push_back({operation, on, on_start});
+    graph_.wait(operation, on, on_start);
   }
 
-  /// What waits for an operation's start waits for a node before it, which waits for what the operation waits for.
   void close_block() {
-    std::vector<std::uint32_t> start(operations_.size());
-    for (std::size_t i = 0; i < operations_.size(); ++i) {
-      start[i] = operations_[i].node;
-      if (!operations_[i].has_followers) continue;
-      WorkNode marker;
-      marker.rank = rank_;
-      marker.origin = operations_[i].line;
-      start[i] = builder_.add(marker);
-      builder_.depend(operations_[i].node, start[i]);
-    }
-    refuse_loops();
-    for (const Wait& wait : waits_)
-      builder_.depend(start[wait.operation], wait.on_start ? start[wait.on] : operations_[wait.on].node);
-    operations_.clear();
-    waits_.clear();
+    graph_.end_rank();
     labels_.clear();
     in_block_ = false;
   }
-  void refuse_loops() const {
-    std::vector<std::uint32_t> count(operations_.size());
-    std::vector<std::vector<std::uint32_t>> followers(operations_.size());
-    for (const Wait& wait : waits_) {
-      ++count[wait.operation];
-      followers[wait.on].push_back(wait.operation);
-    }
-    std::vector<std::uint32_t> ready;
-    for (std::uint32_t i = 0; i < count.size(); ++i) {
-      if (count[i] == 0) ready.push_back(i);
-    }
-    for (std::size_t i = 0; i < ready.size(); ++i) {
-      for (const std::uint32_t next : followers[ready[i]]) {
-        if (--count[next] == 0) ready.push_back(next);
-      }
-    }
-    if (ready.size() == operations_.size()) return;
-    const auto stuck = std::find_if(count.begin(), count.end(), [](std::uint32_t n) { return n > 0; }) - count.begin();
-    throw TraceError(fmt::format("{}:{}", lines_.name(), operations_[static_cast<std::size_t>(stuck)].line),
-                     fmt::format("the operation is in or behind a loop of requires in the block of rank {}", rank_));
-  }
 
   LineReader lines_;
-  const ReadOptions& options_;
   Warnings& warnings_;
-  WorkloadBuilder builder_;
-  MessageMatcher matcher_;
+  GoalGraph graph_;
   std::vector<std::string_view> words_;
   std::size_t at_ = 0;
   bool in_comment_ = false;
@@ -268,10 +199,7 @@ class GoalReader {
   std::uint32_t rank_ = 0;
   std::uint32_t blocks_ = 0;
   bool in_block_ = false;
-  std::uint64_t empty_messages_ = 0;
   std::vector<bool> seen_;
-  std::vector<Operation> operations_;
-  std::vector<Wait> waits_;
   std::unordered_map<std::string, std::uint32_t> labels_;
 };
 

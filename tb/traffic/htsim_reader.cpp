@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +17,14 @@ namespace mrc {
 namespace {
 
 constexpr std::uint64_t kMostId = 0xFFFF'FFFF;
+
+/// A connection of several messages: each has its own size and start, and a line of its own with the word msg.
+struct Connection {
+  std::uint32_t source = 0;
+  std::uint32_t destination = 0;
+  std::uint64_t line = 0;
+  bool has_messages = false;
+};
 
 struct Trigger {
   std::uint64_t line = 0;       ///< of its definition; 0: none yet
@@ -127,6 +135,7 @@ class HtsimReader {
     std::uint64_t receive_done = none;
     std::uint64_t id = none;
     bool has_start = false;
+    bool is_message = false;
     while (at_ < words_.size()) {
       const std::string_view key = words_[at_++];
       if (key == "id") {
@@ -142,11 +151,16 @@ class HtsimReader {
         send_done = integer("send_done_trigger", 0, kMostId);
       } else if (key == "recv_done_trigger") {
         receive_done = integer("recv_done_trigger", 0, kMostId);
+      } else if (key == "msg") {
+        // The message's own id is optional; messages of one connection share the connection's.
+        is_message = true;
+        const bool numbered = at_ < words_.size() && words_[at_].find_first_not_of("0123456789") == words_[at_].npos;
+        if (numbered) integer("msg", 1, kMostId);
       } else if (key == "prio") {
         integer("prio", 0, kMostId);
       } else {
         --at_;
-        expected("id, start, trigger, size, send_done_trigger, recv_done_trigger or prio");
+        expected("id, start, trigger, size, send_done_trigger, recv_done_trigger, msg or prio");
       }
     }
     if (work.bytes == 0) expected("size");
@@ -163,7 +177,7 @@ class HtsimReader {
       builder_.add(work);
       return;
     }
-    if (id != none && !ids_.insert(id).second) throw TraceError(lines_.place(), fmt::format("id {} appears twice", id));
+    if (id != none) require_own_id(id, work, is_message);
     work.tag = id == none ? 0 : static_cast<std::uint32_t>(id);
     const std::uint32_t send = builder_.add(work);
     if (started_by != none) use(started_by).starts.push_back(send);
@@ -175,6 +189,17 @@ class HtsimReader {
     const std::uint32_t receive = builder_.add(work);
     builder_.match(send, receive);
     use(receive_done).activated_by.push_back(receive);
+  }
+  /// An id names one connection; only the messages of one connection have it in common.
+  void require_own_id(std::uint64_t id, const WorkNode& work, bool is_message) {
+    const auto [it, added] = connections_by_id_.emplace(id, Connection{work.rank, work.peer, work.origin, is_message});
+    const Connection& first = it->second;
+    const bool same = first.source == work.rank && first.destination == work.peer;
+    if (added || (same && is_message && first.has_messages)) return;
+    throw TraceError(lines_.place(),
+                     fmt::format("id {} appears twice, first in line {}; allowed: once, or messages (msg) of one "
+                                 "connection",
+                                 id, first.line));
   }
   Trigger& use(std::uint64_t id) {
     Trigger& trigger = triggers_[id];
@@ -256,7 +281,7 @@ class HtsimReader {
   std::uint64_t connections_ = 0;
   std::uint64_t left_out_ = 0;
   std::map<std::uint64_t, Trigger> triggers_;
-  std::unordered_set<std::uint64_t> ids_;
+  std::unordered_map<std::uint64_t, Connection> connections_by_id_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> waits_;
 };
 

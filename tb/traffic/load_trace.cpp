@@ -15,6 +15,7 @@
 #include "traffic/astra_reader.h"
 #include "traffic/chakra_reader.h"
 #include "traffic/flow_csv.h"
+#include "traffic/goal_binary_reader.h"
 #include "traffic/goal_reader.h"
 #include "traffic/htsim_reader.h"
 #include "traffic/trace_error.h"
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFlowCsv = "flow_csv";
 constexpr std::string_view kChakra = "chakra";
 constexpr std::string_view kGoal = "goal";
+constexpr std::string_view kGoalBinary = "goal_binary";
 constexpr std::string_view kAstra = "astra_text";
 constexpr std::string_view kHtsim = "htsim_cm";
 
@@ -114,6 +116,7 @@ std::string recognise(const std::string& file) {
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(in.gcount()));
   if (head.empty()) throw TraceError(file, "is empty");
+  if (is_goal_binary_head(head)) return std::string(kGoalBinary);
   if (head.starts_with("\x1f\x8b")) throw TraceError(file, "is compressed (gzip); unpack it first");
   const bool text = std::all_of(head.begin(), head.end(),
                                 [](unsigned char c) { return c >= 0x20 || c == '\n' || c == '\r' || c == '\t'; });
@@ -122,12 +125,13 @@ std::string recognise(const std::string& file) {
     if (line.starts_with("start_us,")) return std::string(kFlowCsv);
     if (word == "num_ranks") return std::string(kGoal);
     if (word == "Nodes") return std::string(kHtsim);
-    if (word == "DATA" || word == "MODEL" || word.starts_with("HYBRID_")) return std::string(kAstra);
+    if (is_astra_head(word)) return std::string(kAstra);
   }
   if (!text && looks_like_chakra(file)) return std::string(kChakra);
   throw TraceError(file,
                    "is not a trace that mrcsim knows; known: chakra (MLCommons execution trace), goal (begins with "
-                   "num_ranks), astra_text (begins with a kind of parallelism), htsim_cm (begins with Nodes), "
+                   "num_ranks), goal_binary (its compiled form), astra_text (begins with a kind of parallelism), "
+                   "htsim_cm (begins with Nodes), "
                    "flow_csv (begins with " +
                        std::string(kFlowCsvHeader) + ")");
 }
@@ -144,6 +148,7 @@ Workload read(const TraceRequest& request, const std::vector<std::string>& files
               TraceTotals* totals, Warnings& warnings) {
   const ReadOptions options{.ranks = request.ranks,
                             .rows = request.rows,
+                            .ranks_per_host = request.ranks_per_host,
                             .strict = request.strict,
                             .totals = totals,
                             .progress = request.progress};
@@ -160,8 +165,8 @@ Workload read(const TraceRequest& request, const std::vector<std::string>& files
   }
   if (format == kHtsim) return read_htsim(in, file, options);
   if (format == kFlowCsv) return read_flow_csv(in, file, options);
-  if (request.rows != 0) throw TraceError(file, "traffic.rows does not cut goal: its operations wait for one another");
-  return read_goal(in, file, options, warnings);
+  if (request.rows != 0) throw TraceError(file, "traffic.rows does not cut GOAL: its operations wait for one another");
+  return format == kGoalBinary ? read_goal_binary(in, file, options, warnings) : read_goal(in, file, options, warnings);
 }
 
 void scale_bytes(Workload& workload, double factor) {
@@ -177,15 +182,29 @@ void scale_bytes(Workload& workload, double factor) {
   }
 }
 
+/// Whoever counts the collectives of a trace would expect messages.
+std::string silence(const std::string& path) {
+  return path +
+         ": no message is played: all its collectives are of groups of one rank (traffic.ranks and the trace's "
+         "own group sizes decide)";
+}
+bool is_silent(const Workload& workload) {
+  if (workload.sends() > 0 || workload.collectives.empty()) return false;
+  return std::all_of(workload.collectives.begin(), workload.collectives.end(),
+                     [&](const Collective& c) { return workload.groups[c.group].ranks.size() == 1; });
+}
+
 std::string place_of(const Workload& workload, const WorkNode& node) {
-  return workload.format == kChakra ? fmt::format("{}: rank {}, node {}", workload.source, node.rank, node.origin)
-                                    : fmt::format("{}:{}", workload.source, node.origin);
+  const bool by_node = workload.format == kChakra || workload.format == kGoalBinary;
+  return by_node ? fmt::format("{}: rank {}, node {}", workload.source, node.rank, node.origin)
+                 : fmt::format("{}:{}", workload.source, node.origin);
 }
 
 }  // namespace
 
 const std::vector<std::string>& trace_formats() {
-  static const std::vector<std::string> names{"auto", "chakra", "goal", "astra_text", "htsim_cm", "flow_csv"};
+  static const std::vector<std::string> names{"auto",       "chakra",   "goal",    "goal_binary",
+                                              "astra_text", "htsim_cm", "flow_csv"};
   return names;
 }
 
@@ -197,6 +216,7 @@ LoadedTrace load_trace(const TraceRequest& request) {
   trace.workload.source = request.path;
   trace.workload.format = format;
   if (request.byte_scale != 1.0) scale_bytes(trace.workload, request.byte_scale);
+  if (is_silent(trace.workload)) trace.warnings.push_back(silence(request.path));
   return trace;
 }
 
@@ -206,6 +226,7 @@ TraceContents count_trace(const TraceRequest& request) {
   contents.format = format_of(request, files);
   const Workload workload = read(request, files, contents.format, &contents.totals, contents.warnings);
   contents.ranks = workload.ranks;
+  if (contents.totals.is_silent()) contents.warnings.push_back(silence(request.path));
   contents.same_on_all_ranks = workload.same_on_all_ranks || (contents.format == kChakra && files.size() == 1 &&
                                                               contents.totals.sends + contents.totals.receives == 0);
   return contents;

@@ -16,13 +16,14 @@ namespace mrc {
 inline constexpr std::string_view kRankInName = "{rank}";
 
 struct TraceRequest {
-  std::string path;             ///< a file, a folder of name.<rank>.et files, or a pattern with {rank}
-  std::string format = "auto";  ///< one of trace_formats()
-  std::uint32_t ranks = 0;      ///< for a trace in which one file represents all ranks; 0: the number in the trace
-  std::uint64_t rows = 0;       ///< limit on flows, connections, layers or nodes; 0: all
-  bool strict = false;          ///< entries that would be dropped with a warning are errors
-  double byte_scale = 1.0;      ///< factor on each message's bytes, which stay within 1 … 2^40
-  ReadProgress progress = {};   ///< may be empty
+  std::string path;                  ///< a file, a folder of name.<rank>.et files, or a pattern with {rank}
+  std::string format = "auto";       ///< one of trace_formats()
+  std::uint32_t ranks = 0;           ///< for a trace in which one file represents all ranks; 0: the number in the trace
+  std::uint64_t rows = 0;            ///< limit on flows, connections, layers or nodes; 0: all
+  std::uint32_t ranks_per_host = 8;  ///< see ReadOptions
+  bool strict = false;               ///< entries that would be dropped with a warning are errors
+  double byte_scale = 1.0;           ///< factor on each message's bytes, which stay within 1 … 2^40
+  ReadProgress progress = {};        ///< may be empty
 };
 
 struct LoadedTrace {

@@ -154,6 +154,7 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
                             .format = traffic.format,
                             .ranks = traffic.ranks,
                             .rows = traffic.rows,
+                            .ranks_per_host = traffic.collective.ranks_per_host,
                             .strict = false,
                             .byte_scale = traffic.byte_scale,
                             .progress = progress},

@@ -21,8 +21,15 @@ struct TraceTotals {
   /// Members' nodes by kind and bytes: a collective of 8 ranks counts 8 times if all their nodes are present.
   std::map<std::pair<CollectiveKind, std::uint64_t>, std::uint64_t> collectives;
 
+  /// Members' nodes of collectives whose groups have one rank: they move nothing.
+  std::uint64_t lone_collective_nodes = 0;
+
   static constexpr std::size_t kMostSizes = 4096;
 
+  /// There are communications, but none moves a byte between ranks.
+  bool is_silent() const {
+    return sends == 0 && lone_collective_nodes > 0 && lone_collective_nodes == collective_nodes();
+  }
   /// `collective` is that of a node of this kind.
   void add(const WorkNode& node, const Collective* collective) {
     ++nodes;

@@ -16,7 +16,10 @@ void check_node_count(const std::string& place, std::uint64_t nodes) {
 
 std::uint32_t WorkloadBuilder::add(const WorkNode& node) {
   if (counts_only()) {
-    totals_->add(node, node.kind == WorkKind::collective ? &workload_.collectives[node.match] : nullptr);
+    const Collective* collective = node.kind == WorkKind::collective ? &workload_.collectives[node.match] : nullptr;
+    totals_->add(node, collective);
+    const bool lone = collective != nullptr && workload_.groups[collective->group].ranks.size() == 1;
+    totals_->lone_collective_nodes += lone ? 1 : 0;
   } else {
     workload_.nodes.push_back(node);
   }

@@ -39,7 +39,7 @@ TEST_F(LoadTrace, RecognisesByContentNotByName) {
   EXPECT_EQ(refusal({.path = noise}),
             noise +
                 ": is not a trace that mrcsim knows; known: chakra (MLCommons execution trace), goal (begins with "
-                "num_ranks), "
+                "num_ranks), goal_binary (its compiled form), "
                 "astra_text (begins with a kind of parallelism), htsim_cm (begins with Nodes), flow_csv (begins with "
                 "start_us,src,dst,bytes,tag)");
   const std::string text = write_text("text.csv", "hello\n");
@@ -64,8 +64,9 @@ TEST_F(LoadTrace, MissingFiles) {
 
 TEST_F(LoadTrace, FormatsAndFolders) {
   const std::string csv = write_text("named.csv", "start_us,src,dst,bytes,tag\n0,0,1,10,0\n");
-  EXPECT_EQ(refusal({.path = csv, .format = "netrace"}),
-            csv + ": format netrace is not known; known: auto, chakra, goal, astra_text, htsim_cm, flow_csv");
+  EXPECT_EQ(
+      refusal({.path = csv, .format = "netrace"}),
+      csv + ": format netrace is not known; known: auto, chakra, goal, goal_binary, astra_text, htsim_cm, flow_csv");
   EXPECT_EQ(refusal({.path = csv, .format = "goal"}),
             csv + ":1: expected num_ranks, found \"start_us,src,dst,bytes,tag\"");
   EXPECT_EQ(refusal({.path = csv, .ranks = 4}),
