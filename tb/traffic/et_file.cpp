@@ -69,6 +69,21 @@ EtNode to_node(const pb::Node& message) {
   return node;
 }
 
+/// Bytes that happen to parse: a real node says at least one of these.
+bool says_anything(const pb::Node& message) {
+  return message.id() != 0 || message.type() != pb::INVALID_NODE || !message.name().empty() || message.attr_size() > 0;
+}
+
+/// The library takes a length that is no varint for the end of the file, and gives its bytes back.
+bool is_at_end(google::protobuf::io::ZeroCopyInputStream& stream) {
+  const void* bytes = nullptr;
+  int count = 0;
+  while (stream.Next(&bytes, &count)) {
+    if (count > 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void for_each_et_node(const std::string& name, const ReadProgress& progress, const std::function<void(EtNode&)>& take) {
@@ -84,12 +99,14 @@ void for_each_et_node(const std::string& name, const ReadProgress& progress, con
   std::uint64_t nodes = 0;
   pb::Node message;
   while (google::protobuf::util::ParseDelimitedFromZeroCopyStream(&message, &stream, &clean_end)) {
+    ++nodes;
+    if (!says_anything(message))
+      throw TraceError(name, fmt::format("is damaged: node number {} has no id, type, name or attribute", nodes));
     EtNode node = to_node(message);
     take(node);
-    ++nodes;
     message.Clear();
   }
-  if (!clean_end) {
+  if (!clean_end || !is_at_end(stream)) {
     throw TraceError(name,
                      fmt::format("is damaged or cut off in node number {}; expected a whole Chakra node", nodes + 1));
   }

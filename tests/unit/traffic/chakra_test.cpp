@@ -129,6 +129,15 @@ TEST_F(Chakra, DamageIsNamed) {
   EXPECT_EQ(damaged(wrong), in_second) << "a number that does not end";
   EXPECT_EQ(damaged(bytes.substr(0, 2)), "cut.0.et: does not begin with a Chakra GlobalMetadata message");
   EXPECT_EQ(damaged("start_us,src,dst,bytes,tag\n"), "cut.0.et: does not begin with a Chakra GlobalMetadata message");
+  const std::size_t edge = bytes.size() - 1 - node(2, pb::COMP_NODE, {1}).ByteSizeLong();
+  std::string inserted = bytes;
+  inserted.insert(edge, std::string(12, '\xFF'));
+  EXPECT_EQ(damaged(inserted), in_second) << "a length that is none, at a node's edge";
+  EXPECT_EQ(damaged(bytes + std::string(12, '\xFF')),
+            "cut.0.et: is damaged or cut off in node number 3; expected a whole Chakra node");
+  EXPECT_EQ(damaged(bytes + std::string(4, '\0')),
+            "cut.0.et: is damaged: node number 3 has no id, type, name or attribute");
+  EXPECT_NE(damaged(bytes + "trailing text\n"), "accepted");
   // Only a cut between two nodes goes unseen; a changed byte may be sound too, but never escapes as another error.
   const std::size_t second = 1 + node(2, pb::COMP_NODE, {1}).ByteSizeLong();
   for (std::size_t n = 0; n < bytes.size(); ++n) {
