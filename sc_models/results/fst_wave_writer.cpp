@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 #include <gtkwave/fstapi.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <filesystem>
-
+#include "results/fst_errors.h"
 #include "results/output_directory.h"
 
 namespace mrc {
@@ -15,14 +12,18 @@ namespace {
 constexpr int kTimescalePs = -12;
 /// Files of one run are the same whenever it ran.
 constexpr const char* kNoDate = "";
+constexpr const char* kWriter = "mrcsim";
+/// The version as it is in the file: padded with zeros, which no text has.
+constexpr std::string_view kMark("mrcsim\0\0\0\0", 10);
 
 }  // namespace
 
-FstWaveWriter::FstWaveWriter(const std::string& path)
-    : path_(path), temporary_(fmt::format("{}.{}.tmp", path, getpid())) {
-  context_ = fstWriterCreate(temporary_.c_str(), 1);
-  if (context_ == nullptr) throw OutputError(path_ + ": cannot be written");
-  fstWriterSetVersion(context_, "mrcsim");
+FstWaveWriter::FstWaveWriter(const std::string& path) : output_(path, {"an FST file", kMark}) {
+  mrcsim_fst_clear_errors();
+  context_ = fstWriterCreate(output_.temporary().c_str(), 1);
+  if (context_ == nullptr) throw OutputError(path + ": cannot be written");
+  output_.lock_again();
+  fstWriterSetVersion(context_, kWriter);
   fstWriterSetDate(context_, kNoDate);
   fstWriterSetTimescale(context_, kTimescalePs);
   fstWriterSetPackType(context_, FST_WR_PT_LZ4);
@@ -31,7 +32,6 @@ FstWaveWriter::FstWaveWriter(const std::string& path)
 FstWaveWriter::~FstWaveWriter() {
   if (context_ == nullptr) return;
   fstWriterClose(context_);
-  std::remove(temporary_.c_str());
 }
 
 void FstWaveWriter::open_scope(std::string_view name) {
@@ -76,12 +76,7 @@ void FstWaveWriter::close() {
   const bool seek_failed = fstWriterGetFseekFailed(context_) != 0;
   fstWriterClose(context_);
   context_ = nullptr;
-  std::error_code error;
-  const bool there = !seek_failed && std::filesystem::file_size(temporary_, error) > 0 && !error;
-  if (there) std::filesystem::rename(temporary_, path_, error);
-  if (there && !error) return;
-  std::remove(temporary_.c_str());
-  throw OutputError(path_ + ": cannot be written" + (error ? ": " + error.message() : ""));
+  output_.commit(!seek_failed && mrcsim_fst_errors() == 0);
 }
 
 }  // namespace mrc

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "results/output_file.h"
 #include "results/wave_writer.h"
 
 namespace mrc {
@@ -32,8 +33,7 @@ class FstWaveWriter final : public WaveWriter {
     std::uint32_t width;
   };
 
-  std::string path_;
-  std::string temporary_;
+  OutputFile output_;
   void* context_ = nullptr;
   std::vector<Signal> signals_;
   std::string digits_;

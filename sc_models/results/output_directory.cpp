@@ -1,22 +1,19 @@
 #include "results/output_directory.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "results/output_file.h"
+
 namespace mrc {
-namespace {
-
-std::string temporary_name(const std::string& path) {
-  return fmt::format("{}.{}.tmp", path, getpid());
-}
-
-}  // namespace
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,47 +25,42 @@ bool is_result_of_ours(const fs::path& folder) {
   return json.is_object() && json.contains("mrcsim_version");
 }
 
+/// What a run that was killed has left is nobody's work.
+bool holds_nothing_else_than_temporaries(const fs::path& folder) {
+  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+    return is_temporary_name(entry.path().filename().string());
+  });
+}
+
 }  // namespace
 
 OutputDirectory::OutputDirectory(std::string path) : path_(std::move(path)) {
-  if (fs::exists(path_) && !fs::is_directory(path_)) throw OutputError(path_ + ": is a file; --out takes a folder");
-  if (fs::is_directory(path_) && !fs::is_empty(path_) && !is_result_of_ours(path_)) {
+  std::error_code error;
+  if (fs::exists(path_, error) && !fs::is_directory(path_, error))
+    throw OutputError(path_ + ": is a file; --out takes a folder");
+  made_ = fs::create_directories(path_, error);
+  if (error) throw OutputError(fmt::format("{}: cannot be created: {}", path_, error.message()));
+  if (access(path_.c_str(), R_OK | W_OK | X_OK) != 0) throw OutputError(path_ + ": cannot be written to");
+  if (!holds_nothing_else_than_temporaries(path_) && !is_result_of_ours(path_)) {
     throw OutputError(path_ + ": contains files that mrcsim did not write; choose another folder with --out");
   }
-  if (fs::is_directory(path_) && access(path_.c_str(), W_OK) != 0) throw OutputError(path_ + ": cannot be written to");
+  lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) == 0) {
+    remove_stale_temporaries(path_);
+    return;
+  }
+  if (lock_ >= 0) close(lock_);
+  throw OutputError(path_ + ": another run is writing to it; choose another folder with --out");
+}
+
+OutputDirectory::~OutputDirectory() {
+  if (lock_ < 0) return;
+  if (made_) rmdir(path_.c_str());  // refuses a folder that holds something
+  close(lock_);
 }
 
 void OutputDirectory::write(const std::string& file, const std::string& text) const {
-  std::error_code error;
-  fs::create_directories(path_, error);
-  if (error) throw OutputError(fmt::format("{}: cannot be created: {}", path_, error.message()));
-  write_whole_file((fs::path(path_) / file).string(), text);
-}
-
-void check_writable(const std::string& path) {
-  if (fs::is_directory(path)) throw OutputError(path + ": cannot be written: it is a folder");
-  const std::string temporary = temporary_name(path);
-  const bool opens = std::ofstream(temporary, std::ios::binary | std::ios::trunc).is_open();
-  std::remove(temporary.c_str());
-  if (!opens) throw OutputError(path + ": cannot be written");
-}
-
-void write_whole_file(const std::string& path, const std::string& text) {
-  const std::string temporary = temporary_name(path);
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) {
-      std::remove(temporary.c_str());
-      throw OutputError(path + ": cannot be written");
-    }
-  }
-  std::error_code error;
-  fs::rename(temporary, path, error);
-  if (!error) return;
-  std::remove(temporary.c_str());
-  throw OutputError(fmt::format("{}: cannot be written: {}", path, error.message()));
+  write_whole_file((fs::path(path_) / file).string(), text, kInOwnFolder);
 }
 
 }  // namespace mrc

@@ -14,22 +14,22 @@ class OutputError : public std::runtime_error {
 
 class OutputDirectory {
  public:
-  /// Checks `path`, which is made when the first file is written; throws OutputError if it holds files that are not a
-  /// run's results, or cannot be written.
+  /// Makes the folder where there is none, and holds it: a second run that writes to it is refused. Throws OutputError
+  /// if it holds files that are not a run's results, is held by another process, or cannot be written.
   explicit OutputDirectory(std::string path);
+  /// A folder that was made here and is still empty goes.
+  ~OutputDirectory();
+  OutputDirectory(const OutputDirectory&) = delete;
+  OutputDirectory& operator=(const OutputDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Writes to a temporary name and renames.
+  /// The file appears whole or not at all.
   void write(const std::string& file, const std::string& text) const;
 
  private:
   std::string path_;
+  bool made_ = false;  ///< there was no folder before
+  int lock_ = -1;      ///< descriptor of the folder
 };
-
-/// Writes `text` to `path` by way of a temporary name beside it; throws OutputError.
-void write_whole_file(const std::string& path, const std::string& text);
-
-/// Throws the OutputError of write_whole_file() before there is anything to write.
-void check_writable(const std::string& path);
 
 }  // namespace mrc

@@ -1,16 +1,12 @@
 #include "results/pcapng_writer.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <stdexcept>
 
 #include "mrc/types.h"
-#include "results/output_directory.h"
 
 namespace mrc {
 namespace {
@@ -21,9 +17,13 @@ constexpr std::uint32_t kEnhancedPacket = 6;
 constexpr std::uint32_t kByteOrderMagic = 0x1A2B'3C4D;
 constexpr std::uint16_t kLinkTypeEthernet = 1;
 constexpr std::uint16_t kOptionEnd = 0;
+constexpr std::uint16_t kOptionUserApplication = 4;
 constexpr std::uint16_t kOptionIfName = 2;
 constexpr std::uint16_t kOptionIfTsresol = 9;
 constexpr std::byte kNanoseconds{9};
+constexpr std::string_view kWriter = "mrcsim";
+/// The option as it is in the file: code and length in front, which no text has.
+constexpr std::string_view kMark("\x04\x00\x06\x00mrcsim", 10);
 
 using Bytes = std::vector<std::byte>;
 
@@ -46,21 +46,15 @@ void put_option(Bytes& out, std::uint16_t code, std::span<const std::byte> value
 
 }  // namespace
 
-PcapngWriter::PcapngWriter(const std::string& path)
-    : path_(path),
-      temporary_(fmt::format("{}.{}.tmp", path, getpid())),
-      file_(temporary_, std::ios::binary | std::ios::trunc) {
-  check();
+PcapngWriter::PcapngWriter(const std::string& path) : output_(path, {"a capture", kMark}) {
   Bytes body;
   put(body, kByteOrderMagic);
   put(body, std::uint16_t{1});
   put(body, std::uint16_t{0});
   put(body, std::numeric_limits<std::uint64_t>::max());  // section length: not known
+  put_option(body, kOptionUserApplication, std::as_bytes(std::span(kWriter)));
+  put_option(body, kOptionEnd, {});
   put_block(kSectionHeader, body);
-}
-
-PcapngWriter::~PcapngWriter() {
-  discard();
 }
 
 std::uint32_t PcapngWriter::add_interface(std::string_view name) {
@@ -90,22 +84,13 @@ void PcapngWriter::flush_before(std::uint64_t time_ps) {
   for (auto packet = held_.begin(); packet != end; ++packet) put_packet(packet->first, packet->second);
   held_.erase(held_.begin(), end);
   flushed_before_ps_ = std::max(flushed_before_ps_, time_ps);
-  check();
+  if (!output_.stream()) output_.commit();  // throws
 }
 
 void PcapngWriter::close() {
   for (const auto& [key, frame] : held_) put_packet(key, frame);
   held_.clear();
-  file_.close();
-  check();
-  std::error_code error;
-  std::filesystem::rename(temporary_, path_, error);
-  if (!error) {
-    temporary_.clear();
-    return;
-  }
-  discard();
-  throw OutputError(fmt::format("{}: cannot be written: {}", path_, error.message()));
+  output_.commit();
 }
 
 void PcapngWriter::put_block(std::uint32_t type, std::span<const std::byte> body) {
@@ -116,7 +101,7 @@ void PcapngWriter::put_block(std::uint32_t type, std::span<const std::byte> body
   put(block, length);
   put_padded(block, body);
   put(block, length);
-  file_.write(reinterpret_cast<const char*>(block.data()), static_cast<std::streamsize>(block.size()));
+  output_.stream().write(reinterpret_cast<const char*>(block.data()), static_cast<std::streamsize>(block.size()));
 }
 
 void PcapngWriter::put_packet(const HeldKey& key, const HeldFrame& frame) {
@@ -129,19 +114,6 @@ void PcapngWriter::put_packet(const HeldKey& key, const HeldFrame& frame) {
   put(body, static_cast<std::uint32_t>(frame.sent_bytes));
   put_padded(body, frame.bytes);
   put_block(kEnhancedPacket, body);
-}
-
-void PcapngWriter::check() {
-  if (file_) return;
-  discard();
-  throw OutputError(path_ + ": cannot be written");
-}
-
-void PcapngWriter::discard() {
-  if (temporary_.empty()) return;
-  file_.close();
-  std::remove(temporary_.c_str());
-  temporary_.clear();
 }
 
 }  // namespace mrc

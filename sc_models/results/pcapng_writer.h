@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "results/output_file.h"
 
 namespace mrc {
 
@@ -18,12 +19,8 @@ namespace mrc {
 /// does not depend on which wheel ran first. The file appears under its name when close() has written it whole.
 class PcapngWriter {
  public:
-  /// Throws OutputError if the file cannot be written beside `path`.
+  /// Throws OutputError if the file cannot be written beside `path`. Without close() nothing is left behind.
   explicit PcapngWriter(const std::string& path);
-  /// Without close() before it, nothing is left behind.
-  ~PcapngWriter();
-  PcapngWriter(const PcapngWriter&) = delete;
-  PcapngWriter& operator=(const PcapngWriter&) = delete;
 
   /// The number of a new Ethernet interface, from 0. `name` is what tools show, as "nic0.port3".
   std::uint32_t add_interface(std::string_view name);
@@ -49,12 +46,8 @@ class PcapngWriter {
 
   void put_block(std::uint32_t type, std::span<const std::byte> body);
   void put_packet(const HeldKey& key, const HeldFrame& frame);
-  void check();
-  void discard();
 
-  std::string path_;
-  std::string temporary_;
-  std::ofstream file_;
+  OutputFile output_;
   std::uint32_t interfaces_ = 0;
   std::uint64_t flushed_before_ps_ = 0;
   std::multimap<HeldKey, HeldFrame> held_;

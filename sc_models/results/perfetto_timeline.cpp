@@ -1,10 +1,6 @@
 #include "results/perfetto_timeline.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -121,7 +117,8 @@ std::uint32_t parse_packet_sampling(const std::string& text) {
 PerfettoTimeline::PerfettoTimeline(const PerfettoOptions& options, const Recording& recording)
     : options_(options),
       recording_(recording),
-      temporary_(fmt::format("{}.{}.tmp", options.path, getpid())),
+      output_(options.path, {"a timeline", "\"writer\":\"mrcsim\""}),
+      file_(output_.stream()),
       rows_(rows_of(recording.picture())),
       counters_(recording.objects().size()) {
   for (const RecordedBox& box : recording.picture()) {
@@ -132,11 +129,6 @@ PerfettoTimeline::PerfettoTimeline(const PerfettoOptions& options, const Recordi
       maker_without_queue_ = box.name();
     }
   }
-  if (std::filesystem::is_directory(options.path)) {
-    throw OutputError(options.path + ": is a folder; --perfetto takes a file");
-  }
-  file_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!file_) throw OutputError(options.path + ": cannot be written");
   file_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"writer\":\"mrcsim\",\"packets_one_in\":\""
         << options.packets_one_in << "\"},\"traceEvents\":[";
   const std::vector<std::string>& wheels = recording.wheels();
@@ -155,11 +147,7 @@ PerfettoTimeline::PerfettoTimeline(const PerfettoOptions& options, const Recordi
   }
 }
 
-PerfettoTimeline::~PerfettoTimeline() {
-  if (!file_.is_open()) return;
-  file_.close();
-  std::remove(temporary_.c_str());
-}
+PerfettoTimeline::~PerfettoTimeline() = default;
 
 void PerfettoTimeline::put(const std::string& event) {
   file_ << (first_event_ ? "\n" : ",\n") << event;
@@ -482,12 +470,7 @@ void PerfettoTimeline::close() {
     if (counters_[i].pending) show_counter(i, counters_[i].changed);
   }
   file_ << "\n]}\n";
-  file_.close();
-  std::error_code error;
-  if (file_) std::filesystem::rename(temporary_, options_.path, error);
-  if (file_ && !error) return;
-  std::remove(temporary_.c_str());
-  throw OutputError(options_.path + ": cannot be written" + (error ? ": " + error.message() : ""));
+  output_.commit();
 }
 
 }  // namespace mrc

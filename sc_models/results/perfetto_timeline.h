@@ -6,7 +6,6 @@
 
 #include <array>
 #include <compare>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/output_file.h"
 #include "results/recording.h"
 
 namespace mrc {
@@ -124,8 +124,8 @@ class PerfettoTimeline final : public RecordSink {
 
   PerfettoOptions options_;
   const Recording& recording_;
-  std::string temporary_;
-  std::ofstream file_;
+  OutputFile output_;
+  std::ofstream& file_;
   bool first_event_ = true;
   std::uint32_t fabric_pid_ = 0;
   std::uint32_t next_tid_ = 1;

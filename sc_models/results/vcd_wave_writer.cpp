@@ -1,12 +1,6 @@
 #include "results/vcd_wave_writer.h"
 
 #include <fmt/ostream.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <filesystem>
-
-#include "results/output_directory.h"
 
 namespace mrc {
 namespace {
@@ -26,17 +20,8 @@ std::string identifier(WaveWriter::Handle handle) {
 }  // namespace
 
 VcdWaveWriter::VcdWaveWriter(const std::string& path)
-    : path_(path),
-      temporary_(fmt::format("{}.{}.tmp", path, getpid())),
-      file_(temporary_, std::ios::binary | std::ios::trunc) {
-  if (!file_) throw OutputError(path_ + ": cannot be written");
+    : output_(path, {"a VCD file", "$version mrcsim $end"}), file_(output_.stream()) {
   file_ << "$version mrcsim $end\n$timescale 1 ps $end\n";
-}
-
-VcdWaveWriter::~VcdWaveWriter() {
-  if (!file_.is_open()) return;
-  file_.close();
-  std::remove(temporary_.c_str());
 }
 
 void VcdWaveWriter::open_scope(std::string_view name) {
@@ -83,12 +68,7 @@ void VcdWaveWriter::change_string(Handle handle, std::string_view value) {
 }
 
 void VcdWaveWriter::close() {
-  file_.close();
-  std::error_code error;
-  if (file_) std::filesystem::rename(temporary_, path_, error);
-  if (file_ && !error) return;
-  std::remove(temporary_.c_str());
-  throw OutputError(path_ + ": cannot be written" + (error ? ": " + error.message() : ""));
+  output_.commit();
 }
 
 }  // namespace mrc

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "results/output_file.h"
 #include "results/wave_writer.h"
 
 namespace mrc {
@@ -13,7 +14,6 @@ class VcdWaveWriter final : public WaveWriter {
  public:
   /// Throws OutputError if the file cannot be written beside `path`.
   explicit VcdWaveWriter(const std::string& path);
-  ~VcdWaveWriter() override;
 
   void open_scope(std::string_view name) override;
   void close_scope() override;
@@ -26,9 +26,8 @@ class VcdWaveWriter final : public WaveWriter {
   void close() override;
 
  private:
-  std::string path_;
-  std::string temporary_;
-  std::ofstream file_;
+  OutputFile output_;
+  std::ofstream& file_;
   std::vector<std::uint32_t> widths_;  ///< by handle, 0: a string
 };
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "results/output_directory.h"
+#include "results/output_file.h"
 
 namespace mrc {
 namespace {
@@ -139,7 +139,7 @@ void write_wave_view(const std::string& wave_path, const std::vector<std::string
   out += "[sst_width] 220\n[signals_width] 400\n[sst_expanded] 1\n[sst_vpaned_height] 400\n";
   const std::vector<Group> groups = groups_of(picture);
   for (const std::string& node : nodes) add_node(out, node, groups, signals);
-  write_whole_file(wave_view_path(wave_path), out);
+  write_whole_file(wave_view_path(wave_path), out, {"a view", "[*] written by mrcsim\n"});
 }
 
 }  // namespace mrc

@@ -16,7 +16,7 @@
 #include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
 #include "parameters/registry.h"
-#include "results/output_directory.h"
+#include "results/output_file.h"
 
 namespace mrc {
 namespace {
@@ -87,6 +87,8 @@ std::size_t chosen_ways(const Options& options) {
   return ways;
 }
 
+constexpr FileKind kTables{"a calibration", "Written by `mrcsim calibrate`"};
+
 int run(const Options& options) {
   std::vector<std::string> known;
   for (const RtlBlock& block : rtl_blocks()) {
@@ -111,7 +113,7 @@ int run(const Options& options) {
       "the\n"
       "box (interval, latency, and the additional cycles of the transfer) with default parameters. Limits: throughput\n"
       "within 1 %, mean within the larger of 2 % and 0.5 cycles, p99 within the larger of 5 % and 1 cycle.\n";
-  if (!options.out.empty()) check_writable(options.out);
+  if (!options.out.empty()) check_writable(options.out, kTables);
   bool good = true;
   std::size_t done = 0;
   ProgressLine progress(true);
@@ -131,7 +133,7 @@ int run(const Options& options) {
   if (options.out.empty()) {
     fmt::print("{}", text);
   } else {
-    write_whole_file(options.out, text);
+    write_whole_file(options.out, text, kTables);
   }
   if (good) return kExitOk;
   fmt::print(stderr, "mrcsim: mismatch: the cycles of a SystemC box differ from its RTL by more than the limits\n");

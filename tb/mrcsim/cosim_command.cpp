@@ -17,6 +17,7 @@
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 #include "results/output_directory.h"
+#include "results/output_file.h"
 #include "simulation/simulation.h"
 #include "traffic/prepare_job.h"
 
@@ -169,14 +170,14 @@ int run(Options options) {
     throw std::invalid_argument("cosim: --scenario and --set need --vectors trace");
   }
   if (options.vectors == "trace") options.bench.trace = trace_of_run(options);
-  if (options.bench.out.empty()) options.bench.out = "cosim-" + options.block;
+  if (options.bench.out.empty()) options.bench.out = "out/cosim-" + options.block;
   std::error_code failed;
   std::filesystem::create_directories(options.bench.out, failed);
   if (failed) throw OutputError(fmt::format("--out {}: {}", options.bench.out, failed.message()));
   const auto start = std::chrono::steady_clock::now();
   const cosim::CosimReport report = bench->run(options.bench);
   print_report(options, report, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  write_whole_file(options.bench.out + "/cosim.json", report_json(options, report).dump(2) + "\n");
+  write_whole_file(options.bench.out + "/cosim.json", report_json(options, report).dump(2) + "\n", kInOwnFolder);
   fmt::print("  {:<10} {}/cosim.json\n", "results", options.bench.out);
   if (report.mismatches == 0) return kExitOk;
   fmt::print(stderr, "mrcsim: mismatch: {}: {}\n", options.block, report.first_mismatch->line());
@@ -202,7 +203,7 @@ void add_cosim_command(CLI::App& app, int& exit_code) {
   command->add_option("--set", options->assignments, "key=value for --scenario")->take_all()->expected(1, -1);
   command->add_flag("--waves", options->bench.waves, "waves (FST) of the last episode or the replay");
   command->add_option("--replay", options->bench.replay, "run this replay file instead");
-  command->add_option("--out", options->bench.out, "folder for the results; default: cosim-BLOCK");
+  command->add_option("--out", options->bench.out, "folder for the results; default: out/cosim-BLOCK");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/report.h"
-#include "results/output_directory.h"
+#include "results/output_file.h"
 
 namespace mrc {
 namespace {
@@ -17,7 +17,7 @@ struct ReportOptions {
 };
 
 void write_report(const ReportOptions& options) {
-  write_whole_file(options.out, report_html(options.place));
+  write_whole_file(options.out, report_html(options.place), {"a report", "<title>mrcsim report</title>"});
   fmt::print("{}\n", options.out);
 }
 

@@ -251,6 +251,7 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
 void catch_signals() {
   std::signal(SIGINT, [](int) { interrupted = true; });
   std::signal(SIGTERM, [](int) { interrupted = true; });
+  std::signal(SIGHUP, [](int) { interrupted = true; });
 }
 
 int run_alone(const RunOptions& options) {

@@ -18,7 +18,7 @@
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
-#include "results/output_directory.h"
+#include "results/output_file.h"
 #include "traffic/chakra_writer.h"
 #include "traffic/critical_path.h"
 #include "traffic/expand_collectives.h"
@@ -101,7 +101,7 @@ void generate_flows(const FlowOptions& options) {
   // What is written must be what is read: the reader's ranges hold here too.
   std::istringstream flows(text);
   const Workload workload = read_flow_csv(flows, options.out);
-  write_whole_file(options.out, text);
+  write_whole_file(options.out, text, {"a trace", ""});
   fmt::print("{}: {} flows, {} B\n", options.out, workload.sends(), workload.bytes());
 }
 
@@ -219,7 +219,7 @@ void convert(const TraceRequest& request, const std::string& to, bool as_message
         stderr,
         "mrcsim: warning: {}: flows start at the times that hold if messages take no time; dependencies are lost\n",
         out);
-    write_whole_file(out, flow_csv_text(workload, critical_path(workload).starts));
+    write_whole_file(out, flow_csv_text(workload, critical_path(workload).starts), {"a trace", ""});
   } else {
     write_chakra(workload, out);
   }

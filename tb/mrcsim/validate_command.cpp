@@ -17,6 +17,8 @@
 #include "mrcsim/experiment.h"
 #include "mrcsim/progress.h"
 #include "parameters/registry.h"
+#include "results/output_directory.h"
+#include "results/output_file.h"
 #include "study/interruption.h"
 #include "study/local_pool.h"
 #include "study/study_error.h"
@@ -29,7 +31,7 @@ namespace fs = std::filesystem;
 struct ValidateOptions {
   std::string experiments = "tb/validation";
   std::string only;
-  std::string out = "docs/validation.md";
+  std::string out;  ///< empty: validation.md in `work`
   std::string work = "out/validation";
   std::uint32_t jobs = 0;
   bool quick = false;
@@ -41,9 +43,12 @@ constexpr int kExitDisagrees = 1;
 constexpr const char* kHeader =
     "| # | experiment | source | published | simulated | difference | verdict | most sensitive to |\n"
     "|---|---|---|---|---|---|---|---|\n";
+/// Begins the header of every table that this command writes, whatever its further columns.
+constexpr const char* kTableMark = "| # |";
 constexpr const char* kIntroduction =
     "# Published experiments\n\n"
-    "`mrcsim validate` writes the rows of the table and keeps the rest of this file. All runs share "
+    "`mrcsim validate --out docs/validation.md` writes the rows of the table and keeps the rest of this file. All runs "
+    "share "
     "`tb/validation/base.toml` and differ in topology, traffic and faults; no parameter is fitted to a single "
     "experiment. A row marked `calibrated` was used to set a parameter; all others are predictions. A result agrees if "
     "it is within 10 % of the published number, or has the published direction. If the publication has only words "
@@ -101,7 +106,6 @@ std::vector<std::string> execute(const std::vector<RunJob>& jobs, const Validate
 /// Errors by run_name().
 std::map<std::string, std::string> run_cases(const std::vector<Experiment>& list, const ValidateOptions& options) {
   const fs::path work = fs::absolute(options.work);
-  fs::create_directories(work);
   ProgressLine progress(!options.quiet);
   std::vector<RunJob> traces;
   std::vector<RunJob> runs;
@@ -217,26 +221,35 @@ Document read_document(const fs::path& path) {
   return document;
 }
 
+void make_work_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw OutputError(fmt::format("--work {}: {}", path, error.message()));
+}
+
+/// A document that is there must have a table of ours: its other text is kept, its rows are replaced.
+void require_own_document(const fs::path& path) {
+  check_writable(path.string(), kInOwnFolder);
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (text.empty() || text.find(kTableMark) != std::string::npos) return;
+  throw OutputError(path.string() + ": exists and has no table that mrcsim validate wrote; choose another name");
+}
+
 void write_document(const fs::path& path, const std::vector<Experiment>& all, const Document& document) {
-  const fs::path temporary = path.string() + ".new";
-  std::ofstream out(temporary);
-  out << document.before << kHeader;
+  std::string text = document.before + kHeader;
   for (const Experiment& e : all) {
     const auto row = document.rows.find(e.id);
-    out << (row == document.rows.end() ? cells(e, "not yet run", "", "not run") : row->second) << "\n";
+    text += (row == document.rows.end() ? cells(e, "not yet run", "", "not run") : row->second) + "\n";
   }
-  out << document.after;
-  out.close();
-  if (!out) throw ParameterError(path.string(), "cannot be written");
-  fs::rename(temporary, path);
+  write_whole_file(path.string(), text + document.after, kInOwnFolder);
 }
 
 int validate(const ValidateOptions& options) {
   const std::vector<Experiment> all = load_experiments(options.experiments);
   const std::vector<Experiment> list = chosen(all, options);
-  if (const fs::path parent = fs::path(options.out).parent_path(); !parent.empty() && !fs::is_directory(parent)) {
-    throw ParameterError("--out " + options.out, "its folder does not exist");
-  }
+  make_work_folder(options.work);
+  require_own_document(options.out);
   const std::map<std::string, std::string> failed = run_cases(list, options);
   Document document = read_document(options.out);
   std::size_t agreeing = 0;
@@ -276,12 +289,13 @@ void add_validate_command(CLI::App& app, int& exit_code) {
   command->add_option("--only", options->only, "selected experiments, such as E2,E9");
   command->add_flag("--strict", options->strict, "exit code 1 if an experiment disagrees");
   command->add_option("--out", options->out,
-                      "document with the table; its rows are replaced; default: docs/validation.md");
+                      "document with the table; its rows are replaced; default: validation.md in --work");
   command->add_option("--experiments", options->experiments, "folder with the experiments; default: tb/validation");
   command->add_option("--work", options->work, "folder for scenarios and results; default: out/validation");
   command->add_option("-j,--jobs", options->jobs, "runs at a time; default: one per core")->check(CLI::Range(1, 1000));
   command->add_flag("--quiet", options->quiet, "no table, no progress");
   command->callback([options, &exit_code] {
+    if (options->out.empty()) options->out = options->work + "/validation.md";
     try {
       exit_code = validate(*options);
     } catch (const StudyInterrupted&) {

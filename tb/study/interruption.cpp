@@ -15,6 +15,7 @@ std::atomic<bool> flag{false};
 void catch_interruption() {
   std::signal(SIGINT, [](int) { flag = true; });
   std::signal(SIGTERM, [](int) { flag = true; });
+  std::signal(SIGHUP, [](int) { flag = true; });
 }
 
 bool interrupted() {

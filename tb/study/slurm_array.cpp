@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "results/output_directory.h"
+#include "results/output_file.h"
 #include "study/interruption.h"
 #include "study/study_error.h"
 
@@ -113,7 +113,7 @@ SlurmArray::Tasks SlurmArray::read_tasks() const {
 void SlurmArray::write_tasks(const Tasks& tasks) const {
   std::string text;
   for (const auto& [digest, task] : tasks) text += fmt::format("{} {}\n", digest, task);
-  write_whole_file((folder_ / "slurm_tasks").string(), text);
+  write_whole_file((folder_ / "slurm_tasks").string(), text, kInOwnFolder);
 }
 
 std::size_t SlurmArray::array_size() const {
@@ -131,14 +131,15 @@ void SlurmArray::submit(const std::vector<const RunJob*>& jobs, Tasks& tasks) {
     for (std::size_t i = 0; i < count; ++i) {
       const RunJob& job = *jobs[begin + i];
       clear(job);
-      write_whole_file(script_of(job).string(), task_script(job));
+      write_whole_file(script_of(job).string(), task_script(job), kInOwnFolder);
       list += script_of(job).string() + "\n";
     }
     const fs::path array = folder_ / fmt::format("array_{}", jobs[begin]->digest);
-    write_whole_file(array.string() + ".list", list);
+    write_whole_file(array.string() + ".list", list, kInOwnFolder);
     write_whole_file(array.string() + ".sh",
                      fmt::format("#!/bin/sh\nexec sh \"$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" {})\"\n",
-                                 quoted(array.string() + ".list")));
+                                 quoted(array.string() + ".list")),
+                     kInOwnFolder);
     std::string line = fmt::format("sbatch --parsable --job-name=mrcsim --output=/dev/null --array=0-{}{}", count - 1,
                                    tasks_at_once_ > 0 ? fmt::format("%{}", tasks_at_once_) : "");
     for (const std::string& option : sbatch_options_) line += " " + quoted(option);

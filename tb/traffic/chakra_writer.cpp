@@ -7,7 +7,7 @@
 #include <google/protobuf/util/delimited_message_util.h>
 
 #include "chakra.pb.h"
-#include "results/output_directory.h"
+#include "results/output_file.h"
 #include "traffic/load_trace.h"
 #include "traffic/trace_error.h"
 
@@ -137,7 +137,7 @@ void write_chakra(const Workload& workload, const std::string& pattern) {
     google::protobuf::util::SerializeDelimitedToOstream(metadata, &out);
     for (const pb::Node& node : files[rank]) google::protobuf::util::SerializeDelimitedToOstream(node, &out);
     std::string name = pattern;
-    write_whole_file(name.replace(at, kRankInName.size(), std::to_string(rank)), out.str());
+    write_whole_file(name.replace(at, kRankInName.size(), std::to_string(rank)), out.str(), {"a trace", ""});
   }
 }
 

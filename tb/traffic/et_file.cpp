@@ -74,7 +74,7 @@ bool says_anything(const pb::Node& message) {
   return message.id() != 0 || message.type() != pb::INVALID_NODE || !message.name().empty() || message.attr_size() > 0;
 }
 
-/// The library takes a length that is no varint for the end of the file, and gives its bytes back.
+/// The library takes a length that is not a varint for the end of the file, and gives its bytes back.
 bool is_at_end(google::protobuf::io::ZeroCopyInputStream& stream) {
   const void* bytes = nullptr;
   int count = 0;

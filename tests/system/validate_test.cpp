@@ -87,6 +87,21 @@ TEST(Validate, WhatIsNotChosenKeepsItsRow) {
   EXPECT_NE(text.find("after"), std::string::npos) << text;
 }
 
+TEST(Validate, ADocumentWithoutItsTableIsLeftAlone) {
+  write_experiment("published = 1\n");
+  std::ofstream(test_folder() / "validation.md") << "my notes\n";
+  const ProcessResult result = validate("");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("has no table that mrcsim validate wrote"), std::string::npos) << result.err;
+  EXPECT_EQ(read_text(test_folder() / "validation.md"), "my notes\n");
+}
+
+TEST(Validate, WithoutOutTheTableIsAmongTheResults) {
+  write_experiment("published = 4194304\n");
+  EXPECT_EQ(run_process("mrcsim validate --experiments %D/experiments --work %D/work").exit_code, 0);
+  EXPECT_NE(read_text(test_folder() / "work" / "validation.md").find("| E1 |"), std::string::npos);
+}
+
 TEST(Validate, OnlyTopologyTrafficAndFaultsDiffer) {
   write_experiment("published = 1\n", "\"cc.base_rtt_ns\" = 9000");
   const ProcessResult result = validate("");

@@ -345,7 +345,13 @@ void StreamBench::write_replay(const Dut& dut, const Episode& episode, const Mis
     text += '\n';
   }
   const std::string temporary = path + ".tmp";
-  std::ofstream(temporary) << text;
+  std::ofstream out(temporary);
+  out << text;
+  out.close();
+  if (!out) {
+    std::filesystem::remove(temporary);
+    throw std::invalid_argument(fmt::format("{}: cannot be written whole", path));
+  }
   std::filesystem::rename(temporary, path);
 }
 

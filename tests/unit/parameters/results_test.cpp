@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "results/output_directory.h"
+#include "results/output_file.h"
 #include "results/result_json.h"
 #include "results/series.h"
 #include "results/summary.h"
@@ -106,13 +110,30 @@ class Output : public ::testing::Test {
 };
 
 TEST_F(Output, OverwritesItsOwnResultsOnly) {
-  OutputDirectory first(folder_.string());
-  first.write("result.json", "{\"mrcsim_version\": \"0\"}");
+  const auto write = [&](const char* text) { OutputDirectory(folder_.string()).write("result.json", text); };
+  write("{\"mrcsim_version\": \"0\"}");
   EXPECT_EQ(refusal(folder_), "");
-  first.write("result.json", "{}");
+  write("{}");
   EXPECT_EQ(refusal(folder_),
             folder_.string() + ": contains files that mrcsim did not write; choose another folder with --out");
   EXPECT_EQ(refusal(folder_ / "result.json"), (folder_ / "result.json").string() + ": is a file; --out takes a folder");
+}
+
+TEST_F(Output, TheSecondRunIntoAFolderIsRefused) {
+  OutputDirectory first(folder_.string());
+  EXPECT_EQ(refusal(folder_), folder_.string() + ": another run is writing to it; choose another folder with --out");
+}
+
+TEST_F(Output, AFolderThatStaysEmptyGoes) {
+  { OutputDirectory out(folder_.string()); }
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(Output, WhatAKilledRunLeftBlocksNoFolder) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / ".mrcsim-a1B2c3.tmp") << "half";
+  { OutputDirectory(folder_.string()).write("result.json", "{}"); }
+  EXPECT_FALSE(fs::exists(folder_ / ".mrcsim-a1B2c3.tmp"));
 }
 
 TEST_F(Output, LeavesNoTemporaryFile) {
@@ -124,6 +145,95 @@ TEST_F(Output, LeavesNoTemporaryFile) {
     ++files;
   }
   EXPECT_EQ(files, 1U);
+}
+
+class Files : public Output {
+ protected:
+  void SetUp() override {
+    Output::SetUp();
+    fs::create_directories(folder_);
+  }
+  std::string content(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string refusal_of(const fs::path& path, const FileKind& kind) {
+    try {
+      write_whole_file(path.string(), "new", kind);
+    } catch (const OutputError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+};
+
+constexpr FileKind kMarked{"a capture", "mark"};
+
+TEST_F(Files, OnlyAFileOfItsOwnKindIsReplaced) {
+  const fs::path file = folder_ / "own.toml";
+  std::ofstream(file) << "seed = 1\n";
+  EXPECT_EQ(refusal_of(file, kMarked), file.string() +
+                                           ": exists and is not a capture that mrcsim wrote; choose "
+                                           "another name, or remove it");
+  EXPECT_EQ(content(file), "seed = 1\n");
+  std::ofstream(file) << "begins with a mark\n";
+  EXPECT_EQ(refusal_of(file, kMarked), "");
+  EXPECT_EQ(content(file), "new");
+  EXPECT_EQ(refusal_of(file, {"a trace", ""}), "") << "the same content again";
+  std::ofstream(file) << "other";
+  EXPECT_EQ(refusal_of(file, {"a trace", ""}), file.string() +
+                                                   ": exists and holds something else; choose another "
+                                                   "name, or remove it");
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(Files, NothingButARegularFileIsReplaced) {
+  const fs::path fifo = folder_ / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(refusal_of(fifo, kMarked), fifo.string() + ": is not a regular file; nothing is written to it");
+  EXPECT_EQ(refusal_of("/dev/null", kMarked), "/dev/null: is not a regular file; nothing is written to it");
+  EXPECT_EQ(refusal_of(folder_, kMarked), folder_.string() + ": cannot be written: it is a folder");
+  EXPECT_NE(refusal_of(folder_ / "absent" / "file", kMarked), "");
+  const fs::path target = folder_ / "target";
+  std::ofstream(target) << "mark, and what it points to stays";
+  fs::create_symlink(target, folder_ / "link");
+  EXPECT_EQ(refusal_of(folder_ / "link", kMarked), "");
+  EXPECT_EQ(content(target), "mark, and what it points to stays");
+}
+
+TEST_F(Files, WithoutCommitNothingIsLeft) {
+  { OutputFile(folder_.string() + "/file", kMarked).stream() << "half"; }
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(Files, ATemporaryFileGoesWhenItsProcessIsGone) {
+  const fs::path stray = folder_ / ".mrcsim-Zz09aa.tmp";
+  std::ofstream(stray) << "half";
+  OutputFile living(folder_.string() + "/living", kMarked);
+  EXPECT_FALSE(fs::exists(stray));
+  write_whole_file((folder_ / "other").string(), "whole", kMarked);
+  EXPECT_TRUE(fs::exists(living.temporary())) << "somebody holds it";
+}
+
+TEST_F(Files, AShortWriteIsAnErrorAndLeavesNothing) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{4096, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const fs::path file = folder_ / "large";
+  std::string error;
+  try {
+    write_whole_file(file.string(), std::string(100'000, 'x'), kMarked);
+  } catch (const OutputError& e) {
+    error = e.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(error, file.string() + ": cannot be written whole: the disk is full, or a limit on file sizes is reached");
+  EXPECT_EQ(entries(), 0U);
 }
 
 }  // namespace
