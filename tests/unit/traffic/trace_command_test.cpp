@@ -59,8 +59,10 @@ TEST_F(TraceCommand, WritesTheTracesOfTheRepositoryAgain) {
 
 TEST_F(TraceCommand, SizesHaveSuffixes) {
   const auto bytes_of = [&](const std::string& size) {
-    run("trace generate flows --bytes " + size + " --out " + path("sized.csv"));
-    const std::string text = content(path("sized.csv"));
+    // A trace of other content is not replaced, so each has a file of its own.
+    const std::string file = path("sized" + size + ".csv");
+    run("trace generate flows --bytes " + size + " --out " + file);
+    const std::string text = content(file);
     return text.substr(text.rfind("1,") + 2, text.rfind(',') - text.rfind("1,") - 2);
   };
   EXPECT_EQ(bytes_of("5000"), "5000");
@@ -133,11 +135,12 @@ TEST_F(TraceCommand, Converts) {
             csv + ": 2 ranks, 1 sends, 8 B, 0 collectives\n");
   EXPECT_EQ(content(csv), "start_us,src,dst,bytes,tag\n5.000000,0,1,8,3\n");
   const std::string rows = write_text("rows.txt", "DATA all_gpus: 4\n1\na -1 1 NONE 0 1 NONE 0 1000 ALLREDUCE 400 1\n");
-  EXPECT_EQ(run("trace convert " + rows + " --out " + et), et + ": 4 ranks, 0 sends, 0 B, 1 collectives\n");
-  EXPECT_TRUE(run("trace check --strict " + et).find("sound, 4 ranks, 0 sends, 0 B, 1 collectives") !=
+  const std::string four = path("four.{rank}.et");
+  EXPECT_EQ(run("trace convert " + rows + " --out " + four), four + ": 4 ranks, 0 sends, 0 B, 1 collectives\n");
+  EXPECT_TRUE(run("trace check --strict " + four).find("sound, 4 ranks, 0 sends, 0 B, 1 collectives") !=
               std::string::npos);
-  EXPECT_EQ(run("trace convert " + rows + " --as-messages --out " + et),
-            et + ": 4 ranks, 24 sends, 2400 B, 0 collectives\n");
+  EXPECT_EQ(run("trace convert " + rows + " --as-messages --out " + path("messages.{rank}.et")),
+            path("messages.{rank}.et") + ": 4 ranks, 24 sends, 2400 B, 0 collectives\n");
 }
 
 }  // namespace
