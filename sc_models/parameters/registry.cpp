@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "parameters/input_file.h"
+
 namespace mrc {
 namespace {
 
@@ -25,6 +27,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+/// Each part of `word`, between its dots, is in `candidate`, in this order: pcie.tags is in pcie.read_tags.
+bool has_parts_of(std::string_view candidate, std::string_view word) {
+  if (word.size() < 3) return false;
+  std::size_t at = 0;
+  while (true) {
+    const std::size_t dot = word.find('.');
+    const std::string_view part = word.substr(0, dot);
+    at = candidate.find(part, at);
+    if (at == std::string_view::npos) return false;
+    if (dot == std::string_view::npos) return true;
+    at += part.size();
+    word.remove_prefix(dot + 1);
+  }
 }
 
 std::string number(double value) {
@@ -64,6 +81,9 @@ ParameterValue checked_number(const Parameter& p, double value, const ParameterV
 }
 
 ParameterValue checked_word(const Parameter& p, const std::string& word, const std::string& place) {
+  if (printable(word) != word) {
+    throw ParameterError(place, fmt::format("{} = \"{}\" has a control character", p.name, printable(word)));
+  }
   if (p.words.empty() || std::find(p.words.begin(), p.words.end(), word) != p.words.end()) return word;
   throw ParameterError(place, fmt::format("{} = \"{}\" is not allowed; allowed: {}; nearest: {}", p.name, word,
                                           p.allowed(), nearest(word, p.words)));
@@ -87,13 +107,17 @@ const Parameter* find_parameter(std::string_view name) {
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   // Who stops early or leaves the beginning away means the shortest that goes on so.
   const auto distance = [&](const std::string& candidate) {
-    const bool part = word.size() > 1 && (candidate.starts_with(word) || candidate.ends_with(word));
-    return std::pair(part ? 0 : 1, part ? candidate.size() : edit_distance(word, candidate));
+    const bool edge = word.size() > 1 && (candidate.starts_with(word) || candidate.ends_with(word));
+    const bool part = edge || has_parts_of(candidate, word);
+    return std::pair(edge ? 0 : part ? 1 : 2, part ? candidate.size() : edit_distance(word, candidate));
   };
   const auto it =
       std::min_element(candidates.begin(), candidates.end(),
                        [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
-  return it == candidates.end() ? std::string() : *it;
+  if (it == candidates.end()) return std::string();
+  // What shares little with the word would only mislead.
+  const auto [kind, edits] = distance(*it);
+  return kind == 2 && 2 * edits > std::max(word.size(), it->size()) ? "none is similar" : *it;
 }
 
 std::string nearest_parameter(std::string_view name) {

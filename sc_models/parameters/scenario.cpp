@@ -1,6 +1,7 @@
 #include "parameters/scenario.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +13,9 @@
 
 #include "fabric/fault_parameters.h"
 #include "mrc/srv6_usid.h"
+#include "parameters/input_file.h"
+#include "parameters/transport.h"
+#include "parameters/unused_settings.h"
 
 namespace mrc {
 namespace {
@@ -25,9 +29,9 @@ struct Assignment {
 };
 
 std::string read_file(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw ParameterError(path, "is a folder, not a scenario file");
+  if (const std::string why = why_unreadable(path); !why.empty()) throw ParameterError(path, why);
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw ParameterError(path, std::filesystem::exists(path) ? "cannot be read" : "does not exist");
+  if (!file) throw ParameterError(path, "cannot be read");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
@@ -83,6 +87,27 @@ class Collector {
 
   std::string path_;
 };
+
+/// Each part of a dotted key is a table in the one before, and the library takes them apart by recursion.
+void refuse_deep_keys(const std::string& text, const std::string& path) {
+  constexpr std::size_t most_parts = 32;
+  constexpr std::string_view between = " \t";
+  constexpr std::string_view quotes = "\"'";
+  std::size_t line = 1;
+  std::size_t dots = 0;
+  char before = '\n';
+  for (const char c : text) {
+    const bool part = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ||
+                      quotes.find(c) != std::string_view::npos;
+    if (between.find(c) != std::string_view::npos) continue;
+    if (c == '\n') ++line;
+    if (c == '.' && before != '.') ++dots;
+    if (!part && c != '.') dots = 0;
+    before = c;
+    if (dots < most_parts) continue;
+    throw ParameterError(fmt::format("{}:{}", path, line), fmt::format("a key has more than {} parts", most_parts));
+  }
+}
 
 Assignment parse_assignment(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -308,10 +333,13 @@ ScenarioConfig make_scenario(const ScenarioOverrides& overrides) {
   return scenario;
 }
 
-ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides) {
+ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides,
+                             std::vector<std::string>* unused) {
   Collector collector(path);
   try {
-    collector.table(toml::parse(read_file(path), path), "");
+    const std::string text = read_file(path);
+    refuse_deep_keys(text, path);
+    collector.table(toml::parse(text, path), "");
   } catch (const toml::parse_error& error) {
     throw ParameterError(fmt::format("{}:{}:{}", path, error.source().begin.line, error.source().begin.column),
                          fmt::format("TOML syntax: {}", error.description()));
@@ -324,6 +352,12 @@ ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& o
   if (overrides.seed) scenario.seed = *overrides.seed;
   scenario.traffic.trace = resolve(path, scenario.traffic.trace);
   check_scenario(scenario, path);
+  std::vector<std::string> keys;
+  for (const Assignment& assignment : collector.assignments) keys.push_back(assignment.key);
+  if (unused != nullptr) *unused = unused_settings(scenario, keys);
+  if (unused != nullptr && !transport_of(scenario).simulated && !scenario.faults.empty()) {
+    unused->push_back(fmt::format("[[fault]] has no effect: transport = \"{}\" does not read it", scenario.transport));
+  }
   return scenario;
 }
 

@@ -18,8 +18,10 @@ struct ScenarioOverrides {
 };
 
 /// Reads, overrides and checks a scenario. Throws ParameterError with file, line and what is allowed; nothing is
-/// half-read. Paths in the result are resolved against the file's folder.
-ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides);
+/// half-read. Paths in the result are resolved against the file's folder. `unused` gets a sentence for each setting
+/// that nothing reads (unused_settings.h).
+ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides,
+                             std::vector<std::string>* unused = nullptr);
 
 /// The defaults with what the overrides say, for who has no scenario file. Throws ParameterError.
 ScenarioConfig make_scenario(const ScenarioOverrides& overrides);

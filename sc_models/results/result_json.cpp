@@ -253,7 +253,8 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["switch_ports"] = switch_ports_json(r);
   j["cost"] = {{"box_steps", r.cost.box_steps}, {"kernel_activations", r.cost.kernel_activations}};
   j["parameters"] = parameters_json(scenario);
-  return j.dump(2) + "\n";
+  // A name may have bytes that are not UTF-8.
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string series_json(const RunResult& r) {
@@ -279,7 +280,7 @@ std::string series_json(const RunResult& r) {
         break;
     }
   }
-  return j.dump() + "\n";
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace mrc

@@ -1,8 +1,12 @@
 // The command line: subcommands, and one clear line with exit code 2 for everything that is wrong with the input.
 #include "mrcsim/command_line.h"
 
+#include <cstdio>
 #include <exception>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,6 +28,7 @@
 #include "mrcsim/sweep_command.h"
 #include "mrcsim/trace_command.h"
 #include "mrcsim/validate_command.h"
+#include "parameters/input_file.h"
 #include "parameters/registry.h"
 #include "results/output_directory.h"
 #include "study/study_error.h"
@@ -38,9 +43,13 @@ bool speaks() {
   return launched_process() == 0;
 }
 
-int bad_input(const std::exception& error) {
-  if (speaks()) fmt::print(stderr, "mrcsim: {}\n", error.what());
+int refuse(const std::string& why) {
+  if (speaks()) fmt::print(stderr, "mrcsim: {}\n", printable(why));
   return speaks() ? kExitBadInput : kExitOk;
+}
+
+int bad_input(const std::exception& error) {
+  return refuse(error.what());
 }
 
 /// What may have been meant: options where it begins with a dash, commands otherwise, where there are some.
@@ -64,11 +73,11 @@ int usage(const CLI::App& app, const CLI::ParseError& error) {
     command = chosen.front();
   const std::vector<std::string> unknown = command->remaining();
   if (!unknown.empty()) {
-    fmt::print(stderr, "mrcsim: unknown argument {}; nearest: {} (see mrcsim{} --help)\n", unknown.front(),
+    fmt::print(stderr, "mrcsim: unknown argument {}; nearest: {} (see mrcsim{} --help)\n", printable(unknown.front()),
                nearest(unknown.front(), names_like(*command, unknown.front())),
                command == &app ? "" : " " + command->get_name());
   } else {
-    fmt::print(stderr, "mrcsim: {}\n", error.what());
+    fmt::print(stderr, "mrcsim: {}\n", printable(error.what()));
   }
   return kExitBadInput;
 }
@@ -114,9 +123,21 @@ int run_command_line(int argc, char** argv) {
     return bad_input(error);
   } catch (const std::invalid_argument& error) {
     return bad_input(error);
+  } catch (const std::bad_alloc&) {
+    return refuse(
+        "out of memory: a limit of the system or of the shell is reached; fewer NICs or QPs, or a smaller trace, need "
+        "less");
+  } catch (const std::length_error&) {
+    return refuse("out of memory: more is asked for than a process can address");
+  } catch (const std::system_error& error) {
+    // Files and folders that cannot be used, and standard output that takes nothing.
+    return bad_input(error);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "mrcsim: internal error: {}\n", error.what());
+    fmt::print(stderr, "mrcsim: internal error: {}\n", printable(error.what()));
     return kExitBug;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return refuse("standard output cannot be written: what was printed is not whole");
   }
   return exit_code;
 }

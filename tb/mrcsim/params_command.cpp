@@ -1,14 +1,19 @@
 #include "mrcsim/params_command.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "mrcsim/parameter_causes.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 
@@ -80,12 +85,72 @@ void print_json() {
   fmt::print("{}\n", all.dump(2));
 }
 
+/// What a label of source says about the default.
+std::string_view why_default(ParameterSource source) {
+  switch (source) {
+    case ParameterSource::spec:
+      return "OCP MRC 1.0 has it, or names its range";
+    case ParameterSource::api:
+      return "the C headers of MRC have it";
+    case ParameterSource::paper:
+      return "the MRC paper has it";
+    case ParameterSource::measured:
+      return "measured on hardware, with the measurement published";
+    case ParameterSource::calibrated:
+      return "fitted once to one published figure (docs/latency.md)";
+    case ParameterSource::assumption:
+      return "chosen, not published: vary it before you rely on a result";
+  }
+  return "";
+}
+
+/// Documents by the beginning of a parameter's name; the longest that fits.
+std::string_view document_of(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 19> documents{{
+      {"", "docs/result.md"},
+      {"traffic.", "docs/traces.md"},
+      {"accelerator.", "docs/traces.md"},
+      {"nic.", "docs/limits.md"},
+      {"nic.memory.", "docs/floorplan.md"},
+      {"nic.port.", "docs/faults.md"},
+      {"nic.port.mac_fec_latency_ns", "docs/latency.md"},
+      {"pcie.", "docs/pcie.md"},
+      {"host.", "docs/latency.md"},
+      {"protocol.", "docs/architecture.md"},
+      {"protocol.ev_", "docs/path_policies.md"},
+      {"protocol.path_", "docs/path_policies.md"},
+      {"protocol.assumed_bad_losses", "docs/faults.md"},
+      {"protocol.probe_", "docs/faults.md"},
+      {"protocol.timeout_", "docs/faults.md"},
+      {"cc.", "docs/validation.md"},
+      {"rocev2.", "docs/baselines.md"},
+      {"transport", "docs/baselines.md"},
+      {"fabric.", "docs/fabric.md"},
+  }};
+  std::pair<std::string_view, std::string_view> best = documents.front();
+  for (const auto& document : documents) {
+    if (name.starts_with(document.first) && document.first.size() > best.first.size()) best = document;
+  }
+  return best.second;
+}
+
+/// How one sees in a result that the value limits.
+std::string sign_of_limit(const Parameter& p) {
+  const std::vector<std::string> causes = causes_relieved_by(p.name);
+  if (!causes.empty()) {
+    return fmt::format("a row {} in limits of result.json, which another value relieves", fmt::join(causes, " or "));
+  }
+  return fmt::format("no cause of limits names it: mrcsim sweep SCENARIO --vary {}=… shows what it changes", p.name);
+}
+
 void explain(const std::string& name) {
   const Parameter* p = find_parameter(name);
   if (p == nullptr) throw ParameterError("--explain " + name, "unknown key; nearest: " + nearest_parameter(name));
-  fmt::print("{}\n  {}\n  type     {}\n  default  {}{}{}\n  allowed  {}\n  source   {}\n  node     {}\n", p->name,
+  fmt::print("{}\n  {}\n  type     {}\n  default  {}{}{}\n  allowed  {}\n  source   {}: {}\n  node     {}\n", p->name,
              p->meaning, to_string(p->type), default_of(*p), p->unit.empty() ? "" : " ", p->unit, p->allowed(),
-             to_string(p->source), p->per_node ? "can differ: node.nicN." + p->name : "the same on all nodes");
+             to_string(p->source), why_default(p->source),
+             p->per_node ? "can differ: node.nicN." + p->name : "the same on all nodes");
+  fmt::print("  limits   {}\n  read on  {}\n", sign_of_limit(*p), document_of(p->name));
 }
 
 /// What a scenario has of all parameters, and what nodes of it have that differs.

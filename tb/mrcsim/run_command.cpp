@@ -25,6 +25,7 @@
 #include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
 #include "mrcsim/rtl_selection.h"
+#include "parameters/input_file.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 #include "parameters/transport.h"
@@ -32,6 +33,7 @@
 #include "results/result_json.h"
 #include "results/summary.h"
 #include "simulation/simulation.h"
+#include "study/digest.h"
 #include "traffic/prepare_job.h"
 #include "transports/ideal/ideal_fabric.h"
 
@@ -78,8 +80,12 @@ std::string expectation(const ScenarioConfig& scenario, const Job& job, const Ru
   const std::uint64_t packets = expected_packets(job.workload, scenario.protocol.mtu_bytes);
   const double speed = options.rtl.empty() && options.shadow.empty() ? kPacketsPerSecond : kPacketsPerSecondWithRtl;
   const double seconds = static_cast<double>(packets) / speed;
-  std::string text = fmt::format("{} data packets, about {:.0f} s of wall time at an assumed {:.0f} packets/s", packets,
-                                 seconds, speed);
+  // What a run takes besides packets is not in the estimate.
+  constexpr double least = 10;
+  const std::string time =
+      seconds < least ? fmt::format("less than {:.0f} s", least) : fmt::format("about {:.0f} s", seconds);
+  std::string text =
+      fmt::format("{} data packets, {} of wall time at an assumed {:.0f} packets/s", packets, time, speed);
   if (transport_of(scenario).simulated && seconds > kMostSecondsUnasked && !options.yes) {
     throw TooLong(
         fmt::format("{}: expects {}; --yes runs it anyway; traffic.ranks, traffic.rows and traffic.byte_scale "
@@ -134,6 +140,17 @@ Job read_job(const ScenarioConfig& scenario, const RunOptions& options, bool sho
   return prepare_job(scenario, options.scenario, [&](double share) { progress.update(share, "of the trace read"); });
 }
 
+/// Other settings are another folder, so that runs of one scenario do not replace each other's results.
+std::string default_folder(const ScenarioConfig& scenario, const RunOptions& options) {
+  const std::string folder = fmt::format("out/{}-{}", scenario.name, scenario.seed);
+  if (options.assignments.empty() && options.rtl.empty() && options.shadow.empty()) return folder;
+  Digest settings;
+  for (const std::string& assignment : options.assignments) settings.add(assignment);
+  settings.add(options.rtl).add(options.shadow);
+  constexpr std::size_t digits = 8;
+  return fmt::format("{}-{}", folder, settings.hex().substr(0, digits));
+}
+
 /// What a run needs before time begins; whatever is wrong with its input is found here.
 struct Prepared {
   ScenarioConfig scenario;
@@ -157,13 +174,15 @@ void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& o
 }
 
 void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
-  run.scenario = load_scenario(options.scenario, {options.assignments, options.seed});
+  std::vector<std::string> unused;
+  run.scenario = load_scenario(options.scenario, {options.assignments, options.seed}, &unused);
   const ScenarioConfig& scenario = run.scenario;
   if (ranks != nullptr) refuse_on_several_ranks(scenario, options, ranks->size());
   const bool first = ranks == nullptr || ranks->rank() == 0;
   run.job = read_job(scenario, options, first && !options.quiet);
   if (first) {
-    for (const std::string& warning : run.job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", warning);
+    for (const std::string& warning : unused) fmt::print(stderr, "mrcsim: warning: {}\n", printable(warning));
+    for (const std::string& warning : run.job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", printable(warning));
   }
   const Transport& transport = transport_of(scenario);
   if (!options.pcap.empty() && !transport.captured) {
@@ -172,8 +191,7 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
         fmt::format("transport = \"{}\" cannot be captured; captures contain MRC packets only", transport.name));
   }
   if (first) {
-    run.out = std::make_unique<OutputDirectory>(
-        options.out.empty() ? fmt::format("out/{}-{}", scenario.name, scenario.seed) : options.out);
+    run.out = std::make_unique<OutputDirectory>(options.out.empty() ? default_folder(scenario, options) : options.out);
   }
   run.progress = std::make_unique<ProgressLine>(first && !options.quiet);
   SimulationOptions simulation_options;
@@ -243,7 +261,7 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
   const int code = exit_code(result.status, interrupted.load());
   if (code != kExitOk) {
     fmt::print(stderr, "mrcsim: {}: {}\n", to_string(result.status),
-               result.details.empty() ? why_without_details(result.status) : result.details.front());
+               printable(result.details.empty() ? why_without_details(result.status) : result.details.front()));
   }
   return code;
 }
@@ -310,7 +328,9 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->take_all()
       ->expected(1, -1);
   command->add_option("--seed", options->seed, "seed of all random draws, 0 or more")->check(number_from_zero());
-  command->add_option("--out", options->out, "folder for the results; default: out/<scenario>-<seed>");
+  command->add_option(
+      "--out", options->out,
+      "folder for the results; default: out/<scenario>-<seed>, with a digest of the settings if there are any");
   command->add_option("--rtl", options->rtl, "BLOCK[@NODE],… or all: Verilated RTL replaces these blocks");
   command->add_option("--shadow", options->shadow,
                       "BLOCK[@NODE],… or all: Verilated RTL in shadow of these blocks, compared with them");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "mrcsim/exit_code.h"
+#include "parameters/input_file.h"
 #include "study/interruption.h"
 #include "study/local_pool.h"
 #include "study/slurm_array.h"
@@ -43,7 +44,7 @@ void add_study_options(CLI::App& command, StudyOptions& options, std::uint32_t d
       ->check(CLI::Range(1, 10'000));
   command.add_option("-j,--jobs", options.jobs, "runs at a time; default: one per core, or no limit on a cluster")
       ->check(CLI::Range(1, 100'000));
-  command.add_option("--db", options.database, "SQLite file for the runs; default: study.sqlite");
+  command.add_option("--db", options.database, "SQLite file for the runs; default: out/study.sqlite");
   command.add_option("--on", options.on, "local: processes on this machine; slurm: a job array")
       ->check(CLI::IsMember({"local", "slurm"}));
   command.add_option("--sbatch", options.sbatch, "with --on slurm: an option for sbatch, may be repeated")->take_all();
@@ -55,7 +56,7 @@ std::string typed_command() {
   std::string command("mrcsim");
   std::string argument;
   std::getline(file, argument, '\0');
-  while (std::getline(file, argument, '\0')) command += " " + argument;
+  while (std::getline(file, argument, '\0')) command += " " + shell_quoted(argument);
   return command;
 }
 

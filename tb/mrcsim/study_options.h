@@ -18,7 +18,7 @@ struct StudyOptions {
   std::vector<std::string> assignments;
   std::uint32_t seeds = 1;
   std::uint32_t jobs = 0;  ///< 0: one per core; no limit on a cluster
-  std::string database = "study.sqlite";
+  std::string database = "out/study.sqlite";
   std::string on = "local";
   std::vector<std::string> sbatch;
   bool quiet = false;

@@ -10,6 +10,7 @@
 
 #include "mrcsim/exit_code.h"
 #include "mrcsim/study_options.h"
+#include "study/interruption.h"
 #include "study/run_planner.h"
 #include "study/study_error.h"
 
@@ -79,12 +80,20 @@ int sweep(const SweepOptions& options) {
   // All that can be wrong is found before the database is touched.
   const RunPlanner planner({options.scenario, options.assignments});
   const std::vector<Settings> points = points_of(options, planner.first_seed());
+  if (points.size() * options.seeds > kMostRunsOfAStudy) {
+    throw StudyError(
+        fmt::format("{} points with {} seeds are more than {} runs", points.size(), options.seeds, kMostRunsOfAStudy));
+  }
+  catch_interruption();
+  ProgressLine progress(!options.quiet);
   std::vector<RunSpec> specs;
   for (const Settings& point : points) {
+    progress.update(static_cast<double>(specs.size()) / static_cast<double>(points.size() * options.seeds),
+                    "of the runs planned");
+    check_interruption();
     for (RunSpec& spec : planner.specs(point, options.seeds)) specs.push_back(std::move(spec));
   }
   StudyDatabase database(options.database);
-  ProgressLine progress(!options.quiet);
   const auto campaign = make_campaign(options, database, progress);
   const std::int64_t study = database.study("sweep", options.scenario, description(options), typed_command());
   database.sqlite().execute("BEGIN");
@@ -119,7 +128,7 @@ void add_sweep_command(CLI::App& app, int& exit_code) {
       ->expected(1, -1);
   command->add_option("--design", options->design, "full: every combination; lhs: Latin hypercube of --points")
       ->check(CLI::IsMember({"full", "lhs"}));
-  command->add_option("--points", options->points, "with --design lhs")->check(CLI::Range(1, 1'000'000));
+  command->add_option("--points", options->points, "with --design lhs")->check(CLI::Range(1U, kMostRunsOfAStudy));
   command->callback([options, &exit_code] { exit_code = run_study(*options, [&] { return sweep(*options); }); });
 }
 

@@ -204,6 +204,13 @@ void print_info(const TraceRequest& request) {
     fmt::print("  critical path not computed: the file has 100 MB or more\n");
     return;
   }
+  const bool one_of_several = contents.ranks == 1 && contents.totals.sends + contents.totals.receives > 0;
+  if (one_of_several) {
+    fmt::print(
+        "  critical path not computed: the messages have their other ends in files of other ranks; a folder or a "
+        "pattern with {{rank}} names all\n");
+    return;
+  }
   const CriticalPath path = critical_path(load_trace(request).workload);
   fmt::print("  critical path {} us of computation, {} consecutive communications\n", path.computing_ps / kPsPerUs,
              path.communications);

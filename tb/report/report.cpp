@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "parameters/input_file.h"
 #include "parameters/registry.h"
 #include "report/page.h"
 #include "study/sqlite.h"
+#include "study/study_database.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 std::string read_file(const fs::path& path) {
+  if (const std::string why = why_unreadable(path.string()); !why.empty()) throw StudyError(path.string() + ": " + why);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw StudyError(path.string() + ": cannot be read");
   return {std::istreambuf_iterator<char>(file), {}};
@@ -52,7 +55,7 @@ Json run_data(const fs::path& file) {
     throw StudyError(file.string() + ": is not a result.json of mrcsim");
   const fs::path series = file.parent_path() / "series.json";
   if (fs::exists(series)) data["series"] = Json::parse(read_file(series), nullptr, false);
-  if (data["series"].is_discarded()) throw StudyError(series.string() + ": is no JSON");
+  if (data["series"].is_discarded()) throw StudyError(series.string() + ": is not JSON");
   return data;
 }
 
@@ -107,7 +110,7 @@ Json parameters_of(Sqlite& sqlite, std::int64_t study) {
       "IS NOT NULL ORDER BY s.point LIMIT 1");
   rows.bind(1, study);
   if (!rows.step()) return nullptr;
-  Json parameters = Json::parse(rows.text(0))["parameters"];
+  Json parameters = Json::parse(rows.text(0)).at("parameters");
   SqliteStatement varied(sqlite, "SELECT DISTINCT key FROM setting WHERE study_id = ?1");
   varied.bind(1, study);
   while (varied.step()) parameters.erase(varied.text(0));
@@ -117,6 +120,7 @@ Json parameters_of(Sqlite& sqlite, std::int64_t study) {
 
 Json database_data(const fs::path& file) {
   Sqlite sqlite(file.string(), true);
+  require_study_database(sqlite, file.string());
   Json data{{"kind", "study"},
             {"database", file.filename().string()},
             {"version", MRCSIM_VERSION},
@@ -159,7 +163,13 @@ std::string report_html(const std::string& place) {
   if (fs::is_directory(file)) file /= "result.json";
   if (!fs::exists(file))
     throw StudyError(file.string() + ": does not exist; expected a result.json, its folder or a database");
-  Json data = is_database(file) ? database_data(file) : run_data(file);
+  if (const std::string why = why_unreadable(file.string()); !why.empty()) throw StudyError(file.string() + ": " + why);
+  Json data;
+  try {
+    data = is_database(file) ? database_data(file) : run_data(file);
+  } catch (const Json::exception& error) {
+    throw StudyError(fmt::format("{}: is damaged: {}", file.string(), error.what()));
+  }
   data["parameters"] = parameter_table();
   const std::string_view page = report_page();
   constexpr std::string_view mark = "@DATA@";

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "study/statistics.h"
+#include "study/study_error.h"
 
 namespace mrc {
 namespace {
@@ -144,9 +145,7 @@ void compare_parameters(const std::vector<ResultGroup>& groups, Comparison& comp
   }
 }
 
-}  // namespace
-
-Comparison compare(const std::vector<ResultGroup>& groups) {
+Comparison compare_whole(const std::vector<ResultGroup>& groups) {
   Comparison comparison;
   for (const ResultGroup& group : groups) {
     comparison.names.push_back(group.name);
@@ -159,6 +158,18 @@ Comparison compare(const std::vector<ResultGroup>& groups) {
   comparison.ledger = differing(compare_numbers(groups, ledger_of));
   comparison.sram = differing(compare_numbers(groups, sram_of));
   return comparison;
+}
+
+}  // namespace
+
+Comparison compare(const std::vector<ResultGroup>& groups) {
+  try {
+    return compare_whole(groups);
+  } catch (const Json::exception& error) {
+    std::string names;
+    for (const ResultGroup& group : groups) names += (names.empty() ? "" : " or ") + group.name;
+    throw StudyError(fmt::format("{} is damaged: {}", names, error.what()));
+  }
 }
 
 }  // namespace mrc

@@ -29,6 +29,7 @@ struct Comparison {
   std::vector<ComparedMetric> sram;    ///< bits
 };
 
+/// Throws StudyError where a result lacks what every result has, or has it in another type: it is damaged.
 Comparison compare(const std::vector<ResultGroup>& groups);
 
 }  // namespace mrc

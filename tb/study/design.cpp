@@ -12,8 +12,6 @@
 namespace mrc {
 namespace {
 
-constexpr double kMostPoints = 1e6;
-
 void refuse_doubles(const std::vector<Axis>& axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
@@ -48,8 +46,8 @@ std::vector<Settings> full_design(const std::vector<Axis>& axes) {
     }
     count *= static_cast<double>(axis.values.size());
   }
-  if (count > kMostPoints)
-    throw StudyError(fmt::format("{:.0f} points; at most {:.0f} are allowed", count, kMostPoints));
+  if (count > kMostRunsOfAStudy)
+    throw StudyError(fmt::format("{:.0f} points; at most {} are allowed", count, kMostRunsOfAStudy));
   std::vector<Settings> points{{}};
   for (const Axis& axis : axes) {
     std::vector<Settings> longer;

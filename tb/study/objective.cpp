@@ -1,6 +1,7 @@
 #include "study/objective.h"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -51,7 +52,8 @@ Objective parse_objective(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + at + 2, end, objective.threshold);
   objective.relative = rest != end && *rest == '%';
-  if (error != std::errc() || rest + (objective.relative ? 1 : 0) != end || objective.threshold <= 0)
+  if (error != std::errc() || rest + (objective.relative ? 1 : 0) != end || !(objective.threshold > 0) ||
+      !std::isfinite(objective.threshold))
     refuse("no number above 0");
   if (objective.relative) objective.threshold /= 100;
   if (objective.relative && objective.more_is_better() && objective.threshold > 1)

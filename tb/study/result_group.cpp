@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "parameters/input_file.h"
 #include "study/sqlite.h"
+#include "study/study_database.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -18,12 +20,14 @@ using Json = nlohmann::json;
 
 Json parse_result(const std::string& text, const std::string& place) {
   Json result = Json::parse(text, nullptr, false);
-  if (!result.is_object() || !result.contains("mrcsim_version") || !result.contains("parameters"))
+  if (!result.is_object() || !result.contains("mrcsim_version") || !result.contains("parameters") ||
+      !result["parameters"].is_object())
     throw StudyError(place + ": is not a result.json of mrcsim");
   return result;
 }
 
 Json read_result(const fs::path& path) {
+  if (const std::string why = why_unreadable(path.string()); !why.empty()) throw StudyError(path.string() + ": " + why);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw StudyError(path.string() + ": cannot be read");
   return parse_result({std::istreambuf_iterator<char>(file), {}}, path.string());
@@ -54,8 +58,8 @@ bool load_point(const std::string& place, ResultGroup& group) {
   if (error != std::errc() || dot == end || *dot != '.') return false;
   if (const auto [rest, bad] = std::from_chars(dot + 1, end, point); bad != std::errc() || rest != end) return false;
   const std::string path = place.substr(0, colon);
-  if (!fs::exists(path)) throw StudyError(path + ": does not exist");
   Sqlite sqlite(path, true);
+  require_study_database(sqlite, path);
   SqliteStatement rows(sqlite,
                        "SELECT r.result FROM study_run s JOIN run r ON r.id = s.run_id WHERE s.study_id = ?1 AND "
                        "s.point = ?2 AND r.result IS NOT NULL ORDER BY r.seed");

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "parameters/input_file.h"
 #include "results/output_file.h"
 #include "study/interruption.h"
 #include "study/study_error.h"
@@ -26,12 +27,6 @@ struct CommandResult {
   int exit_code = 0;
   std::string out;
 };
-
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
-}
 
 /// Output and error of a shell command.
 CommandResult command(const std::string& line) {
@@ -47,14 +42,14 @@ CommandResult command(const std::string& line) {
 }
 
 std::string task_script(const RunJob& job) {
-  std::string line = quoted(fs::read_symlink(own_executable()).string());
-  for (const std::string& argument : job.arguments) line += " " + quoted(argument);
-  const std::string exit_file = quoted(exit_file_of(job).string());
+  std::string line = shell_quoted(fs::read_symlink(own_executable()).string());
+  for (const std::string& argument : job.arguments) line += " " + shell_quoted(argument);
+  const std::string exit_file = shell_quoted(exit_file_of(job).string());
   // The exit code appears last and whole: it says that the rest is there.
   return fmt::format(
       "begin=$(date +%s)\n{} >/dev/null 2>{}\ncode=$?\necho \"$code $(($(date +%s) - begin))\" >{}.tmp\n"
       "mv {}.tmp {}\n",
-      line, quoted(log_of(job).string()), exit_file, exit_file, exit_file);
+      line, shell_quoted(log_of(job).string()), exit_file, exit_file, exit_file);
 }
 
 fs::path script_of(const RunJob& job) {
@@ -138,12 +133,12 @@ void SlurmArray::submit(const std::vector<const RunJob*>& jobs, Tasks& tasks) {
     write_whole_file(array.string() + ".list", list, kInOwnFolder);
     write_whole_file(array.string() + ".sh",
                      fmt::format("#!/bin/sh\nexec sh \"$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" {})\"\n",
-                                 quoted(array.string() + ".list")),
+                                 shell_quoted(array.string() + ".list")),
                      kInOwnFolder);
     std::string line = fmt::format("sbatch --parsable --job-name=mrcsim --output=/dev/null --array=0-{}{}", count - 1,
                                    tasks_at_once_ > 0 ? fmt::format("%{}", tasks_at_once_) : "");
-    for (const std::string& option : sbatch_options_) line += " " + quoted(option);
-    const CommandResult submitted = command(line + " " + quoted(array.string() + ".sh"));
+    for (const std::string& option : sbatch_options_) line += " " + shell_quoted(option);
+    const CommandResult submitted = command(line + " " + shell_quoted(array.string() + ".sh"));
     if (submitted.exit_code != 0) throw StudyError("--on slurm: sbatch refuses: " + submitted.out);
     // "--parsable" prints the id, and the cluster behind a semicolon; warnings come before.
     const std::string last = submitted.out.substr(submitted.out.find_last_of('\n') + 1);

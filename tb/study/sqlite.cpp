@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "parameters/input_file.h"
 #include "study/study_error.h"
 
 namespace mrc {
 
 Sqlite::Sqlite(const std::string& path, bool read_only) : path_(path) {
+  // A file that is not there is made, where that is wanted.
+  if (const std::string why = why_unreadable(path); !why.empty() && (read_only || why != "does not exist")) {
+    throw StudyError(fmt::format("{}: {}", path, why));
+  }
   const int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   if (sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
     const std::string why = sqlite3_errmsg(handle_);

@@ -1,5 +1,7 @@
 #include "study/study_database.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -148,17 +150,38 @@ std::int64_t pragma(Sqlite& sqlite, const std::string& name) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+/// `path`, whose folder exists now.
+const std::string& with_folder(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder);
+  return path;
+}
+
 }  // namespace
 
-StudyDatabase::StudyDatabase(const std::string& path) : path_(path), sqlite_(path, false) {
+void require_study_database(Sqlite& sqlite, const std::string& path) {
+  if (pragma(sqlite, "application_id") != kApplicationId) {
+    throw StudyError(path + ": is a database, but not one of mrcsim; choose another file");
+  }
+  if (const std::int64_t version = pragma(sqlite, "user_version"); version != kSchemaVersion) {
+    throw StudyError(fmt::format("{}: has schema {}, this mrcsim reads and writes {}", path, version, kSchemaVersion));
+  }
+  SqliteStatement check(sqlite, "PRAGMA quick_check(1)");
+  if (const bool answered = check.step(); answered && check.text(0) != "ok") {
+    throw StudyError(fmt::format("{}: is damaged: {}", path, check.text(0)));
+  }
+  SqliteStatement results(sqlite, "SELECT id FROM run WHERE result IS NOT NULL AND NOT json_valid(result) LIMIT 1");
+  if (results.step())
+    throw StudyError(fmt::format("{}: is damaged: the result of run {} is not JSON", path, results.integer(0)));
+}
+
+StudyDatabase::StudyDatabase(const std::string& path) : path_(path), sqlite_(with_folder(path), false) {
   SqliteStatement tables(sqlite_, "SELECT count(*) FROM sqlite_master");
   tables.step();
   if (tables.integer(0) == 0) {
     create();
-  } else if (pragma(sqlite_, "application_id") != kApplicationId) {
-    throw StudyError(path + ": is a database, but not one of mrcsim; choose another file with --db");
-  } else if (const std::int64_t version = pragma(sqlite_, "user_version"); version != kSchemaVersion) {
-    throw StudyError(fmt::format("{}: has schema {}, this mrcsim reads and writes {}", path, version, kSchemaVersion));
+  } else {
+    require_study_database(sqlite_, path);
   }
 }
 

@@ -42,6 +42,10 @@ struct RunOutcome {
   std::string result_json;  ///< empty without a result
 };
 
+/// Throws StudyError where the file is not a database of mrcsim, has another schema, or is damaged (SQLite's own check
+/// of its pages, and the results are JSON).
+void require_study_database(Sqlite& sqlite, const std::string& path);
+
 class StudyDatabase {
  public:
   /// Opens or makes `path`. Throws StudyError if it is not a database of mrcsim, or of a newer version.

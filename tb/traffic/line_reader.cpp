@@ -20,6 +20,7 @@ bool LineReader::next() {
       throw TraceError(place(), fmt::format("the line is longer than {} characters", kMostCharacters));
   }
   if (text_.ends_with('\r')) text_.pop_back();
+  if (number_ == 1 && text_.starts_with(kByteOrderMark)) text_.erase(0, kByteOrderMark.size());
   return true;
 }
 

@@ -12,12 +12,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "parameters/input_file.h"
 #include "traffic/astra_reader.h"
 #include "traffic/chakra_reader.h"
 #include "traffic/flow_csv.h"
 #include "traffic/goal_binary_reader.h"
 #include "traffic/goal_reader.h"
 #include "traffic/htsim_reader.h"
+#include "traffic/line_reader.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
 #include "traffic/watched_file.h"
@@ -36,6 +38,7 @@ constexpr std::string_view kHtsim = "htsim_cm";
 
 /// Files rank 0, 1, … of a pattern, up to the first that does not exist.
 std::vector<std::string> files_of_pattern(const std::string& pattern) {
+  if (const std::string why = why_unreadable(pattern); why.starts_with("has a NUL")) throw TraceError(pattern, why);
   const std::size_t at = pattern.find(kRankInName);
   std::vector<std::string> files;
   for (;;) {
@@ -84,7 +87,6 @@ std::vector<std::string> files_of(const std::string& path) {
   try {
     if (path.find(kRankInName) != std::string::npos) return files_of_pattern(path);
     if (fs::is_directory(path)) return files_of_folder(path);
-    if (!fs::exists(path)) throw TraceError(path, "does not exist");
     return {path};
   } catch (const fs::filesystem_error& error) {
     throw TraceError(path, "cannot be read: " + error.code().message());
@@ -116,6 +118,7 @@ std::string recognise(const std::string& file) {
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(in.gcount()));
   if (head.empty()) throw TraceError(file, "is empty");
+  if (head.starts_with(kByteOrderMark)) head.erase(0, kByteOrderMark.size());
   if (is_goal_binary_head(head)) return std::string(kGoalBinary);
   if (head.starts_with("\x1f\x8b")) throw TraceError(file, "is compressed (gzip); unpack it first");
   const bool text = std::all_of(head.begin(), head.end(),
@@ -134,6 +137,13 @@ std::string recognise(const std::string& file) {
                    "htsim_cm (begins with Nodes), "
                    "flow_csv (begins with " +
                        std::string(kFlowCsvHeader) + ")");
+}
+
+/// Before anything is opened: a pipe would never end.
+void require_files(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (const std::string why = why_unreadable(file); !why.empty()) throw TraceError(file, why);
+  }
 }
 
 std::string format_of(const TraceRequest& request, const std::vector<std::string>& files) {
@@ -210,6 +220,7 @@ const std::vector<std::string>& trace_formats() {
 
 LoadedTrace load_trace(const TraceRequest& request) {
   const std::vector<std::string> files = files_of(request.path);
+  require_files(files);
   LoadedTrace trace;
   const std::string format = format_of(request, files);
   trace.workload = read(request, files, format, nullptr, trace.warnings);
@@ -222,6 +233,7 @@ LoadedTrace load_trace(const TraceRequest& request) {
 
 TraceContents count_trace(const TraceRequest& request) {
   const std::vector<std::string> files = files_of(request.path);
+  require_files(files);
   TraceContents contents;
   contents.format = format_of(request, files);
   const Workload workload = read(request, files, contents.format, &contents.totals, contents.warnings);
@@ -244,11 +256,11 @@ void check_ranks(const Workload& workload, std::uint32_t ranks, std::uint32_t ni
 
 std::string describe(const TraceRequest& request, const TraceContents& contents) {
   const TraceTotals& t = contents.totals;
-  const char* each = contents.same_on_all_ranks ? " a rank" : "";
+  const char* each = contents.same_on_all_ranks ? " per rank" : "";
   std::string text = fmt::format(
       "{} ({})\n  ranks         {}{}\n  nodes         {}{}\n  sends         {}\n  receives      {}\n  bytes sent    "
       "{}\n"
-      "  collectives   {}{}, {} B\n  computations  {}, {} us in all\n",
+      "  collectives   {} calls{}, {} B\n  computations  {}, {} us in all\n",
       request.path, contents.format, contents.ranks, contents.same_on_all_ranks ? ", all alike" : "", t.nodes, each,
       t.sends, t.receives, t.bytes, t.collective_nodes(), each, t.collective_bytes(), t.computations,
       t.computing_ps / kPsPerUs);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "parameters/input_file.h"
 #include "parameters/transport.h"
 #include "traffic/expand_collectives.h"
 #include "traffic/line_reader.h"
@@ -23,7 +24,7 @@ constexpr const char* kPlacement = "traffic.placement";
 
 /// A missing file is the scenario's fault: says which key named it.
 LoadedTrace load(const TraceRequest& request, const char* key) {
-  if (request.path.find("{rank}") == std::string::npos && !std::filesystem::exists(request.path)) {
+  if (request.path.find("{rank}") == std::string::npos && why_unreadable(request.path) == "does not exist") {
     throw TraceError(request.path, fmt::format("does not exist ({}; paths are relative to the scenario file)", key));
   }
   return load_trace(request);

@@ -13,6 +13,10 @@ while [ $# -gt 0 ]; do
   esac
 done
 pair=$build/tests/bench/bench_pair
+if [ ! -x "$pair" ]; then
+  echo "run.sh: $pair is not built: tb/build.sh build; cmake --build build --target bench_pair" >&2
+  exit 2
+fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 

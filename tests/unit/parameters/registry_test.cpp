@@ -110,7 +110,8 @@ TEST(Registry, BytesTakeUnits) {
 
 TEST(Registry, NearestName) {
   EXPECT_EQ(nearest_parameter("nic.retransmit_bufer.entries"), "nic.retransmit_buffer.entries");
-  EXPECT_EQ(nearest_parameter("pcie.tags"), "pcie.lanes");
+  EXPECT_EQ(nearest_parameter("pcie.tags"), "pcie.read_tags");
+  EXPECT_EQ(nearest_parameter("qwertyuiop"), "none is similar");
   EXPECT_EQ(nearest_parameter("pcie.read_tag"), "pcie.read_tags");
 }
 

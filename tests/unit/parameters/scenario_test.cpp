@@ -125,7 +125,7 @@ TEST_F(Scenario, MissingFileAndFolder) {
     load_scenario(::testing::TempDir(), {});
     FAIL();
   } catch (const ParameterError& error) {
-    EXPECT_EQ(error.what(), ::testing::TempDir() + ": is a folder, not a scenario file");
+    EXPECT_EQ(error.what(), ::testing::TempDir() + ": is a folder, not a file");
   }
 }
 

@@ -95,7 +95,7 @@ TEST_F(TraceCommand, InfoAndCheck) {
   EXPECT_EQ(run("trace info " + file),
             file +
                 " (flow_csv)\n  ranks         4\n  nodes         3\n  sends         3\n"
-                "  receives      0\n  bytes sent    27\n  collectives   0, 0 B\n  computations  0, 0 us in all\n"
+                "  receives      0\n  bytes sent    27\n  collectives   0 calls, 0 B\n  computations  0, 0 us in all\n"
                 "  message sizes\n                 7 B  x 1\n                10 B  x 2\n"
                 "  critical path 2 us of computation, 1 consecutive communications\n");
   const std::string bad = write_text("bad.csv", "start_us,src,dst,bytes,tag\n0,0,3,x,0\n");

@@ -1,0 +1,105 @@
+#include "parameters/unused_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "parameters/transport.h"
+
+namespace mrc {
+namespace {
+
+/// What a light endpoint reads of nic.… and pcie.…; an entry that ends in a dot means all keys below it.
+constexpr std::array<std::string_view, 11> kReadByLightEndpoints{"nic.ports",
+                                                                 "nic.port_gbps",
+                                                                 "nic.port.",
+                                                                 "nic.core_clock_ghz",
+                                                                 "nic.probe_engine.outstanding_probes",
+                                                                 "nic.psn_tracker.bitmap_banks",
+                                                                 "nic.qp_scheduler.",
+                                                                 "nic.wqe_fetch.inline_bytes",
+                                                                 "nic.completion.cq_entries",
+                                                                 "pcie.read_latency_mean_ns",
+                                                                 "pcie.write_latency_ns"};
+/// What the ideal transport reads of nic.…, pcie.…, fabric.…, protocol.…, cc.… and host.….
+constexpr std::array<std::string_view, 12> kReadByIdeal{"nic.ports",
+                                                        "nic.port_gbps",
+                                                        "nic.port.mac_fec_latency_ns",
+                                                        "nic.wqe_fetch.inline_bytes",
+                                                        "pcie.",
+                                                        "host.",
+                                                        "fabric.nics",
+                                                        "fabric.nics_per_t0",
+                                                        "fabric.cable_delay_ns",
+                                                        "fabric.switch_latency_ns",
+                                                        "protocol.mtu_bytes",
+                                                        "protocol.encapsulation"};
+
+bool is_below(std::string_view key, std::span<const std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
+    return prefix.ends_with('.') ? key.starts_with(prefix) : key == prefix;
+  });
+}
+
+bool is_of(std::string_view key, std::initializer_list<std::string_view> sections) {
+  return std::any_of(sections.begin(), sections.end(),
+                     [&](std::string_view section) { return key.starts_with(section); });
+}
+
+/// The node of "node.nic3.pcie.read_tags", which is cut off; all nodes without.
+bool take_node(std::string_view& key, NodeId& node) {
+  constexpr std::string_view prefix = "node.nic";
+  if (!key.starts_with(prefix)) return false;
+  const auto parsed = std::from_chars(key.data() + prefix.size(), key.data() + key.size(), node);
+  key.remove_prefix(static_cast<std::size_t>(parsed.ptr - key.data()) + 1);
+  return true;
+}
+
+bool any_detailed(const ScenarioConfig& scenario) {
+  for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
+    if (is_detailed(scenario, node)) return true;
+  }
+  return false;
+}
+
+/// Empty where the key is read.
+std::string reason(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
+  const Transport& transport = transport_of(scenario);
+  if (!transport.simulated) {
+    const bool unread =
+        is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host."}) && !is_below(key, kReadByIdeal);
+    return unread ? fmt::format("transport = \"{}\" does not read it", transport.name) : "";
+  }
+  if (is_of(key, {"rocev2."}) && transport.name != "rocev2")
+    return fmt::format("transport = \"{}\" does not read it", transport.name);
+  if (is_of(key, {"cc."}) && key != "cc.base_rtt_ns" && transport.name == "rocev2")
+    return "transport = \"rocev2\" does not read it";
+  if (detailed || !is_of(key, {"nic.", "pcie."}) || is_below(key, kReadByLightEndpoints)) return "";
+  return transport.has_detailed_nic
+             ? "light endpoints (fidelity = \"endpoint\") do not read it"
+             : fmt::format("light endpoints, which all nodes are with transport = \"{}\", do not read it",
+                           transport.name);
+}
+
+}  // namespace
+
+std::vector<std::string> unused_settings(const ScenarioConfig& scenario, const std::vector<std::string>& keys) {
+  const bool detailed_somewhere = any_detailed(scenario);
+  std::vector<std::string> unused;
+  for (const std::string& name : keys) {
+    std::string_view key = name;
+    NodeId node = 0;
+    const bool of_node = take_node(key, node);
+    const std::string why = reason(scenario, key, of_node ? is_detailed(scenario, node) : detailed_somewhere);
+    if (!why.empty()) unused.push_back(fmt::format("{} has no effect: {}", name, why));
+  }
+  std::sort(unused.begin(), unused.end());
+  unused.erase(std::unique(unused.begin(), unused.end()), unused.end());
+  return unused;
+}
+
+}  // namespace mrc

@@ -1,0 +1,45 @@
+#include "mrcsim/parameter_causes.h"
+
+#include <algorithm>
+
+#include "engine/cause.h"
+#include "host/workload.h"
+#include "parameters/scenario.h"
+#include "simulation/build.h"
+#include "traffic/workload_builder.h"
+
+namespace mrc {
+namespace {
+
+/// One message, so that there is a QP.
+Workload one_message() {
+  WorkloadBuilder builder;
+  WorkNode send;
+  send.kind = WorkKind::send;
+  send.peer = 1;
+  send.bytes = 1;
+  WorkNode receive = send;
+  receive.kind = WorkKind::receive;
+  receive.rank = 1;
+  receive.peer = 0;
+  const std::uint32_t sent = builder.add(send);
+  builder.match(sent, builder.add(receive));
+  return builder.finish(2);
+}
+
+}  // namespace
+
+std::vector<std::string> causes_relieved_by(std::string_view parameter) {
+  const ScenarioConfig scenario = make_scenario({{"traffic.trace=none"}, {}});
+  const Workload workload = one_message();
+  const std::unique_ptr<Model> model = build_model(scenario, workload, {0, 1}, {});
+  const CauseTable& causes = model->nodes.front()->boxes->causes;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    const CauseTable::Keys& keys = causes.relieved_by(Cause::at(i));
+    if (std::find(keys.begin(), keys.end(), parameter) != keys.end()) names.push_back(causes.name(Cause::at(i)));
+  }
+  return names;
+}
+
+}  // namespace mrc
