@@ -44,7 +44,7 @@ std::uint64_t EventWheel::run_before(TimePs horizon) {
     take_out(position);
     boxes_[position]->step(time);
     if (recorder_ != nullptr) recorder_->stepped(time);
-    ++steps;
+    if (SameTimeBound::is_due(++steps) && same_time_.exceeded(time)) throw EndlessError(boxes_[position]->name(), time);
   }
   return steps;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/same_time.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -30,7 +31,8 @@ class EventWheel {
     for (std::size_t node = leaf(position); node > 0 && key < keys_[node]; node /= 2) keys_[node] = key;
   }
 
-  /// Steps everything that is due before `horizon`, in order of (time, position). Returns the number of steps.
+  /// Steps everything that is due before `horizon`, in order of (time, position). Returns the number of steps. Throws
+  /// EndlessError where the boxes wake each other at one time for ever.
   std::uint64_t run_before(TimePs horizon);
 
   /// `recorder` is notified of each step.
@@ -46,6 +48,7 @@ class EventWheel {
   void take_out(std::uint32_t position);
 
   Recorder* recorder_ = nullptr;
+  SameTimeBound same_time_;
   std::vector<Box*> boxes_;
   std::uint32_t position_bits_ = 0;
   /// Node 1 is the root, node n has the children 2 n and 2 n + 1. A key is a time with the box's position below it.

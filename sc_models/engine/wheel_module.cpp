@@ -1,7 +1,9 @@
 #include "engine/wheel_module.h"
 
 #include <algorithm>
+#include <exception>
 #include <string>
+#include <utility>
 
 #include "engine/box.h"
 #include "engine/recorder.h"
@@ -14,7 +16,34 @@ sc_core::sc_time delay_until(TimePs time) {
   return sc_core::sc_time::from_value(time > now ? time - now : 0);
 }
 
+std::exception_ptr& thrown_in_process() {
+  static std::exception_ptr thrown;
+  return thrown;
+}
+
+/// A process of the kernel; what it throws is kept for run_kernel_to().
+template <typename Work>
+void as_process(Work work) {
+  try {
+    work();
+  } catch (...) {
+    thrown_in_process() = std::current_exception();
+    throw;
+  }
+}
+
 }  // namespace
+
+void run_kernel_to(TimePs end) {
+  const TimePs now = kernel_now();
+  if (end <= now) return;
+  try {
+    sc_core::sc_start(sc_core::sc_time::from_value(end - now));
+  } catch (const sc_core::sc_report&) {
+    if (thrown_in_process()) std::rethrow_exception(std::exchange(thrown_in_process(), nullptr));
+    throw;
+  }
+}
 
 /// One box run as a separate SC_METHOD.
 struct WheelModule::Method {
@@ -45,29 +74,36 @@ std::uint32_t WheelModule::add(Box& box) {
   options.dont_initialize();
   options.set_sensitivity(&method->event);
   const auto position = static_cast<std::uint32_t>(methods_.size() - 1);
-  const auto activate = [this, method, position] {
-    ++activations_;
-    const std::pair due(kernel_now(), position);
-    if (*due_.begin() < due) {
-      // Ties go by position, as on the wheel: another box is first, this one tries again in the next delta cycle.
-      method->event.notify(sc_core::SC_ZERO_TIME);
-      return;
-    }
-    due_.erase(due);
-    method->due = kNever;
-    ++steps_;
-    horizon_ = kernel_now() + 1;
-    method->box->step(kernel_now());
-    if (recorder_ != nullptr) recorder_->stepped(kernel_now());
-  };
+  const auto activate = [this, method, position] { as_process([&] { run_method(*method, position); }); };
   sc_core::sc_spawn(activate, ("step_" + std::to_string(position)).c_str(), &options);
   return position;
 }
 
+void WheelModule::run_method(Method& method, std::uint32_t position) {
+  const TimePs now = kernel_now();
+  if (SameTimeBound::is_due(++activations_) && same_time_.exceeded(now)) throw EndlessError(method.box->name(), now);
+  const std::pair due(now, position);
+  if (*due_.begin() < due) {
+    // Ties go by position, as on the wheel: another box is first, this one tries again in the next delta cycle.
+    method.event.notify(sc_core::SC_ZERO_TIME);
+    return;
+  }
+  due_.erase(due);
+  method.due = kNever;
+  ++steps_;
+  horizon_ = now + 1;
+  method.box->step(now);
+  if (recorder_ != nullptr) recorder_->stepped(now);
+}
+
 void WheelModule::run() {
+  as_process([this] { run_wheel(); });
+}
+
+void WheelModule::run_wheel() {
   const TimePs now = kernel_now();
   kernel_wake_ = kNever;
-  ++activations_;
+  if (SameTimeBound::is_due(++activations_) && same_time_.exceeded(now)) throw EndlessError(name(), now);
   running_ = true;
   horizon_ = std::min(now + quantum_ps_, limit_);
   steps_ += wheel_.run_before(horizon_);

@@ -23,6 +23,10 @@ inline TimePs kernel_now() {
   return sc_core::sc_time_stamp().value();
 }
 
+/// Runs the kernel to `end`, which is not before now. What a box throws arrives as it was thrown; the kernel alone
+/// would turn it into a report of several lines.
+void run_kernel_to(TimePs end);
+
 class WheelModule : public sc_core::sc_module {
  public:
   /// `quantum_ps` at least 1 and at most the shortest delay from this module to another.
@@ -64,6 +68,8 @@ class WheelModule : public sc_core::sc_module {
   struct Method;
 
   void run();
+  void run_wheel();
+  void run_method(Method& method, std::uint32_t position);
   void notify_wheel(TimePs time);
   void notify_method(std::uint32_t position, TimePs time);
 
@@ -76,6 +82,7 @@ class WheelModule : public sc_core::sc_module {
   Recorder* recorder_ = nullptr;
   std::uint64_t steps_ = 0;
   std::uint64_t activations_ = 0;
+  SameTimeBound same_time_;
   EventWheel wheel_;
   sc_core::sc_event wake_;
   std::vector<std::unique_ptr<Method>> methods_;

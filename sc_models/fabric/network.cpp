@@ -140,7 +140,7 @@ std::uint64_t Network::run_before(TimePs horizon) {
   while (events_.pop_before(horizon, event)) {
     now_ = event.time;
     if (looks_ahead_) look_ahead();
-    ++done;
+    if (SameTimeBound::is_due(++done)) require_advance(event);
     switch (event.kind) {
       case FabricEventKind::arrival:
         arrive(event.time, event.target, event.payload);
@@ -164,6 +164,14 @@ std::uint64_t Network::run_before(TimePs horizon) {
   }
   events_done_ += done;
   return done;
+}
+
+void Network::require_advance(const FabricEvent& event) {
+  // Every link may have a few events at once, of which there are millions in a large fabric.
+  constexpr std::uint64_t kEventsPerLink = 64;
+  if (!same_time_.exceeded(event.time, 1 + ports_.size() * kEventsPerLink / SameTimeBound::kStride)) return;
+  const bool of_node = event.kind == FabricEventKind::timer;
+  throw EndlessError(of_node ? fmt::format("nic{}", event.target) : topology_.port_name(event.target), event.time);
 }
 
 // Both are taken into look_ahead(), where the depth is a constant and of an event only what is used is unpacked.

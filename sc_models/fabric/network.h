@@ -10,6 +10,7 @@
 
 #include "engine/byte_stream.h"
 #include "engine/recorder.h"
+#include "engine/same_time.h"
 #include "fabric/crossing.h"
 #include "fabric/event_queue.h"
 #include "fabric/impairment.h"
@@ -140,6 +141,8 @@ class Network {
   /// Asks for the memory of the events that come next, in three steps of which each needs what the one before asked
   /// for.
   void look_ahead() const;
+  /// Throws EndlessError where events follow each other at one time for ever.
+  void require_advance(const FabricEvent& event);
   void expect_arrival(const FabricEvent& event, unsigned depth) const;
   void expect_service(const FabricEvent& event, unsigned depth) const;
   void arrive(TimePs now, std::uint32_t link, std::uint32_t transit);
@@ -217,6 +220,7 @@ class Network {
   std::uint64_t without_route_ = 0;
   std::uint64_t lost_on_down_links_ = 0;
   std::uint64_t events_done_ = 0;
+  SameTimeBound same_time_;
   const Partition* partition_ = nullptr;  ///< null: this is the whole network
   std::uint32_t rank_ = 0;
   std::vector<Crossings>* crossings_ = nullptr;  ///< by rank

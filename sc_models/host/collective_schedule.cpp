@@ -14,7 +14,8 @@
 namespace mrc {
 namespace {
 
-constexpr std::uint64_t kMostTransfers = 1ULL << 26;
+/// A workload has a send and a receive for each, and no more than twice this number of nodes.
+constexpr std::uint64_t kMostTransfers = 1ULL << 25;
 constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
 [[noreturn]] void too_many(std::uint32_t ranks) {
@@ -399,7 +400,9 @@ class Scheduler {
 std::uint32_t least_steps(CollectiveKind kind, std::uint32_t ranks, const CollectiveOptions& options) {
   switch (kind) {
     case CollectiveKind::all_reduce:
-      return options.all_reduce == AllReduceAlgorithm::ring ? ranks - 1 : 1;
+      if (options.all_reduce == AllReduceAlgorithm::ring) return 2 * (ranks - 1);
+      if (options.all_reduce == AllReduceAlgorithm::hierarchical) return ranks / std::max(1U, options.ranks_per_host);
+      return 1;
     case CollectiveKind::all_gather:
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_to_all:

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <systemc>
 
+#include "engine/wheel_module.h"
 #include "parameters/transport.h"
 #include "simulation/waits.h"
 
@@ -11,11 +12,6 @@ namespace mrc {
 namespace {
 
 constexpr NodeId kNoNode = ~NodeId{0};  // ends a list of nodes
-
-void run_kernel_to(TimePs end) {
-  const TimePs now = kernel_now();
-  if (end > now) sc_core::sc_start(sc_core::sc_time::from_value(end - now));
-}
 
 void answer(Model& model, const PlacementQuestion& question) {
   const PlacementTally placed = model.at(question.receiver).memory.take_placement(question.destination);

@@ -24,6 +24,11 @@ struct State {
   std::span<std::uint64_t> values() { return {&nodes_left, sizeof *this / sizeof nodes_left}; }
 };
 
+/// The end of the time that the run has: a whole picosecond, so that the kernel gets there.
+TimePs time_limit(const RunConfig& config) {
+  return ps_from_us(config.max_time_us);
+}
+
 State state_of(const Model& model, const std::atomic<bool>& interrupted) {
   State state;
   state.pending = sc_core::sc_pending_activity() ? 1 : 0;
@@ -49,7 +54,8 @@ class Watchdog {
   explicit Watchdog(const RunConfig& config) : config_(config) {}
 
   /// Nothing for a run that goes on.
-  std::optional<RunEnd> look(const State& now, double now_us) {
+  std::optional<RunEnd> look(const State& now, TimePs at) {
+    const double now_us = us_from_ps(at);
     if (now.wrong > 0) return RunEnd::over;
     if (now.interrupted > 0) return RunEnd::interrupted;
     if (now.progress != last_progress_ || now.computing > 0) progress_at_us_ = now_us;
@@ -58,7 +64,7 @@ class Watchdog {
     const bool stuck = now.pending == 0 || now_us - progress_at_us_ > config_.stall_us;
     // What waits for a message that a QP error has ended waits for ever; the error is the news.
     if (stuck) return now.failed > 0 ? RunEnd::over : RunEnd::stalled;
-    if (now_us >= config_.max_time_us) return RunEnd::out_of_time;
+    if (at >= time_limit(config_)) return RunEnd::out_of_time;
     return std::nullopt;
   }
 
@@ -83,13 +89,14 @@ void start(const Model& model) {
 /// Runs the kernel for one step of the series, or to the end of the time that the run has.
 void advance(Model& model, double step_us) {
   // A recording is handed on in short pieces, so that what it holds does not grow with the step.
-  constexpr double piece_us = 4;
-  double left_us = std::min(step_us, model.scenario.run.max_time_us - us_from_ps(kernel_now()));
-  for (; model.recording && left_us > piece_us; left_us -= piece_us) {
-    run_until(model, kernel_now() + static_cast<TimePs>(piece_us * kPsPerUs));
+  constexpr TimePs piece = 4 * kPsPerUs;
+  const TimePs step = std::max<TimePs>(1, sc_core::sc_time(step_us, sc_core::SC_US).value());
+  const TimePs end = std::min(kernel_now() + step, time_limit(model.scenario.run));
+  while (model.recording && end - kernel_now() > piece) {
+    run_until(model, kernel_now() + piece);
     model.recording->flush(kernel_now());
   }
-  run_until(model, kernel_now() + sc_core::sc_time(left_us, sc_core::SC_US).value());
+  run_until(model, end);
   if (model.recording) model.recording->flush(kernel_now());
 }
 
@@ -111,7 +118,7 @@ RunEnd play(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted
     watch_evs(model);
     if (model.capture) model.capture->flush_before(kernel_now());
     now = state_of(model, interrupted);
-    if (const auto end = watchdog.look(now, us_from_ps(kernel_now()))) return *end;
+    if (const auto end = watchdog.look(now, kernel_now())) return *end;
     report_progress(model, now.acknowledged, offered);
   }
   return RunEnd::over;

@@ -78,6 +78,8 @@ void Rocev2Endpoint::park(TimePs now, Port& port, Qp& qp) {
 
 void Rocev2Endpoint::port_free(TimePs now, std::uint32_t plane) {
   ports_[plane].to_be_told = false;
+  // What was said when it was last used may be late by a rounding, or by a rate that has changed since.
+  ports_[plane].busy_until = std::min(ports_[plane].busy_until, now);
   pump(now, plane);
   arm();
 }

@@ -69,6 +69,46 @@ TEST(EventWheel, MethodsModeStepsAtTheSameTimes) {
   EXPECT_EQ(wheel.activations(), 4U);
 }
 
+/// Asks for another step at the same time, for ever.
+class Endless : public Box {
+ public:
+  explicit Endless(WheelModule& owner) : Box("endless", owner) {}
+  void step(TimePs now) override { wake_at(now); }
+};
+
+void expect_endless_is_named(KernelMode mode) {
+  WheelModule wheel("wheel", mode, 1000);
+  Endless box(wheel);
+  box.wake_at(2'500'000);
+  std::string error;
+  try {
+    run_kernel_to(10'000'000);
+  } catch (const EndlessError& endless) {
+    error = endless.what();
+  }
+  EXPECT_EQ(error, "endless repeats without end at 2.500000 us of simulated time");
+}
+
+TEST(EventWheel, ABoxThatRepeatsAtOneTimeIsNamed) {
+  expect_endless_is_named(KernelMode::wheel);
+}
+
+TEST(EventWheel, ABoxThatRepeatsAtOneTimeIsNamedInMethodsMode) {
+  expect_endless_is_named(KernelMode::methods);
+}
+
+TEST(EventWheel, WhatABoxThrowsArrivesAsItWasThrown) {
+  class Thrower : public Box {
+   public:
+    explicit Thrower(WheelModule& owner) : Box("thrower", owner) {}
+    void step(TimePs) override { throw std::bad_alloc(); }
+  };
+  WheelModule wheel("wheel", KernelMode::wheel, 1000);
+  Thrower box(wheel);
+  box.wake_at(10);
+  EXPECT_THROW(run_kernel_to(100), std::bad_alloc);
+}
+
 TEST(EventWheel, WakesFromAnotherWheelThroughALink) {
   std::vector<std::string> log;
   WheelModule left("left", KernelMode::wheel, 50);
