@@ -15,13 +15,23 @@ namespace mrc {
 namespace {
 
 /// Rank `rank`'s group of the kind of rank 0's `group`.
-std::vector<std::uint32_t> group_of(const RankGroup& group, std::uint32_t rank) {
+struct Members {
+  std::uint32_t first;
+  std::uint32_t stride;
+  std::uint32_t size;
+
+  std::uint32_t last() const { return first + (size - 1) * stride; }
+  std::vector<std::uint32_t> all() const {
+    std::vector<std::uint32_t> ranks;
+    for (std::uint32_t i = 0; i < size; ++i) ranks.push_back(first + i * stride);
+    return ranks;
+  }
+};
+
+Members group_of(const RankGroup& group, std::uint32_t rank) {
   const auto size = static_cast<std::uint32_t>(group.ranks.size());
   const std::uint32_t stride = size > 1 ? group.ranks[1] - group.ranks[0] : 1;
-  const std::uint32_t first = rank - rank / stride % size * stride;
-  std::vector<std::uint32_t> ranks;
-  for (std::uint32_t i = 0; i < size; ++i) ranks.push_back(first + i * stride);
-  return ranks;
+  return {rank - rank / stride % size * stride, stride, size};
 }
 
 bool waits_across_ranks(const Workload& workload) {
@@ -177,13 +187,13 @@ Workload replicate(Workload in) {
       node.first_dependent = node.dependents = node.dependencies = 0;
       if (node.kind == WorkKind::collective) {
         Collective collective = in.collectives[node.match];
-        const std::vector<std::uint32_t> ranks = group_of(in.groups[collective.group], rank);
-        if (ranks.back() >= in.ranks) {
-          throw TraceError(in.source, fmt::format("{} ranks do not fill groups of {}", in.ranks, ranks.size()));
+        const Members members = group_of(in.groups[collective.group], rank);
+        if (members.last() >= in.ranks) {
+          throw TraceError(in.source, fmt::format("{} ranks do not fill groups of {}", in.ranks, members.size));
         }
-        const auto [it, added] = collective_of.emplace(std::make_pair(node.match, ranks.front()), 0U);
+        const auto [it, added] = collective_of.emplace(std::make_pair(node.match, members.first), 0U);
         if (added) {
-          collective.group = builder.group(ranks);
+          collective.group = builder.group(members.all());
           it->second = builder.collective(collective);
         }
         node.match = it->second;
