@@ -95,8 +95,7 @@ TEST(Pcapng, WriteErrorsAreOutputErrors) {
   EXPECT_THROW(PcapngWriter((test_folder() / "absent" / "file").string()), OutputError);
   const fs::path folder = test_folder() / "a_folder";
   fs::create_directories(folder / "not_empty");
-  PcapngWriter writer(folder.string());
-  EXPECT_THROW(writer.close(), OutputError);
+  EXPECT_THROW(PcapngWriter(folder.string()), OutputError);
 }
 
 class Tshark : public ::testing::Test {
