@@ -290,5 +290,20 @@ INSTANTIATE_TEST_SUITE_P(
             "has no PCIe to stall"},
         Refusal{"[fault]\nat_us = 1\n", "expected [[fault]] tables"}));
 
+/// A duplicate arrives while the write of the first copy waits for a stalled PCIe link: the transport ACK that
+/// is repeated does not count the message, whose data is not in memory.
+TEST(Faults, ARepeatedTransportAckCountsNoMessageThatPcieStillHolds) {
+  std::filesystem::create_directories(test_folder());
+  std::ofstream(test_folder() / "flow.csv") << "start_us,src,dst,bytes,tag\n37.285,1,0,3289,1\n";
+  std::ofstream(test_folder() / "scenario.toml")
+      << "fidelity = \"detailed\"\ntraffic.trace = \"flow.csv\"\nfabric.nics = 2\nrun.stall_us = 2000\n"
+         "pcie.stepping = \"tlp\"\n[[fault]]\nkind = \"pcie_stall\"\nwhere = \"nic0\"\nat_us = 20\nfor_us = 385\n";
+  const ProcessResult process = run_process("mrcsim run %D/scenario.toml --yes --quiet --out %D/out");
+  EXPECT_EQ(process.exit_code, 0) << process.err;
+  const auto result = read_json(test_folder() / "out" / "result.json");
+  EXPECT_GT(result["packets"]["retransmitted"], 0);
+  EXPECT_GT(result["simulated_time_us"], 405) << "the end of the stall";
+}
+
 }  // namespace
 }  // namespace mrc

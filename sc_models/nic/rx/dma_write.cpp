@@ -84,14 +84,25 @@ void DmaWrite::reserve_staging(TimePs now, std::uint32_t bytes) {
 void DmaWrite::close_messages(TimePs now, const WriteJob& job, std::uint64_t write) {
   Qp& qp = nic_.qps[job.qp];
   if (const auto ack = qp.receiver->writes_issued(job.closes_messages)) {
-    acks_.push(
-        {write, {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .trigger = {}, .nack = {}, .transport_ack = *ack}});
+    acks_.push({write,
+                {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .trigger = {}, .nack = {}, .transport_ack = *ack},
+                job.closes_messages});
   }
   ReceiveCompletion received;
   while (qp.receiver->pop_receive(received)) {
     completions_.push(now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, now);
     completion_memory_.write(now, 0);
   }
+}
+
+TransportAckFields DmaWrite::ack_of_left(std::uint32_t qp, TransportAckFields taken) const {
+  for (std::uint64_t i = 0; i < acks_.size(); ++i) {
+    const AckBehindWrite& oldest = acks_[i];
+    if (oldest.answer.qp != qp) continue;
+    taken.msn = (oldest.answer.transport_ack.msn - oldest.messages) & 0xFF'FFFF;
+    break;
+  }
+  return taken;
 }
 
 void DmaWrite::lose(TimePs now, const WriteJob& job) {

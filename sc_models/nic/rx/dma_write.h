@@ -48,6 +48,9 @@ class DmaWrite : public Box, private WriteClient {
   void translate_ahead(TimePs now, const Packet& packet) {
     pcie_.translate_ahead(now, packet.va, packet.payload_bytes);
   }
+  /// The transport ACK of the QP's messages whose writes have left; `taken` also counts those that pcie_dma still
+  /// holds.
+  TransportAckFields ack_of_left(std::uint32_t qp, TransportAckFields taken) const;
   void refuse_staging(TimePs now) { staging_.refuse(now); }
   void refuse_descriptor(TimePs now) { in_.refuse(now); }
   void step(TimePs now) override;
@@ -71,6 +74,7 @@ class DmaWrite : public Box, private WriteClient {
   struct AckBehindWrite {
     std::uint64_t write = 0;
     AckJob answer;
+    std::uint32_t messages = 0;  ///< that the write completes
   };
   void write(TimePs now, const WriteJob& job);
   /// The packet was accepted and cannot be read from the staging buffer: nothing of its QP completes any more.

@@ -93,7 +93,7 @@ void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const Rx
   }
   if (decision.repeat_transport_ack) {
     job.kind = AckJob::Kind::transport_ack;
-    job.transport_ack = qp.receiver->repeat_transport_ack();
+    job.transport_ack = dma_write_.ack_of_left(job.qp, qp.receiver->repeat_transport_ack());
     answers_.push(now, job, out);
   }
   if (decision.sack) {
