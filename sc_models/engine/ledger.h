@@ -140,7 +140,8 @@ class IssueSlot {
                         .kind = Record::Kind::slot,
                         .packet = {}});
   }
-  void close(TimePs now) {
+  /// Called several times per packet and box.
+  [[gnu::always_inline]] void close(TimePs now) {
     if (observer_ != nullptr && now > observer_->quiet_until()) observer_->before_change(now);
     if (now <= last_) return;
     const TimePs span = now - last_;

@@ -162,8 +162,8 @@ class Occupancy {
   }
   std::vector<TimePs> closed_histogram(TimePs end) const;
 
-  /// False where `now` is not later than the last change.
-  bool close(TimePs now) {
+  /// False where `now` is not later than the last change. Called several times per packet and box.
+  [[gnu::always_inline]] bool close(TimePs now) {
     if (now <= last_) {
       refused_ = false;
       return false;

@@ -11,22 +11,6 @@
 namespace mrc {
 namespace {
 
-double us(TimePs time) {
-  return static_cast<double>(time) / static_cast<double>(kPsPerUs);
-}
-
-/// Sorts `times`.
-MessageSpread spread_of(std::vector<TimePs>& times) {
-  if (times.empty()) return {};
-  std::sort(times.begin(), times.end());
-  const auto quantile = [&](double share) {
-    return us(times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1) + 0.5)]);
-  };
-  double sum = 0;
-  for (const TimePs time : times) sum += us(time);
-  return {times.size(), sum / static_cast<double>(times.size()), quantile(0.5), quantile(0.99), us(times.back())};
-}
-
 struct Flow {
   std::uint64_t bytes = 0;
   TimePs first_posted = kNever;
@@ -36,10 +20,11 @@ struct Flow {
 
 }  // namespace
 
-MessageSpread spread_of_all(const std::vector<MessageRecord>& messages) {
+TimeSpread spread_of(const std::vector<MessageRecord>& messages) {
   std::vector<TimePs> times;
   times.reserve(messages.size());
   for (const MessageRecord& message : messages) times.push_back(message.completed - message.posted);
+  std::sort(times.begin(), times.end());
   return spread_of(times);
 }
 
@@ -64,9 +49,10 @@ std::string flows_csv(const std::vector<MessageRecord>& messages) {
   }
   std::string text = "from,to,messages,bytes,first_posted_us,last_completed_us,mean_us,p50_us,p99_us,max_us\n";
   for (auto& [ends, flow] : flows) {
-    const MessageSpread spread = spread_of(flow.times);
+    std::sort(flow.times.begin(), flow.times.end());
+    const TimeSpread spread = spread_of(flow.times);
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f}\n", ends.first,
-                   ends.second, spread.count, flow.bytes, us(flow.first_posted), us(flow.last_completed), spread.mean,
+                   ends.second, spread.count, flow.bytes, us_from_ps(flow.first_posted), us_from_ps(flow.last_completed), spread.mean,
                    spread.p50, spread.p99, spread.max);
   }
   return text;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mrc/types.h"
+#include "results/time_spread.h"
 
 namespace mrc {
 
@@ -19,15 +20,8 @@ struct MessageRecord {
   TimePs completed = 0;  ///< software of the sender has seen its completion; at least `posted`
 };
 
-/// Of message times, in us. All 0 without messages.
-struct MessageSpread {
-  std::uint64_t count = 0;
-  double mean = 0;
-  double p50 = 0;
-  double p99 = 0;
-  double max = 0;
-};
-MessageSpread spread_of_all(const std::vector<MessageRecord>& messages);
+/// From the first work request to the completion.
+TimeSpread spread_of(const std::vector<MessageRecord>& messages);
 
 /// Rows `from,to,tag,bytes,posted_us,completed_us`, a line per message in the order of `messages`.
 std::string messages_csv(const std::vector<MessageRecord>& messages);

@@ -33,6 +33,10 @@ Json parameters_json(const ScenarioConfig& scenario) {
   return all;
 }
 
+Json spread_json(const TimeSpread& spread) {
+  return {{"count", spread.count}, {"mean", spread.mean}, {"p50", spread.p50}, {"p99", spread.p99}, {"max", spread.max}};
+}
+
 Json buffers_json(const RunResult& r) {
   Json rows = Json::array();
   for (const BufferResult& b : r.buffers) {
@@ -199,14 +203,8 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                           {"p50", r.message_time_us.p50},
                           {"p99", r.message_time_us.p99},
                           {"max", r.message_time_us.max}};
-  const MessageSpread all = spread_of_all(r.all_messages);
-  j["all_message_time_us"] = {
-      {"count", all.count}, {"mean", all.mean}, {"p50", all.p50}, {"p99", all.p99}, {"max", all.max}};
-  j["one_way_us"] = {{"count", r.one_way_us.count},
-                     {"mean", r.one_way_us.mean},
-                     {"p50", r.one_way_us.p50},
-                     {"p99", r.one_way_us.p99},
-                     {"max", r.one_way_us.max}};
+  j["all_message_time_us"] = spread_json(r.all_message_time_us);
+  j["one_way_us"] = spread_json(r.one_way_us);
   j["message_time_quantiles"] = Json::array();
   for (const auto& q : r.message_time_quantiles)
     j["message_time_quantiles"].push_back({{"share", q.share}, {"us", q.us}});

@@ -10,6 +10,7 @@
 #include "pcie/pcie_counts.h"
 #include "results/message_times.h"
 #include "results/series.h"
+#include "results/time_spread.h"
 
 namespace mrc {
 
@@ -174,26 +175,12 @@ struct RunResult {
   double goodput_gbps = 0;
   double line_rate_gbps = 0;
   double framing_limit_gbps = 0;  ///< goodput that headers and framing leave at line rate
-  struct MessageTime {
-    double mean = 0;
-    double p50 = 0;
-    double p99 = 0;
-    double max = 0;
-  } message_time_us;
-  struct Quantile {
-    double share = 0;
-    double us = 0;
-  };
-  std::vector<Quantile> message_time_quantiles;  ///< the distribution, at most 104 points
-  std::vector<MessageRecord> all_messages;       ///< of all nodes, those that were completed
+  TimeSpread message_time_us;                        ///< of the node under test
+  std::vector<TimeQuantile> message_time_quantiles;  ///< the distribution, at most 104 points
+  std::vector<MessageRecord> all_messages;           ///< of all nodes, those that were completed
+  TimeSpread all_message_time_us;                    ///< of all_messages
   /// Messages that a rank waits for: posted until the software of the receiver acts on them.
-  struct OneWay {
-    std::uint64_t count = 0;
-    double mean = 0;
-    double p50 = 0;
-    double p99 = 0;
-    double max = 0;
-  } one_way_us;
+  TimeSpread one_way_us;
   struct Packets {
     std::uint64_t sent = 0;
     std::uint64_t control = 0;

@@ -174,7 +174,7 @@ std::string summary(const RunResult& r, bool colour) {
            out.bold(fmt::format("{:.1f}", r.goodput_gbps)), r.node_under_test, r.line_rate_gbps, r.framing_limit_gbps);
   out.line("message", "mean {:.2f} us, p50 {:.2f}, p99 {:.2f}, max {:.2f}", r.message_time_us.mean,
            r.message_time_us.p50, r.message_time_us.p99, r.message_time_us.max);
-  const MessageSpread all = spread_of_all(r.all_messages);
+  const TimeSpread& all = r.all_message_time_us;
   out.line("all nodes", "{} messages: mean {:.2f} us, p50 {:.2f}, p99 {:.2f}, max {:.2f}", grouped(all.count), all.mean,
            all.p50, all.p99, all.max);
   out.line("packets", "{} sent, {} retransmitted; {} control", grouped(r.packets.sent),

@@ -8,7 +8,6 @@
 #include "host/job_result.h"
 #include "latency/latency_terms.h"
 #include "simulation/ranks.h"
-#include "simulation/times.h"
 
 namespace mrc {
 namespace {
@@ -59,10 +58,8 @@ void collect_one_way(RunResult& result, const Model& model) {
     const TimePs known = model.at(to).player().known_at(send.match);
     if (known != kNever) times.push_back(known - model.at(from).player().posted_at(i));
   }
-  if (times.empty()) return;
   std::sort(times.begin(), times.end());
-  const auto spread = spread_of(times);
-  result.one_way_us = {times.size(), spread.mean, spread.p50, spread.p99, spread.max};
+  result.one_way_us = spread_of(times);
 }
 
 void collect_transport(RunResult& result, const Model& model) {
@@ -79,7 +76,7 @@ void collect_switch_ports(RunResult& result, const Model& model) {
   for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
     const PortCounters& port = network.ports()[link].counters;
     result.rocev2.pauses += port.pauses;
-    result.rocev2.paused_us += to_us(port.paused_ps);
+    result.rocev2.paused_us += us_from_ps(port.paused_ps);
     if (network.topology().links()[link].first_hop()) continue;
     result.packets.dropped += port.dropped;
     result.packets.trimmed += port.trimmed;
@@ -120,15 +117,20 @@ void collect_job(RunResult& result, const Model& model) {
   times.reserve(model.workload.nodes.size());
   for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i)
     times.push_back(model.at(model.placement.node_of(model.workload.nodes[i])).player().times(i));
+  result.job = make_job_result(model.workload, times, model.scenario.traffic.collective);
+}
+
+void collect_messages(RunResult& result, const Model& model) {
   for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i) {
     const WorkNode& work = model.workload.nodes[i];
     const NodeId from = model.placement.node_of(work);
     const NodeId to = model.placement.peer_node_of(work);
-    if (work.kind != WorkKind::send || from == to || times[i].done == kNever) continue;
-    result.all_messages.push_back(
-        {from, to, work.tag, work.bytes, model.at(from).player().posted_at(i), times[i].done});
+    if (work.kind != WorkKind::send || from == to) continue;
+    const WorkPlayer& player = model.at(from).player();
+    const TimePs done = player.times(i).done;
+    if (done != kNever) result.all_messages.push_back({from, to, work.tag, work.bytes, player.posted_at(i), done});
   }
-  result.job = make_job_result(model.workload, times, model.scenario.traffic.collective);
+  result.all_message_time_us = spread_of(result.all_messages);
 }
 
 /// The log's events take the place of those of the NICs.
@@ -156,7 +158,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   result.status = status;
   result.details = std::move(details);
   const TimePs end = end_of(model, status);
-  result.simulated_time_us = to_us(end);
+  result.simulated_time_us = us_from_ps(end);
   result.messages.count = model.workload.sends();
   result.bytes.offered = model.workload.bytes();
   result.node_under_test = model.scenario.run.node_under_test;
@@ -165,6 +167,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   collect_events(result, model);
   collect_accounts(result, model);
   collect_job(result, model);
+  collect_messages(result, model);
   result.latency_terms = latency_terms(model.scenario, kSmallWriteBytes);
   collect_fabric(result, model);
   collect_transport(result, model);

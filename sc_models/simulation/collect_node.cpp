@@ -4,7 +4,6 @@
 #include "nic/limits.h"
 #include "parameters/transport.h"
 #include "simulation/collect.h"
-#include "simulation/times.h"
 
 namespace mrc {
 namespace {
@@ -139,7 +138,7 @@ void collect_node(RunResult& result, const SimulationNode& node, TimePs end) {
   result.pcie.push_back({node.name, node.nic->pcie().counts()});
   collect_rtl(result, node);
   for (const NicEvent& event : node.boxes->events) {
-    result.events.push_back({to_us(event.time), event.what, node.name + "." + event.where, event.effect});
+    result.events.push_back({us_from_ps(event.time), event.what, node.name + "." + event.where, event.effect});
   }
   result.packets.dropped += counters.memory_dropped;
   result.completions.cqes += counters.cqes;
@@ -160,7 +159,6 @@ void collect_under_test(RunResult& result, const Model& model, const SimulationN
       result.line_rate_gbps * mtu / transport_of(model.scenario).link_bytes(full, model.scenario);
   collect_goodput(result, model, node, end);
   std::vector<TimePs> times = node.player().statistics().message_times;
-  if (times.empty()) return;
   std::sort(times.begin(), times.end());
   result.message_time_us = spread_of(times);
   result.message_time_quantiles = quantiles_of(times);

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "mrcsim_process.h"
@@ -15,15 +13,8 @@ class Baselines : public ::testing::Test {
  protected:
   /// Runs `flows` (lines of a flow CSV) over `nics` NICs below T0s of eight, one port of 100 Gb/s each.
   nlohmann::json run(const std::string& flows, int nics, const std::string& set, const std::string& out = "out") {
-    std::filesystem::create_directories(test_folder());
-    std::ofstream(test_folder() / "flows.csv") << "start_us,src,dst,bytes,tag\n" << flows;
-    std::ofstream(test_folder() / "scenario.toml")
-        << "transport = \"rocev2\"\n[traffic]\ntrace = \"flows.csv\"\n[nic]\nports = 1\n"
-        << "[fabric]\nnics_per_t0 = 8\nnics = " << nics << "\n";
-    const ProcessResult process =
-        run_process("mrcsim run %D/scenario.toml --quiet --out %D/" + out + (set.empty() ? "" : " --set " + set));
-    EXPECT_EQ(process.exit_code, 0) << process.err;
-    return read_json(test_folder() / out / "result.json");
+    const std::string scenario = "transport = \"rocev2\"\n[nic]\nports = 1\n[fabric]\nnics_per_t0 = 8\nnics = ";
+    return run_flows(flows, scenario + std::to_string(nics) + "\n", set.empty() ? "" : "--set " + set, out);
   }
 };
 

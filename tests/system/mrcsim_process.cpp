@@ -44,4 +44,14 @@ ProcessResult run_process(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder / "stdout"), read_text(folder / "stderr")};
 }
 
+nlohmann::json run_flows(const std::string& flows, const std::string& scenario, const std::string& arguments,
+                         const std::string& out) {
+  std::ofstream(test_folder() / "flows.csv") << "start_us,src,dst,bytes,tag\n" << flows;
+  std::ofstream(test_folder() / "scenario.toml") << "traffic.trace = \"flows.csv\"\n" << scenario;
+  const ProcessResult process =
+      run_process("mrcsim run %D/scenario.toml --yes --quiet --out %D/" + out + " " + arguments);
+  EXPECT_EQ(process.exit_code, 0) << process.err;
+  return read_json(test_folder() / out / "result.json");
+}
+
 }  // namespace mrc

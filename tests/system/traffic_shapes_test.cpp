@@ -19,15 +19,11 @@ class TrafficShapes : public ::testing::Test {
  protected:
   /// Plays `flows` (lines of a flow CSV) over `nics` NICs below one T0, one port of 400 Gb/s each, links of 1 us.
   nlohmann::json run(const std::string& flows, int nics, const std::string& fidelity, const std::string& set = "") {
-    std::filesystem::create_directories(test_folder());
-    std::ofstream(test_folder() / "flows.csv") << "start_us,src,dst,bytes,tag\n" << flows;
-    std::ofstream(test_folder() / "scenario.toml")
-        << "fidelity = \"" << fidelity << "\"\n[traffic]\ntrace = \"flows.csv\"\n[nic]\nports = 1\nport_gbps = 400\n"
-        << "[fabric]\ncable_delay_ns = 1000\nswitch_latency_ns = 0\nnics = " << nics << "\n";
-    const ProcessResult process =
-        run_process("mrcsim run %D/scenario.toml --yes --quiet --out %D/out" + (set.empty() ? "" : " --set " + set));
-    EXPECT_EQ(process.exit_code, 0) << process.err;
-    return read_json(test_folder() / "out" / "result.json");
+    const std::string scenario = fmt::format(
+        "fidelity = \"{}\"\n[nic]\nports = 1\nport_gbps = 400\n"
+        "[fabric]\ncable_delay_ns = 1000\nswitch_latency_ns = 0\nnics = {}\n",
+        fidelity, nics);
+    return run_flows(flows, scenario, set.empty() ? "" : "--set " + set);
   }
   /// Each node sends to all others, to its successor first.
   static std::string all_to_all(int nodes, int bytes) {

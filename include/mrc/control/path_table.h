@@ -244,26 +244,25 @@ class PathTable {
 
   /// A policy finds EV i at position i.
   void set_first_order() {
-    if (policy_ == nullptr) return shuffle_order();
-    order_.resize(entries_.size());
-    std::iota(order_.begin(), order_.end(), EvIndex{0});
-    number_positions();
-  }
-  void shuffle_order() {
-    draw_scan_order(random_, entries_.size(), order_);
-    number_positions();
-  }
-  void number_positions() {
+    if (policy_ == nullptr) {
+      draw_scan_order(random_, entries_.size(), order_);
+    } else {
+      order_.resize(entries_.size());
+      std::iota(order_.begin(), order_.end(), EvIndex{0});
+    }
     for (std::size_t i = 0; i < order_.size(); ++i) entries_[order_[i]].position = static_cast<EvIndex>(i);
   }
 
   /// So that QPs do not fall in step with each other, nor an order with the pattern in which ports become free.
   void reshuffle() {
     ++reshuffles_;
-    shuffle_order();
+    draw_scan_order(random_, entries_.size(), order_);
     std::fill(eligible_.begin(), eligible_.end(), 0);
-    for (const Entry& entry : entries_) {
-      if (entry.active && entry.state == EvState::good) word_of(entry) |= 1ULL << (entry.position % 64);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      Entry& entry = entries_[order_[i]];
+      entry.position = static_cast<EvIndex>(i);
+      const bool on = entry.active && entry.state == EvState::good;
+      eligible_[i / 64 * planes_ + entry.plane] |= std::uint64_t{on} << (i % 64);
     }
   }
   void set_losses(EvIndex ev, std::uint32_t losses) {

@@ -159,7 +159,7 @@ class BasicRequestor {
   bool next_is_retransmission() const { return repeat_last_ || store_.has_lost(); }
 
   /// The next packet; it is in flight from now on. Precondition: gate() == ready.
-  SendPlan take(TimePs now) {
+  [[gnu::always_inline]] SendPlan take(TimePs now) {
     ++counters_.packets;
     if (repeat_last_) return take_repetition(now);
     return store_.has_lost() ? take_retransmission(now) : take_new(now);

@@ -490,8 +490,8 @@ class Player {
       return folded_ || fmt::format("nic{}", m.from) == scenario_.run.node_under_test;
     };
     std::copy_if(result.all_messages.begin(), result.all_messages.end(), std::back_inserter(own), from_node);
-    const MessageSpread spread = spread_of_all(own);
-    result.message_time_us = {spread.mean, spread.p50, spread.p99, spread.max};
+    result.message_time_us = spread_of(own);
+    result.all_message_time_us = spread_of(result.all_messages);
   }
 
   const ScenarioConfig& scenario_;
