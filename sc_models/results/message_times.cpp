@@ -52,8 +52,8 @@ std::string flows_csv(const std::vector<MessageRecord>& messages) {
     std::sort(flow.times.begin(), flow.times.end());
     const TimeSpread spread = spread_of(flow.times);
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f}\n", ends.first,
-                   ends.second, spread.count, flow.bytes, us_from_ps(flow.first_posted), us_from_ps(flow.last_completed), spread.mean,
-                   spread.p50, spread.p99, spread.max);
+                   ends.second, spread.count, flow.bytes, us_from_ps(flow.first_posted),
+                   us_from_ps(flow.last_completed), spread.mean, spread.p50, spread.p99, spread.max);
   }
   return text;
 }

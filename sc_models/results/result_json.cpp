@@ -34,7 +34,8 @@ Json parameters_json(const ScenarioConfig& scenario) {
 }
 
 Json spread_json(const TimeSpread& spread) {
-  return {{"count", spread.count}, {"mean", spread.mean}, {"p50", spread.p50}, {"p99", spread.p99}, {"max", spread.max}};
+  return {
+      {"count", spread.count}, {"mean", spread.mean}, {"p50", spread.p50}, {"p99", spread.p99}, {"max", spread.max}};
 }
 
 Json buffers_json(const RunResult& r) {

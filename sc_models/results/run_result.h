@@ -174,7 +174,7 @@ struct RunResult {
   } bytes;
   double goodput_gbps = 0;
   double line_rate_gbps = 0;
-  double framing_limit_gbps = 0;  ///< goodput that headers and framing leave at line rate
+  double framing_limit_gbps = 0;                     ///< goodput that headers and framing leave at line rate
   TimeSpread message_time_us;                        ///< of the node under test
   std::vector<TimeQuantile> message_time_quantiles;  ///< the distribution, at most 104 points
   std::vector<MessageRecord> all_messages;           ///< of all nodes, those that were completed

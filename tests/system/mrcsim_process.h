@@ -19,8 +19,8 @@ ProcessResult run_process(const std::string& command);
 /// A new folder of the running test's own; commands name it with %D.
 std::filesystem::path test_folder();
 
-/// Writes flows.csv with `flows` (lines of a flow CSV) and scenario.toml, whose trace it is, into the test's folder. Runs
-/// it with `arguments` into the folder `out`, expects exit 0 and returns result.json.
+/// Writes flows.csv with `flows` (lines of a flow CSV) and scenario.toml, whose trace it is, into the test's folder.
+/// Runs it with `arguments` into the folder `out`, expects exit 0 and returns result.json.
 nlohmann::json run_flows(const std::string& flows, const std::string& scenario, const std::string& arguments = "",
                          const std::string& out = "out");
 
