@@ -72,16 +72,17 @@ std::vector<RunRecord> Campaign::run(const std::vector<RunSpec>& specs) {
   for (const RunSpec& spec : specs) {
     if (!seen.insert(spec.digest).second) continue;
     RunRecord record = database_.plan(spec, subject_.scenario, own_build());
+    const RunJob job = job_of(spec);
     // What a study that was killed had finished, or a cluster meanwhile has.
     if (record.state != "done") {
-      const RunJob job = job_of(spec);
       if (const auto outcome = left_behind(job)) {
         database_.store(spec.digest, *outcome);
-        clear(job);
         record.state = "done";
       }
     }
     if (record.state == "done") {
+      // A study that was killed may have stored it without the time to remove its files.
+      clear(job);
       ++progress.known;
     } else {
       todo.push_back(spec);

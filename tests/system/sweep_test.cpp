@@ -108,8 +108,13 @@ TEST(Sweep, HasEveryPointAndSeedOnce) {
   EXPECT_EQ(query(database, "SELECT result FROM run WHERE id = (SELECT run_id FROM runs WHERE point = 4 AND seed = 2)"),
             read_text(test_folder() / "out" / "result.json"));
 
+  // As a study leaves it that is killed after it has stored a run.
+  const fs::path left = database.string() + ".runs/" + query(database, "SELECT digest FROM run");
+  fs::create_directories(left);
+  std::ofstream(left / "result.json") << "{}";
   const ProcessResult again = run_process(command);
   EXPECT_NE(again.out.find("12 runs: 0 executed, 12 reused"), std::string::npos) << again.out;
+  EXPECT_FALSE(fs::exists(database.string() + ".runs"));
   const ProcessResult more = run_process(command + " --vary pcie.read_tags=64,512,1024");
   EXPECT_EQ(more.exit_code, 2) << "varied twice";
   const ProcessResult wider =

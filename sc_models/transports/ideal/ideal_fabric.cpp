@@ -126,12 +126,13 @@ class Player {
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
-      now_ = event.at;
       const bool look = (++events & 0xFFFF) == 0;
-      if (us_from_ps(now_) > scenario_.run.max_time_us || (look && interrupted.load())) {
+      if (event.at > time_limit() || (look && interrupted.load())) {
+        now_ = std::min(event.at, time_limit());
         status = RunStatus::partial;
         break;
       }
+      now_ = event.at;
       if (look && progress) {
         progress({us_from_ps(now_), 1.0 - static_cast<double>(left_) / static_cast<double>(workload_.nodes.size())});
       }
@@ -427,14 +428,20 @@ class Player {
     push(end, Kind::computed, node);
   }
 
+  TimePs time_limit() const { return ps_from_us(scenario_.run.max_time_us); }
+
   RunResult collect(RunStatus status, bool interrupted) {
+    if (status == RunStatus::complete) finish_lines();
+    if (status == RunStatus::complete && end_ > time_limit()) {
+      status = RunStatus::partial;
+      now_ = time_limit();
+    }
     RunResult result;
     result.scenario = scenario_.name;
     result.seed = scenario_.seed;
     result.status = status;
     if (status == RunStatus::partial) result.details.push_back(interrupted ? "interrupted" : "run.max_time_us is over");
     if (status == RunStatus::stalled) result.details.push_back(fmt::format("{} nodes of work never started", left_));
-    if (status == RunStatus::complete) finish_lines();
     const TimePs end = status == RunStatus::complete ? end_ : now_;
     result.simulated_time_us = us_from_ps(end);
     const std::uint64_t alike = folded_ ? workload_.ranks : 1;

@@ -113,6 +113,20 @@ TEST(IdealFabric, ATreeIsPipelined) {
   EXPECT_LT(result.job.step_time_us, 1.4 * bound);
 }
 
+TEST(IdealFabric, NothingEndsAfterTheTimeThatTheRunHas) {
+  ScenarioConfig scenario = scenario_of(8);
+  const Workload work = one_collective_unexpanded(CollectiveKind::all_to_all, 8, 8 << 20);
+  const double whole = play(scenario, work).simulated_time_us;
+  for (const double share : {0.01, 0.3, 0.9, 0.999}) {
+    scenario.run.max_time_us = share * whole;
+    const RunResult cut = play(scenario, work);
+    EXPECT_EQ(cut.status, RunStatus::partial) << share;
+    EXPECT_NEAR(cut.simulated_time_us, scenario.run.max_time_us, 1e-6);
+  }
+  scenario.run.max_time_us = whole + 1;
+  EXPECT_EQ(play(scenario, work).status, RunStatus::complete);
+}
+
 TEST(IdealFabric, ABarrierTakesALatencyAStep) {
   const ScenarioConfig scenario = scenario_of(12);
   const RunResult result = play(scenario, one_collective_unexpanded(CollectiveKind::barrier, 12, 0));
