@@ -339,8 +339,9 @@ class Scheduler {
       if (place != root) children[parent[place]].push_back(place);
     }
     std::vector<std::uint32_t> order{root};
-    for (std::size_t i = 0; i < order.size(); ++i)
-      order.insert(order.end(), children[order[i]].begin(), children[order[i]].end());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      for (const std::uint32_t child : children[order[i]]) order.push_back(child);
+    }
     return order;
   }
 

@@ -39,6 +39,10 @@ constexpr std::array<std::string_view, 12> kReadByIdeal{"nic.ports",
                                                         "protocol.mtu_bytes",
                                                         "protocol.encapsulation"};
 
+/// What no box has a time for yet: its work takes effect in the cycle in which it begins, or as fast as it comes.
+constexpr std::array<std::string_view, 2> kReadByNobody{"nic.sack_processor.latency_cycles",
+                                                        "nic.probe_engine.initiation_interval_cycles"};
+
 bool is_below(std::string_view key, std::span<const std::string_view> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
     return prefix.ends_with('.') ? key.starts_with(prefix) : key == prefix;
@@ -69,6 +73,7 @@ bool any_detailed(const ScenarioConfig& scenario) {
 /// Empty where the key is read.
 std::string reason(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
   const Transport& transport = transport_of(scenario);
+  if (is_below(key, kReadByNobody)) return "the box does not model it yet";
   if (!transport.simulated) {
     const bool unread =
         is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host."}) && !is_below(key, kReadByIdeal);

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CosimCommandOptions {
   std::string block;
   std::string vectors = "random";
   std::string size = "small";
@@ -36,7 +36,7 @@ struct Options {
 };
 
 /// What the RTL of the scenario's nodes is asked in a run of it, where ring 1 decides.
-cosim::Trace trace_of_run(const Options& options) {
+cosim::Trace trace_of_run(const CosimCommandOptions& options) {
   if (options.scenario.empty()) throw std::invalid_argument("--vectors trace: --scenario FILE is missing");
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, std::nullopt});
   const Job job = prepare_job(scenario, options.scenario);
@@ -69,7 +69,7 @@ Json fields_json(const std::vector<std::pair<std::string, std::uint64_t>>& field
   return json;
 }
 
-Json report_json(const Options& options, const cosim::CosimReport& report) {
+Json report_json(const CosimCommandOptions& options, const cosim::CosimReport& report) {
   Json json{{"schema_version", 1},        {"block", options.block},
             {"size", options.size},       {"vectors", options.vectors},
             {"seed", options.bench.seed}, {"transactions", report.transactions},
@@ -128,7 +128,7 @@ void print_missed(const cosim::CosimReport& report) {
   for (const std::string& line : lines->second.missed) fmt::print("    not run   {}\n", line);
 }
 
-void print_report(const Options& options, const cosim::CosimReport& report, double seconds) {
+void print_report(const CosimCommandOptions& options, const cosim::CosimReport& report, double seconds) {
   fmt::print("cosim {}  {} sizes, {} vectors, seed {}\n", options.block, options.size, options.vectors,
              options.bench.seed);
   fmt::print("  {:<10} {} transfers in, {} out, {} cycles, {} resets, {:.1f} s: {:.2f} M cycles/s\n", "ran",
@@ -159,7 +159,7 @@ void print_report(const Options& options, const cosim::CosimReport& report, doub
   if (!report.waves_file.empty()) fmt::print("  {:<10} {}\n", "waves", report.waves_file);
 }
 
-int run(Options options) {
+int run(CosimCommandOptions options) {
   const std::vector<std::string> blocks = rtl_block_names();
   const std::unique_ptr<cosim::StreamBench> bench = cosim::make_bench(options.block, options.size);
   if (!bench) {
@@ -187,7 +187,7 @@ int run(Options options) {
 }  // namespace
 
 void add_cosim_command(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CosimCommandOptions>();
   CLI::App* command = app.add_subcommand("cosim", "Run one RTL block against its protocol reference");
   command->add_option("BLOCK", options->block, "RTL block")->required();
   command->add_option("--vectors", options->vectors, "random, or trace: transactions from a run of --scenario")

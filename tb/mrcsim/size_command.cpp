@@ -31,15 +31,15 @@ struct SizeOptions : StudyOptions {
 };
 
 /// JSON has no infinity.
-Json number(double value) {
+Json number_or_null(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
 Json json_of(const SizingPoint& p) {
   return {{"value", p.value},
-          {"mean", number(p.score.mean)},
-          {"low", number(p.score.low)},
-          {"high", number(p.score.high)},
+          {"mean", number_or_null(p.score.mean)},
+          {"low", number_or_null(p.score.low)},
+          {"high", number_or_null(p.score.high)},
           {"holds", p.holds},
           {"goodput_gbps", p.goodput_gbps},
           {"message_time_p99_us", p.message_time_p99_us},
@@ -235,7 +235,7 @@ class SizeStudy {
                                   {"sram_bits", point.sram_bits},
                                   {"goodput_gbps", point.goodput_gbps},
                                   {"message_time_p99_us", point.message_time_p99_us},
-                                  {"score", number(point.score)},
+                                  {"score", number_or_null(point.score)},
                                   {"holds", point.holds},
                                   {"front", point.front},
                                   {"best", &point == best}});

@@ -29,7 +29,8 @@ double share_of_target(const Objective& objective, double score) {
 }  // namespace
 
 const Parameter& size_of_key(const std::string& key) {
-  const Parameter& parameter = parameter_of_key(key, "--buffer " + key);
+  const std::string option = "--buffer " + key;
+  const Parameter& parameter = parameter_of_key(key, option);
   if (parameter.type != ParameterType::integer || !parameter.words.empty() || parameter.name == "seed") {
     throw StudyError(
         fmt::format("--buffer {}: is not a size (type {}; allowed: {}); sizes are whole numbers of a range", key,

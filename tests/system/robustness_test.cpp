@@ -307,6 +307,8 @@ TEST_F(Robustness, SettingsThatNothingReadsAreNamed) {
       "read it\n");
   EXPECT_EQ(warnings("transport=ideal fabric.loss_rate=0.1"),
             "mrcsim: warning: fabric.loss_rate has no effect: transport = \"ideal\" does not read it\n");
+  EXPECT_EQ(warnings("nic.sack_processor.latency_cycles=16"),
+            "mrcsim: warning: nic.sack_processor.latency_cycles has no effect: the box does not model it yet\n");
   EXPECT_EQ(warnings("rocev2.dcqcn=false"),
             "mrcsim: warning: rocev2.dcqcn has no effect: transport = \"mrc\" does not read it\n");
   EXPECT_EQ(warnings("fidelity=endpoint node.nic0.fidelity=detailed nic.retransmit_buffer.entries=64"), "");
