@@ -76,12 +76,11 @@ void print_table(const Comparison& c, std::size_t rows) {
 }
 
 void print_json(const Comparison& c) {
-  using Json = nlohmann::ordered_json;
-  Json json{{"groups", Json::array()}, {"noise_known", c.noise_known}, {"parameters", c.parameters}};
+  nlohmann::ordered_json json{{"groups", nlohmann::ordered_json::array()}, {"noise_known", c.noise_known}, {"parameters", c.parameters}};
   for (std::size_t group = 0; group < c.names.size(); ++group)
     json["groups"].push_back({{"name", c.names[group]}, {"seeds", c.seeds[group]}});
   const auto add = [&](const char* key, const std::vector<ComparedMetric>& metrics) {
-    json[key] = Json::array();
+    json[key] = nlohmann::ordered_json::array();
     for (const ComparedMetric& metric : metrics)
       json[key].push_back({{"name", metric.name}, {"mean", metric.mean}, {"beyond_noise", metric.beyond_noise}});
   };
