@@ -76,7 +76,8 @@ void print_table(const Comparison& c, std::size_t rows) {
 }
 
 void print_json(const Comparison& c) {
-  nlohmann::ordered_json json{{"groups", nlohmann::ordered_json::array()}, {"noise_known", c.noise_known}, {"parameters", c.parameters}};
+  nlohmann::ordered_json json{
+      {"groups", nlohmann::ordered_json::array()}, {"noise_known", c.noise_known}, {"parameters", c.parameters}};
   for (std::size_t group = 0; group < c.names.size(); ++group)
     json["groups"].push_back({{"name", c.names[group]}, {"seeds", c.seeds[group]}});
   const auto add = [&](const char* key, const std::vector<ComparedMetric>& metrics) {
