@@ -137,6 +137,7 @@ struct Packet {
   Psn psn = 0;
   Ev ev = 0;
   std::uint32_t corrupt_bit = 0;   ///< with Damage::corrupted: which bit of the encoded packet is inverted
+  std::uint32_t last_start = 0;    ///< its latest start in a box, for who records them; not on the wire
   std::uint16_t msn = 0;           ///< METH.MSN
   std::uint16_t rqmsn = 0;         ///< METH.RQMSN, valid for WRITE_IMM
   std::uint16_t tx_timestamp = 0;  ///< TSETH, unit by `timestamp_in_us`

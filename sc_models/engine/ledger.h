@@ -113,6 +113,9 @@ class IssueSlot {
   /// Issues at `now`; what it was told last reaches as far.
   bool is_busy(TimePs now) const { return state_ == kEmpty && busy_until_ >= now; }
 
+  /// End of what it was told last to issue.
+  TimePs busy_until() const { return busy_until_; }
+
   const std::string& box() const { return box_; }
   /// Shares up to `end`; call once, at the end of the run.
   void finish(TimePs end) { close(end); }

@@ -111,7 +111,11 @@ class Occupancy {
   void refuse(TimePs now) {
     close(now);
     refused_ = true;
+    if (!waited_for_) ++refusals_;
+    waited_for_ = true;
   }
+  /// Times that a producer found no room; until something leaves, it is once.
+  std::uint64_t refusals() const { return refusals_; }
 
   void observe(LevelObserver* observer) const { observer_ = observer; }
   void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
@@ -152,6 +156,7 @@ class Occupancy {
       observer_->left(now, amount);
     if (!close(now)) level_time_ -= product(amount, last_ - now);
     if (counts_) reads_.count(now);
+    waited_for_ = false;
     level_ -= amount;
   }
   static std::uint64_t upper_edge(std::size_t bin) {
@@ -185,7 +190,9 @@ class Occupancy {
   TimePs last_ = 0;
   TimePs full_time_ = 0;
   double level_time_ = 0;
+  std::uint64_t refusals_ = 0;
   bool refused_ = false;
+  bool waited_for_ = false;  ///< a refusal since something left last
   mutable LevelObserver* observer_ = nullptr;
   mutable RecorderTap tap_;
   bool counts_;

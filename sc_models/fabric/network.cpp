@@ -55,6 +55,7 @@ Network::Network(const ScenarioConfig& scenario)
                         fabric.duplicate_rate > 0 || fabric.ecn_rate > 0;
   ports_.reserve(topology_.links().size());
   ends_.resize(topology_.links().size());
+  lost_on_.resize(topology_.links().size());
   looks_ahead_ = topology_.links().size() * sizeof(SwitchPort) > kPrivateCacheBytes;
   for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
     const LinkInfo& info = topology_.links()[link];
@@ -221,6 +222,7 @@ void Network::look_ahead() const {
 
 bool Network::lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit) {
   if (ends_[link].down) {
+    ++lost_on_[link];
     ++lost_on_down_links_;
     return true;
   }
@@ -230,6 +232,7 @@ bool Network::lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& tra
   const TimePs first_out = last_out > duration ? last_out - duration : 0;
   const LinkFaults::Verdict verdict =
       faults.apply(first_out, last_out + topology_.links()[link].delay_ps, transit.packet);
+  if (verdict != LinkFaults::Verdict::pass) ++lost_on_[link];
   if (verdict == LinkFaults::Verdict::cut) ++lost_on_down_links_;
   if (verdict == LinkFaults::Verdict::lost) ++fault_counts_.dropped;
   if (verdict == LinkFaults::Verdict::corrupted) ++fault_counts_.corrupted;
@@ -258,6 +261,7 @@ void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
   }
   const Impairment::Verdict verdict = impairments_[link]->apply(transits_[transit].packet);
   if (verdict == Impairment::Verdict::drop) {
+    ++lost_on_[link];
     if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
     transits_.release(transit);
     return;
@@ -347,6 +351,7 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   SwitchPort& port = ports_[link];
   const bool held = port.paused && transits_[index].queue != FabricClass::control;
   if (port.empty() && port.line.free_at() <= now && !held) {
+    trace_start(now, link, transits_[index].packet, false);
     transmit(now, link, index);
     return;
   }
@@ -452,6 +457,7 @@ void Network::serve(TimePs now, std::uint32_t link) {
       account_ingress(now, transit.ingress, -static_cast<std::int64_t>(transit.bytes));
     }
   }
+  trace_start(now, link, transit.packet, true);
   transmit(now, link, index);
   if (!port.empty() || port.law == at_nic) arm(port.line.free_at(), link);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/byte_stream.h"
+#include "engine/causal_trace.h"
 #include "engine/recorder.h"
 #include "engine/same_time.h"
 #include "fabric/crossing.h"
@@ -98,6 +99,11 @@ class Network {
     recorder_ = &recorder;
     object_of_link_ = std::move(object_of_link);
   }
+  /// Starts of packets on links are recorded. Before the run.
+  void trace_to(CausalTrace& trace) {
+    trace_ = &trace;
+    last_start_on_.resize(ports_.size());
+  }
   /// What a timeline has in store for the link; told before the run. Null: nothing.
   void set_faults(std::uint32_t link, std::unique_ptr<LinkFaults> faults) {
     ends_[link].faulty = ends_[link].down || faults != nullptr;
@@ -132,6 +138,8 @@ class Network {
   ImpairmentCounts impairments() const;
   std::uint64_t without_route() const { return without_route_; }
   std::uint64_t lost_on_down_links() const { return lost_on_down_links_; }
+  /// Packets lost or damaged on a link, by link; not those that found no room in its port.
+  const std::vector<std::uint64_t>& lost_on_links() const { return lost_on_; }
   std::uint64_t events() const { return events_done_; }
   std::uint64_t packets_inside() const { return transits_.in_use() + inside_elsewhere_; }
 
@@ -169,6 +177,12 @@ class Network {
   void account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes);
   void set_paused(TimePs now, std::uint32_t link, bool paused);
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
+  /// `waited`: behind what the link carried before.
+  void trace_start(TimePs now, std::uint32_t link, Packet& packet, bool waited) {
+    if (trace_ == nullptr || !trace_->recording()) return;
+    StartId& last = last_start_on_[link];
+    packet.last_start = last = trace_->add(now, waited ? last : packet.last_start, StartPoint::on_link(link, waited));
+  }
   /// Out of the network over its exit, or to the rank at the link's far end.
   void leave(TimePs now, std::uint32_t link, std::uint32_t transit, TimePs last_bit);
   /// Of a packet that a port begins to send now: when the far end acts on it. A cable keeps the order, also where one
@@ -216,9 +230,12 @@ class Network {
   std::array<std::int32_t, kFabricClasses> weights_{};
   Recorder* recorder_ = nullptr;  ///< null: nobody records
   std::vector<std::uint32_t> object_of_link_;
+  CausalTrace* trace_ = nullptr;        ///< null: nobody records
+  std::vector<StartId> last_start_on_;  ///< by link
   TimePs now_ = 0;
   std::uint64_t without_route_ = 0;
   std::uint64_t lost_on_down_links_ = 0;
+  std::vector<std::uint64_t> lost_on_;
   std::uint64_t events_done_ = 0;
   SameTimeBound same_time_;
   const Partition* partition_ = nullptr;  ///< null: this is the whole network

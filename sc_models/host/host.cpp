@@ -28,6 +28,10 @@ Host::Host(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       device_(device),
       completions_(*this, "host.completion_queue", nic.config.nic.completion.cq_entries),
       player_(nic, *this, memory, placement) {
+  place_ = nic_.trace.new_place();
+  outstanding_ = nic_.causes.declare("host.outstanding_messages", {"traffic.outstanding_messages"});
+  doorbells_ = nic_.causes.declare("doorbell.queue");
+  cq_full_ = nic_.causes.declare("completion.cq_entries");
   completions_.connect(this);
   device_.completion().connect(completions_);
 }
@@ -54,9 +58,17 @@ void Host::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs
                    .packet = {}});
   }
   nic_.qps[qp].send_queue.post(request);
+  nic_.qps[qp].starts.posted = trace_post(now);
   const HostConfig& host = nic_.config.host;
   device_.doorbell().queue().push(now, qp, now + ps_from_ns(host.post_ns) + ps_from_ns(host.doorbell_ns));
   device_.idle_causes().start(first_doorbell);
+}
+
+StartId Host::trace_post(TimePs now) const {
+  if (!nic_.trace.on()) return 0;
+  if (nic_.doorbells_full) return nic_.trace.waited(now, nic_.trace.gave(doorbells_), place_, doorbells_);
+  if (nic_.host_has_more) return nic_.trace.waited(now, because_, place_, outstanding_);
+  return nic_.trace.arrived(now, because_, place_);
 }
 
 void Host::work_done(TimePs now) {
@@ -66,6 +78,8 @@ void Host::work_done(TimePs now) {
 void Host::step(TimePs now) {
   while (completions_.ready(now)) {
     const Cqe cqe = completions_.pop(now);
+    because_ = cqe.because;
+    nic_.trace.give(cq_full_, because_);
     if (cqe.kind == Cqe::Kind::send) {
       if (Recorder* recorder = nic_.recorder) {
         recorder->add({.time = now,

@@ -33,7 +33,15 @@ class Host : public Box, public WorkDevice {
  private:
   NicContext& nic_;
   Nic& device_;
+  /// Why a work request is posted now: as they were at the end of the last step, room was short or work was.
+  StartId trace_post(TimePs now) const;
+
   Fifo<Cqe> completions_;
+  StartId because_ = 0;  ///< of the latest completion that software has seen
+  std::uint32_t place_ = 0;
+  Cause outstanding_;
+  Cause doorbells_;
+  Cause cq_full_;
   WorkPlayer player_;
 };
 

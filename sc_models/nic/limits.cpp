@@ -24,27 +24,27 @@ std::string cause_of_retransmission(CutCause cause) {
   }
 }
 
-/// A receiver's staging buffer is full because its writes wait: that part is attributed to what they wait for.
-void look_behind_staging(std::map<std::string, double>& causes, const std::map<std::string, double>& write_blocked) {
-  const auto staging = causes.find(std::string(kReceiverStaging));
-  if (staging == causes.end()) return;
-  const double total = staging->second;
+/// A buffer in front of the receiver's writes is full because they wait: that part is attributed to what they wait for.
+void look_behind(std::map<std::string, double>& causes, CutCause refusal,
+                 const std::map<std::string, double>& write_blocked) {
+  const auto buffer = causes.find(std::string(window_cause(refusal)));
+  if (buffer == causes.end()) return;
+  const double total = buffer->second;
   for (const auto& [cause, share] : write_blocked) {
     causes["receiver." + cause] += total * share;
-    staging->second -= total * share;
+    buffer->second -= total * share;
   }
 }
 
-/// What losses cost is attributed to the queues of the NICs that had no room, in proportion; the rest is the fabric's.
-void look_behind_losses(std::map<std::string, double>& causes, const std::map<std::string, double>& overruns) {
-  for (const std::string& loss : {std::string("retransmission"), std::string(kCwndLoss)}) {
-    const auto row = causes.find(loss);
-    if (row == causes.end()) continue;
-    const double total = row->second;
-    for (const auto& [cause, share] : overruns) {
-      causes[cause] += total * share;
-      row->second -= total * share;
-    }
+/// What a loss, a trim or a mark costs is attributed to where it happened, in proportion; the rest keeps its name.
+void look_where(std::map<std::string, double>& causes, const std::string& what,
+                const std::map<std::string, double>& happened_at) {
+  const auto row = causes.find(what);
+  if (row == causes.end()) return;
+  const double total = row->second;
+  for (const auto& [place, share] : happened_at) {
+    causes[place] += total * share;
+    row->second -= total * share;
   }
 }
 
@@ -67,10 +67,15 @@ std::vector<LimitResult> goodput_limits(const NodeCounters& counters, const BoxC
   const double port_gbps = time.line_rate_gbps / time.ports;
   causes["port.slow"] = port_gbps * static_cast<double>(time.slow_ps) / active;
   for (const auto& [cause, idle_ps] : time.idle_ps) {
-    causes[cause] += port_gbps * static_cast<double>(idle_ps) / active;
+    causes[cause] += port_gbps * idle_ps / active;
   }
-  look_behind_staging(causes, time.receiver_write_blocked);
-  look_behind_losses(causes, time.lost_to_overruns);
+  look_behind(causes, CutCause::no_pkt_buffer, time.receiver_write_blocked);
+  look_behind(causes, CutCause::no_resource, time.receiver_write_blocked);
+  look_where(causes, "retransmission", time.lost_at);
+  look_where(causes, std::string(window_cause(CutCause::loss)), time.lost_at);
+  look_where(causes, "retransmission.trim", time.trimmed_at);
+  look_where(causes, std::string(window_cause(CutCause::trim)), time.trimmed_at);
+  look_where(causes, std::string(window_cause(CutCause::ecn)), time.marked_at);
   double sum = time.goodput_gbps;
   std::vector<LimitResult> limits;
   for (const auto& [cause, rate] : causes) {

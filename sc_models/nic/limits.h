@@ -17,11 +17,13 @@ struct PortTime {
   TimePs active_ps = 0;
   std::uint32_t ports = 0;
   TimePs slow_ps = 0;                          ///< sum over ports: packets took longer than at full rate
-  std::map<std::string, TimePs> idle_ps = {};  ///< sum over ports, by cause
+  std::map<std::string, double> idle_ps = {};  ///< sum over ports, by cause
   /// Where the staging buffer of the receivers waits in turn: shares of its write slot's time by cause.
   std::map<std::string, double> receiver_write_blocked;
-  /// Share of all lost packets that found no room behind a port, by the queue that was full.
-  std::map<std::string, double> lost_to_overruns;
+  /// Where packets were lost, trimmed and marked: shares by full queue behind a port, and by link.
+  std::map<std::string, double> lost_at;
+  std::map<std::string, double> trimmed_at;
+  std::map<std::string, double> marked_at;
 };
 
 /// Splits the ports' byte-times into framing, control, retransmission, payload that was not acknowledged by the end,

@@ -31,6 +31,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
                           context.causes);
   pcie_->set_payload_extra(static_cast<TimePs>(payload_read_extra_ns(context.scenario.accelerator) * 1000.0 + 0.5));
   pcie_->use_rtl(rtl_.pcie_dma.get());
+  pcie_->trace_to(context.trace);
   if (rtl_.retransmit_buffer) use_records(*rtl_.retransmit_buffer, context);
   pcie_->count_memories(context.memories);
   idle_causes_ = std::make_unique<IdleCauses>(context, *pcie_, static_cast<std::uint32_t>(links.size()));
@@ -97,7 +98,7 @@ void Nic::set_faults(const std::vector<PortDarkness>& darkness, const std::vecto
   agent.set_darkness(darkness);
   agent.on_change([this](TimePs now) { idle_causes_->before_change(now); },
                   [this](TimePs now) {
-                    spray_scheduler_->retry(now);
+                    spray_scheduler_->retry(now, 0);
                     control_queue_->wake_at(now);
                   });
   if (agent.next() != kNever) probe_engine_->wake_at(agent.next());

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/causal_trace.h"
 #include "engine/cause.h"
 #include "engine/ledger.h"
 #include "engine/memories.h"
@@ -48,6 +49,7 @@ struct NicContext : NodeContext {
   NicContext(NodeId id, const ScenarioConfig& scenario_config) : NodeContext(id, scenario_config) {}
 
   CauseTable causes;
+  NodeTrace trace{node};
   Memories memories{nic_memories({config, scenario.protocol, {}}), config.nic, scenario.seed,
                     "nic" + std::to_string(node), causes};
   PacketPool packets;

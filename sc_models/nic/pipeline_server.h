@@ -12,6 +12,11 @@ namespace mrc {
 
 enum class Datapath : std::uint8_t { no, yes };
 
+/// Cause of what waits because the box with this name is busy; pipeline_server() adds what relieves it.
+inline Cause server_cause(NicContext& nic, std::string_view box) {
+  return nic.causes.declare(box);
+}
+
 /// `cause`: of what waits because the box is busy. `parameters`: the box's name among the parameters of the NIC.
 inline DeclaredServer pipeline_server(NicContext& nic, std::string_view cause, const std::string& parameters,
                                       const PipelineConfig& pipeline, Datapath datapath = Datapath::no) {

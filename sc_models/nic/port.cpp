@@ -5,6 +5,7 @@
 
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
+#include "nic/pipeline_server.h"
 #include "nic/rx/overrun_causes.h"
 #include "nic/rx/parser.h"
 #include "nic/tx/idle_causes.h"
@@ -40,7 +41,10 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       control_(*this, fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries,
                {.is_accounted = false}),
       data_(*this, fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes,
-            {.is_sized = false}) {
+            {.is_sized = false}),
+      no_room_(nic.causes.declare("port.tx_fifo")),
+      no_control_room_(nic.causes.declare("port.control_fifo")),
+      starts_(nic.trace, server_cause(nic, "port.line"), StartPoint::kPorts) {
   declare(DeclaredServer{.cause = nic.causes.declare("port.line", {"nic.port_gbps", "nic.ports"}),
                          .gbps = nic.config.nic.port_gbps});
   declare(DeclaredTokens{.cause = nic.causes.declare("port.tx_fifo", {"nic.port.tx_fifo_bytes"}),
@@ -110,7 +114,7 @@ void Port::send_data(TimePs now, Packet* packet, TimePs ready_at) {
   data_.push(now, packet, ready_at);
 }
 
-void Port::send(TimePs now, Packet* packet) {
+void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
   const std::uint32_t bytes = wire_bytes(*packet, nic_.scenario.protocol.encapsulation);
   NodeCounters& counters = nic_.counters;
   BoxCounters& of_boxes = nic_.box_counters;
@@ -137,6 +141,7 @@ void Port::send(TimePs now, Packet* packet) {
   const TimePs last_bit = line_.occupy(now + delay, bytes);
   if (bytes_on_line_ > 0) tx_fifo_.announce_remove(last_bit, bytes_on_line_);
   if (full_share_ < 1) slow_ps_ += static_cast<TimePs>(static_cast<double>(last_bit - now) * (1 - full_share_));
+  packet->last_start = starts_.start(now, slot, packet->last_start, ready_at);
   slot.busy(now, last_bit);
   idle_causes_->port_busy(now, index_, last_bit);
   transmit_link_.send(now + delay + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
@@ -166,11 +171,14 @@ void Port::change_rate(TimePs now) {
 void Port::transmit(TimePs now) {
   if (line_.free_at() > now) return;
   free_sent_bytes(now);
-  spray_scheduler_->retry(now);
+  spray_scheduler_->retry(now, starts_.last());
   if (control_.ready(now)) {
-    send(now, control_.pop(now));
+    const TimePs ready_at = control_.ready_at();
+    send(now, control_.pop(now), ready_at);
+    nic_.trace.give(no_control_room_, starts_.last());
   } else if (data_.ready(now)) {
-    send(now, data_.pop(now));
+    const TimePs ready_at = data_.ready_at();
+    send(now, data_.pop(now), ready_at);
   } else {
     slot.empty(now);
   }

@@ -36,6 +36,8 @@ class Port : public Box {
   bool has_data_room(TimePs now, std::uint32_t wire_bytes);
   /// Bytes that has_data_room() would grant.
   std::uint64_t data_room(TimePs now);
+  /// A packet finds too little room.
+  void refuse_data(TimePs now) { tx_fifo_.refuse(now); }
   void reserve_data(TimePs now, std::uint32_t wire_bytes);
   /// The packet for which room was reserved; its first beat is there at `ready_at`.
   void send_data(TimePs now, Packet* packet, TimePs ready_at);
@@ -62,7 +64,7 @@ class Port : public Box {
   void transmit(TimePs now);
   void change_rate(TimePs now);
   void free_sent_bytes(TimePs now);
-  void send(TimePs now, Packet* packet);
+  void send(TimePs now, Packet* packet, TimePs ready_at);
   /// Takes a frame out of the FIFO's memory as the line takes it. Returns what it waited for the memory.
   TimePs read_frame(TimePs now, Packet& packet, std::uint32_t bytes);
   TimePs line_time(std::uint32_t bytes) const { return bytes * ps_per_byte_; }
@@ -90,6 +92,9 @@ class Port : public Box {
   Fifo<Packet*> control_;
   Fifo<Packet*> data_;  ///< packets behind the bytes of tx_fifo_
   std::uint64_t first_payload_bytes_ = 0;
+  Cause no_room_;
+  Cause no_control_room_;
+  StartTrace starts_;
   std::uint32_t bytes_on_line_ = 0;  ///< data bytes whose last bit leaves at line_.free_at()
 };
 

@@ -35,7 +35,7 @@ inline std::vector<std::string> window_relief(CutCause cut) {
   switch (cut) {
     case CutCause::none:
     case CutCause::quick_adapt:
-      return {"cc.base_rtt_ns", "cc.max_cwnd_bytes"};
+      return {"cc.base_rtt_ns", "cc.max_cwnd_bytes", "protocol.sack_threshold_bytes"};
     case CutCause::penalty:
       return {"protocol.penalty_start_share", "nic.rx_staging.bytes"};
     case CutCause::no_pkt_buffer:

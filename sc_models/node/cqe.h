@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/causal_trace.h"
 #include "mrc/tx/work_request.h"
 
 namespace mrc {
@@ -14,6 +15,7 @@ struct Cqe {
   std::uint64_t id = 0;  ///< WorkRequest.id of a send
   std::uint32_t immediate = 0;
   CompletionStatus status = CompletionStatus::success;
+  StartId because = 0;  ///< start that completed it
 };
 
 }  // namespace mrc

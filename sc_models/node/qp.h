@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/causal_trace.h"
 #include "mrc/control/congestion.h"
 #include "mrc/halves/qp_halves.h"
 #include "mrc/rx/reverse_paths.h"
@@ -47,6 +48,16 @@ struct CongestionDomain {
   std::vector<std::uint32_t> waiting;  ///< QP indices blocked by cwnd
 };
 
+/// Starts that a QP's next one may refer to.
+struct QpStarts {
+  StartId posted = 0;       ///< software's last work request
+  StartId activated = 0;    ///< what put the QP on the scheduler's list
+  StartId wqes_wanted = 0;  ///< of the request for WQEs
+  StartId sent = 0;         ///< latest packet that left the spray scheduler
+  StartId received = 0;     ///< first packet since the last SACK was asked for
+  Cause parked;             ///< what it lacked when the scheduler looked at it last
+};
+
 struct Qp {
   QpNumber number = 0;
   QpNumber peer_number = 0;
@@ -71,6 +82,7 @@ struct Qp {
   TimePs reverse_probe_at = 0;     ///< no EV probe for its control packets before
   TimePs data_sent_at = 0;         ///< latest data packet that left the spray scheduler
   TimePs timer_at = kNever;        ///< the earliest time at which the retransmit timer looks at it
+  QpStarts starts;                 ///< while somebody records them
 };
 
 }  // namespace mrc

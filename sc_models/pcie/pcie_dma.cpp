@@ -38,7 +38,8 @@ PcieDma::Causes::Causes(CauseTable& table, CauseTable::Taker read_queue)
                                                                      "pcie.address_translation.outstanding_misses"})),
       stall(table.declare("pcie.stall")),
       line(table.declare("pcie.line", {"pcie.generation", "pcie.lanes", "pcie.links"})),
-      read_latency(table.declare("pcie.read_latency", {"pcie.read_latency_mean_ns"})) {}
+      read_latency(table.declare("pcie.read_latency", {"pcie.read_latency_mean_ns"})),
+      read_issue(table.declare("pcie.read_issue", {"nic.core_clock_ghz", "pcie.mrrs_bytes"})) {}
 
 void PcieDma::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   const PcieConfig& config = nic.node.pcie;
@@ -79,6 +80,7 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       fault_random_(fault_stream(random)),
       translation_(config.address_translation) {
   read_queue_.connect(this);
+  write_limit_ = causes_.line;
   declare(DeclaredServer{.cause = causes_.line, .gbps = law_.gbps});
   const auto pool = [this](Cause cause, std::uint64_t capacity, const char* unit, const char* returned_by,
                            TokenWay way) {
@@ -88,6 +90,12 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
   pool(causes_.completion_buffer, config.completion_buffer_bytes, "bytes", "srv6_encap", TokenWay::pcie_read);
   pool(causes_.non_posted_credits, config.non_posted_header_credits, "credits", "pcie_dma", TokenWay::pcie_read);
   pool(causes_.posted_credits, config.posted_data_credits, "credits", "pcie_dma", TokenWay::pcie_write);
+}
+
+void PcieDma::trace_to(NodeTrace& trace) {
+  trace_ = &trace;
+  request_place_ = trace.new_place();
+  data_place_ = trace.new_place();
 }
 
 std::uint32_t PcieDma::new_job() {
@@ -101,7 +109,7 @@ std::uint32_t PcieDma::new_job() {
 }
 
 void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
-                   bool in_order, std::byte* into) {
+                   bool in_order, std::byte* into, StartId because) {
   const std::uint32_t index = new_job();
   bytes_asked_ += bytes;
   jobs_[index] = ReadJob{.address = address,
@@ -110,7 +118,8 @@ void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadC
                          .bytes = bytes,
                          .to_issue = bytes,
                          .in_order = in_order,
-                         .into = into};
+                         .into = into,
+                         .because = because};
   if (translation_.enabled()) jobs_[index].translated_at = translation_.ready_at(now, address, bytes);
   read_queue_.push(now, index, now + request_ps_);
 }
@@ -169,7 +178,12 @@ void PcieDma::report(TimePs now) {
 
 void PcieDma::finish_job(TimePs now, std::uint32_t index, bool in_order) {
   ReadJob job = jobs_[index];
-  if (in_order) job.done_at = in_order_done_ = std::max(in_order_done_, job.done_at);
+  if (in_order) {
+    if (job.done_at > in_order_done_) in_order_done_by_ = job.done_by;
+    job.done_at = in_order_done_ = std::max(in_order_done_, job.done_at);
+    job.done_by = in_order_done_by_;
+  }
+  done_by_ = job.done_by;
   free_jobs_.push_back(index);
   bytes_reported_ += job.bytes;
   job.client->read_done(job.cookie, now, std::max(now, job.done_at + report_ps_));

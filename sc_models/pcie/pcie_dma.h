@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/box.h"
+#include "engine/causal_trace.h"
 #include "engine/clock_domain.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
@@ -70,9 +71,9 @@ class PcieDma : public Box {
 
   /// Queues a read of `bytes` (at least 1) at `address`. `in_order` jobs are reported in the order of their issue,
   /// others as they end. The bytes hold completion buffer until release_completion_buffer(). `into`: where a host port
-  /// puts them, null where nobody looks.
+  /// puts them, null where nobody looks. `because`: start of the box that asks.
   void read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
-            bool in_order, std::byte* into = nullptr);
+            bool in_order, std::byte* into = nullptr, StartId because = 0);
   /// A client has moved `bytes` on; now or earlier.
   void release_completion_buffer(TimePs now, std::uint32_t bytes);
 
@@ -108,6 +109,12 @@ class PcieDma : public Box {
   void host_answered(const HostRead& request, TimePs at);
 
   void observe(SlotObserver& observer) { observer_ = &observer; }
+  /// Before the run.
+  void trace_to(NodeTrace& trace);
+  /// While a client is told of its read: the start of the completion that ended it.
+  StartId done_by() const { return done_by_; }
+  /// What the write that was issued last waited for, or the line.
+  Cause write_limit() const { return write_limit_; }
 
   /// Bytes that reads asked for, that were reported to who asked, and that are asked for and not reported.
   std::uint64_t bytes_asked() const { return bytes_asked_; }
@@ -124,6 +131,7 @@ class PcieDma : public Box {
   /// Causes that boxes in front of this one wait for too.
   Cause read_queue_full() const { return causes_.read_queue_full; }
   Cause read_latency() const { return causes_.read_latency; }
+  Cause no_completion_buffer() const { return causes_.completion_buffer; }
   Cause line() const { return causes_.line; }
   PcieCounts counts() const;
 
@@ -143,6 +151,7 @@ class PcieDma : public Box {
     Cause stall;
     Cause line;
     Cause read_latency;
+    Cause read_issue;
   };
   struct ReadJob {
     std::uint64_t address = 0;  ///< of the next request
@@ -158,6 +167,8 @@ class PcieDma : public Box {
     bool in_order = false;
     bool begun = false;
     std::byte* into = nullptr;  ///< where a host port puts the bytes
+    StartId because = 0;
+    StartId done_by = 0;
   };
   /// One read request TLP as it travels.
   struct Request {
@@ -166,6 +177,7 @@ class PcieDma : public Box {
     std::uint32_t job = 0;
     std::uint16_t bytes = 0;
     std::uint16_t tag = 0;
+    StartId start = 0;
   };
   struct PostedWrite {
     TimePs start = 0;
@@ -256,6 +268,13 @@ class PcieDma : public Box {
   ReadTags tag_table_;
 
   PcieDmaRtlPath* rtl_ = nullptr;  ///< null: SystemC only
+  NodeTrace* trace_ = nullptr;     ///< null: of no NIC
+  std::uint32_t request_place_ = 0;
+  std::uint32_t data_place_ = 0;
+  StartId last_request_ = 0;
+  StartId last_data_ = 0;
+  bool traces() const { return trace_ != nullptr && trace_->on(); }
+  Cause write_limit_;
 
   PcieCounts counts_;
   Occupancy tags_;
@@ -285,6 +304,8 @@ class PcieDma : public Box {
   std::uint64_t bytes_asked_ = 0;
   std::uint64_t bytes_reported_ = 0;
   std::vector<std::uint32_t> free_jobs_;
+  StartId done_by_ = 0;
+  StartId in_order_done_by_ = 0;
   TimePs in_order_done_ = 0;  ///< no in-order job is done before the one in front of it
   AddressTranslation translation_;
   std::vector<UntranslatedWrite> untranslated_;  ///< in the order of their calls

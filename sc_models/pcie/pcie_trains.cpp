@@ -11,7 +11,9 @@ PcieTrains::PcieTrains(const sc_core::sc_module_name& name, WheelModule& owner, 
     : PcieDma(name, owner, config, clock, random, work, causes),
       one_by_one_(faults_on_ || config.completion_header_credits > 0 || config.completion_data_credits > 0),
       tag_free_at_(std::bit_ceil(config.read_tags)),
+      tag_freed_by_(tag_free_at_.size()),
       non_posted_back_(config.non_posted_header_credits),
+      non_posted_by_(non_posted_back_.size()),
       posted_("pcie.posted_data_credits", config.posted_header_credits, config.posted_data_credits),
       completions_("pcie.completion_data_credits", config.completion_header_credits, config.completion_data_credits) {
   declare(DeclaredBuffer{.occupancy = &posted_.data()});
@@ -49,26 +51,58 @@ void PcieTrains::take_train(const Answer& answer) {
   const TimePs start = downstream_.start(answer.ready);
   const TimePs end = downstream_.occupy(answer.ready, request.bytes + tlps * law_.completion_overhead);
   read_data_.busy(start, end);
-  finish_request(request.job, end);
-  tag_free_at_[tag_free_tail_++ & (tag_free_at_.size() - 1)] = end;
-  tags_.announce_remove(end, 1);
+  const StartId traced = trace_data(request, end, start > answer.ready ? causes_.line : Cause());
+  finish_request(request, end, traced);
+  free_tag_at(end, traced);
 }
 
-void PcieTrains::finish_request(std::uint32_t index, TimePs end) {
-  ReadJob& job = jobs_[index];
+StartId PcieTrains::trace_data(const Request& request, TimePs end, Cause waited_for) {
+  if (!traces()) return 0;
+  last_data_ = waited_for == Cause() ? trace_->arrived(end, request.start, data_place_)
+                                     : trace_->waited(end, last_data_, data_place_, waited_for);
+  return last_data_;
+}
+
+StartId PcieTrains::trace_request(TimePs now, TimePs at, const ReadRequestTlp& request) {
+  if (!traces()) return 0;
+  const StartId because = jobs_[request.job].because;
+  if (read_issue_.is_blocked()) {
+    const Cause pool = read_issue_.blocked_by();
+    const StartId giver = pool == causes_.non_posted_credits ? non_posted_by_[requests_issued_ % non_posted_by_.size()]
+                          : pool == causes_.stall            ? last_request_
+                                                             : trace_->gave(pool);
+    last_request_ = trace_->waited(at, giver, request_place_, pool);
+  } else if (at > now) {
+    last_request_ = trace_->waited(at, last_request_, request_place_, causes_.read_issue);
+  } else {
+    last_request_ = trace_->arrived(at, because, request_place_);
+  }
+  return last_request_;
+}
+
+void PcieTrains::finish_request(const Request& request, TimePs end, StartId start) {
+  ReadJob& job = jobs_[request.job];
   --job.outstanding;
+  if (end > job.done_at) job.done_by = start;
   job.done_at = std::max(job.done_at, end);
 }
 
-void PcieTrains::end_tag(std::uint16_t tag, TimePs end) {
+void PcieTrains::end_tag(std::uint16_t tag, TimePs end, StartId start) {
   if (tracks_tags_) tag_table_.release(tag);
-  tag_free_at_[tag_free_tail_++ & (tag_free_at_.size() - 1)] = end;
+  free_tag_at(end, start);
+}
+
+void PcieTrains::free_tag_at(TimePs end, StartId start) {
+  const std::uint64_t place = tag_free_tail_++ & (tag_free_at_.size() - 1);
+  tag_free_at_[place] = end;
+  tag_freed_by_[place] = start;
   tags_.announce_remove(end, 1);
 }
 
 void PcieTrains::take_one_by_one(const Answer& answer) {
   const Request& request = answer.request;
   TimePs time = answer.ready;
+  Cause waited_for = downstream_.start(time) > time ? causes_.line : Cause();
   for (std::uint32_t offset = 0; offset < request.bytes;) {
     const std::uint32_t chunk = completion_bytes(config_, request.address + offset, request.bytes - offset);
     const Fate fate = faults_on_ ? draw_fate() : Fate{};
@@ -79,11 +113,11 @@ void PcieTrains::take_one_by_one(const Answer& answer) {
       const TimePs start = stalls_.clear(credited);
       answers_wait_for_ = causes_.line;
       if (credited > at_line) {
-        answers_wait_for_ = causes_.completion_credits;
+        answers_wait_for_ = waited_for = causes_.completion_credits;
         read_data_.blocked(at_line, causes_.completion_credits);
       }
       if (start > credited) {
-        answers_wait_for_ = causes_.stall;
+        answers_wait_for_ = waited_for = causes_.stall;
         read_data_.blocked(credited, causes_.stall);
       }
       time = downstream_.occupy(start, chunk + law_.completion_overhead);
@@ -93,18 +127,20 @@ void PcieTrains::take_one_by_one(const Answer& answer) {
       const ReadTags::Verdict verdict = accept(time, request, offset, chunk, fate.poisoned);
       if (verdict == ReadTags::Verdict::unexpected) ++counts_.unexpected_completions;
       if (verdict != ReadTags::Verdict::complete) continue;
+      const StartId traced = trace_data(request, time, waited_for);
       if (tag_table_[request.tag].poisoned) {
         retries_.push({request.address, request.job, request.bytes});
       } else {
-        finish_request(request.job, time);
+        finish_request(request, time, traced);
       }
-      end_tag(request.tag, time);
+      end_tag(request.tag, time, traced);
     }
     offset += chunk;
   }
   if (tracks_tags_) return;
-  finish_request(request.job, time);
-  end_tag(request.tag, time);
+  const StartId traced = trace_data(request, time, waited_for);
+  finish_request(request, time, traced);
+  end_tag(request.tag, time, traced);
 }
 
 void PcieTrains::give_up_lost(TimePs now) {
@@ -119,7 +155,7 @@ void PcieTrains::give_up_lost(TimePs now) {
       continue;
     }
     give_up(deadline.tag);
-    end_tag(deadline.tag, now);
+    end_tag(deadline.tag, now, last_data_);
   }
 }
 
@@ -128,6 +164,9 @@ void PcieTrains::free_tags(TimePs now) {
     const TimePs at = tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)];
     if (at > now) return;
     tags_.remove_announced(at, 1);
+    if (trace_ != nullptr) {
+      trace_->give(causes_.read_tags, tag_freed_by_[tag_free_head_ & (tag_free_at_.size() - 1)]);
+    }
     ++tag_free_head_;
   }
 }
@@ -179,6 +218,8 @@ bool PcieTrains::issue_request(TimePs now, ReadRequestTlp& request) {
     waits_until_ = now + clock_.period_ps();
     return false;
   }
+  const StartId traced = trace_request(now, at, request);
+  non_posted_by_[requests_issued_ % non_posted_by_.size()] = traced;
   const TimePs sent = send_request(now, at);
   credit_back = sent + credit_return_ps_;
   // Requests queue for the link behind write TLPs; the slot itself is free in the next cycle.
@@ -190,7 +231,7 @@ bool PcieTrains::issue_request(TimePs now, ReadRequestTlp& request) {
   ++counts_.read_requests;
   if (faults_on_) deadlines_.push({at + completion_timeout_ps_, sequence, request.tag});
   reach_host(sent, posted_visible_,
-             {request.address, sequence, request.job, static_cast<std::uint16_t>(request.bytes), request.tag});
+             {request.address, sequence, request.job, static_cast<std::uint16_t>(request.bytes), request.tag, traced});
   return true;
 }
 
@@ -228,6 +269,7 @@ void PcieTrains::issue_reads(TimePs now) {
       if (!issue_request(now, request)) return;
       advance(job, request.bytes);
     }
+    if (trace_ != nullptr) trace_->give(causes_.read_queue_full, last_request_);
     read_queue_.pop(now);
   }
 }
@@ -277,6 +319,7 @@ void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
 
 TimePs PcieTrains::write_in_a_row(const PostedWrite& write) {
   const TimePs start = upstream_.start(write.start);
+  write_limit_ = causes_.line;
   if (start > write.start) write_slot_.blocked(write.start, causes_.line);
   TimePs end = start;
   std::uint64_t credits = 0;
@@ -299,13 +342,17 @@ TimePs PcieTrains::write_in_a_row(const PostedWrite& write) {
 TimePs PcieTrains::write_one_by_one(TimePs now, const PostedWrite& write) {
   PostedWrite left = write;
   TimePs time = write.start;
+  write_limit_ = causes_.line;
   TimePs last_end = write.start;
   begin_write(write);
   while (left.bytes > 0) {
     const std::uint32_t chunk = next_tlp(now, left).bytes;
     const std::uint32_t data = data_credits(chunk);
     const TimePs credited = posted_.available(time, data);
-    if (credited > time) write_slot_.blocked(time, causes_.posted_credits);
+    if (credited > time) {
+      write_slot_.blocked(time, causes_.posted_credits);
+      write_limit_ = causes_.posted_credits;
+    }
     time = credited;
     const TimePs at_line = upstream_.start(time);
     if (at_line > time) write_slot_.blocked(time, causes_.line);

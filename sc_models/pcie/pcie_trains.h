@@ -48,8 +48,13 @@ class PcieTrains final : public PcieDma {
   /// One after another, with credits, stalls and faults.
   void take_one_by_one(const Answer& answer);
   /// The last completion of a request has come at `end`.
-  void finish_request(std::uint32_t job, TimePs end);
-  void end_tag(std::uint16_t tag, TimePs end);
+  void finish_request(const Request& request, TimePs end, StartId start);
+  void end_tag(std::uint16_t tag, TimePs end, StartId start);
+  void free_tag_at(TimePs end, StartId start);
+  /// Why a request leaves at `at` and not earlier.
+  StartId trace_request(TimePs now, TimePs at, const ReadRequestTlp& request);
+  /// Why its completions end at `end`: they waited for this behind those before them; none: for nothing.
+  StartId trace_data(const Request& request, TimePs end, Cause waited_for);
   void give_up_lost(TimePs now);
   void free_tags(TimePs now);
   void issue_reads(TimePs now);
@@ -63,9 +68,11 @@ class PcieTrains final : public PcieDma {
   Ring<Deadline> deadlines_;
   std::vector<Answer> answers_;      ///< min-heap by ready time
   std::vector<TimePs> tag_free_at_;  ///< ring: when tags of completed requests are free, in order
+  std::vector<StartId> tag_freed_by_;
   std::uint64_t tag_free_head_ = 0;
   std::uint64_t tag_free_tail_ = 0;
   std::vector<TimePs> non_posted_back_;  ///< ring: when header credits of the last requests come back
+  std::vector<StartId> non_posted_by_;
   std::uint64_t requests_issued_ = 0;
   TimePs next_issue_ = 0;
   TimePs waits_until_ = 0;

@@ -51,6 +51,7 @@ Json buffers_json(const RunResult& r) {
                     {"p99", b.p99},
                     {"high_water", b.high_water},
                     {"time_full_share", b.time_full_share},
+                    {"refusals", b.refusals},
                     {"histogram", std::move(histogram)}});
   }
   return rows;
@@ -236,7 +237,8 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["buffers"] = buffers_json(r);
   j["ledger"] = ledger_json(r);
   j["limits"] = Json::array();
-  for (const LimitResult& l : r.limits) j["limits"].push_back({{"cause", l.cause}, {"gbps", l.gbps}});
+  for (const LimitResult& l : r.limits)
+    j["limits"].push_back({{"cause", l.cause}, {"gbps", l.gbps}, {"relieved_by", l.relieved_by}});
   j["rtl"] = rtl_json(r);
   j["pcie"] = pcie_json(r);
   j["events"] = Json::array();

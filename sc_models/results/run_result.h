@@ -25,6 +25,7 @@ struct BufferResult {
   std::uint64_t p99 = 0;
   std::uint64_t high_water = 0;
   double time_full_share = 0;
+  std::uint64_t refusals = 0;  ///< times that a producer found no room, and waited or gave up
   struct Bin {
     std::uint64_t upper = 0;
     double share = 0;
@@ -56,6 +57,7 @@ struct LedgerResult {
 struct LimitResult {
   std::string cause;
   double gbps = 0;
+  std::vector<std::string> relieved_by = {};  ///< parameters; of one node alone with its prefix
 };
 
 struct RtlResult {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <set>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -82,28 +84,67 @@ void write_job(Writer& out, const JobResult& job) {
   if (job.collectives.size() > most) out.raw(fmt::format("    and {} other sizes", job.collectives.size() - most));
 }
 
-void write_buffers(Writer& out, const RunResult& r) {
-  constexpr std::size_t most = 6;
-  std::vector<const BufferResult*> rows;
-  for (const BufferResult& b : r.buffers) {
-    if (b.capacity > 0 && b.high_water > 0) rows.push_back(&b);
+/// Ports are alike: one row represents all ports of its node.
+std::string without_number(const std::string& name) {
+  if (!name.starts_with("port")) return name;
+  const std::size_t end = name.find_first_not_of("0123456789", 4);
+  return "port" + (end == std::string::npos ? "" : name.substr(end));
+}
+
+/// Of each box of the first nodes, the busiest first.
+void write_busy(Writer& out, const RunResult& r) {
+  constexpr std::size_t most_nodes = 2;
+  constexpr double least = 0.005;
+  std::vector<std::pair<std::string, std::map<std::string, double>>> nodes;
+  for (const LedgerResult& row : r.ledger) {
+    if (nodes.empty() || nodes.back().first != row.node) nodes.push_back({row.node, {}});
+    double& busy = nodes.back().second[without_number(row.box)];
+    busy = std::max(busy, row.busy);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const BufferResult* a, const BufferResult* b) {
-    return a->mean / static_cast<double>(a->capacity) > b->mean / static_cast<double>(b->capacity);
-  });
-  // Ports are alike: the fullest represents all ports of its node.
-  std::set<std::string> seen;
-  std::erase_if(rows, [&](const BufferResult* b) {
-    const std::size_t dot = b->name.find('.');
-    return b->name.starts_with("port") && dot != std::string::npos &&
-           !seen.insert(b->node + b->name.substr(dot)).second;
-  });
+  std::stable_partition(nodes.begin(), nodes.end(), [&](const auto& node) { return node.first == r.node_under_test; });
+  nodes.resize(std::min(nodes.size(), most_nodes));
+  if (nodes.empty()) return;
+  out.raw("  share of the time that boxes were busy, %");
+  for (const auto& [node, boxes] : nodes) {
+    std::vector<std::pair<std::string, double>> rows(boxes.begin(), boxes.end());
+    std::erase_if(rows, [](const auto& row) { return row.second < least; });
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string line = "    " + node + " ";
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::string word =
+          fmt::format(" {} {:.0f}{}", rows[i].first, 100 * rows[i].second, i + 1 < rows.size() ? "," : "");
+      constexpr std::size_t width = 118;
+      if (line.size() + word.size() > width) {
+        out.raw(line);
+        line = "         ";
+      }
+      line += word;
+    }
+    out.raw(line);
+  }
+}
+
+/// Those that were ever short: a producer found no room.
+void write_buffers(Writer& out, const RunResult& r) {
+  constexpr std::size_t most = 8;
+  std::map<std::string, const BufferResult*> of_name;
+  for (const BufferResult& b : r.buffers) {
+    if (b.refusals == 0 || b.capacity <= 1) continue;
+    const BufferResult*& row = of_name[b.node + "." + without_number(b.name)];
+    if (row == nullptr || b.refusals > row->refusals) row = &b;
+  }
+  if (of_name.empty()) {
+    out.raw("  no buffer was ever short");
+    return;
+  }
+  std::vector<std::pair<std::string, const BufferResult*>> rows(of_name.begin(), of_name.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second->refusals > b.second->refusals; });
   rows.resize(std::min(rows.size(), most));
-  out.raw("  fullest buffers                          mean       p99  high water   capacity  time full");
-  for (const BufferResult* b : rows) {
-    out.raw(fmt::format("    {:<30} {:>10.1f} {:>9} {:>11} {:>10} {:>9.1f}%  {}", b->node + "." + b->name, b->mean,
-                        grouped(b->p99), grouped(b->high_water), grouped(b->capacity), 100.0 * b->time_full_share,
-                        b->unit));
+  out.raw("  buffers that were short               no room        mean       p99  high water   capacity");
+  for (const auto& [name, b] : rows) {
+    out.raw(fmt::format("    {:<30} {:>7} times {:>9.1f} {:>9} {:>11} {:>10}  {}", name, grouped(b->refusals), b->mean,
+                        grouped(b->p99), grouped(b->high_water), grouped(b->capacity), b->unit));
   }
 }
 
@@ -184,7 +225,8 @@ std::string summary(const RunResult& r, bool colour) {
            grouped(r.packets.ce_marked));
   write_job(out, r.job);
   if (!r.limits.empty()) write_limits(out, r);
-  write_buffers(out, r);
+  if (!r.limits.empty()) write_busy(out, r);
+  if (!r.buffers.empty()) write_buffers(out, r);
   write_memories(out, r);
   write_rtl(out, r);
   write_events(out, r);

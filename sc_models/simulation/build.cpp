@@ -7,6 +7,7 @@
 
 #include "parameters/transport.h"
 #include "simulation/connect.h"
+#include "simulation/critical_paths.h"
 #include "simulation/model_recording.h"
 #include "simulation/ranks.h"
 
@@ -162,6 +163,7 @@ std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workloa
   set_faults(model);
   build_recording(model);
   join_ranks(model);
+  model.critical_paths = std::make_unique<CriticalPaths>(model);
   return built;
 }
 

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "nic/limits.h"
 #include "parameters/transport.h"
 #include "simulation/collect.h"
+#include "simulation/critical_paths.h"
 
 namespace mrc {
 namespace {
@@ -30,7 +32,8 @@ void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) 
 void collect_buffers(RunResult& result, const SimulationNode& node, TimePs end) {
   for (const Occupancy* buffer : node.nic->buffers()) {
     result.buffers.push_back({node.name, buffer->name(), buffer->unit(), buffer->capacity(), buffer->mean(end),
-                              buffer->p99(end), buffer->high_water(), buffer->time_full_share(end)});
+                              buffer->p99(end), buffer->high_water(), buffer->time_full_share(end),
+                              buffer->refusals()});
     for (const Occupancy::Bin& bin : buffer->histogram(end)) {
       result.buffers.back().histogram.push_back({bin.upper, bin.share});
     }
@@ -65,7 +68,7 @@ void collect_rtl(RunResult& result, const SimulationNode& node) {
   }
 }
 
-/// Of the write slots of all nodes that `sender` sends to: share of their working time by what held them up.
+/// Of the write slots of all nodes that `sender` sends to: share of the time by what kept them busy or held them up.
 std::map<std::string, double> receiver_write_blocked(const Model& model, const SimulationNode& sender) {
   std::map<std::string, double> shares;
   TimePs total = 0;
@@ -73,24 +76,53 @@ std::map<std::string, double> receiver_write_blocked(const Model& model, const S
     if (!model.at(peer).nic) continue;
     for (const IssueSlot* slot : model.at(peer).nic->slots()) {
       if (slot->box() != "pcie_dma.write") continue;
-      total += slot->busy_ps();
+      total += slot->accounted_ps();
+      shares["pcie.line"] += static_cast<double>(slot->busy_ps());
       const CauseTable& causes = model.at(peer).nic->causes();
       for (std::size_t i = 0; i < causes.size(); ++i) {
         const Cause cause = Cause::at(i);
         if (slot->blocked_ps(cause) == 0) continue;
-        total += slot->blocked_ps(cause);
         shares[causes.name(cause)] += static_cast<double>(slot->blocked_ps(cause));
       }
     }
   }
   for (auto& [cause, share] : shares) share /= static_cast<double>(std::max<TimePs>(total, 1));
+  // Where writes wait for credits, the time in which they leave is a part of the credits' way round.
+  constexpr double credits_limit = 0.1;
+  if (shares["pcie.posted_credits"] >= credits_limit) {
+    shares["pcie.posted_credits"] += std::exchange(shares["pcie.line"], 0.0);
+  }
   return shares;
 }
 
-/// Of all lost packets, the share that found no room behind a port of a NIC, by the full queue.
-std::map<std::string, double> lost_to_overruns(const Model& model, const SimulationNode& under_test) {
+/// Shares of all, of the links that have at least a quarter: what happens everywhere keeps its own name.
+void add_links(std::map<std::string, double>& shares, const Model& model, const std::vector<double>& by_link,
+               double all) {
+  constexpr double least = 0.25;
+  for (std::uint32_t link = 0; link < by_link.size(); ++link) {
+    if (by_link[link] == 0 || by_link[link] < least * all) continue;
+    shares["fabric." + model.fabric->topology().port_name(link)] += by_link[link] / all;
+  }
+}
+
+/// Of all trimmed or marked packets, by link.
+std::map<std::string, double> happened_at(const Model& model, std::uint64_t PortCounters::*what, std::uint64_t all) {
+  std::vector<double> by_link;
+  for (const SwitchPort& port : model.fabric->network().ports()) {
+    by_link.push_back(static_cast<double>(port.counters.*what));
+  }
   std::map<std::string, double> shares;
-  auto lost = static_cast<double>(model.fabric->packets_lost() + model.fabric->network().impairments().corrupted);
+  double counted = static_cast<double>(all);
+  for (const double packets : by_link) counted += packets;
+  add_links(shares, model, by_link, counted);
+  return shares;
+}
+
+/// Of all lost packets: those that found no room behind a port of a NIC, by the full queue, and the others by link.
+std::map<std::string, double> lost_at(const Model& model, const SimulationNode& under_test) {
+  std::map<std::string, double> shares;
+  const Network& network = model.fabric->network();
+  auto lost = static_cast<double>(model.fabric->packets_lost() + network.impairments().corrupted);
   for (const auto& node : model.nodes) {
     const BoxCounters* counters = node->box_counters();
     if (counters == nullptr) continue;
@@ -104,7 +136,13 @@ std::map<std::string, double> lost_to_overruns(const Model& model, const Simulat
       shares[node.get() == &under_test ? queue : "receiver." + queue] += static_cast<double>(overruns[i]);
     }
   }
+  if (lost == 0) return {};
   for (auto& [queue, share] : shares) share /= lost;
+  std::vector<double> by_link;
+  for (std::size_t link = 0; link < network.ports().size(); ++link) {
+    by_link.push_back(static_cast<double>(network.ports()[link].counters.dropped + network.lost_on_links()[link]));
+  }
+  add_links(shares, model, by_link, lost);
   return shares;
 }
 
@@ -114,15 +152,19 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
   const TimePs active = end - host.first_doorbell;
   result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
   if (!node.nic) return;
+  const ImpairmentCounts impairments = model.fabric->network().impairments();
   result.limits = goodput_limits(node.context.counters, node.boxes->box_counters,
                                  {.line_rate_gbps = result.line_rate_gbps,
                                   .goodput_gbps = result.goodput_gbps,
                                   .active_ps = active,
                                   .ports = node.context.config.nic.ports,
                                   .slow_ps = node.nic->slow_ps(),
-                                  .idle_ps = node.nic->idle_causes().idle_ps(),
+                                  .idle_ps = model.critical_paths->finish(),
                                   .receiver_write_blocked = receiver_write_blocked(model, node),
-                                  .lost_to_overruns = lost_to_overruns(model, node)});
+                                  .lost_at = lost_at(model, node),
+                                  .trimmed_at = happened_at(model, &PortCounters::trimmed, impairments.trimmed),
+                                  .marked_at = happened_at(model, &PortCounters::ce_marked, impairments.ce_marked)});
+  for (LimitResult& limit : result.limits) limit.relieved_by = relief_of(model, node, limit.cause);
 }
 
 }  // namespace

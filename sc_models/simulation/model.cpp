@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "parameters/transport.h"
+#include "simulation/critical_paths.h"
 
 namespace mrc {
 namespace {
@@ -34,6 +35,16 @@ SimulationNode::SimulationNode(NodeId node, const ScenarioConfig& scenario, Time
   if (!owns_wheel) return;
   wheel = std::make_shared<WheelModule>(fmt::format("node{}", node).c_str(), scenario.run.kernel, quantum_ps);
 }
+
+Model::Model(const ScenarioConfig& of_scenario, const Workload& of_workload, const std::vector<NodeId>& nics_of_ranks,
+             SimulationOptions with)
+    : scenario(of_scenario),
+      workload(of_workload),
+      placement(workload, nics_of_ranks, scenario.traffic.nics_per_rank, scenario.fabric.nics),
+      options(std::move(with)),
+      quantum_ps(Fabric::quantum_ps(scenario)) {}
+
+Model::~Model() = default;
 
 const std::string* SimulationNode::first_rtl_mismatch() const {
   if (!nic) return nullptr;

@@ -65,15 +65,13 @@ struct SimulationNode {
   std::unique_ptr<BoxCounters> box_counters_elsewhere;  ///< of a detailed node of another rank
 };
 
+class CriticalPaths;
+
 struct Model {
   /// `of_scenario` and `of_workload` outlive the model.
   Model(const ScenarioConfig& of_scenario, const Workload& of_workload, const std::vector<NodeId>& nics_of_ranks,
-        SimulationOptions with)
-      : scenario(of_scenario),
-        workload(of_workload),
-        placement(workload, nics_of_ranks, scenario.traffic.nics_per_rank, scenario.fabric.nics),
-        options(std::move(with)),
-        quantum_ps(Fabric::quantum_ps(scenario)) {}
+        SimulationOptions with);
+  ~Model();
 
   /// Precondition: the node speaks.
   SimulationNode& at(NodeId id) const { return *node_at[id]; }
@@ -93,6 +91,7 @@ struct Model {
   std::vector<std::unique_ptr<SimulationNode>> nodes;  ///< that speak, in their order
   std::vector<SimulationNode*> node_at;                ///< by number, null for a node that does not speak
   std::unique_ptr<Recording> recording;                ///< null: nobody records
+  std::unique_ptr<CriticalPaths> critical_paths;
 };
 
 }  // namespace mrc

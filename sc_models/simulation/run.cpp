@@ -5,6 +5,7 @@
 #include <span>
 #include <systemc>
 
+#include "simulation/critical_paths.h"
 #include "simulation/ranks.h"
 
 namespace mrc {
@@ -109,6 +110,7 @@ void report_progress(const Model& model, std::uint64_t done, std::uint64_t offer
 }  // namespace
 
 RunEnd play(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted) {
+  model.critical_paths->look(0);
   start(model);
   const std::uint64_t offered = model.workload.bytes();
   Watchdog watchdog(model.scenario.run);
@@ -119,6 +121,7 @@ RunEnd play(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted
     if (model.capture) model.capture->flush_before(kernel_now());
     now = state_of(model, interrupted);
     if (const auto end = watchdog.look(now, kernel_now())) return *end;
+    model.critical_paths->look(offered == 0 ? 0 : static_cast<double>(now.acknowledged) / static_cast<double>(offered));
     report_progress(model, now.acknowledged, offered);
   }
   return RunEnd::over;

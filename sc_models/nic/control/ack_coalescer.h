@@ -18,6 +18,7 @@ struct AckJob {
   SackTrigger trigger;               ///< with sack
   NackFields nack;                   ///< with nack
   TransportAckFields transport_ack;  ///< with transport_ack
+  StartId because = 0;               ///< start of the packet that brought it about
 };
 
 class AckCoalescer : public Box {
@@ -48,6 +49,8 @@ class AckCoalescer : public Box {
   Fifo<AckJob> in_;
   Fifo<AckJob> transport_acks_;
   Cause out_full_;
+  StartTrace starts_;
+  Cause in_full_;
   TimePs next_start_ = 0;
 };
 

@@ -19,9 +19,11 @@ ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& own
       ports_(std::move(ports)),
       in_(*this, "control_queue", nic.config.nic.control_queue.entries,
           {.is_accounted = false, .maker = "ack_coalescer"}),
-      no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})) {
+      no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})),
+      starts_(nic.trace, server_cause(nic, "control_queue.pipeline")),
+      in_full_(nic.causes.declare("control_queue")) {
   in_.connect(this);
-  declare(pipeline_server(nic, "control_queue", "control_queue", nic.config.nic.control_queue.pipeline));
+  declare(pipeline_server(nic, "control_queue.pipeline", "control_queue", nic.config.nic.control_queue.pipeline));
   nic.memories.count(kQueue, in_.occupancy());
 }
 
@@ -71,6 +73,9 @@ void ControlQueue::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.control_queue.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  StartId& start = in_.front().packet->last_start;
+  start = starts_.start(now, slot, start, in_.ready_at());
+  nic_.trace.give(in_full_, start);
   slot.busy(now, next_start_);
   const ControlPacket control = in_.pop(now);
   Packet* packet = control.packet;

@@ -36,6 +36,8 @@ class ControlQueue : public Box {
   std::vector<Fifo<Packet*>*> ports_;  ///< control FIFOs
   Fifo<ControlPacket> in_;
   Cause no_port_room_;
+  StartTrace starts_;
+  Cause in_full_;
   TimePs next_start_ = 0;
 };
 

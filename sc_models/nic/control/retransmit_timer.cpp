@@ -10,7 +10,9 @@ namespace mrc::timing {
 RetransmitTimer::RetransmitTimer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
     : Box(name, owner, {.name = "retransmit_timer", .part = NicPart::control, .behind = "probe_engine"}),
       nic_(nic),
-      timers_(nic.memories[kTimers]) {
+      timers_(nic.memories[kTimers]),
+      timeout_(nic.causes.declare("retransmission_timeout", {"protocol.timeout_exponent"})),
+      place_(nic.trace.new_place()) {
   heap_.reserve(nic.qps.size());
 }
 
@@ -40,7 +42,10 @@ void RetransmitTimer::step(TimePs now) {
     Qp& qp = nic_.qps[entry.qp];
     if (qp.timer_at != entry.at) continue;
     qp.timer_at = kNever;
-    if (qp.sender->next_deadline() <= now) sack_processor_->follow_up(now, qp, qp.sender->on_deadline(now));
+    if (qp.sender->next_deadline() <= now) {
+      const StartId start = nic_.trace.on() ? nic_.trace.delayed(now, qp.starts.sent, place_, timeout_) : 0;
+      sack_processor_->follow_up(now, qp, qp.sender->on_deadline(now), start);
+    }
     update(entry.qp, now);
   }
   if (!heap_.empty()) wake_at(heap_.front().at);

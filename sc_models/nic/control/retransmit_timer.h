@@ -36,6 +36,8 @@ class RetransmitTimer : public Box {
   AccessCounter& timers_;
   SackProcessor* sack_processor_ = nullptr;
   std::vector<Entry> heap_;
+  Cause timeout_;
+  std::uint32_t place_;
 };
 
 }  // namespace mrc::timing

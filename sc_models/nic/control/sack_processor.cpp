@@ -28,9 +28,11 @@ SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& o
       congestion_memory_(nic.memories[kCongestionState]),
       path_memory_(nic.memories[SprayScheduler::kPathTable]),
       completion_memory_(nic.memories[Completion::kQueue]),
-      in_(in) {
+      in_(in),
+      starts_(nic.trace, server_cause(nic, "sack_processor")),
+      in_full_(nic.causes.declare("sack_processor.queue")) {
   in_.connect(this);
-  declare(pipeline_server(nic, "sack_processor.queue", "sack_processor", nic.config.nic.sack_processor.pipeline));
+  declare(pipeline_server(nic, "sack_processor", "sack_processor", nic.config.nic.sack_processor.pipeline));
 }
 
 void SackProcessor::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -101,14 +103,14 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
   }
   const Psn unacked = qp->sender->unacked_psn();
   const AckResult result = apply(now, *qp, packet);
-  follow_up(now, *qp, result);
+  follow_up(now, *qp, result, packet.last_start);
   next_start_ += access_memories(now, *qp, packet, result.records_freed);
   if (packet.opcode != Opcode::sack) return;
   next_start_ += nic_.clock.cycles(sack_scan_cycles(unacked, qp->sender->unacked_psn(), packet.sack.sack_bitmap));
   retransmit_buffer_->hold(next_start_);
 }
 
-void SackProcessor::complete(TimePs now, Qp& qp) {
+void SackProcessor::complete(TimePs now, Qp& qp, StartId because) {
   mrc::Completion done;
   while (qp.sender->has_completion()) {
     if (completions_->full()) {
@@ -117,7 +119,7 @@ void SackProcessor::complete(TimePs now, Qp& qp) {
       return;
     }
     qp.sender->pop_completion(done);
-    completions_->push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}, now);
+    completions_->push(now, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status, because}, now);
     completion_memory_.write(now, 0);
   }
 }
@@ -125,14 +127,14 @@ void SackProcessor::complete(TimePs now, Qp& qp) {
 void SackProcessor::responder_failed(TimePs now, Qp& qp) {
   AckResult freed;
   if (!qp.sender || !qp.sender->to_error(freed)) return;
-  follow_up(now, qp, freed);
+  follow_up(now, qp, freed, starts_.last());
 }
 
 void SackProcessor::memory_failed(TimePs now, Qp& qp, const MemoryStructure& memory) {
   nic_.memory_failed(now, memory, fmt::format("QP {} in error: its state is lost", qp.number));
   AckResult freed;
   qp.sender->fail_locally(freed);
-  follow_up(now, qp, freed);
+  follow_up(now, qp, freed, starts_.last());
 }
 
 TimePs SackProcessor::access_memories(TimePs now, Qp& qp, const Packet& packet, std::uint32_t records) {
@@ -176,14 +178,14 @@ void SackProcessor::rebuild_ev(TimePs now, Qp& qp, const Packet& packet) {
   qp.paths->report(ev, PathEvent::always_skip, now);
 }
 
-void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result) {
+void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result, StartId because) {
   if (qp.sender->state() == QpState::error && qp.receiver) qp.receiver->to_error();
   const std::uint32_t index = nic_.index_of(qp);
-  if (result.records_freed > 0) retransmit_buffer_->release(now, result.records_freed);
-  complete(now, qp);
-  scheduler_->activate(index, now);
-  if (!qp.congestion->waiting.empty()) scheduler_->window_opened(*qp.congestion, now);
-  spray_scheduler_->retry(now);
+  if (result.records_freed > 0) retransmit_buffer_->release(now, result.records_freed, because);
+  complete(now, qp, because);
+  scheduler_->activate(index, now, because);
+  if (!qp.congestion->waiting.empty()) scheduler_->window_opened(*qp.congestion, now, because);
+  spray_scheduler_->retry(now, because);
   timer_->update(index, now);
   probe_engine_->update(index, now);
 }
@@ -193,7 +195,7 @@ void SackProcessor::step(TimePs now) {
     wake_at(next_start_);
     return;
   }
-  for (std::vector<Qp*> qps = std::exchange(uncompleted_, {}); Qp * qp : qps) complete(now, *qp);
+  for (std::vector<Qp*> qps = std::exchange(uncompleted_, {}); Qp * qp : qps) complete(now, *qp, starts_.last());
   if (!in_.ready(now)) {
     slot.empty(now);
     in_.wait_ready(now);
@@ -206,7 +208,10 @@ void SackProcessor::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  const TimePs ready_at = in_.ready_at();
   Packet* packet = in_.pop(now);
+  packet->last_start = starts_.start(now, slot, packet->last_start, ready_at);
+  nic_.trace.give(in_full_, packet->last_start);
   nic_.box_counters.control_received.add(*packet);
   dispatch(now, *packet);
   slot.busy(now, next_start_);

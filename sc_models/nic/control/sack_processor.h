@@ -28,7 +28,8 @@ class SackProcessor : public Box {
 
   void step(TimePs now) override;
   /// Follows up what a QP's requestor has learned, from a packet or from a timer.
-  void follow_up(TimePs now, Qp& qp, const AckResult& result);
+  /// `because`: the start from which it has learned it.
+  void follow_up(TimePs now, Qp& qp, const AckResult& result, StartId because);
   /// The QP's responder has gone to ERROR, and the QP with it.
   void responder_failed(TimePs now, Qp& qp);
   /// State of the QP's sending half is lost in this memory: its work ends in an error.
@@ -38,7 +39,7 @@ class SackProcessor : public Box {
 
  private:
   /// Hands the QP's completions on, as far as there is room; the rest follows when there is.
-  void complete(TimePs now, Qp& qp);
+  void complete(TimePs now, Qp& qp, StartId because);
   AckResult apply(TimePs now, Qp& qp, const Packet& packet);
   /// What the SACK says about paths besides the path table: an answered probe, an EV that control packets can use.
   void learn_paths(Qp& qp, const SackFields& sack);
@@ -62,6 +63,8 @@ class SackProcessor : public Box {
   Cause completion_full_;
   ProbeEngine* probe_engine_ = nullptr;
   std::vector<Qp*> uncompleted_;
+  StartTrace starts_;
+  Cause in_full_;
   TimePs next_start_ = 0;
 };
 

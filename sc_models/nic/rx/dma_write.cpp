@@ -40,7 +40,10 @@ DmaWrite::DmaWrite(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       answers_full_(
           nic.causes.declare_full("ack_coalescer.queue", transport_acks.taker(), {"nic.ack_coalescer.queue_entries"})),
       completion_full_(
-          nic.causes.declare_full("completion.queue", completions.taker(), {"nic.completion.queue_entries"})) {
+          nic.causes.declare_full("completion.queue", completions.taker(), {"nic.completion.queue_entries"})),
+      own_server_(server_cause(nic, "dma_write")),
+      busy_with_(own_server_),
+      starts_(nic.trace, own_server_) {
   in_.connect(this);
   adopt(slot(), pcie);
   declare(pipeline_server(nic, "dma_write", "dma_write", nic.config.nic.dma_write.pipeline));
@@ -85,12 +88,19 @@ void DmaWrite::close_messages(TimePs now, const WriteJob& job, std::uint64_t wri
   Qp& qp = nic_.qps[job.qp];
   if (const auto ack = qp.receiver->writes_issued(job.closes_messages)) {
     acks_.push({write,
-                {.qp = job.qp, .kind = AckJob::Kind::transport_ack, .trigger = {}, .nack = {}, .transport_ack = *ack},
+                {.qp = job.qp,
+                 .kind = AckJob::Kind::transport_ack,
+                 .trigger = {},
+                 .nack = {},
+                 .transport_ack = *ack,
+                 .because = job.packet->last_start},
                 job.closes_messages});
   }
   ReceiveCompletion received;
   while (qp.receiver->pop_receive(received)) {
-    completions_.push(now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success}, now);
+    completions_.push(
+        now, {Cqe::Kind::receive, job.qp, 0, received.immediate, CompletionStatus::success, job.packet->last_start},
+        now);
     completion_memory_.write(now, 0);
   }
 }
@@ -127,6 +137,7 @@ void DmaWrite::write(TimePs now, const WriteJob& job) {
     lose(now, job);
     return;
   }
+  busy_with_ = own_server_;
   const TimePs start = now + staged.delay_ps + pipeline_ps_;
   next_start_ =
       now + staged.delay_ps + nic_.clock.cycles(nic_.config.nic.dma_write.pipeline.initiation_interval_cycles);
@@ -141,6 +152,7 @@ void DmaWrite::write_left(std::uint64_t cookie, TimePs now, TimePs last_end) {
   UnderWay& left = under_way_[cookie - retired_];
   left.left_at = last_end;
   left.left = true;
+  if (last_end > next_start_ + pipeline_ps_) busy_with_ = pcie_.write_limit();
   // Relaxed writes may leave early; what they complete waits for those before them.
   while (!under_way_.empty() && under_way_.front().left) retire(now);
   if (issuing_) {
@@ -200,6 +212,8 @@ void DmaWrite::step(TimePs now) {
     return;
   }
   if (in_.front().closes_messages > 0 && !has_room_for_answers(now)) return;
+  StartId& started = in_.front().packet->last_start;
+  started = starts_.start(now, slot(), started, in_.ready_at(), next_start_, busy_with_);
   write(now, in_.pop(now));
   in_.wait_ready(next_start_);
 }

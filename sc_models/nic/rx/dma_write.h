@@ -109,6 +109,9 @@ class DmaWrite : public Box, private WriteClient {
   Cause completion_full_;
   Ring<Release> leaving_;  ///< packets whose last TLP has been issued and not left yet
   TimePs next_start_ = 0;
+  Cause own_server_;
+  Cause busy_with_;  ///< what the latest write waits for, or keeps busy
+  StartTrace starts_;
 };
 
 }  // namespace mrc::timing

@@ -22,10 +22,11 @@ Parser::Parser(const sc_core::sc_module_name& name, WheelModule& owner, NicConte
       psn_tracker_full_(
           nic.causes.declare_full("psn_tracker.queue", to_psn_tracker_.taker(), {"nic.psn_tracker.queue_entries"})),
       sack_processor_full_(nic.causes.declare_full("sack_processor.queue", to_sack_processor_.taker(),
-                                                   {"nic.sack_processor.queue_entries"})) {
+                                                   {"nic.sack_processor.queue_entries"})),
+      starts_(nic.trace, server_cause(nic, "parser")) {
   in_.connect(this);
   nic.causes.declare("parser.queue", {"nic.parser.queue_entries"});
-  declare(pipeline_server(nic, "parser.queue", "parser", nic.config.nic.parser.pipeline, Datapath::yes));
+  declare(pipeline_server(nic, "parser", "parser", nic.config.nic.parser.pipeline, Datapath::yes));
   nic.memories.count(kQueue, in_.occupancy());
   nic.memories.count(PsnTracker::kQueue, to_psn_tracker_.occupancy());
   nic.memories.count(SackProcessor::kQueue, to_sack_processor_.occupancy());
@@ -77,8 +78,10 @@ void Parser::step(TimePs now) {
   slot.stalled(now, frame.delay_ps, packet_memory_.cause());
   next_start_ = now + frame.delay_ps +
                 nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
+  const StartId start = starts_.start(now, slot, head.last_start, in_.ready_at());
   slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);
+  packet->last_start = start;
   if (!intact) {
     ++nic_.counters.corrupted_received;
     nic_.box_counters.damaged.add(*packet);

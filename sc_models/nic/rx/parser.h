@@ -35,6 +35,7 @@ class Parser : public Box {
   Fifo<Packet*> to_sack_processor_;
   Cause psn_tracker_full_;
   Cause sack_processor_full_;
+  StartTrace starts_;
   TimePs next_start_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "nic/rx/psn_tracker.h"
 
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,10 +32,14 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       ack_rtl_(ack_rtl),
       bitmap_(*this, "psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks),
       answers_full_(
-          nic.causes.declare_full("ack_coalescer.queue", answers.taker(), {"nic.ack_coalescer.queue_entries"})) {
+          nic.causes.declare_full("ack_coalescer.queue", answers.taker(), {"nic.ack_coalescer.queue_entries"})),
+      starts_(nic.trace, server_cause(nic, "psn_tracker")),
+      in_full_(nic.causes.declare("psn_tracker.queue")),
+      sack_threshold_(nic.causes.declare("sack_threshold", {"protocol.sack_threshold_bytes"})),
+      sack_place_(nic.trace.new_place()) {
   if (rtl_ != nullptr) rtl_->check(nic);
   in_.connect(this);
-  declare(pipeline_server(nic, "psn_tracker.queue", "psn_tracker", nic.config.nic.psn_tracker.pipeline));
+  declare(pipeline_server(nic, "psn_tracker", "psn_tracker", nic.config.nic.psn_tracker.pipeline));
   declare(DeclaredTokens{.cause = nic.causes.declare("bitmap_banks", {"nic.psn_tracker.bitmap_banks"}),
                          .capacity = bitmap_.capacity(),
                          .unit = bitmap_.unit(),
@@ -82,10 +87,17 @@ void PsnTracker::discard(TimePs now, Packet* packet) {
   nic_.rx_work.end(now);
 }
 
-void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision) {
+StartId PsnTracker::trace_sack(TimePs now, const Packet& packet, Qp& qp) {
+  const StartId first = std::exchange(qp.starts.received, 0);
+  if (!starts_.on() || first == 0 || first == packet.last_start) return packet.last_start;
+  return nic_.trace.delayed(now, first, sack_place_, sack_threshold_);
+}
+
+void PsnTracker::answer(TimePs now, const Packet& packet, Qp& qp, const RxDecision& decision) {
   const TimePs out = now + delay_ + nic_.clock.cycles(service_.latency);
   AckJob job;
   job.qp = nic_.index_of(qp);
+  job.because = packet.last_start;
   if (decision.nack != NackReason::none) {
     job.kind = AckJob::Kind::nack;
     job.nack = qp.receiver->build_nack(packet, decision.nack);
@@ -96,7 +108,9 @@ void PsnTracker::answer(TimePs now, const Packet& packet, const Qp& qp, const Rx
     job.transport_ack = dma_write_.ack_of_left(job.qp, qp.receiver->repeat_transport_ack());
     answers_.push(now, job, out);
   }
+  if (qp.starts.received == 0) qp.starts.received = packet.last_start;
   if (decision.sack) {
+    job.because = trace_sack(now, packet, qp);
     job.kind = AckJob::Kind::sack;
     job.trigger = decision.trigger;
     answers_.push(now, job, out);
@@ -219,6 +233,9 @@ void PsnTracker::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.psn_tracker.pipeline;
   delay_ = 0;
   service_ = {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
+  StartId& start = in_.front()->last_start;
+  start = starts_.start(now, slot, start, in_.ready_at());
+  nic_.trace.give(in_full_, start);
   track(now, in_.pop(now));
   next_start_ = now + delay_ + nic_.clock.cycles(service_.occupied);
   slot.busy(now, next_start_);

@@ -45,7 +45,9 @@ class PsnTracker : public Box {
   /// False if it cannot be read again: then nothing may know of the packet.
   bool store_payload(TimePs now, const Packet& packet);
   void wait(TimePs now, const MemoryAccess& access, const MemoryStructure& memory);
-  void answer(TimePs now, const Packet& packet, const Qp& qp, const RxDecision& decision);
+  void answer(TimePs now, const Packet& packet, Qp& qp, const RxDecision& decision);
+  /// Start of a SACK that `packet` brings about.
+  StartId trace_sack(TimePs now, const Packet& packet, Qp& qp);
   void discard(TimePs now, Packet* packet);
   RxDecision decide(TimePs now, Qp& qp, const Packet& packet, const RxResources& resources);
   void take_time(const Qp& qp, const Packet& packet, bool placed);
@@ -67,6 +69,10 @@ class PsnTracker : public Box {
   TimePs delay_ = 0;   ///< that the packet at hand waits for memories
   Occupancy bitmap_;   ///< banks of nic_.bitmaps that are held
   Cause answers_full_;
+  StartTrace starts_;
+  Cause in_full_;
+  Cause sack_threshold_;
+  std::uint32_t sack_place_;
   TimePs next_start_ = 0;
 };
 

@@ -12,9 +12,11 @@ Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       slot(*this, nic.tx_work),
       nic_(nic),
       scheduler_(scheduler),
-      queue_(*this, "doorbell.queue", nic.config.nic.doorbell.queue_entries) {
+      queue_(*this, "doorbell.queue", nic.config.nic.doorbell.queue_entries),
+      queue_full_(nic.causes.declare("doorbell.queue", {"nic.doorbell.queue_entries"})),
+      starts_(nic.trace, server_cause(nic, "doorbell")) {
   queue_.connect(this);
-  declare(pipeline_server(nic, "doorbell.queue", "doorbell", nic.config.nic.doorbell.pipeline));
+  declare(pipeline_server(nic, "doorbell", "doorbell", nic.config.nic.doorbell.pipeline));
   nic.memories.count(kQueue, queue_.occupancy());
 }
 
@@ -29,8 +31,11 @@ void Doorbell::declare_latency(LatencyAccount& account) {
 void Doorbell::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.doorbell.pipeline;
   if (queue_.ready(now) && now >= next_start_) {
+    const TimePs ready_at = queue_.ready_at();
     const std::uint32_t qp = queue_.pop(now);
-    scheduler_.activate(qp, now + nic_.clock.cycles(pipeline.latency_cycles));
+    const StartId start = starts_.start(now, slot, nic_.qps[qp].starts.posted, ready_at);
+    nic_.trace.give(queue_full_, start);
+    scheduler_.activate(qp, now + nic_.clock.cycles(pipeline.latency_cycles), start);
     next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
     slot.busy(now, next_start_);
   }

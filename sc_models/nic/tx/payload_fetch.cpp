@@ -28,9 +28,11 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
       out_(*this, "payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
       out_full_(nic.causes.declare_full("spray_scheduler", out_.taker())),
       all_under_way_(nic.causes.declare("payload_fetch.queue", {"nic.payload_fetch.queue_entries"})),
-      under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)) {
+      under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)),
+      starts_(nic.trace, server_cause(nic, "payload_fetch")),
+      in_full_(nic.causes.declare("segmenter.queue")) {
   in_.connect(this);
-  declare(pipeline_server(nic, "segmenter.queue", "payload_fetch", nic.config.nic.payload_fetch.pipeline));
+  declare(pipeline_server(nic, "payload_fetch", "payload_fetch", nic.config.nic.payload_fetch.pipeline));
   declare(DeclaredTokens{.cause = all_under_way_,
                          .capacity = nic.config.nic.payload_fetch.queue_entries,
                          .unit = "entries",
@@ -74,6 +76,13 @@ bool PayloadFetch::read_sram(TimePs now, const Packet& packet, TimePs& delay) {
   return false;
 }
 
+StartId PayloadFetch::trace_start(TimePs now, const Packet& packet, TimePs ready_at) {
+  // Whether a place is taken by a read or by what has been read, it is a place.
+  const bool no_place = slot.is_blocked() && !(slot.blocked_by() == pcie_.read_queue_full());
+  if (no_place && starts_.on()) return starts_.start_after(now, nic_.trace.gave(all_under_way_), all_under_way_);
+  return starts_.start(now, slot, packet.last_start, ready_at);
+}
+
 void PayloadFetch::step(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
@@ -96,7 +105,10 @@ void PayloadFetch::step(TimePs now) {
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.payload_fetch.pipeline;
+  const TimePs ready_at = in_.ready_at();
   TxPacket tx = in_.pop(now);
+  tx.packet->last_start = trace_start(now, *tx.packet, ready_at);
+  nic_.trace.give(in_full_, tx.packet->last_start);
   TimePs delay = 0;
   tx.from_sram = on_nic(*tx.packet) && (!tx.packet->retransmission || read_sram(now, *tx.packet, delay));
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
@@ -112,7 +124,7 @@ void PayloadFetch::step(TimePs now) {
   } else {
     under_way_[issued_ & (under_way_.size() - 1)] = tx;
     ++nic_.reads_under_way;
-    pcie_.read(now, tx.local_address, tx.packet->payload_bytes, *this, issued_++, true, into);
+    pcie_.read(now, tx.local_address, tx.packet->payload_bytes, *this, issued_++, true, into, tx.packet->last_start);
   }
   in_.wait_ready(next_start_);
 }
@@ -122,6 +134,7 @@ void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   ++delivered_;
   --nic_.reads_under_way;
   const TxPacket& tx = under_way_[cookie & (under_way_.size() - 1)];
+  tx.packet->last_start = pcie_.done_by();
   // A poisoned completion: the packet leaves with a wrong ICRC, so that nobody takes it.
   if (nic_.host_port != nullptr && nic_.host_port->poisoned(tx.packet->payload)) tx.packet->damage = Damage::corrupted;
   // Its completions came in at any time while it was under way; jobs are reported some at a time.

@@ -36,6 +36,8 @@ class PayloadFetch : public Box, private ReadClient {
  private:
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
   /// The NIC holds the payload: in the WQE, or of a retransmission when it stores payloads.
+  /// A packet is taken: why not earlier.
+  StartId trace_start(TimePs now, const Packet& packet, TimePs ready_at);
   bool on_nic(const Packet& packet) const;
   /// False if it cannot be read.
   bool read_sram(TimePs now, const Packet& packet, TimePs& delay);
@@ -52,6 +54,8 @@ class PayloadFetch : public Box, private ReadClient {
   std::vector<TxPacket> under_way_;  ///< ring, by cookie
   std::uint64_t issued_ = 0;
   std::uint64_t delivered_ = 0;
+  StartTrace starts_;
+  Cause in_full_;
   TimePs next_start_ = 0;
 };
 

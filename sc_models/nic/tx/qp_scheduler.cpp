@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,9 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       context_miss_(nic.causes.declare("qp_scheduler.context_miss", {"nic.qp_scheduler.context_cache_entries"})),
       no_wqe_(nic.causes.declare("wqe_fetch", {"nic.wqe_fetch.prefetch_depth", "nic.wqe_fetch.batch"})),
       mpr_(nic.causes.declare("mpr", {"protocol.mpr_units"})),
-      write_imm_limit_(nic.causes.declare("write_imm_limit", {"protocol.max_write_imm"})) {
+      write_imm_limit_(nic.causes.declare("write_imm_limit", {"protocol.max_write_imm"})),
+      doorbells_full_(nic.causes.declare("doorbell.queue")),
+      starts_(nic.trace, server_cause(nic, "qp_scheduler")) {
   for (std::size_t cut = 0; cut < kCutCauses; ++cut) {
     const auto cause = static_cast<CutCause>(cut);
     window_[cut] = nic.causes.declare(window_cause(cause), window_relief(cause));
@@ -114,10 +117,11 @@ void QpScheduler::hold_wqes(TimePs now, Qp& qp, std::int32_t more) {
   if (more < 0) wqes_.remove(now, static_cast<std::uint32_t>(-more));
 }
 
-void QpScheduler::activate(std::uint32_t index, TimePs at) {
+void QpScheduler::activate(std::uint32_t index, TimePs at, StartId because) {
   Qp& qp = nic_.qps[index];
   if (qp.listed || qp.granted) return;
   qp.listed = true;
+  qp.starts.activated = because;
   ready_[tail_++ & (ready_.size() - 1)] = {at, index};
   wake_at(std::max(at, next_start_));
 }
@@ -126,16 +130,16 @@ QpScheduler::Ready QpScheduler::pop_ready() {
   return ready_[head_++ & (ready_.size() - 1)];
 }
 
-void QpScheduler::grant_done(std::uint32_t index, TimePs now) {
+void QpScheduler::grant_done(std::uint32_t index, TimePs now, StartId because) {
   nic_.qps[index].granted = false;
   context_memory_.write(now, index);
-  activate(index, now);
+  activate(index, now, because);
 }
 
-void QpScheduler::window_opened(CongestionDomain& domain, TimePs now) {
+void QpScheduler::window_opened(CongestionDomain& domain, TimePs now, StartId because) {
   for (const std::uint32_t index : domain.waiting) {
     nic_.qps[index].waits_for_window = false;
-    activate(index, now);
+    activate(index, now, because);
   }
   domain.waiting.clear();
 }
@@ -146,14 +150,14 @@ void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   cache_.insert(index);
   context_memory_.write(now, index);
   contexts_.set(now, cache_.resident());
-  activate(index, done_at);
+  activate(index, done_at, pcie_.done_by());
 }
 
 bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
   if (cache_.touch(index)) return true;
   if (cache_.loading(index)) return false;
   if (!pcie_.can_read()) {
-    activate(index, now);
+    activate(index, now, nic_.qps[index].starts.activated);
     pcie_.wait_read_room(now, *this);
     return false;
   }
@@ -161,7 +165,7 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
   const QpSchedulerConfig& config = nic_.config.nic.qp_scheduler;
   const std::uint64_t address =
       nic_.host_port != nullptr ? nic_.host_port->context_address(index) : std::uint64_t{index} * config.context_bytes;
-  pcie_.read(now, address, config.context_bytes, *this, index, false);
+  pcie_.read(now, address, config.context_bytes, *this, index, false, nullptr, nic_.qps[index].starts.activated);
   return false;
 }
 
@@ -192,6 +196,7 @@ void QpScheduler::want_wqes(TimePs now, Qp& qp) {
   auto room = std::min(config.batch, config.prefetch_depth - qp.wqes_held);
   if (nic_.host_port != nullptr) room = std::min(room, nic_.host_port->wqes_in_a_row(nic_.index_of(qp)));
   qp.wqes_in_fetch = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, qp.send_queue.waiting()));
+  qp.starts.wqes_wanted = qp.starts.activated;
   wqe_requests_.push(now, nic_.index_of(qp), now + nic_.clock.period_ps());
 }
 
@@ -202,13 +207,16 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
   }
   if (gate == SendGate::idle || gate == SendGate::in_error) {
     if (qp.wqes_in_fetch > 0) {
+      // WQEs are waited for one by one where the host may not say that there are more.
+      qp.starts.parked = nic_.doorbells_full ? doorbells_full_ : no_wqe_;
       slot.blocked(now, no_wqe_);
     } else {
       slot.empty(now);
     }
     return;
   }
-  slot.blocked(now, cause_of(gate, qp.congestion->control->last_cut()));
+  qp.starts.parked = cause_of(gate, qp.congestion->control->last_cut());
+  slot.blocked(now, qp.starts.parked);
 }
 
 bool QpScheduler::serve(TimePs now) {
@@ -224,12 +232,14 @@ bool QpScheduler::serve(TimePs now) {
     slot.blocked(now, no_wqe_);
     return false;
   }
-  const std::uint32_t index = pop_ready().qp;
+  const Ready ready = pop_ready();
+  const std::uint32_t index = ready.qp;
   Qp& qp = nic_.qps[index];
   qp.listed = false;
   const PipelineConfig& pipeline = nic_.config.nic.qp_scheduler.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   if (!context_at_hand(now, index)) {
+    qp.starts.parked = context_miss_;
     slot.blocked(now, context_miss_);
     return true;
   }
@@ -238,7 +248,7 @@ bool QpScheduler::serve(TimePs now) {
   next_start_ += context.delay_ps;
   if (context.failed()) {
     context_failed(now, index);
-    activate(index, now);
+    activate(index, now, qp.starts.activated);
     slot.blocked(now, context_miss_);
     return true;
   }
@@ -250,7 +260,8 @@ bool QpScheduler::serve(TimePs now) {
   }
   if (!next.retransmission && !retransmit_buffer_.has_entry(now)) {
     retransmit_buffer_.wait_entry(now, index);
-    slot.blocked(now, retransmit_buffer_.missing());
+    qp.starts.parked = retransmit_buffer_.missing();
+    slot.blocked(now, qp.starts.parked);
     return true;
   }
   if (!next.retransmission && !wqe_readable(now, qp)) {
@@ -258,11 +269,25 @@ bool QpScheduler::serve(TimePs now) {
     return true;
   }
   qp.granted = true;
+  const StartId start = trace_grant(now, qp, ready.from);
   slot.busy(now, next_start_);
-  grants_.push(now, {index, nic_.config.nic.qp_scheduler.quantum_bytes},
+  grants_.push(now, {index, nic_.config.nic.qp_scheduler.quantum_bytes, start},
                next_start_ - nic_.clock.cycles(pipeline.initiation_interval_cycles) +
                    nic_.clock.cycles(pipeline.latency_cycles));
   return true;
+}
+
+StartId QpScheduler::trace_grant(TimePs now, Qp& qp, TimePs listed_from) {
+  const Cause parked = std::exchange(qp.starts.parked, {});
+  if (!starts_.on()) return 0;
+  const bool grants_were_full = slot.is_blocked() && slot.blocked_by() == grants_full_;
+  const bool was_busy = slot.busy_until() > listed_from;
+  if (!grants_were_full && !was_busy && !(parked == Cause())) {
+    return starts_.start_after(now, qp.starts.activated, parked);
+  }
+  if (grants_were_full) return starts_.start_after(now, nic_.trace.gave(grants_full_), grants_full_);
+  if (was_busy) return starts_.start_after(now, starts_.last(), servers().front().cause);
+  return starts_.start_at_arrival(now, qp.starts.activated);
 }
 
 void QpScheduler::step(TimePs now) {

@@ -22,6 +22,7 @@ class RetransmitBuffer;
 struct Grant {
   std::uint32_t qp = 0;
   std::uint32_t quantum_bytes = 0;
+  StartId start = 0;
 };
 
 /// Mark of a request in wqe_requests(): the WQE that is next is read once more.
@@ -41,11 +42,12 @@ class QpScheduler : public Box, private ReadClient {
               RetransmitBuffer& retransmit_buffer);
 
   /// Something about the QP changed (doorbell, WQE, window, loss): look at it from `at` on.
-  void activate(std::uint32_t qp, TimePs at);
+  /// `because`: the start that changed it.
+  void activate(std::uint32_t qp, TimePs at, StartId because);
   /// The segmenter has used up or given back the QP's grant.
-  void grant_done(std::uint32_t qp, TimePs now);
+  void grant_done(std::uint32_t qp, TimePs now, StartId because);
   /// QPs that waited for this window may go on.
-  void window_opened(CongestionDomain& domain, TimePs now);
+  void window_opened(CongestionDomain& domain, TimePs now, StartId because);
 
   /// Some QP has its turn before the one that sends now has its next.
   bool others_wait(TimePs now) const {
@@ -59,6 +61,7 @@ class QpScheduler : public Box, private ReadClient {
   void step(TimePs now) override;
   const ContextCache& context_cache() const { return cache_; }
   Cause waits_for_wqe() const { return no_wqe_; }
+  Cause grants_full() const { return grants_full_; }
 
   /// The QP's WQEs on the NIC are `more` (or fewer) from now on; those of all QPs are counted.
   void hold_wqes(TimePs now, Qp& qp, std::int32_t more);
@@ -81,6 +84,8 @@ class QpScheduler : public Box, private ReadClient {
   bool wqe_readable(TimePs now, Qp& qp);
   void park(TimePs now, Qp& qp, SendGate gate);
   Ready pop_ready();
+  /// A QP on the list from `listed_from` on is granted its turn.
+  StartId trace_grant(TimePs now, Qp& qp, TimePs listed_from);
   Cause cause_of(SendGate gate, CutCause cut) const;
 
   NicContext& nic_;
@@ -101,6 +106,8 @@ class QpScheduler : public Box, private ReadClient {
   Cause mpr_;
   Cause write_imm_limit_;
   std::array<Cause, kCutCauses> window_{};  ///< by what last made the window small
+  Cause doorbells_full_;
+  StartTrace starts_;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
   TimePs next_start_ = 0;

@@ -40,7 +40,7 @@ class RetransmitBuffer : public Box {
   bool has_entry(TimePs now) const;
   void reserve_entry(TimePs now);
   /// `packets` were acknowledged.
-  void release(TimePs now, std::uint32_t packets);
+  void release(TimePs now, std::uint32_t packets, StartId because);
   /// A SACK has the records for itself until then: packets wait.
   void hold(TimePs until) {
     held_until_ = until;
@@ -71,6 +71,8 @@ class RetransmitBuffer : public Box {
   Cause no_entry_;
   Cause no_bytes_;
   std::vector<std::uint32_t> waiting_;
+  StartTrace starts_;
+  Cause in_full_;
   TimePs next_start_ = 0;
   TimePs held_until_ = 0;
 };

@@ -21,7 +21,8 @@ Segmenter::Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, Ni
       scheduler_(scheduler),
       retransmit_buffer_(retransmit_buffer),
       out_(*this, "segmenter.queue", nic.config.nic.segmenter.queue_entries, {.maker = "segmenter"}),
-      out_full_(nic.causes.declare_full("segmenter.queue", out_.taker(), {"nic.segmenter.queue_entries"})) {
+      out_full_(nic.causes.declare_full("segmenter.queue", out_.taker(), {"nic.segmenter.queue_entries"})),
+      starts_(nic.trace, server_cause(nic, "segmenter")) {
   scheduler_.grants().connect(this);
   declare(pipeline_server(nic, "segmenter", "segmenter", nic.config.nic.segmenter.pipeline));
   nic.memories.count(kQueue, out_.occupancy());
@@ -84,6 +85,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   const bool turn_ends = grant_.quantum_bytes == 0 && scheduler_.others_wait(now);
   if (turn_ends && nic_.config.nic.qp_scheduler.ack_request_at_turn_end) packet->ack_request = true;
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  packet->last_start = starts_.start(now, slot, grant_.start, grant_ready_at_);
   slot.busy(now, next_start_);
   out_.push(now, {packet, plan.local_address, nic_.index_of(qp), false},
             now + delay + nic_.clock.cycles(pipeline.latency_cycles));
@@ -91,7 +93,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
 
 void Segmenter::give_back(TimePs now) {
   has_grant_ = false;
-  scheduler_.grant_done(grant_.qp, now);
+  scheduler_.grant_done(grant_.qp, now, starts_.last());
 }
 
 void Segmenter::step(TimePs now) {
@@ -100,7 +102,9 @@ void Segmenter::step(TimePs now) {
     return;
   }
   if (!has_grant_ && scheduler_.grants().ready(now)) {
+    grant_ready_at_ = scheduler_.grants().ready_at();
     grant_ = scheduler_.grants().pop(now);
+    nic_.trace.give(scheduler_.grants_full(), starts_.last());
     has_grant_ = true;
   }
   if (!has_grant_) {

@@ -56,6 +56,8 @@ class Segmenter : public Box {
   Grant grant_;
   bool has_grant_ = false;
   NextPacket next_;
+  StartTrace starts_;
+  TimePs grant_ready_at_ = 0;
   TimePs next_start_ = 0;
 };
 

@@ -28,7 +28,9 @@ SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule&
       out_full_(nic.causes.declare_full("spray_scheduler.queue", out_.taker(), {"nic.spray_scheduler.queue_entries"})),
       no_good_ev_(nic.causes.declare("spray_scheduler.no_good_ev")),
       no_port_room_(nic.causes.declare("port.tx_fifo", {"nic.port.tx_fifo_bytes"})),
-      rtl_(rtl) {
+      rtl_(rtl),
+      starts_(nic.trace, server_cause(nic, "spray_scheduler")),
+      no_place_(nic.causes.declare("payload_fetch.queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "spray_scheduler", "spray_scheduler", nic.config.nic.spray_scheduler.pipeline));
   nic.memories.count(kQueue, out_.occupancy());
@@ -67,8 +69,10 @@ std::uint32_t SprayScheduler::free_ports(TimePs now, std::uint32_t bytes) {
   return mask & nic_.ports_up;
 }
 
-void SprayScheduler::retry(TimePs now) {
+void SprayScheduler::retry(TimePs now, StartId because) {
   if (!waits_for_path_) return;
+  nic_.trace.give(no_port_room_, because);
+  nic_.trace.give(no_good_ev_, because);
   waits_for_path_ = false;
   wake_at(now);
 }
@@ -134,6 +138,9 @@ void SprayScheduler::step(TimePs now) {
   if (ev == kNoEv) {
     slot.blocked(now, choice.no_good_ev ? no_good_ev_ : no_port_room_);
     waits_for_path_ = true;
+    for (std::size_t i = 0; i < ports_.size() && !choice.no_good_ev; ++i) {
+      if (!ports_[i]->has_data_room(now, bytes)) ports_[i]->refuse_data(now);
+    }
     // One whose time is over waits for a port like the rest.
     if (choice.skip_end != kNever && choice.skip_end > now) wake_at(choice.skip_end);
     return;
@@ -157,6 +164,9 @@ void SprayScheduler::step(TimePs now) {
   qp.data_sent_at = now;
   timer_.update(nic_.index_of(qp), now);
   next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);
+  packet.last_start = starts_.start(now, slot, packet.last_start, in_.ready_at());
+  qp.starts.sent = packet.last_start;
+  nic_.trace.give(no_place_, packet.last_start);
   slot.busy(now, next_start_);
   out_.push(now, in_.pop(now), now + delay + nic_.clock.cycles(choice.latency_cycles));
   in_.wait_ready(next_start_);

@@ -30,8 +30,8 @@ class SprayScheduler : public Box {
 
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
-  /// A port has room again, or an EV has become GOOD.
-  void retry(TimePs now);
+  /// A port has room again, or an EV has become GOOD, because of this start.
+  void retry(TimePs now, StartId because);
 
   IssueSlot slot;
 
@@ -62,6 +62,8 @@ class SprayScheduler : public Box {
   SpraySchedulerRtlPath* rtl_;
   ScanOrderFill fill_;                                        ///< with two orders held
   std::array<std::uint64_t, PathTable::kMostPlanes> room_{};  ///< of the ports, for the RTL
+  StartTrace starts_;
+  Cause no_place_;  ///< for the payload of the packets that are read
   TimePs next_start_ = 0;
   bool waits_for_path_ = false;
 };

@@ -48,6 +48,8 @@ class Srv6Encap : public Box {
   std::vector<Port*> ports_;
   Srv6EncapRtlPath* rtl_;
   TimePs next_start_ = 0;
+  StartTrace starts_;
+  Cause in_full_;
 };
 
 }  // namespace mrc::timing

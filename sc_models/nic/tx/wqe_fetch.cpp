@@ -16,9 +16,10 @@ WqeFetch::WqeFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       prefetch_memory_(nic.memories[kPrefetch]),
       pcie_(pcie),
       scheduler_(scheduler),
-      requests_(scheduler.wqe_requests()) {
+      requests_(scheduler.wqe_requests()),
+      starts_(nic.trace, server_cause(nic, "wqe_fetch.pipeline")) {
   requests_.connect(this);
-  declare(pipeline_server(nic, "wqe_fetch", "wqe_fetch", nic.config.nic.wqe_fetch.pipeline));
+  declare(pipeline_server(nic, "wqe_fetch.pipeline", "wqe_fetch", nic.config.nic.wqe_fetch.pipeline));
 }
 
 void WqeFetch::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -42,16 +43,18 @@ void WqeFetch::step(TimePs now) {
       pcie_.wait_read_room(now, *this);
       return;
     }
+    const TimePs ready_at = requests_.ready_at();
     const std::uint32_t request = requests_.pop(now);
     const std::uint32_t index = request & ~kRereadWqe;
+    const StartId start = starts_.start(now, slot, nic_.qps[index].starts.wqes_wanted, ready_at);
     const bool again = (request & kRereadWqe) != 0;
     const std::uint32_t bytes = (again ? 1 : nic_.qps[index].wqes_in_fetch) * config.wqe_bytes;
     if (nic_.host_port != nullptr) {
       // The WQE that is read again has been taken once: only its time counts.
       std::byte* into = again ? nullptr : nic_.host_port->wqe_buffer(index);
-      pcie_.read(now, nic_.host_port->wqe_address(index), bytes, *this, request, false, into);
+      pcie_.read(now, nic_.host_port->wqe_address(index), bytes, *this, request, false, into, start);
     } else {
-      pcie_.read(now, std::uint64_t{index} << 16, bytes, *this, request, false);
+      pcie_.read(now, std::uint64_t{index} << 16, bytes, *this, request, false, nullptr, start);
     }
     slot.busy(now, next_start_);
   }
@@ -67,7 +70,7 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
     pcie_.release_completion_buffer(now, config.wqe_bytes);
     prefetch_memory_.write(now, index);
     qp.wqe_in_reread = false;
-    scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));
+    scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles), pcie_.done_by());
     return;
   }
   for (std::uint32_t i = 0; i < qp.wqes_in_fetch; ++i) prefetch_memory_.write(now, index + i);
@@ -77,9 +80,9 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.sender->post(qp.send_queue.fetch(), done_at);
   if (qp.sender->state() == QpState::error) {
     scheduler_.hold_wqes(now, qp, -static_cast<std::int32_t>(qp.wqes_held));
-    sack_processor_->follow_up(now, qp, {});
+    sack_processor_->follow_up(now, qp, {}, pcie_.done_by());
   }
-  scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles));
+  scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles), pcie_.done_by());
 }
 
 }  // namespace mrc::timing

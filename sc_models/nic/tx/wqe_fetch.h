@@ -36,6 +36,7 @@ class WqeFetch : public Box, private ReadClient {
   QpScheduler& scheduler_;
   SackProcessor* sack_processor_ = nullptr;
   Fifo<std::uint32_t>& requests_;
+  StartTrace starts_;
   TimePs next_start_ = 0;
 };
 
