@@ -28,6 +28,7 @@
 #include "mrcsim/sweep_command.h"
 #include "mrcsim/trace_command.h"
 #include "mrcsim/validate_command.h"
+#include "mrcsim/why_command.h"
 #include "parameters/input_file.h"
 #include "parameters/registry.h"
 #include "results/output_directory.h"
@@ -97,6 +98,7 @@ int run_command_line(int argc, char** argv) {
   add_trace_command(app, exit_code);
   add_sweep_command(app, exit_code);
   add_size_command(app, exit_code);
+  add_why_command(app, exit_code);
   add_compare_command(app);
   add_cosim_command(app, exit_code);
   add_calibrate_command(app, exit_code);

@@ -1,0 +1,120 @@
+#include "mrcsim/why_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "mrcsim/exit_code.h"
+#include "mrcsim/study_options.h"
+#include "study/diagnosis.h"
+
+namespace mrc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct WhyOptions : StudyOptions {
+  std::string of = "goodput";
+  std::string format = "text";
+};
+
+/// The metric alone counts.
+Objective objective_of(const std::string& metric) {
+  return parse_objective(metric == "goodput" ? "goodput>=100%" : metric + "<=100%");
+}
+
+Json json_of(const std::vector<Relief>& reliefs) {
+  Json settings = Json::object();
+  for (const Relief& relief : reliefs) settings[relief.key] = relief.value;
+  return settings;
+}
+
+Json json_of(const Diagnosis& diagnosis, const Objective& objective) {
+  const std::string unit = objective.metric == Objective::Metric::goodput ? "goodput_gbps"
+                           : objective.metric == Objective::Metric::p99   ? "message_time_p99_us"
+                                                                          : "simulated_time_us";
+  const std::string gain = objective.metric == Objective::Metric::goodput ? "gain_gbps" : "gain_us";
+  Json answer{{"baseline",
+               {{unit, diagnosis.baseline.mean}, {"low", diagnosis.baseline.low}, {"high", diagnosis.baseline.high}}},
+              {"causes", Json::array()},
+              {"remedies", Json::array()},
+              {"settings_tried", diagnosis.tried}};
+  for (const auto& [cause, gbps] : diagnosis.causes) answer["causes"].push_back({{"cause", cause}, {"gbps", gbps}});
+  for (const Remedy& remedy : diagnosis.remedies) {
+    answer["remedies"].push_back({{"settings", json_of(remedy.reliefs)},
+                                  {"kind", to_string(remedy.kind())},
+                                  {unit, remedy.metric.mean},
+                                  {gain, remedy.gain.mean},
+                                  {gain + "_low", remedy.gain.low},
+                                  {gain + "_high", remedy.gain.high},
+                                  {"next_cause", remedy.next_cause},
+                                  {"smallest", json_of(remedy.smallest)}});
+  }
+  return answer;
+}
+
+std::string text_of(const std::vector<Relief>& reliefs) {
+  std::string text;
+  for (const Relief& relief : reliefs)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", relief.key, relief.value);
+  return text;
+}
+
+void print(const Diagnosis& diagnosis, const Objective& objective) {
+  constexpr std::size_t most_causes = 5;
+  constexpr double smallest_gbps = 0.05;
+  fmt::print("as it is: {:.1f} {} ({:.1f} … {:.1f})\n", diagnosis.baseline.mean, objective.unit(),
+             diagnosis.baseline.low, diagnosis.baseline.high);
+  fmt::print("  lost line rate, by cause\n");
+  for (std::size_t i = 0; i < std::min(most_causes, diagnosis.causes.size()); ++i) {
+    if (diagnosis.causes[i].second < smallest_gbps) continue;
+    fmt::print("    {:>8.2f} Gb/s  {}\n", diagnosis.causes[i].second, diagnosis.causes[i].first);
+  }
+  if (diagnosis.remedies.empty()) {
+    fmt::print("nothing worth changing: none of {} settings gains {:.0f} %\n", diagnosis.tried, 100 * kLeastGain);
+    return;
+  }
+  fmt::print("what helps, of {} settings that were run\n", diagnosis.tried);
+  for (const Remedy& remedy : diagnosis.remedies) {
+    fmt::print("    {:>8.1f} {}  gain {:.1f} ({:.1f} … {:.1f})  {:<11} {}; then {}\n", remedy.metric.mean,
+               objective.unit(), remedy.gain.mean, remedy.gain.low, remedy.gain.high, to_string(remedy.kind()),
+               text_of(remedy.reliefs), remedy.next_cause);
+    if (!remedy.smallest.empty()) fmt::print("    {:>23}99 % of the gain with {}\n", "", text_of(remedy.smallest));
+  }
+}
+
+int why(const WhyOptions& options) {
+  const RunPlanner planner({options.scenario, options.assignments});
+  const Objective objective = objective_of(options.of);
+  StudyDatabase database(options.database);
+  ProgressLine progress(!options.quiet && options.format == "text");
+  const auto campaign = make_campaign(options, database, progress);
+  const Diagnosis diagnosis = Diagnoser(*campaign, planner, database, objective, options.seeds).diagnose();
+  progress.finish();
+  if (options.format == "json") {
+    fmt::print("{}\n", json_of(diagnosis, objective).dump(2));
+  } else {
+    print(diagnosis, objective);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_why_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<WhyOptions>();
+  CLI::App* command = app.add_subcommand("why", "Find by runs what makes a scenario faster");
+  add_study_options(*command, *options, 3);
+  command
+      ->add_option("--of", options->of,
+                   "what is to become better: goodput, p99 (message time) or step (time of the run)")
+      ->check(CLI::IsMember({"goodput", "p99", "step"}));
+  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->callback([options, &exit_code] { exit_code = run_study(*options, [&] { return why(*options); }); });
+}
+
+}  // namespace mrc

@@ -1,0 +1,269 @@
+#include "study/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "parameters/parameter_value.h"
+#include "parameters/registry.h"
+#include "study/study_error.h"
+
+namespace mrc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Of a run's limits, causes that are looked at for what else may help.
+constexpr std::size_t kFirstCauses = 4;
+constexpr std::size_t kSinglesInPairs = 8;
+constexpr std::size_t kStarters = 3;
+constexpr std::size_t kMostRemedies = 5;
+
+Settings settings_of(const std::vector<Relief>& reliefs) {
+  Settings settings;
+  for (const Relief& relief : reliefs) settings.emplace_back(relief.key, relief.value);
+  std::sort(settings.begin(), settings.end());
+  return settings;
+}
+
+/// The name of the buffer that a key sizes, as results have it, with its node; several spellings, tried in turn.
+std::vector<std::string> buffer_names(std::string_view key) {
+  std::string name(parameter_part(key));
+  if (name.starts_with("nic.")) name.erase(0, 4);
+  std::vector<std::string> names{name};
+  for (const std::string_view ending : {"_entries", "_bytes", ".entries", ".bytes", "_banks"}) {
+    if (name.ends_with(ending)) names.push_back(name.substr(0, name.size() - ending.size()));
+  }
+  return names;
+}
+
+/// False for a buffer that the run never filled: a larger one changes nothing.
+bool was_short(const Json& result, const Relief& relief, std::uint64_t packet_bytes) {
+  constexpr std::string_view prefix = "node.";
+  const std::string_view key = relief.key;
+  const std::string_view node = key.starts_with(prefix) ? key.substr(5, key.find('.', 5) - 5) : "";
+  const std::vector<std::string> names = buffer_names(key);
+  bool listed = false;
+  for (const Json& buffer : result.at("buffers")) {
+    if (!node.empty() && buffer.at("node").get<std::string>() != node) continue;
+    const auto name = buffer.at("name").get<std::string>();
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    listed = true;
+    const std::uint64_t margin = buffer.at("unit") == "bytes" ? packet_bytes : 0;
+    if (buffer.at("high_water").get<std::uint64_t>() + margin >= buffer.at("capacity").get<std::uint64_t>())
+      return true;
+  }
+  return !listed;
+}
+
+}  // namespace
+
+ReliefKind Remedy::kind() const {
+  ReliefKind worst = ReliefKind::design;
+  for (const Relief& relief : reliefs) worst = std::max(worst, relief.kind);
+  return worst;
+}
+
+Diagnoser::Diagnoser(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database, Objective objective,
+                     std::uint32_t seeds)
+    : campaign_(campaign),
+      planner_(planner),
+      database_(database),
+      objective_(std::move(objective)),
+      seeds_(seeds),
+      more_(objective_.more_is_better()) {}
+
+std::vector<Diagnoser::Tried> Diagnoser::try_all(const std::vector<Reliefs>& wanted) {
+  std::vector<RunSpec> specs;
+  std::vector<Settings> settings;
+  for (const Reliefs& reliefs : wanted) {
+    const Settings changed = settings_of(reliefs);
+    if (!known_.try_emplace(changed, Tried{reliefs}).second) continue;
+    try {
+      specs.push_back(planner_.spec(changed, planner_.first_seed()));
+      settings.push_back(changed);
+    } catch (const ParameterError&) {
+      // The rules of the scenario do not allow it.
+    }
+  }
+  const std::vector<RunRecord> records = campaign_.run(specs);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (!records[i].complete()) continue;
+    Tried& tried = known_.at(settings[i]);
+    tried.run = records[i].id;
+    tried.gain = gain_of(objective_.metric_of(records[i]));
+  }
+  std::vector<Tried> all;
+  for (const Reliefs& reliefs : wanted) {
+    const Tried& tried = known_.at(settings_of(reliefs));
+    if (tried.run != 0) all.push_back(tried);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Tried& a, const Tried& b) { return a.gain > b.gain; });
+  return all;
+}
+
+std::vector<Relief> Diagnoser::singles() const {
+  const ScenarioConfig scenario = planner_.scenario({});
+  const Json result = Json::parse(database_.result_json(base_run_));
+  std::vector<Relief> worth_a_run = reliefs(scenario);
+  std::erase_if(worth_a_run,
+                [&](const Relief& relief) { return !was_short(result, relief, scenario.protocol.mtu_bytes); });
+  return worth_a_run;
+}
+
+std::vector<std::string> Diagnoser::first_reliefs(std::int64_t run) const {
+  std::vector<std::string> keys;
+  std::size_t causes = 0;
+  const Json result = Json::parse(database_.result_json(run));
+  for (const Json& limit : result.at("limits")) {
+    if (limit.at("cause") == "framing" || limit.at("relieved_by").empty()) continue;
+    if (++causes > kFirstCauses) break;
+    for (const Json& key : limit.at("relieved_by")) keys.push_back(key.get<std::string>());
+  }
+  return keys;
+}
+
+std::vector<Diagnoser::Reliefs> Diagnoser::pairs_beside(const std::vector<Tried>& singles) {
+  const std::vector<Relief> all = reliefs(planner_.scenario({}));
+  const auto relief_of_key = [&](const std::string& key) {
+    return std::find_if(all.begin(), all.end(), [&](const Relief& relief) {
+      return relief.key == key || (parameter_part(relief.key) == key && relief.key != key);
+    });
+  };
+  std::vector<Reliefs> starters;
+  for (std::size_t i = 0; i < std::min(kStarters, singles.size()); ++i) starters.push_back(singles[i].reliefs);
+  for (const std::string& key : first_reliefs(base_run_)) {
+    const auto relief = relief_of_key(key);
+    if (relief != all.end()) starters.push_back({*relief});
+  }
+  std::vector<Reliefs> pairs;
+  for (const Tried& starter : try_all(starters)) {
+    std::vector<Relief> beside;
+    for (const std::string& key : first_reliefs(starter.run)) {
+      const auto relief = relief_of_key(key);
+      if (relief != all.end()) beside.push_back(*relief);
+    }
+    for (std::size_t i = 0; i < std::min(kSinglesInPairs, singles.size()); ++i) {
+      if (singles[i].gain > 0) beside.push_back(singles[i].reliefs.front());
+    }
+    for (const Relief& relief : beside) {
+      if (relief.key != starter.reliefs.front().key) pairs.push_back({starter.reliefs.front(), relief});
+    }
+  }
+  return pairs;
+}
+
+Remedy Diagnoser::confirm(const Tried& tried) {
+  Remedy remedy{.reliefs = tried.reliefs, .smallest = {}, .metric = {}, .gain = {}, .next_cause = ""};
+  const auto changed = campaign_.run(planner_.specs(settings_of(tried.reliefs), seeds_));
+  const auto as_it_is = campaign_.run(planner_.specs({}, seeds_));
+  std::vector<double> metrics;
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    const double metric = objective_.metric_of(changed[i]);
+    const double before = objective_.metric_of(as_it_is[i]);
+    metrics.push_back(metric);
+    gains.push_back(more_ ? metric - before : before - metric);
+  }
+  remedy.metric = confidence_interval(metrics);
+  remedy.gain = confidence_interval(gains);
+  for (const Json& limit : Json::parse(database_.result_json(tried.run)).at("limits")) {
+    if (limit.at("cause") == "framing") continue;
+    remedy.next_cause = limit.at("cause").get<std::string>();
+    break;
+  }
+  return remedy;
+}
+
+void Diagnoser::find_smallest(Remedy& remedy) {
+  const ScenarioConfig scenario = planner_.scenario({});
+  constexpr double keep = 0.99;
+  constexpr int rounds = 3;
+  constexpr int points = 3;
+  const double enough = keep * known_.at(settings_of(remedy.reliefs)).gain;
+  Reliefs smallest = remedy.reliefs;
+  for (Relief& relief : smallest) {
+    const Parameter* parameter = find_parameter(parameter_part(relief.key));
+    if (parameter->type != ParameterType::integer || !parameter->words.empty()) continue;
+    auto high = std::stoll(relief.value);
+    auto low = high / kBufferRelief;
+    for (int round = 0; round < rounds && high > low + 1; ++round) {
+      std::vector<Reliefs> wanted;
+      std::vector<long long> values;
+      for (int i = 1; i <= points; ++i) {
+        const double share = static_cast<double>(i) / (points + 1);
+        const auto value =
+            std::llround(static_cast<double>(low) *
+                         std::pow(static_cast<double>(high) / static_cast<double>(std::max(low, 1LL)), share));
+        relief.value = fmt::format("{}", value);
+        values.push_back(value);
+        wanted.push_back(smallest);
+      }
+      try_all(wanted);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const Tried& tried = known_.at(settings_of(wanted[i]));
+        if (tried.run != 0 && tried.gain >= enough) {
+          high = values[i];
+          break;
+        }
+        low = values[i];
+      }
+    }
+    relief.value = fmt::format("{}", high);
+  }
+  if (settings_of(smallest) != settings_of(remedy.reliefs)) remedy.smallest = smallest;
+}
+
+Diagnosis Diagnoser::diagnose() {
+  Diagnosis diagnosis;
+  const auto as_it_is = campaign_.run(planner_.specs({}, seeds_));
+  std::vector<double> metrics;
+  for (const RunRecord& run : as_it_is) {
+    if (!run.complete())
+      throw StudyError(fmt::format("{}: seed {}: the scenario as it is does not complete: {}",
+                                   planner_.subject().scenario, run.seed, run.error.empty() ? run.status : run.error));
+    metrics.push_back(objective_.metric_of(run));
+  }
+  diagnosis.baseline = confidence_interval(metrics);
+  base_run_ = as_it_is.front().id;
+  base_ = metrics.front();
+  for (const Json& limit : Json::parse(database_.result_json(base_run_)).at("limits")) {
+    diagnosis.causes.emplace_back(limit.at("cause").get<std::string>(), limit.at("gbps").get<double>());
+  }
+  std::vector<Reliefs> wanted;
+  for (Relief& relief : singles()) wanted.push_back({std::move(relief)});
+  const std::vector<Tried> alone = try_all(wanted);
+  const double least = kLeastGain * base_;
+  std::vector<Tried> good;
+  for (const Tried& tried : alone) {
+    if (tried.gain >= least) good.push_back(tried);
+  }
+  for (const Tried& pair : try_all(pairs_beside(alone))) {
+    double best_part = 0;
+    for (const Relief& relief : pair.reliefs) best_part = std::max(best_part, known_[settings_of({relief})].gain);
+    if (pair.reliefs.size() == 2 && pair.gain >= best_part + least) good.push_back(pair);
+  }
+  const auto environment = [](const Tried& tried) {
+    return std::any_of(tried.reliefs.begin(), tried.reliefs.end(),
+                       [](const Relief& relief) { return relief.kind == ReliefKind::environment; });
+  };
+  std::stable_sort(good.begin(), good.end(), [&](const Tried& a, const Tried& b) {
+    if (environment(a) != environment(b)) return environment(b);
+    return a.gain > b.gain;
+  });
+  std::set<Settings> seen;
+  for (const Tried& tried : good) {
+    if (diagnosis.remedies.size() >= kMostRemedies) break;
+    if (seen.insert(settings_of(tried.reliefs)).second) diagnosis.remedies.push_back(confirm(tried));
+  }
+  std::erase_if(diagnosis.remedies, [&](const Remedy& remedy) { return remedy.gain.mean < least; });
+  if (!diagnosis.remedies.empty()) find_smallest(diagnosis.remedies.front());
+  diagnosis.tried = known_.size();
+  return diagnosis;
+}
+
+}  // namespace mrc

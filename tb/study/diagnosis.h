@@ -1,0 +1,79 @@
+// What makes a scenario faster, found by runs: each relief singly, then what helps beside the best of them, because a
+// second cause is hidden behind the first.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "study/campaign.h"
+#include "study/objective.h"
+#include "study/relief.h"
+#include "study/run_planner.h"
+#include "study/statistics.h"
+#include "study/study_database.h"
+
+namespace mrc {
+
+/// One or two reliefs, and what a run with them does.
+struct Remedy {
+  std::vector<Relief> reliefs;
+  std::vector<Relief> smallest;  ///< the same keys, with the smallest sizes that keep 99 % of the gain; may be empty
+  Interval metric;               ///< over the seeds
+  Interval gain;                 ///< against the scenario as it is, seed by seed; more is better
+  std::string next_cause;        ///< first in limits[] of its run, besides framing
+
+  ReliefKind kind() const;
+};
+
+struct Diagnosis {
+  Interval baseline;
+  std::vector<std::pair<std::string, double>> causes;  ///< limits[] of the first seed: cause and Gb/s
+  std::vector<Remedy> remedies;                        ///< best first; empty: nothing is worth changing
+  std::size_t tried = 0;                               ///< settings
+};
+
+/// A relief is worth to be named if it gains this share of the baseline.
+inline constexpr double kLeastGain = 0.01;
+
+class Diagnoser {
+ public:
+  /// `objective`: its metric counts, not its threshold.
+  Diagnoser(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database, Objective objective,
+            std::uint32_t seeds);
+
+  /// Throws StudyError if the scenario as it is does not complete.
+  Diagnosis diagnose();
+
+ private:
+  using Reliefs = std::vector<Relief>;
+  struct Tried {
+    Reliefs reliefs;
+    std::int64_t run = 0;  ///< in the database; 0: refused, or not complete
+    double gain = 0;
+  };
+
+  /// Runs what the scenario's rules allow and has not been run, with the first seed.
+  std::vector<Tried> try_all(const std::vector<Reliefs>& wanted);
+  std::vector<Relief> singles() const;
+  std::vector<Reliefs> pairs_beside(const std::vector<Tried>& singles);
+  std::vector<std::string> first_reliefs(std::int64_t run) const;
+  Remedy confirm(const Tried& tried);
+  void find_smallest(Remedy& remedy);
+  double gain_of(double metric) const { return more_ ? metric - base_ : base_ - metric; }
+
+  Campaign& campaign_;
+  const RunPlanner& planner_;
+  StudyDatabase& database_;
+  Objective objective_;
+  std::uint32_t seeds_;
+  bool more_;
+  double base_ = 0;
+  std::int64_t base_run_ = 0;
+  std::map<Settings, Tried> known_;
+};
+
+}  // namespace mrc
