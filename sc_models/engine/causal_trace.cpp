@@ -1,39 +1,48 @@
 #include "engine/causal_trace.h"
 
+#include <algorithm>
+
 namespace mrc {
+
+void CausalTrace::record(bool on) {
+  recording_ = on;
+  for (bool* told : told_) *told = on;
+}
 
 void CausalTrace::end() {
   first_ += static_cast<StartId>(records_.size());
   records_.clear();
-  recording_ = false;
+  record(false);
 }
 
-void CausalTrace::begin() {
+void CausalTrace::begin(std::size_t records) {
   end();
-  records_.reserve(kWindow);
-  recording_ = true;
+  window_ = std::min(records, kMostRecords);
+  record(true);
 }
 
-StartId StartTrace::record(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at, TimePs free_at,
-                           Cause busy_with) {
+StartId StartTrace::keep(StartId start) {
+  last_ = start;
+  if (!(queue_ == Cause())) node_.give(queue_, start);
+  return start;
+}
+
+// Kept out of the boxes' code: a start is recorded in a small part of a run.
+[[gnu::cold]] StartId StartTrace::record(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at,
+                                         TimePs free_at, Cause busy_with) {
   // A box looks for room after it has something to do and is free, so that what blocked it came last. Of an arrival and
   // a server that becomes free at the same time it is the arrival: the server only keeps up with it.
-  if (slot.is_blocked()) {
-    last_ = node_.waited(now, node_.gave(slot.blocked_by()), place_, slot.blocked_by());
-  } else if (ready_at >= free_at) {
-    last_ = node_.arrived(now, arrived, place_);
-  } else {
-    last_ = node_.waited(now, last_, place_, busy_with);
-  }
-  return last_;
+  if (slot.is_blocked()) return start_after(now, node_.gave(slot.blocked_by()), slot.blocked_by());
+  if (ready_at >= free_at) return start_at_arrival(now, arrived);
+  return start_after(now, last_, busy_with);
 }
 
-StartId StartTrace::start_held(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at, Cause pool) {
-  if (!on()) return 0;
+[[gnu::cold]] StartId StartTrace::record_held(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at,
+                                              Cause pool) {
   const TimePs free_at = slot.busy_until();
   const StartId due =
       ready_at >= free_at ? node_.arrived(ready_at, arrived, place_) : node_.waited(free_at, last_, place_, server_);
-  return last_ = on() ? node_.delayed(now, due, place_, pool) : due;
+  return keep(on() ? node_.delayed(now, due, place_, pool) : due);
 }
 
 }  // namespace mrc

@@ -45,16 +45,13 @@ class StartPoint {
   constexpr bool is_link() const { return (bits_ & kFabric) != 0; }
   constexpr std::uint32_t link() const { return bits_ & (kWaited - 1); }
   constexpr std::uint32_t node() const { return bits_ >> 16 & (kMostNodes - 1); }
-  constexpr bool is_port() const { return !is_link() && (bits_ >> 8 & (kMostPlaces - 1)) == kPorts; }
+  /// Precondition: not is_link().
+  constexpr std::uint32_t place() const { return bits_ >> 8 & (kMostPlaces - 1); }
+  constexpr bool is_port() const { return !is_link() && place() == kPorts; }
   constexpr bool has_pool() const { return is_link() ? (bits_ & kWaited) != 0 : (bits_ & 0xFF) != kNoPool; }
   constexpr bool is_delay() const { return !is_link() && (bits_ & kDelay) != 0; }
   /// Precondition: has_pool() and not is_link().
   constexpr Cause pool() const { return Cause::at(bits_ & 0xFF); }
-  /// Equal for starts at the same place.
-  constexpr std::uint32_t place_key() const { return is_link() ? bits_ & ~kWaited : bits_ & ~(kDelay | 0xFFU); }
-  /// Equal for the same pool. Precondition: has_pool().
-  constexpr std::uint32_t pool_key() const { return is_link() ? bits_ & ~kWaited : bits_ & ~(kDelay | 0xFF00U); }
-  static constexpr StartPoint of_pool_key(std::uint32_t key) { return StartPoint(key); }
 
  private:
   constexpr explicit StartPoint(std::uint32_t bits) : bits_(bits) {}
@@ -74,20 +71,24 @@ struct StartRecord {
 
 class CausalTrace {
  public:
-  /// Records of a window: some round trips of all packets of a pair of NICs.
-  static constexpr std::size_t kWindow = std::size_t{1} << 17;
+  /// Most records of a window.
+  static constexpr std::size_t kMostRecords = std::size_t{1} << 17;
+
+  CausalTrace() { records_.reserve(kMostRecords); }
 
   bool recording() const { return recording_; }
-  /// Starts a window; the records of the last one are gone.
-  void begin();
+  /// `recording` is true while starts are recorded: whoever records tests a flag of its own. Before the run.
+  void tell(bool& recording) { told_.push_back(&recording); }
+  /// Starts a window of `records`, at most kMostRecords; the records of the last one are gone.
+  void begin(std::size_t records);
   /// Forgets them.
   void end();
-  bool full() const { return records_.size() == kWindow; }
+  bool full() const { return records_.size() == window_; }
 
   /// Precondition: recording(). The window ends with the record that fills it.
   StartId add(TimePs at, StartId from, StartPoint point) {
     records_.push_back({at, from, point});
-    if (full()) recording_ = false;
+    if (full()) record(false);
     return first_ + static_cast<StartId>(records_.size() - 1);
   }
   const std::vector<StartRecord>& records() const { return records_; }
@@ -95,23 +96,29 @@ class CausalTrace {
   const StartRecord* find(StartId id) const {
     return id < first_ || id - first_ >= records_.size() ? nullptr : &records_[id - first_];
   }
-  StartId first() const { return first_; }
 
  private:
+  void record(bool on);
+
   std::vector<StartRecord> records_;
+  std::vector<bool*> told_;
+  std::size_t window_ = 0;
   StartId first_ = 1;
   bool recording_ = false;
 };
 
-/// A NIC's part of the trace: its number, and which start gave a token of each pool back last.
+/// A NIC's part of the trace: which start gave a token of each pool back last.
 class NodeTrace {
  public:
-  explicit NodeTrace(std::uint32_t node) : node_(node) {}
-  /// Before the run. Null: nobody records.
-  void record_to(CausalTrace* trace) { trace_ = node_ < StartPoint::kMostNodes ? trace : nullptr; }
+  /// `number`: of the node in the trace, below StartPoint::kMostNodes. Before the run; otherwise nobody records.
+  void record_to(CausalTrace& trace, std::uint32_t number) {
+    trace_ = &trace;
+    node_ = number;
+    trace.tell(on_);
+  }
   std::uint32_t new_place() { return places_ < StartPoint::kMostPlaces ? places_++ : places_ - 1; }
 
-  bool on() const { return trace_ != nullptr && trace_->recording(); }
+  bool on() const { return on_; }
   /// Precondition of these three: on().
   StartId arrived(TimePs at, StartId from, std::uint32_t place) {
     return trace_->add(at, from, StartPoint::at_arrival(node_, place));
@@ -124,50 +131,60 @@ class NodeTrace {
   }
 
   /// `start` has given back a token of this pool.
-  void give(Cause pool, StartId start) { gave_[pool.index()] = start; }
+  void give(Cause pool, StartId start) {
+    if (on_) gave_[pool.index()] = start;
+  }
   StartId gave(Cause pool) const { return gave_[pool.index()]; }
 
  private:
+  bool on_ = false;
   CausalTrace* trace_ = nullptr;
-  std::uint32_t node_;
+  std::uint32_t node_ = 0;
   std::uint32_t places_ = StartPoint::kPorts + 1;
   PerCause<StartId> gave_{};
 };
 
-/// The starts of one server.
+/// The starts of one server. While nobody records, a start costs a test, and numbers of starts keep their last values:
+/// those of an earlier window are unknown to the next.
 class StartTrace {
  public:
-  /// `server`: cause of what waits because it is busy.
-  StartTrace(NodeTrace& node, Cause server) : StartTrace(node, server, node.new_place()) {}
-  StartTrace(NodeTrace& node, Cause server, std::uint32_t place) : node_(node), server_(server), place_(place) {}
+  /// `server`: cause of what waits because it is busy. `queue`: cause of what waits for a place in front of it, which
+  /// each start gives back.
+  StartTrace(NodeTrace& node, Cause server, Cause queue = {}) : StartTrace(node, server, queue, node.new_place()) {}
+  StartTrace(NodeTrace& node, Cause server, Cause queue, std::uint32_t place)
+      : node_(node), server_(server), queue_(queue), place_(place) {}
 
   bool on() const { return node_.on(); }
-  std::uint32_t place() const { return place_; }
-  /// The latest start; of what is no longer on record, an unknown one.
+  /// The latest start.
   StartId last() const { return last_; }
 
-  /// What starts at `now` arrived by the start `arrived` and could be taken from `ready_at` on; the slot still has the
-  /// state in which it waited. 0 while nobody records.
-  StartId start(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at) {
-    return on() ? record(now, slot, arrived, ready_at, slot.busy_until(), server_) : 0;
+  /// What starts at `now` arrived by `start`, which becomes this start, and could be taken from `ready_at` on; the slot
+  /// still has the state in which it waited.
+  void start(TimePs now, const IssueSlot& slot, StartId& start, TimePs ready_at) {
+    if (on()) start = record(now, slot, start, ready_at, slot.busy_until(), server_);
   }
   /// As start(), of a server whose slot does not say until when it was busy, and with what.
-  StartId start(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at, TimePs free_at, Cause busy_with) {
-    return on() ? record(now, slot, arrived, ready_at, free_at, busy_with) : 0;
+  void start(TimePs now, const IssueSlot& slot, StartId& start, TimePs ready_at, TimePs free_at, Cause busy_with) {
+    if (on()) start = record(now, slot, start, ready_at, free_at, busy_with);
   }
   /// As start(), where something else has had the server for itself for a while: that while, since it could have been
   /// taken, is attributed to `pool`.
-  StartId start_held(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at, Cause pool);
-  /// It waited for nothing else. Precondition: on().
-  StartId start_at_arrival(TimePs now, StartId arrived) { return last_ = node_.arrived(now, arrived, place_); }
-  /// It waited for `pool`, of which `giver` gave a token back. Precondition: on().
-  StartId start_after(TimePs now, StartId giver, Cause pool) { return last_ = node_.waited(now, giver, place_, pool); }
+  void start_held(TimePs now, const IssueSlot& slot, StartId& start, TimePs ready_at, Cause pool) {
+    if (on()) start = record_held(now, slot, start, ready_at, pool);
+  }
+  /// It waited for nothing else. Precondition of this and the next: on().
+  StartId start_at_arrival(TimePs now, StartId arrived) { return keep(node_.arrived(now, arrived, place_)); }
+  /// It waited for `pool`, of which `giver` gave a token back.
+  StartId start_after(TimePs now, StartId giver, Cause pool) { return keep(node_.waited(now, giver, place_, pool)); }
 
  private:
   StartId record(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at, TimePs free_at, Cause busy_with);
+  StartId record_held(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at, Cause pool);
+  StartId keep(StartId start);
 
   NodeTrace& node_;
   Cause server_;
+  Cause queue_;
   std::uint32_t place_;
   StartId last_ = 0;
 };

@@ -1,82 +1,97 @@
 #include "engine/critical_path.h"
 
 #include <algorithm>
-#include <set>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace mrc {
 namespace {
 
-/// From a start to its predecessor.
-struct Edge {
-  StartPoint point;  ///< of the later start
-  double ps = 0;
-};
-
-class Walk {
- public:
-  explicit Walk(std::uint32_t node) : node_(node) {}
-
-  void step(const StartRecord& start, const StartRecord& from) {
-    const std::uint32_t place = start.point.place_key();
-    const auto seen = height_of_.find(place);
-    if (seen != height_of_.end()) close(seen->second);
-    height_of_[place] = path_.size();
-    const bool sends = start.point.is_port() && start.point.node() == node_ && start.point.has_pool();
-    const TimePs span = start.at > from.at ? start.at - from.at : 0;
-    path_.push_back({start.point, sends ? 0.0 : static_cast<double>(span)});
-  }
-  ChargedTime take() { return std::move(charged_); }
-
- private:
-  /// The edges from `height` on lead back to the place where they began.
-  void close(std::size_t height) {
-    double rest = 0;
-    std::set<std::uint32_t> pools;
-    for (std::size_t i = height; i < path_.size(); ++i) {
-      const Edge& edge = path_[i];
-      height_of_.erase(edge.point.place_key());
-      if (edge.point.is_delay()) {
-        charged_[edge.point.pool_key()] += edge.ps;
-        continue;
-      }
-      rest += edge.ps;
-      if (edge.point.has_pool()) pools.insert(edge.point.pool_key());
-    }
-    path_.resize(height);
-    for (const std::uint32_t pool : pools) charged_[pool] += rest / static_cast<double>(pools.size());
-  }
-
-  std::uint32_t node_;
-  std::vector<Edge> path_;
-  std::unordered_map<std::uint32_t, std::size_t> height_of_;  ///< of the places on the path
-  ChargedTime charged_;
-};
-
 const StartRecord* last_departure(const CausalTrace& trace, std::uint32_t node) {
-  for (auto start = trace.records().rbegin(); start != trace.records().rend(); ++start) {
-    if (start->point.is_port() && start->point.node() == node) return &*start;
+  const StartRecord* last = nullptr;
+  for (const StartRecord& start : trace.records()) {
+    if (!start.point.is_port() || start.point.node() != node) continue;
+    if (last == nullptr || start.at >= last->at) last = &start;
   }
-  return nullptr;
+  return last;
 }
 
 }  // namespace
 
-ChargedTime charge_critical_path(const CausalTrace& trace, std::uint32_t node) {
+CriticalPath::CriticalPath(std::uint32_t nodes, std::uint32_t links)
+    : first_link_pool_(std::size_t{nodes} * CauseTable::kMost),
+      first_link_place_(std::size_t{nodes} * StartPoint::kMostPlaces),
+      height_of_(first_link_place_ + links),
+      charged_(first_link_pool_ + links),
+      cycle_of_(charged_.size()) {
+  path_.reserve(height_of_.size() + 1);
+  cycle_pools_.reserve(path_.capacity());
+}
+
+std::size_t CriticalPath::number_of_pool(StartPoint point) const {
+  return point.is_link() ? first_link_pool_ + point.link()
+                         : std::size_t{point.node()} * CauseTable::kMost + point.pool().index();
+}
+
+std::size_t CriticalPath::number_of_place(StartPoint point) const {
+  return point.is_link() ? first_link_place_ + point.link()
+                         : std::size_t{point.node()} * StartPoint::kMostPlaces + point.place();
+}
+
+void CriticalPath::charge(std::size_t pool, double ps) {
+  charged_[pool] += ps;
+  total_ += ps;
+}
+
+void CriticalPath::step(std::uint32_t node, const StartRecord& start, const StartRecord& from) {
+  std::uint32_t& height = height_of_[number_of_place(start.point)];
+  if (height != 0) close(height - 1);
+  height = static_cast<std::uint32_t>(path_.size() + 1);
+  const bool sends = start.point.is_port() && start.point.node() == node && start.point.has_pool();
+  const auto span = static_cast<double>(start.at > from.at ? start.at - from.at : 0);
+  path_.push_back({start.point, sends ? 0.0 : span, span});
+}
+
+void CriticalPath::close(std::size_t height) {
+  double rest = 0;
+  ++cycle_;
+  cycle_pools_.clear();
+  for (std::size_t i = height; i < path_.size(); ++i) {
+    const Edge& edge = path_[i];
+    height_of_[number_of_place(edge.point)] = 0;
+    in_cycles_ += edge.span;
+    if (edge.point.is_delay()) {
+      charge(number_of_pool(edge.point), edge.ps);
+      continue;
+    }
+    rest += edge.ps;
+    if (!edge.point.has_pool()) continue;
+    const std::size_t pool = number_of_pool(edge.point);
+    if (cycle_of_[pool] == cycle_) continue;
+    cycle_of_[pool] = cycle_;
+    cycle_pools_.push_back(pool);
+  }
+  path_.resize(height);
+  for (const std::size_t pool : cycle_pools_) charge(pool, rest / static_cast<double>(cycle_pools_.size()));
+}
+
+void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node) {
+  std::fill(charged_.begin(), charged_.end(), 0.0);
+  total_ = in_cycles_ = explained_ = 0;
   const StartRecord* const last = last_departure(trace, node);
-  if (last == nullptr) return {};
-  Walk walk(node);
+  if (last == nullptr) return;
   const StartRecord* start = last;
   for (const StartRecord* from = trace.find(start->from); from != nullptr && from < start;
        from = trace.find(start->from)) {
-    walk.step(*start, *from);
+    step(node, *start, *from);
     start = from;
   }
+  for (const Edge& edge : path_) height_of_[number_of_place(edge.point)] = 0;
+  path_.clear();
   const TimePs window = last->at - std::min(last->at, trace.records().front().at);
   const TimePs walked = last->at - std::min(last->at, start->at);
-  return 2 * walked < window ? ChargedTime() : walk.take();
+  if (window > 0) explained_ = in_cycles_ / static_cast<double>(window);
+  if (2 * walked >= window) return;
+  std::fill(charged_.begin(), charged_.end(), 0.0);
+  total_ = 0;
 }
 
 }  // namespace mrc

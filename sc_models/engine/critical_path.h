@@ -3,20 +3,66 @@
 // rests (its interval for each packet), or a loop of tokens (the time that a token is away).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <vector>
 
 #include "engine/causal_trace.h"
 
 namespace mrc {
 
-/// Time by pool (StartPoint::pool_key).
-using ChargedTime = std::map<std::uint32_t, double>;
+/// Walks over traces of the same nodes and links. Nothing is allocated after construction.
+class CriticalPath {
+ public:
+  /// Nodes and links of the trace are numbered from 0.
+  CriticalPath(std::uint32_t nodes, std::uint32_t links);
 
-/// Walks back from the last start at a port of `node` to the beginning of the window. Where a place comes again, the
-/// cycle is taken out and its time is attributed to its pools: a delay to what caused it, the rest in equal parts to the
-/// tokens that were waited for. Time in which the ports of `node` send is attributed to nobody. Time that closes no cycle
-/// is dropped. Nothing where the chain is lost in less than half of the window: something on its way records no starts.
-ChargedTime charge_critical_path(const CausalTrace& trace, std::uint32_t node);
+  /// Walks back from the last start at a port of `node` to the beginning of the window. Where a place comes again, the
+  /// cycle is taken out and its time is attributed to its pools: a delay to what caused it, the rest in equal parts to
+  /// the tokens that were waited for. Time in which the ports of `node` send is attributed to nobody. Time that closes
+  /// no cycle is dropped. Nothing is attributed where the chain is lost in less than half of the window: something on
+  /// its way records no starts.
+  void walk(const CausalTrace& trace, std::uint32_t node);
+
+  /// Of the last walk: time by pool, its sum, and the share of the window that is in cycles, the ports' included.
+  double charged_ps(StartPoint pool) const { return charged_[number_of_pool(pool)]; }
+  double total_ps() const { return total_; }
+  double explained_share() const { return explained_; }
+
+  /// Pools as numbers: causes of nodes, then links.
+  std::size_t pools() const { return charged_.size(); }
+  const std::vector<double>& charged() const { return charged_; }
+  bool is_link(std::size_t pool) const { return pool >= first_link_pool_; }
+  std::uint32_t link_of(std::size_t pool) const { return static_cast<std::uint32_t>(pool - first_link_pool_); }
+  static std::uint32_t node_of(std::size_t pool) { return static_cast<std::uint32_t>(pool / CauseTable::kMost); }
+  static Cause cause_of(std::size_t pool) { return Cause::at(pool % CauseTable::kMost); }
+
+ private:
+  /// From a start to its predecessor.
+  struct Edge {
+    StartPoint point;  ///< of the later start
+    double ps = 0;     ///< to be attributed
+    double span = 0;
+  };
+
+  std::size_t number_of_pool(StartPoint point) const;
+  std::size_t number_of_place(StartPoint point) const;
+  void step(std::uint32_t node, const StartRecord& start, const StartRecord& from);
+  /// The edges from `height` on lead back to the place where they began.
+  void close(std::size_t height);
+  void charge(std::size_t pool, double ps);
+
+  std::size_t first_link_pool_;
+  std::size_t first_link_place_;
+  std::vector<Edge> path_;
+  std::vector<std::uint32_t> height_of_;  ///< of the places on the path, from 1; 0: not on it
+  std::vector<double> charged_;
+  std::vector<std::uint32_t> cycle_of_;  ///< in which a pool was seen last
+  std::vector<std::size_t> cycle_pools_;
+  std::uint32_t cycle_ = 0;
+  double total_ = 0;
+  double in_cycles_ = 0;
+  double explained_ = 0;
+};
 
 }  // namespace mrc

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "nic/window_causes.h"
 
 namespace mrc {
@@ -38,14 +40,22 @@ void look_behind(std::map<std::string, double>& causes, CutCause refusal,
 
 /// What a loss, a trim or a mark costs is attributed to where it happened, in proportion; the rest keeps its name.
 void look_where(std::map<std::string, double>& causes, const std::string& what,
-                const std::map<std::string, double>& happened_at) {
+                const std::map<std::string, double>& happened_at, double of_it = 1) {
   const auto row = causes.find(what);
   if (row == causes.end()) return;
   const double total = row->second;
   for (const auto& [place, share] : happened_at) {
-    causes[place] += total * share;
-    row->second -= total * share;
+    causes[place] += total * share * of_it;
+    row->second -= total * share * of_it;
   }
+}
+
+/// What packets that are declared lost cost: lost ones where they were, and late ones where they are.
+void look_behind_losses(std::map<std::string, double>& causes, const std::string& what, const PortTime& time) {
+  const double before = causes[what];
+  look_where(causes, what, time.lost_at, 1 - time.late_share);
+  if (before <= 0 || causes[what] <= 0) return;
+  look_where(causes, what, time.late_at, std::min(1.0, time.late_share * before / causes[what]));
 }
 
 }  // namespace
@@ -65,14 +75,23 @@ std::vector<LimitResult> goodput_limits(const NodeCounters& counters, const BoxC
     causes[cause_of_retransmission(static_cast<CutCause>(i))] += gbps(bytes);
   }
   const double port_gbps = time.line_rate_gbps / time.ports;
-  causes["port.slow"] = port_gbps * static_cast<double>(time.slow_ps) / active;
+  for (std::size_t port = 0; port < time.slow_ps.size(); ++port) {
+    causes[fmt::format("port{}.slow", port)] = port_gbps * static_cast<double>(time.slow_ps[port]) / active;
+  }
+  for (std::size_t i = 0; i < kCutCauses; ++i) {
+    causes[cause_of_retransmission(static_cast<CutCause>(i))] +=
+        port_gbps * static_cast<double>(time.retransmission_ps[i]) / active;
+  }
   for (const auto& [cause, idle_ps] : time.idle_ps) {
     causes[cause] += port_gbps * idle_ps / active;
   }
   look_behind(causes, CutCause::no_pkt_buffer, time.receiver_write_blocked);
   look_behind(causes, CutCause::no_resource, time.receiver_write_blocked);
-  look_where(causes, "retransmission", time.lost_at);
-  look_where(causes, std::string(window_cause(CutCause::loss)), time.lost_at);
+  look_behind_losses(causes, "retransmission", time);
+  look_behind_losses(causes, "retransmission_timeout", time);
+  look_behind_losses(causes, std::string(window_cause(CutCause::loss)), time);
+  // Packets come out of order because some are late.
+  look_where(causes, std::string(window_cause(CutCause::no_bitmap)), time.late_at);
   look_where(causes, "retransmission.trim", time.trimmed_at);
   look_where(causes, std::string(window_cause(CutCause::trim)), time.trimmed_at);
   look_where(causes, std::string(window_cause(CutCause::ecn)), time.marked_at);

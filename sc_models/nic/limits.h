@@ -1,6 +1,7 @@
 // What kept the node under test from line rate, in Gb/s.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,14 +17,20 @@ struct PortTime {
   double goodput_gbps = 0;
   TimePs active_ps = 0;
   std::uint32_t ports = 0;
-  TimePs slow_ps = 0;                          ///< sum over ports: packets took longer than at full rate
+  std::vector<TimePs> slow_ps = {};            ///< by port: packets took longer than at full rate
   std::map<std::string, double> idle_ps = {};  ///< sum over ports, by cause
+  /// Not among it: waiting for answers where it ended with a retransmission, by CutCause.
+  std::array<TimePs, kCutCauses> retransmission_ps = {};
   /// Where the staging buffer of the receivers waits in turn: shares of its write slot's time by cause.
   std::map<std::string, double> receiver_write_blocked;
   /// Where packets were lost, trimmed and marked: shares by full queue behind a port, and by link.
   std::map<std::string, double> lost_at;
   std::map<std::string, double> trimmed_at;
   std::map<std::string, double> marked_at;
+  /// The link at which packets are late, where most of the congestion is on one; and the share of the packets declared
+  /// lost that had only been late.
+  std::map<std::string, double> late_at;
+  double late_share = 0;
 };
 
 /// Splits the ports' byte-times into framing, control, retransmission, payload that was not acknowledged by the end,

@@ -75,10 +75,10 @@ class Nic : public sc_core::sc_module {
   const OverrunCauses& overrun_causes() const { return *overrun_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
   /// Sum over ports: time that packets took longer than at full rate.
-  TimePs slow_ps() const {
-    TimePs sum = 0;
-    for (const auto& port : ports_) sum += port->slow_ps();
-    return sum;
+  std::vector<TimePs> slow_ps() const {
+    std::vector<TimePs> by_port;
+    for (const auto& port : ports_) by_port.push_back(port->slow_ps());
+    return by_port;
   }
   const NicRtl& rtl() const { return rtl_; }
 

@@ -49,7 +49,7 @@ struct NicContext : NodeContext {
   NicContext(NodeId id, const ScenarioConfig& scenario_config) : NodeContext(id, scenario_config) {}
 
   CauseTable causes;
-  NodeTrace trace{node};
+  NodeTrace trace;
   Memories memories{nic_memories({config, scenario.protocol, {}}), config.nic, scenario.seed,
                     "nic" + std::to_string(node), causes};
   PacketPool packets;

@@ -42,9 +42,8 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
                {.is_accounted = false}),
       data_(*this, fmt::format("port{}.data", index), nic.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes,
             {.is_sized = false}),
-      no_room_(nic.causes.declare("port.tx_fifo")),
       no_control_room_(nic.causes.declare("port.control_fifo")),
-      starts_(nic.trace, server_cause(nic, "port.line"), StartPoint::kPorts) {
+      starts_(nic.trace, server_cause(nic, "port.line"), Cause(), StartPoint::kPorts) {
   declare(DeclaredServer{.cause = nic.causes.declare("port.line", {"nic.port_gbps", "nic.ports"}),
                          .gbps = nic.config.nic.port_gbps});
   declare(DeclaredTokens{.cause = nic.causes.declare("port.tx_fifo", {"nic.port.tx_fifo_bytes"}),
@@ -141,9 +140,11 @@ void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
   const TimePs last_bit = line_.occupy(now + delay, bytes);
   if (bytes_on_line_ > 0) tx_fifo_.announce_remove(last_bit, bytes_on_line_);
   if (full_share_ < 1) slow_ps_ += static_cast<TimePs>(static_cast<double>(last_bit - now) * (1 - full_share_));
-  packet->last_start = starts_.start(now, slot, packet->last_start, ready_at);
+  starts_.start(now, slot, packet->last_start, ready_at);
   slot.busy(now, last_bit);
-  idle_causes_->port_busy(now, index_, last_bit);
+  const bool data = is_data(packet->opcode);
+  if (data && packet->retransmission) idle_causes_->retransmits(now, packet->loss_cause);
+  idle_causes_->port_busy(now, index_, last_bit, data && !packet->retransmission);
   transmit_link_.send(now + delay + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
   nic_.packets.release(packet);
 }

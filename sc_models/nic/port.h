@@ -92,7 +92,6 @@ class Port : public Box {
   Fifo<Packet*> control_;
   Fifo<Packet*> data_;  ///< packets behind the bytes of tx_fifo_
   std::uint64_t first_payload_bytes_ = 0;
-  Cause no_room_;
   Cause no_control_room_;
   StartTrace starts_;
   std::uint32_t bytes_on_line_ = 0;  ///< data bytes whose last bit leaves at line_.free_at()

@@ -95,10 +95,12 @@ std::map<std::string, double> receiver_write_blocked(const Model& model, const S
   return shares;
 }
 
-/// Shares of all, of the links that have at least a quarter: what happens everywhere keeps its own name.
+constexpr double kQuarter = 0.25;
+constexpr double kHalf = 0.5;
+
+/// Shares of all, of the links that have at least `least`: what happens everywhere keeps its own name.
 void add_links(std::map<std::string, double>& shares, const Model& model, const std::vector<double>& by_link,
-               double all) {
-  constexpr double least = 0.25;
+               double all, double least) {
   for (std::uint32_t link = 0; link < by_link.size(); ++link) {
     if (by_link[link] == 0 || by_link[link] < least * all) continue;
     shares["fabric." + model.fabric->topology().port_name(link)] += by_link[link] / all;
@@ -114,8 +116,33 @@ std::map<std::string, double> happened_at(const Model& model, std::uint64_t Port
   std::map<std::string, double> shares;
   double counted = static_cast<double>(all);
   for (const double packets : by_link) counted += packets;
-  add_links(shares, model, by_link, counted);
+  add_links(shares, model, by_link, counted, kQuarter);
   return shares;
+}
+
+/// The link that has most of the fabric's congestion, by trims and marks.
+std::map<std::string, double> late_at(const Model& model) {
+  std::vector<double> by_link;
+  double all = 0;
+  for (const SwitchPort& port : model.fabric->network().ports()) {
+    by_link.push_back(static_cast<double>(port.counters.trimmed + port.counters.ce_marked));
+    all += by_link.back();
+  }
+  std::map<std::string, double> shares;
+  add_links(shares, model, by_link, all, kHalf);
+  return shares;
+}
+
+/// Of the packets that `node` declared lost, the share that came after all: its peers had them twice.
+double late_share(const Model& model, const SimulationNode& node) {
+  const BoxCounters& counters = node.boxes->box_counters;
+  const std::uint64_t retransmitted = node.context.counters.retransmitted;
+  const std::uint64_t bytes = counters.retransmitted_wire_bytes_by_cause[static_cast<std::size_t>(CutCause::loss)];
+  if (retransmitted == 0 || bytes == 0) return 0;
+  std::uint64_t twice = 0;
+  for (const auto& [peer, qps] : node.qps_of_peer) twice += model.at(peer).context.counters.duplicates;
+  const double each = static_cast<double>(counters.retransmitted_wire_bytes) / static_cast<double>(retransmitted);
+  return std::min(1.0, static_cast<double>(twice) * each / static_cast<double>(bytes));
 }
 
 /// Of all lost packets: those that found no room behind a port of a NIC, by the full queue, and the others by link.
@@ -137,12 +164,16 @@ std::map<std::string, double> lost_at(const Model& model, const SimulationNode& 
     }
   }
   if (lost == 0) return {};
-  for (auto& [queue, share] : shares) share /= lost;
   std::vector<double> by_link;
+  double counted = 0;
+  for (const auto& [queue, packets] : shares) counted += packets;
   for (std::size_t link = 0; link < network.ports().size(); ++link) {
     by_link.push_back(static_cast<double>(network.ports()[link].counters.dropped + network.lost_on_links()[link]));
+    counted += by_link.back();
   }
-  add_links(shares, model, by_link, lost);
+  lost = std::max(lost, counted);
+  for (auto& [queue, share] : shares) share /= lost;
+  add_links(shares, model, by_link, lost, kQuarter);
   return shares;
 }
 
@@ -160,10 +191,13 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
                                   .ports = node.context.config.nic.ports,
                                   .slow_ps = node.nic->slow_ps(),
                                   .idle_ps = model.critical_paths->finish(),
+                                  .retransmission_ps = node.nic->idle_causes().retransmission_ps(),
                                   .receiver_write_blocked = receiver_write_blocked(model, node),
                                   .lost_at = lost_at(model, node),
                                   .trimmed_at = happened_at(model, &PortCounters::trimmed, impairments.trimmed),
-                                  .marked_at = happened_at(model, &PortCounters::ce_marked, impairments.ce_marked)});
+                                  .marked_at = happened_at(model, &PortCounters::ce_marked, impairments.ce_marked),
+                                  .late_at = late_at(model),
+                                  .late_share = late_share(model, node)});
   for (LimitResult& limit : result.limits) limit.relieved_by = relief_of(model, node, limit.cause);
 }
 
@@ -174,6 +208,7 @@ void collect_node(RunResult& result, const SimulationNode& node, TimePs end) {
   if (!node.nic) return;
   const BoxCounters& counters = node.boxes->box_counters;
   node.nic->settle(end);
+  node.nic->idle_causes().finish(end);
   collect_buffers(result, node, end);
   node.nic->finish(end);
   collect_ledger(result, node);

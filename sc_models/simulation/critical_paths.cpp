@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,23 +10,14 @@ namespace mrc {
 namespace {
 
 constexpr double kWindows = 8;
+/// Of a window: about a thousand packets of a pair of NICs. One that explains too little of its own time, because what
+/// packets wait for takes longer to come back, is followed by one of twice the length.
+constexpr std::size_t kRecords = std::size_t{1} << 15;
+constexpr double kExplained = 0.75;
 /// A window that has less goes on when the next one is due: its walk would be too short.
-constexpr std::size_t kFewRecords = 32'768;
+constexpr std::size_t kFewRecords = kRecords / 4;
 constexpr std::string_view kReceiver = "receiver.";
 constexpr std::string_view kFabric = "fabric.";
-
-/// Idle time whose cause is known when it passes, whatever packets wait for.
-bool is_phase(const std::string& cause) {
-  constexpr std::array<std::string_view, 3> phases{"port.link_down", "no_work", "acknowledgement"};
-  return std::find(phases.begin(), phases.end(), cause) != phases.end();
-}
-
-std::string name_of(const Model& model, const SimulationNode& under_test, StartPoint pool) {
-  if (pool.is_link()) return std::string(kFabric) + model.fabric->topology().port_name(pool.link());
-  const SimulationNode& node = model.at(pool.node());
-  const std::string& cause = node.boxes->causes.name(pool.pool());
-  return &node == &under_test ? cause : std::string(kReceiver) + cause;
-}
 
 /// Parameters of a node, which the scenario may set for one alone.
 bool is_of_node(std::string_view key) {
@@ -55,52 +45,91 @@ std::vector<std::string> relief_of_link(std::string_view cause) {
 
 }  // namespace
 
-CriticalPaths::CriticalPaths(Model& model) : model_(model) {
+CriticalPaths::CriticalPaths(Model& model) : model_(model), window_records_(kRecords) {
   for (const auto& node : model.nodes) {
-    if (node->nic && model.is_under_test(*node)) node_ = node.get();
+    if (!node->nic) continue;
+    if (model.is_under_test(*node)) {
+      node_ = node.get();
+      number_ = static_cast<std::uint32_t>(nodes_.size());
+    }
+    nodes_.push_back(node.get());
+  }
+  if (node_ == nullptr) return;
+  constexpr std::array<std::string_view, 3> phases{"port.link_down", "no_work", "acknowledgement"};
+  const CauseTable& causes = node_->boxes->causes;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    phases_.push_back(std::find(phases.begin(), phases.end(), causes.name(Cause::at(i))) != phases.end());
   }
   // Starts at other ranks are not known here.
-  records_ = node_ != nullptr && !model.split;
-  if (!records_) return;
-  for (const auto& node : model.nodes) {
-    if (node->nic) node->boxes->trace.record_to(&trace_);
-  }
-  model.fabric->network().trace_to(trace_);
+  if (!model.split && nodes_.size() < StartPoint::kMostNodes) record();
+}
+
+void CriticalPaths::record() {
+  Network& network = model_.fabric->network();
+  recording_ = std::make_unique<Recording>(static_cast<std::uint32_t>(nodes_.size()),
+                                           static_cast<std::uint32_t>(network.ports().size()));
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) nodes_[i]->boxes->trace.record_to(recording_->trace, i);
+  network.trace_to(recording_->trace);
+}
+
+bool CriticalPaths::is_phase(std::size_t cause) const {
+  return cause < phases_.size() && phases_[cause];
+}
+
+std::string CriticalPaths::name_of(std::size_t pool) const {
+  const CriticalPath& path = recording_->path;
+  if (path.is_link(pool)) return std::string(kFabric) + model_.fabric->topology().port_name(path.link_of(pool));
+  const SimulationNode& node = *nodes_[CriticalPath::node_of(pool)];
+  const std::string& cause = node.boxes->causes.name(CriticalPath::cause_of(pool));
+  return &node == node_ ? cause : std::string(kReceiver) + cause;
 }
 
 void CriticalPaths::look(double progress) {
-  if (!records_) return;
-  const bool open = trace_.recording() || !trace_.records().empty();
+  if (!recording_) return;
+  CausalTrace& trace = recording_->trace;
   const bool due = progress >= next_window_;
-  if (open && (trace_.full() || (due && trace_.records().size() >= kFewRecords))) close_window();
-  if (!due || trace_.recording() || !trace_.records().empty()) return;
-  trace_.begin();
+  if (!trace.records().empty() && (trace.full() || (due && trace.records().size() >= kFewRecords))) close_window();
+  if (!due || trace.recording()) return;
+  trace.begin(window_records_);
   while (next_window_ <= progress) next_window_ += 1.0 / kWindows;
 }
 
 void CriticalPaths::close_window() {
-  const ChargedTime charged = charge_critical_path(trace_, node_->id);
-  trace_.end();
-  std::map<std::string, TimePs> idle = node_->nic->idle_causes().idle_ps();
+  const PerCause<TimePs>& idle = node_->nic->idle_causes().idle_ps();
   double to_share = 0;
-  for (const auto& [cause, time] : idle) {
-    if (!is_phase(cause)) to_share += static_cast<double>(time - idle_so_far_[cause]);
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    if (!is_phase(i)) to_share += static_cast<double>(idle[i] - idle_so_far_[i]);
   }
   double total = 0;
-  for (const auto& [pool, time] : charged) total += time;
-  for (const auto& [pool, time] : charged) {
-    if (total > 0) idle_ps_[name_of(model_, *node_, StartPoint::of_pool_key(pool))] += to_share * time / total;
+  if (recording_) {
+    recording_->path.walk(recording_->trace, number_);
+    if (recording_->trace.full() && recording_->path.explained_share() < kExplained) window_records_ *= 2;
+    recording_->trace.end();
+    total = recording_->path.total_ps();
   }
-  for (const auto& [cause, time] : idle) {
+  if (total > 0) {
+    const std::vector<double>& charged = recording_->path.charged();
+    for (std::size_t i = 0; i < charged.size(); ++i) recording_->idle_ps[i] += to_share * charged[i] / total;
+  } else {
     // Where the path has no cycle but that of the ports, what was noted as the time passed is all there is.
-    if (is_phase(cause) || total == 0) idle_ps_[cause] += static_cast<double>(time - idle_so_far_[cause]);
+    for (std::size_t i = 0; i < idle.size(); ++i) by_time_alone_[i] += static_cast<double>(idle[i] - idle_so_far_[i]);
   }
-  idle_so_far_ = std::move(idle);
+  idle_so_far_ = idle;
 }
 
 std::map<std::string, double> CriticalPaths::finish() {
-  if (node_ != nullptr) close_window();
-  return idle_ps_;
+  std::map<std::string, double> by_name;
+  if (node_ == nullptr) return by_name;
+  close_window();
+  const CauseTable& causes = node_->boxes->causes;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    by_name[causes.name(Cause::at(i))] += is_phase(i) ? static_cast<double>(idle_so_far_[i]) : by_time_alone_[i];
+  }
+  if (!recording_) return by_name;
+  for (std::size_t i = 0; i < recording_->idle_ps.size(); ++i) {
+    if (recording_->idle_ps[i] > 0) by_name[name_of(i)] += recording_->idle_ps[i];
+  }
+  return by_name;
 }
 
 std::vector<std::string> relief_of(const Model& model, const SimulationNode& node, const std::string& cause) {

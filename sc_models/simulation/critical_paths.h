@@ -3,11 +3,14 @@
 // to the causes of that path.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/causal_trace.h"
+#include "engine/cause.h"
 #include "engine/critical_path.h"
 #include "simulation/model.h"
 
@@ -24,15 +27,30 @@ class CriticalPaths {
   std::map<std::string, double> finish();
 
  private:
+  /// What is recorded, where anything is: the node under test has boxes, and all nodes are in this process.
+  struct Recording {
+    Recording(std::uint32_t nodes, std::uint32_t links) : path(nodes, links), idle_ps(path.pools()) {}
+    CausalTrace trace;
+    CriticalPath path;
+    std::vector<double> idle_ps;  ///< by pool
+  };
+
+  void record();
   void close_window();
+  /// Idle time whose cause is known when it passes, whatever packets wait for.
+  bool is_phase(std::size_t cause) const;
+  std::string name_of(std::size_t pool) const;
 
   Model& model_;
-  const SimulationNode* node_ = nullptr;  ///< null: the node under test has no boxes here
-  bool records_ = false;
-  CausalTrace trace_;
-  double next_window_ = 0;                     ///< progress at which it begins
-  std::map<std::string, TimePs> idle_so_far_;  ///< by the time-based account, when the last window was closed
-  std::map<std::string, double> idle_ps_;
+  const SimulationNode* node_ = nullptr;      ///< null: the node under test has no boxes here
+  std::vector<const SimulationNode*> nodes_;  ///< by their numbers in the trace
+  std::uint32_t number_ = 0;                  ///< of the node under test
+  std::unique_ptr<Recording> recording_;
+  std::vector<bool> phases_;          ///< by cause of the node under test
+  std::size_t window_records_;        ///< of the next window
+  double next_window_ = 0;            ///< progress at which it begins
+  PerCause<TimePs> idle_so_far_{};    ///< by the time-based account, when the last window was closed
+  PerCause<double> by_time_alone_{};  ///< of windows whose path has no cycle
 };
 
 /// Parameters that relieve a cause of limits[] of `node`, as the registry has them; those of one node alone with its

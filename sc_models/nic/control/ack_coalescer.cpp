@@ -16,8 +16,7 @@ AckCoalescer::AckCoalescer(const sc_core::sc_module_name& name, WheelModule& own
       in_(*this, "ack_coalescer.queue", nic.config.nic.ack_coalescer.queue_entries),
       transport_acks_(*this, "ack_coalescer.transport_acks", nic.config.nic.ack_coalescer.queue_entries),
       out_full_(nic.causes.declare_full("control_queue", out.taker(), {"nic.control_queue.entries"})),
-      starts_(nic.trace, server_cause(nic, "ack_coalescer")),
-      in_full_(nic.causes.declare("ack_coalescer.queue")) {
+      starts_(nic.trace, server_cause(nic, "ack_coalescer"), nic.causes.declare("ack_coalescer.queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "ack_coalescer", "ack_coalescer", nic.config.nic.ack_coalescer.pipeline));
   transport_acks_.connect(this);
@@ -86,12 +85,11 @@ void AckCoalescer::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.ack_coalescer.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   const TimePs ready_at = source.ready_at();
-  const AckJob job = source.pop(now);
-  const StartId start = starts_.start(now, slot, job.because, ready_at);
-  nic_.trace.give(in_full_, start);
+  AckJob job = source.pop(now);
+  starts_.start(now, slot, job.because, ready_at);
   slot.busy(now, next_start_);
   Packet* packet = build(now, job);
-  packet->last_start = start;
+  packet->last_start = job.because;
   out_.push(now, {packet, job.qp}, now + nic_.clock.cycles(pipeline.latency_cycles));
   wait_for_job(next_start_);
 }

@@ -50,7 +50,6 @@ class AckCoalescer : public Box {
   Fifo<AckJob> transport_acks_;
   Cause out_full_;
   StartTrace starts_;
-  Cause in_full_;
   TimePs next_start_ = 0;
 };
 

@@ -27,8 +27,7 @@ Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, 
       cq_full_(nic.causes.declare("completion.cq_entries", {"nic.completion.cq_entries"})),
       moderation_(nic.causes.declare("completion.moderation",
                                      {"nic.completion.moderation_us", "nic.completion.moderation_count"})),
-      starts_(nic.trace, server_cause(nic, "completion")),
-      in_full_(nic.causes.declare("completion.queue")),
+      starts_(nic.trace, server_cause(nic, "completion"), nic.causes.declare("completion.queue")),
       moderation_ps_(static_cast<TimePs>(nic.config.nic.completion.moderation_us * kPsPerUs)) {
   in_.connect(this);
   declare(pipeline_server(nic, "completion", "completion", nic.config.nic.completion.pipeline));
@@ -112,9 +111,8 @@ void Completion::write(TimePs now) {
   write_under_way_ = true;
   ++nic_.box_counters.cqe_writes;
   nic_.box_counters.cqes += entries;
-  const StartId started = starts_.start(now, slot, gathered_.back().because, now);
-  for (Cqe& cqe : gathered_) cqe.because = started;
-  nic_.trace.give(in_full_, started);
+  starts_.start(now, slot, gathered_.back().because, now);
+  for (Cqe& cqe : gathered_) cqe.because = gathered_.back().because;
   slot.busy(now, start);
   pcie_.write(now, start, address, entries * config.cqe_bytes, *this, 0, WriteOrder::strict);
 }

@@ -55,7 +55,6 @@ class Completion : public Box, private ReadClient, private WriteClient {
   bool rebuilding_ = false;
   Fifo<Cqe>* host_queue_ = nullptr;
   StartTrace starts_;
-  Cause in_full_;
   TimePs next_start_ = 0;
   TimePs issued_at_ = 0;
   bool write_under_way_ = false;

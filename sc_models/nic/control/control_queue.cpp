@@ -20,8 +20,7 @@ ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& own
       in_(*this, "control_queue", nic.config.nic.control_queue.entries,
           {.is_accounted = false, .maker = "ack_coalescer"}),
       no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})),
-      starts_(nic.trace, server_cause(nic, "control_queue.pipeline")),
-      in_full_(nic.causes.declare("control_queue")) {
+      starts_(nic.trace, server_cause(nic, "control_queue.pipeline"), nic.causes.declare("control_queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "control_queue.pipeline", "control_queue", nic.config.nic.control_queue.pipeline));
   nic.memories.count(kQueue, in_.occupancy());
@@ -73,9 +72,7 @@ void ControlQueue::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.control_queue.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
-  StartId& start = in_.front().packet->last_start;
-  start = starts_.start(now, slot, start, in_.ready_at());
-  nic_.trace.give(in_full_, start);
+  starts_.start(now, slot, in_.front().packet->last_start, in_.ready_at());
   slot.busy(now, next_start_);
   const ControlPacket control = in_.pop(now);
   Packet* packet = control.packet;

@@ -37,7 +37,6 @@ class ControlQueue : public Box {
   Fifo<ControlPacket> in_;
   Cause no_port_room_;
   StartTrace starts_;
-  Cause in_full_;
   TimePs next_start_ = 0;
 };
 

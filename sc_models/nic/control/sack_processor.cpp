@@ -29,8 +29,7 @@ SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& o
       path_memory_(nic.memories[SprayScheduler::kPathTable]),
       completion_memory_(nic.memories[Completion::kQueue]),
       in_(in),
-      starts_(nic.trace, server_cause(nic, "sack_processor")),
-      in_full_(nic.causes.declare("sack_processor.queue")) {
+      starts_(nic.trace, server_cause(nic, "sack_processor"), nic.causes.declare("sack_processor.queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "sack_processor", "sack_processor", nic.config.nic.sack_processor.pipeline));
 }
@@ -208,10 +207,8 @@ void SackProcessor::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
-  const TimePs ready_at = in_.ready_at();
+  starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
   Packet* packet = in_.pop(now);
-  packet->last_start = starts_.start(now, slot, packet->last_start, ready_at);
-  nic_.trace.give(in_full_, packet->last_start);
   nic_.box_counters.control_received.add(*packet);
   dispatch(now, *packet);
   slot.busy(now, next_start_);

@@ -64,7 +64,6 @@ class SackProcessor : public Box {
   ProbeEngine* probe_engine_ = nullptr;
   std::vector<Qp*> uncompleted_;
   StartTrace starts_;
-  Cause in_full_;
   TimePs next_start_ = 0;
 };
 

@@ -212,8 +212,7 @@ void DmaWrite::step(TimePs now) {
     return;
   }
   if (in_.front().closes_messages > 0 && !has_room_for_answers(now)) return;
-  StartId& started = in_.front().packet->last_start;
-  started = starts_.start(now, slot(), started, in_.ready_at(), next_start_, busy_with_);
+  starts_.start(now, slot(), in_.front().packet->last_start, in_.ready_at(), next_start_, busy_with_);
   write(now, in_.pop(now));
   in_.wait_ready(next_start_);
 }

@@ -78,10 +78,9 @@ void Parser::step(TimePs now) {
   slot.stalled(now, frame.delay_ps, packet_memory_.cause());
   next_start_ = now + frame.delay_ps +
                 nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
-  const StartId start = starts_.start(now, slot, head.last_start, in_.ready_at());
+  starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
   slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);
-  packet->last_start = start;
   if (!intact) {
     ++nic_.counters.corrupted_received;
     nic_.box_counters.damaged.add(*packet);

@@ -33,8 +33,7 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       bitmap_(*this, "psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks),
       answers_full_(
           nic.causes.declare_full("ack_coalescer.queue", answers.taker(), {"nic.ack_coalescer.queue_entries"})),
-      starts_(nic.trace, server_cause(nic, "psn_tracker")),
-      in_full_(nic.causes.declare("psn_tracker.queue")),
+      starts_(nic.trace, server_cause(nic, "psn_tracker"), nic.causes.declare("psn_tracker.queue")),
       sack_threshold_(nic.causes.declare("sack_threshold", {"protocol.sack_threshold_bytes"})),
       sack_place_(nic.trace.new_place()) {
   if (rtl_ != nullptr) rtl_->check(nic);
@@ -233,9 +232,7 @@ void PsnTracker::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.psn_tracker.pipeline;
   delay_ = 0;
   service_ = {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
-  StartId& start = in_.front()->last_start;
-  start = starts_.start(now, slot, start, in_.ready_at());
-  nic_.trace.give(in_full_, start);
+  starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
   track(now, in_.pop(now));
   next_start_ = now + delay_ + nic_.clock.cycles(service_.occupied);
   slot.busy(now, next_start_);

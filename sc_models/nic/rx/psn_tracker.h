@@ -70,7 +70,6 @@ class PsnTracker : public Box {
   Occupancy bitmap_;   ///< banks of nic_.bitmaps that are held
   Cause answers_full_;
   StartTrace starts_;
-  Cause in_full_;
   Cause sack_threshold_;
   std::uint32_t sack_place_;
   TimePs next_start_ = 0;

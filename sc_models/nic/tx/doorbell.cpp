@@ -13,8 +13,8 @@ Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicC
       nic_(nic),
       scheduler_(scheduler),
       queue_(*this, "doorbell.queue", nic.config.nic.doorbell.queue_entries),
-      queue_full_(nic.causes.declare("doorbell.queue", {"nic.doorbell.queue_entries"})),
-      starts_(nic.trace, server_cause(nic, "doorbell")) {
+      starts_(nic.trace, server_cause(nic, "doorbell"),
+              nic.causes.declare("doorbell.queue", {"nic.doorbell.queue_entries"})) {
   queue_.connect(this);
   declare(pipeline_server(nic, "doorbell", "doorbell", nic.config.nic.doorbell.pipeline));
   nic.memories.count(kQueue, queue_.occupancy());
@@ -33,8 +33,8 @@ void Doorbell::step(TimePs now) {
   if (queue_.ready(now) && now >= next_start_) {
     const TimePs ready_at = queue_.ready_at();
     const std::uint32_t qp = queue_.pop(now);
-    const StartId start = starts_.start(now, slot, nic_.qps[qp].starts.posted, ready_at);
-    nic_.trace.give(queue_full_, start);
+    StartId start = nic_.qps[qp].starts.posted;
+    starts_.start(now, slot, start, ready_at);
     scheduler_.activate(qp, now + nic_.clock.cycles(pipeline.latency_cycles), start);
     next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
     slot.busy(now, next_start_);

@@ -28,7 +28,6 @@ class Doorbell : public Box {
   NicContext& nic_;
   QpScheduler& scheduler_;
   Fifo<std::uint32_t> queue_;
-  Cause queue_full_;
   StartTrace starts_;
   TimePs next_start_ = 0;
 };

@@ -70,20 +70,22 @@ void IdleCauses::finish(TimePs now) {
   finished_ = true;
 }
 
-std::map<std::string, TimePs> IdleCauses::idle_ps() const {
-  std::map<std::string, TimePs> by_name;
-  for (std::size_t i = 0; i < nic_.causes.size(); ++i) by_name[nic_.causes.name(Cause::at(i))] = idle_ps_[i];
-  return by_name;
-}
-
 void IdleCauses::look_for_quiet() {
   quiet_until_ = *std::min_element(busy_until_.begin(), busy_until_.end());
 }
 
-void IdleCauses::port_busy(TimePs now, std::uint32_t port, TimePs until) {
+void IdleCauses::port_busy(TimePs now, std::uint32_t port, TimePs until, bool new_data) {
   before_change(now);
+  if (new_data) answers_awaited_ps_ = 0;
   busy_until_[port] = until;
   look_for_quiet();
+}
+
+void IdleCauses::retransmits(TimePs now, std::uint8_t loss_cause) {
+  before_change(now);
+  idle_ps_[acknowledgement_.index()] -= answers_awaited_ps_;
+  retransmission_ps_[loss_cause] += answers_awaited_ps_;
+  answers_awaited_ps_ = 0;
 }
 
 void IdleCauses::before_change(TimePs now) {
@@ -95,7 +97,11 @@ void IdleCauses::before_change(TimePs now) {
     if (from < now) ((nic_.ports_up >> port & 1U) != 0 ? idle : down) += now - from;
   }
   idle_ps_[link_down_.index()] += down;
-  if (idle > 0) idle_ps_[cause(now).index()] += idle;
+  if (idle > 0) {
+    const Cause waits_for = cause(now);
+    idle_ps_[waits_for.index()] += idle;
+    if (waits_for == acknowledgement_) answers_awaited_ps_ += idle;
+  }
   last_ = now;
 }
 

@@ -3,12 +3,13 @@
 // idle. Which box is behind which, and which cause means that the box behind is slow, is what the boxes declare.
 #pragma once
 
-#include <map>
+#include <array>
+#include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "engine/ledger.h"
+#include "mrc/control/congestion.h"
 #include "mrc/types.h"
 #include "nic/nic_context.h"
 #include "pcie/pcie_dma.h"
@@ -27,13 +28,18 @@ class IdleCauses : public SlotObserver {
   void connect(const QpScheduler& first, const Segmenter& segmenter, const PayloadFetch& payload_fetch,
                const SprayScheduler& spray_scheduler, std::span<Box* const> boxes);
 
-  /// The port sends from now until `until`.
-  void port_busy(TimePs now, std::uint32_t port, TimePs until);
+  /// The port sends from now until `until`. `new_data`: a first transmission.
+  void port_busy(TimePs now, std::uint32_t port, TimePs until, bool new_data);
+  /// A retransmission is sent: what has been waited for since the last first transmission, when all was sent, was this.
+  void retransmits(TimePs now, std::uint8_t loss_cause);
   /// The state of the boxes is about to change.
   void before_change(TimePs now) override;
 
   /// Idle time of all ports between `begin` and now, by cause, in picoseconds of one port.
-  std::map<std::string, TimePs> idle_ps() const;
+  const PerCause<TimePs>& idle_ps() const { return idle_ps_; }
+  /// A part of it not among these: waiting for the last acknowledgements where it ended with a retransmission, by
+  /// CutCause.
+  const std::array<TimePs, kCutCauses>& retransmission_ps() const { return retransmission_ps_; }
   /// Idle time is counted from here on; what came before, without work, is nobody's.
   void start(TimePs now);
   /// Closes the account at the last completion; later calls change nothing.
@@ -77,6 +83,8 @@ class IdleCauses : public SlotObserver {
   bool started_ = false;
   bool finished_ = false;
   PerCause<TimePs> idle_ps_{};
+  TimePs answers_awaited_ps_ = 0;  ///< of acknowledgement_, since the last first transmission
+  std::array<TimePs, kCutCauses> retransmission_ps_{};
 };
 
 }  // namespace mrc::timing

@@ -29,8 +29,7 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
       out_full_(nic.causes.declare_full("spray_scheduler", out_.taker())),
       all_under_way_(nic.causes.declare("payload_fetch.queue", {"nic.payload_fetch.queue_entries"})),
       under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)),
-      starts_(nic.trace, server_cause(nic, "payload_fetch")),
-      in_full_(nic.causes.declare("segmenter.queue")) {
+      starts_(nic.trace, server_cause(nic, "payload_fetch"), nic.causes.declare("segmenter.queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "payload_fetch", "payload_fetch", nic.config.nic.payload_fetch.pipeline));
   declare(DeclaredTokens{.cause = all_under_way_,
@@ -76,11 +75,11 @@ bool PayloadFetch::read_sram(TimePs now, const Packet& packet, TimePs& delay) {
   return false;
 }
 
-StartId PayloadFetch::trace_start(TimePs now, const Packet& packet, TimePs ready_at) {
+void PayloadFetch::trace_start(TimePs now, Packet& packet, TimePs ready_at) {
   // Whether a place is taken by a read or by what has been read, it is a place.
   const bool no_place = slot.is_blocked() && !(slot.blocked_by() == pcie_.read_queue_full());
-  if (no_place && starts_.on()) return starts_.start_after(now, nic_.trace.gave(all_under_way_), all_under_way_);
-  return starts_.start(now, slot, packet.last_start, ready_at);
+  if (!no_place) return starts_.start(now, slot, packet.last_start, ready_at);
+  packet.last_start = starts_.start_after(now, nic_.trace.gave(all_under_way_), all_under_way_);
 }
 
 void PayloadFetch::step(TimePs now) {
@@ -105,10 +104,8 @@ void PayloadFetch::step(TimePs now) {
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.payload_fetch.pipeline;
-  const TimePs ready_at = in_.ready_at();
+  if (starts_.on()) trace_start(now, *in_.front().packet, in_.ready_at());
   TxPacket tx = in_.pop(now);
-  tx.packet->last_start = trace_start(now, *tx.packet, ready_at);
-  nic_.trace.give(in_full_, tx.packet->last_start);
   TimePs delay = 0;
   tx.from_sram = on_nic(*tx.packet) && (!tx.packet->retransmission || read_sram(now, *tx.packet, delay));
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);

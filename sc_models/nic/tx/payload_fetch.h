@@ -37,7 +37,7 @@ class PayloadFetch : public Box, private ReadClient {
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
   /// The NIC holds the payload: in the WQE, or of a retransmission when it stores payloads.
   /// A packet is taken: why not earlier.
-  StartId trace_start(TimePs now, const Packet& packet, TimePs ready_at);
+  void trace_start(TimePs now, Packet& packet, TimePs ready_at);
   bool on_nic(const Packet& packet) const;
   /// False if it cannot be read.
   bool read_sram(TimePs now, const Packet& packet, TimePs& delay);
@@ -55,7 +55,6 @@ class PayloadFetch : public Box, private ReadClient {
   std::uint64_t issued_ = 0;
   std::uint64_t delivered_ = 0;
   StartTrace starts_;
-  Cause in_full_;
   TimePs next_start_ = 0;
 };
 

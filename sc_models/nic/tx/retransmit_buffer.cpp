@@ -25,8 +25,7 @@ RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelMod
           nic.causes.declare_full("retransmit_buffer.queue", out_.taker(), {"nic.retransmit_buffer.queue_entries"})),
       no_entry_(nic.causes.declare("retransmit_buffer.entries", {"nic.retransmit_buffer.entries"})),
       no_bytes_(nic.causes.declare("retransmit_buffer.bytes", {"nic.retransmit_buffer.bytes"})),
-      starts_(nic.trace, server_cause(nic, "retransmit_buffer")),
-      in_full_(nic.causes.declare("spray_scheduler.queue")) {
+      starts_(nic.trace, server_cause(nic, "retransmit_buffer"), nic.causes.declare("spray_scheduler.queue")) {
   nic.memories.count(kQueue, out_.occupancy());
   declare(pipeline_server(nic, "retransmit_buffer", "retransmit_buffer", nic.config.nic.retransmit_buffer.pipeline));
   declare(DeclaredTokens{.cause = no_entry_,
@@ -135,11 +134,11 @@ void RetransmitBuffer::step(TimePs now) {
   const TimePs delay = store_payload(now, in_->front());
   const std::uint64_t taking = in_->front().packet->retransmission ? kTakeCycles - 1 : 0;
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles + taking);
-  StartId& start = in_->front().packet->last_start;
-  const bool held = slot.is_blocked() && slot.blocked_by() == record_memory_.cause();
-  start = held ? starts_.start_held(now, slot, start, in_->ready_at(), record_memory_.cause())
-               : starts_.start(now, slot, start, in_->ready_at());
-  nic_.trace.give(in_full_, start);
+  if (slot.is_blocked() && slot.blocked_by() == record_memory_.cause()) {
+    starts_.start_held(now, slot, in_->front().packet->last_start, in_->ready_at(), record_memory_.cause());
+  } else {
+    starts_.start(now, slot, in_->front().packet->last_start, in_->ready_at());
+  }
   slot.busy(now, next_start_);
   out_.push(now, in_->pop(now), now + delay + nic_.clock.cycles(pipeline.latency_cycles));
   in_->wait_ready(next_start_);

@@ -72,7 +72,6 @@ class RetransmitBuffer : public Box {
   Cause no_bytes_;
   std::vector<std::uint32_t> waiting_;
   StartTrace starts_;
-  Cause in_full_;
   TimePs next_start_ = 0;
   TimePs held_until_ = 0;
 };

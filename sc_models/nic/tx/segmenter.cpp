@@ -85,7 +85,8 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   const bool turn_ends = grant_.quantum_bytes == 0 && scheduler_.others_wait(now);
   if (turn_ends && nic_.config.nic.qp_scheduler.ack_request_at_turn_end) packet->ack_request = true;
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
-  packet->last_start = starts_.start(now, slot, grant_.start, grant_ready_at_);
+  packet->last_start = grant_.start;
+  starts_.start(now, slot, packet->last_start, grant_ready_at_);
   slot.busy(now, next_start_);
   out_.push(now, {packet, plan.local_address, nic_.index_of(qp), false},
             now + delay + nic_.clock.cycles(pipeline.latency_cycles));

@@ -29,8 +29,7 @@ SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule&
       no_good_ev_(nic.causes.declare("spray_scheduler.no_good_ev")),
       no_port_room_(nic.causes.declare("port.tx_fifo", {"nic.port.tx_fifo_bytes"})),
       rtl_(rtl),
-      starts_(nic.trace, server_cause(nic, "spray_scheduler")),
-      no_place_(nic.causes.declare("payload_fetch.queue")) {
+      starts_(nic.trace, server_cause(nic, "spray_scheduler"), nic.causes.declare("payload_fetch.queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "spray_scheduler", "spray_scheduler", nic.config.nic.spray_scheduler.pipeline));
   nic.memories.count(kQueue, out_.occupancy());
@@ -164,9 +163,8 @@ void SprayScheduler::step(TimePs now) {
   qp.data_sent_at = now;
   timer_.update(nic_.index_of(qp), now);
   next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);
-  packet.last_start = starts_.start(now, slot, packet.last_start, in_.ready_at());
+  starts_.start(now, slot, packet.last_start, in_.ready_at());
   qp.starts.sent = packet.last_start;
-  nic_.trace.give(no_place_, packet.last_start);
   slot.busy(now, next_start_);
   out_.push(now, in_.pop(now), now + delay + nic_.clock.cycles(choice.latency_cycles));
   in_.wait_ready(next_start_);

@@ -63,7 +63,6 @@ class SprayScheduler : public Box {
   ScanOrderFill fill_;                                        ///< with two orders held
   std::array<std::uint64_t, PathTable::kMostPlanes> room_{};  ///< of the ports, for the RTL
   StartTrace starts_;
-  Cause no_place_;  ///< for the payload of the packets that are read
   TimePs next_start_ = 0;
   bool waits_for_path_ = false;
 };

@@ -26,8 +26,7 @@ Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, Ni
       in_(in),
       ports_(std::move(ports)),
       rtl_(rtl),
-      starts_(nic.trace, server_cause(nic, "srv6_encap")),
-      in_full_(nic.causes.declare("retransmit_buffer.queue")) {
+      starts_(nic.trace, server_cause(nic, "srv6_encap"), nic.causes.declare("retransmit_buffer.queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "srv6_encap", "srv6_encap", nic.config.nic.srv6_encap.pipeline, Datapath::yes));
 }
@@ -96,11 +95,9 @@ void Srv6Encap::step(TimePs now) {
     in_.wait_ready(now);
     return;
   }
-  const TimePs ready_at = in_.ready_at();
+  starts_.start(now, slot, in_.front().packet->last_start, in_.ready_at());
   const TxPacket tx = in_.pop(now);
   Packet& packet = *tx.packet;
-  packet.last_start = starts_.start(now, slot, packet.last_start, ready_at);
-  nic_.trace.give(in_full_, packet.last_start);
   nic_.trace.give(pcie_.no_completion_buffer(), packet.last_start);
   packet.tx_timestamp = timestamp_units(now, packet.timestamp_in_us);
   const Service service = encapsulate(now, packet, nic_.qps[tx.qp]);

@@ -49,7 +49,6 @@ class Srv6Encap : public Box {
   Srv6EncapRtlPath* rtl_;
   TimePs next_start_ = 0;
   StartTrace starts_;
-  Cause in_full_;
 };
 
 }  // namespace mrc::timing

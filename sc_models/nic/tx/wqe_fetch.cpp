@@ -46,7 +46,8 @@ void WqeFetch::step(TimePs now) {
     const TimePs ready_at = requests_.ready_at();
     const std::uint32_t request = requests_.pop(now);
     const std::uint32_t index = request & ~kRereadWqe;
-    const StartId start = starts_.start(now, slot, nic_.qps[index].starts.wqes_wanted, ready_at);
+    StartId start = nic_.qps[index].starts.wqes_wanted;
+    starts_.start(now, slot, start, ready_at);
     const bool again = (request & kRereadWqe) != 0;
     const std::uint32_t bytes = (again ? 1 : nic_.qps[index].wqes_in_fetch) * config.wqe_bytes;
     if (nic_.host_port != nullptr) {

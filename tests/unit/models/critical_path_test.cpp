@@ -16,20 +16,9 @@ constexpr Cause kTokens = Cause::at(1);
 constexpr Cause kMoreTokens = Cause::at(2);
 constexpr Cause kLine = Cause::at(3);
 
-double charge_of(const ChargedTime& charged, std::uint32_t node, Cause pool) {
-  const auto row = charged.find(StartPoint::after(node, 0, pool).pool_key());
-  return row == charged.end() ? 0 : row->second;
-}
-
-double sum_of(const ChargedTime& charged) {
-  double sum = 0;
-  for (const auto& [pool, time] : charged) sum += time;
-  return sum;
-}
-
-class CriticalPath : public testing::Test {
+class CriticalPathTest : public testing::Test {
  protected:
-  CriticalPath() { trace.begin(); }
+  CriticalPathTest() { trace.begin(CausalTrace::kMostRecords); }
 
   StartId arrive(std::uint32_t place, TimePs at, StartId from) {
     return trace.add(at, from, StartPoint::at_arrival(kNode, place));
@@ -38,19 +27,28 @@ class CriticalPath : public testing::Test {
     return trace.add(at, from, StartPoint::after(kNode, place, pool));
   }
 
+  CriticalPath& walk() {
+    path.walk(trace, kNode);
+    return path;
+  }
+  double charge_of(std::uint32_t node, Cause pool) const {
+    return path.charged_ps(StartPoint::after(node, StartPoint::kPorts, pool));
+  }
+
   CausalTrace trace;
+  CriticalPath path{2, 1};
 };
 
-TEST_F(CriticalPath, AServerThatNeverRestsIsChargedItsIntervals) {
+TEST_F(CriticalPathTest, AServerThatNeverRestsIsChargedItsIntervals) {
   StartId start = arrive(kBox, 0, 0);
   for (TimePs at = 100; at <= 1'000; at += 100) start = wait(kBox, kServer, at, start);
   arrive(StartPoint::kPorts, 1'030, start);
-  const ChargedTime charged = charge_critical_path(trace, kNode);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kNode, kServer), 900) << "the first interval closes no cycle";
-  EXPECT_DOUBLE_EQ(sum_of(charged), 900);
+  walk();
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kServer), 900) << "the first interval closes no cycle";
+  EXPECT_DOUBLE_EQ(path.total_ps(), 900);
 }
 
-TEST_F(CriticalPath, ATokenIsChargedTheTimeOfItsWayRound) {
+TEST_F(CriticalPathTest, ATokenIsChargedTheTimeOfItsWayRound) {
   StartId start = arrive(kBox, 0, 0);
   for (TimePs at = 0; at < 10'000; at += 1'000) {
     start = arrive(StartPoint::kPorts, at + 50, start);
@@ -58,11 +56,11 @@ TEST_F(CriticalPath, ATokenIsChargedTheTimeOfItsWayRound) {
     start = wait(kBox, kTokens, at + 1'000, start);
   }
   arrive(StartPoint::kPorts, 10'050, start);
-  const ChargedTime charged = charge_critical_path(trace, kNode);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kNode, kTokens), 10'000);
+  walk();
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kTokens), 10'000);
 }
 
-TEST_F(CriticalPath, ABusyServerOnATokensWayIsTheCauseAndNotTheToken) {
+TEST_F(CriticalPathTest, ABusyServerOnATokensWayIsTheCauseAndNotTheToken) {
   // Each token waits at the far box behind nine others.
   StartId served = trace.add(0, 0, StartPoint::at_arrival(kPeer, kFarBox));
   StartId start = 0;
@@ -71,13 +69,13 @@ TEST_F(CriticalPath, ABusyServerOnATokensWayIsTheCauseAndNotTheToken) {
     start = wait(kBox, kTokens, at + 10, served);
     start = arrive(StartPoint::kPorts, at + 20, start);
   }
-  const ChargedTime charged = charge_critical_path(trace, kNode);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kNode, kTokens), 0);
-  EXPECT_GT(charge_of(charged, kPeer, kServer), 9'000);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kNode, kServer), 0) << "causes of the two nodes are told apart";
+  walk();
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kTokens), 0);
+  EXPECT_GT(charge_of(kPeer, kServer), 9'000);
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kServer), 0) << "causes of the two nodes are told apart";
 }
 
-TEST_F(CriticalPath, ACycleInsideACycleIsTakenOutOfIt) {
+TEST_F(CriticalPathTest, ACycleInsideACycleIsTakenOutOfIt) {
   // A loop of 1,000 of which 300 are spent in the other box's three intervals.
   StartId start = arrive(kBox, 0, 0);
   for (TimePs at = 0; at < 5'000; at += 1'000) {
@@ -87,18 +85,18 @@ TEST_F(CriticalPath, ACycleInsideACycleIsTakenOutOfIt) {
     start = wait(kBox, kTokens, at + 1'000, start);
   }
   arrive(StartPoint::kPorts, 5'010, start);
-  const ChargedTime charged = charge_critical_path(trace, kNode);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kNode, kServer), 5 * 300);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kNode, kTokens), 5 * 700);
+  walk();
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kServer), 5 * 300);
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kTokens), 5 * 700);
 }
 
-TEST_F(CriticalPath, TheTimeInWhichThePortsSendIsChargedToNobody) {
+TEST_F(CriticalPathTest, TheTimeInWhichThePortsSendIsChargedToNobody) {
   StartId start = arrive(StartPoint::kPorts, 0, 0);
   for (TimePs at = 300; at <= 3'000; at += 300) start = wait(StartPoint::kPorts, kLine, at, start);
-  EXPECT_DOUBLE_EQ(sum_of(charge_critical_path(trace, kNode)), 0);
+  EXPECT_DOUBLE_EQ(walk().total_ps(), 0);
 }
 
-TEST_F(CriticalPath, ADelayIsChargedByItselfAndTheRestInEqualParts) {
+TEST_F(CriticalPathTest, ADelayIsChargedByItselfAndTheRestInEqualParts) {
   StartId start = arrive(kBox, 0, 0);
   for (TimePs at = 0; at < 3'000; at += 1'000) {
     start = trace.add(at + 400, start, StartPoint::delayed_by(kPeer, kFarBox, kMoreTokens));
@@ -106,30 +104,36 @@ TEST_F(CriticalPath, ADelayIsChargedByItselfAndTheRestInEqualParts) {
     start = wait(kBox, kTokens, at + 1'000, start);
   }
   arrive(StartPoint::kPorts, 3'010, start);
-  const ChargedTime charged = charge_critical_path(trace, kNode);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kPeer, kMoreTokens), 3 * 400);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kNode, kServer), 3 * 300);
-  EXPECT_DOUBLE_EQ(charge_of(charged, kNode, kTokens), 3 * 300);
+  walk();
+  EXPECT_DOUBLE_EQ(charge_of(kPeer, kMoreTokens), 3 * 400);
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kServer), 3 * 300);
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kTokens), 3 * 300);
 }
 
-TEST_F(CriticalPath, StartsOfAnEarlierWindowAreUnknown) {
+TEST_F(CriticalPathTest, StartsOfAnEarlierWindowAreUnknown) {
   const StartId old = arrive(kBox, 0, 0);
   trace.end();
-  trace.begin();
+  trace.begin(CausalTrace::kMostRecords);
   EXPECT_EQ(trace.find(old), nullptr);
   const StartId start = wait(kBox, kServer, 100, old);
   EXPECT_NE(trace.find(start), nullptr);
   arrive(StartPoint::kPorts, 110, start);
-  EXPECT_DOUBLE_EQ(sum_of(charge_critical_path(trace, kNode)), 0);
+  EXPECT_DOUBLE_EQ(walk().total_ps(), 0);
 }
 
-TEST_F(CriticalPath, AWindowEndsWhenItIsFull) {
-  for (std::size_t i = 0; i < CausalTrace::kWindow; ++i) {
+TEST_F(CriticalPathTest, AWindowEndsWhenItIsFull) {
+  bool told = false;
+  trace.tell(told);
+  constexpr std::size_t few = 100;
+  trace.begin(few);
+  for (std::size_t i = 0; i < few; ++i) {
+    ASSERT_TRUE(told);
     ASSERT_TRUE(trace.recording());
     arrive(kBox, i, 0);
   }
   EXPECT_TRUE(trace.full());
   EXPECT_FALSE(trace.recording());
+  EXPECT_FALSE(told);
 }
 
 }  // namespace
