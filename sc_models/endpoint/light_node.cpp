@@ -1,8 +1,6 @@
 #include "endpoint/light_node.h"
 
 namespace mrc {
-namespace {}  // namespace
-
 LightNode::LightNode(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
     : nic_(nic),
       network_(network),
@@ -20,7 +18,9 @@ void LightNode::start() {
   arm();
 }
 
-void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs) {
+void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) {
+  ++under_way_;
+  if (idle_ && !idle_->started()) idle_->start(first_doorbell);
   TimePs at = now + ps_from_ns(nic_.config.host.post_ns) + wqe_ps_;
   if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
   // Requests are taken in order, also a short one that does not wait for its payload.
@@ -31,6 +31,7 @@ void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, T
 void LightNode::timer(TimePs now) {
   if (now != armed_at_) return;
   armed_at_ = kNever;
+  idle_before(now);
   while (!starts_.empty() && starts_.front().at <= now) {
     const Start start = starts_.front();
     starts_.pop();
@@ -43,6 +44,7 @@ void LightNode::timer(TimePs now) {
     const Cqe cqe = seen_.front().cqe;
     seen_.pop();
     if (cqe.kind == Cqe::Kind::send) {
+      --under_way_;
       player_.send_completed(now, cqe);
     } else {
       player_.receive_completed(now, cqe);
@@ -52,6 +54,37 @@ void LightNode::timer(TimePs now) {
   if (seen || player_.next_alarm() <= now) player_.step(now);
   pump_ports(now);
   arm();
+}
+
+void LightNode::finish(TimePs now) {
+  if (!idle_ || idle_->finished()) return;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t port = 0; port < nic_.config.nic.ports; ++port) {
+    bytes += network_.ports()[network_.topology().uplink_of(nic_.node, port)].counters.bytes;
+  }
+  idle_->finish(now, bytes);
+}
+
+std::uint8_t LightNode::gate_cause(SendGate gate, const Qp& qp) {
+  switch (gate) {
+    case SendGate::blocked_cwnd:
+      return static_cast<std::uint8_t>(LightIdle::window +
+                                       static_cast<std::uint8_t>(qp.congestion->control->last_cut()));
+    case SendGate::blocked_mpr:
+      return LightIdle::mpr;
+    case SendGate::blocked_write_imm:
+      return LightIdle::write_imm;
+    default:
+      return LightIdle::acknowledgement;
+  }
+}
+
+std::uint8_t LightNode::idle_cause(TimePs now) {
+  const std::uint8_t sending = sending_waits_for(now);
+  if (sending != LightIdle::acknowledgement) return sending;
+  if (!starts_.empty()) return LightIdle::host;
+  if (player_.has_pending()) return LightIdle::outstanding_messages;
+  return under_way_ > 0 ? LightIdle::acknowledgement : LightIdle::no_work;
 }
 
 TimePs LightNode::next_wake() {
@@ -107,7 +140,9 @@ void LightNode::count_sent(const SendPlan& plan, std::uint32_t plane) {
   counters.data_payload_bytes += plan.payload_bytes;
   if (plan.retransmission) {
     ++counters.retransmitted;
+    if (idle_) idle_->retransmits(static_cast<std::uint8_t>(plan.lost_by));
   } else {
+    if (idle_) idle_->first_transmission();
     counters.first_payload_bytes += plan.payload_bytes;
     first_payload_bytes_[plane] += plan.payload_bytes;
   }

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "endpoint/light_idle.h"
 #include "engine/prefetch.h"
 #include "fabric/fault_timeline.h"
 #include "fabric/network.h"
@@ -37,13 +39,20 @@ class LightNode : public NetworkNode, public WorkDevice {
   /// Adds what only this transport counts.
   virtual void add_counts(TransportCounts&) const {}
 
+  /// Keeps account of why ports are idle. Before the run.
+  void account_idle() { idle_ = std::make_unique<LightIdle>(nic_.config.nic.ports); }
+  /// Null without account_idle().
+  const LightIdle* idle() const { return idle_.get(); }
+  /// Closes the account of a run that ends before its work does.
+  void finish(TimePs now);
+
   void timer(TimePs now) final;
 
   bool can_post(TimePs) final { return true; }
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) final;
   void message_begun(TimePs) final {}
   void message_completed(TimePs) final {}
-  void work_done(TimePs) final {}
+  void work_done(TimePs now) final { finish(now); }
   void work_arrived(TimePs) final { arm(); }
 
  protected:
@@ -83,6 +92,9 @@ class LightNode : public NetworkNode, public WorkDevice {
   virtual TimePs next_timer() = 0;
   /// Sends while a port is free and a QP may.
   virtual void pump_ports(TimePs now) = 0;
+  /// What it waits for where the transport has something to send, as LightIdle::waits_for() takes it; acknowledgement
+  /// for nothing.
+  virtual std::uint8_t sending_waits_for(TimePs now) = 0;
 
   /// Has timer() called at the earliest time that anything waits for, not later than `at`.
   void arm(TimePs at = kNever);
@@ -114,6 +126,18 @@ class LightNode : public NetworkNode, public WorkDevice {
     }
   }
   void place(const Packet& packet);
+  /// The same for window, receive window and limit of WRITE_IMM.
+  static std::uint8_t gate_cause(SendGate gate, const Qp& qp);
+  // What a transport tells the account, where there is one.
+  void idle_before(TimePs now) {
+    if (idle_) idle_->account(now);
+  }
+  void idle_after(TimePs now) {
+    if (idle_) idle_->waits_for(idle_cause(now));
+  }
+  void idle_busy(std::uint32_t port, TimePs until) {
+    if (idle_) idle_->port_busy(port, until);
+  }
   /// What every transport's data packet takes from the requestor's plan; the rest is as in a new packet.
   static void fill(Packet& packet, const SendPlan& plan);
   void count_sent(const SendPlan& plan, std::uint32_t plane);
@@ -144,7 +168,10 @@ class LightNode : public NetworkNode, public WorkDevice {
   };
 
   void serve_deadlines(TimePs now);
+  std::uint8_t idle_cause(TimePs now);
 
+  std::unique_ptr<LightIdle> idle_;  ///< null: nobody looks
+  std::uint64_t under_way_ = 0;      ///< sends posted and not completed
   TimePs armed_at_ = kNever;
   DueHeap deadlines_;
   Ring<Seen> seen_;

@@ -9,8 +9,6 @@
 
 namespace mrc {
 
-namespace {
-
 /// Retransmissions that a refusal of the receiver made necessary count as what the receiver lacked.
 std::string cause_of_retransmission(CutCause cause) {
   switch (cause) {
@@ -25,6 +23,8 @@ std::string cause_of_retransmission(CutCause cause) {
       return "retransmission";
   }
 }
+
+namespace {
 
 /// A buffer in front of the receiver's writes is full because they wait: that part is attributed to what they wait for.
 void look_behind(std::map<std::string, double>& causes, CutCause refusal,
@@ -59,6 +59,19 @@ void look_behind_losses(std::map<std::string, double>& causes, const std::string
 }
 
 }  // namespace
+
+std::vector<LimitResult> waterfall(const std::map<std::string, double>& causes, double line_rate_gbps,
+                                   double goodput_gbps) {
+  double sum = goodput_gbps;
+  std::vector<LimitResult> limits;
+  for (const auto& [cause, rate] : causes) {
+    sum += rate;
+    if (rate != 0 || cause == "framing") limits.push_back({cause, rate});
+  }
+  limits.push_back({"unattributed", line_rate_gbps - sum});
+  std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.gbps > b.gbps; });
+  return limits;
+}
 
 std::vector<LimitResult> goodput_limits(const NodeCounters& counters, const BoxCounters& of_boxes,
                                         const PortTime& time) {
@@ -95,15 +108,7 @@ std::vector<LimitResult> goodput_limits(const NodeCounters& counters, const BoxC
   look_where(causes, "retransmission.trim", time.trimmed_at);
   look_where(causes, std::string(window_cause(CutCause::trim)), time.trimmed_at);
   look_where(causes, std::string(window_cause(CutCause::ecn)), time.marked_at);
-  double sum = time.goodput_gbps;
-  std::vector<LimitResult> limits;
-  for (const auto& [cause, rate] : causes) {
-    sum += rate;
-    if (rate != 0 || cause == "framing") limits.push_back({cause, rate});
-  }
-  limits.push_back({"unattributed", time.line_rate_gbps - sum});
-  std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.gbps > b.gbps; });
-  return limits;
+  return waterfall(causes, time.line_rate_gbps, time.goodput_gbps);
 }
 
 }  // namespace mrc

@@ -39,4 +39,12 @@ struct PortTime {
 std::vector<LimitResult> goodput_limits(const NodeCounters& counters, const BoxCounters& of_boxes,
                                         const PortTime& time);
 
+/// What is left of line rate after `goodput_gbps` and all causes is `unattributed`. Largest first, causes of 0 left
+/// out.
+std::vector<LimitResult> waterfall(const std::map<std::string, double>& causes, double line_rate_gbps,
+                                   double goodput_gbps);
+
+/// By what a retransmission of this cause is named.
+std::string cause_of_retransmission(CutCause cause);
+
 }  // namespace mrc

@@ -75,6 +75,7 @@ void build_devices(Model& model) {
   for (auto& node : model.nodes) {
     if (node->is_endpoint()) {
       node->endpoint = node->transport->make_light_node(node->memory, model.fabric->network(), model.placement);
+      if (model.is_under_test(*node)) node->endpoint->account_idle();
     } else if (node->here) {
       build_detailed_device(model, *node);
     }

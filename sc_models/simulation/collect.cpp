@@ -39,6 +39,7 @@ void collect_nodes(RunResult& result, const Model& model, TimePs end) {
     const TimePs last = node->player().statistics().last_completion;
     const TimePs active_end = result.status == RunStatus::complete ? last : end;
     if (node->nic) node->nic->idle_causes().finish(active_end);
+    if (node->endpoint) node->endpoint->finish(active_end);
     collect_under_test(result, model, *node, active_end);
     if (!node->nic) continue;
     result.sram = node->nic->memory_table({.qps = static_cast<std::uint32_t>(node->context.qps.size()),

@@ -68,6 +68,14 @@ void collect_rtl(RunResult& result, const SimulationNode& node) {
   }
 }
 
+/// Of a full packet, all that is not payload.
+double header_bytes(const Model& model) {
+  Packet full;
+  full.payload_bytes = model.scenario.protocol.mtu_bytes;
+  full.opcode = Opcode::write_middle;
+  return transport_of(model.scenario).link_bytes(full, model.scenario) - static_cast<double>(full.payload_bytes);
+}
+
 /// Of the write slots of all nodes that `sender` sends to: share of the time by what kept them busy or held them up.
 std::map<std::string, double> receiver_write_blocked(const Model& model, const SimulationNode& sender) {
   std::map<std::string, double> shares;
@@ -177,12 +185,42 @@ std::map<std::string, double> lost_at(const Model& model, const SimulationNode& 
   return shares;
 }
 
+/// Of a light endpoint: what its ports sent, and what it waited for while they were idle. Its data packets have the
+/// headers of a full one.
+std::vector<LimitResult> light_limits(const RunResult& result, const Model& model, const SimulationNode& node,
+                                      TimePs active) {
+  const LightIdle* idle = node.endpoint->idle();
+  if (idle == nullptr || !node.here) return {};
+  const NodeCounters& counters = node.context.counters;
+  const auto gbps = [&](double bytes) { return 8000.0 * bytes / static_cast<double>(active); };
+  const double header = header_bytes(model);
+  const auto first_packets = static_cast<double>(counters.data_packets - counters.retransmitted);
+  const auto retransmitted = static_cast<double>(counters.data_payload_bytes - counters.first_payload_bytes) +
+                             header * static_cast<double>(counters.retransmitted);
+  std::map<std::string, double> causes;
+  causes["framing"] = gbps(header * first_packets);
+  causes["retransmission"] = gbps(retransmitted);
+  causes["unacknowledged"] = gbps(static_cast<double>(counters.first_payload_bytes)) - result.goodput_gbps;
+  causes["control"] = gbps(static_cast<double>(idle->wire_bytes())) - causes["framing"] - causes["retransmission"] -
+                      gbps(static_cast<double>(counters.first_payload_bytes));
+  const double port_gbps = result.line_rate_gbps / node.context.config.nic.ports;
+  for (const auto& [cause, time] : idle->idle_ps()) causes[cause] += port_gbps * time / static_cast<double>(active);
+  for (std::size_t i = 0; i < kCutCauses; ++i) {
+    causes[cause_of_retransmission(static_cast<CutCause>(i))] +=
+        port_gbps * static_cast<double>(idle->retransmission_ps()[i]) / static_cast<double>(active);
+  }
+  return waterfall(causes, result.line_rate_gbps, result.goodput_gbps);
+}
+
 void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
   const HostStatistics& host = node.player().statistics();
   if (host.first_doorbell >= end) return;
   const TimePs active = end - host.first_doorbell;
   result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
-  if (!node.nic) return;
+  if (!node.nic) {
+    if (node.endpoint) result.limits = light_limits(result, model, node, active);
+    return;
+  }
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   result.limits = goodput_limits(node.context.counters, node.boxes->box_counters,
                                  {.line_rate_gbps = result.line_rate_gbps,
@@ -208,7 +246,6 @@ void collect_node(RunResult& result, const SimulationNode& node, TimePs end) {
   if (!node.nic) return;
   const BoxCounters& counters = node.boxes->box_counters;
   node.nic->settle(end);
-  node.nic->idle_causes().finish(end);
   collect_buffers(result, node, end);
   node.nic->finish(end);
   collect_ledger(result, node);
@@ -228,12 +265,8 @@ void collect_node(RunResult& result, const SimulationNode& node, TimePs end) {
 void collect_under_test(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
   const NicConfig& nic = node.context.config.nic;
   result.line_rate_gbps = nic.port_gbps * nic.ports;
-  const std::uint32_t mtu = model.scenario.protocol.mtu_bytes;
-  Packet full;
-  full.payload_bytes = mtu;
-  full.opcode = Opcode::write_middle;
-  result.framing_limit_gbps =
-      result.line_rate_gbps * mtu / transport_of(model.scenario).link_bytes(full, model.scenario);
+  const double mtu = model.scenario.protocol.mtu_bytes;
+  result.framing_limit_gbps = result.line_rate_gbps * mtu / (mtu + header_bytes(model));
   collect_goodput(result, model, node, end);
   std::vector<TimePs> times = node.player().statistics().message_times;
   std::sort(times.begin(), times.end());

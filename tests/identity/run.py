@@ -24,8 +24,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FILES = ("result.json", "series.json")
 TIME_LIMIT_S = 600
-# Not compared: by their paths, with * for an array's index.
-IGNORED = {"result.json": ("/mrcsim_version", "/cost", "/details", "/events/*/effect", "/latency_terms/*/source"), "series.json": ()}
+# Not compared: by their paths, with * for an array's index. /limits: how idle time is divided among causes is a judgement that may
+# become better while every packet stays where it is; halving_test, ledger_test and tests/causes hold it to what runs show.
+IGNORED = {"result.json": ("/mrcsim_version", "/cost", "/details", "/events/*/effect", "/latency_terms/*/source", "/limits"), "series.json": ()}
 
 
 class Setting:

@@ -12,7 +12,8 @@ import unittest
 RUN = pathlib.Path(__file__).resolve().parent / "run.py"
 RESULT = {"mrcsim_version": "1", "status": "complete", "details": ["one"], "goodput_gbps": 758.25, "cost": {"box_steps": 7},
           "events": [{"time_us": 1.5, "what": "bypassed", "effect": "old words"}], "latency_terms": [{"term": "parser", "ns": 8.0, "source": "here"}],
-          "ledger": [{"node": "nic0", "box": "parser", "busy": 0.25, "blocked": {"parser.queue": 0.5}}], "limits": [{"cause": "framing", "gbps": 30}]}
+          "ledger": [{"node": "nic0", "box": "parser", "busy": 0.25, "blocked": {"parser.queue": 0.5}}], "limits": [{"cause": "framing", "gbps": 30}],
+          "buffers": [{"node": "nic0", "name": "parser.queue", "capacity": 30}]}
 SERIES = {"step_us": 10, "plane_goodput_gbps": [[1.0, 2.0]]}
 FAKE = """#!/usr/bin/env python3
 import pathlib, shutil, sys
@@ -66,6 +67,7 @@ class RunTest(unittest.TestCase):
         self.result["details"] = ["two", "three"]
         self.result["events"][0]["effect"] = "new words"
         self.result["latency_terms"][0]["source"] = "there"
+        self.result["limits"] = []
         self.result["new"] = {"key": 1}
         self.result["ledger"][0]["blocked"]["another"] = 0
         self.series["new"] = []
@@ -76,8 +78,8 @@ class RunTest(unittest.TestCase):
         self.expect_difference("result.json /ledger/0/blocked/parser.queue (nic0 parser): 0.5 -> 0.5000000000000001")
 
     def test_number_of_another_kind(self):
-        self.result["limits"][0]["gbps"] = 30.0
-        self.expect_difference("/limits/0/gbps (framing): 30 -> 30.0")
+        self.result["buffers"][0]["capacity"] = 30.0
+        self.expect_difference("/buffers/0/capacity (nic0 parser.queue): 30 -> 30.0")
 
     def test_source_elsewhere(self):
         self.result["events"][0]["what"] = "other"
@@ -88,8 +90,8 @@ class RunTest(unittest.TestCase):
         self.expect_difference("/ledger/0/busy (nic0 parser): 0.25 -> missing")
 
     def test_longer_array(self):
-        self.result["limits"].append({"cause": "control", "gbps": 1})
-        self.expect_difference("/limits: 1 entries -> 2 entries")
+        self.result["buffers"].append({"node": "nic1"})
+        self.expect_difference("/buffers: 1 entries -> 2 entries")
 
     def test_series(self):
         self.series["plane_goodput_gbps"][0][1] = 2.5

@@ -166,7 +166,7 @@ TEST(Faults, ADegradedLinkIsNamedAmongTheLimits) {
   expect_whole_and_intact(r);
   double slow = 0;
   for (const auto& limit : r["limits"]) {
-    if (limit["cause"] == "port.slow") slow = limit["gbps"].get<double>();
+    if (limit["cause"] == "port1.slow") slow = limit["gbps"].get<double>();
   }
   EXPECT_GT(slow, 50.0);
   // The content of the slow port's FIFO when the last message completes (16 KiB at 25 Gb/s) counts in full.

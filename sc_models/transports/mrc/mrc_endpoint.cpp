@@ -83,6 +83,7 @@ void MrcEndpoint::park(Qp& qp, SendGate gate) {
   qp.listed = false;
   sending_.ready.pop();
   sending_.turn_bytes = 0;
+  if (gate != SendGate::idle) parked_ = nic_.index_of(qp);
   if (gate != SendGate::blocked_cwnd || qp.waits_for_window) return;
   qp.waits_for_window = true;
   qp.congestion->waiting.push_back(nic_.index_of(qp));
@@ -95,7 +96,14 @@ void MrcEndpoint::port_free(TimePs now, std::uint32_t plane) {
   pump_ports(now);
 }
 
-void MrcEndpoint::pump_ports(TimePs now) {
+std::uint8_t MrcEndpoint::sending_waits_for(TimePs now) {
+  if (!sending_.ready.empty()) return LightIdle::path;
+  if (parked_ == kNoQp) return LightIdle::acknowledgement;
+  Qp& qp = nic_.qps[parked_];
+  return gate_cause(requestor_of(qp).gate(now), qp);
+}
+
+void MrcEndpoint::pump(TimePs now) {
   if (sending_.ready.empty()) return;
   std::uint32_t free = 0;
   for (std::uint32_t plane = 0; plane < planes_; ++plane)
@@ -164,6 +172,7 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, packet.plane, now, packet);
   const std::uint32_t plane = packet.plane;
   sending_.busy_until[plane] = network_.send(now, nic_.node, plane, transit);
+  idle_busy(plane, sending_.busy_until[plane]);
   return 1U << plane;
 }
 
@@ -172,7 +181,9 @@ void MrcEndpoint::send(TimePs now, std::uint32_t plane, const Packet& packet) {
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, plane, now, packet);
   const std::uint32_t transit = network_.new_transit();
   network_.packet_of(transit) = packet;
+  idle_before(now);
   sending_.busy_until[plane] = network_.send(now, nic_.node, plane, transit);
+  idle_busy(plane, sending_.busy_until[plane]);
 }
 
 void MrcEndpoint::send_control(TimePs now, Qp& qp, Packet packet) {

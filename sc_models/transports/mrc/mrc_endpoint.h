@@ -35,7 +35,13 @@ class MrcEndpoint final : public LightNode {
   void deadline(TimePs now, Qp& qp) override;
   void serve_timers(TimePs now) override;
   TimePs next_timer() override { return std::min(probes_.next(), port_status_.next()); }
-  void pump_ports(TimePs now) override;
+  void pump_ports(TimePs now) override {
+    idle_before(now);
+    pump(now);
+    idle_after(now);
+  }
+  std::uint8_t sending_waits_for(TimePs now) override;
+  void pump(TimePs now);
 
   /// True if a timer of the node may now be earlier.
   bool receive_data(TimePs now, Qp& qp, const Packet& packet);
@@ -53,6 +59,7 @@ class MrcEndpoint final : public LightNode {
   void activate(Qp& qp);
   void park(Qp& qp, SendGate gate);
 
+  static constexpr std::uint32_t kNoQp = ~0U;
   /// State for the turn among QPs and ports, in adjacent cache lines.
   struct alignas(kCacheLineBytes) Sending {
     std::uint32_t to_be_told = 0;                             ///< ports that call port_free()
@@ -62,6 +69,7 @@ class MrcEndpoint final : public LightNode {
   };
 
   Sending sending_;
+  std::uint32_t parked_ = kNoQp;  ///< the QP that was last found to wait for more than work
   std::uint32_t planes_;
   EndpointProbes probes_;
   PortStatusAgent port_status_;

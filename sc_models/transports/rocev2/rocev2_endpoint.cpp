@@ -88,7 +88,25 @@ void Rocev2Endpoint::pump_ports(TimePs now) {
   for (std::uint32_t plane = 0; plane < ports_.size(); ++plane) pump(now, plane);
 }
 
+std::uint8_t Rocev2Endpoint::sending_waits_for(TimePs) {
+  bool ready = false;
+  for (std::uint32_t plane = 0; plane < ports_.size(); ++plane) {
+    if (ports_[plane].ready.empty()) continue;
+    if (network_.data_paused(nic_.node, plane)) return LightIdle::pause;
+    ready = true;
+  }
+  // A flow keeps to its port, whether others are free or not.
+  if (ready) return LightIdle::one_path;
+  return paced_.next() != kNever ? LightIdle::rate : LightIdle::acknowledgement;
+}
+
 void Rocev2Endpoint::pump(TimePs now, std::uint32_t plane) {
+  idle_before(now);
+  serve(now, plane);
+  idle_after(now);
+}
+
+void Rocev2Endpoint::serve(TimePs now, std::uint32_t plane) {
   Port& port = ports_[plane];
   while (!port.ready.empty() && port.busy_until <= now && !network_.data_paused(nic_.node, plane)) {
     Qp& qp = nic_.qps[port.ready.front()];
@@ -137,7 +155,9 @@ void Rocev2Endpoint::send(TimePs now, Qp& qp, std::uint32_t transit) {
   packet.has_timestamp = false;
   packet.ev = flow.source_port;
   packet.plane = flow.plane;
+  idle_before(now);
   ports_[flow.plane].busy_until = network_.send(now, nic_.node, flow.plane, transit);
+  idle_busy(flow.plane, ports_[flow.plane].busy_until);
 }
 
 // Receiving

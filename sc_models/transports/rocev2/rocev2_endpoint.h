@@ -42,6 +42,7 @@ class Rocev2Endpoint final : public LightNode {
   void serve_timers(TimePs now) override;
   TimePs next_timer() override { return paced_.next(); }
   void pump_ports(TimePs now) override;
+  std::uint8_t sending_waits_for(TimePs now) override;
 
   RcHalves& halves(const Qp& qp) { return halves_[nic_.index_of(qp)]; }
   void receive_data(TimePs now, Qp& qp, const Packet& packet);
@@ -52,6 +53,7 @@ class Rocev2Endpoint final : public LightNode {
   void activate(Qp& qp);
   void park(TimePs now, Port& port, Qp& qp);
   void pump(TimePs now, std::uint32_t plane);
+  void serve(TimePs now, std::uint32_t plane);
 
   std::vector<RcHalves>& halves_;  ///< by QP
   std::vector<Flow> flows_;        ///< by QP

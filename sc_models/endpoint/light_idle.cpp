@@ -1,0 +1,67 @@
+#include "endpoint/light_idle.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "nic/window_causes.h"
+
+namespace mrc {
+
+void LightIdle::start(TimePs now) {
+  started_ = true;
+  last_ = now;
+  quiet_until_ = 0;
+  for (TimePs& until : busy_until_) until = std::max(until, now);
+}
+
+void LightIdle::finish(TimePs now, std::uint64_t wire_bytes) {
+  if (!started_ || finished_) return;
+  account(now);
+  finished_ = true;
+  quiet_until_ = kNever;
+  wire_bytes_ = wire_bytes;
+}
+
+void LightIdle::account_idle(TimePs now) {
+  TimePs idle = 0;
+  for (const TimePs until : busy_until_) {
+    const TimePs from = std::max(until, last_);
+    if (from < now) idle += now - from;
+  }
+  idle_ps_[cause_] += idle;
+  if (cause_ == acknowledgement) answers_awaited_ps_ += idle;
+  last_ = std::max(last_, now);
+}
+
+void LightIdle::port_busy(std::uint32_t port, TimePs until) {
+  if (finished_) return;
+  busy_until_[port] = std::max(busy_until_[port], until);
+  if (started_) quiet_until_ = *std::min_element(busy_until_.begin(), busy_until_.end());
+}
+
+void LightIdle::retransmits(std::uint8_t loss_cause) {
+  idle_ps_[acknowledgement] -= answers_awaited_ps_;
+  retransmission_ps_[loss_cause] += answers_awaited_ps_;
+  answers_awaited_ps_ = 0;
+}
+
+std::map<std::string, double> LightIdle::idle_ps() const {
+  constexpr std::array<std::string_view, window> names{"no_work",
+                                                       "host.latency",
+                                                       "host.outstanding_messages",
+                                                       "acknowledgement",
+                                                       "spray_scheduler.no_good_ev",
+                                                       "mpr",
+                                                       "write_imm_limit",
+                                                       "rocev2.rate",
+                                                       "fabric.pause",
+                                                       "rocev2.one_path"};
+  std::map<std::string, double> by_name;
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    const std::string_view name = i < window ? names[i] : window_cause(static_cast<CutCause>(i - window));
+    by_name[std::string(name)] += static_cast<double>(idle_ps_[i]);
+  }
+  return by_name;
+}
+
+}  // namespace mrc
