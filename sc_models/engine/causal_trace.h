@@ -158,19 +158,19 @@ class StartTrace {
   /// The latest start.
   StartId last() const { return last_; }
 
-  /// What starts at `now` arrived by `start`, which becomes this start, and could be taken from `ready_at` on; the slot
-  /// still has the state in which it waited.
-  void start(TimePs now, const IssueSlot& slot, StartId& start, TimePs ready_at) {
-    if (on()) start = record(now, slot, start, ready_at, slot.busy_until(), server_);
+  /// What starts at `now` arrived by the start `id`, which becomes this start, and could be taken from `ready_at` on;
+  /// the slot still has the state in which it waited.
+  void start(TimePs now, const IssueSlot& slot, StartId& id, TimePs ready_at) {
+    if (on()) id = record(now, slot, id, ready_at, slot.busy_until(), server_);
   }
   /// As start(), of a server whose slot does not say until when it was busy, and with what.
-  void start(TimePs now, const IssueSlot& slot, StartId& start, TimePs ready_at, TimePs free_at, Cause busy_with) {
-    if (on()) start = record(now, slot, start, ready_at, free_at, busy_with);
+  void start(TimePs now, const IssueSlot& slot, StartId& id, TimePs ready_at, TimePs free_at, Cause busy_with) {
+    if (on()) id = record(now, slot, id, ready_at, free_at, busy_with);
   }
   /// As start(), where something else has had the server for itself for a while: that while, since it could have been
   /// taken, is attributed to `pool`.
-  void start_held(TimePs now, const IssueSlot& slot, StartId& start, TimePs ready_at, Cause pool) {
-    if (on()) start = record_held(now, slot, start, ready_at, pool);
+  void start_held(TimePs now, const IssueSlot& slot, StartId& id, TimePs ready_at, Cause pool) {
+    if (on()) id = record_held(now, slot, id, ready_at, pool);
   }
   /// It waited for nothing else. Precondition of this and the next: on().
   StartId start_at_arrival(TimePs now, StartId arrived) { return keep(node_.arrived(now, arrived, place_)); }

@@ -219,7 +219,7 @@ bool PcieTrains::issue_request(TimePs now, ReadRequestTlp& request) {
     return false;
   }
   const StartId traced = trace_request(now, at, request);
-  non_posted_by_[requests_issued_ % non_posted_by_.size()] = traced;
+  if (traced != 0) non_posted_by_[requests_issued_ % non_posted_by_.size()] = traced;
   const TimePs sent = send_request(now, at);
   credit_back = sent + credit_return_ps_;
   // Requests queue for the link behind write TLPs; the slot itself is free in the next cycle.
