@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -9,7 +10,11 @@
 namespace mrc {
 namespace {
 
-constexpr double kWindows = 8;
+/// Windows of a run: one for each of these bytes, so that recording stays a small part of a run's cost.
+constexpr double kBytesOfAWindow = 32 << 20;
+constexpr double kMostWindows = 8;
+/// A run so short has its window from its begin on; others after a quarter of its part of the run.
+constexpr double kShortBytes = 16 << 20;
 /// Of a window: about a thousand packets of a pair of NICs. One that explains too little of its own time, because what
 /// packets wait for takes longer to come back, is followed by one of twice the length.
 constexpr std::size_t kRecords = std::size_t{1} << 15;
@@ -46,6 +51,9 @@ std::vector<std::string> relief_of_link(std::string_view cause) {
 }  // namespace
 
 CriticalPaths::CriticalPaths(Model& model) : model_(model), window_records_(kRecords) {
+  const auto bytes = static_cast<double>(model.workload.bytes());
+  between_windows_ = 1 / std::clamp(std::floor(bytes / kBytesOfAWindow), 1.0, kMostWindows);
+  if (bytes > kShortBytes) next_window_ = between_windows_ / 4;
   for (const auto& node : model.nodes) {
     if (!node->nic) continue;
     if (model.is_under_test(*node)) {
@@ -91,7 +99,7 @@ void CriticalPaths::look(double progress) {
   if (!trace.records().empty() && (trace.full() || (due && trace.records().size() >= kFewRecords))) close_window();
   if (!due || trace.recording()) return;
   trace.begin(window_records_);
-  while (next_window_ <= progress) next_window_ += 1.0 / kWindows;
+  while (next_window_ <= progress) next_window_ += between_windows_;
 }
 
 void CriticalPaths::close_window() {

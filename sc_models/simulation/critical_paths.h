@@ -48,6 +48,7 @@ class CriticalPaths {
   std::unique_ptr<Recording> recording_;
   std::vector<bool> phases_;          ///< by cause of the node under test
   std::size_t window_records_;        ///< of the next window
+  double between_windows_ = 1;        ///< in progress
   double next_window_ = 0;            ///< progress at which it begins
   PerCause<TimePs> idle_so_far_{};    ///< by the time-based account, when the last window was closed
   PerCause<double> by_time_alone_{};  ///< of windows whose path has no cycle

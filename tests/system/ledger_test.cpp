@@ -66,16 +66,18 @@ TEST(Limits, TimeBetweenMessagesIsNobodysButTheTraces) {
   EXPECT_LT(limits["acknowledgement"], 0.01 * line_rate) << r["limits"].dump();
 }
 
-TEST(Limits, OneSixTerabitNamesTheCoreAndPcie) {
-  ASSERT_EQ(run_process("mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set nic.port_gbps=200 "
-                        "--set host.payload=reference")
-                .exit_code,
-            0);
-  const auto r = read_json(test_folder() / "out" / "result.json");
-  std::map<std::string, double> limits;
-  for (const auto& limit : r["limits"]) limits[limit["cause"]] = limit["gbps"];
-  EXPECT_GT(limits["srv6_encap"], 100.0) << "a 1,024 bit core at 1 GHz carries 1,024 Gb/s";
-  EXPECT_GT(limits["pcie.line"] + limits["pcie.completion_buffer"] + limits["pcie.read_tags"], 50.0);
+/// The slowest is named, and with it relieved the next.
+TEST(Limits, OneSixTerabitNamesPcieAndThenTheCore) {
+  const auto first_at = [](const std::string& more) {
+    EXPECT_EQ(run_process("mrcsim run tb/scenarios/pair.toml --quiet --out %D/out --set nic.port_gbps=200 "
+                          "--set host.payload=reference" +
+                          more)
+                  .exit_code,
+              0);
+    return read_json(test_folder() / "out" / "result.json")["limits"][0]["cause"].get<std::string>();
+  };
+  EXPECT_EQ(first_at(""), "pcie.line");
+  EXPECT_EQ(first_at(" --set pcie.links=2"), "srv6_encap") << "a 1,024 bit core at 1 GHz carries 1,024 Gb/s";
 }
 
 struct SteadyState {
