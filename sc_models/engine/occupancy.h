@@ -111,10 +111,6 @@ class Occupancy {
   void refuse(TimePs now) {
     close(now);
     refused_ = true;
-    note_refusal();
-  }
-  /// A producer finds no room here, and may find it elsewhere: counted, and not full.
-  void note_refusal() {
     if (!waited_for_) ++refusals_;
     waited_for_ = true;
   }

@@ -36,8 +36,6 @@ class Port : public Box {
   bool has_data_room(TimePs now, std::uint32_t wire_bytes);
   /// Bytes that has_data_room() would grant.
   std::uint64_t data_room(TimePs now);
-  /// A packet finds too little room.
-  void refuse_data() { tx_fifo_.note_refusal(); }
   void reserve_data(TimePs now, std::uint32_t wire_bytes);
   /// The packet for which room was reserved; its first beat is there at `ready_at`.
   void send_data(TimePs now, Packet* packet, TimePs ready_at);

@@ -137,9 +137,6 @@ void SprayScheduler::step(TimePs now) {
   if (ev == kNoEv) {
     slot.blocked(now, choice.no_good_ev ? no_good_ev_ : no_port_room_);
     waits_for_path_ = true;
-    for (std::size_t i = 0; i < ports_.size() && !choice.no_good_ev; ++i) {
-      if (!ports_[i]->has_data_room(now, bytes)) ports_[i]->refuse_data();
-    }
     // One whose time is over waits for a port like the rest.
     if (choice.skip_end != kNever && choice.skip_end > now) wake_at(choice.skip_end);
     return;
