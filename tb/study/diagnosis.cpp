@@ -171,7 +171,8 @@ Remedy Diagnoser::confirm(const Tried& tried) {
   }
   remedy.metric = confidence_interval(metrics);
   remedy.gain = confidence_interval(gains);
-  for (const Json& limit : Json::parse(database_.result_json(tried.run)).at("limits")) {
+  const Json result = Json::parse(database_.result_json(tried.run));
+  for (const Json& limit : result.at("limits")) {
     if (limit.at("cause") == "framing") continue;
     remedy.next_cause = limit.at("cause").get<std::string>();
     break;
@@ -231,7 +232,8 @@ Diagnosis Diagnoser::diagnose() {
   diagnosis.baseline = confidence_interval(metrics);
   base_run_ = as_it_is.front().id;
   base_ = metrics.front();
-  for (const Json& limit : Json::parse(database_.result_json(base_run_)).at("limits")) {
+  const Json result = Json::parse(database_.result_json(base_run_));
+  for (const Json& limit : result.at("limits")) {
     diagnosis.causes.emplace_back(limit.at("cause").get<std::string>(), limit.at("gbps").get<double>());
   }
   std::vector<Reliefs> wanted;
