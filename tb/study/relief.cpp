@@ -102,11 +102,11 @@ std::string text_of(const Parameter& parameter, double value) {
   return fmt::format("{}", value);
 }
 
-/// The nodes whose own parameters are worth a look; empty: of all nodes together.
+/// The nodes whose own parameters are worth a look; "": those of all nodes together, for what both are short of.
 std::vector<std::string> nodes_of(const ScenarioConfig& scenario) {
   if (scenario.fabric.nics != 2) return {""};
   const std::string& first = scenario.run.node_under_test;
-  return {first, first == "nic0" ? "nic1" : "nic0"};
+  return {"", first, first == "nic0" ? "nic1" : "nic0"};
 }
 
 }  // namespace
