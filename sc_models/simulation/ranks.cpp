@@ -129,6 +129,10 @@ void join_ranks(Model& model) {
 }
 
 void run_until(Model& model, TimePs end) {
+  // No wheel is ahead when a sample is taken: a series is the same in both kernel modes.
+  for (const auto& node : model.nodes) {
+    if (node->wheel) node->wheel->set_limit(end);
+  }
   if (!model.split) {
     model.fabric->set_limit(end);
     run_kernel_to(end);
