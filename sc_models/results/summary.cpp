@@ -91,10 +91,12 @@ std::string without_number(const std::string& name) {
   return "port" + (end == std::string::npos ? "" : name.substr(end));
 }
 
+/// A box that was busy for less of the time is not shown.
+constexpr double kLeastBusyShown = 0.005;
+
 /// Of each box of the first nodes, the busiest first.
 void write_busy(Writer& out, const RunResult& r) {
   constexpr std::size_t most_nodes = 2;
-  constexpr double least = 0.005;
   std::vector<std::pair<std::string, std::map<std::string, double>>> nodes;
   for (const LedgerResult& row : r.ledger) {
     if (nodes.empty() || nodes.back().first != row.node) nodes.push_back({row.node, {}});
@@ -107,7 +109,7 @@ void write_busy(Writer& out, const RunResult& r) {
   out.raw("  share of the time that boxes were busy, %");
   for (const auto& [node, boxes] : nodes) {
     std::vector<std::pair<std::string, double>> rows(boxes.begin(), boxes.end());
-    std::erase_if(rows, [](const auto& row) { return row.second < least; });
+    std::erase_if(rows, [](const auto& row) { return row.second < kLeastBusyShown; });
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     std::string line = "    " + node + " ";
     for (std::size_t i = 0; i < rows.size(); ++i) {
