@@ -15,7 +15,7 @@
 namespace mrc {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 /// Of a run's limits, causes that are looked at for what else may help.
 constexpr std::size_t kFirstCauses = 4;

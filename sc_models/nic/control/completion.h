@@ -47,6 +47,7 @@ class Completion : public Box, private ReadClient, private WriteClient {
   Fifo<Cqe> in_;
   Cause cq_full_;     ///< the completion queue in host memory is full
   Cause moderation_;  ///< CQEs are gathered
+  StartTrace starts_;
   std::vector<Cqe> gathered_;
   TimePs gathered_since_ = 0;
   TimePs moderation_ps_;
@@ -54,7 +55,6 @@ class Completion : public Box, private ReadClient, private WriteClient {
   bool rebuild_wanted_ = false;  ///< an entry could not be read: its QP's context is fetched to build it again
   bool rebuilding_ = false;
   Fifo<Cqe>* host_queue_ = nullptr;
-  StartTrace starts_;
   TimePs next_start_ = 0;
   TimePs issued_at_ = 0;
   bool write_under_way_ = false;
