@@ -77,7 +77,8 @@ struct UsidTemplate {
 };
 
 /// The carrier for one packet: the plane in every uSID, the uplink in the one at `uplink_position`.
-constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane, std::uint32_t uplink) {
+[[gnu::always_inline]] constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane,
+                                                          std::uint32_t uplink) {
   std::uint64_t words[2] = {std::uint64_t{path.locator} << 32, 0};
   for (std::size_t i = 0; i < path.count; ++i) {
     std::uint64_t usid = path.usid[i] | plane << 13;

@@ -8,16 +8,16 @@
 namespace mrc {
 
 void LightIdle::start(TimePs now) {
-  started_ = true;
+  started_ = counting_ = true;
   last_ = now;
   quiet_until_ = 0;
   for (TimePs& until : busy_until_) until = std::max(until, now);
 }
 
 void LightIdle::finish(TimePs now, std::uint64_t wire_bytes) {
-  if (!started_ || finished_) return;
+  if (!counting_) return;
   account(now);
-  finished_ = true;
+  counting_ = false;
   quiet_until_ = kNever;
   wire_bytes_ = wire_bytes;
 }
@@ -31,12 +31,6 @@ void LightIdle::account_idle(TimePs now) {
   idle_ps_[cause_] += idle;
   if (cause_ == acknowledgement) answers_awaited_ps_ += idle;
   last_ = std::max(last_, now);
-}
-
-void LightIdle::port_busy(std::uint32_t port, TimePs until) {
-  if (finished_) return;
-  busy_until_[port] = std::max(busy_until_[port], until);
-  if (started_) quiet_until_ = *std::min_element(busy_until_.begin(), busy_until_.end());
 }
 
 void LightIdle::retransmits(std::uint8_t loss_cause) {

@@ -2,6 +2,7 @@
 // for after it last did anything. Kept for the node under test only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -38,7 +39,7 @@ class LightIdle {
   bool started() const { return started_; }
   /// Closes the account; later calls change nothing.
   void finish(TimePs now, std::uint64_t wire_bytes);
-  bool finished() const { return finished_; }
+  bool finished() const { return started_ && !counting_; }
 
   /// Something happens at `now`: what was waited for until now, was so for its cause.
   void account(TimePs now) {
@@ -47,7 +48,12 @@ class LightIdle {
   /// From now on, where a port is idle.
   void waits_for(std::uint8_t cause) { cause_ = cause; }
   /// After account(now).
-  void port_busy(std::uint32_t port, TimePs until);
+  void port_busy(std::uint32_t port, TimePs until) {
+    TimePs& busy_until = busy_until_[port];
+    const bool was_first = busy_until <= quiet_until_;
+    busy_until = std::max(busy_until, until);
+    if (was_first && counting_) quiet_until_ = *std::min_element(busy_until_.begin(), busy_until_.end());
+  }
   /// All is sent but for this, after account(now): what was waited for was a retransmission.
   void retransmits(std::uint8_t loss_cause);
   void first_transmission() { answers_awaited_ps_ = 0; }
@@ -70,7 +76,7 @@ class LightIdle {
   std::uint64_t wire_bytes_ = 0;
   std::uint8_t cause_ = no_work;
   bool started_ = false;
-  bool finished_ = false;
+  bool counting_ = false;  ///< started and not finished
 };
 
 }  // namespace mrc

@@ -134,18 +134,4 @@ void LightNode::fill(Packet& packet, const SendPlan& plan) {
   packet.loss_cause = static_cast<std::uint8_t>(plan.lost_by);
 }
 
-void LightNode::count_sent(const SendPlan& plan, std::uint32_t plane) {
-  NodeCounters& counters = nic_.counters;
-  ++counters.data_packets;
-  counters.data_payload_bytes += plan.payload_bytes;
-  if (plan.retransmission) {
-    ++counters.retransmitted;
-    if (idle_) idle_->retransmits(static_cast<std::uint8_t>(plan.lost_by));
-  } else {
-    if (idle_) idle_->first_transmission();
-    counters.first_payload_bytes += plan.payload_bytes;
-    first_payload_bytes_[plane] += plan.payload_bytes;
-  }
-}
-
 }  // namespace mrc

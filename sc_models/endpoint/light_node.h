@@ -140,7 +140,19 @@ class LightNode : public NetworkNode, public WorkDevice {
   }
   /// What every transport's data packet takes from the requestor's plan; the rest is as in a new packet.
   static void fill(Packet& packet, const SendPlan& plan);
-  void count_sent(const SendPlan& plan, std::uint32_t plane);
+  void count_sent(const SendPlan& plan, std::uint32_t plane) {
+    NodeCounters& counters = nic_.counters;
+    ++counters.data_packets;
+    counters.data_payload_bytes += plan.payload_bytes;
+    if (plan.retransmission) {
+      ++counters.retransmitted;
+      if (idle_) idle_->retransmits(static_cast<std::uint8_t>(plan.lost_by));
+    } else {
+      if (idle_) idle_->first_transmission();
+      counters.first_payload_bytes += plan.payload_bytes;
+      first_payload_bytes_[plane] += plan.payload_bytes;
+    }
+  }
 
   /// Addresses of a QP's transport state, so that it can be prefetched: one cache line per QP.
   struct alignas(kCacheLineBytes) QpParts {

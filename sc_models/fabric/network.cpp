@@ -347,6 +347,11 @@ bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
   return true;
 }
 
+void Network::record_start(TimePs now, std::uint32_t link, Packet& packet, bool waited) {
+  StartId& last = last_start_on_[link];
+  packet.last_start = last = trace_->add(now, waited ? last : packet.last_start, StartPoint::on_link(link, waited));
+}
+
 void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   SwitchPort& port = ports_[link];
   const bool held = port.paused && transits_[index].queue != FabricClass::control;

@@ -179,10 +179,10 @@ class Network {
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// `waited`: behind what the link carried before.
   void trace_start(TimePs now, std::uint32_t link, Packet& packet, bool waited) {
-    if (trace_ == nullptr || !trace_->recording()) return;
-    StartId& last = last_start_on_[link];
-    packet.last_start = last = trace_->add(now, waited ? last : packet.last_start, StartPoint::on_link(link, waited));
+    if (trace_ != nullptr && trace_->recording()) [[unlikely]]
+      record_start(now, link, packet, waited);
   }
+  [[gnu::cold]] void record_start(TimePs now, std::uint32_t link, Packet& packet, bool waited);
   /// Out of the network over its exit, or to the rank at the link's far end.
   void leave(TimePs now, std::uint32_t link, std::uint32_t transit, TimePs last_bit);
   /// Of a packet that a port begins to send now: when the far end acts on it. A cable keeps the order, also where one
