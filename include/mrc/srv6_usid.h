@@ -102,7 +102,7 @@ constexpr Ev ev_for_uplink(Ev ev, std::uint32_t uplink, std::uint32_t uplinks) {
 }
 
 /// The carrier of a packet on `ev`: the EV selects the uplink.
-constexpr Ipv6Address usid_carrier_of_ev(const UsidTemplate& path, std::uint32_t plane, Ev ev) {
+[[gnu::always_inline]] constexpr Ipv6Address usid_carrier_of_ev(const UsidTemplate& path, std::uint32_t plane, Ev ev) {
   return usid_carrier(path, plane, uplink_of(ev, path.uplinks));
 }
 

@@ -24,9 +24,10 @@ void LightIdle::finish(TimePs now, std::uint64_t wire_bytes) {
 
 void LightIdle::account_idle(TimePs now) {
   TimePs idle = 0;
+  quiet_until_ = kNever;
   for (const TimePs until : busy_until_) {
-    const TimePs from = std::max(until, last_);
-    if (from < now) idle += now - from;
+    idle += now - std::min(std::max(until, last_), now);
+    quiet_until_ = std::min(quiet_until_, until);
   }
   idle_ps_[cause_] += idle;
   if (cause_ == acknowledgement) answers_awaited_ps_ += idle;

@@ -48,12 +48,7 @@ class LightIdle {
   /// From now on, where a port is idle.
   void waits_for(std::uint8_t cause) { cause_ = cause; }
   /// After account(now).
-  void port_busy(std::uint32_t port, TimePs until) {
-    TimePs& busy_until = busy_until_[port];
-    const bool was_first = busy_until <= quiet_until_;
-    busy_until = std::max(busy_until, until);
-    if (was_first && counting_) quiet_until_ = *std::min_element(busy_until_.begin(), busy_until_.end());
-  }
+  void port_busy(std::uint32_t port, TimePs until) { busy_until_[port] = std::max(busy_until_[port], until); }
   /// All is sent but for this, after account(now): what was waited for was a retransmission.
   void retransmits(std::uint8_t loss_cause);
   void first_transmission() { answers_awaited_ps_ = 0; }
@@ -71,7 +66,7 @@ class LightIdle {
   std::array<TimePs, kCauses> idle_ps_{};
   std::array<TimePs, kCutCauses> retransmission_ps_{};
   TimePs answers_awaited_ps_ = 0;  ///< of acknowledgement, since the last first transmission
-  TimePs quiet_until_ = kNever;    ///< no port is idle before
+  TimePs quiet_until_ = kNever;    ///< no port is idle before; found anew when it is over
   TimePs last_ = 0;
   std::uint64_t wire_bytes_ = 0;
   std::uint8_t cause_ = no_work;

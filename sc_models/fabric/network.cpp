@@ -347,16 +347,12 @@ bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
   return true;
 }
 
-void Network::record_start(TimePs now, std::uint32_t link, Packet& packet, bool waited) {
-  StartId& last = last_start_on_[link];
-  packet.last_start = last = trace_->add(now, waited ? last : packet.last_start, StartPoint::on_link(link, waited));
-}
-
 void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   SwitchPort& port = ports_[link];
   const bool held = port.paused && transits_[index].queue != FabricClass::control;
   if (port.empty() && port.line.free_at() <= now && !held) {
-    trace_start(now, link, transits_[index].packet, false);
+    if (recording()) [[unlikely]]
+      return transmit_recorded(now, link, index, false);
     transmit(now, link, index);
     return;
   }
@@ -462,8 +458,10 @@ void Network::serve(TimePs now, std::uint32_t link) {
       account_ingress(now, transit.ingress, -static_cast<std::int64_t>(transit.bytes));
     }
   }
-  trace_start(now, link, transit.packet, true);
-  transmit(now, link, index);
+  if (recording()) [[unlikely]]
+    transmit_recorded(now, link, index, true);
+  else
+    transmit(now, link, index);
   if (!port.empty() || port.law == at_nic) arm(port.line.free_at(), link);
 }
 
@@ -509,6 +507,13 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   transit.last_bit = last_bit + port.hop_ps;
   route(link, transit);
   events_.push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
+}
+
+void Network::transmit_recorded(TimePs now, std::uint32_t link, std::uint32_t index, bool waited) {
+  Packet& packet = transits_[index].packet;
+  StartId& last = last_start_on_[link];
+  packet.last_start = last = trace_->add(now, waited ? last : packet.last_start, StartPoint::on_link(link, waited));
+  transmit(now, link, index);
 }
 
 void Network::leave(TimePs now, std::uint32_t link, std::uint32_t index, TimePs last_bit) {

@@ -178,11 +178,8 @@ class Network {
   void set_paused(TimePs now, std::uint32_t link, bool paused);
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// `waited`: behind what the link carried before.
-  void trace_start(TimePs now, std::uint32_t link, Packet& packet, bool waited) {
-    if (trace_ != nullptr && trace_->recording()) [[unlikely]]
-      record_start(now, link, packet, waited);
-  }
-  [[gnu::cold]] void record_start(TimePs now, std::uint32_t link, Packet& packet, bool waited);
+  [[gnu::cold]] void transmit_recorded(TimePs now, std::uint32_t link, std::uint32_t transit, bool waited);
+  bool recording() const { return trace_ != nullptr && trace_->recording(); }
   /// Out of the network over its exit, or to the rank at the link's far end.
   void leave(TimePs now, std::uint32_t link, std::uint32_t transit, TimePs last_bit);
   /// Of a packet that a port begins to send now: when the far end acts on it. A cable keeps the order, also where one

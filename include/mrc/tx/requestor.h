@@ -367,7 +367,7 @@ class BasicRequestor {
     return plan;
   }
 
-  SendPlan take_new(TimePs now) {
+  [[gnu::always_inline]] SendPlan take_new(TimePs now) {
     Message& message = messages_[taking_ - first_message_];
     SendPlan plan = plan_at(message, message.taken_bytes);
     plan.nominal_bytes = next_nominal_bytes(message);
