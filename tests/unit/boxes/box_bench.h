@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "engine/box.h"
+#include "engine/causal_trace.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/mrc_halves.h"
@@ -109,6 +110,8 @@ ScenarioConfig small_nic(BoxConfig NicConfig::*box) {
   return scenario;
 }
 constexpr TimePs kNs = 1000;
+/// The start that brought something about, where nobody records starts.
+inline constexpr StartId kNobody = 0;
 constexpr std::uint32_t kRkey = 7;
 constexpr std::uint64_t kRemoteAddress = 1ULL << 40;
 

@@ -28,14 +28,14 @@ struct QpSchedulerTest : testing::Test {
 
   void SetUp() override { retransmit_buffer.connect(sprayed, box); }
   void load_contexts() {
-    for (std::uint32_t qp = 0; qp < kQps; ++qp) box.activate(qp, 0);
+    for (std::uint32_t qp = 0; qp < kQps; ++qp) box.activate(qp, 0, kNobody);
     bench.run_until(kStart - 1);
     ASSERT_EQ(box.context_cache().resident(), kQps);
   }
   void work(std::uint32_t qps) {
     for (std::uint32_t qp = 0; qp < qps; ++qp) {
       bench.post(qp, 4096);
-      box.activate(qp, kStart);
+      box.activate(qp, kStart, kNobody);
     }
   }
 };
@@ -66,7 +66,7 @@ TEST_F(QpSchedulerTest, WaitsForRoomAmongTheGrantsAndIsChargedToIt) {
 TEST_F(QpSchedulerTest, AContextThatIsNotOnTheNicIsReadAndCharged) {
   Taker<Grant> segmenter("segmenter", bench.wheel, box.grants());
   bench.post(0, 4096);
-  box.activate(0, 0);
+  box.activate(0, 0, kNobody);
   bench.run_until(kStart);
   ASSERT_EQ(segmenter.times.size(), 1U);
   EXPECT_GT(segmenter.times[0], 1000 * kNs);
@@ -77,7 +77,7 @@ TEST_F(QpSchedulerTest, AContextThatIsNotOnTheNicIsReadAndCharged) {
 TEST_F(QpSchedulerTest, WaitsForARecordAndIsChargedToTheRecords) {
   Taker<Grant> segmenter("segmenter", bench.wheel, box.grants());
   At acknowledged("acknowledged", bench.wheel, kStart + 500 * kNs,
-                  [&](TimePs now) { retransmit_buffer.release(now, 1); });
+                  [&](TimePs now) { retransmit_buffer.release(now, 1, kNobody); });
   load_contexts();
   retransmit_buffer.reserve_entry(kStart);
   work(1);
@@ -102,13 +102,13 @@ TEST_F(SmallWindow, WaitsForTheWindowAndIsChargedToIt) {
   SendPlan sent;
   At opened("opened", bench.wheel, kStart + 500 * kNs, [&](TimePs now) {
     qp.congestion->control->discharge(sent.nominal_bytes);
-    box.window_opened(*qp.congestion, now);
+    box.window_opened(*qp.congestion, now, kNobody);
   });
   load_contexts();
   bench.post(0, 3 * 4096);
   sent = bench.requestor(0).take(kStart - 1);
   ASSERT_EQ(bench.requestor(0).gate(kStart), SendGate::blocked_cwnd);
-  box.activate(0, kStart);
+  box.activate(0, kStart, kNobody);
   bench.run_until(kStart + 600 * kNs);
   EXPECT_EQ(segmenter.times, std::vector<TimePs>{kStart + 507 * kNs});
   box.slot.finish(kStart + 600 * kNs);

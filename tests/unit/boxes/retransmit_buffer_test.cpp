@@ -66,7 +66,7 @@ TEST_F(RetransmitBufferTest, AQpThatFoundNoRecordIsWokenByARelease) {
   EXPECT_FALSE(box.has_entry(0));
   EXPECT_EQ(bench.name_of(box.missing()), "retransmit_buffer.entries");
   box.wait_entry(0, 0);
-  box.release(40 * kNs, 1);
+  box.release(40 * kNs, 1, kNobody);
   EXPECT_TRUE(box.has_entry(40 * kNs));
   EXPECT_EQ(senders.served_from(100 * kNs), 40 * kNs);
 }

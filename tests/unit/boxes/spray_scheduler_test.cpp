@@ -62,7 +62,7 @@ TEST_F(SprayTest, GoesOnWhenAPortHasRoomAgain) {
   Taker<TxPacket> next("next", bench.wheel, box.out());
   At up("up", bench.wheel, 60 * kNs, [&](TimePs now) {
     bench.nic.ports_up = ~0U;
-    box.retry(now);
+    box.retry(now, kNobody);
   });
   bench.nic.ports_up = 0;
   send(1);
