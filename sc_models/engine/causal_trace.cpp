@@ -15,14 +15,16 @@ void CausalTrace::end() {
   record(false);
 }
 
-void CausalTrace::begin(std::size_t records) {
+void CausalTrace::begin(TimePs now, std::size_t records) {
   end();
+  began_at_ = now;
   window_ = std::min(records, kMostRecords);
   record(true);
 }
 
 StartId StartTrace::keep(StartId start) {
   last_ = start;
+  stalled_by_ = {};
   if (!(queue_ == Cause())) node_.give(queue_, start);
   return start;
 }
@@ -34,7 +36,7 @@ StartId StartTrace::keep(StartId start) {
   // a server that becomes free at the same time it is the arrival: the server only keeps up with it.
   if (slot.is_blocked()) return start_after(now, node_.gave(slot.blocked_by()), slot.blocked_by());
   if (ready_at >= free_at) return start_at_arrival(now, arrived);
-  return start_after(now, last_, busy_with);
+  return start_after(now, last_, stalled_by_ == Cause() ? busy_with : stalled_by_);
 }
 
 [[gnu::cold]] StartId StartTrace::record_held(TimePs now, const IssueSlot& slot, StartId arrived, TimePs ready_at,

@@ -80,10 +80,11 @@ class CausalTrace {
   /// `recording` is true while starts are recorded: whoever records tests a flag of its own. Before the run.
   void tell(bool& recording) { told_.push_back(&recording); }
   /// Starts a window of `records`, at most kMostRecords; the records of the last one are gone.
-  void begin(std::size_t records);
+  void begin(TimePs now, std::size_t records);
   /// Forgets them.
   void end();
   bool full() const { return records_.size() == window_; }
+  TimePs began_at() const { return began_at_; }
 
   /// Precondition: recording(). The window ends with the record that fills it.
   StartId add(TimePs at, StartId from, StartPoint point) {
@@ -102,6 +103,7 @@ class CausalTrace {
 
   std::vector<StartRecord> records_;
   std::vector<bool*> told_;
+  TimePs began_at_ = 0;
   std::size_t window_ = 0;
   StartId first_ = 1;
   bool recording_ = false;
@@ -172,6 +174,11 @@ class StartTrace {
   void start_held(TimePs now, const IssueSlot& slot, StartId& id, TimePs ready_at, Cause pool) {
     if (on()) id = record_held(now, slot, id, ready_at, pool);
   }
+  /// What has started goes on `delay` later, for want of a memory's port, as the slot was told: what waits behind it
+  /// waits for the memory, which is busy for longer than the server.
+  void stall(TimePs delay, const IssueSlot& slot) {
+    if (on() && delay > 0) stalled_by_ = slot.stalled_by();
+  }
   /// It waited for nothing else. Precondition of this and the next: on().
   StartId start_at_arrival(TimePs now, StartId arrived) { return keep(node_.arrived(now, arrived, place_)); }
   /// It waited for `pool`, of which `giver` gave a token back.
@@ -187,6 +194,7 @@ class StartTrace {
   Cause queue_;
   std::uint32_t place_;
   StartId last_ = 0;
+  Cause stalled_by_;  ///< none: a memory's port did not delay the last start
 };
 
 }  // namespace mrc

@@ -5,10 +5,10 @@
 namespace mrc {
 namespace {
 
-const StartRecord* last_departure(const CausalTrace& trace, std::uint32_t node) {
+const StartRecord* last_departure(const CausalTrace& trace, std::uint32_t node, TimePs until) {
   const StartRecord* last = nullptr;
   for (const StartRecord& start : trace.records()) {
-    if (!start.point.is_port() || start.point.node() != node) continue;
+    if (!start.point.is_port() || start.point.node() != node || start.at >= until) continue;
     if (last == nullptr || start.at >= last->at) last = &start;
   }
   return last;
@@ -73,10 +73,10 @@ void CriticalPath::close(std::size_t height) {
   for (const std::size_t pool : cycle_pools_) charge(pool, rest / static_cast<double>(cycle_pools_.size()));
 }
 
-void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node) {
+void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node, TimePs until) {
   std::fill(charged_.begin(), charged_.end(), 0.0);
   total_ = in_cycles_ = explained_ = 0;
-  const StartRecord* const last = last_departure(trace, node);
+  const StartRecord* const last = last_departure(trace, node, until);
   if (last == nullptr) return;
   const StartRecord* start = last;
   for (const StartRecord* from = trace.find(start->from); from != nullptr && from < start;
@@ -86,7 +86,7 @@ void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node) {
   }
   for (const Edge& edge : path_) height_of_[number_of_place(edge.point)] = 0;
   path_.clear();
-  const TimePs window = last->at - std::min(last->at, trace.records().front().at);
+  const TimePs window = last->at - std::min(last->at, trace.began_at());
   const TimePs walked = last->at - std::min(last->at, start->at);
   if (window > 0) explained_ = in_cycles_ / static_cast<double>(window);
   if (2 * walked >= window) return;

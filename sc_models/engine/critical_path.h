@@ -17,12 +17,12 @@ class CriticalPath {
   /// Nodes and links of the trace are numbered from 0.
   CriticalPath(std::uint32_t nodes, std::uint32_t links);
 
-  /// Walks back from the last start at a port of `node` to the beginning of the window. Where a place comes again, the
-  /// cycle is taken out and its time is attributed to its pools: a delay to what caused it, the rest in equal parts to
-  /// the tokens that were waited for. Time in which the ports of `node` send is attributed to nobody. Time that closes
-  /// no cycle is dropped. Nothing is attributed where the chain is lost in less than half of the window: something on
-  /// its way records no starts.
-  void walk(const CausalTrace& trace, std::uint32_t node);
+  /// Walks back from the last start at a port of `node` that is before `until` to the beginning of the window. Where a
+  /// place comes again, the cycle is taken out and its time is attributed to its pools: a delay to what caused it, the
+  /// rest in equal parts to the tokens that were waited for. Time in which the ports of `node` send is attributed to
+  /// nobody. Time that closes no cycle is dropped. Nothing is attributed where the chain is lost in less than half of
+  /// the window: something on its way records no starts.
+  void walk(const CausalTrace& trace, std::uint32_t node, TimePs until = kNever);
 
   /// Of the last walk: time by pool, its sum, and the share of the window that is in cycles, the ports' included.
   double charged_ps(StartPoint pool) const { return charged_[number_of_pool(pool)]; }

@@ -19,6 +19,8 @@ constexpr double kShortBytes = 16 << 20;
 /// packets wait for takes longer to come back, is followed by one of twice the length.
 constexpr std::size_t kRecords = std::size_t{1} << 15;
 constexpr double kExplained = 0.75;
+/// Quarters of a full window in which no node's starts are missing.
+constexpr std::size_t kComplete = 3;
 /// A window that has less goes on when the next one is due: its walk would be too short.
 constexpr std::size_t kFewRecords = kRecords / 4;
 constexpr std::string_view kReceiver = "receiver.";
@@ -98,8 +100,29 @@ void CriticalPaths::look(double progress) {
   const bool due = progress >= next_window_;
   if (!trace.records().empty() && (trace.full() || (due && trace.records().size() >= kFewRecords))) close_window();
   if (!due || trace.recording()) return;
-  trace.begin(window_records_);
+  trace.begin(kernel_now(), window_records_);
   while (next_window_ <= progress) next_window_ += between_windows_;
+}
+
+// A node may be ahead of the others by a quantum when the window is full, and by how much depends on run.kernel. The
+// end that is walked from is one that both have: after whole quanta, with room for what nodes are ahead by.
+TimePs CriticalPaths::complete_until() const {
+  const CausalTrace& trace = recording_->trace;
+  if (!trace.full()) return kNever;
+  std::vector<std::size_t> starts_in_quantum;
+  for (const StartRecord& start : trace.records()) {
+    const std::size_t quantum = (std::max(start.at, trace.began_at()) - trace.began_at()) / model_.quantum_ps;
+    if (quantum >= starts_in_quantum.size()) starts_in_quantum.resize(quantum + 1);
+    ++starts_in_quantum[quantum];
+  }
+  std::size_t starts = 0;
+  TimePs until = trace.began_at();
+  for (const std::size_t more : starts_in_quantum) {
+    starts += more;
+    if (starts > kComplete * trace.records().size() / 4) break;
+    until += model_.quantum_ps;
+  }
+  return until;
 }
 
 void CriticalPaths::close_window() {
@@ -110,7 +133,7 @@ void CriticalPaths::close_window() {
   }
   double total = 0;
   if (recording_) {
-    recording_->path.walk(recording_->trace, number_);
+    recording_->path.walk(recording_->trace, number_, complete_until());
     if (recording_->trace.full() && recording_->path.explained_share() < kExplained) window_records_ *= 2;
     recording_->trace.end();
     total = recording_->path.total_ps();

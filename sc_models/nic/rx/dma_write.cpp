@@ -137,6 +137,7 @@ void DmaWrite::write(TimePs now, const WriteJob& job) {
     lose(now, job);
     return;
   }
+  starts_.stall(staged.delay_ps, slot());
   busy_with_ = own_server_;
   const TimePs start = now + staged.delay_ps + pipeline_ps_;
   next_start_ =

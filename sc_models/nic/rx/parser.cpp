@@ -79,6 +79,7 @@ void Parser::step(TimePs now) {
   next_start_ = now + frame.delay_ps +
                 nic_.clock.cycles(std::max<std::uint64_t>(packet_beats, pipeline.initiation_interval_cycles));
   starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
+  starts_.stall(frame.delay_ps, slot);
   slot.busy(now, next_start_);
   Packet* packet = in_.pop(now);
   if (!intact) {

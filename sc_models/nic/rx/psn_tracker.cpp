@@ -234,6 +234,7 @@ void PsnTracker::step(TimePs now) {
   service_ = {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
   starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
   track(now, in_.pop(now));
+  starts_.stall(delay_, slot);
   next_start_ = now + delay_ + nic_.clock.cycles(service_.occupied);
   slot.busy(now, next_start_);
   in_.wait_ready(next_start_);

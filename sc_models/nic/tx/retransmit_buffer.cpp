@@ -139,6 +139,7 @@ void RetransmitBuffer::step(TimePs now) {
   } else {
     starts_.start(now, slot, in_->front().packet->last_start, in_->ready_at());
   }
+  starts_.stall(delay, slot);
   slot.busy(now, next_start_);
   out_.push(now, in_->pop(now), now + delay + nic_.clock.cycles(pipeline.latency_cycles));
   in_->wait_ready(next_start_);

@@ -87,6 +87,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   packet->last_start = grant_.start;
   starts_.start(now, slot, packet->last_start, grant_ready_at_);
+  starts_.stall(delay, slot);
   slot.busy(now, next_start_);
   out_.push(now, {packet, plan.local_address, nic_.index_of(qp), false},
             now + delay + nic_.clock.cycles(pipeline.latency_cycles));

@@ -161,6 +161,7 @@ void SprayScheduler::step(TimePs now) {
   timer_.update(nic_.index_of(qp), now);
   next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);
   starts_.start(now, slot, packet.last_start, in_.ready_at());
+  starts_.stall(delay, slot);
   qp.starts.sent = packet.last_start;
   slot.busy(now, next_start_);
   out_.push(now, in_.pop(now), now + delay + nic_.clock.cycles(choice.latency_cycles));

@@ -102,6 +102,7 @@ void Srv6Encap::step(TimePs now) {
   packet.tx_timestamp = timestamp_units(now, packet.timestamp_in_us);
   const Service service = encapsulate(now, packet, nic_.qps[tx.qp]);
   const TimePs delay = move_frame(now, tx);
+  starts_.stall(delay, slot);
   next_start_ = service.next_start + delay;
   slot.busy(now, next_start_);
   if (!tx.from_sram) pcie_.release_completion_buffer(now, packet.payload_bytes);

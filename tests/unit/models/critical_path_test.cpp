@@ -18,7 +18,7 @@ constexpr Cause kLine = Cause::at(3);
 
 class CriticalPathTest : public testing::Test {
  protected:
-  CriticalPathTest() { trace.begin(CausalTrace::kMostRecords); }
+  CriticalPathTest() { trace.begin(0, CausalTrace::kMostRecords); }
 
   StartId arrive(std::uint32_t place, TimePs at, StartId from) {
     return trace.add(at, from, StartPoint::at_arrival(kNode, place));
@@ -113,7 +113,7 @@ TEST_F(CriticalPathTest, ADelayIsChargedByItselfAndTheRestInEqualParts) {
 TEST_F(CriticalPathTest, StartsOfAnEarlierWindowAreUnknown) {
   const StartId old = arrive(kBox, 0, 0);
   trace.end();
-  trace.begin(CausalTrace::kMostRecords);
+  trace.begin(0, CausalTrace::kMostRecords);
   EXPECT_EQ(trace.find(old), nullptr);
   const StartId start = wait(kBox, kServer, 100, old);
   EXPECT_NE(trace.find(start), nullptr);
@@ -121,11 +121,21 @@ TEST_F(CriticalPathTest, StartsOfAnEarlierWindowAreUnknown) {
   EXPECT_DOUBLE_EQ(walk().total_ps(), 0);
 }
 
+TEST_F(CriticalPathTest, TheWalkBeginsBeforeTheTimeThatItIsGiven) {
+  StartId start = arrive(kBox, 0, 0);
+  for (TimePs at = 100; at <= 1'000; at += 100) {
+    start = wait(kBox, kServer, at, start);
+    arrive(StartPoint::kPorts, at + 30, start);
+  }
+  path.walk(trace, kNode, 530);
+  EXPECT_DOUBLE_EQ(path.total_ps(), 300) << "from 430 back; the first interval closes no cycle";
+}
+
 TEST_F(CriticalPathTest, AWindowEndsWhenItIsFull) {
   bool told = false;
   trace.tell(told);
   constexpr std::size_t few = 100;
-  trace.begin(few);
+  trace.begin(0, few);
   for (std::size_t i = 0; i < few; ++i) {
     ASSERT_TRUE(told);
     ASSERT_TRUE(trace.recording());
