@@ -85,7 +85,9 @@ std::optional<Better> better(const Parameter& parameter, double now, double by_d
     const bool helps = wants_less(name) ? now > v.value : now < v.value;
     return helps ? std::optional<Better>({v.value, v.kind}) : std::nullopt;
   }
-  if (name == "pcie.generation") return now < 6 ? std::optional<Better>({now + 1, ReliefKind::design}) : std::nullopt;
+  if (name == "pcie.generation") {
+    return now < largest ? std::optional<Better>({largest, ReliefKind::design}) : std::nullopt;
+  }
   if (name == "pcie.links") {
     return node.pcie.generation >= 6 && now < largest ? std::optional<Better>({2 * now, ReliefKind::design})
                                                       : std::nullopt;
