@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -185,8 +186,17 @@ std::map<std::string, double> lost_at(const Model& model, const SimulationNode& 
   return shares;
 }
 
+/// The causes and goodput make up line rate, to 0.5 %.
+bool adds_up(const std::vector<LimitResult>& limits, double line_rate_gbps) {
+  constexpr double most = 0.005;
+  return std::all_of(limits.begin(), limits.end(), [&](const LimitResult& limit) {
+    return limit.cause != "unattributed" || std::abs(limit.gbps) <= most * line_rate_gbps;
+  });
+}
+
 /// Of a light endpoint: what its ports sent, and what it waited for while they were idle. Its data packets have the
-/// headers of a full one.
+/// headers of a full one. None where that does not add up: its account knows neither slow ports nor what comes after
+/// its own work.
 std::vector<LimitResult> light_limits(const RunResult& result, const Model& model, const SimulationNode& node,
                                       TimePs active) {
   const LightIdle* idle = node.endpoint->idle();
@@ -209,7 +219,9 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
     causes[cause_of_retransmission(static_cast<CutCause>(i))] +=
         port_gbps * static_cast<double>(idle->retransmission_ps()[i]) / static_cast<double>(active);
   }
-  return waterfall(causes, result.line_rate_gbps, result.goodput_gbps);
+  std::vector<LimitResult> limits = waterfall(causes, result.line_rate_gbps, result.goodput_gbps);
+  if (!adds_up(limits, result.line_rate_gbps)) limits.clear();
+  return limits;
 }
 
 void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
