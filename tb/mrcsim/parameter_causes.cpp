@@ -1,6 +1,8 @@
 #include "mrcsim/parameter_causes.h"
 
-#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
 
 #include "engine/cause.h"
 #include "host/workload.h"
@@ -27,19 +29,24 @@ Workload one_message() {
   return builder.finish(2);
 }
 
-}  // namespace
-
-std::vector<std::string> causes_relieved_by(std::string_view parameter) {
+std::map<std::string, std::vector<std::string>, std::less<>> causes_by_parameter() {
   const ScenarioConfig scenario = make_scenario({{"traffic.trace=none"}, {}});
   const Workload workload = one_message();
   const std::unique_ptr<Model> model = build_model(scenario, workload, {0, 1}, {});
   const CauseTable& causes = model->nodes.front()->boxes->causes;
-  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::string>, std::less<>> names;
   for (std::size_t i = 0; i < causes.size(); ++i) {
-    const CauseTable::Keys& keys = causes.relieved_by(Cause::at(i));
-    if (std::find(keys.begin(), keys.end(), parameter) != keys.end()) names.push_back(causes.name(Cause::at(i)));
+    for (const std::string& key : causes.relieved_by(Cause::at(i))) names[key].push_back(causes.name(Cause::at(i)));
   }
   return names;
+}
+
+}  // namespace
+
+std::vector<std::string> causes_relieved_by(std::string_view parameter) {
+  static const auto names = causes_by_parameter();
+  const auto found = names.find(parameter);
+  return found == names.end() ? std::vector<std::string>() : found->second;
 }
 
 }  // namespace mrc

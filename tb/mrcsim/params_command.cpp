@@ -1,5 +1,6 @@
 #include "mrcsim/params_command.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -24,7 +25,7 @@ struct ParamsOptions {
   std::string scenario;
   std::vector<std::string> assignments;
   std::string format = "table";
-  std::string explain;
+  std::vector<std::string> explain;
 };
 
 std::string default_of(const Parameter& p) {
@@ -194,7 +195,7 @@ void run(const ParamsOptions& options) {
   static const std::map<std::string, void (*)()> printers{
       {"table", print_table}, {"markdown", print_markdown}, {"json", print_json}};
   if (!options.explain.empty()) {
-    explain(options.explain);
+    std::for_each(options.explain.begin(), options.explain.end(), explain);
     return;
   }
   if (!options.scenario.empty()) {
@@ -214,7 +215,7 @@ void add_params_command(CLI::App& app) {
   command->add_option("--set", options->assignments, "key=value for SCENARIO")->take_all()->expected(1, -1);
   command->add_option("--format", options->format, "table, markdown or json")
       ->check(CLI::IsMember({"table", "markdown", "json"}));
-  command->add_option("--explain", options->explain, "print everything about one parameter");
+  command->add_option("--explain", options->explain, "print everything about these parameters")->expected(1, -1);
   command->callback([options] { run(*options); });
 }
 

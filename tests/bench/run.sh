@@ -13,10 +13,17 @@ while [ $# -gt 0 ]; do
   esac
 done
 pair=$build/tests/bench/bench_pair
-if [ ! -x "$pair" ]; then
-  echo "run.sh: $pair is not built: tb/build.sh build; cmake --build build --target bench_pair" >&2
+if [ ! -f "$build/build.ninja" ]; then
+  echo "run.sh: $build is not built: tb/build.sh $build" >&2
   exit 2
 fi
+targets=(bench_pair)
+if [ -z "$short" ]; then
+  for target in bench_components bench_rtl; do
+    ninja -C "$build" -t query "$target" >/dev/null 2>&1 && targets+=("$target")
+  done
+fi
+ninja -C "$build" --quiet "${targets[@]}" >&2
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
