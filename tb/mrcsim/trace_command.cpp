@@ -20,10 +20,10 @@
 #include "mrcsim/progress.h"
 #include "results/output_file.h"
 #include "traffic/chakra_writer.h"
-#include "traffic/critical_path.h"
 #include "traffic/expand_collectives.h"
 #include "traffic/flow_csv.h"
 #include "traffic/load_trace.h"
+#include "traffic/longest_path.h"
 #include "traffic/ping_pong.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
@@ -211,7 +211,7 @@ void print_info(const TraceRequest& request) {
         "pattern with {{rank}} names all\n");
     return;
   }
-  const CriticalPath path = critical_path(load_trace(request).workload);
+  const LongestPath path = longest_path(load_trace(request).workload);
   fmt::print("  critical path {} us of computation, {} consecutive communications\n", path.computing_ps / kPsPerUs,
              path.communications);
 }
@@ -226,7 +226,7 @@ void convert(const TraceRequest& request, const std::string& to, bool as_message
         stderr,
         "mrcsim: warning: {}: flows start at the times that hold if messages take no time; dependencies are lost\n",
         out);
-    write_whole_file(out, flow_csv_text(workload, critical_path(workload).starts), {"a trace", ""});
+    write_whole_file(out, flow_csv_text(workload, longest_path(workload).starts), {"a trace", ""});
   } else {
     write_chakra(workload, out);
   }

@@ -1,4 +1,4 @@
-#include "traffic/critical_path.h"
+#include "traffic/longest_path.h"
 
 #include <algorithm>
 
@@ -30,9 +30,9 @@ class Walk {
     }
   }
 
-  CriticalPath run() {
+  LongestPath run() {
     for (std::size_t next = 0; next < ready_.size(); ++next) take(ready_[next]);
-    CriticalPath path;
+    LongestPath path;
     for (const Way& way : at_) path.starts.push_back(way.time);
     path.computing_ps = longest_.time;
     path.communications = longest_.communications;
@@ -82,7 +82,7 @@ class Walk {
 
 }  // namespace
 
-CriticalPath critical_path(const Workload& workload) {
+LongestPath longest_path(const Workload& workload) {
   return Walk(workload).run();
 }
 
