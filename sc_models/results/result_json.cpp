@@ -215,7 +215,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                   {"delivered", p.delivered}, {"retransmitted", p.retransmitted},
                   {"duplicate", p.duplicate}, {"trimmed", p.trimmed},
                   {"dropped", p.dropped},     {"corrupted", p.corrupted},
-                  {"ce_marked", p.ce_marked}};
+                  {"ce_marked", p.ce_marked}, {"nacks", p.nacks}};
   j["job"] = job_json(r.job);
   j["completions"] = {{"cqes", r.completions.cqes}, {"writes", r.completions.writes}};
   j["rocev2"] = {

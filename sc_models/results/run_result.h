@@ -193,6 +193,7 @@ struct RunResult {
     std::uint64_t dropped = 0;
     std::uint64_t corrupted = 0;
     std::uint64_t ce_marked = 0;
+    std::uint64_t nacks = 0;
   } packets;
   JobResult job;
   struct Completions {

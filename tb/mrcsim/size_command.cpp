@@ -23,9 +23,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kAsGiven = "as-given";
+constexpr const char* kUnlimited = "unlimited";
+
 struct SizeOptions : StudyOptions {
   std::vector<std::string> buffers;
-  std::string hold = "goodput>=99%";
+  std::vector<std::string> hold{"goodput>=99%"};
+  std::string others = kAsGiven;
   bool sensitivity = false;
   bool all = false;
 };
@@ -53,10 +57,10 @@ Json json_of(const SizingPoint& p) {
 
 Json json_of(const SizingResult& result) {
   Json answer{{"buffer", result.request.key},
-              {"hold", result.request.objective.text},
-              {"threshold", result.request.objective.threshold},
-              {"relative", result.request.objective.relative},
-              {"unit", result.request.objective.unit()},
+              {"hold", result.request.objectives.text()},
+              {"threshold", result.request.objectives.first().threshold},
+              {"relative", result.request.objectives.first().relative},
+              {"unit", result.request.objectives.first().unit()},
               {"seeds", result.request.seeds},
               {"answer", result.answer ? Json(*result.answer) : Json(nullptr)},
               {"answer_low", result.answer_low},
@@ -65,13 +69,20 @@ Json json_of(const SizingResult& result) {
               {"scanned", result.scanned},
               {"why_none", result.why_none},
               {"reference", json_of(result.reference)},
+              {"reference_causes", Json::array()},
               {"curve", Json::array()}};
+  for (const auto& [cause, gbps] : result.reference_causes)
+    answer["reference_causes"].push_back({{"cause", cause}, {"gbps", gbps}});
   for (const auto& [value, point] : result.curve) answer["curve"].push_back(json_of(point));
   return answer;
 }
 
 Json description(const SizeOptions& options, const std::string& buffer) {
-  return {{"buffer", buffer}, {"hold", options.hold}, {"seeds", options.seeds}, {"set", options.assignments}};
+  Json hold = options.hold;
+  if (options.hold.size() == 1) hold = options.hold.front();
+  Json text{{"buffer", buffer}, {"hold", hold}, {"seeds", options.seeds}, {"set", options.assignments}};
+  if (options.others != kAsGiven) text["others"] = options.others;
+  return text;
 }
 
 std::string bits_text(std::uint64_t bits) {
@@ -85,7 +96,7 @@ std::string score_text(const Objective& objective, double score) {
 }
 
 void print_curve(const SizingResult& result) {
-  const Objective& objective = result.request.objective;
+  const Objective& objective = result.request.objectives.first();
   std::vector<TextPlotPoint> plotted;
   fmt::print("{:>12} {:>12} {:>23} {:>11} {:>11}  {}\n", "value", objective.relative ? "of unlimited" : "metric",
              "95 % interval", "buffer", "all SRAM", "largest cause, relative to the unlimited run");
@@ -109,15 +120,31 @@ void print_curve(const SizingResult& result) {
                                  objective.relative ? "% of the unlimited run" : objective.unit()));
 }
 
+/// What the unlimited run gives and what limits it: a size does not give more than its reference.
+void print_reference(const SizingResult& result) {
+  if (result.reference_causes.empty()) return;
+  constexpr double worth_naming = 0.02;
+  const auto& [cause, gbps] = result.reference_causes.front();
+  fmt::print("reference: {} = {}: {:.1f} Gb/s, p99 {:.2f} us; limited by {} ({:.1f} Gb/s)\n", result.request.key,
+             result.unlimited, result.reference.goodput_gbps, result.reference.message_time_p99_us, cause, gbps);
+  if (gbps < worth_naming * result.reference.goodput_gbps) return;
+  fmt::print(
+      "  it is throttled by something else than this buffer: the answer is the size for {:.1f} Gb/s, not for line "
+      "rate{}\n",
+      result.reference.goodput_gbps,
+      result.request.context.empty() ? " (--others unlimited takes the limits of other buffers away)" : "");
+}
+
 void print_answer(const SizingResult& result) {
+  print_reference(result);
   if (!result.answer) {
-    fmt::print("{}: no size holds {}: {}\n", result.request.key, result.request.objective.text, result.why_none);
+    fmt::print("{}: no size holds {}: {}\n", result.request.key, result.request.objectives.text(), result.why_none);
     return;
   }
   const SizingPoint& point = *result.point();
   fmt::print("{} = {} holds {} ({} of unlimited; 95 % interval {} … {}{}); {} of SRAM\n", result.request.key,
-             *result.answer, result.request.objective.text, score_text(result.request.objective, point.score.mean),
-             result.answer_low, result.answer_high,
+             *result.answer, result.request.objectives.text(),
+             score_text(result.request.objectives.first(), point.score.mean), result.answer_low, result.answer_high,
              result.scanned ? "; the curve is not monotonic: scanned, all larger values that were tried also hold" : "",
              bits_text(point.buffer_bits));
   if (result.resolution > 1) fmt::print("  the next smaller value that was tried is lower by {}\n", result.resolution);
@@ -146,7 +173,7 @@ class SizeStudy {
  public:
   explicit SizeStudy(const SizeOptions& options)
       : options_(options),
-        objective_(parse_objective(options.hold)),
+        objectives_(parse_objectives(options.hold)),
         planner_({options.scenario, options.assignments}),
         progress_(!options.quiet) {}
 
@@ -156,6 +183,7 @@ class SizeStudy {
     if (buffers.empty()) throw StudyError("size: needs --buffer KEY or --all");
     if (!options_.all && buffers.size() > 1) throw StudyError("size: several buffers need --all");
     for (const std::string& buffer : buffers) size_of_key(buffer);
+    if (options_.others == kUnlimited) context_ = unlimited_buffers(planner_, buffers);
     for (const RunSpec& spec : planner_.specs({}, options_.seeds)) (void)spec;
     database_ = std::make_unique<StudyDatabase>(options_.database);
     campaign_ = make_campaign(options_, *database_, progress_);
@@ -169,7 +197,7 @@ class SizeStudy {
  private:
   SizingResult size(const std::string& buffer) {
     Sizer sizer(*campaign_, planner_, *database_,
-                {.key = buffer, .objective = objective_, .seeds = options_.seeds, .context = {}});
+                {.key = buffer, .objectives = objectives_, .seeds = options_.seeds, .context = context_});
     const SizingResult result = sizer.size();
     const std::int64_t study =
         database_->study("size", options_.scenario, description(options_, buffer).dump(), typed_command());
@@ -223,7 +251,7 @@ class SizeStudy {
     const std::vector<JointPoint> points = joint.solve();
     progress_.finish();
     const JointPoint* best = JointSizing::best(points);
-    Json answer{{"hold", options_.hold}, {"buffers", Json::array()}, {"points", Json::array()}};
+    Json answer{{"hold", objectives_.text()}, {"buffers", Json::array()}, {"points", Json::array()}};
     for (const SizingResult& result : single)
       answer["buffers"].push_back(
           {{"buffer", result.request.key}, {"answer", result.answer ? Json(*result.answer) : Json(nullptr)}});
@@ -256,12 +284,12 @@ class SizeStudy {
       if (!point.front) continue;
       fmt::print("{:>12} {:>10.1f} {:>10.2f}  {}{}\n", bits_text(point.sram_bits), point.goodput_gbps,
                  point.message_time_p99_us, point.holds ? "yes" : "no",
-                 &point == best ? "   <- least SRAM that holds " + options_.hold : "");
+                 &point == best ? "   <- least SRAM that holds " + objectives_.text() : "");
     }
     if (best == nullptr) {
-      fmt::print("no set holds {}\n", options_.hold);
+      fmt::print("no set holds {}\n", objectives_.text());
     } else {
-      fmt::print("least SRAM that holds {}:\n", options_.hold);
+      fmt::print("least SRAM that holds {}:\n", objectives_.text());
       for (const auto& [key, value] : best->sizes) fmt::print("  --set {}={}\n", key, value);
     }
     fmt::print("study {} in {}: {} runs executed, {} reused\n", study, options_.database, campaign_->executed(),
@@ -269,7 +297,8 @@ class SizeStudy {
   }
 
   const SizeOptions& options_;
-  Objective objective_;
+  Objectives objectives_;
+  Settings context_;  ///< in all runs
   RunPlanner planner_;
   ProgressLine progress_;
   std::unique_ptr<StudyDatabase> database_;
@@ -284,10 +313,17 @@ void add_size_command(CLI::App& app, int& exit_code) {
   add_study_options(*command, *options, 3);
   command->add_option("--buffer", options->buffers, "parameter of the buffer; with --all: size only these buffers")
       ->take_all();
-  command->add_option(
-      "--hold", options->hold,
-      "goodput>=99% (relative to the same run with this buffer unlimited) or goodput>=700 (Gb/s); p99<=110% or "
-      "p99<=200 (us, message time); step<=105% or step<=5000 (us, whole run)");
+  command
+      ->add_option("--others", options->others,
+                   "the buffers that are not sized: as the scenario has them, or without limit")
+      ->check(CLI::IsMember({kAsGiven, kUnlimited}));
+  command
+      ->add_option(
+          "--hold", options->hold,
+          "goodput>=99% (relative to the same run with this buffer unlimited) or goodput>=700 (Gb/s); p99<=110% or "
+          "p99<=200 (us, message time); step<=105% or step<=5000 (us, whole run); refusals=0 (of the sized buffers), "
+          "drops=0, nacks=0; may be repeated: all must hold, the curve is of the first that is not a count")
+      ->take_all();
   command->add_flag("--sensitivity", options->sensitivity, "rank the assumptions by their effect on the answer");
   command->add_flag("--all", options->all, "size each buffer in turn, then all together: SRAM against goodput and p99");
   command->callback(

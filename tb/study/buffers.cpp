@@ -11,10 +11,12 @@
 namespace mrc {
 namespace {
 
-std::uint64_t sram_bits(const ScenarioConfig& scenario, const NodeConfig& node) {
+constexpr std::string_view kNode = "node.";
+
+std::map<std::string, std::uint64_t> bits_of(const ScenarioConfig& scenario, const NodeConfig& node) {
   const NicScale scale{.qps = scenario.traffic.qps_per_peer, .destinations = 1};
-  std::uint64_t bits = 0;
-  for (const SramResult& row : floorplan({node, scenario.protocol, scale})) bits += row.bits;
+  std::map<std::string, std::uint64_t> bits;
+  for (const SramResult& row : floorplan({node, scenario.protocol, scale})) bits[row.structure] += row.bits;
   return bits;
 }
 
@@ -37,10 +39,35 @@ std::vector<std::string> buffer_keys(const ScenarioConfig& scenario) {
     const double value = number_of(parameter.get(scenario, scenario.node_default));
     const double other = value == parameter.maximum ? parameter.minimum : parameter.maximum;
     parameter.set(changed, changed.node_default, static_cast<std::int64_t>(other));
-    if (sram_bits(scenario, scenario.node_default) != sram_bits(changed, changed.node_default))
+    if (bits_of(scenario, scenario.node_default) != bits_of(changed, changed.node_default))
       keys.push_back(parameter.name);
   }
   return keys;
+}
+
+std::string_view parameter_part(std::string_view key) {
+  return key.starts_with(kNode) ? key.substr(key.find('.', kNode.size()) + 1) : key;
+}
+
+std::string_view node_part(std::string_view key) {
+  return key.starts_with(kNode) ? key.substr(kNode.size(), key.find('.', kNode.size()) - kNode.size()) : "";
+}
+
+bool sizes_buffer(std::string_view key, std::string_view node, std::string_view buffer) {
+  if (!node_part(key).empty() && node_part(key) != node) return false;
+  std::string_view name = parameter_part(key);
+  constexpr std::string_view nic = "nic.";
+  if (name.starts_with(nic)) name.remove_prefix(nic.size());
+  if (name == buffer) return true;
+  constexpr std::array<std::string_view, 5> endings{"_entries", "_bytes", ".entries", ".bytes", "_banks"};
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
+    return name.ends_with(ending) && name.substr(0, name.size() - ending.size()) == buffer;
+  });
+}
+
+std::map<std::string, std::uint64_t> structure_bits(const ScenarioConfig& scenario, std::string_view key) {
+  const std::string node(node_part(key).empty() ? scenario.run.node_under_test : node_part(key));
+  return bits_of(scenario, scenario.node(static_cast<NodeId>(std::stoul(node.substr(3)))));
 }
 
 }  // namespace mrc

@@ -10,6 +10,7 @@
 
 #include "parameters/parameter_value.h"
 #include "parameters/registry.h"
+#include "study/buffers.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -30,28 +31,11 @@ Settings settings_of(const std::vector<Relief>& reliefs) {
   return settings;
 }
 
-/// The name of the buffer that a key sizes, as results have it, with its node; several spellings, tried in turn.
-std::vector<std::string> buffer_names(std::string_view key) {
-  std::string name(parameter_part(key));
-  if (name.starts_with("nic.")) name.erase(0, 4);
-  std::vector<std::string> names{name};
-  for (const std::string_view ending : {"_entries", "_bytes", ".entries", ".bytes", "_banks"}) {
-    if (name.ends_with(ending)) names.push_back(name.substr(0, name.size() - ending.size()));
-  }
-  return names;
-}
-
 /// False for a buffer that the run never filled: a larger one changes nothing.
 bool was_short(const Json& result, const Relief& relief, std::uint64_t packet_bytes) {
-  constexpr std::string_view prefix = "node.";
-  const std::string_view key = relief.key;
-  const std::string_view node = key.starts_with(prefix) ? key.substr(5, key.find('.', 5) - 5) : "";
-  const std::vector<std::string> names = buffer_names(key);
   bool listed = false;
   for (const Json& buffer : result.at("buffers")) {
-    if (!node.empty() && buffer.at("node").get<std::string>() != node) continue;
-    const auto name = buffer.at("name").get<std::string>();
-    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    if (!sizes_buffer(relief.key, buffer.at("node").get<std::string>(), buffer.at("name").get<std::string>())) continue;
     listed = true;
     const std::uint64_t margin = buffer.at("unit") == "bytes" ? packet_bytes : 0;
     if (buffer.at("high_water").get<std::uint64_t>() + margin >= buffer.at("capacity").get<std::uint64_t>())

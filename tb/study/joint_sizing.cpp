@@ -1,9 +1,14 @@
 #include "study/joint_sizing.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "study/buffers.h"
 
 namespace mrc {
 namespace {
@@ -28,7 +33,9 @@ JointSizing::JointSizing(Campaign& campaign, const RunPlanner& planner, StudyDat
                          const std::vector<SizingResult>& single)
     : campaign_(campaign), planner_(planner), database_(database) {
   for (const SizingResult& result : single) {
-    if (result.answer) single_.push_back(result);
+    if (!result.answer) continue;
+    single_.push_back(result);
+    keys_.push_back(result.request.key);
   }
 }
 
@@ -54,16 +61,33 @@ std::vector<JointPoint> JointSizing::evaluate(const std::vector<Sizes>& sets) {
       complete = complete && run.complete();
       point.goodput_gbps += run.goodput_gbps / request.seeds;
       point.message_time_p99_us += run.message_time_p99_us / request.seeds;
-      point.score += request.objective.score(run, reference) / request.seeds;
+      point.score += request.objectives.first().score(run, reference) / request.seeds;
       point.runs.push_back(run.id);
     }
     if (reference_.empty()) reference_.assign(records.begin(), records.begin() + request.seeds);
-    point.holds = complete && request.objective.holds(point.score);
-    point.sram_bits = sram_bits(database_.result_json(point.runs.front()));
+    const std::span<const RunRecord> runs(records.begin() + static_cast<std::ptrdiff_t>(k * request.seeds),
+                                          request.seeds);
+    point.holds = complete && request.objectives.first().holds(point.score) &&
+                  request.objectives.others_hold(runs, reference_, database_, keys_);
+    point.sram_bits = sram_bits(database_.result_json(point.runs.front())) + bits_of_other_nodes(settings[k]);
     points_[sets[k]] = point;
     points.push_back(std::move(point));
   }
   return points;
+}
+
+/// Results have the memories of the node under test; keys may name others.
+std::uint64_t JointSizing::bits_of_other_nodes(const Settings& sizes) const {
+  const ScenarioConfig scenario = planner_.scenario(sizes);
+  std::map<std::string_view, std::string_view> keys;
+  for (const std::string& key : keys_) {
+    if (!node_part(key).empty() && node_part(key) != scenario.run.node_under_test) keys[node_part(key)] = key;
+  }
+  std::uint64_t sum = 0;
+  for (const auto& [node, key] : keys) {
+    for (const auto& [structure, bits] : structure_bits(scenario, key)) sum += bits;
+  }
+  return sum;
 }
 
 /// Of each buffer the smallest size that keeps `share` of the objective by itself.
@@ -73,7 +97,7 @@ JointSizing::Sizes JointSizing::at_share(double share) const {
     std::int64_t size = *result.answer;
     for (auto it = result.curve.find(size); it != result.curve.begin();) {
       --it;
-      if (share_of_target(result.request.objective, it->second.score.mean) < share) break;
+      if (share_of_target(result.request.objectives.first(), it->second.score.mean) < share) break;
       size = it->first;
     }
     sizes.push_back(size);
@@ -102,7 +126,7 @@ JointSizing::Sizes JointSizing::grow(Sizes sizes) {
     candidates.push_back(all);
     const std::vector<JointPoint> tried = evaluate(candidates);
     const JointPoint now = points_.at(sizes);
-    const bool more = single_.front().request.objective.more_is_better();
+    const bool more = single_.front().request.objectives.first().more_is_better();
     Sizes best = all;
     double best_gain = 0;
     for (std::size_t i = 0; i + 1 < candidates.size(); ++i) {

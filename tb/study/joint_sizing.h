@@ -12,7 +12,7 @@ namespace mrc {
 /// A set of sizes, over all seeds.
 struct JointPoint {
   Settings sizes;
-  std::uint64_t sram_bits = 0;
+  std::uint64_t sram_bits = 0;  ///< of the node under test, and of each other node of which a buffer is sized
   double goodput_gbps = 0;
   double message_time_p99_us = 0;
   double score = 0;
@@ -36,6 +36,7 @@ class JointSizing {
  private:
   using Sizes = std::vector<std::int64_t>;  ///< in the order of `single_`
 
+  std::uint64_t bits_of_other_nodes(const Settings& sizes) const;
   std::vector<JointPoint> evaluate(const std::vector<Sizes>& sets);
   Sizes at_share(double share) const;
   std::int64_t next_larger(std::size_t buffer, std::int64_t value) const;
@@ -48,6 +49,7 @@ class JointSizing {
   const RunPlanner& planner_;
   StudyDatabase& database_;
   std::vector<SizingResult> single_;
+  std::vector<std::string> keys_;  ///< of single_
   std::vector<RunRecord> reference_;
   std::map<Sizes, JointPoint> points_;
 };

@@ -118,11 +118,6 @@ std::string_view to_string(ReliefKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string_view parameter_part(std::string_view key) {
-  constexpr std::string_view node = "node.";
-  return key.starts_with(node) ? key.substr(key.find('.', node.size()) + 1) : key;
-}
-
 std::vector<Relief> reliefs(const ScenarioConfig& scenario) {
   const ScenarioConfig defaults;
   std::vector<Relief> found;

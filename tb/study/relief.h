@@ -30,7 +30,4 @@ inline constexpr int kBufferRelief = 16;
 /// left out.
 std::vector<Relief> reliefs(const ScenarioConfig& scenario);
 
-/// The parameter of a key, without its node.
-std::string_view parameter_part(std::string_view key);
-
 }  // namespace mrc

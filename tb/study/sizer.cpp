@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "study/axis.h"
+#include "study/buffers.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -21,6 +22,17 @@ constexpr double kDeepShare = 0.25;
 constexpr std::int64_t kResolution = 256;
 /// Values that a scan tries, at least; all, where there are no more.
 constexpr std::int64_t kScanValues = 64;
+
+bool is_allowed(const RunPlanner& planner, const Settings& context, const std::string& key, std::int64_t value) {
+  Settings all = context;
+  all.emplace_back(key, fmt::format("{}", value));
+  try {
+    planner.scenario(all);
+    return true;
+  } catch (const ParameterError&) {
+    return false;
+  }
+}
 
 double share_of_target(const Objective& objective, double score) {
   return objective.more_is_better() ? score / objective.threshold : objective.threshold / score;
@@ -39,6 +51,39 @@ const Parameter& size_of_key(const std::string& key) {
   return parameter;
 }
 
+std::int64_t largest_allowed(const RunPlanner& planner, const Settings& context, const std::string& key,
+                             std::int64_t low) {
+  const auto allowed = [&](std::int64_t value) { return is_allowed(planner, context, key, value); };
+  auto high = static_cast<std::int64_t>(size_of_key(key).maximum);
+  if (allowed(high)) return high;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (allowed(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+Settings unlimited_buffers(const RunPlanner& planner, const std::vector<std::string>& sized) {
+  const ScenarioConfig scenario = planner.scenario({});
+  Settings settings;
+  for (const std::string& key : buffer_keys(scenario)) {
+    const bool is_sized =
+        std::any_of(sized.begin(), sized.end(), [&](const std::string& other) { return parameter_part(other) == key; });
+    if (is_sized) continue;
+    const Parameter& parameter = size_of_key(key);
+    const auto now = static_cast<std::int64_t>(number_of(parameter.get(scenario, scenario.node_default)));
+    const std::int64_t most = largest_allowed(planner, settings, key, now);
+    settings.emplace_back(key, fmt::format("{}", most));
+    // A node that has its own value keeps it otherwise.
+    const ScenarioConfig changed = planner.scenario(settings);
+    for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
+      if (number_of(parameter.get(changed, changed.node(node))) == static_cast<double>(most)) continue;
+      settings.emplace_back(fmt::format("node.nic{}.{}", node, key), fmt::format("{}", most));
+    }
+  }
+  return settings;
+}
+
 Sizer::Sizer(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database, SizingRequest request)
     : campaign_(campaign), planner_(planner), database_(database), parameter_(size_of_key(request.key)) {
   result_.request = std::move(request);
@@ -51,12 +96,7 @@ Settings Sizer::settings(std::int64_t value) const {
 }
 
 bool Sizer::allowed(std::int64_t value) const {
-  try {
-    planner_.scenario(settings(value));
-    return true;
-  } catch (const ParameterError&) {
-    return false;
-  }
+  return is_allowed(planner_, result_.request.context, result_.request.key, value);
 }
 
 /// The rules between parameters allow an interval of values; where its ends lie within the range is not written down.
@@ -77,17 +117,6 @@ std::int64_t Sizer::smallest_allowed() const {
     (allowed(middle) ? high : low) = middle;
   }
   return high;
-}
-
-std::int64_t Sizer::largest_allowed() const {
-  auto high = static_cast<std::int64_t>(parameter_.maximum);
-  if (allowed(high)) return high;
-  std::int64_t low = result_.lowest;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (allowed(middle) ? low : high) = middle;
-  }
-  return low;
 }
 
 void Sizer::find_cause(SizingPoint& point, const std::vector<RunRecord>& runs) {
@@ -114,8 +143,20 @@ void Sizer::find_cause(SizingPoint& point, const std::vector<RunRecord>& runs) {
   point.cause_gbps = std::clamp(result_.reference.goodput_gbps - point.goodput_gbps, 0.0, point.cause_gbps);
 }
 
+/// By structure: as the run counted them, or of the node that the key names, of which results do not tell.
+std::map<std::string, std::uint64_t> Sizer::bits_of(std::int64_t value, const std::vector<RunRecord>& runs) {
+  const std::string& key = result_.request.key;
+  if (!node_part(key).empty()) return structure_bits(planner_.scenario(settings(value)), key);
+  std::map<std::string, std::uint64_t> bits;
+  const Json result = Json::parse(database_.result_json(runs.front().id), nullptr, false);
+  if (!result.is_object()) return bits;
+  for (const Json& row : result.at("sram"))
+    bits[row.at("structure").get<std::string>()] += row.at("bits").get<std::uint64_t>();
+  return bits;
+}
+
 SizingPoint Sizer::point_of(std::int64_t value, const std::vector<RunRecord>& runs) {
-  const Objective& objective = result_.request.objective;
+  const Objective& objective = result_.request.objectives.first();
   SizingPoint point;
   point.value = value;
   std::vector<double> scores;
@@ -128,21 +169,18 @@ SizingPoint Sizer::point_of(std::int64_t value, const std::vector<RunRecord>& ru
     point.simulated_time_us += runs[i].simulated_time_us / n;
   }
   point.score = confidence_interval(scores);
-  const bool all = point.complete == runs.size();
+  const bool all = point.complete == runs.size() &&
+                   result_.request.objectives.others_hold(runs, reference_, database_, {&result_.request.key, 1});
   const bool more = objective.more_is_better();
   point.holds = all && objective.holds(point.score.mean);
   point.holds_surely = all && objective.holds(more ? point.score.low : point.score.high);
   point.holds_maybe = all && objective.holds(more ? point.score.high : point.score.low);
-  const Json result = Json::parse(database_.result_json(runs.front().id), nullptr, false);
-  if (result.is_object()) {
-    for (const Json& row : result.at("sram")) {
-      const auto bits = row.at("bits").get<std::uint64_t>();
-      point.sram_bits += bits;
-      const auto reference = reference_sram_.find(row.at("structure").get<std::string>());
-      if (reference == reference_sram_.end() || reference->second == bits) continue;
-      point.buffer_bits += bits;
-      sized_structures_.insert(reference->first);
-    }
+  for (const auto& [structure, bits] : bits_of(value, runs)) {
+    point.sram_bits += bits;
+    const auto reference = reference_sram_.find(structure);
+    if (reference == reference_sram_.end() || reference->second == bits) continue;
+    point.buffer_bits += bits;
+    sized_structures_.insert(structure);
   }
   find_cause(point, runs);
   return point;
@@ -177,7 +215,7 @@ const SizingPoint& Sizer::evaluate(std::int64_t value) {
 /// Range and reference; false where the reference itself does not end well.
 bool Sizer::prepare() {
   result_.lowest = smallest_allowed();
-  result_.unlimited = largest_allowed();
+  result_.unlimited = largest_allowed(planner_, result_.request.context, result_.request.key, result_.lowest);
   result_.reference = evaluate(result_.unlimited);
   if (result_.reference.complete < result_.request.seeds) {
     result_.why_none = fmt::format("the run with {} = {} is not complete: {}", result_.request.key, result_.unlimited,
@@ -190,9 +228,13 @@ bool Sizer::prepare() {
       reference_limits_[limit.at("cause").get<std::string>()] +=
           limit.at("gbps").get<double>() / static_cast<double>(reference_.size());
     }
-    for (const Json& row : result.at("sram"))
-      reference_sram_[row.at("structure").get<std::string>()] = row.at("bits").get<std::uint64_t>();
   }
+  reference_sram_ = bits_of(result_.unlimited, reference_);
+  for (const auto& [cause, gbps] : reference_limits_) {
+    if (cause != "framing" && cause != "unattributed") result_.reference_causes.emplace_back(cause, gbps);
+  }
+  std::stable_sort(result_.reference_causes.begin(), result_.reference_causes.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   // It is what the others are compared with.
   result_.reference.cause.clear();
   result_.reference.cause_gbps = 0;
@@ -201,7 +243,7 @@ bool Sizer::prepare() {
   if (!result_.reference.holds) {
     result_.why_none =
         fmt::format("not even {} = {} holds {}: {:.1f} Gb/s, p99 {:.2f} us, {:.1f} us in all", result_.request.key,
-                    result_.unlimited, result_.request.objective.text, result_.reference.goodput_gbps,
+                    result_.unlimited, result_.request.objectives.text(), result_.reference.goodput_gbps,
                     result_.reference.message_time_p99_us, result_.reference.simulated_time_us);
     return false;
   }
@@ -241,7 +283,7 @@ void Sizer::coarse_curve() {
     const std::size_t count = std::min(at_once, values.size() - i);
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
     const auto points = evaluate_all({begin, begin + static_cast<std::ptrdiff_t>(count)});
-    if (share_of_target(result_.request.objective, points.back().score.mean) < kDeepShare) break;
+    if (share_of_target(result_.request.objectives.first(), points.back().score.mean) < kDeepShare) break;
   }
 }
 

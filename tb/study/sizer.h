@@ -17,9 +17,16 @@ namespace mrc {
 /// The parameter that `key` names; throws StudyError if it is not an integer with a range.
 const Parameter& size_of_key(const std::string& key);
 
+/// The largest value of `key` that the scenario's rules allow with `context`; `low` is allowed.
+std::int64_t largest_allowed(const RunPlanner& planner, const Settings& context, const std::string& key,
+                             std::int64_t low);
+
+/// All other buffers, at all nodes, as large as the scenario's rules allow.
+Settings unlimited_buffers(const RunPlanner& planner, const std::vector<std::string>& sized);
+
 struct SizingRequest {
   std::string key;  ///< an integer parameter, or node.nicN.parameter
-  Objective objective;
+  Objectives objectives;
   std::uint32_t seeds = 3;
   Settings context;  ///< what else is set, in all runs
 };
@@ -27,15 +34,15 @@ struct SizingRequest {
 /// One value of the parameter, over all seeds.
 struct SizingPoint {
   std::int64_t value = 0;
-  Interval score;             ///< see Objective::score
-  bool holds = false;         ///< the mean does
+  Interval score;             ///< of the first objective, see Objective::score
+  bool holds = false;         ///< the mean does, and the other objectives hold
   bool holds_surely = false;  ///< so does the worse end of the confidence interval
   bool holds_maybe = false;   ///< the better end does
   double goodput_gbps = 0;    ///< means over the seeds
   double message_time_p99_us = 0;
   double simulated_time_us = 0;
   std::uint32_t complete = 0;     ///< runs that are
-  std::uint64_t sram_bits = 0;    ///< all structures of the NIC
+  std::uint64_t sram_bits = 0;    ///< all structures of the NIC that has the buffer
   std::uint64_t buffer_bits = 0;  ///< of those that depend on this parameter
   std::string cause;              ///< what grew most in limits[] against the reference; or how the first run ended
   double cause_gbps = 0;          ///< by how much, mean over the seeds
@@ -46,6 +53,7 @@ struct SizingResult {
   std::int64_t lowest = 0;     ///< values that the scenario's rules allow
   std::int64_t unlimited = 0;  ///< the largest, which is the reference
   SizingPoint reference;
+  std::vector<std::pair<std::string, double>> reference_causes;  ///< its limits[], in Gb/s, means; the largest first
   std::map<std::int64_t, SizingPoint> curve;
   bool scanned = false;  ///< the curve is not monotone: from the answer on all values that were tried hold
   std::string why_none;  ///< why there is no answer
@@ -76,10 +84,10 @@ class Sizer {
   bool prepare();
   bool allowed(std::int64_t value) const;
   std::int64_t smallest_allowed() const;
-  std::int64_t largest_allowed() const;
   std::vector<SizingPoint> evaluate_all(const std::vector<std::int64_t>& values);
   const SizingPoint& evaluate(std::int64_t value);
   SizingPoint point_of(std::int64_t value, const std::vector<RunRecord>& runs);
+  std::map<std::string, std::uint64_t> bits_of(std::int64_t value, const std::vector<RunRecord>& runs);
   void find_cause(SizingPoint& point, const std::vector<RunRecord>& runs);
   std::int64_t plateau() const;
   void coarse_curve();

@@ -48,6 +48,30 @@ TEST(Objective, Texts) {
     EXPECT_THROW(parse_objective(text), StudyError) << text;
 }
 
+TEST(Objective, CountsAndSeveral) {
+  const Objective refusals = parse_objective("refusals=0");
+  EXPECT_TRUE(refusals.is_count());
+  EXPECT_TRUE(refusals.holds(0));
+  EXPECT_FALSE(refusals.holds(1));
+  EXPECT_TRUE(parse_objective("drops<=3").holds(3));
+  for (const char* text : {"drops=x", "nacks>=0", "refusals=1%", "drops=-1", "goodput=700"})
+    EXPECT_THROW(parse_objective(text), StudyError) << text;
+  const Objectives both = parse_objectives({"refusals=0", "p99<=110%"});
+  EXPECT_EQ(both.first().text, "p99<=110%") << "a count has no curve";
+  EXPECT_EQ(both.text(), "p99<=110% and refusals=0");
+  EXPECT_THROW(parse_objectives({"drops=0"}), StudyError);
+  const std::string result = R"({"packets": {"dropped": 2, "nacks": 5}, "buffers": [
+    {"node": "nic0", "name": "sack_processor.queue", "refusals": 3},
+    {"node": "nic1", "name": "sack_processor.queue", "refusals": 4}]})";
+  const std::vector<std::string> all{"nic.sack_processor.queue_entries"};
+  const std::vector<std::string> one{"node.nic1.nic.sack_processor.queue_entries"};
+  EXPECT_EQ(refusals.count(result, all), 7);
+  EXPECT_EQ(refusals.count(result, one), 4);
+  EXPECT_EQ(parse_objective("drops=0").count(result, all), 2);
+  EXPECT_EQ(parse_objective("nacks=0").count(result, all), 5);
+  EXPECT_FALSE(refusals.holds(refusals.count("", all))) << "a run without a result";
+}
+
 TEST(Statistics, IntervalAndNoise) {
   const Interval interval = confidence_interval({9, 10, 11});
   EXPECT_DOUBLE_EQ(interval.mean, 10);
@@ -121,6 +145,49 @@ TEST_F(Size, NoiseIsSaidAndCurvesThatAreNotMonotoneAreScanned) {
     }
   }
   EXPECT_TRUE(below_fails);
+}
+
+TEST_F(Size, SeveralObjectivesNeedTheLargerSize) {
+  const std::string command = fmt::format(
+      "mrcsim size {} --buffer nic.retransmit_buffer.entries --seeds 1 -j 2 --db %D/a.sqlite --hold 'goodput>=90%'",
+      kQuick);
+  ASSERT_EQ(run_process(command).exit_code, 0);
+  const std::int64_t goodput_alone = answer_of("size")["answer"];
+  const ProcessResult both = run_process(command + " --hold refusals=0");
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_NE(both.out.find("holds goodput>=90% and refusals=0"), std::string::npos) << both.out;
+  const auto answer = answer_of("size", 1);
+  EXPECT_GT(answer["answer"].get<std::int64_t>(), goodput_alone);
+  for (const auto& point : answer["curve"]) {
+    EXPECT_TRUE(!point["holds"].get<bool>() || point["value"] >= answer["answer"]) << point.dump();
+  }
+}
+
+TEST_F(Size, SaysWhatHoldsItsReferenceAndSizesWithoutIt) {
+  const std::string command = fmt::format(
+      "mrcsim size {} --set pcie.read_tags=64 --buffer nic.retransmit_buffer.entries --seeds 1 -j 2 --db %D/a.sqlite",
+      kQuick);
+  const ProcessResult held = run_process(command);
+  ASSERT_EQ(held.exit_code, 0) << held.err;
+  EXPECT_NE(held.out.find("limited by pcie.read_tags"), std::string::npos) << held.out;
+  EXPECT_NE(held.out.find("throttled by something else"), std::string::npos) << held.out;
+  const auto with_tags = answer_of("size");
+  EXPECT_EQ(with_tags["reference_causes"][0]["cause"], "pcie.read_tags");
+  const ProcessResult free = run_process(command + " --others unlimited");
+  ASSERT_EQ(free.exit_code, 0) << free.err;
+  const auto without = answer_of("size", 1);
+  EXPECT_GT(without["reference"]["goodput_gbps"].get<double>(), with_tags["reference"]["goodput_gbps"].get<double>());
+  EXPECT_GT(without["answer"], with_tags["answer"]);
+}
+
+TEST_F(Size, ABufferOfOneNodeHasItsBits) {
+  const ProcessResult size = run_process(fmt::format(
+      "mrcsim size {} --buffer node.nic1.nic.rx_staging.bytes --seeds 1 -j 2 --db %D/a.sqlite --quiet", kQuick));
+  ASSERT_EQ(size.exit_code, 0) << size.err;
+  const auto answer = answer_of("size");
+  for (const auto& point : answer["curve"]) {
+    EXPECT_GE(point["buffer_bits"].get<std::uint64_t>(), 8 * point["value"].get<std::uint64_t>()) << point.dump();
+  }
 }
 
 TEST_F(Size, OtherObjectives) {

@@ -44,8 +44,8 @@ TEST(ResultJson, HasEveryStableKeyEvenWhereNothingApplies) {
                           "ledger", "limits", "rtl", "events", "sram", "parameters"}) {
     EXPECT_TRUE(j.contains(key)) << key;
   }
-  for (const char* key :
-       {"sent", "control", "delivered", "retransmitted", "duplicate", "trimmed", "dropped", "corrupted", "ce_marked"}) {
+  for (const char* key : {"sent", "control", "delivered", "retransmitted", "duplicate", "trimmed", "dropped",
+                          "corrupted", "ce_marked", "nacks"}) {
     EXPECT_TRUE(j["packets"].contains(key)) << key;
   }
   for (const char* key : {"buffers", "ledger", "limits", "rtl", "events", "sram", "nodes"})
