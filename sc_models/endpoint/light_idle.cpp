@@ -11,15 +11,15 @@ void LightIdle::start(TimePs now) {
   started_ = counting_ = true;
   last_ = now;
   quiet_until_ = 0;
+  never_idle_ = false;
   for (TimePs& until : busy_until_) until = std::max(until, now);
 }
 
-void LightIdle::finish(TimePs now, std::uint64_t wire_bytes) {
+void LightIdle::finish(TimePs now) {
   if (!counting_) return;
   account(now);
   counting_ = false;
   quiet_until_ = kNever;
-  wire_bytes_ = wire_bytes;
 }
 
 void LightIdle::account_idle(TimePs now) {
@@ -32,6 +32,12 @@ void LightIdle::account_idle(TimePs now) {
   idle_ps_[cause_] += idle;
   if (cause_ == acknowledgement) answers_awaited_ps_ += idle;
   last_ = std::max(last_, now);
+}
+
+void LightIdle::may_be_idle(TimePs now) {
+  never_idle_ = false;
+  last_ = std::max(last_, now);
+  quiet_until_ = 0;
 }
 
 void LightIdle::retransmits(std::uint8_t loss_cause) {

@@ -37,8 +37,9 @@ class LightIdle {
   /// Idle time is counted from here on.
   void start(TimePs now);
   bool started() const { return started_; }
+  bool counting() const { return counting_; }
   /// Closes the account; later calls change nothing.
-  void finish(TimePs now, std::uint64_t wire_bytes);
+  void finish(TimePs now);
   bool finished() const { return started_ && !counting_; }
 
   /// Something happens at `now`: what was waited for until now, was so for its cause.
@@ -47,6 +48,14 @@ class LightIdle {
   }
   /// From now on, where a port is idle.
   void waits_for(std::uint8_t cause) { cause_ = cause; }
+  /// From now on no port is idle, because each has its next packet when the one before has left; until may_be_idle(),
+  /// before which port_busy() is told for all ports again.
+  void never_idle() {
+    never_idle_ = true;
+    quiet_until_ = kNever;
+  }
+  bool is_never_idle() const { return never_idle_; }
+  void may_be_idle(TimePs now);
   /// After account(now).
   void port_busy(std::uint32_t port, TimePs until) { busy_until_[port] = std::max(busy_until_[port], until); }
   /// All is sent but for this, after account(now): what was waited for was a retransmission.
@@ -56,8 +65,6 @@ class LightIdle {
   /// Sum over ports, in picoseconds of one port, by the name that detailed NICs have for the cause.
   std::map<std::string, double> idle_ps() const;
   const std::array<TimePs, kCutCauses>& retransmission_ps() const { return retransmission_ps_; }
-  /// That had left when the account was closed, preamble and gap included.
-  std::uint64_t wire_bytes() const { return wire_bytes_; }
 
  private:
   void account_idle(TimePs now);
@@ -68,8 +75,8 @@ class LightIdle {
   TimePs answers_awaited_ps_ = 0;  ///< of acknowledgement, since the last first transmission
   TimePs quiet_until_ = kNever;    ///< no port is idle before; found anew when it is over
   TimePs last_ = 0;
-  std::uint64_t wire_bytes_ = 0;
   std::uint8_t cause_ = no_work;
+  bool never_idle_ = false;
   bool started_ = false;
   bool counting_ = false;  ///< started and not finished
 };

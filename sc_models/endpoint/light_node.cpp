@@ -20,7 +20,10 @@ void LightNode::start() {
 
 void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) {
   ++under_way_;
-  if (idle_ && !idle_->started()) idle_->start(first_doorbell);
+  if (idle_ && !idle_->started()) {
+    idle_->start(first_doorbell);
+    use_before_ = use_of_ports(first_doorbell);
+  }
   TimePs at = now + ps_from_ns(nic_.config.host.post_ns) + wqe_ps_;
   if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
   // Requests are taken in order, also a short one that does not wait for its payload.
@@ -58,11 +61,20 @@ void LightNode::timer(TimePs now) {
 
 void LightNode::finish(TimePs now) {
   if (!idle_ || idle_->finished()) return;
-  std::uint64_t bytes = 0;
-  for (std::uint32_t port = 0; port < nic_.config.nic.ports; ++port) {
-    bytes += network_.ports()[network_.topology().uplink_of(nic_.node, port)].counters.bytes;
+  idle_->finish(now);
+  port_use_ = use_of_ports(now);
+  for (std::size_t port = 0; port < use_before_.size(); ++port) {
+    port_use_[port].sent_bytes -= use_before_[port].sent_bytes;
+    port_use_[port].slow_ps -= use_before_[port].slow_ps;
   }
-  idle_->finish(now, bytes);
+}
+
+std::vector<LinkUse> LightNode::use_of_ports(TimePs now) const {
+  std::vector<LinkUse> use;
+  for (std::uint32_t port = 0; port < nic_.config.nic.ports; ++port) {
+    use.push_back(network_.use_of(network_.topology().uplink_of(nic_.node, port), now));
+  }
+  return use;
 }
 
 std::uint8_t LightNode::gate_cause(SendGate gate, const Qp& qp) {
@@ -77,6 +89,16 @@ std::uint8_t LightNode::gate_cause(SendGate gate, const Qp& qp) {
     default:
       return LightIdle::acknowledgement;
   }
+}
+
+void LightNode::idle_waits(TimePs now) {
+  if (idle_->is_never_idle()) {
+    for (std::uint32_t port = 0; port < nic_.config.nic.ports; ++port) {
+      idle_->port_busy(port, network_.free_at(network_.topology().uplink_of(nic_.node, port)));
+    }
+    idle_->may_be_idle(now);
+  }
+  idle_->waits_for(idle_cause(now));
 }
 
 std::uint8_t LightNode::idle_cause(TimePs now) {

@@ -43,6 +43,8 @@ class LightNode : public NetworkNode, public WorkDevice {
   void account_idle() { idle_ = std::make_unique<LightIdle>(nic_.config.nic.ports); }
   /// Null without account_idle().
   const LightIdle* idle() const { return idle_.get(); }
+  /// Of its ports, while the account was kept; empty before finish().
+  std::span<const LinkUse> port_use() const { return port_use_; }
   /// Closes the account of a run that ends before its work does.
   void finish(TimePs now);
 
@@ -132,11 +134,17 @@ class LightNode : public NetworkNode, public WorkDevice {
   void idle_before(TimePs now) {
     if (idle_) idle_->account(now);
   }
-  void idle_after(TimePs now) {
-    if (idle_) idle_->waits_for(idle_cause(now));
+  /// `all_busy`: something is ready to be sent, and every port tells when it is free.
+  void idle_after(TimePs now, bool all_busy) {
+    if (!idle_ || !idle_->counting()) return;
+    if (all_busy) {
+      idle_->never_idle();
+    } else {
+      idle_waits(now);
+    }
   }
   void idle_busy(std::uint32_t port, TimePs until) {
-    if (idle_) idle_->port_busy(port, until);
+    if (idle_ && !idle_->is_never_idle()) idle_->port_busy(port, until);
   }
   /// What every transport's data packet takes from the requestor's plan; the rest is as in a new packet.
   static void fill(Packet& packet, const SendPlan& plan);
@@ -181,9 +189,13 @@ class LightNode : public NetworkNode, public WorkDevice {
 
   void serve_deadlines(TimePs now);
   std::uint8_t idle_cause(TimePs now);
+  void idle_waits(TimePs now);
+  std::vector<LinkUse> use_of_ports(TimePs now) const;
 
   std::unique_ptr<LightIdle> idle_;  ///< null: nobody looks
-  std::uint64_t under_way_ = 0;      ///< sends posted and not completed
+  std::vector<LinkUse> use_before_;  ///< the account
+  std::vector<LinkUse> port_use_;
+  std::uint64_t under_way_ = 0;  ///< sends posted and not completed
   TimePs armed_at_ = kNever;
   DueHeap deadlines_;
   Ring<Seen> seen_;

@@ -124,13 +124,41 @@ TimePs Network::send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t
   }
   const std::uint32_t link = topology_.uplink_of(node, plane);
   enqueue(now, link, transit);
-  const SwitchPort& port = ports_[link];
-  return port.empty() ? port.line.free_at() : port.line.free_at() + port.line.duration(port.queued_bytes);
+  return free_at(link);
 }
 
 void Network::notify_when_free(TimePs now, NodeId node, std::uint32_t plane) {
   const std::uint32_t link = topology_.uplink_of(node, plane);
   if (!ports_[link].armed) arm(std::max(now, ports_[link].line.free_at()), link);
+}
+
+void Network::set_link_gbps(std::uint32_t link, double gbps) {
+  ports_[link].line.set_gbps(gbps);
+  rate_steps_.push_back({link, ports_[link].counters.bytes, gbps});
+}
+
+LinkUse Network::use_of(std::uint32_t link, TimePs now) const {
+  const SwitchPort& port = ports_[link];
+  const double full_ps_per_byte = 8000.0 / topology_.links()[link].gbps;
+  double ps_per_byte = full_ps_per_byte;
+  std::uint64_t counted = 0;
+  LinkUse use;
+  const auto count_until = [&](std::uint64_t bytes) {
+    use.slow_ps += static_cast<double>(bytes - counted) * (ps_per_byte - full_ps_per_byte);
+    counted = bytes;
+  };
+  for (const RateStep& step : rate_steps_) {
+    if (step.link != link || step.bytes_before == port.counters.bytes) continue;
+    count_until(step.bytes_before);
+    ps_per_byte = 8000.0 / step.gbps;
+  }
+  count_until(port.counters.bytes);
+  const double to_come_ps = port.line.free_at() > now ? static_cast<double>(port.line.free_at() - now) : 0;
+  const double to_come_bytes = to_come_ps / ps_per_byte;
+  use.slow_ps -= to_come_bytes * (ps_per_byte - full_ps_per_byte);
+  use.sent_bytes = static_cast<double>(port.counters.bytes) - to_come_bytes;
+  use.waiting_bytes = to_come_bytes + static_cast<double>(port.queued_bytes);
+  return use;
 }
 
 // From hop to hop

@@ -26,6 +26,13 @@
 
 namespace mrc {
 
+/// Of one link, from the beginning of the run.
+struct LinkUse {
+  double sent_bytes = 0;     ///< preamble and gap included; of the packet on the line what has left
+  double waiting_bytes = 0;  ///< the rest of that packet, and the queue
+  double slow_ps = 0;        ///< by which sending took longer than at the full rate
+};
+
 /// A node that lives on the fabric's own events.
 class NetworkNode {
  public:
@@ -86,7 +93,14 @@ class Network {
   bool data_paused(NodeId node, std::uint32_t plane) const { return ports_[topology_.uplink_of(node, plane)].paused; }
   bool link_down(std::uint32_t link) const { return ends_[link].down; }
   /// Rate of the sending port from its next packet on; not for the port of a detailed NIC, which keeps its own line.
-  void set_link_gbps(std::uint32_t link, double gbps) { ports_[link].line.set_gbps(gbps); }
+  void set_link_gbps(std::uint32_t link, double gbps);
+  /// When all has left that the sending port of the link has now.
+  TimePs free_at(std::uint32_t link) const {
+    const SwitchPort& port = ports_[link];
+    return port.empty() ? port.line.free_at() : port.line.free_at() + port.line.duration(port.queued_bytes);
+  }
+  /// What the sending port of the link has put on it until `now`.
+  LinkUse use_of(std::uint32_t link, TimePs now) const;
   /// Damage at the end of the link; null: none.
   void set_impairment(std::uint32_t link, std::unique_ptr<Impairment> impairment) {
     ends_[link].impaired = impairment != nullptr;
@@ -221,6 +235,12 @@ class Network {
     double gbps;
   };
   std::vector<RateChange> rate_changes_;
+  struct RateStep {
+    std::uint32_t link;
+    std::uint64_t bytes_before;
+    double gbps;
+  };
+  std::vector<RateStep> rate_steps_;  ///< in order of time
   std::vector<FaultRecord>* fault_records_ = nullptr;
   FaultJournal* fault_journal_ = nullptr;
   ImpairmentCounts fault_counts_;

@@ -72,7 +72,7 @@ StartId Host::trace_post(TimePs now) const {
 }
 
 void Host::work_done(TimePs now) {
-  device_.idle_causes().finish(now);
+  device_.close_account(now);
 }
 
 void Host::step(TimePs now) {

@@ -124,6 +124,29 @@ void Nic::settle(TimePs end) {
   for (Box* box : boxes_) box->settle(end);
 }
 
+void Nic::close_account(TimePs now) {
+  if (sent_) return;
+  idle_causes_->finish(now);
+  sent_.emplace(Sent{context_.counters, context_.box_counters, {}});
+  BoxCounters& wire = sent_->of_boxes;
+  for (const auto& port : ports_) {
+    const Port::OnLine packet = port->on_line(now);
+    const auto to_come = static_cast<std::uint64_t>(packet.bytes);
+    sent_->slow_ps.push_back(port->slow_ps() - static_cast<TimePs>(packet.slow_ps));
+    if (!packet.data) {
+      wire.control_wire_bytes -= to_come;
+      continue;
+    }
+    wire.data_wire_bytes -= to_come;
+    if (packet.retransmission) {
+      wire.retransmitted_wire_bytes -= to_come;
+      wire.retransmitted_wire_bytes_by_cause[packet.loss_cause] -= to_come;
+    } else {
+      sent_->counters.first_payload_bytes -= std::min(to_come, sent_->counters.first_payload_bytes);
+    }
+  }
+}
+
 void Nic::finish(TimePs end) {
   for (Box* box : boxes_) {
     for (IssueSlot* slot : box->slots()) slot->finish(end);

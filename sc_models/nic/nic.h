@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -74,12 +75,16 @@ class Nic : public sc_core::sc_module {
   const IdleCauses& idle_causes() const { return *idle_causes_; }
   const OverrunCauses& overrun_causes() const { return *overrun_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
-  /// Sum over ports: time that packets took longer than at full rate.
-  std::vector<TimePs> slow_ps() const {
-    std::vector<TimePs> by_port;
-    for (const auto& port : ports_) by_port.push_back(port->slow_ps());
-    return by_port;
-  }
+  /// What the ports sent until the account of their time was closed, of a packet on its way only what had left.
+  struct Sent {
+    NodeCounters counters;
+    BoxCounters of_boxes;
+    std::vector<TimePs> slow_ps;  ///< by port: packets took longer than at full rate
+  };
+  /// At the end of the node's work; later calls change nothing.
+  void close_account(TimePs now);
+  /// After close_account().
+  const Sent& sent() const { return *sent_; }
   const NicRtl& rtl() const { return rtl_; }
 
  private:
@@ -107,6 +112,7 @@ class Nic : public sc_core::sc_module {
   SackProcessor* sack_processor_ = nullptr;
   ProbeEngine* probe_engine_ = nullptr;
   std::vector<Box*> boxes_;  ///< all, in the order of the picture
+  std::optional<Sent> sent_;
 };
 
 }  // namespace mrc::timing

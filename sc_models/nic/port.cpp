@@ -143,10 +143,21 @@ void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
   starts_.start(now, slot, packet->last_start, ready_at);
   slot.busy(now, last_bit);
   const bool data = is_data(packet->opcode);
+  last_sent_ = {.data = data, .retransmission = packet->retransmission, .loss_cause = packet->loss_cause};
   if (data && packet->retransmission) idle_causes_->retransmits(now, packet->loss_cause);
   idle_causes_->port_busy(now, index_, last_bit, data && !packet->retransmission);
+  if (delay > 0) idle_causes_->line_waits(frame_memory_.cause(), delay);
   transmit_link_.send(now + delay + mac_fec_ps_, last_bit + mac_fec_ps_, *packet);
   nic_.packets.release(packet);
+}
+
+Port::OnLine Port::on_line(TimePs now) const {
+  OnLine packet = last_sent_;
+  if (line_.free_at() <= now) return packet;
+  const auto to_come_ps = static_cast<double>(line_.free_at() - now);
+  packet.bytes = to_come_ps * full_share_ * nic_.config.nic.port_gbps / 8000;
+  packet.slow_ps = to_come_ps * (1 - full_share_);
+  return packet;
 }
 
 TimePs Port::read_frame(TimePs now, Packet& packet, std::uint32_t bytes) {

@@ -48,6 +48,15 @@ class Port : public Box {
   void settle(TimePs end) override { free_sent_bytes(end); }
   /// Time that packets took longer than at the line's full rate.
   TimePs slow_ps() const { return slow_ps_; }
+  /// Of the packet on the line at `now`: what it is and what is still to come.
+  struct OnLine {
+    bool data = false;
+    bool retransmission = false;
+    std::uint8_t loss_cause = 0;
+    double bytes = 0;
+    double slow_ps = 0;
+  };
+  OnLine on_line(TimePs now) const;
   /// Payload of first transmissions that has left through this port.
   std::uint64_t first_payload_bytes() const { return first_payload_bytes_; }
 
@@ -93,6 +102,7 @@ class Port : public Box {
   Cause no_control_room_;
   StartTrace starts_;
   std::uint32_t bytes_on_line_ = 0;  ///< data bytes whose last bit leaves at line_.free_at()
+  OnLine last_sent_;                 ///< without what is still to come
 };
 
 }  // namespace mrc::timing

@@ -37,8 +37,9 @@ void collect_nodes(RunResult& result, const Model& model, TimePs end) {
     collect_node(result, *node, end);
     if (!model.is_under_test(*node)) continue;
     const TimePs last = node->player().statistics().last_completion;
-    const TimePs active_end = result.status == RunStatus::complete ? last : end;
-    if (node->nic) node->nic->idle_causes().finish(active_end);
+    const bool is_done = result.status == RunStatus::complete || node->player().nodes_left() == 0;
+    const TimePs active_end = is_done ? last : end;
+    if (node->nic) node->nic->close_account(active_end);
     if (node->endpoint) node->endpoint->finish(active_end);
     collect_under_test(result, model, *node, active_end);
     if (!node->nic) continue;

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <stdexcept>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "nic/limits.h"
 #include "parameters/transport.h"
@@ -23,6 +26,7 @@ void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) 
   result.packets.delivered += counters.delivered;
   result.packets.retransmitted += counters.retransmitted;
   result.packets.duplicate += counters.duplicates;
+  result.packets.nacks += counters.nacks_sent;
   if (const BoxCounters* of_boxes = node.box_counters()) result.packets.dropped += of_boxes->rx_overrun;
   const double active_ns = static_cast<double>(end) / 1000.0;
   result.nodes.push_back({node.name,
@@ -186,17 +190,26 @@ std::map<std::string, double> lost_at(const Model& model, const SimulationNode& 
   return shares;
 }
 
-/// The causes and goodput make up line rate, to 0.5 %.
-bool adds_up(const std::vector<LimitResult>& limits, double line_rate_gbps) {
-  constexpr double most = 0.005;
-  return std::all_of(limits.begin(), limits.end(), [&](const LimitResult& limit) {
-    return limit.cause != "unattributed" || std::abs(limit.gbps) <= most * line_rate_gbps;
-  });
+#ifdef NDEBUG
+constexpr bool kLimitsAreChecked = false;
+#else
+constexpr bool kLimitsAreChecked = true;
+#endif
+
+/// Causes and goodput make up the line rate, to 0.5 %, and no cause gives something back.
+void check(const std::vector<LimitResult>& limits, double line_rate_gbps) {
+  constexpr double rounding_gbps = 0.01;
+  constexpr double most_unattributed = 0.005;
+  for (const LimitResult& limit : limits) {
+    const bool attributed = limit.cause != "unattributed";
+    const double most = most_unattributed * line_rate_gbps + rounding_gbps;
+    if (attributed ? limit.gbps >= -rounding_gbps : std::abs(limit.gbps) <= most) continue;
+    throw std::logic_error(fmt::format("limits: {} is {} of {} Gb/s", limit.cause, limit.gbps, line_rate_gbps));
+  }
 }
 
 /// Of a light endpoint: what its ports sent, and what it waited for while they were idle. Its data packets have the
-/// headers of a full one. None where that does not add up: its account knows neither slow ports nor what comes after
-/// its own work.
+/// headers of a full one.
 std::vector<LimitResult> light_limits(const RunResult& result, const Model& model, const SimulationNode& node,
                                       TimePs active) {
   const LightIdle* idle = node.endpoint->idle();
@@ -210,18 +223,27 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
   std::map<std::string, double> causes;
   causes["framing"] = gbps(header * first_packets);
   causes["retransmission"] = gbps(retransmitted);
-  causes["unacknowledged"] = gbps(static_cast<double>(counters.first_payload_bytes)) - result.goodput_gbps;
-  causes["control"] = gbps(static_cast<double>(idle->wire_bytes())) - causes["framing"] - causes["retransmission"] -
-                      gbps(static_cast<double>(counters.first_payload_bytes));
+  const auto first_payload = static_cast<double>(counters.first_payload_bytes);
   const double port_gbps = result.line_rate_gbps / node.context.config.nic.ports;
+  double sent = 0;
+  double waiting = 0;
+  for (std::size_t port = 0; port < node.endpoint->port_use().size(); ++port) {
+    const LinkUse& use = node.endpoint->port_use()[port];
+    sent += use.sent_bytes;
+    waiting += use.waiting_bytes;
+    causes[fmt::format("port{}.slow", port)] = port_gbps * use.slow_ps / static_cast<double>(active);
+  }
+  // What waits in a port has been sent, for the requestor, and takes nothing of the line.
+  const double unacknowledged = first_payload - static_cast<double>(node.player().statistics().acknowledged_bytes);
+  const double unacknowledged_waiting = std::min(waiting, unacknowledged);
+  causes["unacknowledged"] = gbps(unacknowledged - unacknowledged_waiting);
+  causes["control"] = gbps(sent + unacknowledged_waiting - header * first_packets - retransmitted - first_payload);
   for (const auto& [cause, time] : idle->idle_ps()) causes[cause] += port_gbps * time / static_cast<double>(active);
   for (std::size_t i = 0; i < kCutCauses; ++i) {
     causes[cause_of_retransmission(static_cast<CutCause>(i))] +=
         port_gbps * static_cast<double>(idle->retransmission_ps()[i]) / static_cast<double>(active);
   }
-  std::vector<LimitResult> limits = waterfall(causes, result.line_rate_gbps, result.goodput_gbps);
-  if (!adds_up(limits, result.line_rate_gbps)) limits.clear();
-  return limits;
+  return waterfall(causes, result.line_rate_gbps, result.goodput_gbps);
 }
 
 void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
@@ -234,12 +256,12 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
     return;
   }
   const ImpairmentCounts impairments = model.fabric->network().impairments();
-  result.limits = goodput_limits(node.context.counters, node.boxes->box_counters,
+  result.limits = goodput_limits(node.nic->sent().counters, node.nic->sent().of_boxes,
                                  {.line_rate_gbps = result.line_rate_gbps,
                                   .goodput_gbps = result.goodput_gbps,
                                   .active_ps = active,
                                   .ports = node.context.config.nic.ports,
-                                  .slow_ps = node.nic->slow_ps(),
+                                  .slow_ps = node.nic->sent().slow_ps,
                                   .idle_ps = model.critical_paths->finish(),
                                   .retransmission_ps = node.nic->idle_causes().retransmission_ps(),
                                   .receiver_write_blocked = receiver_write_blocked(model, node),
@@ -280,6 +302,7 @@ void collect_under_test(RunResult& result, const Model& model, const SimulationN
   const double mtu = model.scenario.protocol.mtu_bytes;
   result.framing_limit_gbps = result.line_rate_gbps * mtu / (mtu + header_bytes(model));
   collect_goodput(result, model, node, end);
+  if (kLimitsAreChecked) check(result.limits, result.line_rate_gbps);
   std::vector<TimePs> times = node.player().statistics().message_times;
   std::sort(times.begin(), times.end());
   result.message_time_us = spread_of(times);

@@ -38,6 +38,8 @@ def limits(result):
                 yield "unattributed", f"unattributed {row['gbps']} of {line} Gb/s"
         elif row["gbps"] < -ROUNDING_GBPS:
             yield "limits", f"{row['cause']} {row['gbps']} Gb/s"
+    if result["goodput_gbps"] > 0 and not rows and result["parameters"].get("transport") != "ideal":
+        yield "limits", "there are none"
     if rows:
         total = sum(row["gbps"] for row in rows) + result["goodput_gbps"]
         if abs(total - line) > MOST_UNATTRIBUTED * line:

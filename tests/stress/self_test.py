@@ -20,7 +20,7 @@ GOOD = {
     "accounts": [{"in": 3, "out": 1, "lost": 1, "held": 1}],
     "ledger": [{"busy": 0.5, "starved": 0.25, "idle": 0.25, "blocked": {}}],
     "buffers": [{"capacity": 8, "mean": 1.0, "p99": 2.0, "high_water": 2, "time_full_share": 0.0}],
-    "parameters": {"run.kernel": "wheel"}, "cost": {"box_steps": 1}}
+    "parameters": {"transport": "mrc", "run.kernel": "wheel"}, "cost": {"box_steps": 1}}
 # Breaks a law where the scenario has a lower MTU: what is reduced must keep that setting and no other.
 FAKE = """#!/usr/bin/env python3
 import json, pathlib, sys

@@ -83,6 +83,7 @@ void IdleCauses::port_busy(TimePs now, std::uint32_t port, TimePs until, bool ne
 
 void IdleCauses::retransmits(TimePs now, std::uint8_t loss_cause) {
   before_change(now);
+  if (finished_) return;
   idle_ps_[acknowledgement_.index()] -= answers_awaited_ps_;
   retransmission_ps_[loss_cause] += answers_awaited_ps_;
   answers_awaited_ps_ = 0;

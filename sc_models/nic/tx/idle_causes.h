@@ -30,6 +30,10 @@ class IdleCauses : public SlotObserver {
 
   /// The port sends from now until `until`. `new_data`: a first transmission.
   void port_busy(TimePs now, std::uint32_t port, TimePs until, bool new_data);
+  /// After port_busy(): the line has nothing for so long at first, because of `cause`.
+  void line_waits(Cause cause, TimePs delay) {
+    if (started_ && !finished_) idle_ps_[cause.index()] += delay;
+  }
   /// A retransmission is sent: what has been waited for since the last first transmission, when all was sent, was this.
   void retransmits(TimePs now, std::uint8_t loss_cause);
   /// The state of the boxes is about to change.

@@ -103,8 +103,8 @@ std::uint8_t MrcEndpoint::sending_waits_for(TimePs now) {
   return gate_cause(requestor_of(qp).gate(now), qp);
 }
 
-void MrcEndpoint::pump(TimePs now) {
-  if (sending_.ready.empty()) return;
+bool MrcEndpoint::pump(TimePs now) {
+  if (sending_.ready.empty()) return false;
   std::uint32_t free = 0;
   for (std::uint32_t plane = 0; plane < planes_; ++plane)
     free |= (sending_.busy_until[plane] <= now ? 1U : 0U) << plane;
@@ -129,13 +129,14 @@ void MrcEndpoint::pump(TimePs now) {
     sending_.ready.push(sending_.ready.front());
     sending_.ready.pop();
   }
-  if (sending_.ready.empty()) return;
+  if (sending_.ready.empty()) return false;
   const std::uint32_t all = planes_ >= 32 ? ~0U : (1U << planes_) - 1;
   for (std::uint32_t busy = all & ~free & ~sending_.to_be_told; busy != 0; busy &= busy - 1) {
     const auto plane = static_cast<std::uint32_t>(std::countr_zero(busy));
     sending_.to_be_told |= 1U << plane;
     network_.notify_when_free(now, nic_.node, plane);
   }
+  return free == 0;
 }
 
 std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {

@@ -37,11 +37,12 @@ class MrcEndpoint final : public LightNode {
   TimePs next_timer() override { return std::min(probes_.next(), port_status_.next()); }
   void pump_ports(TimePs now) override {
     idle_before(now);
-    pump(now);
-    idle_after(now);
+    const bool all_busy = pump(now);
+    idle_after(now, all_busy);
   }
   std::uint8_t sending_waits_for(TimePs now) override;
-  void pump(TimePs now);
+  /// True if more is ready and every port is busy.
+  bool pump(TimePs now);
 
   /// True if a timer of the node may now be earlier.
   bool receive_data(TimePs now, Qp& qp, const Packet& packet);

@@ -103,7 +103,7 @@ std::uint8_t Rocev2Endpoint::sending_waits_for(TimePs) {
 void Rocev2Endpoint::pump(TimePs now, std::uint32_t plane) {
   idle_before(now);
   serve(now, plane);
-  idle_after(now);
+  idle_after(now, false);
 }
 
 void Rocev2Endpoint::serve(TimePs now, std::uint32_t plane) {
