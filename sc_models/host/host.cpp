@@ -61,7 +61,7 @@ void Host::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs
   nic_.qps[qp].starts.posted = trace_post(now);
   const HostConfig& host = nic_.config.host;
   device_.doorbell().queue().push(now, qp, now + ps_from_ns(host.post_ns) + ps_from_ns(host.doorbell_ns));
-  device_.idle_causes().start(first_doorbell);
+  device_.open_account(first_doorbell);
 }
 
 StartId Host::trace_post(TimePs now) const {

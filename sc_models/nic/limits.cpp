@@ -82,10 +82,15 @@ std::vector<LimitResult> goodput_limits(const NodeCounters& counters, const BoxC
   std::map<std::string, double> causes;
   causes["framing"] = gbps(first_wire - first_payload);
   causes["control"] = gbps(static_cast<double>(of_boxes.control_wire_bytes));
-  causes["unacknowledged"] = gbps(first_payload) - time.goodput_gbps;
+  const double unacknowledged = gbps(first_payload) - time.goodput_gbps;
+  causes["unacknowledged"] = std::max(unacknowledged, 0.0);
+  // What is acknowledged beyond what has left was carried by a retransmission; the first packet is still on the line.
+  double carried = std::max(-unacknowledged, 0.0);
   for (std::size_t i = 0; i < kCutCauses; ++i) {
-    const auto bytes = static_cast<double>(of_boxes.retransmitted_wire_bytes_by_cause[i]);
-    causes[cause_of_retransmission(static_cast<CutCause>(i))] += gbps(bytes);
+    const double rate = gbps(static_cast<double>(of_boxes.retransmitted_wire_bytes_by_cause[i]));
+    const double instead = std::min(carried, rate);
+    causes[cause_of_retransmission(static_cast<CutCause>(i))] += rate - instead;
+    carried -= instead;
   }
   const double port_gbps = time.line_rate_gbps / time.ports;
   for (std::size_t port = 0; port < time.slow_ps.size(); ++port) {

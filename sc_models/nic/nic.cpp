@@ -124,15 +124,28 @@ void Nic::settle(TimePs end) {
   for (Box* box : boxes_) box->settle(end);
 }
 
+void Nic::open_account(TimePs now) {
+  if (sent_before_) return;
+  idle_causes_->start(now);
+  sent_before_ = sent_until(now);
+}
+
 void Nic::close_account(TimePs now) {
   if (sent_) return;
   idle_causes_->finish(now);
-  sent_.emplace(Sent{context_.counters, context_.box_counters, {}});
-  BoxCounters& wire = sent_->of_boxes;
+  sent_ = sent_until(now);
+  if (!sent_before_) return;
+  sent_->of_boxes.control_wire_bytes -= sent_before_->of_boxes.control_wire_bytes;
+  for (std::size_t port = 0; port < ports_.size(); ++port) sent_->slow_ps[port] -= sent_before_->slow_ps[port];
+}
+
+Nic::Sent Nic::sent_until(TimePs now) const {
+  Sent sent{context_.counters, context_.box_counters, {}};
+  BoxCounters& wire = sent.of_boxes;
   for (const auto& port : ports_) {
     const Port::OnLine packet = port->on_line(now);
     const auto to_come = static_cast<std::uint64_t>(packet.bytes);
-    sent_->slow_ps.push_back(port->slow_ps() - static_cast<TimePs>(packet.slow_ps));
+    sent.slow_ps.push_back(port->slow_ps() - static_cast<TimePs>(packet.slow_ps));
     if (!packet.data) {
       wire.control_wire_bytes -= to_come;
       continue;
@@ -142,9 +155,10 @@ void Nic::close_account(TimePs now) {
       wire.retransmitted_wire_bytes -= to_come;
       wire.retransmitted_wire_bytes_by_cause[packet.loss_cause] -= to_come;
     } else {
-      sent_->counters.first_payload_bytes -= std::min(to_come, sent_->counters.first_payload_bytes);
+      sent.counters.first_payload_bytes -= std::min(to_come, sent.counters.first_payload_bytes);
     }
   }
+  return sent;
 }
 
 void Nic::finish(TimePs end) {

@@ -75,12 +75,14 @@ class Nic : public sc_core::sc_module {
   const IdleCauses& idle_causes() const { return *idle_causes_; }
   const OverrunCauses& overrun_causes() const { return *overrun_causes_; }
   const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
-  /// What the ports sent until the account of their time was closed, of a packet on its way only what had left.
+  /// What the ports sent while the account of their time was open, of a packet on its way only what had left.
   struct Sent {
     NodeCounters counters;
     BoxCounters of_boxes;
     std::vector<TimePs> slow_ps;  ///< by port: packets took longer than at full rate
   };
+  /// With the node's first work; later calls change nothing.
+  void open_account(TimePs now);
   /// At the end of the node's work; later calls change nothing.
   void close_account(TimePs now);
   /// After close_account().
@@ -88,6 +90,7 @@ class Nic : public sc_core::sc_module {
   const NicRtl& rtl() const { return rtl_; }
 
  private:
+  Sent sent_until(TimePs now) const;
   /// Builds a box and owns it.
   template <typename T, typename... Args>
   T& add(const char* name, Args&&... args) {
@@ -111,7 +114,8 @@ class Nic : public sc_core::sc_module {
   Completion* completion_ = nullptr;
   SackProcessor* sack_processor_ = nullptr;
   ProbeEngine* probe_engine_ = nullptr;
-  std::vector<Box*> boxes_;  ///< all, in the order of the picture
+  std::vector<Box*> boxes_;          ///< all, in the order of the picture
+  std::optional<Sent> sent_before_;  ///< the account: answers to peers
   std::optional<Sent> sent_;
 };
 

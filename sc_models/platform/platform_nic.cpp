@@ -391,7 +391,7 @@ bool PlatformNic::ring(TimePs now, std::uint32_t index, std::uint32_t posted, Bo
     qp.send_queue.post({});  // its content is in the platform's memory
     context_.tx_work.begin(now);
   }
-  nic_->idle_causes().start(now);
+  nic_->open_account(now);
   nic_->doorbell().queue().push(now, index, now);
   return true;
 }

@@ -222,7 +222,6 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
                              header * static_cast<double>(counters.retransmitted);
   std::map<std::string, double> causes;
   causes["framing"] = gbps(header * first_packets);
-  causes["retransmission"] = gbps(retransmitted);
   const auto first_payload = static_cast<double>(counters.first_payload_bytes);
   const double port_gbps = result.line_rate_gbps / node.context.config.nic.ports;
   double sent = 0;
@@ -236,8 +235,12 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
   // What waits in a port has been sent, for the requestor, and takes nothing of the line.
   const double unacknowledged = first_payload - static_cast<double>(node.player().statistics().acknowledged_bytes);
   const double unacknowledged_waiting = std::min(waiting, unacknowledged);
+  // A packet that was acknowledged since its retransmission arrived may still wait itself.
+  const double retransmitted_waiting = std::min(waiting - unacknowledged_waiting, retransmitted);
+  const double all_waiting = unacknowledged_waiting + retransmitted_waiting;
   causes["unacknowledged"] = gbps(unacknowledged - unacknowledged_waiting);
-  causes["control"] = gbps(sent + unacknowledged_waiting - header * first_packets - retransmitted - first_payload);
+  causes["retransmission"] = gbps(retransmitted - retransmitted_waiting);
+  causes["control"] = gbps(sent + all_waiting - header * first_packets - retransmitted - first_payload);
   for (const auto& [cause, time] : idle->idle_ps()) causes[cause] += port_gbps * time / static_cast<double>(active);
   for (std::size_t i = 0; i < kCutCauses; ++i) {
     causes[cause_of_retransmission(static_cast<CutCause>(i))] +=

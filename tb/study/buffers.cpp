@@ -29,6 +29,14 @@ bool is_capacity(const Parameter& parameter) {
                      [&](std::string_view ending) { return parameter.name.ends_with(ending); });
 }
 
+/// port3.tx_fifo is sized by nic.port.tx_fifo_bytes.
+std::string without_port_number(std::string_view buffer) {
+  constexpr std::string_view port = "port";
+  const std::size_t dot = buffer.find('.');
+  if (!buffer.starts_with(port) || dot == std::string_view::npos) return std::string(buffer);
+  return std::string(port) + std::string(buffer.substr(dot));
+}
+
 }  // namespace
 
 std::vector<std::string> buffer_keys(const ScenarioConfig& scenario) {
@@ -58,10 +66,13 @@ bool sizes_buffer(std::string_view key, std::string_view node, std::string_view 
   std::string_view name = parameter_part(key);
   constexpr std::string_view nic = "nic.";
   if (name.starts_with(nic)) name.remove_prefix(nic.size());
-  if (name == buffer) return true;
-  constexpr std::array<std::string_view, 5> endings{"_entries", "_bytes", ".entries", ".bytes", "_banks"};
+  // The queue is in host memory; the NIC counts its entries.
+  if (name == "completion.cq_entries") return buffer == "host.completion_queue";
+  const std::string row = without_port_number(buffer);
+  if (name == row) return true;
+  constexpr std::array<std::string_view, 6> endings{"_entries", "_bytes", ".entries", ".bytes", "_banks", "_depth"};
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
-    return name.ends_with(ending) && name.substr(0, name.size() - ending.size()) == buffer;
+    return name.ends_with(ending) && name.substr(0, name.size() - ending.size()) == row;
   });
 }
 
