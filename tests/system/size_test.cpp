@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "mrcsim_process.h"
+#include "study/buffers.h"
 #include "study/objective.h"
 #include "study/sqlite.h"
 #include "study/statistics.h"
@@ -70,6 +71,11 @@ TEST(Objective, CountsAndSeveral) {
   EXPECT_EQ(parse_objective("drops=0").count(result, all), 2);
   EXPECT_EQ(parse_objective("nacks=0").count(result, all), 5);
   EXPECT_FALSE(refusals.holds(refusals.count("", all))) << "a run without a result";
+  EXPECT_TRUE(sizes_buffer("nic.port.tx_fifo_bytes", "nic0", "port3.tx_fifo"));
+  EXPECT_FALSE(sizes_buffer("nic.port.tx_fifo_bytes", "nic0", "port3.control_fifo"));
+  EXPECT_TRUE(sizes_buffer("nic.completion.cq_entries", "nic0", "host.completion_queue"));
+  EXPECT_TRUE(sizes_buffer("node.nic1.pcie.read_tags", "nic1", "pcie.read_tags"));
+  EXPECT_FALSE(sizes_buffer("node.nic1.pcie.read_tags", "nic0", "pcie.read_tags"));
 }
 
 TEST(Statistics, IntervalAndNoise) {
