@@ -62,11 +62,10 @@ std::string typed_command() {
 
 std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress) {
   catch_interruption();
-  return std::make_unique<Campaign>(RunSubject{options.scenario, options.assignments}, database, make_executor(options),
-                                    [&progress](const StudyProgress& p) {
-                                      progress.update(p.wanted == 0 ? 1.0 : double(p.done) / double(p.wanted),
-                                                      describe(p));
-                                    });
+  return std::make_unique<Campaign>(
+      options.assignments, database, make_executor(options), [&progress](const StudyProgress& p) {
+        progress.update(p.wanted == 0 ? 1.0 : double(p.done) / double(p.wanted), describe(p));
+      });
 }
 
 int run_study(const StudyOptions& options, const std::function<int()>& body) {

@@ -99,7 +99,7 @@ int sweep(const SweepOptions& options) {
   database.sqlite().execute("BEGIN");
   database.forget_points(study);
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    const RunRecord run = database.plan(specs[i], options.scenario, own_build());
+    const RunRecord run = database.plan(specs[i], own_build());
     database.add_to_study(study, static_cast<std::int64_t>(i / options.seeds), specs[i].settings, run.id);
   }
   database.sqlite().execute("COMMIT");

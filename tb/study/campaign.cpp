@@ -20,9 +20,9 @@ fs::path Campaign::folder_of(const std::string& database) {
   return fs::absolute(database).string() + ".runs";
 }
 
-Campaign::Campaign(RunSubject subject, StudyDatabase& database, std::unique_ptr<Executor> executor,
+Campaign::Campaign(std::vector<std::string> assignments, StudyDatabase& database, std::unique_ptr<Executor> executor,
                    OnProgress on_progress)
-    : subject_(std::move(subject)),
+    : assignments_(std::move(assignments)),
       database_(database),
       executor_(std::move(executor)),
       on_progress_(std::move(on_progress)),
@@ -50,9 +50,9 @@ Campaign::~Campaign() {
 
 RunJob Campaign::job_of(const RunSpec& spec) const {
   RunJob job{.digest = spec.digest,
-             .arguments = {"run", fs::absolute(subject_.scenario).string()},
+             .arguments = {"run", fs::absolute(spec.scenario).string()},
              .folder = folder_ / spec.digest};
-  for (const std::string& assignment : subject_.assignments) {
+  for (const std::string& assignment : assignments_) {
     job.arguments.insert(job.arguments.end(), {"--set", assignment});
   }
   for (const auto& [key, value] : spec.settings) {
@@ -71,7 +71,7 @@ std::vector<RunRecord> Campaign::run(const std::vector<RunSpec>& specs) {
   database_.sqlite().execute("BEGIN");
   for (const RunSpec& spec : specs) {
     if (!seen.insert(spec.digest).second) continue;
-    RunRecord record = database_.plan(spec, subject_.scenario, own_build());
+    RunRecord record = database_.plan(spec, own_build());
     const RunJob job = job_of(spec);
     // What a study that was killed had finished, or a cluster meanwhile has.
     if (record.state != "done") {

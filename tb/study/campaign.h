@@ -27,7 +27,9 @@ class Campaign {
   using OnProgress = std::function<void(const StudyProgress&)>;
 
   /// Only one process may work with a database at a time: throws StudyError when another does.
-  Campaign(RunSubject subject, StudyDatabase& database, std::unique_ptr<Executor> executor, OnProgress on_progress);
+  /// `assignments`: "key=value" for all runs, whatever their scenario.
+  Campaign(std::vector<std::string> assignments, StudyDatabase& database, std::unique_ptr<Executor> executor,
+           OnProgress on_progress);
   ~Campaign();
   Campaign(const Campaign&) = delete;
   Campaign& operator=(const Campaign&) = delete;
@@ -45,7 +47,7 @@ class Campaign {
   RunJob job_of(const RunSpec& spec) const;
   void execute(const std::vector<RunSpec>& todo, StudyProgress progress);
 
-  RunSubject subject_;
+  std::vector<std::string> assignments_;
   StudyDatabase& database_;
   std::unique_ptr<Executor> executor_;
   OnProgress on_progress_;

@@ -29,9 +29,9 @@ double share_of_target(const Objective& objective, double score) {
 
 }  // namespace
 
-JointSizing::JointSizing(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
+JointSizing::JointSizing(Campaign& campaign, SizingScenarios scenarios, StudyDatabase& database,
                          const std::vector<SizingResult>& single)
-    : campaign_(campaign), planner_(planner), database_(database) {
+    : campaign_(campaign), scenarios_(std::move(scenarios)), database_(database) {
   for (const SizingResult& result : single) {
     if (!result.answer) continue;
     single_.push_back(result);
@@ -47,28 +47,19 @@ std::vector<JointPoint> JointSizing::evaluate(const std::vector<Sizes>& sets) {
     Settings all = request.context;
     for (std::size_t i = 0; i < sizes.size(); ++i)
       all.emplace_back(single_[i].request.key, fmt::format("{}", sizes[i]));
-    for (RunSpec& spec : planner_.specs(all, request.seeds)) specs.push_back(std::move(spec));
+    for (const RunPlanner* planner : scenarios_) {
+      for (RunSpec& spec : planner->specs(all, request.seeds)) specs.push_back(std::move(spec));
+    }
     settings.push_back(std::move(all));
   }
   const std::vector<RunRecord> records = campaign_.run(specs);
+  const std::size_t each = scenarios_.size() * request.seeds;
   std::vector<JointPoint> points;
   for (std::size_t k = 0; k < sets.size(); ++k) {
-    JointPoint point{.sizes = settings[k], .runs = {}};
-    bool complete = true;
-    for (std::uint32_t i = 0; i < request.seeds; ++i) {
-      const RunRecord& run = records[k * request.seeds + i];
-      const RunRecord& reference = reference_.empty() ? run : reference_[i];
-      complete = complete && run.complete();
-      point.goodput_gbps += run.goodput_gbps / request.seeds;
-      point.message_time_p99_us += run.message_time_p99_us / request.seeds;
-      point.score += request.objectives.first().score(run, reference) / request.seeds;
-      point.runs.push_back(run.id);
-    }
-    if (reference_.empty()) reference_.assign(records.begin(), records.begin() + request.seeds);
-    const std::span<const RunRecord> runs(records.begin() + static_cast<std::ptrdiff_t>(k * request.seeds),
-                                          request.seeds);
-    point.holds = complete && request.objectives.first().holds(point.score) &&
-                  request.objectives.others_hold(runs, reference_, database_, keys_);
+    const std::span<const RunRecord> runs(records.data() + k * each, each);
+    if (reference_.empty()) reference_.assign(runs.begin(), runs.end());
+    JointPoint point = point_of(runs);
+    point.sizes = settings[k];
     point.sram_bits = sram_bits(database_.result_json(point.runs.front())) + bits_of_other_nodes(settings[k]);
     points_[sets[k]] = point;
     points.push_back(std::move(point));
@@ -76,9 +67,38 @@ std::vector<JointPoint> JointSizing::evaluate(const std::vector<Sizes>& sets) {
   return points;
 }
 
+JointPoint JointSizing::point_of(std::span<const RunRecord> runs) {
+  const SizingRequest& request = single_.front().request;
+  const Objective& objective = request.objectives.first();
+  JointPoint point{.sizes = {}, .holds = true, .runs = {}};
+  for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+    const std::span<const RunRecord> of_scenario = runs.subspan(i * request.seeds, request.seeds);
+    const std::span<const RunRecord> references(reference_.data() + i * request.seeds, request.seeds);
+    double goodput = 0;
+    double p99 = 0;
+    double score = 0;
+    bool complete = true;
+    for (std::size_t seed = 0; seed < of_scenario.size(); ++seed) {
+      const RunRecord& run = of_scenario[seed];
+      complete = complete && run.complete();
+      goodput += run.goodput_gbps / request.seeds;
+      p99 += run.message_time_p99_us / request.seeds;
+      score += objective.score(run, references[seed]) / request.seeds;
+      point.runs.push_back(run.id);
+    }
+    const bool is_worse = share_of_target(objective, score) < share_of_target(objective, point.score);
+    if (i == 0 || is_worse) point.score = score;
+    point.goodput_gbps = i == 0 ? goodput : std::min(point.goodput_gbps, goodput);
+    point.message_time_p99_us = std::max(point.message_time_p99_us, p99);
+    point.holds = point.holds && complete && objective.holds(score) &&
+                  request.objectives.others_hold(of_scenario, references, database_, keys_);
+  }
+  return point;
+}
+
 /// Results have the memories of the node under test; keys may name others.
 std::uint64_t JointSizing::bits_of_other_nodes(const Settings& sizes) const {
-  const ScenarioConfig scenario = planner_.scenario(sizes);
+  const ScenarioConfig scenario = scenarios_.front()->scenario(sizes);
   std::map<std::string_view, std::string_view> keys;
   for (const std::string& key : keys_) {
     if (!node_part(key).empty() && node_part(key) != scenario.run.node_under_test) keys[node_part(key)] = key;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace mrc {
 
-/// A set of sizes, over all seeds.
+/// A set of sizes, over all seeds; of several scenarios the worst figures.
 struct JointPoint {
   Settings sizes;
   std::uint64_t sram_bits = 0;  ///< of the node under test, and of each other node of which a buffer is sized
@@ -24,7 +25,7 @@ struct JointPoint {
 class JointSizing {
  public:
   /// `single`: each buffer sized with all others as the scenario has them; those without an answer are not changed.
-  JointSizing(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
+  JointSizing(Campaign& campaign, SizingScenarios scenarios, StudyDatabase& database,
               const std::vector<SizingResult>& single);
 
   /// Starts with the single answers at several levels, enlarges them where that gains most per bit until the objective
@@ -37,6 +38,7 @@ class JointSizing {
   using Sizes = std::vector<std::int64_t>;  ///< in the order of `single_`
 
   std::uint64_t bits_of_other_nodes(const Settings& sizes) const;
+  JointPoint point_of(std::span<const RunRecord> runs);
   std::vector<JointPoint> evaluate(const std::vector<Sizes>& sets);
   Sizes at_share(double share) const;
   std::int64_t next_larger(std::size_t buffer, std::int64_t value) const;
@@ -46,7 +48,7 @@ class JointSizing {
   void mark_front();
 
   Campaign& campaign_;
-  const RunPlanner& planner_;
+  SizingScenarios scenarios_;
   StudyDatabase& database_;
   std::vector<SizingResult> single_;
   std::vector<std::string> keys_;  ///< of single_

@@ -86,7 +86,7 @@ RunSpec RunPlanner::spec(const Settings& settings, std::uint64_t seed) const {
   Digest digest;
   digest.add(base_digest_).add(trace_digest(scenario(settings).traffic.trace)).add(fmt::format("{}", seed));
   for (const auto& [key, value] : canonical(subject_.assignments, settings)) digest.add(key).add(value);
-  return {.settings = settings, .seed = seed, .digest = digest.hex()};
+  return {.scenario = subject_.scenario, .settings = settings, .seed = seed, .digest = digest.hex()};
 }
 
 std::vector<RunSpec> RunPlanner::specs(const Settings& settings, std::uint32_t seeds) const {

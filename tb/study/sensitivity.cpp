@@ -98,7 +98,7 @@ std::vector<SensitivityRow> sensitivity(Campaign& campaign, const RunPlanner& pl
     request.context = context;
     request.context.emplace_back(rows[i].parameter, rows[i].value);
     try {
-      const SizingResult result = Sizer(campaign, planner, database, request).size_near(*base.answer);
+      const SizingResult result = Sizer(campaign, {&planner}, database, request).size_near(*base.answer);
       rows[i].answer = result.answer;
       rows[i].why_none = result.why_none;
     } catch (const ParameterError& error) {

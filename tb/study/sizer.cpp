@@ -38,6 +38,16 @@ double share_of_target(const Objective& objective, double score) {
   return objective.more_is_better() ? score / objective.threshold : objective.threshold / score;
 }
 
+std::map<std::string, double> mean_limits(StudyDatabase& database, std::span<const RunRecord> runs) {
+  std::map<std::string, double> mean;
+  for (const RunRecord& run : runs) {
+    const Json result = Json::parse(database.result_json(run.id));
+    for (const Json& limit : result.at("limits"))
+      mean[limit.at("cause").get<std::string>()] += limit.at("gbps").get<double>() / static_cast<double>(runs.size());
+  }
+  return mean;
+}
+
 }  // namespace
 
 const Parameter& size_of_key(const std::string& key) {
@@ -84,8 +94,8 @@ Settings unlimited_buffers(const RunPlanner& planner, const std::vector<std::str
   return settings;
 }
 
-Sizer::Sizer(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database, SizingRequest request)
-    : campaign_(campaign), planner_(planner), database_(database), parameter_(size_of_key(request.key)) {
+Sizer::Sizer(Campaign& campaign, SizingScenarios scenarios, StudyDatabase& database, SizingRequest request)
+    : campaign_(campaign), scenarios_(std::move(scenarios)), database_(database), parameter_(size_of_key(request.key)) {
   result_.request = std::move(request);
 }
 
@@ -96,7 +106,9 @@ Settings Sizer::settings(std::int64_t value) const {
 }
 
 bool Sizer::allowed(std::int64_t value) const {
-  return is_allowed(planner_, result_.request.context, result_.request.key, value);
+  return std::all_of(scenarios_.begin(), scenarios_.end(), [&](const RunPlanner* planner) {
+    return is_allowed(*planner, result_.request.context, result_.request.key, value);
+  });
 }
 
 /// The rules between parameters allow an interval of values; where its ends lie within the range is not written down.
@@ -108,7 +120,8 @@ std::int64_t Sizer::smallest_allowed() const {
     low = high;
     high *= 2;
     if (static_cast<double>(high) > parameter_.maximum) {
-      planner_.scenario(settings(static_cast<std::int64_t>(parameter_.maximum)));
+      for (const RunPlanner* planner : scenarios_)
+        planner->scenario(settings(static_cast<std::int64_t>(parameter_.maximum)));
       return static_cast<std::int64_t>(parameter_.maximum);
     }
   }
@@ -119,19 +132,14 @@ std::int64_t Sizer::smallest_allowed() const {
   return high;
 }
 
-void Sizer::find_cause(SizingPoint& point, const std::vector<RunRecord>& runs) {
+void Sizer::find_cause(SizingPoint& point, std::span<const RunRecord> runs, const SizingReference& reference) {
   for (const RunRecord& run : runs) {
     if (run.complete()) continue;
     point.cause = run.state == "done" ? run.status : run.error;
     return;
   }
-  std::map<std::string, double> growth;
-  for (const RunRecord& run : runs) {
-    const Json result = Json::parse(database_.result_json(run.id));
-    for (const Json& limit : result.at("limits"))
-      growth[limit.at("cause").get<std::string>()] += limit.at("gbps").get<double>() / static_cast<double>(runs.size());
-  }
-  for (const auto& [cause, gbps] : reference_limits_) growth[cause] -= gbps;
+  std::map<std::string, double> growth = mean_limits(database_, runs);
+  for (const auto& [cause, gbps] : reference.limits) growth[cause] -= gbps;
   // Less payload has less framing; framing is not a cause.
   growth.erase("framing");
   for (const auto& [cause, gbps] : growth) {
@@ -140,65 +148,92 @@ void Sizer::find_cause(SizingPoint& point, const std::vector<RunRecord>& runs) {
     point.cause_gbps = gbps;
   }
   // Below line rate causes also change places; what is lost is no more than the goodput is less.
-  point.cause_gbps = std::clamp(result_.reference.goodput_gbps - point.goodput_gbps, 0.0, point.cause_gbps);
+  point.cause_gbps = std::clamp(reference.goodput_gbps - point.goodput_gbps, 0.0, point.cause_gbps);
 }
 
 /// By structure: as the run counted them, or of the node that the key names, of which results do not tell.
-std::map<std::string, std::uint64_t> Sizer::bits_of(std::int64_t value, const std::vector<RunRecord>& runs) {
+std::map<std::string, std::uint64_t> Sizer::bits_of(std::int64_t value, const RunRecord& run) {
   const std::string& key = result_.request.key;
-  if (!node_part(key).empty()) return structure_bits(planner_.scenario(settings(value)), key);
+  if (!node_part(key).empty()) return structure_bits(scenarios_.front()->scenario(settings(value)), key);
   std::map<std::string, std::uint64_t> bits;
-  const Json result = Json::parse(database_.result_json(runs.front().id), nullptr, false);
+  const Json result = Json::parse(database_.result_json(run.id), nullptr, false);
   if (!result.is_object()) return bits;
   for (const Json& row : result.at("sram"))
     bits[row.at("structure").get<std::string>()] += row.at("bits").get<std::uint64_t>();
   return bits;
 }
 
-SizingPoint Sizer::point_of(std::int64_t value, const std::vector<RunRecord>& runs) {
-  const Objective& objective = result_.request.objectives.first();
+SizingPoint Sizer::point_in(std::size_t scenario, std::int64_t value, std::span<const RunRecord> runs) {
+  const Objectives& objectives = result_.request.objectives;
+  const Objective& objective = objectives.first();
+  const std::span<const RunRecord> references(reference_.data() + scenario * runs.size(), runs.size());
   SizingPoint point;
   point.value = value;
+  point.scenario = scenarios_[scenario]->subject().scenario;
   std::vector<double> scores;
   const auto n = static_cast<double>(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    scores.push_back(objective.score(runs[i], reference_[i]));
+    scores.push_back(objective.score(runs[i], references[i]));
     point.complete += runs[i].complete() ? 1U : 0U;
     point.goodput_gbps += runs[i].goodput_gbps / n;
     point.message_time_p99_us += runs[i].message_time_p99_us / n;
     point.simulated_time_us += runs[i].simulated_time_us / n;
   }
   point.score = confidence_interval(scores);
-  const bool all = point.complete == runs.size() &&
-                   result_.request.objectives.others_hold(runs, reference_, database_, {&result_.request.key, 1});
+  const bool all =
+      point.complete == runs.size() && objectives.others_hold(runs, references, database_, {&result_.request.key, 1});
   const bool more = objective.more_is_better();
   point.holds = all && objective.holds(point.score.mean);
   point.holds_surely = all && objective.holds(more ? point.score.low : point.score.high);
   point.holds_maybe = all && objective.holds(more ? point.score.high : point.score.low);
-  for (const auto& [structure, bits] : bits_of(value, runs)) {
-    point.sram_bits += bits;
+  if (scenario < result_.references.size()) find_cause(point, runs, result_.references[scenario]);
+  return point;
+}
+
+SizingPoint Sizer::point_of(std::int64_t value, std::span<const RunRecord> runs) {
+  const Objective& objective = result_.request.objectives.first();
+  const std::size_t seeds = result_.request.seeds;
+  SizingPoint worst;
+  bool holds = true;
+  bool surely = true;
+  bool maybe = true;
+  for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+    const SizingPoint point = point_in(i, value, runs.subspan(i * seeds, seeds));
+    holds = holds && point.holds;
+    surely = surely && point.holds_surely;
+    maybe = maybe && point.holds_maybe;
+    const bool is_worse = point.holds != worst.holds ? worst.holds
+                                                     : share_of_target(objective, point.score.mean) <
+                                                           share_of_target(objective, worst.score.mean);
+    if (i == 0 || is_worse) worst = point;
+  }
+  worst.holds = holds;
+  worst.holds_surely = surely;
+  worst.holds_maybe = maybe;
+  for (const auto& [structure, bits] : bits_of(value, runs.front())) {
+    worst.sram_bits += bits;
     const auto reference = reference_sram_.find(structure);
     if (reference == reference_sram_.end() || reference->second == bits) continue;
-    point.buffer_bits += bits;
+    worst.buffer_bits += bits;
     sized_structures_.insert(structure);
   }
-  find_cause(point, runs);
-  return point;
+  return worst;
 }
 
 std::vector<SizingPoint> Sizer::evaluate_all(const std::vector<std::int64_t>& values) {
   std::vector<RunSpec> specs;
   for (const std::int64_t value : values) {
-    for (RunSpec& spec : planner_.specs(settings(value), result_.request.seeds)) specs.push_back(std::move(spec));
+    for (const RunPlanner* planner : scenarios_) {
+      for (RunSpec& spec : planner->specs(settings(value), result_.request.seeds)) specs.push_back(std::move(spec));
+    }
   }
   const std::vector<RunRecord> records = campaign_.run(specs);
   std::vector<SizingPoint> points;
-  const std::size_t seeds = result_.request.seeds;
+  const std::size_t each = scenarios_.size() * result_.request.seeds;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::vector<RunRecord> runs(records.begin() + static_cast<std::ptrdiff_t>(i * seeds),
-                                      records.begin() + static_cast<std::ptrdiff_t>((i + 1) * seeds));
+    const std::span<const RunRecord> runs(records.data() + i * each, each);
     for (const RunRecord& run : runs) runs_.emplace_back(settings(values[i]), run.id);
-    if (values[i] == result_.unlimited && reference_.empty()) reference_ = runs;
+    if (values[i] == result_.unlimited && reference_.empty()) reference_.assign(runs.begin(), runs.end());
     points.push_back(point_of(values[i], runs));
     result_.curve[values[i]] = points.back();
   }
@@ -212,29 +247,42 @@ const SizingPoint& Sizer::evaluate(std::int64_t value) {
   return result_.curve.at(value);
 }
 
+void Sizer::describe_references() {
+  const std::size_t seeds = result_.request.seeds;
+  for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+    const std::span<const RunRecord> runs(reference_.data() + i * seeds, seeds);
+    SizingReference reference{
+        .scenario = scenarios_[i]->subject().scenario, .limits = mean_limits(database_, runs), .causes = {}};
+    for (const RunRecord& run : runs) {
+      reference.goodput_gbps += run.goodput_gbps / static_cast<double>(seeds);
+      reference.message_time_p99_us += run.message_time_p99_us / static_cast<double>(seeds);
+    }
+    for (const auto& [cause, gbps] : reference.limits) {
+      if (cause != "framing" && cause != "unattributed") reference.causes.emplace_back(cause, gbps);
+    }
+    std::stable_sort(reference.causes.begin(), reference.causes.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    result_.references.push_back(std::move(reference));
+  }
+}
+
 /// Range and reference; false where the reference itself does not end well.
 bool Sizer::prepare() {
   result_.lowest = smallest_allowed();
-  result_.unlimited = largest_allowed(planner_, result_.request.context, result_.request.key, result_.lowest);
+  result_.unlimited = static_cast<std::int64_t>(parameter_.maximum);
+  for (const RunPlanner* planner : scenarios_) {
+    result_.unlimited = std::min(
+        result_.unlimited, largest_allowed(*planner, result_.request.context, result_.request.key, result_.lowest));
+  }
   result_.reference = evaluate(result_.unlimited);
-  if (result_.reference.complete < result_.request.seeds) {
+  for (const RunRecord& run : reference_) {
+    if (run.complete()) continue;
     result_.why_none = fmt::format("the run with {} = {} is not complete: {}", result_.request.key, result_.unlimited,
-                                   result_.reference.cause);
+                                   run.state == "done" ? run.status : run.error);
     return false;
   }
-  for (const RunRecord& run : reference_) {
-    const Json result = Json::parse(database_.result_json(run.id));
-    for (const Json& limit : result.at("limits")) {
-      reference_limits_[limit.at("cause").get<std::string>()] +=
-          limit.at("gbps").get<double>() / static_cast<double>(reference_.size());
-    }
-  }
-  reference_sram_ = bits_of(result_.unlimited, reference_);
-  for (const auto& [cause, gbps] : reference_limits_) {
-    if (cause != "framing" && cause != "unattributed") result_.reference_causes.emplace_back(cause, gbps);
-  }
-  std::stable_sort(result_.reference_causes.begin(), result_.reference_causes.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  describe_references();
+  reference_sram_ = bits_of(result_.unlimited, reference_.front());
   // It is what the others are compared with.
   result_.reference.cause.clear();
   result_.reference.cause_gbps = 0;

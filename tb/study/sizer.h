@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ std::int64_t largest_allowed(const RunPlanner& planner, const Settings& context,
 /// All other buffers, at all nodes, as large as the scenario's rules allow.
 Settings unlimited_buffers(const RunPlanner& planner, const std::vector<std::string>& sized);
 
+/// All scenarios that a size must hold in; not empty. They outlive the sizer.
+using SizingScenarios = std::vector<const RunPlanner*>;
+
 struct SizingRequest {
   std::string key;  ///< an integer parameter, or node.nicN.parameter
   Objectives objectives;
@@ -31,7 +35,7 @@ struct SizingRequest {
   Settings context;  ///< what else is set, in all runs
 };
 
-/// One value of the parameter, over all seeds.
+/// One value of the parameter, over all seeds; of several scenarios the figures are those of the worst.
 struct SizingPoint {
   std::int64_t value = 0;
   Interval score;             ///< of the first objective, see Objective::score
@@ -44,8 +48,18 @@ struct SizingPoint {
   std::uint32_t complete = 0;     ///< runs that are
   std::uint64_t sram_bits = 0;    ///< all structures of the NIC that has the buffer
   std::uint64_t buffer_bits = 0;  ///< of those that depend on this parameter
+  std::string scenario;           ///< the worst
   std::string cause;              ///< what grew most in limits[] against the reference; or how the first run ended
   double cause_gbps = 0;          ///< by how much, mean over the seeds
+};
+
+/// The runs of one scenario with the unlimited buffer.
+struct SizingReference {
+  std::string scenario;
+  double goodput_gbps = 0;  ///< means over the seeds
+  double message_time_p99_us = 0;
+  std::map<std::string, double> limits;                ///< in Gb/s
+  std::vector<std::pair<std::string, double>> causes;  ///< of limits, without framing; the largest first
 };
 
 struct SizingResult {
@@ -53,7 +67,7 @@ struct SizingResult {
   std::int64_t lowest = 0;     ///< values that the scenario's rules allow
   std::int64_t unlimited = 0;  ///< the largest, which is the reference
   SizingPoint reference;
-  std::vector<std::pair<std::string, double>> reference_causes;  ///< its limits[], in Gb/s, means; the largest first
+  std::vector<SizingReference> references;  ///< of each scenario
   std::map<std::int64_t, SizingPoint> curve;
   bool scanned = false;  ///< the curve is not monotone: from the answer on all values that were tried hold
   std::string why_none;  ///< why there is no answer
@@ -67,7 +81,7 @@ struct SizingResult {
 
 class Sizer {
  public:
-  Sizer(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database, SizingRequest request);
+  Sizer(Campaign& campaign, SizingScenarios scenarios, StudyDatabase& database, SizingRequest request);
 
   /// A curve from the unlimited value down to far below the knee, then bisection; a scan where that contradicts itself.
   /// Throws StudyError for a key that is not a size.
@@ -86,9 +100,11 @@ class Sizer {
   std::int64_t smallest_allowed() const;
   std::vector<SizingPoint> evaluate_all(const std::vector<std::int64_t>& values);
   const SizingPoint& evaluate(std::int64_t value);
-  SizingPoint point_of(std::int64_t value, const std::vector<RunRecord>& runs);
-  std::map<std::string, std::uint64_t> bits_of(std::int64_t value, const std::vector<RunRecord>& runs);
-  void find_cause(SizingPoint& point, const std::vector<RunRecord>& runs);
+  SizingPoint point_of(std::int64_t value, std::span<const RunRecord> runs);
+  void describe_references();
+  std::map<std::string, std::uint64_t> bits_of(std::int64_t value, const RunRecord& run);
+  void find_cause(SizingPoint& point, std::span<const RunRecord> runs, const SizingReference& reference);
+  SizingPoint point_in(std::size_t scenario, std::int64_t value, std::span<const RunRecord> runs);
   std::int64_t plateau() const;
   void coarse_curve();
   std::int64_t bisect(Predicate holds);
@@ -98,12 +114,11 @@ class Sizer {
   Settings settings(std::int64_t value) const;
 
   Campaign& campaign_;
-  const RunPlanner& planner_;
+  SizingScenarios scenarios_;
   StudyDatabase& database_;
   const Parameter& parameter_;
   SizingResult result_;
-  std::vector<RunRecord> reference_;
-  std::map<std::string, double> reference_limits_;
+  std::vector<RunRecord> reference_;  ///< scenario by scenario, as all runs of a value
   std::map<std::string, std::uint64_t> reference_sram_;
   std::set<std::string> sized_structures_;  ///< rows of sram[] that depend on the parameter
   std::vector<std::pair<Settings, std::int64_t>> runs_;

@@ -237,12 +237,12 @@ std::optional<RunRecord> StudyDatabase::find(const std::string& digest) {
   return select.step() ? std::optional(record_of(select)) : std::nullopt;
 }
 
-RunRecord StudyDatabase::plan(const RunSpec& spec, const std::string& scenario, const std::string& build) {
+RunRecord StudyDatabase::plan(const RunSpec& spec, const std::string& build) {
   SqliteStatement(sqlite_,
                   "INSERT OR IGNORE INTO run (digest, scenario, settings, seed, mrcsim_version, build, state) "
                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'planned')")
       .bind(1, spec.digest)
-      .bind(2, scenario)
+      .bind(2, spec.scenario)
       .bind(3, settings_json(spec.settings))
       .bind(4, static_cast<std::int64_t>(spec.seed))
       .bind(5, MRCSIM_VERSION)

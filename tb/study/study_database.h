@@ -13,7 +13,8 @@ namespace mrc {
 
 /// One run that a study wants.
 struct RunSpec {
-  Settings settings;  ///< what differs from the scenario, canonical text
+  std::string scenario;  ///< path
+  Settings settings;     ///< what differs from the scenario, canonical text
   std::uint64_t seed = 1;
   std::string digest;  ///< of all that the result depends on: scenario, settings, seed, trace, executable
 };
@@ -64,7 +65,7 @@ class StudyDatabase {
   void add_to_study(std::int64_t study, std::int64_t point, const Settings& settings, std::int64_t run);
 
   /// The run of this digest, added as planned where there is none.
-  RunRecord plan(const RunSpec& spec, const std::string& scenario, const std::string& build);
+  RunRecord plan(const RunSpec& spec, const std::string& build);
   std::optional<RunRecord> find(const std::string& digest);
   void store(const std::string& digest, const RunOutcome& outcome);
   /// result.json of a run; empty without one.
