@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct SizeOptions : StudyOptions {
   std::vector<std::string> buffers;
   std::vector<std::string> hold{"goodput>=99%"};
   std::string others = kAsGiven;
+  std::vector<std::string> also;
   bool sensitivity = false;
   bool all = false;
 };
@@ -51,6 +53,7 @@ Json json_of(const SizingPoint& p) {
           {"complete", p.complete},
           {"sram_bits", p.sram_bits},
           {"buffer_bits", p.buffer_bits},
+          {"scenario", p.scenario},
           {"cause", p.cause},
           {"cause_gbps", p.cause_gbps}};
 }
@@ -69,10 +72,16 @@ Json json_of(const SizingResult& result) {
               {"scanned", result.scanned},
               {"why_none", result.why_none},
               {"reference", json_of(result.reference)},
-              {"reference_causes", Json::array()},
+              {"references", Json::array()},
               {"curve", Json::array()}};
-  for (const auto& [cause, gbps] : result.reference_causes)
-    answer["reference_causes"].push_back({{"cause", cause}, {"gbps", gbps}});
+  for (const SizingReference& reference : result.references) {
+    Json row{{"scenario", reference.scenario},
+             {"goodput_gbps", reference.goodput_gbps},
+             {"message_time_p99_us", reference.message_time_p99_us},
+             {"causes", Json::array()}};
+    for (const auto& [cause, gbps] : reference.causes) row["causes"].push_back({{"cause", cause}, {"gbps", gbps}});
+    answer["references"].push_back(std::move(row));
+  }
   for (const auto& [value, point] : result.curve) answer["curve"].push_back(json_of(point));
   return answer;
 }
@@ -82,6 +91,7 @@ Json description(const SizeOptions& options, const std::string& buffer) {
   if (options.hold.size() == 1) hold = options.hold.front();
   Json text{{"buffer", buffer}, {"hold", hold}, {"seeds", options.seeds}, {"set", options.assignments}};
   if (options.others != kAsGiven) text["others"] = options.others;
+  if (!options.also.empty()) text["also"] = options.also;
   return text;
 }
 
@@ -104,9 +114,10 @@ void print_curve(const SizingResult& result) {
     const bool is_answer = result.answer == value;
     const std::string interval =
         fmt::format("{} … {}", score_text(objective, point.score.low), score_text(objective, point.score.high));
-    const std::string cause = point.cause_gbps > 0.05 ? fmt::format("{} {:.1f} Gb/s", point.cause, point.cause_gbps)
-                              : point.complete < result.request.seeds ? point.cause
-                                                                      : "";
+    std::string cause = point.cause_gbps > 0.05 ? fmt::format("{} {:.1f} Gb/s", point.cause, point.cause_gbps)
+                        : point.complete < result.request.seeds ? point.cause
+                                                                : "";
+    if (result.references.size() > 1) cause = fmt::format("{}: {}", point.scenario, cause);
     fmt::print("{:>12} {:>12} {:>23} {:>11} {:>11}  {}{}\n", value, score_text(objective, point.score.mean), interval,
                bits_text(point.buffer_bits), bits_text(point.sram_bits), cause,
                is_answer ? (cause.empty() ? "<- smallest that holds" : "  <- smallest that holds") : "");
@@ -120,23 +131,27 @@ void print_curve(const SizingResult& result) {
                                  objective.relative ? "% of the unlimited run" : objective.unit()));
 }
 
-/// What the unlimited run gives and what limits it: a size does not give more than its reference.
-void print_reference(const SizingResult& result) {
-  if (result.reference_causes.empty()) return;
+/// What the unlimited runs give and what limits them: a size does not give more than its reference.
+void print_references(const SizingResult& result) {
   constexpr double worth_naming = 0.02;
-  const auto& [cause, gbps] = result.reference_causes.front();
-  fmt::print("reference: {} = {}: {:.1f} Gb/s, p99 {:.2f} us; limited by {} ({:.1f} Gb/s)\n", result.request.key,
-             result.unlimited, result.reference.goodput_gbps, result.reference.message_time_p99_us, cause, gbps);
-  if (gbps < worth_naming * result.reference.goodput_gbps) return;
-  fmt::print(
-      "  it is throttled by something else than this buffer: the answer is the size for {:.1f} Gb/s, not for line "
-      "rate{}\n",
-      result.reference.goodput_gbps,
-      result.request.context.empty() ? " (--others unlimited takes the limits of other buffers away)" : "");
+  for (const SizingReference& reference : result.references) {
+    if (reference.causes.empty()) continue;
+    const auto& [cause, gbps] = reference.causes.front();
+    const std::string name = result.references.size() > 1 ? reference.scenario + ": " : "";
+    fmt::print("reference: {}{} = {}: {:.1f} Gb/s, p99 {:.2f} us; limited by {} ({:.1f} Gb/s)\n", name,
+               result.request.key, result.unlimited, reference.goodput_gbps, reference.message_time_p99_us, cause,
+               gbps);
+    if (gbps < worth_naming * reference.goodput_gbps) continue;
+    fmt::print(
+        "  it is throttled by something else than this buffer: the answer is the size for {:.1f} Gb/s, not for "
+        "line rate{}\n",
+        reference.goodput_gbps,
+        result.request.context.empty() ? " (--others unlimited takes the limits of other buffers away)" : "");
+  }
 }
 
 void print_answer(const SizingResult& result) {
-  print_reference(result);
+  print_references(result);
   if (!result.answer) {
     fmt::print("{}: no size holds {}: {}\n", result.request.key, result.request.objectives.text(), result.why_none);
     return;
@@ -175,7 +190,11 @@ class SizeStudy {
       : options_(options),
         objectives_(parse_objectives(options.hold)),
         planner_({options.scenario, options.assignments}),
-        progress_(!options.quiet) {}
+        progress_(!options.quiet) {
+    for (const std::string& scenario : options.also) further_.emplace_back(RunSubject{scenario, options.assignments});
+    scenarios_.push_back(&planner_);
+    for (const RunPlanner& planner : further_) scenarios_.push_back(&planner);
+  }
 
   int run() {
     std::vector<std::string> buffers = options_.buffers;
@@ -184,7 +203,10 @@ class SizeStudy {
     if (!options_.all && buffers.size() > 1) throw StudyError("size: several buffers need --all");
     for (const std::string& buffer : buffers) size_of_key(buffer);
     if (options_.others == kUnlimited) context_ = unlimited_buffers(planner_, buffers);
-    for (const RunSpec& spec : planner_.specs({}, options_.seeds)) (void)spec;
+    for (const RunPlanner* planner : scenarios_) {
+      for (const RunSpec& spec : planner->specs({}, options_.seeds)) (void)spec;
+    }
+    if (options_.sensitivity && scenarios_.size() > 1) throw StudyError("size: --sensitivity takes one scenario");
     database_ = std::make_unique<StudyDatabase>(options_.database);
     campaign_ = make_campaign(options_, *database_, progress_);
     std::vector<SizingResult> results;
@@ -196,7 +218,7 @@ class SizeStudy {
 
  private:
   SizingResult size(const std::string& buffer) {
-    Sizer sizer(*campaign_, planner_, *database_,
+    Sizer sizer(*campaign_, scenarios_, *database_,
                 {.key = buffer, .objectives = objectives_, .seeds = options_.seeds, .context = context_});
     const SizingResult result = sizer.size();
     const std::int64_t study =
@@ -247,7 +269,7 @@ class SizeStudy {
   }
 
   int all_together(const std::vector<SizingResult>& single) {
-    JointSizing joint(*campaign_, planner_, *database_, single);
+    JointSizing joint(*campaign_, scenarios_, *database_, single);
     const std::vector<JointPoint> points = joint.solve();
     progress_.finish();
     const JointPoint* best = JointSizing::best(points);
@@ -300,6 +322,8 @@ class SizeStudy {
   Objectives objectives_;
   Settings context_;  ///< in all runs
   RunPlanner planner_;
+  std::deque<RunPlanner> further_;
+  SizingScenarios scenarios_;
   ProgressLine progress_;
   std::unique_ptr<StudyDatabase> database_;
   std::unique_ptr<Campaign> campaign_;
@@ -312,6 +336,8 @@ void add_size_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("size", "Find the smallest buffer that holds goodput, p99 or step time");
   add_study_options(*command, *options, 3);
   command->add_option("--buffer", options->buffers, "parameter of the buffer; with --all: size only these buffers")
+      ->take_all();
+  command->add_option("--also", options->also, "further scenarios in which every size must hold; the worst counts")
       ->take_all();
   command
       ->add_option("--others", options->others,

@@ -2,6 +2,7 @@
 // below the knee is named.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 
 #include <fmt/format.h>
@@ -178,12 +179,33 @@ TEST_F(Size, SaysWhatHoldsItsReferenceAndSizesWithoutIt) {
   EXPECT_NE(held.out.find("limited by pcie.read_tags"), std::string::npos) << held.out;
   EXPECT_NE(held.out.find("throttled by something else"), std::string::npos) << held.out;
   const auto with_tags = answer_of("size");
-  EXPECT_EQ(with_tags["reference_causes"][0]["cause"], "pcie.read_tags");
+  EXPECT_EQ(with_tags["references"][0]["causes"][0]["cause"], "pcie.read_tags");
   const ProcessResult free = run_process(command + " --others unlimited");
   ASSERT_EQ(free.exit_code, 0) << free.err;
   const auto without = answer_of("size", 1);
   EXPECT_GT(without["reference"]["goodput_gbps"].get<double>(), with_tags["reference"]["goodput_gbps"].get<double>());
   EXPECT_GT(without["answer"], with_tags["answer"]);
+}
+
+TEST_F(Size, HoldsInTheWorstOfSeveralScenarios) {
+  std::string text = read_text(fs::path(MRCSIM_SOURCE_DIR) / "tb/scenarios/pair.toml");
+  const std::string trace = "../../traces/";
+  text.replace(text.find(trace), trace.size(), std::string(MRCSIM_SOURCE_DIR) + "/traces/");
+  std::ofstream(test_folder() / "slow_host.toml")
+      << text << "\n[pcie]\nread_latency_mean_ns = 900\nread_latency_p99_ns = 1000\n";
+  const std::string options =
+      "--set traffic.byte_scale=0.02 host.payload=reference --buffer nic.retransmit_buffer.entries "
+      "--seeds 1 -j 2 --db %D/a.sqlite --quiet";
+  ASSERT_EQ(run_process("mrcsim size tb/scenarios/pair.toml " + options).exit_code, 0);
+  ASSERT_EQ(run_process("mrcsim size %D/slow_host.toml " + options).exit_code, 0);
+  const ProcessResult both = run_process("mrcsim size tb/scenarios/pair.toml " + options + " --also %D/slow_host.toml");
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  const std::int64_t fast = answer_of("size")["answer"];
+  const std::int64_t slow = answer_of("size", 1)["answer"];
+  ASSERT_NE(fast, slow);
+  const auto answer = answer_of("size", 2);
+  EXPECT_EQ(answer["answer"].get<std::int64_t>(), std::max(fast, slow));
+  EXPECT_EQ(answer["references"].size(), 2U);
 }
 
 TEST_F(Size, ABufferOfOneNodeHasItsBits) {
