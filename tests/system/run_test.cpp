@@ -305,11 +305,13 @@ TEST(Run, MissesOfTheContextCacheAreNamed) {
 
 TEST(Run, InterruptedRunIsMarkedPartial) {
   // Payload by reference of a hundred times the bytes runs for long enough to be interrupted.
-  const ProcessResult result =
-      run_process("timeout --preserve-status -s INT 1 " MRCSIM_EXECUTABLE
-                  " run tb/scenarios/pair.toml --out %D/out --yes --set traffic.byte_scale=1000");
-  EXPECT_EQ(result.exit_code, 130) << result.err;
-  EXPECT_EQ(result_of_test()["status"], "partial");
+  for (const std::string signal : {"INT", "TERM", "HUP"}) {
+    const ProcessResult result = run_process("timeout --preserve-status -s " + signal +
+                                             " 1 " MRCSIM_EXECUTABLE " run tb/scenarios/pair.toml --out %D/out" +
+                                             signal + " --yes --set traffic.byte_scale=1000");
+    EXPECT_EQ(result.exit_code, 130) << signal << result.err;
+    EXPECT_EQ(read_json(test_folder() / ("out" + signal) / "result.json")["status"], "partial") << signal;
+  }
 }
 
 TEST(Run, DefaultFolderIsOverwrittenByTheNextRun) {

@@ -195,8 +195,8 @@ TEST_P(Cut, SweepGoesOnWhereItWas) {
   EXPECT_EQ(said, GetParam() != SIGKILL);
 }
 
-INSTANTIATE_TEST_SUITE_P(By, Cut, ::testing::Values(SIGKILL, SIGINT, SIGTERM), [](const auto& test) {
-  return test.param == SIGKILL ? "Kill" : test.param == SIGINT ? "CtrlC" : "Term";
+INSTANTIATE_TEST_SUITE_P(By, Cut, ::testing::Values(SIGKILL, SIGINT, SIGTERM, SIGHUP), [](const auto& test) {
+  return test.param == SIGKILL ? "Kill" : test.param == SIGINT ? "CtrlC" : test.param == SIGTERM ? "Term" : "Hangup";
 });
 
 TEST(Sweep, OneAtATimeWorksWithADatabase) {
