@@ -260,7 +260,7 @@ std::string describe(const TraceRequest& request, const TraceContents& contents)
   std::string text = fmt::format(
       "{} ({})\n  ranks         {}{}\n  nodes         {}{}\n  sends         {}\n  receives      {}\n  bytes sent    "
       "{}\n"
-      "  collectives   {} calls{}, {} B\n  computations  {}, {} us in all\n",
+      "  collectives   {} calls by ranks{}, {} B\n  computations  {}, {} us in all\n",
       request.path, contents.format, contents.ranks, contents.same_on_all_ranks ? ", all alike" : "", t.nodes, each,
       t.sends, t.receives, t.bytes, t.collective_nodes(), each, t.collective_bytes(), t.computations,
       t.computing_ps / kPsPerUs);

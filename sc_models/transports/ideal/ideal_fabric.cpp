@@ -165,6 +165,7 @@ class Player {
     std::uint32_t last_received = kNoWork;  ///< likewise
     std::uint64_t sent_bytes = 0;
     std::uint64_t received_bytes = 0;
+    TimePs first_send = kNever;
   };
 
   void push(TimePs at, Kind kind, std::uint32_t number, std::uint32_t part = 0) {
@@ -304,6 +305,7 @@ class Player {
     charge(nics_[piece.from].sends, lead, tx);
     charge(nics_[piece.to].receives, lead, rx);
     nics_[piece.from].sent_bytes += piece.bytes;
+    nics_[piece.from].first_send = std::min(nics_[piece.from].first_send, now_);
     nics_[piece.to].received_bytes += piece.bytes;
     if (collective == kPlain) {
       charge_plain(part, piece, lead, tx, rx);
@@ -483,7 +485,9 @@ class Player {
       result.nodes.push_back({name, tx, rx});
       if (name != scenario_.run.node_under_test) continue;
       const NicConfig& config = scenario_.node(id).nic;
-      result.goodput_gbps = tx;
+      // As with the other transports, from the first work on.
+      if (used && nic.first_send < end)
+        result.goodput_gbps = 8000.0 * static_cast<double>(nic.sent_bytes) / static_cast<double>(end - nic.first_send);
       result.line_rate_gbps = config.port_gbps * config.ports;
       const std::uint64_t mtu = scenario_.protocol.mtu_bytes;
       result.framing_limit_gbps =

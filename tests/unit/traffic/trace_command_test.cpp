@@ -92,12 +92,12 @@ TEST_F(TraceCommand, WritesNothingThatTheReaderRefuses) {
 TEST_F(TraceCommand, InfoAndCheck) {
   const std::string file = write_text("f.csv", "start_us,src,dst,bytes,tag\n0,0,3,10,0\n1,0,3,10,0\n2,3,0,7,0\n");
   EXPECT_EQ(run("trace check --strict " + file), file + ": sound, 4 ranks, 3 sends, 27 B, 0 collectives\n");
-  EXPECT_EQ(run("trace info " + file),
-            file +
-                " (flow_csv)\n  ranks         4\n  nodes         3\n  sends         3\n"
-                "  receives      0\n  bytes sent    27\n  collectives   0 calls, 0 B\n  computations  0, 0 us in all\n"
-                "  message sizes\n                 7 B  x 1\n                10 B  x 2\n"
-                "  critical path 2 us of computation, 1 consecutive communications\n");
+  EXPECT_EQ(run("trace info " + file), file +
+                                           " (flow_csv)\n  ranks         4\n  nodes         3\n  sends         3\n"
+                                           "  receives      0\n  bytes sent    27\n  collectives   0 calls by ranks, 0 "
+                                           "B\n  computations  0, 0 us in all\n"
+                                           "  message sizes\n                 7 B  x 1\n                10 B  x 2\n"
+                                           "  critical path 2 us of computation, 1 consecutive communications\n");
   const std::string bad = write_text("bad.csv", "start_us,src,dst,bytes,tag\n0,0,3,x,0\n");
   const std::string error = bad + ":2: column bytes is \"x\"; allowed: an integer 1 … 1099511627776";
   EXPECT_EQ(run("trace check " + bad), error);
