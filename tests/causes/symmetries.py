@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""What must hold for a pair of NICs with any settings, drawn at random.
+
+  slower   all times doubled and all rates halved: half the goodput within 0.5 %, and the same first cause
+  swapped  nic0 and nic1 exchanged: the same goodput and causes
+  planes   a slow or lossy plane in the place of another: the same goodput, and its cause names the other plane
+  larger   a larger buffer, a faster clock or link: not more than 1 % of the goodput is lost
+
+  symmetries.py MRCSIM [--seed N] [--count N] [--jobs N] [--only LAW]...
+"""
+
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MESSAGES = 64
+MESSAGE_BYTES = 1 << 20
+PLANES = 8
+# Values that a setting may have, of one node or of all.
+OF_NODES = {
+    "pcie.read_tags": (64, 96, 128, 256, 512),
+    "pcie.completion_buffer_bytes": (65536, 131072, 262144),
+    "pcie.mrrs_bytes": (256, 512, 1024, 4096),
+    "pcie.generation": (4, 5, 6),
+    "pcie.posted_header_credits": (32, 64, 128),
+    "pcie.read_latency_mean_ns": (600, 1000, 1500),
+    "nic.retransmit_buffer.entries": (48, 96, 192, 512, 4096),
+    "nic.core_clock_ghz": (0.4, 0.6, 0.8, 1),
+    "nic.segmenter.queue_entries": (8, 16, 32),
+    "nic.payload_fetch.queue_entries": (8, 16, 64),
+    "nic.port.tx_fifo_bytes": (16384, 32768, 65536),
+    "nic.rx_staging.bytes": (65536, 262144),
+    "nic.parser.initiation_interval_cycles": (1, 20, 60),
+    "nic.srv6_encap.initiation_interval_cycles": (1, 30, 80),
+}
+OF_ALL = {
+    "protocol.mtu_bytes": (1024, 2048, 4096),
+    "protocol.sack_threshold_bytes": (16384, 65536),
+    "protocol.mpr_units": (2, 8),
+    "traffic.qps_per_peer": (1, 2, 4),
+    "traffic.outstanding_messages": (4, 16),
+    "fabric.cable_delay_ns": (50, 150, 500),
+    "nic.ports": (8,),
+}
+# Doubling one of these must not cost goodput. A cache of contexts, a FIFO or a window without end has no other cost here.
+LARGER = [key for key in OF_NODES if "latency" not in key and "interval" not in key and key not in ("pcie.mrrs_bytes", "pcie.generation")]
+
+
+class Setting(dict):
+    def options(self):
+        return [text for key, value in sorted(self.items()) for text in ("--set", f"{key}={value}")]
+
+
+def draw(rng):
+    settings = Setting({key: rng.choice(values) for key, values in OF_ALL.items() if rng.random() < 0.4})
+    for key, values in OF_NODES.items():
+        if rng.random() < 0.3:
+            node = rng.choice(("", "node.nic0.", "node.nic1."))
+            settings[node + key] = rng.choice(values)
+    # The base RTT follows what the cables take, as one would set it.
+    settings.setdefault("cc.base_rtt_ns", 12000)
+    return settings
+
+
+class Runs:
+    def __init__(self, mrcsim, folder):
+        self.mrcsim, self.folder, self.number = mrcsim, folder, 0
+        listed = subprocess.run([mrcsim, "params", "--format", "json"], check=True, capture_output=True, text=True).stdout
+        self.parameters = {row["name"]: row for row in json.loads(listed)}
+
+    def run(self, settings, swapped=False, fault=""):
+        """The result, or None where the rules refuse the settings."""
+        self.number += 1
+        out = self.folder / f"run{self.number}-{random.getrandbits(40)}"
+        out.mkdir()
+        source, destination = (1, 0) if swapped else (0, 1)
+        lines = ["start_us,src,dst,bytes,tag"] + [f"0,{source},{destination},{MESSAGE_BYTES},{i}" for i in range(MESSAGES)]
+        (out / "flows.csv").write_text("\n".join(lines) + "\n")
+        (out / "pair.toml").write_text(
+            f'seed = 1\nrun.node_under_test = "nic{source}"\nhost.payload = "reference"\ntraffic.trace = "flows.csv"\nfabric.nics = 2\n{fault}')
+        command = [self.mrcsim, "run", out / "pair.toml", "--quiet", "--yes", "--out", out / "out", *settings.options()]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        if done.returncode == 2:
+            return None
+        if done.returncode != 0:
+            raise RuntimeError(f"exit code {done.returncode}: {done.stderr[-300:]}")
+        return json.loads((out / "out/result.json").read_text())
+
+    def slower(self, settings):
+        """All times doubled, all rates halved, defaults too."""
+        changed = Setting(settings)
+        for name, row in self.parameters.items():
+            factor = {"ns": 2, "us": 2, "Gb/s": 0.5, "GHz": 0.5}.get(row["unit"])
+            if name in ("pcie.lanes",):
+                factor = 0.5
+            if factor is None or name.startswith(("run.", "accelerator.", "rocev2.")):
+                continue
+            for key in [key for key in settings if key == name or key.endswith("." + name)] + [name]:
+                value = settings.get(key, row["default"])
+                if float(value) != 0:
+                    changed[key] = float(value) * factor if row["type"] == "real" else round(float(value) * factor)
+        exponent = "protocol.timeout_exponent"
+        changed[exponent] = int(settings.get(exponent, self.parameters[exponent]["default"])) + 1
+        return changed
+
+
+def first_cause(result):
+    return next(row for row in result["limits"] if row["cause"] not in ("framing", "unattributed"))
+
+
+def judge_slower(runs, rng):
+    settings = draw(rng)
+    one = runs.run(settings)
+    if one is None:
+        return None
+    other = runs.run(runs.slower(settings))
+    if other is None:
+        return None
+    ratio = 2 * other["goodput_gbps"] / one["goodput_gbps"]
+    causes = [first_cause(result) for result in (one, other)]
+    tie = causes[0]["gbps"] < 0.03 * one["line_rate_gbps"]
+    wrong = abs(ratio - 1) > 0.005 or (causes[0]["cause"] != causes[1]["cause"] and not tie)
+    return wrong, settings, f"{one['goodput_gbps']:.1f} and twice {other['goodput_gbps']:.1f} Gb/s; {causes[0]['cause']} and {causes[1]['cause']}"
+
+
+def judge_swapped(runs, rng):
+    settings = draw(rng)
+    names = {"node.nic0.": "node.nic1.", "node.nic1.": "node.nic0."}
+    mirrored = Setting({names.get(key[:10], key[:10]) + key[10:]: value for key, value in settings.items()})
+    one, other = runs.run(settings), runs.run(mirrored, swapped=True)
+    if one is None:
+        return None
+    causes = [first_cause(result) for result in (one, other)]
+    tie = causes[0]["gbps"] < 0.03 * one["line_rate_gbps"]
+    wrong = abs(other["goodput_gbps"] / one["goodput_gbps"] - 1) > 0.01 or (causes[0]["cause"] != causes[1]["cause"] and not tie)
+    return wrong, settings, f"{one['goodput_gbps']:.1f} and {other['goodput_gbps']:.1f} Gb/s; {causes[0]['cause']} and {causes[1]['cause']}"
+
+
+def judge_planes(runs, rng):
+    settings = draw(rng)
+    first, second = rng.sample(range(PLANES), 2)
+    kind = rng.choice(('kind = "link_rate"\nshare = 0.4', 'kind = "loss"\nprobability = 0.05'))
+    fault = lambda plane: f'[[fault]]\nat_us = 0\nwhere = "plane{plane}.t0.0.down1"\n{kind}\n'
+    one, other = runs.run(settings, fault=fault(first)), runs.run(settings, fault=fault(second))
+    if one is None:
+        return None
+    causes = [first_cause(result)["cause"] for result in (one, other)]
+    expected = causes[0].replace(f"plane{first}.", f"plane{second}.").replace(f"port{first}.", f"port{second}.")
+    tie = first_cause(one)["gbps"] < 0.03 * one["line_rate_gbps"]
+    wrong = abs(other["goodput_gbps"] / one["goodput_gbps"] - 1) > 0.02 or (expected != causes[1] and not tie)
+    return wrong, settings, f"planes {first}, {second}: {one['goodput_gbps']:.1f} and {other['goodput_gbps']:.1f} Gb/s; {causes[0]} and {causes[1]}"
+
+
+def judge_larger(runs, rng):
+    settings = draw(rng)
+    key = rng.choice(LARGER)
+    row = runs.parameters[key]
+    ours = [name for name in settings if name.endswith(key)] or [key]
+    larger = Setting(settings)
+    for name in ours:
+        larger[name] = 2 * (settings.get(name) or (float if row["type"] == "real" else int)(row["default"]))
+    one, other = runs.run(settings), runs.run(larger)
+    if one is None or other is None:
+        return None
+    ratio = other["goodput_gbps"] / one["goodput_gbps"]
+    return ratio < 0.99, settings, f"{', '.join(f'{name}={larger[name]}' for name in ours)}: {one['goodput_gbps']:.1f} to {other['goodput_gbps']:.1f} Gb/s; {first_cause(other)['cause']}"
+
+
+LAWS = {"slower": judge_slower, "swapped": judge_swapped, "planes": judge_planes, "larger": judge_larger}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mrcsim")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200, help="settings for each law")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", action="append", choices=LAWS)
+    arguments = parser.parse_args()
+    broken = 0
+    with tempfile.TemporaryDirectory() as temp, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        runs = Runs(arguments.mrcsim, pathlib.Path(temp))
+        for law in arguments.only or LAWS:
+            numbers = range(arguments.count)
+            judged = list(pool.map(lambda number: LAWS[law](runs, random.Random(f"{law} {arguments.seed} {number}")), numbers))
+            known = [one for one in judged if one is not None]
+            wrong = [one for one in known if one[0]]
+            print(f"{law}: {len(known) - len(wrong)} of {len(known)} hold, {len(judged) - len(known)} settings refused", flush=True)
+            for _, settings, note in wrong:
+                print(f"  {note}\n    {' '.join(settings.options())}", flush=True)
+            broken += len(wrong)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
