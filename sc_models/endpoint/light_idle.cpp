@@ -11,7 +11,6 @@ void LightIdle::start(TimePs now) {
   started_ = counting_ = true;
   last_ = now;
   quiet_until_ = 0;
-  never_idle_ = false;
   for (TimePs& until : busy_until_) until = std::max(until, now);
 }
 
@@ -34,8 +33,12 @@ void LightIdle::account_idle(TimePs now) {
   last_ = std::max(last_, now);
 }
 
+void LightIdle::never_idle() {
+  answers_awaited_ps_ = 0;
+  quiet_until_ = kNever;
+}
+
 void LightIdle::may_be_idle(TimePs now) {
-  never_idle_ = false;
   last_ = std::max(last_, now);
   quiet_until_ = 0;
 }

@@ -48,13 +48,9 @@ class LightIdle {
   }
   /// From now on, where a port is idle.
   void waits_for(std::uint8_t cause) { cause_ = cause; }
-  /// From now on no port is idle, because each has its next packet when the one before has left; until may_be_idle(),
-  /// before which port_busy() is told for all ports again.
-  void never_idle() {
-    never_idle_ = true;
-    quiet_until_ = kNever;
-  }
-  bool is_never_idle() const { return never_idle_; }
+  /// Nothing has to be told from now on, because no port is idle: each has its next packet when the one before has
+  /// left. Until may_be_idle(), before which port_busy() is told for all ports.
+  void never_idle();
   void may_be_idle(TimePs now);
   /// After account(now).
   void port_busy(std::uint32_t port, TimePs until) { busy_until_[port] = std::max(busy_until_[port], until); }
@@ -76,7 +72,6 @@ class LightIdle {
   TimePs quiet_until_ = kNever;    ///< no port is idle before; found anew when it is over
   TimePs last_ = 0;
   std::uint8_t cause_ = no_work;
-  bool never_idle_ = false;
   bool started_ = false;
   bool counting_ = false;  ///< started and not finished
 };

@@ -22,6 +22,7 @@ void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, T
   ++under_way_;
   if (idle_ && !idle_->started()) {
     idle_->start(first_doorbell);
+    watch_ports(first_doorbell);
     use_before_ = use_of_ports(first_doorbell);
   }
   TimePs at = now + ps_from_ns(nic_.config.host.post_ns) + wqe_ps_;
@@ -62,6 +63,7 @@ void LightNode::timer(TimePs now) {
 void LightNode::finish(TimePs now) {
   if (!idle_ || idle_->finished()) return;
   idle_->finish(now);
+  watching_ = nullptr;
   port_use_ = use_of_ports(now);
   for (std::size_t port = 0; port < use_before_.size(); ++port) {
     port_use_[port].sent_bytes -= use_before_[port].sent_bytes;
@@ -91,14 +93,23 @@ std::uint8_t LightNode::gate_cause(SendGate gate, const Qp& qp) {
   }
 }
 
-void LightNode::idle_waits(TimePs now) {
-  if (idle_->is_never_idle()) {
-    for (std::uint32_t port = 0; port < nic_.config.nic.ports; ++port) {
-      idle_->port_busy(port, network_.free_at(network_.topology().uplink_of(nic_.node, port)));
-    }
-    idle_->may_be_idle(now);
+void LightNode::look_at_ports(TimePs now, bool all_busy) {
+  if (!idle_->counting()) return;
+  if (all_busy) {
+    idle_->never_idle();
+    watching_ = nullptr;
+    return;
   }
+  if (watching_ == nullptr) watch_ports(now);
   idle_->waits_for(idle_cause(now));
+}
+
+void LightNode::watch_ports(TimePs now) {
+  for (std::uint32_t port = 0; port < nic_.config.nic.ports; ++port) {
+    idle_->port_busy(port, network_.free_at(network_.topology().uplink_of(nic_.node, port)));
+  }
+  idle_->may_be_idle(now);
+  watching_ = idle_.get();
 }
 
 std::uint8_t LightNode::idle_cause(TimePs now) {

@@ -130,21 +130,17 @@ class LightNode : public NetworkNode, public WorkDevice {
   void place(const Packet& packet);
   /// The same for window, receive window and limit of WRITE_IMM.
   static std::uint8_t gate_cause(SendGate gate, const Qp& qp);
-  // What a transport tells the account, where there is one.
+  // What a transport tells the account, where one is kept.
   void idle_before(TimePs now) {
-    if (idle_) idle_->account(now);
+    if (watching_ != nullptr) watching_->account(now);
   }
   /// `all_busy`: something is ready to be sent, and every port tells when it is free.
   void idle_after(TimePs now, bool all_busy) {
-    if (!idle_ || !idle_->counting()) return;
-    if (all_busy) {
-      idle_->never_idle();
-    } else {
-      idle_waits(now);
-    }
+    if (idle_ == nullptr || (all_busy && watching_ == nullptr)) return;
+    look_at_ports(now, all_busy);
   }
   void idle_busy(std::uint32_t port, TimePs until) {
-    if (idle_ && !idle_->is_never_idle()) idle_->port_busy(port, until);
+    if (watching_ != nullptr) watching_->port_busy(port, until);
   }
   /// What every transport's data packet takes from the requestor's plan; the rest is as in a new packet.
   static void fill(Packet& packet, const SendPlan& plan);
@@ -154,9 +150,9 @@ class LightNode : public NetworkNode, public WorkDevice {
     counters.data_payload_bytes += plan.payload_bytes;
     if (plan.retransmission) {
       ++counters.retransmitted;
-      if (idle_) idle_->retransmits(static_cast<std::uint8_t>(plan.lost_by));
+      if (watching_ != nullptr) watching_->retransmits(static_cast<std::uint8_t>(plan.lost_by));
     } else {
-      if (idle_) idle_->first_transmission();
+      if (watching_ != nullptr) watching_->first_transmission();
       counters.first_payload_bytes += plan.payload_bytes;
       first_payload_bytes_[plane] += plan.payload_bytes;
     }
@@ -177,6 +173,9 @@ class LightNode : public NetworkNode, public WorkDevice {
   std::vector<QpParts> parts_;  ///< by QP; filled by a transport that looks ahead
 
  private:
+  std::unique_ptr<LightIdle> idle_;  ///< null: nobody looks
+  LightIdle* watching_ = nullptr;    ///< null: no port can be idle, or nobody looks
+
   struct Start {
     TimePs at = 0;
     std::uint32_t qp = 0;
@@ -189,10 +188,10 @@ class LightNode : public NetworkNode, public WorkDevice {
 
   void serve_deadlines(TimePs now);
   std::uint8_t idle_cause(TimePs now);
-  void idle_waits(TimePs now);
+  void look_at_ports(TimePs now, bool all_busy);
+  void watch_ports(TimePs now);
   std::vector<LinkUse> use_of_ports(TimePs now) const;
 
-  std::unique_ptr<LightIdle> idle_;  ///< null: nobody looks
   std::vector<LinkUse> use_before_;  ///< the account
   std::vector<LinkUse> port_use_;
   std::uint64_t under_way_ = 0;  ///< sends posted and not completed

@@ -178,6 +178,7 @@ class Network {
     if (usid_ && !ends_[link].to_nic) transit.out = topology_.forward_usid(ends_[link].to, transit.carrier);
   }
   void forward(TimePs now, std::uint32_t at, std::uint32_t transit);
+  std::uint32_t bytes_on_link(const Packet& packet) const;
   void classify(Transit& transit) const;
   void enqueue(TimePs now, std::uint32_t link, std::uint32_t transit);
   bool fits(const SwitchPort& port, const Transit& transit) const;
@@ -218,6 +219,8 @@ class Network {
   const Transport& transport_;
   bool usid_;
   bool keeps_order_;  ///< see Transport
+  std::array<std::array<std::uint16_t, 256>, 2>
+      header_bytes_{};  ///< on a link, without and with a timestamp, by opcode
   PauseLaw pause_law_;
   FabricEventQueue events_;
   TransitPool transits_;
