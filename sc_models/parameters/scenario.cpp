@@ -1,19 +1,15 @@
 #include "parameters/scenario.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "fabric/fault_parameters.h"
 #include "mrc/srv6_usid.h"
-#include "parameters/input_file.h"
+#include "parameters/toml_file.h"
 #include "parameters/transport.h"
 #include "parameters/unused_settings.h"
 
@@ -28,15 +24,6 @@ struct Assignment {
   std::string place;
 };
 
-std::string read_file(const std::string& path) {
-  if (const std::string why = why_unreadable(path); !why.empty()) throw ParameterError(path, why);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw ParameterError(path, "cannot be read");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 class Collector {
  public:
   explicit Collector(std::string path) : path_(std::move(path)) {}
@@ -44,7 +31,7 @@ class Collector {
   void table(const toml::table& table, const std::string& prefix) {
     for (const auto& [key, node] : table) {
       const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
-      const std::string place = fmt::format("{}:{}", path_, key.source().begin.line);
+      const std::string place = place_of(path_, key.source());
       if (name == "fault" && !node.is_array()) {
         throw ParameterError(place, "fault: expected [[fault]] tables, one per fault (docs/faults.md)");
       }
@@ -53,8 +40,28 @@ class Collector {
       } else if (const toml::array* entries = node.as_array(); name == "fault" && entries != nullptr) {
         read_faults(*entries);
       } else {
-        assignments.push_back({name, value_of(node, name, place), false, place});
+        assignments.push_back({name, scalar_of(node, name, place), false, place});
       }
+    }
+  }
+
+  /// A fault of the command line; of two with the same key the later one counts.
+  void assign_fault(const Assignment& assignment) {
+    const toml::table text = parse_toml("fault = " + std::get<std::string>(assignment.value), assignment.place);
+    const toml::table* table = text["fault"].as_table();
+    if (text.size() != 1 || table == nullptr) {
+      throw ParameterError(
+          assignment.place,
+          "expected {kind = \"…\", where = \"…\", at_us = …}, the keys of a [[fault]] (docs/faults.md)");
+    }
+    const FaultConfig fault = read_fault(entry_of(*table, [&](const toml::node&) { return assignment.place; }));
+    const auto known = std::find(assigned_.begin(), assigned_.end(), assignment.key);
+    const auto at = static_cast<std::size_t>(known - assigned_.begin());
+    if (known == assigned_.end()) {
+      assigned_.push_back(assignment.key);
+      faults.push_back(fault);
+    } else {
+      faults[faults.size() - assigned_.size() + at] = fault;
     }
   }
 
@@ -62,52 +69,27 @@ class Collector {
   std::vector<FaultConfig> faults;
 
  private:
-  std::string place_of(const toml::node& node) const { return fmt::format("{}:{}", path_, node.source().begin.line); }
-
   void read_faults(const toml::array& entries) {
+    const auto place = [&](const toml::node& node) { return place_of(path_, node.source()); };
     for (const toml::node& node : entries) {
       const toml::table* table = node.as_table();
-      if (table == nullptr) throw ParameterError(place_of(node), "fault: expected [[fault]] tables");
-      FaultEntry entry{place_of(*table), {}};
-      for (const auto& [key, value] : *table) {
-        const std::string name(key.str());
-        entry.keys.push_back({name, value_of(value, "fault." + name, place_of(value)), place_of(value)});
-      }
-      faults.push_back(read_fault(entry));
+      if (table == nullptr) throw ParameterError(place(node), "fault: expected [[fault]] tables");
+      faults.push_back(read_fault(entry_of(*table, place)));
     }
   }
 
-  static ParameterValue value_of(const toml::node& node, const std::string& name, const std::string& place) {
-    if (const auto value = node.value_exact<bool>()) return *value;
-    if (const auto value = node.value_exact<std::int64_t>()) return *value;
-    if (const auto value = node.value_exact<double>()) return *value;
-    if (const auto value = node.value_exact<std::string>()) return *value;
-    throw ParameterError(place, fmt::format("{}: expected a number, text, true or false", name));
+  static FaultEntry entry_of(const toml::table& table, const auto& place) {
+    FaultEntry entry{place(table), {}};
+    for (const auto& [key, value] : table) {
+      const std::string name(key.str());
+      entry.keys.push_back({name, scalar_of(value, "fault." + name, place(value)), place(value)});
+    }
+    return entry;
   }
 
+  std::vector<std::string> assigned_;  ///< keys of the last of `faults`
   std::string path_;
 };
-
-/// Each part of a dotted key is a table in the one before, and the library takes them apart by recursion.
-void refuse_deep_keys(const std::string& text, const std::string& path) {
-  constexpr std::size_t most_parts = 32;
-  constexpr std::string_view between = " \t";
-  constexpr std::string_view quotes = "\"'";
-  std::size_t line = 1;
-  std::size_t dots = 0;
-  char before = '\n';
-  for (const char c : text) {
-    const bool part = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ||
-                      quotes.find(c) != std::string_view::npos;
-    if (between.find(c) != std::string_view::npos) continue;
-    if (c == '\n') ++line;
-    if (c == '.' && before != '.') ++dots;
-    if (!part && c != '.') dots = 0;
-    before = c;
-    if (dots < most_parts) continue;
-    throw ParameterError(fmt::format("{}:{}", path, line), fmt::format("a key has more than {} parts", most_parts));
-  }
-}
 
 Assignment parse_assignment(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -287,6 +269,10 @@ void check_accelerators(const ScenarioConfig& s, const std::string& place) {
 
 }  // namespace
 
+bool names_fault(std::string_view key) {
+  return key == "fault" || key.starts_with("fault.");
+}
+
 void check_scenario(const ScenarioConfig& s, const std::string& place) {
   const auto require = [&](bool holds, const std::string& message) {
     if (!holds) throw ParameterError(place, message);
@@ -336,15 +322,15 @@ ScenarioConfig make_scenario(const ScenarioOverrides& overrides) {
 ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides,
                              std::vector<std::string>* unused) {
   Collector collector(path);
-  try {
-    const std::string text = read_file(path);
-    refuse_deep_keys(text, path);
-    collector.table(toml::parse(text, path), "");
-  } catch (const toml::parse_error& error) {
-    throw ParameterError(fmt::format("{}:{}:{}", path, error.source().begin.line, error.source().begin.column),
-                         fmt::format("TOML syntax: {}", error.description()));
+  collector.table(read_toml(path), "");
+  for (const std::string& text : overrides.assignments) {
+    const Assignment assignment = parse_assignment(text);
+    if (names_fault(assignment.key)) {
+      collector.assign_fault(assignment);
+    } else {
+      collector.assignments.push_back(assignment);
+    }
   }
-  for (const std::string& text : overrides.assignments) collector.assignments.push_back(parse_assignment(text));
   ScenarioConfig scenario;
   scenario.name = std::filesystem::path(path).stem().string();
   apply_assignments(scenario, collector.assignments);

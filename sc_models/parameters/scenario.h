@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parameters/config.h"
@@ -13,7 +14,8 @@ namespace mrc {
 
 /// What the command line says about a scenario; it wins over the file.
 struct ScenarioOverrides {
-  std::vector<std::string> assignments;  ///< "key=value"; key as in the registry, or node.nicN.key
+  /// "key=value"; key as in the registry, or node.nicN.key; or fault, fault.1 … with a fault as an inline table
+  std::vector<std::string> assignments;
   std::optional<std::uint64_t> seed;
 };
 
@@ -22,6 +24,9 @@ struct ScenarioOverrides {
 /// that nothing reads (unused_settings.h).
 ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& overrides,
                              std::vector<std::string>* unused = nullptr);
+
+/// A key of the command line that adds a fault.
+bool names_fault(std::string_view key);
 
 /// The defaults with what the overrides say, for who has no scenario file. Throws ParameterError.
 ScenarioConfig make_scenario(const ScenarioOverrides& overrides);

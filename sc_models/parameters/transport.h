@@ -29,8 +29,8 @@ struct Transport {
   bool source_routed = false;     ///< its packets can carry their path (fabric.routing = "usid"); false: always ECMP
   /// Retransmissions stay behind what was sent before them: they may not overtake it in a queue of their own.
   bool keeps_order = false;
-  /// Bytes of link time, preamble and gap included, of a packet as it is now: a trimmed one is short. Others have headers
-  /// by opcode and timestamp, and their padded payload.
+  /// Bytes of link time, preamble and gap included, of a packet as it is now: a trimmed one is short. Others have
+  /// headers by opcode and timestamp, and their padded payload.
   std::uint32_t (*link_bytes)(const Packet& packet, const ScenarioConfig& scenario) = nullptr;
   /// Marking, trimming and room of a switch port of `gbps`; `last_hop`: to a NIC.
   QueueLaw (*queue_law)(const ScenarioConfig& scenario, double gbps, bool last_hop) = nullptr;

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "mpi/launcher.h"
+#include "mrcsim/attack_command.h"
 #include "mrcsim/calibrate_command.h"
 #include "mrcsim/compare_command.h"
 #include "mrcsim/cosim_command.h"
@@ -99,6 +100,7 @@ int run_command_line(int argc, char** argv) {
   add_sweep_command(app, exit_code);
   add_size_command(app, exit_code);
   add_why_command(app, exit_code);
+  add_attack_command(app, exit_code);
   add_compare_command(app);
   add_cosim_command(app, exit_code);
   add_calibrate_command(app, exit_code);

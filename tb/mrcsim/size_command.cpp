@@ -12,9 +12,11 @@
 
 #include "mrcsim/exit_code.h"
 #include "mrcsim/study_options.h"
+#include "results/output_file.h"
 #include "study/buffers.h"
 #include "study/joint_sizing.h"
 #include "study/sensitivity.h"
+#include "study/settings_file.h"
 #include "study/sizer.h"
 #include "study/study_error.h"
 #include "study/text_plot.h"
@@ -34,12 +36,8 @@ struct SizeOptions : StudyOptions {
   std::vector<std::string> also;
   bool sensitivity = false;
   bool all = false;
+  std::string write_sizes;
 };
-
-/// JSON has no infinity.
-Json number_or_null(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
 
 Json json_of(const SizingPoint& p) {
   return {{"value", p.value},
@@ -171,17 +169,9 @@ void print_answer(const SizingResult& result) {
   }
 }
 
-void keep(StudyDatabase& database, std::int64_t study, const std::vector<std::pair<Settings, std::int64_t>>& runs,
-          const Json& answer) {
-  database.sqlite().execute("BEGIN");
-  database.forget_points(study);
-  std::map<Settings, std::int64_t> points;
-  for (const auto& [settings, run] : runs) {
-    const auto [point, added] = points.try_emplace(settings, static_cast<std::int64_t>(points.size()));
-    database.add_to_study(study, point->second, settings, run);
-  }
-  database.set_answer(study, answer.dump());
-  database.sqlite().execute("COMMIT");
+void check_sizes_file(const std::string& path, bool all) {
+  if (!all) throw StudyError("--write-sizes: needs --all");
+  check_writable(path, kSizesFile);
 }
 
 class SizeStudy {
@@ -200,6 +190,7 @@ class SizeStudy {
     std::vector<std::string> buffers = options_.buffers;
     if (options_.all && buffers.empty()) buffers = buffer_keys(planner_.scenario({}));
     if (buffers.empty()) throw StudyError("size: needs --buffer KEY or --all");
+    if (!options_.write_sizes.empty()) check_sizes_file(options_.write_sizes, options_.all);
     if (!options_.all && buffers.size() > 1) throw StudyError("size: several buffers need --all");
     for (const std::string& buffer : buffers) size_of_key(buffer);
     if (options_.others == kUnlimited) context_ = unlimited_buffers(planner_, buffers);
@@ -295,6 +286,7 @@ class SizeStudy {
         database_->study("all", options_.scenario, description(options_, "").dump(), typed_command());
     keep(*database_, study, runs, answer);
     if (!options_.quiet) print_joint(points, best, study);
+    if (best != nullptr && !options_.write_sizes.empty()) write_sizes(options_.write_sizes, best->sizes);
     return best != nullptr ? kExitOk : kExitStalled;
   }
 
@@ -352,6 +344,8 @@ void add_size_command(CLI::App& app, int& exit_code) {
       ->take_all();
   command->add_flag("--sensitivity", options->sensitivity, "rank the assumptions by their effect on the answer");
   command->add_flag("--all", options->all, "size each buffer in turn, then all together: SRAM against goodput and p99");
+  command->add_option("--write-sizes", options->write_sizes,
+                      "with --all: write the least SRAM that holds to this TOML file, for mrcsim attack");
   command->callback(
       [options, &exit_code] { exit_code = run_study(*options, [&] { return SizeStudy(*options).run(); }); });
 }

@@ -1,7 +1,9 @@
 #include "mrcsim/study_options.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include <fmt/format.h>
@@ -60,12 +62,29 @@ std::string typed_command() {
   return command;
 }
 
-std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress) {
+std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database,
+                                        Campaign::OnProgress on_progress) {
   catch_interruption();
-  return std::make_unique<Campaign>(
-      options.assignments, database, make_executor(options), [&progress](const StudyProgress& p) {
-        progress.update(p.wanted == 0 ? 1.0 : double(p.done) / double(p.wanted), describe(p));
-      });
+  return std::make_unique<Campaign>(options.assignments, database, make_executor(options), std::move(on_progress));
+}
+
+std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress) {
+  return make_campaign(options, database, [&progress](const StudyProgress& p) {
+    progress.update(p.wanted == 0 ? 1.0 : double(p.done) / double(p.wanted), describe(p));
+  });
+}
+
+void keep(StudyDatabase& database, std::int64_t study, const std::vector<std::pair<Settings, std::int64_t>>& runs,
+          const nlohmann::ordered_json& answer) {
+  database.sqlite().execute("BEGIN");
+  database.forget_points(study);
+  std::map<Settings, std::int64_t> points;
+  for (const auto& [settings, run] : runs) {
+    const auto [point, added] = points.try_emplace(settings, static_cast<std::int64_t>(points.size()));
+    database.add_to_study(study, point->second, settings, run);
+  }
+  database.set_answer(study, answer.dump());
+  database.sqlite().execute("COMMIT");
 }
 
 int run_study(const StudyOptions& options, const std::function<int()>& body) {
@@ -76,6 +95,10 @@ int run_study(const StudyOptions& options, const std::function<int()>& body) {
                options.database);
     return kExitInterrupted;
   }
+}
+
+nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace mrc

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mrcsim/progress.h"
@@ -32,8 +34,18 @@ std::string typed_command();
 
 /// A campaign with the executor given by the options, showing `progress`. Signals are caught from here on.
 std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress);
+/// The same for who shows the progress itself.
+std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database,
+                                        Campaign::OnProgress on_progress);
+
+/// Stores a study's runs, those of the same settings as one point, and its answer.
+void keep(StudyDatabase& database, std::int64_t study, const std::vector<std::pair<Settings, std::int64_t>>& runs,
+          const nlohmann::ordered_json& answer);
 
 /// Calls `body`; after an interruption prints what is done and how to continue, and returns its exit code.
 int run_study(const StudyOptions& options, const std::function<int()>& body);
+
+/// JSON has no infinity.
+nlohmann::ordered_json number_or_null(double value);
 
 }  // namespace mrc

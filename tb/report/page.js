@@ -529,11 +529,38 @@
     if (best) table(box, [['buffer'], ['alone', 1], ['together', 1]], a.buffers.map((row) => [row.buffer, number(row.answer), number(best.sizes[row.buffer])]));
   }
 
+  function attackReport(box, study) {
+    const a = study.answer;
+    if (!a || !a.sizes) { add(box, 'p', 'No answer yet: the study was interrupted.'); return; }
+    const score = (value) => value === null ? 'no end' : a.relative ? percent(value) : `${number(value, 2)} ${a.unit}`;
+    const what = (differences) => Object.entries(differences).map(([key, value]) => `${key}=${value}`).join(' ') || 'the scenario as it is';
+    cards(box, [
+      ['counterexamples', number(a.counterexamples.length), a.counterexamples.length ? 'bad' : 'good'],
+      [`cases that held ${a.hold} with the sizes below`, number(a.held_since_growth)],
+      ['runs', number(a.runs)], ['factors', number(a.factors.length)],
+    ]);
+    const unit = a.relative ? 'of unlimited' : a.unit;
+    table(box, [['buffer'], ['given', 1], ['size', 1], ['next smaller', 1], [unit, 1], ['case that breaks the next smaller size']], a.smaller.map((row) => [
+      row.buffer, number(a.given[row.buffer]), number(row.size), row.smaller ? number(row.smaller) : 'not allowed',
+      row.breaker ? score(row.breaker.score) : '', row.breaker ? what(row.breaker.differences) : row.smaller ? 'none found' : '']),
+    (i) => a.given[a.smaller[i].buffer] !== a.smaller[i].size);
+    if (a.counterexamples.length) {
+      add(box, 'h3', 'Counterexamples');
+      table(box, [['', 1], [unit, 1], ['case'], ['what grew'], ['then', 1], ['after runs', 1], ['file']], a.counterexamples.map((example, i) => [
+        number(i + 1), score(example.score), what(example.differences),
+        Object.entries(example.grown).map(([key, change]) => `${key} ${number(change.from)} → ${number(change.to)}`).join(', '),
+        score(example.healed_score), number(example.after_runs), example.file]));
+    }
+    if (a.closest) add(box, 'p', `Closest case that held: ${score(a.closest.score)} with ${what(a.closest.differences)}.`);
+    add(box, 'p', `${number(a.cases)} cases were tried, of which ${number(a.not_judged)} were not judged because their unlimited run missed the objective itself or did not end. This is evidence, not a proof.`);
+    fold(box, `The ${a.factors.length} factors of the envelope`, (inner) => add(inner, 'p', a.factors.join(', ')));
+  }
+
   function studyReport() {
     document.title = `${data.database} – mrcsim`;
     add(page, 'h1', data.database);
     add(page, 'p', `mrcsim ${data.version}; ${data.studies.length} stud${data.studies.length === 1 ? 'y' : 'ies'}.`);
-    const kinds = { sweep: ['Sweep', sweepReport], size: ['Size', sizeReport], sensitivity: ['Sensitivity', sensitivityReport], all: ['All buffers together', allReport] };
+    const kinds = { sweep: ['Sweep', sweepReport], size: ['Size', sizeReport], sensitivity: ['Sensitivity', sensitivityReport], all: ['All buffers together', allReport], attack: ['Attack', attackReport] };
     for (const study of data.studies) {
       const [title, fill] = kinds[study.kind] || [study.kind, () => {}];
       const box = section(`${study.id}. ${title}: ${study.kind === 'size' || study.kind === 'sensitivity' ? study.description.buffer : study.scenario}`);

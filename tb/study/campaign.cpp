@@ -9,12 +9,21 @@
 
 #include <fmt/format.h>
 
+#include "results/output_file.h"
+#include "study/digest.h"
 #include "study/interruption.h"
 #include "study/study_error.h"
 
 namespace mrc {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Folder of traces that a study made for its runs.
+constexpr const char* kTraces = "traces";
+
+}  // namespace
 
 fs::path Campaign::folder_of(const std::string& database) {
   return fs::absolute(database).string() + ".runs";
@@ -42,7 +51,7 @@ Campaign::~Campaign() {
   bool empty = true;
   for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
     const std::string name = entry.path().filename().string();
-    empty = empty && (name == "lock" || name == "slurm_tasks" || name.starts_with("array_"));
+    empty = empty && (name == "lock" || name == kTraces || name == "slurm_tasks" || name.starts_with("array_"));
   }
   if (empty) fs::remove_all(folder_, ignored);
   close(lock_);
@@ -61,6 +70,13 @@ RunJob Campaign::job_of(const RunSpec& spec) const {
   job.arguments.insert(job.arguments.end(),
                        {"--seed", fmt::format("{}", spec.seed), "--quiet", "--out", job.folder.string()});
   return job;
+}
+
+std::string Campaign::keep_trace(const std::string& text) const {
+  const fs::path file = folder_ / kTraces / (Digest().add(text).hex() + ".csv");
+  fs::create_directories(file.parent_path());
+  if (!fs::exists(file)) write_whole_file(file.string(), text, kInOwnFolder);
+  return file.string();
 }
 
 std::vector<RunRecord> Campaign::run(const std::vector<RunSpec>& specs) {

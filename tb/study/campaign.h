@@ -37,6 +37,10 @@ class Campaign {
   /// Folder of the runs in progress, next to the database.
   static std::filesystem::path folder_of(const std::string& database);
 
+  /// Writes a trace for runs of this campaign beside their results and returns its path, which the text determines. It
+  /// goes with the campaign.
+  std::string keep_trace(const std::string& text) const;
+
   /// Each run's record, in the order of `specs`, which may name a run twice. Throws StudyInterrupted.
   std::vector<RunRecord> run(const std::vector<RunSpec>& specs);
   /// Runs executed, and runs reused from the database, so far.

@@ -51,7 +51,7 @@ std::string trace_digest(const std::string& path) {
   return entry->second;
 }
 
-/// What is set, by key, in the parameters' canonical text: the later one wins.
+/// What is set besides the trace, by key, in the parameters' canonical text: the later one wins.
 std::map<std::string, std::string> canonical(const std::vector<std::string>& assignments, const Settings& settings) {
   std::map<std::string, std::string> values;
   for (const std::string& assignment : assignments) {
@@ -59,9 +59,15 @@ std::map<std::string, std::string> canonical(const std::vector<std::string>& ass
     const std::string key = assignment.substr(0, equals);
     const std::string place = "--set " + assignment;
     if (equals == std::string::npos) throw ParameterError(place, "expected key=value");
+    if (names_fault(key)) {
+      values[key] = assignment.substr(equals + 1);
+      continue;
+    }
     values[key] = to_string(parse_value(parameter_of_key(key, place), assignment.substr(equals + 1), place));
   }
   for (const auto& [key, value] : settings) values[key] = value;
+  // Its content counts, wherever it is.
+  values.erase("traffic.trace");
   return values;
 }
 

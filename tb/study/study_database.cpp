@@ -19,7 +19,7 @@ constexpr std::int64_t kSchemaVersion = 1;
 constexpr const char* kSchema = R"sql(
 CREATE TABLE study (
   id INTEGER PRIMARY KEY,
-  kind TEXT NOT NULL,             -- sweep, size, sensitivity, all
+  kind TEXT NOT NULL,             -- sweep, size, sensitivity, all, attack
   scenario TEXT NOT NULL,         -- path as it was given
   description TEXT NOT NULL,      -- JSON: what was asked for
   command TEXT NOT NULL,
@@ -109,8 +109,8 @@ CREATE VIEW curves AS
 )sql";
 
 constexpr const char* kRunColumns =
-    "SELECT id, digest, seed, state, status, exit_code, error, goodput_gbps, simulated_time_us, message_time_p99_us "
-    "FROM run WHERE digest = ?1";
+    "SELECT id, digest, seed, state, status, exit_code, error, goodput_gbps, simulated_time_us, message_time_p99_us, "
+    "sram_bits FROM run WHERE digest = ?1";
 
 RunRecord record_of(const SqliteStatement& row) {
   return {.id = row.integer(0),
@@ -122,7 +122,8 @@ RunRecord record_of(const SqliteStatement& row) {
           .error = row.text(6),
           .goodput_gbps = row.real(7),
           .simulated_time_us = row.real(8),
-          .message_time_p99_us = row.real(9)};
+          .message_time_p99_us = row.real(9),
+          .sram_bits = row.integer(10)};
 }
 
 std::string settings_json(const Settings& settings) {

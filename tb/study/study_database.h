@@ -31,6 +31,7 @@ struct RunRecord {
   double goodput_gbps = 0;
   double simulated_time_us = 0;
   double message_time_p99_us = 0;
+  std::int64_t sram_bits = 0;
 
   bool complete() const { return state == "done" && status == "complete"; }
 };

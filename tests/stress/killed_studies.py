@@ -19,6 +19,19 @@ COMMON = ["--set", "traffic.byte_scale=0.002", "--set", "host.payload=reference"
 STUDIES = {
     "sweep": ["--vary", "pcie.read_tags=16..256:x2", "--seeds", "3"],
     "size": ["--buffer", "nic.retransmit_buffer.entries", "--seeds", "2"],
+    "attack": ["--sizes", "{folder}/sized.toml", "--envelope", "{folder}/envelope.toml", "--budget", "120runs", "--out", "{folder}/out"],
+}
+FILES = {
+    "sized.toml": "nic.rx_staging.bytes = 131072\npcie.read_tags = 512\n",
+    "envelope.toml": """
+parameters.host.doorbell_ns = {min = 100, max = 500}
+seeds.count = 4
+[[fault]]
+kind = "pcie_stall"
+where = {values = ["nic0", "nic1"]}
+at_us = {min = 0, max = 10}
+for_us = {min = 0.2, max = 10}
+""",
 }
 # Times differ from run to run.
 NOT_COMPARED = {"wall_seconds", "command"}
@@ -77,7 +90,10 @@ def main():
     for study, words in STUDIES.items():
         with tempfile.TemporaryDirectory(prefix="mrcsim_killed.") as name:
             folder = pathlib.Path(name)
-            command = lambda database: [options.mrcsim, study, options.scenario, *COMMON, *words, "--db", folder / database]
+            for file, text in FILES.items():
+                (folder / file).write_text(text)
+            filled = [word.format(folder=folder) for word in words]
+            command = lambda database: [options.mrcsim, study, options.scenario, *COMMON, *filled, "--db", folder / database]
             whole_s = run_whole(command("whole.sqlite"))
             # Databases of a few kills each: after a dozen there would be nothing left to disturb.
             hit = 0

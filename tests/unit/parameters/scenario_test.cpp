@@ -62,6 +62,25 @@ TEST_F(Scenario, CommandLineWinsOverTheFile) {
   EXPECT_EQ(s.seed, 9U);
 }
 
+TEST_F(Scenario, FaultsOfTheCommandLineFollowThoseOfTheFile) {
+  const std::string text = std::string(kTrace) + "[[fault]]\nkind = \"plane_loss\"\nwhere = \"plane1\"\nat_us = 3\n";
+  const std::string stall = R"({kind = "pcie_stall", where = "nic1", at_us = 5, for_us = )";
+  const ScenarioConfig s = load_scenario(write(text), {{"fault.a=" + stall + "1}", "fault.b=" + stall + "2}",
+                                                        "fault.a=" + stall + "7.5}", "fault=" + stall + "4}"},
+                                                       {}});
+  ASSERT_EQ(s.faults.size(), 4U);
+  EXPECT_EQ(s.faults[0].kind, FaultKind::plane_loss);
+  EXPECT_EQ(s.faults[1].for_us, 7.5) << "the later one of the same key";
+  EXPECT_EQ(s.faults[2].for_us, 2);
+  EXPECT_EQ(s.faults[3].for_us, 4);
+  EXPECT_EQ(
+      refusal(kTrace, {"fault.a={kind = \"los\", where = \"nic0\", at_us = 1}"})
+          .find("--set fault.a={kind = \"los\", where = \"nic0\", at_us = 1}: fault.kind = \"los\" is not allowed"),
+      0U);
+  for (const char* bad : {"fault=1", "fault=", "fault={}\nseed = 3", "fault={kind = \"loss\"", "faults={}"})
+    EXPECT_NE(refusal(kTrace, {bad}), "accepted") << bad;
+}
+
 TEST_F(Scenario, EveryRefusalNamesItsPlace) {
   EXPECT_EQ(refusal("seed = 1\n[nic\n").substr(0, 21), "FILE:2:5: TOML syntax");
   EXPECT_EQ(refusal("[nic]\nports = 4\nport_gpbs = 100\n"),
