@@ -1,6 +1,7 @@
 #include "fabric/fabric.h"
 
 #include "engine/box.h"
+#include "fabric/cable_delays.h"
 
 namespace mrc {
 
@@ -24,7 +25,7 @@ Fabric::~Fabric() = default;
 
 TimePs Fabric::quantum_ps(const ScenarioConfig& scenario) {
   const double quantum_ns = scenario.run.quantum_ns;
-  return static_cast<TimePs>((quantum_ns > 0 ? quantum_ns : scenario.fabric.cable_delay_ns) * 1000.0);
+  return static_cast<TimePs>((quantum_ns > 0 ? quantum_ns : shortest_cable_ns(scenario.fabric)) * 1000.0);
 }
 
 std::vector<PortLinks> Fabric::links_of(NodeId node) {

@@ -39,6 +39,11 @@ void add_fabric_parameters(ParameterTable& table) {
                calibrated);
   MRC_SCENARIO(fabric.t1_link_gbps, "Gb/s", 0, 1'600, "rate of the links above T0; 0: as nic.port_gbps", paper);
   MRC_SCENARIO(fabric.t1_cable_delay_ns, "ns", 1, 1e6, "propagation delay of a cable above T0", assumption);
+  MRC_SCENARIO(
+      fabric.cable_delays_ns, "", 0, 0,
+      "other delays of single cables, both ways, such as \"plane3=500, nic1.port2=900, plane0.t0.1.up2=2000\"; a "
+      "later one counts",
+      assumption);
   MRC_SCENARIO(fabric.t1_switch_latency_ns, "ns", 0, 1e6, "T1 and T2: time from first bit in to first bit out",
                assumption);
   MRC_SCENARIO(fabric.forwarding, "", 0, 0, "time at which a switch starts to send a packet", assumption);

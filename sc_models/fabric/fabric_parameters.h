@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace mrc {
 
@@ -27,6 +28,7 @@ struct FabricConfig {
   double t1_link_gbps = 0;  ///< 0: as nic.port_gbps
   double t1_cable_delay_ns = 150.0;
   double t1_switch_latency_ns = 575.0;
+  std::string cable_delays_ns;  ///< of single cables; see fabric/cable_delays.h
   SwitchForwarding forwarding = SwitchForwarding::cut_through;
   SwitchScheduling scheduling = SwitchScheduling::strict;
   std::uint32_t control_weight = 25;  ///< with weighted scheduling

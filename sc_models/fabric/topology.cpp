@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "fabric/cable_delays.h"
+#include "parameters/parameter_value.h"
+
 namespace mrc {
 namespace {
 
@@ -54,6 +57,36 @@ Topology::Topology(const ScenarioConfig& scenario)
   switches_.resize(std::size_t{planes_} * switches_per_plane_);
   links_.reserve(std::size_t{planes_} * links_per_plane_);
   for (std::uint32_t plane = 0; plane < planes_; ++plane) build_plane(plane, scenario);
+  set_cable_delays(scenario.fabric);
+}
+
+std::uint32_t Topology::other_way(std::uint32_t link) const {
+  const LinkInfo& info = links_[link];
+  if (info.first_hop()) return downlink_to(info.node, info.plane);
+  if (info.last_hop()) return uplink_of(info.node, info.plane);
+  return info.up ? link + 1 : link - 1;
+}
+
+bool Topology::is_cable_of(std::uint32_t link, const std::string& where) const {
+  const LinkInfo& info = links_[link];
+  if (where == fmt::format("plane{}", info.plane) || where == port_name(link)) return true;
+  return info.first_hop() && where == fmt::format("nic{}", info.node);
+}
+
+void Topology::set_cable_delays(const FabricConfig& fabric) {
+  for (const CableDelay& cable : cable_delays_of(fabric, "fabric")) {
+    bool found = false;
+    for (std::uint32_t link = 0; link < links_.size(); ++link) {
+      if (!is_cable_of(link, cable.where)) continue;
+      found = true;
+      links_[link].delay_ps = links_[other_way(link)].delay_ps = whole_ps_from_ns(cable.ns);
+    }
+    if (found) continue;
+    throw ParameterError("fabric.cable_delays_ns",
+                         fmt::format("there is no \"{}\"; there are planes plane0 to plane{}, NICs nic0 to nic{}, and "
+                                     "their ports (mrcsim fabric)",
+                                     cable.where, planes_ - 1, nics_ - 1));
+  }
 }
 
 std::uint32_t Topology::add_link(LinkInfo link) {

@@ -119,6 +119,10 @@ class Topology {
 
  private:
   void build_plane(std::uint32_t plane, const ScenarioConfig& scenario);
+  void set_cable_delays(const FabricConfig& fabric);
+  /// The other direction of a link's cable.
+  std::uint32_t other_way(std::uint32_t link) const;
+  bool is_cable_of(std::uint32_t link, const std::string& where) const;
   std::uint32_t add_link(LinkInfo link);
   std::uint32_t t0_at(std::uint32_t plane, std::uint32_t t0) const { return plane * switches_per_plane_ + t0; }
   std::uint32_t t1_at(std::uint32_t plane, std::uint32_t t1) const { return plane * switches_per_plane_ + t0s_ + t1; }

@@ -16,6 +16,8 @@ void add_host_parameters(ParameterTable& table) {
            assumption);
   MRC_NODE(host.post_ns, "ns", 0, 1e6, "time from building a WQE until the doorbell is written", assumption);
   MRC_NODE(host.doorbell_ns, "ns", 0, 1e6, "time from the doorbell write until the NIC sees it", assumption);
+  MRC_NODE(host.wqe_in_doorbell_ns, "ns", 0, 1e6,
+           "additional time until the NIC sees a doorbell that carries its WQE (nic.doorbell.carries_wqe)", assumption);
   MRC_NODE(host.poll_ns, "ns", 0, 1e6, "time from a visible CQE until software knows", assumption);
   MRC_NODE(host.residual_ns, "ns", 0, 1e6,
            "time from software knowing that a message has arrived until dependent work may start: the part of a "

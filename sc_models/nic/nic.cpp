@@ -51,6 +51,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   auto& qp_scheduler = add<QpScheduler>("qp_scheduler", owner, context, *pcie_, retransmit_buffer);
   doorbell_ = &add<Doorbell>("doorbell", owner, context, qp_scheduler);
   auto& wqe_fetch = add<WqeFetch>("wqe_fetch", owner, context, *pcie_, qp_scheduler);
+  doorbell_->connect(wqe_fetch);
   auto& segmenter = add<Segmenter>("segmenter", owner, context, qp_scheduler, retransmit_buffer);
   auto& payload_fetch = add<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, segmenter.out());
   auto& retransmit_timer = add<RetransmitTimer>("retransmit_timer", owner, context);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/cable_delays.h"
 #include "fabric/fault_parameters.h"
 #include "mrc/srv6_usid.h"
 #include "parameters/toml_file.h"
@@ -284,9 +285,12 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   require(s.protocol.ev_min_active <= s.protocol.ev_active,
           fmt::format("protocol.ev_min_active = {} is more than protocol.ev_active = {}", s.protocol.ev_min_active,
                       s.protocol.ev_active));
-  require(s.run.quantum_ns <= s.fabric.cable_delay_ns,
-          fmt::format("run.quantum_ns = {} is more than the shortest link delay, fabric.cable_delay_ns = {}",
-                      s.run.quantum_ns, s.fabric.cable_delay_ns));
+  cable_delays_of(s.fabric, place);
+  const double shortest = shortest_cable_ns(s.fabric);
+  require(
+      s.run.quantum_ns <= shortest,
+      fmt::format("run.quantum_ns = {} is more than the shortest link delay, {} = {}", s.run.quantum_ns,
+                  shortest < s.fabric.cable_delay_ns ? "fabric.cable_delays_ns" : "fabric.cable_delay_ns", shortest));
   const std::uint32_t up_to_bth = kEthernetHeaderBytes + encapsulation_bytes(s.protocol.encapsulation) +
                                   kIpv6HeaderBytes + kUdpHeaderBytes + kBthBytes;
   require(s.fabric.trim_bytes >= up_to_bth,

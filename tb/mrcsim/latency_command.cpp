@@ -27,6 +27,9 @@ void print_terms(const LatencyOptions& options) {
     throw ParameterError("latency", fmt::format("the terms are those of the MRC NIC; transport = \"{}\" has others",
                                                 scenario.transport));
   }
+  if (!scenario.fabric.cable_delays_ns.empty()) {
+    throw ParameterError("latency", "the terms are those of cables of one length: set no fabric.cable_delays_ns");
+  }
   if (options.bytes > scenario.protocol.mtu_bytes) {
     throw ParameterError(
         fmt::format("--bytes {}", options.bytes),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -42,6 +43,15 @@ bool was_short(const Json& result, const Relief& relief, std::uint64_t packet_by
       return true;
   }
   return !listed;
+}
+
+/// Of the parameter that `key` sets: at that node, and at all nodes, because what one node is short of the other often
+/// is too.
+std::vector<Relief> reliefs_of_key(const std::vector<Relief>& all, const std::string& key) {
+  std::vector<Relief> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const Relief& relief) { return relief.key == key || relief.key == parameter_part(key); });
+  return found;
 }
 
 }  // namespace
@@ -113,23 +123,16 @@ std::vector<std::string> Diagnoser::first_reliefs(std::int64_t run) const {
 
 std::vector<Diagnoser::Reliefs> Diagnoser::pairs_beside(const std::vector<Tried>& singles) {
   const std::vector<Relief> all = reliefs(planner_.scenario({}));
-  const auto relief_of_key = [&](const std::string& key) {
-    return std::find_if(all.begin(), all.end(), [&](const Relief& relief) {
-      return relief.key == key || (parameter_part(relief.key) == key && relief.key != key);
-    });
-  };
   std::vector<Reliefs> starters;
   for (std::size_t i = 0; i < std::min(kStarters, singles.size()); ++i) starters.push_back(singles[i].reliefs);
   for (const std::string& key : first_reliefs(base_run_)) {
-    const auto relief = relief_of_key(key);
-    if (relief != all.end()) starters.push_back({*relief});
+    for (const Relief& relief : reliefs_of_key(all, key)) starters.push_back({relief});
   }
   std::vector<Reliefs> pairs;
   for (const Tried& starter : try_all(starters)) {
     std::vector<Relief> beside;
     for (const std::string& key : first_reliefs(starter.run)) {
-      const auto relief = relief_of_key(key);
-      if (relief != all.end()) beside.push_back(*relief);
+      for (const Relief& relief : reliefs_of_key(all, key)) beside.push_back(relief);
     }
     for (std::size_t i = 0; i < std::min(kSinglesInPairs, singles.size()); ++i) {
       if (singles[i].gain > 0) beside.push_back(singles[i].reliefs.front());

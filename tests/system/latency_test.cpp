@@ -51,6 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Setting{"SlowHost",
                               "--set host.post_ns=250 --set host.doorbell_ns=700 --set host.poll_ns=900 --set "
                               "pcie.write_latency_ns=123"},
+                      Setting{"WqeInDoorbell", "--set nic.doorbell.carries_wqe=true"},
                       Setting{"LongCables", "--set fabric.cable_delay_ns=1000"},
                       Setting{"SlowPorts", "--set nic.port_gbps=25"}),
     [](const auto& instance) { return instance.param.name; });

@@ -15,6 +15,11 @@ namespace {
 /// Completion queues lie in host memory above the QP contexts; only alignment matters to the bus.
 constexpr std::uint64_t kCompletionQueueAddress = 0x4000'0000;
 
+/// One per interval of the latency, and one that waits to leave.
+std::uint64_t writes_in(const PipelineConfig& pipeline) {
+  return 1 + pipeline.latency_cycles / std::max(pipeline.initiation_interval_cycles, 1U);
+}
+
 }  // namespace
 
 Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie)
@@ -28,7 +33,8 @@ Completion::Completion(const sc_core::sc_module_name& name, WheelModule& owner, 
       moderation_(nic.causes.declare("completion.moderation",
                                      {"nic.completion.moderation_us", "nic.completion.moderation_count"})),
       starts_(nic.trace, server_cause(nic, "completion"), nic.causes.declare("completion.queue")),
-      moderation_ps_(static_cast<TimePs>(nic.config.nic.completion.moderation_us * kPsPerUs)) {
+      moderation_ps_(static_cast<TimePs>(nic.config.nic.completion.moderation_us * kPsPerUs)),
+      most_writes_(writes_in(nic.config.nic.completion.pipeline)) {
   in_.connect(this);
   declare(pipeline_server(nic, "completion", "completion", nic.config.nic.completion.pipeline));
   declare(DeclaredTokens{.cause = cq_full_,
@@ -72,7 +78,7 @@ void Completion::take(TimePs now) {
 
 bool Completion::gather(TimePs now) {
   while (gathered_.size() < nic_.config.nic.completion.moderation_count && in_.ready(now) && !rebuild_wanted_) {
-    if (!host_queue_->has_room_for(static_cast<std::uint32_t>(gathered_.size()) + 1)) return false;
+    if (!host_queue_->has_room_for(static_cast<std::uint32_t>(entries_.size() + gathered_.size()) + 1)) return false;
     take(now);
   }
   return true;
@@ -99,28 +105,48 @@ void Completion::read_done(std::uint64_t, TimePs now, TimePs done_at) {
   wake_at(next_start_);
 }
 
-void Completion::write(TimePs now) {
-  const CompletionConfig& config = nic_.config.nic.completion;
-  const auto entries = static_cast<std::uint32_t>(gathered_.size());
+void Completion::start_write(TimePs now) {
+  const PipelineConfig& pipeline = nic_.config.nic.completion.pipeline;
   slot.stalled(now, delay_, queue_memory_.cause());
-  const TimePs start = now + delay_ + nic_.clock.cycles(config.pipeline.latency_cycles);
-  HostPort* port = nic_.host_port;
-  const std::uint64_t address = port == nullptr ? kCompletionQueueAddress : port->cqe_address();
-  issued_at_ = now + delay_;
+  const TimePs issued_at = now + delay_;
   delay_ = 0;
-  write_under_way_ = true;
+  const auto entries = static_cast<std::uint32_t>(gathered_.size());
   ++nic_.box_counters.cqe_writes;
   nic_.box_counters.cqes += entries;
   starts_.start(now, slot, gathered_.back().because, now);
-  for (Cqe& cqe : gathered_) cqe.because = gathered_.back().because;
-  slot.busy(now, start);
-  pcie_.write(now, start, address, entries * config.cqe_bytes, *this, 0, WriteOrder::strict);
+  for (Cqe& cqe : gathered_) {
+    cqe.because = gathered_.back().because;
+    entries_.push(cqe);
+  }
+  gathered_.clear();
+  writes_.push({entries, issued_at + nic_.clock.cycles(pipeline.latency_cycles)});
+  next_start_ = issued_at + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  slot.busy(now, next_start_);
+}
+
+void Completion::hand_over(TimePs now) {
+  while (!writes_.empty() && !leaving_) {
+    const TimePs at = std::max(writes_.front().out_at, last_left_);
+    if (now < at) {
+      wake_at(at);
+      return;
+    }
+    leaving_ = true;
+    HostPort* port = nic_.host_port;
+    const std::uint64_t address = port == nullptr ? kCompletionQueueAddress : port->cqe_address();
+    const std::uint32_t bytes = writes_.front().entries * nic_.config.nic.completion.cqe_bytes;
+    pcie_.write(now, now, address, bytes, *this, 0, WriteOrder::strict);
+  }
 }
 
 void Completion::step(TimePs now) {
-  if (write_under_way_) return;  // write_left() comes back here
+  hand_over(now);
   if (now < next_start_) {
     wake_at(next_start_);
+    return;
+  }
+  if (writes_.size() >= most_writes_) {
+    slot.blocked(now, pcie_.write_limit());  // write_left() comes back here
     return;
   }
   const bool cq_full = !rebuilding_ && !rebuild_wanted_ && !gather(now);
@@ -146,23 +172,25 @@ void Completion::step(TimePs now) {
     in_.wait_ready(now);
     return;
   }
-  write(now);
+  start_write(now);
+  hand_over(now);
+  in_.wait_ready(next_start_);
 }
 
 void Completion::write_left(std::uint64_t, TimePs now, TimePs last_end) {
-  const CompletionConfig& config = nic_.config.nic.completion;
-  write_under_way_ = false;
-  next_start_ = std::max(issued_at_ + nic_.clock.cycles(config.pipeline.initiation_interval_cycles), last_end);
-  slot.busy(issued_at_, next_start_);
+  leaving_ = false;
+  last_left_ = last_end;
   const TimePs visible = last_end + pcie_.write_latency();
   const auto poll = nic_.host_port != nullptr ? 0 : static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0);
-  for (const Cqe& cqe : gathered_) {
+  for (std::uint32_t left = writes_.front().entries; left > 0; --left) {
+    const Cqe& cqe = entries_.front();
     if (nic_.host_port != nullptr) nic_.host_port->complete(visible, cqe);
     // Behind a host port this queue holds what its software has not taken yet, so that a full one stops the NIC.
     host_queue_->push(now, cqe, visible + poll);
+    entries_.pop();
   }
-  gathered_.clear();
-  in_.wait_ready(next_start_);
+  writes_.pop();
+  wake_at(std::max(now, last_end));
 }
 
 }  // namespace mrc::timing

@@ -1,6 +1,7 @@
 // Writes completion queue entries to host memory and lets software see them: sends when the peer's transport ACK is in,
 // receives behind the data they announce. With moderation it gathers entries, in order, and writes them at once when
-// there are enough or the oldest has waited long enough.
+// there are enough or the oldest has waited long enough. A write per interval enters the pipeline; what leaves it goes
+// to pcie_dma one by one.
 #pragma once
 
 #include <vector>
@@ -8,6 +9,7 @@
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
+#include "mrc/ring.h"
 #include "nic/nic_context.h"
 #include "node/cqe.h"
 #include "pcie/pcie_dma.h"
@@ -39,7 +41,9 @@ class Completion : public Box, private ReadClient, private WriteClient {
   bool gather(TimePs now);
   void take(TimePs now);
   void begin_rebuild(TimePs now);
-  void write(TimePs now);
+  void start_write(TimePs now);
+  /// The oldest write in the pipeline goes to pcie_dma, once it has passed the pipeline and the one before it has left.
+  void hand_over(TimePs now);
 
   NicContext& nic_;
   MemoryStructure& queue_memory_;
@@ -55,9 +59,16 @@ class Completion : public Box, private ReadClient, private WriteClient {
   bool rebuild_wanted_ = false;  ///< an entry could not be read: its QP's context is fetched to build it again
   bool rebuilding_ = false;
   Fifo<Cqe>* host_queue_ = nullptr;
+  struct Write {
+    std::uint32_t entries = 0;
+    TimePs out_at = 0;  ///< it has passed the pipeline
+  };
+  Ring<Write> writes_;         ///< in the pipeline, or leaving
+  Ring<Cqe> entries_;          ///< of these writes
+  std::uint64_t most_writes_;  ///< that the pipeline holds
+  bool leaving_ = false;       ///< the oldest is with pcie_dma
+  TimePs last_left_ = 0;
   TimePs next_start_ = 0;
-  TimePs issued_at_ = 0;
-  bool write_under_way_ = false;
 };
 
 }  // namespace mrc::timing

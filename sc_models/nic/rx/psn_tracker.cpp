@@ -1,5 +1,6 @@
 #include "nic/rx/psn_tracker.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -14,6 +15,27 @@
 #include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
+namespace {
+
+/// A packet between parser and dma_write.
+std::vector<MemoryField> receive_descriptor() {
+  return {kQpField,
+          kPsnField,
+          kVaField,
+          kRkeyField,
+          kDmaLengthField,
+          kOpcodeField,
+          kImmediateField,
+          kMsnField,
+          kEvField,
+          kLengthField,
+          kPlaneField,
+          {"timestamp", 16},
+          {"ECN, trimmed, AckReq", 4},
+          kBufferPointerField};
+}
+
+}  // namespace
 
 PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
                        DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl)
@@ -30,9 +52,11 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       answers_(answers),
       rtl_(rtl),
       ack_rtl_(ack_rtl),
+      context_wait_(*this, "psn_tracker.context_wait", "entries", nic.config.nic.psn_tracker.context_wait_entries),
       bitmap_(*this, "psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks),
       answers_full_(
           nic.causes.declare_full("ack_coalescer.queue", answers.taker(), {"nic.ack_coalescer.queue_entries"})),
+      context_wait_full_(nic.causes.declare("psn_tracker.context_wait", {"nic.psn_tracker.context_wait_entries"})),
       starts_(nic.trace, server_cause(nic, "psn_tracker"), nic.causes.declare("psn_tracker.queue")),
       sack_threshold_(nic.causes.declare("sack_threshold", {"protocol.sack_threshold_bytes"})),
       sack_place_(nic.trace.new_place()) {
@@ -45,6 +69,14 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
                          .taken_by = "psn_tracker",
                          .returned_by = "psn_tracker",
                          .way = TokenWay::peer_data});
+  declare(DeclaredTokens{.cause = context_wait_full_,
+                         .capacity = context_wait_.capacity(),
+                         .unit = context_wait_.unit(),
+                         .taken_by = "psn_tracker",
+                         .returned_by = "psn_tracker",
+                         .way = TokenWay::pcie_read});
+  waiting_.reserve(context_wait_.capacity());
+  nic.memories.count(kContextWait, context_wait_);
 }
 
 void PsnTracker::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -55,21 +87,8 @@ void PsnTracker::declare_memories(const MemoryScope& nic, MemoryDeclarations& ou
                            .banks = bitmap.banks,
                            .ports = bitmap.ports};
   const MemoryField bank{"bank", bits_for(config.bitmap_banks - 1)};
-  out.add(kQueue, {.depth = config.queue_entries},
-          {kQpField,
-           kPsnField,
-           kVaField,
-           kRkeyField,
-           kDmaLengthField,
-           kOpcodeField,
-           kImmediateField,
-           kMsnField,
-           kEvField,
-           kLengthField,
-           kPlaneField,
-           {"timestamp", 16},
-           {"ECN, trimmed, AckReq", 4},
-           kBufferPointerField});
+  out.add(kQueue, {.depth = config.queue_entries}, receive_descriptor());
+  out.add(kContextWait, {.depth = config.context_wait_entries}, receive_descriptor());
   out.add(kBitmap, config.bitmap_banks, bitmap, {{"received", mrc::PsnTracker::kBankPsns}});
   out.add_beside(kBitmap, "psn_tracker.message_ends", banks, {{"ends a message", mrc::PsnTracker::kBankPsns}});
   out.add_beside(kBitmap, "psn_tracker.bank_map", map, {bank, {"held", 1}});
@@ -213,12 +232,77 @@ void PsnTracker::track(TimePs now, Packet* packet) {
   discard(now, packet);
 }
 
+void PsnTracker::context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) {
+  for (Waiting& waiting : waiting_) {
+    if (waiting.qp != qp || waiting.ready_at != kNever) continue;
+    waiting.ready_at = done_at;
+    waiting.because = because;
+    wake_at(std::max({now, done_at, next_start_}));
+  }
+}
+
+bool PsnTracker::first_has_context(TimePs now) {
+  Packet* packet = in_.front();
+  const Qp* qp = nic_.find_qp(packet->destination_qp);
+  if (qp == nullptr || !qp->receiver) return true;
+  const std::uint32_t index = nic_.index_of(*qp);
+  if (qp_scheduler_->has_context(now, index, *this, packet->last_start)) return true;
+  if (!qp_scheduler_->context_comes(index)) {
+    slot.blocked(now, qp_scheduler_->context_miss());
+  } else if (!context_wait_.fits(1)) {
+    slot.blocked(now, context_wait_full_);
+    context_wait_.refuse(now);
+  } else {
+    waiting_.push_back({.packet = in_.pop(now), .qp = index});
+    context_wait_.add(now, 1);
+    slot.blocked(now, qp_scheduler_->context_miss());
+    next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
+    in_.wait_ready(next_start_);
+  }
+  return false;
+}
+
+bool PsnTracker::take_waiting(TimePs now) {
+  TimePs next = kNever;
+  for (auto waiting = waiting_.begin(); waiting != waiting_.end(); ++waiting) {
+    next = std::min(next, waiting->ready_at);
+    if (waiting->ready_at > now) continue;
+    Packet* packet = waiting->packet;
+    begin_service();
+    if (starts_.on()) {
+      packet->last_start = starts_.start_after(now, waiting->because, qp_scheduler_->context_miss());
+    }
+    waiting_.erase(waiting);
+    context_wait_.remove(now, 1);
+    track(now, packet);
+    end_service(now);
+    return true;
+  }
+  if (next != kNever) wake_at(next);
+  return false;
+}
+
+void PsnTracker::begin_service() {
+  const PipelineConfig& pipeline = nic_.config.nic.psn_tracker.pipeline;
+  delay_ = 0;
+  service_ = {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
+}
+
+void PsnTracker::end_service(TimePs now) {
+  starts_.stall(delay_, slot);
+  next_start_ = now + delay_ + nic_.clock.cycles(service_.occupied);
+  slot.busy(now, next_start_);
+  if (!waiting_.empty()) wake_at(next_start_);
+  in_.wait_ready(next_start_);
+}
+
 void PsnTracker::step(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
     return;
   }
-  if (!in_.ready(now)) {
+  const bool waits = !waiting_.empty();
+  if (!waits && !in_.ready(now)) {
     slot.empty(now);
     in_.wait_ready(now);
     return;
@@ -229,15 +313,17 @@ void PsnTracker::step(TimePs now) {
     answers_.wait_room(now, *this);
     return;
   }
-  const PipelineConfig& pipeline = nic_.config.nic.psn_tracker.pipeline;
-  delay_ = 0;
-  service_ = {pipeline.initiation_interval_cycles, pipeline.latency_cycles};
+  if (waits && take_waiting(now)) return;
+  if (!in_.ready(now)) {
+    slot.blocked(now, qp_scheduler_->context_miss());
+    in_.wait_ready(now);
+    return;
+  }
+  if (!first_has_context(now)) return;
+  begin_service();
   starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
   track(now, in_.pop(now));
-  starts_.stall(delay_, slot);
-  next_start_ = now + delay_ + nic_.clock.cycles(service_.occupied);
-  slot.busy(now, next_start_);
-  in_.wait_ready(next_start_);
+  end_service(now);
 }
 
 }  // namespace mrc::timing

@@ -1,7 +1,10 @@
 // Asks ring 1 what becomes of each data packet (place, duplicate, NACK), after room in the staging buffer is promised
 // and before its bit is set, and passes on the write and the acknowledgement that follow. With RTL in its place, the
-// RTL decides and says how long it takes.
+// RTL decides and says how long it takes. A packet whose QP's context is not on the NIC waits beside the queue until it
+// has been read; others pass it.
 #pragma once
+
+#include <vector>
 
 #include "engine/box.h"
 #include "engine/fifo.h"
@@ -11,17 +14,18 @@
 #include "nic/nic_context.h"
 #include "nic/rx/dma_write.h"
 #include "nic/rx/psn_tracker_rtl_path.h"
+#include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
 
 class ProbeEngine;
-class QpScheduler;
 class SackProcessor;
 
-class PsnTracker : public Box {
+class PsnTracker : public Box, private ContextClient {
  public:
   static constexpr QueueMemory kQueue{"psn_tracker.queue"};
   static constexpr PortedMemory kBitmap{.name = "psn_tracker.bitmap", .parameters = "nic.memory.bitmap"};
+  static constexpr QueueMemory kContextWait{"psn_tracker.context_wait"};
   static constexpr CountedTable kFreeBanks{"psn_tracker.free_banks"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
@@ -32,14 +36,33 @@ class PsnTracker : public Box {
 
   void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor, QpScheduler& qp_scheduler) {
     qp_scheduler_ = &qp_scheduler;
+    qp_scheduler.connect(*this);
     probe_engine_ = &probe_engine;
     sack_processor_ = &sack_processor;
   }
   void step(TimePs now) override;
+  /// Those that wait for their contexts.
+  void for_each_packet_held(const PacketVisitor& visit) const override {
+    for (const Waiting& waiting : waiting_) visit(*waiting.packet);
+  }
 
   IssueSlot slot;
 
  private:
+  struct Waiting {
+    Packet* packet = nullptr;
+    std::uint32_t qp = 0;
+    TimePs ready_at = kNever;  ///< the context has come; kNever: not yet
+    StartId because = 0;
+  };
+
+  void context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) override;
+  /// A packet whose context has come is taken before those in the queue.
+  bool take_waiting(TimePs now);
+  /// False if the first packet of the queue cannot be taken now.
+  bool first_has_context(TimePs now);
+  void begin_service();
+  void end_service(TimePs now);
   void track(TimePs now, Packet* packet);
   void look_up(TimePs now, Qp& qp, const Packet& packet);
   /// False if it cannot be read again: then nothing may know of the packet.
@@ -67,8 +90,11 @@ class PsnTracker : public Box {
   AckCoalescerRtlPath* ack_rtl_;
   RtlCycles service_;  ///< of the packet at hand
   TimePs delay_ = 0;   ///< that the packet at hand waits for memories
-  Occupancy bitmap_;   ///< banks of nic_.bitmaps that are held
+  std::vector<Waiting> waiting_;
+  Occupancy context_wait_;
+  Occupancy bitmap_;  ///< banks of nic_.bitmaps that are held
   Cause answers_full_;
+  Cause context_wait_full_;
   StartTrace starts_;
   Cause sack_threshold_;
   std::uint32_t sack_place_;

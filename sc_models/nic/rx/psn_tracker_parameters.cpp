@@ -12,6 +12,8 @@ void add_psn_tracker_parameters(ParameterTable& table) {
            assumption);
   MRC_NODE(nic.psn_tracker.queue_entries, "entries", 1, 65'536, "packets between parser, psn_tracker and dma_write",
            assumption);
+  MRC_NODE(nic.psn_tracker.context_wait_entries, "entries", 1, 65'536,
+           "packets that wait until the context of their QP is read; others pass them", assumption);
 }
 
 }  // namespace mrc

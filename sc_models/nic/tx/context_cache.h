@@ -1,4 +1,5 @@
-// QP contexts held on the NIC: least recently used, looked up by QP index. A miss costs a read over PCIe.
+// QP contexts held on the NIC: least recently used, looked up by QP index. A miss costs a read over PCIe. What has been
+// read is used once, even if others have taken its place since.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,16 @@ class ContextCache {
   /// True if the context is on the NIC; makes it the most recently used.
   bool touch(std::uint32_t qp) {
     if (!nodes_[qp].resident) {
+      if (nodes_[qp].unused) {
+        nodes_[qp].unused = false;
+        return true;
+      }
       ++misses_;
       return false;
     }
     ++hits_;
+    nodes_[qp].unused = false;
+    if (head_ == qp) return true;
     unlink(qp);
     push_front(qp);
     return true;
@@ -27,6 +34,7 @@ class ContextCache {
   /// The context has arrived; the least recently used one makes room.
   void insert(std::uint32_t qp) {
     nodes_[qp].loading = false;
+    nodes_[qp].unused = true;
     if (nodes_[qp].resident) return;
     if (resident_ == entries_) evict(tail_);
     nodes_[qp].resident = true;
@@ -35,6 +43,7 @@ class ContextCache {
   }
   /// What is held is unusable: the next touch() misses.
   void invalidate(std::uint32_t qp) {
+    nodes_[qp].unused = false;
     if (nodes_[qp].resident) evict(qp);
   }
   std::uint32_t resident() const { return resident_; }
@@ -48,6 +57,7 @@ class ContextCache {
     std::uint32_t next = kNone;
     bool resident = false;
     bool loading = false;
+    bool unused = false;  ///< read, and not touched since
   };
 
   void unlink(std::uint32_t qp) {

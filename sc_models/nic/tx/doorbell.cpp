@@ -4,6 +4,7 @@
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
 #include "nic/tx/qp_scheduler.h"
+#include "nic/tx/wqe_fetch.h"
 
 namespace mrc::timing {
 
@@ -21,11 +22,21 @@ Doorbell::Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicC
 }
 
 void Doorbell::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
-  out.add(kQueue, {.depth = nic.node.nic.doorbell.queue_entries}, {kQpField});
+  std::vector<MemoryField> fields{kQpField};
+  if (nic.node.nic.doorbell.carries_wqe) fields.push_back({"WQE", nic.node.nic.wqe_fetch.wqe_bytes * 8ULL});
+  out.add(kQueue, {.depth = nic.node.nic.doorbell.queue_entries}, fields);
 }
 
 void Doorbell::declare_latency(LatencyAccount& account) {
   account.pass_box(account.nic().doorbell.pipeline.latency_cycles);
+}
+
+bool Doorbell::brings_next_wqe(Qp& qp) const {
+  // Software behind a host port writes doorbells alone.
+  if (!nic_.config.nic.doorbell.carries_wqe || nic_.host_port != nullptr) return false;
+  const bool is_next = qp.send_queue.waiting() == qp.doorbells_under_way;
+  --qp.doorbells_under_way;
+  return is_next && qp.wqes_in_fetch == 0 && qp.wqes_held < nic_.config.nic.wqe_fetch.prefetch_depth;
 }
 
 void Doorbell::step(TimePs now) {
@@ -35,6 +46,7 @@ void Doorbell::step(TimePs now) {
     const std::uint32_t qp = queue_.pop(now);
     StartId start = nic_.qps[qp].starts.posted;
     starts_.start(now, slot, start, ready_at);
+    if (brings_next_wqe(nic_.qps[qp])) wqe_fetch_->take_carried(now, qp, start);
     scheduler_.activate(qp, now + nic_.clock.cycles(pipeline.latency_cycles), start);
     next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
     slot.busy(now, next_start_);

@@ -1,4 +1,4 @@
-// Takes doorbell writes from the host and tells the scheduler which QP has new work.
+// Takes doorbell writes from the host and tells the scheduler which QP has new work. A doorbell may carry its WQE.
 #pragma once
 
 #include "engine/box.h"
@@ -9,6 +9,7 @@
 namespace mrc::timing {
 
 class QpScheduler;
+class WqeFetch;
 
 class Doorbell : public Box {
  public:
@@ -17,6 +18,8 @@ class Doorbell : public Box {
   static void declare_latency(LatencyAccount& account);
 
   Doorbell(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, QpScheduler& scheduler);
+  /// Who takes the WQEs that doorbells carry. Before the run.
+  void connect(WqeFetch& wqe_fetch) { wqe_fetch_ = &wqe_fetch; }
 
   /// The host's MMIO write reaches the NIC at `arrival`. False when the queue is full; the host then waits for room.
   Fifo<std::uint32_t>& queue() { return queue_; }
@@ -25,8 +28,12 @@ class Doorbell : public Box {
   IssueSlot slot;
 
  private:
+  /// The doorbell at hand has a WQE, and it is the next of its QP.
+  bool brings_next_wqe(Qp& qp) const;
+
   NicContext& nic_;
   QpScheduler& scheduler_;
+  WqeFetch* wqe_fetch_ = nullptr;
   Fifo<std::uint32_t> queue_;
   StartTrace starts_;
   TimePs next_start_ = 0;

@@ -11,6 +11,7 @@ class ParameterTable;
 struct DoorbellConfig {
   PipelineConfig pipeline{4, 1};
   std::uint32_t queue_entries = 256;
+  bool carries_wqe = false;
 };
 
 void add_doorbell_parameters(ParameterTable& table);

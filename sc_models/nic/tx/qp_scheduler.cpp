@@ -50,6 +50,10 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
     window_[cut] = nic.causes.declare(window_cause(cause), window_relief(cause));
   }
   const NicConfig& config = nic.config.nic;
+  const auto held = std::min<std::size_t>(
+      {nic.qps.size(), config.qp_scheduler.contexts_at_start, config.qp_scheduler.context_cache_entries});
+  for (std::uint32_t index = 0; index < held; ++index) cache_.insert(index);
+  if (held > 0) contexts_.set(0, held);
   declare(pipeline_server(nic, "qp_scheduler", "qp_scheduler", config.qp_scheduler.pipeline));
   declare(DeclaredTokens{.cause = context_miss_,
                          .capacity = config.qp_scheduler.context_cache_entries,
@@ -99,8 +103,8 @@ void QpScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& o
 }
 
 void QpScheduler::declare_latency(LatencyAccount& account) {
-  // It sees the doorbell, asks for the WQE, and one cycle later the request is there.
-  account.pass_box(1);
+  // It sees the doorbell, asks for the WQE unless that has come too, and one cycle later the request is there.
+  account.pass_box(account.nic().doorbell.carries_wqe ? 0 : 1);
   account.add_boxes("qp_scheduler", "nic.doorbell, nic.core_clock_ghz");
   // With the WQE it grants the segmenter.
   account.pass_box(account.nic().qp_scheduler.pipeline.latency_cycles);
@@ -150,7 +154,8 @@ void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   cache_.insert(index);
   context_memory_.write(now, index);
   contexts_.set(now, cache_.resident());
-  activate(index, done_at, pcie_.done_by());
+  if (receiver_ != nullptr) receiver_->context_here(index, now, done_at, pcie_.done_by());
+  if (nic_.qps[index].sender != nullptr) activate(index, done_at, pcie_.done_by());
 }
 
 bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
@@ -161,12 +166,27 @@ bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
     pcie_.wait_read_room(now, *this);
     return false;
   }
+  read_context(now, index, nic_.qps[index].starts.activated);
+  return false;
+}
+
+bool QpScheduler::has_context(TimePs now, std::uint32_t index, Box& box, StartId because) {
+  if (cache_.touch(index)) return true;
+  if (cache_.loading(index)) return false;
+  if (!pcie_.can_read()) {
+    pcie_.wait_read_room(now, box);
+    return false;
+  }
+  read_context(now, index, because);
+  return false;
+}
+
+void QpScheduler::read_context(TimePs now, std::uint32_t index, StartId because) {
   cache_.begin_load(index);
   const QpSchedulerConfig& config = nic_.config.nic.qp_scheduler;
   const std::uint64_t address =
       nic_.host_port != nullptr ? nic_.host_port->context_address(index) : std::uint64_t{index} * config.context_bytes;
-  pcie_.read(now, address, config.context_bytes, *this, index, false, nullptr, nic_.qps[index].starts.activated);
-  return false;
+  pcie_.read(now, address, config.context_bytes, *this, index, false, nullptr, because);
 }
 
 void QpScheduler::context_failed(TimePs now, std::uint32_t index) {

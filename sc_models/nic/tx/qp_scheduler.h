@@ -18,6 +18,14 @@ namespace mrc::timing {
 
 class RetransmitBuffer;
 
+/// Who gets told that a QP's context is on the NIC.
+class ContextClient {
+ public:
+  virtual ~ContextClient() = default;
+  /// It can be used from `done_at` on; `because`: start of the read that brought it.
+  virtual void context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) = 0;
+};
+
 /// Permission for a QP to send up to this many payload bytes before its turn ends.
 struct Grant {
   std::uint32_t qp = 0;
@@ -65,6 +73,12 @@ class QpScheduler : public Box, private ReadClient {
 
   /// The QP's WQEs on the NIC are `more` (or fewer) from now on; those of all QPs are counted.
   void hold_wqes(TimePs now, Qp& qp, std::int32_t more);
+  /// For the receiving side, which is told when a context has come. False: it is on its way, or there is no room to ask
+  /// for it; then `box` is woken when there is.
+  bool has_context(TimePs now, std::uint32_t qp, Box& box, StartId because);
+  bool context_comes(std::uint32_t qp) const { return cache_.loading(qp); }
+  void connect(ContextClient& receiver) { receiver_ = &receiver; }
+  Cause context_miss() const { return context_miss_; }
   /// The context on the NIC cannot be read: it is fetched again.
   void context_failed(TimePs now, std::uint32_t qp);
 
@@ -79,6 +93,7 @@ class QpScheduler : public Box, private ReadClient {
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
   bool serve(TimePs now);
   bool context_at_hand(TimePs now, std::uint32_t qp);
+  void read_context(TimePs now, std::uint32_t qp, StartId because);
   void want_wqes(TimePs now, Qp& qp);
   /// Reads the WQE that is next; false if it has to be fetched again.
   bool wqe_readable(TimePs now, Qp& qp);
@@ -93,6 +108,7 @@ class QpScheduler : public Box, private ReadClient {
   MemoryStructure& wqe_memory_;
   PcieDma& pcie_;
   RetransmitBuffer& retransmit_buffer_;
+  ContextClient* receiver_ = nullptr;
   ContextCache cache_;
   Occupancy ready_qps_;
   Occupancy contexts_;

@@ -16,6 +16,9 @@ void add_qp_scheduler_parameters(ParameterTable& table) {
            assumption);
   MRC_NODE(nic.qp_scheduler.context_cache_entries, "entries", 1, k1M,
            "QP contexts cached on the NIC; a miss is a PCIe read", assumption);
+  MRC_NODE(nic.qp_scheduler.contexts_at_start, "entries", 0, k1M,
+           "of these, contexts of the first QPs that are on the NIC when the run begins; 0: each is read first",
+           assumption);
   MRC_NODE(nic.qp_scheduler.context_bytes, "bytes", 64, 4'096, "size of a QP context", assumption);
 }
 

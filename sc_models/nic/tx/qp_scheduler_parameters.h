@@ -13,6 +13,7 @@ struct QpSchedulerConfig {
   std::uint32_t quantum_bytes = 16384;
   bool ack_request_at_turn_end = true;
   std::uint32_t context_cache_entries = 1024;
+  std::uint32_t contexts_at_start = 0;
   std::uint32_t context_bytes = 256;
 };
 

@@ -30,6 +30,10 @@ void WqeFetch::declare_memories(const MemoryScope& nic, MemoryDeclarations& out)
 
 void WqeFetch::declare_latency(LatencyAccount& account) {
   const WqeFetchConfig& config = account.nic().wqe_fetch;
+  if (account.nic().doorbell.carries_wqe) {
+    account.add_exact("wqe_read", 0, "assumption", "nic.doorbell.carries_wqe: it comes with the doorbell");
+    return;
+  }
   const double ns = pcie_read_ns(account.node(), config.wqe_bytes) + account.cycles_ns(config.pipeline.latency_cycles);
   account.add("wqe_read", ns, {400, 1600}, "assumption", "pcie.read_latency_mean_ns, nic.wqe_fetch");
 }
@@ -62,6 +66,19 @@ void WqeFetch::step(TimePs now) {
   requests_.wait_ready(next_start_);
 }
 
+void WqeFetch::hand_over(TimePs now, Qp& qp, std::uint32_t wqes, TimePs at, StartId because) {
+  scheduler_.hold_wqes(now, qp, static_cast<std::int32_t>(wqes));
+  for (std::uint32_t i = 0; i < wqes; ++i) qp.sender->post(qp.send_queue.fetch(), at);
+  if (qp.sender->state() != QpState::error) return;
+  scheduler_.hold_wqes(now, qp, -static_cast<std::int32_t>(qp.wqes_held));
+  sack_processor_->follow_up(now, qp, {}, because);
+}
+
+void WqeFetch::take_carried(TimePs now, std::uint32_t index, StartId because) {
+  prefetch_memory_.write(now, index);
+  hand_over(now, nic_.qps[index], 1, now, because);
+}
+
 void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const WqeFetchConfig& config = nic_.config.nic.wqe_fetch;
   const auto request = static_cast<std::uint32_t>(cookie);
@@ -77,12 +94,8 @@ void WqeFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   for (std::uint32_t i = 0; i < qp.wqes_in_fetch; ++i) prefetch_memory_.write(now, index + i);
   pcie_.release_completion_buffer(now, qp.wqes_in_fetch * config.wqe_bytes);
   if (nic_.host_port != nullptr && !nic_.host_port->take_wqes(qp)) sack_processor_->responder_failed(now, qp);
-  scheduler_.hold_wqes(now, qp, static_cast<std::int32_t>(qp.wqes_in_fetch));
-  for (; qp.wqes_in_fetch > 0; --qp.wqes_in_fetch) qp.sender->post(qp.send_queue.fetch(), done_at);
-  if (qp.sender->state() == QpState::error) {
-    scheduler_.hold_wqes(now, qp, -static_cast<std::int32_t>(qp.wqes_held));
-    sack_processor_->follow_up(now, qp, {}, pcie_.done_by());
-  }
+  hand_over(now, qp, qp.wqes_in_fetch, done_at, pcie_.done_by());
+  qp.wqes_in_fetch = 0;
   scheduler_.activate(index, done_at + nic_.clock.cycles(config.pipeline.latency_cycles), pcie_.done_by());
 }
 

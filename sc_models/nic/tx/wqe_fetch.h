@@ -1,4 +1,5 @@
-// Reads work requests from the host's send queues, a batch a read, and hands them to the QP's requestor.
+// Reads work requests from the host's send queues, a batch per read, and hands them to the QP's requestor. Takes those
+// that doorbells carry.
 #pragma once
 
 #include "engine/box.h"
@@ -23,12 +24,16 @@ class WqeFetch : public Box, private ReadClient {
 
   /// Who completes work that was posted to a QP in error.
   void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
+  /// A doorbell has brought the next WQE of the QP.
+  void take_carried(TimePs now, std::uint32_t qp, StartId because);
   void step(TimePs now) override;
 
   IssueSlot slot;
 
  private:
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
+  /// The requestor of the QP has so many more from `at` on.
+  void hand_over(TimePs now, Qp& qp, std::uint32_t wqes, TimePs at, StartId because);
 
   NicContext& nic_;
   MemoryStructure& prefetch_memory_;

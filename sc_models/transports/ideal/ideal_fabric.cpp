@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/cable_delays.h"
 #include "host/accelerator.h"
 #include "host/collective_schedule.h"
 #include "host/job_result.h"
@@ -37,7 +38,7 @@ struct TimesOnWay {
     const double posted = node.host.post_ns + node.host.doorbell_ns + read;
     inline_lead = ps_from_ns(posted);
     lead = ps_from_ns(posted + read + payload_read_extra_ns(scenario.accelerator));
-    flight = ps_from_ns(2 * node.nic.port.mac_fec_latency_ns + 2 * scenario.fabric.cable_delay_ns +
+    flight = ps_from_ns(2 * node.nic.port.mac_fec_latency_ns + 2 * shortest_cable_ns(scenario.fabric) +
                         scenario.fabric.switch_latency_ns);
     completion = ps_from_ns(node.pcie.write_latency_ns + node.host.poll_ns);
     const bool direct = scenario.accelerator.payload_memory == PayloadMemory::gpu_direct;

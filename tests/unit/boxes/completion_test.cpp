@@ -46,6 +46,25 @@ TEST_F(CompletionTest, OneWritePerInterval) {
   EXPECT_EQ(bench.nic.box_counters.cqe_writes, 3U);
 }
 
+struct Deep : CompletionTest {
+  Deep() : CompletionTest(with_long_latency()) {}
+  static ScenarioConfig with_long_latency() {
+    ScenarioConfig scenario = config();
+    scenario.node_default.nic.completion.pipeline = {.latency_cycles = 90, .initiation_interval_cycles = 30};
+    return scenario;
+  }
+};
+
+TEST_F(Deep, ALongLatencyDelaysEntriesAndTakesNoRate) {
+  Taker<Cqe> software("software", bench.wheel, polled);
+  complete(4);
+  bench.run_until(2000 * kNs);
+  ASSERT_EQ(software.times.size(), 4U);
+  EXPECT_GE(software.times[0], 542 * kNs);
+  EXPECT_LE(software.times[0], 544 * kNs);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(software.times[i] - software.times[i - 1], 30 * kNs);
+}
+
 TEST_F(CompletionTest, WaitsForRoomInTheHostsQueueAndIsChargedToIt) {
   Taker<Cqe> software("software", bench.wheel, polled, 2000 * kNs);
   complete(5);

@@ -1,6 +1,7 @@
 #include "nic/tx/doorbell.h"
 
 #include "neighbours.h"
+#include "nic/tx/wqe_fetch.h"
 
 namespace mrc::box_test {
 namespace {
@@ -44,6 +45,45 @@ TEST_F(DoorbellTest, TheHostWaitsForRoom) {
   bench.run_until(20 * kNs);
   EXPECT_EQ(rung, std::vector<TimePs>{10 * kNs});
   EXPECT_FALSE(box.queue().full());
+}
+
+struct CarriedWqe : testing::Test {
+  static ScenarioConfig with_wqe() {
+    ScenarioConfig scenario = config();
+    scenario.node_default.nic.doorbell.carries_wqe = true;
+    return scenario;
+  }
+  Bench bench{with_wqe(), 2};
+  Senders senders{bench};
+  timing::Doorbell box{"doorbell", bench.wheel, bench.nic, senders.qp_scheduler};
+  timing::WqeFetch wqe_fetch{"wqe_fetch", bench.parked, bench.nic, *senders.pcie, senders.qp_scheduler};
+
+  void SetUp() override { box.connect(wqe_fetch); }
+  void ring(TimePs at) {
+    bench.nic.qps[1].send_queue.post({.remote_address = kRemoteAddress, .rkey = kRkey, .bytes = 64});
+    ++bench.nic.qps[1].doorbells_under_way;
+    box.queue().push(0, 1, at);
+  }
+};
+
+TEST_F(CarriedWqe, IsHandedOnWithoutARead) {
+  ring(5 * kNs);
+  bench.run_until(20 * kNs);
+  EXPECT_EQ(bench.nic.qps[1].wqes_held, 1U);
+  EXPECT_EQ(bench.nic.qps[1].send_queue.waiting(), 0U);
+  EXPECT_EQ(bench.requestor(1).gate(20 * kNs), SendGate::ready);
+}
+
+TEST_F(CarriedWqe, IsNotTakenWhereAnOlderOneWaitsInHostMemory) {
+  ring(5 * kNs);
+  ring(30 * kNs);
+  bench.nic.qps[1].wqes_in_fetch = 1;  // the first is being read
+  bench.run_until(20 * kNs);
+  EXPECT_EQ(bench.nic.qps[1].wqes_held, 0U);
+  bench.nic.qps[1].wqes_in_fetch = 0;
+  bench.run_until(60 * kNs);
+  EXPECT_EQ(bench.nic.qps[1].wqes_held, 0U) << "the second may not pass the first";
+  EXPECT_EQ(bench.nic.qps[1].send_queue.waiting(), 2U);
 }
 
 }  // namespace

@@ -14,11 +14,14 @@ ScenarioConfig config() {
   NicConfig& nic = scenario.node_default.nic;
   nic.dma_write.queue_entries = 4;
   nic.rx_staging.bytes = 4 * 4096;
+  nic.qp_scheduler.contexts_at_start = 1;
   return scenario;
 }
 
 struct PsnTrackerTest : testing::Test {
-  Bench bench{config()};
+  explicit PsnTrackerTest(const ScenarioConfig& scenario = config(), std::uint32_t qps = 1) : bench(scenario, qps) {}
+
+  Bench bench;
   Everybody others{bench};
   HostMemory memory{PayloadMode::reference, KeyedRandom(1, "memory")};
   Fifo<Packet*> in = queue<Packet*>("psn_tracker.queue", 32);
@@ -28,11 +31,14 @@ struct PsnTrackerTest : testing::Test {
   timing::DmaWrite dma_write{"dma_write", bench.parked,   bench.nic,         *others.pcie,
                              memory,      transport_acks, others.completions};
   timing::SackProcessor sack_processor{"sack_processor", bench.parked, bench.nic, sacks};
+  std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
+  timing::QpScheduler scheduler{"scheduler", bench.wheel, bench.nic, *pcie, others.retransmit_buffer};
   timing::PsnTracker box{"psn_tracker", bench.wheel, bench.nic, in, dma_write, answers, nullptr, nullptr};
 
-  void SetUp() override { box.connect(others.probe_engine, sack_processor, others.qp_scheduler); }
-  void receive(Psn psn, std::uint32_t bytes = 4096) {
+  void SetUp() override { box.connect(others.probe_engine, sack_processor, scheduler); }
+  void receive(Psn psn, std::uint32_t bytes = 4096, std::uint32_t qp = 0) {
     Packet* packet = bench.packet(Opcode::write_middle, bytes, psn);
+    packet->destination_qp = bench.nic.qps[qp].number;
     packet->dma_length = 1 << 30;
     bench.nic.rx_work.begin(0);
     in.push(0, packet, 0);
@@ -94,6 +100,51 @@ TEST_F(PsnTrackerTest, RefusesWhatFindsNoDescriptor) {
   ASSERT_EQ(coalescer.items.size(), 1U);
   EXPECT_EQ(coalescer.items[0].nack.nack_psn, 4U);
   EXPECT_EQ(coalescer.items[0].nack.reason, NackReason::no_resource);
+}
+
+/// QPs 0 to 2 have their contexts on the NIC, the others in host memory; two packets may wait.
+struct Contexts : PsnTrackerTest {
+  static constexpr std::uint32_t kQps = 8;
+  Contexts() : PsnTrackerTest(with_contexts(), kQps) {}
+  static ScenarioConfig with_contexts() {
+    ScenarioConfig scenario = config();
+    NicConfig& nic = scenario.node_default.nic;
+    nic.qp_scheduler.contexts_at_start = 3;
+    nic.psn_tracker.context_wait_entries = 2;
+    nic.dma_write.queue_entries = 32;
+    return scenario;
+  }
+};
+
+TEST_F(Contexts, APacketWaitsForTheReadOfItsContextAndOthersPassIt) {
+  Taker<WriteJob> write("write", bench.wheel, dma_write.in());
+  Taker<AckJob> coalescer("coalescer", bench.wheel, answers);
+  receive(0, 64, 5);
+  receive(1, 64, 5);
+  receive(0, 64, 0);
+  bench.run_until(3000 * kNs);
+  ASSERT_EQ(write.times.size(), 3U);
+  EXPECT_EQ(write.items[0].qp, 0U);
+  EXPECT_EQ(write.times[0], 13 * kNs);
+  EXPECT_EQ(write.items[1].qp, 5U);
+  // The read of the host's memory, and the one packet behind the other.
+  EXPECT_GT(write.times[1], 500 * kNs);
+  EXPECT_EQ(write.times[2] - write.times[1], 3 * kNs);
+  EXPECT_EQ(buffer(box, "psn_tracker.context_wait").high_water(), 2U);
+  box.slot.finish(3000 * kNs);
+  EXPECT_GT(bench.blocked_ps(box.slot, "qp_scheduler.context_miss"), 450 * kNs);
+}
+
+TEST_F(Contexts, WhenAllPlacesAreTakenTheQueueWaits) {
+  Taker<WriteJob> write("write", bench.wheel, dma_write.in());
+  Taker<AckJob> coalescer("coalescer", bench.wheel, answers);
+  for (const std::uint32_t qp : {5U, 6U, 7U, 0U}) receive(0, 64, qp);
+  bench.run_until(5000 * kNs);
+  ASSERT_EQ(write.items.size(), 4U);
+  // Its context is on the NIC, but the packet in front of it has no place to wait.
+  EXPECT_GT(write.times[2], 500 * kNs);
+  box.slot.finish(5000 * kNs);
+  EXPECT_GT(bench.blocked_ps(box.slot, "psn_tracker.context_wait"), 300 * kNs);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "fabric/event_queue.h"
 #include "fabric/network.h"
 #include "fabric/topology.h"
+#include "parameters/parameter_value.h"
 
 namespace mrc {
 namespace {
@@ -60,6 +61,34 @@ TEST(Topology, EveryPathOfEveryEvBetweenEveryTwoNicsArrives) {
     EXPECT_EQ(check.broken, "");
     EXPECT_TRUE(check.every_pair);
     EXPECT_GT(check.walked, 0U);
+  }
+}
+
+TEST(Topology, CablesOfAPlaneANicAndAPortHaveTheirDelaysBothWays) {
+  ScenarioConfig scenario = clos(6, 2, 2, 3);
+  scenario.fabric.cable_delays_ns = "plane1=500, nic4 = 70,nic4.port2=90, plane0.t1.1.down2=2000";
+  const Topology topology(scenario);
+  for (const LinkInfo& link : topology.links()) {
+    const auto index = static_cast<std::uint32_t>(&link - topology.links().data());
+    const std::string name = topology.port_name(index);
+    const bool nic4 = (link.first_hop() || link.last_hop()) && link.node == 4;
+    double ns = link.plane == 1 ? 500 : 150;
+    if (nic4) ns = link.plane == 2 ? 90 : 70;
+    if (name == "plane0.t1.1.down2" || name == "plane0.t0.2.up1") ns = 2000;
+    EXPECT_EQ(link.delay_ps, static_cast<TimePs>(ns * 1000)) << name;
+  }
+}
+
+TEST(Topology, ACableThatIsNotThereIsNamed) {
+  ScenarioConfig scenario = clos(2, 2, 0, 2);
+  scenario.fabric.cable_delays_ns = "plane2=500";
+  try {
+    const Topology topology(scenario);
+    FAIL();
+  } catch (const ParameterError& error) {
+    EXPECT_NE(std::string(error.what()).find("there is no \"plane2\"; there are planes plane0 to plane1"),
+              std::string::npos)
+        << error.what();
   }
 }
 
