@@ -35,7 +35,7 @@ struct TimesOnWay {
   explicit TimesOnWay(const ScenarioConfig& scenario) {
     const NodeConfig& node = scenario.node_default;
     const double read = shortest_read_ns(node.pcie);
-    const double posted = node.host.post_ns + node.host.doorbell_ns + read;
+    const double posted = node.host.post_ns + node.host.doorbell_ns + (node.nic.doorbell.carries_wqe ? 0 : read);
     inline_lead = ps_from_ns(posted);
     lead = ps_from_ns(posted + read + payload_read_extra_ns(scenario.accelerator));
     flight = ps_from_ns(2 * node.nic.port.mac_fec_latency_ns + 2 * shortest_cable_ns(scenario.fabric) +
