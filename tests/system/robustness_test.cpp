@@ -174,9 +174,10 @@ TEST_F(Robustness, OtherSettingsAreAnotherFolder) {
 }
 
 TEST_F(Robustness, OneOfTwoRunsIntoAFolderIsRefused) {
-  const std::string run = kWithin + "run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.byte_scale=0.3";
-  const ProcessResult result = run_process("sh -c '" + run + " & first=$!; sleep 0.3; " + run +
-                                           " 2>%D/second; second=$?; wait $first; echo $? $second'");
+  const std::string run = kWithin + "run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.byte_scale=1";
+  const ProcessResult result =
+      run_process("sh -c '" + run + " & first=$!; while [ ! -d %D/out ]; do sleep 0.01; done; " + run +
+                  " 2>%D/second; second=$?; wait $first; echo $? $second'");
   EXPECT_EQ(result.out, "0 2\n") << result.err;
   EXPECT_NE(read_text(test_folder() / "second").find("another run is writing to it"), std::string::npos);
 }
