@@ -18,6 +18,8 @@ class Pin {
   explicit Pin(Member& member) : at_(&member), bytes_(sizeof(Member)) {}
 
   bool bound() const { return bytes_ != 0; }
+  /// Not more than the member holds; the pin may have fewer bits.
+  bool fits(std::uint64_t value) const { return bytes_ == 0 || bytes_ >= 8 || value >> (8 * bytes_) == 0; }
   std::uint64_t get() const {
     switch (bytes_) {
       case 0:

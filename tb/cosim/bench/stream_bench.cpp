@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -24,13 +22,6 @@ std::vector<std::pair<std::string, std::uint64_t>> named(const Port& port, const
   std::vector<std::pair<std::string, std::uint64_t>> fields;
   for (std::size_t i = 0; i < values.size(); ++i) fields.emplace_back(port.fields[i].name, values[i]);
   return fields;
-}
-
-std::size_t port_named(const Dut& dut, const std::string& name, const std::string& place) {
-  for (std::size_t i = 0; i < dut.ports.size(); ++i) {
-    if (dut.ports[i].name == name) return i;
-  }
-  throw std::invalid_argument(fmt::format("{}: the block has no port {}", place, name));
 }
 
 }  // namespace
@@ -328,84 +319,6 @@ Episode StreamBench::minimize(Episode episode, const Mismatch& mismatch) {
   return episode;
 }
 
-void StreamBench::write_replay(const Dut& dut, const Episode& episode, const Mismatch& mismatch,
-                               const std::string& path) const {
-  std::string text = fmt::format("# {} differs: {}\n# mrcsim cosim {} --replay {}\nblock {}\nseed {}\nepisode {}\n",
-                                 block_, mismatch.line(), block_, path, block_, episode.seed, episode.number);
-  for (std::size_t i = 0; i < episode.load.size(); ++i) {
-    text += fmt::format("load {} {}\n", dut.ports[i].name, episode.load[i]);
-  }
-  if (episode.of_run) text += "of_run\n";
-  for (const auto& [name, value] : episode.settings) text += fmt::format("setting {} {}\n", name, value);
-  for (const Offer& offer : episode.offers) {
-    text += fmt::format("{} {} {}", offer.in_turn ? "in_turn" : "offer", dut.ports[offer.port].name, offer.cycle);
-    for (const auto& [name, value] : named(dut.ports[offer.port], offer.values)) {
-      text += fmt::format(" {}={:#x}", name, value);
-    }
-    text += '\n';
-  }
-  const std::string temporary = path + ".tmp";
-  std::ofstream out(temporary);
-  out << text;
-  out.close();
-  if (!out) {
-    std::filesystem::remove(temporary);
-    throw std::invalid_argument(fmt::format("{}: cannot be written whole", path));
-  }
-  std::filesystem::rename(temporary, path);
-}
-
-Episode StreamBench::read_replay(const Dut& dut, const std::string& path) const {
-  std::ifstream file(path);
-  if (!file) throw std::invalid_argument(fmt::format("{}: cannot be read", path));
-  Episode episode;
-  episode.load.assign(dut.ports.size(), 1.0);
-  std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    const std::string place = fmt::format("{}:{}", path, ++number);
-    std::istringstream words(line);
-    std::string key, name;
-    if (!(words >> key) || key.starts_with('#')) continue;
-    bool good = true;
-    if (key == "block") {
-      good = static_cast<bool>(words >> name);
-      if (good && name != block_) {
-        throw std::invalid_argument(fmt::format("{}: a replay of {}, not of {}", place, name, block_));
-      }
-    } else if (key == "seed") {
-      good = static_cast<bool>(words >> episode.seed);
-    } else if (key == "episode") {
-      good = static_cast<bool>(words >> episode.number);
-    } else if (key == "load") {
-      good = static_cast<bool>(words >> name);
-      if (good) good = static_cast<bool>(words >> episode.load[port_named(dut, name, place)]);
-    } else if (key == "of_run") {
-      episode.of_run = true;
-    } else if (key == "setting") {
-      good = static_cast<bool>(words >> name) && static_cast<bool>(words >> episode.settings[name]);
-    } else if (key == "offer" || key == "in_turn") {
-      Offer offer;
-      offer.in_turn = key == "in_turn";
-      good = static_cast<bool>(words >> name >> offer.cycle);
-      if (good) offer.port = port_named(dut, name, place);
-      for (const Field& field : dut.ports[offer.port].fields) {
-        std::string value;
-        good = good && words >> value && value.starts_with(field.name + "=");
-        if (!good) {
-          throw std::invalid_argument(fmt::format("{}: expected {}=VALUE of port {}", place, field.name, name));
-        }
-        offer.values.push_back(std::stoull(value.substr(field.name.size() + 1), nullptr, 0));
-      }
-      episode.offers.push_back(std::move(offer));
-    } else {
-      throw std::invalid_argument(fmt::format(
-          "{}: unknown {}; allowed: block, seed, episode, load, of_run, setting, offer, in_turn", place, key));
-    }
-    if (!good) throw std::invalid_argument(fmt::format("{}: {} without its value", place, key));
-  }
-  return episode;
-}
-
 CosimReport StreamBench::run(const CosimOptions& options) {
   report_ = {};
   auto dut = model_->make_dut(options.seed);
@@ -419,7 +332,7 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   const auto file = [&](const char* name) { return options.out + "/" + name; };
 
   if (!options.replay.empty()) {
-    const Episode episode = read_replay(*dut, options.replay);
+    const Episode episode = read_replay(options.replay, block_, dut->ports);
     dut = model_->make_dut(episode.seed);
     if (options.waves) dut->open_waves(report_.waves_file = file("replay.fst"));
     report_.first_mismatch = replay(*dut, episode);
@@ -502,7 +415,7 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   report_.waves_file = waves;
   report_.replay_transfers = shortest.offers.size();
   report_.replay_file = file("mismatch.replay");
-  write_replay(*dut, shortest, again ? *again : *mismatch, report_.replay_file);
+  write_replay(report_.replay_file, block_, dut->ports, shortest, (again ? *again : *mismatch).line());
   return report_;
 }
 

@@ -11,18 +11,9 @@
 #include <vector>
 
 #include "cosim/bench/bench.h"
+#include "cosim/bench/replay_file.h"
 
 namespace mrc::cosim {
-
-/// From one reset to the next.
-struct Episode {
-  std::uint64_t seed = 1;
-  std::uint64_t number = 0;
-  std::vector<double> load;  ///< by port: chance of a cycle that offers (in) or takes (out), 0 … 1
-  std::vector<Offer> offers{};
-  bool of_run = false;  ///< the offers are a trace's, with these settings
-  std::map<std::string, std::uint64_t> settings{};
-};
 
 class StreamBench {
  public:
@@ -72,8 +63,6 @@ class StreamBench {
   }
   /// Drops transfers while the same field of the same port still differs.
   Episode minimize(Episode episode, const Mismatch& mismatch);
-  void write_replay(const Dut& dut, const Episode& episode, const Mismatch& mismatch, const std::string& path) const;
-  Episode read_replay(const Dut& dut, const std::string& path) const;
 
   std::string block_;
   std::unique_ptr<BlockModel> model_;

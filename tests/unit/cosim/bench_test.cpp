@@ -76,6 +76,55 @@ TEST(StreamBench, PartsThatAModelDoesNotHaveAreRefused) {
   EXPECT_THROW(calibrate(model, {}, {}, 1), std::logic_error);
 }
 
+TEST(ReplayFile, IsReadAsItWasWritten) {
+  const Doubler doubler(1'000);
+  const std::string path = testing::TempDir() + "replay_file_test.replay";
+  Episode episode{.seed = 7, .number = 3, .load = {0.5, 0.02}, .offers = {{0, 12, {0xFFFF'FFFF}}, {0, 14, {1}, true}}};
+  episode.of_run = true;
+  episode.settings["beat_bytes"] = 64;
+  write_replay(path, "doubler", doubler.ports, episode, "for nothing");
+  const Episode read = read_replay(path, "doubler", doubler.ports);
+  EXPECT_EQ(read.seed, 7U);
+  EXPECT_EQ(read.number, 3U);
+  EXPECT_EQ(read.load, episode.load);
+  EXPECT_EQ(read.settings, episode.settings);
+  EXPECT_TRUE(read.of_run);
+  ASSERT_EQ(read.offers.size(), 2U);
+  EXPECT_EQ(read.offers[0].values, Transaction{0xFFFF'FFFF});
+  EXPECT_EQ(read.offers[0].cycle, 12U);
+  EXPECT_TRUE(read.offers[1].in_turn);
+}
+
+TEST(ReplayFile, WhatIsNoReplayIsRefusedWithItsLine) {
+  const Doubler doubler(1'000);
+  const std::string path = testing::TempDir() + "replay_file_test.bad";
+  const std::pair<const char*, const char*> cases[] = {
+      {"block tripler", "a replay of tripler, not of doubler"},
+      {"seed -1", "the seed is no number"},
+      {"load in 2", "a load is 0 to 1, not 2"},
+      {"load in nan", "a load is 0 to 1, not nan"},
+      {"load elsewhere 1", "the block has no port elsewhere"},
+      {"setting beat_bytes", "beat_bytes is missing"},
+      {"offer in", "the cycle is missing"},
+      {"offer in 1", "expected number=VALUE of port in"},
+      {"offer in 1 number=x", "number is no number of up to 64 bits: x"},
+      {"offer in 1 number=0x1ffffffff", "number does not fit"},
+      {"offer in 1 number=1 more=2", "nothing may follow, but more=2 does"},
+      {"offer out 1 double=2", "port out is an output of the block"},
+      {"ofer in 1 number=1", "unknown ofer"},
+  };
+  for (const auto& [line, why] : cases) {
+    std::ofstream(path) << "# a comment\n\n" << line << "\n";
+    try {
+      read_replay(path, "doubler", doubler.ports);
+      ADD_FAILURE() << line;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(path + ":3: "), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(TraceRecorder, KeepsTransfersUpToItsNumber) {
   Trace trace;
   TraceRecorder recorder(trace, 2);

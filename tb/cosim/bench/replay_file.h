@@ -1,0 +1,31 @@
+// What a bench gives a block from one reset to the next, and the replay file that keeps it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cosim/bench/ports.h"
+#include "cosim/trace.h"
+
+namespace mrc::cosim {
+
+/// From one reset to the next.
+struct Episode {
+  std::uint64_t seed = 1;
+  std::uint64_t number = 0;
+  std::vector<double> load;  ///< by port: chance of a cycle that offers (in) or takes (out), 0 … 1
+  std::vector<Offer> offers{};
+  bool of_run = false;  ///< the offers are a trace's, with these settings
+  std::map<std::string, std::uint64_t> settings{};
+};
+
+/// `comment`: what differed, for people. Throws std::invalid_argument where it cannot be written whole; then nothing
+/// is.
+void write_replay(const std::string& path, const std::string& block, const std::vector<Port>& ports,
+                  const Episode& episode, const std::string& comment);
+/// Throws std::invalid_argument with file and line for what is no replay of this block.
+Episode read_replay(const std::string& path, const std::string& block, const std::vector<Port>& ports);
+
+}  // namespace mrc::cosim
