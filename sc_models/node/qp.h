@@ -72,8 +72,9 @@ struct Qp {
   SendQueue send_queue;
   std::uint32_t wqes_held = 0;  ///< fetched and not cut into packets to the end
   std::uint32_t wqes_in_fetch = 0;
-  std::uint32_t doorbells_under_way = 0;  ///< one per work request of the model's own host that the NIC has not seen
-  bool wqe_in_reread = false;             ///< the WQE that is next was unreadable and is fetched again
+  std::uint32_t doorbells_under_way =
+      0;                           ///< one per work request that the NIC was not told of; none behind a host port
+  bool wqe_in_reread = false;      ///< the WQE that is next was unreadable and is fetched again
   bool data_lost = false;          ///< accepted payload was lost before it was written: no message completes any more
   bool listed = false;             ///< in the scheduler's ready list
   bool granted = false;            ///< the segmenter works on it

@@ -45,6 +45,12 @@ bool was_short(const Json& result, const Relief& relief, std::uint64_t packet_by
   return !listed;
 }
 
+std::set<std::string> parameters_of(const std::vector<Relief>& reliefs) {
+  std::set<std::string> names;
+  for (const Relief& relief : reliefs) names.emplace(parameter_part(relief.key));
+  return names;
+}
+
 /// Of the parameter that `key` sets: at that node, and at all nodes, because what one node is short of the other often
 /// is too.
 std::vector<Relief> reliefs_of_key(const std::vector<Relief>& all, const std::string& key) {
@@ -244,10 +250,14 @@ Diagnosis Diagnoser::diagnose() {
     if (environment(a) != environment(b)) return environment(b);
     return a.gain > b.gain;
   });
-  std::set<Settings> seen;
+  // The same parameters at one node and at all are one remedy where they gain the same.
+  std::map<std::set<std::string>, double> listed;
   for (const Tried& tried : good) {
     if (diagnosis.remedies.size() >= kMostRemedies) break;
-    if (seen.insert(settings_of(tried.reliefs)).second) diagnosis.remedies.push_back(confirm(tried));
+    const auto [same, first] = listed.try_emplace(parameters_of(tried.reliefs), tried.gain);
+    if (!first && same->second - tried.gain < least) continue;
+    same->second = tried.gain;
+    diagnosis.remedies.push_back(confirm(tried));
   }
   std::erase_if(diagnosis.remedies, [&](const Remedy& remedy) { return remedy.gain.mean < least; });
   if (!diagnosis.remedies.empty()) find_smallest(diagnosis.remedies.front());

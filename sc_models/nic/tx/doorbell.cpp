@@ -31,11 +31,9 @@ void Doorbell::declare_latency(LatencyAccount& account) {
   account.pass_box(account.nic().doorbell.pipeline.latency_cycles);
 }
 
-bool Doorbell::brings_next_wqe(Qp& qp) const {
-  // Software behind a host port writes doorbells alone.
-  if (!nic_.config.nic.doorbell.carries_wqe || nic_.host_port != nullptr) return false;
+bool Doorbell::brings_next_wqe(const Qp& qp) const {
+  if (!nic_.config.nic.doorbell.carries_wqe) return false;
   const bool is_next = qp.send_queue.waiting() == qp.doorbells_under_way;
-  --qp.doorbells_under_way;
   return is_next && qp.wqes_in_fetch == 0 && qp.wqes_held < nic_.config.nic.wqe_fetch.prefetch_depth;
 }
 
@@ -46,7 +44,12 @@ void Doorbell::step(TimePs now) {
     const std::uint32_t qp = queue_.pop(now);
     StartId start = nic_.qps[qp].starts.posted;
     starts_.start(now, slot, start, ready_at);
-    if (brings_next_wqe(nic_.qps[qp])) wqe_fetch_->take_carried(now, qp, start);
+    // Software behind a host port writes doorbells alone.
+    if (nic_.host_port == nullptr) {
+      const bool carried = brings_next_wqe(nic_.qps[qp]);
+      --nic_.qps[qp].doorbells_under_way;
+      if (carried) wqe_fetch_->take_carried(now, qp, start);
+    }
     scheduler_.activate(qp, now + nic_.clock.cycles(pipeline.latency_cycles), start);
     next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
     slot.busy(now, next_start_);

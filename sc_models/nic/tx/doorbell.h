@@ -29,7 +29,7 @@ class Doorbell : public Box {
 
  private:
   /// The doorbell at hand has a WQE, and it is the next of its QP.
-  bool brings_next_wqe(Qp& qp) const;
+  bool brings_next_wqe(const Qp& qp) const;
 
   NicContext& nic_;
   QpScheduler& scheduler_;

@@ -211,11 +211,12 @@ bool QpScheduler::wqe_readable(TimePs now, Qp& qp) {
 
 void QpScheduler::want_wqes(TimePs now, Qp& qp) {
   const WqeFetchConfig& config = nic_.config.nic.wqe_fetch;
-  const bool wanted = qp.send_queue.waiting() > 0 && qp.wqes_in_fetch == 0 && qp.wqes_held < config.prefetch_depth;
+  const std::uint64_t known = qp.send_queue.waiting() - qp.doorbells_under_way;
+  const bool wanted = known > 0 && qp.wqes_in_fetch == 0 && qp.wqes_held < config.prefetch_depth;
   if (!wanted) return;
   auto room = std::min(config.batch, config.prefetch_depth - qp.wqes_held);
   if (nic_.host_port != nullptr) room = std::min(room, nic_.host_port->wqes_in_a_row(nic_.index_of(qp)));
-  qp.wqes_in_fetch = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, qp.send_queue.waiting()));
+  qp.wqes_in_fetch = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, known));
   qp.starts.wqes_wanted = qp.starts.activated;
   wqe_requests_.push(now, nic_.index_of(qp), now + nic_.clock.period_ps());
 }
