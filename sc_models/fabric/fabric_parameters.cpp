@@ -35,10 +35,12 @@ void add_fabric_parameters(ParameterTable& table) {
                paper);
   MRC_SCENARIO(fabric.locator_block, "", 0, 4'294'967'295.0, "32-bit locator block of all uSIDs", assumption);
   MRC_SCENARIO(fabric.cable_delay_ns, "ns", 1, 1e6, "propagation delay of the cable of a NIC", assumption);
+  table.plausible(10, 250);
   MRC_SCENARIO(fabric.switch_latency_ns, "ns", 0, 1e6, "T0: time from first bit in to first bit out, without queueing",
                calibrated);
   MRC_SCENARIO(fabric.t1_link_gbps, "Gb/s", 0, 1'600, "rate of the links above T0; 0: as nic.port_gbps", paper);
   MRC_SCENARIO(fabric.t1_cable_delay_ns, "ns", 1, 1e6, "propagation delay of a cable above T0", assumption);
+  table.plausible(50, 2500);
   MRC_SCENARIO(
       fabric.cable_delays_ns, "", 0, 0,
       "other delays of single cables, both ways, such as \"plane3=500, nic1.port2=900, plane0.t0.1.up2=2000\"; a "

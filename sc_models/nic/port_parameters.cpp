@@ -13,6 +13,7 @@ void add_port_parameters(ParameterTable& table) {
            assumption);
   MRC_NODE(nic.port.mac_fec_latency_ns, "ns", 0, 10'000,
            "latency of MAC and FEC per direction; does not limit bandwidth", assumption);
+  table.plausible(50, 200);
   MRC_NODE(nic.port.down_detect_us, "us", 0, 1e7, "time without signal until the NIC stops sending through the port",
            assumption);
   MRC_NODE(nic.port.up_detect_us, "us", 0, 1e8, "time with signal until the NIC uses the port again", assumption);

@@ -100,6 +100,11 @@ class ParameterTable {
   }
   /// The parameter added last takes only these.
   void only(std::vector<std::string> words) { parameters_.back().words = std::move(words); }
+  /// What the parameter added last may be in existing hardware and software.
+  void plausible(double low, double high) {
+    parameters_.back().plausible_low = low;
+    parameters_.back().plausible_high = high;
+  }
 
   std::vector<Parameter> take() { return std::move(parameters_); }
 

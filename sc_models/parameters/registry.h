@@ -27,6 +27,9 @@ struct Parameter {
   std::vector<std::string> words;  ///< allowed words, or allowed numbers as text; empty: any in range
   std::string_view meaning;
   ParameterSource source;
+  /// Of an assumption, the values that existing hardware and software may have; equal: nobody has said.
+  double plausible_low = 0;
+  double plausible_high = 0;
   bool per_node = false;  ///< can be overridden by [node.nicN]
   std::function<ParameterValue(const ScenarioConfig&, const NodeConfig&)> get;
   std::function<void(ScenarioConfig&, NodeConfig&, const ParameterValue&)> set;

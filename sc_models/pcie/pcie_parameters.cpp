@@ -97,12 +97,16 @@ void add_pcie_parameters(ParameterTable& table) {
   MRC_NODE(pcie.non_posted_header_credits, "credits", 1, 65'536, "read requests whose credit has not returned",
            assumption);
   MRC_NODE(pcie.credit_return_ns, "ns", 0, 100'000, "time from sending a TLP until its credit returns", assumption);
+  table.plausible(100, 1000);
   MRC_NODE(pcie.read_latency_mean_ns, "ns", 1, 1e6, "mean time from a read request to its first completion",
            assumption);
+  table.plausible(400, 1600);
   MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6,
            "99th percentile of the time from a read request to its first completion", assumption);
+  table.plausible(600, 4000);
   MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "time from sending the last TLP of a write until its bytes are visible",
            assumption);
+  table.plausible(200, 900);
   MRC_NODE(pcie.request_cycles, "cycles", 0, 10'000, "cycles from pcie_dma accepting a read to its first request",
            measured);
   MRC_NODE(pcie.report_cycles, "cycles", 0, 10'000,

@@ -34,6 +34,7 @@ struct SizeOptions : StudyOptions {
   std::vector<std::string> hold{"goodput>=99%"};
   std::string others = kAsGiven;
   std::vector<std::string> also;
+  bool assumptions = false;
   bool sensitivity = false;
   bool all = false;
   std::string write_sizes;
@@ -198,11 +199,13 @@ class SizeStudy {
       for (const RunSpec& spec : planner->specs({}, options_.seeds)) (void)spec;
     }
     if (options_.sensitivity && scenarios_.size() > 1) throw StudyError("size: --sensitivity takes one scenario");
+    if (options_.assumptions && scenarios_.size() > 1) throw StudyError("size: --assumptions takes one scenario");
     database_ = std::make_unique<StudyDatabase>(options_.database);
     campaign_ = make_campaign(options_, *database_, progress_);
     std::vector<SizingResult> results;
     for (const std::string& buffer : buffers) results.push_back(size(buffer));
     if (options_.all) return all_together(results);
+    if (options_.assumptions && results.front().answer) widen_by_assumptions(results.front());
     if (options_.sensitivity && results.front().answer) rank_assumptions(results.front());
     return results.front().answer ? kExitOk : kExitStalled;
   }
@@ -226,20 +229,49 @@ class SizeStudy {
     return result;
   }
 
-  void rank_assumptions(const SizingResult& base) {
-    const auto rows = sensitivity(*campaign_, planner_, *database_, base, [&](std::size_t done, std::size_t of) {
-      progress_.update(static_cast<double>(done) / static_cast<double>(of),
-                       fmt::format("assumption {} of {}", done, of));
-    });
-    progress_.finish();
-    Json answer{{"buffer", base.request.key}, {"answer", *base.answer}, {"rows", Json::array()}};
+  void show_assumption(std::size_t done, std::size_t of) {
+    progress_.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("assumption {} of {}", done, of));
+  }
+
+  static Json json_of_rows(const std::vector<SensitivityRow>& rows) {
+    Json all = Json::array();
     for (const SensitivityRow& row : rows) {
-      answer["rows"].push_back({{"parameter", row.parameter},
-                                {"usual", row.usual},
-                                {"value", row.value},
-                                {"answer", row.answer ? Json(*row.answer) : Json(nullptr)},
-                                {"why_none", row.why_none}});
+      all.push_back({{"parameter", row.parameter},
+                     {"usual", row.usual},
+                     {"value", row.value},
+                     {"answer", row.answer ? Json(*row.answer) : Json(nullptr)},
+                     {"why_none", row.why_none}});
     }
+    return all;
+  }
+
+  void widen_by_assumptions(const SizingResult& base) {
+    const AssumedInterval interval = assumed_interval(
+        *campaign_, planner_, *database_, base, [&](std::size_t done, std::size_t of) { show_assumption(done, of); });
+    progress_.finish();
+    const Json answer{{"buffer", base.request.key},
+                      {"answer", *base.answer},
+                      {"answer_low", interval.low},
+                      {"answer_high", interval.high},
+                      {"rows", json_of_rows(interval.rows)}};
+    const std::int64_t study = database_->study("assumptions", options_.scenario,
+                                                description(options_, base.request.key).dump(), typed_command());
+    database_->set_answer(study, answer.dump());
+    if (options_.quiet) return;
+    fmt::print("over the seeds and the plausible ranges of the assumptions, one at a time: {} … {}; study {}\n",
+               interval.low, interval.high, study);
+    for (const SensitivityRow& row : interval.rows) {
+      fmt::print("{:>10}  {} = {} instead of {}{}\n", row.answer ? fmt::format("{}", *row.answer) : "none",
+                 row.parameter, row.value, row.usual, row.answer ? "" : "  (" + row.why_none + ")");
+    }
+    if (interval.rows.empty()) fmt::print("  no assumption moves it\n");
+  }
+
+  void rank_assumptions(const SizingResult& base) {
+    const auto rows = sensitivity(*campaign_, planner_, *database_, base,
+                                  [&](std::size_t done, std::size_t of) { show_assumption(done, of); });
+    progress_.finish();
+    const Json answer{{"buffer", base.request.key}, {"answer", *base.answer}, {"rows", json_of_rows(rows)}};
     const std::int64_t study = database_->study("sensitivity", options_.scenario,
                                                 description(options_, base.request.key).dump(), typed_command());
     database_->set_answer(study, answer.dump());
@@ -342,6 +374,8 @@ void add_size_command(CLI::App& app, int& exit_code) {
           "p99<=200 (us, message time); step<=105% or step<=5000 (us, whole run); refusals=0 (of the sized buffers), "
           "drops=0, nacks=0; may be repeated: all must hold, the curve is of the first that is not a count")
       ->take_all();
+  command->add_flag("--assumptions", options->assumptions,
+                    "widen the interval by the plausible ranges of what nobody has published (host, PCIe, cables)");
   command->add_flag("--sensitivity", options->sensitivity, "rank the assumptions by their effect on the answer");
   command->add_flag("--all", options->all, "size each buffer in turn, then all together: SRAM against goodput and p99");
   command->add_option("--write-sizes", options->write_sizes,

@@ -81,15 +81,31 @@ std::vector<std::string> sensitivity_levels(const RunPlanner& planner, const Set
   return levels;
 }
 
-std::vector<SensitivityRow> sensitivity(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
-                                        const SizingResult& base,
-                                        const std::function<void(std::size_t, std::size_t)>& on_row) {
+std::vector<std::string> plausible_levels(const RunPlanner& planner, const Settings& context, const Parameter& p) {
+  std::vector<std::string> levels;
+  if (p.plausible_low == p.plausible_high) return levels;
+  const std::string usual = usual_value(planner, p);
+  const double now = std::strtod(usual.c_str(), nullptr);
+  for (const double wanted : {p.plausible_low, p.plausible_high}) {
+    const std::string value = number_text(p, towards(planner, context, p, wanted, now));
+    if (value != usual) levels.push_back(value);
+  }
+  return levels;
+}
+
+namespace {
+
+using LevelsOf = std::vector<std::string> (*)(const RunPlanner&, const Settings&, const Parameter&);
+
+std::vector<SensitivityRow> vary(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
+                                 const SizingResult& base, LevelsOf levels_of,
+                                 const std::function<void(std::size_t, std::size_t)>& on_row) {
   Settings context = base.request.context;
   const double longest = std::min(1e9, kLongestRun * base.reference.simulated_time_us);
   context.emplace_back("run.max_time_us", fmt::format("{:.0f}", std::max(1.0, std::ceil(longest))));
   std::vector<SensitivityRow> rows;
   for (const Parameter* parameter : assumptions(base.request.key)) {
-    for (const std::string& value : sensitivity_levels(planner, context, *parameter))
+    for (const std::string& value : levels_of(planner, context, *parameter))
       rows.push_back({parameter->name, usual_value(planner, *parameter), value, std::nullopt, "", 1});
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -109,6 +125,28 @@ std::vector<SensitivityRow> sensitivity(Campaign& campaign, const RunPlanner& pl
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return change_of(a) > change_of(b); });
   return rows;
+}
+
+}  // namespace
+
+std::vector<SensitivityRow> sensitivity(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
+                                        const SizingResult& base,
+                                        const std::function<void(std::size_t, std::size_t)>& on_row) {
+  return vary(campaign, planner, database, base, sensitivity_levels, on_row);
+}
+
+AssumedInterval assumed_interval(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
+                                 const SizingResult& base,
+                                 const std::function<void(std::size_t, std::size_t)>& on_row) {
+  AssumedInterval interval{base.answer_low, base.answer_high,
+                           vary(campaign, planner, database, base, plausible_levels, on_row)};
+  std::erase_if(interval.rows, [&](const SensitivityRow& row) { return row.answer == base.answer; });
+  for (const SensitivityRow& row : interval.rows) {
+    if (!row.answer) continue;
+    interval.low = std::min(interval.low, *row.answer);
+    interval.high = std::max(interval.high, *row.answer);
+  }
+  return interval;
 }
 
 }  // namespace mrc

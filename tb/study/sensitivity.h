@@ -28,6 +28,20 @@ std::vector<const Parameter*> assumptions(const std::string& sized_key);
 std::vector<std::string> sensitivity_levels(const RunPlanner& planner, const Settings& context,
                                             const Parameter& parameter);
 
+/// The ends of the plausible range, as far as the scenario's rules allow; none of a parameter without such a range.
+std::vector<std::string> plausible_levels(const RunPlanner& planner, const Settings& context,
+                                          const Parameter& parameter);
+
+/// The answer over the plausible ranges of the assumptions, one at a time.
+struct AssumedInterval {
+  std::int64_t low = 0;  ///< with the intervals over the seeds of the answer as it is
+  std::int64_t high = 0;
+  std::vector<SensitivityRow> rows;  ///< those that move the answer, the largest change first
+};
+AssumedInterval assumed_interval(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
+                                 const SizingResult& base,
+                                 const std::function<void(std::size_t done, std::size_t of)>& on_row);
+
 /// Largest change of the answer first. `on_row` hears of each level before it is looked at.
 std::vector<SensitivityRow> sensitivity(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
                                         const SizingResult& base,
