@@ -37,7 +37,11 @@ struct EvEvent {
 inline void draw_scan_order(KeyedRandom& random, std::size_t count, std::vector<EvIndex>& order) {
   order.resize(count);
   std::iota(order.begin(), order.end(), EvIndex{0});
-  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  // Copies, so that both stay in registers: this is done once per rotation, for every EV.
+  KeyedRandom draws = random;
+  EvIndex* const at = order.data();
+  for (std::size_t i = count; i > 1; --i) std::swap(at[i - 1], at[draws.below(i)]);
+  random = draws;
 }
 
 class PathTable {
@@ -258,11 +262,18 @@ class PathTable {
     ++reshuffles_;
     draw_scan_order(random_, entries_.size(), order_);
     std::fill(eligible_.begin(), eligible_.end(), 0);
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      Entry& entry = entries_[order_[i]];
-      entry.position = static_cast<EvIndex>(i);
-      const bool on = entry.active && entry.state == EvState::good;
-      eligible_[i / 64 * planes_ + entry.plane] |= std::uint64_t{on} << (i % 64);
+    Entry* const entries = entries_.data();
+    const EvIndex* const order = order_.data();
+    const std::size_t count = order_.size();
+    std::uint64_t* words = eligible_.data();
+    for (std::size_t first = 0; first < count; first += 64, words += planes_) {
+      const std::size_t end = std::min(first + 64, count);
+      for (std::size_t i = first; i < end; ++i) {
+        Entry& entry = entries[order[i]];
+        entry.position = static_cast<EvIndex>(i);
+        const bool on = entry.active && entry.state == EvState::good;
+        words[entry.plane] |= std::uint64_t{on} << (i - first);
+      }
     }
   }
   void set_losses(EvIndex ev, std::uint32_t losses) {
