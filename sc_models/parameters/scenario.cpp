@@ -160,6 +160,11 @@ std::string resolve(const std::string& scenario_path, const std::string& path) {
   return (std::filesystem::path(scenario_path).parent_path() / path).lexically_normal().string();
 }
 
+void read_latencies(const std::string& scenario_path, NodeConfig& node) {
+  node.pcie.read_latency_histogram = resolve(scenario_path, node.pcie.read_latency_histogram);
+  read_latency_times(node.pcie);
+}
+
 void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::string& name, const std::string& place) {
   const auto require = [&](bool holds, const std::string& message) {
     if (!holds) throw ParameterError(place, name.empty() ? message : fmt::format("{}: {}", name, message));
@@ -341,6 +346,8 @@ ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& o
   scenario.faults = std::move(collector.faults);
   if (overrides.seed) scenario.seed = *overrides.seed;
   scenario.traffic.trace = resolve(path, scenario.traffic.trace);
+  read_latencies(path, scenario.node_default);
+  for (auto& [id, node] : scenario.node_override) read_latencies(path, node);
   check_scenario(scenario, path);
   std::vector<std::string> keys;
   for (const Assignment& assignment : collector.assignments) keys.push_back(assignment.key);

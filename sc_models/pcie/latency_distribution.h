@@ -1,4 +1,5 @@
-// Host memory latency as a shifted exponential, fixed by its mean and p99, drawn from a table of quantiles.
+// Host memory latency, drawn from a table of quantiles: a shifted exponential, fixed by its mean and p99, or a measured
+// histogram.
 #pragma once
 
 #include <array>
@@ -7,6 +8,7 @@
 
 #include "mrc/random.h"
 #include "mrc/types.h"
+#include "pcie/pcie_parameters.h"
 
 namespace mrc {
 
@@ -18,6 +20,14 @@ class LatencyDistribution {
     for (std::size_t i = 0; i < kQuantiles; ++i) {
       const double quantile = (static_cast<double>(i) + 0.5) / kQuantiles;
       table_[i] = static_cast<TimePs>(1000.0 * (mean_ns - scale - scale * std::log1p(-quantile)));
+    }
+  }
+  explicit LatencyDistribution(const PcieConfig& pcie)
+      : LatencyDistribution(pcie.read_latency_mean_ns, pcie.read_latency_p99_ns) {
+    if (pcie.read_times == nullptr) return;
+    for (std::size_t i = 0; i < kQuantiles; ++i) {
+      const double quantile = (static_cast<double>(i) + 0.5) / kQuantiles;
+      table_[i] = static_cast<TimePs>(1000.0 * pcie.read_times->quantile_ns(quantile));
     }
   }
   TimePs draw(KeyedRandom& random) const { return table_[random.next() >> kShift]; }

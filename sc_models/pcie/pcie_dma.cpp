@@ -75,7 +75,7 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       read_issue_(*this, work, "read_issue"),
       read_data_(*this, work, "read_data"),
       write_slot_(*this, work, "write"),
-      latency_(config.read_latency_mean_ns, config.read_latency_p99_ns),
+      latency_(config),
       latency_random_(random),
       fault_random_(fault_stream(random)),
       translation_(config.address_translation) {

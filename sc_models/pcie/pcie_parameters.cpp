@@ -37,12 +37,13 @@ std::string contradiction(const PcieConfig& pcie) {
     return fmt::format("pcie.posted_data_credits = {} (16 B each) do not cover one TLP of pcie.mps_bytes = {}",
                        pcie.posted_data_credits, pcie.mps_bytes);
   }
-  if (pcie.read_latency_p99_ns < pcie.read_latency_mean_ns) {
+  if (pcie.read_times == nullptr && pcie.read_latency_p99_ns < pcie.read_latency_mean_ns) {
     return fmt::format("pcie.read_latency_p99_ns = {} is below pcie.read_latency_mean_ns = {}",
                        pcie.read_latency_p99_ns, pcie.read_latency_mean_ns);
   }
   // The shifted exponential begins at mean - (p99 - mean) / (ln 100 - 1).
-  if ((pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0) > pcie.read_latency_mean_ns) {
+  if (pcie.read_times == nullptr &&
+      (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0) > pcie.read_latency_mean_ns) {
     return fmt::format(
         "pcie.read_latency_p99_ns = {} is too far above pcie.read_latency_mean_ns = {}: the shortest "
         "latency would be negative; at most {:.0f}",
@@ -66,6 +67,13 @@ std::string contradiction(const PcieConfig& pcie) {
         pcie.ack_interval_bytes, pcie.fc_update_interval_bytes, 100.0 * (1.0 - dllps));
   }
   return {};
+}
+
+void read_latency_times(PcieConfig& pcie) {
+  if (pcie.read_latency_histogram.empty()) return;
+  pcie.read_times = std::make_shared<const LatencyHistogram>(pcie.read_latency_histogram);
+  pcie.read_latency_mean_ns = pcie.read_times->mean_ns();
+  pcie.read_latency_p99_ns = pcie.read_times->quantile_ns(0.99);
 }
 
 void add_pcie_parameters(ParameterTable& table) {
@@ -104,6 +112,9 @@ void add_pcie_parameters(ParameterTable& table) {
   MRC_NODE(pcie.read_latency_p99_ns, "ns", 1, 1e6,
            "99th percentile of the time from a read request to its first completion", assumption);
   table.plausible(600, 4000);
+  MRC_NODE(pcie.read_latency_histogram, "", 0, 0,
+           "CSV file of measured read latencies, ns,count, relative to the scenario; instead of mean and p99",
+           assumption);
   MRC_NODE(pcie.write_latency_ns, "ns", 0, 1e6, "time from sending the last TLP of a write until its bytes are visible",
            assumption);
   table.plausible(200, 900);

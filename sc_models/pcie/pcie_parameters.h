@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+
+#include "pcie/latency_histogram.h"
 
 namespace mrc {
 
@@ -35,7 +38,9 @@ struct PcieConfig {
   double credit_return_ns = 300.0;
   double read_latency_mean_ns = 1000.0;
   double read_latency_p99_ns = 1600.0;
-  double write_latency_ns = 400.0;   ///< last TLP issued to byte visible
+  std::string read_latency_histogram;                  ///< path; empty: mean and p99 count
+  std::shared_ptr<const LatencyHistogram> read_times;  ///< of that file; mean and p99 are its own
+  double write_latency_ns = 400.0;                     ///< last TLP issued to byte visible
   std::uint32_t request_cycles = 2;  ///< read taken until its first request; this and the next two as measured
   std::uint32_t report_cycles = 3;   ///< last completion of a read until it is reported
   std::uint32_t write_cycles = 2;    ///< write taken until its first TLP
@@ -81,6 +86,9 @@ constexpr double dllp_share(const PcieConfig& config) {
 constexpr std::uint32_t max_tags_per_link(std::uint32_t generation) {
   return generation >= 6 ? 15'360 : generation >= 4 ? 768 : 256;
 }
+
+/// Reads the histogram, if there is one, into read_times, mean and p99. Throws ParameterError.
+void read_latency_times(PcieConfig& pcie);
 
 /// What in a configuration cannot work, in one line; empty when nothing does.
 std::string contradiction(const PcieConfig& pcie);

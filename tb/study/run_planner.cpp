@@ -90,7 +90,13 @@ ScenarioConfig RunPlanner::scenario(const Settings& settings) const {
 
 RunSpec RunPlanner::spec(const Settings& settings, std::uint64_t seed) const {
   Digest digest;
-  digest.add(base_digest_).add(trace_digest(scenario(settings).traffic.trace)).add(fmt::format("{}", seed));
+  const ScenarioConfig config = scenario(settings);
+  digest.add(base_digest_).add(trace_digest(config.traffic.trace)).add(fmt::format("{}", seed));
+  const auto add_histogram = [&](const NodeConfig& node) {
+    if (!node.pcie.read_latency_histogram.empty()) digest.add_file(node.pcie.read_latency_histogram);
+  };
+  add_histogram(config.node_default);
+  for (const auto& [id, node] : config.node_override) add_histogram(node);
   for (const auto& [key, value] : canonical(subject_.assignments, settings)) digest.add(key).add(value);
   return {.scenario = subject_.scenario, .settings = settings, .seed = seed, .digest = digest.hex()};
 }

@@ -89,12 +89,17 @@ std::string scenario_text(const RunSubject& subject, const Settings& settings, s
       set(root, key, parse_value(parameter_of_key(key, key), value, key));
     }
   }
-  std::string file = trace;
-  if (file.empty()) {
-    const ScenarioConfig scenario = load_scenario(subject.scenario, {subject.assignments, std::nullopt});
-    file = fs::proximate(fs::absolute(scenario.traffic.trace), fs::absolute(folder)).string();
-  }
-  set(root, "traffic.trace", file);
+  const ScenarioConfig scenario = load_scenario(subject.scenario, {subject.assignments, std::nullopt});
+  const auto from_folder = [&](const std::string& path) {
+    return fs::proximate(fs::absolute(path), fs::absolute(folder)).string();
+  };
+  set(root, "traffic.trace", trace.empty() ? from_folder(scenario.traffic.trace) : trace);
+  const auto set_histogram = [&](const std::string& node, const NodeConfig& config) {
+    const std::string& path = config.pcie.read_latency_histogram;
+    if (!path.empty()) set(root, node + "pcie.read_latency_histogram", from_folder(path));
+  };
+  set_histogram("", scenario.node_default);
+  for (const auto& [id, node] : scenario.node_override) set_histogram(fmt::format("node.nic{}.", id), node);
   set(root, "seed", static_cast<std::int64_t>(seed));
   std::ostringstream text;
   text << root << "\n";

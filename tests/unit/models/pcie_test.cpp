@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <vector>
 
+#include "parameters/parameter_value.h"
 #include "pcie/pcie_dma.h"
+#include "pcie/pcie_latency.h"
 #include "pcie_bench.h"
 
 namespace mrc {
@@ -276,6 +279,46 @@ TEST(LatencyDistribution, HasTheMeanAndTheP99ThatItWasGiven) {
   std::sort(draws.begin(), draws.end());
   EXPECT_NEAR(sum / static_cast<double>(draws.size()), 1'000'000.0, 3000.0);
   EXPECT_NEAR(static_cast<double>(draws[draws.size() * 99 / 100]), 1'600'000.0, 16'000.0);
+}
+
+TEST(LatencyDistribution, DrawsFromAMeasuredHistogram) {
+  PcieConfig pcie;
+  const std::string path = testing::TempDir() + "latency_distribution_test.csv";
+  std::ofstream(path) << "ns,count\n2000,10\n500,90\r\n900,0\n";
+  pcie.read_latency_histogram = path;
+  read_latency_times(pcie);
+  EXPECT_DOUBLE_EQ(pcie.read_latency_mean_ns, 650);
+  EXPECT_DOUBLE_EQ(pcie.read_latency_p99_ns, 2000);
+  EXPECT_DOUBLE_EQ(shortest_read_ns(pcie), 500);
+  const LatencyDistribution distribution(pcie);
+  KeyedRandom random(7, "latency");
+  int slow = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const TimePs drawn = distribution.draw(random);
+    ASSERT_TRUE(drawn == 500'000 || drawn == 2'000'000) << drawn;
+    slow += drawn == 2'000'000;
+  }
+  EXPECT_NEAR(slow, 10'000, 400);
+}
+
+TEST(LatencyHistogram, WhatIsNoHistogramIsRefusedWithItsLine) {
+  const std::string path = testing::TempDir() + "latency_histogram_test.csv";
+  const auto refusal = [&](const char* text) {
+    std::ofstream(path) << text;
+    try {
+      const LatencyHistogram histogram(path);
+    } catch (const ParameterError& error) {
+      return std::string(error.what()).substr(path.size());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refusal("ns;count\n"), ":1: the first line of a histogram is ns,count");
+  EXPECT_EQ(refusal("ns,count\n1000\n"), ":2: 1000: expected a time of 1 to 1000000 ns and a count");
+  EXPECT_EQ(refusal("ns,count\n1000,1\nnan,1\n"), ":3: nan,1: expected a time of 1 to 1000000 ns and a count");
+  EXPECT_EQ(refusal("ns,count\n0.5,1\n"), ":2: 0.5,1: expected a time of 1 to 1000000 ns and a count");
+  EXPECT_EQ(refusal("ns,count\n500,-1\n"), ":2: 500,-1: expected a time of 1 to 1000000 ns and a count");
+  EXPECT_EQ(refusal("ns,count\n500,0\n"), ": a histogram without a measurement");
+  EXPECT_EQ(refusal("ns,count\n500,1\n"), "accepted");
 }
 
 }  // namespace

@@ -55,6 +55,16 @@ TEST_F(Scenario, ReadsTablesOverridesAndResolvesPaths) {
   EXPECT_EQ(s.cc.base_rtt_ps, 5'000'500U);
 }
 
+TEST_F(Scenario, AMeasuredReadLatencyCountsInsteadOfMeanAndP99) {
+  const std::string text = std::string(kTrace) + "[node.nic1.pcie]\nread_latency_histogram = \"times.csv\"\n";
+  EXPECT_NE(refusal(text).find("times.csv: "), std::string::npos) << refusal(text);
+  std::ofstream(std::filesystem::path(write(text)).parent_path() / "times.csv") << "ns,count\n700,3\n900,1\n";
+  const ScenarioConfig s = load_scenario(path_, {{"pcie.read_latency_p99_ns=1200"}, {}});
+  EXPECT_EQ(s.node(0).pcie.read_latency_p99_ns, 1200);
+  EXPECT_EQ(s.node(1).pcie.read_latency_mean_ns, 750);
+  EXPECT_EQ(s.node(1).pcie.read_latency_p99_ns, 900);
+}
+
 TEST_F(Scenario, CommandLineWinsOverTheFile) {
   const ScenarioConfig s =
       load_scenario(write(std::string("seed = 1\n") + kTrace + "[nic]\nports = 4\n"), {{"nic.ports=2", "seed=5"}, 9});
