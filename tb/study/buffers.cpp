@@ -11,8 +11,6 @@
 namespace mrc {
 namespace {
 
-constexpr std::string_view kNode = "node.";
-
 std::map<std::string, std::uint64_t> bits_of(const ScenarioConfig& scenario, const NodeConfig& node) {
   const NicScale scale{.qps = scenario.traffic.qps_per_peer, .destinations = 1};
   std::map<std::string, std::uint64_t> bits;
@@ -51,14 +49,6 @@ std::vector<std::string> buffer_keys(const ScenarioConfig& scenario) {
       keys.push_back(parameter.name);
   }
   return keys;
-}
-
-std::string_view parameter_part(std::string_view key) {
-  return key.starts_with(kNode) ? key.substr(key.find('.', kNode.size()) + 1) : key;
-}
-
-std::string_view node_part(std::string_view key) {
-  return key.starts_with(kNode) ? key.substr(kNode.size(), key.find('.', kNode.size()) - kNode.size()) : "";
 }
 
 bool sizes_buffer(std::string_view key, std::string_view node, std::string_view buffer) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "parameters/config.h"
+#include "study/setting_key.h"
 
 namespace mrc {
 
@@ -16,9 +17,6 @@ std::vector<std::string> buffer_keys(const ScenarioConfig& scenario);
 
 /// Whether the parameter is the size of this row of a result's buffers[]; false for a parameter of another node.
 bool sizes_buffer(std::string_view key, std::string_view node, std::string_view buffer);
-/// The parameter of a key, and its node, which is empty for all.
-std::string_view parameter_part(std::string_view key);
-std::string_view node_part(std::string_view key);
 
 /// Bits of each structure of the key's node, the one under test where it names none.
 std::map<std::string, std::uint64_t> structure_bits(const ScenarioConfig& scenario, std::string_view key);

@@ -16,7 +16,7 @@
 #include "mrc/random.h"
 #include "parameters/toml_file.h"
 #include "study/axis.h"
-#include "study/buffers.h"
+#include "study/setting_key.h"
 #include "traffic/flow_csv.h"
 
 namespace mrc {
