@@ -1,7 +1,7 @@
 #include "fabric/fabric.h"
 
 #include "engine/box.h"
-#include "fabric/cable_delays.h"
+#include "fabric/fabric_parameters.h"
 
 namespace mrc {
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace mrc {
 
@@ -28,7 +29,7 @@ struct FabricConfig {
   double t1_link_gbps = 0;  ///< 0: as nic.port_gbps
   double t1_cable_delay_ns = 150.0;
   double t1_switch_latency_ns = 575.0;
-  std::string cable_delays_ns;  ///< of single cables; see fabric/cable_delays.h
+  std::string cable_delays_ns;  ///< of single cables; see CableDelay
   SwitchForwarding forwarding = SwitchForwarding::cut_through;
   SwitchScheduling scheduling = SwitchScheduling::strict;
   std::uint32_t control_weight = 25;  ///< with weighted scheduling
@@ -51,6 +52,18 @@ struct FabricConfig {
   double duplicate_rate = 0;
   double ecn_rate = 0;
 };
+
+/// Cables that are longer or shorter than the others: an entry of fabric.cable_delays_ns.
+struct CableDelay {
+  std::string where;  ///< "plane3", "nic1", or a port at either end: "nic1.port3", "plane3.t0.1.up2"
+  double ns = 0;
+};
+
+/// The list of fabric.cable_delays_ns. Throws ParameterError where it is malformed or a delay is out of range.
+std::vector<CableDelay> cable_delays_of(const FabricConfig& fabric, const std::string& place);
+
+/// No cable of a NIC is shorter.
+double shortest_cable_ns(const FabricConfig& fabric);
 
 void add_fabric_parameters(ParameterTable& table);
 

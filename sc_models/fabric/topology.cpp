@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/cable_delays.h"
+#include "fabric/fabric_parameters.h"
 #include "parameters/parameter_value.h"
 
 namespace mrc {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/cable_delays.h"
+#include "fabric/fabric_parameters.h"
 #include "fabric/fault_parameters.h"
 #include "mrc/srv6_usid.h"
 #include "parameters/toml_file.h"

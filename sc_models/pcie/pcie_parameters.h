@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "pcie/latency_histogram.h"
+#include "parameters/latency_histogram.h"
 
 namespace mrc {
 

@@ -38,8 +38,8 @@ void Parser::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   full.payload_bytes = nic.protocol.mtu_bytes;
   full.opcode = Opcode::write_only_imm;
   const std::uint64_t frame_bytes = wire_bytes(full, nic.protocol.encapsulation) - kEthernetOverheadBytes;
-  const std::uint64_t packets = config.parser.queue_entries + config.psn_tracker.queue_entries +
-                                config.psn_tracker.context_wait_entries;
+  const std::uint64_t packets =
+      config.parser.queue_entries + config.psn_tracker.queue_entries + config.psn_tracker.context_wait_entries;
   out.add(kPacketBuffer, packets * nic.datapath_words(frame_bytes), config.memory.packet_buffer,
           {{"frame", config.datapath_bits}});
   out.add(kQueue, {.depth = config.parser.queue_entries}, {kBufferPointerField, {"length", 15}, kPlaneField});

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/cable_delays.h"
+#include "fabric/fabric_parameters.h"
 #include "host/accelerator.h"
 #include "host/collective_schedule.h"
 #include "host/job_result.h"

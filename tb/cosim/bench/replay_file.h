@@ -25,7 +25,7 @@ struct Episode {
 /// is.
 void write_replay(const std::string& path, const std::string& block, const std::vector<Port>& ports,
                   const Episode& episode, const std::string& comment);
-/// Throws std::invalid_argument with file and line for what is no replay of this block.
+/// Throws std::invalid_argument with file and line where the file does not hold a replay of this block.
 Episode read_replay(const std::string& path, const std::string& block, const std::vector<Port>& ports);
 
 }  // namespace mrc::cosim

@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, EveryPathPolicy, testing::ValuesIn(path_policy_na
                          [](const auto& parameter) { return parameter.param; });
 
 TEST(PathPolicyDocument, HasARowForEachPolicyWithItsSource) {
-  const std::filesystem::path root = std::filesystem::path(__FILE__).parent_path() / "../../..";
+  const std::filesystem::path root = MRCSIM_SOURCE_DIR;
   std::ifstream document(root / "docs/path_policies.md");
   ASSERT_TRUE(document) << root;
   std::map<std::string, std::string> rows;  // the first with a name is the description

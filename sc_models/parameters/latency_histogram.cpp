@@ -1,4 +1,4 @@
-#include "pcie/latency_histogram.h"
+#include "parameters/latency_histogram.h"
 
 #include <algorithm>
 #include <charconv>
