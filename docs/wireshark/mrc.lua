@@ -3,6 +3,8 @@
 
 local mrc = Proto("mrc", "Multipath Reliable Connection")
 mrc.prefs.port = Pref.uint("UDP port", 4791, "UDP destination port of MRC")
+mrc.prefs.low_half_in_label = Pref.bool("Low half of the EV in the flow label", false,
+                                        "Otherwise in the UDP source port (protocol.ev_half_order)")
 
 local opcodes = {
   [0xC6] = "WRITE_FIRST", [0xC7] = "WRITE_MIDDLE", [0xC8] = "WRITE_LAST", [0xC9] = "WRITE_LAST_IMM",
@@ -91,13 +93,19 @@ local pad_field = ProtoField.bytes("mrc.pad", "Pad")
 local icrc_field = ProtoField.uint32("mrc.icrc", "ICRC", base.HEX)
 local trimmed_field = ProtoField.bool("mrc.trimmed", "Trimmed")
 local remainder_field = ProtoField.bytes("mrc.remainder", "What trimming left behind the last whole header")
-for _, field in ipairs({ payload_field, pad_field, icrc_field, trimmed_field, remainder_field }) do
+local ev_field = ProtoField.uint32("mrc.ev", "EV", base.HEX_DEC)
+local plane_field = ProtoField.uint8("mrc.plane", "Plane")
+local usid_field = ProtoField.string("mrc.usid", "uSID")
+for _, field in ipairs({ payload_field, pad_field, icrc_field, trimmed_field, remainder_field, ev_field, plane_field, usid_field }) do
   table.insert(all_fields, field)
 end
 mrc.fields = all_fields
 
 local udp_length = Field.new("udp.length")
 local udp_dst_port = Field.new("udp.dstport")
+local udp_src_port = Field.new("udp.srcport")
+local ipv6_flow = Field.new("ipv6.flow")
+local ipv6_dst = Field.new("ipv6.dst")
 
 local icrc_bytes = 4
 
@@ -139,15 +147,54 @@ local function add_rest(tvb, at, tree, trimmed)
   tree:add_le(icrc_field, tvb(tvb:len() - icrc_bytes, icrc_bytes))
 end
 
+-- What a uSID names, as mrcsim numbers them (the numbering is unpublished): plane, role, index.
+local usid_roles = { [0] = "t0.%d", [1] = "t1.%d", [2] = "down%d" }
+local function usid_name(usid)
+  local role = math.floor(usid / 2048) % 4
+  return string.format(usid_roles[role] or "role 3, %d", usid % 2048), role == 2
+end
+
+-- The path, from the headers around MRC: the EV is in the flow label and the UDP source port, the switches are the uSIDs of
+-- the outer destination address behind its locator block. The last uSID is the link to the NIC; switches remove those
+-- that were used.
+local function add_path(tree)
+  local labels, addresses = { ipv6_flow() }, { ipv6_dst() }
+  if #labels == 0 then return "" end
+  local port, label = udp_src_port().value, labels[#labels].value % 65536
+  local ev = mrc.prefs.low_half_in_label and port * 65536 + label or label * 65536 + port
+  local path = tree:add(mrc, "Path")
+  path:add(ev_field, ev):set_generated()
+  if #addresses < 2 then return string.format(" EV 0x%08x", ev) end
+  local carrier, names = addresses[1].range, {}
+  local plane = carrier:range(4, 1):bitfield(0, 3)
+  path:add(plane_field, carrier:range(4, 1), plane):set_generated()
+  for at = 4, 14, 2 do
+    local name, is_last = usid_name(carrier:range(at, 2):uint())
+    path:add(usid_field, carrier:range(at, 2), name):set_generated()
+    table.insert(names, name)
+    if is_last then break end
+  end
+  return string.format(" EV 0x%08x plane %d: %s", ev, plane, table.concat(names, " "))
+end
+
+-- Flags of the BTH by name.
+local function flags(tvb)
+  local names = {}
+  if tvb(8, 1):bitfield(0, 1) == 1 then table.insert(names, "ACK requested") end
+  if tvb(8, 1):bitfield(2, 1) == 1 then table.insert(names, "retransmission") end
+  return #names > 0 and " [" .. table.concat(names, ", ") .. "]" or ""
+end
+
 function mrc.dissector(tvb, pinfo, root)
   if tvb:len() < headers.BTH.bytes then return 0 end
   local list = extensions(tvb(0, 1):uint(), tvb(8, 1):bitfield(3, 1) == 1)
   if list == nil then return 0 end
   local trimmed = tvb:len() < udp_length().value - 8
   pinfo.cols.protocol = "MRC"
-  pinfo.cols.info = string.format("%s PSN %d QP 0x%06x%s", opcodes[tvb(0, 1):uint()], tvb(9, 3):uint(),
-                                  tvb(5, 3):uint(), trimmed and " [trimmed]" or "")
   local tree = root:add(mrc, tvb())
+  local path = add_path(tree)
+  pinfo.cols.info = string.format("%s PSN %d QP 0x%06x%s%s%s", opcodes[tvb(0, 1):uint()], tvb(9, 3):uint(),
+                                  tvb(5, 3):uint(), path, flags(tvb), trimmed and " [trimmed]" or "")
   if trimmed then tree:add(trimmed_field, true):set_generated() end
   local at = add_header("BTH", tvb, 0, tree)
   for _, name in ipairs(list) do

@@ -44,4 +44,5 @@ install(DIRECTORY docs/ DESTINATION ${MRCSIM_DOCS} FILES_MATCHING PATTERN "*.md"
 install(FILES LICENSE DESTINATION ${MRCSIM_DOCS})
 install(DIRECTORY tb/platform DESTINATION ${CMAKE_INSTALL_DATADIR}/mrcsim/examples
         FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h" PATTERN "CMakeLists.txt" PATTERN "register_map_command.cpp" EXCLUDE)
+install(DIRECTORY tb/python/mrcsim DESTINATION ${CMAKE_INSTALL_DATADIR}/mrcsim/python FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
 install(TARGETS mrcsim RUNTIME)
