@@ -2,9 +2,11 @@
 """What must hold for a pair of NICs with any settings, drawn at random.
 
   slower   all times doubled and all rates halved: half the goodput within 0.5 %, and the same first cause
-  swapped  nic0 and nic1 exchanged: the same goodput and causes
-  planes   a slow or lossy plane in the place of another: the same goodput, and its cause names the other plane
-  larger   a larger buffer, a faster clock or link: not more than 1 % of the goodput is lost
+  swapped  nic0 and nic1 exchanged: the same goodput within 0.5 %, and the same first cause
+  planes   a slow or lossy plane in the place of another: the same goodput within 1 %, and its cause names the other plane
+  larger   a larger buffer, a faster clock or link: not more than 1 % of the goodput is lost; a clock 10 % (docs/limits.md)
+
+Each is a mean over three seeds, whose range is added to the limit.
 
   symmetries.py MRCSIM [--seed N] [--count N] [--jobs N] [--only LAW]...
 """
@@ -22,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MESSAGES = 64
 MESSAGE_BYTES = 1 << 20
 PLANES = 8
+SEEDS = (1, 2, 3)
 # Values that a setting may have, of one node or of all.
 OF_NODES = {
     "pcie.read_tags": (64, 96, 128, 256, 512),
@@ -48,11 +51,16 @@ OF_ALL = {
     "fabric.cable_delay_ns": (50, 150, 500),
     "nic.ports": (8,),
 }
+# A faster core sends what waits behind a slow read at once, and the line of PCIe rests: docs/limits.md.
+MAY_COST = {"nic.core_clock_ghz": 0.1}
 # Doubling one of these must not cost goodput. A cache of contexts, a FIFO or a window without end has no other cost here.
 LARGER = [key for key in OF_NODES if "latency" not in key and "interval" not in key and key not in ("pcie.mrrs_bytes", "pcie.generation")]
 
 
 class Setting(dict):
+    def __or__(self, other):
+        return Setting({**self, **other})
+
     def options(self):
         return [text for key, value in sorted(self.items()) for text in ("--set", f"{key}={value}")]
 
@@ -74,7 +82,7 @@ class Runs:
         listed = subprocess.run([mrcsim, "params", "--format", "json"], check=True, capture_output=True, text=True).stdout
         self.parameters = {row["name"]: row for row in json.loads(listed)}
 
-    def run(self, settings, swapped=False, fault=""):
+    def run(self, settings, seed=1, swapped=False, fault=""):
         """The result, or None where the rules refuse the settings."""
         self.number += 1
         out = self.folder / f"run{self.number}-{random.getrandbits(40)}"
@@ -83,7 +91,7 @@ class Runs:
         lines = ["start_us,src,dst,bytes,tag"] + [f"0,{source},{destination},{MESSAGE_BYTES},{i}" for i in range(MESSAGES)]
         (out / "flows.csv").write_text("\n".join(lines) + "\n")
         (out / "pair.toml").write_text(
-            f'seed = 1\nrun.node_under_test = "nic{source}"\nhost.payload = "reference"\ntraffic.trace = "flows.csv"\nfabric.nics = 2\n{fault}')
+            f'seed = {seed}\nrun.node_under_test = "nic{source}"\nhost.payload = "reference"\ntraffic.trace = "flows.csv"\nfabric.nics = 2\n{fault}')
         command = [self.mrcsim, "run", out / "pair.toml", "--quiet", "--yes", "--out", out / "out", *settings.options()]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         if done.returncode == 2:
@@ -110,51 +118,71 @@ class Runs:
         return changed
 
 
-def first_cause(result):
-    return next(row for row in result["limits"] if row["cause"] not in ("framing", "unattributed"))
+class Seen:
+    """What a setting gives over a few seeds: which latencies are drawn and which packets are lost is chance."""
+
+    def __init__(self, results):
+        self.goodputs = [result["goodput_gbps"] for result in results]
+        self.goodput = sum(self.goodputs) / len(self.goodputs)
+        self.noise = (max(self.goodputs) - min(self.goodputs)) / self.goodput
+        first = [next(row for row in result["limits"] if row["cause"] not in ("framing", "unattributed")) for result in results]
+        self.causes = {row["cause"] for row in first}
+        # Which of several small causes is first says little, nor does it where two are as large.
+        self.tie = any(row["gbps"] < 0.03 * result["line_rate_gbps"] or self.second(result) > 0.7 * row["gbps"]
+                       for row, result in zip(first, results))
+
+    @staticmethod
+    def second(result):
+        rows = [row["gbps"] for row in result["limits"] if row["cause"] not in ("framing", "unattributed")]
+        return rows[1] if len(rows) > 1 else 0
+
+    def text(self):
+        return f"{self.goodput:.1f} Gb/s ({', '.join(sorted(self.causes))})"
+
+
+def see(runs, settings, **how):
+    results = [runs.run(settings, seed=seed, **how) for seed in SEEDS]
+    return None if None in results else Seen(results)
+
+
+def differ(one, other, share, least, causes):
+    """`other` is not `share` of `one`, but for `least` and what chance explains, or none of `causes` is its first."""
+    far = abs(other.goodput / one.goodput / share - 1) > least + max(one.noise, other.noise)
+    return far or not (causes & other.causes or one.tie or other.tie)
+
+
+# What does not scale: NSCC has a round trip of 12 us and a delay of 1 us in its rules, and the number of ACKs and credit
+# updates on the PCIe line follows from the number of lanes.
+SCALES = {"cc.algorithm": "none", "pcie.ack_interval_bytes": 168, "pcie.fc_update_interval_bytes": 168}
 
 
 def judge_slower(runs, rng):
-    settings = draw(rng)
-    one = runs.run(settings)
-    if one is None:
+    settings = draw(rng) | SCALES
+    one, other = see(runs, settings), see(runs, runs.slower(settings))
+    if one is None or other is None:
         return None
-    other = runs.run(runs.slower(settings))
-    if other is None:
-        return None
-    ratio = 2 * other["goodput_gbps"] / one["goodput_gbps"]
-    causes = [first_cause(result) for result in (one, other)]
-    tie = causes[0]["gbps"] < 0.03 * one["line_rate_gbps"]
-    wrong = abs(ratio - 1) > 0.005 or (causes[0]["cause"] != causes[1]["cause"] and not tie)
-    return wrong, settings, f"{one['goodput_gbps']:.1f} and twice {other['goodput_gbps']:.1f} Gb/s; {causes[0]['cause']} and {causes[1]['cause']}"
+    return differ(one, other, 0.5, 0.005, one.causes), settings, f"{one.text()} and {other.text()}"
 
 
 def judge_swapped(runs, rng):
     settings = draw(rng)
     names = {"node.nic0.": "node.nic1.", "node.nic1.": "node.nic0."}
     mirrored = Setting({names.get(key[:10], key[:10]) + key[10:]: value for key, value in settings.items()})
-    one, other = runs.run(settings), runs.run(mirrored, swapped=True)
+    one, other = see(runs, settings), see(runs, mirrored, swapped=True)
     if one is None:
         return None
-    causes = [first_cause(result) for result in (one, other)]
-    tie = causes[0]["gbps"] < 0.03 * one["line_rate_gbps"]
-    wrong = abs(other["goodput_gbps"] / one["goodput_gbps"] - 1) > 0.01 or (causes[0]["cause"] != causes[1]["cause"] and not tie)
-    return wrong, settings, f"{one['goodput_gbps']:.1f} and {other['goodput_gbps']:.1f} Gb/s; {causes[0]['cause']} and {causes[1]['cause']}"
+    return differ(one, other, 1, 0.005, one.causes), settings, f"{one.text()} and {other.text()}"
 
 
 def judge_planes(runs, rng):
     settings = draw(rng)
     first, second = rng.sample(range(PLANES), 2)
     kind = rng.choice(('kind = "link_rate"\nshare = 0.4', 'kind = "loss"\nprobability = 0.05'))
-    fault = lambda plane: f'[[fault]]\nat_us = 0\nwhere = "plane{plane}.t0.0.down1"\n{kind}\n'
-    one, other = runs.run(settings, fault=fault(first)), runs.run(settings, fault=fault(second))
+    one, other = (see(runs, settings, fault=f'[[fault]]\nat_us = 0\nwhere = "plane{plane}.t0.0.down1"\n{kind}\n') for plane in (first, second))
     if one is None:
         return None
-    causes = [first_cause(result)["cause"] for result in (one, other)]
-    expected = causes[0].replace(f"plane{first}.", f"plane{second}.").replace(f"port{first}.", f"port{second}.")
-    tie = first_cause(one)["gbps"] < 0.03 * one["line_rate_gbps"]
-    wrong = abs(other["goodput_gbps"] / one["goodput_gbps"] - 1) > 0.02 or (expected != causes[1] and not tie)
-    return wrong, settings, f"planes {first}, {second}: {one['goodput_gbps']:.1f} and {other['goodput_gbps']:.1f} Gb/s; {causes[0]} and {causes[1]}"
+    expected = {cause.replace(f"plane{first}.", f"plane{second}.").replace(f"port{first}", f"port{second}") for cause in one.causes}
+    return differ(one, other, 1, 0.01, expected), settings, f"{kind.split()[2]}, planes {first}, {second}: {one.text()} and {other.text()}"
 
 
 def judge_larger(runs, rng):
@@ -165,11 +193,11 @@ def judge_larger(runs, rng):
     larger = Setting(settings)
     for name in ours:
         larger[name] = 2 * (settings.get(name) or (float if row["type"] == "real" else int)(row["default"]))
-    one, other = runs.run(settings), runs.run(larger)
+    one, other = see(runs, settings), see(runs, larger)
     if one is None or other is None:
         return None
-    ratio = other["goodput_gbps"] / one["goodput_gbps"]
-    return ratio < 0.99, settings, f"{', '.join(f'{name}={larger[name]}' for name in ours)}: {one['goodput_gbps']:.1f} to {other['goodput_gbps']:.1f} Gb/s; {first_cause(other)['cause']}"
+    least = 1 - MAY_COST.get(key, 0.01) - max(one.noise, other.noise)
+    return other.goodput < least * one.goodput, settings, f"{', '.join(f'{name}={larger[name]}' for name in ours)}: {one.text()} to {other.text()}"
 
 
 LAWS = {"slower": judge_slower, "swapped": judge_swapped, "planes": judge_planes, "larger": judge_larger}
