@@ -77,7 +77,8 @@ std::optional<Better> better(const Parameter& parameter, double now, double by_d
   const double largest = parameter.maximum;
   for (const Factor& f : kFactors) {
     if (name != f.name || now == 0) continue;
-    const double value = std::min(now * f.factor, largest);
+    // What is below its default by more than the factor returns to it.
+    const double value = f.factor < 1 ? now * f.factor : std::min(std::max(now * f.factor, by_default), largest);
     return value == now ? std::nullopt : std::optional<Better>({value, f.kind});
   }
   for (const Value& v : kValues) {
