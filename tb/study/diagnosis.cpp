@@ -240,7 +240,9 @@ Diagnosis Diagnoser::diagnose() {
   for (const Tried& pair : try_all(pairs_beside(alone))) {
     double best_part = 0;
     for (const Relief& relief : pair.reliefs) best_part = std::max(best_part, known_[settings_of({relief})].gain);
-    if (pair.reliefs.size() == 2 && pair.gain >= best_part + least) good.push_back(pair);
+    // The second change has to be worth it beside the first.
+    const double more = kLeastGain * (more_ ? base_ + best_part : base_);
+    if (pair.reliefs.size() == 2 && pair.gain >= best_part + more) good.push_back(pair);
   }
   const auto environment = [](const Tried& tried) {
     return std::any_of(tried.reliefs.begin(), tried.reliefs.end(),
