@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "parameters/quantity.h"
 
 namespace mrc {
 namespace {
@@ -21,23 +25,9 @@ std::vector<std::string> words(const auto& array) {
   return {array.begin(), array.end()};
 }
 
-/// Keys of a kind besides at_us, kind and where.
-std::vector<std::string> keys_of(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::link_up:
-      return {};
-    case FaultKind::link_flap:
-      return {"for_us", "period_us", "jitter", "count"};
-    case FaultKind::link_rate:
-      return {"for_us", "share"};
-    case FaultKind::loss:
-    case FaultKind::corruption:
-      return {"for_us", "probability", "packets", "ev", "ev_index"};
-    case FaultKind::switch_reboot:
-      return {"for_us", "light"};
-    default:
-      return {"for_us"};
-  }
+const FaultKey& fault_key(std::string_view name) {
+  const auto& all = fault_keys();
+  return *std::find_if(all.begin(), all.end(), [&](const FaultKey& key) { return key.name == name; });
 }
 
 /// The keys of an entry in their types.
@@ -55,28 +45,40 @@ class Reader {
     if (value == nullptr) throw ParameterError(place_of(key), fmt::format("fault.{}: expected text", key));
     return *value;
   }
-  /// The position of the word among `allowed`.
-  std::size_t word(const std::string& key, const std::vector<std::string>& allowed) const {
+  /// The position of the word among those that the key takes.
+  std::size_t word(const std::string& key) const {
+    const std::vector<std::string>& allowed = fault_key(key).words;
     const std::string given = text(key);
     const auto it = std::find(allowed.begin(), allowed.end(), given);
     if (it != allowed.end()) return static_cast<std::size_t>(it - allowed.begin());
     throw ParameterError(place_of(key), fmt::format("fault.{} = \"{}\" is not allowed; allowed: {}; nearest: {}", key,
                                                     given, fmt::join(allowed, " | "), nearest(given, allowed)));
   }
-  double number(const std::string& key, double minimum, double maximum, double otherwise) const {
+  /// Text is a number with a unit.
+  double number(const std::string& key, double otherwise) const {
     if (!has(key)) return otherwise;
+    const FaultKey& allowed = fault_key(key);
     const auto* integer = get<std::int64_t>(key);
     const auto* real = get<double>(key);
-    if (integer == nullptr && real == nullptr)
-      throw ParameterError(place_of(key), fmt::format("fault.{}: expected a number", key));
-    const double value = integer != nullptr ? static_cast<double>(*integer) : *real;
-    if (std::isfinite(value) && value >= minimum && value <= maximum) return value;
-    throw ParameterError(place_of(key), fmt::format("fault.{} = {} is outside {} … {}", key, value, minimum, maximum));
+    const auto* written = get<std::string>(key);
+    const std::optional<double> quantity = written == nullptr ? std::nullopt : parse_quantity(*written, allowed.unit);
+    if (integer == nullptr && real == nullptr && !quantity) {
+      throw ParameterError(place_of(key),
+                           fmt::format("fault.{}: expected a number{}", key,
+                                       written == nullptr ? ""
+                                                          : fmt::format(", alone or as text with one of "
+                                                                        "the units {}",
+                                                                        fmt::join(units_for(allowed.unit), ", "))));
+    }
+    const double value = quantity ? *quantity : integer != nullptr ? static_cast<double>(*integer) : *real;
+    if (std::isfinite(value) && value >= allowed.minimum && value <= allowed.maximum) return value;
+    throw ParameterError(place_of(key),
+                         fmt::format("fault.{} = {} is outside {} … {}", key, value, allowed.minimum, allowed.maximum));
   }
-  std::int64_t integer(const std::string& key, double minimum, double maximum, std::int64_t otherwise) const {
+  std::int64_t integer(const std::string& key, std::int64_t otherwise) const {
     if (has(key) && get<std::int64_t>(key) == nullptr)
       throw ParameterError(place_of(key), fmt::format("fault.{}: expected a whole number", key));
-    return static_cast<std::int64_t>(number(key, minimum, maximum, static_cast<double>(otherwise)));
+    return static_cast<std::int64_t>(number(key, static_cast<double>(otherwise)));
   }
   bool flag(const std::string& key, bool otherwise) const {
     if (!has(key)) return otherwise;
@@ -85,8 +87,7 @@ class Reader {
     return *value;
   }
   void check_keys(FaultKind kind) const {
-    std::vector<std::string> allowed = keys_of(kind);
-    allowed.insert(allowed.begin(), {"at_us", "kind", "where"});
+    const std::vector<std::string> allowed = fault_keys_of(kind);
     for (const FaultEntry::Key& key : entry_.keys) {
       if (std::find(allowed.begin(), allowed.end(), key.name) != allowed.end()) continue;
       throw ParameterError(key.place,
@@ -135,33 +136,91 @@ std::string to_string(FaultKind kind) {
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
+const std::vector<FaultKey>& fault_keys() {
+  using enum ParameterType;
+  static const std::vector<FaultKey> keys{
+      {"at_us", real, "us", 0, kLongestUs, {}, "when it begins"},
+      {"kind", word, "", 0, 0, words(kKinds), "what happens"},
+      {"where", text, "", 0, 0, {}, "a port, link, switch, plane or NIC by its name (mrcsim fabric SCENARIO --routes)"},
+      {"for_us",
+       real,
+       "us",
+       1e-3,
+       kLongestUs,
+       {},
+       "how long it lasts, or each outage of a flap; without it: to the end"},
+      {"period_us", real, "us", 1e-3, kLongestUs, {}, "from the beginning of an outage to that of the next"},
+      {"count", integer, "outages", 1, kMostOutages, {}, "outages of a flap"},
+      {"jitter", real, "", 0, 1, {}, "share of the rest of the period by which an outage may begin late"},
+      {"share", real, "", 1e-3, 1, {}, "remaining share of the line rate"},
+      {"probability", real, "", 0, 1, {}, "probability for each packet"},
+      {"packets", word, "", 0, 0, words(kPackets), "packets that are affected"},
+      {"ev", integer, "", 0, 4'294'967'295.0, {}, "only packets with this entropy value"},
+      {"ev_index", integer, "", 0, 4'095, {}, "the same by its position in the EV profile of the sending NIC"},
+      {"light", boolean, "", 0, 0, {}, "the ports of the switch keep their signal"},
+  };
+  return keys;
+}
+
+std::vector<std::string> fault_kinds() {
+  return words(kKinds);
+}
+
+std::vector<std::string> fault_keys_of(FaultKind kind) {
+  std::vector<std::string> keys{"at_us", "kind", "where"};
+  const auto with = [&](std::initializer_list<const char*> more) {
+    keys.insert(keys.end(), more.begin(), more.end());
+    return keys;
+  };
+  switch (kind) {
+    case FaultKind::link_up:
+      return keys;
+    case FaultKind::link_flap:
+      return with({"for_us", "period_us", "jitter", "count"});
+    case FaultKind::link_rate:
+      return with({"for_us", "share"});
+    case FaultKind::loss:
+    case FaultKind::corruption:
+      return with({"for_us", "probability", "packets", "ev", "ev_index"});
+    case FaultKind::switch_reboot:
+      return with({"for_us", "light"});
+    default:
+      return with({"for_us"});
+  }
+}
+
+std::vector<std::string> required_fault_keys_of(FaultKind kind) {
+  std::vector<std::string> keys{"kind", "where", "at_us"};
+  if (kind == FaultKind::link_flap) keys.insert(keys.end(), {"period_us", "count"});
+  if (kind == FaultKind::link_rate) keys.emplace_back("share");
+  if (kind == FaultKind::pcie_stall) keys.emplace_back("for_us");
+  return keys;
+}
+
 FaultConfig read_fault(const FaultEntry& keys) {
   const Reader entry(keys);
   FaultConfig fault;
   fault.place = entry.place_of("where");
   for (const char* key : {"kind", "where", "at_us"}) entry.require(key);
-  fault.kind = static_cast<FaultKind>(entry.word("kind", words(kKinds)));
+  fault.kind = static_cast<FaultKind>(entry.word("kind"));
   entry.check_keys(fault.kind);
   fault.where = entry.text("where");
-  fault.at_us = entry.number("at_us", 0, kLongestUs, 0);
+  fault.at_us = entry.number("at_us", 0);
   // A duration of zero is not a fault; without one the fault lasts.
-  fault.for_us = entry.number("for_us", 1e-3, kLongestUs, 0);
-  if (fault.kind == FaultKind::link_flap) {
-    entry.require("period_us");
-    entry.require("count");
-    fault.period_us = entry.number("period_us", 1e-3, kLongestUs, 0);
-    fault.count = static_cast<std::uint32_t>(entry.integer("count", 1, kMostOutages, 1));
-    fault.jitter = entry.number("jitter", 0, 1, 0);
-    if (fault.for_us == 0) fault.for_us = fault.period_us / 2;
+  fault.for_us = entry.number("for_us", 0);
+  // That a stall needs an end has a sentence of its own.
+  if (fault.kind != FaultKind::pcie_stall) {
+    for (const std::string& key : required_fault_keys_of(fault.kind)) entry.require(key);
   }
-  if (fault.kind == FaultKind::link_rate) {
-    entry.require("share");
-    fault.share = entry.number("share", 1e-3, 1, 1);
-  }
-  fault.probability = entry.number("probability", 0, 1, 1);
-  if (entry.has("packets")) fault.packets = static_cast<FaultPackets>(entry.word("packets", words(kPackets)));
-  fault.ev = entry.integer("ev", 0, 4'294'967'295.0, -1);
-  fault.ev_index = entry.integer("ev_index", 0, 4'095, -1);
+  fault.period_us = entry.number("period_us", 0);
+  fault.count = static_cast<std::uint32_t>(entry.integer("count", 1));
+  fault.jitter = entry.number("jitter", 0);
+  if (fault.kind == FaultKind::link_flap && fault.for_us == 0) fault.for_us = fault.period_us / 2;
+  fault.share = entry.number("share", 1);
+  fault.probability = entry.number("probability", 1);
+  if (entry.has("packets")) fault.packets = static_cast<FaultPackets>(entry.word("packets"));
+  fault.ev = entry.integer("ev", -1);
+  fault.ev_index = entry.integer("ev_index", -1);
   fault.light = entry.flag("light", false);
   check_together(entry, fault);
   return fault;

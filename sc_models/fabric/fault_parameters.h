@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parameters/parameter_value.h"
@@ -57,6 +58,25 @@ struct FaultEntry {
   std::string place;
   std::vector<Key> keys;
 };
+
+/// What a key of [[fault]] takes.
+struct FaultKey {
+  std::string_view name;
+  ParameterType type = ParameterType::real;
+  std::string_view unit;  ///< "" without one
+  double minimum = 0;     ///< of numbers
+  double maximum = 0;
+  std::vector<std::string> words;  ///< allowed words; empty: any text
+  std::string_view meaning;
+};
+
+/// All keys of all kinds.
+const std::vector<FaultKey>& fault_keys();
+/// The words of `kind`, in the order of FaultKind.
+std::vector<std::string> fault_kinds();
+/// The keys that a fault of this kind may have, and those that it needs.
+std::vector<std::string> fault_keys_of(FaultKind kind);
+std::vector<std::string> required_fault_keys_of(FaultKind kind);
 
 /// Throws ParameterError with file, line, and the nearest word where one is misspelled.
 FaultConfig read_fault(const FaultEntry& entry);

@@ -15,6 +15,8 @@ using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
 
 std::string to_string(const ParameterValue& value);
 
+enum class ParameterType : std::uint8_t { boolean, integer, real, word, text };
+
 /// Bad input about a parameter: one line that begins with its place.
 class ParameterError : public std::runtime_error {
  public:

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "parameters/input_file.h"
+#include "parameters/quantity.h"
 
 namespace mrc {
 namespace {
@@ -49,18 +50,6 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
-/// A number with KiB, MiB or GiB behind it; false if it is none.
-bool parse_bytes(std::string_view text, std::int64_t& bytes) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc()) return false;
-  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> units{
-      {{"", 1}, {"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}};
-  const auto unit = std::find_if(units.begin(), units.end(), [&](const auto& u) { return u.first == suffix; });
-  if (unit == units.end()) return false;
-  return !__builtin_mul_overflow(bytes, unit->second, &bytes);
-}
-
 /// As in a scenario file: text is in quotes.
 std::string quoted(const ParameterValue& value) {
   const std::string text = to_string(value);
@@ -87,6 +76,39 @@ ParameterValue checked_word(const Parameter& p, const std::string& word, const s
   if (p.words.empty() || std::find(p.words.begin(), p.words.end(), word) != p.words.end()) return word;
   throw ParameterError(place, fmt::format("{} = \"{}\" is not allowed; allowed: {}; nearest: {}", p.name, word,
                                           p.allowed(), nearest(word, p.words)));
+}
+
+/// "; units: B, kB, …" where a number may have other units than the name of what it counts.
+std::string units_hint(const Parameter& p) {
+  const bool share = p.type == ParameterType::real && p.unit.empty();
+  const bool number = p.type == ParameterType::integer || p.type == ParameterType::real;
+  const std::vector<std::string> units =
+      number && (share || !p.unit.empty()) ? units_for(p.unit) : std::vector<std::string>();
+  if (units.empty() || (units.size() == 1 && units.front() == p.unit)) return "";
+  return fmt::format("; units: {}", fmt::join(units, ", "));
+}
+
+[[noreturn]] void refuse_type(const Parameter& p, const ParameterValue& value, const std::string& place) {
+  throw ParameterError(place, fmt::format("{} = {} is not of type {}; allowed: {}{}", p.name, quoted(value),
+                                          to_string(p.type), p.allowed(), units_hint(p)));
+}
+
+/// A number with a unit.
+ParameterValue checked_quantity(const Parameter& p, const std::string& text, const std::string& place) {
+  const bool whole = p.type == ParameterType::integer;
+  if (whole && p.unit == "bytes") {
+    if (const auto bytes = parse_bytes(text)) return checked_number(p, static_cast<double>(*bytes), *bytes, place);
+  }
+  const std::optional<double> value = whole && p.unit.empty() ? std::nullopt : parse_quantity(text, p.unit);
+  if (value && !whole) return checked_number(p, *value, *value, place);
+  constexpr double most_exact = 1LL << 53;
+  if (value && *value == std::floor(*value) && std::abs(*value) <= most_exact) {
+    return checked_number(p, *value, static_cast<std::int64_t>(*value), place);
+  }
+  const std::optional<std::string_view> unit = unit_behind_number(text);
+  if (value || !unit || unit->empty() || units_hint(p).empty()) refuse_type(p, text, place);
+  throw ParameterError(place, fmt::format("{} = \"{}\": \"{}\" is not a unit of it; allowed: {}{}", p.name,
+                                          printable(text), printable(*unit), p.allowed(), units_hint(p)));
 }
 
 }  // namespace
@@ -134,28 +156,22 @@ ParameterValue checked_value(const Parameter& p, const ParameterValue& value, co
     case ParameterType::boolean:
       if (std::holds_alternative<bool>(value)) return value;
       break;
-    case ParameterType::integer: {
+    case ParameterType::integer:
       if (integer != nullptr) return checked_number(p, static_cast<double>(*integer), *integer, place);
-      std::int64_t bytes = 0;
-      if (text != nullptr && p.unit == "bytes" && parse_bytes(*text, bytes))
-        return checked_number(p, static_cast<double>(bytes), bytes, place);
+      if (text != nullptr) return checked_quantity(p, *text, place);
       break;
-    }
     case ParameterType::real:
       if (integer != nullptr)
         return checked_number(p, static_cast<double>(*integer), static_cast<double>(*integer), place);
       if (real != nullptr && std::isfinite(*real)) return checked_number(p, *real, *real, place);
+      if (text != nullptr) return checked_quantity(p, *text, place);
       break;
     case ParameterType::word:
     case ParameterType::text:
       if (text != nullptr) return checked_word(p, *text, place);
       break;
   }
-  throw ParameterError(place, fmt::format("{} = {} is not of type {}; allowed: {}{}", p.name, quoted(value),
-                                          to_string(p.type), p.allowed(),
-                                          p.type == ParameterType::integer && p.unit == "bytes"
-                                              ? " (as a number, or as text with KiB, MiB, GiB)"
-                                              : ""));
+  refuse_type(p, value, place);
 }
 
 ParameterValue parse_value(const Parameter& p, std::string_view text, const std::string& place) {

@@ -14,7 +14,6 @@
 
 namespace mrc {
 
-enum class ParameterType : std::uint8_t { boolean, integer, real, word, text };
 /// Where a default or a rule comes from; calibrated: fitted once to one published figure.
 enum class ParameterSource : std::uint8_t { spec, api, paper, measured, assumption, calibrated };
 
@@ -45,9 +44,10 @@ const Parameter* find_parameter(std::string_view name);
 /// The known name with the smallest edit distance.
 std::string nearest_parameter(std::string_view name);
 
-/// Checks type and range and returns the value in the parameter's type. `place` opens the message of a ParameterError.
+/// Checks type and range and returns the value in the parameter's type. Text is a number with a unit where the type is
+/// one. `place` opens the message of a ParameterError.
 ParameterValue checked_value(const Parameter& parameter, const ParameterValue& value, const std::string& place);
-/// As text from a command line; bytes may carry KiB, MiB or GiB.
+/// As text from a command line; numbers may carry a unit (quantity.h).
 ParameterValue parse_value(const Parameter& parameter, std::string_view text, const std::string& place);
 
 std::string_view to_string(ParameterSource source);

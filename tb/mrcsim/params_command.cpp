@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mrcsim/parameter_causes.h"
+#include "mrcsim/scenario_schema.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 
@@ -49,9 +50,10 @@ void print_markdown() {
   fmt::print(
       "# Parameters\n\nWritten by `mrcsim params --format markdown`. A scenario file sets parameters in tables of the "
       "same names; "
-      "`--set name=value` overrides the file, and\n`[node.nicN]` overrides those marked *node*. Sizes in bytes may be "
-      "written as "
-      "\"512KiB\". Sources: spec (OCP MRC 1.0), api (its C headers), paper, measured,\ncalibrated (fitted once to one "
+      "`--set name=value` overrides the file, and\n`[node.nicN]` overrides those marked *node*. Numbers "
+      "may be written with "
+      "units: \"512KiB\", \"64MB\", \"100Gb/s\", \"1.5us\", \"1%\". Sources: spec (OCP MRC 1.0), api (its C headers), "
+      "paper, measured,\ncalibrated (fitted once to one "
       "published "
       "figure), assumption (not published; vary it before you rely on it).\n");
   std::string section;
@@ -84,6 +86,10 @@ void print_json() {
     all.push_back(std::move(row));
   }
   fmt::print("{}\n", all.dump(2));
+}
+
+void print_schema() {
+  fmt::print("{}", scenario_schema());
 }
 
 /// What a label of source says about the default.
@@ -175,8 +181,8 @@ std::vector<Chosen> values_of(const ScenarioConfig& scenario) {
 }
 
 void print_scenario(const ParamsOptions& options) {
-  if (options.format == "markdown")
-    throw ParameterError("--format markdown", "lists all parameters and takes no scenario");
+  if (options.format == "markdown" || options.format == "schema")
+    throw ParameterError("--format " + options.format, "is about all parameters and takes no scenario");
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, std::nullopt});
   if (options.format == "json") {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
@@ -193,7 +199,7 @@ void print_scenario(const ParamsOptions& options) {
 
 void run(const ParamsOptions& options) {
   static const std::map<std::string, void (*)()> printers{
-      {"table", print_table}, {"markdown", print_markdown}, {"json", print_json}};
+      {"table", print_table}, {"markdown", print_markdown}, {"json", print_json}, {"schema", print_schema}};
   if (!options.explain.empty()) {
     std::for_each(options.explain.begin(), options.explain.end(), explain);
     return;
@@ -213,8 +219,10 @@ void add_params_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("params", "List all parameters, or the values of a scenario");
   command->add_option("SCENARIO", options->scenario, "scenario file (TOML): lists its values, * if not the default");
   command->add_option("--set", options->assignments, "key=value for SCENARIO")->take_all()->expected(1, -1);
-  command->add_option("--format", options->format, "table, markdown or json")
-      ->check(CLI::IsMember({"table", "markdown", "json"}));
+  command
+      ->add_option("--format", options->format,
+                   "table, markdown or json; schema: a JSON schema of scenario files, for editors and validators")
+      ->check(CLI::IsMember({"table", "markdown", "json", "schema"}));
   command->add_option("--explain", options->explain, "print everything about these parameters")->expected(1, -1);
   command->callback([options] { run(*options); });
 }

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <type_traits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "parameters/quantity.h"
 #include "traffic/line_reader.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
@@ -41,12 +44,28 @@ class Line {
     // Written so that not-a-number is refused too.
     const bool inside = value >= minimum && value <= maximum;
     if (error == std::errc() && end == text.data() + text.size() && inside) return value;
-    throw TraceError(place_,
-                     fmt::format("column {} is \"{}\"; allowed: {} {} … {}", kColumns[column], text,
-                                 std::is_integral_v<Number> ? "an integer" : "a decimal number", minimum, maximum));
+    refuse(column, std::is_integral_v<Number> ? "an integer" : "a decimal number", minimum, maximum);
+  }
+  /// A size, alone or with a unit.
+  std::uint64_t get_bytes(std::size_t column, std::uint64_t minimum, std::uint64_t maximum) const {
+    const std::string_view text = fields_[column];
+    const std::int64_t bytes = parse_bytes(text).value_or(-1);
+    if (bytes >= 0 && static_cast<std::uint64_t>(bytes) >= minimum && static_cast<std::uint64_t>(bytes) <= maximum) {
+      return static_cast<std::uint64_t>(bytes);
+    }
+    const bool has_unit = !unit_behind_number(text).value_or("").empty();
+    refuse(column, "an integer", minimum, maximum,
+           has_unit ? fmt::format("; units: {}", fmt::join(units_for("bytes"), ", ")) : "");
   }
 
  private:
+  template <typename Number>
+  [[noreturn]] void refuse(std::size_t column, std::string_view kind, Number minimum, Number maximum,
+                           const std::string& hint = "") const {
+    throw TraceError(place_, fmt::format("column {} is \"{}\"; allowed: {} {} … {}{}", kColumns[column],
+                                         fields_[column], kind, minimum, maximum, hint));
+  }
+
   std::string place_;
   std::array<std::string_view, kColumns.size()> fields_;
 };
@@ -68,7 +87,7 @@ Workload read_flow_csv(std::istream& in, const std::string& name, const ReadOpti
     node.earliest = static_cast<TimePs>(fields.get<double>(0, 0.0, static_cast<double>(kMostTraceTimeUs)) * 1e6 + 0.5);
     node.rank = static_cast<std::uint32_t>(fields.get<std::uint64_t>(1, 0, kMostRank));
     node.peer = static_cast<std::uint32_t>(fields.get<std::uint64_t>(2, 0, kMostRank));
-    node.bytes = fields.get<std::uint64_t>(3, 1, kMostMessageBytes);
+    node.bytes = fields.get_bytes(3, 1, kMostMessageBytes);
     node.tag = static_cast<std::uint32_t>(fields.get<std::uint64_t>(4, 0, 0xFFFF'FFFF));
     node.origin = lines.number();
     if (node.rank == node.peer) {

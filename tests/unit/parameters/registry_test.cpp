@@ -90,22 +90,55 @@ TEST(Registry, RefusalsSayWhatIsAllowed) {
   EXPECT_EQ(message_of([&] { parse_value(payload, "byte", "here"); }),
             "here: host.payload = \"byte\" is not allowed; allowed: bytes | reference; nearest: bytes");
   const Parameter& staging = *find_parameter("nic.rx_staging.bytes");
-  EXPECT_EQ(
-      message_of([&] { parse_value(staging, "64kB", "here"); }),
-      "here: nic.rx_staging.bytes = \"64kB\" is not of type integer; allowed: 256 … 1073741824 bytes (as a number, "
-      "or as text with KiB, MiB, GiB)");
+  EXPECT_EQ(message_of([&] { parse_value(staging, "64Kb", "here"); }),
+            "here: nic.rx_staging.bytes = \"64Kb\": \"Kb\" is not a unit of it; allowed: 256 … 1073741824 bytes; "
+            "units: B, kB, KB, MB, GB, TB, KiB, MiB, GiB, TiB, bytes");
+  EXPECT_EQ(message_of([&] { parse_value(staging, "1000.5B", "here"); }),
+            "here: nic.rx_staging.bytes = \"1000.5B\" is not of type integer; allowed: 256 … 1073741824 bytes; "
+            "units: B, kB, KB, MB, GB, TB, KiB, MiB, GiB, TiB, bytes");
   const Parameter& lanes = *find_parameter("pcie.lanes");
   EXPECT_EQ(message_of([&] { parse_value(lanes, "12", "here"); }),
             "here: pcie.lanes = 12 is not allowed; allowed: 4 | 8 | 16 lanes");
   const Parameter& loss = *find_parameter("fabric.loss_rate");
   EXPECT_EQ(message_of([&] { parse_value(loss, "nan", "here"); }),
-            "here: fabric.loss_rate = nan is not of type real; allowed: 0 … 1");
+            "here: fabric.loss_rate = nan is not of type real; allowed: 0 … 1; units: %");
+  EXPECT_EQ(message_of([&] { parse_value(loss, "1 percent", "here"); }),
+            "here: fabric.loss_rate = \"1 percent\": \"percent\" is not a unit of it; allowed: 0 … 1; units: %");
+  EXPECT_EQ(message_of([&] { parse_value(loss, "150%", "here"); }),
+            "here: fabric.loss_rate = 1.5 is not allowed; allowed: 0 … 1");
+  const Parameter& rate = *find_parameter("nic.port_gbps");
+  EXPECT_NE(message_of([&] { parse_value(rate, "100GB/s", "here"); }).find("\"GB/s\" is not a unit of it"),
+            std::string::npos);
 }
 
-TEST(Registry, BytesTakeUnits) {
-  const Parameter& staging = *find_parameter("nic.rx_staging.bytes");
-  EXPECT_EQ(parse_value(staging, "64KiB", "here"), ParameterValue(std::int64_t{65'536}));
-  EXPECT_EQ(parse_value(staging, "1MiB", "here"), ParameterValue(std::int64_t{1 << 20}));
+TEST(Registry, NumbersTakeUnits) {
+  const auto value = [](const char* name, const char* text) {
+    return parse_value(*find_parameter(name), text, "here");
+  };
+  const auto bytes = [](std::int64_t number) { return ParameterValue(number); };
+  EXPECT_EQ(value("nic.rx_staging.bytes", "64KiB"), bytes(65'536));
+  EXPECT_EQ(value("nic.rx_staging.bytes", "1MiB"), bytes(1 << 20));
+  EXPECT_EQ(value("nic.rx_staging.bytes", "64MB"), bytes(64'000'000));
+  EXPECT_EQ(value("nic.rx_staging.bytes", "1.5 kB"), bytes(1'500));
+  EXPECT_EQ(value("nic.rx_staging.bytes", "0.5KiB"), bytes(512));
+  EXPECT_EQ(value("nic.ports", "4 ports"), bytes(4));
+  EXPECT_EQ(value("fabric.loss_rate", "1%"), ParameterValue(0.01));
+  EXPECT_EQ(value("fabric.loss_rate", "0.1%"), ParameterValue(0.001));
+  EXPECT_EQ(value("nic.port_gbps", "100Gb/s"), ParameterValue(100.0));
+  EXPECT_EQ(value("nic.port_gbps", "400 Gbps"), ParameterValue(400.0));
+  EXPECT_EQ(value("nic.port_gbps", "0.8Tb/s"), ParameterValue(800.0));
+  EXPECT_EQ(value("fabric.cable_delay_ns", "1.5us"), ParameterValue(1500.0));
+  EXPECT_EQ(value("fabric.cable_delay_ns", "1.5\u00b5s"), ParameterValue(1500.0));
+  EXPECT_EQ(value("fabric.cable_delay_ns", "2500ps"), ParameterValue(2.5));
+  EXPECT_EQ(value("run.max_time_us", "2ms"), ParameterValue(2000.0));
+  EXPECT_EQ(value("nic.core_clock_ghz", "1200MHz"), ParameterValue(1.2));
+}
+
+TEST(Registry, TextOfAFileIsANumberWithItsUnit) {
+  const Parameter& loss = *find_parameter("fabric.loss_rate");
+  EXPECT_EQ(checked_value(loss, std::string("2%"), "here"), ParameterValue(0.02));
+  EXPECT_NE(message_of([&] { checked_value(loss, std::string("0.02"), "here"); }), "");
+  EXPECT_NE(message_of([&] { checked_value(*find_parameter("nic.ports"), std::string("4"), "here"); }), "");
 }
 
 TEST(Registry, NearestName) {
