@@ -13,12 +13,19 @@ namespace {
 
 struct ReportOptions {
   std::string place;
-  std::string out = "report.html";
+  std::string out;
+  std::string picture;
 };
 
 void write_report(const ReportOptions& options) {
-  write_whole_file(options.out, report_html(options.place), {"a report", "<title>mrcsim report</title>"});
-  fmt::print("{}\n", options.out);
+  if (!options.picture.empty()) {
+    write_whole_file(options.picture, report_picture(options.place), {"a picture", R"(class="nic" role="img")"});
+    fmt::print("{}\n", options.picture);
+    if (options.out.empty()) return;
+  }
+  const std::string out = options.out.empty() ? "report.html" : options.out;
+  write_whole_file(out, report_html(options.place), {"a report", "<title>mrcsim report</title>"});
+  fmt::print("{}\n", out);
 }
 
 }  // namespace
@@ -30,6 +37,9 @@ void add_report_command(CLI::App& app) {
   command->add_option("PLACE", options->place, "result.json, a folder with one, or a database of sweep or size")
       ->required();
   command->add_option("-o,--out", options->out, "file name of the page; default: report.html");
+  command->add_option(
+      "--picture", options->picture,
+      "file name of an SVG: the NIC of a run with its boxes, buffers, ports and planes; no page without -o");
   command->callback([options] { write_report(*options); });
 }
 

@@ -45,8 +45,9 @@
     parent.appendChild(element);
     return element;
   }
-  const section = (title, text, parent = page) => {
+  const section = (title, text, parent = page, id = '') => {
     const box = add(parent, 'section');
+    if (id) box.id = id;
     add(box, 'h2', title);
     if (text) add(box, 'p', text);
     return box;
@@ -192,6 +193,30 @@
     });
   }
 
+  /// A slider under the picture: levels of buffers and goodput of planes at a time of the series instead of those of the whole run.
+  /// What has no series fades.
+  function replay(series) {
+    const picture = document.querySelector('#picture svg');
+    const follow = picture ? [...picture.querySelectorAll('[data-full]')] : [];
+    const valuesOf = (bar) => bar.dataset.level ? series.buffer_occupancy[bar.dataset.level] : series.plane_goodput_gbps[bar.dataset.plane];
+    const bars = series ? follow.map((bar) => ({ bar, whole: bar.getAttribute('width'), values: valuesOf(bar) })).filter((b) => b.values) : [];
+    const steps = Math.max(0, ...bars.map((b) => b.values.length));
+    if (steps < 2) return;
+    const row = add(page, 'label', 'replay', 'replay-bar');
+    const slider = add(row, 'input');
+    Object.assign(slider, { type: 'range', min: -1, max: steps - 1, step: 1, value: -1, id: 'replay' });
+    const shown = add(row, 'output', 'the whole run');
+    slider.addEventListener('input', () => {
+      const step = Number(slider.value);
+      picture.classList.toggle('replay', step >= 0);
+      shown.textContent = step < 0 ? 'the whole run' : `${number(step * series.step_us, 1)} … ${number((step + 1) * series.step_us, 1)} us: levels, and goodput of planes`;
+      for (const { bar, whole, values } of bars) {
+        const share = Math.min(1, (values[step] || 0) / bar.dataset.full);
+        bar.setAttribute('width', step < 0 ? whole : share * bar.dataset.width);
+      }
+    });
+  }
+
   // ---- parts of a run's report
   function headline(result) {
     const limit = result.framing_limit_gbps;
@@ -213,12 +238,13 @@
       ['on-chip memory', bits(result.sram.reduce((sum, row) => sum + row.bits, 0))],
     ]);
     for (const line of result.details) add(page, 'p', line, 'bad');
+    page.appendChild(document.getElementById('picture'));
   }
 
   function limits(result) {
     const rows = result.limits.filter((row) => row.gbps > 0.005 * result.line_rate_gbps / 8);
     if (!rows.length) return;
-    const box = section('Lost line rate by cause', `${number(result.goodput_gbps, 1)} Gb/s goodput and these sum to ${number(result.line_rate_gbps)} Gb/s.`);
+    const box = section('Lost line rate by cause', `${number(result.goodput_gbps, 1)} Gb/s goodput and these sum to ${number(result.line_rate_gbps)} Gb/s.`, page, 'limits');
     chart(box, 'Lost line rate, Gb/s', 60 + 24 * rows.length, () => ({
       type: 'bar',
       data: { labels: rows.map((row) => row.cause), datasets: [{ data: rows.map((row) => row.gbps), backgroundColor: series(0), maxBarThickness: 18 }] },
@@ -283,7 +309,7 @@
     if (!used.length) return;
     const fullness = (row) => row.time_full_share * 2 + row.high_water / row.capacity + row.mean / row.capacity;
     used.sort((a, b) => fullness(b) - fullness(a));
-    const box = section('Buffers', `${used.length} of ${result.buffers.length} buffers were used; the fullest are first.`);
+    const box = section('Buffers', `${used.length} of ${result.buffers.length} buffers were used; the fullest are first.`, page, 'buffers');
     bufferPanels(box, used.slice(0, 6), all);
     for (const node of [...new Set(used.slice(6).map((row) => row.node))]) {
       const rows = used.slice(6).filter((row) => row.node === node);
@@ -316,7 +342,7 @@
   function ledger(result) {
     const nodes = [...new Set(result.ledger.map((row) => row.node))];
     if (!nodes.length) return;
-    const box = section('Time of the issue slots', 'Each moment of an issue slot is busy, starved (work exists upstream), idle (no work), or blocked by one resource.');
+    const box = section('Time of the issue slots', 'Each moment of an issue slot is busy, starved (work exists upstream), idle (no work), or blocked by one resource.', page, 'ledger');
     const under = nodes.includes(result.node_under_test) ? result.node_under_test : nodes[0];
     ledgerChart(box, under, result.ledger.filter((row) => row.node === under));
     for (const node of nodes.filter((name) => name !== under)) fold(box, node, (inner) => ledgerChart(inner, node, result.ledger.filter((row) => row.node === node)));
@@ -349,7 +375,7 @@
       const peak = (values) => values.reduce((a, b) => Math.max(a, b), 0);
       const rows = Object.entries(all.queue_bytes).filter(([, values]) => peak(values) > 0).sort((a, b) => peak(b[1]) - peak(a[1]));
       if (rows.length) {
-        const box = section('Switch queues', rows.length > 40 ? `The 40 deepest of ${rows.length} queues that ever held a packet.` : `The ${rows.length} queues that ever held a packet when sampled.`);
+        const box = section('Switch queues', rows.length > 40 ? `The 40 deepest of ${rows.length} queues that ever held a packet.` : `The ${rows.length} queues that ever held a packet when sampled.`, page, 'switches');
         heatMap(box, 'Queue depth', rows.slice(0, 40), all.step_us, peak(rows[0][1]), 'B', events);
       }
     }
@@ -382,6 +408,7 @@
     const { result, series: all } = data;
     document.title = `${result.scenario} – mrcsim`;
     headline(result);
+    replay(all);
     limits(result);
     overTime(result, all);
     ledger(result);
@@ -571,6 +598,10 @@
   }
 
   if (data.kind === 'run') runReport(); else studyReport();
+  const picture = document.getElementById('picture');
+  if (!picture.firstElementChild) picture.remove();
+  // A part of the picture leads to its section, where there is one.
+  for (const link of picture.querySelectorAll('a')) if (!document.querySelector(link.getAttribute('href'))) link.removeAttribute('href');
   add(page, 'footer', 'Written by mrcsim report. The page loads nothing; charts are drawn with Chart.js (MIT licence).');
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => redraw.forEach((draw) => draw()));
   window.mrcsimReady = true;

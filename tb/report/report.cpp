@@ -11,6 +11,7 @@
 #include "parameters/input_file.h"
 #include "parameters/registry.h"
 #include "report/page.h"
+#include "report/picture.h"
 #include "study/sqlite.h"
 #include "study/study_database.h"
 #include "study/study_error.h"
@@ -156,25 +157,61 @@ std::string embedded(const Json& data) {
   return safe;
 }
 
-}  // namespace
-
-std::string report_html(const std::string& place) {
+fs::path file_of(const std::string& place) {
   fs::path file = place;
   if (fs::is_directory(file)) file /= "result.json";
   if (!fs::exists(file))
     throw StudyError(file.string() + ": does not exist; expected a result.json, its folder or a database");
   if (const std::string why = why_unreadable(file.string()); !why.empty()) throw StudyError(file.string() + ": " + why);
+  return file;
+}
+
+/// The picture of a result; empty where it is one of another version, without what the picture needs.
+std::string picture_in_page(const Json& result) {
+  try {
+    return nic_picture(result, true);
+  } catch (const Json::exception&) {
+    return "";
+  }
+}
+
+/// `page` with `text` where `mark` is.
+std::string filled(std::string_view page, std::string_view mark, std::string_view text) {
+  const std::size_t at = page.find(mark);
+  return fmt::format("{}{}{}", page.substr(0, at), text, page.substr(at + mark.size()));
+}
+
+}  // namespace
+
+std::string report_html(const std::string& place) {
+  const fs::path file = file_of(place);
   Json data;
   try {
     data = is_database(file) ? database_data(file) : run_data(file);
   } catch (const Json::exception& error) {
     throw StudyError(fmt::format("{}: is damaged: {}", file.string(), error.what()));
   }
+  const std::string picture = data["kind"] == "run" ? picture_in_page(data["result"]) : "";
   data["parameters"] = parameter_table();
-  const std::string_view page = report_page();
-  constexpr std::string_view mark = "@DATA@";
-  const std::size_t at = page.find(mark);
-  return fmt::format("{}{}{}", page.substr(0, at), embedded(data), page.substr(at + mark.size()));
+  // The picture's place is before that of the data, so that no text of the data is taken for a mark.
+  const std::string page = filled(report_page(), "@DATA@", embedded(data));
+  return filled(page, "@PICTURE@", picture);
+}
+
+std::string report_picture(const std::string& place) {
+  const fs::path file = file_of(place);
+  if (is_database(file))
+    throw StudyError(file.string() + ": a picture is of one run; expected a result.json or its folder");
+  std::string picture;
+  try {
+    picture = nic_picture(run_data(file)["result"], false);
+  } catch (const Json::exception& error) {
+    throw StudyError(fmt::format("{}: is damaged: {}", file.string(), error.what()));
+  }
+  if (picture.empty()) {
+    throw StudyError(file.string() + ": the node under test is a light endpoint, which has no boxes to draw");
+  }
+  return picture;
 }
 
 }  // namespace mrc

@@ -9,4 +9,7 @@ namespace mrc {
 /// The page needs no network and no file. Throws StudyError for anything else.
 std::string report_html(const std::string& place);
 
+/// The NIC of a run as an SVG (picture.h). Throws StudyError; `place` is a result.json or its folder.
+std::string report_picture(const std::string& place);
+
 }  // namespace mrc

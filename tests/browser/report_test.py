@@ -140,6 +140,44 @@ return window.mrcsimCharts.map((entry) => {
 """
 
 
+# Of the picture: height, number of links and of those that lead nowhere, colours of text and paper, and whether it comes before
+# the first chart.
+PICTURE = """
+const picture = document.querySelector('#picture svg');
+if (!picture) return null;
+const fill = (selector) => getComputedStyle(picture.querySelector(selector)).fill;
+const links = [...picture.querySelectorAll('a[href]')];
+const chart = document.querySelector('canvas');
+return [picture.getBoundingClientRect().height, links.length,
+        links.filter((link) => !document.querySelector(link.getAttribute('href'))).length, fill('text'), fill('.paper'),
+        !chart || Boolean(picture.compareDocumentPosition(chart) & Node.DOCUMENT_POSITION_FOLLOWING)];
+"""
+
+
+# Widths of the bars for the whole run, at a time, and for the whole run again; and the text beside the slider.
+REPLAY = """
+const slider = document.getElementById('replay');
+if (!slider) return null;
+const widths = () => [...document.querySelectorAll('#picture [data-full]')].map((bar) => bar.getAttribute('width')).join();
+const move = (to) => { slider.value = to; slider.dispatchEvent(new Event('input')); return widths(); };
+const whole = widths(), at = move(1), text = document.querySelector('.replay-bar output').textContent;
+return [whole, at, move(-1), text];
+"""
+
+
+def check_picture(browser, name, theme, wanted):
+    found = browser.execute_script(PICTURE)
+    expect((found is not None) == wanted, f"{name}: picture: {found}")
+    if not found:
+        return
+    height, links, lost, ink, paper, first = found
+    expect(height > 400 and links > 50 and lost == 0 and first, f"{name}: picture: {found}")
+    moved = browser.execute_script(REPLAY)
+    expect(moved and moved[0] != moved[1] and moved[0] == moved[2] and " us:" in moved[3], f"{name}: replay: {moved}")
+    ink, paper = (sum(map(int, re.findall(r"\d+", colour)[:3])) / 3 for colour in (ink, paper))
+    expect((paper > ink + 120) if theme == "light" else (ink > paper + 120), f"{name}: picture: {ink} on {paper}")
+
+
 def check_page(browser, page, width, theme, wanted):
     name = f"{page.stem} {width} {theme}"
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
@@ -167,6 +205,7 @@ def check_page(browser, page, width, theme, wanted):
         expect(inside, f"{name}: \"{title}\" is wider than the page")
     for title, coloured in browser.execute_script(DATA_DRAWN):
         expect(coloured > 10, f"{name}: \"{title}\" shows no data ({coloured} pixels)")
+    check_picture(browser, name, theme, page.stem != "study")
     overflow = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
     expect(overflow <= 0, f"{name}: {overflow} pixels wider than the screen")
     small = browser.execute_script("return [...document.querySelectorAll('p,td,th,h1,h2,h3,span,summary')].filter((e) => "
