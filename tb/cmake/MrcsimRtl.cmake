@@ -198,7 +198,7 @@ function(mrcsim_add_rtl_block BLOCK)
   target_link_libraries(${cosim} PRIVATE mrcsim_bench_${BLOCK} ${cosim}_verilated)
   if(NOT ARG_FOR)
     add_dependencies(rtl ${rtl} ${cosim})
-    install(TARGETS ${rtl} ${cosim} LIBRARY DESTINATION ${MRCSIM_MODULES_INSTALL} OPTIONAL)
+    install(TARGETS ${rtl} ${cosim} LIBRARY DESTINATION ${MRCSIM_MODULES_INSTALL} COMPONENT program OPTIONAL)
   endif()
 endfunction()
 

@@ -53,10 +53,14 @@ std::string build_command(RtlModuleKind kind, const std::vector<std::string>& bl
 
 }  // namespace
 
+bool has_rtl_module(RtlModuleKind kind, const std::string& block) {
+  return fs::exists(path_of(kind, block));
+}
+
 void require_rtl_modules(RtlModuleKind kind, const std::vector<std::string>& blocks) {
   std::vector<std::string> missing;
   for (const std::string& block : blocks) {
-    if (!fs::exists(path_of(kind, block))) missing.push_back(block);
+    if (!has_rtl_module(kind, block)) missing.push_back(block);
   }
   if (missing.empty()) return;
   throw std::invalid_argument(fmt::format("not built: {} of {}; to build: {}",

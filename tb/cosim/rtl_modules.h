@@ -9,6 +9,9 @@ namespace mrc {
 
 enum class RtlModuleKind { rtl, cosim };
 
+/// The block's module is built: beside this executable, or where it is installed.
+bool has_rtl_module(RtlModuleKind kind, const std::string& block);
+
 /// Throws std::invalid_argument where modules of these blocks are not built, naming all of them and the command that
 /// builds them.
 void require_rtl_modules(RtlModuleKind kind, const std::vector<std::string>& blocks);

@@ -1,12 +1,14 @@
 // The command line: subcommands, and one clear line with exit code 2 for everything that is wrong with the input.
 #include "mrcsim/command_line.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,12 +16,14 @@
 
 #include "mpi/launcher.h"
 #include "mrcsim/attack_command.h"
+#include "mrcsim/build_info.h"
 #include "mrcsim/calibrate_command.h"
 #include "mrcsim/compare_command.h"
 #include "mrcsim/cosim_command.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/fabric_command.h"
 #include "mrcsim/floorplan_command.h"
+#include "mrcsim/help_command.h"
 #include "mrcsim/latency_command.h"
 #include "mrcsim/params_command.h"
 #include "mrcsim/report_command.h"
@@ -89,7 +93,8 @@ int usage(const CLI::App& app, const CLI::ParseError& error) {
 int run_command_line(int argc, char** argv) {
   int exit_code = kExitOk;
   CLI::App app("mrcsim: a cycle-approximate model of an MRC NIC");
-  app.set_version_flag("--version", "mrcsim " MRCSIM_VERSION);
+  app.name("mrcsim");
+  app.set_version_flag("--version", version_text, "Print version, commit and what is built in");
   app.require_subcommand(1);
   add_run_command(app, exit_code);
   add_fabric_command(app, exit_code);
@@ -106,13 +111,17 @@ int run_command_line(int argc, char** argv) {
   add_calibrate_command(app, exit_code);
   add_report_command(app);
   add_validate_command(app, exit_code);
+  add_help_command(app);
   try {
-    const std::string command = argc > 1 ? argv[1] : "";
+    std::vector<std::string> arguments = with_help_last(app, {argv + std::min(argc, 1), argv + argc});
+    const std::string command = arguments.empty() ? "" : arguments.front();
     if (launched_processes() > 1 && command != "run" && !command.starts_with("-")) {
       throw std::invalid_argument(fmt::format(
           "{} processes were started together, but only run supports several processes", launched_processes()));
     }
-    app.parse(argc, argv);
+    // The parser takes them from the end.
+    std::reverse(arguments.begin(), arguments.end());
+    app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     return usage(app, error);
   } catch (const ParameterError& error) {

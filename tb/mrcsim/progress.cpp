@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "mrcsim/terminal.h"
+
 namespace mrc {
 
-ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO) != 0) {}
+ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && redraws_lines(STDERR_FILENO)) {}
 
 ProgressLine::~ProgressLine() {
   finish();

@@ -1,4 +1,4 @@
-// One line on stderr, redrawn during a run; nothing if stderr is not a terminal.
+// One line on stderr, redrawn during a run; nothing if stderr is not a terminal, or one that cannot redraw.
 #pragma once
 
 #include <chrono>

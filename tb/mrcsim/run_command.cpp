@@ -25,6 +25,7 @@
 #include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
 #include "mrcsim/rtl_selection.h"
+#include "mrcsim/terminal.h"
 #include "parameters/input_file.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
@@ -60,6 +61,7 @@ struct RunOptions {
   std::string wave_window;
   std::string perfetto;
   std::string perfetto_packets;
+  std::string format = "text";  ///< of standard output
   bool quiet = false;
   bool yes = false;
 };
@@ -133,6 +135,10 @@ PerfettoOptions perfetto_options(const RunOptions& options) {
   if (perfetto.path.empty()) throw OutputError("--perfetto-packets needs --perfetto FILE");
   perfetto.packets_one_in = parse_packet_sampling(options.perfetto_packets);
   return perfetto;
+}
+
+bool prints_text(const RunOptions& options) {
+  return !options.quiet && options.format == "text";
 }
 
 Job read_job(const ScenarioConfig& scenario, const RunOptions& options, bool shows_progress) {
@@ -217,7 +223,8 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   }
   check_rtl_selections(scenario, simulation_options.rtl);
   const std::string expected = expectation(scenario, run.job, options);
-  if (first && !options.quiet && transport_of(scenario).simulated) fmt::print("  {:<10} {}\n", "expects", expected);
+  if (first && prints_text(options) && transport_of(scenario).simulated)
+    fmt::print("  {:<10} {}\n", "expects", expected);
   std::fflush(stdout);
   simulation_options.progress = [progress = run.progress.get()](const Progress& p) { progress->update(p); };
   if (!transport.simulated) return;
@@ -246,12 +253,14 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
   run.out->write("series.json", series_json(result));
   run.out->write("messages.csv", messages_csv(result.all_messages));
   run.out->write("flows.csv", flows_csv(result.all_messages));
-  run.out->write("result.json", result_json(result, run.scenario));
+  const std::string json = result_json(result, run.scenario);
+  run.out->write("result.json", json);
   result.cost.wall_seconds = std::chrono::duration<double>(Clock::now() - process_start).count();
   run.progress->finish();
-  if (!options.quiet) {
+  if (options.format == "json") fmt::print("{}", json);
+  if (prints_text(options)) {
     // mpirun gives its processes a terminal, and a file or a pipe what they write there.
-    fmt::print("{}", summary(result, isatty(STDOUT_FILENO) != 0 && launched_processes() == 1));
+    fmt::print("{}", summary(result, shows_colours(STDOUT_FILENO) && launched_processes() == 1));
     for (const auto& [what, file] :
          {std::pair("capture", options.pcap), {"waves", options.waves}, {"timeline", options.perfetto}}) {
       if (!file.empty()) fmt::print("  {:<10} {}\n", what, file);
@@ -344,6 +353,10 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--perfetto", options->perfetto, "messages and packets as a timeline for ui.perfetto.dev");
   command->add_option("--perfetto-packets", options->perfetto_packets, "1/N: show one packet in N; default: 1/1");
   command->add_flag("--yes", options->yes, "run even if more than 10 minutes of wall time are expected");
+  command
+      ->add_option("--format", options->format,
+                   "of standard output: text, the summary; json, result.json as it is also written")
+      ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--quiet", options->quiet, "no summary, no progress");
   command->callback(
       [options, &exit_code] { exit_code = launched_processes() > 1 ? run_together(*options) : run_alone(*options); });

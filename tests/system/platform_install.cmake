@@ -23,7 +23,8 @@ file(REMOVE_RECURSE ${scratch})
 set(prefix ${scratch}/prefix)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
-# No library is looked for in a folder that depends on where the program is started, or in the build tree.
+# No library is looked for in a folder that depends on where the program is started, or in the build tree. $ORIGIN is the
+# folder of the program.
 file(GLOB programs ${prefix}/bin/* ${prefix}/lib*/mrcsim/*.so ${prefix}/lib*/*/mrcsim/*.so)
 if(NOT programs)
   message(FATAL_ERROR "no program below ${prefix}/bin")
@@ -33,7 +34,7 @@ foreach(program ${programs})
   string(REGEX MATCHALL "(RPATH|RUNPATH)[^\n]*\\[[^\n]*\\]" rows "${out}")
   foreach(row ${rows})
     string(REGEX REPLACE "^.*\\[(.*)\\]$" "\\1" folders "${row}")
-    if(NOT folders MATCHES "^/[^:]*(:/[^:]*)*$" OR folders MATCHES "${BUILD}")
+    if(NOT folders MATCHES "^(/|\\$ORIGIN/)[^:]*(:/[^:]*)*$" OR folders MATCHES "${BUILD}")
       message(FATAL_ERROR "${program} looks for libraries in \"${folders}\": an element is empty, relative or of the build tree")
     endif()
   endforeach()

@@ -37,8 +37,8 @@ class Paths(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.folder.name)
         folder.chmod(0o755)
-        (folder / "flows.csv").write_text("start_us,src,dst,bytes,tag\n0,0,3,262144,0\n")
-        (folder / "clos.toml").write_text('traffic.trace = "flows.csv"\n[fabric]\nnics = 4\nnics_per_t0 = 2\nloss_rate = 0.01\n'
+        (folder / "flows.csv").write_text("start_us,src,dst,bytes,tag\n0,0,3,256KiB,0\n")
+        (folder / "clos.toml").write_text('traffic.trace = "flows.csv"\n[fabric]\nnics = 4\nnics_per_t0 = 2\nloss_rate = "1%"\n'
                                           f"t1s_per_plane = {UPLINKS}\n[nic]\nports = 2\nport_gbps = 400\n")
         cls.pcap = folder / "clos.pcapng"
         subprocess.run([MRCSIM, "run", folder / "clos.toml", "--quiet", "--out", folder / "out", "--pcap", cls.pcap], check=True)

@@ -1,7 +1,7 @@
 """mrcsim from Python: runs and studies of the executable, and its files as pandas frames. Documented in docs/python.md.
 
     import mrcsim
-    run = mrcsim.run("tb/scenarios/pair.toml", {"traffic.byte_scale": 0.1})
+    run = mrcsim.run("tb/scenarios/pair.toml", {"traffic.byte_scale": "10%"})
     run.goodput_gbps, run.limits
 """
 from .command import Error, Settings, executable, version

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Union
 
 Value = Union[bool, int, float, str]
-#: Parameters by name, as --set takes them: {"nic.ports": 4, "fabric.loss_rate": 0.01, "transport": "mrc"}.
+#: Parameters by name, as --set takes them: {"nic.ports": 4, "fabric.loss_rate": "1%", "transport": "mrc"}.
 Settings = Mapping[str, Value]
 Path = Union[str, os.PathLike[str]]
 
@@ -23,7 +23,7 @@ class Error(RuntimeError):
 
 
 def executable() -> str:
-    """The executable: $MRCSIM, that of the clone or installation that this package is in, or mrcsim in $PATH."""
+    """The executable: $MRCSIM, that of the clone or bundle that this package is in, or mrcsim in $PATH."""
     if chosen := os.environ.get("MRCSIM"):
         return chosen
     here = pathlib.Path(__file__).resolve()

@@ -123,7 +123,7 @@ def _axis_text(key: str, axis: Axis) -> str:
 
 def sweep(scenario: Path, vary: Mapping[str, Axis], settings: Settings | None = None, *, seeds: int = 1, jobs: int | None = None,
           database: Path = "out/study.sqlite", options: list[str] | None = None) -> Study:
-    """Runs every combination: vary={"pcie.read_tags": [64, 128], "fabric.loss_rate": "0..0.04:+0.01"}. Runs that are in the database
+    """Runs every combination: vary={"pcie.read_tags": [64, 128], "fabric.loss_rate": "0..4%:+1%"}. Runs that are in the database
     are not repeated. `options`: more arguments of `mrcsim sweep`."""
     arguments = ["sweep", *_common(scenario, settings, database, seeds, jobs), "--quiet"]
     arguments += [word for key, axis in vary.items() for word in ("--vary", _axis_text(key, axis))]
