@@ -21,7 +21,8 @@ module fifo #(
   logic [AddrWidth-1:0]  write_q, read_q, read_d;
   logic [CountWidth-1:0] count_q;
 
-  assign read_d  = read_q + AddrWidth'(pop_i);
+  // What pushes and pops comes late: both outcomes are computed, and it selects.
+  assign read_d  = pop_i ? read_q + 1'b1 : read_q;
   assign count_o = count_q;
   assign empty_o = count_q == '0;
   assign full_o  = count_q == CountWidth'(Depth);
@@ -34,7 +35,8 @@ module fifo #(
     end else begin
       write_q <= write_q + AddrWidth'(push_i);
       read_q  <= read_d;
-      count_q <= count_q + CountWidth'(push_i) - CountWidth'(pop_i);
+      if (push_i && !pop_i) count_q <= count_q + 1'b1;
+      if (pop_i && !push_i) count_q <= count_q - 1'b1;
     end
   end
 

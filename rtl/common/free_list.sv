@@ -17,6 +17,7 @@ module free_list #(
 );
 
   logic [CountWidth-1:0] fresh_q;  // numbers that were handed out for the first time
+  logic [CountWidth-1:0] free_q;
   logic [CountWidth-1:0] returned;
   logic [IndexWidth-1:0] oldest;
   logic                  none_returned, returned_full;
@@ -25,13 +26,16 @@ module free_list #(
   assign all_fresh_out = fresh_q == CountWidth'(Depth);
   assign valid_o       = !all_fresh_out || !none_returned;
   assign index_o       = all_fresh_out ? oldest : fresh_q[IndexWidth-1:0];
-  assign free_o        = CountWidth'(Depth) - fresh_q + returned;
+  assign free_o        = free_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       fresh_q <= '0;
-    end else if (take_i && !all_fresh_out) begin
-      fresh_q <= fresh_q + 1'b1;
+      free_q  <= CountWidth'(Depth);
+    end else begin
+      if (take_i && !all_fresh_out) fresh_q <= fresh_q + 1'b1;
+      if (give_i && !take_i) free_q <= free_q + 1'b1;
+      if (take_i && !give_i) free_q <= free_q - 1'b1;
     end
   end
 
@@ -46,7 +50,7 @@ module free_list #(
     .count_o(returned)
   );
 
-  logic unused_full;
-  assign unused_full = returned_full;
+  logic unused_status;
+  assign unused_status = ^{returned_full, returned};
 
 endmodule

@@ -90,7 +90,7 @@ module pcie_dma #(
 
   typedef struct packed {
     logic        poisoned;
-    logic [12:0] received;
+    logic [12:0] owed;
   } progress_t;
 
   typedef struct packed {
@@ -268,28 +268,27 @@ module pcie_dma #(
   // A tag whose request has no completion yet has no progress in the memory.
   logic [Tags-1:0] outstanding_q, untouched_q;
   logic            known, finished, given_up;
-  logic [12:0]     owed;
 
   assign known    = outstanding_q[tag_q];
-  assign progress = untouched_q[tag_q] ? '0 : stored;
-  assign owed     = asked.bytes - progress.received;
+  assign progress = untouched_q[tag_q] ? '{poisoned: 1'b0, owed: asked.bytes} : stored;
 
   always_comb begin
     verdict_o = CplAccepted;
-    if (!known || byte_count_q > owed) begin
+    if (!known || byte_count_q > progress.owed) begin
       verdict_o = CplUnexpected;
-    end else if (byte_count_q < owed) begin
+    end else if (byte_count_q < progress.owed) begin
       verdict_o = CplBehindLoss;
-    end else if (bytes_q == owed) begin
+    end else if (bytes_q == byte_count_q) begin
       verdict_o = CplComplete;
     end
   end
 
   assign verdict_valid_o = cpl_q;
   assign verdict_tag_o   = tag_q;
-  assign progress_next   = '{poisoned: progress.poisoned || poisoned_q, received: progress.received + bytes_q};
+  assign progress_next   = '{poisoned: progress.poisoned || poisoned_q, owed: progress.owed - bytes_q};
   assign progress_write  = cpl_q && (verdict_o == CplAccepted || verdict_o == CplComplete);
-  assign finished        = cpl_q && verdict_o == CplComplete;
+  // That of CplComplete without the comparisons, which take longer.
+  assign finished        = cpl_q && known && byte_count_q == progress.owed && bytes_q == byte_count_q;
   assign given_up        = expire_q && known;
 
   assign tag_give   = finished || given_up;
@@ -376,6 +375,8 @@ module pcie_dma #(
   // ---------------------------------------------------------------------------------------------------------------
   logic                order_empty, order_full, loose_empty, loose_full;
   logic                order_pop, loose_pop;
+  logic                oldest_valid_q;
+  logic [JobWidth-1:0] order_job, oldest_job_q;
   logic [JobWidth:0]   order_count, loose_count;
 
   fifo #(.Depth(Jobs), .Width(JobWidth)) u_order (
@@ -383,7 +384,7 @@ module pcie_dma #(
     .push_i (rd_taken && rd_in_order_i),
     .data_i (rd_job_i),
     .pop_i  (order_pop),
-    .data_o (ordered_job_o),
+    .data_o (order_job),
     .empty_o(order_empty),
     .full_o (order_full),
     .count_o(order_count)
@@ -400,10 +401,26 @@ module pcie_dma #(
     .count_o(loose_count)
   );
 
-  assign ordered_valid_o = !order_empty && done_q[ordered_job_o];
-  assign order_pop       = ordered_valid_o && ordered_ready_i;
+  // The oldest read is in a register, so that its flag is not looked up behind the memory of the order.
+  assign ordered_valid_o = oldest_valid_q && done_q[oldest_job_q];
+  assign ordered_job_o   = oldest_job_q;
+  assign order_pop       = !order_empty && (!oldest_valid_q || (ordered_valid_o && ordered_ready_i));
   assign loose_valid_o   = !loose_empty;
   assign loose_pop       = loose_valid_o && loose_ready_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      oldest_valid_q <= 1'b0;
+    end else if (order_pop) begin
+      oldest_valid_q <= 1'b1;
+    end else if (ordered_valid_o && ordered_ready_i) begin
+      oldest_valid_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (order_pop) oldest_job_q <= order_job;
+  end
 
   always_ff @(posedge clk_i) begin
     if (job_done) done_q[ended_job_q] <= 1'b1;

@@ -1,7 +1,7 @@
 // Records of the packets that QPs have sent and that are not acknowledged: a shared pool, looked up by QP and PSN over
 // hash chains. Applies SACKs, keeps each QP's outstanding packets in the order of sending, from which losses are inferred
-// and timeouts found, and knows its oldest lost packet. Commands on one record pass three stages, one per cycle; those on many
-// hold the second stage. See README.md.
+// and timeouts found, and knows its oldest lost packet. Commands on one record pass four stages, one per cycle; those on many
+// hold the fourth stage. See README.md.
 module retransmit_buffer
   import mrc_pkg::*;
 #(
@@ -74,6 +74,7 @@ module retransmit_buffer
     logic [QpWidth-1:0]   qp;
     logic [23:0]          psn;
     logic [23:0]          base;
+    logic [63:0]          bitmap;
     logic [TimeWidth-1:0] now;
     logic [TimeWidth-1:0] limit;
     logic [31:0]          threshold;
@@ -138,8 +139,24 @@ module retransmit_buffer
     return signed'(a - b);
   endfunction
 
-  // What the second stage does. Act: a command on one record, or nothing is there.
-  typedef enum logic [2:0] {Clear, Act, Scan, Head, Done} state_e;
+  // Number of the lowest bit that is set, by halves.
+  function automatic logic [5:0] lowest_of(logic [63:0] bits);
+    logic [63:0]      some;
+    logic [63:0][5:0] at;
+    some = bits;
+    at   = '0;
+    for (int unsigned l = 0; l < 6; l++) begin
+      for (int unsigned i = 0; i < (64 >> (l + 1)); i++) begin
+        at[i]   = some[2*i] ? at[2*i] : at[2*i+1] | (6'd1 << l);
+        some[i] = some[2*i] || some[2*i+1];
+      end
+    end
+    return at[0];
+  endfunction
+
+  // What the fourth stage does. Act: a command on one record, the first cycle of another, or nothing is there. Window: which bits
+  // of an ack count. Look: the record of the packet that was sent longest ago comes; Head: it is judged.
+  typedef enum logic [2:0] {Clear, Act, Window, Scan, Look, Head, Done} state_e;
   // What a scan over PSNs is for.
   typedef enum logic [1:0] {ScanOne, ScanFree, ScanAdvance, ScanLost} scan_e;
 
@@ -148,16 +165,36 @@ module retransmit_buffer
   logic [ClearWidth-1:0]  clear_q;
 
   // First stage: the QP's context and the PSN's bucket come out of their memories.
-  logic                   first_valid_q;
-  command_t               first_q;
-  logic [63:0]            first_bitmap_q;
-  logic [BucketWidth-1:0] cmd_bucket, first_bucket_q;
+  logic                   s1_valid_q;
+  command_t               s1_q;
+  logic [BucketWidth-1:0] cmd_bucket, s1_bucket_q;
 
-  // Second stage: the record comes, and everything changes.
-  logic                   second_valid_q;
+  // Second stage: they are in registers, and the record is read.
+  logic                   s2_valid_q;
+  command_t               s2_q;
+  context_t               s2_ctx_q;
+  link_t                  s2_link_q;
+  logic [BucketWidth-1:0] s2_bucket_q;
+
+  // Third stage: the record comes out of its memory, that of a command or of a scan.
+  logic                   s3_valid_q;
+  logic                   s3_lost_q;              // another one is at the memory's output: it is read again
+  command_t               s3_q;
+  context_t               s3_ctx_q;
+  link_t                  s3_link_q;
+  logic [BucketWidth-1:0] s3_bucket_q;
+
+  // Fourth stage: the record is in registers, and everything changes.
+  logic                   s4_valid_q;
   command_t               cmd_q;
   context_t               ctx_q, ctx_next;
-  logic                   none_q;                 // there is no packet for it
+  logic                   walk_q;                 // the next record of the chain comes out of its memory
+  record_t                found_q;
+  link_t                  chain_q, front_q;
+  logic [IndexWidth-1:0]  later_q, earlier_q;
+  logic [TimeWidth-1:0]   age_q;                  // of the packet that was sent longest ago
+  logic [31:0]            overtaken_q;            // packets that were sent after it and are acknowledged
+  logic [23:0]            cumulative_end_q;       // first PSN behind the cumulative part of an ack
   logic [63:0]            bitmap_q;
   logic                   hit_q, advanced_q, moved_q, lost_gone_q;
   logic [CountWidth-1:0]  count_q;
@@ -166,20 +203,21 @@ module retransmit_buffer
   logic [31:0]            taken_offset_q;
   logic [3:0]             taken_cause_q;
 
-  // Third stage: the response.
-  logic                   third_valid_q, third_free;
+  // Then the response.
+  logic                   response_valid_q, response_free;
 
   // Scan, see below.
   logic [23:0]           scan_psn_q, scan_end_q;  // next PSN, and the first that is not looked at
-  logic [23:0]           advance_from_q;
   logic                  look_valid_q;            // its bucket is on bucket_rdata
   logic [23:0]           look_psn_q;
   logic [BucketWidth-1:0] look_bucket_q;
-  logic                  act_valid_q;             // its record, if it has one, is on found
+  logic                  fetch_valid_q;           // its record, if it has one, comes out of the memory
+  logic [23:0]           fetch_psn_q;
+  logic                  act_valid_q;             // it is in found_q
   logic                  act_some_q;
   logic [23:0]           act_psn_q;
   logic [BucketWidth-1:0] act_bucket_q;           // of it, or of the new record
-  logic [IndexWidth-1:0] look_index_q;            // of the record on found
+  logic [IndexWidth-1:0] look_index_q;            // of the record in found_q
   link_t                 before_q;                // in its chain
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -248,38 +286,64 @@ module retransmit_buffer
 
   // ---------------------------------------------------------------------------------------------------------------
   // Stages. A command that reads more than one record, or asks for the oldest one, has the block for itself until it
-  // leaves the second stage.
+  // leaves the fourth stage; so does an open. When a command leaves the fourth stage, each one behind it moves.
   // ---------------------------------------------------------------------------------------------------------------
   function automatic logic alone(retransmit_op_e op);
-    return op == RetransmitAck || op == RetransmitTake || op == RetransmitGap || op == RetransmitTimeout;
+    return op == RetransmitAck || op == RetransmitTake || op == RetransmitGap || op == RetransmitTimeout || op == RetransmitOpen;
   endfunction
 
-  logic cmd_taken, first_leaves, second_leaves, evt_room;
-  assign cmd_ready_o  = state_q != Clear && (!first_valid_q || (first_leaves && !alone(first_q.op))) &&
-                        (!second_valid_q || !alone(cmd_q.op) || second_leaves);
-  assign cmd_taken    = cmd_valid_i && cmd_ready_o;
-  assign first_leaves = first_valid_q && (!second_valid_q || second_leaves);
-  assign third_free   = !third_valid_q || (rsp_valid_o && rsp_ready_i);
+  logic cmd_taken, s1_moves, s2_moves, s3_moves, s4_leaves, evt_room;
+  logic s1_alone, s2_alone, s3_alone, s4_alone;
+  logic steps, walk_on;
+  assign s1_alone      = alone(s1_q.op);
+  assign s2_alone      = alone(s2_q.op);
+  assign s3_alone      = alone(s3_q.op);
+  assign s4_alone      = alone(cmd_q.op);
+  assign cmd_ready_o   = state_q != Clear && (!s1_valid_q || s1_moves) && !(s1_valid_q && s1_alone) &&
+                         !(s2_valid_q && s2_alone) && !(s3_valid_q && s3_alone) &&
+                         (!s4_valid_q || !s4_alone || s4_leaves);
+  assign cmd_taken     = cmd_valid_i && cmd_ready_o;
+  assign s1_moves      = s1_valid_q && (!s2_valid_q || s2_moves);
+  assign s2_moves      = s2_valid_q && (!s3_valid_q || s3_moves) && !walk_on;
+  assign s3_moves      = s3_valid_q && !s3_lost_q && (!s4_valid_q || s4_leaves);
+  assign response_free = !response_valid_q || (rsp_valid_o && rsp_ready_i);
   // No event of a command comes before the response of the command before.
-  assign evt_room     = third_free && (!evt_valid_o || evt_ready_i);
+  assign evt_room      = response_free && (!evt_valid_o || evt_ready_i);
 
-  // What the command in front leaves is not in the memories yet.
-  context_t ctx;
-  link_t    bucket;
-  assign ctx    = (second_valid_q && cmd_q.qp == first_q.qp) ? ctx_next : ctx_rdata;
-  assign bucket = (free_take && bucket_waddr == first_bucket_q) ? bucket_wdata : bucket_rdata;
+  // What the fourth stage leaves is not in the memories yet: the context, and the record of a new packet that the command is for.
+  // Where the new record is another one, its place in front of the chain does not matter.
+  context_t s1_ctx, s2_ctx, s3_ctx;
+  link_t    s1_link, s2_link, s3_link;
+  logic     s1_new, s2_new, s3_new;
+  assign s1_new  = free_take && cmd_q.qp == s1_q.qp && ctx_q.next == s1_q.psn;
+  assign s2_new  = free_take && cmd_q.qp == s2_q.qp && ctx_q.next == s2_q.psn;
+  assign s3_new  = free_take && cmd_q.qp == s3_q.qp && ctx_q.next == s3_q.psn;
+  assign s1_ctx  = (s4_leaves && cmd_q.qp == s1_q.qp) ? ctx_next : ctx_rdata;
+  assign s2_ctx  = (s4_leaves && cmd_q.qp == s2_q.qp) ? ctx_next : s2_ctx_q;
+  assign s3_ctx  = (s4_leaves && cmd_q.qp == s3_q.qp) ? ctx_next : s3_ctx_q;
+  assign s1_link = s1_new ? '{valid: 1'b1, index: free_index} : bucket_rdata;
+  assign s2_link = s2_new ? '{valid: 1'b1, index: free_index} : s2_link_q;
+  assign s3_link = s3_new ? '{valid: 1'b1, index: free_index} : s3_link_q;
 
-  // PSNs that a cumulative acknowledgement covers, and bits inside the rest of the window.
+  // The PSN of an append counts those in front of it on its QP. Where one of them gets no record, neither does this one.
+  logic [BucketWidth-1:0] s2_next, s2_front;
+  assign s2_next  = s2_ctx_q.next[BucketWidth-1:0] +
+                    BucketWidth'(s3_valid_q && s3_q.op == RetransmitAppend && s3_q.qp == s2_q.qp) +
+                    BucketWidth'(s4_valid_q && cmd_q.op == RetransmitAppend && cmd_q.qp == s2_q.qp);
+  assign s2_front = bucket_of(s2_q.qp, s2_next);
+
+  // PSNs that a cumulative acknowledgement covers; then the bits inside the rest of the window.
   logic [23:0]        span, cumulative, cumulative_end;
-  logic signed [23:0] base_ahead, base_behind;
+  logic signed [23:0] base_ahead, base_behind, base_left;
   logic [63:0]        in_window;
-  assign span       = ctx.next - ctx.unacked;
-  assign cumulative = first_q.psn - ctx.unacked + 24'd1;
-  assign base_ahead  = ahead(first_q.base, ctx.unacked);
-  assign base_behind = ahead(cumulative_end, first_q.base);
+  assign span           = ctx_q.next - ctx_q.unacked;
+  assign cumulative     = cmd_q.psn - ctx_q.unacked + 24'd1;
   // Behind the old end, or beyond the packets that there are: nothing, or all.
-  assign cumulative_end = (signed'(cumulative) < 0) ? ctx.unacked :
-                          (cumulative < span)       ? first_q.psn + 24'd1 : ctx.next;
+  assign cumulative_end = (signed'(cumulative) < 0) ? ctx_q.unacked :
+                          (cumulative < span)       ? cmd_q.psn + 24'd1 : ctx_q.next;
+  assign base_ahead     = ahead(cmd_q.base, ctx_q.unacked);
+  assign base_behind    = ahead(cumulative_end_q, cmd_q.base);
+  assign base_left      = signed'(ctx_q.next - cmd_q.base);
   always_comb begin
     in_window = '1;
     if (base_behind >= 0) begin
@@ -287,34 +351,30 @@ module retransmit_buffer
     end
     if (base_ahead >= signed'(span)) begin
       in_window = '0;
-    end else if (signed'(span) - base_ahead < 24'sd64) begin
-      in_window = in_window & ((64'd1 << 6'(signed'(span) - base_ahead)) - 64'd1);
+    end else if (base_left < 24'sd64) begin
+      in_window = in_window & ((64'd1 << 6'(base_left)) - 64'd1);
     end
   end
 
+  // There is nothing to do. A packet outside the window has no record.
   logic none;
   always_comb begin
-    unique case (first_q.op)
-      RetransmitOpen:                       none = 1'b0;
-      RetransmitAppend:                     none = !ctx.opened;
-      RetransmitSent, RetransmitNack:       none = first_q.psn - ctx.unacked >= span;
-      RetransmitTake:                       none = ctx.lost == '0;
-      RetransmitAck:                        none = span == '0;
-      RetransmitGap, RetransmitTimeout:     none = !ctx.any_outstanding;
+    unique case (cmd_q.op)
+      RetransmitAppend:                 none = !ctx_q.opened;
+      RetransmitTake:                   none = ctx_q.lost == '0;
+      RetransmitAck:                    none = ctx_q.next == ctx_q.unacked;
+      RetransmitGap, RetransmitTimeout: none = !ctx_q.any_outstanding;
+      default:                          none = 1'b0;
     endcase
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Scan over PSNs in three steps: bucket, record, action. A record that is not the first of its chain holds the steps
-  // for a cycle each that is before it. A bucket that has been read for the next PSNs stays right when a record leaves it:
+  // Scan over PSNs in four steps: PSN, bucket, record, action. A record that is not the first of its chain holds the steps
+  // for two cycles each that is before it. A bucket that has been read for the next PSNs stays right when a record leaves it:
   // of a QP the newer records of a chain are in front of the older ones, and what leaves first is the oldest.
   // ---------------------------------------------------------------------------------------------------------------
-  logic [63:0] lowest_bit;
-  logic [5:0]  lowest;
-  assign lowest_bit = bitmap_q & (~bitmap_q + 64'd1);
-  assign lowest = {|(lowest_bit & 64'hFFFF_FFFF_0000_0000), |(lowest_bit & 64'hFFFF_0000_FFFF_0000),
-                   |(lowest_bit & 64'hFF00_FF00_FF00_FF00), |(lowest_bit & 64'hF0F0_F0F0_F0F0_F0F0),
-                   |(lowest_bit & 64'hCCCC_CCCC_CCCC_CCCC), |(lowest_bit & 64'hAAAA_AAAA_AAAA_AAAA)};
+  logic [5:0] lowest;
+  assign lowest = lowest_of(bitmap_q);
 
   // The cumulative part, then the bitmap.
   logic        scan_more, scan_bit;
@@ -326,72 +386,74 @@ module retransmit_buffer
   logic [BucketWidth-1:0] scan_bucket;
   assign scan_bucket = bucket_of(cmd_q.qp, scan_psn[BucketWidth-1:0]);
 
-  // The record on found is the one that is looked for, or its chain goes on.
-  logic in_scan, one_record, acting, match, present, walk_on;
+  // The record in found_q is the one that is looked for, or its chain goes on.
+  logic in_scan, one_record, acting, match, present;
   assign in_scan    = state_q == Scan;
-  assign one_record = state_q == Act && second_valid_q && (cmd_q.op == RetransmitSent || cmd_q.op == RetransmitNack);
-  assign acting     = (in_scan && act_valid_q) || one_record;
-  assign match      = found.qp == cmd_q.qp && found.psn == act_psn_q;
+  assign one_record = state_q == Act && s4_valid_q && !walk_q && (cmd_q.op == RetransmitSent || cmd_q.op == RetransmitNack);
+  assign acting     = (in_scan && act_valid_q && !walk_q) || one_record;
+  assign match      = found_q.qp == cmd_q.qp && found_q.psn == act_psn_q;
   assign present    = acting && act_some_q && match;
-  assign walk_on    = acting && act_some_q && !match && chain.valid;
+  assign walk_on    = acting && act_some_q && !match && chain_q.valid;
 
-  logic scan_done;  // nothing comes, and what is on found is the last
-  logic frees, blocked, steps, marks_lost, takes, stops, unlinks, opens;
-  assign frees      = present && scan_q == ScanFree && !one_record && evt_room;
-  assign blocked    = present && scan_q == ScanFree && !one_record && !evt_room;
-  assign steps      = in_scan && !blocked && !walk_on;
-  assign marks_sent = second_leaves && one_record && present && cmd_q.op == RetransmitSent && found.state == InPipeline;
-  assign marks_lost = second_leaves && one_record && present && cmd_q.op == RetransmitNack && found.state == Outstanding;
-  assign takes      = present && scan_q == ScanOne && !one_record && found.state == Lost;
-  assign stops      = present && !one_record &&
-                      (scan_q == ScanAdvance || (scan_q == ScanLost && found.state == Lost));
-  assign unlinks    = (frees && found.state == Outstanding) || marks_lost;
-  assign opens      = second_leaves && state_q == Act && cmd_q.op == RetransmitOpen;
-  assign free_take  = second_leaves && state_q == Act && cmd_q.op == RetransmitAppend && !none_q && free_valid;
+  logic scan_done;  // nothing comes, and what is in found_q is the last
+  logic frees, blocked, marks_lost, takes, stops, unlinks, opens;
+  assign frees      = present && scan_q == ScanFree && in_scan && evt_room;
+  assign blocked    = present && scan_q == ScanFree && in_scan && !evt_room;
+  assign steps      = in_scan && !blocked && !walk_on && !walk_q;
+  assign marks_sent = s4_leaves && one_record && present && cmd_q.op == RetransmitSent && found_q.state == InPipeline;
+  assign marks_lost = s4_leaves && one_record && present && cmd_q.op == RetransmitNack && found_q.state == Outstanding;
+  assign takes      = present && scan_q == ScanOne && in_scan && found_q.state == Lost;
+  assign stops      = present && in_scan &&
+                      (scan_q == ScanAdvance || (scan_q == ScanLost && found_q.state == Lost));
+  assign unlinks    = (frees && found_q.state == Outstanding) || marks_lost;
+  assign opens      = s4_leaves && state_q == Act && cmd_q.op == RetransmitOpen;
+  assign free_take  = s4_valid_q && response_free && state_q == Act && cmd_q.op == RetransmitAppend && ctx_q.opened && free_valid;
   assign free_give  = frees;
 
-  // Oldest outstanding packet of the QP on found and oldest: loss by gap and by timeout.
+  // Oldest outstanding packet of the QP: loss by gap and by timeout.
   logic head_looks, head_lost, pops;
-  assign head_looks = state_q == Act && second_valid_q && !none_q && third_free &&
+  assign head_looks = state_q == Act && s4_valid_q && !none && response_free &&
                       (cmd_q.op == RetransmitGap || cmd_q.op == RetransmitTimeout);
-  assign head_lost  = state_q == Head &&
-                      ((cmd_q.op == RetransmitGap) ? signed'(ctx_q.highest_acked - found.sequence_number) >= signed'(cmd_q.threshold)
-                                                   : cmd_q.now - oldest.sent_at >= cmd_q.limit);
+  assign head_lost  = state_q == Head && ((cmd_q.op == RetransmitGap) ? signed'(overtaken_q) >= signed'(cmd_q.threshold)
+                                                                      : age_q >= cmd_q.limit);
   assign pops       = head_lost && evt_room;
 
-  // The second stage is done with its command.
+  // The fourth stage is done with its command.
   logic ends;
   always_comb begin
     unique case (state_q)
-      // There is room for a nack's event: the one before is gone when the third stage is free.
-      Act:     ends = none_q || cmd_q.op == RetransmitOpen || cmd_q.op == RetransmitAppend || (one_record && !walk_on);
-      Scan:    ends = 1'b0;
+      // There is room for a nack's event: the one before is gone when the response is free.
+      Act:     ends = none || cmd_q.op == RetransmitOpen || cmd_q.op == RetransmitAppend || (one_record && !walk_on);
       Head:    ends = !head_lost;
-      default: ends = 1'b1;
+      Done:    ends = 1'b1;
+      default: ends = 1'b0;
     endcase
   end
-  assign second_leaves = second_valid_q && ends && third_free;
+  assign s4_leaves = s4_valid_q && ends && response_free;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory accesses.
   // ---------------------------------------------------------------------------------------------------------------
   assign ctx_re    = cmd_taken;
-  assign ctx_we    = second_leaves || state_q == Clear;
+  assign ctx_we    = s4_leaves || state_q == Clear;
   assign ctx_waddr = (state_q == Clear) ? clear_q[QpWidth-1:0] : cmd_q.qp;
   assign ctx_wdata = (state_q == Clear) ? '0 : ctx_next;
 
   assign bucket_re    = steps || cmd_taken;
   assign cmd_bucket   = bucket_of(cmd_qp_i, cmd_psn_i[BucketWidth-1:0]);
   assign bucket_raddr = in_scan ? scan_bucket : cmd_bucket;
-  assign front_re     = first_leaves && first_q.op == RetransmitAppend;
-  assign front_raddr  = bucket_of(first_q.qp, ctx.next[BucketWidth-1:0]);
+  assign front_re     = s2_moves;
+  assign front_raddr  = s2_front;
 
   always_comb begin
-    record_re    = first_leaves;
-    record_raddr = bucket.index;
+    record_re    = s2_moves;
+    record_raddr = s2_link.index;
     if (walk_on) begin
       record_re    = 1'b1;
-      record_raddr = chain.index;
+      record_raddr = chain_q.index;
+    end else if (s3_lost_q) begin
+      record_re    = 1'b1;
+      record_raddr = s3_link_q.index;
     end else if (in_scan) begin
       record_re    = steps;
       record_raddr = bucket_rdata.index;
@@ -400,12 +462,12 @@ module retransmit_buffer
       record_raddr = ctx_q.head;
     end else if (pops) begin
       record_re    = 1'b1;
-      record_raddr = later;
+      record_raddr = later_q;
     end
   end
 
-  assign sent_re    = second_leaves || head_looks || pops;
-  assign sent_raddr = pops ? later : second_leaves ? ctx_next.head : ctx_q.head;
+  assign sent_re    = s4_leaves || head_looks || pops;
+  assign sent_raddr = pops ? later_q : s4_leaves ? ctx_next.head : ctx_q.head;
   assign sent_wdata = '{psn: cmd_q.psn, sent_at: cmd_q.now};
 
   logic is_head, is_tail;
@@ -416,10 +478,10 @@ module retransmit_buffer
   always_comb begin
     bucket_we    = 1'b0;
     bucket_waddr = act_bucket_q;
-    bucket_wdata = chain;
+    bucket_wdata = chain_q;
     chain_we     = 1'b0;
     chain_waddr  = before_q.index;
-    chain_wdata  = chain;
+    chain_wdata  = chain_q;
     if (state_q == Clear) begin
       bucket_we    = 1'b1;
       bucket_waddr = clear_q[BucketWidth-1:0];
@@ -429,7 +491,7 @@ module retransmit_buffer
       bucket_wdata = '{valid: 1'b1, index: free_index};
       chain_we     = 1'b1;
       chain_waddr  = free_index;
-      chain_wdata  = front;
+      chain_wdata  = front_q;
     end else if (free_give) begin
       bucket_we = !before_q.valid;
       chain_we  = before_q.valid;
@@ -439,11 +501,11 @@ module retransmit_buffer
   // Order of sending.
   always_comb begin
     later_we      = 1'b0;
-    later_waddr   = earlier;
-    later_wdata   = later;
+    later_waddr   = earlier_q;
+    later_wdata   = later_q;
     earlier_we    = 1'b0;
-    earlier_waddr = later;
-    earlier_wdata = earlier;
+    earlier_waddr = later_q;
+    earlier_wdata = earlier_q;
     if (marks_sent) begin
       later_we      = ctx_q.any_outstanding;
       later_waddr   = ctx_q.tail;
@@ -461,7 +523,7 @@ module retransmit_buffer
   always_comb begin
     record_we    = 1'b0;
     record_waddr = look_index_q;
-    record_wdata = found;
+    record_wdata = found_q;
     if (free_take) begin
       record_we    = 1'b1;
       record_waddr = free_index;
@@ -473,7 +535,7 @@ module retransmit_buffer
       record_wdata.state           = Outstanding;
       record_wdata.ev              = cmd_q.ev;
       record_wdata.sequence_number = ctx_q.last_sequence + 32'd1;
-      record_wdata.transmissions   = (found.transmissions == 2'd0) ? 2'd1 : 2'd2;
+      record_wdata.transmissions   = (found_q.transmissions == 2'd0) ? 2'd1 : 2'd2;
     end else if (takes) begin
       record_we          = 1'b1;
       record_wdata.state = InPipeline;
@@ -489,7 +551,7 @@ module retransmit_buffer
   // The QP's state.
   // ---------------------------------------------------------------------------------------------------------------
   logic older_lost;
-  assign older_lost = ctx_q.lost == '0 || ahead(found.psn, ctx_q.oldest_lost) < 0;
+  assign older_lost = ctx_q.lost == '0 || ahead(found_q.psn, ctx_q.oldest_lost) < 0;
 
   always_comb begin
     ctx_next = ctx_q;
@@ -510,24 +572,24 @@ module retransmit_buffer
       ctx_next.last_sequence   = ctx_q.last_sequence + 32'd1;
     end
     if (frees) begin
-      if (found.transmissions == 2'd1 && signed'(found.sequence_number - ctx_q.highest_acked) > 0) begin
-        ctx_next.highest_acked = found.sequence_number;
+      if (found_q.transmissions == 2'd1 && signed'(found_q.sequence_number - ctx_q.highest_acked) > 0) begin
+        ctx_next.highest_acked = found_q.sequence_number;
       end
-      if (found.state == Lost) ctx_next.lost = ctx_q.lost - 1'b1;
+      if (found_q.state == Lost) ctx_next.lost = ctx_q.lost - 1'b1;
     end
     if (unlinks) begin
       if (is_head && is_tail) ctx_next.any_outstanding = 1'b0;
-      if (is_head) ctx_next.head = later;
-      if (is_tail) ctx_next.tail = earlier;
+      if (is_head) ctx_next.head = later_q;
+      if (is_tail) ctx_next.tail = earlier_q;
     end
     if (takes) ctx_next.lost = ctx_q.lost - 1'b1;
     if (marks_lost || pops) begin
       ctx_next.lost = ctx_q.lost + 1'b1;
-      if (older_lost) ctx_next.oldest_lost = found.psn;
+      if (older_lost) ctx_next.oldest_lost = found_q.psn;
     end
     if (pops) begin
       if (ctx_q.head == ctx_q.tail) ctx_next.any_outstanding = 1'b0;
-      ctx_next.head = later;
+      ctx_next.head = later_q;
     end
     if (scan_q == ScanAdvance && (stops || scan_done)) ctx_next.unacked = stops ? act_psn_q : ctx_q.next;
     if (scan_q == ScanLost && stops) ctx_next.oldest_lost = act_psn_q;
@@ -536,14 +598,14 @@ module retransmit_buffer
   // ---------------------------------------------------------------------------------------------------------------
   // Control.
   // ---------------------------------------------------------------------------------------------------------------
-  assign scan_done = steps && !scan_more && !look_valid_q;
+  assign scan_done = steps && !scan_more && !look_valid_q && !fetch_valid_q;
 
   // Which scan follows: the new old end, the oldest lost packet.
   logic   moved, lost_gone;
   state_e after_scan;
   scan_e  next_scan;
   assign moved     = moved_q || (frees && act_psn_q == ctx_q.unacked);
-  assign lost_gone = lost_gone_q || takes || (frees && found.state == Lost && act_psn_q == ctx_q.oldest_lost);
+  assign lost_gone = lost_gone_q || takes || (frees && found_q.state == Lost && act_psn_q == ctx_q.oldest_lost);
   always_comb begin
     after_scan = Scan;
     next_scan  = scan_q;
@@ -558,77 +620,133 @@ module retransmit_buffer
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q        <= Clear;
-      clear_q        <= '0;
-      first_valid_q  <= 1'b0;
-      second_valid_q <= 1'b0;
-      third_valid_q  <= 1'b0;
-      look_valid_q   <= 1'b0;
-      act_valid_q    <= 1'b0;
+      state_q          <= Clear;
+      clear_q          <= '0;
+      s1_valid_q       <= 1'b0;
+      s2_valid_q       <= 1'b0;
+      s3_valid_q       <= 1'b0;
+      s3_lost_q        <= 1'b0;
+      s4_valid_q       <= 1'b0;
+      walk_q           <= 1'b0;
+      response_valid_q <= 1'b0;
+      look_valid_q     <= 1'b0;
+      fetch_valid_q    <= 1'b0;
+      act_valid_q      <= 1'b0;
     end else begin
-      first_valid_q  <= cmd_taken || (first_valid_q && !first_leaves);
-      second_valid_q <= first_leaves || (second_valid_q && !second_leaves);
-      third_valid_q  <= second_leaves || !third_free;
+      s1_valid_q       <= cmd_taken || (s1_valid_q && !s1_moves);
+      s2_valid_q       <= s1_moves || (s2_valid_q && !s2_moves);
+      s3_valid_q       <= s2_moves || (s3_valid_q && !s3_moves);
+      s3_lost_q        <= walk_on && (s3_valid_q || fetch_valid_q);
+      s4_valid_q       <= s3_moves || (s4_valid_q && !s4_leaves);
+      walk_q           <= walk_on;
+      response_valid_q <= s4_leaves || !response_free;
       unique case (state_q)
         Clear: begin
           clear_q <= clear_q + 1'b1;
           if (32'(clear_q) >= Qps - 1 && 32'(clear_q) >= Buckets - 1) state_q <= Act;
         end
-        Act: if (head_looks) state_q <= Head;
+        Act: begin
+          if (head_looks) state_q <= Look;
+          if (s4_valid_q && !none && cmd_q.op == RetransmitAck) state_q <= Window;
+          if (s4_valid_q && !none && cmd_q.op == RetransmitTake) state_q <= Scan;
+        end
+        Window: state_q <= Scan;
         Scan: begin
           if (steps) begin
-            look_valid_q <= scan_more;
-            act_valid_q  <= look_valid_q;
+            look_valid_q  <= scan_more;
+            fetch_valid_q <= look_valid_q;
+            act_valid_q   <= fetch_valid_q;
           end
           if (stops || scan_done) begin
-            look_valid_q <= 1'b0;
-            act_valid_q  <= 1'b0;
-            state_q      <= after_scan;
+            look_valid_q  <= 1'b0;
+            fetch_valid_q <= 1'b0;
+            act_valid_q   <= 1'b0;
+            state_q       <= after_scan;
           end
         end
-        Head:     if (pops && ctx_q.head == ctx_q.tail) state_q <= Done;
+        Look:     state_q <= Head;
+        Head:     if (pops) state_q <= (ctx_q.head == ctx_q.tail) ? Done : Look;
         default: ;
       endcase
-      if (second_leaves) state_q <= Act;
-      if (first_leaves && !none && (first_q.op == RetransmitAck || first_q.op == RetransmitTake)) state_q <= Scan;
+      if (s4_leaves) state_q <= Act;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (cmd_taken) begin
-      first_q <= '{op: cmd_op_i, qp: cmd_qp_i, psn: cmd_psn_i, base: cmd_base_i, now: cmd_now_i, limit: cmd_limit_i,
-                   threshold: cmd_threshold_i, ev: cmd_ev_i, cause: cmd_cause_i, message: cmd_message_i,
-                   offset: cmd_offset_i, bytes: cmd_bytes_i};
-      first_bitmap_q <= cmd_bitmap_i;
-      first_bucket_q <= cmd_bucket;
+      s1_q <= '{op: cmd_op_i, qp: cmd_qp_i, psn: cmd_psn_i, base: cmd_base_i, bitmap: cmd_bitmap_i, now: cmd_now_i,
+                limit: cmd_limit_i, threshold: cmd_threshold_i, ev: cmd_ev_i, cause: cmd_cause_i, message: cmd_message_i,
+                offset: cmd_offset_i, bytes: cmd_bytes_i};
+      s1_bucket_q <= cmd_bucket;
+    end
+    if (s1_moves) begin
+      s2_q        <= s1_q;
+      s2_ctx_q    <= s1_ctx;
+      s2_link_q   <= s1_link;
+      s2_bucket_q <= s1_bucket_q;
+    end
+    if (s2_moves) begin
+      s3_q        <= s2_q;
+      s3_ctx_q    <= s2_ctx;
+      s3_link_q   <= s2_link;
+      s3_bucket_q <= (s2_q.op == RetransmitAppend) ? s2_front : s2_bucket_q;
     end
 
     // Steps.
     if (steps) begin
       look_psn_q    <= scan_psn;
       look_bucket_q <= scan_bucket;
-      act_psn_q     <= look_psn_q;
-      act_bucket_q  <= look_bucket_q;
-      act_some_q    <= bucket_rdata.valid;
-      look_index_q  <= bucket_rdata.index;
-      before_q.valid <= 1'b0;
+      fetch_psn_q   <= look_psn_q;
+      s3_link_q     <= bucket_rdata;
+      s3_bucket_q   <= look_bucket_q;
       if (scan_more) begin
         if (scan_bit) begin
-          bitmap_q <= bitmap_q & ~lowest_bit;
+          bitmap_q <= bitmap_q & (bitmap_q - 64'd1);
         end else begin
           scan_psn_q <= scan_psn_q + 24'd1;
         end
       end
     end
     if (walk_on) begin
-      look_index_q <= chain.index;
+      look_index_q <= chain_q.index;
       before_q     <= '{valid: 1'b1, index: look_index_q};
     end
     if (stops || scan_done) begin
       scan_q     <= next_scan;
       scan_end_q <= ctx_q.next;
-      scan_psn_q <= (next_scan == ScanAdvance) ? advance_from_q : ctx_q.oldest_lost + 24'd1;
+      scan_psn_q <= (next_scan == ScanAdvance) ? cumulative_end_q : ctx_q.oldest_lost + 24'd1;
     end
+    if (state_q == Act) begin
+      cumulative_end_q <= cumulative_end;
+      scan_q           <= (cmd_q.op == RetransmitTake) ? ScanOne : ScanFree;
+      scan_psn_q       <= (cmd_q.op == RetransmitTake) ? ctx_q.oldest_lost : ctx_q.unacked;
+      scan_end_q       <= ctx_q.oldest_lost + 24'd1;
+    end
+    if (state_q == Window) begin
+      scan_end_q <= cumulative_end_q;
+      bitmap_q   <= cmd_q.bitmap & in_window;
+    end
+
+    // The record and those around it, as the action of this cycle leaves them.
+    if (s3_moves || steps) begin
+      act_psn_q      <= in_scan ? fetch_psn_q : s3_q.psn;
+      act_bucket_q   <= s3_bucket_q;
+      act_some_q     <= s3_link.valid;
+      look_index_q   <= s3_link.index;
+      before_q.valid <= 1'b0;
+      found_q        <= (s3_new || (record_we && record_waddr == s3_link_q.index)) ? record_wdata : found;
+      chain_q        <= (chain_we && chain_waddr == s3_link_q.index) ? chain_wdata : chain;
+      later_q        <= (later_we && later_waddr == s3_link_q.index) ? later_wdata : later;
+      earlier_q      <= (earlier_we && earlier_waddr == s3_link_q.index) ? earlier_wdata : earlier;
+      front_q        <= (bucket_we && bucket_waddr == s3_bucket_q) ? bucket_wdata : front;
+    end else if (walk_q || state_q == Look) begin
+      found_q   <= found;
+      chain_q   <= chain;
+      later_q   <= later;
+      earlier_q <= earlier;
+    end
+    age_q       <= cmd_q.now - oldest.sent_at;
+    overtaken_q <= ctx_q.highest_acked - found.sequence_number;
 
     // What the command has done so far.
     ctx_q       <= ctx_next;
@@ -638,32 +756,21 @@ module retransmit_buffer
     if (scan_q == ScanAdvance && (stops || scan_done)) advanced_q <= 1'b1;
     if (takes) begin
       hit_q           <= 1'b1;
-      taken_psn_q     <= found.psn;
-      taken_message_q <= found.message;
-      taken_offset_q  <= found.offset;
-      taken_bytes_q   <= found.bytes;
-      taken_cause_q   <= found.cause;
+      taken_psn_q     <= found_q.psn;
+      taken_message_q <= found_q.message;
+      taken_offset_q  <= found_q.offset;
+      taken_bytes_q   <= found_q.bytes;
+      taken_cause_q   <= found_q.cause;
     end
 
-    if (first_leaves) begin
-      cmd_q        <= first_q;
-      ctx_q        <= ctx;
-      none_q       <= none;
-      hit_q        <= 1'b0;
-      advanced_q   <= 1'b0;
-      moved_q      <= 1'b0;
-      lost_gone_q  <= 1'b0;
-      count_q      <= '0;
-      act_psn_q    <= first_q.psn;
-      act_bucket_q <= (first_q.op == RetransmitAppend) ? front_raddr : first_bucket_q;
-      act_some_q   <= bucket.valid && !none;
-      look_index_q <= bucket.index;
-      before_q.valid <= 1'b0;
-      scan_q       <= (first_q.op == RetransmitTake) ? ScanOne : ScanFree;
-      scan_psn_q   <= (first_q.op == RetransmitTake) ? ctx.oldest_lost : ctx.unacked;
-      scan_end_q   <= (first_q.op == RetransmitTake) ? ctx.oldest_lost + 24'd1 : cumulative_end;
-      advance_from_q <= cumulative_end;
-      bitmap_q       <= first_bitmap_q & in_window;
+    if (s3_moves) begin
+      cmd_q       <= s3_q;
+      ctx_q       <= s3_ctx;
+      hit_q       <= 1'b0;
+      advanced_q  <= 1'b0;
+      moved_q     <= 1'b0;
+      lost_gone_q <= 1'b0;
+      count_q     <= '0;
     end
   end
 
@@ -683,15 +790,15 @@ module retransmit_buffer
   always_ff @(posedge clk_i) begin
     if (frees || marks_lost || pops) begin
       evt_lost_o     <= !frees;
-      evt_psn_o      <= found.psn;
-      evt_was_lost_o <= frees && found.state == Lost;
-      evt_bytes_o    <= found.bytes;
-      evt_ev_o       <= found.ev;
+      evt_psn_o      <= found_q.psn;
+      evt_was_lost_o <= frees && found_q.state == Lost;
+      evt_bytes_o    <= found_q.bytes;
+      evt_ev_o       <= found_q.ev;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (second_leaves) begin
+    if (s4_leaves) begin
       rsp_hit_o         <= hit_q || opens || free_take || marks_sent || marks_lost;
       rsp_advanced_o    <= advanced_q;
       rsp_count_o       <= count_q + CountWidth'(marks_lost);
@@ -709,7 +816,7 @@ module retransmit_buffer
     end
   end
 
-  assign rsp_valid_o       = third_valid_q && !evt_valid_o;
+  assign rsp_valid_o       = response_valid_q && !evt_valid_o;
   assign rsp_oldest_psn_o  = oldest.psn;
   assign rsp_oldest_sent_o = oldest.sent_at;
 

@@ -1,6 +1,6 @@
 // What psn_tracker promises (rtl/psn_tracker/README.md), for every input that keeps the contract. Proved with two QPs that
 // share two banks: each can hold both of them, and one can take what the other needs.
-// steps: 8
+// steps: 12
 // reached: all
 // finds: window_one_too_wide bank_kept packet_buffer_inverted closes_of_full_banks
 module psn_tracker_properties
@@ -52,8 +52,8 @@ module psn_tracker_properties
   assign rsp_taken = rst_ni && rsp_valid_o && rsp_ready_i;
 
   // Requests inside, the oldest first.
-  asked_t [3:0] asked_q  = '0;
-  logic   [2:0] inside_q = '0;
+  asked_t [7:0] asked_q  = '0;
+  logic   [3:0] inside_q = '0;
   asked_t       asked;
   assign asked = asked_q[0];
 
@@ -83,7 +83,7 @@ module psn_tracker_properties
   // With the reply that is offered; nothing else is inside.
   logic [NumQps-1:0][14:0] ooo;
   logic                    settled;
-  assign settled = inside_q == 3'(rsp_valid_o);
+  assign settled = inside_q == 4'(rsp_valid_o);
   always_comb begin
     ooo = ooo_q;
     if (rsp_valid_o) ooo[asked.qp] = rsp_o.ooo_count;
@@ -91,7 +91,7 @@ module psn_tracker_properties
 
   logic       held_q = 1'b0;
   psn_reply_t held_rsp_q;
-  logic [2:0] silent_q = '0;  // cycles with a request inside and no reply
+  logic [3:0] silent_q = '0;  // cycles with a request inside and no reply
 
   always_ff @(posedge clk_i) begin
     rst_ni <= 1'b1;
@@ -101,13 +101,13 @@ module psn_tracker_properties
       qp_q      <= follow_qp_i;
       psn_q     <= follow_psn_i;
     end
-    if (rsp_taken) asked_q <= {asked_t'('0), asked_q[3:1]};
+    if (rsp_taken) asked_q <= {asked_t'('0), asked_q[7:1]};
     if (req_taken) begin
-      asked_q[inside_q[1:0] - 2'(rsp_taken)] <= '{op: req_op_i, qp: req_qp_i, psn: req_psn_i, packet: req_packet_i};
+      asked_q[inside_q[2:0] - 3'(rsp_taken)] <= '{op: req_op_i, qp: req_qp_i, psn: req_psn_i, packet: req_packet_i};
       if (req_op_i == PsnSetup) set_up_q[req_qp_i] <= 1'b1;
       if (req_op_i == PsnRelease) set_up_q[req_qp_i] <= 1'b0;
     end
-    inside_q <= inside_q + 3'(req_taken) - 3'(rsp_taken);
+    inside_q <= inside_q + 4'(req_taken) - 4'(rsp_taken);
 
     if (rsp_taken) begin
       ooo_q[asked.qp] <= rsp_o.ooo_count;
@@ -127,7 +127,7 @@ module psn_tracker_properties
     end
     held_q     <= rst_ni && rsp_valid_o && !rsp_ready_i;
     held_rsp_q <= rsp_o;
-    silent_q   <= (inside_q != '0 && !rsp_valid_o) ? silent_q + 3'd1 : '0;
+    silent_q   <= (inside_q != '0 && !rsp_valid_o) ? silent_q + 4'd1 : '0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -143,9 +143,9 @@ module psn_tracker_properties
         assert (rsp_o == held_rsp_q);
       end
       if (rsp_valid_o) assert (inside_q != '0);
-      assert (inside_q <= 3'd3);
-      // None is forgotten: two banks at most are looked at.
-      assert (silent_q <= 3'd3);
+      assert (inside_q <= 4'd6);
+      // None is forgotten: two banks at most are looked at, of a SACK the first of them twice.
+      assert (silent_q <= 4'd9);
 
       // Banks are neither lost nor made: none is in use when nothing is above an edge.
       assert (banks_in_use_o <= CountWidth'(NumBanks));

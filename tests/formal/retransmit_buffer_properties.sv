@@ -3,7 +3,7 @@
 // so few buckets a SACK names four PSNs at most. So that few cycles reach far a run begins with a reset, with what the walk behind
 // a reset leaves (that it leaves this is proved with the rest), or with one QP that has two packets: each in the pipeline,
 // outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F.
-// steps: 9
+// steps: 15
 // finds: append_not_forwarded bitmap_one_off older_loss_forgotten
 module retransmit_buffer_properties
   import mrc_pkg::*;
@@ -83,8 +83,8 @@ module retransmit_buffer_properties
     logic [15:0]        bytes;
     logic [31:0]        offset;
   } command_t;
-  command_t [3:0]      commands_q = '0;
-  logic [2:0]          inside_q = '0;
+  command_t [7:0]      commands_q = '0;
+  logic [3:0]          inside_q = '0;
   logic [CountWidth:0] events_q = '0;  // of the oldest
   command_t            cmd;
   logic                ours, names;
@@ -118,8 +118,9 @@ module retransmit_buffer_properties
   localparam logic [2:0] Clear = 3'd0, Act = 3'd1;  // of dut.state_q
   logic idle, walked, walks_q = 1'b0;
   always_comb begin
-    idle = dut.state_q == Act && !dut.first_valid_q && !dut.second_valid_q && !dut.third_valid_q && !dut.look_valid_q &&
-           !dut.act_valid_q && !evt_valid_o && dut.u_free.u_returned.count_q == '0 &&
+    idle = dut.state_q == Act && !dut.s1_valid_q && !dut.s2_valid_q && !dut.s3_valid_q && !dut.s3_lost_q && !dut.s4_valid_q &&
+           !dut.walk_q && !dut.response_valid_q && !dut.look_valid_q && !dut.fetch_valid_q && !dut.act_valid_q && !evt_valid_o &&
+           dut.u_free.free_q == CountWidth'(Records) - dut.u_free.fresh_q && dut.u_free.u_returned.count_q == '0 &&
            dut.u_free.u_returned.write_q == '0 && dut.u_free.u_returned.read_q == '0;
     walked = idle && dut.u_free.fresh_q == '0;
     for (int unsigned i = 0; i < Qps; i++) walked = walked && dut.u_contexts.mem[i] == '0;
@@ -206,16 +207,16 @@ module retransmit_buffer_properties
         end
       end
     end
-    if (rsp_taken) commands_q <= {command_t'('0), commands_q[3:1]};
+    if (rsp_taken) commands_q <= {command_t'('0), commands_q[7:1]};
     if (cmd_taken) begin
-      commands_q[inside_q[1:0] - 2'(rsp_taken)] <= '{
+      commands_q[inside_q[2:0] - 3'(rsp_taken)] <= '{
         op: cmd_op_i, qp: cmd_qp_i, psn: cmd_psn_i, ev: cmd_ev_i, cause: cmd_cause_i, message: cmd_message_i,
         bytes: cmd_bytes_i, offset: cmd_offset_i,
         covers: 24'(cmd_psn_i - psn_q) < 24'h40_0000 ||
                 (behind_base < 24'(Records) && cmd_bitmap_i[behind_base[CountWidth-2:0]])
       };
     end
-    inside_q <= inside_q + 3'(cmd_taken) - 3'(rsp_taken);
+    inside_q <= inside_q + 4'(cmd_taken) - 4'(rsp_taken);
     if (rsp_taken) events_q <= '0;
     else if (evt_taken) events_q <= events_q + 1'b1;
     if (evt_taken && !evt_lost_o) begin
@@ -283,7 +284,7 @@ module retransmit_buffer_properties
       end
 
       // One response to each command, in their order, its events before it.
-      assert (inside_q <= 3'd3);
+      assert (inside_q <= 4'd5);
       if (evt_valid_o) assert (inside_q != '0);
       if (rsp_valid_o) assert (inside_q != '0 && !evt_valid_o);
 

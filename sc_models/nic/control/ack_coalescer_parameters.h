@@ -9,7 +9,7 @@ namespace mrc {
 class ParameterTable;
 
 struct AckCoalescerConfig {
-  PipelineConfig pipeline{5, 1};  ///< as measured: 2 for the trigger, 3 to read the SACK out of psn_tracker
+  PipelineConfig pipeline{8, 1};  ///< as measured: 2 for the trigger, 6 to read the SACK out of psn_tracker
   std::uint32_t queue_entries = 64;
 };
 

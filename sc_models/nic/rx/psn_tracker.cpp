@@ -174,7 +174,7 @@ RxDecision PsnTracker::decide(TimePs now, Qp& qp, const Packet& packet, const Rx
 }
 
 void PsnTracker::take_time(const Qp& qp, const Packet& packet, bool placed) {
-  const std::uint32_t more = placed ? qp.receiver->more_cycles(packet.psn) : 0;
+  const std::uint32_t more = placed ? kPsnTrackerCyclesPerBank * qp.receiver->more_cycles(packet.psn) : 0;
   service_.occupied += more;
   service_.latency += more;
   if (rtl_ != nullptr) service_ = rtl_->service(service_);

@@ -19,6 +19,9 @@ struct PsnTrackerSizes {
   std::uint32_t mpr_units = 0;  ///< of 128 PSNs: the window of a QP
 };
 
+/// For each bank of a request behind its first: it is read in one cycle and looked at in the next.
+inline constexpr std::uint32_t kPsnTrackerCyclesPerBank = 2;
+
 /// What is the same for all QPs and does not change.
 struct PsnTrackerSettings {
   OutOfWindow out_of_window = OutOfWindow::nack;

@@ -9,7 +9,7 @@ namespace mrc {
 class ParameterTable;
 
 struct PsnTrackerConfig {
-  PipelineConfig pipeline{3, 1};      ///< and one cycle more for each further bank that the edge runs into
+  PipelineConfig pipeline{6, 1};  ///< and kPsnTrackerCyclesPerBank more for each further bank that the edge runs into
   std::uint32_t bitmap_banks = 4096;  ///< shared pool of 128-bit banks
   std::uint32_t queue_entries = 64;
   std::uint32_t context_wait_entries = 32;  ///< a read of host memory at line rate, in packets of 4 KiB

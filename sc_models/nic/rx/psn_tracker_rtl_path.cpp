@@ -49,7 +49,8 @@ PsnReply PsnTrackerRtlPath::run(const NicContext& nic, const Qp& qp, PsnRequest 
   }
   ++requests_;
   const PsnReply reply = engine_->run(request);
-  latest_ = {engine_->latency_cycles() - 2U, engine_->latency_cycles()};
+  constexpr std::uint32_t stages_that_overlap = 5;
+  latest_ = {engine_->latency_cycles() - stages_that_overlap, engine_->latency_cycles()};
   return reply;
 }
 

@@ -12,7 +12,7 @@ class ParameterTable;
 enum class RetransmitStore : std::uint8_t { descriptor, payload };
 
 struct RetransmitBufferConfig {
-  PipelineConfig pipeline{3, 2};  ///< as measured; a packet is two commands: its record is made, and it is sent
+  PipelineConfig pipeline{5, 2};  ///< as measured; a packet is two commands: its record is made, and it is sent
   RetransmitStore store = RetransmitStore::descriptor;
   std::uint32_t entries = 4096;
   std::uint64_t bytes = 16ULL << 20;  ///< with store = payload

@@ -14,7 +14,7 @@
 namespace mrc {
 
 /// Taking a lost packet, where a new one has its append.
-inline constexpr std::uint64_t kTakeCycles = 5;
+inline constexpr std::uint64_t kTakeCycles = 9;
 
 /// Of a SACK, beyond its interval: one for each PSN that the QP's old end passes and each bit of the bitmap.
 inline std::uint64_t sack_scan_cycles(Psn unacked_before, Psn unacked_after, std::uint64_t bitmap) {
@@ -23,7 +23,7 @@ inline std::uint64_t sack_scan_cycles(Psn unacked_before, Psn unacked_after, std
 
 /// `scan_cycles`: of an ack, sack_scan_cycles().
 inline RtlCycles retransmit_cycles(const NicConfig& nic, RetransmitOp op, std::uint64_t scan_cycles) {
-  constexpr std::uint64_t gap_cycles = 3;
+  constexpr std::uint64_t gap_cycles = 6;
   const PipelineConfig& packet = nic.retransmit_buffer.pipeline;
   switch (op) {
     case RetransmitOp::ack: {

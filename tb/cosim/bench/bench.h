@@ -41,6 +41,7 @@ struct SystemcCycles {
   /// The block is this transfer's alone: it begins when the answer of the one before has left the last stage but one,
   /// and the next is taken only once it has no answer in front of it.
   bool alone = false;
+  std::uint64_t works_in = 2;      ///< alone: cycle after its acceptance in which it begins
   std::uint64_t after_answer = 1;  ///< alone: minimum cycles from the acceptance of the previous transfer to its answer
 };
 

@@ -207,7 +207,8 @@ class SystemcBox {
       Answer& answer = held_[behind];
       const SystemcCycles& systemc = answer.systemc;
       if (!systemc.alone) continue;
-      answer.due = std::max(answer.due, cycle + (behind == 0 ? systemc.after_answer : systemc.latency - 1));
+      answer.due =
+          std::max(answer.due, cycle + (behind == 0 ? systemc.after_answer : systemc.latency + 1 - systemc.works_in));
       next_start_ = std::max(next_start_, answer.due - systemc.latency + systemc.occupied);
     }
   }

@@ -18,7 +18,7 @@ void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenar
 RtlBlock psn_tracker_block() {
   return {"psn_tracker",
           add_psn_tracker,
-          {{.stages = 3, .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.psn_tracker.pipeline); }}}};
+          {{.stages = 6, .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.psn_tracker.pipeline); }}}};
 }
 
 }  // namespace mrc

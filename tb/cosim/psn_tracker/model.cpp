@@ -219,8 +219,8 @@ void PsnTrackerModel::accept_release(std::optional<ReceiveWindow>& window, Trans
   reply[Rsp::kCack] = tracker.cack_psn();
   reply[Rsp::kHighest] = tracker.cack_psn();
   coverage.hit(points_.release, level(tracker.banks_held()));
-  further_banks_ = std::max(tracker.banks_held(), 1U) - 1;
-  banks_looked_at_ = 1 + further_banks_;
+  banks_looked_at_ = std::max(tracker.banks_held(), 1U);
+  further_cycles_ = banks_looked_at_ - 1;
   window->release();
   window.reset();
 }
@@ -267,11 +267,11 @@ void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& va
   const Psn before = tracker.expected_psn();
   reply[Rsp::kCloses] = window.place(psn, values[Req::kEndsMessage] != 0);
   const Psn after = tracker.expected_psn();
-  further_banks_ = banks_of_advance(tracker, psn) - 1;
-  banks_looked_at_ = 1 + further_banks_;
+  banks_looked_at_ = banks_of_advance(tracker, psn);
+  further_cycles_ = kPsnTrackerCyclesPerBank * (banks_looked_at_ - 1);
   coverage.hit(points_.closes, level(reply[Rsp::kCloses]));
   coverage.hit(points_.walk, level(((after >> 7) - (before >> 7)) & (kPsnMask >> 7)));
-  if (further_banks_ >= sizes_.mpr_units) coverage.hit(points_.walk, 4);
+  if (banks_looked_at_ > sizes_.mpr_units) coverage.hit(points_.walk, 4);
   if (pool_->in_use() > banks_before && pool_->in_use() == sizes_.banks) coverage.hit(points_.last_bank, 0);
   if (pool_->in_use() > banks_before && tracker.banks_held() == sizes_.mpr_units + 1)
     coverage.hit(points_.last_bank, 1);
@@ -281,15 +281,48 @@ void PsnTrackerModel::accept_packet(ReceiveWindow& window, const Transaction& va
   coverage.hit(points_.psn, after < before ? 0 : 1);
 }
 
+bool PsnTrackerModel::Pipeline::done(bool out_free) const {
+  const std::optional<Request>& decides = stages_[kDecides];
+  return acts(out_free) && !decides->stale && decides->left == 1;
+}
+
+bool PsnTrackerModel::Pipeline::reads(bool out_free) const {
+  const std::optional<Request>& decides = stages_[kDecides];
+  return acts(out_free) && (decides->stale || (decides->left > 1 && decides->op != PsnOp::release));
+}
+
+bool PsnTrackerModel::Pipeline::moves(std::size_t stage, bool out_free) const {
+  if (!stages_[stage]) return false;
+  if (stage + 1 == kDecides) return !stages_[kDecides] || done(out_free);
+  if (stage + 2 == kDecides && reads(out_free)) return false;
+  return !stages_[stage + 1] || moves(stage + 1, out_free);
+}
+
+void PsnTrackerModel::Pipeline::move(std::size_t stage) {
+  stages_[stage + 1] = stages_[stage];
+  stages_[stage].reset();
+}
+
 void PsnTrackerModel::Pipeline::edge(bool out_free) {
+  const std::array<bool, kDecides> moving{moves(0, out_free), moves(1, out_free), moves(2, out_free)};
+  const bool fetches = reads(out_free);
   const bool ends = done(out_free);
-  const bool move = moves(out_free);
-  if (out_free) reply = ends;
-  new_reply = out_free;
-  if (second && !ends && second_left > 1) --second_left;
-  if (move) second_left = first_left;
-  second = move || (second && !ends);
-  first = first && !move;
+  const bool acting = acts(out_free);
+  const bool looks = acting && !stages_[kDecides]->stale;
+  if (moving[1] && stages_[1]->op == PsnOp::sack) {
+    const auto in_front = [&](std::size_t stage) { return stages_[stage] && stages_[stage]->qp == stages_[1]->qp; };
+    stages_[1]->stale = in_front(2) || in_front(kDecides);
+  }
+  if (out_free) reply_ = counts_ == Counts::last;
+  new_reply_ = out_free;
+  if (counts_ != Counts::last || out_free) counts_ = ends ? Counts::last : looks ? Counts::further : Counts::nothing;
+  if (looks && !ends) --stages_[kDecides]->left;
+  if (acting) stages_[kDecides]->stale = false;
+  if (ends) stages_[kDecides].reset();
+  for (std::size_t stage = kDecides; stage-- > 0;) {
+    if (moving[stage]) move(stage);
+  }
+  fetches_ = fetches;
 }
 
 std::optional<Difference> PsnTrackerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
@@ -299,10 +332,10 @@ std::optional<Difference> PsnTrackerModel::observe(const Dut& dut, std::vector<s
   const auto compare = [&](const char* field, std::uint64_t wanted, std::uint64_t actual) {
     if (wanted != actual && !first) first = Difference{field, wanted, actual};
   };
-  compare("rsp_valid", pipeline_.reply ? 1 : 0, reply ? 1 : 0);
+  compare("rsp_valid", pipeline_.reply() ? 1 : 0, reply ? 1 : 0);
   compare("req_ready", pipeline_.ready(out_free) ? 1 : 0, dut.ports[0].ready.get());
   // Later requests may have moved banks by the second cycle.
-  if (reply && pipeline_.new_reply && !in_use_.empty())
+  if (reply && pipeline_.new_reply() && !in_use_.empty())
     compare("banks_in_use", in_use_.front(), dut.state[0].pin.get());
   pipeline_.edge(out_free);
   return first;
@@ -314,7 +347,7 @@ void PsnTrackerModel::taken(std::size_t, const Transaction&) {
 
 void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
   Transaction reply(Rsp::kFields, 0);
-  further_banks_ = 0;
+  further_cycles_ = 0;
   banks_looked_at_ = 1;
   std::optional<ReceiveWindow>& window = windows_[values[Req::kQp]];
   coverage.hit(points_.back_to_back, values[Req::kQp] == last_qp_ ? 0 : values[Req::kQp] == qp_before_last_ ? 2 : 1);
@@ -338,8 +371,7 @@ void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector
   coverage.hit(points_.pool, pool_->in_use() == 0 ? 0 : pool_->in_use() == pool_->capacity() ? 2 : 1);
   expected[1].push_back(std::move(reply));
   in_use_.push_back(pool_->in_use());
-  pipeline_.first = true;
-  pipeline_.first_left = banks_looked_at_;
+  pipeline_.take({.op = static_cast<PsnOp>(values[Req::kOp]), .qp = values[Req::kQp], .left = banks_looked_at_});
 }
 
 }  // namespace mrc::cosim

@@ -2,6 +2,7 @@
 // accepted and its reply appears are compared, and so are the banks in use at the reply.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -37,7 +38,7 @@ class PsnTrackerModel : public BlockModel,
                       const std::map<std::string, std::uint64_t>& settings) override;
   void reset_to_traffic(KeyedRandom& random, const Dut& dut) override;
   SystemcCycles systemc_cycles(const SystemcCycles& pipeline) const override {
-    return {pipeline.occupied + further_banks_, pipeline.latency + further_banks_};
+    return {pipeline.occupied + further_cycles_, pipeline.latency + further_cycles_};
   }
   bool adapt(std::size_t port, Transaction& values) const override;
   std::vector<std::uint64_t> state() const override { return {pool_->in_use()}; }
@@ -46,18 +47,42 @@ class PsnTrackerModel : public BlockModel,
   void taken(std::size_t port, const Transaction& values) override;
 
  private:
-  /// The block's two stages, from how many banks each request looks at.
-  struct Pipeline {
-    bool first = false, second = false;
-    std::uint32_t first_left = 0, second_left = 0;  ///< banks that they have yet to look at
-    bool reply = false;
-    bool new_reply = false;  ///< the output appeared with the previous edge
+  /// In one of the block's stages.
+  struct Request {
+    PsnOp op = PsnOp::data;
+    std::uint64_t qp = 0;
+    std::uint32_t left = 1;  ///< banks that it has yet to look at
+    bool stale = false;      ///< a SACK whose base was computed while a request of its QP was in front of it
+  };
 
-    bool done(bool out_free) const { return second && second_left == 1 && out_free; }
-    bool moves(bool out_free) const { return first && (!second || done(out_free)); }
-    bool ready(bool out_free) const { return !first || moves(out_free); }
+  /// The block's five stages, from how many banks each request looks at.
+  class Pipeline {
+   public:
+    bool ready(bool out_free) const { return !stages_[0] || moves(0, out_free); }
     /// A request that is taken goes into the first stage behind this.
     void edge(bool out_free);
+    void take(const Request& request) { stages_[0] = request; }
+    bool reply() const { return reply_; }
+    /// The output appeared with the previous edge.
+    bool new_reply() const { return new_reply_; }
+
+   private:
+    static constexpr std::size_t kDecides = 3;
+    enum class Counts : std::uint8_t { nothing, further, last };
+
+    bool acts(bool out_free) const { return stages_[kDecides] && !fetches_ && (counts_ != Counts::last || out_free); }
+    bool done(bool out_free) const;
+    /// Another bank, for which nothing else can be read.
+    bool reads(bool out_free) const;
+    /// A request leaves this stage, of the first three.
+    bool moves(std::size_t stage, bool out_free) const;
+    void move(std::size_t stage);
+
+    std::array<std::optional<Request>, kDecides + 1> stages_;
+    bool fetches_ = false;             ///< the fourth stage waits for a bank
+    Counts counts_ = Counts::nothing;  ///< in the fifth stage
+    bool reply_ = false;
+    bool new_reply_ = false;
   };
 
   /// How a QP is asked, for a while.
@@ -100,7 +125,7 @@ class PsnTrackerModel : public BlockModel,
   double half_circle_ = 0.0;  ///< PSNs that are neither ahead nor behind, of those that are not in order
   std::uint64_t last_qp_ = ~0ULL;
   std::uint64_t qp_before_last_ = ~0ULL;
-  std::uint32_t further_banks_ = 0;    ///< that the SystemC box charges the request accepted last
+  std::uint32_t further_cycles_ = 0;   ///< that the SystemC box charges the request accepted last
   std::uint32_t banks_looked_at_ = 1;  ///< for that request, by the RTL
   Pipeline pipeline_;
   std::deque<std::uint32_t> in_use_;  ///< banks, by request that is not answered: those that it leaves

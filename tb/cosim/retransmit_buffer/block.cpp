@@ -17,7 +17,7 @@ void add_retransmit_buffer(const RtlSelection& selection, const ScenarioConfig& 
 }  // namespace
 
 RtlBlock retransmit_buffer_block() {
-  return {"retransmit_buffer", add_retransmit_buffer, {{.stages = 3, .pipeline = [](const NodeConfig& node) {
+  return {"retransmit_buffer", add_retransmit_buffer, {{.stages = 5, .pipeline = [](const NodeConfig& node) {
                                                           return cycles_of(node.nic.retransmit_buffer.pipeline);
                                                         }}}};
 }

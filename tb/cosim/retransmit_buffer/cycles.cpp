@@ -1,12 +1,14 @@
 #include "cosim/retransmit_buffer/cycles.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace mrc::cosim {
 namespace {
 
-constexpr std::uint64_t kOneRecord = 3;  ///< a command that passes the three stages at once
+constexpr std::uint64_t kOneRecord = 5;  ///< a command that passes the four stages at once
+constexpr std::uint64_t kHop = 2;        ///< to the next record of a chain
 
 }  // namespace
 
@@ -17,7 +19,6 @@ RetransmitBufferCycles::RetransmitBufferCycles(std::uint32_t qps, std::uint32_t 
 std::uint64_t RetransmitBufferCycles::latency(const RetransmitCommand& command, const Before& before,
                                               const RetransmitReply& reply) {
   qp_ = command.qp;
-  const bool in_window = psn_distance(command.psn, before.unacked) >= 0 && psn_distance(command.psn, before.next) < 0;
   switch (command.op) {
     case RetransmitOp::append: {
       if (!reply.hit) return kOneRecord;
@@ -27,12 +28,13 @@ std::uint64_t RetransmitBufferCycles::latency(const RetransmitCommand& command, 
     }
     case RetransmitOp::sent:
     case RetransmitOp::nack:
-      return kOneRecord + (in_window ? walk(command.psn) : 0) + reply.events.size();
+      return kOneRecord + walk(command.psn) + reply.events.size();
     case RetransmitOp::ack:
       return ack(command, before, reply);
     case RetransmitOp::gap:
     case RetransmitOp::timeout:
-      return kOneRecord + (before.outstanding ? 1 + reply.count : 0);
+      // The last one that is looked at is not lost, unless all are.
+      return kOneRecord + (before.outstanding ? 2 * reply.count + (reply.outstanding ? 2 : 1) : 0);
     case RetransmitOp::take:
       return take(before, reply);
     default:
@@ -51,7 +53,7 @@ std::uint64_t RetransmitBufferCycles::ack(const RetransmitCommand& command, cons
     const Psn psn = psn_add(command.base, std::countr_zero(bits));
     if (psn_distance(psn, end) >= 0 && psn_distance(psn, before.next) < 0) psns.push_back(psn);
   }
-  std::uint64_t cycles = kOneRecord + free_scan(psns);
+  std::uint64_t cycles = kOneRecord + 2 + free_scan(psns);
   if (reply.advanced) cycles += search(end, reply.unacked == before.next ? before.next : reply.unacked);
   const bool lost_gone = before.lost && !has_record(before.oldest_lost);
   if (lost_gone && reply.has_lost) cycles += search(psn_add(before.oldest_lost, 1), reply.oldest_lost);
@@ -60,21 +62,23 @@ std::uint64_t RetransmitBufferCycles::ack(const RetransmitCommand& command, cons
 
 std::uint64_t RetransmitBufferCycles::take(const Before& before, const RetransmitReply& reply) {
   if (!before.lost) return kOneRecord;
-  std::uint64_t cycles = kOneRecord + 3 + walk(before.oldest_lost);
+  std::uint64_t cycles = kOneRecord + 5 + walk(before.oldest_lost);
   if (reply.has_lost) cycles += search(psn_add(before.oldest_lost, 1), reply.oldest_lost);
   return cycles;
 }
 
 /// Visits each of these PSNs, one per cycle, and frees their records.
 std::uint64_t RetransmitBufferCycles::free_scan(const std::vector<Psn>& psns) {
-  std::uint64_t cycles = psns.empty() ? 1 : psns.size() + 2;
-  const Chain* left_in_front = nullptr;  // the first record of this chain was freed for the PSN before
+  std::uint64_t cycles = psns.empty() ? 1 : psns.size() + 3;
+  // Chains whose first record was freed for one of the two PSNs before.
+  std::array<const Chain*, 2> left_in_front{};
   for (const Psn psn : psns) {
     Chain& chain = chain_of(psn);
     const auto record = std::find(chain.begin(), chain.end(), record_of(psn));
     // Its bucket was read while that record was still there.
-    cycles += record == chain.end() && left_in_front == &chain ? chain.size() : walk(psn);
-    left_in_front = record != chain.end() && record == chain.begin() ? &chain : nullptr;
+    const bool still_there = left_in_front[0] == &chain || left_in_front[1] == &chain;
+    cycles += record == chain.end() && still_there ? kHop * chain.size() : walk(psn);
+    left_in_front = {left_in_front[1], record != chain.end() && record == chain.begin() ? &chain : nullptr};
     if (record != chain.end()) chain.erase(record);
   }
   return cycles;
@@ -86,8 +90,8 @@ std::uint64_t RetransmitBufferCycles::search(Psn from, Psn end) {
   const auto passed = static_cast<std::uint64_t>(psn_distance(end, from));
   std::uint64_t walks = 0;
   for (Psn psn = from; psn != end; psn = psn_add(psn, 1)) walks += walk(psn);
-  if (has_record(end)) return passed + 3 + walks + walk(end);
-  return passed == 0 ? 1 : passed + 2 + walks;
+  if (has_record(end)) return passed + 4 + walks + walk(end);
+  return passed == 0 ? 1 : passed + 3 + walks;
 }
 
 bool RetransmitBufferCycles::has_record(Psn psn) {
@@ -98,8 +102,8 @@ bool RetransmitBufferCycles::has_record(Psn psn) {
 std::uint64_t RetransmitBufferCycles::walk(Psn psn) {
   const Chain& chain = chain_of(psn);
   const auto record = std::find(chain.begin(), chain.end(), record_of(psn));
-  if (record == chain.end()) return chain.empty() ? 0 : chain.size() - 1;
-  return static_cast<std::uint64_t>(record - chain.begin());
+  if (record == chain.end()) return chain.empty() ? 0 : kHop * (chain.size() - 1);
+  return kHop * static_cast<std::uint64_t>(record - chain.begin());
 }
 
 /// The hash of the RTL: an odd multiple of the PSN, the bits of the QP's number from above.

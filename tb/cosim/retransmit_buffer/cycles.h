@@ -1,6 +1,6 @@
 // Cycles of rtl/retransmit_buffer as its data sheet gives them, from a command's acceptance to its response: with no
-// other command in front of it, and no event that waits. Follows the chains of the hash, where a record costs a cycle
-// for each that is before it.
+// other command in front of it, and no event that waits. Follows the chains of the hash, where a record costs two
+// cycles for each that is before it.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class RetransmitBufferCycles {
   Chain& chain_of(Psn psn);
   std::uint64_t record_of(Psn psn) const { return std::uint64_t{qp_} << 24 | psn; }
   bool has_record(Psn psn);
-  /// Records before the one of this PSN in its chain; where it has none, all but the last.
+  /// For the records before the one of this PSN in its chain; where it has none, for all but the last.
   std::uint64_t walk(Psn psn);
 
   std::uint64_t ack(const RetransmitCommand& command, const Before& before, const RetransmitReply& reply);

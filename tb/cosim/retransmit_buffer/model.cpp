@@ -42,7 +42,8 @@ Rsp rsp_of(const RetransmitReply& e) {
 
 /// No other command is taken until it is done.
 bool holds_the_block(RetransmitOp op) {
-  return op == RetransmitOp::ack || op == RetransmitOp::gap || op == RetransmitOp::timeout || op == RetransmitOp::take;
+  return op == RetransmitOp::open || op == RetransmitOp::ack || op == RetransmitOp::gap ||
+         op == RetransmitOp::timeout || op == RetransmitOp::take;
 }
 
 std::size_t level(std::uint32_t count) {
@@ -458,11 +459,12 @@ void RetransmitBufferModel::cover_ack(const RetransmitCommand& c, const Retransm
 SystemcCycles RetransmitBufferModel::systemc_cycles(const SystemcCycles&) const {
   const RtlCycles cycles = retransmit_cycles(nic_, last_op_, last_scan_cycles_);
   SystemcCycles box{cycles.occupied, cycles.latency};
-  // No event comes before the response in front of it was taken: an ack's first is due in the fifth cycle, a gap looks
-  // in the third.
+  // No event comes before the response in front of it was taken: an ack's first is due in the tenth cycle, a gap looks
+  // in the fourth.
   box.alone = holds_the_block(last_op_);
-  if (last_op_ == RetransmitOp::ack && last_events_ > 0) box.after_answer = cycles.latency - 4;
-  if (last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout) box.after_answer = cycles.latency - 2;
+  box.works_in = 4;
+  if (last_op_ == RetransmitOp::ack && last_events_ > 0) box.after_answer = cycles.latency - 9;
+  if (last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout) box.after_answer = cycles.latency - 4;
   return box;
 }
 

@@ -16,7 +16,7 @@ TEST(PsnTrackerRtl, AdapterAnswersAsTheReference) {
   PsnTrackerReference reference(kDefault, settings);
   const auto same = [&](const PsnRequest& request) {
     return rtl.run(request) == reference.run(request) && rtl.banks_in_use() == reference.pool().in_use() &&
-           rtl.latency_cycles() == 2 + reference.banks_visited();
+           rtl.latency_cycles() == 6 + kPsnTrackerCyclesPerBank * (reference.banks_visited() - 1);
   };
   ASSERT_TRUE(same({.op = PsnOp::setup, .qp = 16'383, .psn = 0xFF'FF00}));
   for (Psn ahead = 1; ahead < 1'024; ++ahead) {
@@ -24,7 +24,7 @@ TEST(PsnTrackerRtl, AdapterAnswersAsTheReference) {
   }
   ASSERT_TRUE(same({.op = PsnOp::sack, .qp = 16'383, .psn = 0xFF'FF20, .ce = true}));
   ASSERT_TRUE(same({.qp = 16'383, .psn = 0xFF'FF00}));
-  EXPECT_EQ(rtl.latency_cycles(), 10U) << "eight banks, one cycle for the context, one for the reply";
+  EXPECT_EQ(rtl.latency_cycles(), 20U) << "eight banks, five stages, one cycle for the reply";
   EXPECT_EQ(rtl.banks_in_use(), 0U);
 }
 
