@@ -154,9 +154,9 @@ module retransmit_buffer
     return at[0];
   endfunction
 
-  // What the fourth stage does. Act: a command on one record, the first cycle of another, or nothing is there. Window: which bits
-  // of an ack count. Look: the record of the packet that was sent longest ago comes; Head: it is judged.
-  typedef enum logic [2:0] {Clear, Act, Window, Scan, Look, Head, Done} state_e;
+  // What the fourth stage does. Act: a command on one record, the first cycle of another, or nothing is there. Look: the record of
+  // the packet that was sent longest ago comes; Age: how long ago; Head: it is judged.
+  typedef enum logic [2:0] {Clear, Act, Scan, Look, Age, Head, Done} state_e;
   // What a scan over PSNs is for.
   typedef enum logic [1:0] {ScanOne, ScanFree, ScanAdvance, ScanLost} scan_e;
 
@@ -192,8 +192,7 @@ module retransmit_buffer
   record_t                found_q;
   link_t                  chain_q, front_q;
   logic [IndexWidth-1:0]  later_q, earlier_q;
-  logic [TimeWidth-1:0]   age_q;                  // of the packet that was sent longest ago
-  logic [31:0]            overtaken_q;            // packets that were sent after it and are acknowledged
+  logic [TimeWidth-1:0]   sent_at_q, age_q;       // of the packet that was sent longest ago
   logic [23:0]            cumulative_end_q;       // first PSN behind the cumulative part of an ack
   logic [63:0]            bitmap_q;
   logic                   hit_q, advanced_q, moved_q, lost_gone_q;
@@ -341,8 +340,10 @@ module retransmit_buffer
   // Behind the old end, or beyond the packets that there are: nothing, or all.
   assign cumulative_end = (signed'(cumulative) < 0) ? ctx_q.unacked :
                           (cumulative < span)       ? cmd_q.psn + 24'd1 : ctx_q.next;
+  // How far that is behind the first bit: the difference of each, so that the choice comes last.
+  assign base_behind    = (signed'(cumulative) < 0) ? signed'(ctx_q.unacked - cmd_q.base) :
+                          (cumulative < span)       ? signed'(cmd_q.psn - cmd_q.base + 24'd1) : base_left;
   assign base_ahead     = ahead(cmd_q.base, ctx_q.unacked);
-  assign base_behind    = ahead(cumulative_end_q, cmd_q.base);
   assign base_left      = signed'(ctx_q.next - cmd_q.base);
   always_comb begin
     in_window = '1;
@@ -410,11 +411,14 @@ module retransmit_buffer
   assign free_take  = s4_valid_q && response_free && state_q == Act && cmd_q.op == RetransmitAppend && ctx_q.opened && free_valid;
   assign free_give  = frees;
 
-  // Oldest outstanding packet of the QP: loss by gap and by timeout.
-  logic head_looks, head_lost, pops;
-  assign head_looks = state_q == Act && s4_valid_q && !none && response_free &&
-                      (cmd_q.op == RetransmitGap || cmd_q.op == RetransmitTimeout);
-  assign head_lost  = state_q == Head && ((cmd_q.op == RetransmitGap) ? signed'(overtaken_q) >= signed'(cmd_q.threshold)
+  // Oldest outstanding packet of the QP: loss by gap and by timeout. A gap has its record with the context; a timeout reads the time
+  // of sending, which the response in front must have left.
+  logic        head_looks, head_lost, pops, starts;
+  logic [31:0] overtaken;  // packets that were sent after it and are acknowledged
+  assign starts     = state_q == Act && s4_valid_q && !none;
+  assign head_looks = starts && cmd_q.op == RetransmitTimeout && response_free;
+  assign overtaken  = ctx_q.highest_acked - found_q.sequence_number;
+  assign head_lost  = state_q == Head && ((cmd_q.op == RetransmitGap) ? signed'(overtaken) >= signed'(cmd_q.threshold)
                                                                       : age_q >= cmd_q.limit);
   assign pops       = head_lost && evt_room;
 
@@ -463,6 +467,9 @@ module retransmit_buffer
     end else if (pops) begin
       record_re    = 1'b1;
       record_raddr = later_q;
+    end else if (s3_valid_q && s3_q.op == RetransmitGap) begin
+      record_re    = 1'b1;
+      record_raddr = s3_ctx.head;
     end
   end
 
@@ -647,10 +654,9 @@ module retransmit_buffer
         end
         Act: begin
           if (head_looks) state_q <= Look;
-          if (s4_valid_q && !none && cmd_q.op == RetransmitAck) state_q <= Window;
-          if (s4_valid_q && !none && cmd_q.op == RetransmitTake) state_q <= Scan;
+          if (starts && cmd_q.op == RetransmitGap) state_q <= Head;
+          if (starts && (cmd_q.op == RetransmitAck || cmd_q.op == RetransmitTake)) state_q <= Scan;
         end
-        Window: state_q <= Scan;
         Scan: begin
           if (steps) begin
             look_valid_q  <= scan_more;
@@ -664,8 +670,9 @@ module retransmit_buffer
             state_q       <= after_scan;
           end
         end
-        Look:     state_q <= Head;
-        Head:     if (pops) state_q <= (ctx_q.head == ctx_q.tail) ? Done : Look;
+        Look: state_q <= (cmd_q.op == RetransmitGap) ? Head : Age;
+        Age:  state_q <= Head;
+        Head: if (pops) state_q <= (ctx_q.head == ctx_q.tail) ? Done : Look;
         default: ;
       endcase
       if (s4_leaves) state_q <= Act;
@@ -720,11 +727,8 @@ module retransmit_buffer
       cumulative_end_q <= cumulative_end;
       scan_q           <= (cmd_q.op == RetransmitTake) ? ScanOne : ScanFree;
       scan_psn_q       <= (cmd_q.op == RetransmitTake) ? ctx_q.oldest_lost : ctx_q.unacked;
-      scan_end_q       <= ctx_q.oldest_lost + 24'd1;
-    end
-    if (state_q == Window) begin
-      scan_end_q <= cumulative_end_q;
-      bitmap_q   <= cmd_q.bitmap & in_window;
+      scan_end_q       <= (cmd_q.op == RetransmitTake) ? ctx_q.oldest_lost + 24'd1 : cumulative_end;
+      bitmap_q         <= cmd_q.bitmap & in_window;
     end
 
     // The record and those around it, as the action of this cycle leaves them.
@@ -739,14 +743,14 @@ module retransmit_buffer
       later_q        <= (later_we && later_waddr == s3_link_q.index) ? later_wdata : later;
       earlier_q      <= (earlier_we && earlier_waddr == s3_link_q.index) ? earlier_wdata : earlier;
       front_q        <= (bucket_we && bucket_waddr == s3_bucket_q) ? bucket_wdata : front;
-    end else if (walk_q || state_q == Look) begin
+    end else if (walk_q || state_q == Look || (starts && cmd_q.op == RetransmitGap)) begin
       found_q   <= found;
       chain_q   <= chain;
       later_q   <= later;
       earlier_q <= earlier;
     end
-    age_q       <= cmd_q.now - oldest.sent_at;
-    overtaken_q <= ctx_q.highest_acked - found.sequence_number;
+    sent_at_q <= oldest.sent_at;
+    age_q     <= cmd_q.now - sent_at_q;
 
     // What the command has done so far.
     ctx_q       <= ctx_next;

@@ -9,7 +9,7 @@ namespace mrc {
 class ParameterTable;
 
 struct SackProcessorConfig {
-  PipelineConfig pipeline{8, 19};  ///< interval: as measured at retransmit_buffer; each PSN and bit is one more
+  PipelineConfig pipeline{8, 17};  ///< interval: as measured at retransmit_buffer; each PSN and bit is one more
   std::uint32_t queue_entries = 256;
 };
 

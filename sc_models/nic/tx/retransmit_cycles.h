@@ -23,7 +23,7 @@ inline std::uint64_t sack_scan_cycles(Psn unacked_before, Psn unacked_after, std
 
 /// `scan_cycles`: of an ack, sack_scan_cycles().
 inline RtlCycles retransmit_cycles(const NicConfig& nic, RetransmitOp op, std::uint64_t scan_cycles) {
-  constexpr std::uint64_t gap_cycles = 6;
+  constexpr std::uint64_t gap_cycles = 5;
   const PipelineConfig& packet = nic.retransmit_buffer.pipeline;
   switch (op) {
     case RetransmitOp::ack: {

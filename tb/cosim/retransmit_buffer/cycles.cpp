@@ -33,8 +33,10 @@ std::uint64_t RetransmitBufferCycles::latency(const RetransmitCommand& command, 
       return ack(command, before, reply);
     case RetransmitOp::gap:
     case RetransmitOp::timeout:
-      // The last one that is looked at is not lost, unless all are.
-      return kOneRecord + (before.outstanding ? 2 * reply.count + (reply.outstanding ? 2 : 1) : 0);
+      if (!before.outstanding) return kOneRecord;
+      // The last one that is looked at is not lost, unless all are. A gap has the first one's record with the context.
+      if (command.op == RetransmitOp::gap) return kOneRecord + 2 * reply.count + (reply.outstanding ? 1 : 0);
+      return kOneRecord + 3 * reply.count + (reply.outstanding ? 3 : 1);
     case RetransmitOp::take:
       return take(before, reply);
     default:
@@ -53,7 +55,7 @@ std::uint64_t RetransmitBufferCycles::ack(const RetransmitCommand& command, cons
     const Psn psn = psn_add(command.base, std::countr_zero(bits));
     if (psn_distance(psn, end) >= 0 && psn_distance(psn, before.next) < 0) psns.push_back(psn);
   }
-  std::uint64_t cycles = kOneRecord + 2 + free_scan(psns);
+  std::uint64_t cycles = kOneRecord + 1 + free_scan(psns);
   if (reply.advanced) cycles += search(end, reply.unacked == before.next ? before.next : reply.unacked);
   const bool lost_gone = before.lost && !has_record(before.oldest_lost);
   if (lost_gone && reply.has_lost) cycles += search(psn_add(before.oldest_lost, 1), reply.oldest_lost);

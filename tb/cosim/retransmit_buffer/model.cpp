@@ -459,12 +459,13 @@ void RetransmitBufferModel::cover_ack(const RetransmitCommand& c, const Retransm
 SystemcCycles RetransmitBufferModel::systemc_cycles(const SystemcCycles&) const {
   const RtlCycles cycles = retransmit_cycles(nic_, last_op_, last_scan_cycles_);
   SystemcCycles box{cycles.occupied, cycles.latency};
-  // No event comes before the response in front of it was taken: an ack's first is due in the tenth cycle, a gap looks
-  // in the fourth.
+  // No event comes before the response in front of it was taken: an ack's first is due in the ninth cycle, a gap
+  // ends in the fifth, a timeout looks in the fourth.
   box.alone = holds_the_block(last_op_);
   box.works_in = 4;
-  if (last_op_ == RetransmitOp::ack && last_events_ > 0) box.after_answer = cycles.latency - 9;
-  if (last_op_ == RetransmitOp::gap || last_op_ == RetransmitOp::timeout) box.after_answer = cycles.latency - 4;
+  if (last_op_ == RetransmitOp::ack && last_events_ > 0) box.after_answer = cycles.latency - 8;
+  if (last_op_ == RetransmitOp::gap) box.after_answer = cycles.latency - 5;
+  if (last_op_ == RetransmitOp::timeout) box.after_answer = cycles.latency - 4;
   return box;
 }
 
