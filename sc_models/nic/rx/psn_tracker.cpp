@@ -180,9 +180,8 @@ void PsnTracker::take_time(const Qp& qp, const Packet& packet, bool placed) {
   if (rtl_ != nullptr) service_ = rtl_->service(service_);
 }
 
-void PsnTracker::track(TimePs now, Packet* packet) {
-  Qp* qp = nic_.find_qp(packet->destination_qp);
-  if (qp == nullptr || !qp->receiver) {
+void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
+  if (qp == nullptr) {
     ++nic_.counters.unknown_qp;
     discard(now, packet);
     return;
@@ -241,12 +240,9 @@ void PsnTracker::context_here(std::uint32_t qp, TimePs now, TimePs done_at, Star
   }
 }
 
-bool PsnTracker::first_has_context(TimePs now) {
-  Packet* packet = in_.front();
-  const Qp* qp = nic_.find_qp(packet->destination_qp);
-  if (qp == nullptr || !qp->receiver) return true;
-  const std::uint32_t index = nic_.index_of(*qp);
-  if (qp_scheduler_->has_context(now, index, *this, packet->last_start)) return true;
+bool PsnTracker::first_has_context(TimePs now, const Qp& qp) {
+  const std::uint32_t index = nic_.index_of(qp);
+  if (qp_scheduler_->has_context(now, index, *this, in_.front()->last_start)) return true;
   if (!qp_scheduler_->context_comes(index)) {
     slot.blocked(now, qp_scheduler_->context_miss());
   } else if (!context_wait_.fits(1)) {
@@ -268,13 +264,14 @@ bool PsnTracker::take_waiting(TimePs now) {
     next = std::min(next, waiting->ready_at);
     if (waiting->ready_at > now) continue;
     Packet* packet = waiting->packet;
+    Qp* qp = &nic_.qps[waiting->qp];
     begin_service();
     if (starts_.on()) {
       packet->last_start = starts_.start_after(now, waiting->because, qp_scheduler_->context_miss());
     }
     waiting_.erase(waiting);
     context_wait_.remove(now, 1);
-    track(now, packet);
+    track(now, packet, qp);
     end_service(now);
     return true;
   }
@@ -319,10 +316,12 @@ void PsnTracker::step(TimePs now) {
     in_.wait_ready(now);
     return;
   }
-  if (!first_has_context(now)) return;
+  Qp* qp = nic_.find_qp(in_.front()->destination_qp);
+  if (qp != nullptr && !qp->receiver) qp = nullptr;
+  if (qp != nullptr && !first_has_context(now, *qp)) return;
   begin_service();
   starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
-  track(now, in_.pop(now));
+  track(now, in_.pop(now), qp);
   end_service(now);
 }
 

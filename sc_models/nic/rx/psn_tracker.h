@@ -60,10 +60,11 @@ class PsnTracker : public Box, private ContextClient {
   /// A packet whose context has come is taken before those in the queue.
   bool take_waiting(TimePs now);
   /// False if the first packet of the queue cannot be taken now.
-  bool first_has_context(TimePs now);
+  bool first_has_context(TimePs now, const Qp& qp);
   void begin_service();
   void end_service(TimePs now);
-  void track(TimePs now, Packet* packet);
+  /// `qp` null: the packet is for none of this NIC.
+  void track(TimePs now, Packet* packet, Qp* qp);
   void look_up(TimePs now, Qp& qp, const Packet& packet);
   /// False if it cannot be read again: then nothing may know of the packet.
   bool store_payload(TimePs now, const Packet& packet);
