@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -26,14 +28,17 @@ constexpr std::array kTopologyAndTraffic{"transport",
                                          "fabric.t1s_per_plane",
                                          "fabric.pods",
                                          "fabric.routing",
+                                         "fabric.t1_link_gbps",
                                          "fabric.loss_rate",
                                          "nic.ports",
                                          "nic.port_gbps",
                                          "protocol.ev_count",
                                          "protocol.ev_active",
                                          "protocol.path_feedback",
+                                         "protocol.always_skip_threshold",  // E10: without it no mark moves an EV
                                          "rocev2.dcqcn",
                                          "rocev2.pfc",
+                                         "traffic.placement",
                                          "traffic.qps_per_peer",
                                          "run.max_time_us",
                                          "run.node_under_test"};
@@ -135,10 +140,11 @@ ExperimentCase case_of(const Reader& read, const toml::table& table) {
   return run;
 }
 
-Measure measure_of(const Reader& read, const toml::table& table) {
+/// `metric`: of all measures of a line; empty: its own.
+Measure measure_of(const Reader& read, const toml::table& table, const std::string& metric = {}) {
   Measure measure;
   measure.of_case = read.get<std::string>(table, "case");
-  measure.metric = read.get<std::string>(table, "metric");
+  measure.metric = metric.empty() ? read.get<std::string>(table, "metric") : metric;
   measure.from_us = read.get<double>(table, "from_us", 0.0);
   measure.to_us = read.get<double>(table, "to_us", 1e12);
   measure.window_us = read.get<double>(table, "window_us", 0.0);
@@ -154,7 +160,7 @@ Measure measure_of(const Reader& read, const toml::table& table) {
 
 ExperimentCheck check_of(const Reader& read, const toml::table& table) {
   read.only(table, {"what", "unit", "case", "metric", "from_us", "to_us", "window_us", "reduce", "over", "published",
-                    "within", "at_least", "at_most"});
+                    "within", "at_least", "at_most", "factor", "capacity"});
   ExperimentCheck check;
   check.what = read.get<std::string>(table, "what");
   check.unit = read.get<std::string>(table, "unit", std::string());
@@ -162,12 +168,66 @@ ExperimentCheck check_of(const Reader& read, const toml::table& table) {
   if (const toml::table* over = table["over"].as_table()) check.over = measure_of(read, *over);
   if (table.contains("published")) check.published = read.get<double>(table, "published");
   check.within = read.get<double>(table, "within", 0.10);
+  check.factor = read.get<double>(table, "factor", 1.0);
+  if (table.contains("capacity")) check.capacity = read.get<double>(table, "capacity");
   if (table.contains("at_least")) check.at_least = read.get<double>(table, "at_least");
   if (table.contains("at_most")) check.at_most = read.get<double>(table, "at_most");
   if (!check.published && !check.at_least && !check.at_most) {
     read.refuse(table, "a check needs published, at_least or at_most");
   }
   return check;
+}
+
+PlotLine::Point point_of(const Reader& read, const toml::table& table, const std::string& metric) {
+  read.only(table, {"x", "y", "case"});
+  PlotLine::Point point;
+  point.x = read.get<double>(table, "x");
+  if (table.contains("y")) {
+    point.y = read.get<double>(table, "y");
+  } else {
+    point.measure = measure_of(read, table, metric);
+  }
+  return point;
+}
+
+PlotLine line_of(const Reader& read, const toml::table& table) {
+  read.only(table, {"name", "case", "metric", "from_us", "to_us", "window_us", "rate", "point"});
+  PlotLine line;
+  line.name = read.get<std::string>(table, "name");
+  line.rate = read.get<bool>(table, "rate", false);
+  const std::string metric = read.get<std::string>(table, "metric", std::string("series"));
+  if (table.contains("case")) line.series = measure_of(read, table, metric);
+  read.each(table, "point", [&](const toml::table& point) { line.points.push_back(point_of(read, point, metric)); });
+  return line;
+}
+
+ExperimentPlot plot_of(const Reader& read, const toml::table& table) {
+  read.only(table, {"title", "x", "y", "sizes", "line"});
+  ExperimentPlot plot;
+  plot.title = read.get<std::string>(table, "title");
+  plot.x = read.get<std::string>(table, "x");
+  plot.y = read.get<std::string>(table, "y");
+  plot.sizes = read.get<bool>(table, "sizes", false);
+  read.each(table, "line", [&](const toml::table& line) { plot.lines.push_back(line_of(read, line)); });
+  return plot;
+}
+
+void require_case(const Reader& read, const toml::table& at, const Experiment& experiment, const std::string& name) {
+  const auto known = [&](const ExperimentCase& run) { return run.name == name; };
+  if (std::none_of(experiment.cases.begin(), experiment.cases.end(), known)) {
+    read.refuse(at, fmt::format("unknown case {}", name));
+  }
+}
+
+void add_plot(const Reader& read, const toml::table& table, Experiment& experiment) {
+  experiment.plots.push_back(plot_of(read, table));
+  for (const PlotLine& line : experiment.plots.back().lines) {
+    if (line.series) require_case(read, table, experiment, line.series->of_case);
+    for (const PlotLine::Point& point : line.points) {
+      const std::string& name = point.measure.of_case;
+      if (!name.empty()) require_case(read, table, experiment, name);
+    }
+  }
 }
 
 Experiment experiment_of(const fs::path& path) {
@@ -179,8 +239,8 @@ Experiment experiment_of(const fs::path& path) {
                          std::string(error.description()));
   }
   const Reader read(path.string());
-  read.only(table, {"title", "source", "published", "scaled", "depends_on", "not_run", "calibrated", "quick", "seeds",
-                    "case", "check"});
+  read.only(table, {"title", "source", "published", "scaled", "depends_on", "not_run", "open", "calibrated", "quick",
+                    "seeds", "case", "check", "plot"});
   Experiment experiment;
   experiment.id = path.stem().string();
   experiment.title = read.get<std::string>(table, "title");
@@ -189,6 +249,7 @@ Experiment experiment_of(const fs::path& path) {
   experiment.scaled = read.get<std::string>(table, "scaled", std::string());
   experiment.depends_on = read.get<std::string>(table, "depends_on");
   experiment.not_run = read.get<std::string>(table, "not_run", std::string());
+  experiment.open = read.get<std::string>(table, "open", std::string());
   experiment.calibrated = read.get<bool>(table, "calibrated", false);
   experiment.quick = read.get<bool>(table, "quick", false);
   experiment.seeds = read.get<std::uint32_t>(table, "seeds", 1U);
@@ -197,13 +258,10 @@ Experiment experiment_of(const fs::path& path) {
   read.each(table, "check", [&](const toml::table& check) {
     experiment.checks.push_back(check_of(read, check));
     const ExperimentCheck& last = experiment.checks.back();
-    for (const std::string& name : {last.measure.of_case, last.over ? last.over->of_case : last.measure.of_case}) {
-      const auto known = [&](const ExperimentCase& run) { return run.name == name; };
-      if (std::none_of(experiment.cases.begin(), experiment.cases.end(), known)) {
-        read.refuse(check, fmt::format("unknown case {}", name));
-      }
-    }
+    require_case(read, check, experiment, last.measure.of_case);
+    if (last.over) require_case(read, check, experiment, last.over->of_case);
   });
+  read.each(table, "plot", [&](const toml::table& plot) { add_plot(read, plot, experiment); });
   if (experiment.not_run.empty() && (experiment.cases.empty() || experiment.checks.empty())) {
     read.refuse(table, "an experiment needs [[case]] and [[check]] tables, or a not_run text with the reason");
   }
@@ -246,7 +304,8 @@ double reduced(const std::vector<double>& values, Measure::Reduce how) {
   return sum / static_cast<double>(values.size());
 }
 
-double series_value(const Measure& measure, const fs::path& folder) {
+/// Values of windows of a series, by the time at which each begins.
+std::vector<std::pair<double, double>> windows_of(const Measure& measure, const fs::path& folder) {
   const nlohmann::json series = read_results(folder / "series.json");
   const double step = series.at("step_us").get<double>();
   std::vector<double> total;
@@ -261,28 +320,98 @@ double series_value(const Measure& measure, const fs::path& folder) {
     for (std::size_t i = 0; i < plane.size(); ++i) total[i] += plane[i].get<double>();
   }
   const auto steps = std::max<std::size_t>(1, static_cast<std::size_t>(measure.window_us / step + 0.5));
-  std::vector<double> chosen;
+  std::vector<std::pair<double, double>> chosen;
   for (std::size_t i = 0; i + steps <= total.size(); ++i) {
     const double begin = static_cast<double>(i) * step;
     if (begin < measure.from_us) continue;
     if (begin + step * static_cast<double>(steps) > measure.to_us + 1e-9) break;
     double sum = 0;
     for (std::size_t k = 0; k < steps; ++k) sum += total[i + k];
-    chosen.push_back(sum / static_cast<double>(steps));
+    chosen.emplace_back(begin, sum / static_cast<double>(steps));
     i += steps - 1;
   }
   if (chosen.empty()) {
     throw ParameterError(folder.string(),
                          fmt::format("the series has nothing between {} and {} us", measure.from_us, measure.to_us));
   }
-  return reduced(chosen, measure.reduce);
+  return chosen;
+}
+
+double series_value(const Measure& measure, const fs::path& folder) {
+  std::vector<double> values;
+  for (const auto& [time, value] : windows_of(measure, folder)) values.push_back(value);
+  return reduced(values, measure.reduce);
+}
+
+/// A and B of "<what>:A-B".
+std::pair<std::size_t, std::size_t> nodes_in(const std::string& metric) {
+  const std::string range = metric.substr(metric.find(':') + 1);
+  return {std::stoul("0" + range), std::stoul("0" + range.substr(std::min(range.find('-') + 1, range.size())))};
+}
+
+struct CompletedMessage {
+  double time_us = 0;
+  std::size_t from = 0;
+  double bytes = 0;
+};
+
+std::vector<CompletedMessage> completed_messages(const fs::path& folder) {
+  std::vector<CompletedMessage> messages;
+  std::ifstream in(folder / "messages.csv");
+  std::string row;
+  for (std::getline(in, row); std::getline(in, row);) {
+    std::array<double, 6> fields{};  // from, to, tag, bytes, posted_us, completed_us
+    std::istringstream words(row);
+    std::string word;
+    for (double& field : fields) field = std::getline(words, word, ',') ? std::strtod(word.c_str(), nullptr) : 0;
+    messages.push_back({fields[5], static_cast<std::size_t>(fields[0]), fields[3]});
+  }
+  std::stable_sort(messages.begin(), messages.end(),
+                   [](const auto& a, const auto& b) { return a.time_us < b.time_us; });
+  return messages;
+}
+
+/// Bytes that each of the nodes has sent in each window: those of a message since the one before it.
+std::vector<std::vector<double>> bytes_in_windows(const Measure& measure, const fs::path& folder) {
+  const auto [first, last] = nodes_in(measure.metric);
+  const auto windows = static_cast<std::size_t>((measure.to_us - measure.from_us) / measure.window_us + 1e-6);
+  std::vector<std::vector<double>> bytes(windows, std::vector<double>(last - first + 1));
+  std::vector<double> before(last - first + 1);
+  for (const CompletedMessage& message : completed_messages(folder)) {
+    if (message.from < first || message.from > last) continue;
+    const std::size_t node = message.from - first;
+    const double begin = std::exchange(before[node], message.time_us);
+    for (std::size_t i = 0; i < windows && message.time_us > begin; ++i) {
+      const double from = measure.from_us + static_cast<double>(i) * measure.window_us;
+      const double overlap = std::min(message.time_us, from + measure.window_us) - std::max(begin, from);
+      if (overlap > 0) bytes[i][node] += message.bytes * overlap / (message.time_us - begin);
+    }
+  }
+  return bytes;
+}
+
+/// Of the least fair window.
+double fairness_value(const Measure& measure, const fs::path& folder) {
+  if (measure.window_us <= 0) throw ParameterError(folder.string(), measure.metric + " needs window_us");
+  double worst = 1;
+  for (const std::vector<double>& bytes : bytes_in_windows(measure, folder)) {
+    double sum = 0;
+    double squares = 0;
+    for (const double of_node : bytes) {
+      sum += of_node;
+      squares += of_node * of_node;
+    }
+    if (sum == 0) return 0;
+    const double jain = sum * sum / (static_cast<double>(bytes.size()) * squares);
+    const auto [least, most] = std::minmax_element(bytes.begin(), bytes.end());
+    worst = std::min(worst, measure.metric.starts_with("jain") ? jain : *least / *most);
+  }
+  return worst;
 }
 
 double senders_value(const Measure& measure, const fs::path& folder) {
   const nlohmann::json result = read_results(folder / "result.json");
-  const std::string range = measure.metric.substr(std::string("senders:").size());
-  const std::size_t first = std::stoul("0" + range);
-  const std::size_t last = std::stoul("0" + range.substr(std::min(range.find('-') + 1, range.size())));
+  const auto [first, last] = nodes_in(measure.metric);
   std::vector<double> rates;
   for (std::size_t node = first; node <= last && node < result.at("nodes").size(); ++node) {
     rates.push_back(result.at("nodes").at(node).at("tx_gbps").get<double>());
@@ -304,6 +433,9 @@ double measured(const Measure& measure, const fs::path& results) {
   if (measure.metric.starts_with("series")) return series_value(measure, results);
   if (measure.metric.starts_with("event:")) return event_value(measure, results);
   if (measure.metric.starts_with("senders:")) return senders_value(measure, results);
+  if (measure.metric.starts_with("jain:") || measure.metric.starts_with("slowest:")) {
+    return fairness_value(measure, results);
+  }
   const nlohmann::json result = read_results(results / "result.json");
   const nlohmann::json::json_pointer pointer(measure.metric);
   if (!result.contains(pointer) || !result.at(pointer).is_number()) {
@@ -324,8 +456,8 @@ std::vector<Experiment> load_experiments(const fs::path& folder) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("E") && name.ends_with(".toml")) all.push_back(experiment_of(entry.path()));
   }
-  const auto number = [](const Experiment& e) { return std::stoi("0" + e.id.substr(1)); };
-  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return number(a) < number(b); });
+  const auto order = [](const Experiment& e) { return std::pair(std::stoi("0" + e.id.substr(1)), e.id); };
+  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
   return all;
 }
 
@@ -360,12 +492,29 @@ CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, 
     const auto of = [&](const Measure& measure) {
       return measured(measure, folder / run_name(experiment, measure.of_case, seed));
     };
-    const double value = check.over ? of(check.measure) / of(*check.over) : of(check.measure);
+    const double value = check.factor * (check.over ? of(check.measure) / of(*check.over) : of(check.measure));
     all.mean += value / experiment.seeds;
     all.least = std::min(all.least, value);
     all.most = std::max(all.most, value);
   }
   return all;
+}
+
+std::vector<std::pair<double, double>> points_of(const PlotLine& line, const Experiment& experiment,
+                                                 const fs::path& folder) {
+  if (line.series) return windows_of(*line.series, folder / run_name(experiment, line.series->of_case, 1));
+  std::vector<std::pair<double, double>> points;
+  for (const PlotLine::Point& point : line.points) {
+    double y = point.y;
+    if (!point.measure.of_case.empty()) {
+      ExperimentCheck check;
+      check.measure = point.measure;
+      y = value_of(check, experiment, folder).mean;
+      if (line.rate) y = point.x * 8 / 1000 / y;
+    }
+    points.emplace_back(point.x, y);
+  }
+  return points;
 }
 
 bool agrees(const ExperimentCheck& check, double value) {

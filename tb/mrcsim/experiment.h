@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mrc {
@@ -38,7 +39,9 @@ struct Measure {
   std::string of_case;
   std::string metric;  ///< JSON pointer into result.json; "series": payload rate of the node under test, Gb/s;
                        ///< "series:<JSON pointer>": an array of series.json; "event:<what>": time from from_us until
-                       ///< the first such row of events[], us; "senders:A-B": tx_gbps of nicA … nicB, reduced
+                       ///< the first such row of events[], us; "senders:A-B": tx_gbps of nicA … nicB, reduced;
+                       ///< "jain:A-B", "slowest:A-B": fairness of nicA … nicB in windows, by completed messages:
+                       ///< Jain's index, slowest relative to fastest; the least of all windows
   double from_us = 0;  ///< of the series, with to_us
   double to_us = 0;
   double window_us = 0;  ///< of the series: averaging window before it is reduced; 0: the step of the series
@@ -51,10 +54,33 @@ struct ExperimentCheck {
   std::string unit;
   Measure measure;
   std::optional<Measure> over;
+  double factor = 1;                ///< of the measure
   std::optional<double> published;  ///< agrees within `within` of it
   double within = 0.10;
   std::optional<double> at_least;
   std::optional<double> at_most;
+  std::optional<double> capacity;  ///< by arithmetic with rates of links alone; empty: it says nothing
+};
+
+/// A line of a plot: a series over time, the numbers of several cases, or what is published.
+struct PlotLine {
+  struct Point {
+    double x = 0;
+    Measure measure;  ///< without a case: `y`
+    double y = 0;
+  };
+  std::string name;
+  std::optional<Measure> series;  ///< over time, of the first seed
+  std::vector<Point> points;
+  bool rate = false;  ///< x is bytes and the measure their time in us: shown are Gb/s
+};
+
+struct ExperimentPlot {
+  std::string title;
+  std::string x;  ///< names of the axes
+  std::string y;
+  bool sizes = false;  ///< x is bytes, on a logarithmic scale
+  std::vector<PlotLine> lines;
 };
 
 struct Experiment {
@@ -65,15 +91,17 @@ struct Experiment {
   std::string scaled;      ///< how it was reduced to minutes on two cores; empty: not reduced
   std::string depends_on;  ///< the open parameter that matters most
   std::string not_run;     ///< why it cannot be run; empty: it can
+  std::string open;        ///< the public fact that is missing, where ours need not agree; empty: none
   bool calibrated = false;
   bool quick = false;
   std::uint32_t seeds = 1;  ///< runs of each case, with seeds 1 …; the mean is compared, the range shown
   std::vector<ExperimentCase> cases;
   std::vector<ExperimentCheck> checks;
+  std::vector<ExperimentPlot> plots;
 };
 
-/// All E<number>.toml of a folder in the order of their numbers. Throws ParameterError with file and line for other
-/// content; a case sets only topology, traffic and transport.
+/// All E<number>[letter].toml of a folder in the order of their numbers. Throws ParameterError with file and line for
+/// other content; a case sets only topology, traffic and transport.
 std::vector<Experiment> load_experiments(const std::filesystem::path& folder);
 
 /// Writes the case's traffic and its scenario into `folder` as <id>.<case>.toml, which it returns. `trace`: of a
@@ -94,5 +122,9 @@ struct CheckValue {
 /// From the results in <folder>/<run_name>/. Throws ParameterError if it is missing.
 CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, const std::filesystem::path& folder);
 bool agrees(const ExperimentCheck& check, double value);
+
+/// x and y of a line's points, from the results in <folder>/<run_name>/; means over the seeds.
+std::vector<std::pair<double, double>> points_of(const PlotLine& line, const Experiment& experiment,
+                                                 const std::filesystem::path& folder);
 
 }  // namespace mrc

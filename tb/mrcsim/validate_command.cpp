@@ -9,12 +9,14 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "mrcsim/exit_code.h"
 #include "mrcsim/experiment.h"
+#include "mrcsim/experiment_plot.h"
 #include "mrcsim/progress.h"
 #include "parameters/registry.h"
 #include "results/output_directory.h"
@@ -41,10 +43,17 @@ struct ValidateOptions {
 
 constexpr int kExitDisagrees = 1;
 constexpr const char* kHeader =
-    "| # | experiment | source | published | simulated | difference | verdict | most sensitive to |\n"
-    "|---|---|---|---|---|---|---|---|\n";
+    "| # | experiment | source | published | capacity alone | simulated | difference | verdict | most sensitive to |\n"
+    "|---|---|---|---|---|---|---|---|---|\n";
 /// Begins the header of every table that this command writes, whatever its further columns.
 constexpr const char* kTableMark = "| # |";
+/// What follows the table is written with it.
+constexpr const char* kWrittenMark = "<!-- written by mrcsim validate, up to the end mark -->";
+constexpr const char* kEndMark = "<!-- end -->";
+constexpr const char* kAgrees = "agrees";
+constexpr const char* kCapacityAgrees = "agrees, as capacity alone does";
+constexpr const char* kDisagrees = "disagrees";
+constexpr const char* kOpen = "open";
 constexpr const char* kIntroduction =
     "# Published experiments\n\n"
     "`mrcsim validate --out docs/validation.md` writes the rows of the table and keeps the rest of this file. All runs "
@@ -52,7 +61,11 @@ constexpr const char* kIntroduction =
     "`tb/validation/base.toml` and differ in topology, traffic and faults; no parameter is fitted to a single "
     "experiment. A row marked `calibrated` was used to set a parameter; all others are predictions. A result agrees if "
     "it is within 10 % of the published number, or has the published direction. If the publication has only words "
-    "(such as: almost no effect), the limit that represents them is in the file of the experiment.\n\n";
+    "(such as: almost no effect), the limit that represents them is in the file of the experiment. A row for which a "
+    "public fact is missing is `open` instead of `disagrees`.\n\n"
+    "The column `capacity alone` is what arithmetic with the rates of links predicts: links that are left times their "
+    "rate. Where it is already right, agreement says nothing about the model; where it is wrong or says nothing (-), "
+    "the model has predicted the result.\n\n";
 
 struct Row {
   std::string text;  ///< of the table
@@ -159,21 +172,41 @@ std::string wanted_text(const ExperimentCheck& check) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string cells(const Experiment& e, const std::string& ours, const std::string& difference,
-                  const std::string& verdict) {
+std::string cells(const Experiment& e, const std::string& capacity, const std::string& ours,
+                  const std::string& difference, const std::string& verdict) {
   std::string title = e.scaled.empty() ? e.title : fmt::format("{}<br>*scaled: {}*", e.title, e.scaled);
   if (e.seeds > 1) title += fmt::format("<br>{} seeds: mean (least … most)", e.seeds);
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |", e.id, title, e.source, e.published, ours, difference,
-                     verdict, e.depends_on);
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |", e.id, title, e.source, e.published, capacity,
+                     ours, difference, verdict, e.depends_on);
+}
+
+/// Arithmetic with the links' rates gives all that is published.
+bool capacity_agrees(const Experiment& e) {
+  return std::all_of(e.checks.begin(), e.checks.end(),
+                     [](const ExperimentCheck& check) { return check.capacity && agrees(check, *check.capacity); });
+}
+
+std::string capacity_text(const Experiment& e) {
+  std::vector<std::string> parts;
+  for (const ExperimentCheck& check : e.checks) {
+    parts.push_back(check.capacity ? number(*check.capacity) + (agrees(check, *check.capacity) ? "" : " (no)") : "-");
+  }
+  return fmt::format("{}", fmt::join(parts, "<br>"));
+}
+
+std::string verdict_of(const Experiment& e, bool good) {
+  if (e.calibrated) return good ? "calibrated" : "calibrated, disagrees";
+  if (good) return capacity_agrees(e) ? kCapacityAgrees : kAgrees;
+  return e.open.empty() ? kDisagrees : fmt::format("{}: {}", kOpen, e.open);
 }
 
 Row row_of(const Experiment& e, const std::map<std::string, std::string>& failed, const fs::path& work) {
-  if (!e.not_run.empty()) return {cells(e, e.not_run, "", "not run")};
+  if (!e.not_run.empty()) return {cells(e, "", e.not_run, "", "not run")};
   for (const ExperimentCase& run : e.cases) {
     for (std::uint32_t seed = 1; seed <= e.seeds; ++seed) {
       const auto error = failed.find(run_name(e, run.name, seed));
       if (error == failed.end()) continue;
-      return {cells(e, fmt::format("{}: {}", error->first, error->second), "", "did not run"), false, false};
+      return {cells(e, "", fmt::format("{}: {}", error->first, error->second), "", "did not run"), false, false};
     }
   }
   Row row;
@@ -189,10 +222,9 @@ Row row_of(const Experiment& e, const std::map<std::string, std::string>& failed
                               ? fmt::format("{:+.1f} %", 100.0 * (value.mean / *check.published - 1.0))
                               : fmt::format("{}: {}", good ? "holds" : "does not hold", wanted_text(check)));
   }
-  const std::string verdict =
-      e.calibrated ? (row.agrees ? "calibrated" : "calibrated, disagrees") : (row.agrees ? "agrees" : "disagrees");
-  row.text =
-      cells(e, fmt::format("{}", fmt::join(ours, "<br>")), fmt::format("{}", fmt::join(differences, "<br>")), verdict);
+  row.text = cells(e, capacity_text(e), fmt::format("{}", fmt::join(ours, "<br>")),
+                   fmt::format("{}", fmt::join(differences, "<br>")), verdict_of(e, row.agrees));
+  row.agrees = row.agrees || !e.open.empty();
   return row;
 }
 
@@ -209,7 +241,13 @@ Document read_document(const fs::path& path) {
   if (!in) return document;
   document.before.clear();
   bool after = false;
+  bool written = false;
   for (std::string line; std::getline(in, line);) {
+    if (line == kWrittenMark) written = true;
+    if (written) {
+      written = line != kEndMark;
+      continue;
+    }
     const bool row = line.starts_with("| ") && line.find(" | ") != std::string::npos;
     if (row || line.starts_with("|---")) {
       after = true;
@@ -236,13 +274,57 @@ void require_own_document(const fs::path& path) {
   throw OutputError(path.string() + ": exists and has no table that mrcsim validate wrote; choose another name");
 }
 
+/// Pictures are in a folder beside the document that has its name.
+fs::path plot_path(const fs::path& document, const Experiment& e, std::size_t plot) {
+  const std::string name = plot == 0 ? e.id + ".svg" : fmt::format("{}-{}.svg", e.id, plot + 1);
+  return document.parent_path() / document.stem() / name;
+}
+
+void write_plots(const fs::path& document, const Experiment& e, const fs::path& work) {
+  for (std::size_t i = 0; i < e.plots.size(); ++i) {
+    std::vector<std::vector<std::pair<double, double>>> lines;
+    for (const PlotLine& line : e.plots[i].lines) lines.push_back(points_of(line, e, work));
+    const fs::path path = plot_path(document, e, i);
+    fs::create_directories(path.parent_path());
+    write_whole_file(path.string(), plot_svg(e.plots[i], lines), kInOwnFolder);
+  }
+}
+
+/// The count of rows, and the pictures that there are.
+std::string after_table(const fs::path& path, const std::vector<Experiment>& all,
+                        const std::vector<std::string>& rows) {
+  const auto count = [&](const std::string& verdict) {
+    return std::count_if(rows.begin(), rows.end(), [&](const std::string& row) {
+      return row.find(" | " + verdict + " | ") != std::string::npos || row.find(" | " + verdict + ": ") != row.npos;
+    });
+  };
+  std::string text = fmt::format(
+      "{}\n\n{} rows agree and are predicted by the model, {} agree as capacity alone does, "
+      "{} disagree, {} are open.\n",
+      kWrittenMark, count(kAgrees), count(kCapacityAgrees), count(kDisagrees), count(kOpen));
+  for (const Experiment& e : all) {
+    for (std::size_t i = 0; i < e.plots.size(); ++i) {
+      const fs::path plot = plot_path(path, e, i);
+      if (!fs::exists(plot)) continue;
+      text += fmt::format("\n**{}** {}. Published: {}.\n\n![{}]({}/{})\n", e.id, e.title, e.published, e.plots[i].title,
+                          plot.parent_path().filename().string(), plot.filename().string());
+    }
+  }
+  return text + "\n" + kEndMark + "\n";
+}
+
 void write_document(const fs::path& path, const std::vector<Experiment>& all, const Document& document) {
   std::string text = document.before + kHeader;
+  std::vector<std::string> rows;
   for (const Experiment& e : all) {
     const auto row = document.rows.find(e.id);
-    text += (row == document.rows.end() ? cells(e, "not yet run", "", "not run") : row->second) + "\n";
+    rows.push_back(row == document.rows.end() ? cells(e, "", "not yet run", "", "not run") : row->second);
+    text += rows.back() + "\n";
   }
-  write_whole_file(path.string(), text + document.after, kInOwnFolder);
+  text += "\n" + after_table(path, all, rows);
+  const std::size_t kept = document.after.find_first_not_of('\n');
+  if (kept != std::string::npos) text += "\n" + document.after.substr(kept);
+  write_whole_file(path.string(), text, kInOwnFolder);
 }
 
 int validate(const ValidateOptions& options) {
@@ -258,6 +340,7 @@ int validate(const ValidateOptions& options) {
   for (const Experiment& e : list) {
     const Row row = row_of(e, failed, options.work);
     document.rows[e.id] = row.text;
+    if (row.ran && e.not_run.empty()) write_plots(options.out, e, options.work);
     if (!row.ran) code = kExitBug;
     if (!e.not_run.empty() || !row.ran) {
       if (!options.quiet)

@@ -96,7 +96,7 @@ def settings():
     missing = [path.name for path in sorted((ROOT / "tb/scenarios").glob("*.toml")) if f"tb/scenarios/{path.name}" not in named]
     if missing:
         sys.exit(f"run.py: {HERE / 'settings.toml'} has no run of tb/scenarios/{missing[0]}")
-    for path in sorted((ROOT / "tb/validation").glob("E*.toml"), key=lambda path: int(path.stem[1:])):
+    for path in sorted((ROOT / "tb/validation").glob("E*.toml"), key=lambda path: (int(re.sub(r"\D", "", path.stem)), path.stem)):
         rows += experiment(path, lists["validation"].get(path.stem, {}))
     quick = set(lists["random"]["quick"])
     for path in sorted((HERE / "random").glob("*.toml")):

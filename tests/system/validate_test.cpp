@@ -32,7 +32,7 @@ TEST(Validate, AgreementAndDisagreementStandInTheTable) {
   write_experiment("published = 4194304\n");
   EXPECT_EQ(validate("--strict").exit_code, 0);
   EXPECT_NE(read_text(test_folder() / "validation.md")
-                .find("| E1 | one message | test | so much | delivered: 4194304.0 | "
+                .find("| E1 | one message | test | so much | - | delivered: 4194304.0 | "
                       "+0.0 % | agrees | nothing |"),
             std::string::npos)
       << read_text(test_folder() / "validation.md");
@@ -71,6 +71,69 @@ TEST(Validate, AnEventsTimeIsAMetric) {
   std::ofstream(test_folder() / "experiments" / "E1.toml")
       << text.substr(0, at) << "[[case.fault]]\nat_us = 15\nkind = \"link_rate\"\nwhere = \"nic0.port0\"\nshare = 0.5\n"
       << text.substr(at);
+  EXPECT_EQ(validate("--strict").exit_code, 0) << read_text(test_folder() / "validation.md");
+}
+
+TEST(Validate, WhatCapacityAloneGivesIsNotPredictedByTheModel) {
+  write_experiment("published = 4194304\ncapacity = 4194304\n");
+  EXPECT_EQ(validate("--strict").exit_code, 0);
+  std::string text = read_text(test_folder() / "validation.md");
+  EXPECT_NE(text.find("| so much | 4194304.0 | delivered: 4194304.0 | +0.0 % | agrees, as capacity alone does |"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("0 rows agree and are predicted by the model, 1 agree as capacity alone does, 0 disagree"),
+            std::string::npos)
+      << text;
+  write_experiment("published = 4194304\ncapacity = 1\n");
+  EXPECT_EQ(validate("--strict").exit_code, 0);
+  text = read_text(test_folder() / "validation.md");
+  EXPECT_NE(text.find("| 1.00 (no) |"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 rows agree and are predicted by the model, 0 agree as capacity"), std::string::npos) << text;
+}
+
+TEST(Validate, WithoutAPublicFactARowIsOpen) {
+  write_experiment("published = 1\n");
+  const std::filesystem::path file = test_folder() / "experiments" / "E1.toml";
+  const std::string text = read_text(file);
+  std::ofstream(file) << "open = \"the size of it\"\n" << text;
+  EXPECT_EQ(validate("--strict").exit_code, 0);
+  const std::string table = read_text(test_folder() / "validation.md");
+  EXPECT_NE(table.find("| open: the size of it |"), std::string::npos) << table;
+  EXPECT_NE(table.find("0 disagree, 1 are open"), std::string::npos) << table;
+}
+
+TEST(Validate, APlotIsAPictureBesideThePage) {
+  write_experiment(
+      "published = 4194304\n[[plot]]\ntitle = \"rate\"\nx = \"us\"\ny = \"Gb/s\"\n[[plot.line]]\nname = \"here\"\n"
+      "case = \"run\"\nmetric = \"series\"\n[[plot]]\ntitle = \"time\"\nx = \"bytes\"\ny = \"us\"\nsizes = true\n"
+      "[[plot.line]]\nname = \"sizes\"\nmetric = \"/simulated_time_us\"\n[[plot.line.point]]\nx = 4194304\n"
+      "case = \"run\"\n[[plot.line]]\nname = \"published\"\n[[plot.line.point]]\nx = 1024\ny = 3.5\n");
+  EXPECT_EQ(validate("").exit_code, 0);
+  const std::string page = read_text(test_folder() / "validation.md");
+  EXPECT_NE(page.find("![rate](validation/E1.svg)"), std::string::npos) << page;
+  EXPECT_NE(page.find("![time](validation/E1-2.svg)"), std::string::npos) << page;
+  EXPECT_NE(read_text(test_folder() / "validation" / "E1.svg").find(">here</text>"), std::string::npos);
+  EXPECT_NE(read_text(test_folder() / "validation" / "E1-2.svg").find("stroke-dasharray"), std::string::npos);
+  EXPECT_EQ(validate("").exit_code, 0);
+  EXPECT_EQ(read_text(test_folder() / "validation.md"), page);
+}
+
+/// nic0 sends twice what nic1 sends in the same time.
+TEST(Validate, FairnessIsThatOfCompletedMessages) {
+  write_experiment(
+      "published = 12582912\n"
+      "[[check]]\nwhat = \"slowest\"\ncase = \"run\"\nmetric = \"slowest:0-1\"\nto_us = 200\nwindow_us = 200\n"
+      "published = 0.5\nwithin = 0.02\n"
+      "[[check]]\nwhat = \"Jain\"\ncase = \"run\"\nmetric = \"jain:0-1\"\nto_us = 200\nwindow_us = 200\n"
+      "published = 0.9\nwithin = 0.01\n",
+      "\"fabric.nics\" = 4");
+  const std::filesystem::path file = test_folder() / "experiments" / "E1.toml";
+  std::string text = read_text(file);
+  const std::string flow = "[[case.flow]]\nsrc = 0\ndst = 1\nbytes = 1048576\ncount = 4\n";
+  text.replace(text.find(flow), flow.size(),
+               "[[case.flow]]\nsrc = 0\ndst = 2\nbytes = 1048576\ncount = 8\n"
+               "[[case.flow]]\nsrc = 1\ndst = 3\nbytes = 1048576\ncount = 4\n");
+  std::ofstream(file) << text;
   EXPECT_EQ(validate("--strict").exit_code, 0) << read_text(test_folder() / "validation.md");
 }
 
@@ -119,7 +182,8 @@ TEST(Validate, UnknownExperimentIsRefused) {
 
 TEST(Validate, AllPublishedExperimentsAreDescribed) {
   const std::filesystem::path folder = std::filesystem::path(MRCSIM_SOURCE_DIR) / "tb" / "validation";
-  for (int i = 1; i <= 20; ++i) EXPECT_TRUE(std::filesystem::exists(folder / ("E" + std::to_string(i) + ".toml"))) << i;
+  for (int i = 1; i <= 24; ++i) EXPECT_TRUE(std::filesystem::exists(folder / ("E" + std::to_string(i) + ".toml"))) << i;
+  EXPECT_TRUE(std::filesystem::exists(folder / "E15b.toml"));
 }
 
 }  // namespace
