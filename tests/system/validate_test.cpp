@@ -137,6 +137,36 @@ TEST(Validate, FairnessIsThatOfCompletedMessages) {
   EXPECT_EQ(validate("--strict").exit_code, 0) << read_text(test_folder() / "validation.md");
 }
 
+/// An experiment with a ring all-reduce instead of the flow; its ranks send `bytes` each in a ring of two.
+void write_ring(const std::string& bytes, const std::string& option = "--bytes") {
+  write_experiment("published = 1\n");
+  const std::filesystem::path file = test_folder() / "experiments" / "E1.toml";
+  std::string text = read_text(file);
+  const std::string flow = "[[case.flow]]\nsrc = 0\ndst = 1\nbytes = 1048576\ncount = 4\n";
+  text.replace(text.find(flow), flow.size(), "");
+  const std::string name = "[[case]]\n";
+  text.replace(text.find(name), name.size(),
+               name + "generate = [\"ring_all_reduce\", \"--ranks\", \"2\", \"" + option + "\", \"" + bytes + "\"]\n");
+  std::ofstream(file) << text;
+}
+
+TEST(Validate, AChangedTraceIsGeneratedAnew) {
+  write_ring("1MiB");
+  EXPECT_EQ(validate("").exit_code, 0);
+  EXPECT_NE(read_text(test_folder() / "validation.md").find("delivered: 2097152.0"), std::string::npos);
+  write_ring("2MiB");
+  EXPECT_EQ(validate("").exit_code, 0);
+  EXPECT_NE(read_text(test_folder() / "validation.md").find("delivered: 4194304.0"), std::string::npos)
+      << read_text(test_folder() / "validation.md");
+}
+
+TEST(Validate, ATraceThatCannotBeGeneratedIsAnError) {
+  write_ring("1MiB", "--no-such-option");
+  const ProcessResult result = validate("");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("mrcsim trace generate"), std::string::npos) << result.err;
+}
+
 TEST(Validate, WhatIsNotChosenKeepsItsRow) {
   write_experiment("at_most = 1\n");
   std::ofstream(test_folder() / "experiments" / "E2.toml")
