@@ -510,13 +510,13 @@ class NicPicture {
       bar(x + 5, y + 28, width - 10, 8, "track");
       bar(x + 5, y + 28, std::min(1.0, plane.busiest) * (width - 10), 8, "busy",
           follows("plane", std::to_string(index), number("nic.port_gbps"), width - 10));
-      text(x + 5, y + 50, shortened(plane.port, 16), "small");
+      text(x + 5, y + 48, shortened(plane.port, 16), "small");
       const std::uint64_t eventful = plane.dropped + plane.trimmed + plane.marked;
       if (eventful > 0) {
-        text(x + 5, y + 66, fmt::format("{} drop {} trim {} mark", plane.dropped, plane.trimmed, plane.marked),
+        text(x + 5, y + 61, fmt::format("{} drop {} trim {} mark", plane.dropped, plane.trimmed, plane.marked),
              "small");
       }
-      if (plane.lost >= smallest_gbps_) text(x + 5, y + 78, "lost " + gbps(plane.lost), "cause");
+      if (plane.lost >= smallest_gbps_) text(x + 5, y + 76, "lost " + gbps(plane.lost), "cause");
       close();
     }
   }
