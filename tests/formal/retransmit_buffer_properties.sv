@@ -3,8 +3,8 @@
 // so few buckets a SACK names four PSNs at most. So that few cycles reach far a run begins with a reset, with what the walk behind
 // a reset leaves (that it leaves this is proved with the rest), or with one QP that has two packets: each in the pipeline,
 // outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F.
-// steps: 15
-// finds: append_not_forwarded bitmap_one_off older_loss_forgotten
+// steps: 11
+// finds: append_not_forwarded older_loss_forgotten
 module retransmit_buffer_properties
   import mrc_pkg::*;
 #(
