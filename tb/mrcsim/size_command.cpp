@@ -310,6 +310,8 @@ class SizeStudy {
                                   {"message_time_p99_us", point.message_time_p99_us},
                                   {"score", number_or_null(point.score)},
                                   {"holds", point.holds},
+                                  {"unseen_seeds", point.unseen_seeds},
+                                  {"unseen_held", point.unseen_held},
                                   {"front", point.front},
                                   {"best", &point == best}});
       for (const std::int64_t run : point.runs) runs.emplace_back(point.sizes, run);
@@ -330,12 +332,13 @@ class SizeStudy {
       if (!point.front) continue;
       fmt::print("{:>12} {:>10.1f} {:>10.2f}  {}{}\n", bits_text(point.sram_bits), point.goodput_gbps,
                  point.message_time_p99_us, point.holds ? "yes" : "no",
-                 &point == best ? "   <- least SRAM that holds " + objectives_.text() : "");
+                 &point == best ? "   <- holds " + objectives_.text() + ", also on further seeds" : "");
     }
     if (best == nullptr) {
       fmt::print("no set holds {}\n", objectives_.text());
     } else {
-      fmt::print("least SRAM that holds {}:\n", objectives_.text());
+      fmt::print("least SRAM found that holds {} ({} of {} seeds that nothing was chosen by):\n", objectives_.text(),
+                 best->unseen_held, best->unseen_seeds);
       for (const auto& [key, value] : best->sizes) fmt::print("  --set {}={}\n", key, value);
     }
     fmt::print("study {} in {}: {} runs executed, {} reused\n", study, options_.database, campaign_->executed(),

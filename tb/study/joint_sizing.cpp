@@ -14,6 +14,11 @@ namespace mrc {
 namespace {
 
 constexpr int kMostSteps = 40;
+/// A set is confirmed on blocks of so many seeds, far from those of the search.
+constexpr std::uint32_t kBlock = 20;
+constexpr std::uint64_t kFirstUnseen = 1000;
+constexpr std::uint32_t kEnough = 19;
+constexpr std::uint32_t kMostBlocks = 4;
 
 std::uint64_t sram_bits(const std::string& result_json) {
   const auto result = nlohmann::json::parse(result_json, nullptr, false);
@@ -39,14 +44,18 @@ JointSizing::JointSizing(Campaign& campaign, SizingScenarios scenarios, StudyDat
   }
 }
 
+Settings JointSizing::settings_of(const Sizes& sizes) const {
+  Settings all = single_.front().request.context;
+  for (std::size_t i = 0; i < sizes.size(); ++i) all.emplace_back(keys_[i], fmt::format("{}", sizes[i]));
+  return all;
+}
+
 std::vector<JointPoint> JointSizing::evaluate(const std::vector<Sizes>& sets) {
   const SizingRequest& request = single_.front().request;
   std::vector<RunSpec> specs;
   std::vector<Settings> settings;
   for (const Sizes& sizes : sets) {
-    Settings all = request.context;
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      all.emplace_back(single_[i].request.key, fmt::format("{}", sizes[i]));
+    Settings all = settings_of(sizes);
     for (const RunPlanner* planner : scenarios_) {
       for (RunSpec& spec : planner->specs(all, request.seeds)) specs.push_back(std::move(spec));
     }
@@ -164,7 +173,7 @@ JointSizing::Sizes JointSizing::grow(Sizes sizes) {
 }
 
 /// Smaller while it holds, the step that saves most first.
-void JointSizing::shrink(Sizes sizes) {
+JointSizing::Sizes JointSizing::shrink(Sizes sizes) {
   for (int step = 0; step < kMostSteps; ++step) {
     std::vector<Sizes> candidates;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -172,7 +181,7 @@ void JointSizing::shrink(Sizes sizes) {
       candidates.push_back(sizes);
       candidates.back()[i] = next_smaller(i, sizes[i]);
     }
-    if (candidates.empty()) return;
+    if (candidates.empty()) return sizes;
     const std::vector<JointPoint> tried = evaluate(candidates);
     std::uint64_t least = points_.at(sizes).sram_bits;
     Sizes next = sizes;
@@ -181,9 +190,68 @@ void JointSizing::shrink(Sizes sizes) {
       least = tried[i].sram_bits;
       next = candidates[i];
     }
-    if (next == sizes) return;
+    if (next == sizes) return sizes;
     sizes = next;
   }
+  return sizes;
+}
+
+JointSizing::Sizes JointSizing::all_larger(const Sizes& sizes) const {
+  Sizes larger;
+  for (std::size_t i = 0; i < sizes.size(); ++i) larger.push_back(next_larger(i, sizes[i]));
+  return larger;
+}
+
+std::uint32_t JointSizing::held_on(const Sizes& sizes, std::uint32_t block) {
+  const Objectives& objectives = single_.front().request.objectives;
+  std::vector<RunSpec> specs;
+  for (const RunPlanner* planner : scenarios_) {
+    const std::uint64_t first = planner->first_seed() + kFirstUnseen + std::uint64_t{block} * kBlock;
+    for (const Sizes& of : {unlimited_, sizes}) {
+      for (std::uint64_t seed = first; seed < first + kBlock; ++seed)
+        specs.push_back(planner->spec(settings_of(of), seed));
+    }
+  }
+  const std::vector<RunRecord> runs = campaign_.run(specs);
+  std::uint32_t held = 0;
+  for (std::size_t seed = 0; seed < kBlock; ++seed) {
+    bool all = true;
+    for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+      const std::span<const RunRecord> reference(&runs[2 * i * kBlock + seed], 1);
+      const std::span<const RunRecord> run(&runs[(2 * i + 1) * kBlock + seed], 1);
+      all = all && run.front().complete() &&
+            objectives.first().holds(objectives.first().score(run.front(), reference.front())) &&
+            objectives.others_hold(run, reference, database_, keys_);
+    }
+    held += all ? 1U : 0U;
+  }
+  return held;
+}
+
+void JointSizing::confirm(Sizes sizes) {
+  const Sizes searched = sizes;
+  for (int step = 0; step < kMostSteps && held_on(sizes, 0) < kBlock && sizes != unlimited_; ++step)
+    sizes = all_larger(sizes);
+  // What was enlarged without need goes back, half way if not all the way.
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    for (const std::int64_t value : {searched[i], (searched[i] + sizes[i]) / 2}) {
+      if (value >= sizes[i]) continue;
+      Sizes smaller = sizes;
+      smaller[i] = value;
+      if (held_on(smaller, 0) < kBlock) continue;
+      sizes = smaller;
+      break;
+    }
+  }
+  std::uint32_t held = 0;
+  for (std::uint32_t block = 1; block <= kMostBlocks; ++block) {
+    held = held_on(sizes, block);
+    if (held >= kEnough || block == kMostBlocks) break;
+    sizes = all_larger(sizes);
+  }
+  evaluate({sizes});
+  points_.at(sizes).unseen_seeds = kBlock;
+  points_.at(sizes).unseen_held = held;
 }
 
 void JointSizing::mark_front() {
@@ -201,13 +269,13 @@ void JointSizing::mark_front() {
 
 std::vector<JointPoint> JointSizing::solve() {
   if (single_.empty()) return {};
-  Sizes unlimited;
-  for (const SizingResult& result : single_) unlimited.push_back(result.unlimited);
-  evaluate({unlimited});
+  for (const SizingResult& result : single_) unlimited_.push_back(result.unlimited);
+  evaluate({unlimited_});
   std::vector<Sizes> sets;
   for (const double share : {0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0}) sets.push_back(at_share(share));
   evaluate(sets);
-  shrink(grow(sets.back()));
+  const Sizes found = shrink(grow(sets.back()));
+  if (points_.at(found).holds) confirm(found);
   mark_front();
   std::vector<JointPoint> points;
   for (const auto& [sizes, point] : points_) points.push_back(point);
@@ -217,6 +285,9 @@ std::vector<JointPoint> JointSizing::solve() {
 }
 
 const JointPoint* JointSizing::best(const std::vector<JointPoint>& points) {
+  const auto confirmed =
+      std::find_if(points.begin(), points.end(), [](const JointPoint& point) { return point.unseen_seeds > 0; });
+  if (confirmed != points.end()) return &*confirmed;
   const auto it = std::find_if(points.begin(), points.end(), [](const JointPoint& point) { return point.holds; });
   return it == points.end() ? nullptr : &*it;
 }
