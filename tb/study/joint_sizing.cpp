@@ -14,7 +14,7 @@ namespace mrc {
 namespace {
 
 constexpr int kMostSteps = 40;
-/// A set is confirmed on blocks of so many seeds, far from those of the search.
+/// A set is confirmed on blocks of this many seeds, far from those of the search.
 constexpr std::uint32_t kBlock = 20;
 constexpr std::uint64_t kFirstUnseen = 1000;
 constexpr std::uint32_t kEnough = 19;

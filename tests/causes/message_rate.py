@@ -20,7 +20,7 @@ BYTES = 64
 PREFETCHED = 64  # WQEs of a QP that the NIC holds, and messages of a QP that are outstanding
 BATCH = 4
 READ_NS = 15  # a read of WQEs takes that much longer than the host's answer
-FEW_QPS = 4
+FEW_QPS = 2  # from four on, boxes limit where memory is fast
 WAYS = {
     "read": ("WQE and payload are read", {}),
     "doorbell": ("WQE in the doorbell", {"nic.doorbell.carries_wqe": "true"}),
