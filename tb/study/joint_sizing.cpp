@@ -14,9 +14,10 @@ namespace mrc {
 namespace {
 
 constexpr int kMostSteps = 40;
-/// A set is confirmed on blocks of this many seeds, far from those of the search.
-constexpr std::uint32_t kBlock = 20;
+/// Seeds far from those of the search: a set has to hold on each of the first, and on most of a block of others.
 constexpr std::uint64_t kFirstUnseen = 1000;
+constexpr std::uint32_t kConfirming = 40;
+constexpr std::uint32_t kBlock = 20;
 constexpr std::uint32_t kEnough = 19;
 constexpr std::uint32_t kMostBlocks = 4;
 
@@ -202,23 +203,23 @@ JointSizing::Sizes JointSizing::all_larger(const Sizes& sizes) const {
   return larger;
 }
 
-std::uint32_t JointSizing::held_on(const Sizes& sizes, std::uint32_t block) {
+std::uint32_t JointSizing::held_on(const Sizes& sizes, std::uint64_t first_seed, std::uint32_t seeds) {
   const Objectives& objectives = single_.front().request.objectives;
   std::vector<RunSpec> specs;
   for (const RunPlanner* planner : scenarios_) {
-    const std::uint64_t first = planner->first_seed() + kFirstUnseen + std::uint64_t{block} * kBlock;
+    const std::uint64_t first = planner->first_seed() + first_seed;
     for (const Sizes& of : {unlimited_, sizes}) {
-      for (std::uint64_t seed = first; seed < first + kBlock; ++seed)
+      for (std::uint64_t seed = first; seed < first + seeds; ++seed)
         specs.push_back(planner->spec(settings_of(of), seed));
     }
   }
   const std::vector<RunRecord> runs = campaign_.run(specs);
   std::uint32_t held = 0;
-  for (std::size_t seed = 0; seed < kBlock; ++seed) {
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
     bool all = true;
     for (std::size_t i = 0; i < scenarios_.size(); ++i) {
-      const std::span<const RunRecord> reference(&runs[2 * i * kBlock + seed], 1);
-      const std::span<const RunRecord> run(&runs[(2 * i + 1) * kBlock + seed], 1);
+      const std::span<const RunRecord> reference(&runs[2 * i * seeds + seed], 1);
+      const std::span<const RunRecord> run(&runs[(2 * i + 1) * seeds + seed], 1);
       all = all && run.front().complete() &&
             objectives.first().holds(objectives.first().score(run.front(), reference.front())) &&
             objectives.others_hold(run, reference, database_, keys_);
@@ -230,23 +231,23 @@ std::uint32_t JointSizing::held_on(const Sizes& sizes, std::uint32_t block) {
 
 void JointSizing::confirm(Sizes sizes) {
   const Sizes searched = sizes;
-  for (int step = 0; step < kMostSteps && held_on(sizes, 0) < kBlock && sizes != unlimited_; ++step)
-    sizes = all_larger(sizes);
+  const auto confirmed = [&](const Sizes& tried) { return held_on(tried, kFirstUnseen, kConfirming) == kConfirming; };
+  for (int step = 0; step < kMostSteps && !confirmed(sizes) && sizes != unlimited_; ++step) sizes = all_larger(sizes);
   // What was enlarged without need goes back, half way if not all the way.
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (const std::int64_t value : {searched[i], (searched[i] + sizes[i]) / 2}) {
       if (value >= sizes[i]) continue;
       Sizes smaller = sizes;
       smaller[i] = value;
-      if (held_on(smaller, 0) < kBlock) continue;
+      if (!confirmed(smaller)) continue;
       sizes = smaller;
       break;
     }
   }
   std::uint32_t held = 0;
-  for (std::uint32_t block = 1; block <= kMostBlocks; ++block) {
-    held = held_on(sizes, block);
-    if (held >= kEnough || block == kMostBlocks) break;
+  for (std::uint32_t block = 0; block < kMostBlocks; ++block) {
+    held = held_on(sizes, kFirstUnseen + kConfirming + std::uint64_t{block} * kBlock, kBlock);
+    if (held >= kEnough || block + 1 == kMostBlocks) break;
     sizes = all_larger(sizes);
   }
   evaluate({sizes});
