@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mrc/packet.h"
+#include "parameters/registry.h"
 
 namespace mrc {
 
@@ -15,6 +16,11 @@ double LatencyAccount::serialization_ns() const {
   packet.opcode = Opcode::write_only_imm;
   const double frame_bytes = wire_bytes(packet, scenario_.protocol.encapsulation);
   return frame_bytes * 8.0 / nic().port_gbps;
+}
+
+LatencyAccount::Range LatencyAccount::plausible(const char* key, double count) {
+  const Parameter* parameter = find_parameter(key);
+  return {count * parameter->plausible_low, count * parameter->plausible_high};
 }
 
 void LatencyAccount::add(const char* term, double ns, Range range, const char* source, const char* from) {

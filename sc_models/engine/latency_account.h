@@ -31,6 +31,9 @@ class LatencyAccount {
   /// Of the write's frame on a port.
   double serialization_ns() const;
 
+  /// The plausible range of the parameter `key` in the registry, `count` times: that of a term that is made of it.
+  static Range plausible(const char* key, double count = 1);
+
   void add(const char* term, double ns, Range range, const char* source, const char* from);
   /// A value that has no range: it follows from a specification, or was fitted.
   void add_exact(const char* term, double ns, const char* source, const char* from) {

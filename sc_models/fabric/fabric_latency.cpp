@@ -4,7 +4,7 @@ namespace mrc {
 
 void declare_fabric_latency(LatencyAccount& account) {
   const FabricConfig& fabric = account.scenario().fabric;
-  account.add("cables", 2 * fabric.cable_delay_ns, {20, 500}, "assumption",
+  account.add("cables", 2 * fabric.cable_delay_ns, LatencyAccount::plausible("fabric.cable_delay_ns", 2), "assumption",
               "fabric.cable_delay_ns, to the T0 and from it");
   const bool whole = fabric.forwarding == SwitchForwarding::store_and_forward;
   account.add("switch", fabric.switch_latency_ns + (whole ? account.serialization_ns() : 0), {250, 900}, "calibrated",

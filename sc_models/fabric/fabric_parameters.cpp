@@ -1,13 +1,13 @@
 #include "fabric/fabric_parameters.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "parameters/parameter_table.h"
 #include "parameters/parameter_value.h"
+#include "parameters/quantity.h"
 
 namespace mrc {
 namespace {
@@ -117,13 +117,13 @@ std::vector<CableDelay> cable_delays_of(const FabricConfig& fabric, const std::s
     const std::string_view where = without_blanks(entry.substr(0, equals));
     const std::string_view number =
         equals == std::string_view::npos ? std::string_view() : without_blanks(entry.substr(equals + 1));
-    double ns = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ns);
-    if (where.empty() || error != std::errc() || end != number.data() + number.size() || !(ns >= kLeastNs) ||
-        ns > kMostNs) {
-      throw ParameterError(place, fmt::format("fabric.cable_delays_ns: \"{}\" is not WHERE=NS, such as plane3=500 or "
-                                              "nic1.port2=900, with {} to {} ns",
-                                              entry, kLeastNs, kMostNs));
+    const bool has_unit = unit_behind_number(number) != "";
+    const double ns = parse_quantity(has_unit ? std::string(number) : fmt::format("{}ns", number), "ns").value_or(0);
+    if (where.empty() || !(ns >= kLeastNs && ns <= kMostNs)) {
+      throw ParameterError(place,
+                           fmt::format("fabric.cable_delays_ns: \"{}\": expected WHERE=DELAY, such as plane3=500 or "
+                                       "nic1.port2=0.9us, with {} to {} ns",
+                                       entry, kLeastNs, kMostNs));
     }
     delays.push_back({std::string(where), ns});
   }

@@ -62,7 +62,7 @@ struct CableDelay {
 /// The list of fabric.cable_delays_ns. Throws ParameterError where it is malformed or a delay is out of range.
 std::vector<CableDelay> cable_delays_of(const FabricConfig& fabric, const std::string& place);
 
-/// No cable of a NIC is shorter.
+/// In ns: no cable of a NIC has a shorter delay.
 double shortest_cable_ns(const FabricConfig& fabric);
 
 void add_fabric_parameters(ParameterTable& table);

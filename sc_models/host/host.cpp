@@ -14,14 +14,15 @@ double doorbell_ns(const NodeConfig& config) {
 
 void Host::declare_post_latency(LatencyAccount& account) {
   const HostConfig& config = account.node().host;
-  account.add("post", config.post_ns, {50, 200}, "assumption", "host.post_ns");
-  account.add("doorbell", doorbell_ns(account.node()), {150, 500}, "assumption", "host.doorbell_ns");
+  account.add("post", config.post_ns, LatencyAccount::plausible("host.post_ns"), "assumption", "host.post_ns");
+  account.add("doorbell", doorbell_ns(account.node()), LatencyAccount::plausible("host.doorbell_ns"), "assumption",
+              "host.doorbell_ns");
 }
 
 void Host::declare_delivery_latency(LatencyAccount& account) {
   const HostConfig& config = account.node().host;
   const AcceleratorConfig& accelerator = account.scenario().accelerator;
-  account.add("poll", config.poll_ns, {20, 150}, "assumption", "host.poll_ns");
+  account.add("poll", config.poll_ns, LatencyAccount::plausible("host.poll_ns"), "assumption", "host.poll_ns");
   if (accelerator.payload_memory == PayloadMemory::gpu_direct) {
     account.add("flush", accelerator.direct_flush_ns, {0, 2000}, "assumption", "accelerator.direct_flush_ns");
   }

@@ -14,7 +14,7 @@ struct HostConfig {
   PayloadMode payload = PayloadMode::bytes;
   double post_ns = 100.0;            ///< building a WQE until the doorbell is written
   double doorbell_ns = 300.0;        ///< MMIO write until the NIC sees it
-  double wqe_in_doorbell_ns = 20.0;  ///< the same, where the doorbell carries its WQE: that much later
+  double wqe_in_doorbell_ns = 20.0;  ///< additional, where the doorbell carries its WQE
   double poll_ns = 50.0;             ///< CQE visible until software knows
   double residual_ns = 2096.5;       ///< message known until what waits for it starts; fitted, see docs/latency.md
 };

@@ -68,14 +68,14 @@ void Port::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
 
 void Port::declare_transmit_latency(LatencyAccount& account) {
   account.add_boxes("transmit_boxes", "nic.*.latency_cycles, nic.core_clock_ghz");
-  account.add("mac_fec_transmit", account.nic().port.mac_fec_latency_ns, {50, 200}, "assumption",
-              "nic.port.mac_fec_latency_ns");
+  account.add("mac_fec_transmit", account.nic().port.mac_fec_latency_ns,
+              LatencyAccount::plausible("nic.port.mac_fec_latency_ns"), "assumption", "nic.port.mac_fec_latency_ns");
   account.add_exact("serialization", account.serialization_ns(), "spec", "nic.port_gbps, frame length");
 }
 
 void Port::declare_receive_latency(LatencyAccount& account) {
-  account.add("mac_fec_receive", account.nic().port.mac_fec_latency_ns, {50, 200}, "assumption",
-              "nic.port.mac_fec_latency_ns");
+  account.add("mac_fec_receive", account.nic().port.mac_fec_latency_ns,
+              LatencyAccount::plausible("nic.port.mac_fec_latency_ns"), "assumption", "nic.port.mac_fec_latency_ns");
 }
 
 void Port::connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes,

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "report/svg_text.h"
+
 namespace mrc {
 namespace {
 
@@ -19,20 +21,6 @@ constexpr double kBottom = 45;
 constexpr std::array kColours{"#1b6ca8", "#d1495b", "#3a7d44", "#8e6bbf", "#c98b1b", "#4a4a4a"};
 
 using PlotPoints = std::vector<std::pair<double, double>>;
-
-std::string svg_text(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '&') {
-      safe += "&amp;";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
 
 /// From values to places in the picture.
 class PlotAxes {

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "report/svg_text.h"
+
 namespace mrc {
 namespace {
 
@@ -49,22 +51,6 @@ constexpr std::string_view kStyle = R"css(
 .nic .track{fill:#3a3d44}.nic .busy{fill:#3987e5}.nic .blocked{fill:#e66767}.nic .fill{fill:#199e70}.nic .refused{fill:#c98500}
 .nic .mark{stroke:#ececee}.nic .way{stroke:#6d7078}}
 )css";
-
-/// As text of XML.
-std::string escaped(std::string_view text) {
-  static const std::map<char, std::string_view> names{{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
-  std::string safe;
-  for (const char c : text) {
-    const auto name = names.find(c);
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    if (name != names.end()) {
-      safe += name->second;
-    } else {
-      safe += control ? '?' : c;
-    }
-  }
-  return safe;
-}
 
 std::string percent(double share) {
   const double value = 100 * share;
@@ -201,7 +187,7 @@ class NicPicture {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"nic\" role=\"img\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
         "height=\"{1}\" aria-label=\"{2}\"><style>{3}</style>\n<rect class=\"paper\" width=\"{0}\" "
         "height=\"{1}\"/>\n{4}</svg>\n",
-        kWidth, height, escaped(summary_), kStyle, svg_);
+        kWidth, height, svg_text(summary_), kStyle, svg_);
   }
 
  private:
@@ -212,7 +198,7 @@ class NicPicture {
   }
   void text(double x, double y, std::string_view what, std::string_view style = "", std::string_view anchor = "start") {
     add("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\" text-anchor=\"{}\">{}</text>", x, y, style, anchor,
-        escaped(what));
+        svg_text(what));
   }
   /// `follows`: attributes by which the report replays it; such a bar is there without a width too.
   void bar(double x, double y, double width, double height, std::string_view style, const std::string& follows = "") {
@@ -223,12 +209,12 @@ class NicPicture {
   }
   /// A bar of `width` that replays a series: its name, and the value at which the bar is full.
   static std::string follows(std::string_view kind, std::string_view name, double full, double width) {
-    return fmt::format(" data-{}=\"{}\" data-full=\"{}\" data-width=\"{:.1f}\"", kind, escaped(name), full, width);
+    return fmt::format(" data-{}=\"{}\" data-full=\"{}\" data-width=\"{:.1f}\"", kind, svg_text(name), full, width);
   }
   /// Everything until close() leads to a section of the report and has a text for who points at it.
   void open(std::string_view section, std::string_view tip) {
     svg_ += linked_ ? fmt::format("<a href=\"#{}\">", section) : "<g>";
-    svg_ += fmt::format("<title>{}</title>\n", escaped(tip));
+    svg_ += fmt::format("<title>{}</title>\n", svg_text(tip));
   }
   void close() { svg_ += linked_ ? "</a>\n" : "</g>\n"; }
 

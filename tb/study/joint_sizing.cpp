@@ -203,11 +203,11 @@ JointSizing::Sizes JointSizing::all_larger(const Sizes& sizes) const {
   return larger;
 }
 
-std::uint32_t JointSizing::held_on(const Sizes& sizes, std::uint64_t first_seed, std::uint32_t seeds) {
+std::uint32_t JointSizing::held_on(const Sizes& sizes, std::uint64_t offset, std::uint32_t seeds) {
   const Objectives& objectives = single_.front().request.objectives;
   std::vector<RunSpec> specs;
   for (const RunPlanner* planner : scenarios_) {
-    const std::uint64_t first = planner->first_seed() + first_seed;
+    const std::uint64_t first = planner->first_seed() + offset;
     for (const Sizes& of : {unlimited_, sizes}) {
       for (std::uint64_t seed = first; seed < first + seeds; ++seed)
         specs.push_back(planner->spec(settings_of(of), seed));

@@ -51,8 +51,8 @@ class JointSizing {
   Sizes shrink(Sizes sizes);
   Settings settings_of(const Sizes& sizes) const;
   Sizes all_larger(const Sizes& sizes) const;
-  /// Of these seeds from `first_seed` behind the scenario's own, those on which these sizes hold.
-  std::uint32_t held_on(const Sizes& sizes, std::uint64_t first_seed, std::uint32_t seeds);
+  /// How many of `seeds` seeds these sizes hold on; the first is the scenario's own plus `offset`.
+  std::uint32_t held_on(const Sizes& sizes, std::uint64_t offset, std::uint32_t seeds);
   void confirm(Sizes sizes);
   void mark_front();
 

@@ -243,7 +243,7 @@ void PsnTracker::context_here(std::uint32_t qp, TimePs now, TimePs done_at, Star
 bool PsnTracker::first_has_context(TimePs now, const Qp& qp) {
   const std::uint32_t index = nic_.index_of(qp);
   if (qp_scheduler_->has_context(now, index, *this, in_.front()->last_start)) return true;
-  if (!qp_scheduler_->context_comes(index)) {
+  if (!qp_scheduler_->context_is_read(index)) {
     slot.blocked(now, qp_scheduler_->context_miss());
   } else if (!context_wait_.fits(1)) {
     slot.blocked(now, context_wait_full_);

@@ -51,7 +51,8 @@ void PayloadFetch::declare_latency(LatencyAccount& account) {
   } else {
     const double ns =
         pcie_read_ns(account.node(), account.bytes()) + payload_read_extra_ns(account.scenario().accelerator);
-    account.add("payload_read", ns, {400, 1600}, "assumption", "pcie.read_latency_mean_ns");
+    account.add("payload_read", ns, LatencyAccount::plausible("pcie.read_latency_mean_ns"), "assumption",
+                "pcie.read_latency_mean_ns");
   }
   account.pass_box(account.nic().payload_fetch.pipeline.latency_cycles);
 }

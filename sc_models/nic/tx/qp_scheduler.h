@@ -73,10 +73,12 @@ class QpScheduler : public Box, private ReadClient {
 
   /// The QP's WQEs on the NIC are `more` (or fewer) from now on; those of all QPs are counted.
   void hold_wqes(TimePs now, Qp& qp, std::int32_t more);
-  /// For the receiving side, which is told when a context has come. False: it is on its way, or there is no room to ask
-  /// for it; then `box` is woken when there is.
+  /// Asked by the receiving side before it handles a packet. True: the context of QP `qp` (index) is on the NIC. False:
+  /// its read has begun, and the ContextClient is told when it ends; or the PCIe read queue is full, and `box` is woken
+  /// when it has room. `because`: start of the packet that needs the context.
   bool has_context(TimePs now, std::uint32_t qp, Box& box, StartId because);
-  bool context_comes(std::uint32_t qp) const { return cache_.loading(qp); }
+  /// The read of the context has begun and not ended.
+  bool context_is_read(std::uint32_t qp) const { return cache_.loading(qp); }
   void connect(ContextClient& receiver) { receiver_ = &receiver; }
   Cause context_miss() const { return context_miss_; }
   /// The context on the NIC cannot be read: it is fetched again.

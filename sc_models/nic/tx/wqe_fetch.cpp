@@ -35,7 +35,8 @@ void WqeFetch::declare_latency(LatencyAccount& account) {
     return;
   }
   const double ns = pcie_read_ns(account.node(), config.wqe_bytes) + account.cycles_ns(config.pipeline.latency_cycles);
-  account.add("wqe_read", ns, {400, 1600}, "assumption", "pcie.read_latency_mean_ns, nic.wqe_fetch");
+  account.add("wqe_read", ns, LatencyAccount::plausible("pcie.read_latency_mean_ns"), "assumption",
+              "pcie.read_latency_mean_ns, nic.wqe_fetch");
 }
 
 void WqeFetch::step(TimePs now) {

@@ -32,7 +32,7 @@ class WqeFetch : public Box, private ReadClient {
 
  private:
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
-  /// The requestor of the QP has these many more from `at` on.
+  /// Moves `wqes` work requests from the QP's send queue to its requestor, which may send them from `at` on.
   void hand_over(TimePs now, Qp& qp, std::uint32_t wqes, TimePs at, StartId because);
 
   NicContext& nic_;

@@ -39,7 +39,7 @@ class Line {
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
     if (error != std::errc() || end != digits.data() + digits.size()) {
-      refuse(fmt::format("{} is no number of up to 64 bits: {}", what, text));
+      refuse(fmt::format("{}: expected a number of at most 64 bits, found {}", what, text));
     }
     return value;
   }

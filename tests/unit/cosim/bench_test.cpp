@@ -100,14 +100,14 @@ TEST(ReplayFile, WhatIsNoReplayIsRefusedWithItsLine) {
   const std::string path = testing::TempDir() + "replay_file_test.bad";
   const std::pair<const char*, const char*> cases[] = {
       {"block tripler", "a replay of tripler, not of doubler"},
-      {"seed -1", "the seed is no number"},
+      {"seed -1", "the seed: expected a number of at most 64 bits, found -1"},
       {"load in 2", "a load is 0 to 1, not 2"},
       {"load in nan", "a load is 0 to 1, not nan"},
       {"load elsewhere 1", "the block has no port elsewhere"},
       {"setting beat_bytes", "beat_bytes is missing"},
       {"offer in", "the cycle is missing"},
       {"offer in 1", "expected number=VALUE of port in"},
-      {"offer in 1 number=x", "number is no number of up to 64 bits: x"},
+      {"offer in 1 number=x", "number: expected a number of at most 64 bits, found x"},
       {"offer in 1 number=0x1ffffffff", "number does not fit"},
       {"offer in 1 number=1 more=2", "nothing may follow, but more=2 does"},
       {"offer out 1 double=2", "port out is an output of the block"},

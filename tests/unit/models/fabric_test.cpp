@@ -66,7 +66,7 @@ TEST(Topology, EveryPathOfEveryEvBetweenEveryTwoNicsArrives) {
 
 TEST(Topology, CablesOfAPlaneANicAndAPortHaveTheirDelaysBothWays) {
   ScenarioConfig scenario = clos(6, 2, 2, 3);
-  scenario.fabric.cable_delays_ns = "plane1=500, nic4 = 70,nic4.port2=90, plane0.t1.1.down2=2000";
+  scenario.fabric.cable_delays_ns = "plane1=500, nic4 = 70,nic4.port2=0.09us, plane0.t1.1.down2=2000";
   const Topology topology(scenario);
   for (const LinkInfo& link : topology.links()) {
     const auto index = static_cast<std::uint32_t>(&link - topology.links().data());
