@@ -231,13 +231,16 @@ void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
   discard(now, packet);
 }
 
-void PsnTracker::context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) {
+bool PsnTracker::context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) {
+  bool waited_for = false;
   for (Waiting& waiting : waiting_) {
     if (waiting.qp != qp || waiting.ready_at != kNever) continue;
     waiting.ready_at = done_at;
     waiting.because = because;
     wake_at(std::max({now, done_at, next_start_}));
+    waited_for = true;
   }
+  return waited_for;
 }
 
 bool PsnTracker::first_has_context(TimePs now, const Qp& qp) {

@@ -56,7 +56,7 @@ class PsnTracker : public Box, private ContextClient {
     StartId because = 0;
   };
 
-  void context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) override;
+  bool context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) override;
   /// A packet whose context has come is taken before those in the queue.
   bool take_waiting(TimePs now);
   /// False if the first packet of the queue cannot be taken now.

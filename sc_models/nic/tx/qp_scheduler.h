@@ -22,8 +22,9 @@ class RetransmitBuffer;
 class ContextClient {
  public:
   virtual ~ContextClient() = default;
-  /// It can be used from `done_at` on; `because`: start of the read that brought it.
-  virtual void context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) = 0;
+  /// It can be used from `done_at` on; `because`: start of the read that brought it. True if a packet
+  /// waited for it.
+  virtual bool context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) = 0;
 };
 
 /// Permission for a QP to send up to this many payload bytes before its turn ends.

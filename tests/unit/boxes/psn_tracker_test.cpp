@@ -36,12 +36,12 @@ struct PsnTrackerTest : testing::Test {
   timing::PsnTracker box{"psn_tracker", bench.wheel, bench.nic, in, dma_write, answers, nullptr, nullptr};
 
   void SetUp() override { box.connect(others.probe_engine, sack_processor, scheduler); }
-  void receive(Psn psn, std::uint32_t bytes = 4096, std::uint32_t qp = 0) {
+  void receive(Psn psn, std::uint32_t bytes = 4096, std::uint32_t qp = 0, TimePs now = 0) {
     Packet* packet = bench.packet(Opcode::write_middle, bytes, psn);
     packet->destination_qp = bench.nic.qps[qp].number;
     packet->dma_length = 1 << 30;
-    bench.nic.rx_work.begin(0);
-    in.push(0, packet, 0);
+    bench.nic.rx_work.begin(now);
+    in.push(now, packet, now);
   }
 };
 
@@ -145,6 +145,31 @@ TEST_F(Contexts, WhenAllPlacesAreTakenTheQueueWaits) {
   EXPECT_GT(write.times[2], 500 * kNs);
   box.slot.finish(5000 * kNs);
   EXPECT_GT(bench.blocked_ps(box.slot, "psn_tracker.context_wait"), 300 * kNs);
+}
+
+struct OneContext : PsnTrackerTest {
+  OneContext() : PsnTrackerTest(with_one_context(), 2) {}
+  static ScenarioConfig with_one_context() {
+    ScenarioConfig scenario = config();
+    NicConfig& nic = scenario.node_default.nic;
+    nic.qp_scheduler.contexts_at_start = 0;
+    nic.qp_scheduler.context_cache_entries = 1;
+    return scenario;
+  }
+};
+
+TEST_F(OneContext, WhatAWaitingPacketUsedIsReadAgainOnceItsPlaceWasTaken) {
+  constexpr TimePs kApart = 5 * kUs;
+  Taker<WriteJob> write("write", bench.wheel, dma_write.in());
+  Taker<AckJob> coalescer("coalescer", bench.wheel, answers);
+  std::vector<std::unique_ptr<At>> received;
+  for (Psn i = 0; i < 6; ++i) {
+    received.push_back(std::make_unique<At>(fmt::format("received{}", i).c_str(), bench.wheel, i * kApart,
+                                            [&, i](TimePs now) { receive(i / 2, 64, i % 2, now); }));
+  }
+  bench.run_until(6 * kApart);
+  ASSERT_EQ(write.times.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_GT(write.times[i] - i * kApart, 500 * kNs) << i;
 }
 
 }  // namespace
