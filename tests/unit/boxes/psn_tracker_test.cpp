@@ -159,7 +159,7 @@ struct OneContext : PsnTrackerTest {
 };
 
 TEST_F(OneContext, WhatAWaitingPacketUsedIsReadAgainOnceItsPlaceWasTaken) {
-  constexpr TimePs kApart = 5 * kUs;
+  constexpr TimePs kApart = 5000 * kNs;
   Taker<WriteJob> write("write", bench.wheel, dma_write.in());
   Taker<AckJob> coalescer("coalescer", bench.wheel, answers);
   std::vector<std::unique_ptr<At>> received;
