@@ -16,6 +16,11 @@ void use_records(RetransmitBufferRtlPath& rtl, NicContext& context) {
     throw std::invalid_argument(fmt::format("nic{} has {} QPs: RTL of retransmit_buffer is built for {}", context.node,
                                             context.qps.size(), rtl.sizes().qps));
   }
+  if (context.config.nic.retransmit_buffer.taken != RecordTaken::at_request) {
+    throw std::invalid_argument(
+        "nic.retransmit_buffer.taken: RTL of retransmit_buffer makes a record when the segmenter takes its packet; "
+        "allowed with it: at_request");
+  }
   for (Qp& qp : context.qps) {
     if (qp.sender) requestor_of(qp).records().use_rtl(rtl, context.index_of(qp));
   }
@@ -53,7 +58,8 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   auto& wqe_fetch = add<WqeFetch>("wqe_fetch", owner, context, *pcie_, qp_scheduler);
   doorbell_->connect(wqe_fetch);
   auto& segmenter = add<Segmenter>("segmenter", owner, context, qp_scheduler, retransmit_buffer);
-  auto& payload_fetch = add<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, segmenter.out());
+  auto& payload_fetch =
+      add<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, retransmit_buffer, segmenter.out());
   auto& retransmit_timer = add<RetransmitTimer>("retransmit_timer", owner, context);
   spray_scheduler_ = &add<SprayScheduler>("spray_scheduler", owner, context, payload_fetch.out(), ports,
                                           retransmit_timer, rtl_.spray_scheduler.get());

@@ -190,6 +190,14 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
           fmt::format("nic.retransmit_buffer.bytes = {} does not hold one packet of protocol.mtu_bytes = {}",
                       node.nic.retransmit_buffer.bytes, protocol.mtu_bytes));
   require(
+      !takes_at_arrival(node.nic.retransmit_buffer) ||
+          (node.nic.payload_fetch.queue_entries >= 2 &&
+           node.pcie.completion_buffer_bytes >= 2 * protocol.mtu_bytes + node.pcie.mrrs_bytes),
+      fmt::format("nic.retransmit_buffer.taken = \"at_arrival\" (also with store = \"payload\"): a retransmission "
+                  "needs a place beside packets that wait for records: nic.payload_fetch.queue_entries = {} is less "
+                  "than 2, or pcie.completion_buffer_bytes = {} less than two packets of protocol.mtu_bytes = {}",
+                  node.nic.payload_fetch.queue_entries, node.pcie.completion_buffer_bytes, protocol.mtu_bytes));
+  require(
       node.nic.parser.queue_entries >= node.nic.ports,
       fmt::format("nic.parser.queue_entries = {} is less than nic.ports = {}: a packet may arrive on each port at once",
                   node.nic.parser.queue_entries, node.nic.ports));

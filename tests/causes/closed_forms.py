@@ -65,11 +65,18 @@ def high_water(name):
 
 
 def records():
-    for entries, latency, cable in [(32, 500, 150), (32, 1000, 150), (32, 2000, 150), (64, 1000, 150), (64, 2000, 150), (96, 2000, 150), (96, 1000, 500), (96, 1000, 2000)]:
-        held_ns = read_ns(latency, PAYLOAD) + 8 * FRAME_BYTES / 100 + 2 * ONE_WAY_NS + 4 * cable + BOXES_NS
-        yield Setting(f"{entries} records, {latency} ns, cables of {cable} ns",
-                      {"nic.retransmit_buffer.entries": entries, "fabric.cable_delay_ns": cable, "cc.base_rtt_ns": 20000, **host(latency)},
-                      min(LINE_GBPS, 8 * PAYLOAD * (entries - SACK_PACKETS) / held_ns), goodput)
+    rows = [(32, 500, 150), (32, 1000, 150), (32, 2000, 150), (64, 1000, 150), (64, 2000, 150), (96, 2000, 150), (96, 1000, 500), (96, 1000, 2000)]
+    for entries, latency, cable in rows:
+        yield of_records(entries, latency, cable, "at_request")
+    for entries, latency, cable in [(32, 500, 150), (32, 2000, 150), (64, 2000, 500)]:
+        yield of_records(entries, latency, cable, "at_arrival")
+
+
+def of_records(entries, latency, cable, taken):
+    held_ns = 8 * FRAME_BYTES / 100 + 2 * ONE_WAY_NS + 4 * cable + BOXES_NS + (read_ns(latency, PAYLOAD) if taken == "at_request" else 0)
+    return Setting(f"{entries} records taken {taken}, {latency} ns, cables of {cable} ns",
+                   {"nic.retransmit_buffer.entries": entries, "nic.retransmit_buffer.taken": taken, "fabric.cable_delay_ns": cable, "cc.base_rtt_ns": 20000, **host(latency)},
+                   min(LINE_GBPS, 8 * PAYLOAD * (entries - SACK_PACKETS) / held_ns), goodput)
 
 
 def tags():
@@ -130,7 +137,7 @@ def message_rate():
 
 
 FORMS = {
-    "records": ("Records of the sender", "(records - 4) * payload / time until acknowledged. That time: read of the payload, frame, both ways; 4 packets more arrive until the next SACK", records),
+    "records": ("Records of the sender", "(records - 4) * payload / time until acknowledged. That time: read of the payload where a record is taken at_request (nic.retransmit_buffer.taken), frame, both ways; 4 packets more arrive until the next SACK", records),
     "tags": ("Read tags", "tags * request / (latency + time on the line)", tags),
     "completion_buffer": ("Completion buffer", "bytes / (latency + time of a payload on the line)", completion_buffer),
     "staging": ("Staging of the receiver, most that is used", "line rate * stall + 2 packets", staging),

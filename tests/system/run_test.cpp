@@ -306,6 +306,43 @@ TEST(Run, MissesOfTheContextCacheAreNamed) {
   EXPECT_GT(lost("large"), 0.0);
 }
 
+TEST(Run, WhereRecordsAreTakenAtArrivalTheLatencyOfHostMemoryNeedsNone) {
+  const auto goodput = [](const std::string& taken, int latency_ns) {
+    const std::string folder = fmt::format("{}_{}", taken, latency_ns);
+    const auto ran = run_process(fmt::format(
+        "mrcsim run tb/scenarios/pair.toml --quiet --set host.payload=reference --set traffic.rows=16 --set "
+        "nic.retransmit_buffer.entries=32 --set nic.retransmit_buffer.taken={0} --set "
+        "pcie.read_latency_mean_ns={1} --set pcie.read_latency_p99_ns={1} --out %D/{2}",
+        taken, latency_ns, folder));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return read_json(test_folder() / folder / "result.json")["goodput_gbps"].get<double>();
+  };
+  EXPECT_NEAR(goodput("at_arrival", 2000), goodput("at_arrival", 500), 0.04 * goodput("at_arrival", 500));
+  EXPECT_LT(goodput("at_request", 2000), 0.8 * goodput("at_request", 500));
+}
+
+// Packets that wait for a record must not be in the way of the retransmissions that free one.
+TEST(Run, FewRecordsUnderLossDoNotStallWhenTheyAreTakenAtArrival) {
+  int run = 0;
+  for (const char* settings : {"nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.taken=at_arrival",
+                               "nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=32768",
+                               "nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.taken=at_arrival --set "
+                               "nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=24576 --set "
+                               "nic.payload_fetch.queue_entries=2",
+                               "nic.retransmit_buffer.entries=4 --set nic.retransmit_buffer.taken=at_arrival --set "
+                               "pcie.completion_buffer_bytes=8704"}) {
+    const std::string folder = fmt::format("out{}", run++);
+    const auto ran = run_process(
+        fmt::format("mrcsim run tb/scenarios/pair.toml --quiet --set traffic.rows=4 --set traffic.qps_per_peer=3 --set "
+                    "fabric.loss_rate=0.05 --set {} --out %D/{}",
+                    settings, folder));
+    ASSERT_EQ(ran.exit_code, 0) << settings << ran.err;
+    const auto result = read_json(test_folder() / folder / "result.json");
+    EXPECT_EQ(result["messages"]["completed"], 4);
+    EXPECT_GT(result["packets"]["retransmitted"], 10);
+  }
+}
+
 TEST(Run, InterruptedRunIsMarkedPartial) {
   // Payload by reference of a hundred times the bytes runs for long enough to be interrupted.
   for (const std::string signal : {"INT", "TERM", "HUP"}) {

@@ -15,7 +15,7 @@
 namespace mrc::timing {
 
 PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                           const HostMemory& memory, Fifo<TxPacket>& in)
+                           const HostMemory& memory, RetransmitBuffer& retransmit_buffer, Fifo<TxPacket>& in)
     : Box(name, owner,
           {.name = "payload_fetch", .part = NicPart::transmit, .behind = "segmenter", .packets = Handling::passes}),
       slot(*this, nic.tx_work),
@@ -24,6 +24,7 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
       completion_memory_(nic.memories[PcieDma::kCompletionBuffer]),
       pcie_(pcie),
       memory_(memory),
+      retransmit_buffer_(retransmit_buffer),
       in_(in),
       out_(*this, "payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
       out_full_(nic.causes.declare_full("spray_scheduler", out_.taker())),
@@ -31,6 +32,7 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
       under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)),
       starts_(nic.trace, server_cause(nic, "payload_fetch"), nic.causes.declare("segmenter.queue")) {
   in_.connect(this);
+  retransmit_buffer.connect(*this);
   declare(pipeline_server(nic, "payload_fetch", "payload_fetch", nic.config.nic.payload_fetch.pipeline));
   declare(DeclaredTokens{.cause = all_under_way_,
                          .capacity = nic.config.nic.payload_fetch.queue_entries,
@@ -93,9 +95,10 @@ void PayloadFetch::step(TimePs now) {
     in_.wait_ready(now);
     return;
   }
-  if (issued_ - delivered_ + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
-    // With nothing to hand on, all places are taken by reads that are under way.
-    slot.blocked(now, out_.ready(now) ? out_full_ : all_under_way_);
+  if (issued_ - delivered_ + without_entry_.size() + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
+    // With nothing to hand on, all places are taken by reads that are under way, or by packets that wait for records.
+    const Cause nothing_comes = without_entry_.empty() ? all_under_way_ : retransmit_buffer_.missing();
+    slot.blocked(now, out_.ready(now) ? out_full_ : nothing_comes);
     out_.wait_room(now, *this);
     return;
   }
@@ -118,7 +121,7 @@ void PayloadFetch::step(TimePs now) {
     tx.packet->payload = memory_.data(tx.local_address, tx.packet->payload_bytes);
   }
   if (tx.from_sram) {
-    out_.push(now, tx, now + delay + nic_.clock.cycles(pipeline.latency_cycles));
+    arrived(now, tx, now + delay + nic_.clock.cycles(pipeline.latency_cycles));
   } else {
     under_way_[issued_ & (under_way_.size() - 1)] = tx;
     ++nic_.reads_under_way;
@@ -138,7 +141,29 @@ void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   // Its completions came in at any time while it was under way; jobs are reported some at a time.
   const auto under_way = static_cast<TimePs>(nic_.config.pcie.read_latency_mean_ns * 1000.0);
   const MemoryAccess stored = completion_memory_.write_stream(now, 0, tx.packet->payload_bytes, under_way);
-  out_.push(now, tx, done_at + stored.delay_ps + latency);
+  arrived(now, tx, done_at + stored.delay_ps + latency);
+}
+
+void PayloadFetch::arrived(TimePs now, const TxPacket& tx, TimePs ready_at) {
+  // Those that wait are served in the order in which they came.
+  const bool waits = !tx.packet->retransmission &&
+                     (!without_entry_.empty() || !retransmit_buffer_.take_at_arrival(now, tx.packet->last_start));
+  if (waits) {
+    without_entry_.push_back({tx, ready_at});
+  } else {
+    out_.push(now, tx, ready_at);
+  }
+}
+
+void PayloadFetch::entries_free(TimePs now, StartId because) {
+  while (!without_entry_.empty()) {
+    const Cause waited_for = retransmit_buffer_.missing();
+    if (!retransmit_buffer_.take_at_arrival(now, because)) return;
+    const auto& [tx, ready_at] = without_entry_.front();
+    if (starts_.on()) tx.packet->last_start = starts_.start_after(now, because, waited_for);
+    out_.push(now, tx, std::max(ready_at, now + nic_.clock.period_ps()));
+    without_entry_.pop_front();
+  }
 }
 
 }  // namespace mrc::timing

@@ -1,10 +1,14 @@
-// Reads each packet's payload from host memory, in order, as far ahead as its queue and the completion buffer allow.
+// Reads each packet's payload from host memory, in order, as far ahead as its queue and the completion buffer allow. A
+// packet that takes its record when its payload has come waits here while there is none; retransmissions pass it.
 #pragma once
+
+#include <deque>
 
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
+#include "nic/tx/retransmit_buffer.h"
 #include "nic/tx/segmenter.h"
 #include "pcie/pcie_dma.h"
 
@@ -14,30 +18,40 @@ class HostMemory;
 
 namespace mrc::timing {
 
-class PayloadFetch : public Box, private ReadClient {
+class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
  public:
   static constexpr QueueMemory kQueue{"payload_fetch.queue"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
 
   PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-               const HostMemory& memory, Fifo<TxPacket>& in);
+               const HostMemory& memory, RetransmitBuffer& retransmit_buffer, Fifo<TxPacket>& in);
 
   /// Packets whose payload has arrived.
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
-  /// Those whose payload is under way.
+  /// Those whose payload is under way, or that wait for a record.
   void for_each_packet_held(const PacketVisitor& visit) const override {
     for (std::uint64_t i = delivered_; i != issued_; ++i) visit(*under_way_[i & (under_way_.size() - 1)].packet);
+    for (const Arrived& arrived : without_entry_) visit(*arrived.tx.packet);
   }
 
   IssueSlot slot;
 
  private:
+  /// A packet whose payload is here.
+  struct Arrived {
+    TxPacket tx;
+    TimePs ready_at;
+  };
+
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
-  /// The NIC holds the payload: in the WQE, or of a retransmission when it stores payloads.
+  void entries_free(TimePs now, StartId because) override;
+  /// The payload is here: on to the spray scheduler, or wait for a record.
+  void arrived(TimePs now, const TxPacket& tx, TimePs ready_at);
   /// A packet is taken: why not earlier.
   void trace_start(TimePs now, Packet& packet, TimePs ready_at);
+  /// The NIC holds the payload: in the WQE, or of a retransmission when it stores payloads.
   bool on_nic(const Packet& packet) const;
   /// False if it cannot be read.
   bool read_sram(TimePs now, const Packet& packet, TimePs& delay);
@@ -47,11 +61,13 @@ class PayloadFetch : public Box, private ReadClient {
   MemoryStructure& completion_memory_;
   PcieDma& pcie_;
   const HostMemory& memory_;
+  RetransmitBuffer& retransmit_buffer_;
   Fifo<TxPacket>& in_;
   Fifo<TxPacket> out_;
-  Cause out_full_;                   ///< packets that the spray scheduler has not taken
-  Cause all_under_way_;              ///< too few places for the latency of the reads
-  std::vector<TxPacket> under_way_;  ///< ring, by cookie
+  Cause out_full_;                     ///< packets that the spray scheduler has not taken
+  Cause all_under_way_;                ///< too few places for the latency of the reads
+  std::vector<TxPacket> under_way_;    ///< ring, by cookie
+  std::deque<Arrived> without_entry_;  ///< there is no record for them
   std::uint64_t issued_ = 0;
   std::uint64_t delivered_ = 0;
   StartTrace starts_;

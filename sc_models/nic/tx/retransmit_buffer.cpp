@@ -7,6 +7,17 @@
 #include "nic/tx/retransmit_cycles.h"
 
 namespace mrc::timing {
+namespace {
+
+/// Packets that may be without an entry, so that one place of payload_fetch and room in the completion buffer are left.
+std::uint32_t most_asked(const NicContext& nic) {
+  const std::uint32_t places = nic.config.nic.payload_fetch.queue_entries - 1;
+  const std::uint64_t bytes = nic.config.pcie.completion_buffer_bytes - nic.config.pcie.mrrs_bytes;
+  const std::uint64_t payloads = bytes / nic.scenario.protocol.mtu_bytes - 1;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(places, payloads));
+}
+
+}  // namespace
 
 RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic)
     : Box(name, owner,
@@ -18,6 +29,9 @@ RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelMod
       nic_(nic),
       record_memory_(nic.memories[kRecords]),
       payload_memory_(payload_memory(nic)),
+      records_at_arrival_(nic.config.nic.retransmit_buffer.taken == RecordTaken::at_arrival),
+      bytes_at_arrival_(stores_payload()),
+      most_asked_(most_asked(nic)),
       entries_(*this, "retransmit_buffer.entries", "entries", nic.config.nic.retransmit_buffer.entries),
       bytes_(*this, "retransmit_buffer.bytes", "bytes", nic.config.nic.retransmit_buffer.bytes),
       out_(*this, "retransmit_buffer.queue", nic.config.nic.retransmit_buffer.queue_entries),
@@ -25,20 +39,21 @@ RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelMod
           nic.causes.declare_full("retransmit_buffer.queue", out_.taker(), {"nic.retransmit_buffer.queue_entries"})),
       no_entry_(nic.causes.declare("retransmit_buffer.entries", {"nic.retransmit_buffer.entries"})),
       no_bytes_(nic.causes.declare("retransmit_buffer.bytes", {"nic.retransmit_buffer.bytes"})),
+      all_asked_(nic.causes.declare("payload_fetch.queue", {"nic.payload_fetch.queue_entries"})),
       starts_(nic.trace, server_cause(nic, "retransmit_buffer"), nic.causes.declare("spray_scheduler.queue")) {
   nic.memories.count(kQueue, out_.occupancy());
   declare(pipeline_server(nic, "retransmit_buffer", "retransmit_buffer", nic.config.nic.retransmit_buffer.pipeline));
   declare(DeclaredTokens{.cause = no_entry_,
                          .capacity = entries_.capacity(),
                          .unit = entries_.unit(),
-                         .taken_by = "segmenter",
+                         .taken_by = records_at_arrival_ ? "payload_fetch" : "segmenter",
                          .returned_by = "sack_processor",
                          .way = TokenWay::network});
   if (!stores_payload()) return;
   declare(DeclaredTokens{.cause = no_bytes_,
                          .capacity = bytes_.capacity(),
                          .unit = bytes_.unit(),
-                         .taken_by = "segmenter",
+                         .taken_by = "payload_fetch",
                          .returned_by = "sack_processor",
                          .way = TokenWay::network});
 }
@@ -81,18 +96,47 @@ void RetransmitBuffer::connect(Fifo<TxPacket>& in, QpScheduler& scheduler) {
   scheduler_ = &scheduler;
 }
 
+Cause RetransmitBuffer::missing() const {
+  if (!entries_.fits(1)) return no_entry_;
+  if (stores_payload() && !bytes_.fits(nic_.scenario.protocol.mtu_bytes)) return no_bytes_;
+  return all_asked_;
+}
+
 bool RetransmitBuffer::has_entry(TimePs) const {
-  return entries_.fits(1) && (!stores_payload() || bytes_.fits(nic_.scenario.protocol.mtu_bytes));
+  return (records_at_arrival_ || entries_.fits(1)) && (!takes_at_arrival() || asked_ < most_asked_);
 }
 
 void RetransmitBuffer::reserve_entry(TimePs now) {
-  entries_.add(now, 1);
-  if (stores_payload()) bytes_.add(now, nic_.scenario.protocol.mtu_bytes);
+  if (!records_at_arrival_) entries_.add(now, 1);
+  if (takes_at_arrival()) ++asked_;
+}
+
+bool RetransmitBuffer::take_at_arrival(TimePs now, StartId because) {
+  if (!takes_at_arrival()) return true;
+  const std::uint32_t mtu_bytes = nic_.scenario.protocol.mtu_bytes;
+  if (records_at_arrival_ && !entries_.fits(1)) {
+    entries_.refuse(now);
+    return false;
+  }
+  if (bytes_at_arrival_ && !bytes_.fits(mtu_bytes)) {
+    bytes_.refuse(now);
+    return false;
+  }
+  if (records_at_arrival_) entries_.add(now, 1);
+  if (bytes_at_arrival_) bytes_.add(now, mtu_bytes);
+  --asked_;
+  wake_waiting(now, because);
+  return true;
 }
 
 void RetransmitBuffer::release(TimePs now, std::uint32_t packets, StartId because) {
   entries_.remove(now, packets);
   if (stores_payload()) bytes_.remove(now, std::uint64_t{packets} * nic_.scenario.protocol.mtu_bytes);
+  if (takes_at_arrival()) arrivals_->entries_free(now, because);
+  wake_waiting(now, because);
+}
+
+void RetransmitBuffer::wake_waiting(TimePs now, StartId because) {
   for (const std::uint32_t qp : waiting_) {
     nic_.qps[qp].waits_for_entries = false;
     scheduler_->activate(qp, now, because);
@@ -101,7 +145,7 @@ void RetransmitBuffer::release(TimePs now, std::uint32_t packets, StartId becaus
 }
 
 void RetransmitBuffer::wait_entry(TimePs now, std::uint32_t qp) {
-  entries_.refuse(now);
+  if (!records_at_arrival_) entries_.refuse(now);
   if (nic_.qps[qp].waits_for_entries) return;
   nic_.qps[qp].waits_for_entries = true;
   waiting_.push_back(qp);

@@ -1,6 +1,6 @@
 // Holds what a retransmission needs until the packet is acknowledged: a record a packet, and with store = payload its
-// bytes. An entry is reserved when the segmenter takes the packet, so that a full buffer never holds up a
-// retransmission.
+// bytes. An entry is taken when the segmenter takes the packet, or when its payload has come: then packets wait for
+// entries at payload_fetch, where retransmissions pass them. So a full buffer never holds up a retransmission.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,13 @@
 namespace mrc::timing {
 
 class QpScheduler;
+
+/// Who holds packets whose payload has come until there are entries for them.
+class ArrivalClient {
+ public:
+  virtual ~ArrivalClient() = default;
+  virtual void entries_free(TimePs now, StartId because) = 0;
+};
 
 class RetransmitBuffer : public Box {
  public:
@@ -35,10 +42,14 @@ class RetransmitBuffer : public Box {
   void connect(Fifo<TxPacket>& in, QpScheduler& scheduler);
 
   /// What a packet waits for when there is no entry for it.
-  Cause missing() const { return entries_.fits(1) ? no_bytes_ : no_entry_; }
-  /// Room for one more packet of a full MTU.
+  Cause missing() const;
+  /// The segmenter may take one more packet of a full MTU, which it then does.
   bool has_entry(TimePs now) const;
   void reserve_entry(TimePs now);
+  /// Entries that are taken when a payload has come; false if there is none for this packet. Each packet that
+  /// reserve_entry() was called for asks until it has what it needs.
+  bool take_at_arrival(TimePs now, StartId because);
+  void connect(ArrivalClient& arrivals) { arrivals_ = &arrivals; }
   /// `packets` were acknowledged.
   void release(TimePs now, std::uint32_t packets, StartId because);
   /// A SACK has the records for itself until then: packets wait.
@@ -55,6 +66,9 @@ class RetransmitBuffer : public Box {
   IssueSlot slot;
 
  private:
+  bool takes_at_arrival() const { return records_at_arrival_ || bytes_at_arrival_; }
+  /// QPs that could send but for an entry may.
+  void wake_waiting(TimePs now, StartId because);
   bool stores_payload() const { return payload_memory_ != nullptr; }
   /// A copy stays as the packet passes. Returns what it waited for the memory.
   TimePs store_payload(TimePs now, const TxPacket& tx);
@@ -64,12 +78,18 @@ class RetransmitBuffer : public Box {
   MemoryStructure* payload_memory_;  ///< null: records alone
   QpScheduler* scheduler_ = nullptr;
   Fifo<TxPacket>* in_ = nullptr;
+  bool records_at_arrival_;
+  bool bytes_at_arrival_;
+  std::uint32_t most_asked_;  ///< one place is left for a retransmission
+  std::uint32_t asked_ = 0;   ///< packets between segmenter and arrival of their payload
+  ArrivalClient* arrivals_ = nullptr;
   Occupancy entries_;
   Occupancy bytes_;
   Fifo<TxPacket> out_;
   Cause out_full_;
   Cause no_entry_;
   Cause no_bytes_;
+  Cause all_asked_;
   std::vector<std::uint32_t> waiting_;
   StartTrace starts_;
   TimePs next_start_ = 0;

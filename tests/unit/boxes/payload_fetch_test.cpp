@@ -22,6 +22,7 @@ struct PayloadFetchTest : testing::Test {
   HostMemory memory{PayloadMode::reference, KeyedRandom(1, "memory")};
   Fifo<TxPacket> in = queue<TxPacket>("segmenter.queue", 16);
   std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
+  timing::RetransmitBuffer retransmit_buffer{"retransmit_buffer", bench.parked, bench.nic};
 
   void send(std::uint32_t packets, std::uint32_t bytes) {
     const std::uint64_t address = memory.add_source_region(1 << 20);
@@ -32,7 +33,7 @@ struct PayloadFetchTest : testing::Test {
 };
 
 TEST_F(PayloadFetchTest, InlinePayloadHasTheBoxesLatencyAndInterval) {
-  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, in);
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, retransmit_buffer, in);
   Taker<TxPacket> spray("spray", bench.wheel, box.out());
   send(4, 64);
   bench.run_until(50 * kNs);
@@ -43,7 +44,7 @@ TEST_F(PayloadFetchTest, InlinePayloadHasTheBoxesLatencyAndInterval) {
 }
 
 TEST_F(PayloadFetchTest, PayloadOfTheHostComesInOrderAfterItsRead) {
-  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, in);
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, retransmit_buffer, in);
   Taker<TxPacket> spray("spray", bench.wheel, box.out());
   send(3, 512);
   bench.run_until(2000 * kNs);
@@ -56,7 +57,7 @@ TEST_F(PayloadFetchTest, PayloadOfTheHostComesInOrderAfterItsRead) {
 }
 
 TEST_F(PayloadFetchTest, ReadsNoFurtherAheadThanItsQueueAndIsChargedToIt) {
-  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, in);
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, retransmit_buffer, in);
   send(6, 512);
   bench.run_until(900 * kNs);
   EXPECT_EQ(in.size(), 2U);
@@ -66,7 +67,7 @@ TEST_F(PayloadFetchTest, ReadsNoFurtherAheadThanItsQueueAndIsChargedToIt) {
 }
 
 TEST_F(PayloadFetchTest, IsChargedToTheSpraySchedulerThatTakesNothing) {
-  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, in);
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, retransmit_buffer, in);
   Taker<TxPacket> spray("spray", bench.wheel, box.out(), 100 * kNs);
   send(5, 64);
   bench.run_until(150 * kNs);
@@ -89,12 +90,47 @@ TEST_F(ManyPlaces, WaitsForRoomInTheReadQueueAndIsChargedToIt) {
   // PCIe takes nothing: its queue of 8 reads fills.
   std::unique_ptr<PcieDma> idle = PcieDma::create("idle_pcie", bench.parked, bench.nic.config.pcie, bench.nic.clock,
                                                   KeyedRandom(1, "pcie"), bench.nic.tx_work, bench.nic.causes);
-  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *idle, memory, in);
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *idle, memory, retransmit_buffer, in);
   send(10, 512);
   bench.run_until(100 * kNs);
   EXPECT_EQ(in.size(), 2U);
   box.slot.finish(100 * kNs);
   EXPECT_EQ(bench.blocked_ps(box.slot, "pcie.read_queue"), 76 * kNs);
+}
+
+struct AtArrival : PayloadFetchTest {
+  AtArrival() : PayloadFetchTest(with_two_records()) {}
+  static ScenarioConfig with_two_records() {
+    ScenarioConfig scenario = config();
+    scenario.node_default.nic.payload_fetch.queue_entries = 6;
+    scenario.node_default.nic.retransmit_buffer.taken = RecordTaken::at_arrival;
+    scenario.node_default.nic.retransmit_buffer.entries = 2;
+    return scenario;
+  }
+};
+
+TEST_F(AtArrival, WhatHasNoRecordWaitsAndRetransmissionsPassIt) {
+  timing::PayloadFetch box("payload_fetch", bench.wheel, bench.nic, *pcie, memory, retransmit_buffer, in);
+  Taker<TxPacket> spray("spray", bench.wheel, box.out());
+  std::uint32_t asked = 0;
+  for (; retransmit_buffer.has_entry(0); ++asked) retransmit_buffer.reserve_entry(0);
+  // One place is kept for a retransmission, although there are records for two only.
+  EXPECT_EQ(asked, 5U);
+  send(5, 64);
+  Packet* again = bench.packet(Opcode::write_only, 64, 99);
+  again->retransmission = true;
+  in.push(0, {again, memory.add_source_region(4096), 0, false}, 0);
+  At release("release", bench.wheel, 3000 * kNs, [&](TimePs now) { retransmit_buffer.release(now, 1, 0); });
+  bench.run_until(2900 * kNs);
+  ASSERT_EQ(spray.items.size(), 3U);
+  EXPECT_EQ(spray.items[2].packet->psn, 99U);
+  // The records are all in use; those who ask next wait for them.
+  EXPECT_FALSE(retransmit_buffer.has_entry(2900 * kNs));
+  EXPECT_EQ(bench.nic.causes.name(retransmit_buffer.missing()), "retransmit_buffer.entries");
+  bench.run_until(3100 * kNs);
+  ASSERT_EQ(spray.items.size(), 4U);
+  EXPECT_EQ(spray.items[3].packet->psn, 2U);
+  EXPECT_TRUE(retransmit_buffer.has_entry(3100 * kNs));
 }
 
 }  // namespace
