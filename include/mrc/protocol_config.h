@@ -61,10 +61,13 @@ struct ProtocolConfig {
   SkipDuration skip_duration = SkipDuration::rest_of_rotation;
   TimePs skip_time_ps = 10 * kPsPerUs;   ///< with fixed_time
   std::uint32_t assumed_bad_losses = 1;  ///< losses other than trims that make an EV ASSUMED_BAD
+  bool backups_return = false;           ///< an EV of the first active set takes its place back from a backup
   ProbeSkipState probe_skip_state = ProbeSkipState::skip;
   TimePs probe_interval_ps = 100 * kPsPerUs;  ///< between probes of one ASSUMED_BAD EV
   TimePs probe_timeout_ps = 50 * kPsPerUs;    ///< unanswered by then: lost (the API's example has 2 ms)
   std::uint32_t probe_successes = 3;          ///< consecutive successful probes that make it GOOD
+  std::uint32_t unanswered_probes = 1;        ///< of one path table, at most
+  std::uint32_t ev_probe_bytes = 65'536;      ///< received at least between two EV probes of a QP
   /// CE marks in a row on an EV after which the responder reports ALWAYS_SKIP; 0 = never.
   std::uint32_t always_skip_threshold = 0;
   PathFeedback path_feedback = PathFeedback::adaptive;
@@ -104,6 +107,7 @@ struct CongestionConfig {
   TimePs target_delay_ps = 0;                ///< (derived: 0.75 * base_rtt with trimming, else 1.0)
   double delay_ewma_weight = 0.0125;         ///< of a sample in the average delay
   bool last_hop_trim_cuts = true;            ///< with trim_cuts_cwnd: TRIMMED_LASTHOP also reduces the window
+  bool last_hop_trim_holds = true;           ///< no larger window for base_rtt + target_delay after TRIMMED_LASTHOP
   bool refusal_triggers_quick_adapt = true;  ///< a NACK for a missing resource of the responder triggers it
   bool loss_triggers_quick_adapt = false;    ///< a packet that is declared lost triggers it
   /// max_cwnd shrinks with the smallest RTT seen, as in UEC 1.0. False: fixed, because the API of MRC has it in bytes.

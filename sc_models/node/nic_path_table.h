@@ -46,6 +46,7 @@ class NicPathTable {
   std::uint64_t reshuffles() const { return table_.reshuffles(); }
   TimePs next_probe_time() const { return table_.next_probe_time(); }
   EvIndex take_due_probe(TimePs now) { return table_.take_due_probe(now); }
+  void probe_not_sent(EvIndex ev) { table_.probe_not_sent(ev); }
   bool pop_event(EvEvent& event) { return table_.pop_event(event); }
 
  private:

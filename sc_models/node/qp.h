@@ -9,6 +9,7 @@
 
 #include "engine/causal_trace.h"
 #include "mrc/control/congestion.h"
+#include "mrc/control/probes.h"
 #include "mrc/halves/qp_halves.h"
 #include "mrc/rx/reverse_paths.h"
 #include "mrc/srv6_usid.h"
@@ -81,7 +82,7 @@ struct Qp {
   bool waits_for_window = false;   ///< in congestion->waiting
   bool waits_for_entries = false;  ///< in the retransmit buffer's waiting list
   TimePs probe_at = kNever;        ///< when the probe engine looks at it for an EV to probe
-  TimePs reverse_probe_at = 0;     ///< no EV probe for its control packets before
+  EvProbeTurn reverse_probe;       ///< of the EV probes for its control packets
   TimePs data_sent_at = 0;         ///< latest data packet that left the spray scheduler
   TimePs timer_at = kNever;        ///< the earliest time at which the retransmit timer looks at it
   QpStarts starts;                 ///< while somebody records them

@@ -39,6 +39,10 @@ void add_congestion_parameters(ParameterTable& table) {
   MRC_SCENARIO(cc.trim_cuts_cwnd, "", 0, 0, "a TRIMMED NACK reduces the window by its packet", assumption);
   MRC_SCENARIO(cc.last_hop_trim_cuts, "", 0, 0, "with trim_cuts_cwnd: TRIMMED_LASTHOP also reduces the window",
                assumption);
+  MRC_SCENARIO(
+      cc.last_hop_trim_holds, "", 0, 0,
+      "after TRIMMED_LASTHOP the window does not grow for base_rtt + target_delay: the last hop gives no marks",
+      assumption);
   MRC_SCENARIO(cc.refusal_triggers_quick_adapt, "", 0, 0,
                "quick adapt is evaluated after a NO_BITMAP, NO_PKT_BUFFER, NO_RESOURCE or PSN_OOR_WINDOW NACK",
                assumption);

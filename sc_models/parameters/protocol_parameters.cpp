@@ -94,6 +94,10 @@ void add_protocol_parameters(ParameterTable& table) {
       "time in SKIP with skip_duration = fixed_time", assumption);
   MRC_SCENARIO(protocol.assumed_bad_losses, "losses", 1, 8, "losses other than trims that make an EV ASSUMED_BAD",
                paper);
+  MRC_SCENARIO(protocol.backups_return, "", 0, 0,
+               "an EV that was active at first and is GOOD again takes the place of a backup, so that paths are used "
+               "evenly again; not in RTL",
+               assumption);
   MRC_SCENARIO(protocol.probe_skip_state, "", 0, 0, "state of an EV whose probe returns CE-marked (sources disagree)",
                assumption);
   table.scenario_ns(
@@ -104,6 +108,10 @@ void add_protocol_parameters(ParameterTable& table) {
       "time without an answer after which a probe is lost", assumption);
   MRC_SCENARIO(protocol.probe_successes, "probes", 1, 255, "consecutive successful probes that make an EV GOOD again",
                assumption);
+  MRC_SCENARIO(protocol.unanswered_probes, "probes", 1, 4'096,
+               "reliability probes of a path table that have no answer yet, at most", assumption);
+  MRC_SCENARIO(protocol.ev_probe_bytes, "bytes", 0, 1 << 30,
+               "bytes that a QP receives at least between two EV probes for its control packets", assumption);
   MRC_SCENARIO(protocol.always_skip_threshold, "marks", 0, 65'535,
                "consecutive CE marks on an EV that cause ALWAYS_SKIP; 0: never", assumption);
   MRC_SCENARIO(protocol.path_feedback, "", 0, 0,

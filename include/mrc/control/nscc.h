@@ -63,6 +63,7 @@ class Nscc final : public CongestionControl {
     if (sample.rtt_ps != 0) update_base_rtt(sample.rtt_ps);
     average_delay_ += config_.delay_ewma_weight * (static_cast<double>(config_.base_rtt_ps) - average_delay_);
     heard_of(sample.bytes);
+    if (sample.last_hop && config_.last_hop_trim_holds) hold_until_ = sample.now + base_rtt_ + config_.target_delay_ps;
     if (!sample.last_hop || config_.last_hop_trim_cuts) {
       const bool handled = ask_quick_adapt(sample.now, CutCause::trim);
       if (!handled && config_.trim_cuts_cwnd) cut(cwnd_ - sample.bytes, CutCause::trim);
@@ -169,7 +170,7 @@ class Nscc final : public CongestionControl {
       if (late) decrease(sample.now);
       return;
     }
-    if (sample.receiver_penalty > 0) return;
+    if (sample.receiver_penalty > 0 || sample.now < hold_until_) return;
     if (late) {
       increase_ += config_.fi_bytes * newly;
     } else if (!fast_increase(delay, newly)) {
@@ -204,7 +205,7 @@ class Nscc final : public CongestionControl {
     if (received_bytes_ <= config_.adjust_bytes_threshold && !period_over) return;
     cwnd_ += increase_ / cwnd_;
     if (period_over) {
-      cwnd_ += config_.eta_bytes;
+      if (now >= hold_until_) cwnd_ += config_.eta_bytes;
       last_fulfil_ = now;
     }
     increase_ = 0;
@@ -238,6 +239,7 @@ class Nscc final : public CongestionControl {
   bool fast_ = false;
   bool quick_adapt_wanted_ = false;
   TimePs quick_adapt_end_ = 0;
+  TimePs hold_until_ = 0;  ///< no increase before
   TimePs last_decrease_ = 0;
   TimePs last_fulfil_ = 0;
 };

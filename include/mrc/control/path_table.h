@@ -118,6 +118,7 @@ class PathTable {
         skip(ev, now);
         break;
       case PathEvent::always_skip:
+        probe_ended(ev);
         remove(ev, now);
         break;
       case PathEvent::lost:
@@ -127,12 +128,15 @@ class PathTable {
       case PathEvent::trimmed_lasthop:
         break;
       case PathEvent::probe_delivered:
+        probe_ended(ev);
         probe_good(ev, now);
         break;
       case PathEvent::probe_ecn:
+        probe_ended(ev);
         probe_marked(ev, now);
         break;
       case PathEvent::probe_lost:
+        probe_ended(ev);
         health_[ev].probe_successes = 0;
         break;
     }
@@ -203,15 +207,23 @@ class PathTable {
   std::uint64_t rotations() const { return rotations_; }
   std::uint64_t reshuffles() const { return reshuffles_; }
 
-  /// When an ASSUMED_BAD EV is next to be probed; kNever without one.
-  TimePs next_probe_time() const { return bad_.empty() ? kNever : next_probe_; }
-  /// The ASSUMED_BAD EV whose turn it is, kNoEv when none is due at `now`.
+  /// When an ASSUMED_BAD EV is next to be probed; kNever without one, and while as many probes as allowed have no
+  /// answer.
+  TimePs next_probe_time() const {
+    return bad_.empty() || unanswered_ >= config_->unanswered_probes ? kNever : next_probe_;
+  }
+  /// The ASSUMED_BAD EV whose turn it is, kNoEv when none is due at `now`. A probe event of the EV, or
+  /// probe_not_sent(), follows.
   EvIndex take_due_probe(TimePs now) {
-    if (bad_.empty() || now < next_probe_) return kNoEv;
+    if (now < next_probe_time()) return kNoEv;
     const EvIndex ev = bad_[probe_turn_++ % bad_.size()];
     next_probe_ = now + std::max<TimePs>(1, config_->probe_interval_ps / bad_.size());
+    unanswered_ += health_[ev].unanswered ? 0 : 1;
+    health_[ev].unanswered = true;
     return ev;
   }
+  /// The NIC has no room for the probe that was taken: the EV waits for its next turn.
+  void probe_not_sent(EvIndex ev) { probe_ended(ev); }
 
   /// Oldest event not yet taken. When more than the queue holds were not taken, the newest are dropped and counted.
   bool pop_event(EvEvent& event) {
@@ -239,6 +251,7 @@ class PathTable {
   struct Health {
     std::uint32_t losses = 0;
     std::uint32_t probe_successes = 0;
+    bool unanswered = false;  ///< a probe is on its way
   };
   struct Skipped {
     EvIndex ev;
@@ -399,8 +412,21 @@ class PathTable {
     activate(backup);
     last_backup_ = backup;
   }
+  /// A backup in use becomes a backup again. False if the plane uses none.
+  bool withdraw_backup(std::uint32_t plane) {
+    for (std::size_t i = entries_.size(); i > active_total_; --i) {
+      const Entry& entry = entries_[i - 1];
+      if (!entry.active || entry.plane != plane) continue;
+      deactivate(static_cast<EvIndex>(i - 1));
+      return true;
+    }
+    return false;
+  }
   void take_back(EvIndex ev) {
-    if (active_in(entries_[ev].plane) < active_total_ / planes_) activate(ev);
+    if (active_in(entries_[ev].plane) >= active_total_ / planes_) {
+      if (!config_->backups_return || ev >= active_total_ || !withdraw_backup(entries_[ev].plane)) return;
+    }
+    activate(ev);
   }
   void remove(EvIndex ev, TimePs now) {
     Entry& entry = entries_[ev];
@@ -417,6 +443,10 @@ class PathTable {
     bad_.push_back(ev);
     replace(ev);
     push_event({ev, EvState::assumed_bad, now});
+  }
+  void probe_ended(EvIndex ev) {
+    unanswered_ -= health_[ev].unanswered ? 1 : 0;
+    health_[ev].unanswered = false;
   }
   void probe_good(EvIndex ev, TimePs now) {
     Entry& entry = entries_[ev];
@@ -463,6 +493,7 @@ class PathTable {
   std::array<std::uint32_t, kEvStates> counts_{};
   std::vector<EvIndex> bad_;
   std::uint64_t probe_turn_ = 0;
+  std::uint32_t unanswered_ = 0;  ///< EVs with a probe on its way
   TimePs next_probe_ = kNever;
   std::uint64_t held_at_floor_ = 0;
   Ring<EvEvent> events_;

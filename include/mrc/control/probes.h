@@ -68,12 +68,26 @@ inline Packet endpoint_response(const ProbePath& path, const Packet& request, co
   return packet;
 }
 
-/// "For each RTT in which a QP receives data but sends none, one EV probe" (paper 2.4). `next`: the QP's own, 0 at
-/// first; `data_sent_at`: of its latest data packet, 0 without one. True if data that arrives now owes a probe.
-inline bool owes_ev_probe(TimePs& next, TimePs data_sent_at, TimePs round_trip, TimePs now) {
-  if (now < next) return false;
-  next = now + round_trip;
-  return data_sent_at == 0 || data_sent_at + round_trip <= now;
+/// "For each RTT in which a QP receives data but sends none, one EV probe" (paper 2.4): when a QP probes.
+struct EvProbeTurn {
+  TimePs next = 0;                      ///< not before
+  std::uint64_t received = ~0ULL >> 1;  ///< bytes since the last turn; the first data is enough for the first
+};
+/// What a QP does in the other direction.
+struct EvProbeSending {
+  TimePs data_sent_at = 0;    ///< of its latest data packet, 0 without one
+  bool work_pending = false;  ///< it has messages that are not complete: their SACKs will tell
+};
+
+/// True if `bytes` of data that arrive now owe a probe. That as many bytes have to arrive between two of them as
+/// `config` says is an assumption: in a large incast every packet would cause a probe and its answer.
+inline bool owes_ev_probe(EvProbeTurn& turn, const EvProbeSending& sending, std::uint32_t bytes,
+                          const ProtocolConfig& config, TimePs round_trip, TimePs now) {
+  turn.received += bytes;
+  if (now < turn.next || turn.received < config.ev_probe_bytes) return false;
+  turn = {.next = now + round_trip, .received = 0};
+  if (sending.work_pending) return false;
+  return sending.data_sent_at == 0 || sending.data_sent_at + round_trip <= now;
 }
 
 }  // namespace mrc

@@ -84,15 +84,21 @@ void ProbeEngine::probe_bad_ev(TimePs now, std::uint32_t index) {
   if (ev == kNoEv) return;
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const ProbePath on = path(qp, qp.paths->value(ev), qp.paths->plane(ev));
-  // Without room the EV waits for its next turn.
-  if (!room(on.plane)) return;
+  if (!room(on.plane)) {
+    qp.paths->probe_not_sent(ev);
+    return;
+  }
   send(now, reliability_probe(on, qp.peer_number, next_id_, protocol, now),
        {now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true});
 }
 
-void ProbeEngine::data_received(TimePs now, Qp& qp) {
+void ProbeEngine::data_received(TimePs now, Qp& qp, const Packet& data) {
   const ProtocolConfig& protocol = nic_.scenario.protocol;
-  if (!owes_ev_probe(qp.reverse_probe_at, qp.data_sent_at, nic_.scenario.cc.base_rtt_ps, now)) return;
+  const bool work_pending = qp.send_queue.waiting() > 0 || (qp.sender && qp.sender->messages_pending() > 0);
+  if (!owes_ev_probe(qp.reverse_probe, {qp.data_sent_at, work_pending}, data.payload_bytes, protocol,
+                     nic_.scenario.cc.base_rtt_ps, now)) {
+    return;
+  }
   const auto plane = static_cast<std::uint8_t>(reverse_plane_++ % ports_.size());
   const ProbePath on = path(qp, static_cast<Ev>(random_.next()), plane);
   if (!room(plane)) return;
@@ -132,7 +138,9 @@ void ProbeEngine::expire(TimePs now) {
     outstanding_.remove(now, 1);
     if (!probe.waiting) continue;
     probe.waiting = false;
-    if (probe.ev != kNoEv) nic_.qps[probe.qp].paths->report(probe.ev, PathEvent::probe_lost, now);
+    if (probe.ev == kNoEv) continue;
+    nic_.qps[probe.qp].paths->report(probe.ev, PathEvent::probe_lost, now);
+    update(probe.qp, now);
   }
 }
 

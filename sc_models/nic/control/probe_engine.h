@@ -33,7 +33,7 @@ class ProbeEngine : public Box {
   /// A SACK with pr = 1 answers the probe of this number.
   void answered(std::uint16_t probe_id);
   /// The QP has received data: its reverse EVs are probed once a round trip while it sends none itself.
-  void data_received(TimePs now, Qp& qp);
+  void data_received(TimePs now, Qp& qp, const Packet& data);
   /// ENDPOINT_REQUEST or ENDPOINT_RESPONSE.
   void endpoint_packet(TimePs now, const Packet& packet);
   void step(TimePs now) override;

@@ -213,7 +213,7 @@ void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
   bitmap_.set(now, nic_.bitmaps.in_use());
   take_time(*qp, *packet, decision.place);
   if (decision.nack == NackReason::no_bitmap) bitmap_.refuse(now);
-  if (decision.admitted && is_data(packet->opcode)) probe_engine_->data_received(now, *qp);
+  if (decision.admitted && is_data(packet->opcode)) probe_engine_->data_received(now, *qp, *packet);
   receiver.set_penalty(
       receiver_penalty(dma_write_.staging().level(), dma_write_.staging().capacity(), nic_.scenario.protocol));
   answer(now, *packet, *qp, decision);

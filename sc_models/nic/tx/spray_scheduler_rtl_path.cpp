@@ -30,6 +30,10 @@ void SpraySchedulerRtlPath::attach(NicContext& nic) {
         "protocol.path_policy = {}: RTL of spray_scheduler does MRC's rotation only; allowed with it: rotation",
         policy));
   }
+  if (nic.scenario.protocol.backups_return) {
+    throw std::invalid_argument(
+        "protocol.backups_return: RTL of spray_scheduler leaves backups in use; allowed with it: false");
+  }
   nic_ = &nic;
   nic_tables_ = tables_of(nic);
   for (NicPathTable* table : nic_tables_) tables_.push_back(&table->use_rtl(this));

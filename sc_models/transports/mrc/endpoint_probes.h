@@ -30,7 +30,7 @@ class EndpointProbes {
 
   void answered(std::uint16_t probe_id) { slot(probe_id).waiting = false; }
   /// The EV probe of a QP that receives without sending, when its round trip is over.
-  std::optional<Packet> data_received(TimePs now, Qp& qp);
+  std::optional<Packet> data_received(TimePs now, Qp& qp, const Packet& data, bool work_pending);
   void response(const Packet& packet);
   /// The response to an ENDPOINT_REQUEST from the peer of `qp`.
   Packet reply(const Qp& qp, const Packet& request) const;
@@ -87,15 +87,18 @@ void EndpointProbes::due(TimePs now, Send send) {
     sent_.pop();
     if (!probe.waiting) continue;
     probe.waiting = false;
-    if (probe.ev != kNoEv) nic_.qps[probe.qp].paths->report(probe.ev, PathEvent::probe_lost, now);
+    if (probe.ev == kNoEv) continue;
+    nic_.qps[probe.qp].paths->report(probe.ev, PathEvent::probe_lost, now);
+    update(probe.qp, now);
   }
   for (std::size_t i = 0; i < bad_qps_.size(); ++i) {
     const std::uint32_t index = bad_qps_[i];
     Qp& qp = nic_.qps[index];
     if (qp.probe_at > now) continue;
     const EvIndex ev = qp.paths->take_due_probe(now);
-    // Without room the EV waits for its next turn.
-    if (ev != kNoEv && !full()) {
+    if (ev != kNoEv && full()) {
+      qp.paths->probe_not_sent(ev);
+    } else if (ev != kNoEv) {
       const ProtocolConfig& protocol = nic_.scenario.protocol;
       const ProbePath on = path(qp, qp.paths->value(ev), qp.paths->plane(ev));
       const std::uint16_t id = remember({now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true});
@@ -109,11 +112,11 @@ void EndpointProbes::due(TimePs now, Send send) {
   }
 }
 
-inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp) {
+inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const Packet& data, bool work_pending) {
   const ProtocolConfig& protocol = nic_.scenario.protocol;
-  if (!owes_ev_probe(qp.reverse_probe_at, qp.data_sent_at, nic_.scenario.cc.base_rtt_ps, now) || full()) {
-    return std::nullopt;
-  }
+  const bool owed = owes_ev_probe(qp.reverse_probe, {qp.data_sent_at, work_pending}, data.payload_bytes, protocol,
+                                  nic_.scenario.cc.base_rtt_ps, now);
+  if (!owed || full()) return std::nullopt;
   const auto plane = static_cast<std::uint8_t>(plane_turn_++ % nic_.config.nic.ports);
   const ProbePath on = path(qp, static_cast<Ev>(random_.next()), plane);
   const std::uint16_t id = remember({now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true});

@@ -243,7 +243,8 @@ bool MrcEndpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   }
   bool nearer = false;
   if (decision.admitted && is_data(packet.opcode)) {
-    if (const auto probe = probes_.data_received(now, qp)) {
+    const bool work_pending = qp.sender && requestor_of(qp).messages_pending() > 0;
+    if (const auto probe = probes_.data_received(now, qp, packet, work_pending)) {
       send(now, probe->plane, *probe);
       nearer = true;
     }

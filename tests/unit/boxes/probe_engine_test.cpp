@@ -13,6 +13,7 @@ ScenarioConfig config() {
   scenario.node_default.nic.probe_engine.outstanding_probes = 1;
   scenario.cc.base_rtt_ps = kRoundTrip;
   scenario.protocol.probe_timeout_ps = kTimeout;
+  scenario.protocol.ev_probe_bytes = 0;
   return scenario;
 }
 
@@ -24,12 +25,15 @@ struct ProbeEngineTest : testing::Test {
   timing::ProbeEngine box{"probe_engine", bench.wheel, bench.nic, {&port0, &port1}};
 
   std::size_t probes() const { return port0.size() + port1.size(); }
+  void data_received(TimePs now) { box.data_received(now, bench.nic.qps[0], data); }
+
+  Packet data;
 };
 
 TEST_F(ProbeEngineTest, LatencyUntilTheProbeIsAtAPort) {
   Taker<Packet*> first("first", bench.wheel, port0, kNever);
   Taker<Packet*> second("second", bench.wheel, port1, kNever);
-  box.data_received(100 * kNs, bench.nic.qps[0]);
+  data_received(100 * kNs);
   ASSERT_EQ(probes(), 1U);
   EXPECT_EQ((port0.empty() ? port1 : port0).ready_at(), 107 * kNs);
   EXPECT_EQ(buffer(box, "probe_engine.outstanding").level(), 1U);
@@ -41,7 +45,7 @@ TEST_F(ProbeEngineTest, OneEvProbePerRoundTrip) {
   std::vector<std::unique_ptr<At>> received;
   for (int i = 0; i < 10; ++i) {
     received.push_back(std::make_unique<At>(fmt::format("received{}", i).c_str(), bench.wheel, i * kRoundTrip / 2,
-                                            [&](TimePs now) { box.data_received(now, bench.nic.qps[0]); }));
+                                            [&](TimePs now) { data_received(now); }));
   }
   bench.run_until(kTimeout);
   // One is outstanding until its timeout: the token is what holds the next ones up.
@@ -56,7 +60,7 @@ TEST_F(ProbeEngineTest, WithoutRoomAtThePortNothingIsSent) {
   for (Fifo<Packet*>* port : {&port0, &port1}) {
     while (!port->full()) port->push(0, bench.packet(Opcode::sack), 0);
   }
-  box.data_received(100 * kNs, bench.nic.qps[0]);
+  data_received(100 * kNs);
   EXPECT_EQ(buffer(box, "probe_engine.outstanding").level(), 0U);
 }
 

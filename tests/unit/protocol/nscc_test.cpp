@@ -107,6 +107,20 @@ TEST_F(NsccTest, NoMarkAtTheTargetIsFairIncrease) {
   EXPECT_EQ(nscc.cwnd_bytes(), 108'192U);
 }
 
+TEST_F(NsccTest, AfterATrimAtTheLastHopTheWindowDoesNotGrowForAWhile) {
+  for (const bool holds : {true, false}) {
+    config.last_hop_trim_holds = holds;
+    config.last_hop_trim_cuts = false;
+    Nscc nscc = make();
+    nscc.on_trim(trim(kUs, true));
+    nscc.on_ack(ack(2 * kUs, 9 * kUs, 40'000));
+    EXPECT_EQ(nscc.cwnd_bytes() > 100'000U, !holds);
+    const std::uint64_t before = nscc.cwnd_bytes();
+    nscc.on_ack(ack(60 * kUs, 9 * kUs, 40'000));
+    EXPECT_GT(nscc.cwnd_bytes(), before);
+  }
+}
+
 // 1,365.33 x (9 - 3) x 40,000 / 100,000 = 3,276.8.
 TEST_F(NsccTest, NoMarkBelowTheTargetIsProportionalIncrease) {
   Nscc nscc = make();

@@ -289,6 +289,7 @@ TEST_F(PathTableTest, DenyOfAnAssumedBadEvEndsItsProbing) {
 }
 
 TEST_F(PathTableTest, ProbesReviveAfterSuccessesInARow) {
+  config.unanswered_probes = 2;
   PathTable table = make(4);
   EXPECT_EQ(table.next_probe_time(), kNever);
   EXPECT_EQ(table.take_due_probe(0), kNoEv);
@@ -314,7 +315,48 @@ TEST_F(PathTableTest, ProbesReviveAfterSuccessesInARow) {
   EXPECT_EQ(all[0].time, due + 9);
 }
 
+TEST_F(PathTableTest, ABackupReturnsByParameter) {
+  config.probe_successes = 1;
+  for (const bool returns : {false, true}) {
+    config.backups_return = returns;
+    PathTable table = make(4);
+    table.report(1, PathEvent::lost, 0);
+    const EvIndex backup = table.last_backup();
+    ASSERT_NE(backup, kNoEv);
+    EXPECT_TRUE(table.active(backup));
+    table.report(1, PathEvent::probe_delivered, 0);
+    EXPECT_EQ(table.state(1), EvState::good);
+    EXPECT_EQ(table.active(1), returns);
+    EXPECT_EQ(table.active(backup), !returns);
+    EXPECT_EQ(table.good_active(1), 2U);
+  }
+}
+
+TEST_F(PathTableTest, WithoutAnAnswerNoFurtherProbe) {
+  for (const PathEvent answer : {PathEvent::probe_delivered, PathEvent::probe_ecn, PathEvent::probe_lost}) {
+    PathTable table = make(4);
+    table.report(1, PathEvent::lost, 0);
+    table.report(2, PathEvent::lost, 0);
+    const TimePs due = table.next_probe_time();
+    EXPECT_EQ(table.take_due_probe(due), 1);
+    EXPECT_EQ(table.next_probe_time(), kNever);
+    EXPECT_EQ(table.take_due_probe(10 * due), kNoEv);
+    table.report(1, answer, 10 * due);
+    EXPECT_EQ(table.take_due_probe(10 * due), 2);
+  }
+}
+
+TEST_F(PathTableTest, AProbeThatWasNotSentHoldsNoneUp) {
+  PathTable table = make(4);
+  table.report(1, PathEvent::lost, 0);
+  const TimePs due = table.next_probe_time();
+  EXPECT_EQ(table.take_due_probe(due), 1);
+  table.probe_not_sent(1);
+  EXPECT_EQ(table.next_probe_time(), due + config.probe_interval_ps);
+}
+
 TEST_F(PathTableTest, SeveralBadEvsAreProbedInTurn) {
+  config.unanswered_probes = 4;
   PathTable table = make(4);
   table.report(1, PathEvent::lost, 0);
   table.report(2, PathEvent::lost, 0);

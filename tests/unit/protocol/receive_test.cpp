@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "mrc/control/probes.h"
 #include "mrc/random.h"
 #include "mrc/rx/ack_coalescer.h"
 #include "mrc/rx/protection.h"
@@ -32,6 +33,29 @@ Packet data_packet(Psn psn, Opcode opcode = Opcode::write_middle, std::uint32_t 
   packet.ev = 0x1000 + psn;
   packet.tx_timestamp = static_cast<std::uint16_t>(7 * psn);
   return packet;
+}
+
+TEST(EvProbes, OneForEachRoundTripInWhichEnoughWasReceived) {
+  const ProtocolConfig config;
+  constexpr TimePs kRoundTrip = 8 * kPsPerUs;
+  EvProbeTurn turn;
+  EXPECT_TRUE(owes_ev_probe(turn, {}, 4096, config, kRoundTrip, 100));
+  int owed = 0;
+  // A packet each half round trip: 64 KiB are sixteen packets.
+  for (TimePs i = 1; i <= 32; ++i) {
+    owed += owes_ev_probe(turn, {}, 4096, config, kRoundTrip, 100 + i * kRoundTrip / 2) ? 1 : 0;
+  }
+  EXPECT_EQ(owed, 2);
+  EXPECT_FALSE(owes_ev_probe(turn, {}, 1 << 20, config, kRoundTrip, 101 + 16 * kRoundTrip));
+  EXPECT_TRUE(owes_ev_probe(turn, {}, 4096, config, kRoundTrip, 100 + 17 * kRoundTrip));
+}
+
+TEST(EvProbes, NoneWhileDataIsSentOrWaits) {
+  const ProtocolConfig config;
+  EvProbeTurn turn;
+  EXPECT_FALSE(owes_ev_probe(turn, {.data_sent_at = 0, .work_pending = true}, 1 << 20, config, 1000, 5000));
+  EXPECT_FALSE(owes_ev_probe(turn, {.data_sent_at = 5500, .work_pending = false}, 1 << 20, config, 1000, 6000));
+  EXPECT_TRUE(owes_ev_probe(turn, {.data_sent_at = 5500, .work_pending = false}, 1 << 20, config, 1000, 7000));
 }
 
 TEST(PsnTracker, FourOutcomes) {

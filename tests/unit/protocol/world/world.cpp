@@ -689,6 +689,7 @@ void World::probe_timeout(std::uint32_t id) {
   table.paths->report(it->second.ev, PathEvent::probe_lost, now_);
   table.probe_successes.erase(it->second.ev);
   probes_.erase(it);
+  schedule_probe(table);
 }
 
 // Checks
