@@ -72,22 +72,40 @@ inline Packet endpoint_response(const ProbePath& path, const Packet& request, co
 struct EvProbeTurn {
   TimePs next = 0;                      ///< not before
   std::uint64_t received = ~0ULL >> 1;  ///< bytes since the last turn; the first data is enough for the first
+  std::uint32_t repeats = 0;            ///< how often a probe without an answer is followed by another
 };
-/// What a QP does in the other direction.
-struct EvProbeSending {
-  TimePs data_sent_at = 0;    ///< of its latest data packet, 0 without one
+/// A data packet that has arrived, and what its QP does in the other direction.
+struct EvProbeArrival {
+  std::uint32_t bytes = 0;
+  bool duplicate = false;     ///< the answer to the first copy may have been lost on a reverse path that is dead
+  TimePs data_sent_at = 0;    ///< of the QP's latest data packet, 0 without one
   bool work_pending = false;  ///< it has messages that are not complete: their SACKs will tell
 };
 
-/// True if `bytes` of data that arrive now owe a probe. That as many bytes have to arrive between two of them as
-/// `config` says is an assumption: in a large incast every packet would cause a probe and its answer.
-inline bool owes_ev_probe(EvProbeTurn& turn, const EvProbeSending& sending, std::uint32_t bytes,
-                          const ProtocolConfig& config, TimePs round_trip, TimePs now) {
-  turn.received += bytes;
-  if (now < turn.next || turn.received < config.ev_probe_bytes) return false;
-  turn = {.next = now + round_trip, .received = 0};
-  if (sending.work_pending) return false;
-  return sending.data_sent_at == 0 || sending.data_sent_at + round_trip <= now;
+/// After a duplicate, until a probe is answered: the sender's timeouts get longer and longer, so that its next
+/// duplicate may be far away. The number is an assumption.
+inline constexpr std::uint32_t kEvProbeRepeats = 8;
+
+/// True if the packet owes a probe. That as many bytes have to arrive between two of them as `config` says is an
+/// assumption: in a large incast every packet would cause a probe and its answer.
+inline bool owes_ev_probe(EvProbeTurn& turn, const EvProbeArrival& arrival, const ProtocolConfig& config,
+                          TimePs round_trip, TimePs now) {
+  turn.received += arrival.bytes;
+  if (now < turn.next || (!arrival.duplicate && turn.received < config.ev_probe_bytes)) return false;
+  turn.next = now + round_trip;
+  turn.received = 0;
+  if (arrival.duplicate) {
+    turn.repeats = kEvProbeRepeats;
+    return true;
+  }
+  return !arrival.work_pending && (arrival.data_sent_at == 0 || arrival.data_sent_at + round_trip <= now);
+}
+
+/// An EV probe had no answer: true if another one follows.
+inline bool repeats_ev_probe(EvProbeTurn& turn) {
+  if (turn.repeats == 0) return false;
+  --turn.repeats;
+  return true;
 }
 
 }  // namespace mrc

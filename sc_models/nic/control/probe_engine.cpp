@@ -92,16 +92,18 @@ void ProbeEngine::probe_bad_ev(TimePs now, std::uint32_t index) {
        {now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true});
 }
 
-void ProbeEngine::data_received(TimePs now, Qp& qp, const Packet& data) {
+void ProbeEngine::data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate) {
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const bool work_pending = qp.send_queue.waiting() > 0 || (qp.sender && qp.sender->messages_pending() > 0);
-  if (!owes_ev_probe(qp.reverse_probe, {qp.data_sent_at, work_pending}, data.payload_bytes, protocol,
-                     nic_.scenario.cc.base_rtt_ps, now)) {
-    return;
-  }
+  const EvProbeArrival arrival{data.payload_bytes, duplicate, qp.data_sent_at, work_pending};
+  if (owes_ev_probe(qp.reverse_probe, arrival, protocol, nic_.scenario.cc.base_rtt_ps, now)) send_ev_probe(now, qp);
+}
+
+void ProbeEngine::send_ev_probe(TimePs now, const Qp& qp) {
   const auto plane = static_cast<std::uint8_t>(reverse_plane_++ % ports_.size());
   const ProbePath on = path(qp, static_cast<Ev>(random_.next()), plane);
   if (!room(plane)) return;
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
   send(now, ev_probe(on, next_id_, protocol, now),
        {now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true});
 }
@@ -116,7 +118,9 @@ void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
     Probe& probe = slot_of(packet.endpoint.request_id);
     if (!probe.waiting || probe.ev != kNoEv) return;
     probe.waiting = false;
-    nic_.qps[probe.qp].reverse_paths->confirm(probe.plane, probe.value);
+    Qp& qp = nic_.qps[probe.qp];
+    qp.reverse_paths->confirm(probe.plane, probe.value);
+    qp.reverse_probe.repeats = 0;
     return;
   }
   const auto from =
@@ -138,9 +142,13 @@ void ProbeEngine::expire(TimePs now) {
     outstanding_.remove(now, 1);
     if (!probe.waiting) continue;
     probe.waiting = false;
-    if (probe.ev == kNoEv) continue;
-    nic_.qps[probe.qp].paths->report(probe.ev, PathEvent::probe_lost, now);
-    update(probe.qp, now);
+    Qp& qp = nic_.qps[probe.qp];
+    if (probe.ev != kNoEv) {
+      qp.paths->report(probe.ev, PathEvent::probe_lost, now);
+      update(probe.qp, now);
+    } else if (repeats_ev_probe(qp.reverse_probe)) {
+      send_ev_probe(now, qp);
+    }
   }
 }
 

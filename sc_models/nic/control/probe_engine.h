@@ -33,7 +33,7 @@ class ProbeEngine : public Box {
   /// A SACK with pr = 1 answers the probe of this number.
   void answered(std::uint16_t probe_id);
   /// The QP has received data: its reverse EVs are probed once a round trip while it sends none itself.
-  void data_received(TimePs now, Qp& qp, const Packet& data);
+  void data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate);
   /// ENDPOINT_REQUEST or ENDPOINT_RESPONSE.
   void endpoint_packet(TimePs now, const Packet& packet);
   void step(TimePs now) override;
@@ -59,6 +59,8 @@ class ProbeEngine : public Box {
   Probe& slot_of(std::uint16_t id) { return probes_[id % probes_.size()]; }
   bool room(std::uint8_t plane) const;
   /// The probe of next_id_. Precondition: room().
+  /// On an EV that is drawn, unless there is no room.
+  void send_ev_probe(TimePs now, const Qp& qp);
   void send(TimePs now, const Packet& packet, const Probe& probe);
   void push(TimePs now, const Packet& packet);
   void probe_bad_ev(TimePs now, std::uint32_t qp);

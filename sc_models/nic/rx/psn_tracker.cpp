@@ -213,7 +213,9 @@ void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
   bitmap_.set(now, nic_.bitmaps.in_use());
   take_time(*qp, *packet, decision.place);
   if (decision.nack == NackReason::no_bitmap) bitmap_.refuse(now);
-  if (decision.admitted && is_data(packet->opcode)) probe_engine_->data_received(now, *qp, *packet);
+  if (decision.admitted && is_data(packet->opcode)) {
+    probe_engine_->data_received(now, *qp, *packet, decision.is_duplicate());
+  }
   receiver.set_penalty(
       receiver_penalty(dma_write_.staging().level(), dma_write_.staging().capacity(), nic_.scenario.protocol));
   answer(now, *packet, *qp, decision);
@@ -225,9 +227,7 @@ void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
                          now + delay_ + nic_.clock.cycles(service_.latency));
     return;
   }
-  const bool duplicate =
-      decision.outcome == PsnOutcome::duplicate_below || decision.outcome == PsnOutcome::duplicate_above;
-  if (duplicate && packet->damage == Damage::none) ++nic_.counters.duplicates;
+  if (decision.is_duplicate() && packet->damage == Damage::none) ++nic_.counters.duplicates;
   discard(now, packet);
 }
 

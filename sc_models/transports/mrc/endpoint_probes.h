@@ -30,7 +30,7 @@ class EndpointProbes {
 
   void answered(std::uint16_t probe_id) { slot(probe_id).waiting = false; }
   /// The EV probe of a QP that receives without sending, when its round trip is over.
-  std::optional<Packet> data_received(TimePs now, Qp& qp, const Packet& data, bool work_pending);
+  std::optional<Packet> data_received(TimePs now, Qp& qp, const EvProbeArrival& arrival);
   void response(const Packet& packet);
   /// The response to an ENDPOINT_REQUEST from the peer of `qp`.
   Packet reply(const Qp& qp, const Packet& request) const;
@@ -48,6 +48,8 @@ class EndpointProbes {
   Probe& slot(std::uint16_t id) { return probes_[id % probes_.size()]; }
   const Probe& slot(std::uint16_t id) const { return probes_[id % probes_.size()]; }
   ProbePath path(const Qp& qp, Ev ev, std::uint8_t plane) const { return {nic_.node, qp.peer, &qp.route, ev, plane}; }
+  /// On an EV that is drawn. Precondition: not full().
+  Packet next_ev_probe(TimePs now, const Qp& qp);
   bool full() const { return sent_.size() >= probes_.size(); }
   std::uint16_t remember(const Probe& probe) {
     slot(next_id_) = probe;
@@ -87,9 +89,13 @@ void EndpointProbes::due(TimePs now, Send send) {
     sent_.pop();
     if (!probe.waiting) continue;
     probe.waiting = false;
-    if (probe.ev == kNoEv) continue;
-    nic_.qps[probe.qp].paths->report(probe.ev, PathEvent::probe_lost, now);
-    update(probe.qp, now);
+    Qp& qp = nic_.qps[probe.qp];
+    if (probe.ev != kNoEv) {
+      qp.paths->report(probe.ev, PathEvent::probe_lost, now);
+      update(nic_.index_of(qp), now);
+    } else if (repeats_ev_probe(qp.reverse_probe)) {
+      send(qp, next_ev_probe(now, qp));
+    }
   }
   for (std::size_t i = 0; i < bad_qps_.size(); ++i) {
     const std::uint32_t index = bad_qps_[i];
@@ -112,11 +118,15 @@ void EndpointProbes::due(TimePs now, Send send) {
   }
 }
 
-inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const Packet& data, bool work_pending) {
+inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const EvProbeArrival& arrival) {
   const ProtocolConfig& protocol = nic_.scenario.protocol;
-  const bool owed = owes_ev_probe(qp.reverse_probe, {qp.data_sent_at, work_pending}, data.payload_bytes, protocol,
-                                  nic_.scenario.cc.base_rtt_ps, now);
+  const bool owed = owes_ev_probe(qp.reverse_probe, arrival, protocol, nic_.scenario.cc.base_rtt_ps, now);
   if (!owed || full()) return std::nullopt;
+  return next_ev_probe(now, qp);
+}
+
+inline Packet EndpointProbes::next_ev_probe(TimePs now, const Qp& qp) {
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
   const auto plane = static_cast<std::uint8_t>(plane_turn_++ % nic_.config.nic.ports);
   const ProbePath on = path(qp, static_cast<Ev>(random_.next()), plane);
   const std::uint16_t id = remember({now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true});
@@ -127,7 +137,9 @@ inline void EndpointProbes::response(const Packet& packet) {
   Probe& probe = slot(packet.endpoint.request_id);
   if (!probe.waiting || probe.ev != kNoEv) return;
   probe.waiting = false;
-  nic_.qps[probe.qp].reverse_paths->confirm(probe.plane, probe.value);
+  Qp& qp = nic_.qps[probe.qp];
+  qp.reverse_paths->confirm(probe.plane, probe.value);
+  qp.reverse_probe.repeats = 0;
 }
 
 inline Packet EndpointProbes::reply(const Qp& qp, const Packet& request) const {

@@ -244,7 +244,8 @@ bool MrcEndpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   bool nearer = false;
   if (decision.admitted && is_data(packet.opcode)) {
     const bool work_pending = qp.sender && requestor_of(qp).messages_pending() > 0;
-    if (const auto probe = probes_.data_received(now, qp, packet, work_pending)) {
+    const EvProbeArrival arrival{packet.payload_bytes, decision.is_duplicate(), qp.data_sent_at, work_pending};
+    if (const auto probe = probes_.data_received(now, qp, arrival)) {
       send(now, probe->plane, *probe);
       nearer = true;
     }
@@ -260,9 +261,7 @@ bool MrcEndpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
     close_messages(now, qp, decision);
     return true;
   }
-  const bool duplicate =
-      decision.outcome == PsnOutcome::duplicate_below || decision.outcome == PsnOutcome::duplicate_above;
-  if (duplicate && packet.damage == Damage::none) ++nic_.counters.duplicates;
+  if (decision.is_duplicate() && packet.damage == Damage::none) ++nic_.counters.duplicates;
   return nearer;
 }
 

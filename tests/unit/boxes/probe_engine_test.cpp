@@ -25,7 +25,7 @@ struct ProbeEngineTest : testing::Test {
   timing::ProbeEngine box{"probe_engine", bench.wheel, bench.nic, {&port0, &port1}};
 
   std::size_t probes() const { return port0.size() + port1.size(); }
-  void data_received(TimePs now) { box.data_received(now, bench.nic.qps[0], data); }
+  void data_received(TimePs now) { box.data_received(now, bench.nic.qps[0], data, false); }
 
   Packet data;
 };

@@ -333,6 +333,7 @@ TEST_F(PathTableTest, ABackupReturnsByParameter) {
 }
 
 TEST_F(PathTableTest, WithoutAnAnswerNoFurtherProbe) {
+  config.unanswered_probes = 1;
   for (const PathEvent answer : {PathEvent::probe_delivered, PathEvent::probe_ecn, PathEvent::probe_lost}) {
     PathTable table = make(4);
     table.report(1, PathEvent::lost, 0);

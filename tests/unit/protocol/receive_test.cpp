@@ -39,23 +39,35 @@ TEST(EvProbes, OneForEachRoundTripInWhichEnoughWasReceived) {
   const ProtocolConfig config;
   constexpr TimePs kRoundTrip = 8 * kPsPerUs;
   EvProbeTurn turn;
-  EXPECT_TRUE(owes_ev_probe(turn, {}, 4096, config, kRoundTrip, 100));
+  EXPECT_TRUE(owes_ev_probe(turn, {.bytes = 4096}, config, kRoundTrip, 100));
   int owed = 0;
   // A packet each half round trip: 64 KiB are sixteen packets.
   for (TimePs i = 1; i <= 32; ++i) {
-    owed += owes_ev_probe(turn, {}, 4096, config, kRoundTrip, 100 + i * kRoundTrip / 2) ? 1 : 0;
+    owed += owes_ev_probe(turn, {.bytes = 4096}, config, kRoundTrip, 100 + i * kRoundTrip / 2) ? 1 : 0;
   }
   EXPECT_EQ(owed, 2);
-  EXPECT_FALSE(owes_ev_probe(turn, {}, 1 << 20, config, kRoundTrip, 101 + 16 * kRoundTrip));
-  EXPECT_TRUE(owes_ev_probe(turn, {}, 4096, config, kRoundTrip, 100 + 17 * kRoundTrip));
+  EXPECT_FALSE(owes_ev_probe(turn, {.bytes = 1 << 20}, config, kRoundTrip, 101 + 16 * kRoundTrip));
+  EXPECT_TRUE(owes_ev_probe(turn, {.bytes = 4096}, config, kRoundTrip, 100 + 17 * kRoundTrip));
 }
 
 TEST(EvProbes, NoneWhileDataIsSentOrWaits) {
   const ProtocolConfig config;
   EvProbeTurn turn;
-  EXPECT_FALSE(owes_ev_probe(turn, {.data_sent_at = 0, .work_pending = true}, 1 << 20, config, 1000, 5000));
-  EXPECT_FALSE(owes_ev_probe(turn, {.data_sent_at = 5500, .work_pending = false}, 1 << 20, config, 1000, 6000));
-  EXPECT_TRUE(owes_ev_probe(turn, {.data_sent_at = 5500, .work_pending = false}, 1 << 20, config, 1000, 7000));
+  EXPECT_FALSE(owes_ev_probe(turn, {.bytes = 1 << 20, .work_pending = true}, config, 1000, 5000));
+  EXPECT_FALSE(owes_ev_probe(turn, {.bytes = 1 << 20, .data_sent_at = 5500}, config, 1000, 6000));
+  EXPECT_TRUE(owes_ev_probe(turn, {.bytes = 1 << 20, .data_sent_at = 5500}, config, 1000, 7000));
+}
+
+// The sender has not heard of the first copy: the path of the answers may be dead, whatever else the QP does.
+TEST(EvProbes, ADuplicateOwesOneInEachRoundTrip) {
+  const ProtocolConfig config;
+  EvProbeTurn turn{.next = 0, .received = 0};
+  const EvProbeArrival duplicate{.bytes = 64, .duplicate = true, .data_sent_at = 4990, .work_pending = true};
+  EXPECT_TRUE(owes_ev_probe(turn, duplicate, config, 1000, 5000));
+  EXPECT_FALSE(owes_ev_probe(turn, duplicate, config, 1000, 5999));
+  EXPECT_TRUE(owes_ev_probe(turn, duplicate, config, 1000, 6000));
+  for (std::uint32_t i = 0; i < kEvProbeRepeats; ++i) EXPECT_TRUE(repeats_ev_probe(turn));
+  EXPECT_FALSE(repeats_ev_probe(turn));
 }
 
 TEST(PsnTracker, FourOutcomes) {
