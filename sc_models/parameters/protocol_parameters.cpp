@@ -110,6 +110,10 @@ void add_protocol_parameters(ParameterTable& table) {
                assumption);
   MRC_SCENARIO(protocol.unanswered_probes, "probes", 1, 4'096,
                "reliability probes of a path table that have no answer yet, at most", assumption);
+  MRC_SCENARIO(protocol.ev_probe_repeats, "probes", 0, 255,
+               "further EV probes of a QP that has received a duplicate, while they are not answered: the path of its "
+               "SACKs may be dead",
+               assumption);
   MRC_SCENARIO(protocol.ev_probe_bytes, "bytes", 0, 1 << 30,
                "bytes that a QP receives at least between two EV probes for its control packets", assumption);
   MRC_SCENARIO(protocol.always_skip_threshold, "marks", 0, 65'535,

@@ -82,10 +82,6 @@ struct EvProbeArrival {
   bool work_pending = false;  ///< it has messages that are not complete: their SACKs will tell
 };
 
-/// After a duplicate, until a probe is answered: the sender's timeouts get longer and longer, so that its next
-/// duplicate may be far away. The number is an assumption.
-inline constexpr std::uint32_t kEvProbeRepeats = 8;
-
 /// True if the packet owes a probe. That as many bytes have to arrive between two of them as `config` says is an
 /// assumption: in a large incast every packet would cause a probe and its answer.
 inline bool owes_ev_probe(EvProbeTurn& turn, const EvProbeArrival& arrival, const ProtocolConfig& config,
@@ -95,7 +91,8 @@ inline bool owes_ev_probe(EvProbeTurn& turn, const EvProbeArrival& arrival, cons
   turn.next = now + round_trip;
   turn.received = 0;
   if (arrival.duplicate) {
-    turn.repeats = kEvProbeRepeats;
+    // The sender's timeouts get longer and longer: its next duplicate may be far away.
+    turn.repeats = config.ev_probe_repeats;
     return true;
   }
   return !arrival.work_pending && (arrival.data_sent_at == 0 || arrival.data_sent_at + round_trip <= now);

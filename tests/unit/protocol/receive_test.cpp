@@ -66,7 +66,7 @@ TEST(EvProbes, ADuplicateOwesOneInEachRoundTrip) {
   EXPECT_TRUE(owes_ev_probe(turn, duplicate, config, 1000, 5000));
   EXPECT_FALSE(owes_ev_probe(turn, duplicate, config, 1000, 5999));
   EXPECT_TRUE(owes_ev_probe(turn, duplicate, config, 1000, 6000));
-  for (std::uint32_t i = 0; i < kEvProbeRepeats; ++i) EXPECT_TRUE(repeats_ev_probe(turn));
+  for (std::uint32_t i = 0; i < config.ev_probe_repeats; ++i) EXPECT_TRUE(repeats_ev_probe(turn));
   EXPECT_FALSE(repeats_ev_probe(turn));
 }
 
