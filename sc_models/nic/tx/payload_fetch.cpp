@@ -82,7 +82,7 @@ void PayloadFetch::trace_start(TimePs now, Packet& packet, TimePs ready_at) {
   // Whether a place is taken by a read or by what has been read, it is a place.
   const bool no_place = slot.is_blocked() && !(slot.blocked_by() == pcie_.read_queue_full());
   if (!no_place) return starts_.start(now, slot, packet.last_start, ready_at);
-  packet.last_start = starts_.start_after(now, nic_.trace.gave(all_under_way_), all_under_way_);
+  packet.last_start = starts_.start_after(now, nic_.trace.gave(no_place_), no_place_);
 }
 
 void PayloadFetch::step(TimePs now) {
@@ -97,8 +97,8 @@ void PayloadFetch::step(TimePs now) {
   }
   if (issued_ - delivered_ + without_entry_.size() + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
     // With nothing to hand on, all places are taken by reads that are under way, or by packets that wait for records.
-    const Cause nothing_comes = without_entry_.empty() ? all_under_way_ : retransmit_buffer_.missing();
-    slot.blocked(now, out_.ready(now) ? out_full_ : nothing_comes);
+    no_place_ = without_entry_.empty() ? all_under_way_ : retransmit_buffer_.missing();
+    slot.blocked(now, without_entry_.empty() && out_.ready(now) ? out_full_ : no_place_);
     out_.wait_room(now, *this);
     return;
   }

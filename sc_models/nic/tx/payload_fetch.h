@@ -66,6 +66,7 @@ class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
   Fifo<TxPacket> out_;
   Cause out_full_;                     ///< packets that the spray scheduler has not taken
   Cause all_under_way_;                ///< too few places for the latency of the reads
+  Cause no_place_;                     ///< why there was none at last
   std::vector<TxPacket> under_way_;    ///< ring, by cookie
   std::deque<Arrived> without_entry_;  ///< there is no record for them
   std::uint64_t issued_ = 0;

@@ -132,7 +132,11 @@ bool RetransmitBuffer::take_at_arrival(TimePs now, StartId because) {
 void RetransmitBuffer::release(TimePs now, std::uint32_t packets, StartId because) {
   entries_.remove(now, packets);
   if (stores_payload()) bytes_.remove(now, std::uint64_t{packets} * nic_.scenario.protocol.mtu_bytes);
-  if (takes_at_arrival()) arrivals_->entries_free(now, because);
+  if (takes_at_arrival()) {
+    nic_.trace.give(no_entry_, because);
+    nic_.trace.give(no_bytes_, because);
+    arrivals_->entries_free(now, because);
+  }
   wake_waiting(now, because);
 }
 
