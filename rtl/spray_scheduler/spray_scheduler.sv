@@ -1,9 +1,9 @@
 // Gives each packet its path: the first GOOD EV in scan order whose plane's port is up and has room for the packet. Keeps
 // the states of all EVs of NumSlots tables by what SACKs, NACKs, probes and the controller say. See README.md.
 //
-// One operation at a time works on one table, whose row is in registers; what changes goes back to its memory in the
-// same cycle. A selection takes one cycle of work, also when it ends a rotation; everything rarer takes more. The next
-// scan order of a table comes in beside the present one, an EV in each cycle that has its row at hand or nothing to do.
+// One operation at a time works on one table, whose row is in registers; the row of the next operation is read meanwhile.
+// A packet works for two cycles: which EVs could be taken, then the first of them. What is rarer takes more. The next scan
+// order of a table comes in beside all that. The parts: spray_rows, spray_search, spray_update, spray_order_fill.
 module spray_scheduler
   import mrc_pkg::*;
 #(
@@ -14,7 +14,6 @@ module spray_scheduler
   parameter  int unsigned CreditWidth = 28,
   parameter  int unsigned BytesWidth  = 16,
   parameter  int unsigned OrderBuffers = 2,    // scan orders that a table holds: 1 or 2
-  localparam int unsigned NumBuckets  = 2 * MaxEvs,
   localparam int unsigned SlotW       = $clog2(NumSlots),
   localparam int unsigned EvW         = $clog2(MaxEvs),
   localparam int unsigned BucketW     = EvW + 1,
@@ -88,169 +87,79 @@ module spray_scheduler
   input  logic [EvW-1:0]                       order_ev_i
 );
 
-  localparam int unsigned CountW = EvW + 1;
+  localparam int unsigned CountW  = EvW + 1;
   localparam int unsigned ReadPad = 64 - 15 - EvW;
-  localparam int unsigned OrderW  = SlotW + EvW + OrderBuffers - 1;
-  localparam int unsigned RowW    = SlotW + OrderBuffers - 1;
-  localparam int unsigned ComingW = OrderBuffers == 2 ? SlotW : 1;  // with one order only a table that waits gets one
 
-  // Places come in chunks: an index is found in two steps, which chunk and where in it, and planes are kept by them.
+  // Planes by place are kept in chunks of places.
   localparam int unsigned Chunk  = MaxEvs < 64 ? MaxEvs / 2 : 32;
-  localparam int unsigned ChunkW = $clog2(Chunk);
   localparam int unsigned Chunks = MaxEvs / Chunk;
 
-  typedef logic [MaxEvs-1:0]                       evs_t;    // one bit per EV, by its place in the profile or in scan order
-  typedef logic [EvW-1:0]                          ev_t;
-  typedef logic [CountW-1:0]                       count_t;
-  typedef logic [NumPlanes-1:0][MaxEvs-1:0]        planes_t;
-  typedef logic [NumPlanes-1:0][Chunk-1:0]         planes_chunk_t;  // which EVs of a chunk of places are of a plane
-  typedef logic [TimeWidth-1:0]                    time_t;
-  typedef struct packed {
-    logic [PlaneW-1:0] plane;
-    logic [31:0]       value;
-  } profile_t;
-  typedef struct packed {
-    ev_t      ev;
-    profile_t profile;
-  } order_t;
-  typedef struct packed {
-    evs_t eligible;    // in use and GOOD
-    evs_t resting;     // in use and SKIP
-    evs_t resting_on;  // in use and SKIP for one rotation more
-  } places_t;          // by place in a scan order
-  typedef struct packed {
-    logic [3:0] losses;
-    logic [7:0] probe_successes;
-  } counts_t;
+  typedef logic [MaxEvs-1:0]    evs_t;  // one bit per EV, by its place in the profile or in scan order
+  typedef logic [EvW-1:0]       ev_t;
+  typedef logic [CountW-1:0]    count_t;
+  typedef logic [TimeWidth-1:0] time_t;
 
   // Small fields of a row.
   typedef struct packed {
-    count_t               pointer;    // place in scan order where the next search begins
-    logic [19:0]          rotations;  // since the order was last drawn
-    logic [NumPlanes-1:0] reachable;
-    ev_t                  later;      // the first SKIP EV that sits out one rotation more
-  } scan_t;
-  typedef count_t [NumPlanes-1:0] in_use_t;  // active EVs per plane
-  typedef struct packed {
-    ev_t   head;                      // SKIP EVs in the order in which they were skipped
-    ev_t   tail;
-    time_t head_until;
-  } skips_t;
+    count_t                 pointer;     // place in scan order where the next search begins
+    logic [19:0]            rotations;   // since the order was last drawn
+    logic [NumPlanes-1:0]   reachable;
+    ev_t                    head;        // SKIP EVs in the order in which they were skipped
+    ev_t                    tail;
+    ev_t                    later;       // the first of them that sits out one rotation more
+    time_t                  head_until;
+    count_t [NumPlanes-1:0] in_use;      // EVs in use per plane
+  } fields_t;
 
-  typedef enum logic [3:0] {
-    StIdle, StSelect, StExpire, StExpired, StRotate, StReviveFirst, StRevive, StRevived, StAnswer, StOrder,
-    StLookup, StApply, StHeadTime, StBackup, StCsr, StCsrAnswer
+  typedef enum logic [4:0] {
+    StIdle, StLook, StPick, StExpireFirst, StExpire, StExpired, StRotate, StOrder, StReload, StReloaded, StReviveFirst,
+    StRevive, StWake, StLookup, StGather, StDecide, StApply, StHeadTime, StBackup, StCsr, StCsrAnswer
   } state_e;
 
-  function automatic logic [ChunkW-1:0][Chunk-1:0] make_index_masks();
-    for (int unsigned position = 0; position < ChunkW; position++) begin
-      for (int unsigned i = 0; i < Chunk; i++) make_index_masks[position][i] = 1'(i >> position);
-    end
-  endfunction
-  localparam logic [ChunkW-1:0][Chunk-1:0] IndexMasks = make_index_masks();
-
-  function automatic evs_t lowest(evs_t bits);
-    return bits & (~bits + evs_t'(1));
-  endfunction
-  function automatic ev_t index_of(evs_t one_hot);
-    logic [Chunk-1:0] column;
-    column   = '0;
-    index_of = '0;
-    for (int unsigned c = 0; c < Chunks; c++) begin
-      column |= one_hot[c*Chunk+:Chunk];
-      if (one_hot[c*Chunk+:Chunk] != '0) index_of |= ev_t'(c * Chunk);
-    end
-    for (int unsigned i = 0; i < ChunkW; i++) index_of[i] = |(column & IndexMasks[i]);
-  endfunction
-
-  // ---- Memories: per cycle, one word of each is read and one written; a read sees what earlier cycles wrote.
-  profile_t     profile_mem [MaxEvs];
-  logic [EvW:0] bucket_mem [NumBuckets];         // {valid, EV}, by the low bits of the value, the next one where taken
-  order_t       order_mem [OrderBuffers*NumSlots*MaxEvs];  // by place in scan order
-  ev_t          position_a_mem [NumSlots*MaxEvs];          // by EV, as those below: place in the order of bank 0
-  ev_t          position_b_mem [NumSlots*MaxEvs];          // and of bank 1
-  counts_t      counts_mem [NumSlots*MaxEvs];
-  ev_t          next_mem [NumSlots*MaxEvs];      // SKIP EVs are a list
-  ev_t          prev_mem [NumSlots*MaxEvs];
-  time_t        until_mem [NumSlots*MaxEvs];
-  // One row per table.
-  scan_t    scan_mem [NumSlots];
-  skips_t   skips_mem [NumSlots];
-  logic     coming_ready_mem [NumSlots];         // the next order is in the other bank
-  logic [NumSlots-1:0] bank_mem;                 // of the order that is walked, in flip-flops
-  in_use_t  in_use_mem [NumSlots];
-  evs_t     active_mem [NumSlots];               // by EV: in use
-  evs_t     good_mem [NumSlots];
-  evs_t     skip_mem [NumSlots];
-  evs_t     once_mem [NumSlots];                 // SKIP for one rotation more
-  evs_t     bad_mem [NumSlots];
-  evs_t     eligible_mem [NumSlots];             // by place in the order that is walked, as in places_t
-  evs_t     resting_mem [NumSlots];
-  evs_t     resting_on_mem [NumSlots];
-  planes_chunk_t [Chunks-1:0] plane_mem [OrderBuffers*NumSlots];  // of each bank, written chunk by chunk
-  evs_t     coming_eligible_mem [1<<ComingW];    // and in the one that comes in
-  evs_t     coming_resting_mem [1<<ComingW];
-  evs_t     coming_resting_on_mem [1<<ComingW];
+  // ---- The operation that comes next, whose row is being read
+  typedef struct packed {
+    logic                  select;
+    logic                  update;
+    logic                  load;      // its table is not the one in front of it
+    logic [SlotW-1:0]      slot;
+    logic [BytesWidth-1:0] bytes;
+    logic [NumPlanes-1:0]  ports_up;
+    time_t                 at;
+    path_event_e           what;
+    logic                  by_value;
+    ev_t                   ev;
+    logic [31:0]           value;
+    spray_csr_e            csr_op;
+    logic [BucketW-1:0]    index;
+    logic [63:0]           wdata;
+  } operation_t;
+  logic       next_valid_q, next_read_q;
+  operation_t next_q, taken;
+  logic       was_update_q;
 
   // ---- The operation in work
-  state_e                state_q, state_d;
-  logic                  is_select_q;
-  logic                  is_csr_q;
-  logic                  was_update_q;
-  logic [SlotW-1:0]      slot_q;
-  path_event_e           event_q;
-  spray_csr_e            csr_op_q;
-  logic                  by_value_q;
-  logic                  known_q, known_d;        // the bucket that was read holds an EV
-  logic                  walks;                   // to the next bucket
-  ev_t                   ev_q, ev_d;
-  ev_t                   backup_q, backup_d;
-  logic                  replaced_q;
-  logic [31:0]           value_q;
-  logic [63:0]           wdata_q;
-  logic [BucketW-1:0]    bucket_q, bucket_d;
-  time_t                 time_q;
-  logic [BytesWidth-1:0] bytes_q;
-  logic [NumPlanes-1:0]  ports_up_q;
-  logic [1:0]            ended_q, ended_d;        // rotations
-  logic                  opening_q, opening_d;
-  logic [SlotW-1:0]      wait_slot_q;             // table that waits for its order
-
-  // ---- The order that comes in: of the first table that wants one, an EV after the other
-  logic                  want_empty, want;
-  count_t                taken_q;                 // EVs of it
-  logic                  placing_q, last_placing;
-  ev_t                   placed_ev_q;
-  ev_t                   placed_at_q;
-  evs_t                  placed_q;                // by EV: has its place
-  planes_chunk_t         placed_chunk_q, placed_chunk_d;  // of the chunk that is filled
-  places_t               coming_q, coming_d;      // of the table at hand
+  state_e             state_q, state_d;
+  operation_t         op_q;
+  logic               is_csr;
+  logic [SlotW-1:0]   slot_q;
+  logic               again_q;                    // a search of the packet's came before
+  logic               known_q, known_d;           // the bucket that was read holds an EV
+  ev_t                ev_q, ev_d;
+  logic [BucketW-1:0] bucket_q, bucket_d;
+  logic [1:0]         ended_q, ended_d;           // rotations
+  logic               opening_q, opening_d;
+  assign is_csr = !op_q.select && !op_q.update;
+  logic unused_of_operation;
+  assign unused_of_operation = ^{op_q.load, op_q.slot, op_q.ev};
 
   // ---- Its table's row
-  scan_t    scan_q, scan_d;
-  skips_t   skips_q, skips_d;
-  logic     coming_ready_q, coming_ready_d;
-  logic     bank_q;
-  in_use_t  in_use_q;
-  count_t   in_use_d;                            // of the plane at hand
-  logic     in_use_change;
-  evs_t     active_q, active_d, good_q, good_d, skip_q, skip_d, once_q, once_d, bad_q, bad_d;
-  places_t  places_q, places_d;
-  planes_chunk_t plane_q [Chunks];
+  fields_t fields_q, fields_d;
+  evs_t    active, good, skip, once, bad, eligible;
+  logic [NumPlanes-1:0][MaxEvs-1:0] planes;
+  logic    bank, coming_ready;
 
-  // ---- Words read in the cycle before
-  ev_t           ev_raddr;
-  profile_t      profile_rd;
-  logic [EvW:0]  bucket_rd;
-  ev_t           position_a_rd, position_b_rd, position_rd, coming_position_rd, next_rd, prev_rd;
-  counts_t       counts_rd;
-  time_t         until_rd;
-
-  // ---- Limits, profile, credit
   spray_limits_t limits_q;
   time_t         skip_time_q;
-  planes_t       profile_plane_q;                 // by EV
-  logic [CreditWidth-1:0] credit_q [NumPlanes];
   logic          fixed_time;
   assign fixed_time = limits_q.skip_duration == SkipFixedTime;
 
@@ -265,177 +174,16 @@ module spray_scheduler
   always_comb begin
     works = 1'b1;
     unique case (state_q)
-      StSelect: works = rsp_free;
-      StApply:  works = walks || (is_csr_q ? csr_free : done_free);
-      StCsr:    works = csr_free;
+      StPick:  works = rsp_free;
+      StApply: works = is_csr ? csr_free : done_free;
+      StCsr:   works = csr_free;
       default: ;
     endcase
   end
 
-  // ---- The search. A rotation is over when it wraps, or when all that it could find is skipped; busy ports do not end it.
-  // What is wide here and below is worked out only in the states that use it: a simulator passes it over in the others.
-  logic [NumPlanes-1:0] free_ports, picked_plane;
-  evs_t usable_evs, candidates, ahead, woken, waking, inactive_waking, picked;
-  ev_t  picked_place;
-  logic any_good, rotation_ends, rotation_is_simple, order_is_simple, reshuffle_due, expired, skips_any;
-  assign skips_any     = skip_q != '0;
-  assign reshuffle_due = limits_q.reshuffle_rotations != '0 &&
-                         scan_q.rotations + 20'd1 >= limits_q.reshuffle_rotations;
-  assign expired       = fixed_time && skips_any && skips_q.head_until <= time_q;
-
-  // The SKIP EVs that the end of a rotation makes GOOD.
-  always_comb begin
-    waking          = '0;
-    inactive_waking = '0;
-    woken           = places_q.eligible;
-    if (!fixed_time && skips_any) begin
-      waking          = skip_q & ~once_q;
-      inactive_waking = waking & ~active_q;
-      woken           = places_q.eligible | places_q.resting;
-    end
-  end
-
-  function automatic logic any_of_plane(evs_t places, logic [PlaneW-1:0] plane);
-    logic [Chunk-1:0] column;
-    column = '0;
-    for (int unsigned c = 0; c < Chunks; c++) column |= places[c*Chunk+:Chunk] & plane_q[c][plane];
-    return column != '0;
-  endfunction
-
-  always_comb begin
-    free_ports         = '0;
-    usable_evs         = '0;
-    candidates         = '0;
-    ahead              = '0;
-    any_good           = 1'b0;
-    rotation_ends      = 1'b0;
-    rotation_is_simple = 1'b0;
-    order_is_simple    = 1'b0;
-    picked             = '0;
-    picked_place       = '0;
-    picked_plane       = '0;
-    if (state_q == StSelect || state_q == StAnswer) begin
-      for (int unsigned p = 0; p < NumPlanes; p++) begin
-        free_ports[p] = ports_up_q[p] && credit_q[p] >= CreditWidth'(bytes_q);
-        if (free_ports[p] && scan_q.reachable[p]) begin
-          for (int unsigned c = 0; c < Chunks; c++) usable_evs[c*Chunk+:Chunk] |= plane_q[c][p];
-        end
-      end
-      candidates    = places_q.eligible & usable_evs;
-      any_good      = candidates != '0;
-      if (!any_good) begin
-        for (int unsigned p = 0; p < NumPlanes; p++) begin
-          if (scan_q.reachable[p] && any_of_plane(places_q.eligible, PlaneW'(p))) any_good = 1'b1;
-        end
-      end
-      ahead         = candidates & ({MaxEvs{1'b1}} << scan_q.pointer);
-      rotation_ends = ahead == '0 && (candidates != '0 || !any_good);
-      picked        = ahead;
-      if (state_q == StAnswer) begin
-        picked = candidates;
-      end else if (rotation_ends) begin
-        picked          = woken & usable_evs;
-        order_is_simple = reshuffle_due && coming_ready_q && inactive_waking == '0;
-        // Not simple: a new order, backups that were skipped and that their planes may want, and nothing GOOD after it,
-        // which ends the next rotation as well.
-        for (int unsigned p = 0; p < NumPlanes; p++) begin
-          if (scan_q.reachable[p] && any_of_plane(woken, PlaneW'(p))) rotation_is_simple = 1'b1;
-        end
-        if (reshuffle_due || inactive_waking != '0) rotation_is_simple = 1'b0;
-      end
-      picked       = lowest(picked);
-      picked_place = index_of(picked);
-      for (int unsigned p = 0; p < NumPlanes; p++) begin
-        if (free_ports[p]) picked_plane[p] = any_of_plane(picked, PlaneW'(p));
-      end
-    end
-  end
-
-  // ---- What an update does to its EV
-  evs_t              backups;
-  logic [PlaneW-1:0] ev_plane;
-  count_t            in_use;
-  logic              is_good, is_skip, is_bad, is_active, quiet, at_floor;
-  logic              loses, removes, held, denies, revives, allows, skips, unlinks, deactivates, takes_back, replaces;
-  counts_t           counts_d;
-  ev_state_e         ev_state_d;
-  assign ev_plane     = profile_rd.plane;
-  assign in_use       = in_use_q[ev_plane];
-  assign walks        = known_q && by_value_q && profile_rd.value != value_q;
-
-  always_comb begin
-    is_good     = 1'b0;
-    is_skip     = 1'b0;
-    is_bad      = 1'b0;
-    is_active   = 1'b0;
-    denies      = 1'b0;
-    quiet       = 1'b0;
-    backups     = '0;
-    at_floor    = 1'b0;
-    counts_d    = counts_rd;
-    loses       = 1'b0;
-    removes     = 1'b0;
-    held        = 1'b0;
-    revives     = 1'b0;
-    allows      = 1'b0;
-    skips       = 1'b0;
-    deactivates = 1'b0;
-    unlinks     = 1'b0;
-    takes_back  = 1'b0;
-    replaces    = 1'b0;
-    ev_state_d  = EvDenied;
-    if (state_q == StApply) begin
-      is_good   = good_q[ev_q];
-      is_skip   = skip_q[ev_q];
-      is_bad    = bad_q[ev_q];
-      is_active = active_q[ev_q];
-      denies    = event_q == PathDeny;
-      quiet     = limits_q.oblivious && !is_csr_q;
-      backups   = good_q & ~active_q & profile_plane_q[ev_plane];
-      if (denies) backups[ev_q] = 1'b0;
-      at_floor  = backups == '0 && 9'(in_use) <= limits_q.least_active;
-
-      loses = event_q == PathAlwaysSkip;
-      unique case (event_q)
-        PathDelivered: counts_d.losses = '0;
-        PathLost: begin
-          if (counts_rd.losses != '1) counts_d.losses = counts_rd.losses + 4'd1;
-          loses = counts_d.losses >= limits_q.assumed_bad_losses;
-        end
-        PathProbeDelivered, PathProbeEcn: if (is_bad) counts_d.probe_successes = counts_rd.probe_successes + 8'd1;
-        PathProbeLost: counts_d.probe_successes = '0;
-        default: ;
-      endcase
-      removes = loses && !quiet && is_active && !at_floor;
-      held    = loses && !quiet && is_active && at_floor;
-      revives = !quiet && is_bad && (event_q == PathProbeDelivered || event_q == PathProbeEcn) &&
-                counts_d.probe_successes >= limits_q.probe_successes;
-      allows  = event_q == PathAllow && !is_good && !is_skip && !is_bad;
-      skips   = !quiet && (is_good || revives) &&
-                (event_q == PathEcn || event_q == PathTrimmed ||
-                 (event_q == PathProbeEcn && limits_q.probe_marked_skips));
-      if (removes) counts_d.probe_successes = '0;
-      if (revives) counts_d.losses = '0;
-      if (quiet) counts_d = counts_rd;
-      deactivates = (removes || denies) && is_active;
-      unlinks     = (removes || denies) && is_skip;
-      takes_back  = (revives || allows) && 9'(in_use) < limits_q.most_active;
-      replaces    = (removes || denies) && backups != '0 && 9'(in_use) - 9'(deactivates) < limits_q.most_active;
-
-      if (denies) ev_state_d = EvDenied;
-      else if (removes) ev_state_d = EvAssumedBad;
-      else if (skips) ev_state_d = EvSkip;
-      else if (revives || allows || is_good) ev_state_d = EvGood;
-      else if (is_skip) ev_state_d = EvSkip;
-      else if (is_bad) ev_state_d = EvAssumedBad;
-    end
-  end
-
-  // ---- Who is next: the controller, then updates and packets in turn. An EV of an order goes in beside an operation on
-  // the same table, or where there is none.
-  logic order_arrived, order_beside, finishes, can_accept, take_csr, take_update, take_select, take_operation, take_order, take, load_row;
-  logic [SlotW-1:0] operation_slot, next_slot;
-  assign can_accept     = state_q == StIdle || (works && finishes);
+  // ---- Who is next: the controller, then updates and packets in turn
+  logic can_accept, take_csr, take_update, take_select, take_operation, finishes, moves;
+  assign can_accept     = !next_valid_q;
   assign csr_ready_o    = can_accept;
   assign upd_ready_o    = can_accept && !csr_valid_i && !(sel_valid_i && was_update_q);
   assign sel_ready_o    = can_accept && !csr_valid_i && !(upd_valid_i && !was_update_q);
@@ -443,340 +191,392 @@ module spray_scheduler
   assign take_update    = upd_ready_o && upd_valid_i;
   assign take_select    = sel_ready_o && sel_valid_i;
   assign take_operation = take_csr || take_update || take_select;
-  assign take_order     = order_ready_o && order_valid_i;
-  assign take           = take_operation || take_order;
-  assign operation_slot = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
-  assign next_slot      = take_operation ? operation_slot : order_slot_o;
-  assign load_row       = take && next_slot != slot_q;
+  assign moves          = next_valid_q && (next_read_q || !next_q.load) && (state_q == StIdle || (works && finishes));
   // Room that comes back counts for the packet that is taken in the same cycle, and for no earlier one.
-  assign credit_ready_o = can_accept || (!is_select_q && state_q != StCsr);
+  assign credit_ready_o = !next_valid_q && state_q != StCsr;
 
-  assign order_request_o = !want_empty && 10'(taken_q) < limits_q.ev_count;
-  assign order_arrived   = state_q == StOrder && slot_q == wait_slot_q && coming_ready_q;
-  // Cycles of work on the order's table in which the next cycle reads no EV's profile.
-  assign order_beside    = slot_q == order_slot_o &&
-                           ((state_q == StSelect && !rsp_free) || state_q == StRotate || state_q == StRevived);
-  assign order_ready_o   = order_request_o &&
-                           (state_q == StOrder ? !order_arrived
-                            : can_accept       ? !take_operation || operation_slot == order_slot_o
-                                               : order_beside);
-  assign last_placing    = placing_q && 10'(placed_at_q) + 10'd1 == limits_q.ev_count;
+  always_comb begin
+    taken          = '0;
+    taken.select   = take_select;
+    taken.update   = take_update;
+    taken.slot     = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
+    taken.load     = taken.slot != next_q.slot;
+    taken.bytes    = sel_bytes_i;
+    taken.ports_up = sel_ports_up_i;
+    taken.at       = take_update ? upd_time_i : sel_time_i;
+    taken.what     = take_update               ? upd_event_i
+                     : csr_op_i == SprayCsrDeny  ? PathDeny
+                     : csr_op_i == SprayCsrAllow ? PathAllow
+                                                 : PathRead;
+    taken.by_value = take_update && upd_by_value_i;
+    taken.ev       = take_update ? upd_ev_i : csr_index_i[EvW-1:0];
+    taken.value    = upd_value_i;
+    taken.csr_op   = csr_op_i;
+    taken.index    = take_update ? upd_value_i[BucketW-1:0] : csr_index_i;
+    taken.wdata    = csr_wdata_i;
+  end
 
-  localparam int unsigned Wants = OrderBuffers == 2 ? 1 << SlotW : 2;
-  logic                     unused_full;
-  logic [$clog2(Wants):0]   unused_wants;
-  fifo #(.Depth(Wants), .Width(SlotW)) u_wants (
+  // ---- Who reads a row: an operation whose planes have changed, the fill of an order, the next operation until it moves
+  logic reload, fetch, fetch_wanted, read_other;
+  logic [SlotW-1:0] read_slot;
+  assign reload     = state_q == StReload;
+  assign fetch      = fetch_wanted && !reload && !take_operation &&
+                      (!(next_valid_q && next_q.load) || moves || state_q == StOrder);
+  assign read_other = reload || fetch;
+  assign read_slot  = reload ? slot_q : fetch ? order_slot_o : next_valid_q ? next_q.slot : taken.slot;
+
+  logic load_row;
+  assign load_row = (moves && next_q.load) || state_q == StReloaded;
+
+  // ---- The parts
+  logic [NumPlanes-1:0] free_ports;
+  logic any_good, any_candidate, any_ahead;
+  ev_t  picked_place;
+  logic [NumPlanes-1:0][CreditWidth-1:0] room;
+  logic answer_select, select_found;
+  spray_search #(
+    .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .CreditWidth(CreditWidth), .BytesWidth(BytesWidth)
+  ) u_search (
     .clk_i, .rst_ni,
-    .push_i (works && want),
-    .data_i (slot_q),
-    .pop_i  (last_placing),
-    .data_o (order_slot_o),
-    .empty_o(want_empty),
-    .full_o (unused_full),
-    .count_o(unused_wants)
+    .look_i(state_q == StLook), .again_i(again_q), .bytes_i(op_q.bytes), .ports_up_i(op_q.ports_up),
+    .reachable_i(fields_q.reachable), .pointer_i(fields_q.pointer), .eligible_i(eligible), .planes_i(planes),
+    .free_ports_o(free_ports), .any_good_o(any_good), .any_candidate_o(any_candidate), .any_ahead_o(any_ahead),
+    .place_o(picked_place), .take_i(works && select_found),
+    .credit_i(credit_valid_i && credit_ready_o), .credit_bytes_i, .room_o(room)
   );
 
-  logic coming_bank, in_coming;
-  assign coming_bank        = OrderBuffers == 2 && !bank_q;
-  assign position_rd        = bank_q ? position_b_rd : position_a_rd;
-  assign coming_position_rd = coming_bank ? position_b_rd : position_a_rd;
-  assign in_coming          = coming_ready_q || (!want_empty && order_slot_o == slot_q && placed_q[ev_q]);
+  logic touch, touch_active, touch_good, touch_skip, touch_once, touch_bad, wake, swap, opens, want, hold, changes;
+  ev_t  place, coming_place;
+  evs_t read_eligible, read_resting, read_resting_on, fill_eligible, fill_resting, fill_resting_on;
+  logic fill_bank, commit, commit_wanted, plane_bank;
+  logic [Chunks-1:0] plane_we;
+  logic [NumPlanes-1:0][Chunk-1:0] plane_chunk;
+  spray_rows #(
+    .NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .OrderBuffers(OrderBuffers),
+    .FieldsWidth($bits(fields_t)), .Chunk(Chunk)
+  ) u_rows (
+    .clk_i,
+    .read_i(read_other || next_valid_q || take_operation), .read_slot_i(read_slot), .load_i(load_row), .slot_i(slot_q),
+    .fields_o(fields_q), .fields_we_i(works && state_q != StIdle), .fields_i(fields_d),
+    .active_o(active), .good_o(good), .skip_o(skip), .once_o(once), .bad_o(bad), .eligible_o(eligible),
+    .planes_o(planes), .bank_o(bank), .coming_ready_o(coming_ready),
+    .touch_i(works && touch), .touch_ev_i(ev_q), .touch_place_i(place), .touch_coming_place_i(coming_place),
+    .touch_active_i(touch_active), .touch_good_i(touch_good), .touch_skip_i(touch_skip), .touch_once_i(touch_once),
+    .touch_bad_i(touch_bad),
+    .wake_i(wake), .swap_i(swap), .open_i(works && opens), .open_active_i(op_q.wdata[CountW-1:0]),
+    .open_evs_i(limits_q.ev_count),
+    .read_eligible_o(read_eligible), .read_resting_o(read_resting), .read_resting_on_o(read_resting_on),
+    .fill_bank_o(fill_bank), .fill_slot_i(order_slot_o), .commit_i(commit), .commit_eligible_i(fill_eligible),
+    .commit_resting_i(fill_resting), .commit_resting_on_i(fill_resting_on),
+    .planes_we_i(plane_we), .planes_bank_i(plane_bank), .planes_i(plane_chunk)
+  );
 
-  function automatic logic [OrderW-1:0] order_address(logic bank, logic [SlotW-1:0] slot, ev_t place);
-    return OrderW'({bank, slot, place});
-  endfunction
-  function automatic logic [RowW-1:0] plane_row(logic bank, logic [SlotW-1:0] slot);
-    return RowW'({bank, slot});
-  endfunction
-  function automatic logic [ComingW-1:0] coming_row(logic [SlotW-1:0] slot);
-    return ComingW'(slot & {SlotW{OrderBuffers == 2}});
-  endfunction
+  logic sets_profile, sets_bucket;
+  logic record_read, placing;
+  ev_t  record_ev, placed_ev;
+  logic [NumPlanes-1:0][CountW-1:0] fill_in_use;
+  ev_t  entry_ev;
+  logic [PlaneW-1:0] entry_plane;
+  logic [31:0]       entry_value;
+  assign changes      = touch || wake || swap || opens;
+  // Not while its row is on the way to the registers.
+  assign commit       = commit_wanted && !changes && !reload && state_q != StReloaded &&
+                        !(moves && next_q.load && next_q.slot == order_slot_o);
+  assign sets_profile = state_q == StCsr && op_q.csr_op == SprayCsrProfile;
+  assign sets_bucket  = state_q == StCsr && op_q.csr_op == SprayCsrBucket;
+  spray_order_fill #(
+    .NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .OrderBuffers(OrderBuffers), .Chunk(Chunk)
+  ) u_fill (
+    .clk_i, .rst_ni, .ev_count_i(limits_q.ev_count),
+    .slot_i(slot_q), .want_i(works && want), .changes_i(changes), .hold_i(hold), .wake_i(wake),
+    .touch_i(works && touch), .touch_ev_i(ev_q), .touch_eligible_i(touch_active && touch_good),
+    .touch_resting_i(touch_active && touch_skip && !touch_once), .touch_resting_on_i(touch_active && touch_skip && touch_once),
+    .fetch_o(fetch_wanted), .fetch_i(fetch), .read_eligible_i(read_eligible), .read_resting_i(read_resting),
+    .read_resting_on_i(read_resting_on), .bank_i(fill_bank),
+    .order_request_o, .order_slot_o, .order_valid_i, .order_ready_o, .order_ev_i,
+    .placing_o(placing), .placed_ev_o(placed_ev), .planes_we_o(plane_we), .planes_bank_o(plane_bank), .planes_o(plane_chunk),
+    .commit_o(commit_wanted), .commit_i(commit), .eligible_o(fill_eligible), .resting_o(fill_resting),
+    .resting_on_o(fill_resting_on), .in_use_o(fill_in_use),
+    .profile_we_i(sets_profile), .profile_ev_i(op_q.index[EvW-1:0]), .profile_plane_i(op_q.wdata[32+:PlaneW]),
+    .profile_value_i(op_q.wdata[31:0]),
+    .place_re_i(works && record_read), .place_ev_i(record_ev), .place_bank_i(bank), .place_o(place), .coming_place_o(coming_place),
+    .entry_re_i(works && answer_select), .entry_place_i(picked_place), .entry_ev_o(entry_ev), .entry_plane_o(entry_plane),
+    .entry_value_o(entry_value)
+  );
 
-  logic     answer_select, answer_update, answer_csr, select_found, no_good, apply_it, skip_it;
-  logic     wakes, swap, touches;
-  logic     states_change;                        // EVs' states, and so the bitmaps by place
-  logic     opens, coming_changes;
-  logic     next_we, prev_we;
-  ev_t      next_waddr, next_wdata, prev_waddr, prev_wdata;
+  logic              bucket_valid;
+  logic              counts_we, next_we, prev_we, until_we;
+  ev_t               bucket_ev, next_waddr, next_wdata, prev_wdata, prev_waddr, record_next, record_prev, backup;
+  logic [PlaneW-1:0] record_plane, upd_plane;
+  logic [31:0]       record_value;
+  time_t             record_until, skip_until;
+  ev_state_e         upd_state;
+  logic [3:0]        upd_losses;
+  logic [7:0]        upd_successes;
+  logic upd_was_active, upd_active, upd_good, upd_skip, upd_once, upd_bad, reported, held, skips, unlinks, replaces, upd_in_use_change;
+  count_t            upd_in_use;
+  logic [BucketW-1:0] bucket_raddr;
+  spray_update #(
+    .NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .TimeWidth(TimeWidth)
+  ) u_update (
+    .clk_i, .limits_i(limits_q), .slot_i(slot_q),
+    .profile_we_i(sets_profile), .bucket_we_i(sets_bucket), .set_index_i(op_q.index), .set_plane_i(op_q.wdata[32+:PlaneW]),
+    .set_value_i(op_q.wdata[31:0]),
+    .bucket_i(bucket_raddr), .bucket_valid_o(bucket_valid), .bucket_ev_o(bucket_ev),
+    .read_i(works && record_read), .read_ev_i(record_ev), .plane_o(record_plane), .value_o(record_value), .next_o(record_next),
+    .prev_o(record_prev), .until_o(record_until),
+    .gather_i(state_q == StGather), .event_i(op_q.what), .forced_i(is_csr), .ev_i(ev_q), .active_i(active), .good_i(good),
+    .skip_i(skip), .once_i(once), .bad_i(bad), .in_use_i(fields_q.in_use),
+    .decide_i(state_q == StDecide), .state_o(upd_state), .was_active_o(upd_was_active), .losses_o(upd_losses),
+    .probe_successes_o(upd_successes), .active_o(upd_active), .good_o(upd_good), .skip_o(upd_skip), .once_o(upd_once),
+    .bad_o(upd_bad), .reported_o(reported), .held_o(held), .skips_o(skips), .unlinks_o(unlinks), .replaces_o(replaces),
+    .backup_o(backup), .in_use_plane_o(upd_plane), .in_use_change_o(upd_in_use_change), .in_use_o(upd_in_use),
+    .counts_we_i(works && counts_we), .clear_i(placing && opening_q && state_q == StOrder && order_slot_o == slot_q),
+    .clear_ev_i(placed_ev),
+    .next_we_i(works && next_we), .next_ev_i(next_waddr), .next_i(next_wdata),
+    .prev_we_i(works && prev_we), .prev_ev_i(prev_waddr), .prev_i(prev_wdata),
+    .until_we_i(works && until_we), .until_i(skip_until)
+  );
+
+  // ---- The work
+  logic   reshuffle_due, skips_any, once_any, expired, wakes_backup, walks, answer_update, answer_csr, no_good;
+  count_t in_use;
+  logic [NumPlanes-1:0] below_most;
   logic [63:0] csr_rdata_d;
-  // The order is the first of its table.
-  logic     opens_it;
-  assign opens_it = opening_q && state_q == StOrder && slot_q == wait_slot_q;
+  assign reshuffle_due = limits_q.reshuffle_rotations != '0 &&
+                         fields_q.rotations + 20'd1 >= limits_q.reshuffle_rotations;
+  assign skips_any     = skip != '0;
+  assign once_any      = once != '0;
+  assign expired       = fixed_time && skips_any && fields_q.head_until <= op_q.at;
+  // Backups that were skipped, and that their planes may want, come back with the rotation.
+  assign wakes_backup  = !fixed_time && (skip & ~once & ~active) != '0;
+  assign in_use        = fields_q.in_use[record_plane];
+  // Compared for every plane, since which one it is comes out of a memory.
+  always_comb begin
+    for (int unsigned p = 0; p < NumPlanes; p++) below_most[p] = 9'(fields_q.in_use[p]) < limits_q.most_active;
+  end
+  assign skip_until    = op_q.at + skip_time_q;
+  assign walks         = known_q && op_q.by_value && record_value != op_q.value;
+  assign bucket_raddr  = state_q == StGather ? bucket_d : next_q.index;
+  // Places are looked up in these states, or were and are still to be used.
+  assign hold          = state_q inside {StExpireFirst, StExpire, StExpired, StReviveFirst, StRevive, StLookup, StGather,
+                                         StDecide, StApply, StHeadTime, StBackup};
 
   always_comb begin
     state_d       = state_q;
     known_d       = known_q;
     ev_d          = ev_q;
-    backup_d      = backup_q;
     bucket_d      = bucket_q;
     ended_d       = ended_q;
     opening_d     = opening_q;
-    wakes         = 1'b0;
+    fields_d      = fields_q;
+    touch         = 1'b0;
+    touch_active  = upd_active;
+    touch_good    = upd_good;
+    touch_skip    = upd_skip;
+    touch_once    = upd_once;
+    touch_bad     = upd_bad;
+    wake          = 1'b0;
     swap          = 1'b0;
-    touches       = 1'b0;
-    states_change = 1'b0;
     opens         = 1'b0;
     want          = 1'b0;
-    scan_d        = scan_q;
-    skips_d       = skips_q;
-    in_use_d      = in_use + count_t'(1);
-    in_use_change = 1'b0;
-    active_d      = active_q;
-    good_d        = good_q;
-    skip_d        = skip_q;
-    once_d        = once_q;
-    bad_d         = bad_q;
-    places_d      = places_q;
-    ev_raddr      = ev_q;
+    record_read   = 1'b0;
+    record_ev     = ev_q;
+    finishes      = 1'b0;
     answer_select = 1'b0;
     answer_update = 1'b0;
     answer_csr    = 1'b0;
-    finishes      = 1'b0;
     select_found  = 1'b0;
-    no_good       = 1'b0;
-    apply_it      = 1'b0;
-    skip_it       = 1'b0;
+    no_good       = !any_good;
+    counts_we     = 1'b0;
+    until_we      = 1'b0;
     next_we       = 1'b0;
-    next_waddr    = skips_q.tail;
+    next_waddr    = fields_q.tail;
     next_wdata    = ev_q;
     prev_we       = 1'b0;
     prev_waddr    = ev_q;
-    prev_wdata    = skips_q.tail;
+    prev_wdata    = fields_q.tail;
     csr_rdata_d   = csr_rdata_o;
 
     unique case (state_q)
       StIdle: ;
 
-      StSelect: begin
-        ended_d = 2'd0;
+      // A rotation is over when the search wraps, or when all that it could find is skipped; busy ports do not end it.
+      StLook: state_d = StPick;
+      StPick: begin
         if (free_ports == '0) begin
           answer_select = 1'b1;
-          no_good       = !any_good;
         end else if (expired) begin
-          ev_raddr = skips_q.head;
-          ev_d     = skips_q.head;
-          state_d  = StExpire;
-        end else if (rotation_ends && order_is_simple) begin
-          ended_d          = 2'd1;
-          scan_d.pointer   = '0;
-          scan_d.rotations = '0;
-          wakes            = 1'b1;
-          swap             = 1'b1;
-          state_d          = StAnswer;
-        end else if (rotation_ends && !rotation_is_simple) begin
+          state_d = StExpireFirst;
+        end else if (any_ahead) begin
+          answer_select    = 1'b1;
+          select_found     = 1'b1;
+          fields_d.pointer = count_t'(picked_place) + count_t'(1);
+        end else if (ended_q == 2'd0 ? any_candidate || !any_good : ended_q == 2'd1 && !any_good) begin
+          // With nothing GOOD the rotation that the skipped ones sit out is empty.
           state_d = StRotate;
         end else begin
           answer_select = 1'b1;
-          select_found  = picked != '0;
-          if (rotation_ends) begin
-            ended_d          = 2'd1;
-            scan_d.pointer   = '0;
-            scan_d.rotations = scan_q.rotations + 20'd1;
-            wakes            = 1'b1;
-          end
         end
         finishes = answer_select;
       end
 
       // One SKIP EV comes back: its time is over, or its rotation.
+      StExpireFirst, StReviveFirst: begin
+        record_read = 1'b1;
+        record_ev   = fields_q.head;
+        ev_d        = fields_q.head;
+        state_d     = state_q == StExpireFirst ? StExpire : StRevive;
+      end
       StExpire, StRevive: begin
-        good_d[ev_q]  = 1'b1;
-        skip_d[ev_q]  = 1'b0;
-        touches       = 1'b1;
-        states_change = 1'b1;
-        if (active_q[ev_q]) begin
-          places_d.resting[position_rd]  = 1'b0;
-          places_d.eligible[position_rd] = 1'b1;
-        end else if (9'(in_use) < limits_q.most_active) begin
-          active_d[ev_q]                 = 1'b1;
-          places_d.eligible[position_rd] = 1'b1;
-          in_use_change                  = 1'b1;
-        end
-        skips_d.head = next_rd;
-        ev_raddr   = next_rd;
-        ev_d       = next_rd;
+        touch         = 1'b1;
+        touch_active  = active[ev_q] || below_most[record_plane];
+        touch_good    = 1'b1;
+        touch_skip    = 1'b0;
+        touch_once    = 1'b0;
+        touch_bad     = 1'b0;
+        if (!active[ev_q] && touch_active) fields_d.in_use[record_plane] = in_use + count_t'(1);
+        fields_d.head = record_next;
+        record_read   = 1'b1;
+        record_ev     = record_next;
+        ev_d          = record_next;
         if (state_q == StExpire) state_d = StExpired;
-        else if (ev_q == skips_q.tail || (once_q != '0 && next_rd == scan_q.later)) state_d = StRevived;
+        else if (ev_q == fields_q.tail || (once_any && record_next == fields_q.later)) state_d = StWake;
       end
       StExpired: begin
-        skips_d.head_until = until_rd;
-        state_d          = StSelect;
+        fields_d.head_until = record_until;
+        state_d             = StLook;
       end
 
       StRotate: begin
-        ended_d         = ended_q + 2'd1;
-        scan_d.pointer   = '0;
-        scan_d.rotations = reshuffle_due ? '0 : scan_q.rotations + 20'd1;
-        state_d         = StReviveFirst;
-        if (reshuffle_due && coming_ready_q) begin
-          swap = 1'b1;
-        end else if (reshuffle_due) begin
-          opening_d = 1'b0;
-          want      = OrderBuffers == 1;
-          state_d   = StOrder;
+        ended_d            = ended_q + 2'd1;
+        opening_d          = 1'b0;
+        fields_d.pointer   = '0;
+        fields_d.rotations = reshuffle_due ? '0 : fields_q.rotations + 20'd1;
+        state_d            = wakes_backup ? StReviveFirst : StWake;
+        if (reshuffle_due) begin
+          want    = OrderBuffers == 1;
+          state_d = StOrder;
         end
       end
-      StReviveFirst: begin
-        ev_raddr = skips_q.head;
-        ev_d     = skips_q.head;
-        state_d  = inactive_waking != '0 ? StRevive : StRevived;
-      end
-      StRevived: begin
-        wakes   = 1'b1;
-        state_d = StAnswer;
-      end
-      StAnswer: begin
-        // With nothing GOOD the rotation that the skipped ones sit out is empty.
-        if (!any_good && ended_q == 2'd1) begin
-          state_d = StRotate;
-        end else begin
-          answer_select = 1'b1;
-          finishes      = 1'b1;
-          select_found  = picked != '0;
-          no_good       = !any_good;
-        end
-      end
-
       // Orders of tables that asked before come in first.
-      StOrder: if (order_arrived) begin
+      StOrder: if (coming_ready) begin
         swap    = 1'b1;
-        state_d = opening_q ? StCsrAnswer : StReviveFirst;
+        want    = OrderBuffers == 2 && limits_q.reshuffle_rotations != '0;
+        state_d = StReload;
+        if (opening_q) fields_d.in_use = fill_in_use;
+      end
+      StReload:   state_d = StReloaded;
+      StReloaded: state_d = opening_q ? StCsrAnswer : wakes_backup ? StReviveFirst : StWake;
+      StWake: begin
+        if (!fixed_time && skips_any) begin
+          wake          = 1'b1;
+          fields_d.head = fields_q.later;
+        end
+        state_d = StLook;
       end
 
       // The bucket has been read: its EV is the one, or the next bucket's.
       StLookup: begin
-        known_d = !by_value_q || bucket_rd[EvW];
-        if (by_value_q) ev_d = bucket_rd[EvW-1:0];
-        ev_raddr = ev_d;
-        state_d  = StApply;
+        known_d = !op_q.by_value || bucket_valid;
+        if (op_q.by_value) ev_d = bucket_ev;
+        record_read = 1'b1;
+        record_ev   = ev_d;
+        state_d     = StGather;
       end
+      StGather: begin
+        bucket_d = bucket_q + BucketW'(1);
+        state_d  = walks ? StLookup : StDecide;
+      end
+      StDecide: state_d = StApply;
       StApply: begin
-        if (walks) begin
-          bucket_d = bucket_q + BucketW'(1);
-          state_d  = StLookup;
-        end else begin
-          apply_it    = known_q;
-          if (is_csr_q) csr_rdata_d = {is_active, ReadPad'(0), spray_ev_word_t'{state: ev_state_d, losses: counts_rd.losses, probe_successes: counts_rd.probe_successes}, position_rd};
-          finishes    = 1'b1;
-          touches     = apply_it;
-          if (apply_it) begin
-            states_change = 1'b1;
-            if (skips) begin
-              skip_it    = 1'b1;
-              next_we    = 1'b1;
-              prev_we    = 1'b1;
-              skips_d.tail = ev_q;
-              good_d[ev_q] = 1'b0;
-              skip_d[ev_q] = 1'b1;
-              if (!skips_any) begin
-                skips_d.head       = ev_q;
-                skips_d.head_until = time_q + skip_time_q;
-              end
-              if (limits_q.skip_duration == SkipOneRotation) begin
-                once_d[ev_q] = 1'b1;
-                if (once_q == '0) scan_d.later = ev_q;
-              end
-            end else if (revives || allows) begin
-              good_d[ev_q] = 1'b1;
-            end else if (removes || denies) begin
-              good_d[ev_q] = 1'b0;
-              skip_d[ev_q] = 1'b0;
-              once_d[ev_q] = 1'b0;
+        finishes    = 1'b1;
+        record_read = 1'b1;
+        record_ev   = backup;
+        if (is_csr) csr_rdata_d = {upd_was_active, ReadPad'(0), spray_ev_word_t'{state: upd_state, losses: upd_losses, probe_successes: upd_successes}, place};
+        if (known_q) begin
+          touch     = 1'b1;
+          counts_we = 1'b1;
+          if (upd_in_use_change) fields_d.in_use[upd_plane] = upd_in_use;
+          if (skips) begin
+            until_we      = 1'b1;
+            next_we       = 1'b1;
+            prev_we       = 1'b1;
+            fields_d.tail = ev_q;
+            if (!skips_any) begin
+              fields_d.head       = ev_q;
+              fields_d.head_until = skip_until;
             end
-            if (removes) bad_d[ev_q] = 1'b1;
-            else if (denies || revives) bad_d[ev_q] = 1'b0;
-            if (deactivates) begin
-              active_d[ev_q] = 1'b0;
-              in_use_change  = 1'b1;
-              in_use_d       = in_use - count_t'(1);
-            end else if (takes_back) begin
-              active_d[ev_q] = 1'b1;
-              in_use_change  = 1'b1;
-            end
-            if (skips || removes || denies || takes_back) begin
-              places_d.eligible[position_rd]   = takes_back && !skips;
-              places_d.resting[position_rd]    = 1'b0;
-              places_d.resting_on[position_rd] = 1'b0;
-              if (skips && (is_active || takes_back)) begin
-                if (limits_q.skip_duration == SkipOneRotation) places_d.resting_on[position_rd] = 1'b1;
-                else places_d.resting[position_rd] = 1'b1;
-              end
-            end
-            if (unlinks) begin
-              next_we    = ev_q != skips_q.head;
-              next_waddr = prev_rd;
-              next_wdata = next_rd;
-              prev_we    = ev_q != skips_q.tail;
-              prev_waddr = next_rd;
-              prev_wdata = prev_rd;
-              if (ev_q == skips_q.head) skips_d.head = next_rd;
-              if (ev_q == skips_q.tail) skips_d.tail = prev_rd;
-              if (ev_q == scan_q.later) scan_d.later = next_rd;
-            end
-            backup_d = index_of(lowest(backups));
-            if (unlinks && fixed_time && ev_q == skips_q.head) begin
-              finishes = 1'b0;
-              ev_raddr = next_rd;
-              state_d  = StHeadTime;
-            end else if (replaces) begin
-              finishes = 1'b0;
-              ev_raddr = backup_d;
-              ev_d     = backup_d;
-              state_d  = StBackup;
-            end
+            if (upd_once && !once_any) fields_d.later = ev_q;
           end
-          answer_update = finishes && !is_csr_q;
-          answer_csr    = finishes && is_csr_q;
+          if (unlinks) begin
+            next_we    = ev_q != fields_q.head;
+            next_waddr = record_prev;
+            next_wdata = record_next;
+            prev_we    = ev_q != fields_q.tail;
+            prev_waddr = record_next;
+            prev_wdata = record_prev;
+            if (ev_q == fields_q.head) fields_d.head = record_next;
+            if (ev_q == fields_q.tail) fields_d.tail = record_prev;
+            if (ev_q == fields_q.later) fields_d.later = record_next;
+          end
+          if (unlinks && fixed_time && ev_q == fields_q.head) begin
+            finishes  = 1'b0;
+            record_ev = record_next;
+            state_d   = StHeadTime;
+          end else if (replaces) begin
+            finishes = 1'b0;
+            ev_d     = backup;
+            state_d  = StBackup;
+          end
         end
+        answer_update = finishes && !is_csr;
+        answer_csr    = finishes && is_csr;
       end
       StHeadTime: begin
-        skips_d.head_until = until_rd;
-        ev_raddr         = backup_q;
-        ev_d             = backup_q;
-        state_d          = StBackup;
-        if (!replaced_q) begin
+        fields_d.head_until = record_until;
+        record_read         = 1'b1;
+        record_ev           = backup;
+        ev_d                = backup;
+        state_d             = StBackup;
+        if (!replaces) begin
           finishes      = 1'b1;
-          answer_update = !is_csr_q;
-          answer_csr    = is_csr_q;
+          answer_update = !is_csr;
+          answer_csr    = is_csr;
         end
       end
       StBackup: begin
-        active_d[ev_q]                 = 1'b1;
-        places_d.eligible[position_rd] = 1'b1;
-        touches                        = 1'b1;
-        states_change                  = 1'b1;
-        in_use_change                  = 1'b1;
-        finishes                       = 1'b1;
-        answer_update                  = !is_csr_q;
-        answer_csr                     = is_csr_q;
+        touch                         = 1'b1;
+        touch_active                  = 1'b1;
+        touch_good                    = 1'b1;
+        touch_skip                    = 1'b0;
+        touch_once                    = 1'b0;
+        touch_bad                     = 1'b0;
+        fields_d.in_use[record_plane] = in_use + count_t'(1);
+        finishes                      = 1'b1;
+        answer_update                 = !is_csr;
+        answer_csr                    = is_csr;
       end
 
       StCsr: begin
         state_d     = StCsrAnswer;
         csr_rdata_d = '0;
-        unique case (csr_op_q)
+        unique case (op_q.csr_op)
           SprayCsrOpen: begin
-            active_d     = ~({MaxEvs{1'b1}} << wdata_q[CountW-1:0]);
-            good_d       = ~({MaxEvs{1'b1}} << limits_q.ev_count);
-            skip_d       = '0;
-            once_d       = '0;
-            bad_d        = '0;
-            places_d     = '0;
-            scan_d       = '0;
-            scan_d.reachable = '1;
-            states_change = 1'b1;
-            opening_d    = 1'b1;
-            opens        = 1'b1;
-            want         = 1'b1;
-            state_d      = StOrder;
+            fields_d           = '0;
+            fields_d.reachable = '1;
+            opening_d          = 1'b1;
+            opens              = 1'b1;
+            want               = 1'b1;
+            state_d            = StOrder;
           end
-          SprayCsrPortStatus: scan_d.reachable = wdata_q[NumPlanes-1:0];
+          SprayCsrPortStatus: fields_d.reachable = op_q.wdata[NumPlanes-1:0];
           SprayCsrReadRoom: begin
             for (int unsigned p = 0; p < NumPlanes; p++) begin
-              if (bucket_q == BucketW'(p)) csr_rdata_d = 64'(credit_q[p]);
+              if (op_q.index == BucketW'(p)) csr_rdata_d = 64'(room[p]);
             end
           end
-          SprayCsrReadSlot: csr_rdata_d = spray_table_word_t'{unused: '0, rotations: scan_q.rotations, reachable: 16'(scan_q.reachable), pointer: 16'(scan_q.pointer)};
+          SprayCsrReadSlot: csr_rdata_d = spray_table_word_t'{unused: '0, rotations: fields_q.rotations, reachable: 16'(fields_q.reachable), pointer: 16'(fields_q.pointer)};
           default: ;
         endcase
       end
@@ -786,423 +586,81 @@ module spray_scheduler
       end
       default: state_d = StIdle;
     endcase
-
-    if (wakes && !fixed_time && skips_any) begin
-      states_change       = 1'b1;
-      good_d              = good_q | waking;
-      skip_d              = once_q;
-      once_d              = '0;
-      skips_d.head        = scan_q.later;
-      places_d.eligible   = woken;
-      places_d.resting    = places_q.resting_on;
-      places_d.resting_on = '0;
-    end
-    if (swap) begin
-      places_d    = coming_q;
-      if (wakes && !fixed_time) begin
-        places_d.eligible   = coming_q.eligible | coming_q.resting;
-        places_d.resting    = coming_q.resting_on;
-        places_d.resting_on = '0;
-      end
-      if (OrderBuffers == 2) want = limits_q.reshuffle_rotations != '0;
-    end
-    if (placing_q && opens_it) begin
-      in_use_change = 1'b1;
-      in_use_d      = in_use + count_t'(active_q[placed_ev_q]);
-    end
-    if (select_found) scan_d.pointer = count_t'(picked_place) + count_t'(1);
     if (finishes) state_d = StIdle;
-  end
-
-  // ---- The order that comes in, which what happens to EVs shows in as well once they have their place there. No operation
-  // touches an EV in the cycle in which one gets its place.
-  logic       ends_chunk;
-  assign ends_chunk = last_placing || placed_at_q[ChunkW-1:0] == '1;
-  always_comb begin
-    placed_chunk_d = placed_chunk_q;
-    placed_chunk_d[ev_plane][placed_at_q[ChunkW-1:0]] = 1'b1;
-  end
-  struct packed {
-    logic eligible;
-    logic resting;
-    logic resting_on;
-  } placed_state;
-  assign placed_state.eligible   = active_q[placed_ev_q] && good_q[placed_ev_q];
-  assign placed_state.resting    = active_q[placed_ev_q] && skip_q[placed_ev_q] && !once_q[placed_ev_q];
-  assign placed_state.resting_on = active_q[placed_ev_q] && once_q[placed_ev_q];
-  always_comb begin
-    coming_d       = coming_q;
-    coming_changes = placing_q;
-    coming_ready_d = coming_ready_q;
-    if (placing_q) begin
-      coming_d.eligible[placed_at_q]   = placed_state.eligible;
-      coming_d.resting[placed_at_q]    = placed_state.resting;
-      coming_d.resting_on[placed_at_q] = placed_state.resting_on;
-      coming_ready_d                   = last_placing;
-    end
-    if (touches && in_coming) begin
-      coming_changes                          = 1'b1;
-      coming_d.eligible[coming_position_rd]   = active_d[ev_q] && good_d[ev_q];
-      coming_d.resting[coming_position_rd]    = active_d[ev_q] && skip_d[ev_q] && !once_d[ev_q];
-      coming_d.resting_on[coming_position_rd] = active_d[ev_q] && once_d[ev_q];
-    end
-    if (wakes && !fixed_time && skips_any) begin
-      coming_changes      = 1'b1;
-      coming_d.eligible   = coming_d.eligible | coming_d.resting;
-      coming_d.resting    = coming_d.resting_on;
-      coming_d.resting_on = '0;
-    end
-    if (swap || opens) begin
-      coming_changes = 1'b1;
-      coming_d       = '0;
-      coming_ready_d = 1'b0;
-    end
-    // An EV that got its place while the operation was held up goes to the memory with it.
-    if (state_q == StSelect || state_q == StCsr) coming_changes = 1'b1;
   end
 
   // ---- Registers
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q      <= StIdle;
-      is_select_q  <= 1'b0;
+      next_valid_q <= 1'b0;
       was_update_q <= 1'b0;
-      placing_q    <= 1'b0;
-      taken_q      <= '0;
-      placed_q     <= '0;
-      placed_chunk_q <= '0;
       rsp_valid_o  <= 1'b0;
       done_valid_o <= 1'b0;
       csr_rvalid_o <= 1'b0;
-      for (int unsigned p = 0; p < NumPlanes; p++) credit_q[p] <= '0;
     end else begin
-      if (works) state_q <= state_d;
-      placing_q <= take_order;
-      taken_q   <= last_placing ? '0 : taken_q + count_t'(take_order);
-      if (placing_q) begin
-        placed_q[placed_ev_q] <= 1'b1;
-        placed_chunk_q        <= ends_chunk ? '0 : placed_chunk_d;
-      end
-      if (last_placing) placed_q <= '0;
-      if (take_operation) begin
-        is_select_q <= take_select;
-        state_q     <= take_select ? StSelect : StLookup;
-        if (take_csr && !(csr_op_i inside {SprayCsrDeny, SprayCsrAllow, SprayCsrReadEv})) state_q <= StCsr;
-      end
+      if (take_operation) next_valid_q <= 1'b1;
+      else if (moves) next_valid_q <= 1'b0;
       if (take_update || take_select) was_update_q <= take_update;
+      if (works) state_q <= state_d;
+      if (moves) begin
+        state_q <= next_q.select ? StLook
+                   : next_q.update || next_q.csr_op inside {SprayCsrDeny, SprayCsrAllow, SprayCsrReadEv} ? StLookup
+                                                                                                         : StCsr;
+      end
       if (rsp_free) rsp_valid_o <= answer_select;
       if (done_free) done_valid_o <= answer_update;
       if (csr_free) csr_rvalid_o <= answer_csr;
-      if ((works && answer_select) || (credit_valid_i && credit_ready_o)) begin
-        for (int unsigned p = 0; p < NumPlanes; p++) begin
-          credit_q[p] <= credit_q[p] + (credit_valid_i && credit_ready_o ? credit_bytes_i[p] : '0) -
-                         (works && picked_plane[p] ? CreditWidth'(bytes_q) : '0);
-        end
-      end
     end
   end
 
   always_ff @(posedge clk_i) begin
+    next_read_q <= !read_other;
+    if (take_operation) next_q <= taken;
     if (works) begin
-      known_q    <= known_d;
-      ev_q       <= ev_d;
-      backup_q   <= backup_d;
-      replaced_q <= replaces;
-      bucket_q   <= bucket_d;
-      ended_q    <= ended_d;
-      opening_q  <= opening_d;
+      known_q   <= known_d;
+      ev_q      <= ev_d;
+      bucket_q  <= bucket_d;
+      ended_q   <= ended_d;
+      opening_q <= opening_d;
     end
-    placed_ev_q <= order_ev_i;
-    placed_at_q <= taken_q[EvW-1:0];
-    if (state_q != StOrder) wait_slot_q <= slot_q;
-    if (take_select) begin
-      bytes_q    <= sel_bytes_i;
-      ports_up_q <= sel_ports_up_i;
-      time_q     <= sel_time_i;
-    end
-    if (take_update) begin
-      is_csr_q   <= 1'b0;
-      event_q    <= upd_event_i;
-      by_value_q <= upd_by_value_i;
-      ev_q       <= upd_ev_i;
-      value_q    <= upd_value_i;
-      bucket_q   <= upd_value_i[BucketW-1:0];
-      time_q     <= upd_time_i;
-    end
-    if (take_csr) begin
-      is_csr_q   <= 1'b1;
-      csr_op_q   <= csr_op_i;
-      event_q    <= csr_op_i == SprayCsrDeny ? PathDeny : csr_op_i == SprayCsrAllow ? PathAllow : PathRead;
-      by_value_q <= 1'b0;
-      ev_q       <= csr_index_i[EvW-1:0];
-      bucket_q   <= csr_index_i;
-      wdata_q    <= csr_wdata_i;
+    if (state_q == StLook) again_q <= 1'b1;
+    if (moves) begin
+      op_q     <= next_q;
+      slot_q   <= next_q.slot;
+      ev_q     <= next_q.ev;
+      bucket_q <= next_q.index;
+      ended_q  <= 2'd0;
+      again_q  <= 1'b0;
     end
   end
 
   // ---- Answers
-  order_t rsp_entry_q;
   always_ff @(posedge clk_i) begin
     if (works && answer_select) begin
       rsp_found_o          <= select_found;
       rsp_free_ports_o     <= free_ports;
       rsp_no_good_o        <= no_good;
-      rsp_rotations_o      <= ended_d;
-      rsp_skip_end_valid_o <= fixed_time && skip_q != '0;
-      rsp_skip_end_o       <= skips_q.head_until;
-      rsp_entry_q          <= order_mem[order_address(bank_q, slot_q, picked_place)];
+      rsp_rotations_o      <= ended_q;
+      rsp_skip_end_valid_o <= fixed_time && skips_any;
+      rsp_skip_end_o       <= fields_q.head_until;
     end
-  end
-  assign rsp_ev_o    = rsp_entry_q.ev;
-  assign rsp_plane_o = rsp_entry_q.profile.plane;
-  assign rsp_value_o = rsp_entry_q.profile.value;
-
-  always_ff @(posedge clk_i) begin
-    if (state_q == StApply && !is_csr_q && done_free) begin
+    if (state_q == StApply && !is_csr && done_free) begin
       done_found_o    <= known_q;
       done_ev_o       <= ev_q;
-      done_state_o    <= ev_state_d;
-      done_active_o   <= (is_active && !deactivates) || takes_back;
-      done_reported_o <= removes || revives;
+      done_state_o    <= upd_state;
+      done_active_o   <= upd_active;
+      done_reported_o <= reported;
       done_held_o     <= held;
       done_replaced_o <= replaces;
-      done_backup_o   <= backup_d;
+      done_backup_o   <= backup;
     end
     if (works) csr_rdata_o <= csr_rdata_d;
+    if (state_q == StCsr && op_q.csr_op == SprayCsrLimits) limits_q <= op_q.wdata;
+    if (state_q == StCsr && op_q.csr_op == SprayCsrSkipTime) skip_time_q <= op_q.wdata[TimeWidth-1:0];
   end
-
-  // ---- Limits and profile
-  always_ff @(posedge clk_i) begin
-    if (state_q == StCsr && csr_op_q == SprayCsrLimits) limits_q <= wdata_q;
-    if (state_q == StCsr && csr_op_q == SprayCsrSkipTime) skip_time_q <= wdata_q[TimeWidth-1:0];
-    if (state_q == StCsr && csr_op_q == SprayCsrProfile) begin
-      profile_mem[bucket_q[EvW-1:0]] <= '{plane: wdata_q[32+:PlaneW], value: wdata_q[31:0]};
-      for (int unsigned p = 0; p < NumPlanes; p++) begin
-        profile_plane_q[p][bucket_q[EvW-1:0]] <= wdata_q[32+:PlaneW] == PlaneW'(p);
-      end
-    end
-    if (state_q == StCsr && csr_op_q == SprayCsrBucket) bucket_mem[bucket_q] <= wdata_q[EvW:0];
-    bucket_rd <= bucket_mem[take_update ? upd_value_i[BucketW-1:0] : bucket_d];
-    if (works || take_order) profile_rd <= profile_mem[take_order ? order_ev_i : ev_raddr];
-  end
-
-  // ---- Records of EVs
-  logic [OrderW-1:0] order_waddr;
-  assign order_waddr = order_address(coming_bank, slot_q, placed_at_q);
-  always_ff @(posedge clk_i) begin
-    if (placing_q) order_mem[order_waddr] <= '{ev: placed_ev_q, profile: profile_rd};
-    if (placing_q && !coming_bank) position_a_mem[{slot_q, placed_ev_q}] <= placed_at_q;
-    if (placing_q && coming_bank) position_b_mem[{slot_q, placed_ev_q}] <= placed_at_q;
-    if (works && apply_it) counts_mem[{slot_q, ev_q}] <= counts_d;
-    else if (placing_q && opens_it) counts_mem[{slot_q, placed_ev_q}] <= '0;
-    if (works && next_we) next_mem[{slot_q, next_waddr}] <= next_wdata;
-    if (works && prev_we) prev_mem[{slot_q, prev_waddr}] <= prev_wdata;
-    if (works && skip_it) until_mem[{slot_q, ev_q}] <= time_q + skip_time_q;
-    if (works) begin
-      // An EV may get its place while it is looked up.
-      position_a_rd <= placing_q && !coming_bank && placed_ev_q == ev_raddr ? placed_at_q
-                                                                            : position_a_mem[{slot_q, ev_raddr}];
-      position_b_rd <= OrderBuffers == 1 ? '0
-                       : placing_q && coming_bank && placed_ev_q == ev_raddr ? placed_at_q
-                                                                             : position_b_mem[{slot_q, ev_raddr}];
-      counts_rd     <= counts_mem[{slot_q, ev_raddr}];
-      next_rd       <= next_mem[{slot_q, ev_raddr}];
-      prev_rd       <= prev_mem[{slot_q, ev_raddr}];
-      until_rd      <= until_mem[{slot_q, ev_raddr}];
-    end
-  end
-
-  // ---- Rows
-  in_use_t         in_use_row_d;
-  logic [RowW-1:0] next_plane_row, plane_waddr;
-  logic [ComingW-1:0] coming_waddr;
-  assign coming_waddr = coming_row(slot_q);
-  assign plane_waddr = plane_row(coming_bank, slot_q);
-  assign next_plane_row = load_row ? plane_row(bank_mem[next_slot], next_slot) : plane_waddr;
-  always_comb begin
-    in_use_row_d           = opens ? '0 : in_use_q;
-    in_use_row_d[ev_plane] = opens ? '0 : in_use_d;
-  end
-  always_ff @(posedge clk_i) begin
-    if (take) slot_q <= next_slot;
-    if (works && state_q != StIdle) begin
-      scan_mem[slot_q]  <= scan_d;
-      skips_mem[slot_q] <= skips_d;
-    end
-    if (load_row) begin
-      scan_q  <= scan_mem[next_slot];
-      skips_q <= skips_mem[next_slot];
-    end else if (works) begin
-      scan_q  <= scan_d;
-      skips_q <= skips_d;
-    end
-    if (works && states_change) begin
-      active_mem[slot_q] <= active_d;
-      good_mem[slot_q]   <= good_d;
-      skip_mem[slot_q]   <= skip_d;
-      once_mem[slot_q]   <= once_d;
-      bad_mem[slot_q]    <= bad_d;
-    end
-    if (load_row) begin
-      active_q <= active_mem[next_slot];
-      good_q   <= good_mem[next_slot];
-      skip_q   <= skip_mem[next_slot];
-      once_q   <= once_mem[next_slot];
-      bad_q    <= bad_mem[next_slot];
-    end else if (works && states_change) begin
-      active_q <= active_d;
-      good_q   <= good_d;
-      skip_q   <= skip_d;
-      once_q   <= once_d;
-      bad_q    <= bad_d;
-    end
-    if (works && (states_change || swap)) begin
-      eligible_mem[slot_q]   <= places_d.eligible;
-      resting_mem[slot_q]    <= places_d.resting;
-      resting_on_mem[slot_q] <= places_d.resting_on;
-    end
-    if (load_row) begin
-      places_q.eligible   <= eligible_mem[next_slot];
-      places_q.resting    <= resting_mem[next_slot];
-      places_q.resting_on <= resting_on_mem[next_slot];
-    end else if (works && (states_change || swap)) begin
-      places_q <= places_d;
-    end
-    if (works && coming_changes) begin
-      coming_eligible_mem[coming_waddr]   <= coming_d.eligible;
-      coming_resting_mem[coming_waddr]    <= coming_d.resting;
-      coming_resting_on_mem[coming_waddr] <= coming_d.resting_on;
-      coming_ready_mem[slot_q]            <= coming_ready_d;
-    end
-    if (load_row) begin
-      coming_q.eligible   <= coming_eligible_mem[coming_row(next_slot)];
-      coming_q.resting    <= coming_resting_mem[coming_row(next_slot)];
-      coming_q.resting_on <= coming_resting_on_mem[coming_row(next_slot)];
-      coming_ready_q      <= coming_ready_mem[next_slot];
-    end else if (works && coming_changes) begin
-      coming_q       <= coming_d;
-      coming_ready_q <= coming_ready_d;
-    end else if (placing_q) begin
-      coming_q.eligible[placed_at_q]   <= placed_state.eligible;
-      coming_q.resting[placed_at_q]    <= placed_state.resting;
-      coming_q.resting_on[placed_at_q] <= placed_state.resting_on;
-      coming_ready_q                   <= last_placing;
-    end
-    if (works && (swap || opens)) bank_mem[slot_q] <= swap && coming_bank;
-    if (load_row) bank_q <= bank_mem[next_slot];
-    else if (works && (swap || opens)) bank_q <= swap && coming_bank;
-    if (works && (opens || in_use_change)) in_use_mem[slot_q] <= in_use_row_d;
-    if (load_row) in_use_q <= in_use_mem[next_slot];
-    else if (works && (opens || in_use_change)) in_use_q <= in_use_row_d;
-    for (int unsigned c = 0; c < Chunks; c++) begin
-      if (placing_q && ends_chunk && placed_at_q[EvW-1:ChunkW] == (EvW-ChunkW)'(c)) begin
-        plane_mem[plane_waddr][c] <= placed_chunk_d;
-      end
-    end
-    if (load_row || (works && swap)) begin
-      for (int unsigned c = 0; c < Chunks; c++) plane_q[c] <= plane_mem[next_plane_row][c];
-    end
-  end
-
-`ifdef FORMAL
-  // Tables begin as any that is consistent, has its next order and no SKIP EV, so that few cycles reach far.
-  logic opening;
-  ev_t  mix_q;
-  assign opening = opening_q && state_q == StOrder;
-  function automatic ev_t position_in(logic bank, int unsigned slot, ev_t ev);
-    return bank ? position_b_mem[{SlotW'(slot), ev}] : position_a_mem[{SlotW'(slot), ev}];
-  endfunction
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      assume (limits_q.ev_count == 10'(MaxEvs) && limits_q.skip_duration != skip_duration_e'(2'd3));
-      for (int unsigned s = 0; s < NumSlots; s++) begin
-        assume (skip_mem[s] == '0 && once_mem[s] == '0);
-        assume (resting_mem[s] == '0 && resting_on_mem[s] == '0);
-        assume (coming_resting_mem[s] == '0 && coming_resting_on_mem[s] == '0);
-        assume ((good_mem[s] & bad_mem[s]) == '0 && (active_mem[s] & ~good_mem[s]) == '0);
-        assume (coming_ready_mem[s]);
-        for (int unsigned i = 0; i < MaxEvs; i++) begin
-          for (int unsigned b = 0; b < 2; b++) begin
-            assume (order_mem[order_address(1'(b), SlotW'(s), position_in(1'(b), s, ev_t'(i)))].ev == ev_t'(i));
-            assume (position_in(1'(b), s, order_mem[order_address(1'(b), SlotW'(s), ev_t'(i))].ev) == ev_t'(i));
-            assume (order_mem[order_address(1'(b), SlotW'(s), ev_t'(i))].profile ==
-                    profile_mem[order_mem[order_address(1'(b), SlotW'(s), ev_t'(i))].ev]);
-          end
-          assume (eligible_mem[s][i] ==
-                  active_mem[s][order_mem[order_address(bank_mem[s], SlotW'(s), ev_t'(i))].ev]);
-          assume (coming_eligible_mem[s][i] ==
-                  active_mem[s][order_mem[order_address(!bank_mem[s], SlotW'(s), ev_t'(i))].ev]);
-          for (int unsigned p = 0; p < NumPlanes; p++) begin
-            assume (profile_plane_q[p][i] == (profile_mem[i].plane == PlaneW'(p)));
-            assume (plane_mem[plane_row(bank_mem[s], SlotW'(s))][i / Chunk][p][i % Chunk] ==
-                    (order_mem[order_address(bank_mem[s], SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
-            assume (plane_mem[plane_row(!bank_mem[s], SlotW'(s))][i / Chunk][p][i % Chunk] ==
-                    (order_mem[order_address(!bank_mem[s], SlotW'(s), ev_t'(i))].profile.plane == PlaneW'(p)));
-          end
-        end
-      end
-      assume (good_q == good_mem[slot_q] && bad_q == bad_mem[slot_q] && active_q == active_mem[slot_q]);
-      assume (skip_q == '0 && once_q == '0);
-      assume (places_q.eligible == eligible_mem[slot_q] && coming_q.eligible == coming_eligible_mem[slot_q]);
-      assume (places_q.resting == '0 && places_q.resting_on == '0);
-      assume (coming_q.resting == '0 && coming_q.resting_on == '0);
-      for (int unsigned c = 0; c < Chunks; c++) assume (plane_q[c] == plane_mem[plane_row(bank_q, slot_q)][c]);
-      assume (in_use_q == in_use_mem[slot_q] && bank_q == bank_mem[slot_q]);
-      assume (scan_q == scan_mem[slot_q] && skips_q == skips_mem[slot_q]);
-      assume (coming_ready_q == coming_ready_mem[slot_q]);
-    end
-    // An open table has at most as many EVs in use as there are; an order has each EV once; the limits stay.
-    if (state_q == StCsr && csr_op_q == SprayCsrOpen) assume (wdata_q[CountW-1:0] <= CountW'(MaxEvs));
-    if (rst_ni && take_csr) assume (csr_op_i > SprayCsrBucket);
-    mix_q <= mix_q;
-    if (take_order) assume (order_ev_i == (taken_q[EvW-1:0] ^ mix_q));
-  end
-
-  // The search begins a rotation; EVs that it may take.
-  logic begins;
-  evs_t takeable;
-  assign begins   = state_q == StAnswer || rotation_ends;
-  assign takeable = (state_q == StSelect && rotation_ends ? woken : places_q.eligible) & usable_evs;
-
-  always_ff @(posedge clk_i) begin
-    if (rst_ni && !opening) begin
-      // An EV has one state; those in use are GOOD or SKIP, those that sit out another rotation are SKIP.
-      assert ((good_q & skip_q) == '0 && (good_q & bad_q) == '0 && (skip_q & bad_q) == '0);
-      assert ((active_q & ~(good_q | skip_q)) == '0);
-      assert ((once_q & ~skip_q) == '0);
-      // No operation touches an EV in the cycle in which one gets its place.
-      assert (!(placing_q && touches));
-    end
-    if (rst_ni && works && answer_select) begin
-      // One EV or none, through a port with room, and one that is in use and GOOD.
-      assert ((picked & (picked - evs_t'(1))) == '0);
-      if (select_found) begin
-        assert ((picked & usable_evs) != '0);
-        assert ((picked_plane & ~free_ports) == '0 && (picked_plane & ~scan_q.reachable) == '0);
-        assert (!(limits_q.skip_duration == SkipFixedTime && !places_q.eligible[picked_place]));
-      end
-      // None that could be taken is passed over.
-      for (int unsigned i = 0; i < MaxEvs; i++) begin
-        if (select_found && ev_t'(i) < picked_place && (begins || count_t'(i) >= scan_q.pointer)) assert (!takeable[i]);
-      end
-      // Within a rotation the search only goes on: no EV comes twice.
-      if (select_found && state_q == StSelect && !rotation_ends) assert (scan_d.pointer > scan_q.pointer);
-      // Room is not overdrawn.
-      for (int unsigned p = 0; p < NumPlanes; p++) begin
-        if (select_found && picked_plane[p]) assert (credit_q[p] >= CreditWidth'(bytes_q));
-      end
-    end
-    // No EV is lost between the two orders: as many are in use and GOOD, and rest, in one as in the other.
-    if (rst_ni && works && answer_select && coming_ready_q) begin
-      assert ($countones(coming_q.eligible) == $countones(places_q.eligible));
-      assert ($countones(coming_q.resting) == $countones(places_q.resting));
-      assert ($countones(coming_q.resting_on) == $countones(places_q.resting_on));
-    end
-    // A loss leaves its plane no fewer EVs in use than the floor, unless another takes over.
-    if (rst_ni && works && apply_it && removes) assert (9'(in_use) > limits_q.least_active || backups != '0);
-    if (rst_ni && works && apply_it && replaces) assert (profile_plane_q[ev_plane][backup_d]);
-    if (rst_ni && works && apply_it && takes_back) assert (9'(in_use_d) <= limits_q.most_active);
-  end
-`endif
+  assign rsp_ev_o    = entry_ev;
+  assign rsp_plane_o = entry_plane;
+  assign rsp_value_o = entry_value;
 
 endmodule

@@ -43,6 +43,7 @@ class NicPathTable {
   std::uint32_t size() const { return table_.size(); }
   bool has_good(std::uint32_t ports) const { return table_.has_good(ports); }
   TimePs next_skip_end() const { return table_.next_skip_end(); }
+  std::uint64_t rotations() const { return table_.rotations(); }
   std::uint64_t reshuffles() const { return table_.reshuffles(); }
   TimePs next_probe_time() const { return table_.next_probe_time(); }
   EvIndex take_due_probe(TimePs now) { return table_.take_due_probe(now); }

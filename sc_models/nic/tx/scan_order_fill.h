@@ -1,78 +1,74 @@
-// When a new scan order of a path table is there, in the way of rtl/spray_scheduler: tables that hold two orders get
-// the next one beside their packets. One order comes in at a time, an EV in each cycle in which no packet is taken or
-// one of the same table.
+// When a packet has its path, in the way of rtl/spray_scheduler: one packet is at work at a time, and the end of a
+// rotation keeps those behind it waiting. Tables that hold two scan orders get the next one beside their packets, tables
+// that hold one while a packet waits. One order comes in at a time, an EV per cycle.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 
-#include "mrc/ring.h"
-
 namespace mrc {
 
 class ScanOrderFill {
  public:
-  /// A packet of `table` is taken in `cycle`, which does not go back. Returns the cycles that it waits beyond those of
-  /// any packet; `new_orders`: scan orders of `evs` EVs that begin with it.
-  std::uint64_t packet(const void* table, std::uint64_t cycle, std::uint64_t new_orders, std::uint64_t evs) {
-    fill_until(cycle);
-    if (!coming_.empty() && coming_.front().table == table) fill_until(cycle + 1);
-    cycle_ = std::max(cycle_, cycle + 1);
-    std::uint64_t waits = 0;
-    for (std::uint64_t i = 0; i < new_orders; ++i) waits += new_order(table, cycle + waits, evs);
-    return waits;
+  /// `order_buffers`: scan orders that a table holds.
+  explicit ScanOrderFill(std::uint32_t order_buffers = 2) : order_buffers_(order_buffers) {}
+
+  struct Packet {
+    const void* table;
+    std::uint64_t cycle;       ///< in which it is taken; does not go back
+    std::uint64_t interval;    ///< until the next, where nothing ends
+    std::uint64_t rotations;   ///< that end with it
+    std::uint64_t new_orders;  ///< of `evs` EVs that begin with it
+    std::uint64_t evs;
+  };
+  /// Cycles beyond those of any packet.
+  struct Waits {
+    std::uint64_t before = 0;  ///< until its work begins, and the next packet can be taken
+    std::uint64_t within = 0;  ///< from then on until it has its path
+  };
+  Waits packet(const Packet& of) {
+    const std::uint64_t begin = std::max(of.cycle, free_);
+    // The search that ends the rotation is over.
+    std::uint64_t cycle = begin + kSearched;
+    for (std::uint64_t i = 0; i < of.new_orders; ++i) cycle = new_order(of.table, cycle, of.evs);
+    cycle += (of.rotations - std::min(of.rotations, of.new_orders)) * kRotation;
+    const std::uint64_t within = cycle - begin - kSearched;
+    free_ = begin + of.interval + within;
+    return {begin - of.cycle, within};
   }
 
  private:
-  /// From the cycle in which an order's last EV comes in until the order can be walked, and the next one's first EV
-  /// come in.
-  static constexpr std::uint64_t kPlacingCycles = 2;
+  /// From the acceptance of a packet until the end of its search.
+  static constexpr std::uint64_t kSearched = 4;
+  /// End of a rotation, SKIP EVs come back, another search.
+  static constexpr std::uint64_t kRotation = 4;
+  /// The same with a new order that is there: until it is walked, and from then on.
+  static constexpr std::uint64_t kOrderBegins = 1;
+  static constexpr std::uint64_t kOrderSearched = 6;
+  /// From a new order's begin until the next is asked for; from then on until that is there, besides one cycle per EV.
+  static constexpr std::uint64_t kAsked = 2;
+  static constexpr std::uint64_t kFilled = 4;
 
-  struct Coming {
-    const void* table;
-    std::uint64_t evs;  ///< still to come
-  };
-
-  /// EVs come in in all cycles before `cycle` that are not counted yet.
-  void fill_until(std::uint64_t cycle) {
-    while (!coming_.empty() && cycle_ < cycle) {
-      Coming& order = coming_.front();
-      const std::uint64_t evs = std::min(cycle - cycle_, order.evs);
-      order.evs -= evs;
-      cycle_ += evs;
-      if (order.evs > 0) return;
-      ready_[order.table] = cycle_ - 1 + kPlacingCycles;
-      cycle_ += kPlacingCycles - 1;
-      coming_.pop();
-    }
-    cycle_ = std::max(cycle_, cycle);
-  }
-  /// The order that `cycle`'s packet needs is waited for, behind those of tables that asked before.
+  /// `cycle`: the first after the search that ends the rotation. Returns that after the next search.
   std::uint64_t new_order(const void* table, std::uint64_t cycle, std::uint64_t evs) {
-    const auto is_coming = [&] {
-      for (std::uint64_t i = 0; i < coming_.size(); ++i) {
-        if (coming_[i].table == table) return true;
-      }
-      return false;
-    };
-    cycle_ = std::max(cycle_, cycle + 2);
-    while (is_coming()) fill_until(cycle_ + 1);
-    const auto filled = ready_.find(table);
-    const std::uint64_t ready = filled == ready_.end() ? 0 : filled->second;
-    // Cycles of the block: the search that ends the rotation, its end, the wait, three until the first EV of the new
-    // order has been searched.
-    std::uint64_t waits = 1;
-    if (ready == cycle + 2) waits = 4;
-    if (ready > cycle + 2) waits = ready - cycle + 2;
-    cycle_ = std::max(cycle_, cycle + (waits == 1 ? 2 : waits));
-    coming_.push({table, evs});
-    return waits;
+    std::uint64_t& ready = ready_[table];
+    if (order_buffers_ == 1) {
+      ready = std::max(cycle + 1, filled_) + kFilled + evs;
+      filled_ = ready;
+    }
+    const std::uint64_t begins = std::max(cycle + kOrderBegins, ready);
+    if (order_buffers_ > 1) {
+      ready = std::max(begins + kAsked, filled_) + kFilled + evs;
+      filled_ = ready;
+    }
+    return begins + kOrderSearched;
   }
 
-  Ring<Coming> coming_;
+  std::uint32_t order_buffers_;
+  std::uint64_t free_ = 0;                                ///< cycle from which a packet begins at once
   std::unordered_map<const void*, std::uint64_t> ready_;  ///< cycle from which a table's next order can be walked
-  std::uint64_t cycle_ = 0;                               ///< first in which an EV may still come in
+  std::uint64_t filled_ = 0;                              ///< cycle from which the next order can come in
 };
 
 }  // namespace mrc

@@ -29,6 +29,7 @@ SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule&
       no_good_ev_(nic.causes.declare("spray_scheduler.no_good_ev")),
       no_port_room_(nic.causes.declare("port.tx_fifo", {"nic.port.tx_fifo_bytes"})),
       rtl_(rtl),
+      fill_(nic.config.nic.spray_scheduler.order_buffers),
       starts_(nic.trace, server_cause(nic, "spray_scheduler"), nic.causes.declare("payload_fetch.queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "spray_scheduler", "spray_scheduler", nic.config.nic.spray_scheduler.pipeline));
@@ -80,6 +81,7 @@ SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& 
   const PipelineConfig& pipeline = nic_.config.nic.spray_scheduler.pipeline;
   const std::uint32_t free = free_ports(now, bytes);
   NicPathTable& paths = *qp.paths;
+  const std::uint64_t rotations = paths.rotations();
   const std::uint64_t reshuffles = paths.reshuffles();
   SpraySelection selection;
   if (rtl_ != nullptr) {
@@ -89,14 +91,15 @@ SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& 
     selection.ev = free == 0 ? kNoEv : paths.select(free, now);
   }
   const EvIndex ev = selection.ev;
-  // With one buffer no packet is served while a new scan order comes in, an EV a cycle.
-  const std::uint64_t new_orders = paths.reshuffles() - reshuffles;
-  const std::uint64_t reordering = nic_.config.nic.spray_scheduler.order_buffers == 1
-                                       ? new_orders * (paths.size() + kReorderingCycles)
-                                       : fill_.packet(&paths, nic_.clock.edge_index(now), new_orders, paths.size());
+  const ScanOrderFill::Waits waits = fill_.packet({.table = &paths,
+                                                   .cycle = nic_.clock.edge_index(now),
+                                                   .interval = pipeline.initiation_interval_cycles,
+                                                   .rotations = paths.rotations() - rotations,
+                                                   .new_orders = paths.reshuffles() - reshuffles,
+                                                   .evs = paths.size()});
   Choice choice{.ev = ev,
-                .latency_cycles = pipeline.latency_cycles + reordering,
-                .occupied_cycles = pipeline.initiation_interval_cycles + reordering};
+                .latency_cycles = pipeline.latency_cycles + waits.before + waits.within,
+                .occupied_cycles = pipeline.initiation_interval_cycles + waits.before};
   if (rtl_ != nullptr) {
     rtl_->count_selection(selection, {choice.occupied_cycles, choice.latency_cycles});
     if (rtl_->drives()) {

@@ -36,9 +36,6 @@ class SprayScheduler : public Box {
   IssueSlot slot;
 
  private:
-  /// Cycles besides one per EV for loading a new scan order, as in the RTL.
-  static constexpr std::uint64_t kReorderingCycles = 6;
-
   struct Choice {
     EvIndex ev = kNoEv;
     bool no_good_ev = false;   ///< without an EV
@@ -60,7 +57,7 @@ class SprayScheduler : public Box {
   Cause no_good_ev_;
   Cause no_port_room_;
   SpraySchedulerRtlPath* rtl_;
-  ScanOrderFill fill_;                                        ///< with two orders held
+  ScanOrderFill fill_;
   std::array<std::uint64_t, PathTable::kMostPlanes> room_{};  ///< of the ports, for the RTL
   StartTrace starts_;
   TimePs next_start_ = 0;

@@ -9,7 +9,7 @@ namespace mrc {
 class ParameterTable;
 
 struct SpraySchedulerConfig {
-  PipelineConfig pipeline{2, 1};  ///< as measured at the RTL
+  PipelineConfig pipeline{4, 2};  ///< as measured at the RTL
   std::uint32_t queue_entries = 8;
   std::uint32_t order_buffers = 2;  ///< scan orders held: with one, no packet is served while a new one comes in
 };

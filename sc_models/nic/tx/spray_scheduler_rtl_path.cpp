@@ -10,7 +10,7 @@
 namespace mrc {
 namespace {
 
-constexpr std::uint64_t kUpdateCycles = 2;
+constexpr std::uint64_t kUpdateCycles = 4;
 
 std::vector<NicPathTable*> tables_of(const NicContext& nic) {
   std::vector<NicPathTable*> tables;

@@ -63,7 +63,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     offer();
     SpraySelection reply;
     reply.latency_cycles = 1 + wait_for(model_->rsp_valid_o);
-    reply.occupied_cycles = reply.latency_cycles - 1;
+    reply.occupied_cycles = reply.latency_cycles - 2;
     const Rsp rsp = Rsp::take(model_.pins());
     reply.found = rsp.found != 0;
     if (reply.found) {

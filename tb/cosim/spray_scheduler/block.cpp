@@ -23,8 +23,8 @@ void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& sc
 RtlBlock spray_scheduler_block() {
   return {"spray_scheduler",
           add_spray_scheduler,
-          {// Its answer register, and the search that goes on behind it.
-           {.stages = 2,
+          {// Its answer register, the search that goes on behind it, and the packet whose row is read.
+           {.stages = 3,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.spray_scheduler.pipeline); },
             .in_port = spray_scheduler_ports::Sel::kPort,
             .out_port = spray_scheduler_ports::Rsp::kPort}}};

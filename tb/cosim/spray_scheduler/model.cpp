@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,17 @@ constexpr std::size_t kUpdateEvents = 9;
 enum Search : std::size_t { kNoRotation, kNewRotation, kNewOrder, kNoPort, kBusyPorts, kNothingGood, kTwoRotations };
 enum Wake : std::size_t { kWithRotation, kSkippedBackup, kOneTime, kSeveralTimes };
 enum Update : std::size_t { kReplaced, kFloor, kRevived, kLaterBucket, kUnknownValue, kOblivious, kRemovedSkip };
-enum OrderBin : std::size_t { kAlone, kBesidePacket, kBesideUpdate, kBesideControl, kAwaited, kOfOtherTable };
+// Cycles of work, as in the data sheet.
+constexpr std::uint64_t kAcceptedToWork = 2;
+constexpr std::uint64_t kSearchCycles = 2;
+constexpr std::uint64_t kRotationCycles = 4;
+constexpr std::uint64_t kOrderCycles = 7;
+constexpr std::uint64_t kUpdateCycles = 4;
+constexpr std::uint64_t kControlCycles = 2;
+/// From the last EV of an order until it can be walked, at most.
+constexpr std::uint64_t kOrderTakenOver = 20;
+
+enum OrderBin : std::size_t { kAlone, kBesidePacket, kBesideUpdate, kBesideControl, kOfTableAtHand, kOfOtherTable };
 
 }  // namespace
 
@@ -49,12 +60,8 @@ SpraySchedulerModel::SpraySchedulerModel(const SpraySizes& sizes, std::uint32_t 
   points_.skip = coverage.point("SKIP duration", {"rest of rotation", "one rotation", "fixed time"});
   points_.order = coverage.point("EV of an order goes in",
                                  {"alone", "beside a packet", "beside an update", "beside a control operation",
-                                  "while its table waits", "while another table waits"});
-  if (order_buffers_ == 1) {
-    for (const std::size_t bin : {kAlone, kBesidePacket, kBesideUpdate, kBesideControl, kOfOtherTable}) {
-      coverage.waive(points_.order, bin, "with one order held the table waits for the next");
-    }
-  }
+                                  "while its table is at work", "while another table is at work"});
+  if (order_buffers_ == 1) coverage.waive(points_.order, kAlone, "with one order held the table waits for the next");
 }
 
 // ---- From reset to reset
@@ -71,7 +78,7 @@ void SpraySchedulerModel::reset(KeyedRandom& random, const Dut& dut) {
 void SpraySchedulerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
   reset(random, dut);
   traffic_ = true;
-  fill_ = {};
+  fill_ = ScanOrderFill(order_buffers_);
   configure_traffic();
   make_profile(random);
   set_up(random.next());
@@ -147,7 +154,9 @@ void SpraySchedulerModel::forget_tables() {
   order_.clear();
   room_.assign(sizes_.planes, 0);
   last_turn_ = Turn::none;
-  due_ = Due::none;
+  due_.clear();
+  held_.fill(false);
+  free_cycle_ = 0;
   last_select_cycle_ = ~0ULL;
   last_credit_cycle_ = ~0ULL;
   order_evs_ = 0;
@@ -348,8 +357,8 @@ bool SpraySchedulerModel::adapt(std::size_t port, Transaction& values) const {
 
 // ---- What the data sheet says of the handshakes
 
-/// The answer to a packet or an update that nothing holds up comes in its cycle; packets and updates go in turn; no
-/// table asks for more orders than it uses and holds.
+/// Answers come in their order and, if nothing holds them up, in their cycle; packets and updates go in turn; no table
+/// asks for more orders than it uses and holds.
 std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
   const auto valid = [&](std::size_t port) { return dut.ports[port].valid.get() != 0; };
   const auto ready = [&](std::size_t port) { return dut.ports[port].ready.get() != 0; };
@@ -361,8 +370,8 @@ std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vect
     coverage.hit(points_.order, packet                                 ? kBesidePacket
                                 : update                               ? kBesideUpdate
                                 : control                              ? kBesideControl
-                                : ready(kCsr)                          ? kAlone
-                                : dut.state[1].pin.get() == last_slot_ ? kAwaited
+                                : due_.empty()                         ? kAlone
+                                : dut.state[1].pin.get() == last_slot_ ? kOfTableAtHand
                                                                        : kOfOtherTable);
   }
   if (control && (valid(kSelect) || valid(kUpdate))) coverage.hit(points_.turns, 2);
@@ -379,22 +388,36 @@ std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vect
     if (orders_drawn_[i] > most) return Difference{"orders of a table", most, orders_drawn_[i]};
   }
 
-  const bool rsp_free = !valid(kRsp) || ready(kRsp);
-  const bool done_free = !valid(kDone) || ready(kDone);
-  if (due_ == Due::select_now && !valid(kRsp)) return Difference{"answer to a packet that nothing holds up", 1, 0};
-  if (due_ == Due::update_now && !valid(kDone)) return Difference{"answer to an update that nothing holds up", 1, 0};
-  if (due_ == Due::select_now || due_ == Due::update_now) {
-    due_ = Due::none;
-  } else if (due_ == Due::order && rsp_free) {
-    due_ = Due::select;  // one more cycle, in which nothing can hold it up
-  } else if (due_ == Due::select && rsp_free) {
-    due_ = Due::select_now;
-  } else if (due_ == Due::lookup) {
-    due_ = Due::update;
-  } else if (due_ == Due::update && done_free) {
-    due_ = Due::update_now;
+  return observe_answers(dut);
+}
+
+/// Answers come in the order of their operations, and in the cycle that they are due, as far as that is known: nothing
+/// that takes longer came before, and no answer was held up.
+std::optional<Difference> SpraySchedulerModel::observe_answers(const Dut& dut) {
+  for (const std::size_t port : {kRsp, kDone, kCsrAnswer}) {
+    const bool valid = dut.ports[port].valid.get() != 0;
+    const bool held = std::exchange(held_[port - kRsp], valid && dut.ports[port].ready.get() == 0);
+    if (held_[port - kRsp]) {
+      for (DueAnswer& answer : due_) answer.cycle = kUnknownCycle;
+      free_cycle_ = kUnknownCycle;
+    }
+    if (!valid || held) continue;
+    if (due_.empty() || due_.front().port != port) return Difference{"order of answers", due_.empty() ? 0 : due_.front().port, port};
+    const std::uint64_t cycle = due_.front().cycle;
+    due_.pop_front();
+    if (cycle != kUnknownCycle && cycle != cycle_) return Difference{"cycle of an answer", cycle, cycle_};
+    // The operation is over, and none is behind it.
+    if (due_.empty() && free_cycle_ == kUnknownCycle && !held_[port - kRsp]) free_cycle_ = cycle_;
   }
+  if (!due_.empty() && due_.front().cycle < cycle_) return Difference{"cycle of an answer", due_.front().cycle, cycle_};
   return std::nullopt;
+}
+
+/// An operation was taken that works for so many cycles, kUnknownCycle for one of which that is not known.
+void SpraySchedulerModel::expect_answer(std::size_t port, std::uint64_t cycles) {
+  const bool known = free_cycle_ != kUnknownCycle && cycles != kUnknownCycle;
+  free_cycle_ = known ? std::max(cycle_ + kAcceptedToWork, free_cycle_) + cycles : kUnknownCycle;
+  due_.push_back({port, free_cycle_});
 }
 
 // ---- Ring 1 follows
@@ -461,7 +484,7 @@ void SpraySchedulerModel::count_search(const PathTable& table, bool found, bool 
   const std::uint64_t slot = slots_[static_cast<std::size_t>(
       std::find_if(tables_.begin(), tables_.end(), [&](const auto& other) { return other.get() == &table; }) -
       tables_.begin())];
-  if (last_select_cycle_ + 1 == cycle_) coverage.hit(points_.back_to_back, last_slot_ == slot ? 0 : 1);
+  if (last_select_cycle_ + 2 == cycle_) coverage.hit(points_.back_to_back, last_slot_ == slot ? 0 : 1);
 }
 
 Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
@@ -482,6 +505,7 @@ Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
   const std::uint64_t ended = table.rotations() - rotations;
   const bool no_good = ev == kNoEv && !table.has_good(~0U);
   new_orders_ = table.reshuffles() - reshuffles;
+  rotations_ = ended;
 
   Transaction reply(Rsp::kFields, 0);
   reply[Rsp::kFreePorts] = free;
@@ -500,12 +524,13 @@ Transaction SpraySchedulerModel::accept_select(const Transaction& values) {
   }
 
   const std::uint32_t woken = skipped - table.count(EvState::skip);
-  const bool simple = ended < 2 && !no_good && new_orders_ == 0 && (woken == 0 || (skip_end == kNever && backups == 0));
+  const bool one_by_one = woken > 0 && (skip_end != kNever || backups > 0);
   const OrdersIn& orders_in = orders_in_[table_number];
-  const bool order_is_there = new_orders_ == 1 && ended == 1 && !no_good && orders_in.count > reshuffles + 1 &&
-                              orders_in.last_cycle < cycle_ && (woken == 0 || (skip_end == kNever && backups == 0));
-  if (free == 0 || simple) due_ = Due::select;
-  if (order_is_there) due_ = Due::order;
+  // Long enough for it to have been taken over.
+  const bool order_is_there = orders_in.count > reshuffles + 1 && orders_in.last_cycle + kOrderTakenOver < cycle_;
+  std::uint64_t cycles = kSearchCycles + kRotationCycles * (ended - new_orders_) + kOrderCycles * new_orders_;
+  if (one_by_one || new_orders_ > 1 || (new_orders_ == 1 && !order_is_there)) cycles = kUnknownCycle;
+  expect_answer(kRsp, cycles);
   if (free == 0) {
     coverage.hit(points_.search, kNoPort);
   } else {
@@ -526,11 +551,13 @@ bool SpraySchedulerModel::later_bucket(EvIndex ev) const {
 Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
   PathTable& table = *tables_[table_of(values[Upd::kSlot])];
   const bool by_value = values[Upd::kByValue] != 0;
+  last_slot_ = values[Upd::kSlot];
   Transaction reply(Done::kFields, 0);
   const EvIndex ev =
       by_value ? table.find(static_cast<Ev>(values[Upd::kValue])) : static_cast<EvIndex>(values[Upd::kEv]);
   if (ev == kNoEv) {
     coverage.hit(points_.update, kUnknownValue);
+    expect_answer(kDone, kUnknownCycle);
     return reply;
   }
   const bool walks = by_value && later_bucket(ev);
@@ -551,7 +578,7 @@ Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
   reply[Done::kBackup] = backup != kNoEv ? backup : 0;
 
   const bool list_moves = before == EvState::skip && config_.skip_duration == SkipDuration::fixed_time;
-  if (backup == kNoEv && !list_moves && !walks) due_ = Due::lookup;
+  expect_answer(kDone, list_moves || walks ? kUnknownCycle : kUpdateCycles + (backup != kNoEv ? 1 : 0));
   if (walks) coverage.hit(points_.update, kLaterBucket);
   if (backup != kNoEv) coverage.hit(points_.update, kReplaced);
   if (reply[Done::kHeld] != 0) coverage.hit(points_.update, kFloor);
@@ -563,15 +590,21 @@ Transaction SpraySchedulerModel::accept_update(const Transaction& values) {
 
 Transaction SpraySchedulerModel::accept_control(const Transaction& values) {
   coverage.hit(points_.control, values[Csr::kOp]);
+  last_slot_ = values[Csr::kSlot];
   if (values[Csr::kOp] <= static_cast<std::uint64_t>(SprayCsr::open)) {
     ++set_up_;
-    last_slot_ = values[Csr::kSlot];
+    const bool opens = values[Csr::kOp] == static_cast<std::uint64_t>(SprayCsr::open);
+    expect_answer(kCsrAnswer, opens ? kUnknownCycle : kControlCycles);
     if (of_run_) follow_set_up(values);
     return {0};
   }
   PathTable& table = *tables_[table_of(values[Csr::kSlot])];
   const auto ev = static_cast<EvIndex>(values[Csr::kIndex]);
-  switch (static_cast<SprayCsr>(values[Csr::kOp])) {
+  const auto op = static_cast<SprayCsr>(values[Csr::kOp]);
+  expect_answer(kCsrAnswer, op == SprayCsr::deny || op == SprayCsr::allow ? kUnknownCycle
+                            : op == SprayCsr::read_ev                     ? kUpdateCycles
+                                                                          : kControlCycles);
+  switch (op) {
     case SprayCsr::port_status:
       table.set_port_status(static_cast<std::uint32_t>(values[Csr::kWdata]));
       return {0};
@@ -639,13 +672,18 @@ bool SpraySchedulerModel::ready_for_traffic() const {
 
 SystemcCycles SpraySchedulerModel::systemc_cycles(const SystemcCycles& pipeline) const {
   SystemcCycles cycles = pipeline;
-  cycles.note = new_orders_;
+  cycles.note = new_orders_ << 32 | rotations_;
   return cycles;
 }
 
 SystemcCycles SpraySchedulerModel::systemc_cycles_at(const SystemcCycles& cycles, std::uint64_t cycle) {
-  const std::uint64_t waits = fill_.packet(this, cycle, cycles.note, config_.ev_count);
-  return {cycles.occupied + waits, cycles.latency + waits, 0};
+  const ScanOrderFill::Waits waits = fill_.packet({.table = this,
+                                                   .cycle = cycle,
+                                                   .interval = cycles.occupied,
+                                                   .rotations = cycles.note & 0xFFFF'FFFF,
+                                                   .new_orders = cycles.note >> 32,
+                                                   .evs = config_.ev_count});
+  return {cycles.occupied + waits.before, cycles.latency + waits.before + waits.within, 0};
 }
 
 }  // namespace mrc::cosim

@@ -71,8 +71,11 @@ class SpraySchedulerModel : public BlockModel,
   struct Points {
     std::size_t event, search, wake, update, control, room, back_to_back, turns, skip, order;
   };
-  /// An answer that is due where nothing holds it up; `order`: with a scan order that has come in, a cycle later.
-  enum class Due { none, order, select, select_now, lookup, update, update_now };
+  static constexpr std::uint64_t kUnknownCycle = ~0ULL;
+  struct DueAnswer {
+    std::size_t port = 0;
+    std::uint64_t cycle = kUnknownCycle;
+  };
   enum class Turn { none, select, update };
 
   void configure(KeyedRandom& random);
@@ -94,6 +97,9 @@ class SpraySchedulerModel : public BlockModel,
   bool offer_credit(KeyedRandom& random, Transaction& values);
   /// The next EV of the order that the block asks for; kNoEv if it asks for none.
   EvIndex next_of_order() const;
+
+  std::optional<Difference> observe_answers(const Dut& dut);
+  void expect_answer(std::size_t port, std::uint64_t cycles);
 
   Transaction accept_select(const Transaction& values);
   Transaction accept_update(const Transaction& values);
@@ -143,7 +149,9 @@ class SpraySchedulerModel : public BlockModel,
   bool traffic_ = false;
 
   TimePs now_ = 0;
-  Due due_ = Due::none;
+  std::deque<DueAnswer> due_;            ///< of the operations that were taken, in their order
+  std::array<bool, 3> held_{};           ///< an answer of rsp, done, csr was not taken
+  std::uint64_t free_cycle_ = 0;         ///< in which the work of the next operation can begin, if that is known
   Turn last_turn_ = Turn::none;
   std::uint64_t cycle_ = 0;
   std::uint64_t order_evs_ = 0;  ///< taken in since the reset
@@ -151,6 +159,7 @@ class SpraySchedulerModel : public BlockModel,
   std::uint64_t last_credit_cycle_ = ~0ULL;
   std::uint64_t last_slot_ = 0;
   std::uint64_t new_orders_ = 0;  ///< that the selection accepted last has begun
+  std::uint64_t rotations_ = 0;   ///< that it has ended
   ScanOrderFill fill_;            ///< of the SystemC box, in a calibration
 };
 
