@@ -211,6 +211,13 @@ class SystemcBox {
           std::max(answer.due, cycle + (behind == 0 ? systemc.after_answer : systemc.latency + 1 - systemc.works_in));
       next_start_ = std::max(next_start_, answer.due - systemc.latency + systemc.occupied);
     }
+    std::uint64_t due = cycle + 1;
+    for (std::size_t behind = 0; behind < held_.size() && held_[behind].systemc.work > 0; ++behind) {
+      Answer& answer = held_[behind];
+      if (behind > 0) due += answer.systemc.work;
+      answer.due = due = std::max(answer.due, due);
+      next_start_ = std::max(next_start_, due - answer.systemc.work);
+    }
   }
   bool takes(std::uint64_t cycle) const {
     if (traffic_.arrivals[next_] > cycle || cycle < next_start_) return false;
@@ -221,7 +228,9 @@ class SystemcBox {
     const SystemcCycles systemc = part_.systemc_cycles_at(transfer.systemc, cycle);
     next_start_ = cycle + systemc.occupied;
     last_taken_ = cycle;
-    for (std::size_t i = 0; i < transfer.answers; ++i) held_.push_back({cycle, cycle + systemc.latency + i, systemc});
+    std::uint64_t due = cycle + systemc.latency;
+    if (systemc.work > 0 && !held_.empty()) due = std::max(due, held_.back().due + systemc.work);
+    for (std::size_t i = 0; i < transfer.answers; ++i) held_.push_back({cycle, due + i, systemc});
   }
 
   TrafficPart& part_;

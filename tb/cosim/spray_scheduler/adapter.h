@@ -56,7 +56,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   }
 
   SpraySelection select(std::uint32_t slot, std::uint32_t bytes, std::uint32_t ports_up, TimePs now) override {
-    const Sel sel{.slot = slot, .bytes = bytes, .ports_up = ports_up, .time = now};
+    const Sel sel{.slot = slot, .bytes = bytes, .ports_up = ports_up & ((1U << kPlanes) - 1), .time = now};
     recorder_.add_in_turn(sel);
     sel.put(model_.pins());
     model_->sel_valid_i = 1;

@@ -683,7 +683,9 @@ SystemcCycles SpraySchedulerModel::systemc_cycles_at(const SystemcCycles& cycles
                                                    .rotations = cycles.note & 0xFFFF'FFFF,
                                                    .new_orders = cycles.note >> 32,
                                                    .evs = config_.ev_count});
-  return {cycles.occupied + waits.before, cycles.latency + waits.before + waits.within, 0};
+  return {.occupied = cycles.occupied + waits.before,
+          .latency = cycles.latency + waits.before + waits.within,
+          .work = cycles.occupied + waits.within};
 }
 
 }  // namespace mrc::cosim
