@@ -134,6 +134,7 @@ module spray_scheduler
     logic [63:0]           wdata;
   } operation_t;
   logic       next_valid_q, next_read_q;
+  logic       any_taken_q;                        // since reset
   operation_t next_q, taken;
   logic       was_update_q;
 
@@ -200,7 +201,7 @@ module spray_scheduler
     taken.select   = take_select;
     taken.update   = take_update;
     taken.slot     = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
-    taken.load     = taken.slot != next_q.slot;
+    taken.load     = taken.slot != next_q.slot || !any_taken_q;
     taken.bytes    = sel_bytes_i;
     taken.ports_up = sel_ports_up_i;
     taken.at       = take_update ? upd_time_i : sel_time_i;
@@ -594,11 +595,13 @@ module spray_scheduler
     if (!rst_ni) begin
       state_q      <= StIdle;
       next_valid_q <= 1'b0;
+      any_taken_q  <= 1'b0;
       was_update_q <= 1'b0;
       rsp_valid_o  <= 1'b0;
       done_valid_o <= 1'b0;
       csr_rvalid_o <= 1'b0;
     end else begin
+      any_taken_q <= any_taken_q || take_operation;
       if (take_operation) next_valid_q <= 1'b1;
       else if (moves) next_valid_q <= 1'b0;
       if (take_update || take_select) was_update_q <= take_update;
@@ -662,5 +665,133 @@ module spray_scheduler
   assign rsp_ev_o    = entry_ev;
   assign rsp_plane_o = entry_plane;
   assign rsp_value_o = entry_value;
+
+`ifdef FORMAL
+  // Tables begin as any that is consistent, has its next order and no SKIP EV, so that few cycles reach far.
+  logic opening;
+  ev_t  mix_q;
+  evs_t start_active [NumSlots];
+  assign opening = opening_q && state_q == StOrder;
+  always_comb begin
+    for (int unsigned s = 0; s < NumSlots; s++) start_active[s] = u_rows.u_states.mem[s][4*MaxEvs+:MaxEvs];
+  end
+  function automatic ev_t place_in(logic of_bank, int unsigned slot, ev_t ev);
+    return of_bank ? u_fill.gen_second.u_place_b.mem[{SlotW'(slot), ev}] : u_fill.u_place_a.mem[{SlotW'(slot), ev}];
+  endfunction
+  function automatic logic [EvW+PlaneW+31:0] entry_at(logic of_bank, int unsigned slot, ev_t at);
+    return u_fill.u_order.mem[{of_bank, SlotW'(slot), at}];
+  endfunction
+  function automatic ev_t ev_at(logic of_bank, int unsigned slot, ev_t at);
+    logic [EvW+PlaneW+31:0] found;
+    found = entry_at(of_bank, slot, at);
+    return found[PlaneW+32+:EvW];
+  endfunction
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      assume (limits_q.ev_count == 10'(MaxEvs) && limits_q.skip_duration != skip_duration_e'(2'd3));
+      for (int unsigned s = 0; s < NumSlots; s++) begin
+        // Active, GOOD, SKIP, for longer, ASSUMED_BAD; then by place, and in the next order.
+        assume (u_rows.u_states.mem[s][2*MaxEvs+:MaxEvs] == '0 && u_rows.u_states.mem[s][MaxEvs+:MaxEvs] == '0);
+        assume ((u_rows.u_states.mem[s][3*MaxEvs+:MaxEvs] & u_rows.u_states.mem[s][0+:MaxEvs]) == '0);
+        assume ((start_active[s] & ~u_rows.u_states.mem[s][3*MaxEvs+:MaxEvs]) == '0);
+        assume (u_rows.u_places.mem[s][0+:2*MaxEvs] == '0 && u_rows.u_coming.mem[s][0+:2*MaxEvs] == '0);
+        assume (u_rows.u_coming.mem[s][3*MaxEvs]);
+        for (int unsigned i = 0; i < MaxEvs; i++) begin
+          for (int unsigned b = 0; b < 2; b++) begin
+            assume (ev_at(1'(b), s, place_in(1'(b), s, ev_t'(i))) == ev_t'(i));
+            assume (place_in(1'(b), s, ev_at(1'(b), s, ev_t'(i))) == ev_t'(i));
+            assume (entry_at(1'(b), s, ev_t'(i)) == {ev_at(1'(b), s, ev_t'(i)), u_update.u_profile.mem[ev_at(1'(b), s, ev_t'(i))]});
+          end
+          assume (u_rows.u_places.mem[s][2*MaxEvs+i] == start_active[s][ev_at(u_rows.bank_mem[s], s, ev_t'(i))]);
+          assume (u_rows.u_coming.mem[s][2*MaxEvs+i] == start_active[s][ev_at(!u_rows.bank_mem[s], s, ev_t'(i))]);
+        end
+      end
+      for (int unsigned i = 0; i < MaxEvs; i++) begin
+        assume (u_fill.u_profile.mem[i] == u_update.u_profile.mem[i]);
+        for (int unsigned p = 0; p < NumPlanes; p++) begin
+          assume (u_update.plane_evs_q[p][i] == (u_update.u_profile.mem[i][32+:PlaneW] == PlaneW'(p)));
+        end
+      end
+    end
+    // An open table has at most as many EVs in use as there are; an order has each EV once; the limits stay; room does not
+    // overflow.
+    for (int unsigned p = 0; p < NumPlanes; p++) begin
+      if (credit_valid_i) assume (credit_bytes_i[p] <= ~room[p]);
+    end
+    if (state_q == StCsr && op_q.csr_op == SprayCsrOpen) assume (op_q.wdata[CountW-1:0] <= CountW'(MaxEvs));
+    if (rst_ni && take_csr) assume (csr_op_i > SprayCsrBucket);
+    mix_q <= mix_q;
+    if (order_valid_i && order_ready_o) assume (order_ev_i == (u_fill.taken_q[EvW-1:0] ^ mix_q));
+  end
+  for (genvar c = 0; c < Chunks; c++) begin : gen_start
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        for (int unsigned s = 0; s < NumSlots; s++) begin
+          for (int unsigned b = 0; b < 2; b++) begin
+            for (int unsigned i = 0; i < Chunk; i++) begin
+              for (int unsigned p = 0; p < NumPlanes; p++) begin
+                assume (u_rows.gen_planes[c].u_planes.mem[{1'(b), SlotW'(s)}][p*Chunk+i] ==
+                        (PlaneW'(entry_at(1'(b), s, ev_t'(c * Chunk + i)) >> 32) == PlaneW'(p)));
+              end
+            end
+          end
+        end
+      end
+    end
+  end
+
+  evs_t usable, passed_over;
+  logic [NumPlanes-1:0] short_of_room;
+  always_comb begin
+    usable = '0;
+    for (int unsigned p = 0; p < NumPlanes; p++) begin
+      if (free_ports[p] && fields_q.reachable[p]) usable |= planes[p];
+      short_of_room[p] = room[p] < CreditWidth'(op_q.bytes);
+    end
+    for (int unsigned i = 0; i < MaxEvs; i++) begin
+      passed_over[i] = usable[i] && eligible[i] && ev_t'(i) < picked_place && count_t'(i) >= fields_q.pointer;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && state_q != StIdle && !opening) begin
+      // An EV has one state; those in use are GOOD or SKIP, those that sit out another rotation are SKIP.
+      one_state: assert ((good & skip) == '0 && (good & bad) == '0 && (skip & bad) == '0);
+      in_use_state: assert ((active & ~(good | skip)) == '0);
+      once_is_skip: assert ((once & ~skip) == '0);
+    end
+    // No operation touches an EV of a table in the cycle in which one of it gets its place.
+    if (rst_ni) no_touch_while_placing: assert (!(placing && touch && order_slot_o == slot_q));
+    if (rst_ni && works && answer_select) begin
+      // One EV or none, through a port with room, and one that is in use and GOOD.
+      one_picked: assert ((u_search.picked & (u_search.picked - evs_t'(1))) == '0);
+      if (select_found) begin
+        picked_usable: assert (usable[picked_place] && eligible[picked_place]);
+        picked_port: assert ((u_search.plane & ~free_ports) == '0 && (u_search.plane & ~fields_q.reachable) == '0);
+        picked_in_use: assert (active[u_fill.u_order.mem[{bank, slot_q, picked_place}][PlaneW+32+:EvW]]);
+      end
+      // None that could be taken is passed over.
+      if (select_found) none_passed_over: assert (passed_over == '0);
+      // Within a rotation the search only goes on: no EV comes twice.
+      if (select_found) search_goes_on: assert (fields_d.pointer > fields_q.pointer);
+      // Room is not overdrawn.
+      if (select_found) room_is_there: assert ((u_search.plane & short_of_room) == '0);
+    end
+    // No EV is lost between the two orders: as many are in use and GOOD, and rest, in one as in the other.
+    if (rst_ni && works && answer_select && coming_ready) begin
+      same_eligible: assert ($countones(u_rows.coming_q.places.eligible) == $countones(eligible));
+      same_resting: assert ($countones(u_rows.coming_q.places.resting) == $countones(u_rows.places_q.resting));
+      same_resting_on: assert ($countones(u_rows.coming_q.places.resting_on) == $countones(u_rows.places_q.resting_on));
+    end
+    // A loss leaves its plane no fewer EVs in use than the floor, unless another takes over.
+    if (rst_ni && state_q == StDecide && u_update.removes) begin
+      floor_is_kept: assert (9'(u_update.in_use_q) > limits_q.least_active || u_update.any_backup);
+    end
+    if (rst_ni && state_q == StApply && known_q && replaces) backup_of_plane: assert (u_update.plane_evs_q[upd_plane][backup]);
+    if (rst_ni && state_q == StDecide && u_update.takes_back) most_is_kept: assert (9'(u_update.in_use_q) < limits_q.most_active);
+    // A row is at hand as its memory has it.
+    if (rst_ni && state_q != StIdle) row_as_stored: assert (u_rows.states_q == u_rows.u_states.mem[slot_q] && fields_q == u_rows.u_fields.mem[slot_q]);
+  end
+`endif
 
 endmodule

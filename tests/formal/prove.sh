@@ -61,10 +61,13 @@ SCRIPT
   sed -i 's#.*/##' "$name.asserts"
   awk 'FILENAME ~ /asserts$/ { assertion[$1] = 1; next }
        FILENAME ~ /cells$/ { if ($1 == "attribute" && $2 == "\\src") { src = $3; gsub(/"/, "", src); sub(/\|.*/, "", src) }
-                             if ($1 == "cell") place[$3] = src; next }
+                             if ($1 == "cell") { name = $3; place[plain()] = src label() } next }
        /"asserts"/ { on = 1; next } /"assumes"/ { on = 0 }
        on && match($0, /"[^"]+"/) { name = substr($0, RSTART + 1, RLENGTH - 2)
-                                    print (name in assertion ? "assertion" : "condition"), place[name] }' \
+                                    print (plain() in assertion ? "assertion" : "condition"), place[name] }
+       # A name without what marks it as one of the source, and with that mark its last part.
+       function plain() { sub(/^\\+/, "", name); return name }
+       function label() { if (name ~ /^\$/) return ""; sub(/.*\./, "", name); return " (" name ")" }' \
     "$name.asserts" "$name.cells" "$name.map" >"$name.places"
 }
 

@@ -1,7 +1,7 @@
 // What spray_scheduler promises about its ports (rtl/spray_scheduler/README.md) for every input that keeps the contract;
 // what it promises about its tables is in the block itself, under FORMAL. Any EV of any table is followed. Proved at the
 // smallest legal size, from any consistent tables that have their next order and no SKIP EV.
-// steps: 8
+// steps: 10
 // reached: all
 // finds: room_not_looked_at floor_off_by_one next_order_not_told scan_from_the_start backup_of_first_plane
 module spray_scheduler_properties
@@ -66,7 +66,7 @@ module spray_scheduler_properties
   ) dut (.*);
 
   // Operations that were taken and not answered, of each kind; answers that wait count as answered when they are taken.
-  logic [1:0] packets_q = '0, updates_q = '0, controls_q = '0;
+  logic [2:0] packets_q = '0, updates_q = '0, controls_q = '0;
   logic sel_taken, upd_taken, csr_taken, rsp_taken, done_taken, csr_answered;
   assign sel_taken    = rst_ni && sel_valid_i && sel_ready_o;
   assign upd_taken    = rst_ni && upd_valid_i && upd_ready_o;
@@ -75,13 +75,13 @@ module spray_scheduler_properties
   assign done_taken   = rst_ni && done_valid_o && done_ready_i;
   assign csr_answered = rst_ni && csr_rvalid_o && csr_rready_i;
 
-  // The packets inside: the older one's answer comes first.
+  // The packets inside: the oldest one's answer comes first.
   typedef struct packed {
     logic [SlotW-1:0]      slot;
     logic [BytesWidth-1:0] bytes;
     logic [NumPlanes-1:0]  up;
   } packet_t;
-  packet_t first_q = '0, second_q = '0, packet;
+  packet_t first_q = '0, second_q = '0, third_q = '0, packet;
   assign packet = '{slot: sel_slot_i, bytes: sel_bytes_i, up: sel_ports_up_i};
 
   // An answer is there for the first time.
@@ -111,13 +111,19 @@ module spray_scheduler_properties
 
   always_ff @(posedge clk_i) begin
     rst_ni     <= 1'b1;
-    packets_q  <= packets_q + 2'(sel_taken) - 2'(rsp_taken);
-    updates_q  <= updates_q + 2'(upd_taken) - 2'(done_taken);
-    controls_q <= controls_q + 2'(csr_taken) - 2'(csr_answered);
-    if (rsp_taken) first_q <= second_q;
+    packets_q  <= packets_q + 3'(sel_taken) - 3'(rsp_taken);
+    updates_q  <= updates_q + 3'(upd_taken) - 3'(done_taken);
+    controls_q <= controls_q + 3'(csr_taken) - 3'(csr_answered);
+    if (rsp_taken) begin
+      first_q  <= second_q;
+      second_q <= third_q;
+    end
     if (sel_taken) begin
-      if (packets_q == 2'(rsp_taken)) first_q <= packet;
-      else second_q <= packet;
+      unique case (packets_q - 3'(rsp_taken))
+        3'd0:    first_q <= packet;
+        3'd1:    second_q <= packet;
+        default: third_q <= packet;
+      endcase
     end
     if (!rst_ni) begin
       slot_q <= follow_slot_i;
@@ -159,7 +165,7 @@ module spray_scheduler_properties
 
       // One operation at a time is taken; an answer to each, none to nothing.
       assert (2'(sel_taken) + 2'(upd_taken) + 2'(csr_taken) <= 2'd1);
-      assert (packets_q <= 2'd2 && updates_q <= 2'd2 && controls_q <= 2'd2);
+      assert (packets_q <= 3'd3 && updates_q <= 3'd3 && controls_q <= 3'd3);
       if (rsp_valid_o) assert (packets_q != '0);
       if (done_valid_o) assert (updates_q != '0);
       if (csr_rvalid_o) assert (controls_q != '0);
@@ -172,7 +178,7 @@ module spray_scheduler_properties
         assert (rsp_rotations_o <= 2'd2);
       end
       // Room is neither lost nor made.
-      for (int unsigned p = 0; p < NumPlanes; p++) assert (dut.credit_q[p] == room[p]);
+      for (int unsigned p = 0; p < NumPlanes; p++) assert (dut.room[p] == room[p]);
       // Fair within a rotation: no EV comes twice. That no usable EV is skipped is checked in the block.
       if (answered && first_q.slot == slot_q && rsp_found_o && rsp_ev_o == ev_q) assert (!given);
       // An EV that is in use is GOOD or SKIP; one that was kept at the floor is in use; none is replaced that stays.
