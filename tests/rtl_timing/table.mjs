@@ -13,11 +13,11 @@ const start = (path) => (path.read ? `read of \`${path.from}\`` : `\`${path.from
 const end = (path) => `\`${path.to}\``.replace(/ \((.*)\)`/, '`, $1');
 
 const rows = Object.keys(small).map((block) => {
-  const levels = full[block]?.[0].levels;
-  const within = Math.max(levels ?? 0, small[block][0].levels) <= setup.limit;
-  return `| ${block} | ${parameters(block)} | ${small[block][0].levels} | ${levels ?? 'not measured'} | ${within ? 'yes' : 'no'} |`;
+  const levels = full[block][0].levels;
+  const within = Math.max(levels, small[block][0].levels) <= setup.limit;
+  return `| ${block} | ${parameters(block)} | ${small[block][0].levels} | ${levels} | ${within ? 'yes' : 'no'} |`;
 });
-const details = Object.entries({ ...small, ...full }).map(([block, paths]) => `## ${block}${full[block] ? '' : ', small size'}
+const details = Object.entries(full).map(([block, paths]) => `## ${block}
 
 | from | to | levels | gates among them |
 |---|---|---|---|
@@ -30,14 +30,13 @@ Written by \`tests/rtl_timing/timing.sh\`. Levels of gates on the longest path o
 limit is ${setup.limit} levels. Blocks that exceed it are listed in \`tests/rtl_timing/timing.json\` with their present levels: the tests
 fail when a listed block gets worse, or when another one exceeds the limit (small sizes in the default tests, default sizes with
 \`tests/run.sh --long formal\`). Such a block would not close timing as it is, and its cycles, although measured, are those of RTL that
-must still be changed. ${setup.too_long.default.length > 0 ? `${setup.too_long.default.join(', ')} at the default size has not been mapped yet: it takes more than minutes. It is measured
-only when it is named, as in \`timing.sh --check default ${setup.too_long.default[0]}\`.` : ''}
+must still be changed.${Object.values(setup.above).some((above) => Object.keys(above).length > 0) ? '' : ' At present there is none.'}
 
 - Cells: inverter, \`NAND\` and \`NOR\` of up to 3 inputs, \`AOI21\`, \`OAI21\`, 2-input XOR and multiplexer, one level each. yosys synthesizes,
   ABC maps for depth (sum-of-products balancing, structural choices). Wires, fan-out, set-up and clock skew are not included.
 - A memory read counts as 12 levels up to 65,536 bits, and one more for each doubling. Where the read has a register at its address or
   output, as it has unless named otherwise, its levels begin a path, and addresses, write data and enables end one without further
-  levels. The rows of spray_scheduler are read into registers that other data shares: there the levels are within the path.
+  levels.
 - Paths from input ports begin at 0 levels and paths to output ports end without further levels, as if the ports were registered outside.
 - An enable of a flip-flop counts as a multiplexer. Asynchronous resets are not on a path.
 

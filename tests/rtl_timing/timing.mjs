@@ -1,6 +1,6 @@
 // Levels of gates between registers: node timing.mjs ROOT YOSYS SIZE OUT [BLOCK…] writes the longest paths of the blocks (if
-// none is named all of them but those that take too long) at their small or default size to OUT, as JSON. Exits 1 if a block has
-// more levels than timing.json allows. Netlists stay in the folder WORK, if it is set.
+// none is named all of them) at their small or default size to OUT, as JSON. Exits 1 if a block has more levels than timing.json
+// allows. Netlists stay in the folder WORK, if it is set.
 //
 // yosys synthesizes a block to simple gates and keeps its memories. What is between flip-flops, memories and ports is mapped by
 // ABC for depth to the cells of cells.genlib, with memory outputs arriving as late as `memoryLevels` says; each cell counts one
@@ -189,7 +189,7 @@ abc -g AND -script +strash;write_blif,own.blif;read_genlib,cells.genlib;read_bli
   }
 }
 
-const blocks = wanted.length > 0 ? wanted : Object.keys(area).filter((block) => !setup.too_long[size]?.includes(block));
+const blocks = wanted.length > 0 ? wanted : Object.keys(area);
 const results = {};
 for (const block of blocks) {
   if (!area[block]) throw new Error(`no block ${block}; there are: ${Object.keys(area).join(', ')}`);
