@@ -16,7 +16,7 @@ struct HostConfig {
   double doorbell_ns = 300.0;        ///< MMIO write until the NIC sees it
   double wqe_in_doorbell_ns = 20.0;  ///< additional, where the doorbell carries its WQE
   double poll_ns = 50.0;             ///< CQE visible until software knows
-  double residual_ns = 2096.5;       ///< message known until what waits for it starts; fitted, see docs/latency.md
+  double residual_ns = 2094.5;       ///< message known until what waits for it starts; fitted, see docs/latency.md
 };
 
 void add_host_parameters(ParameterTable& table);

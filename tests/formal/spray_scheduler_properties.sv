@@ -1,7 +1,7 @@
 // What spray_scheduler promises about its ports (rtl/spray_scheduler/README.md) for every input that keeps the contract;
 // what it promises about its tables is in the block itself, under FORMAL. Any EV of any table is followed. Proved at the
 // smallest legal size, from any consistent tables that have their next order and no SKIP EV.
-// steps: 10
+// steps: 14
 // reached: all
 // finds: room_not_looked_at floor_off_by_one next_order_not_told scan_from_the_start backup_of_first_plane
 module spray_scheduler_properties
