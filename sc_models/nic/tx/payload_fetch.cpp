@@ -149,7 +149,7 @@ void PayloadFetch::arrived(TimePs now, const TxPacket& tx, TimePs ready_at) {
   const bool waits = !tx.packet->retransmission &&
                      (!without_entry_.empty() || !retransmit_buffer_.take_at_arrival(now, tx.packet->last_start));
   if (waits) {
-    without_entry_.push_back({tx, ready_at});
+    without_entry_.push_back({tx, ready_at, retransmit_buffer_.missing()});
   } else {
     out_.push(now, tx, ready_at);
   }
@@ -157,9 +157,8 @@ void PayloadFetch::arrived(TimePs now, const TxPacket& tx, TimePs ready_at) {
 
 void PayloadFetch::entries_free(TimePs now, StartId because) {
   while (!without_entry_.empty()) {
-    const Cause waited_for = retransmit_buffer_.missing();
     if (!retransmit_buffer_.take_at_arrival(now, because)) return;
-    const auto& [tx, ready_at] = without_entry_.front();
+    const auto& [tx, ready_at, waited_for] = without_entry_.front();
     if (starts_.on()) tx.packet->last_start = starts_.start_after(now, because, waited_for);
     out_.push(now, tx, std::max(ready_at, now + nic_.clock.period_ps()));
     without_entry_.pop_front();

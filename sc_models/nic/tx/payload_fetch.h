@@ -43,6 +43,7 @@ class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
   struct Arrived {
     TxPacket tx;
     TimePs ready_at;
+    Cause waits_for;
   };
 
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
