@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -103,7 +104,8 @@ ExperimentFlow flow_of(const Reader& read, const toml::table& table) {
   }
   const std::string to = table["dst"].value<std::string>().value_or("");
   if (to.starts_with("+")) {
-    flow.shift = static_cast<std::uint32_t>(std::stoul("0" + to.substr(1)));
+    if (!std::regex_match(to, std::regex(R"(\+\d{1,6})"))) read.refuse(table, "dst: expected +N, N below 1,000,000");
+    flow.shift = static_cast<std::uint32_t>(std::stoul(to.substr(1)));
   } else {
     flow.destination = to == "others" ? ExperimentFlow::kOthers : read.get<std::int64_t>(table, "dst");
   }
@@ -140,11 +142,21 @@ ExperimentCase case_of(const Reader& read, const toml::table& table) {
   return run;
 }
 
+void check_metric(const Reader& read, const toml::table& table, const std::string& metric) {
+  static const std::regex allowed(R"(/.*|series|series:/.*|event:.+|(senders|jain|slowest):\d{1,6}-\d{1,6})");
+  if (std::regex_match(metric, allowed)) return;
+  read.refuse(table,
+              fmt::format("metric = \"{}\"; allowed: series, series:/POINTER, /POINTER, event:WHAT, senders:A-B, "
+                          "jain:A-B, slowest:A-B",
+                          metric));
+}
+
 /// `metric`: of all measures of a line; empty: its own.
 Measure measure_of(const Reader& read, const toml::table& table, const std::string& metric = {}) {
   Measure measure;
   measure.of_case = read.get<std::string>(table, "case");
   measure.metric = metric.empty() ? read.get<std::string>(table, "metric") : metric;
+  check_metric(read, table, measure.metric);
   measure.from_us = read.get<double>(table, "from_us", 0.0);
   measure.to_us = read.get<double>(table, "to_us", 1e12);
   measure.window_us = read.get<double>(table, "window_us", 0.0);
@@ -346,7 +358,7 @@ double series_value(const Measure& measure, const fs::path& folder) {
 /// A and B of "<what>:A-B".
 std::pair<std::size_t, std::size_t> nodes_in(const std::string& metric) {
   const std::string range = metric.substr(metric.find(':') + 1);
-  return {std::stoul("0" + range), std::stoul("0" + range.substr(std::min(range.find('-') + 1, range.size())))};
+  return {std::stoul(range), std::stoul(range.substr(range.find('-') + 1))};
 }
 
 struct CompletedMessage {

@@ -202,6 +202,13 @@ TEST(Validate, OnlyTopologyTrafficAndFaultsDiffer) {
   EXPECT_NE(result.err.find("E1.toml:7: cc.base_rtt_ns belongs in the base scenario"), std::string::npos) << result.err;
 }
 
+TEST(Validate, AMetricThatDoesNotExistIsRefused) {
+  write_experiment("[[check]]\nwhat = \"fair\"\ncase = \"run\"\nmetric = \"fairness:0-1\"\npublished = 1\n");
+  const ProcessResult result = validate("");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("metric = \"fairness:0-1\"; allowed: series"), std::string::npos) << result.err;
+}
+
 TEST(Validate, UnknownExperimentIsRefused) {
   write_experiment("published = 1\n");
   const ProcessResult result = validate("--only E9");
