@@ -61,7 +61,7 @@ struct ProtocolConfig {
   SkipDuration skip_duration = SkipDuration::rest_of_rotation;
   TimePs skip_time_ps = 10 * kPsPerUs;   ///< with fixed_time
   std::uint32_t assumed_bad_losses = 1;  ///< losses other than trims that make an EV ASSUMED_BAD
-  bool backups_return = false;           ///< an EV of the first active set takes its place back from a backup
+  bool backups_return = false;  ///< an EV of the first active set that was lost takes its place back from a backup
   ProbeSkipState probe_skip_state = ProbeSkipState::skip;
   TimePs probe_interval_ps = 100 * kPsPerUs;  ///< between probes of one ASSUMED_BAD EV
   TimePs probe_timeout_ps = 50 * kPsPerUs;    ///< unanswered by then: lost (the API's example has 2 ms)

@@ -50,7 +50,7 @@ module spray_rows #(
   input  logic                              wake_i,
   // The next order is walked; the planes of its places have to be read.
   input  logic                              swap_i,
-  // The table begins: so many EVs are in use, so many there are.
+  // The table begins: how many of its EVs are in use, and how many it has.
   input  logic                              open_i,
   input  logic [CountW-1:0]                 open_active_i,
   input  logic [9:0]                        open_evs_i,

@@ -217,7 +217,7 @@ module spray_scheduler
     taken.wdata    = csr_wdata_i;
   end
 
-  // ---- Who reads a row: an operation whose planes have changed, the fill of an order, the next operation until it moves
+  // ---- Which operation reads a row: one whose planes have changed, the fill of an order, the next operation until it moves
   logic reload, fetch, fetch_wanted, read_other;
   logic [SlotW-1:0] read_slot;
   assign reload     = state_q == StReload;

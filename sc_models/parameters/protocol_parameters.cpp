@@ -94,10 +94,11 @@ void add_protocol_parameters(ParameterTable& table) {
       "time in SKIP with skip_duration = fixed_time", assumption);
   MRC_SCENARIO(protocol.assumed_bad_losses, "losses", 1, 8, "losses other than trims that make an EV ASSUMED_BAD",
                paper);
-  MRC_SCENARIO(protocol.backups_return, "", 0, 0,
-               "an EV that was active at first and is GOOD again takes the place of a backup, so that paths are used "
-               "evenly again; not in RTL",
-               assumption);
+  MRC_SCENARIO(
+      protocol.backups_return, "", 0, 0,
+      "an EV that was active at first, went out of use by losses and is GOOD again takes its place back from a "
+      "backup, so that paths are used evenly again; not in RTL",
+      assumption);
   MRC_SCENARIO(protocol.probe_skip_state, "", 0, 0, "state of an EV whose probe returns CE-marked (sources disagree)",
                assumption);
   table.scenario_ns(

@@ -203,7 +203,8 @@ TEST(Validate, OnlyTopologyTrafficAndFaultsDiffer) {
 }
 
 TEST(Validate, AMetricThatDoesNotExistIsRefused) {
-  write_experiment("[[check]]\nwhat = \"fair\"\ncase = \"run\"\nmetric = \"fairness:0-1\"\npublished = 1\n");
+  write_experiment(
+      "published = 1\n[[check]]\nwhat = \"fair\"\ncase = \"run\"\nmetric = \"fairness:0-1\"\npublished = 1\n");
   const ProcessResult result = validate("");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_NE(result.err.find("metric = \"fairness:0-1\"; allowed: series"), std::string::npos) << result.err;

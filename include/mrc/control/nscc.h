@@ -63,7 +63,9 @@ class Nscc final : public CongestionControl {
     if (sample.rtt_ps != 0) update_base_rtt(sample.rtt_ps);
     average_delay_ += config_.delay_ewma_weight * (static_cast<double>(config_.base_rtt_ps) - average_delay_);
     heard_of(sample.bytes);
-    if (sample.last_hop && config_.last_hop_trim_holds) hold_until_ = sample.now + base_rtt_ + config_.target_delay_ps;
+    const bool in_flight_before = ignore_bytes_ > 0;
+    if (sample.last_hop && config_.last_hop_trim_holds && !in_flight_before)
+      hold_until_ = sample.now + base_rtt_ + config_.target_delay_ps;
     if (!sample.last_hop || config_.last_hop_trim_cuts) {
       const bool handled = ask_quick_adapt(sample.now, CutCause::trim);
       if (!handled && config_.trim_cuts_cwnd) cut(cwnd_ - sample.bytes, CutCause::trim);

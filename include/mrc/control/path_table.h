@@ -119,10 +119,12 @@ class PathTable {
         break;
       case PathEvent::always_skip:
         probe_ended(ev);
+        health_[ev].was_lost = false;
         remove(ev, now);
         break;
       case PathEvent::lost:
         set_losses(ev, health_[ev].losses + 1);
+        health_[ev].was_lost = true;
         if (health_[ev].losses >= config_->assumed_bad_losses) remove(ev, now);
         break;
       case PathEvent::trimmed_lasthop:
@@ -252,6 +254,7 @@ class PathTable {
     std::uint32_t losses = 0;
     std::uint32_t probe_successes = 0;
     bool unanswered = false;  ///< a probe is on its way
+    bool was_lost = false;    ///< it went out of use by losses, not by congestion
   };
   struct Skipped {
     EvIndex ev;
@@ -424,7 +427,8 @@ class PathTable {
   }
   void take_back(EvIndex ev) {
     if (active_in(entries_[ev].plane) >= active_total_ / planes_) {
-      if (!config_->backups_return || ev >= active_total_ || !withdraw_backup(entries_[ev].plane)) return;
+      const bool returns = config_->backups_return && health_[ev].was_lost && ev < active_total_;
+      if (!returns || !withdraw_backup(entries_[ev].plane)) return;
     }
     activate(ev);
   }

@@ -36,9 +36,7 @@ struct QpPeer {
 struct RxDecision {
   bool admitted = true;  ///< false: dropped or refused before the window, `outcome` is not valid
   PsnOutcome outcome = PsnOutcome::accept;
-  bool is_duplicate() const {
-    return outcome == PsnOutcome::duplicate_below || outcome == PsnOutcome::duplicate_above;
-  }
+  bool is_duplicate() const { return outcome == PsnOutcome::duplicate_below || outcome == PsnOutcome::duplicate_above; }
   NackReason nack = NackReason::none;
   bool place = false;  ///< write the payload to memory
   bool sack = false;

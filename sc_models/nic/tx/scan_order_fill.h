@@ -1,6 +1,6 @@
 // When a packet has its path, in the way of rtl/spray_scheduler: one packet is at work at a time, and the end of a
-// rotation keeps those behind it waiting. Tables that hold two scan orders get the next one beside their packets, tables
-// that hold one while a packet waits. One order comes in at a time, an EV per cycle.
+// rotation keeps those behind it waiting. Tables that hold two scan orders get the next one beside their packets,
+// tables that hold one while a packet waits. One order comes in at a time, an EV per cycle.
 #pragma once
 
 #include <algorithm>

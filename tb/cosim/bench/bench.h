@@ -43,8 +43,8 @@ struct SystemcCycles {
   bool alone = false;
   std::uint64_t works_in = 2;      ///< alone: cycle after its acceptance in which it begins
   std::uint64_t after_answer = 1;  ///< alone: minimum cycles from the acceptance of the previous transfer to its answer
-  /// If not 0: its answer comes at least so many cycles behind that of the transfer before, also where that one waited, and
-  /// the next transfer is taken no earlier than these begin.
+  /// If not 0: its answer comes at least that many cycles behind that of the transfer before, also where that one
+  /// waited, and the next transfer is taken no earlier than these begin.
   std::uint64_t work = 0;
 };
 

@@ -402,7 +402,8 @@ std::optional<Difference> SpraySchedulerModel::observe_answers(const Dut& dut) {
       free_cycle_ = kUnknownCycle;
     }
     if (!valid || held) continue;
-    if (due_.empty() || due_.front().port != port) return Difference{"order of answers", due_.empty() ? 0 : due_.front().port, port};
+    if (due_.empty() || due_.front().port != port)
+      return Difference{"order of answers", due_.empty() ? 0 : due_.front().port, port};
     const std::uint64_t cycle = due_.front().cycle;
     due_.pop_front();
     if (cycle != kUnknownCycle && cycle != cycle_) return Difference{"cycle of an answer", cycle, cycle_};
@@ -413,7 +414,7 @@ std::optional<Difference> SpraySchedulerModel::observe_answers(const Dut& dut) {
   return std::nullopt;
 }
 
-/// An operation was taken that works for so many cycles, kUnknownCycle for one of which that is not known.
+/// An operation was taken that works for `cycles`; kUnknownCycle: not known.
 void SpraySchedulerModel::expect_answer(std::size_t port, std::uint64_t cycles) {
   const bool known = free_cycle_ != kUnknownCycle && cycles != kUnknownCycle;
   free_cycle_ = known ? std::max(cycle_ + kAcceptedToWork, free_cycle_) + cycles : kUnknownCycle;

@@ -149,9 +149,9 @@ class SpraySchedulerModel : public BlockModel,
   bool traffic_ = false;
 
   TimePs now_ = 0;
-  std::deque<DueAnswer> due_;            ///< of the operations that were taken, in their order
-  std::array<bool, 3> held_{};           ///< an answer of rsp, done, csr was not taken
-  std::uint64_t free_cycle_ = 0;         ///< in which the work of the next operation can begin, if that is known
+  std::deque<DueAnswer> due_;     ///< of the operations that were taken, in their order
+  std::array<bool, 3> held_{};    ///< an answer of rsp, done, csr was not taken
+  std::uint64_t free_cycle_ = 0;  ///< in which the work of the next operation can begin, if that is known
   Turn last_turn_ = Turn::none;
   std::uint64_t cycle_ = 0;
   std::uint64_t order_evs_ = 0;  ///< taken in since the reset
