@@ -217,7 +217,7 @@ module spray_scheduler
     taken.wdata    = csr_wdata_i;
   end
 
-  // ---- Which operation reads a row: one whose planes have changed, the fill of an order, the next operation until it moves
+  // ---- Rows are read for: an operation whose planes have changed; the order that comes in; the next operation until it moves
   logic reload, fetch, fetch_wanted, read_other;
   logic [SlotW-1:0] read_slot;
   assign reload     = state_q == StReload;
