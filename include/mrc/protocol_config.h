@@ -68,7 +68,7 @@ struct ProtocolConfig {
   std::uint32_t probe_successes = 3;          ///< consecutive successful probes that make it GOOD
   std::uint32_t unanswered_probes = 16;       ///< of one path table, at most
   std::uint32_t ev_probe_repeats = 8;         ///< after a duplicate, while EV probes have no answer
-  std::uint32_t ev_probe_bytes = 65'536;      ///< received at least between two EV probes of a QP
+  std::uint32_t ev_probe_bytes = 0;           ///< received at least between two EV probes of a QP
   /// CE marks in a row on an EV after which the responder reports ALWAYS_SKIP; 0 = never.
   std::uint32_t always_skip_threshold = 0;
   PathFeedback path_feedback = PathFeedback::adaptive;

@@ -82,7 +82,7 @@ struct EvProbeArrival {
   bool work_pending = false;  ///< it has messages that are not complete: their SACKs will tell
 };
 
-/// True if the packet owes a probe. That as many bytes have to arrive between two of them as `config` says is an
+/// True if the packet owes a probe. That bytes have to arrive between two of them, where `config` says so, is an
 /// assumption: in a large incast every packet would cause a probe and its answer.
 inline bool owes_ev_probe(EvProbeTurn& turn, const EvProbeArrival& arrival, const ProtocolConfig& config,
                           TimePs round_trip, TimePs now) {

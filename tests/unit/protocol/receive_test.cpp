@@ -36,7 +36,8 @@ Packet data_packet(Psn psn, Opcode opcode = Opcode::write_middle, std::uint32_t 
 }
 
 TEST(EvProbes, OneForEachRoundTripInWhichEnoughWasReceived) {
-  const ProtocolConfig config;
+  ProtocolConfig config;
+  config.ev_probe_bytes = 65'536;
   constexpr TimePs kRoundTrip = 8 * kPsPerUs;
   EvProbeTurn turn;
   EXPECT_TRUE(owes_ev_probe(turn, {.bytes = 4096}, config, kRoundTrip, 100));
