@@ -135,7 +135,7 @@ TEST_F(Size, AgreesWithAnExhaustiveSweep) {
 
 TEST_F(Size, NoiseIsSaidAndCurvesThatAreNotMonotoneAreScanned) {
   const ProcessResult size = run_process(
-      fmt::format("mrcsim size {} --set fabric.loss_rate=0.2 seed=11 --buffer nic.retransmit_buffer.entries --seeds 1 "
+      fmt::format("mrcsim size {} --set fabric.loss_rate=0.2 seed=1 --buffer nic.retransmit_buffer.entries --seeds 1 "
                   "-j 2 --db %D/a.sqlite",
                   kQuick));
   ASSERT_EQ(size.exit_code, 0) << size.err;
