@@ -16,9 +16,9 @@ void use_records(RetransmitBufferRtlPath& rtl, NicContext& context) {
     throw std::invalid_argument(fmt::format("nic{} has {} QPs: RTL of retransmit_buffer is built for {}", context.node,
                                             context.qps.size(), rtl.sizes().qps));
   }
-  if (context.config.nic.retransmit_buffer.taken != RecordTaken::at_request) {
+  if (context.config.nic.retransmit_buffer.reserve_record != RecordReservation::at_request) {
     throw std::invalid_argument(
-        "nic.retransmit_buffer.taken: RTL of retransmit_buffer makes a record when the segmenter takes its packet; "
+        "nic.retransmit_buffer.reserve_record: RTL of retransmit_buffer makes a record when the segmenter takes its packet; "
         "allowed with it: at_request");
   }
   for (Qp& qp : context.qps) {

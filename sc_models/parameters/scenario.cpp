@@ -189,14 +189,19 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
               node.nic.retransmit_buffer.bytes >= protocol.mtu_bytes,
           fmt::format("nic.retransmit_buffer.bytes = {} does not hold one packet of protocol.mtu_bytes = {}",
                       node.nic.retransmit_buffer.bytes, protocol.mtu_bytes));
-  require(
-      !takes_at_arrival(node.nic.retransmit_buffer) ||
-          (node.nic.payload_fetch.queue_entries >= 2 &&
-           node.pcie.completion_buffer_bytes >= 2 * protocol.mtu_bytes + node.pcie.mrrs_bytes),
-      fmt::format("nic.retransmit_buffer.taken = \"at_arrival\" (also with store = \"payload\"): a retransmission "
-                  "needs a place beside packets that wait for records: nic.payload_fetch.queue_entries = {} is less "
-                  "than 2, or pcie.completion_buffer_bytes = {} less than two packets of protocol.mtu_bytes = {}",
-                  node.nic.payload_fetch.queue_entries, node.pcie.completion_buffer_bytes, protocol.mtu_bytes));
+  // Packets that wait for a record must leave room for the retransmission that frees one.
+  const bool at_arrival = takes_at_arrival(node.nic.retransmit_buffer);
+  constexpr const char* kAtArrival =
+      "with nic.retransmit_buffer.reserve_record = \"at_arrival\" or store = \"payload\", since a retransmission "
+      "passes packets that wait for records";
+  require(!at_arrival || node.nic.payload_fetch.queue_entries >= 2,
+          fmt::format("nic.payload_fetch.queue_entries = {}: allowed is 2 or more {}",
+                      node.nic.payload_fetch.queue_entries, kAtArrival));
+  const std::uint64_t two_packets = 2 * std::uint64_t{protocol.mtu_bytes} + node.pcie.mrrs_bytes;
+  require(!at_arrival || node.pcie.completion_buffer_bytes >= two_packets,
+          fmt::format("pcie.completion_buffer_bytes = {}: allowed is {} or more (two packets of protocol.mtu_bytes and "
+                      "one request of pcie.mrrs_bytes) {}",
+                      node.pcie.completion_buffer_bytes, two_packets, kAtArrival));
   require(
       node.nic.parser.queue_entries >= node.nic.ports,
       fmt::format("nic.parser.queue_entries = {} is less than nic.ports = {}: a packet may arrive on each port at once",

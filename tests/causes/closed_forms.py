@@ -15,19 +15,21 @@ import subprocess
 import sys
 import tempfile
 
+import page_table
+from message_rate import BATCH, BYTES, MESSAGES, PREFETCHED
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAIR = ROOT / "tb/scenarios/pair.toml"
-BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 WITHIN = 0.15
 
 PAYLOAD = 4096
-LINE_GBPS = 768.8  # eight ports of 100 Gb/s after framing of 4 KiB packets
-FRAME_BYTES = 4262  # of such a packet on the wire
-SACK_PACKETS = 4  # a SACK for each 16 KiB
+LINE_GBPS = 768.8  # of payload: 800 Gb/s * 4,096 / 4,262
+FRAME_BYTES = 4262  # of such a packet on the wire, with preamble and gap
+SACK_PACKETS = 4  # protocol.sack_threshold_bytes / payload
 PCIE_GBPS = 900  # of read completions, Gen6 x16
 BANK_PSNS = 128
-ONE_WAY_NS = 100 + 575 + 100  # MAC and FEC, a T0, MAC and FEC; cables are added
-BOXES_NS = 60  # of both NICs, there and back
+ONE_WAY_NS = 100 + 575 + 100  # defaults: MAC and FEC, a T0, MAC and FEC; cables are added
+BOXES_NS = 60  # pipelines of both NICs, there and back: `mrcsim latency`
 CABLE_NS = 150
 HOST_NS = 100 + 300 + 400 + 50  # posting, doorbell, write of the CQE, poll
 
@@ -75,7 +77,7 @@ def records():
 def of_records(entries, latency, cable, taken):
     held_ns = 8 * FRAME_BYTES / 100 + 2 * ONE_WAY_NS + 4 * cable + BOXES_NS + (read_ns(latency, PAYLOAD) if taken == "at_request" else 0)
     return Setting(f"{entries} records taken {taken}, {latency} ns, cables of {cable} ns",
-                   {"nic.retransmit_buffer.entries": entries, "nic.retransmit_buffer.taken": taken, "fabric.cable_delay_ns": cable, "cc.base_rtt_ns": 20000, **host(latency)},
+                   {"nic.retransmit_buffer.entries": entries, "nic.retransmit_buffer.reserve_record": taken, "fabric.cable_delay_ns": cable, "cc.base_rtt_ns": 20000, **host(latency)},
                    min(LINE_GBPS, 8 * PAYLOAD * (entries - SACK_PACKETS) / held_ns), goodput)
 
 
@@ -130,14 +132,19 @@ def context_misses():
                           (HOST_NS + reads_ns + wire_ns + misses_ns) / 1000, per_message_us, unit="us per message", messages=messages_of(512, PAYLOAD))
 
 
+WQE_READ_NS = 15  # a read of WQEs takes that much longer than the host's answer: request and completion on the line
+
+
 def message_rate():
     for qps, latency in [(1, 300), (1, 600), (1, 1000), (1, 2000), (2, 300), (2, 600), (2, 1000), (2, 2000)]:
-        yield Setting(f"{qps} QP{'s' if qps > 1 else ''}, {latency} ns", {"traffic.qps_per_peer": qps, "traffic.outstanding_messages": 64 * qps, "nic.wqe_fetch.prefetch_depth": 64, **host(latency)},
-                      1000 * 4 * qps / (latency + 15), lambda result: 1 / per_message_us(result), unit="M/s", messages=messages_of(4096, 64))
+        yield Setting(f"{qps} QP{'s' if qps > 1 else ''}, {latency} ns",
+                      {"traffic.qps_per_peer": qps, "traffic.outstanding_messages": PREFETCHED * qps,
+                       "nic.wqe_fetch.prefetch_depth": PREFETCHED, "nic.wqe_fetch.batch": BATCH, **host(latency)},
+                      1000 * BATCH * qps / (latency + WQE_READ_NS), lambda result: 1 / per_message_us(result), unit="M/s", messages=messages_of(MESSAGES, BYTES))
 
 
 FORMS = {
-    "records": ("Records of the sender", "(records - 4) * payload / time until acknowledged. That time: read of the payload where a record is taken at_request (nic.retransmit_buffer.taken), frame, both ways; 4 packets more arrive until the next SACK", records),
+    "records": ("Records of the sender", "(records - 4) * payload / time until acknowledged. That time: read of the payload where a record is taken at_request (nic.retransmit_buffer.reserve_record), frame, both ways; 4 packets more arrive until the next SACK", records),
     "tags": ("Read tags", "tags * request / (latency + time on the line)", tags),
     "completion_buffer": ("Completion buffer", "bytes / (latency + time of a payload on the line)", completion_buffer),
     "staging": ("Staging of the receiver, most that is used", "line rate * stall + 2 packets", staging),
@@ -195,12 +202,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         values = list(pool.map(lambda item: run(args.mrcsim, item[1]), settings))
     rows = [(form, setting, value) for (form, setting), value in zip(settings, values)]
-    text = table(rows)
-    if args.out is None:
-        print(text)
-    else:
-        page = args.out.read_text()
-        args.out.write_text(page[: page.index(BEGIN)] + BEGIN + "\n\n" + text + "\n\n" + page[page.index(END):])
+    page_table.show(table(rows), args.out)
     failed = [(form, setting, value) for form, setting, value in rows if not setting.agrees(value)]
     for form, setting, value in failed:
         print(f"closed_forms: {form}: {setting.what}: {digits(value)} {setting.unit}, arithmetic gives {digits(setting.expected)}", file=sys.stderr)

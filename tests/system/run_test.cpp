@@ -311,7 +311,7 @@ TEST(Run, WhereRecordsAreTakenAtArrivalTheLatencyOfHostMemoryNeedsNone) {
     const std::string folder = fmt::format("{}_{}", taken, latency_ns);
     const auto ran = run_process(fmt::format(
         "mrcsim run tb/scenarios/pair.toml --quiet --set host.payload=reference --set traffic.rows=16 --set "
-        "nic.retransmit_buffer.entries=32 --set nic.retransmit_buffer.taken={0} --set "
+        "nic.retransmit_buffer.entries=32 --set nic.retransmit_buffer.reserve_record={0} --set "
         "pcie.read_latency_mean_ns={1} --set pcie.read_latency_p99_ns={1} --out %D/{2}",
         taken, latency_ns, folder));
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
@@ -324,12 +324,12 @@ TEST(Run, WhereRecordsAreTakenAtArrivalTheLatencyOfHostMemoryNeedsNone) {
 // Packets that wait for a record must not be in the way of the retransmissions that free one.
 TEST(Run, FewRecordsUnderLossDoNotStallWhenTheyAreTakenAtArrival) {
   int run = 0;
-  for (const char* settings : {"nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.taken=at_arrival",
+  for (const char* settings : {"nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.reserve_record=at_arrival",
                                "nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=32768",
-                               "nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.taken=at_arrival --set "
+                               "nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.reserve_record=at_arrival --set "
                                "nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=24576 --set "
                                "nic.payload_fetch.queue_entries=2",
-                               "nic.retransmit_buffer.entries=4 --set nic.retransmit_buffer.taken=at_arrival --set "
+                               "nic.retransmit_buffer.entries=4 --set nic.retransmit_buffer.reserve_record=at_arrival --set "
                                "pcie.completion_buffer_bytes=8704"}) {
     const std::string folder = fmt::format("out{}", run++);
     const auto ran = run_process(

@@ -73,29 +73,29 @@ struct EvProbeTurn {
   TimePs next = 0;                      ///< not before
   std::uint64_t received = ~0ULL >> 1;  ///< bytes since the last turn; the first data is enough for the first
   std::uint32_t repeats = 0;            ///< how often a probe without an answer is followed by another
-};
-/// A data packet that has arrived, and what its QP does in the other direction.
-struct EvProbeArrival {
-  std::uint32_t bytes = 0;
-  bool duplicate = false;     ///< the answer to the first copy may have been lost on a reverse path that is dead
-  TimePs data_sent_at = 0;    ///< of the QP's latest data packet, 0 without one
-  bool work_pending = false;  ///< it has messages that are not complete: their SACKs will tell
+
+  /// `bytes` of data have arrived. True if the round trip of the last probe is over; for nearly every packet it is not.
+  bool is_due(std::uint32_t bytes, TimePs now) {
+    received += bytes;
+    return now >= next;
+  }
 };
 
-/// True if the packet owes a probe. That bytes have to arrive between two of them, where `config` says so, is an
-/// assumption: in a large incast every packet would cause a probe and its answer.
-inline bool owes_ev_probe(EvProbeTurn& turn, const EvProbeArrival& arrival, const ProtocolConfig& config,
+/// True if a data packet that has arrived owes a probe. Precondition: turn.is_due(). `data_sent_at`: of the QP's latest
+/// data packet, 0 without one. A duplicate always owes one: the answer to the first copy may have been lost on a
+/// reverse path that is dead. That bytes have to arrive between two probes, where `config` says so, is an assumption:
+/// in a large incast every packet would cause a probe and its answer.
+inline bool owes_ev_probe(EvProbeTurn& turn, bool duplicate, TimePs data_sent_at, const ProtocolConfig& config,
                           TimePs round_trip, TimePs now) {
-  turn.received += arrival.bytes;
-  if (now < turn.next || (!arrival.duplicate && turn.received < config.ev_probe_bytes)) return false;
+  if (!duplicate && turn.received < config.ev_probe_bytes) return false;
   turn.next = now + round_trip;
   turn.received = 0;
-  if (arrival.duplicate) {
+  if (duplicate) {
     // The sender's timeouts get longer and longer: its next duplicate may be far away.
     turn.repeats = config.ev_probe_repeats;
     return true;
   }
-  return !arrival.work_pending && (arrival.data_sent_at == 0 || arrival.data_sent_at + round_trip <= now);
+  return data_sent_at == 0 || data_sent_at + round_trip <= now;
 }
 
 /// An EV probe had no answer: true if another one follows.

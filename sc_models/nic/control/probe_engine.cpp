@@ -93,15 +93,10 @@ void ProbeEngine::probe_bad_ev(TimePs now, std::uint32_t index) {
 }
 
 void ProbeEngine::data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate) {
-  // Nearly every packet: what else the QP does need not be looked at.
-  if (now < qp.reverse_probe.next) {
-    qp.reverse_probe.received += data.payload_bytes;
-    return;
-  }
+  if (!qp.reverse_probe.is_due(data.payload_bytes, now)) return;
   const ProtocolConfig& protocol = nic_.scenario.protocol;
-  const bool work_pending = qp.send_queue.waiting() > 0 || (qp.sender && qp.sender->messages_pending() > 0);
-  const EvProbeArrival arrival{data.payload_bytes, duplicate, qp.data_sent_at, work_pending};
-  if (owes_ev_probe(qp.reverse_probe, arrival, protocol, nic_.scenario.cc.base_rtt_ps, now)) send_ev_probe(now, qp);
+  const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;
+  if (owes_ev_probe(qp.reverse_probe, duplicate, qp.data_sent_at, protocol, round_trip, now)) send_ev_probe(now, qp);
 }
 
 void ProbeEngine::send_ev_probe(TimePs now, const Qp& qp) {

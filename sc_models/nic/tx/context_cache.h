@@ -19,16 +19,16 @@ class ContextCache {
         nodes_[qp].unused = false;
         return true;
       }
-      ++misses_;
       return false;
     }
-    ++hits_;
     nodes_[qp].unused = false;
     if (head_ == qp) return true;
     unlink(qp);
     push_front(qp);
     return true;
   }
+  /// Packets that waited for the context have used it: it need not be kept for another.
+  void used(std::uint32_t qp) { nodes_[qp].unused = false; }
   bool loading(std::uint32_t qp) const { return nodes_[qp].loading; }
   void begin_load(std::uint32_t qp) { nodes_[qp].loading = true; }
   /// The context has arrived; the least recently used one makes room.
@@ -47,8 +47,6 @@ class ContextCache {
     if (nodes_[qp].resident) evict(qp);
   }
   std::uint32_t resident() const { return resident_; }
-  std::uint64_t hits() const { return hits_; }
-  std::uint64_t misses() const { return misses_; }
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
@@ -82,8 +80,6 @@ class ContextCache {
   std::uint32_t head_ = kNone;
   std::uint32_t tail_ = kNone;
   std::uint32_t resident_ = 0;
-  std::uint64_t hits_ = 0;
-  std::uint64_t misses_ = 0;
 };
 
 }  // namespace mrc

@@ -146,7 +146,7 @@ void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
 
 void PayloadFetch::arrived(TimePs now, const TxPacket& tx, TimePs ready_at) {
   // Those that wait are served in the order in which they came.
-  const bool waits = !tx.packet->retransmission &&
+  const bool waits = retransmit_buffer_.takes_at_arrival() && !tx.packet->retransmission &&
                      (!without_entry_.empty() || !retransmit_buffer_.take_at_arrival(now, tx.packet->last_start));
   if (waits) {
     without_entry_.push_back({tx, ready_at, retransmit_buffer_.missing()});

@@ -1,5 +1,5 @@
 // Reads each packet's payload from host memory, in order, as far ahead as its queue and the completion buffer allow. A
-// packet that takes its record when its payload has come waits here while there is none; retransmissions pass it.
+// packet that takes its record when its payload has arrived waits here while there is none; retransmissions pass it.
 #pragma once
 
 #include <deque>
@@ -30,7 +30,7 @@ class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
   /// Packets whose payload has arrived.
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
-  /// Those whose payload is under way, or that wait for a record.
+  /// Packets whose payload is under way, and packets that wait for a record.
   void for_each_packet_held(const PacketVisitor& visit) const override {
     for (std::uint64_t i = delivered_; i != issued_; ++i) visit(*under_way_[i & (under_way_.size() - 1)].packet);
     for (const Arrived& arrived : without_entry_) visit(*arrived.tx.packet);
@@ -69,7 +69,7 @@ class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
   Cause all_under_way_;                ///< too few places for the latency of the reads
   Cause no_place_;                     ///< why there was none at last
   std::vector<TxPacket> under_way_;    ///< ring, by cookie
-  std::deque<Arrived> without_entry_;  ///< there is no record for them
+  std::deque<Arrived> without_entry_;  ///< their payload has arrived, and there is no record for them yet
   std::uint64_t issued_ = 0;
   std::uint64_t delivered_ = 0;
   StartTrace starts_;

@@ -155,7 +155,7 @@ void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   context_memory_.write(now, index);
   contexts_.set(now, cache_.resident());
   // What packets waited for has been used, even if another context has taken its place when they are served.
-  if (receiver_ != nullptr && receiver_->context_here(index, now, done_at, pcie_.done_by())) cache_.touch(index);
+  if (receiver_ != nullptr && receiver_->context_here(index, now, done_at, pcie_.done_by())) cache_.used(index);
   if (nic_.qps[index].sender != nullptr) activate(index, done_at, pcie_.done_by());
 }
 

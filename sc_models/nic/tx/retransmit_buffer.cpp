@@ -29,8 +29,8 @@ RetransmitBuffer::RetransmitBuffer(const sc_core::sc_module_name& name, WheelMod
       nic_(nic),
       record_memory_(nic.memories[kRecords]),
       payload_memory_(payload_memory(nic)),
-      records_at_arrival_(nic.config.nic.retransmit_buffer.taken == RecordTaken::at_arrival),
-      bytes_at_arrival_(stores_payload()),
+      records_at_arrival_(nic.config.nic.retransmit_buffer.reserve_record == RecordReservation::at_arrival),
+      takes_at_arrival_(mrc::takes_at_arrival(nic.config.nic.retransmit_buffer)),
       most_asked_(most_asked(nic)),
       entries_(*this, "retransmit_buffer.entries", "entries", nic.config.nic.retransmit_buffer.entries),
       bytes_(*this, "retransmit_buffer.bytes", "bytes", nic.config.nic.retransmit_buffer.bytes),
@@ -103,27 +103,26 @@ Cause RetransmitBuffer::missing() const {
 }
 
 bool RetransmitBuffer::has_entry(TimePs) const {
-  return (records_at_arrival_ || entries_.fits(1)) && (!takes_at_arrival() || asked_ < most_asked_);
+  return (records_at_arrival_ || entries_.fits(1)) && (!takes_at_arrival_ || asked_ < most_asked_);
 }
 
 void RetransmitBuffer::reserve_entry(TimePs now) {
   if (!records_at_arrival_) entries_.add(now, 1);
-  if (takes_at_arrival()) ++asked_;
+  if (takes_at_arrival_) ++asked_;
 }
 
 bool RetransmitBuffer::take_at_arrival(TimePs now, StartId because) {
-  if (!takes_at_arrival()) return true;
   const std::uint32_t mtu_bytes = nic_.scenario.protocol.mtu_bytes;
   if (records_at_arrival_ && !entries_.fits(1)) {
     entries_.refuse(now);
     return false;
   }
-  if (bytes_at_arrival_ && !bytes_.fits(mtu_bytes)) {
+  if (stores_payload() && !bytes_.fits(mtu_bytes)) {
     bytes_.refuse(now);
     return false;
   }
   if (records_at_arrival_) entries_.add(now, 1);
-  if (bytes_at_arrival_) bytes_.add(now, mtu_bytes);
+  if (stores_payload()) bytes_.add(now, mtu_bytes);
   --asked_;
   wake_waiting(now, because);
   return true;
@@ -132,7 +131,7 @@ bool RetransmitBuffer::take_at_arrival(TimePs now, StartId because) {
 void RetransmitBuffer::release(TimePs now, std::uint32_t packets, StartId because) {
   entries_.remove(now, packets);
   if (stores_payload()) bytes_.remove(now, std::uint64_t{packets} * nic_.scenario.protocol.mtu_bytes);
-  if (takes_at_arrival()) {
+  if (takes_at_arrival_) {
     nic_.trace.give(no_entry_, because);
     nic_.trace.give(no_bytes_, because);
     arrivals_->entries_free(now, because);

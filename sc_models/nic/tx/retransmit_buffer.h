@@ -1,5 +1,5 @@
 // Holds what a retransmission needs until the packet is acknowledged: a record a packet, and with store = payload its
-// bytes. An entry is taken when the segmenter takes the packet, or when its payload has come: then packets wait for
+// bytes. An entry is taken when the segmenter takes the packet, or when its payload has arrived: then packets wait for
 // entries at payload_fetch, where retransmissions pass them. So a full buffer never holds up a retransmission.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace mrc::timing {
 
 class QpScheduler;
 
-/// Who holds packets whose payload has come until there are entries for them.
+/// Who holds packets whose payload has arrived until there are entries for them.
 class ArrivalClient {
  public:
   virtual ~ArrivalClient() = default;
@@ -46,8 +46,10 @@ class RetransmitBuffer : public Box {
   /// The segmenter may take one more packet of a full MTU, which it then does.
   bool has_entry(TimePs now) const;
   void reserve_entry(TimePs now);
-  /// Entries that are taken when a payload has come; false if there is none for this packet. Each packet that
-  /// reserve_entry() was called for asks until it has what it needs.
+  /// Packets take their record, or their bytes, when their payload has arrived.
+  bool takes_at_arrival() const { return takes_at_arrival_; }
+  /// False if there is no room for this packet. Each packet that reserve_entry() was called for asks until there is.
+  /// Precondition: takes_at_arrival().
   bool take_at_arrival(TimePs now, StartId because);
   void connect(ArrivalClient& arrivals) { arrivals_ = &arrivals; }
   /// `packets` were acknowledged.
@@ -66,7 +68,6 @@ class RetransmitBuffer : public Box {
   IssueSlot slot;
 
  private:
-  bool takes_at_arrival() const { return records_at_arrival_ || bytes_at_arrival_; }
   /// QPs that could send but for an entry may.
   void wake_waiting(TimePs now, StartId because);
   bool stores_payload() const { return payload_memory_ != nullptr; }
@@ -79,7 +80,7 @@ class RetransmitBuffer : public Box {
   QpScheduler* scheduler_ = nullptr;
   Fifo<TxPacket>* in_ = nullptr;
   bool records_at_arrival_;
-  bool bytes_at_arrival_;
+  bool takes_at_arrival_;
   std::uint32_t most_asked_;  ///< one place is left for a retransmission
   std::uint32_t asked_ = 0;   ///< packets between segmenter and arrival of their payload
   ArrivalClient* arrivals_ = nullptr;

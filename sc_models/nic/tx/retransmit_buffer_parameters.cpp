@@ -12,7 +12,7 @@ std::vector<std::string> words_of<RetransmitStore>() {
 }
 
 template <>
-std::vector<std::string> words_of<RecordTaken>() {
+std::vector<std::string> words_of<RecordReservation>() {
   return {"at_request", "at_arrival"};
 }
 
@@ -20,9 +20,9 @@ void add_retransmit_buffer_parameters(ParameterTable& table) {
   MRC_PIPELINE(nic.retransmit_buffer, measured);
   MRC_NODE(nic.retransmit_buffer.store, "", 0, 0,
            "descriptor: a retransmission re-reads its payload over PCIe; payload: it is stored in SRAM", assumption);
-  MRC_NODE(nic.retransmit_buffer.taken, "", 0, 0,
-           "a packet takes its record at_request: when its payload is asked for, so that the latency of host memory "
-           "needs records; at_arrival: when the payload has come; bytes of stored payload are always taken then",
+  MRC_NODE(nic.retransmit_buffer.reserve_record, "", 0, 0,
+           "when a packet takes its record. at_request: when its payload is requested, so that records also cover the "
+           "latency of host memory; at_arrival: when its payload has arrived, as bytes of stored payload always are",
            assumption);
   MRC_NODE(nic.retransmit_buffer.entries, "entries", 1, k1M, "packets sent and not acknowledged, all QPs", assumption);
   MRC_NODE(nic.retransmit_buffer.bytes, "bytes", 16'384, 1024 * k1M, "payload stored with store = payload", assumption);

@@ -30,7 +30,7 @@ class EndpointProbes {
 
   void answered(std::uint16_t probe_id) { slot(probe_id).waiting = false; }
   /// The EV probe of a QP that receives without sending, when its round trip is over.
-  std::optional<Packet> data_received(TimePs now, Qp& qp, const EvProbeArrival& arrival);
+  std::optional<Packet> data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate);
   void response(const Packet& packet);
   /// The response to an ENDPOINT_REQUEST from the peer of `qp`.
   Packet reply(const Qp& qp, const Packet& request) const;
@@ -118,9 +118,12 @@ void EndpointProbes::due(TimePs now, Send send) {
   }
 }
 
-inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const EvProbeArrival& arrival) {
+inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const Packet& data,
+                                                           bool duplicate) {
+  if (!qp.reverse_probe.is_due(data.payload_bytes, now)) return std::nullopt;
   const ProtocolConfig& protocol = nic_.scenario.protocol;
-  const bool owed = owes_ev_probe(qp.reverse_probe, arrival, protocol, nic_.scenario.cc.base_rtt_ps, now);
+  const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;
+  const bool owed = owes_ev_probe(qp.reverse_probe, duplicate, qp.data_sent_at, protocol, round_trip, now);
   if (!owed || full()) return std::nullopt;
   return next_ev_probe(now, qp);
 }

@@ -242,14 +242,8 @@ bool MrcEndpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
     decision = responder.accept(packet, {}, now);
   }
   bool nearer = false;
-  const bool is_admitted_data = decision.admitted && is_data(packet.opcode);
-  if (is_admitted_data && now < qp.reverse_probe.next) {
-    // Nearly every packet: what else the QP does need not be looked at.
-    qp.reverse_probe.received += packet.payload_bytes;
-  } else if (is_admitted_data) {
-    const bool work_pending = qp.sender && requestor_of(qp).messages_pending() > 0;
-    const EvProbeArrival arrival{packet.payload_bytes, decision.is_duplicate(), qp.data_sent_at, work_pending};
-    if (const auto probe = probes_.data_received(now, qp, arrival)) {
+  if (decision.admitted && is_data(packet.opcode)) {
+    if (const auto probe = probes_.data_received(now, qp, packet, decision.is_duplicate())) {
       send(now, probe->plane, *probe);
       nearer = true;
     }

@@ -103,7 +103,7 @@ struct AtArrival : PayloadFetchTest {
   static ScenarioConfig with_two_records() {
     ScenarioConfig scenario = config();
     scenario.node_default.nic.payload_fetch.queue_entries = 6;
-    scenario.node_default.nic.retransmit_buffer.taken = RecordTaken::at_arrival;
+    scenario.node_default.nic.retransmit_buffer.reserve_record = RecordReservation::at_arrival;
     scenario.node_default.nic.retransmit_buffer.entries = 2;
     return scenario;
   }

@@ -35,38 +35,42 @@ Packet data_packet(Psn psn, Opcode opcode = Opcode::write_middle, std::uint32_t 
   return packet;
 }
 
+/// As both callers ask: whether a packet of `bytes` owes a probe.
+bool owes(EvProbeTurn& turn, const ProtocolConfig& config, TimePs round_trip, TimePs now, std::uint32_t bytes = 4096,
+          TimePs data_sent_at = 0, bool duplicate = false) {
+  return turn.is_due(bytes, now) && owes_ev_probe(turn, duplicate, data_sent_at, config, round_trip, now);
+}
+
 TEST(EvProbes, OneForEachRoundTripInWhichEnoughWasReceived) {
   ProtocolConfig config;
   config.ev_probe_bytes = 65'536;
   constexpr TimePs kRoundTrip = 8 * kPsPerUs;
   EvProbeTurn turn;
-  EXPECT_TRUE(owes_ev_probe(turn, {.bytes = 4096}, config, kRoundTrip, 100));
+  EXPECT_TRUE(owes(turn, config, kRoundTrip, 100));
   int owed = 0;
   // A packet each half round trip: 64 KiB are sixteen packets.
-  for (TimePs i = 1; i <= 32; ++i) {
-    owed += owes_ev_probe(turn, {.bytes = 4096}, config, kRoundTrip, 100 + i * kRoundTrip / 2) ? 1 : 0;
-  }
+  for (TimePs i = 1; i <= 32; ++i) owed += owes(turn, config, kRoundTrip, 100 + i * kRoundTrip / 2) ? 1 : 0;
   EXPECT_EQ(owed, 2);
-  EXPECT_FALSE(owes_ev_probe(turn, {.bytes = 1 << 20}, config, kRoundTrip, 101 + 16 * kRoundTrip));
-  EXPECT_TRUE(owes_ev_probe(turn, {.bytes = 4096}, config, kRoundTrip, 100 + 17 * kRoundTrip));
+  EXPECT_FALSE(owes(turn, config, kRoundTrip, 101 + 16 * kRoundTrip, 1 << 20));
+  EXPECT_TRUE(owes(turn, config, kRoundTrip, 100 + 17 * kRoundTrip));
 }
 
-TEST(EvProbes, NoneWhileDataIsSentOrWaits) {
+TEST(EvProbes, NoneInARoundTripInWhichDataIsSent) {
   const ProtocolConfig config;
   EvProbeTurn turn;
-  EXPECT_FALSE(owes_ev_probe(turn, {.bytes = 1 << 20, .work_pending = true}, config, 1000, 5000));
-  EXPECT_FALSE(owes_ev_probe(turn, {.bytes = 1 << 20, .data_sent_at = 5500}, config, 1000, 6000));
-  EXPECT_TRUE(owes_ev_probe(turn, {.bytes = 1 << 20, .data_sent_at = 5500}, config, 1000, 7000));
+  EXPECT_FALSE(owes(turn, config, 1000, 6000, 4096, 5500));
+  EXPECT_FALSE(owes(turn, config, 1000, 6999, 4096, 5500));
+  EXPECT_TRUE(owes(turn, config, 1000, 7000, 4096, 5500));
 }
 
 // The sender has not heard of the first copy: the path of the answers may be dead, whatever else the QP does.
 TEST(EvProbes, ADuplicateOwesOneInEachRoundTrip) {
   const ProtocolConfig config;
   EvProbeTurn turn{.next = 0, .received = 0};
-  const EvProbeArrival duplicate{.bytes = 64, .duplicate = true, .data_sent_at = 4990, .work_pending = true};
-  EXPECT_TRUE(owes_ev_probe(turn, duplicate, config, 1000, 5000));
-  EXPECT_FALSE(owes_ev_probe(turn, duplicate, config, 1000, 5999));
-  EXPECT_TRUE(owes_ev_probe(turn, duplicate, config, 1000, 6000));
+  const auto duplicate_owes = [&](TimePs now) { return owes(turn, config, 1000, now, 64, 4990, true); };
+  EXPECT_TRUE(duplicate_owes(5000));
+  EXPECT_FALSE(duplicate_owes(5999));
+  EXPECT_TRUE(duplicate_owes(6000));
   for (std::uint32_t i = 0; i < config.ev_probe_repeats; ++i) EXPECT_TRUE(repeats_ev_probe(turn));
   EXPECT_FALSE(repeats_ev_probe(turn));
 }
