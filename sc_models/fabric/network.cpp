@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -37,11 +38,12 @@ Network::Network(const ScenarioConfig& scenario)
       usid_(topology_.routing() == FabricRouting::usid && transport_.source_routed),
       keeps_order_(transport_.keeps_order),
       pause_law_(transport_.pause_law != nullptr ? transport_.pause_law(scenario) : PauseLaw{}),
+      ports_(topology_.links().size()),
       buffered_bytes_(topology_.switches().size(), 0),
       nodes_(topology_.nics(), nullptr),
-      exits_(topology_.links().size(), nullptr),
-      impairments_(topology_.links().size()),
-      link_faults_(topology_.links().size()) {
+      mac_ps_(topology_.nics(), 0),
+      exits_(topology_.links().size()),
+      lost_on_(topology_.links().size()) {
   const FabricConfig& fabric = scenario.fabric;
   const double port_gbps = scenario.node_default.nic.port_gbps;
   const double t1_gbps = fabric.t1_link_gbps > 0 ? fabric.t1_link_gbps : port_gbps;
@@ -62,31 +64,43 @@ Network::Network(const ScenarioConfig& scenario)
   weights_ = {weight(fabric.control_weight), weight(fabric.retransmission_weight), weight(fabric.data_weight)};
   const bool impaired = fabric.loss_rate > 0 || fabric.trim_rate > 0 || fabric.corrupt_rate > 0 ||
                         fabric.duplicate_rate > 0 || fabric.ecn_rate > 0;
-  ports_.reserve(topology_.links().size());
   ends_.resize(topology_.links().size());
-  lost_on_.resize(topology_.links().size());
   looks_ahead_ = topology_.links().size() * sizeof(SwitchPort) > kPrivateCacheBytes;
   for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
     const LinkInfo& info = topology_.links()[link];
-    SwitchPort& port = ports_.emplace_back(info.gbps);
-    port.from = info.first_hop() ? info.node : info.from;
-    port.plane = info.plane;
-    port.hop_ps = info.delay_ps;
-    if (!info.last_hop()) port.hop_ps += topology_.switches()[info.to].latency_ps;
-    const bool t0 = !info.first_hop() && topology_.switches()[info.from].tier == SwitchTier::t0;
-    port.law = info.first_hop() ? at_nic : info.last_hop() ? t0_down : t0 ? t0_up : above;
-    port.key = mix64(scenario.seed ^ mix64(0xFAB0'0000'0000ULL + link));
     LinkEnds& ends = ends_[link];
     ends.to_nic = info.last_hop();
     ends.to = info.last_hop() ? info.node : info.to;
     ends.from_nic = info.first_hop();
-    ends.from = port.from;
+    ends.from = info.first_hop() ? info.node : info.from;
     if (impaired && info.first_hop()) {
-      ends.impaired = true;
-      impairments_[link] = std::make_unique<Impairment>(fabric, scenario.protocol, scenario.seed,
-                                                        fmt::format("nic{}.port{}-t0", info.node, info.plane));
+      set_impairment(link, std::make_unique<Impairment>(fabric, scenario.protocol, scenario.seed,
+                                                        fmt::format("nic{}.port{}-t0", info.node, info.plane)));
     }
   }
+}
+
+std::uint8_t Network::law_of(const LinkInfo& info) const {
+  if (info.first_hop()) return at_nic;
+  if (info.last_hop()) return t0_down;
+  return topology_.switches()[info.from].tier == SwitchTier::t0 ? t0_up : above;
+}
+
+TimePs Network::hop_ps_of(std::uint32_t link) const {
+  const LinkInfo& info = topology_.links()[link];
+  const TimePs mac_ps = info.first_hop() || info.last_hop() ? mac_ps_[info.node] : 0;
+  return info.delay_ps + mac_ps + (info.last_hop() ? 0 : topology_.switches()[info.to].latency_ps);
+}
+
+void Network::set_up(std::uint32_t link) {
+  const LinkInfo& info = topology_.links()[link];
+  SwitchPort& port = *new (&ports_[link]) SwitchPort(info.gbps);
+  port.from = ends_[link].from;
+  port.plane = info.plane;
+  port.hop_ps = hop_ps_of(link);
+  port.law = law_of(info);
+  port.leaves = exits_[link] != nullptr || (partition_ != nullptr && partition_->from(info) != partition_->to(info));
+  port.key = mix64(scenario_.seed ^ mix64(0xFAB0'0000'0000ULL + link));
 }
 
 // Into the network
@@ -127,10 +141,7 @@ void Network::classify(Transit& transit) const {
 
 void Network::attach(NodeId id, NetworkNode& node, TimePs mac_ps) {
   nodes_[id] = &node;
-  for (std::uint32_t plane = 0; plane < topology_.planes(); ++plane) {
-    ports_[topology_.uplink_of(id, plane)].hop_ps += mac_ps;
-    ports_[topology_.downlink_to(id, plane)].hop_ps += mac_ps;
-  }
+  mac_ps_[id] = mac_ps;
 }
 
 TimePs Network::send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit) {
@@ -146,12 +157,14 @@ TimePs Network::send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t
 
 void Network::notify_when_free(TimePs now, NodeId node, std::uint32_t plane) {
   const std::uint32_t link = topology_.uplink_of(node, plane);
-  if (!ports_[link].armed) arm(std::max(now, ports_[link].line.free_at()), link);
+  const SwitchPort& port = visit(link);
+  if (!port.armed) arm(std::max(now, port.line.free_at()), link);
 }
 
 void Network::set_link_gbps(std::uint32_t link, double gbps) {
-  ports_[link].line.set_gbps(gbps);
-  rate_steps_.push_back({link, ports_[link].counters.bytes, gbps});
+  SwitchPort& port = visit(link);
+  port.line.set_gbps(gbps);
+  rate_steps_.push_back({link, port.counters.bytes, gbps});
 }
 
 LinkUse Network::use_of(std::uint32_t link, TimePs now) const {
@@ -272,8 +285,8 @@ bool Network::lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& tra
     return true;
   }
   if (fault_journal_ != nullptr) fault_journal_->at(now, link);
-  LinkFaults& faults = *link_faults_[link];
-  const TimePs duration = ports_[link].line.duration(transit.bytes);
+  LinkFaults& faults = *link_faults_.at(link);
+  const TimePs duration = visit(link).line.duration(transit.bytes);
   const TimePs first_out = last_out > duration ? last_out - duration : 0;
   const LinkFaults::Verdict verdict =
       faults.apply(first_out, last_out + topology_.links()[link].delay_ps, transit.packet);
@@ -295,7 +308,7 @@ void Network::look_for_retransmission(TimePs now, const Packet& packet) {
 }
 
 void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
-  if (ends_[link].faulty && lost(now, link, transits_[transit].last_bit - ports_[link].hop_ps, transits_[transit])) {
+  if (ends_[link].faulty && lost(now, link, transits_[transit].last_bit - hop_ps_of(link), transits_[transit])) {
     if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
     transits_.release(transit);
     return;
@@ -304,7 +317,7 @@ void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
     pass(now, link, transit);
     return;
   }
-  const Impairment::Verdict verdict = impairments_[link]->apply(transits_[transit].packet);
+  const Impairment::Verdict verdict = impairments_.at(link)->apply(transits_[transit].packet);
   if (verdict == Impairment::Verdict::drop) {
     ++lost_on_[link];
     if (recorder_ != nullptr) tell_lost(now, transits_[transit].packet);
@@ -393,7 +406,7 @@ bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
 }
 
 void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
-  SwitchPort& port = ports_[link];
+  SwitchPort& port = visit(link);
   const bool held = port.paused && transits_[index].queue != FabricClass::control;
   if (port.empty() && port.line.free_at() <= now && !held) {
     if (recording()) [[unlikely]]
@@ -511,7 +524,7 @@ void Network::serve(TimePs now, std::uint32_t link) {
 }
 
 void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes) {
-  SwitchPort& sender = ports_[ingress];
+  SwitchPort& sender = visit(ingress);
   sender.at_far_end_bytes += static_cast<std::uint64_t>(bytes);
   const bool pause = !sender.pausing && sender.at_far_end_bytes > pause_law_.xoff_bytes;
   const bool resume = sender.pausing && sender.at_far_end_bytes <= pause_law_.xon_bytes;
@@ -528,7 +541,7 @@ void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t by
 }
 
 void Network::set_paused(TimePs now, std::uint32_t link, bool paused) {
-  SwitchPort& port = ports_[link];
+  SwitchPort& port = visit(link);
   port.paused = paused;
   if (paused) {
     ++port.counters.pauses;
@@ -606,7 +619,7 @@ void Network::split(const Partition& partition, std::uint32_t rank, std::vector<
   crossings_ = &out;
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     const LinkInfo& info = topology_.links()[link];
-    if (partition.from(info) != partition.to(info)) ports_[link].leaves = true;
+    if (ports_[link].law != not_visited && partition.from(info) != partition.to(info)) ports_[link].leaves = true;
   }
 }
 
@@ -615,7 +628,7 @@ TimePs Network::lookahead_ps() const {
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
     const LinkInfo& info = topology_.links()[link];
     if (partition_->from(info) == partition_->to(info)) continue;
-    shortest = std::min(shortest, ports_[link].hop_ps);
+    shortest = std::min(shortest, hop_ps_of(link));
     if (pause_law_.on) shortest = std::min(shortest, pause_delay_ps(info));
   }
   return shortest;
@@ -653,7 +666,7 @@ void Network::add_counts(ByteReader& from) {
   std::vector<PortCounters> counters;
   from.get(links);
   from.get(counters);
-  for (std::size_t i = 0; i < links.size(); ++i) ports_[links[i]].counters = counters[i];
+  for (std::size_t i = 0; i < links.size(); ++i) visit(links[i]).counters = counters[i];
 }
 
 void Network::tell_level(TimePs now, std::uint32_t link, std::uint64_t change) {
@@ -666,7 +679,7 @@ void Network::tell_lost(TimePs now, const Packet& packet) {
 
 ImpairmentCounts Network::impairments() const {
   ImpairmentCounts sum = fault_counts_;
-  for (const auto& impairment : impairments_) {
+  for (const auto& [link, impairment] : impairments_) {
     if (!impairment) continue;
     const ImpairmentCounts& counts = impairment->counts();
     sum.dropped += counts.dropped;

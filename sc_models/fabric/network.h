@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/byte_stream.h"
 #include "engine/causal_trace.h"
 #include "engine/recorder.h"
 #include "engine/same_time.h"
+#include "engine/zeroed_array.h"
 #include "fabric/crossing.h"
 #include "fabric/event_queue.h"
 #include "fabric/impairment.h"
@@ -63,7 +65,6 @@ class Network {
   /// Packets to `node` through `plane` leave the network on `link`.
   void attach(NodeId id, std::uint32_t plane, Link& link) {
     exits_[topology_.downlink_to(id, plane)] = &link;
-    ports_[topology_.downlink_to(id, plane)].leaves = true;
   }
   /// A packet whose first and last bit reach the T0 of `plane` from `node` at these times.
   void enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs last_bit, const Packet& packet);
@@ -87,7 +88,7 @@ class Network {
   /// What is on a link that goes down, or is sent into it, is lost.
   void set_link_down(std::uint32_t link, bool down) {
     ends_[link].down = down;
-    ends_[link].faulty = down || link_faults_[link] != nullptr;
+    ends_[link].faulty = down || link_faults_.contains(link);
   }
   /// PFC: the T0 of `plane` takes no data from this light endpoint; port_free() follows when it does again.
   bool data_paused(NodeId node, std::uint32_t plane) const { return ports_[topology_.uplink_of(node, plane)].paused; }
@@ -104,7 +105,7 @@ class Network {
   /// Damage at the end of the link; null: none.
   void set_impairment(std::uint32_t link, std::unique_ptr<Impairment> impairment) {
     ends_[link].impaired = impairment != nullptr;
-    impairments_[link] = std::move(impairment);
+    impairments_.insert_or_assign(link, std::move(impairment));
   }
 
   /// Levels of the queues and lost packets are told from now on; `object_of_link`: RecorderTap::kNoObject where nobody
@@ -121,7 +122,8 @@ class Network {
   /// What a timeline has in store for the link; told before the run. Null: nothing.
   void set_faults(std::uint32_t link, std::unique_ptr<LinkFaults> faults) {
     ends_[link].faulty = ends_[link].down || faults != nullptr;
-    link_faults_[link] = std::move(faults);
+    link_faults_.erase(link);
+    if (faults != nullptr) link_faults_.emplace(link, std::move(faults));
   }
   /// As set_link_gbps(), at a time to come.
   void change_link_gbps_at(TimePs at, std::uint32_t link, double gbps) {
@@ -146,19 +148,32 @@ class Network {
   void put_counts(ByteWriter& to) const;
   void add_counts(ByteReader& from);
 
-  const std::vector<SwitchPort>& ports() const { return ports_; }
+  /// By link; those that no packet visited have counted nothing, and their other members say nothing.
+  const ZeroedArray<SwitchPort>& ports() const { return ports_; }
   /// Ports of switches where a packet has waited, each once.
   const std::vector<std::uint32_t>& links_with_queues() const { return links_with_queues_; }
   ImpairmentCounts impairments() const;
   std::uint64_t without_route() const { return without_route_; }
   std::uint64_t lost_on_down_links() const { return lost_on_down_links_; }
   /// Packets lost or damaged on a link, by link; not those that found no room in its port.
-  const std::vector<std::uint64_t>& lost_on_links() const { return lost_on_; }
+  const ZeroedArray<std::uint64_t>& lost_on_links() const { return lost_on_; }
   std::uint64_t events() const { return events_done_; }
   std::uint64_t packets_inside() const { return transits_.in_use() + inside_elsewhere_; }
 
  private:
-  enum Law : std::uint8_t { at_nic, t0_up, t0_down, above, laws };
+  enum Law : std::uint8_t { not_visited, at_nic, t0_up, t0_down, above, laws };
+
+  /// A port that a packet, a pause or a new rate comes to.
+  SwitchPort& visit(std::uint32_t link) {
+    SwitchPort& port = ports_[link];
+    if (port.law == not_visited) [[unlikely]]
+      set_up(link);
+    return port;
+  }
+  void set_up(std::uint32_t link);
+  std::uint8_t law_of(const LinkInfo& info) const;
+  /// A bit leaves the link's port until the far end can act on it.
+  TimePs hop_ps_of(std::uint32_t link) const;
 
   /// Asks for the memory of the events that come next, in three steps of which each needs what the one before asked
   /// for.
@@ -224,15 +239,16 @@ class Network {
   PauseLaw pause_law_;
   FabricEventQueue events_;
   TransitPool transits_;
-  std::vector<SwitchPort> ports_;  ///< by link
+  ZeroedArray<SwitchPort> ports_;  ///< by link
   std::vector<LinkEnds> ends_;     ///< by link
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
   std::array<QueueLaw, laws> laws_{};
   std::vector<NetworkNode*> nodes_;
-  std::vector<Link*> exits_;  ///< by link, null where it does not leave the network
-  std::vector<std::unique_ptr<Impairment>> impairments_;
-  std::vector<std::unique_ptr<LinkFaults>> link_faults_;
+  std::vector<TimePs> mac_ps_;  ///< by node, of light endpoints
+  ZeroedArray<Link*> exits_;    ///< by link, null where it does not leave the network
+  std::unordered_map<std::uint32_t, std::unique_ptr<Impairment>> impairments_;  ///< by link that has one
+  std::unordered_map<std::uint32_t, std::unique_ptr<LinkFaults>> link_faults_;  ///< likewise
   struct RateChange {
     std::uint32_t link;
     double gbps;
@@ -255,7 +271,7 @@ class Network {
   TimePs now_ = 0;
   std::uint64_t without_route_ = 0;
   std::uint64_t lost_on_down_links_ = 0;
-  std::vector<std::uint64_t> lost_on_;
+  ZeroedArray<std::uint64_t> lost_on_;  ///< by link
   std::uint64_t events_done_ = 0;
   SameTimeBound same_time_;
   const Partition* partition_ = nullptr;  ///< null: this is the whole network

@@ -36,7 +36,8 @@ struct LinkEnds {
 };
 static_assert(sizeof(LinkEnds) == 8);
 
-/// A packet touches two cache lines of its output port, beside each other, whether it waits or not.
+/// A packet touches two cache lines of its output port, beside each other, whether it waits or not. A port that no packet
+/// has visited is zero bytes.
 struct alignas(128) SwitchPort {
   struct Queue {
     std::uint32_t head = TransitPool::kNone;
@@ -53,7 +54,7 @@ struct alignas(128) SwitchPort {
   std::uint64_t data_bytes = 0;    ///< of them without the control queue
   std::array<Queue, kFabricClasses> queues;
   std::uint32_t from = 0;  ///< switch or NIC
-  std::uint8_t law = 0;
+  std::uint8_t law = 0;  ///< 0: not visited yet
   bool armed = false;   ///< a service event is on its way
   bool leaves = false;  ///< what it sends leaves the network: over a Link, or to another rank
   bool paused = false;  ///< its data waits for the far end (PFC)

@@ -15,6 +15,11 @@ TimePs whole_ps_from_ns(double ns) {
   return static_cast<TimePs>(ns * static_cast<double>(kPsPerNs));
 }
 
+/// Cables are at most 1 ms long: fabric.cable_delay_ns and the others have this range.
+std::uint32_t delay_of_cable(double ns) {
+  return static_cast<std::uint32_t>(whole_ps_from_ns(ns));
+}
+
 std::uint32_t t0s_of(const ScenarioConfig& scenario) {
   return scenario.fabric.t0s_per_plane != 0 ? scenario.fabric.t0s_per_plane
                                             : (scenario.fabric.nics - 1) / scenario.fabric.nics_per_t0 + 1;
@@ -79,7 +84,7 @@ void Topology::set_cable_delays(const FabricConfig& fabric) {
     for (std::uint32_t link = 0; link < links_.size(); ++link) {
       if (!is_cable_of(link, cable.where)) continue;
       found = true;
-      links_[link].delay_ps = links_[other_way(link)].delay_ps = whole_ps_from_ns(cable.ns);
+      links_[link].delay_ps = links_[other_way(link)].delay_ps = delay_of_cable(cable.ns);
     }
     if (found) continue;
     throw ParameterError("fabric.cable_delays_ns",
@@ -124,39 +129,39 @@ void Topology::build_plane(std::uint32_t plane, const ScenarioConfig& scenario) 
   for (std::uint32_t i = 0; i < t2s_; ++i)
     name_switch(t2_at(plane, i), SwitchTier::t2, i, 0, fabric.t1_switch_latency_ns);
 
-  const TimePs nic_delay = whole_ps_from_ns(fabric.cable_delay_ns);
-  const TimePs t1_delay = whole_ps_from_ns(fabric.t1_cable_delay_ns);
+  const std::uint32_t nic_delay = delay_of_cable(fabric.cable_delay_ns);
+  const std::uint32_t t1_delay = delay_of_cable(fabric.t1_cable_delay_ns);
   const double port_gbps = scenario.node_default.nic.port_gbps;
   const double t1_gbps = fabric.t1_link_gbps > 0 ? fabric.t1_link_gbps : port_gbps;
   for (NodeId node = 0; node < nics_; ++node) {
     add_link({.to = t0_at(plane, t0_of(node)),
               .node = node,
               .number = plane,
+              .delay_ps = nic_delay,
               .plane = number,
               .up = true,
-              .gbps = scenario.node(node).nic.port_gbps,
-              .delay_ps = nic_delay});
+              .gbps = scenario.node(node).nic.port_gbps});
   }
   for (NodeId node = 0; node < nics_; ++node) {
     const std::uint32_t t0 = t0_at(plane, t0_of(node));
     const std::uint32_t link = add_link({.from = t0,
                                          .node = node,
                                          .number = downlink_of(node),
+                                         .delay_ps = nic_delay,
                                          .plane = number,
-                                         .gbps = scenario.node(node).nic.port_gbps,
-                                         .delay_ps = nic_delay});
+                                         .gbps = scenario.node(node).nic.port_gbps});
     set_next(t0, make_usid(plane, UsidRole::downlink, downlink_of(node)), link);
   }
   const auto cable = [&](std::uint32_t lower, std::uint32_t upper, std::uint32_t up_number, std::uint32_t down_number) {
     const std::uint32_t up = add_link({.from = lower,
                                        .to = upper,
                                        .number = up_number,
+                                       .delay_ps = t1_delay,
                                        .plane = number,
                                        .up = true,
-                                       .gbps = t1_gbps,
-                                       .delay_ps = t1_delay});
+                                       .gbps = t1_gbps});
     const std::uint32_t down = add_link(
-        {.from = upper, .to = lower, .number = down_number, .plane = number, .gbps = t1_gbps, .delay_ps = t1_delay});
+        {.from = upper, .to = lower, .number = down_number, .delay_ps = t1_delay, .plane = number, .gbps = t1_gbps});
     switches_[lower].up.push_back(up);
     return std::pair(up, down);
   };
@@ -191,7 +196,7 @@ UsidTemplate Topology::route(NodeId source, NodeId destination) const {
 
 TimePs Topology::round_trip_ps() const {
   const SwitchInfo& t0 = switches_.front();
-  TimePs one_way = 2 * links_.front().delay_ps + t0.latency_ps;
+  TimePs one_way = 2 * TimePs{links_.front().delay_ps} + t0.latency_ps;
   if (t0s_ > 1) {
     const SwitchInfo& t1 = switches_[t0s_];
     const TimePs step = links_[t0.up.front()].delay_ps;
