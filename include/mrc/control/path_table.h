@@ -53,7 +53,6 @@ class PathTable {
             std::unique_ptr<PathPolicy> policy = nullptr)
       : config_(&config), policy_(std::move(policy)), planes_(planes), entries_(profile.value.size()), random_(random) {
     index_.reserve(entries_.size());
-    health_.resize(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       entries_[i].value = profile.value[i];
       entries_[i].plane = profile.plane[i];
@@ -119,13 +118,13 @@ class PathTable {
         break;
       case PathEvent::always_skip:
         probe_ended(ev);
-        health_[ev].was_lost = false;
+        health(ev).was_lost = false;
         remove(ev, now);
         break;
       case PathEvent::lost:
-        set_losses(ev, health_[ev].losses + 1);
-        health_[ev].was_lost = true;
-        if (health_[ev].losses >= config_->assumed_bad_losses) remove(ev, now);
+        set_losses(ev, health(ev).losses + 1);
+        health(ev).was_lost = true;
+        if (health(ev).losses >= config_->assumed_bad_losses) remove(ev, now);
         break;
       case PathEvent::trimmed_lasthop:
         break;
@@ -139,7 +138,7 @@ class PathTable {
         break;
       case PathEvent::probe_lost:
         probe_ended(ev);
-        health_[ev].probe_successes = 0;
+        health(ev).probe_successes = 0;
         break;
     }
     if (policy_ != nullptr) policy_->heard(ev, event, now);
@@ -203,8 +202,8 @@ class PathTable {
   EvIndex last_backup() const { return last_backup_; }
   /// Events that were queued so far.
   std::uint64_t events() const { return queued_events_ + dropped_events_; }
-  std::uint32_t losses(EvIndex ev) const { return health_[ev].losses; }
-  std::uint32_t probe_successes(EvIndex ev) const { return health_[ev].probe_successes; }
+  std::uint32_t losses(EvIndex ev) const { return health_.empty() ? 0 : health_[ev].losses; }
+  std::uint32_t probe_successes(EvIndex ev) const { return health_.empty() ? 0 : health_[ev].probe_successes; }
   /// Rotations that have ended, and those of them after which the order was drawn anew.
   std::uint64_t rotations() const { return rotations_; }
   std::uint64_t reshuffles() const { return reshuffles_; }
@@ -220,8 +219,8 @@ class PathTable {
     if (now < next_probe_time()) return kNoEv;
     const EvIndex ev = bad_[probe_turn_++ % bad_.size()];
     next_probe_ = now + std::max<TimePs>(1, config_->probe_interval_ps / bad_.size());
-    unanswered_ += health_[ev].unanswered ? 0 : 1;
-    health_[ev].unanswered = true;
+    unanswered_ += health(ev).unanswered ? 0 : 1;
+    health(ev).unanswered = true;
     return ev;
   }
   /// The NIC has no room for the probe that was taken: the EV waits for its next turn.
@@ -292,8 +291,12 @@ class PathTable {
       }
     }
   }
+  Health& health(EvIndex ev) {
+    if (health_.empty()) health_.resize(entries_.size());
+    return health_[ev];
+  }
   void set_losses(EvIndex ev, std::uint32_t losses) {
-    std::uint32_t& of_ev = health_[ev].losses;
+    std::uint32_t& of_ev = health(ev).losses;
     lossy_ += (losses > 0 ? 1U : 0U) - (of_ev > 0 ? 1U : 0U);
     of_ev = losses;
   }
@@ -427,7 +430,7 @@ class PathTable {
   }
   void take_back(EvIndex ev) {
     if (active_in(entries_[ev].plane) >= active_total_ / planes_) {
-      const bool returns = config_->backups_return && health_[ev].was_lost && ev < active_total_;
+      const bool returns = config_->backups_return && health(ev).was_lost && ev < active_total_;
       if (!returns || !withdraw_backup(entries_[ev].plane)) return;
     }
     activate(ev);
@@ -442,19 +445,20 @@ class PathTable {
     deactivate(ev);
     end_skip(ev);
     set_state(ev, EvState::assumed_bad);
-    health_[ev].probe_successes = 0;
+    health(ev).probe_successes = 0;
     if (bad_.empty()) next_probe_ = now + config_->probe_interval_ps;
     bad_.push_back(ev);
     replace(ev);
     push_event({ev, EvState::assumed_bad, now});
   }
   void probe_ended(EvIndex ev) {
+    if (health_.empty()) return;
     unanswered_ -= health_[ev].unanswered ? 1 : 0;
     health_[ev].unanswered = false;
   }
   void probe_good(EvIndex ev, TimePs now) {
     Entry& entry = entries_[ev];
-    if (entry.state != EvState::assumed_bad || ++health_[ev].probe_successes < config_->probe_successes) return;
+    if (entry.state != EvState::assumed_bad || ++health(ev).probe_successes < config_->probe_successes) return;
     set_losses(ev, 0);
     set_state(ev, EvState::good);
     take_back(ev);
@@ -489,7 +493,7 @@ class PathTable {
   std::array<std::uint32_t, kMostPlanes> good_active_{};
   std::vector<Skipped> skipped_;
   KeyedRandom random_;
-  std::vector<Health> health_;
+  std::vector<Health> health_;  ///< empty until an EV has lost a packet or is probed
   std::uint64_t rotations_ = 0;
   std::uint64_t reshuffles_ = 0;
   std::uint32_t active_total_ = 0;
