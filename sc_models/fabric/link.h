@@ -22,7 +22,7 @@ class Link {
   /// When the receiver may look: a switch that cuts through at the first bit, a NIC at the last.
   enum class DueAt : std::uint8_t { first_bit, last_bit };
 
-  Link(TimePs delay_ps, DueAt due_at) : delay_ps_(delay_ps), due_at_(due_at), ring_(64) {}
+  Link(TimePs delay_ps, DueAt due_at) : delay_ps_(delay_ps), due_at_(due_at), ring_(kFirstFlights) {}
 
   /// `latency_ps`: what the receiver's MAC and FEC take before it can look; a packet in them is still on its way.
   void set_receiver(Box* receiver, TimePs latency_ps = 0) {
@@ -58,6 +58,9 @@ class Link {
     for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = ring_[i & (ring_.size() - 1)];
     ring_.swap(larger);
   }
+
+  /// A short cable holds a packet or two: the ring grows where it is longer.
+  static constexpr std::size_t kFirstFlights = 2;
 
   TimePs delay_ps_;
   TimePs receiver_latency_ps_ = 0;
