@@ -54,6 +54,11 @@ class LightIdle {
   void may_be_idle(TimePs now);
   /// After account(now).
   void port_busy(std::uint32_t port, TimePs until) { busy_until_[port] = std::max(busy_until_[port], until); }
+  /// After account(now): what is queued at the port leaves earlier or later than was told.
+  void change_busy(std::uint32_t port, TimePs until) {
+    busy_until_[port] = until;
+    if (counting_) quiet_until_ = std::min(quiet_until_, until);
+  }
   /// All is sent but for this, after account(now): what was waited for was a retransmission.
   void retransmits(std::uint8_t loss_cause);
   void first_transmission() { answers_awaited_ps_ = 0; }

@@ -60,6 +60,12 @@ void LightNode::timer(TimePs now) {
   arm();
 }
 
+void LightNode::port_rate_changed(TimePs now, std::uint32_t plane) {
+  if (!idle_) return;
+  idle_before(now);
+  idle_->change_busy(plane, network_.free_at(network_.topology().uplink_of(nic_.node, plane)));
+}
+
 void LightNode::finish(TimePs now) {
   if (!idle_ || idle_->finished()) return;
   idle_->finish(now);

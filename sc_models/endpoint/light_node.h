@@ -49,6 +49,7 @@ class LightNode : public NetworkNode, public WorkDevice {
   void finish(TimePs now);
 
   void timer(TimePs now) final;
+  void port_rate_changed(TimePs now, std::uint32_t plane) final;
 
   bool can_post(TimePs) final { return true; }
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) final;

@@ -2,7 +2,6 @@
 // when that box said that it waits for this condition.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdint>
@@ -33,7 +32,7 @@ class Fifo {
   }
   Fifo(Unlisted, std::string name, std::uint32_t capacity)
       : occupancy_(kUnlisted, std::move(name), "entries", capacity),
-        ring_(std::min(std::bit_ceil(capacity), kFirstEntries)),
+        ring_(std::bit_ceil(capacity)),
         mask_(ring_.size() - 1) {}
   Fifo(const Fifo&) = delete;
   Fifo& operator=(const Fifo&) = delete;
@@ -57,8 +56,6 @@ class Fifo {
     assert(!full());
     occupancy_.add(now, 1);
     if (occupancy_.tap().recorder != nullptr) tell(Record::Kind::push, now, ready_at, item);
-    if (tail_ - head_ == ring_.size()) [[unlikely]]
-      grow();
     ring_[tail_ & mask_] = Entry{ready_at, std::move(item)};
     const bool was_empty = head_ == tail_;
     ++tail_;
@@ -137,16 +134,6 @@ class Fifo {
     TimePs ready_at = 0;
     Item item{};
   };
-
-  [[gnu::cold, gnu::noinline]] void grow() {
-    std::vector<Entry> larger(2 * ring_.size());
-    for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = std::move(ring_[i & mask_]);
-    ring_.swap(larger);
-    mask_ = ring_.size() - 1;
-  }
-
-  /// The ring is as large as the queue has been, up to a factor of two: a packet then finds its entry in a cache.
-  static constexpr std::uint32_t kFirstEntries = 4;
 
   Occupancy occupancy_;
   std::vector<Entry> ring_;

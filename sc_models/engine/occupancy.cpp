@@ -19,19 +19,8 @@ double Occupancy::time_full_share(TimePs end) const {
 
 std::vector<TimePs> Occupancy::closed_histogram(TimePs end) const {
   std::vector<TimePs> bins = histogram_;
-  if (end <= last_) return bins;
-  const std::size_t bin = std::min(bin_of(level_), bin_of(capacity_));
-  bins.resize(std::max(bins.size(), bin + 1));
-  bins[bin] += end - last_;
+  if (end > last_) bins[std::min(bin_of(level_), bins.size() - 1)] += end - last_;
   return bins;
-}
-
-std::size_t Occupancy::add_bins(std::size_t bin) {
-  bin = std::min(bin, bin_of(capacity_));
-  // Some at once, so that a level that climbs does not ask for memory at each step.
-  constexpr std::size_t kAtOnce = 64;
-  if (bin >= histogram_.size()) histogram_.resize(std::min(bin + kAtOnce, bin_of(capacity_) + 1));
-  return bin;
 }
 
 std::uint64_t Occupancy::p99(TimePs end) const {

@@ -71,7 +71,8 @@ class Occupancy {
       : name_(std::move(name)),
         unit_(std::move(unit)),
         capacity_(capacity),
-        counts_(unit_ != "bytes" && unit_ != "credits") {}
+        counts_(unit_ != "bytes" && unit_ != "credits"),
+        histogram_(bin_of(capacity) + 1) {}
 
   Occupancy(const Occupancy&) = delete;
   Occupancy& operator=(const Occupancy&) = delete;
@@ -165,8 +166,6 @@ class Occupancy {
     return ((mantissa + 1) << shift) - 1;
   }
   std::vector<TimePs> closed_histogram(TimePs end) const;
-  /// Makes room for the bin, or that of the capacity where it lies beyond; returns which.
-  [[gnu::cold, gnu::noinline]] std::size_t add_bins(std::size_t bin);
 
   /// False where `now` is not later than the last change. Called several times per packet and box.
   [[gnu::always_inline]] bool close(TimePs now) {
@@ -175,10 +174,7 @@ class Occupancy {
       return false;
     }
     const TimePs span = now - last_;
-    std::size_t bin = bin_of(level_);
-    if (bin >= histogram_.size()) [[unlikely]]
-      bin = add_bins(bin);
-    histogram_[bin] += span;
+    histogram_[std::min(bin_of(level_), histogram_.size() - 1)] += span;
     level_time_ += product(level_, span);
     if (refused_ || level_ >= capacity_) full_time_ += span;
     refused_ = false;
@@ -202,7 +198,7 @@ class Occupancy {
   bool counts_;
   AccessCounter writes_;
   AccessCounter reads_;
-  std::vector<TimePs> histogram_;  ///< time in each bin, as far as it was ever filled
+  std::vector<TimePs> histogram_;  ///< time in each bin
 };
 
 }  // namespace mrc

@@ -52,7 +52,7 @@ std::uint64_t Fabric::packets_held() const {
 
 std::uint64_t Fabric::packets_lost() const {
   std::uint64_t lost = network_.impairments().dropped + network_.without_route() + network_.lost_on_down_links();
-  for (const SwitchPort& port : network_.ports()) lost += port.counters.dropped;
+  for (std::uint32_t link = 0; link < network_.ports().size(); ++link) lost += network_.counters(link).dropped;
   return lost;
 }
 

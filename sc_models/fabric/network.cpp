@@ -43,6 +43,7 @@ Network::Network(const ScenarioConfig& scenario)
       nodes_(topology_.nics(), nullptr),
       mac_ps_(topology_.nics(), 0),
       exits_(topology_.links().size()),
+      last_start_on_(topology_.links().size()),
       lost_on_(topology_.links().size()) {
   const FabricConfig& fabric = scenario.fabric;
   const double port_gbps = scenario.node_default.nic.port_gbps;
@@ -100,7 +101,6 @@ void Network::set_up(std::uint32_t link) {
   port.hop_ps = hop_ps_of(link);
   port.law = law_of(info);
   port.leaves = exits_[link] != nullptr || (partition_ != nullptr && partition_->from(info) != partition_->to(info));
-  port.key = mix64(scenario_.seed ^ mix64(0xFAB0'0000'0000ULL + link));
 }
 
 // Into the network
@@ -165,6 +165,20 @@ void Network::set_link_gbps(std::uint32_t link, double gbps) {
   SwitchPort& port = visit(link);
   port.line.set_gbps(gbps);
   rate_steps_.push_back({link, port.counters.bytes, gbps});
+  const LinkEnds& ends = ends_[link];
+  if (ends.from_nic && nodes_[ends.from] != nullptr) nodes_[ends.from]->port_rate_changed(now_, port.plane);
+}
+
+PortCounters Network::counters(std::uint32_t link) const {
+  const SwitchPort& port = ports_[link];
+  const CongestedPort& rest = congested_ports_[port.congested];
+  PortCounters all{port.counters, 0, 0, 0, 0, 0};
+  all.dropped = rest.dropped;
+  all.trimmed = rest.trimmed;
+  all.ce_marked = rest.ce_marked;
+  all.pauses = rest.pauses;
+  all.paused_ps = rest.paused_ps;
+  return all;
 }
 
 LinkUse Network::use_of(std::uint32_t link, TimePs now) const {
@@ -417,9 +431,9 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   Transit& transit = transits_[index];
   if (!fits(port, transit)) {
     const bool trimmed = trim(now, laws_[port.law], transit);
-    if (trimmed) ++port.counters.trimmed;
+    if (trimmed) ++congested(port).trimmed;
     if (!trimmed || !fits(port, transit)) {
-      ++port.counters.dropped;
+      ++congested(port).dropped;
       if (recorder_ != nullptr) tell_lost(now, transit.packet);
       transits_.release(index);
       return;
@@ -457,20 +471,21 @@ std::size_t Network::choose(SwitchPort& port) {
     }
   }
   // Deficit round robin: a queue's turn lasts as long as its credit, an empty queue has none.
+  std::array<std::int32_t, kFabricClasses>& deficit = congested(port).deficit;
   for (;;) {
     const std::size_t i = port.turn;
     const auto bytes = waits(i) ? static_cast<std::int32_t>(transits_[port.queues[i].head].bytes) : 0;
-    if (waits(i) && port.deficit[i] >= bytes) {
-      port.deficit[i] -= bytes;
+    if (waits(i) && deficit[i] >= bytes) {
+      deficit[i] -= bytes;
       return i;
     }
-    if (!waits(i)) port.deficit[i] = 0;
+    if (!waits(i)) deficit[i] = 0;
     port.turn = static_cast<std::uint8_t>((i + 1) % kFabricClasses);
-    if (waits(port.turn)) port.deficit[port.turn] += weights_[port.turn];
+    if (waits(port.turn)) deficit[port.turn] += weights_[port.turn];
   }
 }
 
-void Network::mark(SwitchPort& port, Transit& transit) {
+void Network::mark(std::uint32_t link, SwitchPort& port, Transit& transit) {
   const QueueLaw& law = laws_[port.law];
   const std::uint64_t level = port.data_bytes;
   if (level <= law.ecn_min_bytes || law.ecn_max_probability <= 0 || transit.queue == FabricClass::control) return;
@@ -480,13 +495,14 @@ void Network::mark(SwitchPort& port, Transit& transit) {
     // Keyed by the packet, so that nobody else's traffic changes what it draws.
     const std::uint64_t name =
         std::uint64_t{packet.source_node} << 32 | packet.psn << 1 | (packet.retransmission ? 1 : 0);
-    const std::uint64_t draw = mix64(port.key ^ mix64(name ^ mix64(packet.destination_qp)));
+    const std::uint64_t key = mix64(scenario_.seed ^ mix64(0xFAB0'0000'0000ULL + link));
+    const std::uint64_t draw = mix64(key ^ mix64(name ^ mix64(packet.destination_qp)));
     const double share = static_cast<double>(level - law.ecn_min_bytes) /
                          static_cast<double>(law.ecn_max_bytes - law.ecn_min_bytes) * law.ecn_max_probability;
     if (static_cast<double>(draw >> 11) * 0x1.0p-53 >= share) return;
   }
   packet.ecn = Ecn::ce;
-  ++port.counters.ce_marked;
+  ++congested(port).ce_marked;
 }
 
 void Network::serve(TimePs now, std::uint32_t link) {
@@ -506,7 +522,7 @@ void Network::serve(TimePs now, std::uint32_t link) {
   const std::uint32_t index = queue.head;
   Transit& transit = transits_[index];
   queue.head = transit.next;
-  mark(port, transit);
+  mark(link, port, transit);
   port.queued_bytes -= transit.bytes;
   if (recorder_ != nullptr) tell_level(now, link, -std::uint64_t{transit.bytes});
   if (transit.queue != FabricClass::control) port.data_bytes -= transit.bytes;
@@ -525,9 +541,10 @@ void Network::serve(TimePs now, std::uint32_t link) {
 
 void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes) {
   SwitchPort& sender = visit(ingress);
-  sender.at_far_end_bytes += static_cast<std::uint64_t>(bytes);
-  const bool pause = !sender.pausing && sender.at_far_end_bytes > pause_law_.xoff_bytes;
-  const bool resume = sender.pausing && sender.at_far_end_bytes <= pause_law_.xon_bytes;
+  std::uint64_t& there = congested(sender).at_far_end_bytes;
+  there += static_cast<std::uint64_t>(bytes);
+  const bool pause = !sender.pausing && there > pause_law_.xoff_bytes;
+  const bool resume = sender.pausing && there <= pause_law_.xon_bytes;
   if (!pause && !resume) return;
   sender.pausing = pause;
   const LinkInfo& link = topology_.links()[ingress];
@@ -543,12 +560,13 @@ void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t by
 void Network::set_paused(TimePs now, std::uint32_t link, bool paused) {
   SwitchPort& port = visit(link);
   port.paused = paused;
+  CongestedPort& pauses = congested(port);
   if (paused) {
-    ++port.counters.pauses;
-    port.paused_since = now;
+    ++pauses.pauses;
+    pauses.paused_since = now;
     return;
   }
-  port.counters.paused_ps += now - port.paused_since;
+  pauses.paused_ps += now - pauses.paused_since;
   if (!port.armed) arm(std::max(now, port.line.free_at()), link);
 }
 
@@ -638,16 +656,16 @@ void Network::put_counts(ByteWriter& to) const {
   to.put(impairments());
   to.put(std::array{without_route_, lost_on_down_links_, events_done_, packets_inside()});
   std::vector<std::uint32_t> links;
-  std::vector<PortCounters> counters;
+  std::vector<PortCounters> all;
   for (std::uint32_t link = 0; link < ports_.size(); ++link) {
-    const PortCounters& counted = ports_[link].counters;
+    const PortCounters counted = counters(link);
     if (!owns_port(link) || counted.packets + counted.dropped + counted.most_queued_bytes + counted.pauses == 0)
       continue;
     links.push_back(link);
-    counters.push_back(ports_[link].counters);
+    all.push_back(counted);
   }
   to.put(links);
-  to.put(counters);
+  to.put(all);
 }
 
 void Network::add_counts(ByteReader& from) {
@@ -663,10 +681,19 @@ void Network::add_counts(ByteReader& from) {
   events_done_ += sums[2];
   inside_elsewhere_ += sums[3];
   std::vector<std::uint32_t> links;
-  std::vector<PortCounters> counters;
+  std::vector<PortCounters> all;
   from.get(links);
-  from.get(counters);
-  for (std::size_t i = 0; i < links.size(); ++i) visit(links[i]).counters = counters[i];
+  from.get(all);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    SwitchPort& port = visit(links[i]);
+    port.counters = all[i];
+    CongestedPort& rest = congested(port);
+    rest.dropped = all[i].dropped;
+    rest.trimmed = all[i].trimmed;
+    rest.ce_marked = all[i].ce_marked;
+    rest.pauses = all[i].pauses;
+    rest.paused_ps = all[i].paused_ps;
+  }
 }
 
 void Network::tell_level(TimePs now, std::uint32_t link, std::uint64_t change) {

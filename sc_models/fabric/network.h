@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -43,6 +44,8 @@ class NetworkNode {
   virtual void receive(TimePs now, std::uint32_t plane, const Packet& packet) = 0;
   /// The line of its port in `plane` is free, and nothing waits before it.
   virtual void port_free(TimePs now, std::uint32_t plane) = 0;
+  /// What its port in `plane` has to send takes another time from now on.
+  virtual void port_rate_changed(TimePs /*now*/, std::uint32_t /*plane*/) {}
   /// The time of its last set_timer() has come; earlier requests may call too.
   virtual void timer(TimePs now) = 0;
 
@@ -117,7 +120,6 @@ class Network {
   /// Starts of packets on links are recorded. Before the run.
   void trace_to(CausalTrace& trace) {
     trace_ = &trace;
-    last_start_on_.resize(ports_.size());
   }
   /// What a timeline has in store for the link; told before the run. Null: nothing.
   void set_faults(std::uint32_t link, std::unique_ptr<LinkFaults> faults) {
@@ -150,6 +152,7 @@ class Network {
 
   /// By link; those that no packet visited have counted nothing, and their other members say nothing.
   const ZeroedArray<SwitchPort>& ports() const { return ports_; }
+  PortCounters counters(std::uint32_t link) const;
   /// Ports of switches where a packet has waited, each once.
   const std::vector<std::uint32_t>& links_with_queues() const { return links_with_queues_; }
   ImpairmentCounts impairments() const;
@@ -171,6 +174,13 @@ class Network {
     return port;
   }
   void set_up(std::uint32_t link);
+  CongestedPort& congested(SwitchPort& port) {
+    if (port.congested == 0) {
+      port.congested = static_cast<std::uint32_t>(congested_ports_.size());
+      congested_ports_.emplace_back();
+    }
+    return congested_ports_[port.congested];
+  }
   std::uint8_t law_of(const LinkInfo& info) const;
   /// A bit leaves the link's port until the far end can act on it.
   TimePs hop_ps_of(std::uint32_t link) const;
@@ -198,7 +208,7 @@ class Network {
   void enqueue(TimePs now, std::uint32_t link, std::uint32_t transit);
   bool fits(const SwitchPort& port, const Transit& transit) const;
   bool trim(TimePs now, const QueueLaw& law, Transit& transit) const;
-  void mark(SwitchPort& port, Transit& transit);
+  void mark(std::uint32_t link, SwitchPort& port, Transit& transit);
   std::size_t choose(SwitchPort& port);
   [[gnu::cold]] void tell_level(TimePs now, std::uint32_t link, std::uint64_t change);
   [[gnu::cold]] void tell_lost(TimePs now, const Packet& packet);
@@ -240,6 +250,7 @@ class Network {
   FabricEventQueue events_;
   TransitPool transits_;
   ZeroedArray<SwitchPort> ports_;  ///< by link
+  std::deque<CongestedPort> congested_ports_ = std::deque<CongestedPort>(1);  ///< the first stands for all others
   std::vector<LinkEnds> ends_;     ///< by link
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
@@ -267,7 +278,7 @@ class Network {
   Recorder* recorder_ = nullptr;  ///< null: nobody records
   std::vector<std::uint32_t> object_of_link_;
   CausalTrace* trace_ = nullptr;        ///< null: nobody records
-  std::vector<StartId> last_start_on_;  ///< by link
+  ZeroedArray<StartId> last_start_on_;  ///< by link
   TimePs now_ = 0;
   std::uint64_t without_route_ = 0;
   std::uint64_t lost_on_down_links_ = 0;

@@ -13,10 +13,13 @@
 
 namespace mrc {
 
-struct PortCounters {
+/// Of a port where all goes well.
+struct PortTraffic {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;  ///< sent, preamble and gap included
   std::uint64_t most_queued_bytes = 0;
+};
+struct PortCounters : PortTraffic {
   std::uint64_t dropped = 0;
   std::uint64_t trimmed = 0;
   std::uint64_t ce_marked = 0;
@@ -35,6 +38,18 @@ struct LinkEnds {
   bool from_nic : 1 = false;
 };
 static_assert(sizeof(LinkEnds) == 8);
+
+/// What only ports have that were congested, paused, or serve by weights.
+struct CongestedPort {
+  std::uint64_t dropped = 0;
+  std::uint64_t trimmed = 0;
+  std::uint64_t ce_marked = 0;
+  std::uint64_t pauses = 0;
+  TimePs paused_ps = 0;
+  TimePs paused_since = 0;
+  std::uint64_t at_far_end_bytes = 0;                  ///< data that came over it and waits there, with PFC
+  std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service
+};
 
 /// A packet touches two cache lines of its output port, beside each other, whether it waits or not. A port that no packet
 /// has visited is zero bytes.
@@ -62,14 +77,10 @@ struct alignas(128) SwitchPort {
   alignas(64) SerialLine line;
   std::uint8_t plane = 0;
   std::uint8_t turn = 0;  ///< of weighted service
-  bool pausing = false;   ///< the switch at its far end has asked for a pause
-  PortCounters counters;
-
-  std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service
-  std::uint64_t key = 0;                               ///< of its draws
-  std::uint64_t at_far_end_bytes = 0;                  ///< data that came over it and waits there, with PFC
-  TimePs paused_since = 0;
+  bool pausing = false;         ///< the switch at its far end has asked for a pause
+  std::uint32_t congested = 0;  ///< number of its CongestedPort, 0 without one
+  PortTraffic counters;
 };
-static_assert(offsetof(SwitchPort, line) == 64 && offsetof(SwitchPort, counters) + 3 * sizeof(std::uint64_t) == 128);
+static_assert(offsetof(SwitchPort, line) == 64 && sizeof(SwitchPort) == 128);
 
 }  // namespace mrc

@@ -72,28 +72,16 @@ Json ledger_json(const RunResult& r) {
   return rows;
 }
 
-/// One row per port; of more than `kMostPorts` those that dropped, trimmed and marked most, then those with the longest
-/// queues.
 Json switch_ports_json(const RunResult& r) {
-  constexpr std::size_t kMostPorts = 256;
-  std::vector<const SwitchPortResult*> ports;
-  for (const SwitchPortResult& port : r.switch_ports) ports.push_back(&port);
-  const auto eventful = [](const SwitchPortResult* p) { return p->dropped + p->trimmed + p->ce_marked; };
-  if (ports.size() > kMostPorts) {
-    std::stable_sort(ports.begin(), ports.end(), [&](const SwitchPortResult* a, const SwitchPortResult* b) {
-      return eventful(a) != eventful(b) ? eventful(a) > eventful(b) : a->most_queued_bytes > b->most_queued_bytes;
-    });
-    ports.resize(kMostPorts);
-  }
   Json rows = Json::array();
-  for (const SwitchPortResult* p : ports) {
-    rows.push_back({{"port", p->port},
-                    {"packets", p->packets},
-                    {"bytes", p->bytes},
-                    {"dropped", p->dropped},
-                    {"trimmed", p->trimmed},
-                    {"ce_marked", p->ce_marked},
-                    {"most_queued_bytes", p->most_queued_bytes}});
+  for (const SwitchPortResult& p : r.switch_ports) {
+    rows.push_back({{"port", p.port},
+                    {"packets", p.packets},
+                    {"bytes", p.bytes},
+                    {"dropped", p.dropped},
+                    {"trimmed", p.trimmed},
+                    {"ce_marked", p.ce_marked},
+                    {"most_queued_bytes", p.most_queued_bytes}});
   }
   return rows;
 }

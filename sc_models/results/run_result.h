@@ -219,7 +219,7 @@ struct RunResult {
   std::vector<PcieResult> pcie;
   std::vector<SramResult> sram;
   std::vector<LatencyTerm> latency_terms;
-  std::vector<SwitchPortResult> switch_ports;  ///< those that saw a packet
+  std::vector<SwitchPortResult> switch_ports;  ///< that saw a packet; of very many the 256 where most happened
   std::vector<EventResult> events;
   Series series{1.0};
 

@@ -73,17 +73,34 @@ void collect_transport(RunResult& result, const Model& model) {
   result.rocev2.timeouts += counts.rocev2.timeouts;
 }
 
+/// Of more than `kMostPorts` those that dropped, trimmed and marked most, then those with the longest queues.
+void keep_eventful(std::vector<std::uint32_t>& links, const Network& network) {
+  constexpr std::size_t kMostPorts = 256;
+  if (links.size() <= kMostPorts) return;
+  const auto rank = [&](std::uint32_t link) {
+    const PortCounters port = network.counters(link);
+    return std::pair(port.dropped + port.trimmed + port.ce_marked, port.most_queued_bytes);
+  };
+  std::stable_sort(links.begin(), links.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); });
+  links.resize(kMostPorts);
+}
+
 void collect_switch_ports(RunResult& result, const Model& model) {
   const Network& network = model.fabric->network();
+  std::vector<std::uint32_t> links;
   for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
-    const PortCounters& port = network.ports()[link].counters;
+    const PortCounters port = network.counters(link);
     result.rocev2.pauses += port.pauses;
     result.rocev2.paused_us += us_from_ps(port.paused_ps);
     if (network.topology().links()[link].first_hop()) continue;
     result.packets.dropped += port.dropped;
     result.packets.trimmed += port.trimmed;
     result.packets.ce_marked += port.ce_marked;
-    if (port.packets == 0 && port.dropped == 0) continue;
+    if (port.packets > 0 || port.dropped > 0) links.push_back(link);
+  }
+  keep_eventful(links, network);
+  for (const std::uint32_t link : links) {
+    const PortCounters port = network.counters(link);
     result.switch_ports.push_back({network.topology().port_name(link), port.packets, port.bytes, port.dropped,
                                    port.trimmed, port.ce_marked, port.most_queued_bytes});
   }

@@ -111,38 +111,54 @@ std::map<std::string, double> receiver_write_blocked(const Model& model, const S
 constexpr double kQuarter = 0.25;
 constexpr double kHalf = 0.5;
 
+/// Links where something happened, in the order of links.
+struct AtLink {
+  std::uint32_t link;
+  double packets;
+};
+
+template <typename Count>
+std::vector<AtLink> count_at_links(const Model& model, const Count& count) {
+  const Network& network = model.fabric->network();
+  std::vector<AtLink> at_links;
+  for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
+    if (const std::uint64_t packets = count(network, link)) at_links.push_back({link, static_cast<double>(packets)});
+  }
+  return at_links;
+}
+
+double sum_of(const std::vector<AtLink>& at_links) {
+  double sum = 0;
+  for (const AtLink& at : at_links) sum += at.packets;
+  return sum;
+}
+
 /// Shares of all, of the links that have at least `least`: what happens everywhere keeps its own name.
-void add_links(std::map<std::string, double>& shares, const Model& model, const std::vector<double>& by_link,
+void add_links(std::map<std::string, double>& shares, const Model& model, const std::vector<AtLink>& at_links,
                double all, double least) {
-  for (std::uint32_t link = 0; link < by_link.size(); ++link) {
-    if (by_link[link] == 0 || by_link[link] < least * all) continue;
-    shares["fabric." + model.fabric->topology().port_name(link)] += by_link[link] / all;
+  for (const auto& [link, packets] : at_links) {
+    if (packets < least * all) continue;
+    shares["fabric." + model.fabric->topology().port_name(link)] += packets / all;
   }
 }
 
 /// Of all trimmed or marked packets, by link.
 std::map<std::string, double> happened_at(const Model& model, std::uint64_t PortCounters::*what, std::uint64_t all) {
-  std::vector<double> by_link;
-  for (const SwitchPort& port : model.fabric->network().ports()) {
-    by_link.push_back(static_cast<double>(port.counters.*what));
-  }
+  const std::vector<AtLink> at_links =
+      count_at_links(model, [&](const Network& network, std::uint32_t link) { return network.counters(link).*what; });
   std::map<std::string, double> shares;
-  double counted = static_cast<double>(all);
-  for (const double packets : by_link) counted += packets;
-  add_links(shares, model, by_link, counted, kQuarter);
+  add_links(shares, model, at_links, static_cast<double>(all) + sum_of(at_links), kQuarter);
   return shares;
 }
 
 /// The link that has most of the fabric's congestion, by trims and marks.
 std::map<std::string, double> late_at(const Model& model) {
-  std::vector<double> by_link;
-  double all = 0;
-  for (const SwitchPort& port : model.fabric->network().ports()) {
-    by_link.push_back(static_cast<double>(port.counters.trimmed + port.counters.ce_marked));
-    all += by_link.back();
-  }
+  const std::vector<AtLink> at_links = count_at_links(model, [](const Network& network, std::uint32_t link) {
+    const PortCounters port = network.counters(link);
+    return port.trimmed + port.ce_marked;
+  });
   std::map<std::string, double> shares;
-  add_links(shares, model, by_link, all, kHalf);
+  add_links(shares, model, at_links, sum_of(at_links), kHalf);
   return shares;
 }
 
@@ -177,16 +193,14 @@ std::map<std::string, double> lost_at(const Model& model, const SimulationNode& 
     }
   }
   if (lost == 0) return {};
-  std::vector<double> by_link;
-  double counted = 0;
+  const std::vector<AtLink> at_links = count_at_links(model, [](const Network& of, std::uint32_t link) {
+    return of.counters(link).dropped + of.lost_on_links()[link];
+  });
+  double counted = sum_of(at_links);
   for (const auto& [queue, packets] : shares) counted += packets;
-  for (std::size_t link = 0; link < network.ports().size(); ++link) {
-    by_link.push_back(static_cast<double>(network.ports()[link].counters.dropped + network.lost_on_links()[link]));
-    counted += by_link.back();
-  }
   lost = std::max(lost, counted);
   for (auto& [queue, share] : shares) share /= lost;
-  add_links(shares, model, by_link, lost, kQuarter);
+  add_links(shares, model, at_links, lost, kQuarter);
   return shares;
 }
 

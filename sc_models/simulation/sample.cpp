@@ -63,18 +63,18 @@ void Sampler::add_queues() {
   const Topology& topology = model_.fabric->topology();
   const auto switch_ports = std::count_if(topology.links().begin(), topology.links().end(),
                                           [](const LinkInfo& link) { return !link.first_hop(); });
-  std::map<std::tuple<std::uint32_t, SwitchTier, bool>, std::uint32_t> groups;
+  std::map<std::tuple<std::uint32_t, SwitchTier, bool>, std::uint16_t> groups;
   queue_row_of_link_.resize(topology.links().size());
   for (std::uint32_t link = 0; link < topology.links().size(); ++link) {
     const LinkInfo& info = topology.links()[link];
     if (info.first_hop()) continue;
     if (switch_ports <= kMostQueueSeries) {
       series_.add(Series::Group::queue_bytes, topology.port_name(link));
-      queue_row_of_link_[link] = queue_rows_++;
+      queue_row_of_link_[link] = static_cast<std::uint16_t>(queue_rows_++);
       continue;
     }
     const SwitchTier tier = topology.switches()[info.from].tier;
-    const auto [group, added] = groups.try_emplace({info.plane, tier, info.up}, queue_rows_);
+    const auto [group, added] = groups.try_emplace({info.plane, tier, info.up}, static_cast<std::uint16_t>(queue_rows_));
     queue_row_of_link_[link] = group->second;
     if (!added) continue;
     const char* name = std::array{"t0", "t1", "t2"}[static_cast<std::size_t>(tier)];

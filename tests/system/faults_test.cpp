@@ -174,6 +174,22 @@ TEST(Faults, ADegradedLinkIsNamedAmongTheLimits) {
   EXPECT_LT(slow, 75.0 * (1 + 5.3 / run_us));
 }
 
+// A SACK waits behind a packet that a slow port sends; the port is fast again before the SACK's turn comes.
+TEST(Faults, LimitsAddUpWhereAPortOfALightEndpointRecoversWhilePacketsWait) {
+  const std::filesystem::path folder = test_folder();
+  std::ofstream(folder / "flows.csv")
+      << "start_us,src,dst,bytes,tag\n0,0,1,2246,0\n0,0,1,29,4\n0,1,0,16,5\n0,1,0,235,6\n";
+  std::ofstream(folder / "case.toml") << "seed = 440\nfidelity = \"endpoint\"\ntraffic.trace = \"flows.csv\"\n"
+                                         "fabric.nics = 2\n"
+                                      << fault(0, 10, "link_rate", "nic0.port0", "share = 0.001");
+  const auto r = run((folder / "case.toml").string());
+  ASSERT_FALSE(r["limits"].empty());
+  for (const auto& limit : r["limits"]) {
+    if (limit["cause"] != "unattributed") continue;
+    EXPECT_LT(std::abs(limit["gbps"].get<double>()), 0.005 * r["line_rate_gbps"].get<double>());
+  }
+}
+
 struct Kind {
   const char* name;
   const char* text;

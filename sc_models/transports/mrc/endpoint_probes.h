@@ -17,7 +17,6 @@ class EndpointProbes {
  public:
   explicit EndpointProbes(NodeContext& nic)
       : nic_(nic),
-        probes_(nic.config.nic.probe_engine.outstanding_probes),
         random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)) {}
 
   /// A QP's table may have an EV to probe.
@@ -28,7 +27,9 @@ class EndpointProbes {
   template <typename Send>
   void due(TimePs now, Send send);
 
-  void answered(std::uint16_t probe_id) { slot(probe_id).waiting = false; }
+  void answered(std::uint16_t probe_id) {
+    if (!probes_.empty()) slot(probe_id).waiting = false;
+  }
   /// The EV probe of a QP that receives without sending, when its round trip is over.
   std::optional<Packet> data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate);
   void response(const Packet& packet);
@@ -50,15 +51,17 @@ class EndpointProbes {
   ProbePath path(const Qp& qp, Ev ev, std::uint8_t plane) const { return {nic_.node, qp.peer, &qp.route, ev, plane}; }
   /// On an EV that is drawn. Precondition: not full().
   Packet next_ev_probe(TimePs now, const Qp& qp);
-  bool full() const { return sent_.size() >= probes_.size(); }
+  std::size_t most() const { return nic_.config.nic.probe_engine.outstanding_probes; }
+  bool full() const { return sent_.size() >= most(); }
   std::uint16_t remember(const Probe& probe) {
+    if (probes_.empty()) probes_.resize(most());
     slot(next_id_) = probe;
     sent_.push(next_id_);
     return next_id_++;
   }
 
   NodeContext& nic_;
-  std::vector<Probe> probes_;
+  std::vector<Probe> probes_;  ///< by number; empty until the first is sent
   KeyedRandom random_;
   Ring<std::uint16_t> sent_;
   std::vector<std::uint32_t> bad_qps_;  ///< QPs with an EV to probe, each once: Qp::probe_at says when
@@ -137,6 +140,7 @@ inline Packet EndpointProbes::next_ev_probe(TimePs now, const Qp& qp) {
 }
 
 inline void EndpointProbes::response(const Packet& packet) {
+  if (probes_.empty()) return;
   Probe& probe = slot(packet.endpoint.request_id);
   if (!probe.waiting || probe.ev != kNoEv) return;
   probe.waiting = false;

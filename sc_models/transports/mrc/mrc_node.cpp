@@ -14,7 +14,7 @@ std::unique_ptr<NodeTransport> make_mrc_node(NodeContext& node) {
   return std::make_unique<MrcNode>(node);
 }
 
-MrcNode::MrcNode(NodeContext& node) : NodeTransport(node), profile_(ev_profile_of(node.scenario, node.node)) {}
+MrcNode::MrcNode(NodeContext& node) : NodeTransport(node) {}
 
 CongestionDomain& MrcNode::congestion_for(NodeId peer) {
   const ProtocolConfig& protocol = node_.scenario.protocol;
@@ -29,10 +29,11 @@ CongestionDomain& MrcNode::congestion_for(NodeId peer) {
 
 std::unique_ptr<NicPathTable> MrcNode::make_table(const std::string& owner) const {
   const ProtocolConfig& protocol = node_.scenario.protocol;
+  if (!profile_) profile_ = ev_profile_of(node_.scenario, node_.node);
   const KeyedRandom random(node_.scenario.seed, fmt::format("nic{}.path_table.{}", node_.node, owner));
   return std::make_unique<NicPathTable>(
-      profile_, protocol, node_.config.nic.ports, random,
-      make_path_policy(protocol.path_policy, static_cast<std::uint32_t>(profile_.value.size()), random));
+      *profile_, protocol, node_.config.nic.ports, random,
+      make_path_policy(protocol.path_policy, static_cast<std::uint32_t>(profile_->value.size()), random));
 }
 
 void MrcNode::give_paths(Qp& qp) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ class MrcNode : public NodeTransport {
   void give_paths(Qp& qp);
   std::unique_ptr<NicPathTable> make_table(const std::string& owner) const;
 
-  EvProfile profile_;
+  mutable std::optional<EvProfile> profile_;  ///< with the first path table
   std::map<NodeId, std::unique_ptr<NicPathTable>> shared_paths_;
   std::vector<const PathTable*> path_tables_;
   std::map<NodeId, CongestionDomain*> congestion_of_peer_;

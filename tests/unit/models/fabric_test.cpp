@@ -207,7 +207,7 @@ TEST(Network, IncastTrimsAtTheLastHopAndLosesNothingElse) {
     EXPECT_EQ(packet.role, TrafficRole::trimmed_lasthop);
   }
   EXPECT_EQ(incast.last().packets.size(), 240U) << "all arrive, whole or trimmed";
-  const PortCounters& port = incast.network.ports()[incast.network.topology().downlink_to(7, 0)].counters;
+  const PortCounters port = incast.network.counters(incast.network.topology().downlink_to(7, 0));
   EXPECT_EQ(port.trimmed, trimmed);
   EXPECT_EQ(port.dropped, 0U);
   EXPECT_EQ(port.ce_marked, 0U) << "no marks on the last hop";
@@ -225,7 +225,7 @@ TEST(Network, WithoutTrimmingTheTailIsDropped) {
     for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
   }
   incast.network.run_before(kNever);
-  const PortCounters& port = incast.network.ports()[incast.network.topology().downlink_to(7, 0)].counters;
+  const PortCounters port = incast.network.counters(incast.network.topology().downlink_to(7, 0));
   EXPECT_GT(port.dropped, 50U);
   EXPECT_EQ(port.dropped + incast.last().packets.size(), 240U);
   EXPECT_LE(port.most_queued_bytes, 100'000U);
@@ -244,7 +244,7 @@ TEST(Network, QueuesAboveT0AreMarkedBetweenMinimumAndMaximum) {
   std::uint64_t marked = 0;
   for (const Packet& packet : incast.last().packets) marked += packet.ecn == Ecn::ce ? 1 : 0;
   std::uint64_t counted = 0;
-  for (const SwitchPort& port : incast.network.ports()) counted += port.counters.ce_marked;
+  for (std::uint32_t link = 0; link < incast.network.ports().size(); ++link) counted += incast.network.counters(link).ce_marked;
   EXPECT_EQ(marked, counted);
   EXPECT_GT(marked, 100U);
   EXPECT_LT(marked, 320U - 2 * 50'000 / 4262) << "while the queue is short nothing is marked";
@@ -318,7 +318,7 @@ TEST(Network, ThePortsOfASwitchShareItsBuffer) {
     for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
   }
   incast.network.run_before(kNever);
-  const PortCounters& port = incast.network.ports()[incast.network.topology().downlink_to(7, 0)].counters;
+  const PortCounters port = incast.network.counters(incast.network.topology().downlink_to(7, 0));
   // One port alone may hold alpha / (1 + alpha) of the buffer.
   EXPECT_LE(port.most_queued_bytes, 200'000 / 3 + 4262);
   EXPECT_GT(port.most_queued_bytes, 200'000 / 3 - 2 * 4262);
