@@ -25,12 +25,14 @@ TIME_LIMIT_S = 120
 MOST_REDUCING_RUNS = 120
 
 
-def execute(mrcsim, scenario, folder, more=()):
-    """Runs a scenario; returns (exit code, what was printed as an error, result, series as text). Code -1: it did not end."""
+def execute(mrcsim, scenario, folder, run, more=()):
+    """Runs a scenario; returns (exit code, what was printed as an error, result, series as text). Code -1: it did not end.
+
+    Runs of one scenario share its files in `folder`, whose names are in what is printed; `run` names the one of the results."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scenario.toml").write_text(scenario.toml())
     (folder / "flows.csv").write_text(scenario.flows_csv())
-    out = folder / "out"
+    out = folder / run
     shutil.rmtree(out, ignore_errors=True)
     command = [mrcsim, "run", folder / "scenario.toml", "--quiet", "--yes", "--out", out, *scenario.options, *more]
     try:
@@ -47,13 +49,13 @@ def execute(mrcsim, scenario, folder, more=()):
 
 def findings_of(mrcsim, scenario, folder, exceptions):
     """(law, what) of all laws that the scenario breaks."""
-    outcome = execute(mrcsim, scenario, folder / "one")
+    outcome = execute(mrcsim, scenario, folder, "one")
     found = laws.broken(scenario, outcome)
     if not found and scenario.compared and outcome.code in laws.ENDED:
-        again = execute(mrcsim, scenario, folder / "again")
+        again = execute(mrcsim, scenario, folder, "again")
         found += laws.differences("repeatable", outcome, again, cost=True)
         if scenario.has_detailed():
-            methods = execute(mrcsim, scenario, folder / "methods", ["--set", 'run.kernel=methods'])
+            methods = execute(mrcsim, scenario, folder, "methods", ["--set", 'run.kernel=methods'])
             found += laws.differences("kernels", outcome, methods, cost=False)
     return [(law, what) for law, what in found if law not in exceptions], outcome.code
 
@@ -78,7 +80,7 @@ def reduce(mrcsim, scenario, law, folder, exceptions):
 def valid(mrcsim, scenario, folder):
     """The scenario without settings that contradict each other: halves of them are left out until it is accepted."""
     while scenario.settings:
-        outcome = execute(mrcsim, scenario.without_time(), folder)
+        outcome = execute(mrcsim, scenario.without_time(), folder, "out")
         if outcome.code != 2:
             break
         named = [key for key, _ in scenario.settings if key in outcome.err]
