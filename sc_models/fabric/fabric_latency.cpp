@@ -9,6 +9,9 @@ void declare_fabric_latency(LatencyAccount& account) {
   const bool whole = fabric.forwarding == SwitchForwarding::store_and_forward;
   account.add("switch", fabric.switch_latency_ns + (whole ? account.serialization_ns() : 0), {250, 900}, "calibrated",
               "fabric.switch_latency_ns");
+  if (fabric.macsec == Macsec::off) return;
+  account.add("macsec", 4 * fabric.macsec_latency_ns, LatencyAccount::plausible("fabric.macsec_latency_ns", 4),
+              "assumption", "fabric.macsec_latency_ns, in the MACs at both ends of two links");
 }
 
 }  // namespace mrc

@@ -51,7 +51,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   }
 
   // Transmit: doorbell → qp_scheduler → wqe_fetch → segmenter → payload_fetch
-  //           → spray_scheduler → retransmit_buffer → srv6_encap → port[n]
+  //           → spray_scheduler → retransmit_buffer → [encrypt] → srv6_encap → port[n]
   auto& retransmit_buffer = add<RetransmitBuffer>("retransmit_buffer", owner, context);
   auto& qp_scheduler = add<QpScheduler>("qp_scheduler", owner, context, *pcie_, retransmit_buffer);
   doorbell_ = &add<Doorbell>("doorbell", owner, context, qp_scheduler);
@@ -65,11 +65,18 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
                                           retransmit_timer, rtl_.spray_scheduler.get());
   if (rtl_.spray_scheduler) rtl_.spray_scheduler->attach(context);
   retransmit_buffer.connect(spray_scheduler_->out(), qp_scheduler);
-  add<Srv6Encap>("srv6_encap", owner, context, *pcie_, retransmit_buffer.out(), ports, rtl_.srv6_encap.get());
+  Fifo<TxPacket>* to_send = &retransmit_buffer.out();
+  if (context.scenario.protocol.encryption.on()) {
+    encrypt_ = &add<Encrypt>("encrypt", owner, context, *pcie_, *to_send, control_fifos);
+    to_send = &encrypt_->out();
+    if (context.scenario.protocol.encryption.control) control_fifos = encrypt_->control();
+  }
+  add<Srv6Encap>("srv6_encap", owner, context, *pcie_, *to_send, ports, rtl_.srv6_encap.get());
 
-  // Receive: port[n] → parser → psn_tracker → dma_write → completion
+  // Receive: port[n] → parser → [decrypt] → psn_tracker → dma_write → completion
   //                               └→ ack_coalescer → control_queue → port[n]
   auto& parser = add<Parser>("parser", owner, context);
+  if (encrypt_ != nullptr) add<Decrypt>("decrypt", owner, context, *pcie_, parser);
   control_queue_ = &add<ControlQueue>("control_queue", owner, context, control_fifos);
   auto& ack_coalescer =
       add<AckCoalescer>("ack_coalescer", owner, context, control_queue_->in(), rtl_.psn_tracker.get());

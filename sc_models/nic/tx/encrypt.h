@@ -1,0 +1,70 @@
+// Inline engine that encrypts packets on their way to srv6_encap, and control packets on their way to a port, which go
+// first. Gives each packet the next number of its security association. A packet whose key is not on the NIC waits
+// beside the engine while the key is read over PCIe. Not built where nothing is encrypted.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/box.h"
+#include "engine/fifo.h"
+#include "engine/ledger.h"
+#include "engine/memory_declaration.h"
+#include "nic/association_keys.h"
+#include "nic/nic_context.h"
+#include "nic/tx/segmenter.h"
+#include "pcie/pcie_dma.h"
+
+namespace mrc::timing {
+
+class Encrypt : public Box {
+ public:
+  static constexpr PortedMemory kKeys{.name = "encrypt.keys", .parameters = "nic.memory.encrypt_keys"};
+  static constexpr QueueMemory kQueue{"encrypt.queue"};
+  static constexpr QueueMemory kControlFifo{"encrypt.control_fifo"};
+  static constexpr QueueMemory kKeyWait{"encrypt.key_wait"};
+  static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
+  static void declare_latency(LatencyAccount& account);
+
+  /// `port_control`: of the ports, where encrypted control packets go. `nic.associations` is there.
+  Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, Fifo<TxPacket>& in,
+          const std::vector<Fifo<Packet*>*>& port_control);
+
+  Fifo<TxPacket>& out() { return out_; }
+  /// By port: what control packets are put into in place of the port's own queue. Empty where they stay in the clear.
+  std::vector<Fifo<Packet*>*> control() const;
+
+  void step(TimePs now) override;
+  void for_each_packet_held(const PacketVisitor& visit) const override;
+
+  IssueSlot slot;
+
+ private:
+  std::uint32_t association_of(const TxPacket& tx) const;
+  bool has_room(const TxPacket& tx) const;
+  void wait_room(TimePs now, const TxPacket& tx);
+  bool serve_control(TimePs now);
+  bool serve_waiting(TimePs now);
+  bool serve_data(TimePs now);
+  /// True if the key is there. False: `tx` waits beside the engine if `aside` is set, otherwise where it is.
+  bool has_key(TimePs now, const TxPacket& tx, bool& aside);
+  void encrypt(TimePs now, const TxPacket& tx);
+  /// A packet has been set aside: the next one may be looked at.
+  void pass_by(TimePs now);
+  void arm(TimePs now);
+
+  NicContext& nic_;
+  MemoryStructure& key_memory_;
+  Fifo<TxPacket>& in_;
+  std::vector<Fifo<Packet*>*> port_control_;
+  Fifo<TxPacket> out_;
+  std::vector<std::unique_ptr<Fifo<Packet*>>> control_;  ///< by port
+  AssociationKeys<TxPacket> keys_;
+  Cause out_full_;
+  Cause no_port_room_;
+  StartTrace starts_;
+  TimePs next_start_ = 0;
+  std::size_t turn_ = 0;  ///< of the ports' control packets
+};
+
+}  // namespace mrc::timing
