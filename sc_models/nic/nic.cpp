@@ -66,17 +66,18 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   if (rtl_.spray_scheduler) rtl_.spray_scheduler->attach(context);
   retransmit_buffer.connect(spray_scheduler_->out(), qp_scheduler);
   Fifo<TxPacket>* to_send = &retransmit_buffer.out();
-  if (context.scenario.protocol.encryption.on()) {
-    encrypt_ = &add<Encrypt>("encrypt", owner, context, *pcie_, *to_send, control_fifos);
-    to_send = &encrypt_->out();
-    if (context.scenario.protocol.encryption.control) control_fifos = encrypt_->control();
+  const EncryptionConfig& encryption = context.scenario.protocol.encryption;
+  if (encryption.on()) {
+    auto& encrypt = add<Encrypt>("encrypt", owner, context, *pcie_, *to_send, control_fifos);
+    to_send = &encrypt.out();
+    if (encryption.control) control_fifos = encrypt.control();
   }
   add<Srv6Encap>("srv6_encap", owner, context, *pcie_, *to_send, ports, rtl_.srv6_encap.get());
 
   // Receive: port[n] → parser → [decrypt] → psn_tracker → dma_write → completion
   //                               └→ ack_coalescer → control_queue → port[n]
   auto& parser = add<Parser>("parser", owner, context);
-  if (encrypt_ != nullptr) add<Decrypt>("decrypt", owner, context, *pcie_, parser);
+  if (encryption.on()) add<Decrypt>("decrypt", owner, context, *pcie_, parser);
   control_queue_ = &add<ControlQueue>("control_queue", owner, context, control_fifos);
   auto& ack_coalescer =
       add<AckCoalescer>("ack_coalescer", owner, context, control_queue_->in(), rtl_.psn_tracker.get());

@@ -114,7 +114,6 @@ class Nic : public sc_core::sc_module {
   Completion* completion_ = nullptr;
   SackProcessor* sack_processor_ = nullptr;
   ProbeEngine* probe_engine_ = nullptr;
-  Encrypt* encrypt_ = nullptr;       ///< null: nothing is encrypted
   std::vector<Box*> boxes_;          ///< all, in the order of the picture
   std::optional<Sent> sent_before_;  ///< the account: answers to peers
   std::optional<Sent> sent_;

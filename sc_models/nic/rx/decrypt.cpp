@@ -12,11 +12,11 @@
 namespace mrc::timing {
 namespace {
 
-constexpr std::uint64_t kKeyTable = (1ULL << 44) + (1ULL << 40);
+constexpr std::uint64_t kKeysToReceive = (1ULL << 44) + (1ULL << 40);
 constexpr std::uint64_t kBitsPerByte = 8;
 
 /// An encrypted packet that waits for the engine: where it lies, and which association it belongs to.
-std::vector<MemoryField> descriptor() {
+std::vector<MemoryField> encrypted_descriptor() {
   return {kBufferPointerField, {"length", 15}, kPlaneField, {"SPI", 32}, {"packet number", 64}};
 }
 
@@ -40,7 +40,7 @@ Decrypt::Decrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
              .bytes = nic.config.nic.decrypt.key_bytes +
                       static_cast<std::uint32_t>(nic.scenario.protocol.encryption.replay_window / kBitsPerByte),
              .wait_entries = nic.config.nic.decrypt.key_wait_entries,
-             .table = kKeyTable,
+             .table = kKeysToReceive,
              .misses = &nic.box_counters.decrypt_key_misses}),
       psn_tracker_full_(nic.causes.declare("psn_tracker.queue")),
       sack_processor_full_(nic.causes.declare("sack_processor.queue")),
@@ -58,8 +58,8 @@ void Decrypt::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) 
   if (!encryption.on()) return;
   const DecryptConfig& config = nic.node.nic.decrypt;
   const NicMemoryConfig& memory = nic.node.nic.memory;
-  out.add(kQueue, {.depth = config.queue_entries}, descriptor());
-  out.add(kKeyWait, {.depth = config.key_wait_entries}, descriptor());
+  out.add(kQueue, {.depth = config.queue_entries}, encrypted_descriptor());
+  out.add(kKeyWait, {.depth = config.key_wait_entries}, encrypted_descriptor());
   out.add(kKeys, config.key_entries, memory.decrypt_keys, {{"key, salt", config.key_bytes * kBitsPerByte}});
   out.add_beside(kKeys, "decrypt.key_tags", {.depth = config.key_entries, .banks = memory.decrypt_keys.banks},
                  {{"SPI", 32}, {"LRU links", 2 * bits_for(config.key_entries)}, {"valid, loading", 2}});

@@ -13,7 +13,7 @@ namespace mrc::timing {
 namespace {
 
 /// Keys of what is sent and of what is received are two tables in host memory.
-constexpr std::uint64_t kKeyTable = 1ULL << 44;
+constexpr std::uint64_t kKeysToSend = 1ULL << 44;
 
 /// Cycles by which the last beat comes later than a datapath that sends the packet beat by beat would need it.
 std::uint64_t cycles_behind(std::uint64_t engine_cycles, const Packet& packet, std::uint32_t datapath_bits) {
@@ -41,7 +41,7 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
              .entries = nic.config.nic.encrypt.key_entries,
              .bytes = nic.config.nic.encrypt.key_bytes,
              .wait_entries = nic.config.nic.encrypt.key_wait_entries,
-             .table = kKeyTable,
+             .table = kKeysToSend,
              .misses = &nic.box_counters.encrypt_key_misses}),
       out_full_(nic.causes.declare_full("encrypt.queue", out_.taker(), {"nic.encrypt.queue_entries"})),
       no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})),
