@@ -154,7 +154,9 @@ void Decrypt::decrypt(TimePs now, Packet* packet, std::uint32_t association) {
   // Of a trimmed packet only what the switch left comes in.
   const std::uint32_t cut = whole_frame - frame_bytes;
   const std::uint32_t text = plaintext_bytes(*packet);
-  const std::uint64_t through = beats(text > cut ? text - cut : 0, config.width_bits);
+  const std::uint32_t text_and_tag = text + crypto_trailer_bytes(nic_.scenario.protocol.encryption.framing);
+  const std::uint32_t here = text_and_tag > cut ? std::min(text, text_and_tag - cut) : 0;
+  const std::uint64_t through = beats(here, config.width_bits);
   TimePs delay = read_state(now, association);
   // The plaintext takes the place of what was read.
   const MemoryAccess written = packet_memory_.write_stream(now, 0, frame_bytes);
