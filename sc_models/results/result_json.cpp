@@ -228,7 +228,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                   {"duplicate", p.duplicate}, {"trimmed", p.trimmed},
                   {"dropped", p.dropped},     {"corrupted", p.corrupted},
                   {"ce_marked", p.ce_marked}, {"nacks", p.nacks}};
-  if (r.encryption.on) j["encryption"] = encryption_json(r.encryption);
+  j["encryption"] = encryption_json(r.encryption);
   j["job"] = job_json(r.job);
   j["completions"] = {{"cqes", r.completions.cqes}, {"writes", r.completions.writes}};
   j["rocev2"] = {

@@ -195,7 +195,7 @@ struct RunResult {
     std::uint64_t ce_marked = 0;
     std::uint64_t nacks = 0;
   } packets;
-  /// Of all nodes; in result.json where packets are encrypted.
+  /// Of all nodes, where packets are encrypted.
   struct Encryption {
     bool on = false;
     std::uint64_t encrypted = 0;

@@ -8,6 +8,7 @@
 #include "nic/engine_rate.h"
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
+#include "nic/tx/srv6_encap.h"
 
 namespace mrc::timing {
 namespace {
@@ -28,7 +29,7 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
     : Box(name, owner,
           {.name = "encrypt",
            .part = NicPart::transmit,
-           .behind = "retransmit_buffer",
+           .behind = Srv6Encap::kBoxInFront,
            .packets = Handling::passes}),
       slot(*this, nic.tx_work),
       nic_(nic),
@@ -45,7 +46,7 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
              .misses = &nic.box_counters.encrypt_key_misses}),
       out_full_(nic.causes.declare_full("encrypt.queue", out_.taker(), {"nic.encrypt.queue_entries"})),
       no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})),
-      starts_(nic.trace, server_cause(nic, "encrypt"), nic.causes.declare("retransmit_buffer.queue")) {
+      starts_(nic.trace, server_cause(nic, "encrypt"), nic.causes.declare(std::string(Srv6Encap::kBoxInFront) + ".queue")) {
   in_.connect(this);
   declare(engine_server(nic, "encrypt", nic.config.nic.encrypt));
   nic.memories.count(kQueue, out_.occupancy());

@@ -11,8 +11,8 @@
 namespace mrc::timing {
 namespace {
 
-bool encrypts(const NicContext& nic) {
-  return nic.scenario.protocol.encryption.on();
+std::string box_in_front(const NicContext& nic) {
+  return nic.scenario.protocol.encryption.on() ? "encrypt" : Srv6Encap::kBoxInFront;
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, Ni
     : Box(name, owner,
           {.name = "srv6_encap",
            .part = NicPart::transmit,
-           .behind = encrypts(nic) ? "encrypt" : "retransmit_buffer",
+           .behind = box_in_front(nic),
            .packets = Handling::passes}),
       slot(*this, nic.tx_work),
       nic_(nic),
@@ -33,7 +33,7 @@ Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, Ni
       in_(in),
       ports_(std::move(ports)),
       rtl_(rtl),
-      starts_(nic.trace, server_cause(nic, "srv6_encap"), nic.causes.declare(encrypts(nic) ? "encrypt.queue" : "retransmit_buffer.queue")) {
+      starts_(nic.trace, server_cause(nic, "srv6_encap"), nic.causes.declare(box_in_front(nic) + ".queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "srv6_encap", "srv6_encap", nic.config.nic.srv6_encap.pipeline, Datapath::yes));
 }
