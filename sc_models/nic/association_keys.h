@@ -45,10 +45,10 @@ class AssociationKeys final : public ReadClient {
       : box_(box),
         pcie_(pcie),
         shape_(shape),
-        miss_(nic.causes.declare(shape.name + ".key_miss", {"nic." + shape.name + ".key_entries"})),
+        miss_(nic.causes.declare(shape.name + ".key_miss", {"nic." + shape.name + ".key_cache_entries"})),
         wait_full_(nic.causes.declare(shape.name + ".key_wait", {"nic." + shape.name + ".key_wait_entries"})),
         cache_(associations_of(nic), shape.entries),
-        keys_(box, shape.name + ".keys", "keys", shape.entries),
+        keys_(box, shape.name + ".key_cache", "keys", shape.entries),
         wait_(box, shape.name + ".key_wait", "entries", shape.wait_entries) {
     // Software writes the key with the QP's context when a connection is made.
     const std::uint32_t held = std::min(associations_of(nic), shape.entries);

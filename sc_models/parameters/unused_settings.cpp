@@ -75,13 +75,13 @@ bool any_detailed(const ScenarioConfig& scenario) {
 }
 
 /// What only engines for packets read, and what goes with encryption of links.
-constexpr std::array<std::string_view, 5> kReadByEngines{"nic.encrypt.", "nic.decrypt.", "nic.memory.encrypt_keys.",
-                                                         "nic.memory.decrypt_keys.", "nic.memory.replay_window."};
+constexpr std::array<std::string_view, 6> kReadByEngines{
+    "nic.encrypt.",             "nic.decrypt.",          "nic.port.encrypt_fifo_entries",
+    "nic.memory.encrypt_keys.", "nic.memory.decrypt_keys.", "nic.memory.replay_window."};
 
-std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_view key) {
-  const bool of_packets =
-      is_below(key, kReadByEngines) || (is_of(key, {"protocol.encryption."}) && key != "protocol.encryption.framing");
-  if (of_packets && !scenario.protocol.encryption.on()) return "protocol.encryption.framing = \"none\"";
+std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
+  if (is_of_encryption(key) && !scenario.protocol.encryption.on()) return "protocol.encryption.framing = \"none\"";
+  if (key == "nic.port.encrypt_fifo_entries" && !detailed) return "light endpoints (fidelity = \"endpoint\") do not read it";
   if (key == "fabric.macsec_latency_ns" && scenario.fabric.macsec == Macsec::off) return "fabric.macsec = \"off\"";
   return "";
 }
@@ -90,7 +90,7 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
 std::string reason(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
   const Transport& transport = transport_of(scenario);
   if (is_below(key, kReadByNobody)) return "the box does not model it yet";
-  if (std::string why = reason_of_encryption(scenario, key); !why.empty()) return why;
+  if (std::string why = reason_of_encryption(scenario, key, detailed); !why.empty()) return why;
   if (!transport.simulated) {
     const bool unread =
         is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host."}) && !is_below(key, kReadByIdeal);
@@ -110,6 +110,11 @@ std::string reason(const ScenarioConfig& scenario, std::string_view key, bool de
 }
 
 }  // namespace
+
+bool is_of_encryption(std::string_view parameter) {
+  return is_below(parameter, kReadByEngines) ||
+         (is_of(parameter, {"protocol.encryption."}) && parameter != "protocol.encryption.framing");
+}
 
 std::vector<std::string> unused_settings(const ScenarioConfig& scenario, const std::vector<std::string>& keys) {
   const bool detailed_somewhere = any_detailed(scenario);

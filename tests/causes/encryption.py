@@ -128,7 +128,7 @@ def keys(bench, all_keys):
     rows = []
     for held in all_keys:
         settings = {**PSP, "traffic.qps_per_peer": QPS, "traffic.byte_scale": 0.015625, "traffic.outstanding_messages": 64,
-                    "protocol.path_table_scope": "destination", "nic.encrypt.key_entries": held, "nic.decrypt.key_entries": held}
+                    "protocol.path_table_scope": "destination", "nic.encrypt.key_cache_entries": held, "nic.decrypt.key_cache_entries": held}
         result = bench.run(settings, rows=1024)
         read = result["encryption"]["encrypt_key_misses"]
         bench.check((read > 0) == (held < QPS), f"{held} keys: {read} read")

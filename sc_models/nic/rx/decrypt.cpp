@@ -36,7 +36,7 @@ Decrypt::Decrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
       in_(*this, "decrypt.queue", nic.config.nic.decrypt.queue_entries),
       keys_(*this, nic, pcie,
             {.name = "decrypt",
-             .entries = nic.config.nic.decrypt.key_entries,
+             .entries = nic.config.nic.decrypt.key_cache_entries,
              .bytes = nic.config.nic.decrypt.key_bytes +
                       static_cast<std::uint32_t>(nic.scenario.protocol.encryption.replay_window / kBitsPerByte),
              .wait_entries = nic.config.nic.decrypt.key_wait_entries,
@@ -60,11 +60,11 @@ void Decrypt::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) 
   const NicMemoryConfig& memory = nic.node.nic.memory;
   out.add(kQueue, {.depth = config.queue_entries}, encrypted_descriptor());
   out.add(kKeyWait, {.depth = config.key_wait_entries}, encrypted_descriptor());
-  out.add(kKeys, config.key_entries, memory.decrypt_keys, {{"key, salt", config.key_bytes * kBitsPerByte}});
-  out.add_beside(kKeys, "decrypt.key_tags", {.depth = config.key_entries, .banks = memory.decrypt_keys.banks},
-                 {{"SPI", 32}, {"LRU links", 2 * bits_for(config.key_entries)}, {"valid, loading", 2}});
+  out.add(kKeys, config.key_cache_entries, memory.decrypt_keys, {{"key, salt", config.key_bytes * kBitsPerByte}});
+  out.add_beside(kKeys, "decrypt.key_tags", {.depth = config.key_cache_entries, .banks = memory.decrypt_keys.banks},
+                 {{"SPI", 32}, {"LRU links", 2 * bits_for(config.key_cache_entries)}, {"valid, loading", 2}});
   if (encryption.replay_window == 0) return;
-  out.add(kReplay, config.key_entries, memory.replay_window,
+  out.add(kReplay, config.key_cache_entries, memory.replay_window,
           {{"highest number", 64}, {"accepted", encryption.replay_window}});
 }
 

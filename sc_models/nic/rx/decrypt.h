@@ -16,7 +16,7 @@ namespace mrc::timing {
 
 class Decrypt : public Box {
  public:
-  static constexpr PortedMemory kKeys{.name = "decrypt.keys", .parameters = "nic.memory.decrypt_keys"};
+  static constexpr PortedMemory kKeys{.name = "decrypt.key_cache", .parameters = "nic.memory.decrypt_keys"};
   static constexpr PortedMemory kReplay{.name = "decrypt.replay_window", .parameters = "nic.memory.replay_window"};
   static constexpr QueueMemory kQueue{"decrypt.queue"};
   static constexpr QueueMemory kKeyWait{"decrypt.key_wait"};

@@ -39,7 +39,7 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
       out_(*this, "encrypt.queue", nic.config.nic.encrypt.queue_entries),
       keys_(*this, nic, pcie,
             {.name = "encrypt",
-             .entries = nic.config.nic.encrypt.key_entries,
+             .entries = nic.config.nic.encrypt.key_cache_entries,
              .bytes = nic.config.nic.encrypt.key_bytes,
              .wait_entries = nic.config.nic.encrypt.key_wait_entries,
              .table = kKeysToSend,
@@ -54,7 +54,7 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
   if (!nic.scenario.protocol.encryption.control) return;
   for (std::size_t port = 0; port < port_control_.size(); ++port) {
     control_.push_back(std::make_unique<Fifo<Packet*>>(*this, fmt::format("port{}.encrypt_fifo", port),
-                                                       nic.config.nic.encrypt.control_entries,
+                                                       nic.config.nic.port.encrypt_fifo_entries,
                                                        QueueUse{.is_accounted = false}));
     control_.back()->connect(this);
     nic.memories.count(kControlFifo, control_.back()->occupancy());
@@ -65,15 +65,15 @@ void Encrypt::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) 
   if (!nic.protocol.encryption.on()) return;
   const EncryptConfig& config = nic.node.nic.encrypt;
   const MemoryConfig& keys = nic.node.nic.memory.encrypt_keys;
-  out.add(kKeys, config.key_entries, keys, {{"key, salt, number", config.key_bytes * 8ULL}});
-  out.add_beside(kKeys, "encrypt.key_tags", {.depth = config.key_entries, .banks = keys.banks},
-                 {kQpField, {"LRU links", 2 * bits_for(config.key_entries)}, {"valid, loading", 2}});
+  out.add(kKeys, config.key_cache_entries, keys, {{"key, salt, number", config.key_bytes * 8ULL}});
+  out.add_beside(kKeys, "encrypt.key_tags", {.depth = config.key_cache_entries, .banks = keys.banks},
+                 {kQpField, {"LRU links", 2 * bits_for(config.key_cache_entries)}, {"valid, loading", 2}});
   out.add(kKeyWait, {.depth = config.key_wait_entries},
           transmit_descriptor({kBufferPointerField, kEvField, kPlaneField}));
   out.add(kQueue, {.depth = config.queue_entries},
           transmit_descriptor({kBufferPointerField, kEvField, kPlaneField, {"packet number", 64}}));
   if (!nic.protocol.encryption.control) return;
-  out.add(kControlFifo, {.depth = config.control_entries, .instances = nic.node.nic.ports}, {kControlPacketField});
+  out.add(kControlFifo, {.depth = nic.node.nic.port.encrypt_fifo_entries, .instances = nic.node.nic.ports}, {kControlPacketField});
 }
 
 void Encrypt::declare_latency(LatencyAccount& account) {

@@ -19,9 +19,9 @@ namespace mrc::timing {
 
 class Encrypt : public Box {
  public:
-  static constexpr PortedMemory kKeys{.name = "encrypt.keys", .parameters = "nic.memory.encrypt_keys"};
+  static constexpr PortedMemory kKeys{.name = "encrypt.key_cache", .parameters = "nic.memory.encrypt_keys"};
   static constexpr QueueMemory kQueue{"encrypt.queue"};
-  static constexpr QueueMemory kControlFifo{"encrypt.control_fifo"};
+  static constexpr QueueMemory kControlFifo{"port.encrypt_fifo"};
   static constexpr QueueMemory kKeyWait{"encrypt.key_wait"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);

@@ -11,9 +11,7 @@ void add_encrypt_parameters(ParameterTable& table) {
   MRC_NODE(nic.encrypt.width_bits, "bit", 64, 4'096, "plaintext that is encrypted per cycle", assumption);
   MRC_NODE(nic.encrypt.queue_entries, "entries", 1, 65'536, "encrypted packets between encrypt and srv6_encap",
            assumption);
-  MRC_NODE(nic.encrypt.control_entries, "entries", 1, 65'536,
-           "control packets that wait for encrypt, for each port; with protocol.encryption.control", assumption);
-  MRC_NODE(nic.encrypt.key_entries, "entries", 1, k1M,
+  MRC_NODE(nic.encrypt.key_cache_entries, "entries", 1, k1M,
            "keys held for sending; the first associations have theirs there from the start, a miss is a PCIe read",
            assumption);
   MRC_NODE(nic.encrypt.key_bytes, "bytes", 16, 4'096, "key, salt and packet number as read on a miss", assumption);

@@ -12,8 +12,7 @@ struct EncryptConfig {
   PipelineConfig pipeline{20, 1};
   std::uint32_t width_bits = 1024;  ///< per cycle
   std::uint32_t queue_entries = 8;
-  std::uint32_t control_entries = 16;  ///< per port
-  std::uint32_t key_entries = 1024;
+  std::uint32_t key_cache_entries = 1024;
   std::uint32_t key_bytes = 64;
   std::uint32_t key_wait_entries = 16;
 };

@@ -158,7 +158,7 @@ struct FewReceiveKeys : DecryptTest {
   FewReceiveKeys() : DecryptTest(few_keys(), 3) {}
   static ScenarioConfig few_keys() {
     ScenarioConfig scenario = config();
-    scenario.node_default.nic.decrypt.key_entries = 2;
+    scenario.node_default.nic.decrypt.key_cache_entries = 2;
     scenario.node_default.nic.decrypt.key_wait_entries = 2;
     return scenario;
   }

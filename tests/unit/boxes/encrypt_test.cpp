@@ -127,7 +127,7 @@ struct FewKeys : EncryptTest {
   FewKeys() : EncryptTest(few_keys(), 3) {}
   static ScenarioConfig few_keys() {
     ScenarioConfig scenario = config();
-    scenario.node_default.nic.encrypt.key_entries = 2;
+    scenario.node_default.nic.encrypt.key_cache_entries = 2;
     scenario.node_default.nic.encrypt.key_wait_entries = 2;
     return scenario;
   }
