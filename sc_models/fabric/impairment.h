@@ -57,7 +57,8 @@ class Impairment {
     return is_data(packet.opcode) || packet.opcode == Opcode::probe_request;
   }
   bool longer_than_trimmed(const Packet& packet) const {
-    return wire_bytes(packet, encapsulation_, encryption_) > trim_bytes_ + kEthernetOverheadBytes - kEthernetHeaderBytes;
+    return wire_bytes(packet, encapsulation_, encryption_) >
+           trim_bytes_ + kEthernetOverheadBytes - kEthernetHeaderBytes;
   }
   void mark_data(Packet& packet) {
     if (is_data(packet.opcode) && random_.chance(trim_) && longer_than_trimmed(packet)) {

@@ -21,12 +21,12 @@ template <typename Item>
 class AssociationKeys final : public ReadClient {
  public:
   struct Shape {
-    std::string name;                ///< of the box
-    std::uint32_t entries = 1;       ///< keys held
-    std::uint32_t bytes = 64;        ///< of a key as it is read
-    std::uint32_t wait_entries = 1;  ///< packets that may wait
-    std::uint64_t table = 0;         ///< address of the keys in host memory
-    std::uint64_t* misses = nullptr; ///< counts the keys that are read
+    std::string name;                 ///< of the box
+    std::uint32_t entries = 1;        ///< keys held
+    std::uint32_t bytes = 64;         ///< of a key as it is read
+    std::uint32_t wait_entries = 1;   ///< packets that may wait
+    std::uint64_t table = 0;          ///< address of the keys in host memory
+    std::uint64_t* misses = nullptr;  ///< counts the keys that are read
   };
   struct Waiting {
     Item item{};

@@ -18,7 +18,8 @@ void use_records(RetransmitBufferRtlPath& rtl, NicContext& context) {
   }
   if (context.config.nic.retransmit_buffer.reserve_record != RecordReservation::at_request) {
     throw std::invalid_argument(
-        "nic.retransmit_buffer.reserve_record: RTL of retransmit_buffer makes a record when the segmenter takes its packet; "
+        "nic.retransmit_buffer.reserve_record: RTL of retransmit_buffer makes a record when the segmenter takes its "
+        "packet; "
         "allowed with it: at_request");
   }
   for (Qp& qp : context.qps) {

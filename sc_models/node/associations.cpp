@@ -14,8 +14,7 @@ bool is_endpoint(Opcode opcode) {
 }  // namespace
 
 Associations::Associations(const EncryptionConfig& config, const std::vector<Qp>& qps)
-    : config_(config),
-      qps_(config.association == AssociationScope::qp ? static_cast<std::uint32_t>(qps.size()) : 0) {
+    : config_(config), qps_(config.association == AssociationScope::qp ? static_cast<std::uint32_t>(qps.size()) : 0) {
   for (std::uint32_t index = 0; index < qps.size(); ++index) {
     const auto of_peer = peers_.try_emplace(qps[index].peer, qps_ + static_cast<std::uint32_t>(peers_.size())).first;
     peer_of_qp_.push_back(of_peer->second);

@@ -313,9 +313,10 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   const std::uint32_t up_to_bth = kEthernetHeaderBytes + encapsulation_bytes(s.protocol.encapsulation) +
                                   kIpv6HeaderBytes + crypto_header_bytes(encryption.framing) + kUdpHeaderBytes +
                                   kBthBytes;
-  require(s.fabric.trim_bytes >= up_to_bth,
-          fmt::format("fabric.trim_bytes = {} cuts inside BTH, which ends at byte {} with this protocol.encapsulation{}",
-                      s.fabric.trim_bytes, up_to_bth, encryption.on() ? " and protocol.encryption.framing" : ""));
+  require(
+      s.fabric.trim_bytes >= up_to_bth,
+      fmt::format("fabric.trim_bytes = {} cuts inside BTH, which ends at byte {} with this protocol.encapsulation{}",
+                  s.fabric.trim_bytes, up_to_bth, encryption.on() ? " and protocol.encryption.framing" : ""));
   require(encryption.replay_window % 64 == 0,
           fmt::format("protocol.encryption.replay_window = {}: allowed is 0 (off) or a multiple of 64",
                       encryption.replay_window));

@@ -75,13 +75,17 @@ bool any_detailed(const ScenarioConfig& scenario) {
 }
 
 /// What only engines for packets read, and what goes with encryption of links.
-constexpr std::array<std::string_view, 6> kReadByEngines{
-    "nic.encrypt.",             "nic.decrypt.",          "nic.port.encrypt_fifo_entries",
-    "nic.memory.encrypt_keys.", "nic.memory.decrypt_keys.", "nic.memory.replay_window."};
+constexpr std::array<std::string_view, 6> kReadByEngines{"nic.encrypt.",
+                                                         "nic.decrypt.",
+                                                         "nic.port.encrypt_fifo_entries",
+                                                         "nic.memory.encrypt_keys.",
+                                                         "nic.memory.decrypt_keys.",
+                                                         "nic.memory.replay_window."};
 
 std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
   if (is_of_encryption(key) && !scenario.protocol.encryption.on()) return "protocol.encryption.framing = \"none\"";
-  if (key == "nic.port.encrypt_fifo_entries" && !detailed) return "light endpoints (fidelity = \"endpoint\") do not read it";
+  if (key == "nic.port.encrypt_fifo_entries" && !detailed)
+    return "light endpoints (fidelity = \"endpoint\") do not read it";
   if (key == "fabric.macsec_latency_ns" && scenario.fabric.macsec == Macsec::off) return "fabric.macsec = \"off\"";
   return "";
 }

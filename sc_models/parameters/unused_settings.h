@@ -14,7 +14,8 @@ namespace mrc {
 /// scenario's transport or because all nodes that it is for are light endpoints.
 std::vector<std::string> unused_settings(const ScenarioConfig& scenario, const std::vector<std::string>& keys);
 
-/// Only engines for packets, or what goes with them, read this parameter; without protocol.encryption.framing nobody does.
+/// Only engines for packets, or what goes with them, read this parameter; without protocol.encryption.framing nobody
+/// does.
 bool is_of_encryption(std::string_view parameter);
 
 }  // namespace mrc

@@ -128,8 +128,9 @@ TEST(Encryption, ResultsListTheEngines) {
 }
 
 TEST(Encryption, BothKernelModesGiveTheSame) {
-  const std::string set = kPsp + "traffic.rows=8 fabric.loss_rate=0.01 nic.encrypt.key_cache_entries=1 "
-                                 "nic.decrypt.key_cache_entries=1 traffic.qps_per_peer=4";
+  const std::string set = kPsp +
+                          "traffic.rows=8 fabric.loss_rate=0.01 nic.encrypt.key_cache_entries=1 "
+                          "nic.decrypt.key_cache_entries=1 traffic.qps_per_peer=4";
   Json wheel = run_pair(set, "wheel");
   Json methods = run_pair(set + " run.kernel=methods", "methods");
   for (Json* r : {&wheel, &methods}) {
@@ -214,7 +215,8 @@ TEST(Encryption, WhatArrivesTwiceIsAReplay) {
   const Json r = run_pair(kPsp + "traffic.rows=8 fabric.duplicate_rate=0.01");
   EXPECT_GT(r["encryption"]["replayed"], 10);
   EXPECT_EQ(r["packets"]["duplicate"], 0);
-  const Json unchecked = run_pair(kPsp + "traffic.rows=8 fabric.duplicate_rate=0.01 protocol.encryption.replay_window=0");
+  const Json unchecked =
+      run_pair(kPsp + "traffic.rows=8 fabric.duplicate_rate=0.01 protocol.encryption.replay_window=0");
   EXPECT_EQ(unchecked["encryption"]["replayed"], 0);
   EXPECT_GT(unchecked["packets"]["duplicate"], 10);
 }
@@ -244,7 +246,8 @@ TEST(Encryption, WrongSettingsEndWithOneLine) {
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
     return run.err;
   };
-  EXPECT_NE(refused("protocol.encryption.framing=psp").find("fabric.trim_bytes = 128 cuts inside BTH, which ends at byte 138"),
+  EXPECT_NE(refused("protocol.encryption.framing=psp")
+                .find("fabric.trim_bytes = 128 cuts inside BTH, which ends at byte 138"),
             std::string::npos);
   EXPECT_NE(refused(kPsp + "protocol.encryption.replay_window=100").find("a multiple of 64"), std::string::npos);
   EXPECT_NE(refused("protocol.encryption.framing=wireguard").find("psp_cookie"), std::string::npos);
@@ -252,7 +255,8 @@ TEST(Encryption, WrongSettingsEndWithOneLine) {
 
 TEST(Encryption, SettingsThatNobodyReadsAreSaid) {
   const auto said = [](const std::string& set) {
-    return run_process("mrcsim run tb/scenarios/pair.toml --out %D/out --set host.payload=reference traffic.rows=1 " + set)
+    return run_process("mrcsim run tb/scenarios/pair.toml --out %D/out --set host.payload=reference traffic.rows=1 " +
+                       set)
         .err;
   };
   EXPECT_NE(said("nic.encrypt.width_bits=512").find("nic.encrypt.width_bits has no effect"), std::string::npos);

@@ -99,8 +99,8 @@ inline void encrypt_inner(const CryptoFields& fields, std::size_t start, std::ve
   constexpr std::size_t next_header_at = 6;
   const bool esp = fields.framing == CryptoFraming::esp;
   const std::size_t body = start + kIpv6HeaderBytes;
-  const auto source_port = static_cast<std::uint16_t>(std::to_integer<unsigned>(out[body]) << 8 |
-                                                      std::to_integer<unsigned>(out[body + 1]));
+  const auto source_port =
+      static_cast<std::uint16_t>(std::to_integer<unsigned>(out[body]) << 8 | std::to_integer<unsigned>(out[body + 1]));
   if (esp) detail::append_big_endian(0x0102'0211, kEspPadAndTrailerBytes, out);  // padding 1, 2, its length, UDP
   const std::size_t encrypted = out.size() - body;
   const auto headers = detail::crypto_headers(fields, source_port, encrypted);

@@ -24,8 +24,7 @@ std::vector<MemoryField> encrypted_descriptor() {
 
 Decrypt::Decrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                  Parser& parser)
-    : Box(name, owner,
-          {.name = "decrypt", .part = NicPart::receive, .behind = "parser", .packets = Handling::passes}),
+    : Box(name, owner, {.name = "decrypt", .part = NicPart::receive, .behind = "parser", .packets = Handling::passes}),
       slot(*this, nic.rx_work),
       nic_(nic),
       key_memory_(nic.memories[kKeys]),

@@ -26,7 +26,6 @@ class Decrypt : public Box {
   /// Takes what `parser` finds encrypted, and hands it on to the parser's two other queues.
   Decrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, Parser& parser);
 
-
   void step(TimePs now) override;
   void for_each_packet_held(const PacketVisitor& visit) const override;
 

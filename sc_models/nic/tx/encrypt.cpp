@@ -46,7 +46,8 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
              .misses = &nic.box_counters.encrypt_key_misses}),
       out_full_(nic.causes.declare_full("encrypt.queue", out_.taker(), {"nic.encrypt.queue_entries"})),
       no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})),
-      starts_(nic.trace, server_cause(nic, "encrypt"), nic.causes.declare(std::string(Srv6Encap::kBoxInFront) + ".queue")) {
+      starts_(nic.trace, server_cause(nic, "encrypt"),
+              nic.causes.declare(std::string(Srv6Encap::kBoxInFront) + ".queue")) {
   in_.connect(this);
   declare(engine_server(nic, "encrypt", nic.config.nic.encrypt));
   nic.memories.count(kQueue, out_.occupancy());
@@ -73,7 +74,8 @@ void Encrypt::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) 
   out.add(kQueue, {.depth = config.queue_entries},
           transmit_descriptor({kBufferPointerField, kEvField, kPlaneField, {"packet number", 64}}));
   if (!nic.protocol.encryption.control) return;
-  out.add(kControlFifo, {.depth = nic.node.nic.port.encrypt_fifo_entries, .instances = nic.node.nic.ports}, {kControlPacketField});
+  out.add(kControlFifo, {.depth = nic.node.nic.port.encrypt_fifo_entries, .instances = nic.node.nic.ports},
+          {kControlPacketField});
 }
 
 void Encrypt::declare_latency(LatencyAccount& account) {
@@ -108,7 +110,7 @@ bool Encrypt::has_room(const TxPacket& tx) const {
 
 void Encrypt::wait_room(TimePs now, const TxPacket& tx) {
   const bool data = is_data(tx.packet->opcode);
-  slot.blocked(now, data ? out_full_ : no_port_room_);
+  hold_up(now, data ? out_full_ : no_port_room_);
   if (data) {
     out_.wait_room(now, *this);
   } else {
@@ -116,24 +118,29 @@ void Encrypt::wait_room(TimePs now, const TxPacket& tx) {
   }
 }
 
-bool Encrypt::has_key(TimePs now, const TxPacket& tx, bool& aside) {
+void Encrypt::hold_up(TimePs now, Cause cause) {
+  slot.blocked(now, cause);
+  held_up_ = true;
+}
+
+Encrypt::Key Encrypt::look_for_key(TimePs now, const TxPacket& tx) {
   using Lookup = AssociationKeys<TxPacket>::Lookup;
   const std::uint32_t association = association_of(tx);
-  aside = false;
-  switch (keys_.look_up(now, association, tx.packet->last_start)) {
-    case Lookup::held:
-      return true;
-    case Lookup::no_read_room:
-      slot.blocked(now, keys_.read_queue_full());
-      return false;
-    case Lookup::being_read:
-      break;
+  const Lookup found = keys_.look_up(now, association, tx.packet->last_start);
+  if (found == Lookup::held) return Key::here;
+  if (found == Lookup::no_read_room) {
+    hold_up(now, keys_.read_queue_full());
+    return Key::missing;
   }
-  aside = keys_.has_wait_room();
-  slot.blocked(now, aside ? keys_.miss() : keys_.wait_full());
-  if (!aside) keys_.refuse_wait(now);
-  if (aside) keys_.set_aside(now, tx, association);
-  return false;
+  if (!keys_.has_wait_room()) {
+    hold_up(now, keys_.wait_full());
+    keys_.refuse_wait(now);
+    return Key::missing;
+  }
+  slot.blocked(now, keys_.miss());
+  keys_.set_aside(now, tx, association);
+  next_start_ = now + nic_.clock.cycles(nic_.config.nic.encrypt.pipeline.initiation_interval_cycles);
+  return Key::set_aside;
 }
 
 void Encrypt::encrypt(TimePs now, const TxPacket& tx) {
@@ -173,19 +180,15 @@ bool Encrypt::serve_control(TimePs now) {
       wait_room(now, tx);
       continue;
     }
-    bool aside = false;
-    const TimePs ready_at = queue.ready_at();
-    if (!has_key(now, tx, aside)) {
-      if (!aside) continue;
-      queue.pop(now);
-      pass_by(now);
-      return true;
-    }
-    starts_.start(now, slot, tx.packet->last_start, ready_at);
-    encrypt(now, tx);
-    queue.pop(now);
-    nic_.trace.give(no_port_room_, starts_.last());
+    const Key key = look_for_key(now, tx);
+    if (key == Key::missing) continue;
     turn_ = (port + 1) % control_.size();
+    if (key == Key::here) {
+      starts_.start(now, slot, tx.packet->last_start, queue.ready_at());
+      encrypt(now, tx);
+      nic_.trace.give(no_port_room_, starts_.last());
+    }
+    queue.pop(now);
     return true;
   }
   return false;
@@ -203,17 +206,10 @@ bool Encrypt::serve_waiting(TimePs now) {
   return true;
 }
 
-void Encrypt::pass_by(TimePs now) {
-  next_start_ = now + nic_.clock.cycles(nic_.config.nic.encrypt.pipeline.initiation_interval_cycles);
-}
-
 bool Encrypt::serve_data(TimePs now) {
   if (!in_.ready(now)) {
-    if (!keys_.any_waits()) {
-      slot.empty(now);
-    } else if (!keys_.any_ready(now)) {
-      slot.blocked(now, keys_.miss());
-    }
+    if (!held_up_ && keys_.any_waits()) slot.blocked(now, keys_.miss());
+    if (!held_up_ && !keys_.any_waits()) slot.empty(now);
     return false;
   }
   const TxPacket tx = in_.front();
@@ -221,15 +217,12 @@ bool Encrypt::serve_data(TimePs now) {
     wait_room(now, tx);
     return false;
   }
-  bool aside = false;
-  if (!has_key(now, tx, aside)) {
-    if (!aside) return false;
-    in_.pop(now);
-    pass_by(now);
-    return true;
+  const Key key = look_for_key(now, tx);
+  if (key == Key::missing) return false;
+  if (key == Key::here) {
+    starts_.start(now, slot, tx.packet->last_start, in_.ready_at());
+    encrypt(now, tx);
   }
-  starts_.start(now, slot, tx.packet->last_start, in_.ready_at());
-  encrypt(now, tx);
   in_.pop(now);
   return true;
 }
@@ -252,6 +245,7 @@ void Encrypt::step(TimePs now) {
     wake_at(next_start_);
     return;
   }
+  held_up_ = false;
   if (!serve_control(now) && !serve_waiting(now)) serve_data(now);
   arm(now);
 }

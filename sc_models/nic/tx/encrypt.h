@@ -43,14 +43,15 @@ class Encrypt : public Box {
   std::uint32_t association_of(const TxPacket& tx) const;
   bool has_room(const TxPacket& tx) const;
   void wait_room(TimePs now, const TxPacket& tx);
+  // Each is true if it has taken something, and says what holds up what it has not taken.
   bool serve_control(TimePs now);
   bool serve_waiting(TimePs now);
   bool serve_data(TimePs now);
-  /// True if the key is there. False: `tx` waits beside the engine if `aside` is set, otherwise where it is.
-  bool has_key(TimePs now, const TxPacket& tx, bool& aside);
+  enum class Key : std::uint8_t { here, set_aside, missing };
+  /// Whether the packet can be encrypted; without its key it waits beside the engine, or where it is.
+  Key look_for_key(TimePs now, const TxPacket& tx);
+  void hold_up(TimePs now, Cause cause);
   void encrypt(TimePs now, const TxPacket& tx);
-  /// A packet has been set aside: the next one may be looked at.
-  void pass_by(TimePs now);
   void arm(TimePs now);
 
   NicContext& nic_;
@@ -64,6 +65,7 @@ class Encrypt : public Box {
   Cause no_port_room_;
   StartTrace starts_;
   TimePs next_start_ = 0;
+  bool held_up_ = false;  ///< something that is ready waits
   std::size_t turn_ = 0;  ///< of the ports' control packets
 };
 

@@ -20,10 +20,7 @@ std::string box_in_front(const NicContext& nic) {
 Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                      Fifo<TxPacket>& in, std::vector<Port*> ports, Srv6EncapRtlPath* rtl)
     : Box(name, owner,
-          {.name = "srv6_encap",
-           .part = NicPart::transmit,
-           .behind = box_in_front(nic),
-           .packets = Handling::passes}),
+          {.name = "srv6_encap", .part = NicPart::transmit, .behind = box_in_front(nic), .packets = Handling::passes}),
       slot(*this, nic.tx_work),
       nic_(nic),
       templates_(nic.memories[kTemplates]),

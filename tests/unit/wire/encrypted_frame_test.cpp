@@ -119,13 +119,12 @@ TEST_P(EncryptedFrame, LengthsInItsHeadersAreThoseOfTheFrame) {
   EXPECT_EQ(number_at(bytes, udp + 4, 2), bytes.size() - udp);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, EncryptedFrame,
-                         ::testing::Combine(::testing::Values(CryptoFraming::psp, CryptoFraming::psp_cookie,
-                                                              CryptoFraming::esp),
-                                            ::testing::Values(Encapsulation::none, Encapsulation::srv6,
-                                                              Encapsulation::srv6_srh),
-                                            ::testing::Values(Opcode::write_middle, Opcode::write_only_imm,
-                                                              Opcode::sack, Opcode::endpoint_request)));
+INSTANTIATE_TEST_SUITE_P(
+    Of, EncryptedFrame,
+    ::testing::Combine(::testing::Values(CryptoFraming::psp, CryptoFraming::psp_cookie, CryptoFraming::esp),
+                       ::testing::Values(Encapsulation::none, Encapsulation::srv6, Encapsulation::srv6_srh),
+                       ::testing::Values(Opcode::write_middle, Opcode::write_only_imm, Opcode::sack,
+                                         Opcode::endpoint_request)));
 
 TEST(Spi, IsTheReceiversQpOrTheSender) {
   Packet packet;
