@@ -1,5 +1,5 @@
 // An encrypted packet as bytes, for captures and for RTL behind the engine: the plaintext packet (IPv6 to ICRC) becomes
-// what the framing makes of it. Keys follow from the SPI alone, so that a capture can be decrypted; they are no secret.
+// what the framing makes of it. Keys follow from the SPI alone, so that Wireshark can be told them; they are no secret.
 #pragma once
 
 #include <array>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "mrc/encryption.h"
-#include "mrc/random.h"
 #include "mrc/wire/aes_gcm.h"
 #include "mrc/wire/bits.h"
 
@@ -32,17 +31,11 @@ constexpr std::uint32_t spi_of(const Packet& packet, AssociationScope scope) {
   return scope == AssociationScope::qp && !endpoint ? packet.destination_qp : of_peer | packet.source_node;
 }
 
-/// Key of the association with this SPI, and with ESP the salt of its nonces.
-inline AesBlock crypto_key(std::uint32_t spi) {
+/// Key of the association with this SPI: the SPI four times. The salt of ESP's nonces is the SPI.
+constexpr AesBlock crypto_key(std::uint32_t spi) {
   AesBlock key{};
-  for (std::size_t half = 0; half < 2; ++half) {
-    const std::uint64_t bits = mix64((std::uint64_t{spi} << 1 | half) + 1);
-    for (std::size_t i = 0; i < 8; ++i) key[8 * half + i] = static_cast<std::uint8_t>(bits >> (56 - 8 * i));
-  }
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::uint8_t>(spi >> (24 - 8 * (i % 4)));
   return key;
-}
-constexpr std::uint32_t esp_salt(std::uint32_t spi) {
-  return static_cast<std::uint32_t>(mix64(~std::uint64_t{spi}));
 }
 
 namespace detail {
@@ -51,9 +44,10 @@ inline void append_big_endian(std::uint64_t value, unsigned bytes, std::vector<s
   for (unsigned shift = 8 * bytes; shift > 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> (shift - 8)));
 }
 
-inline GcmNonce gcm_nonce(std::uint32_t first, std::uint64_t packet_number) {
+/// Of PSP; and of ESP with that salt.
+inline GcmNonce gcm_nonce(std::uint32_t spi, std::uint64_t packet_number) {
   GcmNonce nonce{};
-  for (std::size_t i = 0; i < 4; ++i) nonce[i] = static_cast<std::uint8_t>(first >> (24 - 8 * i));
+  for (std::size_t i = 0; i < 4; ++i) nonce[i] = static_cast<std::uint8_t>(spi >> (24 - 8 * i));
   for (std::size_t i = 0; i < 8; ++i) nonce[4 + i] = static_cast<std::uint8_t>(packet_number >> (56 - 8 * i));
   return nonce;
 }
@@ -108,7 +102,7 @@ inline void encrypt_inner(const CryptoFields& fields, std::size_t start, std::ve
   const std::span<const std::byte> authenticated =
       esp ? all.first(headers.authenticated) : all.last(headers.authenticated);
   const AesGcm cipher(crypto_key(fields.spi));
-  const GcmNonce nonce = detail::gcm_nonce(esp ? esp_salt(fields.spi) : fields.spi, fields.packet_number);
+  const GcmNonce nonce = detail::gcm_nonce(fields.spi, fields.packet_number);
   const AesBlock tag = cipher.encrypt(nonce, authenticated, std::span(out).subspan(body));
   out.insert(out.begin() + static_cast<std::ptrdiff_t>(body), headers.bytes.begin(), headers.bytes.end());
   for (const std::uint8_t byte : tag) out.push_back(std::byte{byte});

@@ -39,7 +39,7 @@ std::optional<std::vector<std::byte>> opened(std::vector<std::byte> frame, const
   const auto authenticated = esp ? all.subspan(headers, kEspHeaderBytes)
                                  : all.subspan(headers + kUdpHeaderBytes, body - headers - kUdpHeaderBytes);
   const auto text = all.subspan(body, frame.size() - kCryptoTagBytes - body);
-  const GcmNonce nonce = detail::gcm_nonce(esp ? esp_salt(spi) : spi, number);
+  const GcmNonce nonce = detail::gcm_nonce(spi, number);
   if (!AesGcm(crypto_key(spi)).decrypt(nonce, authenticated, text, tag)) return std::nullopt;
   const std::size_t plaintext = text.size() - (esp ? kEspPadAndTrailerBytes : 0);
   std::vector<std::byte> plain(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(headers));
