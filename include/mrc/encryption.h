@@ -9,7 +9,7 @@
 
 namespace mrc {
 
-/// What stands between the inner IPv6 header and the packet that is encrypted (from UDP to ICRC), and behind it.
+/// Bytes in front of the packet that is encrypted (from UDP to ICRC; the inner IPv6 header comes before), and behind it.
 enum class CryptoFraming : std::uint8_t {
   none,
   psp,         ///< PSP architecture specification: UDP 8, PSP header 16, tag 16

@@ -45,7 +45,7 @@ class ReplayWindow {
   bool is_set(std::uint64_t number) const {
     return !bits_.empty() && (bits_[number % size_ / kWordBits] & bit_of(number)) != 0;
   }
-  /// A bit stands for one number at a time: those that come into the window have not been accepted.
+  /// Each bit belongs to one number at a time: those that come into the window have not been accepted.
   void advance(std::uint64_t number) {
     if (number - highest_ >= size_) {
       bits_.assign(bits_.size(), 0);
