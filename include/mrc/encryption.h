@@ -9,7 +9,8 @@
 
 namespace mrc {
 
-/// Bytes in front of the packet that is encrypted (from UDP to ICRC; the inner IPv6 header comes before), and behind it.
+/// Bytes in front of the packet that is encrypted (from UDP to ICRC; the inner IPv6 header comes before), and behind
+/// it.
 enum class CryptoFraming : std::uint8_t {
   none,
   psp,         ///< PSP architecture specification: UDP 8, PSP header 16, tag 16

@@ -1,5 +1,6 @@
 // An encrypted packet as bytes, for captures and for RTL behind the engine: the plaintext packet (IPv6 to ICRC) becomes
-// what the framing makes of it. Keys follow from the SPI alone, so that Wireshark can be told them: they protect nothing.
+// what the framing makes of it. Keys follow from the SPI alone, so that Wireshark can be told them: they protect
+// nothing.
 #pragma once
 
 #include <array>
