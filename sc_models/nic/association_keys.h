@@ -43,6 +43,7 @@ class AssociationKeys final : public ReadClient {
   /// All arguments but `shape` outlive it.
   AssociationKeys(Box& box, NicContext& nic, PcieDma& pcie, const Shape& shape)
       : box_(box),
+        trace_(nic.trace),
         pcie_(pcie),
         shape_(shape),
         miss_(nic.causes.declare(shape.name + ".key_miss", {"nic." + shape.name + ".key_cache_entries"})),
@@ -149,10 +150,13 @@ class AssociationKeys final : public ReadClient {
       // What waited for the key uses it, even if another has taken its place when it is served.
       cache_.used(association);
     }
+    trace_.give(miss_, pcie_.done_by());
+    trace_.give(wait_full_, pcie_.done_by());
     box_.wake_at(std::max(now, done_at));
   }
 
   Box& box_;
+  NodeTrace& trace_;
   PcieDma& pcie_;
   Shape shape_;
   Cause miss_;
