@@ -49,6 +49,7 @@ class AssociationKeys final : public ReadClient {
         miss_(nic.causes.declare(shape.name + ".key_miss", {"nic." + shape.name + ".key_cache_entries"})),
         wait_full_(nic.causes.declare(shape.name + ".key_wait", {"nic." + shape.name + ".key_wait_entries"})),
         cache_(associations_of(nic), shape.entries),
+        counts_(associations_of(nic)),
         keys_(box, shape.name + ".key_cache", "keys", shape.entries),
         wait_(box, shape.name + ".key_wait", "entries", shape.wait_entries) {
     // Software writes the key with the QP's context when a connection is made.
@@ -63,7 +64,29 @@ class AssociationKeys final : public ReadClient {
     waiting_.reserve(shape.wait_entries);
   }
 
-  /// Whether the key can be used now; if not, its read has begun unless PCIe takes none.
+  /// A packet that will come to the engine needs the key: it is read now, ahead of the packet's payload, so that what
+  /// fills the completion buffer never waits for a read that needs room in it. False: PCIe takes no read, and `caller`
+  /// is woken when it does.
+  bool ask(TimePs now, std::uint32_t association, StartId because, Box& caller) {
+    const bool read = !cache_.touch(association) && !cache_.loading(association);
+    if (read && !pcie_.can_read()) {
+      pcie_.wait_read_room(now, caller);
+      return false;
+    }
+    if (read) begin_read(now, association, because);
+    ++counts_[association].asked;
+    return true;
+  }
+  /// The key that the next packet of the association has asked for is there; another may have taken its place since.
+  bool has_come(std::uint32_t association) const {
+    const Counts& counts = counts_[association];
+    return !cache_.loading(association) || counts.served < counts.asked_before_read;
+  }
+  /// A packet that has asked leaves the engine.
+  void served(std::uint32_t association) { ++counts_[association].served; }
+
+  /// Of a packet that has not asked. Whether the key can be used now; if not, its read has begun unless PCIe takes
+  /// none.
   Lookup look_up(TimePs now, std::uint32_t association, StartId because) {
     if (cache_.touch(association)) return Lookup::held;
     if (cache_.loading(association)) return Lookup::being_read;
@@ -71,10 +94,7 @@ class AssociationKeys final : public ReadClient {
       pcie_.wait_read_room(now, box_);
       return Lookup::no_read_room;
     }
-    cache_.begin_load(association);
-    ++*shape_.misses;
-    const std::uint64_t address = shape_.table + std::uint64_t{association} * shape_.bytes;
-    pcie_.read(now, address, shape_.bytes, *this, association, false, nullptr, because);
+    begin_read(now, association, because);
     return Lookup::being_read;
   }
 
@@ -128,6 +148,21 @@ class AssociationKeys final : public ReadClient {
   const Occupancy& wait_room() const { return wait_; }
 
  private:
+  /// Of an association: packets that asked for its key, those of them that the key was there for or came for before the
+  /// latest read began, and those that have left the engine.
+  struct Counts {
+    std::uint64_t asked = 0;
+    std::uint64_t asked_before_read = 0;
+    std::uint64_t served = 0;
+  };
+
+  void begin_read(TimePs now, std::uint32_t association, StartId because) {
+    cache_.begin_load(association);
+    counts_[association].asked_before_read = counts_[association].asked;
+    ++*shape_.misses;
+    const std::uint64_t address = shape_.table + std::uint64_t{association} * shape_.bytes;
+    pcie_.read(now, address, shape_.bytes, *this, association, false, nullptr, because);
+  }
   static std::uint32_t associations_of(const NicContext& nic) { return nic.associations->count(); }
 
   void declare_tokens(Cause cause, std::uint64_t capacity, const char* unit) {
@@ -143,6 +178,7 @@ class AssociationKeys final : public ReadClient {
     pcie_.release_completion_buffer(now, shape_.bytes);
     cache_.insert(association);
     keys_.set(now, cache_.resident());
+    if (counts_[association].asked > counts_[association].asked_before_read) cache_.used(association);
     for (Waiting& waiting : waiting_) {
       if (waiting.association != association || waiting.ready_at != kNever) continue;
       waiting.ready_at = done_at;
@@ -162,6 +198,7 @@ class AssociationKeys final : public ReadClient {
   Cause miss_;
   Cause wait_full_;
   ContextCache cache_;
+  std::vector<Counts> counts_;  ///< by association
   Occupancy keys_;
   Occupancy wait_;
   std::vector<Waiting> waiting_;  ///< in the order in which they came

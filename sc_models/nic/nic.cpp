@@ -70,6 +70,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   const EncryptionConfig& encryption = context.scenario.protocol.encryption;
   if (encryption.on()) {
     auto& encrypt = add<Encrypt>("encrypt", owner, context, *pcie_, *to_send, control_fifos);
+    payload_fetch.connect(encrypt);
     to_send = &encrypt.out();
     if (encryption.control) control_fifos = encrypt.control();
   }

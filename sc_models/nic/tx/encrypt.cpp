@@ -123,12 +123,24 @@ void Encrypt::hold_up(TimePs now, Cause cause) {
   held_up_ = true;
 }
 
-Encrypt::Key Encrypt::look_for_key(TimePs now, const TxPacket& tx) {
+bool Encrypt::ask_for_key(TimePs now, const TxPacket& tx, Box& caller) {
+  return keys_.ask(now, association_of(tx), tx.packet->last_start, caller);
+}
+
+bool Encrypt::has_key(TimePs now, const TxPacket& tx, bool& may_wait) {
   using Lookup = AssociationKeys<TxPacket>::Lookup;
   const std::uint32_t association = association_of(tx);
+  may_wait = true;
+  if (is_data(tx.packet->opcode)) return keys_.has_come(association);
   const Lookup found = keys_.look_up(now, association, tx.packet->last_start);
-  if (found == Lookup::held) return Key::here;
-  if (found == Lookup::no_read_room) {
+  may_wait = found != Lookup::no_read_room;
+  return found == Lookup::held;
+}
+
+Encrypt::Key Encrypt::look_for_key(TimePs now, const TxPacket& tx) {
+  bool may_wait = false;
+  if (has_key(now, tx, may_wait)) return Key::here;
+  if (!may_wait) {
     hold_up(now, keys_.read_queue_full());
     return Key::missing;
   }
@@ -138,7 +150,7 @@ Encrypt::Key Encrypt::look_for_key(TimePs now, const TxPacket& tx) {
     return Key::missing;
   }
   slot.blocked(now, keys_.miss());
-  keys_.set_aside(now, tx, association);
+  keys_.set_aside(now, tx, association_of(tx));
   next_start_ = now + nic_.clock.cycles(nic_.config.nic.encrypt.pipeline.initiation_interval_cycles);
   return Key::set_aside;
 }
@@ -164,6 +176,7 @@ void Encrypt::encrypt(TimePs now, const TxPacket& tx) {
   const std::uint64_t behind = cycles_behind(through, packet, nic_.config.nic.datapath_bits);
   const TimePs out = now + key.delay_ps + nic_.clock.cycles(config.pipeline.latency_cycles + behind);
   if (is_data(packet.opcode)) {
+    keys_.served(association);
     out_.push(now, tx, out);
   } else {
     port_control_[packet.plane]->push(now, tx.packet, out);

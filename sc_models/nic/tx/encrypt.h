@@ -1,6 +1,7 @@
 // Inline engine that encrypts packets on their way to srv6_encap, and control packets on their way to a port, which go
-// first. Gives each packet the next number of its security association. A packet whose key is not on the NIC waits
-// beside the engine while the key is read over PCIe. Not built where nothing is encrypted.
+// first. Gives each packet the next number of its security association. Where a key is not on the NIC it is read over
+// PCIe, for a data packet ahead of its payload; the packet waits beside the engine until it is there. Not built where
+// nothing is encrypted.
 #pragma once
 
 #include <memory>
@@ -34,6 +35,10 @@ class Encrypt : public Box {
   /// By port: what control packets are put into in place of the port's own queue. Empty where they stay in the clear.
   std::vector<Fifo<Packet*>*> control() const;
 
+  /// Before the payload of a data packet is read: its key is read first where it is not on the NIC. False: PCIe takes
+  /// no read, and `caller` is woken when it does. Every data packet that comes has asked once.
+  bool ask_for_key(TimePs now, const TxPacket& tx, Box& caller);
+
   void step(TimePs now) override;
   void for_each_packet_held(const PacketVisitor& visit) const override;
 
@@ -48,6 +53,8 @@ class Encrypt : public Box {
   bool serve_waiting(TimePs now);
   bool serve_data(TimePs now);
   enum class Key : std::uint8_t { here, set_aside, missing };
+  /// `may_wait`: the key is on its way.
+  bool has_key(TimePs now, const TxPacket& tx, bool& may_wait);
   /// Whether the packet can be encrypted; without its key it waits beside the engine, or where it is.
   Key look_for_key(TimePs now, const TxPacket& tx);
   void hold_up(TimePs now, Cause cause);

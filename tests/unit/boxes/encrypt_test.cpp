@@ -34,8 +34,12 @@ struct EncryptTest : testing::Test {
       Packet* packet = bench.packet(Opcode::write_only, bytes, psn);
       packet->destination_node = 1;
       packet->destination_qp = bench.nic.qps[qp].peer_number;
-      in.push(0, {packet, 0, qp, true}, 0);
+      put({packet, 0, qp, true}, 0);
     }
+  }
+  void put(const TxPacket& tx, TimePs now) {
+    ASSERT_TRUE(box.ask_for_key(now, tx, box));
+    in.push(now, tx, now);
   }
   void send_sack(std::uint8_t plane) {
     Packet* sack = bench.packet(Opcode::sack);
@@ -161,6 +165,24 @@ TEST_F(FewKeys, WhenAllPlacesAreTakenTheQueueWaits) {
   EXPECT_GT(bench.blocked_ps(box.slot, "encrypt.key_wait"), 450 * kNs);
 }
 
+TEST_F(FewKeys, WhoHasAskedMayUseItsKeyEvenIfItWasEvictedSince) {
+  Taker<TxPacket> encap("encap", bench.wheel, box.out());
+  Packet* early = bench.packet(Opcode::write_only, 64);
+  const TxPacket asked{early, 0, 0, true};
+  ASSERT_TRUE(box.ask_for_key(0, asked, box));
+  // QPs 1 and 2 take both places, and QP 0 reads its key again.
+  send(1, 64, 1);
+  send(1, 64, 2);
+  At later("later", bench.wheel, 2000 * kNs, [&](TimePs now) {
+    put({bench.packet(Opcode::write_only, 64), 0, 0, true}, now);
+    in.push(now, asked, now);
+  });
+  bench.run_until(5000 * kNs);
+  ASSERT_EQ(encap.items.size(), 4U);
+  EXPECT_EQ(encap.times[2], 2007 * kNs);
+  EXPECT_GT(encap.times[3], 2500 * kNs);
+}
+
 TEST_F(FewKeys, TheLeastRecentlyUsedKeyMakesRoom) {
   Taker<TxPacket> encap("encap", bench.wheel, box.out());
   send(1, 64, 0);
@@ -168,7 +190,7 @@ TEST_F(FewKeys, TheLeastRecentlyUsedKeyMakesRoom) {
   At later("later", bench.wheel, 2000 * kNs, [&](TimePs now) {
     for (const std::uint32_t qp : {0U, 1U}) {
       Packet* packet = bench.packet(Opcode::write_only, 64);
-      in.push(now, {packet, 0, qp, true}, now);
+      put({packet, 0, qp, true}, now);
     }
   });
   bench.run_until(5000 * kNs);
