@@ -117,7 +117,6 @@ void add_fabric_parameters(ParameterTable& table) {
       fabric.macsec_latency_ns, "ns", 0, 10'000,
       "with fabric.macsec: latency of the cipher in a MAC of a NIC or switch, each way; it keeps the line rate",
       assumption);
-  table.plausible(20, 500);
 }
 
 std::vector<CableDelay> cable_delays_of(const FabricConfig& fabric, const std::string& place) {

@@ -169,7 +169,6 @@ void add_protocol_parameters(ParameterTable& table) {
       "with encryption: packet numbers below the highest that are still accepted, a multiple of 64; 0: replays "
       "are not looked for",
       assumption);
-  table.plausible(64, 8192);
   MRC_SCENARIO(protocol.encryption.trimmed, "", 0, 0,
                "with encryption: a trimmed packet has lost its tag; nack: its headers are believed, drop: it is lost",
                assumption);
