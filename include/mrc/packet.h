@@ -126,6 +126,7 @@ struct Packet {
 
   Ipv6Address outer_dst;               ///< SRv6 uSID carrier; switches shift it on the way
   std::uint64_t va = 0;                ///< RETH.VA of this packet's first byte
+  std::uint64_t packet_number = 0;     ///< of its security association, from 1; 0: it is not encrypted
   const std::byte* payload = nullptr;  ///< source bytes, owned by the sender's host memory; null: by reference only
   std::uint32_t payload_bytes = 0;     ///< 0 for control; a trimmed packet keeps its original value
   std::uint32_t dma_length = 0;        ///< RETH.DMALen: length of the whole message

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "mrc/encryption.h"
 #include "mrc/packet.h"
 #include "mrc/types.h"
 
@@ -84,7 +85,17 @@ struct ProtocolConfig {
   double penalty_start_share = 0;                     ///< rcv_cwnd_pen begins above this share of rx_staging
   double penalty_full_share = 0;                      ///< and is 127 from this share on; 0 = never a penalty
   RttSource rtt_source = RttSource::send_time_table;  ///< or the reflected TSETH
+  EncryptionConfig encryption;
 };
+
+/// Bytes of link time that the packet takes in this deployment, preamble and gap included.
+constexpr std::uint32_t wire_bytes(const Packet& packet, const ProtocolConfig& config) {
+  return wire_bytes(packet, config.encapsulation, config.encryption);
+}
+/// As wire_bytes(), for a packet that a switch may have trimmed to `trim_bytes` of its frame.
+constexpr std::uint32_t link_bytes(const Packet& packet, const ProtocolConfig& config, std::uint32_t trim_bytes) {
+  return link_bytes(packet, config.encapsulation, config.encryption, trim_bytes);
+}
 
 /// `uet-1.0-nscc`, the fields of the API's configuration struct plus min and initial window.
 /// A value of 0 in a field marked (derived) is computed from base_rtt, line rate and MTU by the UEC formulas.

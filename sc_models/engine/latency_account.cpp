@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "mrc/packet.h"
 #include "parameters/registry.h"
 
 namespace mrc {
@@ -10,11 +9,15 @@ namespace mrc {
 LatencyAccount::LatencyAccount(const ScenarioConfig& scenario, std::uint32_t bytes)
     : scenario_(scenario), bytes_(bytes) {}
 
-double LatencyAccount::serialization_ns() const {
+Packet LatencyAccount::packet() const {
   Packet packet;
   packet.payload_bytes = bytes_;
   packet.opcode = Opcode::write_only_imm;
-  const double frame_bytes = wire_bytes(packet, scenario_.protocol.encapsulation);
+  return packet;
+}
+
+double LatencyAccount::serialization_ns() const {
+  const double frame_bytes = wire_bytes(packet(), scenario_.protocol) + macsec_bytes(scenario_.fabric);
   return frame_bytes * 8.0 / nic().port_gbps;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/latency_term.h"
+#include "mrc/packet.h"
 #include "parameters/config.h"
 
 namespace mrc {
@@ -27,6 +28,8 @@ class LatencyAccount {
   const NodeConfig& node() const { return scenario_.node_default; }
   const NicConfig& nic() const { return scenario_.node_default.nic; }
   std::uint32_t bytes() const { return bytes_; }
+  /// The write's packet.
+  Packet packet() const;
   double cycles_ns(double cycles) const { return cycles / nic().core_clock_ghz; }
   /// Of the write's frame on a port.
   double serialization_ns() const;

@@ -34,6 +34,10 @@ std::vector<std::string> words_of<FabricRouting>() {
   return {"usid", "ecmp"};
 }
 template <>
+std::vector<std::string> words_of<Macsec>() {
+  return {"off", "short_tag", "long_tag"};
+}
+template <>
 std::vector<std::string> words_of<SwitchScheduling>() {
   return {"strict", "weighted"};
 }
@@ -104,6 +108,15 @@ void add_fabric_parameters(ParameterTable& table) {
                assumption);
   MRC_SCENARIO(fabric.duplicate_rate, "", 0, 1, "probability that a packet arrives twice", assumption);
   MRC_SCENARIO(fabric.ecn_rate, "", 0, 1, "probability that a data packet is CE-marked on that link", assumption);
+  MRC_SCENARIO(
+      fabric.macsec, "", 0, 0,
+      "encryption of every link (IEEE 802.1AE): off, or a SecTAG of 8 bytes (short_tag) or 16 with the channel "
+      "identifier (long_tag), and a tag of 16 bytes on each frame",
+      assumption);
+  MRC_SCENARIO(
+      fabric.macsec_latency_ns, "ns", 0, 10'000,
+      "with fabric.macsec: latency of the cipher in a MAC of a NIC or switch, each way; it keeps the line rate",
+      assumption);
 }
 
 std::vector<CableDelay> cable_delays_of(const FabricConfig& fabric, const std::string& place) {

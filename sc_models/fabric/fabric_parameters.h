@@ -15,6 +15,9 @@ enum class FabricRouting : std::uint8_t { usid, ecmp };
 /// Scheduling among the queues of a switch port.
 enum class SwitchScheduling : std::uint8_t { strict, weighted };
 
+/// Encryption of every link by IEEE 802.1AE (MACsec): a SecTAG without or with the sender's channel identifier.
+enum class Macsec : std::uint8_t { off, short_tag, long_tag };
+
 struct FabricConfig {
   std::uint32_t nics = 2;
   std::uint32_t nics_per_t0 = 256;
@@ -51,7 +54,20 @@ struct FabricConfig {
   double corrupt_rate = 0;
   double duplicate_rate = 0;
   double ecn_rate = 0;
+  Macsec macsec = Macsec::off;
+  double macsec_latency_ns = 50;  ///< of a MAC, each way; with macsec alone
 };
+
+/// Bytes that encryption of the link adds to each frame: SecTAG of 8 or 16 and a tag of 16.
+constexpr std::uint32_t macsec_bytes(const FabricConfig& fabric) {
+  constexpr std::uint32_t tag = 16;
+  if (fabric.macsec == Macsec::off) return 0;
+  return (fabric.macsec == Macsec::short_tag ? 8 : 16) + tag;
+}
+/// What a MAC takes longer with it, each way.
+constexpr double macsec_ns(const FabricConfig& fabric) {
+  return fabric.macsec == Macsec::off ? 0 : fabric.macsec_latency_ns;
+}
 
 /// Cables that are longer or shorter than the others: an entry of fabric.cable_delays_ns.
 struct CableDelay {

@@ -29,6 +29,7 @@ class Impairment {
         duplicate_(config.duplicate_rate),
         ecn_(config.ecn_rate),
         encapsulation_(protocol.encapsulation),
+        encryption_(protocol.encryption),
         trim_bytes_(config.trim_bytes),
         random_(seed, link) {}
 
@@ -56,7 +57,8 @@ class Impairment {
     return is_data(packet.opcode) || packet.opcode == Opcode::probe_request;
   }
   bool longer_than_trimmed(const Packet& packet) const {
-    return wire_bytes(packet, encapsulation_) > trim_bytes_ + kEthernetOverheadBytes - kEthernetHeaderBytes;
+    return wire_bytes(packet, encapsulation_, encryption_) >
+           trim_bytes_ + kEthernetOverheadBytes - kEthernetHeaderBytes;
   }
   void mark_data(Packet& packet) {
     if (is_data(packet.opcode) && random_.chance(trim_) && longer_than_trimmed(packet)) {
@@ -75,6 +77,7 @@ class Impairment {
   double duplicate_;
   double ecn_;
   Encapsulation encapsulation_;
+  EncryptionConfig encryption_;
   std::uint32_t trim_bytes_;
   KeyedRandom random_;
   ImpairmentCounts counts_;

@@ -18,7 +18,8 @@ void use_records(RetransmitBufferRtlPath& rtl, NicContext& context) {
   }
   if (context.config.nic.retransmit_buffer.reserve_record != RecordReservation::at_request) {
     throw std::invalid_argument(
-        "nic.retransmit_buffer.reserve_record: RTL of retransmit_buffer makes a record when the segmenter takes its packet; "
+        "nic.retransmit_buffer.reserve_record: RTL of retransmit_buffer makes a record when the segmenter takes its "
+        "packet; "
         "allowed with it: at_request");
   }
   for (Qp& qp : context.qps) {
@@ -51,7 +52,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   }
 
   // Transmit: doorbell → qp_scheduler → wqe_fetch → segmenter → payload_fetch
-  //           → spray_scheduler → retransmit_buffer → srv6_encap → port[n]
+  //           → spray_scheduler → retransmit_buffer → [encrypt] → srv6_encap → port[n]
   auto& retransmit_buffer = add<RetransmitBuffer>("retransmit_buffer", owner, context);
   auto& qp_scheduler = add<QpScheduler>("qp_scheduler", owner, context, *pcie_, retransmit_buffer);
   doorbell_ = &add<Doorbell>("doorbell", owner, context, qp_scheduler);
@@ -65,11 +66,20 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
                                           retransmit_timer, rtl_.spray_scheduler.get());
   if (rtl_.spray_scheduler) rtl_.spray_scheduler->attach(context);
   retransmit_buffer.connect(spray_scheduler_->out(), qp_scheduler);
-  add<Srv6Encap>("srv6_encap", owner, context, *pcie_, retransmit_buffer.out(), ports, rtl_.srv6_encap.get());
+  Fifo<TxPacket>* to_send = &retransmit_buffer.out();
+  const EncryptionConfig& encryption = context.scenario.protocol.encryption;
+  if (encryption.on()) {
+    auto& encrypt = add<Encrypt>("encrypt", owner, context, *pcie_, *to_send, control_fifos);
+    payload_fetch.connect(encrypt);
+    to_send = &encrypt.out();
+    if (encryption.control) control_fifos = encrypt.control();
+  }
+  add<Srv6Encap>("srv6_encap", owner, context, *pcie_, *to_send, ports, rtl_.srv6_encap.get());
 
-  // Receive: port[n] → parser → psn_tracker → dma_write → completion
+  // Receive: port[n] → parser → [decrypt] → psn_tracker → dma_write → completion
   //                               └→ ack_coalescer → control_queue → port[n]
   auto& parser = add<Parser>("parser", owner, context);
+  if (encryption.on()) add<Decrypt>("decrypt", owner, context, *pcie_, parser);
   control_queue_ = &add<ControlQueue>("control_queue", owner, context, control_fifos);
   auto& ack_coalescer =
       add<AckCoalescer>("ack_coalescer", owner, context, control_queue_->in(), rtl_.psn_tracker.get());

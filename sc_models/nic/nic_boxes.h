@@ -8,10 +8,12 @@
 #include "nic/control/retransmit_timer.h"
 #include "nic/control/sack_processor.h"
 #include "nic/port.h"
+#include "nic/rx/decrypt.h"
 #include "nic/rx/dma_write.h"
 #include "nic/rx/parser.h"
 #include "nic/rx/psn_tracker.h"
 #include "nic/tx/doorbell.h"
+#include "nic/tx/encrypt.h"
 #include "nic/tx/payload_fetch.h"
 #include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_buffer.h"
@@ -32,9 +34,9 @@ struct BoxList {
 };
 
 using TransmitBoxes = BoxList<Doorbell, QpScheduler, WqeFetch, Segmenter, PayloadFetch, PcieDma, SprayScheduler,
-                              RetransmitBuffer, Srv6Encap>;
-using ReceiveBoxes = BoxList<Parser, PsnTracker, DmaWrite, AckCoalescer, ControlQueue, SackProcessor, RetransmitTimer,
-                             ProbeEngine, Completion>;
+                              RetransmitBuffer, Encrypt, Srv6Encap>;
+using ReceiveBoxes = BoxList<Parser, Decrypt, PsnTracker, DmaWrite, AckCoalescer, ControlQueue, SackProcessor,
+                             RetransmitTimer, ProbeEngine, Completion>;
 /// Port is between the two: packets leave and come in through it.
 using NicBoxes = BoxList<TransmitBoxes, Port, ReceiveBoxes>;
 

@@ -33,8 +33,10 @@ struct BoxCounters {
   std::uint64_t control_wire_bytes = 0;
   std::uint64_t rx_overrun = 0;  ///< dropped for want of room before the parser
   std::uint64_t cqes = 0;
-  std::uint64_t cqe_writes = 0;      ///< PCIe writes that carried them
-  std::uint64_t memory_dropped = 0;  ///< data packets dropped for an uncorrectable error in a memory
+  std::uint64_t cqe_writes = 0;          ///< PCIe writes that carried them
+  std::uint64_t memory_dropped = 0;      ///< data packets dropped for an uncorrectable error in a memory
+  std::uint64_t encrypt_key_misses = 0;  ///< keys that were read to send
+  std::uint64_t decrypt_key_misses = 0;  ///< keys that were read to receive
 };
 
 /// Something that a user wants to find in the result with its time.

@@ -16,8 +16,11 @@ class ParameterTable;
   MEMORY(wqe_prefetch, 2, one_rw)            \
   MEMORY(retransmit_records, 4, one_r_one_w) \
   MEMORY(retransmit_payload, 4, one_rw)      \
+  MEMORY(encrypt_keys, 2, one_r_one_w)       \
   MEMORY(path_table, 2, one_r_one_w)         \
   MEMORY(congestion, 1, two_rw)              \
+  MEMORY(decrypt_keys, 2, one_r_one_w)       \
+  MEMORY(replay_window, 2, one_r_one_w)      \
   MEMORY(bitmap, 2, one_r_one_w)             \
   MEMORY(packet_buffer, 4, one_rw)           \
   MEMORY(rx_staging, 4, one_rw)              \

@@ -10,11 +10,13 @@
 #include "nic/control/sack_processor_parameters.h"
 #include "nic/nic_memory_parameters.h"
 #include "nic/port_parameters.h"
+#include "nic/rx/decrypt_parameters.h"
 #include "nic/rx/dma_write_parameters.h"
 #include "nic/rx/parser_parameters.h"
 #include "nic/rx/psn_tracker_parameters.h"
 #include "nic/rx/rx_staging_parameters.h"
 #include "nic/tx/doorbell_parameters.h"
+#include "nic/tx/encrypt_parameters.h"
 #include "nic/tx/payload_fetch_parameters.h"
 #include "nic/tx/qp_scheduler_parameters.h"
 #include "nic/tx/retransmit_buffer_parameters.h"
@@ -37,9 +39,11 @@ class ParameterTable;
   BOX(PayloadFetchConfig, payload_fetch)         \
   BOX(SpraySchedulerConfig, spray_scheduler)     \
   BOX(RetransmitBufferConfig, retransmit_buffer) \
+  BOX(EncryptConfig, encrypt)                    \
   BOX(Srv6EncapConfig, srv6_encap)               \
   BOX(PortConfig, port)                          \
   BOX(ParserConfig, parser)                      \
+  BOX(DecryptConfig, decrypt)                    \
   BOX(PsnTrackerConfig, psn_tracker)             \
   BOX(RxStagingConfig, rx_staging)               \
   BOX(DmaWriteConfig, dma_write)                 \

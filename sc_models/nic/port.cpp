@@ -36,7 +36,9 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       receive_link_(receive),
       line_(nic.config.nic.port_gbps),
       ps_per_byte_(static_cast<TimePs>(8000.0 / nic.config.nic.port_gbps)),
-      mac_fec_ps_(static_cast<TimePs>(nic.config.nic.port.mac_fec_latency_ns * 1000.0)),
+      mac_fec_ps_(
+          static_cast<TimePs>((nic.config.nic.port.mac_fec_latency_ns + macsec_ns(nic.scenario.fabric)) * 1000.0)),
+      macsec_bytes_(macsec_bytes(nic.scenario.fabric)),
       tx_fifo_(*this, fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes),
       control_(*this, fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries,
                {.is_accounted = false}),
@@ -114,11 +116,12 @@ void Port::send_data(TimePs now, Packet* packet, TimePs ready_at) {
 }
 
 void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
-  const std::uint32_t bytes = wire_bytes(*packet, nic_.scenario.protocol.encapsulation);
+  const std::uint32_t frame = wire_bytes(*packet, nic_.scenario.protocol);
+  const std::uint32_t bytes = frame + macsec_bytes_;
   NodeCounters& counters = nic_.counters;
   BoxCounters& of_boxes = nic_.box_counters;
   if (is_data(packet->opcode)) {
-    bytes_on_line_ = bytes;
+    bytes_on_line_ = frame;
     ++counters.data_packets;
     counters.data_payload_bytes += packet->payload_bytes;
     of_boxes.data_wire_bytes += bytes;
@@ -135,7 +138,7 @@ void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
     of_boxes.control_wire_bytes += bytes;
   }
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
-  const TimePs delay = is_data(packet->opcode) ? read_frame(now, *packet, bytes) : 0;
+  const TimePs delay = is_data(packet->opcode) ? read_frame(now, *packet, frame) : 0;
   if (next_rate_change_ < rate_changes_.size()) change_rate(now);
   const TimePs last_bit = line_.occupy(now + delay, bytes);
   if (bytes_on_line_ > 0) tx_fifo_.announce_remove(last_bit, bytes_on_line_);
@@ -213,8 +216,7 @@ void Port::receive(TimePs now) {
       Packet* packet = nic_.packets.acquire();
       *packet = receive_link_.front().packet;
       if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
-      const std::uint32_t bytes =
-          link_bytes(*packet, nic_.scenario.protocol.encapsulation, nic_.scenario.fabric.trim_bytes);
+      const std::uint32_t bytes = link_bytes(*packet, nic_.scenario.protocol, nic_.scenario.fabric.trim_bytes);
       const MemoryAccess stored = packet_memory_.write_stream(now, 0, bytes, line_time(bytes));
       parser_queue_->push(now, packet, now + stored.delay_ps);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/clock_domain.h"
@@ -10,6 +11,7 @@
 #include "mrc/rx/protection.h"
 #include "mrc/rx/psn_tracker.h"
 #include "mrc/types.h"
+#include "node/associations.h"
 #include "node/qp.h"
 #include "parameters/config.h"
 
@@ -24,6 +26,40 @@ struct PacketSum {
   void add(const Packet& packet) {
     ++packets;
     if (is_data(packet.opcode)) bytes += packet.payload_bytes;
+  }
+};
+
+/// What becomes of encrypted packets.
+struct EncryptionCounters {
+  std::uint64_t encrypted = 0;     ///< sent
+  std::uint64_t decrypted = 0;     ///< accepted
+  std::uint64_t tag_failures = 0;  ///< dropped: corrupted on the way
+  std::uint64_t replayed = 0;      ///< dropped: their number was accepted before
+  std::uint64_t too_old = 0;       ///< dropped: their number is below the replay window
+  std::uint64_t unverified = 0;    ///< dropped: trimmed, with protocol.encryption.trimmed = "drop"
+  std::uint64_t unknown = 0;       ///< dropped: no association has their SPI
+
+  /// Counts, and says whether the packet goes on.
+  bool admit(Associations::Admission admission) {
+    using enum Associations::Admission;
+    switch (admission) {
+      case accepted:
+        ++decrypted;
+        return true;
+      case replayed:
+        ++this->replayed;
+        return false;
+      case too_old:
+        ++this->too_old;
+        return false;
+      case unverified:
+        ++this->unverified;
+        return false;
+      case unknown:
+        ++this->unknown;
+        return false;
+    }
+    return false;
   }
 };
 
@@ -44,6 +80,7 @@ struct NodeCounters {
   std::uint64_t trimmed_received = 0;
   std::uint64_t corrupted_received = 0;  ///< dropped by ICRC
   std::uint64_t unknown_qp = 0;          ///< dropped: no such QP, or one that only sends
+  EncryptionCounters encryption;
 };
 
 struct NodeContext {
@@ -63,6 +100,7 @@ struct NodeContext {
   BitmapPool bitmaps{config.nic.psn_tracker.bitmap_banks};  ///< of all QPs' receive windows
   ProtectionTable protection;
   std::vector<CongestionDomain> congestion;
+  std::unique_ptr<Associations> associations;  ///< null: nothing is encrypted
   ClockDomain clock;
 
   /// Returns null for a number that this node has not assigned.

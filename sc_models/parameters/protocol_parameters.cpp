@@ -16,6 +16,18 @@ std::vector<std::string> words_of<Encapsulation>() {
   return {"none", "srv6", "srv6_srh"};
 }
 template <>
+std::vector<std::string> words_of<CryptoFraming>() {
+  return {"none", "psp", "psp_cookie", "esp"};
+}
+template <>
+std::vector<std::string> words_of<AssociationScope>() {
+  return {"qp", "peer"};
+}
+template <>
+std::vector<std::string> words_of<TrimmedAction>() {
+  return {"nack", "drop"};
+}
+template <>
 std::vector<std::string> words_of<EvHalfOrder>() {
   return {"low_to_source_port", "high_to_source_port"};
 }
@@ -143,6 +155,23 @@ void add_protocol_parameters(ParameterTable& table) {
   MRC_SCENARIO(protocol.penalty_full_share, "", 0, 1,
                "fill share of rx_staging from which SACKs request the smallest window; 0: never", assumption);
   MRC_SCENARIO(protocol.rtt_source, "", 0, 0, "source of RTT samples", spec);
+  MRC_SCENARIO(
+      protocol.encryption.framing, "", 0, 0,
+      "encryption of packets from NIC to NIC: none, or what surrounds them: psp 40 bytes, psp_cookie 48, esp 36 "
+      "(docs/encryption.md); MRC 1.0 has none",
+      assumption);
+  MRC_SCENARIO(protocol.encryption.control, "", 0, 0,
+               "with encryption: SACKs, NACKs, ACKs, probes and endpoint operations are encrypted too", assumption);
+  MRC_SCENARIO(protocol.encryption.association, "", 0, 0,
+               "with encryption: packets that share a key, packet numbers and a replay window", assumption);
+  MRC_SCENARIO(
+      protocol.encryption.replay_window, "packets", 0, 65'536,
+      "with encryption: packet numbers below the highest that are still accepted, a multiple of 64; 0: replays "
+      "are not looked for",
+      assumption);
+  MRC_SCENARIO(protocol.encryption.trimmed, "", 0, 0,
+               "with encryption: a trimmed packet has lost its tag; nack: its headers are believed, drop: it is lost",
+               assumption);
 }
 
 }  // namespace mrc

@@ -173,7 +173,7 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
   Packet full;
   full.payload_bytes = protocol.mtu_bytes;
   full.opcode = Opcode::write_only_imm;
-  const std::uint32_t frame = wire_bytes(full, protocol.encapsulation);
+  const std::uint32_t frame = wire_bytes(full, protocol);
   require(node.nic.ports == s.node_default.nic.ports, "nic.ports must be the same on all nodes: each port is a plane");
   require(protocol.ev_active % node.nic.ports == 0 && protocol.ev_count % node.nic.ports == 0,
           fmt::format("protocol.ev_active = {} and protocol.ev_count = {} must be multiples of nic.ports = {}, so that "
@@ -270,7 +270,7 @@ double fabric_round_trip_ns(const FabricConfig& f) {
   const double t0s = one_tier ? 1 : 2;
   const double upper = steps == 0 ? 0 : 2 * steps - 1;
   return 2 * (2 * f.cable_delay_ns + t0s * f.switch_latency_ns + upper * f.t1_switch_latency_ns +
-              2 * steps * f.t1_cable_delay_ns);
+              2 * steps * f.t1_cable_delay_ns + 2 * (t0s + upper) * macsec_ns(f));
 }
 
 /// NICs of one rank are driven by one piece of software, so they are simulated together: all with boxes, or none.
@@ -309,11 +309,17 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
       s.run.quantum_ns <= shortest,
       fmt::format("run.quantum_ns = {} is more than the shortest link delay, {} = {}", s.run.quantum_ns,
                   shortest < s.fabric.cable_delay_ns ? "fabric.cable_delays_ns" : "fabric.cable_delay_ns", shortest));
+  const EncryptionConfig& encryption = s.protocol.encryption;
   const std::uint32_t up_to_bth = kEthernetHeaderBytes + encapsulation_bytes(s.protocol.encapsulation) +
-                                  kIpv6HeaderBytes + kUdpHeaderBytes + kBthBytes;
-  require(s.fabric.trim_bytes >= up_to_bth,
-          fmt::format("fabric.trim_bytes = {} cuts inside BTH, which ends at byte {} with this protocol.encapsulation",
-                      s.fabric.trim_bytes, up_to_bth));
+                                  kIpv6HeaderBytes + crypto_header_bytes(encryption.framing) + kUdpHeaderBytes +
+                                  kBthBytes;
+  require(
+      s.fabric.trim_bytes >= up_to_bth,
+      fmt::format("fabric.trim_bytes = {} cuts inside BTH, which ends at byte {} with this protocol.encapsulation{}",
+                  s.fabric.trim_bytes, up_to_bth, encryption.on() ? " and protocol.encryption.framing" : ""));
+  require(encryption.replay_window % 64 == 0,
+          fmt::format("protocol.encryption.replay_window = {}: allowed is 0 (off) or a multiple of 64",
+                      encryption.replay_window));
   check_fabric(s, place);
   check_accelerators(s, place);
   const double round_trip_ns = static_cast<double>(fabric_round_trip_ns(s.fabric));

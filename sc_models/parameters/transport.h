@@ -26,6 +26,7 @@ struct Transport {
   bool simulated = true;
   bool has_detailed_nic = false;  ///< the NIC's boxes know it; otherwise all nodes are light endpoints
   bool captured = false;          ///< --pcap knows its packet formats
+  bool encrypts = false;          ///< it reads protocol.encryption
   bool source_routed = false;     ///< its packets can carry their path (fabric.routing = "usid"); false: always ECMP
   /// Retransmissions stay behind what was sent before them: they may not overtake it in a queue of their own.
   bool keeps_order = false;

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 11> kReadByLightEndpoints{"nic.ports",
                                                                  "pcie.read_latency_mean_ns",
                                                                  "pcie.write_latency_ns"};
 /// What the ideal transport reads of nic.…, pcie.…, fabric.…, protocol.…, cc.… and host.….
-constexpr std::array<std::string_view, 14> kReadByIdeal{"nic.ports",
+constexpr std::array<std::string_view, 16> kReadByIdeal{"nic.ports",
                                                         "nic.port_gbps",
                                                         "nic.port.mac_fec_latency_ns",
                                                         "nic.doorbell.carries_wqe",
@@ -38,6 +38,8 @@ constexpr std::array<std::string_view, 14> kReadByIdeal{"nic.ports",
                                                         "fabric.cable_delay_ns",
                                                         "fabric.cable_delays_ns",
                                                         "fabric.switch_latency_ns",
+                                                        "fabric.macsec",
+                                                        "fabric.macsec_latency_ns",
                                                         "protocol.mtu_bytes",
                                                         "protocol.encapsulation"};
 
@@ -72,16 +74,35 @@ bool any_detailed(const ScenarioConfig& scenario) {
   return false;
 }
 
+/// What only engines for packets read, and what goes with encryption of links.
+constexpr std::array<std::string_view, 6> kReadByEngines{"nic.encrypt.",
+                                                         "nic.decrypt.",
+                                                         "nic.port.encrypt_fifo_entries",
+                                                         "nic.memory.encrypt_keys.",
+                                                         "nic.memory.decrypt_keys.",
+                                                         "nic.memory.replay_window."};
+
+std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
+  if (is_of_encryption(key) && !scenario.protocol.encryption.on()) return "protocol.encryption.framing = \"none\"";
+  if (key == "nic.port.encrypt_fifo_entries" && !detailed)
+    return "light endpoints (fidelity = \"endpoint\") do not read it";
+  if (key == "fabric.macsec_latency_ns" && scenario.fabric.macsec == Macsec::off) return "fabric.macsec = \"off\"";
+  return "";
+}
+
 /// Empty where the key is read.
 std::string reason(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
   const Transport& transport = transport_of(scenario);
   if (is_below(key, kReadByNobody)) return "the box does not model it yet";
+  if (std::string why = reason_of_encryption(scenario, key, detailed); !why.empty()) return why;
   if (!transport.simulated) {
     const bool unread =
         is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host."}) && !is_below(key, kReadByIdeal);
     return unread ? fmt::format("transport = \"{}\" does not read it", transport.name) : "";
   }
   if (is_of(key, {"rocev2."}) && transport.name != "rocev2")
+    return fmt::format("transport = \"{}\" does not read it", transport.name);
+  if (is_of(key, {"protocol.encryption."}) && !transport.encrypts)
     return fmt::format("transport = \"{}\" does not read it", transport.name);
   if (is_of(key, {"cc."}) && key != "cc.base_rtt_ns" && transport.name == "rocev2")
     return "transport = \"rocev2\" does not read it";
@@ -93,6 +114,11 @@ std::string reason(const ScenarioConfig& scenario, std::string_view key, bool de
 }
 
 }  // namespace
+
+bool is_of_encryption(std::string_view parameter) {
+  return is_below(parameter, kReadByEngines) ||
+         (is_of(parameter, {"protocol.encryption."}) && parameter != "protocol.encryption.framing");
+}
 
 std::vector<std::string> unused_settings(const ScenarioConfig& scenario, const std::vector<std::string>& keys) {
   const bool detailed_somewhere = any_detailed(scenario);

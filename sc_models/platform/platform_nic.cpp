@@ -89,6 +89,10 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
   require(
       transport_of(scenario).has_detailed_nic,
       fmt::format("transport = \"{}\"; a platform's NIC has boxes, and this transport has none", scenario.transport));
+  require(
+      !scenario.protocol.encryption.on(),
+      "protocol.encryption.framing: the QPs of a platform's NIC are connected while it runs and have no keys; allowed "
+      "is none");
   require(node < scenario.fabric.nics, fmt::format("node {}; the fabric has {}", node, scenario.fabric.nics));
   require(config.nic.wqe_fetch.wqe_bytes >= kLeastWqeBytes,
           fmt::format("nic.wqe_fetch.wqe_bytes = {}; at least {}", config.nic.wqe_fetch.wqe_bytes, kLeastWqeBytes));

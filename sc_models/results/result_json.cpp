@@ -147,6 +147,18 @@ Json rtl_json(const RunResult& r) {
   return rows;
 }
 
+Json encryption_json(const RunResult::Encryption& e) {
+  return {{"encrypted", e.encrypted},
+          {"decrypted", e.decrypted},
+          {"tag_failures", e.tag_failures},
+          {"replayed", e.replayed},
+          {"too_old", e.too_old},
+          {"unverified", e.unverified},
+          {"unknown", e.unknown},
+          {"encrypt_key_misses", e.encrypt_key_misses},
+          {"decrypt_key_misses", e.decrypt_key_misses}};
+}
+
 Json job_json(const JobResult& job) {
   const auto pair = [](const JobResult::MeanAndMax& m) { return Json({{"mean", m.mean}, {"max", m.max}}); };
   Json rows = Json::array();
@@ -204,6 +216,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                   {"duplicate", p.duplicate}, {"trimmed", p.trimmed},
                   {"dropped", p.dropped},     {"corrupted", p.corrupted},
                   {"ce_marked", p.ce_marked}, {"nacks", p.nacks}};
+  j["encryption"] = encryption_json(r.encryption);
   j["job"] = job_json(r.job);
   j["completions"] = {{"cqes", r.completions.cqes}, {"writes", r.completions.writes}};
   j["rocev2"] = {

@@ -195,6 +195,19 @@ struct RunResult {
     std::uint64_t ce_marked = 0;
     std::uint64_t nacks = 0;
   } packets;
+  /// Of all nodes, where packets are encrypted.
+  struct Encryption {
+    bool on = false;
+    std::uint64_t encrypted = 0;
+    std::uint64_t decrypted = 0;
+    std::uint64_t tag_failures = 0;
+    std::uint64_t replayed = 0;
+    std::uint64_t too_old = 0;
+    std::uint64_t unverified = 0;
+    std::uint64_t unknown = 0;
+    std::uint64_t encrypt_key_misses = 0;
+    std::uint64_t decrypt_key_misses = 0;
+  } encryption;
   JobResult job;
   struct Completions {
     std::uint64_t cqes = 0;

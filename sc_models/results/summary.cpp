@@ -225,6 +225,13 @@ std::string summary(const RunResult& r, bool colour) {
   out.line("", "{} dropped, {} trimmed, {} corrupted, {} duplicate, {} CE-marked", grouped(r.packets.dropped),
            grouped(r.packets.trimmed), grouped(r.packets.corrupted), grouped(r.packets.duplicate),
            grouped(r.packets.ce_marked));
+  if (const RunResult::Encryption& e = r.encryption; e.on) {
+    out.line("encryption", "{} encrypted, {} decrypted; keys read: {} to send, {} to receive", grouped(e.encrypted),
+             grouped(e.decrypted), grouped(e.encrypt_key_misses), grouped(e.decrypt_key_misses));
+    out.line("", "dropped: {} wrong tag, {} replayed, {} below the replay window, {} trimmed, {} unknown SPI",
+             grouped(e.tag_failures), grouped(e.replayed), grouped(e.too_old), grouped(e.unverified),
+             grouped(e.unknown));
+  }
   write_job(out, r.job);
   if (!r.limits.empty()) write_limits(out, r);
   if (!r.limits.empty()) write_busy(out, r);

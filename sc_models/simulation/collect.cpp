@@ -7,6 +7,7 @@
 
 #include "host/job_result.h"
 #include "latency/latency_terms.h"
+#include "parameters/transport.h"
 #include "simulation/ranks.h"
 
 namespace mrc {
@@ -178,6 +179,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   result.details = std::move(details);
   const TimePs end = end_of(model, status);
   result.simulated_time_us = us_from_ps(end);
+  result.encryption.on = transport_of(model.scenario).encrypts && model.scenario.protocol.encryption.on();
   result.messages.count = model.workload.sends();
   result.bytes.offered = model.workload.bytes();
   result.node_under_test = model.scenario.run.node_under_test;

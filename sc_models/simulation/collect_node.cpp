@@ -14,6 +14,21 @@
 namespace mrc {
 namespace {
 
+void collect_encryption(RunResult::Encryption& sum, const SimulationNode& node) {
+  const EncryptionCounters& counted = node.context.counters.encryption;
+  sum.encrypted += counted.encrypted;
+  sum.decrypted += counted.decrypted;
+  sum.tag_failures += counted.tag_failures;
+  sum.replayed += counted.replayed;
+  sum.too_old += counted.too_old;
+  sum.unverified += counted.unverified;
+  sum.unknown += counted.unknown;
+  if (const BoxCounters* of_boxes = node.box_counters()) {
+    sum.encrypt_key_misses += of_boxes->encrypt_key_misses;
+    sum.decrypt_key_misses += of_boxes->decrypt_key_misses;
+  }
+}
+
 void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) {
   const HostStatistics& host = node.player().statistics();
   const NodeCounters& counters = node.context.counters;
@@ -28,6 +43,7 @@ void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) 
   result.packets.duplicate += counters.duplicates;
   result.packets.nacks += counters.nacks_sent;
   if (const BoxCounters* of_boxes = node.box_counters()) result.packets.dropped += of_boxes->rx_overrun;
+  collect_encryption(result.encryption, node);
   const double active_ns = static_cast<double>(end) / 1000.0;
   result.nodes.push_back({node.name,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
@@ -174,7 +190,10 @@ double late_share(const Model& model, const SimulationNode& node) {
   return std::min(1.0, static_cast<double>(twice) * each / static_cast<double>(bytes));
 }
 
-/// Of all lost packets: those that found no room behind a port of a NIC, by the full queue, and the others by link.
+const std::string kReplayWindow = "decrypt.replay_window";
+
+/// Of all lost packets: those that found no room behind a port of a NIC, by the full queue, those that a replay window
+/// dropped, and the others by link.
 std::map<std::string, double> lost_at(const Model& model, const SimulationNode& under_test) {
   std::map<std::string, double> shares;
   const Network& network = model.fabric->network();
@@ -183,6 +202,10 @@ std::map<std::string, double> lost_at(const Model& model, const SimulationNode& 
     const BoxCounters* counters = node->box_counters();
     if (counters == nullptr) continue;
     lost += static_cast<double>(counters->rx_overrun);
+    if (const auto too_old = static_cast<double>(node->context.counters.encryption.too_old); too_old > 0) {
+      lost += too_old;
+      shares[node.get() == &under_test ? kReplayWindow : "receiver." + kReplayWindow] += too_old;
+    }
     if (!node->nic) continue;
     const PerCause<std::uint64_t>& overruns = node->nic->overrun_causes().by_cause();
     const CauseTable& causes = node->boxes->causes;

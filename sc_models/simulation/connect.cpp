@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "parameters/transport.h"
 #include "pcie/host_memory.h"
 
 namespace mrc {
@@ -81,6 +82,15 @@ void build_channel(const Model& model, SimulationNode& from, SimulationNode& to,
   from.player().add_channel(std::move(channel));
 }
 
+/// Security associations of all that QPs send, where packets are encrypted.
+void associate(const Model& model) {
+  const EncryptionConfig& encryption = model.scenario.protocol.encryption;
+  if (!encryption.on() || !transport_of(model.scenario).encrypts) return;
+  for (const auto& node : model.nodes) {
+    if (node->here) node->context.associations = std::make_unique<Associations>(encryption, node->context.qps);
+  }
+}
+
 }  // namespace
 
 LongestSends connect_nodes(Model& model) {
@@ -105,6 +115,7 @@ LongestSends connect_nodes(Model& model) {
     connect_pair(model, {.node = a, .sends = longest_sends.contains({a, b})},
                  {.node = b, .sends = longest_sends.contains({b, a})});
   }
+  associate(model);
   return longest_sends;
 }
 

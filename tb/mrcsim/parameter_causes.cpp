@@ -30,7 +30,9 @@ Workload one_message() {
 }
 
 std::map<std::string, std::vector<std::string>, std::less<>> causes_by_parameter() {
-  const ScenarioConfig scenario = make_scenario({{"traffic.trace=none"}, {}});
+  // With the engines, which are built only where packets are encrypted.
+  const ScenarioConfig scenario =
+      make_scenario({{"traffic.trace=none", "protocol.encryption.framing=psp", "fabric.trim_bytes=192"}, {}});
   const Workload workload = one_message();
   const std::unique_ptr<Model> model = build_model(scenario, workload, {0, 1}, {});
   const CauseTable& causes = model->nodes.front()->boxes->causes;

@@ -113,7 +113,7 @@ std::string_view why_default(ParameterSource source) {
 
 /// Documents by the beginning of a parameter's name; the longest that fits.
 std::string_view document_of(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 19> documents{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 24> documents{{
       {"", "docs/result.md"},
       {"traffic.", "docs/traces.md"},
       {"accelerator.", "docs/traces.md"},
@@ -133,6 +133,11 @@ std::string_view document_of(std::string_view name) {
       {"rocev2.", "docs/baselines.md"},
       {"transport", "docs/baselines.md"},
       {"fabric.", "docs/fabric.md"},
+      {"fabric.macsec", "docs/encryption.md"},
+      {"nic.encrypt.", "docs/encryption.md"},
+      {"nic.decrypt.", "docs/encryption.md"},
+      {"nic.port.encrypt_fifo_entries", "docs/encryption.md"},
+      {"protocol.encryption.", "docs/encryption.md"},
   }};
   std::pair<std::string_view, std::string_view> best = documents.front();
   for (const auto& document : documents) {

@@ -345,6 +345,13 @@ class NicPicture {
     }
   }
 
+  /// Where an inline engine is in its row; other boxes that are not known are at its end.
+  static std::vector<std::string>::iterator place_of(std::vector<std::string>& row, const std::string& name) {
+    if (name == "encrypt") return std::find(row.begin(), row.end(), "srv6_encap");
+    if (name == "decrypt") return std::find(row.begin(), row.end(), "psn_tracker");
+    return row.end();
+  }
+
   /// Known boxes in their order, then those of the ledger that are not known, by the side of the parser that they are
   /// on.
   static std::vector<std::string> row_of(const PictureNode& node, bool transmit) {
@@ -355,7 +362,7 @@ class NicPicture {
       before_parser = before_parser && name != "parser";
       const auto is_known = [&](const auto& of) { return std::find(of.begin(), of.end(), name) != of.end(); };
       if (before_parser != transmit || is_port(name) || name.starts_with("pcie_dma")) continue;
-      if (!is_known(kTransmitRow) && !is_known(kReceiveRow)) names.push_back(name);
+      if (!is_known(kTransmitRow) && !is_known(kReceiveRow)) names.insert(place_of(names, name), name);
     }
     return names;
   }

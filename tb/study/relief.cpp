@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "parameters/registry.h"
+#include "parameters/unused_settings.h"
 #include "study/axis.h"
 
 namespace mrc {
@@ -29,8 +30,10 @@ struct Factor {
   double factor;
   ReliefKind kind;
 };
-constexpr std::array<Factor, 16> kFactors{{{"nic.core_clock_ghz", 2, ReliefKind::design},
+constexpr std::array<Factor, 19> kFactors{{{"nic.core_clock_ghz", 2, ReliefKind::design},
                                            {"nic.datapath_bits", 2, ReliefKind::design},
+                                           {"nic.encrypt.width_bits", 2, ReliefKind::design},
+                                           {"nic.decrypt.width_bits", 2, ReliefKind::design},
                                            {"nic.qp_scheduler.quantum_bytes", 4, ReliefKind::design},
                                            {"pcie.credit_return_ns", 0.5, ReliefKind::environment},
                                            {"pcie.read_latency_mean_ns", 0.5, ReliefKind::environment},
@@ -39,6 +42,7 @@ constexpr std::array<Factor, 16> kFactors{{{"nic.core_clock_ghz", 2, ReliefKind:
                                            {"host.residual_ns", 0.5, ReliefKind::environment},
                                            {"protocol.mpr_units", 4, ReliefKind::protocol},
                                            {"protocol.max_write_imm", 4, ReliefKind::protocol},
+                                           {"protocol.encryption.replay_window", 4, ReliefKind::protocol},
                                            {"cc.base_rtt_ns", 2, ReliefKind::protocol},
                                            {"cc.max_cwnd_bytes", 4, ReliefKind::protocol},
                                            {"traffic.outstanding_messages", 4, ReliefKind::environment},
@@ -124,6 +128,8 @@ std::vector<Relief> reliefs(const ScenarioConfig& scenario) {
   std::vector<Relief> found;
   for (const Parameter& parameter : parameters()) {
     if (parameter.type != ParameterType::integer && parameter.type != ParameterType::real) continue;
+    // Engines that are not built need no relief.
+    if (!scenario.protocol.encryption.on() && is_of_encryption(parameter.name)) continue;
     const double by_default = number_of(parameter.get(defaults, defaults.node_default));
     const auto add = [&](const std::string& node, const NodeConfig& config) {
       const double now = number_of(parameter.get(scenario, config));

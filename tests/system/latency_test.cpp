@@ -53,6 +53,11 @@ INSTANTIATE_TEST_SUITE_P(
                               "pcie.write_latency_ns=123"},
                       Setting{"WqeInDoorbell", "--set nic.doorbell.carries_wqe=true"},
                       Setting{"LongCables", "--set fabric.cable_delay_ns=1000"},
+                      Setting{"Encrypted", "--set protocol.encryption.framing=psp --set fabric.trim_bytes=192"},
+                      Setting{"NarrowEngines",
+                              "--set protocol.encryption.framing=esp --set fabric.trim_bytes=192 --set "
+                              "nic.encrypt.width_bits=64 --set nic.decrypt.width_bits=64"},
+                      Setting{"EncryptedLinks", "--set fabric.macsec=long_tag --set fabric.macsec_latency_ns=80"},
                       Setting{"SlowPorts", "--set nic.port_gbps=25"}),
     [](const auto& instance) { return instance.param.name; });
 

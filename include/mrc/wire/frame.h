@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mrc/packet.h"
+#include "mrc/wire/encrypted_frame.h"
 #include "mrc/wire/headers.h"
 #include "mrc/wire/icrc.h"
 
@@ -60,6 +61,7 @@ struct Frame {
   /// A trimmed frame ends inside the packet: the number of complete extension headers; `payload` follows them.
   bool trimmed = false;
   std::uint8_t whole_extensions = 0;
+  CryptoFields crypto;  ///< encoding encrypts the inner packet; with IPv6 only. Decoding knows plaintext alone
 };
 
 /// Calls visit(header) for each header after BTH, in wire order, while it returns true. Returns false for an
@@ -154,6 +156,7 @@ inline void complete(Frame& frame) {
   if (!frame.outer) return;
   const std::uint8_t inner = frame.ipv4 ? kNextHeaderIpv4InIp : kNextHeaderIpv6InIp;
   const std::size_t srh_bytes = frame.srh ? header_bytes<SegmentRoutingHeader>() : 0;
+  inner_bytes += crypto_header_bytes(frame.crypto.framing) + crypto_trailer_bytes(frame.crypto.framing);
   frame.outer->payload_length = static_cast<std::uint16_t>(inner_bytes + srh_bytes);
   frame.outer->next_header = frame.srh ? kNextHeaderRouting : inner;
   if (frame.srh) frame.srh->next_header = inner;
@@ -196,6 +199,7 @@ inline void encode_inner(const Frame& frame, std::vector<std::byte>& out) {
   out.insert(out.end(), frame.pad.begin(), frame.pad.begin() + frame.bth.pad);
   const std::uint32_t crc = frame.icrc ? *frame.icrc : icrc(std::span(out).subspan(start), frame.ipv4.has_value());
   detail::append_little_endian(crc, out);
+  if (frame.crypto.framing != CryptoFraming::none) encrypt_inner(frame.crypto, start, out);
 }
 
 /// Replaces `out` by the Ethernet frame, without FCS.

@@ -225,6 +225,9 @@ inline Frame to_frame(const Packet& packet, const ProtocolConfig& config, std::s
   frame.bth.psn = is_endpoint(packet.opcode) ? packet.endpoint.request_id : packet.psn;
   frame.payload = payload;
   detail::put_extensions(packet, frame);
+  if (config.encryption.covers(packet.opcode)) {
+    frame.crypto = {config.encryption.framing, spi_of(packet, config.encryption.association), packet.packet_number};
+  }
   complete(frame);
   return frame;
 }

@@ -37,9 +37,10 @@ void Parser::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   Packet full;
   full.payload_bytes = nic.protocol.mtu_bytes;
   full.opcode = Opcode::write_only_imm;
-  const std::uint64_t frame_bytes = wire_bytes(full, nic.protocol.encapsulation) - kEthernetOverheadBytes;
-  const std::uint64_t packets =
+  const std::uint64_t frame_bytes = wire_bytes(full, nic.protocol) - kEthernetOverheadBytes;
+  std::uint64_t packets =
       config.parser.queue_entries + config.psn_tracker.queue_entries + config.psn_tracker.context_wait_entries;
+  if (nic.protocol.encryption.on()) packets += config.decrypt.queue_entries + config.decrypt.key_wait_entries;
   out.add(kPacketBuffer, packets * nic.datapath_words(frame_bytes), config.memory.packet_buffer,
           {{"frame", config.datapath_bits}});
   out.add(kQueue, {.depth = config.parser.queue_entries}, {kBufferPointerField, {"length", 15}, kPlaneField});
@@ -60,20 +61,22 @@ void Parser::step(TimePs now) {
     return;
   }
   const Packet& head = *in_.front();
-  const bool to_tracker = is_data(head.opcode) || head.opcode == Opcode::probe_request;
-  Fifo<Packet*>& next = to_tracker ? to_psn_tracker_ : to_sack_processor_;
+  const bool to_tracker = goes_to_psn_tracker(head);
+  const bool encrypted = to_decrypt_ != nullptr && nic_.associations->covers(head);
+  Fifo<Packet*>& next = encrypted ? *to_decrypt_ : to_tracker ? to_psn_tracker_ : to_sack_processor_;
   if (next.full()) {
-    slot.blocked(now, to_tracker ? psn_tracker_full_ : sack_processor_full_);
+    slot.blocked(now, encrypted ? decrypt_full_ : to_tracker ? psn_tracker_full_ : sack_processor_full_);
     next.wait_room(now, *this);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.parser.pipeline;
   // Of a trimmed packet only what the switch left comes in.
   const std::uint32_t frame_bytes =
-      link_bytes(head, nic_.scenario.protocol.encapsulation, nic_.scenario.fabric.trim_bytes) - kEthernetOverheadBytes;
+      link_bytes(head, nic_.scenario.protocol, nic_.scenario.fabric.trim_bytes) - kEthernetOverheadBytes;
   const std::uint64_t packet_beats = beats(frame_bytes, nic_.config.nic.datapath_bits);
   // Work begins before the slot is busy with it, or the slot would count as starved of it.
-  const bool intact = head.damage != Damage::corrupted;
+  // An encrypted packet is checked by its tag.
+  const bool intact = encrypted || head.damage != Damage::corrupted;
   const MemoryAccess frame = packet_memory_.read_stream(now, 0, frame_bytes);
   if (to_tracker && intact && !frame.failed()) nic_.rx_work.begin(now);
   slot.stalled(now, frame.delay_ps, packet_memory_.cause());

@@ -40,7 +40,10 @@ std::vector<MemoryField> receive_descriptor() {
 PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
                        DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl)
     : Box(name, owner,
-          {.name = "psn_tracker", .part = NicPart::receive, .behind = "parser", .packets = Handling::ends}),
+          {.name = "psn_tracker",
+           .part = NicPart::receive,
+           .behind = nic.scenario.protocol.encryption.on() ? "decrypt" : "parser",
+           .packets = Handling::ends}),
       slot(*this, nic.rx_work),
       nic_(nic),
       context_memory_(nic.memories[QpScheduler::kContextCache]),

@@ -8,6 +8,7 @@
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
+#include "nic/tx/encrypt.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "pcie/host_memory.h"
 #include "pcie/pcie_latency.h"
@@ -102,6 +103,12 @@ void PayloadFetch::step(TimePs now) {
     out_.wait_room(now, *this);
     return;
   }
+  // The key's read goes first.
+  if (encrypt_ != nullptr && !key_asked_) key_asked_ = encrypt_->ask_for_key(now, in_.front(), *this);
+  if (encrypt_ != nullptr && !key_asked_) {
+    slot.blocked(now, pcie_.read_queue_full());
+    return;
+  }
   if (!pcie_.can_read()) {
     slot.blocked(now, pcie_.read_queue_full());
     pcie_.wait_read_room(now, *this);
@@ -110,6 +117,7 @@ void PayloadFetch::step(TimePs now) {
   const PipelineConfig& pipeline = nic_.config.nic.payload_fetch.pipeline;
   if (starts_.on()) trace_start(now, *in_.front().packet, in_.ready_at());
   TxPacket tx = in_.pop(now);
+  key_asked_ = false;
   TimePs delay = 0;
   tx.from_sram = on_nic(*tx.packet) && (!tx.packet->retransmission || read_sram(now, *tx.packet, delay));
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);

@@ -18,6 +18,8 @@ class HostMemory;
 
 namespace mrc::timing {
 
+class Encrypt;
+
 class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
  public:
   static constexpr QueueMemory kQueue{"payload_fetch.queue"};
@@ -27,6 +29,8 @@ class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
   PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                const HostMemory& memory, RetransmitBuffer& retransmit_buffer, Fifo<TxPacket>& in);
 
+  /// Who is asked for a packet's key before its payload is read.
+  void connect(Encrypt& encrypt) { encrypt_ = &encrypt; }
   /// Packets whose payload has arrived.
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
@@ -63,6 +67,8 @@ class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
   PcieDma& pcie_;
   const HostMemory& memory_;
   RetransmitBuffer& retransmit_buffer_;
+  Encrypt* encrypt_ = nullptr;  ///< null: nothing is encrypted
+  bool key_asked_ = false;      ///< for the packet that is next
   Fifo<TxPacket>& in_;
   Fifo<TxPacket> out_;
   Cause out_full_;                     ///< packets that the spray scheduler has not taken

@@ -9,14 +9,18 @@
 #include "nic/pipeline_server.h"
 
 namespace mrc::timing {
+namespace {
+
+std::string box_in_front(const NicContext& nic) {
+  return nic.scenario.protocol.encryption.on() ? "encrypt" : Srv6Encap::kBoxInFront;
+}
+
+}  // namespace
 
 Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
                      Fifo<TxPacket>& in, std::vector<Port*> ports, Srv6EncapRtlPath* rtl)
     : Box(name, owner,
-          {.name = "srv6_encap",
-           .part = NicPart::transmit,
-           .behind = "retransmit_buffer",
-           .packets = Handling::passes}),
+          {.name = "srv6_encap", .part = NicPart::transmit, .behind = box_in_front(nic), .packets = Handling::passes}),
       slot(*this, nic.tx_work),
       nic_(nic),
       templates_(nic.memories[kTemplates]),
@@ -26,7 +30,7 @@ Srv6Encap::Srv6Encap(const sc_core::sc_module_name& name, WheelModule& owner, Ni
       in_(in),
       ports_(std::move(ports)),
       rtl_(rtl),
-      starts_(nic.trace, server_cause(nic, "srv6_encap"), nic.causes.declare("retransmit_buffer.queue")) {
+      starts_(nic.trace, server_cause(nic, "srv6_encap"), nic.causes.declare(box_in_front(nic) + ".queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "srv6_encap", "srv6_encap", nic.config.nic.srv6_encap.pipeline, Datapath::yes));
 }
@@ -43,7 +47,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const PipelineConfig& pipeline = nic_.config.nic.srv6_encap.pipeline;
   packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
-  const std::uint32_t frame_bytes = wire_bytes(packet, protocol.encapsulation) - kEthernetOverheadBytes;
+  const std::uint32_t frame_bytes = wire_bytes(packet, protocol) - kEthernetOverheadBytes;
   const std::uint64_t cycles =
       std::max<std::uint64_t>(beats(frame_bytes, nic_.config.nic.datapath_bits), pipeline.initiation_interval_cycles);
   const Service service{now + nic_.clock.cycles(pipeline.latency_cycles), now + nic_.clock.cycles(cycles)};
@@ -71,7 +75,7 @@ TimePs Srv6Encap::move_frame(TimePs now, const TxPacket& tx) {
   templates_.count(now);
   MemoryAccess payload;
   if (!tx.from_sram) payload = payload_memory_.read_stream(now, 0, packet.payload_bytes);
-  const std::uint32_t frame_bytes = wire_bytes(packet, nic_.scenario.protocol.encapsulation) - kEthernetOverheadBytes;
+  const std::uint32_t frame_bytes = wire_bytes(packet, nic_.scenario.protocol) - kEthernetOverheadBytes;
   const MemoryAccess frame = frame_memory_.write_stream(now, packet.plane, frame_bytes);
   const bool from_payload = payload.delay_ps >= frame.delay_ps;
   const TimePs delay = from_payload ? payload.delay_ps : frame.delay_ps;

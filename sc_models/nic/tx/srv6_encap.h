@@ -18,6 +18,8 @@ namespace mrc::timing {
 
 class Srv6Encap : public Box {
  public:
+  /// Of it, or of encrypt where that is built.
+  static constexpr const char* kBoxInFront = "retransmit_buffer";
   static constexpr CountedTable kTemplates{"srv6_encap.template"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);

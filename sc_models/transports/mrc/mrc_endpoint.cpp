@@ -164,6 +164,10 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
   packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
+  if (Associations* associations = nic_.associations.get(); associations != nullptr) {
+    packet.packet_number = associations->number(associations->outgoing(nic_.index_of(qp)));
+    ++nic_.counters.encryption.encrypted;
+  }
   requestor_of(qp).transmitted(packet.psn, ev, now);
   qp.data_sent_at = now;
   // A deadline that is set is not later than that of a packet sent after it.
@@ -179,11 +183,16 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   return 1U << plane;
 }
 
-void MrcEndpoint::send(TimePs now, std::uint32_t plane, const Packet& packet) {
+void MrcEndpoint::send(TimePs now, std::uint32_t plane, const Packet& control) {
   ++nic_.counters.control_packets;
-  if (nic_.capture != nullptr) nic_.capture->record(nic_.node, plane, now, packet);
   const std::uint32_t transit = network_.new_transit();
-  network_.packet_of(transit) = packet;
+  Packet& packet = network_.packet_of(transit);
+  packet = control;
+  if (Associations* associations = nic_.associations.get(); associations != nullptr && associations->covers(packet)) {
+    packet.packet_number = associations->number(associations->outgoing(packet));
+    ++nic_.counters.encryption.encrypted;
+  }
+  if (nic_.capture != nullptr) nic_.capture->record(nic_.node, plane, now, packet);
   idle_before(now);
   sending_.busy_until[plane] = network_.send(now, nic_.node, plane, transit);
   idle_busy(plane, sending_.busy_until[plane]);
@@ -208,7 +217,9 @@ void MrcEndpoint::send_control(TimePs now, Qp& qp, Packet packet) {
 void MrcEndpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet) {
   nic_.counters.received.add(packet);
   if (nic_.capture != nullptr) nic_.capture->record(nic_.node, plane, now, packet);
-  if (packet.damage == Damage::corrupted) {
+  if (nic_.associations != nullptr && nic_.associations->covers(packet)) {
+    if (!decrypt(packet)) return;
+  } else if (packet.damage == Damage::corrupted) {
     ++nic_.counters.corrupted_received;
     return;
   }
@@ -227,6 +238,15 @@ void MrcEndpoint::receive(TimePs now, std::uint32_t plane, const Packet& packet)
   receive_control(now, packet);
   pump_ports(now);
   arm();
+}
+
+bool MrcEndpoint::decrypt(const Packet& packet) {
+  EncryptionCounters& counted = nic_.counters.encryption;
+  if (packet.damage == Damage::corrupted) {
+    ++counted.tag_failures;
+    return false;
+  }
+  return counted.admit(nic_.associations->admit(nic_.associations->incoming(packet), packet));
 }
 
 bool MrcEndpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {

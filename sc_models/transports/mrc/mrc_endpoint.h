@@ -44,6 +44,8 @@ class MrcEndpoint final : public LightNode {
   /// True if more is ready and every port is busy.
   bool pump(TimePs now);
 
+  /// Tag and replay window of an encrypted packet; the time for it is not modelled. False: it is dropped.
+  bool decrypt(const Packet& packet);
   /// True if a timer of the node may now be earlier.
   bool receive_data(TimePs now, Qp& qp, const Packet& packet);
   void receive_control(TimePs now, const Packet& packet);
@@ -56,7 +58,7 @@ class MrcEndpoint final : public LightNode {
   /// Sends the next packet of a QP on a path through one of `ports`. Returns the bit of the port, 0 without a packet.
   std::uint32_t send_data(TimePs now, Qp& qp, std::uint32_t ports);
   void send_control(TimePs now, Qp& qp, Packet packet);
-  void send(TimePs now, std::uint32_t plane, const Packet& packet);
+  void send(TimePs now, std::uint32_t plane, const Packet& control);
   void activate(Qp& qp);
   void park(Qp& qp, SendGate gate);
 

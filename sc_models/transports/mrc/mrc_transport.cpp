@@ -10,7 +10,7 @@ namespace mrc {
 namespace {
 
 std::uint32_t mrc_link_bytes(const Packet& packet, const ScenarioConfig& scenario) {
-  return link_bytes(packet, scenario.protocol.encapsulation, scenario.fabric.trim_bytes);
+  return link_bytes(packet, scenario.protocol, scenario.fabric.trim_bytes) + macsec_bytes(scenario.fabric);
 }
 
 /// Thresholds that a scenario leaves at 0 are shares of the bandwidth-delay product.
@@ -41,6 +41,7 @@ extern const Transport mrc_transport;
 const Transport mrc_transport{.name = "mrc",
                               .has_detailed_nic = true,
                               .captured = true,
+                              .encrypts = true,
                               .source_routed = true,
                               .link_bytes = mrc_link_bytes,
                               .queue_law = mrc_queue_law,

@@ -9,8 +9,8 @@
 namespace mrc {
 namespace {
 
-std::uint32_t rocev2_link_bytes(const Packet& packet, const ScenarioConfig&) {
-  return rc_wire_bytes(packet);
+std::uint32_t rocev2_link_bytes(const Packet& packet, const ScenarioConfig& scenario) {
+  return rc_wire_bytes(packet) + macsec_bytes(scenario.fabric);
 }
 
 /// Thresholds that a scenario leaves at 0 are DCQCN's, which hold for 40 Gb/s, by the link's rate.

@@ -30,6 +30,13 @@ inline void answer_reads_after(ScenarioConfig& scenario, double ns) {
   scenario.node_default.pcie.read_latency_p99_ns = ns;
 }
 
+/// The bench's QPs have security associations.
+struct Associated {
+  explicit Associated(Bench& bench) {
+    bench.nic.associations = std::make_unique<Associations>(bench.scenario.protocol.encryption, bench.nic.qps);
+  }
+};
+
 /// What boxes of the transmit side call.
 struct Senders {
   explicit Senders(Bench& bench)

@@ -90,11 +90,12 @@ TEST(CauseTable, OfAFullQueueTheBoxBehindIsKnownOnceItIsConnected) {
   EXPECT_EQ(causes.in_front_of(taker), full);
 }
 
-/// The NIC of the default scenario with nothing at the other end of its cables.
+/// The NIC of the default scenario, or of one with encryption, with nothing at the other end of its cables.
 class LoneNic {
  public:
-  LoneNic()
-      : context_(0, scenario_),
+  explicit LoneNic(CryptoFraming framing)
+      : scenario_(with(framing)),
+        context_(0, scenario_),
         wheel_("wheel", KernelMode::wheel, 1000),
         memory_(PayloadMode::reference, KeyedRandom(1, "memory")),
         completions_(kUnlisted, "host.completion_queue", 16) {
@@ -102,12 +103,19 @@ class LoneNic {
       for (int i = 0; i < 2; ++i) cables_.push_back(std::make_unique<Link>(1000, Link::DueAt::last_bit));
       links_.push_back({cables_[2 * port].get(), cables_[2 * port + 1].get()});
     }
+    context_.associations = std::make_unique<Associations>(scenario_.protocol.encryption, context_.qps);
     nic_ = std::make_unique<Nic>("nic", wheel_, context_, memory_, links_, NicRtl());
     nic_->completion().connect(completions_);
   }
   const Nic& nic() const { return *nic_; }
 
  private:
+  static ScenarioConfig with(CryptoFraming framing) {
+    ScenarioConfig scenario;
+    scenario.protocol.encryption.framing = framing;
+    return scenario;
+  }
+
   ScenarioConfig scenario_;
   NicContext context_;
   WheelModule wheel_;
@@ -118,8 +126,11 @@ class LoneNic {
   std::unique_ptr<Nic> nic_;
 };
 
-TEST(NicBoxes, EachThatTakesPacketsHasASlotAServerAndAQueueInFrontOfIt) {
-  const LoneNic lone;
+class NicBoxes : public ::testing::TestWithParam<CryptoFraming> {};
+INSTANTIATE_TEST_SUITE_P(Of, NicBoxes, ::testing::Values(CryptoFraming::none, CryptoFraming::psp));
+
+TEST_P(NicBoxes, EachThatTakesPacketsHasASlotAServerAndAQueueInFrontOfIt) {
+  const LoneNic lone(GetParam());
   std::set<const Box*> takers;
   for (const Box* box : lone.nic().boxes()) {
     for (const DeclaredBuffer& buffer : box->buffers()) {
@@ -137,8 +148,8 @@ TEST(NicBoxes, EachThatTakesPacketsHasASlotAServerAndAQueueInFrontOfIt) {
   }
 }
 
-TEST(NicBoxes, ServersTakeTime) {
-  const LoneNic lone;
+TEST_P(NicBoxes, ServersTakeTime) {
+  const LoneNic lone(GetParam());
   for (const Box* box : lone.nic().boxes()) {
     for (const DeclaredServer& server : box->servers()) {
       EXPECT_TRUE(server.interval_ps > 0 || server.gbps > 0) << lone.nic().causes().name(server.cause);
@@ -147,8 +158,8 @@ TEST(NicBoxes, ServersTakeTime) {
   }
 }
 
-TEST(NicBoxes, TokensAreTakenAndReturnedByBoxesOfThePicture) {
-  const LoneNic lone;
+TEST_P(NicBoxes, TokensAreTakenAndReturnedByBoxesOfThePicture) {
+  const LoneNic lone(GetParam());
   std::set<std::string> names{"host"};
   for (const Box* box : lone.nic().boxes()) names.insert(box->place().full_name());
   std::size_t pools = 0;
@@ -166,8 +177,8 @@ TEST(NicBoxes, TokensAreTakenAndReturnedByBoxesOfThePicture) {
   EXPECT_GT(pools, 10U);
 }
 
-TEST(NicBoxes, CausesAreRelievedByParametersThatThereAre) {
-  const LoneNic lone;
+TEST_P(NicBoxes, CausesAreRelievedByParametersThatThereAre) {
+  const LoneNic lone(GetParam());
   const CauseTable& causes = lone.nic().causes();
   for (std::size_t i = 0; i < causes.size(); ++i) {
     for (const std::string& key : causes.relieved_by(Cause::at(i))) {
