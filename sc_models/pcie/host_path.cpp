@@ -7,7 +7,7 @@
 namespace mrc {
 namespace {
 
-/// Pages of the operating system, which decides what lies at which socket, and in which rank of memory.
+/// Pages of the operating system, which decides what lies at which socket.
 constexpr std::uint64_t kHostPageBytes = 4096;
 
 }  // namespace
@@ -58,8 +58,8 @@ void HostPath::forget_before(TimePs time) {
 
 TimePs HostPath::refresh_wait(TimePs time, std::uint64_t address) const {
   if (refresh_ps_ == 0) return 0;
-  // Ranks are refreshed in turns; which one holds the page decides when.
-  const TimePs phase = (time + mix64(address / kHostPageBytes) % refresh_interval_ps_) % refresh_interval_ps_;
+  // Ranks are refreshed in turns; which one holds the line decides when.
+  const TimePs phase = (time + mix64(address / HostCache::kLineBytes) % refresh_interval_ps_) % refresh_interval_ps_;
   return phase < refresh_ps_ ? refresh_ps_ - phase : 0;
 }
 

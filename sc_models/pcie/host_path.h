@@ -51,9 +51,9 @@ class HostPath {
   Times read(TimePs time, TimePs latency, std::uint64_t address, std::uint32_t bytes);
   /// A write TLP has come at `time`.
   Times write(TimePs time, std::uint64_t address, std::uint32_t bytes);
-  /// Software has just used this memory.
+  /// Software uses this memory: in a warm cache it is there, as far as it fits.
   void warm(std::uint64_t address, std::uint64_t bytes) {
-    if (cache_.enabled()) cache_.warm(address, bytes);
+    if (cache_.enabled() && config_.cache.state == CacheState::warm) cache_.warm(address, bytes);
   }
 
   /// The NIC has written it before.
@@ -68,7 +68,7 @@ class HostPath {
   /// Of one TLP on its way.
   class Way {
    public:
-    explicit Way(TimePs now) : now(now) {}
+    explicit Way(TimePs time) : now(time) {}
     void until(TimePs time, TimePs queued, HostPart part) {
       now = time;
       if (queued <= waited) return;

@@ -92,7 +92,7 @@ class PcieDma : public Box {
   /// What an access meets in the host beside the latencies of [pcie]. Before the first read or write, or with none
   /// under way.
   void use_host(const HostPathConfig& host);
-  /// Software has just used this memory: it is in the host's cache, as far as there is one and it fits.
+  /// Software uses this memory: in a warm cache of the host it is there, as far as it fits.
   void warm(std::uint64_t address, std::uint64_t bytes) {
     if (path_) path_->warm(address, bytes);
   }

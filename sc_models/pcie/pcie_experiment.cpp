@@ -93,7 +93,7 @@ class PcieLoad : public Box, private ReadClient, private WriteClient {
     prepared_ = true;
     pcie_.use_host(host_);
     if (host_.cache.bytes == 0) return;
-    if (host_.cache.state == CacheState::warm) pcie_.warm(kWindowBase, point_.window_bytes);
+    pcie_.warm(kWindowBase, point_.window_bytes);
     if (!writes()) return;
     const std::uint64_t last = point_.units();
     const std::uint64_t most = 2 * host_.cache.bytes / point_.unit_bytes() + 1;

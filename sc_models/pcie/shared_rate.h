@@ -1,6 +1,6 @@
 // A resource with a fixed rate that is used at times which are not in order: a request that has waited for its address
 // translation comes later than one that was booked after it. Time is kept in slices, and each use takes what is free of
-// them from its own time on.
+// them from its own time on. Within one slice the order is not kept, so that an end may be early by less than a slice.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class SharedRate {
   }
 
  private:
-  static constexpr TimePs kSlicePs = 65'536;
+  static constexpr TimePs kSlicePs = 16'384;
 
   TimePs& slice_at(std::uint64_t slice) {
     while (first_ + used_.size() <= slice) used_.push_back(0);

@@ -237,7 +237,9 @@ void print_json(const std::vector<PciePointRow>& rows, const PcieOptions& option
 }
 
 void run(const PcieOptions& options) {
-  const ScenarioOverrides overrides{options.assignments, {}};
+  // A host alone needs no traffic.
+  ScenarioOverrides overrides{{"traffic.trace=none"}, {}};
+  overrides.assignments.insert(overrides.assignments.end(), options.assignments.begin(), options.assignments.end());
   const ScenarioConfig scenario =
       options.scenario.empty() ? make_scenario(overrides) : load_scenario(options.scenario, overrides);
   std::vector<PciePointRow> rows = rows_of(options, scenario.node_default);

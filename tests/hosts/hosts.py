@@ -145,6 +145,8 @@ def configuration_settings(name):
     settings = {}
     if name.endswith("-iommu-nosp"):
         settings["host.iommu.iotlb_entries"] = IOTLB_ENTRIES
+    elif name.endswith("-iommu") and name.startswith("snb"):
+        settings["host.iommu.iotlb_entries"] = IOTLB_ENTRIES  # its IOMMU has no larger pages
     elif name.endswith("-iommu"):
         settings.update({"host.iommu.iotlb_entries": IOTLB_ENTRIES, "host.iommu.page_bytes": 2 << 20})
     if "-s0-s1-" in name:
@@ -199,7 +201,7 @@ def card_write_ns(size, card):
 
 # --- Fit -------------------------------------------------------------------------------------------------------------
 
-BASE = {"pcie.generation": 3, "pcie.lanes": 8, "pcie.mps_bytes": 256, "pcie.mrrs_bytes": 512, "pcie.rcb_bytes": 64,
+BASE = {"pcie.generation": 3, "pcie.lanes": 8, "pcie.read_tags": 32, "pcie.mps_bytes": 256, "pcie.mrrs_bytes": 512, "pcie.rcb_bytes": 64,
         "pcie.completion_split": "first_rcb", "pcie.completion_buffer_bytes": 1 << 20,
         "pcie.non_posted_header_credits": 256, "pcie.posted_header_credits": 256, "pcie.posted_data_credits": 4096}
 
@@ -308,7 +310,7 @@ def fit(mrcsim, folder):
         points = bandwidth_points(own) + latency_points(own)
         latency = fit_latency(mrcsim, points, distributions(own))
         cache, ways = CACHES[machine]
-        settings = BASE | {"pcie.read_tags": 32, "pcie.read_latency_mean_ns": latency["mean"],
+        settings = BASE | {"pcie.read_latency_mean_ns": latency["mean"],
                            "pcie.read_latency_p99_ns": latency["p99"], "pcie.write_latency_ns": 700.0,
                            "host.cache.bytes": cache, "host.cache.ways": ways, "host.cache.ddio_ways": 2,
                            "host.cache.miss_ns": float(latency["miss"]), "host.memory.refresh_ns": float(latency["refresh"]),
@@ -325,12 +327,9 @@ def fit(mrcsim, folder):
 
 # --- Scores ----------------------------------------------------------------------------------------------------------
 
-def fitted_sizes(name, names):
-    """Sizes of a configuration that its preset has seen: not scored."""
-    return name == names[0]
-
-
 class Score:
+    """The points of a configuration that its preset has not seen."""
+
     def __init__(self, name, points, own):
         self.name = name
         seen_bandwidth = set(third(p.size for p in points if p.kind == "gbps" and p.window == 8192)) if own else set()
@@ -339,6 +338,7 @@ class Score:
         self.gbps = [p for p in filled if p.kind == "gbps" and p.value < 0.95 * p.bound and
                      not (p.window == 8192 and p.cache == "warm" and p.size in seen_bandwidth)]
         self.median = [p for p in filled if p.kind == "median" and not (p.pattern == "sequential" and p.size in seen_latency)]
+        self.rest = [p for p in filled if p.kind == "gbps" and p not in self.gbps]
         self.p99 = [p for p in filled if p.kind == "p99" and not (own and p.size == 64 and p.window == 8192)]
 
 
@@ -369,6 +369,157 @@ def all_scores(mrcsim, folder):
     return scores
 
 
+# --- The page --------------------------------------------------------------------------------------------------------
+
+WINDOWS = (256 << 10, 512 << 10, 1 << 20, 64 << 20)
+MOST_MEDIAN_ERROR, MOST_LATENCY_ERROR, MOST_TAIL_ERROR = 0.10, 0.10, 0.25
+# Configurations that miss a score, and why as far as anybody knows.
+KNOWN_MISSES = {
+    "snb-Xeon-E5-2630_dell-t620-iommu":
+        "from 1 MiB on the measured rate falls to a quarter of the walkers' and rises again with the window, which no cache "
+        "of translations does; no public cause",
+    "ib-Xeon-E5-2620v2_dell-t620-s0-s1-s1-iommu":
+        "the same deviations as without IOMMU, which superpages hide; the median lies on the limit",
+}
+
+
+def percent(value):
+    return f"{100 * value:.1f} %"
+
+
+def setting_rows():
+    keys = [("pcie.read_tags", "reads under way"), ("pcie.read_latency_mean_ns", "read latency, mean"),
+            ("pcie.read_latency_p99_ns", "its 99th percentile"), ("pcie.write_latency_ns", "write latency"),
+            ("host.cache.miss_ns", "a miss of the cache"), ("host.memory.refresh_ns", "refresh"),
+            ("host.iommu.walk_ns", "page walk")]
+    yield "| machine | " + " | ".join(name for _, name in keys) + " | card: copy, ns/B | card: write, ns per 128 B |"
+    yield "|---" * (len(keys) + 3) + "|"
+    for machine in MACHINES:
+        preset = tomllib.loads((PRESETS / f"{machine}.toml").read_text())
+        card = card_of(machine)
+        cells = []
+        for key, _ in keys:
+            value = preset
+            for part in key.split("."):
+                value = value[part]
+            cells.append(f"{value:g}")
+        yield f"| `{machine}` | " + " | ".join(cells) + \
+            f" | {card['copy_ns_per_byte']:.3f} | {card['write_ns_per_128_bytes']:.1f} |"
+
+
+def score_rows(scores):
+    yield "| configuration | points | median error | latency medians within 10 % | 99th percentiles within 25 % |"
+    yield "|---|---|---|---|---|"
+    for rows in scores.values():
+        for s in rows:
+            cells = ["{} of {}".format(*within(s.median, MOST_LATENCY_ERROR)), "{} of {}".format(*within(s.p99, MOST_TAIL_ERROR))]
+            yield f"| `{s.name}` | {len(s.gbps)} | {percent(middle(s.gbps))} | {cells[0]} | {cells[1]} |"
+
+
+def window_rows(scores):
+    yield "| configuration | " + " | ".join(f"{w >> 10} KiB" for w in WINDOWS) + " |"
+    yield "|---" * (len(WINDOWS) + 1) + "|"
+    for rows in scores.values():
+        for s in rows:
+            if "iommu" not in s.name:
+                continue
+            found = {p.window: p for p in s.gbps + s.rest if p.test == "read_bandwidth" and p.size == 64 and p.cache == "cold"}
+            cells = [f"{found[w].predicted:.2f}, {found[w].value:.2f}" if w in found else "" for w in WINDOWS]
+            yield f"| `{s.name}` | " + " | ".join(cells) + " |"
+
+
+def size_rows(scores):
+    by = {}
+    for rows in scores.values():
+        for s in rows:
+            if s.name in KNOWN_MISSES:
+                continue
+            for p in s.gbps:
+                by.setdefault((p.test, p.size), []).append(p.error())
+    yield "| test | bytes | points | median deviation | from, to |"
+    yield "|---|---|---|---|---|"
+    for (test, size), deviations in sorted(by.items()):
+        if len(deviations) >= 10:
+            ranks = sorted(deviations)
+            low, high = ranks[len(ranks) // 20], ranks[-1 - len(ranks) // 20]
+            yield f"| {test} | {size} | {len(ranks)} | {100 * statistics.median(ranks):+.1f} % | {100 * low:+.0f} to {100 * high:+.0f} % |"
+
+
+def direction_rows(mrcsim, folder):
+    """A remote node against a local one, reads, warm."""
+    local, remote = (folder / f"nfp6000-1.2GHz_{MACHINES['bdw_xeon_e5_2630v4'][i]}" for i in (0, 4))
+    sizes = (64, 128, 256, 512)
+
+    def measured(own):
+        return {p.size: p.value for p in bandwidth_points(own) if p.test == "read_bandwidth" and p.window == 8192 and p.cache == "warm"}
+
+    near, far = measured(local), measured(remote)
+    preset = PRESETS / "bdw_xeon_e5_2630v4.toml"
+    modelled = [model(mrcsim, preset, settings, "read_bandwidth", "random", cache, [8192], sizes)
+                for settings, cache in (({}, "warm"), ({"host.numa.remote_share": 1}, "cold"))]
+    yield "| bytes | " + " | ".join(map(str, sizes)) + " |"
+    yield "|---" * (len(sizes) + 1) + "|"
+    yield "| measured | " + " | ".join(percent(far[s] / near[s] - 1) for s in sizes) + " |"
+    rates = [{s: float(rows[8192, s]["gbps"]) for s in sizes} for rows in modelled]
+    yield "| model | " + " | ".join(percent(rates[1][s] / rates[0][s] - 1) for s in sizes) + " |"
+
+
+def misses(scores):
+    """Configurations and what they miss."""
+    found = []
+    for rows in scores.values():
+        for s in rows:
+            if middle(s.gbps) > MOST_MEDIAN_ERROR:
+                found.append((s.name, f"bandwidth: median error {percent(middle(s.gbps))}"))
+            good, all_points = within(s.median, MOST_LATENCY_ERROR)
+            if good < all_points:
+                worst = max(s.median, key=lambda p: abs(p.error()))
+                found.append((s.name, f"latency: {all_points - good} of {all_points} medians, at most {100 * worst.error():+.0f} %"))
+            good, all_points = within(s.p99, MOST_TAIL_ERROR)
+            if good < all_points:
+                found.append((s.name, f"99th percentile: {all_points - good} of {all_points}"))
+    return found
+
+
+def page(mrcsim, folder, scores):
+    text = (ROOT / "tests/hosts/hosts_page.md.in").read_text()
+    missed = ["| configuration | what |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in misses(scores))]
+    parts = {"settings": setting_rows(), "scores": score_rows(scores), "windows": window_rows(scores),
+             "sizes": size_rows(scores), "remote": direction_rows(mrcsim, folder), "misses": missed}
+    for name, rows in parts.items():
+        text = text.replace(f"<!-- {name} -->", "\n".join(rows))
+    return text
+
+
+# --- Without the files -----------------------------------------------------------------------------------------------
+
+def summary(mrcsim):
+    """30 published figures, which stand in the repository."""
+    figures = json.loads((ROOT / "tests/hosts/published.json").read_text())["figures"]
+    bad = 0
+    for f in figures:
+        machine = next(m for m, names in MACHINES.items() if f["configuration"] in names)
+        point = Point(f["kind"], f["test"], f["pattern"], f["cache"], f["window_bytes"], f["bytes"], f["value"])
+        predict(mrcsim, machine, f["configuration"], [point], card_of(machine))
+        limit = {"gbps": 0.20, "median": MOST_LATENCY_ERROR, "p99": MOST_TAIL_ERROR}[f["kind"]]
+        good = abs(point.error()) <= limit
+        bad += not good
+        print(f"{'' if good else 'OUTSIDE '}{f['configuration']} {f['test']} {f['kind']} {f['bytes']} B of {f['window_bytes']} B, {f['cache']}: "
+              f"{point.predicted:.2f}, published {point.value:.2f}, {100 * point.error():+.1f} %")
+    return 1 if bad else 0
+
+
+def check(scores):
+    unexpected = [name for rows in scores.values() for name in (s.name for s in rows if middle(s.gbps) > MOST_MEDIAN_ERROR)
+                  if name not in KNOWN_MISSES]
+    for name in unexpected:
+        print(f"{name}: the median error of the bandwidth is above 10 %")
+    tails = [s.name for rows in scores.values() for s in rows if within(s.p99, MOST_TAIL_ERROR)[0] < 0.9 * len(s.p99)]
+    for name in tails:
+        print(f"{name}: fewer than 9 of 10 99th percentiles are within 25 %")
+    return 1 if unexpected or tails else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("mrcsim")
@@ -384,8 +535,14 @@ def main():
     folder = pathlib.Path(options.folder) if options.folder else None
     if options.fit:
         fit(options.mrcsim, folder)
+    if options.summary:
+        sys.exit(summary(options.mrcsim))
     if options.out or options.check:
-        all_scores(options.mrcsim, folder)
+        scores = all_scores(options.mrcsim, folder)
+    if options.out:
+        pathlib.Path(options.out).write_text(page(options.mrcsim, folder, scores))
+    if options.check:
+        sys.exit(check(scores))
 
 
 if __name__ == "__main__":
