@@ -41,8 +41,6 @@ double PcieMeasurement::quantile_ns(double share) const {
   return found->second;
 }
 
-namespace {
-
 /// Issues the transfers of a point and takes their times.
 class PcieLoad : public Box, private ReadClient, private WriteClient {
  public:
@@ -236,8 +234,6 @@ class PcieLoad : public Box, private ReadClient, private WriteClient {
   std::vector<TimePs> write_ends_;
   PcieMeasurement result_;
 };
-
-}  // namespace
 
 struct PcieExperiment::Parts {
   Parts(const std::string& name, const NodeConfig& node, const PciePoint& point, std::uint64_t seed,

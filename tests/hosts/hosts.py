@@ -494,6 +494,45 @@ def direction_rows(mrcsim, folder):
     yield "| model | " + " | ".join(percent(rates[1][s] / rates[0][s] - 1) for s in sizes) + " |"
 
 
+HOST_STATES = (("warm, local", "warm", {}), ("cold, local", "cold", {}), ("cold, remote", "cold", {"host.numa.remote_share": 1}),
+               ("cold, IOMMU with 2 MiB pages", "cold", {"host.iommu.iotlb_entries": IOTLB_ENTRIES, "host.iommu.page_bytes": 2 << 20}),
+               ("cold, IOMMU with 4 KiB pages", "cold", {"host.iommu.iotlb_entries": IOTLB_ENTRIES}))
+ENOUGH = {"pcie.read_tags": 256, "pcie.completion_buffer_bytes": 1 << 20}
+
+
+def read_rate(mrcsim, preset, settings, cache):
+    rows = model(mrcsim, preset, ENOUGH | settings, "read_bandwidth", "random", cache, [64 << 20], [4096])
+    return float(rows[64 << 20, 4096]["gbps"])
+
+
+def smallest(enough, low, high, step):
+    """The smallest multiple of `step` in low … high for which `enough` holds; it holds for `high`."""
+    low, high = low // step, high // step
+    while low < high:
+        middle_of = (low + high) // 2
+        if enough(middle_of * step):
+            high = middle_of
+        else:
+            low = middle_of + 1
+    return low * step
+
+
+def nic_size_rows(mrcsim):
+    yield "| preset | host | Gb/s | tags | completion buffer, KiB |"
+    yield "|---|---|---|---|---|"
+    for machine in MACHINES:
+        preset = PRESETS / f"{machine}.toml"
+        for state, cache, settings in HOST_STATES:
+            most = read_rate(mrcsim, preset, settings, cache)
+
+            def reaches(key, value):
+                return read_rate(mrcsim, preset, settings | {key: value}, cache) >= 0.99 * most
+
+            tags = smallest(lambda n: reaches("pcie.read_tags", n), 1, 256, 1)
+            room = smallest(lambda n: reaches("pcie.completion_buffer_bytes", n), 5120, 1 << 20, 512)
+            yield f"| `{machine}` | {state} | {most:.2f} | {tags} | {room / 1024:.1f} |"
+
+
 def misses(scores):
     """Configurations and what they miss."""
     found = []
@@ -515,7 +554,7 @@ def page(mrcsim, folder, scores):
     text = (ROOT / "tests/hosts/hosts_page.md.in").read_text()
     missed = ["| configuration | what |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in misses(scores))]
     parts = {"settings": setting_rows(), "scores": score_rows(scores), "windows": window_rows(scores),
-             "sizes": size_rows(scores), "remote": direction_rows(mrcsim, folder), "misses": missed}
+             "sizes": size_rows(scores), "remote": direction_rows(mrcsim, folder), "misses": missed, "nic_sizes": nic_size_rows(mrcsim)}
     for name, rows in parts.items():
         text = text.replace(f"<!-- {name} -->", "\n".join(rows))
     return text
