@@ -49,7 +49,7 @@ void add_host_path_parameters(ParameterTable& table) {
   table.only({"4096", "65536", "2097152", "1073741824"});
   MRC_NODE(host.iommu.hit_ns, "ns", 0, 10'000, "time of a lookup that hits the IOTLB", assumption);
   MRC_NODE(host.iommu.walkers, "walkers", 1, 4'096, "page table walks of the IOMMU at a time", assumption);
-  MRC_NODE(host.iommu.walk_ns, "ns", 0, 1e6, "time of a page table walk whose upper levels are cached", paper);
+  MRC_NODE(host.iommu.walk_ns, "ns", 0, 1e6, "time of a page table walk whose upper levels are cached", measured);
   MRC_NODE(host.iommu.level_ns, "ns", 0, 1e6, "additional time of a walk for each upper level that is not cached",
            assumption);
   MRC_NODE(host.iommu.table_cache_entries, "entries", 0, 1'048'576,
@@ -60,7 +60,7 @@ void add_host_path_parameters(ParameterTable& table) {
   MRC_NODE(host.cache.ddio_ways, "ways", 0, 64,
            "ways in which a write of a device that misses finds room (DDIO); 0: such writes go to memory", assumption);
   MRC_NODE(host.cache.miss_ns, "ns", 0, 1e6, "additional latency of an access that memory serves, not the cache",
-           paper);
+           measured);
   MRC_NODE(
       host.cache.state, "", 0, 0,
       "content at first: cold: modified data of other software; warm: the memory that the NIC uses, as far as it fits",
@@ -70,11 +70,11 @@ void add_host_path_parameters(ParameterTable& table) {
            "memory bandwidth that other software and devices of the host use", assumption);
   MRC_NODE(host.memory.refresh_ns, "ns", 0, 10'000,
            "time for which a refresh blocks an access to memory (tRFC); 0: refresh is not modelled", assumption);
-  MRC_NODE(host.memory.refresh_interval_ns, "ns", 100, 100'000, "time between two refreshes (tREFI)", paper);
+  MRC_NODE(host.memory.refresh_interval_ns, "ns", 100, 100'000, "time between two refreshes (tREFI)", assumption);
   MRC_NODE(host.numa.remote_share, "", 0, 1, "share of the pages that lie at another socket than the NIC", assumption);
   MRC_NODE(host.numa.remote_ns, "ns", 0, 1e6,
            "additional latency of an access to another socket, compared with one that finds its data in the cache",
-           paper);
+           measured);
   MRC_NODE(host.numa.link_gbps, "Gb/s", 0, 1e6,
            "bandwidth of the link between sockets that the NIC finds, each way; 0: not limited", assumption);
 }

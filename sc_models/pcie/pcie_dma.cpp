@@ -289,8 +289,10 @@ TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible, Request& reques
   const TimePs latency = latency_.draw(latency_random_) + (jobs_[request.job].in_order ? payload_extra_ps_ : 0);
   TimePs ready = sent + latency;
   if (path_) {
-    const HostPath::Times times = path_->read(sent, latency, request.address, request.bytes);
+    HostPath::Times times = path_->read(sent, latency, request.address, request.bytes);
     ready = times.ready;
+    // What a part serves one after another ends before the latency, which is drawn.
+    times.ready -= latency;
     request.start = trace_host(times, request.start);
   }
   // A read pushes the writes before it: the host answers once they are visible, unless the read may pass them.

@@ -113,7 +113,7 @@ std::string_view why_default(ParameterSource source) {
 
 /// Documents by the beginning of a parameter's name; the longest that fits.
 std::string_view document_of(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 19> documents{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 24> documents{{
       {"", "docs/result.md"},
       {"traffic.", "docs/traces.md"},
       {"accelerator.", "docs/traces.md"},
@@ -123,6 +123,11 @@ std::string_view document_of(std::string_view name) {
       {"nic.port.mac_fec_latency_ns", "docs/latency.md"},
       {"pcie.", "docs/pcie.md"},
       {"host.", "docs/latency.md"},
+      {"host.root_complex.", "docs/pcie.md"},
+      {"host.iommu.", "docs/pcie.md"},
+      {"host.cache.", "docs/pcie.md"},
+      {"host.memory.", "docs/pcie.md"},
+      {"host.numa.", "docs/pcie.md"},
       {"protocol.", "docs/architecture.md"},
       {"protocol.ev_", "docs/path_policies.md"},
       {"protocol.path_", "docs/path_policies.md"},
