@@ -17,7 +17,7 @@ ScenarioConfig by_reference() {
 }
 
 RunResult long_run(const ScenarioConfig& scenario) {
-  return run(scenario, writes(32, 1 << 20));
+  return run(scenario, writes(160, 1 << 20));
 }
 
 /// The first cause of a run that is not framing or control.
