@@ -54,8 +54,8 @@ void add_host_path_parameters(ParameterTable& table) {
            assumption);
   MRC_NODE(host.iommu.table_cache_entries, "entries", 0, 1'048'576,
            "cached page table entries of each upper level; 0: all are cached", assumption);
-  MRC_NODE(host.cache.bytes, "bytes", 0, k1G,
-           "last-level cache that devices read from and write to; 0: the cache is not modelled", assumption);
+  MRC_NODE(host.cache.bytes, "bytes", 0, k1G, "last-level cache that devices read from and write to; 0: no cache",
+           assumption);
   MRC_NODE(host.cache.ways, "ways", 1, 64, "associativity of the last-level cache", assumption);
   MRC_NODE(host.cache.ddio_ways, "ways", 0, 64,
            "ways in which a write of a device that misses finds room (DDIO); 0: such writes go to memory", assumption);
@@ -69,7 +69,7 @@ void add_host_path_parameters(ParameterTable& table) {
   MRC_NODE(host.memory.other_load_gbps, "Gb/s", 0, 1e6,
            "memory bandwidth that other software and devices of the host use", assumption);
   MRC_NODE(host.memory.refresh_ns, "ns", 0, 10'000,
-           "time for which a refresh blocks an access to memory (tRFC); 0: refresh is not modelled", assumption);
+           "time for which a refresh blocks an access to memory (tRFC); 0: no refresh", assumption);
   MRC_NODE(host.memory.refresh_interval_ns, "ns", 100, 100'000, "time between two refreshes (tREFI)", assumption);
   MRC_NODE(host.numa.remote_share, "", 0, 1, "share of the pages that lie at another socket than the NIC", assumption);
   MRC_NODE(host.numa.remote_ns, "ns", 0, 1e6,

@@ -36,7 +36,7 @@ TEST(PcieCommand, EachPointOfEachListIsMeasured) {
   const Json points = points_of(
       "--set host.cache.bytes=1310720 --test read_latency,write_latency,write_read_latency,read_bandwidth,"
       "write_bandwidth,mixed_bandwidth --bytes 64,100 --offset 0,13 --window 8KiB,1MiB --pattern sequential,random "
-      "--cache warm,cold --node local,remote --transfers 200");
+      "--cache warm,cold --node local,remote --transfers 4000");
   EXPECT_EQ(points.size(), 6u * 2 * 2 * 2 * 2 * 2 * 2);
   for (const Json& point : points) {
     if (point.contains("gbps")) {
