@@ -20,6 +20,8 @@
 namespace mrc {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr std::uint32_t kMostBytes = 65'535;
 constexpr std::uint64_t kMostWindowBytes = 1ULL << 30;
 constexpr std::size_t kMostPoints = 4096;
@@ -204,7 +206,6 @@ void print_csv(const std::vector<PciePointRow>& rows) {
 }
 
 void print_json(const std::vector<PciePointRow>& rows, const PcieOptions& options, const ScenarioConfig& scenario) {
-  using Json = nlohmann::ordered_json;
   Json all{{"scenario", options.scenario}, {"seed", scenario.seed}, {"points", Json::array()}};
   for (const PciePointRow& row : rows) {
     const PcieMeasurement& m = row.measured;
