@@ -26,6 +26,7 @@ void add_host_parameters(ParameterTable& table) {
            "time from software knowing that a message has arrived until dependent work may start: the part of a "
            "published 2-byte write latency that no other term explains",
            calibrated);
+  add_host_path_parameters(table);
 }
 
 }  // namespace mrc

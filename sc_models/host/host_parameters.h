@@ -1,7 +1,9 @@
-// Software on the host.
+// Software on the host, and what lies between its memory and PCIe.
 #pragma once
 
 #include <cstdint>
+
+#include "pcie/host_path_parameters.h"
 
 namespace mrc {
 
@@ -10,7 +12,7 @@ class ParameterTable;
 /// Whether payload bytes are copied and compared, or only counted.
 enum class PayloadMode : std::uint8_t { bytes, reference };
 
-struct HostConfig {
+struct HostConfig : HostPathConfig {
   PayloadMode payload = PayloadMode::bytes;
   double post_ns = 100.0;            ///< building a WQE until the doorbell is written
   double doorbell_ns = 300.0;        ///< MMIO write until the NIC sees it

@@ -212,6 +212,7 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
                       "another read of pcie.mrrs_bytes = {}",
                       node.pcie.completion_buffer_bytes, protocol.mtu_bytes, node.pcie.mrrs_bytes));
   if (const std::string wrong = contradiction(node.pcie); !wrong.empty()) require(false, wrong);
+  if (const std::string wrong = contradiction(node.host); !wrong.empty()) require(false, wrong);
   require(protocol.penalty_full_share == 0 || protocol.penalty_start_share <= protocol.penalty_full_share,
           fmt::format("protocol.penalty_start_share = {} is above protocol.penalty_full_share = {}",
                       protocol.penalty_start_share, protocol.penalty_full_share));

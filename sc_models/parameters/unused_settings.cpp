@@ -26,13 +26,18 @@ constexpr std::array<std::string_view, 11> kReadByLightEndpoints{"nic.ports",
                                                                  "pcie.read_latency_mean_ns",
                                                                  "pcie.write_latency_ns"};
 /// What the ideal transport reads of nic.…, pcie.…, fabric.…, protocol.…, cc.… and host.….
-constexpr std::array<std::string_view, 16> kReadByIdeal{"nic.ports",
+constexpr std::array<std::string_view, 21> kReadByIdeal{"nic.ports",
                                                         "nic.port_gbps",
                                                         "nic.port.mac_fec_latency_ns",
                                                         "nic.doorbell.carries_wqe",
                                                         "nic.wqe_fetch.inline_bytes",
                                                         "pcie.",
-                                                        "host.",
+                                                        "host.payload",
+                                                        "host.post_ns",
+                                                        "host.doorbell_ns",
+                                                        "host.wqe_in_doorbell_ns",
+                                                        "host.poll_ns",
+                                                        "host.residual_ns",
                                                         "fabric.nics",
                                                         "fabric.nics_per_t0",
                                                         "fabric.cable_delay_ns",
@@ -106,7 +111,11 @@ std::string reason(const ScenarioConfig& scenario, std::string_view key, bool de
     return fmt::format("transport = \"{}\" does not read it", transport.name);
   if (is_of(key, {"cc."}) && key != "cc.base_rtt_ns" && transport.name == "rocev2")
     return "transport = \"rocev2\" does not read it";
-  if (detailed || !is_of(key, {"nic.", "pcie."}) || is_below(key, kReadByLightEndpoints)) return "";
+  if (detailed ||
+      !is_of(key,
+             {"nic.", "pcie.", "host.root_complex.", "host.iommu.", "host.cache.", "host.memory.", "host.numa."}) ||
+      is_below(key, kReadByLightEndpoints))
+    return "";
   return transport.has_detailed_nic
              ? "light endpoints (fidelity = \"endpoint\") do not read it"
              : fmt::format("light endpoints, which all nodes are with transport = \"{}\", do not read it",

@@ -41,6 +41,12 @@ class HostMemory {
   /// Registers a region of zeros, in slots of `slot_bytes` each of which holds one piece of a message.
   std::uint64_t add_destination_region(std::uint64_t bytes, std::uint64_t slot_bytes);
 
+  /// `visit(address, bytes)` is called for each region, in the order of their registration.
+  template <typename Visit>
+  void for_each_region(const Visit& visit) const {
+    for (const Region& region : regions_) visit(region.base, region.bytes);
+  }
+
   /// Bytes at `address`; null with payload by reference. Precondition: the range lies in one registered region.
   const std::byte* data(std::uint64_t address, std::uint64_t bytes) const;
   /// Copies `bytes` from `source` to `address`; with payload by reference it is at most tallied.

@@ -39,7 +39,8 @@ PcieDma::Causes::Causes(CauseTable& table, CauseTable::Taker read_queue)
       stall(table.declare("pcie.stall")),
       line(table.declare("pcie.line", {"pcie.generation", "pcie.lanes", "pcie.links"})),
       read_latency(table.declare("pcie.read_latency", {"pcie.read_latency_mean_ns"})),
-      read_issue(table.declare("pcie.read_issue", {"nic.core_clock_ghz", "pcie.mrrs_bytes"})) {}
+      read_issue(table.declare("pcie.read_issue", {"nic.core_clock_ghz", "pcie.mrrs_bytes"})),
+      host(table) {}
 
 void PcieDma::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   const PcieConfig& config = nic.node.pcie;
@@ -96,6 +97,28 @@ void PcieDma::trace_to(NodeTrace& trace) {
   trace_ = &trace;
   request_place_ = trace.new_place();
   data_place_ = trace.new_place();
+  if (path_) host_place_ = trace.new_place();
+}
+
+void PcieDma::use_host(const HostPathConfig& host) {
+  path_.reset();
+  if (!host.is_modelled()) return;
+  path_ = std::make_unique<HostPath>(host);
+  if (host.iommu.iotlb_entries > 0) {
+    declare(DeclaredServer{.cause = causes_.host[HostPart::iommu],
+                           .interval_ps = ps_from_ns(host.iommu.walk_ns / host.iommu.walkers)});
+  }
+  if (host.memory.gbps > 0) {
+    declare(DeclaredServer{.cause = causes_.host[HostPart::memory],
+                           .gbps = host.memory.gbps - host.memory.other_load_gbps});
+  }
+  if (host.numa.remote_share > 0 && host.numa.link_gbps > 0) {
+    declare(DeclaredServer{.cause = causes_.host[HostPart::numa_link], .gbps = host.numa.link_gbps});
+  }
+  if (host.root_complex.outstanding_reads > 0) {
+    declare(DeclaredTokens{causes_.host[HostPart::root_complex], host.root_complex.outstanding_reads, "requests",
+                           "pcie_dma", "pcie_dma", TokenWay::pcie_read});
+  }
 }
 
 std::uint32_t PcieDma::new_job() {
@@ -255,8 +278,23 @@ PcieDma::Fate PcieDma::draw_fate() {
   return fate;
 }
 
-TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible, const ReadJob& job) {
-  TimePs ready = sent + latency_.draw(latency_random_) + (job.in_order ? payload_extra_ps_ : 0);
+StartId PcieDma::trace_host(const HostPath::Times& times, StartId request) {
+  if (!traces() || times.waited == 0) return request;
+  StartId& last = last_host_[static_cast<std::size_t>(times.where)];
+  last = trace_->waited(times.ready, last, host_place_, causes_.host[times.where]);
+  return last;
+}
+
+TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible, Request& request) {
+  const TimePs latency = latency_.draw(latency_random_) + (jobs_[request.job].in_order ? payload_extra_ps_ : 0);
+  TimePs ready = sent + latency;
+  if (path_) {
+    HostPath::Times times = path_->read(sent, latency, request.address, request.bytes);
+    ready = times.ready;
+    // What a part serves one after another ends before the latency, which is drawn.
+    times.ready -= latency;
+    request.start = trace_host(times, request.start);
+  }
   // A read pushes the writes before it: the host answers once they are visible, unless the read may pass them.
   if (!config_.id_based_ordering) ready = std::max(ready, posted_visible);
   if (config_.completion_order == CompletionOrder::in_order) {
@@ -266,8 +304,16 @@ TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible, const ReadJob& 
   return ready;
 }
 
-void PcieDma::reach_host(TimePs sent, TimePs posted_visible, const Request& request) {
-  const TimePs ready = answer_ready(sent, posted_visible, jobs_[request.job]);
+TimePs PcieDma::reach_host(TimePs end, const WriteTlp& tlp) {
+  if (!path_) return end;
+  const HostPath::Times times = path_->write(end, tlp.address, tlp.bytes);
+  write_visible_ = std::max(write_visible_, times.ready + write_latency_ps_);
+  late_write_ = times.waited > 0 ? causes_.host[times.where] : Cause();
+  return times.taken;
+}
+
+void PcieDma::reach_host(TimePs sent, TimePs posted_visible, Request request) {
+  const TimePs ready = answer_ready(sent, posted_visible, request);
   if (host_ == nullptr) {
     expect_completion(ready, request);
   } else {

@@ -3,6 +3,7 @@
 // the read queue, who is told when a read is done, address translation, faults. PcieTrains and PcieTlps step the TLPs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@
 #include "mrc/ring.h"
 #include "parameters/config.h"
 #include "pcie/address_translation.h"
+#include "pcie/host_path.h"
 #include "pcie/host_port.h"
 #include "pcie/latency_distribution.h"
 #include "pcie/pcie_counts.h"
@@ -87,7 +89,19 @@ class PcieDma : public Box {
   }
   /// Payload, which is what in-order jobs read, lies in memory that answers so much later than the host's.
   void set_payload_extra(TimePs extra_ps) { payload_extra_ps_ = extra_ps; }
-  TimePs write_latency() const { return write_latency_ps_; }
+  /// What an access meets in the host beside the latencies of [pcie]. Before the first read or write, or with none
+  /// under way.
+  void use_host(const HostPathConfig& host);
+  /// Software uses this memory: in a warm cache of the host it is there, as far as it fits.
+  void warm(std::uint64_t address, std::uint64_t bytes) {
+    if (path_) path_->warm(address, bytes);
+  }
+  /// The NIC has written this memory before the run: the host's cache shows it.
+  void written_before(std::uint64_t address, std::uint32_t bytes) {
+    if (path_) path_->written_before(address, bytes);
+  }
+  /// While a client is told that its write has left at `last_end`: when its bytes, and all written before, are visible.
+  TimePs visible_at(TimePs last_end) const { return path_ ? left_visible_ : last_end + write_latency_ps_; }
 
   /// No TLP starts in [from, until), neither way. To be told before the run reaches `from`.
   void stall(TimePs from, TimePs until) { stalls_.add(from, until); }
@@ -134,6 +148,8 @@ class PcieDma : public Box {
   Cause no_completion_buffer() const { return causes_.completion_buffer; }
   Cause line() const { return causes_.line; }
   PcieCounts counts() const;
+  /// Null where no part of the host is modelled.
+  const HostPath* host_path() const { return path_.get(); }
 
  protected:
   PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config, const ClockDomain& clock,
@@ -152,6 +168,7 @@ class PcieDma : public Box {
     Cause line;
     Cause read_latency;
     Cause read_issue;
+    HostPath::Causes host;
   };
   struct ReadJob {
     std::uint64_t address = 0;  ///< of the next request
@@ -239,7 +256,13 @@ class PcieDma : public Box {
   Fate draw_fate();
   /// The request left at `sent`: its answer is drawn or asked for. `posted_visible` is when all writes that left before
   /// it are visible.
-  void reach_host(TimePs sent, TimePs posted_visible, const Request& request);
+  void reach_host(TimePs sent, TimePs posted_visible, Request request);
+  /// A write TLP has left at `end`: when the host has taken it out of the buffers whose credits it holds.
+  TimePs reach_host(TimePs end, const WriteTlp& tlp);
+  /// When all that has been written by TLPs until `last_end`, the last of which left then, is visible.
+  TimePs visible_by(TimePs last_end) const { return path_ ? write_visible_ : last_end + write_latency_ps_; }
+  /// Why posted credits come back late.
+  Cause posted_wait() const { return late_write_ == Cause() ? causes_.posted_credits : late_write_; }
   /// A host port has still to answer one of the job's requests, so that no timeout runs.
   bool host_is_asked(std::uint32_t job) const { return jobs_[job].unanswered > 0; }
 
@@ -271,8 +294,10 @@ class PcieDma : public Box {
   NodeTrace* trace_ = nullptr;     ///< null: of no NIC
   std::uint32_t request_place_ = 0;
   std::uint32_t data_place_ = 0;
+  std::uint32_t host_place_ = 0;
   StartId last_request_ = 0;
   StartId last_data_ = 0;
+  TimePs left_visible_ = 0;  ///< of the write that is told of
   bool traces() const { return trace_ != nullptr && trace_->on(); }
   Cause write_limit_;
 
@@ -292,10 +317,15 @@ class PcieDma : public Box {
     PostedWrite write;
   };
   std::uint32_t new_job();
-  TimePs answer_ready(TimePs sent, TimePs posted_visible, const ReadJob& job);
+  TimePs answer_ready(TimePs sent, TimePs posted_visible, Request& request);
+  StartId trace_host(const HostPath::Times& times, StartId request);
   void ask_host(TimePs sent, TimePs latency, const Request& request);
 
-  HostPort* host_ = nullptr;  ///< null: the host answers after the drawn latency
+  std::unique_ptr<HostPath> path_;  ///< null: the host's parts are not modelled
+  TimePs write_visible_ = 0;        ///< with a path: when the last write TLP that left is visible, and all before it
+  Cause late_write_;                ///< what the last write TLP queued for in the host; none: nothing
+  std::array<StartId, kHostParts> last_host_{};  ///< the latest start at each part of the host
+  HostPort* host_ = nullptr;                     ///< null: the host answers after the drawn latency
   TimePs shortest_return_ps_ = 0;
   LatencyDistribution latency_;
   KeyedRandom latency_random_;

@@ -42,8 +42,10 @@ constexpr std::uint32_t tlp_count(std::uint64_t address, std::uint64_t bytes, st
 }
 
 /// Bytes of the first completion of the `bytes` (at least 1) still owed from `address` on. All but the last completion
-/// of a request end at a multiple of the RCB and none is larger than MPS, whatever the host's policy.
-constexpr std::uint32_t completion_bytes(const PcieConfig& config, std::uint64_t address, std::uint64_t bytes) {
+/// of a request end at a multiple of the RCB and none is larger than MPS, whatever the host's policy. `first`: of the
+/// request's completions.
+constexpr std::uint32_t completion_bytes(const PcieConfig& config, std::uint64_t address, std::uint64_t bytes,
+                                         bool first) {
   switch (config.completion_split) {
     case CompletionSplit::rcb:
       return bytes_in_block(address, bytes, config.rcb_bytes);
@@ -51,6 +53,9 @@ constexpr std::uint32_t completion_bytes(const PcieConfig& config, std::uint64_t
       const std::uint64_t end = (address + config.mps_bytes) & ~std::uint64_t{config.rcb_bytes - 1};
       return static_cast<std::uint32_t>(std::min(bytes, end - address));
     }
+    case CompletionSplit::first_rcb:
+      if (first) return bytes_in_block(address, bytes, config.rcb_bytes);
+      break;
     case CompletionSplit::mps_aligned:
       break;
   }
@@ -61,7 +66,10 @@ constexpr std::uint32_t completion_bytes(const PcieConfig& config, std::uint64_t
 constexpr std::uint32_t completion_count(const PcieConfig& config, std::uint64_t address, std::uint64_t bytes) {
   if (config.completion_split == CompletionSplit::mps_aligned) return tlp_count(address, bytes, config.mps_bytes);
   if (config.completion_split == CompletionSplit::rcb) return tlp_count(address, bytes, config.rcb_bytes);
-  const std::uint32_t first = completion_bytes(config, address, bytes);
+  const std::uint32_t first = completion_bytes(config, address, bytes, true);
+  if (config.completion_split == CompletionSplit::first_rcb) {
+    return first == bytes ? 1 : 1 + tlp_count(address + first, bytes - first, config.mps_bytes);
+  }
   return static_cast<std::uint32_t>(1 + (bytes - first + config.mps_bytes - 1) / config.mps_bytes);
 }
 

@@ -12,7 +12,7 @@ using enum ParameterSource;
 
 template <>
 std::vector<std::string> words_of<CompletionSplit>() {
-  return {"rcb", "mps_aligned", "mps"};
+  return {"rcb", "mps_aligned", "mps", "first_rcb"};
 }
 template <>
 std::vector<std::string> words_of<PcieStepping>() {
@@ -89,9 +89,11 @@ void add_pcie_parameters(ParameterTable& table) {
   table.only({"128", "256", "512", "1024", "2048", "4096"});
   MRC_NODE(pcie.rcb_bytes, "bytes", 64, 128, "read completion boundary (RCB)", assumption);
   table.only({"64", "128"});
-  MRC_NODE(pcie.completion_split, "", 0, 0,
-           "where the host splits completions: at each RCB, at multiples of MPS, or as late as MPS and RCB allow",
-           assumption);
+  MRC_NODE(
+      pcie.completion_split, "", 0, 0,
+      "where the host splits completions: at each RCB, at multiples of MPS, as late as MPS and RCB allow, or the first "
+      "at the RCB and the others at multiples of MPS",
+      assumption);
   MRC_NODE(pcie.ack_interval_bytes, "bytes", 0, 65'536,
            "link bytes between two ACK DLLPs, Gen3 to Gen5; 0: the latency limit of the specification", spec);
   MRC_NODE(pcie.fc_update_interval_bytes, "bytes", 0, 65'536,

@@ -11,9 +11,10 @@ namespace mrc {
 
 class ParameterTable;
 
-/// Where the host cuts the completions of a read request: at each RCB, at multiples of MPS, or as late as MPS allows
-/// (each but the last ends at a multiple of the RCB).
-enum class CompletionSplit : std::uint8_t { rcb, mps_aligned, mps };
+/// Where the host cuts the completions of a read request: at each RCB, at multiples of MPS, as late as MPS allows (each
+/// but the last ends at a multiple of the RCB), or the first at the RCB and the others at multiples of MPS: a host that
+/// sends what it has, and has the rest when that has left.
+enum class CompletionSplit : std::uint8_t { rcb, mps_aligned, mps, first_rcb };
 /// How PCIe is stepped: the TLPs of a request in one loop, or an event each (the oracle of the tests).
 enum class PcieStepping : std::uint8_t { train, tlp };
 /// Between requests; within one, completions are always in order.

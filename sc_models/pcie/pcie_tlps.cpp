@@ -68,6 +68,7 @@ void PcieTlps::tell_writers(TimePs now) {
   while (!left_writes_.empty() && left_writes_.front().at <= now) {
     const LeftWrite left = left_writes_.front();
     left_writes_.pop_front();
+    left_visible_ = left.visible;
     left.client->write_left(left.cookie, now, now);
   }
 }
@@ -197,7 +198,7 @@ bool PcieTlps::can_send_write(TimePs now) {
   }
   const std::uint32_t chunk = bytes_in_block(write.address, write.bytes, config_.mps_bytes);
   if (posted_headers_ > 0 && posted_data_.fits(units(chunk))) return true;
-  write_slot_.blocked(now, causes_.posted_credits);
+  write_slot_.blocked(now, posted_wait());
   return false;
 }
 
@@ -233,20 +234,22 @@ void PcieTlps::send_upstream(TimePs now) {
 
 void PcieTlps::send_write_tlp(TimePs now) {
   PostedWrite& write = writes_.front().left;
-  const std::uint32_t chunk = next_tlp(now, write).bytes;
+  const WriteTlp tlp = next_tlp(now, write);
+  const std::uint32_t chunk = tlp.bytes;
   const TimePs end = upstream_.occupy(now, chunk + law_.write_overhead);
   write_slot_.busy(now, end);
   --posted_headers_;
   posted_data_.add(now, units(chunk));
-  posted_out_.push_back({end + credit_return_ps_, units(chunk)});
+  const TimePs credit_back = reach_host(end, tlp) + credit_return_ps_;
+  posted_out_.push_back({credit_back, units(chunk)});
   ++counts_.write_tlps;
   remind(end);
-  remind(end + credit_return_ps_);
+  remind(credit_back);
   sent_write_last_ = true;
   if (write.bytes > 0) return;
-  posted_visible_ = end + write_latency_ps_;
+  posted_visible_ = visible_by(end);
   writes_end_ = end;
-  left_writes_.push_back({end, write.client, write.cookie});
+  left_writes_.push_back({end, write.client, write.cookie, posted_visible_});
   writes_.pop_front();
 }
 
@@ -275,7 +278,7 @@ void PcieTlps::send_completion(TimePs now) {
   }
   const Request& request = answering_->request;
   const std::uint32_t offset = answering_->offset;
-  const std::uint32_t chunk = completion_bytes(config_, request.address + offset, request.bytes - offset);
+  const std::uint32_t chunk = completion_bytes(config_, request.address + offset, request.bytes - offset, offset == 0);
   if (completion_headers_ == 0 || completion_data_ < units(chunk)) {
     answers_wait_for_ = causes_.completion_credits;
     read_data_.blocked(now, causes_.completion_credits);

@@ -57,6 +57,7 @@ class PcieTlps final : public PcieDma {
     TimePs at = 0;
     WriteClient* client = nullptr;
     std::uint64_t cookie = 0;
+    TimePs visible = 0;
   };
   struct Credits {
     TimePs back = 0;

@@ -104,7 +104,8 @@ void PcieTrains::take_one_by_one(const Answer& answer) {
   TimePs time = answer.ready;
   Cause waited_for = downstream_.start(time) > time ? causes_.line : Cause();
   for (std::uint32_t offset = 0; offset < request.bytes;) {
-    const std::uint32_t chunk = completion_bytes(config_, request.address + offset, request.bytes - offset);
+    const std::uint32_t chunk =
+        completion_bytes(config_, request.address + offset, request.bytes - offset, offset == 0);
     const Fate fate = faults_on_ ? draw_fate() : Fate{};
     for (int copy = 0; copy < (fate.duplicated ? 2 : 1); ++copy) {
       const std::uint32_t data = data_credits(chunk);
@@ -308,11 +309,11 @@ void PcieTrains::arm(TimePs now) {
 void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
   const std::uint32_t tlps = write.bytes == 0 ? 0 : tlp_count(write.address, write.bytes, config_.mps_bytes);
   const std::uint64_t most_credits = std::uint64_t{tlps} * data_credits(config_.mps_bytes);
-  const bool nothing_in_the_way = write.bytes > 0 && !rtl_ && stalls_.empty() &&
+  const bool nothing_in_the_way = write.bytes > 0 && !rtl_ && host_path() == nullptr && stalls_.empty() &&
                                   posted_.data().tap().recorder == nullptr &&
                                   posted_.available_at_once(write.start, tlps, most_credits);
   const TimePs last_end = nothing_in_the_way ? write_in_a_row(write) : write_one_by_one(now, write);
-  posted_visible_ = last_end + write_latency_ps_;
+  posted_visible_ = left_visible_ = visible_by(last_end);
   writes_end_ = last_end;
   write.client->write_left(write.cookie, now, last_end);
 }
@@ -346,21 +347,21 @@ TimePs PcieTrains::write_one_by_one(TimePs now, const PostedWrite& write) {
   TimePs last_end = write.start;
   begin_write(write);
   while (left.bytes > 0) {
-    const std::uint32_t chunk = next_tlp(now, left).bytes;
-    const std::uint32_t data = data_credits(chunk);
+    const WriteTlp tlp = next_tlp(now, left);
+    const std::uint32_t data = data_credits(tlp.bytes);
     const TimePs credited = posted_.available(time, data);
     if (credited > time) {
-      write_slot_.blocked(time, causes_.posted_credits);
-      write_limit_ = causes_.posted_credits;
+      write_limit_ = posted_wait();
+      write_slot_.blocked(time, write_limit_);
     }
     time = credited;
     const TimePs at_line = upstream_.start(time);
     if (at_line > time) write_slot_.blocked(time, causes_.line);
     const TimePs start = stalls_.clear(at_line);
     if (start > at_line) write_slot_.blocked(at_line, causes_.stall);
-    last_end = upstream_.occupy(start, chunk + law_.write_overhead);
+    last_end = upstream_.occupy(start, tlp.bytes + law_.write_overhead);
     write_slot_.busy(start, last_end);
-    posted_.spend(time, data, last_end + credit_return_ps_);
+    posted_.spend(time, data, reach_host(last_end, tlp) + credit_return_ps_);
     ++counts_.write_tlps;
   }
   return last_end;

@@ -423,7 +423,7 @@ void PlatformNic::take_completions(TimePs now, std::uint32_t tail) {
 void PlatformNic::arm_interrupt(TimePs now, std::uint32_t seen) {
   interrupt_seen_ = seen;
   interrupt_armed_ = cq_written_ == seen;
-  if (!interrupt_armed_) interrupt(now + nic_->pcie().write_latency());
+  if (!interrupt_armed_) interrupt(now + ps_from_ns(context_.config.pcie.write_latency_ns));
 }
 
 void PlatformNic::interrupt(TimePs at) {

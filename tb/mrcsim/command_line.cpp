@@ -26,6 +26,7 @@
 #include "mrcsim/help_command.h"
 #include "mrcsim/latency_command.h"
 #include "mrcsim/params_command.h"
+#include "mrcsim/pcie_command.h"
 #include "mrcsim/report_command.h"
 #include "mrcsim/rtl_selection.h"
 #include "mrcsim/run_command.h"
@@ -101,6 +102,7 @@ int run_command_line(int argc, char** argv) {
   add_params_command(app);
   add_floorplan_command(app);
   add_latency_command(app);
+  add_pcie_command(app);
   add_trace_command(app, exit_code);
   add_sweep_command(app, exit_code);
   add_size_command(app, exit_code);

@@ -180,7 +180,7 @@ void Completion::step(TimePs now) {
 void Completion::write_left(std::uint64_t, TimePs now, TimePs last_end) {
   leaving_ = false;
   last_left_ = last_end;
-  const TimePs visible = last_end + pcie_.write_latency();
+  const TimePs visible = pcie_.visible_at(last_end);
   const auto poll = nic_.host_port != nullptr ? 0 : static_cast<TimePs>(nic_.config.host.poll_ns * 1000.0);
   for (std::uint32_t left = writes_.front().entries; left > 0; --left) {
     const Cqe& cqe = entries_.front();

@@ -169,7 +169,7 @@ void DmaWrite::retire(TimePs now) {
   last_left_ = std::max(last_left_, under_way_.front().left_at);
   under_way_.pop();
   if (nic_.host_port != nullptr) {
-    nic_.host_port->write(last_left_ + pcie_.write_latency(), packet->va, packet->payload, packet->payload_bytes);
+    nic_.host_port->write(pcie_.visible_at(last_left_), packet->va, packet->payload, packet->payload_bytes);
   } else {
     memory_.write(packet->va, packet->payload, packet->payload_bytes);
   }

@@ -131,7 +131,8 @@ TEST(PublishedRate, AckIntervalsAreThoseOfTheSpecification) {
 /// The specification's rules on completions, whatever the policy: in order, none empty or above MPS, all but the last
 /// end at a multiple of the RCB.
 TEST(CompletionSplit, KeepsTheRulesAtEveryAddressAndLength) {
-  for (const CompletionSplit split : {CompletionSplit::rcb, CompletionSplit::mps_aligned, CompletionSplit::mps}) {
+  for (const CompletionSplit split :
+       {CompletionSplit::rcb, CompletionSplit::mps_aligned, CompletionSplit::mps, CompletionSplit::first_rcb}) {
     for (const std::uint32_t rcb : {64u, 128u}) {
       PcieConfig config;
       config.completion_split = split;
@@ -142,7 +143,7 @@ TEST(CompletionSplit, KeepsTheRulesAtEveryAddressAndLength) {
           std::uint32_t left = bytes;
           std::uint32_t count = 0;
           while (left > 0) {
-            const std::uint32_t piece = completion_bytes(config, at, left);
+            const std::uint32_t piece = completion_bytes(config, at, left, count == 0);
             ASSERT_GT(piece, 0u);
             ASSERT_LE(piece, config.mps_bytes);
             at += piece;
@@ -166,6 +167,7 @@ TEST(CompletionSplit, SixtyFourBytesOffTheAlignment) {
   EXPECT_EQ(cut(CompletionSplit::rcb), 8u);
   EXPECT_EQ(cut(CompletionSplit::mps_aligned), 3u);  // 192 + 256 + 64
   EXPECT_EQ(cut(CompletionSplit::mps), 2u);          // 256 + 256
+  EXPECT_EQ(cut(CompletionSplit::first_rcb), 4u);    // 64 + 128 + 256 + 64
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+#include "pcie/host_path_parameters.h"
+
+#include <fmt/format.h>
+
+#include "parameters/parameter_table.h"
+
+namespace mrc {
+
+using enum ParameterSource;
+
+template <>
+std::vector<std::string> words_of<CacheState>() {
+  return {"cold", "warm"};
+}
+
+std::string contradiction(const HostPathConfig& host) {
+  const IommuConfig& iommu = host.iommu;
+  if (iommu.iotlb_ways > 0 && iommu.iotlb_entries % iommu.iotlb_ways != 0) {
+    return fmt::format("host.iommu.iotlb_entries = {} is not a multiple of host.iommu.iotlb_ways = {}",
+                       iommu.iotlb_entries, iommu.iotlb_ways);
+  }
+  const HostCacheConfig& cache = host.cache;
+  if (cache.bytes % (64ULL * cache.ways) != 0) {
+    return fmt::format("host.cache.bytes = {} is not a multiple of 64 B in each of host.cache.ways = {}", cache.bytes,
+                       cache.ways);
+  }
+  if (cache.ddio_ways > cache.ways) {
+    return fmt::format("host.cache.ddio_ways = {} is more than host.cache.ways = {}", cache.ddio_ways, cache.ways);
+  }
+  if (host.memory.gbps > 0 && host.memory.other_load_gbps >= host.memory.gbps) {
+    return fmt::format("host.memory.other_load_gbps = {} leaves nothing of host.memory.gbps = {}",
+                       host.memory.other_load_gbps, host.memory.gbps);
+  }
+  if (host.memory.refresh_ns >= host.memory.refresh_interval_ns) {
+    return fmt::format("host.memory.refresh_ns = {} is not below host.memory.refresh_interval_ns = {}",
+                       host.memory.refresh_ns, host.memory.refresh_interval_ns);
+  }
+  return {};
+}
+
+void add_host_path_parameters(ParameterTable& table) {
+  MRC_NODE(host.root_complex.outstanding_reads, "requests", 0, 65'536,
+           "read requests that the host works on at a time; 0: any number", assumption);
+  MRC_NODE(host.iommu.iotlb_entries, "entries", 0, 1'048'576,
+           "pages in the host's cache of address translations (IOTLB), which all TLPs of the NIC need; 0: no IOMMU",
+           assumption);
+  MRC_NODE(host.iommu.iotlb_ways, "ways", 0, 4096, "associativity of the IOTLB; 0: fully associative", assumption);
+  MRC_NODE(host.iommu.page_bytes, "bytes", 4'096, k1G, "page size of the host's translation", assumption);
+  table.only({"4096", "65536", "2097152", "1073741824"});
+  MRC_NODE(host.iommu.hit_ns, "ns", 0, 10'000, "time of a lookup that hits the IOTLB", assumption);
+  MRC_NODE(host.iommu.walkers, "walkers", 1, 4'096, "page table walks of the IOMMU at a time", assumption);
+  MRC_NODE(host.iommu.walk_ns, "ns", 0, 1e6, "time of a page table walk whose upper levels are cached", measured);
+  MRC_NODE(host.iommu.level_ns, "ns", 0, 1e6, "additional time of a walk for each upper level that is not cached",
+           assumption);
+  MRC_NODE(host.iommu.table_cache_entries, "entries", 0, 1'048'576,
+           "cached page table entries of each upper level; 0: all are cached", assumption);
+  MRC_NODE(host.cache.bytes, "bytes", 0, k1G, "last-level cache that devices read from and write to; 0: no cache",
+           assumption);
+  MRC_NODE(host.cache.ways, "ways", 1, 64, "associativity of the last-level cache", assumption);
+  MRC_NODE(host.cache.ddio_ways, "ways", 0, 64,
+           "ways in which a write of a device that misses finds room (DDIO); 0: such writes go to memory", assumption);
+  MRC_NODE(host.cache.miss_ns, "ns", 0, 1e6, "additional latency of an access that memory serves, not the cache",
+           measured);
+  MRC_NODE(
+      host.cache.state, "", 0, 0,
+      "content at first: cold: modified data of other software; warm: the memory that the NIC uses, as far as it fits",
+      assumption);
+  MRC_NODE(host.memory.gbps, "Gb/s", 0, 1e6, "memory bandwidth of a socket; 0: not limited", assumption);
+  MRC_NODE(host.memory.other_load_gbps, "Gb/s", 0, 1e6,
+           "memory bandwidth that other software and devices of the host use", assumption);
+  MRC_NODE(host.memory.refresh_ns, "ns", 0, 10'000,
+           "time for which a refresh blocks an access to memory (tRFC); 0: no refresh", assumption);
+  MRC_NODE(host.memory.refresh_interval_ns, "ns", 100, 100'000, "time between two refreshes (tREFI)", assumption);
+  MRC_NODE(host.numa.remote_share, "", 0, 1, "share of the pages that lie at another socket than the NIC", assumption);
+  MRC_NODE(host.numa.remote_ns, "ns", 0, 1e6,
+           "additional latency of an access to another socket, compared with one that finds its data in the cache",
+           measured);
+  MRC_NODE(host.numa.link_gbps, "Gb/s", 0, 1e6,
+           "bandwidth of the link between sockets that the NIC finds, each way; 0: not limited", assumption);
+}
+
+}  // namespace mrc

@@ -1,0 +1,120 @@
+// The parts of the host in runs of two NICs: what limits is named, and without them nothing changes.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "two_nics.h"
+
+namespace mrc {
+namespace {
+
+ScenarioConfig by_reference() {
+  ScenarioConfig scenario = pair();
+  scenario.node_default.host.payload = PayloadMode::reference;
+  return scenario;
+}
+
+RunResult long_run(const ScenarioConfig& scenario) {
+  return run(scenario, writes(160, 1 << 20));
+}
+
+/// The first cause of a run that is not framing or control.
+std::string first_cause(const RunResult& result) {
+  for (const LimitResult& limit : result.limits) {
+    fmt::print("{:8.2f} Gb/s {}\n", limit.gbps, limit.cause);
+  }
+  return result.limits.empty() ? "" : result.limits.front().cause;
+}
+
+TEST(HostRun, TheIommuOfTheSenderIsNamedWhereItsWalkersLimit) {
+  ScenarioConfig scenario = by_reference();
+  NodeConfig sender = scenario.node_default;
+  sender.host.iommu.iotlb_entries = 16;
+  sender.host.iommu.walkers = 2;
+  scenario.node_override[0] = sender;
+  const RunResult result = long_run(scenario);
+  // A walk of 330 ns per page of 4 KiB, two at a time.
+  EXPECT_NEAR(result.goodput_gbps, 4096 * 8 * 2 / 330.0, 20);
+  EXPECT_EQ(first_cause(result), "host.iommu");
+}
+
+TEST(HostRun, TheIommuOfTheReceiverIsNamedWhereItsWalkersLimit) {
+  ScenarioConfig scenario = by_reference();
+  NodeConfig receiver = scenario.node_default;
+  receiver.host.iommu.iotlb_entries = 16;
+  receiver.host.iommu.walkers = 2;
+  scenario.node_override[1] = receiver;
+  const RunResult result = long_run(scenario);
+  EXPECT_LT(result.goodput_gbps, 4096 * 8 * 2 / 330.0 + 20);
+  EXPECT_EQ(first_cause(result), "receiver.host.iommu");
+}
+
+TEST(HostRun, MemoryOfTheSenderIsNamedWhereItLimits) {
+  ScenarioConfig scenario = by_reference();
+  NodeConfig sender = scenario.node_default;
+  sender.host.memory.gbps = 300;
+  scenario.node_override[0] = sender;
+  const RunResult result = long_run(scenario);
+  EXPECT_NEAR(result.goodput_gbps, 300, 10);
+  EXPECT_EQ(first_cause(result), "host.memory");
+}
+
+TEST(HostRun, TheLinkBetweenSocketsIsNamedWhereItLimits) {
+  ScenarioConfig scenario = by_reference();
+  NodeConfig sender = scenario.node_default;
+  sender.host.numa = {.remote_share = 1, .remote_ns = 100, .link_gbps = 250};
+  scenario.node_override[0] = sender;
+  const RunResult result = long_run(scenario);
+  EXPECT_NEAR(result.goodput_gbps, 250, 10);
+  EXPECT_EQ(first_cause(result), "host.numa_link");
+}
+
+TEST(HostRun, TheRootComplexIsNamedWhereItLimits) {
+  ScenarioConfig scenario = by_reference();
+  NodeConfig sender = scenario.node_default;
+  sender.host.root_complex.outstanding_reads = 64;
+  scenario.node_override[0] = sender;
+  const RunResult result = long_run(scenario);
+  // 64 requests of 512 B, each of which takes about 1 us.
+  EXPECT_NEAR(result.goodput_gbps, 64 * 512 * 8 / 1000.0, 20);
+  EXPECT_EQ(first_cause(result), "host.root_complex");
+}
+
+TEST(HostRun, AllPartsTogetherDeliverEveryByteOnceInBothKernelModes) {
+  ScenarioConfig scenario = pair();
+  HostConfig& host = scenario.node_default.host;
+  host.iommu.iotlb_entries = 64;
+  host.cache.bytes = 2560 << 10;
+  host.memory.gbps = 2000;
+  host.memory.refresh_ns = 300;
+  host.numa.remote_share = 0.5;
+  host.root_complex.outstanding_reads = 400;
+  const RunResult wheel = run(scenario, writes(8, 1 << 20));
+  EXPECT_EQ(wheel.status, RunStatus::complete);
+  EXPECT_EQ(wheel.bytes.corrupted, 0U);
+  EXPECT_GT(wheel.goodput_gbps, 50);
+}
+
+/// 64 requests of 512 B at a time, 1 us where the cache has the data and 2 us where it has not.
+ScenarioConfig with_cache(CacheState state) {
+  ScenarioConfig scenario = by_reference();
+  scenario.node_default.pcie.read_tags = 64;
+  HostCacheConfig& cache = scenario.node_default.host.cache;
+  cache.bytes = 64ULL * 20 * (1 << 16);
+  cache.miss_ns = 1000;
+  cache.state = state;
+  return scenario;
+}
+
+TEST(HostRun, InAColdCacheReadsOfTheNicMiss) {
+  EXPECT_NEAR(long_run(with_cache(CacheState::cold)).goodput_gbps, 64 * 512 * 8 / 2000.0, 10);
+}
+
+TEST(HostRun, InAWarmCacheTheyHit) {
+  EXPECT_NEAR(long_run(with_cache(CacheState::warm)).goodput_gbps, 64 * 512 * 8 / 1000.0, 15);
+}
+
+}  // namespace
+}  // namespace mrc
