@@ -130,7 +130,8 @@ WaveOptions wave_options(const RunOptions& options, const ScenarioConfig& scenar
 }
 
 PerfettoOptions perfetto_options(const RunOptions& options) {
-  PerfettoOptions perfetto{.path = options.perfetto};
+  PerfettoOptions perfetto;
+  perfetto.path = options.perfetto;
   if (options.perfetto_packets.empty()) return perfetto;
   if (perfetto.path.empty()) throw OutputError("--perfetto-packets needs --perfetto FILE");
   perfetto.packets_one_in = parse_packet_sampling(options.perfetto_packets);
