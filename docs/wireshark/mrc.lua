@@ -5,6 +5,8 @@ local mrc = Proto("mrc", "Multipath Reliable Connection")
 mrc.prefs.port = Pref.uint("UDP port", 4791, "UDP destination port of MRC")
 mrc.prefs.low_half_in_label = Pref.bool("Low half of the EV in the flow label", false,
                                         "Otherwise in the UDP source port (protocol.ev_half_order)")
+mrc.prefs.any_address = Pref.bool("Link answers of any address", false,
+                                  "Otherwise the lower 64 bits of an address are those of a NIC, the same at all of its ports")
 
 local opcodes = {
   [0xC6] = "WRITE_FIRST", [0xC7] = "WRITE_MIDDLE", [0xC8] = "WRITE_LAST", [0xC9] = "WRITE_LAST_IMM",
@@ -19,26 +21,31 @@ local nack_reasons = {
 local path_marks = { [0] = "NONE", [1] = "SKIP_ONCE", [2] = "ALWAYS_SKIP" }
 local timestamp_units = { [0] = "128 ns", [1] = "1 us" }
 local endpoint_ops = { [0] = "PORT_STATUS_UPDATE", [1] = "EV_PROBE" }
+local no_yes = { [0] = "no", [1] = "yes" }
 
--- A field: name, bits, how to show it ("hex" or "dec"), names of values.
+-- A field: name, bits, how to show it ("hex" or "dec"), names of values, what a short name means.
 local headers = {
   BTH = {
-    { "opcode", 8, "hex", opcodes }, { "se", 1 }, { "m", 1 }, { "pad", 2 }, { "tver", 4 }, { "p_key", 16, "hex" },
-    { "var_res", 8 }, { "dqp", 24, "hex" }, { "a", 1 }, { "r", 1 }, { "rtx", 1 }, { "ts", 1 }, { "inv_res", 4 },
-    { "psn", 24 },
+    { "opcode", 8, "hex", opcodes }, { "se", 1, "dec", no_yes, "solicited event" },
+    { "m", 1, "dec", no_yes, "migration state" }, { "pad", 2 }, { "tver", 4 }, { "p_key", 16, "hex" },
+    { "var_res", 8 }, { "dqp", 24, "hex", nil, "destination QP" }, { "a", 1, "dec", no_yes, "ACK requested" },
+    { "r", 1, "dec", no_yes, "reserved" }, { "rtx", 1, "dec", no_yes, "retransmission" },
+    { "ts", 1, "dec", no_yes, "TSETH follows" }, { "inv_res", 4 }, { "psn", 24 },
   },
   METH = { { "rqmsn", 16 }, { "msn", 16 } },
   TSETH = { { "tx_timestamp", 16 }, { "tsr", 1, "dec", timestamp_units }, { "reserved", 11 }, { "ftype", 4 } },
   RETH = { { "va", 64, "hex" }, { "r_key", 32, "hex" }, { "dma_len", 32 } },
   ImmDt = { { "immediate", 32, "hex" } },
   SETH = {
-    { "type", 4 }, { "nh", 5 }, { "m", 2, "dec", path_marks }, { "res0", 3 }, { "pr", 1 }, { "res1", 1 },
+    { "type", 4 }, { "nh", 5 }, { "m", 2, "dec", path_marks, "mark of the path" }, { "res0", 3 },
+    { "pr", 1, "dec", no_yes, "answers a probe" }, { "res1", 1 },
     { "ack_psn_offset", 16, "hex" }, { "entropy", 32, "hex" }, { "spdcid", 16 }, { "dpdcid", 16 }, { "res2", 8 },
     { "cack_psn", 24 }, { "cc_type", 4 }, { "cc_fl", 4 }, { "mpr", 8 }, { "sack_offset", 16, "hex" },
     { "sack_bitmap", 64, "hex" },
   },
   CC_STATE = {
-    { "tx_timestamp", 16 }, { "res", 1 }, { "ooo_count", 15 }, { "r_c", 1 }, { "rcv_cwnd_pen", 7 },
+    { "tx_timestamp", 16 }, { "res", 1 }, { "ooo_count", 15 },
+    { "r_c", 1, "dec", no_yes, "restore the congestion window" }, { "rcv_cwnd_pen", 7 },
     { "rcvd_bytes", 24 },
   },
   NETH = {
@@ -80,7 +87,8 @@ local function lay_out(name, fields)
     local bits_below = (field.at + field.bytes) * 8 - bit_at - bits
     local mask = bits < field.bytes * 8 and (2 ^ bits - 1) * 2 ^ bits_below or nil
     local abbreviation = "mrc." .. name:lower() .. "." .. field[1]
-    field.proto_field = constructors[field.bytes](abbreviation, field[1], display, field[4], mask)
+    local label = field[5] and field[1] .. ", " .. field[5] or field[1]
+    field.proto_field = constructors[field.bytes](abbreviation, label, display, field[4], mask)
     table.insert(all_fields, field.proto_field)
     bit_at = bit_at + bits
   end
@@ -96,13 +104,18 @@ local remainder_field = ProtoField.bytes("mrc.remainder", "What trimming left be
 local ev_field = ProtoField.uint32("mrc.ev", "EV", base.HEX_DEC)
 local plane_field = ProtoField.uint8("mrc.plane", "Plane")
 local usid_field = ProtoField.string("mrc.usid", "uSID")
-for _, field in ipairs({ payload_field, pad_field, icrc_field, trimmed_field, remainder_field, ev_field, plane_field, usid_field }) do
+local answers_field = ProtoField.framenum("mrc.answers", "Answers the packet in frame", base.NONE, frametype.REQUEST)
+local acknowledges_field = ProtoField.framenum("mrc.acknowledges", "Acknowledges the packet in frame", base.NONE,
+                                               frametype.ACK)
+local acknowledged_field = ProtoField.framenum("mrc.acknowledged_by", "Acknowledged by the SACK in frame", base.NONE,
+                                               frametype.RESPONSE)
+for _, field in ipairs({ payload_field, pad_field, icrc_field, trimmed_field, remainder_field, ev_field, plane_field, usid_field,
+                         answers_field, acknowledges_field, acknowledged_field }) do
   table.insert(all_fields, field)
 end
 mrc.fields = all_fields
 
 local udp_length = Field.new("udp.length")
-local udp_dst_port = Field.new("udp.dstport")
 local udp_src_port = Field.new("udp.srcport")
 local ipv6_flow = Field.new("ipv6.flow")
 local ipv6_dst = Field.new("ipv6.dst")
@@ -177,6 +190,168 @@ local function add_path(tree)
   return string.format(" EV 0x%08x plane %d: %s", ev, plane, table.concat(names, " "))
 end
 
+-- ---- Which packets an answer is about
+--
+-- A SACK, NACK or answer to a probe names a PSN (or probe) and the EV that it came with, and the requestor's QP. The packet
+-- itself names the responder's QP, and nothing in a capture says which two belong together. EV and PSN do: a pair of QPs is known
+-- from the first answer that fits one QP alone.
+
+local psns = 2 ^ 24
+local farthest_psn = 32768
+local flows, qps_of_packet, flow_of_answers, flow_is_taken, links_of_answer, links_of_frame, acknowledged_by
+
+local function forget()
+  flows = {}            -- by direction and responder's QP: frames and acknowledged PSNs
+  qps_of_packet = {}    -- by direction, half of the EV and PSN: the flows that sent such a packet
+  flow_of_answers = {}  -- by direction and requestor's QP
+  flow_is_taken = {}    -- by flow: its answers are known
+  links_of_answer = {}  -- by the bytes of an answer: its copies at sender and receiver have the same links
+  links_of_frame = {}
+  acknowledged_by = {}
+end
+forget()
+mrc.init = forget  -- when a capture is opened
+
+local function groups_of(text)
+  local groups = {}
+  for group in text:gmatch("[^:]+") do table.insert(groups, group) end
+  return groups
+end
+
+-- The NIC of an address of a port: its lower 64 bits. Not from a field, see below.
+local function nic_of(address)
+  local text = tostring(address)
+  if mrc.prefs.any_address then return "" end
+  if not text:find(":") then return text end
+  local groups, tail = groups_of(text), groups_of(text:match("::(.*)$") or "")
+  if text:find("::") then
+    groups = groups_of(text:match("^(.-)::"))
+    while #groups + #tail < 8 do table.insert(groups, "0") end
+    for _, group in ipairs(tail) do table.insert(groups, group) end
+  end
+  return table.concat(groups, ":", 5, 8)
+end
+
+-- The half of an EV that the UDP source port carries.
+local function half_in_port(ev)
+  return mrc.prefs.low_half_in_label and math.floor(ev / 65536) or ev % 65536
+end
+
+local function note_packet(direction, qp, psn, ev, frame)
+  local name = direction .. qp
+  local flow = flows[name]
+  if flow == nil then
+    flow = { frames = {}, acknowledged = {} }
+    flows[name] = flow
+  end
+  flow.frames[psn] = flow.frames[psn] or {}
+  table.insert(flow.frames[psn], frame)
+  local key = direction .. ev .. ":" .. psn
+  qps_of_packet[key] = qps_of_packet[key] or {}
+  qps_of_packet[key][name] = true
+end
+
+local function flow_answered(direction, requestor_qp, psn, ev)
+  local answers = direction .. requestor_qp
+  if flow_of_answers[answers] then return flows[flow_of_answers[answers]] end
+  local only = nil
+  for name in pairs(qps_of_packet[direction .. ev .. ":" .. psn] or {}) do
+    if not flow_is_taken[name] then
+      if only then return nil end
+      only = name
+    end
+  end
+  if only == nil then return nil end
+  flow_of_answers[answers], flow_is_taken[only] = only, true
+  return flows[only]
+end
+
+local function last_frame(flow, psn)
+  local frames = flow and flow.frames[psn]
+  return frames and frames[#frames]
+end
+
+local function acknowledge(flow, psn, frame, newly)
+  if flow.acknowledged[psn] or not flow.frames[psn] then return end
+  flow.acknowledged[psn] = true
+  table.insert(newly, last_frame(flow, psn))
+  for _, copy in ipairs(flow.frames[psn]) do acknowledged_by[copy] = frame end
+end
+
+-- A packet is listed with the first SACK that acknowledges it. PSNs repeat after 2^24 packets, which is not told apart.
+local function acknowledge_all(flow, seth, frame)
+  local newly, cack = {}, seth(13, 3):uint()
+  local below = flow.cack and math.min((cack - flow.cack) % psns, farthest_psn) or farthest_psn
+  if below == farthest_psn and flow.cack then below = 0 end
+  for distance = below - 1, 0, -1 do
+    local psn = (cack - distance) % psns
+    acknowledge(flow, psn, frame, newly)
+  end
+  if flow.cack == nil or below > 0 then flow.cack = cack end
+  local first, low, high = cack + seth(18, 2):int(), seth(24, 4):uint(), seth(20, 4):uint()
+  for bit = 0, 63 do
+    local word = bit < 32 and low or high
+    if math.floor(word / 2 ^ (bit % 32)) % 2 == 1 then acknowledge(flow, (first + bit) % psns, frame, newly) end
+  end
+  return newly
+end
+
+local function find_links(tvb, direction, frame)
+  local opcode, qp, header = tvb(0, 1):uint(), tvb(5, 3):uint(), tvb(12)
+  local ev = half_in_port(header(4, 4):uint())
+  if opcode == 0xDD then
+    local psn = header(13, 3):uint()
+    return { answers = last_frame(flow_answered(direction, qp, psn, ev), psn), acknowledges = {} }
+  end
+  local is_probe, id = header(1, 1):bitfield(6, 1) == 1, header(2, 2):uint()
+  local psn = (header(13, 3):uint() + header(2, 2):int()) % psns
+  local flow = flow_answered(direction, qp, is_probe and "probe" .. id or psn, ev)
+  if flow == nil then return { acknowledges = {} } end
+  local links = { answers = last_frame(flow, is_probe and "probe" .. id or psn) }
+  links.acknowledges = acknowledge_all(flow, header, frame)
+  return links
+end
+
+-- Once for each frame, in the order of the capture.
+local function note_frame(tvb, pinfo)
+  local opcode, frame, ev = tvb(0, 1):uint(), pinfo.number, pinfo.src_port
+  local from, to = nic_of(pinfo.net_src), nic_of(pinfo.net_dst)
+  if opcode <= 0xCB then return note_packet(from .. ">" .. to .. ":", tvb(5, 3):uint(), tvb(9, 3):uint(), ev, frame) end
+  if opcode == 0xDE and tvb:len() >= 18 then
+    return note_packet(from .. ">" .. to .. ":", tvb(5, 3):uint(), "probe" .. tvb(16, 2):uint(), ev, frame)
+  end
+  local is_answer = opcode == 0xDC and tvb:len() >= 48 or opcode == 0xDD and tvb:len() >= 32
+  if not is_answer then return end
+  local direction = to .. ">" .. from .. ":"
+  local bytes = direction .. tvb:bytes():tohex()
+  links_of_answer[bytes] = links_of_answer[bytes] or find_links(tvb, direction, frame)
+  links_of_frame[frame] = links_of_answer[bytes]
+end
+
+local function add_links(tree, frame)
+  local links = links_of_frame[frame]
+  if acknowledged_by[frame] then tree:add(acknowledged_field, acknowledged_by[frame]):set_generated() end
+  if links == nil then return end
+  if links.answers then tree:add(answers_field, links.answers):set_generated() end
+  for _, packet in ipairs(links.acknowledges) do tree:add(acknowledges_field, packet):set_generated() end
+end
+
+-- What an answer, probe or endpoint packet says, in words.
+local function meaning(tvb)
+  local opcode, header = tvb(0, 1):uint(), tvb:len() >= 28 and tvb(12)
+  if not header then return "" end
+  if opcode == 0xDC then
+    local mark = header(0, 2):bitfield(9, 2)
+    local marked = mark > 0 and " " .. (path_marks[mark] or "mark 3") or ""
+    if header(1, 1):bitfield(6, 1) == 1 then return string.format(" answers probe %d%s", header(2, 2):uint(), marked) end
+    return string.format(" reports PSN %d%s", (header(13, 3):uint() + header(2, 2):int()) % psns, marked)
+  end
+  if opcode == 0xDD then return " " .. (nack_reasons[header(2, 1):uint()] or string.format("reason 0x%02x", header(2, 1):uint())) end
+  if opcode == 0xDE then return string.format(" probe %d", header(4, 2):uint()) end
+  if opcode == 0xD8 then return " " .. (endpoint_ops[header(1, 1):bitfield(6, 2)] or "") end
+  return ""
+end
+
 -- Flags of the BTH by name.
 local function flags(tvb)
   local names = {}
@@ -189,12 +364,16 @@ function mrc.dissector(tvb, pinfo, root)
   if tvb:len() < headers.BTH.bytes then return 0 end
   local list = extensions(tvb(0, 1):uint(), tvb(8, 1):bitfield(3, 1) == 1)
   if list == nil then return 0 end
-  local trimmed = tvb:len() < udp_length().value - 8
+  -- Fields are those of the tree, which a packet that is looked at for the first time may not have.
+  local length = udp_length()
+  local trimmed = length ~= nil and tvb:len() < length.value - 8
   pinfo.cols.protocol = "MRC"
   local tree = root:add(mrc, tvb())
   local path = add_path(tree)
-  pinfo.cols.info = string.format("%s PSN %d QP 0x%06x%s%s%s", opcodes[tvb(0, 1):uint()], tvb(9, 3):uint(),
-                                  tvb(5, 3):uint(), path, flags(tvb), trimmed and " [trimmed]" or "")
+  pinfo.cols.info = string.format("%s PSN %d QP 0x%06x%s%s%s%s", opcodes[tvb(0, 1):uint()], tvb(9, 3):uint(),
+                                  tvb(5, 3):uint(), meaning(tvb), path, flags(tvb), trimmed and " [trimmed]" or "")
+  if not pinfo.visited then note_frame(tvb, pinfo) end
+  add_links(tree, pinfo.number)
   if trimmed then tree:add(trimmed_field, true):set_generated() end
   local at = add_header("BTH", tvb, 0, tree)
   for _, name in ipairs(list) do
@@ -209,7 +388,7 @@ end
 -- The source port carries entropy and may be any protocol's port: with a heuristic that is asked first, MRC's
 -- destination port decides alone. The table entry replaces the stock RRoCE for those who turn heuristics off.
 local function is_mrc(tvb, pinfo, root)
-  if udp_dst_port().value ~= mrc.prefs.port then return false end
+  if pinfo.dst_port ~= mrc.prefs.port then return false end
   return mrc.dissector(tvb, pinfo, root) > 0
 end
 mrc:register_heuristic("udp", is_mrc)

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "mrc/control/congestion.h"
 #include "mrc/control/path_table.h"
@@ -93,6 +95,19 @@ std::string ts(std::uint64_t time_ns) {
   return fmt::format("{}.{:03}", time_ns / 1000, time_ns % 1000);
 }
 
+/// Text from a scenario as a JSON string.
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// "segmenter blocked", "pcie_dma.read_issue blocked".
+std::string blocked_row(const RecordedObject& slot) {
+  constexpr std::string_view suffix = "_state";
+  const bool is_part = slot.signal.ends_with(suffix);
+  const std::string part = is_part ? "." + slot.signal.substr(0, slot.signal.size() - suffix.size()) : "";
+  return slot.box + part + " blocked";
+}
+
 bool acknowledges(const PacketTag& sack, Psn psn) {
   const std::int32_t above = psn_distance(psn, sack.psn);
   if (above <= 0) return true;
@@ -120,7 +135,8 @@ PerfettoTimeline::PerfettoTimeline(const PerfettoOptions& options, const Recordi
       output_(options.path, {"a timeline", "\"writer\":\"mrcsim\""}),
       file_(output_.stream()),
       rows_(rows_of(recording.picture())),
-      counters_(recording.objects().size()) {
+      counters_(recording.objects().size()),
+      slots_(recording.objects().size()) {
   for (const RecordedBox& box : recording.picture()) {
     if (box.place.packets == Handling::ends) ends_packets_.insert(box.name());
     const auto has_queue = [&](const RecordedObject& object) { return object.maker == box.name(); };
@@ -129,8 +145,10 @@ PerfettoTimeline::PerfettoTimeline(const PerfettoOptions& options, const Recordi
       maker_without_queue_ = box.name();
     }
   }
-  file_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"writer\":\"mrcsim\",\"packets_one_in\":\""
-        << options.packets_one_in << "\"},\"traceEvents\":[";
+  file_ << fmt::format(
+      R"({{"displayTimeUnit":"ns","otherData":{{"writer":"mrcsim","scenario":{},"seed":"{}","packets_one_in":"{}"}},)"
+      R"("traceEvents":[)",
+      json_text(options.scenario), options.seed, options.packets_one_in);
   const std::vector<std::string>& wheels = recording.wheels();
   for (std::uint32_t wheel = 0; wheel < wheels.size(); ++wheel) {
     if (wheels[wheel] == "fabric") {
@@ -139,8 +157,12 @@ PerfettoTimeline::PerfettoTimeline(const PerfettoOptions& options, const Recordi
       recorded_nodes_.insert(static_cast<NodeId>(std::stoul(wheels[wheel].substr(3))));
     }
     metadata("process_name", pid_of(wheel), 0, fmt::format("\"name\":\"{}\"", wheels[wheel]));
-    metadata("process_sort_index", pid_of(wheel), 0, fmt::format("\"sort_index\":{}", wheel));
+    metadata("process_sort_index", pid_of(wheel), 0, fmt::format("\"sort_index\":{}", wheel + 1));
   }
+  // First of all, so that a picture of the screen says which run it is. Viewers show nothing of otherData.
+  metadata("process_name", run_pid(), 0,
+           fmt::format("\"name\":{}", json_text(fmt::format("{}, seed {}", options.scenario, options.seed))));
+  metadata("process_sort_index", run_pid(), 0, "\"sort_index\":0");
   for (const RecordedObject& object : recording.objects()) {
     const auto wheel = std::find(wheels.begin(), wheels.end(), object.node) - wheels.begin();
     pid_of_object_.push_back(pid_of(static_cast<std::uint32_t>(wheel)));
@@ -163,28 +185,40 @@ std::uint32_t PerfettoTimeline::order_of(const std::string& track) const {
   return static_cast<std::uint32_t>(row - rows_.begin());
 }
 
-PerfettoTimeline::Track& PerfettoTimeline::track(std::uint32_t pid, const std::string& name) {
+PerfettoTimeline::Track& PerfettoTimeline::track(std::uint32_t pid, const std::string& name, Band band) {
   const auto [it, fresh] = tracks_.try_emplace({pid, name});
-  if (fresh) it->second = {pid, name, order_of(name), {}};
+  if (fresh) {
+    const std::uint32_t of_box = order_of(name) * static_cast<std::uint32_t>(Band::end);
+    it->second = {pid, name, of_box + static_cast<std::uint32_t>(band), {}};
+  }
   return it->second;
 }
 
+std::uint32_t PerfettoTimeline::add_row(Track& track) {
+  const auto index = static_cast<std::uint32_t>(track.lanes.size());
+  // Viewers put the number of a row behind a name that several rows have.
+  const std::string name = index == 0 ? track.name : fmt::format("{} ({})", track.name, index + 1);
+  track.lanes.push_back({next_tid_++, 0});
+  const std::uint32_t tid = track.lanes.back().tid;
+  metadata("thread_name", track.pid, tid, fmt::format(R"("name":"{}")", name));
+  const std::uint32_t most = static_cast<std::uint32_t>(Band::blocked) - 1;
+  metadata("thread_sort_index", track.pid, tid,
+           fmt::format(R"("sort_index":{})", track.first_row + std::min(index, most)));
+  return tid;
+}
+
 PerfettoTimeline::Place PerfettoTimeline::slice(std::uint32_t pid, const std::string& track_name, TimePs begin,
-                                                TimePs end, const std::string& name, const std::string& args) {
-  Track& rows = track(pid, track_name);
+                                                TimePs end, const std::string& name, const std::string& args,
+                                                Band band) {
+  Track& rows = track(pid, track_name, band);
   const std::uint64_t begin_ns = ns(begin);
   // A slice without length could carry no flow.
   const std::uint64_t end_ns = std::max(ns(end), begin_ns + 1);
   auto lane = std::find_if(rows.lanes.begin(), rows.lanes.end(),
                            [&](const Track::Lane& candidate) { return candidate.end_ns <= begin_ns; });
   if (lane == rows.lanes.end()) {
-    constexpr std::uint32_t lanes_in_order = 10'000;
-    const auto index = static_cast<std::uint32_t>(rows.lanes.size());
-    rows.lanes.push_back({next_tid_++, 0});
+    add_row(rows);
     lane = rows.lanes.end() - 1;
-    metadata("thread_name", pid, lane->tid, fmt::format(R"("name":"{}")", track_name));
-    metadata("thread_sort_index", pid, lane->tid,
-             fmt::format(R"("sort_index":{})", rows.order * lanes_in_order + std::min(index, lanes_in_order - 1)));
   }
   lane->end_ns = end_ns;
   put(fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", name,
@@ -193,14 +227,9 @@ PerfettoTimeline::Place PerfettoTimeline::slice(std::uint32_t pid, const std::st
 }
 
 void PerfettoTimeline::instant(std::uint32_t pid, const std::string& track_name, TimePs time, const std::string& name) {
-  // Instants have a row of their own below the slices' name, so that none hides a slice.
-  Track& rows = track(pid, track_name + " events");
-  if (rows.lanes.empty()) {
-    rows.lanes.push_back({next_tid_++, 0});
-    metadata("thread_name", pid, rows.lanes[0].tid, fmt::format(R"("name":"{}")", rows.name));
-    metadata("thread_sort_index", pid, rows.lanes[0].tid,
-             fmt::format(R"("sort_index":{})", rows.order * 10'000 + 9'999));
-  }
+  // Instants have a row of their own below the slices, so that none hides a slice.
+  Track& rows = track(pid, track_name + " events", Band::events);
+  if (rows.lanes.empty()) add_row(rows);
   put(fmt::format(R"({{"ph":"i","s":"t","name":"{}","cat":"event","pid":{},"tid":{},"ts":{}}})", name, pid,
                   rows.lanes[0].tid, ts(ns(time))));
 }
@@ -382,6 +411,23 @@ void PerfettoTimeline::served(const Record& record, std::uint32_t wheel) {
   if (!is_data(life.packet.opcode) && !recorded_nodes_.contains(life.packet.destination)) end_life(it);
 }
 
+void PerfettoTimeline::slot_changed(const Record& record) {
+  SlotShown& slot = slots_[record.object];
+  if (slot.state == record.value) return;
+  show_blocked(record.object, record.time);
+  slot = {record.value, record.time};
+}
+
+void PerfettoTimeline::show_blocked(std::uint32_t index, TimePs until) {
+  const SlotShown& slot = slots_[index];
+  // What is shorter than the resolution is left out: shown as 1 ns each, the sum would be too long.
+  if (slot.state >= kSlotBusy || ns(until) <= ns(slot.since)) return;
+  const RecordedObject& object = recording_.objects()[index];
+  const Cause cause = Cause::at(slot.state);
+  slice(pid_of_object_[index], blocked_row(object), slot.since, until, "blocked by " + object.causes->name(cause),
+        fmt::format(R"("relieved_by":"{}")", fmt::join(object.causes->relieved_by(cause), ", ")), Band::blocked);
+}
+
 void PerfettoTimeline::dropped(const Record& record) {
   const PacketTag& packet = record.packet;
   instant(fabric_pid(), fmt::format("plane {}", packet.plane), record.time, "dropped " + name_of(packet));
@@ -441,6 +487,7 @@ void PerfettoTimeline::take(const Record& record, std::uint32_t wheel) {
       if (record.has_packet) popped(record, wheel);
       return;
     case Record::Kind::slot:
+      slot_changed(record);
       return served(record, wheel);
     case Record::Kind::work:
       return;
@@ -466,6 +513,9 @@ void PerfettoTimeline::close() {
     leave_wire(lives_.begin()->second, std::max(last_, lives_.begin()->second.arrived), "under way");
     end_life(lives_.begin());
   }
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) show_blocked(i, last_);
+  slice(run_pid(), "run", 0, last_, "run",
+        fmt::format(R"("scenario":{},"seed":{})", json_text(options_.scenario), options_.seed));
   for (std::uint32_t i = 0; i < counters_.size(); ++i) {
     if (counters_[i].pending) show_counter(i, counters_[i].changed);
   }

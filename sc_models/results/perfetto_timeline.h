@@ -1,7 +1,7 @@
 // A run as a timeline for ui.perfetto.dev, in the Chrome JSON trace event format: one process per node, one track per
 // box, slices for messages (post to completion) and for packets in each box, flows that link a packet through boxes and
-// nodes to its acknowledgement, counters of levels and windows, instants of drops, trims, NACKs, retransmissions and EV
-// states.
+// nodes to its acknowledgement, slices of the time in which a box is blocked and by what, counters of levels and
+// windows, instants of drops, trims, NACKs, retransmissions and EV states.
 #pragma once
 
 #include <array>
@@ -19,7 +19,9 @@
 namespace mrc {
 
 struct PerfettoOptions {
-  std::string path;                  ///< empty: no timeline
+  std::string path;      ///< empty: no timeline
+  std::string scenario;  ///< name of the run, with its seed
+  std::uint64_t seed = 0;
   std::uint32_t packets_one_in = 1;  ///< packets of one PSN in this many are shown
 };
 
@@ -36,11 +38,13 @@ class PerfettoTimeline final : public RecordSink {
   void close() override;
 
  private:
+  /// Rows of a track from top to bottom. The number is that of its first row among the rows of a box.
+  enum class Band : std::uint32_t { packets = 0, blocked = 9'998, events = 9'999, end = 10'000 };
   /// Rows of one name; slices of one row never overlap, so a busy box has several.
   struct Track {
     std::uint32_t pid = 0;
     std::string name;
-    std::uint32_t order = 0;
+    std::uint32_t first_row = 0;  ///< among all rows of the process
     struct Lane {
       std::uint32_t tid;
       std::uint64_t end_ns;
@@ -83,6 +87,11 @@ class PerfettoTimeline final : public RecordSink {
     bool pending = false;
     bool any = false;
   };
+  /// What a slot does, since when; only the time in which it is blocked is shown.
+  struct SlotShown {
+    std::uint64_t state = kSlotEmpty;
+    TimePs since = 0;
+  };
   struct Message {
     TimePs posted = 0;
     std::uint64_t bytes = 0;
@@ -98,6 +107,8 @@ class PerfettoTimeline final : public RecordSink {
   void pushed(const Record& record, std::uint32_t wheel);
   void popped(const Record& record, std::uint32_t wheel);
   void served(const Record& record, std::uint32_t wheel);
+  void slot_changed(const Record& record);
+  void show_blocked(std::uint32_t object, TimePs until);
   void acknowledge(const Record& record, std::uint32_t wheel);
   void finish_service(std::uint32_t wheel, const std::string& box);
   void dropped(const Record& record);
@@ -111,9 +122,10 @@ class PerfettoTimeline final : public RecordSink {
 
   /// Of a row on the screen.
   std::uint32_t order_of(const std::string& track) const;
-  Track& track(std::uint32_t pid, const std::string& name);
+  Track& track(std::uint32_t pid, const std::string& name, Band band);
+  std::uint32_t add_row(Track& track);
   Place slice(std::uint32_t pid, const std::string& track_name, TimePs begin, TimePs end, const std::string& name,
-              const std::string& args);
+              const std::string& args, Band band = Band::packets);
   void step(Life& life, const Place& place);
   void flow_event(char phase, const Life& life);
   void instant(std::uint32_t pid, const std::string& track_name, TimePs time, const std::string& name);
@@ -121,6 +133,8 @@ class PerfettoTimeline final : public RecordSink {
   void put(const std::string& event);
   std::uint32_t fabric_pid() const { return fabric_pid_; }
   static std::uint32_t pid_of(std::uint32_t wheel) { return wheel + 1; }
+  /// Of the row that names the run.
+  std::uint32_t run_pid() const { return pid_of(static_cast<std::uint32_t>(recording_.wheels().size())); }
 
   PerfettoOptions options_;
   const Recording& recording_;
@@ -138,6 +152,7 @@ class PerfettoTimeline final : public RecordSink {
   std::set<std::string> ends_packets_;  ///< boxes that hand on, or let go, what they took before they take the next
   std::string maker_without_queue_;     ///< of packets that appear first in a queue to which others hand packets on
   std::vector<Counter> counters_;
+  std::vector<SlotShown> slots_;  ///< by object
   Lives lives_;
   /// The packet that a slot took last and has not told the service of.
   std::map<std::pair<std::uint32_t, std::string>, PacketKey> in_service_;

@@ -150,6 +150,28 @@ void write_buffers(Writer& out, const RunResult& r) {
   }
 }
 
+/// Switch output ports at which packets were dropped, trimmed or marked: queues of the fabric that were too long.
+void write_switch_ports(Writer& out, const RunResult& r) {
+  constexpr std::size_t most = 6;
+  std::vector<const SwitchPortResult*> rows;
+  for (const SwitchPortResult& port : r.switch_ports) {
+    if (port.dropped + port.trimmed + port.ce_marked > 0) rows.push_back(&port);
+  }
+  if (rows.empty()) return;
+  const auto lost = [](const SwitchPortResult* p) { return p->dropped + p->trimmed; };
+  std::stable_sort(rows.begin(), rows.end(), [&](const SwitchPortResult* a, const SwitchPortResult* b) {
+    return std::pair(lost(a), a->ce_marked) > std::pair(lost(b), b->ce_marked);
+  });
+  out.raw("  switch queues that were too long      dropped   trimmed  CE-marked  longest queue");
+  for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
+    const SwitchPortResult& p = *rows[i];
+    out.raw(fmt::format("    {:<30} {:>10} {:>9} {:>10} {:>14}  bytes", p.port, grouped(p.dropped), grouped(p.trimmed),
+                        grouped(p.ce_marked), grouped(p.most_queued_bytes)));
+  }
+  if (rows.size() > most)
+    out.raw(fmt::format("    and {} others in switch_ports[] of result.json", rows.size() - most));
+}
+
 /// The floorplan in short: the sum, the largest memories, and those with uncorrectable errors.
 void write_memories(Writer& out, const RunResult& r) {
   constexpr std::size_t most = 4;
@@ -236,6 +258,7 @@ std::string summary(const RunResult& r, bool colour) {
   if (!r.limits.empty()) write_limits(out, r);
   if (!r.limits.empty()) write_busy(out, r);
   if (!r.buffers.empty()) write_buffers(out, r);
+  write_switch_ports(out, r);
   write_memories(out, r);
   write_rtl(out, r);
   write_events(out, r);

@@ -259,7 +259,9 @@ std::set<NodeId> record_nodes(Model& model, const Wanted& wanted) {
 
 void build_recording(Model& model) {
   const WaveOptions& waves = model.options.waves;
-  const PerfettoOptions& perfetto = model.options.perfetto;
+  PerfettoOptions perfetto = model.options.perfetto;
+  perfetto.scenario = model.scenario.name;
+  perfetto.seed = model.scenario.seed;
   const bool timeline = !perfetto.path.empty();
   if (waves.path.empty() && !timeline) return;
   model.recording = std::make_unique<Recording>();

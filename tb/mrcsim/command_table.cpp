@@ -183,7 +183,9 @@ std::string man_page(const std::vector<CommandRow>& commands) {
       "\" \"User commands\"\n"
       ".SH NAME\nmrcsim \\- cycle\\-approximate model of an MRC NIC\n.SH SYNOPSIS\n");
   for (const CommandRow& row : commands) {
-    if (!row.path.empty() && row.commands.empty()) page += fmt::format(".B mrcsim\n{}\n.br\n", troff(usage_of(row)));
+    // A space at the begin of a line would begin a new line of the page.
+    if (!row.path.empty() && row.commands.empty())
+      page += fmt::format(".B mrcsim\n{}\n.br\n", troff(usage_of(row).substr(1)));
   }
   page += fmt::format(".SH DESCRIPTION\n{}\n", troff(commands.front().description));
   page += ".SH OPTIONS\n";

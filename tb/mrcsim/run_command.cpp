@@ -24,6 +24,7 @@
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
+#include "mrcsim/provenance.h"
 #include "mrcsim/rtl_selection.h"
 #include "mrcsim/terminal.h"
 #include "parameters/input_file.h"
@@ -130,7 +131,8 @@ WaveOptions wave_options(const RunOptions& options, const ScenarioConfig& scenar
 }
 
 PerfettoOptions perfetto_options(const RunOptions& options) {
-  PerfettoOptions perfetto{.path = options.perfetto};
+  PerfettoOptions perfetto;
+  perfetto.path = options.perfetto;
   if (options.perfetto_packets.empty()) return perfetto;
   if (perfetto.path.empty()) throw OutputError("--perfetto-packets needs --perfetto FILE");
   perfetto.packets_one_in = parse_packet_sampling(options.perfetto_packets);
@@ -254,6 +256,7 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
   run.out->write("messages.csv", messages_csv(result.all_messages));
   run.out->write("flows.csv", flows_csv(result.all_messages));
   const std::string json = result_json(result, run.scenario);
+  run.out->write("run.json", json_of(provenance()));
   run.out->write("result.json", json);
   result.cost.wall_seconds = std::chrono::duration<double>(Clock::now() - process_start).count();
   run.progress->finish();

@@ -95,10 +95,15 @@ int why(const WhyOptions& options) {
   const auto campaign = make_campaign(options, database, progress);
   const Diagnosis diagnosis = Diagnoser(*campaign, planner, database, objective, options.seeds).diagnose();
   progress.finish();
+  const Json answer = json_of(diagnosis, objective);
+  const Json description{{"of", options.of}, {"seeds", options.seeds}, {"set", options.assignments}};
+  const std::int64_t study = database.study("why", options.scenario, description.dump(), typed_command());
+  keep(database, study, diagnosis.runs, answer);
   if (options.format == "json") {
-    fmt::print("{}\n", json_of(diagnosis, objective).dump(2));
+    fmt::print("{}\n", answer.dump(2));
   } else {
     print(diagnosis, objective);
+    fmt::print("study {} in {}; charts: mrcsim report {}\n", study, options.database, options.database);
   }
   return kExitOk;
 }

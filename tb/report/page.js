@@ -110,13 +110,49 @@
     return panel;
   }
   const axis = (title, more = {}) => ({ title: { display: true, text: title }, ...more });
+  /// Tooltips in words: `title` and `lines` make texts from an item of the chart.
+  const tip = (title, lines) => ({
+    callbacks: {
+      title: (items) => items.length ? title(items[0]) : '',
+      label: (item) => [lines(item)].flat().filter(Boolean).flatMap((line) => wrapped(line)),
+    },
+  });
+  /// A tooltip is as wide as its longest line.
+  function wrapped(text, most = 72) {
+    const lines = [''];
+    for (const word of text.split(' ')) {
+      const last = lines.length - 1;
+      if (lines[last] && lines[last].length + word.length >= most) lines.push(word); else lines[last] += (lines[last] ? ' ' : '') + word;
+    }
+    return lines;
+  }
+  const meaningOf = (key) => { const p = data.parameters[key.replace(/^node\.nic\d+\./, '')]; return p ? p.meaning : ''; };
+  const unitOf = (key) => { const p = data.parameters[key.replace(/^node\.nic\d+\./, '')]; return p ? p.unit : ''; };
+  const withUnit = (key) => unitOf(key) && !key.endsWith(unitOf(key)) ? `${key}, ${unitOf(key)}` : key;
+  /// Where all values lie in the upper half, an axis from zero would flatten the knee.
+  function kneeAxis(title, values) {
+    const known = values.filter((value) => typeof value === 'number' && Number.isFinite(value));
+    const low = Math.min(...known), high = Math.max(...known);
+    if (!known.length || low < 0.5 * high || low === high) return axis(title, { beginAtZero: true });
+    return axis(`${title} (not from 0)`, { suggestedMin: low - 0.15 * (high - low), suggestedMax: high + 0.1 * (high - low) });
+  }
+  /// Ticks of a logarithmic axis: values that were tried if they are few, otherwise 1, 2, 5 of each decade.
+  function logAxis(title, values) {
+    const tried = [...new Set(values)].sort((a, b) => a - b);
+    const nice = (value) => [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toFixed(6)));
+    return axis(title, {
+      type: 'logarithmic', min: tried[0], max: tried[tried.length - 1],
+      afterBuildTicks: (scale) => { scale.ticks = (tried.length <= 12 ? tried : scale.ticks.map((tick) => tick.value).filter(nice)).map((value) => ({ value })); },
+      ticks: { callback: (value) => number(value), autoSkip: true, minRotation: 0, maxRotation: 45 },
+    });
+  }
   const base = (more) => ({
     responsive: true, maintainAspectRatio: false, animation: false,
     interaction: { mode: 'nearest', intersect: false },
     ...more,
     plugins: { legend: { position: 'bottom', labels: { boxWidth: 12, boxHeight: 12 } }, ...(more.plugins || {}) },
   });
-  const lineStyle = (i) => ({ borderColor: series(i), backgroundColor: series(i), borderWidth: 2, pointRadius: 0, pointHitRadius: 8 });
+  const lineStyle = (i) => ({ borderColor: series(i), backgroundColor: series(i), borderWidth: 2, pointRadius: 0, pointHitRadius: 8, clip: 8 });
 
   /// At most `most` points: neighbours are averaged.
   function thin(values, most) {
@@ -133,7 +169,59 @@
     return t.values.map((y, i) => ({ x: (i + 0.5) * t.step * stepUs, y }));
   };
 
-  /// `rows`: [label, values over time]; a cell's colour is its share of `most`. Events are drawn as lines.
+  /// Faults of the scenario among the events, with their ends.
+  function faultsOf(events) {
+    const begins = events.filter((event) => event.what.startsWith('fault.') && !event.what.endsWith('.end'));
+    return begins.map((begin, i) => {
+      const end = events.find((event) => event.what === `${begin.what}.end` && event.where === begin.where && event.time_us >= begin.time_us);
+      return { from: begin.time_us, to: end ? end.time_us : null, label: `${i + 1}. ${begin.what.slice(6)} ${begin.where}`, effect: begin.effect };
+    });
+  }
+  /// Faults over a chart whose x axis is time: a shade for as long as one lasts, and its name. Reactions are ticks at the bottom.
+  /// `above`: the names are above the chart and begin and end are lines, so that no color of the data changes.
+  const eventMarks = (events, above = false) => ({
+    id: 'events',
+    afterInit(c) {
+      const names = faultsOf(events).map((fault) => fault.label);
+      if (names.length) c.canvas.setAttribute('aria-label', `${c.canvas.getAttribute('aria-label').split('. Faults:')[0]}. Faults: ${names.join(', ')}`);
+    },
+    afterDatasetsDraw(c) {
+      const { ctx, chartArea: area, scales: { x } } = c;
+      const inside = (at) => Math.min(Math.max(at, area.left), area.right);
+      const faults = faultsOf(events);
+      ctx.save();
+      ctx.font = `${narrow() ? 10 : 11}px system-ui, "DejaVu Sans", sans-serif`;
+      ctx.textBaseline = 'top';
+      ctx.fillStyle = css('--ink-2');
+      for (const event of events) {
+        if (!event.what.startsWith('fault.')) ctx.fillRect(inside(x.getPixelForValue(event.time_us)) - 0.5, area.bottom - 5, 1, 5);
+      }
+      const ends = [];
+      for (const fault of faults) {
+        const left = inside(x.getPixelForValue(fault.from));
+        const right = fault.to === null ? area.right : inside(x.getPixelForValue(fault.to));
+        ctx.fillStyle = withAlpha(css('--event'), 0.13);
+        if (!above) ctx.fillRect(left, area.top, Math.max(1, right - left), area.bottom - area.top);
+        ctx.fillStyle = css('--event');
+        ctx.fillRect(left - 0.5, area.top, 1.5, area.bottom - area.top);
+        if (above && fault.to !== null) ctx.fillRect(right - 0.5, area.top, 1, area.bottom - area.top);
+        const width = ctx.measureText(fault.label).width + 8;
+        const at = Math.max(area.left, Math.min(left, area.right - width));
+        const row = (ends.findIndex((end) => end <= at) + 1 || ends.push(0)) - 1;
+        ends[row] = at + width;
+        if (row > (above ? 0 : 5)) continue;
+        const top = above ? area.top - 16 : area.top + 1 + 15 * row;
+        ctx.fillStyle = withAlpha(css('--panel'), above ? 1 : 0.85);
+        ctx.fillRect(at + 2, top, width - 3, 14);
+        ctx.fillStyle = css('--event');
+        ctx.fillText(fault.label, at + 4, top + 2);
+      }
+      ctx.restore();
+    },
+  });
+  const faultNote = (events) => faultsOf(events).length ? ' Shaded: faults of the scenario; ticks at the bottom: reactions of the NICs (see Events).' : '';
+
+  /// `rows`: [label, values over time]; a cell's colour is its share of `most`. Faults are drawn over it.
   function heatMap(parent, title, rows, stepUs, most, unit, events, note) {
     const thinned = rows.map(([label, values]) => [label, thin(values, 300)]);
     const length = thinned.length ? thinned[0][1].values.length * thinned[0][1].step * stepUs : 1;
@@ -151,24 +239,15 @@
             ctx.fillRect(left, y.getPixelForValue(row) - cell / 2 + 0.5, right - left + 0.6, Math.max(1, cell - 1));
           });
         });
-        ctx.strokeStyle = css('--event');
-        ctx.lineWidth = 1.5;
-        for (const event of events) {
-          const at = x.getPixelForValue(event.time_us);
-          if (at < c.chartArea.left - 1 || at > c.chartArea.right + 1) continue;
-          ctx.beginPath();
-          ctx.moveTo(at, c.chartArea.top);
-          ctx.lineTo(at, c.chartArea.bottom);
-          ctx.stroke();
-        }
         ctx.restore();
       },
     };
-    const height = Math.max(110, 60 + thinned.length * (narrow() ? 15 : 18));
+    const height = Math.max(110, 60 + (faultsOf(events).length ? 16 : 0) + thinned.length * (narrow() ? 15 : 18));
     const panel = chart(parent, title, height, () => ({
-      type: 'scatter', data: { datasets: [{ data: [] }] }, plugins: [cells],
+      type: 'scatter', data: { datasets: [{ data: [] }] }, plugins: [cells, eventMarks(events, true)],
       options: base({
         events: [],
+        layout: { padding: { top: faultsOf(events).length ? 16 : 0 } },
         scales: {
           x: axis('time, us', { type: 'linear', min: 0, max: length, grid: { display: false } }),
           y: { type: 'linear', min: -0.5, max: thinned.length - 0.5, reverse: true, grid: { display: false }, afterBuildTicks: (s) => { s.ticks = thinned.map((_, value) => ({ value })); }, ticks: { autoSkip: false, callback: (value) => thinned[value] ? thinned[value][0] : '' } },
@@ -217,12 +296,107 @@
     });
   }
 
+  // ---- where the page comes from
+  function topology(parameters) {
+    const get = (key) => Number(parameters[key]);
+    const [nics, ports, below, t1s, pods] = ['fabric.nics', 'nic.ports', 'fabric.nics_per_t0', 'fabric.t1s_per_plane', 'fabric.pods'].map(get);
+    if (![nics, ports, below].every(Number.isFinite)) return '';
+    const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
+    const t0s = get('fabric.t0s_per_plane') || Math.ceil(nics / below);
+    const switches = pods > 1 ? `${plural(t0s, 'T0')} and ${number((t1s || below) * pods)} T1s per plane in ${pods} pods below T2s`
+      : t0s > 1 ? `${number(t0s)} T0s and ${plural(t1s || below, 'T1')} per plane` : 'one T0 per plane';
+    return `${plural(nics, 'NIC')} with ${plural(ports, 'port')} of ${number(get('nic.port_gbps'))} Gb/s, each port in a plane of its own; ${switches}; transport ${parameters.transport}.`;
+  }
+  function origin(made) {
+    const box = add(page, 'dl', null, 'origin');
+    const row = (name, value, tag) => { if (value) { add(box, 'dt', name); add(add(box, 'dd'), tag, value); } };
+    row('command', made.command, 'code');
+    row('run', [made.time, made.version ? `mrcsim ${made.version}` : ''].filter(Boolean).join(', '), 'span');
+    if (data.written) row('page written', `${data.written.time}, mrcsim ${data.written.version}`, 'span');
+  }
+
   // ---- parts of a run's report
+  /// What the ports waited for; docs/result.md has all causes.
+  const CAUSES = [
+    [/^framing/, 'preamble, gap and headers around the payload'], [/^control/, 'SACKs, probes and other control packets'],
+    [/^retransmission/, 'retransmitted packets'], [/sack_threshold/, 'bytes until the next SACK'], [/^unacknowledged/, 'payload sent and not acknowledged at the end'],
+    [/^no_work/, 'the trace had nothing to send'], [/^host\.outstanding/, 'the host may not post more before a completion'],
+    [/^acknowledgement/, 'the last acknowledgements and completions'], [/context_miss$/, 'QP contexts read from host memory'],
+    [/context_wait$/, 'a place for a packet whose QP context is read'], [/^wqe_fetch/, 'WQEs read from host memory'],
+    [/^cwnd/, 'the congestion window'], [/^mpr/, 'the receive window'], [/rx_staging/, 'the staging buffer of the receiver'],
+    [/bitmap_banks/, 'bitmaps for packets out of order'], [/retransmit_buffer\.(entries|bytes)/, 'room for packets that are not acknowledged'],
+    [/pcie\.read_tags/, 'tags for PCIe reads'], [/pcie\.completion_buffer/, 'room for the data of PCIe reads'], [/pcie\..*credits/, 'PCIe credits'],
+    [/pcie\.line/, 'the rate of the PCIe link'], [/pcie\.read_latency/, 'the latency of host memory'], [/pcie\.address_translation/, 'address translations'],
+    [/port\.link_down/, 'a port that the NIC detects as down'], [/\.slow$/, 'a line below its full rate'], [/no_good_ev/, 'an EV that is GOOD'],
+    [/^fabric\./, 'a link of the fabric'], [/sram\./, 'a port of this memory'], [/queue$|tx_fifo$|fifo$/, 'a queue shorter than the pipeline in front of it'],
+    [/^unattributed/, 'remainder to line rate'],
+  ];
+  function causeMeaning(cause) {
+    const found = CAUSES.find(([pattern]) => pattern.test(cause.replace(/^receiver\./, '')));
+    const what = found ? found[1] : 'the box itself: its interval or datapath';
+    return cause.startsWith('receiver.') ? `${what}, at the receiver` : what;
+  }
+  const settingsText = (settings) => Object.entries(settings).map(([key, value]) => `${key}=${value}`).join(' ');
+
+  /// The answer of `mrcsim why`: what helps, by runs.
+  function remedies(box, answer) {
+    const metric = ['goodput_gbps', 'message_time_p99_us', 'simulated_time_us'].find((name) => name in answer.baseline);
+    const [unit, gain, less] = metric === 'goodput_gbps' ? ['Gb/s', 'gain_gbps', ''] : ['us', 'gain_us', ' less'];
+    if (!answer.remedies.length) { add(box, 'p', `Nothing worth changing: none of ${number(answer.settings_tried)} settings that were run gains 1 %.`); return; }
+    add(box, 'p', `As it is: ${number(answer.baseline[metric], 1)} ${unit}. What helps, of ${number(answer.settings_tried)} settings that were run:`);
+    const range = (row) => row[`${gain}_low`] === row[`${gain}_high`] ? '' : ` (${number(row[`${gain}_low`], 1)} … ${number(row[`${gain}_high`], 1)})`;
+    table(box, [['change'], [unit, 1], [`gain, ${unit}${less}`, 1], ['asked of'], ['99 % of the gain with'], ['what limits then']], answer.remedies.map((row) => [
+      settingsText(row.settings), number(row[metric], 1), `${number(row[gain], 1)}${range(row)}`, row.kind, settingsText(row.smallest), row.next_cause]), (i) => i === 0)
+      .querySelectorAll('tbody tr').forEach((line, i) => { line.firstChild.title = Object.keys(answer.remedies[i].settings).map((key) => `${key}: ${meaningOf(key)}`).join('\n'); });
+  }
+
+  /// `mrcsim why` for the scenario and the settings of the command of a run.
+  function whyCommand(command) {
+    const words = (command || '').match(/'[^']*'|[^\s']+/g) || [];
+    const at = words.indexOf('run');
+    if (at < 0) return 'mrcsim why SCENARIO --set …';
+    const kept = ['mrcsim', 'why'];
+    let taking = false, scenario = true;
+    for (let i = at + 1; i < words.length; ++i) {
+      if (words[i].startsWith('-')) { taking = words[i] === '--set'; if (taking) kept.push(words[i]); else if (!['--quiet', '--yes'].includes(words[i]) && !words[i].includes('=')) ++i; continue; }
+      if (taking || scenario) kept.push(words[i]);
+      if (!taking) scenario = false;
+    }
+    return kept.join(' ');
+  }
+
+  /// Causes, remedies and full queues of the fabric, before any chart.
+  function whatLimits(result) {
+    const causes = result.limits.filter((row) => row.cause !== 'framing' && row.gbps > 0.01 * result.line_rate_gbps).slice(0, 5);
+    const queues = (result.switch_ports || []).filter((row) => row.dropped + row.trimmed + row.ce_marked > 0)
+      .sort((a, b) => b.dropped + b.trimmed - a.dropped - a.trimmed || b.ce_marked - a.ce_marked);
+    if (!result.limits.length && !queues.length && !data.why) return;
+    const box = section('What limits it, and what helps', null, page, 'why');
+    if (causes.length) {
+      table(box, [['cause'], ['lost, Gb/s', 1], ['the ports waited for'], ['relieved by']], causes.map((row) => [row.cause, number(row.gbps, 1), causeMeaning(row.cause), (row.relieved_by || []).join(', ')]));
+    } else if (result.limits.length) {
+      add(box, 'p', 'No cause besides framing takes 1 % of the line rate.');
+    }
+    if (data.why) {
+      remedies(box, data.why.answer);
+      add(add(box, 'p'), 'code', data.why.command);
+    } else if (causes.length) {
+      const line = add(box, 'p', 'What a change gains is found by runs, and comes into this page with mrcsim report --why: ');
+      add(line, 'code', whyCommand(data.run && data.run.command));
+    }
+    if (queues.length) {
+      add(box, 'h3', 'Switch queues that were too long');
+      table(box, [['output port'], ['dropped', 1], ['trimmed', 1], ['CE-marked', 1], ['longest queue, bytes', 1]], queues.slice(0, 6).map((row) => [row.port, number(row.dropped), number(row.trimmed), number(row.ce_marked), number(row.most_queued_bytes)]));
+      if (queues.length > 6) fold(box, `${queues.length - 6} more`, (inner) => table(inner, [['output port'], ['dropped', 1], ['trimmed', 1], ['CE-marked', 1], ['longest queue, bytes', 1]], queues.slice(6).map((row) => [row.port, number(row.dropped), number(row.trimmed), number(row.ce_marked), number(row.most_queued_bytes)])));
+    }
+  }
+
   function headline(result) {
     const limit = result.framing_limit_gbps;
     const time = result.message_time_us;
     add(page, 'h1', `${result.scenario}, seed ${result.seed}`);
-    add(page, 'p', `mrcsim ${result.mrcsim_version}; goodput, message times and limits are those of ${result.node_under_test}.`);
+    add(page, 'p', `${topology(result.parameters)} Goodput, message times and limits are those of ${result.node_under_test}.`);
+    origin(data.run || { version: result.mrcsim_version });
     cards(page, [
       ['status', result.status, result.status === 'complete' ? 'good' : 'bad'],
       [limit ? `goodput, ${percent(result.goodput_gbps / limit)} of ${number(limit, 1)} after framing` : 'goodput', `${number(result.goodput_gbps, 1)} Gb/s`],
@@ -248,7 +422,10 @@
     chart(box, 'Lost line rate, Gb/s', 60 + 24 * rows.length, () => ({
       type: 'bar',
       data: { labels: rows.map((row) => row.cause), datasets: [{ data: rows.map((row) => row.gbps), backgroundColor: series(0), maxBarThickness: 18 }] },
-      options: base({ indexAxis: 'y', scales: { x: axis('Gb/s', { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false } } }),
+      options: base({ indexAxis: 'y', scales: { x: axis('Gb/s', { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false }, tooltip: tip((item) => item.label, (item) => {
+        const row = rows[item.dataIndex];
+        return [`${number(row.gbps, 2)} Gb/s, ${percent(row.gbps / result.line_rate_gbps)} of line rate`, `the ports waited for ${causeMeaning(row.cause)}`, ...(row.relieved_by || []).map((key) => `relieved by ${key}: ${meaningOf(key)}`)];
+      }) } }),
     }));
   }
 
@@ -256,19 +433,31 @@
     const box = section('Over time', null);
     const grid = add(box, 'div', null, 'grid');
     if (all && all.plane_goodput_gbps.length) {
-      chart(grid, 'Goodput by plane, Gb/s', 300, () => ({
+      const bins = all.plane_goodput_gbps.map((values) => thin(values, 100));
+      const width = bins[0].step * all.step_us;
+      const length = all.plane_goodput_gbps[0].length * all.step_us;
+      // The last bin reaches to the end of the run.
+      const points = (bin) => [...bin.values.map((y, i) => ({ x: i * width, y })), { x: length, y: bin.values[bin.values.length - 1] }];
+      const wide = chart(grid, 'Goodput by plane, Gb/s', 340, () => ({
         type: 'line',
-        data: { datasets: all.plane_goodput_gbps.map((values, i) => ({ label: `plane ${i}`, data: timeline(values, all.step_us), ...lineStyle(i), borderWidth: 1, backgroundColor: withAlpha(series(i), 0.55), fill: i === 0 ? 'origin' : '-1' })) },
-        options: base({ parsing: false, scales: { x: axis('time, us', { type: 'linear', min: 0 }), y: axis('Gb/s, stacked', { stacked: true, beginAtZero: true }) } }),
-      }), 'First transmissions of the node under test, planes on top of each other.');
+        data: { datasets: bins.map((bin, i) => ({ label: `plane ${i}`, data: points(bin), ...lineStyle(i), borderWidth: 1, backgroundColor: withAlpha(series(i), 0.55), stepped: 'before', fill: i === 0 ? 'origin' : '-1' })) },
+        plugins: [eventMarks(result.events || [])],
+        options: base({
+          parsing: false, interaction: { mode: 'index', intersect: false },
+          scales: { x: axis('time, us', { type: 'linear', min: 0, max: length }), y: axis('Gb/s, stacked', { stacked: true, beginAtZero: true }) },
+          plugins: { tooltip: tip((item) => `${number(item.parsed.x, 1)} … ${number(Math.min(length, item.parsed.x + width), 1)} us`, (item) => `${item.dataset.label}: ${number(item.raw.y, 1)} Gb/s of ${number(Number(result.parameters['nic.port_gbps']))}`) },
+        }),
+      }), `First transmissions of the node under test in bins of ${number(width, 2)} us, planes on top of each other.${faultNote(result.events || [])}`);
+      wide.classList.add('wide');
     }
     const cdf = result.message_time_quantiles || [];
     if (cdf.length) {
-      chart(grid, 'Message time, cumulative', 300, () => ({
+      const wide = chart(grid, 'Message time, cumulative', 260, () => ({
         type: 'line',
         data: { datasets: [{ label: 'share of messages', data: cdf.map((row) => ({ x: row.us, y: 100 * row.share })), ...lineStyle(0) }] },
-        options: base({ parsing: false, scales: { x: axis('time from post to completion, us', { type: 'linear' }), y: axis('% of messages', { min: 0, max: 100 }) }, plugins: { legend: { display: false } } }),
+        options: base({ parsing: false, scales: { x: axis('time from post to completion, us', { type: 'linear' }), y: axis('% of messages', { min: 0, max: 100 }) }, plugins: { legend: { display: false }, tooltip: tip((item) => `${number(item.raw.x, 2)} us`, (item) => `${number(item.raw.y, 2)} % of the messages took at most this from post to completion`) } }),
       }), `Median ${number(result.message_time_us.p50, 2)} us, p99 ${number(result.message_time_us.p99, 2)} us, longest ${number(result.message_time_us.max, 2)} us.`);
+      wide.classList.add('wide');
     }
   }
 
@@ -291,14 +480,14 @@
         chart(panel, 'Share of time at or below a level', 150, () => ({
           type: 'line',
           data: { datasets: [{ data: [{ x: 0, y: histogram[0].upper === 0 ? steps[0].y : 0 }, ...steps], ...lineStyle(0), stepped: 'before', fill: 'origin', backgroundColor: withAlpha(series(0), 0.25) }] },
-          options: base({ parsing: false, scales: { x: axis(row.unit, { type: 'linear', min: 0, max: top, ticks: { includeBounds: false } }), y: axis('% of time', { min: 0, max: 100 }) }, plugins: { legend: { display: false } } }),
+          options: base({ parsing: false, scales: { x: axis(row.unit, { type: 'linear', min: 0, max: top, ticks: { includeBounds: false } }), y: axis('% of time', { min: 0, max: 100 }) }, plugins: { legend: { display: false }, tooltip: tip((item) => `at most ${number(item.raw.x)} ${row.unit}`, (item) => `${number(item.raw.y, 2)} % of the time`) } }),
         }));
       }
       if (over && over.length) {
         chart(panel, 'Level over time', 150, () => ({
           type: 'line',
           data: { datasets: [{ data: timeline(over, all.step_us, 300), ...lineStyle(1), borderWidth: 1.5 }] },
-          options: base({ parsing: false, scales: { x: axis('time, us', { type: 'linear', min: 0 }), y: axis(row.unit, { beginAtZero: true }) }, plugins: { legend: { display: false } } }),
+          options: base({ parsing: false, scales: { x: axis('time, us', { type: 'linear', min: 0 }), y: axis(row.unit, { beginAtZero: true }) }, plugins: { legend: { display: false }, tooltip: tip((item) => `${number(item.raw.x, 1)} us`, (item) => `${number(item.raw.y, 1)} of ${number(row.capacity)} ${row.unit}`) } }),
         }));
       }
     }
@@ -307,9 +496,11 @@
   function buffers(result, all) {
     const used = result.buffers.filter((row) => row.high_water > 0);
     if (!used.length) return;
-    const fullness = (row) => row.time_full_share * 2 + row.high_water / row.capacity + row.mean / row.capacity;
+    // First those that had no room for somebody; a level of 1 of 1 says little.
+    const short = (row) => row.refusals > 0 && row.capacity > 1;
+    const fullness = (row) => 10 * short(row) + row.time_full_share * 2 + row.high_water / row.capacity + row.mean / row.capacity;
     used.sort((a, b) => fullness(b) - fullness(a));
-    const box = section('Buffers', `${used.length} of ${result.buffers.length} buffers were used; the fullest are first.`, page, 'buffers');
+    const box = section('Buffers', `${used.length} of ${result.buffers.length} buffers were used; first those that had no room for somebody, the fullest before the others.`, page, 'buffers');
     bufferPanels(box, used.slice(0, 6), all);
     for (const node of [...new Set(used.slice(6).map((row) => row.node))]) {
       const rows = used.slice(6).filter((row) => row.node === node);
@@ -320,6 +511,7 @@
       result.buffers.map((row) => [`${row.node}.${row.name}`, number(row.capacity), number(row.mean, 1), number(row.p99), number(row.high_water), percent(row.time_full_share), row.unit])));
   }
 
+  const SLOT_STATES = { busy: 'it issues', starved: 'nothing to take, though the NIC has work', idle: 'the NIC has no work for it' };
   function ledgerChart(parent, node, rows) {
     const totals = {};
     for (const row of rows) for (const [cause, share] of Object.entries(row.blocked)) totals[cause] = (totals[cause] || 0) + share;
@@ -334,7 +526,7 @@
       datasets.push(set('starved', rows.map((row) => row.starved), css('--starved')), set('idle', rows.map((row) => row.idle), css('--idle')));
       return {
         type: 'bar', data: { labels: rows.map((row) => row.box), datasets },
-        options: base({ indexAxis: 'y', interaction: { mode: 'nearest', intersect: true }, scales: { x: axis('% of time', { stacked: true, min: 0, max: 100 }), y: { stacked: true, grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${number(item.raw, 2)} %` } } } }),
+        options: base({ indexAxis: 'y', interaction: { mode: 'nearest', intersect: true }, scales: { x: axis('% of time', { stacked: true, min: 0, max: 100 }), y: { stacked: true, grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { tooltip: tip((item) => item.label, (item) => [`${item.dataset.label}: ${number(item.raw, 2)} % of the time`, SLOT_STATES[item.dataset.label] || '']) } }),
       };
     });
   }
@@ -353,7 +545,7 @@
     if (all) {
       const nodes = Object.keys(all.ev_states).filter((node) => Object.values(all.ev_states[node]).some((values) => values.some((v) => v > 0)));
       if (nodes.length) {
-        const box = section('Paths', 'Number of entropy values (EVs) per state, over all queue pairs of a node' + (events.length ? '; lines are events.' : '.'));
+        const box = section('Paths', 'Number of entropy values (EVs) per state, over all queue pairs of a node' + `.${faultNote(events).replace('Shaded', 'Marked')}`);
         const under = nodes.includes(result.node_under_test) ? result.node_under_test : nodes[0];
         const map = (parent, node) => {
           const rows = Object.entries(all.ev_states[node]);
@@ -387,7 +579,7 @@
     const box = section('On-chip memory', `${bits(rows.reduce((sum, row) => sum + row.bits, 0))} in ${result.node_under_test}, from its parameters.`);
     chart(box, 'Bits by structure, kbit', 60 + 24 * rows.length, () => ({
       type: 'bar', data: { labels: rows.map((row) => row.structure), datasets: [{ data: rows.map((row) => row.bits / 1e3), backgroundColor: series(1), maxBarThickness: 18 }] },
-      options: base({ indexAxis: 'y', scales: { x: axis('kbit', { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false } } }),
+      options: base({ indexAxis: 'y', scales: { x: axis('kbit', { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false }, tooltip: tip((item) => item.label, (item) => { const row = rows[item.dataIndex]; return [`${bits(row.bits)}${row.ecc_bits ? `, with ${bits(row.ecc_bits)} of check bits` : ''}`, row.depth ? `${number(row.instances)} x ${number(row.depth)} x ${number(row.width_bits)} bit, ${row.ports}, about ${number(row.area_mm2)} mm2` : '']; }) } }),
     }));
   }
 
@@ -409,6 +601,7 @@
     document.title = `${result.scenario} – mrcsim`;
     headline(result);
     replay(all);
+    whatLimits(result);
     limits(result);
     overTime(result, all);
     ledger(result);
@@ -444,14 +637,21 @@
       const lattice = Object.values(groups).some((points) => points.length > 1);
       const positive = study.points.every((point) => point.settings[x] > 0);
       const values = study.points.map((point) => point.settings[x]);
-      const wide = positive && Math.max(...values) / Math.min(...values) > 20;
+      // Logarithmic where the sweep multiplied, or where values lie far apart.
+      const swept = ((study.description || {}).vary || []).find((text) => text.startsWith(`${x}=`)) || '';
+      const wide = positive && (/\.\..*:x/.test(swept) || Math.max(...values) / Math.min(...values) > 20);
+      const seedRange = (p) => p.runs > 1 ? `, ${number(p.goodput_min_gbps, 1)} … ${number(p.goodput_max_gbps, 1)} over the seeds` : '';
+      box.insertBefore(add(box, 'p', [x, meaningOf(x)].filter(Boolean).join(': ') + '.'), grid);
       const names = Object.keys(groups).slice(0, lattice ? 8 : undefined);
       const curve = (title, unit, get) => chart(grid, title, 340, () => ({
         type: 'line',
         data: { datasets: lattice
-          ? names.map((name, i) => ({ label: name, data: groups[name].map((p) => ({ x: p.settings[x], y: get(p) })).sort((a, b) => a.x - b.x), ...lineStyle(i), pointRadius: 3 }))
-          : [{ label: 'points', data: study.points.map((p) => ({ x: p.settings[x], y: get(p) })), ...lineStyle(0), showLine: false, pointRadius: 4 }] },
-        options: base({ parsing: false, scales: { x: axis(x, { type: wide ? 'logarithmic' : 'linear' }), y: axis(unit, { beginAtZero: true }) }, plugins: { legend: { display: lattice && names.length > 1, position: 'bottom', labels: { boxWidth: 12, boxHeight: 12 } } } }),
+          ? names.map((name, i) => ({ label: name, data: groups[name].map((p) => ({ x: p.settings[x], y: get(p), point: p })).sort((a, b) => a.x - b.x), ...lineStyle(i), pointRadius: 3 }))
+          : [{ label: 'points', data: study.points.map((p) => ({ x: p.settings[x], y: get(p), point: p })), ...lineStyle(0), showLine: false, pointRadius: 4 }] },
+        options: base({ parsing: false, scales: { x: wide ? logAxis(withUnit(x), values) : axis(withUnit(x), { type: 'linear' }), y: kneeAxis(unit, study.points.map(get)) }, plugins: {
+          legend: { display: lattice && names.length > 1, position: 'bottom', labels: { boxWidth: 12, boxHeight: 12 } },
+          tooltip: tip((item) => settingsText(item.raw.point.settings), ({ raw: { point: p } }) => [`goodput ${number(p.goodput_gbps, 1)} Gb/s${seedRange(p)}`, `message time p99 ${number(p.message_time_p99_us, 2)} us`, p.top_limit ? `limited by ${p.top_limit}` : '']),
+        } }),
       }));
       curve('Goodput', 'Gb/s', (point) => point.goodput_gbps);
       curve('Message time, p99', 'us', (point) => point.message_time_p99_us);
@@ -481,7 +681,7 @@
           set('front', (p) => p.front && !p.best, series(0), { pointRadius: 5 }),
           set('beaten by another', (p) => !p.front, css('--starved')),
         ].filter((d) => d.data.length) },
-        options: base({ parsing: false, interaction: { mode: 'nearest', intersect: true }, scales: { x: axis('SRAM, kbit', { type: spread > 20 ? 'logarithmic' : 'linear' }), y: axis(unit, { beginAtZero: false }) }, plugins: { tooltip: { callbacks: { label: (item) => `${number(item.raw.x, 1)} kbit, ${number(item.raw.y, 2)} ${unit}` } } } }),
+        options: base({ parsing: false, interaction: { mode: 'nearest', intersect: true }, scales: { x: axis('SRAM, kbit', { type: spread > 20 ? 'logarithmic' : 'linear' }), y: axis(unit, { beginAtZero: false }) }, plugins: { tooltip: tip((item) => settingsText(item.raw.point.settings || item.raw.point.sizes || {}), (item) => [`${number(item.raw.x, 1)} kbit of SRAM: ${number(item.raw.y, 2)} ${unit}`, item.dataset.label]) } }),
       };
     });
     plot('SRAM against goodput', 'Gb/s', (p) => p.goodput_gbps);
@@ -502,7 +702,8 @@
     ]);
     if (a.why_none) add(box, 'p', a.why_none, 'bad');
     if (a.scanned) add(box, 'p', 'The curve is not monotonic: the values around the answer were scanned, and all tried values from the answer on hold.');
-    const near = a.curve.filter((point) => a.answer === null || point.value <= 16 * a.answer);
+    const near = a.curve.filter((point) => a.answer === null || (point.value <= 4 * a.answer && point.value >= a.answer / 8));
+    if (meaningOf(a.buffer)) add(box, 'p', `${a.buffer}: ${meaningOf(a.buffer)}.`);
     chart(box, `${a.hold.split(/[<>]/)[0]} against ${a.buffer}`, 360, () => {
       const points = (get) => near.map((p) => ({ x: Math.max(1, p.value), y: get(p) === null ? null : factor * get(p) }));
       const datasets = [
@@ -512,7 +713,13 @@
         { label: `holds: ${a.hold}`, data: [near[0], near[near.length - 1]].map((p) => ({ x: Math.max(1, p.value), y: factor * a.threshold })), ...lineStyle(5), borderDash: [6, 4], borderWidth: 1.5 },
       ];
       if (at) datasets.push({ label: `answer: ${number(a.answer)}`, data: [{ x: Math.max(1, a.answer), y: factor * at.mean }], ...lineStyle(5), pointRadius: 8, pointStyle: 'rectRot', showLine: false });
-      return { type: 'line', data: { datasets }, options: base({ parsing: false, scales: { x: axis(a.buffer, { type: 'logarithmic', min: Math.max(1, near[0].value), max: Math.max(2, near[near.length - 1].value) }), y: axis(unit, { beginAtZero: true }) }, plugins: { legend: { position: 'bottom', labels: { boxWidth: 12, boxHeight: 12, filter: (item) => item.text !== 'upper' } } } }) };
+      return { type: 'line', data: { datasets }, options: base({ parsing: false, scales: { x: logAxis(withUnit(a.buffer), near.map((p) => Math.max(1, p.value))), y: { ...kneeAxis(unit, near.map((p) => p.mean === null ? null : factor * p.mean)), ...(a.relative && a.threshold <= 1 ? { max: Math.max(105, ...near.map((p) => factor * p.mean)) } : {}) } }, plugins: {
+        legend: { position: 'bottom', labels: { boxWidth: 12, boxHeight: 12, filter: (item) => item.text !== 'upper' } },
+        tooltip: { filter: (item) => item.datasetIndex === 0, ...tip((item) => `${a.buffer} = ${number(near[item.dataIndex].value)}${unitOf(a.buffer) ? ` ${unitOf(a.buffer)}` : ''}`, (item) => {
+          const p = near[item.dataIndex];
+          return [`${number(factor * p.mean, 2)} ${unit}, 95 % interval ${number(factor * p.low, 2)} … ${number(factor * p.high, 2)}: ${p.holds ? 'holds' : 'misses'} ${a.hold}`, p.cause && p.cause_gbps > 0.05 ? `lost more than unlimited: ${p.cause}, ${number(p.cause_gbps, 1)} Gb/s` : ''];
+        }) },
+      } }) };
     });
     const row = (p) => [number(p.value), number(factor * p.mean, 2), `${number(factor * p.low, 2)} … ${number(factor * p.high, 2)}`, p.holds ? 'yes' : 'no', bits(p.buffer_bits), bits(p.sram_bits), p.cause && (p.cause_gbps > 0.05 || !p.holds) ? `${p.cause}${p.cause_gbps > 0 ? ` +${number(p.cause_gbps, 1)} Gb/s` : ''}` : ''];
     const columns = [['value', 1], [unit, 1], ['95 % interval', 1], ['holds'], ['this buffer', 1], ['all SRAM', 1], ['largest cause, relative to the unlimited run']];
@@ -534,7 +741,7 @@
     if (shown.length) chart(box, 'Range of the answer, by assumption', 80 + 24 * shown.length, () => ({
       type: 'bar',
       data: { labels: shown.map(([name]) => name), datasets: [{ label: 'lowest to highest answer', data: shown.map(([, rows]) => { const all = [a.answer, ...rows.filter((row) => row.answer !== null).map((row) => row.answer)]; return [Math.min(...all), Math.max(...all)]; }), backgroundColor: series(0), maxBarThickness: 16 }] },
-      options: base({ indexAxis: 'y', scales: { x: axis(a.buffer, { type: 'logarithmic' }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false } } }),
+      options: base({ indexAxis: 'y', scales: { x: axis(withUnit(a.buffer), { type: 'logarithmic' }), y: { grid: { display: false }, ticks: { autoSkip: false } } }, plugins: { legend: { display: false }, tooltip: tip((item) => `${item.label}: ${meaningOf(item.label)}`, (item) => `the answer is ${number(item.raw[0])} … ${number(item.raw[1])} ${unitOf(a.buffer)} over the range of this assumption`) } }),
     }));
     const columns = [['assumption'], ['usual', 1], ['set to', 1], ['answer', 1], ['']];
     fold(box, `All ${a.rows.length} settings`, (inner) => table(inner, columns, a.rows.map((row) => [row.parameter, row.usual, row.value, row.answer === null ? 'none' : number(row.answer), row.why_none])));
@@ -583,15 +790,35 @@
     fold(box, `The ${a.factors.length} factors of the envelope`, (inner) => add(inner, 'p', a.factors.join(', ')));
   }
 
+  function whyReport(box, study) {
+    const a = study.answer;
+    if (!a) { add(box, 'p', 'No answer yet: the study was interrupted.'); return; }
+    remedies(box, a);
+    const metric = ['goodput_gbps', 'message_time_p99_us', 'simulated_time_us'].find((name) => name in a.baseline);
+    const unit = metric === 'goodput_gbps' ? 'Gb/s' : 'us';
+    if (a.remedies.length) chart(box, `With each remedy, ${unit}`, 90 + 30 * (a.remedies.length + 1), () => ({
+      type: 'bar',
+      data: { labels: ['as it is', ...a.remedies.map((row) => settingsText(row.settings))], datasets: [{ data: [a.baseline[metric], ...a.remedies.map((row) => row[metric])], backgroundColor: [css('--starved'), ...a.remedies.map(() => series(0))], maxBarThickness: 18 }] },
+      options: base({ indexAxis: 'y', scales: { x: axis(unit, { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false, callback(value) { const text = this.getLabelForValue(value); return text.length > (narrow() ? 24 : 52) ? `${text.slice(0, narrow() ? 23 : 51)}…` : text; } } } }, plugins: { legend: { display: false }, tooltip: tip((item) => item.label, (item) => [`${number(item.raw, 1)} ${unit}`, item.dataIndex ? `then limited by ${a.remedies[item.dataIndex - 1].next_cause}` : '']) } }),
+    }));
+    const causes = a.causes.filter((row) => row.gbps > 0.05).slice(0, 8);
+    add(box, 'h3', 'Lost line rate as it is');
+    table(box, [['cause'], ['Gb/s', 1], ['the ports waited for']], causes.map((row) => [row.cause, number(row.gbps, 2), causeMeaning(row.cause)]));
+  }
+
   function studyReport() {
     document.title = `${data.database} – mrcsim`;
     add(page, 'h1', data.database);
-    add(page, 'p', `mrcsim ${data.version}; ${data.studies.length} stud${data.studies.length === 1 ? 'y' : 'ies'}.`);
-    const kinds = { sweep: ['Sweep', sweepReport], size: ['Size', sizeReport], sensitivity: ['Sensitivity', sensitivityReport], all: ['All buffers together', allReport], attack: ['Attack', attackReport] };
+    add(page, 'p', `${data.studies.length} stud${data.studies.length === 1 ? 'y' : 'ies'}.`);
+    origin({});
+    const kinds = { why: ['Why', whyReport], assumptions: ['Assumptions', sensitivityReport], sweep: ['Sweep', sweepReport], size: ['Size', sizeReport], sensitivity: ['Sensitivity', sensitivityReport], all: ['All buffers together', allReport], attack: ['Attack', attackReport] };
     for (const study of data.studies) {
       const [title, fill] = kinds[study.kind] || [study.kind, () => {}];
-      const box = section(`${study.id}. ${title}: ${study.kind === 'size' || study.kind === 'sensitivity' ? study.description.buffer : study.scenario}`);
-      add(add(box, 'p'), 'code', study.command);
+      const box = section(`${study.id}. ${title}: ${['size', 'sensitivity', 'assumptions'].includes(study.kind) ? study.description.buffer : study.scenario}`);
+      const command = add(box, 'p');
+      add(command, 'code', study.command);
+      if (study.version) add(command, 'span', ` (mrcsim ${study.version})`);
+      if (study.parameters) add(box, 'p', topology(study.parameters));
       fill(box, study);
       if (study.parameters) fold(box, 'Configuration', (inner) => configuration(study.parameters, inner));
     }

@@ -12,6 +12,7 @@
 #include "parameters/registry.h"
 #include "report/page.h"
 #include "report/picture.h"
+#include "report/run_excerpt.h"
 #include "study/sqlite.h"
 #include "study/study_database.h"
 #include "study/study_error.h"
@@ -49,14 +50,23 @@ Json parameter_table() {
   return table;
 }
 
+/// What run.json says of the run beside it; null for a result without one, such as one of an older version.
+Json provenance_of(const fs::path& file) {
+  if (!fs::exists(file)) return nullptr;
+  Json known = Json::parse(read_file(file), nullptr, false);
+  if (!known.is_object()) throw StudyError(file.string() + ": is not JSON");
+  return known;
+}
+
 Json run_data(const fs::path& file) {
-  Json data{{"kind", "run"}, {"series", nullptr}};
+  Json data{{"kind", "run"}, {"series", nullptr}, {"why", nullptr}};
   data["result"] = Json::parse(read_file(file), nullptr, false);
   if (!data["result"].is_object() || !data["result"].contains("mrcsim_version") || !data["result"].contains("limits"))
     throw StudyError(file.string() + ": is not a result.json of mrcsim");
   const fs::path series = file.parent_path() / "series.json";
   if (fs::exists(series)) data["series"] = Json::parse(read_file(series), nullptr, false);
   if (data["series"].is_discarded()) throw StudyError(series.string() + ": is not JSON");
+  data["run"] = provenance_of(file.parent_path() / "run.json");
   return data;
 }
 
@@ -103,8 +113,8 @@ Json failures_of(Sqlite& sqlite, std::int64_t study) {
   return failures;
 }
 
-/// The effective configuration of the study's first run, without what its points set.
-Json parameters_of(Sqlite& sqlite, std::int64_t study) {
+/// The effective configuration of the study's first run but for the seed; null without a result.
+Json first_parameters_of(Sqlite& sqlite, std::int64_t study) {
   SqliteStatement rows(
       sqlite,
       "SELECT r.result FROM study_run s JOIN run r ON r.id = s.run_id WHERE s.study_id = ?1 AND r.result "
@@ -112,27 +122,33 @@ Json parameters_of(Sqlite& sqlite, std::int64_t study) {
   rows.bind(1, study);
   if (!rows.step()) return nullptr;
   Json parameters = Json::parse(rows.text(0)).at("parameters");
+  parameters.erase("seed");
+  return parameters;
+}
+
+/// The same without what the study's points set.
+Json parameters_of(Sqlite& sqlite, std::int64_t study) {
+  Json parameters = first_parameters_of(sqlite, study);
+  if (parameters.is_null()) return parameters;
   SqliteStatement varied(sqlite, "SELECT DISTINCT key FROM setting WHERE study_id = ?1");
   varied.bind(1, study);
   while (varied.step()) parameters.erase(varied.text(0));
-  parameters.erase("seed");
   return parameters;
 }
 
 Json database_data(const fs::path& file) {
   Sqlite sqlite(file.string(), true);
   require_study_database(sqlite, file.string());
-  Json data{{"kind", "study"},
-            {"database", file.filename().string()},
-            {"version", MRCSIM_VERSION},
-            {"studies", Json::array()}};
-  SqliteStatement rows(sqlite, "SELECT id, kind, scenario, command, description, answer FROM study ORDER BY id");
+  Json data{{"kind", "study"}, {"database", file.filename().string()}, {"studies", Json::array()}};
+  SqliteStatement rows(
+      sqlite, "SELECT id, kind, scenario, command, description, answer, mrcsim_version FROM study ORDER BY id");
   while (rows.step()) {
     const std::int64_t id = rows.integer(0);
     data["studies"].push_back({{"id", id},
                                {"kind", rows.text(1)},
                                {"scenario", rows.text(2)},
                                {"command", rows.text(3)},
+                               {"version", rows.text(6)},
                                {"description", Json::parse(rows.text(4), nullptr, false)},
                                {"answer", rows.is_null(5) ? Json(nullptr) : Json::parse(rows.text(5), nullptr, false)},
                                {"points", points_of(sqlite, id)},
@@ -141,6 +157,24 @@ Json database_data(const fs::path& file) {
   }
   if (data["studies"].empty()) throw StudyError(file.string() + ": holds no study");
   return data;
+}
+
+/// The answer of `mrcsim why` for a run with these parameters, whatever its seed, with the command.
+Json why_of(const fs::path& file, Json parameters) {
+  if (!fs::exists(file)) throw StudyError(file.string() + ": --why: does not exist; expected a database of mrcsim why");
+  if (!is_database(file)) throw StudyError(file.string() + ": --why: is not a database of mrcsim");
+  parameters.erase("seed");
+  Sqlite sqlite(file.string(), true);
+  require_study_database(sqlite, file.string());
+  SqliteStatement rows(
+      sqlite, "SELECT id, command, answer FROM study WHERE kind = 'why' AND answer IS NOT NULL ORDER BY id DESC");
+  while (rows.step()) {
+    if (first_parameters_of(sqlite, rows.integer(0)) != parameters) continue;
+    return {{"command", rows.text(1)}, {"answer", Json::parse(rows.text(2))}};
+  }
+  throw StudyError(file.string() +
+                   ": --why: holds no answer of mrcsim why for the scenario and settings of this run; run mrcsim why "
+                   "with the same --set");
 }
 
 /// As text of a script element: nothing in it can end the element.
@@ -175,6 +209,18 @@ std::string picture_in_page(const Json& result) {
   }
 }
 
+/// A result of another version is shown as it is.
+void shorten(Json& result, Json& series) {
+  const Json whole_result = result;
+  const Json whole_series = series;
+  try {
+    shorten_for_page(result, series);
+  } catch (const Json::exception&) {
+    result = whole_result;
+    series = whole_series;
+  }
+}
+
 /// `page` with `text` where `mark` is.
 std::string filled(std::string_view page, std::string_view mark, std::string_view text) {
   const std::size_t at = page.find(mark);
@@ -183,16 +229,24 @@ std::string filled(std::string_view page, std::string_view mark, std::string_vie
 
 }  // namespace
 
-std::string report_html(const std::string& place) {
-  const fs::path file = file_of(place);
+std::string report_html(const ReportRequest& request) {
+  const fs::path file = file_of(request.place);
   Json data;
   try {
-    data = is_database(file) ? database_data(file) : run_data(file);
+    const bool is_study = is_database(file);
+    if (is_study && !request.why.empty()) throw StudyError("--why: is for the report of a run");
+    data = is_study ? database_data(file) : run_data(file);
+    if (!request.why.empty()) data["why"] = why_of(request.why, data["result"].at("parameters"));
   } catch (const Json::exception& error) {
     throw StudyError(fmt::format("{}: is damaged: {}", file.string(), error.what()));
   }
-  const std::string picture = data["kind"] == "run" ? picture_in_page(data["result"]) : "";
+  std::string picture;
+  if (data["kind"] == "run") {
+    picture = picture_in_page(data["result"]);
+    shorten(data["result"], data["series"]);
+  }
   data["parameters"] = parameter_table();
+  data["written"] = {{"version", request.version}, {"time", request.time}};
   // The picture's place is before that of the data, so that no text of the data is taken for a mark.
   const std::string page = filled(report_page(), "@DATA@", embedded(data));
   return filled(page, "@PICTURE@", picture);

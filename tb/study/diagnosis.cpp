@@ -150,7 +150,7 @@ std::vector<Diagnoser::Reliefs> Diagnoser::pairs_beside(const std::vector<Tried>
   return pairs;
 }
 
-Remedy Diagnoser::confirm(const Tried& tried) {
+Remedy Diagnoser::confirm(const Tried& tried, Diagnosis& diagnosis) {
   Remedy remedy{.reliefs = tried.reliefs, .smallest = {}, .metric = {}, .gain = {}, .next_cause = ""};
   const auto changed = campaign_.run(planner_.specs(settings_of(tried.reliefs), seeds_));
   const auto as_it_is = campaign_.run(planner_.specs({}, seeds_));
@@ -160,6 +160,7 @@ Remedy Diagnoser::confirm(const Tried& tried) {
     const double metric = objective_.metric_of(changed[i]);
     const double before = objective_.metric_of(as_it_is[i]);
     metrics.push_back(metric);
+    diagnosis.runs.emplace_back(settings_of(tried.reliefs), changed[i].id);
     gains.push_back(more_ ? metric - before : before - metric);
   }
   remedy.metric = confidence_interval(metrics);
@@ -221,6 +222,7 @@ Diagnosis Diagnoser::diagnose() {
       throw StudyError(fmt::format("{}: seed {}: the scenario as it is does not complete: {}",
                                    planner_.subject().scenario, run.seed, run.error.empty() ? run.status : run.error));
     metrics.push_back(objective_.metric_of(run));
+    diagnosis.runs.emplace_back(Settings{}, run.id);
   }
   diagnosis.baseline = confidence_interval(metrics);
   base_run_ = as_it_is.front().id;
@@ -259,7 +261,7 @@ Diagnosis Diagnoser::diagnose() {
     const auto [same, first] = listed.try_emplace(parameters_of(tried.reliefs), tried.gain);
     if (!first && same->second - tried.gain < least) continue;
     same->second = tried.gain;
-    diagnosis.remedies.push_back(confirm(tried));
+    diagnosis.remedies.push_back(confirm(tried, diagnosis));
   }
   std::erase_if(diagnosis.remedies, [&](const Remedy& remedy) { return remedy.gain.mean < least; });
   if (!diagnosis.remedies.empty()) find_smallest(diagnosis.remedies.front());

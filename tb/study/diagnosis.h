@@ -31,9 +31,10 @@ struct Remedy {
 
 struct Diagnosis {
   Interval baseline;
-  std::vector<std::pair<std::string, double>> causes;  ///< limits[] of the first seed: cause and Gb/s
-  std::vector<Remedy> remedies;                        ///< best first; empty: nothing is worth changing
-  std::size_t tried = 0;                               ///< settings
+  std::vector<std::pair<std::string, double>> causes;   ///< limits[] of the first seed: cause and Gb/s
+  std::vector<Remedy> remedies;                         ///< best first; empty: nothing is worth changing
+  std::size_t tried = 0;                                ///< settings
+  std::vector<std::pair<Settings, std::int64_t>> runs;  ///< in the database: as it is, first, and with each remedy
 };
 
 /// A relief is worth to be named if it gains this share of the baseline.
@@ -61,7 +62,7 @@ class Diagnoser {
   std::vector<Relief> singles() const;
   std::vector<Reliefs> pairs_beside(const std::vector<Tried>& singles);
   std::vector<std::string> first_reliefs(std::int64_t run) const;
-  Remedy confirm(const Tried& tried);
+  Remedy confirm(const Tried& tried, Diagnosis& diagnosis);
   void find_smallest(Remedy& remedy);
   double gain_of(double metric) const { return more_ ? metric - base_ : base_ - metric; }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Opens reports in headless Chromium: every chart draws, nothing is complained about, nothing is loaded, and the page
-fits at 1280 and 390 pixels, dark and light. Screenshots stay in the folder given.
+"""Opens reports in headless Chromium: every chart draws and has tooltips with units, faults are named, axes show the knee, the slider
+moves, nothing is complained about, nothing is loaded, and the page fits at 1280 and 390 pixels, dark and light. Screenshots stay in the
+folder given.
 
 report_test.py MRCSIM REPOSITORY FOLDER; exits with 77 and a reason where there is no browser."""
 import base64
@@ -26,6 +27,7 @@ if not CHROMIUM or not DRIVER:
     sys.exit(77)
 
 WIDTHS = (1280, 390)
+SHOT_HEIGHT = 1500
 THEMES = ("light", "dark")
 failures = []
 
@@ -94,12 +96,19 @@ for_us = 150
            "--points", 10, "--db", database, "--quiet")
     mrcsim("report", database, "-o", FOLDER / "study.html")
 
+    # A run that is slow, with the answer of why.
+    slow = ("--set", "traffic.rows=8", "host.payload=reference", "nic.retransmit_buffer.entries=64")
+    mrcsim("why", pair, *slow, "--seeds", 2, "--db", FOLDER / "why.sqlite", "--quiet")
+    mrcsim("run", pair, *slow, "--quiet", "--out", FOLDER / "slow")
+    mrcsim("report", FOLDER / "slow", "--why", FOLDER / "why.sqlite", "-o", FOLDER / "slow.html")
+    mrcsim("report", FOLDER / "why.sqlite", "-o", FOLDER / "why.html")
+
 
 def check_source(page):
     text = page.read_text()
     expect(not re.search(r"""(?:src|href)\s*=\s*["']?\s*(?:https?:)?//""", text), f"{page.name}: refers to the network")
     expect("<link" not in text and "@import" not in text and "<iframe" not in text, f"{page.name}: loads something")
-    expect(page.stat().st_size < 8_000_000, f"{page.name}: {page.stat().st_size} bytes")
+    expect(page.stat().st_size < 2_000_000, f"{page.name}: {page.stat().st_size} bytes")
 
 
 def open_browser():
@@ -140,6 +149,62 @@ return window.mrcsimCharts.map((entry) => {
 """
 
 
+# Of each chart with tooltips: what one says when it is pointed at.
+TOOLTIPS = """
+return window.mrcsimCharts.filter((entry) => entry.chart.options.plugins.tooltip.enabled).map((entry) => {
+  const datasetIndex = entry.chart.data.datasets.findIndex((set) => set.data.length);
+  const index = Math.floor((entry.chart.data.datasets[datasetIndex].data.length - 1) / 2);
+  const tooltip = entry.chart.tooltip;
+  tooltip.setActiveElements([{ datasetIndex, index }], { x: 0, y: 0 });
+  return [entry.title, tooltip.title.concat(tooltip.body.flatMap((part) => part.lines)).join(' | ')];
+});
+"""
+UNIT = re.compile(r"\d (Gb/s|us|%|k?bit|Mbit|entries|bytes|tags|QPs|WQEs|TLPs|packets|grants|requests|credits|headers|bits)(?![a-z])")
+# Types and beginnings of the axes, and the faults named, by title.
+AXES = """
+return Object.fromEntries(window.mrcsimCharts.map((entry) => [entry.title, {
+  x: entry.chart.scales.x.type, y_min: entry.chart.scales.y.min, label: entry.canvas.getAttribute('aria-label')}]));
+"""
+
+
+def check_axes(browser, name, stem):
+    axes = browser.execute_script(AXES)
+    if stem in ("faults", "hostile"):
+        for title in ("Goodput by plane, Gb/s", "Queue depth"):
+            label = axes[title]["label"]
+            expect("1. nic_port_loss nic0.port3, 2. loss nic0" in label, f"{name}: {title} names other faults: {label}")
+    if stem == "study":
+        # The first sweep multiplied and its goodput is within a factor of two; the second is linear.
+        first, second = browser.execute_script("return window.mrcsimCharts.filter((e) => e.title === 'Goodput').map((e) => "
+                                               "[e.chart.scales.x.type, e.chart.scales.y.min])")
+        expect(first[0] == "logarithmic" and first[1] > 0, f"{name}: first sweep: {first}")
+        expect(second[0] == "linear", f"{name}: second sweep: {second}")
+        sizing = axes["goodput against nic.retransmit_buffer.entries"]
+        expect(sizing["x"] == "logarithmic", f"{name}: {sizing}")
+
+
+def check_tooltips(browser, name):
+    for title, text in browser.execute_script(TOOLTIPS):
+        expect(UNIT.search(text), f"{name}: tooltip of \"{title}\" has no unit: {text}")
+
+
+# The scenario in the command of a run; hostile has no run.json.
+FROM = {"run": ("incast.toml",), "faults": ("faults.toml",), "slow": ("tb/scenarios/pair.toml",)}
+
+
+def check_first(browser, name, stem):
+    """Where the page is from and what limits the run come before the first chart."""
+    text = browser.execute_script("const canvas = document.querySelector('canvas'); const range = document.createRange(); "
+                                  "range.setStart(document.body, 0); range.setEndBefore(canvas); return range.toString()")
+    if stem not in ("study", "why"):
+        for wanted in ("What limits it, and what helps", "each port in a plane of its own", " UTC, mrcsim ", *FROM.get(stem, ())):
+            expect(wanted in text, f"{name}: \"{wanted}\" is not before the first chart")
+    if stem in ("faults", "hostile"):
+        expect("Switch queues that were too long" in text, f"{name}: no switch queues before the first chart")
+    if stem in ("slow", "why"):
+        expect("99 % of the gain with" in text and "nic.retransmit_buffer.entries=" in text, f"{name}: no remedies before the first chart")
+
+
 # Of the picture: height, number of links and of those that lead nowhere, colours of text and paper, and whether it comes before
 # the first chart.
 PICTURE = """
@@ -178,6 +243,18 @@ def check_picture(browser, name, theme, wanted):
     expect((paper > ink + 120) if theme == "light" else (ink > paper + 120), f"{name}: picture: {ink} on {paper}")
 
 
+def take_screenshots(browser, page, width, theme, height):
+    """In pieces: far below what is on the screen, charts are not painted."""
+    metrics = {"width": width, "height": SHOT_HEIGHT, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    for piece in range(min(10, -(-height // SHOT_HEIGHT))):
+        browser.execute_script(f"window.scrollTo(0, {piece * SHOT_HEIGHT})")
+        browser.execute_async_script("const done = arguments[0]; setTimeout(done, 200)")
+        shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
+        (FOLDER / f"{page.stem}-{width}-{theme}-{piece}.png").write_bytes(base64.b64decode(shot["data"]))
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics | {"height": 900})
+
+
 def check_page(browser, page, width, theme, wanted):
     name = f"{page.stem} {width} {theme}"
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
@@ -187,9 +264,8 @@ def check_page(browser, page, width, theme, wanted):
     browser.get(page.as_uri())
     expect(browser.execute_script("return window.mrcsimReady === true"), f"{name}: the script did not reach its end")
     height = browser.execute_script("return document.documentElement.scrollHeight")
-    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": {
-        "x": 0, "y": 0, "width": width, "height": min(height, 16000), "scale": 1}})
-    (FOLDER / f"{page.stem}-{width}-{theme}.png").write_bytes(base64.b64decode(shot["data"]))
+    take_screenshots(browser, page, width, theme, height)
+    check_first(browser, name, page.stem)
     browser.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     browser.execute_async_script("const done = arguments[0]; setTimeout(done, 600)")
     # Before the canvases are read back, which the browser itself remarks on.
@@ -205,7 +281,9 @@ def check_page(browser, page, width, theme, wanted):
         expect(inside, f"{name}: \"{title}\" is wider than the page")
     for title, coloured in browser.execute_script(DATA_DRAWN):
         expect(coloured > 10, f"{name}: \"{title}\" shows no data ({coloured} pixels)")
-    check_picture(browser, name, theme, page.stem != "study")
+    check_tooltips(browser, name)
+    check_axes(browser, name, page.stem)
+    check_picture(browser, name, theme, page.stem not in ("study", "why"))
     overflow = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
     expect(overflow <= 0, f"{name}: {overflow} pixels wider than the screen")
     small = browser.execute_script("return [...document.querySelectorAll('p,td,th,h1,h2,h3,span,summary')].filter((e) => "
@@ -229,6 +307,8 @@ def main():
         "run": run_charts,
         "faults": run_charts + ("Share of time at or below",),
         "hostile": ("EV states of nic0",),
+        "slow": ("Lost line rate", "Goodput by plane"),
+        "why": ("With each remedy",),
         "study": ("Goodput", "Message time, p99", "SRAM against goodput", "goodput against nic.retransmit_buffer.entries"),
     }
     browser = open_browser()

@@ -31,7 +31,7 @@ void try_study(Read read) {
 
 /// `place` is a file of results, or a point of a database.
 inline void report_and_compare(const std::string& file, const std::string& place) {
-  try_study([&] { report_html(file); });
+  try_study([&] { report_html({.place = file, .why = "", .version = "", .time = ""}); });
   try_study([&] {
     const ResultGroup group = load_results(place);
     compare({group, group});

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <regex>
 
 #include "mrcsim_process.h"
@@ -26,6 +27,24 @@ void expect_self_contained(const std::string& page) {
     EXPECT_EQ(page.find(left), std::string::npos);
 }
 
+/// What is in the page is in the file; what is not was always 0.
+void expect_curves_of(const nlohmann::json& shown, const nlohmann::json& series) {
+  EXPECT_EQ(shown["plane_goodput_gbps"], series["plane_goodput_gbps"]);
+  EXPECT_EQ(shown["ev_states"], series["ev_states"]);
+  std::size_t curves = 0;
+  for (const char* part : {"buffer_occupancy", "queue_bytes"}) {
+    for (const auto& [name, curve] : series[part].items()) {
+      const bool moves = std::any_of(curve.begin(), curve.end(), [](const auto& value) { return value != 0; });
+      EXPECT_EQ(shown[part].contains(name), moves) << name;
+      if (moves) {
+        EXPECT_EQ(shown[part][name], curve) << name;
+      }
+      curves += moves ? 1 : 0;
+    }
+  }
+  EXPECT_GT(curves, 10U);
+}
+
 TEST(Report, OfARun) {
   ASSERT_EQ(
       run_process("mrcsim run tb/scenarios/pair.toml --quiet --set traffic.byte_scale=0.02 --out %D/out").exit_code, 0);
@@ -35,8 +54,15 @@ TEST(Report, OfARun) {
   expect_self_contained(page);
   const auto data = data_of(page);
   const auto result = read_json(test_folder() / "out" / "result.json");
-  EXPECT_EQ(data["result"], result);
-  EXPECT_EQ(data["series"], read_json(test_folder() / "out" / "series.json"));
+  for (const auto& [part, value] : data["result"].items()) EXPECT_EQ(value, result[part]) << part;
+  for (const char* part : {"limits", "buffers", "ledger", "switch_ports", "parameters", "events"})
+    EXPECT_TRUE(data["result"].contains(part)) << part;
+  expect_curves_of(data["series"], read_json(test_folder() / "out" / "series.json"));
+  const auto run = data["run"];
+  EXPECT_EQ(run["command"].get<std::string>().find("mrcsim run tb/scenarios/pair.toml --quiet --set"), 0U) << run;
+  EXPECT_EQ(run["version"], data["written"]["version"]);
+  EXPECT_TRUE(std::regex_match(run["time"].get<std::string>(), std::regex("\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC")))
+      << run;
   EXPECT_EQ(data["parameters"]["pcie.read_tags"]["default"], "512");
 
   const auto& quantiles = result["message_time_quantiles"];
@@ -47,6 +73,59 @@ TEST(Report, OfARun) {
   EXPECT_EQ(quantiles[50]["us"], result["message_time_us"]["p50"]);
   EXPECT_EQ(quantiles[99]["us"], result["message_time_us"]["p99"]);
   EXPECT_EQ(quantiles.back()["us"], result["message_time_us"]["max"]);
+}
+
+/// However long a run is, its page stays small, and the curves keep their mean.
+TEST(Report, OfALongRunIsSmall) {
+  std::ofstream(test_folder() / "flows.csv") << "start_us,src,dst,bytes,tag\n";
+  std::ofstream flows(test_folder() / "flows.csv", std::ios::app);
+  for (int i = 0; i < 120; ++i) flows << 25 * i << "," << i % 4 << ",4,256KiB," << i << "\n";
+  flows.close();
+  std::ofstream(test_folder() / "incast.toml")
+      << "[traffic]\ntrace = \"flows.csv\"\n[fabric]\nnics = 8\nloss_rate = 0.001\n";
+  ASSERT_EQ(run_process("mrcsim run %D/incast.toml --quiet --out %D/out").exit_code, 0);
+  ASSERT_EQ(run_process("mrcsim report %D/out -o %D/run.html").exit_code, 0);
+  const std::string page = read_text(test_folder() / "run.html");
+  EXPECT_LT(page.size(), 2'000'000U);
+  const auto shown = data_of(page)["series"];
+  const auto series = read_json(test_folder() / "out" / "series.json");
+  const auto mean = [](const nlohmann::json& curve) {
+    double sum = 0;
+    for (const auto& value : curve) sum += value.get<double>();
+    return sum / static_cast<double>(curve.size());
+  };
+  ASSERT_GT(series["plane_goodput_gbps"][0].size(), 1'500U);
+  EXPECT_LE(shown["plane_goodput_gbps"][0].size(), 500U);
+  EXPECT_NEAR(mean(shown["plane_goodput_gbps"][0]), mean(series["plane_goodput_gbps"][0]), 0.5);
+  const double length_us =
+      series["step_us"].get<double>() * static_cast<double>(series["plane_goodput_gbps"][0].size());
+  EXPECT_NEAR(shown["step_us"].get<double>() * static_cast<double>(shown["plane_goodput_gbps"][0].size()), length_us,
+              shown["step_us"].get<double>());
+}
+
+/// The remedies of `mrcsim why` are in the page of the run that they are of, and of no other.
+TEST(Report, OfARunWithItsRemedies) {
+  fs::remove(test_folder() / "why.sqlite");
+  const std::string settings = "--set traffic.rows=8 host.payload=reference nic.retransmit_buffer.entries=64";
+  ASSERT_EQ(run_process("mrcsim why tb/scenarios/pair.toml --seeds 1 --quiet --db %D/why.sqlite " + settings).exit_code,
+            0);
+  ASSERT_EQ(run_process("mrcsim run tb/scenarios/pair.toml --seed 7 --quiet --out %D/out " + settings).exit_code, 0);
+  ASSERT_EQ(run_process("mrcsim report %D/out --why %D/why.sqlite -o %D/run.html").exit_code, 0);
+  const auto why = data_of(read_text(test_folder() / "run.html"))["why"];
+  ASSERT_FALSE(why["answer"]["remedies"].empty());
+  EXPECT_TRUE(why["answer"]["remedies"][0]["settings"].contains("nic.retransmit_buffer.entries")) << why;
+  ASSERT_EQ(run_process("mrcsim report %D/why.sqlite -o %D/study.html").exit_code, 0);
+  const auto study = data_of(read_text(test_folder() / "study.html"))["studies"][0];
+  EXPECT_EQ(study["kind"], "why");
+  EXPECT_EQ(study["answer"], why["answer"]);
+  EXPECT_EQ(study["points"][0]["settings"].size(), 0U);
+
+  ASSERT_EQ(run_process("mrcsim run tb/scenarios/pair.toml --set traffic.rows=8 --quiet --out %D/other").exit_code, 0);
+  const ProcessResult other = run_process("mrcsim report %D/other --why %D/why.sqlite -o %D/other.html");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("holds no answer of mrcsim why"), std::string::npos) << other.err;
+  EXPECT_EQ(run_process("mrcsim report %D/why.sqlite --why %D/why.sqlite -o %D/other.html").exit_code, 2);
+  EXPECT_EQ(run_process("mrcsim report %D/out --why %D/absent.sqlite -o %D/other.html").exit_code, 2);
 }
 
 TEST(Report, OfADatabase) {

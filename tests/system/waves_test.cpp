@@ -310,6 +310,60 @@ TEST_F(Perfetto, SlicesOfARowNeverOverlapAndRowsHaveNames) {
   EXPECT_EQ(slices, static_cast<std::size_t>(written)) << "two slices begin at one time in one row";
 }
 
+TEST_F(Perfetto, RowsHaveNamesOfTheirOwnAndSayWhichRunItIs) {
+  run("");
+  std::map<int, std::set<std::string>> names;
+  std::map<int, std::string> processes;
+  for (const json& event : events) {
+    if (event["ph"] != "M") continue;
+    if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
+    if (event["name"] != "thread_name") continue;
+    const std::string name = event["args"]["name"];
+    EXPECT_TRUE(names[event["pid"]].insert(name).second) << name << " is the name of two rows";
+  }
+  EXPECT_TRUE(names[1].contains("payload_fetch") && names[1].contains("payload_fetch (2)"));
+  EXPECT_EQ(processes[1], "nic0");
+  EXPECT_EQ(processes.rbegin()->second, "pair, seed 1");
+  for (const json& event : events) {
+    if (event["ph"] != "X" || event["cat"] != "run") continue;
+    EXPECT_EQ(event["pid"], processes.rbegin()->first);
+    EXPECT_EQ(event["args"]["scenario"], "pair");
+    EXPECT_EQ(event["args"]["seed"], 1);
+    EXPECT_NEAR(event["dur"].get<double>(), result["simulated_time_us"].get<double>(), 1.0);
+    return;
+  }
+  ADD_FAILURE() << "no row names the run";
+}
+
+/// The rows "… blocked" add up to the ledger, cause by cause.
+TEST_F(Perfetto, BlockedRowsAgreeWithTheLedger) {
+  run("--set nic.retransmit_buffer.entries=64 --perfetto-packets 1/1000");
+  std::map<int, std::string> processes;
+  std::map<std::string, double> shown_us;
+  for (const json& event : events) {
+    if (event["ph"] == "M" && event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
+    if (event["ph"] != "X" || !event["name"].get<std::string>().starts_with("blocked by ")) continue;
+    shown_us[processes.at(event["pid"]) + "." + event["cat"].get<std::string>() + " " +
+             event["name"].get<std::string>().substr(8)] += event["dur"].get<double>();
+    if (event["name"] == "blocked by retransmit_buffer.entries") {
+      EXPECT_EQ(event["args"]["relieved_by"], "nic.retransmit_buffer.entries");
+    }
+  }
+  const double whole_us = result["simulated_time_us"];
+  std::size_t compared = 0;
+  for (const json& slot : result["ledger"]) {
+    const std::string row = slot["node"].get<std::string>() + "." + slot["box"].get<std::string>() + " blocked";
+    for (const auto& [cause, share] : slot["blocked"].items()) {
+      const std::string name = row + " by " + cause;
+      EXPECT_NEAR(shown_us[name] / whole_us, share.get<double>(), 2e-3) << name;
+      compared += share.get<double>() > 0.01 ? 1 : 0;
+      shown_us.erase(name);
+    }
+  }
+  EXPECT_GT(compared, 3U);
+  for (const auto& [name, us] : shown_us) EXPECT_LT(us / whole_us, 2e-3) << name << " is not in the ledger";
+}
+
 /// A packet's flow begins at the sender's segmenter, never goes back in time, and ends where it is acknowledged.
 TEST_F(Perfetto, FlowsPairUpAndCrossNodes) {
   run("");

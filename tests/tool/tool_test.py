@@ -67,6 +67,7 @@ class Tool(unittest.TestCase):
 
     def test_man_page_has_every_command_and_option(self):
         page = mrcsim("help", "--format", "man").stdout
+        self.assertIn("\n.B mrcsim\nrun SCENARIO [OPTIONS]\n", page)
         plain = page.replace("\\-", "-")
         commands = self.commands()
         self.assertGreater(len(commands), 20)
@@ -117,11 +118,37 @@ class Tool(unittest.TestCase):
         self.assertIn(f"\nversion: {VERSION}\n", (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
         self.assertIn(f'\nversion = "{VERSION}"\n', (REPOSITORY / "tb/python/pyproject.toml").read_text(encoding="utf-8"))
 
-    def test_container_and_workflow_run_the_two_commands(self):
-        for file in ("Containerfile", ".github/workflows/tests.yml"):
-            text = (REPOSITORY / file).read_text(encoding="utf-8")
-            self.assertIn("./tb/demo.sh", text)
-            self.assertIn("./tests/run.sh", text)
+    def test_summary_names_the_switch_queues_that_were_too_long(self):
+        flows = "".join(f"0,{source},3,1MiB,{source}\n" for source in range(3))
+        pathlib.Path(self.folder.name, "flows.csv").write_text("start_us,src,dst,bytes,tag\n" + flows)
+        scenario = pathlib.Path(self.folder.name, "incast.toml")
+        scenario.write_text('traffic.trace = "flows.csv"\nfabric.nics = 4\n')
+        done = mrcsim("run", str(scenario), "--out", self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ports = [row for row in json.loads(pathlib.Path(self.out, "result.json").read_text())["switch_ports"]
+                 if row["dropped"] + row["trimmed"] + row["ce_marked"] > 0]
+        self.assertGreater(len(ports), 6)
+        lines = done.stdout.splitlines()
+        first = next(i for i, line in enumerate(lines) if line.startswith("  switch queues that were too long"))
+        rows = [line.replace(",", "").split() for line in lines[first + 1:first + 7]]
+        worst = max(ports, key=lambda row: (row["dropped"] + row["trimmed"], row["ce_marked"]))
+        self.assertEqual(rows[0][0], worst["port"])
+        by_name = {row["port"]: row for row in ports}
+        for name, dropped, trimmed, marked, longest, unit in rows:
+            row = by_name[name]
+            self.assertEqual([int(dropped), int(trimmed), int(marked), int(longest), unit],
+                             [row["dropped"], row["trimmed"], row["ce_marked"], row["most_queued_bytes"], "bytes"])
+        self.assertEqual(lines[first + 7], f"    and {len(ports) - 6} others in switch_ports[] of result.json")
+        self.assertNotIn("switch queues", mrcsim("run", PAIR, *SHORT, "--out", self.out).stdout)
+
+    def test_a_run_says_where_it_comes_from(self):
+        command = ["run", PAIR, *SHORT, "--quiet", "--out", self.out]
+        self.assertEqual(mrcsim(*command, env={**os.environ, "SOURCE_DATE_EPOCH": "86400"}).returncode, 0)
+        known = json.loads(pathlib.Path(self.out, "run.json").read_text())
+        self.assertEqual(known["command"], " ".join(["mrcsim", *command]))
+        self.assertEqual(known["time"], "1970-01-02 00:00 UTC")
+        self.assertTrue(known["version"].startswith(VERSION))
+        self.assertIn(known["version"].removeprefix(VERSION).strip(" ()"), mrcsim("--version").stdout)
 
     def test_json_on_standard_output_is_the_result(self):
         done = mrcsim("run", PAIR, *SHORT, "--out", self.out, "--format", "json")
