@@ -85,7 +85,7 @@ struct ProtocolConfig {
   double penalty_start_share = 0;                     ///< rcv_cwnd_pen begins above this share of rx_staging
   double penalty_full_share = 0;                      ///< and is 127 from this share on; 0 = never a penalty
   RttSource rtt_source = RttSource::send_time_table;  ///< or the reflected TSETH
-  EncryptionConfig encryption;
+  EncryptionConfig encryption = {};
 };
 
 /// Bytes of link time that the packet takes in this deployment, preamble and gap included.

@@ -11,13 +11,13 @@ namespace mrc {
 
 /// Zero bytes must be a valid T. Pages that nobody wrote are not resident, and reading them does not make them so.
 template <typename T>
-  requires(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>)
-class ZeroedArray {
+requires(std::is_trivially_destructible_v<T>&& std::is_trivially_copyable_v<T>) class ZeroedArray {
  public:
   /// Throws std::bad_alloc where the system refuses the address space.
   explicit ZeroedArray(std::size_t size) : size_(size) {
     if (size_ == 0) return;
-    void* const memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const memory =
+        mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     elements_ = static_cast<T*>(memory);
     // One element that is written must not make a whole huge page resident.

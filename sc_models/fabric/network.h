@@ -66,9 +66,7 @@ class Network {
   /// `node` is a light endpoint whose ports add `mac_ps` to both directions of their cables.
   void attach(NodeId id, NetworkNode& node, TimePs mac_ps = 0);
   /// Packets to `node` through `plane` leave the network on `link`.
-  void attach(NodeId id, std::uint32_t plane, Link& link) {
-    exits_[topology_.downlink_to(id, plane)] = &link;
-  }
+  void attach(NodeId id, std::uint32_t plane, Link& link) { exits_[topology_.downlink_to(id, plane)] = &link; }
   /// A packet whose first and last bit reach the T0 of `plane` from `node` at these times.
   void enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs last_bit, const Packet& packet);
 
@@ -118,9 +116,7 @@ class Network {
     object_of_link_ = std::move(object_of_link);
   }
   /// Starts of packets on links are recorded. Before the run.
-  void trace_to(CausalTrace& trace) {
-    trace_ = &trace;
-  }
+  void trace_to(CausalTrace& trace) { trace_ = &trace; }
   /// What a timeline has in store for the link; told before the run. Null: nothing.
   void set_faults(std::uint32_t link, std::unique_ptr<LinkFaults> faults) {
     ends_[link].faulty = ends_[link].down || faults != nullptr;
@@ -249,9 +245,9 @@ class Network {
   PauseLaw pause_law_;
   FabricEventQueue events_;
   TransitPool transits_;
-  ZeroedArray<SwitchPort> ports_;  ///< by link
+  ZeroedArray<SwitchPort> ports_;                                             ///< by link
   std::deque<CongestedPort> congested_ports_ = std::deque<CongestedPort>(1);  ///< the first stands for all others
-  std::vector<LinkEnds> ends_;     ///< by link
+  std::vector<LinkEnds> ends_;                                                ///< by link
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
   std::array<QueueLaw, laws> laws_{};

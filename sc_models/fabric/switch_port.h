@@ -51,8 +51,8 @@ struct CongestedPort {
   std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service
 };
 
-/// A packet touches two cache lines of its output port, beside each other, whether it waits or not. A port that no packet
-/// has visited is zero bytes.
+/// A packet touches two cache lines of its output port, beside each other, whether it waits or not. A port that no
+/// packet has visited is zero bytes.
 struct alignas(128) SwitchPort {
   struct Queue {
     std::uint32_t head = TransitPool::kNone;
@@ -69,14 +69,14 @@ struct alignas(128) SwitchPort {
   std::uint64_t data_bytes = 0;    ///< of them without the control queue
   std::array<Queue, kFabricClasses> queues;
   std::uint32_t from = 0;  ///< switch or NIC
-  std::uint8_t law = 0;  ///< 0: not visited yet
-  bool armed = false;   ///< a service event is on its way
-  bool leaves = false;  ///< what it sends leaves the network: over a Link, or to another rank
-  bool paused = false;  ///< its data waits for the far end (PFC)
+  std::uint8_t law = 0;    ///< 0: not visited yet
+  bool armed = false;      ///< a service event is on its way
+  bool leaves = false;     ///< what it sends leaves the network: over a Link, or to another rank
+  bool paused = false;     ///< its data waits for the far end (PFC)
 
   alignas(64) SerialLine line;
   std::uint8_t plane = 0;
-  std::uint8_t turn = 0;  ///< of weighted service
+  std::uint8_t turn = 0;        ///< of weighted service
   bool pausing = false;         ///< the switch at its far end has asked for a pause
   std::uint32_t congested = 0;  ///< number of its CongestedPort, 0 without one
   PortTraffic counters;

@@ -25,7 +25,7 @@ struct LinkInfo {
   std::uint32_t from = kNic;  ///< switch, kNic at the NIC's end
   std::uint32_t to = kNic;
   NodeId node = 0;           ///< the NIC at one end, where there is one
-  std::uint32_t number = 0;    ///< of the port at the switch that sends: up0 …, down0 …
+  std::uint32_t number = 0;  ///< of the port at the switch that sends: up0 …, down0 …
   std::uint32_t delay_ps = 0;
   std::uint8_t plane = 0;
   bool up = false;

@@ -74,7 +74,8 @@ void Sampler::add_queues() {
       continue;
     }
     const SwitchTier tier = topology.switches()[info.from].tier;
-    const auto [group, added] = groups.try_emplace({info.plane, tier, info.up}, static_cast<std::uint16_t>(queue_rows_));
+    const auto [group, added] =
+        groups.try_emplace({info.plane, tier, info.up}, static_cast<std::uint16_t>(queue_rows_));
     queue_row_of_link_[link] = group->second;
     if (!added) continue;
     const char* name = std::array{"t0", "t1", "t2"}[static_cast<std::size_t>(tier)];

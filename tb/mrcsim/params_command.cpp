@@ -113,7 +113,7 @@ std::string_view why_default(ParameterSource source) {
 
 /// Documents by the beginning of a parameter's name; the longest that fits.
 std::string_view document_of(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 24> documents{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 29> documents{{
       {"", "docs/result.md"},
       {"traffic.", "docs/traces.md"},
       {"accelerator.", "docs/traces.md"},

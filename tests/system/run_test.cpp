@@ -324,13 +324,14 @@ TEST(Run, WhereRecordsAreTakenAtArrivalTheLatencyOfHostMemoryNeedsNone) {
 // Packets that wait for a record must not be in the way of the retransmissions that free one.
 TEST(Run, FewRecordsUnderLossDoNotStallWhenTheyAreTakenAtArrival) {
   int run = 0;
-  for (const char* settings : {"nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.reserve_record=at_arrival",
-                               "nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=32768",
-                               "nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.reserve_record=at_arrival --set "
-                               "nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=24576 --set "
-                               "nic.payload_fetch.queue_entries=2",
-                               "nic.retransmit_buffer.entries=4 --set nic.retransmit_buffer.reserve_record=at_arrival --set "
-                               "pcie.completion_buffer_bytes=8704"}) {
+  for (const char* settings :
+       {"nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.reserve_record=at_arrival",
+        "nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=32768",
+        "nic.retransmit_buffer.entries=8 --set nic.retransmit_buffer.reserve_record=at_arrival --set "
+        "nic.retransmit_buffer.store=payload --set nic.retransmit_buffer.bytes=24576 --set "
+        "nic.payload_fetch.queue_entries=2",
+        "nic.retransmit_buffer.entries=4 --set nic.retransmit_buffer.reserve_record=at_arrival --set "
+        "pcie.completion_buffer_bytes=8704"}) {
     const std::string folder = fmt::format("out{}", run++);
     const auto ran = run_process(
         fmt::format("mrcsim run tb/scenarios/pair.toml --quiet --set traffic.rows=4 --set traffic.qps_per_peer=3 --set "

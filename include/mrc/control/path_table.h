@@ -145,9 +145,7 @@ class PathTable {
   }
 
   /// Position of an EV value that a SACK or NACK echoes; kNoEv for one that is not in the profile.
-  EvIndex find(Ev value) const {
-    return ev_of_slot_[slot_of(value)];
-  }
+  EvIndex find(Ev value) const { return ev_of_slot_[slot_of(value)]; }
   Ev value(EvIndex ev) const { return entries_[ev].value; }
   std::uint8_t plane(EvIndex ev) const { return entries_[ev].plane; }
   EvState state(EvIndex ev) const { return entries_[ev].state; }

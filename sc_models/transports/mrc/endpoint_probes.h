@@ -16,8 +16,7 @@ namespace mrc {
 class EndpointProbes {
  public:
   explicit EndpointProbes(NodeContext& nic)
-      : nic_(nic),
-        random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)) {}
+      : nic_(nic), random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)) {}
 
   /// A QP's table may have an EV to probe.
   void update(std::uint32_t qp, TimePs now);
@@ -121,8 +120,7 @@ void EndpointProbes::due(TimePs now, Send send) {
   }
 }
 
-inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const Packet& data,
-                                                           bool duplicate) {
+inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate) {
   if (!qp.reverse_probe.is_due(data.payload_bytes, now)) return std::nullopt;
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;

@@ -244,7 +244,8 @@ TEST(Network, QueuesAboveT0AreMarkedBetweenMinimumAndMaximum) {
   std::uint64_t marked = 0;
   for (const Packet& packet : incast.last().packets) marked += packet.ecn == Ecn::ce ? 1 : 0;
   std::uint64_t counted = 0;
-  for (std::uint32_t link = 0; link < incast.network.ports().size(); ++link) counted += incast.network.counters(link).ce_marked;
+  for (std::uint32_t link = 0; link < incast.network.ports().size(); ++link)
+    counted += incast.network.counters(link).ce_marked;
   EXPECT_EQ(marked, counted);
   EXPECT_GT(marked, 100U);
   EXPECT_LT(marked, 320U - 2 * 50'000 / 4262) << "while the queue is short nothing is marked";
