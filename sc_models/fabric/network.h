@@ -246,7 +246,7 @@ class Network {
   FabricEventQueue events_;
   TransitPool transits_;
   ZeroedArray<SwitchPort> ports_;                                             ///< by link
-  std::deque<CongestedPort> congested_ports_ = std::deque<CongestedPort>(1);  ///< the first stands for all others
+  std::deque<CongestedPort> congested_ports_ = std::deque<CongestedPort>(1);  ///< the first is that of all others
   std::vector<LinkEnds> ends_;                                                ///< by link
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch

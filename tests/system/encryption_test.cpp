@@ -150,7 +150,7 @@ TEST(Encryption, AnEngineBelowLineRateLimitsAndItsWidthRelievesIt) {
   EXPECT_NEAR(r["goodput_gbps"].get<double>(), 4096.0 * 8 / 65, 0.02 * 504);
   EXPECT_EQ(first_cause(r), "encrypt");
   const ProcessResult why = run_process(
-      "mrcsim why tb/scenarios/pair.toml --quiet --format json --database %D/why.db --set host.payload=reference "
+      "mrcsim why tb/scenarios/pair.toml --quiet --format json --db %D/why.db --set host.payload=reference "
       "traffic.rows=32 " +
       slow);
   ASSERT_EQ(why.exit_code, 0) << why.err;

@@ -53,7 +53,8 @@ TEST(PcieCommand, EachPointOfEachListIsMeasured) {
 }
 
 TEST(PcieCommand, CsvAndJsonHaveTheSameNumbers) {
-  const std::string arguments = "--set pcie.generation=3 --set pcie.lanes=8 --test read_bandwidth --bytes 64,512";
+  const std::string arguments =
+      "--set pcie.generation=3 --set pcie.lanes=8 --set pcie.read_tags=256 --test read_bandwidth --bytes 64,512";
   const Json points = points_of(arguments);
   const ProcessResult csv = run_process("mrcsim pcie " + arguments + " --format csv");
   std::istringstream lines(csv.out);
