@@ -16,13 +16,13 @@ struct PcieLaw {
   std::uint32_t completion_overhead = 0;
 };
 
-/// Gen6: FLIT mode, 236 of 256 bytes carry TLPs, headers only (4 DW request and write, 3 DW completion; PCIe 6.0).
-/// Gen3 … Gen5: 128b/130b and per TLP 2 B framing, 6 B sequence number and LCRC, header (64-bit addresses), of the rate
-/// that DLLPs leave.
-/// Precondition: generation 3 … 6.
+/// Gen6 and Gen7: FLIT mode, 236 of 256 bytes carry TLPs, headers only (4 DW request and write, 3 DW completion;
+/// PCIe 6.0). Gen7 has the FLIT of Gen6 at twice the rate (PCIe 7.0: 128 GT/s, PAM4). Gen3 … Gen5: 128b/130b and per
+/// TLP 2 B framing, 6 B sequence number and LCRC, header (64-bit addresses), of the rate that DLLPs leave.
+/// Precondition: generation 3 … 7.
 constexpr PcieLaw pcie_law(const PcieConfig& config) {
   const double lanes = static_cast<double>(config.lanes) * config.links;
-  if (config.generation >= 6) return {64.0 * lanes * 236.0 / 256.0, 16, 16, 12};
+  if (config.generation >= 6) return {(config.generation == 6 ? 64.0 : 128.0) * lanes * 236.0 / 256.0, 16, 16, 12};
   const double gigatransfers = config.generation == 5 ? 32.0 : config.generation == 4 ? 16.0 : 8.0;
   return {gigatransfers * lanes * 128.0 / 130.0 * (1.0 - dllp_share(config)), 24, 24, 20};
 }

@@ -79,7 +79,7 @@ void read_latency_times(PcieConfig& pcie) {
 void add_pcie_parameters(ParameterTable& table) {
   MRC_NODE(pcie.stepping, "", 0, 0,
            "train: the TLPs of a request in one loop; tlp: one event per TLP (slow, for checking)", assumption);
-  MRC_NODE(pcie.generation, "", 3, 6, "PCIe generation: 8, 16, 32, 64 GT/s per lane", paper);
+  MRC_NODE(pcie.generation, "", 3, 7, "PCIe generation: 8, 16, 32, 64, 128 GT/s per lane", paper);
   MRC_NODE(pcie.lanes, "lanes", 4, 16, "lanes per link", paper);
   table.only({"4", "8", "16"});
   MRC_NODE(pcie.links, "links", 1, 4, "links of the NIC, used as one", assumption);

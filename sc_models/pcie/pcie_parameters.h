@@ -83,7 +83,7 @@ constexpr double dllp_share(const PcieConfig& config) {
 }
 
 /// Requests that a link can tell apart: 8-bit tags in Gen3, 10-bit in Gen4 and Gen5 (256 of the codes are reserved),
-/// 14-bit in Gen6 (likewise; PCIe 3.0, 4.0, 6.0).
+/// 14-bit from Gen6 on (likewise; PCIe 3.0, 4.0, 6.0).
 constexpr std::uint32_t max_tags_per_link(std::uint32_t generation) {
   return generation >= 6 ? 15'360 : generation >= 4 ? 768 : 256;
 }

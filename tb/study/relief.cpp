@@ -91,7 +91,9 @@ std::optional<Better> better(const Parameter& parameter, double now, double by_d
     return helps ? std::optional<Better>({v.value, v.kind}) : std::nullopt;
   }
   if (name == "pcie.generation") {
-    return now < largest ? std::optional<Better>({largest, ReliefKind::design}) : std::nullopt;
+    // The generation of the defaults, and the one after it for a NIC that has that already.
+    return now < largest ? std::optional<Better>({now < by_default ? by_default : largest, ReliefKind::design})
+                         : std::nullopt;
   }
   if (name == "pcie.links") {
     return node.pcie.generation >= 6 && now < largest ? std::optional<Better>({2 * now, ReliefKind::design})

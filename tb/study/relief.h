@@ -23,11 +23,11 @@ struct Relief {
 /// How much larger a buffer becomes so that it is no longer short.
 inline constexpr int kBufferRelief = 16;
 
-/// Of all parameters that can be relieved, in the registry's order: a buffer kBufferRelief times as large, one PCIe
-/// generation more (twice the links of the last one), twice the clock or width, an interval or latency that is longer
-/// than its default at its default, and so on. Those of a node once for the node under test and once for each of its
-/// peers where there are two nodes, and for all nodes where there are more. Values that the scenario's rules refuse are
-/// left out.
+/// Of all parameters that can be relieved, in the registry's order: a buffer kBufferRelief times as large, the
+/// default generation of PCIe (the last one, or twice the links, where it has that), twice the clock or width, an
+/// interval or latency that is longer than its default at its default, and so on. Those of a node once for the node
+/// under test and once for each of its peers where there are two nodes, and for all nodes where there are more. Values
+/// that the scenario's rules refuse are left out.
 std::vector<Relief> reliefs(const ScenarioConfig& scenario);
 
 }  // namespace mrc

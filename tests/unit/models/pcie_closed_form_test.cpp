@@ -3,6 +3,7 @@
 // sc_models/pcie/pcie_law.h.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,8 +18,8 @@ namespace {
 /// Link rate in Gb/s that is left for TLPs, MPS 256, written out: raw rate * encoding * (1 - ACK - UpdateFC - SKP).
 /// The ACK limits are those of the base specification for 8 GT/s and above and MPS 256: 214, 203 and 168 symbol times.
 double published_gbps(std::uint32_t generation, std::uint32_t lanes) {
-  const double raw = generation == 3 ? 8.0 : generation == 4 ? 16.0 : generation == 5 ? 32.0 : 64.0;
-  if (generation == 6) return raw * lanes * 236 / 256;
+  const double raw = std::exp2(generation);  // 8 GT/s in Gen3, twice as much in each that follows
+  if (generation >= 6) return raw * lanes * 236 / 256;
   const double limit = lanes == 4 ? 214 : lanes == 8 ? 203 : 168;
   return raw * lanes * 128 / 130 * (1 - 8 / limit - 8 / limit - 4.0 / 1538);
 }
@@ -31,13 +32,13 @@ std::uint32_t pieces(std::uint64_t address, std::uint32_t bytes, std::uint32_t b
 }
 
 double closed_form_write(std::uint32_t generation, double link_gbps, std::uint64_t address, std::uint32_t bytes) {
-  const double header = generation == 6 ? 16 : 24;
+  const double header = generation >= 6 ? 16 : 24;
   return link_gbps * bytes / (bytes + header * pieces(address, bytes, 256));
 }
 
 double closed_form_read(std::uint32_t generation, double link_gbps, std::uint64_t address, std::uint32_t bytes) {
-  const double upstream = pieces(address, bytes, 512) * (generation == 6 ? 16.0 : 24.0);
-  const double downstream = bytes + pieces(address, bytes, 256) * (generation == 6 ? 12.0 : 20.0);
+  const double upstream = pieces(address, bytes, 512) * (generation >= 6 ? 16.0 : 24.0);
+  const double downstream = bytes + pieces(address, bytes, 256) * (generation >= 6 ? 12.0 : 20.0);
   return link_gbps * bytes / std::max(upstream, downstream);
 }
 
@@ -89,9 +90,9 @@ std::vector<Transfer> transfers() {
     if (bytes >= 256) all.push_back({3, 8, bytes, 64});
   }
   all.push_back({3, 8, 1024, 13});
-  for (const std::uint32_t generation : {3, 4, 5, 6}) {
+  for (const std::uint32_t generation : {3, 4, 5, 6, 7}) {
     for (const std::uint32_t lanes : {4, 8, 16}) {
-      // One request leaves per cycle: up to Gen6 x16 that is below the line for 512 B and more.
+      // One request leaves per cycle: up to Gen7 x16 that is below the line for 512 B and more.
       for (const std::uint32_t bytes : {512, 1500, 4096}) all.push_back({generation, lanes, bytes, 0});
       all.push_back({generation, lanes, 4096, 64});
     }
