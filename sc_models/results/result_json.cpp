@@ -147,6 +147,18 @@ Json rtl_json(const RunResult& r) {
   return rows;
 }
 
+Json rtl_sources_json(const RunResult& r) {
+  Json rows = Json::array();
+  for (const RtlSourceResult& row : r.rtl_sources) {
+    rows.push_back({{"block", row.block},
+                    {"top", row.top},
+                    {"files", row.files},
+                    {"sha256", row.sha256},
+                    {"contract", row.contract}});
+  }
+  return rows;
+}
+
 Json encryption_json(const RunResult::Encryption& e) {
   return {{"encrypted", e.encrypted},
           {"decrypted", e.decrypted},
@@ -241,6 +253,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   for (const LimitResult& l : r.limits)
     j["limits"].push_back({{"cause", l.cause}, {"gbps", l.gbps}, {"relieved_by", l.relieved_by}});
   j["rtl"] = rtl_json(r);
+  if (!r.rtl_sources.empty()) j["rtl_sources"] = rtl_sources_json(r);
   j["pcie"] = pcie_json(r);
   j["events"] = Json::array();
   for (const EventResult& e : r.events) {

@@ -73,6 +73,15 @@ struct RtlResult {
   std::uint64_t systemc_latency_cycles = 0;
 };
 
+/// What a block's RTL was built from.
+struct RtlSourceResult {
+  std::string block;
+  std::string top;
+  std::vector<std::string> files;
+  std::string sha256;  ///< over the contents of the files
+  std::string contract;
+};
+
 struct EventResult {
   double time_us = 0;
   std::string what;
@@ -229,6 +238,7 @@ struct RunResult {
   std::vector<LedgerResult> ledger;
   std::vector<LimitResult> limits;
   std::vector<RtlResult> rtl;
+  std::vector<RtlSourceResult> rtl_sources;  ///< of the blocks in rtl
   std::vector<PcieResult> pcie;
   std::vector<SramResult> sram;
   std::vector<LatencyTerm> latency_terms;

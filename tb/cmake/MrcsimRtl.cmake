@@ -37,16 +37,16 @@ add_library(mrcsim_verilator_timing STATIC EXCLUDE_FROM_ALL ${VERILATOR_ROOT}/in
 _mrcsim_verilated_library(mrcsim_verilator_timing)
 target_link_libraries(mrcsim_verilator_timing PUBLIC mrcsim_verilator)
 
-# mrcsim_verilate(TARGET PREFIX TOP [BENCH [COVERAGE] | TESTBENCH] [ARGS argument…] SOURCES file…)
+# mrcsim_verilate(TARGET PREFIX TOP [BENCH [COVERAGE] | TESTBENCH] [LENIENT] [ARGS argument…] SOURCES file…)
 #
 # Adds a Verilated class PREFIX of module TOP to the library TARGET of this folder. ARGS go to Verilator. By itself it is as
 # quick as can be. BENCH: it has waves, and begins with random bits where it is told to; COVERAGE: it counts lines and toggles.
-# TESTBENCH: the module is a testbench, with delays and assertions. Verilator runs while building, when a source has changed.
+# TESTBENCH: the module is a testbench, with delays and assertions. LENIENT: warnings never end the build. Verilator runs while building, when a source has changed.
 function(mrcsim_verilate TARGET PREFIX TOP)
-  cmake_parse_arguments(ARG "BENCH;COVERAGE;TESTBENCH" "" "ARGS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "BENCH;COVERAGE;TESTBENCH;LENIENT" "" "ARGS;SOURCES" ${ARGN})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}.dir/${PREFIX})
   set(arguments --top-module ${TOP} -Wall -O3 ${ARG_ARGS})
-  if(NOT MRCSIM_WARNINGS_AS_ERRORS)
+  if(ARG_LENIENT OR NOT MRCSIM_WARNINGS_AS_ERRORS)
     list(APPEND arguments -Wno-fatal)
   endif()
   set(optimization -O3)
@@ -132,29 +132,35 @@ endfunction()
 
 # mrcsim_add_rtl_block(BLOCK SOURCES file…
 #                      [RUN "name [-Gparameter=value…]"…] [BENCH_SMALL -G…] [BENCH_DEFAULT -G…] [BENCH_CPP file…]
-#                      [FOR executable [NO_BENCH]])
+#                      [FOR executable [PARTS part…] [TOP module] [CONTRACT file] [ARGS argument…]])
 #
 # The RTL of a block from these sources, packages first; its flat wrapper comes after them. The executable takes what it
 # knows of the block from tb/cosim/BLOCK/block.cpp.
 #   module rtl_BLOCK     what runs take, by --rtl and --shadow: a class VBLOCK_<name> for each size of RUN, and tb/cosim/BLOCK/rtl.cpp,
 #                        which chooses among them in make_BLOCK_rtl()
-#   module cosim_BLOCK   what `mrcsim cosim` and `mrcsim calibrate` take: VBLOCK_bench_small and VBLOCK_bench, and
-#                        tb/cosim/BLOCK/bench.cpp, which chooses in make_BLOCK_bench_model(), with the library
-#                        mrcsim_bench_BLOCK of the files BENCH_CPP
-# FOR: these are the modules of another executable (mrcsim_use_rtl); the sizes are those of our block.
+#   modules cosim_BLOCK_small, cosim_BLOCK_default
+#                        what `mrcsim cosim` and `mrcsim calibrate` take: VBLOCK_bench_small or VBLOCK_bench, and
+#                        make_BLOCK_bench_model() of tb/cosim/BLOCK/bench.cpp, with the library mrcsim_bench_BLOCK of the files
+#                        BENCH_CPP
+#   target cosim_BLOCK   both of them
+# FOR: these are the modules of another executable (mrcsim_use_rtl); the sizes are those of our block. PARTS: of run, small and
+# default, those that are built; the others are refused as not built. TOP: the module of the sources that stands for the block. ARGS go to Verilator. Modules have the hash of their sources, and the block's contract,
+# rtl/BLOCK/contract.toml if no other is given.
 function(mrcsim_add_rtl_block BLOCK)
-  cmake_parse_arguments(ARG "NO_BENCH" "FOR" "SOURCES;RUN;BENCH_SMALL;BENCH_DEFAULT;BENCH_CPP" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOR;TOP;CONTRACT" "SOURCES;RUN;BENCH_SMALL;BENCH_DEFAULT;BENCH_CPP;ARGS;PARTS" ${ARGN})
   set(here ${PROJECT_SOURCE_DIR}/tb/cosim/${BLOCK})
+  set(lenient "")
   if(ARG_FOR)
-    set(engine ${ARG_FOR}_engine)
-    set(modules rtl ${ARG_FOR}_rtl cosim ${ARG_FOR}_cosim)
+    set(engine ${ARG_FOR}_engine_${BLOCK})
+    set(prefix ${ARG_FOR}_)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/bin/${ARG_FOR}.rtl)
+    set(lenient LENIENT)
     foreach(sizes RUN BENCH_SMALL BENCH_DEFAULT)
       get_property(ARG_${sizes} GLOBAL PROPERTY MRCSIM_RTL_${BLOCK}_${sizes})
     endforeach()
   else()
     set(engine mrcsim_cosim_${BLOCK})
-    set(modules rtl rtl_${BLOCK} cosim cosim_${BLOCK})
+    set(prefix "")
     set(folder ${MRCSIM_MODULES})
     foreach(sizes SOURCES RUN BENCH_SMALL BENCH_DEFAULT)
       set_property(GLOBAL PROPERTY MRCSIM_RTL_${BLOCK}_${sizes} "${ARG_${sizes}}")
@@ -167,39 +173,81 @@ function(mrcsim_add_rtl_block BLOCK)
     _mrcsim_rtl_part(mrcsim_bench_${BLOCK})
     target_link_libraries(mrcsim_bench_${BLOCK} PUBLIC mrcsim_cosim_bench)
   endif()
+  if(NOT ARG_PARTS)
+    set(ARG_PARTS run small default)
+  endif()
+  if(NOT ARG_TOP)
+    set(ARG_TOP ${BLOCK})
+  endif()
+  if(NOT ARG_CONTRACT)
+    set(ARG_CONTRACT ${PROJECT_SOURCE_DIR}/rtl/${BLOCK}/contract.toml)
+  endif()
   set(sources ${ARG_SOURCES})
   set(flat ${MRCSIM_RTL_PORTS}/cosim/${BLOCK}/${BLOCK}_flat.sv)
   if(NOT flat IN_LIST sources)
     list(APPEND sources ${flat})
   endif()
+  _mrcsim_rtl_identity(${engine} ${BLOCK} ${ARG_TOP} ${ARG_CONTRACT} "${sources}" "${ARG_ARGS}")
 
-  add_library(${engine}_verilated STATIC EXCLUDE_FROM_ALL)
-  foreach(size ${ARG_RUN})
-    separate_arguments(size UNIX_COMMAND "${size}")
-    list(POP_FRONT size name)
-    mrcsim_verilate(${engine}_verilated V${BLOCK}_${name} ${BLOCK}_flat ARGS ${size} SOURCES ${sources})
-  endforeach()
-  add_library(${engine} STATIC EXCLUDE_FROM_ALL ${here}/rtl.cpp)
-  _mrcsim_rtl_part(${engine})
-  target_link_libraries(${engine} PUBLIC ${engine}_verilated)
-  _mrcsim_rtl_module(${BLOCK} rtl rtl.h make_${BLOCK}_rtl "${modules}" ${folder})
-  list(GET modules 1 rtl)
-  target_link_libraries(${rtl} PRIVATE ${engine})
-  if(ARG_NO_BENCH)
-    return()
+  if(run IN_LIST ARG_PARTS)
+    add_library(${engine}_verilated STATIC EXCLUDE_FROM_ALL)
+    foreach(size ${ARG_RUN})
+      separate_arguments(size UNIX_COMMAND "${size}")
+      list(POP_FRONT size name)
+      mrcsim_verilate(${engine}_verilated V${BLOCK}_${name} ${BLOCK}_flat ${lenient} ARGS ${size} ${ARG_ARGS} SOURCES ${sources})
+    endforeach()
+    add_library(${engine} STATIC EXCLUDE_FROM_ALL ${here}/rtl.cpp)
+    _mrcsim_rtl_part(${engine})
+    target_link_libraries(${engine} PUBLIC ${engine}_verilated)
+    _mrcsim_rtl_module("${prefix}" rtl_${BLOCK} ${BLOCK}/rtl.h make_${BLOCK}_rtl ${folder} ${engine})
+    target_link_libraries(${prefix}rtl_${BLOCK} PRIVATE ${engine})
   endif()
 
-  list(GET modules 3 cosim)
-  add_library(${cosim}_verilated STATIC EXCLUDE_FROM_ALL)
-  mrcsim_verilate(${cosim}_verilated V${BLOCK}_bench_small ${BLOCK}_flat BENCH COVERAGE ARGS ${ARG_BENCH_SMALL} SOURCES ${sources})
-  mrcsim_verilate(${cosim}_verilated V${BLOCK}_bench ${BLOCK}_flat BENCH ARGS ${ARG_BENCH_DEFAULT} SOURCES ${sources})
-  _mrcsim_rtl_module(${BLOCK} cosim bench.h cosim::make_${BLOCK}_bench_model "${modules}" ${folder})
-  target_sources(${cosim} PRIVATE ${here}/bench.cpp)
-  target_link_libraries(${cosim} PRIVATE mrcsim_bench_${BLOCK} ${cosim}_verilated)
+  set(cosim ${prefix}cosim_${BLOCK})
+  set(benches "")
+  if(small IN_LIST ARG_PARTS)
+    _mrcsim_add_bench(${BLOCK}_bench_small ${cosim}_small COVERAGE ${lenient} ARGS ${ARG_BENCH_SMALL} ${ARG_ARGS})
+  endif()
+  if(default IN_LIST ARG_PARTS)
+    _mrcsim_add_bench(${BLOCK}_bench ${cosim}_default ${lenient} ARGS ${ARG_BENCH_DEFAULT} ${ARG_ARGS})
+  endif()
+  add_custom_target(${cosim} DEPENDS ${benches})
   if(NOT ARG_FOR)
-    add_dependencies(rtl ${rtl} ${cosim})
-    install(TARGETS ${rtl} ${cosim} LIBRARY DESTINATION ${MRCSIM_MODULES_INSTALL} COMPONENT program OPTIONAL)
+    add_dependencies(rtl rtl_${BLOCK} ${cosim})
+    install(TARGETS rtl_${BLOCK} ${benches} LIBRARY DESTINATION ${MRCSIM_MODULES_INSTALL} COMPONENT program OPTIONAL)
   endif()
+endfunction()
+
+# The module MODULE of mrcsim_add_rtl_block(), whose variables it uses, with the Verilated class VCLASS.
+macro(_mrcsim_add_bench CLASS MODULE)
+  list(APPEND benches ${MODULE})
+  add_library(${MODULE}_verilated STATIC EXCLUDE_FROM_ALL)
+  mrcsim_verilate(${MODULE}_verilated V${CLASS} ${BLOCK}_flat BENCH ${ARGN} SOURCES ${sources})
+  string(REPLACE "${cosim}" "cosim_${BLOCK}" name ${MODULE})
+  _mrcsim_rtl_module("${prefix}" ${name} ${BLOCK}/bench.h cosim::make_${BLOCK}_bench_model ${folder} ${engine})
+  target_sources(${MODULE} PRIVATE ${here}/bench.cpp)
+  target_link_libraries(${MODULE} PRIVATE mrcsim_bench_${BLOCK} ${MODULE}_verilated)
+endmacro()
+
+# The header ENGINE_identity.h, from which the modules of ENGINE know what they were built from.
+function(_mrcsim_rtl_identity ENGINE BLOCK TOP CONTRACT SOURCES ARGS)
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/${ENGINE}_identity.h)
+  # Not what is written while building around the block, and of rtl/common what it uses.
+  list(FILTER SOURCES EXCLUDE REGEX "^${MRCSIM_RTL_PORTS}/|_wrapper/${BLOCK}.sv$")
+  list(FILTER SOURCES EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/rtl/common/")
+  list(PREPEND SOURCES ${MRCSIM_RTL_PACKAGE})
+  set(options --block ${BLOCK} --top ${TOP} --contract ${CONTRACT} --base ${PROJECT_SOURCE_DIR} --base ${CMAKE_CURRENT_SOURCE_DIR}
+      --library ${PROJECT_SOURCE_DIR}/rtl/common)
+  list(FILTER ARGS INCLUDE REGEX "^-I")
+  list(TRANSFORM ARGS REPLACE "^-I(.*)$" "--include=\\1")
+  add_custom_command(OUTPUT ${header}
+    COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tb/cosim/rtl_identity.py ${options} ${ARGS} --out ${header}
+            --depfile ${header}.d ${SOURCES}
+    DEPENDS ${SOURCES} ${CONTRACT} ${PROJECT_SOURCE_DIR}/tb/cosim/rtl_identity.py
+    DEPFILE ${header}.d
+    COMMENT "Hash of ${TOP}"
+    VERBATIM)
+  add_custom_target(${ENGINE}_identity DEPENDS ${header})
 endfunction()
 
 # mrcsim_write_rtl_block_table(TARGET): rtl_blocks(), of the blocks that were added, in TARGET.
@@ -236,48 +284,70 @@ function(_mrcsim_rtl_part TARGET)
   target_link_libraries(${TARGET} PUBLIC mrc_protocol fmt::fmt PRIVATE mrcsim_options)
 endfunction()
 
-# The module of KIND (rtl, cosim), which exports FACTORY, declared in the block's HEADER.
-function(_mrcsim_rtl_module BLOCK KIND HEADER FACTORY MODULES FOLDER)
-  list(FIND MODULES ${KIND} at)
-  math(EXPR at "${at} + 1")
-  list(GET MODULES ${at} target)
+# The module NAME.so in FOLDER, target PREFIXNAME, which exports FACTORY, declared in HEADER.
+function(_mrcsim_rtl_module PREFIX NAME HEADER FACTORY FOLDER ENGINE)
+  set(target ${PREFIX}${NAME})
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}_module.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
 "// Written by mrcsim_add_rtl_block().
-#include \"cosim/@BLOCK@/@HEADER@\"
+#include \"@ENGINE@_identity.h\"
+#include \"cosim/@HEADER@\"
 #include \"cosim/rtl_module.h\"
 
 MRCSIM_RTL_MODULE(mrc::@FACTORY@)
 ")
   add_library(${target} MODULE ${source})
   _mrcsim_rtl_part(${target})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
   target_link_libraries(${target} PRIVATE mrcsim_rtl_interface)
-  add_dependencies(${target} mrcsim_rtl_interface_header)
+  add_dependencies(${target} mrcsim_rtl_interface_header ${ENGINE}_identity)
   target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
-  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${KIND}_${BLOCK} LIBRARY_OUTPUT_DIRECTORY ${FOLDER})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${NAME} LIBRARY_OUTPUT_DIRECTORY ${FOLDER})
+  if(NAME MATCHES "_default$")
+    target_compile_definitions(${target} PRIVATE MRCSIM_BENCH_DEFAULT)
+  endif()
 endfunction()
 
 # mrcsim_executable_for_rtl(NAME BLOCK): bin/NAME in this folder, which is mrcsim with its own modules for BLOCK
-# (mrcsim_add_rtl_block FOR NAME); those of the other blocks are ours.
+# (mrcsim_add_rtl_block FOR NAME); those of the other blocks are ours, unless a call for the same NAME replaces them too.
 function(mrcsim_executable_for_rtl NAME BLOCK)
   set(path ${CMAKE_CURRENT_BINARY_DIR}/bin/${NAME})
-  add_custom_command(OUTPUT ${path} COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:mrcsim> ${path} DEPENDS mrcsim VERBATIM)
-  add_custom_target(${NAME} ALL DEPENDS ${path})
-  set_target_properties(${NAME} PROPERTIES MRCSIM_EXECUTABLE ${path})
-  set(folder ${path}.rtl)
-  file(MAKE_DIRECTORY ${folder})
+  if(NOT TARGET ${NAME})
+    add_custom_command(OUTPUT ${path} COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:mrcsim> ${path} DEPENDS mrcsim VERBATIM)
+    add_custom_target(${NAME} ALL DEPENDS ${path})
+    set_target_properties(${NAME} PROPERTIES MRCSIM_EXECUTABLE ${path})
+    file(MAKE_DIRECTORY ${path}.rtl)
+    # When all calls for it are known.
+    set_property(GLOBAL PROPERTY MRCSIM_REPLACED_${NAME} "")
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _mrcsim_link_modules [[${NAME}]] [[${path}.rtl]])")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY MRCSIM_REPLACED_${NAME} ${BLOCK})
+  foreach(target ${NAME}_rtl_${BLOCK} ${NAME}_cosim_${BLOCK})
+    if(TARGET ${target})
+      add_dependencies(${NAME} ${target})
+    endif()
+  endforeach()
+endfunction()
+
+# Modules of executable NAME in FOLDER: ours of the blocks that it does not replace, and the list of targets of the others.
+function(_mrcsim_link_modules NAME FOLDER)
+  set(targets "")
   get_property(blocks GLOBAL PROPERTY MRCSIM_RTL_BLOCKS)
+  get_property(replaced GLOBAL PROPERTY MRCSIM_REPLACED_${NAME})
   foreach(block ${blocks})
-    if(NOT block STREQUAL BLOCK)
-      file(CREATE_LINK ${MRCSIM_MODULES}/rtl_${block}.so ${folder}/rtl_${block}.so SYMBOLIC)
-      file(CREATE_LINK ${MRCSIM_MODULES}/cosim_${block}.so ${folder}/cosim_${block}.so SYMBOLIC)
-    endif()
+    foreach(module rtl_${block} cosim_${block}_small cosim_${block}_default)
+      set(file ${FOLDER}/${module}.so)
+      if(NOT block IN_LIST replaced)
+        file(CREATE_LINK ${MRCSIM_MODULES}/${module}.so ${file} SYMBOLIC)
+        continue()
+      endif()
+      string(APPEND targets "${module} ${NAME}_${module}\n")
+      if(IS_SYMLINK ${file} OR NOT TARGET ${NAME}_${module})
+        file(REMOVE ${file})
+      endif()
+    endforeach()
   endforeach()
-  foreach(part rtl cosim)
-    if(TARGET ${NAME}_${part})
-      add_dependencies(${NAME} ${NAME}_${part})
-    endif()
-  endforeach()
+  file(WRITE ${FOLDER}/targets "${targets}")
 endfunction()
 
 # mrcsim_find_modules(TARGET): TARGET, an executable of the tests, takes mrcsim's modules.

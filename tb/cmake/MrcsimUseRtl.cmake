@@ -1,94 +1,91 @@
-# mrcsim_use_rtl(NAME BLOCK block SOURCES file… [TOP module] [PIN_MAP ours=yours …] [PARAMETER_MAP ours=yours …])
+# mrcsim_use_rtl(NAME BLOCK block SOURCES file… [TOP module] [CONTRACT file] [PIN_MAP ours=yours …] [PARAMETER_MAP ours=yours …]
+#                [INCLUDE_DIRS folder…] [DEFINES NAME[=value]…] [PARTS part…])
 #
-# Executable NAME: mrcsim with your SystemVerilog in the place of ours for one block. SOURCES are yours, packages first
-# (those of rtl/common are there already). TOP is your module, by default named like the block; its ports and parameters
-# have the block's names (rtl/BLOCK/README.md) where PIN_MAP and PARAMETER_MAP do not say otherwise. A module named like the
-# block with those ports is written around it, so that everything else stays as it is: adapter, bench, --rtl, --shadow, cosim,
-# calibrate.
+# Executable NAME: mrcsim with your SystemVerilog in the place of ours for one block; with several calls of the same NAME, for
+# several. SOURCES are yours, packages first (mrc_pkg.sv is there already, and modules of rtl/common that you use and do not
+# define). TOP is your module, by default named like the block; its ports and parameters have the block's names
+# (rtl/BLOCK/README.md) where PIN_MAP, PARAMETER_MAP and the contract do not say otherwise. A module named like the block with
+# those ports is written around it, so that everything else stays as it is: adapter, bench, --rtl, --shadow, cosim, calibrate.
+# CONTRACT: what your block promises (docs/rtl.md), by default contract.toml beside this file, or else what ours promises.
+# PARTS: of run, small and default, those that are built: the RTL in runs, and the benches of the two sizes.
+# tests/mutation/rtl_mutants.sh --for bin/NAME.rtl/BLOCK.sources plants mutations in it.
 # Called from a folder that -DMRCSIM_USER_RTL=FOLDER adds to the build.
 function(mrcsim_use_rtl NAME)
-  cmake_parse_arguments(ARG "" "BLOCK;TOP" "SOURCES;PIN_MAP;PARAMETER_MAP" ${ARGN})
+  cmake_parse_arguments(ARG "" "BLOCK;TOP;CONTRACT" "SOURCES;PIN_MAP;PARAMETER_MAP;INCLUDE_DIRS;DEFINES;PARTS" ${ARGN})
   get_property(blocks GLOBAL PROPERTY MRCSIM_RTL_BLOCKS)
-  if(NOT ARG_BLOCK IN_LIST blocks)
-    list(JOIN blocks ", " blocks)
-    message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): no block ${ARG_BLOCK}; there are: ${blocks}")
+  list(JOIN blocks ", " all_blocks)
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
+  if(NOT ARG_BLOCK IN_LIST blocks)
+    message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): no block ${ARG_BLOCK}; there are: ${all_blocks}")
+  endif()
+  get_property(replaced GLOBAL PROPERTY MRCSIM_REPLACED_${NAME})
+  if(ARG_BLOCK IN_LIST replaced)
+    message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): ${ARG_BLOCK} is replaced twice")
+  endif()
+  foreach(part ${ARG_PARTS})
+    if(NOT part MATCHES "^(run|small|default)$")
+      message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): PARTS: no ${part}; there are: run, small, default")
+    endif()
+  endforeach()
   if(NOT ARG_SOURCES)
     message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): SOURCES are missing")
   endif()
-  list(TRANSFORM ARG_SOURCES REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
-  set(ours ${PROJECT_SOURCE_DIR}/rtl/${ARG_BLOCK}/${ARG_BLOCK}.sv)
-  file(GLOB sources ${PROJECT_SOURCE_DIR}/rtl/common/*.sv)
-  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/rtl/common/mrc_pkg.sv)
-  list(PREPEND sources ${PROJECT_SOURCE_DIR}/rtl/common/mrc_pkg.sv)
-  list(APPEND sources ${ARG_SOURCES})
-  if(ARG_TOP AND NOT ARG_TOP STREQUAL ARG_BLOCK)
-    _mrcsim_write_wrapper(${NAME} ${ARG_BLOCK} ${ARG_TOP} ${ours} "${ARG_PIN_MAP}" "${ARG_PARAMETER_MAP}")
-    list(APPEND sources ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_wrapper/${ARG_BLOCK}.sv)
+  if(NOT ARG_TOP)
+    set(ARG_TOP ${ARG_BLOCK})
+  endif()
+  if(NOT ARG_CONTRACT AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/contract.toml)
+    set(ARG_CONTRACT contract.toml)
+  elseif(NOT ARG_CONTRACT)
+    set(ARG_CONTRACT ${PROJECT_SOURCE_DIR}/rtl/${ARG_BLOCK}/contract.toml)
+  endif()
+  foreach(list ARG_SOURCES ARG_INCLUDE_DIRS ARG_CONTRACT)
+    list(TRANSFORM ${list} REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+  endforeach()
+  foreach(file ${ARG_SOURCES} ${ARG_CONTRACT})
+    get_source_file_property(generated ${file} GENERATED)
+    if(NOT EXISTS ${file} AND NOT generated)
+      message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): ${file} does not exist")
+    endif()
+  endforeach()
+  set(sources ${PROJECT_SOURCE_DIR}/rtl/common/mrc_pkg.sv ${ARG_SOURCES})
+  list(TRANSFORM ARG_INCLUDE_DIRS PREPEND -I)
+  list(TRANSFORM ARG_DEFINES PREPEND -D)
+  set(arguments -y ${PROJECT_SOURCE_DIR}/rtl/common ${ARG_INCLUDE_DIRS} ${ARG_DEFINES})
+  if(NOT ARG_TOP STREQUAL ARG_BLOCK)
+    _mrcsim_wrap_rtl(wrapper ${NAME} ${ARG_BLOCK} ${ARG_TOP} ${ARG_CONTRACT} "${ARG_PIN_MAP}" "${ARG_PARAMETER_MAP}")
+    list(APPEND sources ${wrapper})
   elseif(ARG_PIN_MAP OR ARG_PARAMETER_MAP)
     message(FATAL_ERROR "mrcsim_use_rtl(${NAME}): PIN_MAP and PARAMETER_MAP need a TOP with a name other than ${ARG_BLOCK}")
   endif()
-  mrcsim_add_rtl_block(${ARG_BLOCK} FOR ${NAME} SOURCES ${sources})
+  mrcsim_add_rtl_block(${ARG_BLOCK} FOR ${NAME} TOP ${ARG_TOP} CONTRACT ${ARG_CONTRACT} PARTS ${ARG_PARTS} SOURCES ${sources}
+                       ARGS ${arguments})
   mrcsim_executable_for_rtl(${NAME} ${ARG_BLOCK})
+  # For the tool that plants mutations.
+  list(TRANSFORM sources PREPEND "source ")
+  list(TRANSFORM ARG_INCLUDE_DIRS PREPEND "argument ")
+  list(TRANSFORM ARG_DEFINES PREPEND "argument ")
+  list(JOIN sources "\n" lines)
+  list(JOIN ARG_INCLUDE_DIRS "\n" include_dirs)
+  list(JOIN ARG_DEFINES "\n" defines)
+  set(lines "top ${ARG_TOP}\nfolder ${CMAKE_CURRENT_SOURCE_DIR}\ncontract ${ARG_CONTRACT}\n${lines}\n${include_dirs}\n${defines}")
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/bin/${NAME}.rtl/${ARG_BLOCK}.sources @ONLY CONTENT "@lines@\n")
 endfunction()
 
-# The module BLOCK with the header of ours, and TOP inside, each pin by its name.
-function(_mrcsim_write_wrapper NAME BLOCK TOP OURS PIN_MAP PARAMETER_MAP)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${OURS})
-  file(READ ${OURS} text)
-  string(REGEX REPLACE "//[^\n]*" "" text "${text}")
-  string(FIND "${text}" "module ${BLOCK}" begin)
-  string(SUBSTRING "${text}" ${begin} -1 text)
-  string(FIND "${text}" "\n);" end)
-  string(SUBSTRING "${text}" 0 ${end} header)
-  string(FIND "${header}" "\n) (" ports_at)
-  string(SUBSTRING "${header}" 0 ${ports_at} parameters)
-  string(SUBSTRING "${header}" ${ports_at} -1 ports)
-  string(REGEX MATCHALL "[a-z][a-z0-9_]*_n?[io] *(,|\n|$)" pins "${ports},")
-  string(REGEX MATCHALL "parameter [^=\n]*=" parameter_lines "${parameters}")
-  set(parameter_names "")
-  foreach(line ${parameter_lines})
-    string(REGEX REPLACE "^.* ([A-Za-z0-9_]+) *=$" "\\1" name "${line}")
-    list(APPEND parameter_names ${name})
-  endforeach()
-  _mrcsim_connect(pin_list "${pins}" "${PIN_MAP}" ${NAME} PIN_MAP)
-  _mrcsim_connect(parameter_list "${parameter_names}" "${PARAMETER_MAP}" ${NAME} PARAMETER_MAP)
-  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_wrapper/${BLOCK}.sv @ONLY CONTENT
-"// ${TOP} with the ports of ${BLOCK}; written by mrcsim_use_rtl(${NAME}).
-// The header is the whole one of ${BLOCK}: some of its parameters are used in the body of that module only.
-/* verilator lint_off UNUSEDPARAM */
-@header@
-);
-/* verilator lint_on UNUSEDPARAM */
-
-  ${TOP} #(
-    @parameter_list@
-  ) u_${TOP} (
-    @pin_list@
-  );
-
-endmodule
-")
-endfunction()
-
-# ".yours(ours)" for each of NAMES, mapped by "ours=yours"; an entry that maps none of them is an error.
-function(_mrcsim_connect OUT NAMES MAP TARGET OPTION)
-  set(connections "")
-  set(left ${MAP})
-  foreach(name ${NAMES})
-    string(REGEX MATCH "[A-Za-z0-9_]+" name "${name}")
-    set(yours ${name})
-    foreach(entry ${MAP})
-      if(entry MATCHES "^${name}=(.+)$")
-        set(yours ${CMAKE_MATCH_1})
-        list(REMOVE_ITEM left ${entry})
-      endif()
-    endforeach()
-    list(APPEND connections ".${yours}(${name})")
-  endforeach()
-  if(left)
-    message(FATAL_ERROR "mrcsim_use_rtl(${TARGET}): ${OPTION} ${left}: the block has no such name")
-  endif()
-  list(JOIN connections ",\n    " connections)
-  set(${OUT} "${connections}" PARENT_SCOPE)
+# VAR: the module BLOCK with the header of ours, and TOP inside.
+function(_mrcsim_wrap_rtl VAR NAME BLOCK TOP CONTRACT PIN_MAP PARAMETER_MAP)
+  set(header ${PROJECT_SOURCE_DIR}/rtl/${BLOCK}/${BLOCK}.sv)
+  set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_wrapper/${BLOCK}.sv)
+  list(TRANSFORM PIN_MAP PREPEND --pin=)
+  list(TRANSFORM PARAMETER_MAP PREPEND --parameter=)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_wrapper)
+  set(scripts ${PROJECT_SOURCE_DIR}/tb/cosim/rtl_wrapper.py ${MRCSIM_RTL_PORTS_SCRIPT})
+  add_custom_command(OUTPUT ${wrapper}
+    COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tb/cosim/rtl_wrapper.py --header ${header} --top ${TOP} --contract ${CONTRACT}
+            --out ${wrapper} ${PIN_MAP} ${PARAMETER_MAP}
+    DEPENDS ${header} ${CONTRACT} ${scripts} ${MRCSIM_RTL_PACKAGE}
+    COMMENT "${TOP} with the ports of ${BLOCK}"
+    VERBATIM)
+  set(${VAR} ${wrapper} PARENT_SCOPE)
 endfunction()

@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
-#include <string>
 
 #include <verilated.h>
 
 #include "cosim/pin.h"
+#include "cosim/rtl_error.h"
 
 namespace mrc {
 
@@ -60,7 +59,7 @@ class ClockedModel {
   std::uint64_t cycles_ = 0;
 };
 
-/// Calls `clock` until `done`, which is looked at after each call. Throws std::runtime_error, "<what>", after `most`
+/// Calls `clock` until `done`, which is looked at after each call. Throws RtlError, "<what>", after `most`
 /// calls; returns how many there were.
 template <typename Clock, typename Done>
 std::uint64_t clock_until(const Clock& clock, const Done& done, std::uint64_t most, const char* what) {
@@ -68,7 +67,7 @@ std::uint64_t clock_until(const Clock& clock, const Done& done, std::uint64_t mo
     clock();
     if (done()) return calls;
   }
-  throw std::runtime_error(what);
+  throw RtlError(what);
 }
 
 }  // namespace mrc

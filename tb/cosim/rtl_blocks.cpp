@@ -23,8 +23,8 @@ namespace cosim {
 
 std::unique_ptr<BlockModel> make_bench_model(const std::string& block, const std::string& size) {
   // make_BLOCK_bench_model() of tb/cosim/BLOCK/bench.h.
-  using MakeBenchModel = std::unique_ptr<BlockModel>(const std::string& size);
-  return load_rtl<MakeBenchModel>(RtlModuleKind::cosim, block)(size);
+  using MakeBenchModel = std::unique_ptr<BlockModel>();
+  return load_rtl<MakeBenchModel>(bench_kind(size), block)();
 }
 
 std::unique_ptr<StreamBench> make_bench(const std::string& block, const std::string& size) {

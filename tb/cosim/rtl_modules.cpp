@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -16,8 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* prefix_of(RtlModuleKind kind) {
-  return kind == RtlModuleKind::rtl ? "rtl_" : "cosim_";
+std::string module_name(RtlModuleKind kind, const std::string& block) {
+  if (kind == RtlModuleKind::rtl) return "rtl_" + block;
+  return "cosim_" + block + (kind == RtlModuleKind::bench_small ? "_small" : "_default");
 }
 
 const fs::path& executable() {
@@ -36,13 +39,22 @@ const fs::path& modules_folder() {
 }
 
 fs::path path_of(RtlModuleKind kind, const std::string& block) {
-  return modules_folder() / (prefix_of(kind) + block + ".so");
+  return modules_folder() / (module_name(kind, block) + ".so");
+}
+
+/// The target that builds this module. Those of a user's RTL are listed beside the modules, as "rtl_BLOCK TARGET".
+std::string target_of(const std::string& module) {
+  std::ifstream list(modules_folder() / "targets");
+  for (std::string listed, target; list >> listed >> target;) {
+    if (listed == module) return target;
+  }
+  return module;
 }
 
 /// The command that builds these modules.
 std::string build_command(RtlModuleKind kind, const std::vector<std::string>& blocks) {
   std::string targets;
-  for (const std::string& block : blocks) targets += fmt::format(" {}{}", prefix_of(kind), block);
+  for (const std::string& block : blocks) targets += " " + target_of(module_name(kind, block));
   for (fs::path folder = executable().parent_path(); folder != folder.root_path(); folder = folder.parent_path()) {
     if (fs::exists(folder / "CMakeCache.txt")) {
       return fmt::format("cmake --build {} --target{}", fs::proximate(folder).string(), targets);
@@ -68,7 +80,9 @@ void require_rtl_modules(RtlModuleKind kind, const std::vector<std::string>& blo
                                           build_command(kind, missing)));
 }
 
-void (*rtl_module_factory(RtlModuleKind kind, const std::string& block))() {
+namespace {
+
+const RtlModule& load_module(RtlModuleKind kind, const std::string& block) {
   static std::map<std::string, const RtlModule*> loaded;
   const fs::path path = path_of(kind, block);
   const RtlModule*& module = loaded[path.string()];
@@ -84,7 +98,51 @@ void (*rtl_module_factory(RtlModuleKind kind, const std::string& block))() {
     }
     module = found;
   }
-  return module->factory;
+  return *module;
+}
+
+/// The shared parts of rtl/common by their number, the other files by their names without folders.
+std::string file_list(const std::vector<std::string>& files) {
+  constexpr const char* common = "rtl/common/";
+  std::string text;
+  std::size_t shared = 0;
+  for (const std::string& file : files) {
+    if (file.starts_with(common)) {
+      ++shared;
+    } else {
+      text += (text.empty() ? "" : " ") + fs::path(file).filename().string();
+    }
+  }
+  if (shared > 0) text += fmt::format(" + {} of {}", shared, common);
+  return text;
+}
+
+}  // namespace
+
+void (*rtl_module_factory(RtlModuleKind kind, const std::string& block))() {
+  return load_module(kind, block).factory;
+}
+
+RtlSource rtl_source(RtlModuleKind kind, const std::string& block) {
+  const RtlModule& module = load_module(kind, block);
+  RtlSource source{block, module.top, {}, module.sha256, module.contract_file, module.contract};
+  std::istringstream files(module.files);
+  for (std::string file; std::getline(files, file);) source.files.push_back(file);
+  return source;
+}
+
+void require_same_sources(const std::string& block, RtlModuleKind bench) {
+  const std::string in_runs = rtl_source(RtlModuleKind::rtl, block).sha256;
+  const std::string in_bench = rtl_source(bench, block).sha256;
+  if (in_runs == in_bench) return;
+  throw std::invalid_argument(fmt::format(
+      "{}: runs have other RTL (sha256 {}) than the bench ({}); to build both: {} {}", block, in_runs.substr(0, 12),
+      in_bench.substr(0, 12), build_command(RtlModuleKind::rtl, {block}), target_of(module_name(bench, block))));
+}
+
+std::string rtl_line(const RtlSource& source) {
+  return fmt::format("RTL: {}, top {}, {}, sha256 {}", source.block, source.top, file_list(source.files),
+                     source.sha256.substr(0, 12));
 }
 
 }  // namespace mrc

@@ -60,7 +60,7 @@ std::string version_text() {
                      "  benches    {}",
                      commit.empty() ? "not built in a clone" : "commit " + commit, MRCSIM_BUILD_TYPE, kCompiler,
                      sc_core::sc_version_string, feature_names(true), feature_names(false),
-                     built_blocks(RtlModuleKind::rtl), built_blocks(RtlModuleKind::cosim));
+                     built_blocks(RtlModuleKind::rtl), built_blocks(RtlModuleKind::bench_small));
 }
 
 }  // namespace mrc

@@ -21,15 +21,21 @@
 namespace mrc {
 namespace {
 
-/// Sizes, ways in which outputs are taken, loads.
-constexpr std::size_t kRowsABlock = 2 * 2 * 4;
+/// Ways in which outputs are taken, loads.
+constexpr std::size_t kRowsASize = 2 * 4;
 
 struct Options {
   std::vector<std::string> blocks;
   std::string out;
+  std::string size = "both";
   std::uint64_t transfers = 20'000;
   std::uint64_t seed = 101;
 };
+
+std::vector<std::string> sizes_of(const Options& options) {
+  if (options.size == "both") return {"small", "default"};
+  return {options.size};
+}
 
 std::string table(const RtlBlock& block, const Calibration& calibration, const std::vector<cosim::CalibrationRow>& rows,
                   const std::vector<std::string>& sizes) {
@@ -60,7 +66,7 @@ Measured measure(const RtlBlock& block, const Calibration& calibration, const Op
                  const Report& about_to_measure) {
   Measured measured;
   std::uint64_t seed = options.seed;
-  for (const std::string size : {"small", "default"}) {
+  for (const std::string& size : sizes_of(options)) {
     const std::unique_ptr<cosim::BlockModel> model = cosim::make_bench_model(block.name, size);
     for (const double ready : {1.0, 0.75}) {
       for (const double load : {0.1, 0.5, 0.9, 1.0}) {
@@ -103,7 +109,7 @@ int run(const Options& options) {
   for (const std::string& name : known) {
     if (is_chosen(options, name)) chosen.push_back(name);
   }
-  require_rtl_modules(RtlModuleKind::cosim, chosen);
+  for (const std::string& size : sizes_of(options)) require_rtl_modules(bench_kind(size), chosen);
   std::string text =
       "# SystemC boxes compared with their RTL\n\n"
       "Written by `mrcsim calibrate`; a test checks the limits. Latency in cycles from the acceptance of a transfer to "
@@ -114,6 +120,12 @@ int run(const Options& options) {
       "box (interval, latency, and the additional cycles of the transfer) with default parameters. Limits: throughput\n"
       "within 1 %, mean within the larger of 2 % and 0.5 cycles, p99 within the larger of 5 % and 1 cycle.\n";
   if (!options.out.empty()) check_writable(options.out, kTables);
+  // A table that is printed is a whole document, and these lines come before it.
+  for (const std::string& name : chosen) {
+    fmt::print("{}\n", rtl_line(rtl_source(bench_kind(sizes_of(options).front()), name)));
+  }
+  fmt::print("\n");
+  std::fflush(stdout);
   bool good = true;
   std::size_t done = 0;
   ProgressLine progress(true);
@@ -121,7 +133,8 @@ int run(const Options& options) {
     if (!is_chosen(options, block.name)) continue;
     for (const Calibration& calibration : block.calibrations) {
       const auto about_to_measure = [&](const std::string& size) {
-        progress.update(static_cast<double>(done++) / static_cast<double>(kRowsABlock * chosen_ways(options)),
+        progress.update(static_cast<double>(done++) /
+                            static_cast<double>(kRowsASize * sizes_of(options).size() * chosen_ways(options)),
                         fmt::format("{}, {} sizes", block.name, size));
       };
       const Measured measured = measure(block, calibration, options, about_to_measure);
@@ -147,6 +160,8 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("calibrate", "Compare the cycles of RTL blocks with their SystemC boxes");
   command->add_option("BLOCK", options->blocks, "blocks; default: all");
   command->add_option("--out", options->out, "file for the table (Markdown); default: print it");
+  command->add_option("--size", options->size, "small, default (sizes of the default scenario) or both; default: both")
+      ->check(CLI::IsMember({"small", "default", "both"}));
   command->add_option("--count", options->transfers, "transfers per row; default: 20000")->check(positive_number());
   command->add_option("--seed", options->seed, "first seed; each row has its own");
   command->callback([options, &exit_code] { exit_code = run(*options); });

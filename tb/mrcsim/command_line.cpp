@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cosim/rtl_error.h"
 #include "mpi/launcher.h"
 #include "mrcsim/attack_command.h"
 #include "mrcsim/build_info.h"
@@ -147,6 +148,9 @@ int run_command_line(int argc, char** argv) {
   } catch (const std::system_error& error) {
     // Files and folders that cannot be used, and standard output that takes nothing.
     return bad_input(error);
+  } catch (const RtlError& error) {
+    fmt::print(stderr, "mrcsim: mismatch: {}\n", error.what());
+    return kExitMismatch;
   } catch (const std::exception& error) {
     fmt::print(stderr, "mrcsim: internal error: {}\n", printable(error.what()));
     return kExitBug;

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cosim/rtl_blocks.h"
+#include "cosim/rtl_modules.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
 #include "parameters/registry.h"
@@ -40,6 +41,7 @@ cosim::Trace trace_of_run(const CosimCommandOptions& options) {
   if (options.scenario.empty()) throw std::invalid_argument("--vectors trace: --scenario FILE is missing");
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, std::nullopt});
   const Job job = prepare_job(scenario, options.scenario);
+  require_same_sources(options.block, bench_kind(options.size));
   std::vector<cosim::Trace> of_node(scenario.fabric.nics);
   // It is played several times.
   const std::uint64_t most = options.bench.count / cosim::kTraceLoads + 1;
@@ -69,12 +71,13 @@ Json fields_json(const std::vector<std::pair<std::string, std::uint64_t>>& field
   return json;
 }
 
-Json report_json(const CosimCommandOptions& options, const cosim::CosimReport& report) {
+Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const cosim::CosimReport& report) {
   Json json{{"schema_version", 1},        {"block", options.block},
             {"size", options.size},       {"vectors", options.vectors},
             {"seed", options.bench.seed}, {"transactions", report.transactions},
             {"outputs", report.outputs},  {"cycles", report.cycles},
             {"resets", report.resets},    {"mismatches", report.mismatches}};
+  json["rtl"] = {{"top", rtl.top}, {"files", rtl.files}, {"sha256", rtl.sha256}, {"contract", rtl.contract_file}};
   json["mismatch"] = nullptr;
   if (const auto& m = report.first_mismatch) {
     json["mismatch"] = {{"kind", m->kind},
@@ -169,6 +172,9 @@ int run(CosimCommandOptions options) {
   if (options.vectors != "trace" && !(options.scenario.empty() && options.assignments.empty())) {
     throw std::invalid_argument("cosim: --scenario and --set need --vectors trace");
   }
+  const RtlSource source = rtl_source(bench_kind(options.size), options.block);
+  fmt::print("{}\n", rtl_line(source));
+  std::fflush(stdout);
   if (options.vectors == "trace") options.bench.trace = trace_of_run(options);
   if (options.bench.out.empty()) options.bench.out = "out/cosim-" + options.block;
   std::error_code failed;
@@ -177,7 +183,8 @@ int run(CosimCommandOptions options) {
   const auto start = std::chrono::steady_clock::now();
   const cosim::CosimReport report = bench->run(options.bench);
   print_report(options, report, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  write_whole_file(options.bench.out + "/cosim.json", report_json(options, report).dump(2) + "\n", kInOwnFolder);
+  write_whole_file(options.bench.out + "/cosim.json", report_json(options, source, report).dump(2) + "\n",
+                   kInOwnFolder);
   fmt::print("  {:<10} {}/cosim.json\n", "results", options.bench.out);
   if (report.mismatches == 0) return kExitOk;
   fmt::print(stderr, "mrcsim: mismatch: {}: {}\n", options.block, report.first_mismatch->line());

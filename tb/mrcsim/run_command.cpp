@@ -165,6 +165,7 @@ struct Prepared {
   Job job;
   std::unique_ptr<OutputDirectory> out;  ///< where results are written: not on another rank than 0
   std::unique_ptr<ProgressLine> progress;
+  std::vector<RtlSourceResult> rtl_sources;
   std::unique_ptr<Simulation> simulation;  ///< null: the transport is not simulated
 };
 
@@ -219,6 +220,11 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
     if (std::find(blocks.begin(), blocks.end(), selection.block) == blocks.end()) blocks.push_back(selection.block);
   }
   require_rtl_modules(RtlModuleKind::rtl, blocks);
+  for (const std::string& block : blocks) {
+    RtlSource source = rtl_source(RtlModuleKind::rtl, block);
+    if (first && prints_text(options)) fmt::print("{}\n", rtl_line(source));
+    run.rtl_sources.push_back({block, source.top, std::move(source.files), source.sha256, source.contract_file});
+  }
   for (const RtlSelection& selection : simulation_options.rtl) {
     NicRtl rtl;
     add_rtl(selection, scenario, rtl);
@@ -252,6 +258,7 @@ bool prepare_together(const RunOptions& options, Ranks& ranks, Prepared& run) {
 
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
   result.job.cut = run.job.cut;
+  result.rtl_sources = run.rtl_sources;
   run.out->write("series.json", series_json(result));
   run.out->write("messages.csv", messages_csv(result.all_messages));
   run.out->write("flows.csv", flows_csv(result.all_messages));

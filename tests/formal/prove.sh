@@ -116,6 +116,7 @@ fi
 for bug in $(said finds); do
   rm -rf rtl
   cp -r "$root/rtl" rtl
+  cp "$root/tests/unit/$block/pristine/"*.sv "rtl/$block/"
   patch -s -p0 -d "rtl/$block" <"$root/tests/unit/$block/patches/$bug.patch"
   netlist "$bug" 0 "${sources[@]/#"$root/rtl/"/rtl/}"
   seek "$bug"

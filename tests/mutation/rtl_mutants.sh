@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
-# Mutations of an RTL block against its co-simulation bench: rtl_mutants.sh BLOCK [WORK_FOLDER]
+# Mutations of an RTL block against its co-simulation bench: rtl_mutants.sh [--for FILE] BLOCK [WORK_FOLDER]
 #
 # yosys puts COUNT mutations (220, at most 250) into one netlist of the block, chosen by an input; it is Verilated once, and
 # the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find must be listed in
 # tests/mutation/rtl/BLOCK.survivors, one line "NUMBER FILE:LINE REASON" each, and be at most 5 % of those that count, or be
 # proved equal to the block by yosys: these do not count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
 # Memories stay whole: what is mutated of them is their ports.
+# --for FILE: of a user's RTL, which mrcsim_use_rtl() described in FILE (bin/NAME.rtl/BLOCK.sources); its survivors are listed
+# nowhere, and named.
 # The first lines of BLOCK.cpp say "// parameters: …" for read_slang, "// transactions: N" for each mutation, and
 # "// sources: …" for what else is compiled.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-block=${1:?"rtl_mutants.sh BLOCK; there are: $(cd "$here/rtl" && ls ./*.cpp | sed 's#^\./##; s/\.cpp//' | tr '\n' ' ')"}
+described=
+if [ "${1:-}" = --for ]; then
+  described=$(realpath "${2:?"--for: the file BLOCK.sources that mrcsim_use_rtl() wrote"}")
+  [ -f "$described" ] || { echo "rtl_mutants: $described does not exist" >&2; exit 2; }
+  shift 2
+fi
+block=${1:?"rtl_mutants.sh [--for FILE] BLOCK; there are: $(cd "$here/rtl" && ls ./*.cpp | sed 's#^\./##; s/\.cpp//' | tr '\n' ' ')"}
 count=${COUNT:-220}
 bench=$here/rtl/$block.cpp
 [ -f "$bench" ] || { echo "rtl_mutants: $block has no tests/mutation/rtl/$block.cpp" >&2; exit 2; }
@@ -33,10 +41,33 @@ ports=$work/ports
 "$root/tb/cosim/rtl_ports.py" package "$root/rtl/common/mrc_pkg.sv" "$ports/cosim"
 "$root/tb/cosim/rtl_ports.py" block "$root/rtl/common/mrc_pkg.sv" "$root/rtl/$block/$block.sv" \
   "$root/tb/cosim/$block/ports.toml" "$ports/cosim/$block"
+flat=$ports/cosim/$block/${block}_flat.sv
 sources=("$root"/rtl/common/mrc_pkg.sv)
-for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$ports/cosim/$block/${block}_flat.sv"; do
-  [ "$source" = "$root/rtl/common/mrc_pkg.sv" ] || sources+=("$source")
-done
+identity=(--block "$block" --base "$root" --library "$root/rtl/common")
+contract=$root/rtl/$block/contract.toml
+if [ -n "$described" ]; then
+  described_as() { sed -n "s/^$1 //p" "$described"; }
+  top=$(described_as top)
+  contract=$(described_as contract)
+  identity+=(--base "$(described_as folder)")
+  mapfile -t own < <(described_as source | grep -vxF "${sources[0]}")
+  for argument in $(described_as argument); do parameters+=" $argument"; done
+  sources+=("${own[@]}")
+  # Modules of rtl/common that are not defined there.
+  for source in "$root"/rtl/common/*.sv; do
+    module=$(basename "$source" .sv)
+    [ "$module" = mrc_pkg ] || grep -qE "^ *module +$module\b" "${own[@]}" || sources+=("$source")
+  done
+else
+  top=$block
+  for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv; do
+    [ "$source" = "${sources[0]}" ] || sources+=("$source")
+  done
+  own=("$root/rtl/$block"/*.sv)
+fi
+for source in "${own[@]}"; do [[ $source == *_wrapper/$block.sv ]] || hashed+=("$source"); done
+"$root/tb/cosim/rtl_identity.py" "${identity[@]}" --top "$top" --line "${sources[0]}" "${hashed[@]}"
+sources+=("$flat")
 names=$(for source in "${sources[@]}"; do basename "$source"; done | tr '\n' ' ')
 run_yosys() { "$yosys" "$@" > log 2>&1 || { grep -v fetched log | tail -n 40 >&2; exit 2; }; }
 
@@ -83,6 +114,7 @@ for mutation in $survivors; do
   place[$mutation]=$(grep -m 1 "^$block" <<< "$places" || grep -m 1 . <<< "$places" || echo "$block.sv")
   reason[$mutation]=$(grep -F "$mutation ${place[$mutation]} " "$here/rtl/$block.survivors" 2> /dev/null |
     grep "^$mutation " | cut -d' ' -f3- || true)
+  [ -z "$described" ] || reason[$mutation]=
 done
 
 # prove PREPARE MUTATION…: one proof each that it is the same block; appends to `equal` those that are. PREPARE is done to both.
@@ -129,6 +161,10 @@ echo "$block: $killed of $((count - equal)) mutations killed, $equal of $count p
 bad=0
 for mutation in $survivors; do
   grep -qx "$mutation" equal && continue
+  if [ -n "$described" ]; then
+    echo "  $mutation ${place[$mutation]} ${what[$mutation]}"
+    continue
+  fi
   echo "  $mutation ${place[$mutation]} ${reason[$mutation]:-NOT LISTED: ${what[$mutation]}}"
   [ -n "${reason[$mutation]}" ] || bad=1
 done

@@ -6,6 +6,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "cosim/rtl_error.h"
+
 namespace mrc::cosim {
 namespace {
 
@@ -89,7 +91,7 @@ class RtlMeasurement {
 
   CycleStatistics run(std::vector<Taken>& taken) {
     for (; taken.size() < point_.transfers || !waiting_.empty(); ++cycle_) {
-      if (cycle_ > kMostCyclesATransfer * point_.transfers) throw std::runtime_error("calibration: the RTL hangs");
+      if (cycle_ > kMostCyclesATransfer * point_.transfers) throw RtlError("calibration: the RTL hangs");
       cycle(taken, true);
     }
     return statistics(std::move(latencies_), point_.transfers, taken.back().cycle + 1);
@@ -99,7 +101,7 @@ class RtlMeasurement {
   void prepare() {
     std::vector<Taken> none;
     for (std::uint64_t waited = 0; !parts_.traffic->ready_for_traffic(); ++waited) {
-      if (waited > kMostCyclesATransfer * point_.transfers) throw std::runtime_error("calibration: the RTL hangs");
+      if (waited > kMostCyclesATransfer * point_.transfers) throw RtlError("calibration: the RTL hangs");
       cycle(none, false);
     }
   }
@@ -107,8 +109,7 @@ class RtlMeasurement {
     offer(taken.size(), load);
     parts_.levels->drive(levels_, *dut_);
     dut_->low();
-    if (parts_.levels->observe(*dut_, expected_))
-      throw std::runtime_error("calibration: the RTL differs from its reference");
+    if (parts_.levels->observe(*dut_, expected_)) throw RtlError("calibration: the RTL differs from its reference");
     take_outputs();
     take_inputs(taken);
     for (std::vector<Transaction>& outputs : expected_) outputs.clear();

@@ -78,7 +78,9 @@ class PcieDmaAdapter : public PcieDmaEngine {
     if (repeats_) settle();
     model_->np_credit_i = 1;
     bool more = true;
+    std::uint64_t waited = 0;
     do {
+      if (++waited > kMostCycles) throw RtlError("pcie_dma RTL neither takes a read nor requests it");
       // A read, a release or a tag that comes with this cycle counts from the next one on.
       more = released_ > 0 || model_->rd_valid_i != 0 || unsettled_ > 0;
       clock();

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "cosim/bench/bench.h"
 
 namespace mrc::cosim {
 
-/// `size`: "small", where every corner is reached, or "default", the scenario's.
-std::unique_ptr<BlockModel> make_pcie_dma_bench_model(const std::string& size);
+/// Of the size that the module is built for (MRCSIM_BENCH_DEFAULT): "default", the scenario's, or else "small", where
+/// every corner is reached.
+std::unique_ptr<BlockModel> make_pcie_dma_bench_model();
 
 }  // namespace mrc::cosim

@@ -33,11 +33,19 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     recorder_.add(req);
     req.put(model_.pins());
     model_->req_valid_i = 1;
-    model_.clock();  // the block is empty: it takes the request at once
+    bool taken = false;
+    const auto offer = [&] {
+      model_.low();
+      taken = model_->req_ready_o != 0;
+      model_.high();
+    };
+    clock_until(
+        offer, [&] { return taken; }, kMostCycles, "psn_tracker RTL does not take a request");
     model_->req_valid_i = 0;
     // What the last clock edge registers is on the wires in the cycle after it.
-    const std::uint64_t waited = clock_until([&] { model_.clock(); }, [&] { return model_->rsp_valid_o != 0; },
-                                             kMostCycles, "psn_tracker RTL does not answer");
+    const auto answered = [&] { return model_->rsp_valid_o != 0; };
+    const std::uint64_t waited =
+        answered() ? 0 : clock_until([&] { model_.clock(); }, answered, kMostCycles, "psn_tracker RTL does not answer");
     latency_cycles_ = static_cast<std::uint32_t>(1 + waited);
     return reply_of(Rsp::take(model_.pins()));
   }

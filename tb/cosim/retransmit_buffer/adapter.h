@@ -21,7 +21,7 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     model_->evt_ready_i = 1;
     model_->rsp_ready_i = 1;
     model_.reset();
-    while (model_->cmd_ready_o == 0) model_.clock();  // memories are cleared
+    until_ready();  // memories are cleared
     model_.restart_count();
   }
 
@@ -31,14 +31,13 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     const std::uint64_t begin = model_.cycles();
     reply_.events.clear();
     // The response of the command before is taken with this command's first cycle.
-    while (model_->cmd_ready_o == 0) model_.clock();
     cmd.put(model_.pins());
+    until_ready();
     model_->cmd_valid_i = 1;
     model_.clock();
     model_->cmd_valid_i = 0;
     while (model_->rsp_valid_o == 0) {
-      if (model_.cycles() - begin > kMostCycles)
-        throw std::runtime_error("retransmit_buffer RTL does not end a command");
+      if (model_.cycles() - begin > kMostCycles) throw RtlError("retransmit_buffer RTL does not end a command");
       if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
       model_.clock();
     }
@@ -50,6 +49,16 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
   std::uint64_t last_cycles() const override { return last_cycles_; }
 
  private:
+  /// Clocks until a command would be taken with the next edge.
+  void until_ready() {
+    for (std::uint64_t waited = 0;; ++waited) {
+      if (waited > kMostCycles) throw RtlError("retransmit_buffer RTL does not take a command");
+      model_.low();
+      if (model_->cmd_ready_o != 0) return;
+      model_.high();
+    }
+  }
+
   using Cmd = retransmit_buffer_ports::Cmd;
   using Evt = retransmit_buffer_ports::Evt;
   using Rsp = retransmit_buffer_ports::Rsp;

@@ -1,19 +1,23 @@
 #include "cosim/retransmit_buffer/bench.h"
 
+#ifdef MRCSIM_BENCH_DEFAULT
 #include "Vretransmit_buffer_bench.h"
+#else
 #include "Vretransmit_buffer_bench_small.h"
+#endif
 #include "cosim/retransmit_buffer/model.h"
 #include "cosim/retransmit_buffer/rtl.h"
 
 namespace mrc::cosim {
 
-std::unique_ptr<BlockModel> make_retransmit_buffer_bench_model(const std::string& size) {
-  if (size == "default") {
-    return std::make_unique<RetransmitBufferModel>(kRetransmitBufferSizes,
-                                                   make_retransmit_buffer_dut<Vretransmit_buffer_bench>);
-  }
+std::unique_ptr<BlockModel> make_retransmit_buffer_bench_model() {
+#ifdef MRCSIM_BENCH_DEFAULT
+  return std::make_unique<RetransmitBufferModel>(kRetransmitBufferSizes,
+                                                 make_retransmit_buffer_dut<Vretransmit_buffer_bench>);
+#else
   return std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64},
                                                  make_retransmit_buffer_dut<Vretransmit_buffer_bench_small>);
+#endif
 }
 
 }  // namespace mrc::cosim

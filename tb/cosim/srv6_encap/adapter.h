@@ -21,7 +21,7 @@ namespace mrc {
 /// placed at the cycle at which the block's ready would have let it in. Those cycles are the block's own as long as the
 /// output is always taken, because a packet then never waits for one before it once its first beat is in. Two packets
 /// inside at once are not seen here; a bench that drives single beats covers that. Throws std::invalid_argument for a
-/// packet without bytes, which the block cannot express, and std::runtime_error where the block never ends a packet or
+/// packet without bytes, which the block cannot express, and RtlError where the block never ends a packet or
 /// counts more bytes than a beat has.
 template <typename Model, std::size_t kBytes>
 class Srv6EncapAdapter : public Srv6EncapEngine {
@@ -49,20 +49,20 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     bool last_out = false;
     bool free_again = false;
     for (std::uint64_t cycle = 0; !last_out; ++cycle) {
-      if (cycle > kMostCycles) throw std::runtime_error("srv6_encap RTL does not come to the end of a packet");
-      const bool accepted = model_->in_ready_o != 0 && sent < inner_packet.size();
-      if (sent == inner_packet.size() && model_->in_ready_o != 0 && !free_again) {
+      if (cycle > kMostCycles) throw RtlError("srv6_encap RTL does not come to the end of a packet");
+      const bool sends = sent < inner_packet.size();
+      const std::size_t count = std::min(kBytes, inner_packet.size() - sent);
+      if (sends) put_beat(in, inner_packet.subspan(sent, count), sent == 0, sent + count == inner_packet.size());
+      model_->in_valid_i = sends ? 1 : 0;
+      // Ready may depend on what is offered.
+      model_.low();
+      const bool ready = model_->in_ready_o != 0;
+      if (ready && sends) sent += count;
+      if (ready && !sends && !free_again) {
         free_again = true;
         reply.next_cycle = start + cycle;
       }
-      if (sent < inner_packet.size()) {
-        const std::size_t count = std::min(kBytes, inner_packet.size() - sent);
-        put_beat(in, inner_packet.subspan(sent, count), sent == 0, sent + count == inner_packet.size());
-        if (accepted) sent += count;
-      } else {
-        model_->in_valid_i = 0;
-      }
-      model_.clock();
+      model_.high();
       if (model_->out_valid_o == 0) continue;
       // What is registered at the end of a cycle is on the wires in the next.
       if (first_out) reply.first_out_cycle = start + cycle + 1;
@@ -93,10 +93,9 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     in.eop = last ? 1 : 0;
     in.put(model_.pins());
     std::memcpy(&model_->in_data_i[0], bytes.data(), bytes.size());
-    model_->in_valid_i = 1;
   }
   void take_beat() {
-    if (model_->out_bytes_o > kBytes) throw std::runtime_error("srv6_encap RTL counts more bytes than a beat has");
+    if (model_->out_bytes_o > kBytes) throw RtlError("srv6_encap RTL counts more bytes than a beat has");
     const std::size_t at = received_.size();
     received_.resize(at + model_->out_bytes_o);
     std::memcpy(received_.data() + at, &model_->out_data_o[0], model_->out_bytes_o);

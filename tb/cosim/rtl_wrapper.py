@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Writes a module with the name and the header of one of our blocks, and a user's module inside.
+
+  rtl_wrapper.py --header rtl/BLOCK/BLOCK.sv --top MODULE --contract contract.toml --out BLOCK.sv
+                 [--pin ours=yours…] [--parameter ours=yours…]
+
+Pins and parameters have the block's names where no entry says otherwise. The contract may give the parameters of the user's
+module as expressions of ours, and the polarity of its reset.
+"""
+import argparse
+import pathlib
+import re
+import sys
+import tomllib
+
+from rtl_ports import Failure, Module, Package, write
+
+FUNCTIONS = {"clog2": "$clog2"}
+
+
+def place(path, text, key):
+    """file:line of a key."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*{re.escape(key)}\s*=", line):
+            return f"{path}:{number}"
+    return str(path)
+
+
+def snake(name):
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def expression_of(text, names, where):
+    """An expression of our parameters as SystemVerilog; they may be written as NumQps or num_qps."""
+    known = {**{name: name for name in names}, **{snake(name): name for name in names}}
+    if re.search(r"[^\w\s+\-*/%()?:<>=]", text):
+        raise Failure(f"{where}: {text!r} has other characters than names, numbers and + - * / % ( ) ? : < > =")
+
+    def replace(match):
+        word = match.group(0)
+        if word[0].isdigit():
+            return word
+        if word in FUNCTIONS:
+            return FUNCTIONS[word]
+        if word not in known:
+            raise Failure(f"{where}: no parameter {word}; there are: {', '.join(names)}, and the function clog2")
+        return known[word]
+
+    return re.sub(r"\w+", replace, text)
+
+
+def pairs(entries, names, option):
+    mapped = {}
+    for entry in entries:
+        ours, equals, yours = entry.partition("=")
+        if not equals or ours not in names:
+            raise Failure(f"{option} {entry}: the block has no such name; there are: {', '.join(names)}")
+        mapped[ours] = yours
+    return mapped
+
+
+def parameters_of(options, module, contract, text):
+    names = [name for kind, name, _ in module.parameters if kind == "parameter"]
+    table = contract.get("parameters")
+    if table is None:
+        mapped = pairs(options.parameter, names, "PARAMETER_MAP")
+        return [(mapped.get(name, name), name) for name in names]
+    if options.parameter:
+        raise Failure(f"{options.contract}: parameters and PARAMETER_MAP: only one of them")
+    if not isinstance(table, dict):
+        raise Failure(f"{place(options.contract, text, 'parameters')}: parameters: a table NAME = \"expression\"")
+    return [(yours, expression_of(str(value), names, f"{place(options.contract, text, yours)}: parameters.{yours}"))
+            for yours, value in table.items()]
+
+
+def reset_of(options, contract, text):
+    reset = contract.get("reset", {})
+    active = reset.get("active", "low") if isinstance(reset, dict) else None
+    if active not in ("low", "high"):
+        raise Failure(f"{place(options.contract, text, 'active')}: reset.active: {active!r}; allowed: low, high")
+    return "rst_ni" if active == "low" else "!rst_ni"
+
+
+def wrapper(options):
+    text = options.contract.read_text()
+    try:
+        contract = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Failure(f"{options.contract}: {error}") from error
+    block = options.header.stem
+    module = Module(options.header, block, Package(options.header.parent.parent / "common" / "mrc_pkg.sv"))
+    ports = [port[3] for port in module.ports]
+    pins = pairs(options.pin, ports, "PIN_MAP")
+    values = {"rst_ni": reset_of(options, contract, text)}
+    connections = ",\n    ".join(f".{pins.get(port, port)}({values.get(port, port)})" for port in ports)
+    parameters = ", ".join(f".{yours}({value})" for yours, value in parameters_of(options, module, contract, text))
+    header = re.search(rf"module {block}\b.*?(?=\n\);)", re.sub(r"//[^\n]*", "", options.header.read_text()), re.S)
+    return f"""// {options.top} with the ports of {block}. Written by tb/cosim/rtl_wrapper.py: not to be edited.
+// The header is the whole one of {block}: some of its parameters are used in the body of that module only.
+/* verilator lint_off UNUSEDPARAM */
+{header.group(0)}
+);
+/* verilator lint_on UNUSEDPARAM */
+
+  {options.top} #(
+    {parameters}
+  ) u_{options.top} (
+    {connections}
+  );
+
+endmodule
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--top", required=True)
+    for option in ("--header", "--contract", "--out"):
+        parser.add_argument(option, required=True, type=pathlib.Path)
+    for option in ("--pin", "--parameter"):
+        parser.add_argument(option, action="append", default=[])
+    options = parser.parse_args()
+    write(options.out, wrapper(options))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (Failure, OSError) as failure:
+        sys.exit(f"rtl_wrapper.py: {failure}")

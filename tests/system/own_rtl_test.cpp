@@ -1,0 +1,117 @@
+// A user's RTL in the place of ours (tests/unit/own_rtl): every command tests it and says which it is; what is right
+// passes, and what is wrong is found.
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+std::vector<std::string> words(const char* text) {
+  std::vector<std::string> list;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) list.push_back(word);
+  return list;
+}
+
+std::string executable(const std::string& name) {
+  return std::string(MRCSIM_OWN_RTL_BIN) + "/" + name;
+}
+
+constexpr const char* kRun = " run tb/scenarios/pair.toml --set traffic.rows=8 --out %D/out ";
+
+/// What follows "sha256 " in the line that names the RTL.
+std::string hash_in(const std::string& text) {
+  const std::size_t at = text.find("sha256 ");
+  return at == std::string::npos ? "" : text.substr(at + 7, 12);
+}
+
+class Variant : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::string line() const { return "RTL: " + GetParam() + ", top deep_" + GetParam() + ", "; }
+};
+
+TEST_P(Variant, WithOtherNamesAndADeeperPipelinePasses) {
+  const std::string mrcsim = executable("mrcsim_deep_" + GetParam());
+  const ProcessResult cosim = run_process(mrcsim + " cosim " + GetParam() + " --count 20000 --out %D/cosim");
+  EXPECT_EQ(cosim.exit_code, 0) << cosim.err << cosim.out;
+  EXPECT_NE(cosim.out.find(line()), std::string::npos) << cosim.out;
+  const auto report = read_json(test_folder() / "cosim" / "cosim.json");
+  EXPECT_EQ(report["rtl"]["top"], "deep_" + GetParam());
+  EXPECT_EQ(report["rtl"]["sha256"].get<std::string>().substr(0, 12), hash_in(cosim.out));
+}
+
+TEST_P(Variant, WithABugIsFound) {
+  const std::string mrcsim = executable("mrcsim_deep_" + GetParam() + "_bug");
+  const ProcessResult cosim = run_process(mrcsim + " cosim " + GetParam() + " --count 20000 --out %D/cosim");
+  EXPECT_EQ(cosim.exit_code, 4) << cosim.err << cosim.out;
+  EXPECT_NE(cosim.out.find(line()), std::string::npos) << cosim.out;
+  const ProcessResult good =
+      run_process(executable("mrcsim_deep_" + GetParam()) + " cosim " + GetParam() + " --count 1 --out %D/good");
+  EXPECT_NE(hash_in(cosim.out), hash_in(good.out));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Variant, ::testing::ValuesIn(words(MRCSIM_DEEP_BLOCKS)),
+                         [](const auto& block) { return block.param; });
+
+class VariantInARun : public Variant {};
+
+TEST_P(VariantInARun, WithoutABugPassesAndWithOneEndsTheRun) {
+  for (const std::string mode : {"--shadow ", "--rtl "}) {
+    const ProcessResult run = run_process(executable("mrcsim_deep_" + GetParam()) + kRun + mode + GetParam());
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.out.find(line()), std::string::npos) << run.out;
+    const auto result = read_json(test_folder() / "out" / "result.json");
+    EXPECT_EQ(result["rtl"][0]["mismatches"], 0);
+    ASSERT_EQ(result["rtl_sources"].size(), 1);
+    EXPECT_EQ(result["rtl_sources"][0]["top"], "deep_" + GetParam());
+    EXPECT_EQ(result["rtl_sources"][0]["sha256"].get<std::string>().substr(0, 12), hash_in(run.out));
+    const ProcessResult bug = run_process(executable("mrcsim_deep_" + GetParam() + "_bug") + kRun + mode + GetParam());
+    EXPECT_EQ(bug.exit_code, 4) << bug.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, VariantInARun, ::testing::ValuesIn(words(MRCSIM_DEEP_BLOCKS_IN_RUNS)),
+                         [](const auto& block) { return block.param; });
+
+class Constant : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Constant, FailsEveryCommand) {
+  const std::string mrcsim = executable("mrcsim_constants");
+  const std::string line = "RTL: " + GetParam() + ", top constant_" + GetParam() + ", ";
+  for (const std::string& command : {" cosim " + GetParam() + " --count 2000 --out %D/cosim",
+                                     " calibrate " + GetParam() + " --size small --count 200",
+                                     kRun + ("--rtl " + GetParam()), kRun + ("--shadow " + GetParam())}) {
+    const ProcessResult run = run_process(mrcsim + command);
+    EXPECT_EQ(run.exit_code, 4) << command << run.err << run.out;
+    EXPECT_NE(run.out.find(line), std::string::npos) << command << run.out;
+    EXPECT_NE(run.err.find("mrcsim: mismatch: "), std::string::npos) << command << run.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Constant,
+                         ::testing::Values("pcie_dma", "spray_scheduler", "retransmit_buffer", "srv6_encap",
+                                           "psn_tracker", "ack_coalescer"),
+                         [](const auto& block) { return block.param; });
+
+TEST(OwnRtl, WithoutRtlNothingIsSaidOfIt) {
+  const ProcessResult run = run_process(std::string("mrcsim") + kRun);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out.find("RTL:"), std::string::npos);
+  EXPECT_FALSE(read_json(test_folder() / "out" / "result.json").contains("rtl_sources"));
+}
+
+TEST(OwnRtl, WhatIsNotBuiltIsRefusedWithTheTargetOfTheUser) {
+  const ProcessResult run =
+      run_process(executable("mrcsim_deep_srv6_encap") + " cosim srv6_encap --size default --out %D/out");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("not built: benches of srv6_encap; to build: "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("mrcsim_deep_srv6_encap_cosim_srv6_encap_default"), std::string::npos) << run.err;
+}
+
+}  // namespace
+}  // namespace mrc

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""tb/cosim/rtl_identity.py and rtl_wrapper.py: rtl_identity_test.py REPOSITORY"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+
+
+def run(script, *arguments):
+    return subprocess.run([sys.executable, "-B", ROOT / "tb" / "cosim" / script, *map(str, arguments)], capture_output=True, text=True)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, name, text):
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+
+class Identity(Folder):
+    def line(self, *sources, include=()):
+        result = run("rtl_identity.py", "--block", "b", "--top", "t", "--base", self.path, "--library", self.path / "library", "--line",
+                     *(f"--include={folder}" for folder in include), *sources)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout.strip()
+
+    def test_a_comment_and_an_included_file_change_the_hash(self):
+        source = self.write("own.sv", '`include "widths.svh"\nmodule own; endmodule\n')
+        header = self.write("inc/widths.svh", "`define WIDTH 3\n")
+        first = self.line(source, include=[self.path / "inc"])
+        self.assertIn("RTL: b, top t, own.sv widths.svh, sha256 ", first)
+        header.write_text("`define WIDTH 4\n")
+        second = self.line(source, include=[self.path / "inc"])
+        source.write_text(source.read_text() + "// a comment\n")
+        self.assertEqual(len({first, second, self.line(source, include=[self.path / "inc"])}), 3)
+
+    def test_the_order_of_the_sources_does_not_count_and_their_names_do_not(self):
+        a, b = self.write("a.sv", "module a; endmodule\n"), self.write("b.sv", "module b; endmodule\n")
+        c = self.write("c.sv", a.read_text())
+        hashes = {self.line(*sources).split("sha256 ")[1] for sources in ((a, b), (b, a), (c, b))}
+        self.assertEqual(len(hashes), 1)
+
+    def test_modules_of_the_library_count_where_they_are_used_and_not_defined(self):
+        self.write("library/fifo.sv", "module fifo; endmodule\n")
+        self.write("library/other.sv", "module other; endmodule\n")
+        user = self.write("user.sv", "module user; fifo u_fifo(); endmodule\n")
+        self.assertIn("user.sv fifo.sv, sha256", self.line(user))
+        self.assertIn("user.sv own_fifo.sv, sha256", self.line(user, self.write("own_fifo.sv", "module fifo; endmodule\n")))
+
+
+class Wrapper(Folder):
+    def wrap(self, contract, *arguments, block="ack_coalescer"):
+        path = self.write("contract.toml", contract)
+        out = self.path / "out.sv"
+        result = run("rtl_wrapper.py", "--header", ROOT / "rtl" / block / f"{block}.sv", "--top", "mine", "--contract", path, "--out", out,
+                     *arguments)
+        return result, out.read_text() if out.exists() else ""
+
+    def test_pins_and_parameters_have_the_users_names(self):
+        result, text = self.wrap("", "--pin", "evt_valid_i=s_valid", "--parameter", "NumQps=Queues")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(".s_valid(evt_valid_i)", text)
+        self.assertIn(".Queues(NumQps), .CounterWidth(CounterWidth)", text)
+        self.assertIn(".rst_ni(rst_ni)", text)
+
+    def test_parameters_are_expressions_of_ours_and_a_reset_may_be_active_high(self):
+        result, text = self.wrap('[reset]\nactive = "high"\n[parameters]\nLOG2_QPS = "clog2(num_qps)"\nW = "2 * CounterWidth + 1"\n',
+                                 "--pin", "rst_ni=rst")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(".LOG2_QPS($clog2(NumQps)), .W(2 * CounterWidth + 1)", text)
+        self.assertIn(".rst(!rst_ni)", text)
+
+    def refused(self, contract, message, *arguments):
+        result, _ = self.wrap(contract, *arguments)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+        self.assertIn(message, result.stderr)
+
+    def test_wrong_contracts_are_refused_with_their_line(self):
+        self.refused('[parameters]\n\nA = "num_qp + 1"\n', "contract.toml:3: parameters.A: no parameter num_qp; there are: NumQps, CounterWidth")
+        self.refused('[parameters]\nA = "system(`x`)"\n', "contract.toml:2: parameters.A")
+        self.refused('[reset]\nactive = "on"\n', "contract.toml:2: reset.active: 'on'; allowed: low, high")
+        self.refused("[reset\n", "contract.toml: ")
+        self.refused("", "PIN_MAP evt_valid=x: the block has no such name; there are: clk_i", "--pin", "evt_valid=x")
+        self.refused("[parameters]\n", "parameters and PARAMETER_MAP: only one of them", "--parameter", "NumQps=X")
+
+
+if __name__ == "__main__":
+    unittest.main()
