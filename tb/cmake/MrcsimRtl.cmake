@@ -144,7 +144,7 @@ endfunction()
 #                        BENCH_CPP
 #   target cosim_BLOCK   both of them
 # FOR: these are the modules of another executable (mrcsim_use_rtl); the sizes are those of our block. PARTS: of run, small and
-# default, those that are built; the others are refused as not built. TOP: the module of the sources that stands for the block. ARGS go to Verilator. Modules have the hash of their sources, and the block's contract,
+# default, those that are built; the others are refused as not built. TOP: the module of the sources that replaces the block. ARGS go to Verilator. Modules have the hash of their sources, and the block's contract,
 # rtl/BLOCK/contract.toml if no other is given.
 function(mrcsim_add_rtl_block BLOCK)
   cmake_parse_arguments(ARG "" "FOR;TOP;CONTRACT" "SOURCES;RUN;BENCH_SMALL;BENCH_DEFAULT;BENCH_CPP;ARGS;PARTS" ${ARGN})

@@ -8,8 +8,8 @@ namespace mrc {
 struct RtlModule {
   const char* interface;      ///< MRCSIM_RTL_INTERFACE as the module was built
   void (*factory)();          ///< of the type that the block's header declares
-  const char* top;            ///< the SystemVerilog module that stands for the block
-  const char* files;          ///< that were Verilated, one a line
+  const char* top;            ///< the SystemVerilog module that replaces the block
+  const char* files;          ///< that were Verilated, one per line
   const char* sha256;         ///< over their contents, in hexadecimal
   const char* contract_file;  ///< as it is named in messages
   const char* contract;       ///< its text

@@ -24,7 +24,7 @@ void require_rtl_modules(RtlModuleKind kind, const std::vector<std::string>& blo
 /// What a module was built from.
 struct RtlSource {
   std::string block;
-  std::string top;                 ///< the SystemVerilog module that stands for the block
+  std::string top;                 ///< the SystemVerilog module that replaces the block
   std::vector<std::string> files;  ///< that were Verilated
   std::string sha256;              ///< over their contents, in hexadecimal
   std::string contract_file;       ///< as it is named in messages
