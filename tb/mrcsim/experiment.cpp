@@ -116,14 +116,14 @@ ExperimentFlow flow_of(const Reader& read, const toml::table& table) {
   return flow;
 }
 
-ExperimentCase case_of(const Reader& read, const toml::table& table) {
+ExperimentCase case_of(const Reader& read, const toml::table& table, bool any_setting) {
   read.only(table, {"name", "set", "fault", "flow", "generate"});
   ExperimentCase run;
   run.name = read.get<std::string>(table, "name");
   if (const toml::table* set = table["set"].as_table()) {
     for (const auto& [key, value] : *set) {
-      const bool allowed = std::any_of(kTopologyAndTraffic.begin(), kTopologyAndTraffic.end(),
-                                       [&](const char* name) { return key.str() == name; });
+      const bool allowed = any_setting || std::any_of(kTopologyAndTraffic.begin(), kTopologyAndTraffic.end(),
+                                                      [&](const char* name) { return key.str() == name; });
       if (!allowed) {
         read.refuse(value, fmt::format("{} belongs in the base scenario: experiments differ in topology, traffic and "
                                        "faults only",
@@ -252,7 +252,7 @@ Experiment experiment_of(const fs::path& path) {
   }
   const Reader read(path.string());
   read.only(table, {"title", "source", "published", "scaled", "depends_on", "not_run", "open", "calibrated", "quick",
-                    "seeds", "case", "check", "plot"});
+                    "any_setting", "seeds", "case", "check", "plot"});
   Experiment experiment;
   experiment.id = path.stem().string();
   experiment.title = read.get<std::string>(table, "title");
@@ -266,7 +266,9 @@ Experiment experiment_of(const fs::path& path) {
   experiment.quick = read.get<bool>(table, "quick", false);
   experiment.seeds = read.get<std::uint32_t>(table, "seeds", 1U);
   if (experiment.seeds < 1 || experiment.seeds > 100) read.refuse(table, "seeds: allowed: 1 … 100");
-  read.each(table, "case", [&](const toml::table& run) { experiment.cases.push_back(case_of(read, run)); });
+  const bool any_setting = read.get<bool>(table, "any_setting", false);
+  read.each(table, "case",
+            [&](const toml::table& run) { experiment.cases.push_back(case_of(read, run, any_setting)); });
   read.each(table, "check", [&](const toml::table& check) {
     experiment.checks.push_back(check_of(read, check));
     const ExperimentCheck& last = experiment.checks.back();
@@ -499,7 +501,7 @@ std::string run_name(const Experiment& experiment, const std::string& case_name,
 }
 
 CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, const fs::path& folder) {
-  CheckValue all{.least = 1e300, .most = -1e300};
+  CheckValue all{.least = 1e300, .most = -1e300, .seeds = {}};
   for (std::uint32_t seed = 1; seed <= experiment.seeds; ++seed) {
     const auto of = [&](const Measure& measure) {
       return measured(measure, folder / run_name(experiment, measure.of_case, seed));
@@ -508,6 +510,7 @@ CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, 
     all.mean += value / experiment.seeds;
     all.least = std::min(all.least, value);
     all.most = std::max(all.most, value);
+    all.seeds.push_back(value);
   }
   return all;
 }

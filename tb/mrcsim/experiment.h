@@ -101,7 +101,8 @@ struct Experiment {
 };
 
 /// All E<number>[letter].toml of a folder in the order of their numbers. Throws ParameterError with file and line for
-/// other content; a case sets only topology, traffic and transport.
+/// other content; a case sets only topology, traffic and transport, or any parameter in a file with any_setting = true,
+/// which is for questions and not for published experiments.
 std::vector<Experiment> load_experiments(const std::filesystem::path& folder);
 
 /// Writes the case's traffic and its scenario into `folder` as <id>.<case>.toml, which it returns. `trace`: of a
@@ -118,6 +119,7 @@ struct CheckValue {
   double mean = 0;
   double least = 0;
   double most = 0;
+  std::vector<double> seeds;  ///< of each
 };
 /// From the results in <folder>/<run_name>/. Throws ParameterError if it is missing.
 CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, const std::filesystem::path& folder);

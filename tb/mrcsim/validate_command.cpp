@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "mrcsim/exit_code.h"
 #include "mrcsim/experiment.h"
@@ -341,6 +342,16 @@ void write_document(const fs::path& path, const std::vector<Experiment>& all, co
   write_whole_file(path.string(), text, kInOwnFolder);
 }
 
+nlohmann::ordered_json checks_json(const Experiment& e, const fs::path& work) {
+  nlohmann::ordered_json checks = nlohmann::ordered_json::array();
+  for (const ExperimentCheck& check : e.checks) {
+    const CheckValue value = value_of(check, e, work);
+    checks.push_back(
+        {{"what", check.what}, {"unit", check.unit}, {"values", value.seeds}, {"agrees", agrees(check, value.mean)}});
+  }
+  return {{"id", e.id}, {"title", e.title}, {"checks", checks}};
+}
+
 int validate(const ValidateOptions& options) {
   const std::vector<Experiment> all = load_experiments(options.experiments);
   const std::vector<Experiment> list = chosen(all, options);
@@ -351,6 +362,7 @@ int validate(const ValidateOptions& options) {
   std::size_t agreeing = 0;
   std::size_t compared = 0;
   int code = kExitOk;
+  nlohmann::ordered_json values = nlohmann::ordered_json::array();
   for (const Experiment& e : list) {
     const Row row = row_of(e, failed, options.work);
     document.rows[e.id] = row.text;
@@ -362,6 +374,7 @@ int validate(const ValidateOptions& options) {
       continue;
     }
     ++compared;
+    values.push_back(checks_json(e, options.work));
     if (row.agrees) ++agreeing;
     if (!row.agrees && !row.open && options.strict && code == kExitOk) code = kExitDisagrees;
     if (!options.quiet)
@@ -374,6 +387,7 @@ int validate(const ValidateOptions& options) {
     }
   }
   write_document(options.out, all, document);
+  write_whole_file((fs::path(options.work) / "values.json").string(), values.dump(2) + "\n", kInOwnFolder);
   if (!options.quiet) fmt::print("{} of {} agree; {}\n", agreeing, compared, options.out);
   return code;
 }
@@ -389,7 +403,9 @@ void add_validate_command(CLI::App& app, int& exit_code) {
   command->add_option("--out", options->out,
                       "document with the table; its rows are replaced; default: validation.md in --work");
   command->add_option("--experiments", options->experiments, "folder with the experiments; default: tb/validation");
-  command->add_option("--work", options->work, "folder for scenarios and results; default: out/validation");
+  command->add_option(
+      "--work", options->work,
+      "folder for scenarios, results, and values.json with the numbers of each seed; default: out/validation");
   command->add_option("-j,--jobs", options->jobs, "runs at a time; default: one per core")->check(CLI::Range(1, 1000));
   command->add_flag("--quiet", options->quiet, "no table, no progress");
   command->callback([options, &exit_code] {

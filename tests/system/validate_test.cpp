@@ -202,6 +202,18 @@ TEST(Validate, OnlyTopologyTrafficAndFaultsDiffer) {
   EXPECT_NE(result.err.find("E1.toml:7: cc.base_rtt_ns belongs in the base scenario"), std::string::npos) << result.err;
 }
 
+TEST(Validate, AQuestionMaySetAnything) {
+  write_experiment("published = 4194304\n", "\"cc.base_rtt_ns\" = 9000");
+  const std::string text = read_text(test_folder() / "experiments" / "E1.toml");
+  std::ofstream(test_folder() / "experiments" / "E1.toml") << "any_setting = true\nseeds = 2\n" << text;
+  EXPECT_EQ(validate("--strict").exit_code, 0);
+  const auto values = read_json(test_folder() / "work" / "values.json");
+  EXPECT_EQ(values[0]["id"], "E1");
+  EXPECT_EQ(values[0]["checks"][0]["what"], "delivered");
+  EXPECT_EQ(values[0]["checks"][0]["values"], (std::vector<double>{4194304, 4194304}));
+  EXPECT_TRUE(values[0]["checks"][0]["agrees"]);
+}
+
 TEST(Validate, AMetricThatDoesNotExistIsRefused) {
   write_experiment(
       "published = 1\n[[check]]\nwhat = \"fair\"\ncase = \"run\"\nmetric = \"fairness:0-1\"\npublished = 1\n");
