@@ -251,6 +251,8 @@ def messages(bench, rates):
             cells = []
             for _ in QPS:
                 result = next(results)
+                lost = result["packets"]["dropped"]
+                bench.check(lost == 0 or length < 4 * PAYLOAD, f"{rate} Gb/s, messages of {length} B: {lost} packets are dropped")
                 cells.append(percent(share(result)) + ("" if share(result) >= LINE_RATE else f", {first_cause(result)}"))
             rows.append([f"{rate:,} Gb/s", f"{length // 1024:,} KiB", *cells])
     return table(["NIC", "message", *(f"{qps} QP{'s' if qps > 1 else ''}" for qps in QPS)], rows)
