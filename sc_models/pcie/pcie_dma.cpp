@@ -285,23 +285,13 @@ StartId PcieDma::trace_host(const HostPath::Times& times, StartId request) {
   return last;
 }
 
-TimePs PcieDma::answer_ready(TimePs sent, TimePs posted_visible, Request& request) {
-  const TimePs latency = latency_.draw(latency_random_) + (jobs_[request.job].in_order ? payload_extra_ps_ : 0);
-  TimePs ready = sent + latency;
-  if (path_) {
-    HostPath::Times times = path_->read(sent, latency, request.address, request.bytes);
-    ready = times.ready;
-    // What a part serves one after another ends before the latency, which is drawn.
-    times.ready -= latency;
-    request.start = trace_host(times, request.start);
-  }
-  // A read pushes the writes before it: the host answers once they are visible, unless the read may pass them.
-  if (!config_.id_based_ordering) ready = std::max(ready, posted_visible);
-  if (config_.completion_order == CompletionOrder::in_order) {
-    ready = std::max(ready, last_answer_ready_);
-    last_answer_ready_ = ready;
-  }
-  return ready;
+void PcieDma::reach_host_path(TimePs sent, TimePs latency, TimePs posted_visible, Request request) {
+  HostPath::Times times = path_->read(sent, latency, request.address, request.bytes);
+  const TimePs ready = in_order(times.ready, posted_visible);
+  // What a part serves one after another ends before the latency, which is drawn.
+  times.ready -= latency;
+  request.start = trace_host(times, request.start);
+  answer(sent, ready, request);
 }
 
 TimePs PcieDma::reach_host(TimePs end, const WriteTlp& tlp) {
@@ -310,15 +300,6 @@ TimePs PcieDma::reach_host(TimePs end, const WriteTlp& tlp) {
   write_visible_ = std::max(write_visible_, times.ready + write_latency_ps_);
   late_write_ = times.waited > 0 ? causes_.host[times.where] : Cause();
   return times.taken;
-}
-
-void PcieDma::reach_host(TimePs sent, TimePs posted_visible, Request request) {
-  const TimePs ready = answer_ready(sent, posted_visible, request);
-  if (host_ == nullptr) {
-    expect_completion(ready, request);
-  } else {
-    ask_host(sent, ready - sent, request);
-  }
 }
 
 void PcieDma::ask_host(TimePs sent, TimePs latency, const Request& request) {

@@ -3,6 +3,7 @@
 // the read queue, who is told when a read is done, address translation, faults. PcieTrains and PcieTlps step the TLPs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -256,7 +257,11 @@ class PcieDma : public Box {
   Fate draw_fate();
   /// The request left at `sent`: its answer is drawn or asked for. `posted_visible` is when all writes that left before
   /// it are visible.
-  void reach_host(TimePs sent, TimePs posted_visible, Request request);
+  [[gnu::always_inline]] void reach_host(TimePs sent, TimePs posted_visible, const Request& request) {
+    const TimePs latency = latency_.draw(latency_random_) + (jobs_[request.job].in_order ? payload_extra_ps_ : 0);
+    if (path_) return reach_host_path(sent, latency, posted_visible, request);
+    answer(sent, in_order(sent + latency, posted_visible), request);
+  }
   /// A write TLP has left at `end`: when the host has taken it out of the buffers whose credits it holds.
   TimePs reach_host(TimePs end, const WriteTlp& tlp);
   /// When all that has been written by TLPs until `last_end`, the last of which left then, is visible.
@@ -317,7 +322,25 @@ class PcieDma : public Box {
     PostedWrite write;
   };
   std::uint32_t new_job();
-  TimePs answer_ready(TimePs sent, TimePs posted_visible, Request& request);
+  /// The request that left at `sent` meets the host's parts.
+  void reach_host_path(TimePs sent, TimePs latency, TimePs posted_visible, Request request);
+  /// An answer that would be ready at `ready`, in the order of PCIe.
+  TimePs in_order(TimePs ready, TimePs posted_visible) {
+    // A read pushes the writes before it: the host answers once they are visible, unless the read may pass them.
+    if (!config_.id_based_ordering) ready = std::max(ready, posted_visible);
+    if (config_.completion_order == CompletionOrder::in_order) {
+      ready = std::max(ready, last_answer_ready_);
+      last_answer_ready_ = ready;
+    }
+    return ready;
+  }
+  void answer(TimePs sent, TimePs ready, const Request& request) {
+    if (host_ == nullptr) {
+      expect_completion(ready, request);
+    } else {
+      ask_host(sent, ready - sent, request);
+    }
+  }
   StartId trace_host(const HostPath::Times& times, StartId request);
   void ask_host(TimePs sent, TimePs latency, const Request& request);
 

@@ -13,14 +13,25 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchemaVersion = 1;
+constexpr std::size_t kResultMembers = 64;  ///< at least as many as a result has
+constexpr std::size_t kSeriesMembers = 8;
+
+/// An object for `members`. Without their room it copies all that it holds whenever it grows, since keys cannot move.
+Json object_of(std::size_t members) {
+  Json object = Json::object();
+  object.get_ref<Json::object_t&>().reserve(members);
+  return object;
+}
 
 Json to_json(const ParameterValue& value) {
   return std::visit([](const auto& v) { return Json(v); }, value);
 }
 
 Json parameters_json(const ScenarioConfig& scenario) {
-  Json all = Json::object();
-  for (const Parameter& p : parameters()) all[p.name] = to_json(p.get(scenario, scenario.node_default));
+  Json all = object_of(parameters().size());
+  // Not by all[…], which looks through all that is there.
+  auto& members = all.get_ref<Json::object_t&>();
+  for (const Parameter& p : parameters()) members.emplace_back(p.name, to_json(p.get(scenario, scenario.node_default)));
   for (const auto& [id, node] : scenario.node_override) {
     for (const Parameter& p : parameters()) {
       if (!p.per_node || p.get(scenario, node) == p.get(scenario, scenario.node_default)) continue;
@@ -60,7 +71,7 @@ Json buffers_json(const RunResult& r) {
 Json ledger_json(const RunResult& r) {
   Json rows = Json::array();
   for (const LedgerResult& l : r.ledger) {
-    Json blocked = Json::object();
+    Json blocked = object_of(l.blocked.size());
     for (const auto& [cause, share] : l.blocked) blocked[cause] = share;
     rows.push_back({{"node", l.node},
                     {"box", l.box},
@@ -199,7 +210,7 @@ Json job_json(const JobResult& job) {
 }  // namespace
 
 std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
-  Json j;
+  Json j = object_of(kResultMembers);
   j["schema_version"] = kSchemaVersion;
   j["mrcsim_version"] = MRCSIM_VERSION;
   j["scenario"] = r.scenario;
@@ -273,12 +284,13 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
 }
 
 std::string series_json(const RunResult& r) {
-  Json j;
+  const std::size_t channels = r.series.channels().size();
+  Json j = object_of(kSeriesMembers);
   j["step_us"] = r.series.step_us();
   j["plane_goodput_gbps"] = Json::array();
-  j["buffer_occupancy"] = Json::object();
-  j["ev_states"] = Json::object();
-  j["queue_bytes"] = Json::object();
+  j["buffer_occupancy"] = object_of(channels);
+  j["ev_states"] = object_of(channels);
+  j["queue_bytes"] = object_of(channels);
   for (const Series::Channel& channel : r.series.channels()) {
     switch (channel.group) {
       case Series::Group::plane_goodput_gbps:

@@ -12,7 +12,9 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,8 +23,13 @@ import time
 import draw
 import laws
 
-TIME_LIMIT_S = 120
+CPU_LIMIT_S = 120
+TIME_LIMIT_S = 1800  # of a run that waits; a busy machine makes runs slow
 MOST_REDUCING_RUNS = 120
+
+
+def limit_cpu():
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S + 5))
 
 
 def execute(mrcsim, scenario, folder, run, more=()):
@@ -36,8 +43,11 @@ def execute(mrcsim, scenario, folder, run, more=()):
     shutil.rmtree(out, ignore_errors=True)
     command = [mrcsim, "run", folder / "scenario.toml", "--quiet", "--yes", "--out", out, *scenario.options, *more]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False,
+                              preexec_fn=limit_cpu)
     except subprocess.TimeoutExpired:
+        return laws.Outcome(-1, "", None, "")
+    if done.returncode == -signal.SIGXCPU:
         return laws.Outcome(-1, "", None, "")
     texts = [(out / name).read_text() if (out / name).exists() else "" for name in ("result.json", "series.json")]
     try:
