@@ -31,6 +31,12 @@ class KeyedRandom {
 
   /// Next 64 uniform bits.
   constexpr std::uint64_t next() { return mix64(key_ + 0xD1B5'4A32'D192'ED03ULL * sequence_++); }
+  /// The stream without its next `draws` numbers.
+  constexpr KeyedRandom after(std::uint64_t draws) const {
+    KeyedRandom rest = *this;
+    rest.sequence_ += draws;
+    return rest;
+  }
   /// Uniform in [0, 1), 53 bits.
   constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   /// True with probability `p`; p <= 0 never draws, so that a disabled fault has no cost and no effect.

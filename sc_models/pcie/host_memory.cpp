@@ -1,16 +1,20 @@
 #include "pcie/host_memory.h"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 namespace mrc {
-namespace {}  // namespace
 
 HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
-  Region region{.base = next_base_, .bytes = bytes, .content = {}};
-  if (mode_ == PayloadMode::bytes) region.content.resize(bytes);
+  Region region{.base = next_base_, .bytes = bytes};
+  if (mode_ == PayloadMode::bytes && bytes > 0) {
+    // Pages of zeros take no memory until something is in them.
+    region.content.reset(static_cast<std::byte*>(std::calloc(bytes, 1)));
+    if (!region.content) throw std::bad_alloc();
+  }
   next_base_ += (bytes + 2 * kPageBytes - 1) / kPageBytes * kPageBytes;
   regions_.push_back(std::move(region));
   return regions_.back();
@@ -18,11 +22,24 @@ HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
 
 std::uint64_t HostMemory::add_source_region(std::uint64_t bytes) {
   Region& region = add_region(bytes);
-  for (std::uint64_t i = 0; i + sizeof(std::uint64_t) <= region.content.size(); i += sizeof(std::uint64_t)) {
-    const std::uint64_t word = random_.next();
-    std::memcpy(&region.content[i], &word, sizeof word);
-  }
+  if (!region.content) return region.base;
+  region.random = random_;
+  random_ = random_.after(bytes / sizeof(std::uint64_t));
+  region.pages_to_fill.assign((bytes + kPageBytes - 1) / kPageBytes, true);
   return region.base;
+}
+
+void HostMemory::fill(const Region& region, std::uint64_t from, std::uint64_t until) {
+  for (std::uint64_t page = from / kPageBytes; page * kPageBytes < until; ++page) {
+    if (!region.pages_to_fill[page]) continue;
+    region.pages_to_fill[page] = false;
+    const std::uint64_t end = std::min((page + 1) * kPageBytes, region.bytes);
+    KeyedRandom random = region.random.after(page * kPageBytes / sizeof(std::uint64_t));
+    for (std::uint64_t at = page * kPageBytes; at + sizeof(std::uint64_t) <= end; at += sizeof(std::uint64_t)) {
+      const std::uint64_t word = random.next();
+      std::memcpy(region.content.get() + at, &word, sizeof word);
+    }
+  }
 }
 
 std::uint64_t HostMemory::add_destination_region(std::uint64_t bytes, std::uint64_t slot_bytes) {
@@ -44,7 +61,9 @@ const HostMemory::Region& HostMemory::region_of(std::uint64_t address, std::uint
 const std::byte* HostMemory::data(std::uint64_t address, std::uint64_t bytes) const {
   if (mode_ == PayloadMode::reference) return nullptr;
   const Region& region = region_of(address, bytes);
-  return region.content.data() + (address - region.base);
+  const std::uint64_t from = address - region.base;
+  if (!region.pages_to_fill.empty()) fill(region, from, from + bytes);
+  return region.content.get() + from;
 }
 
 }  // namespace mrc

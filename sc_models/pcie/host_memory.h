@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -69,13 +71,19 @@ class HostMemory {
   PlacementTally take_placement(std::uint64_t address) { return std::exchange(tally_at(address), {}); }
 
  private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
   struct Region {
     std::uint64_t base;
     std::uint64_t bytes;
-    std::vector<std::byte> content;
+    std::unique_ptr<std::byte, Free> content{};  ///< null: payload by reference
+    KeyedRandom random{};                        ///< of a source region: its content
+    mutable std::vector<bool> pages_to_fill{};   ///< of a source region: that nobody has read yet
     std::uint64_t slot_bytes = 0;
     std::vector<PlacementTally> tallies{};
   };
+  static void fill(const Region& region, std::uint64_t from, std::uint64_t until);
   const Region& region_of(std::uint64_t address, std::uint64_t bytes) const;
   PlacementTally& tally_at(std::uint64_t address) {
     Region& region = const_cast<Region&>(region_of(address, 1));
