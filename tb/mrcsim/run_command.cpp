@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "cosim/rtl_blocks.h"
+#include "cosim/rtl_error.h"
 #include "cosim/rtl_modules.h"
 #include "mpi/launcher.h"
 #include "mpi/mpi_ranks.h"
@@ -222,15 +223,26 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   require_rtl_modules(RtlModuleKind::rtl, blocks);
   for (const std::string& block : blocks) {
     RtlSource source = rtl_source(RtlModuleKind::rtl, block);
-    if (first && prints_text(options)) fmt::print("{}\n", rtl_line(source));
     run.rtl_sources.push_back({block, source.top, std::move(source.files), source.sha256, source.contract_file});
   }
-  for (const RtlSelection& selection : simulation_options.rtl) {
-    NicRtl rtl;
-    add_rtl(selection, scenario, rtl);
+  const auto name_rtl = [&] {
+    if (!first || !prints_text(options)) return;
+    for (const std::string& block : blocks) {
+      fmt::print("{}\n", rtl_line(rtl_source(RtlModuleKind::rtl, block)));
+    }
+  };
+  try {
+    for (const RtlSelection& selection : simulation_options.rtl) {
+      NicRtl rtl;
+      add_rtl(selection, scenario, rtl);
+    }
+  } catch (const RtlError&) {
+    name_rtl();  // it does not even come out of reset: no refusal of settings, a finding about this RTL
+    throw;
   }
   check_rtl_selections(scenario, simulation_options.rtl);
   const std::string expected = expectation(scenario, run.job, options);
+  name_rtl();
   if (first && prints_text(options) && transport_of(scenario).simulated)
     fmt::print("  {:<10} {}\n", "expects", expected);
   std::fflush(stdout);
