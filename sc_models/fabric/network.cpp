@@ -35,6 +35,7 @@ Network::Network(const ScenarioConfig& scenario)
       topology_(scenario),
       cut_through_(scenario.fabric.forwarding == SwitchForwarding::cut_through),
       transport_(transport_of(scenario)),
+      link_bytes_(scenario),
       usid_(topology_.routing() == FabricRouting::usid && transport_.source_routed),
       keeps_order_(transport_.keeps_order),
       pause_law_(transport_.pause_law != nullptr ? transport_.pause_law(scenario) : PauseLaw{}),
@@ -51,14 +52,6 @@ Network::Network(const ScenarioConfig& scenario)
   laws_[t0_up] = transport_.queue_law(scenario, t1_gbps, false);
   laws_[t0_down] = transport_.queue_law(scenario, port_gbps, true);
   laws_[above] = transport_.queue_law(scenario, t1_gbps, false);
-  for (std::size_t opcode = 0; opcode < header_bytes_[0].size(); ++opcode) {
-    Packet empty;
-    empty.opcode = static_cast<Opcode>(opcode);
-    for (const bool has_timestamp : {false, true}) {
-      empty.has_timestamp = has_timestamp;
-      header_bytes_[has_timestamp ? 1 : 0][opcode] = static_cast<std::uint16_t>(transport_.link_bytes(empty, scenario));
-    }
-  }
   // A light endpoint draws data only when its line is free; only control packets wait there.
   laws_[at_nic].data_bytes = ~0ULL;
   const auto weight = [](std::uint32_t w) { return static_cast<std::int32_t>(w) * kQuantumBytesPerWeight; };
@@ -120,20 +113,12 @@ void Network::enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs l
   events_.push((cut_through_ ? first_bit : last_bit) + latency, FabricEventKind::arrival, link, index);
 }
 
-inline std::uint32_t Network::bytes_on_link(const Packet& packet) const {
-  if (packet.damage == Damage::trimmed) return transport_.link_bytes(packet, scenario_);
-  const std::uint32_t headers = header_bytes_[packet.has_timestamp ? 1 : 0][static_cast<std::size_t>(packet.opcode)];
-  const std::uint32_t bytes = headers + packet.payload_bytes + pad_bytes(packet.payload_bytes);
-  assert(bytes == transport_.link_bytes(packet, scenario_));
-  return bytes;
-}
-
 void Network::classify(Transit& transit) const {
   const Packet& packet = transit.packet;
   transit.carrier = packet.outer_dst;
   transit.hop_limit = packet.hop_limit;
   transit.plane = packet.plane;
-  transit.bytes = bytes_on_link(packet);
+  transit.bytes = link_bytes_.on_link(packet);
   transit.queue = FabricClass::data;
   if (packet.retransmission && !keeps_order_) transit.queue = FabricClass::retransmission;
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
@@ -406,7 +391,7 @@ bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
   if (!law.trim || !trimmable || packet.damage != Damage::none) return false;
   const std::uint32_t before = transit.bytes;
   packet.damage = Damage::trimmed;
-  const std::uint32_t cut = transport_.link_bytes(packet, scenario_);
+  const std::uint32_t cut = link_bytes_.on_link(packet);
   if (cut >= before) {
     packet.damage = Damage::none;
     return false;

@@ -25,6 +25,7 @@
 #include "fabric/topology.h"
 #include "fabric/transit.h"
 #include "parameters/config.h"
+#include "parameters/link_bytes.h"
 #include "parameters/transport.h"
 
 namespace mrc {
@@ -199,7 +200,6 @@ class Network {
     if (usid_ && !ends_[link].to_nic) transit.out = topology_.forward_usid(ends_[link].to, transit.carrier);
   }
   void forward(TimePs now, std::uint32_t at, std::uint32_t transit);
-  std::uint32_t bytes_on_link(const Packet& packet) const;
   void classify(Transit& transit) const;
   void enqueue(TimePs now, std::uint32_t link, std::uint32_t transit);
   bool fits(const SwitchPort& port, const Transit& transit) const;
@@ -238,10 +238,9 @@ class Network {
   bool cut_through_;
   bool looks_ahead_ = false;  ///< the ports are more than a core's first cache holds
   const Transport& transport_;
+  LinkBytes link_bytes_;
   bool usid_;
   bool keeps_order_;  ///< see Transport
-  std::array<std::array<std::uint16_t, 256>, 2>
-      header_bytes_{};  ///< on a link, without and with a timestamp, by opcode
   PauseLaw pause_law_;
   FabricEventQueue events_;
   TransitPool transits_;

@@ -14,6 +14,7 @@
 #include "engine/packet_pool.h"
 #include "nic/nic_memories.h"
 #include "node/node_context.h"
+#include "parameters/link_bytes.h"
 
 namespace mrc {
 
@@ -48,8 +49,10 @@ struct NicEvent {
 };
 
 struct NicContext : NodeContext {
-  NicContext(NodeId id, const ScenarioConfig& scenario_config) : NodeContext(id, scenario_config) {}
+  NicContext(NodeId id, const ScenarioConfig& scenario_config)
+      : NodeContext(id, scenario_config), link_bytes(scenario_config) {}
 
+  const LinkBytes link_bytes;
   CauseTable causes;
   NodeTrace trace;
   Memories memories{nic_memories({config, scenario.protocol, {}}), config.nic, scenario.seed,

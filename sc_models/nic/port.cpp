@@ -38,7 +38,6 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       ps_per_byte_(static_cast<TimePs>(8000.0 / nic.config.nic.port_gbps)),
       mac_fec_ps_(
           static_cast<TimePs>((nic.config.nic.port.mac_fec_latency_ns + macsec_ns(nic.scenario.fabric)) * 1000.0)),
-      macsec_bytes_(macsec_bytes(nic.scenario.fabric)),
       tx_fifo_(*this, fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes),
       control_(*this, fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries,
                {.is_accounted = false}),
@@ -116,8 +115,8 @@ void Port::send_data(TimePs now, Packet* packet, TimePs ready_at) {
 }
 
 void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
-  const std::uint32_t frame = wire_bytes(*packet, nic_.scenario.protocol);
-  const std::uint32_t bytes = frame + macsec_bytes_;
+  const std::uint32_t frame = nic_.link_bytes.in_nic(*packet);
+  const std::uint32_t bytes = nic_.link_bytes.on_link(*packet);
   NodeCounters& counters = nic_.counters;
   BoxCounters& of_boxes = nic_.box_counters;
   if (is_data(packet->opcode)) {
@@ -216,7 +215,7 @@ void Port::receive(TimePs now) {
       Packet* packet = nic_.packets.acquire();
       *packet = receive_link_.front().packet;
       if (nic_.capture != nullptr) nic_.capture->record(nic_.node, index_, now, *packet);
-      const std::uint32_t bytes = link_bytes(*packet, nic_.scenario.protocol, nic_.scenario.fabric.trim_bytes);
+      const std::uint32_t bytes = nic_.link_bytes.in_nic(*packet);
       const MemoryAccess stored = packet_memory_.write_stream(now, 0, bytes, line_time(bytes));
       parser_queue_->push(now, packet, now + stored.delay_ps);
     }

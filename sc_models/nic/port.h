@@ -89,9 +89,8 @@ class Port : public Box {
   OverrunCauses* overrun_causes_ = nullptr;
   Fifo<Packet*>* parser_queue_ = nullptr;
   SerialLine line_;
-  TimePs ps_per_byte_;          ///< of the line, rounded down: good enough to spread accesses
-  TimePs mac_fec_ps_;           ///< with that of MACsec
-  std::uint32_t macsec_bytes_;  ///< that the line carries beside a frame
+  TimePs ps_per_byte_;  ///< of the line, rounded down: good enough to spread accesses
+  TimePs mac_fec_ps_;   ///< with that of MACsec
   std::vector<RateChange> rate_changes_;
   std::size_t next_rate_change_ = 0;
   double full_share_ = 1;  ///< of the rate that is left

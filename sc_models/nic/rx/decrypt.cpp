@@ -147,9 +147,8 @@ void Decrypt::drop(TimePs now, Packet* packet) {
 
 void Decrypt::decrypt(TimePs now, Packet* packet, std::uint32_t association) {
   const DecryptConfig& config = nic_.config.nic.decrypt;
-  const std::uint32_t frame_bytes =
-      link_bytes(*packet, nic_.scenario.protocol, nic_.scenario.fabric.trim_bytes) - kEthernetOverheadBytes;
-  const std::uint32_t whole_frame = wire_bytes(*packet, nic_.scenario.protocol) - kEthernetOverheadBytes;
+  const std::uint32_t frame_bytes = nic_.link_bytes.in_nic(*packet) - kEthernetOverheadBytes;
+  const std::uint32_t whole_frame = nic_.link_bytes.untrimmed(*packet) - kEthernetOverheadBytes;
   // Of a trimmed packet only what the switch left comes in.
   const std::uint32_t cut = whole_frame - frame_bytes;
   const std::uint32_t text = plaintext_bytes(*packet);

@@ -71,8 +71,7 @@ void Parser::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.parser.pipeline;
   // Of a trimmed packet only what the switch left comes in.
-  const std::uint32_t frame_bytes =
-      link_bytes(head, nic_.scenario.protocol, nic_.scenario.fabric.trim_bytes) - kEthernetOverheadBytes;
+  const std::uint32_t frame_bytes = nic_.link_bytes.in_nic(head) - kEthernetOverheadBytes;
   const std::uint64_t packet_beats = beats(frame_bytes, nic_.config.nic.datapath_bits);
   // Work begins before the slot is busy with it, or the slot would count as starved of it.
   // An encrypted packet is checked by its tag.

@@ -134,7 +134,7 @@ void SprayScheduler::step(TimePs now) {
   }
   Packet& packet = *in_.front().packet;
   Qp& qp = nic_.qps[in_.front().qp];
-  const std::uint32_t bytes = wire_bytes(packet, nic_.scenario.protocol);
+  const std::uint32_t bytes = nic_.link_bytes.in_nic(packet);
   const Choice choice = choose(now, qp, packet, bytes);
   const EvIndex ev = choice.ev;
   if (ev == kNoEv) {

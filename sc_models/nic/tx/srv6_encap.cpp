@@ -47,7 +47,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const PipelineConfig& pipeline = nic_.config.nic.srv6_encap.pipeline;
   packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
-  const std::uint32_t frame_bytes = wire_bytes(packet, protocol) - kEthernetOverheadBytes;
+  const std::uint32_t frame_bytes = nic_.link_bytes.in_nic(packet) - kEthernetOverheadBytes;
   const std::uint64_t cycles =
       std::max<std::uint64_t>(beats(frame_bytes, nic_.config.nic.datapath_bits), pipeline.initiation_interval_cycles);
   const Service service{now + nic_.clock.cycles(pipeline.latency_cycles), now + nic_.clock.cycles(cycles)};
@@ -75,7 +75,7 @@ TimePs Srv6Encap::move_frame(TimePs now, const TxPacket& tx) {
   templates_.count(now);
   MemoryAccess payload;
   if (!tx.from_sram) payload = payload_memory_.read_stream(now, 0, packet.payload_bytes);
-  const std::uint32_t frame_bytes = wire_bytes(packet, nic_.scenario.protocol) - kEthernetOverheadBytes;
+  const std::uint32_t frame_bytes = nic_.link_bytes.in_nic(packet) - kEthernetOverheadBytes;
   const MemoryAccess frame = frame_memory_.write_stream(now, packet.plane, frame_bytes);
   const bool from_payload = payload.delay_ps >= frame.delay_ps;
   const TimePs delay = from_payload ? payload.delay_ps : frame.delay_ps;

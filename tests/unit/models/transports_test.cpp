@@ -6,6 +6,7 @@
 #include <set>
 
 #include "endpoint/light_node.h"
+#include "parameters/link_bytes.h"
 #include "parameters/scenario.h"
 #include "transports/node_transport.h"
 
@@ -54,6 +55,31 @@ TEST(Transports, OfBytesOnALink) {
   EXPECT_EQ(transport_of(rocev2).link_bytes(full, rocev2), 4198U);
   ScenarioConfig mrc = with_transport("mrc");
   EXPECT_EQ(transport_of(mrc).link_bytes(full, mrc), wire_bytes(full, mrc.protocol.encapsulation));
+}
+
+TEST(Transports, LookedUpBytesOfEveryPacketAreWhatTheTransportSays) {
+  for (const char* name : {"mrc", "rocev2"}) {
+    ScenarioConfig scenario = with_transport(name);
+    for (const Macsec macsec : {Macsec::off, Macsec::short_tag}) {
+      scenario.fabric.macsec = macsec;
+      const LinkBytes bytes(scenario);
+      const std::uint32_t macsec_per_frame = macsec_bytes(scenario.fabric);
+      for (std::uint32_t opcode = 0; opcode < 256; ++opcode) {
+        for (const std::uint32_t payload : {0U, 1U, 4096U}) {
+          Packet packet;
+          packet.opcode = static_cast<Opcode>(opcode);
+          packet.payload_bytes = payload;
+          packet.has_timestamp = payload == 1;
+          const std::uint32_t whole = transport_of(scenario).link_bytes(packet, scenario);
+          EXPECT_EQ(bytes.on_link(packet), whole) << name << " opcode " << opcode;
+          EXPECT_EQ(bytes.in_nic(packet), whole - macsec_per_frame) << name << " opcode " << opcode;
+          packet.damage = Damage::trimmed;
+          EXPECT_EQ(bytes.on_link(packet), transport_of(scenario).link_bytes(packet, scenario)) << name;
+          EXPECT_EQ(bytes.untrimmed(packet), whole - macsec_per_frame) << name << " opcode " << opcode;
+        }
+      }
+    }
+  }
 }
 
 TEST(Transports, WithoutADetailedNicHaveLightEndpointsOnly) {
