@@ -20,6 +20,7 @@ CriticalPath::CriticalPath(std::uint32_t nodes, std::uint32_t links)
     : first_link_pool_(std::size_t{nodes} * CauseTable::kMost),
       first_link_place_(std::size_t{nodes} * StartPoint::kMostPlaces),
       height_of_(first_link_place_ + links),
+      sent_ps_(height_of_.size()),
       charged_(first_link_pool_ + links),
       cycle_of_(charged_.size()) {
   path_.reserve(height_of_.size() + 1);
@@ -50,6 +51,16 @@ void CriticalPath::step(std::uint32_t node, const StartRecord& start, const Star
   path_.push_back({start.point, sends ? 0.0 : span, span});
 }
 
+void CriticalPath::share_sending(const CausalTrace& trace, std::uint32_t node, double packet_ps) {
+  std::fill(sent_ps_.begin(), sent_ps_.end(), 0.0);
+  double sent = 0;
+  for (const StartRecord& start : trace.records()) {
+    ++sent_ps_[number_of_place(start.point)];
+    if (start.point.is_port() && start.point.node() == node) sent += packet_ps;
+  }
+  for (double& place : sent_ps_) place = place > 0 ? sent / place : 0;
+}
+
 void CriticalPath::close(std::size_t height) {
   double rest = 0;
   ++cycle_;
@@ -69,15 +80,18 @@ void CriticalPath::close(std::size_t height) {
     cycle_of_[pool] = cycle_;
     cycle_pools_.push_back(pool);
   }
+  // A server that follows itself.
+  if (path_.size() == height + 1) rest = std::max(0.0, rest - sent_ps_[number_of_place(path_.back().point)]);
   path_.resize(height);
   for (const std::size_t pool : cycle_pools_) charge(pool, rest / static_cast<double>(cycle_pools_.size()));
 }
 
-void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node, TimePs until) {
+void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node, TimePs until, double packet_ps) {
   std::fill(charged_.begin(), charged_.end(), 0.0);
   total_ = in_cycles_ = explained_ = 0;
   const StartRecord* const last = last_departure(trace, node, until);
   if (last == nullptr) return;
+  share_sending(trace, node, packet_ps);
   const StartRecord* start = last;
   for (const StartRecord* from = trace.find(start->from); from != nullptr && from < start;
        from = trace.find(start->from)) {

@@ -20,9 +20,11 @@ class CriticalPath {
   /// Walks back from the last start at a port of `node` that is before `until` to the beginning of the window. Where a
   /// place comes again, the cycle is taken out and its time is attributed to its pools: a delay to what caused it, the
   /// rest in equal parts to the tokens that were waited for. Time in which the ports of `node` send is attributed to
-  /// nobody. Time that closes no cycle is dropped. Nothing is attributed where the chain is lost in less than half of
-  /// the window: something on its way records no starts.
-  void walk(const CausalTrace& trace, std::uint32_t node, TimePs until = kNever);
+  /// nobody: they need `packet_ps` for a packet, all together, and each start of a server that follows its own last one
+  /// has an equal part of that, so that a server as fast as the ports costs nothing. Time that closes no cycle is
+  /// dropped. Nothing is attributed where the chain is lost in less than half of the window: something on its way
+  /// records no starts.
+  void walk(const CausalTrace& trace, std::uint32_t node, TimePs until = kNever, double packet_ps = 0);
 
   /// Of the last walk: time by pool, its sum, and the share of the window that is in cycles, the ports' included.
   double charged_ps(StartPoint pool) const { return charged_[number_of_pool(pool)]; }
@@ -51,11 +53,13 @@ class CriticalPath {
   /// The edges from `height` on lead back to the place where they began.
   void close(std::size_t height);
   void charge(std::size_t pool, double ps);
+  void share_sending(const CausalTrace& trace, std::uint32_t node, double packet_ps);
 
   std::size_t first_link_pool_;
   std::size_t first_link_place_;
   std::vector<Edge> path_;
   std::vector<std::uint32_t> height_of_;  ///< of the places on the path, from 1; 0: not on it
+  std::vector<double> sent_ps_;  ///< by place: the ports' time for each of its starts
   std::vector<double> charged_;
   std::vector<std::uint32_t> cycle_of_;  ///< in which a pool was seen last
   std::vector<std::size_t> cycle_pools_;

@@ -125,6 +125,16 @@ TimePs CriticalPaths::complete_until() const {
   return until;
 }
 
+double CriticalPaths::packet_ps() const {
+  const NodeCounters& counters = node_->boxes->counters;
+  const BoxCounters& of_boxes = node_->boxes->box_counters;
+  const std::uint64_t packets = counters.data_packets + counters.control_packets;
+  const NicConfig& nic = node_->boxes->config.nic;
+  if (packets == 0) return 0;
+  const auto bytes = static_cast<double>(of_boxes.data_wire_bytes + of_boxes.control_wire_bytes);
+  return 8000.0 * bytes / static_cast<double>(packets) / (nic.port_gbps * nic.ports);
+}
+
 void CriticalPaths::close_window() {
   const PerCause<TimePs>& idle = node_->nic->idle_causes().idle_ps();
   double to_share = 0;
@@ -133,7 +143,7 @@ void CriticalPaths::close_window() {
   }
   double total = 0;
   if (recording_) {
-    recording_->path.walk(recording_->trace, number_, complete_until());
+    recording_->path.walk(recording_->trace, number_, complete_until(), packet_ps());
     if (recording_->trace.full() && recording_->path.explained_share() < kExplained) window_records_ *= 2;
     recording_->trace.end();
     total = recording_->path.total_ps();

@@ -39,6 +39,8 @@ class CriticalPaths {
   void close_window();
   /// All starts before it are in the trace, whatever the order in which nodes recorded theirs; kNever for all.
   TimePs complete_until() const;
+  /// Of all ports of the node under test together, for a packet of the mean size of those sent so far.
+  double packet_ps() const;
   /// Idle time whose cause is known when it passes, whatever packets wait for.
   bool is_phase(std::size_t cause) const;
   std::string name_of(std::size_t pool) const;

@@ -27,8 +27,8 @@ class CriticalPathTest : public testing::Test {
     return trace.add(at, from, StartPoint::after(kNode, place, pool));
   }
 
-  CriticalPath& walk() {
-    path.walk(trace, kNode);
+  CriticalPath& walk(double packet_ps = 0) {
+    path.walk(trace, kNode, kNever, packet_ps);
     return path;
   }
   double charge_of(std::uint32_t node, Cause pool) const {
@@ -88,6 +88,33 @@ TEST_F(CriticalPathTest, ACycleInsideACycleIsTakenOutOfIt) {
   walk();
   EXPECT_DOUBLE_EQ(charge_of(kNode, kServer), 5 * 300);
   EXPECT_DOUBLE_EQ(charge_of(kNode, kTokens), 4 * 700 + 510) << "what comes before the first port closes no cycle";
+}
+
+TEST_F(CriticalPathTest, AServerOnATokensWayIsChargedWhatItTakesLongerThanThePorts) {
+  // A message of ten packets goes through the other box at 100 each, and its token is away for 1,000 more.
+  StartId start = arrive(kBox, 0, 0);
+  StartId sent = 0;
+  for (TimePs at = 0; at < 20'000; at += 2'000) {
+    start = arrive(kOther, at + 100, start);
+    for (TimePs turn = 1; turn <= 10; ++turn) {
+      start = wait(kOther, kServer, at + 100 + 100 * turn, start);
+      sent = arrive(StartPoint::kPorts, at + 150 + 100 * turn, start);
+    }
+    start = wait(kBox, kTokens, at + 2'000, sent);
+  }
+  sent = arrive(StartPoint::kPorts, 20'010, start);
+  const auto charged_for = [&](double packet_ps) {
+    walk(packet_ps);
+    return std::pair(charge_of(kNode, kServer), charge_of(kNode, kTokens));
+  };
+  const auto [server, tokens] = charged_for(0);
+  EXPECT_DOUBLE_EQ(server, 100 * 100);
+  // The box has eleven starts and the ports ten for each message.
+  const auto [slow_server, same_tokens] = charged_for(66);
+  EXPECT_NEAR(slow_server, 100 * 40, 100 * 2);
+  EXPECT_DOUBLE_EQ(same_tokens, tokens);
+  EXPECT_DOUBLE_EQ(charged_for(120).first, 0) << "the box is faster than the ports";
+  EXPECT_DOUBLE_EQ(charged_for(120).second, tokens);
 }
 
 TEST_F(CriticalPathTest, TheTimeInWhichThePortsSendIsChargedToNobody) {
