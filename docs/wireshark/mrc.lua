@@ -196,7 +196,7 @@ end
 -- itself names the responder's QP, and nothing in a capture says which two belong together. EV and PSN do: a pair of QPs is known
 -- from the first answer that fits one QP alone.
 
-local psns = 2 ^ 24
+local psns = 16777216  -- 2^24 as an integer: Lua 5.4 prints the result of ^ with ".0"
 local farthest_psn = 32768
 local flows, qps_of_packet, flow_of_answers, flow_is_taken, links_of_answer, links_of_frame, acknowledged_by
 

@@ -51,10 +51,11 @@ void CriticalPath::step(std::uint32_t node, const StartRecord& start, const Star
   path_.push_back({start.point, sends ? 0.0 : span, span});
 }
 
-void CriticalPath::share_sending(const CausalTrace& trace, std::uint32_t node, double packet_ps) {
+void CriticalPath::share_sending(const CausalTrace& trace, std::uint32_t node, TimePs until, double packet_ps) {
   std::fill(sent_ps_.begin(), sent_ps_.end(), 0.0);
   double sent = 0;
   for (const StartRecord& start : trace.records()) {
+    if (start.at >= until) continue;
     ++sent_ps_[number_of_place(start.point)];
     if (start.point.is_port() && start.point.node() == node) sent += packet_ps;
   }
@@ -91,7 +92,7 @@ void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node, TimePs unt
   total_ = in_cycles_ = explained_ = 0;
   const StartRecord* const last = last_departure(trace, node, until);
   if (last == nullptr) return;
-  share_sending(trace, node, packet_ps);
+  share_sending(trace, node, until, packet_ps);
   const StartRecord* start = last;
   for (const StartRecord* from = trace.find(start->from); from != nullptr && from < start;
        from = trace.find(start->from)) {

@@ -53,7 +53,7 @@ class CriticalPath {
   /// The edges from `height` on lead back to the place where they began.
   void close(std::size_t height);
   void charge(std::size_t pool, double ps);
-  void share_sending(const CausalTrace& trace, std::uint32_t node, double packet_ps);
+  void share_sending(const CausalTrace& trace, std::uint32_t node, TimePs until, double packet_ps);
 
   std::size_t first_link_pool_;
   std::size_t first_link_place_;
