@@ -59,7 +59,7 @@ class CriticalPath {
   std::size_t first_link_place_;
   std::vector<Edge> path_;
   std::vector<std::uint32_t> height_of_;  ///< of the places on the path, from 1; 0: not on it
-  std::vector<double> sent_ps_;  ///< by place: the ports' time for each of its starts
+  std::vector<double> sent_ps_;           ///< by place: the ports' time for each of its starts
   std::vector<double> charged_;
   std::vector<std::uint32_t> cycle_of_;  ///< in which a pool was seen last
   std::vector<std::size_t> cycle_pools_;
