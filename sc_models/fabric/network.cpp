@@ -19,6 +19,8 @@ enum Service : std::uint32_t { send_next, pause_data, resume_data };
 
 /// What a core may have of the ports in caches of its own beside everything else; beyond that it pays to look ahead.
 constexpr std::size_t kPrivateCacheBytes = 256 << 10;
+/// The same of QPs, about 4 KiB each: an all-to-all of few nodes has few ports and thousands of them.
+constexpr std::size_t kPrivateCacheQps = 256;
 
 /// A pause or resume frame on a link: 64 bytes, preamble and gap.
 constexpr double kPauseFrameBits = 84 * 8;
@@ -124,7 +126,9 @@ void Network::classify(Transit& transit) const {
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
 }
 
-void Network::attach(NodeId id, NetworkNode& node, TimePs mac_ps) {
+void Network::attach(NodeId id, NetworkNode& node, TimePs mac_ps, std::size_t qps) {
+  qps_ += qps;
+  if (qps_ > kPrivateCacheQps) looks_ahead_ = true;
   nodes_[id] = &node;
   mac_ps_[id] = mac_ps;
 }

@@ -64,8 +64,9 @@ class Network {
 
   const Topology& topology() const { return topology_; }
 
-  /// `node` is a light endpoint whose ports add `mac_ps` to both directions of their cables.
-  void attach(NodeId id, NetworkNode& node, TimePs mac_ps = 0);
+  /// `node` is a light endpoint whose ports add `mac_ps` to both directions of their cables. Its packets find one of
+  /// `qps` QPs.
+  void attach(NodeId id, NetworkNode& node, TimePs mac_ps = 0, std::size_t qps = 0);
   /// Packets to `node` through `plane` leave the network on `link`.
   void attach(NodeId id, std::uint32_t plane, Link& link) { exits_[topology_.downlink_to(id, plane)] = &link; }
   /// A packet whose first and last bit reach the T0 of `plane` from `node` at these times.
@@ -236,7 +237,8 @@ class Network {
   const ScenarioConfig& scenario_;
   Topology topology_;
   bool cut_through_;
-  bool looks_ahead_ = false;  ///< the ports are more than a core's first cache holds
+  bool looks_ahead_ = false;  ///< ports or QPs are more than the caches of a core hold
+  std::size_t qps_ = 0;       ///< of light endpoints
   const Transport& transport_;
   LinkBytes link_bytes_;
   bool usid_;

@@ -60,6 +60,17 @@ def cases(scratch, short):
     for nodes in (64, 256) if short else (64, 256, 1024, 4096):
         yield f"(d) permutation of {nodes}", "clos_8x100g.toml", permutation(scratch, nodes), []
     yield "(e) all-to-all of 64", "clos_8x100g.toml", [all_to_all, *clos(64)], []
+    if not short:
+        yield from outside(scratch)
+
+
+def outside(scratch):
+    """Light endpoints as simulators of networks without NICs run them."""
+    traffic = {"permutation": [(i, (i + 512) % 1024, 2 << 20, 0) for i in range(1024)],
+               "incast": [(i, 0, 4 << 20, 0) for i in range(1, 33)],
+               "all_to_all": [(a, b, 256 << 10, 0) for a in range(64) for b in range(64) if a != b]}
+    for name, title in (("permutation", "permutation of 1024"), ("incast", "incast 32 to 1"), ("all_to_all", "all-to-all of 64")):
+        yield f"(f) as elsewhere, {title}", f"../../tests/bench/outside_{name}.toml", [flows(scratch, f"outside_{name}", traffic[name])], []
 
 
 def run(binary, scratch, scenario, settings, options=()):
@@ -82,7 +93,8 @@ def run(binary, scratch, scenario, settings, options=()):
 # others, where a NIC has one message for another, shares of its bytes.
 LENGTHS = {"(a)": (256, 512), "(b) srv6_encap": (4, 20), "(b) all": (2, 8), "(c)": (64, 256), "(d) permutation of 64": (0.125, 0.5),
            "(d) permutation of 256": (0.125, 0.5), "(d) permutation of 1024": (0.0625, 0.25), "(d) permutation of 4096": (0.03125, 0.09375),
-           "(e)": (0.125, 0.25)}
+           "(e)": (0.125, 0.25), "(f) as elsewhere, permutation of 1024": (0.0625, 0.25), "(f) as elsewhere, incast 32 to 1": (0.25, 1),
+           "(f) as elsewhere, all-to-all of 64": (0.5, 1)}
 ROUNDS = 3
 COUNTS = ("instructions_per_packet", "lines_beyond_48_kib_per_packet", "lines_beyond_2_mib_per_packet")
 CACHES = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"]
@@ -118,7 +130,7 @@ def instructions(binary, scratch, case, caches=True):
     """Of one data packet, from two lengths, so that building and printing fall out; with the cache lines of light endpoints."""
     name, scenario, settings, options = case
     lengths = next(lengths for prefix, lengths in LENGTHS.items() if name == prefix or name.startswith(prefix + " "))
-    caches = CACHES if caches and name.startswith(("(c)", "(d)", "(e)")) else []
+    caches = CACHES if caches and name.startswith(("(c)", "(d)", "(e)", "(f)")) else []
     counts = []
     for length in lengths:
         shorter = f"traffic.rows={length}" if scenario == "pair.toml" else f"traffic.byte_scale={length}"
