@@ -15,6 +15,9 @@ void add_run_parameters(ParameterTable& table) {
   MRC_SCENARIO(run.max_time_us, "us", 1, 1e9, "simulated time after which the run ends as partial", assumption);
   MRC_SCENARIO(run.stall_us, "us", 10, 1e9,
                "simulated time without progress of any message after which the run ends as stalled", assumption);
+  MRC_SCENARIO(run.stop_within_percent, "%", 0, 50,
+               "half of the 95 % interval of the steady goodput at which the run ends, with status known; 0: never",
+               assumption);
   MRC_SCENARIO(run.node_under_test, "", 0, 0, "node that goodput, limits and message times refer to", assumption);
   MRC_SCENARIO(run.kernel, "", 0, 0,
                "wheel: one event wheel per NIC, with lookahead; methods: one process per box (slow, for checking)",

@@ -16,7 +16,8 @@ struct RunConfig {
   double stall_us = 20'000;  ///< no progress of any message for so long ends the run as stalled
   std::string node_under_test = "nic0";
   KernelMode kernel = KernelMode::wheel;
-  double quantum_ns = 0;  ///< how far a wheel runs ahead; 0 = the shortest link delay
+  double stop_within_percent = 0;  ///< ends the run when steady goodput is known to so much; 0: never
+  double quantum_ns = 0;           ///< how far a wheel runs ahead; 0 = the shortest link delay
 };
 
 void add_run_parameters(ParameterTable& table);

@@ -328,6 +328,8 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
       s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,
       fmt::format("cc.base_rtt_ns = {} is below the round trip of the fabric, {} ns: every packet would appear delayed",
                   static_cast<double>(s.cc.base_rtt_ps) / 1000.0, round_trip_ns));
+  require(s.run.stop_within_percent == 0 || s.faults.empty(),
+          "run.stop_within_percent and [[fault]]: what is left of a run with faults is not like what it was so far");
   std::vector<std::string> nodes;
   for (NodeId id = 0; id < s.fabric.nics; ++id) nodes.push_back(fmt::format("nic{}", id));
   require(std::find(nodes.begin(), nodes.end(), s.run.node_under_test) != nodes.end(),

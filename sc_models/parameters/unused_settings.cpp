@@ -101,8 +101,8 @@ std::string reason(const ScenarioConfig& scenario, std::string_view key, bool de
   if (is_below(key, kReadByNobody)) return "the box does not model it yet";
   if (std::string why = reason_of_encryption(scenario, key, detailed); !why.empty()) return why;
   if (!transport.simulated) {
-    const bool unread =
-        is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host."}) && !is_below(key, kReadByIdeal);
+    const bool unread = is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host.", "run.stop_within"}) &&
+                        !is_below(key, kReadByIdeal);
     return unread ? fmt::format("transport = \"{}\" does not read it", transport.name) : "";
   }
   if (is_of(key, {"rocev2."}) && transport.name != "rocev2")

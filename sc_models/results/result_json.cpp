@@ -222,6 +222,10 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["bytes"] = {{"offered", r.bytes.offered}, {"delivered", r.bytes.delivered}, {"corrupted", r.bytes.corrupted}};
   j["node_under_test"] = r.node_under_test;
   j["goodput_gbps"] = r.goodput_gbps;
+  j["steady_goodput"] = {{"gbps", r.early_stop.goodput_gbps},
+                         {"low_gbps", r.early_stop.low_gbps},
+                         {"high_gbps", r.early_stop.high_gbps},
+                         {"bytes_share", r.early_stop.bytes_share}};
   j["line_rate_gbps"] = r.line_rate_gbps;
   j["framing_limit_gbps"] = r.framing_limit_gbps;
   j["message_time_us"] = {{"mean", r.message_time_us.mean},

@@ -14,6 +14,8 @@ const char* to_string(RunStatus status) {
       return "partial";
     case RunStatus::mismatch:
       return "mismatch";
+    case RunStatus::known:
+      return "known";
   }
   return "";
 }

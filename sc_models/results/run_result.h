@@ -14,7 +14,16 @@
 
 namespace mrc {
 
-enum class RunStatus : std::uint8_t { complete, failed, stalled, partial, mismatch };
+/// `known`: ended early, because its goodput is known as well as was asked for.
+enum class RunStatus : std::uint8_t { complete, failed, stalled, partial, mismatch, known };
+
+/// Goodput of traffic that goes on as the run did behind its start, with its 95 % interval.
+struct GoodputForecast {
+  double goodput_gbps = 0;
+  double low_gbps = 0;
+  double high_gbps = 0;
+  double bytes_share = 0;  ///< of the payload bytes that the node under test has to send: sent when the run ended
+};
 
 struct BufferResult {
   std::string node;
@@ -184,6 +193,7 @@ struct RunResult {
     std::uint64_t corrupted = 0;
   } bytes;
   double goodput_gbps = 0;
+  GoodputForecast early_stop;  ///< zeros without run.stop_within_percent
   double line_rate_gbps = 0;
   double framing_limit_gbps = 0;                     ///< goodput that headers and framing leave at line rate
   TimeSpread message_time_us;                        ///< of the node under test

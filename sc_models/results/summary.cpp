@@ -42,7 +42,8 @@ class Writer {
   std::string status(RunStatus status) const {
     const std::string word = to_string(status);
     if (!colour_) return word;
-    return (status == RunStatus::complete ? "\033[32m" : "\033[31m") + word + "\033[0m";
+    const bool good = status == RunStatus::complete || status == RunStatus::known;
+    return (good ? "\033[32m" : "\033[31m") + word + "\033[0m";
   }
   std::string take() { return std::move(text_); }
 
@@ -237,6 +238,11 @@ std::string summary(const RunResult& r, bool colour) {
            bytes(r.bytes.delivered), bytes(r.bytes.offered), grouped(r.bytes.corrupted));
   out.line("goodput", "{} Gb/s from {} (line rate {:.1f}, after framing {:.1f})",
            out.bold(fmt::format("{:.1f}", r.goodput_gbps)), r.node_under_test, r.line_rate_gbps, r.framing_limit_gbps);
+  if (r.early_stop.goodput_gbps > 0) {
+    out.line("", "steady {} Gb/s (95 % interval {:.1f} … {:.1f}), from {:.0f} % of its bytes",
+             out.bold(fmt::format("{:.1f}", r.early_stop.goodput_gbps)), r.early_stop.low_gbps, r.early_stop.high_gbps,
+             100 * r.early_stop.bytes_share);
+  }
   out.line("message", "mean {:.2f} us, p50 {:.2f}, p99 {:.2f}, max {:.2f}", r.message_time_us.mean,
            r.message_time_us.p50, r.message_time_us.p99, r.message_time_us.max);
   const TimeSpread& all = r.all_message_time_us;

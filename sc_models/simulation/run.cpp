@@ -109,7 +109,7 @@ void report_progress(const Model& model, std::uint64_t done, std::uint64_t offer
 
 }  // namespace
 
-RunEnd play(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted) {
+RunEnd play(Model& model, Sampler& sampler, EarlyStop& early_stop, const std::atomic<bool>& interrupted) {
   model.critical_paths->look(0);
   start(model);
   const std::uint64_t offered = model.workload.bytes();
@@ -121,6 +121,7 @@ RunEnd play(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted
     if (model.capture) model.capture->flush_before(kernel_now());
     now = state_of(model, interrupted);
     if (const auto end = watchdog.look(now, kernel_now())) return *end;
+    if (now.nodes_left > 0 && early_stop.look(kernel_now())) return RunEnd::known;
     model.critical_paths->look(offered == 0 ? 0 : static_cast<double>(now.acknowledged) / static_cast<double>(offered));
     report_progress(model, now.acknowledged, offered);
   }

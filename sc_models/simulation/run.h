@@ -4,14 +4,16 @@
 #include <atomic>
 #include <cstdint>
 
+#include "simulation/early_stop.h"
 #include "simulation/model.h"
 #include "simulation/sample.h"
 
 namespace mrc {
 
-enum class RunEnd : std::uint8_t { over, stalled, out_of_time, interrupted };
+enum class RunEnd : std::uint8_t { over, stalled, out_of_time, interrupted, known };
 
-/// Runs until all work is done, nothing moves any more, the time is over, something is wrong, or `interrupted`.
-RunEnd play(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted);
+/// Runs until all work is done, nothing moves any more, the time is over, something is wrong, `interrupted`, or
+/// `early_stop` knows what was asked for.
+RunEnd play(Model& model, Sampler& sampler, EarlyStop& early_stop, const std::atomic<bool>& interrupted);
 
 }  // namespace mrc

@@ -48,10 +48,13 @@ Verdict judge(const Model& model, RunEnd end) {
       return {RunStatus::stalled, describe_stall(model)};
     case RunEnd::out_of_time:
       return {RunStatus::partial, {"run.max_time_us is over"}};
+    case RunEnd::known:
     case RunEnd::over:
       break;
   }
-  return judge_work(model);
+  Verdict verdict = judge_work(model);
+  if (end == RunEnd::known && verdict.status == RunStatus::complete) verdict.status = RunStatus::known;
+  return verdict;
 }
 
 }  // namespace
@@ -64,12 +67,14 @@ Simulation::~Simulation() = default;
 
 RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   Sampler sampler(*model_);
-  const RunEnd end = play(*model_, sampler, interrupted);
+  EarlyStop early_stop(*model_);
+  const RunEnd end = play(*model_, sampler, early_stop, interrupted);
   note_reactions(*model_);
   if (model_->split) gather(*model_, sampler.series());
   if (model_->split && !model_->split->is_first()) return {};
   Verdict verdict = judge(*model_, end);
   RunResult result = collect(*model_, verdict.status, std::move(verdict.details));
+  result.early_stop = early_stop.finish(kernel_now());
   result.series = std::move(sampler.series());
   return result;
 }

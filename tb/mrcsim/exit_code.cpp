@@ -5,6 +5,7 @@ namespace mrc {
 int exit_code(RunStatus status, bool interrupted) {
   switch (status) {
     case RunStatus::complete:
+    case RunStatus::known:
       return kExitOk;
     case RunStatus::partial:
       return interrupted ? kExitInterrupted : kExitOk;

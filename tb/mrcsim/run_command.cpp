@@ -65,6 +65,7 @@ struct RunOptions {
   std::string perfetto_packets;
   std::string format = "text";  ///< of standard output
   bool quiet = false;
+  bool only_result = false;
   bool yes = false;
 };
 
@@ -180,6 +181,7 @@ void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& o
   if (!options.waves.empty()) refuse("--waves");
   if (!options.perfetto.empty()) refuse("--perfetto");
   if (!transport_of(scenario).simulated) refuse(fmt::format("transport = \"{}\"", scenario.transport));
+  if (scenario.run.stop_within_percent > 0) refuse("run.stop_within_percent");
   if (scenario.run.kernel != KernelMode::wheel) refuse("run.kernel = \"methods\"");
 }
 
@@ -271,11 +273,13 @@ bool prepare_together(const RunOptions& options, Ranks& ranks, Prepared& run) {
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
   result.job.cut = run.job.cut;
   result.rtl_sources = run.rtl_sources;
-  run.out->write("series.json", series_json(result));
-  run.out->write("messages.csv", messages_csv(result.all_messages));
-  run.out->write("flows.csv", flows_csv(result.all_messages));
+  if (!options.only_result) {
+    run.out->write("series.json", series_json(result));
+    run.out->write("messages.csv", messages_csv(result.all_messages));
+    run.out->write("flows.csv", flows_csv(result.all_messages));
+    run.out->write("run.json", json_of(provenance()));
+  }
   const std::string json = result_json(result, run.scenario);
-  run.out->write("run.json", json_of(provenance()));
   run.out->write("result.json", json);
   result.cost.wall_seconds = std::chrono::duration<double>(Clock::now() - process_start).count();
   run.progress->finish();
@@ -379,6 +383,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->add_option("--format", options->format,
                    "of standard output: text, the summary; json, result.json as it is also written")
       ->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("--only-result", options->only_result, "write result.json alone, as studies do");
   command->add_flag("--quiet", options->quiet, "no summary, no progress");
   command->callback(
       [options, &exit_code] { exit_code = launched_processes() > 1 ? run_together(*options) : run_alone(*options); });

@@ -191,6 +191,7 @@ class SizeStudy {
     std::vector<std::string> buffers = options_.buffers;
     if (options_.all && buffers.empty()) buffers = buffer_keys(planner_.scenario({}));
     if (buffers.empty()) throw StudyError("size: needs --buffer KEY or --all");
+    require_known_figures();
     if (!options_.write_sizes.empty()) check_sizes_file(options_.write_sizes, options_.all);
     if (!options_.all && buffers.size() > 1) throw StudyError("size: several buffers need --all");
     for (const std::string& buffer : buffers) size_of_key(buffer);
@@ -211,6 +212,19 @@ class SizeStudy {
   }
 
  private:
+  /// A run that ends early knows its goodput, and nothing else that could be asked for.
+  void require_known_figures() {
+    for (const RunPlanner* planner : scenarios_) {
+      if (planner->scenario({}).run.stop_within_percent == 0) continue;
+      for (const Objective& objective : objectives_.all) {
+        if (objective.metric == Objective::Metric::goodput) continue;
+        throw StudyError(fmt::format(
+            "--hold {}: with run.stop_within_percent a run ends when its goodput is known; allowed: goodput",
+            objective.text));
+      }
+    }
+  }
+
   SizingResult size(const std::string& buffer) {
     Sizer sizer(*campaign_, scenarios_, *database_,
                 {.key = buffer, .objectives = objectives_, .seeds = options_.seeds, .context = context_});

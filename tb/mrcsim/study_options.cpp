@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "mrcsim/command_line.h"
 #include "mrcsim/exit_code.h"
 #include "parameters/input_file.h"
 #include "study/interruption.h"
@@ -23,7 +24,7 @@ std::unique_ptr<Executor> make_executor(const StudyOptions& options) {
     return std::make_unique<SlurmArray>(Campaign::folder_of(options.database), options.sbatch, options.jobs);
   }
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  return std::make_unique<LocalPool>(options.jobs > 0 ? options.jobs : cores);
+  return std::make_unique<LocalPool>(options.jobs > 0 ? options.jobs : cores, run_command_line);
 }
 
 std::string describe(const StudyProgress& p) {

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "mrcsim/command_line.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/experiment.h"
 #include "mrcsim/experiment_plot.h"
@@ -100,9 +101,9 @@ std::vector<std::string> execute(const std::vector<RunJob>& jobs, const Validate
   std::vector<std::string> errors(jobs.size());
   std::size_t done = 0;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  LocalPool pool(options.jobs > 0 ? options.jobs : cores);
+  LocalPool pool(options.jobs > 0 ? options.jobs : cores, run_command_line);
   pool.execute(jobs, {.done =
-                          [&](std::size_t job, const RunOutcome& outcome) {
+                          [&](std::size_t job, RunOutcome&& outcome) {
                             ++done;
                             if (outcome.exit_code != 0) {
                               errors[job] = outcome.error.empty() ? fmt::format("exit code {}", outcome.exit_code)

@@ -398,7 +398,7 @@
     add(page, 'p', `${topology(result.parameters)} Goodput, message times and limits are those of ${result.node_under_test}.`);
     origin(data.run || { version: result.mrcsim_version });
     cards(page, [
-      ['status', result.status, result.status === 'complete' ? 'good' : 'bad'],
+      ['status', result.status, ['complete', 'known'].includes(result.status) ? 'good' : 'bad'],
       [limit ? `goodput, ${percent(result.goodput_gbps / limit)} of ${number(limit, 1)} after framing` : 'goodput', `${number(result.goodput_gbps, 1)} Gb/s`],
       ['message time, median', `${number(time.p50, 2)} us`],
       ['message time, p99', `${number(time.p99, 2)} us`],

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,40 @@ namespace {
 
 /// Folder of traces that a study made for its runs.
 constexpr const char* kTraces = "traces";
+
+/// Outcomes on their way into the database, which writes several at once: each write waits for the disk. A run's own
+/// files stay until then, so that a study which is killed loses none.
+class Outcomes {
+ public:
+  explicit Outcomes(StudyDatabase& database) : database_(database) {}
+
+  void add(const RunJob& job, RunOutcome&& outcome) {
+    if (waiting_.empty()) since_ = Clock::now();
+    waiting_.emplace_back(&job, std::move(outcome));
+    if (waiting_.size() >= kMost) store();
+  }
+  /// Called when there is nothing else to do: stores all if the first has waited for long.
+  void store_old() {
+    if (!waiting_.empty() && Clock::now() - since_ >= kLongest) store();
+  }
+  void store() {
+    if (waiting_.empty()) return;
+    database_.sqlite().execute("BEGIN");
+    for (const auto& [job, outcome] : waiting_) database_.store(job->digest, outcome);
+    database_.sqlite().execute("COMMIT");
+    for (const auto& [job, outcome] : waiting_) clear(*job);
+    waiting_.clear();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kMost = 256;
+  static constexpr auto kLongest = std::chrono::milliseconds(200);
+
+  StudyDatabase& database_;
+  std::vector<std::pair<const RunJob*, RunOutcome>> waiting_;
+  Clock::time_point since_;
+};
 
 }  // namespace
 
@@ -67,8 +103,8 @@ RunJob Campaign::job_of(const RunSpec& spec) const {
   for (const auto& [key, value] : spec.settings) {
     job.arguments.insert(job.arguments.end(), {"--set", key + "=" + value});
   }
-  job.arguments.insert(job.arguments.end(),
-                       {"--seed", fmt::format("{}", spec.seed), "--quiet", "--out", job.folder.string()});
+  job.arguments.insert(job.arguments.end(), {"--seed", fmt::format("{}", spec.seed), "--quiet", "--only-result",
+                                             "--out", job.folder.string()});
   return job;
 }
 
@@ -118,20 +154,22 @@ void Campaign::execute(const std::vector<RunSpec>& todo, StudyProgress progress)
   std::vector<RunJob> jobs;
   for (const RunSpec& spec : todo) jobs.push_back(job_of(spec));
   on_progress_(progress);
+  Outcomes outcomes(database_);
   executor_->execute(jobs, {.done =
-                                [&](std::size_t job, const RunOutcome& outcome) {
-                                  database_.store(jobs[job].digest, outcome);
-                                  clear(jobs[job]);
+                                [&](std::size_t job, RunOutcome&& outcome) {
                                   ++progress.done;
                                   ++executed_;
                                   progress.failed += outcome.exit_code != 0 ? 1U : 0U;
+                                  outcomes.add(jobs[job], std::move(outcome));
                                   on_progress_(progress);
                                 },
                             .tick =
                                 [&](std::size_t running) {
                                   progress.running = running;
+                                  outcomes.store_old();
                                   on_progress_(progress);
                                 }});
+  outcomes.store();
 }
 
 }  // namespace mrc

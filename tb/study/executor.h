@@ -13,8 +13,8 @@ class Executor {
  public:
   /// Callbacks of an executor; both may be called any number of times.
   struct Listener {
-    std::function<void(std::size_t job, const RunOutcome&)> done;  ///< once per job
-    std::function<void(std::size_t running)> tick;                 ///< from time to time
+    std::function<void(std::size_t job, RunOutcome&&)> done;  ///< once per job
+    std::function<void(std::size_t running)> tick;            ///< from time to time
   };
 
   virtual ~Executor() = default;

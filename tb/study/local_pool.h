@@ -1,4 +1,5 @@
-// Runs as processes on this machine, a fixed number at a time.
+// Runs as processes on this machine, a fixed number at a time. Each is a fork of this process, which has been loaded
+// and set up once for all, and goes on with the arguments of its run.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +14,10 @@ namespace mrc {
 
 class LocalPool : public Executor {
  public:
-  explicit LocalPool(std::size_t workers) : workers_(workers) {}
+  /// The command line: its exit code. A child calls it, in which nothing has been run yet.
+  using CommandLine = int (*)(int argc, char** argv);
+
+  LocalPool(std::size_t workers, CommandLine command_line) : workers_(workers), command_line_(command_line) {}
 
   void execute(const std::vector<RunJob>& jobs, const Listener& listener) override;
 
@@ -25,11 +29,13 @@ class LocalPool : public Executor {
     Clock::time_point start;
   };
 
+  pid_t start(const RunJob& job) const;
   /// True when a worker's process has ended and was reported.
   bool reap(const std::vector<RunJob>& jobs, const Listener& listener);
   void end_all();
 
   std::size_t workers_;
+  CommandLine command_line_;
   std::vector<Worker> busy_;
 };
 

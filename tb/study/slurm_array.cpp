@@ -193,7 +193,7 @@ void SlurmArray::execute(const std::vector<RunJob>& jobs, const Listener& listen
       if (!outcome) continue;
       if (outcome->exit_code != 0 && outcome->result_json.empty() && !outcome->error.starts_with("Slurm task"))
         outcome->error = fmt::format("Slurm task {}: {}", task, outcome->error);
-      listener.done(i, *outcome);
+      listener.done(i, std::move(*outcome));
       std::error_code ignored;
       fs::remove(script_of(jobs[i]), ignored);
       done[i] = true;

@@ -1,6 +1,9 @@
 #include "study/study_database.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +13,7 @@
 namespace mrc {
 namespace {
 
+using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
 /// "mrcs": tells a database of ours from others.
@@ -35,7 +39,7 @@ CREATE TABLE run (
   mrcsim_version TEXT NOT NULL,
   build TEXT NOT NULL,            -- digest of the executable
   state TEXT NOT NULL,            -- planned, done (has a result), failed (has none)
-  status TEXT,                    -- of the result: complete, partial, stalled, mismatch, failed
+  status TEXT,                    -- of the result: complete, known, partial, stalled, mismatch, failed
   exit_code INTEGER,
   error TEXT,
   wall_seconds REAL,
@@ -71,7 +75,7 @@ CREATE VIEW runs AS
     LEFT JOIN points_settings p ON p.study_id = s.study_id AND p.point = s.point
   ORDER BY s.study_id, s.point, r.seed;
 CREATE VIEW points AS
-  SELECT study_id, point, settings, count(*) AS runs, sum(status = 'complete') AS complete,
+  SELECT study_id, point, settings, count(*) AS runs, sum(status IN ('complete', 'known')) AS complete,
     avg(goodput_gbps) AS goodput_gbps, min(goodput_gbps) AS goodput_min_gbps, max(goodput_gbps) AS goodput_max_gbps,
     avg(message_time_p99_us) AS message_time_p99_us, avg(simulated_time_us) AS simulated_time_us,
     max(sram_bits) AS sram_bits, min(top_limit) AS top_limit
@@ -132,18 +136,29 @@ std::string settings_json(const Settings& settings) {
   return object.dump();
 }
 
-std::string top_limit(const OrderedJson& result) {
-  for (const OrderedJson& limit : result.at("limits")) {
+std::string top_limit(const Json& result) {
+  for (const Json& limit : result.at("limits")) {
     const auto cause = limit.at("cause").get<std::string>();
     if (cause != "framing" && cause != "unattributed") return cause;
   }
   return "";
 }
 
-std::int64_t sram_bits(const OrderedJson& result) {
+std::int64_t sram_bits(const Json& result) {
   std::int64_t bits = 0;
-  for (const OrderedJson& row : result.at("sram")) bits += row.at("bits").get<std::int64_t>();
+  for (const Json& row : result.at("sram")) bits += row.at("bits").get<std::int64_t>();
   return bits;
+}
+
+/// Of a result what has a column; the rest, nearly all of it, is read over.
+Json columns_of(const std::string& result_json) {
+  constexpr std::array<std::string_view, 7> columns{
+      "status", "goodput_gbps", "steady_goodput", "simulated_time_us", "message_time_us", "sram", "limits"};
+  const auto has_column = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth != 1 || event != Json::parse_event_t::key) return true;
+    return std::find(columns.begin(), columns.end(), parsed.get_ref<const std::string&>()) != columns.end();
+  };
+  return Json::parse(result_json, has_column, false);
 }
 
 std::int64_t pragma(Sqlite& sqlite, const std::string& name) {
@@ -253,7 +268,7 @@ RunRecord StudyDatabase::plan(const RunSpec& spec, const std::string& build) {
 }
 
 void StudyDatabase::store(const std::string& digest, const RunOutcome& outcome) {
-  const OrderedJson result = OrderedJson::parse(outcome.result_json, nullptr, false);
+  const Json result = columns_of(outcome.result_json);
   if (!result.is_object()) {
     SqliteStatement(sqlite_,
                     "UPDATE run SET state = 'failed', status = NULL, exit_code = ?2, error = ?3, wall_seconds = ?4 "
@@ -265,7 +280,10 @@ void StudyDatabase::store(const std::string& digest, const RunOutcome& outcome) 
         .run();
     return;
   }
-  const OrderedJson& times = result.at("message_time_us");
+  // With run.stop_within_percent the steady goodput, whether the run ended early or not: they are compared.
+  const bool steady = result.contains("steady_goodput") && result.at("steady_goodput").at("gbps") > 0;
+  const Json& goodput = steady ? result.at("steady_goodput").at("gbps") : result.at("goodput_gbps");
+  const Json& times = result.at("message_time_us");
   SqliteStatement(sqlite_,
                   "UPDATE run SET state = 'done', status = ?2, exit_code = ?3, error = ?4, wall_seconds = ?5, "
                   "goodput_gbps = ?6, simulated_time_us = ?7, message_time_mean_us = ?8, message_time_p99_us = ?9, "
@@ -275,7 +293,7 @@ void StudyDatabase::store(const std::string& digest, const RunOutcome& outcome) 
       .bind(3, std::int64_t{outcome.exit_code})
       .bind(4, outcome.error)
       .bind(5, outcome.wall_seconds)
-      .bind(6, result.at("goodput_gbps").get<double>())
+      .bind(6, goodput.get<double>())
       .bind(7, result.at("simulated_time_us").get<double>())
       .bind(8, times.at("mean").get<double>())
       .bind(9, times.at("p99").get<double>())

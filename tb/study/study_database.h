@@ -25,7 +25,7 @@ struct RunRecord {
   std::string digest;
   std::uint64_t seed = 0;
   std::string state;   ///< planned, done: has a result; failed: has none
-  std::string status;  ///< of the result: complete, partial, stalled, mismatch, failed
+  std::string status;  ///< of the result: complete, known, partial, stalled, mismatch, failed
   int exit_code = 0;
   std::string error;
   double goodput_gbps = 0;
@@ -33,7 +33,8 @@ struct RunRecord {
   double message_time_p99_us = 0;
   std::int64_t sram_bits = 0;
 
-  bool complete() const { return state == "done" && status == "complete"; }
+  /// All is done, or what is left would not change what was asked for.
+  bool complete() const { return state == "done" && (status == "complete" || status == "known"); }
 };
 
 /// How a run that was started ended.
