@@ -7,6 +7,11 @@
 
 namespace mrc {
 
+std::vector<std::string> light_relief(std::string_view cause) {
+  if (cause == "uet.credit") return {"uet.credit_rate", "uet.credit_packets", "cc.base_rtt_ns"};
+  return {};
+}
+
 void LightIdle::start(TimePs now) {
   started_ = counting_ = true;
   last_ = now;
@@ -59,7 +64,8 @@ std::map<std::string, double> LightIdle::idle_ps() const {
                                                        "write_imm_limit",
                                                        "rocev2.rate",
                                                        "fabric.pause",
-                                                       "rocev2.one_path"};
+                                                       "rocev2.one_path",
+                                                       "uet.credit"};
   std::map<std::string, double> by_name;
   for (std::size_t i = 0; i < kCauses; ++i) {
     const std::string_view name = i < window ? names[i] : window_cause(static_cast<CutCause>(i - window));

@@ -7,12 +7,16 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mrc/control/congestion.h"
 #include "mrc/types.h"
 
 namespace mrc {
+
+/// Parameters that relieve a cause which only nodes without boxes have.
+std::vector<std::string> light_relief(std::string_view cause);
 
 class LightIdle {
  public:
@@ -28,6 +32,7 @@ class LightIdle {
     rate,
     pause,
     one_path,
+    credit,
     window
   };
   static constexpr std::size_t kCauses = window + kCutCauses;

@@ -10,7 +10,8 @@ LightNode::LightNode(NodeContext& nic, HostMemory& memory, Network& network, con
       payload_ps_(ps_from_ns(nic.config.pcie.read_latency_mean_ns + payload_read_extra_ns(nic.scenario.accelerator))),
       completion_ps_(ps_from_ns(nic.config.pcie.write_latency_ns + nic.config.host.poll_ns)),
       player_(nic, *this, memory, placement) {
-  network_.attach(nic.node, *this, ps_from_ns(nic.config.nic.port.mac_fec_latency_ns + macsec_ns(nic.scenario.fabric)),
+  network_.attach(nic.node, *this,
+                  ps_from_ns(nic.config.nic.port.mac_fec_latency_ns + mac_added_ns(nic.scenario.fabric)),
                   nic.qps.size());
 }
 

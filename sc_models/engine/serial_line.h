@@ -34,6 +34,11 @@ class SerialLine {
     epoch_ = free_at_;
     bytes_since_epoch_ = 0;
   }
+  /// Nothing starts for `time` longer.
+  void hold(TimePs time) {
+    epoch_ = free_at_ += time;
+    bytes_since_epoch_ = 0;
+  }
   /// Time that `bytes` take, rounded up to a picosecond.
   TimePs duration(std::uint64_t bytes) const {
     return static_cast<TimePs>(std::ceil(static_cast<double>(bytes) * ps_per_byte_));

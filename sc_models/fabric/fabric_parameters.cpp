@@ -31,7 +31,11 @@ std::vector<std::string> words_of<SwitchForwarding>() {
 }
 template <>
 std::vector<std::string> words_of<FabricRouting>() {
-  return {"usid", "ecmp"};
+  return {"usid", "ecmp", "adaptive"};
+}
+template <>
+std::vector<std::string> words_of<Fec>() {
+  return {"none", "rs272_258", "rs528_514", "rs544_514"};
 }
 template <>
 std::vector<std::string> words_of<Macsec>() {
@@ -53,9 +57,11 @@ void add_fabric_parameters(ParameterTable& table) {
                "pods; more than one are connected by T2s (three tiers, fabric.routing = ecmp)", paper);
   MRC_SCENARIO(fabric.t2s_per_plane, "switches", 0, 65'536, "T2s per plane, with pods; 0: no oversubscription",
                assumption);
-  MRC_SCENARIO(fabric.routing, "", 0, 0,
-               "usid: static SRv6 uSID tables, the EV selects the T1; ecmp: each switch hashes addresses and EV",
-               paper);
+  MRC_SCENARIO(
+      fabric.routing, "", 0, 0,
+      "usid: static SRv6 uSID tables, the EV selects the T1; ecmp: each switch hashes addresses and EV; adaptive: each "
+      "packet takes the uplink with the shortest queue",
+      paper);
   MRC_SCENARIO(fabric.locator_block, "", 0, 4'294'967'295.0, "32-bit locator block of all uSIDs", assumption);
   MRC_SCENARIO(fabric.cable_delay_ns, "ns", 1, 1e6, "propagation delay of the cable of a NIC", assumption);
   table.plausible(10, 250);
@@ -108,6 +114,23 @@ void add_fabric_parameters(ParameterTable& table) {
                assumption);
   MRC_SCENARIO(fabric.duplicate_rate, "", 0, 1, "probability that a packet arrives twice", assumption);
   MRC_SCENARIO(fabric.ecn_rate, "", 0, 1, "probability that a data packet is CE-marked on that link", assumption);
+  MRC_SCENARIO(fabric.fec, "", 0, 0,
+               "forward error correction of all links: none, or Reed-Solomon RS(n, k) over symbols of 10 bits; "
+               "rs544_514 is KP4, rs528_514 KR4, rs272_258 has low latency",
+               assumption);
+  MRC_SCENARIO(fabric.fec_latency_ns, "ns", 0, 10'000,
+               "with a code: a link takes this longer, for the codeword to arrive and to be corrected", assumption);
+  table.plausible(20, 250);
+  MRC_SCENARIO(fabric.bit_error_rate, "", 0, 0.5,
+               "bit errors of every link before correction, independent of each other; what the code leaves is lost in "
+               "whole frames",
+               assumption);
+  MRC_SCENARIO(fabric.link_retry, "", 0, 0,
+               "a damaged frame is sent again by its link, with all behind it, instead of being lost", assumption);
+  MRC_SCENARIO(fabric.link_retry_turnaround_ns, "ns", 0, 10'000,
+               "with link_retry: both ends together, from a damaged frame to the first that is sent again, beside the "
+               "cable",
+               assumption);
   MRC_SCENARIO(
       fabric.macsec, "", 0, 0,
       "encryption of every link (IEEE 802.1AE): off, or a SecTAG of 8 bytes (short_tag) or 16 with the channel "

@@ -10,13 +10,17 @@ namespace mrc {
 class ParameterTable;
 
 enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
-/// How switches route: static uSID tables, or a hash of the flow among equal paths.
-enum class FabricRouting : std::uint8_t { usid, ecmp };
+/// How switches route: static uSID tables, a hash of the flow among equal paths, or the least loaded of them for each
+/// packet.
+enum class FabricRouting : std::uint8_t { usid, ecmp, adaptive };
 /// Scheduling among the queues of a switch port.
 enum class SwitchScheduling : std::uint8_t { strict, weighted };
 
 /// Encryption of every link by IEEE 802.1AE (MACsec): a SecTAG without or with the sender's channel identifier.
 enum class Macsec : std::uint8_t { off, short_tag, long_tag };
+
+/// Forward error correction of links: Reed-Solomon over symbols of 10 bits, RS(n, k) by its n and k.
+enum class Fec : std::uint8_t { none, rs272_258, rs528_514, rs544_514 };
 
 struct FabricConfig {
   std::uint32_t nics = 2;
@@ -54,6 +58,11 @@ struct FabricConfig {
   double corrupt_rate = 0;
   double duplicate_rate = 0;
   double ecn_rate = 0;
+  Fec fec = Fec::none;
+  double fec_latency_ns = 100;  ///< of a link: until a codeword is there and corrected; with a code alone
+  double bit_error_rate = 0;    ///< before correction
+  bool link_retry = false;      ///< a damaged frame is repeated by its link
+  double link_retry_turnaround_ns = 200;
   Macsec macsec = Macsec::off;
   double macsec_latency_ns = 50;  ///< of a MAC, each way; with macsec alone
 };
@@ -67,6 +76,11 @@ constexpr std::uint32_t macsec_bytes(const FabricConfig& fabric) {
 /// What a MAC takes longer with it, each way.
 constexpr double macsec_ns(const FabricConfig& fabric) {
   return fabric.macsec == Macsec::off ? 0 : fabric.macsec_latency_ns;
+}
+
+/// What a MAC takes longer, each way, with encryption and correction of links: a link has two.
+constexpr double mac_added_ns(const FabricConfig& fabric) {
+  return macsec_ns(fabric) + (fabric.fec == Fec::none ? 0 : fabric.fec_latency_ns / 2);
 }
 
 /// Cables that are longer or shorter than the others: an entry of fabric.cable_delays_ns.

@@ -163,6 +163,11 @@ class LinkFaults {
   /// A packet whose first bit enters the cable at `first_out` and whose last bit leaves it at `last_in`; packets come
   /// in order of time. Marks what is corrupted.
   Verdict apply(TimePs first_out, TimePs last_in, Packet& packet);
+  /// Nothing that enters the cable at `now` crosses it.
+  bool cuts_at(TimePs now) const {
+    return std::any_of(outages_.begin(), outages_.end(),
+                       [now](const Outage& outage) { return outage.from <= now && now < outage.until; });
+  }
   /// All intervals are over.
   bool over() const { return over_; }
 

@@ -32,15 +32,27 @@ TimePs pause_delay_ps(const LinkInfo& link) {
 
 }  // namespace
 
+Network::TransportRules::TransportRules(const ScenarioConfig& scenario, const Transport& transport,
+                                        FabricRouting routing)
+    : link_bytes(scenario, transport),
+      usid(routing == FabricRouting::usid && transport.source_routed),
+      keeps_order(transport.keeps_order) {
+  const double port_gbps = scenario.node_default.nic.port_gbps;
+  const double t1_gbps = scenario.fabric.t1_link_gbps > 0 ? scenario.fabric.t1_link_gbps : port_gbps;
+  law[t0_up] = transport.queue_law(scenario, t1_gbps, false);
+  law[t0_down] = transport.queue_law(scenario, port_gbps, true);
+  law[above] = transport.queue_law(scenario, t1_gbps, false);
+  // A light endpoint draws data only when its line is free; only control packets wait there.
+  law[at_nic].data_bytes = ~0ULL;
+}
+
 Network::Network(const ScenarioConfig& scenario)
     : scenario_(scenario),
       topology_(scenario),
       cut_through_(scenario.fabric.forwarding == SwitchForwarding::cut_through),
-      transport_(transport_of(scenario)),
-      link_bytes_(scenario),
-      usid_(topology_.routing() == FabricRouting::usid && transport_.source_routed),
-      keeps_order_(transport_.keeps_order),
-      pause_law_(transport_.pause_law != nullptr ? transport_.pause_law(scenario) : PauseLaw{}),
+      adaptive_(topology_.routing() == FabricRouting::adaptive),
+      rules_(scenario, transport_of(scenario), topology_.routing()),
+      pause_law_(transport_of(scenario).pause_law != nullptr ? transport_of(scenario).pause_law(scenario) : PauseLaw{}),
       ports_(topology_.links().size()),
       buffered_bytes_(topology_.switches().size(), 0),
       nodes_(topology_.nics(), nullptr),
@@ -49,17 +61,12 @@ Network::Network(const ScenarioConfig& scenario)
       last_start_on_(topology_.links().size()),
       lost_on_(topology_.links().size()) {
   const FabricConfig& fabric = scenario.fabric;
-  const double port_gbps = scenario.node_default.nic.port_gbps;
-  const double t1_gbps = fabric.t1_link_gbps > 0 ? fabric.t1_link_gbps : port_gbps;
-  laws_[t0_up] = transport_.queue_law(scenario, t1_gbps, false);
-  laws_[t0_down] = transport_.queue_law(scenario, port_gbps, true);
-  laws_[above] = transport_.queue_law(scenario, t1_gbps, false);
-  // A light endpoint draws data only when its line is free; only control packets wait there.
-  laws_[at_nic].data_bytes = ~0ULL;
+  mix_transports();
   const auto weight = [](std::uint32_t w) { return static_cast<std::int32_t>(w) * kQuantumBytesPerWeight; };
   weights_ = {weight(fabric.control_weight), weight(fabric.retransmission_weight), weight(fabric.data_weight)};
   const bool impaired = fabric.loss_rate > 0 || fabric.trim_rate > 0 || fabric.corrupt_rate > 0 ||
                         fabric.duplicate_rate > 0 || fabric.ecn_rate > 0;
+  if (fabric.bit_error_rate > 0) errors_ = std::make_unique<LinkErrors>(fabric, scenario.seed);
   ends_.resize(topology_.links().size());
   looks_ahead_ = topology_.links().size() * sizeof(SwitchPort) > kPrivateCacheBytes;
   for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
@@ -72,6 +79,18 @@ Network::Network(const ScenarioConfig& scenario)
     if (impaired && info.first_hop()) {
       set_impairment(link, std::make_unique<Impairment>(fabric, scenario.protocol, scenario.seed,
                                                         fmt::format("nic{}.port{}-t0", info.node, info.plane)));
+    }
+  }
+}
+
+void Network::mix_transports() {
+  const std::vector<const Transport*> used = transports_in(scenario_);
+  if (used.size() == 1) return;
+  rules_of_node_.assign(topology_.nics(), &rules_);
+  for (std::size_t i = 1; i < used.size(); ++i) {
+    others_.push_back(std::make_unique<TransportRules>(scenario_, *used[i], topology_.routing()));
+    for (const auto& [id, node] : scenario_.node_override) {
+      if (node.transport == used[i]->name) rules_of_node_[id] = others_.back().get();
     }
   }
 }
@@ -106,7 +125,14 @@ void Network::enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs l
   Transit& transit = transits_[index];
   transit.packet = packet;
   classify(transit);
-  const TimePs latency = topology_.switches()[ends_[link].to].latency_ps;
+  TimePs latency = topology_.switches()[ends_[link].to].latency_ps;
+  if (errors_ != nullptr) [[unlikely]] {
+    if (!crosses(first_bit, link, index, latency)) return;
+    // The link keeps the order: what comes behind a frame that is repeated waits for it.
+    SwitchPort& port = visit(link);
+    latency = std::max(latency, port.last_arrival + 1 - std::min(first_bit, port.last_arrival + 1));
+    port.last_arrival = first_bit + latency;
+  }
   transit.last_bit = last_bit + latency;
   route(link, transit);
   if (packet.retransmission && fault_records_ != nullptr) {
@@ -120,9 +146,10 @@ void Network::classify(Transit& transit) const {
   transit.carrier = packet.outer_dst;
   transit.hop_limit = packet.hop_limit;
   transit.plane = packet.plane;
-  transit.bytes = link_bytes_.on_link(packet);
+  const TransportRules& rules = rules_of(packet);
+  transit.bytes = rules.link_bytes.on_link(packet);
   transit.queue = FabricClass::data;
-  if (packet.retransmission && !keeps_order_) transit.queue = FabricClass::retransmission;
+  if (packet.retransmission && !rules.keeps_order) transit.queue = FabricClass::retransmission;
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
 }
 
@@ -245,7 +272,7 @@ void Network::require_advance(const FabricEvent& event) {
     if (ends.to_nic) prefetch(nodes_[ends.to], NetworkNode::kExpectedBytes);
   } else if (ends.to_nic) {
     if (nodes_[ends.to] != nullptr) nodes_[ends.to]->expect_packet(transit.packet, depth - 1);
-  } else if (depth == 1 && usid_) {
+  } else if (depth == 1 && rules_.usid) {
     if (transit.out != Topology::kNoLink) prefetch(&ports_[transit.out], 2 * kCacheLineBytes);
   }
 }
@@ -279,6 +306,11 @@ void Network::look_ahead() const {
   expect(5, 0);
   expect(3, 1);
   expect(1, 2);
+}
+
+bool Network::is_cut(TimePs now, std::uint32_t link) const {
+  const auto faults = link_faults_.find(link);
+  return ends_[link].down || (faults != link_faults_.end() && faults->second->cuts_at(now));
 }
 
 bool Network::lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit) {
@@ -360,8 +392,10 @@ void Network::pass(TimePs now, std::uint32_t link, std::uint32_t transit) {
 void Network::forward(TimePs now, std::uint32_t at, std::uint32_t index) {
   Transit& transit = transits_[index];
   const Packet& packet = transit.packet;
-  const std::uint32_t out =
-      usid_ ? transit.out : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
+  std::uint32_t out = rules_of(packet).usid
+                          ? transit.out
+                          : topology_.forward_ecmp(at, packet.source_node, packet.destination_node, packet.ev);
+  if (adaptive_ && out != Topology::kNoLink && topology_.links()[out].up) out = least_loaded(now, at, packet);
   if (out == Topology::kNoLink || transit.hop_limit <= 1) {
     ++without_route_;
     if (recorder_ != nullptr) tell_lost(now, packet);
@@ -370,6 +404,24 @@ void Network::forward(TimePs now, std::uint32_t at, std::uint32_t index) {
   }
   --transit.hop_limit;
   enqueue(now, out, index);
+}
+
+std::uint32_t Network::least_loaded(TimePs now, std::uint32_t at, const Packet& packet) const {
+  const std::vector<std::uint32_t>& up = topology_.switches()[at].up;
+  const std::uint64_t name = std::uint64_t{packet.source_node} << 32 | packet.psn;
+  std::size_t i = mix64(scenario_.seed ^ at ^ mix64(name ^ mix64(packet.destination_qp))) % up.size();
+  std::uint32_t best = up[i];
+  TimePs least_ps = kNever;
+  for (std::size_t looked_at = 0; looked_at < up.size(); ++looked_at, i = i + 1 == up.size() ? 0 : i + 1) {
+    const SwitchPort& port = ports_[up[i]];
+    if (ends_[up[i]].faulty && is_cut(now, up[i])) continue;
+    // A port that no packet has visited is free.
+    const TimePs busy_ps = port.law == not_visited || free_at(up[i]) <= now ? 0 : free_at(up[i]) - now;
+    if (busy_ps >= least_ps) continue;
+    least_ps = busy_ps;
+    best = up[i];
+  }
+  return best;
 }
 
 // Output port
@@ -384,8 +436,8 @@ bool Network::fits(const SwitchPort& port, const Transit& transit) const {
   const std::uint64_t free = used < fabric.buffer_bytes ? fabric.buffer_bytes - used : 0;
   const bool shared =
       static_cast<double>(level) <= fabric.buffer_alpha * static_cast<double>(free) && transit.bytes <= free;
-  const bool data =
-      transit.queue == FabricClass::control || port.data_bytes + transit.bytes <= laws_[port.law].data_bytes;
+  const bool data = transit.queue == FabricClass::control ||
+                    port.data_bytes + transit.bytes <= rules_of(transit.packet).law[port.law].data_bytes;
   return level <= fabric.queue_bytes && shared && data;
 }
 
@@ -395,7 +447,7 @@ bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
   if (!law.trim || !trimmable || packet.damage != Damage::none) return false;
   const std::uint32_t before = transit.bytes;
   packet.damage = Damage::trimmed;
-  const std::uint32_t cut = link_bytes_.on_link(packet);
+  const std::uint32_t cut = rules_of(packet).link_bytes.on_link(packet);
   if (cut >= before) {
     packet.damage = Damage::none;
     return false;
@@ -419,7 +471,7 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   }
   Transit& transit = transits_[index];
   if (!fits(port, transit)) {
-    const bool trimmed = trim(now, laws_[port.law], transit);
+    const bool trimmed = trim(now, rules_of(transit.packet).law[port.law], transit);
     if (trimmed) ++congested(port).trimmed;
     if (!trimmed || !fits(port, transit)) {
       ++congested(port).dropped;
@@ -475,7 +527,7 @@ std::size_t Network::choose(SwitchPort& port) {
 }
 
 void Network::mark(std::uint32_t link, SwitchPort& port, Transit& transit) {
-  const QueueLaw& law = laws_[port.law];
+  const QueueLaw& law = rules_of(transit.packet).law[port.law];
   const std::uint64_t level = port.data_bytes;
   if (level <= law.ecn_min_bytes || law.ecn_max_probability <= 0 || transit.queue == FabricClass::control) return;
   Packet& packet = transit.packet;
@@ -562,9 +614,16 @@ void Network::set_paused(TimePs now, std::uint32_t link, bool paused) {
 void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   SwitchPort& port = ports_[link];
   Transit& transit = transits_[index];
-  const TimePs last_bit = std::max(port.line.occupy(now, transit.bytes), transit.last_bit);
+  TimePs last_bit = std::max(port.line.occupy(now, transit.bytes), transit.last_bit);
   ++port.counters.packets;
   port.counters.bytes += transit.bytes;
+  if (errors_ != nullptr) [[unlikely]] {
+    TimePs delay_ps = 0;
+    if (!crosses(now, link, index, delay_ps)) return;
+    if (delay_ps > 0) port.line.hold(delay_ps);
+    now += delay_ps;
+    last_bit += delay_ps;
+  }
   if (port.leaves) {
     leave(now, link, index, last_bit);
     return;
@@ -572,6 +631,25 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   transit.last_bit = last_bit + port.hop_ps;
   route(link, transit);
   events_.push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
+}
+
+bool Network::crosses(TimePs now, std::uint32_t link, std::uint32_t index, TimePs& delay_ps) {
+  const std::uint32_t bytes = transits_[index].bytes;
+  for (std::uint32_t attempt = 0; errors_->damages(now, link, bytes, attempt); ++attempt) {
+    ++damaged_frames_;
+    if (!scenario_.fabric.link_retry) {
+      ++lost_on_[link];
+      ++fault_counts_.dropped;
+      if (recorder_ != nullptr) tell_lost(now, transits_[index].packet);
+      transits_.release(index);
+      return false;
+    }
+    // The far end asks for it, and what was sent meanwhile is repeated behind it.
+    const LinkInfo& info = topology_.links()[link];
+    delay_ps += 2 * TimePs{info.delay_ps} + static_cast<TimePs>(scenario_.fabric.link_retry_turnaround_ns * 1000.0) +
+                static_cast<TimePs>(bytes * 8000.0 / info.gbps);
+  }
+  return true;
 }
 
 void Network::transmit_recorded(TimePs now, std::uint32_t link, std::uint32_t index, bool waited) {

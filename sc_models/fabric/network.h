@@ -19,6 +19,7 @@
 #include "fabric/event_queue.h"
 #include "fabric/impairment.h"
 #include "fabric/link.h"
+#include "fabric/link_errors.h"
 #include "fabric/link_faults.h"
 #include "fabric/partition.h"
 #include "fabric/switch_port.h"
@@ -154,6 +155,8 @@ class Network {
   /// Ports of switches where a packet has waited, each once.
   const std::vector<std::uint32_t>& links_with_queues() const { return links_with_queues_; }
   ImpairmentCounts impairments() const;
+  /// Frames that bit errors damaged: lost, or repeated by their link.
+  std::uint64_t damaged_frames() const { return damaged_frames_; }
   std::uint64_t without_route() const { return without_route_; }
   std::uint64_t lost_on_down_links() const { return lost_on_down_links_; }
   /// Packets lost or damaged on a link, by link; not those that found no room in its port.
@@ -163,6 +166,18 @@ class Network {
 
  private:
   enum Law : std::uint8_t { not_visited, at_nic, t0_up, t0_down, above, laws };
+
+  /// What links and switches do for packets of a transport.
+  struct TransportRules {
+    TransportRules(const ScenarioConfig& scenario, const Transport& transport, FabricRouting routing);
+    LinkBytes link_bytes;
+    bool usid;
+    bool keeps_order;  ///< see Transport
+    std::array<QueueLaw, laws> law{};
+  };
+  const TransportRules& rules_of(const Packet& packet) const {
+    return rules_of_node_.empty() ? rules_ : *rules_of_node_[packet.source_node];
+  }
 
   /// A port that a packet, a pause or a new rate comes to.
   SwitchPort& visit(std::uint32_t link) {
@@ -179,6 +194,7 @@ class Network {
     }
     return congested_ports_[port.congested];
   }
+  void mix_transports();
   std::uint8_t law_of(const LinkInfo& info) const;
   /// A bit leaves the link's port until the far end can act on it.
   TimePs hop_ps_of(std::uint32_t link) const;
@@ -193,14 +209,19 @@ class Network {
   void arrive(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// A packet on a link with faults, whose last bit left its port at `last_out`: true if it is lost.
   bool lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit);
+  /// A switch sees that its own link carries nothing.
+  bool is_cut(TimePs now, std::uint32_t link) const;
   void look_for_retransmission(TimePs now, const Packet& packet);
   void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// Where the packet will leave the switch at the far end of `link`. Tables never change, so it is looked up when the
   /// packet is sent and at hand; when it arrives, its port can be asked for ahead of it.
   void route(std::uint32_t link, Transit& transit) const {
-    if (usid_ && !ends_[link].to_nic) transit.out = topology_.forward_usid(ends_[link].to, transit.carrier);
+    if (!ends_[link].to_nic && rules_of(transit.packet).usid)
+      transit.out = topology_.forward_usid(ends_[link].to, transit.carrier);
   }
   void forward(TimePs now, std::uint32_t at, std::uint32_t transit);
+  /// The uplink of a switch that is free first; of those that are alike the first from one that the packet chooses.
+  [[gnu::noinline]] std::uint32_t least_loaded(TimePs now, std::uint32_t at, const Packet& packet) const;
   void classify(Transit& transit) const;
   void enqueue(TimePs now, std::uint32_t link, std::uint32_t transit);
   bool fits(const SwitchPort& port, const Transit& transit) const;
@@ -216,6 +237,8 @@ class Network {
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// `waited`: behind what the link carried before.
   [[gnu::cold]] void transmit_recorded(TimePs now, std::uint32_t link, std::uint32_t transit, bool waited);
+  /// With bit errors: false where the frame is lost. `delay_ps`: by which it comes later where the link sends it again.
+  [[gnu::cold]] bool crosses(TimePs now, std::uint32_t link, std::uint32_t transit, TimePs& delay_ps);
   bool recording() const { return trace_ != nullptr && trace_->recording(); }
   /// Out of the network over its exit, or to the rank at the link's far end.
   void leave(TimePs now, std::uint32_t link, std::uint32_t transit, TimePs last_bit);
@@ -239,10 +262,10 @@ class Network {
   bool cut_through_;
   bool looks_ahead_ = false;  ///< ports or QPs are more than the caches of a core hold
   std::size_t qps_ = 0;       ///< of light endpoints
-  const Transport& transport_;
-  LinkBytes link_bytes_;
-  bool usid_;
-  bool keeps_order_;  ///< see Transport
+  bool adaptive_;
+  TransportRules rules_;  ///< of all nodes, or of those that no scenario key names
+  std::vector<std::unique_ptr<TransportRules>> others_;
+  std::vector<const TransportRules*> rules_of_node_;  ///< empty: all nodes have rules_
   PauseLaw pause_law_;
   FabricEventQueue events_;
   TransitPool transits_;
@@ -251,7 +274,6 @@ class Network {
   std::vector<LinkEnds> ends_;                                                ///< by link
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
-  std::array<QueueLaw, laws> laws_{};
   std::vector<NetworkNode*> nodes_;
   std::vector<TimePs> mac_ps_;  ///< by node, of light endpoints
   ZeroedArray<Link*> exits_;    ///< by link, null where it does not leave the network
@@ -282,6 +304,8 @@ class Network {
   ZeroedArray<std::uint64_t> lost_on_;  ///< by link
   std::uint64_t events_done_ = 0;
   SameTimeBound same_time_;
+  std::unique_ptr<LinkErrors> errors_;  ///< null: links have none
+  std::uint64_t damaged_frames_ = 0;
   const Partition* partition_ = nullptr;  ///< null: this is the whole network
   std::uint32_t rank_ = 0;
   std::vector<Crossings>* crossings_ = nullptr;  ///< by rank

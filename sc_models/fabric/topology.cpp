@@ -114,7 +114,7 @@ void Topology::build_plane(std::uint32_t plane, const ScenarioConfig& scenario) 
     info.tier = tier;
     info.index = index;
     info.pod = pod;
-    info.latency_ps = whole_ps_from_ns(ns + 2 * macsec_ns(fabric));  // in the MACs on both sides
+    info.latency_ps = whole_ps_from_ns(ns + 2 * mac_added_ns(fabric));  // in the MACs on both sides
     // Three tiers are routed by ECMP only: the numbering of uSIDs has a role for two.
     if (tier != SwitchTier::t2)
       info.usid = make_usid(plane, tier == SwitchTier::t0 ? UsidRole::t0 : UsidRole::t1, index);

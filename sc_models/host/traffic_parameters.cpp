@@ -42,6 +42,9 @@ void add_traffic_parameters(ParameterTable& table) {
   MRC_SCENARIO(traffic.outstanding_messages, "messages", 1, 65'536, "work requests posted and not completed, per peer",
                assumption);
   MRC_SCENARIO(traffic.qps_per_peer, "QPs", 1, 16'384, "QPs between two nodes, used in turn", assumption);
+  MRC_SCENARIO(traffic.split_over_qps, "", 0, 0,
+               "software splits each message over the QPs of a pair (flow scaling); false: a message keeps to one QP",
+               assumption);
   MRC_SCENARIO(traffic.offset_bytes, "bytes", 0, 4'096, "added to the 4 KiB aligned addresses of all buffers",
                assumption);
   MRC_SCENARIO(traffic.ranks, "ranks", 0, 131'072,

@@ -167,6 +167,14 @@ void WorkPlayer::receive_completed(TimePs now, const Cqe& cqe) {
   if (const auto& receiver = nic_.qps[cqe.qp].receiver) receiver->post_receive(1);
   const std::uint32_t index = cqe.immediate;
   NodeState& node_state = state(index);
+  if (nic_.scenario.traffic.split_over_qps) {
+    if (node_state.chunks_left == 0) {
+      const std::uint64_t piece = piece_of_qp(workload().nodes[index].bytes);
+      node_state.chunks_left = static_cast<std::uint32_t>((workload().nodes[index].bytes + piece - 1) / piece);
+    }
+    // Each QP keeps an order of its own, so that the last piece may come before others.
+    if (--node_state.chunks_left > 0) return;
+  }
   const std::uint64_t bytes = workload().nodes[index].bytes;
   progress_ += bytes;
   statistics_.received_bytes += bytes;
@@ -314,16 +322,25 @@ WorkPlayer::PostOutcome WorkPlayer::post_message(TimePs now, std::uint32_t chann
   return PostOutcome::posted;
 }
 
+std::uint64_t WorkPlayer::piece_of_qp(std::uint64_t message_bytes) const {
+  const TrafficConfig& traffic = nic_.scenario.traffic;
+  const std::uint64_t mtu = nic_.scenario.protocol.mtu_bytes;
+  const std::uint64_t part = (message_bytes + traffic.qps_per_peer - 1) / traffic.qps_per_peer;
+  return std::min((part + mtu - 1) / mtu * mtu, traffic.buffer_bytes / 2 / kPageBytes * kPageBytes);
+}
+
 /// Precondition: the channel has a free slot and the device has room.
 void WorkPlayer::post_piece(TimePs now, Channel& channel, std::uint32_t channel_index) {
   const std::uint32_t index = channel.pending.front();
   const WorkNode& node = workload().nodes[index];
   NodeState& node_state = state(index);
+  const bool split = nic_.scenario.traffic.split_over_qps;
+  const std::uint64_t piece = split ? piece_of_qp(node.bytes) : channel.slot_bytes;
   if (channel.posted_of_first == 0) {
     node_state.posted_at = now;
-    node_state.chunks_left = static_cast<std::uint32_t>((node.bytes + channel.slot_bytes - 1) / channel.slot_bytes);
+    node_state.chunks_left = static_cast<std::uint32_t>((node.bytes + piece - 1) / piece);
   }
-  const std::uint64_t bytes = std::min(channel.slot_bytes, node.bytes - channel.posted_of_first);
+  const std::uint64_t bytes = std::min(piece, node.bytes - channel.posted_of_first);
   if (free_chunks_.empty()) {
     free_chunks_.push_back(static_cast<std::uint32_t>(chunks_.size()));
     chunks_.emplace_back();
@@ -349,13 +366,13 @@ void WorkPlayer::post_piece(TimePs now, Channel& channel, std::uint32_t channel_
                             .rkey = channel.rkey,
                             .bytes = chunks_[id].bytes,
                             .immediate = node.match,
-                            .write_imm = last_chunk && node.match != kNoWork};
+                            .write_imm = (last_chunk || split) && node.match != kNoWork};
   statistics_.first_doorbell = std::min(statistics_.first_doorbell, now + ps_from_ns(nic_.config.host.post_ns));
   device_.post(now, qp, request, statistics_.first_doorbell);
+  if (last_chunk || split) ++channel.turn;
   if (last_chunk) {
     channel.pending.pop();
     channel.posted_of_first = 0;
-    ++channel.turn;
     if (channel.pending.empty()) --pending_channels_;
   }
 }

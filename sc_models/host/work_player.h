@@ -191,6 +191,8 @@ class WorkPlayer {
   /// Posts the channel's first message, as far as slots are free and the device has room.
   enum class PostOutcome : std::uint8_t { posted, no_slot, device_full };
   PostOutcome post_message(TimePs now, std::uint32_t channel_index);
+  /// Of a message that all QPs of a pair carry together.
+  std::uint64_t piece_of_qp(std::uint64_t message_bytes) const;
   void post_piece(TimePs now, Channel& channel, std::uint32_t channel_index);
   std::uint64_t source_offset(const Channel& channel, std::uint64_t bytes) const;
   void compare(TimePs now, const Chunk& chunk, const Channel& channel);

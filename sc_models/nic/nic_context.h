@@ -50,7 +50,7 @@ struct NicEvent {
 
 struct NicContext : NodeContext {
   NicContext(NodeId id, const ScenarioConfig& scenario_config)
-      : NodeContext(id, scenario_config), link_bytes(scenario_config) {}
+      : NodeContext(id, scenario_config), link_bytes(scenario_config, transport_of(scenario_config, id)) {}
 
   const LinkBytes link_bytes;
   CauseTable causes;

@@ -37,7 +37,7 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
       line_(nic.config.nic.port_gbps),
       ps_per_byte_(static_cast<TimePs>(8000.0 / nic.config.nic.port_gbps)),
       mac_fec_ps_(
-          static_cast<TimePs>((nic.config.nic.port.mac_fec_latency_ns + macsec_ns(nic.scenario.fabric)) * 1000.0)),
+          static_cast<TimePs>((nic.config.nic.port.mac_fec_latency_ns + mac_added_ns(nic.scenario.fabric)) * 1000.0)),
       tx_fifo_(*this, fmt::format("port{}.tx_fifo", index), "bytes", nic.config.nic.port.tx_fifo_bytes),
       control_(*this, fmt::format("port{}.control_fifo", index), nic.config.nic.port.control_fifo_entries,
                {.is_accounted = false}),

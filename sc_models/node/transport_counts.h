@@ -12,6 +12,11 @@ struct TransportCounts {
     std::uint64_t out_of_sequence = 0;  ///< data dropped after a gap
     std::uint64_t timeouts = 0;
   } rocev2;
+  struct Uet {
+    std::uint64_t timeouts = 0;
+    std::uint64_t grants = 0;           ///< of credit
+    std::uint64_t credit_requests = 0;  ///< in packets of their own
+  } uet;
 };
 
 inline void add(TransportCounts& sum, const TransportCounts& more) {
@@ -19,6 +24,9 @@ inline void add(TransportCounts& sum, const TransportCounts& more) {
   sum.rocev2.naks_sent += more.rocev2.naks_sent;
   sum.rocev2.out_of_sequence += more.rocev2.out_of_sequence;
   sum.rocev2.timeouts += more.rocev2.timeouts;
+  sum.uet.timeouts += more.uet.timeouts;
+  sum.uet.grants += more.uet.grants;
+  sum.uet.credit_requests += more.uet.credit_requests;
 }
 
 }  // namespace mrc

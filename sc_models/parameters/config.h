@@ -19,6 +19,7 @@
 #include "pcie/pcie_parameters.h"
 #include "run_parameters.h"
 #include "transports/rocev2/rocev2_parameters.h"
+#include "transports/uet/uet_parameters.h"
 
 namespace mrc {
 
@@ -26,6 +27,7 @@ namespace mrc {
 enum class Fidelity : std::uint8_t { detailed, endpoint };
 
 struct NodeConfig {
+  std::string transport = "mrc";  ///< of its QPs; both ends of a QP have the same
   Fidelity fidelity = Fidelity::detailed;
   NicConfig nic;
   PcieConfig pcie;
@@ -35,13 +37,13 @@ struct NodeConfig {
 struct ScenarioConfig {
   std::string name;  ///< file name without its ending
   std::uint64_t seed = 1;
-  std::string transport = "mrc";
   RunConfig run;
   TrafficConfig traffic;
   ProtocolConfig protocol;
   CongestionConfig cc;
   FabricConfig fabric;
   Rocev2Config rocev2;
+  UetConfig uet;
   AcceleratorConfig accelerator;
   NodeConfig node_default;
   std::map<NodeId, NodeConfig> node_override;  ///< whole configuration of the nodes that differ

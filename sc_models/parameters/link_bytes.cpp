@@ -4,8 +4,8 @@
 
 namespace mrc {
 
-LinkBytes::LinkBytes(const ScenarioConfig& scenario)
-    : transport_(transport_of(scenario)), scenario_(scenario), macsec_bytes_(macsec_bytes(scenario.fabric)) {
+LinkBytes::LinkBytes(const ScenarioConfig& scenario, const Transport& transport)
+    : transport_(transport), scenario_(scenario), macsec_bytes_(macsec_bytes(scenario.fabric)) {
   for (std::size_t opcode = 0; opcode < header_bytes_[0].size(); ++opcode) {
     Packet empty;
     empty.opcode = static_cast<Opcode>(opcode);

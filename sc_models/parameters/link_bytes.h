@@ -1,4 +1,4 @@
-// Bytes of link time that packets of a scenario's transport take. Header sizes are asked from the transport once; then
+// Bytes of link time that packets of a transport take. Header sizes are asked from the transport once; then
 // a packet costs one look-up. Fabric and NICs use it, so that both count the same bytes for every transport.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace mrc {
 /// All sizes in bytes, with preamble, gap and FCS. The scenario must outlive it.
 class LinkBytes {
  public:
-  explicit LinkBytes(const ScenarioConfig& scenario);
+  LinkBytes(const ScenarioConfig& scenario, const Transport& transport);
 
   /// On a link, as the packet is now: with MACsec; short if a switch has trimmed it.
   std::uint32_t on_link(const Packet& packet) const {

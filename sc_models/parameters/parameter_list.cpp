@@ -22,10 +22,11 @@ namespace {
 
 void add_scenario_parameters(ParameterTable& table) {
   MRC_SCENARIO(seed, "", 0, 9.2e18, "seed of all random draws; the same seed gives the same run", assumption);
-  MRC_SCENARIO(
-      transport, "", 0, 0,
-      "transport of all nodes; rocev2: the baseline; ideal: serialization and a fixed latency only, the upper bound",
-      spec);
+  MRC_NODE(transport, "", 0, 0,
+           "transport, the same at both ends of a QP; rocev2: the baseline; uet: Ultra Ethernet's RUD; ideal: "
+           "serialization and a fixed latency "
+           "only, the upper bound",
+           spec);
   table.only(transport_names());
 }
 

@@ -117,6 +117,40 @@ bool split_node_key(const Assignment& assignment, NodeId& node, std::string& key
   return true;
 }
 
+/// "node.nic0-63.KEY" is one assignment for each of these nodes.
+std::vector<Assignment> each_node(const std::vector<Assignment>& assignments, std::uint32_t nics) {
+  constexpr std::string_view prefix = "node.nic";
+  std::vector<Assignment> all;
+  for (const Assignment& assignment : assignments) {
+    const std::string_view key = assignment.key;
+    const std::size_t dash = key.find('-');
+    if (!key.starts_with(prefix) || dash == std::string_view::npos || dash > key.find('.', prefix.size())) {
+      all.push_back(assignment);
+      continue;
+    }
+    const std::size_t dot = key.find('.', dash);
+    NodeId first = 0;
+    NodeId last = 0;
+    const auto read = [](std::string_view text, NodeId& id) {
+      const auto parsed = std::from_chars(text.data(), text.data() + text.size(), id);
+      return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+    };
+    const bool is_range = dot != std::string_view::npos &&
+                          read(key.substr(prefix.size(), dash - prefix.size()), first) &&
+                          read(key.substr(dash + 1, dot - dash - 1), last) && first <= last && last < nics;
+    if (!is_range) {
+      throw ParameterError(
+          assignment.place,
+          fmt::format("{}: expected node.nic<first>-<last>.<parameter>, of nic0 … nic{}", assignment.key, nics - 1));
+    }
+    for (NodeId node = first; node <= last; ++node) {
+      all.push_back(assignment);
+      all.back().key = fmt::format("{}{}{}", prefix, node, key.substr(dot));
+    }
+  }
+  return all;
+}
+
 const Parameter& lookup(const std::string& key, const std::string& place, bool for_node) {
   const Parameter* parameter = find_parameter(key);
   if (parameter == nullptr) {
@@ -139,11 +173,11 @@ void apply_assignments(ScenarioConfig& scenario, const std::vector<Assignment>& 
   NodeId node = 0;
   std::string key;
   for (const Assignment& assignment : assignments) {
-    if (split_node_key(assignment, node, key)) continue;
+    if (assignment.key.starts_with("node.")) continue;
     const Parameter& parameter = lookup(assignment.key, assignment.place, false);
     parameter.set(scenario, scenario.node_default, value_for(parameter, assignment));
   }
-  for (const Assignment& assignment : assignments) {
+  for (const Assignment& assignment : each_node(assignments, scenario.fabric.nics)) {
     if (!split_node_key(assignment, node, key)) continue;
     if (node >= scenario.fabric.nics) {
       throw ParameterError(assignment.place, fmt::format("there is no nic{}: fabric.nics = {}, nic0 … nic{}", node,
@@ -252,8 +286,9 @@ void check_fabric(const ScenarioConfig& s, const std::string& place) {
           fmt::format("fabric.pods = {} does not divide the {} T0s of a plane", f.pods, t0s));
   require(f.t1s_per_plane % f.pods == 0,
           fmt::format("fabric.pods = {} does not divide fabric.t1s_per_plane = {}", f.pods, f.t1s_per_plane));
-  require(f.pods == 1 || f.routing == FabricRouting::ecmp,
-          fmt::format("fabric.pods = {} makes three tiers, which need fabric.routing = \"ecmp\"", f.pods));
+  require(
+      f.pods == 1 || f.routing != FabricRouting::usid,
+      fmt::format("fabric.pods = {} makes three tiers, which need fabric.routing = \"ecmp\" or \"adaptive\"", f.pods));
   const std::uint32_t t1s = f.t1s_per_plane != 0 ? f.t1s_per_plane / f.pods : f.nics_per_t0;
   require(t1s * f.pods <= kMostUsidIndex,
           fmt::format("{} T1s per plane are more than {}", t1s * f.pods, kMostUsidIndex));
@@ -271,7 +306,26 @@ double fabric_round_trip_ns(const FabricConfig& f) {
   const double t0s = one_tier ? 1 : 2;
   const double upper = steps == 0 ? 0 : 2 * steps - 1;
   return 2 * (2 * f.cable_delay_ns + t0s * f.switch_latency_ns + upper * f.t1_switch_latency_ns +
-              2 * steps * f.t1_cable_delay_ns + 2 * (t0s + upper) * macsec_ns(f));
+              2 * steps * f.t1_cable_delay_ns + 2 * (t0s + upper) * mac_added_ns(f));
+}
+
+/// All data is in one class of the switches, and what pauses or answers one transport would do so with the others.
+void check_mixed_transports(const ScenarioConfig& s, const std::string& place) {
+  const std::vector<const Transport*> used = transports_in(s);
+  if (used.size() == 1) return;
+  for (const Transport* transport : used) {
+    if (!transport->simulated) {
+      throw ParameterError(place,
+                           fmt::format("transport = \"{}\" is computed for all nodes together; it cannot be mixed "
+                                       "with others",
+                                       transport->name));
+    }
+    if (transport->pause_law != nullptr && transport->pause_law(s).on) {
+      throw ParameterError(place,
+                           "several transports on one fabric need rocev2.pfc = false: all data is in one class, and "
+                           "a pause would stop that of the others");
+    }
+  }
 }
 
 /// NICs of one rank are driven by one piece of software, so they are simulated together: all with boxes, or none.
@@ -323,6 +377,7 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
                       encryption.replay_window));
   check_fabric(s, place);
   check_accelerators(s, place);
+  check_mixed_transports(s, place);
   const double round_trip_ns = static_cast<double>(fabric_round_trip_ns(s.fabric));
   require(
       s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,
@@ -372,10 +427,13 @@ ScenarioConfig load_scenario(const std::string& path, const ScenarioOverrides& o
   for (auto& [id, node] : scenario.node_override) read_latencies(path, node);
   check_scenario(scenario, path);
   std::vector<std::string> keys;
-  for (const Assignment& assignment : collector.assignments) keys.push_back(assignment.key);
+  for (const Assignment& assignment : each_node(collector.assignments, scenario.fabric.nics)) {
+    keys.push_back(assignment.key);
+  }
   if (unused != nullptr) *unused = unused_settings(scenario, keys);
   if (unused != nullptr && !transport_of(scenario).simulated && !scenario.faults.empty()) {
-    unused->push_back(fmt::format("[[fault]] has no effect: transport = \"{}\" does not read it", scenario.transport));
+    unused->push_back(
+        fmt::format("[[fault]] has no effect: transport = \"{}\" does not read it", scenario.node_default.transport));
   }
   return scenario;
 }

@@ -44,8 +44,13 @@ struct Transport {
 /// All of them, in the order of list.h.
 std::span<const Transport* const> transports();
 std::vector<std::string> transport_names();
-/// Precondition: `scenario` has passed its check, so that its transport exists.
+/// Of all nodes but those that the scenario names. Precondition: `scenario` has passed its check.
 const Transport& transport_of(const ScenarioConfig& scenario);
+const Transport& transport_of(const ScenarioConfig& scenario, NodeId node);
+/// Those that its nodes have, each once, that of all others first.
+std::vector<const Transport*> transports_in(const ScenarioConfig& scenario);
+/// Some of its nodes' transports read protocol.encryption.
+bool encrypts(const ScenarioConfig& scenario);
 /// The node is simulated with the NIC's boxes: the scenario asks for it and the transport supports it.
 bool is_detailed(const ScenarioConfig& scenario, NodeId node);
 

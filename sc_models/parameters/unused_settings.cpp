@@ -96,8 +96,7 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
 }
 
 /// Empty where the key is read.
-std::string reason(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
-  const Transport& transport = transport_of(scenario);
+std::string reason(const ScenarioConfig& scenario, const Transport& transport, std::string_view key, bool detailed) {
   if (is_below(key, kReadByNobody)) return "the box does not model it yet";
   if (std::string why = reason_of_encryption(scenario, key, detailed); !why.empty()) return why;
   if (!transport.simulated) {
@@ -106,6 +105,8 @@ std::string reason(const ScenarioConfig& scenario, std::string_view key, bool de
     return unread ? fmt::format("transport = \"{}\" does not read it", transport.name) : "";
   }
   if (is_of(key, {"rocev2."}) && transport.name != "rocev2")
+    return fmt::format("transport = \"{}\" does not read it", transport.name);
+  if (is_of(key, {"uet."}) && transport.name != "uet")
     return fmt::format("transport = \"{}\" does not read it", transport.name);
   if (is_of(key, {"protocol.encryption."}) && !transport.encrypts)
     return fmt::format("transport = \"{}\" does not read it", transport.name);
@@ -131,12 +132,19 @@ bool is_of_encryption(std::string_view parameter) {
 
 std::vector<std::string> unused_settings(const ScenarioConfig& scenario, const std::vector<std::string>& keys) {
   const bool detailed_somewhere = any_detailed(scenario);
+  const std::vector<const Transport*> used = transports_in(scenario);
   std::vector<std::string> unused;
   for (const std::string& name : keys) {
     std::string_view key = name;
     NodeId node = 0;
     const bool of_node = take_node(key, node);
-    const std::string why = reason(scenario, key, of_node ? is_detailed(scenario, node) : detailed_somewhere);
+    // With several transports a key is read where one of them reads it.
+    std::string why;
+    for (const Transport* transport : used) {
+      if (of_node && transport != &transport_of(scenario, node)) continue;
+      why = reason(scenario, *transport, key, of_node ? is_detailed(scenario, node) : detailed_somewhere);
+      if (why.empty()) break;
+    }
     if (!why.empty()) unused.push_back(fmt::format("{} has no effect: {}", name, why));
   }
   std::sort(unused.begin(), unused.end());

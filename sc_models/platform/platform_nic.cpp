@@ -86,9 +86,9 @@ PlatformNic::PlatformNic(const sc_core::sc_module_name& name, const ScenarioConf
       region_rkey_(options.memory_regions),
       region_valid_(options.memory_regions) {
   const NodeConfig& config = context_.config;
-  require(
-      transport_of(scenario).has_detailed_nic,
-      fmt::format("transport = \"{}\"; a platform's NIC has boxes, and this transport has none", scenario.transport));
+  require(transport_of(scenario).has_detailed_nic,
+          fmt::format("transport = \"{}\"; a platform's NIC has boxes, and this transport has none",
+                      scenario.node_default.transport));
   require(
       !scenario.protocol.encryption.on(),
       "protocol.encryption.framing: the QPs of a platform's NIC are connected while it runs and have no keys; allowed "

@@ -249,6 +249,9 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["rocev2"] = {
       {"cnps", r.rocev2.cnps},         {"naks", r.rocev2.naks},     {"out_of_sequence", r.rocev2.out_of_sequence},
       {"timeouts", r.rocev2.timeouts}, {"pauses", r.rocev2.pauses}, {"paused_us", r.rocev2.paused_us}};
+  if (r.uet.on) {
+    j["uet"] = {{"timeouts", r.uet.timeouts}, {"grants", r.uet.grants}, {"credit_requests", r.uet.credit_requests}};
+  }
   j["nodes"] = Json::array();
   for (const NodeResult& n : r.nodes)
     j["nodes"].push_back({{"node", n.node}, {"tx_gbps", n.tx_gbps}, {"rx_gbps", n.rx_gbps}});

@@ -241,6 +241,13 @@ struct RunResult {
     std::uint64_t pauses = 0;
     double paused_us = 0;  ///< sum over ports
   } rocev2;
+  /// Of Ultra Ethernet's transport, all nodes.
+  struct Uet {
+    bool on = false;
+    std::uint64_t timeouts = 0;
+    std::uint64_t grants = 0;           ///< of credit
+    std::uint64_t credit_requests = 0;  ///< in packets of their own
+  } uet;
   std::string node_under_test;
   std::vector<NodeResult> nodes;
   std::vector<AccountResult> accounts;

@@ -150,7 +150,7 @@ void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlS
   if (selections.empty() || std::any_of(selections.begin(), selections.end(), has_boxes)) return;
   const std::string why = transport_of(scenario).has_detailed_nic
                               ? "fidelity = \"endpoint\""
-                              : fmt::format("transport = \"{}\" has no others", scenario.transport);
+                              : fmt::format("transport = \"{}\" has no others", scenario.node_default.transport);
   throw std::invalid_argument(
       fmt::format("--rtl, --shadow: nic{} is a light endpoint, which has no boxes ({})", selections.front().node, why));
 }

@@ -72,6 +72,11 @@ void collect_transport(RunResult& result, const Model& model) {
   result.rocev2.naks += counts.rocev2.naks_sent;
   result.rocev2.out_of_sequence += counts.rocev2.out_of_sequence;
   result.rocev2.timeouts += counts.rocev2.timeouts;
+  const auto used = transports_in(model.scenario);
+  result.uet = {.on = std::any_of(used.begin(), used.end(), [](const Transport* t) { return t->name == "uet"; }),
+                .timeouts = counts.uet.timeouts,
+                .grants = counts.uet.grants,
+                .credit_requests = counts.uet.credit_requests};
 }
 
 /// Of more than `kMostPorts` those that dropped, trimmed and marked most, then those with the longest queues.
@@ -179,7 +184,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   result.details = std::move(details);
   const TimePs end = end_of(model, status);
   result.simulated_time_us = us_from_ps(end);
-  result.encryption.on = transport_of(model.scenario).encrypts && model.scenario.protocol.encryption.on();
+  result.encryption.on = encrypts(model.scenario) && model.scenario.protocol.encryption.on();
   result.messages.count = model.workload.sends();
   result.bytes.offered = model.workload.bytes();
   result.node_under_test = model.scenario.run.node_under_test;

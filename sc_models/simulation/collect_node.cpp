@@ -90,11 +90,12 @@ void collect_rtl(RunResult& result, const SimulationNode& node) {
 }
 
 /// Of a full packet, all that is not payload.
-double header_bytes(const Model& model) {
+double header_bytes(const Model& model, const SimulationNode& node) {
   Packet full;
   full.payload_bytes = model.scenario.protocol.mtu_bytes;
   full.opcode = Opcode::write_middle;
-  return transport_of(model.scenario).link_bytes(full, model.scenario) - static_cast<double>(full.payload_bytes);
+  return transport_of(model.scenario, node.id).link_bytes(full, model.scenario) -
+         static_cast<double>(full.payload_bytes);
 }
 
 /// Of the write slots of all nodes that `sender` sends to: share of the time by what kept them busy or held them up.
@@ -253,7 +254,7 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
   if (idle == nullptr || !node.here) return {};
   const NodeCounters& counters = node.context.counters;
   const auto gbps = [&](double bytes) { return 8000.0 * bytes / static_cast<double>(active); };
-  const double header = header_bytes(model);
+  const double header = header_bytes(model, node);
   const auto first_packets = static_cast<double>(counters.data_packets - counters.retransmitted);
   const auto retransmitted = static_cast<double>(counters.data_payload_bytes - counters.first_payload_bytes) +
                              header * static_cast<double>(counters.retransmitted);
@@ -283,7 +284,9 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
     causes[cause_of_retransmission(static_cast<CutCause>(i))] +=
         port_gbps * static_cast<double>(idle->retransmission_ps()[i]) / static_cast<double>(active);
   }
-  return waterfall(causes, result.line_rate_gbps, result.goodput_gbps);
+  std::vector<LimitResult> limits = waterfall(causes, result.line_rate_gbps, result.goodput_gbps);
+  for (LimitResult& limit : limits) limit.relieved_by = light_relief(limit.cause);
+  return limits;
 }
 
 void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
@@ -340,7 +343,7 @@ void collect_under_test(RunResult& result, const Model& model, const SimulationN
   const NicConfig& nic = node.context.config.nic;
   result.line_rate_gbps = nic.port_gbps * nic.ports;
   const double mtu = model.scenario.protocol.mtu_bytes;
-  result.framing_limit_gbps = result.line_rate_gbps * mtu / (mtu + header_bytes(model));
+  result.framing_limit_gbps = result.line_rate_gbps * mtu / (mtu + header_bytes(model, node));
   collect_goodput(result, model, node, end);
   if (kLimitsAreChecked) check(result.limits, result.line_rate_gbps);
   std::vector<TimePs> times = node.player().statistics().message_times;

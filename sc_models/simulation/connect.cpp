@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "parameters/parameter_value.h"
 #include "parameters/transport.h"
 #include "pcie/host_memory.h"
 
@@ -82,12 +83,23 @@ void build_channel(const Model& model, SimulationNode& from, SimulationNode& to,
   from.player().add_channel(std::move(channel));
 }
 
+void require_same_transport(const ScenarioConfig& scenario, NodeId from, NodeId to) {
+  const Transport& sends = transport_of(scenario, from);
+  const Transport& receives = transport_of(scenario, to);
+  if (&sends == &receives) return;
+  throw ParameterError(scenario.name,
+                       fmt::format("nic{} (transport = \"{}\") has a message for nic{} (\"{}\"): both ends "
+                                   "of a QP have the same transport",
+                                   from, sends.name, to, receives.name));
+}
+
 /// Security associations of all that QPs send, where packets are encrypted.
 void associate(const Model& model) {
   const EncryptionConfig& encryption = model.scenario.protocol.encryption;
-  if (!encryption.on() || !transport_of(model.scenario).encrypts) return;
+  if (!encryption.on()) return;
   for (const auto& node : model.nodes) {
-    if (node->here) node->context.associations = std::make_unique<Associations>(encryption, node->context.qps);
+    if (node->here && transport_of(model.scenario, node->id).encrypts)
+      node->context.associations = std::make_unique<Associations>(encryption, node->context.qps);
   }
 }
 
@@ -101,6 +113,7 @@ LongestSends connect_nodes(Model& model) {
     const NodeId from = model.placement.node_of(work);
     const NodeId to = model.placement.peer_node_of(work);
     if (from == to) continue;  // between ranks of one node: no NIC's business
+    require_same_transport(model.scenario, from, to);
     std::uint64_t& longest = longest_sends[{from, to}];
     longest = std::max(longest, work.bytes);
     pairs.insert({std::min(from, to), std::max(from, to)});

@@ -44,7 +44,8 @@ std::vector<std::string> relief_in(const SimulationNode& node, const std::string
   return keys;
 }
 
-std::vector<std::string> relief_of_link(std::string_view cause) {
+std::vector<std::string> relief_of_link(std::string_view cause, const FabricConfig& fabric) {
+  if (fabric.bit_error_rate > 0) return {"fabric.fec", "fabric.link_retry"};
   const auto has = [&](std::string_view part) { return cause.find(part) != std::string_view::npos; };
   if (has(".port")) return {};
   return {has(".t0.") && has(".down") ? "nic.port_gbps" : "fabric.t1_link_gbps"};
@@ -175,7 +176,7 @@ std::map<std::string, double> CriticalPaths::finish() {
 
 std::vector<std::string> relief_of(const Model& model, const SimulationNode& node, const std::string& cause) {
   if (cause == "framing") return {"protocol.mtu_bytes"};
-  if (cause.starts_with(kFabric)) return relief_of_link(cause);
+  if (cause.starts_with(kFabric)) return relief_of_link(cause, model.scenario.fabric);
   const bool one_peer = node.qps_of_peer.size() == 1;
   if (!cause.starts_with(kReceiver)) return relief_in(node, cause, node.name);
   for (const auto& [id, qps] : node.qps_of_peer) {

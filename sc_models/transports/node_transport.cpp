@@ -14,10 +14,10 @@ MRCSIM_SIMULATED_TRANSPORTS(MRCSIM_DECLARE)
 
 std::unique_ptr<NodeTransport> make_node_transport(NodeContext& node) {
 #define MRCSIM_MAKE(name) \
-  if (node.scenario.transport == #name) return make_##name##_node(node);
+  if (node.config.transport == #name) return make_##name##_node(node);
   MRCSIM_SIMULATED_TRANSPORTS(MRCSIM_MAKE)
 #undef MRCSIM_MAKE
-  throw std::logic_error(fmt::format("transport \"{}\" has no nodes", node.scenario.transport));
+  throw std::logic_error(fmt::format("transport \"{}\" has no nodes", node.config.transport));
 }
 
 void NodeTransport::reserve(std::size_t qps) {

@@ -28,15 +28,41 @@ std::vector<std::string> transport_names() {
   return names;
 }
 
-const Transport& transport_of(const ScenarioConfig& scenario) {
+namespace {
+
+const Transport& transport_named(const std::string& name) {
   for (const Transport* transport : transports()) {
-    if (transport->name == scenario.transport) return *transport;
+    if (transport->name == name) return *transport;
   }
-  throw std::logic_error(fmt::format("transport \"{}\" has not been checked", scenario.transport));
+  throw std::logic_error(fmt::format("transport \"{}\" has not been checked", name));
+}
+
+}  // namespace
+
+const Transport& transport_of(const ScenarioConfig& scenario) {
+  return transport_named(scenario.node_default.transport);
+}
+
+const Transport& transport_of(const ScenarioConfig& scenario, NodeId node) {
+  return transport_named(scenario.node(node).transport);
+}
+
+std::vector<const Transport*> transports_in(const ScenarioConfig& scenario) {
+  std::vector<const Transport*> all{&transport_of(scenario)};
+  for (const auto& [id, node] : scenario.node_override) {
+    const Transport* transport = &transport_named(node.transport);
+    if (std::find(all.begin(), all.end(), transport) == all.end()) all.push_back(transport);
+  }
+  return all;
+}
+
+bool encrypts(const ScenarioConfig& scenario) {
+  const auto used = transports_in(scenario);
+  return std::any_of(used.begin(), used.end(), [](const Transport* transport) { return transport->encrypts; });
 }
 
 bool is_detailed(const ScenarioConfig& scenario, NodeId node) {
-  return transport_of(scenario).has_detailed_nic && scenario.node(node).fidelity == Fidelity::detailed;
+  return transport_of(scenario, node).has_detailed_nic && scenario.node(node).fidelity == Fidelity::detailed;
 }
 
 }  // namespace mrc

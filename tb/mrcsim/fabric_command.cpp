@@ -103,7 +103,8 @@ void print_text(const ScenarioConfig& scenario, const Topology& topology, const 
                               static_cast<double>(topology.round_trip_ps()) / 1e6));
   line("paths", fmt::format("{} between NICs below different T0s; the {} EVs of nic0 use {} of them to nic{}", n.paths,
                             scenario.protocol.ev_count, n.paths_of_profile, topology.nics() - 1));
-  line("routing", topology.routing() == FabricRouting::usid ? "uSID, static tables" : "ECMP");
+  constexpr std::array<const char*, 3> kRouting{"uSID, static tables", "ECMP", "adaptive: the shortest queue up"};
+  line("routing", kRouting[static_cast<std::size_t>(topology.routing())]);
   line("checked", checked(topology, check));
 }
 
@@ -136,7 +137,8 @@ void print_json(const ScenarioConfig& scenario, const Topology& topology, const 
   j["oversubscription"] = n.oversubscription;
   j["paths"] = n.paths;
   j["paths_of_nic0"] = n.paths_of_profile;
-  j["routing"] = topology.routing() == FabricRouting::usid ? "usid" : "ecmp";
+  constexpr std::array<const char*, 3> kRouting{"usid", "ecmp", "adaptive"};
+  j["routing"] = kRouting[static_cast<std::size_t>(topology.routing())];
   j["check"] = {{"walked", check.walked}, {"every_pair", check.every_pair}, {"broken", check.broken}};
   if (routes) {
     j["locator_block"] = fmt::format("{:#010x}", scenario.fabric.locator_block);

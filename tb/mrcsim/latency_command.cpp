@@ -25,7 +25,7 @@ void print_terms(const LatencyOptions& options) {
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, {}});
   if (!transport_of(scenario).has_detailed_nic) {
     throw ParameterError("latency", fmt::format("the terms are those of the MRC NIC; transport = \"{}\" has others",
-                                                scenario.transport));
+                                                scenario.node_default.transport));
   }
   if (!scenario.fabric.cable_delays_ns.empty()) {
     throw ParameterError("latency", "the terms are those of cables of one length: set no fabric.cable_delays_ns");

@@ -113,7 +113,7 @@ std::string_view why_default(ParameterSource source) {
 
 /// Documents by the beginning of a parameter's name; the longest that fits.
 std::string_view document_of(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 29> documents{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 33> documents{{
       {"", "docs/result.md"},
       {"traffic.", "docs/traces.md"},
       {"accelerator.", "docs/traces.md"},
@@ -136,9 +136,13 @@ std::string_view document_of(std::string_view name) {
       {"protocol.timeout_", "docs/faults.md"},
       {"cc.", "docs/validation.md"},
       {"rocev2.", "docs/baselines.md"},
+      {"uet.", "docs/transports.md"},
       {"transport", "docs/baselines.md"},
       {"fabric.", "docs/fabric.md"},
       {"fabric.macsec", "docs/encryption.md"},
+      {"fabric.fec", "docs/links.md"},
+      {"fabric.bit_error_rate", "docs/links.md"},
+      {"fabric.link_retry", "docs/links.md"},
       {"nic.encrypt.", "docs/encryption.md"},
       {"nic.decrypt.", "docs/encryption.md"},
       {"nic.port.encrypt_fifo_entries", "docs/encryption.md"},

@@ -180,7 +180,7 @@ void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& o
   if (!options.pcap.empty()) refuse("--pcap");
   if (!options.waves.empty()) refuse("--waves");
   if (!options.perfetto.empty()) refuse("--perfetto");
-  if (!transport_of(scenario).simulated) refuse(fmt::format("transport = \"{}\"", scenario.transport));
+  if (!transport_of(scenario).simulated) refuse(fmt::format("transport = \"{}\"", scenario.node_default.transport));
   if (scenario.run.stop_within_percent > 0) refuse("run.stop_within_percent");
   if (scenario.run.kernel != KernelMode::wheel) refuse("run.kernel = \"methods\"");
 }

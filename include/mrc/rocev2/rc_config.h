@@ -13,6 +13,7 @@ struct RcConfig {
   std::uint32_t window_packets = 1024;   ///< sent and unacknowledged; as MRC's MPR
   std::uint64_t window_bytes = 0;        ///< the same in payload bytes; 0 = no limit
   std::uint32_t ack_every_packets = 16;  ///< the responder acknowledges every n-th packet
+  std::uint32_t reorder_packets = 0;     ///< so far ahead of the expected PSN a packet is placed; 0: in order only
   std::uint32_t timeout_exponent = 8;    ///< local ACK timeout = 4.096 us * 2^t
   std::uint32_t retry_count = 7;         ///< timeouts and sequence errors in a row that are retried
 };

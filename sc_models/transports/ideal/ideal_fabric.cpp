@@ -39,7 +39,7 @@ struct TimesOnWay {
     inline_lead = ps_from_ns(posted);
     lead = ps_from_ns(posted + read + payload_read_extra_ns(scenario.accelerator));
     flight = ps_from_ns(2 * node.nic.port.mac_fec_latency_ns + 2 * shortest_cable_ns(scenario.fabric) +
-                        scenario.fabric.switch_latency_ns + 4 * macsec_ns(scenario.fabric));
+                        scenario.fabric.switch_latency_ns + 4 * mac_added_ns(scenario.fabric));
     completion = ps_from_ns(node.pcie.write_latency_ns + node.host.poll_ns);
     const bool direct = scenario.accelerator.payload_memory == PayloadMemory::gpu_direct;
     delivery = completion + ps_from_ns(node.host.residual_ns + (direct ? scenario.accelerator.direct_flush_ns : 0));

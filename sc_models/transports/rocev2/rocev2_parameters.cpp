@@ -13,6 +13,11 @@ void add_rocev2_parameters(ParameterTable& table) {
                assumption);
   MRC_SCENARIO(rocev2.rc.ack_every_packets, "packets", 1, 65'536, "the responder acknowledges every n-th packet",
                assumption);
+  MRC_SCENARIO(
+      rocev2.rc.reorder_packets, "packets", 0, 1 << 20,
+      "the responder places packets that are at most this far ahead, as NICs do where switches spray; a gap is a "
+      "loss when one is further ahead; 0: in order only",
+      assumption);
   MRC_SCENARIO(rocev2.rc.timeout_exponent, "", 0, 31, "t: local ACK timeout is 4.096 us * 2^t", assumption);
   MRC_SCENARIO(rocev2.rc.retry_count, "retries", 0, 7, "timeouts and sequence errors in a row before the QP fails",
                spec);

@@ -23,7 +23,7 @@ TEST(Transports, HaveDifferentNamesAndAreFoundByThem) {
     EXPECT_TRUE(names.insert(transport->name).second) << transport->name;
     EXPECT_EQ(&transport_of(with_transport(transport->name)), transport);
   }
-  EXPECT_EQ(names, (std::set<std::string_view>{"mrc", "rocev2", "ideal"}));
+  EXPECT_EQ(names, (std::set<std::string_view>{"mrc", "rocev2", "uet", "ideal"}));
 }
 
 TEST(Transports, ThatAreSimulatedSayWhatTheFabricAsksAndMakeNodes) {
@@ -58,11 +58,11 @@ TEST(Transports, OfBytesOnALink) {
 }
 
 TEST(Transports, LookedUpBytesOfEveryPacketAreWhatTheTransportSays) {
-  for (const char* name : {"mrc", "rocev2"}) {
+  for (const char* name : {"mrc", "rocev2", "uet"}) {
     ScenarioConfig scenario = with_transport(name);
     for (const Macsec macsec : {Macsec::off, Macsec::short_tag}) {
       scenario.fabric.macsec = macsec;
-      const LinkBytes bytes(scenario);
+      const LinkBytes bytes(scenario, transport_of(scenario));
       const std::uint32_t macsec_per_frame = macsec_bytes(scenario.fabric);
       for (std::uint32_t opcode = 0; opcode < 256; ++opcode) {
         for (const std::uint32_t payload : {0U, 1U, 4096U}) {

@@ -17,7 +17,7 @@ const std::atomic<bool> kNotInterrupted{false};
 
 ScenarioConfig scenario_of(std::uint32_t ranks) {
   ScenarioConfig scenario;
-  scenario.transport = "ideal";
+  scenario.node_default.transport = "ideal";
   scenario.fabric.nics = std::max(ranks, 2U);
   scenario.accelerator.kernel_launch_ns = 0;
   scenario.accelerator.collective_launch_ns = 0;

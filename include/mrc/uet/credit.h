@@ -1,0 +1,138 @@
+// Receiver credits of UET (RCCC). A sender asks for credit in every packet, a receiver grants it to its senders in
+// turn, at a little less than its line rate, so that the queue in front of it stays short. Before the first grant a
+// sender may send a window unasked.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "mrc/ring.h"
+#include "mrc/types.h"
+#include "mrc/uet/uet_packet.h"
+
+namespace mrc {
+
+constexpr std::uint64_t whole_credit_units(std::uint64_t bytes) {
+  return (bytes + kCreditUnitBytes - 1) / kCreditUnitBytes * kCreditUnitBytes;
+}
+
+/// Of a sending PDC.
+class CreditAccount {
+ public:
+  /// `most_bytes`: it never holds more credit, and begins with as much.
+  explicit CreditAccount(std::uint64_t most_bytes) : most_bytes_(static_cast<std::int64_t>(most_bytes)) {}
+
+  /// Work for a PDC that had none: as a new one, it sends before it has heard of the receiver.
+  void begin() {
+    credit_bytes_ = most_bytes_;
+    speculative_ = true;
+  }
+  /// Any credit is enough for a packet.
+  bool may_send() const { return credit_bytes_ > 0; }
+  void spend(std::uint32_t bytes) { credit_bytes_ -= bytes; }
+
+  /// What the receiver has granted since the PDC began.
+  void granted(std::uint64_t bytes) {
+    stop_speculating();
+    if (bytes <= granted_bytes_) return;
+    credit_bytes_ = std::min(credit_bytes_ + static_cast<std::int64_t>(bytes - granted_bytes_), most_bytes_);
+    granted_bytes_ = bytes;
+  }
+  /// The receiver is known to be busy: what was not granted is not sent.
+  void stop_speculating() {
+    if (speculative_) credit_bytes_ = std::min<std::int64_t>(credit_bytes_, 0);
+    speculative_ = false;
+  }
+  /// How far grants should go, for `wanted_bytes` of this PDC that are not sent and `flows` of the node that wait for
+  /// its line: each asks for its part, but for no less than lets it send a packet.
+  std::uint64_t target(std::uint64_t wanted_bytes, std::uint32_t flows, std::uint32_t mtu_bytes) const {
+    const std::int64_t want = std::min(static_cast<std::int64_t>(wanted_bytes), most_bytes_) - credit_bytes_;
+    const std::int64_t packet = std::min<std::int64_t>(static_cast<std::int64_t>(wanted_bytes), mtu_bytes);
+    // Short messages do not wait for a second request.
+    const std::int64_t least = speculative_ ? packet : packet - std::min<std::int64_t>(credit_bytes_, packet);
+    const std::int64_t part = std::max<std::int64_t>(want, 0) / std::max(flows, 1U);
+    return granted_bytes_ + whole_credit_units(static_cast<std::uint64_t>(std::max(part, least)));
+  }
+
+  std::int64_t credit_bytes() const { return credit_bytes_; }
+  std::uint64_t granted_bytes() const { return granted_bytes_; }
+  bool speculative() const { return speculative_; }
+
+ private:
+  std::int64_t most_bytes_;
+  std::int64_t credit_bytes_ = 0;
+  std::uint64_t granted_bytes_ = 0;
+  bool speculative_ = false;
+};
+
+/// Of a receiving node: its senders in turn.
+class CreditPacer {
+ public:
+  struct Grant {
+    std::uint32_t flow = 0;
+    std::uint64_t granted_bytes = 0;  ///< since the PDC began
+  };
+
+  /// Grants of at most `grant_bytes`, in all at `gbps`.
+  CreditPacer(std::size_t flows, std::uint32_t grant_bytes, double gbps)
+      : flows_(flows), grant_bytes_(whole_credit_units(grant_bytes)), ps_per_byte_(8000.0 / gbps) {}
+
+  /// A sender has asked.
+  void ask(std::uint32_t flow, std::uint64_t target_bytes, TimePs now) {
+    Flow& of = flows_[flow];
+    if (target_bytes <= of.target_bytes) return;
+    of.target_bytes = target_bytes;
+    list(flow, now);
+  }
+  /// The receiver has refused a packet, so its sender will need the credit once more.
+  void refused(std::uint32_t flow, std::uint32_t bytes, TimePs now) {
+    Flow& of = flows_[flow];
+    of.target_bytes = std::max(of.target_bytes, of.granted_bytes) + whole_credit_units(bytes);
+    list(flow, now);
+  }
+  std::uint64_t target_bytes(std::uint32_t flow) const { return flows_[flow].target_bytes; }
+
+  /// When the next grant is due; kNever without a sender that asks.
+  TimePs next() const { return turns_.empty() ? kNever : next_at_; }
+  /// The grant that is due. Precondition: next() <= now.
+  Grant take(TimePs now) {
+    const std::uint32_t flow = turns_.front();
+    turns_.pop();
+    Flow& of = flows_[flow];
+    const std::uint64_t bytes = std::min(grant_bytes_, of.target_bytes - of.granted_bytes);
+    of.granted_bytes += bytes;
+    of.listed = false;
+    // A grant that is shorter than a packet still answers a request.
+    next_at_ =
+        now + static_cast<TimePs>(static_cast<double>(std::max<std::uint64_t>(bytes, kLeastBytes)) * ps_per_byte_);
+    if (of.target_bytes > of.granted_bytes) {
+      of.listed = true;
+      turns_.push(flow);
+    }
+    return {flow, of.granted_bytes};
+  }
+
+ private:
+  static constexpr std::uint64_t kLeastBytes = 1024;
+  struct Flow {
+    std::uint64_t target_bytes = 0;
+    std::uint64_t granted_bytes = 0;
+    bool listed = false;
+  };
+
+  void list(std::uint32_t flow, TimePs now) {
+    if (flows_[flow].listed) return;
+    if (turns_.empty()) next_at_ = std::max(next_at_, now);
+    flows_[flow].listed = true;
+    turns_.push(flow);
+  }
+
+  std::vector<Flow> flows_;
+  Ring<std::uint32_t> turns_;  ///< that ask for more than they have
+  std::uint64_t grant_bytes_;
+  double ps_per_byte_;
+  TimePs next_at_ = 0;
+};
+
+}  // namespace mrc

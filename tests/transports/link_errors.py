@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Bit errors, correction and link-level retry on whole runs against the closed form.
+
+  link_errors.py MRCSIM
+"""
+import math
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from runs import run
+
+MRCSIM = sys.argv.pop(1)
+PAIR = ["fidelity=endpoint", "fabric.nics=2", "nic.ports=1", "nic.port_gbps=400"]
+FRAME = 4262  # of a full packet on the link
+SYMBOLS, DATA_SYMBOLS = 528, 514
+
+
+def frame_loss(rate, frame_bytes):
+    """RS(528, 514): the binomial tail of wrong symbols, in each codeword that the frame touches."""
+    wrong = -math.expm1(10 * math.log1p(-rate))
+    corrected = (SYMBOLS - DATA_SYMBOLS) // 2
+    tail = sum(math.comb(SYMBOLS, n) * wrong**n * (1 - wrong)**(SYMBOLS - n) for n in range(corrected + 1, SYMBOLS + 1))
+    return -math.expm1((1 + (8 * frame_bytes - 1) / (10 * DATA_SYMBOLS)) * math.log1p(-tail))
+
+
+class LinkErrors(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def result(self, name, settings, flows=((0, 0, 1, 16_000_000),)):
+        code, result, error = run(MRCSIM, pathlib.Path(self.folder.name), name, flows, [*PAIR, *settings])
+        self.assertEqual(code, 0, error)
+        self.assertEqual(result["messages"]["completed"], len(flows))
+        return result
+
+    def test_what_the_code_leaves_is_lost(self):
+        rate = 8e-4
+        result = self.result("lost", ["fabric.fec=rs528_514", f"fabric.bit_error_rate={rate}", "transport=mrc"])
+        loss = frame_loss(rate, FRAME)
+        # Data crosses two links; control packets are short and few.
+        sent = result["packets"]["sent"]
+        control = result["packets"]["control"]
+        expected = sent * (1 - (1 - loss)**2) + 2 * control * frame_loss(rate, 140)
+        self.assertGreater(expected, 100)
+        self.assertLess(abs(result["packets"]["dropped"] - expected), 4 * math.sqrt(expected) + 0.02 * expected)
+        self.assertGreater(result["packets"]["retransmitted"], 0)
+
+    def test_a_strong_code_leaves_nothing(self):
+        result = self.result("strong", ["fabric.fec=rs544_514", "fabric.bit_error_rate=1e-4"])
+        self.assertEqual(result["packets"]["dropped"], 0)
+
+    def test_link_retry_loses_nothing_and_costs_its_round_trip(self):
+        rate, turnaround_ns, cable_ns = 8e-4, 200, 150
+        settings = ["fabric.fec=rs528_514", f"fabric.bit_error_rate={rate}"]
+        clean = self.result("clean", ["fabric.fec=rs528_514"])
+        retry = self.result("retry", [*settings, "fabric.link_retry=true", f"fabric.link_retry_turnaround_ns={turnaround_ns}"])
+        self.assertEqual(retry["packets"]["dropped"], 0)
+        self.assertEqual(retry["packets"]["retransmitted"], 0)
+        frame_ns = FRAME * 8 / 400
+        loss = frame_loss(rate, FRAME)
+        held_ns = loss / (1 - loss) * (2 * cable_ns + turnaround_ns + frame_ns)
+        expected = (frame_ns + held_ns) / frame_ns
+        self.assertGreater(expected, 1.1)
+        # Of two links in a row the slower one counts, by chance a little more than their mean.
+        self.assertAlmostEqual(retry["simulated_time_us"] / clean["simulated_time_us"] / expected, 1, delta=0.07)
+
+    def test_latency_of_a_code_is_added_by_each_link(self):
+        flow = ((0, 0, 1, 64),)
+        without = self.result("without", [], flow)["message_time_us"]["mean"]
+        with_code = self.result("with", ["fabric.fec=rs544_514", "fabric.fec_latency_ns=120"], flow)["message_time_us"]["mean"]
+        # There and back over two links.
+        self.assertAlmostEqual(with_code - without, 4 * 0.120, places=3)
+
+    def test_a_lane_that_fails_leaves_the_others(self):
+        fault = 'fault.1={kind = "link_rate", where = "nic0.port0", at_us = 0, share = 0.875}'
+        whole = self.result("whole", [])
+        seven = self.result("seven", [fault])
+        self.assertAlmostEqual(whole["simulated_time_us"] / seven["simulated_time_us"] / 0.875, 1, delta=0.02)
+
+
+unittest.main()

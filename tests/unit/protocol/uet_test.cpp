@@ -1,0 +1,95 @@
+// UET: bytes of its packets, and the receiver's credits.
+#include <gtest/gtest.h>
+
+#include "mrc/uet/credit.h"
+#include "mrc/uet/uet_packet.h"
+
+namespace mrc {
+namespace {
+
+constexpr std::uint32_t kMtu = 4096;
+
+TEST(UetPacket, BytesAreTheHeadersOfTheSpecification) {
+  Packet data;
+  data.payload_bytes = kMtu;
+  // Ethernet 38 with preamble, gap and FCS, IPv6 40, UDP 8, PDS 16, SES 44.
+  EXPECT_EQ(uet_wire_bytes(data), 38U + 40 + 8 + 16 + 44 + kMtu);
+  Packet ack;
+  ack.opcode = Opcode::sack;
+  EXPECT_EQ(uet_wire_bytes(ack), 38U + 40 + 8 + 32 + 12);
+  Packet nack;
+  nack.opcode = Opcode::nack;
+  EXPECT_EQ(uet_wire_bytes(nack), 38U + 40 + 8 + 16);
+  Packet credit;
+  credit.opcode = kUetCredit;
+  EXPECT_EQ(uet_wire_bytes(credit), 38U + 40 + 8 + 16);
+}
+
+TEST(UetPacket, CreditCountsOverTheWrapOf24Bits) {
+  Packet packet;
+  const std::uint64_t wrap = std::uint64_t{1} << 24 << 8;
+  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{256}, wrap - 256, wrap, 5 * wrap + 512}) {
+    set_credit(packet, bytes);
+    for (const std::uint64_t known : {bytes, bytes + 1'000'192, bytes > 1'000'192 ? bytes - 1'000'192 : 0}) {
+      EXPECT_EQ(credit_of(packet, known), bytes) << known;
+    }
+  }
+}
+
+TEST(UetCredit, ASenderBeginsWithAWindowAndAsksForTheRest) {
+  CreditAccount account(10 * kMtu);
+  EXPECT_FALSE(account.may_send());
+  account.begin();
+  EXPECT_TRUE(account.may_send());
+  // Credit of ten packets for a message of four: it asks for one packet, in case that the receiver is busy.
+  EXPECT_EQ(account.target(4 * kMtu, 1, kMtu), kMtu);
+  for (int i = 0; i < 10; ++i) account.spend(kMtu);
+  EXPECT_FALSE(account.may_send());
+  EXPECT_EQ(account.target(8 * kMtu, 1, kMtu), 8U * kMtu);
+  EXPECT_EQ(account.target(80 * kMtu, 1, kMtu), 10U * kMtu);  // no more than it may hold
+  EXPECT_EQ(account.target(8 * kMtu, 4, kMtu), 2U * kMtu);    // its node has four that ask
+}
+
+TEST(UetCredit, AGrantEndsSpeculation) {
+  CreditAccount account(10 * kMtu);
+  account.begin();
+  account.spend(kMtu);
+  account.granted(4 * kMtu);
+  EXPECT_EQ(account.credit_bytes(), 4 * kMtu);  // what was left of the window is gone
+  account.granted(3 * kMtu);                    // an older one, overtaken
+  EXPECT_EQ(account.credit_bytes(), 4 * kMtu);
+  account.granted(40 * kMtu);
+  EXPECT_EQ(account.credit_bytes(), 10 * kMtu);
+}
+
+TEST(UetCredit, APacerGrantsInTurnAtItsRate) {
+  CreditPacer pacer(3, 4 * kMtu, 400.0);
+  EXPECT_EQ(pacer.next(), kNever);
+  pacer.ask(0, 6 * kMtu, 1'000);
+  pacer.ask(2, 8 * kMtu, 1'000);
+  ASSERT_EQ(pacer.next(), 1'000U);
+  TimePs now = 1'000;
+  const auto expect = [&](std::uint32_t flow, std::uint64_t packets) {
+    const CreditPacer::Grant grant = pacer.take(now);
+    EXPECT_EQ(grant.flow, flow);
+    EXPECT_EQ(grant.granted_bytes, packets * kMtu);
+  };
+  expect(0, 4);
+  // 4 x 4,096 B at 400 Gb/s are 327.68 ns.
+  EXPECT_EQ(pacer.next(), now + 327'680);
+  now = pacer.next();
+  expect(2, 4);
+  now = pacer.next();
+  expect(0, 6);
+  EXPECT_EQ(pacer.next(), now + 163'840);
+  now = pacer.next();
+  expect(2, 8);
+  EXPECT_EQ(pacer.next(), kNever);
+  // A refused packet is granted once more, also where all was granted.
+  pacer.refused(2, kMtu, now + 10'000'000);
+  now = pacer.next();
+  expect(2, 9);
+}
+
+}  // namespace
+}  // namespace mrc
