@@ -28,6 +28,7 @@ class LightIdle {
     rate,
     pause,
     one_path,
+    rate_limit,
     window
   };
   static constexpr std::size_t kCauses = window + kCutCauses;
