@@ -60,6 +60,13 @@ enum class Ecn : std::uint8_t { not_ect = 0, ect1 = 1, ect0 = 2, ce = 3 };
 enum class TrafficRole : std::uint8_t { control, trimmable, no_trim, trimmable_retx, trimmed, trimmed_lasthop };
 inline constexpr std::size_t kTrafficRoles = 6;
 
+/// Traffic classes of data, 0 the least urgent.
+inline constexpr std::uint32_t kMostTrafficClasses = 4;
+/// Packets in these roles are data of a class; the others are of the one control class.
+constexpr bool has_traffic_class(TrafficRole role) {
+  return role == TrafficRole::trimmable || role == TrafficRole::no_trim || role == TrafficRole::trimmable_retx;
+}
+
 /// 128-bit IPv6 address, `high` holds bytes 0-7 in network order as an integer (byte 0 most significant).
 struct Ipv6Address {
   std::uint64_t high = 0;
@@ -153,8 +160,9 @@ struct Packet {
   bool ack_request = false;
   bool retransmission = false;
   bool has_timestamp = true;
-  bool timestamp_in_us = false;      ///< TSETH.tsr: unit 1 us instead of 128 ns
-  bool trimmed_at_last_hop = false;  ///< meaningful with Damage::trimmed
+  bool timestamp_in_us : 1 = false;      ///< TSETH.tsr: unit 1 us instead of 128 ns
+  bool trimmed_at_last_hop : 1 = false;  ///< meaningful with Damage::trimmed
+  std::uint8_t traffic_class : 2 = 0;    ///< of its QP; on the wire in the DSCP of data packets
   union {
     SackFields sack;
     NackFields nack;

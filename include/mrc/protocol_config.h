@@ -52,6 +52,15 @@ struct ProtocolConfig {
   EvHalfOrder ev_half_order = EvHalfOrder::low_to_source_port;
   bool timestamp_in_us = false;                                       ///< TSETH.tsr: 128 ns or 1 us
   std::array<std::uint8_t, kTrafficRoles> dscp{46, 4, 0, 8, 12, 16};  ///< by TrafficRole
+  /// Between the DSCPs of one role in neighboring traffic classes.
+  std::uint8_t dscp_class_step = 17;
+  /// DSCP of a packet in this role; only data differs by its class.
+  constexpr std::uint8_t dscp_of(TrafficRole role, std::uint32_t traffic_class) const {
+    constexpr std::uint32_t code_points = 64;
+    const std::uint32_t lowest = dscp[static_cast<std::size_t>(role)];
+    const std::uint32_t steps = has_traffic_class(role) ? traffic_class : 0;
+    return static_cast<std::uint8_t>((lowest + steps * dscp_class_step) % code_points);
+  }
 
   std::uint32_t ev_count = 256;     ///< EVs per profile, active and backup
   std::uint32_t ev_active = 128;    ///< of them in use, a multiple of the planes

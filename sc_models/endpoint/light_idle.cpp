@@ -65,7 +65,8 @@ std::map<std::string, double> LightIdle::idle_ps() const {
                                                        "rocev2.rate",
                                                        "fabric.pause",
                                                        "rocev2.one_path",
-                                                       "uet.credit"};
+                                                       "uet.credit",
+                                                       "tenant.rate_limit"};
   std::map<std::string, double> by_name;
   for (std::size_t i = 0; i < kCauses; ++i) {
     const std::string_view name = i < window ? names[i] : window_cause(static_cast<CutCause>(i - window));

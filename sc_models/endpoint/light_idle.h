@@ -33,6 +33,7 @@ class LightIdle {
     pause,
     one_path,
     credit,
+    rate_limit,
     window
   };
   static constexpr std::size_t kCauses = window + kCutCauses;

@@ -13,6 +13,9 @@ namespace mrc {
 namespace {
 
 constexpr std::int32_t kQuantumBytesPerWeight = 128;
+/// That a traffic class of weight 1 sends in a round: a packet, so that shares are kept over a few.
+constexpr std::uint32_t kClassQuantumBytes = 4096;
+constexpr auto kData = static_cast<std::size_t>(FabricClass::data);
 
 /// What a service event is about, in its payload.
 enum Service : std::uint32_t { send_next, pause_data, resume_data };
@@ -58,6 +61,7 @@ Network::Network(const ScenarioConfig& scenario)
       nodes_(topology_.nics(), nullptr),
       mac_ps_(topology_.nics(), 0),
       exits_(topology_.links().size()),
+      class_turns_(scenario.traffic.classes, kClassQuantumBytes),
       last_start_on_(topology_.links().size()),
       lost_on_(topology_.links().size()) {
   const FabricConfig& fabric = scenario.fabric;
@@ -149,7 +153,10 @@ void Network::classify(Transit& transit) const {
   const TransportRules& rules = rules_of(packet);
   transit.bytes = rules.link_bytes.on_link(packet);
   transit.queue = FabricClass::data;
-  if (packet.retransmission && !rules.keeps_order) transit.queue = FabricClass::retransmission;
+  transit.traffic_class = packet.traffic_class;
+  // Retransmissions of a higher class wait with its data: those of class 0 must not pass it.
+  if (packet.retransmission && !rules.keeps_order && packet.traffic_class == 0)
+    transit.queue = FabricClass::retransmission;
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
 }
 
@@ -437,7 +444,7 @@ bool Network::fits(const SwitchPort& port, const Transit& transit) const {
   const bool shared =
       static_cast<double>(level) <= fabric.buffer_alpha * static_cast<double>(free) && transit.bytes <= free;
   const bool data = transit.queue == FabricClass::control ||
-                    port.data_bytes + transit.bytes <= rules_of(transit.packet).law[port.law].data_bytes;
+                    data_level(port, transit) + transit.bytes <= rules_of(transit.packet).law[port.law].data_bytes;
   return level <= fabric.queue_bytes && shared && data;
 }
 
@@ -480,10 +487,9 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
       return;
     }
   }
-  const auto position = static_cast<std::size_t>(transit.queue);
-  SwitchPort::Queue& queue = port.queues[position];
+  PacketQueue& queue = queue_of(port, transit);
   transit.next = TransitPool::kNone;
-  if (queue.head == TransitPool::kNone) {
+  if (queue.empty()) {
     queue.head = index;
   } else {
     transits_[queue.tail].next = index;
@@ -491,7 +497,10 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   queue.tail = index;
   port.queued_bytes += transit.bytes;
   if (recorder_ != nullptr) tell_level(now, link, transit.bytes);
-  if (transit.queue != FabricClass::control) port.data_bytes += transit.bytes;
+  if (transit.queue != FabricClass::control) {
+    port.data_bytes += transit.bytes;
+    if (class_turns_.on()) account_class(port, transit, transit.bytes);
+  }
   if (port.law != at_nic) {
     buffered_bytes_[port.from] += transit.bytes;
     if (pause_law_.on && transit.queue != FabricClass::control) account_ingress(now, transit.ingress, transit.bytes);
@@ -501,12 +510,39 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   if (!port.armed && !held) arm(std::max(now, port.line.free_at()), link);
 }
 
+PacketQueue& Network::queue_of(SwitchPort& port, const Transit& transit) {
+  if (transit.queue != FabricClass::data || transit.traffic_class == 0)
+    return port.queues[static_cast<std::size_t>(transit.queue)];
+  return congested(port).classes.above[transit.traffic_class - 1U];
+}
+
+PacketQueue* Network::data_to_serve(SwitchPort& port) {
+  PortClasses& classes = congested(port).classes;
+  std::uint32_t waiting = port.queues[kData].empty() ? 0 : 1;
+  for (std::uint32_t c = 1; c < kMostTrafficClasses; ++c) waiting |= (classes.above[c - 1].empty() ? 0U : 1U) << c;
+  const std::uint32_t next = class_turns_.pick(classes.credit, waiting, waiting);
+  if (next == ClassTurns::kNone) return nullptr;
+  return next == 0 ? &port.queues[kData] : &classes.above[next - 1];
+}
+
+void Network::account_class(SwitchPort& port, const Transit& transit, std::int64_t bytes) {
+  congested(port).classes.bytes[transit.traffic_class] += static_cast<std::uint64_t>(bytes);
+}
+
 std::size_t Network::choose(SwitchPort& port) {
+  const auto front = [&](std::size_t i) {
+    if (i != kData || !class_turns_.on()) return port.queues[i].head;
+    const PacketQueue* data = data_to_serve(port);
+    return data == nullptr ? TransitPool::kNone : data->head;
+  };
   const auto waits = [&](std::size_t i) {
-    return port.queues[i].head != TransitPool::kNone &&
-           (!port.paused || i == static_cast<std::size_t>(FabricClass::control));
+    return front(i) != TransitPool::kNone && (!port.paused || i == static_cast<std::size_t>(FabricClass::control));
   };
   if (scenario_.fabric.scheduling == SwitchScheduling::strict || port.law == at_nic) {
+    // Retransmissions of class 0 do not pass data of a higher class.
+    const bool urgent =
+        class_turns_.on() && class_turns_.strict() && waits(kData) && data_to_serve(port) != &port.queues[kData];
+    if (urgent && !waits(static_cast<std::size_t>(FabricClass::control))) return kData;
     for (std::size_t i = 0; i < kFabricClasses; ++i) {
       if (waits(i)) return i;
     }
@@ -515,7 +551,7 @@ std::size_t Network::choose(SwitchPort& port) {
   std::array<std::int32_t, kFabricClasses>& deficit = congested(port).deficit;
   for (;;) {
     const std::size_t i = port.turn;
-    const auto bytes = waits(i) ? static_cast<std::int32_t>(transits_[port.queues[i].head].bytes) : 0;
+    const auto bytes = waits(i) ? static_cast<std::int32_t>(transits_[front(i)].bytes) : 0;
     if (waits(i) && deficit[i] >= bytes) {
       deficit[i] -= bytes;
       return i;
@@ -528,7 +564,7 @@ std::size_t Network::choose(SwitchPort& port) {
 
 void Network::mark(std::uint32_t link, SwitchPort& port, Transit& transit) {
   const QueueLaw& law = rules_of(transit.packet).law[port.law];
-  const std::uint64_t level = port.data_bytes;
+  const std::uint64_t level = data_level(port, transit);
   if (level <= law.ecn_min_bytes || law.ecn_max_probability <= 0 || transit.queue == FabricClass::control) return;
   Packet& packet = transit.packet;
   if (packet.ecn != Ecn::ect0) return;
@@ -559,14 +595,20 @@ void Network::serve(TimePs now, std::uint32_t link) {
   }
   // What is left is paused; its resumption serves the port again.
   if (port.paused && port.queued_bytes == port.data_bytes) return;
-  SwitchPort::Queue& queue = port.queues[choose(port)];
+  const std::size_t chosen = choose(port);
+  const bool of_classes = chosen == kData && class_turns_.on();
+  PacketQueue& queue = of_classes ? *data_to_serve(port) : port.queues[chosen];
   const std::uint32_t index = queue.head;
   Transit& transit = transits_[index];
   queue.head = transit.next;
+  if (of_classes) class_turns_.charge(congested(port).classes.credit, transit.traffic_class, transit.bytes);
   mark(link, port, transit);
   port.queued_bytes -= transit.bytes;
   if (recorder_ != nullptr) tell_level(now, link, -std::uint64_t{transit.bytes});
-  if (transit.queue != FabricClass::control) port.data_bytes -= transit.bytes;
+  if (transit.queue != FabricClass::control) {
+    port.data_bytes -= transit.bytes;
+    if (class_turns_.on()) account_class(port, transit, -std::int64_t{transit.bytes});
+  }
   if (port.law != at_nic) {
     buffered_bytes_[port.from] -= transit.bytes;
     if (pause_law_.on && transit.queue != FabricClass::control) {
@@ -691,6 +733,7 @@ void Network::enter(const PacketCrossing& crossing) {
   transit.last_bit = crossing.last_bit;
   transit.bytes = crossing.bytes;
   transit.queue = crossing.queue;
+  transit.traffic_class = crossing.packet.traffic_class;
   transit.plane = crossing.plane;
   transit.hop_limit = crossing.hop_limit;
   transit.packet = crossing.packet;

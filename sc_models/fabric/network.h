@@ -228,6 +228,16 @@ class Network {
   bool trim(TimePs now, const QueueLaw& law, Transit& transit) const;
   void mark(std::uint32_t link, SwitchPort& port, Transit& transit);
   std::size_t choose(SwitchPort& port);
+  PacketQueue& queue_of(SwitchPort& port, const Transit& transit);
+  /// With classes: the queue of data whose turn it is; null where no data waits. What it sends is taken from the credit
+  /// of its class.
+  PacketQueue* data_to_serve(SwitchPort& port);
+  /// `bytes` more (or less) of data of the packet's class wait in the port.
+  void account_class(SwitchPort& port, const Transit& transit, std::int64_t bytes);
+  /// Bytes before which data of this class waits at the port.
+  std::uint64_t data_level(const SwitchPort& port, const Transit& transit) const {
+    return class_turns_.on() ? congested_ports_[port.congested].classes.bytes[transit.traffic_class] : port.data_bytes;
+  }
   [[gnu::cold]] void tell_level(TimePs now, std::uint32_t link, std::uint64_t change);
   [[gnu::cold]] void tell_lost(TimePs now, const Packet& packet);
   void serve(TimePs now, std::uint32_t link);
@@ -294,6 +304,7 @@ class Network {
   FaultJournal* fault_journal_ = nullptr;
   ImpairmentCounts fault_counts_;
   std::array<std::int32_t, kFabricClasses> weights_{};
+  ClassTurns class_turns_;
   Recorder* recorder_ = nullptr;  ///< null: nobody records
   std::vector<std::uint32_t> object_of_link_;
   CausalTrace* trace_ = nullptr;        ///< null: nobody records

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/class_turns.h"
 #include "engine/serial_line.h"
 #include "fabric/transit.h"
 #include "mrc/types.h"
@@ -39,7 +40,22 @@ struct LinkEnds {
 };
 static_assert(sizeof(LinkEnds) == 8);
 
-/// What only ports have that were congested, paused, or serve by weights.
+/// Packets in the order of their service.
+struct PacketQueue {
+  std::uint32_t head = TransitPool::kNone;
+  std::uint32_t tail = TransitPool::kNone;
+
+  bool empty() const { return head == TransitPool::kNone; }
+};
+
+/// Data of several traffic classes at one port: a queue each, that of class 0 being the port's own.
+struct PortClasses {
+  std::array<PacketQueue, kMostTrafficClasses - 1> above;  ///< of class 1, 2 …
+  std::array<std::uint64_t, kMostTrafficClasses> bytes{};  ///< that wait, retransmissions included
+  ClassCredit credit;
+};
+
+/// What only ports have that were congested, paused, serve by weights, or have traffic classes.
 struct CongestedPort {
   std::uint64_t dropped = 0;
   std::uint64_t trimmed = 0;
@@ -49,15 +65,13 @@ struct CongestedPort {
   TimePs paused_since = 0;
   std::uint64_t at_far_end_bytes = 0;                  ///< data that came over it and waits there, with PFC
   std::array<std::int32_t, kFabricClasses> deficit{};  ///< of weighted service
+  PortClasses classes;
 };
 
 /// A packet touches two cache lines of its output port, beside each other, whether it waits or not. A port that no
 /// packet has visited is zero bytes.
 struct alignas(128) SwitchPort {
-  struct Queue {
-    std::uint32_t head = TransitPool::kNone;
-    std::uint32_t tail = TransitPool::kNone;
-  };
+  using Queue = PacketQueue;
 
   explicit SwitchPort(double gbps) : line(gbps) {}
 

@@ -22,6 +22,7 @@ struct alignas(64) Transit {
   std::uint32_t ingress = 0;  ///< link over which it came into the switch
   std::uint32_t out = 0;      ///< link on which it leaves the switch that it goes to next, where its carrier says so
   FabricClass queue = FabricClass::data;
+  std::uint8_t traffic_class = 0;
   std::uint8_t plane = 0;
   std::uint8_t hop_limit = 0;
   alignas(64) Packet packet;

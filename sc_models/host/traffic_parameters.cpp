@@ -19,6 +19,11 @@ std::vector<std::string> words_of<AllToAllAlgorithm>() {
   return {"direct", "paced"};
 }
 
+template <>
+std::vector<std::string> words_of<ClassScheduling>() {
+  return {"strict", "weighted"};
+}
+
 void add_traffic_parameters(ParameterTable& table) {
   MRC_SCENARIO(traffic.trace, "", 0, 0, "trace file, or a pattern with {rank}; relative to the scenario file",
                assumption);
@@ -70,6 +75,35 @@ void add_traffic_parameters(ParameterTable& table) {
                assumption);
   MRC_SCENARIO(traffic.collective.skew, "", 0, 4,
                "the k-th most popular rank receives bytes of an all-to-all in proportion to 1/k^skew; 0: all the same",
+               assumption);
+  MRC_SCENARIO(traffic.classes.count, "classes", 1, kMostTrafficClasses,
+               "traffic classes of data; each has QPs of its own, and queues where it can wait; 1: none", assumption);
+  MRC_SCENARIO(
+      traffic.classes.rules, "", 0, 0,
+      "classes of messages and collectives, as \"kind=all_reduce bytes<=1MiB -> 1, job=1 -> 0\"; the first rule that "
+      "fits counts, then the priority in the trace",
+      assumption);
+  MRC_SCENARIO(traffic.classes.scheduling, "", 0, 0,
+               "order among data of several classes in NICs and switch ports: the highest class first, or by weights",
+               assumption);
+  MRC_SCENARIO(traffic.classes.weights, "", 0, 0,
+               "with weighted scheduling: weights of the classes from 0 on, as \"1,3\"; empty: all the same",
+               assumption);
+  MRC_SCENARIO(traffic.tenants.separate, "", 0, 0,
+               "the job and each trace of traffic.background are tenants: QPs, protection domain and keys of their own",
+               assumption);
+  MRC_SCENARIO(traffic.tenants.play, "", 0, 0,
+               "numbers of the jobs that are played, as \"0,2\" (0: the job itself); the others leave their NICs idle; "
+               "empty: all",
+               assumption);
+  MRC_SCENARIO(traffic.tenants.rate_limits_gbps, "", 0, 0,
+               "payload that each NIC sends for job 0, 1 … at most, as \"0,200\"; 0 or not named: no limit",
+               assumption);
+  MRC_SCENARIO(traffic.tenants.context_entries, "", 0, 0,
+               "QP contexts that job 0, 1 … may hold in a NIC's context cache, as \"0,256\"; 0 or not named: all",
+               assumption);
+  MRC_SCENARIO(traffic.tenants.intruder, "job", 0, kMostJobs,
+               "job of traffic.background whose messages name the memory and the keys of another tenant; 0: none",
                assumption);
 }
 

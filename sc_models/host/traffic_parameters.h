@@ -5,6 +5,7 @@
 #include <string>
 
 #include "parameters/collective_options.h"
+#include "parameters/traffic_classes.h"
 
 namespace mrc {
 
@@ -30,6 +31,8 @@ struct TrafficConfig {
   std::string background;          ///< trace that is played beside; empty: none
   double byte_scale = 1.0;
   CollectiveOptions collective;  ///< its seed is that of the scenario
+  TrafficClasses classes;
+  Tenants tenants;
 };
 
 void add_traffic_parameters(ParameterTable& table);

@@ -40,7 +40,12 @@ std::vector<NodeId> WorkPlacement::first_siblings() const {
 }
 
 WorkPlayer::WorkPlayer(NodeContext& nic, WorkDevice& device, HostMemory& memory, const WorkPlacement& placement)
-    : nic_(nic), device_(device), memory_(memory), placement_(placement), accelerator_(nic.scenario.accelerator) {
+    : nic_(nic),
+      device_(device),
+      memory_(memory),
+      placement_(placement),
+      accelerator_(nic.scenario.accelerator),
+      turns_(nic.scenario.traffic.classes.count) {
   for (const std::uint32_t i : placement.of_node[nic.node]) {
     states_.push_back({.waits_for = workload().nodes[i].dependencies});
   }
@@ -48,7 +53,7 @@ WorkPlayer::WorkPlayer(NodeContext& nic, WorkDevice& device, HostMemory& memory,
 }
 
 void WorkPlayer::add_channel(Channel channel) {
-  channel_of_peer_[channel.peer] = static_cast<std::uint32_t>(channels_.size());
+  channel_of_flow_[channel.flow] = static_cast<std::uint32_t>(channels_.size());
   channels_.push_back(std::move(channel));
 }
 
@@ -87,10 +92,10 @@ void WorkPlayer::begin(TimePs now, std::uint32_t index) {
 }
 
 void WorkPlayer::begin_send(TimePs now, std::uint32_t index) {
-  const auto channel = channel_of_peer_.at(placement_.peer_node_of(workload().nodes[index]));
+  const auto channel = channel_of_flow_.at(flow_of(workload().nodes[index]));
   if (channels_[channel].pending.empty()) ++pending_channels_;
   channels_[channel].pending.push(index);
-  turns_.push(channel);
+  turns_of(channels_[channel]).push(channel);
   ++statistics_.messages_started;
   device_.message_begun(now);
 }
@@ -222,7 +227,7 @@ void WorkPlayer::misplaced(const PlacementQuestion& question, const PlacementTal
 }
 
 void WorkPlayer::compare(TimePs now, const Chunk& chunk, const Channel& channel) {
-  const PlacementQuestion question{now, nic_.node, channel.peer, chunk.destination, chunk.bytes, chunk.node};
+  const PlacementQuestion question{now, nic_.node, channel.flow.peer, chunk.destination, chunk.bytes, chunk.node};
   if (channel.peer_memory == nullptr) {
     questions_->push_back(question);
     return;
@@ -238,7 +243,7 @@ void WorkPlayer::compare(TimePs now, const Chunk& chunk, const Channel& channel)
       statistics_.first_corruption = fmt::format(
           "message of {} line or node {}: {} of {} bytes differ at nic{}, the first at offset {} (address {:#x}): sent "
           "{:#04x}, found {:#04x}",
-          workload().source, workload().nodes[chunk.node].origin, wrong, chunk.bytes, channel.peer, first,
+          workload().source, workload().nodes[chunk.node].origin, wrong, chunk.bytes, channel.flow.peer, first,
           chunk.destination + first, static_cast<unsigned>(sent[first]), static_cast<unsigned>(got[first]));
     }
     statistics_.corrupted_bytes += wrong;
@@ -285,7 +290,7 @@ void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
   channel.free_slots.push_back(chunk.slot);
   if (channel.without_room > 0) {
     --channel.without_room;
-    turns_.push(chunk.channel);
+    turns_of(channel).push(chunk.channel);
   }
   NodeState& node_state = state(chunk.node);
   if (cqe.status == CompletionStatus::success) {
@@ -295,7 +300,7 @@ void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
   } else if (statistics_.first_failure.empty()) {
     statistics_.first_failure =
         fmt::format("message of {} line or node {} from nic{} to nic{}: {}", workload().source,
-                    workload().nodes[chunk.node].origin, nic_.node, channel.peer, to_string(cqe.status));
+                    workload().nodes[chunk.node].origin, nic_.node, channel.flow.peer, to_string(cqe.status));
   }
   if (cqe.status != CompletionStatus::success) node_state.failed = true;
   if (--node_state.chunks_left > 0) return;
@@ -378,12 +383,14 @@ void WorkPlayer::post_piece(TimePs now, Channel& channel, std::uint32_t channel_
 }
 
 void WorkPlayer::post_all(TimePs now) {
-  while (!turns_.empty()) {
-    const std::uint32_t channel = turns_.front();
-    const PostOutcome outcome = post_message(now, channel);
-    if (outcome == PostOutcome::device_full) return;
-    turns_.pop();
-    if (outcome == PostOutcome::no_slot) ++channels_[channel].without_room;
+  for (std::size_t c = turns_.size(); c-- > 0;) {
+    while (!turns_[c].empty()) {
+      const std::uint32_t channel = turns_[c].front();
+      const PostOutcome outcome = post_message(now, channel);
+      if (outcome == PostOutcome::device_full) return;
+      turns_[c].pop();
+      if (outcome == PostOutcome::no_slot) ++channels_[channel].without_room;
+    }
   }
 }
 

@@ -20,9 +20,9 @@
 
 namespace mrc {
 
-/// Registered memory and QPs towards one peer.
+/// Registered memory and QPs of a flow to one peer.
 struct Channel {
-  NodeId peer = 0;
+  FlowKey flow;
   std::vector<std::uint32_t> qps;  ///< QP indices, used in turn
   std::uint64_t source_base = 0;   ///< region that messages are taken from, `source_bytes` long
   std::uint64_t source_bytes = 0;
@@ -130,6 +130,8 @@ class WorkPlayer {
     const NodeState& node_state = states_[placement_.local[node]];
     return {node_state.started_at, node_state.done_at};
   }
+  /// A send of this host has ended, in an error of its QP.
+  bool failed(std::uint32_t node) const { return states_[placement_.local[node]].failed; }
   /// When software of this host could act on a receive, kNever while it cannot.
   TimePs known_at(std::uint32_t node) const {
     const NodeState& node_state = states_[placement_.local[node]];
@@ -205,11 +207,17 @@ class WorkPlayer {
   Accelerator accelerator_;
   std::vector<NodeState> states_;
   std::vector<Channel> channels_;
-  /// The channel of each message that has begun and may have room, in the order in which they began: that of the trace
-  /// where they begin at one time.
-  Ring<std::uint32_t> turns_;
+  FlowKey flow_of(const WorkNode& message) const {
+    return {placement_.peer_node_of(message), nic_.scenario.traffic.tenants.separate ? message.job : std::uint8_t{0},
+            message.traffic_class};
+  }
+  Ring<std::uint32_t>& turns_of(const Channel& channel) { return turns_[channel.flow.traffic_class]; }
+
+  /// By traffic class, the channel of each message that has begun and may have room, in the order in which they began:
+  /// that of the trace where they begin at one time.
+  std::vector<Ring<std::uint32_t>> turns_;
   std::uint32_t pending_channels_ = 0;
-  std::map<NodeId, std::uint32_t> channel_of_peer_;
+  std::map<FlowKey, std::uint32_t> channel_of_flow_;
   std::map<NodeId, WorkPlayer*> siblings_;
   std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> free_chunks_;

@@ -53,6 +53,8 @@ struct WorkNode {
   std::uint8_t stream = kNoStream;  ///< of a computation
   /// Of a send and its receive: where ranks have several NICs they take the one of this number, modulo how many.
   std::uint16_t lane = 0;
+  std::uint8_t traffic_class = 0;  ///< of a message or collective; 0 is the least urgent
+  std::uint8_t job = 0;            ///< 0: the scenario's; then those of traffic.background
 };
 
 /// Piece `i` of `pieces` of a striped message; they differ by at most a byte, and none is empty while pieces <= bytes.

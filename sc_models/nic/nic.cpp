@@ -61,9 +61,9 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   doorbell_->connect(wqe_fetch);
   auto& segmenter = add<Segmenter>("segmenter", owner, context, qp_scheduler, retransmit_buffer);
   auto& payload_fetch =
-      add<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, retransmit_buffer, segmenter.out());
+      add<PayloadFetch>("payload_fetch", owner, context, *pcie_, memory, retransmit_buffer, segmenter.out_of_classes());
   auto& retransmit_timer = add<RetransmitTimer>("retransmit_timer", owner, context);
-  spray_scheduler_ = &add<SprayScheduler>("spray_scheduler", owner, context, payload_fetch.out(), ports,
+  spray_scheduler_ = &add<SprayScheduler>("spray_scheduler", owner, context, payload_fetch.out_of_classes(), ports,
                                           retransmit_timer, rtl_.spray_scheduler.get());
   if (rtl_.spray_scheduler) rtl_.spray_scheduler->attach(context);
   retransmit_buffer.connect(spray_scheduler_->out(), qp_scheduler);

@@ -68,6 +68,13 @@ struct NicContext : NodeContext {
   HostPort* host_port = nullptr;      ///< null: the host is the model's own
   std::vector<NicEvent> events;       ///< the first kMostEvents
 
+  /// Traffic classes that have a queue of their own where packets can wait: with strict scheduling. Shares by weights
+  /// are those of the QP scheduler, and what it has granted stays in order.
+  std::uint32_t queue_classes() const {
+    const TrafficClasses& classes = scenario.traffic.classes;
+    return classes.strict() ? classes.count : 1;
+  }
+
   static constexpr std::size_t kMostEvents = 1'000;
   /// An uncorrectable error in this memory; `effect`: what the NIC does about it.
   void memory_failed(TimePs now, const MemoryStructure& memory, std::string effect) {

@@ -45,6 +45,7 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
             {.is_sized = false}),
       no_control_room_(nic.causes.declare("port.control_fifo")),
       starts_(nic.trace, server_cause(nic, "port.line"), Cause(), StartPoint::kPorts) {
+  for (std::uint32_t c = 1; c < nic.queue_classes(); ++c) above_.push_back(std::make_unique<ClassFifo>(*this, c));
   declare(DeclaredServer{.cause = nic.causes.declare("port.line", {"nic.port_gbps", "nic.ports"}),
                          .gbps = nic.config.nic.port_gbps});
   declare(DeclaredTokens{.cause = nic.causes.declare("port.tx_fifo", {"nic.port.tx_fifo_bytes"}),
@@ -59,6 +60,12 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
                          .returned_by = place().full_name()});
   nic.memories.count(kControlFifo, control_.occupancy());
 }
+
+Port::ClassFifo::ClassFifo(Port& port, std::uint32_t traffic_class)
+    : bytes(port, fmt::format("port{}.tx_fifo.class{}", port.index_, traffic_class), "bytes",
+            port.nic_.config.nic.port.tx_fifo_bytes),
+      packets(port, fmt::format("port{}.data.class{}", port.index_, traffic_class),
+              port.nic_.config.nic.port.tx_fifo_bytes / kSmallestDataPacketBytes, {.is_sized = false}) {}
 
 void Port::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   const NicConfig& config = nic.node.nic;
@@ -87,18 +94,19 @@ void Port::connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue,
   parser_queue_ = &parser_queue;
   control_.connect(this);
   data_.connect(this);
+  for (const auto& fifo : above_) fifo->packets.connect(this);
   receive_link_.set_receiver(this, mac_fec_ps_);
 }
 
 void Port::free_sent_bytes(TimePs now) {
   if (bytes_on_line_ == 0 || line_.free_at() > now) return;
-  tx_fifo_.remove_announced(line_.free_at(), bytes_on_line_);
+  bytes_of(class_on_line_).remove_announced(line_.free_at(), bytes_on_line_);
   bytes_on_line_ = 0;
 }
 
-bool Port::has_data_room(TimePs now, std::uint32_t wire_bytes) {
+bool Port::has_data_room(TimePs now, std::uint32_t wire_bytes, std::uint32_t traffic_class) {
   free_sent_bytes(now);
-  return tx_fifo_.fits(wire_bytes);
+  return bytes_of(traffic_class).fits(wire_bytes);
 }
 
 std::uint64_t Port::data_room(TimePs now) {
@@ -106,12 +114,12 @@ std::uint64_t Port::data_room(TimePs now) {
   return tx_fifo_.capacity() - tx_fifo_.level();
 }
 
-void Port::reserve_data(TimePs now, std::uint32_t wire_bytes) {
-  tx_fifo_.add(now, wire_bytes);
+void Port::reserve_data(TimePs now, std::uint32_t wire_bytes, std::uint32_t traffic_class) {
+  bytes_of(traffic_class).add(now, wire_bytes);
 }
 
 void Port::send_data(TimePs now, Packet* packet, TimePs ready_at) {
-  data_.push(now, packet, ready_at);
+  packets_of(packet->traffic_class).push(now, packet, ready_at);
 }
 
 void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
@@ -121,6 +129,7 @@ void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
   BoxCounters& of_boxes = nic_.box_counters;
   if (is_data(packet->opcode)) {
     bytes_on_line_ = frame;
+    class_on_line_ = packet->traffic_class;
     ++counters.data_packets;
     counters.data_payload_bytes += packet->payload_bytes;
     of_boxes.data_wire_bytes += bytes;
@@ -140,7 +149,7 @@ void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
   const TimePs delay = is_data(packet->opcode) ? read_frame(now, *packet, frame) : 0;
   if (next_rate_change_ < rate_changes_.size()) change_rate(now);
   const TimePs last_bit = line_.occupy(now + delay, bytes);
-  if (bytes_on_line_ > 0) tx_fifo_.announce_remove(last_bit, bytes_on_line_);
+  if (bytes_on_line_ > 0) bytes_of(class_on_line_).announce_remove(last_bit, bytes_on_line_);
   if (full_share_ < 1) slow_ps_ += static_cast<TimePs>(static_cast<double>(last_bit - now) * (1 - full_share_));
   starts_.start(now, slot, packet->last_start, ready_at);
   slot.busy(now, last_bit);
@@ -182,6 +191,13 @@ void Port::change_rate(TimePs now) {
   }
 }
 
+Fifo<Packet*>& Port::next_data(TimePs now) {
+  for (std::size_t i = above_.size(); i-- > 0;) {
+    if (above_[i]->packets.ready(now)) return above_[i]->packets;
+  }
+  return data_;
+}
+
 void Port::transmit(TimePs now) {
   if (line_.free_at() > now) return;
   free_sent_bytes(now);
@@ -190,9 +206,9 @@ void Port::transmit(TimePs now) {
     const TimePs ready_at = control_.ready_at();
     send(now, control_.pop(now), ready_at);
     nic_.trace.give(no_control_room_, starts_.last());
-  } else if (data_.ready(now)) {
-    const TimePs ready_at = data_.ready_at();
-    send(now, data_.pop(now), ready_at);
+  } else if (Fifo<Packet*>& data = next_data(now); data.ready(now)) {
+    const TimePs ready_at = data.ready_at();
+    send(now, data.pop(now), ready_at);
   } else {
     slot.empty(now);
   }
@@ -225,11 +241,12 @@ void Port::receive(TimePs now) {
 
 void Port::arm(TimePs now) {
   if (!receive_link_.empty()) wake_at(receive_link_.next_due());
-  const bool spray_may_wait = bytes_on_line_ > 0 && !tx_fifo_.fits(bytes_on_line_);
+  const bool spray_may_wait = bytes_on_line_ > 0 && !bytes_of(class_on_line_).fits(bytes_on_line_);
   if (spray_may_wait) wake_at(line_.free_at());
   const TimePs earliest = std::max(now, line_.free_at());
   control_.wait_ready(earliest);
   data_.wait_ready(earliest);
+  for (const auto& fifo : above_) fifo->packets.wait_ready(earliest);
 }
 
 void Port::step(TimePs now) {

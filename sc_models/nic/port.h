@@ -3,6 +3,7 @@
 // left.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "engine/box.h"
@@ -33,10 +34,10 @@ class Port : public Box {
   void connect(SprayScheduler& spray_scheduler, Fifo<Packet*>& parser_queue, IdleCauses& idle_causes,
                OverrunCauses& overrun_causes);
 
-  bool has_data_room(TimePs now, std::uint32_t wire_bytes);
+  bool has_data_room(TimePs now, std::uint32_t wire_bytes, std::uint32_t traffic_class = 0);
   /// Bytes that has_data_room() would grant.
   std::uint64_t data_room(TimePs now);
-  void reserve_data(TimePs now, std::uint32_t wire_bytes);
+  void reserve_data(TimePs now, std::uint32_t wire_bytes, std::uint32_t traffic_class = 0);
   /// The packet for which room was reserved; its first beat is there at `ready_at`.
   void send_data(TimePs now, Packet* packet, TimePs ready_at);
   Fifo<Packet*>& control() { return control_; }
@@ -63,6 +64,21 @@ class Port : public Box {
   IssueSlot slot;
 
  private:
+  /// Frames of a traffic class above the lowest, and their bytes.
+  struct ClassFifo {
+    ClassFifo(Port& port, std::uint32_t traffic_class);
+    Occupancy bytes;
+    Fifo<Packet*> packets;
+  };
+  Occupancy& bytes_of(std::uint32_t traffic_class) {
+    return traffic_class == 0 || above_.empty() ? tx_fifo_ : above_[traffic_class - 1]->bytes;
+  }
+  Fifo<Packet*>& packets_of(std::uint32_t traffic_class) {
+    return traffic_class == 0 || above_.empty() ? data_ : above_[traffic_class - 1]->packets;
+  }
+  /// Of the highest class with a frame that can be sent.
+  Fifo<Packet*>& next_data(TimePs now);
+
   struct RateChange {
     TimePs at;
     double gbps;
@@ -97,11 +113,13 @@ class Port : public Box {
   TimePs slow_ps_ = 0;
   Occupancy tx_fifo_;
   Fifo<Packet*> control_;
-  Fifo<Packet*> data_;  ///< packets behind the bytes of tx_fifo_
+  Fifo<Packet*> data_;                             ///< packets behind the bytes of tx_fifo_
+  std::vector<std::unique_ptr<ClassFifo>> above_;  ///< of traffic class 1, 2 …, where they have FIFOs of their own
   std::uint64_t first_payload_bytes_ = 0;
   Cause no_control_room_;
   StartTrace starts_;
   std::uint32_t bytes_on_line_ = 0;  ///< data bytes whose last bit leaves at line_.free_at()
+  std::uint32_t class_on_line_ = 0;  ///< their traffic class
   OnLine last_sent_;                 ///< without what is still to come
 };
 

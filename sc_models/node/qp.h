@@ -59,10 +59,22 @@ struct QpStarts {
   Cause parked;             ///< what it lacked when the scheduler looked at it last
 };
 
+/// Messages that share QPs: those of one tenant and one traffic class to one peer.
+struct FlowKey {
+  NodeId peer = 0;
+  std::uint8_t tenant = 0;
+  std::uint8_t traffic_class = 0;
+  friend auto operator<=>(const FlowKey&, const FlowKey&) = default;
+};
+
 struct Qp {
+  FlowKey flow() const { return {peer, tenant, traffic_class}; }
+
   QpNumber number = 0;
   QpNumber peer_number = 0;
   NodeId peer = 0;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t tenant = 0;  ///< the job that it belongs to, where jobs are separate; 0 otherwise
   UsidTemplate route;
   std::unique_ptr<NicPathTable> own_paths;  ///< empty where the path table is shared
   NicPathTable* paths = nullptr;

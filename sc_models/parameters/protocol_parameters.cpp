@@ -93,6 +93,11 @@ void add_protocol_parameters(ParameterTable& table) {
         fmt::format("protocol.dscp_{}", roles[i]), [i](ScenarioConfig & c) -> auto& { return c.protocol.dscp[i]; }, "",
         {0, 63}, "DSCP of the packets in this role", assumption);
   }
+  MRC_SCENARIO(
+      protocol.dscp_class_step, "", 1, 63,
+      "added to the DSCP of data (trimmable, no_trim, trimmable_retx) for each traffic class above the lowest, "
+      "modulo 64",
+      assumption);
   MRC_SCENARIO(protocol.ev_count, "EVs", 1, 4'096, "EVs of a profile, active and backup; a multiple of the ports",
                paper);
   MRC_SCENARIO(protocol.ev_active, "EVs", 1, 4'096, "EVs in use at a time; a multiple of the ports", paper);

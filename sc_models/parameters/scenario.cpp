@@ -341,6 +341,42 @@ void check_accelerators(const ScenarioConfig& s, const std::string& place) {
           fmt::format("traffic.nics_per_rank = {} is more than fabric.nics = {}", t.nics_per_rank, s.fabric.nics));
 }
 
+void check_classes(const ScenarioConfig& s, const std::string& place) {
+  const auto require = [&](bool holds, const std::string& message) {
+    if (!holds) throw ParameterError(place, message);
+  };
+  const TrafficClasses& classes = s.traffic.classes;
+  const Tenants& tenants = s.traffic.tenants;
+  const bool has_classes = s.transport == "mrc" || !transport_of(s).simulated;
+  require(!classes.on() || has_classes,
+          fmt::format("traffic.classes.count = {} needs transport = \"mrc\": transport = \"{}\" has no classes",
+                      classes.count, s.transport));
+  require(classes.on() || classes.rules.empty(),
+          fmt::format("traffic.classes.rules = \"{}\" needs a traffic.classes.count of 2 or more", classes.rules));
+  class_weights(classes, place);
+  played_jobs(tenants, place);
+  const std::vector<double> rates = tenant_rates_gbps(tenants, place);
+  const bool limits = std::any_of(rates.begin(), rates.end(), [](double gbps) { return gbps > 0; });
+  const bool shares = !tenant_contexts(tenants, place).empty();
+  require(tenants.separate || !(limits || shares || tenants.intruder != 0),
+          "traffic.tenants.rate_limits_gbps, context_entries and intruder need traffic.tenants.separate = true");
+  require(!limits || has_classes,
+          fmt::format("traffic.tenants.rate_limits_gbps needs transport = \"mrc\": transport = \"{}\" has none",
+                      s.transport));
+  std::vector<std::uint8_t> taken;
+  for (std::uint32_t c = 0; classes.on() && c < classes.count; ++c) {
+    for (std::size_t role = 0; role < kTrafficRoles; ++role) {
+      const auto of_role = static_cast<TrafficRole>(role);
+      if (c > 0 && !has_traffic_class(of_role)) continue;
+      const std::uint8_t dscp = s.protocol.dscp_of(of_role, c);
+      require(std::find(taken.begin(), taken.end(), dscp) == taken.end(),
+              fmt::format("protocol.dscp_class_step = {} gives DSCP {} to two of the roles and classes",
+                          s.protocol.dscp_class_step, dscp));
+      taken.push_back(dscp);
+    }
+  }
+}
+
 }  // namespace
 
 bool names_fault(std::string_view key) {
@@ -378,6 +414,7 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
   check_fabric(s, place);
   check_accelerators(s, place);
   check_mixed_transports(s, place);
+  check_classes(s, place);
   const double round_trip_ns = static_cast<double>(fabric_round_trip_ns(s.fabric));
   require(
       s.cc.algorithm == "none" || static_cast<double>(s.cc.base_rtt_ps) / 1000.0 >= round_trip_ns,

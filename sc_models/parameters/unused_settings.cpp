@@ -95,9 +95,24 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
   return "";
 }
 
+std::string reason_of_classes(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
+  const Transport& transport = transport_of(scenario);
+  if (!transport.simulated && (is_of(key, {"traffic.classes."}) || key == "traffic.tenants.rate_limits_gbps"))
+    return fmt::format("transport = \"{}\" does not read it", transport.name);
+  const bool of_shares = is_of(key, {"traffic.classes.scheduling", "traffic.classes.weights"});
+  if ((of_shares || key == "protocol.dscp_class_step") && !scenario.traffic.classes.on())
+    return "traffic.classes.count = 1";
+  if (key == "traffic.classes.weights" && scenario.traffic.classes.strict())
+    return "traffic.classes.scheduling = \"strict\"";
+  if (key == "traffic.tenants.context_entries" && !detailed)
+    return "light endpoints (fidelity = \"endpoint\") do not read it";
+  return "";
+}
+
 /// Empty where the key is read.
 std::string reason(const ScenarioConfig& scenario, const Transport& transport, std::string_view key, bool detailed) {
   if (is_below(key, kReadByNobody)) return "the box does not model it yet";
+  if (std::string why = reason_of_classes(scenario, key, detailed); !why.empty()) return why;
   if (std::string why = reason_of_encryption(scenario, key, detailed); !why.empty()) return why;
   if (!transport.simulated) {
     const bool unread = is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host.", "run.stop_within"}) &&

@@ -132,7 +132,7 @@ std::uint32_t PcieDma::new_job() {
 }
 
 void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
-                   bool in_order, std::byte* into, StartId because) {
+                   bool in_order, std::byte* into, StartId because, bool payload) {
   const std::uint32_t index = new_job();
   bytes_asked_ += bytes;
   jobs_[index] = ReadJob{.address = address,
@@ -141,6 +141,7 @@ void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadC
                          .bytes = bytes,
                          .to_issue = bytes,
                          .in_order = in_order,
+                         .payload = payload || in_order,
                          .into = into,
                          .because = because};
   if (translation_.enabled()) jobs_[index].translated_at = translation_.ready_at(now, address, bytes);

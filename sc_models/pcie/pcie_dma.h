@@ -70,13 +70,16 @@ class PcieDma : public Box {
 
   /// Room in the read queue; a caller without room waits with wait_read_room().
   bool can_read() const { return !read_queue_.full(); }
+  /// Reads that the engine has not begun to split.
+  std::uint32_t waiting_reads() const { return read_queue_.size(); }
   void wait_read_room(TimePs now, Box& caller) { read_queue_.wait_room(now, caller); }
 
   /// Queues a read of `bytes` (at least 1) at `address`. `in_order` jobs are reported in the order of their issue,
   /// others as they end. The bytes hold completion buffer until release_completion_buffer(). `into`: where a host port
-  /// puts them, null where nobody looks. `because`: start of the box that asks.
+  /// puts them, null where nobody looks. `because`: start of the box that asks. `payload`: of the payload, which all
+  /// in-order jobs are.
   void read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
-            bool in_order, std::byte* into = nullptr, StartId because = 0);
+            bool in_order, std::byte* into = nullptr, StartId because = 0, bool payload = false);
   /// A client has moved `bytes` on; now or earlier.
   void release_completion_buffer(TimePs now, std::uint32_t bytes);
 
@@ -88,7 +91,7 @@ class PcieDma : public Box {
   void translate_ahead(TimePs now, std::uint64_t address, std::uint32_t bytes) {
     if (translation_.enabled()) translation_.ready_at(now, address, bytes);
   }
-  /// Payload, which is what in-order jobs read, lies in memory that answers so much later than the host's.
+  /// Payload lies in memory that answers so much later than the host's.
   void set_payload_extra(TimePs extra_ps) { payload_extra_ps_ = extra_ps; }
   /// What an access meets in the host beside the latencies of [pcie]. Before the first read or write, or with none
   /// under way.
@@ -183,6 +186,7 @@ class PcieDma : public Box {
     std::uint32_t outstanding = 0;  ///< requests without all completions
     std::uint32_t unanswered = 0;   ///< of these, without the host port's answer
     bool in_order = false;
+    bool payload = false;
     bool begun = false;
     std::byte* into = nullptr;  ///< where a host port puts the bytes
     StartId because = 0;
@@ -258,7 +262,7 @@ class PcieDma : public Box {
   /// The request left at `sent`: its answer is drawn or asked for. `posted_visible` is when all writes that left before
   /// it are visible.
   [[gnu::always_inline]] void reach_host(TimePs sent, TimePs posted_visible, const Request& request) {
-    const TimePs latency = latency_.draw(latency_random_) + (jobs_[request.job].in_order ? payload_extra_ps_ : 0);
+    const TimePs latency = latency_.draw(latency_random_) + (jobs_[request.job].payload ? payload_extra_ps_ : 0);
     if (path_) return reach_host_path(sent, latency, posted_visible, request);
     answer(sent, in_order(sent + latency, posted_visible), request);
   }

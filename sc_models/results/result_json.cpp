@@ -182,6 +182,23 @@ Json encryption_json(const RunResult::Encryption& e) {
           {"decrypt_key_misses", e.decrypt_key_misses}};
 }
 
+Json shares_json(const char* number, const std::vector<ShareResult>& shares) {
+  Json rows = Json::array();
+  for (const ShareResult& s : shares) {
+    const double time_us = s.last_done_us - s.first_posted_us;
+    rows.push_back({{number, s.number},
+                    {"messages", s.messages},
+                    {"completed", s.completed},
+                    {"failed", s.failed},
+                    {"completed_bytes", s.completed_bytes},
+                    {"first_posted_us", s.first_posted_us},
+                    {"last_done_us", s.last_done_us},
+                    {"goodput_gbps", time_us > 0 ? static_cast<double>(s.completed_bytes) * 8e-3 / time_us : 0.0},
+                    {"message_time_us", spread_json(s.message_time_us)}});
+  }
+  return rows;
+}
+
 Json job_json(const JobResult& job) {
   const auto pair = [](const JobResult::MeanAndMax& m) { return Json({{"mean", m.mean}, {"max", m.max}}); };
   Json rows = Json::array();
@@ -245,6 +262,8 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                   {"ce_marked", p.ce_marked}, {"nacks", p.nacks}};
   j["encryption"] = encryption_json(r.encryption);
   j["job"] = job_json(r.job);
+  j["tenants"] = shares_json("job", r.tenants);
+  j["classes"] = shares_json("class", r.classes);
   j["completions"] = {{"cqes", r.completions.cqes}, {"writes", r.completions.writes}};
   j["rocev2"] = {
       {"cnps", r.rocev2.cnps},         {"naks", r.rocev2.naks},     {"out_of_sequence", r.rocev2.out_of_sequence},

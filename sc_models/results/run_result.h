@@ -175,6 +175,18 @@ struct JobResult {
   std::vector<std::string> cut;  ///< what made the trace smaller, as "traffic.ranks = 8"
 };
 
+/// Messages of one tenant, or of one traffic class, from all nodes.
+struct ShareResult {
+  std::uint32_t number = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t completed_bytes = 0;
+  double first_posted_us = 0;
+  double last_done_us = 0;
+  TimeSpread message_time_us;
+};
+
 struct RunResult {
   std::string scenario;
   std::uint64_t seed = 0;
@@ -228,6 +240,8 @@ struct RunResult {
     std::uint64_t decrypt_key_misses = 0;
   } encryption;
   JobResult job;
+  std::vector<ShareResult> tenants;  ///< where jobs are separate
+  std::vector<ShareResult> classes;  ///< where there are several
   struct Completions {
     std::uint64_t cqes = 0;
     std::uint64_t writes = 0;  ///< PCIe writes that carried them

@@ -146,6 +146,23 @@ void warm_caches(Model& model) {
 }  // namespace
 
 void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlSelection>& selections) {
+  // Which packet is next is not what these blocks have been asked before.
+  const TrafficConfig& traffic = scenario.traffic;
+  const bool limited = !traffic.tenants.rate_limits_gbps.empty() || !traffic.tenants.context_entries.empty();
+  for (const RtlSelection& selection : selections) {
+    const bool schedules = selection.block == "qp_scheduler";
+    if (traffic.classes.on() && (schedules || selection.block == "spray_scheduler")) {
+      throw std::invalid_argument(
+          fmt::format("--rtl, --shadow: {} has no traffic classes in RTL; allowed: "
+                      "traffic.classes.count = 1, not {}",
+                      selection.block, traffic.classes.count));
+    }
+    if (schedules && limited) {
+      throw std::invalid_argument(
+          "--rtl, --shadow: qp_scheduler has no limits of tenants in RTL; allowed: empty "
+          "traffic.tenants.rate_limits_gbps and context_entries");
+    }
+  }
   const auto has_boxes = [&](const RtlSelection& selection) { return is_detailed(scenario, selection.node); };
   if (selections.empty() || std::any_of(selections.begin(), selections.end(), has_boxes)) return;
   const std::string why = transport_of(scenario).has_detailed_nic

@@ -158,6 +158,54 @@ void collect_messages(RunResult& result, const Model& model) {
   result.all_message_time_us = spread_of(result.all_messages);
 }
 
+/// One message of a node that another gets.
+void add_message(ShareResult& share, std::vector<TimePs>& times, const WorkPlayer& player, std::uint32_t index,
+                 std::uint64_t bytes) {
+  ++share.messages;
+  const TimePs done = player.times(index).done;
+  if (done == kNever) return;
+  const double posted_us = us_from_ps(player.posted_at(index));
+  share.first_posted_us = times.empty() && share.failed == 0 ? posted_us : std::min(share.first_posted_us, posted_us);
+  share.last_done_us = std::max(share.last_done_us, us_from_ps(done));
+  if (player.failed(index)) {
+    ++share.failed;
+    return;
+  }
+  ++share.completed;
+  share.completed_bytes += bytes;
+  times.push_back(done - player.posted_at(index));
+}
+
+/// A row for each tenant, or for each class, by what `number_of` says of a message.
+template <typename NumberOf>
+std::vector<ShareResult> shares_of(const Model& model, const NumberOf& number_of) {
+  std::map<std::uint32_t, std::pair<ShareResult, std::vector<TimePs>>> shares;
+  for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i) {
+    const WorkNode& work = model.workload.nodes[i];
+    const NodeId from = model.placement.node_of(work);
+    if (work.kind != WorkKind::send || from == model.placement.peer_node_of(work)) continue;
+    auto& [share, times] = shares[number_of(work)];
+    add_message(share, times, model.at(from).player(), i, work.bytes);
+  }
+  std::vector<ShareResult> rows;
+  for (auto& [number, row] : shares) {
+    auto& [share, times] = row;
+    std::sort(times.begin(), times.end());
+    share.number = number;
+    share.message_time_us = spread_of(times);
+    rows.push_back(share);
+  }
+  return rows;
+}
+
+void collect_shares(RunResult& result, const Model& model) {
+  const TrafficConfig& traffic = model.scenario.traffic;
+  if (traffic.tenants.separate)
+    result.tenants = shares_of(model, [](const WorkNode& work) -> std::uint32_t { return work.job; });
+  if (traffic.classes.on())
+    result.classes = shares_of(model, [](const WorkNode& work) -> std::uint32_t { return work.traffic_class; });
+}
+
 /// The log's events take the place of those of the NICs.
 void collect_events(RunResult& result, const Model& model) {
   if (!model.fault_log->empty()) result.events = model.fault_log->rows(sc_core::sc_time_stamp().value());
@@ -194,6 +242,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   collect_accounts(result, model);
   collect_job(result, model);
   collect_messages(result, model);
+  collect_shares(result, model);
   result.latency_terms = latency_terms(model.scenario, kSmallWriteBytes);
   collect_fabric(result, model);
   collect_transport(result, model);

@@ -24,12 +24,15 @@ struct QpEnd {
   Qp* qp = nullptr;
 };
 
-void add_qp(const Model& model, QpEnd& end, NodeId peer) {
+void add_qp(const Model& model, QpEnd& end, const FlowKey& flow) {
   SimulationNode& node = model.at(end.node);
   Qp& qp = node.transport->add_qp();
-  qp.peer = peer;
-  qp.route = model.fabric->topology().route(node.id, peer);
-  node.qps_of_peer[peer].push_back(node.context.index_of(qp));
+  qp.peer = flow.peer;
+  qp.tenant = flow.tenant;
+  qp.traffic_class = flow.traffic_class;
+  qp.route = model.fabric->topology().route(node.id, flow.peer);
+  node.qps_of_peer[flow.peer].push_back(node.context.index_of(qp));
+  node.qps_of_flow[flow].push_back(node.context.index_of(qp));
   end.qp = &qp;
 }
 
@@ -44,11 +47,19 @@ void add_halves(const Model& model, const QpEnd& end, const QpEnd& peer, const K
   if (end.qp->receiver) end.qp->receiver->post_receive(model.scenario.protocol.receive_queue_depth);
 }
 
-void connect_pair(const Model& model, QpEnd a, QpEnd b) {
+/// Of whom `flow` says at one end.
+FlowKey towards(NodeId peer, FlowKey flow) {
+  flow.peer = peer;
+  return flow;
+}
+
+void connect_pair(const Model& model, QpEnd a, QpEnd b, const FlowKey& flow) {
+  const bool first = flow.tenant == 0 && flow.traffic_class == 0;
+  const std::string of_flow = first ? "" : fmt::format(".tenant{}.class{}", flow.tenant, flow.traffic_class);
   for (std::uint32_t i = 0; i < model.scenario.traffic.qps_per_peer; ++i) {
-    add_qp(model, a, b.node);
-    add_qp(model, b, a.node);
-    KeyedRandom random(model.scenario.seed, fmt::format("qp.{}.{}.{}", a.node, b.node, i));
+    add_qp(model, a, towards(b.node, flow));
+    add_qp(model, b, towards(a.node, flow));
+    KeyedRandom random(model.scenario.seed, fmt::format("qp.{}.{}.{}{}", a.node, b.node, i, of_flow));
     a.first_psn = static_cast<Psn>(random.next() & kPsnMask);
     b.first_psn = static_cast<Psn>(random.next() & kPsnMask);
     add_halves(model, a, b, random);
@@ -56,12 +67,37 @@ void connect_pair(const Model& model, QpEnd a, QpEnd b) {
   }
 }
 
-void build_channel(const Model& model, SimulationNode& from, SimulationNode& to, std::uint64_t longest_send) {
+/// No two regions at one node have the same.
+std::uint32_t key_of(NodeId from, const FlowKey& flow) {
+  constexpr std::uint32_t first = 0x1000;
+  constexpr std::uint32_t flow_shift = 20;
+  static_assert(first + 131'072 < 1U << flow_shift && (kMostJobs + 1) * kMostTrafficClasses < 1U << (32 - flow_shift));
+  return first + from + ((flow.tenant * kMostTrafficClasses + flow.traffic_class) << flow_shift);
+}
+
+bool is_of_intruder(const Model& model, const FlowKey& flow) {
+  return flow.tenant != 0 && flow.tenant == model.scenario.traffic.tenants.intruder;
+}
+
+/// A job that is not what it should be names the first region at the same node that belongs to another tenant.
+void intrude(const Model& model, const SimulationNode& to, Channel& channel) {
+  for (const auto& node : model.nodes) {
+    for (const auto& [flow, region] : node->regions_at_peers) {
+      if (flow.peer != to.id || flow.tenant == channel.flow.tenant) continue;
+      channel.destination_base = region.va;
+      channel.rkey = region.rkey;
+      return;
+    }
+  }
+}
+
+void build_channel(const Model& model, SimulationNode& from, const FlowKey& flow, std::uint64_t longest_send) {
   const TrafficConfig& traffic = model.scenario.traffic;
   const std::uint64_t spare = whole_pages(traffic.offset_bytes);
+  SimulationNode& to = model.at(flow.peer);
   Channel channel;
-  channel.peer = to.id;
-  channel.qps = from.qps_of_peer[to.id];
+  channel.flow = flow;
+  channel.qps = from.qps_of_flow[flow];
   // A piece takes at most half a buffer, so that the source has another place for the next one.
   channel.slot_bytes = std::min(whole_pages(longest_send), traffic.buffer_bytes / 2 / kPageBytes * kPageBytes);
   channel.slot_stride = channel.slot_bytes + spare;
@@ -73,13 +109,16 @@ void build_channel(const Model& model, SimulationNode& from, SimulationNode& to,
   channel.source_base = from.memory.add_source_region(channel.source_bytes + spare);
   const std::uint64_t destination_bytes = slots * channel.slot_stride;
   channel.destination_base = to.memory.add_destination_region(destination_bytes, channel.slot_stride);
-  channel.rkey = 0x1000 + from.id;
-  to.context.protection.add({.va = channel.destination_base,
-                             .bytes = destination_bytes,
-                             .rkey = channel.rkey,
-                             .domain = NodeTransport::kDomain});
+  channel.rkey = key_of(from.id, flow);
+  const MemoryRegion region{.va = channel.destination_base,
+                            .bytes = destination_bytes,
+                            .rkey = channel.rkey,
+                            .domain = NodeTransport::domain_of(flow.tenant)};
+  to.context.protection.add(region);
+  if (traffic.tenants.intruder != 0) from.regions_at_peers[flow] = region;
   if (!from.here) return;
   if (to.here) channel.peer_memory = &to.memory;
+  if (is_of_intruder(model, flow)) intrude(model, to, channel);
   from.player().add_channel(std::move(channel));
 }
 
@@ -107,37 +146,44 @@ void associate(const Model& model) {
 
 LongestSends connect_nodes(Model& model) {
   LongestSends longest_sends;
-  std::set<std::pair<NodeId, NodeId>> pairs;  // the lower node first
+  std::set<std::pair<NodeId, FlowKey>> pairs;  // the lower node first
+  const bool separate = model.scenario.traffic.tenants.separate;
   for (const WorkNode& work : model.workload.nodes) {
     if (work.kind != WorkKind::send) continue;
     const NodeId from = model.placement.node_of(work);
     const NodeId to = model.placement.peer_node_of(work);
     if (from == to) continue;  // between ranks of one node: no NIC's business
     require_same_transport(model.scenario, from, to);
-    std::uint64_t& longest = longest_sends[{from, to}];
+    const FlowKey flow{to, separate ? work.job : std::uint8_t{0}, work.traffic_class};
+    std::uint64_t& longest = longest_sends[{from, flow}];
     longest = std::max(longest, work.bytes);
-    pairs.insert({std::min(from, to), std::max(from, to)});
+    pairs.insert({std::min(from, to), towards(std::max(from, to), flow)});
   }
   std::map<NodeId, std::size_t> peers;
-  for (const auto& [a, b] : pairs) {
+  for (const auto& [a, flow] : pairs) {
     ++peers[a];
-    ++peers[b];
+    ++peers[flow.peer];
   }
   for (const auto& [id, count] : peers) model.at(id).transport->reserve(count * model.scenario.traffic.qps_per_peer);
-  for (const auto& [a, b] : pairs) {
-    connect_pair(model, {.node = a, .sends = longest_sends.contains({a, b})},
-                 {.node = b, .sends = longest_sends.contains({b, a})});
+  for (const auto& [a, flow] : pairs) {
+    connect_pair(model, {.node = a, .sends = longest_sends.contains({a, flow})},
+                 {.node = flow.peer, .sends = longest_sends.contains({flow.peer, towards(a, flow)})}, flow);
   }
   associate(model);
   return longest_sends;
 }
 
 void build_channels(Model& model, const LongestSends& longest) {
-  for (auto& node : model.nodes) {
-    for (const auto& [peer, qps] : node->qps_of_peer) {
-      const auto send = longest.find({node->id, peer});
-      // Without a byte in any message there is nothing to register.
-      if (send != longest.end() && send->second > 0) build_channel(model, *node, model.at(peer), send->second);
+  // An intruder looks for what others have registered.
+  const std::uint32_t passes = model.scenario.traffic.tenants.intruder == 0 ? 1 : 2;
+  for (std::uint32_t pass = 0; pass < passes; ++pass) {
+    for (auto& node : model.nodes) {
+      for (const auto& [flow, qps] : node->qps_of_flow) {
+        const auto send = longest.find({node->id, flow});
+        if (is_of_intruder(model, flow) != (pass == 1)) continue;
+        // Without a byte in any message there is nothing to register.
+        if (send != longest.end() && send->second > 0) build_channel(model, *node, flow, send->second);
+      }
     }
   }
 }

@@ -9,8 +9,8 @@
 
 namespace mrc {
 
-/// Bytes of the longest message from one node to another.
-using LongestSends = std::map<std::pair<NodeId, NodeId>, std::uint64_t>;
+/// Bytes of the longest message of each flow of a node.
+using LongestSends = std::map<std::pair<NodeId, FlowKey>, std::uint64_t>;
 
 /// Makes the QPs of all pairs of nodes that exchange messages.
 LongestSends connect_nodes(Model& model);

@@ -52,7 +52,9 @@ struct SimulationNode {
   std::unique_ptr<NodeTransport> transport;
   HostMemory memory;
   std::map<NodeId, std::vector<std::uint32_t>> qps_of_peer;
-  std::shared_ptr<WheelModule> wheel;  ///< with nic and host: of a detailed node
+  std::map<FlowKey, std::vector<std::uint32_t>> qps_of_flow;
+  std::map<FlowKey, MemoryRegion> regions_at_peers;  ///< where an intruder looks for them
+  std::shared_ptr<WheelModule> wheel;                ///< with nic and host: of a detailed node
   bool owns_wheel = false;
   std::unique_ptr<Nic> nic;
   std::unique_ptr<Host> host;

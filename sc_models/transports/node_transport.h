@@ -18,8 +18,9 @@ struct WorkPlacement;
 
 class NodeTransport {
  public:
-  /// The protection domain that all QPs and memory regions belong to.
+  /// The protection domain of QPs and memory regions; each tenant's is one of its own behind it.
   static constexpr ProtectionDomain kDomain = 1;
+  static constexpr ProtectionDomain domain_of(std::uint32_t tenant) { return kDomain + tenant; }
 
   /// `node` outlives the transport.
   explicit NodeTransport(NodeContext& node) : node_(node) {}

@@ -25,6 +25,7 @@
 #include "mrcsim/fabric_command.h"
 #include "mrcsim/floorplan_command.h"
 #include "mrcsim/help_command.h"
+#include "mrcsim/isolation_command.h"
 #include "mrcsim/latency_command.h"
 #include "mrcsim/params_command.h"
 #include "mrcsim/pcie_command.h"
@@ -108,6 +109,7 @@ int run_command_line(int argc, char** argv) {
   add_sweep_command(app, exit_code);
   add_size_command(app, exit_code);
   add_why_command(app, exit_code);
+  add_isolation_command(app, exit_code);
   add_attack_command(app, exit_code);
   add_compare_command(app);
   add_cosim_command(app, exit_code);

@@ -54,6 +54,8 @@ class NodeReader {
     WorkNode work;
     work.rank = rank_;
     work.origin = node.id;
+    work.traffic_class =
+        class_of_priority(static_cast<std::uint64_t>(std::max<std::int64_t>(node.comm_priority.value_or(0), 0)));
     if (node.type == pb::COMM_SEND_NODE) {
       require_own(node, "comm_src", node.comm_src);
       work.kind = WorkKind::send;

@@ -99,6 +99,9 @@ pb::Node to_message(const Workload& workload, const WorkNode& work, std::uint64_
       break;
     }
   }
+  if (work.traffic_class != 0) {
+    add_attribute(node, "comm_priority", [&](pb::Attribute& a) { a.set_int32_value(work.traffic_class); });
+  }
   return node;
 }
 

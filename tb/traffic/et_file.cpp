@@ -62,6 +62,7 @@ EtNode to_node(const pb::Node& message) {
     if (attribute.name() == "comm_src") node.comm_src = value;
     if (attribute.name() == "comm_dst") node.comm_dst = value;
     if (attribute.name() == "comm_tag") node.comm_tag = value;
+    if (attribute.name() == "comm_priority") node.comm_priority = value;
     if (attribute.name() == "is_cpu_op") node.on_cpu = attribute.bool_value() || value.value_or(0) != 0;
     if (attribute.name() == "root_rank") node.comm_root = value;
     if (attribute.name() == "pg_name" && attribute.has_string_value()) node.group = attribute.string_value();

@@ -26,6 +26,7 @@ struct EtNode {
   std::optional<std::int64_t> comm_dst;
   std::optional<std::int64_t> comm_tag;
   std::optional<std::int64_t> comm_root;
+  std::optional<std::int64_t> comm_priority;
   bool on_cpu = false;  ///< is_cpu_op
   std::string group;    ///< pg_name; empty: all ranks
 };

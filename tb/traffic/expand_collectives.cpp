@@ -112,6 +112,8 @@ class Expander {
     for (const Transfer& transfer : plan.transfers) {
       WorkNode work;
       work.origin = builder_.at(start[transfer.source]).origin;
+      work.traffic_class = builder_.at(start[transfer.source]).traffic_class;
+      work.job = builder_.at(start[transfer.source]).job;
       work.kind = WorkKind::send;
       work.rank = ranks[transfer.source];
       work.peer = ranks[transfer.destination];
@@ -151,6 +153,8 @@ class Expander {
     check_node_count(in_.source, builder_.size() + 2);
     WorkNode work;
     work.origin = builder_.at(node).origin;
+    work.traffic_class = builder_.at(node).traffic_class;
+    work.job = builder_.at(node).job;
     work.kind = WorkKind::send;
     work.rank = from;
     work.peer = to;

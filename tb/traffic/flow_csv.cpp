@@ -18,17 +18,19 @@
 namespace mrc {
 namespace {
 
-constexpr std::array<std::string_view, 5> kColumns{"start_us", "src", "dst", "bytes", "tag"};
+constexpr std::array<std::string_view, 6> kColumns{"start_us", "src", "dst", "bytes", "tag", "priority"};
+constexpr std::size_t kColumnsWithoutPriority = 5;
 
 class Line {
  public:
-  Line(std::string_view text, std::string place) : place_(std::move(place)) {
-    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+  Line(std::string_view text, std::string place, std::string_view header, std::size_t columns)
+      : place_(std::move(place)) {
+    for (std::size_t i = 0; i < columns; ++i) {
       const std::size_t comma = text.find(',');
-      const bool last = i + 1 == kColumns.size();
+      const bool last = i + 1 == columns;
       if (last != (comma == std::string_view::npos)) {
         throw TraceError(place_,
-                         fmt::format("expected {} fields ({}), found {}", kColumns.size(), kFlowCsvHeader,
+                         fmt::format("expected {} fields ({}), found {}", columns, header,
                                      i + 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ','))));
       }
       fields_[i] = text.substr(0, comma);
@@ -74,14 +76,19 @@ class Line {
 
 Workload read_flow_csv(std::istream& in, const std::string& name, const ReadOptions& options) {
   LineReader lines(in, name);
-  if (!lines.next() || lines.text() != kFlowCsvHeader) {
-    throw TraceError(name + ":1", fmt::format("expected the header line {}", kFlowCsvHeader));
+  const bool has_line = lines.next();
+  const bool has_priority = has_line && lines.text() == kFlowCsvPriorityHeader;
+  if (!has_line || (lines.text() != kFlowCsvHeader && !has_priority)) {
+    throw TraceError(name + ":1",
+                     fmt::format("expected the header line {}, with or without ,priority", kFlowCsvHeader));
   }
+  const std::string_view header = has_priority ? kFlowCsvPriorityHeader : kFlowCsvHeader;
+  const std::size_t columns = has_priority ? kColumns.size() : kColumnsWithoutPriority;
   WorkloadBuilder builder(options.totals);
   std::uint32_t ranks = 0;
   while (lines.next()) {
     if (options.rows != 0 && builder.size() == options.rows) break;
-    const Line fields(lines.text(), lines.place());
+    const Line fields(lines.text(), lines.place(), header, columns);
     WorkNode node;
     node.kind = WorkKind::send;
     node.earliest = static_cast<TimePs>(fields.get<double>(0, 0.0, static_cast<double>(kMostTraceTimeUs)) * 1e6 + 0.5);
@@ -89,6 +96,7 @@ Workload read_flow_csv(std::istream& in, const std::string& name, const ReadOpti
     node.peer = static_cast<std::uint32_t>(fields.get<std::uint64_t>(2, 0, kMostRank));
     node.bytes = fields.get_bytes(3, 1, kMostMessageBytes);
     node.tag = static_cast<std::uint32_t>(fields.get<std::uint64_t>(4, 0, 0xFFFF'FFFF));
+    if (has_priority) node.traffic_class = static_cast<std::uint8_t>(fields.get<std::uint64_t>(5, 0, kMostPriority));
     node.origin = lines.number();
     if (node.rank == node.peer) {
       throw TraceError(lines.place(), fmt::format("src and dst are both {}; a flow needs two ranks", node.rank));
@@ -108,12 +116,15 @@ std::string flow_csv_text(const Workload& workload, const std::vector<TimePs>& s
     if (workload.nodes[i].kind == WorkKind::send) sends.push_back(i);
   }
   std::stable_sort(sends.begin(), sends.end(), [&](std::uint32_t a, std::uint32_t b) { return starts[a] < starts[b]; });
-  std::string text(kFlowCsvHeader);
+  const bool has_priority =
+      std::any_of(sends.begin(), sends.end(), [&](std::uint32_t i) { return workload.nodes[i].traffic_class != 0; });
+  std::string text(has_priority ? kFlowCsvPriorityHeader : kFlowCsvHeader);
   text += '\n';
   for (const std::uint32_t i : sends) {
     const WorkNode& node = workload.nodes[i];
-    text += fmt::format("{}.{:06},{},{},{},{}\n", starts[i] / kPsPerUs, starts[i] % kPsPerUs, node.rank, node.peer,
+    text += fmt::format("{}.{:06},{},{},{},{}", starts[i] / kPsPerUs, starts[i] % kPsPerUs, node.rank, node.peer,
                         node.bytes, node.tag);
+    text += has_priority ? fmt::format(",{}\n", node.traffic_class) : "\n";
   }
   return text;
 }

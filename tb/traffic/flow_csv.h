@@ -13,8 +13,10 @@
 namespace mrc {
 
 inline constexpr std::string_view kFlowCsvHeader = "start_us,src,dst,bytes,tag";
+/// The same with a priority for each flow.
+inline constexpr std::string_view kFlowCsvPriorityHeader = "start_us,src,dst,bytes,tag,priority";
 
-/// Ranges: start_us 0 … 10^12, ranks 0 … 131,071 and different, bytes 1 … 2^40, tag 32 bits.
+/// Ranges: start_us 0 … 10^12, ranks 0 … 131,071 and different, bytes 1 … 2^40, tag 32 bits, priority 0 … 3.
 /// Throws TraceError with `name`, line and column for anything else.
 Workload read_flow_csv(std::istream& in, const std::string& name, const ReadOptions& options = {});
 

@@ -157,7 +157,7 @@ class HtsimReader {
         const bool numbered = at_ < words_.size() && words_[at_].find_first_not_of("0123456789") == words_[at_].npos;
         if (numbered) integer("msg", 1, kMostId);
       } else if (key == "prio") {
-        integer("prio", 0, kMostId);
+        work.traffic_class = class_of_priority(integer("prio", 0, kMostId));
       } else {
         --at_;
         expected("id, start, trigger, size, send_done_trigger, recv_done_trigger, msg or prio");

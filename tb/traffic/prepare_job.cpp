@@ -9,6 +9,7 @@
 
 #include "parameters/input_file.h"
 #include "parameters/transport.h"
+#include "traffic/class_rules.h"
 #include "traffic/expand_collectives.h"
 #include "traffic/line_reader.h"
 #include "traffic/load_trace.h"
@@ -28,6 +29,19 @@ LoadedTrace load(const TraceRequest& request, const char* key) {
     throw TraceError(request.path, fmt::format("does not exist ({}; paths are relative to the scenario file)", key));
   }
   return load_trace(request);
+}
+
+/// Gives the job's work its class. A job that is not played has its ranks and NICs, and nothing to do.
+void prepare(Workload& workload, const TrafficConfig& traffic, std::uint32_t number) {
+  const std::vector<bool> played = played_jobs(traffic.tenants, "scenario");
+  if (!played.empty() && (number >= played.size() || !played[number])) {
+    workload.nodes.clear();
+    workload.dependents.clear();
+    workload.groups.clear();
+    workload.collectives.clear();
+    return;
+  }
+  classify(workload, traffic.classes, number);
 }
 
 /// The other's ranks follow those that are there.
@@ -71,6 +85,7 @@ void add_background(Job& job, const ScenarioConfig& scenario, const std::string&
   std::istringstream names(scenario.traffic.background);
   job.workload.job_ranks = job.workload.ranks;
   NodeId next = *std::max_element(job.nics_of_ranks.begin(), job.nics_of_ranks.end()) + 1;
+  std::uint32_t jobs = 0;
   for (std::string name; std::getline(names, name, ',');) {
     const std::size_t at = name.rfind('@');
     NodeId first = next;
@@ -82,7 +97,9 @@ void add_background(Job& job, const ScenarioConfig& scenario, const std::string&
     const std::filesystem::path folder = std::filesystem::path(scenario_file).parent_path();
     LoadedTrace other = load({.path = (folder / name).string()}, "traffic.background");
     job.warnings.insert(job.warnings.end(), other.warnings.begin(), other.warnings.end());
-    const Workload whole = replicate(std::move(other.workload));
+    if (++jobs > kMostJobs) throw TraceError("traffic.background", fmt::format("names more than {} traces", kMostJobs));
+    Workload whole = replicate(std::move(other.workload));
+    prepare(whole, scenario.traffic, jobs);
     check_node_count(name, job.workload.nodes.size() + whole.nodes.size());
     const std::uint32_t nics = whole.ranks * scenario.traffic.nics_per_rank;
     for (std::uint32_t i = 0; i < nics; ++i) job.nics_of_ranks.push_back(first + i);
@@ -183,9 +200,16 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
                 scenario.fabric.nics);
   }
   job.nics_of_ranks = place_ranks(scenario, job.workload.ranks);
+  prepare(job.workload, traffic, 0);
   if (!traffic.background.empty()) add_background(job, scenario, scenario_file);
   require_placed(job, scenario);
   require_same_fidelity(job, scenario);
+  if (job.workload.nodes.empty() && !traffic.tenants.play.empty()) {
+    throw TraceError("traffic.tenants.play",
+                     fmt::format("is \"{}\": there is no such job (0: traffic.trace, then those "
+                                 "of traffic.background)",
+                                 traffic.tenants.play));
+  }
   if (traffic.nics_per_rank > 1) number_lanes(job.workload);
   if (computed) return job;
   CollectiveOptions collective = traffic.collective;

@@ -204,14 +204,14 @@ inline Frame to_frame(const Packet& packet, const ProtocolConfig& config, std::s
   frame.ipv6.src = port_address(packet.source_node, packet.plane);
   frame.ipv6.dst = port_address(packet.destination_node, packet.plane);
   frame.ipv6.flow_label = ev.flow_label_low;
-  frame.ipv6.dscp = config.dscp[static_cast<std::size_t>(sent_role(packet))];
+  frame.ipv6.dscp = config.dscp_of(sent_role(packet), packet.traffic_class);
   frame.ipv6.ecn = static_cast<std::uint8_t>(packet.ecn == Ecn::ce ? Ecn::ect0 : packet.ecn);
   if (config.encapsulation != Encapsulation::none) {
     frame.outer.emplace().src = frame.ipv6.src;
     frame.outer->dst = packet.outer_dst;
   }
   Ipv6Header& outermost = frame.outer ? *frame.outer : frame.ipv6;
-  outermost.dscp = config.dscp[static_cast<std::size_t>(outer_role(packet))];
+  outermost.dscp = config.dscp_of(outer_role(packet), packet.traffic_class);
   outermost.ecn = static_cast<std::uint8_t>(packet.ecn);
   outermost.hop_limit = packet.hop_limit;
   if (config.encapsulation == Encapsulation::srv6_srh) frame.srh.emplace().segment = packet.outer_dst;
@@ -267,8 +267,13 @@ inline Packet from_frame(const Frame& frame, const ProtocolConfig& config) {
   packet.plane = static_cast<std::uint8_t>(frame.ipv6.dst.high);
   packet.source_node = static_cast<NodeId>(frame.ipv6.src.low - 1);
   packet.destination_node = static_cast<NodeId>(frame.ipv6.dst.low - 1);
-  for (std::size_t role = 0; role < kTrafficRoles; ++role) {
-    if (config.dscp[role] == frame.ipv6.dscp) packet.role = static_cast<TrafficRole>(role);
+  // The lowest class goes first where a deployment has given a DSCP twice.
+  for (std::uint32_t c = kMostTrafficClasses; c-- > 0;) {
+    for (std::size_t role = 0; role < kTrafficRoles; ++role) {
+      if (config.dscp_of(static_cast<TrafficRole>(role), c) != frame.ipv6.dscp) continue;
+      packet.role = static_cast<TrafficRole>(role);
+      packet.traffic_class = has_traffic_class(packet.role) ? c & (kMostTrafficClasses - 1) : 0;
+    }
   }
   packet.destination_qp = frame.bth.dqp;
   packet.pkey = frame.bth.pkey;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace mrc {
@@ -11,6 +12,14 @@ class ContextCache {
  public:
   /// `qps` in all, of which `entries` (at least 1) fit.
   ContextCache(std::uint32_t qps, std::uint32_t entries) : entries_(entries), nodes_(qps) {}
+
+  /// A tenant holds at most the given number (0: all), and gets room by giving up a context of its own. Before the
+  /// first insert.
+  void limit(std::vector<std::uint32_t> most_of_tenant, std::vector<std::uint8_t> tenant_of_qp) {
+    most_of_tenant_ = std::move(most_of_tenant);
+    tenant_of_qp_ = std::move(tenant_of_qp);
+    held_by_tenant_.resize(most_of_tenant_.size(), 0);
+  }
 
   /// True if the context is on the NIC; makes it the most recently used.
   bool touch(std::uint32_t qp) {
@@ -36,9 +45,14 @@ class ContextCache {
     nodes_[qp].loading = false;
     nodes_[qp].unused = true;
     if (nodes_[qp].resident) return;
-    if (resident_ == entries_) evict(tail_);
+    if (is_at_limit(qp)) {
+      evict(oldest_of_tenant(qp));
+    } else if (resident_ == entries_) {
+      evict(tail_);
+    }
     nodes_[qp].resident = true;
     ++resident_;
+    count(qp, 1);
     push_front(qp);
   }
   /// What is held is unusable: the next touch() misses.
@@ -73,10 +87,30 @@ class ContextCache {
     unlink(qp);
     nodes_[qp].resident = false;
     --resident_;
+    count(qp, -1);
+  }
+  bool has_limit(std::uint32_t qp) const {
+    return !tenant_of_qp_.empty() && tenant_of_qp_[qp] < most_of_tenant_.size() &&
+           most_of_tenant_[tenant_of_qp_[qp]] > 0;
+  }
+  bool is_at_limit(std::uint32_t qp) const {
+    return has_limit(qp) && held_by_tenant_[tenant_of_qp_[qp]] >= most_of_tenant_[tenant_of_qp_[qp]];
+  }
+  void count(std::uint32_t qp, std::int32_t more) {
+    if (has_limit(qp)) held_by_tenant_[tenant_of_qp_[qp]] += static_cast<std::uint32_t>(more);
+  }
+  /// Precondition: its tenant holds one.
+  std::uint32_t oldest_of_tenant(std::uint32_t qp) const {
+    std::uint32_t oldest = tail_;
+    while (tenant_of_qp_[oldest] != tenant_of_qp_[qp]) oldest = nodes_[oldest].previous;
+    return oldest;
   }
 
   std::uint32_t entries_;
   std::vector<Node> nodes_;
+  std::vector<std::uint32_t> most_of_tenant_;  ///< 0: all
+  std::vector<std::uint8_t> tenant_of_qp_;     ///< empty: nobody has a limit
+  std::vector<std::uint32_t> held_by_tenant_;
   std::uint32_t head_ = kNone;
   std::uint32_t tail_ = kNone;
   std::uint32_t resident_ = 0;

@@ -14,9 +14,19 @@
 #include "pcie/pcie_latency.h"
 
 namespace mrc::timing {
+namespace {
+
+/// Of a read's cookie: the class.
+constexpr std::uint32_t kLaneBits = 2;
+static_assert(1U << kLaneBits >= kMostTrafficClasses);
+/// Reads that may wait in front of the PCIe engine where a more urgent one may come. With two, one is there when the
+/// engine takes the other.
+constexpr std::uint32_t kReadsAheadOfOthers = 2;
+
+}  // namespace
 
 PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                           const HostMemory& memory, RetransmitBuffer& retransmit_buffer, Fifo<TxPacket>& in)
+                           const HostMemory& memory, RetransmitBuffer& retransmit_buffer, ClassQueues<TxPacket> in)
     : Box(name, owner,
           {.name = "payload_fetch", .part = NicPart::transmit, .behind = "segmenter", .packets = Handling::passes}),
       slot(*this, nic.tx_work),
@@ -26,11 +36,11 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
       pcie_(pcie),
       memory_(memory),
       retransmit_buffer_(retransmit_buffer),
-      in_(in),
-      out_(*this, "payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries),
-      out_full_(nic.causes.declare_full("spray_scheduler", out_.taker())),
+      in_(std::move(in)),
+      out_(*this, "payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries, nic.queue_classes()),
+      out_full_(nic.causes.declare_full("spray_scheduler", out().taker())),
       all_under_way_(nic.causes.declare("payload_fetch.queue", {"nic.payload_fetch.queue_entries"})),
-      under_way_(std::bit_ceil(nic.config.nic.payload_fetch.queue_entries)),
+      lanes_(nic.queue_classes(), Lane(nic.config.nic.payload_fetch.queue_entries)),
       starts_(nic.trace, server_cause(nic, "payload_fetch"), nic.causes.declare("segmenter.queue")) {
   in_.connect(this);
   retransmit_buffer.connect(*this);
@@ -41,8 +51,10 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
                          .taken_by = "payload_fetch",
                          .returned_by = "spray_scheduler",
                          .way = TokenWay::pcie_read});
-  nic.memories.count(kQueue, out_.occupancy());
+  nic.memories.count(kQueue, out().occupancy());
 }
+
+PayloadFetch::Lane::Lane(std::uint32_t places) : under_way(std::bit_ceil(places)) {}
 
 void PayloadFetch::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   out.add(kQueue, {.depth = nic.node.nic.payload_fetch.queue_entries}, transmit_descriptor({kBufferPointerField}));
@@ -91,33 +103,41 @@ void PayloadFetch::step(TimePs now) {
     wake_at(next_start_);
     return;
   }
-  if (!in_.ready(now)) {
+  Fifo<TxPacket>& in = in_.next(now);
+  if (!in.ready(now)) {
     slot.empty(now);
     in_.wait_ready(now);
     return;
   }
-  if (issued_ - delivered_ + without_entry_.size() + out_.size() >= nic_.config.nic.payload_fetch.queue_entries) {
+  const std::uint32_t number = lane_of(in.front());
+  Lane& lane = lanes_[number];
+  Fifo<TxPacket>& out = out_.of(number);
+  if (lane.held() + out.size() >= nic_.config.nic.payload_fetch.queue_entries) {
     // With nothing to hand on, all places are taken by reads that are under way, or by packets that wait for records.
-    no_place_ = without_entry_.empty() ? all_under_way_ : retransmit_buffer_.missing();
-    slot.blocked(now, without_entry_.empty() && out_.ready(now) ? out_full_ : no_place_);
-    out_.wait_room(now, *this);
+    no_place_ = lane.without_entry.empty() ? all_under_way_ : retransmit_buffer_.missing();
+    slot.blocked(now, lane.without_entry.empty() && out.ready(now) ? out_full_ : no_place_);
+    out.wait_room(now, *this);
+    in_.wait_more_urgent(in, next_start_);
     return;
   }
   // The key's read goes first.
-  if (encrypt_ != nullptr && !key_asked_) key_asked_ = encrypt_->ask_for_key(now, in_.front(), *this);
-  if (encrypt_ != nullptr && !key_asked_) {
+  const std::uint32_t lane_bit = 1U << number;
+  const bool needs_key = encrypt_ != nullptr && (keys_asked_ & lane_bit) == 0;
+  if (needs_key && encrypt_->ask_for_key(now, in.front(), *this)) keys_asked_ |= lane_bit;
+  if (encrypt_ != nullptr && (keys_asked_ & lane_bit) == 0) {
     slot.blocked(now, pcie_.read_queue_full());
     return;
   }
-  if (!pcie_.can_read()) {
+  if (!can_read(number)) {
     slot.blocked(now, pcie_.read_queue_full());
     pcie_.wait_read_room(now, *this);
+    in_.wait_more_urgent(in, next_start_);
     return;
   }
   const PipelineConfig& pipeline = nic_.config.nic.payload_fetch.pipeline;
-  if (starts_.on()) trace_start(now, *in_.front().packet, in_.ready_at());
-  TxPacket tx = in_.pop(now);
-  key_asked_ = false;
+  if (starts_.on()) trace_start(now, *in.front().packet, in.ready_at());
+  TxPacket tx = in.pop(now);
+  keys_asked_ &= ~lane_bit;
   TimePs delay = 0;
   tx.from_sram = on_nic(*tx.packet) && (!tx.packet->retransmission || read_sram(now, *tx.packet, delay));
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
@@ -131,45 +151,62 @@ void PayloadFetch::step(TimePs now) {
   if (tx.from_sram) {
     arrived(now, tx, now + delay + nic_.clock.cycles(pipeline.latency_cycles));
   } else {
-    under_way_[issued_ & (under_way_.size() - 1)] = tx;
+    lane.under_way[lane.issued & lane.mask()] = {tx};
     ++nic_.reads_under_way;
-    pcie_.read(now, tx.local_address, tx.packet->payload_bytes, *this, issued_++, true, into, tx.packet->last_start);
+    const std::uint64_t cookie = lane.issued++ << kLaneBits | number;
+    pcie_.read(now, tx.local_address, tx.packet->payload_bytes, *this, cookie, lanes_.size() == 1, into,
+               tx.packet->last_start, true);
   }
   in_.wait_ready(next_start_);
 }
 
+bool PayloadFetch::can_read(std::uint32_t lane) const {
+  if (lane + 1 == lanes_.size()) return pcie_.can_read();
+  return pcie_.waiting_reads() < kReadsAheadOfOthers;
+}
+
 void PayloadFetch::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const TimePs latency = nic_.clock.cycles(nic_.config.nic.payload_fetch.pipeline.latency_cycles);
-  ++delivered_;
   --nic_.reads_under_way;
-  const TxPacket& tx = under_way_[cookie & (under_way_.size() - 1)];
+  Lane& lane = lanes_[cookie & ((1U << kLaneBits) - 1)];
+  UnderWay& read = lane.under_way[cookie >> kLaneBits & lane.mask()];
+  const TxPacket& tx = read.tx;
   tx.packet->last_start = pcie_.done_by();
   // A poisoned completion: the packet leaves with a wrong ICRC, so that nobody takes it.
   if (nic_.host_port != nullptr && nic_.host_port->poisoned(tx.packet->payload)) tx.packet->damage = Damage::corrupted;
   // Its completions came in at any time while it was under way; jobs are reported some at a time.
   const auto under_way = static_cast<TimePs>(nic_.config.pcie.read_latency_mean_ns * 1000.0);
   const MemoryAccess stored = completion_memory_.write_stream(now, 0, tx.packet->payload_bytes, under_way);
-  arrived(now, tx, done_at + stored.delay_ps + latency);
+  read.ready_at = done_at + stored.delay_ps + latency;
+  // In the order of issue in each class.
+  while (lane.delivered != lane.issued && lane.under_way[lane.delivered & lane.mask()].ready_at != kNever) {
+    const UnderWay& first = lane.under_way[lane.delivered++ & lane.mask()];
+    arrived(now, first.tx, std::max(first.ready_at, now));
+  }
 }
 
 void PayloadFetch::arrived(TimePs now, const TxPacket& tx, TimePs ready_at) {
+  Lane& lane = lanes_[lane_of(tx)];
   // Those that wait are served in the order in which they came.
   const bool waits = retransmit_buffer_.takes_at_arrival() && !tx.packet->retransmission &&
-                     (!without_entry_.empty() || !retransmit_buffer_.take_at_arrival(now, tx.packet->last_start));
+                     (!lane.without_entry.empty() || !retransmit_buffer_.take_at_arrival(now, tx.packet->last_start));
   if (waits) {
-    without_entry_.push_back({tx, ready_at, retransmit_buffer_.missing()});
+    lane.without_entry.push_back({tx, ready_at, retransmit_buffer_.missing()});
   } else {
-    out_.push(now, tx, ready_at);
+    out_.of(lane_of(tx)).push(now, tx, ready_at);
   }
 }
 
 void PayloadFetch::entries_free(TimePs now, StartId because) {
-  while (!without_entry_.empty()) {
-    if (!retransmit_buffer_.take_at_arrival(now, because)) return;
-    const auto& [tx, ready_at, waited_for] = without_entry_.front();
-    if (starts_.on()) tx.packet->last_start = starts_.start_after(now, because, waited_for);
-    out_.push(now, tx, std::max(ready_at, now + nic_.clock.period_ps()));
-    without_entry_.pop_front();
+  for (std::size_t c = lanes_.size(); c-- > 0;) {
+    std::deque<Arrived>& waiting = lanes_[c].without_entry;
+    while (!waiting.empty()) {
+      if (!retransmit_buffer_.take_at_arrival(now, because)) return;
+      const auto& [tx, ready_at, waited_for] = waiting.front();
+      if (starts_.on()) tx.packet->last_start = starts_.start_after(now, because, waited_for);
+      out_.of(static_cast<std::uint32_t>(c)).push(now, tx, std::max(ready_at, now + nic_.clock.period_ps()));
+      waiting.pop_front();
+    }
   }
 }
 

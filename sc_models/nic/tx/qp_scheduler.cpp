@@ -37,7 +37,10 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       wqe_requests_(*this, "wqe_fetch.requests", kWqeRequestQueue),
       wqes_(*this, "wqe_fetch.prefetch", "WQEs",
             std::max<std::size_t>(nic.qps.size(), 1) * nic.config.nic.wqe_fetch.prefetch_depth),
-      ready_(std::bit_ceil(nic.qps.size() + 1)),
+      ready_(nic.scenario.traffic.classes.count, ReadyList(nic.qps.size())),
+      turns_(nic.scenario.traffic.classes, nic.config.nic.qp_scheduler.quantum_bytes),
+      preempts_(nic.scenario.traffic.classes.strict()),
+      limits_(nic.scenario.traffic.tenants),
       grants_full_(nic.causes.declare_full("qp_scheduler.grants", grants_.taker())),
       context_miss_(nic.causes.declare("qp_scheduler.context_miss", {"nic.qp_scheduler.context_cache_entries"})),
       no_wqe_(nic.causes.declare("wqe_fetch", {"nic.wqe_fetch.prefetch_depth", "nic.wqe_fetch.batch"})),
@@ -49,6 +52,10 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
     const auto cause = static_cast<CutCause>(cut);
     window_[cut] = nic.causes.declare(window_cause(cause), window_relief(cause));
   }
+  if (turns_.on() && !turns_.strict())
+    class_share_ = nic.causes.declare("qp_scheduler.class_share", {"traffic.classes.weights"});
+  if (limits_.any()) rate_limit_ = nic.causes.declare("tenant.rate_limit", {"traffic.tenants.rate_limits_gbps"});
+  limit_contexts();
   const NicConfig& config = nic.config.nic;
   const auto held = std::min<std::size_t>(
       {nic.qps.size(), config.qp_scheduler.contexts_at_start, config.qp_scheduler.context_cache_entries});
@@ -90,6 +97,16 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
   nic.memories.count(kWqeRequests, wqe_requests_.occupancy());
 }
 
+void QpScheduler::limit_contexts() {
+  std::vector<std::uint32_t> most = tenant_contexts(nic_.scenario.traffic.tenants, "scenario");
+  if (most.empty()) return;
+  std::vector<std::uint8_t> tenants;
+  for (const Qp& qp : nic_.qps) tenants.push_back(qp.tenant);
+  cache_.limit(std::move(most), std::move(tenants));
+}
+
+QpScheduler::ReadyList::ReadyList(std::size_t qps) : ring_(std::bit_ceil(qps + 1)) {}
+
 void QpScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   const QpSchedulerConfig& config = nic.node.nic.qp_scheduler;
   const MemoryConfig& cache = nic.node.nic.memory.qp_context;
@@ -126,16 +143,63 @@ void QpScheduler::activate(std::uint32_t index, TimePs at, StartId because) {
   if (qp.listed || qp.granted) return;
   qp.listed = true;
   qp.starts.activated = because;
-  ready_[tail_++ & (ready_.size() - 1)] = {at, index};
+  ready_[qp.traffic_class].push({at, index});
   wake_at(std::max(at, next_start_));
+  if (preempts_ && qp.traffic_class > 0 && segmenter_ != nullptr) segmenter_->wake_at(at);
 }
 
-QpScheduler::Ready QpScheduler::pop_ready() {
-  return ready_[head_++ & (ready_.size() - 1)];
+std::uint64_t QpScheduler::listed() const {
+  std::uint64_t qps = 0;
+  for (const ReadyList& list : ready_) qps += list.size();
+  return qps;
 }
 
-void QpScheduler::grant_done(std::uint32_t index, TimePs now, StartId because) {
-  nic_.qps[index].granted = false;
+TimePs QpScheduler::next_service(TimePs now) const {
+  TimePs next = kNever;
+  for (const ReadyList& list : ready_) {
+    if (!list.empty()) next = std::min(next, std::max(next_start_, list.front().from));
+  }
+  // What is ready now and was not picked waits for the share of a class that is granted: grant_done() wakes.
+  if (next <= now) {
+    next = kNever;
+    for (const ReadyList& list : ready_) {
+      if (!list.empty() && list.front().from > now) next = std::min(next, list.front().from);
+    }
+  }
+  if (limits_.any() && limits_.next() != kNever)
+    next = std::min(next, std::max({next_start_, limits_.next(), now + 1}));
+  return next;
+}
+
+void QpScheduler::end_holds(TimePs now) {
+  limits_.due(now, [&](std::uint32_t index) { ready_[nic_.qps[index].traffic_class].push({now, index}); });
+}
+
+std::uint32_t QpScheduler::pick(TimePs now) {
+  const std::uint32_t due = due_classes(now);
+  if (!turns_.on()) return due != 0 ? 0 : ClassTurns::kNone;
+  const std::uint32_t next = turns_.pick(credit_, due | granted_classes(), due);
+  if (next == ClassTurns::kNone && due != 0) slot.blocked(now, class_share_);
+  return next;
+}
+
+bool QpScheduler::is_held(TimePs now, Qp& qp) {
+  const TimePs free_at = limits_.free_at(qp.tenant);
+  if (free_at <= now) return false;
+  qp.listed = true;
+  limits_.wait(qp.tenant, nic_.index_of(qp));
+  qp.starts.parked = rate_limit_;
+  slot.blocked(now, rate_limit_);
+  wake_at(free_at);
+  return true;
+}
+
+void QpScheduler::grant_done(std::uint32_t index, TimePs now, StartId because, std::uint32_t unused_bytes) {
+  Qp& qp = nic_.qps[index];
+  qp.granted = false;
+  --granted_[qp.traffic_class];
+  turns_.charge(credit_, qp.traffic_class, -std::int64_t{unused_bytes});
+  limits_.give_back(qp.tenant, unused_bytes);
   context_memory_.write(now, index);
   activate(index, now, because);
 }
@@ -241,7 +305,7 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
   slot.blocked(now, qp.starts.parked);
 }
 
-bool QpScheduler::serve(TimePs now) {
+bool QpScheduler::serve(TimePs now, std::uint32_t traffic_class) {
   if (grants_.full()) {
     grants_.wait_room(now, *this);
     slot.blocked(now, grants_full_);
@@ -254,7 +318,7 @@ bool QpScheduler::serve(TimePs now) {
     slot.blocked(now, no_wqe_);
     return false;
   }
-  const Ready ready = pop_ready();
+  const Ready ready = ready_[traffic_class].pop();
   const std::uint32_t index = ready.qp;
   Qp& qp = nic_.qps[index];
   qp.listed = false;
@@ -290,10 +354,15 @@ bool QpScheduler::serve(TimePs now) {
     slot.blocked(now, no_wqe_);
     return true;
   }
+  if (limits_.any() && is_held(now, qp)) return true;
   qp.granted = true;
+  ++granted_[qp.traffic_class];
+  const std::uint32_t quantum = nic_.config.nic.qp_scheduler.quantum_bytes;
+  turns_.charge(credit_, qp.traffic_class, quantum);
+  limits_.charge(now, qp.tenant, quantum);
   const StartId start = trace_grant(now, qp, ready.from);
   slot.busy(now, next_start_);
-  grants_.push(now, {index, nic_.config.nic.qp_scheduler.quantum_bytes, start},
+  grants_.push(now, {index, quantum, start},
                next_start_ - nic_.clock.cycles(pipeline.initiation_interval_cycles) +
                    nic_.clock.cycles(pipeline.latency_cycles));
   return true;
@@ -313,11 +382,14 @@ StartId QpScheduler::trace_grant(TimePs now, Qp& qp, TimePs listed_from) {
 }
 
 void QpScheduler::step(TimePs now) {
-  ready_qps_.set(now, tail_ - head_);
-  if (head_ != tail_ && now >= next_start_ && ready_[head_ & (ready_.size() - 1)].from <= now) {
-    if (!serve(now)) return;
+  if (limits_.any()) end_holds(now);
+  ready_qps_.set(now, listed());
+  if (now >= next_start_) {
+    const std::uint32_t next = pick(now);
+    if (next != ClassTurns::kNone && !serve(now, next)) return;
   }
-  if (head_ != tail_) wake_at(std::max(next_start_, ready_[head_ & (ready_.size() - 1)].from));
+  const TimePs next = next_service(now);
+  if (next != kNever) wake_at(next);
 }
 
 }  // namespace mrc::timing

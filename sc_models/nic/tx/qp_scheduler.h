@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "engine/box.h"
+#include "engine/class_turns.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
 #include "nic/nic_context.h"
 #include "nic/tx/context_cache.h"
+#include "node/tenant_limits.h"
 #include "pcie/pcie_dma.h"
 
 namespace mrc::timing {
@@ -53,17 +55,22 @@ class QpScheduler : public Box, private ReadClient {
   /// Something about the QP changed (doorbell, WQE, window, loss): look at it from `at` on.
   /// `because`: the start that changed it.
   void activate(std::uint32_t qp, TimePs at, StartId because);
-  /// The segmenter has used up or given back the QP's grant.
-  void grant_done(std::uint32_t qp, TimePs now, StartId because);
+  /// The segmenter has used up or given back the QP's grant, of which `unused_bytes` are left.
+  void grant_done(std::uint32_t qp, TimePs now, StartId because, std::uint32_t unused_bytes);
   /// QPs that waited for this window may go on.
   void window_opened(CongestionDomain& domain, TimePs now, StartId because);
 
   /// Some QP has its turn before the one that sends now has its next.
   bool others_wait(TimePs now) const {
     // A QP may be on the list before its WQE or context is there; when it was put there depends on the lookahead.
-    const bool listed = head_ != tail_ && ready_[head_ & (ready_.size() - 1)].from <= now;
-    return listed || !grants_.empty();
+    return !grants_.empty() || due_classes(now) != 0;
   }
+  /// With strict scheduling: a QP of a higher class can be granted or has been, so that this class's turn ends.
+  bool more_urgent_waits(TimePs now, std::uint32_t traffic_class) const {
+    return preempts_ && ((due_classes(now) | granted_classes()) >> traffic_class >> 1) != 0;
+  }
+  /// Who holds a grant, and is told when a more urgent QP is ready.
+  void give_grants_to(Box& segmenter) { segmenter_ = &segmenter; }
 
   Fifo<Grant>& grants() { return grants_; }
   Fifo<std::uint32_t>& wqe_requests() { return wqe_requests_; }
@@ -92,16 +99,55 @@ class QpScheduler : public Box, private ReadClient {
     TimePs from;
     std::uint32_t qp;
   };
+  /// QPs of one traffic class, in the order in which they became ready.
+  class ReadyList {
+   public:
+    explicit ReadyList(std::size_t qps);
+    bool empty() const { return head_ == tail_; }
+    std::uint64_t size() const { return tail_ - head_; }
+    const Ready& front() const { return ring_[head_ & (ring_.size() - 1)]; }
+    void push(const Ready& ready) { ring_[tail_++ & (ring_.size() - 1)] = ready; }
+    Ready pop() { return ring_[head_++ & (ring_.size() - 1)]; }
+
+   private:
+    std::vector<Ready> ring_;
+    std::uint64_t head_ = 0;
+    std::uint64_t tail_ = 0;
+  };
 
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
-  bool serve(TimePs now);
+  bool serve(TimePs now, std::uint32_t traffic_class);
   bool context_at_hand(TimePs now, std::uint32_t qp);
+  /// Entries of the context cache that tenants may have at most.
+  void limit_contexts();
   void read_context(TimePs now, std::uint32_t qp, StartId because);
   void want_wqes(TimePs now, Qp& qp);
   /// Reads the WQE that is next; false if it has to be fetched again.
   bool wqe_readable(TimePs now, Qp& qp);
   void park(TimePs now, Qp& qp, SendGate gate);
-  Ready pop_ready();
+  /// Classes whose first QP is ready, a bit each.
+  std::uint32_t due_classes(TimePs now) const {
+    std::uint32_t due = 0;
+    for (std::uint32_t c = 0; c < ready_.size(); ++c)
+      due |= (!ready_[c].empty() && ready_[c].front().from <= now ? 1U : 0U) << c;
+    return due;
+  }
+  /// Classes with grants that the segmenter has not given back.
+  std::uint32_t granted_classes() const {
+    std::uint32_t granted = 0;
+    for (std::uint32_t c = 0; c < ready_.size(); ++c) granted |= (granted_[c] > 0 ? 1U : 0U) << c;
+    return granted;
+  }
+  /// The pick rule: the class whose first QP is served next; ClassTurns::kNone where none is ready, or the share is
+  /// that of a class whose QPs are all granted.
+  std::uint32_t pick(TimePs now);
+  /// The QP's tenant may send no more for now: it waits for that.
+  bool is_held(TimePs now, Qp& qp);
+  std::uint64_t listed() const;
+  /// Puts QPs back whose tenants may now send.
+  void end_holds(TimePs now);
+  /// When something may be served that is not ready now; kNever for nothing.
+  TimePs next_service(TimePs now) const;
   /// A QP on the list from `listed_from` on is granted its turn.
   StartId trace_grant(TimePs now, Qp& qp, TimePs listed_from);
   Cause cause_of(SendGate gate, CutCause cut) const;
@@ -118,7 +164,13 @@ class QpScheduler : public Box, private ReadClient {
   Fifo<Grant> grants_;
   Fifo<std::uint32_t> wqe_requests_;
   Occupancy wqes_;
-  std::vector<Ready> ready_;  ///< ring
+  std::vector<ReadyList> ready_;  ///< by traffic class
+  std::array<std::uint32_t, kMostTrafficClasses> granted_{};
+  ClassTurns turns_;
+  ClassCredit credit_;
+  bool preempts_;
+  TenantLimits limits_;
+  Box* segmenter_ = nullptr;
   Cause grants_full_;
   Cause context_miss_;
   Cause no_wqe_;  ///< WQEs are on their way
@@ -126,9 +178,9 @@ class QpScheduler : public Box, private ReadClient {
   Cause write_imm_limit_;
   std::array<Cause, kCutCauses> window_{};  ///< by what last made the window small
   Cause doorbells_full_;
+  Cause class_share_;
+  Cause rate_limit_;
   StartTrace starts_;
-  std::uint64_t head_ = 0;
-  std::uint64_t tail_ = 0;
   TimePs next_start_ = 0;
 };
 

@@ -20,12 +20,14 @@ Segmenter::Segmenter(const sc_core::sc_module_name& name, WheelModule& owner, Ni
       congestion_memory_(nic.memories[SackProcessor::kCongestionState]),
       scheduler_(scheduler),
       retransmit_buffer_(retransmit_buffer),
-      out_(*this, "segmenter.queue", nic.config.nic.segmenter.queue_entries, {.maker = "segmenter"}),
-      out_full_(nic.causes.declare_full("segmenter.queue", out_.taker(), {"nic.segmenter.queue_entries"})),
+      out_(*this, "segmenter.queue", nic.config.nic.segmenter.queue_entries, nic.queue_classes(),
+           {.maker = "segmenter"}),
+      out_full_(nic.causes.declare_full("segmenter.queue", out().taker(), {"nic.segmenter.queue_entries"})),
       starts_(nic.trace, server_cause(nic, "segmenter")) {
   scheduler_.grants().connect(this);
+  scheduler_.give_grants_to(*this);
   declare(pipeline_server(nic, "segmenter", "segmenter", nic.config.nic.segmenter.pipeline));
-  nic.memories.count(kQueue, out_.occupancy());
+  nic.memories.count(kQueue, out().occupancy());
 }
 
 void Segmenter::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -74,6 +76,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   packet->opcode = plan.opcode;
   packet->payload_bytes = plan.payload_bytes;
   packet->ack_request = plan.ack_request;
+  packet->traffic_class = qp.traffic_class & (kMostTrafficClasses - 1);
   packet->retransmission = plan.retransmission;
   if (!plan.retransmission && ends_message(plan.opcode)) scheduler_.hold_wqes(now, qp, -1);
   packet->loss_cause = static_cast<std::uint8_t>(plan.lost_by);
@@ -89,13 +92,14 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   starts_.start(now, slot, packet->last_start, grant_ready_at_);
   starts_.stall(delay, slot);
   slot.busy(now, next_start_);
-  out_.push(now, {packet, plan.local_address, nic_.index_of(qp), false},
+  out_.of(qp.traffic_class)
+      .push(now, {packet, plan.local_address, nic_.index_of(qp), false},
             now + delay + nic_.clock.cycles(pipeline.latency_cycles));
 }
 
 void Segmenter::give_back(TimePs now) {
   has_grant_ = false;
-  scheduler_.grant_done(grant_.qp, now, starts_.last());
+  scheduler_.grant_done(grant_.qp, now, starts_.last(), grant_.quantum_bytes);
 }
 
 void Segmenter::step(TimePs now) {
@@ -114,14 +118,16 @@ void Segmenter::step(TimePs now) {
     scheduler_.grants().wait_ready(now);
     return;
   }
-  if (out_.full()) {
+  Qp& qp = nic_.qps[grant_.qp];
+  const bool yields = scheduler_.more_urgent_waits(now, qp.traffic_class);
+  Fifo<TxPacket>& out = out_.of(qp.traffic_class);
+  if (!yields && out.full()) {
     slot.blocked(now, out_full_);
-    out_.wait_room(now, *this);
+    out.wait_room(now, *this);
     return;
   }
-  Qp& qp = nic_.qps[grant_.qp];
-  if (may_send(now, qp)) emit(now, qp);
-  if (!may_send(now, qp)) give_back(now);
+  if (!yields && may_send(now, qp)) emit(now, qp);
+  if (yields || !may_send(now, qp)) give_back(now);
   wake_at(std::max(next_start_, now));
   if (!has_grant_ && scheduler_.grants().empty()) scheduler_.grants().wait_ready(next_start_);
 }

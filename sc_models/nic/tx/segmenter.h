@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/box.h"
+#include "engine/class_queues.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
@@ -31,7 +32,9 @@ class Segmenter : public Box {
 
   /// Who ends a QP whose record is lost.
   void connect(SackProcessor& sack_processor) { sack_processor_ = &sack_processor; }
-  Fifo<TxPacket>& out() { return out_; }
+  Fifo<TxPacket>& out() { return out_.of(0); }
+  /// By traffic class, where they have queues of their own.
+  ClassQueues<TxPacket>& out_of_classes() { return out_; }
   Cause out_full() const { return out_full_; }
   void step(TimePs now) override;
 
@@ -51,7 +54,7 @@ class Segmenter : public Box {
   QpScheduler& scheduler_;
   RetransmitBuffer& retransmit_buffer_;
   SackProcessor* sack_processor_ = nullptr;
-  Fifo<TxPacket> out_;
+  ClassQueues<TxPacket> out_;
   Cause out_full_;
   Grant grant_;
   bool has_grant_ = false;

@@ -13,7 +13,7 @@
 namespace mrc::timing {
 
 SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
-                               Fifo<TxPacket>& in, std::vector<Port*> ports, RetransmitTimer& timer,
+                               ClassQueues<TxPacket> in, std::vector<Port*> ports, RetransmitTimer& timer,
                                SpraySchedulerRtlPath* rtl)
     : Box(name, owner,
           {.name = "spray_scheduler", .part = NicPart::transmit, .behind = "pcie_dma", .packets = Handling::passes}),
@@ -21,7 +21,7 @@ SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule&
       nic_(nic),
       path_memory_(nic.memories[kPathTable]),
       record_memory_(nic.memories[RetransmitBuffer::kRecords]),
-      in_(in),
+      in_(std::move(in)),
       ports_(std::move(ports)),
       timer_(timer),
       out_(*this, "spray_scheduler.queue", nic.config.nic.spray_scheduler.queue_entries),
@@ -61,10 +61,10 @@ void SprayScheduler::declare_latency(LatencyAccount& account) {
   account.pass_box(account.nic().spray_scheduler.pipeline.latency_cycles);
 }
 
-std::uint32_t SprayScheduler::free_ports(TimePs now, std::uint32_t bytes) {
+std::uint32_t SprayScheduler::free_ports(TimePs now, std::uint32_t bytes, std::uint32_t traffic_class) {
   std::uint32_t mask = 0;
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    if (ports_[i]->has_data_room(now, bytes)) mask |= 1U << i;
+    if (ports_[i]->has_data_room(now, bytes, traffic_class)) mask |= 1U << i;
   }
   return mask & nic_.ports_up;
 }
@@ -79,7 +79,7 @@ void SprayScheduler::retry(TimePs now, StartId because) {
 
 SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& packet, std::uint32_t bytes) {
   const PipelineConfig& pipeline = nic_.config.nic.spray_scheduler.pipeline;
-  const std::uint32_t free = free_ports(now, bytes);
+  const std::uint32_t free = free_ports(now, bytes, packet.traffic_class);
   NicPathTable& paths = *qp.paths;
   const std::uint64_t rotations = paths.rotations();
   const std::uint64_t reshuffles = paths.reshuffles();
@@ -122,7 +122,8 @@ void SprayScheduler::step(TimePs now) {
     wake_at(next_start_);
     return;
   }
-  if (!in_.ready(now)) {
+  Fifo<TxPacket>& in = in_.next(now);
+  if (!in.ready(now)) {
     slot.empty(now);
     in_.wait_ready(now);
     return;
@@ -132,8 +133,8 @@ void SprayScheduler::step(TimePs now) {
     out_.wait_room(now, *this);
     return;
   }
-  Packet& packet = *in_.front().packet;
-  Qp& qp = nic_.qps[in_.front().qp];
+  Packet& packet = *in.front().packet;
+  Qp& qp = nic_.qps[in.front().qp];
   const std::uint32_t bytes = nic_.link_bytes.in_nic(packet);
   const Choice choice = choose(now, qp, packet, bytes);
   const EvIndex ev = choice.ev;
@@ -142,6 +143,7 @@ void SprayScheduler::step(TimePs now) {
     waits_for_path_ = true;
     // One whose time is over waits for a port like the rest.
     if (choice.skip_end != kNever && choice.skip_end > now) wake_at(choice.skip_end);
+    in_.wait_more_urgent(in, now);
     return;
   }
   const MemoryAccess path = path_memory_.read(now, packet.destination_qp);
@@ -158,16 +160,16 @@ void SprayScheduler::step(TimePs now) {
   slot.stalled(now, delay, (path.delay_ps >= record.delay_ps ? path_memory_ : record_memory_).cause());
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
-  ports_[packet.plane]->reserve_data(now, bytes);
+  ports_[packet.plane]->reserve_data(now, bytes, packet.traffic_class);
   qp.sender->transmitted(packet.psn, ev, now);
   qp.data_sent_at = now;
   timer_.update(nic_.index_of(qp), now);
   next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);
-  starts_.start(now, slot, packet.last_start, in_.ready_at());
+  starts_.start(now, slot, packet.last_start, in.ready_at());
   starts_.stall(delay, slot);
   qp.starts.sent = packet.last_start;
   slot.busy(now, next_start_);
-  out_.push(now, in_.pop(now), now + delay + nic_.clock.cycles(choice.latency_cycles));
+  out_.push(now, in.pop(now), now + delay + nic_.clock.cycles(choice.latency_cycles));
   in_.wait_ready(next_start_);
 }
 

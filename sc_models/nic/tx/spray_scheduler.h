@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/box.h"
+#include "engine/class_queues.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
@@ -25,7 +26,7 @@ class SprayScheduler : public Box {
   static void declare_latency(LatencyAccount& account);
 
   /// `rtl` may be null: SystemC only.
-  SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<TxPacket>& in,
+  SprayScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, ClassQueues<TxPacket> in,
                  std::vector<Port*> ports, RetransmitTimer& timer, SpraySchedulerRtlPath* rtl);
 
   Fifo<TxPacket>& out() { return out_; }
@@ -44,12 +45,12 @@ class SprayScheduler : public Box {
     std::uint64_t occupied_cycles = 0;
   };
   Choice choose(TimePs now, Qp& qp, const Packet& packet, std::uint32_t bytes);
-  std::uint32_t free_ports(TimePs now, std::uint32_t bytes);
+  std::uint32_t free_ports(TimePs now, std::uint32_t bytes, std::uint32_t traffic_class);
 
   NicContext& nic_;
   MemoryStructure& path_memory_;
   MemoryStructure& record_memory_;
-  Fifo<TxPacket>& in_;
+  ClassQueues<TxPacket> in_;
   std::vector<Port*> ports_;
   RetransmitTimer& timer_;
   Fifo<TxPacket> out_;

@@ -60,7 +60,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   input.uplink = uplink_of(packet.ev, qp.route.uplinks);
   input.plane = packet.plane;
   input.hop_limit = packet.hop_limit;
-  input.dscp = protocol.dscp[static_cast<std::size_t>(packet.role)];
+  input.dscp = protocol.dscp_of(packet.role, packet.traffic_class);
   input.ecn = packet.ecn;
   input.srh = protocol.encapsulation == Encapsulation::srv6_srh;
   const std::uint64_t cycle = nic_.clock.edge_index(now);

@@ -8,7 +8,13 @@
 namespace mrc {
 
 MrcEndpoint::MrcEndpoint(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
-    : LightNode(nic, memory, network, placement), planes_(nic.config.nic.ports), probes_(nic), port_status_(nic) {
+    : LightNode(nic, memory, network, placement),
+      class_turns_(nic.scenario.traffic.classes, nic.config.nic.qp_scheduler.quantum_bytes),
+      above_(nic.scenario.traffic.classes.count - 1),
+      limits_(nic.scenario.traffic.tenants),
+      planes_(nic.config.nic.ports),
+      probes_(nic),
+      port_status_(nic) {
   for (const Qp& qp : nic.qps) {
     parts_.push_back({&qp, qp.sender ? &requestor_of(qp) : nullptr, qp.receiver ? &responder_of(qp) : nullptr, qp.paths,
                       qp.congestion != nullptr ? qp.congestion->control.get() : nullptr});
@@ -45,8 +51,8 @@ void MrcEndpoint::expect_port_free(unsigned depth) const {
     prefetch(&nic_.counters, 3 * kCacheLineBytes);
     return;
   }
-  if (sending_.ready.empty()) return;
-  const QpParts& parts = parts_[sending_.ready.front()];
+  if (sending_.turn.ready.empty()) return;
+  const QpParts& parts = parts_[sending_.turn.ready.front()];
   prefetch(parts.qp, sizeof(Qp));
   prefetch(parts.sending, 6 * kCacheLineBytes);
   prefetch(parts.paths, 3 * kCacheLineBytes);
@@ -69,6 +75,7 @@ void MrcEndpoint::serve_timers(TimePs now) {
   const auto send_on = [&](Qp&, const Packet& packet) { send(now, packet.plane, packet); };
   probes_.due(now, send_on);
   if (port_status_.next() <= now) port_status_.due(now, send_on);
+  if (limits_.any()) limits_.due(now, [&](std::uint32_t qp) { turn_of(nic_.qps[qp]).ready.push(qp); });
 }
 
 // Sending
@@ -76,13 +83,31 @@ void MrcEndpoint::serve_timers(TimePs now) {
 void MrcEndpoint::activate(Qp& qp) {
   if (qp.listed) return;
   qp.listed = true;
-  sending_.ready.push(nic_.index_of(qp));
+  turn_of(qp).ready.push(nic_.index_of(qp));
+}
+
+MrcEndpoint::Turn* MrcEndpoint::next_turn_of_classes() {
+  std::uint32_t ready = sending_.turn.ready.empty() ? 0 : 1;
+  for (std::size_t i = 0; i < above_.size(); ++i) ready |= (above_[i].ready.empty() ? 0U : 2U) << i;
+  const std::uint32_t next = class_turns_.pick(class_credit_, ready, ready);
+  if (next == ClassTurns::kNone) return nullptr;
+  return next == 0 ? &sending_.turn : &above_[next - 1];
+}
+
+bool MrcEndpoint::is_held(TimePs now, Turn& turn, const Qp& qp) {
+  if (limits_.free_at(qp.tenant) <= now) return false;
+  // It stays listed: it is ready but for the limit.
+  turn.ready.pop();
+  turn.bytes = 0;
+  limits_.wait(qp.tenant, nic_.index_of(qp));
+  return true;
 }
 
 void MrcEndpoint::park(Qp& qp, SendGate gate) {
   qp.listed = false;
-  sending_.ready.pop();
-  sending_.turn_bytes = 0;
+  Turn& turn = turn_of(qp);
+  turn.ready.pop();
+  turn.bytes = 0;
   if (gate != SendGate::idle) parked_ = nic_.index_of(qp);
   if (gate != SendGate::blocked_cwnd || qp.waits_for_window) return;
   qp.waits_for_window = true;
@@ -97,22 +122,26 @@ void MrcEndpoint::port_free(TimePs now, std::uint32_t plane) {
 }
 
 std::uint8_t MrcEndpoint::sending_waits_for(TimePs now) {
-  if (!sending_.ready.empty()) return LightIdle::path;
+  if (next_turn() != nullptr) return LightIdle::path;
+  if (limits_.any() && limits_.next() != kNever) return LightIdle::rate_limit;
   if (parked_ == kNoQp) return LightIdle::acknowledgement;
   Qp& qp = nic_.qps[parked_];
   return gate_cause(requestor_of(qp).gate(now), qp);
 }
 
 bool MrcEndpoint::pump(TimePs now) {
-  if (sending_.ready.empty()) return false;
+  if (next_turn() == nullptr) return false;
   std::uint32_t free = 0;
   // Once or more per packet: the loop's own instructions count.
   const TimePs* const busy_until = sending_.busy_until.data();
 #pragma GCC unroll 8
   for (std::uint32_t plane = 0; plane < planes_; ++plane) free |= (busy_until[plane] <= now ? 1U : 0U) << plane;
   std::uint32_t ports = free & nic_.ports_up;
-  while (!sending_.ready.empty() && ports != 0) {
-    Qp& qp = nic_.qps[sending_.ready.front()];
+  while (ports != 0) {
+    Turn* const turn = next_turn();
+    if (turn == nullptr) break;
+    Qp& qp = nic_.qps[turn->ready.front()];
+    if (limits_.any() && is_held(now, *turn, qp)) continue;
     const SendGate gate = requestor_of(qp).gate(now);
     if (gate != SendGate::ready) {
       park(qp, gate);
@@ -126,12 +155,13 @@ bool MrcEndpoint::pump(TimePs now) {
     }
     ports &= ~port;
     free &= ~port;
-    if (sending_.turn_bytes < nic_.config.nic.qp_scheduler.quantum_bytes) continue;
-    sending_.turn_bytes = 0;
-    sending_.ready.push(sending_.ready.front());
-    sending_.ready.pop();
+    if (turn->bytes < nic_.config.nic.qp_scheduler.quantum_bytes) continue;
+    turn->bytes = 0;
+    turn->ready.push(turn->ready.front());
+    turn->ready.pop();
   }
-  if (sending_.ready.empty()) return false;
+  if (limits_.any()) arm(limits_.next());
+  if (next_turn() == nullptr) return false;
   const std::uint32_t all = planes_ >= 32 ? ~0U : (1U << planes_) - 1;
   for (std::uint32_t busy = all & ~free & ~sending_.to_be_told; busy != 0; busy &= busy - 1) {
     const auto plane = static_cast<std::uint32_t>(std::countr_zero(busy));
@@ -148,10 +178,15 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   const std::uint32_t transit = network_.new_transit();
   Packet& packet = network_.packet_of(transit);
   fill(packet, plan);
-  sending_.turn_bytes += std::max<std::uint32_t>(plan.payload_bytes, 1);
+  packet.traffic_class = qp.traffic_class & (kMostTrafficClasses - 1);
+  Turn& turn = turn_of(qp);
+  const std::uint32_t bytes = std::max<std::uint32_t>(plan.payload_bytes, 1);
+  turn.bytes += bytes;
+  class_turns_.charge(class_credit_, qp.traffic_class, bytes);
+  if (limits_.any()) limits_.charge(now, qp.tenant, bytes);
   // As the detailed NIC's segmenter: no more of this QP for a while, so nothing else would ask for a SACK.
   const auto& scheduler = nic_.config.nic.qp_scheduler;
-  const bool turn_ends = sending_.turn_bytes >= scheduler.quantum_bytes && sending_.ready.size() > 1;
+  const bool turn_ends = turn.bytes >= scheduler.quantum_bytes && turn.ready.size() > 1;
   if (turn_ends && scheduler.ack_request_at_turn_end) packet.ack_request = true;
   packet.source_node = nic_.node;
   packet.destination_node = qp.peer;

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "endpoint/light_node.h"
+#include "engine/class_turns.h"
 #include "nic/mrc_halves.h"
 #include "node/node_context.h"
 #include "node/port_status_agent.h"
+#include "node/tenant_limits.h"
 #include "transports/mrc/endpoint_probes.h"
 
 namespace mrc {
@@ -34,7 +36,10 @@ class MrcEndpoint final : public LightNode {
   TimePs next_deadline(Qp& qp) override { return requestor_of(qp).next_deadline(); }
   void deadline(TimePs now, Qp& qp) override;
   void serve_timers(TimePs now) override;
-  TimePs next_timer() override { return std::min(probes_.next(), port_status_.next()); }
+  TimePs next_timer() override {
+    const TimePs next = std::min(probes_.next(), port_status_.next());
+    return limits_.any() ? std::min(next, limits_.next()) : next;
+  }
   void pump_ports(TimePs now) override {
     idle_before(now);
     const bool all_busy = pump(now);
@@ -62,16 +67,34 @@ class MrcEndpoint final : public LightNode {
   void activate(Qp& qp);
   void park(Qp& qp, SendGate gate);
 
+  /// QPs of one traffic class that may have something to send, and what the first of them has sent in its turn.
+  struct Turn {
+    std::uint32_t bytes = 0;
+    Ring<std::uint32_t> ready;
+  };
+  Turn& turn_of(const Qp& qp) { return qp.traffic_class == 0 ? sending_.turn : above_[qp.traffic_class - 1U]; }
+  /// Of the class that is served next; null where no QP is ready.
+  Turn* next_turn() {
+    if (class_turns_.on()) return next_turn_of_classes();
+    return sending_.turn.ready.empty() ? nullptr : &sending_.turn;
+  }
+  Turn* next_turn_of_classes();
+  /// The first QP of the turn waits where its tenant may send no more for now.
+  bool is_held(TimePs now, Turn& turn, const Qp& qp);
+
   static constexpr std::uint32_t kNoQp = ~0U;
   /// State for the turn among QPs and ports, in adjacent cache lines.
   struct alignas(kCacheLineBytes) Sending {
     std::uint32_t to_be_told = 0;                             ///< ports that call port_free()
-    std::uint32_t turn_bytes = 0;                             ///< sent by the first of the ready QPs in its turn
-    Ring<std::uint32_t> ready;                                ///< QPs that may have something to send
+    Turn turn;                                                ///< of class 0: of all QPs without classes
     std::array<TimePs, PathTable::kMostPlanes> busy_until{};  ///< by port
   };
 
   Sending sending_;
+  ClassTurns class_turns_;
+  ClassCredit class_credit_;
+  std::vector<Turn> above_;  ///< of traffic class 1, 2 …
+  TenantLimits limits_;
   std::uint32_t parked_ = kNoQp;  ///< the QP that was last found to wait for more than work
   std::uint32_t planes_;
   EndpointProbes probes_;

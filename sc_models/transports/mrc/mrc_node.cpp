@@ -16,9 +16,10 @@ std::unique_ptr<NodeTransport> make_mrc_node(NodeContext& node) {
 
 MrcNode::MrcNode(NodeContext& node) : NodeTransport(node) {}
 
-CongestionDomain& MrcNode::congestion_for(NodeId peer) {
+CongestionDomain& MrcNode::congestion_for(const Qp& qp) {
   const ProtocolConfig& protocol = node_.scenario.protocol;
-  CongestionDomain*& shared = congestion_of_peer_[peer];
+  // Classes wait in queues of their own, and tenants must not use up each other's window.
+  CongestionDomain*& shared = congestion_of_flow_[qp.flow()];
   if (shared != nullptr && protocol.congestion_scope != CongestionScope::qp) return *shared;
   CongestionConfig config = node_.scenario.cc;
   config.line_rate_gbps = node_.config.nic.port_gbps * node_.config.nic.ports;
@@ -54,7 +55,7 @@ void MrcNode::give_paths(Qp& qp) {
 }
 
 void MrcNode::add_requestor(Qp& qp, Psn first_psn) {
-  qp.congestion = &congestion_for(qp.peer);
+  qp.congestion = &congestion_for(qp);
   give_paths(qp);
   auto sender = std::make_unique<MrcSender>(node_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
   bring_up(sender->requestor);
@@ -63,7 +64,7 @@ void MrcNode::add_requestor(Qp& qp, Psn first_psn) {
 
 void MrcNode::add_responder(Qp& qp, Psn first_psn) {
   auto receiver = std::make_unique<MrcReceivingHalf>(node_.scenario.protocol, first_psn, node_.bitmaps,
-                                                     node_.protection, kDomain, QpPeer{.node = qp.peer});
+                                                     node_.protection, domain_of(qp.tenant), QpPeer{.node = qp.peer});
   bring_up(receiver->responder);
   qp.receiver = std::move(receiver);
 }

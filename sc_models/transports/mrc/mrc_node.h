@@ -24,14 +24,14 @@ class MrcNode : public NodeTransport {
                                              const WorkPlacement& placement) override;
 
  private:
-  CongestionDomain& congestion_for(NodeId peer);
+  CongestionDomain& congestion_for(const Qp& qp);
   void give_paths(Qp& qp);
   std::unique_ptr<NicPathTable> make_table(const std::string& owner) const;
 
   mutable std::optional<EvProfile> profile_;  ///< with the first path table
   std::map<NodeId, std::unique_ptr<NicPathTable>> shared_paths_;
   std::vector<const PathTable*> path_tables_;
-  std::map<NodeId, CongestionDomain*> congestion_of_peer_;
+  std::map<FlowKey, CongestionDomain*> congestion_of_flow_;
 };
 
 }  // namespace mrc

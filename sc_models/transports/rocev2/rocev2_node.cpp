@@ -24,7 +24,7 @@ void Rocev2Node::add_requestor(Qp& qp, Psn first_psn) {
 
 void Rocev2Node::add_responder(Qp& qp, Psn first_psn) {
   RcHalves& halves = halves_of(qp);
-  halves.responder = std::make_unique<RcResponder>(config_, first_psn, node_.protection, kDomain);
+  halves.responder = std::make_unique<RcResponder>(config_, first_psn, node_.protection, domain_of(qp.tenant));
   halves.notifications = std::make_unique<CnpGenerator>(node_.scenario.rocev2.rate);
 }
 

@@ -35,9 +35,22 @@ TEST(FlowCsv, ReadsFlows) {
   EXPECT_EQ(w.nodes[1].match, kNoWork);
 }
 
+TEST(FlowCsv, ReadsAndWritesPriorities) {
+  const std::string text = "start_us,src,dst,bytes,tag,priority\n0.000000,0,1,4096,7,0\n2.000000,1,0,1,8,3\n";
+  std::istringstream in(text);
+  const Workload w = read_flow_csv(in, "f.csv");
+  ASSERT_EQ(w.nodes.size(), 2U);
+  EXPECT_EQ(w.nodes[0].traffic_class, 0);
+  EXPECT_EQ(w.nodes[1].traffic_class, 3);
+  EXPECT_EQ(flow_csv_text(w, {0, 2'000'000}), text);
+  EXPECT_NE(refusal("start_us,src,dst,bytes,tag,priority\n0,0,1,1,0,4\n").find("column priority"), std::string::npos);
+  EXPECT_NE(refusal("start_us,src,dst,bytes,tag,priority\n0,0,1,1,0\n").find("expected 6 fields"), std::string::npos);
+}
+
 TEST(FlowCsv, RefusalsNameLineAndColumn) {
-  EXPECT_EQ(refusal(""), "f.csv:1: expected the header line start_us,src,dst,bytes,tag");
-  EXPECT_EQ(refusal("start,src\n"), "f.csv:1: expected the header line start_us,src,dst,bytes,tag");
+  EXPECT_EQ(refusal(""), "f.csv:1: expected the header line start_us,src,dst,bytes,tag, with or without ,priority");
+  EXPECT_EQ(refusal("start,src\n"),
+            "f.csv:1: expected the header line start_us,src,dst,bytes,tag, with or without ,priority");
   EXPECT_EQ(refusal(kHeader), "f.csv: holds no flow");
   const auto with = [](const char* line) { return refusal(std::string(kHeader) + "0,0,1,1,1\n" + line + "\n"); };
   EXPECT_EQ(with("0,0,1,1"), "f.csv:3: expected 5 fields (start_us,src,dst,bytes,tag), found 4");

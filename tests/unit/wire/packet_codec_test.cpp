@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <set>
 
 #include "frame_generator.h"
 #include "hex.h"
@@ -252,6 +253,26 @@ TEST(PacketCodec, EachRoleHasItsDscp) {
       EXPECT_EQ(from_frame(frame, config).role, packet.role);
     }
   }
+}
+
+TEST(PacketCodec, DataOfEachClassHasADscpOfItsOwnAndControlHasOne) {
+  FrameGenerator generator(38);
+  const ProtocolConfig config;
+  std::set<std::uint8_t> dscps;
+  for (std::uint8_t traffic_class = 0; traffic_class < kMostTrafficClasses; ++traffic_class) {
+    for (const TrafficRole role : {TrafficRole::trimmable, TrafficRole::no_trim, TrafficRole::trimmable_retx}) {
+      Packet packet = generator.packet(Opcode::write_only, 16);
+      packet.role = role;
+      packet.traffic_class = traffic_class & 3;
+      const auto bytes = encoded(packet, config);
+      const Frame frame = decoded(bytes, config);
+      EXPECT_TRUE(dscps.insert(frame.ipv6.dscp).second) << "DSCP " << int{frame.ipv6.dscp} << " appears twice";
+      EXPECT_EQ(from_frame(frame, config).role, role);
+      EXPECT_EQ(from_frame(frame, config).traffic_class, traffic_class);
+    }
+  }
+  EXPECT_EQ(config.dscp_of(TrafficRole::control, 3), config.dscp_of(TrafficRole::control, 0));
+  EXPECT_EQ(config.dscp_of(TrafficRole::trimmed, 3), config.dscp_of(TrafficRole::trimmed, 0));
 }
 
 TEST(PacketCodec, CongestionMarksAreOfTheOutermostHeader) {
