@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 label=
-long_labels='fuzz|mutation|formal|validate|slurm|browser|readme|container|hosts|notebook|coverage|long|stress|debian13|bench'
+long_labels='programs|fuzz|mutation|formal|validate|slurm|browser|readme|container|hosts|notebook|coverage|long|stress|debian13|bench'
 select=(-LE "$long_labels")
 if [ "${1:-}" = --long ]; then
   label=${2:?"--long needs a label: $long_labels"}

@@ -84,20 +84,24 @@ void Host::work_done(TimePs now) {
   device_.close_account(now);
 }
 
+void Host::note_completion(TimePs now, const Cqe& cqe) {
+  because_ = cqe.because;
+  nic_.trace.give(cq_full_, because_);
+  Recorder* recorder = nic_.recorder;
+  if (cqe.kind != Cqe::Kind::send || recorder == nullptr) return;
+  recorder->add({.time = now,
+                 .until = static_cast<TimePs>(cqe.status),
+                 .value = cqe.id,
+                 .qp = cqe.qp,
+                 .kind = Record::Kind::completed,
+                 .packet = {}});
+}
+
 void Host::step(TimePs now) {
   while (completions_.ready(now)) {
     const Cqe cqe = completions_.pop(now);
-    because_ = cqe.because;
-    nic_.trace.give(cq_full_, because_);
+    note_completion(now, cqe);
     if (cqe.kind == Cqe::Kind::send) {
-      if (Recorder* recorder = nic_.recorder) {
-        recorder->add({.time = now,
-                       .until = static_cast<TimePs>(cqe.status),
-                       .value = cqe.id,
-                       .qp = cqe.qp,
-                       .kind = Record::Kind::completed,
-                       .packet = {}});
-      }
       player_.send_completed(now, cqe);
     } else {
       player_.receive_completed(now, cqe);

@@ -30,13 +30,18 @@ class Host : public Box, public WorkDevice {
   void work_done(TimePs now) override;
   void work_arrived(TimePs now) override { wake_at(now); }
 
- private:
+ protected:
+  /// Software has seen a completion.
+  void note_completion(TimePs now, const Cqe& cqe);
+
   NicContext& nic_;
   Nic& device_;
+  Fifo<Cqe> completions_;
+
+ private:
   /// Why a work request is posted now: as they were at the end of the last step, room was short or work was.
   StartId trace_post(TimePs now) const;
 
-  Fifo<Cqe> completions_;
   StartId because_ = 0;  ///< of the latest completion that software has seen
   std::uint32_t place_ = 0;
   Cause outstanding_;

@@ -123,6 +123,8 @@ class WorkPlayer {
   bool has_pending() const { return pending_channels_ > 0; }
   std::uint64_t nodes_left() const { return nodes_left_; }
   const HostStatistics& statistics() const { return statistics_; }
+  /// For software that is not the player's.
+  HostStatistics& statistics() { return statistics_; }
   /// When a send of this host was posted; precondition: it was.
   TimePs posted_at(std::uint32_t node) const { return states_[placement_.local[node]].posted_at; }
   /// Of a node of work of this host.

@@ -1,6 +1,7 @@
 #include "node/port_status_agent.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "mrc/control/probes.h"
 
@@ -8,8 +9,16 @@ namespace mrc {
 namespace {}  // namespace
 
 void PortStatusAgent::find_peers() {
-  if (!peers_.empty()) return;
+  // Programs connect QPs while time passes; an unconnected one has no paths.
+  const auto is_connected = [](const Qp& qp) { return qp.reverse_paths != nullptr; };
+  const auto connected = static_cast<std::size_t>(std::count_if(nic_.qps.begin(), nic_.qps.end(), is_connected));
+  const auto add = [](std::size_t sum, const auto& qps) { return sum + qps.size(); };
+  if (connected == std::accumulate(qps_of_peer_.begin(), qps_of_peer_.end(), std::size_t{0}, add)) return;
+  peers_.clear();
+  index_of_peer_.clear();
+  qps_of_peer_.clear();
   for (std::uint32_t index = 0; index < nic_.qps.size(); ++index) {
+    if (!is_connected(nic_.qps[index])) continue;
     const NodeId peer = nic_.qps[index].peer;
     const auto [it, added] = index_of_peer_.try_emplace(peer, static_cast<std::uint32_t>(peers_.size()));
     if (added) {
@@ -19,6 +28,9 @@ void PortStatusAgent::find_peers() {
     qps_of_peer_[it->second].push_back(index);
   }
   status_.assign(peers_.size(), PortStatus(nic_.config.nic.ports));
+  for (PortStatus& status : status_) {
+    for (std::uint32_t port = 0; port < nic_.config.nic.ports; ++port) status.set_own(port, (lit_ >> port & 1U) != 0);
+  }
   announcer_ = PortStatusAnnouncer(static_cast<std::uint32_t>(peers_.size()), nic_.scenario.protocol.probe_timeout_ps);
 }
 
@@ -82,7 +94,9 @@ void PortStatusAgent::see(TimePs now, const Transition& transition) {
 
 void PortStatusAgent::remap(std::uint32_t index) {
   Qp& qp = nic_.qps[index];
-  const PortStatus& status = status_[index_of_peer_.at(qp.peer)];
+  const auto peer = index_of_peer_.find(qp.peer);
+  if (qp.reverse_paths == nullptr || peer == index_of_peer_.end()) return;
+  const PortStatus& status = status_[peer->second];
   // A table that QPs to several peers share cannot say that a plane is missing at one of them.
   const bool shared = nic_.scenario.protocol.path_table_scope == PathTableScope::profile;
   const std::uint32_t planes = shared ? status.own_mask() : status.usable();

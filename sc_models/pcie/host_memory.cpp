@@ -60,6 +60,7 @@ const HostMemory::Region& HostMemory::region_of(std::uint64_t address, std::uint
 
 const std::byte* HostMemory::data(std::uint64_t address, std::uint64_t bytes) const {
   if (mode_ == PayloadMode::reference) return nullptr;
+  if (others_ != nullptr) return others_->read(address, bytes);
   const Region& region = region_of(address, bytes);
   const std::uint64_t from = address - region.base;
   if (!region.pages_to_fill.empty()) fill(region, from, from + bytes);

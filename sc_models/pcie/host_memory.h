@@ -33,6 +33,16 @@ struct PlacementTally {
   friend bool operator==(const PlacementTally&, const PlacementTally&) = default;
 };
 
+/// Memory of other processes, for software that is not the model's own.
+class OtherMemory {
+ public:
+  virtual ~OtherMemory() = default;
+  /// Bytes as they are now, which stay until the packet that carries them is gone. Where they cannot be read, zeros.
+  virtual const std::byte* read(std::uint64_t address, std::uint64_t bytes) = 0;
+  /// Software sees the bytes at `at`; they are copied. Times may go back between calls.
+  virtual void write(TimePs at, std::uint64_t address, const std::byte* source, std::uint64_t bytes) = 0;
+};
+
 class HostMemory {
  public:
   /// `random` fills source regions, so that content depends on the scenario's seed and this node only.
@@ -60,6 +70,13 @@ class HostMemory {
     if (++writes_ == skipped_write_) return;
     std::memcpy(const_cast<std::byte*>(data(address, bytes)), source, bytes);
   }
+  /// As write(), where it matters when software sees the bytes.
+  void write_at(TimePs visible, std::uint64_t address, const std::byte* source, std::uint64_t bytes) {
+    if (others_ == nullptr) return write(address, source, bytes);
+    others_->write(visible, address, source, bytes);
+  }
+  /// All memory is that of other processes from now on.
+  void use(OtherMemory& others) { others_ = &others; }
   /// Negative control of the comparison at each completion: the `number`-th write, from 1, copies nothing.
   void skip_write(std::uint64_t number) { skipped_write_ = number; }
   PayloadMode mode() const { return mode_; }
@@ -92,6 +109,7 @@ class HostMemory {
   Region& add_region(std::uint64_t bytes);
 
   PayloadMode mode_;
+  OtherMemory* others_ = nullptr;  ///< null: the regions are all there is
   KeyedRandom random_;
   std::vector<Region> regions_;
   bool tracks_placement_ = false;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "parameters/transport.h"
+#include "programs/programs.h"
 #include "simulation/connect.h"
 #include "simulation/critical_paths.h"
 #include "simulation/model_recording.h"
@@ -64,9 +65,35 @@ NicRtl make_rtl(const Model& model, NodeId node) {
   return rtl;
 }
 
+/// QPs of programs are towards nobody until they connect them.
+void add_unconnected_qps(const Model& model) {
+  if (model.options.programs == nullptr) return;
+  for (const auto& node : model.nodes) {
+    const std::uint32_t qps = node->context.config.host.programs.qps;
+    node->transport->reserve(qps);
+    for (std::uint32_t i = 0; i < qps; ++i) node->transport->add_qp().peer = ProgramHost::kNobody;
+  }
+}
+
+void build_program_host(Model& model, SimulationNode& node) {
+  auto host = std::make_unique<ProgramHost>(fmt::format("host{}", node.id).c_str(), *node.wheel, *node.boxes, *node.nic,
+                                            node.memory, model.placement, *node.transport, model.fabric->topology());
+  node.programs = host.get();
+  node.host = std::move(host);
+  node.memory.use(model.options.programs->memory_of(node.id));
+}
+
+void attach_programs(const Model& model) {
+  if (model.options.programs == nullptr) return;
+  std::vector<ProgramHost*> hosts(model.node_at.size(), nullptr);
+  for (const auto& node : model.nodes) hosts[node->id] = node->programs;
+  model.options.programs->attach(hosts);
+}
+
 void build_detailed_device(Model& model, SimulationNode& node) {
   node.nic = std::make_unique<Nic>(node.name.c_str(), *node.wheel, *node.boxes, node.memory,
                                    model.fabric->links_of(node.id), make_rtl(model, node.id));
+  if (model.options.programs != nullptr) return build_program_host(model, node);
   node.host = std::make_unique<Host>(fmt::format("host{}", node.id).c_str(), *node.wheel, *node.boxes, *node.nic,
                                      node.memory, model.placement);
 }
@@ -180,6 +207,7 @@ std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workloa
   build_split(model);
   build_nodes(model);
   const LongestSends longest = connect_nodes(model);
+  add_unconnected_qps(model);
   build_devices(model);
   join_siblings(model);
   check_rtl_selections(scenario, model.options.rtl);
@@ -192,6 +220,7 @@ std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workloa
   build_recording(model);
   join_ranks(model);
   model.critical_paths = std::make_unique<CriticalPaths>(model);
+  attach_programs(model);
   return built;
 }
 

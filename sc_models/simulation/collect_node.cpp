@@ -289,6 +289,12 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
   return limits;
 }
 
+/// Programs may go on after their last completion: the account of the ports, which is open until they end, does not.
+void leave_out(std::map<std::string, double>& idle_ps, double after_ps) {
+  double& no_work = idle_ps["no_work"];
+  no_work = std::max(0.0, no_work - after_ps);
+}
+
 void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
   const HostStatistics& host = node.player().statistics();
   if (host.first_doorbell >= end) return;
@@ -299,13 +305,17 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
     return;
   }
   const ImpairmentCounts impairments = model.fabric->network().impairments();
+  std::map<std::string, double> idle_ps = model.critical_paths->finish();
+  if (node.programs != nullptr) {
+    leave_out(idle_ps, static_cast<double>(kernel_now() - end) * node.context.config.nic.ports);
+  }
   result.limits = goodput_limits(node.nic->sent().counters, node.nic->sent().of_boxes,
                                  {.line_rate_gbps = result.line_rate_gbps,
                                   .goodput_gbps = result.goodput_gbps,
                                   .active_ps = active,
                                   .ports = node.context.config.nic.ports,
                                   .slow_ps = node.nic->sent().slow_ps,
-                                  .idle_ps = model.critical_paths->finish(),
+                                  .idle_ps = idle_ps,
                                   .retransmission_ps = node.nic->idle_causes().retransmission_ps(),
                                   .receiver_write_blocked = receiver_write_blocked(model, node),
                                   .lost_at = lost_at(model, node),

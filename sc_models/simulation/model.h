@@ -19,6 +19,7 @@
 #include "nic/nic_context.h"
 #include "node/packet_capture.h"
 #include "pcie/host_memory.h"
+#include "programs/program_host.h"
 #include "results/recording.h"
 #include "simulation/options.h"
 #include "split/split.h"
@@ -58,6 +59,7 @@ struct SimulationNode {
   bool owns_wheel = false;
   std::unique_ptr<Nic> nic;
   std::unique_ptr<Host> host;
+  ProgramHost* programs = nullptr;  ///< the host, where programs drive the NIC
   std::unique_ptr<LightNode> endpoint;
   /// Of a node of another rank, when the run is over.
   struct Waits {

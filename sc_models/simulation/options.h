@@ -17,6 +17,8 @@
 
 namespace mrc {
 
+class Programs;
+
 /// A block of a node that RTL replaces or accompanies.
 struct RtlSelection {
   std::string block;
@@ -35,6 +37,7 @@ struct SimulationOptions {
   WaveOptions waves;
   PerfettoOptions perfetto;
   std::uint64_t skip_memory_write = 0;  ///< see HostMemory::skip_write; on every node, 0: none
+  Programs* programs = nullptr;         ///< that drive the NICs; null: the players of the workload do
   Ranks* ranks = nullptr;               ///< that carry the run together; null: this process alone
 };
 

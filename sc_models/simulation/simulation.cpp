@@ -3,11 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "programs/programs.h"
 #include "simulation/build.h"
 #include "simulation/collect.h"
 #include "simulation/model.h"
 #include "simulation/ranks.h"
 #include "simulation/run.h"
+#include "simulation/run_programs.h"
 #include "simulation/sample.h"
 #include "simulation/waits.h"
 
@@ -37,6 +39,9 @@ Verdict judge_work(const Model& model) {
     if (difference != nullptr) verdict.details.push_back(node->name + ": " + *difference);
     if (!corruption.empty() || difference != nullptr) verdict.status = RunStatus::mismatch;
   }
+  if (model.options.programs == nullptr || verdict.status != RunStatus::complete) return verdict;
+  verdict.details = model.options.programs->failures();
+  if (!verdict.details.empty()) verdict.status = RunStatus::failed;
   return verdict;
 }
 
@@ -68,7 +73,9 @@ Simulation::~Simulation() = default;
 RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   Sampler sampler(*model_);
   EarlyStop early_stop(*model_);
-  const RunEnd end = play(*model_, sampler, early_stop, interrupted);
+  Programs* programs = model_->options.programs;
+  const RunEnd end = programs != nullptr ? play_programs(*model_, sampler, interrupted)
+                                         : play(*model_, sampler, early_stop, interrupted);
   note_reactions(*model_);
   if (model_->split) gather(*model_, sampler.series());
   if (model_->split && !model_->split->is_first()) return {};
@@ -76,6 +83,10 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   RunResult result = collect(*model_, verdict.status, std::move(verdict.details));
   result.early_stop = early_stop.finish(kernel_now());
   result.series = std::move(sampler.series());
+  if (programs != nullptr) {
+    result.messages.count = programs->messages_offered();
+    result.bytes.offered = programs->bytes_offered();
+  }
   return result;
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "programs/programs.h"
+
 namespace mrc {
 namespace {
 
@@ -36,6 +38,9 @@ std::vector<std::string> describe_stall(const Model& model) {
     for (std::string& line : node->here ? work_waits(*node) : node->waits_elsewhere.work) {
       lines.push_back(std::move(line));
     }
+  }
+  if (model.options.programs != nullptr) {
+    for (std::string& line : model.options.programs->describe_waits()) lines.push_back(std::move(line));
   }
   return lines;
 }

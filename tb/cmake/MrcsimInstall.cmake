@@ -52,6 +52,9 @@ install(DIRECTORY tb/python/mrcsim DESTINATION ${CMAKE_INSTALL_DATADIR}/mrcsim/p
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
 install(DIRECTORY traces DESTINATION ${CMAKE_INSTALL_DATADIR}/mrcsim COMPONENT program)
 install(TARGETS mrcsim RUNTIME COMPONENT program)
+if(MRCSIM_HAS_VERBS)
+  install(TARGETS mrcsim_verbs_preload mrcsim_verbs_provider LIBRARY DESTINATION ${MRCSIM_MODULES_INSTALL}/verbs COMPONENT program)
+endif()
 install(FILES ${MRCSIM_SCHEMA} DESTINATION ${CMAKE_INSTALL_DATADIR}/mrcsim COMPONENT program)
 install(FILES ${MRCSIM_MAN_PAGE} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 install(FILES ${MRCSIM_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME mrcsim

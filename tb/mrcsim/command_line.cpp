@@ -25,6 +25,7 @@
 #include "mrcsim/fabric_command.h"
 #include "mrcsim/floorplan_command.h"
 #include "mrcsim/help_command.h"
+#include "mrcsim/host_command.h"
 #include "mrcsim/isolation_command.h"
 #include "mrcsim/latency_command.h"
 #include "mrcsim/params_command.h"
@@ -100,6 +101,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", version_text, "Print version, commit and what is built in");
   app.require_subcommand(1);
   add_run_command(app, exit_code);
+  add_host_command(app, exit_code);
   add_fabric_command(app, exit_code);
   add_params_command(app);
   add_floorplan_command(app);

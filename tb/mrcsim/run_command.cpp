@@ -32,6 +32,7 @@
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 #include "parameters/transport.h"
+#include "programs/programs.h"
 #include "results/output_directory.h"
 #include "results/result_json.h"
 #include "results/summary.h"
@@ -49,25 +50,6 @@ using Clock = std::chrono::steady_clock;
 const Clock::time_point process_start = Clock::now();
 
 std::atomic<bool> interrupted{false};
-
-struct RunOptions {
-  std::string scenario;
-  std::vector<std::string> assignments;
-  std::optional<std::uint64_t> seed;
-  std::string out;
-  std::string rtl;
-  std::string shadow;
-  std::string pcap;
-  std::string waves;
-  std::vector<std::string> wave_nodes;
-  std::string wave_window;
-  std::string perfetto;
-  std::string perfetto_packets;
-  std::string format = "text";  ///< of standard output
-  bool quiet = false;
-  bool only_result = false;
-  bool yes = false;
-};
 
 /// Chosen, not measured: nodes carry from 0.3 (detailed, bytes copied) to 3 million packets per second of wall time,
 /// and a tenth where RTL blocks run with them.
@@ -168,6 +150,7 @@ struct Prepared {
   std::unique_ptr<OutputDirectory> out;  ///< where results are written: not on another rank than 0
   std::unique_ptr<ProgressLine> progress;
   std::vector<RtlSourceResult> rtl_sources;
+  std::unique_ptr<Programs> programs;      ///< null: the trace's players drive the NICs
   std::unique_ptr<Simulation> simulation;  ///< null: the transport is not simulated
 };
 
@@ -185,13 +168,44 @@ void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& o
   if (scenario.run.kernel != KernelMode::wheel) refuse("run.kernel = \"methods\"");
 }
 
-void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
+/// What is not there for programs.
+void refuse_with_programs(const ScenarioConfig& scenario) {
+  const auto refuse = [](const std::string& what) {
+    throw std::invalid_argument(fmt::format("mrcsim host: {}", what));
+  };
+  if (scenario.transport != "mrc") refuse(fmt::format("transport = \"{}\"; allowed: mrc", scenario.transport));
+  if (scenario.protocol.encryption.on()) {
+    refuse(
+        "protocol.encryption.framing: programs connect their QPs while time passes, and these have no keys; allowed: "
+        "none");
+  }
+  for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
+    const NodeConfig& config = scenario.node(node);
+    if (config.fidelity != Fidelity::detailed)
+      refuse(fmt::format("nic{} is a light endpoint; allowed: detailed", node));
+    if (config.host.payload != PayloadMode::bytes) refuse("host.payload = \"reference\"; allowed: bytes");
+  }
+}
+
+/// The scenario's trace is not played by programs.
+ScenarioConfig load_for_programs(const RunOptions& options, std::vector<std::string>& unused) {
+  std::vector<std::string> assignments = options.assignments;
+  assignments.push_back("traffic.trace=none");
+  ScenarioConfig scenario = load_scenario(options.scenario, {assignments, options.seed}, &unused);
+  refuse_with_programs(scenario);
+  return scenario;
+}
+
+using ProgramsOf = std::function<std::unique_ptr<Programs>(const ScenarioConfig&)>;
+
+void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const ProgramsOf* programs = nullptr) {
   std::vector<std::string> unused;
-  run.scenario = load_scenario(options.scenario, {options.assignments, options.seed}, &unused);
+  run.scenario = programs != nullptr ? load_for_programs(options, unused)
+                                     : load_scenario(options.scenario, {options.assignments, options.seed}, &unused);
   const ScenarioConfig& scenario = run.scenario;
   if (ranks != nullptr) refuse_on_several_ranks(scenario, options, ranks->size());
   const bool first = ranks == nullptr || ranks->rank() == 0;
-  run.job = read_job(scenario, options, first && !options.quiet);
+  if (programs == nullptr) run.job = read_job(scenario, options, first && !options.quiet);
   if (first) {
     for (const std::string& warning : unused) fmt::print(stderr, "mrcsim: warning: {}\n", printable(warning));
     for (const std::string& warning : run.job.warnings) fmt::print(stderr, "mrcsim: warning: {}\n", printable(warning));
@@ -245,11 +259,13 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run) {
   check_rtl_selections(scenario, simulation_options.rtl);
   const std::string expected = expectation(scenario, run.job, options);
   name_rtl();
-  if (first && prints_text(options) && transport_of(scenario).simulated)
+  if (first && prints_text(options) && transport_of(scenario).simulated && programs == nullptr)
     fmt::print("  {:<10} {}\n", "expects", expected);
   std::fflush(stdout);
   simulation_options.progress = [progress = run.progress.get()](const Progress& p) { progress->update(p); };
   if (!transport.simulated) return;
+  if (programs != nullptr) run.programs = (*programs)(scenario);
+  simulation_options.programs = run.programs.get();
   run.simulation =
       std::make_unique<Simulation>(scenario, run.job.workload, run.job.nics_of_ranks, std::move(simulation_options));
 }
@@ -355,36 +371,49 @@ int run_together(const RunOptions& options) {
 
 }  // namespace
 
+int run_programs(const RunOptions& options, const ProgramsOf& programs) {
+  Prepared run;
+  prepare(options, nullptr, run, &programs);
+  catch_signals();
+  RunResult result = run.simulation->run(interrupted);
+  run.programs.reset();
+  return finish(options, run, std::move(result));
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  command.add_option("--set", options.assignments, "key=value; wins over the file, may be repeated")
+      ->take_all()
+      ->expected(1, -1);
+  command.add_option("--seed", options.seed, "seed of all random draws, 0 or more")->check(number_from_zero());
+  command.add_option(
+      "--out", options.out,
+      "folder for the results; default: out/<scenario>-<seed>, with a digest of the settings if there are any");
+  command.add_option("--rtl", options.rtl, "BLOCK[@NODE],… or all: Verilated RTL replaces these blocks");
+  command.add_option("--shadow", options.shadow,
+                     "BLOCK[@NODE],… or all: Verilated RTL in shadow of these blocks, compared with them");
+  command.add_option("--pcap", options.pcap, "capture every packet at every port as pcapng (docs/wireshark)");
+  command.add_option("--waves", options.waves, "signals of the model as .fst or .vcd for GTKWave (docs/waves.md)");
+  command
+      .add_option("--wave-nodes", options.wave_nodes,
+                  "nodes in --waves, such as nic0,fabric; default: the node under test and fabric")
+      ->delimiter(',');
+  command.add_option("--wave-window", options.wave_window, "FROM..TO in us: time range of --waves; default: all");
+  command.add_option("--perfetto", options.perfetto, "messages and packets as a timeline for ui.perfetto.dev");
+  command.add_option("--perfetto-packets", options.perfetto_packets, "1/N: show one packet in N; default: 1/1");
+  command
+      .add_option("--format", options.format,
+                  "of standard output: text, the summary; json, result.json as it is also written")
+      ->check(CLI::IsMember({"text", "json"}));
+  command.add_flag("--quiet", options.quiet, "no summary, no progress");
+}
+
 void add_run_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a scenario and write its result");
   command->add_option("SCENARIO", options->scenario, "scenario file (TOML)")->required();
-  command->add_option("--set", options->assignments, "key=value; wins over the file, may be repeated")
-      ->take_all()
-      ->expected(1, -1);
-  command->add_option("--seed", options->seed, "seed of all random draws, 0 or more")->check(number_from_zero());
-  command->add_option(
-      "--out", options->out,
-      "folder for the results; default: out/<scenario>-<seed>, with a digest of the settings if there are any");
-  command->add_option("--rtl", options->rtl, "BLOCK[@NODE],… or all: Verilated RTL replaces these blocks");
-  command->add_option("--shadow", options->shadow,
-                      "BLOCK[@NODE],… or all: Verilated RTL in shadow of these blocks, compared with them");
-  command->add_option("--pcap", options->pcap, "capture every packet at every port as pcapng (docs/wireshark)");
-  command->add_option("--waves", options->waves, "signals of the model as .fst or .vcd for GTKWave (docs/waves.md)");
-  command
-      ->add_option("--wave-nodes", options->wave_nodes,
-                   "nodes in --waves, such as nic0,fabric; default: the node under test and fabric")
-      ->delimiter(',');
-  command->add_option("--wave-window", options->wave_window, "FROM..TO in us: time range of --waves; default: all");
-  command->add_option("--perfetto", options->perfetto, "messages and packets as a timeline for ui.perfetto.dev");
-  command->add_option("--perfetto-packets", options->perfetto_packets, "1/N: show one packet in N; default: 1/1");
+  add_run_options(*command, *options);
   command->add_flag("--yes", options->yes, "run even if more than 10 minutes of wall time are expected");
-  command
-      ->add_option("--format", options->format,
-                   "of standard output: text, the summary; json, result.json as it is also written")
-      ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--only-result", options->only_result, "write result.json alone, as studies do");
-  command->add_flag("--quiet", options->quiet, "no summary, no progress");
   command->callback(
       [options, &exit_code] { exit_code = launched_processes() > 1 ? run_together(*options) : run_alone(*options); });
 }

@@ -171,7 +171,7 @@ void DmaWrite::retire(TimePs now) {
   if (nic_.host_port != nullptr) {
     nic_.host_port->write(pcie_.visible_at(last_left_), packet->va, packet->payload, packet->payload_bytes);
   } else {
-    memory_.write(packet->va, packet->payload, packet->payload_bytes);
+    memory_.write_at(pcie_.visible_at(last_left_), packet->va, packet->payload, packet->payload_bytes);
   }
   leaving_.push({last_left_, packet->payload_bytes});
   staging_.announce_remove(last_left_, packet->payload_bytes);

@@ -1,0 +1,75 @@
+// The host of a detailed NIC that programs outside of the model drive: they connect its QPs while time passes, post to
+// its doorbell and take its completions. Called between the steps of the kernel, at its time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/topology.h"
+#include "host/host.h"
+#include "transports/node_transport.h"
+
+namespace mrc {
+
+/// The other end of a QP, as software tells it.
+struct QpConnection {
+  NodeId peer = 0;
+  QpNumber peer_number = 0;
+  Psn receive_psn = 0;
+};
+
+class ProgramHost : public Host {
+ public:
+  static constexpr NodeId kNobody = ~NodeId{0};
+
+  /// As Host's. Precondition: the node's QPs are there, towards nobody.
+  ProgramHost(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Nic& device, HostMemory& memory,
+              const WorkPlacement& placement, NodeTransport& transport, const Topology& topology);
+
+  void step(TimePs) override {}  // completions stay until programs take them
+
+  NodeId node() const { return nic_.node; }
+  const NodeConfig& config() const { return nic_.config; }
+  const ScenarioConfig& scenario() const { return nic_.scenario; }
+  std::uint32_t ports_up() const;
+
+  std::uint32_t qps() const { return static_cast<std::uint32_t>(nic_.qps.size()); }
+  const Qp& qp(std::uint32_t index) const { return nic_.qps[index]; }
+  /// INIT to RTR: the QP receives.
+  void connect(std::uint32_t qp, const QpConnection& to);
+  /// RTR to RTS.
+  void start_sending(std::uint32_t qp, Psn first);
+  /// To ERROR: pending work is flushed.
+  void fail(TimePs now, std::uint32_t qp);
+
+  /// The peer may write with this key.
+  void allow(const MemoryRegion& region) { nic_.protection.add(region); }
+  void forbid(std::uint32_t rkey) { nic_.protection.remove(rkey); }
+  /// False where the QP has too many.
+  bool post_receive(std::uint32_t qp) { return nic_.qps[qp].receiver && nic_.qps[qp].receiver->post_receive(1); }
+
+  bool has_room() { return !device_.doorbell().queue().full(); }
+  /// Precondition: has_room(), and the QP sends.
+  void post_request(TimePs now, std::uint32_t qp, const WorkRequest& request);
+  /// When software may know of the oldest completion; kNever without one.
+  TimePs next_completion() const { return completions_.empty() ? kNever : completions_.ready_at(); }
+  /// Precondition: next_completion() <= now.
+  Cqe take_completion(TimePs now);
+  /// A message of so many bytes has come.
+  void received(std::uint64_t bytes) { player().statistics().received_bytes += bytes; }
+  /// At the end of the run.
+  void close(TimePs now) { work_done(now); }
+
+ private:
+  struct Posted {
+    TimePs at = 0;
+    std::uint32_t bytes = 0;
+  };
+
+  NodeTransport& transport_;
+  const Topology& topology_;
+  std::vector<Posted> posted_;  ///< by WorkRequest::id, which the caller chooses small
+};
+
+}  // namespace mrc

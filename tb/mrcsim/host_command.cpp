@@ -1,0 +1,107 @@
+#include "mrcsim/host_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "mrcsim/run_command.h"
+#include "programs/launcher.h"
+#include "programs/lock_step.h"
+
+namespace mrc {
+namespace {
+
+struct HostOptions {
+  RunOptions run;
+  std::vector<std::string> words;  ///< of all programs, with -- between them
+  std::vector<std::uint32_t> nodes;
+  bool beyond_mrc = false;
+};
+
+/// Programs with what they are started by, which has to outlive them.
+class LaunchedPrograms : public LockStep {
+ public:
+  LaunchedPrograms(const ScenarioConfig& scenario, std::unique_ptr<Launcher> launcher,
+                   std::vector<ProgramCommand> commands, bool beyond_mrc)
+      : LockStep(scenario, *launcher, std::move(commands), beyond_mrc), launcher_(std::move(launcher)) {}
+
+ private:
+  std::unique_ptr<Launcher> launcher_;
+};
+
+std::vector<ProgramCommand> commands_of(const HostOptions& options, const ScenarioConfig& scenario) {
+  std::vector<ProgramCommand> commands(1);
+  for (const std::string& word : options.words) {
+    if (word == "--") {
+      commands.emplace_back();
+    } else {
+      commands.back().words.push_back(word);
+    }
+  }
+  if (!options.nodes.empty() && options.nodes.size() != commands.size()) {
+    throw std::invalid_argument(
+        fmt::format("--nodes names {} nodes for {} programs", options.nodes.size(), commands.size()));
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    commands[i].node = options.nodes.empty() ? static_cast<NodeId>(i) : options.nodes[i];
+    if (commands[i].words.empty()) throw std::invalid_argument(fmt::format("program {} is empty", i + 1));
+    if (commands[i].node < scenario.fabric.nics) continue;
+    throw std::invalid_argument(
+        fmt::format("{} is to run on nic{}; the scenario has nic0 to nic{} (fabric.nics, --nodes)",
+                    commands[i].words.front(), commands[i].node, scenario.fabric.nics - 1));
+  }
+  return commands;
+}
+
+/// Goodput and limits are those of the last program's node, a client as a rule, unless the command line says otherwise.
+void choose_node_under_test(HostOptions& options) {
+  const std::string key = "run.node_under_test=";
+  for (const std::string& assignment : options.run.assignments) {
+    if (assignment.starts_with(key)) return;
+  }
+  const auto last = std::count(options.words.begin(), options.words.end(), "--");
+  const std::uint32_t node = options.nodes.empty() ? static_cast<std::uint32_t>(last) : options.nodes.back();
+  options.run.assignments.insert(options.run.assignments.begin(), fmt::format("{}nic{}", key, node));
+}
+
+std::unique_ptr<Programs> make_programs(const HostOptions& options, const ScenarioConfig& scenario) {
+  std::vector<ProgramCommand> commands = commands_of(options, scenario);
+  const std::filesystem::path libraries = verbs_folder();
+  if (libraries.empty()) {
+    throw std::invalid_argument(
+        "mrcsim host: the provider for libibverbs is not beside this mrcsim; it is built where libibverbs' headers are "
+        "(Debian: libibverbs-dev)");
+  }
+  auto launcher = std::make_unique<Launcher>(scenario.fabric.nics, libraries);
+  return std::make_unique<LaunchedPrograms>(scenario, std::move(launcher), std::move(commands), options.beyond_mrc);
+}
+
+}  // namespace
+
+void add_host_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<HostOptions>();
+  CLI::App* command =
+      app.add_subcommand("host", "Run programs that use RDMA on the modelled NICs: SCENARIO -- SERVER … -- CLIENT …");
+  command->add_option("SCENARIO", options->run.scenario, "scenario file (TOML); its trace is not played")->required();
+  command->add_option("PROGRAMS", options->words, "after --: a program with its arguments; -- begins the next")
+      ->required();
+  command
+      ->add_option("--nodes", options->nodes,
+                   "node of each program, such as 0,1,1; default: the first on nic0, the second on nic1 …")
+      ->delimiter(',');
+  command->add_flag("--beyond-mrc", options->beyond_mrc,
+                    "carry SEND, READ and atomic operations too, which MRC does not have");
+  add_run_options(*command, options->run);
+  command->callback([options, &exit_code] {
+    choose_node_under_test(*options);
+    exit_code = run_programs(options->run, [&](const ScenarioConfig& s) { return make_programs(*options, s); });
+  });
+}
+
+}  // namespace mrc

@@ -1,0 +1,116 @@
+#include "programs/launcher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kGids = 4;
+
+void put(const fs::path& file, const std::string& line) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << line << '\n';
+}
+
+/// What libibverbs looks at of a device with one port.
+void write_sysfs(const fs::path& root, NodeId node) {
+  const fs::path verbs = root / "class/infiniband_verbs";
+  put(verbs / "abi_version", "6");
+  put(verbs / "uverbs0/ibdev", "mrc0");
+  put(verbs / "uverbs0/dev", "1:3");  // of /dev/null, which is opened in its place
+  put(verbs / "uverbs0/abi_version", "1");
+  const fs::path device = root / "class/infiniband/mrc0";
+  put(device / "node_type", "1: CA");
+  put(device / "node_guid", fmt::format("4d52:4300:0000:{:04x}", node));
+  put(device / "sys_image_guid", fmt::format("4d52:4300:0000:{:04x}", node));
+  put(device / "fw_ver", "mrcsim");
+  put(device / "hca_type", "MRC");
+  put(device / "board_id", "mrcsim");
+  const fs::path port = device / "ports/1";
+  put(port / "link_layer", "Ethernet");
+  put(port / "state", "4: ACTIVE");
+  put(port / "phys_state", "5: LinkUp");
+  put(port / "pkeys/0", "0xffff");
+  for (int i = 0; i < kGids; ++i) {
+    put(port / fmt::format("gids/{}", i), fmt::format("fd4d:5243:0000:0000:0000:0000:0000:{:04x}", node));
+    put(port / fmt::format("gid_attrs/types/{}", i), "RoCE v2");
+  }
+}
+
+std::string with_before(const char* name, const std::string& value) {
+  const char* before = std::getenv(name);
+  return before == nullptr || *before == '\0' ? fmt::format("{}={}", name, value)
+                                              : fmt::format("{}={}:{}", name, value, before);
+}
+
+}  // namespace
+
+fs::path verbs_folder() {
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {here / "../verbs", here / "../lib/mrcsim/verbs", here / "../lib/mrcsim"}) {
+    if (fs::exists(folder / "libmrcsim_preload.so", error)) return fs::canonical(folder, error);
+  }
+  return {};
+}
+
+Launcher::Launcher(std::uint32_t nodes, fs::path libraries) : libraries_(std::move(libraries)) {
+  std::string name = (fs::temp_directory_path() / "mrcsim-host-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(errno)));
+  folder_ = name;
+  for (NodeId node = 0; node < nodes; ++node) write_sysfs(folder_ / fmt::format("node{}", node), node);
+}
+
+Launcher::~Launcher() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::vector<std::string> Launcher::environment(NodeId node) const {
+  return {with_before("LD_PRELOAD", (libraries_ / "libmrcsim_preload.so").string()),
+          fmt::format("RDMAV_DRIVERS={}", (libraries_ / "libmrcsim").string()),
+          fmt::format("SYSFS_PATH={}", (folder_ / fmt::format("node{}", node)).string()),
+          fmt::format("MRCSIM_HOST_SOCKET={}", socket().string()), fmt::format("MRCSIM_HOST_NODE={}", node)};
+}
+
+pid_t Launcher::start(const ProgramCommand& command) const {
+  std::vector<std::string> settings = environment(command.node);
+  int told[2] = {-1, -1};
+  if (pipe2(told, O_CLOEXEC) != 0) throw std::runtime_error(std::strerror(errno));
+  std::vector<char*> words;
+  for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    for (std::string& setting : settings) putenv(setting.data());
+    execvp(words[0], words.data());
+    const int error = errno;
+    [[maybe_unused]] const ssize_t sent = write(told[1], &error, sizeof error);
+    _exit(127);
+  }
+  close(told[1]);
+  int error = 0;
+  const bool failed = pid < 0 || read(told[0], &error, sizeof error) == sizeof error;
+  close(told[0]);
+  if (failed)
+    throw std::runtime_error(fmt::format("{}: {}", command.words.front(), std::strerror(pid < 0 ? errno : error)));
+  return pid;
+}
+
+}  // namespace mrc

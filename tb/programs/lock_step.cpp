@@ -1,0 +1,699 @@
+#include "programs/lock_step.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+using namespace verbs;
+
+/// A thread that runs for so long of its own processor time without a word waits for a write into its memory, or
+/// computes.
+constexpr std::int64_t kSilentNs = 2'000'000;
+/// One that did so before and was given a write.
+constexpr std::int64_t kSilentAgainNs = 200'000;
+/// Looks at a thread that sleeps in the operating system before the others go on without it.
+constexpr int kSleepingLooks = 3;
+/// An empty poll that waits comes back after so long at the latest: a program may look at something else between polls.
+constexpr TimePs kLongestPoll = 1'000 * kPsPerUs;
+/// Waits for the world outside are looked after so often.
+constexpr int kOutsideMs = 100;
+constexpr int kHelloSeconds = 20;
+
+std::int64_t cpu_ns(pid_t pid) {
+  clockid_t clock = 0;
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+/// The letter of /proc: R, S, …; X where it is gone.
+char state_of(pid_t pid, pid_t tid) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/stat", pid, tid));
+  std::string line;
+  if (!std::getline(file, line)) return 'X';
+  const std::size_t name_end = line.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= line.size() ? 'X' : line[name_end + 2];
+}
+
+bool ready(std::vector<pollfd>& fds, int timeout_ms) {
+  return poll(fds.data(), fds.size(), timeout_ms) > 0;
+}
+
+/// The node is in the environment of the process, which it has from whoever started it.
+int node_of_process(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
+  for (std::string setting; std::getline(file, setting, '\0');) {
+    if (setting.starts_with("MRCSIM_HOST_NODE=")) return std::atoi(setting.c_str() + std::strlen("MRCSIM_HOST_NODE="));
+  }
+  return -1;
+}
+
+std::string words_of(const ProgramCommand& command) {
+  return fmt::format("{} on nic{}", command.words.front(), command.node);
+}
+
+}  // namespace
+
+LockStep::LockStep(const ScenarioConfig& scenario, Launcher& launcher, std::vector<ProgramCommand> commands,
+                   bool beyond_mrc)
+    : scenario_(scenario), launcher_(launcher) {
+  for (ProgramCommand& command : commands) commands_.push_back({std::move(command)});
+  for (NodeId id = 0; id < scenario.fabric.nics; ++id) {
+    const TimePs later = ps_from_ns(scenario.node(id).host.residual_ns);
+    nodes_.push_back(std::make_unique<VerbsNode>(later, beyond_mrc));
+  }
+  open_socket();
+}
+
+LockStep::~LockStep() {
+  for (const Command& command : commands_) {
+    if (command.pid == 0 || command.ended) continue;
+    kill(-command.pid, SIGKILL);
+    kill(command.pid, SIGKILL);
+    waitpid(command.pid, nullptr, 0);
+  }
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (tasks_[i] != nullptr) close(tasks_[i]->socket);
+    for (const pollfd& fd : tasks_[i] != nullptr ? tasks_[i]->fds : std::vector<pollfd>()) close(fd.fd);
+  }
+  if (listener_ >= 0) close(listener_);
+}
+
+void LockStep::open_socket() {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = launcher_.socket().string();
+  if (path.size() >= sizeof address.sun_path) throw std::runtime_error(fmt::format("{}: the name is too long", path));
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener_ < 0 || bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener_, SOMAXCONN) != 0) {
+    throw std::runtime_error(fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+}
+
+void LockStep::attach(const std::vector<ProgramHost*>& hosts) {
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (hosts[i] == nullptr) {
+      nodes_[i] = nullptr;
+    } else {
+      nodes_[i]->attach(*hosts[i], nodes_);
+    }
+  }
+}
+
+// ---- sockets
+
+void LockStep::accept_tasks() {
+  for (;;) {
+    const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return;
+    auto task = std::make_unique<Task>();
+    task->socket = fd;
+    task->clock = now_;
+    tasks_.push_back(std::move(task));
+  }
+}
+
+void LockStep::close_task(std::size_t index) {
+  Task& task = *tasks_[index];
+  close(task.socket);
+  for (const pollfd& fd : task.fds) close(fd.fd);
+  if (task.process >= 0) {
+    Process& owner = process(task);
+    if (--owner.threads == 0) {
+      nodes_[owner.node]->remove_process(now_, owner.number);
+      owner.pid = 0;
+    }
+  }
+  tasks_[index] = nullptr;
+}
+
+void LockStep::take_message(Task& task) {
+  std::array<std::byte, kMostBytes> bytes;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostFds)];
+  iovec part{bytes.data(), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t got = recvmsg(task.socket, &message, MSG_CMSG_CLOEXEC);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  for (const pollfd& fd : task.fds) close(fd.fd);
+  task.fds.clear();
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); got >= 0 && header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+      task.fds.push_back({fd, POLLIN, 0});
+    }
+  }
+  const auto index = static_cast<std::size_t>(
+      std::find_if(tasks_.begin(), tasks_.end(), [&](const auto& t) { return t.get() == &task; }) - tasks_.begin());
+  Request request;
+  if (got >= static_cast<ssize_t>(sizeof request))
+    std::memcpy(static_cast<void*>(&request), bytes.data(), sizeof request);
+  const bool sound = got >= static_cast<ssize_t>(sizeof request) && static_cast<std::uint32_t>(request.call) < kCalls &&
+                     (request.call == Call::hello) == (task.process < 0);
+  if (!sound) {
+    // The end of the program, or one that does not speak the language.
+    if (got > 0) ++garbage_;
+    close_task(index);
+    return;
+  }
+  task.request.assign(bytes.data(), bytes.data() + got);
+  task.clock = std::max({task.clock, std::min<TimePs>(request.clock_ps, kNever - 1), now_});
+  task.at = task.clock;
+  const bool ran = task.state == State::running || task.state == State::computing || task.state == State::spinning;
+  if (ran) last_yield_ = task.clock;
+  task.state = State::waiting;
+  task.wakes = false;
+}
+
+bool LockStep::listen(int timeout_ms) {
+  std::vector<pollfd> fds{{listener_, POLLIN, 0}};
+  std::vector<Task*> of_fd{nullptr};
+  for (const auto& task : tasks_) {
+    if (task == nullptr) continue;
+    fds.push_back({task->socket, POLLIN, 0});
+    of_fd.push_back(task.get());
+  }
+  if (!ready(fds, timeout_ms)) return false;
+  if (fds[0].revents != 0) accept_tasks();
+  for (std::size_t i = 1; i < fds.size(); ++i) {
+    if (fds[i].revents != 0) take_message(*of_fd[i]);
+  }
+  std::erase_if(tasks_, [](const auto& task) { return task == nullptr; });
+  return true;
+}
+
+void LockStep::reap() {
+  for (Command& command : commands_) {
+    if (command.pid == 0 || command.ended) continue;
+    if (waitpid(command.pid, &command.status, WNOHANG) == command.pid) command.ended = true;
+  }
+}
+
+// ---- who has the turn
+
+LockStep::Task* LockStep::with_turn() {
+  for (const auto& task : tasks_) {
+    if (task->state == State::running) return task.get();
+  }
+  return nullptr;
+}
+
+TimePs LockStep::read_clock(const Task& task) const {
+  std::uint64_t clock = 0;
+  const iovec local{&clock, sizeof clock};
+  const iovec remote{reinterpret_cast<void*>(task.clock_address), sizeof clock};
+  const pid_t pid = processes_[static_cast<std::size_t>(task.process)].pid;
+  if (process_vm_readv(pid, &local, 1, &remote, 1, 0) != sizeof clock) return task.clock;
+  return std::max<TimePs>(task.clock, std::min<TimePs>(clock, kNever - 1));
+}
+
+bool LockStep::write_clock(Task& task, TimePs clock) {
+  const std::uint64_t value = clock;
+  const iovec local{const_cast<std::uint64_t*>(&value), sizeof value};
+  const iovec remote{reinterpret_cast<void*>(task.clock_address), sizeof value};
+  task.clock = clock;
+  return process_vm_writev(process(task).pid, &local, 1, &remote, 1, 0) == sizeof value;
+}
+
+/// The task runs and says nothing: it sleeps where the model does not see it, looks at its clock, or looks at memory.
+void LockStep::look_at_silent(Task& task) {
+  const TimePs clock = read_clock(task);
+  task.state = clock > task.clock ? State::computing : State::spinning;
+  task.was_spinning = task.state == State::spinning;
+  task.clock = clock;
+  task.cpu_ns = cpu_ns(process(task).pid);
+}
+
+void LockStep::wait_for_turn(Task& task) {
+  const Task* const wanted = &task;
+  const pid_t pid = process(task).pid;
+  const pid_t tid = task.tid;
+  int sleeping = 0;
+  while (true) {
+    listen(1);
+    const bool there = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& t) { return t.get() == wanted; });
+    if (!there || task.state != State::running) return;
+    const char state = state_of(pid, tid);
+    if (state == 'R') {
+      sleeping = 0;
+      const std::int64_t used = cpu_ns(pid) - task.cpu_ns;
+      if (used > (task.was_spinning ? kSilentAgainNs : kSilentNs)) return look_at_silent(task);
+      continue;
+    }
+    if (++sleeping < kSleepingLooks) continue;
+    task.clock = read_clock(task);
+    last_yield_ = std::max(last_yield_, task.clock);
+    task.state = State::left;
+    return;
+  }
+}
+
+LockStep::Task* LockStep::least() {
+  Task* first = nullptr;
+  for (const auto& task : tasks_) {
+    if (task->state != State::waiting) continue;
+    if (first == nullptr || task->at < first->at) first = task.get();
+  }
+  return first;
+}
+
+void LockStep::wake_by_events() {
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (nodes_[id] == nullptr) continue;
+    nodes_[id]->take_completions(now_);
+    for (const std::uint32_t number : nodes_[id]->memory().apply(now_)) {
+      for (const auto& task : tasks_) {
+        if (task->state != State::spinning || process(*task).node != id || process(*task).number != number) continue;
+        write_clock(*task, std::max(task->clock, now_));
+        task->state = State::running;
+        task->cpu_ns = cpu_ns(process(*task).pid);
+        wait_for_turn(*task);
+        break;
+      }
+    }
+  }
+  for (const auto& task : tasks_) {
+    if (task->state != State::polling) continue;
+    if (task->at > now_ && !node(*task).has_completion(now_, process(*task).number)) continue;
+    task->state = State::waiting;
+    task->at = std::max(task->clock, now_);
+    task->wakes = true;
+  }
+}
+
+void LockStep::wake_by_fds() {
+  for (const auto& task : tasks_) {
+    if (task->state != State::on_fds) continue;
+    if (!ready(task->fds, 0) && task->at > now_) continue;
+    // What it learns by the descriptor may be that bytes are there.
+    node(*task).memory().apply(0, process(*task).number);
+    task->state = State::waiting;
+    task->at = std::max({task->clock, now_, last_yield_});
+    task->wakes = true;
+  }
+}
+
+void LockStep::fire_alarms() {
+  for (Process& owner : processes_) {
+    if (owner.pid == 0 || owner.alarm_at > now_) continue;
+    owner.alarm_at = owner.alarm_interval == 0 ? kNever : owner.alarm_at + owner.alarm_interval;
+    kill(owner.pid, SIGALRM);
+    for (const auto& task : tasks_) {
+      if (task->process < 0 || &process(*task) != &owner) continue;
+      if (task->state != State::polling && task->state != State::on_fds) continue;
+      task->state = State::waiting;
+      task->at = std::max(task->clock, now_);
+      task->wakes = true;
+    }
+  }
+}
+
+/// Nobody acts before something comes from the NICs or from a descriptor.
+bool LockStep::all_rest() const {
+  return std::none_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
+    return task->state == State::running || task->state == State::computing || task->state == State::waiting;
+  });
+}
+
+bool LockStep::start_next() {
+  const auto next =
+      std::find_if(commands_.begin(), commands_.end(), [](const Command& command) { return command.pid == 0; });
+  if (next == commands_.end() || !all_rest()) return false;
+  next->pid = launcher_.start(next->what);
+  const auto said_hello = [&] {
+    return std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return task->state == State::waiting; });
+  };
+  for (int i = 0; i < kHelloSeconds * 1'000 / kOutsideMs && !next->ended && !said_hello(); ++i) {
+    if (!listen(kOutsideMs)) reap();
+  }
+  return true;
+}
+
+TimePs LockStep::next_time() const {
+  TimePs next = kNever;
+  for (const auto& task : tasks_) {
+    if (task->state == State::waiting || task->state == State::polling || task->state == State::on_fds) {
+      next = std::min(next, task->at);
+    }
+    if (task->state == State::computing) next = std::min(next, task->clock);
+  }
+  for (const Process& owner : processes_) {
+    if (owner.pid != 0) next = std::min(next, owner.alarm_at);
+  }
+  return next;
+}
+
+bool LockStep::let_one_run() {
+  if (Task* task = with_turn()) {
+    wait_for_turn(*task);
+    return true;
+  }
+  listen(0);
+  reap();
+  fire_alarms();
+  wake_by_events();
+  wake_by_fds();
+  if (with_turn() != nullptr) return true;
+  if (Task* task = least(); task != nullptr && task->at <= now_) {
+    serve(*task);
+    return true;
+  }
+  if (start_next()) return true;
+  for (const auto& task : tasks_) {
+    if (task->state != State::computing || task->clock > now_) continue;
+    task->state = State::running;
+    return true;
+  }
+  return false;
+}
+
+bool LockStep::nics_work() const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const auto& node) { return node != nullptr && node->has_work(); });
+}
+
+/// All that programs wait for is a completion, and none can come.
+bool LockStep::all_poll() const {
+  const bool polls =
+      std::all_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return task->state == State::polling; });
+  const bool alarms = std::any_of(processes_.begin(), processes_.end(),
+                                  [](const Process& owner) { return owner.pid != 0 && owner.alarm_at != kNever; });
+  return polls && !alarms && !tasks_.empty();
+}
+
+void LockStep::wait_outside() {
+  std::vector<pollfd> fds{{listener_, POLLIN, 0}};
+  for (const auto& task : tasks_) {
+    fds.push_back({task->socket, POLLIN, 0});
+    if (task->state == State::on_fds) fds.insert(fds.end(), task->fds.begin(), task->fds.end());
+  }
+  ready(fds, kOutsideMs);
+  reap();
+}
+
+TimePs LockStep::run(TimePs now) {
+  now_ = now;
+  while (!over()) {
+    if (let_one_run()) continue;
+    const TimePs until = next_time();
+    if (nics_work() || next_visible() != kNever) return until;
+    if (all_poll()) return kNever;
+    if (until != kNever) return until;
+    // Nothing comes from the NICs: time stands still.
+    wait_outside();
+    if (!let_one_run()) return now;
+  }
+  return kNever;
+}
+
+// ---- requests
+
+template <typename Arguments>
+const Arguments* LockStep::arguments(const Task& task) const {
+  if (task.request.size() < sizeof(Request) + sizeof(Arguments)) return nullptr;
+  return reinterpret_cast<const Arguments*>(task.request.data() + sizeof(Request));
+}
+
+std::span<const std::byte> LockStep::tail(const Task& task, std::size_t arguments) const {
+  return std::span(task.request).subspan(sizeof(Request) + arguments);
+}
+
+void LockStep::reply(Task& task, TimePs clock, const VerbsAnswer& answer, const void* rest, std::size_t bytes, int fd) {
+  Reply head;
+  head.error = answer.error;
+  head.count = answer.count;
+  head.value = answer.value;
+  head.clock_ps = clock;
+  std::array<iovec, 2> parts{iovec{&head, sizeof head}, iovec{const_cast<void*>(rest), bytes}};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = bytes > 0 ? 2 : 1;
+  if (fd >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  }
+  // A program that does not take its answer is gone, or is told so.
+  [[maybe_unused]] const ssize_t sent = sendmsg(task.socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (fd >= 0) close(fd);
+  for (const pollfd& open : task.fds) close(open.fd);
+  task.fds.clear();
+  task.clock = clock;
+  task.at = kNever;
+  task.state = State::running;
+  task.was_spinning = false;
+  task.wakes = false;
+  task.cpu_ns = cpu_ns(process(task).pid);
+  ++served_;
+}
+
+void LockStep::hello(Task& task) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  const auto* hello = arguments<Hello>(task);
+  const bool known = getsockopt(task.socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0;
+  const int node = known ? node_of_process(peer.pid) : -1;
+  const bool good = hello != nullptr && hello->version == kVersion && known && hello->pid == peer.pid && node >= 0 &&
+                    static_cast<std::size_t>(node) < nodes_.size() && nodes_[static_cast<std::size_t>(node)] != nullptr;
+  if (!good) {
+    ++garbage_;
+    shutdown(task.socket, SHUT_RDWR);
+    task.state = State::left;
+    return;
+  }
+  auto owner = std::find_if(processes_.begin(), processes_.end(), [&](const Process& p) { return p.pid == peer.pid; });
+  if (owner == processes_.end()) {
+    const auto id = static_cast<NodeId>(node);
+    processes_.push_back({.pid = peer.pid, .node = id, .number = nodes_[id]->memory().add_process(peer.pid)});
+    owner = processes_.end() - 1;
+  }
+  ++owner->threads;
+  task.process = static_cast<int>(owner - processes_.begin());
+  task.tid = hello->tid;
+  task.clock_address = hello->clock_address;
+  const ProgramsConfig& costs = scenario_.node(owner->node).host.programs;
+  const Charges charges{ps_from_ns(costs.clock_read_ns), ps_from_ns(costs.tsc_read_ns)};
+  reply(task, now_, {}, &charges, sizeof charges);
+}
+
+void LockStep::poll_cq(Task& task, bool woken) {
+  const auto* wanted = arguments<OneObject>(task);
+  if (wanted == nullptr) return reply(task, now_, {.error = EINVAL});
+  std::vector<WorkCompletion> found;
+  const VerbsAnswer answer =
+      node(task).poll(now_, process(task).number, wanted->object, std::min(wanted->number, kMostCompletions), found);
+  const double poll_ns = scenario_.node(process(task).node).host.programs.poll_ns;
+  if (answer.error == 0 && found.empty() && !woken && !task.polled.insert(wanted->object).second) {
+    // Nothing will be there until something happens.
+    task.state = State::polling;
+    task.at = now_ + kLongestPoll;
+    return;
+  }
+  if (!found.empty() || woken) task.polled.clear();
+  if (found.empty()) --served_;  // a look is not progress
+  reply(task, now_ + ps_from_ns(poll_ns), answer, found.data(), found.size() * sizeof(WorkCompletion));
+}
+
+void LockStep::wait_for_fds(Task& task) {
+  const auto* wanted = arguments<WaitFds>(task);
+  if (wanted == nullptr || wanted->count > kMostFds || wanted->count != task.fds.size()) {
+    return reply(task, now_, {.error = EINVAL});
+  }
+  for (std::uint32_t i = 0; i < wanted->count; ++i) task.fds[i].events = wanted->events[i];
+  task.at = std::max(now_, wanted->until_ps);
+  task.state = State::on_fds;
+}
+
+VerbsAnswer LockStep::carry_out(Task& task) {
+  VerbsNode& here = node(task);
+  const std::uint32_t owner = process(task).number;
+  Request request;
+  std::memcpy(static_cast<void*>(&request), task.request.data(), sizeof request);
+  const auto with = [&]<typename Arguments>(const Arguments*, auto call) -> VerbsAnswer {
+    const Arguments* found = arguments<Arguments>(task);
+    return found == nullptr ? VerbsAnswer{.error = EINVAL} : call(*found);
+  };
+  const OneObject* one = nullptr;
+  switch (request.call) {
+    case Call::register_memory:
+      return with(static_cast<RegisterMemory*>(nullptr), [&](const auto& a) { return here.register_memory(owner, a); });
+    case Call::deregister_memory:
+      return with(one, [&](const auto& a) { return here.deregister_memory(owner, a.object); });
+    case Call::create_cq:
+      return with(static_cast<CreateCq*>(nullptr), [&](const auto& a) { return here.create_cq(owner, a); });
+    case Call::resize_cq:
+      return {};
+    case Call::destroy_cq:
+      return with(one, [&](const auto& a) { return here.destroy_cq(owner, a.object); });
+    case Call::arm_cq:
+      return with(one, [&](const auto& a) { return here.arm_cq(now_, owner, a.object, a.number != 0); });
+    case Call::create_srq:
+      return with(one, [&](const auto& a) { return here.create_srq(owner, a.number); });
+    case Call::destroy_srq:
+      return with(one, [&](const auto& a) { return here.destroy_srq(owner, a.object); });
+    case Call::create_qp:
+      return with(static_cast<CreateQp*>(nullptr), [&](const auto& a) { return here.create_qp(owner, a); });
+    case Call::modify_qp:
+      return with(static_cast<ModifyQp*>(nullptr), [&](const auto& a) { return here.modify_qp(now_, owner, a); });
+    case Call::query_qp:
+      return with(one, [&](const auto& a) { return here.query_qp(owner, a.object); });
+    case Call::destroy_qp:
+      return with(one, [&](const auto& a) { return here.destroy_qp(now_, owner, a.object); });
+    case Call::post_send:
+      return with(static_cast<PostSend*>(nullptr), [&](const auto& a) -> VerbsAnswer {
+        const std::span<const std::byte> rest = tail(task, sizeof a);
+        const bool whole = a.inline_bytes > 0 ? a.inline_bytes <= std::min<std::size_t>(rest.size(), kMostInlineBytes)
+                                              : a.sges <= kMostSges && a.sges * sizeof(Sge) <= rest.size();
+        return whole ? here.post_send(now_, owner, a, rest) : VerbsAnswer{.error = EINVAL};
+      });
+    case Call::post_receive:
+      return with(static_cast<PostReceive*>(nullptr), [&](const auto& a) -> VerbsAnswer {
+        const std::span<const std::byte> rest = tail(task, sizeof a);
+        const bool whole = a.sges <= kMostSges && a.sges * sizeof(Sge) <= rest.size();
+        return whole ? here.post_receive(now_, owner, a, rest) : VerbsAnswer{.error = EINVAL};
+      });
+    case Call::set_alarm:
+      return with(static_cast<Until*>(nullptr), [&](const auto& a) -> VerbsAnswer {
+        process(task).alarm_at = a.until_ps == 0 ? kNever : std::max<TimePs>(a.until_ps, now_);
+        process(task).alarm_interval = a.interval_ps;
+        return {};
+      });
+    default:
+      return {.error = EINVAL};
+  }
+}
+
+void LockStep::serve(Task& task) {
+  Request request;
+  std::memcpy(static_cast<void*>(&request), task.request.data(), sizeof request);
+  if (request.call == Call::hello) return hello(task);
+  if (request.call == Call::poll_cq) return poll_cq(task, task.wakes);
+  task.polled.clear();
+  const ProgramsConfig& costs = scenario_.node(process(task).node).host.programs;
+  if (request.call == Call::wait_fds) return task.wakes ? reply(task, now_, {}) : wait_for_fds(task);
+  if (request.call == Call::sleep) {
+    const auto* wanted = arguments<Until>(task);
+    if (wanted != nullptr && wanted->until_ps > now_ && !task.wakes) {
+      task.at = wanted->until_ps;
+      return;
+    }
+    return reply(task, now_, {});
+  }
+  if (request.call == Call::query_device) {
+    const DeviceInfo info = node(task).device();
+    return reply(task, now_ + ps_from_us(costs.control_us), {}, &info, sizeof info);
+  }
+  if (request.call == Call::create_channel || request.call == Call::open_async) {
+    int fd = -1;
+    const VerbsAnswer answer = node(task).create_channel(process(task).number, request.call == Call::open_async, fd);
+    return reply(task, now_ + ps_from_us(costs.control_us), answer, nullptr, 0, fd);
+  }
+  const VerbsAnswer answer = carry_out(task);
+  if (answer.again) {
+    task.at = now_ + ps_from_ns(std::max(costs.poll_ns, 1.0));
+    return;
+  }
+  const bool data_path = request.call == Call::post_send || request.call == Call::post_receive;
+  const TimePs cost = data_path ? ps_from_ns(costs.post_ns) : ps_from_us(costs.control_us);
+  reply(task,
+        now_ + (request.call == Call::arm_cq || request.call == Call::set_alarm ? ps_from_ns(costs.poll_ns) : cost),
+        answer);
+}
+
+// ---- what the run asks
+
+TimePs LockStep::next_visible() const {
+  TimePs next = kNever;
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (nodes_[id] == nullptr) continue;
+    next = std::min(next, nodes_[id]->next_visible(now_));
+    const bool looked_at = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& task) {
+      return task->state == State::spinning && processes_[static_cast<std::size_t>(task->process)].node == id;
+    });
+    if (looked_at) next = std::min(next, nodes_[id]->memory().next_write());
+  }
+  return next;
+}
+
+bool LockStep::over() const {
+  return std::all_of(commands_.begin(), commands_.end(), [](const Command& command) { return command.ended; });
+}
+
+std::uint64_t LockStep::progress() const {
+  std::uint64_t sum = served_;
+  for (const auto& node : nodes_) sum += node == nullptr ? 0 : node->completions();
+  return sum;
+}
+
+std::uint64_t LockStep::messages_offered() const {
+  std::uint64_t sum = 0;
+  for (const auto& node : nodes_) sum += node == nullptr ? 0 : node->messages();
+  return sum;
+}
+
+std::uint64_t LockStep::bytes_offered() const {
+  std::uint64_t sum = 0;
+  for (const auto& node : nodes_) sum += node == nullptr ? 0 : node->bytes();
+  return sum;
+}
+
+std::vector<std::string> LockStep::failures() const {
+  std::vector<std::string> lines;
+  for (const Command& command : commands_) {
+    if (!command.ended) continue;
+    if (WIFSIGNALED(command.status)) {
+      lines.push_back(fmt::format("{} was ended by signal {}", words_of(command.what), WTERMSIG(command.status)));
+    } else if (WEXITSTATUS(command.status) != 0) {
+      lines.push_back(fmt::format("{} ended with code {}", words_of(command.what), WEXITSTATUS(command.status)));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> LockStep::describe_waits() const {
+  std::vector<std::string> lines;
+  for (const auto& task : tasks_) {
+    if (task->process < 0) continue;
+    const Process& owner = processes_[static_cast<std::size_t>(task->process)];
+    const char* what = task->state == State::polling    ? "polls a completion queue that stays empty"
+                       : task->state == State::on_fds   ? "waits for a descriptor"
+                       : task->state == State::spinning ? "waits for a write into its memory"
+                       : task->state == State::left     ? "waits in the operating system"
+                                                        : "runs";
+    lines.push_back(fmt::format("process {} on nic{} {}", owner.pid, owner.node, what));
+  }
+  return lines;
+}
+
+}  // namespace mrc

@@ -1,0 +1,138 @@
+// Programs and the model in lock step of simulated time. Each thread that speaks with the model has a clock. One of
+// them runs at a time, the one whose clock is least; the NICs go on while all wait, up to the next of the times at
+// which one acts. So the same programs with the same scenario do the same at the same times, as long as they do not
+// race with themselves.
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "programs/launcher.h"
+#include "programs/programs.h"
+#include "programs/verbs_node.h"
+#include "verbs/messages.h"
+
+namespace mrc {
+
+class LockStep : public Programs {
+ public:
+  LockStep(const ScenarioConfig& scenario, Launcher& launcher, std::vector<ProgramCommand> commands, bool beyond_mrc);
+  ~LockStep() override;
+
+  // Programs
+  OtherMemory& memory_of(NodeId node) override { return nodes_[node]->memory(); }
+  void attach(const std::vector<ProgramHost*>& hosts) override;
+  TimePs run(TimePs now) override;
+  TimePs next_visible() const override;
+  bool over() const override;
+  std::uint64_t progress() const override;
+  std::uint64_t messages_offered() const override;
+  std::uint64_t bytes_offered() const override;
+  std::vector<std::string> failures() const override;
+  std::vector<std::string> describe_waits() const override;
+
+ private:
+  struct Command {
+    ProgramCommand what;
+    pid_t pid = 0;  ///< 0: not started
+    bool ended = false;
+    int status = 0;  ///< of waitpid()
+  };
+  /// A process that has spoken.
+  struct Process {
+    pid_t pid = 0;
+    NodeId node = 0;
+    std::uint32_t number = 0;  ///< at its node
+    std::uint32_t threads = 0;
+    TimePs alarm_at = kNever;
+    TimePs alarm_interval = 0;
+    pid_t alarm_pid = 0;
+  };
+  enum class State : std::uint8_t {
+    running,    ///< it has the turn
+    computing,  ///< running for long; its clock is a bound for the others
+    spinning,   ///< running for long without looking at a clock: it waits for a write into its memory
+    waiting,    ///< for `at`, when its request is carried out
+    polling,    ///< for a completion
+    on_fds,     ///< for a descriptor
+    left,       ///< in a call of the operating system that the model does not know
+  };
+  struct Task {
+    int socket = -1;
+    int process = -1;  ///< -1: it has not said who it is
+    pid_t tid = 0;
+    std::uint64_t clock_address = 0;
+    State state = State::left;
+    TimePs clock = 0;  ///< as far as it is known
+    TimePs at = kNever;
+    std::vector<std::byte> request;
+    std::set<std::uint32_t> polled;  ///< queues that were empty since the last that was seen
+    std::vector<pollfd> fds;         ///< ours
+    std::int64_t cpu_ns = 0;         ///< of its process, when it was looked at last
+    bool was_spinning = false;
+    bool wakes = false;  ///< `request` is done; the turn comes with its reply
+  };
+
+  void open_socket();
+  void close_task(std::size_t task);
+  void accept_tasks();
+  /// Looks at all sockets for at most `timeout_ms`. True where something came.
+  bool listen(int timeout_ms);
+  void take_message(Task& task);
+  void reap();
+  bool start_next();
+  bool all_rest() const;
+
+  /// Until the task that has the turn gives it back or turns out not to need it.
+  void wait_for_turn(Task& task);
+  Task* with_turn();
+  void look_at_silent(Task& task);
+  void wake_by_events();
+  void wake_by_fds();
+  void fire_alarms();
+  Task* least();
+  TimePs next_time() const;
+  /// One step of one program, if one may do anything at this time.
+  bool let_one_run();
+  bool nics_work() const;
+  bool all_poll() const;
+  void wait_outside();
+
+  void serve(Task& task);
+  void hello(Task& task);
+  void reply(Task& task, TimePs clock, const VerbsAnswer& answer, const void* rest = nullptr, std::size_t bytes = 0,
+             int fd = -1);
+  void poll_cq(Task& task, bool woken);
+  void wait_for_fds(Task& task);
+  VerbsAnswer carry_out(Task& task);
+  /// The arguments of the task's request; null where it is too short.
+  template <typename Arguments>
+  const Arguments* arguments(const Task& task) const;
+  std::span<const std::byte> tail(const Task& task, std::size_t arguments) const;
+  Process& process(const Task& task) { return processes_[static_cast<std::size_t>(task.process)]; }
+  VerbsNode& node(const Task& task) { return *nodes_[process(task).node]; }
+  bool write_clock(Task& task, TimePs clock);
+  TimePs read_clock(const Task& task) const;
+
+  const ScenarioConfig& scenario_;
+  Launcher& launcher_;
+  std::vector<Command> commands_;
+  std::vector<std::unique_ptr<VerbsNode>> nodes_;  ///< null for a light endpoint
+  std::vector<Process> processes_;
+  std::vector<std::unique_ptr<Task>> tasks_;
+  int listener_ = -1;
+  TimePs now_ = 0;         ///< of the NICs
+  TimePs last_yield_ = 0;  ///< clock of the last that gave its turn back
+  std::uint64_t served_ = 0;
+  std::uint64_t garbage_ = 0;  ///< messages that made no sense
+};
+
+}  // namespace mrc

@@ -1,0 +1,619 @@
+#include "programs/verbs_node.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace mrc {
+namespace {
+
+using namespace verbs;
+
+constexpr std::uint32_t kMostCqes = 1U << 22;
+constexpr std::uint32_t kMostSends = 1U << 15;
+constexpr std::uint64_t kMostGatheredBytes = std::uint64_t{1} << 24;
+/// Answers beyond MRC that found no room for a doorbell are tried again after it.
+constexpr TimePs kAnswerAgain = 50 * kPsPerNs;
+
+std::uint32_t status_of(CompletionStatus status) {
+  switch (status) {
+    case CompletionStatus::success:
+      return kWcSuccess;
+    case CompletionStatus::retry_exceeded:
+      return kWcRetryExceeded;
+    case CompletionStatus::remote_operation_error:
+      return kWcRemoteOperation;
+    case CompletionStatus::flushed:
+      return kWcFlushed;
+    case CompletionStatus::local_qp_operation_error:
+      return kWcLocalQp;
+  }
+  return kWcLocalQp;
+}
+
+const char* name_of(std::uint32_t opcode) {
+  constexpr const char* names[] = {"WRITE", "WRITE with immediate", "SEND",         "SEND with immediate",
+                                   "READ",  "COMPARE AND SWAP",     "FETCH AND ADD"};
+  return opcode < std::size(names) ? names[opcode] : "an unknown operation";
+}
+
+std::vector<Sge> sges_of(std::span<const std::byte> tail, std::uint32_t count) {
+  std::vector<Sge> sges(count);
+  std::memcpy(static_cast<void*>(sges.data()), tail.data(), count * sizeof(Sge));
+  return sges;
+}
+
+VerbsAnswer failure(int error) {
+  return {.error = error};
+}
+
+}  // namespace
+
+VerbsNode::~VerbsNode() {
+  for (const auto& [number, channel] : channels_) close(channel.fd);
+}
+
+void VerbsNode::attach(ProgramHost& host, const std::vector<std::unique_ptr<VerbsNode>>& nodes) {
+  host_ = &host;
+  nodes_ = &nodes;
+  residual_ps_ = ps_from_ns(host.config().host.residual_ns);
+  object_of_index_.assign(host.qps(), 0);
+  if (beyond_mrc_) {
+    host.allow({.va = ProgramMemory::kKeptBase,
+                .bytes = ~ProgramMemory::kKeptBase + 1,
+                .rkey = kStagedKey,
+                .domain = NodeTransport::kDomain,
+                .remote_write = true});
+  }
+}
+
+template <typename Object>
+Object* VerbsNode::find(std::map<std::uint32_t, Object>& objects, std::uint32_t process, std::uint32_t number) {
+  const auto it = objects.find(number);
+  return it == objects.end() || it->second.process != process ? nullptr : &it->second;
+}
+
+void VerbsNode::remove_process(TimePs now, std::uint32_t process) {
+  for (auto& [number, qp] : qps_) {
+    if (qp.process != process) continue;
+    to_error(now, qp);
+    object_of_index_[qp.index] = 0;
+  }
+  for (const auto& [key, region] : regions_) {
+    if (region.process == process) host_->forbid(key);
+  }
+  for (const auto& [number, channel] : channels_) {
+    if (channel.process == process) close(channel.fd);
+  }
+  const auto is_its = [process](const auto& object) { return object.second.process == process; };
+  std::erase_if(qps_, is_its);
+  std::erase_if(regions_, is_its);
+  std::erase_if(cqs_, is_its);
+  std::erase_if(srqs_, is_its);
+  std::erase_if(channels_, is_its);
+  memory_.remove_process(process);
+}
+
+DeviceInfo VerbsNode::device() const {
+  const NodeConfig& config = host_->config();
+  return {.node = host_->node(),
+          .nodes = static_cast<std::uint32_t>(nodes_->size()),
+          .ports_up = host_->ports_up(),
+          .ports = config.nic.ports,
+          .most_qps = host_->qps(),
+          .most_send_wrs = kMostSends,
+          .most_receive_wrs = host_->scenario().protocol.receive_queue_depth,
+          .most_cqes = kMostCqes,
+          .mtu_bytes = host_->scenario().protocol.mtu_bytes,
+          .beyond_mrc = beyond_mrc_ ? 1U : 0U,
+          .rate_gbps = static_cast<std::uint64_t>(config.nic.ports * config.nic.port_gbps)};
+}
+
+// ---- memory
+
+VerbsAnswer VerbsNode::register_memory(std::uint32_t process, const RegisterMemory& wanted) {
+  const std::uint64_t end = wanted.address + wanted.bytes;
+  if (end < wanted.address || end > ProgramMemory::kAddressMask || wanted.iova != wanted.address) {
+    return failure(EINVAL);
+  }
+  const std::uint32_t key = next_key_++;
+  regions_[key] = {process, wanted};
+  memory_.add_region(process, wanted.address, wanted.bytes);
+  host_->allow({.va = ProgramMemory::address(process, wanted.address),
+                .bytes = wanted.bytes,
+                .rkey = key,
+                .domain = NodeTransport::kDomain,
+                .remote_write = (wanted.access & kRemoteWrite) != 0});
+  return {.count = key};
+}
+
+VerbsAnswer VerbsNode::deregister_memory(std::uint32_t process, std::uint32_t key) {
+  const Region* region = find(regions_, process, key);
+  if (region == nullptr) return failure(EINVAL);
+  host_->forbid(key);
+  // What the NIC wrote before is there when the verb returns.
+  memory_.apply(0, process);
+  memory_.remove_region(process, region->range.address, region->range.bytes);
+  regions_.erase(key);
+  return {};
+}
+
+bool VerbsNode::covers(std::uint32_t process, const Sge& sge, std::uint32_t access) const {
+  const auto it = regions_.find(sge.key);
+  if (it == regions_.end() || it->second.process != process) return false;
+  const RegisterMemory& range = it->second.range;
+  if ((range.access & access) != access || sge.address < range.address) return false;
+  const std::uint64_t offset = sge.address - range.address;
+  return offset <= range.bytes && sge.bytes <= range.bytes - offset;
+}
+
+// ---- completion queues and channels
+
+VerbsAnswer VerbsNode::create_channel(std::uint32_t process, bool async, int& fd) {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failure(errno);
+  const std::uint32_t number = next_object_++;
+  channels_[number] = {process, ends[0], async};
+  fd = ends[1];
+  return {.count = number};
+}
+
+VerbsAnswer VerbsNode::create_cq(std::uint32_t process, const CreateCq& wanted) {
+  if (wanted.entries == 0 || wanted.entries > kMostCqes) return failure(EINVAL);
+  if (wanted.channel != 0 && find(channels_, process, wanted.channel) == nullptr) return failure(EINVAL);
+  const std::uint32_t number = next_object_++;
+  Cq& cq = cqs_[number];
+  cq.process = process;
+  cq.channel = wanted.channel;
+  cq.handle = wanted.handle;
+  cq.capacity = wanted.entries;
+  return {.count = number, .value = wanted.entries};
+}
+
+VerbsAnswer VerbsNode::destroy_cq(std::uint32_t process, std::uint32_t number) {
+  const Cq* cq = find(cqs_, process, number);
+  if (cq == nullptr) return failure(EINVAL);
+  if (cq->users > 0) return failure(EBUSY);
+  cqs_.erase(number);
+  return {};
+}
+
+VerbsAnswer VerbsNode::arm_cq(TimePs now, std::uint32_t process, std::uint32_t number, bool solicited_only) {
+  Cq* cq = find(cqs_, process, number);
+  if (cq == nullptr) return failure(EINVAL);
+  cq->armed = true;
+  cq->solicited_only = solicited_only;
+  // Those that are there already do not ring; what is still on its way does.
+  cq->told = 0;
+  while (cq->told < cq->entries.size() && cq->entries[cq->told].at <= now) ++cq->told;
+  return {};
+}
+
+void VerbsNode::ring_channels(TimePs now, Cq& cq) {
+  for (; cq.told < cq.entries.size() && cq.entries[cq.told].at <= now; ++cq.told) {
+    if (!cq.armed || cq.channel == 0) continue;
+    if (cq.solicited_only && !cq.entries[cq.told].solicited) continue;
+    cq.armed = false;
+    const auto channel = channels_.find(cq.channel);
+    if (channel == channels_.end()) continue;
+    // A program that does not read its channel loses events, not the run.
+    [[maybe_unused]] const ssize_t sent =
+        send(channel->second.fd, &cq.handle, sizeof cq.handle, MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+}
+
+VerbsAnswer VerbsNode::poll(TimePs now, std::uint32_t process, std::uint32_t number, std::uint32_t most,
+                            std::vector<WorkCompletion>& to) {
+  Cq* cq = find(cqs_, process, number);
+  if (cq == nullptr) return failure(EINVAL);
+  while (!cq->entries.empty() && cq->entries.front().at <= now && to.size() < most) {
+    to.push_back(cq->entries.front().completion);
+    cq->entries.pop_front();
+    if (cq->told > 0) --cq->told;
+  }
+  return {.count = static_cast<std::uint32_t>(to.size())};
+}
+
+void VerbsNode::complete(std::uint32_t number, TimePs at, const WorkCompletion& completion, bool solicited) {
+  const auto it = cqs_.find(number);
+  if (it == cqs_.end()) return;
+  std::deque<Entry>& entries = it->second.entries;
+  auto place = entries.end();
+  while (place != entries.begin() && (place - 1)->at > at) --place;
+  entries.insert(place, {at, completion, solicited});
+  ++completions_;
+}
+
+// ---- queue pairs
+
+VerbsAnswer VerbsNode::create_srq(std::uint32_t process, std::uint32_t wrs) {
+  const std::uint32_t number = next_object_++;
+  srqs_[number] = {process, wrs, {}};
+  return {.count = number};
+}
+
+VerbsAnswer VerbsNode::destroy_srq(std::uint32_t process, std::uint32_t number) {
+  if (find(srqs_, process, number) == nullptr) return failure(EINVAL);
+  for (const auto& [object, qp] : qps_) {
+    if (qp.srq == number) return failure(EBUSY);
+  }
+  srqs_.erase(number);
+  return {};
+}
+
+VerbsAnswer VerbsNode::create_qp(std::uint32_t process, const CreateQp& wanted) {
+  Cq* send_cq = find(cqs_, process, wanted.send_cq);
+  Cq* receive_cq = find(cqs_, process, wanted.receive_cq);
+  if (send_cq == nullptr || receive_cq == nullptr) return failure(EINVAL);
+  if (wanted.srq != 0 && find(srqs_, process, wanted.srq) == nullptr) return failure(EINVAL);
+  if (wanted.type != kQptRc) {
+    fmt::print(stderr, "mrcsim: nic{}: MRC has connected QPs only (IBV_QPT_RC)\n", host_->node());
+    return failure(EOPNOTSUPP);
+  }
+  if (wanted.send_wrs > kMostSends || wanted.receive_wrs > host_->scenario().protocol.receive_queue_depth) {
+    return failure(EINVAL);
+  }
+  if (next_index_ == host_->qps()) {
+    fmt::print(stderr, "mrcsim: nic{}: programs have created {} QPs; host.programs.qps allows more\n", host_->node(),
+               host_->qps());
+    return failure(ENOMEM);
+  }
+  const std::uint32_t number = next_object_++;
+  QpObject& qp = qps_[number];
+  qp.process = process;
+  qp.index = next_index_++;
+  qp.send_cq = wanted.send_cq;
+  qp.receive_cq = wanted.receive_cq;
+  qp.srq = wanted.srq;
+  qp.type = wanted.type;
+  qp.handle = wanted.handle;
+  qp.most_sends = std::max(wanted.send_wrs, 1U);
+  qp.most_receives = wanted.receive_wrs;
+  qp.signal_all = wanted.signal_all != 0;
+  object_of_index_[qp.index] = number;
+  ++send_cq->users;
+  ++receive_cq->users;
+  return {.count = number, .value = host_->qp(qp.index).number};
+}
+
+VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const ModifyQp& wanted) {
+  QpObject* qp = find(qps_, process, wanted.qp);
+  if (qp == nullptr) return failure(EINVAL);
+  const std::uint32_t from = qp->state;
+  if (wanted.state == kError) {
+    to_error(now, *qp);
+    return {};
+  }
+  const bool allowed =
+      (wanted.state == kInit && (from == kReset || from == kInit)) || (wanted.state == kRtr && from == kInit) ||
+      (wanted.state == kRts && (from == kRtr || from == kRts)) || (wanted.state == kReset && from <= kInit);
+  if (!allowed) return failure(EINVAL);
+  if (wanted.state == kRtr) {
+    if (wanted.peer_node >= nodes_->size() || (*nodes_)[wanted.peer_node] == nullptr) return failure(EINVAL);
+    if (wanted.peer_node == host_->node()) {
+      fmt::print(stderr, "mrcsim: nic{}: a QP to the node itself does not pass the fabric\n", host_->node());
+      return failure(EOPNOTSUPP);
+    }
+    qp->last = wanted;
+    host_->connect(qp->index, {wanted.peer_node, wanted.peer_qp, wanted.receive_psn & kPsnMask});
+    const std::size_t posted = qp->srq != 0 ? srqs_[qp->srq].receives.size() : qp->receives.size();
+    for (std::size_t i = 0; i < posted; ++i) host_->post_receive(qp->index);
+  }
+  if (wanted.state == kRts && !qp->sending) {
+    host_->start_sending(qp->index, wanted.send_psn & kPsnMask);
+    qp->sending = true;
+  }
+  qp->state = wanted.state;
+  return {};
+}
+
+VerbsAnswer VerbsNode::query_qp(std::uint32_t process, std::uint32_t number) const {
+  const auto it = qps_.find(number);
+  if (it == qps_.end() || it->second.process != process) return failure(EINVAL);
+  return {.value = it->second.state};
+}
+
+VerbsAnswer VerbsNode::destroy_qp(TimePs now, std::uint32_t process, std::uint32_t number) {
+  QpObject* qp = find(qps_, process, number);
+  if (qp == nullptr) return failure(EINVAL);
+  to_error(now, *qp);
+  if (const auto cq = cqs_.find(qp->send_cq); cq != cqs_.end()) --cq->second.users;
+  if (const auto cq = cqs_.find(qp->receive_cq); cq != cqs_.end()) --cq->second.users;
+  object_of_index_[qp->index] = 0;
+  qps_.erase(number);
+  return {};
+}
+
+void VerbsNode::to_error(TimePs now, QpObject& qp) {
+  if (qp.state == kError) return;
+  const bool connected = qp.state >= kRtr;
+  qp.state = kError;
+  if (connected) host_->fail(now, qp.index);
+  const std::uint32_t number = host_->qp(qp.index).number;
+  for (const Receive& receive : qp.receives) {
+    complete(qp.receive_cq, now, {.id = receive.id, .status = kWcFlushed, .opcode = kWcOfReceive, .qp_number = number},
+             true);
+  }
+  qp.receives.clear();
+  for (const PostSend& request : qp.requests) {
+    complete(qp.send_cq, now,
+             {.id = request.id, .status = kWcFlushed, .opcode = wc_opcode_of(request.opcode), .qp_number = number},
+             true);
+  }
+  qp.requests.clear();
+  unanswered_ -= qp.to_answer.size();
+  qp.to_answer.clear();
+}
+
+// ---- work
+
+std::uint32_t VerbsNode::place_payload(std::uint32_t process, const PostSend& wanted, std::span<const std::byte> tail,
+                                       std::uint64_t& address, std::uint32_t& bytes, std::uint64_t& kept) {
+  if (wanted.inline_bytes > 0) {
+    bytes = wanted.inline_bytes;
+    address = kept = memory_.keep(tail.data(), bytes);
+    return kWcSuccess;
+  }
+  const std::vector<Sge> sges = sges_of(tail, wanted.sges);
+  std::uint64_t sum = 0;
+  for (const Sge& sge : sges) {
+    if (sge.bytes > 0 && !covers(process, sge, 0)) return kWcLocalProtection;
+    sum += sge.bytes;
+  }
+  if (sum > (std::uint64_t{1} << 31)) return kWcLocalLength;
+  bytes = static_cast<std::uint32_t>(sum);
+  if (sges.size() == 1) {
+    address = ProgramMemory::address(process, sges.front().address);
+    return kWcSuccess;
+  }
+  // The NIC has one address a message: several pieces are gathered when they are posted.
+  if (sum > kMostGatheredBytes) return kWcLocalLength;
+  std::vector<std::byte> gathered(sum);
+  std::uint64_t at = 0;
+  for (const Sge& sge : sges) {
+    if (!memory_.copy(process, sge.address, gathered.data() + at, sge.bytes)) return kWcLocalProtection;
+    at += sge.bytes;
+  }
+  address = kept = memory_.keep(gathered.data(), sum);
+  return kWcSuccess;
+}
+
+std::uint64_t VerbsNode::remote_address(NodeId node, const PostSend& wanted) const {
+  // The peer's NIC has the process in the address; a key that it does not know fails there.
+  const auto& regions = (*nodes_)[node]->regions_;
+  const auto it = regions.find(wanted.rkey);
+  const std::uint32_t process = it == regions.end() ? 0 : it->second.process;
+  return ProgramMemory::address(process, wanted.remote_address);
+}
+
+std::uint32_t VerbsNode::take_pending() {
+  if (free_pending_.empty()) {
+    free_pending_.push_back(static_cast<std::uint32_t>(pending_.size()));
+    pending_.emplace_back();
+  }
+  const std::uint32_t place = free_pending_.back();
+  free_pending_.pop_back();
+  return place;
+}
+
+VerbsAnswer VerbsNode::post_send(TimePs now, std::uint32_t process, const PostSend& wanted,
+                                 std::span<const std::byte> tail) {
+  QpObject* qp = find(qps_, process, wanted.qp);
+  if (qp == nullptr) return failure(EINVAL);
+  const bool in_mrc = wanted.opcode == kWrite || wanted.opcode == kWriteImm;
+  if (!in_mrc && (!beyond_mrc_ || wanted.opcode > kFetchAdd)) {
+    fmt::print(stderr, "mrcsim: nic{}: {} is not in MRC, which has WRITE and WRITE with immediate{}\n", host_->node(),
+               name_of(wanted.opcode), beyond_mrc_ ? "" : "; --beyond-mrc carries it");
+    return failure(EOPNOTSUPP);
+  }
+  if (qp->state == kError) {
+    complete(qp->send_cq, now,
+             {.id = wanted.id, .status = kWcFlushed, .opcode = kWcOfWrite, .qp_number = host_->qp(qp->index).number},
+             true);
+    return {};
+  }
+  if (qp->state != kRts) return failure(EINVAL);
+  if (qp->sends == qp->most_sends) return failure(ENOMEM);
+  if (!host_->has_room()) return {.again = true};
+  if (!in_mrc) return post_beyond(now, *qp, wanted, tail);
+  std::uint64_t address = 0;
+  std::uint64_t kept = 0;
+  std::uint32_t bytes = 0;
+  const std::uint32_t status = place_payload(process, wanted, tail, address, bytes, kept);
+  if (status == kWcSuccess && bytes == 0) {
+    fmt::print(stderr, "mrcsim: nic{}: a message of 0 bytes is not in MRC\n", host_->node());
+    return failure(EOPNOTSUPP);
+  }
+  if (status != kWcSuccess) {
+    complete(qp->send_cq, now,
+             {.id = wanted.id, .status = status, .opcode = kWcOfWrite, .qp_number = host_->qp(qp->index).number}, true);
+    to_error(now, *qp);
+    return {};
+  }
+  const NodeId peer = qp->last.peer_node;
+  const std::uint32_t place = take_pending();
+  pending_[place] = {.qp = wanted.qp,
+                     .id = wanted.id,
+                     .bytes = bytes,
+                     .opcode = wanted.opcode,
+                     .signaled = qp->signal_all || (wanted.flags & kSignaled) != 0,
+                     .kept = kept};
+  ++qp->sends;
+  ++messages_;
+  bytes_ += bytes;
+  const bool immediate = wanted.opcode == kWriteImm;
+  VerbsNode* there = nullptr;
+  QpObject* at_peer = immediate ? peer_of(*qp, there) : nullptr;
+  if (at_peer != nullptr) {
+    at_peer->announced.push_back({.bytes = bytes, .solicited = (wanted.flags & kSolicited) != 0, .immediate = true});
+  }
+  host_->post_request(now, qp->index,
+                      {.id = place,
+                       .local_address = address,
+                       .remote_address = remote_address(peer, wanted),
+                       .rkey = wanted.rkey,
+                       .bytes = bytes,
+                       .immediate = wanted.immediate,
+                       .write_imm = immediate});
+  return {};
+}
+
+VerbsAnswer VerbsNode::post_receive(TimePs now, std::uint32_t process, const PostReceive& wanted,
+                                    std::span<const std::byte> tail) {
+  const std::vector<Sge> sges = sges_of(tail, wanted.sges);
+  for (const Sge& sge : sges) {
+    if (sge.bytes > 0 && !covers(process, sge, kLocalWrite)) return failure(EINVAL);
+  }
+  if (wanted.srq != 0) {
+    Srq* srq = find(srqs_, process, wanted.qp);
+    if (srq == nullptr) return failure(EINVAL);
+    if (srq->receives.size() >= std::max(srq->capacity, 1U)) return failure(ENOMEM);
+    srq->receives.push_back({wanted.id, sges});
+    for (const auto& [number, qp] : qps_) {
+      if (qp.srq == wanted.qp && qp.state >= kRtr && qp.state != kError) host_->post_receive(qp.index);
+    }
+    return {};
+  }
+  QpObject* qp = find(qps_, process, wanted.qp);
+  if (qp == nullptr || qp->srq != 0 || qp->state == kReset) return failure(EINVAL);
+  if (qp->state == kError) {
+    const std::uint32_t number = host_->qp(qp->index).number;
+    complete(qp->receive_cq, now, {.id = wanted.id, .status = kWcFlushed, .opcode = kWcOfReceive, .qp_number = number},
+             true);
+    return {};
+  }
+  if (qp->receives.size() >= std::max(qp->most_receives, 1U)) return failure(ENOMEM);
+  qp->receives.push_back({wanted.id, sges});
+  if (qp->state >= kRtr) host_->post_receive(qp->index);
+  return {};
+}
+
+// ---- completions
+
+void VerbsNode::send_completed(TimePs now, const Cqe& cqe) {
+  const Pending done = pending_[cqe.id];
+  free_pending_.push_back(static_cast<std::uint32_t>(cqe.id));
+  if (done.kept != 0) memory_.release(done.kept);
+  const auto it = qps_.find(done.qp);
+  if (it == qps_.end()) return;
+  QpObject& qp = it->second;
+  --qp.sends;
+  const std::uint32_t status = status_of(cqe.status);
+  if (done.hidden ? status != kWcSuccess && done.opcode >= kRead : status != kWcSuccess || done.signaled) {
+    const std::uint32_t opcode = done.opcode == kSend || done.opcode == kSendImm ? kWcOfSend : kWcOfWrite;
+    complete(qp.send_cq, now,
+             {.id = done.id,
+              .status = status,
+              .opcode = opcode,
+              .bytes = done.bytes,
+              .qp_number = host_->qp(qp.index).number},
+             status != kWcSuccess);
+    if (done.hidden && !qp.requests.empty()) qp.requests.pop_front();
+  }
+  if (status == kWcSuccess || qp.state == kError) return;
+  tell_async(qp.process, qp.handle, kEventQpFatal);
+  to_error(now, qp);
+}
+
+void VerbsNode::receive_completed(TimePs now, const Cqe& cqe) {
+  const std::uint32_t object = object_of_index_[cqe.qp];
+  const auto it = qps_.find(object);
+  if (it == qps_.end()) return;
+  QpObject& qp = it->second;
+  Announced message;
+  if (!qp.announced.empty()) {
+    message = qp.announced.front();
+    qp.announced.pop_front();
+  }
+  host_->received(message.bytes);
+  if (message.meaning == Meaning::request) {
+    qp.to_answer.push_back(std::move(message));
+    ++unanswered_;
+    return;
+  }
+  if (message.meaning == Meaning::response) return finish_request(now, qp, message);
+  std::deque<Receive>& receives = qp.srq != 0 ? srqs_.at(qp.srq).receives : qp.receives;
+  if (receives.empty()) {
+    to_error(now, qp);
+    return;
+  }
+  const Receive receive = receives.front();
+  receives.pop_front();
+  std::uint32_t status = status_of(cqe.status);
+  if (message.meaning == Meaning::send && !scatter(qp, receive.sges, message)) status = kWcLocalLength;
+  complete(qp.receive_cq, now + residual_ps_,
+           {.id = receive.id,
+            .status = status,
+            .opcode = message.meaning == Meaning::send ? kWcOfReceive : kWcOfReceiveImm,
+            .bytes = message.bytes,
+            .immediate = cqe.immediate,
+            .qp_number = host_->qp(qp.index).number,
+            .source_qp = qp.last.peer_qp,
+            .flags = message.immediate ? kWithImm : 0},
+           message.solicited);
+  if (status != kWcSuccess) to_error(now, qp);
+}
+
+void VerbsNode::tell_async(std::uint32_t process, std::uint64_t element, std::uint32_t event) {
+  struct {
+    std::uint64_t element;
+    std::uint32_t event;
+    std::uint32_t reserved;
+  } const message{element, event, 0};
+  for (const auto& [number, channel] : channels_) {
+    if (!channel.async || (process != 0 && channel.process != process)) continue;
+    [[maybe_unused]] const ssize_t sent = send(channel.fd, &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+}
+
+void VerbsNode::look_at_port() {
+  // The one port of the device is up while any of the NIC's is.
+  const bool up = host_->ports_up() > 0;
+  if (up == port_up_) return;
+  port_up_ = up;
+  tell_async(0, 1, up ? kEventPortActive : kEventPortError);
+}
+
+void VerbsNode::take_completions(TimePs now) {
+  look_at_port();
+  while (host_->next_completion() <= now) {
+    const Cqe cqe = host_->take_completion(now);
+    if (cqe.kind == Cqe::Kind::send) {
+      send_completed(now, cqe);
+    } else {
+      receive_completed(now, cqe);
+    }
+  }
+  if (unanswered_ > 0) answer_requests(now);
+  for (auto& [number, cq] : cqs_) ring_channels(now, cq);
+}
+
+TimePs VerbsNode::next_visible(TimePs now) const {
+  TimePs next = host_->next_completion();
+  if (unanswered_ > 0) next = std::min(next, now + kAnswerAgain);
+  for (const auto& [number, cq] : cqs_) {
+    const auto later =
+        std::find_if(cq.entries.begin(), cq.entries.end(), [now](const Entry& entry) { return entry.at > now; });
+    if (later != cq.entries.end()) next = std::min(next, later->at);
+  }
+  return next;
+}
+
+bool VerbsNode::has_completion(TimePs now, std::uint32_t process) const {
+  return std::any_of(cqs_.begin(), cqs_.end(), [&](const auto& numbered) {
+    const Cq& cq = numbered.second;
+    return cq.process == process && !cq.entries.empty() && cq.entries.front().at <= now;
+  });
+}
+
+bool VerbsNode::has_work() const {
+  return pending_.size() > free_pending_.size();
+}
+
+}  // namespace mrc

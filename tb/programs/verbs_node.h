@@ -1,0 +1,230 @@
+// The verbs of one node: registered memory, completion queues, QPs and their work, between the programs of the node and
+// its NIC.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "programs/program_host.h"
+#include "programs/program_memory.h"
+#include "verbs/messages.h"
+
+namespace mrc {
+
+/// The answer to a call: an errno, and what the reply carries.
+struct VerbsAnswer {
+  int error = 0;
+  std::uint32_t count = 0;
+  std::uint64_t value = 0;
+  /// The NIC takes no doorbell now: the call is made again later.
+  bool again = false;
+};
+
+/// What a verb on a QP or CQ tells a program besides its answer: a completion channel's event.
+struct ChannelEvent {
+  int fd = -1;
+  std::uint64_t handle = 0;
+};
+
+class VerbsNode {
+ public:
+  VerbsNode(TimePs later_ps, bool beyond_mrc) : memory_(later_ps), beyond_mrc_(beyond_mrc) {}
+  ~VerbsNode();
+  VerbsNode(const VerbsNode&) = delete;
+  VerbsNode& operator=(const VerbsNode&) = delete;
+
+  /// Before the run; `nodes` by number, and stay.
+  void attach(ProgramHost& host, const std::vector<std::unique_ptr<VerbsNode>>& nodes);
+
+  ProgramMemory& memory() { return memory_; }
+  ProgramHost& host() { return *host_; }
+
+  /// All objects of a process that is gone.
+  void remove_process(TimePs now, std::uint32_t process);
+
+  verbs::DeviceInfo device() const;
+  VerbsAnswer register_memory(std::uint32_t process, const verbs::RegisterMemory& wanted);
+  VerbsAnswer deregister_memory(std::uint32_t process, std::uint32_t key);
+  /// `fd`: the program's end, which the caller closes when it is sent.
+  VerbsAnswer create_channel(std::uint32_t process, bool async, int& fd);
+  VerbsAnswer create_cq(std::uint32_t process, const verbs::CreateCq& wanted);
+  VerbsAnswer destroy_cq(std::uint32_t process, std::uint32_t cq);
+  VerbsAnswer arm_cq(TimePs now, std::uint32_t process, std::uint32_t cq, bool solicited_only);
+  VerbsAnswer create_srq(std::uint32_t process, std::uint32_t wrs);
+  VerbsAnswer destroy_srq(std::uint32_t process, std::uint32_t srq);
+  VerbsAnswer create_qp(std::uint32_t process, const verbs::CreateQp& wanted);
+  VerbsAnswer modify_qp(TimePs now, std::uint32_t process, const verbs::ModifyQp& wanted);
+  VerbsAnswer query_qp(std::uint32_t process, std::uint32_t qp) const;
+  VerbsAnswer destroy_qp(TimePs now, std::uint32_t process, std::uint32_t qp);
+  VerbsAnswer post_send(TimePs now, std::uint32_t process, const verbs::PostSend& wanted,
+                        std::span<const std::byte> tail);
+  VerbsAnswer post_receive(TimePs now, std::uint32_t process, const verbs::PostReceive& wanted,
+                           std::span<const std::byte> tail);
+  /// Takes what is there at `now`.
+  VerbsAnswer poll(TimePs now, std::uint32_t process, std::uint32_t cq, std::uint32_t most,
+                   std::vector<verbs::WorkCompletion>& to);
+
+  /// Of a completion, by the operation that was posted.
+  static std::uint32_t wc_opcode_of(std::uint32_t posted);
+
+  /// Hands completions of the NIC to the queues of programs, and rings the channels of those that are seen at `now`.
+  void take_completions(TimePs now);
+  /// When a program may see something new: a completion among those of the NIC or of a queue.
+  TimePs next_visible(TimePs now) const;
+  /// A completion of one of the process's queues can be taken.
+  bool has_completion(TimePs now, std::uint32_t process) const;
+  /// Requests posted and not completed, or completions that a channel waits for.
+  bool has_work() const;
+
+  std::uint64_t messages() const { return messages_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t completions() const { return completions_; }
+  std::uint64_t beyond() const { return beyond_; }
+
+ private:
+  /// Of the places that a node keeps for operations beyond MRC. Programs never get it.
+  static constexpr std::uint32_t kStagedKey = 0xF00;
+
+  struct Region {
+    std::uint32_t process = 0;
+    verbs::RegisterMemory range;
+  };
+  struct Channel {
+    std::uint32_t process = 0;
+    int fd = -1;         ///< our end
+    bool async = false;  ///< for events of the device
+  };
+  struct Entry {
+    TimePs at = 0;  ///< software sees it
+    verbs::WorkCompletion completion;
+    bool solicited = false;
+  };
+  struct Cq {
+    std::uint32_t process = 0;
+    std::uint32_t channel = 0;
+    std::uint64_t handle = 0;
+    std::uint32_t capacity = 0;
+    std::uint32_t users = 0;  ///< QPs
+    bool armed = false;
+    bool solicited_only = false;
+    std::deque<Entry> entries;  ///< in order of their times
+    std::size_t told = 0;       ///< of these, looked at for the channel
+  };
+  struct Receive {
+    std::uint64_t id = 0;
+    std::vector<verbs::Sge> sges;
+  };
+  struct Srq {
+    std::uint32_t process = 0;
+    std::uint32_t capacity = 0;
+    std::deque<Receive> receives;
+  };
+  /// What a message with immediate is to its receiver: all but `write` are beyond MRC.
+  enum class Meaning : std::uint8_t {
+    write,     ///< a WRITE with immediate, and no more
+    send,      ///< its bytes go where the receive says
+    request,   ///< of a READ or an atomic operation
+    response,  ///< its bytes go where the request says
+  };
+  /// A message with immediate under way, in the order of sending.
+  struct Announced {
+    Meaning meaning = Meaning::write;
+    std::uint32_t bytes = 0;
+    bool solicited = false;
+    bool immediate = false;          ///< the receiver's completion has it
+    std::uint64_t staged = 0;        ///< at the receiver: where the NIC writes the bytes; 0: where the program said
+    verbs::PostSend request{};       ///< of a request
+    std::vector<verbs::Sge> into{};  ///< of a request and its response: at the requester
+    std::uint32_t error = 0;         ///< of a response: a wc status
+  };
+  struct QpObject {
+    std::uint32_t process = 0;
+    std::uint32_t index = 0;  ///< of the NIC
+    std::uint32_t send_cq = 0;
+    std::uint32_t receive_cq = 0;
+    std::uint32_t srq = 0;
+    std::uint32_t type = 0;
+    std::uint64_t handle = 0;  ///< the program's
+    std::uint32_t most_sends = 0;
+    std::uint32_t most_receives = 0;
+    bool signal_all = false;
+    bool sending = false;  ///< its requestor is there
+    std::uint32_t state = verbs::kReset;
+    verbs::ModifyQp last;  ///< what it was connected with
+    std::uint32_t sends = 0;
+    std::deque<Receive> receives;
+    std::deque<Announced> announced;
+    std::deque<Announced> to_answer;       ///< requests of the peer
+    std::deque<verbs::PostSend> requests;  ///< READs and atomic operations without an answer
+  };
+  /// A work request that the NIC has.
+  struct Pending {
+    std::uint32_t qp = 0;  ///< object
+    std::uint64_t id = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t opcode = 0;
+    bool signaled = false;
+    bool hidden = false;     ///< a part of an operation beyond MRC: the program hears of the other part
+    std::uint64_t kept = 0;  ///< bytes that the model holds for it; 0: none
+  };
+
+  template <typename Object>
+  static Object* find(std::map<std::uint32_t, Object>& objects, std::uint32_t process, std::uint32_t number);
+  bool covers(std::uint32_t process, const verbs::Sge& sge, std::uint32_t access) const;
+  /// Where the payload lies for the NIC; a wc status other than success where it may not be read.
+  std::uint32_t place_payload(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,
+                              std::uint64_t& address, std::uint32_t& bytes, std::uint64_t& kept);
+  std::uint64_t remote_address(NodeId node, const verbs::PostSend& wanted) const;
+  /// An operation that MRC does not have.
+  VerbsAnswer post_beyond(TimePs now, QpObject& qp, const verbs::PostSend& wanted, std::span<const std::byte> tail);
+  /// The peer's object of a connected QP; null where it is gone.
+  QpObject* peer_of(const QpObject& qp, VerbsNode*& node) const;
+  /// A WRITE with immediate from `address` into a place that the peer's node keeps, with what it means there.
+  void post_staged(TimePs now, QpObject& qp, const Pending& pending, std::uint64_t address, Announced meaning);
+  /// Does what a request asks; false while the NIC takes no doorbell.
+  bool respond(TimePs now, QpObject& qp, const Announced& request);
+  /// Copies what came into the program's memory, and gives its place back; false where it has no room there.
+  bool scatter(const QpObject& qp, const std::vector<verbs::Sge>& into, const Announced& message);
+  void answer_requests(TimePs now);
+  void finish_request(TimePs now, QpObject& qp, const Announced& response);
+  std::uint32_t take_pending();
+  void complete(std::uint32_t cq, TimePs at, const verbs::WorkCompletion& completion, bool solicited);
+  void send_completed(TimePs now, const Cqe& cqe);
+  void receive_completed(TimePs now, const Cqe& cqe);
+  void to_error(TimePs now, QpObject& qp);
+  void ring_channels(TimePs now, Cq& cq);
+  /// To `process`, or to all with 0; `element`: the program's QP, or the port.
+  void tell_async(std::uint32_t process, std::uint64_t element, std::uint32_t event);
+  void look_at_port();
+
+  ProgramMemory memory_;
+  bool beyond_mrc_;
+  ProgramHost* host_ = nullptr;
+  const std::vector<std::unique_ptr<VerbsNode>>* nodes_ = nullptr;
+  TimePs residual_ps_ = 0;
+  std::map<std::uint32_t, Region> regions_;  ///< by key
+  std::map<std::uint32_t, Channel> channels_;
+  std::map<std::uint32_t, Cq> cqs_;
+  std::map<std::uint32_t, Srq> srqs_;
+  std::map<std::uint32_t, QpObject> qps_;
+  std::vector<std::uint32_t> object_of_index_;  ///< QP objects by the NIC's index
+  std::vector<Pending> pending_;
+  std::vector<std::uint32_t> free_pending_;
+  std::uint32_t next_object_ = 1;
+  std::uint32_t next_key_ = 0x1000;
+  std::uint32_t next_index_ = 0;
+  std::uint64_t messages_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t completions_ = 0;
+  std::uint64_t beyond_ = 0;
+  bool port_up_ = true;
+  std::uint64_t unanswered_ = 0;  ///< requests of peers
+};
+
+}  // namespace mrc

@@ -1,0 +1,206 @@
+// What programs and the model tell each other: one message per call over a SEQPACKET socket, answered by one reply.
+// Plain structures in host byte order; both ends are built together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mrc::verbs {
+
+inline constexpr std::uint32_t kVersion = 1;
+/// Of a whole message or reply.
+inline constexpr std::size_t kMostBytes = 16'384;
+inline constexpr std::uint32_t kMostSges = 16;
+inline constexpr std::uint32_t kMostInlineBytes = 1'024;
+inline constexpr std::uint32_t kMostFds = 16;
+inline constexpr std::uint32_t kMostCompletions = 64;  ///< of one poll
+
+// Values of verbs.h that messages carry, checked against it where that is included.
+inline constexpr std::uint32_t kQptRc = 2, kQptUd = 4;
+inline constexpr std::uint32_t kReset = 0, kInit = 1, kRtr = 2, kRts = 3, kError = 6;
+inline constexpr std::uint32_t kMaskAv = 1U << 7, kMaskDestination = 1U << 20;
+inline constexpr std::uint32_t kWrite = 0, kWriteImm = 1, kSend = 2, kSendImm = 3, kRead = 4, kCompareSwap = 5,
+                               kFetchAdd = 6;
+inline constexpr std::uint32_t kSignaled = 2, kSolicited = 4;
+inline constexpr std::uint32_t kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8;
+inline constexpr std::uint32_t kWcSuccess = 0, kWcLocalLength = 1, kWcLocalQp = 2, kWcLocalProtection = 4,
+                               kWcFlushed = 5, kWcRemoteAccess = 10, kWcRemoteOperation = 11, kWcRetryExceeded = 12;
+inline constexpr std::uint32_t kWcOfSend = 0, kWcOfWrite = 1, kWcOfReceive = 128, kWcOfReceiveImm = 129;
+inline constexpr std::uint32_t kWithImm = 2;
+inline constexpr std::uint32_t kEventQpFatal = 1, kEventPortActive = 9, kEventPortError = 10;
+
+enum class Call : std::uint32_t {
+  hello,
+  query_device,
+  open_async,
+  register_memory,
+  deregister_memory,
+  create_channel,
+  create_cq,
+  resize_cq,
+  destroy_cq,
+  arm_cq,
+  poll_cq,
+  create_srq,
+  destroy_srq,
+  create_qp,
+  modify_qp,
+  query_qp,
+  destroy_qp,
+  post_send,
+  post_receive,
+  sleep,     ///< until the clock has come to a time
+  wait_fds,  ///< until one of the descriptors that come with it is ready
+  set_alarm,
+};
+inline constexpr std::uint32_t kCalls = static_cast<std::uint32_t>(Call::set_alarm) + 1;
+
+/// Begins each message. What a call needs follows at once, then its tail.
+struct Request {
+  Call call = Call::hello;
+  std::uint32_t tail_bytes = 0;
+  std::uint64_t clock_ps = 0;  ///< of the calling thread
+};
+
+/// Begins each reply; `error` is an errno, 0 for success.
+struct Reply {
+  std::int32_t error = 0;
+  std::uint32_t count = 0;  ///< of what follows
+  std::uint64_t clock_ps = 0;
+  std::uint64_t value = 0;
+  std::uint64_t value2 = 0;
+};
+
+struct Hello {
+  std::uint32_t version = kVersion;
+  std::int32_t pid = 0;
+  std::int32_t tid = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t clock_address = 0;  ///< of the thread's clock, in picoseconds, which the model may set
+};
+
+/// Follows the reply to Hello: what calls cost that are not sent, in picoseconds.
+struct Charges {
+  std::uint64_t clock_read_ps = 0;
+  std::uint64_t tsc_read_ps = 0;
+};
+
+/// Follows the reply to query_device.
+struct DeviceInfo {
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 0;
+  std::uint32_t ports_up = 0;
+  std::uint32_t ports = 0;
+  std::uint32_t most_qps = 0;
+  std::uint32_t most_send_wrs = 0;
+  std::uint32_t most_receive_wrs = 0;
+  std::uint32_t most_cqes = 0;
+  std::uint32_t mtu_bytes = 0;
+  std::uint32_t beyond_mrc = 0;
+  std::uint64_t rate_gbps = 0;  ///< of all ports
+};
+
+struct RegisterMemory {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t iova = 0;
+  std::uint32_t access = 0;  ///< IBV_ACCESS_…
+  std::uint32_t reserved = 0;
+};
+
+/// Of calls that name one object, and perhaps one number.
+struct OneObject {
+  std::uint32_t object = 0;
+  std::uint32_t number = 0;
+};
+
+struct CreateCq {
+  std::uint64_t handle = 0;  ///< what a completion event carries
+  std::uint32_t entries = 0;
+  std::uint32_t channel = 0;  ///< 0: none
+};
+
+struct CreateQp {
+  std::uint32_t send_cq = 0;
+  std::uint32_t receive_cq = 0;
+  std::uint32_t srq = 0;   ///< 0: none
+  std::uint32_t type = 0;  ///< IBV_QPT_…
+  std::uint32_t send_wrs = 0;
+  std::uint32_t receive_wrs = 0;
+  std::uint32_t signal_all = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t handle = 0;  ///< what an async event carries
+};
+
+struct ModifyQp {
+  std::uint32_t qp = 0;
+  std::uint32_t state = 0;  ///< IBV_QPS_…
+  std::uint32_t mask = 0;   ///< IBV_QP_…
+  std::uint32_t peer_node = 0;
+  std::uint32_t peer_qp = 0;
+  std::uint32_t receive_psn = 0;
+  std::uint32_t send_psn = 0;
+  std::uint32_t reserved = 0;
+};
+
+struct Sge {
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t key = 0;
+};
+
+/// With `sges` entries as its tail, or with `inline_bytes` of payload.
+struct PostSend {
+  std::uint32_t qp = 0;
+  std::uint32_t opcode = 0;     ///< IBV_WR_…
+  std::uint32_t flags = 0;      ///< IBV_SEND_…
+  std::uint32_t immediate = 0;  ///< as it lies in memory
+  std::uint64_t id = 0;
+  std::uint64_t remote_address = 0;
+  std::uint64_t compare_add = 0;
+  std::uint64_t swap = 0;
+  std::uint32_t rkey = 0;
+  std::uint32_t sges = 0;
+  std::uint32_t inline_bytes = 0;
+  std::uint32_t peer_node = 0;  ///< of UD
+  std::uint32_t peer_qp = 0;
+  std::uint32_t qkey = 0;
+};
+
+/// With `sges` entries as its tail.
+struct PostReceive {
+  std::uint32_t qp = 0;   ///< or the SRQ
+  std::uint32_t srq = 0;  ///< 1: `qp` is an SRQ
+  std::uint64_t id = 0;
+  std::uint32_t sges = 0;
+  std::uint32_t reserved = 0;
+};
+
+/// As many as Reply::count after the reply to poll_cq.
+struct WorkCompletion {
+  std::uint64_t id = 0;
+  std::uint32_t status = 0;  ///< IBV_WC_…
+  std::uint32_t opcode = 0;  ///< IBV_WC_…
+  std::uint32_t bytes = 0;
+  std::uint32_t immediate = 0;
+  std::uint32_t qp_number = 0;
+  std::uint32_t source_qp = 0;
+  std::uint32_t flags = 0;  ///< IBV_WC_…
+  std::uint32_t vendor_error = 0;
+};
+
+/// `until_ps` of sleep, wait_fds (kForever: no limit) and set_alarm (0: none).
+struct Until {
+  std::uint64_t until_ps = 0;
+  std::uint64_t interval_ps = 0;  ///< of set_alarm
+};
+inline constexpr std::uint64_t kForever = ~std::uint64_t{0};
+
+/// Of wait_fds, as many as the message has descriptors: what poll() asks of each.
+struct WaitFds {
+  std::uint64_t until_ps = kForever;
+  std::uint32_t count = 0;
+  std::int16_t events[kMostFds] = {};
+};
+
+}  // namespace mrc::verbs

@@ -1,0 +1,622 @@
+// Preloaded into programs that run on the model: their clocks and sleeps are simulated, they find the device, and while
+// they wait the model knows of it. Everything else of them is as it is on disk. No library but libc is used.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "verbs/messages.h"
+#include "verbs/program_side.h"
+
+#define MRCSIM_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+using namespace mrc::verbs;
+
+constexpr std::uint64_t kPsPerNs = 1'000;
+constexpr std::uint64_t kPsPerUs = 1'000'000;
+constexpr std::uint64_t kPsPerSecond = 1'000'000'000'000;
+/// Simulated time 0 on the calendar: 2026-01-01, so that the same run prints the same dates.
+constexpr std::int64_t kEpochSeconds = 1'767'225'600;
+/// The time stamp counter runs at 1 GHz: one count a nanosecond.
+constexpr std::uint64_t kPsPerTsc = kPsPerNs;
+constexpr char kDevices[] = "/dev/infiniband/uverbs";
+constexpr int kNetlinkRdma = 20;
+constexpr std::uint32_t kCreateChannelCommand = 17;  // IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL
+
+/// A thread as the model knows it.
+struct Thread {
+  std::uint64_t clock_ps = 0;
+  int socket = -1;
+  bool tried = false;
+};
+thread_local Thread this_thread;
+
+char socket_path[sizeof(sockaddr_un::sun_path)];
+Charges charges;
+pthread_t main_thread;
+constexpr int kMostChannels = 4'096;
+std::uint32_t channel_of_fd[kMostChannels];  ///< the model's numbers of completion channels
+bool active = false;                         ///< the program belongs to a run
+volatile std::uint64_t latest_clock_ps = 0;  ///< of the program's main thread, for threads that never spoke
+
+template <typename Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+// The function of libc behind one that is interposed here, looked up once.
+#define MRCSIM_NEXT(name)                         \
+  static decltype(&::name) libc_##name = nullptr; \
+  if (libc_##name == nullptr) libc_##name = next<decltype(&::name)>(#name)
+
+long raw_send(int socket, const void* bytes, std::size_t count, const int* fds, std::uint32_t fd_count) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostFds)] = {};
+  iovec part{const_cast<void*>(bytes), count};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (fd_count > 0) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
+    memcpy(CMSG_DATA(header), fds, sizeof(int) * fd_count);
+  }
+  long sent = 0;
+  do {
+    sent = syscall(SYS_sendmsg, socket, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
+long raw_receive(int socket, void* bytes, std::size_t room, int* fd) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  iovec part{bytes, room};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  long got = 0;
+  do {
+    got = syscall(SYS_recvmsg, socket, &message, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (fd == nullptr || got < 0) return got;
+  *fd = -1;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS) memcpy(fd, CMSG_DATA(header), sizeof *fd);
+  return got;
+}
+
+/// Without the model there is no NIC and no time: nothing that the program could do would be right.
+[[noreturn]] void model_is_gone() {
+  constexpr char message[] = "mrcsim: the model has ended, and this program with it\n";
+  syscall(SYS_write, STDERR_FILENO, message, sizeof message - 1);
+  syscall(SYS_exit_group, 127);
+  __builtin_unreachable();
+}
+
+int exchange(Thread& thread, Request* request, std::size_t bytes, Reply* reply, int* fd, const int* fds = nullptr,
+             std::uint32_t fd_count = 0) {
+  request->clock_ps = thread.clock_ps;
+  if (raw_send(thread.socket, request, bytes, fds, fd_count) != static_cast<long>(bytes)) model_is_gone();
+  const long got = raw_receive(thread.socket, reply, kMostBytes, fd);
+  if (got < static_cast<long>(sizeof(Reply))) model_is_gone();
+  if (reply->clock_ps > thread.clock_ps) thread.clock_ps = reply->clock_ps;
+  if (pthread_equal(pthread_self(), main_thread)) latest_clock_ps = thread.clock_ps;
+  return reply->error;
+}
+
+/// The model says when this thread may begin.
+bool join(Thread& thread) {
+  if (thread.tried) return thread.socket >= 0;
+  thread.tried = true;
+  const int saved = errno;
+  const int fd = static_cast<int>(syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  memcpy(address.sun_path, socket_path, sizeof socket_path);
+  if (fd < 0 || syscall(SYS_connect, fd, &address, sizeof address) != 0) {
+    if (fd >= 0) syscall(SYS_close, fd);
+    errno = saved;
+    return false;
+  }
+  // Out of the way of programs that count on low numbers.
+  const int high = static_cast<int>(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200));
+  if (high >= 0) syscall(SYS_close, fd);
+  thread.socket = high >= 0 ? high : fd;
+  thread.clock_ps = latest_clock_ps;
+  struct {
+    Request request;
+    Hello hello;
+  } message;
+  message.request.call = Call::hello;
+  message.hello.pid = static_cast<std::int32_t>(syscall(SYS_getpid));
+  message.hello.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
+  message.hello.clock_address = reinterpret_cast<std::uint64_t>(&thread.clock_ps);
+  alignas(8) char answer[kMostBytes];
+  auto* reply = reinterpret_cast<Reply*>(answer);
+  if (exchange(thread, &message.request, sizeof message, reply, nullptr) != 0) {
+    fprintf(stderr, "mrcsim: the model refused this program\n");
+    _exit(127);
+  }
+  memcpy(static_cast<void*>(&charges), reply + 1, sizeof charges);
+  errno = saved;
+  return true;
+}
+
+/// Whether the calling thread is one of those whose time is simulated: the main thread always, others once they use
+/// verbs.
+bool in_step() {
+  return active && this_thread.socket >= 0;
+}
+
+std::uint64_t read_clock(std::uint64_t charge_ps) {
+  if (this_thread.socket < 0) return latest_clock_ps;
+  this_thread.clock_ps += charge_ps;
+  if (pthread_equal(pthread_self(), main_thread)) latest_clock_ps = this_thread.clock_ps;
+  return this_thread.clock_ps;
+}
+
+void sleep_until(std::uint64_t until_ps) {
+  struct {
+    Request request;
+    Until until;
+  } message;
+  message.request.call = Call::sleep;
+  message.until.until_ps = until_ps;
+  alignas(8) char answer[kMostBytes];
+  exchange(this_thread, &message.request, sizeof message, reinterpret_cast<Reply*>(answer), nullptr);
+}
+
+std::uint64_t after(std::uint64_t ps) {
+  return this_thread.clock_ps > kForever - ps ? kForever : this_thread.clock_ps + ps;
+}
+std::uint64_t ps_of(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * kPsPerSecond + static_cast<std::uint64_t>(time.tv_nsec) * kPsPerNs;
+}
+
+/// Until one of the descriptors is ready or the time has come. More descriptors than a message takes are not waited for
+/// one by one: the caller looks again after a while.
+void wait_fds(const pollfd* fds, std::uint32_t count, std::uint64_t until_ps) {
+  struct {
+    Request request;
+    WaitFds wait;
+  } message;
+  message.request.call = Call::wait_fds;
+  int numbers[kMostFds];
+  for (std::uint32_t i = 0; i < count && message.wait.count < kMostFds; ++i) {
+    if (fds[i].fd < 0 || fcntl(fds[i].fd, F_GETFD) < 0) continue;
+    numbers[message.wait.count] = fds[i].fd;
+    message.wait.events[message.wait.count++] = fds[i].events;
+  }
+  constexpr std::uint64_t again_ps = 10 * kPsPerUs;
+  message.wait.until_ps = count > kMostFds ? after(again_ps) : until_ps;
+  alignas(8) char answer[kMostBytes];
+  exchange(this_thread, &message.request, sizeof message, reinterpret_cast<Reply*>(answer), nullptr, numbers,
+           message.wait.count);
+}
+
+int raw_poll(pollfd* fds, nfds_t count, int timeout_ms) {
+  return static_cast<int>(syscall(SYS_poll, fds, count, timeout_ms));
+}
+
+/// Before a call that would block on `fd`: returns when it does not any more.
+void wait_for(int fd, short events) {
+  if (!in_step()) return;
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || (flags & O_NONBLOCK) != 0) return;
+  struct stat what;
+  if (fstat(fd, &what) != 0 || S_ISREG(what.st_mode) || S_ISDIR(what.st_mode)) return;
+  const int saved = errno;
+  for (;;) {
+    pollfd one{fd, events, 0};
+    if (raw_poll(&one, 1, 0) != 0) break;
+    wait_fds(&one, 1, kForever);
+  }
+  errno = saved;
+}
+
+bool is_device(const char* path) {
+  return active && path != nullptr && strncmp(path, kDevices, sizeof kDevices - 1) == 0;
+}
+
+// ---- rdtsc
+
+struct sigaction wanted_segv;  ///< what the program has set for SIGSEGV
+
+void pass_on(int signal, siginfo_t* info, void* context) {
+  if ((wanted_segv.sa_flags & SA_SIGINFO) != 0 && wanted_segv.sa_sigaction != nullptr) {
+    wanted_segv.sa_sigaction(signal, info, context);
+    return;
+  }
+  if (wanted_segv.sa_handler != SIG_DFL && wanted_segv.sa_handler != SIG_IGN) {
+    wanted_segv.sa_handler(signal);
+    return;
+  }
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  syscall(SYS_rt_sigaction, signal, &plain, nullptr, 8);
+  MRCSIM_NEXT(sigaction);
+  libc_sigaction(signal, &plain, nullptr);
+}
+
+void on_segv(int signal, siginfo_t* info, void* context) {
+#if defined(__x86_64__)
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto* code = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
+  // A fault of the program's own has an address; that of rdtsc has none, and its instruction can be read.
+  if (info->si_code == SI_KERNEL) {
+    const bool rdtsc = code[0] == 0x0F && code[1] == 0x31;
+    const bool rdtscp = code[0] == 0x0F && code[1] == 0x01 && code[2] == 0xF9;
+    if (rdtsc || rdtscp) {
+      const std::uint64_t count = read_clock(charges.tsc_read_ps) / kPsPerTsc;
+      registers[REG_RAX] = static_cast<greg_t>(count & 0xFFFF'FFFF);
+      registers[REG_RDX] = static_cast<greg_t>(count >> 32);
+      if (rdtscp) registers[REG_RCX] = 0;
+      registers[REG_RIP] += rdtsc ? 2 : 3;
+      return;
+    }
+  }
+#endif
+  pass_on(signal, info, context);
+}
+
+void trap_rdtsc() {
+#if defined(__x86_64__)
+  struct sigaction action {};
+  action.sa_sigaction = on_segv;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+  MRCSIM_NEXT(sigaction);
+  libc_sigaction(SIGSEGV, &action, nullptr);
+  prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+#endif
+}
+
+void in_child() {
+  this_thread.socket = -1;
+  this_thread.tried = false;
+  main_thread = pthread_self();
+  join(this_thread);
+}
+
+__attribute__((constructor)) void begin() {
+  const char* path = getenv("MRCSIM_HOST_SOCKET");
+  if (path == nullptr || strlen(path) >= sizeof socket_path) return;
+  memcpy(socket_path, path, strlen(path) + 1);
+  main_thread = pthread_self();
+  // The model reads and writes what the program registers.
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  active = true;
+  if (!join(this_thread)) {
+    active = false;
+    return;
+  }
+  pthread_atfork(nullptr, nullptr, in_child);
+  trap_rdtsc();
+}
+
+}  // namespace
+
+MRCSIM_EXPORT int mrcsim_call(Request* request, std::size_t bytes, Reply* reply, int* fd) {
+  if (!active || !join(this_thread)) return ENODEV;
+  return exchange(this_thread, request, bytes, reply, fd);
+}
+
+MRCSIM_EXPORT std::uint32_t mrcsim_channel_of(int fd) {
+  return fd >= 0 && fd < kMostChannels ? channel_of_fd[fd] : 0;
+}
+
+// ---- clocks and sleeps
+
+MRCSIM_EXPORT int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (!active) return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
+  const std::uint64_t now = read_clock(charges.clock_read_ps);
+  const bool calendar = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+  time->tv_sec = static_cast<time_t>(now / kPsPerSecond) + (calendar ? kEpochSeconds : 0);
+  time->tv_nsec = static_cast<long>(now % kPsPerSecond / kPsPerNs);
+  return 0;
+}
+
+MRCSIM_EXPORT int gettimeofday(timeval* time, void* zone) noexcept {
+  if (!active) return static_cast<int>(syscall(SYS_gettimeofday, time, zone));
+  const std::uint64_t now = read_clock(charges.clock_read_ps);
+  time->tv_sec = static_cast<time_t>(now / kPsPerSecond) + kEpochSeconds;
+  time->tv_usec = static_cast<suseconds_t>(now % kPsPerSecond / kPsPerUs);
+  return 0;
+}
+
+MRCSIM_EXPORT time_t time(time_t* to) noexcept {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (to != nullptr) *to = now.tv_sec;
+  return now.tv_sec;
+}
+
+MRCSIM_EXPORT int nanosleep(const timespec* wanted, timespec* left) {
+  MRCSIM_NEXT(nanosleep);
+  if (!in_step()) return libc_nanosleep(wanted, left);
+  sleep_until(after(ps_of(*wanted)));
+  if (left != nullptr) *left = {};
+  return 0;
+}
+
+MRCSIM_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* wanted, timespec* left) {
+  MRCSIM_NEXT(clock_nanosleep);
+  if (!in_step()) return libc_clock_nanosleep(clock, flags, wanted, left);
+  std::uint64_t until = ps_of(*wanted);
+  if ((flags & TIMER_ABSTIME) == 0) {
+    until = after(until);
+  } else if (clock == CLOCK_REALTIME) {
+    const std::uint64_t epoch = static_cast<std::uint64_t>(kEpochSeconds) * kPsPerSecond;
+    until = until > epoch ? until - epoch : 0;
+  }
+  sleep_until(until);
+  if (left != nullptr) *left = {};
+  return 0;
+}
+
+MRCSIM_EXPORT int usleep(useconds_t us) {
+  const timespec wanted{static_cast<time_t>(us / 1'000'000), static_cast<long>(us % 1'000'000) * 1'000};
+  return nanosleep(&wanted, nullptr);
+}
+
+MRCSIM_EXPORT unsigned int sleep(unsigned int seconds) {
+  const timespec wanted{static_cast<time_t>(seconds), 0};
+  nanosleep(&wanted, nullptr);
+  return 0;
+}
+
+namespace {
+
+void set_alarm(std::uint64_t at_ps, std::uint64_t interval_ps) {
+  struct {
+    Request request;
+    Until until;
+  } message;
+  message.request.call = Call::set_alarm;
+  message.until = {at_ps, interval_ps};
+  alignas(8) char answer[kMostBytes];
+  exchange(this_thread, &message.request, sizeof message, reinterpret_cast<Reply*>(answer), nullptr);
+}
+
+std::uint64_t ps_of(const timeval& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * kPsPerSecond + static_cast<std::uint64_t>(time.tv_usec) * kPsPerUs;
+}
+
+}  // namespace
+
+MRCSIM_EXPORT unsigned int alarm(unsigned int seconds) noexcept {
+  if (!in_step()) return static_cast<unsigned int>(syscall(SYS_alarm, seconds));
+  set_alarm(seconds == 0 ? 0 : after(seconds * kPsPerSecond), 0);
+  return 0;
+}
+
+MRCSIM_EXPORT int setitimer(__itimer_which_t which, const itimerval* timer, itimerval* old) noexcept {
+  if (!in_step() || which != ITIMER_REAL || timer == nullptr) {
+    return static_cast<int>(syscall(SYS_setitimer, which, timer, old));
+  }
+  const std::uint64_t first = ps_of(timer->it_value);
+  set_alarm(first == 0 ? 0 : after(first), ps_of(timer->it_interval));
+  if (old != nullptr) *old = {};
+  return 0;
+}
+
+// ---- waiting for descriptors
+
+MRCSIM_EXPORT ssize_t read(int fd, void* to, size_t bytes) {
+  wait_for(fd, POLLIN);
+  return syscall(SYS_read, fd, to, bytes);
+}
+MRCSIM_EXPORT ssize_t __read_chk(int fd, void* to, size_t bytes, size_t room) {
+  if (bytes > room) abort();
+  return read(fd, to, bytes);
+}
+MRCSIM_EXPORT ssize_t recv(int fd, void* to, size_t bytes, int flags) {
+  if ((flags & MSG_DONTWAIT) == 0) wait_for(fd, POLLIN);
+  return syscall(SYS_recvfrom, fd, to, bytes, flags, nullptr, nullptr);
+}
+MRCSIM_EXPORT ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* from, socklen_t* length) {
+  if ((flags & MSG_DONTWAIT) == 0) wait_for(fd, POLLIN);
+  return syscall(SYS_recvfrom, fd, to, bytes, flags, from, length);
+}
+MRCSIM_EXPORT ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  if ((flags & MSG_DONTWAIT) == 0) wait_for(fd, POLLIN);
+  return syscall(SYS_recvmsg, fd, message, flags);
+}
+MRCSIM_EXPORT int accept(int fd, sockaddr* from, socklen_t* length) {
+  wait_for(fd, POLLIN);
+  return static_cast<int>(syscall(SYS_accept, fd, from, length));
+}
+MRCSIM_EXPORT int accept4(int fd, sockaddr* from, socklen_t* length, int flags) {
+  wait_for(fd, POLLIN);
+  return static_cast<int>(syscall(SYS_accept4, fd, from, length, flags));
+}
+
+MRCSIM_EXPORT int poll(pollfd* fds, nfds_t count, int timeout_ms) {
+  if (!in_step() || timeout_ms == 0) return raw_poll(fds, count, in_step() ? 0 : timeout_ms);
+  const std::uint64_t until =
+      timeout_ms < 0 ? kForever : after(static_cast<std::uint64_t>(timeout_ms) * 1'000 * kPsPerUs);
+  for (;;) {
+    const int ready = raw_poll(fds, count, 0);
+    if (ready != 0 || this_thread.clock_ps >= until) return ready;
+    wait_fds(fds, static_cast<std::uint32_t>(count), until);
+  }
+}
+MRCSIM_EXPORT int __poll_chk(pollfd* fds, nfds_t count, int timeout_ms, size_t room) {
+  if (count > room / sizeof *fds) abort();
+  return poll(fds, count, timeout_ms);
+}
+
+MRCSIM_EXPORT int select(int count, fd_set* readers, fd_set* writers, fd_set* others, timeval* timeout) {
+  MRCSIM_NEXT(select);
+  if (!in_step()) return libc_select(count, readers, writers, others, timeout);
+  const std::uint64_t until = timeout == nullptr ? kForever : after(ps_of(*timeout));
+  fd_set wanted[3];
+  fd_set* sets[3] = {readers, writers, others};
+  constexpr short events[3] = {POLLIN, POLLOUT, POLLPRI};
+  pollfd fds[kMostFds];
+  std::uint32_t used = 0;
+  for (int i = 0; i < 3; ++i) {
+    FD_ZERO(&wanted[i]);
+    if (sets[i] == nullptr) continue;
+    wanted[i] = *sets[i];
+    for (int fd = 0; fd < count && used < kMostFds; ++fd) {
+      if (FD_ISSET(fd, &wanted[i])) fds[used++] = {fd, events[i], 0};
+    }
+  }
+  for (;;) {
+    timeval none{};
+    for (int i = 0; i < 3; ++i) {
+      if (sets[i] != nullptr) *sets[i] = wanted[i];
+    }
+    const int ready = libc_select(count, readers, writers, others, &none);
+    if (ready != 0 || this_thread.clock_ps >= until) return ready;
+    wait_fds(fds, used, until);
+  }
+}
+
+MRCSIM_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
+  const auto look = [&](int wait_ms) {
+    return static_cast<int>(syscall(SYS_epoll_pwait, epoll, events, most, wait_ms, nullptr, 8));
+  };
+  if (!in_step()) return look(timeout_ms);
+  const std::uint64_t until =
+      timeout_ms < 0 ? kForever : after(static_cast<std::uint64_t>(timeout_ms) * 1'000 * kPsPerUs);
+  for (;;) {
+    const int ready = look(0);
+    if (ready != 0 || this_thread.clock_ps >= until) return ready;
+    const pollfd one{epoll, POLLIN, 0};
+    wait_fds(&one, 1, until);
+  }
+}
+
+// ---- the device
+
+namespace {
+
+int open_path(const char* path, int flags, mode_t mode) {
+  return static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, is_device(path) ? "/dev/null" : path, flags, static_cast<unsigned>(mode)));
+}
+
+/// libibverbs asks its kernel for a completion channel by a write, which no provider can take over.
+bool creates_channel(int fd, const void* from, size_t bytes, ssize_t& result) {
+  struct Command {
+    std::uint32_t command;
+    std::uint16_t in_words;
+    std::uint16_t out_words;
+    std::uint64_t response;
+  };
+  if (bytes != sizeof(Command) || fd < 0) return false;
+  struct stat what;
+  struct stat null;
+  if (fstat(fd, &what) != 0 || !S_ISCHR(what.st_mode) || stat("/dev/null", &null) != 0 ||
+      what.st_rdev != null.st_rdev) {
+    return false;
+  }
+  Command command;
+  memcpy(&command, from, sizeof command);
+  if (command.command != kCreateChannelCommand || command.in_words != sizeof command / 4 || command.out_words != 1) {
+    return false;
+  }
+  Request request;
+  request.call = Call::create_channel;
+  alignas(8) char answer[kMostBytes];
+  auto* reply = reinterpret_cast<Reply*>(answer);
+  int channel = -1;
+  const int error = mrcsim_call(&request, sizeof request, reply, &channel);
+  if (error != 0 || channel < 0 || channel >= kMostChannels) {
+    errno = error != 0 ? error : EIO;
+    result = -1;
+    return true;
+  }
+  channel_of_fd[channel] = reply->count;
+  memcpy(reinterpret_cast<void*>(command.response), &channel, sizeof channel);
+  result = static_cast<ssize_t>(bytes);
+  return true;
+}
+
+}  // namespace
+
+MRCSIM_EXPORT int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const auto mode = static_cast<mode_t>((flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0);
+  va_end(more);
+  return open_path(path, flags, mode);
+}
+MRCSIM_EXPORT int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const auto mode = static_cast<mode_t>((flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0);
+  va_end(more);
+  return open_path(path, flags, mode);
+}
+MRCSIM_EXPORT int __open_2(const char* path, int flags) {
+  return open_path(path, flags, 0);
+}
+MRCSIM_EXPORT int __open64_2(const char* path, int flags) {
+  return open_path(path, flags, 0);
+}
+MRCSIM_EXPORT int access(const char* path, int mode) noexcept {
+  return static_cast<int>(syscall(SYS_access, is_device(path) ? "/dev/null" : path, mode));
+}
+MRCSIM_EXPORT int stat(const char* path, struct stat* to) noexcept {
+  MRCSIM_NEXT(stat);
+  return libc_stat(is_device(path) ? "/dev/null" : path, to);
+}
+MRCSIM_EXPORT ssize_t write(int fd, const void* from, size_t bytes) {
+  ssize_t result = 0;
+  if (active && creates_channel(fd, from, bytes, result)) return result;
+  return syscall(SYS_write, fd, from, bytes);
+}
+/// A host with RDMA devices of its own would name these first.
+MRCSIM_EXPORT int socket(int domain, int type, int protocol) noexcept {
+  if (active && domain == AF_NETLINK && protocol == kNetlinkRdma) {
+    errno = EPROTONOSUPPORT;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_socket, domain, type, protocol));
+}
+/// The handler of SIGSEGV stays ours, because rdtsc comes through it; the program's is called behind it.
+MRCSIM_EXPORT int sigaction(int signal, const struct sigaction* wanted, struct sigaction* old) noexcept {
+  MRCSIM_NEXT(sigaction);
+  if (!active || signal != SIGSEGV) return libc_sigaction(signal, wanted, old);
+  if (old != nullptr) *old = wanted_segv;
+  if (wanted != nullptr) wanted_segv = *wanted;
+  return 0;
+}
+MRCSIM_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
+  MRCSIM_NEXT(signal);
+  if (!active || number != SIGSEGV) return libc_signal(number, handler);
+  const sighandler_t before = wanted_segv.sa_handler;
+  wanted_segv = {};
+  wanted_segv.sa_handler = handler;
+  return before;
+}

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Programs that use RDMA, as Debian ships them, on modelled NICs: what they print, and what the run says of the same.
+
+programs_test.py MRCSIM REPOSITORY [TEST…]     without TEST: all; exits with 77 (skipped) where programs are missing
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+MRCSIM, REPOSITORY = sys.argv[1], pathlib.Path(sys.argv[2])
+PAIR = str(REPOSITORY / "tb/scenarios/pair.toml")
+SKIPPED = 77
+NEEDED = ("ib_write_bw", "ib_write_lat", "ibv_devinfo", "ibv_rc_pingpong")
+LOCAL = "127.0.0.1"
+PORT = 20000 + os.getpid() % 20000  # tests side by side do not meet
+
+
+class Run:
+    """One `mrcsim host`."""
+
+    def __init__(self, *programs, settings=(), options=(), scenario=PAIR, nodes=None, timeout=300):
+        self.folder = tempfile.TemporaryDirectory()
+        words = [MRCSIM, "host", scenario, "--out", f"{self.folder.name}/out", *options]
+        for setting in settings:
+            words += ["--set", setting]
+        if nodes is not None:
+            words += ["--nodes", ",".join(str(node) for node in nodes)]
+        for program in programs:
+            words += ["--", *program]
+        begun = time.monotonic()
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=timeout)
+        self.seconds = time.monotonic() - begun
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def result(self):
+        return json.loads(pathlib.Path(self.folder.name, "out/result.json").read_text())
+
+    def rows(self):
+        """Rows of figures that perftest prints, those of the client: the server's of one-sided tests have none of their own."""
+        return [[float(word) for word in line.split()] for line in self.out.splitlines()
+                if re.fullmatch(r"\s*\d+\s+\d+(\s+[\d.]+)+\s*", line)]
+
+    def printed(self):
+        """What programs print, without the lines that name addresses and keys of a process."""
+        return [line for line in self.out.splitlines() if "VAddr" not in line and "results" not in line]
+
+
+def write_bw(*options, **more):
+    common = ["ib_write_bw", "-p", str(PORT), "--report_gbits", *[str(option) for option in options]]
+    return Run(common, [*common, LOCAL], **more)
+
+
+def write_lat(*options, **more):
+    common = ["ib_write_lat", "-p", str(PORT), *[str(option) for option in options]]
+    return Run(common, [*common, LOCAL], **more)
+
+
+def model_gbps(size, messages, qps, depth, both=False):
+    """Of `mrcsim run`: the same messages, posted as deep on as many QPs."""
+    with tempfile.TemporaryDirectory() as folder:
+        flows = pathlib.Path(folder, "flows.csv")
+        lines = ["start_us,src,dst,bytes,tag"]
+        for i in range(messages * qps):
+            lines.append(f"0,0,1,{size},{i}")
+            if both:
+                lines.append(f"0,1,0,{size},{i}")
+        flows.write_text("\n".join(lines) + "\n")
+        settings = [f"traffic.trace={flows}", "traffic.format=flow_csv", f"traffic.qps_per_peer={qps}",
+                    f"traffic.outstanding_messages={depth * qps}", "host.payload=reference",
+                    f"traffic.buffer_bytes={max(2 * 4096 * depth * qps, 2 * size * depth * qps, 16 << 20)}"]
+        out = pathlib.Path(folder, "out")
+        words = [MRCSIM, "run", PAIR, "--quiet", "--yes", "--out", str(out)]
+        for setting in settings:
+            words += ["--set", setting]
+        subprocess.run(words, check=True)
+        return json.loads((out / "result.json").read_text())["goodput_gbps"]
+
+
+# Calls cost nothing: `mrcsim run` has no processor either.
+FREE = [f"host.programs.{what}=0" for what in ("post_ns", "poll_ns", "clock_read_ns", "tsc_read_ns")]
+
+
+class Quick(unittest.TestCase):
+    def test_devinfo(self):
+        run = Run(["ibv_devinfo", "-v"])
+        self.assertEqual(run.code, 0, run.err)
+        for expected in ("hca_id:\tmrc0", "PORT_ACTIVE", "4096 (5)", "Ethernet"):
+            self.assertIn(expected, run.out)
+
+    def test_bandwidth(self):
+        run = write_bw("-s", 65536, "-n", 200)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(len(run.rows()), 1, run.out)
+        self.assertGreater(run.rows()[0][3], 500)
+        result = run.result()
+        self.assertEqual((result["status"], result["messages"]["completed"]), ("complete", 200))
+        self.assertEqual(result["bytes"]["delivered"], 200 * 65536)
+        self.assertLess(abs(run.rows()[0][3] / result["goodput_gbps"] - 1), 0.01)
+
+    def test_latency(self):
+        run = write_lat("-s", 2, "-n", 50)
+        self.assertEqual(run.code, 0, run.err)
+        typical = run.rows()[0][4]
+        self.assertGreater(typical, 2)
+        self.assertLess(typical, 10)
+        self.assertEqual(run.printed(), write_lat("-s", 2, "-n", 50).printed())
+
+    def test_bad_input(self):
+        for words, expected in ((["--", "no_such_program"], "no_such_program"),
+                                (["--nodes", "7", "--", "true"], "nic7"),
+                                (["--set", "fidelity=endpoint", "--", "true"], "light endpoint")):
+            done = subprocess.run([MRCSIM, "host", PAIR, *words], capture_output=True, text=True, check=False, cwd="/tmp")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(expected, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+class Bandwidth(unittest.TestCase):
+    """Within 1 % of `mrcsim run`."""
+
+    def compare(self, run, messages, qps, both=False):
+        self.assertEqual(run.code, 0, run.err)
+        self.assertTrue(run.rows(), run.out)
+        for size, _, _, average, *_ in run.rows():
+            depth = min(128, messages)
+            model = model_gbps(int(size), messages, qps, depth, both) * (2 if both else 1)
+            print(f"{int(size):8} B, {qps:2} QPs{', both ways' if both else ''}: {average:8.2f} Gb/s, run {model:8.2f}")
+            self.assertLess(abs(average / model - 1), 0.01, f"{size} B, {qps} QPs")
+
+    def test_all_sizes(self):
+        for qps in (1, 4, 16):
+            for size in (2, 64, 1024, 4096, 32768, 262144, 1 << 20, 8 << 20):
+                messages = max(20, min(500, (64 << 20) // size)) // qps + 8
+                with self.subTest(size=size, qps=qps):
+                    self.compare(write_bw("-s", size, "-n", messages, "-q", qps, settings=FREE), messages, qps)
+
+    def test_dash_a(self):
+        run = write_bw("-a", "-n", 20)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual([int(row[0]) for row in run.rows()], [1 << i for i in range(1, 24)])
+
+    def test_both_ways(self):
+        for size in (4096, 65536, 1 << 20):
+            with self.subTest(size=size):
+                self.compare(write_bw("-s", size, "-n", 200, "-b", settings=FREE), 200, 1, both=True)
+
+
+class Repeats(unittest.TestCase):
+    def test_same_ten_times(self):
+        first = write_bw("-s", 65536, "-n", 300, "-q", 4)
+        results = {json.dumps({k: v for k, v in first.result().items() if k != "cost"})}
+        for _ in range(9):
+            again = write_bw("-s", 65536, "-n", 300, "-q", 4)
+            self.assertEqual(first.printed(), again.printed())
+            results.add(json.dumps({k: v for k, v in again.result().items() if k != "cost"}))
+        self.assertEqual(len(results), 1)
+
+    def test_same_beside_busy_loops(self):
+        alone = write_lat("-s", 2, "-n", 100).printed()
+        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4)]
+        try:
+            beside = write_lat("-s", 2, "-n", 100).printed()
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        self.assertEqual(alone, beside)
+
+
+class Robust(unittest.TestCase):
+    def test_killed_program(self):
+        """kill -9 of either program, by the other's shell: the run ends, and nothing is left."""
+        for victim in (0, 1):
+            with self.subTest(victim=victim):
+                common = ["ib_write_bw", "-p", str(PORT), "-s", "65536", "-n", "1000000"]
+                programs = [common, [*common, LOCAL]]
+                programs[victim] = ["sh", "-c", " ".join(programs[victim]) + " & p=$!; sleep 0.25; kill -9 $p; exit 3"]
+                run = Run(*programs, timeout=120)
+                self.assertEqual(run.code, 5, run.err)
+                self.assertIn("ended with code", run.err)
+
+    def test_strict(self):
+        run = Run(["ib_send_bw", "-p", str(PORT)], ["ib_send_bw", "-p", str(PORT), LOCAL], timeout=120)
+        self.assertNotEqual(run.code, 0)
+        self.assertIn("SEND is not in MRC", run.err)
+
+
+if __name__ == "__main__":
+    if missing := [program for program in NEEDED if shutil.which(program) is None]:
+        print(f"skipped: {', '.join(missing)} missing (Debian: perftest ibverbs-utils)")
+        sys.exit(SKIPPED)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
