@@ -347,10 +347,15 @@ void check_classes(const ScenarioConfig& s, const std::string& place) {
   };
   const TrafficClasses& classes = s.traffic.classes;
   const Tenants& tenants = s.traffic.tenants;
-  const bool has_classes = s.transport == "mrc" || !transport_of(s).simulated;
+  const std::vector<const Transport*> used = transports_in(s);
+  const auto without = std::find_if(used.begin(), used.end(), [](const Transport* transport) {
+    return transport->simulated && transport->name != "mrc";
+  });
+  const bool has_classes = without == used.end();
+  const std::string_view other = has_classes ? "" : (*without)->name;
   require(!classes.on() || has_classes,
           fmt::format("traffic.classes.count = {} needs transport = \"mrc\": transport = \"{}\" has no classes",
-                      classes.count, s.transport));
+                      classes.count, other));
   require(classes.on() || classes.rules.empty(),
           fmt::format("traffic.classes.rules = \"{}\" needs a traffic.classes.count of 2 or more", classes.rules));
   class_weights(classes, place);
@@ -360,9 +365,9 @@ void check_classes(const ScenarioConfig& s, const std::string& place) {
   const bool shares = !tenant_contexts(tenants, place).empty();
   require(tenants.separate || !(limits || shares || tenants.intruder != 0),
           "traffic.tenants.rate_limits_gbps, context_entries and intruder need traffic.tenants.separate = true");
-  require(!limits || has_classes,
-          fmt::format("traffic.tenants.rate_limits_gbps needs transport = \"mrc\": transport = \"{}\" has none",
-                      s.transport));
+  require(
+      !limits || has_classes,
+      fmt::format("traffic.tenants.rate_limits_gbps needs transport = \"mrc\": transport = \"{}\" has none", other));
   std::vector<std::uint8_t> taken;
   for (std::uint32_t c = 0; classes.on() && c < classes.count; ++c) {
     for (std::size_t role = 0; role < kTrafficRoles; ++role) {

@@ -173,7 +173,9 @@ void refuse_with_programs(const ScenarioConfig& scenario) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument(fmt::format("mrcsim host: {}", what));
   };
-  if (scenario.transport != "mrc") refuse(fmt::format("transport = \"{}\"; allowed: mrc", scenario.transport));
+  for (const Transport* transport : transports_in(scenario)) {
+    if (transport->name != "mrc") refuse(fmt::format("transport = \"{}\"; allowed: mrc", transport->name));
+  }
   if (scenario.protocol.encryption.on()) {
     refuse(
         "protocol.encryption.framing: programs connect their QPs while time passes, and these have no keys; allowed: "
