@@ -16,7 +16,7 @@ namespace mrc {
 class AddressTranslation {
  public:
   explicit AddressTranslation(const PcieConfig::AddressTranslation& config)
-      : entries_(config.entries),
+      : entries_(config.request == TranslationRequest::fixed ? config.entries : 0),
         page_bytes_(config.page_bytes),
         hit_ps_(static_cast<TimePs>(config.hit_ns * 1000.0 + 0.5)),
         miss_ps_(static_cast<TimePs>(config.miss_ns * 1000.0 + 0.5)),

@@ -12,6 +12,10 @@ template <>
 std::vector<std::string> words_of<CacheState>() {
   return {"cold", "warm"};
 }
+template <>
+std::vector<std::string> words_of<PeerWay>() {
+  return {"root_complex", "pcie_switch"};
+}
 
 std::string contradiction(const HostPathConfig& host) {
   const IommuConfig& iommu = host.iommu;
@@ -34,6 +38,30 @@ std::string contradiction(const HostPathConfig& host) {
   if (host.memory.refresh_ns >= host.memory.refresh_interval_ns) {
     return fmt::format("host.memory.refresh_ns = {} is not below host.memory.refresh_interval_ns = {}",
                        host.memory.refresh_ns, host.memory.refresh_interval_ns);
+  }
+  const PcieSwitchConfig& pcie_switch = host.pcie_switch;
+  if (pcie_switch.uplink_gbps > 0 && pcie_switch.other_load_gbps >= pcie_switch.uplink_gbps) {
+    return fmt::format("host.pcie_switch.other_load_gbps = {} leaves nothing of host.pcie_switch.uplink_gbps = {}",
+                       pcie_switch.other_load_gbps, pcie_switch.uplink_gbps);
+  }
+  if (host.peer.way == PeerWay::pcie_switch && pcie_switch.latency_ns == 0) {
+    return "host.peer.way = pcie_switch needs a switch: host.pcie_switch.latency_ns is 0";
+  }
+  const AcceleratorTrafficConfig& traffic = host.accelerator_traffic;
+  if (traffic.period_us > 0 && !(traffic.burst_us > 0 && traffic.burst_us <= traffic.period_us)) {
+    return fmt::format(
+        "host.accelerator_traffic.burst_us = {} is not above 0 and at most host.accelerator_traffic.period_us = {}",
+        traffic.burst_us, traffic.period_us);
+  }
+  const double memory_left = host.memory.gbps - host.memory.other_load_gbps;
+  if (host.memory.gbps > 0 && traffic.period_us == 0 && traffic.gbps >= memory_left) {
+    return fmt::format("host.accelerator_traffic.gbps = {} leaves nothing of the {} that host.memory has", traffic.gbps,
+                       memory_left);
+  }
+  const double uplink_left = pcie_switch.uplink_gbps - pcie_switch.other_load_gbps;
+  if (pcie_switch.uplink_gbps > 0 && traffic.period_us == 0 && traffic.gbps >= uplink_left) {
+    return fmt::format("host.accelerator_traffic.gbps = {} leaves nothing of the {} that host.pcie_switch has",
+                       traffic.gbps, uplink_left);
   }
   return {};
 }
@@ -77,6 +105,32 @@ void add_host_path_parameters(ParameterTable& table) {
            measured);
   MRC_NODE(host.numa.link_gbps, "Gb/s", 0, 1e6,
            "bandwidth of the link between sockets that the NIC finds, each way; 0: not limited", assumption);
+  MRC_NODE(host.pcie_switch.latency_ns, "ns", 0, 10'000,
+           "time of a TLP in the PCIe switch between NIC and host, each way; 0: no switch", assumption);
+  MRC_NODE(host.pcie_switch.uplink_gbps, "Gb/s", 0, 1e6,
+           "bandwidth of the link from that switch to the host, each way; 0: not limited", assumption);
+  MRC_NODE(host.pcie_switch.other_load_gbps, "Gb/s", 0, 1e6,
+           "bandwidth of that link, each way, that other devices behind the switch use", assumption);
+  MRC_NODE(
+      host.peer.way, "", 0, 0,
+      "way of the NIC's TLPs to the memory of an accelerator (accelerator.payload_memory = gpu_direct): through the "
+      "host's root complex, or across the switch alone",
+      assumption);
+  MRC_NODE(host.peer.read_ns, "ns", 0, 1e6,
+           "time from a read request for an accelerator's memory until its first completion; 0: that of the host and "
+           "accelerator.direct_read_ns",
+           assumption);
+  MRC_NODE(host.peer.read_gbps, "Gb/s", 0, 1e6, "rate at which an accelerator's memory can be read; 0: not limited",
+           assumption);
+  MRC_NODE(host.peer.write_gbps, "Gb/s", 0, 1e6, "rate at which it can be written; 0: not limited", assumption);
+  MRC_NODE(host.peer.outstanding_reads, "requests", 0, 65'536,
+           "read requests that the accelerator works on at a time; 0: any number", assumption);
+  MRC_NODE(host.accelerator_traffic.gbps, "Gb/s", 0, 1e6,
+           "rate at which accelerators move data between their memory and the host's: of host.memory, and each way of "
+           "host.pcie_switch",
+           assumption);
+  MRC_NODE(host.accelerator_traffic.burst_us, "us", 0, 1e6, "of each period, for how long they do", assumption);
+  MRC_NODE(host.accelerator_traffic.period_us, "us", 0, 1e6, "time from one burst to the next; 0: always", assumption);
 }
 
 }  // namespace mrc

@@ -52,17 +52,48 @@ struct NumaConfig {
   double link_gbps = 0;  ///< each way; 0: not limited
 };
 
+/// A PCIe switch between the NIC and the host.
+struct PcieSwitchConfig {
+  double latency_ns = 0;   ///< of each TLP, each way
+  double uplink_gbps = 0;  ///< to the host, each way; 0: not limited
+  double other_load_gbps = 0;
+};
+
+/// On which way the NIC's TLPs reach the memory of an accelerator: through the host, or across the switch.
+enum class PeerWay : std::uint8_t { root_complex, pcie_switch };
+
+/// An accelerator's memory that the NIC reads and writes over PCIe, peer to peer.
+struct PeerMemoryConfig {
+  PeerWay way = PeerWay::root_complex;
+  double read_ns = 0;  ///< from the request to its first completion; 0: the host's and accelerator.direct_read_ns
+  double read_gbps = 0;
+  double write_gbps = 0;
+  std::uint32_t outstanding_reads = 0;
+};
+
+/// What the accelerators of the host move between their memory and the host's.
+struct AcceleratorTrafficConfig {
+  double gbps = 0;
+  double burst_us = 0;   ///< of each period
+  double period_us = 0;  ///< 0: always
+};
+
 struct HostPathConfig {
   RootComplexConfig root_complex;
   IommuConfig iommu;
   HostCacheConfig cache;
   MemoryBandwidthConfig memory;
   NumaConfig numa;
+  PcieSwitchConfig pcie_switch;
+  PeerMemoryConfig peer;
+  AcceleratorTrafficConfig accelerator_traffic;
 
   /// False: no TLP takes a picosecond longer because of it.
   bool is_modelled() const {
     return root_complex.outstanding_reads > 0 || iommu.iotlb_entries > 0 || cache.bytes > 0 || memory.gbps > 0 ||
-           memory.refresh_ns > 0 || numa.remote_share > 0;
+           memory.refresh_ns > 0 || numa.remote_share > 0 || pcie_switch.latency_ns > 0 ||
+           pcie_switch.uplink_gbps > 0 || peer.read_ns > 0 || peer.read_gbps > 0 || peer.write_gbps > 0 ||
+           peer.outstanding_reads > 0;
   }
 };
 

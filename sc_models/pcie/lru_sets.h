@@ -33,6 +33,20 @@ class LruSets {
     set.push_front(key);
     where_[key] = set.begin();
   }
+  /// Takes out the keys for which `gone(key)` holds.
+  template <typename Gone>
+  void erase_if(const Gone& gone) {
+    for (Set& set : sets_) {
+      for (auto at = set.begin(); at != set.end();) {
+        if (!gone(*at)) {
+          ++at;
+          continue;
+        }
+        where_.erase(*at);
+        at = set.erase(at);
+      }
+    }
+  }
 
  private:
   using Set = std::list<std::uint64_t>;  ///< used last first

@@ -16,6 +16,8 @@ struct PcieCounts {
   std::uint64_t retried_requests = 0;     ///< after poison or a timeout
   std::uint64_t translation_lookups = 0;  ///< pages
   std::uint64_t translation_misses = 0;
+  std::uint64_t table_lookups = 0;  ///< keys and pages
+  std::uint64_t table_misses = 0;
 };
 
 }  // namespace mrc

@@ -9,6 +9,9 @@ namespace mrc {
 namespace {
 
 constexpr std::uint32_t kReadQueueJobs = 8;
+constexpr std::uint64_t kPageNumberBits = 52;
+/// Begin and length of a region, its protection domain and rights, and where its pages begin in the table.
+constexpr std::uint64_t kKeyEntryBits = 256;
 
 /// A stream of its own, so that faults leave the latencies as they are.
 KeyedRandom fault_stream(KeyedRandom random) {
@@ -36,6 +39,9 @@ PcieDma::Causes::Causes(CauseTable& table, CauseTable::Taker read_queue)
           table.declare("pcie.completion_credits", {"pcie.completion_header_credits", "pcie.completion_data_credits"})),
       address_translation(table.declare("pcie.address_translation", {"pcie.address_translation.entries",
                                                                      "pcie.address_translation.outstanding_misses"})),
+      memory_table(table.declare(
+          "pcie.memory_table",
+          {"pcie.memory_table.page_entries", "pcie.memory_table.key_entries", "pcie.memory_table.outstanding_misses"})),
       stall(table.declare("pcie.stall")),
       line(table.declare("pcie.line", {"pcie.generation", "pcie.lanes", "pcie.links"})),
       read_latency(table.declare("pcie.read_latency", {"pcie.read_latency_mean_ns"})),
@@ -48,6 +54,18 @@ void PcieDma::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) 
           {kBufferPointerField, {"bytes left", 13}, {"job", bits_for(config.read_tags)}, {"state", 2}});
   out.add(kCompletionBuffer, nic.datapath_words(config.completion_buffer_bytes), nic.node.nic.memory.completion_buffer,
           {{"payload", nic.node.nic.datapath_bits}});
+  // A cache: an address of 64 bits is found by its number without the 12 bits within a page.
+  const auto cache = [&out](std::string_view name, std::uint64_t entries, std::uint64_t tag_bits, std::uint64_t bits) {
+    if (entries == 0) return;
+    out.add_uncounted(
+        name, {.depth = entries},
+        {{"number", tag_bits}, {"entry", bits}, {"LRU links", 2 * bits_for(entries)}, {"valid, loading", 2}});
+  };
+  const PcieConfig::MemoryTable& tables = config.memory_table;
+  const std::uint64_t page_reads = (tables.page_entries + tables.pages_per_read - 1) / tables.pages_per_read;
+  cache("pcie.memory_table.keys", tables.key_entries, 32, kKeyEntryBits);
+  cache("pcie.memory_table.pages", page_reads, kPageNumberBits, kPageNumberBits * tables.pages_per_read);
+  cache("pcie.address_translation", config.address_translation.entries, kPageNumberBits, kPageNumberBits);
 }
 
 PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
@@ -81,6 +99,7 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
       fault_random_(fault_stream(random)),
       translation_(config.address_translation) {
   read_queue_.connect(this);
+  if (NicLookups::wanted(config)) lookups_ = std::make_unique<NicLookups>(config, static_cast<LookupUser&>(*this));
   write_limit_ = causes_.line;
   declare(DeclaredServer{.cause = causes_.line, .gbps = law_.gbps});
   const auto pool = [this](Cause cause, std::uint64_t capacity, const char* unit, const char* returned_by,
@@ -91,6 +110,12 @@ PcieDma::PcieDma(const sc_core::sc_module_name& name, WheelModule& owner, const 
   pool(causes_.completion_buffer, config.completion_buffer_bytes, "bytes", "srv6_encap", TokenWay::pcie_read);
   pool(causes_.non_posted_credits, config.non_posted_header_credits, "credits", "pcie_dma", TokenWay::pcie_read);
   pool(causes_.posted_credits, config.posted_data_credits, "credits", "pcie_dma", TokenWay::pcie_write);
+  if (!lookups_) return;
+  const PcieConfig::MemoryTable& tables = config.memory_table;
+  const bool only_translations = tables.key_entries == 0 && tables.page_entries == 0;
+  pool(only_translations ? causes_.address_translation : causes_.memory_table,
+       only_translations ? config.address_translation.outstanding_misses : tables.outstanding_misses, "misses",
+       "pcie_dma", TokenWay::pcie_read);
 }
 
 void PcieDma::trace_to(NodeTrace& trace) {
@@ -100,10 +125,10 @@ void PcieDma::trace_to(NodeTrace& trace) {
   if (path_) host_place_ = trace.new_place();
 }
 
-void PcieDma::use_host(const HostPathConfig& host) {
+void PcieDma::use_host(const HostPathConfig& host, bool peer_regions) {
   path_.reset();
   if (!host.is_modelled()) return;
-  path_ = std::make_unique<HostPath>(host);
+  path_ = std::make_unique<HostPath>(host, peer_regions);
   if (host.iommu.iotlb_entries > 0) {
     declare(DeclaredServer{.cause = causes_.host[HostPart::iommu],
                            .interval_ps = ps_from_ns(host.iommu.walk_ns / host.iommu.walkers)});
@@ -114,6 +139,19 @@ void PcieDma::use_host(const HostPathConfig& host) {
   }
   if (host.numa.remote_share > 0 && host.numa.link_gbps > 0) {
     declare(DeclaredServer{.cause = causes_.host[HostPart::numa_link], .gbps = host.numa.link_gbps});
+  }
+  if (host.pcie_switch.uplink_gbps > 0) {
+    declare(DeclaredServer{.cause = causes_.host[HostPart::pcie_switch],
+                           .gbps = host.pcie_switch.uplink_gbps - host.pcie_switch.other_load_gbps});
+  }
+  if (peer_regions && (host.peer.read_gbps > 0 || host.peer.write_gbps > 0)) {
+    const double slower = host.peer.read_gbps > 0 && host.peer.write_gbps > 0
+                              ? std::min(host.peer.read_gbps, host.peer.write_gbps)
+                              : std::max(host.peer.read_gbps, host.peer.write_gbps);
+    declare(DeclaredServer{.cause = causes_.host[HostPart::peer], .gbps = slower});
+  } else if (peer_regions && host.peer.outstanding_reads > 0) {
+    declare(DeclaredTokens{causes_.host[HostPart::peer], host.peer.outstanding_reads, "requests", "pcie_dma",
+                           "pcie_dma", TokenWay::pcie_read});
   }
   if (host.root_complex.outstanding_reads > 0) {
     declare(DeclaredTokens{causes_.host[HostPart::root_complex], host.root_complex.outstanding_reads, "requests",
@@ -133,19 +171,81 @@ std::uint32_t PcieDma::new_job() {
 
 void PcieDma::read(TimePs now, std::uint64_t address, std::uint32_t bytes, ReadClient& client, std::uint64_t cookie,
                    bool in_order, std::byte* into, StartId because, bool payload) {
-  const std::uint32_t index = new_job();
-  bytes_asked_ += bytes;
-  jobs_[index] = ReadJob{.address = address,
-                         .cookie = cookie,
-                         .client = &client,
-                         .bytes = bytes,
-                         .to_issue = bytes,
-                         .in_order = in_order,
-                         .payload = payload || in_order,
-                         .into = into,
-                         .because = because};
+  const std::uint32_t index = queue_job({.address = address,
+                                         .cookie = cookie,
+                                         .client = &client,
+                                         .bytes = bytes,
+                                         .to_issue = bytes,
+                                         .in_order = in_order,
+                                         .payload = payload || in_order,
+                                         .into = into,
+                                         .because = because,
+                                         .access = client_access()});
   if (translation_.enabled()) jobs_[index].translated_at = translation_.ready_at(now, address, bytes);
+  if (lookups_ && lookups_->is_registered(address)) {
+    jobs_[index].in_lookup = true;
+    lookup_done_by_ = because;
+    lookups_->look_up(now, address, bytes, index);
+  }
   read_queue_.push(now, index, now + request_ps_);
+}
+
+std::uint32_t PcieDma::queue_job(const ReadJob& job) {
+  const std::uint32_t index = new_job();
+  bytes_asked_ += job.bytes;
+  jobs_[index] = job;
+  return index;
+}
+
+void PcieDma::fetch(TimePs now, const LookupEntry& entry) {
+  if (free_lookup_entries_.empty()) {
+    free_lookup_entries_.push_back(lookup_entries_.size());
+    lookup_entries_.emplace_back();
+  }
+  const std::uint64_t cookie = free_lookup_entries_.back();
+  free_lookup_entries_.pop_back();
+  lookup_entries_[cookie] = entry;
+  const std::uint32_t bytes = lookups_->table_bytes(entry);
+  const bool translation = entry.table == LookupTable::translations;
+  lookup_reads_.push_back(queue_job({.address = lookups_->table_address(entry),
+                                     .cookie = cookie,
+                                     .client = this,
+                                     .bytes = bytes,
+                                     .to_issue = bytes,
+                                     .because = lookup_done_by_,
+                                     .access = translation ? HostAccess::translation : HostAccess::by_address}));
+  wake_at(now);
+}
+
+void PcieDma::read_done(std::uint64_t cookie, TimePs, TimePs done_at) {
+  // With the start that ended it, which gives its place to the next.
+  looked_up_.emplace_back(done_at, cookie | std::uint64_t{done_by_} << 32);
+  std::push_heap(looked_up_.begin(), looked_up_.end(), std::greater<>{});
+}
+
+void PcieDma::take_lookups(TimePs now) {
+  while (!looked_up_.empty() && looked_up_.front().first <= now) {
+    std::pop_heap(looked_up_.begin(), looked_up_.end(), std::greater<>{});
+    const std::uint64_t cookie = looked_up_.back().second & 0xFFFF'FFFF;
+    lookup_done_by_ = static_cast<StartId>(looked_up_.back().second >> 32);
+    looked_up_.pop_back();
+    const LookupEntry entry = lookup_entries_[cookie];
+    free_lookup_entries_.push_back(cookie);
+    release_completion_buffer(now, lookups_->table_bytes(entry));
+    if (trace_ != nullptr) trace_->give(cause_of(entry.table), lookup_done_by_);
+    lookups_->fetched(now, entry);
+  }
+}
+
+void PcieDma::looked_up(TimePs now, std::uint64_t access) {
+  if (access < kFirstWriteAccess) {
+    jobs_[access].in_lookup = false;
+    return;
+  }
+  for (UntranslatedWrite& waiting : untranslated_) {
+    if (waiting.in_lookup == access) waiting.in_lookup = 0;
+  }
+  wake_at(now);
 }
 
 void PcieDma::begin(ReadJob& job, std::uint32_t index) {
@@ -234,22 +334,30 @@ void PcieDma::write(TimePs now, TimePs start, std::uint64_t address, std::uint32
                           .address = address,
                           .client = &client,
                           .cookie = cookie,
-                          .bytes = bytes};
-  if (!translation_.enabled()) {
+                          .bytes = bytes,
+                          .access = client_access()};
+  if (!translation_.enabled() && !lookups_) {
     issue_write(now, write);
     return;
   }
-  TimePs ready = translation_.ready_at(now, address, bytes);
-  if (order == WriteOrder::strict) {
+  const bool strict = order == WriteOrder::strict;
+  TimePs ready = translation_.enabled() ? translation_.ready_at(now, address, bytes) : now;
+  if (strict) {
     for (const UntranslatedWrite& earlier : untranslated_) ready = std::max(ready, earlier.ready_at);
   }
-  if (ready <= write.start) {
+  const bool looked_up = look_up_write(now, address, bytes);
+  if (ready <= write.start && looked_up && (!lookups_ || !strict || untranslated_.empty())) {
     issue_write(now, write);
     return;
   }
-  write_slot_.blocked(start, causes_.address_translation);
-  untranslated_.push_back({ready, write});
-  wake_at(ready);
+  write_slot_.blocked(start, looked_up ? causes_.address_translation : cause_of(lookups_->waits_for(write_accesses_)));
+  untranslated_.push_back({ready, write, strict, looked_up ? 0 : write_accesses_});
+  wake_at(std::max(now, ready));
+}
+
+bool PcieDma::look_up_write(TimePs now, std::uint64_t address, std::uint32_t bytes) {
+  if (!lookups_ || !lookups_->is_registered(address)) return true;
+  return lookups_->look_up(now, address, bytes, ++write_accesses_);
 }
 
 void PcieDma::release_translated_writes(TimePs now) {
@@ -258,6 +366,11 @@ void PcieDma::release_translated_writes(TimePs now) {
   for (std::size_t i = 0; i < untranslated_.size();) {
     if (untranslated_[i].ready_at > now) {
       next = std::min(next, untranslated_[i++].ready_at);
+      continue;
+    }
+    // A strict one waits for all that were before it; the end of a lookup is a step of its own.
+    if (untranslated_[i].in_lookup != 0 || (untranslated_[i].strict && i > 0)) {
+      ++i;
       continue;
     }
     PostedWrite write = untranslated_[i].write;
@@ -287,17 +400,17 @@ StartId PcieDma::trace_host(const HostPath::Times& times, StartId request) {
 }
 
 void PcieDma::reach_host_path(TimePs sent, TimePs latency, TimePs posted_visible, Request request) {
-  HostPath::Times times = path_->read(sent, latency, request.address, request.bytes);
+  HostPath::Times times = path_->read(sent, latency, request.address, request.bytes, jobs_[request.job].access);
   const TimePs ready = in_order(times.ready, posted_visible);
   // What a part serves one after another ends before the latency, which is drawn.
-  times.ready -= latency;
+  times.ready = times.taken;
   request.start = trace_host(times, request.start);
   answer(sent, ready, request);
 }
 
-TimePs PcieDma::reach_host(TimePs end, const WriteTlp& tlp) {
+TimePs PcieDma::reach_host(TimePs end, const WriteTlp& tlp, HostAccess access) {
   if (!path_) return end;
-  const HostPath::Times times = path_->write(end, tlp.address, tlp.bytes);
+  const HostPath::Times times = path_->write(end, tlp.address, tlp.bytes, access);
   write_visible_ = std::max(write_visible_, times.ready + write_latency_ps_);
   late_write_ = times.waited > 0 ? causes_.host[times.where] : Cause();
   return times.taken;
@@ -326,6 +439,14 @@ PcieCounts PcieDma::counts() const {
   PcieCounts counts = counts_;
   counts.translation_lookups = translation_.lookups();
   counts.translation_misses = translation_.misses();
+  if (!lookups_) return counts;
+  const LookupCounts& asked = lookups_->counts(LookupTable::translations);
+  counts.translation_lookups += asked.lookups;
+  counts.translation_misses += asked.misses;
+  for (const LookupTable table : {LookupTable::keys, LookupTable::pages}) {
+    counts.table_lookups += lookups_->counts(table).lookups;
+    counts.table_misses += lookups_->counts(table).misses;
+  }
   return counts;
 }
 

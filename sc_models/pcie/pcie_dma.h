@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "pcie/host_path.h"
 #include "pcie/host_port.h"
 #include "pcie/latency_distribution.h"
+#include "pcie/nic_lookups.h"
 #include "pcie/pcie_counts.h"
 #include "pcie/pcie_dma_engine.h"
 #include "pcie/pcie_dma_rtl_path.h"
@@ -55,7 +57,7 @@ class WriteClient {
 /// Whether a write may pass an earlier one of the same NIC that waits for its address translation.
 enum class WriteOrder : std::uint8_t { strict, relaxed };
 
-class PcieDma : public Box {
+class PcieDma : public Box, private LookupUser, private ReadClient {
  public:
   static constexpr QueueMemory kReadTags{"pcie.read_tags"};
   static constexpr PortedMemory kCompletionBuffer{
@@ -90,15 +92,18 @@ class PcieDma : public Box {
   /// A write to this address will come: its translation can be asked for.
   void translate_ahead(TimePs now, std::uint64_t address, std::uint32_t bytes) {
     if (translation_.enabled()) translation_.ready_at(now, address, bytes);
+    if (lookups_) look_up_write(now, address, bytes);
   }
   /// Payload lies in memory that answers so much later than the host's.
   void set_payload_extra(TimePs extra_ps) { payload_extra_ps_ = extra_ps; }
   /// What an access meets in the host beside the latencies of [pcie]. Before the first read or write, or with none
-  /// under way.
-  void use_host(const HostPathConfig& host);
-  /// Software uses this memory: in a warm cache of the host it is there, as far as it fits.
-  void warm(std::uint64_t address, std::uint64_t bytes) {
-    if (path_) path_->warm(address, bytes);
+  /// under way. `peer_regions`: the memory that software registers is an accelerator's.
+  void use_host(const HostPathConfig& host, bool peer_regions);
+  /// Software has registered this memory as a region and uses it: in a warm cache of the host it is there, as far as it
+  /// fits.
+  void add_region(std::uint64_t address, std::uint64_t bytes) {
+    if (lookups_) lookups_->add_region(address, bytes);
+    if (path_) path_->add_region(address, bytes);
   }
   /// The NIC has written this memory before the run: the host's cache shows it.
   void written_before(std::uint64_t address, std::uint32_t bytes) {
@@ -168,6 +173,7 @@ class PcieDma : public Box {
     Cause posted_credits;
     Cause completion_credits;
     Cause address_translation;
+    Cause memory_table;
     Cause stall;
     Cause line;
     Cause read_latency;
@@ -191,6 +197,8 @@ class PcieDma : public Box {
     std::byte* into = nullptr;  ///< where a host port puts the bytes
     StartId because = 0;
     StartId done_by = 0;
+    HostAccess access = HostAccess::by_address;
+    bool in_lookup = false;  ///< the NIC's tables do not have its memory yet
   };
   /// One read request TLP as it travels.
   struct Request {
@@ -207,6 +215,7 @@ class PcieDma : public Box {
     WriteClient* client = nullptr;
     std::uint64_t cookie = 0;
     std::uint32_t bytes = 0;
+    HostAccess access = HostAccess::by_address;
   };
   /// A request that has to be retried.
   struct Retry {
@@ -258,6 +267,15 @@ class PcieDma : public Box {
   /// The next TLP of a write, cut at MPS, and what is left of the write without it.
   WriteTlp next_tlp(TimePs now, PostedWrite& left);
   void release_translated_writes(TimePs now);
+  Cause cause_of(LookupTable table) const {
+    return table == LookupTable::translations ? causes_.address_translation : causes_.memory_table;
+  }
+  /// The lookups whose reads have come by now go on.
+  void take_lookups(TimePs now);
+  /// When the next of them comes; kNever without one.
+  TimePs next_lookup() const { return looked_up_.empty() ? kNever : looked_up_.front().first; }
+  /// What a read that is in a lookup waits for.
+  Cause lookup_cause(std::uint32_t index) const { return cause_of(lookups_->waits_for(index)); }
   Fate draw_fate();
   /// The request left at `sent`: its answer is drawn or asked for. `posted_visible` is when all writes that left before
   /// it are visible.
@@ -267,7 +285,7 @@ class PcieDma : public Box {
     answer(sent, in_order(sent + latency, posted_visible), request);
   }
   /// A write TLP has left at `end`: when the host has taken it out of the buffers whose credits it holds.
-  TimePs reach_host(TimePs end, const WriteTlp& tlp);
+  TimePs reach_host(TimePs end, const WriteTlp& tlp, HostAccess access);
   /// When all that has been written by TLPs until `last_end`, the last of which left then, is visible.
   TimePs visible_by(TimePs last_end) const { return path_ ? write_visible_ : last_end + write_latency_ps_; }
   /// Why posted credits come back late.
@@ -295,7 +313,9 @@ class PcieDma : public Box {
 
   Fifo<std::uint32_t> read_queue_;
   std::vector<ReadJob> jobs_;
-  ReadOrder order_;  ///< of the jobs that have begun and are not reported
+  ReadOrder order_;                         ///< of the jobs that have begun and are not reported
+  std::unique_ptr<NicLookups> lookups_;     ///< null: nothing is looked up over the link
+  std::deque<std::uint32_t> lookup_reads_;  ///< jobs of lookups, which pass the read queue
   Ring<Retry> retries_;
   ReadTags tag_table_;
 
@@ -324,8 +344,25 @@ class PcieDma : public Box {
   struct UntranslatedWrite {
     TimePs ready_at = 0;
     PostedWrite write;
+    bool strict = false;          ///< passes no other
+    std::uint64_t in_lookup = 0;  ///< number of the lookup that it waits for; 0: none
   };
+  /// Numbers of lookups: of reads that of their job, of writes from here on.
+  static constexpr std::uint64_t kFirstWriteAccess = 1ULL << 32;
+
   std::uint32_t new_job();
+  std::uint32_t queue_job(const ReadJob& job);
+  /// False: it is not here, and looked for as lookup write_accesses_.
+  bool look_up_write(TimePs now, std::uint64_t address, std::uint32_t bytes);
+  void fetch(TimePs now, const LookupEntry& entry) override;
+  void looked_up(TimePs now, std::uint64_t access) override;
+  void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
+  /// How the host finds the memory of an access of a client.
+  HostAccess client_access() const {
+    return config_.address_translation.entries > 0 && config_.address_translation.request == TranslationRequest::link
+               ? HostAccess::translated
+               : HostAccess::by_address;
+  }
   /// The request that left at `sent` meets the host's parts.
   void reach_host_path(TimePs sent, TimePs latency, TimePs posted_visible, Request request);
   /// An answer that would be ready at `ready`, in the order of PCIe.
@@ -365,6 +402,11 @@ class PcieDma : public Box {
   StartId in_order_done_by_ = 0;
   TimePs in_order_done_ = 0;  ///< no in-order job is done before the one in front of it
   AddressTranslation translation_;
+  std::vector<LookupEntry> lookup_entries_;  ///< of the reads of lookups, by cookie; some are free
+  std::vector<std::uint64_t> free_lookup_entries_;
+  std::vector<std::pair<TimePs, std::uint64_t>> looked_up_;  ///< min-heap: reads that come then, by cookie
+  StartId lookup_done_by_ = 0;
+  std::uint64_t write_accesses_ = kFirstWriteAccess;
   std::vector<UntranslatedWrite> untranslated_;  ///< in the order of their calls
   SlotObserver* observer_ = nullptr;
 };

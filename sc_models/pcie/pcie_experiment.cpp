@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -20,6 +21,7 @@ constexpr std::array<double, 14> kShares{0,   0.01, 0.05, 0.1,   0.25,   0.5,   
 /// The first of this part of all transfers fill link, caches and queues.
 constexpr std::uint64_t kWarmUpPart = 4;
 constexpr std::uint64_t kProgressEvery = 1024;
+constexpr std::size_t kWritesAhead = 32;
 
 }  // namespace
 
@@ -50,6 +52,8 @@ class PcieLoad : public Box, private ReadClient, private WriteClient {
       : Box(name, owner),
         pcie_(pcie),
         host_(node.host),
+        looks_up_(NicLookups::wanted(node.pcie)),
+        order_(node.pcie.relaxed_ordering ? WriteOrder::relaxed : WriteOrder::strict),
         point_(point),
         random_(random),
         transfers_(transfers),
@@ -89,10 +93,9 @@ class PcieLoad : public Box, private ReadClient, private WriteClient {
   /// load have found their places in the cache.
   void prepare() {
     prepared_ = true;
-    pcie_.use_host(host_);
-    if (host_.cache.bytes == 0) return;
-    pcie_.warm(kWindowBase, point_.window_bytes);
-    if (!writes()) return;
+    pcie_.use_host(host_, point_.peer_memory);
+    pcie_.add_region(kWindowBase, point_.window_bytes);
+    if (host_.cache.bytes == 0 || !writes() || point_.peer_memory) return;
     const std::uint64_t last = point_.units();
     const std::uint64_t most = 2 * host_.cache.bytes / point_.unit_bytes() + 1;
     for (std::uint64_t unit = last > most ? last - most : 0; unit < last; ++unit) {
@@ -142,8 +145,19 @@ class PcieLoad : public Box, private ReadClient, private WriteClient {
   bool issue_write(TimePs now) {
     if (under_way_ >= 2 || last_left_ > now) return false;
     ++under_way_;
-    pcie_.write(now, now, next_address(), point_.bytes, *this, issued_, WriteOrder::strict);
+    pcie_.write(now, now, next_write_address(now), point_.bytes, *this, issued_, order_);
     return true;
+  }
+  /// A NIC knows the addresses of packets some time before it writes them, and looks them up.
+  std::uint64_t next_write_address(TimePs now) {
+    if (!looks_up_) return next_address();
+    while (ahead_.size() <= kWritesAhead) {
+      ahead_.push_back(next_address());
+      pcie_.translate_ahead(now, ahead_.back(), point_.bytes);
+    }
+    const std::uint64_t address = ahead_.front();
+    ahead_.pop_front();
+    return address;
   }
 
   void read_done(std::uint64_t, TimePs now, TimePs done_at) override {
@@ -209,14 +223,22 @@ class PcieLoad : public Box, private ReadClient, private WriteClient {
       result_.cache_misses = counts.cache_misses;
       result_.cache_evictions = counts.cache_evictions;
     }
+    const PcieCounts counts = pcie_.counts();
+    result_.table_lookups = counts.table_lookups;
+    result_.table_misses = counts.table_misses;
+    result_.translation_lookups = counts.translation_lookups;
+    result_.translation_misses = counts.translation_misses;
     // The next experiment needs the memory.
-    pcie_.use_host({});
+    pcie_.use_host({}, false);
     for (std::vector<TimePs>* times : {&took_, &read_ends_, &write_ends_}) std::vector<TimePs>().swap(*times);
     if (on_progress_) on_progress_(transfers_);
   }
 
   PcieDma& pcie_;
   HostPathConfig host_;
+  bool looks_up_;
+  WriteOrder order_;
+  std::deque<std::uint64_t> ahead_;  ///< addresses of the next writes
   PciePoint point_;
   KeyedRandom random_;
   std::uint64_t transfers_;

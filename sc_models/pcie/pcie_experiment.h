@@ -38,6 +38,7 @@ struct PciePoint {
   std::uint32_t offset_bytes = 0;  ///< below 4,096
   std::uint64_t window_bytes = 8192;
   AccessPattern pattern = AccessPattern::random;
+  bool peer_memory = false;  ///< the window is an accelerator's memory
 
   std::uint64_t unit_bytes() const { return (offset_bytes + bytes + 63ULL) / 64 * 64; }
   /// Places of a transfer in the window; 0: not even one fits.
@@ -63,6 +64,10 @@ struct PcieMeasurement {
   std::uint64_t page_walks = 0;
   std::uint64_t cache_misses = 0;
   std::uint64_t cache_evictions = 0;
+  std::uint64_t table_lookups = 0;  ///< keys and pages in the NIC
+  std::uint64_t table_misses = 0;
+  std::uint64_t translation_lookups = 0;  ///< in the NIC
+  std::uint64_t translation_misses = 0;
 
   /// Of the shares that `quantiles_ns` has.
   double quantile_ns(double share) const;

@@ -19,6 +19,10 @@ std::vector<std::string> words_of<PcieStepping>() {
   return {"train", "tlp"};
 }
 template <>
+std::vector<std::string> words_of<TranslationRequest>() {
+  return {"fixed", "link"};
+}
+template <>
 std::vector<std::string> words_of<CompletionOrder>() {
   return {"out_of_order", "in_order"};
 }
@@ -144,6 +148,27 @@ void add_pcie_parameters(ParameterTable& table) {
   MRC_NODE(pcie.address_translation.hit_ns, "ns", 0, 10'000, "time of a lookup that hits", assumption);
   MRC_NODE(pcie.address_translation.miss_ns, "ns", 0, 1e6, "time of a translation request to the host", assumption);
   MRC_NODE(pcie.address_translation.outstanding_misses, "misses", 1, 4'096, "concurrent translation requests",
+           assumption);
+  MRC_NODE(pcie.address_translation.request, "", 0, 0,
+           "fixed: a miss takes miss_ns; link: it is a request over the link, which the host's IOMMU answers, for the "
+           "memory that software has registered",
+           assumption);
+  MRC_NODE(pcie.memory_table.key_entries, "entries", 0, 1'048'576,
+           "keys of regions (MPT) that the NIC caches; a miss is a PCIe read of 64 B; 0: all are in the NIC",
+           assumption);
+  MRC_NODE(pcie.memory_table.page_entries, "entries", 0, 16'777'216,
+           "pages of regions whose place (MTT) the NIC caches; a miss is a PCIe read; 0: all are in the NIC",
+           assumption);
+  MRC_NODE(pcie.memory_table.page_bytes, "bytes", 4'096, k1G, "page size of the memory table", assumption);
+  table.only({"4096", "65536", "2097152", "1073741824"});
+  MRC_NODE(pcie.memory_table.pages_per_read, "entries", 1, 16,
+           "pages whose entries, of 8 B each, a PCIe read of the memory table brings", assumption);
+  table.only({"1", "2", "4", "8", "16"});
+  MRC_NODE(pcie.memory_table.outstanding_misses, "misses", 1, 4'096,
+           "concurrent reads of the memory table; with key_entries or page_entries also of translations", assumption);
+  MRC_NODE(pcie.memory_table.deregister_every_us, "us", 0, 1e6,
+           "time from one deregistration of a region to the next; each takes its keys, pages and translations out of "
+           "the NIC, and registers it again; 0: never",
            assumption);
   MRC_NODE(pcie.duplicate_completion_rate, "", 0, 0.5, "share of completion TLPs that arrive twice", assumption);
   MRC_NODE(pcie.poisoned_completion_rate, "", 0, 0.5,

@@ -17,6 +17,9 @@ class ParameterTable;
 enum class CompletionSplit : std::uint8_t { rcb, mps_aligned, mps, first_rcb };
 /// How PCIe is stepped: the TLPs of a request in one loop, or an event each (the oracle of the tests).
 enum class PcieStepping : std::uint8_t { train, tlp };
+/// How the NIC gets a translation that it does not have: in a fixed time, or by a request over the link, which the
+/// host's IOMMU answers.
+enum class TranslationRequest : std::uint8_t { fixed, link };
 /// Between requests; within one, completions are always in order.
 enum class CompletionOrder : std::uint8_t { out_of_order, in_order };
 
@@ -56,7 +59,17 @@ struct PcieConfig {
     double hit_ns = 0;
     double miss_ns = 1000.0;
     std::uint32_t outstanding_misses = 16;
+    TranslationRequest request = TranslationRequest::fixed;
   } address_translation;
+  /// Keys of regions (MPT) and places of their pages (MTT), in host memory and cached in the NIC.
+  struct MemoryTable {
+    std::uint32_t key_entries = 0;   ///< 0: all keys are in the NIC
+    std::uint32_t page_entries = 0;  ///< 0: all pages are
+    std::uint64_t page_bytes = 4096;
+    std::uint32_t pages_per_read = 8;
+    std::uint32_t outstanding_misses = 16;
+    double deregister_every_us = 0;  ///< 0: never
+  } memory_table;
   double duplicate_completion_rate = 0;
   double poisoned_completion_rate = 0;
   double lost_completion_rate = 0;

@@ -34,6 +34,7 @@ void PcieTlps::step(TimePs now) {
   give_up_lost(now);
   release_translated_writes(now);
   report(now);
+  if (lookups_) take_lookups(now);
   issue_read_request(now);
   take_next_write(now);
   send_upstream(now);
@@ -41,6 +42,7 @@ void PcieTlps::step(TimePs now) {
   // What holds up the first request has its reminder.
   if (!read_queue_.ready(now)) read_queue_.wait_ready(now);
   if (!reminders_.empty()) wake_at(reminders_.top());
+  if (next_lookup() != kNever) wake_at(next_lookup());
 }
 
 void PcieTlps::take_credits_back(TimePs now) {
@@ -136,9 +138,14 @@ bool PcieTlps::may_issue(TimePs now, std::uint32_t bytes, bool retry) {
 void PcieTlps::issue_read_request(TimePs now) {
   if (next_issue_ > now) return;
   const bool retry = !retries_.empty();
-  if (!retry && !read_queue_.ready(now)) return;
-  const std::uint32_t index = retry ? retries_.front().job : read_queue_.front();
+  const bool lookup = !retry && !lookup_reads_.empty();
+  if (!retry && !lookup && !read_queue_.ready(now)) return;
+  const std::uint32_t index = retry ? retries_.front().job : lookup ? lookup_reads_.front() : read_queue_.front();
   ReadJob& job = jobs_[index];
+  if (!retry && job.in_lookup) {
+    read_issue_.blocked(now, lookup_cause(index));
+    return;
+  }
   if (!retry && job.translated_at > now) {
     read_issue_.blocked(now, causes_.address_translation);
     remind(job.translated_at);
@@ -174,7 +181,12 @@ void PcieTlps::issue_read_request(TimePs now) {
   }
   completion_buffer_.add(now, request.bytes);
   advance(job, request.bytes);
-  if (job.to_issue == 0) read_queue_.pop(now);
+  if (job.to_issue > 0) return;
+  if (lookup) {
+    lookup_reads_.pop_front();
+  } else {
+    read_queue_.pop(now);
+  }
 }
 
 void PcieTlps::take_next_write(TimePs now) {
@@ -240,7 +252,7 @@ void PcieTlps::send_write_tlp(TimePs now) {
   write_slot_.busy(now, end);
   --posted_headers_;
   posted_data_.add(now, units(chunk));
-  const TimePs credit_back = reach_host(end, tlp) + credit_return_ps_;
+  const TimePs credit_back = reach_host(end, tlp, write.access) + credit_return_ps_;
   posted_out_.push_back({credit_back, units(chunk)});
   ++counts_.write_tlps;
   remind(end);

@@ -27,6 +27,7 @@ void PcieTrains::step(TimePs now) {
   take_completions(now);
   if (!deadlines_.empty()) give_up_lost(now);
   report(now);
+  if (lookups_) take_lookups(now);
   free_tags(now);
   issue_reads(now);
   arm(now);
@@ -66,6 +67,20 @@ StartId PcieTrains::trace_data(const Request& request, TimePs end, Cause waited_
 StartId PcieTrains::trace_request(TimePs now, TimePs at, const ReadRequestTlp& request) {
   if (!traces()) return 0;
   const StartId because = jobs_[request.job].because;
+  if (!lookup_reads_.empty() && lookup_reads_.front() == request.job) {
+    // It waited for one of the lookups that are under way, or for who asked.
+    const bool translation = jobs_[request.job].access == HostAccess::translation;
+    const Cause pool = translation ? causes_.address_translation : causes_.memory_table;
+    return trace_->waited(at, because, request_place_, pool);
+  }
+  if (waits_for_lookup_) {
+    // Lookups that it waited for may have let others go, which leave first.
+    waits_for_lookup_ = false;
+    const bool tables = config_.memory_table.key_entries > 0 || config_.memory_table.page_entries > 0;
+    const Cause pool = tables ? causes_.memory_table : causes_.address_translation;
+    last_request_ = trace_->waited(at, trace_->gave(pool), request_place_, pool);
+    return last_request_;
+  }
   if (read_issue_.is_blocked()) {
     const Cause pool = read_issue_.blocked_by();
     const StartId giver = pool == causes_.non_posted_credits ? non_posted_by_[requests_issued_ % non_posted_by_.size()]
@@ -254,11 +269,31 @@ bool PcieTrains::issue_retries(TimePs now) {
   return true;
 }
 
+bool PcieTrains::issue_lookups(TimePs now) {
+  for (; !lookup_reads_.empty(); lookup_reads_.pop_front()) {
+    const std::uint32_t index = lookup_reads_.front();
+    ReadJob& job = jobs_[index];
+    if (!job.begun) begin(job, index);
+    while (job.to_issue > 0) {
+      ReadRequestTlp request = next_request(index);
+      if (!issue_request(now, request)) return false;
+      advance(job, request.bytes);
+    }
+  }
+  return true;
+}
+
 void PcieTrains::issue_reads(TimePs now) {
   if (!retries_.empty() && !issue_retries(now)) return;
+  if (!lookup_reads_.empty() && !issue_lookups(now)) return;
   while (read_queue_.ready(now) && next_issue_ <= now) {
     const std::uint32_t index = read_queue_.front();
     ReadJob& job = jobs_[index];
+    if (job.in_lookup) {
+      read_issue_.blocked(now, lookup_cause(index));
+      waits_for_lookup_ = true;
+      return;
+    }
     if (job.translated_at > now) {
       read_issue_.blocked(now, causes_.address_translation);
       waits_until_ = job.translated_at;
@@ -288,7 +323,10 @@ void PcieTrains::arm(TimePs now) {
     wake = std::min(wake, deadlines_.front().at);
     if (!answers_.empty()) wake = std::min(wake, answers_.front().ready);
   }
-  if (!read_queue_.empty() || !retries_.empty()) {
+  wake = std::min(wake, next_lookup());
+  if (!read_queue_.empty() || !retries_.empty() || !lookup_reads_.empty()) {
+    const bool front_in_lookup =
+        lookups_ && lookup_reads_.empty() && !read_queue_.empty() && jobs_[read_queue_.front()].in_lookup;
     const bool tags_short = !tags_.fits(1);
     if (tags_short && tag_free_head_ != tag_free_tail_) {
       wake = std::min(wake, tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)]);
@@ -296,8 +334,8 @@ void PcieTrains::arm(TimePs now) {
       wake = std::min(wake, answers_.front().ready);
     } else if (waits_until_ > now) {
       wake = std::min(wake, waits_until_);
-    } else if (!tags_short && (!waits_for_completion_buffer_ || !retries_.empty())) {
-      const TimePs ready = retries_.empty() ? read_queue_.ready_at() : now;
+    } else if (!tags_short && !front_in_lookup && (!waits_for_completion_buffer_ || !retries_.empty())) {
+      const TimePs ready = retries_.empty() && lookup_reads_.empty() ? read_queue_.ready_at() : now;
       wake = std::min(wake, std::max(next_issue_, ready));
     }
   } else {
@@ -361,7 +399,7 @@ TimePs PcieTrains::write_one_by_one(TimePs now, const PostedWrite& write) {
     if (start > at_line) write_slot_.blocked(at_line, causes_.stall);
     last_end = upstream_.occupy(start, tlp.bytes + law_.write_overhead);
     write_slot_.busy(start, last_end);
-    posted_.spend(time, data, reach_host(last_end, tlp) + credit_return_ps_);
+    posted_.spend(time, data, reach_host(last_end, tlp, write.access) + credit_return_ps_);
     ++counts_.write_tlps;
   }
   return last_end;

@@ -59,6 +59,7 @@ class PcieTrains final : public PcieDma {
   void free_tags(TimePs now);
   void issue_reads(TimePs now);
   bool issue_retries(TimePs now);
+  bool issue_lookups(TimePs now);
   /// False when something is missing; the known part is in the ledger and in waits_until_.
   bool issue_request(TimePs now, ReadRequestTlp& request);
   TimePs send_request(TimePs now, TimePs at);
@@ -76,6 +77,7 @@ class PcieTrains final : public PcieDma {
   std::uint64_t requests_issued_ = 0;
   TimePs next_issue_ = 0;
   TimePs waits_until_ = 0;
+  bool waits_for_lookup_ = false;
   TimePs reads_free_at_ = 0;   ///< with ID-based ordering: when the last read request has left
   TimePs posted_visible_ = 0;  ///< when all writes so far are visible
   CreditPool posted_;

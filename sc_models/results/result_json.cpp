@@ -112,6 +112,9 @@ Json pcie_json(const RunResult& r) {
                      {"retried_requests", c.retried_requests},
                      {"translation_lookups", c.translation_lookups},
                      {"translation_misses", c.translation_misses}});
+    if (c.table_lookups == 0) continue;
+    array.back()["table_lookups"] = c.table_lookups;
+    array.back()["table_misses"] = c.table_misses;
   }
   return array;
 }

@@ -161,12 +161,13 @@ void set_faults(const Model& model) {
   }
 }
 
-/// Software has used the regions that it registers.
-void warm_caches(Model& model) {
+/// NICs and caches know the regions that software registers and uses.
+void register_regions(Model& model) {
   for (auto& node : model.nodes) {
     if (!node->nic) continue;
     PcieDma& pcie = node->nic->pcie();
-    node->memory.for_each_region([&pcie](std::uint64_t address, std::uint64_t bytes) { pcie.warm(address, bytes); });
+    node->memory.for_each_region(
+        [&pcie](std::uint64_t address, std::uint64_t bytes) { pcie.add_region(address, bytes); });
   }
 }
 
@@ -213,7 +214,7 @@ std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workloa
   check_rtl_selections(scenario, model.options.rtl);
   prepare_memories(model);
   build_channels(model, longest);
-  warm_caches(model);
+  register_regions(model);
   build_capture(model);
   observe_buffers(model);
   set_faults(model);

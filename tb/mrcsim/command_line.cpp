@@ -23,6 +23,7 @@
 #include "mrcsim/cosim_command.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/fabric_command.h"
+#include "mrcsim/fit_command.h"
 #include "mrcsim/floorplan_command.h"
 #include "mrcsim/help_command.h"
 #include "mrcsim/host_command.h"
@@ -107,6 +108,7 @@ int run_command_line(int argc, char** argv) {
   add_floorplan_command(app);
   add_latency_command(app);
   add_pcie_command(app);
+  add_fit_command(app);
   add_trace_command(app, exit_code);
   add_sweep_command(app, exit_code);
   add_size_command(app, exit_code);

@@ -36,6 +36,7 @@ struct PcieOptions {
   std::vector<std::string> patterns{"random"};
   std::vector<std::string> caches;
   std::vector<std::string> nodes;
+  std::vector<std::string> memories{"host"};
   std::uint32_t transfers = 20'000;
   std::string format = "table";
 };
@@ -88,38 +89,43 @@ void check(const PciePointRow& row) {
     throw ParameterError(fmt::format("--bytes {}", point.bytes),
                          fmt::format("does not fit pcie.completion_buffer_bytes = {}", room));
   }
+  if (point.peer_memory && row.node.host.peer.read_ns == 0) {
+    throw ParameterError("--memory accelerator", "needs its latency: host.peer.read_ns is 0");
+  }
 }
 
 std::vector<PciePointRow> rows_of(const PcieOptions& options, const NodeConfig& node) {
   const std::vector<std::string> as_scenario{""};
   const std::vector<std::string>& caches = options.caches.empty() ? as_scenario : options.caches;
   const std::vector<std::string>& nodes = options.nodes.empty() ? as_scenario : options.nodes;
-  const std::size_t points = options.tests.size() * options.patterns.size() * caches.size() * nodes.size() *
-                             options.windows.size() * options.offsets.size() * options.bytes.size();
+  const std::size_t points = options.memories.size() * options.tests.size() * options.patterns.size() * caches.size() *
+                             nodes.size() * options.windows.size() * options.offsets.size() * options.bytes.size();
   if (points > kMostPoints) {
     throw ParameterError(fmt::format("{} points", points), fmt::format("are too many; allowed: {}", kMostPoints));
   }
   std::vector<PciePointRow> rows;
-  for (const std::string& test : options.tests)
-    for (const std::string& pattern : options.patterns)
-      for (const std::string& cache : caches)
-        for (const std::string& socket : nodes)
-          for (const std::string& window : options.windows)
-            for (const std::string& offset : options.offsets)
-              for (const std::string& bytes : options.bytes) {
-                PciePointRow row;
-                row.point.test = word_of<PcieTest>(test, pcie_test_words());
-                row.point.pattern = word_of<AccessPattern>(pattern, access_pattern_words());
-                row.point.window_bytes = bytes_of("--window", window, 1, kMostWindowBytes);
-                row.point.offset_bytes = static_cast<std::uint32_t>(bytes_of("--offset", offset, 0, 4095));
-                row.point.bytes = static_cast<std::uint32_t>(bytes_of("--bytes", bytes, 1, kMostBytes));
-                row.node = node;
-                choose_cache(row.node.host, cache);
-                choose_node(row.node.host, socket);
-                check(row);
-                row.form = pcie_closed_form(row.node, row.point);
-                rows.push_back(std::move(row));
-              }
+  for (const std::string& memory : options.memories)
+    for (const std::string& test : options.tests)
+      for (const std::string& pattern : options.patterns)
+        for (const std::string& cache : caches)
+          for (const std::string& socket : nodes)
+            for (const std::string& window : options.windows)
+              for (const std::string& offset : options.offsets)
+                for (const std::string& bytes : options.bytes) {
+                  PciePointRow row;
+                  row.point.test = word_of<PcieTest>(test, pcie_test_words());
+                  row.point.pattern = word_of<AccessPattern>(pattern, access_pattern_words());
+                  row.point.window_bytes = bytes_of("--window", window, 1, kMostWindowBytes);
+                  row.point.offset_bytes = static_cast<std::uint32_t>(bytes_of("--offset", offset, 0, 4095));
+                  row.point.bytes = static_cast<std::uint32_t>(bytes_of("--bytes", bytes, 1, kMostBytes));
+                  row.point.peer_memory = memory == "accelerator";
+                  row.node = node;
+                  choose_cache(row.node.host, cache);
+                  choose_node(row.node.host, socket);
+                  check(row);
+                  row.form = pcie_closed_form(row.node, row.point);
+                  rows.push_back(std::move(row));
+                }
   return rows;
 }
 
@@ -146,6 +152,7 @@ std::string cache_word(const PciePointRow& row) {
 }
 
 std::string node_word(const PciePointRow& row) {
+  if (row.point.peer_memory) return "accel.";
   const double share = row.node.host.numa.remote_share;
   return share <= 0 ? "local" : share >= 1 ? "remote" : fmt::format("{:.0f}% remote", 100 * share);
 }
@@ -189,7 +196,7 @@ void print_csv(const std::vector<PciePointRow>& rows) {
   fmt::print(
       "test,pattern,cache,node,window_bytes,offset_bytes,bytes,transfers,gbps,closed_form_gbps,link_gbps,bound_by,"
       "min_ns,median_ns,mean_ns,p95_ns,p99_ns,p999_ns,max_ns,closed_form_ns,iotlb_lookups,page_walks,cache_misses,"
-      "cache_evictions\n");
+      "cache_evictions,table_lookups,table_misses,translation_lookups,translation_misses\n");
   for (const PciePointRow& row : rows) {
     const PcieMeasurement& m = row.measured;
     fmt::print("{},{},{},{},{},{},{},{},", test_word(row), pattern_word(row), cache_word(row), node_word(row),
@@ -201,7 +208,8 @@ void print_csv(const std::vector<PciePointRow>& rows) {
     } else {
       fmt::print("{:.4f},{:.4f},{:.4f},{},,,,,,,,,", m.gbps, row.form.gbps, row.form.link_gbps, row.form.bound_by);
     }
-    fmt::print("{},{},{},{}\n", m.iotlb_lookups, m.page_walks, m.cache_misses, m.cache_evictions);
+    fmt::print("{},{},{},{},{},{},{},{}\n", m.iotlb_lookups, m.page_walks, m.cache_misses, m.cache_evictions,
+               m.table_lookups, m.table_misses, m.translation_lookups, m.translation_misses);
   }
 }
 
@@ -232,6 +240,10 @@ void print_json(const std::vector<PciePointRow>& rows, const PcieOptions& option
                      {"page_walks", m.page_walks},
                      {"cache_misses", m.cache_misses},
                      {"cache_evictions", m.cache_evictions}};
+    if (m.table_lookups > 0) point["nic"]["table"] = {{"lookups", m.table_lookups}, {"misses", m.table_misses}};
+    if (m.translation_lookups > 0) {
+      point["nic"]["translations"] = {{"lookups", m.translation_lookups}, {"misses", m.translation_misses}};
+    }
     all["points"].push_back(std::move(point));
   }
   fmt::print("{}\n", all.dump(2));
@@ -274,6 +286,8 @@ void add_pcie_command(CLI::App& app) {
       ->check(CLI::IsMember({"warm", "cold"}));
   list("--node", options->nodes, "socket of the memory; default: host.numa.remote_share")
       ->check(CLI::IsMember({"local", "remote"}));
+  list("--memory", options->memories, "whose memory it is; default: host")
+      ->check(CLI::IsMember({"host", "accelerator"}));
   command->add_option("--transfers", options->transfers, "transfers of a point; default: 20000")
       ->check(allow_number("100 … 100000000", [](double value) { return value >= 100 && value <= 1e8; }));
   command->add_option("--format", options->format, "table, csv or json")

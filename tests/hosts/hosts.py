@@ -19,6 +19,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -497,40 +498,79 @@ def direction_rows(mrcsim, folder):
 HOST_STATES = (("warm, local", "warm", {}), ("cold, local", "cold", {}), ("cold, remote", "cold", {"host.numa.remote_share": 1}),
                ("cold, IOMMU with 2 MiB pages", "cold", {"host.iommu.iotlb_entries": IOTLB_ENTRIES, "host.iommu.page_bytes": 2 << 20}),
                ("cold, IOMMU with 4 KiB pages", "cold", {"host.iommu.iotlb_entries": IOTLB_ENTRIES}))
-ENOUGH = {"pcie.read_tags": 256, "pcie.completion_buffer_bytes": 1 << 20}
+# Presets, the line rate of a NIC that fits their link, and whose memory they read.
+NIC_HOSTS = tuple((machine, 40, "host") for machine in MACHINES) + (
+    ("gen5_xeon_8480", 400, "host"), ("gen6_gb300", 400, "host"), ("gen6_gb300", 800, "accelerator"))
+READ_BYTES = 4096
+# Of line rate: what is left of it beside the headers of packets of 4 KiB, and a little less.
+PAYLOAD_SHARE = 0.95
 
 
-def read_rate(mrcsim, preset, settings, cache):
-    rows = model(mrcsim, preset, ENOUGH | settings, "read_bandwidth", "random", cache, [64 << 20], [4096])
-    return float(rows[64 << 20, 4096]["gbps"])
+def enough(generation):
+    """More than any of them needs."""
+    return {"pcie.read_tags": 256 if generation == 3 else 768, "pcie.completion_buffer_bytes": 2 << 20, "pcie.non_posted_header_credits": 1024}
 
 
-def smallest(enough, low, high, step):
-    """The smallest multiple of `step` in low … high for which `enough` holds; it holds for `high`."""
+def reads(mrcsim, preset, settings, cache, memory):
+    """The row of `mrcsim pcie` for reads of 4 KiB."""
+    text = subprocess.run(
+        [mrcsim, "pcie", str(preset), *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")), "--test",
+         "read_bandwidth", "--cache", cache, "--memory", memory, "--window", str(64 << 20), "--bytes", str(READ_BYTES), "--transfers",
+         str(TRANSFERS), "--format", "csv"], check=True, capture_output=True, text=True).stdout
+    return next(csv.DictReader(io.StringIO(text)))
+
+
+def smallest(holds, low, high, step):
+    """The smallest multiple of `step` in low … high for which `holds`; it holds for `high`."""
     low, high = low // step, high // step
     while low < high:
         middle_of = (low + high) // 2
-        if enough(middle_of * step):
+        if holds(middle_of * step):
             high = middle_of
         else:
             low = middle_of + 1
     return low * step
 
 
+def staging(mrcsim, preset, settings, cache, line, memory):
+    """Most bytes in the staging buffer of a NIC that receives at line rate, what it receives, and what holds its writes up."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "messages.csv").write_text("start_us,src,dst,bytes,tag\n" + "".join(f"0,0,1,262144,{i}\n" for i in range(64)))
+        (folder / "host.toml").write_text(preset.read_text().replace("[pcie]", '[traffic]\ntrace = "messages.csv"\n\n[fabric]\nnics = 2\n\n[pcie]', 1))
+        # The peer that sends has a host that limits nothing.
+        all_settings = settings | {"host.payload": "reference", "host.cache.state": cache, "nic.ports": 1, "nic.port_gbps": line,
+                                   "traffic.outstanding_messages": 8, "nic.rx_staging.bytes": 4 << 20, "traffic.buffer_bytes": "16MiB",
+                                   "accelerator.payload_memory": "gpu_direct" if memory == "accelerator" else "host"}
+        words = [word for key, value in all_settings.items() for word in ("--set", f"{key}={value}")]
+        done = subprocess.run([mrcsim, "run", folder / "host.toml", *words, "--quiet", "--out", folder / "out"], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(done.stderr)
+        result = json.loads((folder / "out/result.json").read_text())
+    level = next(row for row in result["buffers"] if row["node"] == "nic1" and row["name"] == "rx_staging")
+    return level["high_water"], 64 * 262144 * 8 / result["simulated_time_us"] / 1000
+
+
 def nic_size_rows(mrcsim):
-    yield "| preset | host | Gb/s | tags | completion buffer, KiB |"
-    yield "|---|---|---|---|---|"
-    for machine in MACHINES:
+    yield "| preset, line rate in Gb/s | host | PCIe reads, Gb/s | tags | completion buffer, KiB | with one tag less | staging, KiB | received, Gb/s |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for machine, line, memory in NIC_HOSTS:
         preset = PRESETS / f"{machine}.toml"
-        for state, cache, settings in HOST_STATES:
-            most = read_rate(mrcsim, preset, settings, cache)
+        generation = tomllib.loads(preset.read_text())["pcie"]["generation"]
+        for state, cache, state_settings in HOST_STATES if memory == "host" else (("accelerator's memory", "cold", {}),):
+            settings = enough(generation) | state_settings
+            most = float(reads(mrcsim, preset, settings, cache, memory)["gbps"])
+            wanted = min(PAYLOAD_SHARE * line, 0.99 * most)
 
             def reaches(key, value):
-                return read_rate(mrcsim, preset, settings | {key: value}, cache) >= 0.99 * most
+                return float(reads(mrcsim, preset, settings | {key: value}, cache, memory)["gbps"]) >= wanted
 
-            tags = smallest(lambda n: reaches("pcie.read_tags", n), 1, 256, 1)
-            room = smallest(lambda n: reaches("pcie.completion_buffer_bytes", n), 5120, 1 << 20, 512)
-            yield f"| `{machine}` | {state} | {most:.2f} | {tags} | {room / 1024:.1f} |"
+            tags = smallest(lambda n: reaches("pcie.read_tags", n), 1, settings["pcie.read_tags"], 1)
+            room = smallest(lambda n: reaches("pcie.completion_buffer_bytes", n), 5120, 2 << 20, 512)
+            limit = reads(mrcsim, preset, settings | {"pcie.read_tags": max(1, tags - 1)}, cache, memory)["bound_by"]
+            waiting, received = staging(mrcsim, preset, settings, cache, line, memory)
+            short = "" if most >= PAYLOAD_SHARE * line else ", below line rate"
+            yield f"| `{machine}`, {line} | {state} | {most:.1f}{short} | {tags} | {room / 1024:.1f} | {limit} | {waiting / 1024:.1f} | {received:.1f} |"
 
 
 def misses(scores):
@@ -597,7 +637,11 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--summary", action="store_true")
+    parser.add_argument("--sizes", action="store_true", help="prints the sizes of a NIC for each preset")
     options = parser.parse_args()
+    if options.sizes:
+        print("\n".join(nic_size_rows(options.mrcsim)))
+        return
     if not options.summary and not (options.folder and pathlib.Path(options.folder).is_dir()):
         print("skipped: no folder of the study's files (MRCSIM_PCIE_BENCH, a copy of pcie-bench/data)")
         sys.exit(77)

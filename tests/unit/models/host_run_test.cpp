@@ -82,6 +82,77 @@ TEST(HostRun, TheRootComplexIsNamedWhereItLimits) {
   EXPECT_EQ(first_cause(result), "host.root_complex");
 }
 
+TEST(HostRun, TheUplinkOfTheSwitchIsNamedWhereItLimits) {
+  ScenarioConfig scenario = by_reference();
+  NodeConfig sender = scenario.node_default;
+  sender.host.pcie_switch = {.latency_ns = 100, .uplink_gbps = 500, .other_load_gbps = 200};
+  scenario.node_override[0] = sender;
+  const RunResult result = long_run(scenario);
+  EXPECT_NEAR(result.goodput_gbps, 300, 10);
+  EXPECT_EQ(first_cause(result), "host.pcie_switch");
+}
+
+TEST(HostRun, AnAcceleratorsMemoryIsNamedWhereItLimits) {
+  ScenarioConfig scenario = by_reference();
+  scenario.accelerator.payload_memory = PayloadMemory::gpu_direct;
+  NodeConfig sender = scenario.node_default;
+  sender.host.pcie_switch = {.latency_ns = 100, .uplink_gbps = 50};
+  sender.host.peer = {.way = PeerWay::pcie_switch, .read_ns = 500, .read_gbps = 300};
+  scenario.node_override[0] = sender;
+  const RunResult result = long_run(scenario);
+  // Across the switch: the uplink, which WQEs take, is too slow for the payload.
+  EXPECT_NEAR(result.goodput_gbps, 300, 10);
+  EXPECT_EQ(first_cause(result), "host.peer");
+}
+
+TEST(HostRun, TheMemoryTableOfTheSenderIsNamedWhereItsMissesLimit) {
+  ScenarioConfig scenario = by_reference();
+  NodeConfig sender = scenario.node_default;
+  sender.pcie.memory_table.page_entries = 4;
+  sender.pcie.memory_table.pages_per_read = 1;
+  sender.pcie.memory_table.outstanding_misses = 4;
+  scenario.node_override[0] = sender;
+  const RunResult result = long_run(scenario);
+  // Four reads of the table per microsecond, a page each.
+  EXPECT_NEAR(result.goodput_gbps, 4096 * 8 * 4 / 1000.0, 20);
+  EXPECT_EQ(first_cause(result), "pcie.memory_table");
+}
+
+TEST(HostRun, TheMemoryTableOfTheReceiverIsNamedWhereItsMissesLimit) {
+  ScenarioConfig scenario = by_reference();
+  NodeConfig receiver = scenario.node_default;
+  receiver.pcie.memory_table.page_entries = 4;
+  receiver.pcie.memory_table.pages_per_read = 1;
+  receiver.pcie.memory_table.outstanding_misses = 4;
+  scenario.node_override[1] = receiver;
+  const RunResult result = long_run(scenario);
+  EXPECT_LT(result.goodput_gbps, 4096 * 8 * 4 / 1000.0 + 20);
+  // Packets that find no room wait for misses too, and are lost for the sender's window.
+  double gbps = 0;
+  for (const LimitResult& limit : result.limits) {
+    if (limit.cause == "receiver.pcie.memory_table") gbps = limit.gbps;
+  }
+  EXPECT_GT(gbps, 200) << first_cause(result);
+}
+
+TEST(HostRun, LookupsAndDeregistrationDeliverEveryByteOnce) {
+  ScenarioConfig scenario = pair();
+  PcieConfig& pcie = scenario.node_default.pcie;
+  pcie.memory_table.page_entries = 64;
+  pcie.memory_table.key_entries = 4;
+  pcie.memory_table.deregister_every_us = 2;
+  pcie.address_translation.entries = 32;
+  pcie.address_translation.request = TranslationRequest::link;
+  pcie.relaxed_ordering = true;
+  scenario.node_default.host.iommu.iotlb_entries = 16;
+  scenario.accelerator.payload_memory = PayloadMemory::gpu_direct;
+  scenario.node_default.host.peer.write_gbps = 600;
+  const RunResult result = run(scenario, writes(8, 1 << 20));
+  EXPECT_EQ(result.status, RunStatus::complete);
+  EXPECT_EQ(result.bytes.corrupted, 0U);
+  EXPECT_GT(result.goodput_gbps, 20);
+}
+
 TEST(HostRun, AllPartsTogetherDeliverEveryByteOnceInBothKernelModes) {
   ScenarioConfig scenario = pair();
   HostConfig& host = scenario.node_default.host;

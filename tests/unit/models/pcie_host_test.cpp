@@ -22,6 +22,7 @@ namespace mrc {
 namespace {
 
 constexpr TimePs kNs = 1000;
+constexpr HostAccess kByAddress = HostAccess::by_address;
 
 TEST(SharedRate, ServesOneAfterAnother) {
   SharedRate rate(8.0);  // 1 ns per byte
@@ -192,18 +193,18 @@ HostPathConfig numa() {
 }
 
 TEST(HostPath, ARemoteAccessTakesLonger) {
-  HostPath path(numa());
-  EXPECT_EQ(path.read(0, 500 * kNs, 0, 64).ready, 600 * kNs);
-  EXPECT_EQ(path.write(0, 0, 64).ready, 100 * kNs);
-  EXPECT_EQ(path.write(0, 0, 64).taken, 0u);
+  HostPath path(numa(), false);
+  EXPECT_EQ(path.read(0, 500 * kNs, 0, 64, kByAddress).ready, 600 * kNs);
+  EXPECT_EQ(path.write(0, 0, 64, kByAddress).ready, 100 * kNs);
+  EXPECT_EQ(path.write(0, 0, 64, kByAddress).taken, 0u);
 }
 
 TEST(HostPath, TheShareOfRemotePagesIsThatOfTheSetting) {
   HostPathConfig config = numa();
   config.numa.remote_share = 0.3;
-  HostPath path(config);
+  HostPath path(config, false);
   constexpr int pages = 20'000;
-  for (std::uint64_t page = 0; page < pages; ++page) path.read(0, 0, page * 4096, 64);
+  for (std::uint64_t page = 0; page < pages; ++page) path.read(0, 0, page * 4096, 64, kByAddress);
   EXPECT_NEAR(static_cast<double>(path.counts().remote_tlps) / pages, 0.3, 0.01);
 }
 
@@ -211,19 +212,19 @@ TEST(HostPath, AMissOfTheCacheTakesLonger) {
   HostPathConfig config;
   config.cache = cache_of(64 * 1024, 4, 2, CacheState::warm);
   config.cache.miss_ns = 70;
-  HostPath path(config);
-  path.warm(0, 64);
-  EXPECT_EQ(path.read(0, 500 * kNs, 0, 64).ready, 500 * kNs);
-  EXPECT_EQ(path.read(0, 500 * kNs, 64, 64).ready, 570 * kNs);
+  HostPath path(config, false);
+  path.add_region(0, 64);
+  EXPECT_EQ(path.read(0, 500 * kNs, 0, 64, kByAddress).ready, 500 * kNs);
+  EXPECT_EQ(path.read(0, 500 * kNs, 64, 64, kByAddress).ready, 570 * kNs);
 }
 
 TEST(HostPath, TheRootComplexTakesSoManyReadsAtATime) {
   HostPathConfig config;
   config.root_complex.outstanding_reads = 2;
-  HostPath path(config);
-  path.read(0, 500 * kNs, 0, 64);
-  path.read(100 * kNs, 500 * kNs, 0, 64);
-  const HostPath::Times third = path.read(200 * kNs, 500 * kNs, 0, 64);
+  HostPath path(config, false);
+  path.read(0, 500 * kNs, 0, 64, kByAddress);
+  path.read(100 * kNs, 500 * kNs, 0, 64, kByAddress);
+  const HostPath::Times third = path.read(200 * kNs, 500 * kNs, 0, 64, kByAddress);
   EXPECT_EQ(third.ready, 1000 * kNs);
   EXPECT_EQ(third.waited, 300 * kNs);
   EXPECT_EQ(third.where, HostPart::root_complex);
@@ -233,10 +234,10 @@ TEST(HostPath, WritesKeepTheirOrderBehindOneThatWaitsForItsTranslation) {
   HostPathConfig config;
   config.iommu = iommu_of(4, 1);
   config.iommu.hit_ns = 0;
-  HostPath path(config);
-  path.write(0, 0, 64);
-  path.write(1000 * kNs, 4096, 64);
-  const HostPath::Times hit = path.write(1010 * kNs, 0, 64);
+  HostPath path(config, false);
+  path.write(0, 0, 64, kByAddress);
+  path.write(1000 * kNs, 4096, 64, kByAddress);
+  const HostPath::Times hit = path.write(1010 * kNs, 0, 64, kByAddress);
   EXPECT_EQ(hit.taken, 1300 * kNs);
   EXPECT_EQ(hit.ready, 1300 * kNs);
 }
@@ -245,19 +246,87 @@ TEST(HostPath, ARefreshBlocksAsLongAndAsOftenAsItIsSet) {
   HostPathConfig config;
   config.memory.refresh_ns = 390;
   config.memory.refresh_interval_ns = 7800;
-  HostPath path(config);
+  HostPath path(config, false);
   int blocked = 0;
   TimePs longest = 0;
   constexpr int reads = 50'000;
   for (int i = 0; i < reads; ++i) {
     const TimePs time = static_cast<TimePs>(i) * 611 * kNs;
-    const TimePs waited = path.read(time, 0, static_cast<std::uint64_t>(i % 64) * 4096, 64).ready - time;
+    const TimePs waited = path.read(time, 0, static_cast<std::uint64_t>(i % 64) * 4096, 64, kByAddress).ready - time;
     blocked += waited > 0 ? 1 : 0;
     longest = std::max(longest, waited);
   }
   EXPECT_NEAR(static_cast<double>(blocked) / reads, 0.05, 0.005);
   EXPECT_LE(longest, 390 * kNs);
   EXPECT_GE(longest, 380 * kNs);
+}
+
+TEST(SharedRate, BurstsOfOthersTakeTheirShare) {
+  // Three quarters of the time for others alone: a quarter is left.
+  SharedRate rate(8.0, {.share = 1.0, .burst = 3'000'000, .period = 4'000'000});
+  TimePs end = 0;
+  constexpr std::uint64_t uses = 2000;
+  for (std::uint64_t i = 0; i < uses; ++i) end = rate.pass(0, 64);
+  EXPECT_NEAR(static_cast<double>(end), 4.0 * static_cast<double>(uses * 64 * kNs), 4e6);
+}
+
+TEST(HostPath, TheAcceleratorsTrafficTakesItsShareOfMemory) {
+  HostPathConfig config;
+  config.memory.gbps = 16;
+  config.accelerator_traffic.gbps = 8;
+  HostPath path(config, false);
+  TimePs end = 0;
+  for (int i = 0; i < 10'000; ++i) end = path.read(0, 0, 0, 64, kByAddress).ready;
+  EXPECT_NEAR(static_cast<double>(end), 10'000 * 64.0 * kNs, 1e5);
+}
+
+HostPathConfig behind_switch() {
+  HostPathConfig config;
+  config.pcie_switch = {.latency_ns = 100, .uplink_gbps = 8};
+  return config;
+}
+
+TEST(HostPath, ASwitchTakesItsTimeEachWayAndItsUplinkIsShared) {
+  HostPath path(behind_switch(), false);
+  EXPECT_EQ(path.read(0, 500 * kNs, 0, 64, kByAddress).ready, 764 * kNs);
+  EXPECT_NEAR(static_cast<double>(path.read(0, 500 * kNs, 0, 64, kByAddress).ready), 828'000, 16'384);
+  EXPECT_EQ(path.write(10'000 * kNs, 0, 64, kByAddress).ready, 10'164 * kNs) << "the other way";
+}
+
+TEST(HostPath, AcrossTheSwitchAnAcceleratorsMemoryNeedsNoHost) {
+  HostPathConfig config = behind_switch();
+  config.root_complex.outstanding_reads = 1;
+  config.iommu = iommu_of(4, 1);
+  config.peer = {.way = PeerWay::pcie_switch, .read_ns = 300, .outstanding_reads = 2};
+  HostPath path(config, true);
+  path.add_region(1 << 20, 1 << 20);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(path.read(0, 500 * kNs, 1 << 20, 64, kByAddress).ready, 500 * kNs);
+  const HostPath::Times third = path.read(0, 500 * kNs, 1 << 20, 64, kByAddress);
+  EXPECT_EQ(third.ready, 800 * kNs);
+  EXPECT_EQ(third.where, HostPart::peer);
+  EXPECT_EQ(path.counts().iotlb_lookups, 0u);
+  EXPECT_EQ(path.write(0, 1 << 20, 64, kByAddress).ready, 100 * kNs);
+  // What is not the accelerator's goes to the host.
+  EXPECT_GT(path.read(0, 500 * kNs, 0, 64, kByAddress).ready, 1000 * kNs);
+}
+
+TEST(HostPath, ThroughTheRootComplexAnAcceleratorsMemoryIsSlower) {
+  HostPathConfig config = behind_switch();
+  config.iommu = iommu_of(4, 1);
+  config.peer = {.way = PeerWay::root_complex, .read_ns = 300, .write_gbps = 8};
+  HostPath path(config, true);
+  path.add_region(1 << 20, 1 << 20);
+  EXPECT_EQ(path.read(0, 500 * kNs, 1 << 20, 64, kByAddress).ready, (100 + 310 + 64 + 300 + 100) * kNs);
+  EXPECT_EQ(path.write(10'000 * kNs, 1 << 20, 64, kByAddress).ready, (10'000 + 100 + 64 + 10 + 64) * kNs);
+}
+
+TEST(HostPath, WhatTheNicHasHadTranslatedPassesTheIommu) {
+  HostPathConfig config;
+  config.iommu = iommu_of(4, 1);
+  HostPath path(config, false);
+  EXPECT_EQ(path.read(0, 500 * kNs, 0, 64, HostAccess::translated).ready, 500 * kNs);
+  EXPECT_EQ(path.read(0, 500 * kNs, 0, 8, HostAccess::translation).ready, 810 * kNs);
+  EXPECT_EQ(path.counts().page_walks, 1u);
 }
 
 TEST(HostPath, NothingIsModelledByDefault) {
@@ -446,13 +515,27 @@ TEST(PcieExperiment, TrainsAndTlpsAgreeOnTheHost) {
   node = base;
   node.host.root_complex.outstanding_reads = 12;
   add("root complex", node);
+  node = base;
+  node.host.pcie_switch = {.latency_ns = 100, .uplink_gbps = 30};
+  node.host.accelerator_traffic = {.gbps = 10, .burst_us = 3, .period_us = 8};
+  add("switch with bursts", node);
+  node = base;
+  node.pcie.memory_table.page_entries = 256;
+  node.pcie.memory_table.outstanding_misses = 4;
+  add("memory table", node);
+  node = base;
+  node.host.iommu = iommu_of(64, 6);
+  node.pcie.address_translation.entries = 256;
+  node.pcie.address_translation.request = TranslationRequest::link;
+  add("translations over the link", node);
   const std::vector<PcieMeasurement> measured = measure(points, 6000);
   for (std::size_t i = 0; i < points.size(); i += 2) {
     const bool latency = is_latency(points[i].second.test);
     const double train = latency ? measured[i].mean_ns : measured[i].gbps;
     const double tlp = latency ? measured[i + 1].mean_ns : measured[i + 1].gbps;
     fmt::print("{:<40} {:9.3f} in trains, {:9.3f} by TLP\n", names[i], train, tlp);
-    EXPECT_NEAR(train / tlp, 1.0, 0.01) << names[i];
+    // Which of several lookups that come at a time goes first is not the same.
+    EXPECT_NEAR(train / tlp, 1.0, names[i].starts_with("memory table") ? 0.015 : 0.01) << names[i];
   }
 }
 
@@ -475,7 +558,7 @@ TEST(PcieDmaHost, WhatWaitsForTheHostIsChargedToItsPart) {
   pcie_bench::Bench bench("writes", config, {}, {64, 0, 40'000, 8192});
   HostPathConfig host;
   host.iommu = iommu_of(64, 2);
-  bench.pcie().use_host(host);
+  bench.pcie().use_host(host, false);
   pcie_bench::run();
   EXPECT_NEAR(bench.writer.gbps(), 64 * 8 * 2 / 300.0, 0.2);
   const double all = static_cast<double>(bench.writer.last_end());
