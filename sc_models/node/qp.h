@@ -95,9 +95,11 @@ struct Qp {
   bool waits_for_entries = false;  ///< in the retransmit buffer's waiting list
   TimePs probe_at = kNever;        ///< when the probe engine looks at it for an EV to probe
   EvProbeTurn reverse_probe;       ///< of the EV probes for its control packets
-  TimePs data_sent_at = 0;         ///< latest data packet that left the spray scheduler
   TimePs timer_at = kNever;        ///< the earliest time at which the retransmit timer looks at it
   QpStarts starts;                 ///< while somebody records them
+
+  /// It has work of its own that is not acknowledged.
+  bool sends() const { return sender && (sender->messages_pending() > 0 || send_queue.waiting() > 0); }
 };
 
 }  // namespace mrc

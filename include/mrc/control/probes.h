@@ -81,11 +81,11 @@ struct EvProbeTurn {
   }
 };
 
-/// True if a data packet that has arrived owes a probe. Precondition: turn.is_due(). `data_sent_at`: of the QP's latest
-/// data packet, 0 without one. A duplicate always owes one: the answer to the first copy may have been lost on a
-/// reverse path that is dead. That bytes have to arrive between two probes, where `config` says so, is an assumption:
-/// in a large incast every packet would cause a probe and its answer.
-inline bool owes_ev_probe(EvProbeTurn& turn, bool duplicate, TimePs data_sent_at, const ProtocolConfig& config,
+/// True if a data packet that has arrived owes a probe. Precondition: turn.is_due(). `sends`: the QP has work of its
+/// own, so that SACKs tell it of paths ("while a QP is active inbound only"). A duplicate always owes one: the answer
+/// to the first copy may have been lost on a reverse path that is dead. That bytes have to arrive between two probes is
+/// an assumption: in a large incast every packet would cause a probe and its answer.
+inline bool owes_ev_probe(EvProbeTurn& turn, bool duplicate, bool sends, const ProtocolConfig& config,
                           TimePs round_trip, TimePs now) {
   if (!duplicate && turn.received < config.ev_probe_bytes) return false;
   turn.next = now + round_trip;
@@ -95,7 +95,7 @@ inline bool owes_ev_probe(EvProbeTurn& turn, bool duplicate, TimePs data_sent_at
     turn.repeats = config.ev_probe_repeats;
     return true;
   }
-  return data_sent_at == 0 || data_sent_at + round_trip <= now;
+  return !sends;
 }
 
 /// An EV probe had no answer: true if another one follows.

@@ -96,7 +96,7 @@ void ProbeEngine::data_received(TimePs now, Qp& qp, const Packet& data, bool dup
   if (!qp.reverse_probe.is_due(data.payload_bytes, now)) return;
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;
-  if (owes_ev_probe(qp.reverse_probe, duplicate, qp.data_sent_at, protocol, round_trip, now)) send_ev_probe(now, qp);
+  if (owes_ev_probe(qp.reverse_probe, duplicate, qp.sends(), protocol, round_trip, now)) send_ev_probe(now, qp);
 }
 
 void ProbeEngine::send_ev_probe(TimePs now, const Qp& qp) {

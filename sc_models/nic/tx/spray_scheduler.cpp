@@ -162,7 +162,6 @@ void SprayScheduler::step(TimePs now) {
   packet.plane = qp.paths->plane(ev);
   ports_[packet.plane]->reserve_data(now, bytes, packet.traffic_class);
   qp.sender->transmitted(packet.psn, ev, now);
-  qp.data_sent_at = now;
   timer_.update(nic_.index_of(qp), now);
   next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);
   starts_.start(now, slot, packet.last_start, in.ready_at());

@@ -124,7 +124,7 @@ inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, c
   if (!qp.reverse_probe.is_due(data.payload_bytes, now)) return std::nullopt;
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;
-  const bool owed = owes_ev_probe(qp.reverse_probe, duplicate, qp.data_sent_at, protocol, round_trip, now);
+  const bool owed = owes_ev_probe(qp.reverse_probe, duplicate, qp.sends(), protocol, round_trip, now);
   if (!owed || full()) return std::nullopt;
   return next_ev_probe(now, qp);
 }

@@ -204,7 +204,6 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
     ++nic_.counters.encryption.encrypted;
   }
   requestor_of(qp).transmitted(packet.psn, ev, now);
-  qp.data_sent_at = now;
   // A deadline that is set is not later than that of a packet sent after it.
   if (qp.timer_at == kNever) {
     update_deadline(now, qp);

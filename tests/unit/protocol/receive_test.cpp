@@ -37,8 +37,8 @@ Packet data_packet(Psn psn, Opcode opcode = Opcode::write_middle, std::uint32_t 
 
 /// As both callers ask: whether a packet of `bytes` owes a probe.
 bool owes(EvProbeTurn& turn, const ProtocolConfig& config, TimePs round_trip, TimePs now, std::uint32_t bytes = 4096,
-          TimePs data_sent_at = 0, bool duplicate = false) {
-  return turn.is_due(bytes, now) && owes_ev_probe(turn, duplicate, data_sent_at, config, round_trip, now);
+          bool sends = false, bool duplicate = false) {
+  return turn.is_due(bytes, now) && owes_ev_probe(turn, duplicate, sends, config, round_trip, now);
 }
 
 TEST(EvProbes, OneForEachRoundTripInWhichEnoughWasReceived) {
@@ -55,19 +55,19 @@ TEST(EvProbes, OneForEachRoundTripInWhichEnoughWasReceived) {
   EXPECT_TRUE(owes(turn, config, kRoundTrip, 100 + 17 * kRoundTrip));
 }
 
-TEST(EvProbes, NoneInARoundTripInWhichDataIsSent) {
+TEST(EvProbes, NoneWhileTheQpHasWorkOfItsOwn) {
   const ProtocolConfig config;
   EvProbeTurn turn;
-  EXPECT_FALSE(owes(turn, config, 1000, 6000, 4096, 5500));
-  EXPECT_FALSE(owes(turn, config, 1000, 6999, 4096, 5500));
-  EXPECT_TRUE(owes(turn, config, 1000, 7000, 4096, 5500));
+  EXPECT_FALSE(owes(turn, config, 1000, 6000, 4096, true));
+  EXPECT_FALSE(owes(turn, config, 1000, 6999, 4096));
+  EXPECT_TRUE(owes(turn, config, 1000, 7000, 4096));
 }
 
 // The sender has not heard of the first copy: the path of the answers may be dead, whatever else the QP does.
 TEST(EvProbes, ADuplicateOwesOneInEachRoundTrip) {
   const ProtocolConfig config;
   EvProbeTurn turn{.next = 0, .received = 0};
-  const auto duplicate_owes = [&](TimePs now) { return owes(turn, config, 1000, now, 64, 4990, true); };
+  const auto duplicate_owes = [&](TimePs now) { return owes(turn, config, 1000, now, 64, true, true); };
   EXPECT_TRUE(duplicate_owes(5000));
   EXPECT_FALSE(duplicate_owes(5999));
   EXPECT_TRUE(duplicate_owes(6000));
