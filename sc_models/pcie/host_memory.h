@@ -94,6 +94,7 @@ class HostMemory {
   PayloadMode mode_;
   KeyedRandom random_;
   std::vector<Region> regions_;
+  std::vector<std::uint64_t> bases_;  ///< of the regions, in a few cache lines
   bool tracks_placement_ = false;
   std::uint64_t writes_ = 0;
   std::uint64_t skipped_write_ = 0;
