@@ -26,9 +26,11 @@ class Ring {
   void clear() { head_ = tail_; }
 
  private:
+  static constexpr std::size_t kFirst = 4;  ///< most rings of a QP never hold more
+
   std::uint64_t mask() const { return items_.size() - 1; }
   void grow() {
-    std::vector<Item> larger(items_.empty() ? 16 : items_.size() * 2);
+    std::vector<Item> larger(items_.empty() ? kFirst : items_.size() * 2);
     for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = std::move(items_[i & mask()]);
     items_.swap(larger);
   }

@@ -2,6 +2,7 @@
 // when that box said that it waits for this condition.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdint>
@@ -32,7 +33,7 @@ class Fifo {
   }
   Fifo(Unlisted, std::string name, std::uint32_t capacity)
       : occupancy_(kUnlisted, std::move(name), "entries", capacity),
-        ring_(std::bit_ceil(capacity)),
+        ring_(std::bit_ceil(std::min(capacity, kFirstEntries))),
         mask_(ring_.size() - 1) {}
   Fifo(const Fifo&) = delete;
   Fifo& operator=(const Fifo&) = delete;
@@ -56,6 +57,8 @@ class Fifo {
     assert(!full());
     occupancy_.add(now, 1);
     if (occupancy_.tap().recorder != nullptr) tell(Record::Kind::push, now, ready_at, item);
+    if (tail_ - head_ > mask_) [[unlikely]]
+      grow();
     ring_[tail_ & mask_] = Entry{ready_at, std::move(item)};
     const bool was_empty = head_ == tail_;
     ++tail_;
@@ -121,6 +124,12 @@ class Fifo {
     }
     return buffer;
   }
+  [[gnu::cold, gnu::noinline]] void grow() {
+    std::vector<Entry> larger(ring_.size() * 2);
+    for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = std::move(ring_[i & mask_]);
+    ring_.swap(larger);
+    mask_ = ring_.size() - 1;
+  }
   [[gnu::cold, gnu::noinline]] void tell(Record::Kind kind, TimePs now, TimePs until, const Item& item) const {
     const RecorderTap& tap = occupancy_.tap();
     tap.recorder->add(record_of(kind, tap.object, now, until, item));
@@ -129,6 +138,9 @@ class Fifo {
     for (Box* producer : waiting_producers_) producer->wake_at(now);
     waiting_producers_.clear();
   }
+
+  /// The ring grows to what is held at once, so that a long queue with few entries stays in the cache.
+  static constexpr std::uint32_t kFirstEntries = 16;
 
   struct Entry {
     TimePs ready_at = 0;

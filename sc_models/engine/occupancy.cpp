@@ -19,8 +19,17 @@ double Occupancy::time_full_share(TimePs end) const {
 
 std::vector<TimePs> Occupancy::closed_histogram(TimePs end) const {
   std::vector<TimePs> bins = histogram_;
-  if (end > last_) bins[std::min(bin_of(level_), bins.size() - 1)] += end - last_;
+  if (end <= last_) return bins;
+  const std::size_t bin = std::min(bin_of(level_), last_bin_);
+  bins.resize(std::max(bins.size(), bin + 1));
+  bins[bin] += end - last_;
   return bins;
+}
+
+std::size_t Occupancy::add_bin(std::size_t bin) {
+  bin = std::min(bin, last_bin_);
+  if (bin >= histogram_.size()) histogram_.resize(bin + 1);
+  return bin;
 }
 
 std::uint64_t Occupancy::p99(TimePs end) const {

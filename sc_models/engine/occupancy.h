@@ -72,7 +72,8 @@ class Occupancy {
         unit_(std::move(unit)),
         capacity_(capacity),
         counts_(unit_ != "bytes" && unit_ != "credits"),
-        histogram_(bin_of(capacity) + 1) {}
+        last_bin_(bin_of(capacity)),
+        histogram_(1) {}
 
   Occupancy(const Occupancy&) = delete;
   Occupancy& operator=(const Occupancy&) = delete;
@@ -166,6 +167,8 @@ class Occupancy {
     return ((mantissa + 1) << shift) - 1;
   }
   std::vector<TimePs> closed_histogram(TimePs end) const;
+  /// There is a bin for what the buffer ever held; the last is also that of levels above the capacity. Returns the bin.
+  [[gnu::cold, gnu::noinline]] std::size_t add_bin(std::size_t bin);
 
   /// False where `now` is not later than the last change. Called several times per packet and box.
   [[gnu::always_inline]] bool close(TimePs now) {
@@ -174,7 +177,10 @@ class Occupancy {
       return false;
     }
     const TimePs span = now - last_;
-    histogram_[std::min(bin_of(level_), histogram_.size() - 1)] += span;
+    std::size_t bin = bin_of(level_);
+    if (bin >= histogram_.size()) [[unlikely]]
+      bin = add_bin(bin);
+    histogram_[bin] += span;
     level_time_ += product(level_, span);
     if (refused_ || level_ >= capacity_) full_time_ += span;
     refused_ = false;
@@ -198,7 +204,8 @@ class Occupancy {
   bool counts_;
   AccessCounter writes_;
   AccessCounter reads_;
-  std::vector<TimePs> histogram_;  ///< time in each bin
+  std::size_t last_bin_;           ///< of a full buffer
+  std::vector<TimePs> histogram_;  ///< time in each bin, up to the highest so far
 };
 
 }  // namespace mrc

@@ -16,6 +16,7 @@ HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
     if (!region.content) throw std::bad_alloc();
   }
   next_base_ += (bytes + 2 * kPageBytes - 1) / kPageBytes * kPageBytes;
+  bases_.push_back(region.base);
   regions_.push_back(std::move(region));
   return regions_.back();
 }
@@ -50,12 +51,12 @@ std::uint64_t HostMemory::add_destination_region(std::uint64_t bytes, std::uint6
 }
 
 const HostMemory::Region& HostMemory::region_of(std::uint64_t address, std::uint64_t bytes) const {
-  const auto after = std::upper_bound(regions_.begin(), regions_.end(), address,
-                                      [](std::uint64_t at, const Region& region) { return at < region.base; });
-  if (after == regions_.begin() || address + bytes > (after - 1)->base + (after - 1)->bytes) {
-    throw std::logic_error(fmt::format("{} bytes at address {:#x} are not in registered memory", bytes, address));
+  const auto after = std::upper_bound(bases_.begin(), bases_.end(), address);
+  if (after != bases_.begin()) {
+    const Region& region = regions_[static_cast<std::size_t>(after - bases_.begin()) - 1];
+    if (address + bytes <= region.base + region.bytes) return region;
   }
-  return *(after - 1);
+  throw std::logic_error(fmt::format("{} bytes at address {:#x} are not in registered memory", bytes, address));
 }
 
 const std::byte* HostMemory::data(std::uint64_t address, std::uint64_t bytes) const {

@@ -112,6 +112,7 @@ class HostMemory {
   OtherMemory* others_ = nullptr;  ///< null: the regions are all there is
   KeyedRandom random_;
   std::vector<Region> regions_;
+  std::vector<std::uint64_t> bases_;  ///< of the regions, in a few cache lines
   bool tracks_placement_ = false;
   std::uint64_t writes_ = 0;
   std::uint64_t skipped_write_ = 0;

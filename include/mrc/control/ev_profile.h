@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -28,6 +30,28 @@ struct EvProfile {
   std::vector<std::uint8_t> plane;
   std::vector<WideEv> path;  ///< path bits of EV i, as its format has them; empty for an AUTO profile
 };
+
+/// Hash table of the positions of EVs by their value: multiplicative hashing, at most half full. Tables of one profile
+/// share it.
+using EvSlots = std::vector<EvIndex>;
+
+/// The slot of the EV with this value, or the empty one where it would be; `value_of(ev)` is that of a position.
+template <typename ValueOf>
+std::size_t ev_slot_of(const EvSlots& slots, Ev value, const ValueOf& value_of) {
+  const std::size_t mask = slots.size() - 1;
+  std::size_t at = (std::uint64_t{value} * 0x9E37'79B9'7F4A'7C15ULL >> 32) & mask;
+  while (slots[at] != kNoEv && value_of(slots[at]) != value) at = (at + 1) & mask;
+  return at;
+}
+
+inline std::shared_ptr<const EvSlots> make_ev_slots(const EvProfile& profile) {
+  const auto slots = std::make_shared<EvSlots>(std::bit_ceil(2 * profile.value.size()), kNoEv);
+  for (std::size_t i = 0; i < profile.value.size(); ++i) {
+    EvIndex& slot = (*slots)[ev_slot_of(*slots, profile.value[i], [&](EvIndex ev) { return profile.value[ev]; })];
+    if (slot == kNoEv) slot = static_cast<EvIndex>(i);
+  }
+  return slots;
+}
 
 /// Limits of a device (OCP API: ev_count_align, ev_max_count_profile; their values are assumptions).
 struct EvLimits {

@@ -47,16 +47,19 @@ class PathTable {
  public:
   static constexpr std::uint32_t kMostPlanes = 32;
 
-  /// `planes` 1 … 32. `random` orders the scan. `policy` null: MRC's rotation.
+  /// `planes` 1 … 32. `random` orders the scan. `policy` null: MRC's rotation. `slots`: those of the profile, where
+  /// other tables have them too.
   PathTable(const EvProfile& profile, const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
-            std::unique_ptr<PathPolicy> policy = nullptr)
-      : config_(&config), policy_(std::move(policy)), planes_(planes), entries_(profile.value.size()), random_(random) {
-    ev_of_slot_.assign(std::bit_ceil(2 * entries_.size()), kNoEv);
+            std::unique_ptr<PathPolicy> policy = nullptr, std::shared_ptr<const EvSlots> slots = nullptr)
+      : config_(&config),
+        policy_(std::move(policy)),
+        planes_(planes),
+        entries_(profile.value.size()),
+        slots_(slots != nullptr ? std::move(slots) : make_ev_slots(profile)),
+        random_(random) {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       entries_[i].value = profile.value[i];
       entries_[i].plane = profile.plane[i];
-      EvIndex& slot = ev_of_slot_[slot_of(profile.value[i])];
-      if (slot == kNoEv) slot = static_cast<EvIndex>(i);
     }
     const std::size_t active = std::min<std::size_t>(config.ev_active, entries_.size()) / planes * planes;
     active_total_ = static_cast<std::uint32_t>(active);
@@ -145,7 +148,9 @@ class PathTable {
   }
 
   /// Position of an EV value that a SACK or NACK echoes; kNoEv for one that is not in the profile.
-  EvIndex find(Ev value) const { return ev_of_slot_[slot_of(value)]; }
+  EvIndex find(Ev value) const {
+    return (*slots_)[ev_slot_of(*slots_, value, [&](EvIndex ev) { return entries_[ev].value; })];
+  }
   Ev value(EvIndex ev) const { return entries_[ev].value; }
   std::uint8_t plane(EvIndex ev) const { return entries_[ev].plane; }
   EvState state(EvIndex ev) const { return entries_[ev].state; }
@@ -287,13 +292,6 @@ class PathTable {
         words[entry.plane] |= std::uint64_t{on} << (i - first);
       }
     }
-  }
-  /// The slot of the EV with this value, or the empty one where it would be. Multiplicative hashing, at most half full.
-  std::size_t slot_of(Ev value) const {
-    const std::size_t mask = ev_of_slot_.size() - 1;
-    std::size_t at = (std::uint64_t{value} * 0x9E37'79B9'7F4A'7C15ULL >> 32) & mask;
-    while (ev_of_slot_[at] != kNoEv && entries_[ev_of_slot_[at]].value != value) at = (at + 1) & mask;
-    return at;
   }
   Health& health(EvIndex ev) {
     if (health_.empty()) health_.resize(entries_.size());
@@ -493,7 +491,7 @@ class PathTable {
   std::vector<std::uint64_t> eligible_;  ///< bit: position in scan order; per 64 of them a word for each plane
   std::vector<EvIndex> order_;           ///< scan order: position → EV
   std::vector<Entry> entries_;
-  std::vector<EvIndex> ev_of_slot_;  ///< hash table by value
+  std::shared_ptr<const EvSlots> slots_;
   std::array<std::uint32_t, kMostPlanes> good_active_{};
   std::vector<Skipped> skipped_;
   KeyedRandom random_;

@@ -30,11 +30,14 @@ CongestionDomain& MrcNode::congestion_for(const Qp& qp) {
 
 std::unique_ptr<NicPathTable> MrcNode::make_table(const std::string& owner) const {
   const ProtocolConfig& protocol = node_.scenario.protocol;
-  if (!profile_) profile_ = ev_profile_of(node_.scenario, node_.node);
+  if (!profile_) {
+    profile_ = ev_profile_of(node_.scenario, node_.node);
+    ev_slots_ = make_ev_slots(*profile_);
+  }
   const KeyedRandom random(node_.scenario.seed, fmt::format("nic{}.path_table.{}", node_.node, owner));
   return std::make_unique<NicPathTable>(
       *profile_, protocol, node_.config.nic.ports, random,
-      make_path_policy(protocol.path_policy, static_cast<std::uint32_t>(profile_->value.size()), random));
+      make_path_policy(protocol.path_policy, static_cast<std::uint32_t>(profile_->value.size()), random), ev_slots_);
 }
 
 void MrcNode::give_paths(Qp& qp) {

@@ -29,6 +29,7 @@ class MrcNode : public NodeTransport {
   std::unique_ptr<NicPathTable> make_table(const std::string& owner) const;
 
   mutable std::optional<EvProfile> profile_;  ///< with the first path table
+  mutable std::shared_ptr<const EvSlots> ev_slots_;
   std::map<NodeId, std::unique_ptr<NicPathTable>> shared_paths_;
   std::vector<const PathTable*> path_tables_;
   std::map<FlowKey, CongestionDomain*> congestion_of_flow_;
