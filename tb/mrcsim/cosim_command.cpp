@@ -90,6 +90,7 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
                         {"input", fields_json(m->input)},
                         {"reference_output", fields_json(m->reference)},
                         {"rtl_output", fields_json(m->rtl)}};
+    if (!m->contract.empty()) json["mismatch"]["contract"] = m->contract;
   }
   Json points = Json::array();
   for (const auto& point : report.coverage.points()) {
@@ -107,6 +108,7 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
     source[kind] = {{"points", counts.points}, {"hit", counts.hit}, {"missed", counts.missed}};
   }
   json["source_coverage"] = source;
+  if (!report.coverage_file.empty()) json["coverage_file"] = report.coverage_file;
   return json;
 }
 
@@ -148,6 +150,7 @@ void print_report(const CosimCommandOptions& options, const cosim::CosimReport& 
     }
     fmt::print("\n");
     print_missed(report);
+    if (!report.coverage_file.empty()) fmt::print("  {:<10} {}\n", "kept", report.coverage_file);
   }
   if (const auto& m = report.first_mismatch) {
     fmt::print("  first      {}\n", m->line());
