@@ -249,13 +249,14 @@ class Encap : public Reference {
       throw Error("with icrc a packet has IPv6, UDP and BTH");
     const Srv6EncapInput input = input_of(packet);
     const OuterHeaderBytes header = outer_ipv6_header(input);
-    std::vector<std::byte> bytes(header.begin(), header.end());
+    std::vector<std::byte> bytes;
+    bytes.reserve(header.size() + kSrhBytes + packet.bytes.size() + kIcrcBytes);
+    for (const std::byte byte : header) bytes.push_back(byte);
     if (input.srh) {
-      const SrhBytes srh = segment_routing_header(input);
-      bytes.insert(bytes.end(), srh.begin(), srh.end());
+      for (const std::byte byte : segment_routing_header(input)) bytes.push_back(byte);
     }
     const std::size_t header_bytes = bytes.size();
-    bytes.insert(bytes.end(), packet.bytes.begin(), packet.bytes.end());
+    for (const std::byte byte : packet.bytes) bytes.push_back(byte);
     if (packet["icrc"] != 0) {
       const std::uint32_t crc = wire::icrc(packet.bytes, false);
       for (unsigned shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::byte>(crc >> shift & 0xFF));

@@ -184,11 +184,12 @@ struct Mismatch {
 struct CosimOptions {
   std::uint64_t count = 1'000'000;  ///< transfers to be taken in
   std::uint64_t seed = 1;
-  bool waves = false;    ///< waves also without a mismatch, of the last episode
-  bool shorten = true;   ///< the transfers of a mismatch, down to those that it needs
-  std::string out{};     ///< folder for replay, waves and coverage; empty: none are written
-  std::string replay{};  ///< file to be played instead
-  Trace trace{};         ///< to be played instead of drawn transfers, where it has any
+  bool waves = false;          ///< waves also without a mismatch, of the last episode
+  bool shorten = true;         ///< the transfers of a mismatch, down to those that it needs
+  std::string out{};           ///< folder for replay, waves and coverage; empty: none are written
+  std::string replay{};        ///< file to be played instead
+  std::string keep_vectors{};  ///< file for each transfer in and out, as text; empty: none
+  Trace trace{};               ///< to be played instead of drawn transfers, where it has any
 };
 
 struct CosimReport {

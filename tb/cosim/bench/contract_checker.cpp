@@ -108,7 +108,11 @@ std::optional<Breach> ContractChecker::initialization(const Dut& dut, const Way&
                   cycles.at_least, cycle_);
   }
   // With another input offered, it may be that one's turn.
-  if (cycle_ < cycles.at_most || disturbed_ == cycle_) return std::nullopt;
+  bool others_turn = false;
+  for (std::size_t i = 0; i < dut.ports.size(); ++i) {
+    others_turn = others_turn || (i != way.in && dut.ports[i].direction == Direction::in && offered(dut.ports[i]));
+  }
+  if (cycle_ < cycles.at_most || others_turn) return std::nullopt;
   return breach(dut, way.in, "initialization_cycles", cycles.line, fmt::format("at most {}", cycles.at_most),
                 cycles.at_most, cycle_ + 1);
 }

@@ -90,6 +90,11 @@ std::optional<Mismatch> StreamBench::reset(Dut& dut, const Episode& episode) {
   dut.set_reset(false);
   dut.runs = true;
   cycle_ = 0;
+  if (vectors_.is_open()) {
+    vectors_ << "reset " << episode.number << "\n";
+    for (const Field& constant : dut.constants)
+      vectors_ << fmt::format("constant {} {:#x}\n", constant.name, constant.pin.get());
+  }
   ++report_.resets;
   if (!breach) return std::nullopt;
   return mismatch_of(*breach);
@@ -181,13 +186,15 @@ std::optional<Mismatch> StreamBench::check_answer(const Dut& dut, std::size_t po
   std::uint64_t waiting = 0;
   std::uint64_t last = ~std::uint64_t{0};
   for (const Expected& owed : stream.expected) {
-    if (owed.cause_port != expected.cause_port || owed.order == last) continue;
+    // What is taken in this cycle is not inside yet.
+    const bool inside = owed.accepted_cycle < cycle_;
+    if (owed.cause_port != expected.cause_port || owed.order == last || !inside) continue;
     last = owed.order;
     ++waiting;
   }
-  std::optional<Breach> breach = checker_->held(dut, port, expected.cause_port, waiting);
   const bool first = std::exchange(stream.answered_order, expected.order) != expected.order;
-  if (!breach) breach = checker_->answered(dut, port, expected.cause_port, expected.accepted_cycle, first);
+  std::optional<Breach> breach = checker_->answered(dut, port, expected.cause_port, expected.accepted_cycle, first);
+  if (!breach) breach = checker_->held(dut, port, expected.cause_port, waiting);
   if (!breach) return std::nullopt;
   return mismatch_of(*breach);
 }
@@ -213,11 +220,18 @@ void StreamBench::take_inputs(Dut& dut) {
     if (!taken) continue;
     stream.offering = false;
     stream.waits = 0;
+    if (vectors_.is_open()) write_vector("in", dut.ports[i], stream.values);
     if (stream.turn != 0) ++turn_;
     model_->accept(i, stream.values, expected_);
     expect(expected_, i, stream.values);
     ++taken_;
   }
+}
+
+void StreamBench::write_vector(const char* direction, const Port& port, const Transaction& values) {
+  vectors_ << fmt::format("{} {} {}", direction, cycle_, port.name);
+  for (std::size_t i = 0; i < values.size(); ++i) vectors_ << fmt::format(" {}={:#x}", port.fields[i].name, values[i]);
+  vectors_ << "\n";
 }
 
 bool StreamBench::comes_too_early(std::size_t port) const {
@@ -326,6 +340,7 @@ std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
     }
     if (!taken) continue;
     stream.waits = 0;
+    if (vectors_.is_open()) write_vector("out", port, stream.expected.front().values);
     stream.expected.pop_front();
     parts_.outputs->taken(i, actual);
     ++report_.outputs;
@@ -416,9 +431,11 @@ std::optional<Mismatch> StreamBench::replay(Dut& dut, const Episode& episode) {
 
 Episode StreamBench::minimize(Episode episode, const Mismatch& mismatch) {
   std::uint64_t trials = 0;
-  probing_ = checker_ && mismatch.kind == kBreach;
+  // What depends on what is looked at in each cycle, which takes its time.
+  probing_ = checker_ && mismatch.kind == kBreach && (mismatch.field == "ready" || mismatch.field == "valid");
+  const std::uint64_t most_trials = probing_ ? kMostTrials / 10 : kMostTrials;
   const auto fails = [&](const Episode& candidate) {
-    if (++trials > kMostTrials) return false;
+    if (++trials > most_trials) return false;
     const auto dut = model_->make_dut(candidate.seed);
     const std::optional<Mismatch> found = replay(*dut, candidate);
     return found && found->port == mismatch.port && found->field == mismatch.field && found->kind == mismatch.kind;
@@ -490,6 +507,13 @@ CosimReport StreamBench::run(const CosimOptions& options) {
     return report_;
   }
 
+  // Without what the contract is probed with.
+  if (!options.keep_vectors.empty()) {
+    vectors_.open(options.keep_vectors + ".part");
+    vectors_ << fmt::format(
+        "# mrcsim vectors: transfers that {} has taken in, and what the reference wants of it, seed {}\nblock {}\n",
+        block_, options.seed, block_);
+  }
   constexpr std::array<double, 6> loads{0.02, 0.1, 0.5, 0.9, 1.0, 1.0};
   taken_ = 0;
   std::vector<std::string> covered;
@@ -500,7 +524,9 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   };
   Episode episode;
   std::optional<Mismatch> mismatch;
+  std::ofstream kept_vectors = std::exchange(vectors_, {});
   if (checker_ && options.trace.offers.empty()) mismatch = probe(options, episode);
+  vectors_ = std::move(kept_vectors);
   for (std::uint64_t number = 0; taken_ < options.count && !mismatch; ++number) {
     if (number > 0 && number % kEpisodesAModel == 0) {
       keep_coverage();
@@ -537,6 +563,11 @@ CosimReport StreamBench::run(const CosimOptions& options) {
     report_.coverage_file = file("coverage.dat");
   }
   for (const std::string& path : covered) std::filesystem::remove(path);
+  if (vectors_.is_open()) {
+    vectors_.close();
+    if (!vectors_) throw std::runtime_error(fmt::format("{}: cannot be written", options.keep_vectors));
+    std::filesystem::rename(options.keep_vectors + ".part", options.keep_vectors);
+  }
   if (!mismatch) return report_;
 
   report_.mismatches = 1;

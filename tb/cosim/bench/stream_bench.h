@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,6 +76,7 @@ class StreamBench {
   bool is_due(const Replayed& replayed) const {
     return replayed.offer->cycle <= cycle_ && (replayed.turn == 0 || replayed.turn == turn_);
   }
+  void write_vector(const char* direction, const Port& port, const Transaction& values);
   /// Drops transfers while the same field of the same port still differs.
   Episode minimize(Episode episode, const Mismatch& mismatch);
 
@@ -84,6 +86,7 @@ class StreamBench {
   std::optional<RtlContract> contract_;
   std::optional<ContractChecker> checker_;
   bool probing_ = false;
+  std::ofstream vectors_;  ///< open while transfers are kept
   std::vector<Stream> streams_;
   KeyedRandom random_;
   std::uint64_t cycle_ = 0;
