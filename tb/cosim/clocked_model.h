@@ -7,6 +7,7 @@
 
 #include <verilated.h>
 
+#include "cosim/contract.h"
 #include "cosim/pin.h"
 #include "cosim/rtl_error.h"
 
@@ -36,11 +37,10 @@ class ClockedModel {
     low();
     high();
   }
-  /// Two cycles in reset. The inputs that are not 0 from the start on are set before.
+  /// In reset for as long as any contract asks for. The inputs that are not 0 from the start on are set before.
   void reset() {
     model_->rst_ni = 0;
-    clock();
-    clock();
+    for (std::uint64_t cycle = 0; cycle < kMostResetCycles; ++cycle) clock();
     model_->rst_ni = 1;
     cycles_ = 0;
   }

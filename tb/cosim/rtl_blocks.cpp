@@ -30,7 +30,7 @@ std::unique_ptr<BlockModel> make_bench_model(const std::string& block, const std
 std::unique_ptr<StreamBench> make_bench(const std::string& block, const std::string& size) {
   for (const RtlBlock& known : rtl_blocks()) {
     if (block == known.name && (size == "small" || size == "default")) {
-      return std::make_unique<StreamBench>(block, make_bench_model(block, size));
+      return std::make_unique<StreamBench>(block, make_bench_model(block, size), rtl_contract(bench_kind(size), block));
     }
   }
   return nullptr;

@@ -131,6 +131,11 @@ RtlSource rtl_source(RtlModuleKind kind, const std::string& block) {
   return source;
 }
 
+RtlContract rtl_contract(RtlModuleKind kind, const std::string& block) {
+  const RtlModule& module = load_module(kind, block);
+  return parse_contract(module.contract, module.contract_file);
+}
+
 void require_same_sources(const std::string& block, RtlModuleKind bench) {
   const std::string in_runs = rtl_source(RtlModuleKind::rtl, block).sha256;
   const std::string in_bench = rtl_source(bench, block).sha256;

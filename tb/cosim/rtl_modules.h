@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cosim/contract.h"
+
 namespace mrc {
 
 enum class RtlModuleKind { rtl, bench_small, bench_default };
@@ -33,6 +35,9 @@ struct RtlSource {
 
 /// Of the block's module, which is loaded. Throws as rtl_module_factory().
 RtlSource rtl_source(RtlModuleKind kind, const std::string& block);
+
+/// What that RTL promises. Throws also std::invalid_argument, with file and line, for what is not a contract.
+RtlContract rtl_contract(RtlModuleKind kind, const std::string& block);
 
 /// Throws std::invalid_argument where the block's RTL in runs and in this bench is not built from the same sources,
 /// naming the command that builds them.

@@ -5,7 +5,9 @@
                  [--pin ours=yours…] [--parameter ours=yours…]
 
 Pins and parameters have the block's names where no entry says otherwise. The contract may give the parameters of the user's
-module as expressions of ours, and the polarity of its reset.
+module as expressions of ours, the polarity of its reset, a clock enable, and in [pins] ports of the user's module that are
+other names for ours ("ours"), parts of them ("ours[7:0]") or several in one bus (a list, the highest bits first, in which a
+number stands for that many bits without a counterpart).
 """
 import argparse
 import pathlib
@@ -81,6 +83,49 @@ def reset_of(options, contract, text):
     return "rst_ni" if active == "low" else "!rst_ni"
 
 
+def clock_enable_of(options, contract, text):
+    """The port for which the clock runs, as it is connected."""
+    clock = contract.get("clock", {})
+    unknown = [key for key in clock if key not in ("enable", "enable_active")]
+    if unknown:
+        raise Failure(f"{place(options.contract, text, unknown[0])}: clock.{unknown[0]}: unknown; allowed: enable, enable_active")
+    active = clock.get("enable_active", "high")
+    if active not in ("low", "high"):
+        raise Failure(f"{place(options.contract, text, 'enable_active')}: clock.enable_active: {active!r}; allowed: low, high")
+    return [(clock["enable"], "1'b1" if active == "high" else "1'b0")] if "enable" in clock else []
+
+
+class Bus:
+    """A port of the user's module that the contract describes by ours."""
+
+    def __init__(self, yours, parts, module, where):
+        self.yours, self.parts = yours, parts if isinstance(parts, list) else [parts]
+        self.ours, directions = [], set()
+        for part in self.parts:
+            if isinstance(part, int) and not isinstance(part, bool) and part > 0:
+                continue
+            name = re.fullmatch(r"(\w+)(\[\d+(:\d+)?\])?", part) if isinstance(part, str) else None
+            port = next((p for p in module.ports if name and p[3] == name.group(1)), None)
+            if port is None:
+                raise Failure(f"{where}: pins.{yours}: {part!r} is no port of the block, no bits of one and no number of unused bits")
+            self.ours.append(port[3])
+            directions.add(port[0])
+        if len(directions) != 1:
+            raise Failure(f"{where}: pins.{yours}: inputs and outputs in one bus, or none of them")
+        self.output = directions == {"output"}
+
+    def lines(self):
+        """Declarations in front of the user's module, and what its port is connected with."""
+        unused = [f"  logic [{part - 1}:0] {self.yours}_unused_{i};\n" for i, part in enumerate(self.parts) if isinstance(part, int)]
+        names = [f"{self.yours}_unused_{i}" if isinstance(part, int) else part for i, part in enumerate(self.parts)]
+        if not self.output:
+            values = [f"{part}'d0" if isinstance(part, int) else part for part in self.parts]
+            return "", "{" + ", ".join(values) + "}"
+        all_parts = "{" + ", ".join(names) + "}"
+        bus = f"{self.yours}_bus"
+        return "".join(unused) + f"  logic [$bits({all_parts})-1:0] {bus};\n  assign {all_parts} = {bus};\n", bus
+
+
 def wrapper(options):
     text = options.contract.read_text()
     try:
@@ -91,8 +136,13 @@ def wrapper(options):
     module = Module(options.header, block, Package(options.header.parent.parent / "common" / "mrc_pkg.sv"))
     ports = [port[3] for port in module.ports]
     pins = pairs(options.pin, ports, "PIN_MAP")
+    buses = [Bus(yours, parts, module, place(options.contract, text, yours)) for yours, parts in contract.get("pins", {}).items()]
+    declared = "".join(bus.lines()[0] for bus in buses)
     values = {"rst_ni": reset_of(options, contract, text)}
-    connections = ",\n    ".join(f".{pins.get(port, port)}({values.get(port, port)})" for port in ports)
+    in_buses = {port for bus in buses for port in bus.ours}
+    connected = [(pins.get(port, port), values.get(port, port)) for port in ports if port not in in_buses]
+    connected += [(bus.yours, bus.lines()[1]) for bus in buses] + clock_enable_of(options, contract, text)
+    connections = ",\n    ".join(f".{yours}({value})" for yours, value in connected)
     parameters = ", ".join(f".{yours}({value})" for yours, value in parameters_of(options, module, contract, text))
     header = re.search(rf"module {block}\b.*?(?=\n\);)", re.sub(r"//[^\n]*", "", options.header.read_text()), re.S)
     return f"""// {options.top} with the ports of {block}. Written by tb/cosim/rtl_wrapper.py: not to be edited.
@@ -101,7 +151,7 @@ def wrapper(options):
 {header.group(0)}
 );
 /* verilator lint_on UNUSEDPARAM */
-
+{declared}
   {options.top} #(
     {parameters}
   ) u_{options.top} (

@@ -1,7 +1,5 @@
 // What mrc_dpi_pkg.sv imports: ring 1 behind C functions. Nothing throws through them: a table that cannot be made is
 // null, an EV that a table does not have changes nothing and reads as 0.
-#include <svdpi.h>
-
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -10,6 +8,14 @@
 #include "mrc/control/path_table.h"
 #include "mrc/tx/srv6_encap.h"
 #include "mrc/wire/icrc.h"
+
+extern "C" {
+// Of the simulator, as IEEE 1800 declares them in svdpi.h. Without a simulator they are not there and not called.
+typedef std::uint32_t svBitVecVal;
+typedef void* svOpenArrayHandle;
+__attribute__((weak)) int svSize(const svOpenArrayHandle array, int dimension);
+__attribute__((weak)) void* svGetArrayPtr(const svOpenArrayHandle array);
+}
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -90,6 +91,7 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
                         {"input", fields_json(m->input)},
                         {"reference_output", fields_json(m->reference)},
                         {"rtl_output", fields_json(m->rtl)}};
+    if (!m->contract.empty()) json["mismatch"]["contract"] = m->contract;
   }
   Json points = Json::array();
   for (const auto& point : report.coverage.points()) {
@@ -107,6 +109,7 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
     source[kind] = {{"points", counts.points}, {"hit", counts.hit}, {"missed", counts.missed}};
   }
   json["source_coverage"] = source;
+  if (!report.coverage_file.empty()) json["coverage_file"] = report.coverage_file;
   return json;
 }
 
@@ -148,6 +151,7 @@ void print_report(const CosimCommandOptions& options, const cosim::CosimReport& 
     }
     fmt::print("\n");
     print_missed(report);
+    if (!report.coverage_file.empty()) fmt::print("  {:<10} {}\n", "kept", report.coverage_file);
   }
   if (const auto& m = report.first_mismatch) {
     fmt::print("  first      {}\n", m->line());
@@ -180,6 +184,11 @@ int run(CosimCommandOptions options) {
   std::error_code failed;
   std::filesystem::create_directories(options.bench.out, failed);
   if (failed) throw OutputError(fmt::format("--out {}: {}", options.bench.out, failed.message()));
+  if (!options.bench.keep_vectors.empty()) {
+    // Named now and not after the run.
+    std::ofstream probe(options.bench.keep_vectors + ".part");
+    if (!probe) throw OutputError(fmt::format("--keep-vectors {}: cannot be written", options.bench.keep_vectors));
+  }
   const auto start = std::chrono::steady_clock::now();
   const cosim::CosimReport report = bench->run(options.bench);
   print_report(options, report, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -210,6 +219,8 @@ void add_cosim_command(CLI::App& app, int& exit_code) {
   command->add_option("--set", options->assignments, "key=value for --scenario")->take_all()->expected(1, -1);
   command->add_flag("--waves", options->bench.waves, "waves (FST) of the last episode or the replay");
   command->add_option("--replay", options->bench.replay, "run this replay file instead");
+  command->add_option("--keep-vectors", options->bench.keep_vectors,
+                      "write each transfer in, and what the reference answers, to this file");
   command->add_option("--out", options->bench.out, "folder for the results; default: out/cosim-BLOCK");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -20,12 +20,14 @@ static_assert(rtl::is_sack_event<SackEvent>(1) && rtl::SackCauses{.bytes = 1}.wo
               rtl::SackCauses{.retransmission = 1}.word() == kSackByRetransmission &&
               rtl::SackCauses{.asked_for = 1}.word() == kSackAskedFor);
 
-/// One event at a time: two clock cycles, after which its SACK is on the wires or there is none.
+/// One event at a time, until its SACK is on the wires, or for as long as the contract lets a SACK take: then there is
+/// none.
 template <typename Model, std::uint32_t kQps>
 class AckCoalescerAdapter : public AckCoalescerEngine {
  public:
-  AckCoalescerAdapter(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes, const cosim::TraceRecorder& recorder)
-      : recorder_(recorder) {
+  AckCoalescerAdapter(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes, const cosim::TraceRecorder& recorder,
+                      std::uint32_t sack_cycles)
+      : recorder_(recorder), sack_cycles_(sack_cycles) {
     set_pin(model_->threshold_bytes_i, threshold_bytes);
     set_pin(model_->min_add_bytes_i, min_add_bytes);
     recorder_.set("threshold_bytes", threshold_bytes);
@@ -42,34 +44,47 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   }
   AckReply event(std::uint32_t qp, const SackQuestion& question) override {
     const SackTrigger& trigger = question.trigger;
-    run({.event = static_cast<std::uint64_t>(question.event),
-         .qp = qp,
-         .payload_bytes = question.payload_bytes,
-         .retransmission = question.retransmission,
-         .psn = trigger.psn,
-         .ev = trigger.ev,
-         .tx_timestamp = trigger.tx_timestamp,
-         .probe_id = trigger.probe_id,
-         .ce = trigger.ce,
-         .ack_request = trigger.ack_request,
-         .probe = trigger.probe});
     AckReply reply;
-    reply.occupied_cycles = 1;
+    reply.occupied_cycles = run({.event = static_cast<std::uint64_t>(question.event),
+                                 .qp = qp,
+                                 .payload_bytes = question.payload_bytes,
+                                 .retransmission = question.retransmission,
+                                 .psn = trigger.psn,
+                                 .ev = trigger.ev,
+                                 .tx_timestamp = trigger.tx_timestamp,
+                                 .probe_id = trigger.probe_id,
+                                 .ce = trigger.ce,
+                                 .ack_request = trigger.ack_request,
+                                 .probe = trigger.probe});
     if (model_->sack_valid_o == 0) return reply;
-    reply.latency_cycles = 2;
+    reply.latency_cycles = latency_cycles_;
     reply.sack = sack_of(ack_coalescer_ports::Sack::take(model_.pins()));
     return reply;
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
  private:
-  void run(const ack_coalescer_ports::Evt& evt) {
+  static constexpr std::uint64_t kMostCycles = 1'000;
+
+  /// Returns the cycles until the event was taken.
+  std::uint32_t run(const ack_coalescer_ports::Evt& evt) {
+    if (!sack_seen_ && model_->sack_valid_o != 0) throw RtlError("ack_coalescer RTL puts out a SACK that is too late");
     recorder_.add(evt);
     evt.put(model_.pins());
     model_->evt_valid_i = 1;
-    model_.clock();
+    bool taken = false;
+    const auto offer = [&] {
+      model_.low();
+      taken = model_->evt_ready_o != 0;
+      model_.high();
+    };
+    const std::uint64_t offered = clock_until(
+        offer, [&] { return taken; }, kMostCycles, "ack_coalescer RTL does not take an event");
     model_->evt_valid_i = 0;
-    model_.clock();
+    for (latency_cycles_ = 1; model_->sack_valid_o == 0 && latency_cycles_ < sack_cycles_; ++latency_cycles_)
+      model_.clock();
+    sack_seen_ = model_->sack_valid_o != 0;
+    return static_cast<std::uint32_t>(offered);
   }
   static SackOwed sack_of(const ack_coalescer_ports::Sack& sack) {
     return {.causes = static_cast<std::uint8_t>(sack.causes),
@@ -85,6 +100,9 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
 
   ClockedModel<Model> model_;
   cosim::TraceRecorder recorder_;
+  std::uint32_t sack_cycles_;  ///< from an event to its SACK, at most
+  std::uint32_t latency_cycles_ = 0;
+  bool sack_seen_ = false;
 };
 
 }  // namespace mrc

@@ -9,7 +9,8 @@ void add_ack_coalescer(const RtlSelection& selection, const ScenarioConfig& scen
   const ProtocolConfig& protocol = scenario.protocol;
   const auto make = load_rtl<decltype(make_ack_coalescer_rtl)>(RtlModuleKind::rtl, "ack_coalescer");
   rtl.ack_coalescer = std::make_unique<AckCoalescerRtlPath>(
-      selection.mode, make(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes, recorder));
+      selection.mode, make(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes, recorder,
+                           rtl_contract(RtlModuleKind::rtl, "ack_coalescer")));
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ bool AckCoalescerModel::adapt(std::size_t, Transaction& values) const {
 }
 
 std::optional<Difference> AckCoalescerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
+  if (!data_sheet_cycles) return std::nullopt;
   const bool valid = dut.ports[1].valid.get() != 0;
   const bool has_place = !valid || dut.ports[1].ready.get() != 0;
   const bool moves = pipeline_.event && (has_place || !pipeline_.owed);

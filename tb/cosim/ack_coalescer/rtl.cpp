@@ -6,9 +6,10 @@
 namespace mrc {
 
 std::unique_ptr<AckCoalescerEngine> make_ack_coalescer_rtl(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes,
-                                                           const cosim::TraceRecorder& recorder) {
-  return std::make_unique<AckCoalescerAdapter<Vack_coalescer_16384, kAckCoalescerQps>>(threshold_bytes, min_add_bytes,
-                                                                                       recorder);
+                                                           const cosim::TraceRecorder& recorder,
+                                                           const RtlContract& contract) {
+  return std::make_unique<AckCoalescerAdapter<Vack_coalescer_16384, kAckCoalescerQps>>(
+      threshold_bytes, min_add_bytes, recorder, static_cast<std::uint32_t>(contract.most_latency("evt", "sack", 2)));
 }
 
 }  // namespace mrc

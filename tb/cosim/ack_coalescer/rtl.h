@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cosim/contract.h"
 #include "cosim/trace.h"
 #include "nic/control/ack_coalescer_engine.h"
 
@@ -11,6 +12,7 @@ namespace mrc {
 inline constexpr std::uint32_t kAckCoalescerQps = 16'384;
 
 std::unique_ptr<AckCoalescerEngine> make_ack_coalescer_rtl(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes,
-                                                           const cosim::TraceRecorder& recorder = {});
+                                                           const cosim::TraceRecorder& recorder = {},
+                                                           const RtlContract& contract = {});
 
 }  // namespace mrc

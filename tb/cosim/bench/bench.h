@@ -159,13 +159,15 @@ class BlockModel {
   virtual ModelParts parts() { return {}; }
 
   FunctionalCoverage coverage;
+  /// The cycles of the data sheet are part of the reference. Otherwise the block keeps a contract with ranges.
+  bool data_sheet_cycles = true;
 
  private:
   MakeDut make_dut_;
 };
 
 struct Mismatch {
-  std::string kind;  ///< "differs", "not expected", "missing", "taken back"
+  std::string kind;  ///< "differs", "not expected", "missing", "taken back", "breaks the contract"
   std::uint64_t episode = 0;
   std::uint64_t cycle = 0;
   std::string port;
@@ -174,6 +176,7 @@ struct Mismatch {
   std::uint64_t actual = 0;
   /// Name and value of each field: the input, what ring 1 says of it, what the RTL put out.
   std::vector<std::pair<std::string, std::uint64_t>> input, reference, rtl;
+  std::string contract{};  ///< the line of the contract that was not kept, and what it says; empty: none
 
   std::string line() const;
 };
@@ -181,11 +184,12 @@ struct Mismatch {
 struct CosimOptions {
   std::uint64_t count = 1'000'000;  ///< transfers to be taken in
   std::uint64_t seed = 1;
-  bool waves = false;    ///< waves also without a mismatch, of the last episode
-  bool shorten = true;   ///< the transfers of a mismatch, down to those that it needs
-  std::string out{};     ///< folder for replay, waves and coverage; empty: none are written
-  std::string replay{};  ///< file to be played instead
-  Trace trace{};         ///< to be played instead of drawn transfers, where it has any
+  bool waves = false;          ///< waves also without a mismatch, of the last episode
+  bool shorten = true;         ///< the transfers of a mismatch, down to those that it needs
+  std::string out{};           ///< folder for replay, waves and coverage; empty: none are written
+  std::string replay{};        ///< file to be played instead
+  std::string keep_vectors{};  ///< file for each transfer in and out, as text; empty: none
+  Trace trace{};               ///< to be played instead of drawn transfers, where it has any
 };
 
 struct CosimReport {
@@ -200,6 +204,7 @@ struct CosimReport {
   std::string waves_file;
   FunctionalCoverage coverage;
   std::map<std::string, SourceCoverage> source;
+  std::string coverage_file;  ///< Verilator's, of all models of the run; empty: it counts none
 };
 
 }  // namespace mrc::cosim

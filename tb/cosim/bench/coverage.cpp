@@ -59,27 +59,51 @@ std::uint64_t FunctionalCoverage::bins_hit() const {
   return count;
 }
 
-std::map<std::string, SourceCoverage> read_verilator_coverage(const std::string& path) {
+namespace {
+
+/// Calls `point(key, count)` for each point of a file.
+template <typename Point>
+void read_points(const std::string& path, const Point& point) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error(fmt::format("{}: cannot be read", path));
-  std::map<std::string, SourceCoverage> kinds;
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("C '")) continue;
     const std::size_t end = line.rfind("' ");
     if (end == std::string::npos || end < 3)
       throw std::runtime_error(fmt::format("{}: no coverage of Verilator", path));
-    const std::string key = line.substr(3, end - 3);
+    point(line.substr(3, end - 3), std::stoull(line.substr(end + 2)));
+  }
+}
+
+}  // namespace
+
+bool merge_verilator_coverage(const std::vector<std::string>& paths, const std::string& merged) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const std::string& path : paths) {
+    read_points(path, [&](const std::string& key, std::uint64_t count) { counts[key] += count; });
+  }
+  if (counts.empty()) return false;
+  std::ofstream file(merged, std::ios::binary);
+  file << "# SystemC::Coverage-3\n";
+  for (const auto& [key, count] : counts) file << "C '" << key << "' " << count << "\n";
+  if (!file.flush()) throw std::runtime_error(fmt::format("{}: cannot be written", merged));
+  return true;
+}
+
+std::map<std::string, SourceCoverage> read_verilator_coverage(const std::string& path) {
+  std::map<std::string, SourceCoverage> kinds;
+  read_points(path, [&](const std::string& key, std::uint64_t count) {
     const std::string source = value_of(key, "f");
-    if (source.ends_with("_flat.sv")) continue;
+    if (source.ends_with("_flat.sv")) return;
     SourceCoverage& kind = kinds[kind_of(value_of(key, "page"))];
     ++kind.points;
-    if (std::stoull(line.substr(end + 2)) > 0) {
+    if (count > 0) {
       ++kind.hit;
-      continue;
+      return;
     }
     kind.missed.push_back(
         fmt::format("{}:{}: {}", source.substr(source.rfind('/') + 1), value_of(key, "l"), value_of(key, "o")));
-  }
+  });
   return kinds;
 }
 

@@ -49,6 +49,9 @@ struct SourceCoverage {
   std::vector<std::string> missed;  ///< file:line: what
 };
 
+/// Sums what VerilatedCov wrote into these files, into one in the same format; false, and no file: there are no points.
+bool merge_verilator_coverage(const std::vector<std::string>& paths, const std::string& merged);
+
 /// Reads what VerilatedCov wrote; by kind ("line", "toggle"). Points that lie in the flat wrappers are left out. Throws
 /// std::runtime_error for a file that it cannot read.
 std::map<std::string, SourceCoverage> read_verilator_coverage(const std::string& path);

@@ -17,6 +17,8 @@ class Dut {
   virtual void set_reset(bool active) = 0;
   /// The falling edge: outputs that depend on inputs of this cycle settle.
   virtual void low() = 0;
+  /// No edge: outputs that depend on inputs of this cycle settle once more.
+  virtual void settle() = 0;
   /// The rising edge.
   virtual void high() = 0;
   /// Constant inputs, by name; false: there is no such pin.
@@ -34,6 +36,7 @@ class Dut {
   std::vector<Port> ports;
   std::vector<Field> constants;
   std::vector<Field> state;  ///< outputs outside the streams
+  bool runs = false;         ///< has been clocked out of reset
 };
 
 }  // namespace mrc::cosim

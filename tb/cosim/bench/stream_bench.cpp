@@ -13,6 +13,16 @@ namespace {
 constexpr std::uint64_t kEpisodesAModel = 64;  ///< then another model with another random initial state
 constexpr std::uint64_t kStuckCycles = 20'000;
 constexpr std::uint64_t kMostTrials = 400;
+constexpr std::uint64_t kStarvedCycles = 1'000'000;  ///< in which other streams moved
+constexpr const char* kBreach = "breaks the contract";
+/// The contract is probed in so many episodes, of so many transfers.
+constexpr std::uint64_t kProbeEpisodes = 4;
+constexpr std::uint64_t kProbeTransfers = 200;
+constexpr std::uint64_t kFirstProbe = std::uint64_t{1} << 40;  ///< number of the first of them
+/// One episode of a long run: no reset for as many transfers as wrap counters of 18 bits.
+constexpr std::uint64_t kSoakEpisode = 5;
+constexpr std::uint64_t kSoakTransfers = (std::uint64_t{1} << 18) + 4'096;
+constexpr std::uint64_t kSoakFromCount = 1'000'000;
 
 KeyedRandom keyed(std::uint64_t seed, std::uint64_t episode, const char* what) {
   return {mix64(seed) ^ episode, what};
@@ -27,33 +37,67 @@ std::vector<std::pair<std::string, std::uint64_t>> named(const Port& port, const
 }  // namespace
 
 std::string Mismatch::line() const {
-  return fmt::format("episode {}, cycle {}: {}.{} {}: expected {:#x}, RTL gave {:#x}", episode, cycle, port, field,
-                     kind, expected, actual);
+  if (kind == kBreach) {
+    return fmt::format("episode {}, cycle {}: {}.{} breaks {}, RTL gave {}", episode, cycle, port, field, contract,
+                       actual);
+  }
+  return fmt::format("episode {}, cycle {}: {}.{} {}: expected {:#x}, RTL gave {:#x}{}", episode, cycle, port, field,
+                     kind, expected, actual, contract.empty() ? "" : " (" + contract + ")");
 }
 
 void TracePart::reset_to_trace(KeyedRandom&, const Dut&, const std::map<std::string, std::uint64_t>&) {
   throw std::logic_error("this block plays no trace");
 }
 
-void StreamBench::reset(Dut& dut, const Episode& episode) {
+Mismatch StreamBench::mismatch_of(const Breach& breach) const {
+  Mismatch mismatch;
+  mismatch.kind = kBreach;
+  mismatch.cycle = cycle_;
+  mismatch.port = breach.port;
+  mismatch.field = breach.rule;
+  mismatch.expected = breach.allowed;
+  mismatch.actual = breach.actual;
+  mismatch.contract = fmt::format("{} ({})", breach.place, breach.says);
+  return mismatch;
+}
+
+std::optional<Mismatch> StreamBench::reset(Dut& dut, const Episode& episode) {
   const bool busy = !streams_.empty() && !idle();
   if (resets_ != 0 && !streams_.empty()) model_->coverage.hit(resets_, busy ? 1 : 0);
   streams_.assign(dut.ports.size(), {});
   for (const Port& port : dut.ports) (port.direction == Direction::in ? port.valid : port.ready).set(0);
   KeyedRandom constants = keyed(episode.seed, episode.number, "constants");
+  std::vector<bool> valid;
+  for (const Port& port : dut.ports) valid.push_back(dut.runs && port.valid.get() != 0);
   dut.set_reset(true);
+  std::optional<Breach> breach;
+  if (checker_) {
+    checker_->begin();
+    dut.settle();
+    breach = checker_->reset_without_edge(dut, valid);
+  }
   if (episode.of_run) {
     parts_.trace->reset_to_trace(constants, dut, episode.settings);
   } else {
     model_->reset(constants, dut);
   }
-  for (int edge = 0; edge < 2; ++edge) {
+  const std::uint64_t edges = checker_ ? checker_->contract().reset_cycles : 2;
+  for (std::uint64_t edge = 0; edge < edges; ++edge) {
     dut.low();
     dut.high();
   }
+  if (checker_ && !breach) breach = checker_->reset_done(dut);
   dut.set_reset(false);
+  dut.runs = true;
   cycle_ = 0;
+  if (vectors_.is_open()) {
+    vectors_ << "reset " << episode.number << "\n";
+    for (const Field& constant : dut.constants)
+      vectors_ << fmt::format("constant {} {:#x}\n", constant.name, constant.pin.get());
+  }
   ++report_.resets;
+  if (!breach) return std::nullopt;
+  return mismatch_of(*breach);
 }
 
 bool StreamBench::idle() const {
@@ -116,7 +160,55 @@ std::optional<Mismatch> StreamBench::observe(Dut& dut) {
   mismatch.field = difference->field;
   mismatch.expected = difference->expected;
   mismatch.actual = difference->actual;
+  const bool level = std::any_of(dut.state.begin(), dut.state.end(),
+                                 [&](const Field& field) { return field.name == difference->field; });
+  if (!level && checker_ && contract_->cycles_line != 0) {
+    mismatch.contract = contract_->place(contract_->cycles_line) + ": cycles = \"data_sheet\"";
+  }
   return mismatch;
+}
+
+std::optional<Mismatch> StreamBench::check_contract(Dut& dut) {
+  std::optional<Breach> breach;
+  bool moves = cycle_ % 8 == 0;
+  for (const Port& port : dut.ports) moves = moves || (port.direction == Direction::out && port.valid.get() != 0);
+  if (probing_ && moves) breach = checker_->dependences(dut);
+  if (!breach) breach = checker_->cycle(dut, cycle_);
+  if (!breach) return std::nullopt;
+  return mismatch_of(*breach);
+}
+
+/// Of an output that is new on the wires.
+std::optional<Mismatch> StreamBench::check_answer(const Dut& dut, std::size_t port) {
+  Stream& stream = streams_[port];
+  const Expected& expected = stream.expected.front();
+  if (expected.cause.empty()) return std::nullopt;
+  std::uint64_t waiting = 0;
+  std::uint64_t last = ~std::uint64_t{0};
+  for (const Expected& owed : stream.expected) {
+    // What is taken in this cycle is not inside yet.
+    const bool inside = owed.accepted_cycle < cycle_;
+    if (owed.cause_port != expected.cause_port || owed.order == last || !inside) continue;
+    last = owed.order;
+    ++waiting;
+  }
+  const bool first = std::exchange(stream.answered_order, expected.order) != expected.order;
+  std::optional<Breach> breach = checker_->answered(dut, port, expected.cause_port, expected.accepted_cycle, first);
+  if (!breach) breach = checker_->held(dut, port, expected.cause_port, waiting);
+  if (!breach) return std::nullopt;
+  return mismatch_of(*breach);
+}
+
+std::optional<Mismatch> StreamBench::starved(const Dut& dut) {
+  constexpr std::size_t no_field = ~std::size_t{0};
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    Stream& stream = streams_[i];
+    stream.waits = stream.offering || !stream.expected.empty() ? stream.waits + 1 : 0;
+    if (stream.waits > kStarvedCycles) {
+      return describe(dut, i, "waits while others move", stream.offering ? stream.values : Transaction{}, no_field);
+    }
+  }
+  return std::nullopt;
 }
 
 void StreamBench::take_inputs(Dut& dut) {
@@ -127,11 +219,19 @@ void StreamBench::take_inputs(Dut& dut) {
     model_->coverage.hit(handshake_ + i, taken ? 0 : 1);
     if (!taken) continue;
     stream.offering = false;
+    stream.waits = 0;
+    if (vectors_.is_open()) write_vector("in", dut.ports[i], stream.values);
     if (stream.turn != 0) ++turn_;
     model_->accept(i, stream.values, expected_);
     expect(expected_, i, stream.values);
     ++taken_;
   }
+}
+
+void StreamBench::write_vector(const char* direction, const Port& port, const Transaction& values) {
+  vectors_ << fmt::format("{} {} {}", direction, cycle_, port.name);
+  for (std::size_t i = 0; i < values.size(); ++i) vectors_ << fmt::format(" {}={:#x}", port.fields[i].name, values[i]);
+  vectors_ << "\n";
 }
 
 bool StreamBench::comes_too_early(std::size_t port) const {
@@ -173,12 +273,37 @@ std::optional<Mismatch> StreamBench::describe_stuck(const Dut& dut) const {
     if (!streams_[i].expected.empty()) mismatch = describe(dut, i, "missing", {}, no_field);
     if (streams_[i].offering) mismatch = describe(dut, i, "never taken", streams_[i].values, no_field);
   }
+  // What the block shows of its state says why.
+  for (std::size_t i = 0; mismatch && i < dut.ports.size(); ++i) {
+    const Port& port = dut.ports[i];
+    if (port.direction == Direction::out) mismatch->rtl.emplace_back(port.name + ".valid", port.valid.get());
+    if (port.direction == Direction::in) mismatch->rtl.emplace_back(port.name + ".ready", port.ready.get());
+  }
+  for (const Field& field : dut.state) {
+    if (mismatch) mismatch->rtl.emplace_back(field.name, field.pin.get());
+  }
   // Of a run that the block cannot follow to its end.
   for (std::size_t i = 0; i < streams_.size() && !mismatch; ++i) {
     const std::deque<Replayed>& left = streams_[i].replayed;
     if (!left.empty() && left.front().turn == turn_) {
       mismatch = describe(dut, i, "never due", left.front().offer->values, no_field);
     }
+  }
+  return mismatch;
+}
+
+/// What is due later than now is there in the place of what is due now.
+Mismatch StreamBench::out_of_order_or_differs(const Dut& dut, std::size_t port, const Transaction& actual,
+                                              std::size_t field) const {
+  const std::deque<Expected>& owed = streams_[port].expected;
+  const bool later = owed.front().values.size() > 2 &&
+                     std::any_of(owed.begin() + 1, owed.end(), [&](const Expected& e) { return e.values == actual; });
+  Mismatch mismatch = describe(dut, port, later ? "is out of order" : "differs", actual, field);
+  const RtlContract::Way* way = contract_ && !owed.front().cause.empty()
+                                    ? contract_->way(dut.ports[owed.front().cause_port].name, dut.ports[port].name)
+                                    : nullptr;
+  if (later && way != nullptr && way->order_line != 0) {
+    mismatch.contract = contract_->place(way->order_line) + ": order = \"in_order\"";
   }
   return mismatch;
 }
@@ -199,6 +324,7 @@ std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
       return describe(dut, i, "changed while it waited", actual, static_cast<std::size_t>(at));
     }
     const bool taken = port.ready.get() != 0;
+    const bool appears = !stream.held;
     model_->coverage.hit(handshake_ + i, taken ? 0 : 1);
     stream.held = !taken;
     stream.held_values = actual;
@@ -206,10 +332,15 @@ std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
     const Transaction& wanted = stream.expected.front().values;
     parts_.outputs->hide(i, stream.expected.front().cause, actual);
     for (std::size_t field = 0; field < wanted.size(); ++field) {
-      if (actual[field] != wanted[field]) return describe(dut, i, "differs", actual, field);
+      if (actual[field] != wanted[field]) return out_of_order_or_differs(dut, i, actual, field);
     }
     if (comes_too_early(i)) return describe(dut, i, "comes too early", actual, no_field);
+    if (appears && checker_) {
+      if (std::optional<Mismatch> mismatch = check_answer(dut, i)) return mismatch;
+    }
     if (!taken) continue;
+    stream.waits = 0;
+    if (vectors_.is_open()) write_vector("out", port, stream.expected.front().values);
     stream.expected.pop_front();
     parts_.outputs->taken(i, actual);
     ++report_.outputs;
@@ -219,7 +350,10 @@ std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
 
 std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool generating, std::uint64_t transfers,
                                           bool drain) {
-  reset(dut, episode);
+  if (std::optional<Mismatch> mismatch = reset(dut, episode)) {
+    mismatch->episode = episode.number;
+    return mismatch;
+  }
   random_ = keyed(episode.seed, episode.number, "stimulus");
   KeyedRandom ready = keyed(episode.seed, episode.number, "ready");
   KeyedRandom levels = keyed(episode.seed, episode.number, "levels");
@@ -243,10 +377,13 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
     }
     parts_.levels->drive(levels, dut);
     dut.low();
+    std::optional<Mismatch> broken;
+    if (checker_) broken = check_contract(dut);
     mismatch = observe(dut);
     take_inputs(dut);
     // A stream says more than a level that it leads to.
     if (std::optional<Mismatch> of_stream = take_outputs(dut)) mismatch = std::move(of_stream);
+    if (broken) mismatch = std::move(broken);
     dut.high();
     ++report_.cycles;
     if (mismatch) break;
@@ -258,6 +395,7 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
       mismatch = describe_stuck(dut);
       break;
     }
+    if ((mismatch = starved(dut))) break;
   }
   if (!mismatch && idle()) mismatch = compare_state(dut);
   if (mismatch) mismatch->episode = episode.number;
@@ -293,8 +431,11 @@ std::optional<Mismatch> StreamBench::replay(Dut& dut, const Episode& episode) {
 
 Episode StreamBench::minimize(Episode episode, const Mismatch& mismatch) {
   std::uint64_t trials = 0;
+  // What depends on what is looked at in each cycle, which takes its time.
+  probing_ = checker_ && mismatch.kind == kBreach && (mismatch.field == "ready" || mismatch.field == "valid");
+  const std::uint64_t most_trials = probing_ ? kMostTrials / 10 : kMostTrials;
   const auto fails = [&](const Episode& candidate) {
-    if (++trials > kMostTrials) return false;
+    if (++trials > most_trials) return false;
     const auto dut = model_->make_dut(candidate.seed);
     const std::optional<Mismatch> found = replay(*dut, candidate);
     return found && found->port == mismatch.port && found->field == mismatch.field && found->kind == mismatch.kind;
@@ -319,9 +460,32 @@ Episode StreamBench::minimize(Episode episode, const Mismatch& mismatch) {
   return episode;
 }
 
+std::optional<Mismatch> StreamBench::probe(const CosimOptions& options, Episode& episode) {
+  const FunctionalCoverage covered = model_->coverage;
+  const CosimReport report = report_;
+  auto dut = model_->make_dut(options.seed);
+  std::optional<Mismatch> mismatch;
+  probing_ = true;
+  for (std::uint64_t number = 0; number < kProbeEpisodes && !mismatch; ++number) {
+    episode = {options.seed, kFirstProbe + number, {}};
+    for (std::size_t i = 0; i < dut->ports.size(); ++i) episode.load.push_back(i % kProbeEpisodes < number ? 0.5 : 1.0);
+    mismatch = generate(*dut, episode, kProbeTransfers, false);
+  }
+  probing_ = false;
+  streams_.clear();
+  taken_ = 0;
+  report_ = report;
+  model_->coverage = covered;
+  return mismatch;
+}
+
 CosimReport StreamBench::run(const CosimOptions& options) {
   report_ = {};
   auto dut = model_->make_dut(options.seed);
+  if (contract_) {
+    checker_.emplace(*contract_, *dut);
+    model_->data_sheet_cycles = contract_->data_sheet;
+  }
   handshake_ = model_->coverage.points().size();
   for (std::size_t i = 0; i < dut->ports.size(); ++i) {
     const std::size_t point = model_->coverage.point(fmt::format("handshake of {}", dut->ports[i].name),
@@ -334,6 +498,7 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   if (!options.replay.empty()) {
     const Episode episode = read_replay(options.replay, block_, dut->ports);
     dut = model_->make_dut(episode.seed);
+    probing_ = checker_.has_value();
     if (options.waves) dut->open_waves(report_.waves_file = file("replay.fst"));
     report_.first_mismatch = replay(*dut, episode);
     report_.mismatches = report_.first_mismatch ? 1 : 0;
@@ -342,6 +507,13 @@ CosimReport StreamBench::run(const CosimOptions& options) {
     return report_;
   }
 
+  // Without what the contract is probed with.
+  if (!options.keep_vectors.empty()) {
+    vectors_.open(options.keep_vectors + ".part");
+    vectors_ << fmt::format(
+        "# mrcsim vectors: transfers that {} has taken in, and what the reference wants of it, seed {}\nblock {}\n",
+        block_, options.seed, block_);
+  }
   constexpr std::array<double, 6> loads{0.02, 0.1, 0.5, 0.9, 1.0, 1.0};
   taken_ = 0;
   std::vector<std::string> covered;
@@ -352,6 +524,9 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   };
   Episode episode;
   std::optional<Mismatch> mismatch;
+  std::ofstream kept_vectors = std::exchange(vectors_, {});
+  if (checker_ && options.trace.offers.empty()) mismatch = probe(options, episode);
+  vectors_ = std::move(kept_vectors);
   for (std::uint64_t number = 0; taken_ < options.count && !mismatch; ++number) {
     if (number > 0 && number % kEpisodesAModel == 0) {
       keep_coverage();
@@ -368,8 +543,11 @@ CosimReport StreamBench::run(const CosimOptions& options) {
       mismatch = replay(*dut, episode);
       continue;
     }
-    const std::uint64_t transfers =
-        std::min(1 + random.below(model_->transfers_an_episode() * 2), options.count - taken_);
+    std::uint64_t transfers = std::min(1 + random.below(model_->transfers_an_episode() * 2), options.count - taken_);
+    if (number == kSoakEpisode && options.count >= kSoakFromCount) {
+      transfers = std::min(kSoakTransfers, options.count - taken_);
+      for (double& load : episode.load) load = std::max(load, 0.5);
+    }
     if (options.waves && taken_ + transfers >= options.count) {
       dut->open_waves(report_.waves_file = file("last_episode.fst"));
     }
@@ -380,23 +558,15 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   keep_coverage();
   report_.transactions = taken_;
   report_.coverage = model_->coverage;
-  for (const std::string& path : covered) {
-    for (auto& [kind, counts] : read_verilator_coverage(path)) {
-      SourceCoverage& sum = report_.source[kind];
-      if (sum.points == 0) {
-        sum = counts;
-        continue;
-      }
-      // A point is missed where every model has missed it.
-      std::vector<std::string> both;
-      std::sort(sum.missed.begin(), sum.missed.end());
-      std::sort(counts.missed.begin(), counts.missed.end());
-      std::set_intersection(sum.missed.begin(), sum.missed.end(), counts.missed.begin(), counts.missed.end(),
-                            std::back_inserter(both));
-      sum.missed = std::move(both);
-      sum.hit = sum.points - sum.missed.size();
-    }
-    std::filesystem::remove(path);
+  if (!covered.empty() && merge_verilator_coverage(covered, file("coverage.dat"))) {
+    report_.source = read_verilator_coverage(file("coverage.dat"));
+    report_.coverage_file = file("coverage.dat");
+  }
+  for (const std::string& path : covered) std::filesystem::remove(path);
+  if (vectors_.is_open()) {
+    vectors_.close();
+    if (!vectors_) throw std::runtime_error(fmt::format("{}: cannot be written", options.keep_vectors));
+    std::filesystem::rename(options.keep_vectors + ".part", options.keep_vectors);
   }
   if (!mismatch) return report_;
 

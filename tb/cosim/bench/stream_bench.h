@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,14 +12,17 @@
 #include <vector>
 
 #include "cosim/bench/bench.h"
+#include "cosim/bench/contract_checker.h"
 #include "cosim/bench/replay_file.h"
+#include "cosim/contract.h"
 
 namespace mrc::cosim {
 
 class StreamBench {
  public:
-  StreamBench(std::string block, std::unique_ptr<BlockModel> model)
-      : block_(std::move(block)), model_(std::move(model)), parts_(model_->parts()) {}
+  /// With a contract, the block is compared with it too.
+  StreamBench(std::string block, std::unique_ptr<BlockModel> model, std::optional<RtlContract> contract = std::nullopt)
+      : block_(std::move(block)), model_(std::move(model)), parts_(model_->parts()), contract_(std::move(contract)) {}
 
   CosimReport run(const CosimOptions& options);
   BlockModel& model() { return *model_; }
@@ -36,15 +40,24 @@ class StreamBench {
     Transaction held_values;
     std::uint64_t turn = 0;  ///< of what is offered
     std::deque<Replayed> replayed;
+    std::uint64_t waits = 0;                           ///< cycles for which an input was offered, or an output was due
+    std::uint64_t answered_order = ~std::uint64_t{0};  ///< of the transfer that was answered last
   };
 
   /// Draws loads and transfers; keeps the offers in `episode`.
   std::optional<Mismatch> generate(Dut& dut, Episode& episode, std::uint64_t transfers, bool drain);
   std::optional<Mismatch> replay(Dut& dut, const Episode& episode);
   std::optional<Mismatch> play(Dut& dut, Episode& episode, bool generating, std::uint64_t transfers, bool drain);
-  void reset(Dut& dut, const Episode& episode);
+  /// Short episodes on a model of their own, in which inputs are changed within the cycle to see what depends on them.
+  std::optional<Mismatch> probe(const CosimOptions& options, Episode& episode);
+  std::optional<Mismatch> reset(Dut& dut, const Episode& episode);
   void offer_inputs(Dut& dut, Episode& episode, bool generating, bool open);
   std::optional<Mismatch> observe(Dut& dut);
+  std::optional<Mismatch> check_contract(Dut& dut);
+  std::optional<Mismatch> check_answer(const Dut& dut, std::size_t port);
+  Mismatch mismatch_of(const Breach& breach) const;
+  /// A stream that has waited for very long while others moved.
+  std::optional<Mismatch> starved(const Dut& dut);
   void take_inputs(Dut& dut);
   /// Of the outputs that the model has appended for a port's transfer, or for none.
   void expect(std::vector<std::vector<Transaction>>& expected, std::size_t cause_port, const Transaction& cause);
@@ -55,18 +68,25 @@ class StreamBench {
   std::optional<Mismatch> describe_stuck(const Dut& dut) const;
   Mismatch describe(const Dut& dut, std::size_t port, const char* kind, const Transaction& actual,
                     std::size_t field) const;
+  Mismatch out_of_order_or_differs(const Dut& dut, std::size_t port, const Transaction& actual,
+                                   std::size_t field) const;
   /// Of a block that has put out all it had to.
   std::optional<Mismatch> compare_state(Dut& dut) const;
   bool idle() const;
   bool is_due(const Replayed& replayed) const {
     return replayed.offer->cycle <= cycle_ && (replayed.turn == 0 || replayed.turn == turn_);
   }
+  void write_vector(const char* direction, const Port& port, const Transaction& values);
   /// Drops transfers while the same field of the same port still differs.
   Episode minimize(Episode episode, const Mismatch& mismatch);
 
   std::string block_;
   std::unique_ptr<BlockModel> model_;
   ModelParts parts_;  ///< of model_
+  std::optional<RtlContract> contract_;
+  std::optional<ContractChecker> checker_;
+  bool probing_ = false;
+  std::ofstream vectors_;  ///< open while transfers are kept
   std::vector<Stream> streams_;
   KeyedRandom random_;
   std::uint64_t cycle_ = 0;

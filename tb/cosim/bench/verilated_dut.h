@@ -31,6 +31,7 @@ class VerilatedDut : public Dut {
   Model& model() { return *model_; }
   void set_reset(bool active) override { model_->rst_ni = active ? 0 : 1; }
   void low() override { edge(0); }
+  void settle() override { model_->eval(); }
   void high() override { edge(1); }
   void open_waves(const std::string& path) override {
     if constexpr (kTraces) {

@@ -1,6 +1,7 @@
 // Drives a Verilated pcie_dma_flat transaction by transaction. Included only where a Verilated class is at hand.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -55,8 +56,11 @@ template <typename Model, std::uint32_t kTags>
 class PcieDmaAdapter : public PcieDmaEngine {
  public:
   /// `mrrs_bytes`, `mps_bytes`: powers of two, 128 … 4,096.
-  PcieDmaAdapter(std::uint32_t mrrs_bytes, std::uint32_t mps_bytes, const cosim::TraceRecorder& recorder = {})
-      : recorder_(recorder, kTags, log2_of(mrrs_bytes), log2_of(mps_bytes)) {
+  PcieDmaAdapter(std::uint32_t mrrs_bytes, std::uint32_t mps_bytes, const cosim::TraceRecorder& recorder = {},
+                 const RtlContract& contract = {})
+      : recorder_(recorder, kTags, log2_of(mrrs_bytes), log2_of(mps_bytes)),
+        request_cycles_(contract.least_latency("rd", "req", 2)),
+        report_cycles_(std::max(contract.most_latency("cpl", "ordered", 3), contract.most_latency("cpl", "loose", 3))) {
     set_pin(model_->mrrs_log2_i, log2_of(mrrs_bytes));
     set_pin(model_->mps_log2_i, log2_of(mps_bytes));
     model_->req_ready_i = 1;
@@ -77,14 +81,14 @@ class PcieDmaAdapter : public PcieDmaEngine {
     // What is asked for again goes first: it has to be there.
     if (repeats_) settle();
     model_->np_credit_i = 1;
-    bool more = true;
+    std::uint64_t quiet = 0;
     std::uint64_t waited = 0;
     do {
       if (++waited > kMostCycles) throw RtlError("pcie_dma RTL neither takes a read nor requests it");
       // A read, a release or a tag that comes with this cycle counts from the next one on.
-      more = released_ > 0 || model_->rd_valid_i != 0 || unsettled_ > 0;
+      quiet = released_ > 0 || model_->rd_valid_i != 0 || unsettled_ > 0 ? 0 : quiet + 1;
       clock();
-    } while (model_->req_valid_o == 0 && more);
+    } while (model_->req_valid_o == 0 && quiet + 1 < request_cycles_);
     model_->np_credit_i = 0;
     if (model_->req_valid_o == 0) return std::nullopt;
     const auto req = pcie_dma_ports::Req::take(model_.pins());
@@ -106,8 +110,12 @@ class PcieDmaAdapter : public PcieDmaEngine {
     model_->cpl_valid_i = 1;
     clock();
     model_->cpl_valid_i = 0;
+    std::uint64_t verdict_cycles = 1;
+    const auto judged = [&] { return model_->verdict_valid_o != 0; };
+    if (!judged())
+      verdict_cycles += clock_until([&] { clock(); }, judged, kMostCycles, "pcie_dma RTL judges no completion");
     const auto verdict = static_cast<ReadTags::Verdict>(model_->verdict_o);
-    if (verdict == ReadTags::Verdict::complete) unsettled_ = 2;
+    if (verdict == ReadTags::Verdict::complete) unsettled_ = report_cycles_ - std::min(report_cycles_, verdict_cycles);
     repeats_ = repeats_ || completion.poisoned;
     recorder_.completion(cpl, verdict);
     return verdict;
@@ -116,10 +124,17 @@ class PcieDmaAdapter : public PcieDmaEngine {
     recorder_.expire();
     pcie_dma_ports::Expire{.tag = tag}.put(model_.pins());
     model_->expire_valid_i = 1;
-    clock();
+    bool taken = false;
+    const auto offer = [&] {
+      model_.low();
+      taken = model_->expire_ready_o != 0;
+      clock();
+    };
+    clock_until(
+        offer, [&] { return taken; }, kMostCycles, "pcie_dma RTL does not take an expired request");
     model_->expire_valid_i = 0;
     repeats_ = true;
-    unsettled_ = 2;
+    unsettled_ = report_cycles_ - 1;
   }
   void release(std::uint32_t bytes) override {
     recorder_.release(bytes);
@@ -156,13 +171,17 @@ class PcieDmaAdapter : public PcieDmaEngine {
     clock_until(
         offer, [&] { return taken; }, kMostCycles, "pcie_dma RTL does not take a write");
     model_->wr_valid_i = 0;
+    cuts_ = true;
   }
   std::optional<WriteTlp> write_tlp() override {
     model_->tlp_ready_i = 1;  // what lies in the output register was taken
     clock();
     model_->tlp_ready_i = 0;
-    if (model_->tlp_valid_o == 0) return std::nullopt;
+    const auto valid = [&] { return model_->tlp_valid_o != 0; };
+    if (!valid() && !cuts_) return std::nullopt;
+    if (!valid()) clock_until([&] { clock(); }, valid, kMostCycles, "pcie_dma RTL does not end a write");
     const auto tlp = pcie_dma_ports::Tlp::take(model_.pins());
+    cuts_ = tlp.last == 0;
     return WriteTlp{.address = tlp.address, .bytes = static_cast<std::uint32_t>(tlp.bytes), .last = tlp.last != 0};
   }
 
@@ -192,8 +211,11 @@ class PcieDmaAdapter : public PcieDmaEngine {
 
   ClockedModel<Model> model_;
   PcieDmaRecorder recorder_;
+  std::uint64_t request_cycles_;  ///< from a read to its first request where nothing is lacking
+  std::uint64_t report_cycles_;   ///< from a completion to the report of its read, at most
   std::uint64_t released_ = 0;
-  std::uint32_t unsettled_ = 0;  ///< cycles until the reports are up to date
+  std::uint64_t unsettled_ = 0;  ///< cycles until the reports are up to date
+  bool cuts_ = false;            ///< a write has TLPs to come
   bool repeats_ = false;         ///< requests may have to be retried
 };
 

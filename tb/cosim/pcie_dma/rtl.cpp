@@ -17,7 +17,8 @@ void require(bool holds, const std::string& what) {
 
 }  // namespace
 
-std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node, const cosim::TraceRecorder& recorder) {
+std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node, const cosim::TraceRecorder& recorder,
+                                                 const RtlContract& contract) {
   require(node.pcie.read_tags == kPcieDmaSizes.tags,
           fmt::format("pcie.read_tags = {}: RTL of pcie_dma is built for {}", node.pcie.read_tags, kPcieDmaSizes.tags));
   require(node.pcie.completion_buffer_bytes == kPcieDmaSizes.completion_buffer_bytes,
@@ -36,7 +37,7 @@ std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node, const c
           fmt::format("nic.completion.moderation_count * cqe_bytes = {}: RTL of pcie_dma writes {} B at once at most",
                       cqes, kMostBytes));
   return std::make_unique<PcieDmaAdapter<Vpcie_dma_512, kPcieDmaSizes.tags>>(node.pcie.mrrs_bytes, node.pcie.mps_bytes,
-                                                                             recorder);
+                                                                             recorder, contract);
 }
 
 }  // namespace mrc

@@ -326,6 +326,7 @@ void PsnTrackerModel::Pipeline::edge(bool out_free) {
 }
 
 std::optional<Difference> PsnTrackerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
+  if (!data_sheet_cycles) return std::nullopt;
   const bool reply = dut.ports[1].valid.get() != 0;
   const bool out_free = !reply || dut.ports[1].ready.get() != 0;
   std::optional<Difference> first;

@@ -41,6 +41,8 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
       if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
       model_.clock();
     }
+    // The last event may come with the response.
+    if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
     take_reply(Rsp::take(model_.pins()), command.op);
     last_cycles_ = model_.cycles() - begin;
     return reply_;

@@ -19,7 +19,9 @@ namespace mrc {
 template <typename Model, std::uint32_t kTables, std::uint32_t kEvs, std::uint32_t kPlanes>
 class SpraySchedulerAdapter : public SpraySchedulerEngine {
  public:
-  explicit SpraySchedulerAdapter(const cosim::TraceRecorder& recorder = {}) : recorder_(recorder) {
+  /// `beyond_interval`: cycles by which the answer to a selection is later than the next selection may be taken.
+  explicit SpraySchedulerAdapter(const cosim::TraceRecorder& recorder = {}, std::uint32_t beyond_interval = 2)
+      : recorder_(recorder), beyond_interval_(beyond_interval) {
     model_->rsp_ready_i = 1;
     model_->done_ready_i = 1;
     model_->csr_rready_i = 1;
@@ -63,7 +65,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     offer();
     SpraySelection reply;
     reply.latency_cycles = 1 + wait_for(model_->rsp_valid_o);
-    reply.occupied_cycles = reply.latency_cycles - 2;
+    reply.occupied_cycles = reply.latency_cycles - beyond_interval_;
     const Rsp rsp = Rsp::take(model_.pins());
     reply.found = rsp.found != 0;
     if (reply.found) {
@@ -127,16 +129,24 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     if (wanted) set_pin(model_->order_ev_i, order_.front());
     model_.low();
     const bool placed = wanted && model_->order_ready_o != 0;
+    const bool credit = model_->credit_ready_o != 0;
+    const bool select = model_->sel_ready_o != 0;
+    const bool update = model_->upd_ready_o != 0;
+    const bool control = model_->csr_ready_o != 0;
     model_.high();
     if (placed) order_ = order_.subspan(1);
+    if (credit) model_->credit_valid_i = 0;
+    if (select) model_->sel_valid_i = 0;
+    if (update) model_->upd_valid_i = 0;
+    if (control) model_->csr_valid_i = 0;
   }
-  /// The cycle in which the idle block takes what is offered.
+  /// Until the block has taken what is offered. Room that was returned before counts for a packet.
   void offer() {
-    clock();
-    model_->sel_valid_i = 0;
-    model_->upd_valid_i = 0;
-    model_->csr_valid_i = 0;
-    model_->credit_valid_i = 0;
+    const auto taken = [&] {
+      return model_->credit_valid_i == 0 && model_->sel_valid_i == 0 && model_->upd_valid_i == 0 &&
+             model_->csr_valid_i == 0;
+    };
+    clock_until([&] { clock(); }, taken, kMostCycles, "spray_scheduler RTL does not take an operation");
   }
   /// Returns the cycles until the answer is there.
   template <typename Pin>
@@ -174,6 +184,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
 
   ClockedModel<Model> model_;
   cosim::TraceRecorder recorder_;
+  std::uint32_t beyond_interval_;
   OrderSource orders_;
   std::span<const EvIndex> order_;  ///< what is left of the order that goes in
   std::array<std::uint32_t, (kPlanes * kSprayCreditBits + 31) / 32> credit_{};

@@ -13,9 +13,10 @@ void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& sc
   }
   const auto make = load_rtl<decltype(make_spray_scheduler_rtl)>(RtlModuleKind::rtl, "spray_scheduler");
   // How many tables there are is known when the QPs are; the rest is checked now.
-  make({1, scenario.protocol.ev_count, nic.ports}, {});
+  const RtlContract contract = rtl_contract(RtlModuleKind::rtl, "spray_scheduler");
+  make({1, scenario.protocol.ev_count, nic.ports}, {}, contract);
   rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(
-      selection.mode, [make, recorder](const SpraySizes& sizes) { return make(sizes, recorder); });
+      selection.mode, [make, recorder, contract](const SpraySizes& sizes) { return make(sizes, recorder, contract); });
 }
 
 }  // namespace

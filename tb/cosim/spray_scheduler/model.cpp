@@ -394,6 +394,7 @@ std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vect
 /// Answers come in the order of their operations, and in the cycle that they are due, as far as that is known: nothing
 /// that takes longer came before, and no answer was held up.
 std::optional<Difference> SpraySchedulerModel::observe_answers(const Dut& dut) {
+  if (!data_sheet_cycles) return std::nullopt;
   for (const std::size_t port : {kRsp, kDone, kCsrAnswer}) {
     const bool valid = dut.ports[port].valid.get() != 0;
     const bool held = std::exchange(held_[port - kRsp], valid && dut.ports[port].ready.get() == 0);
@@ -416,6 +417,7 @@ std::optional<Difference> SpraySchedulerModel::observe_answers(const Dut& dut) {
 
 /// An operation was taken that works for `cycles`; kUnknownCycle: not known.
 void SpraySchedulerModel::expect_answer(std::size_t port, std::uint64_t cycles) {
+  if (!data_sheet_cycles) return;
   const bool known = free_cycle_ != kUnknownCycle && cycles != kUnknownCycle;
   free_cycle_ = known ? std::max(cycle_ + kAcceptedToWork, free_cycle_) + cycles : kUnknownCycle;
   due_.push_back({port, free_cycle_});

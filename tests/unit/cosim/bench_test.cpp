@@ -19,6 +19,7 @@ class Doubler : public Dut {
   }
   void set_reset(bool active) override { in_reset_ = active; }
   void low() override { in_ready_ = out_valid_ == 0 || out_ready_ != 0 ? 1 : 0; }
+  void settle() override { low(); }
   void high() override {
     if (in_ready_ != 0) {
       out_valid_ = in_valid_;
