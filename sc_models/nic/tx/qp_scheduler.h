@@ -4,15 +4,23 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/box.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
+#include "mrc/tx/context_slots.h"
+#include "mrc/tx/ready_list.h"
 #include "nic/nic_context.h"
 #include "nic/tx/context_cache.h"
+#include "nic/tx/qp_scheduler_engine.h"
 #include "pcie/pcie_dma.h"
+
+namespace mrc {
+class QpSchedulerRtlPath;
+}
 
 namespace mrc::timing {
 
@@ -48,7 +56,7 @@ class QpScheduler : public Box, private ReadClient {
   static void declare_latency(LatencyAccount& account);
 
   QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-              RetransmitBuffer& retransmit_buffer);
+              RetransmitBuffer& retransmit_buffer, QpSchedulerRtlPath* rtl = nullptr);
 
   /// Something about the QP changed (doorbell, WQE, window, loss): look at it from `at` on.
   /// `because`: the start that changed it.
@@ -61,14 +69,14 @@ class QpScheduler : public Box, private ReadClient {
   /// Some QP has its turn before the one that sends now has its next.
   bool others_wait(TimePs now) const {
     // A QP may be on the list before its WQE or context is there; when it was put there depends on the lookahead.
-    const bool listed = head_ != tail_ && ready_[head_ & (ready_.size() - 1)].from <= now;
+    const bool listed = !list_.empty() && list_.front().from <= now;
     return listed || !grants_.empty();
   }
 
   Fifo<Grant>& grants() { return grants_; }
   Fifo<std::uint32_t>& wqe_requests() { return wqe_requests_; }
   void step(TimePs now) override;
-  const ContextCache& context_cache() const { return cache_; }
+  std::uint32_t contexts_held() const { return slots_ ? slots_->resident() : cache_.resident(); }
   Cause waits_for_wqe() const { return no_wqe_; }
   Cause grants_full() const { return grants_full_; }
 
@@ -79,7 +87,7 @@ class QpScheduler : public Box, private ReadClient {
   /// when it has room. `because`: start of the packet that needs the context.
   bool has_context(TimePs now, std::uint32_t qp, Box& box, StartId because);
   /// The read of the context has begun and not ended.
-  bool context_is_read(std::uint32_t qp) const { return cache_.loading(qp); }
+  bool context_is_read(std::uint32_t qp) const { return slots_ ? slots_->loading(qp) : cache_.loading(qp); }
   void connect(ContextClient& receiver) { receiver_ = &receiver; }
   Cause context_miss() const { return context_miss_; }
   /// The context on the NIC cannot be read: it is fetched again.
@@ -88,20 +96,26 @@ class QpScheduler : public Box, private ReadClient {
   IssueSlot slot;
 
  private:
-  struct Ready {
-    TimePs from;
-    std::uint32_t qp;
-  };
-
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
   bool serve(TimePs now);
-  bool context_at_hand(TimePs now, std::uint32_t qp);
+  /// Of the QP whose turn begins now.
+  ContextReply begin_turn(TimePs now);
+  /// The turn of a QP whose context is here ends. `again`: it wants another.
+  void end_turn(TimePs now, std::uint32_t qp, bool again, StartId because);
+  void listed(std::uint32_t qp, TimePs at, StartId because);
+  /// What the cache says of a context, for a turn or for the receiving side.
+  ContextReply look(std::uint32_t qp, bool turn);
+  void insert_context(std::uint32_t qp, bool list, bool used);
+  /// Contexts that are on the NIC when the run begins.
+  void hold_at_start(std::size_t contexts);
   void read_context(TimePs now, std::uint32_t qp, StartId because);
+  /// Where nothing can be read: `box` is woken when it may be.
+  void wait_for_room(TimePs now, Box& box);
+  void slot_is_free(TimePs now);
   void want_wqes(TimePs now, Qp& qp);
   /// Reads the WQE that is next; false if it has to be fetched again.
   bool wqe_readable(TimePs now, Qp& qp);
   void park(TimePs now, Qp& qp, SendGate gate);
-  Ready pop_ready();
   /// A QP on the list from `listed_from` on is granted its turn.
   StartId trace_grant(TimePs now, Qp& qp, TimePs listed_from);
   Cause cause_of(SendGate gate, CutCause cut) const;
@@ -112,13 +126,17 @@ class QpScheduler : public Box, private ReadClient {
   PcieDma& pcie_;
   RetransmitBuffer& retransmit_buffer_;
   ContextClient* receiver_ = nullptr;
-  ContextCache cache_;
+  QpSchedulerRtlPath* rtl_;
+  ReadyList list_;
+  ContextCache cache_;                       ///< least recently used
+  std::optional<ContextSlots> slots_;        ///< as the RTL does it, instead
+  std::vector<std::uint32_t> slot_of_turn_;  ///< by QP that has its turn
+  std::vector<Box*> wait_for_slot_;
   Occupancy ready_qps_;
   Occupancy contexts_;
   Fifo<Grant> grants_;
   Fifo<std::uint32_t> wqe_requests_;
   Occupancy wqes_;
-  std::vector<Ready> ready_;  ///< ring
   Cause grants_full_;
   Cause context_miss_;
   Cause no_wqe_;  ///< WQEs are on their way
@@ -127,8 +145,6 @@ class QpScheduler : public Box, private ReadClient {
   std::array<Cause, kCutCauses> window_{};  ///< by what last made the window small
   Cause doorbells_full_;
   StartTrace starts_;
-  std::uint64_t head_ = 0;
-  std::uint64_t tail_ = 0;
   TimePs next_start_ = 0;
 };
 
