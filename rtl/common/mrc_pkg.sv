@@ -219,4 +219,26 @@ package mrc_pkg;
     logic        probe;
   } sack_reflection_t;
 
+  // What a lookup of a QP context finds.
+  typedef enum logic [1:0] {
+    ContextHere    = 2'd0,
+    ContextLoading = 2'd1,
+    ContextFetched = 2'd2,  // its fetch begins now
+    ContextNoRoom  = 2'd3   // it is missing, and nothing can be fetched now
+  } context_lookup_e;
+
+  // Operations inside qp_scheduler: on its contexts, and on its list.
+  typedef enum logic [1:0] {
+    SlotTurn = 2'd0,
+    SlotLook = 2'd1,
+    SlotFill = 2'd2,
+    SlotDrop = 2'd3
+  } slot_op_e;
+
+  typedef enum logic [1:0] {
+    ListActivate = 2'd0,
+    ListAgain    = 2'd1,  // a turn ends, and the QP wants another
+    ListPark     = 2'd2   // a turn ends
+  } list_op_e;
+
 endpackage

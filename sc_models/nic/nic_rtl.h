@@ -7,6 +7,7 @@
 #include "engine/rtl_path.h"
 #include "nic/control/ack_coalescer_rtl_path.h"
 #include "nic/rx/psn_tracker_rtl_path.h"
+#include "nic/tx/qp_scheduler_rtl_path.h"
 #include "nic/tx/retransmit_buffer_rtl_path.h"
 #include "nic/tx/spray_scheduler_rtl_path.h"
 #include "nic/tx/srv6_encap_rtl_path.h"
@@ -16,6 +17,7 @@ namespace mrc {
 
 struct NicRtl {
   std::unique_ptr<PcieDmaRtlPath> pcie_dma;
+  std::unique_ptr<QpSchedulerRtlPath> qp_scheduler;
   std::unique_ptr<SpraySchedulerRtlPath> spray_scheduler;
   std::unique_ptr<RetransmitBufferRtlPath> retransmit_buffer;
   std::unique_ptr<Srv6EncapRtlPath> srv6_encap;
@@ -25,9 +27,9 @@ struct NicRtl {
   /// Those that are there, in the order of the data path.
   std::vector<const RtlPath*> paths() const {
     std::vector<const RtlPath*> all;
-    for (const RtlPath* path :
-         std::initializer_list<const RtlPath*>{pcie_dma.get(), spray_scheduler.get(), retransmit_buffer.get(),
-                                               srv6_encap.get(), psn_tracker.get(), ack_coalescer.get()}) {
+    for (const RtlPath* path : std::initializer_list<const RtlPath*>{
+             pcie_dma.get(), qp_scheduler.get(), spray_scheduler.get(), retransmit_buffer.get(), srv6_encap.get(),
+             psn_tracker.get(), ack_coalescer.get()}) {
       if (path != nullptr) all.push_back(path);
     }
     return all;

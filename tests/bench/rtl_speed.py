@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCKS = ["pcie_dma", "spray_scheduler", "retransmit_buffer", "srv6_encap", "psn_tracker", "ack_coalescer"]
+BLOCKS = ["pcie_dma", "qp_scheduler", "spray_scheduler", "retransmit_buffer", "srv6_encap", "psn_tracker", "ack_coalescer"]
 
 
 def run(binary, out, scale, options):

@@ -67,7 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"OtherFilesInTheWay", "run tb/scenarios/pair.toml --out %D/others",
                 "%D/others: contains files that mrcsim did not write"},
         Refusal{"UnknownBlock", "run tb/scenarios/pair.toml --rtl srv6_enkap --out %D/out",
-                "--rtl: no RTL block srv6_enkap; there are: pcie_dma, spray_scheduler, retransmit_buffer, srv6_encap, "
+                "--rtl: no RTL block srv6_enkap; there are: pcie_dma, qp_scheduler, spray_scheduler, "
+                "retransmit_buffer, srv6_encap, "
                 "psn_tracker, ack_coalescer; nearest: srv6_encap"},
         Refusal{"UnknownNode", "run tb/scenarios/pair.toml --shadow srv6_encap@nic2 --out %D/out",
                 "--shadow: unknown node nic2; allowed: nic0 … nic1"},

@@ -94,8 +94,8 @@ TEST_P(Constant, FailsEveryCommand) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Constant,
-                         ::testing::Values("pcie_dma", "spray_scheduler", "retransmit_buffer", "srv6_encap",
-                                           "psn_tracker", "ack_coalescer"),
+                         ::testing::Values("pcie_dma", "qp_scheduler", "spray_scheduler", "retransmit_buffer",
+                                           "srv6_encap", "psn_tracker", "ack_coalescer"),
                          [](const auto& block) { return block.param; });
 
 TEST(OwnRtl, WithoutRtlNothingIsSaidOfIt) {

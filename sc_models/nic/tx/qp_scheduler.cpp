@@ -1,7 +1,7 @@
 #include "nic/tx/qp_scheduler.h"
 
 #include <algorithm>
-#include <bit>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
+#include "nic/tx/qp_scheduler_rtl_path.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "nic/tx/wqe_fetch.h"
 #include "nic/window_causes.h"
@@ -22,7 +23,7 @@ constexpr std::uint32_t kWqeRequestQueue = 16;
 }  // namespace
 
 QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                         RetransmitBuffer& retransmit_buffer)
+                         RetransmitBuffer& retransmit_buffer, QpSchedulerRtlPath* rtl)
     : Box(name, owner, {.name = "qp_scheduler", .part = NicPart::transmit, .behind = "doorbell"}),
       slot(*this, nic.tx_work),
       nic_(nic),
@@ -30,6 +31,8 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       wqe_memory_(nic.memories[WqeFetch::kPrefetch]),
       pcie_(pcie),
       retransmit_buffer_(retransmit_buffer),
+      rtl_(rtl),
+      lists_(nic.scenario.traffic.classes.count, ReadyList(nic.qps.size())),
       cache_(static_cast<std::uint32_t>(nic.qps.size()), nic.config.nic.qp_scheduler.context_cache_entries),
       ready_qps_(*this, "qp_scheduler.ready", "QPs", std::max<std::size_t>(nic.qps.size(), 1)),
       contexts_(*this, "qp_scheduler.context_cache", "contexts", nic.config.nic.qp_scheduler.context_cache_entries),
@@ -37,7 +40,6 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       wqe_requests_(*this, "wqe_fetch.requests", kWqeRequestQueue),
       wqes_(*this, "wqe_fetch.prefetch", "WQEs",
             std::max<std::size_t>(nic.qps.size(), 1) * nic.config.nic.wqe_fetch.prefetch_depth),
-      ready_(nic.scenario.traffic.classes.count, ReadyList(nic.qps.size())),
       turns_(nic.scenario.traffic.classes, nic.config.nic.qp_scheduler.quantum_bytes),
       preempts_(nic.scenario.traffic.classes.strict()),
       limits_(nic.scenario.traffic.tenants),
@@ -59,8 +61,15 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
   const NicConfig& config = nic.config.nic;
   const auto held = std::min<std::size_t>(
       {nic.qps.size(), config.qp_scheduler.contexts_at_start, config.qp_scheduler.context_cache_entries});
-  for (std::uint32_t index = 0; index < held; ++index) cache_.insert(index);
-  if (held > 0) contexts_.set(0, held);
+  if (rtl_ != nullptr) {
+    if (nic.qps.size() > rtl_->sizes().qps) {
+      throw std::invalid_argument(fmt::format("RTL of qp_scheduler is built for {} QPs; the scenario has {}",
+                                              rtl_->sizes().qps, nic.qps.size()));
+    }
+    slots_.emplace(static_cast<std::uint32_t>(nic.qps.size()), config.qp_scheduler.context_cache_entries);
+    slot_of_turn_.resize(nic.qps.size());
+  }
+  hold_at_start(held);
   declare(pipeline_server(nic, "qp_scheduler", "qp_scheduler", config.qp_scheduler.pipeline));
   declare(DeclaredTokens{.cause = context_miss_,
                          .capacity = config.qp_scheduler.context_cache_entries,
@@ -105,8 +114,6 @@ void QpScheduler::limit_contexts() {
   cache_.limit(std::move(most), std::move(tenants));
 }
 
-QpScheduler::ReadyList::ReadyList(std::size_t qps) : ring_(std::bit_ceil(qps + 1)) {}
-
 void QpScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
   const QpSchedulerConfig& config = nic.node.nic.qp_scheduler;
   const MemoryConfig& cache = nic.node.nic.memory.qp_context;
@@ -139,30 +146,32 @@ void QpScheduler::hold_wqes(TimePs now, Qp& qp, std::int32_t more) {
 }
 
 void QpScheduler::activate(std::uint32_t index, TimePs at, StartId because) {
+  if (rtl_ != nullptr) rtl_->activate(index);
+  if (list_of(index).activate(index, at)) listed(index, at, because);
+}
+
+void QpScheduler::listed(std::uint32_t index, TimePs at, StartId because) {
   Qp& qp = nic_.qps[index];
-  if (qp.listed || qp.granted) return;
-  qp.listed = true;
   qp.starts.activated = because;
-  ready_[qp.traffic_class].push({at, index});
   wake_at(std::max(at, next_start_));
   if (preempts_ && qp.traffic_class > 0 && segmenter_ != nullptr) segmenter_->wake_at(at);
 }
 
-std::uint64_t QpScheduler::listed() const {
+std::uint64_t QpScheduler::qps_listed() const {
   std::uint64_t qps = 0;
-  for (const ReadyList& list : ready_) qps += list.size();
+  for (const ReadyList& list : lists_) qps += list.size();
   return qps;
 }
 
 TimePs QpScheduler::next_service(TimePs now) const {
   TimePs next = kNever;
-  for (const ReadyList& list : ready_) {
+  for (const ReadyList& list : lists_) {
     if (!list.empty()) next = std::min(next, std::max(next_start_, list.front().from));
   }
   // What is ready now and was not picked waits for the share of a class that is granted: grant_done() wakes.
   if (next <= now) {
     next = kNever;
-    for (const ReadyList& list : ready_) {
+    for (const ReadyList& list : lists_) {
       if (!list.empty() && list.front().from > now) next = std::min(next, list.front().from);
     }
   }
@@ -172,7 +181,7 @@ TimePs QpScheduler::next_service(TimePs now) const {
 }
 
 void QpScheduler::end_holds(TimePs now) {
-  limits_.due(now, [&](std::uint32_t index) { ready_[nic_.qps[index].traffic_class].push({now, index}); });
+  limits_.due(now, [&](std::uint32_t index) { list_of(index).end_turn(index, true, now); });
 }
 
 std::uint32_t QpScheduler::pick(TimePs now) {
@@ -186,7 +195,6 @@ std::uint32_t QpScheduler::pick(TimePs now) {
 bool QpScheduler::is_held(TimePs now, Qp& qp) {
   const TimePs free_at = limits_.free_at(qp.tenant);
   if (free_at <= now) return false;
-  qp.listed = true;
   limits_.wait(qp.tenant, nic_.index_of(qp));
   qp.starts.parked = rate_limit_;
   slot.blocked(now, rate_limit_);
@@ -194,14 +202,22 @@ bool QpScheduler::is_held(TimePs now, Qp& qp) {
   return true;
 }
 
+void QpScheduler::end_turn(TimePs now, std::uint32_t index, bool again, StartId because) {
+  if (slots_) {
+    if (rtl_ != nullptr) rtl_->give_back(index, slot_of_turn_[index], again);
+    slots_->give_back(slot_of_turn_[index]);
+    slot_is_free(now);
+  }
+  if (list_of(index).end_turn(index, again, now)) listed(index, now, because);
+}
+
 void QpScheduler::grant_done(std::uint32_t index, TimePs now, StartId because, std::uint32_t unused_bytes) {
-  Qp& qp = nic_.qps[index];
-  qp.granted = false;
+  const Qp& qp = nic_.qps[index];
   --granted_[qp.traffic_class];
   turns_.charge(credit_, qp.traffic_class, -std::int64_t{unused_bytes});
   limits_.give_back(qp.tenant, unused_bytes);
   context_memory_.write(now, index);
-  activate(index, now, because);
+  end_turn(now, index, true, because);
 }
 
 void QpScheduler::window_opened(CongestionDomain& domain, TimePs now, StartId because) {
@@ -215,50 +231,122 @@ void QpScheduler::window_opened(CongestionDomain& domain, TimePs now, StartId be
 void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const auto index = static_cast<std::uint32_t>(cookie);
   pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
-  cache_.insert(index);
   context_memory_.write(now, index);
-  contexts_.set(now, cache_.resident());
   // What packets waited for has been used, even if another context has taken its place when they are served.
-  if (receiver_ != nullptr && receiver_->context_here(index, now, done_at, pcie_.done_by())) cache_.used(index);
-  if (nic_.qps[index].sender != nullptr) activate(index, done_at, pcie_.done_by());
+  const bool waited_for = receiver_ != nullptr && receiver_->context_here(index, now, done_at, pcie_.done_by());
+  const bool sends = nic_.qps[index].sender != nullptr;
+  // In a slot it is kept until its first use, if there will be one.
+  insert_context(index, sends, waited_for || (slots_ && !sends));
+  contexts_.set(now, contexts_held());
+  if (slots_) slot_is_free(now);
+  if (sends && list_of(index).activate(index, done_at)) listed(index, done_at, pcie_.done_by());
 }
 
-bool QpScheduler::context_at_hand(TimePs now, std::uint32_t index) {
-  if (cache_.touch(index)) return true;
-  if (cache_.loading(index)) return false;
-  if (!pcie_.can_read()) {
-    activate(index, now, nic_.qps[index].starts.activated);
-    pcie_.wait_read_room(now, *this);
-    return false;
+void QpScheduler::insert_context(std::uint32_t index, bool list, bool used) {
+  if (slots_) {
+    if (rtl_ != nullptr) rtl_->fill(index, list, used);
+    slots_->fill(index, used);
+    return;
   }
-  read_context(now, index, nic_.qps[index].starts.activated);
-  return false;
+  cache_.insert(index);
+  if (used) cache_.used(index);
+}
+
+void QpScheduler::hold_at_start(std::size_t contexts) {
+  for (std::uint32_t index = 0; index < contexts; ++index) {
+    if (slots_) {
+      look(index, false);
+      insert_context(index, false, true);
+    } else {
+      cache_.insert(index);
+    }
+  }
+  if (contexts > 0) contexts_.set(0, contexts);
+}
+
+ContextReply QpScheduler::look(std::uint32_t index, bool turn) {
+  ContextReply reply;
+  reply.qp = index;
+  if (turn) reply.quantum_bytes = nic_.config.nic.qp_scheduler.quantum_bytes;
+  const bool room = pcie_.can_read();
+  if (!slots_) {
+    if (cache_.touch(index)) return reply;
+    reply.lookup = cache_.loading(index) ? ContextLookup::loading
+                   : room                ? ContextLookup::fetched
+                                         : ContextLookup::no_room;
+    if (reply.lookup == ContextLookup::fetched) cache_.begin_load(index);
+    return reply;
+  }
+  reply.lookup = slots_->look(index, turn, room);
+  if (reply.lookup == ContextLookup::here) reply.slot = slots_->slot_of(index);
+  if (reply.lookup == ContextLookup::fetched) {
+    const ContextSlots::Fetch fetch = slots_->begin_fetch(index);
+    reply.slot = fetch.slot;
+    reply.evicted = fetch.evicted;
+  }
+  if (reply.lookup != ContextLookup::here) reply.quantum_bytes = 0;
+  return reply;
+}
+
+ContextReply QpScheduler::begin_turn(TimePs now, std::uint32_t traffic_class) {
+  const bool room = pcie_.can_read();
+  ContextReply turn = look(lists_[traffic_class].pick().qp, true);
+  if (rtl_ != nullptr) turn = rtl_->turn(turn, room, nic_.clock.edge_index(now));
+  if (turn.lookup == ContextLookup::here) {
+    if (slots_) slot_of_turn_[turn.qp] = turn.slot;
+    return turn;
+  }
+  // Its turn is over; it is listed again at once only where its context could not be read yet.
+  const bool again = turn.lookup == ContextLookup::no_room;
+  const StartId activated = nic_.qps[turn.qp].starts.activated;
+  if (list_of(turn.qp).end_turn(turn.qp, again, now)) listed(turn.qp, now, activated);
+  if (again && !room) pcie_.wait_read_room(now, *this);
+  if (turn.lookup == ContextLookup::fetched) read_context(now, turn.qp, activated);
+  return turn;
 }
 
 bool QpScheduler::has_context(TimePs now, std::uint32_t index, Box& box, StartId because) {
-  if (cache_.touch(index)) return true;
-  if (cache_.loading(index)) return false;
+  const bool room = pcie_.can_read();
+  ContextReply reply = look(index, false);
+  if (rtl_ != nullptr) reply = rtl_->look(reply, room, nic_.clock.edge_index(now));
+  if (reply.lookup == ContextLookup::no_room) wait_for_room(now, box);
+  if (reply.lookup == ContextLookup::fetched) read_context(now, index, because);
+  if (reply.lookup == ContextLookup::here && slots_) slot_is_free(now);
+  return reply.lookup == ContextLookup::here;
+}
+
+void QpScheduler::wait_for_room(TimePs now, Box& box) {
   if (!pcie_.can_read()) {
     pcie_.wait_read_room(now, box);
-    return false;
+  } else if (std::find(wait_for_slot_.begin(), wait_for_slot_.end(), &box) == wait_for_slot_.end()) {
+    wait_for_slot_.push_back(&box);
   }
-  read_context(now, index, because);
-  return false;
+}
+
+void QpScheduler::slot_is_free(TimePs now) {
+  for (Box* box : wait_for_slot_) box->wake_at(now);
+  wait_for_slot_.clear();
 }
 
 void QpScheduler::read_context(TimePs now, std::uint32_t index, StartId because) {
-  cache_.begin_load(index);
   const QpSchedulerConfig& config = nic_.config.nic.qp_scheduler;
   const std::uint64_t address =
       nic_.host_port != nullptr ? nic_.host_port->context_address(index) : std::uint64_t{index} * config.context_bytes;
+  if (slots_) contexts_.set(now, contexts_held());
   pcie_.read(now, address, config.context_bytes, *this, index, false, nullptr, because);
 }
 
 void QpScheduler::context_failed(TimePs now, std::uint32_t index) {
   nic_.memory_failed(now, context_memory_,
                      fmt::format("context of QP {} is re-read over PCIe", nic_.qps[index].number));
-  cache_.invalidate(index);
-  contexts_.set(now, cache_.resident());
+  if (slots_) {
+    if (rtl_ != nullptr) rtl_->drop(index);
+    slots_->drop(index);
+    slot_is_free(now);
+  } else {
+    cache_.invalidate(index);
+  }
+  contexts_.set(now, contexts_held());
 }
 
 bool QpScheduler::wqe_readable(TimePs now, Qp& qp) {
@@ -318,13 +406,13 @@ bool QpScheduler::serve(TimePs now, std::uint32_t traffic_class) {
     slot.blocked(now, no_wqe_);
     return false;
   }
-  const Ready ready = ready_[traffic_class].pop();
-  const std::uint32_t index = ready.qp;
-  Qp& qp = nic_.qps[index];
-  qp.listed = false;
+  const TimePs listed_from = lists_[traffic_class].front().from;
   const PipelineConfig& pipeline = nic_.config.nic.qp_scheduler.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
-  if (!context_at_hand(now, index)) {
+  const ContextReply turn = begin_turn(now, traffic_class);
+  const std::uint32_t index = turn.qp;
+  Qp& qp = nic_.qps[index];
+  if (turn.lookup != ContextLookup::here) {
     qp.starts.parked = context_miss_;
     slot.blocked(now, context_miss_);
     return true;
@@ -334,35 +422,36 @@ bool QpScheduler::serve(TimePs now, std::uint32_t traffic_class) {
   next_start_ += context.delay_ps;
   if (context.failed()) {
     context_failed(now, index);
-    activate(index, now, qp.starts.activated);
+    end_turn(now, index, true, qp.starts.activated);
     slot.blocked(now, context_miss_);
     return true;
   }
   want_wqes(now, qp);
   const NextPacket next = qp.sender->next(now);
   if (next.gate != SendGate::ready) {
+    end_turn(now, index, false, 0);
     park(now, qp, next.gate);
     return true;
   }
   if (!next.retransmission && !retransmit_buffer_.has_entry(now)) {
+    end_turn(now, index, false, 0);
     retransmit_buffer_.wait_entry(now, index);
     qp.starts.parked = retransmit_buffer_.missing();
     slot.blocked(now, qp.starts.parked);
     return true;
   }
   if (!next.retransmission && !wqe_readable(now, qp)) {
+    end_turn(now, index, false, 0);
     slot.blocked(now, no_wqe_);
     return true;
   }
   if (limits_.any() && is_held(now, qp)) return true;
-  qp.granted = true;
   ++granted_[qp.traffic_class];
-  const std::uint32_t quantum = nic_.config.nic.qp_scheduler.quantum_bytes;
-  turns_.charge(credit_, qp.traffic_class, quantum);
-  limits_.charge(now, qp.tenant, quantum);
-  const StartId start = trace_grant(now, qp, ready.from);
+  turns_.charge(credit_, qp.traffic_class, turn.quantum_bytes);
+  limits_.charge(now, qp.tenant, turn.quantum_bytes);
+  const StartId start = trace_grant(now, qp, listed_from);
   slot.busy(now, next_start_);
-  grants_.push(now, {index, quantum, start},
+  grants_.push(now, {index, turn.quantum_bytes, start},
                next_start_ - nic_.clock.cycles(pipeline.initiation_interval_cycles) +
                    nic_.clock.cycles(pipeline.latency_cycles));
   return true;
@@ -383,7 +472,7 @@ StartId QpScheduler::trace_grant(TimePs now, Qp& qp, TimePs listed_from) {
 
 void QpScheduler::step(TimePs now) {
   if (limits_.any()) end_holds(now);
-  ready_qps_.set(now, listed());
+  ready_qps_.set(now, qps_listed());
   if (now >= next_start_) {
     const std::uint32_t next = pick(now);
     if (next != ClassTurns::kNone && !serve(now, next)) return;

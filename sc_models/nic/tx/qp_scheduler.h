@@ -4,17 +4,24 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/box.h"
-#include "engine/class_turns.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
+#include "mrc/tx/context_slots.h"
+#include "mrc/tx/ready_list.h"
 #include "nic/nic_context.h"
 #include "nic/tx/context_cache.h"
+#include "nic/tx/qp_scheduler_engine.h"
 #include "node/tenant_limits.h"
 #include "pcie/pcie_dma.h"
+
+namespace mrc {
+class QpSchedulerRtlPath;
+}
 
 namespace mrc::timing {
 
@@ -50,7 +57,7 @@ class QpScheduler : public Box, private ReadClient {
   static void declare_latency(LatencyAccount& account);
 
   QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-              RetransmitBuffer& retransmit_buffer);
+              RetransmitBuffer& retransmit_buffer, QpSchedulerRtlPath* rtl = nullptr);
 
   /// Something about the QP changed (doorbell, WQE, window, loss): look at it from `at` on.
   /// `because`: the start that changed it.
@@ -75,7 +82,7 @@ class QpScheduler : public Box, private ReadClient {
   Fifo<Grant>& grants() { return grants_; }
   Fifo<std::uint32_t>& wqe_requests() { return wqe_requests_; }
   void step(TimePs now) override;
-  const ContextCache& context_cache() const { return cache_; }
+  std::uint32_t contexts_held() const { return slots_ ? slots_->resident() : cache_.resident(); }
   Cause waits_for_wqe() const { return no_wqe_; }
   Cause grants_full() const { return grants_full_; }
 
@@ -86,7 +93,7 @@ class QpScheduler : public Box, private ReadClient {
   /// when it has room. `because`: start of the packet that needs the context.
   bool has_context(TimePs now, std::uint32_t qp, Box& box, StartId because);
   /// The read of the context has begun and not ended.
-  bool context_is_read(std::uint32_t qp) const { return cache_.loading(qp); }
+  bool context_is_read(std::uint32_t qp) const { return slots_ ? slots_->loading(qp) : cache_.loading(qp); }
   void connect(ContextClient& receiver) { receiver_ = &receiver; }
   Cause context_miss() const { return context_miss_; }
   /// The context on the NIC cannot be read: it is fetched again.
@@ -95,32 +102,25 @@ class QpScheduler : public Box, private ReadClient {
   IssueSlot slot;
 
  private:
-  struct Ready {
-    TimePs from;
-    std::uint32_t qp;
-  };
-  /// QPs of one traffic class, in the order in which they became ready.
-  class ReadyList {
-   public:
-    explicit ReadyList(std::size_t qps);
-    bool empty() const { return head_ == tail_; }
-    std::uint64_t size() const { return tail_ - head_; }
-    const Ready& front() const { return ring_[head_ & (ring_.size() - 1)]; }
-    void push(const Ready& ready) { ring_[tail_++ & (ring_.size() - 1)] = ready; }
-    Ready pop() { return ring_[head_++ & (ring_.size() - 1)]; }
-
-   private:
-    std::vector<Ready> ring_;
-    std::uint64_t head_ = 0;
-    std::uint64_t tail_ = 0;
-  };
-
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
   bool serve(TimePs now, std::uint32_t traffic_class);
-  bool context_at_hand(TimePs now, std::uint32_t qp);
+  /// Of the QP of the class whose turn begins now.
+  ContextReply begin_turn(TimePs now, std::uint32_t traffic_class);
+  /// The turn of a QP whose context is here ends. `again`: it wants another.
+  void end_turn(TimePs now, std::uint32_t qp, bool again, StartId because);
+  void listed(std::uint32_t qp, TimePs at, StartId because);
+  ReadyList& list_of(std::uint32_t qp) { return lists_[nic_.qps[qp].traffic_class]; }
   /// Entries of the context cache that tenants may have at most.
   void limit_contexts();
+  /// What the cache says of a context, for a turn or for the receiving side.
+  ContextReply look(std::uint32_t qp, bool turn);
+  void insert_context(std::uint32_t qp, bool list, bool used);
+  /// Contexts that are on the NIC when the run begins.
+  void hold_at_start(std::size_t contexts);
   void read_context(TimePs now, std::uint32_t qp, StartId because);
+  /// Where nothing can be read: `box` is woken when it may be.
+  void wait_for_room(TimePs now, Box& box);
+  void slot_is_free(TimePs now);
   void want_wqes(TimePs now, Qp& qp);
   /// Reads the WQE that is next; false if it has to be fetched again.
   bool wqe_readable(TimePs now, Qp& qp);
@@ -128,22 +128,22 @@ class QpScheduler : public Box, private ReadClient {
   /// Classes whose first QP is ready, a bit each.
   std::uint32_t due_classes(TimePs now) const {
     std::uint32_t due = 0;
-    for (std::uint32_t c = 0; c < ready_.size(); ++c)
-      due |= (!ready_[c].empty() && ready_[c].front().from <= now ? 1U : 0U) << c;
+    for (std::uint32_t c = 0; c < lists_.size(); ++c)
+      due |= (!lists_[c].empty() && lists_[c].front().from <= now ? 1U : 0U) << c;
     return due;
   }
   /// Classes with grants that the segmenter has not given back.
   std::uint32_t granted_classes() const {
     std::uint32_t granted = 0;
-    for (std::uint32_t c = 0; c < ready_.size(); ++c) granted |= (granted_[c] > 0 ? 1U : 0U) << c;
+    for (std::uint32_t c = 0; c < lists_.size(); ++c) granted |= (granted_[c] > 0 ? 1U : 0U) << c;
     return granted;
   }
   /// The pick rule: the class whose first QP is served next; ClassTurns::kNone where none is ready, or the share is
   /// that of a class whose QPs are all granted.
   std::uint32_t pick(TimePs now);
-  /// The QP's tenant may send no more for now: it waits for that.
+  /// The QP's tenant may send no more for now: it waits for that, in its turn.
   bool is_held(TimePs now, Qp& qp);
-  std::uint64_t listed() const;
+  std::uint64_t qps_listed() const;
   /// Puts QPs back whose tenants may now send.
   void end_holds(TimePs now);
   /// When something may be served that is not ready now; kNever for nothing.
@@ -158,13 +158,17 @@ class QpScheduler : public Box, private ReadClient {
   PcieDma& pcie_;
   RetransmitBuffer& retransmit_buffer_;
   ContextClient* receiver_ = nullptr;
-  ContextCache cache_;
+  QpSchedulerRtlPath* rtl_;
+  std::vector<ReadyList> lists_;             ///< by traffic class
+  ContextCache cache_;                       ///< least recently used
+  std::optional<ContextSlots> slots_;        ///< as the RTL does it, instead
+  std::vector<std::uint32_t> slot_of_turn_;  ///< by QP that has its turn
+  std::vector<Box*> wait_for_slot_;
   Occupancy ready_qps_;
   Occupancy contexts_;
   Fifo<Grant> grants_;
   Fifo<std::uint32_t> wqe_requests_;
   Occupancy wqes_;
-  std::vector<ReadyList> ready_;  ///< by traffic class
   std::array<std::uint32_t, kMostTrafficClasses> granted_{};
   ClassTurns turns_;
   ClassCredit credit_;

@@ -125,7 +125,8 @@ class RtlMeasurement {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Port& port = dut_->ports[i];
       if (port.direction == Direction::out) {
-        port.ready.set(i != point_.out_port || traffic_.ready(cycle_) ? 1 : 0);
+        // Before the load, each output is taken at once.
+        port.ready.set(!load || i != point_.out_port || traffic_.ready(cycle_) ? 1 : 0);
         continue;
       }
       const bool due = i != point_.in_port || (load && taken < point_.transfers && traffic_.arrivals[taken] <= cycle_);

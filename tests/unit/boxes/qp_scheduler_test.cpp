@@ -30,7 +30,7 @@ struct QpSchedulerTest : testing::Test {
   void load_contexts() {
     for (std::uint32_t qp = 0; qp < kQps; ++qp) box.activate(qp, 0, kNobody);
     bench.run_until(kStart - 1);
-    ASSERT_EQ(box.context_cache().resident(), kQps);
+    ASSERT_EQ(box.contexts_held(), kQps);
   }
   void work(std::uint32_t qps) {
     for (std::uint32_t qp = 0; qp < qps; ++qp) {

@@ -28,7 +28,8 @@ TEST_P(CosimLong, AtTheDefaultSizes) {
 INSTANTIATE_TEST_SUITE_P(
     Of, CosimLong,
     ::testing::Values(Million{"ack_coalescer", 1'000'000, 1'000'000}, Million{"pcie_dma", 1'000'000, 1'000'000},
-                      Million{"psn_tracker", 1'000'000, 1'000'000}, Million{"retransmit_buffer", 1'000'000, 1'000'000},
+                      Million{"psn_tracker", 1'000'000, 1'000'000}, Million{"qp_scheduler", 1'000'000, 1'000'000},
+                      Million{"retransmit_buffer", 1'000'000, 1'000'000},
                       Million{"spray_scheduler", 2'000'000, 3'000'000}, Million{"srv6_encap", 4'500'000, 4'500'000}),
     [](const auto& million) { return std::string(million.param.block); });
 

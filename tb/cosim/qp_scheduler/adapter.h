@@ -1,0 +1,143 @@
+// Drives a Verilated qp_scheduler_flat operation by operation. Included only where a Verilated class is at hand.
+#pragma once
+
+#include <cstdint>
+
+#include "cosim/clocked_model.h"
+#include "cosim/mrc_pkg.h"
+#include "cosim/qp_scheduler/ports.h"
+#include "cosim/trace.h"
+#include "nic/tx/qp_scheduler_engine.h"
+
+namespace mrc {
+
+static_assert(rtl::is_context_lookup<ContextLookup>());
+
+/// One operation at a time; after each the block has come to rest.
+template <typename Model>
+class QpSchedulerAdapter : public QpSchedulerEngine {
+ public:
+  QpSchedulerAdapter(std::uint32_t quantum_bytes, std::uint32_t slots, const cosim::TraceRecorder& recorder)
+      : recorder_(recorder) {
+    set_pin(model_->quantum_bytes_i, quantum_bytes);
+    recorder_.set("quantum_bytes", quantum_bytes);
+    recorder_.set("slots", slots);
+    model_.reset();
+    wait_for(model_->act_ready_o, "qp_scheduler: it does not come out of reset");
+    model_.restart_count();
+  }
+
+  void activate(std::uint32_t qp) override {
+    const qp_scheduler_ports::Act act{.qp = qp};
+    recorder_.add_in_turn(act);
+    act.put(model_.pins());
+    take(model_->act_valid_i, model_->act_ready_o);
+  }
+  ContextReply turn(bool room) override {
+    model_->run_i = 1;
+    model_->read_room_i = room ? 1 : 0;
+    wait_for(model_->pick_o, "qp_scheduler: nobody gets a turn");
+    model_->run_i = 0;
+    const std::uint64_t begun = model_.cycles() - 1;
+    wait_for(model_->turn_valid_o, "qp_scheduler: a turn has no end");
+    const auto turn = qp_scheduler_ports::Turn::take(model_.pins());
+    ContextReply reply = reply_of(turn.qp, turn.lookup);
+    if (reply.lookup == ContextLookup::here) {
+      model_.low();
+      const auto grant = qp_scheduler_ports::Grant::take(model_.pins());
+      reply.slot = static_cast<std::uint32_t>(grant.slot);
+      reply.quantum_bytes = static_cast<std::uint32_t>(grant.quantum_bytes);
+      reply.latency_cycles = static_cast<std::uint32_t>(model_.cycles() - 1 - begun);
+      take_output(model_->grant_ready_i);
+    }
+    finish(reply, begun);
+    return reply;
+  }
+  void give_back(std::uint32_t qp, std::uint32_t slot, bool again) override {
+    qp_scheduler_ports::Back{.qp = qp, .slot = slot, .again = again}.put(model_.pins());
+    take(model_->back_valid_i, model_->back_ready_o);
+  }
+  ContextReply look(std::uint32_t qp, bool room) override {
+    const qp_scheduler_ports::Look look{.qp = qp};
+    recorder_.add_in_turn(look);
+    look.put(model_.pins());
+    model_->read_room_i = room ? 1 : 0;
+    model_->look_valid_i = 1;
+    wait_for(model_->look_ready_o, "qp_scheduler: a lookup is not taken");
+    model_->look_valid_i = 0;
+    const std::uint64_t begun = model_.cycles() - 1;
+    wait_for(model_->seen_valid_o, "qp_scheduler: a lookup has no answer");
+    const auto seen = qp_scheduler_ports::Seen::take(model_.pins());
+    ContextReply reply = reply_of(seen.qp, seen.lookup);
+    reply.slot = static_cast<std::uint32_t>(seen.slot);
+    reply.latency_cycles = static_cast<std::uint32_t>(model_.cycles() - 1 - begun);
+    take_output(model_->seen_ready_i);
+    finish(reply, begun);
+    return reply;
+  }
+  void fill(std::uint32_t qp, bool list, bool used) override {
+    qp_scheduler_ports::Fill{.qp = qp, .list = list, .used = used}.put(model_.pins());
+    take(model_->fill_valid_i, model_->fill_ready_o);
+    settle();
+  }
+  void drop(std::uint32_t qp) override {
+    const qp_scheduler_ports::Drop drop{.qp = qp};
+    recorder_.add_in_turn(drop);
+    drop.put(model_.pins());
+    take(model_->drop_valid_i, model_->drop_ready_o);
+  }
+  std::uint64_t cycles() const override { return model_.cycles(); }
+
+ private:
+  static ContextReply reply_of(std::uint64_t qp, std::uint64_t lookup) {
+    ContextReply reply;
+    reply.qp = static_cast<std::uint32_t>(qp);
+    reply.lookup = static_cast<ContextLookup>(lookup);
+    return reply;
+  }
+  /// Clocks until the pin was 1 before the edge.
+  template <typename PinType>
+  void wait_for(const PinType& pin, const char* what) {
+    constexpr std::uint64_t most_cycles = 40'000;
+    clock_until(
+        [&] {
+          model_.low();
+          was_ = pin != 0;
+          model_.high();
+        },
+        [&] { return was_; }, most_cycles, what);
+  }
+  template <typename Valid, typename Ready>
+  void take(Valid& valid, const Ready& ready) {
+    valid = 1;
+    wait_for(ready, "qp_scheduler: an operation is not taken");
+    valid = 0;
+    model_.clock();
+  }
+  template <typename Ready>
+  void take_output(Ready& ready) {
+    ready = 1;
+    model_.clock();
+    ready = 0;
+  }
+  void settle() {
+    for (int cycle = 0; cycle < 3; ++cycle) model_.clock();
+  }
+  void finish(ContextReply& reply, std::uint64_t begun) {
+    if (reply.lookup == ContextLookup::fetched) {
+      wait_for(model_->fetch_valid_o, "qp_scheduler: no fetch begins");
+      const auto fetch = qp_scheduler_ports::Fetch::take(model_.pins());
+      reply.slot = static_cast<std::uint32_t>(fetch.slot);
+      if (fetch.evicts != 0) reply.evicted = static_cast<std::uint32_t>(fetch.evicted_qp);
+      reply.latency_cycles = static_cast<std::uint32_t>(model_.cycles() - 1 - begun);
+      take_output(model_->fetch_ready_i);
+    }
+    settle();
+  }
+
+  ClockedModel<Model> model_;
+  cosim::TraceRecorder recorder_;
+  bool was_ = false;
+};
+
+}  // namespace mrc
