@@ -2,7 +2,7 @@
 """`mrcsim fit` on curves that the model has made with hidden parameters: how often its intervals hold them.
 
     fit_test.py MRCSIM --machines 40 [--seed N]    intervals of so many hidden machines, at least 85 % of which must hold
-    fit_test.py MRCSIM --quick                     a few machines, other formats, bad input
+    fit_test.py MRCSIM --quick                     a few machines, with what chance allows; other formats, bad input
 
 A hidden machine draws each parameter from a half to twice the value that the fit starts from. Its curves are those of
 `mrcsim pcie` with another seed, each value off by a random 2 %. Counted are the intervals of parameters that the fit says
@@ -21,6 +21,7 @@ import tempfile
 
 CONFIDENCE = 0.9
 AT_LEAST = 0.85
+MANY = 20  # machines whose share of intervals is compared itself
 NOISE = 0.02
 TRANSFERS = 2000
 BASE = {"pcie.generation": 3, "pcie.lanes": 8, "pcie.completion_split": "first_rcb", "pcie.read_tags": 64,
@@ -119,6 +120,16 @@ def coverage(mrcsim, folder, seed, machines):
     return held, told, hidden_values
 
 
+def least_of(count, share, risk):
+    """The largest number that at least so many of `count` reach with a probability of 1 - risk."""
+    below = 0.0
+    for number in range(count + 1):
+        below += math.comb(count, number) * share ** number * (1 - share) ** (count - number)
+        if below > risk:
+            return number
+    return count
+
+
 def expect(holds, what):
     if not holds:
         raise SystemExit(f"FAILED: {what}")
@@ -211,8 +222,9 @@ def main():
             check_formats(options.mrcsim, folder)
             check_untold(options.mrcsim, folder)
         held, told, hidden = coverage(options.mrcsim, folder, options.seed, options.machines)
-    # Of a few intervals one may miss.
-    expect(held >= min(AT_LEAST * told, told - 1), f"{held} of {told} intervals hold the hidden value")
+    # Of a few machines the share is not known well: fewer than even 85 % would give in one of a hundred such runs.
+    enough = AT_LEAST * told if options.machines >= MANY else least_of(told, AT_LEAST, 0.01)
+    expect(held >= enough, f"{held} of {told} intervals hold the hidden value")
     expect(told >= 0.7 * hidden, f"{told} of {hidden} values are told")
     return 0
 
