@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "parameters/transport.h"
+
 namespace mrc {
 namespace {
 
@@ -24,7 +26,12 @@ constexpr double kUnseen = 3;
 double stall_ps(const ScenarioConfig& scenario) {
   const double mrc = std::ldexp(1.024 * kPsPerUs, static_cast<int>(scenario.protocol.timeout_exponent));
   const double rocev2 = std::ldexp(4.096 * kPsPerUs, static_cast<int>(scenario.rocev2.rc.timeout_exponent));
-  return scenario.transport == "rocev2" ? rocev2 : mrc;
+  const double uet = std::ldexp(1.024 * kPsPerUs, static_cast<int>(scenario.uet.timeout_exponent));
+  double longest = 0;
+  for (const Transport* transport : transports_in(scenario)) {
+    longest = std::max(longest, transport->name == "rocev2" ? rocev2 : transport->name == "uet" ? uet : mrc);
+  }
+  return longest;
 }
 
 }  // namespace
