@@ -8,6 +8,7 @@
 namespace mrc {
 
 std::vector<std::string> light_relief(std::string_view cause) {
+  if (cause.ends_with(".link_retry")) return {"fabric.fec"};
   if (cause == "uet.credit") return {"uet.credit_rate", "uet.credit_packets", "cc.base_rtt_ns"};
   return {};
 }

@@ -76,6 +76,7 @@ void LightNode::finish(TimePs now) {
   for (std::size_t port = 0; port < use_before_.size(); ++port) {
     port_use_[port].sent_bytes -= use_before_[port].sent_bytes;
     port_use_[port].slow_ps -= use_before_[port].slow_ps;
+    port_use_[port].retry_ps -= use_before_[port].retry_ps;
   }
 }
 

@@ -70,7 +70,10 @@ Network::Network(const ScenarioConfig& scenario)
   weights_ = {weight(fabric.control_weight), weight(fabric.retransmission_weight), weight(fabric.data_weight)};
   const bool impaired = fabric.loss_rate > 0 || fabric.trim_rate > 0 || fabric.corrupt_rate > 0 ||
                         fabric.duplicate_rate > 0 || fabric.ecn_rate > 0;
-  if (fabric.bit_error_rate > 0) errors_ = std::make_unique<LinkErrors>(fabric, scenario.seed);
+  if (fabric.bit_error_rate > 0) {
+    errors_ = std::make_unique<LinkErrors>(fabric, scenario.seed);
+    retry_ps_.resize(topology_.links().size());
+  }
   ends_.resize(topology_.links().size());
   looks_ahead_ = topology_.links().size() * sizeof(SwitchPort) > kPrivateCacheBytes;
   for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
@@ -224,6 +227,7 @@ LinkUse Network::use_of(std::uint32_t link, TimePs now) const {
   const double to_come_bytes = to_come_ps / ps_per_byte;
   use.slow_ps -= to_come_bytes * (ps_per_byte - full_ps_per_byte);
   use.sent_bytes = static_cast<double>(port.counters.bytes) - to_come_bytes;
+  if (errors_ != nullptr) use.retry_ps = static_cast<double>(retry_ps_[link]);
   use.waiting_bytes = to_come_bytes + static_cast<double>(port.queued_bytes);
   return use;
 }
@@ -663,6 +667,7 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
     TimePs delay_ps = 0;
     if (!crosses(now, link, index, delay_ps)) return;
     if (delay_ps > 0) port.line.hold(delay_ps);
+    retry_ps_[link] += delay_ps;
     now += delay_ps;
     last_bit += delay_ps;
   }

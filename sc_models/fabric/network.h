@@ -36,6 +36,7 @@ struct LinkUse {
   double sent_bytes = 0;     ///< preamble and gap included; of the packet on the line what has left
   double waiting_bytes = 0;  ///< the rest of that packet, and the queue
   double slow_ps = 0;        ///< by which sending took longer than at the full rate
+  double retry_ps = 0;       ///< in which the link repeated damaged frames
 };
 
 /// A node that lives on the fabric's own events.
@@ -317,6 +318,7 @@ class Network {
   SameTimeBound same_time_;
   std::unique_ptr<LinkErrors> errors_;  ///< null: links have none
   std::uint64_t damaged_frames_ = 0;
+  std::vector<TimePs> retry_ps_;          ///< by link, with errors_
   const Partition* partition_ = nullptr;  ///< null: this is the whole network
   std::uint32_t rank_ = 0;
   std::vector<Crossings>* crossings_ = nullptr;  ///< by rank

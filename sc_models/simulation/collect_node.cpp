@@ -269,6 +269,7 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
     sent += use.sent_bytes;
     waiting += use.waiting_bytes;
     causes[fmt::format("port{}.slow", port)] = port_gbps * use.slow_ps / static_cast<double>(active);
+    causes[fmt::format("port{}.link_retry", port)] = port_gbps * use.retry_ps / static_cast<double>(active);
   }
   // What waits in a port has been sent, for the requestor, and takes nothing of the line.
   const double unacknowledged = first_payload - static_cast<double>(node.player().statistics().acknowledged_bytes);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "parameters/transport.h"
+
 namespace mrc {
 namespace {
 
@@ -21,10 +23,15 @@ constexpr std::size_t kMostPoints = 4096;
 constexpr double kUnseen = 3;
 
 /// Time until a loss is noticed by the timer of a QP alone.
-double stall_ps(const ScenarioConfig& scenario, const std::string& transport) {
+double stall_ps(const ScenarioConfig& scenario) {
   const double mrc = std::ldexp(1.024 * kPsPerUs, static_cast<int>(scenario.protocol.timeout_exponent));
   const double rocev2 = std::ldexp(4.096 * kPsPerUs, static_cast<int>(scenario.rocev2.rc.timeout_exponent));
-  return transport == "rocev2" ? rocev2 : mrc;
+  const double uet = std::ldexp(1.024 * kPsPerUs, static_cast<int>(scenario.uet.timeout_exponent));
+  double longest = 0;
+  for (const Transport* transport : transports_in(scenario)) {
+    longest = std::max(longest, transport->name == "rocev2" ? rocev2 : transport->name == "uet" ? uet : mrc);
+  }
+  return longest;
 }
 
 }  // namespace
@@ -105,9 +112,7 @@ bool EarlyStop::estimate(GoodputForecast& steady) const {
   double half = std::max(kStudentT * std::sqrt(squares / (kBatches - 1) / kBatches), std::abs(drift) / 2);
   // With losses, the rare one that costs a timeout may be yet to come.
   if (node_->context.counters.retransmitted > 0) {
-    half += std::min(1.0, kUnseen * stall_ps(model_.scenario, node_->context.config.transport) /
-                              (last.ps - points_.front().ps)) *
-            mean;
+    half += std::min(1.0, kUnseen * stall_ps(model_.scenario) / (last.ps - points_.front().ps)) * mean;
   }
   steady = {
       .goodput_gbps = mean, .low_gbps = mean - half, .high_gbps = mean + half, .bytes_share = last.bytes / offered_};

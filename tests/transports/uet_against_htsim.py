@@ -5,7 +5,8 @@ htsim_times.json has its times with the commands that gave them, so that nothing
 fabric as the parameters allow: a leaf and spine without oversubscription, store and forward, no latency of switches and hosts. A packet has 64 B of
 headers there and 146 B here; the line is faster by as much, so that a full packet takes as long.
 
-  uet_against_htsim.py MRCSIM [--nodes 64,256] [--table]     exit code 1 where a mean is further away than `within`
+  uet_against_htsim.py MRCSIM [--nodes 64,256] [--table]     exit code 1 where a mean is further away than `within`;
+a case may have its own, with the reason (`why`)
 """
 import argparse
 import json

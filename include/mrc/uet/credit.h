@@ -23,47 +23,48 @@ class CreditAccount {
   /// `most_bytes`: it never holds more credit, and begins with as much.
   explicit CreditAccount(std::uint64_t most_bytes) : most_bytes_(static_cast<std::int64_t>(most_bytes)) {}
 
-  /// Work for a PDC that had none: as a new one, it sends before it has heard of the receiver.
-  void begin() {
-    credit_bytes_ = most_bytes_;
-    speculative_ = true;
-  }
+  /// Work for a PDC that had none: as a new one, it sends a window before it has heard of the receiver.
+  void begin() { unasked_bytes_ = most_bytes_ - std::max<std::int64_t>(credit_bytes_, 0); }
   /// Any credit is enough for a packet.
-  bool may_send() const { return credit_bytes_ > 0; }
-  void spend(std::uint32_t bytes) { credit_bytes_ -= bytes; }
+  bool may_send() const { return unasked_bytes_ > 0 || credit_bytes_ > 0; }
+  void spend(std::uint32_t bytes) {
+    if (unasked_bytes_ <= 0) {
+      credit_bytes_ -= bytes;
+      return;
+    }
+    unasked_bytes_ -= bytes;
+    credit_bytes_ += std::min<std::int64_t>(unasked_bytes_, 0);
+  }
 
   /// What the receiver has granted since the PDC began.
   void granted(std::uint64_t bytes) {
-    stop_speculating();
     if (bytes <= granted_bytes_) return;
     credit_bytes_ = std::min(credit_bytes_ + static_cast<std::int64_t>(bytes - granted_bytes_), most_bytes_);
     granted_bytes_ = bytes;
   }
-  /// The receiver is known to be busy: what was not granted is not sent.
-  void stop_speculating() {
-    if (speculative_) credit_bytes_ = std::min<std::int64_t>(credit_bytes_, 0);
-    speculative_ = false;
-  }
+  /// The receiver is known to be busy: of what it was not asked for, no more is sent.
+  void stop_speculating() { unasked_bytes_ = 0; }
   /// How far grants should go, for `wanted_bytes` of this PDC that are not sent and `flows` of the node that wait for
   /// its line: each asks for its part, but for no less than lets it send a packet.
   std::uint64_t target(std::uint64_t wanted_bytes, std::uint32_t flows, std::uint32_t mtu_bytes) const {
-    const std::int64_t want = std::min(static_cast<std::int64_t>(wanted_bytes), most_bytes_) - credit_bytes_;
+    const std::int64_t unasked = std::max<std::int64_t>(unasked_bytes_, 0);
+    const std::int64_t want = std::min(static_cast<std::int64_t>(wanted_bytes), most_bytes_) - unasked - credit_bytes_;
     const std::int64_t packet = std::min<std::int64_t>(static_cast<std::int64_t>(wanted_bytes), mtu_bytes);
-    // Short messages do not wait for a second request.
-    const std::int64_t least = speculative_ ? packet : packet - std::min<std::int64_t>(credit_bytes_, packet);
+    // While it sends unasked, a packet's worth is asked for in case that the receiver is busy.
+    const std::int64_t least = packet - (unasked > 0 ? 0 : std::min(credit_bytes_, packet));
     const std::int64_t part = std::max<std::int64_t>(want, 0) / std::max(flows, 1U);
     return granted_bytes_ + whole_credit_units(static_cast<std::uint64_t>(std::max(part, least)));
   }
 
   std::int64_t credit_bytes() const { return credit_bytes_; }
+  std::int64_t unasked_bytes() const { return unasked_bytes_; }
   std::uint64_t granted_bytes() const { return granted_bytes_; }
-  bool speculative() const { return speculative_; }
 
  private:
   std::int64_t most_bytes_;
-  std::int64_t credit_bytes_ = 0;
+  std::int64_t credit_bytes_ = 0;   ///< granted and not spent; below 0 by a part of a packet
+  std::int64_t unasked_bytes_ = 0;  ///< that may be sent without a grant
   std::uint64_t granted_bytes_ = 0;
-  bool speculative_ = false;
 };
 
 /// Of a receiving node: its senders in turn.
@@ -91,6 +92,7 @@ class CreditPacer {
     of.target_bytes = std::max(of.target_bytes, of.granted_bytes) + whole_credit_units(bytes);
     list(flow, now);
   }
+  std::uint64_t granted_bytes(std::uint32_t flow) const { return flows_[flow].granted_bytes; }
   std::uint64_t target_bytes(std::uint32_t flow) const { return flows_[flow].target_bytes; }
 
   /// When the next grant is due; kNever without a sender that asks.

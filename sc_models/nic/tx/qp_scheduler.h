@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/box.h"
+#include "engine/class_turns.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "engine/occupancy.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "mrc/random.h"
 #include "mrc/uet/uet_packet.h"
 
 namespace mrc {
@@ -47,7 +48,10 @@ void UetEndpoint::deadline(TimePs now, Qp& qp) {
 }
 
 void UetEndpoint::serve_timers(TimePs now) {
-  while (pacer_.next() <= now) grant(now);
+  while (pacer_.next() <= now) {
+    const CreditPacer::Grant given = pacer_.take(now);
+    grant(now, given.flow, given.granted_bytes);
+  }
 }
 
 // Credit
@@ -79,13 +83,12 @@ void UetEndpoint::request_credit(TimePs now, Qp& qp) {
   send_control(now, qp, request);
 }
 
-void UetEndpoint::grant(TimePs now) {
-  const CreditPacer::Grant given = pacer_.take(now);
+void UetEndpoint::grant(TimePs now, std::uint32_t flow, std::uint64_t granted_bytes) {
   Packet packet;
   packet.opcode = kUetCredit;
-  set_credit(packet, given.granted_bytes);
+  set_credit(packet, granted_bytes);
   ++grants_sent_;
-  send_control(now, nic_.qps[given.flow], packet);
+  send_control(now, nic_.qps[flow], packet);
 }
 
 // Sending
@@ -206,16 +209,16 @@ void UetEndpoint::send_control(TimePs now, Qp& qp, Packet packet) {
   packet.destination_qp = qp.peer_number;
   packet.role = TrafficRole::control;
   packet.has_timestamp = false;
-  // With no way at all it is lost on the first port.
-  const ReversePaths::Choice path = qp.reverse_paths->pick(nic_.ports_up);
-  packet.ev = path.ev;
-  packet.plane = path.plane;
+  // Each on another path, so that a dead one does not take all answers of a PDC.
+  const std::uint32_t turn = control_turn_++;
+  packet.ev = static_cast<Ev>(mix64(std::uint64_t{nic_.node} << 32 | turn));
+  packet.plane = static_cast<std::uint8_t>(turn % planes_);
   ++nic_.counters.control_packets;
   const std::uint32_t transit = network_.new_transit();
   network_.packet_of(transit) = packet;
   idle_before(now);
-  busy_until_[path.plane] = network_.send(now, nic_.node, path.plane, transit);
-  idle_busy(path.plane, busy_until_[path.plane]);
+  busy_until_[packet.plane] = network_.send(now, nic_.node, packet.plane, transit);
+  idle_busy(packet.plane, busy_until_[packet.plane]);
 }
 
 // Receiving
@@ -245,7 +248,8 @@ void UetEndpoint::receive_data(TimePs now, Qp& qp, const Packet& packet) {
   const std::uint32_t index = nic_.index_of(qp);
   if (nic_.scenario.uet.congestion != UetCongestion::nscc) {
     pacer_.ask(index, credit_of(packet, pacer_.target_bytes(index)), now);
-    if (packet.opcode == kUetCreditRequest) return;
+    // Its sender may have lost a grant: what was granted is said once more.
+    if (packet.opcode == kUetCreditRequest) return grant(now, index, pacer_.granted_bytes(index));
   }
   if (packet.ecn == Ecn::ce) ++nic_.counters.ce_received;
   Responder& responder = *halves(qp).responder;
@@ -294,10 +298,6 @@ void UetEndpoint::acknowledge(TimePs now, Qp& qp, const RxDecision& decision) {
 void UetEndpoint::receive_control(TimePs now, Qp& qp, const Packet& packet) {
   UetHalves& of = halves(qp);
   if (packet.opcode == Opcode::sack) {
-    const EvIndex ev = of.paths->find(packet.sack.entropy);
-    if (ev != kNoEv && packet.sack.mark == PathMark::none) {
-      qp.reverse_paths->confirm(of.paths->plane(ev), packet.sack.entropy);
-    }
     of.requestor->on_sack(packet.sack, now);
     of.requestor->on_transport_ack({.msn = packet.immediate}, now);
   } else if (packet.opcode == Opcode::nack) {

@@ -40,7 +40,7 @@ class UetEndpoint final : public LightNode {
   std::uint64_t credit_target(const Qp& qp, const UetHalves& of) const;
   bool lacks_credit(const UetHalves& of) const { return of.credit && !of.credit->may_send(); }
   void request_credit(TimePs now, Qp& qp);
-  void grant(TimePs now);
+  void grant(TimePs now, std::uint32_t flow, std::uint64_t granted_bytes);
 
   void activate(Qp& qp);
   void park(TimePs now, Qp& qp, SendGate gate);
@@ -67,6 +67,7 @@ class UetEndpoint final : public LightNode {
   std::uint32_t parked_ = kNoQp;                             ///< the QP that was last found to wait for more than work
   Ring<std::uint32_t> ready_;                                ///< QPs that may have something to send
   std::array<TimePs, PathTable::kMostPlanes> busy_until_{};  ///< by port
+  std::uint32_t control_turn_ = 0;                           ///< of ports and paths
   std::uint64_t grants_sent_ = 0;
   std::uint64_t requests_sent_ = 0;
 };

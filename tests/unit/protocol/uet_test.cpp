@@ -41,22 +41,27 @@ TEST(UetCredit, ASenderBeginsWithAWindowAndAsksForTheRest) {
   EXPECT_FALSE(account.may_send());
   account.begin();
   EXPECT_TRUE(account.may_send());
-  // Credit of ten packets for a message of four: it asks for one packet, in case that the receiver is busy.
+  // It may send ten packets unasked and has four: one is asked for, in case that the receiver is busy.
   EXPECT_EQ(account.target(4 * kMtu, 1, kMtu), kMtu);
   for (int i = 0; i < 10; ++i) account.spend(kMtu);
   EXPECT_FALSE(account.may_send());
   EXPECT_EQ(account.target(8 * kMtu, 1, kMtu), 8U * kMtu);
   EXPECT_EQ(account.target(80 * kMtu, 1, kMtu), 10U * kMtu);  // no more than it may hold
   EXPECT_EQ(account.target(8 * kMtu, 4, kMtu), 2U * kMtu);    // its node has four that ask
+  account.spend(kMtu);
+  EXPECT_EQ(account.target(8 * kMtu, 90, kMtu), 2U * kMtu);  // the packet that is owed, and one to send
 }
 
-TEST(UetCredit, AGrantEndsSpeculation) {
+TEST(UetCredit, ARefusalEndsWhatIsSentUnaskedAndLeavesGrants) {
   CreditAccount account(10 * kMtu);
   account.begin();
   account.spend(kMtu);
   account.granted(4 * kMtu);
-  EXPECT_EQ(account.credit_bytes(), 4 * kMtu);  // what was left of the window is gone
-  account.granted(3 * kMtu);                    // an older one, overtaken
+  account.granted(3 * kMtu);  // an older one, overtaken
+  EXPECT_EQ(account.credit_bytes(), 4 * kMtu);
+  EXPECT_EQ(account.unasked_bytes(), 9 * kMtu);
+  account.stop_speculating();
+  EXPECT_EQ(account.unasked_bytes(), 0);
   EXPECT_EQ(account.credit_bytes(), 4 * kMtu);
   account.granted(40 * kMtu);
   EXPECT_EQ(account.credit_bytes(), 10 * kMtu);
