@@ -552,14 +552,17 @@ def staging(mrcsim, preset, settings, cache, line, memory):
 
 
 def nic_size_rows(mrcsim):
-    yield "| preset, line rate in Gb/s | host | PCIe reads, Gb/s | tags | completion buffer, KiB | with one tag less | staging, KiB | received, Gb/s |"
+    yield "| preset, line rate in Gb/s | host | PCIe reads, Gb/s | limited by | tags | completion buffer, KiB | staging, KiB | received, Gb/s |"
     yield "|---|---|---|---|---|---|---|---|"
     for machine, line, memory in NIC_HOSTS:
         preset = PRESETS / f"{machine}.toml"
         generation = tomllib.loads(preset.read_text())["pcie"]["generation"]
         for state, cache, state_settings in HOST_STATES if memory == "host" else (("accelerator's memory", "cold", {}),):
             settings = enough(generation) | state_settings
-            most = float(reads(mrcsim, preset, settings, cache, memory)["gbps"])
+            row = reads(mrcsim, preset, settings, cache, memory)
+            most = float(row["gbps"])
+            uplink = tomllib.loads(preset.read_text())["host"].get("pcie_switch", {}).get("uplink_gbps", math.inf)
+            limit = "pcie.line" if most > 0.97 * float(row["link_gbps"]) else "host.pcie_switch" if most > 0.97 * uplink else "host"
             wanted = min(PAYLOAD_SHARE * line, 0.99 * most)
 
             def reaches(key, value):
@@ -567,10 +570,9 @@ def nic_size_rows(mrcsim):
 
             tags = smallest(lambda n: reaches("pcie.read_tags", n), 1, settings["pcie.read_tags"], 1)
             room = smallest(lambda n: reaches("pcie.completion_buffer_bytes", n), 5120, 2 << 20, 512)
-            limit = reads(mrcsim, preset, settings | {"pcie.read_tags": max(1, tags - 1)}, cache, memory)["bound_by"]
             waiting, received = staging(mrcsim, preset, settings, cache, line, memory)
             short = "" if most >= PAYLOAD_SHARE * line else ", below line rate"
-            yield f"| `{machine}`, {line} | {state} | {most:.1f}{short} | {tags} | {room / 1024:.1f} | {limit} | {waiting / 1024:.1f} | {received:.1f} |"
+            yield f"| `{machine}`, {line} | {state} | {most:.1f}{short} | {limit} | {tags} | {room / 1024:.1f} | {waiting / 1024:.1f} | {received:.1f} |"
 
 
 def misses(scores):
@@ -640,7 +642,8 @@ def main():
     parser.add_argument("--sizes", action="store_true", help="prints the sizes of a NIC for each preset")
     options = parser.parse_args()
     if options.sizes:
-        print("\n".join(nic_size_rows(options.mrcsim)))
+        for row in nic_size_rows(options.mrcsim):
+            print(row, flush=True)
         return
     if not options.summary and not (options.folder and pathlib.Path(options.folder).is_dir()):
         print("skipped: no folder of the study's files (MRCSIM_PCIE_BENCH, a copy of pcie-bench/data)")

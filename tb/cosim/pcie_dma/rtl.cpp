@@ -4,7 +4,6 @@
 
 #include "Vpcie_dma_512.h"
 #include "cosim/pcie_dma/adapter.h"
-#include "pcie/nic_lookups.h"
 
 namespace mrc {
 namespace {
@@ -30,8 +29,10 @@ std::unique_ptr<PcieDmaEngine> make_pcie_dma_rtl(const NodeConfig& node, const c
           fmt::format("nic.payload_fetch.queue_entries = {}: RTL of pcie_dma is built for {} at most",
                       node.nic.payload_fetch.queue_entries, most_payload_reads));
   // Their reads pass those that wait, which this block does not do.
-  require(!NicLookups::wanted(node.pcie),
-          "pcie.memory_table and pcie.address_translation.request = link: RTL of pcie_dma has no lookups");
+  require(node.pcie.memory_table.key_entries == 0 && node.pcie.memory_table.page_entries == 0,
+          "pcie.memory_table: RTL of pcie_dma has no lookups; allowed with it: 0 entries");
+  require(node.pcie.address_translation.request == TranslationRequest::fixed,
+          "pcie.address_translation.request = link: RTL of pcie_dma has no lookups; allowed with it: fixed");
   const std::uint64_t cqes = std::uint64_t{node.nic.completion.moderation_count} * node.nic.completion.cqe_bytes;
   require(cqes <= kMostBytes,
           fmt::format("nic.completion.moderation_count * cqe_bytes = {}: RTL of pcie_dma writes {} B at once at most",
