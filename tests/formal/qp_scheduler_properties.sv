@@ -2,7 +2,8 @@
 // slots. So that few cycles reach far a run begins with a reset, or with an empty list and any contexts that fit together: each
 // missing, on its way, not used yet or used, in any slot, with the hand at any slot. That a run leaves them so is proved with the
 // rest.
-// steps: 6
+// steps: 9
+// reached: all
 // finds: evicted_not_forgotten activation_in_turn_lost slot_in_use_taken grant_does_not_hold
 module qp_scheduler_properties
   import mrc_pkg::*;
