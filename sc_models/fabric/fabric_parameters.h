@@ -12,6 +12,8 @@ class ParameterTable;
 enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
 /// How switches route: static uSID tables, or a hash of the flow among equal paths.
 enum class FabricRouting : std::uint8_t { usid, ecmp };
+/// Where retransmitted packets wait at a switch port.
+enum class RetransmissionQueue : std::uint8_t { own, data };
 /// Scheduling among the queues of a switch port.
 enum class SwitchScheduling : std::uint8_t { strict, weighted };
 
@@ -35,6 +37,7 @@ struct FabricConfig {
   std::string cable_delays_ns;  ///< of single cables; see CableDelay
   SwitchForwarding forwarding = SwitchForwarding::cut_through;
   SwitchScheduling scheduling = SwitchScheduling::strict;
+  RetransmissionQueue retransmission_queue = RetransmissionQueue::own;
   std::uint32_t control_weight = 25;  ///< with weighted scheduling
   std::uint32_t retransmission_weight = 25;
   std::uint32_t data_weight = 50;

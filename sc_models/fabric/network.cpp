@@ -37,7 +37,8 @@ Network::Network(const ScenarioConfig& scenario)
       transport_(transport_of(scenario)),
       link_bytes_(scenario),
       usid_(topology_.routing() == FabricRouting::usid && transport_.source_routed),
-      keeps_order_(transport_.keeps_order),
+      retransmissions_apart_(!transport_.keeps_order &&
+                             scenario.fabric.retransmission_queue == RetransmissionQueue::own),
       pause_law_(transport_.pause_law != nullptr ? transport_.pause_law(scenario) : PauseLaw{}),
       ports_(topology_.links().size()),
       buffered_bytes_(topology_.switches().size(), 0),
@@ -120,7 +121,7 @@ void Network::classify(Transit& transit) const {
   transit.plane = packet.plane;
   transit.bytes = link_bytes_.on_link(packet);
   transit.queue = FabricClass::data;
-  if (packet.retransmission && !keeps_order_) transit.queue = FabricClass::retransmission;
+  if (packet.retransmission && retransmissions_apart_) transit.queue = FabricClass::retransmission;
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
 }
 

@@ -240,7 +240,7 @@ class Network {
   const Transport& transport_;
   LinkBytes link_bytes_;
   bool usid_;
-  bool keeps_order_;  ///< see Transport
+  bool retransmissions_apart_;  ///< from other data, in a queue of their own
   PauseLaw pause_law_;
   FabricEventQueue events_;
   TransitPool transits_;
