@@ -76,6 +76,7 @@ struct ProtocolConfig {
   TimePs probe_interval_ps = 100 * kPsPerUs;  ///< between probes of one ASSUMED_BAD EV
   TimePs probe_timeout_ps = 50 * kPsPerUs;    ///< unanswered by then: lost (the API's example has 2 ms)
   std::uint32_t probe_successes = 3;          ///< consecutive successful probes that make it GOOD
+  std::uint32_t probe_backoff = 0;            ///< doublings of the interval at most, one for each probe lost in a row
   std::uint32_t unanswered_probes = 16;       ///< of one path table, at most
   std::uint32_t ev_probe_repeats = 8;         ///< after a duplicate, while EV probes have no answer
   std::uint32_t ev_probe_bytes = 0;           ///< received at least between two EV probes of a QP
@@ -106,6 +107,9 @@ constexpr std::uint32_t link_bytes(const Packet& packet, const ProtocolConfig& c
   return link_bytes(packet, config.encapsulation, config.encryption, trim_bytes);
 }
 
+/// What delay at or above the target without a CE mark is to NSCC.
+enum class UnmarkedDelay : std::uint8_t { fair_increase, as_marked };
+
 /// `uet-1.0-nscc`, the fields of the API's configuration struct plus min and initial window.
 /// A value of 0 in a field marked (derived) is computed from base_rtt, line rate and MTU by the UEC formulas.
 struct CongestionConfig {
@@ -120,15 +124,17 @@ struct CongestionConfig {
   double fi_scale = 0;                       ///< (derived: 0.25 * a)
   double gamma = 0.8;
   double max_md_jump = 0.5;
-  std::uint64_t max_cwnd_bytes = 0;          ///< (derived: 1.5 * BDP)
-  std::uint64_t min_cwnd_bytes = 0;          ///< (derived: 1 MTU)
-  std::uint64_t initial_cwnd_bytes = 0;      ///< (derived: max_cwnd)
-  std::uint32_t qa_gate = 3;                 ///< achieved < max_wnd >> gate
-  TimePs qa_threshold_ps = 0;                ///< (derived: 4 * target)
-  TimePs target_delay_ps = 0;                ///< (derived: 0.75 * base_rtt with trimming, else 1.0)
-  double delay_ewma_weight = 0.0125;         ///< of a sample in the average delay
-  bool last_hop_trim_cuts = true;            ///< with trim_cuts_cwnd: TRIMMED_LASTHOP also reduces the window
-  bool last_hop_trim_holds = true;           ///< no larger window for base_rtt + target_delay after TRIMMED_LASTHOP
+  std::uint64_t max_cwnd_bytes = 0;      ///< (derived: 1.5 * BDP)
+  std::uint64_t min_cwnd_bytes = 0;      ///< (derived: 1 MTU)
+  std::uint64_t initial_cwnd_bytes = 0;  ///< (derived: max_cwnd)
+  std::uint32_t qa_gate = 3;             ///< achieved < max_wnd >> gate
+  TimePs qa_threshold_ps = 0;            ///< (derived: 4 * target)
+  TimePs target_delay_ps = 0;            ///< (derived: 0.75 * base_rtt with trimming, else 1.0)
+  double delay_ewma_weight = 0.0125;     ///< of a sample in the average delay
+  UnmarkedDelay unmarked_delay = UnmarkedDelay::fair_increase;
+  bool base_rtt_is_learned = true;  ///< the smallest RTT seen counts, base_rtt_ps at most; false: base_rtt_ps as it is
+  bool last_hop_trim_cuts = true;   ///< with trim_cuts_cwnd: TRIMMED_LASTHOP also reduces the window
+  bool last_hop_trim_holds = true;  ///< no larger window for base_rtt + target_delay after TRIMMED_LASTHOP
   bool refusal_triggers_quick_adapt = true;  ///< a NACK for a missing resource of the responder triggers it
   bool loss_triggers_quick_adapt = false;    ///< a packet that is declared lost triggers it
   /// max_cwnd shrinks with the smallest RTT seen, as in UEC 1.0. False: fixed, because the API of MRC has it in bytes.

@@ -45,6 +45,10 @@ template <>
 std::vector<std::string> words_of<SwitchScheduling>() {
   return {"strict", "weighted"};
 }
+template <>
+std::vector<std::string> words_of<RetransmissionQueue>() {
+  return {"own", "data"};
+}
 
 void add_fabric_parameters(ParameterTable& table) {
   MRC_SCENARIO(fabric.nics, "NICs", 2, 131'072, "NICs, each with a port in every plane", paper);
@@ -82,6 +86,9 @@ void add_fabric_parameters(ParameterTable& table) {
       fabric.scheduling, "", 0, 0,
       "service of the queues of a port: control and trimmed, retransmissions, data; strict in this order or weighted",
       assumption);
+  MRC_SCENARIO(fabric.retransmission_queue, "", 0, 0,
+               "queue of retransmitted packets at a switch: own, or that of data, because their DSCP is not mandatory",
+               assumption);
   MRC_SCENARIO(fabric.control_weight, "", 1, 10'000, "with weighted scheduling: weight of control and trimmed packets",
                assumption);
   MRC_SCENARIO(fabric.retransmission_weight, "", 1, 10'000, "with weighted scheduling: weight of retransmissions",

@@ -13,6 +13,8 @@ enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
 /// How switches route: static uSID tables, a hash of the flow among equal paths, or the least loaded of them for each
 /// packet.
 enum class FabricRouting : std::uint8_t { usid, ecmp, adaptive };
+/// Where retransmitted packets wait at a switch port.
+enum class RetransmissionQueue : std::uint8_t { own, data };
 /// Scheduling among the queues of a switch port.
 enum class SwitchScheduling : std::uint8_t { strict, weighted };
 
@@ -39,6 +41,7 @@ struct FabricConfig {
   std::string cable_delays_ns;  ///< of single cables; see CableDelay
   SwitchForwarding forwarding = SwitchForwarding::cut_through;
   SwitchScheduling scheduling = SwitchScheduling::strict;
+  RetransmissionQueue retransmission_queue = RetransmissionQueue::own;
   std::uint32_t control_weight = 25;  ///< with weighted scheduling
   std::uint32_t retransmission_weight = 25;
   std::uint32_t data_weight = 50;

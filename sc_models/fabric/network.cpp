@@ -54,6 +54,7 @@ Network::Network(const ScenarioConfig& scenario)
       topology_(scenario),
       cut_through_(scenario.fabric.forwarding == SwitchForwarding::cut_through),
       adaptive_(topology_.routing() == FabricRouting::adaptive),
+      retransmissions_apart_(scenario.fabric.retransmission_queue == RetransmissionQueue::own),
       rules_(scenario, transport_of(scenario), topology_.routing()),
       pause_law_(transport_of(scenario).pause_law != nullptr ? transport_of(scenario).pause_law(scenario) : PauseLaw{}),
       ports_(topology_.links().size()),
@@ -158,7 +159,7 @@ void Network::classify(Transit& transit) const {
   transit.queue = FabricClass::data;
   transit.traffic_class = packet.traffic_class;
   // Retransmissions of a higher class wait with its data: those of class 0 must not pass it.
-  if (packet.retransmission && !rules.keeps_order && packet.traffic_class == 0)
+  if (packet.retransmission && retransmissions_apart_ && !rules.keeps_order && packet.traffic_class == 0)
     transit.queue = FabricClass::retransmission;
   if (packet.role == TrafficRole::control || packet.damage == Damage::trimmed) transit.queue = FabricClass::control;
 }

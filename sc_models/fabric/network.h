@@ -274,7 +274,8 @@ class Network {
   bool looks_ahead_ = false;  ///< ports or QPs are more than the caches of a core hold
   std::size_t qps_ = 0;       ///< of light endpoints
   bool adaptive_;
-  TransportRules rules_;  ///< of all nodes, or of those that no scenario key names
+  bool retransmissions_apart_;  ///< from other data where the transport allows it, in a queue of their own
+  TransportRules rules_;        ///< of all nodes, or of those that no scenario key names
   std::vector<std::unique_ptr<TransportRules>> others_;
   std::vector<const TransportRules*> rules_of_node_;  ///< empty: all nodes have rules_
   PauseLaw pause_law_;

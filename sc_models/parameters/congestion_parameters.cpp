@@ -6,6 +6,11 @@ namespace mrc {
 
 using enum ParameterSource;
 
+template <>
+std::vector<std::string> words_of<UnmarkedDelay>() {
+  return {"fair_increase", "as_marked"};
+}
+
 void add_congestion_parameters(ParameterTable& table) {
   MRC_SCENARIO(cc.algorithm, "", 0, 0, "congestion control", api);
   table.only({"uet-1.0-nscc", "none"});
@@ -15,6 +20,11 @@ void add_congestion_parameters(ParameterTable& table) {
   ns(
       "cc.base_rtt_ns", [](ScenarioConfig & c) -> auto& { return c.cc.base_rtt_ps; },
       "network round-trip time without queueing", assumption);
+  MRC_SCENARIO(
+      cc.base_rtt_is_learned, "", 0, 0,
+      "delay is that above the smallest RTT seen, as in UEC 1.0; false: above cc.base_rtt_ns, so that windows which "
+      "never saw an empty queue do not take its delay for the length of the path",
+      assumption);
   MRC_SCENARIO(cc.disable_quick_adapt, "", 0, 0, "NSCC without quick adapt", api);
   MRC_SCENARIO(cc.adjust_bytes_threshold, "bytes", 0, k1G, "acknowledged bytes between window updates; 0: 8 MTU", api);
   ns(
@@ -36,6 +46,11 @@ void add_congestion_parameters(ParameterTable& table) {
       "cc.target_delay_ns", [](ScenarioConfig & c) -> auto& { return c.cc.target_delay_ps; },
       "target queueing delay; 0: 0.75 base_rtt with trimming, otherwise base_rtt", api);
   MRC_SCENARIO(cc.delay_ewma_weight, "", 1e-6, 1, "weight of a sample in the average delay", assumption);
+  MRC_SCENARIO(
+      cc.unmarked_delay, "", 0, 0,
+      "delay at or above the target without a CE mark: fair_increase, by the table of UEC 1.0; as_marked, because only "
+      "the last hop, which does not mark, delays so long without a mark",
+      spec);
   MRC_SCENARIO(cc.trim_cuts_cwnd, "", 0, 0, "a TRIMMED NACK reduces the window by its packet", assumption);
   MRC_SCENARIO(cc.last_hop_trim_cuts, "", 0, 0, "with trim_cuts_cwnd: TRIMMED_LASTHOP also reduces the window",
                assumption);

@@ -126,6 +126,11 @@ void add_protocol_parameters(ParameterTable& table) {
       "time without an answer after which a probe is lost", assumption);
   MRC_SCENARIO(protocol.probe_successes, "probes", 1, 255, "consecutive successful probes that make an EV GOOD again",
                assumption);
+  MRC_SCENARIO(
+      protocol.probe_backoff, "doublings", 0, 10,
+      "each probe of a path table that is lost doubles the time between its probes, at most so often; an answer "
+      "ends it",
+      assumption);
   MRC_SCENARIO(protocol.unanswered_probes, "probes", 1, 4'096,
                "reliability probes of a path table that have no answer yet, at most", assumption);
   MRC_SCENARIO(protocol.ev_probe_repeats, "probes", 0, 255,

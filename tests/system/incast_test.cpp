@@ -53,6 +53,16 @@ TEST(Incast, WeightedServiceMarksAndFewerProbesFillTheReceiversLine) {
   EXPECT_LE(weighted["packets"]["control"], 200'000);
 }
 
+TEST(Incast, InOneQueueWithDelayAsAMarkTheReceiversLineIsFull) {
+  const std::string flows = incast_of(127, 1'000'000);
+  const std::string one_queue = "fabric.retransmission_queue=data --set protocol.ev_probe_bytes=16384";
+  const auto full = run_at_400(flows, 128, one_queue + " --set cc.unmarked_delay=as_marked");
+  EXPECT_GE(share_of_line(full, 127e6), 0.93);
+  const auto grows = run_at_400(flows, 128, one_queue);
+  EXPECT_LE(share_of_line(grows, 127e6), 0.93);
+  EXPECT_GE(grows["packets"]["retransmitted"], 2 * full["packets"]["retransmitted"].get<std::uint64_t>());
+}
+
 /// 7 to 1 with or without marks of the last hop: `checks` on windows of 1 ms from 5 ms on.
 ProcessResult shares_of_seven(bool marks, const std::string& checks) {
   std::filesystem::create_directories(test_folder() / "experiments");

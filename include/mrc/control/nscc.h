@@ -97,15 +97,21 @@ class Nscc final : public CongestionControl {
   /// State of the network according to a SACK with an RTT sample.
   void follow(const AckSample& sample, double newly) {
     update_base_rtt(sample.rtt_ps);
-    const TimePs delay = sample.rtt_ps - base_rtt_;
-    update_average(delay, sample.ecn);
-    if (quick_adapt(sample.now, delay, sample.ecn)) return;
-    adjust(sample, delay, newly);
+    const TimePs delay = sample.rtt_ps - std::min(sample.rtt_ps, base_rtt_);
+    const bool marked = sample.ecn || marks_missing(delay);
+    update_average(delay, marked);
+    if (quick_adapt(sample.now, delay, marked)) return;
+    adjust(sample, delay, marked, newly);
     fulfil(sample.now);
   }
 
+  /// A queue that marks has marked its packets before they are so late: this one did not, as the last hop.
+  bool marks_missing(TimePs delay) const {
+    return config_.unmarked_delay == UnmarkedDelay::as_marked && delay >= config_.target_delay_ps;
+  }
+
   void update_base_rtt(TimePs rtt) {
-    if (rtt >= base_rtt_) return;
+    if (rtt >= base_rtt_ || !config_.base_rtt_is_learned) return;
     base_rtt_ = rtt;
     if (!config_.max_cwnd_follows_rtt) return;
     const double share = static_cast<double>(rtt) / static_cast<double>(config_.base_rtt_ps);
@@ -116,9 +122,10 @@ class Nscc final : public CongestionControl {
   /// `bytes` of what was in flight at the last quick adaptation, or later, have left it.
   void heard_of(double bytes) { ignore_bytes_ = std::max(0.0, ignore_bytes_ - bytes); }
 
-  void update_average(TimePs delay, bool ecn) {
-    // Delay without a mark comes from the path's length or the far end, not from a queue that this window feeds.
-    const bool unmarked_delay = !ecn && delay > config_.target_delay_ps;
+  void update_average(TimePs delay, bool marked) {
+    // By UEC 1.0 delay without a mark comes from the path's length or the far end, not from a queue that this window
+    // feeds.
+    const bool unmarked_delay = !marked && delay > config_.target_delay_ps;
     const double sample = unmarked_delay ? 0.25 * static_cast<double>(base_rtt_) : static_cast<double>(delay);
     average_delay_ += config_.delay_ewma_weight * (sample - average_delay_);
   }
@@ -165,10 +172,10 @@ class Nscc final : public CongestionControl {
     return true;
   }
 
-  void adjust(const AckSample& sample, TimePs delay, double newly) {
+  void adjust(const AckSample& sample, TimePs delay, bool marked, double newly) {
     const bool late = delay >= config_.target_delay_ps;
-    if (sample.ecn || late) end_fast_increase();
-    if (sample.ecn) {
+    if (marked || late) end_fast_increase();
+    if (marked) {
       if (late) decrease(sample.now);
       return;
     }

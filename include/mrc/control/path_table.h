@@ -132,14 +132,17 @@ class PathTable {
       case PathEvent::trimmed_lasthop:
         break;
       case PathEvent::probe_delivered:
+        lost_probes_in_a_row_ = 0;
         probe_ended(ev);
         probe_good(ev, now);
         break;
       case PathEvent::probe_ecn:
+        lost_probes_in_a_row_ = 0;
         probe_ended(ev);
         probe_marked(ev, now);
         break;
       case PathEvent::probe_lost:
+        ++lost_probes_in_a_row_;
         probe_ended(ev);
         health(ev).probe_successes = 0;
         break;
@@ -220,7 +223,8 @@ class PathTable {
   EvIndex take_due_probe(TimePs now) {
     if (now < next_probe_time()) return kNoEv;
     const EvIndex ev = bad_[probe_turn_++ % bad_.size()];
-    next_probe_ = now + std::max<TimePs>(1, config_->probe_interval_ps / bad_.size());
+    const TimePs interval = config_->probe_interval_ps << std::min(lost_probes_in_a_row_, config_->probe_backoff);
+    next_probe_ = now + std::max<TimePs>(1, interval / bad_.size());
     unanswered_ += health(ev).unanswered ? 0 : 1;
     health(ev).unanswered = true;
     return ev;
@@ -504,6 +508,7 @@ class PathTable {
   std::vector<EvIndex> bad_;
   std::uint64_t probe_turn_ = 0;
   std::uint32_t unanswered_ = 0;  ///< EVs with a probe on its way
+  std::uint32_t lost_probes_in_a_row_ = 0;
   TimePs next_probe_ = kNever;
   std::uint64_t held_at_floor_ = 0;
   Ring<EvEvent> events_;

@@ -121,6 +121,42 @@ TEST_F(NsccTest, AfterATrimAtTheLastHopTheWindowDoesNotGrowForAWhile) {
   }
 }
 
+// Two windows of one queue, of which one saw it empty before: with a base RTT that is learned they differ in its delay.
+TEST_F(NsccTest, TheBaseRttIsAsConfiguredByParameter) {
+  for (const bool learned : {true, false}) {
+    config.base_rtt_is_learned = learned;
+    Nscc early = make();
+    Nscc late = make();
+    const TimePs empty = config.base_rtt_ps / 2;
+    early.on_ack({.now = 1, .rtt_ps = empty, .newly_received_bytes = 1'000});
+    for (Nscc* nscc : {&early, &late}) {
+      const std::uint64_t before = nscc->cwnd_bytes();
+      nscc->on_ack({.now = 2, .rtt_ps = config.base_rtt_ps + 3 * kUs, .newly_received_bytes = 40'000});
+      if (nscc == &early) {
+        EXPECT_EQ(nscc->cwnd_bytes() - before > 5'000, learned);  // fair increase, 9 us above the empty queue
+      } else {
+        EXPECT_LT(nscc->cwnd_bytes() - before, 5'000U);
+      }
+    }
+  }
+}
+
+// Only a last hop, which does not mark, delays so long without a mark.
+TEST_F(NsccTest, NoMarkAtTheTargetIsAMarkByParameter) {
+  config.unmarked_delay = UnmarkedDelay::as_marked;
+  config.delay_ewma_weight = 1.0;
+  Nscc marked = make();
+  Nscc unmarked = make();
+  for (const TimePs now : {12 * kUs, 24 * kUs}) {
+    marked.on_ack(ack(now, 18 * kUs, 1'000, true));
+    unmarked.on_ack(ack(now, 18 * kUs, 1'000));
+    EXPECT_LT(unmarked.cwnd_bytes(), 100'000U);
+    EXPECT_EQ(unmarked.cwnd_bytes(), marked.cwnd_bytes());
+  }
+  unmarked.on_ack(ack(36 * kUs, 3 * kUs, 1'000));
+  EXPECT_GT(unmarked.cwnd_bytes(), marked.cwnd_bytes());
+}
+
 // 1,365.33 x (9 - 3) x 40,000 / 100,000 = 3,276.8.
 TEST_F(NsccTest, NoMarkBelowTheTargetIsProportionalIncrease) {
   Nscc nscc = make();

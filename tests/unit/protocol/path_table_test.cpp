@@ -356,6 +356,24 @@ TEST_F(PathTableTest, AProbeThatWasNotSentHoldsNoneUp) {
   EXPECT_EQ(table.next_probe_time(), due + config.probe_interval_ps);
 }
 
+TEST_F(PathTableTest, LostProbesInARowDoubleTheInterval) {
+  for (const std::uint32_t doublings : {0U, 2U}) {
+    config.probe_backoff = doublings;
+    PathTable table = make(4);
+    table.report(1, PathEvent::lost, 0);
+    for (const std::uint32_t doubled : {0U, 1U, 2U, 2U}) {
+      const TimePs due = table.next_probe_time();
+      EXPECT_EQ(table.take_due_probe(due), 1);
+      EXPECT_EQ(table.next_probe_time() - due, config.probe_interval_ps << std::min(doubled, doublings));
+      table.report(1, PathEvent::probe_lost, due);
+    }
+    const TimePs due = table.next_probe_time();
+    table.report(1, PathEvent::probe_delivered, due);
+    EXPECT_EQ(table.take_due_probe(due), 1);
+    EXPECT_EQ(table.next_probe_time() - due, config.probe_interval_ps);
+  }
+}
+
 TEST_F(PathTableTest, SeveralBadEvsAreProbedInTurn) {
   config.unanswered_probes = 4;
   PathTable table = make(4);
