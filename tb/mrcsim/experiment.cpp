@@ -36,11 +36,16 @@ constexpr std::array kTopologyAndTraffic{"transport",
                                          "protocol.ev_count",
                                          "protocol.ev_active",
                                          "protocol.path_feedback",
+                                         "protocol.timeout_exponent",  // plots of rows that are open
+                                         "rocev2.rc.timeout_exponent",
                                          "protocol.always_skip_threshold",  // E10: without it no mark moves an EV
                                          "rocev2.dcqcn",
                                          "rocev2.pfc",
+                                         "traffic.collective.all_to_all",
+                                         "traffic.collective.window",
                                          "traffic.placement",
                                          "traffic.qps_per_peer",
+                                         "traffic.ranks",
                                          "run.max_time_us",
                                          "run.node_under_test"};
 
@@ -117,8 +122,9 @@ ExperimentFlow flow_of(const Reader& read, const toml::table& table) {
 }
 
 ExperimentCase case_of(const Reader& read, const toml::table& table, bool any_setting) {
-  read.only(table, {"name", "set", "fault", "flow", "generate"});
+  read.only(table, {"name", "set", "fault", "flow", "generate", "trace"});
   ExperimentCase run;
+  run.trace = read.get<std::string>(table, "trace", std::string());
   run.name = read.get<std::string>(table, "name");
   if (const toml::table* set = table["set"].as_table()) {
     for (const auto& [key, value] : *set) {
@@ -172,7 +178,7 @@ Measure measure_of(const Reader& read, const toml::table& table, const std::stri
 
 ExperimentCheck check_of(const Reader& read, const toml::table& table) {
   read.only(table, {"what", "unit", "case", "metric", "from_us", "to_us", "window_us", "reduce", "over", "published",
-                    "within", "at_least", "at_most", "factor", "capacity"});
+                    "within", "draw", "at_least", "at_most", "factor", "capacity"});
   ExperimentCheck check;
   check.what = read.get<std::string>(table, "what");
   check.unit = read.get<std::string>(table, "unit", std::string());
@@ -180,6 +186,7 @@ ExperimentCheck check_of(const Reader& read, const toml::table& table) {
   if (const toml::table* over = table["over"].as_table()) check.over = measure_of(read, *over);
   if (table.contains("published")) check.published = read.get<double>(table, "published");
   check.within = read.get<double>(table, "within", 0.10);
+  check.draw = read.get<bool>(table, "draw", false);
   check.factor = read.get<double>(table, "factor", 1.0);
   if (table.contains("capacity")) check.capacity = read.get<double>(table, "capacity");
   if (table.contains("at_least")) check.at_least = read.get<double>(table, "at_least");
@@ -187,17 +194,24 @@ ExperimentCheck check_of(const Reader& read, const toml::table& table) {
   if (!check.published && !check.at_least && !check.at_most) {
     read.refuse(table, "a check needs published, at_least or at_most");
   }
+  if (check.draw && (!check.published || check.at_least || check.at_most)) {
+    read.refuse(table, "draw = true compares published alone");
+  }
   return check;
 }
 
 PlotLine::Point point_of(const Reader& read, const toml::table& table, const std::string& metric) {
-  read.only(table, {"x", "y", "case"});
+  read.only(table, {"x", "y", "case", "over"});
   PlotLine::Point point;
   point.x = read.get<double>(table, "x");
   if (table.contains("y")) {
     point.y = read.get<double>(table, "y");
   } else {
     point.measure = measure_of(read, table, metric);
+    if (table.contains("over")) {
+      point.over = point.measure;
+      point.over->of_case = read.get<std::string>(table, "over");
+    }
   }
   return point;
 }
@@ -238,6 +252,7 @@ void add_plot(const Reader& read, const toml::table& table, Experiment& experime
     for (const PlotLine::Point& point : line.points) {
       const std::string& name = point.measure.of_case;
       if (!name.empty()) require_case(read, table, experiment, name);
+      if (point.over) require_case(read, table, experiment, point.over->of_case);
     }
   }
 }
@@ -482,6 +497,9 @@ fs::path write_case(const Experiment& experiment, const ExperimentCase& run, con
   if (!run.flows.empty()) {
     write_flows(run, folder / (name + ".csv"));
     source = name + ".csv";
+  } else if (!run.trace.empty()) {
+    source = name + ".txt";
+    std::ofstream(folder / source) << run.trace;
   }
   std::ifstream in(base);
   if (!in) throw ParameterError(base.string(), "cannot be read");
@@ -524,12 +542,31 @@ std::vector<std::pair<double, double>> points_of(const PlotLine& line, const Exp
     if (!point.measure.of_case.empty()) {
       ExperimentCheck check;
       check.measure = point.measure;
+      check.over = point.over;
       y = value_of(check, experiment, folder).mean;
       if (line.rate) y = point.x * 8 / 1000 / y;
     }
     points.emplace_back(point.x, y);
   }
   return points;
+}
+
+std::pair<double, double> middle_half(const CheckValue& value) {
+  std::vector<double> seeds = value.seeds;
+  std::sort(seeds.begin(), seeds.end());
+  const auto quantile = [&](double share) {
+    const double at = share * static_cast<double>(seeds.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const std::size_t above = std::min(below + 1, seeds.size() - 1);
+    return seeds[below] + (at - static_cast<double>(below)) * (seeds[above] - seeds[below]);
+  };
+  return {quantile(0.25), quantile(0.75)};
+}
+
+bool agrees(const ExperimentCheck& check, const CheckValue& value) {
+  if (!check.draw) return agrees(check, value.mean);
+  const auto [low, high] = middle_half(value);
+  return low <= *check.published && *check.published <= high;
 }
 
 bool agrees(const ExperimentCheck& check, double value) {

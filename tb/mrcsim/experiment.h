@@ -31,6 +31,7 @@ struct ExperimentCase {
   std::string faults;  ///< [[fault]] tables, as TOML text
   std::vector<ExperimentFlow> flows;
   std::vector<std::string> generate;  ///< instead of flows: arguments of `mrcsim trace generate`
+  std::string trace;                  ///< instead of flows: the text of a trace
 };
 
 /// A number from the results of a case.
@@ -57,6 +58,7 @@ struct ExperimentCheck {
   double factor = 1;                ///< of the measure
   std::optional<double> published;  ///< agrees within `within` of it
   double within = 0.10;
+  bool draw = false;  ///< `published` is one draw of what a hash decides: it agrees within the middle half of the seeds
   std::optional<double> at_least;
   std::optional<double> at_most;
   std::optional<double> capacity;  ///< by arithmetic with rates of links alone; empty: it says nothing
@@ -67,6 +69,7 @@ struct PlotLine {
   struct Point {
     double x = 0;
     Measure measure;  ///< without a case: `y`
+    std::optional<Measure> over;
     double y = 0;
   };
   std::string name;
@@ -123,7 +126,11 @@ struct CheckValue {
 };
 /// From the results in <folder>/<run_name>/. Throws ParameterError if it is missing.
 CheckValue value_of(const ExperimentCheck& check, const Experiment& experiment, const std::filesystem::path& folder);
+/// Of a number without seeds.
 bool agrees(const ExperimentCheck& check, double value);
+bool agrees(const ExperimentCheck& check, const CheckValue& value);
+/// The limits of the middle half of the seeds.
+std::pair<double, double> middle_half(const CheckValue& value);
 
 /// x and y of a line's points, from the results in <folder>/<run_name>/; means over the seeds.
 std::vector<std::pair<double, double>> points_of(const PlotLine& line, const Experiment& experiment,

@@ -61,7 +61,8 @@ constexpr const char* kIntroduction =
     "share "
     "`tb/validation/base.toml` and differ in topology, traffic and faults; no parameter is fitted to a single "
     "experiment. A row marked `calibrated` was used to set a parameter; all others are predictions. A result agrees if "
-    "it is within 10 % of the published number, or has the published direction. If the publication has only words "
+    "it is within 10 % of the published number, or has the published direction. A published number that a hash decides "
+    "is one draw: it agrees if it lies in the middle half of the seeds. If the publication has only words "
     "(such as: almost no effect), the limit that represents them is in the file of the experiment. A row for which a "
     "public fact is missing is `open` instead of `disagrees`.\n\n"
     "The column `capacity alone` is what arithmetic with the rates of links predicts: links that are left times their "
@@ -179,6 +180,16 @@ std::string value_text(const Experiment& e, const CheckValue& value) {
   return fmt::format("{} ({} … {})", number(value.mean), number(value.least), number(value.most));
 }
 
+std::string difference_text(const ExperimentCheck& check, const CheckValue& value, const std::string& wanted) {
+  if (check.draw) {
+    const auto [low, high] = middle_half(value);
+    return fmt::format("{} is {} the middle half of the seeds, {} … {}", number(*check.published),
+                       agrees(check, value) ? "in" : "outside", number(low), number(high));
+  }
+  if (check.published) return fmt::format("{:+.1f} %", 100.0 * (value.mean / *check.published - 1.0));
+  return fmt::format("{}: {}", agrees(check, value) ? "holds" : "does not hold", wanted);
+}
+
 std::string wanted_text(const ExperimentCheck& check) {
   std::vector<std::string> parts;
   if (check.published) parts.push_back(number(*check.published));
@@ -229,13 +240,11 @@ Row row_of(const Experiment& e, const std::map<std::string, std::string>& failed
   std::vector<std::string> differences;
   for (const ExperimentCheck& check : e.checks) {
     const CheckValue value = value_of(check, e, work);
-    const bool good = agrees(check, value.mean);
+    const bool good = agrees(check, value);
     row.agrees = row.agrees && good;
     ours.push_back(fmt::format("{}: {}{}{}{}", check.what, value_text(e, value), check.unit.empty() ? "" : " ",
                                check.unit, good ? "" : " **(no)**"));
-    differences.push_back(check.published
-                              ? fmt::format("{:+.1f} %", 100.0 * (value.mean / *check.published - 1.0))
-                              : fmt::format("{}: {}", good ? "holds" : "does not hold", wanted_text(check)));
+    differences.push_back(difference_text(check, value, wanted_text(check)));
   }
   row.text = cells(e, capacity_text(e), fmt::format("{}", fmt::join(ours, "<br>")),
                    fmt::format("{}", fmt::join(differences, "<br>")), verdict_of(e, row.agrees));
@@ -347,7 +356,7 @@ nlohmann::ordered_json checks_json(const Experiment& e, const fs::path& work) {
   for (const ExperimentCheck& check : e.checks) {
     const CheckValue value = value_of(check, e, work);
     checks.push_back(
-        {{"what", check.what}, {"unit", check.unit}, {"values", value.seeds}, {"agrees", agrees(check, value.mean)}});
+        {{"what", check.what}, {"unit", check.unit}, {"values", value.seeds}, {"agrees", agrees(check, value)}});
   }
   return {{"id", e.id}, {"title", e.title}, {"checks", checks}};
 }
@@ -383,7 +392,7 @@ int validate(const ValidateOptions& options) {
       if (options.quiet) break;
       const CheckValue value = value_of(check, e, options.work);
       fmt::print("       {:<52} {:>9} {:<5} published {}{}\n", check.what, value_text(e, value), check.unit,
-                 wanted_text(check), agrees(check, value.mean) ? "" : "  (no)");
+                 wanted_text(check), agrees(check, value) ? "" : "  (no)");
     }
   }
   write_document(options.out, all, document);

@@ -1,9 +1,11 @@
 // `mrcsim validate`: what it runs, what it compares, what it writes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -100,6 +102,51 @@ TEST(Validate, WithoutAPublicFactARowIsOpen) {
   const std::string table = read_text(test_folder() / "validation.md");
   EXPECT_NE(table.find("| open: the size of it |"), std::string::npos) << table;
   EXPECT_NE(table.find("0 disagree, 1 are open"), std::string::npos) << table;
+}
+
+/// A transport with losses, whose time a seed decides.
+TEST(Validate, ADrawAgreesInTheMiddleHalfOfTheSeeds) {
+  const auto row = [](double published) {
+    write_experiment(
+        "published = 4194304\n[[check]]\nwhat = \"time\"\ncase = \"run\"\nmetric = "
+        "\"/simulated_time_us\"\ndraw = true\npublished = " +
+            fmt::format("{}", published) + "\n",
+        "\"fabric.nics\" = 2, \"fabric.loss_rate\" = 0.01");
+    const std::filesystem::path file = test_folder() / "experiments" / "E1.toml";
+    const std::string text = read_text(file);
+    std::ofstream(file) << "seeds = 5\n" << text;
+    return validate("--strict").exit_code;
+  };
+  EXPECT_EQ(row(1), 1);
+  std::vector<double> times;
+  for (const std::string run : {"E1.run", "E1.run.seed2", "E1.run.seed3", "E1.run.seed4", "E1.run.seed5"}) {
+    times.push_back(read_json(test_folder() / "work" / run / "result.json")["simulated_time_us"].get<double>());
+  }
+  std::sort(times.begin(), times.end());
+  ASSERT_LT(times[0], times[1]);
+  EXPECT_EQ(row(times[2]), 0) << read_text(test_folder() / "validation.md");
+  EXPECT_NE(read_text(test_folder() / "validation.md").find(" is in the middle half of the seeds, "),
+            std::string::npos);
+  EXPECT_EQ(row(times[0]), 1);
+  EXPECT_NE(read_text(test_folder() / "validation.md").find(" is outside the middle half"), std::string::npos);
+}
+
+TEST(Validate, ACaseMayHoldItsTraceAndAPlotARatio) {
+  write_experiment(
+      "published = 4194304\n[[plot]]\ntitle = \"ratio\"\nx = \"bytes\"\ny = \"-\"\n[[plot.line]]\nname = "
+      "\"half\"\nmetric = "
+      "\"/bytes/delivered\"\n[[plot.line.point]]\nx = 1\ncase = \"short\"\nover = \"run\"\n[[plot.line.point]]\nx = "
+      "2\ncase = \"run\"\nover = \"run\"\n");
+  {
+    std::ofstream more(test_folder() / "experiments" / "E1.toml", std::ios::app);
+    more << "[[case]]\nname = \"short\"\nset = { \"fabric.nics\" = 2 }\n"
+            "trace = \"start_us,src,dst,bytes,tag\\n0,0,1,2097152,0\\n\"\n"
+            "[[check]]\nwhat = \"short\"\ncase = \"short\"\nmetric = \"/bytes/delivered\"\npublished = 2097152\n";
+  }
+  EXPECT_EQ(validate("--strict").exit_code, 0) << read_text(test_folder() / "validation.md");
+  const std::string plot = read_text(test_folder() / "validation" / "E1.svg");
+  EXPECT_NE(plot.find(">half</text>"), std::string::npos);
+  EXPECT_NE(plot.find(">0.2</text>"), std::string::npos) << plot;  // an axis of shares, not of bytes
 }
 
 TEST(Validate, APlotIsAPictureBesideThePage) {
