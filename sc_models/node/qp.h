@@ -90,7 +90,6 @@ struct Qp {
   bool wqe_in_reread = false;      ///< the WQE that is next was unreadable and is fetched again
   bool data_lost = false;          ///< accepted payload was lost before it was written: no message completes any more
   bool listed = false;             ///< in the scheduler's ready list
-  bool granted = false;            ///< the segmenter works on it
   bool waits_for_window = false;   ///< in congestion->waiting
   bool waits_for_entries = false;  ///< in the retransmit buffer's waiting list
   TimePs probe_at = kNever;        ///< when the probe engine looks at it for an EV to probe

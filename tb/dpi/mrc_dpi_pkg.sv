@@ -51,18 +51,18 @@ package mrc_dpi_pkg;
   // ---- tb/dpi/mrc_reference.h: a reference by name ("psn_tracker", …, "requestor", "responder", "nscc"): fields of a transfer are
   // put, it is accepted, and what is due is expected, with its fields to get.
   import "DPI-C" function chandle mrc_reference_new(input string name, input string settings);
-  import "DPI-C" function void mrc_reference_free(input chandle reference);
+  import "DPI-C" function void mrc_reference_free(input chandle handle);
   import "DPI-C" function string mrc_reference_error();
   import "DPI-C" function string mrc_reference_describe(input string name);
   import "DPI-C" function int mrc_reference_put(
-    input chandle reference, input string field, input longint unsigned value);
-  import "DPI-C" function int mrc_reference_put_byte(input chandle reference, input int unsigned value);
-  import "DPI-C" function int mrc_reference_accept(input chandle reference, input string port);
-  import "DPI-C" function int mrc_reference_expected(input chandle reference, input string port);
-  import "DPI-C" function longint unsigned mrc_reference_get(input chandle reference, input string field);
-  import "DPI-C" function int unsigned mrc_reference_bytes(input chandle reference);
-  import "DPI-C" function int unsigned mrc_reference_get_byte(input chandle reference, input int unsigned at);
+    input chandle handle, input string field, input longint unsigned value);
+  import "DPI-C" function int mrc_reference_put_byte(input chandle handle, input int unsigned value);
+  import "DPI-C" function int mrc_reference_accept(input chandle handle, input string port);
+  import "DPI-C" function int mrc_reference_expected(input chandle handle, input string port);
+  import "DPI-C" function longint unsigned mrc_reference_get(input chandle handle, input string field);
+  import "DPI-C" function int unsigned mrc_reference_bytes(input chandle handle);
+  import "DPI-C" function int unsigned mrc_reference_get_byte(input chandle handle, input int unsigned at);
   import "DPI-C" function longint unsigned mrc_reference_state(
-    input chandle reference, input string name, input longint unsigned index);
+    input chandle handle, input string name, input longint unsigned index);
 
 endpackage

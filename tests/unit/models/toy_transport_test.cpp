@@ -57,7 +57,7 @@ struct ToyNode {
 
   void add_channel(ToyNode& to) {
     Channel channel;
-    channel.peer = to.context.node;
+    channel.flow.peer = to.context.node;
     channel.qps = {0};
     channel.slot_bytes = channel.slot_stride = kSlotBytes;
     for (std::uint32_t slot = 0; slot < kSlots; ++slot) channel.free_slots.push_back(slot);
