@@ -87,7 +87,7 @@ std::unique_ptr<Programs> make_programs(const HostOptions& options, const Scenar
 void add_host_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<HostOptions>();
   CLI::App* command =
-      app.add_subcommand("host", "Run programs that use RDMA on the modelled NICs: SCENARIO -- SERVER … -- CLIENT …");
+      app.add_subcommand("host", "Run programs that use RDMA on the modelled NICs: SCENARIO -- program … -- program …");
   command->add_option("SCENARIO", options->run.scenario, "scenario file (TOML); its trace is not played")->required();
   command->add_option("PROGRAMS", options->words, "after --: a program with its arguments; -- begins the next")
       ->required();
@@ -95,8 +95,7 @@ void add_host_command(CLI::App& app, int& exit_code) {
       ->add_option("--nodes", options->nodes,
                    "node of each program, such as 0,1,1; default: the first on nic0, the second on nic1 …")
       ->delimiter(',');
-  command->add_flag("--beyond-mrc", options->beyond_mrc,
-                    "carry SEND, READ and atomic operations too, which MRC does not have");
+  command->add_flag("--beyond-mrc", options->beyond_mrc, "carry SEND too, which MRC does not have");
   add_run_options(*command, options->run);
   command->callback([options, &exit_code] {
     choose_node_under_test(*options);

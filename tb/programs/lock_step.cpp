@@ -83,6 +83,9 @@ LockStep::LockStep(const ScenarioConfig& scenario, Launcher& launcher, std::vect
 }
 
 LockStep::~LockStep() {
+  std::uint64_t beyond = 0;
+  for (const auto& node : nodes_) beyond += node == nullptr ? 0 : node->beyond();
+  if (beyond > 0) fmt::print(stderr, "mrcsim: beyond MRC: {} SENDs were carried as WRITEs with immediate\n", beyond);
   for (const Command& command : commands_) {
     if (command.pid == 0 || command.ended) continue;
     kill(-command.pid, SIGKILL);

@@ -18,8 +18,6 @@ using namespace verbs;
 constexpr std::uint32_t kMostCqes = 1U << 22;
 constexpr std::uint32_t kMostSends = 1U << 15;
 constexpr std::uint64_t kMostGatheredBytes = std::uint64_t{1} << 24;
-/// Answers beyond MRC that found no room for a doorbell are tried again after it.
-constexpr TimePs kAnswerAgain = 50 * kPsPerNs;
 
 std::uint32_t status_of(CompletionStatus status) {
   switch (status) {
@@ -111,7 +109,6 @@ DeviceInfo VerbsNode::device() const {
           .most_receive_wrs = host_->scenario().protocol.receive_queue_depth,
           .most_cqes = kMostCqes,
           .mtu_bytes = host_->scenario().protocol.mtu_bytes,
-          .beyond_mrc = beyond_mrc_ ? 1U : 0U,
           .rate_gbps = static_cast<std::uint64_t>(config.nic.ports * config.nic.port_gbps)};
 }
 
@@ -305,10 +302,7 @@ VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const Modify
     const std::size_t posted = qp->srq != 0 ? srqs_[qp->srq].receives.size() : qp->receives.size();
     for (std::size_t i = 0; i < posted; ++i) host_->post_receive(qp->index);
   }
-  if (wanted.state == kRts && !qp->sending) {
-    host_->start_sending(qp->index, wanted.send_psn & kPsnMask);
-    qp->sending = true;
-  }
+  if (wanted.state == kRts && from == kRtr) host_->start_sending(qp->index, wanted.send_psn & kPsnMask);
   qp->state = wanted.state;
   return {};
 }
@@ -341,14 +335,6 @@ void VerbsNode::to_error(TimePs now, QpObject& qp) {
              true);
   }
   qp.receives.clear();
-  for (const PostSend& request : qp.requests) {
-    complete(qp.send_cq, now,
-             {.id = request.id, .status = kWcFlushed, .opcode = wc_opcode_of(request.opcode), .qp_number = number},
-             true);
-  }
-  qp.requests.clear();
-  unanswered_ -= qp.to_answer.size();
-  qp.to_answer.clear();
 }
 
 // ---- work
@@ -407,9 +393,10 @@ VerbsAnswer VerbsNode::post_send(TimePs now, std::uint32_t process, const PostSe
   QpObject* qp = find(qps_, process, wanted.qp);
   if (qp == nullptr) return failure(EINVAL);
   const bool in_mrc = wanted.opcode == kWrite || wanted.opcode == kWriteImm;
-  if (!in_mrc && (!beyond_mrc_ || wanted.opcode > kFetchAdd)) {
+  const bool is_send = wanted.opcode == kSend || wanted.opcode == kSendImm;
+  if (!in_mrc && !(is_send && beyond_mrc_)) {
     fmt::print(stderr, "mrcsim: nic{}: {} is not in MRC, which has WRITE and WRITE with immediate{}\n", host_->node(),
-               name_of(wanted.opcode), beyond_mrc_ ? "" : "; --beyond-mrc carries it");
+               name_of(wanted.opcode), is_send ? "; --beyond-mrc carries it" : "");
     return failure(EOPNOTSUPP);
   }
   if (qp->state == kError) {
@@ -505,7 +492,7 @@ void VerbsNode::send_completed(TimePs now, const Cqe& cqe) {
   QpObject& qp = it->second;
   --qp.sends;
   const std::uint32_t status = status_of(cqe.status);
-  if (done.hidden ? status != kWcSuccess && done.opcode >= kRead : status != kWcSuccess || done.signaled) {
+  if (status != kWcSuccess || done.signaled) {
     const std::uint32_t opcode = done.opcode == kSend || done.opcode == kSendImm ? kWcOfSend : kWcOfWrite;
     complete(qp.send_cq, now,
              {.id = done.id,
@@ -514,7 +501,6 @@ void VerbsNode::send_completed(TimePs now, const Cqe& cqe) {
               .bytes = done.bytes,
               .qp_number = host_->qp(qp.index).number},
              status != kWcSuccess);
-    if (done.hidden && !qp.requests.empty()) qp.requests.pop_front();
   }
   if (status == kWcSuccess || qp.state == kError) return;
   tell_async(qp.process, qp.handle, kEventQpFatal);
@@ -532,12 +518,6 @@ void VerbsNode::receive_completed(TimePs now, const Cqe& cqe) {
     qp.announced.pop_front();
   }
   host_->received(message.bytes);
-  if (message.meaning == Meaning::request) {
-    qp.to_answer.push_back(std::move(message));
-    ++unanswered_;
-    return;
-  }
-  if (message.meaning == Meaning::response) return finish_request(now, qp, message);
   std::deque<Receive>& receives = qp.srq != 0 ? srqs_.at(qp.srq).receives : qp.receives;
   if (receives.empty()) {
     to_error(now, qp);
@@ -546,11 +526,11 @@ void VerbsNode::receive_completed(TimePs now, const Cqe& cqe) {
   const Receive receive = receives.front();
   receives.pop_front();
   std::uint32_t status = status_of(cqe.status);
-  if (message.meaning == Meaning::send && !scatter(qp, receive.sges, message)) status = kWcLocalLength;
+  if (message.is_send && !scatter(qp, receive.sges, message)) status = kWcLocalLength;
   complete(qp.receive_cq, now + residual_ps_,
            {.id = receive.id,
             .status = status,
-            .opcode = message.meaning == Meaning::send ? kWcOfReceive : kWcOfReceiveImm,
+            .opcode = message.is_send ? kWcOfReceive : kWcOfReceiveImm,
             .bytes = message.bytes,
             .immediate = cqe.immediate,
             .qp_number = host_->qp(qp.index).number,
@@ -590,13 +570,11 @@ void VerbsNode::take_completions(TimePs now) {
       receive_completed(now, cqe);
     }
   }
-  if (unanswered_ > 0) answer_requests(now);
   for (auto& [number, cq] : cqs_) ring_channels(now, cq);
 }
 
 TimePs VerbsNode::next_visible(TimePs now) const {
   TimePs next = host_->next_completion();
-  if (unanswered_ > 0) next = std::min(next, now + kAnswerAgain);
   for (const auto& [number, cq] : cqs_) {
     const auto later =
         std::find_if(cq.entries.begin(), cq.entries.end(), [now](const Entry& entry) { return entry.at > now; });

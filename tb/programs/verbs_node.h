@@ -70,9 +70,6 @@ class VerbsNode {
   VerbsAnswer poll(TimePs now, std::uint32_t process, std::uint32_t cq, std::uint32_t most,
                    std::vector<verbs::WorkCompletion>& to);
 
-  /// Of a completion, by the operation that was posted.
-  static std::uint32_t wc_opcode_of(std::uint32_t posted);
-
   /// Hands completions of the NIC to the queues of programs, and rings the channels of those that are seen at `now`.
   void take_completions(TimePs now);
   /// When a program may see something new: a completion among those of the NIC or of a queue.
@@ -88,7 +85,7 @@ class VerbsNode {
   std::uint64_t beyond() const { return beyond_; }
 
  private:
-  /// Of the places that a node keeps for operations beyond MRC. Programs never get it.
+  /// Of the places that a node keeps for bytes of SENDs. Programs never get it.
   static constexpr std::uint32_t kStagedKey = 0xF00;
 
   struct Region {
@@ -125,23 +122,13 @@ class VerbsNode {
     std::uint32_t capacity = 0;
     std::deque<Receive> receives;
   };
-  /// What a message with immediate is to its receiver: all but `write` are beyond MRC.
-  enum class Meaning : std::uint8_t {
-    write,     ///< a WRITE with immediate, and no more
-    send,      ///< its bytes go where the receive says
-    request,   ///< of a READ or an atomic operation
-    response,  ///< its bytes go where the request says
-  };
   /// A message with immediate under way, in the order of sending.
   struct Announced {
-    Meaning meaning = Meaning::write;
     std::uint32_t bytes = 0;
     bool solicited = false;
-    bool immediate = false;          ///< the receiver's completion has it
-    std::uint64_t staged = 0;        ///< at the receiver: where the NIC writes the bytes; 0: where the program said
-    verbs::PostSend request{};       ///< of a request
-    std::vector<verbs::Sge> into{};  ///< of a request and its response: at the requester
-    std::uint32_t error = 0;         ///< of a response: a wc status
+    bool immediate = false;    ///< the receiver's completion has it
+    bool is_send = false;      ///< beyond MRC: its bytes go where the receive says
+    std::uint64_t staged = 0;  ///< of a send: where the receiver's NIC writes the bytes
   };
   struct QpObject {
     std::uint32_t process = 0;
@@ -154,14 +141,11 @@ class VerbsNode {
     std::uint32_t most_sends = 0;
     std::uint32_t most_receives = 0;
     bool signal_all = false;
-    bool sending = false;  ///< its requestor is there
     std::uint32_t state = verbs::kReset;
     verbs::ModifyQp last;  ///< what it was connected with
     std::uint32_t sends = 0;
     std::deque<Receive> receives;
     std::deque<Announced> announced;
-    std::deque<Announced> to_answer;       ///< requests of the peer
-    std::deque<verbs::PostSend> requests;  ///< READs and atomic operations without an answer
   };
   /// A work request that the NIC has.
   struct Pending {
@@ -170,7 +154,6 @@ class VerbsNode {
     std::uint32_t bytes = 0;
     std::uint32_t opcode = 0;
     bool signaled = false;
-    bool hidden = false;     ///< a part of an operation beyond MRC: the program hears of the other part
     std::uint64_t kept = 0;  ///< bytes that the model holds for it; 0: none
   };
 
@@ -181,18 +164,12 @@ class VerbsNode {
   std::uint32_t place_payload(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,
                               std::uint64_t& address, std::uint32_t& bytes, std::uint64_t& kept);
   std::uint64_t remote_address(NodeId node, const verbs::PostSend& wanted) const;
-  /// An operation that MRC does not have.
+  /// A SEND, which MRC does not have.
   VerbsAnswer post_beyond(TimePs now, QpObject& qp, const verbs::PostSend& wanted, std::span<const std::byte> tail);
   /// The peer's object of a connected QP; null where it is gone.
   QpObject* peer_of(const QpObject& qp, VerbsNode*& node) const;
-  /// A WRITE with immediate from `address` into a place that the peer's node keeps, with what it means there.
-  void post_staged(TimePs now, QpObject& qp, const Pending& pending, std::uint64_t address, Announced meaning);
-  /// Does what a request asks; false while the NIC takes no doorbell.
-  bool respond(TimePs now, QpObject& qp, const Announced& request);
   /// Copies what came into the program's memory, and gives its place back; false where it has no room there.
   bool scatter(const QpObject& qp, const std::vector<verbs::Sge>& into, const Announced& message);
-  void answer_requests(TimePs now);
-  void finish_request(TimePs now, QpObject& qp, const Announced& response);
   std::uint32_t take_pending();
   void complete(std::uint32_t cq, TimePs at, const verbs::WorkCompletion& completion, bool solicited);
   void send_completed(TimePs now, const Cqe& cqe);
@@ -224,7 +201,6 @@ class VerbsNode {
   std::uint64_t completions_ = 0;
   std::uint64_t beyond_ = 0;
   bool port_up_ = true;
-  std::uint64_t unanswered_ = 0;  ///< requests of peers
 };
 
 }  // namespace mrc

@@ -96,7 +96,6 @@ struct DeviceInfo {
   std::uint32_t most_receive_wrs = 0;
   std::uint32_t most_cqes = 0;
   std::uint32_t mtu_bytes = 0;
-  std::uint32_t beyond_mrc = 0;
   std::uint64_t rate_gbps = 0;  ///< of all ports
 };
 

@@ -167,11 +167,6 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input*, ibv_dev
   basic.max_srq_sge = kMostSges;
   basic.max_pkeys = 1;
   basic.phys_port_cnt = 1;
-  if (info.beyond_mrc != 0) {
-    basic.max_qp_rd_atom = 16;
-    basic.max_qp_init_rd_atom = 16;
-    basic.atomic_cap = IBV_ATOMIC_HCA;
-  }
   attributes.completion_timestamp_mask = 0;
   attributes.phys_port_cnt_ex = 1;
   memcpy(to, &attributes, std::min(bytes, sizeof attributes));

@@ -122,7 +122,7 @@ TEST_P(Classes, BothKernelModesGiveTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Nodes, Classes, testing::Values("endpoint", "detailed"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(ClassesInput, IsRefusedInOneLine) {
   const auto refused = [](const std::string& set) {

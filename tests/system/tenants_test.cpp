@@ -82,7 +82,7 @@ TEST_P(Tenants, IsolationComparesEachAloneWithAllTogether) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Nodes, Tenants, testing::Values("endpoint", "detailed"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(TenantsInput, IsolationNeedsTenants) {
   const ProcessResult process = run_process("mrcsim isolation tb/scenarios/pair.toml --db %D/study.sqlite --quiet");
