@@ -133,9 +133,9 @@ void add_fabric_parameters(ParameterTable& table) {
                "whole frames",
                assumption);
   MRC_SCENARIO(fabric.link_retry, "", 0, 0,
-               "a damaged frame is sent again by its link, with all behind it, instead of being lost", assumption);
+               "a damaged frame is repeated by its link, with all behind it, instead of being lost", assumption);
   MRC_SCENARIO(fabric.link_retry_turnaround_ns, "ns", 0, 10'000,
-               "with link_retry: both ends together, from a damaged frame to the first that is sent again, beside the "
+               "with link_retry: both ends together, from a damaged frame to the first that is repeated, beside the "
                "cable",
                assumption);
   MRC_SCENARIO(

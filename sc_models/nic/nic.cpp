@@ -55,7 +55,8 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   // Transmit: doorbell → qp_scheduler → wqe_fetch → segmenter → payload_fetch
   //           → spray_scheduler → retransmit_buffer → [encrypt] → srv6_encap → port[n]
   auto& retransmit_buffer = add<RetransmitBuffer>("retransmit_buffer", owner, context);
-  auto& qp_scheduler = add<QpScheduler>("qp_scheduler", owner, context, *pcie_, retransmit_buffer, rtl_.qp_scheduler.get());
+  auto& qp_scheduler =
+      add<QpScheduler>("qp_scheduler", owner, context, *pcie_, retransmit_buffer, rtl_.qp_scheduler.get());
   doorbell_ = &add<Doorbell>("doorbell", owner, context, qp_scheduler);
   auto& wqe_fetch = add<WqeFetch>("wqe_fetch", owner, context, *pcie_, qp_scheduler);
   doorbell_->connect(wqe_fetch);

@@ -56,7 +56,7 @@ class ProgramHost : public Host {
   TimePs next_completion() const { return completions_.empty() ? kNever : completions_.ready_at(); }
   /// Precondition: next_completion() <= now.
   Cqe take_completion(TimePs now);
-  /// A message of so many bytes has come.
+  /// A message of that many bytes has come.
   void received(std::uint64_t bytes) { player().statistics().received_bytes += bytes; }
   /// At the end of the run.
   void close(TimePs now) { work_done(now); }

@@ -1,13 +1,13 @@
-/* Ring 1, the protocol reference, for any simulator or language that calls C: libmrc_dpi.so, which needs nothing but the C++
- * runtime. A reference decides when it is called and has no clock. See docs/dpi.md.
+/* Ring 1, the protocol reference, for any simulator or language that calls C: libmrc_dpi.so, which needs nothing but
+ * the C++ runtime. A reference decides when it is called and has no clock. See docs/dpi.md.
  *
  *   new        a reference by name with its settings
  *   accept     it takes a transfer of an input port, whose fields were put before
  *   expected   the next output of an output port, whose fields can be got from then on
  *   state      a value of its state
  *
- * Fields are unsigned numbers of up to 64 bits. Those that are not put are 0. mrc_reference_error() says what was wrong with
- * the latest call. */
+ * Fields are unsigned numbers of up to 64 bits. Those that are not put are 0. mrc_reference_error() says what was wrong
+ * with the latest call. */
 #ifndef MRC_REFERENCE_H
 #define MRC_REFERENCE_H
 
@@ -28,7 +28,8 @@ const char* mrc_reference_describe(const char* name);
 int mrc_reference_put(void* reference, const char* field, unsigned long long value);
 /* Appends a byte to its packet, for references that take packets. */
 int mrc_reference_put_byte(void* reference, unsigned byte);
-/* 0, or -1: there is no such port, or the transfer is not one that the reference may be given. It then changes nothing. */
+/* 0, or -1: there is no such port, or the transfer is not one that the reference may be given. It then changes nothing.
+ */
 int mrc_reference_accept(void* reference, const char* port);
 
 /* 1: the output that is due next on this port is at hand; 0: none is due; -1: there is no such port. */

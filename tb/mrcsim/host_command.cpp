@@ -87,9 +87,9 @@ std::unique_ptr<Programs> make_programs(const HostOptions& options, const Scenar
 void add_host_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<HostOptions>();
   CLI::App* command =
-      app.add_subcommand("host", "Run programs that use RDMA on the modelled NICs: SCENARIO -- program … -- program …");
+      app.add_subcommand("host", "Run programs that use RDMA on the modeled NICs: SCENARIO -- program … -- program …");
   command->add_option("SCENARIO", options->run.scenario, "scenario file (TOML); its trace is not played")->required();
-  command->add_option("PROGRAMS", options->words, "after --: a program with its arguments; -- begins the next")
+  command->add_option("COMMAND", options->words, "after --: a program with its arguments; -- begins the next")
       ->required();
   command
       ->add_option("--nodes", options->nodes,

@@ -1,4 +1,4 @@
-// `mrcsim host`: programs as they are on disk run on the modelled NICs, in simulated time.
+// `mrcsim host`: programs as they are on disk run on the modeled NICs, in simulated time.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -114,7 +114,7 @@ std::string scenario_schema() {
   schema["properties"]["node"] = {{"description", "what differs on single nodes: [node.nic3.pcie]"},
                                   {"type", "object"},
                                   {"additionalProperties", false},
-                                  {"patternProperties", {{"^nic[0-9]+$", tables_of(true)}}}};
+                                  {"patternProperties", {{"^nic[0-9]+(-[0-9]+)?$", tables_of(true)}}}};
   SchemaJson kinds = SchemaJson::array();
   const std::size_t count = fault_kinds().size();
   for (std::size_t kind = 0; kind < count; ++kind) kinds.push_back(fault_schema(static_cast<FaultKind>(kind)));

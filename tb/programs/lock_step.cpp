@@ -428,7 +428,7 @@ TimePs LockStep::run(TimePs now) {
     if (nics_work() || next_visible() != kNever) return until;
     if (all_poll()) return kNever;
     if (until != kNever) return until;
-    // Nothing comes from the NICs: time stands still.
+    // Nothing comes from the NICs: time does not go on.
     wait_outside();
     if (!let_one_run()) return now;
   }

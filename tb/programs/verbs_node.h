@@ -22,7 +22,7 @@ struct VerbsAnswer {
   int error = 0;
   std::uint32_t count = 0;
   std::uint64_t value = 0;
-  /// The NIC takes no doorbell now: the call is made again later.
+  /// The NIC takes no doorbell now: the call is repeated later.
   bool again = false;
 };
 

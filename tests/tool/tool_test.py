@@ -99,7 +99,7 @@ class Tool(unittest.TestCase):
         self.assertEqual(self.complete("mrcsim", "run", "pair.toml", "--format", ""), ["text", "json"])
         self.assertEqual(self.complete("mrcsim", "run", "pair.toml", "--set", "nic.por"), ["nic.ports=", "nic.port_gbps="]
                          + [word for word in self.complete("mrcsim", "run", "x", "--set", "nic.port.")])
-        self.assertEqual(self.complete("mrcsim", "run", "pair.toml", "--set", "fabric.routing", "="), ["usid", "ecmp"])
+        self.assertEqual(self.complete("mrcsim", "run", "pair.toml", "--set", "fabric.routing", "="), ["usid", "ecmp", "adaptive"])
         self.assertEqual(self.complete("mrcsim", "run", "pair.toml", "--set", "fabric.routing", "=", "e"), ["ecmp"])
         self.assertEqual(self.complete("mrcsim", "run", "x", "--set", "node.nic1.nic.memory.x", "=", "e"), [])
         self.assertEqual(self.complete("mrcsim", "params", "--explain", "pcie.read_ta"), ["pcie.read_tags"])

@@ -22,6 +22,7 @@ class ReadyList {
 
   bool empty() const { return head_ == tail_; }
   std::uint64_t size() const { return tail_ - head_; }
+  bool is_listed(std::uint32_t qp) const { return states_[qp] == State::listed; }
   /// The one that pick() returns next.
   const Entry& front() const { return entries_[head_ & (entries_.size() - 1)]; }
 

@@ -83,6 +83,8 @@ class QpScheduler : public Box, private ReadClient {
   Fifo<Grant>& grants() { return grants_; }
   Fifo<std::uint32_t>& wqe_requests() { return wqe_requests_; }
   void step(TimePs now) override;
+  /// The QP waits for its turn.
+  bool is_listed(std::uint32_t qp) const { return lists_[nic_.qps[qp].traffic_class].is_listed(qp); }
   std::uint32_t contexts_held() const { return slots_ ? slots_->resident() : cache_.resident(); }
   Cause waits_for_wqe() const { return no_wqe_; }
   Cause grants_full() const { return grants_full_; }

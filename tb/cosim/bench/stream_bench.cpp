@@ -15,7 +15,7 @@ constexpr std::uint64_t kStuckCycles = 20'000;
 constexpr std::uint64_t kMostTrials = 400;
 constexpr std::uint64_t kStarvedCycles = 1'000'000;  ///< in which other streams moved
 constexpr const char* kBreach = "breaks the contract";
-/// The contract is probed in so many episodes, of so many transfers.
+/// Episodes in which the contract is probed, and transfers of each.
 constexpr std::uint64_t kProbeEpisodes = 4;
 constexpr std::uint64_t kProbeTransfers = 200;
 constexpr std::uint64_t kFirstProbe = std::uint64_t{1} << 40;  ///< number of the first of them

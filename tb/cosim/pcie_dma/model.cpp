@@ -314,7 +314,7 @@ std::optional<Difference> PcieDmaModel::observe(const Dut& dut, std::vector<std:
   const std::uint64_t used = reference_->buffer_used();
   coverage.hit(points_.room, used == 0 ? 0 : used == sizes_.completion_buffer_bytes ? 2 : 1);
 
-  // One cycle to the request, one to the verdict, two more to the report. The first two decide which tag a request gets
+  // One cycle to the request, one to the verdict, two more to the report. The first two decide the tag of a request
   // and what a completion meets, so they hold for any block.
   if (owes_request_) compare("req_valid", 1, dut.ports[kRequestPort].valid.get());
   compare("verdict_valid", last_completion_.has_value(), dut.ports[kVerdictPort].valid.get());

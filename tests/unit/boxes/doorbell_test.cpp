@@ -19,7 +19,7 @@ struct DoorbellTest : testing::Test {
 TEST_F(DoorbellTest, LatencyUntilTheSchedulerMayServeTheQp) {
   box.queue().push(0, 2, 5 * kNs);
   bench.run_until(20 * kNs);
-  EXPECT_TRUE(bench.nic.qps[2].listed);
+  EXPECT_TRUE(senders.qp_scheduler.is_listed(2));
   EXPECT_EQ(senders.served_from(30 * kNs), 12 * kNs);
 }
 

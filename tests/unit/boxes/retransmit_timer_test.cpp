@@ -44,7 +44,7 @@ TEST_F(RetransmitTimerTest, APacketWithoutAnAnswerIsLostAfterTheTimeout) {
   EXPECT_EQ(timeouts(0), 1U);
   EXPECT_EQ(timeouts(1), 0U);
   EXPECT_TRUE(bench.requestor(0).next_is_retransmission());
-  EXPECT_TRUE(bench.nic.qps[0].listed) << "the scheduler looks at the QP";
+  EXPECT_TRUE(others.qp_scheduler.is_listed(0)) << "the scheduler looks at the QP";
   bench.run_until(deadline + 100 * kNs + 1);
   EXPECT_EQ(timeouts(1), 1U);
 }

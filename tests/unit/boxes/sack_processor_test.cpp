@@ -47,7 +47,7 @@ TEST_F(SackProcessorTest, ASackFreesRecordsAtOnce) {
   sack(1);
   bench.run_until(1);
   EXPECT_EQ(buffer(others.retransmit_buffer, "retransmit_buffer.entries").level(), 1U);
-  EXPECT_TRUE(bench.nic.qps[0].listed) << "the scheduler looks at the QP";
+  EXPECT_TRUE(others.qp_scheduler.is_listed(0)) << "the scheduler looks at the QP";
 }
 
 TEST_F(SackProcessorTest, OneAnswerPerIntervalAndACycleMorePerPsnOfASack) {

@@ -21,7 +21,6 @@ struct SegmenterTest : testing::Test {
   void grant(std::uint32_t packets, std::uint32_t quantum_bytes = 1 << 20) {
     bench.post(0, packets * bench.scenario.protocol.mtu_bytes);
     senders.qp_scheduler.hold_wqes(0, bench.nic.qps[0], 1);
-    bench.nic.qps[0].granted = true;
     senders.qp_scheduler.grants().push(0, {0, quantum_bytes}, 0);
   }
 };
@@ -35,7 +34,7 @@ TEST_F(SegmenterTest, LatencyAndInterval) {
   EXPECT_EQ(fetch.items[0].packet->opcode, Opcode::write_first);
   EXPECT_EQ(fetch.items[2].packet->opcode, Opcode::write_last);
   EXPECT_EQ(buffer(senders.retransmit_buffer, "retransmit_buffer.entries").level(), 3U);
-  EXPECT_FALSE(bench.nic.qps[0].granted) << "the message is cut: the grant goes back";
+  EXPECT_TRUE(senders.qp_scheduler.is_listed(0)) << "the message is cut: the grant goes back";
 }
 
 TEST_F(SegmenterTest, WaitsForRoomInItsQueueAndIsChargedToIt) {
@@ -49,7 +48,7 @@ TEST_F(SegmenterTest, GivesTheGrantBackWhenItsQuantumIsUsedUp) {
   grant(4, 2 * 4096);
   bench.run_until(50 * kNs);
   EXPECT_EQ(fetch.times.size(), 2U);
-  EXPECT_TRUE(bench.nic.qps[0].listed) << "the scheduler looks at the QP again";
+  EXPECT_TRUE(senders.qp_scheduler.is_listed(0)) << "the scheduler looks at the QP again";
 }
 
 TEST_F(SegmenterTest, GivesTheGrantBackWhenNoRecordIsLeft) {
@@ -58,7 +57,7 @@ TEST_F(SegmenterTest, GivesTheGrantBackWhenNoRecordIsLeft) {
   bench.run_until(100 * kNs);
   EXPECT_EQ(fetch.times.size(), 8U);
   EXPECT_EQ(bench.name_of(senders.retransmit_buffer.missing()), "retransmit_buffer.entries");
-  EXPECT_TRUE(bench.nic.qps[0].listed);
+  EXPECT_TRUE(senders.qp_scheduler.is_listed(0));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void expect_found(const std::string& field) {
         return StreamBench("qp_scheduler",
                            std::make_unique<QpSchedulerModel>(kSmallQpSchedulerSizes, make_qp_scheduler_dut<Model>));
       },
-      {.count = 200'000}, 3'000);
+      {.count = 200'000}, 4'000);
   EXPECT_EQ(found.field, field) << found.line();
 }
 
@@ -28,13 +28,13 @@ TEST(QpSchedulerBug, ActivationDuringATurnIsLost) {
   expect_found<Vqp_scheduler_activation_in_turn_lost>("listed");
 }
 TEST(QpSchedulerBug, ContextThatWasEvictedIsStillThere) {
-  expect_found<Vqp_scheduler_evicted_not_forgotten>("lookup");
+  expect_found<Vqp_scheduler_evicted_not_forgotten>("fill_ready");
 }
 TEST(QpSchedulerBug, SlotInUseIsTaken) {
   expect_found<Vqp_scheduler_slot_in_use_taken>("slot");
 }
 TEST(QpSchedulerBug, GrantDoesNotHoldItsSlot) {
-  expect_found<Vqp_scheduler_grant_does_not_hold>("slot");
+  expect_found<Vqp_scheduler_grant_does_not_hold>("held");
 }
 TEST(QpSchedulerBug, LookupsOfTheReceivingSideGiveNoSecondChance) {
   expect_found<Vqp_scheduler_no_second_chance>("slot");
