@@ -94,7 +94,7 @@ class Schema(unittest.TestCase):
         loss = self.schema["properties"]["fabric"]["properties"]["loss_rate"]
         self.assertEqual(loss["default"], 0)
         self.assertIn("source", loss["description"])
-        node = self.schema["properties"]["node"]["patternProperties"]["^nic[0-9]+$"]["properties"]
+        node = self.schema["properties"]["node"]["patternProperties"]["^nic[0-9]+(-[0-9]+)?$"]["properties"]
         self.assertIn("pcie", node)
         self.assertNotIn("fabric", node)
 

@@ -29,7 +29,8 @@ void add_qp_scheduler(const RtlSelection& selection, const ScenarioConfig& scena
 RtlBlock qp_scheduler_block() {
   return {"qp_scheduler",
           add_qp_scheduler,
-          {{.stages = kQpSchedulerCalibrated,
+          // Of the QPs that go round, one is on its way back.
+          {{.stages = kQpSchedulerCalibrated - 1,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.qp_scheduler.pipeline); },
             .way = "grant given back → the QP's next",
             .in_port = qp_scheduler_ports::Back::kPort,
