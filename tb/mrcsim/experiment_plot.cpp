@@ -20,16 +20,14 @@ constexpr double kTop = 30;
 constexpr double kBottom = 45;
 constexpr std::array kColours{"#1b6ca8", "#d1495b", "#3a7d44", "#8e6bbf", "#c98b1b", "#4a4a4a"};
 
-using PlotPoints = std::vector<std::pair<double, double>>;
-
 /// From values to places in the picture.
 class PlotAxes {
  public:
-  PlotAxes(const ExperimentPlot& plot, const std::vector<PlotPoints>& lines) : sizes_(plot.sizes) {
+  explicit PlotAxes(const PlotPicture& plot) : sizes_(plot.sizes) {
     double most_y = 0;
     least_x_ = std::numeric_limits<double>::max();
-    for (const PlotPoints& line : lines) {
-      for (const auto& [x, y] : line) {
+    for (const PlotPicture::Line& line : plot.lines) {
+      for (const auto& [x, y] : line.points) {
         least_x_ = std::min(least_x_, scaled(x));
         most_x_ = std::max(most_x_, scaled(x));
         most_y = std::max(most_y, y);
@@ -72,7 +70,8 @@ class PlotAxes {
   static std::string size_name(double bytes) {
     if (bytes >= 1 << 30) return fmt::format("{:g} GiB", bytes / (1 << 30));
     if (bytes >= 1 << 20) return fmt::format("{:g} MiB", bytes / (1 << 20));
-    return fmt::format("{:g} KiB", bytes / 1024);
+    if (bytes >= 1 << 10) return fmt::format("{:g} KiB", bytes / 1024);
+    return fmt::format("{:g} B", bytes);
   }
   double scaled(double value) const { return sizes_ ? std::log2(value) : value; }
 
@@ -83,32 +82,32 @@ class PlotAxes {
   double step_y_ = 1;
 };
 
-std::string drawn_line(const PlotAxes& axes, const PlotPoints& points, const char* colour, bool measured, bool marks) {
+std::string drawn_line(const PlotAxes& axes, const PlotPicture::Line& line, const char* colour) {
   std::string path;
   std::string dots;
-  for (const auto& [x, y] : points) {
+  for (const auto& [x, y] : line.points) {
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", axes.x(x), axes.y(y));
-    if (marks) dots += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3' fill='{}'/>", axes.x(x), axes.y(y), colour);
+    if (line.marks)
+      dots += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3' fill='{}'/>", axes.x(x), axes.y(y), colour);
   }
   return fmt::format("<path d='{}' fill='none' stroke='{}' stroke-width='1.5'{}/>{}\n", path, colour,
-                     measured ? "" : " stroke-dasharray='5 4'", dots);
+                     line.dashed ? " stroke-dasharray='5 4'" : "", dots);
 }
 
 }  // namespace
 
-std::string plot_svg(const ExperimentPlot& plot, const std::vector<PlotPoints>& lines) {
-  const PlotAxes axes(plot, lines);
+std::string plot_svg(const PlotPicture& plot) {
+  const PlotAxes axes(plot);
   std::string svg = fmt::format(
       "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' height='{1}' font-family='sans-serif' "
       "font-size='11'>\n<rect width='{0}' height='{1}' fill='white'/>\n<text x='{2}' y='18' "
       "font-size='13'>{3}</text>\n",
       kWidth, kHeight, kLeft, svg_text(plot.title));
   svg += axes.drawn();
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const PlotLine& line = plot.lines[i];
+  for (std::size_t i = 0; i < plot.lines.size(); ++i) {
+    const PlotPicture::Line& line = plot.lines[i];
     const char* colour = kColours[i % kColours.size()];
-    const bool measured = line.series || (!line.points.empty() && !line.points[0].measure.of_case.empty());
-    svg += drawn_line(axes, lines[i], colour, measured, !line.series && measured);
+    svg += drawn_line(axes, line, colour);
     const double at = kTop + 10 + 16 * static_cast<double>(i);
     svg +=
         fmt::format("<text x='{}' y='{}' fill='{}'>{}</text>\n", kWidth - kRight + 10, at, colour, svg_text(line.name));

@@ -1,15 +1,26 @@
-// A plot of an experiment as SVG.
+// A plot as SVG: lines over numbers or sizes.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "mrcsim/experiment.h"
-
 namespace mrc {
 
-/// `lines[i]`: the points of plot.lines[i].
-std::string plot_svg(const ExperimentPlot& plot, const std::vector<std::vector<std::pair<double, double>>>& lines);
+struct PlotPicture {
+  struct Line {
+    std::string name;
+    std::vector<std::pair<double, double>> points;
+    bool dashed = false;  ///< not from a run
+    bool marks = false;   ///< each point is a run
+  };
+  std::string title;
+  std::string x;  ///< names of the axes
+  std::string y;
+  bool sizes = false;  ///< x is bytes, on a logarithmic scale
+  std::vector<Line> lines;
+};
+
+std::string plot_svg(const PlotPicture& plot);
 
 }  // namespace mrc

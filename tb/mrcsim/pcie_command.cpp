@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,10 +13,12 @@
 #include <nlohmann/json.hpp>
 
 #include "mrcsim/option_checks.h"
+#include "mrcsim/pcie_plot.h"
 #include "mrcsim/progress.h"
 #include "parameters/quantity.h"
 #include "parameters/scenario.h"
 #include "pcie/pcie_experiment.h"
+#include "results/output_file.h"
 
 namespace mrc {
 namespace {
@@ -25,6 +28,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint32_t kMostBytes = 65'535;
 constexpr std::uint64_t kMostWindowBytes = 1ULL << 30;
 constexpr std::size_t kMostPoints = 4096;
+constexpr FileKind kPlotFile{"a plot", "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 720"};
 
 struct PcieOptions {
   std::string scenario;
@@ -39,6 +43,7 @@ struct PcieOptions {
   std::vector<std::string> memories{"host"};
   std::uint32_t transfers = 20'000;
   std::string format = "table";
+  std::string plot;
 };
 
 /// A point with the host that it finds.
@@ -161,7 +166,7 @@ const std::string& test_word(const PciePointRow& row) {
   return pcie_test_words()[static_cast<std::size_t>(row.point.test)];
 }
 
-const std::string& pattern_word(const PciePointRow& row) {
+std::string pattern_word(const PciePointRow& row) {
   return access_pattern_words()[static_cast<std::size_t>(row.point.pattern)];
 }
 
@@ -249,6 +254,46 @@ void print_json(const std::vector<PciePointRow>& rows, const PcieOptions& option
   fmt::print("{}\n", all.dump(2));
 }
 
+/// What tells the hosts of the points apart, without the words that all have.
+std::string where_of(const PciePointRow& row, const std::vector<PciePointRow>& rows) {
+  std::string where;
+  for (const auto word : {pattern_word, cache_word, node_word}) {
+    const bool differs = std::any_of(rows.begin(), rows.end(),
+                                     [&](const PciePointRow& other) { return word(other) != word(rows.front()); });
+    if (differs) where += (where.empty() ? "" : ", ") + word(row);
+  }
+  return where;
+}
+
+/// FILE.svg, and FILE-2.svg where there are bandwidths and latencies.
+std::vector<std::string> plot_paths(const PcieOptions& options, const std::vector<PciePointRow>& rows) {
+  if (options.plot.empty()) return {};
+  const std::filesystem::path path(options.plot);
+  std::vector<std::string> paths{options.plot};
+  const bool first = is_latency(rows.front().point.test);
+  const bool both = std::any_of(rows.begin(), rows.end(),
+                                [&](const PciePointRow& row) { return is_latency(row.point.test) != first; });
+  if (both) paths.push_back((path.parent_path() / (path.stem().string() + "-2.svg")).string());
+  return paths;
+}
+
+void write_plots(const std::vector<std::string>& paths, const std::vector<PciePointRow>& rows) {
+  std::vector<PciePlotPoint> points;
+  for (const PciePointRow& row : rows) {
+    const bool latency = is_latency(row.point.test);
+    points.push_back({.test = test_word(row),
+                      .where = where_of(row, rows),
+                      .window_bytes = static_cast<double>(row.point.window_bytes),
+                      .offset_bytes = static_cast<double>(row.point.offset_bytes),
+                      .bytes = static_cast<double>(row.point.bytes),
+                      .latency = latency,
+                      .measured = latency ? row.measured.quantile_ns(0.5) : row.measured.gbps,
+                      .closed_form = latency ? row.form.latency_ns : row.form.gbps});
+  }
+  const std::vector<std::string> plots = pcie_plots(points);
+  for (std::size_t i = 0; i < plots.size(); ++i) write_whole_file(paths[i], plots[i], kPlotFile);
+}
+
 void run(const PcieOptions& options) {
   // A host alone needs no traffic.
   ScenarioOverrides overrides{{"traffic.trace=none"}, {}};
@@ -256,7 +301,10 @@ void run(const PcieOptions& options) {
   const ScenarioConfig scenario =
       options.scenario.empty() ? make_scenario(overrides) : load_scenario(options.scenario, overrides);
   std::vector<PciePointRow> rows = rows_of(options, scenario.node_default);
+  const std::vector<std::string> plots = plot_paths(options, rows);
+  for (const std::string& path : plots) check_writable(path, kPlotFile);
   measure(rows, options, scenario);
+  if (!plots.empty()) write_plots(plots, rows);
   if (options.format == "table") print_table(rows);
   if (options.format == "csv") print_csv(rows);
   if (options.format == "json") print_json(rows, options, scenario);
@@ -292,6 +340,8 @@ void add_pcie_command(CLI::App& app) {
       ->check(allow_number("100 … 100000000", [](double value) { return value >= 100 && value <= 1e8; }));
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}));
+  command->add_option("--plot", options->plot,
+                      "FILE.svg: bandwidths over size, window or offset, and the closed form; latencies in FILE-2.svg");
   command->callback([options] { run(*options); });
 }
 

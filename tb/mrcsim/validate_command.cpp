@@ -307,11 +307,18 @@ fs::path plot_path(const fs::path& document, const Experiment& e, std::size_t pl
 
 void write_plots(const fs::path& document, const Experiment& e, const fs::path& work) {
   for (std::size_t i = 0; i < e.plots.size(); ++i) {
-    std::vector<std::vector<std::pair<double, double>>> lines;
-    for (const PlotLine& line : e.plots[i].lines) lines.push_back(points_of(line, e, work));
+    const ExperimentPlot& plot = e.plots[i];
+    PlotPicture picture{.title = plot.title, .x = plot.x, .y = plot.y, .sizes = plot.sizes, .lines = {}};
+    for (const PlotLine& line : plot.lines) {
+      const bool runs = !line.points.empty() && !line.points[0].measure.of_case.empty();
+      picture.lines.push_back({.name = line.name,
+                               .points = points_of(line, e, work),
+                               .dashed = !line.series && !runs,
+                               .marks = !line.series && runs});
+    }
     const fs::path path = plot_path(document, e, i);
     fs::create_directories(path.parent_path());
-    write_whole_file(path.string(), plot_svg(e.plots[i], lines), kInOwnFolder);
+    write_whole_file(path.string(), plot_svg(picture), kInOwnFolder);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -116,6 +117,30 @@ TEST(PcieCommand, WrongInputIsOneLine) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_TRUE(result.out.empty()) << result.out;
   }
+}
+
+TEST(PcieCommand, PlotsHaveALinePerTestAndTheClosedForm) {
+  const std::string command =
+      "mrcsim pcie --test read_bandwidth,write_bandwidth,read_latency --bytes 64,256,1024 --transfers 500 "
+      "--plot %D/pcie.svg";
+  for (int time = 0; time < 2; ++time) EXPECT_EQ(run_process(command).exit_code, 0);
+  const std::string rates = read_text(test_folder() / "pcie.svg");
+  for (const char* name :
+       {">read bandwidth<", ">write bandwidth<", ">closed form: read bandwidth<", ">Gb/s<", ">64 B<"}) {
+    EXPECT_NE(rates.find(name), std::string::npos) << name;
+  }
+  const std::string latencies = read_text(test_folder() / "pcie-2.svg");
+  EXPECT_NE(latencies.find(">read latency<"), std::string::npos);
+  EXPECT_EQ(latencies.find("bandwidth"), std::string::npos);
+}
+
+TEST(PcieCommand, APlotReplacesNoOtherFile) {
+  const auto path = test_folder() / "pcie.svg";
+  std::ofstream(path) << "mine";
+  const ProcessResult refused = run_process("mrcsim pcie --bytes 64 --transfers 500 --plot %D/pcie.svg");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+  EXPECT_EQ(read_text(path), "mine");
 }
 
 TEST(PcieCommand, IsInHelpManPageAndCompletion) {
