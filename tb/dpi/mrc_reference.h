@@ -28,11 +28,10 @@ const char* mrc_reference_describe(const char* name);
 int mrc_reference_put(void* reference, const char* field, unsigned long long value);
 /* Appends a byte to its packet, for references that take packets. */
 int mrc_reference_put_byte(void* reference, unsigned byte);
-/* 0, or -1: there is no such port, or the transfer is not one that the reference may be given. It then changes nothing.
- */
+/* 0: accepted; -1: the port is unknown or the transfer is not allowed, and nothing changes. */
 int mrc_reference_accept(void* reference, const char* port);
 
-/* 1: the output that is due next on this port is at hand; 0: none is due; -1: there is no such port. */
+/* 1: the next output of this port can be read; 0: no output is due; -1: the port is unknown. */
 int mrc_reference_expected(void* reference, const char* port);
 /* Fields of the output at hand, and the bytes of its packet, where it has one. 0 for what it does not have. */
 unsigned long long mrc_reference_get(void* reference, const char* field);

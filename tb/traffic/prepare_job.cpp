@@ -206,7 +206,7 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
   require_same_fidelity(job, scenario);
   if (job.workload.nodes.empty() && !traffic.tenants.play.empty()) {
     throw TraceError("traffic.tenants.play",
-                     fmt::format("is \"{}\": there is no such job (0: traffic.trace, then those "
+                     fmt::format("is \"{}\": no job has this number (0 is traffic.trace, 1 is the first "
                                  "of traffic.background)",
                                  traffic.tenants.play));
   }

@@ -67,7 +67,7 @@ class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
     std::uint64_t held() const { return issued - delivered + without_entry.size(); }
 
     std::vector<UnderWay> under_way;    ///< ring, by number
-    std::deque<Arrived> without_entry;  ///< their payload has arrived, and there is no record for them yet
+    std::deque<Arrived> without_entry;  ///< payload has arrived; a record is not free yet
     std::uint64_t issued = 0;
     std::uint64_t delivered = 0;
   };
