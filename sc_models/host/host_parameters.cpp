@@ -33,9 +33,9 @@ void add_host_parameters(ParameterTable& table) {
       assumption);
   MRC_NODE(host.programs.poll_ns, "ns", 0, 1e6,
            "mrcsim host: time of the calling thread for a look at a completion queue", assumption);
-  MRC_NODE(host.programs.clock_read_ns, "ns", 0, 1e6, "mrcsim host: time of the calling thread for reading a clock",
+  MRC_NODE(host.programs.clock_read_ns, "ns", 1, 1e6, "mrcsim host: time of the calling thread for reading a clock",
            assumption);
-  MRC_NODE(host.programs.tsc_read_ns, "ns", 0, 1e6, "mrcsim host: time of the calling thread for rdtsc", assumption);
+  MRC_NODE(host.programs.tsc_read_ns, "ns", 1, 1e6, "mrcsim host: time of the calling thread for rdtsc", assumption);
   MRC_NODE(host.programs.control_us, "us", 0, 1e6,
            "mrcsim host: time of the calling thread for a verb that is not on the data path", assumption);
   MRC_NODE(host.programs.qps, "QPs", 1, 16'384, "mrcsim host: QPs that programs of a node may create during a run",

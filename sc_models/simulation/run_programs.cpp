@@ -43,9 +43,12 @@ class Loop {
       const TimePs until = programs_.run(now);
       if (programs_.over()) return RunEnd::over;
       if (interrupted.load()) return RunEnd::interrupted;
-      if (now >= limit_) return RunEnd::out_of_time;
-      // What waits for a program that has failed waits for ever; the failure is the news.
-      if (is_stuck(now, until)) return programs_.failures().empty() ? RunEnd::stalled : RunEnd::over;
+      // What waits for a program that has failed may wait for ever; the failure is the news.
+      const bool failed = !programs_.failures().empty();
+      if (failed && !failed_) limit_ = std::min(limit_, now + ps_from_us(model_.scenario.run.stall_us));
+      failed_ = failed;
+      if (now >= limit_) return failed ? RunEnd::over : RunEnd::out_of_time;
+      if (is_stuck(now, until)) return failed ? RunEnd::over : RunEnd::stalled;
       advance(now, std::min(until, programs_.next_visible()));
     }
   }
@@ -95,6 +98,7 @@ class Loop {
   TimePs limit_;
   TimePs next_sample_;
   TimePs progress_at_ = 0;
+  bool failed_ = false;  ///< a program has
   std::uint64_t last_progress_ = 0;
 };
 

@@ -102,7 +102,8 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", version_text, "Print version, commit and what is built in");
   app.require_subcommand(1);
   add_run_command(app, exit_code);
-  add_host_command(app, exit_code);
+  std::vector<std::string> programs;
+  add_host_command(app, programs, exit_code);
   add_fabric_command(app, exit_code);
   add_params_command(app);
   add_floorplan_command(app);
@@ -122,7 +123,9 @@ int run_command_line(int argc, char** argv) {
   add_validate_command(app, exit_code);
   add_help_command(app);
   try {
-    std::vector<std::string> arguments = with_help_last(app, {argv + std::min(argc, 1), argv + argc});
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (!words.empty() && words.front() == "host") programs = take_programs(words);
+    std::vector<std::string> arguments = with_help_last(app, std::move(words));
     const std::string command = arguments.empty() ? "" : arguments.front();
     if (launched_processes() > 1 && command != "run" && !command.starts_with("-")) {
       throw std::invalid_argument(fmt::format(

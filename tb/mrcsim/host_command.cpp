@@ -84,20 +84,29 @@ std::unique_ptr<Programs> make_programs(const HostOptions& options, const Scenar
 
 }  // namespace
 
-void add_host_command(CLI::App& app, int& exit_code) {
+std::vector<std::string> take_programs(std::vector<std::string>& arguments) {
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark == arguments.end()) return {};
+  std::vector<std::string> programs(mark + 1, arguments.end());
+  arguments.erase(mark, arguments.end());
+  return programs;
+}
+
+void add_host_command(CLI::App& app, const std::vector<std::string>& programs, int& exit_code) {
   auto options = std::make_shared<HostOptions>();
   CLI::App* command =
       app.add_subcommand("host", "Run programs that use RDMA on the modeled NICs: SCENARIO -- program … -- program …");
   command->add_option("SCENARIO", options->run.scenario, "scenario file (TOML); its trace is not played")->required();
-  command->add_option("COMMAND", options->words, "after --: a program with its arguments; -- begins the next")
-      ->required();
   command
       ->add_option("--nodes", options->nodes,
                    "node of each program, such as 0,1,1; default: the first on nic0, the second on nic1 …")
       ->delimiter(',');
   command->add_flag("--beyond-mrc", options->beyond_mrc, "carry SEND too, which MRC does not have");
   add_run_options(*command, options->run);
-  command->callback([options, &exit_code] {
+  command->callback([options, &programs, &exit_code] {
+    if (programs.empty())
+      throw std::invalid_argument("mrcsim host: no program; expected SCENARIO -- PROGRAM … -- PROGRAM …");
+    options->words = programs;
     choose_node_under_test(*options);
     exit_code = run_programs(options->run, [&](const ScenarioConfig& s) { return make_programs(*options, s); });
   });

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -71,7 +72,7 @@ fs::path verbs_folder() {
 
 Launcher::Launcher(std::uint32_t nodes, fs::path libraries) : libraries_(std::move(libraries)) {
   std::string name = (fs::temp_directory_path() / "mrcsim-host-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(errno)));
+  if (mkdtemp(name.data()) == nullptr) throw std::invalid_argument(fmt::format("{}: {}", name, std::strerror(errno)));
   folder_ = name;
   for (NodeId node = 0; node < nodes; ++node) write_sysfs(folder_ / fmt::format("node{}", node), node);
 }
@@ -91,13 +92,15 @@ std::vector<std::string> Launcher::environment(NodeId node) const {
 pid_t Launcher::start(const ProgramCommand& command) const {
   std::vector<std::string> settings = environment(command.node);
   int told[2] = {-1, -1};
-  if (pipe2(told, O_CLOEXEC) != 0) throw std::runtime_error(std::strerror(errno));
+  if (pipe2(told, O_CLOEXEC) != 0) throw std::invalid_argument(std::strerror(errno));
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const pid_t pid = fork();
   if (pid == 0) {
     setpgid(0, 0);
+    // Where its memory lies is part of what a program does: the same addresses each time, for the same figures.
+    personality(ADDR_NO_RANDOMIZE);
     for (std::string& setting : settings) putenv(setting.data());
     execvp(words[0], words.data());
     const int error = errno;
@@ -109,7 +112,7 @@ pid_t Launcher::start(const ProgramCommand& command) const {
   const bool failed = pid < 0 || read(told[0], &error, sizeof error) == sizeof error;
   close(told[0]);
   if (failed)
-    throw std::runtime_error(fmt::format("{}: {}", command.words.front(), std::strerror(pid < 0 ? errno : error)));
+    throw std::invalid_argument(fmt::format("{}: {}", command.words.front(), std::strerror(pid < 0 ? errno : error)));
   return pid;
 }
 

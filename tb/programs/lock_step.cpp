@@ -103,12 +103,13 @@ void LockStep::open_socket() {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = launcher_.socket().string();
-  if (path.size() >= sizeof address.sun_path) throw std::runtime_error(fmt::format("{}: the name is too long", path));
+  if (path.size() >= sizeof address.sun_path)
+    throw std::invalid_argument(fmt::format("{}: the name is too long", path));
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener_ < 0 || bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(listener_, SOMAXCONN) != 0) {
-    throw std::runtime_error(fmt::format("{}: {}", path, std::strerror(errno)));
+    throw std::invalid_argument(fmt::format("{}: {}", path, std::strerror(errno)));
   }
 }
 
