@@ -11,8 +11,6 @@
 namespace mrc::reference {
 namespace {
 
-using Fields = std::map<std::string, std::uint64_t, std::less<>>;
-
 std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(value);
 }
@@ -183,13 +181,15 @@ class SendingQp : public Reference {
     const TimePs now = transfer["now"];
     if (now < now_) throw Error("time does not go back");
     if (port == "sent" && !requestor_.records().contains(narrow(transfer["psn"])))
-      throw Error("no such packet is in flight");
+      throw Error("the packet is not in flight");
     if (port == "sent") below(transfer["ev"], paths_.size(), "EV");
+    // What is refused changes nothing, the time included.
+    if (port == "post") post(transfer, now);
+    const SackFields sack = port == "sack" ? sack_of(transfer) : SackFields{};
     now_ = now;
-    if (port == "post") post(transfer);
     if (port == "take") plan();
     if (port == "sent") requestor_.transmitted(narrow(transfer["psn"]), static_cast<EvIndex>(transfer["ev"]), now);
-    if (port == "sack") result(requestor_.on_sack(sack_of(transfer), now));
+    if (port == "sack") result(requestor_.on_sack(sack, now));
     if (port == "nack") result(requestor_.on_nack(nack_of(transfer), now));
     if (port == "transport_ack") result(requestor_.on_transport_ack({.msn = narrow(transfer["msn"]) & 0xFF'FFFF}, now));
     if (port == "deadline") result(requestor_.on_deadline(now));
@@ -236,7 +236,7 @@ class SendingQp : public Reference {
             .tx_timestamp = static_cast<std::uint16_t>(t["tx_timestamp"]),
             .reason = static_cast<NackReason>(t["reason"])};
   }
-  void post(const Transfer& t) {
+  void post(const Transfer& t, TimePs now) {
     const WorkRequest request{.id = t["id"],
                               .local_address = t["local_address"],
                               .remote_address = t["remote_address"],
@@ -244,7 +244,7 @@ class SendingQp : public Reference {
                               .bytes = narrow(t["bytes"]),
                               .immediate = narrow(t["immediate"]),
                               .write_imm = t["write_imm"] != 0};
-    if (requestor_.post(request, now_) != PostStatus::posted) throw Error("post: bytes 1 to 2^32 - 1");
+    if (requestor_.post(request, now) != PostStatus::posted) throw Error("post: bytes 1 to 2^32 - 1");
   }
   /// The next packet, or why there is none.
   void plan() {

@@ -33,12 +33,12 @@ int mrc_reference_accept(void* reference, const char* port);
 
 /* 1: the next output of this port can be read; 0: no output is due; -1: the port is unknown. */
 int mrc_reference_expected(void* reference, const char* port);
-/* Fields of the output at hand, and the bytes of its packet, where it has one. 0 for what it does not have. */
+/* Fields of the current output, and the bytes of its packet, where it has one. 0 for what it does not have. */
 unsigned long long mrc_reference_get(void* reference, const char* field);
 unsigned mrc_reference_bytes(void* reference);
 unsigned mrc_reference_get_byte(void* reference, unsigned at);
 
-/* `index`: of a QP, an EV, a time in picoseconds, as the state needs one. 0 for what there is not, with an error. */
+/* `index`: of a QP, an EV, a time in picoseconds, as the state needs one. 0 and an error for an unknown state. */
 unsigned long long mrc_reference_state(void* reference, const char* name, unsigned long long index);
 
 #ifdef __cplusplus

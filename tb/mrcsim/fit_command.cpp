@@ -219,6 +219,13 @@ class FitRun {
   }
 
  private:
+  /// For each transfer of the curves.
+  bool has_room(const ScenarioConfig& scenario) const {
+    return std::all_of(curves_.values.begin(), curves_.values.end(), [&](const MeasuredValue& v) {
+      return v.kind == CurveKind::write_latency || v.point.bytes <= scenario.node_default.pcie.completion_buffer_bytes;
+    });
+  }
+
   void check_curves() const {
     const HostConfig& host = scenario_.node_default.host;
     for (const MeasuredValue& v : curves_.values) {
@@ -260,7 +267,7 @@ class FitRun {
     std::vector<std::size_t> where;
     for (std::size_t i = 0; i < settings.size(); ++i) {
       ScenarioConfig scenario = with(scenario_, parameters_, settings[i]);
-      if (!is_possible(scenario)) continue;
+      if (!is_possible(scenario) || !has_room(scenario)) continue;
       possible.push_back(std::move(scenario));
       where.push_back(i);
     }

@@ -75,7 +75,7 @@ std::unique_ptr<Programs> make_programs(const HostOptions& options, const Scenar
   const std::filesystem::path libraries = verbs_folder();
   if (libraries.empty()) {
     throw std::invalid_argument(
-        "mrcsim host: the provider for libibverbs is not beside this mrcsim; it is built where libibverbs' headers are "
+        "host: the provider for libibverbs is not beside this mrcsim; it is built where libibverbs' headers are "
         "(Debian: libibverbs-dev)");
   }
   auto launcher = std::make_unique<Launcher>(scenario.fabric.nics, libraries);
@@ -105,7 +105,7 @@ void add_host_command(CLI::App& app, const std::vector<std::string>& programs, i
   add_run_options(*command, options->run);
   command->callback([options, &programs, &exit_code] {
     if (programs.empty())
-      throw std::invalid_argument("mrcsim host: no program; expected SCENARIO -- PROGRAM … -- PROGRAM …");
+      throw std::invalid_argument("host: no program; expected SCENARIO -- PROGRAM … -- PROGRAM …");
     options->words = programs;
     choose_node_under_test(*options);
     exit_code = run_programs(options->run, [&](const ScenarioConfig& s) { return make_programs(*options, s); });

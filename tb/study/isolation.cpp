@@ -69,6 +69,9 @@ std::vector<Isolation> measure_isolation(Campaign& campaign, const RunPlanner& p
   if (!scenario.traffic.tenants.separate || jobs < 2) {
     throw StudyError("needs a scenario with traffic.background and traffic.tenants.separate = true");
   }
+  if (scenario.run.stop_within_percent > 0) {
+    throw StudyError("compares whole runs; run.stop_within_percent ends them early");
+  }
   std::vector<RunSpec> specs = planner.specs({{"traffic.tenants.play", ""}}, seeds);
   for (std::uint32_t job = 0; job < jobs; ++job) {
     for (RunSpec& spec : planner.specs({{"traffic.tenants.play", std::to_string(job)}}, seeds))

@@ -115,6 +115,7 @@ class RuleReader {
       const auto first = static_cast<std::uint32_t>(integer(value.substr(0, dash), "the first rank", kMostRank));
       const std::string_view last = dash == std::string_view::npos ? value : value.substr(dash + 1);
       rule.ranks.emplace(first, static_cast<std::uint32_t>(integer(last, "the last rank", kMostRank)));
+      if (rule.ranks->second < first) refuse(fmt::format("ranks={}: the last rank is below the first", value));
     } else {
       expected(name);
     }

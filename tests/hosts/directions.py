@@ -44,8 +44,9 @@ def remote_node(mrcsim):
                scenario=PRESET)
     loss = {int(a["bytes"]): 100 * (1 - float(b["gbps"]) / float(a["gbps"])) for a, b in zip(near, far)}
     expect(15 <= loss[64] <= 25, f"remote node: -{loss[64]:.1f} % at 64 B (published: -20 %)")
-    expect(all(-1 <= loss[size] <= 8 and loss[size] < loss[64] / 2 for size in (128, 256, 512)),
-           f"remote node: -{loss[128]:.1f} % at 128 B, -{loss[256]:.1f} % at 256 B (published: -5 to -7 %), -{loss[512]:.1f} % at 512 B")
+    # The published -5 to -7 % at 128 and 256 B are not met (docs/hosts.md): the link binds there, with either node.
+    expect(all(-1 <= loss[size] <= 1 for size in (128, 256, 512)),
+           f"remote node: -{loss[128]:.1f} % at 128 B, -{loss[256]:.1f} % at 256 B, -{loss[512]:.1f} % at 512 B (known miss; published: -5 to -7 %)")
 
 
 def memory_table(mrcsim):

@@ -18,7 +18,7 @@ TEST(RtlAllLong, AHundredThousandPacketsWithoutAMismatch) {
     EXPECT_EQ(row["mismatches"], 0) << row;
     cycles += row["cycles"].get<double>();
   }
-  EXPECT_EQ(result["rtl"].size(), 12U) << "six blocks of two nodes";
+  EXPECT_EQ(result["rtl"].size(), 14U) << "seven blocks of two nodes";
   // Evaluated clock cycles of all of them, a packet of 4 KiB.
   EXPECT_LT(cycles / packets, 111);
 }

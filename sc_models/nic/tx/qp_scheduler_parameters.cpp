@@ -7,7 +7,7 @@ namespace mrc {
 using enum ParameterSource;
 
 void add_qp_scheduler_parameters(ParameterTable& table) {
-  MRC_PIPELINE(nic.qp_scheduler, assumption);
+  MRC_PIPELINE(nic.qp_scheduler, measured);
   MRC_NODE(nic.qp_scheduler.quantum_bytes, "bytes", 256, k1G,
            "payload that a QP may send before the turn of the next QP", assumption);
   MRC_NODE(nic.qp_scheduler.ack_request_at_turn_end, "", 0, 0,
