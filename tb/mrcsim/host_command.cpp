@@ -104,8 +104,7 @@ void add_host_command(CLI::App& app, const std::vector<std::string>& programs, i
   command->add_flag("--beyond-mrc", options->beyond_mrc, "carry SEND too, which MRC does not have");
   add_run_options(*command, options->run);
   command->callback([options, &programs, &exit_code] {
-    if (programs.empty())
-      throw std::invalid_argument("host: no program; expected SCENARIO -- PROGRAM … -- PROGRAM …");
+    if (programs.empty()) throw std::invalid_argument("host: no program; expected SCENARIO -- PROGRAM … -- PROGRAM …");
     options->words = programs;
     choose_node_under_test(*options);
     exit_code = run_programs(options->run, [&](const ScenarioConfig& s) { return make_programs(*options, s); });

@@ -170,9 +170,7 @@ void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& o
 
 /// What is not there for programs.
 void refuse_with_programs(const ScenarioConfig& scenario) {
-  const auto refuse = [](const std::string& what) {
-    throw std::invalid_argument(fmt::format("host: {}", what));
-  };
+  const auto refuse = [](const std::string& what) { throw std::invalid_argument(fmt::format("host: {}", what)); };
   for (const Transport* transport : transports_in(scenario)) {
     if (transport->name != "mrc") refuse(fmt::format("transport = \"{}\"; allowed: mrc", transport->name));
   }
