@@ -342,7 +342,9 @@ int run_together(const RunOptions& options) {
                     "libopenmpi-dev), so each would do the whole run; start it without mpirun",
                     launched_processes()));
   }
-  const std::unique_ptr<Ranks> ranks = join_mpi_ranks();
+  // Left at the end of the process: what is printed of an error has to reach mpirun before the ranks say that they are
+  // done, because mpirun may not read what a process that failed has written last.
+  static const std::unique_ptr<Ranks> ranks = join_mpi_ranks();
   Prepared run;
   try {
     if (!prepare_together(options, *ranks, run)) return kExitOk;
