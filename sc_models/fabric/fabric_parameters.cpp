@@ -1,10 +1,12 @@
 #include "fabric/fabric_parameters.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "parameters/comma_list.h"
 #include "parameters/parameter_table.h"
 #include "parameters/parameter_value.h"
 #include "parameters/quantity.h"
@@ -14,11 +16,27 @@ namespace {
 
 constexpr double kLeastNs = 1;
 constexpr double kMostNs = 1e6;
+constexpr double kMostBitErrorRate = 0.5;
 
 std::string_view without_blanks(std::string_view text) {
   const auto first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// Entries WHERE=NUMBER, separated by commas; `read` has the number of an entry, or throws. An entry without either has
+/// no number.
+template <typename Read>
+std::vector<CableValue> cable_values(std::string_view list, Read read) {
+  std::vector<CableValue> values;
+  for (const std::string_view entry : comma_list(list)) {
+    const auto equals = entry.find('=');
+    const std::string_view where = without_blanks(entry.substr(0, equals));
+    const bool has_both = equals != std::string_view::npos && !where.empty();
+    const double value = read(entry, has_both ? without_blanks(entry.substr(equals + 1)) : std::string_view());
+    values.push_back({std::string(where), value});
+  }
+  return values;
 }
 
 }  // namespace
@@ -128,10 +146,15 @@ void add_fabric_parameters(ParameterTable& table) {
   MRC_SCENARIO(fabric.fec_latency_ns, "ns", 0, 10'000,
                "with a code: a link takes this longer, for the codeword to arrive and to be corrected", assumption);
   table.plausible(20, 250);
-  MRC_SCENARIO(fabric.bit_error_rate, "", 0, 0.5,
+  MRC_SCENARIO(fabric.bit_error_rate, "", 0, kMostBitErrorRate,
                "bit errors of every link before correction, independent of each other; what the code leaves is lost in "
                "whole frames",
                assumption);
+  MRC_SCENARIO(
+      fabric.bit_error_rates, "", 0, 0,
+      "other rates of single cables, both ways, such as \"above_t0=1e-6, nic1.port2=1e-4, plane0.t1.3=1e-3\"; a later "
+      "one counts",
+      assumption);
   MRC_SCENARIO(fabric.link_retry, "", 0, 0,
                "a damaged frame is repeated by its link, with all behind it, instead of being lost", assumption);
   MRC_SCENARIO(fabric.link_retry_turnaround_ns, "ns", 0, 10'000,
@@ -149,33 +172,34 @@ void add_fabric_parameters(ParameterTable& table) {
       assumption);
 }
 
-std::vector<CableDelay> cable_delays_of(const FabricConfig& fabric, const std::string& place) {
-  std::vector<CableDelay> delays;
-  std::string_view rest = without_blanks(fabric.cable_delays_ns);
-  while (!rest.empty()) {
-    const auto comma = rest.find(',');
-    const std::string_view entry = without_blanks(rest.substr(0, comma));
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-    const auto equals = entry.find('=');
-    const std::string_view where = without_blanks(entry.substr(0, equals));
-    const std::string_view number =
-        equals == std::string_view::npos ? std::string_view() : without_blanks(entry.substr(equals + 1));
+std::vector<CableValue> cable_delays_of(const FabricConfig& fabric, const std::string& place) {
+  return cable_values(fabric.cable_delays_ns, [&](std::string_view entry, std::string_view number) {
     const bool has_unit = unit_behind_number(number) != "";
     const double ns = parse_quantity(has_unit ? std::string(number) : fmt::format("{}ns", number), "ns").value_or(0);
-    if (where.empty() || !(ns >= kLeastNs && ns <= kMostNs)) {
-      throw ParameterError(place,
-                           fmt::format("fabric.cable_delays_ns: \"{}\": expected WHERE=DELAY, such as plane3=500 or "
-                                       "nic1.port2=0.9us, with {} to {} ns",
-                                       entry, kLeastNs, kMostNs));
-    }
-    delays.push_back({std::string(where), ns});
-  }
-  return delays;
+    if (ns >= kLeastNs && ns <= kMostNs) return ns;
+    throw ParameterError(place,
+                         fmt::format("fabric.cable_delays_ns: \"{}\": expected WHERE=DELAY, such as plane3=500 or "
+                                     "nic1.port2=0.9us, with {} to {} ns",
+                                     entry, kLeastNs, kMostNs));
+  });
+}
+
+std::vector<CableValue> bit_error_rates_of(const FabricConfig& fabric, const std::string& place) {
+  return cable_values(fabric.bit_error_rates, [&](std::string_view entry, std::string_view number) {
+    double rate = -1;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rate);
+    const bool whole = error == std::errc() && end == number.data() + number.size();
+    if (whole && rate >= 0 && rate <= kMostBitErrorRate) return rate;
+    throw ParameterError(place,
+                         fmt::format("fabric.bit_error_rates: \"{}\": expected WHERE=RATE, such as above_t0=1e-6 or "
+                                     "nic1.port2=1e-4, with 0 to {}",
+                                     entry, kMostBitErrorRate));
+  });
 }
 
 double shortest_cable_ns(const FabricConfig& fabric) {
   double shortest = fabric.cable_delay_ns;
-  for (const CableDelay& cable : cable_delays_of(fabric, "")) shortest = std::min(shortest, cable.ns);
+  for (const CableValue& cable : cable_delays_of(fabric, "")) shortest = std::min(shortest, cable.value);
   return shortest;
 }
 

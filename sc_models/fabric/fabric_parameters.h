@@ -64,6 +64,7 @@ struct FabricConfig {
   Fec fec = Fec::none;
   double fec_latency_ns = 100;  ///< of a link: until a codeword is there and corrected; with a code alone
   double bit_error_rate = 0;    ///< before correction
+  std::string bit_error_rates;  ///< of single cables; see CableValue
   bool link_retry = false;      ///< a damaged frame is repeated by its link
   double link_retry_turnaround_ns = 200;
   Macsec macsec = Macsec::off;
@@ -86,14 +87,20 @@ constexpr double mac_added_ns(const FabricConfig& fabric) {
   return macsec_ns(fabric) + (fabric.fec == Fec::none ? 0 : fabric.fec_latency_ns / 2);
 }
 
-/// Cables that are longer or shorter than the others: an entry of fabric.cable_delays_ns.
-struct CableDelay {
-  std::string where;  ///< "plane3", "nic1", or a port at either end: "nic1.port3", "plane3.t0.1.up2"
-  double ns = 0;
+/// What some cables have otherwise than the others: an entry of fabric.cable_delays_ns or fabric.bit_error_rates.
+struct CableValue {
+  std::string where;  ///< "plane3", "nic1", a switch, "above_t0", or a port at either end: "nic1.port3"
+  double value = 0;
 };
 
 /// The list of fabric.cable_delays_ns. Throws ParameterError where it is malformed or a delay is out of range.
-std::vector<CableDelay> cable_delays_of(const FabricConfig& fabric, const std::string& place);
+std::vector<CableValue> cable_delays_of(const FabricConfig& fabric, const std::string& place);
+/// Likewise of fabric.bit_error_rates.
+std::vector<CableValue> bit_error_rates_of(const FabricConfig& fabric, const std::string& place);
+/// Of some link.
+inline bool has_bit_errors(const FabricConfig& fabric) {
+  return fabric.bit_error_rate > 0 || !fabric.bit_error_rates.empty();
+}
 
 /// In ns: no cable of a NIC has a shorter delay.
 double shortest_cable_ns(const FabricConfig& fabric);

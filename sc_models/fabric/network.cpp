@@ -71,9 +71,13 @@ Network::Network(const ScenarioConfig& scenario)
   weights_ = {weight(fabric.control_weight), weight(fabric.retransmission_weight), weight(fabric.data_weight)};
   const bool impaired = fabric.loss_rate > 0 || fabric.trim_rate > 0 || fabric.corrupt_rate > 0 ||
                         fabric.duplicate_rate > 0 || fabric.ecn_rate > 0;
-  if (fabric.bit_error_rate > 0) {
+  if (has_bit_errors(fabric)) {
     errors_ = std::make_unique<LinkErrors>(fabric, scenario.seed);
     retry_ps_.resize(topology_.links().size());
+    for (const CableValue& cable : bit_error_rates_of(fabric, "fabric")) {
+      errors_->set_rate(topology_.cables_named(cable.where, "fabric.bit_error_rates"), cable.value,
+                        topology_.links().size());
+    }
   }
   ends_.resize(topology_.links().size());
   looks_ahead_ = topology_.links().size() * sizeof(SwitchPort) > kPrivateCacheBytes;

@@ -75,22 +75,25 @@ std::uint32_t Topology::other_way(std::uint32_t link) const {
 bool Topology::is_cable_of(std::uint32_t link, const std::string& where) const {
   const LinkInfo& info = links_[link];
   if (where == fmt::format("plane{}", info.plane) || where == port_name(link)) return true;
-  return info.first_hop() && where == fmt::format("nic{}", info.node);
+  if (info.first_hop()) return where == fmt::format("nic{}", info.node);
+  return where == switch_name(info.from) || (where == "above_t0" && !info.last_hop());
+}
+
+std::vector<std::uint32_t> Topology::cables_named(const std::string& where, const std::string& key) const {
+  std::vector<std::uint32_t> cables;
+  for (std::uint32_t link = 0; link < links_.size(); ++link) {
+    if (is_cable_of(link, where)) cables.insert(cables.end(), {link, other_way(link)});
+  }
+  if (!cables.empty()) return cables;
+  throw ParameterError(key, fmt::format("there is no \"{}\"; there are planes plane0 to plane{}, NICs nic0 to nic{}, "
+                                        "switches and the ports of both (mrcsim fabric){}",
+                                        where, planes_ - 1, nics_ - 1, t1s_ > 0 ? ", and above_t0" : ""));
 }
 
 void Topology::set_cable_delays(const FabricConfig& fabric) {
-  for (const CableDelay& cable : cable_delays_of(fabric, "fabric")) {
-    bool found = false;
-    for (std::uint32_t link = 0; link < links_.size(); ++link) {
-      if (!is_cable_of(link, cable.where)) continue;
-      found = true;
-      links_[link].delay_ps = links_[other_way(link)].delay_ps = delay_of_cable(cable.ns);
-    }
-    if (found) continue;
-    throw ParameterError("fabric.cable_delays_ns",
-                         fmt::format("there is no \"{}\"; there are planes plane0 to plane{}, NICs nic0 to nic{}, and "
-                                     "their ports (mrcsim fabric)",
-                                     cable.where, planes_ - 1, nics_ - 1));
+  for (const CableValue& cable : cable_delays_of(fabric, "fabric")) {
+    for (const std::uint32_t link : cables_named(cable.where, "fabric.cable_delays_ns"))
+      links_[link].delay_ps = delay_of_cable(cable.value);
   }
 }
 

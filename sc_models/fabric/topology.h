@@ -117,6 +117,9 @@ class Topology {
   std::string switch_name(std::uint32_t at) const;
   /// "nic0.port3", "plane3.t0.1.down5", "plane3.t1.2.down0"
   std::string port_name(std::uint32_t link) const;
+  /// Links, both ways, of the cables of a plane ("plane3"), a NIC ("nic1"), a switch ("plane0.t0.1"), of the one at a
+  /// port, or of all between switches ("above_t0"). Throws ParameterError where there is none; `key` asks for them.
+  std::vector<std::uint32_t> cables_named(const std::string& where, const std::string& key) const;
 
  private:
   void build_plane(std::uint32_t plane, const ScenarioConfig& scenario);

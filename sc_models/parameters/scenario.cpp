@@ -400,6 +400,7 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
           fmt::format("protocol.ev_min_active = {} is more than protocol.ev_active = {}", s.protocol.ev_min_active,
                       s.protocol.ev_active));
   cable_delays_of(s.fabric, place);
+  bit_error_rates_of(s.fabric, place);
   const double shortest = shortest_cable_ns(s.fabric);
   require(
       s.run.quantum_ns <= shortest,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "parameters/comma_list.h"
 #include "parameters/parameter_value.h"
 
 namespace mrc {
@@ -14,13 +15,7 @@ template <typename Number>
 std::vector<Number> numbers_of(const char* key, const std::string& text, Number minimum, Number maximum,
                                const std::string& place) {
   std::vector<Number> numbers;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const auto comma = rest.find(',');
-    std::string_view word = rest.substr(0, comma);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-    while (word.starts_with(' ')) word.remove_prefix(1);
-    while (word.ends_with(' ')) word.remove_suffix(1);
+  for (const std::string_view word : comma_list(text)) {
     Number number{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     const bool inside = number >= minimum && number <= maximum;

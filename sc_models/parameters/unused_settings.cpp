@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 11> kReadByLightEndpoints{"nic.ports",
                                                                  "pcie.read_latency_mean_ns",
                                                                  "pcie.write_latency_ns"};
 /// What the ideal transport reads of nic.…, pcie.…, fabric.…, protocol.…, cc.… and host.….
-constexpr std::array<std::string_view, 21> kReadByIdeal{"nic.ports",
+constexpr std::array<std::string_view, 23> kReadByIdeal{"nic.ports",
                                                         "nic.port_gbps",
                                                         "nic.port.mac_fec_latency_ns",
                                                         "nic.doorbell.carries_wqe",
@@ -45,6 +45,8 @@ constexpr std::array<std::string_view, 21> kReadByIdeal{"nic.ports",
                                                         "fabric.switch_latency_ns",
                                                         "fabric.macsec",
                                                         "fabric.macsec_latency_ns",
+                                                        "fabric.fec",
+                                                        "fabric.fec_latency_ns",
                                                         "protocol.mtu_bytes",
                                                         "protocol.encapsulation"};
 
@@ -95,6 +97,13 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
   return "";
 }
 
+std::string reason_of_links(const FabricConfig& fabric, std::string_view key) {
+  if (key == "fabric.fec_latency_ns" && fabric.fec == Fec::none) return "fabric.fec = \"none\"";
+  if (key == "fabric.link_retry_turnaround_ns" && !fabric.link_retry) return "fabric.link_retry = false";
+  if (key.starts_with("fabric.link_retry") && !has_bit_errors(fabric)) return "no link has bit errors";
+  return "";
+}
+
 std::string reason_of_classes(const ScenarioConfig& scenario, std::string_view key, bool detailed) {
   const Transport& transport = transport_of(scenario);
   if (!transport.simulated && (is_of(key, {"traffic.classes."}) || key == "traffic.tenants.rate_limits_gbps"))
@@ -114,6 +123,7 @@ std::string reason(const ScenarioConfig& scenario, const Transport& transport, s
   if (is_below(key, kReadByNobody)) return "the box does not model it yet";
   if (std::string why = reason_of_classes(scenario, key, detailed); !why.empty()) return why;
   if (std::string why = reason_of_encryption(scenario, key, detailed); !why.empty()) return why;
+  if (std::string why = reason_of_links(scenario.fabric, key); !why.empty()) return why;
   if (!transport.simulated) {
     const bool unread = is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host.", "run.stop_within"}) &&
                         !is_below(key, kReadByIdeal);

@@ -48,6 +48,22 @@ class LinkErrors(unittest.TestCase):
         self.assertLess(abs(result["packets"]["dropped"] - expected), 4 * math.sqrt(expected) + 0.02 * expected)
         self.assertGreater(result["packets"]["retransmitted"], 0)
 
+    def test_a_cable_with_errors_of_its_own(self):
+        rate = 4e-4
+        result = self.result("one", ["fabric.fec=rs528_514", f"fabric.bit_error_rates=nic0.port0={rate}", "transport=mrc"])
+        # Data leaves by this cable, and what answers it comes back by it.
+        expected = result["packets"]["sent"] * frame_loss(rate, FRAME) + result["packets"]["control"] * frame_loss(rate, 140)
+        self.assertGreater(expected, 100)
+        self.assertLess(abs(result["packets"]["dropped"] - expected), 4 * math.sqrt(expected) + 0.02 * expected)
+        other = self.result("none", ["fabric.fec=rs528_514", f"fabric.bit_error_rates=nic0={rate}, nic0.port0=0", "transport=mrc"])
+        self.assertEqual(other["packets"]["dropped"], 0)
+
+    def test_an_unknown_cable_is_refused(self):
+        for rates, message in (("nic7=1e-4", 'there is no "nic7"'), ("nic0=2", "with 0 to 0.5"), ("nic0", "expected WHERE=RATE")):
+            code, _, error = run(MRCSIM, pathlib.Path(self.folder.name), "refused", ((0, 0, 1, 64),), [*PAIR, f"fabric.bit_error_rates={rates}"])
+            self.assertEqual(code, 2)
+            self.assertIn(message, error)
+
     def test_a_strong_code_leaves_nothing(self):
         result = self.result("strong", ["fabric.fec=rs544_514", "fabric.bit_error_rate=1e-4"])
         self.assertEqual(result["packets"]["dropped"], 0)

@@ -79,6 +79,23 @@ TEST(Topology, CablesOfAPlaneANicAndAPortHaveTheirDelaysBothWays) {
   }
 }
 
+TEST(Topology, CablesAreNamedBySwitchAndTierToo) {
+  const Topology topology(clos(6, 2, 2, 3));
+  const auto names_of = [&](const std::string& where) {
+    std::set<std::string> names;
+    for (const std::uint32_t link : topology.cables_named(where, "key")) names.insert(topology.port_name(link));
+    return names;
+  };
+  EXPECT_EQ(names_of("plane1.t1.0"),
+            (std::set<std::string>{"plane1.t1.0.down0", "plane1.t1.0.down1", "plane1.t1.0.down2", "plane1.t0.0.up0",
+                                   "plane1.t0.1.up0", "plane1.t0.2.up0"}));
+  for (const std::string& name : names_of("above_t0")) {
+    EXPECT_TRUE(name.find(".up") != std::string::npos || name.find(".t1.") != std::string::npos) << name;
+  }
+  // Three planes of three T0s with two T1s each, both ways.
+  EXPECT_EQ(names_of("above_t0").size(), 36U);
+}
+
 TEST(Topology, ACableThatIsNotThereIsNamed) {
   ScenarioConfig scenario = clos(2, 2, 0, 2);
   scenario.fabric.cable_delays_ns = "plane2=500";

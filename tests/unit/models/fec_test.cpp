@@ -3,7 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "fabric/link_errors.h"
 
@@ -59,6 +65,45 @@ TEST(Fec, FramesOnALinkAreDamagedAsOftenAsTheClosedFormSays) {
   for (int i = 0; i < frames; ++i) damaged += errors.damages(1'000 + 340'960ULL * i, 3, 4'262, 0) ? 1 : 0;
   const double deviation = std::sqrt(frames * expected * (1 - expected));
   EXPECT_NEAR(damaged, frames * expected, 4 * deviation);
+}
+
+TEST(Fec, ACableWithARateOfItsOwnHasThatAlone) {
+  FabricConfig fabric;
+  fabric.bit_error_rate = 1e-6;
+  LinkErrors errors(fabric, 7);
+  errors.set_rate({2, 3}, 1e-5, 8);
+  errors.set_rate({3}, 0, 8);
+  constexpr int frames = 100'000;
+  const auto damaged = [&](std::uint32_t link) {
+    int count = 0;
+    for (int i = 0; i < frames; ++i) count += errors.damages(1'000 + 340'960ULL * i, link, 4'262, 0) ? 1 : 0;
+    return count;
+  };
+  for (const auto& [link, rate] : std::vector<std::pair<std::uint32_t, double>>{{1, 1e-6}, {2, 1e-5}}) {
+    const double expected = frames * -std::expm1(8.0 * 4'262 * std::log1p(-rate));
+    EXPECT_NEAR(damaged(link), expected, 4 * std::sqrt(expected)) << link;
+  }
+  EXPECT_EQ(damaged(3), 0);
+}
+
+/// docs/links.md has a table that another program has computed.
+TEST(Fec, ThePageHasWhatTheModelComputes) {
+  std::ifstream page(MRCSIM_LINKS_PAGE);
+  ASSERT_TRUE(page);
+  const std::vector<Fec> codes{Fec::none, Fec::rs272_258, Fec::rs528_514, Fec::rs544_514};
+  int rows = 0;
+  for (std::string line; std::getline(page, line);) {
+    double rate = 0;
+    std::array<double, 4> losses{};
+    if (std::sscanf(line.c_str(), "| %le | %le | %le | %le | %le |", &rate, &losses[0], &losses[1], &losses[2],
+                    &losses[3]) != 5) {
+      continue;
+    }
+    ++rows;
+    for (std::size_t i = 0; i < codes.size(); ++i)
+      EXPECT_NEAR(frame_loss(fec_code(codes[i]), rate, 4'262) / losses[i], 1, 0.051) << line;
+  }
+  EXPECT_EQ(rows, 5);
 }
 
 }  // namespace

@@ -20,6 +20,29 @@ RunResult long_run(const ScenarioConfig& scenario) {
   return run(scenario, writes(160, 1 << 20));
 }
 
+/// A long run in which one of the two NICs is set up otherwise.
+template <typename Change>
+RunResult run_with(ScenarioConfig scenario, NodeId node, Change change) {
+  NodeConfig changed = scenario.node_default;
+  change(changed);
+  scenario.node_override[node] = changed;
+  return long_run(scenario);
+}
+
+void with_few_walkers(NodeConfig& node) {
+  node.host.iommu.iotlb_entries = 16;
+  node.host.iommu.walkers = 2;
+}
+
+void with_few_pages(NodeConfig& node) {
+  node.pcie.memory_table.page_entries = 4;
+  node.pcie.memory_table.pages_per_read = 1;
+  node.pcie.memory_table.outstanding_misses = 4;
+}
+
+constexpr NodeId kSender = 0;
+constexpr NodeId kReceiver = 1;
+
 /// The first cause of a run that is not framing or control.
 std::string first_cause(const RunResult& result) {
   for (const LimitResult& limit : result.limits) {
@@ -29,65 +52,44 @@ std::string first_cause(const RunResult& result) {
 }
 
 TEST(HostRun, TheIommuOfTheSenderIsNamedWhereItsWalkersLimit) {
-  ScenarioConfig scenario = by_reference();
-  NodeConfig sender = scenario.node_default;
-  sender.host.iommu.iotlb_entries = 16;
-  sender.host.iommu.walkers = 2;
-  scenario.node_override[0] = sender;
-  const RunResult result = long_run(scenario);
+  const RunResult result = run_with(by_reference(), kSender, with_few_walkers);
   // A walk of 330 ns per page of 4 KiB, two at a time.
   EXPECT_NEAR(result.goodput_gbps, 4096 * 8 * 2 / 330.0, 20);
   EXPECT_EQ(first_cause(result), "host.iommu");
 }
 
 TEST(HostRun, TheIommuOfTheReceiverIsNamedWhereItsWalkersLimit) {
-  ScenarioConfig scenario = by_reference();
-  NodeConfig receiver = scenario.node_default;
-  receiver.host.iommu.iotlb_entries = 16;
-  receiver.host.iommu.walkers = 2;
-  scenario.node_override[1] = receiver;
-  const RunResult result = long_run(scenario);
+  const RunResult result = run_with(by_reference(), kReceiver, with_few_walkers);
   EXPECT_LT(result.goodput_gbps, 4096 * 8 * 2 / 330.0 + 20);
   EXPECT_EQ(first_cause(result), "receiver.host.iommu");
 }
 
 TEST(HostRun, MemoryOfTheSenderIsNamedWhereItLimits) {
-  ScenarioConfig scenario = by_reference();
-  NodeConfig sender = scenario.node_default;
-  sender.host.memory.gbps = 300;
-  scenario.node_override[0] = sender;
-  const RunResult result = long_run(scenario);
+  const RunResult result = run_with(by_reference(), kSender, [](NodeConfig& sender) { sender.host.memory.gbps = 300; });
   EXPECT_NEAR(result.goodput_gbps, 300, 10);
   EXPECT_EQ(first_cause(result), "host.memory");
 }
 
 TEST(HostRun, TheLinkBetweenSocketsIsNamedWhereItLimits) {
-  ScenarioConfig scenario = by_reference();
-  NodeConfig sender = scenario.node_default;
-  sender.host.numa = {.remote_share = 1, .remote_ns = 100, .link_gbps = 250};
-  scenario.node_override[0] = sender;
-  const RunResult result = long_run(scenario);
+  const RunResult result = run_with(by_reference(), kSender, [](NodeConfig& sender) {
+    sender.host.numa = {.remote_share = 1, .remote_ns = 100, .link_gbps = 250};
+  });
   EXPECT_NEAR(result.goodput_gbps, 250, 10);
   EXPECT_EQ(first_cause(result), "host.numa_link");
 }
 
 TEST(HostRun, TheRootComplexIsNamedWhereItLimits) {
-  ScenarioConfig scenario = by_reference();
-  NodeConfig sender = scenario.node_default;
-  sender.host.root_complex.outstanding_reads = 64;
-  scenario.node_override[0] = sender;
-  const RunResult result = long_run(scenario);
+  const RunResult result =
+      run_with(by_reference(), kSender, [](NodeConfig& sender) { sender.host.root_complex.outstanding_reads = 64; });
   // 64 requests of 512 B, each of which takes about 1 us.
   EXPECT_NEAR(result.goodput_gbps, 64 * 512 * 8 / 1000.0, 20);
   EXPECT_EQ(first_cause(result), "host.root_complex");
 }
 
 TEST(HostRun, TheUplinkOfTheSwitchIsNamedWhereItLimits) {
-  ScenarioConfig scenario = by_reference();
-  NodeConfig sender = scenario.node_default;
-  sender.host.pcie_switch = {.latency_ns = 100, .uplink_gbps = 500, .other_load_gbps = 200};
-  scenario.node_override[0] = sender;
-  const RunResult result = long_run(scenario);
+  const RunResult result = run_with(by_reference(), kSender, [](NodeConfig& sender) {
+    sender.host.pcie_switch = {.latency_ns = 100, .uplink_gbps = 500, .other_load_gbps = 200};
+  });
   EXPECT_NEAR(result.goodput_gbps, 300, 10);
   EXPECT_EQ(first_cause(result), "host.pcie_switch");
 }
@@ -95,37 +97,24 @@ TEST(HostRun, TheUplinkOfTheSwitchIsNamedWhereItLimits) {
 TEST(HostRun, AnAcceleratorsMemoryIsNamedWhereItLimits) {
   ScenarioConfig scenario = by_reference();
   scenario.accelerator.payload_memory = PayloadMemory::gpu_direct;
-  NodeConfig sender = scenario.node_default;
-  sender.host.pcie_switch = {.latency_ns = 100, .uplink_gbps = 50};
-  sender.host.peer = {.way = PeerWay::pcie_switch, .read_ns = 500, .read_gbps = 300};
-  scenario.node_override[0] = sender;
-  const RunResult result = long_run(scenario);
+  const RunResult result = run_with(scenario, kSender, [](NodeConfig& sender) {
+    sender.host.pcie_switch = {.latency_ns = 100, .uplink_gbps = 50};
+    sender.host.peer = {.way = PeerWay::pcie_switch, .read_ns = 500, .read_gbps = 300};
+  });
   // Across the switch: the uplink, which WQEs take, is too slow for the payload.
   EXPECT_NEAR(result.goodput_gbps, 300, 10);
   EXPECT_EQ(first_cause(result), "host.peer");
 }
 
 TEST(HostRun, TheMemoryTableOfTheSenderIsNamedWhereItsMissesLimit) {
-  ScenarioConfig scenario = by_reference();
-  NodeConfig sender = scenario.node_default;
-  sender.pcie.memory_table.page_entries = 4;
-  sender.pcie.memory_table.pages_per_read = 1;
-  sender.pcie.memory_table.outstanding_misses = 4;
-  scenario.node_override[0] = sender;
-  const RunResult result = long_run(scenario);
+  const RunResult result = run_with(by_reference(), kSender, with_few_pages);
   // Four reads of the table per microsecond, a page each.
   EXPECT_NEAR(result.goodput_gbps, 4096 * 8 * 4 / 1000.0, 20);
   EXPECT_EQ(first_cause(result), "pcie.memory_table");
 }
 
 TEST(HostRun, TheMemoryTableOfTheReceiverIsNamedWhereItsMissesLimit) {
-  ScenarioConfig scenario = by_reference();
-  NodeConfig receiver = scenario.node_default;
-  receiver.pcie.memory_table.page_entries = 4;
-  receiver.pcie.memory_table.pages_per_read = 1;
-  receiver.pcie.memory_table.outstanding_misses = 4;
-  scenario.node_override[1] = receiver;
-  const RunResult result = long_run(scenario);
+  const RunResult result = run_with(by_reference(), kReceiver, with_few_pages);
   EXPECT_LT(result.goodput_gbps, 4096 * 8 * 4 / 1000.0 + 20);
   // Packets that find no room wait for misses too, and are lost for the sender's window.
   double gbps = 0;
