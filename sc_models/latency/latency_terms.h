@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/latency_account.h"
@@ -12,6 +13,10 @@ namespace mrc {
 
 /// The write of the published measurement (ib_write_lat).
 inline constexpr std::uint32_t kSmallWriteBytes = 2;
+
+/// Throws ParameterError, at the place `what`, where a scenario has no such terms: another transport's NICs, cables of
+/// several lengths, or a write of more than one packet.
+void require_latency_terms(const ScenarioConfig& scenario, std::uint32_t bytes, const std::string& what);
 
 /// Terms in the order in which they pass, for `bytes` of payload (1 … protocol.mtu_bytes) between nodes that are set up
 /// like the scenario's default node. Sums of means: where a latency is drawn, its mean.

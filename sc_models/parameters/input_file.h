@@ -6,6 +6,9 @@
 
 namespace mrc {
 
+/// What some editors and spreadsheets put in front of UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// Why `path` cannot be read as a file, as a phrase behind its name; empty where it can be. Pipes and devices are
 /// refused: they may never end, and a second reading would not see the same.
 std::string why_unreadable(const std::string& path);

@@ -35,6 +35,7 @@ LatencyHistogram::LatencyHistogram(const std::string& path) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     const std::string place = fmt::format("{}:{}", path, ++number);
     if (number == 1) {
+      if (line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
       if (line != "ns,count") throw ParameterError(place, "the first line of a histogram is ns,count");
       continue;
     }

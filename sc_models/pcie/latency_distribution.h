@@ -16,7 +16,7 @@ class LatencyDistribution {
  public:
   /// Nanoseconds; p99 >= mean, and mean - (p99 - mean) / (ln 100 - 1) must not be negative.
   LatencyDistribution(double mean_ns, double p99_ns) {
-    const double scale = (p99_ns - mean_ns) / (std::log(100.0) - 1.0);
+    const double scale = (p99_ns - mean_ns) / kExponentialTail;
     for (std::size_t i = 0; i < kQuantiles; ++i) {
       const double quantile = (static_cast<double>(i) + 0.5) / kQuantiles;
       table_[i] = static_cast<TimePs>(1000.0 * (mean_ns - scale - scale * std::log1p(-quantile)));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,21 @@ struct PciePoint {
   /// Places of a transfer in the window; 0: not even one fits.
   std::uint64_t units() const { return window_bytes / unit_bytes(); }
 };
+
+/// Where the transfers of a point find their data; what is not named is as the host is set.
+struct PciePlace {
+  std::optional<CacheState> cache;     ///< of a host with a cache
+  std::optional<double> remote_share;  ///< of the transfers, to the memory of the other socket
+  friend bool operator==(const PciePlace&, const PciePlace&) = default;
+};
+void put_at(const PciePlace& place, HostConfig& host);
+
+/// Words of tables for cache and memory of a point on a host.
+std::string cache_word(const HostConfig& host);
+std::string memory_word(const PciePoint& point, const HostConfig& host);
+/// What such a word says of a point, empty: nothing. False for other words.
+bool read_cache_word(const std::string& word, PciePlace& place);
+bool read_memory_word(const std::string& word, PciePoint& point, PciePlace& place);
 
 /// What the link, the tags and the credits of a scenario allow, by Little's law and without any queue. With parts of
 /// the host switched on, their latency is not in it.

@@ -1,8 +1,6 @@
 // What PCIe adds to the latency of a single transfer on an idle link.
 #pragma once
 
-#include <cmath>
-
 #include "parameters/config.h"
 #include "pcie/pcie_law.h"
 
@@ -11,7 +9,7 @@ namespace mrc {
 /// The shortest read latency that the parameters can draw.
 inline double shortest_read_ns(const PcieConfig& pcie) {
   if (pcie.read_times != nullptr) return pcie.read_times->shortest_ns();
-  return pcie.read_latency_mean_ns - (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0);
+  return pcie.read_latency_mean_ns - (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / kExponentialTail;
 }
 
 inline double pcie_tlp_ns(const PcieLaw& law, double bytes) {

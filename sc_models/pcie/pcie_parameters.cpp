@@ -47,7 +47,7 @@ std::string contradiction(const PcieConfig& pcie) {
   }
   // The shifted exponential begins at mean - (p99 - mean) / (ln 100 - 1).
   if (pcie.read_times == nullptr &&
-      (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / (std::log(100.0) - 1.0) > pcie.read_latency_mean_ns) {
+      (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / kExponentialTail > pcie.read_latency_mean_ns) {
     return fmt::format(
         "pcie.read_latency_p99_ns = {} is too far above pcie.read_latency_mean_ns = {}: the shortest "
         "latency would be negative; at most {:.0f}",

@@ -1,6 +1,7 @@
 // The PCIe link, its buffers and credits, and the host's side of it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +23,10 @@ enum class PcieStepping : std::uint8_t { train, tlp };
 enum class TranslationRequest : std::uint8_t { fixed, link };
 /// Between requests; within one, completions are always in order.
 enum class CompletionOrder : std::uint8_t { out_of_order, in_order };
+
+/// Of an exponential distribution: its 99th percentile less its mean, over the mean. Read latencies are one that begins
+/// at a shortest time (pcie/latency_distribution.h).
+inline const double kExponentialTail = std::log(100.0) - 1.0;
 
 struct PcieConfig {
   PcieStepping stepping = PcieStepping::train;

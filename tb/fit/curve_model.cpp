@@ -30,7 +30,7 @@ namespace {
 bool same_experiment(const MeasuredValue& a, const MeasuredValue& b) {
   const auto key = [](const MeasuredValue& v) {
     return std::tuple(v.point.test, v.point.bytes, v.point.offset_bytes, v.point.window_bytes, v.point.pattern,
-                      v.place.cache, v.place.node);
+                      v.point.peer_memory, v.place.cache, v.place.remote_share);
   };
   return key(a) == key(b);
 }
@@ -44,6 +44,13 @@ std::vector<std::size_t> experiments_of(const std::vector<MeasuredValue>& curves
     of[i] = first;
   }
   return of;
+}
+
+/// What of a scenario a curve is measured with.
+NodeConfig node_for(const ScenarioConfig& scenario, const PciePlace& place) {
+  NodeConfig node = scenario.node_default;
+  put_at(place, node.host);
+  return node;
 }
 
 double one_way_ns(const ScenarioConfig& scenario, std::uint32_t bytes) {
@@ -151,15 +158,6 @@ class Worker {
 };
 
 }  // namespace
-
-NodeConfig node_for(const ScenarioConfig& scenario, const CurvePlace& place) {
-  NodeConfig node = scenario.node_default;
-  if (!place.cache.empty() && node.host.cache.bytes > 0) {
-    node.host.cache.state = place.cache == "warm" ? CacheState::warm : CacheState::cold;
-  }
-  if (!place.node.empty()) node.host.numa.remote_share = place.node == "remote" ? 1 : 0;
-  return node;
-}
 
 std::vector<std::vector<double>> values_of_model(const std::vector<MeasuredValue>& curves,
                                                  const std::vector<ScenarioConfig>& scenarios,

@@ -15,7 +15,4 @@ namespace mrc {
 std::vector<std::vector<double>> values_of_model(const std::vector<MeasuredValue>& curves,
                                                  const std::vector<ScenarioConfig>& scenarios, std::uint32_t transfers);
 
-/// What of a scenario a curve is measured with. Throws ParameterError where it does not fit.
-NodeConfig node_for(const ScenarioConfig& scenario, const CurvePlace& place);
-
 }  // namespace mrc

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "study/statistics.h"
+
 namespace mrc {
 namespace {
 
@@ -51,22 +53,6 @@ Matrix inverse(Matrix m) {
     }
   }
   return result;
-}
-
-/// Of the standard normal distribution (Abramowitz and Stegun 26.2.23, error below 4.5e-4).
-double normal_quantile(double share) {
-  const double t = std::sqrt(-2 * std::log(1 - share));
-  return t -
-         (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
-}
-
-/// Of Student's distribution (Abramowitz and Stegun 26.7.5); from three degrees of freedom on good to 2 %.
-double student_quantile(double share, double freedom) {
-  const double z = normal_quantile(share);
-  const double n = std::max(freedom, 1.0);
-  const double z2 = z * z;
-  return z * (1 + (z2 + 1) / (4 * n) + (5 * z2 * z2 + 16 * z2 + 3) / (96 * n * n) +
-              (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / (384 * n * n * n));
 }
 
 class Fit {
@@ -406,7 +392,7 @@ class Fit {
     }
     for (std::size_t i = 0; i < at_.size(); ++i) {
       FittedParameter& p = result.parameters[i];
-      p.told = std::log(p.high / p.low) < most * spread_[i];
+      p.determined = std::log(p.high / p.low) < most * spread_[i];
     }
   }
 

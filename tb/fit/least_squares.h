@@ -1,6 +1,6 @@
 // Fits parameters of a model to measured values, with intervals. Values and parameters are positive and compared as
-// logarithms: deviations are shares. What the values do not tell keeps its start, with an interval as wide as what was
-// allowed.
+// logarithms: deviations are shares. What the values do not determine keeps its start, with an interval as wide as what
+// was allowed.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct FittedParameter {
   double low = 0;  ///< of the interval
   double high = 0;
   /// The values narrow it down: its interval is less than half as wide, in logarithms, as without them.
-  bool told = false;
+  bool determined = false;
   double effect = 0;              ///< the largest change of a value, as a share, by 10 % of the parameter
   std::size_t most_moved = 0;     ///< that value
   std::vector<std::size_t> with;  ///< parameters that could take its part: together, correlated by more than 0.9

@@ -15,6 +15,7 @@
 #include "parameters/input_file.h"
 #include "parameters/latency_histogram.h"
 #include "parameters/parameter_value.h"
+#include "traffic/line_reader.h"
 
 namespace mrc {
 namespace {
@@ -44,27 +45,13 @@ Words cells_of(const std::string& line) {
   return cells;
 }
 
-Words words_of_line(const std::string& line) {
-  Words words;
-  for (std::size_t at = 0; at < line.size();) {
-    const std::size_t begin = line.find_first_not_of(" \t", at);
-    if (begin == std::string::npos) break;
-    at = std::min(line.find_first_of(" \t", begin), line.size());
-    words.push_back(line.substr(begin, at - begin));
-  }
-  return words;
-}
-
 /// The lines of a file as somebody reads them, with their place for messages.
 class Lines {
  public:
   explicit Lines(const std::string& path) : path_(path) {
     if (const std::string why = why_unreadable(path); !why.empty()) throw ParameterError(path, why);
     std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-      lines_.push_back(line);
-    }
+    for (LineReader reader(file, path); reader.next();) lines_.emplace_back(reader.text());
   }
   const std::string& path() const { return path_; }
   std::size_t count() const { return lines_.size(); }
@@ -128,8 +115,12 @@ class Table {
 std::string text_of(const MeasuredValue& value) {
   const std::string test = pcie_test_words()[static_cast<std::size_t>(value.point.test)];
   std::string text = fmt::format("{} of {} B in {} B", test, value.point.bytes, value.point.window_bytes);
-  if (!value.place.cache.empty()) text += ", " + value.place.cache;
-  if (!value.place.node.empty()) text += ", " + value.place.node;
+  if (value.place.cache) text += *value.place.cache == CacheState::warm ? ", warm" : ", cold";
+  if (value.place.remote_share || value.point.peer_memory) {
+    HostConfig host;
+    put_at(value.place, host);
+    text += ", " + memory_word(value.point, host);
+  }
   if (value.kind == CurveKind::rate) return text;
   return text + (value.share == 0 ? ", mean" : fmt::format(", {:g} %", 100 * value.share));
 }
@@ -168,9 +159,13 @@ void read_own_table(const Lines& lines, MeasuredCurves& curves) {
     value.point.bytes = static_cast<std::uint32_t>(table.number("bytes", 1, kMostBytes));
     value.point.offset_bytes = static_cast<std::uint32_t>(table.number("offset_bytes", 0, 4095, 0));
     value.point.window_bytes = static_cast<std::uint64_t>(table.number("window_bytes", 1, kMostWindowBytes, 8192));
-    value.place.cache = table.word("cache", {"-", "", "warm", "cold"}, "");
-    value.place.node = table.word("node", {"", "local", "remote"}, "");
-    if (value.place.cache == "-") value.place.cache.clear();
+    read_cache_word(table.word("cache", {"-", "", "warm", "cold"}, ""), value.place);
+    const std::string memory = table.text("node", "");
+    if (!read_memory_word(memory, value.point, value.place)) {
+      throw ParameterError(
+          table.place(), fmt::format("node = {} is not allowed; allowed: local, remote, N% remote, accel.; nearest: {}",
+                                     printable(memory), nearest(memory, {"local", "remote", "accel."})));
+    }
     const std::size_t before = curves.values.size();
     if (is_latency(value.point.test)) {
       for (const auto& [kind, columns] : quantiles) {
@@ -212,7 +207,7 @@ void read_pcie_bench(const Lines& lines, MeasuredCurves& curves) {
     value.point.window_bytes = static_cast<std::uint64_t>(table.number("WinSZ", 1, kMostWindowBytes));
     value.point.bytes = static_cast<std::uint32_t>(table.number("SZ", 1, kMostBytes));
     value.point.offset_bytes = static_cast<std::uint32_t>(table.number("HO", 0, 4095, 0));
-    value.place.cache = cache == "HWarm" ? "warm" : "cold";
+    value.place.cache = cache == "HWarm" ? CacheState::warm : CacheState::cold;
     if (value.point.units() == 0) {
       ++unknown["transfers larger than their window"];
     } else if (is_latency(value.point.test)) {
@@ -241,7 +236,7 @@ void read_histogram(const std::string& path, std::uint32_t bytes, MeasuredCurves
 
 /// The table of a latency test of perftest: #bytes … t_typical[usec] …
 void read_perftest(const Lines& lines, std::size_t head, MeasuredCurves& curves) {
-  const Words columns = words_of_line(lines[head]);
+  const std::vector<std::string_view> columns = words_of(lines[head]);
   const auto wanted = std::find(columns.begin(), columns.end(), "t_typical[usec]");
   const bool writes = std::any_of(&lines[0], &lines[0] + head, [](const std::string& line) {
     return line.find("RDMA_Write Latency Test") != std::string::npos;
@@ -253,12 +248,13 @@ void read_perftest(const Lines& lines, std::size_t head, MeasuredCurves& curves)
   }
   const auto column = static_cast<std::size_t>(wanted - columns.begin());
   for (std::size_t row = head + 1; row < lines.count(); ++row) {
-    const Words words = words_of_line(lines[row]);
+    const std::vector<std::string_view> words = words_of(lines[row]);
     if (words.size() <= column) continue;  // the line below the table
     const std::optional<double> bytes = number_of(words[0]);
     const std::optional<double> usec = number_of(words[column]);
-    if (!bytes || !usec || *bytes < 1 || !(*usec > 0)) {
-      throw ParameterError(lines.place(row), fmt::format("{}: expected bytes and microseconds", printable(lines[row])));
+    if (!bytes || !usec || *bytes < 1 || *bytes > kMostBytes || !(*usec > 0)) {
+      throw ParameterError(lines.place(row), fmt::format("{}: expected 1 … {} bytes and microseconds above 0",
+                                                         printable(lines[row]), kMostBytes));
     }
     MeasuredValue value;
     value.kind = CurveKind::write_latency;

@@ -10,13 +10,6 @@
 
 namespace mrc {
 
-/// Where the transfers of a PCIe curve found their data; empty: what the scenario says.
-struct CurvePlace {
-  std::string cache;  ///< "warm", "cold"
-  std::string node;   ///< "local", "remote"
-  friend bool operator==(const CurvePlace&, const CurvePlace&) = default;
-};
-
 enum class CurveKind : std::uint8_t {
   rate,          ///< Gb/s of a PCIe test
   latency,       ///< ns: a quantile below the tail, or the mean
@@ -27,7 +20,7 @@ enum class CurveKind : std::uint8_t {
 struct MeasuredValue {
   CurveKind kind = CurveKind::rate;
   PciePoint point;  ///< of perftest only `bytes`
-  CurvePlace place;
+  PciePlace place;
   double share = 0.5;  ///< of a latency: which quantile; 0: the mean
   double value = 0;
   std::string text;  ///< for people: "read_bandwidth 64 B of 8192 B, warm"
@@ -38,7 +31,7 @@ struct MeasuredCurves {
   std::vector<std::string> left_out;  ///< a sentence for what was not used
 };
 
-/// `histogram_bytes`: size of the reads in a histogram. Throws ParameterError with file and line.
+/// `histogram_bytes`: size of the reads in a histogram. Throws ParameterError or TraceError with file and line.
 void read_measured(const std::string& path, std::uint32_t histogram_bytes, MeasuredCurves& curves);
 
 }  // namespace mrc

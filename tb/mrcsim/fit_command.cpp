@@ -17,6 +17,7 @@
 #include "fit/curve_model.h"
 #include "fit/least_squares.h"
 #include "fit/measured_curves.h"
+#include "latency/latency_terms.h"
 #include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
 #include "parameters/scenario.h"
@@ -33,7 +34,8 @@ constexpr double kReach = 8;
 constexpr const char* kTail = "pcie.read_latency_p99_ns";
 constexpr const char* kMean = "pcie.read_latency_mean_ns";
 constexpr double kTailReach = 100;
-constexpr double kLongestTail = 3.5;
+/// Over the mean, just below what the distribution can have.
+const double kLongestTail = 0.999 * kExponentialTail;
 /// Of the scatter of a curve before it is known.
 constexpr double kExpectedRate = 0.05;
 constexpr double kExpectedLatency = 0.03;
@@ -62,6 +64,7 @@ struct Seen {
   bool write_rates = false;
   bool cold = false;
   bool remote = false;
+  bool peer = false;
   bool perftest = false;
 };
 
@@ -78,8 +81,9 @@ Seen seen_in(const MeasuredCurves& curves) {
     seen.read_tails |= test == PcieTest::read_latency && (v.kind == CurveKind::tail || v.share > 0.5);
     seen.write_times |= test == PcieTest::write_latency || test == PcieTest::write_read_latency;
     seen.write_rates |= test == PcieTest::write_bandwidth || test == PcieTest::mixed_bandwidth;
-    seen.cold |= v.place.cache == "cold";
-    seen.remote |= v.place.node == "remote";
+    seen.cold |= v.place.cache == CacheState::cold;
+    seen.remote |= v.place.remote_share > 0.0;
+    seen.peer |= v.point.peer_memory;
   }
   return seen;
 }
@@ -101,6 +105,7 @@ std::vector<std::string> candidates(const Seen& seen, const HostConfig& host) {
   add(host.iommu.iotlb_entries > 0, {"host.iommu.iotlb_entries", "host.iommu.walkers", "host.iommu.walk_ns"});
   add(seen.remote || host.numa.remote_share > 0, {"host.numa.remote_ns"});
   add(host.numa.link_gbps > 0 && seen.remote, {"host.numa.link_gbps"});
+  add(seen.peer, {"host.peer.read_ns"});
   add(host.root_complex.outstanding_reads > 0, {"host.root_complex.outstanding_reads"});
   add(seen.perftest, {"host.post_ns", "host.doorbell_ns", "host.poll_ns", "host.residual_ns"});
   return keys;
@@ -229,14 +234,14 @@ class FitRun {
   void check_curves() const {
     const HostConfig& host = scenario_.node_default.host;
     for (const MeasuredValue& v : curves_.values) {
-      if (v.place.cache == "cold" && host.cache.bytes == 0) {
+      if (v.place.cache == CacheState::cold && host.cache.bytes == 0) {
         throw ParameterError("curves with a cold cache", "need a cache: host.cache.bytes is 0");
       }
+      if (v.point.peer_memory && host.peer.read_ns == 0) {
+        throw ParameterError("curves of an accelerator's memory", "need its latency: host.peer.read_ns is 0");
+      }
       if (v.kind == CurveKind::write_latency) {
-        if (v.point.bytes > scenario_.protocol.mtu_bytes) {
-          throw ParameterError(v.text, fmt::format("is not one packet; allowed: up to {} B (protocol.mtu_bytes)",
-                                                   scenario_.protocol.mtu_bytes));
-        }
+        require_latency_terms(scenario_, v.point.bytes, v.text);
       } else if (v.point.bytes > scenario_.node_default.pcie.completion_buffer_bytes) {
         throw ParameterError(v.text, "does not fit pcie.completion_buffer_bytes");
       }
@@ -283,25 +288,33 @@ class FitRun {
     for (const std::size_t i : indices) names.push_back(parameters_[i].name);
     return fmt::format("{}", fmt::join(names, ", "));
   }
-  std::string told_text(std::size_t i) const {
+  /// The values would take it further than it was looked for.
+  bool is_at_end(std::size_t i) const {
+    const FitParameter& searched = parameters_[i];
+    const double value = result_.parameters[i].value;
+    return searched.name != kTail && (value <= 1.001 * searched.low || value >= 0.999 * searched.high);
+  }
+  std::string determined_text(std::size_t i) const {
     const FittedParameter& p = result_.parameters[i];
     const std::string moved =
         fmt::format("10 % of it change {} by {:.2g} %", curves_.values[p.most_moved].text, 100 * p.effect);
-    if (p.told) return p.with.empty() ? moved : moved + "; together with " + names_of(p.with);
-    if (100 * p.effect < 0.05) return "not told: no value depends on it";
-    if (!p.with.empty()) return "not told apart from " + names_of(p.with);
-    return "not told: " + moved;
+    if (p.determined && is_at_end(i)) return moved + "; ends the search: start beyond it";
+    if (p.determined) return p.with.empty() ? moved : moved + "; together with " + names_of(p.with);
+    if (100 * p.effect < 0.05) return "not determined: no value depends on it";
+    if (!p.with.empty()) return "not distinguishable from " + names_of(p.with);
+    return "not determined: " + moved;
   }
   static std::string number(double value) {
     return value == std::round(value) && value < 1e9 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
   }
   void print_table() const {
     fmt::print("{:<36} {:>10} {:>10} {:>22}  {}\n", "parameter", "start", "fitted",
-               fmt::format("{:g} % interval", 100 * options_.confidence), "told by");
+               fmt::format("{:g} % interval", 100 * options_.confidence), "determined by");
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const FittedParameter& p = result_.parameters[i];
       fmt::print("{:<36} {:>10} {:>10} {:>22}  {}\n", parameters_[i].name, number(parameters_[i].start),
-                 p.told ? number(p.value) : "-", fmt::format("{} … {}", number(p.low), number(p.high)), told_text(i));
+                 p.determined ? number(p.value) : "-", fmt::format("{} … {}", number(p.low), number(p.high)),
+                 determined_text(i));
     }
     static constexpr const char* kinds[kKinds] = {"rates", "latencies", "tails", "write latencies"};
     fmt::print("\n{} values, {} settings tried; deviation of the fitted model:", curves_.values.size(),
@@ -340,7 +353,7 @@ class FitRun {
                                    {"value", p.value},
                                    {"low", p.low},
                                    {"high", p.high},
-                                   {"told", p.told},
+                                   {"determined", p.determined},
                                    {"effect_of_10_percent", p.effect},
                                    {"most_moved", curves_.values[p.most_moved].text},
                                    {"together_with", with}});
@@ -351,7 +364,7 @@ class FitRun {
     }
     fmt::print("{}\n", all.dump(2));
   }
-  /// What is told, as a scenario; what is not, as a comment.
+  /// What is determined, as a scenario; what is not, as a comment.
   void write_scenario() const {
     std::map<std::string, std::vector<std::string>> sections;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -359,10 +372,10 @@ class FitRun {
       const std::size_t dot = parameters_[i].name.rfind('.');
       const bool whole = parameters_[i].whole;
       const std::string value = whole ? fmt::format("{:.0f}", p.value) : fmt::format("{:.6g}", p.value);
-      sections[parameters_[i].name.substr(0, dot)].push_back(
-          fmt::format("{}{} = {}  # {} … {}", p.told ? "" : "# not told: ", parameters_[i].name.substr(dot + 1),
-                      whole || value.find_first_of(".e") != std::string::npos ? value : value + ".0", number(p.low),
-                      number(p.high)));
+      sections[parameters_[i].name.substr(0, dot)].push_back(fmt::format(
+          "{}{} = {}  # {} … {}", p.determined ? "" : "# not determined: ", parameters_[i].name.substr(dot + 1),
+          whole || value.find_first_of(".e") != std::string::npos ? value : value + ".0", number(p.low),
+          number(p.high)));
     }
     std::string text = fmt::format("# Fitted by mrcsim fit to {}; intervals of {:g} %.\n",
                                    fmt::join(options_.files, ", "), 100 * options_.confidence);
@@ -406,7 +419,7 @@ void add_fit_command(CLI::App& app) {
       ->check(allow_number("100 … 1000000", [](double value) { return value >= 100 && value <= 1e6; }));
   command->add_option("--confidence", options->confidence, "of the intervals; default: 0.9")
       ->check(allow_number("0.5 … 0.999", [](double value) { return value >= 0.5 && value <= 0.999; }));
-  command->add_option("--out", options->out, "writes what is told as a scenario file");
+  command->add_option("--out", options->out, "writes what is determined as a scenario file");
   command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));
   command->callback([options] { FitRun(*options).run(); });
 }

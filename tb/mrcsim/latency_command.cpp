@@ -10,7 +10,6 @@
 #include "latency/latency_terms.h"
 #include "mrcsim/option_checks.h"
 #include "parameters/scenario.h"
-#include "parameters/transport.h"
 
 namespace mrc {
 namespace {
@@ -23,18 +22,7 @@ struct LatencyOptions {
 
 void print_terms(const LatencyOptions& options) {
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, {}});
-  if (!transport_of(scenario).has_detailed_nic) {
-    throw ParameterError("latency", fmt::format("the terms are those of the MRC NIC; transport = \"{}\" has others",
-                                                scenario.node_default.transport));
-  }
-  if (!scenario.fabric.cable_delays_ns.empty()) {
-    throw ParameterError("latency", "the terms are those of cables of one length: set no fabric.cable_delays_ns");
-  }
-  if (options.bytes > scenario.protocol.mtu_bytes) {
-    throw ParameterError(
-        fmt::format("--bytes {}", options.bytes),
-        fmt::format("is not one packet; allowed: 1 … {} (protocol.mtu_bytes)", scenario.protocol.mtu_bytes));
-  }
+  require_latency_terms(scenario, options.bytes, fmt::format("latency --bytes {}", options.bytes));
   LatencyTerm sum;
   fmt::print("{:<16} {:>9} {:>9} {:>9}  {:<11} {}\n", "term", "ns", "low", "high", "source", "from");
   for (const LatencyTerm& t : latency_terms(scenario, options.bytes)) {

@@ -69,19 +69,6 @@ Enum word_of(const std::string& word, const std::vector<std::string>& words) {
   return static_cast<Enum>(std::find(words.begin(), words.end(), word) - words.begin());
 }
 
-/// Empty choices: what the scenario says.
-void choose_cache(HostConfig& host, const std::string& word) {
-  if (word.empty()) return;
-  if (host.cache.bytes == 0) {
-    throw ParameterError("--cache " + word, "needs a cache: host.cache.bytes is 0");
-  }
-  host.cache.state = word == "warm" ? CacheState::warm : CacheState::cold;
-}
-
-void choose_node(HostConfig& host, const std::string& word) {
-  if (!word.empty()) host.numa.remote_share = word == "remote" ? 1 : 0;
-}
-
 void check(const PciePointRow& row) {
   const PciePoint& point = row.point;
   if (point.units() == 0) {
@@ -103,6 +90,9 @@ std::vector<PciePointRow> rows_of(const PcieOptions& options, const NodeConfig& 
   const std::vector<std::string> as_scenario{""};
   const std::vector<std::string>& caches = options.caches.empty() ? as_scenario : options.caches;
   const std::vector<std::string>& nodes = options.nodes.empty() ? as_scenario : options.nodes;
+  if (!options.caches.empty() && node.host.cache.bytes == 0) {
+    throw ParameterError("--cache " + caches.front(), "needs a cache: host.cache.bytes is 0");
+  }
   const std::size_t points = options.memories.size() * options.tests.size() * options.patterns.size() * caches.size() *
                              nodes.size() * options.windows.size() * options.offsets.size() * options.bytes.size();
   if (points > kMostPoints) {
@@ -123,10 +113,12 @@ std::vector<PciePointRow> rows_of(const PcieOptions& options, const NodeConfig& 
                   row.point.window_bytes = bytes_of("--window", window, 1, kMostWindowBytes);
                   row.point.offset_bytes = static_cast<std::uint32_t>(bytes_of("--offset", offset, 0, 4095));
                   row.point.bytes = static_cast<std::uint32_t>(bytes_of("--bytes", bytes, 1, kMostBytes));
+                  PciePlace place;
+                  read_cache_word(cache, place);
+                  read_memory_word(socket, row.point, place);
                   row.point.peer_memory = memory == "accelerator";
                   row.node = node;
-                  choose_cache(row.node.host, cache);
-                  choose_node(row.node.host, socket);
+                  put_at(place, row.node.host);
                   check(row);
                   row.form = pcie_closed_form(row.node, row.point);
                   rows.push_back(std::move(row));
@@ -152,14 +144,11 @@ void measure(std::vector<PciePointRow>& rows, const PcieOptions& options, const 
 }
 
 std::string cache_word(const PciePointRow& row) {
-  if (row.node.host.cache.bytes == 0) return "-";
-  return row.node.host.cache.state == CacheState::warm ? "warm" : "cold";
+  return cache_word(row.node.host);
 }
 
 std::string node_word(const PciePointRow& row) {
-  if (row.point.peer_memory) return "accel.";
-  const double share = row.node.host.numa.remote_share;
-  return share <= 0 ? "local" : share >= 1 ? "remote" : fmt::format("{:.0f}% remote", 100 * share);
+  return memory_word(row.point, row.node.host);
 }
 
 const std::string& test_word(const PciePointRow& row) {
@@ -257,7 +246,8 @@ void print_json(const std::vector<PciePointRow>& rows, const PcieOptions& option
 /// What tells the hosts of the points apart, without the words that all have.
 std::string where_of(const PciePointRow& row, const std::vector<PciePointRow>& rows) {
   std::string where;
-  for (const auto word : {pattern_word, cache_word, node_word}) {
+  using Word = std::string (*)(const PciePointRow&);
+  for (const Word word : {Word(pattern_word), Word(cache_word), Word(node_word)}) {
     const bool differs = std::any_of(rows.begin(), rows.end(),
                                      [&](const PciePointRow& other) { return word(other) != word(rows.front()); });
     if (differs) where += (where.empty() ? "" : ", ") + word(row);

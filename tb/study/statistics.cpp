@@ -1,22 +1,46 @@
 #include "study/statistics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
 namespace mrc {
 namespace {
 
-/// Two-sided 95 % quantile of Student's t; between the rows the next smaller number of degrees of freedom, which is the
-/// careful side.
+/// Regularized incomplete beta function by its continued fraction (Lentz); good where x is below the mean of the beta
+/// distribution, a / (a + b).
+double beta_below_mean(double a, double b, double x) {
+  constexpr int most_terms = 10'000;
+  constexpr double exact = 1e-15;
+  double c = 1;
+  double d = 1 / (1 - (a + b) * x / (a + 1));
+  double fraction = d;
+  for (int m = 1; m < most_terms; ++m) {
+    const double before = fraction;
+    for (const double term : {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                              -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))}) {
+      d = 1 / (1 + term * d);
+      c = 1 + term / c;
+      fraction *= c * d;
+    }
+    if (std::abs(fraction / before - 1) < exact) break;
+  }
+  const double log_scale = std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x);
+  return std::exp(log_scale) * fraction / a;
+}
+
+/// Probability that Student's t is above `t`, which is above 0.
+double student_tail(double t, double degrees) {
+  const double x = degrees / (degrees + t * t);
+  const double a = degrees / 2;
+  constexpr double b = 0.5;
+  const double beta = x * (a + b) < a ? beta_below_mean(a, b, x) : 1 - beta_below_mean(b, a, 1 - x);
+  return beta / 2;
+}
+
+/// Of a two-sided 95 % interval.
 double student_t(double degrees) {
-  static constexpr std::array<double, 30> table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                                                2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-                                                2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
-  const auto row = static_cast<std::size_t>(std::max(1.0, std::floor(degrees)));
-  if (row <= table.size()) return table[row - 1];
-  return row < 60 ? 2.042 : row < 120 ? 2.000 : 1.980;
+  return student_quantile(0.975, degrees);
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -33,6 +57,18 @@ double variance_of(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+double student_quantile(double share, double degrees) {
+  constexpr int halvings = 100;
+  double low = 0;
+  double high = 1;
+  while (student_tail(high, degrees) > 1 - share) high *= 2;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    (student_tail(middle, degrees) > 1 - share ? low : high) = middle;
+  }
+  return high;
+}
 
 Interval confidence_interval(const std::vector<double>& values) {
   const double mean = mean_of(values);

@@ -5,6 +5,9 @@
 
 namespace mrc {
 
+/// Of Student's distribution: t is below it with the probability `share`, 0.5 … 1; `degrees` of freedom, 1 or more.
+double student_quantile(double share, double degrees);
+
 struct Interval {
   double mean = 0;
   double low = 0;  ///< equal to the mean for a single value

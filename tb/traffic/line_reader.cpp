@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "parameters/input_file.h"
 #include "traffic/trace_error.h"
 
 namespace mrc {

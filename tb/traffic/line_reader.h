@@ -9,9 +9,6 @@
 
 namespace mrc {
 
-/// What some editors and spreadsheets put in front of UTF-8.
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 class LineReader {
  public:
   static constexpr std::size_t kMostCharacters = 65'536;

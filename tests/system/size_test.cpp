@@ -80,9 +80,18 @@ TEST(Objective, CountsAndSeveral) {
 }
 
 TEST(Statistics, IntervalAndNoise) {
+  // Tables of Student's distribution: one, two and thirty degrees of freedom, between two, and for another share.
+  EXPECT_NEAR(student_quantile(0.975, 1), 12.706, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 2), 4.303, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 30), 2.042, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 1e6), 1.960, 5e-4);
+  EXPECT_NEAR(student_quantile(0.95, 5), 2.015, 5e-4);
+  EXPECT_NEAR(student_quantile(0.9995, 3), 12.924, 5e-4);
+  EXPECT_LT(student_quantile(0.975, 2.5), 4.303);
+  EXPECT_GT(student_quantile(0.975, 2.5), 3.182);
   const Interval interval = confidence_interval({9, 10, 11});
   EXPECT_DOUBLE_EQ(interval.mean, 10);
-  EXPECT_NEAR(interval.high - 10, 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(interval.high - 10, 4.302652730 / std::sqrt(3.0), 1e-8);
   EXPECT_FALSE(beyond_noise({1, 2, 3}, {2, 3, 4}));
   EXPECT_TRUE(beyond_noise({1, 2, 3}, {11, 12, 13}));
   EXPECT_TRUE(beyond_noise({1, 1}, {2, 2})) << "no scatter: every difference counts";
