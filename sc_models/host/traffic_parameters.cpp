@@ -1,5 +1,8 @@
 #include "host/traffic_parameters.h"
 
+#include <string_view>
+
+#include "parameters/comma_list.h"
 #include "parameters/parameter_table.h"
 
 namespace mrc {
@@ -22,6 +25,11 @@ std::vector<std::string> words_of<AllToAllAlgorithm>() {
 template <>
 std::vector<std::string> words_of<ClassScheduling>() {
   return {"strict", "weighted"};
+}
+
+std::vector<std::string> background_traces(const TrafficConfig& traffic) {
+  const std::vector<std::string_view> traces = comma_list(traffic.background);
+  return {traces.begin(), traces.end()};
 }
 
 void add_traffic_parameters(ParameterTable& table) {

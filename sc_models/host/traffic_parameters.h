@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "parameters/collective_options.h"
 #include "parameters/traffic_classes.h"
@@ -28,12 +29,15 @@ struct TrafficConfig {
   std::uint64_t offset_bytes = 0;  ///< added to the 4 KiB aligned buffer addresses
   std::uint32_t ranks = 0;         ///< 0 = as many as the trace has
   std::uint64_t rows = 0;          ///< 0 = all
-  std::string background;          ///< trace that is played beside; empty: none
+  std::string background;          ///< traces that are played beside, separated by commas; empty: none
   double byte_scale = 1.0;
   CollectiveOptions collective;  ///< its seed is that of the scenario
   TrafficClasses classes;
   Tenants tenants;
 };
+
+/// The traces that `background` names, each with its @N.
+std::vector<std::string> background_traces(const TrafficConfig& traffic);
 
 void add_traffic_parameters(ParameterTable& table);
 

@@ -68,6 +68,7 @@ class AttackStudy {
         progress_(!options.quiet && options.format == "text") {
     planner_.scenario(settings_of(sizes_));
     refuse_sized_factors();
+    require_known(planner_.scenario({}), objective_, "--hold " + options.hold);
     if (!planner_.scenario({}).traffic.background.empty())
       throw StudyError(options.scenario + ": traffic.background is not supported by attack");
   }

@@ -212,16 +212,10 @@ class SizeStudy {
   }
 
  private:
-  /// A run that ends early knows its goodput, and nothing else that could be asked for.
   void require_known_figures() {
     for (const RunPlanner* planner : scenarios_) {
-      if (planner->scenario({}).run.stop_within_percent == 0) continue;
-      for (const Objective& objective : objectives_.all) {
-        if (objective.metric == Objective::Metric::goodput) continue;
-        throw StudyError(fmt::format(
-            "--hold {}: with run.stop_within_percent a run ends when its goodput is known; allowed: goodput",
-            objective.text));
-      }
+      for (const Objective& objective : objectives_.all)
+        require_known(planner->scenario({}), objective, "--hold " + objective.text);
     }
   }
 

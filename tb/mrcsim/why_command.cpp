@@ -90,6 +90,7 @@ void print(const Diagnosis& diagnosis, const Objective& objective) {
 int why(const WhyOptions& options) {
   const RunPlanner planner({options.scenario, options.assignments});
   const Objective objective = objective_of(options.of);
+  require_known(planner.scenario({}), objective, "--of " + options.of);
   StudyDatabase database(options.database);
   ProgressLine progress(!options.quiet && options.format == "text");
   const auto campaign = make_campaign(options, database, progress);

@@ -1,11 +1,11 @@
 #include "study/isolation.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "study/objective.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -20,12 +20,6 @@ struct Row {
   double worst_us = 0;
   double p99_us = 0;
 };
-
-std::uint32_t jobs_of(const ScenarioConfig& scenario) {
-  const std::string& background = scenario.traffic.background;
-  if (background.empty()) return 1;
-  return 2 + static_cast<std::uint32_t>(std::count(background.begin(), background.end(), ','));
-}
 
 Row row_of(const std::string& result, std::uint32_t job) {
   const Json whole = Json::parse(result);
@@ -65,13 +59,11 @@ Isolation compared(std::uint32_t job, const std::vector<Row>& alone, const std::
 std::vector<Isolation> measure_isolation(Campaign& campaign, const RunPlanner& planner, StudyDatabase& database,
                                          std::uint32_t seeds) {
   const ScenarioConfig scenario = planner.scenario({});
-  const std::uint32_t jobs = jobs_of(scenario);
+  const auto jobs = static_cast<std::uint32_t>(1 + background_traces(scenario.traffic).size());
   if (!scenario.traffic.tenants.separate || jobs < 2) {
     throw StudyError("needs a scenario with traffic.background and traffic.tenants.separate = true");
   }
-  if (scenario.run.stop_within_percent > 0) {
-    throw StudyError("compares whole runs; run.stop_within_percent ends them early");
-  }
+  require_whole_runs(scenario, "isolation");
   std::vector<RunSpec> specs = planner.specs({{"traffic.tenants.play", ""}}, seeds);
   for (std::uint32_t job = 0; job < jobs; ++job) {
     for (RunSpec& spec : planner.specs({{"traffic.tenants.play", std::to_string(job)}}, seeds))

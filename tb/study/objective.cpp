@@ -137,4 +137,15 @@ Objectives parse_objectives(const std::vector<std::string>& texts) {
   return objectives;
 }
 
+void require_whole_runs(const ScenarioConfig& scenario, const std::string& asked) {
+  if (scenario.run.stop_within_percent == 0) return;
+  throw StudyError(asked +
+                   ": needs whole runs; with run.stop_within_percent a run ends when its goodput is known; allowed: 0, "
+                   "or to ask for goodput");
+}
+
+void require_known(const ScenarioConfig& scenario, const Objective& objective, const std::string& asked) {
+  if (objective.metric != Objective::Metric::goodput) require_whole_runs(scenario, asked);
+}
+
 }  // namespace mrc

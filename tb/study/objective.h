@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "parameters/config.h"
 #include "study/study_database.h"
 
 namespace mrc {
@@ -49,5 +50,11 @@ struct Objectives {
 
 /// Throws StudyError also where all are counts.
 Objectives parse_objectives(const std::vector<std::string>& texts);
+
+/// With run.stop_within_percent a run ends when its goodput is known. Throws StudyError with such a scenario; `asked`:
+/// what is not known then, as the user has asked for it.
+void require_whole_runs(const ScenarioConfig& scenario, const std::string& asked);
+/// As above, where the objective is not goodput.
+void require_known(const ScenarioConfig& scenario, const Objective& objective, const std::string& asked);
 
 }  // namespace mrc

@@ -18,9 +18,11 @@ using OrderedJson = nlohmann::ordered_json;
 
 /// "mrcs": tells a database of ours from others.
 constexpr std::int64_t kApplicationId = 0x6D72'6373;
-constexpr std::int64_t kSchemaVersion = 1;
+/// 1 had the same tables; its view of points did not count runs that are known.
+constexpr std::int64_t kSchemaVersion = 2;
+constexpr std::int64_t kOldestVersion = 1;
 
-constexpr const char* kSchema = R"sql(
+constexpr const char* kTables = R"sql(
 CREATE TABLE study (
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,             -- sweep, size, sensitivity, all, attack
@@ -63,7 +65,9 @@ CREATE TABLE setting (
   value,                          -- a number where it is one
   PRIMARY KEY (study_id, point, position));
 CREATE INDEX study_run_by_run ON study_run (run_id);
+)sql";
 
+constexpr const char* kViews = R"sql(
 CREATE VIEW points_settings AS
   SELECT study_id, point, group_concat(key || '=' || value, ' ') AS settings
   FROM (SELECT * FROM setting ORDER BY study_id, point, position) GROUP BY study_id, point;
@@ -166,6 +170,24 @@ std::int64_t pragma(Sqlite& sqlite, const std::string& name) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+/// Views of this connection, which hide those of the file: it may only be read.
+std::string temporary_views() {
+  constexpr std::string_view create = "CREATE VIEW";
+  std::string sql = kViews;
+  for (std::size_t at = sql.find(create); at != std::string::npos; at = sql.find(create, at + create.size()))
+    sql.replace(at, create.size(), "CREATE TEMP VIEW");
+  return sql;
+}
+
+/// Replaces the views of the file: its tables are those of today.
+void bring_up_to_date(Sqlite& sqlite) {
+  std::string sql = "BEGIN;";
+  SqliteStatement views(sqlite,
+                        "SELECT printf(' DROP VIEW main.\"%w\";', name) FROM main.sqlite_master WHERE type = 'view'");
+  while (views.step()) sql += views.text(0);
+  sqlite.execute(fmt::format("{} {} PRAGMA user_version = {}; COMMIT;", sql, kViews, kSchemaVersion));
+}
+
 /// `path`, whose folder exists now.
 const std::string& with_folder(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -179,8 +201,10 @@ void require_study_database(Sqlite& sqlite, const std::string& path) {
   if (pragma(sqlite, "application_id") != kApplicationId) {
     throw StudyError(path + ": is a database, but not one of mrcsim; choose another file");
   }
-  if (const std::int64_t version = pragma(sqlite, "user_version"); version != kSchemaVersion) {
-    throw StudyError(fmt::format("{}: has schema {}, this mrcsim reads and writes {}", path, version, kSchemaVersion));
+  const std::int64_t version = pragma(sqlite, "user_version");
+  if (version < kOldestVersion || version > kSchemaVersion) {
+    throw StudyError(fmt::format("{}: has schema {}, this mrcsim reads {} to {} and writes {}", path, version,
+                                 kOldestVersion, kSchemaVersion, kSchemaVersion));
   }
   SqliteStatement check(sqlite, "PRAGMA quick_check(1)");
   if (const bool answered = check.step(); answered && check.text(0) != "ok") {
@@ -189,6 +213,7 @@ void require_study_database(Sqlite& sqlite, const std::string& path) {
   SqliteStatement results(sqlite, "SELECT id FROM run WHERE result IS NOT NULL AND NOT json_valid(result) LIMIT 1");
   if (results.step())
     throw StudyError(fmt::format("{}: is damaged: the result of run {} is not JSON", path, results.integer(0)));
+  if (version < kSchemaVersion) sqlite.execute(temporary_views());
 }
 
 StudyDatabase::StudyDatabase(const std::string& path) : path_(path), sqlite_(with_folder(path), false) {
@@ -198,12 +223,13 @@ StudyDatabase::StudyDatabase(const std::string& path) : path_(path), sqlite_(wit
     create();
   } else {
     require_study_database(sqlite_, path);
+    if (pragma(sqlite_, "user_version") < kSchemaVersion) bring_up_to_date(sqlite_);
   }
 }
 
 void StudyDatabase::create() {
-  sqlite_.execute(fmt::format("BEGIN; PRAGMA application_id = {}; PRAGMA user_version = {}; {} COMMIT;", kApplicationId,
-                              kSchemaVersion, kSchema));
+  sqlite_.execute(fmt::format("BEGIN; PRAGMA application_id = {}; PRAGMA user_version = {}; {} {} COMMIT;",
+                              kApplicationId, kSchemaVersion, kTables, kViews));
 }
 
 std::int64_t StudyDatabase::study(const std::string& kind, const std::string& scenario, const std::string& description,

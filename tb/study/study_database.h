@@ -45,13 +45,13 @@ struct RunOutcome {
   std::string result_json;  ///< empty without a result
 };
 
-/// Throws StudyError where the file is not a database of mrcsim, has another schema, or is damaged (SQLite's own check
-/// of its pages, and the results are JSON).
+/// Throws StudyError where the file is not a database of mrcsim, is of a newer one, or is damaged (SQLite's own check
+/// of its pages, and the results are JSON). With an older schema this connection has today's views.
 void require_study_database(Sqlite& sqlite, const std::string& path);
 
 class StudyDatabase {
  public:
-  /// Opens or makes `path`. Throws StudyError if it is not a database of mrcsim, or of a newer version.
+  /// Opens or makes `path`, and brings an older schema up to date. Throws StudyError as require_study_database().
   explicit StudyDatabase(const std::string& path);
 
   const std::string& path() const { return path_; }

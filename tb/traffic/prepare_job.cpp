@@ -82,11 +82,10 @@ std::vector<NodeId> listed(const std::string& list, std::uint32_t ranks, std::ui
 }
 
 void add_background(Job& job, const ScenarioConfig& scenario, const std::string& scenario_file) {
-  std::istringstream names(scenario.traffic.background);
   job.workload.job_ranks = job.workload.ranks;
   NodeId next = *std::max_element(job.nics_of_ranks.begin(), job.nics_of_ranks.end()) + 1;
   std::uint32_t jobs = 0;
-  for (std::string name; std::getline(names, name, ',');) {
+  for (std::string name : background_traces(scenario.traffic)) {
     const std::size_t at = name.rfind('@');
     NodeId first = next;
     if (at != std::string::npos) {

@@ -91,12 +91,48 @@ TEST_F(EarlyStop, StudiesTakeWhatIsForeseen) {
   }
 }
 
+std::int64_t number_in(const std::string& query) {
+  Sqlite sqlite((test_folder() / "a.sqlite").string(), true);
+  SqliteStatement row(sqlite, query);
+  EXPECT_TRUE(row.step());
+  return row.integer(0);
+}
+
+/// Its view of points counted only runs that are complete.
+TEST_F(EarlyStop, ADatabaseOfAnOlderSchemaIsReadAndBroughtUpToDate) {
+  const std::string sweep =
+      "mrcsim sweep tb/scenarios/pair.toml --set traffic.byte_scale=0.05 host.payload=reference "
+      "run.stop_within_percent=2 --vary pcie.read_tags=512 --db %D/a.sqlite --quiet";
+  ASSERT_EQ(run_process(sweep).exit_code, 0);
+  const std::string path = (test_folder() / "a.sqlite").string();
+  Sqlite(path, false)
+      .execute(
+          "DROP VIEW points; CREATE VIEW points AS SELECT study_id, point, settings, count(*) AS runs, sum(status "
+          "= 'complete') AS complete, 0 AS goodput_gbps, 0 AS goodput_min_gbps, 0 AS goodput_max_gbps, 0 AS "
+          "message_time_p99_us, 0 AS simulated_time_us, 0 AS sram_bits, '' AS top_limit FROM runs GROUP BY "
+          "study_id, point; PRAGMA user_version = 1");
+  ASSERT_EQ(run_process("mrcsim report %D/a.sqlite -o %D/a.html").exit_code, 0);
+  EXPECT_NE(read_text(test_folder() / "a.html").find("\"complete\":1"), std::string::npos);
+  EXPECT_EQ(number_in("PRAGMA user_version"), 1);
+  EXPECT_EQ(number_in("SELECT sum(complete) FROM points"), 0);
+  ASSERT_EQ(run_process(sweep).exit_code, 0);
+  EXPECT_EQ(number_in("PRAGMA user_version"), 2);
+  EXPECT_EQ(number_in("SELECT sum(complete) FROM points"), 1);
+}
+
 TEST_F(EarlyStop, IsRefusedWhereNothingIsKnown) {
-  const ProcessResult p99 = run_process(
-      "mrcsim size tb/scenarios/pair.toml --set run.stop_within_percent=1 --buffer pcie.read_tags --hold 'p99<=110%' "
-      "--db %D/a.sqlite");
-  EXPECT_EQ(p99.exit_code, 2);
-  EXPECT_NE(p99.err.find("allowed: goodput"), std::string::npos) << p99.err;
+  std::ofstream(test_folder() / "sizes.toml") << "pcie.read_tags = 64\n";
+  std::ofstream(test_folder() / "envelope.toml") << "[parameters]\nprotocol.mtu_bytes = {values = [4096, 2048]}\n";
+  for (const std::string study :
+       {"size tb/scenarios/pair.toml --buffer pcie.read_tags --hold 'p99<=110%'", "why tb/scenarios/pair.toml --of p99",
+        "attack tb/scenarios/pair.toml --sizes %D/sizes.toml --envelope %D/envelope.toml --hold 'p99<=110%' --out "
+        "%D/out",
+        "isolation tb/scenarios/tenants.toml"}) {
+    const ProcessResult refused =
+        run_process("mrcsim " + study + " --set run.stop_within_percent=1 --db %D/refused.sqlite");
+    EXPECT_EQ(refused.exit_code, 2) << study;
+    EXPECT_NE(refused.err.find("a run ends when its goodput is known"), std::string::npos) << refused.err;
+  }
   std::ofstream(test_folder() / "s.toml") << "traffic.trace = \"flows.csv\"\nrun.stop_within_percent = 1\n"
                                              "[[fault]]\nkind = \"link_down\"\nwhere = \"nic0.port0\"\nat_us = 10\n";
   std::ofstream(test_folder() / "flows.csv") << "start_us,src,dst,bytes,tag\n0,0,1,1000,0\n";
