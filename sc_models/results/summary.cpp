@@ -63,6 +63,19 @@ void write_limits(Writer& out, const RunResult& r) {
   }
 }
 
+/// What transports beside MRC count.
+void write_transports(Writer& out, const RunResult& r) {
+  if (r.uet.on) {
+    out.line("uet", "{} timeouts; credit: {} grants, {} requests", grouped(r.uet.timeouts), grouped(r.uet.grants),
+             grouped(r.uet.credit_requests));
+  }
+  const RunResult::Rocev2& roce = r.rocev2;
+  if (roce.cnps + roce.naks + roce.out_of_sequence + roce.timeouts + roce.pauses == 0) return;
+  out.line("rocev2", "{} CNPs; {} NAKs, {} packets behind a gap, {} timeouts; {} pauses, {:.1f} us together",
+           grouped(roce.cnps), grouped(roce.naks), grouped(roce.out_of_sequence), grouped(roce.timeouts),
+           grouped(roce.pauses), roce.paused_us);
+}
+
 void write_job(Writer& out, const JobResult& job) {
   if (job.ranks == 0) return;
   for (const std::string& cut : job.cut) out.line("cut", "{}", cut);
@@ -260,6 +273,7 @@ std::string summary(const RunResult& r, bool colour) {
              grouped(e.tag_failures), grouped(e.replayed), grouped(e.too_old), grouped(e.unverified),
              grouped(e.unknown));
   }
+  write_transports(out, r);
   write_job(out, r.job);
   if (!r.limits.empty()) write_limits(out, r);
   if (!r.limits.empty()) write_busy(out, r);

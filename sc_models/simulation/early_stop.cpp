@@ -24,12 +24,9 @@ constexpr double kUnseen = 3;
 
 /// Time until a loss is noticed by the timer of a QP alone.
 double stall_ps(const ScenarioConfig& scenario) {
-  const double mrc = std::ldexp(1.024 * kPsPerUs, static_cast<int>(scenario.protocol.timeout_exponent));
-  const double rocev2 = std::ldexp(4.096 * kPsPerUs, static_cast<int>(scenario.rocev2.rc.timeout_exponent));
-  const double uet = std::ldexp(1.024 * kPsPerUs, static_cast<int>(scenario.uet.timeout_exponent));
   double longest = 0;
   for (const Transport* transport : transports_in(scenario)) {
-    longest = std::max(longest, transport->name == "rocev2" ? rocev2 : transport->name == "uet" ? uet : mrc);
+    if (transport->timeout_ps != nullptr) longest = std::max(longest, transport->timeout_ps(scenario));
   }
   return longest;
 }

@@ -297,6 +297,14 @@
   }
 
   // ---- where the page comes from
+  /// "transport mrc", or each with its NICs where some have another.
+  function transports(parameters, nics, plural) {
+    const others = Object.entries(parameters).filter(([key]) => /^node\.nic\d+\.transport$/.test(key)).map(([, value]) => value);
+    const count = new Map([[parameters.transport, nics - others.length]]);
+    for (const transport of others) count.set(transport, (count.get(transport) || 0) + 1);
+    if (count.size === 1) return `transport ${parameters.transport}`;
+    return `transports ${[...count].map(([transport, of]) => `${transport} (${plural(of, 'NIC')})`).join(', ')}`;
+  }
   function topology(parameters) {
     const get = (key) => Number(parameters[key]);
     const [nics, ports, below, t1s, pods] = ['fabric.nics', 'nic.ports', 'fabric.nics_per_t0', 'fabric.t1s_per_plane', 'fabric.pods'].map(get);
@@ -305,7 +313,7 @@
     const t0s = get('fabric.t0s_per_plane') || Math.ceil(nics / below);
     const switches = pods > 1 ? `${plural(t0s, 'T0')} and ${number((t1s || below) * pods)} T1s per plane in ${pods} pods below T2s`
       : t0s > 1 ? `${number(t0s)} T0s and ${plural(t1s || below, 'T1')} per plane` : 'one T0 per plane';
-    return `${plural(nics, 'NIC')} with ${plural(ports, 'port')} of ${number(get('nic.port_gbps'))} Gb/s, each port in a plane of its own; ${switches}; transport ${parameters.transport}.`;
+    return `${plural(nics, 'NIC')} with ${plural(ports, 'port')} of ${number(get('nic.port_gbps'))} Gb/s, each port in a plane of its own; ${switches}; ${transports(parameters, nics, plural)}.`;
   }
   function origin(made) {
     const box = add(page, 'dl', null, 'origin');
@@ -318,6 +326,10 @@
   // ---- parts of a run's report
   /// What the ports waited for; docs/result.md has all causes.
   const CAUSES = [
+    [/^uet\.credit/, 'credit from the receiver'], [/^rocev2\.rate/, 'the rate that DCQCN allows'],
+    [/^rocev2\.one_path/, 'nothing: a flow keeps to one port'], [/^fabric\.pause/, 'switches that had paused the NIC'], [/\.link_retry$/, 'frames that a link repeats'],
+    [/^tenant\.rate_limit/, 'the rate limit of the tenant'], [/^host\.latency/, 'posting, the doorbell and reads of WQE and payload'],
+    [/^host\.(root_complex|iommu|memory|numa_link|pcie_switch|peer)/, 'this part of the host'], [/memory_table/, 'keys and pages read from host memory'],
     [/^framing/, 'preamble, gap and headers around the payload'], [/^control/, 'SACKs, probes and other control packets'],
     [/^retransmission/, 'retransmitted packets'], [/sack_threshold/, 'bytes until the next SACK'], [/^unacknowledged/, 'payload sent and not acknowledged at the end'],
     [/^no_work/, 'the trace had nothing to send'], [/^host\.outstanding/, 'the host may not post more before a completion'],
@@ -410,6 +422,8 @@
       ['retransmitted', number(result.packets.retransmitted)],
       ['dropped, trimmed', `${number(result.packets.dropped)}, ${number(result.packets.trimmed)}`],
       ['on-chip memory', bits(result.sram.reduce((sum, row) => sum + row.bits, 0))],
+      ...[['UET', result.uet], ['RoCEv2', result.rocev2]].flatMap(([transport, counts]) => Object.entries(counts || {}).filter(([, value]) => value > 0)
+        .map(([key, value]) => [`${transport}: ${key.replace(/_us$/, ', us').replace(/_/g, ' ')}`, number(value)])),
     ]);
     for (const line of result.details) add(page, 'p', line, 'bad');
     page.appendChild(document.getElementById('picture'));

@@ -1,9 +1,14 @@
 #include "study/comparison.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,9 +31,18 @@ Numbers metrics_of(const Json& result) {
       if (value.is_number()) numbers[fmt::format("{}.{}", group, key)] = value.get<double>();
     }
   }
+  const auto add_unless_zero = [&](const std::string& name, double value) {
+    if (value != 0) numbers[name] = value;
+  };
+  // Most transports of a comparison count something else, and most nodes of a large fabric do nothing.
+  for (const char* transport : {"rocev2", "uet"}) {
+    if (!result.contains(transport)) continue;
+    for (const auto& [key, value] : result.at(transport).items())
+      add_unless_zero(fmt::format("{}.{}", transport, key), value.get<double>());
+  }
   for (const Json& node : result.at("nodes")) {
     for (const char* key : {"tx_gbps", "rx_gbps"})
-      numbers[fmt::format("{}.{}", node.at("node").get<std::string>(), key)] = node.at(key).get<double>();
+      add_unless_zero(fmt::format("{}.{}", node.at("node").get<std::string>(), key), node.at(key).get<double>());
   }
   return numbers;
 }
@@ -128,6 +142,41 @@ std::map<std::string, std::string> choices_of(const Json& result) {
   return choices;
 }
 
+/// N and the rest of "node.nicN.rest"; the rest is empty for other names.
+std::pair<std::uint32_t, std::string> node_and_key(const std::string& name) {
+  constexpr std::string_view prefix = "node.nic";
+  std::uint32_t node = 0;
+  if (!name.starts_with(prefix)) return {};
+  const auto [rest, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), node);
+  return {node, error == std::errc() ? std::string(rest, name.data() + name.size()) : ""};
+}
+
+/// A row for nodes in a row that differ alike, named as a scenario names them: "node.nic64-126.transport".
+std::map<std::string, std::vector<std::string>> with_ranges_of_nodes(
+    const std::map<std::string, std::vector<std::string>>& parameters) {
+  std::map<std::string, std::vector<std::string>> joined;
+  std::map<std::pair<std::string, std::uint32_t>, const std::vector<std::string>*> of_nodes;
+  for (const auto& [name, values] : parameters) {
+    const auto [node, key] = node_and_key(name);
+    if (key.empty()) {
+      joined[name] = values;
+    } else {
+      of_nodes[{key, node}] = &values;
+    }
+  }
+  for (auto first = of_nodes.begin(); first != of_nodes.end();) {
+    const auto& [key, from] = first->first;
+    std::uint32_t to = from;
+    auto next = std::next(first);
+    for (; next != of_nodes.end() && next->first == std::pair(key, to + 1) && *next->second == *first->second; ++next)
+      ++to;
+    const std::string nodes = to == from ? fmt::format("{}", from) : fmt::format("{}-{}", from, to);
+    joined[fmt::format("node.nic{}{}", nodes, key)] = *first->second;
+    first = next;
+  }
+  return joined;
+}
+
 void compare_parameters(const std::vector<ResultGroup>& groups, Comparison& comparison) {
   std::set<std::string> names;
   std::vector<std::map<std::string, std::string>> choices;
@@ -143,6 +192,7 @@ void compare_parameters(const std::vector<ResultGroup>& groups, Comparison& comp
     const bool differs = std::any_of(values.begin(), values.end(), [&](const auto& v) { return v != values.front(); });
     if (differs) comparison.parameters[name] = std::move(values);
   }
+  comparison.parameters = with_ranges_of_nodes(comparison.parameters);
 }
 
 Comparison compare_whole(const std::vector<ResultGroup>& groups) {

@@ -22,7 +22,8 @@ struct Comparison {
   bool noise_known = false;  ///< at least one group has several seeds
   /// Parameter → its value in each group, "-" where there is none; those that differ.
   std::map<std::string, std::vector<std::string>> parameters;
-  std::vector<ComparedMetric> metrics;  ///< in the order of result.json
+  /// By name. Rates of nodes, and what a transport counts, are there where they are not 0 everywhere.
+  std::vector<ComparedMetric> metrics;
   std::vector<ComparedMetric>
       limits;  ///< Gb/s, the largest difference first; like the next two, without those that are equal
   std::vector<ComparedMetric> ledger;  ///< "node box state", share of time, the largest difference first

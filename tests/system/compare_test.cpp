@@ -82,6 +82,42 @@ TEST_F(Compare, TellsFaultsAndRtlApart) {
   EXPECT_EQ(json["parameters"]["fault.loss at 1.0 us"].dump(), R"(["-","nic0.port3"])") << json["parameters"].dump(2);
 }
 
+TEST_F(Compare, TransportsWithWhatTheyCount) {
+  for (const std::string transport : {"mrc", "uet", "rocev2"}) {
+    const ProcessResult result = run_process(
+        fmt::format("mrcsim run tb/scenarios/pair.toml --quiet --set traffic.byte_scale=0.02 host.payload=reference "
+                    "fidelity=endpoint fabric.loss_rate=0.005 transport={0}{1} --out %D/{0}",
+                    transport, transport == "uet" ? " uet.congestion=both" : ""));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  const auto json = compare("%D/mrc %D/uet %D/rocev2");
+  for (const auto& [name, group] : {std::pair{"uet.timeouts", 1}, {"uet.grants", 1}, {"rocev2.naks", 2}}) {
+    const auto counted = metric(json["metrics"], name);
+    ASSERT_TRUE(counted.is_object()) << name;
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(counted["mean"][i].get<double>() > 0, i == group) << name << ", group " << i;
+  }
+  // nic1 sends nothing, and no switch pauses.
+  EXPECT_TRUE(metric(json["metrics"], "nic0.tx_gbps").is_object());
+  EXPECT_FALSE(metric(json["metrics"], "nic1.tx_gbps").is_object());
+  EXPECT_FALSE(metric(json["metrics"], "rocev2.pauses").is_object());
+}
+
+TEST_F(Compare, NodesInARowThatDifferAlikeAreOneRow) {
+  const auto run_fabric = [](const std::string& out, const std::string& nodes) {
+    std::ofstream(test_folder() / (out + ".toml")) << fmt::format(
+        "fidelity = \"endpoint\"\n[traffic]\ntrace = \"{}/traces/pair_1GiB.csv\"\nbyte_scale = 0.001\n"
+        "[fabric]\nnics = 16\n[rocev2]\npfc = false\n{}",
+        MRCSIM_SOURCE_DIR, nodes);
+    const ProcessResult result = run_process("mrcsim run %D/" + out + ".toml --quiet --out %D/" + out);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  };
+  run_fabric("all", "");
+  run_fabric("some", "[node.nic2-11]\ntransport = \"rocev2\"\n[node.nic13]\ntransport = \"uet\"\n");
+  const auto json = compare("%D/all %D/some");
+  EXPECT_EQ(json["parameters"].dump(),
+            R"({"node.nic13.transport":["-","uet"],"node.nic2-11.transport":["-","rocev2"]})");
+}
+
 TEST_F(Compare, PointsOfAStudy) {
   std::filesystem::remove(test_folder() / "a.sqlite");
   ASSERT_EQ(

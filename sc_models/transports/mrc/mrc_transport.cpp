@@ -2,6 +2,7 @@
 #include "parameters/transport.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "parameters/config.h"
 #include "parameters/ring1_parameters.h"
@@ -35,6 +36,10 @@ void add_mrc_parameters(ParameterTable& table) {
   add_congestion_parameters(table);
 }
 
+double mrc_timeout_ps(const ScenarioConfig& scenario) {
+  return std::ldexp(1.024 * kPsPerUs, static_cast<int>(scenario.protocol.timeout_exponent));
+}
+
 }  // namespace
 
 extern const Transport mrc_transport;
@@ -45,6 +50,7 @@ const Transport mrc_transport{.name = "mrc",
                               .source_routed = true,
                               .link_bytes = mrc_link_bytes,
                               .queue_law = mrc_queue_law,
+                              .timeout_ps = mrc_timeout_ps,
                               .add_parameters = add_mrc_parameters};
 
 }  // namespace mrc

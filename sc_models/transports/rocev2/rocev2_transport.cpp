@@ -2,6 +2,7 @@
 #include "parameters/transport.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "mrc/rocev2/rc_packet.h"
 #include "parameters/config.h"
@@ -33,6 +34,10 @@ PauseLaw rocev2_pause_law(const ScenarioConfig& scenario) {
   return {.on = rocev2.pfc, .xoff_bytes = rocev2.pfc_xoff_bytes, .xon_bytes = rocev2.pfc_xon_bytes};
 }
 
+double rocev2_timeout_ps(const ScenarioConfig& scenario) {
+  return std::ldexp(4.096 * kPsPerUs, static_cast<int>(scenario.rocev2.rc.timeout_exponent));
+}
+
 }  // namespace
 
 extern const Transport rocev2_transport;
@@ -41,6 +46,7 @@ const Transport rocev2_transport{.name = "rocev2",
                                  .link_bytes = rocev2_link_bytes,
                                  .queue_law = rocev2_queue_law,
                                  .pause_law = rocev2_pause_law,
+                                 .timeout_ps = rocev2_timeout_ps,
                                  .add_parameters = add_rocev2_parameters};
 
 }  // namespace mrc

@@ -2,6 +2,7 @@
 #include "parameters/transport.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "mrc/uet/uet_packet.h"
 #include "parameters/config.h"
@@ -34,6 +35,10 @@ QueueLaw uet_queue_law(const ScenarioConfig& scenario, double gbps, bool last_ho
   return law;
 }
 
+double uet_timeout_ps(const ScenarioConfig& scenario) {
+  return std::ldexp(1.024 * kPsPerUs, static_cast<int>(scenario.uet.timeout_exponent));
+}
+
 }  // namespace
 
 extern const Transport uet_transport;
@@ -41,6 +46,7 @@ const Transport uet_transport{.name = "uet",
                               .keeps_order = true,
                               .link_bytes = uet_link_bytes,
                               .queue_law = uet_queue_law,
+                              .timeout_ps = uet_timeout_ps,
                               .add_parameters = add_uet_parameters};
 
 }  // namespace mrc
