@@ -6,7 +6,6 @@
 #include "mrc/control/probes.h"
 
 namespace mrc {
-namespace {}  // namespace
 
 void PortStatusAgent::find_peers() {
   // Programs connect QPs while time passes; an unconnected one has no paths.

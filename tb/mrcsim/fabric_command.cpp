@@ -11,6 +11,7 @@
 
 #include "fabric/topology.h"
 #include "mrcsim/exit_code.h"
+#include "parameters/registry.h"
 #include "parameters/scenario.h"
 
 namespace mrc {
@@ -103,8 +104,8 @@ void print_text(const ScenarioConfig& scenario, const Topology& topology, const 
                               static_cast<double>(topology.round_trip_ps()) / 1e6));
   line("paths", fmt::format("{} between NICs below different T0s; the {} EVs of nic0 use {} of them to nic{}", n.paths,
                             scenario.protocol.ev_count, n.paths_of_profile, topology.nics() - 1));
-  constexpr std::array<const char*, 3> kRouting{"uSID, static tables", "ECMP", "adaptive: the shortest queue up"};
-  line("routing", kRouting[static_cast<std::size_t>(topology.routing())]);
+  constexpr std::array<const char*, 3> texts{"uSID, static tables", "ECMP", "adaptive: the shortest queue up"};
+  line("routing", texts[static_cast<std::size_t>(topology.routing())]);
   line("checked", checked(topology, check));
 }
 
@@ -137,8 +138,7 @@ void print_json(const ScenarioConfig& scenario, const Topology& topology, const 
   j["oversubscription"] = n.oversubscription;
   j["paths"] = n.paths;
   j["paths_of_nic0"] = n.paths_of_profile;
-  constexpr std::array<const char*, 3> kRouting{"usid", "ecmp", "adaptive"};
-  j["routing"] = kRouting[static_cast<std::size_t>(topology.routing())];
+  j["routing"] = find_parameter("fabric.routing")->words[static_cast<std::size_t>(topology.routing())];
   j["check"] = {{"walked", check.walked}, {"every_pair", check.every_pair}, {"broken", check.broken}};
   if (routes) {
     j["locator_block"] = fmt::format("{:#010x}", scenario.fabric.locator_block);
