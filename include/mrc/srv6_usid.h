@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mrc/ev_layout.h"
 #include "mrc/packet.h"
 #include "mrc/types.h"
 
@@ -89,21 +90,23 @@ struct UsidTemplate {
   return {words[0], words[1]};
 }
 
-/// Which of `uplinks` (at least 1) an EV takes: the EV holds the number of the T0's uplink, which is copied into the
-/// T1's uSID (paper 2.3). Its position in the EV is unpublished: here the EV modulo the uplinks, so that any EV
-/// names one (assumption).
-constexpr std::uint32_t uplink_of(Ev ev, std::uint32_t uplinks) {
-  return ev % uplinks;
-}
-/// The EV nearest below or above `ev` that takes `uplink`, which is below `uplinks`.
-constexpr Ev ev_for_uplink(Ev ev, std::uint32_t uplink, std::uint32_t uplinks) {
-  const std::uint64_t value = std::uint64_t{ev} - ev % uplinks + uplink;
-  return static_cast<Ev>(value >> 32 == 0 ? value : value - uplinks);
+/// `path` with the planes that the fields of `ev` name, tier by tier; an EV whose planes differ leads nowhere.
+constexpr UsidTemplate with_planes_of(UsidTemplate path, Ev ev, const EvLayout& layout) {
+  for (std::size_t i = 0; i < path.count; ++i) {
+    const EvBits bits = i == 0                      ? layout.source_plane()
+                        : i == path.uplink_position ? layout.t1_plane()
+                                                    : layout.destination_plane();
+    path.usid[i] = static_cast<Usid>(path.usid[i] | bits.of(ev) << 13);
+  }
+  return path;
 }
 
-/// The carrier of a packet on `ev`: the EV selects the uplink.
-[[gnu::always_inline]] constexpr Ipv6Address usid_carrier_of_ev(const UsidTemplate& path, std::uint32_t plane, Ev ev) {
-  return usid_carrier(path, plane, uplink_of(ev, path.uplinks));
+/// The carrier of a packet on `ev`, whose layout says what the EV selects: the uplink, and with fields the planes too.
+[[gnu::always_inline]] constexpr Ipv6Address usid_carrier_of_ev(const UsidTemplate& path, std::uint32_t plane, Ev ev,
+                                                                const EvLayout& layout) {
+  const std::uint32_t uplink = layout.uplink_in(ev, path.uplinks);
+  if (layout.kind == EvLayoutKind::modulo) return usid_carrier(path, plane, uplink);
+  return usid_carrier(with_planes_of(path, ev, layout), 0, uplink);
 }
 
 }  // namespace mrc

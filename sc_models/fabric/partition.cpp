@@ -91,7 +91,8 @@ double crossings_of(const Partition& partition, const Topology& topology, const 
     for (std::uint32_t plane = 0; plane < topology.planes(); ++plane) {
       for (std::uint32_t k = 0; k < kEvsAPlane; ++k) {
         ++walks;
-        for (const std::uint32_t link : topology.walk(pair.first, pair.second, plane, static_cast<Ev>(random.next()))) {
+        const Ev ev = topology.ev_through(plane, static_cast<Ev>(random.next()));
+        for (const std::uint32_t link : topology.walk(pair.first, pair.second, plane, ev)) {
           const LinkInfo& info = topology.links()[link];
           if (partition.from(info) != partition.to(info)) ++cut;
         }

@@ -51,6 +51,7 @@ Topology::Topology(const ScenarioConfig& scenario)
       t0s_(t0s_of(scenario)),
       t1s_(t1s_of(scenario)),
       locator_block_(scenario.fabric.locator_block),
+      ev_layout_(scenario.protocol.ev_layout),
       routing_(scenario.fabric.routing),
       seed_(scenario.seed) {
   if (pods_ > 1) {
@@ -242,7 +243,8 @@ std::vector<std::uint32_t> Topology::walk_carrier(NodeId source, NodeId destinat
 }
 
 std::vector<std::uint32_t> Topology::walk(NodeId source, NodeId destination, std::uint32_t plane, Ev ev) const {
-  return walk_carrier(source, destination, plane, usid_carrier_of_ev(route(source, destination), plane, ev), ev);
+  return walk_carrier(source, destination, plane, usid_carrier_of_ev(route(source, destination), plane, ev, ev_layout_),
+                      ev);
 }
 
 std::vector<std::uint32_t> Topology::walk_uplink(NodeId source, NodeId destination, std::uint32_t plane,

@@ -3,12 +3,14 @@
 // change.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "mrc/control/ev_profile.h"
+#include "mrc/ev_layout.h"
 #include "mrc/rocev2/ecmp_hash.h"
 #include "mrc/srv6_usid.h"
 #include "mrc/types.h"
@@ -99,6 +101,8 @@ class Topology {
   /// ECMP: down where the destination lies below, else up by a hash of the flow with the switch's own salt.
   std::uint32_t forward_ecmp(std::uint32_t at, NodeId source, NodeId destination, Ev ev) const;
 
+  /// A random EV made one that leads through `plane`.
+  Ev ev_through(std::uint32_t plane, Ev random) const { return ev_layout_.fitted(random, plane, std::max(t1s_, 1U)); }
   /// Links from `source` to `destination` through `plane` on `ev`, by the tables; empty where a table fails.
   std::vector<std::uint32_t> walk(NodeId source, NodeId destination, std::uint32_t plane, Ev ev) const;
   /// Same over uplink number `uplink` of the source's T0; two tiers.
@@ -147,6 +151,7 @@ class Topology {
   std::uint32_t t2s_per_t1_ = 0;
   std::uint32_t t2s_ = 0;
   std::uint32_t locator_block_;
+  EvLayout ev_layout_;
   FabricRouting routing_;
   std::uint64_t seed_;
   std::uint32_t switches_per_plane_;

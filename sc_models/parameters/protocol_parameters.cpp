@@ -32,6 +32,10 @@ std::vector<std::string> words_of<EvHalfOrder>() {
   return {"low_to_source_port", "high_to_source_port"};
 }
 template <>
+std::vector<std::string> words_of<EvLayoutKind>() {
+  return {"modulo", "fields"};
+}
+template <>
 std::vector<std::string> words_of<OutOfWindow>() {
   return {"drop", "nack"};
 }
@@ -84,6 +88,24 @@ void add_protocol_parameters(ParameterTable& table) {
   MRC_SCENARIO(protocol.udp_port, "", 1, 65'535, "UDP destination port", spec);
   MRC_SCENARIO(protocol.ev_half_order, "", 0, 0,
                "half of the EV in the UDP source port; the other half is in the flow label (sources disagree)",
+               assumption);
+  MRC_SCENARIO(protocol.ev_layout.kind, "", 0, 0,
+               "how an EV names its way: modulo the uplinks of a T0, its plane that of its port; or by fields of bits "
+               "for port, uplink and the plane of each tier (docs/fabric.md); positions are unpublished",
+               assumption);
+  MRC_SCENARIO(protocol.ev_layout.port_bit, "", 0, 31,
+               "with fields: lowest bit of the port; all defaults as in one vendor's lab sample", assumption);
+  MRC_SCENARIO(protocol.ev_layout.port_bits, "bits", 0, 3, "with fields: width of the port", assumption);
+  MRC_SCENARIO(protocol.ev_layout.destination_plane_bit, "", 0, 31,
+               "with fields: lowest bit of the plane for the T0 of the destination and its downlink", assumption);
+  MRC_SCENARIO(protocol.ev_layout.uplink_bit, "", 0, 31, "with fields: lowest bit of the uplink of the source's T0",
+               assumption);
+  MRC_SCENARIO(protocol.ev_layout.uplink_bits, "bits", 0, 11, "with fields: width of the uplink", assumption);
+  MRC_SCENARIO(protocol.ev_layout.t1_plane_bit, "", 0, 31, "with fields: lowest bit of the plane for the T1",
+               assumption);
+  MRC_SCENARIO(protocol.ev_layout.source_plane_bit, "", 0, 31,
+               "with fields: lowest bit of the plane for the T0 of the source", assumption);
+  MRC_SCENARIO(protocol.ev_layout.plane_bits, "bits", 0, 3, "with fields: width of each of the three planes",
                assumption);
   MRC_SCENARIO(protocol.timestamp_in_us, "", 0, 0, "unit of the TSETH time stamp: 1 us instead of 128 ns", spec);
   static constexpr std::array<std::string_view, kTrafficRoles> roles{"control",        "trimmable", "no_trim",

@@ -1,6 +1,8 @@
 #include "parameters/scenario.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -270,6 +272,51 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
                       completion.moderation_count));
 }
 
+/// Fields of EVs that say too little, overlap, or are read by no switch. `uplinks`: of a T0, 1 with one T0 a plane.
+void check_ev_layout(const ScenarioConfig& s, std::uint32_t uplinks, const std::string& place) {
+  const EvLayout& layout = s.protocol.ev_layout;
+  if (layout.kind == EvLayoutKind::modulo) return;
+  const auto require = [&](bool holds, const std::string& message) {
+    if (!holds) throw ParameterError(place, message);
+  };
+  const std::uint32_t ports = s.node_default.nic.ports;
+  require(
+      s.fabric.routing == FabricRouting::usid,
+      "protocol.ev_layout.kind = \"fields\" needs fabric.routing = \"usid\": other switches read no field of an EV");
+  const auto require_width = [&](const char* field, std::uint32_t bits, std::uint32_t needed, const char* of_what) {
+    require(std::uint64_t{1} << bits >= needed,
+            fmt::format("protocol.ev_layout.{} = {} names {} of {} {}: allowed is {} or more", field, bits,
+                        std::uint64_t{1} << bits, needed, of_what, std::bit_width(needed - 1)));
+  };
+  require_width("port_bits", layout.port_bits, ports, "ports (nic.ports)");
+  require_width("plane_bits", layout.plane_bits, ports, "planes (nic.ports)");
+  require_width("uplink_bits", layout.uplink_bits, uplinks, "uplinks of a T0 (fabric.t1s_per_plane)");
+  const std::array<std::pair<const char*, EvBits>, 5> fields{{{"port_bit", layout.port()},
+                                                              {"destination_plane_bit", layout.destination_plane()},
+                                                              {"uplink_bit", layout.uplink()},
+                                                              {"t1_plane_bit", layout.t1_plane()},
+                                                              {"source_plane_bit", layout.source_plane()}}};
+  std::uint32_t taken = 0;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto& [name, bits] = fields[i];
+    require(bits.first + bits.count <= 32,
+            fmt::format("protocol.ev_layout.{} = {} and {} bits end beyond bit 31", name, bits.first, bits.count));
+    for (std::size_t other = 0; other < i; ++other) {
+      require((bits.mask() & fields[other].second.mask()) == 0,
+              fmt::format("protocol.ev_layout.{} = {} with {} bits overlaps {} = {} with {}", name, bits.first,
+                          bits.count, fields[other].first, fields[other].second.first, fields[other].second.count));
+    }
+    taken |= bits.mask();
+  }
+  // EVs on one way differ in the bits that are left.
+  const std::uint64_t on_one_way = (s.protocol.ev_count / ports + uplinks - 1) / uplinks;
+  const auto left = static_cast<std::uint32_t>(32 - std::popcount(taken));
+  require(std::uint64_t{1} << left >= on_one_way,
+          fmt::format("protocol.ev_layout leaves {} bits, which tell {} EVs of a way apart: {} are needed for "
+                      "protocol.ev_count = {}",
+                      left, std::uint64_t{1} << left, on_one_way, s.protocol.ev_count));
+}
+
 void check_fabric(const ScenarioConfig& s, const std::string& place) {
   const auto require = [&](bool holds, const std::string& message) {
     if (!holds) throw ParameterError(place, message);
@@ -292,6 +339,7 @@ void check_fabric(const ScenarioConfig& s, const std::string& place) {
   const std::uint32_t t1s = f.t1s_per_plane != 0 ? f.t1s_per_plane / f.pods : f.nics_per_t0;
   require(t1s * f.pods <= kMostUsidIndex,
           fmt::format("{} T1s per plane are more than {}", t1s * f.pods, kMostUsidIndex));
+  check_ev_layout(s, t0s == 1 ? 1 : t1s, place);
   require(f.pods == 1 || f.t2s_per_plane % t1s == 0,
           fmt::format("fabric.t2s_per_plane = {} is not a multiple of the {} T1s of a pod", f.t2s_per_plane, t1s));
   require(

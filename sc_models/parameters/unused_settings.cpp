@@ -118,10 +118,19 @@ std::string reason_of_classes(const ScenarioConfig& scenario, std::string_view k
   return "";
 }
 
+std::string reason_of_ev_layout(const ScenarioConfig& scenario, const Transport& transport, std::string_view key) {
+  if (!is_of(key, {"protocol.ev_layout."})) return "";
+  if (transport.simulated && !transport.source_routed)
+    return fmt::format("transport = \"{}\" does not read it", transport.name);
+  const bool modulo = scenario.protocol.ev_layout.kind == EvLayoutKind::modulo;
+  return modulo && key != "protocol.ev_layout.kind" ? "protocol.ev_layout.kind = \"modulo\"" : "";
+}
+
 /// Empty where the key is read.
 std::string reason(const ScenarioConfig& scenario, const Transport& transport, std::string_view key, bool detailed) {
   if (is_below(key, kReadByNobody)) return "the box does not model it yet";
   if (std::string why = reason_of_classes(scenario, key, detailed); !why.empty()) return why;
+  if (std::string why = reason_of_ev_layout(scenario, transport, key); !why.empty()) return why;
   if (std::string why = reason_of_encryption(scenario, key, detailed); !why.empty()) return why;
   if (std::string why = reason_of_links(scenario.fabric, key); !why.empty()) return why;
   if (!transport.simulated) {

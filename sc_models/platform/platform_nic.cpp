@@ -371,7 +371,8 @@ void PlatformNic::connect_qp(std::uint32_t index) {
   qp.peer_number = value(reg::qp::peer_qp);
   qp.route = topology_.route(context_.node, peer);
   const KeyedRandom random(scenario_.seed, fmt::format("nic{}.qp{}.reverse_paths", context_.node, qp.number));
-  qp.reverse_paths = std::make_unique<ReversePaths>(context_.config.nic.ports, random);
+  qp.reverse_paths =
+      std::make_unique<ReversePaths>(context_.config.nic.ports, random, scenario_.protocol.ev_layout, qp.route.uplinks);
   transport_->add_requestor(qp, value(reg::qp::send_psn));
   transport_->add_responder(qp, value(reg::qp::receive_psn));
 }

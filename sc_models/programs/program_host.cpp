@@ -24,7 +24,8 @@ void ProgramHost::connect(std::uint32_t index, const QpConnection& to) {
   qp.peer_number = to.peer_number;
   qp.route = topology_.route(nic_.node, to.peer);
   const KeyedRandom random(nic_.scenario.seed, fmt::format("nic{}.qp{}.reverse_paths", nic_.node, qp.number));
-  qp.reverse_paths = std::make_unique<ReversePaths>(nic_.config.nic.ports, random);
+  qp.reverse_paths =
+      std::make_unique<ReversePaths>(nic_.config.nic.ports, random, nic_.scenario.protocol.ev_layout, qp.route.uplinks);
   transport_.add_responder(qp, to.receive_psn);
 }
 

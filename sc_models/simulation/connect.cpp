@@ -40,7 +40,8 @@ void add_halves(const Model& model, const QpEnd& end, const QpEnd& peer, const K
   SimulationNode& node = model.at(end.node);
   end.qp->peer_number = peer.qp->number;
   if (!node.here) return;
-  end.qp->reverse_paths = std::make_unique<ReversePaths>(node.context.config.nic.ports, random);
+  end.qp->reverse_paths = std::make_unique<ReversePaths>(node.context.config.nic.ports, random,
+                                                         model.scenario.protocol.ev_layout, end.qp->route.uplinks);
   if (end.sends) node.transport->add_requestor(*end.qp, end.first_psn);
   if (!peer.sends) return;
   node.transport->add_responder(*end.qp, peer.first_psn);

@@ -59,6 +59,22 @@ TEST_P(Across, TwoDetailedNicsBelowDifferentT0sKeepLineRate) {
 INSTANTIATE_TEST_SUITE_P(Presets, Across,
                          ::testing::Values("clos_8x100g", "clos_4x200g", "clos_1x800g", "three_tier_ecmp"));
 
+/// Data, SACKs, and the EV probes of the side that only receives: an EV whose fields are wrong would lose its packet.
+class FieldsOfEvs : public ::testing::TestWithParam<const char*> {};
+TEST_P(FieldsOfEvs, LeadEveryPacketAcrossT1s) {
+  const ProcessResult run = run_process(
+      fmt::format("mrcsim run tb/scenarios/clos_4x200g.toml --quiet --out %D/out {} --set traffic.byte_scale=0.05 "
+                  "fabric.t1s_per_plane=4 protocol.ev_layout.kind=fields",
+                  GetParam()));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto r = read_json(test_folder() / "out" / "result.json");
+  EXPECT_EQ(r["messages"]["completed"], 128);
+  EXPECT_GT(r["packets"]["control"], 100);
+  EXPECT_EQ(r["packets"]["dropped"], 0);
+  EXPECT_EQ(r["packets"]["retransmitted"], 0);
+}
+INSTANTIATE_TEST_SUITE_P(Nodes, FieldsOfEvs, ::testing::Values("--shadow srv6_encap", "--set fidelity=endpoint"));
+
 TEST(Fabric, IncastOfDetailedNicsIsTrimmedAndEveryByteArrives) {
   const std::filesystem::path folder = test_folder();
   std::ofstream csv(folder / "incast.csv");

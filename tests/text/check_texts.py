@@ -8,9 +8,11 @@ check_texts.py CHECK ROOT [MRCSIM]     ROOT: the project; MRCSIM: the executable
   spelling       aspell and words.txt know every word of documents, help and parameters
   misspellings   codespell finds no common misspelling in documents and sources
   links          relative links in documents lead to a file and a heading; files of the project named in code marks exist
+  open_rules     docs/ambiguities.md has every assumption about the protocol; the parameters and tests that it names exist
 
 Exits with 1 and one line per finding, with 77 (skipped) where a program is missing.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -147,7 +149,38 @@ def named_files(root, files):
                     yield f"{file}:{number}", f"{path}: there is no such file"
 
 
+def is_about_the_protocol(parameter):
+    """True for choices that the specification leaves open; MRC 1.0 has no encryption."""
+    name = parameter["name"]
+    return parameter["source"] == "assumption" and name.startswith(("protocol.", "cc.")) and not name.startswith("protocol.encryption.")
+
+
+def open_rules(file, parameters, test_sources):
+    """Findings for assumptions that the document lacks, and for parameters and tests in its tables that do not exist. `NAME*` is all that begin so."""
+    document = file.read_text(encoding="utf-8")
+    tests = {f"{suite}.{name}" for suite, name in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", test_sources, re.M)}
+    names = [parameter["name"] for parameter in parameters]
+    sections = {name.split(".")[0] for name in names}
+    rows = set()
+    for number, line in enumerate(document.splitlines(), 1):
+        for code in re.findall(r"`([^`]*)`", line) if line.startswith("|") else []:
+            if re.fullmatch(r"[A-Z]\w*\.[A-Z]\w*", code) and code not in tests:
+                yield f"{file}:{number}", f"{code}: there is no such test"
+            elif re.fullmatch(r"[a-z]+\.[\w.*]+", code) and code.split(".")[0] in sections:
+                meant = {name for name in names if name == code or (code.endswith("*") and name.startswith(code[:-1]))}
+                rows |= meant
+                if not meant:
+                    yield f"{file}:{number}", f"{code}: there is no such parameter"
+    for parameter in parameters:
+        if is_about_the_protocol(parameter) and parameter["name"] not in rows and f"`{parameter['name']}" not in document:
+            yield file, f"{parameter['name']} is an assumption about the protocol and missing"
+
+
 def run(check, root, mrcsim):
+    if check == "open_rules":
+        parameters = json.loads(subprocess.run([mrcsim, "params", "--format", "json"], capture_output=True, text=True, check=True).stdout)
+        sources = "\n".join(file.read_text(encoding="utf-8") for file in texts.sources(root, {".cpp"}))
+        return open_rules(pathlib.Path(root) / "docs/ambiguities.md", parameters, sources)
     if check == "links":
         return [*links(texts.documents(root)), *named_files(root, texts.documents(root))]
     if check == "phrases_in_comments":

@@ -53,6 +53,24 @@ class Abbreviations(unittest.TestCase):
         self.assertEqual(found(check_texts.abbreviations([("place", "NICs send a SACK in E2, ASSUMED_BAD, {FILE}")], self.GLOSSARY)), [])
 
 
+class OpenRules(unittest.TestCase):
+    PARAMETERS = [{"name": "protocol.a", "source": "assumption"}, {"name": "cc.b", "source": "spec"}]
+
+    def findings(self, row):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "ambiguities.md")
+            file.write_text(f"| rule |\n|---|\n{row}\n", encoding="utf-8")
+            return found(check_texts.open_rules(file, self.PARAMETERS, "TEST(Suite, Case) {"))
+
+    def test_planted(self):
+        self.assertEqual(self.findings("| `protocol.a` | `Suite.Other` |"), ["Suite.Other: there is no such test"])
+        self.assertEqual(self.findings("| `protocol.a*`, `cc.c` |"), ["cc.c: there is no such parameter"])
+        self.assertEqual(self.findings("| `cc.b` |"), ["protocol.a is an assumption about the protocol and missing"])
+
+    def test_clean(self):
+        self.assertEqual(self.findings("| `protocol.a`, `cc.b` | `Suite.Case` |"), [])
+
+
 @unittest.skipUnless(shutil.which("aspell"), "aspell is missing")
 class Spelling(unittest.TestCase):
     def test_planted(self):

@@ -16,9 +16,9 @@
 #include <fmt/format.h>
 
 #include "mrc/control/ev_format.h"
+#include "mrc/ev_layout.h"
 #include "mrc/protocol_config.h"
 #include "mrc/random.h"
-#include "mrc/srv6_usid.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -154,7 +154,8 @@ class EvProfileBuilder {
 /// `planes`-th EV, so that any prefix that is a multiple of the planes is balanced. Values are distinct. Within a plane
 /// paths are random (paper 2.1) and every uplink of the NIC's T0 is used once before one is used twice: a failed
 /// link affects its share of the EVs, active and backup, and no more (assumption; the paper says only random).
-/// `uplinks`: of the T0 in a plane, 1 if the EV selects none. Throws std::invalid_argument if a plane would get no EV.
+/// `uplinks`: of the T0 in a plane, 1 if the EV selects none. The layout must have room for so many EVs. Throws
+/// std::invalid_argument if a plane would get no EV.
 inline EvProfile make_auto_profile(const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
                                    std::uint32_t uplinks = 1) {
   if (planes == 0 || config.ev_count < planes) {
@@ -175,7 +176,7 @@ inline EvProfile make_auto_profile(const ProtocolConfig& config, std::uint32_t p
     std::swap(turn[position], turn[position + random.below(uplinks - position)]);
     Ev ev = 0;
     do {
-      ev = ev_for_uplink(value, turn[position], uplinks);
+      ev = config.ev_layout.ev_for(value, i % planes, turn[position], uplinks);
       value += stride;
     } while (!taken.insert(ev).second);
     profile.value.push_back(ev);

@@ -34,7 +34,7 @@ inline Packet probe_header(const ProbePath& path, const ProtocolConfig& config, 
   packet.role = TrafficRole::no_trim;
   packet.timestamp_in_us = config.timestamp_in_us;
   packet.tx_timestamp = timestamp_units(now, config.timestamp_in_us);
-  packet.outer_dst = usid_carrier_of_ev(*path.route, path.plane, path.ev);
+  packet.outer_dst = usid_carrier_of_ev(*path.route, path.plane, path.ev, config.ev_layout);
   return packet;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "mrc/control/path_table.h"
+#include "mrc/ev_layout.h"
 #include "mrc/random.h"
 #include "mrc/types.h"
 
@@ -13,9 +14,12 @@ namespace mrc {
 
 class ReversePaths {
  public:
-  /// Starts with one random EV per plane.
-  ReversePaths(std::uint32_t planes, KeyedRandom random) : planes_(planes) {
-    for (std::uint32_t plane = 0; plane < planes_; ++plane) evs_[plane] = static_cast<Ev>(random.next());
+  /// Starts with one random EV per plane; `uplinks`: of the way to the peer, among which an EV selects.
+  ReversePaths(std::uint32_t planes, KeyedRandom random, const EvLayout& layout = {}, std::uint32_t uplinks = 1)
+      : planes_(planes) {
+    for (std::uint32_t plane = 0; plane < planes_; ++plane) {
+      evs_[plane] = layout.fitted(static_cast<Ev>(random.next()), plane, uplinks);
+    }
     turn_ = static_cast<std::uint32_t>(random.below(planes_));
   }
 

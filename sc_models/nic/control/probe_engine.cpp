@@ -101,9 +101,10 @@ void ProbeEngine::data_received(TimePs now, Qp& qp, const Packet& data, bool dup
 
 void ProbeEngine::send_ev_probe(TimePs now, const Qp& qp) {
   const auto plane = static_cast<std::uint8_t>(reverse_plane_++ % ports_.size());
-  const ProbePath on = path(qp, static_cast<Ev>(random_.next()), plane);
-  if (!room(plane)) return;
   const ProtocolConfig& protocol = nic_.scenario.protocol;
+  const Ev ev = protocol.ev_layout.fitted(static_cast<Ev>(random_.next()), plane, qp.route.uplinks);
+  const ProbePath on = path(qp, ev, plane);
+  if (!room(plane)) return;
   send(now, ev_probe(on, next_id_, protocol, now),
        {now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true});
 }

@@ -46,7 +46,7 @@ void Srv6Encap::declare_latency(LatencyAccount& account) {
 Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& qp) {
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const PipelineConfig& pipeline = nic_.config.nic.srv6_encap.pipeline;
-  packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
+  packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev, protocol.ev_layout);
   const std::uint32_t frame_bytes = nic_.link_bytes.in_nic(packet) - kEthernetOverheadBytes;
   const std::uint64_t cycles =
       std::max<std::uint64_t>(beats(frame_bytes, nic_.config.nic.datapath_bits), pipeline.initiation_interval_cycles);
@@ -57,7 +57,7 @@ Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& 
   input.path = qp.route;
   input.source = port_address(nic_.node, packet.plane);
   input.payload_length = static_cast<std::uint16_t>(frame_bytes - kIpv6HeaderBytes);
-  input.uplink = uplink_of(packet.ev, qp.route.uplinks);
+  input.uplink = protocol.ev_layout.uplink_in(packet.ev, qp.route.uplinks);
   input.plane = packet.plane;
   input.hop_limit = packet.hop_limit;
   input.dscp = protocol.dscp_of(packet.role, packet.traffic_class);

@@ -132,7 +132,8 @@ inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, c
 inline Packet EndpointProbes::next_ev_probe(TimePs now, const Qp& qp) {
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const auto plane = static_cast<std::uint8_t>(plane_turn_++ % nic_.config.nic.ports);
-  const ProbePath on = path(qp, static_cast<Ev>(random_.next()), plane);
+  const Ev ev = protocol.ev_layout.fitted(static_cast<Ev>(random_.next()), plane, qp.route.uplinks);
+  const ProbePath on = path(qp, ev, plane);
   const std::uint16_t id = remember({now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true});
   return ev_probe(on, id, protocol, now);
 }

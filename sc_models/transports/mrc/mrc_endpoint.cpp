@@ -198,7 +198,7 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   packet.tx_timestamp = timestamp_units(now, packet.timestamp_in_us);
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
-  packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev);
+  packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev, protocol.ev_layout);
   if (Associations* associations = nic_.associations.get(); associations != nullptr) {
     packet.packet_number = associations->number(associations->outgoing(nic_.index_of(qp)));
     ++nic_.counters.encryption.encrypted;
@@ -242,7 +242,7 @@ void MrcEndpoint::send_control(TimePs now, Qp& qp, Packet packet) {
   const ReversePaths::Choice path = qp.reverse_paths->pick(nic_.ports_up);
   packet.ev = path.ev;
   packet.plane = path.plane;
-  packet.outer_dst = usid_carrier_of_ev(qp.route, path.plane, path.ev);
+  packet.outer_dst = usid_carrier_of_ev(qp.route, path.plane, path.ev, nic_.scenario.protocol.ev_layout);
   send(now, path.plane, packet);
 }
 

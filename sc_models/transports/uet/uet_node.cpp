@@ -22,6 +22,7 @@ ProtocolConfig protocol_of(const NodeContext& node) {
   protocol.timeout_exponent = uet.timeout_exponent;
   protocol.trim_nack = node.scenario.fabric.trim;
   protocol.encapsulation = Encapsulation::none;
+  protocol.ev_layout = {};  // switches hash entropy values
   // Entropy values have no states: what happened to them is the policy's business.
   protocol.assumed_bad_losses = std::numeric_limits<std::uint32_t>::max();
   if (uet.path_policy == "rotation") protocol.path_feedback = PathFeedback::oblivious;

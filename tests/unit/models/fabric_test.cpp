@@ -124,6 +124,33 @@ TEST(Topology, APathHasOneT1WhichTheEvChooses) {
   EXPECT_EQ(topology.port_name(topology.walk(0, 23, 1, 0)[3]), "plane1.t0.5.down3");
 }
 
+TEST(Topology, FieldsOfAnEvNameItsWayAndPlanesThatDifferLeadNowhere) {
+  ScenarioConfig scenario = clos(24, 4, 3, 4);
+  scenario.protocol.ev_layout.kind = EvLayoutKind::fields;
+  const Topology topology(scenario);
+  const EvLayout& layout = scenario.protocol.ev_layout;
+  const EvProfile profile = ev_profile_of(scenario, 0);
+  std::set<std::uint32_t> t1s;
+  for (std::size_t i = 0; i < profile.value.size(); ++i) {
+    const Ev ev = profile.value[i];
+    const auto path = topology.walk(0, 23, profile.plane[i], ev);
+    ASSERT_EQ(path.size(), 4U);
+    EXPECT_EQ(topology.links()[path[1]].plane, profile.plane[i]);
+    EXPECT_EQ(topology.links()[path[1]].number, layout.uplink().of(ev));
+    EXPECT_EQ(topology.walk(0, 3, profile.plane[i], ev).size(), 2U) << "below the same T0";
+    t1s.insert(topology.links()[path[1]].to);
+  }
+  EXPECT_EQ(t1s.size(), 4U * 3U);
+  const Ev ev = layout.ev_for(0xABCD'1234, 2, 1, 3);
+  EXPECT_EQ(topology.walk(0, 23, 2, ev).size(), 4U);
+  EXPECT_TRUE(topology.walk(0, 23, 1, ev).empty()) << "through another port than the plane of the T0";
+  for (const EvBits& bits : {layout.source_plane(), layout.t1_plane(), layout.destination_plane()}) {
+    EXPECT_TRUE(topology.walk(0, 23, 2, bits.put(ev, 1)).empty()) << "planes that differ, bit " << bits.first;
+  }
+  EXPECT_TRUE(topology.walk(0, 23, 2, layout.uplink().put(ev, 3)).empty()) << "there are uplinks 0 to 2";
+  EXPECT_EQ(topology.walk(0, 23, 2, topology.ev_through(2, 0xFFFF'FFFF)).size(), 4U);
+}
+
 TEST(Topology, ASwitchForwardsOnlyWhatIsAddressedToIt) {
   const Topology topology(clos(24, 4, 3));
   Ipv6Address carrier = usid_carrier(topology.route(0, 23), 0, 0);
@@ -185,7 +212,7 @@ struct Incast {
     packet.role = role;
     packet.retransmission = role == TrafficRole::trimmable_retx;
     packet.ev = from * 77 + psn;
-    packet.outer_dst = usid_carrier_of_ev(network.topology().route(from, to), 0, packet.ev);
+    packet.outer_dst = usid_carrier_of_ev(network.topology().route(from, to), 0, packet.ev, {});
     network.send(now, from, 0, index);
   }
   Sink& last() { return sinks.back(); }

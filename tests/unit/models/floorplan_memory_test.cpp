@@ -211,6 +211,9 @@ TEST(SramTable, TablesWithAnEntryAQpGrowWithTheQps) {
   ProtocolConfig shared;
   shared.path_table_scope = PathTableScope::profile;
   EXPECT_EQ(table({}, {.qps = 64, .destinations = 4}, shared).at("path_table").depth, one.at("path_table").depth);
+  ProtocolConfig own;
+  own.congestion_scope = CongestionScope::qp;
+  EXPECT_EQ(table({}, {.qps = 64, .destinations = 4}, own).at("congestion.state").depth, 64U);
 }
 
 TEST(SramTable, AreaFollowsCellPortsAndSize) {

@@ -111,6 +111,16 @@ TEST_P(PathPolicyRun, WithADeadUplinkEvStatesBoundTheLossesOfAllAndRepsLosesLess
   EXPECT_GT(reps.goodput_gbps, 1.2 * random.goodput_gbps);
 }
 
+TEST_P(PathPolicyRun, ALongerTimeoutSendsFewerProbesIntoADeadPath) {
+  fault_of_one_uplink(FaultKind::link_flap);
+  scenario.protocol.probe_interval_ps = kPsPerUs;
+  scenario.protocol.unanswered_probes = 1;
+  scenario.protocol.probe_timeout_ps = 5 * kPsPerUs;
+  const std::uint64_t often = with("rotation").packets.control;
+  scenario.protocol.probe_timeout_ps = 500 * kPsPerUs;
+  EXPECT_GT(often, with("rotation").packets.control + 200);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, PathPolicyRun, testing::Values(1, 2));
 
 }  // namespace

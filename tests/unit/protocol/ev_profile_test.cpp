@@ -126,6 +126,25 @@ TEST(AutoProfile, EveryPlaneTakesAllUplinksInTurnAtRandom) {
   EXPECT_LT(alike, 64U) << "the order of the uplinks is another one for each NIC";
 }
 
+TEST(AutoProfile, FieldsOfEveryEvNameItsPlaneAndAllUplinksInTurn) {
+  ProtocolConfig config{.ev_count = 256};
+  config.ev_layout = {.kind = EvLayoutKind::fields, .port_bit = 28, .uplink_bits = 2};
+  const EvProfile profile = make_auto_profile(config, 4, KeyedRandom(1, "qp"), 3);
+  EXPECT_EQ(std::set<Ev>(profile.value.begin(), profile.value.end()).size(), 256U);
+  const EvLayout& layout = config.ev_layout;
+  std::map<std::pair<int, std::uint32_t>, std::size_t> on;
+  for (std::size_t i = 0; i < profile.value.size(); ++i) {
+    const Ev ev = profile.value[i];
+    EXPECT_EQ(ev >> 28 & 3, profile.plane[i]);
+    for (const EvBits& bits : {layout.source_plane(), layout.t1_plane(), layout.destination_plane()}) {
+      EXPECT_EQ(bits.of(ev), profile.plane[i]);
+    }
+    ++on[{profile.plane[i], layout.uplink().of(ev)}];
+  }
+  EXPECT_EQ(on.size(), 4U * 3U);
+  for (const auto& [where, evs] : on) EXPECT_NEAR(static_cast<double>(evs), 64.0 / 3, 1) << where.second;
+}
+
 TEST(AutoProfile, RefusesPlanesWithoutAnEv) {
   const ProtocolConfig config{.ev_count = 3};
   EXPECT_THROW(make_auto_profile(config, 4, KeyedRandom(1, "qp")), std::invalid_argument);

@@ -216,6 +216,18 @@ TEST_F(NsccTest, AWindowWithoutDelayIsFastIncrease) {
   EXPECT_EQ(nscc.cwnd_bytes(), 122'372U);
 }
 
+// Three trims of 4,184 B take 12,552 B off a window of 60,000 B.
+TEST_F(NsccTest, SmallestAndFirstWindowByParameter) {
+  config.initial_cwnd_bytes = 60'000;
+  for (const std::uint64_t smallest : {0, 50'000}) {
+    config.min_cwnd_bytes = smallest;
+    Nscc nscc = make();
+    EXPECT_EQ(nscc.cwnd_bytes(), 60'000U);
+    for (int i = 0; i < 3; ++i) nscc.on_trim(trim(1));
+    EXPECT_EQ(nscc.cwnd_bytes(), smallest == 0 ? 47'448U : 50'000U);
+  }
+}
+
 // Steps of 4 bytes a byte outrun the count of undelayed bytes; only delay ends the mode.
 TEST_F(NsccTest, FastIncreaseLastsUntilThereIsDelay) {
   config.fi_scale = 4;

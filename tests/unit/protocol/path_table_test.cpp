@@ -498,6 +498,16 @@ TEST(ReversePaths, PlanesInTurnWithTheirOwnEv) {
   }
 }
 
+TEST(ReversePaths, FieldsOfTheFirstEvsNameTheirPlanes) {
+  const EvLayout layout{.kind = EvLayoutKind::fields};
+  ReversePaths paths(4, KeyedRandom(1, "reverse"), layout, 3);
+  for (int i = 0; i < 4; ++i) {
+    const auto choice = paths.pick(kAll);
+    EXPECT_EQ(layout.ev_for(choice.ev, choice.plane, layout.uplink().of(choice.ev), 3), choice.ev);
+    EXPECT_LT(layout.uplink().of(choice.ev), 3U);
+  }
+}
+
 TEST(ReversePaths, WhatGotThroughIsUsedAndUnreachablePlanesAreNot) {
   ReversePaths paths(4, KeyedRandom(1, "reverse"));
   paths.confirm(2, 0xCAFE);

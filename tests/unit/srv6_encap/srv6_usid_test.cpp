@@ -54,6 +54,46 @@ TEST(Uplink, AnyEvIsMovedToTheUplinkWanted) {
   }
 }
 
+TEST(EvLayout, TheSampleOfAVendorByHand) {
+  constexpr EvLayout layout{.kind = EvLayoutKind::fields};
+  // Source plane 1 in 12:10, T1 plane 1 in 9:7, uplink 2 in 6:5, destination plane 1 in 4:2, port 1 in 1:0.
+  constexpr Ev ev = 1 << 10 | 1 << 7 | 2 << 5 | 1 << 2 | 1;
+  EXPECT_EQ(layout.ev_for(0, 1, 2, 4), ev);
+  EXPECT_EQ(layout.ev_for(0xFFFF'FFFF, 1, 2, 4), 0xFFFF'E000U | ev) << "the other bits stay";
+  EXPECT_EQ(layout.uplink_in(0xFFFF'E000U | ev, 4), 2U);
+  EXPECT_EQ((EvLayout{}.uplink_in(ev, 4)), ev % 4) << "modulo by default";
+  const UsidTemplate path = UsidTemplate::across_t1(kLocator, 3, 77, 200);
+  EXPECT_EQ(usid_carrier_of_ev(path, 1, ev, layout), usid_carrier(path, 1, 2));
+}
+
+TEST(EvLayout, EachTierTakesThePlaneOfItsField) {
+  constexpr EvLayout layout{.kind = EvLayoutKind::fields};
+  constexpr Ev ev = 5 << 10 | 6 << 7 | 3 << 5 | 7 << 2;
+  const UsidTemplate path = UsidTemplate::across_t1(kLocator, 3, 77, 200);
+  Ipv6Address carrier = usid_carrier_of_ev(path, 0, ev, layout);
+  for (const Usid usid : {make_usid(5, UsidRole::t0, 3), make_usid(6, UsidRole::t1, 3), make_usid(7, UsidRole::t0, 77),
+                          make_usid(7, UsidRole::downlink, 200)}) {
+    EXPECT_EQ(active_usid(carrier), usid);
+    carrier = shift_usid(carrier);
+  }
+  carrier = usid_carrier_of_ev(UsidTemplate::same_t0(kLocator, 3, 200), 0, ev, layout);
+  EXPECT_EQ(active_usid(carrier), make_usid(5, UsidRole::t0, 3));
+  EXPECT_EQ(active_usid(shift_usid(carrier)), make_usid(7, UsidRole::downlink, 200));
+}
+
+TEST(EvLayout, ARandomEvIsMadeOneThatIsThere) {
+  constexpr EvLayout layout{.kind = EvLayoutKind::fields};
+  for (const Ev random : {0U, 0x1234'5678U, 0xFFFF'FFFFU}) {
+    const Ev ev = layout.fitted(random, 2, 3);
+    EXPECT_LT(layout.uplink().of(ev), 3U);
+    for (const EvBits& bits : {layout.port(), layout.source_plane(), layout.t1_plane(), layout.destination_plane()}) {
+      EXPECT_EQ(bits.of(ev), 2U);
+    }
+    EXPECT_EQ(layout.fitted(ev, 2, 3), ev);
+    EXPECT_EQ((EvLayout{}.fitted(random, 2, 3)), random);
+  }
+}
+
 TEST(OuterHeader, BytesByHand) {
   Srv6EncapInput in;
   in.path = UsidTemplate::same_t0(kLocator, 2, 9);
