@@ -51,7 +51,7 @@ struct ProtocolConfig {
   Encapsulation encapsulation = Encapsulation::srv6;
   std::uint16_t udp_port = 4791;  ///< destination port
   EvHalfOrder ev_half_order = EvHalfOrder::low_to_source_port;
-  EvLayout ev_layout;
+  EvLayout ev_layout = {};
   bool timestamp_in_us = false;                                       ///< TSETH.tsr: 128 ns or 1 us
   std::array<std::uint8_t, kTrafficRoles> dscp{46, 4, 0, 8, 12, 16};  ///< by TrafficRole
   /// Between the DSCPs of one role in neighboring traffic classes.
