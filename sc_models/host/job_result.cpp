@@ -54,16 +54,92 @@ struct RankActivity {
   TimePs end = 0;
 };
 
-void add_rank(JobResult& job, RankActivity&& activity, std::uint32_t ranks) {
+struct RankTimes {
+  double compute_us = 0;
+  double exposed_us = 0;
+  double end_us = 0;
+};
+
+RankTimes add_rank(JobResult& job, RankActivity&& activity, std::uint32_t ranks) {
   const std::vector<Interval> compute = united(std::move(activity.compute));
   const std::vector<Interval> communication = united(std::move(activity.communication));
   const auto add = [ranks](JobResult::MeanAndMax& total, double value) {
     total.mean += value / ranks;
     total.max = std::max(total.max, value);
   };
-  add(job.compute_us, us_from_ps(length(compute)));
+  const RankTimes times{.compute_us = us_from_ps(length(compute)),
+                        .exposed_us = us_from_ps(length(communication) - overlap(communication, compute)),
+                        .end_us = us_from_ps(activity.end)};
+  add(job.compute_us, times.compute_us);
   add(job.communication_us, us_from_ps(length(communication)));
-  add(job.exposed_communication_us, us_from_ps(length(communication) - overlap(communication, compute)));
+  add(job.exposed_communication_us, times.exposed_us);
+  return times;
+}
+
+struct Mean {
+  double sum = 0;
+  double count = 0;
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  double value() const { return count > 0 ? sum / count : 0; }
+};
+
+/// How late the messages are that each rank sends and receives: each against the mean of all of its size, since it is a
+/// slow end or way that its own ranks have in common.
+struct MessageDelays {
+  MessageDelays(const Workload& workload, const std::vector<WorkTimes>& times, std::uint32_t ranks)
+      : sent(ranks), received(ranks) {
+    std::map<std::uint64_t, Mean> of_size;
+    const auto each = [&](auto&& use) {
+      for (std::size_t i = 0; i < workload.nodes.size(); ++i) {
+        const WorkNode& node = workload.nodes[i];
+        if (node.kind != WorkKind::send || node.rank >= ranks || node.peer >= ranks) continue;
+        if (times[i].started == kNever || times[i].done == kNever) continue;
+        use(node, us_from_ps(times[i].done - times[i].started));
+      }
+    };
+    each([&](const WorkNode& node, double us) { of_size[node.bytes].add(us); });
+    each([&](const WorkNode& node, double us) {
+      const double late = us - of_size[node.bytes].value();
+      sent[node.rank].add(late);
+      received[node.peer].add(late);
+    });
+  }
+  std::vector<Mean> sent;
+  std::vector<Mean> received;
+};
+
+JobResult::LateRank late_rank(std::uint32_t rank, const RankTimes& times, double mean_compute_us,
+                              const MessageDelays& delays) {
+  JobResult::LateRank row{.rank = rank,
+                          .late_by = "computation",
+                          .sends_late_us = delays.sent[rank].value(),
+                          .receives_late_us = delays.received[rank].value(),
+                          .computation_late_us = times.compute_us - mean_compute_us,
+                          .exposed_communication_us = times.exposed_us,
+                          .end_us = times.end_us};
+  if (std::max(row.sends_late_us, row.receives_late_us) >= row.computation_late_us) {
+    row.late_by = row.sends_late_us >= row.receives_late_us ? "sends" : "receives";
+  }
+  return row;
+}
+
+double latest_of(const JobResult::LateRank& row) {
+  return std::max({row.sends_late_us, row.receives_late_us, row.computation_late_us});
+}
+
+void add_late_ranks(JobResult& job, const Workload& workload, const std::vector<WorkTimes>& times,
+                    const std::vector<RankTimes>& ranks, std::uint32_t most) {
+  if (most == 0 || job.ranks_played < 2) return;
+  const MessageDelays delays(workload, times, job.ranks_played);
+  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    job.late_ranks.push_back(late_rank(rank, ranks[rank], job.compute_us.mean, delays));
+  }
+  std::stable_sort(job.late_ranks.begin(), job.late_ranks.end(),
+                   [](const auto& a, const auto& b) { return latest_of(a) > latest_of(b); });
+  job.late_ranks.resize(std::min<std::size_t>(most, job.late_ranks.size()));
 }
 
 struct Meeting {
@@ -121,7 +197,7 @@ void add_collectives(JobResult& job, const Workload& workload, const std::vector
 }  // namespace
 
 JobResult make_job_result(const Workload& workload, const std::vector<WorkTimes>& times,
-                          const CollectiveOptions& options) {
+                          const CollectiveOptions& options, std::uint32_t late_ranks) {
   JobResult job;
   job.ranks = workload.job_ranks == 0 ? workload.ranks : workload.job_ranks;
   job.ranks_played = workload.same_on_all_ranks ? 1 : job.ranks;
@@ -139,16 +215,18 @@ JobResult make_job_result(const Workload& workload, const std::vector<WorkTimes>
     }
   }
   std::vector<TimePs> ends;
+  std::vector<RankTimes> rank_times;
   for (std::uint32_t r = 0; r < ranks.size(); ++r) {
     ends.push_back(ranks[r].end);
     if (us_from_ps(ranks[r].end) > job.step_time_us) job.straggler_rank = r;
     job.step_time_us = std::max(job.step_time_us, us_from_ps(ranks[r].end));
-    add_rank(job, std::move(ranks[r]), job.ranks_played);
+    rank_times.push_back(add_rank(job, std::move(ranks[r]), job.ranks_played));
   }
   if (!ends.empty()) {
     std::nth_element(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 2), ends.end());
     job.straggler_behind_us = job.step_time_us - us_from_ps(ends[ends.size() / 2]);
   }
+  add_late_ranks(job, workload, times, rank_times, late_ranks);
   add_collectives(job, workload, times, options);
   return job;
 }

@@ -17,8 +17,9 @@ struct WorkTimes {
 };
 
 /// `times[i]` is that of workload.nodes[i], after the run. A collective's time is that from its last rank's start to
-/// its last rank's end; those that did not end do not count. `options` are those it was carried out with.
+/// its last rank's end; those that did not end do not count. `options` are those it was carried out with; `late_ranks`
+/// of the ranks are listed, the latest first.
 JobResult make_job_result(const Workload& workload, const std::vector<WorkTimes>& times,
-                          const CollectiveOptions& options);
+                          const CollectiveOptions& options, std::uint32_t late_ranks = 0);
 
 }  // namespace mrc

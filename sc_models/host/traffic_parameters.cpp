@@ -70,6 +70,9 @@ void add_traffic_parameters(ParameterTable& table) {
                "follow those of the job, or share its NICs from nic0 on if a name ends in @0",
                assumption);
   MRC_SCENARIO(traffic.byte_scale, "", 1e-6, 1e6, "factor on the bytes of each message and collective", assumption);
+  MRC_SCENARIO(traffic.late_ranks, "ranks", 0, 1'024,
+               "ranks in job.late_ranks of the result: those whose messages or computations took longest; 0: none",
+               assumption);
   MRC_SCENARIO(traffic.collective.all_reduce, "", 0, 0, "algorithm of all-reduces", assumption);
   MRC_SCENARIO(traffic.collective.all_to_all, "", 0, 0,
                "direct: all messages at once; paced: traffic.collective.window of them", assumption);

@@ -31,6 +31,7 @@ struct TrafficConfig {
   std::uint64_t rows = 0;          ///< 0 = all
   std::string background;          ///< traces that are played beside, separated by commas; empty: none
   double byte_scale = 1.0;
+  std::uint32_t late_ranks = 0;  ///< listed in the result
   CollectiveOptions collective;  ///< its seed is that of the scenario
   TrafficClasses classes;
   Tenants tenants;

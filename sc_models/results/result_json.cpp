@@ -202,6 +202,20 @@ Json shares_json(const char* number, const std::vector<ShareResult>& shares) {
   return rows;
 }
 
+Json late_ranks_json(const JobResult& job) {
+  Json rows = Json::array();
+  for (const JobResult::LateRank& row : job.late_ranks) {
+    rows.push_back({{"rank", row.rank},
+                    {"late_by", row.late_by},
+                    {"sends_late_us", row.sends_late_us},
+                    {"receives_late_us", row.receives_late_us},
+                    {"computation_late_us", row.computation_late_us},
+                    {"exposed_communication_us", row.exposed_communication_us},
+                    {"end_us", row.end_us}});
+  }
+  return rows;
+}
+
 Json job_json(const JobResult& job) {
   const auto pair = [](const JobResult::MeanAndMax& m) { return Json({{"mean", m.mean}, {"max", m.max}}); };
   Json rows = Json::array();
@@ -216,15 +230,17 @@ Json job_json(const JobResult& job) {
                     {"algorithm_bandwidth_gbps", row.algorithm_bandwidth_gbps},
                     {"bus_bandwidth_gbps", row.bus_bandwidth_gbps}});
   }
-  return {{"ranks", job.ranks},
-          {"ranks_played", job.ranks_played},
-          {"step_time_us", job.step_time_us},
-          {"compute_us", pair(job.compute_us)},
-          {"communication_us", pair(job.communication_us)},
-          {"exposed_communication_us", pair(job.exposed_communication_us)},
-          {"straggler", {{"rank", job.straggler_rank}, {"behind_us", job.straggler_behind_us}}},
-          {"collectives", std::move(rows)},
-          {"cut", job.cut}};
+  Json json = {{"ranks", job.ranks},
+               {"ranks_played", job.ranks_played},
+               {"step_time_us", job.step_time_us},
+               {"compute_us", pair(job.compute_us)},
+               {"communication_us", pair(job.communication_us)},
+               {"exposed_communication_us", pair(job.exposed_communication_us)},
+               {"straggler", {{"rank", job.straggler_rank}, {"behind_us", job.straggler_behind_us}}},
+               {"collectives", std::move(rows)},
+               {"cut", job.cut}};
+  if (!job.late_ranks.empty()) json["late_ranks"] = late_ranks_json(job);
+  return json;
 }
 
 }  // namespace

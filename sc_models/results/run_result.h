@@ -169,8 +169,19 @@ struct JobResult {
   MeanAndMax compute_us;                ///< over ranks: time with a computation of an accelerator's stream under way
   MeanAndMax communication_us;          ///< with a message or collective under way
   MeanAndMax exposed_communication_us;  ///< with communication and no computation under way
+  /// A rank whose messages or computations took longest, beyond the mean over ranks.
+  struct LateRank {
+    std::uint32_t rank = 0;
+    std::string late_by;             ///< what is latest of it: "sends", "receives", "computation"
+    double sends_late_us = 0;        ///< mean over its messages, each against the mean of its size
+    double receives_late_us = 0;     ///< likewise
+    double computation_late_us = 0;  ///< its time with a computation under way
+    double exposed_communication_us = 0;
+    double end_us = 0;
+  };
   std::uint32_t straggler_rank = 0;
-  double straggler_behind_us = 0;  ///< its end after the median rank's
+  double straggler_behind_us = 0;    ///< its end after the median rank's
+  std::vector<LateRank> late_ranks;  ///< the latest first; only with traffic.late_ranks
   std::vector<CollectiveRow> collectives;
   std::vector<std::string> cut;  ///< what made the trace smaller, as "traffic.ranks = 8"
 };

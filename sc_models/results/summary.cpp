@@ -85,6 +85,13 @@ void write_job(Writer& out, const JobResult& job) {
   if (job.ranks_played > 1) {
     out.line("", "last: rank {}, {:.2f} us after the median rank", job.straggler_rank, job.straggler_behind_us);
   }
+  for (const JobResult::LateRank& row : job.late_ranks) {
+    out.line("late",
+             "rank {} by its {}: sends {:+.2f} us, receives {:+.2f} us against the mean of their size, "
+             "computation {:+.2f} us; exposed communication {:.2f} us",
+             row.rank, row.late_by, row.sends_late_us, row.receives_late_us, row.computation_late_us,
+             row.exposed_communication_us);
+  }
   if (job.collectives.empty()) return;
   constexpr double gigabytes = 1.0 / 8.0;
   constexpr std::size_t most = 16;

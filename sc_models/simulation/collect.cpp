@@ -142,7 +142,8 @@ void collect_job(RunResult& result, const Model& model) {
   times.reserve(model.workload.nodes.size());
   for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i)
     times.push_back(model.at(model.placement.node_of(model.workload.nodes[i])).player().times(i));
-  result.job = make_job_result(model.workload, times, model.scenario.traffic.collective);
+  result.job =
+      make_job_result(model.workload, times, model.scenario.traffic.collective, model.scenario.traffic.late_ranks);
 }
 
 void collect_messages(RunResult& result, const Model& model) {

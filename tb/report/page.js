@@ -554,6 +554,35 @@
     for (const node of nodes.filter((name) => name !== under)) fold(box, node, (inner) => ledgerChart(inner, node, result.ledger.filter((row) => row.node === node)));
   }
 
+  function lateRanks(box, result) {
+    const rows = result.job.late_ranks || [];
+    if (!rows.length) return;
+    const linear = result.parameters['traffic.placement'] === 'linear' && Number(result.parameters['traffic.ranks_per_nic']) === 1 && Number(result.parameters['traffic.nics_per_rank']) === 1;
+    const faultsAt = (rank) => !linear ? [] : [...new Set((result.events || []).filter((event) => event.where === `nic${rank}` || event.where.startsWith(`nic${rank}.`)).map((event) => `${event.what} at ${event.where}`))];
+    add(box, 'h3', 'Ranks whose messages or computations took longest');
+    table(box, [['rank', 1], ['late by'], ['sends, us', 1], ['receives, us', 1], ['computation, us', 1], ['exposed communication, us', 1], ['events at its NIC']],
+      rows.map((row) => [number(row.rank), row.late_by, number(row.sends_late_us, 2), number(row.receives_late_us, 2), number(row.computation_late_us, 2), number(row.exposed_communication_us, 1), faultsAt(row.rank).join('; ')]));
+    add(box, 'p', 'Messages: mean time beyond the mean of all messages of the same size. A rank that waits for one of these is not in the table.');
+  }
+
+  function jobTimes(result) {
+    const job = result.job;
+    if (!job || !job.ranks || !job.step_time_us) return;
+    const share = (time) => `${number(time.mean, 1)} us mean, ${number(time.max, 1)} us most`;
+    const box = section('The job', `${number(job.ranks)} ranks${job.ranks_played < job.ranks ? ', one played for all, because they are identical' : ''}.`, page, 'job');
+    cards(box, [
+      ['step', `${number(job.step_time_us, 1)} us`],
+      ['computation', share(job.compute_us)],
+      ['exposed communication', share(job.exposed_communication_us)],
+      ...(job.ranks_played > 1 ? [[`last rank ${number(job.straggler.rank)}, after the median rank`, `${number(job.straggler.behind_us, 1)} us`]] : []),
+    ]);
+    if (job.collectives.length) {
+      table(box, [['collective'], ['ranks', 1], ['bytes', 1], ['count', 1], ['mean, us', 1], ['longest, us', 1], ['start skew, us', 1], ['bus bandwidth, Gb/s', 1]],
+        job.collectives.map((row) => [`${row.kind}, ${row.algorithm}`, number(row.ranks), number(row.bytes), number(row.count), number(row.time_us.mean, 1), number(row.time_us.max, 1), number(row.start_skew_us, 1), number(row.bus_bandwidth_gbps, 1)]));
+    }
+    lateRanks(box, result);
+  }
+
   function paths(result, all) {
     const events = result.events || [];
     if (all) {
@@ -615,6 +644,7 @@
     document.title = `${result.scenario} – mrcsim`;
     headline(result);
     replay(all);
+    jobTimes(result);
     whatLimits(result);
     limits(result);
     overTime(result, all);

@@ -1,6 +1,7 @@
 // Accelerators as a user sets them up: several NICs each, several behind one NIC, several jobs, payload of their own.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -165,6 +166,27 @@ TEST(PayloadMemory, AddsItsTermsToAMessage) {
   const double host_step = step_us(run(ping + "host", "host"));
   const double staged_step = step_us(run(ping + "staged", "staged"));
   EXPECT_NEAR((staged_step - host_step) / 200, 2 * 1.5, 0.02) << "200 messages, one after another";
+}
+
+/// A job of the rows of one rank with faults (here 64 of its 1,024 ranks): the rank behind a line at a quarter of its
+/// rate is late by its messages, and the communication that no computation hides is more than without faults.
+TEST(JobAtScale, TheRankBehindASlowLineIsTheLateOne) {
+  const std::string job = "mrcsim run tb/scenarios/moe_1024.toml --quiet ";
+  const std::string small = "--set traffic.ranks=64 fabric.nics=64 traffic.byte_scale=0.05 ";
+  const auto faulty = run(job + small, "faulty");
+  ASSERT_GT(step_us(faulty), 0);
+  ASSERT_EQ(faulty["job"]["ranks_played"], 64);
+  ASSERT_EQ(faulty["job"]["late_ranks"].size(), 8U);
+  EXPECT_EQ(faulty["job"]["late_ranks"][0]["rank"], 20);
+  EXPECT_NE(faulty["job"]["late_ranks"][0]["late_by"], "computation");
+  std::ofstream(test_folder() / "healthy.toml")
+      << "fidelity = \"endpoint\"\n[traffic]\ntrace = \"" MRCSIM_SOURCE_DIR
+         "/traces/moe_rank.txt\"\nranks = 1024\n[nic]\nports = 8\nport_gbps = 100\n[fabric]\nnics = "
+         "1024\nnics_per_t0 = 16\n";
+  const auto healthy = run("mrcsim run %D/healthy.toml --quiet " + small, "healthy");
+  EXPECT_LT(step_us(healthy), step_us(faulty));
+  EXPECT_LT(healthy["job"]["exposed_communication_us"]["max"], faulty["job"]["exposed_communication_us"]["max"]);
+  EXPECT_FALSE(healthy["job"].contains("late_ranks"));
 }
 
 }  // namespace

@@ -455,7 +455,7 @@ class Player {
     result.node_under_test = scenario_.run.node_under_test;
     add_rates(result, end);
     add_message_times(result);
-    result.job = make_job_result(workload_, times_, options_);
+    result.job = make_job_result(workload_, times_, options_, scenario_.traffic.late_ranks);
     return result;
   }
   /// The last message of a NIC is not over before its line has carried all of them.
