@@ -154,7 +154,7 @@ class EvProfileBuilder {
 /// `planes`-th EV, so that any prefix that is a multiple of the planes is balanced. Values are distinct. Within a plane
 /// paths are random (paper 2.1) and every uplink of the NIC's T0 is used once before one is used twice: a failed
 /// link affects its share of the EVs, active and backup, and no more (assumption; the paper says only random).
-/// `uplinks`: of the T0 in a plane, 1 if the EV selects none. The layout must have room for so many EVs. Throws
+/// `uplinks`: of the T0 in a plane, 1 if the EV selects none. The layout must have room for them. Throws
 /// std::invalid_argument if a plane would get no EV.
 inline EvProfile make_auto_profile(const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
                                    std::uint32_t uplinks = 1) {
