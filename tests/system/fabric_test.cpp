@@ -73,7 +73,7 @@ TEST_P(FieldsOfEvs, LeadEveryPacketAcrossT1s) {
   EXPECT_EQ(r["packets"]["dropped"], 0);
   EXPECT_EQ(r["packets"]["retransmitted"], 0);
 }
-INSTANTIATE_TEST_SUITE_P(Nodes, FieldsOfEvs, ::testing::Values("--shadow srv6_encap", "--set fidelity=endpoint"));
+INSTANTIATE_TEST_SUITE_P(Nodes, FieldsOfEvs, ::testing::Values("", "--set fidelity=endpoint"));
 
 TEST(Fabric, IncastOfDetailedNicsIsTrimmedAndEveryByteArrives) {
   const std::filesystem::path folder = test_folder();

@@ -112,7 +112,7 @@ TEST_P(PathPolicyRun, WithADeadUplinkEvStatesBoundTheLossesOfAllAndRepsLosesLess
 }
 
 TEST_P(PathPolicyRun, ALongerTimeoutSendsFewerProbesIntoADeadPath) {
-  fault_of_one_uplink(FaultKind::link_flap);
+  fault_of_one_uplink(FaultKind::link_down);
   scenario.protocol.probe_interval_ps = kPsPerUs;
   scenario.protocol.unanswered_probes = 1;
   scenario.protocol.probe_timeout_ps = 5 * kPsPerUs;

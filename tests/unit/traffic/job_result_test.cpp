@@ -27,7 +27,7 @@ struct FourRanks {
     }
     WorkNode computation;
     computation.duration = 40 * kUs;
-    computation.stream = 0;
+    computation.stream = 1;
     workload.nodes.push_back(computation);
     times.push_back({0, 40 * kUs});
   }
