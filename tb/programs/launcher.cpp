@@ -1,11 +1,14 @@
 #include "programs/launcher.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/personality.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -59,6 +62,26 @@ std::string with_before(const char* name, const std::string& value) {
                                               : fmt::format("{}={}:{}", name, value, before);
 }
 
+/// Waits until the model is gone. The model says which process groups it has started, and 0 when it ends them itself.
+[[noreturn]] void keep_watch(int from_model, const fs::path& folder) {
+  setsid();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_IGN);
+  std::vector<pid_t> groups;
+  bool ordered = false;
+  for (pid_t group = 0; read(from_model, &group, sizeof group) == sizeof group;) {
+    ordered = group == 0;
+    if (group > 0) groups.push_back(group);
+  }
+  if (!ordered) fmt::print(stderr, "mrcsim: the model was ended; the programs that it ran are ended too\n");
+  for (const pid_t group : groups) {
+    if (!ordered) kill(-group, SIGKILL);
+  }
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  std::fflush(stderr);
+  _exit(0);
+}
+
 }  // namespace
 
 fs::path verbs_folder() {
@@ -74,12 +97,30 @@ Launcher::Launcher(std::uint32_t nodes, fs::path libraries) : libraries_(std::mo
   std::string name = (fs::temp_directory_path() / "mrcsim-host-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::invalid_argument(fmt::format("{}: {}", name, std::strerror(errno)));
   folder_ = name;
+  start_warden();
   for (NodeId node = 0; node < nodes; ++node) write_sysfs(folder_ / fmt::format("node{}", node), node);
 }
 
 Launcher::~Launcher() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  constexpr pid_t in_order = 0;
+  [[maybe_unused]] const ssize_t sent = send(to_warden_, &in_order, sizeof in_order, MSG_NOSIGNAL);
+  close(to_warden_);
+  waitpid(warden_, nullptr, 0);
+}
+
+void Launcher::start_warden() {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw std::invalid_argument(std::strerror(errno));
+  }
+  warden_ = fork();
+  if (warden_ < 0) throw std::invalid_argument(std::strerror(errno));
+  if (warden_ == 0) {
+    close(ends[1]);
+    keep_watch(ends[0], folder_);
+  }
+  close(ends[0]);
+  to_warden_ = ends[1];
 }
 
 std::vector<std::string> Launcher::environment(NodeId node) const {
@@ -113,6 +154,7 @@ pid_t Launcher::start(const ProgramCommand& command) const {
   close(told[0]);
   if (failed)
     throw std::invalid_argument(fmt::format("{}: {}", command.words.front(), std::strerror(pid < 0 ? errno : error)));
+  [[maybe_unused]] const ssize_t sent = send(to_warden_, &pid, sizeof pid, MSG_NOSIGNAL);
   return pid;
 }
 

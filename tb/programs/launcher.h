@@ -1,6 +1,6 @@
 // Starts programs as they are on disk, with what makes them find the modelled NIC: a tree in the place of sysfs, the
 // provider, the preload and the socket of the model. All that it makes lies in one temporary folder, which goes with
-// it.
+// it, however it ends: a small process outlives the model for that.
 #pragma once
 
 #include <sys/types.h>
@@ -39,8 +39,12 @@ class Launcher {
   pid_t start(const ProgramCommand& command) const;
 
  private:
+  void start_warden();
+
   std::filesystem::path folder_;
   std::filesystem::path libraries_;
+  pid_t warden_ = 0;
+  int to_warden_ = -1;
 };
 
 }  // namespace mrc

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -23,17 +25,21 @@ namespace {
 
 using namespace verbs;
 
-/// A thread that runs for so long of its own processor time without a word waits for a write into its memory, or
-/// computes.
-constexpr std::int64_t kSilentNs = 2'000'000;
-/// One that did so before and was given a write.
-constexpr std::int64_t kSilentAgainNs = 200'000;
+/// A thread that runs for so long of its own processor time without a word loops over its memory, or computes: it is
+/// asked to look (verbs/preload.cpp), and again after twice the time.
+constexpr std::int64_t kSilentNs = 1'000'000;
+/// One that looped before and was given a write.
+constexpr std::int64_t kSilentAgainNs = 50'000;
+constexpr int kLookUs = 1'000;
 /// Looks at a thread that sleeps in the operating system before the others go on without it.
-constexpr int kSleepingLooks = 3;
+constexpr int kSleepingLooks = 5;
 /// An empty poll that waits comes back after so long at the latest: a program may look at something else between polls.
 constexpr TimePs kLongestPoll = 1'000 * kPsPerUs;
 /// Waits for the world outside are looked after so often.
-constexpr int kOutsideMs = 100;
+constexpr int kOutsideUs = 100'000;
+/// Looks in vain before programs that a failed one leaves behind are ended; and how long one of these may compute.
+constexpr int kQuietLooks = 20;
+constexpr int kLongestAfterFailureS = 20;
 constexpr int kHelloSeconds = 20;
 
 std::int64_t cpu_ns(pid_t pid) {
@@ -52,8 +58,14 @@ char state_of(pid_t pid, pid_t tid) {
   return name_end == std::string::npos || name_end + 2 >= line.size() ? 'X' : line[name_end + 2];
 }
 
-bool ready(std::vector<pollfd>& fds, int timeout_ms) {
-  return poll(fds.data(), fds.size(), timeout_ms) > 0;
+/// Not asleep: it runs, waits for a disk, or for a debugger.
+bool is_active(char state) {
+  return state == 'R' || state == 'D' || state == 't';
+}
+
+bool ready(std::vector<pollfd>& fds, int timeout_us) {
+  const timespec timeout{timeout_us / 1'000'000, timeout_us % 1'000'000 * 1'000L};
+  return ppoll(fds.data(), fds.size(), &timeout, nullptr) > 0;
 }
 
 /// The node is in the environment of the process, which it has from whoever started it.
@@ -87,8 +99,10 @@ LockStep::~LockStep() {
   for (const auto& node : nodes_) beyond += node == nullptr ? 0 : node->beyond();
   if (beyond > 0) fmt::print(stderr, "mrcsim: beyond MRC: {} SENDs were carried as WRITEs with immediate\n", beyond);
   for (const Command& command : commands_) {
-    if (command.pid == 0 || command.ended) continue;
+    if (command.pid == 0) continue;
+    // With what it has left in the background.
     kill(-command.pid, SIGKILL);
+    if (command.ended) continue;
     kill(command.pid, SIGKILL);
     waitpid(command.pid, nullptr, 0);
   }
@@ -182,20 +196,21 @@ void LockStep::take_message(Task& task) {
                      (request.call == Call::hello) == (task.process < 0);
   if (!sound) {
     // The end of the program, or one that does not speak the language.
-    if (got > 0) ++garbage_;
+    if (got > 0) fmt::print(stderr, "mrcsim: a program sent what is no message; it is not listened to any more\n");
     close_task(index);
     return;
   }
   task.request.assign(bytes.data(), bytes.data() + got);
   task.clock = std::max({task.clock, std::min<TimePs>(request.clock_ps, kNever - 1), now_});
   task.at = task.clock;
-  const bool ran = task.state == State::running || task.state == State::computing || task.state == State::spinning;
-  if (ran) last_yield_ = task.clock;
-  task.state = State::waiting;
+  // One that was left may have missed a write when it says so: it looks once more.
+  const bool spins = request.call == Call::spin && task.state == State::running;
+  task.state = spins ? State::spinning : State::waiting;
+  task.was_spinning |= spins;
   task.wakes = false;
 }
 
-bool LockStep::listen(int timeout_ms) {
+bool LockStep::listen(int timeout_us) {
   std::vector<pollfd> fds{{listener_, POLLIN, 0}};
   std::vector<Task*> of_fd{nullptr};
   for (const auto& task : tasks_) {
@@ -203,7 +218,10 @@ bool LockStep::listen(int timeout_ms) {
     fds.push_back({task->socket, POLLIN, 0});
     of_fd.push_back(task.get());
   }
-  if (!ready(fds, timeout_ms)) return false;
+  errno = 0;
+  const bool came = ready(fds, timeout_us);
+  signaled_ |= errno == EINTR;
+  if (!came) return false;
   if (fds[0].revents != 0) accept_tasks();
   for (std::size_t i = 1; i < fds.size(); ++i) {
     if (fds[i].revents != 0) take_message(*of_fd[i]);
@@ -228,51 +246,38 @@ LockStep::Task* LockStep::with_turn() {
   return nullptr;
 }
 
-TimePs LockStep::read_clock(const Task& task) const {
-  std::uint64_t clock = 0;
-  const iovec local{&clock, sizeof clock};
-  const iovec remote{reinterpret_cast<void*>(task.clock_address), sizeof clock};
-  const pid_t pid = processes_[static_cast<std::size_t>(task.process)].pid;
-  if (process_vm_readv(pid, &local, 1, &remote, 1, 0) != sizeof clock) return task.clock;
-  return std::max<TimePs>(task.clock, std::min<TimePs>(clock, kNever - 1));
-}
-
-bool LockStep::write_clock(Task& task, TimePs clock) {
-  const std::uint64_t value = clock;
-  const iovec local{const_cast<std::uint64_t*>(&value), sizeof value};
-  const iovec remote{reinterpret_cast<void*>(task.clock_address), sizeof value};
-  task.clock = clock;
-  return process_vm_writev(process(task).pid, &local, 1, &remote, 1, 0) == sizeof value;
-}
-
-/// The task runs and says nothing: it sleeps where the model does not see it, looks at its clock, or looks at memory.
-void LockStep::look_at_silent(Task& task) {
-  const TimePs clock = read_clock(task);
-  task.state = clock > task.clock ? State::computing : State::spinning;
-  task.was_spinning = task.state == State::spinning;
-  task.clock = clock;
-  task.cpu_ns = cpu_ns(process(task).pid);
-}
-
 void LockStep::wait_for_turn(Task& task) {
   const Task* const wanted = &task;
   const pid_t pid = process(task).pid;
   const pid_t tid = task.tid;
+  std::int64_t looked_ns = cpu_ns(pid);
+  std::int64_t silent_ns = task.was_spinning ? kSilentAgainNs : kSilentNs;
+  const auto begun = std::chrono::steady_clock::now();
   int sleeping = 0;
   while (true) {
-    listen(1);
+    listen(static_cast<int>(std::min<std::int64_t>(silent_ns / 1'000, kLookUs)));
     const bool there = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& t) { return t.get() == wanted; });
     if (!there || task.state != State::running) return;
+    if (signaled_) {
+      // The run may be interrupted, and the program is in no hurry to say anything.
+      task.state = State::left;
+      return;
+    }
     const char state = state_of(pid, tid);
-    if (state == 'R') {
+    if (is_active(state)) {
       sleeping = 0;
-      const std::int64_t used = cpu_ns(pid) - task.cpu_ns;
-      if (used > (task.was_spinning ? kSilentAgainNs : kSilentNs)) return look_at_silent(task);
+      const std::int64_t used_ns = cpu_ns(pid) - looked_ns;
+      if (used_ns > silent_ns) {
+        syscall(SYS_tgkill, pid, tid, kLookSignal);
+        looked_ns += used_ns;
+        silent_ns *= 2;
+      }
+      const bool too_long = std::chrono::steady_clock::now() - begun > std::chrono::seconds(kLongestAfterFailureS);
+      if (!too_long || !failed()) continue;
+      abandoned_ = true;
+    } else if (++sleeping < kSleepingLooks) {
       continue;
     }
-    if (++sleeping < kSleepingLooks) continue;
-    task.clock = read_clock(task);
-    last_yield_ = std::max(last_yield_, task.clock);
     task.state = State::left;
     return;
   }
@@ -287,27 +292,29 @@ LockStep::Task* LockStep::least() {
   return first;
 }
 
+/// The turn comes to it with the answer to its request.
+void LockStep::wake(Task& task) {
+  task.state = State::waiting;
+  task.at = std::max(task.clock, now_);
+  task.wakes = true;
+}
+
+void LockStep::wake_spinning(NodeId node, std::uint32_t number) {
+  for (const auto& task : tasks_) {
+    if (task->state != State::spinning) continue;
+    if (process(*task).node == node && process(*task).number == number) wake(*task);
+  }
+}
+
 void LockStep::wake_by_events() {
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     if (nodes_[id] == nullptr) continue;
     nodes_[id]->take_completions(now_);
-    for (const std::uint32_t number : nodes_[id]->memory().apply(now_)) {
-      for (const auto& task : tasks_) {
-        if (task->state != State::spinning || process(*task).node != id || process(*task).number != number) continue;
-        write_clock(*task, std::max(task->clock, now_));
-        task->state = State::running;
-        task->cpu_ns = cpu_ns(process(*task).pid);
-        wait_for_turn(*task);
-        break;
-      }
-    }
+    for (const std::uint32_t number : nodes_[id]->memory().apply(now_)) wake_spinning(id, number);
   }
   for (const auto& task : tasks_) {
     if (task->state != State::polling) continue;
-    if (task->at > now_ && !node(*task).has_completion(now_, process(*task).number)) continue;
-    task->state = State::waiting;
-    task->at = std::max(task->clock, now_);
-    task->wakes = true;
+    if (task->at <= now_ || node(*task).has_completion(now_, process(*task).number)) wake(*task);
   }
 }
 
@@ -316,10 +323,9 @@ void LockStep::wake_by_fds() {
     if (task->state != State::on_fds) continue;
     if (!ready(task->fds, 0) && task->at > now_) continue;
     // What it learns by the descriptor may be that bytes are there.
-    node(*task).memory().apply(0, process(*task).number);
-    task->state = State::waiting;
-    task->at = std::max({task->clock, now_, last_yield_});
-    task->wakes = true;
+    const Process& owner = process(*task);
+    for (const std::uint32_t number : node(*task).memory().apply(0, owner.number)) wake_spinning(owner.node, number);
+    wake(*task);
   }
 }
 
@@ -330,19 +336,17 @@ void LockStep::fire_alarms() {
     kill(owner.pid, SIGALRM);
     for (const auto& task : tasks_) {
       if (task->process < 0 || &process(*task) != &owner) continue;
-      if (task->state != State::polling && task->state != State::on_fds) continue;
-      task->state = State::waiting;
-      task->at = std::max(task->clock, now_);
-      task->wakes = true;
+      const bool rests =
+          task->state == State::polling || task->state == State::spinning || task->state == State::on_fds;
+      if (rests) wake(*task);
     }
   }
 }
 
 /// Nobody acts before something comes from the NICs or from a descriptor.
 bool LockStep::all_rest() const {
-  return std::none_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
-    return task->state == State::running || task->state == State::computing || task->state == State::waiting;
-  });
+  return std::none_of(tasks_.begin(), tasks_.end(),
+                      [](const auto& task) { return task->state == State::running || task->state == State::waiting; });
 }
 
 bool LockStep::start_next() {
@@ -353,8 +357,8 @@ bool LockStep::start_next() {
   const auto said_hello = [&] {
     return std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return task->state == State::waiting; });
   };
-  for (int i = 0; i < kHelloSeconds * 1'000 / kOutsideMs && !next->ended && !said_hello(); ++i) {
-    if (!listen(kOutsideMs)) reap();
+  for (int i = 0; i < kHelloSeconds * 1'000'000 / kOutsideUs && !next->ended && !said_hello(); ++i) {
+    if (!listen(kOutsideUs)) reap();
   }
   return true;
 }
@@ -365,7 +369,6 @@ TimePs LockStep::next_time() const {
     if (task->state == State::waiting || task->state == State::polling || task->state == State::on_fds) {
       next = std::min(next, task->at);
     }
-    if (task->state == State::computing) next = std::min(next, task->clock);
   }
   for (const Process& owner : processes_) {
     if (owner.pid != 0) next = std::min(next, owner.alarm_at);
@@ -388,13 +391,7 @@ bool LockStep::let_one_run() {
     serve(*task);
     return true;
   }
-  if (start_next()) return true;
-  for (const auto& task : tasks_) {
-    if (task->state != State::computing || task->clock > now_) continue;
-    task->state = State::running;
-    return true;
-  }
-  return false;
+  return start_next();
 }
 
 bool LockStep::nics_work() const {
@@ -402,10 +399,11 @@ bool LockStep::nics_work() const {
                      [](const auto& node) { return node != nullptr && node->has_work(); });
 }
 
-/// All that programs wait for is a completion, and none can come.
+/// All that programs wait for comes from the NICs, and nothing can come.
 bool LockStep::all_poll() const {
-  const bool polls =
-      std::all_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return task->state == State::polling; });
+  const bool polls = std::all_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
+    return task->state == State::polling || task->state == State::spinning;
+  });
   const bool alarms = std::any_of(processes_.begin(), processes_.end(),
                                   [](const Process& owner) { return owner.pid != 0 && owner.alarm_at != kNever; });
   return polls && !alarms && !tasks_.empty();
@@ -417,20 +415,43 @@ void LockStep::wait_outside() {
     fds.push_back({task->socket, POLLIN, 0});
     if (task->state == State::on_fds) fds.insert(fds.end(), task->fds.begin(), task->fds.end());
   }
-  ready(fds, kOutsideMs);
+  const bool came = ready(fds, kOutsideUs);
   reap();
+  quiet_looks_ = came || !nobody_acts() ? 0 : quiet_looks_ + 1;
+  // What they wait for may be another thread's.
+  for (const auto& task : tasks_) {
+    if (!came && task->state == State::spinning) wake(*task);
+  }
+}
+
+bool LockStep::failed() const {
+  return std::any_of(commands_.begin(), commands_.end(), [](const Command& command) {
+    return command.ended && (!WIFEXITED(command.status) || WEXITSTATUS(command.status) != 0);
+  });
+}
+
+bool LockStep::nobody_acts() const {
+  return failed() && std::none_of(tasks_.begin(), tasks_.end(), [&](const auto& task) {
+           if (task->process < 0) return false;
+           const char state = state_of(processes_[static_cast<std::size_t>(task->process)].pid, task->tid);
+           return is_active(state);
+         });
 }
 
 TimePs LockStep::run(TimePs now) {
   now_ = now;
+  signaled_ = false;
   while (!over()) {
+    if (signaled_) return now;
     if (let_one_run()) continue;
-    const TimePs until = next_time();
-    if (nics_work() || next_visible() != kNever) return until;
+    const TimePs visible = next_visible();
+    const TimePs until = std::min(next_time(), visible);
+    if (nics_work() || visible != kNever) return until;
     if (all_poll()) return kNever;
     if (until != kNever) return until;
     // Nothing comes from the NICs: time does not go on.
     wait_outside();
+    abandoned_ |= quiet_looks_ >= kQuietLooks;
     if (!let_one_run()) return now;
   }
   return kNever;
@@ -476,10 +497,14 @@ void LockStep::reply(Task& task, TimePs clock, const VerbsAnswer& answer, const 
   task.clock = clock;
   task.at = kNever;
   task.state = State::running;
-  task.was_spinning = false;
   task.wakes = false;
-  task.cpu_ns = cpu_ns(process(task).pid);
   ++served_;
+}
+
+void LockStep::refuse(Task& task, const char* why) {
+  fmt::print(stderr, "mrcsim: {}\n", why);
+  shutdown(task.socket, SHUT_RDWR);
+  task.state = State::left;
 }
 
 void LockStep::hello(Task& task) {
@@ -490,22 +515,18 @@ void LockStep::hello(Task& task) {
   const int node = known ? node_of_process(peer.pid) : -1;
   const bool good = hello != nullptr && hello->version == kVersion && known && hello->pid == peer.pid && node >= 0 &&
                     static_cast<std::size_t>(node) < nodes_.size() && nodes_[static_cast<std::size_t>(node)] != nullptr;
-  if (!good) {
-    ++garbage_;
-    shutdown(task.socket, SHUT_RDWR);
-    task.state = State::left;
-    return;
-  }
+  if (!good) return refuse(task, "what connected is no program of this run, or not of this version");
   auto owner = std::find_if(processes_.begin(), processes_.end(), [&](const Process& p) { return p.pid == peer.pid; });
   if (owner == processes_.end()) {
     const auto id = static_cast<NodeId>(node);
-    processes_.push_back({.pid = peer.pid, .node = id, .number = nodes_[id]->memory().add_process(peer.pid)});
+    const std::uint32_t number = nodes_[id]->memory().add_process(peer.pid);
+    if (number == 0) return refuse(task, "there were too many processes on a node");
+    processes_.push_back({.pid = peer.pid, .node = id, .number = number});
     owner = processes_.end() - 1;
   }
   ++owner->threads;
   task.process = static_cast<int>(owner - processes_.begin());
   task.tid = hello->tid;
-  task.clock_address = hello->clock_address;
   const ProgramsConfig& costs = scenario_.node(owner->node).host.programs;
   const Charges charges{ps_from_ns(costs.clock_read_ns), ps_from_ns(costs.tsc_read_ns)};
   reply(task, now_, {}, &charges, sizeof charges);
@@ -604,6 +625,7 @@ void LockStep::serve(Task& task) {
   if (request.call == Call::hello) return hello(task);
   if (request.call == Call::poll_cq) return poll_cq(task, task.wakes);
   task.polled.clear();
+  if (request.call == Call::turn || request.call == Call::spin) return reply(task, now_, {});
   const ProgramsConfig& costs = scenario_.node(process(task).node).host.programs;
   if (request.call == Call::wait_fds) return task.wakes ? reply(task, now_, {}) : wait_for_fds(task);
   if (request.call == Call::sleep) {
@@ -651,7 +673,8 @@ TimePs LockStep::next_visible() const {
 }
 
 bool LockStep::over() const {
-  return std::all_of(commands_.begin(), commands_.end(), [](const Command& command) { return command.ended; });
+  return abandoned_ ||
+         std::all_of(commands_.begin(), commands_.end(), [](const Command& command) { return command.ended; });
 }
 
 std::uint64_t LockStep::progress() const {
@@ -673,16 +696,21 @@ std::uint64_t LockStep::bytes_offered() const {
 }
 
 std::vector<std::string> LockStep::failures() const {
-  std::vector<std::string> lines;
+  // What was killed first: what ended with a code, or waits, may do so for that.
+  std::vector<std::string> killed;
+  std::vector<std::string> others;
   for (const Command& command : commands_) {
+    const std::string words = words_of(command.what);
+    if (!command.ended && abandoned_) others.push_back(fmt::format("{} was left waiting, and is ended", words));
     if (!command.ended) continue;
     if (WIFSIGNALED(command.status)) {
-      lines.push_back(fmt::format("{} was ended by signal {}", words_of(command.what), WTERMSIG(command.status)));
+      killed.push_back(fmt::format("{} was ended by signal {}", words, WTERMSIG(command.status)));
     } else if (WEXITSTATUS(command.status) != 0) {
-      lines.push_back(fmt::format("{} ended with code {}", words_of(command.what), WEXITSTATUS(command.status)));
+      others.push_back(fmt::format("{} ended with code {}", words, WEXITSTATUS(command.status)));
     }
   }
-  return lines;
+  killed.insert(killed.end(), others.begin(), others.end());
+  return killed;
 }
 
 std::vector<std::string> LockStep::describe_waits() const {

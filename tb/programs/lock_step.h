@@ -1,7 +1,8 @@
 // Programs and the model in lock step of simulated time. Each thread that speaks with the model has a clock. One of
 // them runs at a time, the one whose clock is least; the NICs go on while all wait, up to the next of the times at
-// which one acts. So the same programs with the same scenario do the same at the same times, as long as they do not
-// race with themselves.
+// which one acts. Before a thread does what another program may see (it writes to a socket, closes one, ends), it waits
+// until nobody is behind its clock. So the same programs with the same scenario do the same at the same times, as long
+// as they do not race with themselves.
 #pragma once
 
 #include <poll.h>
@@ -57,26 +58,23 @@ class LockStep : public Programs {
     pid_t alarm_pid = 0;
   };
   enum class State : std::uint8_t {
-    running,    ///< it has the turn
-    computing,  ///< running for long; its clock is a bound for the others
-    spinning,   ///< running for long without looking at a clock: it waits for a write into its memory
-    waiting,    ///< for `at`, when its request is carried out
-    polling,    ///< for a completion
-    on_fds,     ///< for a descriptor
-    left,       ///< in a call of the operating system that the model does not know
+    running,   ///< it has the turn
+    waiting,   ///< for `at`, when its request is carried out
+    polling,   ///< for a completion
+    spinning,  ///< it loops over its memory until something is written there
+    on_fds,    ///< for a descriptor
+    left,      ///< in a call of the operating system that the model does not know
   };
   struct Task {
     int socket = -1;
     int process = -1;  ///< -1: it has not said who it is
     pid_t tid = 0;
-    std::uint64_t clock_address = 0;
     State state = State::left;
     TimePs clock = 0;  ///< as far as it is known
     TimePs at = kNever;
     std::vector<std::byte> request;
     std::set<std::uint32_t> polled;  ///< queues that were empty since the last that was seen
     std::vector<pollfd> fds;         ///< ours
-    std::int64_t cpu_ns = 0;         ///< of its process, when it was looked at last
     bool was_spinning = false;
     bool wakes = false;  ///< `request` is done; the turn comes with its reply
   };
@@ -84,8 +82,8 @@ class LockStep : public Programs {
   void open_socket();
   void close_task(std::size_t task);
   void accept_tasks();
-  /// Looks at all sockets for at most `timeout_ms`. True where something came.
-  bool listen(int timeout_ms);
+  /// Looks at all sockets for at most `timeout_us`. True where something came.
+  bool listen(int timeout_us);
   void take_message(Task& task);
   void reap();
   bool start_next();
@@ -94,7 +92,9 @@ class LockStep : public Programs {
   /// Until the task that has the turn gives it back or turns out not to need it.
   void wait_for_turn(Task& task);
   Task* with_turn();
-  void look_at_silent(Task& task);
+  void wake(Task& task);
+  /// Those of a process whose memory was written.
+  void wake_spinning(NodeId node, std::uint32_t number);
   void wake_by_events();
   void wake_by_fds();
   void fire_alarms();
@@ -105,9 +105,13 @@ class LockStep : public Programs {
   bool nics_work() const;
   bool all_poll() const;
   void wait_outside();
+  bool failed() const;
+  /// A program has failed, and what it leaves behind waits for what does not come.
+  bool nobody_acts() const;
 
   void serve(Task& task);
   void hello(Task& task);
+  void refuse(Task& task, const char* why);
   void reply(Task& task, TimePs clock, const VerbsAnswer& answer, const void* rest = nullptr, std::size_t bytes = 0,
              int fd = -1);
   void poll_cq(Task& task, bool woken);
@@ -119,8 +123,6 @@ class LockStep : public Programs {
   std::span<const std::byte> tail(const Task& task, std::size_t arguments) const;
   Process& process(const Task& task) { return processes_[static_cast<std::size_t>(task.process)]; }
   VerbsNode& node(const Task& task) { return *nodes_[process(task).node]; }
-  bool write_clock(Task& task, TimePs clock);
-  TimePs read_clock(const Task& task) const;
 
   const ScenarioConfig& scenario_;
   Launcher& launcher_;
@@ -129,10 +131,11 @@ class LockStep : public Programs {
   std::vector<Process> processes_;
   std::vector<std::unique_ptr<Task>> tasks_;
   int listener_ = -1;
-  TimePs now_ = 0;         ///< of the NICs
-  TimePs last_yield_ = 0;  ///< clock of the last that gave its turn back
+  TimePs now_ = 0;  ///< of the NICs
   std::uint64_t served_ = 0;
-  std::uint64_t garbage_ = 0;  ///< messages that made no sense
+  int quiet_looks_ = 0;     ///< since a program failed: times that nothing came from outside
+  bool signaled_ = false;   ///< a signal came since run() was called
+  bool abandoned_ = false;  ///< programs that are left are not waited for
 };
 
 }  // namespace mrc

@@ -34,6 +34,7 @@ void ProgramMemory::Free::operator()(std::byte* memory) const {
 }
 
 std::uint32_t ProgramMemory::add_process(pid_t pid) {
+  if (address(static_cast<std::uint32_t>(pids_.size()) + 1, 0) >= kKeptBase) return 0;
   pids_.push_back(pid);
   return static_cast<std::uint32_t>(pids_.size());
 }
@@ -45,10 +46,14 @@ void ProgramMemory::remove_process(std::uint32_t process) {
   }
 }
 
-void ProgramMemory::add_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes) {
+bool ProgramMemory::add_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes) {
   Region& region = regions_[{address(process, own), bytes}];
+  if (!region.mirror) {
+    region.mirror.reset(static_cast<std::byte*>(std::calloc(std::max<std::uint64_t>(bytes, 1), 1)));
+    if (!region.mirror) return false;
+  }
   ++region.registrations;
-  if (!region.mirror) region.mirror.reset(zeroed(std::max<std::uint64_t>(bytes, 1)));
+  return true;
 }
 
 void ProgramMemory::remove_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes) {

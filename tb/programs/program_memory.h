@@ -25,7 +25,7 @@ class ProgramMemory : public OtherMemory {
   /// `later_ps`: from the time that the NIC gives until programs look at the bytes of a peer.
   explicit ProgramMemory(TimePs later_ps) : later_ps_(later_ps) {}
 
-  /// A process whose memory may be registered; returns its number, from 1.
+  /// A process whose memory may be registered; returns its number, from 1; 0 where there were too many.
   std::uint32_t add_process(pid_t pid);
   /// Its memory is never touched again.
   void remove_process(std::uint32_t process);
@@ -33,8 +33,8 @@ class ProgramMemory : public OtherMemory {
     return std::uint64_t{process} << kAddressBits | (own & kAddressMask);
   }
 
-  /// The same range may be registered several times.
-  void add_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes);
+  /// The same range may be registered several times. False where there is no room for as much.
+  bool add_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes);
   void remove_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes);
 
   /// Addresses of bytes that are kept here begin with it.

@@ -17,6 +17,7 @@ using namespace verbs;
 
 constexpr std::uint32_t kMostCqes = 1U << 22;
 constexpr std::uint32_t kMostSends = 1U << 15;
+constexpr std::ptrdiff_t kMostChannels = 256;  ///< of a process
 constexpr std::uint64_t kMostGatheredBytes = std::uint64_t{1} << 24;
 
 std::uint32_t status_of(CompletionStatus status) {
@@ -119,9 +120,9 @@ VerbsAnswer VerbsNode::register_memory(std::uint32_t process, const RegisterMemo
   if (end < wanted.address || end > ProgramMemory::kAddressMask || wanted.iova != wanted.address) {
     return failure(EINVAL);
   }
+  if (!memory_.add_region(process, wanted.address, wanted.bytes)) return failure(ENOMEM);
   const std::uint32_t key = next_key_++;
   regions_[key] = {process, wanted};
-  memory_.add_region(process, wanted.address, wanted.bytes);
   host_->allow({.va = ProgramMemory::address(process, wanted.address),
                 .bytes = wanted.bytes,
                 .rkey = key,
@@ -153,6 +154,9 @@ bool VerbsNode::covers(std::uint32_t process, const Sge& sge, std::uint32_t acce
 // ---- completion queues and channels
 
 VerbsAnswer VerbsNode::create_channel(std::uint32_t process, bool async, int& fd) {
+  const auto its = std::count_if(channels_.begin(), channels_.end(),
+                                 [process](const auto& channel) { return channel.second.process == process; });
+  if (its >= kMostChannels) return failure(EMFILE);
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failure(errno);
   const std::uint32_t number = next_object_++;
@@ -414,6 +418,7 @@ VerbsAnswer VerbsNode::post_send(TimePs now, std::uint32_t process, const PostSe
   std::uint32_t bytes = 0;
   const std::uint32_t status = place_payload(process, wanted, tail, address, bytes, kept);
   if (status == kWcSuccess && bytes == 0) {
+    if (kept != 0) memory_.release(kept);
     fmt::print(stderr, "mrcsim: nic{}: a message of 0 bytes is not in MRC\n", host_->node());
     return failure(EOPNOTSUPP);
   }

@@ -2,18 +2,21 @@
 // Plain structures in host byte order; both ends are built together.
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 
 namespace mrc::verbs {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 /// Of a whole message or reply.
 inline constexpr std::size_t kMostBytes = 16'384;
 inline constexpr std::uint32_t kMostSges = 16;
 inline constexpr std::uint32_t kMostInlineBytes = 1'024;
 inline constexpr std::uint32_t kMostFds = 16;
 inline constexpr std::uint32_t kMostCompletions = 64;  ///< of one poll
+/// The model sends it to a thread that runs for long without a word. Ignored by programs that do not expect it.
+inline constexpr int kLookSignal = SIGURG;
 
 // Values of verbs.h that messages carry, checked against it where that is included.
 inline constexpr std::uint32_t kQptRc = 2, kQptUd = 4;
@@ -49,6 +52,8 @@ enum class Call : std::uint32_t {
   destroy_qp,
   post_send,
   post_receive,
+  turn,      ///< until nobody is behind the thread's clock
+  spin,      ///< the thread loops over memory and changes nothing: until the NIC has written to it
   sleep,     ///< until the clock has come to a time
   wait_fds,  ///< until one of the descriptors that come with it is ready
   set_alarm,
@@ -76,7 +81,6 @@ struct Hello {
   std::int32_t pid = 0;
   std::int32_t tid = 0;
   std::uint32_t reserved = 0;
-  std::uint64_t clock_address = 0;  ///< of the thread's clock, in picoseconds, which the model may set
 };
 
 /// Follows the reply to Hello: what calls cost that are not sent, in picoseconds.

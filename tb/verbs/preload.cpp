@@ -4,20 +4,24 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,6 +30,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "verbs/messages.h"
 #include "verbs/program_side.h"
@@ -45,13 +50,20 @@ constexpr std::int64_t kEpochSeconds = 1'767'225'600;
 constexpr std::uint64_t kPsPerTsc = kPsPerNs;
 constexpr char kDevices[] = "/dev/infiniband/uverbs";
 constexpr int kNetlinkRdma = 20;
+/// A thread that only looks at its clock lets the others follow after so long, or after this share of the time for
+/// which it has done so already.
+constexpr std::uint64_t kMostAheadPs = kPsPerUs;
+constexpr std::uint64_t kAheadShare = 64;
 constexpr std::uint32_t kCreateChannelCommand = 17;  // IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL
 
 /// A thread as the model knows it.
 struct Thread {
   std::uint64_t clock_ps = 0;
+  std::uint64_t told_ps = 0;   ///< the clock when the model last heard of it
+  std::uint64_t acted_ps = 0;  ///< and when it last did more than to look at its clock
   int socket = -1;
   bool tried = false;
+  bool busy = false;  ///< speaks with the model: a signal's handler may not
 };
 thread_local Thread this_thread;
 
@@ -113,21 +125,23 @@ long raw_receive(int socket, void* bytes, std::size_t room, int* fd) {
   return got;
 }
 
-/// Without the model there is no NIC and no time: nothing that the program could do would be right.
+/// Without the model there is no NIC and no time: nothing that the program could do would be right. Who started it says
+/// why.
 [[noreturn]] void model_is_gone() {
-  constexpr char message[] = "mrcsim: the model has ended, and this program with it\n";
-  syscall(SYS_write, STDERR_FILENO, message, sizeof message - 1);
   syscall(SYS_exit_group, 127);
   __builtin_unreachable();
 }
 
-int exchange(Thread& thread, Request* request, std::size_t bytes, Reply* reply, int* fd, const int* fds = nullptr,
-             std::uint32_t fd_count = 0) {
+int exchange(Thread& thread, Request* request, std::size_t bytes, Reply* reply, std::size_t room, int* fd,
+             const int* fds = nullptr, std::uint32_t fd_count = 0) {
+  thread.busy = true;
   request->clock_ps = thread.clock_ps;
   if (raw_send(thread.socket, request, bytes, fds, fd_count) != static_cast<long>(bytes)) model_is_gone();
-  const long got = raw_receive(thread.socket, reply, kMostBytes, fd);
+  const long got = raw_receive(thread.socket, reply, room, fd);
   if (got < static_cast<long>(sizeof(Reply))) model_is_gone();
   if (reply->clock_ps > thread.clock_ps) thread.clock_ps = reply->clock_ps;
+  thread.told_ps = thread.acted_ps = thread.clock_ps;
+  thread.busy = false;
   if (pthread_equal(pthread_self(), main_thread)) latest_clock_ps = thread.clock_ps;
   return reply->error;
 }
@@ -158,10 +172,9 @@ bool join(Thread& thread) {
   message.request.call = Call::hello;
   message.hello.pid = static_cast<std::int32_t>(syscall(SYS_getpid));
   message.hello.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
-  message.hello.clock_address = reinterpret_cast<std::uint64_t>(&thread.clock_ps);
   alignas(8) char answer[kMostBytes];
   auto* reply = reinterpret_cast<Reply*>(answer);
-  if (exchange(thread, &message.request, sizeof message, reply, nullptr) != 0) {
+  if (exchange(thread, &message.request, sizeof message, reply, sizeof answer, nullptr) != 0) {
     fprintf(stderr, "mrcsim: the model refused this program\n");
     _exit(127);
   }
@@ -173,14 +186,28 @@ bool join(Thread& thread) {
 /// Whether the calling thread is one of those whose time is simulated: the main thread always, others once they use
 /// verbs.
 bool in_step() {
-  return active && this_thread.socket >= 0;
+  return active && this_thread.socket >= 0 && !this_thread.busy;
+}
+
+void tell(Call call) {
+  Request request;
+  request.call = call;
+  Reply answer;
+  exchange(this_thread, &request, sizeof request, &answer, sizeof answer, nullptr);
 }
 
 std::uint64_t read_clock(std::uint64_t charge_ps) {
   if (this_thread.socket < 0) return latest_clock_ps;
   this_thread.clock_ps += charge_ps;
   if (pthread_equal(pthread_self(), main_thread)) latest_clock_ps = this_thread.clock_ps;
-  return this_thread.clock_ps;
+  const std::uint64_t now = this_thread.clock_ps;
+  const std::uint64_t looking_ps = this_thread.told_ps - this_thread.acted_ps;
+  const std::uint64_t ahead_ps = looking_ps / kAheadShare > kMostAheadPs ? looking_ps / kAheadShare : kMostAheadPs;
+  if (this_thread.busy || now - this_thread.told_ps < ahead_ps) return now;
+  const std::uint64_t acted_ps = this_thread.acted_ps;
+  tell(Call::turn);
+  this_thread.acted_ps = acted_ps;
+  return now;
 }
 
 void sleep_until(std::uint64_t until_ps) {
@@ -190,8 +217,8 @@ void sleep_until(std::uint64_t until_ps) {
   } message;
   message.request.call = Call::sleep;
   message.until.until_ps = until_ps;
-  alignas(8) char answer[kMostBytes];
-  exchange(this_thread, &message.request, sizeof message, reinterpret_cast<Reply*>(answer), nullptr);
+  Reply answer;
+  exchange(this_thread, &message.request, sizeof message, &answer, sizeof answer, nullptr);
 }
 
 std::uint64_t after(std::uint64_t ps) {
@@ -217,9 +244,8 @@ void wait_fds(const pollfd* fds, std::uint32_t count, std::uint64_t until_ps) {
   }
   constexpr std::uint64_t again_ps = 10 * kPsPerUs;
   message.wait.until_ps = count > kMostFds ? after(again_ps) : until_ps;
-  alignas(8) char answer[kMostBytes];
-  exchange(this_thread, &message.request, sizeof message, reinterpret_cast<Reply*>(answer), nullptr, numbers,
-           message.wait.count);
+  Reply answer;
+  exchange(this_thread, &message.request, sizeof message, &answer, sizeof answer, nullptr, numbers, message.wait.count);
 }
 
 int raw_poll(pollfd* fds, nfds_t count, int timeout_ms) {
@@ -242,32 +268,69 @@ void wait_for(int fd, short events) {
   errno = saved;
 }
 
+/// Before what another program may see by `fd`: others that are behind this thread's clock go first, so that what
+/// passes between programs is in the order of their clocks.
+void before_effect(int fd) {
+  if (!in_step()) return;
+  const int saved = errno;
+  struct stat what;
+  if (fstat(fd, &what) == 0 && (S_ISSOCK(what.st_mode) || S_ISFIFO(what.st_mode))) tell(Call::turn);
+  errno = saved;
+}
+
+/// After a write: what TCP has not yet sent, the one who reads does not see.
+ssize_t settled(int fd, ssize_t written) {
+  if (!in_step() || written <= 0) return written;
+  const int saved = errno;
+  constexpr int looks = 100;
+  constexpr timespec pause{0, 20'000};
+  for (int left = 0, i = 0; i < looks && ioctl(fd, SIOCOUTQNSD, &left) == 0 && left > 0; ++i) {
+    syscall(SYS_nanosleep, &pause, nullptr);
+  }
+  errno = saved;
+  return written;
+}
+
 bool is_device(const char* path) {
   return active && path != nullptr && strncmp(path, kDevices, sizeof kDevices - 1) == 0;
 }
 
-// ---- rdtsc
+// ---- rdtsc, and loops over memory
 
-struct sigaction wanted_segv;  ///< what the program has set for SIGSEGV
+/// What the program has set for the signals that are needed here.
+struct Kept {
+  int signal;
+  struct sigaction wanted;
+};
+Kept kept_actions[] = {{SIGSEGV, {}}, {SIGTRAP, {}}, {kLookSignal, {}}};
+
+Kept* kept_of(int signal) {
+  for (Kept& kept : kept_actions) {
+    if (active && kept.signal == signal) return &kept;
+  }
+  return nullptr;
+}
 
 void pass_on(int signal, siginfo_t* info, void* context) {
-  if ((wanted_segv.sa_flags & SA_SIGINFO) != 0 && wanted_segv.sa_sigaction != nullptr) {
-    wanted_segv.sa_sigaction(signal, info, context);
+  const struct sigaction& wanted = kept_of(signal)->wanted;
+  if ((wanted.sa_flags & SA_SIGINFO) != 0 && wanted.sa_sigaction != nullptr) {
+    wanted.sa_sigaction(signal, info, context);
     return;
   }
-  if (wanted_segv.sa_handler != SIG_DFL && wanted_segv.sa_handler != SIG_IGN) {
-    wanted_segv.sa_handler(signal);
+  if (wanted.sa_handler != SIG_DFL && wanted.sa_handler != SIG_IGN) {
+    wanted.sa_handler(signal);
     return;
   }
+  if (signal == kLookSignal) return;  // ignored by default
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
-  syscall(SYS_rt_sigaction, signal, &plain, nullptr, 8);
   MRCSIM_NEXT(sigaction);
   libc_sigaction(signal, &plain, nullptr);
 }
 
-void on_segv(int signal, siginfo_t* info, void* context) {
 #if defined(__x86_64__)
+
+void on_segv(int signal, siginfo_t* info, void* context) {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const auto* code = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
   // A fault of the program's own has an address; that of rdtsc has none, and its instruction can be read.
@@ -275,7 +338,9 @@ void on_segv(int signal, siginfo_t* info, void* context) {
     const bool rdtsc = code[0] == 0x0F && code[1] == 0x31;
     const bool rdtscp = code[0] == 0x0F && code[1] == 0x01 && code[2] == 0xF9;
     if (rdtsc || rdtscp) {
+      const int saved = errno;
       const std::uint64_t count = read_clock(charges.tsc_read_ps) / kPsPerTsc;
+      errno = saved;
       registers[REG_RAX] = static_cast<greg_t>(count & 0xFFFF'FFFF);
       registers[REG_RDX] = static_cast<greg_t>(count >> 32);
       if (rdtscp) registers[REG_RCX] = 0;
@@ -283,20 +348,90 @@ void on_segv(int signal, siginfo_t* info, void* context) {
       return;
     }
   }
-#endif
   pass_on(signal, info, context);
 }
 
-void trap_rdtsc() {
-#if defined(__x86_64__)
-  struct sigaction action {};
-  action.sa_sigaction = on_segv;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-  MRCSIM_NEXT(sigaction);
-  libc_sigaction(SIGSEGV, &action, nullptr);
-  prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
-#endif
+constexpr greg_t kTrapFlag = 0x100;
+constexpr int kRegisters = REG_EFL + 1;  ///< those that a program computes with, its place and its flags
+/// Below the pointer is what a function without calls has there.
+constexpr std::size_t kStackBelow = 128;
+constexpr std::size_t kStackBytes = kStackBelow + 896;
+constexpr unsigned kMostSteps = 1'024;
+
+/// A thread that runs for long and asks for nothing either computes or loops over memory that the NIC will write. It is
+/// in a loop that changes nothing if its registers and the end of its stack are again what they were some instructions
+/// before, and no function was called or left between. What it does then does not depend on how often it goes round.
+struct Look {
+  bool on = false;
+  unsigned steps = 0;
+  unsigned keep_at = 1;     ///< the step whose state is kept next
+  bool comparable = false;  ///< no call since
+  std::uint64_t clock_ps = 0;
+  greg_t registers[kRegisters];
+  unsigned char stack[kStackBytes];
+};
+thread_local Look look;
+
+void on_step(int signal, siginfo_t* info, void* context) {
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (!look.on) return pass_on(signal, info, context);
+  const auto stop = [&] {
+    look.on = false;
+    registers[REG_EFL] &= ~kTrapFlag;
+  };
+  // It has called something.
+  if (this_thread.busy || this_thread.clock_ps != look.clock_ps) return stop();
+  if (++look.steps > kMostSteps) return stop();
+  const auto* stack = reinterpret_cast<const unsigned char*>(registers[REG_RSP]) - kStackBelow;
+  look.comparable = look.comparable && registers[REG_RSP] == look.registers[REG_RSP];
+  if (look.comparable && memcmp(registers, look.registers, sizeof look.registers) == 0 &&
+      memcmp(stack, look.stack, kStackBytes) == 0) {
+    stop();
+    const int saved = errno;
+    tell(Call::spin);
+    errno = saved;
+    return;
+  }
+  if (look.steps != look.keep_at) return;
+  look.keep_at *= 2;
+  look.comparable = true;
+  memcpy(look.registers, registers, sizeof look.registers);
+  memcpy(look.stack, stack, kStackBytes);
 }
+
+/// The model has not heard of this thread for long.
+void on_look(int signal, siginfo_t* info, void* context) {
+  if (info->si_code != SI_TKILL) return pass_on(signal, info, context);
+  if (!in_step()) return;
+  look.on = true;
+  look.steps = 0;
+  look.keep_at = 1;
+  look.comparable = false;
+  look.clock_ps = this_thread.clock_ps;
+  static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
+}
+
+void trap_rdtsc(bool on) {
+  prctl(PR_SET_TSC, on ? PR_TSC_SIGSEGV : PR_TSC_ENABLE, 0, 0, 0);
+}
+
+void catch_signals() {
+  MRCSIM_NEXT(sigaction);
+  const auto handle = [](int signal, void (*handler)(int, siginfo_t*, void*)) {
+    struct sigaction action {};
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
+    libc_sigaction(signal, &action, &kept_of(signal)->wanted);
+  };
+  handle(SIGSEGV, on_segv);
+  handle(SIGTRAP, on_step);
+  handle(kLookSignal, on_look);
+  trap_rdtsc(true);
+}
+
+#else
+#error "programs on modeled NICs: x86-64 only"
+#endif
 
 void in_child() {
   this_thread.socket = -1;
@@ -313,23 +448,109 @@ __attribute__((constructor)) void begin() {
   // The model reads and writes what the program registers.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   active = true;
+  catch_signals();
   if (!join(this_thread)) {
     active = false;
     return;
   }
   pthread_atfork(nullptr, nullptr, in_child);
-  trap_rdtsc();
+}
+
+/// What a program's end closes is seen by others at its time.
+__attribute__((destructor)) void end() {
+  if (in_step()) tell(Call::turn);
 }
 
 }  // namespace
 
 MRCSIM_EXPORT int mrcsim_call(Request* request, std::size_t bytes, Reply* reply, int* fd) {
   if (!active || !join(this_thread)) return ENODEV;
-  return exchange(this_thread, request, bytes, reply, fd);
+  return exchange(this_thread, request, bytes, reply, kMostBytes, fd);
 }
 
 MRCSIM_EXPORT std::uint32_t mrcsim_channel_of(int fd) {
   return fd >= 0 && fd < kMostChannels ? channel_of_fd[fd] : 0;
+}
+
+// ---- other programs
+
+namespace {
+
+/// The trap of rdtsc outlives exec(), the handler does not: a new program's loader would end by it.
+template <typename Start>
+auto without_trap(Start start) {
+  if (!active) return start();
+  trap_rdtsc(false);
+  const auto result = start();
+  trap_rdtsc(true);
+  return result;
+}
+
+constexpr int kMostWords = 4'096;
+
+/// The words of execl() and its like; true where they were not too many.
+bool words_of(const char* first, va_list more, const char** words) {
+  words[0] = first;
+  for (int i = 0; words[i] != nullptr; ++i) {
+    if (i + 1 == kMostWords) return false;
+    words[i + 1] = va_arg(more, const char*);
+  }
+  return true;
+}
+
+}  // namespace
+
+MRCSIM_EXPORT int execve(const char* path, char* const words[], char* const settings[]) noexcept {
+  MRCSIM_NEXT(execve);
+  return without_trap([&] { return libc_execve(path, words, settings); });
+}
+MRCSIM_EXPORT int execv(const char* path, char* const words[]) noexcept {
+  return execve(path, words, environ);
+}
+MRCSIM_EXPORT int execvpe(const char* name, char* const words[], char* const settings[]) noexcept {
+  MRCSIM_NEXT(execvpe);
+  return without_trap([&] { return libc_execvpe(name, words, settings); });
+}
+MRCSIM_EXPORT int execvp(const char* name, char* const words[]) noexcept {
+  return execvpe(name, words, environ);
+}
+MRCSIM_EXPORT int execl(const char* path, const char* first, ...) noexcept {
+  const char* words[kMostWords];
+  va_list more;
+  va_start(more, first);
+  const bool whole = words_of(first, more, words);
+  va_end(more);
+  if (whole) return execv(path, const_cast<char* const*>(words));
+  errno = E2BIG;
+  return -1;
+}
+MRCSIM_EXPORT int execlp(const char* name, const char* first, ...) noexcept {
+  const char* words[kMostWords];
+  va_list more;
+  va_start(more, first);
+  const bool whole = words_of(first, more, words);
+  va_end(more);
+  if (whole) return execvp(name, const_cast<char* const*>(words));
+  errno = E2BIG;
+  return -1;
+}
+MRCSIM_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                              const posix_spawnattr_t* attributes, char* const words[], char* const settings[]) {
+  MRCSIM_NEXT(posix_spawn);
+  return without_trap([&] { return libc_posix_spawn(pid, path, actions, attributes, words, settings); });
+}
+MRCSIM_EXPORT int posix_spawnp(pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
+                               const posix_spawnattr_t* attributes, char* const words[], char* const settings[]) {
+  MRCSIM_NEXT(posix_spawnp);
+  return without_trap([&] { return libc_posix_spawnp(pid, name, actions, attributes, words, settings); });
+}
+MRCSIM_EXPORT int system(const char* command) {
+  MRCSIM_NEXT(system);
+  return without_trap([&] { return libc_system(command); });
+}
+MRCSIM_EXPORT FILE* popen(const char* command, const char* type) {
+  MRCSIM_NEXT(popen);
+  return without_trap([&] { return libc_popen(command, type); });
 }
 
 // ---- clocks and sleeps
@@ -356,6 +577,18 @@ MRCSIM_EXPORT time_t time(time_t* to) noexcept {
   clock_gettime(CLOCK_REALTIME, &now);
   if (to != nullptr) *to = now.tv_sec;
   return now.tv_sec;
+}
+
+/// perftest draws its first PSNs by process id and time. For the same figures each time, the node's number takes the
+/// place of the process id; other seeds stay.
+MRCSIM_EXPORT void srand48(long seed) noexcept {
+  MRCSIM_NEXT(srand48);
+  const char* node = getenv("MRCSIM_HOST_NODE");
+  const long now = kEpochSeconds + static_cast<long>(latest_clock_ps / kPsPerSecond);
+  for (const long seconds : {now - 1, now}) {
+    if (active && node != nullptr && seed == seconds * getpid()) seed = seconds * (1 + atol(node));
+  }
+  libc_srand48(seed);
 }
 
 MRCSIM_EXPORT int nanosleep(const timespec* wanted, timespec* left) {
@@ -401,8 +634,8 @@ void set_alarm(std::uint64_t at_ps, std::uint64_t interval_ps) {
   } message;
   message.request.call = Call::set_alarm;
   message.until = {at_ps, interval_ps};
-  alignas(8) char answer[kMostBytes];
-  exchange(this_thread, &message.request, sizeof message, reinterpret_cast<Reply*>(answer), nullptr);
+  Reply answer;
+  exchange(this_thread, &message.request, sizeof message, &answer, sizeof answer, nullptr);
 }
 
 std::uint64_t ps_of(const timeval& time) {
@@ -456,6 +689,36 @@ MRCSIM_EXPORT int accept(int fd, sockaddr* from, socklen_t* length) {
 MRCSIM_EXPORT int accept4(int fd, sockaddr* from, socklen_t* length, int flags) {
   wait_for(fd, POLLIN);
   return static_cast<int>(syscall(SYS_accept4, fd, from, length, flags));
+}
+
+// What others may see of it.
+MRCSIM_EXPORT ssize_t send(int fd, const void* from, size_t bytes, int flags) {
+  before_effect(fd);
+  return settled(fd, syscall(SYS_sendto, fd, from, bytes, flags, nullptr, 0));
+}
+MRCSIM_EXPORT ssize_t sendto(int fd, const void* from, size_t bytes, int flags, const sockaddr* to, socklen_t length) {
+  before_effect(fd);
+  return settled(fd, syscall(SYS_sendto, fd, from, bytes, flags, to, length));
+}
+MRCSIM_EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  before_effect(fd);
+  return settled(fd, syscall(SYS_sendmsg, fd, message, flags));
+}
+MRCSIM_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
+  before_effect(fd);
+  return settled(fd, syscall(SYS_writev, fd, parts, count));
+}
+MRCSIM_EXPORT int connect(int fd, const sockaddr* to, socklen_t length) {
+  before_effect(fd);
+  return static_cast<int>(syscall(SYS_connect, fd, to, length));
+}
+MRCSIM_EXPORT int shutdown(int fd, int how) noexcept {
+  before_effect(fd);
+  return static_cast<int>(syscall(SYS_shutdown, fd, how));
+}
+MRCSIM_EXPORT int close(int fd) {
+  before_effect(fd);
+  return static_cast<int>(syscall(SYS_close, fd));
 }
 
 MRCSIM_EXPORT int poll(pollfd* fds, nfds_t count, int timeout_ms) {
@@ -594,7 +857,8 @@ MRCSIM_EXPORT int stat(const char* path, struct stat* to) noexcept {
 MRCSIM_EXPORT ssize_t write(int fd, const void* from, size_t bytes) {
   ssize_t result = 0;
   if (active && creates_channel(fd, from, bytes, result)) return result;
-  return syscall(SYS_write, fd, from, bytes);
+  before_effect(fd);
+  return settled(fd, syscall(SYS_write, fd, from, bytes));
 }
 /// A host with RDMA devices of its own would name these first.
 MRCSIM_EXPORT int socket(int domain, int type, int protocol) noexcept {
@@ -604,19 +868,44 @@ MRCSIM_EXPORT int socket(int domain, int type, int protocol) noexcept {
   }
   return static_cast<int>(syscall(SYS_socket, domain, type, protocol));
 }
-/// The handler of SIGSEGV stays ours, because rdtsc comes through it; the program's is called behind it.
+/// The handlers of the signals that are needed here stay ours; the program's are called behind them.
 MRCSIM_EXPORT int sigaction(int signal, const struct sigaction* wanted, struct sigaction* old) noexcept {
   MRCSIM_NEXT(sigaction);
-  if (!active || signal != SIGSEGV) return libc_sigaction(signal, wanted, old);
-  if (old != nullptr) *old = wanted_segv;
-  if (wanted != nullptr) wanted_segv = *wanted;
+  Kept* kept = kept_of(signal);
+  if (kept == nullptr) return libc_sigaction(signal, wanted, old);
+  if (old != nullptr) *old = kept->wanted;
+  if (wanted != nullptr) kept->wanted = *wanted;
   return 0;
 }
 MRCSIM_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
   MRCSIM_NEXT(signal);
-  if (!active || number != SIGSEGV) return libc_signal(number, handler);
-  const sighandler_t before = wanted_segv.sa_handler;
-  wanted_segv = {};
-  wanted_segv.sa_handler = handler;
+  Kept* kept = kept_of(number);
+  if (kept == nullptr) return libc_signal(number, handler);
+  const sighandler_t before = kept->wanted.sa_handler;
+  kept->wanted = {};
+  kept->wanted.sa_handler = handler;
   return before;
+}
+
+namespace {
+
+/// Programs block all signals, and mean their own.
+const sigset_t* without_ours(const sigset_t* wanted, sigset_t& room) {
+  if (!active || wanted == nullptr) return wanted;
+  room = *wanted;
+  for (const Kept& kept : kept_actions) sigdelset(&room, kept.signal);
+  return &room;
+}
+
+}  // namespace
+
+MRCSIM_EXPORT int pthread_sigmask(int how, const sigset_t* wanted, sigset_t* old) noexcept {
+  MRCSIM_NEXT(pthread_sigmask);
+  sigset_t room;
+  return libc_pthread_sigmask(how, how == SIG_UNBLOCK ? wanted : without_ours(wanted, room), old);
+}
+MRCSIM_EXPORT int sigprocmask(int how, const sigset_t* wanted, sigset_t* old) noexcept {
+  MRCSIM_NEXT(sigprocmask);
+  sigset_t room;
+  return libc_sigprocmask(how, how == SIG_UNBLOCK ? wanted : without_ours(wanted, room), old);
 }

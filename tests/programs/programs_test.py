@@ -50,8 +50,8 @@ class Run:
         return [row for i, row in enumerate(rows) if row not in rows[:i]]
 
     def printed(self):
-        """What programs print, without the lines that name a process's random PSNs and keys, and without wall time."""
-        left_out = ("PSN", "results", "wall time")
+        """What programs and the run print, without wall time and names of folders."""
+        left_out = ("results", "wall time")
         return [line for line in self.out.splitlines() if not any(word in line for word in left_out)]
 
 
@@ -71,23 +71,23 @@ def model_gbps(size, messages, qps, depth, both=False):
         flows = pathlib.Path(folder, "flows.csv")
         lines = ["start_us,src,dst,bytes,tag"]
         for i in range(messages * qps):
-            lines.append(f"0,0,1,{size},{i}")
+            lines.append(f"0,1,0,{size},{i}")
             if both:
-                lines.append(f"0,1,0,{size},{i}")
+                lines.append(f"0,0,1,{size},{i}")
         flows.write_text("\n".join(lines) + "\n")
         settings = [f"traffic.trace={flows}", "traffic.format=flow_csv", f"traffic.qps_per_peer={qps}",
-                    f"traffic.outstanding_messages={depth * qps}", "host.payload=reference",
-                    f"traffic.buffer_bytes={max(2 * 4096 * depth * qps, 2 * size * depth * qps, 16 << 20)}"]
+                    f"traffic.outstanding_messages={depth * qps}"]
         out = pathlib.Path(folder, "out")
-        words = [MRCSIM, "run", PAIR, "--quiet", "--yes", "--out", str(out)]
+        words = [MRCSIM, "run", PAIR, "--quiet", "--yes", "--out", str(out), "--set", "run.node_under_test=nic1"]
         for setting in settings:
             words += ["--set", setting]
         subprocess.run(words, check=True)
         return json.loads((out / "result.json").read_text())["goodput_gbps"]
 
 
-# Calls cost nothing: `mrcsim run` has no processor either.
+# Calls cost nothing: `mrcsim run` has no processor either. It takes each completion by itself, and posts at once: -Q 1.
 FREE = [f"host.programs.{what}=0" for what in ("post_ns", "poll_ns")]
+LIKE_RUN = ("-N", "-Q", 1)
 
 
 class Quick(unittest.TestCase):
@@ -126,7 +126,8 @@ class Quick(unittest.TestCase):
 
 
 class Bandwidth(unittest.TestCase):
-    """Within 1 % of `mrcsim run`."""
+    """Within 1 % of `mrcsim run`. Many QPs with small messages: 5 %, because perftest posts all that one QP takes before it turns to
+    the next, where `mrcsim run` takes the QPs in turn, and draws other first PSNs."""
 
     def compare(self, run, messages, qps, both=False):
         self.assertEqual(run.code, 0, run.err)
@@ -135,14 +136,16 @@ class Bandwidth(unittest.TestCase):
             depth = min(128, messages)
             model = model_gbps(int(size), messages, qps, depth, both) * (2 if both else 1)
             print(f"{int(size):8} B, {qps:2} QPs{', both ways' if both else ''}: {average:8.2f} Gb/s, run {model:8.2f}")
-            self.assertLess(abs(average / model - 1), 0.01, f"{size} B, {qps} QPs")
+            self.assertLess(abs(average / model - 1), 0.05 if qps > 4 and size < 4096 else 0.01, f"{size} B, {qps} QPs")
 
     def test_all_sizes(self):
         for qps in (1, 4, 16):
             for size in (2, 64, 1024, 4096, 32768, 262144, 1 << 20, 8 << 20):
-                messages = max(20, min(500, (64 << 20) // size)) // qps + 8
+                # The first and the last messages count alike in both, the doorbell before the first does not.
+                messages = max(24, min(4000, (96 << 20) // size)) // qps + 8
                 with self.subTest(size=size, qps=qps):
-                    self.compare(write_bw("-s", size, "-n", messages, "-q", qps, settings=FREE), messages, qps)
+                    run = write_bw("-s", size, "-n", messages, "-q", qps, *LIKE_RUN, settings=FREE)
+                    self.compare(run, messages, qps)
 
     def test_dash_a(self):
         run = write_bw("-a", "-n", 20)
@@ -152,10 +155,12 @@ class Bandwidth(unittest.TestCase):
     def test_both_ways(self):
         for size in (4096, 65536, 1 << 20):
             with self.subTest(size=size):
-                self.compare(write_bw("-s", size, "-n", 200, "-b", settings=FREE), 200, 1, both=True)
+                self.compare(write_bw("-s", size, "-n", 400, "-b", *LIKE_RUN, settings=FREE), 400, 1, both=True)
 
 
 class Repeats(unittest.TestCase):
+    """The same to the last byte."""
+
     def test_same_ten_times(self):
         first = write_bw("-s", 65536, "-n", 300, "-q", 4)
         results = {json.dumps({k: v for k, v in first.result().items() if k != "cost"})}
@@ -177,17 +182,75 @@ class Repeats(unittest.TestCase):
         self.assertEqual(alone, beside)
 
 
+def programs_of(model):
+    """Process ids of the programs that a model runs, in the order of their start."""
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, fields = stat.read_text().rsplit(")", 1)
+        except OSError:
+            continue
+        if int(fields.split()[1]) == model and "(ib_" in name:
+            found.append(int(stat.parent.name))
+    return sorted(found)
+
+
 class Robust(unittest.TestCase):
+    """kill -9 at any time: the run ends, says why, and leaves nothing behind."""
+
+    def start(self, folder):
+        common = ["ib_write_bw", "-p", str(PORT), "-s", "65536", "-n", "1000000"]
+        return subprocess.Popen([MRCSIM, "host", PAIR, "--quiet", "--out", f"{folder}/out", "--", *common, "--", *common,
+                                 LOCAL], env={**os.environ, "TMPDIR": folder}, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
+
+    def wait_for_programs(self, model, count):
+        end = time.monotonic() + 60
+        while len(programs := programs_of(model.pid)) < count:
+            self.assertLess(time.monotonic(), end, "programs did not start")
+            time.sleep(0.01)
+        return programs
+
     def test_killed_program(self):
-        """kill -9 of either program, by the other's shell: the run ends, and nothing is left."""
         for victim in (0, 1):
-            with self.subTest(victim=victim):
-                common = ["ib_write_bw", "-p", str(PORT), "-s", "65536", "-n", "1000000"]
-                programs = [common, [*common, LOCAL]]
-                programs[victim] = ["sh", "-c", " ".join(programs[victim]) + " & p=$!; sleep 0.25; kill -9 $p; exit 3"]
-                run = Run(*programs, timeout=120)
-                self.assertEqual(run.code, 5, run.err)
-                self.assertIn("ended with code", run.err)
+            for after in (0, 0.3, 2):
+                with self.subTest(victim=victim, after=after), tempfile.TemporaryDirectory() as folder:
+                    model = self.start(folder)
+                    programs = self.wait_for_programs(model, victim + 1)
+                    time.sleep(after)
+                    os.kill(programs[victim], signal.SIGKILL)
+                    _, err = model.communicate(timeout=120)
+                    self.assertEqual(model.returncode, 5, err)
+                    self.assertIn(f"ib_write_bw on nic{victim} was ended by signal 9", err)
+                    self.assertEqual([p for p in programs if pathlib.Path(f"/proc/{p}").exists()], [])
+                    self.assertEqual(list(pathlib.Path(folder).glob("mrcsim-host-*")), [])
+
+    def test_killed_model(self):
+        for after in (0, 2):
+            with self.subTest(after=after), tempfile.TemporaryDirectory() as folder:
+                model = self.start(folder)
+                programs = self.wait_for_programs(model, 2)
+                time.sleep(after)
+                model.kill()
+                _, err = model.communicate(timeout=60)
+                self.assertEqual(model.returncode, -signal.SIGKILL)
+                self.assertEqual(err.count("mrcsim: "), 1, err)
+                self.assertIn("the model was ended", err)
+                end = time.monotonic() + 10
+                while any(pathlib.Path(f"/proc/{p}").exists() for p in programs) and time.monotonic() < end:
+                    time.sleep(0.05)
+                self.assertEqual([p for p in programs if pathlib.Path(f"/proc/{p}").exists()], [])
+                self.assertEqual(list(pathlib.Path(folder).glob("mrcsim-host-*")), [])
+
+    def test_garbage(self):
+        """Messages that no preload would send: the run goes on, and ends as its programs do."""
+        for seed in range(3):
+            with self.subTest(seed=seed):
+                run = Run(["/usr/bin/python3", "-B", str(REPOSITORY / "tests/programs/garbage.py"), str(seed), "1000"], options=["--quiet"],
+                          timeout=900)
+                self.assertEqual(run.code, 0, run.err[-2000:])
+                self.assertRegex(run.out, r"answered \d{3}")
+                self.assertIn("what is no message", run.err)
 
     def test_strict(self):
         run = Run(["ib_send_bw", "-p", str(PORT)], ["ib_send_bw", "-p", str(PORT), LOCAL], timeout=120)
