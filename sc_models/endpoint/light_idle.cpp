@@ -10,6 +10,8 @@ namespace mrc {
 std::vector<std::string> light_relief(std::string_view cause) {
   if (cause.ends_with(".link_retry")) return {"fabric.fec"};
   if (cause == "uet.credit") return {"uet.credit_rate", "uet.credit_packets", "cc.base_rtt_ns"};
+  if (cause == "reduction.slots") return {"fabric.reduction.slots", "fabric.reduction.slot_bytes"};
+  if (cause == "reduction.adder") return {"fabric.reduction.adder_gbps"};
   return {};
 }
 
@@ -67,7 +69,9 @@ std::map<std::string, double> LightIdle::idle_ps() const {
                                                        "fabric.pause",
                                                        "rocev2.one_path",
                                                        "uet.credit",
-                                                       "tenant.rate_limit"};
+                                                       "tenant.rate_limit",
+                                                       "reduction.slots",
+                                                       "reduction.adder"};
   std::map<std::string, double> by_name;
   for (std::size_t i = 0; i < kCauses; ++i) {
     const std::string_view name = i < window ? names[i] : window_cause(static_cast<CutCause>(i - window));

@@ -34,6 +34,8 @@ class LightIdle {
     one_path,
     credit,
     rate_limit,
+    reduction_slots,
+    reduction_adder,
     window
   };
   static constexpr std::size_t kCauses = window + kCutCauses;

@@ -21,12 +21,19 @@ void LightNode::start() {
 }
 
 void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) {
+  first_work_at(first_doorbell);
+  push_start(now, qp, request);
+}
+
+void LightNode::first_work_at(TimePs now) {
+  if (!idle_ || idle_->started()) return;
+  idle_->start(now);
+  watch_ports(now);
+  use_before_ = use_of_ports(now);
+}
+
+void LightNode::push_start(TimePs now, std::uint32_t qp, const WorkRequest& request) {
   ++under_way_;
-  if (idle_ && !idle_->started()) {
-    idle_->start(first_doorbell);
-    watch_ports(first_doorbell);
-    use_before_ = use_of_ports(first_doorbell);
-  }
   TimePs at = now + ps_from_ns(nic_.config.host.post_ns) + wqe_ps_;
   if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
   // Requests are taken in order, also a short one that does not wait for its payload.
@@ -41,10 +48,15 @@ void LightNode::timer(TimePs now) {
   while (!starts_.empty() && starts_.front().at <= now) {
     const Start start = starts_.front();
     starts_.pop();
-    take_up(now, nic_.qps[start.qp], start.request);
+    if (start.qp == kReduction) {
+      reductions_->begin(now, static_cast<std::uint32_t>(start.request.id));
+    } else {
+      take_up(now, nic_.qps[start.qp], start.request);
+    }
   }
   serve_deadlines(now);
   serve_timers(now);
+  if (reductions_ != nullptr) reductions_->serve_timers(now);
   bool seen = false;
   while (!seen_.empty() && seen_.front().at <= now) {
     const Cqe cqe = seen_.front().cqe;
@@ -57,9 +69,63 @@ void LightNode::timer(TimePs now) {
     }
     seen = true;
   }
+  while (!reduced_.empty() && reduced_.front().at <= now) {
+    --under_way_;
+    player_.reduction_completed(now, reduced_.front().work);
+    reduced_.pop();
+    seen = true;
+  }
   if (seen || player_.next_alarm() <= now) player_.step(now);
   pump_ports(now);
   arm();
+}
+
+// Reductions in switches
+
+void LightNode::reduce(TimePs now, std::uint32_t work, TimePs first_doorbell) {
+  first_work_at(first_doorbell);
+  WorkRequest request;
+  request.id = work;
+  request.bytes = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(nic_.scenario.fabric.reduction.slot_bytes, player_.bytes_of(work)));
+  push_start(now, kReduction, request);
+}
+
+void LightNode::receive_result(TimePs now, const Packet& packet) {
+  nic_.counters.received.add(packet);
+  if (packet.damage != Damage::none) {
+    ++nic_.counters.corrupted_received;
+    return;
+  }
+  idle_before(now);
+  reductions_->receive(now, packet);
+  idle_after(now, false);
+  arm();
+}
+
+void LightNode::part_sent(std::uint32_t plane, std::uint32_t bytes, bool repeated, TimePs busy_until) {
+  NodeCounters& counters = nic_.counters;
+  ++counters.data_packets;
+  counters.data_payload_bytes += bytes;
+  if (repeated) {
+    ++counters.retransmitted;
+    if (watching_ != nullptr) watching_->retransmits(static_cast<std::uint8_t>(CutCause::loss));
+  } else {
+    if (watching_ != nullptr) watching_->first_transmission();
+    counters.first_payload_bytes += bytes;
+    first_payload_bytes_[plane] += bytes;
+  }
+  idle_busy(plane, busy_until);
+}
+
+void LightNode::part_reduced(TimePs now, std::uint32_t work, std::uint32_t bytes, const std::string& wrong) {
+  ++nic_.counters.delivered;
+  nic_.counters.delivered_bytes += bytes;
+  player_.part_reduced(now, work, bytes, wrong);
+}
+
+void LightNode::all_reduced(TimePs now, std::uint32_t work) {
+  reduced_.push({now + completion_ps_, work});
 }
 
 void LightNode::port_rate_changed(TimePs now, std::uint32_t plane) {
@@ -124,6 +190,11 @@ void LightNode::watch_ports(TimePs now) {
 std::uint8_t LightNode::idle_cause(TimePs now) {
   const std::uint8_t sending = sending_waits_for(now);
   if (sending != LightIdle::acknowledgement) return sending;
+  if (reductions_ != nullptr) {
+    const ReductionSender::Waits waits = reductions_->waits_for(now);
+    if (waits == ReductionSender::Waits::slots) return LightIdle::reduction_slots;
+    if (waits == ReductionSender::Waits::adder) return LightIdle::reduction_adder;
+  }
   if (!starts_.empty()) return LightIdle::host;
   if (player_.has_pending()) return LightIdle::outstanding_messages;
   return under_way_ > 0 ? LightIdle::acknowledgement : LightIdle::no_work;
@@ -133,6 +204,10 @@ TimePs LightNode::next_wake() {
   TimePs next = std::min({player_.next_alarm(), deadlines_.next(), next_timer()});
   if (!starts_.empty()) next = std::min(next, starts_.front().at);
   if (!seen_.empty()) next = std::min(next, seen_.front().at);
+  if (reductions_ != nullptr) {
+    next = std::min(next, reductions_->next_timer());
+    if (!reduced_.empty()) next = std::min(next, reduced_.front().at);
+  }
   return next;
 }
 

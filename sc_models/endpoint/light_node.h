@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "endpoint/light_idle.h"
+#include "endpoint/reduction_sender.h"
 #include "engine/prefetch.h"
 #include "fabric/fault_timeline.h"
 #include "fabric/network.h"
@@ -22,7 +23,7 @@
 
 namespace mrc {
 
-class LightNode : public NetworkNode, public WorkDevice {
+class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
  public:
   /// `nic.qps` is complete. All arguments outlive the node.
   LightNode(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement);
@@ -39,6 +40,14 @@ class LightNode : public NetworkNode, public WorkDevice {
   /// Adds what only this transport counts.
   virtual void add_counts(TransportCounts&) const {}
 
+  /// The node has a part in reductions of `plan`, which outlives it. Before the run.
+  void reduce_by(const ReductionPlan& plan) {
+    ReductionNode& node = *this;
+    reductions_ = std::make_unique<ReductionSender>(nic_, network_, plan, node);
+  }
+  /// Null where it has no part in any.
+  const ReductionSender* reductions() const { return reductions_.get(); }
+
   /// Keeps account of why ports are idle. Before the run.
   void account_idle() { idle_ = std::make_unique<LightIdle>(nic_.config.nic.ports); }
   /// Null without account_idle().
@@ -53,6 +62,8 @@ class LightNode : public NetworkNode, public WorkDevice {
 
   bool can_post(TimePs) final { return true; }
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) final;
+  void reduce(TimePs now, std::uint32_t work, TimePs doorbell_at) final;
+  void receive_result(TimePs now, const Packet& packet) final;
   void message_begun(TimePs) final {}
   void message_completed(TimePs) final {}
   void work_done(TimePs now) final { finish(now); }
@@ -177,16 +188,28 @@ class LightNode : public NetworkNode, public WorkDevice {
   std::unique_ptr<LightIdle> idle_;  ///< null: nobody looks
   LightIdle* watching_ = nullptr;    ///< null: no port can be idle, or nobody looks
 
+  /// In the place of a QP: a reduction, whose node of work is the request's id.
+  static constexpr std::uint32_t kReduction = 0xFFFF'FFFF;
   struct Start {
     TimePs at = 0;
     std::uint32_t qp = 0;
     WorkRequest request;
+  };
+  struct Reduced {
+    TimePs at = 0;
+    std::uint32_t work = 0;
   };
   struct Seen {
     TimePs at = 0;
     Cqe cqe;
   };
 
+  void first_work_at(TimePs now);
+  /// The NIC knows a request of `bytes` that software posts now.
+  void push_start(TimePs now, std::uint32_t qp, const WorkRequest& request);
+  void part_sent(std::uint32_t plane, std::uint32_t bytes, bool repeated, TimePs busy_until) override;
+  void part_reduced(TimePs now, std::uint32_t work, std::uint32_t bytes, const std::string& wrong) override;
+  void all_reduced(TimePs now, std::uint32_t work) override;
   void serve_deadlines(TimePs now);
   std::uint8_t idle_cause(TimePs now);
   void look_at_ports(TimePs now, bool all_busy);
@@ -200,12 +223,14 @@ class LightNode : public NetworkNode, public WorkDevice {
   DueHeap deadlines_;
   Ring<Seen> seen_;
   Ring<Start> starts_;
+  Ring<Reduced> reduced_;
   HostMemory& memory_;
   std::vector<std::uint64_t> first_payload_bytes_;
   TimePs wqe_ps_;         ///< doorbell rung until the WQE is known
   TimePs payload_ps_;     ///< WQE known until the first payload is there
   TimePs completion_ps_;  ///< protocol done until software sees the CQE
   WorkPlayer player_;
+  std::unique_ptr<ReductionSender> reductions_;  ///< null: it has no part in any
 };
 
 }  // namespace mrc

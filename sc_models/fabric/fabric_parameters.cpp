@@ -170,6 +170,7 @@ void add_fabric_parameters(ParameterTable& table) {
       fabric.macsec_latency_ns, "ns", 0, 10'000,
       "with fabric.macsec: latency of the cipher in a MAC of a NIC or switch, each way; it keeps the line rate",
       assumption);
+  add_reduction_parameters(table);
 }
 
 std::vector<CableValue> cable_delays_of(const FabricConfig& fabric, const std::string& place) {

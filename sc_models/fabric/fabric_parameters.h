@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "fabric/reduction_parameters.h"
+
 namespace mrc {
 
 class ParameterTable;
@@ -69,6 +71,7 @@ struct FabricConfig {
   double link_retry_turnaround_ns = 200;
   Macsec macsec = Macsec::off;
   double macsec_latency_ns = 50;  ///< of a MAC, each way; with macsec alone
+  ReductionConfig reduction;
 };
 
 /// Bytes that encryption of the link adds to each frame: SecTAG of 8 or 16 and a tag of 16.

@@ -258,7 +258,10 @@ std::uint64_t Network::run_before(TimePs horizon) {
         }
         break;
       case FabricEventKind::timer:
-        nodes_[event.target]->timer(event.time);
+        if (event.target == kSwitchesTimer) [[unlikely]]
+          reduction_->wake(event.time);
+        else
+          nodes_[event.target]->timer(event.time);
         break;
       case FabricEventKind::rate_change:
         // Both ends of a cut link need its rate; its owner counts the event.
@@ -275,8 +278,9 @@ void Network::require_advance(const FabricEvent& event) {
   // Every link may have a few events at once, of which there are millions in a large fabric.
   constexpr std::uint64_t kEventsPerLink = 64;
   if (!same_time_.exceeded(event.time, 1 + ports_.size() * kEventsPerLink / SameTimeBound::kStride)) return;
-  const bool of_node = event.kind == FabricEventKind::timer;
-  throw EndlessError(of_node ? fmt::format("nic{}", event.target) : topology_.port_name(event.target), event.time);
+  const bool of_timer = event.kind == FabricEventKind::timer;
+  if (of_timer && event.target == kSwitchesTimer) throw EndlessError("a reduction in switches", event.time);
+  throw EndlessError(of_timer ? fmt::format("nic{}", event.target) : topology_.port_name(event.target), event.time);
 }
 
 // Both are taken into look_ahead(), where the depth is a constant and of an event only what is used is unpacked.
@@ -391,7 +395,28 @@ void Network::arrive(TimePs now, std::uint32_t link, std::uint32_t transit) {
   pass(now, link, transit);
 }
 
+void Network::pass_reduction(TimePs now, std::uint32_t link, std::uint32_t index) {
+  const Transit& transit = transits_[index];
+  if (ends_[link].to_nic) {
+    nodes_[ends_[link].to]->receive_result(now, transit.packet);
+  } else {
+    reduction_->arrive(now, link, transit);
+  }
+  transits_.release(index);
+}
+
+void Network::send_from_switch(TimePs now, std::uint32_t link, const Packet& packet, TimePs last_bit) {
+  const std::uint32_t index = transits_.acquire();
+  Transit& transit = transits_[index];
+  transit.packet = packet;
+  classify(transit);
+  transit.last_bit = last_bit;
+  enqueue(now, link, index);
+}
+
 void Network::pass(TimePs now, std::uint32_t link, std::uint32_t transit) {
+  if (reduction_ != nullptr && transits_[transit].packet.is_reduction) [[unlikely]]
+    return pass_reduction(now, link, transit);
   const LinkEnds& ends = ends_[link];
   if (!ends.to_nic) {
     transits_[transit].ingress = link;

@@ -23,6 +23,7 @@
 #include "fabric/link_faults.h"
 #include "fabric/partition.h"
 #include "fabric/switch_port.h"
+#include "fabric/switch_reduction.h"
 #include "fabric/topology.h"
 #include "fabric/transit.h"
 #include "parameters/config.h"
@@ -45,6 +46,8 @@ class NetworkNode {
   virtual ~NetworkNode() = default;
   /// The last bit of a packet has come in through `plane`; the packet is gone after the call.
   virtual void receive(TimePs now, std::uint32_t plane, const Packet& packet) = 0;
+  /// Likewise, of a packet of a reduction, where the node has a part in one.
+  virtual void receive_result(TimePs /*now*/, const Packet& /*packet*/) {}
   /// The line of its port in `plane` is free, and nothing waits before it.
   virtual void port_free(TimePs now, std::uint32_t plane) = 0;
   /// What its port in `plane` has to send takes another time from now on.
@@ -59,7 +62,7 @@ class NetworkNode {
   virtual void expect_port_free(unsigned /*depth*/) const {}
 };
 
-class Network {
+class Network : private ReductionPorts {
  public:
   /// `scenario` outlives it.
   explicit Network(const ScenarioConfig& scenario);
@@ -82,6 +85,15 @@ class Network {
   /// Calls port_free() as soon as the line is free and the queues are empty.
   void notify_when_free(TimePs now, NodeId node, std::uint32_t plane);
   void set_timer(TimePs at, NodeId node) { events_.push(at, FabricEventKind::timer, node); }
+
+  /// Switches add for these groups of light endpoints. Before the run.
+  void reduce_for(const std::vector<std::vector<NodeId>>& groups) {
+    ReductionPorts& ports = *this;
+    reduction_ = std::make_unique<SwitchReduction>(scenario_, topology_, groups, ports);
+  }
+  /// Null where no switch adds.
+  const SwitchReduction* reduction() const { return reduction_.get(); }
+  bool pauses_senders() const { return pause_law_.on; }
 
   /// Everything that is due before `horizon`, in order of time. Returns the number of events.
   std::uint64_t run_before(TimePs horizon);
@@ -166,6 +178,8 @@ class Network {
   std::uint64_t packets_inside() const { return transits_.in_use() + inside_elsewhere_; }
 
  private:
+  /// The timer of the switches that add, behind those of nodes.
+  static constexpr std::uint32_t kSwitchesTimer = FabricEventQueue::kMostTargets - 1;
   enum Law : std::uint8_t { not_visited, at_nic, t0_up, t0_down, above, laws };
 
   /// What links and switches do for packets of a transport.
@@ -214,6 +228,9 @@ class Network {
   bool is_cut(TimePs now, std::uint32_t link) const;
   void look_for_retransmission(TimePs now, const Packet& packet);
   void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
+  [[gnu::noinline]] void pass_reduction(TimePs now, std::uint32_t link, std::uint32_t transit);
+  void send_from_switch(TimePs now, std::uint32_t link, const Packet& packet, TimePs last_bit) override;
+  void wake_switches_at(TimePs at) override { events_.push(at, FabricEventKind::timer, kSwitchesTimer); }
   /// Where the packet will leave the switch at the far end of `link`. Tables never change, so it is looked up when the
   /// packet is sent and at hand; when it arrives, its port can be asked for ahead of it.
   void route(std::uint32_t link, Transit& transit) const {
@@ -287,8 +304,9 @@ class Network {
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
   std::vector<NetworkNode*> nodes_;
-  std::vector<TimePs> mac_ps_;  ///< by node, of light endpoints
-  ZeroedArray<Link*> exits_;    ///< by link, null where it does not leave the network
+  std::unique_ptr<SwitchReduction> reduction_;  ///< null: no switch adds
+  std::vector<TimePs> mac_ps_;                  ///< by node, of light endpoints
+  ZeroedArray<Link*> exits_;                    ///< by link, null where it does not leave the network
   std::unordered_map<std::uint32_t, std::unique_ptr<Impairment>> impairments_;  ///< by link that has one
   std::unordered_map<std::uint32_t, std::unique_ptr<LinkFaults>> link_faults_;  ///< likewise
   struct RateChange {

@@ -79,6 +79,9 @@ class Topology {
   std::uint32_t uplink_of(NodeId node, std::uint32_t plane) const { return plane * links_per_plane_ + node; }
   std::uint32_t downlink_to(NodeId node, std::uint32_t plane) const { return plane * links_per_plane_ + nics_ + node; }
 
+  /// The other direction of a link's cable.
+  std::uint32_t other_way(std::uint32_t link) const;
+
   /// Path template from `source` to `destination`; plane and uplink are chosen by the EV.
   UsidTemplate route(NodeId source, NodeId destination) const;
   /// Hops of switches on the longest path.
@@ -128,8 +131,6 @@ class Topology {
  private:
   void build_plane(std::uint32_t plane, const ScenarioConfig& scenario);
   void set_cable_delays(const FabricConfig& fabric);
-  /// The other direction of a link's cable.
-  std::uint32_t other_way(std::uint32_t link) const;
   bool is_cable_of(std::uint32_t link, const std::string& where) const;
   std::uint32_t add_link(LinkInfo link);
   std::uint32_t t0_at(std::uint32_t plane, std::uint32_t t0) const { return plane * switches_per_plane_ + t0; }

@@ -58,6 +58,8 @@ class Scheduler {
         case AllReduceAlgorithm::hierarchical:
           return for_each_chunk(part.bytes, std::min(ranks_, std::max(1U, options_.ranks_per_host)),
                                 [&](const auto& cut) { hierarchical(part, cut); });
+        case AllReduceAlgorithm::in_network:
+          throw std::invalid_argument("an all-reduce in switches (in_network) has no messages between ranks");
       }
     });
   }
@@ -497,6 +499,8 @@ const char* algorithm_name(CollectiveKind kind, const CollectiveOptions& options
           return "double_binary_tree";
         case AllReduceAlgorithm::hierarchical:
           return "hierarchical";
+        case AllReduceAlgorithm::in_network:
+          return "in_network";
       }
       return "";
     case CollectiveKind::all_to_all:

@@ -15,7 +15,7 @@ std::vector<std::string> words_of<NicChoice>() {
 }
 template <>
 std::vector<std::string> words_of<AllReduceAlgorithm>() {
-  return {"ring", "halving_doubling", "double_binary_tree", "hierarchical"};
+  return {"ring", "halving_doubling", "double_binary_tree", "hierarchical", "in_network"};
 }
 template <>
 std::vector<std::string> words_of<AllToAllAlgorithm>() {
@@ -73,7 +73,8 @@ void add_traffic_parameters(ParameterTable& table) {
   MRC_SCENARIO(traffic.late_ranks, "ranks", 0, 1'024,
                "ranks in job.late_ranks of the result: those whose messages or computations took longest; 0: none",
                assumption);
-  MRC_SCENARIO(traffic.collective.all_reduce, "", 0, 0, "algorithm of all-reduces", assumption);
+  MRC_SCENARIO(traffic.collective.all_reduce, "", 0, 0,
+               "algorithm of all-reduces; in_network: the switches of a tree add (fabric.reduction)", assumption);
   MRC_SCENARIO(traffic.collective.all_to_all, "", 0, 0,
                "direct: all messages at once; paced: traffic.collective.window of them", assumption);
   MRC_SCENARIO(traffic.collective.channels, "channels", 1, 64, "parts of a buffer that are sent in parallel",

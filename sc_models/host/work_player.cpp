@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -11,7 +12,10 @@
 #include "pcie/host_memory.h"
 
 namespace mrc {
-namespace {}  // namespace
+
+void WorkDevice::reduce(TimePs, std::uint32_t, TimePs) {
+  throw std::logic_error("this node has no reduction in switches");
+}
 
 WorkPlacement::WorkPlacement(const Workload& work, const std::vector<NodeId>& nics, std::uint32_t nics_each,
                              std::uint32_t nodes)
@@ -88,7 +92,44 @@ void WorkPlayer::begin(TimePs now, std::uint32_t index) {
       }
       return;
     }
+    case WorkKind::reduction:
+      if (accelerator_.staged()) {
+        alarms_.push({accelerator_.copy(now, node.rank, node.bytes, true), index, AlarmKind::staged});
+      } else {
+        begin_reduction(now, index);
+      }
+      return;
   }
+}
+
+void WorkPlayer::begin_reduction(TimePs now, std::uint32_t index) {
+  ++statistics_.messages_started;
+  state(index).posted_at = now;
+  statistics_.first_doorbell = std::min(statistics_.first_doorbell, now + ps_from_ns(nic_.config.host.post_ns));
+  device_.reduce(now, index, statistics_.first_doorbell);
+}
+
+void WorkPlayer::part_reduced(TimePs now, std::uint32_t index, std::uint32_t bytes, const std::string& wrong) {
+  progress_ += bytes;
+  statistics_.acknowledged_bytes += bytes;
+  statistics_.received_bytes += bytes;
+  if (wrong.empty()) return;
+  statistics_.corrupted_bytes += bytes;
+  if (!statistics_.first_corruption.empty()) return;
+  statistics_.first_corruption_at = now;
+  statistics_.first_corruption = fmt::format("reduction of {} line or node {} at nic{}: {}", workload().source,
+                                             workload().nodes[index].origin, nic_.node, wrong);
+}
+
+void WorkPlayer::reduction_completed(TimePs now, std::uint32_t index) {
+  ++statistics_.messages_completed;
+  statistics_.message_times.push_back(now - state(index).posted_at);
+  alarms_.push({usable_at(now, workload().nodes[index]), index, AlarmKind::done});
+}
+
+TimePs WorkPlayer::usable_at(TimePs now, const WorkNode& work) {
+  const TimePs known_at = now + ps_from_ns(nic_.config.host.residual_ns) + accelerator_.flush_ps();
+  return accelerator_.staged() ? accelerator_.copy(known_at, work.rank, work.bytes, false) : known_at;
 }
 
 void WorkPlayer::begin_send(TimePs now, std::uint32_t index) {
@@ -158,7 +199,11 @@ void WorkPlayer::fire_alarms(TimePs now) {
     if (alarm.kind == AlarmKind::start) {
       begin(now, alarm.node);
     } else if (alarm.kind == AlarmKind::staged) {
-      begin_send(now, alarm.node);
+      if (workload().nodes[alarm.node].kind == WorkKind::reduction) {
+        begin_reduction(now, alarm.node);
+      } else {
+        begin_send(now, alarm.node);
+      }
     } else if (workload().nodes[alarm.node].kind == WorkKind::send) {
       finish_local_send(now, alarm.node);
     } else {
@@ -184,10 +229,7 @@ void WorkPlayer::receive_completed(TimePs now, const Cqe& cqe) {
   progress_ += bytes;
   statistics_.received_bytes += bytes;
   node_state.arrived = true;
-  node_state.known_at = now + ps_from_ns(nic_.config.host.residual_ns) + accelerator_.flush_ps();
-  if (accelerator_.staged()) {
-    node_state.known_at = accelerator_.copy(node_state.known_at, workload().nodes[index].rank, bytes, false);
-  }
+  node_state.known_at = usable_at(now, workload().nodes[index]);
   if (node_state.started) finish_receive(now, index);
 }
 
@@ -406,6 +448,11 @@ std::vector<std::string> WorkPlayer::describe_waits(std::size_t most) const {
     if (!states_[i].started || states_[i].done) continue;
     const WorkNode& node = workload().nodes[own[i]];
     if (node.kind == WorkKind::compute) continue;
+    if (node.kind == WorkKind::reduction) {
+      lines.push_back(fmt::format("rank {}: reduction of {} B in switches ({} line or node {})", node.rank, node.bytes,
+                                  workload().source, node.origin));
+      continue;
+    }
     lines.push_back(fmt::format("rank {}: {} of {} B {} rank {} (tag {}, {} line or node {})", node.rank,
                                 node.kind == WorkKind::send ? "send" : "receive", node.bytes,
                                 node.kind == WorkKind::send ? "to" : "from", node.peer, node.tag, workload().source,

@@ -86,6 +86,8 @@ class WorkDevice {
   virtual bool can_post(TimePs now) = 0;
   /// `doorbell_at`: when software has built it.
   virtual void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) = 0;
+  /// A reduction in switches, by its node of work; WorkPlayer::reduction_completed() follows. Only devices that can.
+  virtual void reduce(TimePs now, std::uint32_t work, TimePs doorbell_at);
   /// A message has begun; its last part is complete.
   virtual void message_begun(TimePs now) = 0;
   virtual void message_completed(TimePs now) = 0;
@@ -120,6 +122,10 @@ class WorkPlayer {
   void send_completed(TimePs now, const Cqe& cqe);
   void receive_completed(TimePs now, const Cqe& cqe);
 
+  /// Of a reduction of this host: a part is there, with what was wrong with it, if anything was; all of it is there.
+  void part_reduced(TimePs now, std::uint32_t work, std::uint32_t bytes, const std::string& wrong);
+  void reduction_completed(TimePs now, std::uint32_t work);
+
   bool has_pending() const { return pending_channels_ > 0; }
   std::uint64_t nodes_left() const { return nodes_left_; }
   const HostStatistics& statistics() const { return statistics_; }
@@ -127,6 +133,7 @@ class WorkPlayer {
   HostStatistics& statistics() { return statistics_; }
   /// When a send of this host was posted; precondition: it was.
   TimePs posted_at(std::uint32_t node) const { return states_[placement_.local[node]].posted_at; }
+  std::uint64_t bytes_of(std::uint32_t node) const { return workload().nodes[node].bytes; }
   /// Of a node of work of this host.
   WorkTimes times(std::uint32_t node) const {
     const NodeState& node_state = states_[placement_.local[node]];
@@ -149,8 +156,8 @@ class WorkPlayer {
  private:
   enum class AlarmKind : std::uint8_t {
     start,   ///< its earliest time has come
-    staged,  ///< of a send: its bytes have been copied to host memory
-    done,    ///< its computation or local message is done, or the message received may be used
+    staged,  ///< of a send or reduction: its bytes have been copied to host memory
+    done,    ///< its computation or local message is done, or what was received may be used
   };
   struct Alarm {
     TimePs at;
@@ -184,6 +191,9 @@ class WorkPlayer {
   NodeState& state(std::uint32_t node) { return states_[placement_.local[node]]; }
   void begin(TimePs now, std::uint32_t node);
   void begin_send(TimePs now, std::uint32_t node);
+  void begin_reduction(TimePs now, std::uint32_t node);
+  /// When software may use `bytes` of a rank that have arrived now.
+  TimePs usable_at(TimePs now, const WorkNode& work);
   /// One thing less to wait for.
   void release(TimePs now, std::uint32_t node);
   void finish_receive(TimePs now, std::uint32_t node);

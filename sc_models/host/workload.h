@@ -11,7 +11,8 @@
 namespace mrc {
 
 /// A collective is unexpanded in a trace; expand_collectives() turns it into sends and receives.
-enum class WorkKind : std::uint8_t { send, receive, compute, collective };
+/// Of an all-reduce that switches carry out, each rank's part is a reduction.
+enum class WorkKind : std::uint8_t { send, receive, compute, collective, reduction };
 
 /// What NCCL and RCCL offer. `bytes` of a collective is that of the NCCL tests: the buffer that is reduced, the whole
 /// that is gathered, scattered or exchanged a rank.
@@ -39,13 +40,14 @@ inline constexpr std::uint8_t kComputeStream = 1;
 struct WorkNode {
   TimePs earliest = 0;       ///< does not start before, with all dependencies done
   TimePs duration = 0;       ///< of a computation
-  std::uint64_t bytes = 0;   ///< of a send or receive, at least 1
+  std::uint64_t bytes = 0;   ///< of a send, receive or reduction, at least 1
   std::uint64_t origin = 0;  ///< line or node id in the file it came from
   std::uint32_t rank = 0;
   std::uint32_t peer = 0;  ///< other rank of a send or receive
   std::uint32_t tag = 0;
   std::uint32_t match = kNoWork;      ///< the receive of a send and the other way round, kNoWork for a plain write;
-                                      ///< of a collective: position in Workload::collectives
+                                      ///< of a collective: position in Workload::collectives, of a reduction in
+                                      ///< Workload::reductions
   std::uint32_t first_dependent = 0;  ///< into Workload::dependents
   std::uint32_t dependents = 0;
   std::uint32_t dependencies = 0;  ///< how many nodes this one waits for
@@ -75,12 +77,24 @@ struct Collective {
   std::uint32_t root = 0;   ///< position in the group, of rooted kinds
 };
 
+/// An all-reduce, or a channel's part of it, in switches: each rank of the group has a node that names it.
+struct Reduction {
+  std::uint64_t bytes = 0;
+  std::uint32_t group = 0;  ///< position in Workload::groups
+  std::uint16_t lane = 0;   ///< of its nodes
+};
+
 /// Where a collective that was expanded begins and ends at one rank, for its times.
 struct CollectiveSpan {
   std::uint32_t collective = 0;
   std::uint32_t start = kNoWork;  ///< node
   std::uint32_t end = kNoWork;    ///< node
 };
+
+/// Bytes leave the rank.
+inline bool is_sent(const WorkNode& node) {
+  return node.kind == WorkKind::send || node.kind == WorkKind::reduction;
+}
 
 struct Workload {
   std::string source;  ///< file or pattern, for messages
@@ -95,15 +109,17 @@ struct Workload {
   std::vector<RankGroup> groups;
   std::vector<Collective> collectives;
   std::vector<CollectiveSpan> spans;  ///< of collectives that were expanded
+  std::vector<Reduction> reductions;  ///< in the order in which those of a group follow each other
 
+  /// What ranks send: messages, and their parts of reductions.
   std::uint64_t sends() const {
     std::uint64_t n = 0;
-    for (const WorkNode& node : nodes) n += node.kind == WorkKind::send ? 1 : 0;
+    for (const WorkNode& node : nodes) n += is_sent(node) ? 1 : 0;
     return n;
   }
   std::uint64_t bytes() const {
     std::uint64_t n = 0;
-    for (const WorkNode& node : nodes) n += node.kind == WorkKind::send ? node.bytes : 0;
+    for (const WorkNode& node : nodes) n += is_sent(node) ? node.bytes : 0;
     return n;
   }
 };

@@ -5,7 +5,8 @@
 
 namespace mrc {
 
-enum class AllReduceAlgorithm : std::uint8_t { ring, halving_doubling, double_binary_tree, hierarchical };
+/// in_network: switches add, so there are no messages between ranks.
+enum class AllReduceAlgorithm : std::uint8_t { ring, halving_doubling, double_binary_tree, hierarchical, in_network };
 enum class AllToAllAlgorithm : std::uint8_t { direct, paced };
 
 struct CollectiveOptions {

@@ -126,6 +126,12 @@ std::string reason_of_ev_layout(const ScenarioConfig& scenario, const Transport&
   return modulo && key != "protocol.ev_layout.kind" ? "protocol.ev_layout.kind = \"modulo\"" : "";
 }
 
+std::string reason_of_reduction(const ScenarioConfig& scenario, std::string_view key) {
+  const bool unread =
+      is_of(key, {"fabric.reduction."}) && scenario.traffic.collective.all_reduce != AllReduceAlgorithm::in_network;
+  return unread ? "traffic.collective.all_reduce is not \"in_network\"" : "";
+}
+
 /// Empty where the key is read.
 std::string reason(const ScenarioConfig& scenario, const Transport& transport, std::string_view key, bool detailed) {
   if (is_below(key, kReadByNobody)) return "the box does not model it yet";
@@ -133,6 +139,7 @@ std::string reason(const ScenarioConfig& scenario, const Transport& transport, s
   if (std::string why = reason_of_ev_layout(scenario, transport, key); !why.empty()) return why;
   if (std::string why = reason_of_encryption(scenario, key, detailed); !why.empty()) return why;
   if (std::string why = reason_of_links(scenario.fabric, key); !why.empty()) return why;
+  if (std::string why = reason_of_reduction(scenario, key); !why.empty()) return why;
   if (!transport.simulated) {
     const bool unread = is_of(key, {"nic.", "pcie.", "fabric.", "protocol.", "cc.", "host.", "run.stop_within"}) &&
                         !is_below(key, kReadByIdeal);

@@ -185,6 +185,23 @@ Json encryption_json(const RunResult::Encryption& e) {
           {"decrypt_key_misses", e.decrypt_key_misses}};
 }
 
+Json reduction_json(const RunResult::Reduction& n) {
+  return {{"trees", n.trees},
+          {"switches", n.switches},
+          {"least_window", n.least_window},
+          {"slots", n.slots},
+          {"memory_bytes", n.memory_bytes},
+          {"most_slots_adding", n.most_slots_adding},
+          {"busiest_adder", n.busiest_adder},
+          {"added", n.added},
+          {"repeated", n.repeated},
+          {"asked", n.asked},
+          {"answered", n.answered},
+          {"damaged", n.damaged},
+          {"timeouts", n.timeouts},
+          {"repeated_results", n.repeated_results}};
+}
+
 Json shares_json(const char* number, const std::vector<ShareResult>& shares) {
   Json rows = Json::array();
   for (const ShareResult& s : shares) {
@@ -290,6 +307,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   if (r.uet.on) {
     j["uet"] = {{"timeouts", r.uet.timeouts}, {"grants", r.uet.grants}, {"credit_requests", r.uet.credit_requests}};
   }
+  if (r.reduction.trees > 0) j["reduction"] = reduction_json(r.reduction);
   j["nodes"] = Json::array();
   for (const NodeResult& n : r.nodes)
     j["nodes"].push_back({{"node", n.node}, {"tx_gbps", n.tx_gbps}, {"rx_gbps", n.rx_gbps}});

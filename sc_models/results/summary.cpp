@@ -273,6 +273,13 @@ std::string summary(const RunResult& r, bool colour) {
   out.line("", "{} dropped, {} trimmed, {} corrupted, {} duplicate, {} CE-marked", grouped(r.packets.dropped),
            grouped(r.packets.trimmed), grouped(r.packets.corrupted), grouped(r.packets.duplicate),
            grouped(r.packets.ce_marked));
+  if (const RunResult::Reduction& n = r.reduction; n.trees > 0) {
+    out.line("reduction", "{} trees, {} switches that add; at most {} slots in a switch ({}), {} adding at one time",
+             grouped(n.trees), grouped(n.switches), grouped(n.slots), bytes(n.memory_bytes),
+             grouped(n.most_slots_adding));
+    out.line("", "packets: {} added, {} repeated, {} results repeated; {} timeouts of NICs", grouped(n.added),
+             grouped(n.repeated), grouped(n.answered), grouped(n.timeouts));
+  }
   if (const RunResult::Encryption& e = r.encryption; e.on) {
     out.line("encryption", "{} encrypted, {} decrypted; keys read: {} to send, {} to receive", grouped(e.encrypted),
              grouped(e.decrypted), grouped(e.encrypt_key_misses), grouped(e.decrypt_key_misses));

@@ -11,6 +11,7 @@
 #include "simulation/critical_paths.h"
 #include "simulation/model_recording.h"
 #include "simulation/ranks.h"
+#include "simulation/reductions.h"
 
 namespace mrc {
 namespace {
@@ -210,6 +211,7 @@ std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workloa
   const LongestSends longest = connect_nodes(model);
   add_unconnected_qps(model);
   build_devices(model);
+  build_reductions(model);
   join_siblings(model);
   check_rtl_selections(scenario, model.options.rtl);
   prepare_memories(model);

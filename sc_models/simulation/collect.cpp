@@ -9,6 +9,7 @@
 #include "latency/latency_terms.h"
 #include "parameters/transport.h"
 #include "simulation/ranks.h"
+#include "simulation/reductions.h"
 
 namespace mrc {
 namespace {
@@ -241,6 +242,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   collect_one_way(result, model);
   collect_events(result, model);
   collect_accounts(result, model);
+  collect_reductions(result, model, end);
   collect_job(result, model);
   collect_messages(result, model);
   collect_shares(result, model);

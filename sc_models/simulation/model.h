@@ -14,6 +14,7 @@
 #include "fabric/fault_log.h"
 #include "fabric/fault_timeline.h"
 #include "host/host.h"
+#include "host/reduction_plan.h"
 #include "host/work_player.h"
 #include "nic/nic.h"
 #include "nic/nic_context.h"
@@ -90,6 +91,7 @@ struct Model {
   std::unique_ptr<Fabric> fabric;
   std::unique_ptr<FaultTimeline> faults;
   std::unique_ptr<FaultLog> fault_log;
+  std::unique_ptr<ReductionPlan> reduction_plan;       ///< null: switches reduce nothing
   std::unique_ptr<Split> split;                        ///< null: this process carries the whole run
   TransportCounts counts_elsewhere;                    ///< of the other ranks, when the run is over
   std::vector<std::unique_ptr<SimulationNode>> nodes;  ///< that speak, in their order

@@ -26,7 +26,12 @@ std::vector<std::string> qp_waits(const SimulationNode& node) {
 }
 
 std::vector<std::string> work_waits(const SimulationNode& node) {
-  return node.player().describe_waits(kMostWorkWaitsPerNode);
+  std::vector<std::string> lines = node.player().describe_waits(kMostWorkWaitsPerNode);
+  if (node.endpoint == nullptr || node.endpoint->reductions() == nullptr) return lines;
+  for (std::string& line : node.endpoint->reductions()->describe_waits(kMostWorkWaitsPerNode)) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 std::vector<std::string> describe_stall(const Model& model) {

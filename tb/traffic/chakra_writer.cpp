@@ -98,6 +98,8 @@ pb::Node to_message(const Workload& workload, const WorkNode& work, std::uint64_
       add_collective(node, workload, collective);
       break;
     }
+    case WorkKind::reduction:  // traces are written with their collectives, or with messages
+      break;
   }
   if (work.traffic_class != 0) {
     add_attribute(node, "comm_priority", [&](pb::Attribute& a) { a.set_int32_value(work.traffic_class); });

@@ -58,6 +58,7 @@ class Expander {
     out.groups = in_.groups;
     out.collectives = in_.collectives;
     out.spans = std::move(spans_);
+    out.reductions = std::move(reductions_);
     return out;
   }
 
@@ -90,8 +91,12 @@ class Expander {
     const std::vector<std::uint32_t>& ranks = in_.groups[collective.group].ranks;
     std::map<std::uint32_t, std::uint32_t> node_of_rank;
     for (const std::uint32_t node : members_[number]) node_of_rank[builder_.at(node).rank] = node;
-    const CollectiveSchedule& plan = schedule(collective);
-    check_node_count(in_.source, builder_.size() + 2 * plan.transfers.size() + ranks.size());
+    const bool in_switches = collective.kind == CollectiveKind::all_reduce && ranks.size() > 1 &&
+                             options_.all_reduce == AllReduceAlgorithm::in_network;
+    const CollectiveSchedule* plan = in_switches ? nullptr : &schedule(collective);
+    const std::uint64_t parts =
+        in_switches ? std::uint64_t{options_.channels} * ranks.size() : 2 * plan->transfers.size();
+    check_node_count(in_.source, builder_.size() + parts + ranks.size());
     std::vector<std::uint32_t> start(ranks.size());
     std::vector<std::uint32_t> end(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -104,7 +109,33 @@ class Expander {
       ends_[start[i]] = end[i];
       spans_.push_back({number, start[i], end[i]});
     }
-    add_transfers(plan, number, ranks, start, end);
+    if (in_switches) {
+      add_reductions(collective, start, end);
+    } else {
+      add_transfers(*plan, number, ranks, start, end);
+    }
+  }
+  /// One for each channel, of which each rank has a part.
+  void add_reductions(const Collective& collective, const std::vector<std::uint32_t>& start,
+                      const std::vector<std::uint32_t>& end) {
+    for (std::uint32_t channel = 0; channel < options_.channels; ++channel) {
+      const std::uint64_t bytes = piece_bytes(collective.bytes, channel, options_.channels);
+      if (bytes == 0) continue;
+      const auto lane = static_cast<std::uint16_t>(channel);
+      const auto position = static_cast<std::uint32_t>(reductions_.size());
+      reductions_.push_back({bytes, collective.group, lane});
+      for (std::size_t i = 0; i < start.size(); ++i) {
+        WorkNode work = builder_.at(start[i]);
+        work.kind = WorkKind::reduction;
+        work.earliest = work.duration = 0;
+        work.bytes = bytes;
+        work.match = position;
+        work.lane = lane;
+        const std::uint32_t node = builder_.add(work);
+        builder_.depend(node, start[i]);
+        builder_.depend(end[i], node);
+      }
+    }
   }
   void add_transfers(const CollectiveSchedule& plan, std::uint32_t number, const std::vector<std::uint32_t>& ranks,
                      const std::vector<std::uint32_t>& start, const std::vector<std::uint32_t>& end) {
@@ -175,6 +206,7 @@ class Expander {
   std::map<std::uint32_t, std::vector<std::uint32_t>> members_;  ///< nodes of a collective
   std::vector<std::uint32_t> ends_;                              ///< of each node of the trace
   std::vector<CollectiveSpan> spans_;
+  std::vector<Reduction> reductions_;
   std::map<std::tuple<CollectiveKind, std::uint64_t, std::uint32_t, std::uint32_t>, CollectiveSchedule> schedules_;
 };
 

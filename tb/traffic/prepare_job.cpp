@@ -124,6 +124,24 @@ void require_placed(const Job& job, const ScenarioConfig& scenario) {
   throw TraceError(kPlacement, fmt::format("a rank is on nic{}, but fabric.nics = {}", most, scenario.fabric.nics));
 }
 
+/// What is known before messages are made of collectives.
+void refuse_in_network(const Workload& workload, const ScenarioConfig& scenario) {
+  const TrafficConfig& traffic = scenario.traffic;
+  const bool reduces = std::any_of(workload.collectives.begin(), workload.collectives.end(),
+                                   [](const Collective& c) { return c.kind == CollectiveKind::all_reduce; });
+  if (!reduces || traffic.collective.all_reduce != AllReduceAlgorithm::in_network) return;
+  const auto refuse = [](const std::string& what) {
+    throw TraceError("traffic.collective.all_reduce", "\"in_network\": " + what);
+  };
+  if (!transport_of(scenario).simulated) {
+    refuse(
+        fmt::format("transport = \"{}\" has no switches; allowed: mrc, rocev2, uet", scenario.node_default.transport));
+  }
+  if (traffic.nics_per_rank > 1 && traffic.nic_choice == NicChoice::stripe) {
+    refuse("traffic.nic_choice = \"stripe\" divides messages; allowed: channel, with traffic.collective.channels");
+  }
+}
+
 /// NICs that one piece of software drives are simulated together.
 void require_same_fidelity(const Job& job, const ScenarioConfig& scenario) {
   const std::uint32_t each = scenario.traffic.nics_per_rank;
@@ -187,6 +205,7 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
     throw TraceError(job.workload.source,
                      "holds collectives of one rank; traffic.ranks says over how many ranks they run");
   }
+  if (computed) refuse_in_network(job.workload, scenario);
   if (computed && stands_for_all(job.workload, scenario)) {
     job.nics_of_ranks.assign(job.workload.ranks, 0);
     return job;
@@ -210,6 +229,7 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
                                  traffic.tenants.play));
   }
   if (traffic.nics_per_rank > 1) number_lanes(job.workload);
+  refuse_in_network(job.workload, scenario);
   if (computed) return job;
   CollectiveOptions collective = traffic.collective;
   collective.seed = scenario.seed;
@@ -228,7 +248,7 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
 std::uint64_t expected_packets(const Workload& workload, std::uint32_t mtu_bytes) {
   std::uint64_t packets = 0;
   for (const WorkNode& node : workload.nodes) {
-    if (node.kind == WorkKind::send) packets += (node.bytes + mtu_bytes - 1) / mtu_bytes;
+    if (is_sent(node)) packets += (node.bytes + mtu_bytes - 1) / mtu_bytes;
   }
   return packets;
 }

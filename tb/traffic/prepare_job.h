@@ -27,7 +27,7 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
 /// traffic.nics_per_rank NICs of each of `ranks` ranks by traffic.placement, rank by rank; throws TraceError.
 std::vector<NodeId> place_ranks(const ScenarioConfig& scenario, std::uint32_t ranks);
 
-/// Data packets of all sends; collectives must have been expanded.
+/// Data packets of all sends and reductions; collectives must have been expanded.
 std::uint64_t expected_packets(const Workload& workload, std::uint32_t mtu_bytes);
 
 }  // namespace mrc

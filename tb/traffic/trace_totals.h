@@ -53,6 +53,8 @@ struct TraceTotals {
       case WorkKind::collective:
         ++collectives[{collective->kind, collective->bytes}];
         break;
+      case WorkKind::reduction:  // not in a trace: made of collectives
+        break;
     }
   }
   std::uint64_t collective_nodes() const {

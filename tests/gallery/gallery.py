@@ -80,6 +80,12 @@ def switched_bytes(work, case):
     return sum(port["bytes"] for port in result["switch_ports"]) / result["bytes"]["delivered"]
 
 
+def above_t0s(work, case):
+    """Bytes that T0s send up, of the first seed."""
+    result = json.loads((work / case / "result.json").read_text())
+    return sum(port["bytes"] for port in result["switch_ports"] if ".t0." in port["port"] and ".up" in port["port"])
+
+
 def share_of_step(ratio):
     """Of a step with RoCE: what must be communication for SPEEDUP, where communication alone is `ratio` times faster."""
     return Number("share of a step with RoCE that communication must be", "", [(1 - 1 / SPEEDUP) / (1 - 1 / value) for value in ratio.values])
@@ -93,6 +99,10 @@ def extra_numbers(mrcsim, name, ours, work, wrong):
         return [Number(number.what.replace("payload, share of the line", "line, headers included"), "",
                        [value * (ROCE_LINK_BYTES if "RoCE" in number.what else MRC_LINK_BYTES) / PAYLOAD for value in number.values])
                 for number in ours if number.what.endswith("payload, share of the line")]
+    if name == "E8":
+        switches = above_t0s(work, "E8.switches_above_t0s")
+        return [Number(f"64 NICs below 4 T0s: bytes from T0s up, in the switches, of those {what}", "", [switches / above_t0s(work, f"E8.{case}")])
+                for what, case in (("with halving and doubling", "halving_above_t0s"), ("of a ring in the order of the T0s", "ring_above_t0s"))]
     if name != "E7":
         return []
     small = fabric(mrcsim, "nic.ports=1", "nic.port_gbps=800", "fabric.nics=8192", "fabric.nics_per_t0=16", "fabric.pods=32", "fabric.t1s_per_plane=0",

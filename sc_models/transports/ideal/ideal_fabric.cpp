@@ -204,6 +204,8 @@ class Player {
         return;
       case WorkKind::send:
         return post(kPlain, index);
+      case WorkKind::reduction:  // made only for transports that are simulated
+        return;
       case WorkKind::collective:
         return push(now_ + collective_launch_ps_, Kind::launched, index);
     }

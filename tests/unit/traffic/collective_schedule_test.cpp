@@ -354,5 +354,29 @@ TEST(ExpandCollectives, RanksThatAreAlikeAreWrittenOutWithTheirGroups) {
   EXPECT_THROW(replicate(one), TraceError);
 }
 
+TEST(ExpandCollectives, AnAllReduceInSwitchesHasAPartOfEachRankForEachChannel) {
+  const CollectiveOptions options{.all_reduce = AllReduceAlgorithm::in_network, .channels = 2};
+  const Workload w = one_collective(CollectiveKind::all_reduce, 3, 1'001, options);
+  ASSERT_EQ(w.reductions.size(), 2U);
+  EXPECT_EQ(w.reductions[0].bytes + w.reductions[1].bytes, 1'001U);
+  EXPECT_EQ(w.sends(), 6U);
+  EXPECT_EQ(w.bytes(), 3U * 1'001);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> parts;  // rank and channel
+  for (const WorkNode& node : w.nodes) {
+    EXPECT_NE(node.kind, WorkKind::send);
+    if (node.kind != WorkKind::reduction) continue;
+    EXPECT_EQ(node.bytes, w.reductions[node.match].bytes);
+    EXPECT_EQ(node.dependencies, 1U) << "the start of the collective";
+    EXPECT_EQ(node.dependents, 1U) << "its end";
+    parts.emplace(node.rank, node.lane);
+  }
+  EXPECT_EQ(parts.size(), 6U);
+  EXPECT_EQ(w.spans.size(), 3U);
+  // Other kinds are messages as before.
+  EXPECT_GT(one_collective(CollectiveKind::all_gather, 3, 1'001, options).sends(), 0U);
+  EXPECT_TRUE(one_collective(CollectiveKind::all_gather, 3, 1'001, options).reductions.empty());
+  EXPECT_THROW(make_schedule(CollectiveKind::all_reduce, 1'001, 3, 0, options), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace mrc
