@@ -22,6 +22,7 @@
 
 #include "latency/latency_terms.h"
 #include "parameters/parameter_value.h"
+#include "pcie/pcie_experiment.h"
 
 namespace mrc {
 namespace {

@@ -68,7 +68,11 @@ class Table {
  public:
   Table(const Lines& lines, std::size_t head) : lines_(lines), row_(head) {
     const Words names = cells_of(lines[head]);
-    for (std::size_t i = 0; i < names.size(); ++i) columns_.emplace(names[i], i);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!columns_.emplace(names[i], i).second) {
+        throw ParameterError(place(), fmt::format("two columns are named {}", printable(names[i])));
+      }
+    }
   }
   bool next() {
     do {

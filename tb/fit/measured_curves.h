@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pcie/pcie_experiment.h"
+#include "pcie/pcie_point.h"
 
 namespace mrc {
 

@@ -226,6 +226,7 @@ def check_refusals(mrcsim, folder):
     refused(table, ["--parameters", "host.memory.gbps"], "is 0 in the scenario")
     refused("test,bytes,cache,gbps\nread_bandwidth,64,cold,30\n", [], "host.cache.bytes is 0")
     refused("test,bytes,node,gbps\nread_bandwidth,64,far,30\n", [], "bad.csv:2", "node = far", "accel.")
+    refused("test,bytes,gbps,gbps\nread_bandwidth,64,30\n", [], "bad.csv:1", "two columns are named gbps")
     refused("test,bytes,node,gbps\nread_bandwidth,64,accel.,30\n", [], "host.peer.read_ns is 0")
     latency = (" RDMA_Write Latency Test\n #bytes #iterations t_min[usec] t_max[usec] t_typical[usec]\n")
     refused(latency + " 64 1000 3 6 5\n", ["--set", "transport=rocev2"], "ib_write_lat of 64 B: the terms are those of the MRC NIC")
