@@ -70,8 +70,8 @@ struct RtlContract {
 /// The longest reset that a contract may ask for. RTL in a run is reset for as long.
 inline constexpr std::uint64_t kMostResetCycles = 16;
 
-/// Throws ParameterError for what is not TOML and std::invalid_argument for what is not a contract, both with file and line.
-/// `file` is for messages.
+/// Throws ParameterError for what is not TOML and std::invalid_argument for what is not a contract, both with file and
+/// line. `file` is for messages.
 RtlContract parse_contract(const std::string& text, const std::string& file);
 
 }  // namespace mrc
