@@ -128,11 +128,11 @@ module qp_scheduler
 
   // Operations on the contexts: fills, drops, lookups, turns.
   logic                  open, look_taken, op_valid, turn_place, seen_place, grant_empty, seen_empty, grant_full, seen_full;
-  slot_op_e           op;
+  slot_op_e              op;
   logic [QpWidth-1:0]    op_qp;
   logic [PlaceWidth-1:0] grants, answers;
   logic                  done_valid, done_list;
-  slot_op_e           done_op;
+  slot_op_e              done_op;
   logic [QpWidth-1:0]    done_qp;
   context_lookup_e       done_lookup;
   logic [SlotWidth-1:0]  done_slot;

@@ -70,4 +70,18 @@ std::uint64_t clock_until(const Clock& clock, const Done& done, std::uint64_t mo
   throw RtlError(what);
 }
 
+/// The same until `pin`, an output of the block, is 1 in a cycle before `end` ends it.
+template <typename Model, typename PinType, typename End>
+std::uint64_t clock_until_set(ClockedModel<Model>& model, const PinType& pin, const End& end, std::uint64_t most,
+                              const char* what) {
+  bool set = false;
+  const auto clock = [&] {
+    model.low();
+    set = pin != 0;
+    end();
+  };
+  return clock_until(
+      clock, [&] { return set; }, most, what);
+}
+
 }  // namespace mrc

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "parameters/registry.h"
 #include "parameters/toml_file.h"
 
 namespace mrc {
@@ -147,6 +146,7 @@ RtlContract parse_contract(const std::string& text, const std::string& file) {
   contract.asynchronous_reset = reset.choice("kind", {"asynchronous", "synchronous"}) == 0;
   contract.reset_kind_line = reset.line("kind");
   contract.reset_cycles = reset.number("cycles", contract.reset_cycles, 1, kMostResetCycles);
+  contract.reset_cycles_line = reset.find("cycles") != nullptr ? reset.line("cycles") : top.line("reset");
   contract.initialization = reset.range("initialization_cycles");
   const Table ready = top.table("ready");
   for (const auto& [port, node] : ready.entries())

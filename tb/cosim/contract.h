@@ -42,13 +42,14 @@ struct RtlContract {
   std::uint64_t cycles_line = 0;
   bool asynchronous_reset = true;
   std::uint64_t reset_kind_line = 0;
-  std::uint64_t reset_cycles = 2;  ///< for which the reset has to be active
-  CycleRange initialization;       ///< from the end of the reset until each input of a way is ready
+  std::uint64_t reset_cycles = 2;       ///< for which the reset has to be active
+  std::uint64_t reset_cycles_line = 0;  ///< of the key, or of the table without it; 0: the contract has no [reset]
+  CycleRange initialization;            ///< from the end of the reset until each input of a way is ready
   std::vector<Ready> ready;
   std::vector<Way> ways;
 
-  /// "FILE:LINE".
-  std::string place(std::uint64_t line) const { return file + ":" + std::to_string(line); }
+  /// "FILE:LINE"; the file alone where no line says it.
+  std::string place(std::uint64_t line) const { return line == 0 ? file : file + ":" + std::to_string(line); }
   /// Null where the contract has no such way.
   const Way* way(const std::string& from, const std::string& to) const {
     for (const Way& known : ways) {

@@ -16,7 +16,7 @@ namespace mrc {
 
 /// A way through the block on which its SystemC box is compared with it cycle by cycle.
 struct Calibration {
-  std::uint64_t stages = 1;  ///< of the RTL
+  std::uint64_t stages = 1;  ///< of the RTL: answers that the box holds at once
   /// What the box takes for each transfer in this configuration.
   cosim::SystemcCycles (*pipeline)(const NodeConfig& config) = nullptr;
   const char* way = "";  ///< through the block, where it has several

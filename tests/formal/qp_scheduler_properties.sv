@@ -196,7 +196,7 @@ module qp_scheduler_properties
 
       // Each lookup has one answer, and what waits stays as it is.
       if (seen_valid_o) assert (looks_q != '0);
-      assert (looks_q <= 3'd5);
+      assert (looks_q <= 3'd4);
       if (grant_held_q) assert (grant_valid_o && grant_q == {grant_qp_o, grant_slot_o});
       if (seen_held_q) assert (seen_valid_o && seen_q == {seen_qp_o, seen_slot_o, seen_lookup_o});
       if (fetch_held_q) assert (fetch_valid_o && fetch_q == {fetch_qp_o, fetch_slot_o, fetch_evicts_o, fetch_evicted_qp_o});

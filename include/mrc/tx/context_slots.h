@@ -22,6 +22,7 @@ class ContextSlots {
   struct Fetch {
     std::uint32_t slot = 0;
     std::optional<std::uint32_t> evicted{};  ///< QP that was in the slot
+    std::uint32_t passed = 0;                ///< slots that the hand has passed
   };
 
   ContextSlots(std::uint32_t qps, std::uint32_t slots) : entries_(qps), slots_(slots) {}
@@ -48,11 +49,12 @@ class ContextSlots {
   }
   /// Chooses the slot.
   Fetch begin_fetch(std::uint32_t qp) {
-    while (slots_[hand_].busy || slots_[hand_].again) {
+    std::uint32_t passed = 0;
+    for (; slots_[hand_].busy || slots_[hand_].again; ++passed) {
       if (!slots_[hand_].busy) slots_[hand_].again = false;
       advance();
     }
-    Fetch fetch{hand_, slots_[hand_].qp};
+    Fetch fetch{hand_, slots_[hand_].qp, passed};
     if (fetch.evicted) {
       entries_[*fetch.evicted].state = State::none;
       --resident_;

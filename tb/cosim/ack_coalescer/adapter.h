@@ -72,14 +72,8 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     recorder_.add(evt);
     evt.put(model_.pins());
     model_->evt_valid_i = 1;
-    bool taken = false;
-    const auto offer = [&] {
-      model_.low();
-      taken = model_->evt_ready_o != 0;
-      model_.high();
-    };
-    const std::uint64_t offered = clock_until(
-        offer, [&] { return taken; }, kMostCycles, "ack_coalescer RTL does not take an event");
+    const std::uint64_t offered = clock_until_set(
+        model_, model_->evt_ready_o, [&] { model_.high(); }, kMostCycles, "ack_coalescer RTL does not take an event");
     model_->evt_valid_i = 0;
     for (latency_cycles_ = 1; model_->sack_valid_o == 0 && latency_cycles_ < sack_cycles_; ++latency_cycles_)
       model_.clock();

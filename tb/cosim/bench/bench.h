@@ -158,6 +158,9 @@ class BlockModel {
   /// Parts of the model itself, most often.
   virtual ModelParts parts() { return {}; }
 
+  /// What the block answers follows from the cycles of its data sheet: a contract with ranges is not enough.
+  virtual bool values_depend_on_cycles() const { return false; }
+
   FunctionalCoverage coverage;
   /// The cycles of the data sheet are part of the reference. Otherwise the block keeps a contract with ranges.
   bool data_sheet_cycles = true;

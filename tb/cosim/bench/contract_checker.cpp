@@ -90,10 +90,9 @@ std::optional<Breach> ContractChecker::reset_without_edge(const Dut& dut, const 
 }
 
 std::optional<Breach> ContractChecker::reset_done(const Dut& dut) const {
-  if (contract_.reset_kind_line == 0) return std::nullopt;
   for (std::size_t i = 0; i < dut.ports.size(); ++i) {
     if (dut.ports[i].direction == Direction::in || !offered(dut.ports[i])) continue;
-    return breach(dut, i, "reset.kind", contract_.reset_kind_line,
+    return breach(dut, i, "reset.cycles", contract_.reset_cycles_line,
                   fmt::format("no valid output after {} cycles of reset", contract_.reset_cycles), 0, 1);
   }
   return std::nullopt;

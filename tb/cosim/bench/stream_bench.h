@@ -66,6 +66,7 @@ class StreamBench {
   bool comes_too_early(std::size_t port) const;
   /// An output that is due does not come, or an input is not taken.
   std::optional<Mismatch> describe_stuck(const Dut& dut) const;
+  static void add_levels(const Dut& dut, Mismatch& mismatch);
   Mismatch describe(const Dut& dut, std::size_t port, const char* kind, const Transaction& actual,
                     std::size_t field) const;
   Mismatch out_of_order_or_differs(const Dut& dut, std::size_t port, const Transaction& actual,

@@ -124,14 +124,8 @@ class PcieDmaAdapter : public PcieDmaEngine {
     recorder_.expire();
     pcie_dma_ports::Expire{.tag = tag}.put(model_.pins());
     model_->expire_valid_i = 1;
-    bool taken = false;
-    const auto offer = [&] {
-      model_.low();
-      taken = model_->expire_ready_o != 0;
-      clock();
-    };
-    clock_until(
-        offer, [&] { return taken; }, kMostCycles, "pcie_dma RTL does not take an expired request");
+    clock_until_set(
+        model_, model_->expire_ready_o, [&] { clock(); }, kMostCycles, "pcie_dma RTL does not take an expired request");
     model_->expire_valid_i = 0;
     repeats_ = true;
     unsettled_ = report_cycles_ - 1;
@@ -162,14 +156,8 @@ class PcieDmaAdapter : public PcieDmaEngine {
     wr.put(model_.pins());
     model_->wr_valid_i = 1;
     model_->tlp_ready_i = 0;
-    bool taken = false;
-    const auto offer = [&] {
-      model_.low();
-      taken = model_->wr_ready_o != 0;
-      clock();
-    };
-    clock_until(
-        offer, [&] { return taken; }, kMostCycles, "pcie_dma RTL does not take a write");
+    clock_until_set(
+        model_, model_->wr_ready_o, [&] { clock(); }, kMostCycles, "pcie_dma RTL does not take a write");
     model_->wr_valid_i = 0;
     cuts_ = true;
   }

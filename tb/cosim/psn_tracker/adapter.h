@@ -33,14 +33,8 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     recorder_.add(req);
     req.put(model_.pins());
     model_->req_valid_i = 1;
-    bool taken = false;
-    const auto offer = [&] {
-      model_.low();
-      taken = model_->req_ready_o != 0;
-      model_.high();
-    };
-    clock_until(
-        offer, [&] { return taken; }, kMostCycles, "psn_tracker RTL does not take a request");
+    clock_until_set(
+        model_, model_->req_ready_o, [&] { model_.high(); }, kMostCycles, "psn_tracker RTL does not take a request");
     model_->req_valid_i = 0;
     // What the last clock edge registers is on the wires in the cycle after it.
     const auto answered = [&] { return model_->rsp_valid_o != 0; };

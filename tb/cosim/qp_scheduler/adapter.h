@@ -99,13 +99,8 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
   template <typename PinType>
   void wait_for(const PinType& pin, const char* what) {
     constexpr std::uint64_t most_cycles = 40'000;
-    clock_until(
-        [&] {
-          model_.low();
-          was_ = pin != 0;
-          model_.high();
-        },
-        [&] { return was_; }, most_cycles, what);
+    clock_until_set(
+        model_, pin, [&] { model_.high(); }, most_cycles, what);
   }
   template <typename Valid, typename Ready>
   void take(Valid& valid, const Ready& ready) {
@@ -137,7 +132,6 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
 
   ClockedModel<Model> model_;
   cosim::TraceRecorder recorder_;
-  bool was_ = false;
 };
 
 }  // namespace mrc

@@ -21,7 +21,7 @@ using qp_scheduler_ports::Seen;
 using qp_scheduler_ports::Turn;
 
 constexpr std::size_t kPlaces = 4;  ///< of grants, and of answers to the receiving side
-constexpr std::uint64_t kSlotsACycle = 16;
+constexpr std::uint32_t kSlotsACycle = 16;
 constexpr std::uint64_t kQuietCycles = 3'000;  ///< without a transfer but the turns'
 
 const std::vector<std::string> kWho{"turn", "receiving side"};
@@ -52,7 +52,8 @@ void QpSchedulerModel::begin(KeyedRandom& random, const Dut& dut) {
   own_.reset();
   next_on_slots_.reset();
   fetch_of_.reset();
-  fetching_ = 0;
+  fetch_in_ = 0;
+  turn_ended_ = fetch_waits_ = false;
   walk_ = sizes_.qps;
   quiet_cycles_ = waiting_grants_ = waiting_answers_ = 0;
   granted_.clear();
@@ -205,7 +206,10 @@ void QpSchedulerModel::taken(std::size_t port, const Transaction& values) {
         {static_cast<std::uint32_t>(values[Grant::kQp]), static_cast<std::uint32_t>(values[Grant::kSlot])});
   }
   if (port == Seen::kPort) --waiting_answers_;
-  if (port == Fetch::kPort) fetched_.push_back(static_cast<std::uint32_t>(values[Fetch::kQp]));
+  if (port == Fetch::kPort) {
+    fetch_waits_ = false;
+    fetched_.push_back(static_cast<std::uint32_t>(values[Fetch::kQp]));
+  }
 }
 
 void QpSchedulerModel::on_list(const OnList& op) {
@@ -255,6 +259,7 @@ void QpSchedulerModel::on_slots(const OnSlots& op, bool read_room, bool fetch_fr
     ++waiting_answers_;
     return;
   }
+  turn_ended_ = true;
   expected[Turn::kPort].push_back(Turn{.qp = op.qp, .lookup = static_cast<std::uint64_t>(lookup)}.transfer());
   if (lookup != ContextLookup::here) {
     own_ = {lookup == ContextLookup::no_room ? ListOp::again : ListOp::park, op.qp};
@@ -263,6 +268,17 @@ void QpSchedulerModel::on_slots(const OnSlots& op, bool read_room, bool fetch_fr
   expected[Grant::kPort].push_back(Grant{.qp = op.qp, .slot = slot, .quantum_bytes = quantum_}.transfer());
   has_grant_[op.qp] = true;
   ++waiting_grants_;
+}
+
+template <typename Compare>
+void QpSchedulerModel::compare_outputs(const Dut& dut, const Compare& compare) {
+  if (fetch_in_ > 0 && --fetch_in_ == 0) fetch_waits_ = true;
+  const auto valid = [&](std::size_t port) { return dut.ports[port].valid.get(); };
+  compare("turn_valid", turn_ended_, valid(Turn::kPort));
+  compare("grant_valid", waiting_grants_ > 0, valid(Grant::kPort));
+  compare("seen_valid", waiting_answers_ > 0, valid(Seen::kPort));
+  compare("fetch_valid", fetch_waits_, valid(Fetch::kPort));
+  turn_ended_ = false;
 }
 
 std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) {
@@ -279,6 +295,7 @@ std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<
   const std::uint64_t waits = list_->size();
   compare("listed", waits, state(kListed));
   compare("others", waits > 0 || valid(Grant::kPort), state(kOthers));
+  compare_outputs(dut, compare);
 
   // The list: what was taken in the cycle before; then what a turn or a fill has led to is taken.
   if (next_on_list_) on_list(*next_on_list_);
@@ -288,10 +305,9 @@ std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<
   if (own) next_on_list_ = own_;
   own_.reset();
 
-  // The contexts. A slot that is sought is there when its fetch is offered.
-  const bool choosing = fetching_ > 0 && !valid(Fetch::kPort);
-  fetching_ = choosing ? fetching_ + 1 : 0;
-  if (fetching_ > 2 * (sizes_.slots / kSlotsACycle + 1) + 3) compare("cycles until a slot is found", 0, fetching_);
+  // The contexts. In the last cycle before its fetch is offered, the slot was found.
+  const bool choosing = fetch_of_ || fetch_in_ > 1;
+  const bool occupied = fetch_of_ || fetch_in_ > 0;
   if (fetch_of_) begin_fetch(*fetch_of_, expected);
   fetch_of_.reset();
   const std::size_t grants = waiting_grants_;
@@ -301,8 +317,7 @@ std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<
   const bool fetch_free = !valid(Fetch::kPort) || ready(Fetch::kPort);
   if (next_on_slots_) on_slots(*next_on_slots_, dut.constants[kReadRoom].pin.get() != 0, fetch_free, expected);
   next_on_slots_.reset();
-  if (fetch_of_) fetching_ = 1;
-  const bool open = !walking && !choosing && !fetch_of_;
+  const bool open = !walking && !occupied && !fetch_of_;
 
   // Nothing waits without need.
   const bool look_place = answers < (look_in_stage ? kPlaces - 1 : kPlaces);
@@ -314,10 +329,8 @@ std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<
   compare("drop_ready", open && !valid(Fill::kPort), ready(Drop::kPort));
   compare("look_ready", quiet && look_place, ready(Look::kPort));
   compare("pick", picks, state(kPick));
-  if (!choosing) {
-    compare("back_ready", !walking && !own, ready(Back::kPort));
-    compare("act_ready", !walking && !own && !valid(Back::kPort), ready(Act::kPort));
-  }
+  compare("back_ready", !walking && !own && !choosing, ready(Back::kPort));
+  compare("act_ready", !walking && !own && (choosing || !valid(Back::kPort)), ready(Act::kPort));
   if (first || state(kPick) == 0) return first;
   const std::uint32_t qp = list_->pick().qp;
   next_on_slots_ = {SlotOp::turn, qp};
@@ -330,6 +343,10 @@ std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<
 void QpSchedulerModel::begin_fetch(std::uint32_t qp, std::vector<std::vector<Transaction>>& expected) {
   const ContextSlots::Fetch fetch = slots_->begin_fetch(qp);
   coverage.hit(points_.eviction, fetch.evicted ? 1 : 0);
+  // One cycle for each group of slots that the hand comes to, and two until the fetch is on the wires.
+  const std::uint32_t group = std::min(sizes_.slots, kSlotsACycle);
+  const std::uint32_t hand_in_group = (fetch.slot - fetch.passed) % group;
+  fetch_in_ = (hand_in_group + fetch.passed) / group + 2;
   Transaction values =
       Fetch{.qp = qp, .slot = fetch.slot, .evicts = fetch.evicted.has_value(), .evicted_qp = fetch.evicted.value_or(0)}
           .transfer();

@@ -37,6 +37,7 @@ class QpSchedulerModel : public BlockModel,
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
   bool adapt(std::size_t port, Transaction& values) const override;
   bool answers(std::size_t port) const override;
+  bool values_depend_on_cycles() const override { return true; }
 
   void drive(KeyedRandom& random, const Dut& dut) override;
   /// Does the operations that are due in this cycle, and says what they lead to.
@@ -80,6 +81,9 @@ class QpSchedulerModel : public BlockModel,
   void on_list(const OnList& op);
   void on_slots(const OnSlots& op, bool read_room, bool fetch_free, std::vector<std::vector<Transaction>>& expected);
   void begin_fetch(std::uint32_t qp, std::vector<std::vector<Transaction>>& expected);
+  /// Which outputs are valid in this cycle: compare(name, wanted, actual).
+  template <typename Compare>
+  void compare_outputs(const Dut& dut, const Compare& compare);
   std::uint32_t some_qp(KeyedRandom& random) const;
 
   QpSchedulerSizes sizes_;
@@ -94,8 +98,10 @@ class QpSchedulerModel : public BlockModel,
   std::optional<std::uint32_t> fetch_of_;  ///< whose slot is chosen
 
   std::uint64_t quiet_cycles_ = 0;
-  std::uint64_t walk_ = 0;      ///< cycles that are left of it
-  std::uint64_t fetching_ = 0;  ///< cycles since a lookup has begun a fetch that is not offered yet
+  std::uint64_t walk_ = 0;                                   ///< cycles that are left of it
+  std::uint64_t fetch_in_ = 0;                               ///< cycles until the fetch that has begun is offered
+  bool turn_ended_ = false;                                  ///< what became of it is put out now
+  bool fetch_waits_ = false;                                 ///< offered and not taken yet
   std::size_t waiting_grants_ = 0, waiting_answers_ = 0;     ///< not taken yet
   std::vector<Granted> granted_;                             ///< taken and not given back
   std::vector<std::uint32_t> fetched_;                       ///< taken and not filled

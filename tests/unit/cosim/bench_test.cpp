@@ -1,6 +1,8 @@
 // The scoreboard with a block that is not RTL, and with a model that has no part but its core.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <stdexcept>
 
@@ -66,6 +68,52 @@ TEST(StreamBench, AMismatchIsShortenedToTheTransferThatItNeeds) {
   EXPECT_EQ(report.first_mismatch->field, "double");
   EXPECT_EQ(report.first_mismatch->actual, report.first_mismatch->expected + 1);
   EXPECT_EQ(report.replay_transfers, 1U);
+}
+
+/// Takes one stream, and never the other.
+class HalfDeaf : public Dut {
+ public:
+  HalfDeaf() {
+    ports.push_back(Port("taken", Direction::in, valid_[0], ready_[0]).field("number", number_[0]));
+    ports.push_back(Port("waits", Direction::in, valid_[1], ready_[1]).field("number", number_[1]));
+    state.push_back({"reason", Pin(reason_)});
+  }
+  void set_reset(bool) override {}
+  void low() override { ready_[0] = 1; }
+  void settle() override {}
+  void high() override {}
+  void open_waves(const std::string&) override {}
+  void write_coverage(const std::string& path) override { std::ofstream(path) << ""; }
+
+ private:
+  std::array<std::uint8_t, 2> valid_{}, ready_{};
+  std::array<std::uint32_t, 2> number_{};
+  std::uint8_t reason_ = 7;
+};
+
+class HalfDeafModel : public BlockModel {
+ public:
+  HalfDeafModel() : BlockModel([](std::uint64_t) { return std::make_unique<HalfDeaf>(); }) {}
+  void reset(KeyedRandom&, const Dut&) override {}
+  std::uint64_t transfers_an_episode() const override { return 10'000'000; }
+  bool offer(std::size_t, KeyedRandom&, Transaction& values) override {
+    values = {1};
+    return true;
+  }
+  void accept(std::size_t, const Transaction&, std::vector<std::vector<Transaction>>&) override {}
+};
+
+TEST(StreamBench, AStreamThatStarvesIsNamedWithWhatTheBlockShows) {
+  StreamBench bench("half_deaf", std::make_unique<HalfDeafModel>());
+  const CosimReport report = bench.run({.count = 5'000'000, .shorten = false});
+  ASSERT_TRUE(report.first_mismatch);
+  EXPECT_EQ(report.first_mismatch->kind, "waits while others move");
+  EXPECT_EQ(report.first_mismatch->port, "waits");
+  const auto& shown = report.first_mismatch->rtl;
+  for (const auto& [name, value] : {std::pair{"taken.ready", 1}, {"waits.ready", 0}, {"reason", 7}}) {
+    const std::pair<std::string, std::uint64_t> level(name, value);
+    EXPECT_NE(std::find(shown.begin(), shown.end(), level), shown.end()) << name;
+  }
 }
 
 TEST(StreamBench, PartsThatAModelDoesNotHaveAreRefused) {

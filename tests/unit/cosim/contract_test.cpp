@@ -21,7 +21,8 @@ struct Traits {
   bool ready_follows_output = true;  ///< within the cycle
   bool valid_waits_for_ready = false;
   bool synchronous_reset = false;
-  bool swaps = false;  ///< the order of two outputs that wait
+  std::uint64_t reset_edges = 1;  ///< until it is clear, with a synchronous reset
+  bool swaps = false;             ///< the order of two outputs that wait
 };
 
 /// Answers each number with its double.
@@ -36,6 +37,7 @@ class Machine : public Dut {
   }
   void set_reset(bool active) override {
     reset_ = active;
+    edges_in_reset_ = 0;
     if (active && !traits_.synchronous_reset) clear();
   }
   void settle() override { low(); }
@@ -52,7 +54,7 @@ class Machine : public Dut {
   }
   void high() override {
     if (reset_) {
-      clear();
+      if (++edges_in_reset_ >= traits_.reset_edges) clear();
       return;
     }
     if (out_valid_ != 0 && out_ready_ != 0) held_.pop_front();
@@ -84,7 +86,7 @@ class Machine : public Dut {
 
   Traits traits_;
   std::deque<Held> held_;
-  std::uint64_t now_ = 0, next_ = 0;
+  std::uint64_t now_ = 0, next_ = 0, edges_in_reset_ = 0;
   bool reset_ = false;
   std::uint8_t in_valid_ = 0, in_ready_ = 0, out_valid_ = 0, out_ready_ = 0, zero_ = 0;
   std::uint32_t in_number_ = 0, in_tag_ = 0, out_double_ = 0, out_tag_ = 0;
@@ -92,9 +94,11 @@ class Machine : public Dut {
 
 class MachineModel : public BlockModel {
  public:
-  explicit MachineModel(const Traits& traits)
-      : BlockModel([traits](std::uint64_t) { return std::make_unique<Machine>(traits); }) {}
+  explicit MachineModel(const Traits& traits, bool depends_on_cycles = false)
+      : BlockModel([traits](std::uint64_t) { return std::make_unique<Machine>(traits); }),
+        depends_on_cycles_(depends_on_cycles) {}
   void reset(KeyedRandom&, const Dut&) override { tag_ = 0; }
+  bool values_depend_on_cycles() const override { return depends_on_cycles_; }
   bool offer(std::size_t, KeyedRandom& random, Transaction& values) override {
     values = {random.below(1'000'000), ++tag_};
     return true;
@@ -104,6 +108,7 @@ class MachineModel : public BlockModel {
   }
 
  private:
+  bool depends_on_cycles_;
   std::uint64_t tag_ = 0;
 };
 
@@ -171,6 +176,31 @@ TEST(Contract, AReadyThatDependsOnWhatItMayNotIsNamed) {
   registered.replace(registered.find("[\"out.ready\"]"), 13, "[\"in.valid\"]");
   EXPECT_NE(verdict({}, registered).find("in.ready breaks c.toml:6 (ready does not depend on out.ready)"),
             std::string::npos);
+}
+
+TEST(Contract, AResetThatTakesLongerIsNamedWithOrWithoutItsKeys) {
+  const Traits slow{.synchronous_reset = true, .reset_edges = 3};
+  EXPECT_EQ(verdict(slow, "[reset]\nactive = \"low\"\ncycles = 3"), "kept");
+  for (const auto& [contract, says] : {
+           std::pair{"[reset]\nactive = \"low\"\ncycles = 2", "reset.cycles breaks c.toml:3 (no valid output after 2"},
+           std::pair{"[reset]\nkind = \"synchronous\"", "reset.cycles breaks c.toml:1 (no valid output after 2"},
+           std::pair{"cycles = \"ranges\"", "reset.cycles breaks c.toml (no valid output after 2"},
+       }) {
+    const std::string found = verdict(slow, contract);
+    EXPECT_NE(found.find(says), std::string::npos) << found;
+  }
+}
+
+TEST(Contract, RangesOfABlockWhoseAnswersDependOnItsCyclesAreRefused) {
+  StreamBench bench("machine", std::make_unique<MachineModel>(Traits{}, true),
+                    parse_contract("\ncycles = \"ranges\"", "c.toml"));
+  try {
+    bench.run({.count = 1});
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "c.toml:2: cycles: what machine answers depends on its cycles; allowed: data_sheet");
+  }
 }
 
 TEST(Contract, WhatIsNoContractIsRefusedWithItsLine) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "Vqp_scheduler_activation_in_turn_lost.h"
+#include "Vqp_scheduler_answer_a_cycle_late.h"
 #include "Vqp_scheduler_evicted_not_forgotten.h"
 #include "Vqp_scheduler_grant_does_not_hold.h"
 #include "Vqp_scheduler_no_second_chance.h"
@@ -38,6 +39,9 @@ TEST(QpSchedulerBug, GrantDoesNotHoldItsSlot) {
 }
 TEST(QpSchedulerBug, LookupsOfTheReceivingSideGiveNoSecondChance) {
   expect_found<Vqp_scheduler_no_second_chance>("slot");
+}
+TEST(QpSchedulerBug, AnswerToTheReceivingSideIsACycleLate) {
+  expect_found<Vqp_scheduler_answer_a_cycle_late>("seen_valid");
 }
 
 }  // namespace

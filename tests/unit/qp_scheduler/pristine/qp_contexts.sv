@@ -19,14 +19,14 @@ module qp_contexts
   // An operation, while open_o.
   output logic                 open_o,
   input  logic                 op_valid_i,
-  input  slot_op_e          op_i,
+  input  slot_op_e             op_i,
   input  logic [QpWidth-1:0]   op_qp_i,
   input  logic                 op_list_i,     // fill
   input  logic                 op_used_i,     // fill
 
   // Its result, in the cycle after; not for fill and drop.
   output logic                 done_valid_o,
-  output slot_op_e          done_op_o,
+  output slot_op_e             done_op_o,
   output logic [QpWidth-1:0]   done_qp_o,
   output logic                 done_list_o,
   output context_lookup_e      done_lookup_o,
@@ -76,7 +76,7 @@ module qp_contexts
 
   // The stage in which the entry of the QP is there.
   logic               valid_q, list_q, used_q;
-  slot_op_e        op_q;
+  slot_op_e           op_q;
   logic [QpWidth-1:0] qp_q;
   entry_t             entry, entry_d;
   owner_t             owner, owner_d;

@@ -1,0 +1,99 @@
+// qp_scheduler by RTL in a whole run: beside the box it agrees in every field, in its place it decides alone; with more
+// QPs than contexts on the NIC as well.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+nlohmann::json result_of(const std::string& folder) {
+  return read_json(test_folder() / folder / "result.json");
+}
+
+/// 64 MiB with losses, trimmed packets, marks and duplicates.
+constexpr const char* kLossy =
+    " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 --set fabric.loss_rate=0.001 "
+    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
+
+TEST(RtlQpScheduler, BesideAndInThePlaceOfTheBox) {
+  ASSERT_EQ(run_process(std::string("mrcsim") + kLossy + "--out %D/systemc").exit_code, 0);
+  const auto systemc = result_of("systemc");
+  ASSERT_GT(systemc["packets"]["retransmitted"].get<std::uint64_t>(), 0U);
+  for (const std::string mode : {"shadow", "rtl"}) {
+    const ProcessResult run =
+        run_process(std::string("mrcsim") + kLossy + "--" + mode + " qp_scheduler --out %D/" + mode);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto result = result_of(mode);
+    ASSERT_EQ(result["rtl"].size(), 2U);
+    for (const auto& row : result["rtl"]) EXPECT_EQ(row["mismatches"], 0) << row;
+    const auto& sender = result["rtl"][0];
+    EXPECT_EQ(sender["block"], "qp_scheduler");
+    EXPECT_GT(sender["transactions"], 4'096) << "a turn for four packets";
+    EXPECT_EQ(sender["latency_cycles"], sender["systemc_latency_cycles"]);
+    EXPECT_GT(result["rtl"][1]["transactions"], 0) << "contexts of the receiving side";
+    EXPECT_EQ(result["packets"], systemc["packets"]);
+    EXPECT_EQ(result["bytes"], systemc["bytes"]);
+    EXPECT_EQ(result["message_time_us"], systemc["message_time_us"]);
+  }
+}
+
+/// 4,096 messages of a packet each over twice as many QPs as the NIC has contexts: each is evicted before it comes
+/// again.
+constexpr int kQps = 2'048;
+std::string turns_of_all() {
+  std::string flows;
+  for (int i = 0; i < 2 * kQps; ++i) flows += fmt::format("0,0,1,4096,{}\n", i);
+  return flows;
+}
+std::string many_qps() {
+  return fmt::format(
+      "traffic.qps_per_peer = {}\ntraffic.outstanding_messages = 256\nprotocol.path_table_scope = \"destination\"\n"
+      "fabric.nics = 2\ntransport = \"mrc\"\n",
+      kQps);
+}
+
+TEST(RtlQpScheduler, ContextsThatTakeTheSlotsOfOthers) {
+  const auto systemc = run_flows(turns_of_all(), many_qps(), "", "systemc");
+  const auto shadow = run_flows(turns_of_all(), many_qps(), "--shadow qp_scheduler", "shadow");
+  const auto rtl = run_flows(turns_of_all(), many_qps(), "--rtl qp_scheduler", "rtl");
+  for (const auto& result : {shadow, rtl}) {
+    ASSERT_EQ(result["rtl"].size(), 2U);
+    for (const auto& row : result["rtl"]) {
+      EXPECT_EQ(row["mismatches"], 0) << row;
+      EXPECT_GE(row["transactions"], 2 * kQps) << row;
+    }
+    EXPECT_EQ(result["packets"], systemc["packets"]);
+    // Second chance in the place of the least recently used one.
+    EXPECT_NEAR(result["goodput_gbps"].get<double>() / systemc["goodput_gbps"].get<double>(), 1, 0.02);
+  }
+  EXPECT_EQ(rtl["message_time_us"], shadow["message_time_us"]);
+}
+
+TEST(RtlQpScheduler, WhatItDoesNotKnowIsRefused) {
+  const auto refused = [](const std::string& settings, const std::string& message) {
+    const ProcessResult run =
+        run_process("mrcsim run tb/scenarios/pair.toml --set " + settings + " --rtl qp_scheduler --out %D/out");
+    EXPECT_EQ(run.exit_code, 2) << settings;
+    EXPECT_NE(run.err.find(message), std::string::npos) << run.err;
+  };
+  refused("nic.qp_scheduler.context_cache_entries=64",
+          "nic.qp_scheduler.context_cache_entries = 64: RTL of qp_scheduler is built for 1024");
+  refused("traffic.classes.count=2", "qp_scheduler has no traffic classes in RTL; allowed: traffic.classes.count = 1");
+}
+
+#ifdef MRCSIM_WITH_CONTEXT_BUG
+TEST(RtlQpScheduler, ThatUsesAContextWhichIsNotThereIsNamed) {
+  run_flows(turns_of_all(), many_qps());
+  const ProcessResult run = run_process(std::string(MRCSIM_WITH_CONTEXT_BUG) +
+                                        " run %D/scenario.toml --quiet --shadow qp_scheduler@nic0 --out %D/shadow");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_NE(run.err.find("mismatch: nic0: qp_scheduler of nic0, transaction "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("lookup: expected fetched, RTL gave here"), std::string::npos) << run.err;
+}
+#endif
+
+}  // namespace
+}  // namespace mrc
