@@ -7,6 +7,8 @@
 #include "dpi/reference.h"
 #include "mrc/control/path_table.h"
 #include "mrc/rx/ack_coalescer.h"
+#include "mrc/tx/context_slots.h"
+#include "mrc/tx/ready_list.h"
 #include "mrc/tx/retransmit_reference.h"
 #include "mrc/tx/srv6_encap.h"
 #include "mrc/wire/icrc.h"
@@ -16,11 +18,12 @@
 namespace mrc::reference {
 namespace {
 
-std::uint32_t narrow(std::uint64_t value) {
-  return static_cast<std::uint32_t>(value);
-}
-std::uint32_t setting(const Settings& settings, std::string_view name) {
-  return narrow(settings.find(name)->second);
+/// Of a reply that has fields(visit).
+template <typename Reply>
+std::map<std::string, std::uint64_t, std::less<>> fields_of(const Reply& reply) {
+  std::map<std::string, std::uint64_t, std::less<>> fields;
+  reply.fields([&](const char* name, std::uint64_t value) { fields[name] = value; });
+  return fields;
 }
 
 // ---- ack_coalescer
@@ -40,9 +43,9 @@ class AckCoalescer : public Reference {
         {"counter_bytes"}};
     return description;
   }
-  explicit AckCoalescer(const Settings& settings) : Reference(describe()), triggers_(setting(settings, "qps")) {
-    config_.sack_threshold_bytes = setting(settings, "threshold_bytes");
-    config_.sack_min_add_bytes = setting(settings, "min_add_bytes");
+  explicit AckCoalescer(const Settings& settings) : Reference(describe()), triggers_(setting32(settings, "qps")) {
+    config_.sack_threshold_bytes = setting32(settings, "threshold_bytes");
+    config_.sack_min_add_bytes = setting32(settings, "min_add_bytes");
   }
   std::uint64_t state(std::string_view name, std::uint64_t index) override {
     if (name != "counter_bytes") no_state(name);
@@ -104,10 +107,10 @@ class ReceiveWindows : public Reference {
   }
   explicit ReceiveWindows(const Settings& settings)
       : Reference(describe()),
-        qps_(setting(settings, "qps")),
-        windows_({qps_, setting(settings, "banks"), setting(settings, "mpr_units")},
-                 {setting(settings, "nack_out_of_window") != 0 ? OutOfWindow::nack : OutOfWindow::drop,
-                  setting(settings, "dynamic_mpr") != 0}) {}
+        qps_(setting32(settings, "qps")),
+        windows_({qps_, setting32(settings, "banks"), setting32(settings, "mpr_units")},
+                 {setting32(settings, "nack_out_of_window") != 0 ? OutOfWindow::nack : OutOfWindow::drop,
+                  setting32(settings, "dynamic_mpr") != 0}) {}
   std::uint64_t state(std::string_view name, std::uint64_t index) override {
     if (name == "banks_in_use") return windows_.pool().in_use();
     const auto qp = static_cast<std::uint32_t>(below(index, qps_, "QP"));
@@ -136,9 +139,7 @@ class ReceiveWindows : public Reference {
                                          .probe = req["probe"] != 0,
                                          .probe_id = static_cast<std::uint16_t>(req["probe_id"])});
     if (op == PsnOp::release) windows_.forget(qp);
-    std::map<std::string, std::uint64_t, std::less<>> fields;
-    reply.fields([&](const char* name, std::uint64_t value) { fields[name] = value; });
-    expect("rsp", std::move(fields));
+    expect("rsp", fields_of(reply));
   }
 
  private:
@@ -165,7 +166,7 @@ class Records : public Reference {
         {"free", "unacked", "next"}};
     return description;
   }
-  explicit Records(const Settings& settings) : Reference(describe()), records_(setting(settings, "records")) {}
+  explicit Records(const Settings& settings) : Reference(describe()), records_(setting32(settings, "records")) {}
   std::uint64_t state(std::string_view name, std::uint64_t index) override {
     if (name == "free") return records_.free();
     const RetransmitBuffer* buffer = records_.find(narrow(index));
@@ -200,22 +201,7 @@ class Records : public Reference {
                      {"bytes", event.bytes},
                      {"ev", event.ev}});
     }
-    expect("rsp", {{"hit", reply.hit},
-                   {"advanced", reply.advanced},
-                   {"count", reply.count},
-                   {"psn", reply.psn},
-                   {"message", reply.message},
-                   {"offset", reply.offset},
-                   {"bytes", reply.bytes},
-                   {"cause", static_cast<std::uint64_t>(reply.cause)},
-                   {"unacked", reply.unacked},
-                   {"next", reply.next},
-                   {"has_lost", reply.has_lost},
-                   {"oldest_lost", reply.oldest_lost},
-                   {"outstanding", reply.outstanding},
-                   {"oldest_psn", reply.oldest_psn},
-                   {"oldest_sent", reply.oldest_sent},
-                   {"free", reply.free}});
+    expect("rsp", fields_of(reply));
   }
 
  private:
@@ -319,21 +305,21 @@ class PathTables : public Reference {
     return description;
   }
   explicit PathTables(const Settings& settings)
-      : Reference(describe()), room_(below(setting(settings, "planes"), PathTable::kMostPlanes + 1, "planes"), 0) {
-    config_.ev_count = setting(settings, "ev_count");
-    config_.ev_active = setting(settings, "ev_active");
-    config_.ev_min_active = setting(settings, "ev_min_active");
-    config_.reshuffle_rotations = setting(settings, "reshuffle_rotations");
-    config_.skip_duration = static_cast<SkipDuration>(below(setting(settings, "skip_duration"), 3, "skip_duration"));
-    config_.skip_time_ps = settings.find("skip_time_ps")->second;
-    config_.assumed_bad_losses = setting(settings, "assumed_bad_losses");
-    config_.probe_successes = setting(settings, "probe_successes");
+      : Reference(describe()), room_(below(setting32(settings, "planes"), PathTable::kMostPlanes + 1, "planes"), 0) {
+    config_.ev_count = setting32(settings, "ev_count");
+    config_.ev_active = setting32(settings, "ev_active");
+    config_.ev_min_active = setting32(settings, "ev_min_active");
+    config_.reshuffle_rotations = setting32(settings, "reshuffle_rotations");
+    config_.skip_duration = static_cast<SkipDuration>(below(setting32(settings, "skip_duration"), 3, "skip_duration"));
+    config_.skip_time_ps = setting(settings, "skip_time_ps");
+    config_.assumed_bad_losses = setting32(settings, "assumed_bad_losses");
+    config_.probe_successes = setting32(settings, "probe_successes");
     config_.probe_skip_state =
-        setting(settings, "probe_marked_skips") != 0 ? ProbeSkipState::skip : ProbeSkipState::good;
+        setting32(settings, "probe_marked_skips") != 0 ? ProbeSkipState::skip : ProbeSkipState::good;
     const auto planes = static_cast<std::uint32_t>(room_.size());
-    const std::uint64_t seed = settings.find("seed")->second;
+    const std::uint64_t seed = setting(settings, "seed");
     const EvProfile profile = make_auto_profile(config_, planes, KeyedRandom(seed, "profile"));
-    for (std::uint32_t slot = 0; slot < setting(settings, "slots"); ++slot) {
+    for (std::uint32_t slot = 0; slot < setting32(settings, "slots"); ++slot) {
       tables_.push_back(std::make_unique<PathTable>(profile, config_, planes, KeyedRandom(seed + slot, "table")));
     }
   }
@@ -439,11 +425,11 @@ class Dma : public Reference {
   }
   explicit Dma(const Settings& settings)
       : Reference(describe()),
-        sizes_{setting(settings, "tags"), setting(settings, "jobs"), settings.find("completion_buffer_bytes")->second},
-        dma_(sizes_, setting(settings, "mrrs_bytes"), setting(settings, "mps_bytes")),
+        sizes_{setting32(settings, "tags"), setting32(settings, "jobs"), setting(settings, "completion_buffer_bytes")},
+        dma_(sizes_, setting32(settings, "mrrs_bytes"), setting32(settings, "mps_bytes")),
         busy_(sizes_.jobs, false) {
     for (const char* name : {"mrrs_bytes", "mps_bytes"}) {
-      const std::uint32_t bytes = setting(settings, name);
+      const std::uint32_t bytes = setting32(settings, name);
       if (bytes < 128 || bytes > 4'096 || (bytes & (bytes - 1)) != 0)
         throw Error(std::string(name) + ": a power of two from 128 to 4096");
     }
@@ -507,30 +493,121 @@ class Dma : public Reference {
   std::vector<bool> busy_;
 };
 
-template <typename Made>
-std::unique_ptr<Reference> make(const Settings& settings) {
-  return std::make_unique<Made>(settings);
-}
+// ---- qp_scheduler
+
+class Turns : public Reference {
+ public:
+  static const Description& describe() {
+    static const Description description{{{"act", true, {"qp"}},
+                                          {"pick", true, {"read_room"}},
+                                          {"back", true, {"qp", "slot", "again"}},
+                                          {"look", true, {"qp", "read_room"}},
+                                          {"fill", true, {"qp", "list", "used"}},
+                                          {"drop", true, {"qp"}},
+                                          {"turn", false, {"qp", "lookup"}},
+                                          {"grant", false, {"qp", "slot", "quantum_bytes"}},
+                                          {"seen", false, {"qp", "lookup", "slot"}},
+                                          {"fetch", false, {"qp", "slot", "evicts", "evicted_qp"}}},
+                                         {{"qps", 16'384}, {"slots", 1'024}, {"quantum_bytes", 16'384}},
+                                         {"listed", "held", "here"}};
+    return description;
+  }
+  explicit Turns(const Settings& settings)
+      : Reference(describe()),
+        quantum_bytes_(setting32(settings, "quantum_bytes")),
+        list_(setting32(settings, "qps")),
+        slots_(setting32(settings, "qps"), setting32(settings, "slots")),
+        granted_(setting32(settings, "qps")),
+        fetched_(setting32(settings, "qps"), false) {}
+  std::uint64_t state(std::string_view name, std::uint64_t index) override {
+    if (name == "listed") return list_.size();
+    if (name == "held") return slots_.held();
+    if (name == "here") return slots_.here(qp_of(index)) ? 1 : 0;
+    no_state(name);
+  }
+
+ protected:
+  void take(std::string_view port, const Transfer& transfer) override {
+    if (port == "pick") return begin_turn(transfer["read_room"] != 0);
+    const std::uint32_t qp = qp_of(transfer["qp"]);
+    if (port == "act") list_.activate(qp, 0);
+    if (port == "drop") slots_.drop(qp);
+    if (port == "back") give_back(qp, transfer);
+    if (port == "fill") fill(qp, transfer["list"] != 0, transfer["used"] != 0);
+    if (port != "look") return;
+    const ContextLookup lookup = slots_.look(qp, false, transfer["read_room"] != 0);
+    const std::uint64_t slot = lookup == ContextLookup::here ? slots_.slot_of(qp) : 0;
+    expect("seen", {{"qp", qp}, {"lookup", static_cast<std::uint64_t>(lookup)}, {"slot", slot}});
+    if (lookup == ContextLookup::fetched) begin_fetch(qp);
+  }
+
+ private:
+  std::uint32_t qp_of(std::uint64_t index) const { return narrow(below(index, granted_.size(), "QP")); }
+  /// Of the QP that has waited for longest.
+  void begin_turn(bool room) {
+    if (list_.empty()) throw Error("no QP waits for its turn");
+    const std::uint32_t qp = list_.pick().qp;
+    const ContextLookup lookup = slots_.look(qp, true, room);
+    expect("turn", {{"qp", qp}, {"lookup", static_cast<std::uint64_t>(lookup)}});
+    if (lookup == ContextLookup::fetched) begin_fetch(qp);
+    if (lookup != ContextLookup::here) {
+      list_.end_turn(qp, lookup == ContextLookup::no_room, 0);
+      return;
+    }
+    granted_[qp] = slots_.slot_of(qp);
+    expect("grant", {{"qp", qp}, {"slot", slots_.slot_of(qp)}, {"quantum_bytes", quantum_bytes_}});
+  }
+  void begin_fetch(std::uint32_t qp) {
+    const ContextSlots::Fetch fetch = slots_.begin_fetch(qp);
+    fetched_[qp] = true;
+    expect("fetch", {{"qp", qp},
+                     {"slot", fetch.slot},
+                     {"evicts", fetch.evicted.has_value()},
+                     {"evicted_qp", fetch.evicted.value_or(0)}});
+  }
+  void give_back(std::uint32_t qp, const Transfer& back) {
+    if (granted_[qp] != back["slot"]) throw Error("the QP has no grant with this slot");
+    granted_[qp].reset();
+    slots_.give_back(narrow(back["slot"]));
+    list_.end_turn(qp, back["again"] != 0, 0);
+  }
+  void fill(std::uint32_t qp, bool list, bool used) {
+    if (!fetched_[qp]) throw Error("the QP's context is not being fetched");
+    if (!list && !used) throw Error("fill: list, used or both are 1");
+    fetched_[qp] = false;
+    slots_.fill(qp, used);
+    if (list) list_.activate(qp, 0);
+  }
+
+  std::uint32_t quantum_bytes_;
+  ReadyList list_;
+  ContextSlots slots_;
+  std::vector<std::optional<std::uint32_t>> granted_;  ///< slot of a grant that has not come back, by QP
+  std::vector<bool> fetched_;                          ///< and not filled, by QP
+};
 
 }  // namespace
 
 Kind ack_coalescer_kind() {
-  return {"ack_coalescer", AckCoalescer::describe, make<AckCoalescer>};
+  return kind_of<AckCoalescer>("ack_coalescer");
 }
 Kind psn_tracker_kind() {
-  return {"psn_tracker", ReceiveWindows::describe, make<ReceiveWindows>};
+  return kind_of<ReceiveWindows>("psn_tracker");
 }
 Kind retransmit_buffer_kind() {
-  return {"retransmit_buffer", Records::describe, make<Records>};
+  return kind_of<Records>("retransmit_buffer");
 }
 Kind srv6_encap_kind() {
-  return {"srv6_encap", Encap::describe, make<Encap>};
+  return kind_of<Encap>("srv6_encap");
 }
 Kind spray_scheduler_kind() {
-  return {"spray_scheduler", PathTables::describe, make<PathTables>};
+  return kind_of<PathTables>("spray_scheduler");
+}
+Kind qp_scheduler_kind() {
+  return kind_of<Turns>("qp_scheduler");
 }
 Kind pcie_dma_kind() {
-  return {"pcie_dma", Dma::describe, make<Dma>};
+  return kind_of<Dma>("pcie_dma");
 }
 
 }  // namespace mrc::reference

@@ -11,13 +11,6 @@
 namespace mrc::reference {
 namespace {
 
-std::uint32_t narrow(std::uint64_t value) {
-  return static_cast<std::uint32_t>(value);
-}
-std::uint64_t setting(const Settings& settings, std::string_view name) {
-  return settings.find(name)->second;
-}
-
 const Settings& congestion_settings() {
   static const Settings settings{
       {"base_rtt_ps", 8 * kPsPerUs}, {"line_rate_gbps", 800}, {"initial_cwnd_bytes", 0}, {"min_cwnd_bytes", 0},
@@ -27,7 +20,7 @@ const Settings& congestion_settings() {
 
 ProtocolConfig protocol_of(const Settings& settings) {
   ProtocolConfig config;
-  config.mtu_bytes = narrow(setting(settings, "mtu_bytes"));
+  config.mtu_bytes = setting32(settings, "mtu_bytes");
   config.trim_nack = setting(settings, "trim_nack") != 0;
   return config;
 }
@@ -47,6 +40,15 @@ bool window_state(const CongestionControl& window, std::string_view name, std::u
   if (name == "inflight_bytes") return value = window.inflight_bytes(), true;
   if (name == "last_cut") return value = static_cast<std::uint64_t>(window.last_cut()), true;
   return false;
+}
+
+/// Fields of a SACK, behind those of the port.
+std::vector<std::string> sack_names(std::vector<std::string> names = {}) {
+  for (const char* name : {"cack_psn", "sack_offset", "sack_bitmap", "ack_psn_offset", "entropy", "rcvd_bytes",
+                           "tx_timestamp", "ooo_count", "mpr", "rcv_cwnd_pen", "mark", "probe", "restore_cwnd"}) {
+    names.emplace_back(name);
+  }
+  return names;
 }
 
 // ---- nscc
@@ -119,10 +121,7 @@ class SendingQp : public Reference {
           {{"post", true, {"now", "id", "bytes", "local_address", "remote_address", "rkey", "write_imm", "immediate"}},
            {"take", true, {"now"}},
            {"sent", true, {"now", "psn", "ev"}},
-           {"sack",
-            true,
-            {"now", "cack_psn", "sack_offset", "sack_bitmap", "ack_psn_offset", "entropy", "rcvd_bytes", "tx_timestamp",
-             "ooo_count", "mpr", "rcv_cwnd_pen", "mark", "probe", "restore_cwnd"}},
+           {"sack", true, sack_names({"now"})},
            {"nack", true, {"now", "nack_psn", "entropy", "tx_timestamp", "reason"}},
            {"transport_ack", true, {"now", "msn"}},
            {"deadline", true, {"now"}},
@@ -151,10 +150,10 @@ class SendingQp : public Reference {
   explicit SendingQp(const Settings& settings)
       : Reference(describe()),
         config_(config_of(settings)),
-        paths_(profile_of(settings, config_), config_, narrow(setting(settings, "planes")),
+        paths_(profile_of(settings, config_), config_, setting32(settings, "planes"),
                KeyedRandom(setting(settings, "seed"), "table")),
         window_(window_of(settings, config_)),
-        requestor_(config_, paths_, *window_, narrow(setting(settings, "first_psn")) & kPsnMask) {
+        requestor_(config_, paths_, *window_, setting32(settings, "first_psn") & kPsnMask) {
     bring_up(requestor_);
   }
   /// `index`: of gate, the time; of ev_state, the EV.
@@ -201,17 +200,16 @@ class SendingQp : public Reference {
  private:
   static ProtocolConfig config_of(const Settings& settings) {
     ProtocolConfig config = protocol_of(settings);
-    config.mpr_units = narrow(setting(settings, "mpr_units"));
+    config.mpr_units = setting32(settings, "mpr_units");
     config.dynamic_mpr = setting(settings, "dynamic_mpr") != 0;
-    config.max_write_imm = narrow(setting(settings, "max_write_imm"));
-    config.timeout_exponent = narrow(setting(settings, "timeout_exponent"));
-    config.ev_count = narrow(setting(settings, "ev_count"));
-    config.ev_active = narrow(setting(settings, "ev_active"));
+    config.max_write_imm = setting32(settings, "max_write_imm");
+    config.timeout_exponent = setting32(settings, "timeout_exponent");
+    config.ev_count = setting32(settings, "ev_count");
+    config.ev_active = setting32(settings, "ev_active");
     return config;
   }
   static EvProfile profile_of(const Settings& settings, const ProtocolConfig& config) {
-    return make_auto_profile(config, narrow(setting(settings, "planes")),
-                             KeyedRandom(setting(settings, "seed"), "profile"));
+    return make_auto_profile(config, setting32(settings, "planes"), KeyedRandom(setting(settings, "seed"), "profile"));
   }
   static SackFields sack_of(const Transfer& t) {
     SackFields sack;
@@ -314,10 +312,7 @@ class ReceivingQp : public Reference {
           false,
           {"admitted", "outcome", "nack", "place", "sack", "repeat_transport_ack", "closes_messages", "sack_causes",
            "sack_counter_bytes"}},
-         {"sack",
-          false,
-          {"cack_psn", "sack_offset", "sack_bitmap", "ack_psn_offset", "entropy", "rcvd_bytes", "tx_timestamp",
-           "ooo_count", "mpr", "rcv_cwnd_pen", "mark", "probe", "restore_cwnd"}},
+         {"sack", false, sack_names()},
          {"transport_ack", false, {"msn"}},
          {"receive", false, {"immediate", "msn"}}},
         {{"first_psn", 0},
@@ -339,10 +334,10 @@ class ReceivingQp : public Reference {
   explicit ReceivingQp(const Settings& settings)
       : Reference(describe()),
         config_(config_of(settings)),
-        pool_(narrow(setting(settings, "banks"))),
+        pool_(setting32(settings, "banks")),
         protection_(protection_of(settings)),
-        responder_(config_, narrow(setting(settings, "first_psn")) & kPsnMask, pool_, protection_, kDomain,
-                   {narrow(setting(settings, "source_node")), static_cast<std::uint16_t>(setting(settings, "pkey"))}) {
+        responder_(config_, setting32(settings, "first_psn") & kPsnMask, pool_, protection_, kDomain,
+                   {setting32(settings, "source_node"), static_cast<std::uint16_t>(setting(settings, "pkey"))}) {
     bring_up(responder_);
   }
   std::uint64_t state(std::string_view name, std::uint64_t) override {
@@ -370,19 +365,19 @@ class ReceivingQp : public Reference {
 
   static ProtocolConfig config_of(const Settings& settings) {
     ProtocolConfig config;
-    config.mpr_units = narrow(setting(settings, "mpr_units"));
+    config.mpr_units = setting32(settings, "mpr_units");
     config.dynamic_mpr = setting(settings, "dynamic_mpr") != 0;
     config.out_of_window = setting(settings, "nack_out_of_window") != 0 ? OutOfWindow::nack : OutOfWindow::drop;
-    config.sack_threshold_bytes = narrow(setting(settings, "threshold_bytes"));
-    config.sack_min_add_bytes = narrow(setting(settings, "min_add_bytes"));
-    config.always_skip_threshold = narrow(setting(settings, "always_skip_threshold"));
+    config.sack_threshold_bytes = setting32(settings, "threshold_bytes");
+    config.sack_min_add_bytes = setting32(settings, "min_add_bytes");
+    config.always_skip_threshold = setting32(settings, "always_skip_threshold");
     return config;
   }
   static ProtectionTable protection_of(const Settings& settings) {
     ProtectionTable table;
     table.add({.va = setting(settings, "va"),
                .bytes = setting(settings, "region_bytes"),
-               .rkey = narrow(setting(settings, "rkey")),
+               .rkey = setting32(settings, "rkey"),
                .domain = kDomain,
                .remote_write = true});
     return table;
@@ -457,21 +452,16 @@ class ReceivingQp : public Reference {
   Responder responder_;
 };
 
-template <typename Made>
-std::unique_ptr<Reference> make(const Settings& settings) {
-  return std::make_unique<Made>(settings);
-}
-
 }  // namespace
 
 Kind requestor_kind() {
-  return {"requestor", SendingQp::describe, make<SendingQp>};
+  return kind_of<SendingQp>("requestor");
 }
 Kind responder_kind() {
-  return {"responder", ReceivingQp::describe, make<ReceivingQp>};
+  return kind_of<ReceivingQp>("responder");
 }
 Kind nscc_kind() {
-  return {"nscc", Window::describe, make<Window>};
+  return kind_of<Window>("nscc");
 }
 
 }  // namespace mrc::reference

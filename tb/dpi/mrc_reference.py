@@ -10,7 +10,7 @@
 import ctypes
 
 
-class ReferenceError(Exception):
+class NotAllowed(Exception):
     """What the reference may not be given."""
 
 
@@ -37,7 +37,7 @@ class Library:
         """{'in': {port: fields}, 'out': {port: fields}, 'setting': {name: default}, 'state': [name, …]}"""
         text = self._describe(name.encode())
         if text is None:
-            raise ReferenceError(self.error())
+            raise NotAllowed(self.error())
         found = {"in": {}, "out": {}, "setting": {}, "state": []}
         for kind, first, *rest in (line.split() for line in text.decode().splitlines()):
             if kind == "state":
@@ -64,7 +64,7 @@ class Reference:
         text = " ".join(f"{key}={int(value)}" for key, value in settings.items())
         self._handle = library._new(name.encode(), text.encode())
         if not self._handle:
-            raise ReferenceError(library.error())
+            raise NotAllowed(library.error())
 
     def __del__(self):
         if getattr(self, "_handle", None):
@@ -73,14 +73,14 @@ class Reference:
 
     def _check(self, result):
         if result < 0:
-            raise ReferenceError(f"{self.name}: {self._library.error()}")
+            raise NotAllowed(f"{self.name}: {self._library.error()}")
         return result
 
     def accept(self, port, packet=b"", **fields):
         """The reference takes a transfer of an input port."""
         for name in fields:
             if name not in self.ports["in"].get(port, fields):
-                raise ReferenceError(f"{self.name}: port {port} has no field {name}")
+                raise NotAllowed(f"{self.name}: port {port} has no field {name}")
         for name, value in fields.items():
             self._check(self._library._put(self._handle, name.encode(), int(value)))
         for byte in packet:
@@ -100,7 +100,7 @@ class Reference:
     def state(self, name, index=0):
         value = self._library._state(self._handle, name.encode(), index)
         if self._library.error():
-            raise ReferenceError(f"{self.name}: {self._library.error()}")
+            raise NotAllowed(f"{self.name}: {self._library.error()}")
         return value
 
 

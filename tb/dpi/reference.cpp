@@ -7,9 +7,9 @@
 namespace mrc::reference {
 
 const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all{ack_coalescer_kind(), psn_tracker_kind(), retransmit_buffer_kind(),
-                                     srv6_encap_kind(),    pcie_dma_kind(),    spray_scheduler_kind(),
-                                     requestor_kind(),     responder_kind(),   nscc_kind()};
+  static const std::vector<Kind> all{
+      ack_coalescer_kind(), psn_tracker_kind(),     retransmit_buffer_kind(), srv6_encap_kind(), pcie_dma_kind(),
+      qp_scheduler_kind(),  spray_scheduler_kind(), requestor_kind(),         responder_kind(),  nscc_kind()};
   return all;
 }
 

@@ -76,11 +76,29 @@ class Reference {
 /// Settings that were given, completed with the defaults.
 using Settings = std::map<std::string, std::uint64_t, std::less<>>;
 
+inline std::uint32_t narrow(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+inline std::uint64_t setting(const Settings& settings, std::string_view name) {
+  return settings.find(name)->second;
+}
+/// Throws Error for one that has more than 32 bits.
+inline std::uint32_t setting32(const Settings& settings, std::string_view name) {
+  const std::uint64_t value = setting(settings, name);
+  if (value != narrow(value)) throw Error(std::string(name) + "=" + std::to_string(value) + ": at most 4294967295");
+  return narrow(value);
+}
+
 struct Kind {
   const char* name;
   const Description& (*describe)();
   std::unique_ptr<Reference> (*make)(const Settings& settings);
 };
+template <typename Made>
+Kind kind_of(const char* name) {
+  return {name, Made::describe,
+          [](const Settings& settings) -> std::unique_ptr<Reference> { return std::make_unique<Made>(settings); }};
+}
 const std::vector<Kind>& kinds();
 
 /// Index below `count`; throws Error.
@@ -100,6 +118,7 @@ Kind retransmit_buffer_kind();
 Kind srv6_encap_kind();
 Kind spray_scheduler_kind();
 Kind pcie_dma_kind();
+Kind qp_scheduler_kind();
 Kind requestor_kind();
 Kind responder_kind();
 Kind nscc_kind();

@@ -1,6 +1,7 @@
 // The records of QPs by commands, as hardware takes them: what is asked of the records of a QP, and the answer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -64,6 +65,28 @@ struct RetransmitReply {
   TimePs oldest_sent = 0;
   std::uint32_t free = 0;  ///< records
   std::vector<RetransmitEvent> events;
+
+  static constexpr std::size_t kFields = 16;
+  /// Calls visit(name, value) for every field but the events, in the order in which a difference is reported.
+  template <typename Visit>
+  void fields(const Visit& visit) const {
+    visit("hit", static_cast<std::uint64_t>(hit));
+    visit("count", static_cast<std::uint64_t>(count));
+    visit("advanced", static_cast<std::uint64_t>(advanced));
+    visit("psn", static_cast<std::uint64_t>(psn));
+    visit("message", static_cast<std::uint64_t>(message));
+    visit("offset", static_cast<std::uint64_t>(offset));
+    visit("bytes", static_cast<std::uint64_t>(bytes));
+    visit("cause", static_cast<std::uint64_t>(cause));
+    visit("unacked", static_cast<std::uint64_t>(unacked));
+    visit("next", static_cast<std::uint64_t>(next));
+    visit("has_lost", static_cast<std::uint64_t>(has_lost));
+    visit("oldest_lost", static_cast<std::uint64_t>(oldest_lost));
+    visit("outstanding", static_cast<std::uint64_t>(outstanding));
+    visit("oldest_psn", static_cast<std::uint64_t>(oldest_psn));
+    visit("oldest_sent", static_cast<std::uint64_t>(oldest_sent));
+    visit("free", static_cast<std::uint64_t>(free));
+  }
 };
 
 }  // namespace mrc

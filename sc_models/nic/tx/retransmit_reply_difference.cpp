@@ -1,6 +1,7 @@
 #include "nic/tx/retransmit_reply_difference.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -33,22 +34,11 @@ std::string difference(const RetransmitReply& expected, const RetransmitReply& a
     d.note("event.ev", left.ev, right.ev);
   }
   d.note("events", expected.events.size(), actual.events.size());
-  d.note("hit", expected.hit, actual.hit);
-  d.note("count", expected.count, actual.count);
-  d.note("advanced", expected.advanced, actual.advanced);
-  d.note("psn", expected.psn, actual.psn);
-  d.note("message", expected.message, actual.message);
-  d.note("offset", expected.offset, actual.offset);
-  d.note("bytes", expected.bytes, actual.bytes);
-  d.note("cause", static_cast<std::uint64_t>(expected.cause), static_cast<std::uint64_t>(actual.cause));
-  d.note("unacked", expected.unacked, actual.unacked);
-  d.note("next", expected.next, actual.next);
-  d.note("has_lost", expected.has_lost, actual.has_lost);
-  d.note("oldest_lost", expected.oldest_lost, actual.oldest_lost);
-  d.note("outstanding", expected.outstanding, actual.outstanding);
-  d.note("oldest_psn", expected.oldest_psn, actual.oldest_psn);
-  d.note("oldest_sent", expected.oldest_sent, actual.oldest_sent);
-  d.note("free", expected.free, actual.free);
+  std::array<std::uint64_t, RetransmitReply::kFields> values{};
+  std::size_t at = 0;
+  expected.fields([&](const char*, std::uint64_t value) { values.at(at++) = value; });
+  at = 0;
+  actual.fields([&](const char* name, std::uint64_t value) { d.note(name, values.at(at++), value); });
   return d.text();
 }
 
