@@ -6,10 +6,10 @@
 # tests/mutation/rtl/BLOCK.survivors, one line "NUMBER FILE:LINE REASON" each, and be at most 5 % of those that count, or be
 # proved equal to the block by yosys: these do not count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
 # Memories stay whole: what is mutated of them is their ports.
-# --for FILE: of a user's RTL, which mrcsim_use_rtl() described in FILE (bin/NAME.rtl/BLOCK.sources); its survivors are listed
-# nowhere, and named.
+# --for FILE: of a user's RTL, which mrcsim_use_rtl() described in FILE (bin/NAME.rtl/BLOCK.sources), with its contract; its
+# survivors are listed nowhere, and named.
 # The first lines of BLOCK.cpp say "// parameters: …" for read_slang, "// transactions: N" for each mutation, and
-# "// sources: …" for what else is compiled.
+# "// sources: …" for what else of the block is compiled.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -25,7 +25,8 @@ bench=$here/rtl/$block.cpp
 [ -f "$bench" ] || { echo "rtl_mutants: $block has no tests/mutation/rtl/$block.cpp" >&2; exit 2; }
 parameters=$(sed -n 's#^// parameters: ##p' "$bench")
 transactions=$(sed -n 's#^// transactions: ##p' "$bench")
-cpp=("$bench")
+cpp=("$bench" "$root"/tb/cosim/bench/{calibration,contract_checker,coverage,replay_file,stream_bench}.cpp "$root/tb/cosim/contract.cpp"
+  "$root"/sc_models/parameters/{input_file,parameter_value,toml_file}.cpp)
 for source in $(sed -n 's#^// sources: ##p' "$bench"); do cpp+=("$root/$source"); done
 yosys=$("$root/tests/formal/yosys_tool.sh")
 if [ -n "${2:-}" ]; then
@@ -44,7 +45,7 @@ ports=$work/ports
 flat=$ports/cosim/$block/${block}_flat.sv
 sources=("$root"/rtl/common/mrc_pkg.sv)
 identity=(--block "$block" --base "$root" --library "$root/rtl/common")
-contract=$root/rtl/$block/contract.toml
+contract=-
 if [ -n "$described" ]; then
   described_as() { sed -n "s/^$1 //p" "$described"; }
   top=$(described_as top)
@@ -102,7 +103,7 @@ for source in "${cpp[@]}" model/*.cpp "$include"/verilated{,_threads,_cov,_fst_c
 done
 $compiler ./*.o -o mutants -lfmt -lz -lpthread
 # shellcheck disable=SC2086
-./mutants "$count" "$transactions" $numbers > verdicts || exit 2
+./mutants "$count" "$transactions" "$contract" $numbers > verdicts || exit 2
 
 survivors=$(awk '$2 == "survived" { print $1 }' verdicts)
 declare -A place reason what

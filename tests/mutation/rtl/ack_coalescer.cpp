@@ -1,7 +1,6 @@
 // parameters: -G NumQps=4
 // transactions: 100000
-// sources: tb/cosim/ack_coalescer/model.cpp tb/cosim/bench/calibration.cpp tb/cosim/bench/contract_checker.cpp
-// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/replay_file.cpp tb/cosim/bench/coverage.cpp
+// sources: tb/cosim/ack_coalescer/model.cpp
 #include "Vmutants.h"
 #include "cosim/ack_coalescer/model.h"
 #include "rtl/run_mutants.h"

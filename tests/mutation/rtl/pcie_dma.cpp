@@ -1,7 +1,6 @@
 // parameters: -G Tags=8 -G Jobs=8 -G BufferBytes=8192
 // transactions: 100000
-// sources: tb/cosim/pcie_dma/model.cpp tb/cosim/bench/calibration.cpp tb/cosim/bench/contract_checker.cpp
-// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/replay_file.cpp tb/cosim/bench/coverage.cpp
+// sources: tb/cosim/pcie_dma/model.cpp
 #include "Vmutants.h"
 #include "cosim/pcie_dma/model.h"
 #include "rtl/run_mutants.h"

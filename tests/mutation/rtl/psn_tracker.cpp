@@ -1,7 +1,6 @@
 // parameters: -G NumQps=8 -G NumBanks=8 -G MprPsns=384
 // transactions: 200000
-// sources: tb/cosim/psn_tracker/model.cpp tb/cosim/bench/calibration.cpp tb/cosim/bench/contract_checker.cpp
-// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/replay_file.cpp tb/cosim/bench/coverage.cpp
+// sources: tb/cosim/psn_tracker/model.cpp
 #include "Vmutants.h"
 #include "cosim/psn_tracker/model.h"
 #include "rtl/run_mutants.h"

@@ -1,8 +1,6 @@
 // parameters: -G Qps=4 -G Records=64 -G Buckets=32
 // transactions: 100000
-// sources: tb/cosim/retransmit_buffer/model.cpp tb/cosim/retransmit_buffer/cycles.cpp tb/cosim/bench/calibration.cpp
-// sources: tb/cosim/bench/contract_checker.cpp tb/cosim/bench/stream_bench.cpp tb/cosim/bench/replay_file.cpp
-// sources: tb/cosim/bench/coverage.cpp
+// sources: tb/cosim/retransmit_buffer/model.cpp tb/cosim/retransmit_buffer/cycles.cpp
 #include "Vmutants.h"
 #include "cosim/retransmit_buffer/model.h"
 #include "rtl/run_mutants.h"

@@ -21,6 +21,7 @@ namespace mrc {
 
 inline constexpr int kNoMutation = 255;
 inline int selected_mutation = kNoMutation;
+inline std::string contract_file;  ///< that the block is compared with too; empty: none
 
 /// The Verilated netlist with the mutation that is selected.
 template <typename Model>
@@ -45,15 +46,17 @@ bool survives(int mutation, std::uint64_t transactions, Find&& find) {
   return WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGPROF;
 }
 
-/// argv: how many mutations there are, most transactions for each, and which to run where not all. Prints for each "N
+/// argv: how many mutations there are, most transactions for each, the contract or "-", and which to run where not all.
+/// Prints for each "N
 /// killed TRANSACTIONS", how many were allowed, or "N survived". 2 if the bench finds something in the netlist without
 /// one.
 template <typename Find>
 int run_mutants(int argc, char** argv, Find&& find) {
-  if (argc < 3) return 2;
+  if (argc < 4) return 2;
+  if (std::string(argv[3]) != "-") contract_file = argv[3];
   std::vector<int> mutations;
-  for (int i = 3; i < argc; ++i) mutations.push_back(std::atoi(argv[i]));
-  for (int i = 0; argc == 3 && i < std::atoi(argv[1]); ++i) mutations.push_back(i);
+  for (int i = 4; i < argc; ++i) mutations.push_back(std::atoi(argv[i]));
+  for (int i = 0; argc == 4 && i < std::atoi(argv[1]); ++i) mutations.push_back(i);
   const auto most = static_cast<std::uint64_t>(std::atoll(argv[2]));
   if (!survives(kNoMutation, most, find)) {
     selected_mutation = kNoMutation;

@@ -1,7 +1,6 @@
 // parameters: -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=4
 // transactions: 1000000
-// sources: tb/cosim/spray_scheduler/model.cpp tb/cosim/bench/calibration.cpp tb/cosim/bench/contract_checker.cpp
-// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/replay_file.cpp tb/cosim/bench/coverage.cpp
+// sources: tb/cosim/spray_scheduler/model.cpp
 #include "Vmutants.h"
 #include "cosim/spray_scheduler/model.h"
 #include "rtl/run_mutants.h"

@@ -1,7 +1,6 @@
 // parameters: -G DataWidth=512
 // transactions: 10000
-// sources: tb/cosim/srv6_encap/model.cpp tb/cosim/bench/calibration.cpp tb/cosim/bench/contract_checker.cpp
-// sources: tb/cosim/bench/stream_bench.cpp tb/cosim/bench/replay_file.cpp tb/cosim/bench/coverage.cpp
+// sources: tb/cosim/srv6_encap/model.cpp
 #include "Vmutants.h"
 #include "cosim/srv6_encap/model.h"
 #include "rtl/run_mutants.h"
