@@ -176,6 +176,9 @@ int run(CosimCommandOptions options) {
   if (options.vectors != "trace" && !(options.scenario.empty() && options.assignments.empty())) {
     throw std::invalid_argument("cosim: --scenario and --set need --vectors trace");
   }
+  if (!options.bench.replay.empty() && !options.bench.keep_vectors.empty()) {
+    throw std::invalid_argument("cosim: --keep-vectors keeps nothing of a --replay; give one of the two");
+  }
   const RtlSource source = rtl_source(bench_kind(options.size), options.block);
   fmt::print("{}\n", rtl_line(source));
   std::fflush(stdout);

@@ -122,6 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "--count: 0 is not allowed; allowed: a number above 0"},
         Refusal{"ScenarioOfRandomVectors", "cosim ack_coalescer --set nic.ports=4 --out %D/out",
                 "cosim: --scenario and --set need --vectors trace"},
+        Refusal{"VectorsOfAReplay", "cosim ack_coalescer --replay %D/a.replay --keep-vectors %D/out --out %D/out",
+                "cosim: --keep-vectors keeps nothing of a --replay; give one of the two"},
         Refusal{"CalibrateNowhere", "calibrate --out %D/absent/table.md", "%D/absent/table.md: cannot be written"},
         Refusal{"RtlOfLightEndpoints", "run tb/scenarios/pair.toml --set transport=rocev2 --rtl all --out %D/out",
                 "--rtl, --shadow: nic0 is a light endpoint, which has no boxes (transport = \"rocev2\""},

@@ -19,4 +19,5 @@ PATH="$(dirname "$(realpath -s "$python")"):$PATH" make -f "$makefiles/Makefile.
   TOPLEVEL=ack_coalescer MODULE=test_ack_coalescer COCOTB_TEST_MODULES=test_ack_coalescer \
   EXTRA_ARGS="-GNumQps=64 -Wno-fatal" \
   VERILOG_SOURCES="$root/rtl/common/mrc_pkg.sv $root/rtl/common/ram_1r1w.sv $root/rtl/ack_coalescer/ack_coalescer.sv"
-! grep -q "<failure" results.xml
+# The simulator ends well when a test fails; without results there was none.
+grep -q "<testcase" results.xml && ! grep -qE "<(failure|error)" results.xml

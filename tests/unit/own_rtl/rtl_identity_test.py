@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tb/cosim/rtl_identity.py and rtl_wrapper.py: rtl_identity_test.py REPOSITORY"""
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,43 @@ class Wrapper(Folder):
         self.refused("[reset\n", "contract.toml: ")
         self.refused("", "PIN_MAP evt_valid=x: the block has no such name; there are: clk_i", "--pin", "evt_valid=x")
         self.refused("[parameters]\n", "parameters and PARAMETER_MAP: only one of them", "--parameter", "NumQps=X")
+        self.refused('[clock]\nenable_activ = "low"\n', "contract.toml:2: clock.enable_activ: unknown; allowed: enable, enable_active")
+        self.refused('[clock]\nenable = "en"\nenable_active = "on"\n', "contract.toml:3: clock.enable_active: 'on'; allowed: low, high")
+        self.refused('[pins]\ns_tdata = ["evt_event_i", "evt_quantity_i"]\n', "contract.toml:2: pins.s_tdata: 'evt_quantity_i' is no port")
+        self.refused('[pins]\ns_tdata = ["evt_event_i", "sack_qp_o"]\n', "contract.toml:2: pins.s_tdata: inputs and outputs in one bus")
+        self.refused("[pins]\ns_tdata = [3]\n", "contract.toml:2: pins.s_tdata: inputs and outputs in one bus, or none")
+
+    def test_buses_and_a_clock_enable_are_connected_bit_by_bit(self):
+        result, text = self.wrap('[clock]\nenable = "stop"\nenable_active = "low"\n[pins]\n'
+                                 's_tdata = ["evt_qp_i", 3, "evt_payload_bytes_i[7:0]"]\nm_tdata = [2, "sack_qp_o", "sack_counter_bytes_o"]\n')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(".stop(1'b0)", text)
+        self.assertIn(".s_tdata({evt_qp_i, 3'd0, evt_payload_bytes_i[7:0]})", text)
+        self.assertIn("assign {m_tdata_unused_0, sack_qp_o, sack_counter_bytes_o} = m_tdata_bus;", text)
+        self.assertIn(".m_tdata(m_tdata_bus)", text)
+        for port in ("evt_qp_i", "evt_payload_bytes_i", "sack_qp_o", "sack_counter_bytes_o"):
+            self.assertNotIn(f".{port}(", text)
+
+    @unittest.skipIf(shutil.which("verilator") is None, "needs verilator")
+    def test_a_module_with_buses_fits(self):
+        """Structs and enumerations in a bus; Verilator's lint counts the bits."""
+        result, _ = self.wrap('[clock]\nenable = "run"\n[reset]\nactive = "high"\n[parameters]\nLOG2_QPS = "clog2(num_qps)"\n[pins]\n'
+                              'limits = ["threshold_bytes_i", "min_add_bytes_i"]\n'
+                              's_tdata = ["evt_event_i", "evt_qp_i", 2, "evt_payload_bytes_i", "evt_retransmission_i", "evt_reflection_i"]\n'
+                              'm_tdata = ["sack_qp_o", "sack_causes_o", 5, "sack_counter_bytes_o", "sack_reflection_o"]\n',
+                              "--pin", "clk_i=clk", "--pin", "rst_ni=rst")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        mine = self.write("mine.sv", """module mine #(parameter int unsigned LOG2_QPS = 3) (
+  input logic clk, input logic rst, input logic run, input logic [41:0] limits,
+  input logic evt_valid_i, output logic evt_ready_o, input logic [LOG2_QPS+110:0] s_tdata,
+  output logic sack_valid_o, input logic sack_ready_i, output logic [LOG2_QPS+125:0] m_tdata);
+  always_ff @(posedge clk) if (rst) m_tdata <= '0; else if (run) m_tdata <= {s_tdata, 15'(limits)};
+  assign {evt_ready_o, sack_valid_o} = {sack_ready_i, evt_valid_i & (^limits)};
+endmodule
+""")
+        lint = subprocess.run(["verilator", "--lint-only", "-Wall", "--top-module", "ack_coalescer", ROOT / "rtl/common/mrc_pkg.sv", mine,
+                               self.path / "out.sv", "-Wno-DECLFILENAME"], capture_output=True, text=True)
+        self.assertEqual(lint.returncode, 0, lint.stderr)
 
 
 if __name__ == "__main__":
