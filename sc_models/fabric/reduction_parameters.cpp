@@ -21,8 +21,8 @@ void add_reduction_parameters(ParameterTable& table) {
       "from the last bit of the last child's packet, beside the latency of the switch, until the sum can leave",
       assumption);
   MRC_SCENARIO(fabric.reduction.timeout_us, "us", 1, 1'000'000,
-               "a NIC sends its packet to the switch a second time when it has no result for so long; doubled each "
-               "time, up to 64 times as long",
+               "time without a result after which a NIC sends its packet to the switch again; it doubles with each "
+               "repetition, up to 64 times",
                assumption);
 }
 

@@ -146,7 +146,7 @@ void SwitchReduction::add(TimePs now, const Pending& packet) {
       ++counts_.repeated;
       ++counts_.answered;
       return send_down(now, packet, packet.child, member.slots.value(packet.value.sequence), now);
-    case ReductionSlots::Added::ask_again:
+    case ReductionSlots::Added::resend_sum:
       ++counts_.repeated;
       ++counts_.asked;
       return send_up(now, packet, member.slots.value(packet.value.sequence));

@@ -25,7 +25,7 @@ void check(const Model& model) {
     refuse("switches cannot add what is encrypted; allowed: protocol.encryption.framing = \"none\"");
   }
   if (model.fabric->network().pauses_senders()) {
-    refuse("sums that switches make pause nobody; allowed: rocev2.pfc = false");
+    refuse("packets that switches create are not subject to PFC; allowed: rocev2.pfc = false");
   }
   if (scenario.fabric.reduction.slot_bytes > scenario.protocol.mtu_bytes) {
     refuse(fmt::format("fabric.reduction.slot_bytes = {} is more than protocol.mtu_bytes = {}: a slot holds a packet",

@@ -25,17 +25,17 @@ namespace {
 
 using namespace verbs;
 
-/// A thread that runs for so long of its own processor time without a word loops over its memory, or computes: it is
-/// asked to look (verbs/preload.cpp), and again after twice the time.
+/// Processor time that a thread may use without a message. After it, the thread is computing or polls its memory: it is
+/// interrupted and checked (verbs/preload.cpp), and again after twice the time.
 constexpr std::int64_t kSilentNs = 1'000'000;
-/// One that looped before and was given a write.
+/// The same for a thread that polled its memory before and has since received a write.
 constexpr std::int64_t kSilentAgainNs = 50'000;
 constexpr int kLookUs = 1'000;
-/// Looks at a thread that sleeps in the operating system before the others go on without it.
+/// How often a thread is found asleep in the operating system before the others continue without it.
 constexpr int kSleepingLooks = 5;
-/// An empty poll that waits comes back after so long at the latest: a program may look at something else between polls.
+/// Longest simulated time that an empty poll waits: a program may look at something else between polls.
 constexpr TimePs kLongestPoll = 1'000 * kPsPerUs;
-/// Waits for the world outside are looked after so often.
+/// Real time between checks of waits for something outside of the model.
 constexpr int kOutsideUs = 100'000;
 /// Looks in vain before programs that a failed one leaves behind are ended; and how long one of these may compute.
 constexpr int kQuietLooks = 20;
@@ -195,8 +195,8 @@ void LockStep::take_message(Task& task) {
   const bool sound = got >= static_cast<ssize_t>(sizeof request) && static_cast<std::uint32_t>(request.call) < kCalls &&
                      (request.call == Call::hello) == (task.process < 0);
   if (!sound) {
-    // The end of the program, or one that does not speak the language.
-    if (got > 0) fmt::print(stderr, "mrcsim: a program sent what is no message; it is not listened to any more\n");
+    // The program has ended, or what it sent cannot be a request.
+    if (got > 0) fmt::print(stderr, "mrcsim: a program sent an invalid message; its connection is closed\n");
     close_task(index);
     return;
   }
@@ -515,7 +515,9 @@ void LockStep::hello(Task& task) {
   const int node = known ? node_of_process(peer.pid) : -1;
   const bool good = hello != nullptr && hello->version == kVersion && known && hello->pid == peer.pid && node >= 0 &&
                     static_cast<std::size_t>(node) < nodes_.size() && nodes_[static_cast<std::size_t>(node)] != nullptr;
-  if (!good) return refuse(task, "what connected is no program of this run, or not of this version");
+  if (!good)
+    return refuse(
+        task, "a connection was refused: it is from a process outside of this run, or from another version of mrcsim");
   auto owner = std::find_if(processes_.begin(), processes_.end(), [&](const Process& p) { return p.pid == peer.pid; });
   if (owner == processes_.end()) {
     const auto id = static_cast<NodeId>(node);

@@ -33,7 +33,7 @@ class ProgramMemory : public OtherMemory {
     return std::uint64_t{process} << kAddressBits | (own & kAddressMask);
   }
 
-  /// The same range may be registered several times. False where there is no room for as much.
+  /// The same range may be registered several times. Returns false if the memory has no room for `bytes` more bytes.
   bool add_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes);
   void remove_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes);
 

@@ -52,7 +52,7 @@ enum class Call : std::uint32_t {
   destroy_qp,
   post_send,
   post_receive,
-  turn,      ///< until nobody is behind the thread's clock
+  turn,      ///< until no other thread's clock is behind this one's
   spin,      ///< the thread loops over memory and changes nothing: until the NIC has written to it
   sleep,     ///< until the clock has come to a time
   wait_fds,  ///< until one of the descriptors that come with it is ready

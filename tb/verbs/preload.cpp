@@ -50,8 +50,8 @@ constexpr std::int64_t kEpochSeconds = 1'767'225'600;
 constexpr std::uint64_t kPsPerTsc = kPsPerNs;
 constexpr char kDevices[] = "/dev/infiniband/uverbs";
 constexpr int kNetlinkRdma = 20;
-/// A thread that only looks at its clock lets the others follow after so long, or after this share of the time for
-/// which it has done so already.
+/// A thread that only reads its clock waits for the others after this time, or after this share of the time that it has
+/// spent reading it.
 constexpr std::uint64_t kMostAheadPs = kPsPerUs;
 constexpr std::uint64_t kAheadShare = 64;
 constexpr std::uint32_t kCreateChannelCommand = 17;  // IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL

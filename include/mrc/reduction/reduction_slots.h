@@ -15,14 +15,14 @@ namespace mrc {
 
 class ReductionSlots {
  public:
-  /// What a packet of a child means.
+  /// What the switch does with the packet of a child.
   enum class Added : std::uint8_t {
-    counted,    ///< added; other children are missing
-    complete,   ///< added, and it was the last child
-    repeated,   ///< nothing: the child is counted already, and there is no answer yet
-    ask_again,  ///< likewise, and the sum went to the parent: it is sent once more
-    answer,     ///< likewise, and the result is here: it is sent to this child once more
-    late        ///< nothing: all children have the result
+    counted,     ///< added; packets of other children are still missing
+    complete,    ///< added; it was the last child's, so the sum is complete
+    repeated,    ///< dropped: this child was counted before, and the result has not arrived
+    resend_sum,  ///< dropped likewise; the sum was sent to the parent before, and is sent again
+    answer,      ///< dropped likewise; the result has arrived, and is sent to this child again
+    late         ///< dropped: every child has received the result
   };
 
   ReductionSlots(std::uint32_t slots, std::uint32_t children)
@@ -90,7 +90,7 @@ class ReductionSlots {
   /// All children wait for the same, so one of them asks for all.
   static Added answer_to(const Entry& entry, std::uint32_t child) {
     if (entry.has_result) return Added::answer;
-    return entry.sent && child == 0 ? Added::ask_again : Added::repeated;
+    return entry.sent && child == 0 ? Added::resend_sum : Added::repeated;
   }
 
   std::uint32_t slots_;

@@ -35,7 +35,7 @@ TEST(ReductionSlots, OneChildAsksForAllOnceTheSumHasLeft) {
   EXPECT_EQ(slots.add(0, part(0, 1)), Added::repeated) << "the sum is still being made";
   slots.set_sent(0);
   EXPECT_EQ(slots.add(1, part(0, 2)), Added::repeated);
-  EXPECT_EQ(slots.add(0, part(0, 1)), Added::ask_again);
+  EXPECT_EQ(slots.add(0, part(0, 1)), Added::resend_sum);
   EXPECT_EQ(slots.value(0).sum, 3U);
 }
 
