@@ -20,8 +20,8 @@ class ReductionSlots {
     counted,     ///< added; packets of other children are still missing
     complete,    ///< added; it was the last child's, so the sum is complete
     repeated,    ///< dropped: this child was counted before, and the result has not arrived
-    resend_sum,  ///< dropped likewise; the sum was sent to the parent before, and is sent again
-    answer,      ///< dropped likewise; the result has arrived, and is sent to this child again
+    resend_sum,  ///< dropped likewise; the sum, which was sent to the parent before, is repeated
+    answer,      ///< dropped likewise; the result, which has arrived, is repeated to this child
     late         ///< dropped: every child has received the result
   };
 
