@@ -8,8 +8,10 @@ using enum ParameterSource;
 
 void add_reduction_parameters(ParameterTable& table) {
   MRC_SCENARIO(fabric.reduction.slots, "slots", 1, 1'048'576,
-               "with all_reduce = in_network: slots of a switch, divided evenly among the trees through it; each holds "
-               "two versions of fabric.reduction.slot_bytes, and is the window of its tree",
+               "with all_reduce = in_network: slots of a switch, divided evenly among the trees through it, of which a "
+               "group uses "
+               "the smallest share on its trees; each holds two versions of fabric.reduction.slot_bytes, and is the "
+               "window of its tree",
                assumption);
   MRC_SCENARIO(fabric.reduction.slot_bytes, "bytes", 64, 16'384,
                "payload of a packet that switches add, at most protocol.mtu_bytes", assumption);
@@ -21,8 +23,8 @@ void add_reduction_parameters(ParameterTable& table) {
       "from the last bit of the last child's packet, beside the latency of the switch, until the sum can leave",
       assumption);
   MRC_SCENARIO(fabric.reduction.timeout_us, "us", 1, 1'000'000,
-               "time without a result after which a NIC sends its packet to the switch again; it doubles with each "
-               "repetition, up to 64 times",
+               "time without a result after which a NIC retransmits its packet to the switch; it doubles with each "
+               "retransmission, to at most 64 times the first",
                assumption);
 }
 

@@ -90,7 +90,8 @@ void add_protocol_parameters(ParameterTable& table) {
                "half of the EV in the UDP source port; the other half is in the flow label (sources disagree)",
                assumption);
   MRC_SCENARIO(protocol.ev_layout.kind, "", 0, 0,
-               "how an EV names its way: modulo the uplinks of a T0, its plane that of its port; or by fields of bits "
+               "how an EV selects its path: the uplink by the EV modulo the uplinks of a T0, the plane by the port; or "
+               "by fields of bits "
                "for port, uplink and the plane of each tier (docs/fabric.md); positions are unpublished",
                assumption);
   MRC_SCENARIO(protocol.ev_layout.port_bit, "", 0, 31,

@@ -297,7 +297,7 @@ class FitRun {
   std::string determined_text(std::size_t i) const {
     const FittedParameter& p = result_.parameters[i];
     const std::string moved =
-        fmt::format("10 % of it change {} by {:.2g} %", curves_.values[p.most_moved].text, 100 * p.effect);
+        fmt::format("a change of 10 % changes {} by {:.2g} %", curves_.values[p.most_moved].text, 100 * p.effect);
     if (p.determined && is_at_end(i)) return moved + "; ends the search: start beyond it";
     if (p.determined) return p.with.empty() ? moved : moved + "; together with " + names_of(p.with);
     if (100 * p.effect < 0.05) return "not determined: no value depends on it";
