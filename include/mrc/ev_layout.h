@@ -1,4 +1,4 @@
-// Where an EV holds the way of its packet: the bits that a NIC copies into the uSIDs of the carrier (paper 2.3). Their
+// How an EV encodes the path of its packet: the bits that a NIC copies into the uSIDs of the carrier (paper 2.3). Their
 // positions are unpublished, so there are two layouts (assumption).
 #pragma once
 

@@ -21,12 +21,13 @@ inline constexpr std::size_t kMostUsids = 6;
 enum class UsidRole : std::uint8_t { t0 = 0, t1 = 1, downlink = 2 };
 inline constexpr std::uint32_t kMostUsidPlanes = 8;
 inline constexpr std::uint32_t kMostUsidIndex = 2047;
+inline constexpr unsigned kUsidPlaneBit = 13;
 
 constexpr Usid make_usid(std::uint32_t plane, UsidRole role, std::uint32_t index) {
-  return static_cast<Usid>(plane << 13 | static_cast<std::uint32_t>(role) << 11 | index);
+  return static_cast<Usid>(plane << kUsidPlaneBit | static_cast<std::uint32_t>(role) << 11 | index);
 }
 constexpr std::uint32_t usid_plane(Usid usid) {
-  return usid >> 13;
+  return usid >> kUsidPlaneBit;
 }
 constexpr UsidRole usid_role(Usid usid) {
   return static_cast<UsidRole>(usid >> 11 & 3);
@@ -82,7 +83,7 @@ struct UsidTemplate {
                                                           std::uint32_t uplink) {
   std::uint64_t words[2] = {std::uint64_t{path.locator} << 32, 0};
   for (std::size_t i = 0; i < path.count; ++i) {
-    std::uint64_t usid = path.usid[i] | plane << 13;
+    std::uint64_t usid = path.usid[i] | plane << kUsidPlaneBit;
     if (i == path.uplink_position) usid |= uplink;
     const std::size_t position = i + 2;
     words[position / 4] |= usid << (48 - 16 * (position % 4));
@@ -96,7 +97,7 @@ constexpr UsidTemplate with_planes_of(UsidTemplate path, Ev ev, const EvLayout& 
     const EvBits bits = i == 0                      ? layout.source_plane()
                         : i == path.uplink_position ? layout.t1_plane()
                                                     : layout.destination_plane();
-    path.usid[i] = static_cast<Usid>(path.usid[i] | bits.of(ev) << 13);
+    path.usid[i] = static_cast<Usid>(path.usid[i] | bits.of(ev) << kUsidPlaneBit);
   }
   return path;
 }

@@ -18,22 +18,16 @@ constexpr double kLeastNs = 1;
 constexpr double kMostNs = 1e6;
 constexpr double kMostBitErrorRate = 0.5;
 
-std::string_view without_blanks(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-/// Entries WHERE=NUMBER, separated by commas; `read` has the number of an entry, or throws. An entry without either has
-/// no number.
+/// Entries WHERE=NUMBER, separated by commas. `read(entry, number)` returns the value or throws; `number` is empty if
+/// either part is missing.
 template <typename Read>
 std::vector<CableValue> cable_values(std::string_view list, Read read) {
   std::vector<CableValue> values;
   for (const std::string_view entry : comma_list(list)) {
     const auto equals = entry.find('=');
-    const std::string_view where = without_blanks(entry.substr(0, equals));
+    const std::string_view where = trimmed(entry.substr(0, equals));
     const bool has_both = equals != std::string_view::npos && !where.empty();
-    const double value = read(entry, has_both ? without_blanks(entry.substr(equals + 1)) : std::string_view());
+    const double value = read(entry, has_both ? trimmed(entry.substr(equals + 1)) : std::string_view());
     values.push_back({std::string(where), value});
   }
   return values;
@@ -150,11 +144,10 @@ void add_fabric_parameters(ParameterTable& table) {
                "bit errors of every link before correction, independent of each other; what the code leaves is lost in "
                "whole frames",
                assumption);
-  MRC_SCENARIO(
-      fabric.bit_error_rates, "", 0, 0,
-      "other rates of single cables, both ways, such as \"above_t0=1e-6, nic1.port2=1e-4, plane0.t1.3=1e-3\"; a later "
-      "one counts",
-      assumption);
+  MRC_SCENARIO(fabric.bit_error_rates, "", 0, 0,
+               "bit error rates of single cables, in both directions, instead of fabric.bit_error_rate, such as "
+               "\"above_t0=1e-6, nic1.port2=1e-4, plane0.t1.3=1e-3\"; of several entries for a cable the last applies",
+               assumption);
   MRC_SCENARIO(fabric.link_retry, "", 0, 0,
                "a damaged frame is repeated by its link, with all behind it, instead of being lost", assumption);
   MRC_SCENARIO(fabric.link_retry_turnaround_ns, "ns", 0, 10'000,

@@ -90,7 +90,7 @@ constexpr double mac_added_ns(const FabricConfig& fabric) {
   return macsec_ns(fabric) + (fabric.fec == Fec::none ? 0 : fabric.fec_latency_ns / 2);
 }
 
-/// What some cables have otherwise than the others: an entry of fabric.cable_delays_ns or fabric.bit_error_rates.
+/// A value of some cables that replaces the common one: an entry of fabric.cable_delays_ns or fabric.bit_error_rates.
 struct CableValue {
   std::string where;  ///< "plane3", "nic1", a switch, "above_t0", or a port at either end: "nic1.port3"
   double value = 0;
@@ -100,7 +100,7 @@ struct CableValue {
 std::vector<CableValue> cable_delays_of(const FabricConfig& fabric, const std::string& place);
 /// Likewise of fabric.bit_error_rates.
 std::vector<CableValue> bit_error_rates_of(const FabricConfig& fabric, const std::string& place);
-/// Of some link.
+/// At least one link may have bit errors.
 inline bool has_bit_errors(const FabricConfig& fabric) {
   return fabric.bit_error_rate > 0 || !fabric.bit_error_rates.empty();
 }

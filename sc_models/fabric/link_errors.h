@@ -20,10 +20,10 @@ class LinkErrors {
     rates_.push_back(rate_of(fabric.bit_error_rate));
   }
 
-  /// These links of `links` have another rate.
-  void set_rate(const std::vector<std::uint32_t>& cables, double bit_error_rate, std::size_t links) {
-    rate_of_link_.resize(links, 0);
-    for (const std::uint32_t link : cables) rate_of_link_[link] = static_cast<std::uint32_t>(rates_.size());
+  /// `changed` (numbers of links, below `link_count`) have this rate; a later call replaces an earlier one.
+  void set_rate(const std::vector<std::uint32_t>& changed, double bit_error_rate, std::size_t link_count) {
+    rate_of_link_.resize(link_count, 0);
+    for (const std::uint32_t link : changed) rate_of_link_[link] = static_cast<std::uint32_t>(rates_.size());
     rates_.push_back(rate_of(bit_error_rate));
   }
 

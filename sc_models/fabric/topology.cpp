@@ -86,9 +86,10 @@ std::vector<std::uint32_t> Topology::cables_named(const std::string& where, cons
     if (is_cable_of(link, where)) cables.insert(cables.end(), {link, other_way(link)});
   }
   if (!cables.empty()) return cables;
-  throw ParameterError(key, fmt::format("there is no \"{}\"; there are planes plane0 to plane{}, NICs nic0 to nic{}, "
-                                        "switches and the ports of both (mrcsim fabric){}",
-                                        where, planes_ - 1, nics_ - 1, t1s_ > 0 ? ", and above_t0" : ""));
+  throw ParameterError(key,
+                       fmt::format("\"{}\" is not a cable; allowed: plane0 … plane{}, nic0 … nic{}, a switch, or a "
+                                   "port of either (mrcsim fabric lists them){}",
+                                   where, planes_ - 1, nics_ - 1, t1s_ > 0 ? ", or above_t0" : ""));
 }
 
 void Topology::set_cable_delays(const FabricConfig& fabric) {

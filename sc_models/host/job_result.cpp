@@ -86,8 +86,8 @@ struct Mean {
   double value() const { return count > 0 ? sum / count : 0; }
 };
 
-/// How late the messages are that each rank sends and receives: each against the mean of all of its size, since it is a
-/// slow end or way that its own ranks have in common.
+/// How much longer than the mean of its size each message of a rank took, averaged over what the rank sends and over
+/// what it receives: a slow NIC or path delays all of them.
 struct MessageDelays {
   MessageDelays(const Workload& workload, const std::vector<WorkTimes>& times, std::uint32_t ranks)
       : sent(ranks), received(ranks) {

@@ -6,15 +6,20 @@
 
 namespace mrc {
 
-/// Entries between commas, without the blanks around them. What follows the last comma is one if it is not empty.
+/// Without the blanks at both ends.
+inline std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// Entries between commas, without the blanks around them. An empty entry after the last comma is left out.
 inline std::vector<std::string_view> comma_list(std::string_view text) {
   std::vector<std::string_view> entries;
   while (!text.empty()) {
     const auto comma = text.find(',');
-    std::string_view entry = text.substr(0, comma);
+    const std::string_view entry = trimmed(text.substr(0, comma));
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-    while (entry.starts_with(' ')) entry.remove_prefix(1);
-    while (entry.ends_with(' ')) entry.remove_suffix(1);
     if (entry.empty() && text.empty()) break;
     entries.push_back(entry);
   }

@@ -90,9 +90,10 @@ void add_protocol_parameters(ParameterTable& table) {
                "half of the EV in the UDP source port; the other half is in the flow label (sources disagree)",
                assumption);
   MRC_SCENARIO(protocol.ev_layout.kind, "", 0, 0,
-               "how an EV selects its path: the uplink by the EV modulo the uplinks of a T0, the plane by the port; or "
-               "by fields of bits "
-               "for port, uplink and the plane of each tier (docs/fabric.md); positions are unpublished",
+               "how an EV selects a path; modulo: the uplink is the EV modulo the uplinks of a T0, the plane is that "
+               "of the EV's "
+               "port; fields: port, uplink and the plane of each tier are bit fields (docs/fabric.md); the positions "
+               "are unpublished",
                assumption);
   MRC_SCENARIO(protocol.ev_layout.port_bit, "", 0, 31,
                "with fields: lowest bit of the port; all defaults as in one vendor's lab sample", assumption);

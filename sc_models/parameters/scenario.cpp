@@ -272,7 +272,8 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
                       completion.moderation_count));
 }
 
-/// Fields of EVs that say too little, overlap, or are read by no switch. `uplinks`: of a T0, 1 with one T0 a plane.
+/// Throws where fields of the EV are too narrow, overlap, or are not read by the switches. `uplinks`: of a T0; 1 with
+/// one T0 in a plane.
 void check_ev_layout(const ScenarioConfig& s, std::uint32_t uplinks, const std::string& place) {
   const EvLayout& layout = s.protocol.ev_layout;
   if (layout.kind == EvLayoutKind::modulo) return;
@@ -280,12 +281,12 @@ void check_ev_layout(const ScenarioConfig& s, std::uint32_t uplinks, const std::
     if (!holds) throw ParameterError(place, message);
   };
   const std::uint32_t ports = s.node_default.nic.ports;
-  require(
-      s.fabric.routing == FabricRouting::usid,
-      "protocol.ev_layout.kind = \"fields\" needs fabric.routing = \"usid\": other switches read no field of an EV");
+  require(s.fabric.routing == FabricRouting::usid,
+          "protocol.ev_layout.kind = \"fields\" needs fabric.routing = \"usid\": other routing does not read fields of "
+          "an EV");
   const auto require_width = [&](const char* field, std::uint32_t bits, std::uint32_t needed, const char* of_what) {
     require(std::uint64_t{1} << bits >= needed,
-            fmt::format("protocol.ev_layout.{} = {} names {} of {} {}: allowed is {} or more", field, bits,
+            fmt::format("protocol.ev_layout.{} = {} names {} of {} {}; allowed: {} or more", field, bits,
                         std::uint64_t{1} << bits, needed, of_what, std::bit_width(needed - 1)));
   };
   require_width("port_bits", layout.port_bits, ports, "ports (nic.ports)");
@@ -308,13 +309,14 @@ void check_ev_layout(const ScenarioConfig& s, std::uint32_t uplinks, const std::
     }
     taken |= bits.mask();
   }
-  // EVs on one way differ in the bits that are left.
-  const std::uint64_t on_one_way = (s.protocol.ev_count / ports + uplinks - 1) / uplinks;
+  // EVs on one path differ in the bits that are left.
+  const std::uint64_t on_one_path = (s.protocol.ev_count / ports + uplinks - 1) / uplinks;
   const auto left = static_cast<std::uint32_t>(32 - std::popcount(taken));
-  require(std::uint64_t{1} << left >= on_one_way,
-          fmt::format("protocol.ev_layout leaves {} bits, which tell {} EVs of a way apart: {} are needed for "
-                      "protocol.ev_count = {}",
-                      left, std::uint64_t{1} << left, on_one_way, s.protocol.ev_count));
+  require(std::uint64_t{1} << left >= on_one_path,
+          fmt::format(
+              "protocol.ev_layout leaves {} free bits, which distinguish {} EVs on one path; protocol.ev_count = {} "
+              "needs {}",
+              left, std::uint64_t{1} << left, s.protocol.ev_count, on_one_path));
 }
 
 void check_fabric(const ScenarioConfig& s, const std::string& place) {

@@ -37,7 +37,7 @@ struct Transport {
   QueueLaw (*queue_law)(const ScenarioConfig& scenario, double gbps, bool last_hop) = nullptr;
   /// Null: switches never pause a sender.
   PauseLaw (*pause_law)(const ScenarioConfig& scenario) = nullptr;
-  /// Until a sender notices a loss by its timer alone. Null: a loss costs no time.
+  /// Time in ps after which a sender detects a loss by its timer alone. Null: the transport loses nothing.
   double (*timeout_ps)(const ScenarioConfig& scenario) = nullptr;
   /// Adds the scenario keys that only this transport reads. Null: it has none.
   void (*add_parameters)(ParameterTable& table) = nullptr;

@@ -6,12 +6,6 @@
 
 namespace mrc {
 
-/// The shortest read latency that the parameters can draw.
-inline double shortest_read_ns(const PcieConfig& pcie) {
-  if (pcie.read_times != nullptr) return pcie.read_times->shortest_ns();
-  return pcie.read_latency_mean_ns - (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / kExponentialTail;
-}
-
 inline double pcie_tlp_ns(const PcieLaw& law, double bytes) {
   return bytes * 8.0 / law.gbps;
 }

@@ -45,9 +45,7 @@ std::string contradiction(const PcieConfig& pcie) {
     return fmt::format("pcie.read_latency_p99_ns = {} is below pcie.read_latency_mean_ns = {}",
                        pcie.read_latency_p99_ns, pcie.read_latency_mean_ns);
   }
-  // The shifted exponential begins at mean - (p99 - mean) / (ln 100 - 1).
-  if (pcie.read_times == nullptr &&
-      (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / kExponentialTail > pcie.read_latency_mean_ns) {
+  if (pcie.read_times == nullptr && shortest_read_ns(pcie) < 0) {
     return fmt::format(
         "pcie.read_latency_p99_ns = {} is too far above pcie.read_latency_mean_ns = {}: the shortest "
         "latency would be negative; at most {:.0f}",

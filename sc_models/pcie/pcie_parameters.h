@@ -114,4 +114,10 @@ std::string contradiction(const PcieConfig& pcie);
 
 void add_pcie_parameters(ParameterTable& table);
 
+/// The shortest read latency that the parameters can draw.
+inline double shortest_read_ns(const PcieConfig& pcie) {
+  if (pcie.read_times != nullptr) return pcie.read_times->shortest_ns();
+  return pcie.read_latency_mean_ns - (pcie.read_latency_p99_ns - pcie.read_latency_mean_ns) / kExponentialTail;
+}
+
 }  // namespace mrc

@@ -43,20 +43,23 @@ std::string memory_word(const PciePoint& point, const HostConfig& host) {
 bool read_cache_word(const std::string& word, PciePlace& place) {
   if (word == "warm") place.cache = CacheState::warm;
   if (word == "cold") place.cache = CacheState::cold;
-  return place.cache.has_value() || word.empty() || word == "-";
+  return word == "warm" || word == "cold" || word.empty() || word == "-";
 }
 
 bool read_memory_word(const std::string& word, PciePoint& point, PciePlace& place) {
   point.peer_memory = word == kPeerMemory;
-  if (word == "local") place.remote_share = 0;
-  if (word == "remote") place.remote_share = 1;
-  if (word.ends_with(kShareRemote)) {
-    int percent = 0;
-    const char* end = word.data() + word.size() - kShareRemote.size();
-    const auto [rest, error] = std::from_chars(word.data(), end, percent);
-    if (error == std::errc() && rest == end && percent >= 0 && percent <= 100) place.remote_share = percent / 100.0;
+  if (point.peer_memory || word.empty()) return true;
+  if (word == "local" || word == "remote") {
+    place.remote_share = word == "remote" ? 1 : 0;
+    return true;
   }
-  return place.remote_share.has_value() || point.peer_memory || word.empty();
+  if (!word.ends_with(kShareRemote)) return false;
+  int percent = 0;
+  const char* end = word.data() + word.size() - kShareRemote.size();
+  const auto [rest, error] = std::from_chars(word.data(), end, percent);
+  if (error != std::errc() || rest != end || percent < 0 || percent > 100) return false;
+  place.remote_share = percent / 100.0;
+  return true;
 }
 
 }  // namespace mrc

@@ -172,7 +172,7 @@ struct JobResult {
   /// A rank whose messages or computations took longest, beyond the mean over ranks.
   struct LateRank {
     std::uint32_t rank = 0;
-    std::string late_by;             ///< what is latest of it: "sends", "receives", "computation"
+    std::string late_by;             ///< largest of the three delays: "sends", "receives" or "computation"
     double sends_late_us = 0;        ///< mean over its messages, each against the mean of its size
     double receives_late_us = 0;     ///< likewise
     double computation_late_us = 0;  ///< its time with a computation under way

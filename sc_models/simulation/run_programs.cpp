@@ -43,7 +43,7 @@ class Loop {
       const TimePs until = programs_.run(now);
       if (programs_.over()) return RunEnd::over;
       if (interrupted.load()) return RunEnd::interrupted;
-      // What waits for a program that has failed may wait for ever; the failure is the news.
+      // Other programs may wait for ever for one that has failed, so the run ends run.stall_us after the failure.
       const bool failed = !programs_.failures().empty();
       if (failed && !failed_) limit_ = std::min(limit_, now + ps_from_us(model_.scenario.run.stall_us));
       failed_ = failed;
@@ -98,7 +98,7 @@ class Loop {
   TimePs limit_;
   TimePs next_sample_;
   TimePs progress_at_ = 0;
-  bool failed_ = false;  ///< a program has
+  bool failed_ = false;  ///< a program has failed
   std::uint64_t last_progress_ = 0;
 };
 

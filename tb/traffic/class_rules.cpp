@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "parameters/comma_list.h"
 #include "parameters/parameter_value.h"
 #include "parameters/quantity.h"
 #include "traffic/line_reader.h"
@@ -30,12 +31,6 @@ struct Rule {
   std::uint8_t traffic_class = 0;
 };
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string> kinds() {
   std::vector<std::string> names{std::string(kMessage)};
   for (std::size_t i = 0; i < kCollectiveKinds; ++i) names.emplace_back(to_string(static_cast<CollectiveKind>(i)));
@@ -48,12 +43,7 @@ class RuleReader {
 
   std::vector<Rule> run() {
     std::vector<Rule> rules;
-    std::string_view rest = trimmed(classes_.rules);
-    while (!rest.empty()) {
-      const auto comma = rest.find(',');
-      rules.push_back(rule_of(trimmed(rest.substr(0, comma))));
-      rest = comma == std::string_view::npos ? std::string_view() : trimmed(rest.substr(comma + 1));
-    }
+    for (const std::string_view rule : comma_list(classes_.rules)) rules.push_back(rule_of(rule));
     return rules;
   }
 
