@@ -12,6 +12,7 @@
 #include "fabric/fabric_parameters.h"
 #include "fabric/fault_parameters.h"
 #include "mrc/srv6_usid.h"
+#include "parameters/node_key.h"
 #include "parameters/toml_file.h"
 #include "parameters/transport.h"
 #include "parameters/unused_settings.h"
@@ -101,22 +102,9 @@ Assignment parse_assignment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1), true, place};
 }
 
-/// "node.nic3.pcie.mps_bytes" → node 3 and the rest; false for any other key.
-bool split_node_key(const Assignment& assignment, NodeId& node, std::string& key) {
-  constexpr std::string_view prefix = "node.";
-  if (!assignment.key.starts_with(prefix)) return false;
-  const std::string rest = assignment.key.substr(prefix.size());
-  const std::size_t dot = rest.find('.');
-  const std::string name = rest.substr(0, dot);
-  const char* end = name.data() + name.size();
-  const bool nic = name.starts_with("nic") && name.size() > 3;
-  const auto parsed = nic ? std::from_chars(name.data() + 3, end, node)
-                          : std::from_chars_result{name.data(), std::errc::invalid_argument};
-  if (parsed.ec != std::errc() || parsed.ptr != end || dot == std::string::npos) {
-    throw ParameterError(assignment.place, fmt::format("{}: expected node.nic<number>.<parameter>", assignment.key));
-  }
-  key = rest.substr(dot + 1);
-  return true;
+NodeKey node_key_of(const Assignment& assignment) {
+  if (std::optional<NodeKey> key = parse_node_key(assignment.key)) return *std::move(key);
+  throw ParameterError(assignment.place, fmt::format("{}: expected node.nic<number>.<parameter>", assignment.key));
 }
 
 /// "node.nic0-63.KEY" is one assignment for each of these nodes.
@@ -172,15 +160,14 @@ ParameterValue value_for(const Parameter& parameter, const Assignment& assignmen
 
 /// First what holds for all nodes, then what differs: a key of a node wins, wherever it is.
 void apply_assignments(ScenarioConfig& scenario, const std::vector<Assignment>& assignments) {
-  NodeId node = 0;
-  std::string key;
   for (const Assignment& assignment : assignments) {
     if (assignment.key.starts_with("node.")) continue;
     const Parameter& parameter = lookup(assignment.key, assignment.place, false);
     parameter.set(scenario, scenario.node_default, value_for(parameter, assignment));
   }
   for (const Assignment& assignment : each_node(assignments, scenario.fabric.nics)) {
-    if (!split_node_key(assignment, node, key)) continue;
+    if (!assignment.key.starts_with("node.")) continue;
+    const auto [node, key] = node_key_of(assignment);
     if (node >= scenario.fabric.nics) {
       throw ParameterError(assignment.place, fmt::format("there is no nic{}: fabric.nics = {}, nic0 … nic{}", node,
                                                          scenario.fabric.nics, scenario.fabric.nics - 1));

@@ -70,7 +70,8 @@ std::uint64_t clock_until(const Clock& clock, const Done& done, std::uint64_t mo
   throw RtlError(what);
 }
 
-/// The same until `pin`, an output of the block, is 1 in a cycle before `end` ends it.
+/// Clocks until `pin`, an output of the block, is 1 before the clock edge that `end` makes. Errors and result as
+/// clock_until().
 template <typename Model, typename PinType, typename End>
 std::uint64_t clock_until_set(ClockedModel<Model>& model, const PinType& pin, const End& end, std::uint64_t most,
                               const char* what) {

@@ -20,8 +20,8 @@ namespace {
 
 /// Of a reply that has fields(visit).
 template <typename Reply>
-std::map<std::string, std::uint64_t, std::less<>> fields_of(const Reply& reply) {
-  std::map<std::string, std::uint64_t, std::less<>> fields;
+Fields fields_of(const Reply& reply) {
+  Fields fields;
   reply.fields([&](const char* name, std::uint64_t value) { fields[name] = value; });
   return fields;
 }

@@ -19,8 +19,12 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+using Fields = std::map<std::string, std::uint64_t, std::less<>>;
+/// With defaults for those that were not given.
+using Settings = Fields;
+
 struct Transfer {
-  std::map<std::string, std::uint64_t, std::less<>> fields;
+  Fields fields;
   std::vector<std::byte> bytes;
 
   std::uint64_t operator[](std::string_view name) const {
@@ -37,7 +41,7 @@ struct PortDescription {
 
 struct Description {
   std::vector<PortDescription> ports;
-  std::map<std::string, std::uint64_t, std::less<>> settings;  ///< with defaults
+  Settings settings;  ///< with defaults
   std::vector<std::string> states;
 };
 
@@ -59,8 +63,7 @@ class Reference {
  protected:
   /// Throws Error, before anything has changed, for what may not be given.
   virtual void take(std::string_view port, const Transfer& transfer) = 0;
-  void expect(const std::string& port, std::map<std::string, std::uint64_t, std::less<>> fields,
-              std::vector<std::byte> bytes = {}) {
+  void expect(const std::string& port, Fields fields, std::vector<std::byte> bytes = {}) {
     due_[port].push_back({std::move(fields), std::move(bytes)});
   }
 
@@ -73,16 +76,15 @@ class Reference {
   std::map<std::string, std::deque<Transfer>, std::less<>> due_;
 };
 
-/// Settings that were given, completed with the defaults.
-using Settings = std::map<std::string, std::uint64_t, std::less<>>;
-
+/// The low 32 bits.
 inline std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(value);
 }
+/// Precondition: the reference has this setting.
 inline std::uint64_t setting(const Settings& settings, std::string_view name) {
   return settings.find(name)->second;
 }
-/// Throws Error for one that has more than 32 bits.
+/// As setting(). Throws Error if the value is above 2^32 - 1.
 inline std::uint32_t setting32(const Settings& settings, std::string_view name) {
   const std::uint64_t value = setting(settings, name);
   if (value != narrow(value)) throw Error(std::string(name) + "=" + std::to_string(value) + ": at most 4294967295");

@@ -16,6 +16,7 @@
 #include "parameters/latency_histogram.h"
 #include "parameters/parameter_value.h"
 #include "traffic/line_reader.h"
+#include "traffic/trace_error.h"
 
 namespace mrc {
 namespace {
@@ -51,7 +52,8 @@ class Lines {
   explicit Lines(const std::string& path) : path_(path) {
     if (const std::string why = why_unreadable(path); !why.empty()) throw ParameterError(path, why);
     std::ifstream file(path);
-    for (LineReader reader(file, path); reader.next();) lines_.emplace_back(reader.text());
+    LineReader reader(file, path);
+    while (next(reader)) lines_.emplace_back(reader.text());
   }
   const std::string& path() const { return path_; }
   std::size_t count() const { return lines_.size(); }
@@ -59,6 +61,15 @@ class Lines {
   std::string place(std::size_t i) const { return fmt::format("{}:{}", path_, i + 1); }
 
  private:
+  static bool next(LineReader& reader) {
+    try {
+      return reader.next();
+    } catch (const TraceError& error) {
+      const std::string place = reader.place();
+      throw ParameterError(place, std::string(error.what()).substr(place.size() + 2));
+    }
+  }
+
   std::string path_;
   std::vector<std::string> lines_;
 };

@@ -31,7 +31,7 @@ struct MeasuredCurves {
   std::vector<std::string> left_out;  ///< a sentence for what was not used
 };
 
-/// `histogram_bytes`: size of the reads in a histogram. Throws ParameterError or TraceError with file and line.
+/// `histogram_bytes`: size of the reads in a histogram. Throws ParameterError with file and line.
 void read_measured(const std::string& path, std::uint32_t histogram_bytes, MeasuredCurves& curves);
 
 }  // namespace mrc

@@ -177,7 +177,7 @@ int run(CosimCommandOptions options) {
     throw std::invalid_argument("cosim: --scenario and --set need --vectors trace");
   }
   if (!options.bench.replay.empty() && !options.bench.keep_vectors.empty()) {
-    throw std::invalid_argument("cosim: --keep-vectors keeps nothing of a --replay; give one of the two");
+    throw std::invalid_argument("cosim: --keep-vectors has no effect with --replay; give only one of them");
   }
   const RtlSource source = rtl_source(bench_kind(options.size), options.block);
   fmt::print("{}\n", rtl_line(source));

@@ -191,9 +191,6 @@ ExperimentCheck check_of(const Reader& read, const toml::table& table) {
   if (table.contains("capacity")) check.capacity = read.get<double>(table, "capacity");
   if (table.contains("at_least")) check.at_least = read.get<double>(table, "at_least");
   if (table.contains("at_most")) check.at_most = read.get<double>(table, "at_most");
-  if (!check.published && !check.at_least && !check.at_most) {
-    read.refuse(table, "a check needs published, at_least or at_most");
-  }
   if (check.draw && (!check.published || check.at_least || check.at_most)) {
     read.refuse(table, "draw = true compares published alone");
   }
@@ -293,6 +290,12 @@ Experiment experiment_of(const fs::path& path) {
   read.each(table, "plot", [&](const toml::table& plot) { add_plot(read, plot, experiment); });
   if (experiment.not_run.empty() && (experiment.cases.empty() || experiment.checks.empty())) {
     read.refuse(table, "an experiment needs [[case]] and [[check]] tables, or a not_run text with the reason");
+  }
+  const auto has_limit = [](const ExperimentCheck& check) {
+    return check.published || check.at_least || check.at_most;
+  };
+  if (experiment.not_run.empty() && std::none_of(experiment.checks.begin(), experiment.checks.end(), has_limit)) {
+    read.refuse(table, "an experiment needs a check with published, at_least or at_most");
   }
   return experiment;
 }

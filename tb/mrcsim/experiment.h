@@ -49,7 +49,8 @@ struct Measure {
   Reduce reduce = Reduce::mean;
 };
 
-/// A comparison: the measure, divided by a second one if present, against a published number or a direction.
+/// A comparison: the measure, divided by a second one if present, against a published number or a direction. With
+/// neither it only shows the measure.
 struct ExperimentCheck {
   std::string what;
   std::string unit;

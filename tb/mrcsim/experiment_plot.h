@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "results/output_file.h"
+
 namespace mrc {
 
 struct PlotPicture {
@@ -22,5 +24,7 @@ struct PlotPicture {
 };
 
 std::string plot_svg(const PlotPicture& plot);
+/// A file that plot_svg() made.
+inline constexpr FileKind kPlotFile{"a plot", "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 720"};
 
 }  // namespace mrc

@@ -34,7 +34,7 @@ constexpr double kReach = 8;
 constexpr const char* kTail = "pcie.read_latency_p99_ns";
 constexpr const char* kMean = "pcie.read_latency_mean_ns";
 constexpr double kTailReach = 100;
-/// Over the mean, just below what the distribution can have.
+/// Largest (p99 - mean) / mean of the search, just below what the distribution allows.
 const double kLongestTail = 0.999 * kExponentialTail;
 /// Of the scatter of a curve before it is known.
 constexpr double kExpectedRate = 0.05;
@@ -288,7 +288,7 @@ class FitRun {
     for (const std::size_t i : indices) names.push_back(parameters_[i].name);
     return fmt::format("{}", fmt::join(names, ", "));
   }
-  /// The values would take it further than it was looked for.
+  /// The fitted value is at a limit of its search range.
   bool is_at_end(std::size_t i) const {
     const FitParameter& searched = parameters_[i];
     const double value = result_.parameters[i].value;
@@ -298,7 +298,7 @@ class FitRun {
     const FittedParameter& p = result_.parameters[i];
     const std::string moved =
         fmt::format("a change of 10 % changes {} by {:.2g} %", curves_.values[p.most_moved].text, 100 * p.effect);
-    if (p.determined && is_at_end(i)) return moved + "; ends the search: start beyond it";
+    if (p.determined && is_at_end(i)) return moved + "; at the limit of the search: choose a start beyond it";
     if (p.determined) return p.with.empty() ? moved : moved + "; together with " + names_of(p.with);
     if (100 * p.effect < 0.05) return "not determined: no value depends on it";
     if (!p.with.empty()) return "not distinguishable from " + names_of(p.with);

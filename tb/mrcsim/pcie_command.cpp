@@ -28,7 +28,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint32_t kMostBytes = 65'535;
 constexpr std::uint64_t kMostWindowBytes = 1ULL << 30;
 constexpr std::size_t kMostPoints = 4096;
-constexpr FileKind kPlotFile{"a plot", "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 720"};
 
 struct PcieOptions {
   std::string scenario;
@@ -330,8 +329,10 @@ void add_pcie_command(CLI::App& app) {
       ->check(allow_number("100 … 100000000", [](double value) { return value >= 100 && value <= 1e8; }));
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}));
-  command->add_option("--plot", options->plot,
-                      "FILE.svg: bandwidths over size, window or offset, and the closed form; latencies in FILE-2.svg");
+  command->add_option(
+      "--plot", options->plot,
+      "FILE.svg: results and closed form over size, window or offset; with bandwidths and latencies, the "
+      "latencies in FILE-2.svg");
   command->callback([options] { run(*options); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -46,6 +47,10 @@ PlotPicture::Line& line_of(PlotPicture& plot, const std::string& name, bool dash
   return plot.lines.back();
 }
 
+std::string test_of(const PlotPicture::Line& line) {
+  return line.name.substr(0, line.name.find(','));
+}
+
 /// Lines that lie on one another are drawn once.
 void add_closed_forms(PlotPicture& plot, const std::vector<PciePlotPoint>& points, const Axis& x) {
   PlotPicture forms;
@@ -53,10 +58,16 @@ void add_closed_forms(PlotPicture& plot, const std::vector<PciePlotPoint>& point
     line_of(forms, name_of(point, points, x), true).points.emplace_back(point.*x.value, point.closed_form);
   }
   std::set<std::vector<std::pair<double, double>>> drawn;
+  std::map<std::string, std::size_t> forms_of_test;
+  std::vector<PlotPicture::Line> different;
   for (PlotPicture::Line& form : forms.lines) {
     if (!drawn.insert(form.points).second) continue;
-    // Its host is that of the line it lies at.
-    form.name = "closed form: " + form.name.substr(0, form.name.find(','));
+    ++forms_of_test[test_of(form)];
+    different.push_back(std::move(form));
+  }
+  for (PlotPicture::Line& form : different) {
+    const bool only_one = forms_of_test[test_of(form)] == 1;
+    form.name = "closed form: " + (only_one ? test_of(form) : form.name);
     plot.lines.push_back(std::move(form));
   }
 }

@@ -342,8 +342,8 @@ int run_together(const RunOptions& options) {
                     "libopenmpi-dev), so each would do the whole run; start it without mpirun",
                     launched_processes()));
   }
-  // Left at the end of the process: what is printed of an error has to reach mpirun before the ranks say that they are
-  // done, because mpirun may not read what a process that failed has written last.
+  // Static, so that the ranks are left at the end of the process: after a rank has left, mpirun may drop what a failed
+  // process still prints.
   static const std::unique_ptr<Ranks> ranks = join_mpi_ranks();
   Prepared run;
   try {

@@ -188,6 +188,7 @@ std::string difference_text(const ExperimentCheck& check, const CheckValue& valu
                        agrees(check, value) ? "in" : "outside", number(low), number(high));
   }
   if (check.published) return fmt::format("{:+.1f} %", 100.0 * (value.mean / *check.published - 1.0));
+  if (wanted.empty()) return "no limit";
   return fmt::format("{}: {}", agrees(check, value) ? "holds" : "does not hold", wanted);
 }
 
@@ -399,8 +400,9 @@ int validate(const ValidateOptions& options) {
     for (const ExperimentCheck& check : e.checks) {
       if (options.quiet) break;
       const CheckValue value = value_of(check, e, options.work);
-      fmt::print("       {:<52} {:>9} {:<5} published {}{}\n", check.what, value_text(e, value), check.unit,
-                 wanted_text(check), agrees(check, value) ? "" : "  (no)");
+      const std::string wanted = wanted_text(check);
+      fmt::print("       {:<52} {:>9} {:<5} {}{}\n", check.what, value_text(e, value), check.unit,
+                 wanted.empty() ? "no limit" : "published " + wanted, agrees(check, value) ? "" : "  (no)");
     }
   }
   write_document(options.out, all, document);

@@ -327,7 +327,7 @@
   /// What the ports waited for; docs/result.md has all causes.
   const CAUSES = [
     [/^uet\.credit/, 'credit from the receiver'], [/^rocev2\.rate/, 'the rate that DCQCN allows'],
-    [/^rocev2\.one_path/, 'nothing: a flow keeps to one port'], [/^fabric\.pause/, 'switches that had paused the NIC'], [/\.link_retry$/, 'frames that a link repeats'],
+    [/^rocev2\.one_path/, 'the one port that a flow uses'], [/^fabric\.pause/, 'switches that had paused the NIC'], [/\.link_retry$/, 'frames that a link retransmits'],
     [/^tenant\.rate_limit/, 'the rate limit of the tenant'], [/^host\.latency/, 'posting, the doorbell and reads of WQE and payload'],
     [/^host\.(root_complex|iommu|memory|numa_link|pcie_switch|peer)/, 'this part of the host'], [/memory_table/, 'keys and pages read from host memory'],
     [/^framing/, 'preamble, gap and headers around the payload'], [/^control/, 'SACKs, probes and other control packets'],
@@ -568,12 +568,12 @@
   function jobTimes(result) {
     const job = result.job;
     if (!job || !job.ranks || !job.step_time_us) return;
-    const share = (time) => `${number(time.mean, 1)} us mean, ${number(time.max, 1)} us most`;
+    const meanAndMost = (time) => `${number(time.mean, 1)} us mean, ${number(time.max, 1)} us most`;
     const box = section('The job', `${number(job.ranks)} ranks${job.ranks_played < job.ranks ? ', one played for all, because they are identical' : ''}.`, page, 'job');
     cards(box, [
       ['step', `${number(job.step_time_us, 1)} us`],
-      ['computation', share(job.compute_us)],
-      ['exposed communication', share(job.exposed_communication_us)],
+      ['computation', meanAndMost(job.compute_us)],
+      ['exposed communication', meanAndMost(job.exposed_communication_us)],
       ...(job.ranks_played > 1 ? [[`last rank ${number(job.straggler.rank)}, after the median rank`, `${number(job.straggler.behind_us, 1)} us`]] : []),
     ]);
     if (job.collectives.length) {

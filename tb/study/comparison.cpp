@@ -1,17 +1,17 @@
 #include "study/comparison.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "parameters/node_key.h"
 #include "study/statistics.h"
 #include "study/study_error.h"
 
@@ -34,11 +34,11 @@ Numbers metrics_of(const Json& result) {
   const auto add_unless_zero = [&](const std::string& name, double value) {
     if (value != 0) numbers[name] = value;
   };
-  // Most transports of a comparison count something else, and most nodes of a large fabric do nothing.
-  for (const char* transport : {"rocev2", "uet"}) {
-    if (!result.contains(transport)) continue;
-    for (const auto& [key, value] : result.at(transport).items())
-      add_unless_zero(fmt::format("{}.{}", transport, key), value.get<double>());
+  // Counters of one transport, and rates of idle nodes, are 0 in most results.
+  for (const char* group : {"rocev2", "uet", "reduction"}) {
+    if (!result.contains(group)) continue;
+    for (const auto& [key, value] : result.at(group).items())
+      add_unless_zero(fmt::format("{}.{}", group, key), value.get<double>());
   }
   for (const Json& node : result.at("nodes")) {
     for (const char* key : {"tx_gbps", "rx_gbps"})
@@ -142,36 +142,26 @@ std::map<std::string, std::string> choices_of(const Json& result) {
   return choices;
 }
 
-/// N and the rest of "node.nicN.rest"; the rest is empty for other names.
-std::pair<std::uint32_t, std::string> node_and_key(const std::string& name) {
-  constexpr std::string_view prefix = "node.nic";
-  std::uint32_t node = 0;
-  if (!name.starts_with(prefix)) return {};
-  const auto [rest, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), node);
-  return {node, error == std::errc() ? std::string(rest, name.data() + name.size()) : ""};
-}
-
-/// A row for nodes in a row that differ alike, named as a scenario names them: "node.nic64-126.transport".
+/// One row for consecutive nodes with the same values, named as in a scenario: "node.nic64-126.transport".
 std::map<std::string, std::vector<std::string>> with_ranges_of_nodes(
     const std::map<std::string, std::vector<std::string>>& parameters) {
   std::map<std::string, std::vector<std::string>> joined;
-  std::map<std::pair<std::string, std::uint32_t>, const std::vector<std::string>*> of_nodes;
+  std::map<std::pair<std::string, NodeId>, const std::vector<std::string>*> of_nodes;
   for (const auto& [name, values] : parameters) {
-    const auto [node, key] = node_and_key(name);
-    if (key.empty()) {
-      joined[name] = values;
+    if (const std::optional<NodeKey> of_node = parse_node_key(name)) {
+      of_nodes[{of_node->key, of_node->node}] = &values;
     } else {
-      of_nodes[{key, node}] = &values;
+      joined[name] = values;
     }
   }
   for (auto first = of_nodes.begin(); first != of_nodes.end();) {
     const auto& [key, from] = first->first;
-    std::uint32_t to = from;
+    NodeId to = from;
     auto next = std::next(first);
     for (; next != of_nodes.end() && next->first == std::pair(key, to + 1) && *next->second == *first->second; ++next)
       ++to;
     const std::string nodes = to == from ? fmt::format("{}", from) : fmt::format("{}-{}", from, to);
-    joined[fmt::format("node.nic{}{}", nodes, key)] = *first->second;
+    joined[fmt::format("node.nic{}.{}", nodes, key)] = *first->second;
     first = next;
   }
   return joined;

@@ -22,7 +22,7 @@ struct Comparison {
   bool noise_known = false;  ///< at least one group has several seeds
   /// Parameter → its value in each group, "-" where there is none; those that differ.
   std::map<std::string, std::vector<std::string>> parameters;
-  /// By name. Rates of nodes, and what a transport counts, are there where they are not 0 everywhere.
+  /// Sorted by name. Rates of nodes and counters of transports are listed only if one result has a value other than 0.
   std::vector<ComparedMetric> metrics;
   std::vector<ComparedMetric>
       limits;  ///< Gb/s, the largest difference first; like the next two, without those that are equal

@@ -23,6 +23,14 @@ std::string_view sign_of(const Objective& objective, const std::string& text, st
   return objective.more_is_better() ? ">=" : "<=";
 }
 
+void require_whole_runs(const ScenarioConfig& scenario, const std::string& asked, const char* or_else) {
+  if (scenario.run.stop_within_percent == 0) return;
+  throw StudyError(asked +
+                   ": needs complete runs: with run.stop_within_percent a run ends when its goodput is known; allowed: "
+                   "run.stop_within_percent = 0" +
+                   or_else);
+}
+
 }  // namespace
 
 double Objective::metric_of(const RunRecord& run) const {
@@ -138,14 +146,12 @@ Objectives parse_objectives(const std::vector<std::string>& texts) {
 }
 
 void require_whole_runs(const ScenarioConfig& scenario, const std::string& asked) {
-  if (scenario.run.stop_within_percent == 0) return;
-  throw StudyError(asked +
-                   ": needs whole runs; with run.stop_within_percent a run ends when its goodput is known; allowed: 0, "
-                   "or to ask for goodput");
+  require_whole_runs(scenario, asked, "");
 }
 
 void require_known(const ScenarioConfig& scenario, const Objective& objective, const std::string& asked) {
-  if (objective.metric != Objective::Metric::goodput) require_whole_runs(scenario, asked);
+  if (objective.metric == Objective::Metric::goodput) return;
+  require_whole_runs(scenario, asked, " or the objective goodput");
 }
 
 }  // namespace mrc

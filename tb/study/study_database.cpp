@@ -170,7 +170,7 @@ std::int64_t pragma(Sqlite& sqlite, const std::string& name) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
-/// Views of this connection, which hide those of the file: it may only be read.
+/// Temporary views that take precedence over those of the file, which may be read-only.
 std::string temporary_views() {
   constexpr std::string_view create = "CREATE VIEW";
   std::string sql = kViews;
@@ -179,7 +179,7 @@ std::string temporary_views() {
   return sql;
 }
 
-/// Replaces the views of the file: its tables are those of today.
+/// Replaces the views of the file; the tables have not changed since schema 1.
 void bring_up_to_date(Sqlite& sqlite) {
   std::string sql = "BEGIN;";
   SqliteStatement views(sqlite,

@@ -205,8 +205,8 @@ Job prepare_job(const ScenarioConfig& scenario, const std::string& scenario_file
     throw TraceError(job.workload.source,
                      "holds collectives of one rank; traffic.ranks says over how many ranks they run");
   }
-  if (computed) refuse_in_network(job.workload, scenario);
   if (computed && stands_for_all(job.workload, scenario)) {
+    refuse_in_network(job.workload, scenario);
     job.nics_of_ranks.assign(job.workload.ranks, 0);
     return job;
   }

@@ -21,6 +21,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import page_table
+
 REFERENCE = "host.payload=reference"
 MRRS = "pcie.mrrs_bytes=4096"
 
@@ -222,16 +225,6 @@ def markdown(result):
     return "\n".join(lines) + "\n"
 
 
-def write_between_markers(path, text):
-    begin, end = "<!-- begin: performance.py -->\n", "<!-- end: performance.py -->\n"
-    page = path.read_text()
-    head, rest = page.split(begin)
-    tail = rest.split(end)[1]
-    fresh = path.with_suffix(".tmp")
-    fresh.write_text(head + begin + text + end + tail)
-    fresh.replace(path)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
@@ -268,7 +261,7 @@ def main():
     if args.compare:
         compare(result["runs"], json.loads(args.compare.read_text()))
     if args.markdown:
-        write_between_markers(args.markdown, markdown(result))
+        page_table.write(args.markdown, "performance.py", markdown(result))
     if not args.markdown:
         print(markdown(result))
 

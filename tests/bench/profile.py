@@ -11,9 +11,13 @@ import collections
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import page_table
+
 LENGTHS = (256, 512)  # messages of 1 MiB
 PACKETS = (LENGTHS[1] - LENGTHS[0]) * 256
 CACHES = ["--cache-sim=yes", "--branch-sim=yes", "--I1=32768,8,64", "--D1=49152,12,64", "--LL=2097152,16,64"]
@@ -100,11 +104,7 @@ def main():
     if not args.markdown:
         print(text)
         return
-    begin, end = "<!-- begin: profile.py -->\n", "<!-- end: profile.py -->\n"
-    page = args.markdown.read_text()
-    fresh = args.markdown.with_suffix(".tmp")
-    fresh.write_text(page.split(begin)[0] + begin + text + end + page.split(end)[1])
-    fresh.replace(args.markdown)
+    page_table.write(args.markdown, "profile.py", text)
 
 
 main()

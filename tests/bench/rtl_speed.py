@@ -16,6 +16,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import page_table
+
 BLOCKS = ["pcie_dma", "qp_scheduler", "spray_scheduler", "retransmit_buffer", "srv6_encap", "psn_tracker", "ack_coalescer"]
 
 
@@ -75,14 +78,7 @@ def main():
     print(text, end="")
     if not options.markdown:
         return
-    begin, end = "<!-- begin: rtl_speed.py -->\n", "<!-- end: rtl_speed.py -->\n"
-    document = options.markdown.read_text()
-    if begin not in document or end not in document:
-        sys.exit(f"rtl_speed.py: {options.markdown} has no place for it: {begin.strip()} … {end.strip()}")
-    head, rest = document.split(begin, 1)
-    temporary = options.markdown.with_suffix(".new")
-    temporary.write_text(head + begin + text + end + rest.split(end, 1)[1])
-    os.replace(temporary, options.markdown)
+    page_table.write(options.markdown, "rtl_speed.py", text)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import page_table
+
 PAIR = str(ROOT / "tb/scenarios/pair.toml")
 TUTORIAL = ["--set", "traffic.byte_scale=0.25", "--set", "host.payload=reference", "--set", "fabric.loss_rate=0.01"]
 SIZE = ["size", PAIR, *TUTORIAL, "--buffer", "nic.retransmit_buffer.entries", "--hold", "goodput>=99%", "--seeds", "3"]
@@ -86,9 +89,7 @@ def main():
     if not args.markdown:
         print(text)
         return
-    page = args.markdown.read_text()
-    fresh = re.sub(r"(<!-- begin: studies.py -->\n).*?(<!-- end: studies.py -->\n)", lambda m: m[1] + text + m[2], page, flags=re.S)
-    args.markdown.write_text(fresh)
+    page_table.write(args.markdown, "studies.py", text)
 
 
 if __name__ == "__main__":

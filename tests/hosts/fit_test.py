@@ -188,7 +188,7 @@ def check_formats(mrcsim, folder):
 
 
 def check_own_tables(mrcsim, folder):
-    """What `mrcsim pcie --format csv` writes of any memory is read, also behind a byte order mark and with line ends of two characters."""
+    """Reads what `mrcsim pcie --format csv` writes for any memory, also with a byte order mark and CR LF line ends."""
     settings = BASE | {"host.peer.read_ns": 500, "host.pcie_switch.latency_ns": 100, "host.numa.remote_share": 0.5}
     for name, arguments, seen in (("accelerator", ["--memory", "accelerator"], "accel."), ("both sockets", [], "50% remote"),
                                   ("remote", ["--node", "remote"], "remote")):
@@ -218,6 +218,7 @@ def check_refusals(mrcsim, folder):
 
     table = "test,bytes,gbps\nread_bandwidth,64,30\n"
     refused("nothing\n1\n", [], "bad.csv:1", "pcie-bench")
+    refused("test,bytes,gbps\n" + "x" * 70_000, [], "bad.csv:2: the line is longer than 65536 characters")
     refused("test,bytes,gbps\nread_bandwith,64,30\n", [], "bad.csv:2", "nearest: read_bandwidth")
     refused("test,bytes,gbps\nread_bandwidth,64,x\n", [], "bad.csv:2", "gbps = x")
     refused("test,bytes,gbps\nread_latency,64,30\n", [], "bad.csv:2", "median_ns")

@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"ScenarioOfRandomVectors", "cosim ack_coalescer --set nic.ports=4 --out %D/out",
                 "cosim: --scenario and --set need --vectors trace"},
         Refusal{"VectorsOfAReplay", "cosim ack_coalescer --replay %D/a.replay --keep-vectors %D/out --out %D/out",
-                "cosim: --keep-vectors keeps nothing of a --replay; give one of the two"},
+                "cosim: --keep-vectors has no effect with --replay; give only one of them"},
         Refusal{"CalibrateNowhere", "calibrate --out %D/absent/table.md", "%D/absent/table.md: cannot be written"},
         Refusal{"RtlOfLightEndpoints", "run tb/scenarios/pair.toml --set transport=rocev2 --rtl all --out %D/out",
                 "--rtl, --shadow: nic0 is a light endpoint, which has no boxes (transport = \"rocev2\""},

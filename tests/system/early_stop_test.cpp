@@ -132,6 +132,9 @@ TEST_F(EarlyStop, IsRefusedWhereNothingIsKnown) {
         run_process("mrcsim " + study + " --set run.stop_within_percent=1 --db %D/refused.sqlite");
     EXPECT_EQ(refused.exit_code, 2) << study;
     EXPECT_NE(refused.err.find("a run ends when its goodput is known"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("allowed: run.stop_within_percent = 0"), std::string::npos) << refused.err;
+    const bool has_objective = !study.starts_with("isolation");
+    EXPECT_EQ(refused.err.find(" or the objective goodput") != std::string::npos, has_objective) << refused.err;
   }
   std::ofstream(test_folder() / "s.toml") << "traffic.trace = \"flows.csv\"\nrun.stop_within_percent = 1\n"
                                              "[[fault]]\nkind = \"link_down\"\nwhere = \"nic0.port0\"\nat_us = 10\n";

@@ -51,7 +51,11 @@ nlohmann::json run_flows(const std::string& flows, const std::string& scenario, 
   const ProcessResult process =
       run_process("mrcsim run %D/scenario.toml --yes --quiet --out %D/" + out + " " + arguments);
   EXPECT_EQ(process.exit_code, 0) << process.err;
-  return read_json(test_folder() / out / "result.json");
+  return result_of(out);
+}
+
+nlohmann::json result_of(const std::string& folder) {
+  return read_json(test_folder() / folder / "result.json");
 }
 
 }  // namespace mrc

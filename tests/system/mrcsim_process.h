@@ -26,5 +26,12 @@ nlohmann::json run_flows(const std::string& flows, const std::string& scenario, 
 
 std::string read_text(const std::filesystem::path& path);
 nlohmann::json read_json(const std::filesystem::path& path);
+/// result.json in `folder` of the test's folder.
+nlohmann::json result_of(const std::string& folder = "out");
+
+/// Arguments: 64 MiB with losses, trimmed packets, marks and duplicates, so holes, NACKs and SACKs of every kind.
+inline constexpr const char* kLossyRun =
+    " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 --set fabric.loss_rate=0.001 "
+    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
 
 }  // namespace mrc

@@ -56,6 +56,8 @@ TEST(InNetworkReduction, SendsTheBufferOnceWhereARingSendsItNearlyTwice) {
   EXPECT_FALSE(ring.contains("reduction"));
   EXPECT_EQ(switches["reduction"]["memory_bytes"], 256 * 2 * 4096);
   EXPECT_EQ(switches["reduction"]["switches"], 8 * (4 + 1));
+  const ProcessResult compared = run_process("mrcsim compare --format json %D/ring %D/switches");
+  EXPECT_NE(compared.out.find("\"reduction.memory_bytes\""), std::string::npos) << compared.out;
 }
 
 TEST(InNetworkReduction, LeavesOneOf24BytesAboveT0sOfHalvingAndDoubling) {
@@ -138,7 +140,7 @@ TEST(InNetworkReduction, WhatItDoesNotKnowIsRefusedInOneLine) {
       {"--set traffic.nics_per_rank=2 --set traffic.ranks=32 --set traffic.nic_choice=stripe", "traffic.nic_choice"},
       {"--set transport=rocev2 --set rocev2.pfc=true", "rocev2.pfc = false"},
       {"--pcap %D/out.pcapng", "--pcap"},
-      {"--set fabric.reduction.slots=0", "1"},
+      {"--set fabric.reduction.slots=0", "allowed: 1 … 1048576"},
       {"--set traffic.collective.all_reduce=in_switches", "in_network"},
   };
   for (const auto& [set, what] : refused) {

@@ -6,20 +6,15 @@
 namespace mrc {
 namespace {
 
-/// 64 MiB with losses, trimmed packets, marks and duplicates.
-constexpr const char* kLossy =
-    " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 --set fabric.loss_rate=0.001 "
-    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
-
 TEST(RtlAckCoalescer, BesideAndInThePlaceOfTheBox) {
-  ASSERT_EQ(run_process(std::string("mrcsim") + kLossy + "--out %D/systemc").exit_code, 0);
-  const auto systemc = read_json(test_folder() / "systemc" / "result.json");
+  ASSERT_EQ(run_process(std::string("mrcsim") + kLossyRun + "--out %D/systemc").exit_code, 0);
+  const auto systemc = result_of("systemc");
   ASSERT_GT(systemc["packets"]["retransmitted"].get<std::uint64_t>(), 0U);
   for (const std::string mode : {"shadow", "rtl"}) {
     const ProcessResult run =
-        run_process(std::string("mrcsim") + kLossy + "--" + mode + " psn_tracker,ack_coalescer --out %D/" + mode);
+        run_process(std::string("mrcsim") + kLossyRun + "--" + mode + " psn_tracker,ack_coalescer --out %D/" + mode);
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    const auto result = read_json(test_folder() / mode / "result.json");
+    const auto result = result_of(mode);
     ASSERT_EQ(result["rtl"].size(), 4U);
     for (const auto& row : result["rtl"]) EXPECT_EQ(row["mismatches"], 0) << row["block"];
     const auto row = result["rtl"][3];  // of the receiver
@@ -35,15 +30,15 @@ TEST(RtlAckCoalescer, BesideAndInThePlaceOfTheBox) {
 #ifdef MRCSIM_WITH_TRIGGER_BUG
 TEST(RtlAckCoalescer, MissingSacksAreNamedAndWhenTheRtlDrivesNoneIsSent) {
   const ProcessResult shadow =
-      run_process(std::string(MRCSIM_WITH_TRIGGER_BUG) + kLossy + "--shadow ack_coalescer@nic1 --out %D/shadow");
+      run_process(std::string(MRCSIM_WITH_TRIGGER_BUG) + kLossyRun + "--shadow ack_coalescer@nic1 --out %D/shadow");
   EXPECT_EQ(shadow.exit_code, 4);
   EXPECT_NE(shadow.err.find("mismatch: nic1: ack_coalescer of nic1, event "), std::string::npos) << shadow.err;
   EXPECT_NE(shadow.err.find("causes: expected 0x1, RTL gave 0x0"), std::string::npos) << shadow.err;
   const ProcessResult rtl =
-      run_process(std::string(MRCSIM_WITH_TRIGGER_BUG) + kLossy + "--rtl ack_coalescer@nic1 --out %D/rtl");
+      run_process(std::string(MRCSIM_WITH_TRIGGER_BUG) + kLossyRun + "--rtl ack_coalescer@nic1 --out %D/rtl");
   EXPECT_EQ(rtl.exit_code, 4);
-  const auto observed = read_json(test_folder() / "shadow" / "result.json");
-  const auto driven = read_json(test_folder() / "rtl" / "result.json");
+  const auto observed = result_of("shadow");
+  const auto driven = result_of("rtl");
   EXPECT_LT(driven["packets"]["control"].get<double>(), observed["packets"]["control"].get<double>())
       << "the RTL alone decides when a SACK is sent";
 }

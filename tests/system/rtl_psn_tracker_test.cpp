@@ -6,24 +6,15 @@
 namespace mrc {
 namespace {
 
-nlohmann::json result_of(const char* folder) {
-  return read_json(test_folder() / folder / "result.json");
-}
-
-/// 64 MiB with losses, trimmed packets, marks and duplicates: holes, NACKs and SACKs of every kind.
-constexpr const char* kLossy =
-    " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 --set fabric.loss_rate=0.001 "
-    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
-
 TEST(RtlPsnTracker, BesideAndInThePlaceOfTheBox) {
-  ASSERT_EQ(run_process(std::string("mrcsim") + kLossy + "--out %D/systemc").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kLossyRun + "--out %D/systemc").exit_code, 0);
   const auto systemc = result_of("systemc");
   ASSERT_GT(systemc["packets"]["retransmitted"].get<std::uint64_t>(), 0U);
   for (const std::string mode : {"shadow", "rtl"}) {
     const ProcessResult run =
-        run_process(std::string("mrcsim") + kLossy + "--" + mode + " psn_tracker --out %D/" + mode);
+        run_process(std::string("mrcsim") + kLossyRun + "--" + mode + " psn_tracker --out %D/" + mode);
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    const auto result = result_of(mode.c_str());
+    const auto result = result_of(mode);
     const auto row = result["rtl"][1];  // of the receiver
     EXPECT_EQ(row["block"], "psn_tracker");
     EXPECT_EQ(row["mismatches"], 0);
@@ -61,14 +52,14 @@ TEST(RtlPsnTracker, OtherSizesAreRefused) {
 #ifdef MRCSIM_WITH_WINDOW_BUG
 TEST(RtlPsnTracker, ThatRefusesEveryPacketIsNamedAndWhenItDrivesNothingArrives) {
   const ProcessResult shadow =
-      run_process(std::string(MRCSIM_WITH_WINDOW_BUG) + kLossy + "--shadow psn_tracker@nic1 --out %D/shadow");
+      run_process(std::string(MRCSIM_WITH_WINDOW_BUG) + kLossyRun + "--shadow psn_tracker@nic1 --out %D/shadow");
   EXPECT_EQ(shadow.exit_code, 4);
   EXPECT_NE(shadow.err.find("mismatch: nic1: psn_tracker of nic1, request "), std::string::npos) << shadow.err;
   EXPECT_NE(shadow.err.find("request 1 (data, PSN "), std::string::npos) << shadow.err;
   EXPECT_NE(shadow.err.find("nack: expected 0x0, RTL gave 0x7"), std::string::npos) << shadow.err;
   EXPECT_GT(result_of("shadow")["packets"]["delivered"], 0);
   const ProcessResult rtl =
-      run_process(std::string(MRCSIM_WITH_WINDOW_BUG) + kLossy + "--rtl psn_tracker@nic1 --out %D/rtl");
+      run_process(std::string(MRCSIM_WITH_WINDOW_BUG) + kLossyRun + "--rtl psn_tracker@nic1 --out %D/rtl");
   EXPECT_EQ(rtl.exit_code, 4);
   EXPECT_EQ(result_of("rtl")["packets"]["delivered"], 0) << "the RTL alone decides what is taken in";
 }

@@ -9,22 +9,13 @@
 namespace mrc {
 namespace {
 
-nlohmann::json result_of(const std::string& folder) {
-  return read_json(test_folder() / folder / "result.json");
-}
-
-/// 64 MiB with losses, trimmed packets, marks and duplicates.
-constexpr const char* kLossy =
-    " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 --set fabric.loss_rate=0.001 "
-    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
-
 TEST(RtlQpScheduler, BesideAndInThePlaceOfTheBox) {
-  ASSERT_EQ(run_process(std::string("mrcsim") + kLossy + "--out %D/systemc").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kLossyRun + "--out %D/systemc").exit_code, 0);
   const auto systemc = result_of("systemc");
   ASSERT_GT(systemc["packets"]["retransmitted"].get<std::uint64_t>(), 0U);
   for (const std::string mode : {"shadow", "rtl"}) {
     const ProcessResult run =
-        run_process(std::string("mrcsim") + kLossy + "--" + mode + " qp_scheduler --out %D/" + mode);
+        run_process(std::string("mrcsim") + kLossyRun + "--" + mode + " qp_scheduler --out %D/" + mode);
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const auto result = result_of(mode);
     ASSERT_EQ(result["rtl"].size(), 2U);

@@ -8,21 +8,14 @@
 namespace mrc {
 namespace {
 
-nlohmann::json result_of_test() {
-  return read_json(test_folder() / "out" / "result.json");
-}
-
-constexpr const char* kLossy =
-    " run tb/scenarios/pair.toml --quiet --out %D/out --set traffic.rows=64 --set fabric.loss_rate=0.001 "
-    "--set fabric.trim_rate=0.002 --set fabric.ecn_rate=0.01 ";
-
 TEST(Rtl, SprayScheduler) {
-  ASSERT_EQ(run_process(std::string("mrcsim") + kLossy).exit_code, 0);
-  const auto systemc = result_of_test();
+  ASSERT_EQ(run_process(std::string("mrcsim") + kLossyRun + "--out %D/out").exit_code, 0);
+  const auto systemc = result_of();
   for (const std::string mode : {"--shadow", "--rtl"}) {
-    const ProcessResult run = run_process(std::string("mrcsim") + kLossy + mode + " spray_scheduler");
+    const ProcessResult run =
+        run_process(std::string("mrcsim") + kLossyRun + "--out %D/out " + mode + " spray_scheduler");
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    const auto result = result_of_test();
+    const auto result = result_of();
     const auto& row = result["rtl"][0];
     EXPECT_EQ(row["block"], "spray_scheduler");
     EXPECT_EQ(row["mismatches"], 0);
@@ -39,7 +32,7 @@ TEST(Rtl, SprayScheduler) {
 
 TEST(Rtl, SpraySchedulerOfOtherSizesIsRefused) {
   const ProcessResult run =
-      run_process(std::string("mrcsim") + kLossy + "--set protocol.ev_count=512 --rtl spray_scheduler");
+      run_process(std::string("mrcsim") + kLossyRun + "--out %D/out --set protocol.ev_count=512 --rtl spray_scheduler");
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_NE(
       run.err.find("path tables of 512 EVs on 8 planes; the RTL is built for 1024 path tables of 256 EVs on 8 planes"),
@@ -49,15 +42,17 @@ TEST(Rtl, SpraySchedulerOfOtherSizesIsRefused) {
 
 #ifdef MRCSIM_WITH_SPRAY_BUG
 TEST(Rtl, SpraySchedulerThatIsWrongIsNamedAndWhenItDrivesFollowed) {
-  const ProcessResult shadow = run_process(std::string(MRCSIM_WITH_SPRAY_BUG) + kLossy + "--shadow spray_scheduler");
+  const ProcessResult shadow =
+      run_process(std::string(MRCSIM_WITH_SPRAY_BUG) + kLossyRun + "--out %D/out --shadow spray_scheduler");
   EXPECT_EQ(shadow.exit_code, 4);
   EXPECT_NE(shadow.err.find("mismatch: nic0: spray_scheduler of nic0, transaction "), std::string::npos) << shadow.err;
   EXPECT_NE(shadow.err.find(": ev: expected 0x"), std::string::npos) << shadow.err;
-  const auto beside = result_of_test();
+  const auto beside = result_of();
   EXPECT_EQ(beside["status"], "mismatch");
-  const ProcessResult rtl = run_process(std::string(MRCSIM_WITH_SPRAY_BUG) + kLossy + "--rtl spray_scheduler");
+  const ProcessResult rtl =
+      run_process(std::string(MRCSIM_WITH_SPRAY_BUG) + kLossyRun + "--out %D/out --rtl spray_scheduler");
   EXPECT_EQ(rtl.exit_code, 4);
-  EXPECT_NE(result_of_test()["buffers"], beside["buffers"]) << "the RTL's choice alone fills the ports";
+  EXPECT_NE(result_of()["buffers"], beside["buffers"]) << "the RTL's choice alone fills the ports";
 }
 #endif
 

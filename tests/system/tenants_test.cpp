@@ -30,10 +30,6 @@ ProcessResult run_tenants(const std::string& first, const std::string& second, c
   return run_process("mrcsim run %D/scenario.toml --yes --quiet --out %D/" + out + " " + set);
 }
 
-nlohmann::json result_of(const std::string& out = "out") {
-  return read_json(test_folder() / out / "result.json");
-}
-
 struct Tenants : testing::TestWithParam<const char*> {};
 
 TEST_P(Tenants, AKeyDoesNotOpenAnothersMemory) {

@@ -44,6 +44,17 @@ TEST(Validate, AgreementAndDisagreementStandInTheTable) {
   EXPECT_NE(read_text(test_folder() / "validation.md").find("+319.4 % | disagrees |"), std::string::npos);
 }
 
+TEST(Validate, ACheckWithoutALimitOnlyShowsItsValue) {
+  write_experiment("published = 4194304\n[[check]]\nwhat = \"again\"\ncase = \"run\"\nmetric = \"/bytes/delivered\"\n");
+  EXPECT_EQ(validate("--strict").exit_code, 0);
+  const std::string table = read_text(test_folder() / "validation.md");
+  EXPECT_NE(table.find("again: 4194304.0 | +0.0 %<br>no limit | agrees |"), std::string::npos) << table;
+  write_experiment("");
+  const ProcessResult refused = validate("");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("needs a check with published, at_least or at_most"), std::string::npos) << refused.err;
+}
+
 TEST(Validate, SeveralSeedsAreShownAsMeanAndRange) {
   write_experiment("published = 100\n", "\"fabric.nics\" = 2, \"fabric.loss_rate\" = 0.01");
   {

@@ -15,8 +15,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import page_table
+
 PAGE = ROOT / "docs/tenants.md"
-BEGIN, END = "<!-- begin: nic_sharing.py -->\n", "<!-- end: nic_sharing.py -->"
 SAME = 0.02  # of a number: other compilers round differently
 
 CLASS = ["traffic.classes.count=2", "traffic.classes.rules=job=0 -> 1"]
@@ -32,7 +34,7 @@ ROWS = {
     "credits of the receiver": CREDITS,
     "credits, neighbor limited": [*CREDITS, "traffic.tenants.rate_limits_gbps=0,40"],
     "credits, class above": [*CREDITS, *CLASS],
-    "no contexts": [*QPS, "nic.qp_scheduler.context_cache_entries=32"],
+    "nothing, 16 QPs each": [*QPS, "nic.qp_scheduler.context_cache_entries=32"],
     "contexts": FEW_CONTEXTS,
     "contexts, neighbor limited": [*FEW_CONTEXTS, "traffic.tenants.context_entries=0,4"],
 }
@@ -62,9 +64,8 @@ def row_of(name, numbers, cause):
 
 def on_page():
     """Numbers and cause by the name of a row."""
-    text = PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
     rows = {}
-    for line in text.splitlines()[2:]:
+    for line in page_table.read(PAGE, "nic_sharing.py").splitlines()[2:]:
         words = [word.strip() for word in line.strip("| ").split("|")]
         rows[words[0]] = ([float(word) for word in words[2:6]], words[6].strip("`"))
     return rows
@@ -82,12 +83,11 @@ def main():
     table = HEAD + "".join(row_of(name, *row) + "\n" for name, row in rows.items())
     print(table)
     if options.write:
-        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}{table}{END}{rest.split(END)[1]}", encoding="utf-8")
+        page_table.write(PAGE, "nic_sharing.py", table)
         return
     page = on_page()
     wrong = [name for name, (numbers, cause) in rows.items()
-             if cause != page[name][1] or any(abs(a - b) > SAME * b for a, b in zip(numbers, page[name][0]))]
+             if name not in page or cause != page[name][1] or any(abs(a - b) > SAME * b for a, b in zip(numbers, page[name][0]))]
     if wrong:
         sys.exit(f"nic_sharing: docs/tenants.md has other numbers for {', '.join(wrong)}; nic_sharing.py MRCSIM --write replaces them")
 

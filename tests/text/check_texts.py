@@ -172,7 +172,7 @@ def open_rules(file, parameters, test_sources):
                 if not meant:
                     yield f"{file}:{number}", f"{code}: there is no such parameter"
     for parameter in parameters:
-        if is_about_the_protocol(parameter) and parameter["name"] not in rows and f"`{parameter['name']}" not in document:
+        if is_about_the_protocol(parameter) and parameter["name"] not in rows and not re.search(rf"`{re.escape(parameter['name'])}(?![\w.])", document):
             yield file, f"{parameter['name']} is an assumption about the protocol and missing"
 
 

@@ -66,6 +66,7 @@ class OpenRules(unittest.TestCase):
         self.assertEqual(self.findings("| `protocol.a` | `Suite.Other` |"), ["Suite.Other: there is no such test"])
         self.assertEqual(self.findings("| `protocol.a*`, `cc.c` |"), ["cc.c: there is no such parameter"])
         self.assertEqual(self.findings("| `cc.b` |"), ["protocol.a is an assumption about the protocol and missing"])
+        self.assertEqual(self.findings("`protocol.ab`"), ["protocol.a is an assumption about the protocol and missing"])
 
     def test_clean(self):
         self.assertEqual(self.findings("| `protocol.a`, `cc.b` | `Suite.Case` |"), [])

@@ -18,6 +18,9 @@ import tempfile
 from runs import run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import page_table
+
 PAGE = ROOT / "docs/baselines.md"
 SAME = 0.02  # of a number: other compilers round differently
 PORT = ["fidelity=endpoint", "nic.ports=1", "nic.port_gbps=400"]
@@ -124,14 +127,6 @@ def across_table(mrcsim, folder, jobs):
     return "| | 7 to 1 across T1s |\n|---|---|\n" + "".join(f"| {name} | {a:.2f}, {b:.2f} |\n" for name, (a, b) in zip(ACROSS, across))
 
 
-def marked(page, name, text=None):
-    """The part of the page between the marks of `name`, or the page with `text` there."""
-    begin, end = f"<!-- begin: {name} -->\n", f"<!-- end: {name} -->"
-    before, rest = page.split(begin)
-    inside, after = rest.split(end)
-    return inside if text is None else f"{before}{begin}{text}{end}{after}"
-
-
 def incast_table(rows):
     return "| parameters | share | retransmitted | control packets |\n|---|---|---|---|\n" + "".join(
         f"| {name} | {row[0]:.0f} % | {row[1]:,} | {row[2]:,} |\n" for name, row in rows.items())
@@ -165,20 +160,18 @@ def main():
                  "across": lambda: across_table(mrcsim, folder, options.jobs)}
         wanted = [options.part] if options.part else ["incast"] if options.quick else parts
         made = {part: parts[part]() for part in wanted}
-    page = PAGE.read_text(encoding="utf-8")
     wrong = []
     for part, text in made.items():
         print(text)
         if options.write:
-            page = marked(page, part, text)
+            page_table.write(PAGE, part, text)
             continue
-        there = rows_in(marked(page, part)) if part != "all-to-all" else {part: numbers_in(marked(page, part))}
+        page = page_table.read(PAGE, part)
+        there = rows_in(page) if part != "all-to-all" else {part: numbers_in(page)}
         here = rows_in(text) if part != "all-to-all" else {part: numbers_in(text)}
         wrong += [f"{part}: {row}" for row, numbers in here.items()
                   if len(numbers) != len(there.get(row, [])) or any(abs(a - b) > SAME * b + 0.01 for a, b in zip(numbers, there[row]))]
-    if options.write:
-        PAGE.write_text(page, encoding="utf-8")
-    elif wrong:
+    if wrong:
         sys.exit(f"incast_table: docs/baselines.md has other numbers for {'; '.join(wrong)}; incast_table.py MRCSIM --write replaces them")
 
 

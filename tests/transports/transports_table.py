@@ -19,8 +19,11 @@ import tempfile
 from matrices import write_matrix
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import page_table
+
 PAGE = ROOT / "docs/transports.md"
-BEGIN, END = "<!-- table of transports -->", "<!-- end of the table -->"
+NAME = "transports_table.py"
 NODES, RANKS = 64, 32
 SAME = 0.02  # of a number: other compilers round differently
 
@@ -95,10 +98,10 @@ def rows(times):
     return "\n".join(lines).strip("\n") + "\n"
 
 
-def on_page(text):
+def on_page():
     """Shown time by cell."""
     found = {}
-    part = text.split(BEGIN)[1].split(END)[0]
+    part = page_table.read(PAGE, NAME)
     for disturbed, block in zip(DISTURBED, re.split(r"^[A-Z].*, us:$", part, flags=re.M)[1:]):
         for line in block.strip().splitlines()[2:]:
             words = [word.strip() for word in line.strip("| ").split("|")]
@@ -130,11 +133,9 @@ def main():
         done = pool.map(lambda key: (key, cell(mrcsim, pathlib.Path(name), paths[key[1]], key)), keys)
         times = dict(done)
     if options.write:
-        text = PAGE.read_text(encoding="utf-8")
-        before, rest = text.split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{rows(times)}{END}{rest.split(END)[1]}", encoding="utf-8")
+        page_table.write(PAGE, NAME, rows(times))
         return
-    page = on_page(PAGE.read_text(encoding="utf-8"))
+    page = on_page()
     wrong = [key for key in keys if differs(times[key], page[key])]
     for key in keys:
         print(f"{', '.join(word for word in key if word)}: {shown(times[key])} us, on the page {page[key]}{' DIFFERS' if key in wrong else ''}")

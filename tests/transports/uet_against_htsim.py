@@ -5,8 +5,8 @@ htsim_times.json has its times with the commands that gave them, so that nothing
 fabric as the parameters allow: a leaf and spine without oversubscription, store and forward, no latency of switches and hosts. A packet has 64 B of
 headers there and 146 B here; the line is faster by as much, so that a full packet takes as long.
 
-  uet_against_htsim.py MRCSIM [--nodes 64,256] [--table]     exit code 1 where a mean is further away than `within`, or, for a case
-that is known to differ, further than that from the difference that it is known to have (`expected`, with what is believed to be the reason, `why`)
+  uet_against_htsim.py MRCSIM [--nodes 64,256] [--table]     exit code 1 if a mean differs by more than `within`. For a known
+difference (`expected`, with the presumed reason `why`), `within` is counted from it.
 """
 import argparse
 import json

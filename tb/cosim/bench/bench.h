@@ -158,7 +158,7 @@ class BlockModel {
   /// Parts of the model itself, most often.
   virtual ModelParts parts() { return {}; }
 
-  /// What the block answers follows from the cycles of its data sheet: a contract with ranges is not enough.
+  /// True if answers depend on the exact cycles of the data sheet; a contract with ranges is then refused.
   virtual bool values_depend_on_cycles() const { return false; }
 
   FunctionalCoverage coverage;

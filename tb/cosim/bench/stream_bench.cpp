@@ -269,7 +269,7 @@ Mismatch StreamBench::describe(const Dut& dut, std::size_t port, const char* kin
   return mismatch;
 }
 
-/// What the block shows of its state says why nothing comes.
+/// Adds handshake signals and visible state, which show why the block makes no progress.
 void StreamBench::add_levels(const Dut& dut, Mismatch& mismatch) {
   for (const Port& port : dut.ports) {
     if (port.direction == Direction::out) mismatch.rtl.emplace_back(port.name + ".valid", port.valid.get());

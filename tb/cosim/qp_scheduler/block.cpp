@@ -29,8 +29,8 @@ void add_qp_scheduler(const RtlSelection& selection, const ScenarioConfig& scena
 RtlBlock qp_scheduler_block() {
   return {"qp_scheduler",
           add_qp_scheduler,
-          // A grant that was taken comes back in the cycle after, by the rule of the box in the same one: it has one
-          // place less than QPs go round.
+          // The RTL accepts a returned grant one cycle after it was taken, the box in the same cycle: the box holds one
+          // answer fewer than there are QPs in circulation.
           {{.stages = kQpSchedulerCalibrated - 1,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.qp_scheduler.pipeline); },
             .way = "grant given back → the QP's next",

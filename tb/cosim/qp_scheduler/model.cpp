@@ -52,7 +52,7 @@ void QpSchedulerModel::begin(KeyedRandom& random, const Dut& dut) {
   own_.reset();
   next_on_slots_.reset();
   fetch_of_.reset();
-  fetch_in_ = 0;
+  cycles_to_fetch_ = 0;
   turn_ended_ = fetch_waits_ = false;
   walk_ = sizes_.qps;
   quiet_cycles_ = waiting_grants_ = waiting_answers_ = 0;
@@ -271,14 +271,12 @@ void QpSchedulerModel::on_slots(const OnSlots& op, bool read_room, bool fetch_fr
 }
 
 template <typename Compare>
-void QpSchedulerModel::compare_outputs(const Dut& dut, const Compare& compare) {
-  if (fetch_in_ > 0 && --fetch_in_ == 0) fetch_waits_ = true;
+void QpSchedulerModel::compare_outputs(const Dut& dut, const Compare& compare) const {
   const auto valid = [&](std::size_t port) { return dut.ports[port].valid.get(); };
   compare("turn_valid", turn_ended_, valid(Turn::kPort));
   compare("grant_valid", waiting_grants_ > 0, valid(Grant::kPort));
   compare("seen_valid", waiting_answers_ > 0, valid(Seen::kPort));
   compare("fetch_valid", fetch_waits_, valid(Fetch::kPort));
-  turn_ended_ = false;
 }
 
 std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) {
@@ -295,7 +293,9 @@ std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<
   const std::uint64_t waits = list_->size();
   compare("listed", waits, state(kListed));
   compare("others", waits > 0 || valid(Grant::kPort), state(kOthers));
+  if (cycles_to_fetch_ > 0 && --cycles_to_fetch_ == 0) fetch_waits_ = true;
   compare_outputs(dut, compare);
+  turn_ended_ = false;
 
   // The list: what was taken in the cycle before; then what a turn or a fill has led to is taken.
   if (next_on_list_) on_list(*next_on_list_);
@@ -306,8 +306,8 @@ std::optional<Difference> QpSchedulerModel::observe(const Dut& dut, std::vector<
   own_.reset();
 
   // The contexts. In the last cycle before its fetch is offered, the slot was found.
-  const bool choosing = fetch_of_ || fetch_in_ > 1;
-  const bool occupied = fetch_of_ || fetch_in_ > 0;
+  const bool choosing = fetch_of_ || cycles_to_fetch_ > 1;
+  const bool occupied = fetch_of_ || cycles_to_fetch_ > 0;
   if (fetch_of_) begin_fetch(*fetch_of_, expected);
   fetch_of_.reset();
   const std::size_t grants = waiting_grants_;
@@ -346,7 +346,7 @@ void QpSchedulerModel::begin_fetch(std::uint32_t qp, std::vector<std::vector<Tra
   // One cycle for each group of slots that the hand comes to, and two until the fetch is on the wires.
   const std::uint32_t group = std::min(sizes_.slots, kSlotsACycle);
   const std::uint32_t hand_in_group = (fetch.slot - fetch.passed) % group;
-  fetch_in_ = (hand_in_group + fetch.passed) / group + 2;
+  cycles_to_fetch_ = (hand_in_group + fetch.passed) / group + 2;
   Transaction values =
       Fetch{.qp = qp, .slot = fetch.slot, .evicts = fetch.evicted.has_value(), .evicted_qp = fetch.evicted.value_or(0)}
           .transfer();

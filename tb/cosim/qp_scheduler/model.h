@@ -83,7 +83,7 @@ class QpSchedulerModel : public BlockModel,
   void begin_fetch(std::uint32_t qp, std::vector<std::vector<Transaction>>& expected);
   /// Which outputs are valid in this cycle: compare(name, wanted, actual).
   template <typename Compare>
-  void compare_outputs(const Dut& dut, const Compare& compare);
+  void compare_outputs(const Dut& dut, const Compare& compare) const;
   std::uint32_t some_qp(KeyedRandom& random) const;
 
   QpSchedulerSizes sizes_;
@@ -99,7 +99,7 @@ class QpSchedulerModel : public BlockModel,
 
   std::uint64_t quiet_cycles_ = 0;
   std::uint64_t walk_ = 0;                                   ///< cycles that are left of it
-  std::uint64_t fetch_in_ = 0;                               ///< cycles until the fetch that has begun is offered
+  std::uint64_t cycles_to_fetch_ = 0;                        ///< cycles until the fetch that has begun is offered
   bool turn_ended_ = false;                                  ///< what became of it is put out now
   bool fetch_waits_ = false;                                 ///< offered and not taken yet
   std::size_t waiting_grants_ = 0, waiting_answers_ = 0;     ///< not taken yet

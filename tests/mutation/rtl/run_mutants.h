@@ -46,10 +46,8 @@ bool survives(int mutation, std::uint64_t transactions, Find&& find) {
   return WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGPROF;
 }
 
-/// argv: how many mutations there are, most transactions for each, the contract or "-", and which to run where not all.
-/// Prints for each "N
-/// killed TRANSACTIONS", how many were allowed, or "N survived". 2 if the bench finds something in the netlist without
-/// one.
+/// argv: number of mutations, transactions for each at most, contract or "-", and the mutations to run (default: all).
+/// Prints "N killed TRANSACTIONS" or "N survived" for each. Returns 2 if the bench finds a mismatch without a mutation.
 template <typename Find>
 int run_mutants(int argc, char** argv, Find&& find) {
   if (argc < 4) return 2;
