@@ -104,17 +104,7 @@ void LightNode::receive_result(TimePs now, const Packet& packet) {
 }
 
 void LightNode::part_sent(std::uint32_t plane, std::uint32_t bytes, bool repeated, TimePs busy_until) {
-  NodeCounters& counters = nic_.counters;
-  ++counters.data_packets;
-  counters.data_payload_bytes += bytes;
-  if (repeated) {
-    ++counters.retransmitted;
-    if (watching_ != nullptr) watching_->retransmits(static_cast<std::uint8_t>(CutCause::loss));
-  } else {
-    if (watching_ != nullptr) watching_->first_transmission();
-    counters.first_payload_bytes += bytes;
-    first_payload_bytes_[plane] += bytes;
-  }
+  count_sent(plane, bytes, repeated, CutCause::loss);
   idle_busy(plane, busy_until);
 }
 

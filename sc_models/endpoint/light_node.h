@@ -157,17 +157,7 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   /// What every transport's data packet takes from the requestor's plan; the rest is as in a new packet.
   static void fill(Packet& packet, const SendPlan& plan);
   void count_sent(const SendPlan& plan, std::uint32_t plane) {
-    NodeCounters& counters = nic_.counters;
-    ++counters.data_packets;
-    counters.data_payload_bytes += plan.payload_bytes;
-    if (plan.retransmission) {
-      ++counters.retransmitted;
-      if (watching_ != nullptr) watching_->retransmits(static_cast<std::uint8_t>(plan.lost_by));
-    } else {
-      if (watching_ != nullptr) watching_->first_transmission();
-      counters.first_payload_bytes += plan.payload_bytes;
-      first_payload_bytes_[plane] += plan.payload_bytes;
-    }
+    count_sent(plane, plan.payload_bytes, plan.retransmission, plan.lost_by);
   }
 
   /// Addresses of a QP's transport state, so that it can be prefetched: one cache line per QP.
@@ -204,6 +194,19 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
     Cqe cqe;
   };
 
+  void count_sent(std::uint32_t plane, std::uint32_t payload_bytes, bool retransmission, CutCause lost_by) {
+    NodeCounters& counters = nic_.counters;
+    ++counters.data_packets;
+    counters.data_payload_bytes += payload_bytes;
+    if (retransmission) {
+      ++counters.retransmitted;
+      if (watching_ != nullptr) watching_->retransmits(static_cast<std::uint8_t>(lost_by));
+    } else {
+      if (watching_ != nullptr) watching_->first_transmission();
+      counters.first_payload_bytes += payload_bytes;
+      first_payload_bytes_[plane] += payload_bytes;
+    }
+  }
   void first_work_at(TimePs now);
   /// The NIC knows a request of `bytes` that software posts now.
   void push_start(TimePs now, std::uint32_t qp, const WorkRequest& request);

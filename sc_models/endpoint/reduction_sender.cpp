@@ -115,6 +115,7 @@ void ReductionSender::send(TimePs now, Stream& stream, std::uint32_t plane, std:
   packet.psn = static_cast<Psn>(slot.next & kPsnMask);
   packet.plane = static_cast<std::uint8_t>(plane);
   packet.source_node = nic_.node;
+  packet.destination_qp = tree;
   packet.retransmission = repeated;
   const TimePs busy_until = network_.send(now, nic_.node, plane, transit);
   node_.part_sent(plane, chunk.bytes, repeated, busy_until);
@@ -128,12 +129,20 @@ void ReductionSender::serve_timers(TimePs now) {
   while (!timers_.empty() && timers_.top().at <= now) {
     const Timer timer = timers_.top();
     timers_.pop();
-    Stream& stream = streams_[timer.stream];
-    const Slot& slot = stream.trees[timer.plane].slots[timer.slot];
-    if (!slot.waiting || slot.next != timer.sequence || slot.times_sent != timer.times_sent) continue;
+    if (is_stale(timer)) continue;
     ++counts_.timeouts;
-    send(now, stream, timer.plane, timer.slot);
+    send(now, streams_[timer.stream], timer.plane, timer.slot);
   }
+}
+
+TimePs ReductionSender::next_timer() {
+  while (!timers_.empty() && is_stale(timers_.top())) timers_.pop();
+  return timers_.empty() ? kNever : timers_.top().at;
+}
+
+bool ReductionSender::is_stale(const Timer& timer) const {
+  const Slot& slot = streams_[timer.stream].trees[timer.plane].slots[timer.slot];
+  return !slot.waiting || slot.next != timer.sequence || slot.times_sent != timer.times_sent;
 }
 
 // Results
@@ -195,13 +204,14 @@ std::vector<std::string> ReductionSender::describe_waits(std::size_t most) const
                                   plan_.workload().reductions[reduction].bytes));
     }
     for (std::uint32_t plane = 0; plane < planes_; ++plane) {
-      for (const Slot& slot : stream.trees[plane].slots) {
-        if (!slot.waiting) continue;
-        if (lines.size() >= most) return lines;
-        lines.push_back(fmt::format("nic{}: plane {} has no result for packet {} of tree {}, sent {} times", nic_.node,
-                                    plane, slot.next, tree_of(stream, plane), slot.times_sent));
-        break;
-      }
+      const std::vector<Slot>& slots = stream.trees[plane].slots;
+      const auto oldest = std::min_element(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) {
+        return a.waiting != b.waiting ? a.waiting : a.next < b.next;
+      });
+      if (!oldest->waiting) continue;
+      if (lines.size() >= most) return lines;
+      lines.push_back(fmt::format("nic{}: plane {} has no result for packet {} of tree {}, sent {} times", nic_.node,
+                                  plane, oldest->next, tree_of(stream, plane), oldest->times_sent));
     }
   }
   return lines;

@@ -48,7 +48,7 @@ class ReductionSender {
   void begin(TimePs now, std::uint32_t work);
   void receive(TimePs now, const Packet& packet);
   void serve_timers(TimePs now);
-  TimePs next_timer() const { return timers_.empty() ? kNever : timers_.top().at; }
+  TimePs next_timer();
   Waits waits_for(TimePs now) const;
   const ReductionSenderCounts& counts() const { return counts_; }
   /// Of the oldest packets without a result, at most `most` lines.
@@ -100,6 +100,8 @@ class ReductionSender {
   void send(TimePs now, Stream& stream, std::uint32_t plane, std::uint32_t slot);
   Chunk chunk_of(Stream& stream, std::uint32_t plane, std::uint64_t sequence) const;
   std::uint32_t tree_of(const Stream& stream, std::uint32_t plane) const { return stream.number * planes_ + plane; }
+  /// The result has come since, or the packet was sent again.
+  bool is_stale(const Timer& timer) const;
   std::string difference(const Stream& stream, const ReductionFields& result) const;
 
   const NodeContext& nic_;

@@ -411,6 +411,7 @@ void Network::send_from_switch(TimePs now, std::uint32_t link, const Packet& pac
   transit.packet = packet;
   classify(transit);
   transit.last_bit = last_bit;
+  if (fault_records_ != nullptr && packet.retransmission) look_for_retransmission(now, packet);
   enqueue(now, link, index);
 }
 

@@ -5,14 +5,13 @@
 namespace mrc {
 namespace {
 
-/// The links of the switches of one tier to the parents that `up_of` chooses; these switches are the next tier.
-template <typename UpOf>
+/// Connects the switches of one tier to their parents over uplink `way` of each; the parents are the next tier.
 std::map<std::uint32_t, ReductionTreeSwitch> connect_up(const Topology& topology,
                                                         std::map<std::uint32_t, ReductionTreeSwitch>& lower,
-                                                        std::vector<ReductionTreeSwitch>& done, const UpOf& up_of) {
+                                                        std::vector<ReductionTreeSwitch>& done, std::uint32_t way) {
   std::map<std::uint32_t, ReductionTreeSwitch> upper;
   for (auto& [at, child] : lower) {
-    child.up = up_of(topology.switches()[at]);
+    child.up = topology.switches()[at].up[way];
     const std::uint32_t parent = topology.links()[child.up].to;
     ReductionTreeSwitch& above = upper[parent];
     above.at = parent;
@@ -37,8 +36,12 @@ std::vector<ReductionTreeSwitch> make_reduction_tree(const Topology& topology, c
   }
   std::vector<ReductionTreeSwitch> tree;
   // From a T0 to the T1 of one number, whatever its pod; T1s of one number have their T2s in common.
-  const auto turn = [&](const SwitchInfo& here) { return here.up[number % here.up.size()]; };
-  while (tier.size() > 1) tier = connect_up(topology, tier, tree, turn);
+  std::uint32_t rest = number;
+  while (tier.size() > 1) {
+    const auto ways = static_cast<std::uint32_t>(topology.switches()[tier.begin()->first].up.size());
+    tier = connect_up(topology, tier, tree, rest % ways);
+    rest /= ways;
+  }
   tree.push_back(std::move(tier.begin()->second));
   return tree;
 }

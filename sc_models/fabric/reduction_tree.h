@@ -1,6 +1,6 @@
 // The switches of a plane that add for a group of NICs: the T0s that have some of them below, and where there are
-// several one T1 above them, or a T1 in each pod and a T2. Which T1 and T2 it is goes in turn with the number of the
-// tree, so that the trees of several groups are on different links.
+// several one T1 above them, or a T1 in each pod and a T2. Trees of successive numbers take the T1s in turn, and the
+// T2s of a T1 when all T1s have had their turn, so that the trees of several groups are on different links.
 #pragma once
 
 #include <cstdint>

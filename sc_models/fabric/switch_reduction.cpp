@@ -22,7 +22,7 @@ void SwitchReduction::share_slots(const std::vector<std::vector<NodeId>>& groups
   std::map<std::uint32_t, std::uint32_t> trees_through;  // by switch
   for (std::uint32_t g = 0; g < groups.size(); ++g) {
     for (std::uint32_t plane = 0; plane < planes; ++plane) {
-      places.push_back(make_reduction_tree(topology_, groups[g], plane, g * planes + plane));
+      places.push_back(make_reduction_tree(topology_, groups[g], plane, g + plane));
       for (const ReductionTreeSwitch& place : places.back()) ++trees_through[place.at];
     }
   }
@@ -145,11 +145,11 @@ void SwitchReduction::add(TimePs now, const Pending& packet) {
     case ReductionSlots::Added::answer:
       ++counts_.repeated;
       ++counts_.answered;
-      return send_down(now, packet, packet.child, member.slots.value(packet.value.sequence), now);
+      return send_down(now, packet, packet.child, member.slots.value(packet.value.sequence), now, true);
     case ReductionSlots::Added::resend_sum:
       ++counts_.repeated;
       ++counts_.asked;
-      return send_up(now, packet, member.slots.value(packet.value.sequence));
+      return send_up(now, packet, member.slots.value(packet.value.sequence), true);
     case ReductionSlots::Added::repeated:
     case ReductionSlots::Added::late:
       ++counts_.repeated;
@@ -162,14 +162,14 @@ void SwitchReduction::finish_sum(TimePs now, const Pending& sum) {
   const ReductionFields value = member.slots.value(sum.value.sequence);
   if (member.place.up != Topology::kNoLink) {
     member.slots.set_sent(value.sequence);
-    return send_up(now, sum, value);
+    return send_up(now, sum, value, false);
   }
   member.slots.set_result(value);
   --adders_.at(member.place.at).adding;
   send_to_all(now, sum, value, now);
 }
 
-Packet SwitchReduction::packet_of(const Pending& of, const ReductionFields& value) const {
+Packet SwitchReduction::packet_of(const Pending& of, const ReductionFields& value, bool retransmission) const {
   Packet packet;
   packet.is_reduction = true;
   packet.reduction = value;
@@ -182,26 +182,28 @@ Packet SwitchReduction::packet_of(const Pending& of, const ReductionFields& valu
   packet.plane = trees_[of.tree].plane;
   // Its headers are those of the transport that its NICs have.
   packet.source_node = trees_[of.tree].first_nic;
+  packet.destination_qp = of.tree;
+  packet.retransmission = retransmission;
   return packet;
 }
 
-void SwitchReduction::send_up(TimePs now, const Pending& of, const ReductionFields& value) {
+void SwitchReduction::send_up(TimePs now, const Pending& of, const ReductionFields& value, bool retransmission) {
   ++counts_.made;
-  ports_.send_from_switch(now, member_of(of).place.up, packet_of(of, value), now);
+  ports_.send_from_switch(now, member_of(of).place.up, packet_of(of, value, retransmission), now);
 }
 
 void SwitchReduction::send_down(TimePs now, const Pending& of, std::uint32_t child, const ReductionFields& value,
-                                TimePs last_bit) {
+                                TimePs last_bit, bool retransmission) {
   ++counts_.made;
   const std::uint32_t link = member_of(of).place.to_children[child];
-  Packet packet = packet_of(of, value);
+  Packet packet = packet_of(of, value, retransmission);
   packet.destination_node = topology_.links()[link].node;
   ports_.send_from_switch(now, link, packet, last_bit);
 }
 
 void SwitchReduction::send_to_all(TimePs now, const Pending& of, const ReductionFields& value, TimePs last_bit) {
   for (std::uint32_t child = 0; child < member_of(of).slots.children(); ++child)
-    send_down(now, of, child, value, last_bit);
+    send_down(now, of, child, value, last_bit, false);
 }
 
 std::uint64_t SwitchReduction::most_slots() const {

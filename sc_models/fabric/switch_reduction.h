@@ -99,10 +99,11 @@ class SwitchReduction {
   void wait_until(TimePs at, Pending pending);
   void add(TimePs now, const Pending& packet);
   void finish_sum(TimePs now, const Pending& sum);
-  void send_up(TimePs now, const Pending& of, const ReductionFields& value);
-  void send_down(TimePs now, const Pending& of, std::uint32_t child, const ReductionFields& value, TimePs last_bit);
+  void send_up(TimePs now, const Pending& of, const ReductionFields& value, bool retransmission);
+  void send_down(TimePs now, const Pending& of, std::uint32_t child, const ReductionFields& value, TimePs last_bit,
+                 bool retransmission);
   void send_to_all(TimePs now, const Pending& of, const ReductionFields& value, TimePs last_bit);
-  Packet packet_of(const Pending& of, const ReductionFields& value) const;
+  Packet packet_of(const Pending& of, const ReductionFields& value, bool retransmission) const;
   Member& member_of(const Pending& of) { return trees_[of.tree].members[of.member]; }
   /// Which child, or the parent where it has none, of the tree's switch sends over `link`.
   struct Sender {

@@ -64,6 +64,10 @@ struct WorkPlacement {
   /// Where software does this work: a message's at the NIC that carries it, all other at the rank's first.
   NodeId node_of(const WorkNode& work) const { return nics_of_ranks[nic_index(work.rank, work.lane)]; }
   NodeId peer_node_of(const WorkNode& message) const { return nics_of_ranks[nic_index(message.peer, message.lane)]; }
+  /// A message to another node, or a part of a reduction in switches.
+  bool leaves_node(const WorkNode& work) const {
+    return is_sent(work) && (work.kind == WorkKind::reduction || peer_node_of(work) != node_of(work));
+  }
   std::uint32_t nic_index(std::uint32_t rank, std::uint32_t lane) const {
     return nics_per_rank == 1 ? rank : rank * nics_per_rank + lane % nics_per_rank;
   }

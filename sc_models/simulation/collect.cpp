@@ -150,9 +150,10 @@ void collect_job(RunResult& result, const Model& model) {
 void collect_messages(RunResult& result, const Model& model) {
   for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i) {
     const WorkNode& work = model.workload.nodes[i];
+    if (!model.placement.leaves_node(work)) continue;
     const NodeId from = model.placement.node_of(work);
-    const NodeId to = model.placement.peer_node_of(work);
-    if (work.kind != WorkKind::send || from == to) continue;
+    // What switches reduce comes back.
+    const NodeId to = work.kind == WorkKind::reduction ? from : model.placement.peer_node_of(work);
     const WorkPlayer& player = model.at(from).player();
     const TimePs done = player.times(i).done;
     if (done != kNever) result.all_messages.push_back({from, to, work.tag, work.bytes, player.posted_at(i), done});
@@ -160,7 +161,7 @@ void collect_messages(RunResult& result, const Model& model) {
   result.all_message_time_us = spread_of(result.all_messages);
 }
 
-/// One message of a node that another gets.
+/// One message of a node that another gets, or its part of a reduction.
 void add_message(ShareResult& share, std::vector<TimePs>& times, const WorkPlayer& player, std::uint32_t index,
                  std::uint64_t bytes) {
   ++share.messages;
@@ -184,10 +185,9 @@ std::vector<ShareResult> shares_of(const Model& model, const NumberOf& number_of
   std::map<std::uint32_t, std::pair<ShareResult, std::vector<TimePs>>> shares;
   for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i) {
     const WorkNode& work = model.workload.nodes[i];
-    const NodeId from = model.placement.node_of(work);
-    if (work.kind != WorkKind::send || from == model.placement.peer_node_of(work)) continue;
+    if (!model.placement.leaves_node(work)) continue;
     auto& [share, times] = shares[number_of(work)];
-    add_message(share, times, model.at(from).player(), i, work.bytes);
+    add_message(share, times, model.at(model.placement.node_of(work)).player(), i, work.bytes);
   }
   std::vector<ShareResult> rows;
   for (auto& [number, row] : shares) {

@@ -22,12 +22,14 @@ constexpr std::size_t kMostPoints = 4096;
 /// What has not been seen in a time happens at most three times in another of its length, by 95 %.
 constexpr double kUnseen = 3;
 
-/// Time until a loss is noticed by the timer of a QP alone.
-double stall_ps(const ScenarioConfig& scenario) {
+/// Time until a loss is noticed by a timer alone, of a QP or a reduction.
+double stall_ps(const Model& model) {
   double longest = 0;
-  for (const Transport* transport : transports_in(scenario)) {
-    if (transport->timeout_ps != nullptr) longest = std::max(longest, transport->timeout_ps(scenario));
+  for (const Transport* transport : transports_in(model.scenario)) {
+    if (transport->timeout_ps != nullptr) longest = std::max(longest, transport->timeout_ps(model.scenario));
   }
+  if (!model.workload.reductions.empty())
+    longest = std::max(longest, model.scenario.fabric.reduction.timeout_us * static_cast<double>(kPsPerUs));
   return longest;
 }
 
@@ -40,8 +42,8 @@ EarlyStop::EarlyStop(const Model& model) : model_(model), within_(model.scenario
   }
   if (node_ == nullptr) return;
   for (const WorkNode& work : model.workload.nodes) {
-    if (work.kind != WorkKind::send || model.placement.node_of(work) != node_->id) continue;
-    if (model.placement.peer_node_of(work) != node_->id) offered_ += static_cast<double>(work.bytes);
+    if (model.placement.node_of(work) != node_->id || !model.placement.leaves_node(work)) continue;
+    offered_ += static_cast<double>(work.bytes);
   }
   if (offered_ == 0) node_ = nullptr;
 }
@@ -109,7 +111,7 @@ bool EarlyStop::estimate(GoodputForecast& steady) const {
   double half = std::max(kStudentT * std::sqrt(squares / (kBatches - 1) / kBatches), std::abs(drift) / 2);
   // With losses, the rare one that costs a timeout may be yet to come.
   if (node_->context.counters.retransmitted > 0) {
-    half += std::min(1.0, kUnseen * stall_ps(model_.scenario) / (last.ps - points_.front().ps)) * mean;
+    half += std::min(1.0, kUnseen * stall_ps(model_) / (last.ps - points_.front().ps)) * mean;
   }
   steady = {
       .goodput_gbps = mean, .low_gbps = mean - half, .high_gbps = mean + half, .bytes_share = last.bytes / offered_};

@@ -1,9 +1,13 @@
 #include "traffic/expand_collectives.h"
 
+#include <functional>
 #include <map>
+#include <numeric>
+#include <queue>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,6 +47,65 @@ bool waits_across_ranks(const Workload& workload) {
   return false;
 }
 
+/// All collectives, none before one that it waits for at any rank; as in the trace where that allows it.
+class CollectiveOrder {
+ public:
+  explicit CollectiveOrder(const Workload& in) : in_(in), waits_for_(in.nodes.size()), members_(in.collectives.size()) {
+    for (std::uint32_t i = 0; i < in.nodes.size(); ++i) {
+      const WorkNode& node = in.nodes[i];
+      waits_for_[i] = node.dependencies + (node.kind == WorkKind::receive && node.match != kNoWork ? 1 : 0);
+      if (node.kind == WorkKind::collective) members_[node.match].push_back(i);
+    }
+    for (const auto& members : members_) members_left_.push_back(members.size());
+  }
+
+  std::vector<std::uint32_t> run() {
+    for (std::uint32_t i = 0; i < in_.nodes.size(); ++i) {
+      if (waits_for_[i] == 0) reach(i);
+    }
+    std::vector<std::uint32_t> order;
+    for (;;) {
+      while (!done_.empty()) release_next();
+      if (ready_.empty()) break;
+      order.push_back(ready_.top());
+      ready_.pop();
+      done_ = members_[order.back()];
+    }
+    // The rest wait for each other; the run will say so.
+    for (std::uint32_t c = 0; c < members_left_.size(); ++c) {
+      if (members_left_[c] > 0) order.push_back(c);
+    }
+    return order;
+  }
+
+ private:
+  /// The node waits for nothing more.
+  void reach(std::uint32_t i) {
+    const WorkNode& node = in_.nodes[i];
+    if (node.kind != WorkKind::collective) {
+      done_.push_back(i);
+    } else if (--members_left_[node.match] == 0) {
+      ready_.push(node.match);
+    }
+  }
+  void release_next() {
+    const WorkNode& node = in_.nodes[done_.back()];
+    done_.pop_back();
+    if (node.kind == WorkKind::send && node.match != kNoWork) release(node.match);
+    for (std::uint32_t d = 0; d < node.dependents; ++d) release(in_.dependents[node.first_dependent + d]);
+  }
+  void release(std::uint32_t i) {
+    if (--waits_for_[i] == 0) reach(i);
+  }
+
+  const Workload& in_;
+  std::vector<std::uint32_t> waits_for_;             ///< by node
+  std::vector<std::vector<std::uint32_t>> members_;  ///< by collective: its nodes
+  std::vector<std::size_t> members_left_;            ///< by collective: those that still wait
+  std::vector<std::uint32_t> done_;                  ///< nodes whose dependents have not been told
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready_;  ///< collectives
+};
+
 class Expander {
  public:
   Expander(const Workload& in, const CollectiveOptions& options, TimePs launch_ps)
@@ -50,7 +113,7 @@ class Expander {
 
   Workload run() {
     for (const WorkNode& node : in_.nodes) add_node(node);
-    for (std::uint32_t c = 0; c < in_.collectives.size(); ++c) expand(c);
+    for (const std::uint32_t c : order()) expand(c);
     for (std::uint32_t i = 0; i < in_.nodes.size(); ++i) add_edges(i);
     Workload out = builder_.finish(in_.ranks);
     out.source = in_.source;
@@ -63,6 +126,14 @@ class Expander {
   }
 
  private:
+  /// In which collectives are expanded. Reductions of a group follow each other in it, so it must be one in which they
+  /// can.
+  std::vector<std::uint32_t> order() const {
+    if (options_.all_reduce == AllReduceAlgorithm::in_network) return CollectiveOrder(in_).run();
+    std::vector<std::uint32_t> as_in_trace(in_.collectives.size());
+    std::iota(as_in_trace.begin(), as_in_trace.end(), 0U);
+    return as_in_trace;
+  }
   void add_node(WorkNode node) {
     node.first_dependent = node.dependents = node.dependencies = 0;
     if (node.kind == WorkKind::collective) {

@@ -111,6 +111,50 @@ TEST(ReductionTree, HasEachNicOnceAndOneRoot) {
   }
 }
 
+TEST(ReductionTree, GroupsOfAPlaneHaveDifferentT1s) {
+  const Topology topology(light(32, 8, 8));
+  for (std::uint32_t plane = 0; plane < 8; ++plane) {
+    std::set<std::uint32_t> roots;
+    for (std::uint32_t group = 0; group < 4; ++group)
+      roots.insert(make_reduction_tree(topology, {group, group + 8}, plane, group + plane).back().at);
+    EXPECT_EQ(roots.size(), 4U) << "plane " << plane;
+  }
+}
+
+TEST(ReductionTree, GroupsOverPodsTakeAllT1sAndTheT2sOfEach) {
+  ScenarioConfig scenario = light(64, 4, 1);
+  scenario.fabric.pods = 4;
+  scenario.fabric.routing = FabricRouting::ecmp;
+  const Topology topology(scenario);
+  std::set<std::uint32_t> roots;
+  std::set<std::uint32_t> t1s;
+  for (std::uint32_t number = 0; number < 16; ++number) {
+    const auto tree = make_reduction_tree(topology, {0, 16}, 0, number);
+    ASSERT_EQ(tree.size(), 5U) << "two T0s, two T1s and a T2";
+    roots.insert(tree.back().at);
+    for (std::size_t i = 2; i < 4; ++i) t1s.insert(tree[i].at);
+  }
+  EXPECT_EQ(t1s.size(), 2U * 4);
+  EXPECT_EQ(roots.size(), 16U) << "each of four T1s has four T2s of its own";
+}
+
+TEST(Reduction, TreesOfGroupsAreOnDifferentT1s) {
+  const ScenarioConfig scenario = light(16, 4, 4);
+  Workload workload = all_reduces(16, 1 << 18);
+  // Three more groups of the same ranks, as of other jobs.
+  for (std::uint32_t group = 1; group < 4; ++group) {
+    workload.groups.push_back(workload.groups[0]);
+    workload.reductions.push_back({1 << 18, group, 0});
+    for (std::uint32_t rank = 0; rank < 16; ++rank) {
+      workload.nodes.push_back(workload.nodes[rank]);
+      workload.nodes.back().match = group;
+    }
+  }
+  const RunResult result = play(scenario, workload);
+  expect_complete(result, workload);
+  EXPECT_EQ(result.reduction.switches, 4U * (4 + 4)) << "all four T1s of each plane";
+}
+
 TEST(Reduction, MovesTheBufferOverEachLinkOfTheTreeOnceUpAndOnceDown) {
   constexpr std::uint64_t bytes = 1 << 20;
   const ScenarioConfig scenario = light(32, 8);
@@ -230,6 +274,50 @@ TEST(Reduction, OutlastsALinkThatIsDownForAWhile) {
   expect_complete(result, workload);
   EXPECT_GT(result.simulated_time_us, 320);
   EXPECT_GT(result.packets.retransmitted, 0U);
+}
+
+TEST(Reduction, AFaultsFirstLossIsFoundAgain) {
+  ScenarioConfig scenario = light(8, 4);
+  FaultConfig& fault = scenario.faults.emplace_back();
+  fault.where = "plane1.t0.0.up1";
+  fault.at_us = 20;
+  fault.for_us = 50;
+  const Workload workload = all_reduces(8, 4 << 20);
+  const RunResult result = play(scenario, workload);
+  expect_complete(result, workload);
+  std::size_t found = 0;
+  for (const EventResult& event : result.events) {
+    if (event.what != "retransmission.first") continue;
+    ++found;
+    EXPECT_GT(event.time_us, 20 + scenario.fabric.reduction.timeout_us) << event.effect;
+  }
+  EXPECT_EQ(found, 1U);
+}
+
+TEST(Reduction, CountsAmongTheMessagesOfItsTenantAndClass) {
+  ScenarioConfig scenario = light(4, 4);
+  scenario.traffic.tenants.separate = true;
+  scenario.traffic.classes.count = 2;
+  const Workload workload = all_reduces(4, 1 << 20, 3);
+  const RunResult result = play(scenario, workload);
+  expect_complete(result, workload);
+  EXPECT_EQ(result.all_messages.size(), 12U);
+  ASSERT_EQ(result.tenants.size(), 1U);
+  ASSERT_EQ(result.classes.size(), 1U);
+  for (const ShareResult& share : {result.tenants.front(), result.classes.front()}) {
+    EXPECT_EQ(share.number, 0U);
+    EXPECT_EQ(share.messages, 12U);
+    EXPECT_EQ(share.completed_bytes, 12U << 20);
+  }
+}
+
+TEST(Reduction, EndsEarlyOnceItsRateIsKnown) {
+  ScenarioConfig scenario = light(4, 4);
+  scenario.run.stop_within_percent = 1;
+  const RunResult result = play(scenario, all_reduces(4, 64 << 20));
+  EXPECT_EQ(result.status, RunStatus::known);
+  EXPECT_LT(result.early_stop.bytes_share, 0.7);
+  EXPECT_NEAR(result.early_stop.goodput_gbps, 200.0 * 4096 / 4262, 2);
 }
 
 TEST(Reduction, RefusesWhatItDoesNotKnow) {

@@ -344,6 +344,36 @@ TEST_F(Chakra, GroupsAreThoseOfANameAndRowsCutTheFile) {
   EXPECT_EQ(cut.nodes[0].dependents, 1U);
 }
 
+TEST_F(Chakra, ReductionsOfAGroupFollowEachOtherAsTheyWait) {
+  // Two process groups of the same ranks; what comes first in the alphabet waits for the other.
+  const auto all_reduce = [&](std::uint64_t id, const char* name, std::int64_t bytes,
+                              std::vector<std::uint64_t> waits_for) {
+    pb::Node n = node(id, pb::COMM_COLL_NODE, std::move(waits_for));
+    attribute(n, "comm_type", 0);
+    attribute(n, "comm_size", bytes);
+    pb::Attribute* a = n.add_attr();
+    a->set_name("pg_name");
+    a->set_string_value(name);
+    return n;
+  };
+  // Only rank 1 makes it wait, by a message of rank 0.
+  pb::Node told = communication(3, pb::COMM_RECV_NODE, 8, 0);
+  pb::Node tell = communication(3, pb::COMM_SEND_NODE, 8, 1);
+  tell.add_data_deps(1);
+  const Workload w = read({write("order.0.et", {all_reduce(1, "b", 4'000, {}), tell, all_reduce(2, "a", 8'000, {})}),
+                           write("order.1.et", {all_reduce(1, "b", 4'000, {}), told, all_reduce(2, "a", 8'000, {3})})});
+  ASSERT_EQ(w.collectives.size(), 2U);
+  EXPECT_EQ(w.collectives[0].bytes, 8'000U) << "by name";
+  const Workload reductions = expand_collectives(w, {.all_reduce = AllReduceAlgorithm::in_network});
+  ASSERT_EQ(reductions.reductions.size(), 2U);
+  EXPECT_EQ(reductions.reductions[0].bytes, 4'000U);
+  EXPECT_EQ(reductions.reductions[1].bytes, 8'000U);
+  for (const WorkNode& work : reductions.nodes) {
+    if (work.kind != WorkKind::reduction) continue;
+    EXPECT_EQ(work.bytes, reductions.reductions[work.match].bytes);
+  }
+}
+
 TEST_F(Chakra, RowsOfAFileInOrderAreItsFirst) {
   std::vector<pb::Node> nodes{node(7, pb::COMP_NODE), node(3, pb::COMP_NODE, {7}, {7}), node(9, pb::COMP_NODE, {3})};
   const Workload in_order = read({write("in_order.et", nodes)}, {.rows = 2});
