@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -62,24 +61,36 @@ std::string with_before(const char* name, const std::string& value) {
                                               : fmt::format("{}={}:{}", name, value, before);
 }
 
-/// Waits until the model is gone. The model says which process groups it has started, and 0 when it ends them itself.
-[[noreturn]] void keep_watch(int from_model, const fs::path& folder) {
+fs::path make_folder() {
+  std::string name = (fs::temp_directory_path() / "mrcsim-host-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
+  return name;
+}
+
+/// Waits for the end of the model, which sends the process group of each program, and 0 before an orderly end.
+[[noreturn]] void watch(int from_model, const fs::path& folder) {
   setsid();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(signal, SIG_IGN);
   std::vector<pid_t> groups;
   bool ordered = false;
   for (pid_t group = 0; read(from_model, &group, sizeof group) == sizeof group;) {
     ordered = group == 0;
     if (group > 0) groups.push_back(group);
   }
-  if (!ordered) fmt::print(stderr, "mrcsim: the model was ended; the programs that it ran are ended too\n");
   for (const pid_t group : groups) {
     if (!ordered) kill(-group, SIGKILL);
   }
   std::error_code ignored;
   fs::remove_all(folder, ignored);
-  std::fflush(stderr);
+  if (!ordered) std::fputs("mrcsim: the model was ended; the programs that it ran are ended too\n", stderr);
   _exit(0);
+}
+
+/// For programs that are started from now on; false with errno where the system does not allow it.
+bool fix_addresses() {
+  constexpr unsigned long only_read = 0xFFFF'FFFF;
+  const int now = personality(only_read);
+  return now >= 0 && personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) >= 0;
 }
 
 }  // namespace
@@ -93,34 +104,35 @@ fs::path verbs_folder() {
   return {};
 }
 
-Launcher::Launcher(std::uint32_t nodes, fs::path libraries) : libraries_(std::move(libraries)) {
-  std::string name = (fs::temp_directory_path() / "mrcsim-host-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::invalid_argument(fmt::format("{}: {}", name, std::strerror(errno)));
-  folder_ = name;
-  start_warden();
-  for (NodeId node = 0; node < nodes; ++node) write_sysfs(folder_ / fmt::format("node{}", node), node);
-}
-
-Launcher::~Launcher() {
-  constexpr pid_t in_order = 0;
-  [[maybe_unused]] const ssize_t sent = send(to_warden_, &in_order, sizeof in_order, MSG_NOSIGNAL);
-  close(to_warden_);
-  waitpid(warden_, nullptr, 0);
-}
-
-void Launcher::start_warden() {
+Watcher::Watcher(const fs::path& folder) {
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw std::invalid_argument(std::strerror(errno));
+    throw std::system_error(errno, std::generic_category(), "host: socketpair");
   }
-  warden_ = fork();
-  if (warden_ < 0) throw std::invalid_argument(std::strerror(errno));
-  if (warden_ == 0) {
+  pid_ = fork();
+  if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "host: fork");
+  if (pid_ == 0) {
     close(ends[1]);
-    keep_watch(ends[0], folder_);
+    watch(ends[0], folder);
   }
   close(ends[0]);
-  to_warden_ = ends[1];
+  socket_ = ends[1];
+}
+
+Watcher::~Watcher() {
+  constexpr pid_t in_order = 0;
+  add_group(in_order);
+  close(socket_);
+  waitpid(pid_, nullptr, 0);
+}
+
+void Watcher::add_group(pid_t group) const {
+  [[maybe_unused]] const ssize_t sent = send(socket_, &group, sizeof group, MSG_NOSIGNAL);
+}
+
+Launcher::Launcher(std::uint32_t nodes, fs::path libraries)
+    : folder_(make_folder()), libraries_(std::move(libraries)), watcher_(folder_) {
+  for (NodeId node = 0; node < nodes; ++node) write_sysfs(folder_ / fmt::format("node{}", node), node);
 }
 
 std::vector<std::string> Launcher::environment(NodeId node) const {
@@ -130,18 +142,19 @@ std::vector<std::string> Launcher::environment(NodeId node) const {
           fmt::format("MRCSIM_HOST_SOCKET={}", socket().string()), fmt::format("MRCSIM_HOST_NODE={}", node)};
 }
 
-pid_t Launcher::start(const ProgramCommand& command) const {
+pid_t Launcher::start(const ProgramCommand& command) {
   std::vector<std::string> settings = environment(command.node);
   int told[2] = {-1, -1};
-  if (pipe2(told, O_CLOEXEC) != 0) throw std::invalid_argument(std::strerror(errno));
+  if (pipe2(told, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "host: pipe2");
   std::vector<char*> words;
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  // Addresses may influence a program: without randomization each run has the same ones.
+  const int not_fixed = fix_addresses() ? 0 : errno;
   const pid_t pid = fork();
+  const int not_forked = errno;
   if (pid == 0) {
     setpgid(0, 0);
-    // Where its memory lies is part of what a program does: the same addresses each time, for the same figures.
-    personality(ADDR_NO_RANDOMIZE);
     for (std::string& setting : settings) putenv(setting.data());
     execvp(words[0], words.data());
     const int error = errno;
@@ -149,12 +162,15 @@ pid_t Launcher::start(const ProgramCommand& command) const {
     _exit(127);
   }
   close(told[1]);
-  int error = 0;
+  int error = not_forked;
   const bool failed = pid < 0 || read(told[0], &error, sizeof error) == sizeof error;
   close(told[0]);
-  if (failed)
-    throw std::invalid_argument(fmt::format("{}: {}", command.words.front(), std::strerror(pid < 0 ? errno : error)));
-  [[maybe_unused]] const ssize_t sent = send(to_warden_, &pid, sizeof pid, MSG_NOSIGNAL);
+  if (failed) throw std::system_error(error, std::generic_category(), command.words.front());
+  watcher_.add_group(pid);
+  if (not_fixed != 0 && !std::exchange(warned_, true)) {
+    fmt::print(stderr, "mrcsim: warning: programs have random addresses, so runs may differ: personality: {}\n",
+               std::strerror(not_fixed));
+  }
   return pid;
 }
 

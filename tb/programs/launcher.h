@@ -1,6 +1,6 @@
 // Starts programs as they are on disk, with what makes them find the modelled NIC: a tree in the place of sysfs, the
-// provider, the preload and the socket of the model. All that it makes lies in one temporary folder, which goes with
-// it, however it ends: a small process outlives the model for that.
+// provider, the preload and the socket of the model. All files are in one temporary folder. A watcher process removes
+// it even if the model is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -23,28 +23,40 @@ struct ProgramCommand {
 /// not built.
 std::filesystem::path verbs_folder();
 
+/// A process that outlives the model: it removes the folder, and ends the programs if the model did not end in order.
+class Watcher {
+ public:
+  /// Throws std::system_error where it cannot be started.
+  explicit Watcher(const std::filesystem::path& folder);
+  /// The orderly end: returns when the folder is gone.
+  ~Watcher();
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+
+  void add_group(pid_t group) const;
+
+ private:
+  pid_t pid_ = 0;
+  int socket_ = -1;
+};
+
 class Launcher {
  public:
-  /// Throws std::runtime_error where the folder cannot be made.
+  /// Throws std::system_error where the folder or the watcher cannot be made.
   Launcher(std::uint32_t nodes, std::filesystem::path libraries);
-  ~Launcher();
-  Launcher(const Launcher&) = delete;
-  Launcher& operator=(const Launcher&) = delete;
 
   std::filesystem::path socket() const { return folder_ / "model"; }
   const std::filesystem::path& folder() const { return folder_; }
   /// What a program of this node needs in its environment, as NAME=VALUE.
   std::vector<std::string> environment(NodeId node) const;
-  /// In a process group of its own. Throws std::runtime_error where it cannot be started.
-  pid_t start(const ProgramCommand& command) const;
+  /// In a process group of its own. Throws std::system_error where it cannot be started.
+  pid_t start(const ProgramCommand& command);
 
  private:
-  void start_warden();
-
   std::filesystem::path folder_;
   std::filesystem::path libraries_;
-  pid_t warden_ = 0;
-  int to_warden_ = -1;
+  Watcher watcher_;
+  bool warned_ = false;  ///< that addresses are random
 };
 
 }  // namespace mrc

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -37,7 +38,8 @@ constexpr int kSleepingLooks = 5;
 constexpr TimePs kLongestPoll = 1'000 * kPsPerUs;
 /// Real time between checks of waits for something outside of the model.
 constexpr int kOutsideUs = 100'000;
-/// Looks in vain before programs that a failed one leaves behind are ended; and how long one of these may compute.
+/// After a program has failed: checks without any activity until the others are ended, and real time that one may
+/// compute.
 constexpr int kQuietLooks = 20;
 constexpr int kLongestAfterFailureS = 20;
 constexpr int kHelloSeconds = 20;
@@ -100,9 +102,8 @@ LockStep::~LockStep() {
   if (beyond > 0) fmt::print(stderr, "mrcsim: beyond MRC: {} SENDs were carried as WRITEs with immediate\n", beyond);
   for (const Command& command : commands_) {
     if (command.pid == 0) continue;
-    // With what it has left in the background.
+    // Including processes that it left in the background. The number is its own until waitpid().
     kill(-command.pid, SIGKILL);
-    if (command.ended) continue;
     kill(command.pid, SIGKILL);
     waitpid(command.pid, nullptr, 0);
   }
@@ -123,7 +124,7 @@ void LockStep::open_socket() {
   listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener_ < 0 || bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(listener_, SOMAXCONN) != 0) {
-    throw std::invalid_argument(fmt::format("{}: {}", path, std::strerror(errno)));
+    throw std::system_error(errno, std::generic_category(), path);
   }
 }
 
@@ -203,7 +204,7 @@ void LockStep::take_message(Task& task) {
   task.request.assign(bytes.data(), bytes.data() + got);
   task.clock = std::max({task.clock, std::min<TimePs>(request.clock_ps, kNever - 1), now_});
   task.at = task.clock;
-  // One that was left may have missed a write when it says so: it looks once more.
+  // A thread that lost its turn may have missed a write: it polls its memory once more.
   const bool spins = request.call == Call::spin && task.state == State::running;
   task.state = spins ? State::spinning : State::waiting;
   task.was_spinning |= spins;
@@ -233,7 +234,12 @@ bool LockStep::listen(int timeout_us) {
 void LockStep::reap() {
   for (Command& command : commands_) {
     if (command.pid == 0 || command.ended) continue;
-    if (waitpid(command.pid, &command.status, WNOHANG) == command.pid) command.ended = true;
+    siginfo_t info{};
+    // The process stays until the destructor: its number may not become a stranger's.
+    if (waitid(P_PID, static_cast<id_t>(command.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) continue;
+    if (info.si_pid != command.pid) continue;
+    command.ended = true;
+    (info.si_code == CLD_EXITED ? command.code : command.signal) = info.si_status;
   }
 }
 
@@ -252,14 +258,14 @@ void LockStep::wait_for_turn(Task& task) {
   const pid_t tid = task.tid;
   std::int64_t looked_ns = cpu_ns(pid);
   std::int64_t silent_ns = task.was_spinning ? kSilentAgainNs : kSilentNs;
-  const auto begun = std::chrono::steady_clock::now();
+  auto begun = std::chrono::steady_clock::now();
   int sleeping = 0;
   while (true) {
     listen(static_cast<int>(std::min<std::int64_t>(silent_ns / 1'000, kLookUs)));
     const bool there = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& t) { return t.get() == wanted; });
     if (!there || task.state != State::running) return;
     if (signaled_) {
-      // The run may be interrupted, and the program is in no hurry to say anything.
+      // The run may have been interrupted: do not wait for a program that computes.
       task.state = State::left;
       return;
     }
@@ -272,8 +278,10 @@ void LockStep::wait_for_turn(Task& task) {
         looked_ns += used_ns;
         silent_ns *= 2;
       }
-      const bool too_long = std::chrono::steady_clock::now() - begun > std::chrono::seconds(kLongestAfterFailureS);
-      if (!too_long || !failed()) continue;
+      reap();
+      const auto now = std::chrono::steady_clock::now();
+      if (!failed()) begun = now;
+      if (now - begun <= std::chrono::seconds(kLongestAfterFailureS)) continue;
       abandoned_ = true;
     } else if (++sleeping < kSleepingLooks) {
       continue;
@@ -292,7 +300,7 @@ LockStep::Task* LockStep::least() {
   return first;
 }
 
-/// The turn comes to it with the answer to its request.
+/// It gets the next turn, and then the answer to its request.
 void LockStep::wake(Task& task) {
   task.state = State::waiting;
   task.at = std::max(task.clock, now_);
@@ -399,7 +407,7 @@ bool LockStep::nics_work() const {
                      [](const auto& node) { return node != nullptr && node->has_work(); });
 }
 
-/// All that programs wait for comes from the NICs, and nothing can come.
+/// All programs wait for the NICs, and the NICs have nothing to deliver.
 bool LockStep::all_poll() const {
   const bool polls = std::all_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
     return task->state == State::polling || task->state == State::spinning;
@@ -417,8 +425,8 @@ void LockStep::wait_outside() {
   }
   const bool came = ready(fds, kOutsideUs);
   reap();
-  quiet_looks_ = came || !nobody_acts() ? 0 : quiet_looks_ + 1;
-  // What they wait for may be another thread's.
+  quiet_looks_ = came || !is_stuck_after_failure() ? 0 : quiet_looks_ + 1;
+  // They may wait for a write by another thread.
   for (const auto& task : tasks_) {
     if (!came && task->state == State::spinning) wake(*task);
   }
@@ -426,11 +434,11 @@ void LockStep::wait_outside() {
 
 bool LockStep::failed() const {
   return std::any_of(commands_.begin(), commands_.end(), [](const Command& command) {
-    return command.ended && (!WIFEXITED(command.status) || WEXITSTATUS(command.status) != 0);
+    return command.ended && (command.signal != 0 || command.code != 0);
   });
 }
 
-bool LockStep::nobody_acts() const {
+bool LockStep::is_stuck_after_failure() const {
   return failed() && std::none_of(tasks_.begin(), tasks_.end(), [&](const auto& task) {
            if (task->process < 0) return false;
            const char state = state_of(processes_[static_cast<std::size_t>(task->process)].pid, task->tid);
@@ -522,7 +530,7 @@ void LockStep::hello(Task& task) {
   if (owner == processes_.end()) {
     const auto id = static_cast<NodeId>(node);
     const std::uint32_t number = nodes_[id]->memory().add_process(peer.pid);
-    if (number == 0) return refuse(task, "there were too many processes on a node");
+    if (number == 0) return refuse(task, "a connection was refused: its node has too many processes");
     processes_.push_back({.pid = peer.pid, .node = id, .number = number});
     owner = processes_.end() - 1;
   }
@@ -698,17 +706,19 @@ std::uint64_t LockStep::bytes_offered() const {
 }
 
 std::vector<std::string> LockStep::failures() const {
-  // What was killed first: what ended with a code, or waits, may do so for that.
+  // Killed programs first: their end may be the reason why others failed or wait.
   std::vector<std::string> killed;
   std::vector<std::string> others;
   for (const Command& command : commands_) {
     const std::string words = words_of(command.what);
-    if (!command.ended && abandoned_) others.push_back(fmt::format("{} was left waiting, and is ended", words));
+    if (!command.ended && abandoned_) {
+      others.push_back(fmt::format("{} still ran after another program had failed, and was ended", words));
+    }
     if (!command.ended) continue;
-    if (WIFSIGNALED(command.status)) {
-      killed.push_back(fmt::format("{} was ended by signal {}", words, WTERMSIG(command.status)));
-    } else if (WEXITSTATUS(command.status) != 0) {
-      others.push_back(fmt::format("{} ended with code {}", words, WEXITSTATUS(command.status)));
+    if (command.signal != 0) {
+      killed.push_back(fmt::format("{} was ended by signal {}", words, command.signal));
+    } else if (command.code != 0) {
+      others.push_back(fmt::format("{} ended with code {}", words, command.code));
     }
   }
   killed.insert(killed.end(), others.begin(), others.end());

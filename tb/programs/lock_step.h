@@ -45,7 +45,8 @@ class LockStep : public Programs {
     ProgramCommand what;
     pid_t pid = 0;  ///< 0: not started
     bool ended = false;
-    int status = 0;  ///< of waitpid()
+    int code = 0;
+    int signal = 0;  ///< that ended it; 0: none
   };
   /// A process that has spoken.
   struct Process {
@@ -106,8 +107,8 @@ class LockStep : public Programs {
   bool all_poll() const;
   void wait_outside();
   bool failed() const;
-  /// A program has failed, and what it leaves behind waits for what does not come.
-  bool nobody_acts() const;
+  /// A program has failed, and all others sleep.
+  bool is_stuck_after_failure() const;
 
   void serve(Task& task);
   void hello(Task& task);

@@ -15,10 +15,9 @@ constexpr std::size_t kMostSpare = 4'096;
 /// Regions that begin before an address and may hold it, looked through from the nearest.
 constexpr int kOverlaps = 64;
 
+/// Null where there is no room.
 std::byte* zeroed(std::uint64_t bytes) {
-  auto* memory = static_cast<std::byte*>(std::calloc(bytes, 1));
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+  return static_cast<std::byte*>(std::calloc(std::max<std::uint64_t>(bytes, 1), 1));
 }
 
 bool read_process(pid_t pid, std::uint64_t from, std::byte* to, std::uint64_t bytes) {
@@ -47,19 +46,22 @@ void ProgramMemory::remove_process(std::uint32_t process) {
 }
 
 bool ProgramMemory::add_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes) {
-  Region& region = regions_[{address(process, own), bytes}];
-  if (!region.mirror) {
-    region.mirror.reset(static_cast<std::byte*>(std::calloc(std::max<std::uint64_t>(bytes, 1), 1)));
+  const std::pair range{address(process, own), bytes};
+  auto found = regions_.find(range);
+  if (found == regions_.end()) {
+    Region region;
+    region.mirror.reset(zeroed(bytes));
     if (!region.mirror) return false;
+    found = regions_.emplace(range, std::move(region)).first;
   }
-  ++region.registrations;
+  ++found->second.registrations;
   return true;
 }
 
 void ProgramMemory::remove_region(std::uint32_t process, std::uint64_t own, std::uint64_t bytes) {
   // The mirror stays: packets under way may refer to it.
-  Region& region = regions_[{address(process, own), bytes}];
-  if (region.registrations > 0) --region.registrations;
+  const auto found = regions_.find({address(process, own), bytes});
+  if (found != regions_.end() && found->second.registrations > 0) --found->second.registrations;
 }
 
 std::uint64_t ProgramMemory::reserve(std::uint64_t bytes) {
@@ -69,7 +71,8 @@ std::uint64_t ProgramMemory::reserve(std::uint64_t bytes) {
   }
   const std::uint32_t place = free_places_.back();
   free_places_.pop_back();
-  kept_[place].reset(zeroed(std::max<std::uint64_t>(bytes, 1)));
+  kept_[place].reset(zeroed(bytes));
+  if (!kept_[place]) throw std::bad_alloc();
   return kKeptBase | place * kPlaceBytes;
 }
 

@@ -125,8 +125,7 @@ long raw_receive(int socket, void* bytes, std::size_t room, int* fd) {
   return got;
 }
 
-/// Without the model there is no NIC and no time: nothing that the program could do would be right. Who started it says
-/// why.
+/// Without the model there is no NIC and no time, so the program ends. The model's watcher prints the reason.
 [[noreturn]] void model_is_gone() {
   syscall(SYS_exit_group, 127);
   __builtin_unreachable();
@@ -268,8 +267,8 @@ void wait_for(int fd, short events) {
   errno = saved;
 }
 
-/// Before what another program may see by `fd`: others that are behind this thread's clock go first, so that what
-/// passes between programs is in the order of their clocks.
+/// Before an action on `fd` that other programs may see: threads with an earlier clock run first, so that data between
+/// programs follows their clocks.
 void before_effect(int fd) {
   if (!in_step()) return;
   const int saved = errno;
@@ -278,7 +277,7 @@ void before_effect(int fd) {
   errno = saved;
 }
 
-/// After a write: what TCP has not yet sent, the one who reads does not see.
+/// After a write: waits until TCP has sent the data, so that the reader can see it.
 ssize_t settled(int fd, ssize_t written) {
   if (!in_step() || written <= 0) return written;
   const int saved = errno;
@@ -306,7 +305,7 @@ Kept kept_actions[] = {{SIGSEGV, {}}, {SIGTRAP, {}}, {kLookSignal, {}}};
 
 Kept* kept_of(int signal) {
   for (Kept& kept : kept_actions) {
-    if (active && kept.signal == signal) return &kept;
+    if (kept.signal == signal) return &kept;
   }
   return nullptr;
 }
@@ -322,10 +321,14 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     return;
   }
   if (signal == kLookSignal) return;  // ignored by default
+  const bool sent = info->si_code <= 0;
+  if (sent && wanted.sa_handler == SIG_IGN) return;
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   MRCSIM_NEXT(sigaction);
   libc_sigaction(signal, &plain, nullptr);
+  // A faulting instruction faults again. A signal that was sent, or the trap behind an instruction, comes only once.
+  if (sent || signal == SIGTRAP) raise(signal);
 }
 
 #if defined(__x86_64__)
@@ -353,7 +356,7 @@ void on_segv(int signal, siginfo_t* info, void* context) {
 
 constexpr greg_t kTrapFlag = 0x100;
 constexpr int kRegisters = REG_EFL + 1;  ///< those that a program computes with, its place and its flags
-/// Below the pointer is what a function without calls has there.
+/// The red zone of the x86-64 ABI: a function without calls may keep data below the stack pointer.
 constexpr std::size_t kStackBelow = 128;
 constexpr std::size_t kStackBytes = kStackBelow + 896;
 constexpr unsigned kMostSteps = 1'024;
@@ -399,7 +402,7 @@ void on_step(int signal, siginfo_t* info, void* context) {
   memcpy(look.stack, stack, kStackBytes);
 }
 
-/// The model has not heard of this thread for long.
+/// The model has had no message from this thread for a while.
 void on_look(int signal, siginfo_t* info, void* context) {
   if (info->si_code != SI_TKILL) return pass_on(signal, info, context);
   if (!in_step()) return;
@@ -450,13 +453,14 @@ __attribute__((constructor)) void begin() {
   active = true;
   catch_signals();
   if (!join(this_thread)) {
+    trap_rdtsc(false);
     active = false;
     return;
   }
   pthread_atfork(nullptr, nullptr, in_child);
 }
 
-/// What a program's end closes is seen by others at its time.
+/// Other programs see the descriptors close at this time.
 __attribute__((destructor)) void end() {
   if (in_step()) tell(Call::turn);
 }
@@ -476,7 +480,7 @@ MRCSIM_EXPORT std::uint32_t mrcsim_channel_of(int fd) {
 
 namespace {
 
-/// The trap of rdtsc outlives exec(), the handler does not: a new program's loader would end by it.
+/// The rdtsc trap survives exec(), its handler does not: the new program would be killed in its loader.
 template <typename Start>
 auto without_trap(Start start) {
   if (!active) return start();
@@ -488,14 +492,19 @@ auto without_trap(Start start) {
 
 constexpr int kMostWords = 4'096;
 
-/// The words of execl() and its like; true where they were not too many.
-bool words_of(const char* first, va_list more, const char** words) {
+/// Calls `start` with the words of execl() and its like. `more` is then behind the last of them.
+template <typename Start>
+int with_words(const char* first, va_list* more, Start start) {
+  const char* words[kMostWords];
   words[0] = first;
   for (int i = 0; words[i] != nullptr; ++i) {
-    if (i + 1 == kMostWords) return false;
-    words[i + 1] = va_arg(more, const char*);
+    if (i + 1 == kMostWords) {
+      errno = E2BIG;
+      return -1;
+    }
+    words[i + 1] = va_arg(*more, const char*);
   }
-  return true;
+  return start(const_cast<char* const*>(words));
 }
 
 }  // namespace
@@ -514,25 +523,36 @@ MRCSIM_EXPORT int execvpe(const char* name, char* const words[], char* const set
 MRCSIM_EXPORT int execvp(const char* name, char* const words[]) noexcept {
   return execvpe(name, words, environ);
 }
+MRCSIM_EXPORT int execveat(int folder, const char* path, char* const words[], char* const settings[],
+                           int flags) noexcept {
+  MRCSIM_NEXT(execveat);
+  return without_trap([&] { return libc_execveat(folder, path, words, settings, flags); });
+}
+MRCSIM_EXPORT int fexecve(int fd, char* const words[], char* const settings[]) noexcept {
+  MRCSIM_NEXT(fexecve);
+  return without_trap([&] { return libc_fexecve(fd, words, settings); });
+}
 MRCSIM_EXPORT int execl(const char* path, const char* first, ...) noexcept {
-  const char* words[kMostWords];
   va_list more;
   va_start(more, first);
-  const bool whole = words_of(first, more, words);
+  const int result = with_words(first, &more, [&](char* const* words) { return execv(path, words); });
   va_end(more);
-  if (whole) return execv(path, const_cast<char* const*>(words));
-  errno = E2BIG;
-  return -1;
+  return result;
 }
 MRCSIM_EXPORT int execlp(const char* name, const char* first, ...) noexcept {
-  const char* words[kMostWords];
   va_list more;
   va_start(more, first);
-  const bool whole = words_of(first, more, words);
+  const int result = with_words(first, &more, [&](char* const* words) { return execvp(name, words); });
   va_end(more);
-  if (whole) return execvp(name, const_cast<char* const*>(words));
-  errno = E2BIG;
-  return -1;
+  return result;
+}
+MRCSIM_EXPORT int execle(const char* path, const char* first, ...) noexcept {
+  va_list more;
+  va_start(more, first);
+  const int result =
+      with_words(first, &more, [&](char* const* words) { return execve(path, words, va_arg(more, char* const*)); });
+  va_end(more);
+  return result;
 }
 MRCSIM_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const words[], char* const settings[]) {
@@ -871,7 +891,7 @@ MRCSIM_EXPORT int socket(int domain, int type, int protocol) noexcept {
 /// The handlers of the signals that are needed here stay ours; the program's are called behind them.
 MRCSIM_EXPORT int sigaction(int signal, const struct sigaction* wanted, struct sigaction* old) noexcept {
   MRCSIM_NEXT(sigaction);
-  Kept* kept = kept_of(signal);
+  Kept* kept = active ? kept_of(signal) : nullptr;
   if (kept == nullptr) return libc_sigaction(signal, wanted, old);
   if (old != nullptr) *old = kept->wanted;
   if (wanted != nullptr) kept->wanted = *wanted;
@@ -879,7 +899,7 @@ MRCSIM_EXPORT int sigaction(int signal, const struct sigaction* wanted, struct s
 }
 MRCSIM_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
   MRCSIM_NEXT(signal);
-  Kept* kept = kept_of(number);
+  Kept* kept = active ? kept_of(number) : nullptr;
   if (kept == nullptr) return libc_signal(number, handler);
   const sighandler_t before = kept->wanted.sa_handler;
   kept->wanted = {};
@@ -889,7 +909,7 @@ MRCSIM_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
 
 namespace {
 
-/// Programs block all signals, and mean their own.
+/// Some programs block all signals; those that are used here must stay unblocked.
 const sigset_t* without_ours(const sigset_t* wanted, sigset_t& room) {
   if (!active || wanted == nullptr) return wanted;
   room = *wanted;

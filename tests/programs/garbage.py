@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A program of a run that speaks the language of the preload (tb/verbs/messages.h) badly: garbage.py SEED MESSAGES.
+"""A program of a run that sends invalid messages to the model (tb/verbs/messages.h): garbage.py SEED MESSAGES.
 
-Messages have a sound head or none; what follows is random, mutated from sound arguments, cut, or too long. It registers some memory
-and makes some objects, so that numbers are met. The last line says how many messages were answered.
+Messages have a valid header or none; the rest is random, cut or too long. Valid objects exist, so that some random numbers name one.
+The last line says how many messages were answered.
 """
 import os
 import random
@@ -52,12 +52,12 @@ def message():
     if rng.random() < 0.1:
         whole = whole[:rng.randrange(len(whole))]
     if rng.random() < 0.02:
-        whole = rng.randbytes(rng.randrange(1, 16000))
+        whole = rng.randbytes(rng.randrange(1, 20000))
     return whole
 
 
 def sound(link):
-    """Objects of which some numbers are met later."""
+    """Creates the objects that random numbers may name later."""
     for call, arguments in (("register_memory", (id(own) & ~4095, 4096, id(own) & ~4095, 15, 0)), ("create_cq", (1, 64, 0)),
                             ("create_qp", (1, 1, 0, 2, 16, 16, 1, 0, 1))):
         link.send(struct.pack("<IIQ", CALLS.index(call), 0, clock) + struct.pack("<" + FIELDS[call], *arguments))
