@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "mrcsim/experiment_plot.h"
 #include "mrcsim/option_checks.h"
 #include "mrcsim/pcie_plot.h"
 #include "mrcsim/progress.h"
