@@ -20,8 +20,6 @@ struct EvBits {
   constexpr std::uint32_t mask() const { return static_cast<std::uint32_t>((std::uint64_t{1} << count) - 1) << first; }
   constexpr std::uint32_t of(Ev ev) const { return (ev & mask()) >> first; }
   constexpr Ev put(Ev ev, std::uint32_t value) const { return (ev & ~mask()) | (value << first & mask()); }
-  /// How many values they hold.
-  constexpr std::uint64_t values() const { return std::uint64_t{1} << count; }
 };
 
 /// Which of `uplinks` (at least 1) an EV takes by the layout modulo.

@@ -120,13 +120,13 @@ struct TransportAckFields {
   std::uint8_t syndrome = 0x1F;
 };
 
-/// A packet of a reduction in switches (reduction/reduction_slots.h): a rank's values on their way up, or the result.
-/// In the place of the payload it has a number for each rank, so that a wrong sum is seen.
+/// Of a packet of a reduction in switches (reduction/reduction_slots.h): values of ranks on their way up, or the result
+/// on its way down. One number represents the payload, so that receivers can tell a wrong sum.
 struct ReductionFields {
   std::uint64_t sequence = 0;  ///< in its tree
   std::uint64_t sum = 0;       ///< of what the ranks put in, modulo 2^64
   std::uint32_t tree = 0;
-  std::uint32_t ranks = 0;  ///< that are in the sum
+  std::uint32_t ranks = 0;  ///< whose values are in the sum
 };
 
 /// Damage of a packet in flight; not on the wire.
@@ -172,7 +172,7 @@ struct Packet {
   bool timestamp_in_us : 1 = false;      ///< TSETH.tsr: unit 1 us instead of 128 ns
   bool trimmed_at_last_hop : 1 = false;  ///< meaningful with Damage::trimmed
   std::uint8_t traffic_class : 2 = 0;    ///< of its QP; on the wire in the DSCP of data packets
-  bool is_reduction : 1 = false;         ///< for switches that add; it has `reduction`
+  bool is_reduction : 1 = false;         ///< of a reduction in switches: `reduction` is valid
   union {
     SackFields sack;
     NackFields nack;

@@ -22,7 +22,12 @@ void LightNode::start() {
 
 void LightNode::post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) {
   first_work_at(first_doorbell);
-  push_start(now, qp, request);
+  ++under_way_;
+  TimePs at = now + ps_from_ns(nic_.config.host.post_ns) + wqe_ps_;
+  if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
+  // Requests are taken in order, also a short one that does not wait for its payload.
+  if (!starts_.empty()) at = std::max(at, starts_.back().at);
+  starts_.push({at, qp, request});
 }
 
 void LightNode::first_work_at(TimePs now) {
@@ -32,15 +37,6 @@ void LightNode::first_work_at(TimePs now) {
   use_before_ = use_of_ports(now);
 }
 
-void LightNode::push_start(TimePs now, std::uint32_t qp, const WorkRequest& request) {
-  ++under_way_;
-  TimePs at = now + ps_from_ns(nic_.config.host.post_ns) + wqe_ps_;
-  if (request.bytes > nic_.config.nic.wqe_fetch.inline_bytes) at += payload_ps_;
-  // Requests are taken in order, also a short one that does not wait for its payload.
-  if (!starts_.empty()) at = std::max(at, starts_.back().at);
-  starts_.push({at, qp, request});
-}
-
 void LightNode::timer(TimePs now) {
   if (now != armed_at_) return;
   armed_at_ = kNever;
@@ -48,11 +44,12 @@ void LightNode::timer(TimePs now) {
   while (!starts_.empty() && starts_.front().at <= now) {
     const Start start = starts_.front();
     starts_.pop();
-    if (start.qp == kReduction) {
-      reductions_->begin(now, static_cast<std::uint32_t>(start.request.id));
-    } else {
-      take_up(now, nic_.qps[start.qp], start.request);
-    }
+    take_up(now, nic_.qps[start.qp], start.request);
+  }
+  while (!to_reduce_.empty() && to_reduce_.front().at <= now) {
+    const std::uint32_t work = to_reduce_.front().work;
+    to_reduce_.pop();
+    reductions_->begin(now, work);
   }
   serve_deadlines(now);
   serve_timers(now);
@@ -84,11 +81,15 @@ void LightNode::timer(TimePs now) {
 
 void LightNode::reduce(TimePs now, std::uint32_t work, TimePs first_doorbell) {
   first_work_at(first_doorbell);
-  WorkRequest request;
-  request.id = work;
-  request.bytes = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(nic_.scenario.fabric.reduction.slot_bytes, player_.bytes_of(work)));
-  push_start(now, kReduction, request);
+  ++under_way_;
+  // Its payload is never inline in the WQE.
+  to_reduce_.push({now + ps_from_ns(nic_.config.host.post_ns) + wqe_ps_ + payload_ps_, work});
+}
+
+void LightNode::offer_port(TimePs now, std::uint32_t plane) {
+  idle_before(now);
+  reductions_->port_free(now, plane);
+  idle_after(now, false);
 }
 
 void LightNode::receive_result(TimePs now, const Packet& packet) {
@@ -103,9 +104,11 @@ void LightNode::receive_result(TimePs now, const Packet& packet) {
   arm();
 }
 
-void LightNode::part_sent(std::uint32_t plane, std::uint32_t bytes, bool repeated, TimePs busy_until) {
-  count_sent(plane, bytes, repeated, CutCause::loss);
+void LightNode::part_sent(std::uint32_t plane, std::uint32_t bytes, bool retransmission, TimePs busy_until) {
+  count_sent(plane, bytes, retransmission, CutCause::loss);
+  port_taken(plane, busy_until);
   idle_busy(plane, busy_until);
+  arm();
 }
 
 void LightNode::part_reduced(TimePs now, std::uint32_t work, std::uint32_t bytes, const std::string& wrong) {
@@ -185,7 +188,7 @@ std::uint8_t LightNode::idle_cause(TimePs now) {
     if (waits == ReductionSender::Waits::slots) return LightIdle::reduction_slots;
     if (waits == ReductionSender::Waits::adder) return LightIdle::reduction_adder;
   }
-  if (!starts_.empty()) return LightIdle::host;
+  if (!starts_.empty() || !to_reduce_.empty()) return LightIdle::host;
   if (player_.has_pending()) return LightIdle::outstanding_messages;
   return under_way_ > 0 ? LightIdle::acknowledgement : LightIdle::no_work;
 }
@@ -196,6 +199,7 @@ TimePs LightNode::next_wake() {
   if (!seen_.empty()) next = std::min(next, seen_.front().at);
   if (reductions_ != nullptr) {
     next = std::min(next, reductions_->next_timer());
+    if (!to_reduce_.empty()) next = std::min(next, to_reduce_.front().at);
     if (!reduced_.empty()) next = std::min(next, reduced_.front().at);
   }
   return next;

@@ -106,6 +106,8 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   virtual TimePs next_timer() = 0;
   /// Sends while a port is free and a QP may.
   virtual void pump_ports(TimePs now) = 0;
+  /// Reductions have sent on the port, which is busy until then.
+  virtual void port_taken(std::uint32_t plane, TimePs until) = 0;
   /// What it waits for where the transport has something to send, as LightIdle::waits_for() takes it; acknowledgement
   /// for nothing.
   virtual std::uint8_t sending_waits_for(TimePs now) = 0;
@@ -154,6 +156,15 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   void idle_busy(std::uint32_t port, TimePs until) {
     if (watching_ != nullptr) watching_->port_busy(port, until);
   }
+  // Reductions take a port in turn with QPs: after each data packet of a QP, and when no QP has taken a free port.
+  void let_reductions_follow(TimePs now, std::uint32_t plane) {
+    if (reductions_ != nullptr) [[unlikely]]
+      reductions_->follow(now, plane);
+  }
+  void give_port_to_reductions(TimePs now, std::uint32_t plane) {
+    if (reductions_ != nullptr) [[unlikely]]
+      offer_port(now, plane);
+  }
   /// What every transport's data packet takes from the requestor's plan; the rest is as in a new packet.
   static void fill(Packet& packet, const SendPlan& plan);
   void count_sent(const SendPlan& plan, std::uint32_t plane) {
@@ -175,17 +186,17 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   std::vector<QpParts> parts_;  ///< by QP; filled by a transport that looks ahead
 
  private:
-  std::unique_ptr<LightIdle> idle_;  ///< null: nobody looks
-  LightIdle* watching_ = nullptr;    ///< null: no port can be idle, or nobody looks
+  std::unique_ptr<LightIdle> idle_;              ///< null: nobody looks
+  LightIdle* watching_ = nullptr;                ///< null: no port can be idle, or nobody looks
+  std::unique_ptr<ReductionSender> reductions_;  ///< null: it has no part in any
 
-  /// In the place of a QP: a reduction, whose node of work is the request's id.
-  static constexpr std::uint32_t kReduction = 0xFFFF'FFFF;
   struct Start {
     TimePs at = 0;
     std::uint32_t qp = 0;
     WorkRequest request;
   };
-  struct Reduced {
+  /// A node of work that is a reduction.
+  struct ReductionStep {
     TimePs at = 0;
     std::uint32_t work = 0;
   };
@@ -208,9 +219,8 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
     }
   }
   void first_work_at(TimePs now);
-  /// The NIC knows a request of `bytes` that software posts now.
-  void push_start(TimePs now, std::uint32_t qp, const WorkRequest& request);
-  void part_sent(std::uint32_t plane, std::uint32_t bytes, bool repeated, TimePs busy_until) override;
+  void offer_port(TimePs now, std::uint32_t plane);
+  void part_sent(std::uint32_t plane, std::uint32_t bytes, bool retransmission, TimePs busy_until) override;
   void part_reduced(TimePs now, std::uint32_t work, std::uint32_t bytes, const std::string& wrong) override;
   void all_reduced(TimePs now, std::uint32_t work) override;
   void serve_deadlines(TimePs now);
@@ -221,19 +231,19 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
 
   std::vector<LinkUse> use_before_;  ///< the account
   std::vector<LinkUse> port_use_;
-  std::uint64_t under_way_ = 0;  ///< sends posted and not completed
+  std::uint64_t under_way_ = 0;  ///< sends and reductions posted and not completed
   TimePs armed_at_ = kNever;
   DueHeap deadlines_;
   Ring<Seen> seen_;
   Ring<Start> starts_;
-  Ring<Reduced> reduced_;
+  Ring<ReductionStep> to_reduce_;  ///< posted, not yet known to the NIC
+  Ring<ReductionStep> reduced_;    ///< complete, not yet seen by software
   HostMemory& memory_;
   std::vector<std::uint64_t> first_payload_bytes_;
   TimePs wqe_ps_;         ///< doorbell rung until the WQE is known
   TimePs payload_ps_;     ///< WQE known until the first payload is there
   TimePs completion_ps_;  ///< protocol done until software sees the CQE
   WorkPlayer player_;
-  std::unique_ptr<ReductionSender> reductions_;  ///< null: it has no part in any
 };
 
 }  // namespace mrc

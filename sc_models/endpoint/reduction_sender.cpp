@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "mrc/reduction/reduction_packet.h"
+
 namespace mrc {
 namespace {
 
@@ -21,16 +23,13 @@ ReductionSender::ReductionSender(const NodeContext& nic, Network& network, const
       planes_(nic.config.nic.ports),
       slot_bytes_(nic.scenario.fabric.reduction.slot_bytes),
       timeout_ps_(ps_from_us(nic.scenario.fabric.reduction.timeout_us)),
-      index_of_stream_(plan.streams().size()) {
+      index_of_stream_(plan.streams().size()),
+      turns_(planes_) {
   for (const std::uint32_t number : plan.streams_of(nic.node)) {
     index_of_stream_[number] = static_cast<std::uint32_t>(streams_.size());
     Stream& stream = streams_.emplace_back();
     stream.number = number;
-    stream.trees.resize(planes_);
-    const std::uint32_t window = network.reduction()->window(number);
-    for (Tree& tree : stream.trees) {
-      for (std::uint32_t slot = 0; slot < window; ++slot) tree.slots.push_back({.next = slot});
-    }
+    stream.windows.assign(planes_, ReductionWindow(network.reduction()->window(number)));
   }
 }
 
@@ -46,27 +45,25 @@ void ReductionSender::begin(TimePs now, std::uint32_t work) {
     const auto turn = std::find_if(stream.early.begin(), stream.early.end(),
                                    [&](const auto& early) { return early.first == order[stream.begun]; });
     if (turn == stream.early.end()) break;
-    const auto [next, node] = *turn;
+    const std::uint32_t node = turn->second;
     stream.early.erase(turn);
     ++stream.begun;
-    activate(stream, next, node);
+    activate(stream, node);
   }
-  for (std::uint32_t plane = 0; plane < planes_; ++plane) fill_slots(now, stream, plane);
+  for (std::uint32_t plane = 0; plane < planes_; ++plane) ask_for_port(now, plane);
 }
 
-void ReductionSender::activate(Stream& stream, std::uint32_t reduction, std::uint32_t work) {
+void ReductionSender::activate(Stream& stream, std::uint32_t work) {
+  const std::uint64_t chunks = (plan_.workload().nodes[work].bytes + slot_bytes_ - 1) / slot_bytes_;
   Active active;
   active.work = work;
-  active.reduction = reduction;
-  active.chunks = (plan_.workload().reductions[reduction].bytes + slot_bytes_ - 1) / slot_bytes_;
-  active.chunks_left = active.chunks;
+  active.chunks_left = chunks;
   // Short reductions do not all begin in the same plane.
   active.first_plane = static_cast<std::uint32_t>((stream.begun - 1) % planes_);
   for (std::uint32_t plane = 0; plane < planes_; ++plane) {
     const std::uint32_t turn = (plane + planes_ - active.first_plane) % planes_;
-    Tree& tree = stream.trees[plane];
-    active.first.push_back(tree.end);
-    if (active.chunks > turn) tree.end += (active.chunks - turn - 1) / planes_ + 1;
+    active.first.push_back(stream.windows[plane].end());
+    if (chunks > turn) stream.windows[plane].extend((chunks - turn - 1) / planes_ + 1);
   }
   stream.active.push_back(std::move(active));
 }
@@ -77,72 +74,70 @@ ReductionSender::Chunk ReductionSender::chunk_of(Stream& stream, std::uint32_t p
   Active& active = *(of - 1);
   const std::uint64_t turn = (plane + planes_ - active.first_plane) % planes_;
   const std::uint64_t chunk = (sequence - active.first[plane]) * planes_ + turn;
-  const std::uint64_t left = plan_.workload().reductions[active.reduction].bytes - chunk * slot_bytes_;
+  const std::uint64_t left = plan_.workload().nodes[active.work].bytes - chunk * slot_bytes_;
   return {&active, static_cast<std::uint32_t>(std::min<std::uint64_t>(slot_bytes_, left))};
 }
 
 // Sending
 
-void ReductionSender::fill_slots(TimePs now, Stream& stream, std::uint32_t plane) {
-  Tree& tree = stream.trees[plane];
-  // Slots that wait for nothing are those whose next sequence number had not begun: in order of these numbers.
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> idle;
-  for (std::uint32_t slot = 0; slot < tree.slots.size(); ++slot) {
-    if (!tree.slots[slot].waiting && tree.slots[slot].next < tree.end) idle.emplace_back(tree.slots[slot].next, slot);
-  }
-  std::sort(idle.begin(), idle.end());
-  for (const auto& [sequence, slot] : idle) send(now, stream, plane, slot);
+bool ReductionSender::has_ready(std::uint32_t plane) {
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [&](Stream& stream) { return stream.windows[plane].has_ready(); });
 }
 
-void ReductionSender::send(TimePs now, Stream& stream, std::uint32_t plane, std::uint32_t index) {
-  Slot& slot = stream.trees[plane].slots[index];
-  const bool repeated = slot.times_sent > 0;
-  const Chunk chunk = chunk_of(stream, plane, slot.next);
+void ReductionSender::port_free(TimePs now, std::uint32_t plane) {
+  if (!has_ready(plane) || network_.free_at(network_.topology().uplink_of(nic_.node, plane)) > now) return;
+  send_next(now, plane);
+}
+
+void ReductionSender::send_next(TimePs now, std::uint32_t plane) {
+  std::size_t& turn = turns_[plane];
+  while (!streams_[turn].windows[plane].has_ready()) turn = (turn + 1) % streams_.size();
+  send(now, streams_[turn], plane);
+  turn = (turn + 1) % streams_.size();
+  ask_for_port(now, plane);
+}
+
+void ReductionSender::send(TimePs now, Stream& stream, std::uint32_t plane) {
+  const ReductionWindow::Transmission sent = stream.windows[plane].take();
+  const bool retransmission = sent.times_sent > 1;
+  const Chunk chunk = chunk_of(stream, plane, sent.sequence);
   const std::uint32_t tree = tree_of(stream, plane);
   const std::uint32_t transit = network_.new_transit();
-  Packet& packet = network_.packet_of(transit);
-  packet = Packet{};
-  packet.is_reduction = true;
-  packet.reduction = {.sequence = slot.next,
-                      .sum = plan_.value_of(nic_.node, stream.number, tree, slot.next),
-                      .tree = tree,
-                      .ranks = 1};
-  packet.opcode = Opcode::write_middle;
-  packet.role = TrafficRole::no_trim;
-  packet.ecn = Ecn::not_ect;
-  packet.payload_bytes = chunk.bytes;
-  packet.traffic_class = plan_.workload().nodes[chunk.of->work].traffic_class & (kMostTrafficClasses - 1);
-  packet.psn = static_cast<Psn>(slot.next & kPsnMask);
-  packet.plane = static_cast<std::uint8_t>(plane);
-  packet.source_node = nic_.node;
-  packet.destination_qp = tree;
-  packet.retransmission = repeated;
+  network_.packet_of(transit) =
+      make_packet({.fields = {.sequence = sent.sequence,
+                              .sum = plan_.value_of(nic_.node, stream.number, tree, sent.sequence),
+                              .tree = tree,
+                              .ranks = 1},
+                   .payload_bytes = chunk.bytes,
+                   .source_node = nic_.node,
+                   .plane = static_cast<std::uint8_t>(plane),
+                   .traffic_class = plan_.workload().nodes[chunk.of->work].traffic_class,
+                   .retransmission = retransmission});
   const TimePs busy_until = network_.send(now, nic_.node, plane, transit);
-  node_.part_sent(plane, chunk.bytes, repeated, busy_until);
-  slot.waiting = true;
-  ++slot.times_sent;
-  const TimePs timeout = timeout_ps_ << std::min(slot.times_sent - 1, kMostDoublings);
-  timers_.push({busy_until + timeout, index_of_stream_[stream.number], plane, index, slot.times_sent, slot.next});
+  const TimePs timeout = timeout_ps_ << std::min(sent.times_sent - 1, kMostDoublings);
+  timers_.push({busy_until + timeout, index_of_stream_[stream.number], plane, sent});
+  node_.part_sent(plane, chunk.bytes, retransmission, busy_until);
 }
 
 void ReductionSender::serve_timers(TimePs now) {
   while (!timers_.empty() && timers_.top().at <= now) {
     const Timer timer = timers_.top();
     timers_.pop();
-    if (is_stale(timer)) continue;
+    if (!is_needed(timer)) continue;
     ++counts_.timeouts;
-    send(now, streams_[timer.stream], timer.plane, timer.slot);
+    streams_[timer.stream].windows[timer.plane].retransmit(timer.sent.sequence);
+    ask_for_port(now, timer.plane);
   }
 }
 
 TimePs ReductionSender::next_timer() {
-  while (!timers_.empty() && is_stale(timers_.top())) timers_.pop();
+  while (!timers_.empty() && !is_needed(timers_.top())) timers_.pop();
   return timers_.empty() ? kNever : timers_.top().at;
 }
 
-bool ReductionSender::is_stale(const Timer& timer) const {
-  const Slot& slot = streams_[timer.stream].trees[timer.plane].slots[timer.slot];
-  return !slot.waiting || slot.next != timer.sequence || slot.times_sent != timer.times_sent;
+bool ReductionSender::is_needed(const Timer& timer) const {
+  return streams_[timer.stream].windows[timer.plane].is_unanswered(timer.sent);
 }
 
 // Results
@@ -151,20 +146,16 @@ void ReductionSender::receive(TimePs now, const Packet& packet) {
   const ReductionFields& result = packet.reduction;
   Stream& stream = streams_[index_of_stream_[result.tree / planes_]];
   const std::uint32_t plane = result.tree % planes_;
-  Tree& tree = stream.trees[plane];
-  const auto index = static_cast<std::uint32_t>(result.sequence % tree.slots.size());
-  Slot& slot = tree.slots[index];
-  if (!slot.waiting || slot.next != result.sequence) {
-    ++counts_.repeated_results;
+  if (!stream.windows[plane].receive(result.sequence)) {
+    ++counts_.duplicate_results;
     return;
   }
   const Chunk chunk = chunk_of(stream, plane, result.sequence);
   Active& active = *chunk.of;
-  slot = {.next = result.sequence + tree.slots.size()};
   node_.part_reduced(now, active.work, chunk.bytes, difference(stream, result));
   if (--active.chunks_left == 0) node_.all_reduced(now, active.work);
   while (!stream.active.empty() && stream.active.front().chunks_left == 0) stream.active.pop_front();
-  if (slot.next < tree.end) send(now, stream, plane, index);
+  ask_for_port(now, plane);
 }
 
 std::string ReductionSender::difference(const Stream& stream, const ReductionFields& result) const {
@@ -181,15 +172,10 @@ ReductionSender::Waits ReductionSender::waits_for(TimePs now) const {
   Waits waits = Waits::nothing;
   for (const Stream& stream : streams_) {
     for (std::uint32_t plane = 0; plane < planes_; ++plane) {
-      const Tree& tree = stream.trees[plane];
-      const auto is_waiting = [](const Slot& slot) { return slot.waiting; };
-      if (std::none_of(tree.slots.begin(), tree.slots.end(), is_waiting)) continue;
+      const ReductionWindow& window = stream.windows[plane];
+      if (!window.has_unanswered()) continue;
       if (network_.reduction()->waits_for_adder(now, tree_of(stream, plane))) return Waits::adder;
-      // A slot's next packet is ready.
-      const bool more = std::any_of(tree.slots.begin(), tree.slots.end(), [&](const Slot& slot) {
-        return slot.waiting && slot.next + tree.slots.size() < tree.end;
-      });
-      if (more) waits = Waits::slots;
+      if (window.waits_for_slot()) waits = Waits::slots;
     }
   }
   return waits;
@@ -200,18 +186,15 @@ std::vector<std::string> ReductionSender::describe_waits(std::size_t most) const
   for (const Stream& stream : streams_) {
     for (const auto& [reduction, work] : stream.early) {
       if (lines.size() >= most) return lines;
-      lines.push_back(fmt::format("nic{}: a reduction of {} B waits for an earlier one of its ranks", nic_.node,
+      lines.push_back(fmt::format("nic{}: a reduction of {} B waits for an earlier one of the same ranks", nic_.node,
                                   plan_.workload().reductions[reduction].bytes));
     }
     for (std::uint32_t plane = 0; plane < planes_; ++plane) {
-      const std::vector<Slot>& slots = stream.trees[plane].slots;
-      const auto oldest = std::min_element(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) {
-        return a.waiting != b.waiting ? a.waiting : a.next < b.next;
-      });
-      if (!oldest->waiting) continue;
+      const auto oldest = stream.windows[plane].oldest();
+      if (!oldest) continue;
       if (lines.size() >= most) return lines;
       lines.push_back(fmt::format("nic{}: plane {} has no result for packet {} of tree {}, sent {} times", nic_.node,
-                                  plane, oldest->next, tree_of(stream, plane), oldest->times_sent));
+                                  plane, oldest->sequence, tree_of(stream, plane), oldest->times_sent));
     }
   }
   return lines;

@@ -45,7 +45,8 @@ Network::TransportRules::TransportRules(const ScenarioConfig& scenario, const Tr
   law[t0_up] = transport.queue_law(scenario, t1_gbps, false);
   law[t0_down] = transport.queue_law(scenario, port_gbps, true);
   law[above] = transport.queue_law(scenario, t1_gbps, false);
-  // A light endpoint draws data only when its line is free; only control packets wait there.
+  // A light endpoint draws data only when its line is free. Only control packets wait there, and a packet of a
+  // reduction behind that of a QP.
   law[at_nic].data_bytes = ~0ULL;
 }
 

@@ -15,9 +15,6 @@ struct ReductionConfig {
   double timeout_us = 100;
 };
 
-/// A slot keeps the last result while the next is added.
-inline constexpr std::uint32_t kReductionVersions = 2;
-
 void add_reduction_parameters(ParameterTable& table);
 
 }  // namespace mrc

@@ -1,11 +1,14 @@
 #include "fabric/switch_reduction.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "mrc/reduction/reduction_packet.h"
 
 namespace mrc {
 
@@ -15,7 +18,12 @@ SwitchReduction::SwitchReduction(const ScenarioConfig& scenario, const Topology&
   share_slots(groups);
 }
 
-/// A controller gives each tree its part of the slots before the run.
+SwitchReduction::Adder& SwitchReduction::adder_of(std::uint32_t at) {
+  const double gbps = config_.adder_gbps > 0 ? config_.adder_gbps : std::numeric_limits<double>::infinity();
+  return adders_.try_emplace(at, Adder{.line = SerialLine(gbps)}).first->second;
+}
+
+/// A controller gives each tree its share of the slots before the run.
 void SwitchReduction::share_slots(const std::vector<std::vector<NodeId>>& groups) {
   const std::uint32_t planes = topology_.planes();
   std::vector<std::vector<ReductionTreeSwitch>> places;
@@ -47,7 +55,7 @@ void SwitchReduction::share_slots(const std::vector<std::vector<NodeId>>& groups
         const auto children = static_cast<std::uint32_t>(place.from_children.size());
         for (std::uint32_t c = 0; c < children; ++c) senders[place.from_children[c]] = {member, c};
         if (place.up != Topology::kNoLink) senders[topology_.other_way(place.up)] = {member, 0};
-        adders_[place.at].slots += window;
+        adder_of(place.at).slots += window;
         tree.members.push_back({std::move(place), ReductionSlots(window, children)});
       }
       trees_.push_back(std::move(tree));
@@ -55,16 +63,10 @@ void SwitchReduction::share_slots(const std::vector<std::vector<NodeId>>& groups
   }
 }
 
-TimePs SwitchReduction::adding_ps(std::uint64_t payload_bytes) const {
-  if (config_.adder_gbps == 0) return 0;
-  return static_cast<TimePs>(static_cast<double>(payload_bytes) * 8000.0 / config_.adder_gbps + 0.5);
-}
-
 bool SwitchReduction::waits_for_adder(TimePs now, std::uint32_t tree) const {
-  if (config_.adder_gbps == 0) return false;
   const auto waits = [&](const Member& member) {
-    return adders_.at(member.place.at).free_at >
-           now + adding_ps(std::uint64_t{member.slots.children()} * config_.slot_bytes);
+    const SerialLine& line = adders_.at(member.place.at).line;
+    return line.free_at() > now + line.duration(std::uint64_t{member.slots.children()} * config_.slot_bytes);
   };
   return std::any_of(trees_[tree].members.begin(), trees_[tree].members.end(), waits);
 }
@@ -73,7 +75,7 @@ bool SwitchReduction::waits_for_adder(TimePs now, std::uint32_t tree) const {
 
 void SwitchReduction::arrive(TimePs now, std::uint32_t link, const Transit& transit) {
   const Packet& packet = transit.packet;
-  ++counts_.taken_in;
+  ++counts_.received;
   if (packet.damage != Damage::none) {
     ++counts_.damaged;
     return;
@@ -90,7 +92,7 @@ void SwitchReduction::arrive(TimePs now, std::uint32_t link, const Transit& tran
     wait_until(std::max(now, transit.last_bit), what);
     return;
   }
-  // A result is only passed on, as any packet is.
+  // A result does not use the adder.
   Member& member = member_of(what);
   if (!member.slots.set_result(packet.reduction)) return;
   --adders_.at(member.place.at).adding;
@@ -134,25 +136,24 @@ void SwitchReduction::add(TimePs now, const Pending& packet) {
     case ReductionSlots::Added::counted:
     case ReductionSlots::Added::complete: {
       ++counts_.added;
-      const TimePs busy = adding_ps(packet.payload_bytes);
-      adder.busy_ps += busy;
-      adder.free_at = std::max(now, adder.free_at) + busy;
+      adder.added_bytes += packet.payload_bytes;
+      const TimePs done = adder.line.occupy(now, packet.payload_bytes);
       if (added == ReductionSlots::Added::counted) return;
       Pending sum = packet;
       sum.sum = true;
-      return wait_until(adder.free_at + ps_from_ns(config_.adder_latency_ns), sum);
+      return wait_until(done + ps_from_ns(config_.adder_latency_ns), sum);
     }
-    case ReductionSlots::Added::answer:
-      ++counts_.repeated;
-      ++counts_.answered;
+    case ReductionSlots::Added::resend_result:
+      ++counts_.duplicates;
+      ++counts_.retransmitted_results;
       return send_down(now, packet, packet.child, member.slots.value(packet.value.sequence), now, true);
     case ReductionSlots::Added::resend_sum:
-      ++counts_.repeated;
-      ++counts_.asked;
+      ++counts_.duplicates;
+      ++counts_.retransmitted_sums;
       return send_up(now, packet, member.slots.value(packet.value.sequence), true);
-    case ReductionSlots::Added::repeated:
+    case ReductionSlots::Added::duplicate:
     case ReductionSlots::Added::late:
-      ++counts_.repeated;
+      ++counts_.duplicates;
       return;
   }
 }
@@ -170,31 +171,22 @@ void SwitchReduction::finish_sum(TimePs now, const Pending& sum) {
 }
 
 Packet SwitchReduction::packet_of(const Pending& of, const ReductionFields& value, bool retransmission) const {
-  Packet packet;
-  packet.is_reduction = true;
-  packet.reduction = value;
-  packet.opcode = Opcode::write_middle;
-  packet.role = TrafficRole::no_trim;
-  packet.ecn = Ecn::not_ect;
-  packet.payload_bytes = of.payload_bytes;
-  packet.traffic_class = of.traffic_class & (kMostTrafficClasses - 1);
-  packet.psn = static_cast<Psn>(value.sequence & kPsnMask);
-  packet.plane = trees_[of.tree].plane;
-  // Its headers are those of the transport that its NICs have.
-  packet.source_node = trees_[of.tree].first_nic;
-  packet.destination_qp = of.tree;
-  packet.retransmission = retransmission;
-  return packet;
+  return make_packet({.fields = value,
+                      .payload_bytes = of.payload_bytes,
+                      .source_node = trees_[of.tree].first_nic,
+                      .plane = trees_[of.tree].plane,
+                      .traffic_class = of.traffic_class,
+                      .retransmission = retransmission});
 }
 
 void SwitchReduction::send_up(TimePs now, const Pending& of, const ReductionFields& value, bool retransmission) {
-  ++counts_.made;
+  ++counts_.sent;
   ports_.send_from_switch(now, member_of(of).place.up, packet_of(of, value, retransmission), now);
 }
 
 void SwitchReduction::send_down(TimePs now, const Pending& of, std::uint32_t child, const ReductionFields& value,
                                 TimePs last_bit, bool retransmission) {
-  ++counts_.made;
+  ++counts_.sent;
   const std::uint32_t link = member_of(of).place.to_children[child];
   Packet packet = packet_of(of, value, retransmission);
   packet.destination_node = topology_.links()[link].node;
@@ -218,9 +210,9 @@ std::uint64_t SwitchReduction::most_slots_adding() const {
   return most;
 }
 
-double SwitchReduction::busiest_adder(TimePs end) const {
+double SwitchReduction::busiest_adder_share(TimePs end) const {
   TimePs most = 0;
-  for (const auto& [at, adder] : adders_) most = std::max(most, adder.busy_ps);
+  for (const auto& [at, adder] : adders_) most = std::max(most, adder.line.duration(adder.added_bytes));
   return end == 0 ? 0 : static_cast<double>(most) / static_cast<double>(end);
 }
 

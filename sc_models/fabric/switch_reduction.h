@@ -1,7 +1,7 @@
-// What switches do with packets of a reduction: each adds what comes from its children, one packet of each, sends the
-// sum to its parent, and the result of the root back to all children. Adding takes the switch's one adder, in the order
-// in which packets have come in whole. Lost packets are found by the NICs' timers: a child that sends its packet once
-// more gets the result if the switch has it, or makes the switch ask its parent (mrc/reduction/reduction_slots.h).
+// What switches do with packets of a reduction. A switch adds one packet of each child and sends the sum to its parent.
+// The root sends the result down to all children. A switch has one adder, which takes packets in the order in which
+// their last bits arrive. Only NICs have timers: when a child retransmits its packet, the switch sends it the result,
+// or retransmits the sum to the parent (mrc/reduction/reduction_slots.h).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/serial_line.h"
 #include "fabric/reduction_tree.h"
 #include "fabric/topology.h"
 #include "fabric/transit.h"
@@ -23,20 +24,20 @@ namespace mrc {
 class ReductionPorts {
  public:
   virtual ~ReductionPorts() = default;
-  /// A packet that the switch has made leaves on this link of its; its last bit not before `last_bit`.
+  /// A switch sends a packet on its `link`; the last bit leaves at `last_bit` or later.
   virtual void send_from_switch(TimePs now, std::uint32_t link, const Packet& packet, TimePs last_bit) = 0;
   /// SwitchReduction::wake() is due.
   virtual void wake_switches_at(TimePs at) = 0;
 };
 
 struct ReductionCounts {
-  std::uint64_t taken_in = 0;  ///< packets that ended in a switch
-  std::uint64_t made = 0;      ///< packets that switches sent
-  std::uint64_t added = 0;     ///< packets of children that were counted
-  std::uint64_t repeated = 0;  ///< packets of children that were counted before
-  std::uint64_t asked = 0;     ///< sums that went to a parent once more
-  std::uint64_t answered = 0;  ///< results that went to one child once more
-  std::uint64_t damaged = 0;   ///< packets that were dropped for it
+  std::uint64_t received = 0;               ///< packets, by switches
+  std::uint64_t sent = 0;                   ///< packets, by switches
+  std::uint64_t added = 0;                  ///< packets of children, each once
+  std::uint64_t duplicates = 0;             ///< packets of children that had been added
+  std::uint64_t retransmitted_sums = 0;     ///< to a parent
+  std::uint64_t retransmitted_results = 0;  ///< to one child
+  std::uint64_t damaged = 0;                ///< packets dropped because of damage
 };
 
 class SwitchReduction {
@@ -46,23 +47,23 @@ class SwitchReduction {
   SwitchReduction(const ScenarioConfig& scenario, const Topology& topology,
                   const std::vector<std::vector<NodeId>>& groups, ReductionPorts& ports);
 
-  /// Slots of the trees of a group: the least that one of their switches has for them.
+  /// Slots of each tree of a group: the smallest share that a switch of its trees has for one.
   std::uint32_t window(std::uint32_t group) const { return windows_[group]; }
-  /// Packets of a tree's switch wait for its adder, for longer than one packet of each child takes.
+  /// A switch of the tree has more packets waiting for its adder than one of each child.
   bool waits_for_adder(TimePs now, std::uint32_t tree) const;
 
-  /// A packet of a reduction has come to the switch at the far end of `link`.
+  /// A packet of a reduction arrives at the switch at the end of `link`.
   void arrive(TimePs now, std::uint32_t link, const Transit& transit);
   void wake(TimePs now);
 
   const ReductionCounts& counts() const { return counts_; }
   std::uint32_t trees() const { return static_cast<std::uint32_t>(trees_.size()); }
   std::uint32_t switches() const { return static_cast<std::uint32_t>(adders_.size()); }
-  /// Of the switch that has most: slots of its trees, and those that were adding at one time.
+  /// Of the switch that has most: slots of its trees, and those that had a sum without its result at one time.
   std::uint64_t most_slots() const;
   std::uint64_t most_slots_adding() const;
   /// Share of the time until `end` that the busiest adder worked.
-  double busiest_adder(TimePs end) const;
+  double busiest_adder_share(TimePs end) const;
 
  private:
   struct Member {
@@ -75,13 +76,13 @@ class SwitchReduction {
     std::vector<Member> members;
   };
   struct Adder {
-    TimePs free_at = 0;
-    TimePs busy_ps = 0;
+    SerialLine line;
+    std::uint64_t added_bytes = 0;
     std::uint64_t adding = 0;  ///< slots, of all trees
     std::uint64_t most_adding = 0;
     std::uint64_t slots = 0;
   };
-  /// A packet that has come in whole, or a sum that is complete.
+  /// A packet whose last bit has arrived, or a complete sum.
   struct Pending {
     TimePs at = 0;
     std::uint64_t order = 0;
@@ -95,6 +96,7 @@ class SwitchReduction {
     friend bool operator>(const Pending& a, const Pending& b) { return a.at != b.at ? a.at > b.at : a.order > b.order; }
   };
 
+  Adder& adder_of(std::uint32_t at);
   void share_slots(const std::vector<std::vector<NodeId>>& groups);
   void wait_until(TimePs at, Pending pending);
   void add(TimePs now, const Pending& packet);
@@ -105,12 +107,11 @@ class SwitchReduction {
   void send_to_all(TimePs now, const Pending& of, const ReductionFields& value, TimePs last_bit);
   Packet packet_of(const Pending& of, const ReductionFields& value, bool retransmission) const;
   Member& member_of(const Pending& of) { return trees_[of.tree].members[of.member]; }
-  /// Which child, or the parent where it has none, of the tree's switch sends over `link`.
+  /// Who sends over a link: a child of a switch of the tree, or its parent.
   struct Sender {
     std::uint32_t member = 0;
     std::uint32_t child = 0;
   };
-  TimePs adding_ps(std::uint64_t payload_bytes) const;
 
   const ReductionConfig& config_;
   const Topology& topology_;

@@ -24,7 +24,6 @@ class ReductionPlan {
   /// `workload` outlives the plan.
   ReductionPlan(const Workload& workload, const WorkPlacement& placement, std::uint64_t seed);
 
-  bool empty() const { return streams_.empty(); }
   const std::vector<ReductionStream>& streams() const { return streams_; }
   /// Streams of a NIC.
   const std::vector<std::uint32_t>& streams_of(NodeId node) const { return of_node_[node]; }

@@ -137,7 +137,6 @@ class WorkPlayer {
   HostStatistics& statistics() { return statistics_; }
   /// When a send of this host was posted; precondition: it was.
   TimePs posted_at(std::uint32_t node) const { return states_[placement_.local[node]].posted_at; }
-  std::uint64_t bytes_of(std::uint32_t node) const { return workload().nodes[node].bytes; }
   /// Of a node of work of this host.
   WorkTimes times(std::uint32_t node) const {
     const NodeState& node_state = states_[placement_.local[node]];

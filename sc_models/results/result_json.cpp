@@ -192,14 +192,14 @@ Json reduction_json(const RunResult::Reduction& n) {
           {"slots", n.slots},
           {"memory_bytes", n.memory_bytes},
           {"most_slots_adding", n.most_slots_adding},
-          {"busiest_adder", n.busiest_adder},
+          {"busiest_adder_share", n.busiest_adder_share},
           {"added", n.added},
-          {"repeated", n.repeated},
-          {"asked", n.asked},
-          {"answered", n.answered},
+          {"duplicates", n.duplicates},
+          {"retransmitted_sums", n.retransmitted_sums},
+          {"retransmitted_results", n.retransmitted_results},
           {"damaged", n.damaged},
           {"timeouts", n.timeouts},
-          {"repeated_results", n.repeated_results}};
+          {"duplicate_results", n.duplicate_results}};
 }
 
 Json shares_json(const char* number, const std::vector<ShareResult>& shares) {

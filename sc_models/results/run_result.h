@@ -275,20 +275,20 @@ struct RunResult {
   } uet;
   /// Of switches that add, and of the NICs that have a part.
   struct Reduction {
-    std::uint64_t trees = 0;              ///< 0: switches reduce nothing
-    std::uint64_t switches = 0;           ///< that add
-    std::uint32_t least_window = 0;       ///< slots of a tree
-    std::uint64_t slots = 0;              ///< of the switch with most
-    std::uint64_t memory_bytes = 0;       ///< of these slots
-    std::uint64_t most_slots_adding = 0;  ///< in a switch at one time
-    double busiest_adder = 0;             ///< share of the time
-    std::uint64_t added = 0;              ///< packets, each once
-    std::uint64_t repeated = 0;           ///< that had been added before
-    std::uint64_t asked = 0;              ///< sums that went to a parent once more
-    std::uint64_t answered = 0;           ///< results that went to one child once more
-    std::uint64_t damaged = 0;            ///< packets dropped by switches
-    std::uint64_t timeouts = 0;           ///< of NICs
-    std::uint64_t repeated_results = 0;   ///< that a NIC had already
+    std::uint64_t trees = 0;                  ///< 0: switches reduce nothing
+    std::uint64_t switches = 0;               ///< that add
+    std::uint32_t least_window = 0;           ///< slots of a tree
+    std::uint64_t slots = 0;                  ///< of the switch with most
+    std::uint64_t memory_bytes = 0;           ///< of these slots
+    std::uint64_t most_slots_adding = 0;      ///< in a switch at one time
+    double busiest_adder_share = 0;           ///< of the time
+    std::uint64_t added = 0;                  ///< packets, each once
+    std::uint64_t duplicates = 0;             ///< packets that had been added
+    std::uint64_t retransmitted_sums = 0;     ///< of switches, to a parent
+    std::uint64_t retransmitted_results = 0;  ///< of switches, to one child
+    std::uint64_t damaged = 0;                ///< packets dropped by switches
+    std::uint64_t timeouts = 0;               ///< of NICs
+    std::uint64_t duplicate_results = 0;      ///< that a NIC had
   } reduction;
   std::string node_under_test;
   std::vector<NodeResult> nodes;

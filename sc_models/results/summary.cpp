@@ -277,8 +277,8 @@ std::string summary(const RunResult& r, bool colour) {
     out.line("reduction", "{} trees, {} switches that add; at most {} slots in a switch ({}), {} adding at one time",
              grouped(n.trees), grouped(n.switches), grouped(n.slots), bytes(n.memory_bytes),
              grouped(n.most_slots_adding));
-    out.line("", "packets: {} added, {} repeated, {} results repeated; {} timeouts of NICs", grouped(n.added),
-             grouped(n.repeated), grouped(n.answered), grouped(n.timeouts));
+    out.line("", "packets: {} added, {} duplicates, {} results retransmitted; {} timeouts of NICs", grouped(n.added),
+             grouped(n.duplicates), grouped(n.retransmitted_results), grouped(n.timeouts));
   }
   if (const RunResult::Encryption& e = r.encryption; e.on) {
     out.line("encryption", "{} encrypted, {} decrypted; keys read: {} to send, {} to receive", grouped(e.encrypted),

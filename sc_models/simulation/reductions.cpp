@@ -76,23 +76,23 @@ void collect_reductions(RunResult& result, const Model& model, TimePs end) {
   row.slots = switches->most_slots();
   row.most_slots_adding = switches->most_slots_adding();
   row.memory_bytes = row.slots * kReductionVersions * config.slot_bytes;
-  row.busiest_adder = switches->busiest_adder(end);
+  row.busiest_adder_share = switches->busiest_adder_share(end);
   const ReductionCounts& counts = switches->counts();
   row.added = counts.added;
-  row.repeated = counts.repeated;
-  row.asked = counts.asked;
-  row.answered = counts.answered;
+  row.duplicates = counts.duplicates;
+  row.retransmitted_sums = counts.retransmitted_sums;
+  row.retransmitted_results = counts.retransmitted_results;
   row.damaged = counts.damaged;
   for (const auto& node : model.nodes) {
     if (!node->endpoint || node->endpoint->reductions() == nullptr) continue;
     row.timeouts += node->endpoint->reductions()->counts().timeouts;
-    row.repeated_results += node->endpoint->reductions()->counts().repeated_results;
+    row.duplicate_results += node->endpoint->reductions()->counts().duplicate_results;
   }
   // Packets end in switches and begin there.
   for (AccountResult& account : result.accounts) {
     if (account.part != "fabric") continue;
-    account.in += counts.made;
-    account.out += counts.taken_in;
+    account.in += counts.sent;
+    account.out += counts.received;
   }
 }
 

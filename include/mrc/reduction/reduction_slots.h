@@ -1,8 +1,9 @@
-// The slots in which a switch adds for one tree: a packet of each child for each sequence number, each counted once
-// however often it comes. A slot is used by every `slots`-th sequence number, in turn in two versions, so that the
-// result of one is kept while the next is being added: a child sends the next only when it has the result, and the
-// result of the one before is then with all children. (Sapio et al., Scaling Distributed Machine Learning with
-// In-Network Aggregation, 2021, do the same with one switch.)
+// The slots in which a switch adds for one tree. For each sequence number it adds one packet of each child; duplicates
+// are not added. Packet n uses slot n modulo the number of slots. A slot has two versions, which its packets use in
+// turn: the last result is kept while the next packet is added. Two are enough. A child sends a slot's next packet only
+// when it has the result of the one before (mrc/reduction/reduction_window.h). So when all children have sent the next
+// one, nobody needs that result. Sapio et al., Scaling Distributed Machine Learning with In-Network Aggregation, 2021,
+// do the same with one switch.
 #pragma once
 
 #include <algorithm>
@@ -13,27 +14,32 @@
 
 namespace mrc {
 
+/// A slot keeps the last result while the next is added.
+inline constexpr std::uint32_t kReductionVersions = 2;
+
 class ReductionSlots {
  public:
   /// What the switch does with the packet of a child.
   enum class Added : std::uint8_t {
-    counted,     ///< added; packets of other children are still missing
-    complete,    ///< added; it was the last child's, so the sum is complete
-    repeated,    ///< dropped: this child was counted before, and the result has not arrived
-    resend_sum,  ///< dropped likewise; the sum, which was sent to the parent before, is repeated
-    answer,      ///< dropped likewise; the result, which has arrived, is repeated to this child
-    late         ///< dropped: every child has received the result
+    counted,        ///< added; packets of other children are missing
+    complete,       ///< added; it was the last child's, so the sum is complete
+    duplicate,      ///< dropped: it had been added, and there is no result yet
+    resend_sum,     ///< dropped: it had been added, and the sum goes to the parent once more
+    resend_result,  ///< dropped: it had been added, and the result goes to this child once more
+    late            ///< dropped: every child has had the result
   };
 
   ReductionSlots(std::uint32_t slots, std::uint32_t children)
-      : slots_(slots), children_(children), words_((children + 63) / 64), entries_(std::size_t{2} * slots) {
+      : slots_(slots),
+        children_(children),
+        words_((children + 63) / 64),
+        entries_(std::size_t{kReductionVersions} * slots) {
     seen_.resize(entries_.size() * words_);
   }
 
-  std::uint32_t slots() const { return slots_; }
   std::uint32_t children() const { return children_; }
 
-  /// `value` counts once for `child`.
+  /// A packet of `child`.
   Added add(std::uint32_t child, const ReductionFields& value) {
     const std::size_t place = place_of(value.sequence);
     Entry& entry = entries_[place];
@@ -51,8 +57,7 @@ class ReductionSlots {
 
   /// The sum has left for the parent.
   void set_sent(std::uint64_t sequence) { entries_[place_of(sequence)].sent = true; }
-  /// The sum of all ranks, from the parent, or of the root itself. False: it is known, or the slot is used by a later
-  /// one.
+  /// The sum of all ranks, from the parent or of the root itself. False: it is known, or the slot has a later packet.
   bool set_result(const ReductionFields& result) {
     Entry& entry = entries_[place_of(result.sequence)];
     if (!entry.used || entry.value.sequence != result.sequence || entry.has_result) return false;
@@ -61,12 +66,12 @@ class ReductionSlots {
     --adding_;
     return true;
   }
-  /// What children have brought, or the result; the slot is in use by this sequence number.
+  /// The sum so far, or the result. Precondition: add() has had a packet of this sequence number, and none of a later
+  /// one in its place.
   const ReductionFields& value(std::uint64_t sequence) const { return entries_[place_of(sequence)].value; }
 
-  /// Slots with a packet of at least one child and no result yet, now and at most.
+  /// Slots with a packet of at least one child and no result yet.
   std::uint32_t adding() const { return adding_; }
-  std::uint32_t most_adding() const { return most_adding_; }
 
  private:
   struct Entry {
@@ -78,19 +83,18 @@ class ReductionSlots {
   };
 
   std::size_t place_of(std::uint64_t sequence) const {
-    return static_cast<std::size_t>(sequence % slots_ * 2 + sequence / slots_ % 2);
+    return static_cast<std::size_t>(sequence % slots_ * kReductionVersions + sequence / slots_ % kReductionVersions);
   }
   void begin(std::size_t place, const ReductionFields& value) {
     const Entry& before = entries_[place];
     if (!before.used || before.has_result) ++adding_;
-    most_adding_ = std::max(most_adding_, adding_);
     entries_[place] = {.value = {.sequence = value.sequence, .sum = 0, .tree = value.tree, .ranks = 0}, .used = true};
     std::fill_n(seen_.begin() + static_cast<std::ptrdiff_t>(place * words_), words_, 0);
   }
-  /// All children wait for the same, so one of them asks for all.
+  /// All children wait for the same result, so the packets of one child are enough to ask the parent.
   static Added answer_to(const Entry& entry, std::uint32_t child) {
-    if (entry.has_result) return Added::answer;
-    return entry.sent && child == 0 ? Added::resend_sum : Added::repeated;
+    if (entry.has_result) return Added::resend_result;
+    return entry.sent && child == 0 ? Added::resend_sum : Added::duplicate;
   }
 
   std::uint32_t slots_;
@@ -99,7 +103,6 @@ class ReductionSlots {
   std::vector<Entry> entries_;       ///< by slot, two versions each
   std::vector<std::uint64_t> seen_;  ///< a bit for each child of each entry
   std::uint32_t adding_ = 0;
-  std::uint32_t most_adding_ = 0;
 };
 
 }  // namespace mrc

@@ -66,7 +66,6 @@ struct RetransmitReply {
   std::uint32_t free = 0;  ///< records
   std::vector<RetransmitEvent> events;
 
-  static constexpr std::size_t kFields = 16;
   /// Calls visit(name, value) for every field but the events, in the order in which a difference is reported.
   template <typename Visit>
   void fields(const Visit& visit) const {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/first_difference.h"
 #include "nic/mrc_halves.h"
 
 namespace mrc {
@@ -11,23 +12,19 @@ namespace {
 
 /// First field in which the answers differ, empty without one.
 std::string difference(const RxDecision& own, const AckReply& reply) {
-  std::string first;
-  const auto compare = [&](const char* field, std::uint64_t expected, std::uint64_t rtl) {
-    if (expected == rtl || !first.empty()) return;
-    first = fmt::format("{}: expected {:#x}, RTL gave {:#x}", field, expected, rtl);
-  };
-  compare("causes", own.sack ? own.sack_causes : 0, reply.sack ? reply.sack->causes : 0);
-  if (!own.sack || !reply.sack) return first;
+  FirstDifference first;
+  first.note("causes", own.sack ? own.sack_causes : 0, reply.sack ? reply.sack->causes : 0);
+  if (!own.sack || !reply.sack) return first.text();
   const SackTrigger& rtl = reply.sack->trigger;
-  compare("counter_bytes", own.sack_counter_bytes, reply.sack->counter_bytes);
-  compare("psn", own.trigger.psn, rtl.psn);
-  compare("ev", own.trigger.ev, rtl.ev);
-  compare("tx_timestamp", own.trigger.tx_timestamp, rtl.tx_timestamp);
-  compare("probe_id", own.trigger.probe_id, rtl.probe_id);
-  compare("ce", own.trigger.ce, rtl.ce);
-  compare("ack_request", own.trigger.ack_request, rtl.ack_request);
-  compare("probe", own.trigger.probe, rtl.probe);
-  return first;
+  first.note("counter_bytes", own.sack_counter_bytes, reply.sack->counter_bytes);
+  first.note("psn", own.trigger.psn, rtl.psn);
+  first.note("ev", own.trigger.ev, rtl.ev);
+  first.note("tx_timestamp", own.trigger.tx_timestamp, rtl.tx_timestamp);
+  first.note("probe_id", own.trigger.probe_id, rtl.probe_id);
+  first.note("ce", own.trigger.ce, rtl.ce);
+  first.note("ack_request", own.trigger.ack_request, rtl.ack_request);
+  first.note("probe", own.trigger.probe, rtl.probe);
+  return first.text();
 }
 
 }  // namespace

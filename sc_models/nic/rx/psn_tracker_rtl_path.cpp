@@ -7,26 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "engine/first_difference.h"
 #include "nic/mrc_halves.h"
 
 namespace mrc {
 namespace {
 
 constexpr std::array kOps{"set up", "data", "trimmed", "trimmed at the last hop", "SACK", "release"};
-
-/// First field in which two replies differ, empty without one.
-std::string difference(const PsnReply& expected, const PsnReply& actual) {
-  std::string first;
-  std::vector<std::uint64_t> values;
-  actual.fields([&](const char*, std::uint64_t value) { values.push_back(value); });
-  std::size_t i = 0;
-  expected.fields([&](const char* name, std::uint64_t value) {
-    const std::uint64_t other = values[i++];
-    if (value == other || !first.empty()) return;
-    first = fmt::format("{}: expected {:#x}, RTL gave {:#x}", name, value, other);
-  });
-  return first;
-}
 
 }  // namespace
 
@@ -62,14 +49,14 @@ void PsnTrackerRtlPath::compare(const NicContext& nic, const Qp& qp, const PsnRe
   expected.ooo_count = tracker.ooo_count();
   const bool same_banks = engine_->banks_in_use() == nic.bitmaps.in_use();
   if (expected == reply && same_banks) return;
+  FirstDifference first;
+  first.note_fields(expected, reply);
+  first.note("banks_in_use", nic.bitmaps.in_use(), engine_->banks_in_use());
   const auto what = [&] {
     return fmt::format("request {} ({}, PSN {}, QP {})", requests_, kOps[static_cast<std::size_t>(request.op)],
                        request.psn, qp.number);
   };
-  const std::string banks =
-      fmt::format("banks_in_use: expected {:#x}, RTL gave {:#x}", nic.bitmaps.in_use(), engine_->banks_in_use());
-  mismatch(nic.node, nic.clock.edge_index(now) + latest_.latency, what,
-           expected == reply ? banks : difference(expected, reply));
+  mismatch(nic.node, nic.clock.edge_index(now) + latest_.latency, what, first.text());
 }
 
 RtlCycles PsnTrackerRtlPath::service(RtlCycles systemc) {

@@ -1,12 +1,14 @@
 #include "nic/tx/retransmit_buffer_rtl_path.h"
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "engine/first_difference.h"
 #include "nic/tx/retransmit_cycles.h"
-#include "nic/tx/retransmit_reply_difference.h"
 
 namespace mrc {
 namespace {
@@ -14,6 +16,22 @@ namespace {
 std::string_view to_string(RetransmitOp op) {
   constexpr std::array<std::string_view, 8> names{"open", "append", "sent", "ack", "nack", "gap", "timeout", "take"};
   return names[static_cast<std::size_t>(op)];
+}
+
+std::string difference(const RetransmitReply& expected, const RetransmitReply& actual) {
+  FirstDifference first;
+  for (std::size_t i = 0; i < std::min(expected.events.size(), actual.events.size()); ++i) {
+    const RetransmitEvent& left = expected.events[i];
+    const RetransmitEvent& right = actual.events[i];
+    first.note("event.psn", left.psn, right.psn);
+    first.note("event.lost", left.lost, right.lost);
+    first.note("event.was_lost", left.was_lost, right.was_lost);
+    first.note("event.bytes", left.bytes, right.bytes);
+    first.note("event.ev", left.ev, right.ev);
+  }
+  first.note("events", expected.events.size(), actual.events.size());
+  first.note_fields(expected, actual);
+  return first.text();
 }
 
 }  // namespace

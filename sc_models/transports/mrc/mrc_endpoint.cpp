@@ -119,6 +119,7 @@ void MrcEndpoint::port_free(TimePs now, std::uint32_t plane) {
   // What was said when it was last used may be late by a rounding, or by a rate that has changed since.
   sending_.busy_until[plane] = std::min(sending_.busy_until[plane], now);
   pump_ports(now);
+  give_port_to_reductions(now, plane);
 }
 
 std::uint8_t MrcEndpoint::sending_waits_for(TimePs now) {
@@ -214,6 +215,7 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   const std::uint32_t plane = packet.plane;
   sending_.busy_until[plane] = network_.send(now, nic_.node, plane, transit);
   idle_busy(plane, sending_.busy_until[plane]);
+  let_reductions_follow(now, plane);
   return 1U << plane;
 }
 

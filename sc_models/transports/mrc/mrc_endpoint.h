@@ -45,6 +45,7 @@ class MrcEndpoint final : public LightNode {
     const bool all_busy = pump(now);
     idle_after(now, all_busy);
   }
+  void port_taken(std::uint32_t plane, TimePs until) override { sending_.busy_until[plane] = until; }
   std::uint8_t sending_waits_for(TimePs now) override;
   /// True if more is ready and every port is busy.
   bool pump(TimePs now);

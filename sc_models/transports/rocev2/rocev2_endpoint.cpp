@@ -81,6 +81,7 @@ void Rocev2Endpoint::port_free(TimePs now, std::uint32_t plane) {
   // What was said when it was last used may be late by a rounding, or by a rate that has changed since.
   ports_[plane].busy_until = std::min(ports_[plane].busy_until, now);
   pump(now, plane);
+  give_port_to_reductions(now, plane);
   arm();
 }
 
@@ -135,6 +136,7 @@ void Rocev2Endpoint::send_data(TimePs now, Qp& qp) {
   ports_[plane].turn_bytes += std::max<std::uint32_t>(plan.payload_bytes, 1);
   count_sent(plan, plane);
   send(now, qp, transit);
+  let_reductions_follow(now, plane);
   update_deadline(now, qp);
 }
 

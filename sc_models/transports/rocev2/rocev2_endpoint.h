@@ -42,6 +42,7 @@ class Rocev2Endpoint final : public LightNode {
   void serve_timers(TimePs now) override;
   TimePs next_timer() override { return paced_.next(); }
   void pump_ports(TimePs now) override;
+  void port_taken(std::uint32_t plane, TimePs until) override { ports_[plane].busy_until = until; }
   std::uint8_t sending_waits_for(TimePs now) override;
 
   RcHalves& halves(const Qp& qp) { return halves_[nic_.index_of(qp)]; }

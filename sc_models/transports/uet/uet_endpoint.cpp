@@ -117,6 +117,7 @@ void UetEndpoint::port_free(TimePs now, std::uint32_t plane) {
   // What was said when it was last used may be late by a rounding, or by a rate that has changed since.
   busy_until_[plane] = std::min(busy_until_[plane], now);
   pump_ports(now);
+  give_port_to_reductions(now, plane);
 }
 
 void UetEndpoint::pump_ports(TimePs now) {
@@ -193,6 +194,7 @@ std::uint32_t UetEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   const std::uint32_t plane = packet.plane;
   busy_until_[plane] = network_.send(now, nic_.node, plane, transit);
   idle_busy(plane, busy_until_[plane]);
+  let_reductions_follow(now, plane);
   return 1U << plane;
 }
 

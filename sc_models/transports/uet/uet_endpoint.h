@@ -31,6 +31,7 @@ class UetEndpoint final : public LightNode {
   void serve_timers(TimePs now) override;
   TimePs next_timer() override { return pacer_.next(); }
   void pump_ports(TimePs now) override;
+  void port_taken(std::uint32_t plane, TimePs until) override { busy_until_[plane] = until; }
   std::uint8_t sending_waits_for(TimePs now) override;
 
   UetHalves& halves(const Qp& qp) { return halves_[nic_.index_of(qp)]; }

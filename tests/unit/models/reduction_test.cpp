@@ -4,6 +4,8 @@
 
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -63,6 +65,12 @@ void expect_complete(const RunResult& result, const Workload& workload) {
   EXPECT_EQ(result.bytes.corrupted, 0U);
   for (const AccountResult& account : result.accounts)
     EXPECT_EQ(account.in, account.out + account.lost + account.held) << account.part;
+}
+
+RunResult play_to_end(const ScenarioConfig& scenario, const Workload& workload) {
+  RunResult result = play(scenario, workload);
+  expect_complete(result, workload);
+  return result;
 }
 
 std::string refusal(const ScenarioConfig& scenario, const Workload& workload) {
@@ -150,8 +158,7 @@ TEST(Reduction, TreesOfGroupsAreOnDifferentT1s) {
       workload.nodes.back().match = group;
     }
   }
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   EXPECT_EQ(result.reduction.switches, 4U * (4 + 4)) << "all four T1s of each plane";
 }
 
@@ -159,13 +166,12 @@ TEST(Reduction, MovesTheBufferOverEachLinkOfTheTreeOnceUpAndOnceDown) {
   constexpr std::uint64_t bytes = 1 << 20;
   const ScenarioConfig scenario = light(32, 8);
   const Workload workload = all_reduces(32, bytes);
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   EXPECT_EQ(result.packets.sent, 32 * bytes / 4096);
   EXPECT_EQ(result.packets.retransmitted, 0U);
   EXPECT_EQ(result.reduction.switches, 2U * 5) << "four T0s and a T1 in each plane";
   EXPECT_EQ(result.reduction.added, (32 + 4) * bytes / 4096) << "NICs at T0s, T0s at the T1";
-  EXPECT_EQ(result.reduction.repeated, 0U);
+  EXPECT_EQ(result.reduction.duplicates, 0U);
   // 128 packets of 4,096 B and 166 B of headers in each plane.
   constexpr std::uint64_t link_bytes = 128 * 4262;
   std::size_t ports = 0;
@@ -196,8 +202,7 @@ TEST(Reduction, TakesItsBytesAtLineRateAndOneRoundTrip) {
   constexpr std::uint64_t bytes = 4 << 20;
   const ScenarioConfig scenario = light(8, 8);
   const Workload workload = all_reduces(8, bytes);
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   const double packets_a_plane = bytes / 4096 / 2;
   const double line_us = (packets_a_plane - 1) * 4262 * 8 / 100e3;
   const double expected = host_us(scenario) + line_us + round_trip_us(scenario, 4262);
@@ -212,8 +217,7 @@ TEST_P(FewSlots, BoundTheRateToTheirBytesInARoundTrip) {
   ScenarioConfig scenario = light(8, 8);
   scenario.fabric.reduction.slots = slots;
   const Workload workload = all_reduces(8, bytes);
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   // In each of two planes a window of packets is sent one behind the other, and the first of the next follows the
   // first result.
   const double windows = static_cast<double>(bytes) / 4096 / 2 / slots;
@@ -234,15 +238,43 @@ TEST(Reduction, ASlowAdderIsTheServerThatLimits) {
   scenario.fabric.reduction.adder_gbps = 400;   // eight children bring 800 Gb/s in each plane
   scenario.fabric.reduction.timeout_us = 1000;  // 256 slots of eight packets wait for it for 168 us
   const Workload workload = all_reduces(8, bytes);
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   const double adding_us = 8.0 * bytes / 2 * 8 / 400e3;
   EXPECT_NEAR(result.simulated_time_us, adding_us, 0.03 * adding_us);
-  EXPECT_GT(result.reduction.busiest_adder, 0.95);
+  EXPECT_GT(result.reduction.busiest_adder_share, 0.95);
   ASSERT_FALSE(result.limits.empty());
   EXPECT_EQ(result.limits.front().cause, "reduction.adder");
   EXPECT_EQ(result.limits.front().relieved_by.front(), "fabric.reduction.adder_gbps");
 }
+
+class BesideASend : public ::testing::TestWithParam<std::tuple<std::string, std::uint32_t>> {};
+
+TEST_P(BesideASend, EachHasHalfOfTheNicsPorts) {
+  constexpr std::uint64_t bytes = 8 << 20;
+  const auto& [transport, planes] = GetParam();
+  ScenarioConfig scenario = light(8, 8, planes);
+  scenario.node_default.transport = transport;
+  scenario.rocev2.pfc = false;
+  Workload workload = all_reduces(4, bytes);
+  // NIC 0 also sends to NIC 4, which has no part in the all-reduce.
+  workload.ranks = 5;
+  WorkNode& send = workload.nodes.emplace_back();
+  send.kind = WorkKind::send;
+  send.rank = 0;
+  send.peer = 4;
+  send.bytes = bytes;
+  const RunResult result = play_to_end(scenario, workload);
+  ASSERT_EQ(result.all_messages.size(), 5U);
+  const double line_us = static_cast<double>(bytes) / 4096 * 4262 * 8 / (100e3 * planes);
+  for (const MessageRecord& message : result.all_messages) {
+    const double time_us = static_cast<double>(message.completed - message.posted) / kPsPerUs;
+    EXPECT_NEAR(time_us, 2 * line_us, 0.05 * 2 * line_us) << "nic" << message.from << " to nic" << message.to;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Reduction, BesideASend,
+                         ::testing::Values(std::tuple("mrc", 1), std::tuple("mrc", 4), std::tuple("uet", 4),
+                                           std::tuple("rocev2", 1)));
 
 TEST(Reduction, IsExactUnderLossCorruptionAndRepetition) {
   ScenarioConfig scenario = light(24, 8);
@@ -252,13 +284,12 @@ TEST(Reduction, IsExactUnderLossCorruptionAndRepetition) {
   scenario.fabric.bit_error_rate = 1e-7;  // on every link, both ways
   scenario.fabric.reduction.timeout_us = 20;
   const Workload workload = all_reduces(24, 300'001, 4);
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   EXPECT_GT(result.packets.retransmitted, 100U);
   EXPECT_EQ(result.reduction.timeouts, result.packets.retransmitted);
-  EXPECT_GT(result.reduction.repeated, 100U);
-  EXPECT_GT(result.reduction.answered, 0U);
-  EXPECT_GT(result.reduction.asked, 0U);
+  EXPECT_GT(result.reduction.duplicates, 100U);
+  EXPECT_GT(result.reduction.retransmitted_results, 0U);
+  EXPECT_GT(result.reduction.retransmitted_sums, 0U);
   // Each packet of each child once, whatever was sent: 74 packets for each of 4 reductions.
   EXPECT_EQ(result.reduction.added, 4U * 74 * (24 + 3));
 }
@@ -270,8 +301,7 @@ TEST(Reduction, OutlastsALinkThatIsDownForAWhile) {
   fault.at_us = 20;
   fault.for_us = 300;
   const Workload workload = all_reduces(8, 4 << 20);
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   EXPECT_GT(result.simulated_time_us, 320);
   EXPECT_GT(result.packets.retransmitted, 0U);
 }
@@ -283,8 +313,7 @@ TEST(Reduction, AFaultsFirstLossIsFoundAgain) {
   fault.at_us = 20;
   fault.for_us = 50;
   const Workload workload = all_reduces(8, 4 << 20);
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   std::size_t found = 0;
   for (const EventResult& event : result.events) {
     if (event.what != "retransmission.first") continue;
@@ -299,8 +328,7 @@ TEST(Reduction, CountsAmongTheMessagesOfItsTenantAndClass) {
   scenario.traffic.tenants.separate = true;
   scenario.traffic.classes.count = 2;
   const Workload workload = all_reduces(4, 1 << 20, 3);
-  const RunResult result = play(scenario, workload);
-  expect_complete(result, workload);
+  const RunResult result = play_to_end(scenario, workload);
   EXPECT_EQ(result.all_messages.size(), 12U);
   ASSERT_EQ(result.tenants.size(), 1U);
   ASSERT_EQ(result.classes.size(), 1U);
