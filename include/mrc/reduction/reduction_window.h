@@ -39,13 +39,14 @@ class ReductionWindow {
   /// A packet may be sent now.
   bool has_ready() {
     // The result of a packet can arrive while its retransmission waits to be sent.
-    while (!ready_.empty() && slot_of(ready_.front()).next != ready_.front()) ready_.pop();
-    return !ready_.empty();
+    while (!lost_.empty() && slot_of(lost_.front()).next != lost_.front()) lost_.pop();
+    return !lost_.empty() || !ready_.empty();
   }
-  /// The packet that is sent next. Precondition: has_ready().
+  /// The packet that is sent next: retransmissions first. Precondition: has_ready().
   Transmission take() {
-    const std::uint64_t sequence = ready_.front();
-    ready_.pop();
+    Ring<std::uint64_t>& from = lost_.empty() ? ready_ : lost_;
+    const std::uint64_t sequence = from.front();
+    from.pop();
     return {sequence, ++slot_of(sequence).times_sent};
   }
   /// The packet has no result, and `sent` was its last transmission.
@@ -53,8 +54,8 @@ class ReductionWindow {
     const Slot& slot = slot_of(sent.sequence);
     return slot.next == sent.sequence && slot.times_sent == sent.times_sent;
   }
-  /// A packet without a result may be sent once more.
-  void retransmit(std::uint64_t sequence) { ready_.push(sequence); }
+  /// A packet that was sent and has no result may be sent once more.
+  void retransmit(std::uint64_t sequence) { lost_.push(sequence); }
   /// The result of a packet. False: the NIC has it already.
   bool receive(std::uint64_t sequence) {
     Slot& slot = slot_of(sequence);
@@ -92,7 +93,8 @@ class ReductionWindow {
 
   std::vector<Slot> slots_;
   std::uint64_t end_ = 0;
-  Ring<std::uint64_t> ready_;  ///< sequence numbers that may be sent, in this order
+  Ring<std::uint64_t> ready_;  ///< packets that may be sent for the first time, in this order
+  Ring<std::uint64_t> lost_;   ///< packets that may be retransmitted, in this order
 };
 
 }  // namespace mrc

@@ -96,6 +96,16 @@ TEST(ReductionWindow, RetransmitsWhatHasNoResult) {
   EXPECT_FALSE(window.oldest().has_value());
 }
 
+TEST(ReductionWindow, RetransmitsBeforeItSendsNewPackets) {
+  ReductionWindow window(4);
+  window.extend(3);
+  window.take();
+  window.take();
+  window.retransmit(1);
+  window.retransmit(0);
+  EXPECT_EQ(send_all(window), (Sequences{1, 0, 2}));
+}
+
 /// NICs below one switch. Packets are lost in both directions, come in any order, and some are sent needlessly.
 class NicsAndSwitch {
  public:
