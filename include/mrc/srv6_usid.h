@@ -81,14 +81,15 @@ struct UsidTemplate {
 /// The carrier for one packet: the plane in every uSID, the uplink in the one at `uplink_position`.
 [[gnu::always_inline]] constexpr Ipv6Address usid_carrier(const UsidTemplate& path, std::uint32_t plane,
                                                           std::uint32_t uplink) {
-  std::uint64_t words[2] = {std::uint64_t{path.locator} << 32, 0};
+  std::uint64_t high = std::uint64_t{path.locator} << 32;
+  std::uint64_t low = 0;
   for (std::size_t i = 0; i < path.count; ++i) {
     std::uint64_t usid = path.usid[i] | plane << kUsidPlaneBit;
     if (i == path.uplink_position) usid |= uplink;
     const std::size_t position = i + 2;
-    words[position / 4] |= usid << (48 - 16 * (position % 4));
+    (position < 4 ? high : low) |= usid << (48 - 16 * (position % 4));
   }
-  return {words[0], words[1]};
+  return {high, low};
 }
 
 /// `path` with the planes that the fields of `ev` name, tier by tier; an EV whose planes differ leads nowhere.

@@ -230,7 +230,7 @@ void LightNode::place(const Packet& packet) {
 }
 
 void LightNode::fill(Packet& packet, const SendPlan& plan) {
-  packet = Packet{};
+  std::construct_at(&packet);
   packet.psn = plan.psn;
   packet.va = plan.va;
   packet.rkey = plan.rkey;

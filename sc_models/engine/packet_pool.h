@@ -17,8 +17,7 @@ class PacketPool {
     if (free_.empty()) grow();
     Packet* packet = free_.back();
     free_.pop_back();
-    *packet = Packet{};
-    return packet;
+    return std::construct_at(packet);
   }
   void release(Packet* packet) { free_.push_back(packet); }
   std::uint64_t in_use() const { return slabs_.size() * kSlab - free_.size(); }

@@ -99,12 +99,14 @@ class Responder {
   /// A data packet that arrived whole. Room for its payload is reserved by the caller before this sets its bit.
   RxDecision accept(const Packet& packet, const RxResources& resources, TimePs) {
     RxDecision decision;
-    return arrives(packet, decision) ? follow(packet, decide(packet, resources), decision) : decision;
+    if (arrives(packet, decision)) follow(packet, decide(packet, resources), decision);
+    return decision;
   }
   /// A trimmed packet: NACK while its PSN is missing, otherwise the same as a duplicate.
   RxDecision on_trimmed(const Packet& packet, TimePs) {
     RxDecision decision;
-    return arrives_trimmed(packet, decision) ? follow_trimmed(packet, decide_trimmed(packet), decision) : decision;
+    if (arrives_trimmed(packet, decision)) follow_trimmed(packet, decide_trimmed(packet), decision);
+    return decision;
   }
 
   // The same in steps, for who has another verdict to put in the place of this one's.
@@ -133,17 +135,17 @@ class Responder {
   RxVerdict decide_trimmed(const Packet& packet) const {
     return window_.decide_trimmed(packet.psn, packet.trimmed_at_last_hop);
   }
-  RxDecision follow(const Packet& packet, const RxVerdict& verdict, RxDecision decision) {
+  void follow(const Packet& packet, const RxVerdict& verdict, RxDecision& decision) {
     count(verdict.outcome);
-    decision = follow_trimmed(packet, verdict, decision);
+    follow_trimmed(packet, verdict, decision);
     if (verdict.place) return take_in(packet, decision);
-    return verdict.nack == NackReason::unexp_event ? refuse(packet, decision) : decision;
+    if (verdict.nack == NackReason::unexp_event) refuse(packet);
   }
-  RxDecision follow_trimmed(const Packet& packet, const RxVerdict& verdict, RxDecision decision) {
+  void follow_trimmed(const Packet& packet, const RxVerdict& verdict, RxDecision& decision) {
     decision.outcome = verdict.outcome;
     decision.nack = verdict.nack;
     decision.repeat_transport_ack = verdict.repeat_ack;
-    return verdict.duplicate ? acknowledge(SackEvent::duplicate, packet, decision) : decision;
+    if (verdict.duplicate) acknowledge(SackEvent::duplicate, packet, decision);
   }
 
   /// Somebody else has decided whether a SACK is owed for this packet.
@@ -243,7 +245,7 @@ class Responder {
   }
 
   /// The packet requests what its QP does not allow: the peer is notified and the QP enters ERROR.
-  RxDecision& refuse(const Packet& packet, RxDecision& decision) {
+  void refuse(const Packet& packet) {
     const ProtectionFault fault = protection_->check(packet, domain_);
     if (fault != ProtectionFault::none) {
       ++counters_.protection_faults[static_cast<std::size_t>(fault)];
@@ -253,7 +255,6 @@ class Responder {
       ++counters_.receive_overflows;
     }
     state_ = QpState::error;
-    return decision;
   }
 
   /// False: the software of the peer has sent more WRITE_IMMs than allowed.
@@ -261,7 +262,7 @@ class Responder {
     return static_cast<std::uint16_t>(packet.rqmsn - completed_write_imms_) < config_->max_write_imm;
   }
 
-  RxDecision take_in(const Packet& packet, RxDecision decision) {
+  void take_in(const Packet& packet, RxDecision& decision) {
     ++counters_.accepted;
     rcvd_bytes_ += nominal_bytes(packet);
     if (has_immediate(packet.opcode)) {
@@ -270,7 +271,7 @@ class Responder {
     }
     decision.place = true;
     decision.closes_messages = window_.place(packet.psn, ends_message(packet.opcode));
-    return acknowledge(SackEvent::data, packet, decision);
+    acknowledge(SackEvent::data, packet, decision);
   }
 
   /// Keeps immediates in the order of their messages although their packets arrive in any order.
@@ -287,11 +288,10 @@ class Responder {
     return streaks_.marked(packet.ev) ? PathMark::always_skip : PathMark::skip_once;
   }
 
-  RxDecision& acknowledge(SackEvent event, const Packet& packet, RxDecision& decision) {
+  void acknowledge(SackEvent event, const Packet& packet, RxDecision& decision) {
     decision.sack_causes = triggers_.causes(event, packet);
     decision.sack_counter_bytes = triggers_.counter_bytes();
     if (decision.sack_causes != 0) owe_sack(packet, decision);
-    return decision;
   }
   void owe_sack(const Packet& packet, RxDecision& decision) {
     decision.sack = true;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "mrc/control/congestion.h"
@@ -50,11 +51,9 @@ class RetransmitBuffer {
   Psn append(std::uint64_t message, std::uint32_t message_offset, std::uint32_t nominal_bytes, TimePs /*now*/ = 0) {
     if (span() == records_.size()) reserve(static_cast<std::uint32_t>(records_.size()) * 2);
     const Psn psn = next_;
-    SendRecord& record = at(psn);
-    record = SendRecord{};
-    record.message = message;
-    record.message_offset = message_offset;
-    record.nominal_bytes = nominal_bytes;
+    // In place: a temporary would be copied by words wider than those it was just written by, for which processors
+    // wait.
+    ::new (&at(psn)) SendRecord{.message = message, .message_offset = message_offset, .nominal_bytes = nominal_bytes};
     set(acked_, psn, false);
     next_ = psn_add(next_, 1);
     return psn;

@@ -78,7 +78,7 @@ RxDecision PsnTrackerRtlPath::accept(NicContext& nic, Qp& qp, const Packet& pack
   PsnReply expected;
   expected.verdict = responder.decide(packet, resources);
   const PsnReply reply = run(nic, qp, request);
-  decision = responder.follow(packet, drives() ? reply.verdict : expected.verdict, decision);
+  responder.follow(packet, drives() ? reply.verdict : expected.verdict, decision);
   expected.closes = static_cast<std::uint16_t>(decision.closes_messages);
   compare(nic, qp, request, expected, reply, now);
   if (drives()) decision.closes_messages = reply.closes;
@@ -95,7 +95,7 @@ RxDecision PsnTrackerRtlPath::on_trimmed(NicContext& nic, Qp& qp, const Packet& 
   PsnReply expected;
   expected.verdict = responder.decide_trimmed(packet);
   const PsnReply reply = run(nic, qp, request);
-  decision = responder.follow_trimmed(packet, drives() ? reply.verdict : expected.verdict, decision);
+  responder.follow_trimmed(packet, drives() ? reply.verdict : expected.verdict, decision);
   compare(nic, qp, request, expected, reply, now);
   return decision;
 }
