@@ -3,7 +3,7 @@
 namespace mrc {
 
 IssueSlot::IssueSlot(Box& box, const WorkClock& work, const std::string& part)
-    : box_(box.place().full_name() + (part.empty() ? "" : "." + part)), work_(&work) {
+    : work_(&work), box_(box.place().full_name() + (part.empty() ? "" : "." + part)) {
   box.declare(*this);
 }
 

@@ -57,7 +57,7 @@ class WorkClock {
   mutable RecorderTap tap_;
 };
 
-class IssueSlot {
+class alignas(64) IssueSlot {
  public:
   /// Declared by `box`, whose name it has; `part` tells several slots of a box apart.
   IssueSlot(Box& box, const WorkClock& work, const std::string& part = "");
@@ -160,20 +160,21 @@ class IssueSlot {
     last_ = now;
   }
 
-  std::string box_;
+  // What each change looks at comes first.
   const WorkClock* work_;
   SlotObserver* observer_ = nullptr;
   TimePs busy_from_ = 0;
   TimePs busy_until_ = 0;
-  TimePs stalled_at_ = kNever;
-  Cause stalled_by_;
   TimePs last_ = 0;
   TimePs work_at_open_ = 0;
   TimePs busy_ = 0;
-  TimePs starved_ = 0;
-  TimePs idle_ = 0;
   std::uint8_t state_ = kEmpty;
   mutable RecorderTap tap_;
+  TimePs starved_ = 0;
+  TimePs idle_ = 0;
+  TimePs stalled_at_ = kNever;
+  Cause stalled_by_;
+  std::string box_;
   PerCause<TimePs> blocked_{};
 };
 

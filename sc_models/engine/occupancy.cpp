@@ -5,24 +5,25 @@
 namespace mrc {
 
 double Occupancy::mean(TimePs end) const {
-  const TimePs until = std::max(end, last_);
+  const TimePs until = std::max(end, account_.last);
   if (until == 0) return 0;
-  const double open = static_cast<double>(level_) * static_cast<double>(until - last_);
-  return (level_time_ + open) / static_cast<double>(until);
+  const double open = static_cast<double>(account_.level) * static_cast<double>(until - account_.last);
+  return (account_.level_time + open) / static_cast<double>(until);
 }
 
 double Occupancy::time_full_share(TimePs end) const {
   if (end == 0) return 0;
-  const TimePs open = end > last_ && (refused_ || level_ >= capacity_) ? end - last_ : 0;
-  return static_cast<double>(full_time_ + open) / static_cast<double>(end);
+  const TimePs open =
+      end > account_.last && (account_.refused || account_.level >= capacity_) ? end - account_.last : 0;
+  return static_cast<double>(account_.full_time + open) / static_cast<double>(end);
 }
 
 std::vector<TimePs> Occupancy::closed_histogram(TimePs end) const {
   std::vector<TimePs> bins = histogram_;
-  if (end <= last_) return bins;
-  const std::size_t bin = std::min(bin_of(level_), last_bin_);
+  if (end <= account_.last) return bins;
+  const std::size_t bin = std::min(bin_of(account_.level), last_bin_);
   bins.resize(std::max(bins.size(), bin + 1));
-  bins[bin] += end - last_;
+  bins[bin] += end - account_.last;
   return bins;
 }
 

@@ -54,7 +54,7 @@ class AccessCounter {
   std::uint32_t peak_ = 0;
 };
 
-class Occupancy {
+class alignas(64) Occupancy {
  public:
   /// A level up to which the buffer was filled for a share of the time.
   struct Bin {
@@ -68,18 +68,18 @@ class Occupancy {
     box.declare(DeclaredBuffer{.occupancy = this});
   }
   Occupancy(Unlisted, std::string name, std::string unit, std::uint64_t capacity)
-      : name_(std::move(name)),
-        unit_(std::move(unit)),
-        capacity_(capacity),
-        counts_(unit_ != "bytes" && unit_ != "credits"),
+      : capacity_(capacity),
+        counts_(unit != "bytes" && unit != "credits"),
+        histogram_(1),
         last_bin_(bin_of(capacity)),
-        histogram_(1) {}
+        name_(std::move(name)),
+        unit_(std::move(unit)) {}
 
   Occupancy(const Occupancy&) = delete;
   Occupancy& operator=(const Occupancy&) = delete;
 
-  bool fits(std::uint64_t amount) const { return level_ + amount <= capacity_; }
-  std::uint64_t level() const { return level_; }
+  bool fits(std::uint64_t amount) const { return account_.level + amount <= capacity_; }
+  std::uint64_t level() const { return account_.level; }
   std::uint64_t capacity() const { return capacity_; }
   const std::string& name() const { return name_; }
   const std::string& unit() const { return unit_; }
@@ -87,10 +87,10 @@ class Occupancy {
   void add(TimePs now, std::uint64_t amount) {
     if (observer_ != nullptr) [[unlikely]]
       observer_->entered(now, amount);
-    if (!close(now)) level_time_ += product(amount, last_ - now);
+    if (!close(account_, now)) account_.level_time += product(amount, account_.last - now);
     if (counts_) writes_.count(now);
-    level_ += amount;
-    high_water_ = std::max(high_water_, level_);
+    account_.level += amount;
+    high_water_ = std::max(high_water_, account_.level);
     if (tap_.recorder != nullptr) tap_.recorder->level(tap_.object, now, amount);
   }
   /// `now` may lie before the last change, where a box looks at it late: the mean is put right.
@@ -103,15 +103,31 @@ class Occupancy {
     if (tap_.recorder != nullptr) tap_.recorder->level(tap_.object, at, -amount);
   }
   void remove_announced(TimePs at, std::uint64_t amount) { take(at, amount); }
+  /// remove_announced() for all that `next(at, amount)` gives, until it returns false.
+  template <typename Next>
+  void remove_all_announced(Next next) {
+    TimePs at = 0;
+    std::uint64_t amount = 0;
+    if (observer_ != nullptr || counts_) {
+      while (next(at, amount)) take(at, amount);
+      return;
+    }
+    Account account = account_;
+    while (next(at, amount)) {
+      take_from(account, at, amount);
+      waited_for_ = false;
+    }
+    account_ = account;
+  }
   /// The level is `level` from `now` on, for what is held elsewhere; a change counts as one access.
   void set(TimePs now, std::uint64_t level) {
-    if (level > level_) add(now, level - level_);
-    if (level < level_) remove(now, level_ - level);
+    if (level > account_.level) add(now, level - account_.level);
+    if (level < account_.level) remove(now, account_.level - level);
   }
   /// A producer found no room at `now`; the time until the next change counts as full.
   void refuse(TimePs now) {
-    close(now);
-    refused_ = true;
+    close(account_, now);
+    account_.refused = true;
     if (!waited_for_) ++refusals_;
     waited_for_ = true;
   }
@@ -141,6 +157,15 @@ class Occupancy {
   }
 
  private:
+  /// What each change reads and writes.
+  struct Account {
+    std::uint64_t level = 0;
+    TimePs last = 0;
+    double level_time = 0;
+    TimePs full_time = 0;
+    bool refused = false;  ///< since the last change
+  };
+
   static constexpr std::uint32_t kLinearBits = 6;  ///< 2^6 levels have a bin each, then 2^6 bins an octave
 
   /// Both below 2^63, which a processor converts in one instruction.
@@ -155,10 +180,13 @@ class Occupancy {
   void take(TimePs now, std::uint64_t amount) {
     if (observer_ != nullptr) [[unlikely]]
       observer_->left(now, amount);
-    if (!close(now)) level_time_ -= product(amount, last_ - now);
+    take_from(account_, now, amount);
     if (counts_) reads_.count(now);
     waited_for_ = false;
-    level_ -= amount;
+  }
+  [[gnu::always_inline]] void take_from(Account& account, TimePs now, std::uint64_t amount) {
+    if (!close(account, now)) account.level_time -= product(amount, account.last - now);
+    account.level -= amount;
   }
   static std::uint64_t upper_edge(std::size_t bin) {
     if (bin < (1ULL << (kLinearBits + 1))) return bin;
@@ -171,41 +199,38 @@ class Occupancy {
   [[gnu::cold, gnu::noinline]] std::size_t add_bin(std::size_t bin);
 
   /// False where `now` is not later than the last change. Called several times per packet and box.
-  [[gnu::always_inline]] bool close(TimePs now) {
-    if (now <= last_) {
-      refused_ = false;
+  [[gnu::always_inline]] bool close(Account& account, TimePs now) {
+    if (now <= account.last) {
+      account.refused = false;
       return false;
     }
-    const TimePs span = now - last_;
-    std::size_t bin = bin_of(level_);
+    const TimePs span = now - account.last;
+    std::size_t bin = bin_of(account.level);
     if (bin >= histogram_.size()) [[unlikely]]
       bin = add_bin(bin);
     histogram_[bin] += span;
-    level_time_ += product(level_, span);
-    if (refused_ || level_ >= capacity_) full_time_ += span;
-    refused_ = false;
-    last_ = now;
+    account.level_time += product(account.level, span);
+    if (account.refused || account.level >= capacity_) account.full_time += span;
+    account.refused = false;
+    account.last = now;
     return true;
   }
 
-  std::string name_;
-  std::string unit_;
+  // What each change looks at comes first.
+  Account account_;
   std::uint64_t capacity_;
-  std::uint64_t level_ = 0;
   std::uint64_t high_water_ = 0;
-  TimePs last_ = 0;
-  TimePs full_time_ = 0;
-  double level_time_ = 0;
-  std::uint64_t refusals_ = 0;
-  bool refused_ = false;
   bool waited_for_ = false;  ///< a refusal since something left last
+  bool counts_;
   mutable LevelObserver* observer_ = nullptr;
   mutable RecorderTap tap_;
-  bool counts_;
+  std::vector<TimePs> histogram_;  ///< time in each bin, up to the highest so far
   AccessCounter writes_;
   AccessCounter reads_;
-  std::size_t last_bin_;           ///< of a full buffer
-  std::vector<TimePs> histogram_;  ///< time in each bin, up to the highest so far
+  std::uint64_t refusals_ = 0;
+  std::size_t last_bin_;  ///< of a full buffer
+  std::string name_;
+  std::string unit_;
 };
 
 }  // namespace mrc

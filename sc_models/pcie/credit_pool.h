@@ -62,10 +62,13 @@ class CreditPool {
     std::uint32_t data = 0;
   };
   void give_back(TimePs time) {
-    while (!out_.empty() && out_.front().back <= time) {
-      data_.remove_announced(out_.front().back, out_.front().data);
+    data_.remove_all_announced([&](TimePs& at, std::uint64_t& amount) {
+      if (out_.empty() || out_.front().back > time) return false;
+      at = out_.front().back;
+      amount = out_.front().data;
       out_.pop();
-    }
+      return true;
+    });
   }
 
   std::uint32_t headers_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "pcie/pcie_parameters.h"
@@ -36,8 +37,9 @@ constexpr std::uint32_t bytes_in_block(std::uint64_t address, std::uint64_t byte
 /// Number of TLPs that `bytes` at `address` take when none crosses a multiple of `block` (MPS, MRRS; each divides 4
 /// KiB).
 constexpr std::uint32_t tlp_count(std::uint64_t address, std::uint64_t bytes, std::uint64_t block) {
-  const std::uint64_t first = address / block;
-  const std::uint64_t last = (address + bytes - 1) / block;
+  const int shift = std::countr_zero(block);
+  const std::uint64_t first = address >> shift;
+  const std::uint64_t last = (address + bytes - 1) >> shift;
   return static_cast<std::uint32_t>(last - first + 1);
 }
 

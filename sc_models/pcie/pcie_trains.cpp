@@ -10,14 +10,13 @@ PcieTrains::PcieTrains(const sc_core::sc_module_name& name, WheelModule& owner, 
                        const ClockDomain& clock, KeyedRandom random, const WorkClock& work, CauseTable& causes)
     : PcieDma(name, owner, config, clock, random, work, causes),
       one_by_one_(faults_on_ || config.completion_header_credits > 0 || config.completion_data_credits > 0),
+      answers_(config.read_tags),
       tag_free_at_(std::bit_ceil(config.read_tags)),
       tag_freed_by_(tag_free_at_.size()),
-      non_posted_back_(config.non_posted_header_credits),
-      non_posted_by_(non_posted_back_.size()),
+      non_posted_(config.non_posted_header_credits),
       posted_("pcie.posted_data_credits", config.posted_header_credits, config.posted_data_credits),
       completions_("pcie.completion_data_credits", config.completion_header_credits, config.completion_data_credits) {
   declare(DeclaredBuffer{.occupancy = &posted_.data()});
-  answers_.reserve(config.read_tags);
 }
 
 void PcieTrains::step(TimePs now) {
@@ -34,25 +33,22 @@ void PcieTrains::step(TimePs now) {
 }
 
 void PcieTrains::take_completions(TimePs now) {
-  while (!answers_.empty() && answers_.front().ready <= now) {
-    std::pop_heap(answers_.begin(), answers_.end(), std::greater<>{});
-    const Answer answer = answers_.back();
-    answers_.pop_back();
+  while (!answers_.empty() && answers_.first_ready() <= now) {
+    const auto [ready, request] = answers_.pop();
     if (one_by_one_ || tracks_tags_ || !stalls_.empty()) {
-      take_one_by_one(answer);
+      take_one_by_one(ready, request);
     } else {
-      take_train(answer);
+      take_train(ready, request);
     }
   }
 }
 
-void PcieTrains::take_train(const Answer& answer) {
-  const Request& request = answer.request;
+void PcieTrains::take_train(TimePs ready, const Request& request) {
   const std::uint64_t tlps = completion_count(config_, request.address, request.bytes);
-  const TimePs start = downstream_.start(answer.ready);
-  const TimePs end = downstream_.occupy(answer.ready, request.bytes + tlps * law_.completion_overhead);
+  const TimePs start = downstream_.start(ready);
+  const TimePs end = downstream_.occupy(ready, request.bytes + tlps * law_.completion_overhead);
   read_data_.busy(start, end);
-  const StartId traced = trace_data(request, end, start > answer.ready ? causes_.line : Cause());
+  const StartId traced = trace_data(request, end, start > ready ? causes_.line : Cause());
   finish_request(request, end, traced);
   free_tag_at(end, traced);
 }
@@ -83,7 +79,7 @@ StartId PcieTrains::trace_request(TimePs now, TimePs at, const ReadRequestTlp& r
   }
   if (read_issue_.is_blocked()) {
     const Cause pool = read_issue_.blocked_by();
-    const StartId giver = pool == causes_.non_posted_credits ? non_posted_by_[requests_issued_ % non_posted_by_.size()]
+    const StartId giver = pool == causes_.non_posted_credits ? non_posted_[next_non_posted_].by
                           : pool == causes_.stall            ? last_request_
                                                              : trace_->gave(pool);
     last_request_ = trace_->waited(at, giver, request_place_, pool);
@@ -114,9 +110,8 @@ void PcieTrains::free_tag_at(TimePs end, StartId start) {
   tags_.announce_remove(end, 1);
 }
 
-void PcieTrains::take_one_by_one(const Answer& answer) {
-  const Request& request = answer.request;
-  TimePs time = answer.ready;
+void PcieTrains::take_one_by_one(TimePs ready, const Request& request) {
+  TimePs time = ready;
   Cause waited_for = downstream_.start(time) > time ? causes_.line : Cause();
   for (std::uint32_t offset = 0; offset < request.bytes;) {
     const std::uint32_t chunk =
@@ -216,11 +211,11 @@ bool PcieTrains::issue_request(TimePs now, ReadRequestTlp& request) {
     read_issue_.blocked(now, causes_.completion_buffer);
     return false;
   }
-  TimePs& credit_back = non_posted_back_[requests_issued_ % non_posted_back_.size()];
+  NonPostedCredit& credit = non_posted_[next_non_posted_];
   const TimePs at = std::max(now, next_issue_);
-  if (credit_back > at) {
+  if (credit.back > at) {
     read_issue_.blocked(now, causes_.non_posted_credits);
-    waits_until_ = credit_back;
+    waits_until_ = credit.back;
     return false;
   }
   if (const TimePs clear = stalls_.clear(at); clear > at) {
@@ -235,9 +230,10 @@ bool PcieTrains::issue_request(TimePs now, ReadRequestTlp& request) {
     return false;
   }
   const StartId traced = trace_request(now, at, request);
-  if (traced != 0) non_posted_by_[requests_issued_ % non_posted_by_.size()] = traced;
+  if (traced != 0) credit.by = traced;
   const TimePs sent = send_request(now, at);
-  credit_back = sent + credit_return_ps_;
+  credit.back = sent + credit_return_ps_;
+  if (++next_non_posted_ == non_posted_.size()) next_non_posted_ = 0;
   // Requests queue for the link behind write TLPs; the slot itself is free in the next cycle.
   next_issue_ = at + clock_.period_ps();
   read_issue_.busy(at, next_issue_);
@@ -252,8 +248,7 @@ bool PcieTrains::issue_request(TimePs now, ReadRequestTlp& request) {
 }
 
 void PcieTrains::expect_completion(TimePs ready, const Request& request) {
-  answers_.push_back({ready, request});
-  std::push_heap(answers_.begin(), answers_.end(), std::greater<>{});
+  answers_.push(ready, request);
   ReadJob& job = jobs_[request.job];
   job.last_ready = std::max(job.last_ready, ready);
 }
@@ -321,7 +316,7 @@ void PcieTrains::arm(TimePs now) {
   for (const std::uint32_t index : order_.loose()) job_can_end(jobs_[index]);
   if (!deadlines_.empty()) {
     wake = std::min(wake, deadlines_.front().at);
-    if (!answers_.empty()) wake = std::min(wake, answers_.front().ready);
+    if (!answers_.empty()) wake = std::min(wake, answers_.first_ready());
   }
   wake = std::min(wake, next_lookup());
   if (!read_queue_.empty() || !retries_.empty() || !lookup_reads_.empty()) {
@@ -331,7 +326,7 @@ void PcieTrains::arm(TimePs now) {
     if (tags_short && tag_free_head_ != tag_free_tail_) {
       wake = std::min(wake, tag_free_at_[tag_free_head_ & (tag_free_at_.size() - 1)]);
     } else if (tags_short && !answers_.empty()) {
-      wake = std::min(wake, answers_.front().ready);
+      wake = std::min(wake, answers_.first_ready());
     } else if (waits_until_ > now) {
       wake = std::min(wake, waits_until_);
     } else if (!tags_short && !front_in_lookup && (!waits_for_completion_buffer_ || !retries_.empty())) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "pcie/answer_queue.h"
 #include "pcie/credit_pool.h"
 #include "pcie/pcie_dma.h"
 
@@ -22,13 +23,10 @@ class PcieTrains final : public PcieDma {
   }
 
  private:
-  /// An outstanding request: its first completion is at the host's end of the link at `ready`.
-  struct Answer {
-    TimePs ready;
-    Request request;
-    friend bool operator>(const Answer& a, const Answer& b) {
-      return a.ready != b.ready ? a.ready > b.ready : a.request.sequence > b.request.sequence;
-    }
+  /// A header credit of a request.
+  struct NonPostedCredit {
+    TimePs back = 0;  ///< when it comes back
+    StartId by = 0;   ///< the request
   };
   struct Deadline {
     TimePs at = 0;
@@ -44,9 +42,9 @@ class PcieTrains final : public PcieDma {
   void expect_completion(TimePs ready, const Request& request) override;
   void take_completions(TimePs now);
   /// All completions of a request at once.
-  void take_train(const Answer& answer);
+  void take_train(TimePs ready, const Request& request);
   /// One after another, with credits, stalls and faults.
-  void take_one_by_one(const Answer& answer);
+  void take_one_by_one(TimePs ready, const Request& request);
   /// The last completion of a request has come at `end`.
   void finish_request(const Request& request, TimePs end, StartId start);
   void end_tag(std::uint16_t tag, TimePs end, StartId start);
@@ -67,13 +65,13 @@ class PcieTrains final : public PcieDma {
 
   bool one_by_one_;  ///< each completion counts: finite credits or faults
   Ring<Deadline> deadlines_;
-  std::vector<Answer> answers_;      ///< min-heap by ready time
+  AnswerQueue<Request> answers_;     ///< outstanding requests: when their first completion is at the host's end
   std::vector<TimePs> tag_free_at_;  ///< ring: when tags of completed requests are free, in order
   std::vector<StartId> tag_freed_by_;
   std::uint64_t tag_free_head_ = 0;
   std::uint64_t tag_free_tail_ = 0;
-  std::vector<TimePs> non_posted_back_;  ///< ring: when header credits of the last requests come back
-  std::vector<StartId> non_posted_by_;
+  std::vector<NonPostedCredit> non_posted_;  ///< ring of the last requests
+  std::size_t next_non_posted_ = 0;
   std::uint64_t requests_issued_ = 0;
   TimePs next_issue_ = 0;
   TimePs waits_until_ = 0;

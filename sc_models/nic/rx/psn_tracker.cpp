@@ -115,6 +115,10 @@ StartId PsnTracker::trace_sack(TimePs now, const Packet& packet, Qp& qp) {
 }
 
 void PsnTracker::answer(TimePs now, const Packet& packet, Qp& qp, const RxDecision& decision) {
+  if (decision.nack == NackReason::none && !decision.repeat_transport_ack && !decision.sack) {
+    if (qp.starts.received == 0) qp.starts.received = packet.last_start;
+    return;
+  }
   const TimePs out = now + delay_ + nic_.clock.cycles(service_.latency);
   AckJob job;
   job.qp = nic_.index_of(qp);
