@@ -136,13 +136,13 @@ TEST(PcieCommand, PlotsHaveALinePerTestAndTheClosedForm) {
 
 TEST(PcieCommand, ClosedFormsOfATestThatDifferAreNamedApart) {
   const std::string command =
-      "mrcsim pcie tb/hosts/bdw_xeon_e5_2630v4.toml --test read_latency --cache warm,cold --bytes 64,256 "
+      "mrcsim pcie tb/hosts/bdw_xeon_e5_2630v4.toml --test read_bandwidth --offset 0,17 --bytes 64,256 "
       "--transfers 500 --plot %D/pcie.svg";
   EXPECT_EQ(run_process(command).exit_code, 0);
   const std::string plot = read_text(test_folder() / "pcie.svg");
-  const std::size_t first = plot.find(">closed form: read latency, ");
+  const std::size_t first = plot.find(">closed form: read bandwidth, ");
   ASSERT_NE(first, std::string::npos) << plot;
-  const std::size_t second = plot.find(">closed form: read latency, ", first + 1);
+  const std::size_t second = plot.find(">closed form: read bandwidth, ", first + 1);
   ASSERT_NE(second, std::string::npos) << plot;
   const auto name_at = [&](std::size_t at) { return plot.substr(at, plot.find('<', at) - at); };
   EXPECT_NE(name_at(first), name_at(second));

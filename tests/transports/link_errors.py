@@ -59,7 +59,7 @@ class LinkErrors(unittest.TestCase):
         self.assertEqual(other["packets"]["dropped"], 0)
 
     def test_an_unknown_cable_is_refused(self):
-        for rates, message in (("nic7=1e-4", 'there is no "nic7"'), ("nic0=2", "with 0 to 0.5"), ("nic0", "expected WHERE=RATE")):
+        for rates, message in (("nic7=1e-4", '"nic7" is not a cable'), ("nic0=2", "with 0 to 0.5"), ("nic0", "expected WHERE=RATE")):
             code, _, error = run(MRCSIM, pathlib.Path(self.folder.name), "refused", ((0, 0, 1, 64),), [*PAIR, f"fabric.bit_error_rates={rates}"])
             self.assertEqual(code, 2)
             self.assertIn(message, error)

@@ -103,8 +103,7 @@ TEST(Topology, ACableThatIsNotThereIsNamed) {
     const Topology topology(scenario);
     FAIL();
   } catch (const ParameterError& error) {
-    EXPECT_NE(std::string(error.what()).find("there is no \"plane2\"; there are planes plane0 to plane1"),
-              std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("\"plane2\" is not a cable; allowed: plane0 … plane1"), std::string::npos)
         << error.what();
   }
 }

@@ -150,19 +150,19 @@ TEST_F(Scenario, FieldsOfEvsMustHoldWhatTheyName) {
   };
   EXPECT_EQ(refused({}), "accepted");
   EXPECT_EQ(refused({"nic.ports=8"}),
-            "FILE: protocol.ev_layout.port_bits = 2 names 4 of 8 ports (nic.ports): allowed is 3 or more");
+            "FILE: protocol.ev_layout.port_bits = 2 names 4 of 8 ports (nic.ports); allowed: 3 or more");
   EXPECT_EQ(refused({"protocol.ev_layout.plane_bits=1"}),
-            "FILE: protocol.ev_layout.plane_bits = 1 names 2 of 4 planes (nic.ports): allowed is 2 or more");
+            "FILE: protocol.ev_layout.plane_bits = 1 names 2 of 4 planes (nic.ports); allowed: 2 or more");
   EXPECT_EQ(refused({"fabric.nics_per_t0=1", "fabric.t1s_per_plane=5"}),
-            "FILE: protocol.ev_layout.uplink_bits = 2 names 4 of 5 uplinks of a T0 (fabric.t1s_per_plane): allowed is "
+            "FILE: protocol.ev_layout.uplink_bits = 2 names 4 of 5 uplinks of a T0 (fabric.t1s_per_plane); allowed: "
             "3 or more");
   EXPECT_EQ(refused({"protocol.ev_layout.uplink_bits=3"}),
             "FILE: protocol.ev_layout.t1_plane_bit = 7 with 3 bits overlaps uplink_bit = 5 with 3");
   EXPECT_EQ(refused({"protocol.ev_layout.source_plane_bit=30"}),
             "FILE: protocol.ev_layout.source_plane_bit = 30 and 3 bits end beyond bit 31");
   EXPECT_EQ(refused({"fabric.routing=ecmp"}),
-            "FILE: protocol.ev_layout.kind = \"fields\" needs fabric.routing = \"usid\": other switches read no field "
-            "of an EV");
+            "FILE: protocol.ev_layout.kind = \"fields\" needs fabric.routing = \"usid\": other routing does not read "
+            "fields of an EV");
   EXPECT_EQ(refused({"protocol.ev_layout.uplink_bit=14", "protocol.ev_layout.uplink_bits=11",
                      "protocol.ev_layout.source_plane_bit=25", "protocol.ev_layout.t1_plane_bit=28",
                      "protocol.ev_layout.port_bits=2", "protocol.ev_count=4096"}),
@@ -171,8 +171,8 @@ TEST_F(Scenario, FieldsOfEvsMustHoldWhatTheyName) {
                      "protocol.ev_layout.source_plane_bit=25", "protocol.ev_layout.t1_plane_bit=28",
                      "protocol.ev_layout.port_bits=3", "nic.ports=1", "protocol.ev_layout.destination_plane_bit=3",
                      "protocol.ev_count=4096"}),
-            "FILE: protocol.ev_layout leaves 9 bits, which tell 512 EVs of a way apart: 4096 are needed for "
-            "protocol.ev_count = 4096");
+            "FILE: protocol.ev_layout leaves 9 free bits, which distinguish 512 EVs on one path; "
+            "protocol.ev_count = 4096 needs 4096");
   EXPECT_EQ(refusal(kTrace, {"protocol.ev_layout.uplink_bits=7"}), "accepted") << "not read by the layout modulo";
 }
 
