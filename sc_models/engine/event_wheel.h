@@ -3,6 +3,7 @@
 // of requests.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,9 +16,9 @@ namespace mrc {
 class Box;
 class Recorder;
 
-/// A tournament tree: one leaf per box, and each inner node is the earlier of its two children. Arming a box updates
-/// nodes only as far as it wins, stepping a box removes its leaf along one path, and neither has a branch that depends
-/// on the comparison of times, which a heap has at every level.
+/// A tournament tree: one leaf per box, and each inner node is the earliest of its eight children. Arming a box and
+/// removing its leaf for a step each follow one path, and neither has a branch that depends on the comparison of times,
+/// which a heap has at every level.
 class EventWheel {
  public:
   /// Gives the box its position, which is its rank among ties; boxes are added while the model is built.
@@ -28,7 +29,11 @@ class EventWheel {
   void arm(std::uint32_t position, TimePs time) {
     if (time >= kNever >> position_bits_) return;
     const std::uint64_t key = time << position_bits_ | position;
-    for (std::size_t node = leaf(position); node > 0 && key < keys_[node]; node /= 2) keys_[node] = key;
+    std::uint64_t* const keys = keys_.data();
+    for (std::size_t node = first_leaf_ + position; node != kRoot; node = parent(node)) {
+      keys[node] = std::min(keys[node], key);
+    }
+    keys[kRoot] = std::min(keys[kRoot], key);
   }
 
   /// Steps everything that is due before `horizon`, in order of (time, position). Returns the number of steps. Throws
@@ -39,20 +44,24 @@ class EventWheel {
   void record_to(Recorder& recorder) { recorder_ = &recorder; }
 
   /// Time of the earliest entry, kNever when nothing is armed.
-  TimePs next_time() const { return keys_[1] == kNothing ? kNever : keys_[1] >> position_bits_; }
+  TimePs next_time() const { return keys_[kRoot] == kNothing ? kNever : keys_[kRoot] >> position_bits_; }
 
  private:
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 
-  std::size_t leaf(std::uint32_t position) const { return (std::size_t{1} << position_bits_) + position; }
+  /// Node n has the children 8 n + 8 … 8 n + 15, so that those of a node are in a row.
+  static constexpr std::size_t kRoot = 0;
+  static constexpr std::size_t parent(std::size_t node) { return node / 8 - 1; }
+  static constexpr std::size_t first_child(std::size_t node) { return 8 * node + 8; }
+
   void take_out(std::uint32_t position);
 
   Recorder* recorder_ = nullptr;
   SameTimeBound same_time_;
   std::vector<Box*> boxes_;
   std::uint32_t position_bits_ = 0;
-  /// Node 1 is the root, node n has the children 2 n and 2 n + 1. A key is a time with the box's position below it.
-  std::vector<std::uint64_t> keys_ = {kNothing, kNothing};
+  std::size_t first_leaf_ = kRoot;
+  std::vector<std::uint64_t> keys_ = {kNothing};  ///< by node: a time with the box's position below it
 };
 
 }  // namespace mrc
