@@ -160,7 +160,7 @@ class alignas(64) IssueSlot {
     last_ = now;
   }
 
-  // What each change looks at comes first.
+  // What each change looks at comes first, from the beginning of a cache line on.
   const WorkClock* work_;
   SlotObserver* observer_ = nullptr;
   TimePs busy_from_ = 0;

@@ -216,7 +216,7 @@ class alignas(64) Occupancy {
     return true;
   }
 
-  // What each change looks at comes first.
+  // What each change looks at comes first, from the beginning of a cache line on.
   Account account_;
   std::uint64_t capacity_;
   std::uint64_t high_water_ = 0;

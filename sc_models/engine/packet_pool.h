@@ -17,6 +17,7 @@ class PacketPool {
     if (free_.empty()) grow();
     Packet* packet = free_.back();
     free_.pop_back();
+    // In place, as in RetransmitBuffer::append().
     return std::construct_at(packet);
   }
   void release(Packet* packet) { free_.push_back(packet); }

@@ -89,12 +89,12 @@ void add_protocol_parameters(ParameterTable& table) {
   MRC_SCENARIO(protocol.ev_half_order, "", 0, 0,
                "half of the EV in the UDP source port; the other half is in the flow label (sources disagree)",
                assumption);
-  MRC_SCENARIO(protocol.ev_layout.kind, "", 0, 0,
-               "how an EV selects a path; modulo: the uplink is the EV modulo the uplinks of a T0, the plane is that "
-               "of the EV's "
-               "port; fields: port, uplink and the plane of each tier are bit fields (docs/fabric.md); the positions "
-               "are unpublished",
-               assumption);
+  MRC_SCENARIO(
+      protocol.ev_layout.kind, "", 0, 0,
+      "how an EV selects a path; modulo: the uplink is the EV modulo the uplinks of a T0, the plane is that of the "
+      "EV's port; fields: port, uplink and the plane of each tier are bit fields (docs/fabric.md); the positions "
+      "are unpublished",
+      assumption);
   MRC_SCENARIO(protocol.ev_layout.port_bit, "", 0, 31,
                "with fields: lowest bit of the port; all defaults as in one vendor's lab sample", assumption);
   MRC_SCENARIO(protocol.ev_layout.port_bits, "bits", 0, 3, "with fields: width of the port", assumption);

@@ -1,6 +1,6 @@
-// Requests that wait for a time each: the earliest leaves first, and of those of one time the one that was sent first.
-// A binary heap of 16 bytes per entry whose steps down have no branch on a comparison: answers come in random order, so
-// that each such branch would be guessed wrong half the time.
+// Read requests that the host answers, each at a time of its own: the earliest leaves first, and of requests with one
+// time the one that was sent first. A binary heap with 16 bytes per entry. Answers come in random order, so a branch on
+// a comparison would be mispredicted half the time; the way down the heap has none.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class AnswerQueue {
   /// Time of the first; precondition of this and pop(): not empty.
   TimePs first_ready() const { return heap_.front().ready; }
 
-  /// `request.sequence` tells requests apart.
+  /// No two requests in the queue have the same `request.sequence`.
   void push(TimePs ready, const Request& request) {
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(requests_.size()));
@@ -53,7 +53,7 @@ class AnswerQueue {
     TimePs ready = 0;
     std::uint64_t sequence_and_place = 0;
   };
-  /// As one number of 128 bits, which is compared without a branch.
+  /// By time, then by sequence number; without a branch.
   static bool before(const Entry& a, const Entry& b) {
     const auto a_is_less = static_cast<unsigned>(a.sequence_and_place < b.sequence_and_place);
     return (static_cast<unsigned>(a.ready < b.ready) | (static_cast<unsigned>(a.ready == b.ready) & a_is_less)) != 0;

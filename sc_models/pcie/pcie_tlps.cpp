@@ -17,6 +17,7 @@ std::uint32_t units(std::uint32_t bytes) {
 PcieTlps::PcieTlps(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
                    const ClockDomain& clock, KeyedRandom random, const WorkClock& work, CauseTable& causes)
     : PcieDma(name, owner, config, clock, random, work, causes),
+      answers_(config.read_tags),
       posted_headers_(config.posted_header_credits),
       posted_data_(*this, "pcie.posted_data_credits", "credits", config.posted_data_credits),
       non_posted_headers_(config.non_posted_header_credits),
@@ -277,16 +278,15 @@ void PcieTlps::send_read_request(TimePs now) {
 }
 
 void PcieTlps::expect_completion(TimePs ready, const Request& request) {
-  answers_.push({ready, request});
+  answers_.push(ready, request);
   remind(ready);
 }
 
 void PcieTlps::send_completion(TimePs now) {
   if (downstream_.free_at() > now) return;
   if (!answering_) {
-    if (answers_.empty() || answers_.top().ready > now) return;
-    answering_ = Answering{answers_.top().request, 0, false, {}};
-    answers_.pop();
+    if (answers_.empty() || answers_.first_ready() > now) return;
+    answering_ = Answering{answers_.pop().second, 0, false, {}};
   }
   const Request& request = answering_->request;
   const std::uint32_t offset = answering_->offset;

@@ -9,6 +9,7 @@
 #include <queue>
 #include <vector>
 
+#include "pcie/answer_queue.h"
 #include "pcie/pcie_dma.h"
 
 namespace mrc {
@@ -30,14 +31,6 @@ class PcieTlps final : public PcieDma {
   struct WaitingRequest {
     Request request;
     std::uint64_t order = 0;
-  };
-  /// At the host, which answers from `ready` on.
-  struct Answer {
-    TimePs ready = 0;
-    Request request;
-    friend bool operator>(const Answer& a, const Answer& b) {
-      return a.ready != b.ready ? a.ready > b.ready : a.request.sequence > b.request.sequence;
-    }
   };
   /// The request whose completions are being sent.
   struct Answering {
@@ -99,7 +92,7 @@ class PcieTlps final : public PcieDma {
   std::deque<WaitingWrite> writes_;
   std::deque<WaitingRequest> requests_;
   std::deque<LeftWrite> left_writes_;
-  std::priority_queue<Answer, std::vector<Answer>, std::greater<>> answers_;
+  AnswerQueue<Request> answers_;  ///< requests at the host, and when it answers them
   std::optional<Answering> answering_;
   std::optional<Completion> on_the_wire_;
   std::deque<Deadline> deadlines_;

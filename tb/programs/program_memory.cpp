@@ -15,7 +15,7 @@ constexpr std::size_t kMostSpare = 4'096;
 /// Regions that begin before an address and may hold it, looked through from the nearest.
 constexpr int kOverlaps = 64;
 
-/// Null where there is no room.
+/// Memory filled with zeros; null if the system has too little.
 std::byte* zeroed(std::uint64_t bytes) {
   return static_cast<std::byte*>(std::calloc(std::max<std::uint64_t>(bytes, 1), 1));
 }

@@ -10,8 +10,8 @@ namespace mrc {
 struct ReductionPacket {
   ReductionFields fields;
   std::uint32_t payload_bytes = 0;
-  NodeId source_node =
-      0;  ///< a NIC of the tree, also in the packet of a switch: the headers are those of its transport
+  /// A NIC of the tree, also in the packet of a switch: the headers are those of this NIC's transport.
+  NodeId source_node = 0;
   std::uint8_t plane = 0;
   std::uint8_t traffic_class = 0;
   bool retransmission = false;

@@ -23,9 +23,9 @@ class ReductionSlots {
   enum class Added : std::uint8_t {
     counted,        ///< added; packets of other children are missing
     complete,       ///< added; it was the last child's, so the sum is complete
-    duplicate,      ///< dropped: it had been added, and there is no result yet
-    resend_sum,     ///< dropped: it had been added, and the sum goes to the parent once more
-    resend_result,  ///< dropped: it had been added, and the result goes to this child once more
+    duplicate,      ///< dropped: already added, and the result has not arrived yet
+    resend_sum,     ///< dropped: already added; the sum is sent to the parent again
+    resend_result,  ///< dropped: already added; the result is sent to this child again
     late            ///< dropped: every child has had the result
   };
 

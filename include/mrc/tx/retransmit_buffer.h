@@ -51,8 +51,7 @@ class RetransmitBuffer {
   Psn append(std::uint64_t message, std::uint32_t message_offset, std::uint32_t nominal_bytes, TimePs /*now*/ = 0) {
     if (span() == records_.size()) reserve(static_cast<std::uint32_t>(records_.size()) * 2);
     const Psn psn = next_;
-    // In place: a temporary would be copied by words wider than those it was just written by, for which processors
-    // wait.
+    // In place: to copy a temporary that was just written field by field stalls the processor.
     ::new (&at(psn)) SendRecord{.message = message, .message_offset = message_offset, .nominal_bytes = nominal_bytes};
     set(acked_, psn, false);
     next_ = psn_add(next_, 1);

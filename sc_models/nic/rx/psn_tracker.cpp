@@ -115,10 +115,8 @@ StartId PsnTracker::trace_sack(TimePs now, const Packet& packet, Qp& qp) {
 }
 
 void PsnTracker::answer(TimePs now, const Packet& packet, Qp& qp, const RxDecision& decision) {
-  if (decision.nack == NackReason::none && !decision.repeat_transport_ack && !decision.sack) {
-    if (qp.starts.received == 0) qp.starts.received = packet.last_start;
-    return;
-  }
+  if (qp.starts.received == 0) qp.starts.received = packet.last_start;
+  if (decision.nack == NackReason::none && !decision.repeat_transport_ack && !decision.sack) return;
   const TimePs out = now + delay_ + nic_.clock.cycles(service_.latency);
   AckJob job;
   job.qp = nic_.index_of(qp);
@@ -133,7 +131,6 @@ void PsnTracker::answer(TimePs now, const Packet& packet, Qp& qp, const RxDecisi
     job.transport_ack = dma_write_.ack_of_left(job.qp, qp.receiver->repeat_transport_ack());
     answers_.push(now, job, out);
   }
-  if (qp.starts.received == 0) qp.starts.received = packet.last_start;
   if (decision.sack) {
     job.because = trace_sack(now, packet, qp);
     job.kind = AckJob::Kind::sack;

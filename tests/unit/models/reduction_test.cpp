@@ -294,26 +294,25 @@ TEST(Reduction, IsExactUnderLossCorruptionAndRepetition) {
   EXPECT_EQ(result.reduction.added, 4U * 74 * (24 + 3));
 }
 
-TEST(Reduction, OutlastsALinkThatIsDownForAWhile) {
+/// Eight NICs below two T0s; `link` is down from 20 us on.
+ScenarioConfig with_link_down(const char* link, double for_us) {
   ScenarioConfig scenario = light(8, 4);
   FaultConfig& fault = scenario.faults.emplace_back();
-  fault.where = "plane0.t0.0.up0";
+  fault.where = link;
   fault.at_us = 20;
-  fault.for_us = 300;
-  const Workload workload = all_reduces(8, 4 << 20);
-  const RunResult result = play_to_end(scenario, workload);
+  fault.for_us = for_us;
+  return scenario;
+}
+
+TEST(Reduction, OutlastsALinkThatIsDownForAWhile) {
+  const RunResult result = play_to_end(with_link_down("plane0.t0.0.up0", 300), all_reduces(8, 4 << 20));
   EXPECT_GT(result.simulated_time_us, 320);
   EXPECT_GT(result.packets.retransmitted, 0U);
 }
 
 TEST(Reduction, AFaultsFirstLossIsFoundAgain) {
-  ScenarioConfig scenario = light(8, 4);
-  FaultConfig& fault = scenario.faults.emplace_back();
-  fault.where = "plane1.t0.0.up1";
-  fault.at_us = 20;
-  fault.for_us = 50;
-  const Workload workload = all_reduces(8, 4 << 20);
-  const RunResult result = play_to_end(scenario, workload);
+  const ScenarioConfig scenario = with_link_down("plane1.t0.0.up1", 50);
+  const RunResult result = play_to_end(scenario, all_reduces(8, 4 << 20));
   std::size_t found = 0;
   for (const EventResult& event : result.events) {
     if (event.what != "retransmission.first") continue;
