@@ -250,7 +250,9 @@ class Robust(unittest.TestCase):
             self.assertGreater(time.monotonic() - begun, 15)
             self.assertEqual(model.returncode, 5, err)
             self.assertIn("ib_write_bw on nic0 was ended by signal 9", err)
-            self.assertIn("sh on nic1 still ran after another program had failed, and was ended", err)
+            details = json.loads(pathlib.Path(folder, "out/result.json").read_text())["details"]
+            self.assertEqual(len(details), 2)
+            self.assertRegex(details[1], "^sh .*on nic1 still ran after another program had failed, and was ended$")
             self.assertEqual([p for p in programs if pathlib.Path(f"/proc/{p}").exists()], [])
             self.assertEqual(list(pathlib.Path(folder).glob("mrcsim-host-*")), [])
 
