@@ -211,7 +211,7 @@ def compare(rows, old):
 
 def markdown(result):
     m = result["machine"]
-    lines = [f"Measured by `tests/bench/performance.py` on {m['cores']} cores of {m['cpu']}, load average {m['load_average']}"
+    lines = [f"Measured by `tests/bench/performance.py` on {m['cores']} cores of `{m['cpu']}`, load average {m['load_average']}"
              f" when it began, {result['version']}.", "",
              "| run | data packets | per second of wall time | per second of CPU time | instructions per packet | box steps per packet "
              "| cache lines beyond 48 KiB; 2 MiB |", "|---|---:|---:|---:|---:|---:|---:|"]
@@ -240,7 +240,7 @@ def main():
     if args.instructions and not shutil.which("valgrind"):
         parser.error("--instructions wants valgrind (Debian: valgrind)")
     counted = {row["name"]: row for row in json.loads(args.counts.read_text())["runs"]} if args.counts else {}
-    result = {"machine": machine(), "version": subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()}
+    result = {"machine": machine(), "version": re.match(r"mrcsim \S+", subprocess.run([binary, "--version"], capture_output=True, text=True).stdout)[0]}
     with tempfile.TemporaryDirectory() as scratch:
         result["runs"] = []
         for case in cases(scratch, args.short):
