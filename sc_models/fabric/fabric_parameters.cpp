@@ -154,6 +154,8 @@ void add_fabric_parameters(ParameterTable& table) {
                "with link_retry: both ends together, from a damaged frame to the first that is repeated, beside the "
                "cable",
                assumption);
+  MRC_SCENARIO(fabric.link_retry_limit, "", 1, 65'535,
+               "with link_retry: a frame that is still damaged after this many retransmissions is lost", assumption);
   MRC_SCENARIO(
       fabric.macsec, "", 0, 0,
       "encryption of every link (IEEE 802.1AE): off, or a SecTAG of 8 bytes (short_tag) or 16 with the channel "

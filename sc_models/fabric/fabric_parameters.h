@@ -69,6 +69,7 @@ struct FabricConfig {
   std::string bit_error_rates;  ///< of single cables; see CableValue
   bool link_retry = false;      ///< a damaged frame is repeated by its link
   double link_retry_turnaround_ns = 200;
+  std::uint32_t link_retry_limit = 64;  ///< retransmissions of a frame by its link, after which the frame is lost
   Macsec macsec = Macsec::off;
   double macsec_latency_ns = 50;  ///< of a MAC, each way; with macsec alone
   ReductionConfig reduction;

@@ -697,9 +697,10 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   port.counters.bytes += transit.bytes;
   if (errors_ != nullptr) [[unlikely]] {
     TimePs delay_ps = 0;
-    if (!crosses(now, link, index, delay_ps)) return;
+    const bool arrives = crosses(now, link, index, delay_ps);
     if (delay_ps > 0) port.line.hold(delay_ps);
     retry_ps_[link] += delay_ps;
+    if (!arrives) return;
     now += delay_ps;
     last_bit += delay_ps;
   }
@@ -716,7 +717,7 @@ bool Network::crosses(TimePs now, std::uint32_t link, std::uint32_t index, TimeP
   const std::uint32_t bytes = transits_[index].bytes;
   for (std::uint32_t attempt = 0; errors_->damages(now, link, bytes, attempt); ++attempt) {
     ++damaged_frames_;
-    if (!scenario_.fabric.link_retry) {
+    if (!scenario_.fabric.link_retry || attempt == scenario_.fabric.link_retry_limit) {
       ++lost_on_[link];
       ++fault_counts_.dropped;
       if (recorder_ != nullptr) tell_lost(now, transits_[index].packet);

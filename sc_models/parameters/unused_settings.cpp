@@ -99,7 +99,7 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
 
 std::string reason_of_links(const FabricConfig& fabric, std::string_view key) {
   if (key == "fabric.fec_latency_ns" && fabric.fec == Fec::none) return "fabric.fec = \"none\"";
-  if (key == "fabric.link_retry_turnaround_ns" && !fabric.link_retry) return "fabric.link_retry = false";
+  if (key.starts_with("fabric.link_retry_") && !fabric.link_retry) return "fabric.link_retry = false";
   if (key.starts_with("fabric.link_retry") && !has_bit_errors(fabric)) return "no link has bit errors";
   return "";
 }

@@ -26,6 +26,7 @@ import laws
 CPU_LIMIT_S = 120
 TIME_LIMIT_S = 1800  # of a run that waits; a busy machine makes runs slow
 MOST_REDUCING_RUNS = 120
+MOST_REDUCING_S = 600
 
 
 def limit_cpu():
@@ -73,13 +74,14 @@ def findings_of(mrcsim, scenario, folder, exceptions):
 def reduce(mrcsim, scenario, law, folder, exceptions):
     """The smallest scenario on the way that still breaks `law`."""
     runs = 0
+    deadline = time.monotonic() + MOST_REDUCING_S
     changed = True
-    while changed and runs < MOST_REDUCING_RUNS:
+    while changed:
         changed = False
         for smaller in scenario.smaller():
             runs += 1
-            if runs > MOST_REDUCING_RUNS:
-                break
+            if runs > MOST_REDUCING_RUNS or time.monotonic() > deadline:
+                return scenario
             if any(broken == law for broken, _ in findings_of(mrcsim, smaller, folder, exceptions)[0]):
                 scenario = smaller
                 changed = True

@@ -83,6 +83,24 @@ class LinkErrors(unittest.TestCase):
         # Of two links in a row the slower one counts, by chance a little more than their mean.
         self.assertAlmostEqual(retry["simulated_time_us"] / clean["simulated_time_us"] / expected, 1, delta=0.02)
 
+    def test_a_frame_is_lost_after_its_last_retransmission(self):
+        rate = 6e-4
+        settings = ["fabric.fec=rs528_514", f"fabric.bit_error_rate={rate}", "fabric.link_retry=true", "fabric.link_retry_limit=1", "transport=mrc"]
+        result = self.result("limit", settings)
+        lost = frame_loss(rate, FRAME)**2
+        expected = result["packets"]["sent"] * (1 - (1 - lost)**2)
+        self.assertGreater(expected, 100)
+        self.assertLess(abs(result["packets"]["dropped"] - expected), 4 * math.sqrt(expected) + 0.02 * expected)
+
+    def test_a_link_that_passes_nothing_ends(self):
+        settings = ["fabric.bit_error_rate=0.09", "fabric.link_retry=true", "run.max_time_us=200"]
+        for fidelity in ("endpoint", "detailed"):
+            code, result, error = run(MRCSIM, pathlib.Path(self.folder.name), fidelity, ((0, 0, 1, 803),),
+                                      [*PAIR, f"fidelity={fidelity}", *settings])
+            self.assertEqual(code, 0, error)
+            self.assertEqual(result["messages"]["completed"], 0)
+            self.assertAlmostEqual(result["simulated_time_us"], 200, delta=1)
+
     def test_latency_of_a_code_is_added_by_each_link(self):
         flow = ((0, 0, 1, 64),)
         without = self.result("without", [], flow)["message_time_us"]["mean"]
