@@ -121,7 +121,7 @@ void LightNode::all_reduced(TimePs now, std::uint32_t work) {
   reduced_.push({now + completion_ps_, work});
 }
 
-void LightNode::port_rate_changed(TimePs now, std::uint32_t plane) {
+void LightNode::port_busy_changed(TimePs now, std::uint32_t plane) {
   if (!idle_) return;
   idle_before(now);
   idle_->change_busy(plane, network_.free_at(network_.topology().uplink_of(nic_.node, plane)));

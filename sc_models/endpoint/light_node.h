@@ -58,7 +58,7 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   void finish(TimePs now);
 
   void timer(TimePs now) final;
-  void port_rate_changed(TimePs now, std::uint32_t plane) final;
+  void port_busy_changed(TimePs now, std::uint32_t plane) final;
 
   bool can_post(TimePs) final { return true; }
   void post(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at) final;

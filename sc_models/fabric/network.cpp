@@ -74,7 +74,7 @@ Network::Network(const ScenarioConfig& scenario)
                         fabric.duplicate_rate > 0 || fabric.ecn_rate > 0;
   if (has_bit_errors(fabric)) {
     errors_ = std::make_unique<LinkErrors>(fabric, scenario.seed);
-    retry_ps_.resize(topology_.links().size());
+    retries_.resize(topology_.links().size());
     for (const CableValue& cable : bit_error_rates_of(fabric, "fabric")) {
       errors_->set_rate(topology_.cables_named(cable.where, "fabric.bit_error_rates"), cable.value,
                         topology_.links().size());
@@ -198,7 +198,7 @@ void Network::set_link_gbps(std::uint32_t link, double gbps) {
   port.line.set_gbps(gbps);
   rate_steps_.push_back({link, port.counters.bytes, gbps});
   const LinkEnds& ends = ends_[link];
-  if (ends.from_nic && nodes_[ends.from] != nullptr) nodes_[ends.from]->port_rate_changed(now_, port.plane);
+  if (ends.from_nic && nodes_[ends.from] != nullptr) nodes_[ends.from]->port_busy_changed(now_, port.plane);
 }
 
 PortCounters Network::counters(std::uint32_t link) const {
@@ -229,11 +229,18 @@ LinkUse Network::use_of(std::uint32_t link, TimePs now) const {
     ps_per_byte = 8000.0 / step.gbps;
   }
   count_until(port.counters.bytes);
-  const double to_come_ps = port.line.free_at() > now ? static_cast<double>(port.line.free_at() - now) : 0;
+  TimePs to_come = port.line.free_at() > now ? port.line.free_at() - now : 0;
+  if (errors_ != nullptr) {
+    // The line carries the frame first, then what it retransmits of it.
+    const LinkRetries& retries = retries_[link];
+    const TimePs retries_to_come = std::min(to_come, retries.last_frame_ps);
+    use.retry_ps = static_cast<double>(retries.all_ps - retries_to_come);
+    to_come -= retries_to_come;
+  }
+  const auto to_come_ps = static_cast<double>(to_come);
   const double to_come_bytes = to_come_ps / ps_per_byte;
   use.slow_ps -= to_come_bytes * (ps_per_byte - full_ps_per_byte);
   use.sent_bytes = static_cast<double>(port.counters.bytes) - to_come_bytes;
-  if (errors_ != nullptr) use.retry_ps = static_cast<double>(retry_ps_[link]);
   use.waiting_bytes = to_come_bytes + static_cast<double>(port.queued_bytes);
   return use;
 }
@@ -698,8 +705,8 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   if (errors_ != nullptr) [[unlikely]] {
     TimePs delay_ps = 0;
     const bool arrives = crosses(now, link, index, delay_ps);
-    if (delay_ps > 0) port.line.hold(delay_ps);
-    retry_ps_[link] += delay_ps;
+    retries_[link].add_frame(delay_ps);
+    if (delay_ps > 0) hold(now, link, delay_ps);
     if (!arrives) return;
     now += delay_ps;
     last_bit += delay_ps;
@@ -711,6 +718,13 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   transit.last_bit = last_bit + port.hop_ps;
   route(link, transit);
   events_.push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
+}
+
+void Network::hold(TimePs now, std::uint32_t link, TimePs delay_ps) {
+  SwitchPort& port = ports_[link];
+  port.line.hold(delay_ps);
+  const LinkEnds& ends = ends_[link];
+  if (ends.from_nic && nodes_[ends.from] != nullptr) nodes_[ends.from]->port_busy_changed(now, port.plane);
 }
 
 bool Network::crosses(TimePs now, std::uint32_t link, std::uint32_t index, TimePs& delay_ps) {

@@ -40,6 +40,17 @@ struct LinkUse {
   double retry_ps = 0;       ///< in which the link repeated damaged frames
 };
 
+/// How long a link was held by retransmissions of its own.
+struct LinkRetries {
+  TimePs all_ps = 0;
+  TimePs last_frame_ps = 0;
+
+  void add_frame(TimePs delay_ps) {
+    all_ps += delay_ps;
+    last_frame_ps = delay_ps;
+  }
+};
+
 /// A node that lives on the fabric's own events.
 class NetworkNode {
  public:
@@ -51,7 +62,7 @@ class NetworkNode {
   /// The line of its port in `plane` is free, and nothing waits before it.
   virtual void port_free(TimePs now, std::uint32_t plane) = 0;
   /// What its port in `plane` has to send takes another time from now on.
-  virtual void port_rate_changed(TimePs /*now*/, std::uint32_t /*plane*/) {}
+  virtual void port_busy_changed(TimePs /*now*/, std::uint32_t /*plane*/) {}
   /// The time of its last set_timer() has come; earlier requests may call too.
   virtual void timer(TimePs now) = 0;
 
@@ -265,6 +276,8 @@ class Network : private ReductionPorts {
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// `waited`: behind what the link carried before.
   [[gnu::cold]] void transmit_recorded(TimePs now, std::uint32_t link, std::uint32_t transit, bool waited);
+  /// The link takes `delay_ps` longer to be free; its NIC is told.
+  [[gnu::cold]] void hold(TimePs now, std::uint32_t link, TimePs delay_ps);
   /// With bit errors: false where the frame is lost. `delay_ps`: by which it comes later where the link sends it again.
   [[gnu::cold]] bool crosses(TimePs now, std::uint32_t link, std::uint32_t transit, TimePs& delay_ps);
   bool recording() const { return trace_ != nullptr && trace_->recording(); }
@@ -337,7 +350,7 @@ class Network : private ReductionPorts {
   SameTimeBound same_time_;
   std::unique_ptr<LinkErrors> errors_;  ///< null: links have none
   std::uint64_t damaged_frames_ = 0;
-  std::vector<TimePs> retry_ps_;          ///< by link, with errors_
+  std::vector<LinkRetries> retries_;      ///< by link, with errors_
   const Partition* partition_ = nullptr;  ///< null: this is the whole network
   std::uint32_t rank_ = 0;
   std::vector<Crossings>* crossings_ = nullptr;  ///< by rank

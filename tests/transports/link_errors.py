@@ -101,6 +101,15 @@ class LinkErrors(unittest.TestCase):
             self.assertEqual(result["messages"]["completed"], 0)
             self.assertAlmostEqual(result["simulated_time_us"], 200, delta=1)
 
+    def test_time_of_retransmissions_by_links_is_attributed_once(self):
+        settings = ["fabric.bit_error_rate=0.026", "fabric.link_retry=true", "run.max_time_us=3000", "nic.ports=8", "nic.port_gbps=100"]
+        code, result, error = run(MRCSIM, pathlib.Path(self.folder.name), "once", ((0, 0, 1, 3246),), [*PAIR, *settings])
+        self.assertEqual(code, 0, error)
+        causes = {limit["cause"]: limit["gbps"] for limit in result["limits"]}
+        self.assertGreater(causes["port0.link_retry"], 10)
+        self.assertGreater(min(causes.values()), -0.01, causes)
+        self.assertLess(causes.get("unattributed", 0), 4, causes)
+
     def test_latency_of_a_code_is_added_by_each_link(self):
         flow = ((0, 0, 1, 64),)
         without = self.result("without", [], flow)["message_time_us"]["mean"]
