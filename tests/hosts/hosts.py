@@ -477,22 +477,28 @@ def size_rows(scores):
 
 
 def direction_rows(mrcsim, folder):
-    """A remote node against a local one, reads, warm."""
+    """A remote node and memory that is not in the cache against a local one that is, reads; and what limits of the card would do."""
     local, remote = (folder / f"nfp6000-1.2GHz_{MACHINES['bdw_xeon_e5_2630v4'][i]}" for i in (0, 4))
     sizes = (64, 128, 256, 512)
 
-    def measured(own):
-        return {p.size: p.value for p in bandwidth_points(own) if p.test == "read_bandwidth" and p.window == 8192 and p.cache == "warm"}
+    def measured(own, window, cache):
+        return {p.size: p.value for p in bandwidth_points(own)
+                if p.test == "read_bandwidth" and p.window == window and p.cache == cache}
 
-    near, far = measured(local), measured(remote)
-    preset = PRESETS / "bdw_xeon_e5_2630v4.toml"
-    modelled = [model(mrcsim, preset, settings, "read_bandwidth", "random", cache, [8192], sizes)
-                for settings, cache in (({}, "warm"), ({"host.numa.remote_share": 1}, "cold"))]
+    def modelled(settings, cache):
+        rows = model(mrcsim, PRESETS / "bdw_xeon_e5_2630v4.toml", settings, "read_bandwidth", "random", cache, [8192], sizes)
+        return {s: float(rows[8192, s]["gbps"]) for s in sizes}
+
+    def row(name, far, near):
+        return f"| {name} | " + " | ".join(percent(far[s] / near[s] - 1) for s in sizes) + " |"
+
     yield "| bytes | " + " | ".join(map(str, sizes)) + " |"
     yield "|---" * (len(sizes) + 1) + "|"
-    yield "| measured | " + " | ".join(percent(far[s] / near[s] - 1) for s in sizes) + " |"
-    rates = [{s: float(rows[8192, s]["gbps"]) for s in sizes} for rows in modelled]
-    yield "| model | " + " | ".join(percent(rates[1][s] / rates[0][s] - 1) for s in sizes) + " |"
+    yield row("measured: remote", measured(remote, 8192, "warm"), measured(local, 8192, "warm"))
+    yield row("measured: local, not in the cache, 16 KiB", measured(local, 16384, "cold"), measured(local, 16384, "warm"))
+    for name, limit in (("", {}), (", 27 reads under way", {"pcie.read_tags": 27}), (", 17 reads under way", {"pcie.read_tags": 17}),
+                        (", 4,608 B under way", {"pcie.completion_buffer_bytes": 4608})):
+        yield row(f"model{name}: remote", modelled({**limit, "host.numa.remote_share": 1}, "cold"), modelled(limit, "warm"))
 
 
 HOST_STATES = (("warm, local", "warm", {}), ("cold, local", "cold", {}), ("cold, remote", "cold", {"host.numa.remote_share": 1}),
