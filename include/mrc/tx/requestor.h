@@ -385,7 +385,8 @@ class BasicRequestor {
 
   SendPlan take_retransmission(TimePs now) {
     const Psn psn = store_.take_lost(now);
-    const SendRecord& record = store_.at(psn);
+    SendRecord& record = store_.at(psn);
+    record.copy_unanswered |= record.lost_by == CutCause::loss;
     SendPlan plan = plan_at(messages_[record.message - first_message_], record.message_offset);
     plan.nominal_bytes = record.nominal_bytes;
     plan.psn = psn;
@@ -523,12 +524,9 @@ class BasicRequestor {
     });
   }
 
-  /// Whether an answer can only be one to the copy that was sent last: the only copy, or the second where a NACK has
-  /// said that the first did not arrive. UEC 1.0 tells copies apart by the ACK's retx flag, which MRC's SACK does not
-  /// have.
-  static bool is_unambiguous(const SendRecord& record) {
-    return record.transmissions == 1 || (record.transmissions == 2 && record.lost_by != CutCause::loss);
-  }
+  /// Whether an answer can only be one to the copy that was sent last: of each earlier one a NACK has said that it did
+  /// not arrive. UEC 1.0 tells copies apart by the ACK's retx flag, which MRC's SACK does not have.
+  static bool is_unambiguous(const SendRecord& record) { return !record.copy_unanswered; }
   TimePs rtt_sample(const SackFields& sack, TimePs now) const {
     if (sack.probe) return 0;
     if (config_->rtt_source == RttSource::timestamp) {

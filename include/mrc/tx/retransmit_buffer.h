@@ -33,6 +33,7 @@ struct SendRecord {
   std::uint8_t timeouts = 0;  ///< of this packet, saturating
   RecordState state = RecordState::in_pipeline;
   CutCause lost_by = CutCause::none;  ///< why it was declared lost last
+  bool copy_unanswered = false;       ///< an earlier transmission was declared lost without an answer
 };
 
 class RetransmitBuffer {

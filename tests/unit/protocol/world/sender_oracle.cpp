@@ -117,14 +117,14 @@ void SenderOracle::transmitted(std::uint64_t number, EvIndex ev, TimePs now) {
   sent.ev = ev;
   sent.sent_at = now;
   sent.sequence = ++sequence_;
+  sent.copy_may_arrive |= sent.transmissions > 0 && !sent.nacked;
   ++sent.transmissions;
 }
 
 TimePs SenderOracle::rtt_of(std::uint64_t number, TimePs now) const {
   if (number < unacked_ || number >= next()) return 0;
   const Sent& sent = sent_[number];
-  const bool clear = sent.transmissions == 1 || (sent.transmissions == 2 && sent.nacked);
-  return sent.state == State::outstanding && clear ? now - sent.sent_at : 0;
+  return sent.state == State::outstanding && !sent.copy_may_arrive ? now - sent.sent_at : 0;
 }
 
 std::uint64_t SenderOracle::newly_received(std::uint64_t units) {

@@ -21,7 +21,8 @@ class SenderOracle {
     std::uint16_t transmissions = 0;
     std::uint32_t timeouts = 0;
     State state = State::in_pipeline;
-    bool nacked = false;  ///< its latest copy that did not arrive: a NACK said so
+    bool nacked = false;           ///< its latest copy that did not arrive: a NACK said so
+    bool copy_may_arrive = false;  ///< an earlier one
   };
 
   SenderOracle(const ProtocolConfig& config, Psn first_psn)
