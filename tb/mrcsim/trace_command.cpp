@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -24,19 +23,25 @@
 #include "traffic/flow_csv.h"
 #include "traffic/load_trace.h"
 #include "traffic/longest_path.h"
+#include "traffic/patterns.h"
 #include "traffic/ping_pong.h"
 #include "traffic/trace_error.h"
 #include "traffic/trace_limits.h"
 #include "traffic/training_step.h"
-#include "traffic/workload_builder.h"
 
 namespace mrc {
 namespace {
 
 struct RingOptions {
-  std::uint32_t ranks = 2;
-  std::uint64_t bytes = 1 << 20;
+  PatternOptions pattern;
   std::uint64_t chunk_bytes = 0;
+  std::string out;
+};
+
+struct PatternCommand {
+  PatternOptions pattern;
+  std::uint64_t seed = 1;      ///< of a permutation
+  std::uint32_t receiver = 0;  ///< of an incast
   std::string out;
 };
 
@@ -55,34 +60,25 @@ struct FlowOptions {
   std::string out;
 };
 
-/// One collective over all ranks, written out as messages.
-Workload make_ring(const RingOptions& options) {
-  constexpr const char* place = "ring_all_reduce";
-  if (options.bytes < 1 || options.bytes > kMostMessageBytes)
-    throw TraceError(place, fmt::format("{} bytes; allowed: 1 … {}", options.bytes, kMostMessageBytes));
-  WorkloadBuilder builder;
-  std::vector<std::uint32_t> ranks(options.ranks);
-  std::iota(ranks.begin(), ranks.end(), 0U);
-  Collective all_reduce{CollectiveKind::all_reduce, options.bytes, builder.group(ranks), 0};
-  const std::uint32_t position = builder.collective(all_reduce);
-  for (const std::uint32_t rank : ranks) {
-    WorkNode node;
-    node.kind = WorkKind::collective;
-    node.rank = rank;
-    node.match = position;
-    builder.add(node);
-  }
+void generate_ring(const RingOptions& options) {
   CollectiveOptions how;
   how.chunk_bytes = options.chunk_bytes;
-  Workload workload = builder.finish(options.ranks);
-  workload.source = place;
-  return expand_collectives(std::move(workload), how);
-}
-
-void generate_ring(const RingOptions& options) {
-  const Workload workload = make_ring(options);
+  const Workload workload =
+      expand_collectives(make_collectives("ring_all_reduce", CollectiveKind::all_reduce, options.pattern), how);
   write_chakra(workload, options.out);
   fmt::print("{}: {} ranks, {} sends, {} B\n", options.out, workload.ranks, workload.sends(), workload.bytes());
+}
+
+void generate_collectives(CollectiveKind kind, const PatternCommand& command) {
+  const Workload workload = make_collectives(to_string(kind), kind, command.pattern);
+  write_chakra(workload, command.out);
+  fmt::print("{}: {} ranks, {} collectives\n", command.out, workload.ranks, workload.collectives.size());
+}
+
+/// Writes that all start at 0.
+void write_flows(const Workload& workload, const std::string& out) {
+  write_whole_file(out, flow_csv_text(workload, std::vector<TimePs>(workload.nodes.size())), {"a trace", ""});
+  fmt::print("{}: {} flows, {} B\n", out, workload.sends(), workload.bytes());
 }
 
 void generate_ping_pong(const PingPongOptions& options) {
@@ -234,13 +230,67 @@ void convert(const TraceRequest& request, const std::string& to, bool as_message
              as_messages || csv ? 0 : workload.collectives.size());
 }
 
+/// The options that all patterns have; `sent` says what `--bytes` counts, `repeated` what `--count` does.
+CLI::App* add_pattern(CLI::App& generate, PatternCommand& command, const char* name, const char* text, const char* sent,
+                      const char* repeated) {
+  CLI::App* pattern = generate.add_subcommand(name, text);
+  pattern->add_option("--ranks", command.pattern.ranks, "accelerators")->check(CLI::Range(2U, kMostRank + 1));
+  pattern->add_option("--bytes", command.pattern.bytes, sent)->transform(size_in_bytes());
+  pattern->add_option("--count", command.pattern.count, repeated)->check(CLI::Range(1, 1'000'000));
+  return pattern;
+}
+
+void add_collectives(CLI::App& generate) {
+  struct Collectives {
+    CollectiveKind kind;
+    const char* text;
+    const char* sent;
+  };
+  for (const Collectives& one :
+       {Collectives{CollectiveKind::all_to_all,
+                    "All-to-alls over all ranks as Chakra execution traces, one file per rank",
+                    "what each rank has for all; it sends bytes / ranks to each other rank"},
+        Collectives{CollectiveKind::all_gather,
+                    "All-gathers over all ranks as Chakra execution traces, one file per rank",
+                    "what each rank has at the end; it brings bytes / ranks of it"},
+        Collectives{CollectiveKind::reduce_scatter,
+                    "Reduce-scatters over all ranks as Chakra execution traces, one file per rank",
+                    "what each rank brings; it has bytes / ranks of the sum at the end"}}) {
+    auto command = std::make_shared<PatternCommand>();
+    CLI::App* collectives = add_pattern(generate, *command, to_string(one.kind), one.text, one.sent,
+                                        "number of collectives, one after another");
+    collectives->add_option("--out", command->out, "file name with {rank}")->required();
+    collectives->callback([command, kind = one.kind] { generate_collectives(kind, *command); });
+  }
+}
+
+void add_writes(CLI::App& generate) {
+  constexpr const char* repeated = "messages of each sender";
+  auto permuted = std::make_shared<PatternCommand>();
+  CLI::App* permutation =
+      add_pattern(generate, *permuted, "permutation",
+                  "Flows from every rank to another one, no two to the same, drawn at random, as a flow CSV",
+                  "length of each flow", repeated);
+  permutation->add_option("--seed", permuted->seed, "decides who sends to whom");
+  permutation->add_option("--out", permuted->out, "file name")->required();
+  permutation->callback(
+      [permuted] { write_flows(make_permutation(permuted->pattern, permuted->seed), permuted->out); });
+
+  auto fan_in = std::make_shared<PatternCommand>();
+  CLI::App* incast = add_pattern(generate, *fan_in, "incast", "Flows from all other ranks to one as a flow CSV",
+                                 "length of each flow", repeated);
+  incast->add_option("--dst", fan_in->receiver, "receiving rank");
+  incast->add_option("--out", fan_in->out, "file name")->required();
+  incast->callback([fan_in] { write_flows(make_incast(fan_in->pattern, fan_in->receiver), fan_in->out); });
+}
+
 void add_generate(CLI::App& trace) {
   CLI::App* generate = trace.add_subcommand("generate", "Write a trace")->require_subcommand(1);
   auto ring = std::make_shared<RingOptions>();
   CLI::App* all_reduce =
       generate->add_subcommand("ring_all_reduce", "Ring all-reduce as Chakra execution traces, one file per rank");
-  all_reduce->add_option("--ranks", ring->ranks, "accelerators in the ring")->check(CLI::Range(2, 4096));
-  all_reduce->add_option("--bytes", ring->bytes, "data to reduce")->transform(size_in_bytes());
+  all_reduce->add_option("--ranks", ring->pattern.ranks, "accelerators in the ring")->check(CLI::Range(2, 4096));
+  all_reduce->add_option("--bytes", ring->pattern.bytes, "data to reduce")->transform(size_in_bytes());
   all_reduce->add_option("--chunk", ring->chunk_bytes, "longest message; 0: the whole share of a rank")
       ->transform(size_in_bytes());
   all_reduce->add_option("--out", ring->out, "file name with {rank}")->required();
@@ -254,6 +304,8 @@ void add_generate(CLI::App& trace) {
   ping_pong->add_option("--out", ping->out, "file name with {rank}")->required();
   ping_pong->callback([ping] { generate_ping_pong(*ping); });
 
+  add_collectives(*generate);
+  add_writes(*generate);
   add_training_step(*generate);
   auto flow = std::make_shared<FlowOptions>();
   CLI::App* flows = generate->add_subcommand("flows", "Equal flows from one rank to another as a flow CSV");

@@ -94,7 +94,8 @@ class Tool(unittest.TestCase):
     def test_completion_offers_commands_options_and_values(self):
         self.assertEqual(self.complete("mrcsim", "ru"), ["run"])
         self.assertEqual(sorted(self.complete("mrcsim", "trace", "")), ["check", "convert", "generate", "info"])
-        self.assertIn("ring_all_reduce", self.complete("mrcsim", "trace", "generate", ""))
+        for pattern in ("ring_all_reduce", "all_to_all", "permutation", "incast"):
+            self.assertIn(pattern, self.complete("mrcsim", "trace", "generate", ""))
         self.assertEqual(self.complete("mrcsim", "run", "pair.toml", "--perfetto-"), ["--perfetto-packets"])
         self.assertEqual(self.complete("mrcsim", "run", "pair.toml", "--format", ""), ["text", "json"])
         self.assertEqual(self.complete("mrcsim", "run", "pair.toml", "--set", "nic.por"), ["nic.ports=", "nic.port_gbps="]

@@ -86,7 +86,37 @@ TEST_F(TraceCommand, WritesNothingThatTheReaderRefuses) {
             "ring_all_reduce: 0 bytes; allowed: 1 … 1099511627776");
   EXPECT_EQ(run("trace generate ring_all_reduce --out " + path("x.et")),
             path("x.et") + ": is not a pattern: one file per rank needs {rank} in its name");
+  EXPECT_EQ(run("trace generate all_to_all --bytes 0 --out " + path("x.{rank}.et")),
+            "all_to_all: 0 bytes; allowed: 1 … 1099511627776");
+  EXPECT_EQ(run("trace generate incast --ranks 4 --dst 4 --out " + out),
+            "incast: the receiver is rank 4; allowed: 0 … 3");
+  EXPECT_TRUE(run("trace generate permutation --ranks 1 --out " + out).starts_with("usage: "));
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(TraceCommand, CollectivesOverAllRanksAreReadAgain) {
+  for (const char* kind : {"all_to_all", "all_gather", "reduce_scatter"}) {
+    const std::string out = path(std::string(kind) + ".{rank}.et");
+    EXPECT_EQ(run(std::string("trace generate ") + kind + " --ranks 4 --bytes 6MiB --count 2 --out " + out),
+              out + ": 4 ranks, 2 collectives\n");
+    EXPECT_EQ(run("trace check --strict " + out), out + ": sound, 4 ranks, 0 sends, 0 B, 2 collectives\n");
+    EXPECT_NE(run("trace info " + out).find(std::string(kind)), std::string::npos);
+    // Each rank sends to each other one: directly, or around the ring in three steps. It keeps its own share.
+    const std::string messages = path(std::string(kind) + ".csv");
+    EXPECT_EQ(run("trace convert " + out + " --to flow_csv --out " + messages),
+              messages + ": 4 ranks, 24 sends, 37748736 B, 0 collectives\n");
+  }
+}
+
+TEST_F(TraceCommand, PermutationAndIncastAreReadAgain) {
+  const std::string permutation = path("permutation.csv");
+  EXPECT_EQ(run("trace generate permutation --ranks 64 --bytes 1KiB --count 3 --seed 7 --out " + permutation),
+            permutation + ": 192 flows, 196608 B\n");
+  EXPECT_EQ(run("trace check --strict " + permutation),
+            permutation + ": sound, 64 ranks, 192 sends, 196608 B, 0 collectives\n");
+  const std::string incast = path("incast.csv");
+  EXPECT_EQ(run("trace generate incast --ranks 4 --bytes 5 --dst 2 --out " + incast), incast + ": 3 flows, 15 B\n");
+  EXPECT_EQ(content(incast), "start_us,src,dst,bytes,tag\n0.000000,0,2,5,0\n0.000000,1,2,5,1\n0.000000,3,2,5,2\n");
 }
 
 TEST_F(TraceCommand, InfoAndCheck) {
