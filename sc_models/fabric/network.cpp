@@ -197,8 +197,12 @@ void Network::set_link_gbps(std::uint32_t link, double gbps) {
   SwitchPort& port = visit(link);
   port.line.set_gbps(gbps);
   rate_steps_.push_back({link, port.counters.bytes, gbps});
+  tell_busy_changed(now_, link);
+}
+
+void Network::tell_busy_changed(TimePs now, std::uint32_t link) {
   const LinkEnds& ends = ends_[link];
-  if (ends.from_nic && nodes_[ends.from] != nullptr) nodes_[ends.from]->port_busy_changed(now_, port.plane);
+  if (ends.from_nic && nodes_[ends.from] != nullptr) nodes_[ends.from]->port_busy_changed(now, ports_[link].plane);
 }
 
 PortCounters Network::counters(std::uint32_t link) const {
@@ -706,7 +710,10 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
     TimePs delay_ps = 0;
     const bool arrives = crosses(now, link, index, delay_ps);
     retries_[link].add_frame(delay_ps);
-    if (delay_ps > 0) hold(now, link, delay_ps);
+    if (delay_ps > 0) {
+      port.line.hold(delay_ps);
+      tell_busy_changed(now, link);
+    }
     if (!arrives) return;
     now += delay_ps;
     last_bit += delay_ps;
@@ -718,13 +725,6 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   transit.last_bit = last_bit + port.hop_ps;
   route(link, transit);
   events_.push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
-}
-
-void Network::hold(TimePs now, std::uint32_t link, TimePs delay_ps) {
-  SwitchPort& port = ports_[link];
-  port.line.hold(delay_ps);
-  const LinkEnds& ends = ends_[link];
-  if (ends.from_nic && nodes_[ends.from] != nullptr) nodes_[ends.from]->port_busy_changed(now, port.plane);
 }
 
 bool Network::crosses(TimePs now, std::uint32_t link, std::uint32_t index, TimePs& delay_ps) {

@@ -276,8 +276,8 @@ class Network : private ReductionPorts {
   void transmit(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// `waited`: behind what the link carried before.
   [[gnu::cold]] void transmit_recorded(TimePs now, std::uint32_t link, std::uint32_t transit, bool waited);
-  /// The link takes `delay_ps` longer to be free; its NIC is told.
-  [[gnu::cold]] void hold(TimePs now, std::uint32_t link, TimePs delay_ps);
+  /// The NIC that sends on the link, if one does, learns that the link is busy until another time.
+  [[gnu::cold]] void tell_busy_changed(TimePs now, std::uint32_t link);
   /// With bit errors: false where the frame is lost. `delay_ps`: by which it comes later where the link sends it again.
   [[gnu::cold]] bool crosses(TimePs now, std::uint32_t link, std::uint32_t transit, TimePs& delay_ps);
   bool recording() const { return trace_ != nullptr && trace_->recording(); }

@@ -524,8 +524,9 @@ class BasicRequestor {
     });
   }
 
-  /// Whether an answer can only be one to the copy that was sent last: of each earlier one a NACK has said that it did
-  /// not arrive. UEC 1.0 tells copies apart by the ACK's retx flag, which MRC's SACK does not have.
+  /// Whether an answer can only belong to the copy that was sent last: a NACK has reported each earlier copy as not
+  /// received. (Not so where the network duplicates a NACK.) UEC 1.0 tells copies apart by the ACK's retx flag, which
+  /// MRC's SACK does not have.
   static bool is_unambiguous(const SendRecord& record) { return !record.copy_unanswered; }
   TimePs rtt_sample(const SackFields& sack, TimePs now) const {
     if (sack.probe) return 0;
