@@ -9,6 +9,7 @@ const StartRecord* last_departure(const CausalTrace& trace, std::uint32_t node, 
   const StartRecord* last = nullptr;
   for (const StartRecord& start : trace.records()) {
     if (!start.point.is_port() || start.point.node() != node || start.at >= until) continue;
+    if (trace.find(start.from) == nullptr) continue;
     if (last == nullptr || start.at >= last->at) last = &start;
   }
   return last;

@@ -17,7 +17,8 @@ class CriticalPath {
   /// Nodes and links of the trace are numbered from 0.
   CriticalPath(std::uint32_t nodes, std::uint32_t links);
 
-  /// Walks back from the last start at a port of `node` that is before `until` to the beginning of the window. Where a
+  /// Walks back from the last start at a port of `node` that is before `until`, and whose predecessor is known, to the
+  /// beginning of the window. Where a
   /// place comes again, the cycle is taken out and its time is attributed to its pools: a delay to what caused it, the
   /// rest in equal parts to the tokens that were waited for. Time in which the ports of `node` send is attributed to
   /// nobody: they need `packet_ps` for a packet, all together, and each start of a server that follows its own last one

@@ -87,6 +87,7 @@ struct Qp {
   std::uint32_t wqes_in_fetch = 0;
   std::uint32_t doorbells_under_way =
       0;                           ///< one per work request that the NIC was not told of; none behind a host port
+  bool wqes_left = false;          ///< a fetch was not large enough for all that the NIC was told of
   bool wqe_in_reread = false;      ///< the WQE that is next was unreadable and is fetched again
   bool data_lost = false;          ///< accepted payload was lost before it was written: no message completes any more
   bool listed = false;             ///< in the scheduler's ready list

@@ -146,12 +146,14 @@ void CriticalPaths::close_window() {
     if (!is_phase(i)) to_share += static_cast<double>(idle[i] - idle_so_far_[i]);
   }
   double total = 0;
-  if (recording_) {
+  // What is left at the end without starts of its own passes as the last window did.
+  const bool walks = recording_ && !recording_->trace.records().empty();
+  if (walks) {
     recording_->path.walk(recording_->trace, number_, complete_until(), packet_ps());
     if (recording_->trace.full() && recording_->path.explained_share() < kExplained) window_records_ *= 2;
     recording_->trace.end();
-    total = recording_->path.total_ps();
   }
+  if (recording_) total = recording_->path.total_ps();
   if (total > 0) {
     const std::vector<double>& charged = recording_->path.charged();
     for (std::size_t i = 0; i < charged.size(); ++i) recording_->idle_ps[i] += to_share * charged[i] / total;

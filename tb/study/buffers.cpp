@@ -27,6 +27,13 @@ bool is_capacity(const Parameter& parameter) {
                      [&](std::string_view ending) { return parameter.name.ends_with(ending); });
 }
 
+/// A capacity of 0 leaves its cache out of the model: there is nothing to size, and a large one would switch it on.
+bool is_modelled(const Parameter& parameter, const ScenarioConfig& scenario) {
+  for (NodeId node = 0; node < scenario.fabric.nics; ++node)
+    if (number_of(parameter.get(scenario, scenario.node(node))) != 0) return true;
+  return false;
+}
+
 /// port3.tx_fifo is sized by nic.port.tx_fifo_bytes.
 std::string without_port_number(std::string_view buffer) {
   constexpr std::string_view port = "port";
@@ -40,7 +47,7 @@ std::string without_port_number(std::string_view buffer) {
 std::vector<std::string> buffer_keys(const ScenarioConfig& scenario) {
   std::vector<std::string> keys;
   for (const Parameter& parameter : parameters()) {
-    if (!is_capacity(parameter)) continue;
+    if (!is_capacity(parameter) || !is_modelled(parameter, scenario)) continue;
     ScenarioConfig changed = scenario;
     const double value = number_of(parameter.get(scenario, scenario.node_default));
     const double other = value == parameter.maximum ? parameter.minimum : parameter.maximum;

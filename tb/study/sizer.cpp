@@ -83,11 +83,12 @@ Settings unlimited_buffers(const RunPlanner& planner, const std::vector<std::str
     const Parameter& parameter = size_of_key(key);
     const auto now = static_cast<std::int64_t>(number_of(parameter.get(scenario, scenario.node_default)));
     const std::int64_t most = largest_allowed(planner, settings, key, now);
-    settings.emplace_back(key, fmt::format("{}", most));
+    if (now != 0) settings.emplace_back(key, fmt::format("{}", most));
     // A node that has its own value keeps it otherwise.
     const ScenarioConfig changed = planner.scenario(settings);
     for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
-      if (number_of(parameter.get(changed, changed.node(node))) == static_cast<double>(most)) continue;
+      const double own = number_of(parameter.get(changed, changed.node(node)));
+      if (own == 0 || own == static_cast<double>(most)) continue;
       settings.emplace_back(fmt::format("node.nic{}.{}", node, key), fmt::format("{}", most));
     }
   }

@@ -370,8 +370,27 @@ void QpScheduler::want_wqes(TimePs now, Qp& qp) {
   auto room = std::min(config.batch, config.prefetch_depth - qp.wqes_held);
   if (nic_.host_port != nullptr) room = std::min(room, nic_.host_port->wqes_in_a_row(nic_.index_of(qp)));
   qp.wqes_in_fetch = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, known));
+  qp.wqes_left = known > room;
   qp.starts.wqes_wanted = qp.starts.activated;
   wqe_requests_.push(now, nic_.index_of(qp), now + nic_.clock.period_ps());
+}
+
+void QpScheduler::park_idle(TimePs now, Qp& qp) {
+  if (qp.wqes_in_fetch == 0) {
+    slot.empty(now);
+    return;
+  }
+  if (nic_.doorbells_full) {
+    // WQEs are waited for one by one where the host may not say that there are more.
+    qp.starts.parked = doorbells_full_;
+  } else if (qp.wqes_left) {
+    qp.starts.parked = no_wqe_;
+  } else if (nic_.host_has_more) {
+    // The fetch brings all that the host may post: its time is a part of the way round of the host's tokens.
+    slot.empty(now);
+    return;
+  }
+  slot.blocked(now, no_wqe_);
 }
 
 void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
@@ -380,13 +399,7 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
     qp.congestion->waiting.push_back(nic_.index_of(qp));
   }
   if (gate == SendGate::idle || gate == SendGate::in_error) {
-    if (qp.wqes_in_fetch > 0) {
-      // WQEs are waited for one by one where the host may not say that there are more.
-      qp.starts.parked = nic_.doorbells_full ? doorbells_full_ : no_wqe_;
-      slot.blocked(now, no_wqe_);
-    } else {
-      slot.empty(now);
-    }
+    park_idle(now, qp);
     return;
   }
   qp.starts.parked = cause_of(gate, qp.congestion->control->last_cut());

@@ -128,6 +128,8 @@ class QpScheduler : public Box, private ReadClient {
   /// Reads the WQE that is next; false if it has to be fetched again.
   bool wqe_readable(TimePs now, Qp& qp);
   void park(TimePs now, Qp& qp, SendGate gate);
+  /// It has nothing that it could send; WQEs may be on their way.
+  void park_idle(TimePs now, Qp& qp);
   /// Classes whose first QP is ready, a bit each.
   std::uint32_t due_classes(TimePs now) const {
     std::uint32_t due = 0;
