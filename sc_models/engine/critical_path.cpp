@@ -65,14 +65,17 @@ void CriticalPath::share_sending(const CausalTrace& trace, std::uint32_t node, T
 
 void CriticalPath::close(std::size_t height) {
   double rest = 0;
+  double span = 0;
+  double delays = 0;
   ++cycle_;
   cycle_pools_.clear();
   for (std::size_t i = height; i < path_.size(); ++i) {
     const Edge& edge = path_[i];
     height_of_[number_of_place(edge.point)] = 0;
-    in_cycles_ += edge.span;
+    span += edge.span;
     if (edge.point.is_delay()) {
       charge(number_of_pool(edge.point), edge.ps);
+      delays += edge.ps;
       continue;
     }
     rest += edge.ps;
@@ -85,12 +88,19 @@ void CriticalPath::close(std::size_t height) {
   // A server that follows itself.
   if (path_.size() == height + 1) rest = std::max(0.0, rest - sent_ps_[number_of_place(path_.back().point)]);
   path_.resize(height);
+  if (cycle_pools_.empty() && delays == 0 && !path_.empty()) {
+    // Nothing was waited for: one way leads through the place twice, such as a WQE's and its payload's read.
+    path_.back().ps += rest;
+    path_.back().span += span;
+    return;
+  }
+  in_cycles_ += span;
   for (const std::size_t pool : cycle_pools_) charge(pool, rest / static_cast<double>(cycle_pools_.size()));
 }
 
 void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node, TimePs until, double packet_ps) {
   std::fill(charged_.begin(), charged_.end(), 0.0);
-  total_ = in_cycles_ = explained_ = 0;
+  total_ = in_cycles_ = explained_ = walked_ = 0;
   const StartRecord* const last = last_departure(trace, node, until);
   if (last == nullptr) return;
   share_sending(trace, node, until, packet_ps);
@@ -104,6 +114,7 @@ void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node, TimePs unt
   path_.clear();
   const TimePs window = last->at - std::min(last->at, trace.began_at());
   const TimePs walked = last->at - std::min(last->at, start->at);
+  walked_ = static_cast<double>(walked);
   if (window > 0) explained_ = in_cycles_ / static_cast<double>(window);
   if (2 * walked >= window) return;
   std::fill(charged_.begin(), charged_.end(), 0.0);

@@ -18,19 +18,21 @@ class CriticalPath {
   CriticalPath(std::uint32_t nodes, std::uint32_t links);
 
   /// Walks back from the last start at a port of `node` that is before `until`, and whose predecessor is known, to the
-  /// beginning of the window. Where a
-  /// place comes again, the cycle is taken out and its time is attributed to its pools: a delay to what caused it, the
-  /// rest in equal parts to the tokens that were waited for. Time in which the ports of `node` send is attributed to
-  /// nobody: they need `packet_ps` for a packet, all together, and each start of a server that follows its own last one
-  /// has an equal part of that, so that a server as fast as the ports costs nothing. Time that closes no cycle is
-  /// dropped. Nothing is attributed where the chain is lost in less than half of the window: something on its way
-  /// records no starts.
+  /// beginning of the window. Where a place comes again, the cycle is taken out and its time is attributed to its
+  /// pools: a delay to what caused it, the rest in equal parts to the tokens that were waited for. Where nothing was
+  /// waited for, one loop leads through the place twice, and the time stays in it. Time in which the ports of `node`
+  /// send is attributed to nobody: they need `packet_ps` for a packet, all together, and each start of a server that
+  /// follows its own last one has an equal part of that, so that a server as fast as the ports costs nothing. Time that
+  /// closes no cycle is dropped. Nothing is attributed where the chain is lost in less than half of the window:
+  /// something on its way records no starts.
   void walk(const CausalTrace& trace, std::uint32_t node, TimePs until = kNever, double packet_ps = 0);
 
   /// Of the last walk: time by pool, its sum, and the share of the window that is in cycles, the ports' included.
   double charged_ps(StartPoint pool) const { return charged_[number_of_pool(pool)]; }
   double total_ps() const { return total_; }
   double explained_share() const { return explained_; }
+  /// The part of the walked time that is attributed to pools.
+  double charged_share() const { return walked_ > 0 ? total_ / walked_ : 0; }
 
   /// Pools as numbers: causes of nodes, then links.
   std::size_t pools() const { return charged_.size(); }
@@ -68,6 +70,7 @@ class CriticalPath {
   double total_ = 0;
   double in_cycles_ = 0;
   double explained_ = 0;
+  double walked_ = 0;
 };
 
 }  // namespace mrc

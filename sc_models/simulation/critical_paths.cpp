@@ -11,7 +11,7 @@ namespace mrc {
 namespace {
 
 /// Windows of a run: one for each of these bytes, so that recording stays a small part of a run's cost.
-constexpr double kBytesOfAWindow = 32 << 20;
+constexpr double kBytesOfAWindow = 8 << 20;
 constexpr double kMostWindows = 8;
 /// A run so short has its window from its begin on; others after a quarter of its part of the run.
 constexpr double kShortBytes = 16 << 20;
@@ -23,6 +23,8 @@ constexpr double kExplained = 0.75;
 constexpr std::size_t kComplete = 3;
 /// A window that has less goes on when the next one is due: its walk would be too short.
 constexpr std::size_t kFewRecords = kRecords / 4;
+/// A path whose charges are less than one part in so many of the idle time leaves the rest to the time-based account.
+constexpr double kFewCharged = 2;
 constexpr std::string_view kReceiver = "receiver.";
 constexpr std::string_view kFabric = "fabric.";
 
@@ -139,28 +141,36 @@ double CriticalPaths::packet_ps() const {
   return 8000.0 * bytes / static_cast<double>(packets) / (nic.port_gbps * nic.ports);
 }
 
+// Where the path has hardly a cycle but that of the ports, what was noted as the time passed is all there is.
+double CriticalPaths::share_by_path(double idle_ps) const {
+  const double ports_ps = static_cast<double>(kernel_now() - closed_at_) * node_->boxes->config.nic.ports;
+  if (idle_ps <= 0 || ports_ps <= 0) return 0;
+  return std::min(1.0, kFewCharged * recording_->path.charged_share() * ports_ps / idle_ps);
+}
+
 void CriticalPaths::close_window() {
   const PerCause<TimePs>& idle = node_->nic->idle_causes().idle_ps();
   double to_share = 0;
   for (std::size_t i = 0; i < idle.size(); ++i) {
     if (!is_phase(i)) to_share += static_cast<double>(idle[i] - idle_so_far_[i]);
   }
-  double total = 0;
-  // What is left at the end without starts of its own passes as the last window did.
   const bool walks = recording_ && !recording_->trace.records().empty();
   if (walks) {
+    ++windows_;
     recording_->path.walk(recording_->trace, number_, complete_until(), packet_ps());
     if (recording_->trace.full() && recording_->path.explained_share() < kExplained) window_records_ *= 2;
     recording_->trace.end();
   }
-  if (recording_) total = recording_->path.total_ps();
-  if (total > 0) {
-    const std::vector<double>& charged = recording_->path.charged();
-    for (std::size_t i = 0; i < charged.size(); ++i) recording_->idle_ps[i] += to_share * charged[i] / total;
-  } else {
-    // Where the path has no cycle but that of the ports, what was noted as the time passed is all there is.
-    for (std::size_t i = 0; i < idle.size(); ++i) by_time_alone_[i] += static_cast<double>(idle[i] - idle_so_far_[i]);
+  // What is left at the end without starts of its own passed as the last window did, unless that was the run's begin.
+  const double by_path = walks || windows_ > 1 ? share_by_path(to_share) : 0;
+  if (by_path > 0) {
+    const CriticalPath& path = recording_->path;
+    for (std::size_t i = 0; i < path.charged().size(); ++i)
+      recording_->idle_ps[i] += by_path * to_share * path.charged()[i] / path.total_ps();
   }
+  for (std::size_t i = 0; i < idle.size(); ++i)
+    by_time_alone_[i] += (1 - by_path) * static_cast<double>(idle[i] - idle_so_far_[i]);
+  closed_at_ = kernel_now();
   idle_so_far_ = idle;
 }
 

@@ -2,6 +2,7 @@
 // below the knee is named.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 
@@ -194,6 +195,18 @@ TEST_F(Size, SaysWhatHoldsItsReferenceAndSizesWithoutIt) {
   const auto without = answer_of("size", 1);
   EXPECT_GT(without["reference"]["goodput_gbps"].get<double>(), with_tags["reference"]["goodput_gbps"].get<double>());
   EXPECT_GT(without["answer"], with_tags["answer"]);
+}
+
+TEST(BufferKeys, LeaveOutWhatTheScenarioDoesNotModel) {
+  ScenarioConfig scenario;
+  const auto has = [&](const std::string& key) {
+    const std::vector<std::string> keys = buffer_keys(scenario);
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  EXPECT_TRUE(has("pcie.read_tags"));
+  EXPECT_FALSE(has("pcie.memory_table.key_entries"));
+  scenario.node_default.pcie.memory_table.key_entries = 64;
+  EXPECT_TRUE(has("pcie.memory_table.key_entries"));
 }
 
 TEST_F(Size, HoldsInTheWorstOfSeveralScenarios) {

@@ -158,6 +158,28 @@ TEST_F(CriticalPathTest, TheWalkBeginsBeforeTheTimeThatItIsGiven) {
   EXPECT_DOUBLE_EQ(path.total_ps(), 300) << "from 430 back; the first interval closes no cycle";
 }
 
+TEST_F(CriticalPathTest, ALoopThatLeadsThroughAPlaceTwiceIsOneLoop) {
+  StartId start = arrive(kBox, 0, 0);
+  for (TimePs at = 0; at < 10'000; at += 1'000) {
+    start = arrive(kOther, at + 100, start);
+    start = arrive(kOther, at + 800, start);
+    start = arrive(StartPoint::kPorts, at + 850, start);
+    start = wait(kBox, kTokens, at + 1'000, start);
+  }
+  arrive(StartPoint::kPorts, 10'050, start);
+  walk();
+  EXPECT_GE(charge_of(kNode, kTokens), 9'000) << "all but the last, which is not closed";
+}
+
+TEST_F(CriticalPathTest, TheWalkBeginsAtAPacketWhosePredecessorIsKnown) {
+  StartId start = arrive(kBox, 0, 0);
+  for (TimePs at = 100; at <= 1'000; at += 100) start = wait(kBox, kServer, at, start);
+  arrive(StartPoint::kPorts, 1'030, start);
+  arrive(StartPoint::kPorts, 1'040, 0);
+  walk();
+  EXPECT_DOUBLE_EQ(charge_of(kNode, kServer), 900);
+}
+
 TEST_F(CriticalPathTest, AWindowEndsWhenItIsFull) {
   bool told = false;
   trace.tell(told);
