@@ -253,6 +253,7 @@ std::string summary(const RunResult& r, bool colour) {
   out.raw(fmt::format("{}  {}  seed {}, {:.1f} us simulated", out.bold(r.scenario), out.status(r.status), r.seed,
                       r.simulated_time_us));
   for (const std::string& detail : r.details) out.raw("  ! " + detail);
+  for (const std::string& note : r.notes) out.line("note", "{}", note);
   out.line("messages", "{} of {} complete, {} failed; {} of {} delivered, {} bytes differ",
            grouped(r.messages.completed), grouped(r.messages.count), grouped(r.messages.failed),
            bytes(r.bytes.delivered), bytes(r.bytes.offered), grouped(r.bytes.corrupted));

@@ -33,6 +33,7 @@
 #include "parameters/scenario.h"
 #include "parameters/transport.h"
 #include "programs/programs.h"
+#include "results/late_faults.h"
 #include "results/output_directory.h"
 #include "results/result_json.h"
 #include "results/summary.h"
@@ -289,6 +290,7 @@ bool prepare_together(const RunOptions& options, Ranks& ranks, Prepared& run) {
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
   result.job.cut = run.job.cut;
   result.rtl_sources = run.rtl_sources;
+  result.notes = late_fault_notes(run.scenario, result.simulated_time_us);
   if (!options.only_result) {
     run.out->write("series.json", series_json(result));
     run.out->write("messages.csv", messages_csv(result.all_messages));

@@ -426,6 +426,7 @@
         .map(([key, value]) => [`${transport}: ${key.replace(/_us$/, ', us').replace(/_/g, ' ')}`, number(value)])),
     ]);
     for (const line of result.details) add(page, 'p', line, 'bad');
+    for (const line of result.notes || []) add(page, 'p', line);
     page.appendChild(document.getElementById('picture'));
   }
 
