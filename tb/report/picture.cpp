@@ -568,9 +568,9 @@ class NicPicture {
 
   void down_text(double x, double y, double width, const std::string& names, std::size_t count) {
     const std::string whole = "down: " + names;
-    const bool fits = static_cast<double>(whole.size()) * 5.8 <= width;
+    const bool fits = static_cast<double>(whole.size()) * 6.6 <= width;
     const std::string first = "down: " + names.substr(0, names.find(','));
-    text(x, y, fits || count == 1 ? whole : fmt::format("{} and {} more", first, count - 1), "small cause");
+    text(x, y, fits || count == 1 ? whole : fmt::format("{} +{}", first, count - 1), "small cause");
   }
 
   void legend(double y) {

@@ -101,7 +101,7 @@ class Picture(unittest.TestCase):
                       'fault.4={kind = "link_down", where = "nic0.port6", at_us = 1e6, for_us = 5}')
         picture = self.draw()
         texts = self.texts(picture)
-        self.assertIn("down: nic0.port3 and 1 more", texts)
+        self.assertIn("down: nic0.port3 +1", texts)
         self.assertIn("down: t0.1.up0", texts)
         self.assertNotIn("down: nic0.port6", texts)
         down = [path.get("d") for path in picture.iter(SVG + "path") if "down" in path.get("class").split()]
