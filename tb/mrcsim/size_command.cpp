@@ -57,6 +57,23 @@ Json json_of(const SizingPoint& p) {
           {"cause_gbps", p.cause_gbps}};
 }
 
+std::string score_text(const Objective& objective, double score) {
+  return objective.relative ? fmt::format("{:.2f} %", 100 * score) : fmt::format("{:.2f} {}", score, objective.unit());
+}
+
+/// One line where seeds say more about the answer than the buffer does; otherwise empty.
+std::string noise_line(const SizingResult& result) {
+  if (!result.noise_dominates()) return "";
+  constexpr std::uint32_t more = 4;
+  const Objective& objective = result.request.objectives.first();
+  const Interval& score = result.point()->score;
+  return fmt::format(
+      "noise dominates this answer: over {} seeds it is {} … {} where {} is asked for, so that sizes from {} to {} "
+      "cannot be told apart; more seeds narrow that: --seeds {}",
+      result.request.seeds, score_text(objective, score.low), score_text(objective, score.high),
+      score_text(objective, objective.threshold), result.answer_low, result.answer_high, more * result.request.seeds);
+}
+
 Json json_of(const SizingResult& result) {
   Json answer{{"buffer", result.request.key},
               {"hold", result.request.objectives.text()},
@@ -69,6 +86,8 @@ Json json_of(const SizingResult& result) {
               {"answer_high", result.answer_high},
               {"resolution", result.resolution},
               {"scanned", result.scanned},
+              {"noise_dominates", result.noise_dominates()},
+              {"noise", noise_line(result)},
               {"why_none", result.why_none},
               {"reference", json_of(result.reference)},
               {"references", Json::array()},
@@ -98,10 +117,6 @@ std::string bits_text(std::uint64_t bits) {
   if (bits < 100'000) return fmt::format("{} bit", bits);
   return bits < 100'000'000 ? fmt::format("{:.1f} kbit", static_cast<double>(bits) / 1e3)
                             : fmt::format("{:.1f} Mbit", static_cast<double>(bits) / 1e6);
-}
-
-std::string score_text(const Objective& objective, double score) {
-  return objective.relative ? fmt::format("{:.2f} %", 100 * score) : fmt::format("{:.2f} {}", score, objective.unit());
 }
 
 void print_curve(const SizingResult& result) {
@@ -161,6 +176,7 @@ void print_answer(const SizingResult& result) {
              score_text(result.request.objectives.first(), point.score.mean), result.answer_low, result.answer_high,
              result.scanned ? "; the curve is not monotonic: scanned, all larger values that were tried also hold" : "",
              bits_text(point.buffer_bits));
+  if (const std::string noise = noise_line(result); !noise.empty()) fmt::print("  {}\n", noise);
   if (result.resolution > 1) fmt::print("  the next smaller value that was tried is lower by {}\n", result.resolution);
   const auto at = result.curve.find(*result.answer);
   if (at != result.curve.begin()) {

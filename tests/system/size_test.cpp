@@ -10,6 +10,7 @@
 #include "mrcsim_process.h"
 #include "study/buffers.h"
 #include "study/objective.h"
+#include "study/sizer.h"
 #include "study/sqlite.h"
 #include "study/statistics.h"
 #include "study/study_error.h"
@@ -270,6 +271,22 @@ TEST_F(Size, AllTogether) {
     EXPECT_EQ(point["front"].get<bool>(), !beaten) << point.dump();
   }
   EXPECT_EQ(best, 1);
+}
+
+SizingResult sizing(double low, double high, std::int64_t from, std::int64_t to) {
+  SizingResult result;
+  result.request = {.key = "nic.retransmit_buffer.entries", .objectives = {}, .context = {}};
+  result.answer = 200;
+  result.answer_low = from;
+  result.answer_high = to;
+  result.curve[200].score = {(low + high) / 2, low, high};
+  return result;
+}
+
+TEST(SizingNoise, DominatesWhereSeedsLeaveSizesOpenThatLieFarApart) {
+  EXPECT_TRUE(sizing(0.97, 1.012, 90, 4096).noise_dominates());
+  EXPECT_FALSE(sizing(0.995, 0.997, 200, 200).noise_dominates()) << "far from the target";
+  EXPECT_FALSE(sizing(0.9899, 0.9903, 198, 202).noise_dominates()) << "bisection ends close to the target";
 }
 
 }  // namespace
