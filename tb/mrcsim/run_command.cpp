@@ -77,7 +77,7 @@ std::string expectation(const ScenarioConfig& scenario, const Job& job, const Ru
                     "traffic.ranks, traffic.rows and traffic.byte_scale reduce it",
                     options.scenario, text, seconds, speed));
   }
-  return text + fmt::format("; after {:.0f} s the wall time that is left", ExpectedTime::kMeasuredSeconds);
+  return text + fmt::format("; the wall time is estimated after {:.0f} s", ExpectedTime::kMeasuredSeconds);
 }
 
 const char* why_without_details(RunStatus status) {

@@ -179,7 +179,7 @@ TEST(ExpectedTime, IsNotAConstant) {
   const ProcessResult run =
       run_process("mrcsim run tb/scenarios/pair.toml --set host.payload=reference traffic.rows=8 --out %D/expected");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("  expects    2048 data packets; after 3 s the wall time that is left\n"), std::string::npos)
+  EXPECT_NE(run.out.find("  expects    2048 data packets; the wall time is estimated after 3 s\n"), std::string::npos)
       << run.out;
   EXPECT_EQ(run.out.find("assumed"), std::string::npos) << run.out;
 }
