@@ -811,7 +811,7 @@
     const sane = usable.filter((point) => point.sram_bits <= 8 * Math.min(...usable.map((other) => other.sram_bits)));
     paretoCharts(add(box, 'div', null, 'grid'), sane);
     if (sane.length < usable.length) add(box, 'p', `Not shown in the charts: ${usable.length - sane.length} sets with more than eight times the smallest SRAM.`);
-    if (best) table(box, [['buffer'], ['alone', 1], ['together', 1]], a.buffers.map((row) => [row.buffer, number(row.answer), number(best.sizes[row.buffer])]));
+    if (best) table(box, [['buffer'], ['alone', 1], ['together: to build', 1]], a.buffers.map((row) => [row.buffer, number(row.answer), number(best.sizes[row.buffer])]));
   }
 
   function attackReport(box, study) {
