@@ -270,6 +270,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["seed"] = r.seed;
   j["status"] = to_string(r.status);
   j["details"] = r.details;
+  if (!r.notes.empty()) j["notes"] = r.notes;
   j["simulated_time_us"] = r.simulated_time_us;
   j["messages"] = {{"count", r.messages.count}, {"completed", r.messages.completed}, {"failed", r.messages.failed}};
   j["bytes"] = {{"offered", r.bytes.offered}, {"delivered", r.bytes.delivered}, {"corrupted", r.bytes.corrupted}};

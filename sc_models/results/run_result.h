@@ -203,6 +203,7 @@ struct RunResult {
   std::uint64_t seed = 0;
   RunStatus status = RunStatus::complete;
   std::vector<std::string> details;  ///< why a run is not complete: stuck QPs, first mismatch, first failure
+  std::vector<std::string> notes;    ///< what a reader may not expect, such as faults after the end of the run
   double simulated_time_us = 0;
 
   struct Messages {

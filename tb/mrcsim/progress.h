@@ -18,6 +18,8 @@ class ProgressLine {
   void update(const Progress& progress);
   /// `share` of the work is done, in [0, 1]; `text` follows the bar.
   void update(double share, const std::string& text);
+  /// Other work begins: what is left of it is reckoned by its own time.
+  void restart() { start_ = Clock::now(); }
   /// Removes the line from the terminal.
   void finish();
 

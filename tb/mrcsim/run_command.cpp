@@ -23,6 +23,7 @@
 #include "mpi/launcher.h"
 #include "mpi/mpi_ranks.h"
 #include "mrcsim/exit_code.h"
+#include "mrcsim/expected_time.h"
 #include "mrcsim/option_checks.h"
 #include "mrcsim/progress.h"
 #include "mrcsim/provenance.h"
@@ -33,6 +34,7 @@
 #include "parameters/scenario.h"
 #include "parameters/transport.h"
 #include "programs/programs.h"
+#include "results/late_faults.h"
 #include "results/output_directory.h"
 #include "results/result_json.h"
 #include "results/summary.h"
@@ -62,24 +64,20 @@ class TooLong : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// What is to be expected of a run; throws TooLong where that is more than is begun unasked.
+/// What is to be expected of a run; throws TooLong where that is more than is begun unasked. How long it takes on this
+/// machine is not known before it has begun (ExpectedTime).
 std::string expectation(const ScenarioConfig& scenario, const Job& job, const RunOptions& options) {
   const std::uint64_t packets = expected_packets(job.workload, scenario.protocol.mtu_bytes);
   const double speed = options.rtl.empty() && options.shadow.empty() ? kPacketsPerSecond : kPacketsPerSecondWithRtl;
   const double seconds = static_cast<double>(packets) / speed;
-  // What a run takes besides packets is not in the estimate.
-  constexpr double least = 10;
-  const std::string time =
-      seconds < least ? fmt::format("less than {:.0f} s", least) : fmt::format("about {:.0f} s", seconds);
-  std::string text =
-      fmt::format("{} data packets, {} of wall time at an assumed {:.0f} packets/s", packets, time, speed);
+  std::string text = fmt::format("{} data packets", packets);
   if (transport_of(scenario).simulated && seconds > kMostSecondsUnasked && !options.yes) {
     throw TooLong(
-        fmt::format("{}: expects {}; --yes runs it anyway; traffic.ranks, traffic.rows and traffic.byte_scale "
-                    "reduce it",
-                    options.scenario, text));
+        fmt::format("{}: expects {}, about {:.0f} s of wall time at an assumed {:.0f} packets/s; --yes runs it anyway; "
+                    "traffic.ranks, traffic.rows and traffic.byte_scale reduce it",
+                    options.scenario, text, seconds, speed));
   }
-  return text;
+  return text + fmt::format("; the wall time is estimated after {:.0f} s", ExpectedTime::kMeasuredSeconds);
 }
 
 const char* why_without_details(RunStatus status) {
@@ -196,6 +194,21 @@ ScenarioConfig load_for_programs(const RunOptions& options, std::vector<std::str
   return scenario;
 }
 
+/// The line on the terminal, and once what the first seconds of the run say of the rest.
+ProgressListener progress_of(Prepared& run, const RunOptions& options, bool first) {
+  const bool says = first && prints_text(options);
+  return [&run, says, expected = ExpectedTime()](const Progress& p) mutable {
+    const auto seconds = says ? expected.seconds_left(p.share) : std::nullopt;
+    if (seconds) {
+      run.progress->finish();
+      fmt::print("  {:<10} about {:.0f} s more of wall time, as the first {:.0f} s went\n", "expects", *seconds,
+                 ExpectedTime::kMeasuredSeconds);
+      std::fflush(stdout);
+    }
+    run.progress->update(p);
+  };
+}
+
 using ProgramsOf = std::function<std::unique_ptr<Programs>(const ScenarioConfig&)>;
 
 void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const ProgramsOf* programs = nullptr) {
@@ -262,7 +275,7 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const Progr
   if (first && prints_text(options) && transport_of(scenario).simulated && programs == nullptr)
     fmt::print("  {:<10} {}\n", "expects", expected);
   std::fflush(stdout);
-  simulation_options.progress = [progress = run.progress.get()](const Progress& p) { progress->update(p); };
+  simulation_options.progress = progress_of(run, options, first);
   if (!transport.simulated) return;
   if (programs != nullptr) run.programs = (*programs)(scenario);
   simulation_options.programs = run.programs.get();
@@ -289,6 +302,7 @@ bool prepare_together(const RunOptions& options, Ranks& ranks, Prepared& run) {
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
   result.job.cut = run.job.cut;
   result.rtl_sources = run.rtl_sources;
+  result.notes = late_fault_notes(run.scenario, result.simulated_time_us);
   if (!options.only_result) {
     run.out->write("series.json", series_json(result));
     run.out->write("messages.csv", messages_csv(result.all_messages));
@@ -327,7 +341,7 @@ int run_alone(const RunOptions& options) {
   Prepared run;
   prepare(options, nullptr, run);
   catch_signals();
-  const auto progress = [&run](const Progress& p) { run.progress->update(p); };
+  const ProgressListener progress = progress_of(run, options, true);
   RunResult result = run.simulation
                          ? run.simulation->run(interrupted)
                          : run_ideal(run.scenario, run.job.workload, run.job.nics_of_ranks, interrupted, progress);

@@ -57,6 +57,23 @@ Json json_of(const SizingPoint& p) {
           {"cause_gbps", p.cause_gbps}};
 }
 
+std::string score_text(const Objective& objective, double score) {
+  return objective.relative ? fmt::format("{:.2f} %", 100 * score) : fmt::format("{:.2f} {}", score, objective.unit());
+}
+
+/// One line where seeds say more about the answer than the buffer does; otherwise empty.
+std::string noise_line(const SizingResult& result) {
+  if (!result.noise_dominates()) return "";
+  constexpr std::uint32_t more = 4;
+  const Objective& objective = result.request.objectives.first();
+  const Interval& score = result.point()->score;
+  return fmt::format(
+      "noise dominates this answer: over {} seeds it is {} … {} where {} is asked for, so that sizes from {} to {} "
+      "cannot be told apart; more seeds narrow that: --seeds {}",
+      result.request.seeds, score_text(objective, score.low), score_text(objective, score.high),
+      score_text(objective, objective.threshold), result.answer_low, result.answer_high, more * result.request.seeds);
+}
+
 Json json_of(const SizingResult& result) {
   Json answer{{"buffer", result.request.key},
               {"hold", result.request.objectives.text()},
@@ -69,6 +86,8 @@ Json json_of(const SizingResult& result) {
               {"answer_high", result.answer_high},
               {"resolution", result.resolution},
               {"scanned", result.scanned},
+              {"noise_dominates", result.noise_dominates()},
+              {"noise", noise_line(result)},
               {"why_none", result.why_none},
               {"reference", json_of(result.reference)},
               {"references", Json::array()},
@@ -98,10 +117,6 @@ std::string bits_text(std::uint64_t bits) {
   if (bits < 100'000) return fmt::format("{} bit", bits);
   return bits < 100'000'000 ? fmt::format("{:.1f} kbit", static_cast<double>(bits) / 1e3)
                             : fmt::format("{:.1f} Mbit", static_cast<double>(bits) / 1e6);
-}
-
-std::string score_text(const Objective& objective, double score) {
-  return objective.relative ? fmt::format("{:.2f} %", 100 * score) : fmt::format("{:.2f} {}", score, objective.unit());
 }
 
 void print_curve(const SizingResult& result) {
@@ -161,6 +176,7 @@ void print_answer(const SizingResult& result) {
              score_text(result.request.objectives.first(), point.score.mean), result.answer_low, result.answer_high,
              result.scanned ? "; the curve is not monotonic: scanned, all larger values that were tried also hold" : "",
              bits_text(point.buffer_bits));
+  if (const std::string noise = noise_line(result); !noise.empty()) fmt::print("  {}\n", noise);
   if (result.resolution > 1) fmt::print("  the next smaller value that was tried is lower by {}\n", result.resolution);
   const auto at = result.curve.find(*result.answer);
   if (at != result.curve.begin()) {
@@ -203,6 +219,11 @@ class SizeStudy {
     if (options_.assumptions && scenarios_.size() > 1) throw StudyError("size: --assumptions takes one scenario");
     database_ = std::make_unique<StudyDatabase>(options_.database);
     campaign_ = make_campaign(options_, *database_, progress_);
+    if (options_.all && !options_.quiet) {
+      fmt::print(
+          "Each buffer alone, the others as they are. Not the sizes to build: together they may miss what each holds "
+          "alone.\n");
+    }
     std::vector<SizingResult> results;
     for (const std::string& buffer : buffers) results.push_back(size(buffer));
     if (options_.all) return all_together(results);
@@ -299,6 +320,12 @@ class SizeStudy {
     fmt::print("{} settings change the answer, {} do not; study {}\n", rows.size() - same, same, study);
   }
 
+  static Json json_of_sizes(const Settings& sizes) {
+    Json json = Json::object();
+    for (const auto& [key, value] : sizes) json[key] = std::stoll(value);
+    return json;
+  }
+
   int all_together(const std::vector<SizingResult>& single) {
     JointSizing joint(*campaign_, scenarios_, *database_, single);
     const std::vector<JointPoint> points = joint.solve();
@@ -308,11 +335,10 @@ class SizeStudy {
     for (const SizingResult& result : single)
       answer["buffers"].push_back(
           {{"buffer", result.request.key}, {"answer", result.answer ? Json(*result.answer) : Json(nullptr)}});
+    answer["build"] = best != nullptr ? json_of_sizes(best->sizes) : Json(nullptr);
     std::vector<std::pair<Settings, std::int64_t>> runs;
     for (const JointPoint& point : points) {
-      Json sizes = Json::object();
-      for (const auto& [key, value] : point.sizes) sizes[key] = std::stoll(value);
-      answer["points"].push_back({{"sizes", sizes},
+      answer["points"].push_back({{"sizes", json_of_sizes(point.sizes)},
                                   {"sram_bits", point.sram_bits},
                                   {"goodput_gbps", point.goodput_gbps},
                                   {"message_time_p99_us", point.message_time_p99_us},
@@ -333,20 +359,24 @@ class SizeStudy {
   }
 
   void print_joint(const std::vector<JointPoint>& points, const JointPoint* best, std::int64_t study) {
-    fmt::print("\nAll buffers together, {} sets tried; sets that are not dominated in SRAM, goodput and p99:\n",
-               points.size());
+    fmt::print(
+        "\nAll buffers together, {} sets tried. Not the sizes to build either, unless marked: sets that are not "
+        "dominated in SRAM, goodput and p99:\n",
+        points.size());
     fmt::print("{:>12} {:>10} {:>10}  {}\n", "SRAM", "Gb/s", "p99 us", "holds");
     for (const JointPoint& point : points) {
       if (!point.front) continue;
       fmt::print("{:>12} {:>10.1f} {:>10.2f}  {}{}\n", bits_text(point.sram_bits), point.goodput_gbps,
                  point.message_time_p99_us, point.holds ? "yes" : "no",
-                 &point == best ? "   <- holds " + objectives_.text() + ", also on further seeds" : "");
+                 &point == best ? "   <- to build: holds " + objectives_.text() + ", also on further seeds" : "");
     }
     if (best == nullptr) {
       fmt::print("no set holds {}\n", objectives_.text());
     } else {
-      fmt::print("least SRAM found that holds {} ({} of {} seeds that nothing was chosen by):\n", objectives_.text(),
-                 best->unseen_held, best->unseen_seeds);
+      fmt::print(
+          "\nSizes to build: the least SRAM found that holds {}, confirmed on {} of {} seeds that nothing was chosen "
+          "by:\n",
+          objectives_.text(), best->unseen_held, best->unseen_seeds);
       for (const auto& [key, value] : best->sizes) fmt::print("  --set {}={}\n", key, value);
     }
     fmt::print("study {} in {}: {} runs executed, {} reused\n", study, options_.database, campaign_->executed(),

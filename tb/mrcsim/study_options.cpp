@@ -71,6 +71,8 @@ std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDataba
 
 std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress) {
   return make_campaign(options, database, [&progress](const StudyProgress& p) {
+    // A batch of runs begins: those of earlier batches say nothing of its size.
+    if (p.done == 0 && p.running == 0) progress.restart();
     progress.update(p.wanted == 0 ? 1.0 : double(p.done) / double(p.wanted), describe(p));
   });
 }

@@ -53,6 +53,15 @@ Json json_of(const Diagnosis& diagnosis, const Objective& objective) {
                                   {gain + "_high", remedy.gain.high},
                                   {"next_cause", remedy.next_cause},
                                   {"smallest", json_of(remedy.smallest)}});
+    for (const SingleChange& change : remedy.alone) {
+      Json row{{"settings", json_of({change.relief})}, {"completes", change.completes}};
+      if (change.completes) {
+        row[gain] = change.gain.mean;
+        row[gain + "_low"] = change.gain.low;
+        row[gain + "_high"] = change.gain.high;
+      }
+      answer["remedies"].back()["alone"].push_back(std::move(row));
+    }
   }
   return answer;
 }
@@ -83,6 +92,12 @@ void print(const Diagnosis& diagnosis, const Objective& objective) {
     fmt::print("    {:>8.1f} {}  gain {:.1f} ({:.1f} … {:.1f})  {:<11} {}; then {}\n", remedy.metric.mean,
                objective.unit(), remedy.gain.mean, remedy.gain.low, remedy.gain.high, to_string(remedy.kind()),
                text_of(remedy.reliefs), remedy.next_cause);
+    for (const SingleChange& change : remedy.alone) {
+      const std::string gain = change.completes ? fmt::format("gain {:.1f} ({:.1f} … {:.1f})", change.gain.mean,
+                                                              change.gain.low, change.gain.high)
+                                                : "does not complete";
+      fmt::print("    {:>14}alone: {} with {}\n", "", gain, text_of({change.relief}));
+    }
     if (!remedy.smallest.empty()) fmt::print("    {:>23}99 % of the gain with {}\n", "", text_of(remedy.smallest));
   }
 }

@@ -360,6 +360,11 @@
     table(box, [['change'], [unit, 1], [`gain, ${unit}${less}`, 1], ['asked of'], ['99 % of the gain with'], ['what limits then']], answer.remedies.map((row) => [
       settingsText(row.settings), number(row[metric], 1), `${number(row[gain], 1)}${range(row)}`, row.kind, settingsText(row.smallest), row.next_cause]), (i) => i === 0)
       .querySelectorAll('tbody tr').forEach((line, i) => { line.firstChild.title = Object.keys(answer.remedies[i].settings).map((key) => `${key}: ${meaningOf(key)}`).join('\n'); });
+    const alone = answer.remedies[0].alone || [];
+    if (!alone.length) return;
+    add(box, 'p', 'Each change of the first pair alone:');
+    table(box, [['change'], [`gain, ${unit}${less}`, 1]], alone.map((row) => [
+      settingsText(row.settings), row.completes ? `${number(row[gain], 1)}${range(row)}` : 'does not complete']));
   }
 
   /// `mrcsim why` for the scenario and the settings of the command of a run.
@@ -426,6 +431,7 @@
         .map(([key, value]) => [`${transport}: ${key.replace(/_us$/, ', us').replace(/_/g, ' ')}`, number(value)])),
     ]);
     for (const line of result.details) add(page, 'p', line, 'bad');
+    for (const line of result.notes || []) add(page, 'p', line);
     page.appendChild(document.getElementById('picture'));
   }
 
@@ -746,6 +752,7 @@
     ]);
     if (a.why_none) add(box, 'p', a.why_none, 'bad');
     if (a.scanned) add(box, 'p', 'The curve is not monotonic: the values around the answer were scanned, and all tried values from the answer on hold.');
+    if (a.noise) add(box, 'p', `${a.noise[0].toUpperCase()}${a.noise.slice(1)}.`, 'bad');
     const near = a.curve.filter((point) => a.answer === null || (point.value <= 4 * a.answer && point.value >= a.answer / 8));
     if (meaningOf(a.buffer)) add(box, 'p', `${a.buffer}: ${meaningOf(a.buffer)}.`);
     chart(box, `${a.hold.split(/[<>]/)[0]} against ${a.buffer}`, 360, () => {
@@ -804,7 +811,7 @@
     const sane = usable.filter((point) => point.sram_bits <= 8 * Math.min(...usable.map((other) => other.sram_bits)));
     paretoCharts(add(box, 'div', null, 'grid'), sane);
     if (sane.length < usable.length) add(box, 'p', `Not shown in the charts: ${usable.length - sane.length} sets with more than eight times the smallest SRAM.`);
-    if (best) table(box, [['buffer'], ['alone', 1], ['together', 1]], a.buffers.map((row) => [row.buffer, number(row.answer), number(best.sizes[row.buffer])]));
+    if (best) table(box, [['buffer'], ['alone', 1], ['together: to build', 1]], a.buffers.map((row) => [row.buffer, number(row.answer), number(best.sizes[row.buffer])]));
   }
 
   function attackReport(box, study) {

@@ -45,11 +45,12 @@ constexpr std::string_view kStyle = R"css(
 .nic .panel{fill:#f7f7f5;stroke:#dcdcd8}.nic .box{fill:#ffffff;stroke:#8f9299}.nic .limits{stroke:#b42318;stroke-width:2.5}
 .nic .track{fill:#e4e5e9}.nic .busy{fill:#2a78d6}.nic .blocked{fill:#e34948}.nic .fill{fill:#1baf7a}.nic .refused{fill:#eda100}
 .nic .mark{stroke:#17171a;stroke-width:1.5}.nic .way{stroke:#8f9299;stroke-width:1.5;fill:none}
+.nic .down{stroke:#b42318;stroke-dasharray:4 3}
 @media (prefers-color-scheme:dark){
 .nic text{fill:#ececee}.nic .small{fill:#a5a7ad}.nic .cause{fill:#f2857c}.nic .paper{fill:#17181b}
 .nic .panel{fill:#1f2125;stroke:#383b41}.nic .box{fill:#17181b;stroke:#6d7078}.nic .limits{stroke:#f2857c}
 .nic .track{fill:#3a3d44}.nic .busy{fill:#3987e5}.nic .blocked{fill:#e66767}.nic .fill{fill:#199e70}.nic .refused{fill:#c98500}
-.nic .mark{stroke:#ececee}.nic .way{stroke:#6d7078}}
+.nic .mark{stroke:#ececee}.nic .way{stroke:#6d7078}.nic .down{stroke:#f2857c}}
 )css";
 
 std::string percent(double share) {
@@ -152,7 +153,7 @@ PictureNode node_of(const PictureJson& result, const std::string& name, bool und
   return node;
 }
 
-/// The node, other than the one under test, that received most.
+/// The node, other than the one under test, that received most: the peer, as far as a result alone tells.
 std::string receiver_of(const PictureJson& result) {
   const std::string under_test = result.at("node_under_test").get<std::string>();
   std::string best;
@@ -165,23 +166,43 @@ std::string receiver_of(const PictureJson& result) {
   return best;
 }
 
+/// Places whose links were down at some time, by plane. A NIC's port is on the plane of its number.
+std::map<std::size_t, std::vector<std::string>> down_places(const PictureJson& result) {
+  constexpr std::array<std::string_view, 5> kinds{"fault.link_down", "fault.link_flap", "fault.nic_port_loss",
+                                                  "fault.switch_reboot", "fault.plane_loss"};
+  std::map<std::size_t, std::vector<std::string>> down;
+  for (const PictureJson& event : result.at("events")) {
+    const std::string what = event.at("what").get<std::string>();
+    const std::string where = event.at("where").get<std::string>();
+    if (std::find(kinds.begin(), kinds.end(), what) == kinds.end()) continue;
+    const std::string_view mark = where.starts_with("plane") ? "plane" : ".port";
+    const std::size_t at = where.find(mark);
+    if (at == std::string::npos) continue;
+    std::vector<std::string>& places = down[static_cast<std::size_t>(std::atoi(where.c_str() + at + mark.size()))];
+    if (std::find(places.begin(), places.end(), where) == places.end()) places.push_back(where);
+  }
+  return down;
+}
+
 class NicPicture {
  public:
-  NicPicture(const PictureJson& result, bool linked) : result_(result), linked_(linked) {
+  NicPicture(const PictureJson& result, const std::string& peer, bool linked)
+      : result_(result), linked_(linked), down_(down_places(result)) {
     const std::string under_test = result.at("node_under_test").get<std::string>();
     sender_ = node_of(result, under_test, true);
-    receiver_ = node_of(result, receiver_of(result), false);
+    receiver_ = node_of(result, peer.empty() ? receiver_of(result) : peer, false);
+    receives_ = result.at("nodes").size() > 2 && !peer.empty() ? ", receives most of " + under_test : ", receives";
     smallest_gbps_ = 0.005 * std::max(1.0, result.at("line_rate_gbps").get<double>());
   }
 
   std::string draw() {
     if (sender_.slots.empty()) return "";
     const bool both = !receiver_.slots.empty();
-    const int height = kHeadHeight + kPanelHeight + kFabricHeight + (both ? kPanelHeight : 0) + 28;
+    const int height = kHeadHeight + kPanelHeight + fabric_height() + (both ? kPanelHeight : 0) + 28;
     head();
     panel(sender_, kHeadHeight, true);
     fabric(kHeadHeight + kPanelHeight, both);
-    if (both) panel(receiver_, kHeadHeight + kPanelHeight + kFabricHeight, false);
+    if (both) panel(receiver_, kHeadHeight + kPanelHeight + fabric_height(), false);
     legend(height - 12);
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"nic\" role=\"img\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
@@ -441,7 +462,7 @@ class NicPicture {
         kPanelHeight - 4);
     const double ports_y = ports_below ? y + kPanelHeight - 50 : y + 6;
     const double rows_y = ports_below ? y + 38 : y + 84;
-    text(16 + kGap, ports_below ? y + 16 : y + 62, node.name + (ports_below ? ", under test" : ", receives"), "name");
+    text(16 + kGap, ports_below ? y + 16 : y + 62, node.name + (ports_below ? ", under test" : receives_), "name");
     const double ports = lost_at(node, "port");
     if (ports >= smallest_gbps_) {
       text(kWidth - 24, ports_below ? ports_y - 6 : y + 64, "ports: lost " + gbps(ports), "cause", "end");
@@ -486,6 +507,33 @@ class NicPicture {
     return all;
   }
 
+  /// A line more for the names of links that were down.
+  int fabric_height() const { return kFabricHeight + (down_.empty() ? 0 : 16); }
+
+  /// Links that were down on a plane, as its row names them.
+  static std::string down_names(const std::vector<std::string>& places, std::size_t index) {
+    const std::string plane = fmt::format("plane{}", index);
+    std::string names;
+    for (const std::string& place : places) {
+      const bool within = place.starts_with(plane + ".");
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", within ? place.substr(plane.size() + 1) : place);
+    }
+    return names;
+  }
+
+  /// Whether the cable between this node's port and its plane was down at some time.
+  bool was_down(const PictureNode& node, std::size_t port) const {
+    const auto places = down_.find(port);
+    if (places == down_.end()) return false;
+    return std::any_of(places->second.begin(), places->second.end(), [&](const std::string& place) {
+      return place == fmt::format("{}.port{}", node.name, port) || place == fmt::format("plane{}", port);
+    });
+  }
+
+  void cable(const PictureNode& node, std::size_t port, double x, double y, int length) {
+    add("<path class=\"way{}\" d=\"M{:.1f} {:.1f}v{}\"/>", was_down(node, port) ? " down" : "", x, y, length);
+  }
+
   void fabric(double y, bool both) {
     const double step = port_step();
     for (const auto& [index, plane] : planes()) {
@@ -493,11 +541,14 @@ class NicPicture {
       const double x = 16 + static_cast<double>(index) * step + kGap / 2.0;
       const double width = step - kGap;
       const double middle = x + width / 2;
-      add("<path class=\"way\" d=\"M{0:.1f} {1:.1f}v{2}\"/>", middle, y - 6, 14);
-      if (both) add("<path class=\"way\" d=\"M{0:.1f} {1:.1f}v{2}\"/>", middle, y + kFabricHeight - 14, 20);
-      open("switches", fmt::format("plane {}: busiest port {}, used {}", index, plane.port, percent(plane.busiest)));
-      add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" rx=\"5\" class=\"box{}\"/>", x, y + 8, width,
-          kFabricHeight - 22, plane.lost >= smallest_gbps_ ? " limits" : "");
+      const auto places = down_.find(index);
+      const std::string down = places == down_.end() ? "" : down_names(places->second, index);
+      cable(sender_, index, middle, y - 6, 14);
+      if (both) cable(receiver_, index, middle, y + fabric_height() - 14, 20);
+      open("switches", fmt::format("plane {}: busiest port {}, used {}{}{}", index, plane.port, percent(plane.busiest),
+                                   down.empty() ? "" : "; down at some time: ", down));
+      add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" rx=\"5\" class=\"box{}{}\"/>", x, y + 8,
+          width, fabric_height() - 22, plane.lost >= smallest_gbps_ ? " limits" : "", down.empty() ? "" : " down");
       text(x + 5, y + 23, fmt::format("plane {}", index), "name");
       text(x + width - 5, y + 23, percent(plane.busiest), "small whole", "end");
       bar(x + 5, y + 28, width - 10, 8, "track");
@@ -510,8 +561,16 @@ class NicPicture {
              "small");
       }
       if (plane.lost >= smallest_gbps_) text(x + 5, y + 76, "lost " + gbps(plane.lost), "cause");
+      if (!down.empty()) down_text(x + 5, y + 91, width - 10, down, places->second.size());
       close();
     }
+  }
+
+  void down_text(double x, double y, double width, const std::string& names, std::size_t count) {
+    const std::string whole = "down: " + names;
+    const bool fits = static_cast<double>(whole.size()) * 6.6 <= width;
+    const std::string first = "down: " + names.substr(0, names.find(','));
+    text(x, y, fits || count == 1 ? whole : fmt::format("{} +{}", first, count - 1), "small cause");
   }
 
   void legend(double y) {
@@ -525,12 +584,17 @@ class NicPicture {
     item("blocked", "blocked; lost to a cause");
     item("fill", "mean level of a buffer (line: p99)");
     item("refused", "the same, full more than 1 % of the time with refusals; lost to framing");
+    if (down_.empty()) return;
+    add("<path class=\"way down\" d=\"M{:.1f} {:.1f}h18\"/>", x, y - 4);
+    text(x + 23, y, "was down at some time", "small");
   }
 
   const PictureJson& result_;
   bool linked_;
+  std::map<std::size_t, std::vector<std::string>> down_;  ///< by plane
   PictureNode sender_;
   PictureNode receiver_;
+  std::string receives_;      ///< what the receiver's panel says behind its name
   double smallest_gbps_ = 0;  ///< smaller losses are not written
   std::string summary_;
   std::string svg_;
@@ -538,8 +602,8 @@ class NicPicture {
 
 }  // namespace
 
-std::string nic_picture(const PictureJson& result, bool linked) {
-  return NicPicture(result, linked).draw();
+std::string nic_picture(const PictureJson& result, const std::string& peer, bool linked) {
+  return NicPicture(result, peer, linked).draw();
 }
 
 }  // namespace mrc

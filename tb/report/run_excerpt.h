@@ -2,13 +2,15 @@
 // nodes.
 #pragma once
 
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 namespace mrc {
 
-/// Leaves out what the page does not show: nodes beyond the first, switch queues beyond the deepest, buffers that were
-/// always empty; averages neighboring points of long series. `series` may be null. Throws nlohmann's exceptions for
-/// JSON of another shape.
-void shorten_for_page(nlohmann::ordered_json& result, nlohmann::ordered_json& series);
+/// Leaves out what the page does not show: nodes beyond the first, except `peer`, switch queues beyond the deepest,
+/// buffers that were always empty; averages neighboring points of long series. `series` may be null, `peer` empty.
+/// Throws nlohmann's exceptions for JSON of another shape.
+void shorten_for_page(nlohmann::ordered_json& result, nlohmann::ordered_json& series, const std::string& peer);
 
 }  // namespace mrc

@@ -151,7 +151,7 @@ std::vector<Diagnoser::Reliefs> Diagnoser::pairs_beside(const std::vector<Tried>
 }
 
 Remedy Diagnoser::confirm(const Tried& tried, Diagnosis& diagnosis) {
-  Remedy remedy{.reliefs = tried.reliefs, .smallest = {}, .metric = {}, .gain = {}, .next_cause = ""};
+  Remedy remedy{.reliefs = tried.reliefs, .smallest = {}, .metric = {}, .gain = {}, .next_cause = "", .alone = {}};
   const auto changed = campaign_.run(planner_.specs(settings_of(tried.reliefs), seeds_));
   const auto as_it_is = campaign_.run(planner_.specs({}, seeds_));
   std::vector<double> metrics;
@@ -172,6 +172,30 @@ Remedy Diagnoser::confirm(const Tried& tried, Diagnosis& diagnosis) {
     break;
   }
   return remedy;
+}
+
+/// Over all seeds, so that a reader can compare each change with the pair.
+void Diagnoser::confirm_singly(Remedy& remedy, Diagnosis& diagnosis) {
+  const auto as_it_is = campaign_.run(planner_.specs({}, seeds_));
+  for (const Relief& relief : remedy.reliefs) {
+    SingleChange change{.relief = relief, .gain = {}};
+    const Settings settings = settings_of({relief});
+    try {
+      const auto runs = campaign_.run(planner_.specs(settings, seeds_));
+      std::vector<double> gains;
+      change.completes = true;
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        change.completes = change.completes && runs[i].complete();
+        const double more = objective_.metric_of(runs[i]) - objective_.metric_of(as_it_is[i]);
+        gains.push_back(more_ ? more : -more);
+        diagnosis.runs.emplace_back(settings, runs[i].id);
+      }
+      if (change.completes) change.gain = confidence_interval(gains);
+    } catch (const ParameterError&) {
+      // The rules of the scenario allow it only together with the other.
+    }
+    remedy.alone.push_back(std::move(change));
+  }
 }
 
 void Diagnoser::find_smallest(Remedy& remedy) {
@@ -264,7 +288,11 @@ Diagnosis Diagnoser::diagnose() {
     diagnosis.remedies.push_back(confirm(tried, diagnosis));
   }
   std::erase_if(diagnosis.remedies, [&](const Remedy& remedy) { return remedy.gain.mean < least; });
-  if (!diagnosis.remedies.empty()) find_smallest(diagnosis.remedies.front());
+  if (!diagnosis.remedies.empty()) {
+    Remedy& first = diagnosis.remedies.front();
+    if (first.reliefs.size() > 1) confirm_singly(first, diagnosis);
+    find_smallest(first);
+  }
   diagnosis.tried = known_.size();
   return diagnosis;
 }

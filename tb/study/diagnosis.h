@@ -18,13 +18,21 @@
 
 namespace mrc {
 
+/// One change of a pair, without the other.
+struct SingleChange {
+  Relief relief;
+  bool completes = false;  ///< false: the scenario's rules refuse it, or a run of it does not complete
+  Interval gain;           ///< as of the pair
+};
+
 /// One or two reliefs, and what a run with them does.
 struct Remedy {
   std::vector<Relief> reliefs;
-  std::vector<Relief> smallest;  ///< the same keys, with the smallest sizes that keep 99 % of the gain; may be empty
-  Interval metric;               ///< over the seeds
-  Interval gain;                 ///< against the scenario as it is, seed by seed; more is better
-  std::string next_cause;        ///< first in limits[] of its run, besides framing
+  std::vector<Relief> smallest;     ///< the same keys, with the smallest sizes that keep 99 % of the gain; may be empty
+  Interval metric;                  ///< over the seeds
+  Interval gain;                    ///< against the scenario as it is, seed by seed; more is better
+  std::string next_cause;           ///< first in limits[] of its run, besides framing
+  std::vector<SingleChange> alone;  ///< of the first remedy, where it is a pair
 
   ReliefKind kind() const;
 };
@@ -63,6 +71,7 @@ class Diagnoser {
   std::vector<Reliefs> pairs_beside(const std::vector<Tried>& singles);
   std::vector<std::string> first_reliefs(std::int64_t run) const;
   Remedy confirm(const Tried& tried, Diagnosis& diagnosis);
+  void confirm_singly(Remedy& remedy, Diagnosis& diagnosis);
   void find_smallest(Remedy& remedy);
   double gain_of(double metric) const { return more_ ? metric - base_ : base_ - metric; }
 

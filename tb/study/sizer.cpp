@@ -95,6 +95,16 @@ Settings unlimited_buffers(const RunPlanner& planner, const std::vector<std::str
   return settings;
 }
 
+bool SizingResult::noise_dominates() const {
+  if (!answer) return false;
+  // Bisection ends close to the target: a narrow interval of sizes is as good as a size.
+  constexpr std::int64_t narrow_share = 8;
+  const Interval& score = curve.at(*answer).score;
+  const double distance = std::abs(score.mean - request.objectives.first().threshold);
+  const std::int64_t narrow = std::max(resolution, *answer / narrow_share);
+  return score.high - score.low > distance && answer_high - answer_low > narrow;
+}
+
 Sizer::Sizer(Campaign& campaign, SizingScenarios scenarios, StudyDatabase& database, SizingRequest request)
     : campaign_(campaign), scenarios_(std::move(scenarios)), database_(database), parameter_(size_of_key(request.key)) {
   result_.request = std::move(request);

@@ -77,6 +77,9 @@ struct SizingResult {
   std::int64_t resolution = 1;   ///< distance of the answer to the next smaller value that was tried
 
   const SizingPoint* point() const { return answer ? &curve.at(*answer) : nullptr; }
+  /// The interval over the seeds at the answer is wider than the distance from the target, and the sizes that are
+  /// possible therefore lie far apart.
+  bool noise_dominates() const;
 };
 
 class Sizer {

@@ -38,7 +38,24 @@ def lines_of(readme):
     return block.group(1).splitlines() if block else []
 
 
+def wants_of(readme):
+    """Cells of the rows of "I want to …"."""
+    table = re.search(r"## I want to …\n(.*?)\n## ", readme, re.S)
+    rows = [line.strip("| \n").split(" | ") for line in table.group(1).splitlines() if line.startswith("| ")] if table else []
+    return rows[1:]
+
+
+def check_wants(readme):
+    rows = wants_of(readme)
+    if len(rows) < 7:
+        fail(f"README.md: \"I want to …\" has {len(rows)} rows")
+    for row in rows:
+        if len(row) != 3 or not re.fullmatch(r"`[^`]+`", row[1]) or not re.fullmatch(r"\[[^\]]+\]\([^)]+\)", row[2]):
+            fail(f"README.md: \"I want to {row[0]}\" needs one command and one link")
+
+
 def check_texts(readme):
+    check_wants(readme)
     lines = lines_of(readme)
     if len(lines) < 10:
         fail(f"README.md: \"Try next\" has {len(lines)} lines")
@@ -162,6 +179,14 @@ def main():
                 continue
             if not is_alias:
                 written = written.replace(line, with_time(line, seconds))
+        for _, command, _ in [] if options.lines else wants_of(readme):
+            if "python3" in command and subprocess.run(["python3", "-c", "import pandas"], capture_output=True, check=False).returncode != 0:
+                print(f" skipped  {command}: no pandas", flush=True)
+                continue
+            code, seconds, output = reader.type(command.strip("`"), options.time_limit)
+            print(f"{in_words(seconds):>8}  {command}", flush=True)
+            if code != 0:
+                fail(f"{command}: exit code {code}:\n{output[-2000:]}")
         example = check_example(reader, written, options.time_limit)
         reader.close()
     if options.write and not failures:

@@ -56,6 +56,22 @@ double time_of(const nlohmann::json& r, const std::string& what) {
   return -1;
 }
 
+TEST(Faults, AFaultAfterTheEndOfTheRunIsNamed) {
+  const std::string scenario =
+      write_scenario(fault(5, 10, "link_down", "nic0.port2") + fault(1e6, 10, "link_down", "nic0.port3") +
+                         fault(10, 5, "link_flap", "nic2.port1", "period_us = 100000\ncount = 9\n"),
+                     2);
+  const ProcessResult ran = run_process(fmt::format("mrcsim run {} --out %D/out", scenario));
+  const nlohmann::json r = read_json(test_folder() / "out" / "result.json");
+  const std::string line = fmt::format(
+      "the run ended at {:.1f} us; never happened: link_down of nic0.port3 at 1000000 us, 8 of 9 outages of "
+      "link_flap of nic2.port1",
+      r["simulated_time_us"].get<double>());
+  EXPECT_EQ(r["notes"], nlohmann::json::array({line}));
+  EXPECT_NE(ran.out.find("\n  note       " + line + "\n"), std::string::npos) << ran.out;
+  EXPECT_FALSE(run(write_scenario(fault(5, 10, "link_down", "nic0.port2"), 2)).contains("notes"));
+}
+
 TEST(Faults, AFailedLinkUnderFullLoadCostsNoMessageAndIsBypassed) {
   const double undisturbed = run(write_scenario(""))["goodput_gbps"].get<double>();
   const std::string scenario = write_scenario(fault(200, 0, "link_down", "plane3.t0.0.up1"));

@@ -67,7 +67,7 @@ TEST_P(PublicSamples, AreCompleteOnTheIdealTransport) {
 TEST_P(PublicSamples, AreCompleteOnMrcCutToSize) {
   const auto result = run(std::string("transport=mrc ") + GetParam().mrc_cut);
   EXPECT_EQ(result["job"]["ranks"], GetParam().mrc_ranks);
-  EXPECT_NE(summary_.find(" data packets, "), std::string::npos) << "what it expects";
+  EXPECT_NE(summary_.find(" data packets; "), std::string::npos) << "what it expects";
   for (const auto& cut : result["job"]["cut"]) {
     EXPECT_NE(summary_.find("cut        " + cut.get<std::string>()), std::string::npos) << summary_;
   }

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <regex>
 
+#include <fmt/format.h>
+
 #include "mrcsim_process.h"
 
 namespace mrc {
@@ -126,6 +128,32 @@ TEST(Report, OfARunWithItsRemedies) {
   EXPECT_NE(other.err.find("holds no answer of mrcsim why"), std::string::npos) << other.err;
   EXPECT_EQ(run_process("mrcsim report %D/why.sqlite --why %D/why.sqlite -o %D/other.html").exit_code, 2);
   EXPECT_EQ(run_process("mrcsim report %D/out --why %D/absent.sqlite -o %D/other.html").exit_code, 2);
+}
+
+/// Neither of the two changes does alone what the pair does, and the answer says what each does.
+TEST(Why, OfAPairEachChangeIsListedAlone) {
+  fs::remove(test_folder() / "pair.sqlite");
+  const std::string command =
+      "mrcsim why tb/scenarios/pair.toml --seeds 2 --quiet --db %D/pair.sqlite --set host.payload=reference "
+      "traffic.rows=16 pcie.read_tags=96 nic.retransmit_buffer.entries=64";
+  const ProcessResult text = run_process(command);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  const auto answer = nlohmann::json::parse(run_process(command + " --format json").out);
+  const auto& pair = answer["remedies"][0];
+  ASSERT_EQ(pair["settings"].size(), 2U) << answer.dump(1);
+  ASSERT_EQ(pair["alone"].size(), 2U) << pair;
+  for (const auto& change : pair["alone"]) {
+    const auto setting = change["settings"].items().begin();
+    EXPECT_EQ(pair["settings"][setting.key()], setting.value());
+    EXPECT_TRUE(change["completes"]) << change;
+    EXPECT_LT(change["gain_gbps"].get<double>(), 0.9 * pair["gain_gbps"].get<double>());
+    const std::string line =
+        fmt::format("alone: gain {:.1f} ({:.1f} … {:.1f}) with {}={}\n", change["gain_gbps"].get<double>(),
+                    change["gain_gbps_low"].get<double>(), change["gain_gbps_high"].get<double>(), setting.key(),
+                    setting.value().get<std::string>());
+    EXPECT_NE(text.out.find(line), std::string::npos) << line << text.out;
+  }
+  for (std::size_t i = 1; i < answer["remedies"].size(); ++i) EXPECT_FALSE(answer["remedies"][i].contains("alone"));
 }
 
 TEST(Report, OfADatabase) {

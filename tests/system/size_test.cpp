@@ -11,6 +11,7 @@
 #include "mrcsim_process.h"
 #include "study/buffers.h"
 #include "study/objective.h"
+#include "study/sizer.h"
 #include "study/sqlite.h"
 #include "study/statistics.h"
 #include "study/study_error.h"
@@ -283,6 +284,48 @@ TEST_F(Size, AllTogether) {
     EXPECT_EQ(point["front"].get<bool>(), !beaten) << point.dump();
   }
   EXPECT_EQ(best, 1);
+  // Single, joint and confirmed sizes are printed: which of them are to be built?
+  const auto at = [&](const std::string& text) { return size.out.find(text); };
+  EXPECT_LT(at("Each buffer alone, the others as they are. Not the sizes to build"), at("All buffers together"));
+  const std::size_t build = at("\nSizes to build: the least SRAM found that holds goodput>=99%, confirmed on ");
+  ASSERT_NE(build, std::string::npos) << size.out;
+  EXPECT_LT(at("All buffers together"), build);
+  EXPECT_NE(at("<- to build: "), std::string::npos) << size.out;
+  for (const auto& [key, value] : answer["build"].items()) {
+    EXPECT_NE(size.out.find(fmt::format("  --set {}={}\n", key, value.get<std::int64_t>()), build), std::string::npos)
+        << size.out;
+  }
+  EXPECT_EQ(answer["build"].size(), 2U) << answer["build"];
+}
+
+TEST_F(Size, SaysThatNoiseDominates) {
+  const std::string command =
+      "mrcsim size tb/scenarios/pair.toml --set host.payload=reference traffic.rows=8 fabric.loss_rate=0.02 --buffer "
+      "nic.retransmit_buffer.entries --seeds 3 -j 2 --db %D/a.sqlite";
+  const ProcessResult size = run_process(command);
+  ASSERT_EQ(size.exit_code, 0) << size.err;
+  const auto answer = answer_of("size");
+  EXPECT_EQ(answer["noise_dominates"], true);
+  const std::string line = answer["noise"].get<std::string>();
+  EXPECT_EQ(line.find("noise dominates this answer: over 3 seeds it is "), 0U) << line;
+  EXPECT_NE(line.find("--seeds 12"), std::string::npos) << line;
+  EXPECT_NE(size.out.find("\n  " + line + "\n"), std::string::npos) << size.out;
+}
+
+SizingResult sizing(double low, double high, std::int64_t from, std::int64_t to) {
+  SizingResult result;
+  result.request = {.key = "nic.retransmit_buffer.entries", .objectives = {}, .context = {}};
+  result.answer = 200;
+  result.answer_low = from;
+  result.answer_high = to;
+  result.curve[200].score = {(low + high) / 2, low, high};
+  return result;
+}
+
+TEST(SizingNoise, DominatesWhereSeedsLeaveSizesOpenThatLieFarApart) {
+  EXPECT_TRUE(sizing(0.97, 1.012, 90, 4096).noise_dominates());
+  EXPECT_FALSE(sizing(0.995, 0.997, 200, 200).noise_dominates()) << "far from the target";
+  EXPECT_FALSE(sizing(0.9899, 0.9903, 198, 202).noise_dominates()) << "bisection ends close to the target";
 }
 
 }  // namespace

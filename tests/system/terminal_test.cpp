@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "mrcsim/expected_time.h"
 #include "mrcsim_process.h"
 
 namespace mrc {
@@ -157,6 +158,30 @@ TEST_F(Terminal, SizingShowsProgressAndIsQuietInAPipe) {
   EXPECT_NE(seen.screen.find("\r\033[K["), std::string::npos) << seen.screen;
   EXPECT_NE(seen.screen.find(" runs done, "), std::string::npos) << seen.screen;
   expect_quiet_in_a_pipe(size);
+}
+
+TEST(ExpectedTime, IsOfTheRunsOwnFirstSeconds) {
+  const auto start = ExpectedTime::Clock::now();
+  const auto after = [&](double seconds) {
+    return start + std::chrono::duration_cast<ExpectedTime::Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  ExpectedTime expected(start);
+  EXPECT_FALSE(expected.seconds_left(0.1, after(1))) << "start-up";
+  EXPECT_FALSE(expected.seconds_left(0, after(3.5))) << "nothing is done that could be measured";
+  const auto left = expected.seconds_left(0.1, after(4));
+  ASSERT_TRUE(left);
+  EXPECT_NEAR(*left, 36, 1e-6);
+  EXPECT_FALSE(expected.seconds_left(0.2, after(5))) << "said once";
+}
+
+/// Nothing is said of the machine before the run has begun.
+TEST(ExpectedTime, IsNotAConstant) {
+  const ProcessResult run =
+      run_process("mrcsim run tb/scenarios/pair.toml --set host.payload=reference traffic.rows=8 --out %D/expected");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("  expects    2048 data packets; the wall time is estimated after 3 s\n"), std::string::npos)
+      << run.out;
+  EXPECT_EQ(run.out.find("assumed"), std::string::npos) << run.out;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 
+import check_causes
 import check_format
 import check_texts
 import texts
@@ -120,6 +121,22 @@ class Format(unittest.TestCase):
             lines = check_format.findings([good, bad], ROOT / ".clang-format")
             self.assertTrue(lines)
             self.assertTrue(all("bad.cpp" in line for line in lines), lines)
+
+
+class Causes(unittest.TestCase):
+    def test_all_kinds_of_declarations_are_found(self):
+        names, unknown = check_causes.names_in(ROOT / "sc_models")
+        self.assertEqual(unknown, [])
+        for name in ("host.iommu", "rocev2.rate", "receiver.window", "cwnd.ecn", "portN.slow", "decrypt.key_miss", "dma_write", "framing",
+                     "retransmission.trim", "unattributed", "completion.moderation", "uet.credit"):
+            self.assertIn(name, names)
+
+    def test_planted(self):
+        explained = {"host.memory", "receiver.port.line", "sram.…", "fabric.…", "receiver.pcie.…"}
+        for name in ("host.iommu", "fabric.pause", "pcie.line"):
+            self.assertFalse(check_causes.is_explained(name, explained), name)
+        for name in ("host.memory", "port.line", "sram.bitmap"):
+            self.assertTrue(check_causes.is_explained(name, explained), name)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,42 @@ class Picture(unittest.TestCase):
         self.assertIn("PCIe gen4 x16", self.texts(picture))
         self.assertTrue(any(text.startswith("lost: receiver.pcie.line") for text in self.texts(picture)))
 
+    def run_four(self, *settings):
+        """nic0 sends most to nic2; nic1 receives more, from nic3."""
+        (self.folder / "flows.csv").write_text("start_us,src,dst,bytes,tag\n0,0,1,65536,0\n0,0,2,1048576,0\n0,3,1,4194304,0\n")
+        (self.folder / "four.toml").write_text('[traffic]\ntrace = "flows.csv"\n[fabric]\nnics = 4\nnics_per_t0 = 2\nt1s_per_plane = 2\n')
+        done = mrcsim("run", self.folder / "four.toml", "--out", self.folder / "out", *settings)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_the_peer_is_the_node_that_gets_most_of_the_node_under_test(self):
+        summary = self.run_four()
+        self.assertIn("share of the time that boxes were busy, % (nic2 gets most of nic0)", summary)
+        self.assertRegex(summary, r"\n    nic0  \S.*(\n {9}.*)*\n    nic2  \S")
+        self.assertNotRegex(summary, r"\n    nic[13]  \S")
+        texts = self.texts(self.draw())
+        self.assertIn("nic0, under test", texts)
+        self.assertIn("nic2, receives most of nic0", texts)
+        (self.folder / "out/flows.csv").unlink()
+        self.assertIn("nic1, receives", self.texts(self.draw()))
+
+    def test_links_that_were_down_are_dashed_and_named(self):
+        self.run_four("--set", 'fault.1={kind = "link_down", where = "nic0.port3", at_us = 2, for_us = 5}',
+                      'fault.2={kind = "link_down", where = "plane3.t0.0.up1", at_us = 3, for_us = 5}',
+                      'fault.3={kind = "link_flap", where = "plane5.t0.1.up0", at_us = 3, for_us = 1, period_us = 4, count = 2}',
+                      'fault.4={kind = "link_down", where = "nic0.port6", at_us = 1e6, for_us = 5}')
+        picture = self.draw()
+        texts = self.texts(picture)
+        self.assertIn("down: nic0.port3 +1", texts)
+        self.assertIn("down: t0.1.up0", texts)
+        self.assertNotIn("down: nic0.port6", texts)
+        down = [path.get("d") for path in picture.iter(SVG + "path") if "down" in path.get("class").split()]
+        self.assertEqual(len(down), 2, "nic0's cable to plane 3, and the legend")
+        titles = [title.text for title in picture.iter(SVG + "title")]
+        self.assertTrue(any(title.endswith("; down at some time: nic0.port3, t0.0.up1") for title in titles), titles)
+        self.run_pair()
+        self.assertNotIn("was down at some time", self.texts(self.draw()))
+
     def test_text_from_outside_stays_text(self):
         result = self.run_pair()
         result["scenario"] = '<script>alert("1")</script>&\u0007'

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "fabric/fault_parameters.h"
+#include "results/late_faults.h"
 #include "results/output_directory.h"
 #include "results/output_file.h"
 #include "results/result_json.h"
@@ -79,6 +81,36 @@ TEST(Summary, ReadsWell) {
   EXPECT_EQ(text.find('\033'), std::string::npos) << "no colour in a pipe";
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110U) << line;
+}
+
+FaultConfig late_fault(FaultKind kind, const std::string& where, double at_us) {
+  FaultConfig fault;
+  fault.kind = kind;
+  fault.where = where;
+  fault.at_us = at_us;
+  return fault;
+}
+
+TEST(LateFaults, OneLineNamesThemAndTheEndOfTheRun) {
+  ScenarioConfig scenario;
+  scenario.faults = {late_fault(FaultKind::link_down, "nic0.port3", 99), late_fault(FaultKind::loss, "nic1", 101),
+                     late_fault(FaultKind::link_flap, "nic0.port1", 50)};
+  scenario.faults[2].period_us = 10;
+  scenario.faults[2].for_us = 5;
+  scenario.faults[2].count = 8;
+  EXPECT_EQ(
+      late_fault_notes(scenario, 100),
+      std::vector<std::string>{"the run ended at 100.0 us; never happened: loss of nic1 at 101 us, 2 of 8 outages "
+                               "of link_flap of nic0.port1"});
+  scenario.faults[2].jitter = 1;  // the outage from 100 us on may be drawn to begin up to 5 us later
+  EXPECT_NE(late_fault_notes(scenario, 100)[0].find("at least 2 of 8 outages"), std::string::npos);
+  EXPECT_TRUE(late_fault_notes(scenario, 130).empty()) << late_fault_notes(scenario, 130)[0];
+}
+
+TEST(LateFaults, ManyAreCounted) {
+  ScenarioConfig scenario;
+  for (int i = 0; i < 9; ++i) scenario.faults.push_back(late_fault(FaultKind::link_down, "nic0.port3", 100 + i));
+  EXPECT_NE(late_fault_notes(scenario, 10).at(0).find("at 103 us, and 5 other faults"), std::string::npos);
 }
 
 TEST(Series, JoinsNeighboursWhenThereAreTooMany) {
