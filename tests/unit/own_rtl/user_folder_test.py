@@ -81,6 +81,38 @@ class UserFolder(unittest.TestCase):
         self.accepted("-DMRCSIM_USER_RTL=")
         self.assertNotIn("mrcsim_own_encap", self.targets())
 
+    def test_a_port_of_another_width_ends_the_build_with_one_line(self):
+        source = (EXAMPLE / "own_encap.sv").read_text()
+        own = self.copy("own")
+        # The bench of the small sizes has 512 bits.
+        name = "Vsrv6_encap_bench_small"
+        verilated = f"user_rtl/mrcsim_own_encap_cosim_srv6_encap_small_verilated.dir/{name}/{name}.h"
+        for change, line in (
+            (("input  logic [Width-1:0]     s_tdata", "input  logic [Width/2-1:0]   s_tdata"),
+             "mrcsim: module own_encap: port s_tdata has 256 bits, wanted 512, as in_data_i of srv6_encap"),
+            (("output logic [CountBits-1:0] m_tbytes", "output logic [7:0]           m_tbytes"),
+             "mrcsim: module own_encap: port m_tbytes has 8 bits, wanted 7, as out_bytes_o of srv6_encap"),
+            (("m_tfirst", "m_first"),
+             "mrcsim: module own_encap: there is no port m_tfirst, wanted for out_sop_o of srv6_encap"),
+            (None, None),
+        ):
+            (own / "own_encap.sv").write_text(source.replace(*change) if change else source)
+            if change:
+                self.assertIn(change[0], source)
+            result = self.build(f"-DMRCSIM_USER_RTL={own}", target=verilated)
+            self.assertEqual(result.returncode == 0, change is None, result.stdout + result.stderr)
+            if line:
+                said = [text for text in (result.stdout + result.stderr).splitlines() if text.startswith(("mrcsim: ", "%"))]
+                self.assertEqual(said, [line], result.stdout + result.stderr)
+        # A module with our name and our ports has no module around it.
+        text = (ROOT / "rtl/srv6_encap/srv6_encap.sv").read_text()
+        (own / "srv6_encap.sv").write_text(text.replace("logic [CountWidth-1:0] in_bytes_i", "logic [CountWidth:0] in_bytes_i"))
+        (own / "CMakeLists.txt").write_text(f"mrcsim_use_rtl(mrcsim_own_encap BLOCK srv6_encap SOURCES srv6_encap.sv"
+                                            f" {ROOT}/rtl/srv6_encap/icrc_append.sv)\n")
+        result = self.build(f"-DMRCSIM_USER_RTL={own}", target=verilated)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("mrcsim: module srv6_encap: port in_bytes_i has 8 bits, wanted 7, as in_bytes_i of srv6_encap", result.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
