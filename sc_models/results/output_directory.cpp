@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,11 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of `mrcsim run`, or of `mrcsim cosim`.
 bool is_result_of_ours(const fs::path& folder) {
-  std::ifstream file(folder / "result.json");
-  if (!file) return false;
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  return json.is_object() && json.contains("mrcsim_version");
+  for (const auto& [name, key] : {std::pair("result.json", "mrcsim_version"), {"cosim.json", "functional_coverage"}}) {
+    std::ifstream file(folder / name);
+    if (!file) continue;
+    const auto json = nlohmann::json::parse(file, nullptr, false);
+    if (json.is_object() && json.contains(key)) return true;
+  }
+  return false;
 }
 
 /// What a run that was killed has left is nobody's work.

@@ -29,8 +29,13 @@ add_library(mrcsim_verilator STATIC EXCLUDE_FROM_ALL ${VERILATOR_ROOT}/include/v
             ${VERILATOR_ROOT}/include/verilated_cov.cpp ${VERILATOR_ROOT}/include/verilated_threads.cpp)
 _mrcsim_verilated_library(mrcsim_verilator)
 target_link_libraries(mrcsim_verilator PUBLIC Threads::Threads)
-add_library(mrcsim_verilator_waves STATIC EXCLUDE_FROM_ALL ${VERILATOR_ROOT}/include/verilated_fst_c.cpp)
+add_library(mrcsim_verilator_waves STATIC EXCLUDE_FROM_ALL ${VERILATOR_ROOT}/include/verilated_fst_c.cpp
+            ${PROJECT_SOURCE_DIR}/sc_models/results/fst_errors.cpp)
 _mrcsim_verilated_library(mrcsim_verilator_waves)
+target_include_directories(mrcsim_verilator_waves PRIVATE ${PROJECT_SOURCE_DIR}/sc_models)
+# The writer does not look at what its writes return.
+set_source_files_properties(${VERILATOR_ROOT}/include/verilated_fst_c.cpp PROPERTIES COMPILE_OPTIONS
+                            "-include;${PROJECT_SOURCE_DIR}/tb/cosim/bench/verilated_fst_errors.h")
 target_link_libraries(mrcsim_verilator_waves PUBLIC mrcsim_verilator ZLIB::ZLIB)
 add_library(mrcsim_verilator_timing STATIC EXCLUDE_FROM_ALL ${VERILATOR_ROOT}/include/verilated_dpi.cpp
             ${VERILATOR_ROOT}/include/verilated_timing.cpp)

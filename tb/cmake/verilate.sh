@@ -10,7 +10,36 @@ shift 5
 generated=$folder/generated
 rm -rf "$generated"
 mkdir -p "$folder"
-"$verilator" --cc --prefix "$prefix" --Mdir "$generated" --MMD "$@" >/dev/null
+
+# wrong_ports LOG: ports of a user's module that do not fit ours, in one line; nothing where all fit. Verilator warns of widths where
+# the module is connected: in the module around it (tb/cosim/rtl_wrapper.py), or in BLOCK_flat.sv where it has our names. It would
+# cut or fill the bits, so that the block looked wrong only in a run.
+wrong_ports() {
+  local at port found wanted ours top file ports=
+  while IFS='|' read -r at port found wanted; do
+    file=${at%%:*}
+    ours=$(sed -n "$(cut -d: -f2 <<<"$at")s/^ *\.\w*(\(.*\)),\{0,1\}$/\1/p" "$file")
+    top=$(sed -n 's/^  ) u_\(\w*\) ($/\1/p' "$file")
+    if [ -n "$found" ]; then
+      ports+="; port $port has $found bits, wanted $wanted, as ${ours:-$port} of $(basename "$file" .sv | sed 's/_flat$//')"
+    else
+      ports+="; there is no port $port, wanted for ${ours:-$port} of $(basename "$file" .sv | sed 's/_flat$//')"
+    fi
+  done < <(sed -n -e "s/^%Warning-WIDTH[A-Z]*: \([^:]*\(_flat\|_wrapper\/[^:/]*\)\.sv:[0-9]*\):.*port connection '\([^']*\)' expects \([0-9]*\) bits.* generates \([0-9]*\) bits.*/\1|\3|\4|\5/p" \
+    -e "s/^%Error[-A-Z]*: \([^:]*\(_flat\|_wrapper\/[^:/]*\)\.sv:[0-9]*\):.*Pin not found: '\([^']*\)'.*/\1|\3||/p" "$1" | awk '!seen[$0]++')
+  [ -z "$ports" ] || printf 'mrcsim: module %s: %s\n' "$top" "${ports#; }"
+}
+
+log=$folder/$prefix.log
+status=0
+"$verilator" --cc --prefix "$prefix" --Mdir "$generated" --MMD "$@" >/dev/null 2>"$log" || status=$?
+wrong=$(wrong_ports "$log")
+if [ -n "$wrong" ]; then
+  echo "$wrong" >&2
+  exit 1
+fi
+cat "$log" >&2
+[ "$status" -eq 0 ] || exit "$status"
 
 # write FILE: stdin, unless FILE has it already: what depends on it is not built without need.
 write() {

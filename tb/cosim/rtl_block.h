@@ -22,6 +22,9 @@ struct Calibration {
   const char* way = "";  ///< through the block, where it has several
   std::size_t in_port = 0;
   std::size_t out_port = 1;
+  /// Parameters that these cycles are set by; empty: none.
+  const char* latency_parameter = "";
+  const char* interval_parameter = "";
 };
 
 struct RtlBlock {

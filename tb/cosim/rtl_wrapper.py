@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Writes a module with the name and the header of one of our blocks, and a user's module inside.
 
-  rtl_wrapper.py --header rtl/BLOCK/BLOCK.sv --top MODULE --contract contract.toml --out BLOCK.sv
+  rtl_wrapper.py --header rtl/BLOCK/BLOCK.sv --top MODULE --contract contract.toml (--out BLOCK.sv | --check)
                  [--pin ours=yours…] [--parameter ours=yours…]
+
+--check: reads contract and maps, and writes nothing.
 
 Pins and parameters have the block's names where no entry says otherwise. The contract may give the parameters of the user's
 module as expressions of ours, the polarity of its reset, a clock enable, and in [pins] ports of the user's module that are
@@ -18,6 +20,8 @@ import tomllib
 from rtl_ports import Failure, Module, Package, write
 
 FUNCTIONS = {"clog2": "$clog2"}
+# As parse_contract() of tb/cosim/contract.cpp, which reads the rest of it.
+KEYS = ("cycles", "clock", "parameters", "pins", "ready", "reset", "way")
 
 
 def place(path, text, key):
@@ -126,12 +130,26 @@ class Bus:
         return "".join(unused) + f"  logic [$bits({all_parts})-1:0] {bus};\n  assign {all_parts} = {bus};\n", bus
 
 
-def wrapper(options):
-    text = options.contract.read_text()
+def contract_of(options):
+    """The contract, and its text."""
     try:
+        text = options.contract.read_text()
         contract = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise Failure(f"{options.contract}: {error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        at = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        place_of_error = f"{options.contract}:{at.group(1)}" if at else str(options.contract)
+        raise Failure(f"{place_of_error}: is not TOML: {str(error)[:at.start() if at else None]}") from error
+    for key, value in contract.items():
+        if key not in KEYS:
+            where = next((n for n, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*\[*\s*{re.escape(key)}\b", line)), 1)
+            raise Failure(f"{options.contract}:{where}: {key}: unknown; allowed: {', '.join(KEYS)}")
+        if key in ("clock", "pins", "ready", "reset") and not isinstance(value, dict):
+            raise Failure(f"{place(options.contract, text, key)}: {key}: a table is needed")
+    return contract, text
+
+
+def wrapper(options):
+    contract, text = contract_of(options)
     block = options.header.stem
     module = Module(options.header, block, Package(options.header.parent.parent / "common" / "mrc_pkg.sv"))
     ports = [port[3] for port in module.ports]
@@ -165,12 +183,17 @@ endmodule
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--top", required=True)
-    for option in ("--header", "--contract", "--out"):
+    for option in ("--header", "--contract"):
         parser.add_argument(option, required=True, type=pathlib.Path)
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--out", type=pathlib.Path)
+    target.add_argument("--check", action="store_true")
     for option in ("--pin", "--parameter"):
         parser.add_argument(option, action="append", default=[])
     options = parser.parse_args()
-    write(options.out, wrapper(options))
+    text = wrapper(options)
+    if not options.check:
+        write(options.out, text)
 
 
 if __name__ == "__main__":

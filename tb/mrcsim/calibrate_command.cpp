@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -17,6 +19,8 @@
 #include "mrcsim/progress.h"
 #include "parameters/registry.h"
 #include "results/output_file.h"
+#include "study/interruption.h"
+#include "study/study_error.h"
 
 namespace mrc {
 namespace {
@@ -37,13 +41,17 @@ std::vector<std::string> sizes_of(const Options& options) {
   return {options.size};
 }
 
+std::string title_of(const RtlBlock& block, const Calibration& calibration) {
+  return std::string(block.name) + (calibration.way[0] == 0 ? "" : ": ") + calibration.way;
+}
+
 std::string table(const RtlBlock& block, const Calibration& calibration, const std::vector<cosim::CalibrationRow>& rows,
                   const std::vector<std::string>& sizes) {
   std::string text = fmt::format(
       "\n## {}\n\n| sizes | load | output taken | RTL mean | SystemC mean | error | RTL p99 | SystemC p99 | RTL per "
       "cycle "
       "| SystemC per cycle | error | within |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-      std::string(block.name) + (calibration.way[0] == 0 ? "" : ": ") + calibration.way);
+      title_of(block, calibration));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const cosim::CalibrationRow& row = rows[i];
     text += fmt::format(
@@ -73,13 +81,67 @@ Measured measure(const RtlBlock& block, const Calibration& calibration, const Op
         about_to_measure(size);
         const cosim::CalibrationPoint point{
             load, ready, options.transfers, seed++, calibration.in_port, calibration.out_port};
-        measured.rows.push_back(
-            cosim::calibrate(*model, point, calibration.pipeline(NodeConfig()), calibration.stages));
+        measured.rows.push_back(cosim::calibrate(*model, point, calibration.pipeline(NodeConfig()), calibration.stages,
+                                                 check_interruption));
         measured.sizes.push_back(size);
       }
     }
   }
   return measured;
+}
+
+/// The value that a parameter has by default.
+std::int64_t default_of(const char* parameter) {
+  return std::get<std::int64_t>(find_parameter(parameter)->get(ScenarioConfig(), NodeConfig()));
+}
+
+/// `charged`: what of it the box charges here.
+std::string setting(const char* parameter, std::uint64_t charged) {
+  const std::int64_t value = default_of(parameter);
+  const std::int64_t elsewhere = value - static_cast<std::int64_t>(charged);
+  return fmt::format("{} = {}{}", parameter, value,
+                     elsewhere > 0 ? fmt::format(", {} of which belong to another block", elsewhere) : "");
+}
+
+/// What was measured against what the model uses, and what to set where the two differ. Of the latency the row with the
+/// least load says most, of the interval that with the most; both with outputs that are taken at once.
+struct Verdict {
+  std::string measured;
+  std::vector<std::string> to_set;
+};
+
+void propose(const char* parameter, double rtl_minus_model, Verdict& verdict) {
+  if (parameter[0] == 0) return;
+  const auto more = static_cast<std::int64_t>(std::llround(rtl_minus_model));
+  if (more == 0) return;
+  verdict.to_set.push_back(fmt::format("{}={}", parameter, std::max<std::int64_t>(default_of(parameter) + more, 0)));
+}
+
+Verdict verdict_of(const Calibration& calibration, const std::vector<cosim::CalibrationRow>& rows) {
+  // The rows of the last size: at 10, 50, 90 and 100 % load with outputs taken at once, then with back-pressure.
+  const cosim::CalibrationRow& idle = rows[rows.size() - kRowsASize];
+  const cosim::CalibrationRow& full = rows[rows.size() - kRowsASize + 3];
+  const double rtl_interval = 1 / full.rtl.throughput;
+  const double model_interval = 1 / full.systemc.throughput;
+  const cosim::SystemcCycles model = calibration.pipeline(NodeConfig());
+  Verdict verdict;
+  verdict.measured = fmt::format(
+      "latency {:.2f} cycles in RTL, {:.2f} in the model ({}); one transfer per {:.2f} cycles in RTL, per {:.2f} in "
+      "the "
+      "model{}",
+      idle.rtl.mean_latency, idle.systemc.mean_latency, setting(calibration.latency_parameter, model.latency),
+      rtl_interval, model_interval,
+      calibration.interval_parameter[0] == 0
+          ? ""
+          : fmt::format(" ({})", setting(calibration.interval_parameter, model.occupied)));
+  if (std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.within_limits(); })) return verdict;
+  propose(calibration.latency_parameter, -idle.mean_error_cycles(), verdict);
+  propose(calibration.interval_parameter, rtl_interval - model_interval, verdict);
+  if (verdict.to_set.empty()) {
+    verdict.to_set.push_back(fmt::format("no value of {} or its interval: the table shows at which load they differ",
+                                         calibration.latency_parameter));
+  }
+  return verdict;
 }
 
 bool is_chosen(const Options& options, const std::string& block) {
@@ -126,7 +188,11 @@ int run(const Options& options) {
   }
   fmt::print("\n");
   std::fflush(stdout);
-  bool good = true;
+  catch_interruption();
+  std::string measured_lines;
+  std::vector<std::string> to_set;
+  std::size_t points = 0;
+  std::size_t outside = 0;
   std::size_t done = 0;
   ProgressLine progress(true);
   for (const RtlBlock& block : rtl_blocks()) {
@@ -138,7 +204,12 @@ int run(const Options& options) {
                         fmt::format("{}, {} sizes", block.name, size));
       };
       const Measured measured = measure(block, calibration, options, about_to_measure);
-      for (const cosim::CalibrationRow& row : measured.rows) good = good && row.within_limits();
+      points += measured.rows.size();
+      outside += static_cast<std::size_t>(std::count_if(measured.rows.begin(), measured.rows.end(),
+                                                        [](const auto& row) { return !row.within_limits(); }));
+      const Verdict verdict = verdict_of(calibration, measured.rows);
+      to_set.insert(to_set.end(), verdict.to_set.begin(), verdict.to_set.end());
+      measured_lines += fmt::format("{}: {}\n", title_of(block, calibration), verdict.measured);
       text += table(block, calibration, measured.rows, measured.sizes);
     }
   }
@@ -148,8 +219,17 @@ int run(const Options& options) {
   } else {
     write_whole_file(options.out, text, kTables);
   }
-  if (good) return kExitOk;
-  fmt::print(stderr, "mrcsim: mismatch: the cycles of a SystemC box differ from its RTL by more than the limits\n");
+  fmt::print("\n{}", measured_lines);
+  if (outside == 0) {
+    fmt::print("Verdict: agree: at all {} points of {} the model is within the limits of the RTL; nothing to set\n",
+               points, fmt::join(chosen, ", "));
+    return kExitOk;
+  }
+  fmt::print("Verdict: differ: at {} of {} points of {} the model is outside the limits; to set: {}\n", outside, points,
+             fmt::join(chosen, ", "), fmt::join(to_set, " "));
+  std::fflush(stdout);
+  fmt::print(stderr, "mrcsim: mismatch: the cycles of {} in the model differ from the RTL by more than the limits\n",
+             fmt::join(chosen, ", "));
   return kExitMismatch;
 }
 
@@ -164,7 +244,14 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"small", "default", "both"}));
   command->add_option("--count", options->transfers, "transfers per row; default: 20000")->check(positive_number());
   command->add_option("--seed", options->seed, "first seed; each row has its own");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback([options, &exit_code] {
+    try {
+      exit_code = run(*options);
+    } catch (const StudyInterrupted&) {
+      fmt::print(stderr, "mrcsim: interrupted; nothing was written\n");
+      exit_code = kExitInterrupted;
+    }
+  });
 }
 
 }  // namespace mrc

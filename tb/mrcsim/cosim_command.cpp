@@ -1,10 +1,15 @@
 #include "mrcsim/cosim_command.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,6 +21,7 @@
 #include "cosim/rtl_modules.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
+#include "parameters/input_file.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
 #include "results/output_directory.h"
@@ -27,6 +33,15 @@ namespace mrc {
 namespace {
 
 using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr FileKind kVectors{"a file of vectors", "# mrcsim vectors: "};
+
+std::atomic<bool> stop_asked{false};
+
+void catch_stop() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, [](int) { stop_asked = true; });
+}
 
 struct CosimCommandOptions {
   std::string block;
@@ -56,9 +71,9 @@ cosim::Trace trace_of_run(const CosimCommandOptions& options) {
   simulation_options.add_rtl = [&](const RtlSelection& selection, const ScenarioConfig& of, NicRtl& rtl) {
     add_recorded_rtl(selection, of, cosim::TraceRecorder(of_node[selection.node], most), rtl);
   };
-  std::atomic<bool> interrupted{false};
   Simulation simulation(scenario, job.workload, job.nics_of_ranks, std::move(simulation_options));
-  simulation.run(interrupted);
+  simulation.run(stop_asked);
+  if (stop_asked) throw cosim::CosimInterrupted{};
   std::size_t busiest = 0;
   for (std::size_t node = 0; node < of_node.size(); ++node) {
     if (of_node[node].offers.size() > of_node[busiest].offers.size()) busiest = node;
@@ -84,6 +99,7 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
     json["mismatch"] = {{"kind", m->kind},
                         {"episode", m->episode},
                         {"cycle", m->cycle},
+                        {"transfer", m->transfer},
                         {"port", m->port},
                         {"field", m->field},
                         {"expected", m->expected},
@@ -92,6 +108,8 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
                         {"reference_output", fields_json(m->reference)},
                         {"rtl_output", fields_json(m->rtl)}};
     if (!m->contract.empty()) json["mismatch"]["contract"] = m->contract;
+    if (!report.replay_file.empty()) json["mismatch"]["replay_file"] = report.replay_file;
+    if (!report.waves_file.empty()) json["mismatch"]["waves_file"] = report.waves_file;
   }
   Json points = Json::array();
   for (const auto& point : report.coverage.points()) {
@@ -113,13 +131,61 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
   return json;
 }
 
-void print_fields(const char* title, const std::vector<std::pair<std::string, std::uint64_t>>& fields,
-                  const std::vector<std::pair<std::string, std::uint64_t>>& other) {
-  fmt::print("    {}\n", title);
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const bool differs = i < other.size() && other[i].second != fields[i].second;
-    fmt::print("      {} {:<18} {:#x}\n", differs ? '>' : ' ', fields[i].first, fields[i].second);
+using Values = std::vector<std::pair<std::string, std::uint64_t>>;
+
+std::optional<std::uint64_t> value_of(const Values& fields, const std::string& name) {
+  const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.first == name; });
+  return found == fields.end() ? std::nullopt : std::optional(found->second);
+}
+
+void print_input(const cosim::Mismatch& mismatch) {
+  if (mismatch.input.empty()) return;
+  fmt::print("    input: transfer {} of the run, port {}\n", mismatch.transfer, mismatch.input_port);
+  for (const auto& [name, value] : mismatch.input) fmt::print("        {:<18} {:#x}\n", name, value);
+}
+
+/// Both sides, field by field; a `>` where they differ, a `-` where one has no such field.
+void print_outputs(const cosim::Mismatch& mismatch) {
+  Values names = mismatch.reference;
+  for (const auto& field : mismatch.rtl) {
+    if (!value_of(names, field.first)) names.push_back(field);
   }
+  if (names.empty()) return;
+  const auto text = [](const std::optional<std::uint64_t>& value) {
+    return value ? fmt::format("{:#x}", *value) : "-";
+  };
+  fmt::print("    output: port {}\n        {:<18} {:<20} {}\n", mismatch.port, "field", "reference", "RTL");
+  for (const auto& field : names) {
+    const auto reference = value_of(mismatch.reference, field.first);
+    const auto rtl = value_of(mismatch.rtl, field.first);
+    const bool differs = reference && rtl && *reference != *rtl;
+    fmt::print("      {} {:<18} {:<20} {}\n", differs ? '>' : ' ', field.first, text(reference), text(rtl));
+  }
+}
+
+/// The executable as it was typed: a user's RTL has its own.
+std::string typed_executable() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string name;
+  std::getline(file, name, '\0');
+  return shell_quoted(name.empty() ? "mrcsim" : name);
+}
+
+/// How the mismatch is seen once more, with waves.
+void print_how_to_repeat(const CosimCommandOptions& options, const cosim::CosimReport& report) {
+  const std::string command = fmt::format("{} cosim {} --size {}", typed_executable(), options.block, options.size);
+  const std::string out = shell_quoted(options.bench.out);
+  if (!options.bench.replay.empty()) {
+    fmt::print("  {:<10} {} --replay {} --waves --out {}\n", "repeat", command, shell_quoted(options.bench.replay),
+               out);
+    return;
+  }
+  fmt::print("  {:<10} {}, which has the {} that it needs\n", "replay", report.replay_file,
+             report.replay_transfers == 1 ? "one transfer" : fmt::format("{} transfers", report.replay_transfers));
+  fmt::print("  {:<10} {} --replay {} --waves --out {}\n", "repeat", command, shell_quoted(report.replay_file), out);
+  if (options.vectors == "trace") return;
+  fmt::print("  {:<10} {} --seed {} --count {} --out {}\n", "whole run", command, options.bench.seed,
+             options.bench.count, out);
 }
 
 void print_missed(const cosim::CosimReport& report) {
@@ -150,20 +216,97 @@ void print_report(const CosimCommandOptions& options, const cosim::CosimReport& 
           counts.points);
     }
     fmt::print("\n");
-    print_missed(report);
+    if (!report.first_mismatch) print_missed(report);
     if (!report.coverage_file.empty()) fmt::print("  {:<10} {}\n", "kept", report.coverage_file);
   }
   if (const auto& m = report.first_mismatch) {
     fmt::print("  first      {}\n", m->line());
-    print_fields("input", m->input, m->input);
-    print_fields("ring 1", m->reference, m->rtl);
-    print_fields("RTL", m->rtl, m->reference);
-    if (!report.replay_file.empty()) {
-      fmt::print("  {:<10} {} ({} transfers): mrcsim cosim {} --size {} --replay {}\n", "replay", report.replay_file,
-                 report.replay_transfers, options.block, options.size, report.replay_file);
-    }
+    print_input(*m);
+    print_outputs(*m);
+    print_how_to_repeat(options, report);
   }
-  if (!report.waves_file.empty()) fmt::print("  {:<10} {}\n", "waves", report.waves_file);
+  if (!report.waves_file.empty()) {
+    fmt::print("  {:<10} {}{}\n", "waves", report.waves_file,
+               report.first_mismatch && options.bench.replay.empty() ? ", of the replay" : "");
+  }
+}
+
+/// A folder in the one for the results, in which files are written until all are whole; what is left in it goes.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& out) : out_(out) {
+    for (const auto& entry : fs::directory_iterator(out_)) {
+      if (entry.is_directory() && is_temporary_name(entry.path().filename().string())) fs::remove_all(entry.path());
+    }
+    path_ = out_ + "/.mrcsim-XXXXXX.tmp";
+    // As mkdtemp(), with a name by which the next run knows it for one of ours.
+    path_.replace(path_.find("XXXXXX"), 6, std::to_string(getpid()));
+    std::error_code failed;
+    fs::create_directory(path_, failed);
+    if (failed) throw OutputError(fmt::format("--out {}: {}", out_, failed.message()));
+  }
+  ~Scratch() {
+    std::error_code failed;
+    fs::remove_all(path_, failed);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Where a file of it is later.
+  std::string later(std::string text) const {
+    const std::size_t at = text.find(path_);
+    return at == std::string::npos ? text : text.replace(at, path_.size(), out_);
+  }
+  void move_all() const {
+    for (const auto& entry : fs::directory_iterator(path_))
+      fs::rename(entry.path(), fs::path(out_) / entry.path().filename());
+  }
+
+ private:
+  std::string out_;
+  std::string path_;
+};
+
+/// With the names that the files have in the end.
+cosim::CosimReport run_bench(const CosimCommandOptions& options, const Scratch& scratch, cosim::StreamBench& bench) {
+  cosim::CosimOptions written = options.bench;
+  written.out = scratch.path();
+  written.later = options.bench.out;
+  written.stopped = [] { return stop_asked.load(); };
+  std::optional<OutputFile> vectors;
+  if (!options.bench.keep_vectors.empty()) {
+    vectors.emplace(options.bench.keep_vectors, kVectors);
+    written.keep_vectors = vectors->temporary();
+  }
+  try {
+    cosim::CosimReport report = bench.run(written);
+    if (vectors) vectors->commit();
+    for (std::string* file : {&report.replay_file, &report.waves_file, &report.coverage_file})
+      *file = scratch.later(*file);
+    return report;
+  } catch (const std::invalid_argument& error) {
+    std::string text = scratch.later(error.what());
+    if (vectors && text.starts_with(written.keep_vectors))
+      text.replace(0, written.keep_vectors.size(), options.bench.keep_vectors);
+    throw std::invalid_argument(text);
+  }
+}
+
+int run_into_folder(CosimCommandOptions& options, const RtlSource& source, cosim::StreamBench& bench) {
+  const OutputDirectory out(options.bench.out);
+  const Scratch scratch(options.bench.out);
+  if (options.vectors == "trace") options.bench.trace = trace_of_run(options);
+  const auto start = std::chrono::steady_clock::now();
+  const cosim::CosimReport report = run_bench(options, scratch, bench);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.write("cosim.json", report_json(options, source, report).dump(2) + "\n");
+  scratch.move_all();
+  print_report(options, report, seconds);
+  fmt::print("  {:<10} {}/cosim.json\n", "results", options.bench.out);
+  if (report.mismatches == 0) return kExitOk;
+  fmt::print(stderr, "mrcsim: mismatch: {}: {}\n", options.block, report.first_mismatch->line());
+  return kExitMismatch;
 }
 
 int run(CosimCommandOptions options) {
@@ -182,25 +325,14 @@ int run(CosimCommandOptions options) {
   const RtlSource source = rtl_source(bench_kind(options.size), options.block);
   fmt::print("{}\n", rtl_line(source));
   std::fflush(stdout);
-  if (options.vectors == "trace") options.bench.trace = trace_of_run(options);
   if (options.bench.out.empty()) options.bench.out = "out/cosim-" + options.block;
-  std::error_code failed;
-  std::filesystem::create_directories(options.bench.out, failed);
-  if (failed) throw OutputError(fmt::format("--out {}: {}", options.bench.out, failed.message()));
-  if (!options.bench.keep_vectors.empty()) {
-    // Named now and not after the run.
-    std::ofstream probe(options.bench.keep_vectors + ".part");
-    if (!probe) throw OutputError(fmt::format("--keep-vectors {}: cannot be written", options.bench.keep_vectors));
+  catch_stop();
+  try {
+    return run_into_folder(options, source, *bench);
+  } catch (const cosim::CosimInterrupted& at) {
+    fmt::print(stderr, "mrcsim: interrupted after {} transfers; nothing was written\n", at.transfers);
+    return kExitInterrupted;
   }
-  const auto start = std::chrono::steady_clock::now();
-  const cosim::CosimReport report = bench->run(options.bench);
-  print_report(options, report, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  write_whole_file(options.bench.out + "/cosim.json", report_json(options, source, report).dump(2) + "\n",
-                   kInOwnFolder);
-  fmt::print("  {:<10} {}/cosim.json\n", "results", options.bench.out);
-  if (report.mismatches == 0) return kExitOk;
-  fmt::print(stderr, "mrcsim: mismatch: {}: {}\n", options.block, report.first_mismatch->line());
-  return kExitMismatch;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // passes, and what is wrong is found.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -43,6 +45,67 @@ TEST_P(Variant, WithOtherNamesAndADeeperPipelinePasses) {
   const auto report = read_json(test_folder() / "cosim" / "cosim.json");
   EXPECT_EQ(report["rtl"]["top"], "deep_" + GetParam());
   EXPECT_EQ(report["rtl"]["sha256"].get<std::string>().substr(0, 12), hash_in(cosim.out));
+}
+
+TEST_P(Variant, WithABugIsShownOnBothSidesWithHowToRepeatIt) {
+  const std::string mrcsim = executable("mrcsim_deep_" + GetParam() + "_bug");
+  const ProcessResult cosim = run_process(mrcsim + " cosim " + GetParam() + " --count 20000 --seed 7 --out %D/cosim");
+  ASSERT_EQ(cosim.exit_code, 4) << cosim.err << cosim.out;
+  const auto mismatch = read_json(test_folder() / "cosim" / "cosim.json")["mismatch"];
+  const std::string folder = (test_folder() / "cosim").string();
+  const std::string number = std::to_string(mismatch["transfer"].get<int>());
+  EXPECT_GT(mismatch["transfer"], 0);
+  const std::vector<std::string> parts{
+      ", transfer " + number + ": ",
+      "seed 7\n",
+      "    input: transfer " + number + " of the run, port in\n",
+      std::string("        field              reference            RTL\n"),
+      std::string("      > data["),
+      "replay     " + folder + "/mismatch.replay, which has ",
+      "repeat     " + mrcsim + " cosim " + GetParam() + " --size small --replay " + folder +
+          "/mismatch.replay --waves --out " + folder + "\n",
+      "whole run  " + mrcsim + " cosim " + GetParam() + " --size small --seed 7 --count 20000 --out ",
+      "waves      " + folder + "/mismatch.fst, of the replay\n"};
+  for (const std::string& part : parts) {
+    EXPECT_NE(cosim.out.find(part), std::string::npos) << part << "\n" << cosim.out;
+  }
+  EXPECT_EQ(cosim.out.find("not hit"), std::string::npos) << "coverage of a run that ended early";
+  EXPECT_EQ(mismatch["waves_file"], folder + "/mismatch.fst");
+  EXPECT_GT(std::filesystem::file_size(test_folder() / "cosim" / "mismatch.fst"), 0U);
+  // The command that is printed.
+  const std::size_t at = cosim.out.find("repeat     ") + 11;
+  const ProcessResult again = run_process(cosim.out.substr(at, cosim.out.find('\n', at) - at));
+  EXPECT_EQ(again.exit_code, 4) << again.err;
+  EXPECT_NE(again.out.find("waves      " + folder + "/replay.fst\n"), std::string::npos) << again.out;
+  EXPECT_GT(std::filesystem::file_size(test_folder() / "cosim" / "replay.fst"), 0U);
+}
+
+TEST_P(Variant, CalibrateSaysWhatToSetForADeeperPipeline) {
+  const ProcessResult run = run_process(executable("mrcsim_deep_" + GetParam()) + " calibrate " + GetParam() +
+                                        " --size small --count 2000 --out %D/calibration.md");
+  EXPECT_EQ(run.exit_code, 4) << run.err;
+  EXPECT_TRUE(run.out.ends_with("Verdict: differ: at 8 of 8 points of " + GetParam() +
+                                " the model is outside the limits; to set: nic." + GetParam() + ".latency_cycles=4\n"))
+      << run.out;
+}
+
+TEST_P(Variant, UnderALimitOnFileSizesNothingIsLeft) {
+  const std::string mrcsim = executable("mrcsim_deep_" + GetParam() + "_bug");
+  const std::string command =
+      mrcsim + " cosim " + GetParam() + " --count 20000 --keep-vectors %D/vectors --out %D/cosim";
+  ASSERT_EQ(run_process(command).exit_code, 4);
+  // In blocks of 512 bytes: the replay, the waves, the results and the coverage.
+  for (const char* file : {"mismatch.replay", "mismatch.fst", "cosim.json", "coverage.dat"}) {
+    const auto blocks = std::filesystem::file_size(test_folder() / "cosim" / file) / 512;
+    if (blocks < 2) continue;
+    const ProcessResult cut = run_process("ulimit -f " + std::to_string(blocks - 1) + "; " + command + "2");
+    EXPECT_EQ(cut.exit_code, 2) << file << cut.err;
+    EXPECT_NE(cut.err.find("cosim2/"), std::string::npos) << cut.err;
+    EXPECT_EQ(cut.err.find(".tmp"), std::string::npos) << cut.err;
+    EXPECT_NE(cut.err.find("cannot be written whole"), std::string::npos) << cut.err;
+    EXPECT_EQ(std::count(cut.err.begin(), cut.err.end(), '\n'), 1) << cut.err;
+    EXPECT_FALSE(std::filesystem::exists(test_folder() / "cosim2")) << file;
+  }
 }
 
 TEST_P(Variant, WithABugIsFound) {

@@ -1,6 +1,9 @@
 // ack_coalescer by RTL in a whole run, and the commands of the RTL blocks: cosim and calibrate.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "mrcsim_process.h"
 
 namespace mrc {
@@ -97,6 +100,56 @@ TEST(CosimCommand, SaysWhatIsWrong) {
       "--out %D/out");
   EXPECT_EQ(size.exit_code, 2);
   EXPECT_NE(size.err.find("the run's pcie_dma has 512 tags, this size 8"), std::string::npos) << size.err;
+}
+
+TEST(CosimCommand, AFolderOfOthersIsRefusedAndStaysAsItIs) {
+  std::filesystem::create_directories(test_folder() / "theirs");
+  std::ofstream(test_folder() / "theirs" / "coverage.dat") << "of somebody else\n";
+  const ProcessResult run = run_process("mrcsim cosim ack_coalescer --count 1000 --out %D/theirs");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("/theirs: contains files that mrcsim did not write; choose another folder with --out"),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(read_text(test_folder() / "theirs" / "coverage.dat"), "of somebody else\n");
+  // One of an earlier cosim is used once more.
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(run_process("mrcsim cosim ack_coalescer --count 1000 --out %D/out").exit_code, 0);
+  }
+  const ProcessResult vectors =
+      run_process("mrcsim cosim ack_coalescer --count 1000 --out %D/out --keep-vectors %D/theirs/coverage.dat");
+  EXPECT_EQ(vectors.exit_code, 2);
+  EXPECT_NE(vectors.err.find("exists and is not a file of vectors that mrcsim wrote"), std::string::npos)
+      << vectors.err;
+  EXPECT_EQ(read_text(test_folder() / "theirs" / "coverage.dat"), "of somebody else\n");
+}
+
+TEST(CosimCommand, CtrlCEndsItWithOneLineAndNothingWritten) {
+  const std::string within = "timeout --preserve-status -s INT 2 " MRCSIM_EXECUTABLE " ";
+  const ProcessResult cosim = run_process(
+      within + "cosim ack_coalescer --count 1000000000 --waves --keep-vectors %D/out/vectors.txt --out %D/out");
+  EXPECT_EQ(cosim.exit_code, 130) << cosim.err;
+  EXPECT_TRUE(cosim.err.starts_with("mrcsim: interrupted after ")) << cosim.err;
+  EXPECT_NE(cosim.err.find(" transfers; nothing was written\n"), std::string::npos) << cosim.err;
+  EXPECT_FALSE(std::filesystem::exists(test_folder() / "out"));
+  const ProcessResult calibrate =
+      run_process(within + "calibrate ack_coalescer --count 100000000 --out %D/calibration.md");
+  EXPECT_EQ(calibrate.exit_code, 130) << calibrate.err;
+  EXPECT_NE(calibrate.err.find("mrcsim: interrupted; nothing was written\n"), std::string::npos) << calibrate.err;
+  EXPECT_FALSE(std::filesystem::exists(test_folder() / "calibration.md"));
+}
+
+TEST(Calibration, EndsWithAVerdictInWords) {
+  const ProcessResult run = run_process("mrcsim calibrate psn_tracker --count 4000 --out %D/psn_tracker.md");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const std::size_t last = run.out.rfind('\n', run.out.size() - 2) + 1;
+  EXPECT_EQ(
+      run.out.substr(last),
+      "Verdict: agree: at all 16 points of psn_tracker the model is within the limits of the RTL; nothing to set\n");
+  EXPECT_NE(run.out.find("psn_tracker: latency 6."), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find(" in the model (nic.psn_tracker.latency_cycles = 6); one transfer per "), std::string::npos)
+      << run.out;
+  const ProcessResult full = run_process("mrcsim calibrate psn_tracker --size small --count 400 --out /dev/full");
+  EXPECT_EQ(full.exit_code, 2);
 }
 
 TEST(Calibration, BoxesKeepToTheirRtl) {

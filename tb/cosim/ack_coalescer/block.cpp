@@ -19,10 +19,14 @@ RtlBlock ack_coalescer_block() {
   return {"ack_coalescer",
           add_ack_coalescer,
           {// The box's latency is that of the trigger and of reading the SACK's contents out of psn_tracker.
-           {.stages = 2, .pipeline = [](const NodeConfig& node) {
-              const cosim::SystemcCycles box = cycles_of(node.nic.ack_coalescer.pipeline);
-              return cosim::SystemcCycles{box.occupied, box.latency - node.nic.psn_tracker.pipeline.latency_cycles};
-            }}}};
+           {.stages = 2,
+            .pipeline =
+                [](const NodeConfig& node) {
+                  const cosim::SystemcCycles box = cycles_of(node.nic.ack_coalescer.pipeline);
+                  return cosim::SystemcCycles{box.occupied, box.latency - node.nic.psn_tracker.pipeline.latency_cycles};
+                },
+            .latency_parameter = "nic.ack_coalescer.latency_cycles",
+            .interval_parameter = "nic.ack_coalescer.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

@@ -177,6 +177,10 @@ struct Mismatch {
   std::string field;
   std::uint64_t expected = 0;
   std::uint64_t actual = 0;
+  /// Of the transfers that the block has taken in this run, from 1, the one that the output answers; where the output
+  /// answers none, the latest. 0: none was taken yet.
+  std::uint64_t transfer = 0;
+  std::string input_port{};  ///< of that transfer, where the output answers it
   /// Name and value of each field: the input, what ring 1 says of it, what the RTL put out.
   std::vector<std::pair<std::string, std::uint64_t>> input, reference, rtl;
   std::string contract{};  ///< the line of the contract that was not kept, and what it says; empty: none
@@ -190,9 +194,16 @@ struct CosimOptions {
   bool waves = false;          ///< waves also without a mismatch, of the last episode
   bool shorten = true;         ///< the transfers of a mismatch, down to those that it needs
   std::string out{};           ///< folder for replay, waves and coverage; empty: none are written
+  std::string later{};         ///< folder that they are moved to, for the text in them; empty: they stay
   std::string replay{};        ///< file to be played instead
   std::string keep_vectors{};  ///< file for each transfer in and out, as text; empty: none
   Trace trace{};               ///< to be played instead of drawn transfers, where it has any
+  /// Asked from time to time; once it is true, the run ends with CosimInterrupted. What was found by then is reported.
+  std::function<bool()> stopped{};
+};
+
+struct CosimInterrupted {
+  std::uint64_t transfers = 0;  ///< that were taken
 };
 
 struct CosimReport {

@@ -12,6 +12,7 @@ namespace mrc::cosim {
 namespace {
 
 constexpr std::uint64_t kMostCyclesATransfer = 1'000;
+constexpr std::uint64_t kPollCycles = 1'024;
 
 /// When transfers are offered and outputs taken: the same for both sides.
 class Traffic {
@@ -89,8 +90,9 @@ class RtlMeasurement {
     }
   }
 
-  CycleStatistics run(std::vector<Taken>& taken) {
+  CycleStatistics run(std::vector<Taken>& taken, const std::function<void()>& poll) {
     for (; taken.size() < point_.transfers || !waiting_.empty(); ++cycle_) {
+      if (poll && cycle_ % kPollCycles == 0) poll();
       if (cycle_ > kMostCyclesATransfer * point_.transfers) throw RtlError("calibration: the RTL hangs");
       cycle(taken, true);
     }
@@ -259,12 +261,12 @@ bool CalibrationRow::within_limits() const {
 }
 
 CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const SystemcCycles& pipeline,
-                         std::uint64_t places) {
+                         std::uint64_t places, const std::function<void()>& poll) {
   Traffic traffic(point);
   std::vector<Taken> transfers;
   CalibrationRow row;
   row.point = point;
-  row.rtl = RtlMeasurement(model, point, pipeline, traffic).run(transfers);
+  row.rtl = RtlMeasurement(model, point, pipeline, traffic).run(transfers, poll);
   row.systemc = SystemcBox(*model.parts().traffic, transfers, traffic, places).run();
   return row;
 }

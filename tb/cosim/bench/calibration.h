@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "cosim/bench/bench.h"
@@ -40,8 +41,9 @@ struct CalibrationRow {
 };
 
 /// The block's other ports offer what they have and are taken from at once. `pipeline`: what the SystemC box charges
-/// each transfer; `places`: answers that it holds at once, which is the RTL's number of stages.
+/// each transfer; `places`: answers that it holds at once, which is the RTL's number of stages. `poll` is called from
+/// time to time, and ends the measurement by what it throws.
 CalibrationRow calibrate(BlockModel& model, const CalibrationPoint& point, const SystemcCycles& pipeline,
-                         std::uint64_t places);
+                         std::uint64_t places, const std::function<void()>& poll = {});
 
 }  // namespace mrc::cosim

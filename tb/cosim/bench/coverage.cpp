@@ -10,6 +10,9 @@
 namespace mrc::cosim {
 namespace {
 
+/// A comment.
+constexpr const char* kEnd = "# end\n";
+
 /// A key of VerilatedCov is a list "\1name\2value".
 std::string value_of(const std::string& key, const std::string& name) {
   const std::string start = '\1' + name + '\2';
@@ -86,8 +89,16 @@ bool merge_verilator_coverage(const std::vector<std::string>& paths, const std::
   std::ofstream file(merged, std::ios::binary);
   file << "# SystemC::Coverage-3\n";
   for (const auto& [key, count] : counts) file << "C '" << key << "' " << count << "\n";
-  if (!file.flush()) throw std::runtime_error(fmt::format("{}: cannot be written", merged));
+  file.close();
+  seal_verilator_coverage(merged);
   return true;
+}
+
+void seal_verilator_coverage(const std::string& path) {
+  std::ofstream file(path, std::ios::binary | std::ios::app);
+  file << kEnd;
+  file.close();
+  if (!file) throw std::invalid_argument(fmt::format("{}: {}", path, kNotWhole));
 }
 
 std::map<std::string, SourceCoverage> read_verilator_coverage(const std::string& path) {

@@ -49,6 +49,14 @@ struct SourceCoverage {
   std::vector<std::string> missed;  ///< file:line: what
 };
 
+/// Of a file that was written short.
+inline constexpr const char* kNotWhole =
+    "cannot be written whole: the disk is full, or a limit on file sizes is reached";
+
+/// Adds a last line, which fails where the file was written short: VerilatedCov does not say so. Throws
+/// std::invalid_argument then.
+void seal_verilator_coverage(const std::string& path);
+
 /// Sums what VerilatedCov wrote into these files, into one in the same format; false, and no file: there are no points.
 bool merge_verilator_coverage(const std::vector<std::string>& paths, const std::string& merged);
 

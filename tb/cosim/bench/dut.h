@@ -31,6 +31,8 @@ class Dut {
   }
   /// Waves from now on to this FST file.
   virtual void open_waves(const std::string& path) = 0;
+  /// False: the file is not whole.
+  virtual bool close_waves() { return true; }
   virtual void write_coverage(const std::string& path) = 0;
 
   std::vector<Port> ports;

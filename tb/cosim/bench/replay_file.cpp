@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "cosim/bench/coverage.h"
+
 namespace mrc::cosim {
 namespace {
 
@@ -90,9 +92,10 @@ Offer offer_of(Line& line, const std::vector<Port>& ports) {
 }  // namespace
 
 void write_replay(const std::string& path, const std::string& block, const std::vector<Port>& ports,
-                  const Episode& episode, const std::string& comment) {
-  std::string text = fmt::format("# {} differs: {}\n# mrcsim cosim {} --replay {}\nblock {}\nseed {}\nepisode {}\n",
-                                 block, comment, block, path, block, episode.seed, episode.number);
+                  const Episode& episode, const std::string& comment, const std::string& later) {
+  std::string text =
+      fmt::format("# {} differs: {}\n# mrcsim cosim {} --replay {}\nblock {}\nseed {}\nepisode {}\n", block, comment,
+                  block, later.empty() ? path : later, block, episode.seed, episode.number);
   for (std::size_t i = 0; i < episode.load.size(); ++i)
     text += fmt::format("load {} {}\n", ports[i].name, episode.load[i]);
   if (episode.of_run) text += "of_run\n";
@@ -111,7 +114,7 @@ void write_replay(const std::string& path, const std::string& block, const std::
   out.close();
   if (!out) {
     std::filesystem::remove(temporary);
-    throw std::invalid_argument(fmt::format("{}: cannot be written whole", path));
+    throw std::invalid_argument(fmt::format("{}: {}", path, kNotWhole));
   }
   std::filesystem::rename(temporary, path);
 }

@@ -21,10 +21,10 @@ struct Episode {
   std::map<std::string, std::uint64_t> settings{};
 };
 
-/// `comment`: what differed, for people. Throws std::invalid_argument where it cannot be written whole; then nothing
-/// is.
+/// `comment`: what differed, for people; `later`: where the file will be, for the command in it. Throws
+/// std::invalid_argument where it cannot be written whole; then nothing is.
 void write_replay(const std::string& path, const std::string& block, const std::vector<Port>& ports,
-                  const Episode& episode, const std::string& comment);
+                  const Episode& episode, const std::string& comment, const std::string& later = {});
 /// Throws std::invalid_argument with file and line where the file does not hold a replay of this block.
 Episode read_replay(const std::string& path, const std::string& block, const std::vector<Port>& ports);
 

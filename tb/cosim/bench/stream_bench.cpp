@@ -37,12 +37,14 @@ std::vector<std::pair<std::string, std::uint64_t>> named(const Port& port, const
 }  // namespace
 
 std::string Mismatch::line() const {
+  const std::string at =
+      fmt::format("{} {}, cycle {}{}", episode < kFirstProbe ? "episode" : "contract episode", episode % kFirstProbe,
+                  cycle, transfer == 0 ? "" : fmt::format(", transfer {}", transfer));
   if (kind == kBreach) {
-    return fmt::format("episode {}, cycle {}: {}.{} breaks {}, RTL gave {}", episode, cycle, port, field, contract,
-                       actual);
+    return fmt::format("{}: {}.{} breaks {}, RTL gave {}", at, port, field, contract, actual);
   }
-  return fmt::format("episode {}, cycle {}: {}.{} {}: expected {:#x}, RTL gave {:#x}{}", episode, cycle, port, field,
-                     kind, expected, actual, contract.empty() ? "" : " (" + contract + ")");
+  return fmt::format("{}: {}.{} {}: expected {:#x}, RTL gave {:#x}{}", at, port, field, kind, expected, actual,
+                     contract.empty() ? "" : " (" + contract + ")");
 }
 
 void TracePart::reset_to_trace(KeyedRandom&, const Dut&, const std::map<std::string, std::uint64_t>&) {
@@ -261,7 +263,11 @@ Mismatch StreamBench::describe(const Dut& dut, std::size_t port, const char* kin
   if (stream.expected.empty()) return mismatch;
   const Expected& expected = stream.expected.front();
   mismatch.reference = named(dut.ports[port], expected.values);
-  if (!expected.cause.empty()) mismatch.input = named(dut.ports[expected.cause_port], expected.cause);
+  if (!expected.cause.empty()) {
+    mismatch.input = named(dut.ports[expected.cause_port], expected.cause);
+    mismatch.input_port = dut.ports[expected.cause_port].name;
+    mismatch.transfer = expected.order + 1;
+  }
   if (field >= expected.values.size()) return mismatch;
   mismatch.expected = expected.values[field];
   const std::string meaning = parts_.outputs->meaning(port, field, mismatch.expected, mismatch.actual);
@@ -354,10 +360,20 @@ std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
   return std::nullopt;
 }
 
+void StreamBench::stop_if_asked() const {
+  constexpr std::uint64_t often = 1'024;  // cycles
+  if (cycle_ % often == 0 && stopped_ && stopped_()) throw CosimInterrupted{taken_};
+}
+
+void StreamBench::number(Mismatch& mismatch) const {
+  if (mismatch.transfer == 0) mismatch.transfer = taken_;
+}
+
 std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool generating, std::uint64_t transfers,
                                           bool drain) {
   if (std::optional<Mismatch> mismatch = reset(dut, episode)) {
     mismatch->episode = episode.number;
+    number(*mismatch);
     return mismatch;
   }
   random_ = keyed(episode.seed, episode.number, "stimulus");
@@ -374,6 +390,7 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
   std::uint64_t rested = 0;
   std::optional<Mismatch> mismatch;
   for (;; ++cycle_) {
+    stop_if_asked();
     const bool open = generating && taken_ < end;
     rested = idle() ? rested + 1 : 0;
     if (!open && (rested > parts_.levels->settle_cycles() || (generating && !drain))) break;
@@ -405,6 +422,7 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
   }
   if (!mismatch && idle()) mismatch = compare_state(dut);
   if (mismatch) mismatch->episode = episode.number;
+  if (mismatch) number(*mismatch);
   return mismatch;
 }
 
@@ -440,8 +458,11 @@ Episode StreamBench::minimize(Episode episode, const Mismatch& mismatch) {
   // What depends on what is looked at in each cycle, which takes its time.
   probing_ = checker_ && mismatch.kind == kBreach && (mismatch.field == "ready" || mismatch.field == "valid");
   const std::uint64_t most_trials = probing_ ? kMostTrials / 10 : kMostTrials;
+  // What was found is reported, without further trials.
+  const std::function<bool()> stopped = std::exchange(stopped_, nullptr);
   const auto fails = [&](const Episode& candidate) {
-    if (++trials > most_trials) return false;
+    if (++trials > most_trials || (stopped && stopped())) return false;
+    taken_ = 0;
     const auto dut = model_->make_dut(candidate.seed);
     const std::optional<Mismatch> found = replay(*dut, candidate);
     return found && found->port == mismatch.port && found->field == mismatch.field && found->kind == mismatch.kind;
@@ -479,14 +500,16 @@ std::optional<Mismatch> StreamBench::probe(const CosimOptions& options, Episode&
   }
   probing_ = false;
   streams_.clear();
+  model_->coverage = covered;
+  if (mismatch) return mismatch;
   taken_ = 0;
   report_ = report;
-  model_->coverage = covered;
   return mismatch;
 }
 
 CosimReport StreamBench::run(const CosimOptions& options) {
   report_ = {};
+  stopped_ = options.stopped;
   auto dut = model_->make_dut(options.seed);
   if (contract_) {
     if (!contract_->data_sheet && model_->values_depend_on_cycles()) {
@@ -504,13 +527,18 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   }
   resets_ = model_->coverage.point("reset", {"when idle", "with work under way"});
   const auto file = [&](const char* name) { return options.out + "/" + name; };
+  const auto close_waves = [&] {
+    if (!dut->close_waves()) throw std::invalid_argument(fmt::format("{}: {}", report_.waves_file, kNotWhole));
+  };
 
   if (!options.replay.empty()) {
     const Episode episode = read_replay(options.replay, block_, dut->ports);
     dut = model_->make_dut(episode.seed);
     probing_ = checker_.has_value();
     if (options.waves) dut->open_waves(report_.waves_file = file("replay.fst"));
+    taken_ = 0;
     report_.first_mismatch = replay(*dut, episode);
+    close_waves();
     report_.mismatches = report_.first_mismatch ? 1 : 0;
     report_.transactions = taken_;
     report_.coverage = model_->coverage;
@@ -519,7 +547,7 @@ CosimReport StreamBench::run(const CosimOptions& options) {
 
   // Without what the contract is probed with.
   if (!options.keep_vectors.empty()) {
-    vectors_.open(options.keep_vectors + ".part");
+    vectors_.open(options.keep_vectors);
     vectors_ << fmt::format(
         "# mrcsim vectors: transfers that {} has taken in, and what the reference wants of it, seed {}\nblock {}\n",
         block_, options.seed, block_);
@@ -531,6 +559,7 @@ CosimReport StreamBench::run(const CosimOptions& options) {
     if (options.out.empty()) return;
     covered.push_back(file("coverage.") + std::to_string(covered.size()));
     dut->write_coverage(covered.back());
+    seal_verilator_coverage(covered.back());
   };
   Episode episode;
   std::optional<Mismatch> mismatch;
@@ -575,9 +604,9 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   for (const std::string& path : covered) std::filesystem::remove(path);
   if (vectors_.is_open()) {
     vectors_.close();
-    if (!vectors_) throw std::runtime_error(fmt::format("{}: cannot be written", options.keep_vectors));
-    std::filesystem::rename(options.keep_vectors + ".part", options.keep_vectors);
+    if (!vectors_) throw std::invalid_argument(fmt::format("{}: {}", options.keep_vectors, kNotWhole));
   }
+  close_waves();
   if (!mismatch) return report_;
 
   report_.mismatches = 1;
@@ -591,13 +620,16 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   dut = model_->make_dut(shortest.seed);
   report_.waves_file = file("mismatch.fst");
   dut->open_waves(report_.waves_file);
+  taken_ = 0;
   const std::optional<Mismatch> again = replay(*dut, shortest);
+  close_waves();
   const std::string waves = report_.waves_file;
   report_ = kept;
   report_.waves_file = waves;
   report_.replay_transfers = shortest.offers.size();
   report_.replay_file = file("mismatch.replay");
-  write_replay(report_.replay_file, block_, dut->ports, shortest, (again ? *again : *mismatch).line());
+  write_replay(report_.replay_file, block_, dut->ports, shortest, (again ? *again : *mismatch).line(),
+               options.later.empty() ? "" : options.later + "/mismatch.replay");
   return report_;
 }
 

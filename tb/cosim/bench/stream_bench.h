@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,6 +48,7 @@ class StreamBench {
   /// Draws loads and transfers; keeps the offers in `episode`.
   std::optional<Mismatch> generate(Dut& dut, Episode& episode, std::uint64_t transfers, bool drain);
   std::optional<Mismatch> replay(Dut& dut, const Episode& episode);
+  void stop_if_asked() const;
   std::optional<Mismatch> play(Dut& dut, Episode& episode, bool generating, std::uint64_t transfers, bool drain);
   /// Short episodes on a model of their own, in which inputs are changed within the cycle to see what depends on them.
   std::optional<Mismatch> probe(const CosimOptions& options, Episode& episode);
@@ -71,6 +73,8 @@ class StreamBench {
                     std::size_t field) const;
   Mismatch out_of_order_or_differs(const Dut& dut, std::size_t port, const Transaction& actual,
                                    std::size_t field) const;
+  /// Which transfer it is about.
+  void number(Mismatch& mismatch) const;
   /// Of a block that has put out all it had to.
   std::optional<Mismatch> compare_state(Dut& dut) const;
   bool idle() const;
@@ -95,6 +99,7 @@ class StreamBench {
   std::uint64_t turn_ = 1;                          ///< of the transfer in turn that is to be taken next
   std::vector<std::vector<Transaction>> expected_;  ///< by port, emptied at once
   CosimReport report_;
+  std::function<bool()> stopped_;
   std::size_t handshake_ = 0;
   std::size_t resets_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <verilated_fst_c.h>
 
 #include "cosim/bench/dut.h"
+#include "results/fst_errors.h"
 
 namespace mrc::cosim {
 
@@ -35,10 +36,21 @@ class VerilatedDut : public Dut {
   void high() override { edge(1); }
   void open_waves(const std::string& path) override {
     if constexpr (kTraces) {
+      mrcsim_fst_clear_errors();
       waves_ = std::make_unique<VerilatedFstC>();
       model_->trace(waves_.get(), 99);
       waves_->open(path.c_str());
     }
+  }
+  bool close_waves() override {
+    if constexpr (kTraces) {
+      if (!waves_) return true;
+      const bool open = waves_->isOpen();
+      waves_->close();
+      waves_.reset();
+      return open && mrcsim_fst_errors() == 0;
+    }
+    return true;
   }
   void write_coverage(const std::string& path) override { context_->coveragep()->write(path.c_str()); }
 

@@ -27,7 +27,8 @@ RtlBlock pcie_dma_block() {
                 },
             .way = "read taken → its requests",
             .in_port = pcie_dma_ports::Rd::kPort,
-            .out_port = pcie_dma_ports::Req::kPort},
+            .out_port = pcie_dma_ports::Req::kPort,
+            .latency_parameter = "pcie.request_cycles"},
            {.stages = kPcieDmaSizes.jobs,
             .pipeline =
                 [](const NodeConfig& node) {
@@ -35,7 +36,8 @@ RtlBlock pcie_dma_block() {
                 },
             .way = "completion → report of its read",
             .in_port = pcie_dma_ports::Cpl::kPort,
-            .out_port = pcie_dma_ports::Ordered::kPort},
+            .out_port = pcie_dma_ports::Ordered::kPort,
+            .latency_parameter = "pcie.report_cycles"},
            {.stages = 2,
             .pipeline =
                 [](const NodeConfig& node) {
@@ -43,7 +45,8 @@ RtlBlock pcie_dma_block() {
                 },
             .way = "write taken → its TLPs",
             .in_port = pcie_dma_ports::Wr::kPort,
-            .out_port = pcie_dma_ports::Tlp::kPort}}};
+            .out_port = pcie_dma_ports::Tlp::kPort,
+            .latency_parameter = "pcie.write_cycles"}}};
 }
 
 }  // namespace mrc

@@ -18,7 +18,10 @@ void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenar
 RtlBlock psn_tracker_block() {
   return {"psn_tracker",
           add_psn_tracker,
-          {{.stages = 6, .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.psn_tracker.pipeline); }}}};
+          {{.stages = 6,
+            .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.psn_tracker.pipeline); },
+            .latency_parameter = "nic.psn_tracker.latency_cycles",
+            .interval_parameter = "nic.psn_tracker.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

@@ -35,7 +35,9 @@ RtlBlock qp_scheduler_block() {
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.qp_scheduler.pipeline); },
             .way = "grant given back → the QP's next",
             .in_port = qp_scheduler_ports::Back::kPort,
-            .out_port = qp_scheduler_ports::Grant::kPort}}};
+            .out_port = qp_scheduler_ports::Grant::kPort,
+            .latency_parameter = "nic.qp_scheduler.latency_cycles",
+            .interval_parameter = "nic.qp_scheduler.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

@@ -17,9 +17,12 @@ void add_retransmit_buffer(const RtlSelection& selection, const ScenarioConfig& 
 }  // namespace
 
 RtlBlock retransmit_buffer_block() {
-  return {"retransmit_buffer", add_retransmit_buffer, {{.stages = 5, .pipeline = [](const NodeConfig& node) {
-                                                          return cycles_of(node.nic.retransmit_buffer.pipeline);
-                                                        }}}};
+  return {"retransmit_buffer",
+          add_retransmit_buffer,
+          {{.stages = 5,
+            .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.retransmit_buffer.pipeline); },
+            .latency_parameter = "nic.retransmit_buffer.latency_cycles",
+            .interval_parameter = "nic.retransmit_buffer.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

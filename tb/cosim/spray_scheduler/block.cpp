@@ -28,7 +28,9 @@ RtlBlock spray_scheduler_block() {
            {.stages = 3,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.spray_scheduler.pipeline); },
             .in_port = spray_scheduler_ports::Sel::kPort,
-            .out_port = spray_scheduler_ports::Rsp::kPort}}};
+            .out_port = spray_scheduler_ports::Rsp::kPort,
+            .latency_parameter = "nic.spray_scheduler.latency_cycles",
+            .interval_parameter = "nic.spray_scheduler.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

@@ -17,7 +17,10 @@ RtlBlock srv6_encap_block() {
   return {"srv6_encap",
           add_srv6_encap,
           {// A transfer is a beat.
-           {.stages = 2, .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.srv6_encap.pipeline); }}}};
+           {.stages = 2,
+            .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.srv6_encap.pipeline); },
+            .latency_parameter = "nic.srv6_encap.latency_cycles",
+            .interval_parameter = "nic.srv6_encap.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

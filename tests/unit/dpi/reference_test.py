@@ -17,6 +17,29 @@ MRC = Library(LIBRARY)
 WRITE_ONLY, US = 0xCA, 1_000_000
 
 
+class Page(unittest.TestCase):
+    """docs/dpi.md."""
+
+    def setUp(self):
+        self.text = (ROOT / "docs/dpi.md").read_text()
+
+    def test_its_signatures_are_those_of_the_header(self):
+        header = (ROOT / "tb/dpi/mrc_reference.h").read_text()
+        declared = re.findall(r"^(\w[^;{}/]*\bmrc_reference_\w+\([^;]*\));", header, re.M)
+        self.assertGreater(len(declared), 10)
+        self.assertEqual(sorted(re.findall(r"^\| `([^`]*\bmrc_reference_\w+\([^`]*)` \|", self.text, re.M)), sorted(declared))
+
+    @unittest.skipIf(shutil.which("cc") is None, "needs a C compiler")
+    def test_its_program_in_c_compiles_links_and_runs_with_its_command(self):
+        source, command = re.search(r"```c\n(.*?)```.*?```\n(cc [^\n]*)\n```", self.text, re.S).groups()
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "window.c").write_text(source)
+            command = re.sub(r"(\$PWD/)?build/tb/dpi", str(LIBRARY.resolve().parent), command)
+            command = command.replace("-I tb/dpi", f"-I {ROOT}/tb/dpi -Wall -Werror")
+            result = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout), (0, "outcome 0\nbanks in use 0\n"), result.stderr)
+
+
 class Interface(unittest.TestCase):
     def test_the_library_needs_neither_systemc_nor_verilator(self):
         needed = subprocess.run(["ldd", LIBRARY], capture_output=True, text=True, check=True).stdout
