@@ -1,6 +1,7 @@
 #include "mrcsim/why_command.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -73,6 +74,12 @@ std::string text_of(const std::vector<Relief>& reliefs) {
   return text;
 }
 
+/// With one digit, and without a sign where that is 0.
+std::string gain_of(const Interval& gain) {
+  const auto tenths = [](double value) { return std::round(10 * value) / 10 + 0.0; };
+  return fmt::format("gain {:.1f} ({:.1f} … {:.1f})", tenths(gain.mean), tenths(gain.low), tenths(gain.high));
+}
+
 void print(const Diagnosis& diagnosis, const Objective& objective) {
   constexpr std::size_t most_causes = 5;
   constexpr double smallest_gbps = 0.05;
@@ -89,13 +96,10 @@ void print(const Diagnosis& diagnosis, const Objective& objective) {
   }
   fmt::print("what helps, of {} settings that were run\n", diagnosis.tried);
   for (const Remedy& remedy : diagnosis.remedies) {
-    fmt::print("    {:>8.1f} {}  gain {:.1f} ({:.1f} … {:.1f})  {:<11} {}; then {}\n", remedy.metric.mean,
-               objective.unit(), remedy.gain.mean, remedy.gain.low, remedy.gain.high, to_string(remedy.kind()),
-               text_of(remedy.reliefs), remedy.next_cause);
+    fmt::print("    {:>8.1f} {}  {}  {:<11} {}; then {}\n", remedy.metric.mean, objective.unit(), gain_of(remedy.gain),
+               to_string(remedy.kind()), text_of(remedy.reliefs), remedy.next_cause);
     for (const SingleChange& change : remedy.alone) {
-      const std::string gain = change.completes ? fmt::format("gain {:.1f} ({:.1f} … {:.1f})", change.gain.mean,
-                                                              change.gain.low, change.gain.high)
-                                                : "does not complete";
+      const std::string gain = change.completes ? gain_of(change.gain) : "does not complete";
       fmt::print("    {:>14}alone: {} with {}\n", "", gain, text_of({change.relief}));
     }
     if (!remedy.smallest.empty()) fmt::print("    {:>23}99 % of the gain with {}\n", "", text_of(remedy.smallest));
