@@ -8,7 +8,8 @@ its contract.
 --line: prints what the commands print of the RTL, and writes nothing.
 
 The hash is SHA-256 over those of the contents of all sources, in ascending order, with the files that they include and the
-modules that they take from the library. A file is named from the first base that it lies in.
+modules that they take from the library. A file is named from the first base that it lies in; the contract
+from the first base of all, or by its whole path, as messages name a line of it.
 """
 import argparse
 import hashlib
@@ -107,6 +108,7 @@ def main():
         print(line_of(options, [name_of(path, bases) for path in sources.contents], sources.hash()))
         return
     contract = options.contract.resolve()
+    contract_name = contract.relative_to(bases[0]).as_posix() if contract.is_relative_to(bases[0]) else str(contract)
     files = "\n".join(name_of(path, bases) for path in sources.contents)
     write(options.out, f"""// Written by tb/cosim/rtl_identity.py: not to be edited.
 #define MRCSIM_RTL_BLOCK "{options.block}"
@@ -114,7 +116,7 @@ def main():
 #define MRCSIM_RTL_FILES \\
 {c_string(files).replace(chr(10), " " + chr(92) + chr(10))}
 #define MRCSIM_RTL_SHA256 "{sources.hash()}"
-#define MRCSIM_RTL_CONTRACT_FILE "{name_of(contract, bases)}"
+#define MRCSIM_RTL_CONTRACT_FILE "{contract_name}"
 #define MRCSIM_RTL_CONTRACT \\
 {c_string(contract.read_text()).replace(chr(10), " " + chr(92) + chr(10))}
 """)

@@ -73,7 +73,7 @@ def main():
     build = options.build.resolve()
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     load = os.getloadavg()[0]
-    text = (f"Measured by `tests/bench/rtl_speed.py` on {model}, load average {load:.1f} when it began.\n\n"
+    text = (f"Measured by `tests/bench/rtl_speed.py` on `{model}`, load average {load:.1f} when it began.\n\n"
             + table(measure(build, options.scale)))
     print(text, end="")
     if not options.markdown:

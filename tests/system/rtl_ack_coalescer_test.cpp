@@ -123,6 +123,12 @@ TEST(CosimCommand, AFolderOfOthersIsRefusedAndStaysAsItIs) {
   EXPECT_EQ(read_text(test_folder() / "theirs" / "coverage.dat"), "of somebody else\n");
 }
 
+TEST(CosimCommand, EndsThoughGrantsAreGivenBackForEver) {
+  const ProcessResult run =
+      run_process("timeout 200 " MRCSIM_EXECUTABLE " cosim qp_scheduler --count 200000 --seed 1 --out %D/out");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
 TEST(CosimCommand, CtrlCEndsItWithOneLineAndNothingWritten) {
   const std::string within = "timeout --preserve-status -s INT 2 " MRCSIM_EXECUTABLE " ";
   const ProcessResult cosim = run_process(

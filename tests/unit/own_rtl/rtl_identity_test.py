@@ -58,6 +58,16 @@ class Identity(Folder):
         self.assertIn("user.sv own_fifo.sv, sha256", self.line(user, self.write("own_fifo.sv", "module fifo; endmodule\n")))
 
 
+    def test_the_contract_is_named_with_its_folder(self):
+        source = self.write("own/own.sv", "module own; endmodule\n")
+        for base, name in ((self.path, "own/contract.toml"), (self.path / "elsewhere", f"{self.path}/own/contract.toml")):
+            contract, out = self.write("own/contract.toml", ""), self.path / "identity.h"
+            result = run("rtl_identity.py", "--block", "b", "--top", "own", "--base", base, "--base", self.path / "own", "--contract", contract,
+                         "--out", out, "--depfile", self.path / "identity.d", source)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f'MRCSIM_RTL_CONTRACT_FILE "{name}"', out.read_text())
+
+
 class Wrapper(Folder):
     def wrap(self, contract, *arguments, block="ack_coalescer"):
         path = self.write("contract.toml", contract)
