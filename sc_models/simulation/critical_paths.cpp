@@ -23,7 +23,7 @@ constexpr double kExplained = 0.75;
 constexpr std::size_t kComplete = 3;
 /// A window that has less goes on when the next one is due: its walk would be too short.
 constexpr std::size_t kFewRecords = kRecords / 4;
-/// A path whose charges are less than one part in so many of the idle time leaves the rest to the time-based account.
+/// A path whose charges are less than half of the idle time leaves the rest to the time-based account.
 constexpr double kFewCharged = 2;
 constexpr std::string_view kReceiver = "receiver.";
 constexpr std::string_view kFabric = "fabric.";
@@ -112,18 +112,18 @@ void CriticalPaths::look(double progress) {
 
 // A node may be ahead of the others by a quantum when the window is full, and by how much depends on run.kernel. The
 // end that is walked from is one that both have: after whole quanta, with room for what nodes are ahead by.
-TimePs CriticalPaths::complete_until() const {
+TimePs CriticalPaths::complete_until() {
   const CausalTrace& trace = recording_->trace;
   if (!trace.full()) return kNever;
-  std::vector<std::size_t> starts_in_quantum;
+  starts_in_quantum_.clear();
   for (const StartRecord& start : trace.records()) {
     const std::size_t quantum = (std::max(start.at, trace.began_at()) - trace.began_at()) / model_.quantum_ps;
-    if (quantum >= starts_in_quantum.size()) starts_in_quantum.resize(quantum + 1);
-    ++starts_in_quantum[quantum];
+    if (quantum >= starts_in_quantum_.size()) starts_in_quantum_.resize(quantum + 1);
+    ++starts_in_quantum_[quantum];
   }
   std::size_t starts = 0;
   TimePs until = trace.began_at();
-  for (const std::size_t more : starts_in_quantum) {
+  for (const std::size_t more : starts_in_quantum_) {
     starts += more;
     if (starts > kComplete * trace.records().size() / 4) break;
     until += model_.quantum_ps;

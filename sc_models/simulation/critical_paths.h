@@ -40,7 +40,7 @@ class CriticalPaths {
   /// How much of `idle_ps` of all ports since the last window was closed the path of this one accounts for, 0 to 1.
   double share_by_path(double idle_ps) const;
   /// All starts before it are in the trace, whatever the order in which nodes recorded theirs; kNever for all.
-  TimePs complete_until() const;
+  TimePs complete_until();
   /// Of all ports of the node under test together, for a packet of the mean size of those sent so far.
   double packet_ps() const;
   /// Idle time whose cause is known when it passes, whatever packets wait for.
@@ -52,14 +52,15 @@ class CriticalPaths {
   std::vector<const SimulationNode*> nodes_;  ///< by their numbers in the trace
   std::uint32_t number_ = 0;                  ///< of the node under test
   std::unique_ptr<Recording> recording_;
-  std::vector<bool> phases_;          ///< by cause of the node under test
-  std::size_t window_records_;        ///< of the next window
-  double between_windows_ = 1;        ///< in progress
-  std::uint32_t windows_ = 0;         ///< that were walked
-  TimePs closed_at_ = 0;              ///< when the last one was closed
-  double next_window_ = 0;            ///< progress at which it begins
-  PerCause<TimePs> idle_so_far_{};    ///< by the time-based account, when the last window was closed
-  PerCause<double> by_time_alone_{};  ///< what no path accounts for
+  std::vector<bool> phases_;                    ///< by cause of the node under test
+  std::size_t window_records_;                  ///< of the next window
+  std::vector<std::size_t> starts_in_quantum_;  ///< of a window; kept for its memory
+  double between_windows_ = 1;                  ///< in progress
+  std::uint32_t windows_ = 0;                   ///< that were walked
+  TimePs closed_at_ = 0;                        ///< when the last one was closed
+  double next_window_ = 0;                      ///< progress at which it begins
+  PerCause<TimePs> idle_so_far_{};              ///< by the time-based account, when the last window was closed
+  PerCause<double> by_time_alone_{};            ///< what no path accounts for
 };
 
 /// Parameters that relieve a cause of limits[] of `node`, as the registry has them; those of one node alone with its
