@@ -22,8 +22,8 @@ import time
 # "# 12 s: what it does": as long as the line took where the README was written, on two cores.
 TIMED = re.compile(r"^(?P<command>.*?\S)\s+# (?P<time>\d+ (?:s|min)): (?P<text>.+)$")
 BUILDS = ("tb/build.sh", "tests/bench/run.sh")
-# Depend on the machine, and are not in the example.
-OMITTED = ("  expects ", "  speed ")
+# Depend on the machine, or, as the RTL's hash, on every comment of its files; they are not in the example.
+OMITTED = ("  expects ", "  speed ", "RTL: ")
 EXAMPLE = r"`(mrcsim run [^`]*)` \(the demo.*?\n```\n(.*?)```\n"
 failures = []
 
