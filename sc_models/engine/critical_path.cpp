@@ -66,7 +66,7 @@ void CriticalPath::share_sending(const CausalTrace& trace, std::uint32_t node, T
 void CriticalPath::close(std::size_t height) {
   double rest = 0;
   double span = 0;
-  double delays = 0;
+  bool waited = false;
   ++cycle_;
   cycle_pools_.clear();
   for (std::size_t i = height; i < path_.size(); ++i) {
@@ -75,11 +75,12 @@ void CriticalPath::close(std::size_t height) {
     span += edge.span;
     if (edge.point.is_delay()) {
       charge(number_of_pool(edge.point), edge.ps);
-      delays += edge.ps;
+      waited = true;
       continue;
     }
     rest += edge.ps;
     if (!edge.point.has_pool()) continue;
+    waited = true;
     const std::size_t pool = number_of_pool(edge.point);
     if (cycle_of_[pool] == cycle_) continue;
     cycle_of_[pool] = cycle_;
@@ -88,7 +89,7 @@ void CriticalPath::close(std::size_t height) {
   // A server that follows itself.
   if (path_.size() == height + 1) rest = std::max(0.0, rest - sent_ps_[number_of_place(path_.back().point)]);
   path_.resize(height);
-  if (cycle_pools_.empty() && delays == 0 && !path_.empty()) {
+  if (!waited && !path_.empty()) {
     // Nothing was waited for: one way leads through the place twice, such as a WQE's and its payload's read.
     path_.back().ps += rest;
     path_.back().span += span;

@@ -275,6 +275,7 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["messages"] = {{"count", r.messages.count}, {"completed", r.messages.completed}, {"failed", r.messages.failed}};
   j["bytes"] = {{"offered", r.bytes.offered}, {"delivered", r.bytes.delivered}, {"corrupted", r.bytes.corrupted}};
   j["node_under_test"] = r.node_under_test;
+  if (!r.peer.empty()) j["peer"] = r.peer;
   j["goodput_gbps"] = r.goodput_gbps;
   j["steady_goodput"] = {{"gbps", r.early_stop.goodput_gbps},
                          {"low_gbps", r.early_stop.low_gbps},

@@ -292,6 +292,7 @@ struct RunResult {
     std::uint64_t duplicate_results = 0;      ///< that a NIC had
   } reduction;
   std::string node_under_test;
+  std::string peer;  ///< the node that the one under test sent most bytes to; "" if it sent none
   std::vector<NodeResult> nodes;
   std::vector<AccountResult> accounts;
   std::vector<BufferResult> buffers;

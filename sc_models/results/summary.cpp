@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <string>
@@ -117,23 +115,9 @@ std::string without_number(const std::string& name) {
 /// A box that was busy for less of the time is not shown.
 constexpr double kLeastBusyShown = 0.005;
 
-/// The node that the one under test sends most bytes to; "" if it sends none.
-std::string peer_of_node_under_test(const RunResult& r) {
-  if (!r.node_under_test.starts_with("nic")) return "";
-  const std::uint64_t node = std::strtoull(r.node_under_test.c_str() + 3, nullptr, 10);
-  std::map<NodeId, std::uint64_t> bytes;
-  for (const MessageRecord& message : r.all_messages) {
-    if (message.from == node && message.to != node) bytes[message.to] += message.bytes;
-  }
-  const auto most =
-      std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == bytes.end() ? "" : fmt::format("nic{}", most->first);
-}
-
 /// Of each box of the node under test and its peer, the busiest first.
 void write_busy(Writer& out, const RunResult& r) {
   constexpr std::size_t most_nodes = 2;
-  const std::string peer = peer_of_node_under_test(r);
   std::vector<std::pair<std::string, std::map<std::string, double>>> nodes;
   for (const LedgerResult& row : r.ledger) {
     if (nodes.empty() || nodes.back().first != row.node) nodes.push_back({row.node, {}});
@@ -141,13 +125,13 @@ void write_busy(Writer& out, const RunResult& r) {
     busy = std::max(busy, row.busy);
   }
   std::stable_partition(nodes.begin(), nodes.end(), [&](const auto& node) { return node.first == r.node_under_test; });
-  if (!peer.empty())
-    std::erase_if(nodes, [&](const auto& node) { return node.first != r.node_under_test && node.first != peer; });
+  if (!r.peer.empty())
+    std::erase_if(nodes, [&](const auto& node) { return node.first != r.node_under_test && node.first != r.peer; });
   nodes.resize(std::min(nodes.size(), most_nodes));
   if (nodes.empty()) return;
-  const bool named = !peer.empty() && r.nodes.size() > most_nodes;
+  const bool named = !r.peer.empty() && r.nodes.size() > most_nodes;
   out.raw(fmt::format("  share of the time that boxes were busy, %{}",
-                      named ? fmt::format(" ({} gets most of {})", peer, r.node_under_test) : ""));
+                      named ? fmt::format(" ({} gets most of {})", r.peer, r.node_under_test) : ""));
   for (const auto& [node, boxes] : nodes) {
     std::vector<std::pair<std::string, double>> rows(boxes.begin(), boxes.end());
     std::erase_if(rows, [](const auto& row) { return row.second < kLeastBusyShown; });

@@ -1,6 +1,7 @@
 #include "simulation/collect.h"
 
 #include <algorithm>
+#include <map>
 #include <systemc>
 
 #include <fmt/format.h>
@@ -148,6 +149,7 @@ void collect_job(RunResult& result, const Model& model) {
 }
 
 void collect_messages(RunResult& result, const Model& model) {
+  std::map<NodeId, std::uint64_t> bytes_to;  // from the node under test
   for (std::uint32_t i = 0; i < model.workload.nodes.size(); ++i) {
     const WorkNode& work = model.workload.nodes[i];
     if (!model.placement.leaves_node(work)) continue;
@@ -156,8 +158,13 @@ void collect_messages(RunResult& result, const Model& model) {
     const NodeId to = work.kind == WorkKind::reduction ? from : model.placement.peer_node_of(work);
     const WorkPlayer& player = model.at(from).player();
     const TimePs done = player.times(i).done;
-    if (done != kNever) result.all_messages.push_back({from, to, work.tag, work.bytes, player.posted_at(i), done});
+    if (done == kNever) continue;
+    result.all_messages.push_back({from, to, work.tag, work.bytes, player.posted_at(i), done});
+    if (to != from && model.is_under_test(model.at(from))) bytes_to[to] += work.bytes;
   }
+  const auto most = std::max_element(bytes_to.begin(), bytes_to.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != bytes_to.end()) result.peer = model.at(most->first).name;
   result.all_message_time_us = spread_of(result.all_messages);
 }
 

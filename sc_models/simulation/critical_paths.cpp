@@ -23,8 +23,8 @@ constexpr double kExplained = 0.75;
 constexpr std::size_t kComplete = 3;
 /// A window that has less goes on when the next one is due: its walk would be too short.
 constexpr std::size_t kFewRecords = kRecords / 4;
-/// A path whose charges are less than half of the idle time leaves the rest to the time-based account.
-constexpr double kFewCharged = 2;
+/// A path that charges less than this share of the idle time leaves the rest to the time-based account.
+constexpr double kEnoughCharged = 0.5;
 constexpr std::string_view kReceiver = "receiver.";
 constexpr std::string_view kFabric = "fabric.";
 
@@ -145,7 +145,7 @@ double CriticalPaths::packet_ps() const {
 double CriticalPaths::share_by_path(double idle_ps) const {
   const double ports_ps = static_cast<double>(kernel_now() - closed_at_) * node_->boxes->config.nic.ports;
   if (idle_ps <= 0 || ports_ps <= 0) return 0;
-  return std::min(1.0, kFewCharged * recording_->path.charged_share() * ports_ps / idle_ps);
+  return std::min(1.0, recording_->path.charged_share() * ports_ps / (kEnoughCharged * idle_ps));
 }
 
 void CriticalPaths::close_window() {

@@ -127,8 +127,7 @@ Verdict verdict_of(const Calibration& calibration, const std::vector<cosim::Cali
   Verdict verdict;
   verdict.measured = fmt::format(
       "latency {:.2f} cycles in RTL, {:.2f} in the model ({}); one transfer per {:.2f} cycles in RTL, per {:.2f} in "
-      "the "
-      "model{}",
+      "the model{}",
       idle.rtl.mean_latency, idle.systemc.mean_latency, setting(calibration.latency_parameter, model.latency),
       rtl_interval, model_interval,
       calibration.interval_parameter[0] == 0

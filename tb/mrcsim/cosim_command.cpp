@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -27,6 +25,7 @@
 #include "results/output_directory.h"
 #include "results/output_file.h"
 #include "simulation/simulation.h"
+#include "study/interruption.h"
 #include "traffic/prepare_job.h"
 
 namespace mrc {
@@ -36,12 +35,6 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr FileKind kVectors{"a file of vectors", "# mrcsim vectors: "};
-
-std::atomic<bool> stop_asked{false};
-
-void catch_stop() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, [](int) { stop_asked = true; });
-}
 
 struct CosimCommandOptions {
   std::string block;
@@ -72,8 +65,8 @@ cosim::Trace trace_of_run(const CosimCommandOptions& options) {
     add_recorded_rtl(selection, of, cosim::TraceRecorder(of_node[selection.node], most), rtl);
   };
   Simulation simulation(scenario, job.workload, job.nics_of_ranks, std::move(simulation_options));
-  simulation.run(stop_asked);
-  if (stop_asked) throw cosim::CosimInterrupted{};
+  simulation.run(interruption());
+  if (interrupted()) throw cosim::CosimInterrupted{};
   std::size_t busiest = 0;
   for (std::size_t node = 0; node < of_node.size(); ++node) {
     if (of_node[node].offers.size() > of_node[busiest].offers.size()) busiest = node;
@@ -238,9 +231,8 @@ class Scratch {
     for (const auto& entry : fs::directory_iterator(out_)) {
       if (entry.is_directory() && is_temporary_name(entry.path().filename().string())) fs::remove_all(entry.path());
     }
-    path_ = out_ + "/.mrcsim-XXXXXX.tmp";
-    // As mkdtemp(), with a name by which the next run knows it for one of ours.
-    path_.replace(path_.find("XXXXXX"), 6, std::to_string(getpid()));
+    // By this name the next run knows it for one of ours.
+    path_ = fmt::format("{}/.mrcsim-{}.tmp", out_, getpid());
     std::error_code failed;
     fs::create_directory(path_, failed);
     if (failed) throw OutputError(fmt::format("--out {}: {}", out_, failed.message()));
@@ -273,7 +265,7 @@ cosim::CosimReport run_bench(const CosimCommandOptions& options, const Scratch& 
   cosim::CosimOptions written = options.bench;
   written.out = scratch.path();
   written.later = options.bench.out;
-  written.stopped = [] { return stop_asked.load(); };
+  written.stopped = interrupted;
   std::optional<OutputFile> vectors;
   if (!options.bench.keep_vectors.empty()) {
     vectors.emplace(options.bench.keep_vectors, kVectors);
@@ -326,7 +318,7 @@ int run(CosimCommandOptions options) {
   fmt::print("{}\n", rtl_line(source));
   std::fflush(stdout);
   if (options.bench.out.empty()) options.bench.out = "out/cosim-" + options.block;
-  catch_stop();
+  catch_interruption();
   try {
     return run_into_folder(options, source, *bench);
   } catch (const cosim::CosimInterrupted& at) {

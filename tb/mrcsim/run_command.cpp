@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -40,6 +38,7 @@
 #include "results/summary.h"
 #include "simulation/simulation.h"
 #include "study/digest.h"
+#include "study/interruption.h"
 #include "traffic/prepare_job.h"
 #include "transports/ideal/ideal_fabric.h"
 
@@ -50,8 +49,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Wall time is that of the whole process: this is set before main begins.
 const Clock::time_point process_start = Clock::now();
-
-std::atomic<bool> interrupted{false};
 
 /// Chosen, not measured: nodes carry from 0.3 (detailed, bytes copied) to 3 million packets per second of wall time,
 /// and a tenth where RTL blocks run with them.
@@ -323,7 +320,7 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
     }
     fmt::print("  {:<10} {}/result.json\n", "results", run.out->path());
   }
-  const int code = exit_code(result.status, interrupted.load());
+  const int code = exit_code(result.status, interrupted());
   if (code != kExitOk) {
     fmt::print(stderr, "mrcsim: {}: {}\n", to_string(result.status),
                printable(result.details.empty() ? why_without_details(result.status) : result.details.front()));
@@ -331,20 +328,14 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
   return code;
 }
 
-void catch_signals() {
-  std::signal(SIGINT, [](int) { interrupted = true; });
-  std::signal(SIGTERM, [](int) { interrupted = true; });
-  std::signal(SIGHUP, [](int) { interrupted = true; });
-}
-
 int run_alone(const RunOptions& options) {
   Prepared run;
   prepare(options, nullptr, run);
-  catch_signals();
+  catch_interruption();
   const ProgressListener progress = progress_of(run, options, true);
   RunResult result = run.simulation
-                         ? run.simulation->run(interrupted)
-                         : run_ideal(run.scenario, run.job.workload, run.job.nics_of_ranks, interrupted, progress);
+                         ? run.simulation->run(interruption())
+                         : run_ideal(run.scenario, run.job.workload, run.job.nics_of_ranks, interruption(), progress);
   return finish(options, run, std::move(result));
 }
 
@@ -367,10 +358,10 @@ int run_together(const RunOptions& options) {
     fmt::print(stderr, "mrcsim: rank {}: {}\n", ranks->rank(), error.what());
     return kExitBadInput;
   }
-  catch_signals();
+  catch_interruption();
   RunResult result;
   try {
-    result = run.simulation->run(interrupted);
+    result = run.simulation->run(interruption());
   } catch (const std::exception& error) {
     // The others wait for this rank.
     fmt::print(stderr, "mrcsim: internal error: rank {}: {}\n", ranks->rank(), error.what());
@@ -380,7 +371,7 @@ int run_together(const RunOptions& options) {
   if (ranks->rank() != 0) return kExitOk;
   // Whoever started the ranks may have told this one only at the end that it is to stop.
   if (result.status == RunStatus::partial && result.details == std::vector<std::string>{"interrupted"}) {
-    interrupted = true;
+    interruption() = true;
   }
   return finish(options, run, std::move(result));
 }
@@ -390,8 +381,8 @@ int run_together(const RunOptions& options) {
 int run_programs(const RunOptions& options, const ProgramsOf& programs) {
   Prepared run;
   prepare(options, nullptr, run, &programs);
-  catch_signals();
-  RunResult result = run.simulation->run(interrupted);
+  catch_interruption();
+  RunResult result = run.simulation->run(interruption());
   run.programs.reset();
   return finish(options, run, std::move(result));
 }

@@ -186,10 +186,10 @@ std::map<std::size_t, std::vector<std::string>> down_places(const PictureJson& r
 
 class NicPicture {
  public:
-  NicPicture(const PictureJson& result, const std::string& peer, bool linked)
-      : result_(result), linked_(linked), down_(down_places(result)) {
+  NicPicture(const PictureJson& result, bool linked) : result_(result), linked_(linked), down_(down_places(result)) {
     const std::string under_test = result.at("node_under_test").get<std::string>();
     sender_ = node_of(result, under_test, true);
+    const std::string peer = result.value("peer", "");
     receiver_ = node_of(result, peer.empty() ? receiver_of(result) : peer, false);
     receives_ = result.at("nodes").size() > 2 && !peer.empty() ? ", receives most of " + under_test : ", receives";
     smallest_gbps_ = 0.005 * std::max(1.0, result.at("line_rate_gbps").get<double>());
@@ -602,8 +602,8 @@ class NicPicture {
 
 }  // namespace
 
-std::string nic_picture(const PictureJson& result, const std::string& peer, bool linked) {
-  return NicPicture(result, peer, linked).draw();
+std::string nic_picture(const PictureJson& result, bool linked) {
+  return NicPicture(result, linked).draw();
 }
 
 }  // namespace mrc

@@ -7,9 +7,9 @@
 
 namespace mrc {
 
-/// An SVG of the node under test, the fabric and `peer`, from result.json. Empty where the result has no boxes (light
-/// endpoints). `peer`: the node that the one under test sends most to; "": not known, the node that received most.
-/// `linked`: parts lead to the sections of the report around it.
-std::string nic_picture(const nlohmann::ordered_json& result, const std::string& peer, bool linked);
+/// An SVG of the node under test, the fabric and its peer, or the node that received most where the result names no
+/// peer, from result.json. Empty where the result has no boxes (light endpoints). `linked`: parts lead to the sections
+/// of the report around it.
+std::string nic_picture(const nlohmann::ordered_json& result, bool linked);
 
 }  // namespace mrc

@@ -1,10 +1,8 @@
 #include "report/report.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -60,25 +58,6 @@ Json provenance_of(const fs::path& file) {
   return known;
 }
 
-/// The node that gets most bytes of `node`, by the flows.csv of a run; "" where there is none, or none of its flows.
-std::string peer_in(const fs::path& flows, const std::string& node) {
-  if (!fs::exists(flows)) return "";
-  std::istringstream lines(read_file(flows));
-  std::string best;
-  std::uint64_t most = 0;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream fields(line);
-    std::uint64_t from = 0, to = 0, messages = 0, bytes = 0;
-    char comma = 0;
-    // The first line, with the names, has no numbers.
-    if (!(fields >> from >> comma >> to >> comma >> messages >> comma >> bytes)) continue;
-    if (fmt::format("nic{}", from) != node || from == to || bytes <= most) continue;
-    most = bytes;
-    best = fmt::format("nic{}", to);
-  }
-  return best;
-}
-
 Json run_data(const fs::path& file) {
   Json data{{"kind", "run"}, {"series", nullptr}, {"why", nullptr}};
   data["result"] = Json::parse(read_file(file), nullptr, false);
@@ -88,7 +67,6 @@ Json run_data(const fs::path& file) {
   if (fs::exists(series)) data["series"] = Json::parse(read_file(series), nullptr, false);
   if (data["series"].is_discarded()) throw StudyError(series.string() + ": is not JSON");
   data["run"] = provenance_of(file.parent_path() / "run.json");
-  data["peer"] = peer_in(file.parent_path() / "flows.csv", data["result"].value("node_under_test", ""));
   return data;
 }
 
@@ -223,20 +201,20 @@ fs::path file_of(const std::string& place) {
 }
 
 /// The picture of a result; empty where it is one of another version, without what the picture needs.
-std::string picture_in_page(const Json& result, const std::string& peer) {
+std::string picture_in_page(const Json& result) {
   try {
-    return nic_picture(result, peer, true);
+    return nic_picture(result, true);
   } catch (const Json::exception&) {
     return "";
   }
 }
 
 /// A result of another version is shown as it is.
-void shorten(Json& result, Json& series, const std::string& peer) {
+void shorten(Json& result, Json& series) {
   const Json whole_result = result;
   const Json whole_series = series;
   try {
-    shorten_for_page(result, series, peer);
+    shorten_for_page(result, series);
   } catch (const Json::exception&) {
     result = whole_result;
     series = whole_series;
@@ -264,9 +242,8 @@ std::string report_html(const ReportRequest& request) {
   }
   std::string picture;
   if (data["kind"] == "run") {
-    const std::string peer = data["peer"].get<std::string>();
-    picture = picture_in_page(data["result"], peer);
-    shorten(data["result"], data["series"], peer);
+    picture = picture_in_page(data["result"]);
+    shorten(data["result"], data["series"]);
   }
   data["parameters"] = parameter_table();
   data["written"] = {{"version", request.version}, {"time", request.time}};
@@ -281,8 +258,7 @@ std::string report_picture(const std::string& place) {
     throw StudyError(file.string() + ": a picture is of one run; expected a result.json or its folder");
   std::string picture;
   try {
-    const Json data = run_data(file);
-    picture = nic_picture(data["result"], data["peer"].get<std::string>(), false);
+    picture = nic_picture(run_data(file)["result"], false);
   } catch (const Json::exception& error) {
     throw StudyError(fmt::format("{}: is damaged: {}", file.string(), error.what()));
   }

@@ -80,9 +80,9 @@ void keep_highest(ExcerptJson& curves, std::size_t most) {
 }
 
 /// The node under test, its peer and the first others.
-std::set<std::string> nodes_shown(const ExcerptJson& result, const std::string& peer) {
+std::set<std::string> nodes_shown(const ExcerptJson& result) {
   std::set<std::string> shown{result.at("node_under_test").get<std::string>()};
-  if (!peer.empty()) shown.insert(peer);
+  if (result.contains("peer")) shown.insert(result.at("peer").get<std::string>());
   for (const ExcerptJson& row : result.at("ledger")) {
     if (shown.size() < kMostNodes) shown.insert(row.at("node").get<std::string>());
   }
@@ -108,8 +108,8 @@ void keep_curves_of(const std::set<std::string>& nodes, ExcerptJson& curves) {
 
 }  // namespace
 
-void shorten_for_page(ExcerptJson& result, ExcerptJson& series, const std::string& peer) {
-  const std::set<std::string> nodes = nodes_shown(result, peer);
+void shorten_for_page(ExcerptJson& result, ExcerptJson& series) {
+  const std::set<std::string> nodes = nodes_shown(result);
   for (const char* rows : {"buffers", "ledger"}) keep_rows_of(nodes, result.at(rows));
   for (const char* unused : {"nodes", "accounts", "pcie", "latency_terms"}) result.erase(unused);
   if (series.is_null()) return;

@@ -2,15 +2,13 @@
 // nodes.
 #pragma once
 
-#include <string>
-
 #include <nlohmann/json.hpp>
 
 namespace mrc {
 
-/// Leaves out what the page does not show: nodes beyond the first, except `peer`, switch queues beyond the deepest,
-/// buffers that were always empty; averages neighboring points of long series. `series` may be null, `peer` empty.
+/// Leaves out what the page does not show: nodes beyond the first, except the peer, switch queues beyond the deepest,
+/// buffers that were always empty; averages neighboring points of long series. `series` may be null.
 /// Throws nlohmann's exceptions for JSON of another shape.
-void shorten_for_page(nlohmann::ordered_json& result, nlohmann::ordered_json& series, const std::string& peer);
+void shorten_for_page(nlohmann::ordered_json& result, nlohmann::ordered_json& series);
 
 }  // namespace mrc

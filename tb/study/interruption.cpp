@@ -22,6 +22,10 @@ bool interrupted() {
   return flag.load();
 }
 
+std::atomic<bool>& interruption() {
+  return flag;
+}
+
 void check_interruption() {
   if (interrupted()) throw StudyInterrupted("interrupted");
 }
