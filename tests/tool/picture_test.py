@@ -91,8 +91,6 @@ class Picture(unittest.TestCase):
         texts = self.texts(self.draw())
         self.assertIn("nic0, under test", texts)
         self.assertIn("nic2, receives most of nic0", texts)
-        (self.folder / "out/flows.csv").unlink()
-        self.assertIn("nic1, receives", self.texts(self.draw()))
 
     def test_links_that_were_down_are_dashed_and_named(self):
         self.run_four("--set", 'fault.1={kind = "link_down", where = "nic0.port3", at_us = 2, for_us = 5}',

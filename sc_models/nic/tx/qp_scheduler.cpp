@@ -376,7 +376,6 @@ void QpScheduler::want_wqes(TimePs now, Qp& qp) {
 }
 
 void QpScheduler::park_idle(TimePs now, Qp& qp) {
-  qp.starts.parked = {};
   if (qp.wqes_in_fetch == 0) {
     slot.empty(now);
     return;
