@@ -19,6 +19,7 @@
 #include "cosim/rtl_modules.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
+#include "mrcsim/study_options.h"
 #include "parameters/input_file.h"
 #include "parameters/registry.h"
 #include "parameters/scenario.h"
@@ -154,14 +155,6 @@ void print_outputs(const cosim::Mismatch& mismatch) {
     const bool differs = reference && rtl && *reference != *rtl;
     fmt::print("      {} {:<18} {:<20} {}\n", differs ? '>' : ' ', field.first, text(reference), text(rtl));
   }
-}
-
-/// The executable as it was typed: a user's RTL has its own.
-std::string typed_executable() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string name;
-  std::getline(file, name, '\0');
-  return shell_quoted(name.empty() ? "mrcsim" : name);
 }
 
 /// How the mismatch is seen once more, with waves.

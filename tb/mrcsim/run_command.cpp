@@ -26,6 +26,7 @@
 #include "mrcsim/progress.h"
 #include "mrcsim/provenance.h"
 #include "mrcsim/rtl_selection.h"
+#include "mrcsim/study_options.h"
 #include "mrcsim/terminal.h"
 #include "parameters/input_file.h"
 #include "parameters/registry.h"
@@ -145,6 +146,7 @@ struct Prepared {
   std::unique_ptr<OutputDirectory> out;  ///< where results are written: not on another rank than 0
   std::unique_ptr<ProgressLine> progress;
   std::vector<RtlSourceResult> rtl_sources;
+  bool has_trace = true;                   ///< false: programs drive the NICs
   std::unique_ptr<Programs> programs;      ///< null: the trace's players drive the NICs
   std::unique_ptr<Simulation> simulation;  ///< null: the transport is not simulated
 };
@@ -274,6 +276,7 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const Progr
   std::fflush(stdout);
   simulation_options.progress = progress_of(run, options, first);
   if (!transport.simulated) return;
+  run.has_trace = programs == nullptr;
   if (programs != nullptr) run.programs = (*programs)(scenario);
   simulation_options.programs = run.programs.get();
   run.simulation =
@@ -294,6 +297,17 @@ bool prepare_together(const RunOptions& options, Ranks& ranks, Prepared& run) {
   if (first_wrong == kNever) return true;
   if (first_wrong == ranks.rank()) std::rethrow_exception(wrong);
   return false;
+}
+
+/// How a block that differs is seen alone, asked what this run asks it: with both sides, a short replay and waves.
+void print_how_to_repeat(const RunOptions& options, const RunResult& result) {
+  const auto differs = std::ranges::find_if(result.rtl, [](const RtlResult& row) { return row.mismatches > 0; });
+  if (differs == result.rtl.end()) return;
+  std::string settings;
+  for (const std::string& assignment : options.assignments) settings += " --set " + shell_quoted(assignment);
+  if (options.seed) settings += fmt::format(" --set seed={}", *options.seed);
+  fmt::print("  {:<10} {} cosim {} --size default --vectors trace --scenario {}{}\n", "alone", typed_executable(),
+             differs->block, shell_quoted(options.scenario), settings);
 }
 
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
@@ -319,6 +333,7 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
       if (!file.empty()) fmt::print("  {:<10} {}\n", what, file);
     }
     fmt::print("  {:<10} {}/result.json\n", "results", run.out->path());
+    if (run.has_trace) print_how_to_repeat(options, result);
   }
   const int code = exit_code(result.status, interrupted());
   if (code != kExitOk) {

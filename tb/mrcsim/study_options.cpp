@@ -63,6 +63,13 @@ std::string typed_command() {
   return command;
 }
 
+std::string typed_executable() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string name;
+  std::getline(file, name, '\0');
+  return shell_quoted(name.empty() ? "mrcsim" : name);
+}
+
 std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database,
                                         Campaign::OnProgress on_progress) {
   catch_interruption();

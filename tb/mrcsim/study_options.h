@@ -31,6 +31,8 @@ void add_study_options(CLI::App& command, StudyOptions& options, std::uint32_t d
 
 /// The command line as it was typed, to be kept with the study.
 std::string typed_command();
+/// The executable as it was typed, for a shell: a user's RTL has one of its own.
+std::string typed_executable();
 
 /// A campaign with the executor given by the options, showing `progress`. Signals are caught from here on.
 std::unique_ptr<Campaign> make_campaign(const StudyOptions& options, StudyDatabase& database, ProgressLine& progress);

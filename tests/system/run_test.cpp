@@ -191,8 +191,13 @@ TEST(Run, RecordsAndDmaInRtlDeliverTheSameUnderLossAndTrim) {
 #ifdef MRCSIM_WITH_USID_BUG
 TEST(Run, BugInTheRtlEndsWithTheFieldsName) {
   const ProcessResult shadow =
-      run_process(std::string(MRCSIM_WITH_USID_BUG) + " run tb/scenarios/pair.toml --out %D/out --shadow srv6_encap");
+      run_process(std::string(MRCSIM_WITH_USID_BUG) +
+                  " run tb/scenarios/pair.toml --out %D/out --shadow srv6_encap --seed 3 --set traffic.rows=16");
   EXPECT_EQ(shadow.exit_code, 4);
+  EXPECT_NE(shadow.out.find("_with_usid_bug cosim srv6_encap --size default --vectors trace --scenario "
+                            "tb/scenarios/pair.toml --set traffic.rows=16 --set seed=3\n"),
+            std::string::npos)
+      << shadow.out;
   EXPECT_NE(shadow.err.find("mismatch: nic0: srv6_encap of nic0, packet "), std::string::npos) << shadow.err;
   EXPECT_NE(shadow.err.find("outer header usid[1]: expected 0x"), std::string::npos) << shadow.err;
   EXPECT_EQ(result_of_test()["status"], "mismatch");
