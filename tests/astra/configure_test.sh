@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# configure_test.sh SOURCE CMAKE: a folder that is no checkout of ASTRA-sim, or one without submodules, ends the configuration with
+# configure_test.sh SOURCE CMAKE: a folder that is not a checkout of ASTRA-sim, or one without submodules, ends the configuration with
 # one line that says so.
 set -euo pipefail
 source=$1
