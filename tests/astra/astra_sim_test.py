@@ -22,6 +22,10 @@ COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 SIZES = (4, 8, 16)
 MIB = 1 << 20
 LARGE = 16
+RING = "native_collectives/Ring_4chunks.json"
+# Systems and networks of the examples' other scripts, for all_reduce of 8 NPUs.
+OTHERS = {"all_reduce, `HGX-H100-validated.json`": ("native_collectives/HGX-H100-validated.json", "HGX-H100-validated"),
+          "all_reduce, `custom_collective.json`": ("custom_collectives/custom_collective.json", "Ring_8npus")}
 NODES = {"light": "endpoint", "detailed": "detailed"}
 # Largest differences to the analytical time with mrcsim's latency and rate of payload.
 BOUNDS = {"light": 0.02, "detailed": 0.25}
@@ -59,6 +63,7 @@ class Suite:
         self.source = source
         self.mrcsim = mrcsim
         self.program = program
+        self.checkout = checkout
         self.examples = checkout / "examples"
         self.analytical = checkout / "build/astra_analytical/build/bin/AstraSim_Analytical_Congestion_Unaware"
         self.work = work
@@ -75,9 +80,9 @@ class Suite:
             (copy / name).write_bytes(larger((folder / name).read_bytes(), mib))
         return copy / collective
 
-    def common(self, workload):
-        return [f"--workload-configuration={workload}",
-                f"--system-configuration={self.examples}/system/native_collectives/Ring_4chunks.json",
+    def common(self, workload, system):
+        return [f"--workload-configuration={workload}", f"--logging-folder={self.work}/log",
+                f"--system-configuration={self.examples}/system/{system}",
                 f"--remote-memory-configuration={self.examples}/remote_memory/analytical/no_memory_expansion.json"]
 
     def topology(self, npus):
@@ -85,24 +90,23 @@ class Suite:
         path.write_text(f'{{"logical-dims": ["{npus}"]}}\n')
         return path
 
-    def ours(self, workload, npus, *more):
-        command = [self.program, "--scenario", self.scenario, *self.common(workload),
-                   f"--logical-topology-configuration={self.topology(npus)}", "--out", self.work / "out", *more]
-        return subprocess.run([str(word) for word in command], cwd=self.work, capture_output=True, text=True)
+    def start(self, command):
+        """The examples name files from the checkout on."""
+        return subprocess.run([str(word) for word in command], cwd=self.checkout, capture_output=True, text=True)
 
-    def run_ours(self, workload, npus, *more):
-        done = self.ours(workload, npus, *more)
+    def ours(self, workload, npus, *more, system=RING):
+        command = [self.program, "--scenario", self.scenario, *self.common(workload, system),
+                   f"--logical-topology-configuration={self.topology(npus)}", "--out", self.work / "out", *more]
+        return self.start(command)
+
+    def run_ours(self, workload, npus, *more, system=RING):
+        done = self.ours(workload, npus, *more, system=system)
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(map(str, done.args))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-        return finish(done.stdout, npus), done.stdout
-
-    def run_analytical(self, workload, npus, network):
-        command = [self.analytical, *self.common(workload), f"--network-configuration={network}"]
-        done = subprocess.run([str(word) for word in command], cwd=self.work, capture_output=True, text=True)
         return finish(done.stdout, npus)
 
-    def example_network(self, npus):
-        return self.examples / f"network/analytical/Ring_{npus}npus.yml"
+    def run_analytical(self, workload, npus, network, system=RING):
+        return finish(self.start([self.analytical, *self.common(workload, system), f"--network-configuration={network}"]).stdout, npus)
 
     def network_like_ours(self, npus, latency_ns, share):
         """A switch between two hops: half the latency each. The analytical back-end's GB/s are 2^30 bytes a second."""
@@ -156,11 +160,12 @@ def refusals(suite):
 
 # --- Times -----------------------------------------------------------------------------------------------------------
 def row(suite, collective, npus, mib, like_ours):
-    workload = suite.inputs(collective, npus, mib)
-    times = {"example": suite.run_analytical(workload, npus, suite.example_network(npus)),
-             "analytical": suite.run_analytical(workload, npus, like_ours)}
+    system, network = OTHERS.get(collective, (RING, f"Ring_{npus}npus"))
+    workload = suite.inputs(collective.split(",")[0], npus, mib)
+    times = {"example": suite.run_analytical(workload, npus, suite.examples / f"network/analytical/{network}.yml", system),
+             "analytical": suite.run_analytical(workload, npus, like_ours, system)}
     for name, fidelity in NODES.items():
-        times[name], _ = suite.run_ours(workload, npus, "--set", f"fidelity={fidelity}")
+        times[name] = suite.run_ours(workload, npus, "--set", f"fidelity={fidelity}", system=system)
     return times
 
 
@@ -171,6 +176,7 @@ def example_times(suite, page):
              "|---|---|---|---|---|---|---|---|---|"]
     good = True
     cases = [(c, n, 1) for c in COLLECTIVES for n in SIZES] + [(c, 8, LARGE) for c in COLLECTIVES]
+    cases += [(c, 8, 1) for c in OTHERS]
     for collective, npus, mib in cases:
         times = row(suite, collective, npus, mib, suite.network_like_ours(npus, scenario_latency, share))
         ratios = [times[name] / times["analytical"] for name in NODES]
@@ -179,7 +185,7 @@ def example_times(suite, page):
                      " | ".join(f"{times[name] / 1000:.1f}" for name in ("example", "analytical", *NODES)) + " | " +
                      " | ".join(f"{ratio:.3f}" for ratio in ratios) + " |")
         print(lines[-1], flush=True)
-    again = [suite.run_ours(suite.inputs("all_reduce", 8), 8)[0] for _ in range(2)]
+    again = [suite.run_ours(suite.inputs("all_reduce", 8), 8) for _ in range(2)]
     if again[0] != again[1]:
         print(f"two runs of one input end at {again[0]} and {again[1]} ns")
         good = False
@@ -198,7 +204,7 @@ def parts_of_difference(suite):
     workload = suite.inputs("all_reduce", 8)
     for what, settings in PARTS.items():
         sets = [word for setting in settings for word in ("--set", setting)]
-        light, detailed = (suite.run_ours(workload, 8, *sets, "--set", f"fidelity={fidelity}")[0]
+        light, detailed = (suite.run_ours(workload, 8, *sets, "--set", f"fidelity={fidelity}")
                            for fidelity in NODES.values())
         named = "".join(f", `{setting}`" for setting in settings)
         lines.append(f"| {what}{named} | {light / 1000:.1f} | {detailed / 1000:.1f} | {detailed / light:.3f} |")
