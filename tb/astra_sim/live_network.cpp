@@ -16,10 +16,6 @@ LiveNetwork::LiveNetwork(Workload& workload, std::vector<NodeId> nics, double gi
 
 /// Other nodes have times of their own, so that nothing may happen there now.
 void LiveNetwork::check(std::uint32_t rank) const {
-  if (rank >= nics_.size()) {
-    throw std::invalid_argument("ASTRA-sim names sys[" + std::to_string(rank) + "]; allowed: 0 to " +
-                                std::to_string(nics_.size() - 1));
-  }
   if (acting_ == kNobody || nics_[rank] == nics_[acting_]) return;
   throw std::invalid_argument(
       "ASTRA-sim lets sys[" + std::to_string(rank) + "] act in an event of sys[" + std::to_string(acting_) +
@@ -34,6 +30,11 @@ void LiveNetwork::schedule(std::uint32_t rank, double delta_ns, Handler handler)
 }
 
 std::uint32_t LiveNetwork::match(const LiveMessage& message, bool is_send) {
+  const std::uint32_t rank = std::max(message.from, message.to);
+  if (rank >= nics_.size()) {
+    throw std::invalid_argument("ASTRA-sim names sys[" + std::to_string(rank) + "]; allowed: 0 to " +
+                                std::to_string(nics_.size() - 1));
+  }
   Waiting& waiting = waiting_[{message.from, message.to, message.tag, message.bytes}];
   std::deque<std::uint32_t>& own = is_send ? waiting.sent : waiting.asked_for;
   std::deque<std::uint32_t>& other = is_send ? waiting.asked_for : waiting.sent;

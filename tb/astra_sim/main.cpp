@@ -170,6 +170,15 @@ int report(const Options& options, const ScenarioConfig& scenario, const RunResu
   return code;
 }
 
+std::unique_ptr<AstraSystems> start_systems(const AstraOptions& astra, const std::vector<int>& dimensions,
+                                            LiveNetwork& network) {
+  try {
+    return std::make_unique<AstraSystems>(astra, dimensions, network);
+  } catch (const std::exception& error) {
+    refuse(fmt::format("ASTRA-sim does not take its files ({}, {}): {}", astra.system, astra.workload, error.what()));
+  }
+}
+
 int run(const Options& options) {
   const std::vector<int> dimensions = dimensions_of(options.logical_topology);
   const ScenarioConfig scenario = load(options);
@@ -180,7 +189,7 @@ int run(const Options& options) {
   const std::vector<NodeId> nics = place(scenario, options, workload.ranks);
   check_files(options.astra, workload.ranks);
   LiveNetwork network(workload, nics, gigabytes_per_second(scenario));
-  auto systems = std::make_unique<AstraSystems>(options.astra, dimensions, network);
+  auto systems = start_systems(options.astra, dimensions, network);
   SimulationOptions simulation_options;
   simulation_options.live = &network.work();
   Simulation simulation(scenario, workload, nics, std::move(simulation_options));

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -18,11 +19,12 @@ namespace {
 
 constexpr int kBadInput = 2;
 
-/// ASTRA-sim calls exit(1) for what it does not like in its files.
-bool reads_files = false;
+/// ASTRA-sim calls exit(1) for what it does not like in its files, also while it plays them. Nothing else here does.
+bool plays_files = false;
 
 void leave_for_bad_input() {
-  if (!reads_files) return;
+  if (!plays_files) return;
+  std::fflush(stdout);
   AstraSim::LoggerFactory::shutdown();  // whose last line says why
   _exit(kBadInput);
 }
@@ -99,7 +101,7 @@ struct AstraSystems::Parts {
 AstraSystems::AstraSystems(const AstraOptions& options, const std::vector<int>& dimensions, LiveNetwork& network)
     : parts_(std::make_unique<Parts>(network)) {
   std::atexit(leave_for_bad_input);
-  reads_files = true;
+  plays_files = true;
   AstraSim::LoggerFactory::init(options.logging, options.logging_folder);
   parts_->memory = std::make_unique<Analytical::AnalyticalRemoteMemory>(options.remote_memory);
   int systems = 1;
@@ -111,10 +113,10 @@ AstraSystems::AstraSystems(const AstraOptions& options, const std::vector<int>& 
         i, options.workload, options.comm_group, options.system, parts_->memory.get(), parts_->apis.back().get(),
         dimensions, queues, options.injection_scale, options.comm_scale, options.rendezvous));
   }
-  reads_files = false;
 }
 
 AstraSystems::~AstraSystems() {
+  plays_files = false;
   parts_->systems.clear();
   AstraSim::LoggerFactory::shutdown();
 }

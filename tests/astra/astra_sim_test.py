@@ -44,12 +44,27 @@ def varint(value):
     return bytes(out) + bytes([value])
 
 
+def field(number, body):
+    """A field of a message, of bytes or of an integer."""
+    if isinstance(body, int):
+        return varint(number << 3) + varint(body)
+    return varint(number << 3 | 2) + varint(len(body)) + body
+
+
+def send_trace(peer):
+    """A trace of one message to another NPU."""
+    node = field(1, 1) + field(2, b"send") + field(3, 5)
+    for name, value in ((b"comm_dst", peer), (b"comm_size", MIB), (b"comm_tag", 1)):
+        node += field(10, field(1, name) + field(9, value))
+    node += field(10, field(1, b"is_cpu_op") + field(27, 0))
+    metadata = field(1, b"0.0.4")
+    return varint(len(metadata)) + metadata + varint(len(node)) + node
+
+
 def larger(trace, mib):
     """A trace of the examples, one message of metadata and one node, whose collective has another size."""
     def attribute(size):
-        name = b"comm_size"
-        body = b"\x0a" + varint(len(name)) + name + b"\x48" + varint(size)
-        return b"\x52" + varint(len(body)) + body
+        return field(10, field(1, b"comm_size") + field(9, size))
     begin = 1 + trace[0]
     node = trace[begin + 1:]
     changed = node.replace(attribute(MIB), attribute(mib * MIB))
@@ -82,7 +97,7 @@ class Suite:
 
     def common(self, workload, system):
         return [f"--workload-configuration={workload}", f"--logging-folder={self.work}/log",
-                f"--system-configuration={self.examples}/system/{system}",
+                f"--system-configuration={self.examples / 'system' / system}",
                 f"--remote-memory-configuration={self.examples}/remote_memory/analytical/no_memory_expansion.json"]
 
     def topology(self, npus):
@@ -138,8 +153,8 @@ def refusals(suite):
     other = suite.work / "other.json"
     cases = []
 
-    def case(wanted, arguments, npus=4, load=workload):
-        done = suite.ours(load, npus, *arguments)
+    def case(wanted, arguments, npus=4, load=workload, system=RING):
+        done = suite.ours(load, npus, *arguments, system=system)
         lines = [line for line in done.stderr.splitlines() if line]
         good = done.returncode == 2 and len(lines) == 1 and wanted in lines[0]
         cases.append(good)
@@ -154,6 +169,11 @@ def refusals(suite):
     other.write_text("no JSON")
     case("is no JSON object", [f"--comm-group-configuration={other}"])
     case("nic.ports", ["--set", "nic.ports=0"])
+    for rank in range(4):
+        (suite.work / f"send.{rank}.et").write_bytes(send_trace(9))
+    case("ASTRA-sim names sys[9]; allowed: 0 to 3", [], load=suite.work / "send")
+    (suite.work / "system.json").write_text('{"endpoint-delay": "ten"}\n')
+    case("ASTRA-sim does not take its files", [], system=suite.work / "system.json")
     print(f"{sum(cases)} of {len(cases)} refusals are one clear line with exit code 2")
     return all(cases)
 
