@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 label=
-long_labels='programs|fuzz|mutation|formal|validate|slurm|browser|readme|container|hosts|notebook|coverage|long|stress|debian13|bench'
+long_labels='programs|fuzz|mutation|formal|validate|slurm|browser|readme|container|hosts|notebook|coverage|long|stress|debian13|bench|astra'
 select=(-LE "$long_labels")
 if [ "${1:-}" = --long ]; then
   label=${2:?"--long needs a label: $long_labels"}
@@ -22,6 +22,9 @@ fi
 packages=(tb/packages.txt tests/packages.txt)
 [ -z "$label" ] || [ ! -f "tests/$label/packages.txt" ] || packages+=("tests/$label/packages.txt")
 tb/install.sh "${packages[@]}"
+if [ "$label" = astra ] && [ -n "${MRCSIM_ASTRA_SIM:-}" ]; then
+  export MRCSIM_CMAKE_FLAGS="${MRCSIM_CMAKE_FLAGS:-} -DASTRA_SIM_DIR=$MRCSIM_ASTRA_SIM"
+fi
 tb/build.sh build
 cd build
 ctest --no-tests=error --output-on-failure --progress -j "$(nproc)" "${select[@]}" "$@"

@@ -67,6 +67,20 @@ void WorkPlayer::start() {
   }
 }
 
+void WorkPlayer::open(LiveSoftware& software) {
+  software_ = &software;
+  ++nodes_left_;
+}
+
+void WorkPlayer::close(TimePs now) {
+  if (--nodes_left_ == 0) device_.work_done(now);
+}
+
+void WorkPlayer::begin_added(TimePs now, std::uint32_t index) {
+  ++nodes_left_;
+  release(now, index);
+}
+
 void WorkPlayer::begin(TimePs now, std::uint32_t index) {
   const WorkNode& node = workload().nodes[index];
   NodeState& node_state = state(index);
@@ -171,6 +185,7 @@ void WorkPlayer::finish(TimePs now, std::uint32_t index) {
   statistics_.last_completion = std::max(statistics_.last_completion, now);
   if (nodes_left_ == 0) device_.work_done(now);
   release_dependents(now, index);
+  if (software_ != nullptr) software_->done(now, index);
 }
 
 void WorkPlayer::release_dependents(TimePs now, std::uint32_t index) {
@@ -196,7 +211,9 @@ void WorkPlayer::fire_alarms(TimePs now) {
   while (!alarms_.empty() && alarms_.top().at <= now) {
     const Alarm alarm = alarms_.top();
     alarms_.pop();
-    if (alarm.kind == AlarmKind::start) {
+    if (alarm.kind == AlarmKind::call) {
+      software_->called(now, alarm.node);
+    } else if (alarm.kind == AlarmKind::start) {
       begin(now, alarm.node);
     } else if (alarm.kind == AlarmKind::staged) {
       if (workload().nodes[alarm.node].kind == WorkKind::reduction) {

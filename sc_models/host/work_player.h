@@ -12,6 +12,7 @@
 #include "fabric/crossing.h"
 #include "host/accelerator.h"
 #include "host/job_result.h"
+#include "host/live_work.h"
 #include "host/workload.h"
 #include "mrc/ring.h"
 #include "node/cqe.h"
@@ -115,6 +116,15 @@ class WorkPlayer {
   void get_state(ByteReader& from);
   /// The player at another NIC of the same accelerator, in the same wheel.
   void add_sibling(NodeId node, WorkPlayer& sibling) { siblings_[node] = &sibling; }
+
+  // Work of LiveWork, one open() and close() a rank. The node has work left until all are closed.
+  void open(LiveSoftware& software);
+  void close(TimePs now);
+  /// The placement has another work of this node, which waits for begin_added().
+  void add_state() { states_.push_back({.waits_for = 1}); }
+  void begin_added(TimePs now, std::uint32_t node);
+  void call_at(TimePs at, std::uint32_t token) { alarms_.push({at, token, AlarmKind::call}); }
+
   /// Lists everything that waits for nothing; afterwards next_alarm() says when step() is due.
   void start();
   /// Does what is due at `now`, and posts what there is room for.
@@ -161,6 +171,7 @@ class WorkPlayer {
     start,   ///< its earliest time has come
     staged,  ///< of a send or reduction: its bytes have been copied to host memory
     done,    ///< its computation or local message is done, or what was received may be used
+    call,    ///< of live software, with its token instead of a node
   };
   struct Alarm {
     TimePs at;
@@ -241,6 +252,7 @@ class WorkPlayer {
   std::uint64_t progress_ = 0;
   HostStatistics statistics_;
   std::vector<PlacementQuestion>* questions_ = nullptr;
+  LiveSoftware* software_ = nullptr;  ///< null: all work was known before the run
 };
 
 /// What one write a packet of a message leaves in its receiver's tally.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "host/live_work.h"
 #include "parameters/transport.h"
 #include "programs/programs.h"
 #include "simulation/connect.h"
@@ -34,7 +35,7 @@ std::vector<bool> nodes_that_speak(const Model& model) {
     if (work.kind == WorkKind::send) speaks[model.placement.peer_node_of(work)] = true;
   }
   for (const RtlSelection& selection : model.options.rtl) speaks[selection.node] = true;
-  if (model.placement.nics_per_rank > 1) {
+  if (model.placement.nics_per_rank > 1 || model.options.live != nullptr) {
     for (const NodeId id : model.placement.nics_of_ranks) speaks[id] = true;
   }
   return speaks;
@@ -89,6 +90,14 @@ void attach_programs(const Model& model) {
   std::vector<ProgramHost*> hosts(model.node_at.size(), nullptr);
   for (const auto& node : model.nodes) hosts[node->id] = node->programs;
   model.options.programs->attach(hosts);
+}
+
+/// Any rank may get work.
+void attach_live_work(Model& model) {
+  if (model.options.live == nullptr) return;
+  std::vector<WorkPlayer*> players;
+  for (const NodeId id : model.placement.nics_of_ranks) players.push_back(&model.at(id).player());
+  model.options.live->attach(model.placement, std::move(players));
 }
 
 void build_detailed_device(Model& model, SimulationNode& node) {
@@ -224,6 +233,7 @@ std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workloa
   join_ranks(model);
   model.critical_paths = std::make_unique<CriticalPaths>(model);
   attach_programs(model);
+  attach_live_work(model);
   return built;
 }
 

@@ -143,6 +143,21 @@ void associate(const Model& model) {
   }
 }
 
+/// Of ranks whose work comes while the run goes on, each may have messages for each. Longer ones are posted in pieces
+/// that leave room for traffic.outstanding_messages of them.
+void note_live_sends(const Model& model, LongestSends& longest_sends, std::set<std::pair<NodeId, FlowKey>>& pairs) {
+  const TrafficConfig& traffic = model.scenario.traffic;
+  const std::uint64_t piece = std::max(traffic.buffer_bytes / traffic.outstanding_messages, kPageBytes);
+  for (const NodeId from : model.placement.nics_of_ranks) {
+    for (const NodeId to : model.placement.nics_of_ranks) {
+      if (from == to) continue;
+      require_same_transport(model.scenario, from, to);
+      longest_sends[{from, FlowKey{to, 0, 0}}] = piece / kPageBytes * kPageBytes;
+      pairs.insert({std::min(from, to), FlowKey{std::max(from, to), 0, 0}});
+    }
+  }
+}
+
 }  // namespace
 
 LongestSends connect_nodes(Model& model) {
@@ -160,6 +175,7 @@ LongestSends connect_nodes(Model& model) {
     longest = std::max(longest, work.bytes);
     pairs.insert({std::min(from, to), towards(std::max(from, to), flow)});
   }
+  if (model.options.live != nullptr) note_live_sends(model, longest_sends, pairs);
   std::map<NodeId, std::size_t> peers;
   for (const auto& [a, flow] : pairs) {
     ++peers[a];

@@ -17,6 +17,7 @@
 
 namespace mrc {
 
+class LiveWork;
 class Programs;
 
 /// A block of a node that RTL replaces or accompanies.
@@ -38,6 +39,7 @@ struct SimulationOptions {
   PerfettoOptions perfetto;
   std::uint64_t skip_memory_write = 0;  ///< see HostMemory::skip_write; on every node, 0: none
   Programs* programs = nullptr;         ///< that drive the NICs; null: the players of the workload do
+  LiveWork* live = nullptr;             ///< of ranks whose work comes while the run goes on; null: none comes
   Ranks* ranks = nullptr;               ///< that carry the run together; null: this process alone
 };
 
