@@ -45,14 +45,16 @@ class CreditAccount {
   /// The receiver is known to be busy: of what it was not asked for, no more is sent.
   void stop_speculating() { unasked_bytes_ = 0; }
   /// How far grants should go, for `wanted_bytes` of this PDC that are not sent and `flows` of the node that wait for
-  /// its line: each asks for its part, but for no less than lets it send a packet.
-  std::uint64_t target(std::uint64_t wanted_bytes, std::uint32_t flows, std::uint32_t mtu_bytes) const {
+  /// its line: each asks for its part, but for no less than lets it send `floor_packets`.
+  std::uint64_t target(std::uint64_t wanted_bytes, std::uint32_t flows, std::uint32_t mtu_bytes,
+                       std::uint32_t floor_packets) const {
+    const auto wanted = static_cast<std::int64_t>(wanted_bytes);
     const std::int64_t unasked = std::max<std::int64_t>(unasked_bytes_, 0);
-    const std::int64_t want = std::min(static_cast<std::int64_t>(wanted_bytes), most_bytes_) - unasked - credit_bytes_;
-    const std::int64_t packet = std::min<std::int64_t>(static_cast<std::int64_t>(wanted_bytes), mtu_bytes);
+    std::int64_t want = std::min(wanted, most_bytes_) - unasked - credit_bytes_;
     // While it sends unasked, a packet's worth is asked for in case that the receiver is busy.
-    const std::int64_t least = packet - (unasked > 0 ? 0 : std::min(credit_bytes_, packet));
+    if (unasked > 0) want = std::max(want, std::min<std::int64_t>(wanted, mtu_bytes));
     const std::int64_t part = std::max<std::int64_t>(want, 0) / std::max(flows, 1U);
+    const std::int64_t least = floor_packets == 0 ? 0 : least_request(wanted, std::int64_t{floor_packets} * mtu_bytes);
     return granted_bytes_ + whole_credit_units(static_cast<std::uint64_t>(std::max(part, least)));
   }
 
@@ -61,6 +63,11 @@ class CreditAccount {
   std::uint64_t granted_bytes() const { return granted_bytes_; }
 
  private:
+  std::int64_t least_request(std::int64_t wanted, std::int64_t floor_bytes) const {
+    const std::int64_t floor = std::min(wanted, floor_bytes);
+    return floor - (unasked_bytes_ > 0 ? 0 : std::min(credit_bytes_, floor));
+  }
+
   std::int64_t most_bytes_;
   std::int64_t credit_bytes_ = 0;   ///< granted and not spent; below 0 by a part of a packet
   std::int64_t unasked_bytes_ = 0;  ///< that may be sent without a grant
@@ -75,9 +82,13 @@ class CreditPacer {
     std::uint64_t granted_bytes = 0;  ///< since the PDC began
   };
 
-  /// Grants of at most `grant_bytes`, in all at `gbps`.
-  CreditPacer(std::size_t flows, std::uint32_t grant_bytes, double gbps)
-      : flows_(flows), grant_bytes_(whole_credit_units(grant_bytes)), ps_per_byte_(8000.0 / gbps) {}
+  /// Grants of at most `grant_bytes`, in all at `gbps`. While nobody asks, the senders that have asked before get up to
+  /// `idle_bytes` each beyond what they asked for.
+  CreditPacer(std::size_t flows, std::uint32_t grant_bytes, double gbps, std::uint64_t idle_bytes = 0)
+      : flows_(flows),
+        grant_bytes_(whole_credit_units(grant_bytes)),
+        idle_bytes_(idle_bytes),
+        ps_per_byte_(8000.0 / gbps) {}
 
   /// A sender has asked.
   void ask(std::uint32_t flow, std::uint64_t target_bytes, TimePs now) {
@@ -95,22 +106,24 @@ class CreditPacer {
   std::uint64_t granted_bytes(std::uint32_t flow) const { return flows_[flow].granted_bytes; }
   std::uint64_t target_bytes(std::uint32_t flow) const { return flows_[flow].target_bytes; }
 
-  /// When the next grant is due; kNever without a sender that asks.
-  TimePs next() const { return turns_.empty() ? kNever : next_at_; }
+  /// When the next grant is due; kNever without a sender to give it to.
+  TimePs next() const { return turns_.empty() && idle_.empty() ? kNever : next_at_; }
   /// The grant that is due. Precondition: next() <= now.
   Grant take(TimePs now) {
-    const std::uint32_t flow = turns_.front();
-    turns_.pop();
+    Ring<std::uint32_t>& from = turns_.empty() ? idle_ : turns_;
+    const std::uint32_t flow = from.front();
+    from.pop();
     Flow& of = flows_[flow];
-    const std::uint64_t bytes = std::min(grant_bytes_, of.target_bytes - of.granted_bytes);
+    const std::uint64_t bytes = &from == &idle_ ? grant_bytes_ : std::min(grant_bytes_, of.asked_bytes());
+    (&from == &idle_ ? of.idle : of.listed) = false;
     of.granted_bytes += bytes;
-    of.listed = false;
     // A grant that is shorter than a packet still answers a request.
     next_at_ =
         now + static_cast<TimePs>(static_cast<double>(std::max<std::uint64_t>(bytes, kLeastBytes)) * ps_per_byte_);
-    if (of.target_bytes > of.granted_bytes) {
-      of.listed = true;
-      turns_.push(flow);
+    if (of.asked_bytes() > 0) {
+      list(flow, now);
+    } else {
+      list_idle(flow);
     }
     return {flow, of.granted_bytes};
   }
@@ -121,18 +134,28 @@ class CreditPacer {
     std::uint64_t target_bytes = 0;
     std::uint64_t granted_bytes = 0;
     bool listed = false;
+    bool idle = false;
+    std::uint64_t asked_bytes() const { return target_bytes - std::min(target_bytes, granted_bytes); }
   };
 
   void list(std::uint32_t flow, TimePs now) {
     if (flows_[flow].listed) return;
-    if (turns_.empty()) next_at_ = std::max(next_at_, now);
+    if (next() == kNever) next_at_ = std::max(next_at_, now);
     flows_[flow].listed = true;
     turns_.push(flow);
+  }
+  void list_idle(std::uint32_t flow) {
+    Flow& of = flows_[flow];
+    if (of.idle || of.granted_bytes >= of.target_bytes + idle_bytes_) return;
+    of.idle = true;
+    idle_.push(flow);
   }
 
   std::vector<Flow> flows_;
   Ring<std::uint32_t> turns_;  ///< that ask for more than they have
+  Ring<std::uint32_t> idle_;   ///< that may have more than they asked for
   std::uint64_t grant_bytes_;
+  std::uint64_t idle_bytes_;
   double ps_per_byte_;
   TimePs next_at_ = 0;
 };

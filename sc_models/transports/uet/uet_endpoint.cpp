@@ -9,12 +9,13 @@
 namespace mrc {
 
 UetEndpoint::UetEndpoint(NodeContext& nic, std::vector<UetHalves>& halves, const ProtocolConfig& protocol,
-                         HostMemory& memory, Network& network, const WorkPlacement& placement)
+                         HostMemory& memory, Network& network, const WorkPlacement& placement,
+                         std::uint64_t idle_credit_bytes)
     : LightNode(nic, memory, network, placement),
       halves_(halves),
       protocol_(protocol),
       pacer_(nic.qps.size(), nic.scenario.uet.credit_packets * protocol.mtu_bytes,
-             nic.scenario.uet.credit_rate * nic.config.nic.port_gbps * nic.config.nic.ports),
+             nic.scenario.uet.credit_rate * nic.config.nic.port_gbps * nic.config.nic.ports, idle_credit_bytes),
       planes_(nic.config.nic.ports) {}
 
 void UetEndpoint::add_counts(TransportCounts& sum) const {
@@ -67,7 +68,8 @@ std::uint64_t UetEndpoint::credit_target(const Qp& qp, const UetHalves& of) cons
   std::uint64_t wanted = wanted_bytes(of);
   // What its own window does not let it send, a sender does not ask for.
   wanted = std::min(wanted, qp.congestion->control->cwnd_bytes() + protocol_.mtu_bytes);
-  return of.credit->target(wanted, static_cast<std::uint32_t>(ready_.size()), protocol_.mtu_bytes);
+  const auto flows = static_cast<std::uint32_t>(ready_.size());
+  return of.credit->target(wanted, flows, protocol_.mtu_bytes, nic_.scenario.uet.credit_request_floor_packets);
 }
 
 void UetEndpoint::request_credit(TimePs now, Qp& qp) {
@@ -299,12 +301,13 @@ void UetEndpoint::acknowledge(TimePs now, Qp& qp, const RxDecision& decision) {
 
 void UetEndpoint::receive_control(TimePs now, Qp& qp, const Packet& packet) {
   UetHalves& of = halves(qp);
+  const bool ends_unasked = packet.opcode == Opcode::nack || nic_.scenario.uet.answer_ends_unasked_credit;
+  if (of.credit && ends_unasked) of.credit->stop_speculating();
   if (packet.opcode == Opcode::sack) {
     of.requestor->on_sack(packet.sack, now);
     of.requestor->on_transport_ack({.msn = packet.immediate}, now);
   } else if (packet.opcode == Opcode::nack) {
     of.requestor->on_nack(packet.nack, now);
-    if (of.credit) of.credit->stop_speculating();
   } else if (packet.opcode == kUetCredit && of.credit) {
     of.credit->granted(credit_of(packet, of.credit->granted_bytes()));
     if (of.credit->may_send()) of.request_at = kNever;

@@ -15,9 +15,10 @@ namespace mrc {
 
 class UetEndpoint final : public LightNode {
  public:
-  /// `nic.qps` and their `halves` are complete. All arguments outlive the endpoint.
+  /// `nic.qps` and their `halves` are complete. All arguments outlive the endpoint. `idle_credit_bytes`: as of
+  /// CreditPacer.
   UetEndpoint(NodeContext& nic, std::vector<UetHalves>& halves, const ProtocolConfig& protocol, HostMemory& memory,
-              Network& network, const WorkPlacement& placement);
+              Network& network, const WorkPlacement& placement, std::uint64_t idle_credit_bytes);
 
   void add_counts(TransportCounts& sum) const override;
 

@@ -72,7 +72,7 @@ void UetNode::add_requestor(Qp& qp, Psn first_psn) {
   halves.requestor = std::make_unique<Requestor>(protocol_, *halves.paths, *qp.congestion->control, first_psn);
   bring_up(*halves.requestor);
   if (node_.scenario.uet.congestion == UetCongestion::nscc) return;
-  halves.credit = std::make_unique<CreditAccount>(derive_nscc(congestion_, protocol_).max_cwnd_bytes);
+  halves.credit = std::make_unique<CreditAccount>(most_credit_bytes());
 }
 
 void UetNode::add_responder(Qp& qp, Psn first_psn) {
@@ -86,7 +86,8 @@ void UetNode::add_responder(Qp& qp, Psn first_psn) {
 std::unique_ptr<LightNode> UetNode::make_light_node(HostMemory& memory, Network& network,
                                                     const WorkPlacement& placement) {
   halves_.resize(node_.qps.size());
-  return std::make_unique<UetEndpoint>(node_, halves_, protocol_, memory, network, placement);
+  const std::uint64_t idle_credit = node_.scenario.uet.idle_credit ? most_credit_bytes() : 0;
+  return std::make_unique<UetEndpoint>(node_, halves_, protocol_, memory, network, placement, idle_credit);
 }
 
 }  // namespace mrc

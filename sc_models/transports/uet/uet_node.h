@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mrc/control/ev_profile.h"
+#include "mrc/control/nscc.h"
 #include "mrc/rx/responder.h"
 #include "mrc/tx/requestor.h"
 #include "mrc/uet/credit.h"
@@ -37,6 +38,8 @@ class UetNode : public NodeTransport {
 
  private:
   UetHalves& halves_of(const Qp& qp);
+  /// That a PDC may hold.
+  std::uint64_t most_credit_bytes() const { return derive_nscc(congestion_, protocol_).max_cwnd_bytes; }
 
   ProtocolConfig protocol_;
   CongestionConfig congestion_;

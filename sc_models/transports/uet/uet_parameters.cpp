@@ -25,6 +25,15 @@ void add_uet_parameters(ParameterTable& table) {
   MRC_SCENARIO(uet.timeout_exponent, "", 0, 31, "t: a packet without an answer is lost after 1.024 us * 2^t",
                assumption);
   MRC_SCENARIO(uet.credit_packets, "packets", 1, 256, "with credits: protocol.mtu_bytes in one grant", assumption);
+  MRC_SCENARIO(
+      uet.credit_request_floor_packets, "packets", 0, 16,
+      "with credits: a flow asks for no less than lets it send that many; 0: for its part of the NIC's line alone",
+      assumption);
+  MRC_SCENARIO(uet.answer_ends_unasked_credit, "", 0, 0,
+               "with credits: each ACK, NACK or grant ends the credit that a PDC begins with; false: a NACK alone",
+               assumption);
+  MRC_SCENARIO(uet.idle_credit, "", 0, 0,
+               "with credits: a receiver that nobody asks grants its senders up to a window each, in turn", assumption);
   MRC_SCENARIO(uet.credit_rate, "", 0.01, 1, "with credits: what a receiver grants, of its line rate", assumption);
   MRC_SCENARIO(uet.gap_inference, "", 0, 0,
                "a packet that many others overtook is lost, by protocol.gap_*; false: by timeout alone", assumption);

@@ -42,14 +42,27 @@ TEST(UetCredit, ASenderBeginsWithAWindowAndAsksForTheRest) {
   account.begin();
   EXPECT_TRUE(account.may_send());
   // It may send ten packets unasked and has four: one is asked for, in case that the receiver is busy.
-  EXPECT_EQ(account.target(4 * kMtu, 1, kMtu), kMtu);
+  EXPECT_EQ(account.target(4 * kMtu, 1, kMtu, 1), kMtu);
   for (int i = 0; i < 10; ++i) account.spend(kMtu);
   EXPECT_FALSE(account.may_send());
-  EXPECT_EQ(account.target(8 * kMtu, 1, kMtu), 8U * kMtu);
-  EXPECT_EQ(account.target(80 * kMtu, 1, kMtu), 10U * kMtu);  // no more than it may hold
-  EXPECT_EQ(account.target(8 * kMtu, 4, kMtu), 2U * kMtu);    // its node has four that ask
+  EXPECT_EQ(account.target(8 * kMtu, 1, kMtu, 1), 8U * kMtu);
+  EXPECT_EQ(account.target(80 * kMtu, 1, kMtu, 1), 10U * kMtu);  // no more than it may hold
+  EXPECT_EQ(account.target(8 * kMtu, 4, kMtu, 1), 2U * kMtu);    // its node has four that ask
   account.spend(kMtu);
-  EXPECT_EQ(account.target(8 * kMtu, 90, kMtu), 2U * kMtu);  // the packet that is owed, and one to send
+  EXPECT_EQ(account.target(8 * kMtu, 90, kMtu, 1), 2U * kMtu);  // the packet that is owed, and one to send
+}
+
+TEST(UetCredit, WithoutAFloorAFlowAsksForItsPartOfTheLineAlone) {
+  CreditAccount account(10 * kMtu);
+  account.begin();
+  // While it sends unasked, its part is that of a packet.
+  EXPECT_EQ(account.target(4 * kMtu, 4, kMtu, 0), kMtu / 4U);
+  account.stop_speculating();
+  EXPECT_EQ(account.target(8 * kMtu, 4, kMtu, 0), 2U * kMtu);
+  EXPECT_EQ(account.target(8 * kMtu, 64, kMtu, 0), kMtu / 8U);
+  EXPECT_EQ(account.target(8 * kMtu, 64, kMtu, 1), kMtu);
+  EXPECT_EQ(account.target(8 * kMtu, 64, kMtu, 3), 3U * kMtu);
+  EXPECT_EQ(account.target(2 * kMtu, 64, kMtu, 3), 2U * kMtu);  // no more than it has to send
 }
 
 TEST(UetCredit, ARefusalEndsWhatIsSentUnaskedAndLeavesGrants) {
@@ -94,6 +107,29 @@ TEST(UetCredit, APacerGrantsInTurnAtItsRate) {
   pacer.refused(2, kMtu, now + 10'000'000);
   now = pacer.next();
   expect(2, 9);
+}
+
+TEST(UetCredit, APacerThatNobodyAsksGrantsToThoseThatHaveAsked) {
+  CreditPacer pacer(3, 4 * kMtu, 400.0, 8 * kMtu);
+  EXPECT_EQ(pacer.next(), kNever);
+  pacer.ask(0, 2 * kMtu, 0);
+  pacer.ask(1, 2 * kMtu, 0);
+  const auto expect = [&](std::uint32_t flow, std::uint64_t packets) {
+    const CreditPacer::Grant grant = pacer.take(pacer.next());
+    EXPECT_EQ(grant.flow, flow);
+    EXPECT_EQ(grant.granted_bytes, packets * kMtu);
+  };
+  expect(0, 2);
+  expect(1, 2);
+  expect(0, 6);
+  // A request comes first, and what it has got is part of what it asks for.
+  pacer.ask(0, 9 * kMtu, pacer.next());
+  expect(0, 9);
+  expect(1, 6);
+  expect(0, 13);
+  expect(1, 10);
+  expect(0, 17);
+  EXPECT_EQ(pacer.next(), kNever);
 }
 
 }  // namespace
