@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <memory>
@@ -228,11 +229,24 @@ int bad_input(const std::exception& error) {
   return kExitBadInput;
 }
 
+/// Before what is required is looked at: a mistyped option is not a missing one.
+void check_names(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) known.push_back("--" + option->get_lnames().front());
+  for (int i = 1; i < argc; ++i) {
+    const std::string word(argv[i], std::strcspn(argv[i], "="));
+    if (!word.starts_with("--") || std::find(known.begin(), known.end(), word) != known.end()) continue;
+    refuse(fmt::format("unknown option {}; nearest: {} (the network is --scenario; see --help)", word,
+                       nearest(word, known)));
+  }
+}
+
 int run_command_line(int argc, char** argv) {
   Options options;
   CLI::App app("ASTRA-sim with mrcsim as its network");
   add_options(app, options);
   try {
+    check_names(app, argc, argv);
     app.parse(argc, argv);
     return run(options);
   } catch (const CLI::ParseError& error) {

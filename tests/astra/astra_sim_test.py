@@ -169,6 +169,7 @@ def refusals(suite):
     other.write_text("no JSON")
     case("is no JSON object", [f"--comm-group-configuration={other}"])
     case("nic.ports", ["--set", "nic.ports=0"])
+    case("unknown option --network-configuration; nearest: --", ["--network-configuration=x"])
     for rank in range(4):
         (suite.work / f"send.{rank}.et").write_bytes(send_trace(9))
     case("ASTRA-sim names sys[9]; allowed: 0 to 3", [], load=suite.work / "send")
