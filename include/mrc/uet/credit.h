@@ -82,8 +82,9 @@ class CreditPacer {
     std::uint64_t granted_bytes = 0;  ///< since the PDC began
   };
 
-  /// Grants of at most `grant_bytes`, in all at `gbps`. While nobody asks, the senders that have asked before get up to
-  /// `idle_bytes` each beyond what they asked for.
+  /// Grants of at most `grant_bytes`, in all at `gbps`. While nobody asks, the senders that have asked before get
+  /// credit in turn, until they have `idle_bytes` more than they asked for. As in UEC's reference simulator, a sender
+  /// takes a place in that turn each time that it has got all that it asked for, so that it may have several.
   CreditPacer(std::size_t flows, std::uint32_t grant_bytes, double gbps, std::uint64_t idle_bytes = 0)
       : flows_(flows),
         grant_bytes_(whole_credit_units(grant_bytes)),
@@ -114,8 +115,8 @@ class CreditPacer {
     const std::uint32_t flow = from.front();
     from.pop();
     Flow& of = flows_[flow];
-    const std::uint64_t bytes = &from == &idle_ ? grant_bytes_ : std::min(grant_bytes_, of.asked_bytes());
-    (&from == &idle_ ? of.idle : of.listed) = false;
+    const std::uint64_t bytes = &from == &turns_ ? std::min(grant_bytes_, of.asked_bytes()) : grant_bytes_;
+    if (&from == &turns_) of.listed = false;
     of.granted_bytes += bytes;
     // A grant that is shorter than a packet still answers a request.
     next_at_ =
@@ -134,7 +135,6 @@ class CreditPacer {
     std::uint64_t target_bytes = 0;
     std::uint64_t granted_bytes = 0;
     bool listed = false;
-    bool idle = false;
     std::uint64_t asked_bytes() const { return target_bytes - std::min(target_bytes, granted_bytes); }
   };
 
@@ -145,10 +145,8 @@ class CreditPacer {
     turns_.push(flow);
   }
   void list_idle(std::uint32_t flow) {
-    Flow& of = flows_[flow];
-    if (of.idle || of.granted_bytes >= of.target_bytes + idle_bytes_) return;
-    of.idle = true;
-    idle_.push(flow);
+    const Flow& of = flows_[flow];
+    if (of.granted_bytes < of.target_bytes + idle_bytes_) idle_.push(flow);
   }
 
   std::vector<Flow> flows_;

@@ -32,8 +32,10 @@ void add_uet_parameters(ParameterTable& table) {
   MRC_SCENARIO(uet.answer_ends_unasked_credit, "", 0, 0,
                "with credits: each ACK, NACK or grant ends the credit that a PDC begins with; false: a NACK alone",
                assumption);
-  MRC_SCENARIO(uet.idle_credit, "", 0, 0,
-               "with credits: a receiver that nobody asks grants its senders up to a window each, in turn", assumption);
+  MRC_SCENARIO(
+      uet.idle_credit, "", 0, 0,
+      "with credits: a receiver that nobody asks grants its senders a window more than they asked for, in turn",
+      assumption);
   MRC_SCENARIO(uet.credit_rate, "", 0.01, 1, "with credits: what a receiver grants, of its line rate", assumption);
   MRC_SCENARIO(uet.gap_inference, "", 0, 0,
                "a packet that many others overtook is lost, by protocol.gap_*; false: by timeout alone", assumption);

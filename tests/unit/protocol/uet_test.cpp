@@ -125,10 +125,12 @@ TEST(UetCredit, APacerThatNobodyAsksGrantsToThoseThatHaveAsked) {
   // A request comes first, and what it has got is part of what it asks for.
   pacer.ask(0, 9 * kMtu, pacer.next());
   expect(0, 9);
+  // Its second request has given it a second place.
   expect(1, 6);
   expect(0, 13);
-  expect(1, 10);
   expect(0, 17);
+  expect(1, 10);
+  expect(0, 21);
   EXPECT_EQ(pacer.next(), kNever);
 }
 
