@@ -32,15 +32,17 @@ Settings settings_of(const std::vector<Relief>& reliefs) {
   return settings;
 }
 
-/// False for a buffer that the run never filled: a larger one changes nothing.
+/// False for a buffer that the run never filled: a larger one changes nothing. A buffer may refuse before it is full,
+/// where a place is kept for what is on its way.
 bool was_short(const Json& result, const Relief& relief, std::uint64_t packet_bytes) {
   bool listed = false;
   for (const Json& buffer : result.at("buffers")) {
     if (!sizes_buffer(relief.key, buffer.at("node").get<std::string>(), buffer.at("name").get<std::string>())) continue;
     listed = true;
     const std::uint64_t margin = buffer.at("unit") == "bytes" ? packet_bytes : 0;
-    if (buffer.at("high_water").get<std::uint64_t>() + margin >= buffer.at("capacity").get<std::uint64_t>())
-      return true;
+    const bool full =
+        buffer.at("high_water").get<std::uint64_t>() + margin >= buffer.at("capacity").get<std::uint64_t>();
+    if (full || buffer.at("refusals").get<std::uint64_t>() > 0) return true;
   }
   return !listed;
 }
@@ -125,6 +127,19 @@ std::vector<std::string> Diagnoser::first_reliefs(std::int64_t run) const {
     for (const Json& key : limit.at("relieved_by")) keys.push_back(key.get<std::string>());
   }
   return keys;
+}
+
+std::vector<Diagnoser::Tried> Diagnoser::try_singles() {
+  std::vector<Reliefs> wanted;
+  for (Relief& relief : singles()) wanted.push_back({std::move(relief)});
+  const std::vector<Relief> all = reliefs(planner_.scenario({}));
+  for (const std::string& key : first_reliefs(base_run_)) {
+    for (const Relief& relief : reliefs_of_key(all, key)) {
+      const auto same = [&](const Reliefs& other) { return other.front().key == relief.key; };
+      if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.push_back({relief});
+    }
+  }
+  return try_all(wanted);
 }
 
 std::vector<Diagnoser::Reliefs> Diagnoser::pairs_beside(const std::vector<Tried>& singles) {
@@ -255,9 +270,7 @@ Diagnosis Diagnoser::diagnose() {
   for (const Json& limit : result.at("limits")) {
     diagnosis.causes.emplace_back(limit.at("cause").get<std::string>(), limit.at("gbps").get<double>());
   }
-  std::vector<Reliefs> wanted;
-  for (Relief& relief : singles()) wanted.push_back({std::move(relief)});
-  const std::vector<Tried> alone = try_all(wanted);
+  const std::vector<Tried> alone = try_singles();
   const double least = kLeastGain * base_;
   std::vector<Tried> good;
   for (const Tried& tried : alone) {

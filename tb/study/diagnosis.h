@@ -68,6 +68,8 @@ class Diagnoser {
   /// Runs what the scenario's rules allow and has not been run, with the first seed.
   std::vector<Tried> try_all(const std::vector<Reliefs>& wanted);
   std::vector<Relief> singles() const;
+  /// singles(), and what relieves the first causes, whether a buffer was seen to be full or not.
+  std::vector<Tried> try_singles();
   std::vector<Reliefs> pairs_beside(const std::vector<Tried>& singles);
   std::vector<std::string> first_reliefs(std::int64_t run) const;
   Remedy confirm(const Tried& tried, Diagnosis& diagnosis);
