@@ -305,6 +305,10 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
     if (node.endpoint) result.limits = light_limits(result, model, node, active);
     return;
   }
+  for (const auto& [cause, ps] : model.critical_paths->of_slowest_messages())
+    result.message_causes.push_back({cause, ps / static_cast<double>(kPsPerUs), relief_of(model, node, cause)});
+  std::stable_sort(result.message_causes.begin(), result.message_causes.end(),
+                   [](const MessageCause& a, const MessageCause& b) { return a.us > b.us; });
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   std::map<std::string, double> idle_ps = model.critical_paths->finish();
   if (node.programs != nullptr) {

@@ -12,6 +12,7 @@
 #include "parameters/parameter_value.h"
 #include "parameters/registry.h"
 #include "study/buffers.h"
+#include "study/causes_of_run.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -121,11 +122,11 @@ std::vector<std::string> Diagnoser::first_reliefs(std::int64_t run) const {
   std::vector<std::string> keys;
   std::size_t causes = 0;
   const Json result = Json::parse(database_.result_json(run));
-  for (const Json& limit : result.at("limits")) {
-    if (limit.at("relieved_by").empty()) continue;
+  for (const CauseOfRun& cause : causes_of_run(result, objective_)) {
+    if (cause.relieved_by.empty()) continue;
     // Small packets cost more than their headers: queues hold fewer bytes, and servers see more packets.
-    if (limit.at("cause") != "framing" && ++causes > kFirstCauses) continue;
-    for (const Json& key : limit.at("relieved_by")) keys.push_back(key.get<std::string>());
+    if (cause.cause != "framing" && ++causes > kFirstCauses) continue;
+    keys.insert(keys.end(), cause.relieved_by.begin(), cause.relieved_by.end());
   }
   return keys;
 }
@@ -182,9 +183,9 @@ Remedy Diagnoser::confirm(const Tried& tried, Diagnosis& diagnosis) {
   remedy.metric = confidence_interval(metrics);
   remedy.gain = confidence_interval(gains);
   const Json result = Json::parse(database_.result_json(tried.run));
-  for (const Json& limit : result.at("limits")) {
-    if (limit.at("cause") == "framing") continue;
-    remedy.next_cause = limit.at("cause").get<std::string>();
+  for (const CauseOfRun& cause : causes_of_run(result, objective_)) {
+    if (cause.cause == "framing") continue;
+    remedy.next_cause = cause.cause;
     break;
   }
   return remedy;
@@ -268,9 +269,9 @@ Diagnosis Diagnoser::diagnose() {
   base_run_ = as_it_is.front().id;
   base_ = metrics.front();
   const Json result = Json::parse(database_.result_json(base_run_));
-  for (const Json& limit : result.at("limits")) {
-    diagnosis.causes.emplace_back(limit.at("cause").get<std::string>(), limit.at("gbps").get<double>());
-  }
+  diagnosis.causes_of_messages = has_message_causes(result, objective_);
+  for (const CauseOfRun& cause : causes_of_run(result, objective_))
+    diagnosis.causes.emplace_back(cause.cause, cause.amount);
   const std::vector<Tried> alone = try_singles();
   const double least = kLeastGain * base_;
   std::vector<Tried> good;
