@@ -114,7 +114,7 @@ void CriticalPaths::look(double progress) {
   if (!recording_) return;
   CausalTrace& trace = recording_->trace;
   if (of_messages()) {
-    if (!trace.recording() && !trace.full()) trace.begin(kernel_now(), kRecordsOfMessages);
+    if (trace.records().empty()) trace.begin(kernel_now(), kRecordsOfMessages);
     return;
   }
   const bool due = progress >= next_window_;
@@ -211,8 +211,8 @@ std::map<std::string, double> CriticalPaths::of_slowest_messages() {
   for (std::size_t i = 0; i < path.charged().size(); ++i) {
     if (path.charged()[i] > 0) by_name[name_of(i)] += path.charged()[i] / messages;
   }
-  by_name["port.line"] += path.line_ps() / messages;
-  by_name["latency"] += path.way_ps() / messages;
+  by_name[kLine] += path.line_ps() / messages;
+  by_name[kWay] += path.way_ps() / messages;
   return by_name;
 }
 
@@ -233,7 +233,7 @@ std::map<std::string, double> CriticalPaths::finish() {
 
 std::vector<std::string> relief_of(const Model& model, const SimulationNode& node, const std::string& cause) {
   if (cause == "framing") return {"protocol.mtu_bytes"};
-  if (cause == "latency") return {"pcie.read_latency_mean_ns", "fabric.cable_delay_ns"};
+  if (cause == CriticalPaths::kWay) return {"pcie.read_latency_mean_ns", "fabric.cable_delay_ns"};
   if (cause.starts_with(kFabric)) return relief_of_link(cause, model.scenario.fabric);
   const bool one_peer = node.qps_of_peer.size() == 1;
   if (!cause.starts_with(kReceiver)) return relief_in(node, cause, node.name);

@@ -18,6 +18,10 @@ namespace mrc {
 
 class CriticalPaths {
  public:
+  /// Of messages: the ports sent what was ahead; and nothing was waited for.
+  static constexpr const char* kLine = "port.line";
+  static constexpr const char* kWay = "latency";
+
   /// The model is built; `model` outlives it.
   explicit CriticalPaths(Model& model);
 
