@@ -113,7 +113,11 @@ void Completion::start_write(TimePs now) {
   const auto entries = static_cast<std::uint32_t>(gathered_.size());
   ++nic_.box_counters.cqe_writes;
   nic_.box_counters.cqes += entries;
-  starts_.start(now, slot, gathered_.back().because, now);
+  if (slot.is_blocked() && slot.blocked_by() == moderation_) {
+    starts_.start_held(now, slot, gathered_.front().because, gathered_since_, moderation_);
+  } else {
+    starts_.start(now, slot, gathered_.back().because, now);
+  }
   for (Cqe& cqe : gathered_) {
     cqe.because = gathered_.back().because;
     entries_.push(cqe);
