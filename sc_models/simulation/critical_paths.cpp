@@ -22,7 +22,7 @@ constexpr std::size_t kRecords = std::size_t{1} << 15;
 constexpr double kExplained = 0.75;
 /// All starts of a run, for the way of each message: 128 MiB, of about 1 GiB of traffic. What comes later is not known.
 constexpr std::size_t kRecordsOfMessages = std::size_t{1} << 23;
-/// Of the slowest percent, so many are followed, evenly.
+/// Messages of the slowest percent that are followed, at most; evenly chosen.
 constexpr std::size_t kMostMessages = 64;
 /// Quarters of a full window in which no node's starts are missing.
 constexpr std::size_t kComplete = 3;
