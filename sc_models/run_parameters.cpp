@@ -19,6 +19,11 @@ void add_run_parameters(ParameterTable& table) {
                "half of the 95 % interval of the steady goodput at which the run ends, with status known; 0: never",
                assumption);
   MRC_SCENARIO(run.node_under_test, "", 0, 0, "node that goodput, limits and message times refer to", assumption);
+  MRC_SCENARIO(
+      run.message_causes, "", 0, 0,
+      "result.json says what the slowest percent of the messages waited for (message_causes); needs memory: 16 "
+      "bytes for each start of a packet in a box",
+      assumption);
   MRC_SCENARIO(run.kernel, "", 0, 0,
                "wheel: one event wheel per NIC, with lookahead; methods: one process per box (slow, for checking)",
                assumption);

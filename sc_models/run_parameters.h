@@ -17,6 +17,7 @@ struct RunConfig {
   std::string node_under_test = "nic0";
   KernelMode kernel = KernelMode::wheel;
   double stop_within_percent = 0;  ///< ends the run when steady goodput is known to so much; 0: never
+  bool message_causes = false;     ///< records what the slowest messages waited for
   double quantum_ns = 0;           ///< how far a wheel runs ahead; 0 = the shortest link delay
 };
 

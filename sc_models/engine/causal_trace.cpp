@@ -18,7 +18,7 @@ void CausalTrace::end() {
 void CausalTrace::begin(TimePs now, std::size_t records) {
   end();
   began_at_ = now;
-  window_ = std::min(records, kMostRecords);
+  window_ = std::min(records, most_);
   record(true);
 }
 

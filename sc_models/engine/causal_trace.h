@@ -71,15 +71,16 @@ struct StartRecord {
 
 class CausalTrace {
  public:
-  /// Most records of a window.
+  /// Records of a window, of which a run has several.
   static constexpr std::size_t kMostRecords = std::size_t{1} << 17;
 
-  CausalTrace() { records_.reserve(kMostRecords); }
+  /// `most`: records of its longest window.
+  explicit CausalTrace(std::size_t most = kMostRecords) : most_(most) { records_.reserve(kMostRecords); }
 
   bool recording() const { return recording_; }
   /// `recording` is true while starts are recorded: whoever records tests a flag of its own. Before the run.
   void tell(bool& recording) { told_.push_back(&recording); }
-  /// Starts a window of `records`, at most kMostRecords; the records of the last one are gone.
+  /// Starts a window of `records`, at most those of the longest; the records of the last one are gone.
   void begin(TimePs now, std::size_t records);
   /// Forgets them.
   void end();
@@ -101,6 +102,7 @@ class CausalTrace {
  private:
   void record(bool on);
 
+  std::size_t most_;
   std::vector<StartRecord> records_;
   std::vector<bool*> told_;
   TimePs began_at_ = 0;

@@ -50,6 +50,7 @@ void CriticalPath::step(std::uint32_t node, const StartRecord& start, const Star
   const bool sends = start.point.is_port() && start.point.node() == node && start.point.has_pool();
   const auto span = static_cast<double>(start.at > from.at ? start.at - from.at : 0);
   path_.push_back({start.point, sends ? 0.0 : span, span});
+  if (sends) line_ += span;
 }
 
 void CriticalPath::share_sending(const CausalTrace& trace, std::uint32_t node, TimePs until, double packet_ps) {
@@ -87,7 +88,11 @@ void CriticalPath::close(std::size_t height) {
     cycle_pools_.push_back(pool);
   }
   // A server that follows itself.
-  if (path_.size() == height + 1) rest = std::max(0.0, rest - sent_ps_[number_of_place(path_.back().point)]);
+  if (path_.size() == height + 1) {
+    const double sent = std::min(rest, sent_ps_[number_of_place(path_.back().point)]);
+    rest -= sent;
+    line_ += sent;
+  }
   path_.resize(height);
   if (!waited && !path_.empty()) {
     // Nothing was waited for: one way leads through the place twice, such as a WQE's and its payload's read.
@@ -96,6 +101,7 @@ void CriticalPath::close(std::size_t height) {
     return;
   }
   in_cycles_ += span;
+  if (cycle_pools_.empty()) way_ += rest;
   for (const std::size_t pool : cycle_pools_) charge(pool, rest / static_cast<double>(cycle_pools_.size()));
 }
 
@@ -120,6 +126,41 @@ void CriticalPath::walk(const CausalTrace& trace, std::uint32_t node, TimePs unt
   if (2 * walked >= window) return;
   std::fill(charged_.begin(), charged_.end(), 0.0);
   total_ = 0;
+}
+
+void CriticalPath::begin_messages(const CausalTrace& trace, std::uint32_t node, double packet_ps) {
+  std::fill(charged_.begin(), charged_.end(), 0.0);
+  total_ = line_ = way_ = 0;
+  node_ = node;
+  share_sending(trace, node, kNever, packet_ps);
+}
+
+/// It is part of no cycle.
+void CriticalPath::leave(const Edge& edge) {
+  height_of_[number_of_place(edge.point)] = 0;
+  if (edge.point.has_pool()) {
+    charge(number_of_pool(edge.point), edge.ps);
+  } else {
+    way_ += edge.ps;
+  }
+}
+
+bool CriticalPath::add_message(const CausalTrace& trace, StartId end, TimePs posted, TimePs completed) {
+  const StartRecord* start = trace.find(end);
+  if (start == nullptr || start->at > completed || start->at < posted) return false;
+  way_ += static_cast<double>(completed - start->at);
+  while (start->at > posted) {
+    const StartRecord* const from = trace.find(start->from);
+    if (from == nullptr || from >= start) break;
+    StartRecord begin = *from;
+    begin.at = std::max(begin.at, posted);
+    step(node_, *start, begin);
+    start = from;
+  }
+  for (const Edge& edge : path_) leave(edge);
+  path_.clear();
+  if (start->at > posted) way_ += static_cast<double>(start->at - posted);
+  return true;
 }
 
 }  // namespace mrc

@@ -27,6 +27,16 @@ class CriticalPath {
   /// something on its way records no starts.
   void walk(const CausalTrace& trace, std::uint32_t node, TimePs until = kNever, double packet_ps = 0);
 
+  /// Instead of a walk, what messages of `node` waited for. Forgets what has been attributed before.
+  void begin_messages(const CausalTrace& trace, std::uint32_t node, double packet_ps);
+  /// Walks back from the start `end`, which completed a message, to the time at which it was posted, and attributes all
+  /// of the time until `completed`: cycles as in a walk; what closes no cycle to what was waited for; to the line the
+  /// time in which the ports of the node sent what was ahead, and of a server's interval what the ports need; the rest
+  /// to the way itself. False, and nothing, where the trace does not have it.
+  bool add_message(const CausalTrace& trace, StartId end, TimePs posted, TimePs completed);
+  double line_ps() const { return line_; }
+  double way_ps() const { return way_; }
+
   /// Of the last walk: time by pool, its sum, and the share of the window that is in cycles, the ports' included.
   double charged_ps(StartPoint pool) const { return charged_[number_of_pool(pool)]; }
   double total_ps() const { return total_; }
@@ -56,6 +66,7 @@ class CriticalPath {
   /// The edges from `height` on lead back to the place where they began.
   void close(std::size_t height);
   void charge(std::size_t pool, double ps);
+  void leave(const Edge& edge);
   void share_sending(const CausalTrace& trace, std::uint32_t node, TimePs until, double packet_ps);
 
   std::size_t first_link_pool_;
@@ -71,6 +82,9 @@ class CriticalPath {
   double in_cycles_ = 0;
   double explained_ = 0;
   double walked_ = 0;
+  std::uint32_t node_ = 0;  ///< of the messages
+  double line_ = 0;
+  double way_ = 0;
 };
 
 }  // namespace mrc

@@ -138,6 +138,7 @@ void WorkPlayer::part_reduced(TimePs now, std::uint32_t index, std::uint32_t byt
 void WorkPlayer::reduction_completed(TimePs now, std::uint32_t index) {
   ++statistics_.messages_completed;
   statistics_.message_times.push_back(now - state(index).posted_at);
+  statistics_.message_ends.push_back({now, 0});
   alarms_.push({usable_at(now, workload().nodes[index]), index, AlarmKind::done});
 }
 
@@ -365,6 +366,7 @@ void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
   if (--node_state.chunks_left > 0) return;
   device_.message_completed(now);
   statistics_.message_times.push_back(now - node_state.posted_at);
+  statistics_.message_ends.push_back({now, cqe.because});
   ++(node_state.failed ? statistics_.messages_failed : statistics_.messages_completed);
   finish(now, chunk.node);
 }

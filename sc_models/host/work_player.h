@@ -54,6 +54,12 @@ struct HostStatistics {
   TimePs first_corruption_at = kNever;
   std::string first_failure;
   std::vector<TimePs> message_times;
+  /// Of the same messages; not known of those at other ranks.
+  struct MessageEnd {
+    TimePs at = 0;
+    StartId because = 0;  ///< start that completed it
+  };
+  std::vector<MessageEnd> message_ends;
 };
 
 /// Which work lies on which node, made once and shared by all players.

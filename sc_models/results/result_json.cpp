@@ -328,6 +328,8 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   j["limits"] = Json::array();
   for (const LimitResult& l : r.limits)
     j["limits"].push_back({{"cause", l.cause}, {"gbps", l.gbps}, {"relieved_by", l.relieved_by}});
+  for (const MessageCause& c : r.message_causes)
+    j["message_causes"].push_back({{"cause", c.cause}, {"us", c.us}, {"relieved_by", c.relieved_by}});
   j["rtl"] = rtl_json(r);
   if (!r.rtl_sources.empty()) j["rtl_sources"] = rtl_sources_json(r);
   j["pcie"] = pcie_json(r);

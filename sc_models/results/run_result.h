@@ -69,6 +69,13 @@ struct LimitResult {
   std::vector<std::string> relieved_by = {};  ///< parameters; of one node alone with its prefix
 };
 
+/// What the slowest percent of the messages waited for, in the mean of them.
+struct MessageCause {
+  std::string cause;
+  double us = 0;
+  std::vector<std::string> relieved_by = {};  ///< as of limits
+};
+
 struct RtlResult {
   std::string node;
   std::string block;
@@ -298,6 +305,7 @@ struct RunResult {
   std::vector<BufferResult> buffers;
   std::vector<LedgerResult> ledger;
   std::vector<LimitResult> limits;
+  std::vector<MessageCause> message_causes;  ///< only with run.message_causes; the largest first
   std::vector<RtlResult> rtl;
   std::vector<RtlSourceResult> rtl_sources;  ///< of the blocks in rtl
   std::vector<PcieResult> pcie;

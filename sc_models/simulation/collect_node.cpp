@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -296,6 +298,30 @@ void leave_out(std::map<std::string, double>& idle_ps, double after_ps) {
   no_work = std::max(0.0, no_work - after_ps);
 }
 
+/// A message cannot have waited for the line for longer than the ports sent. Where a receiver refuses packets, the way
+/// back leads through ports that are busy in turn: what is too much has the causes for which ports were idle.
+std::map<std::string, double> without_idle_line(std::map<std::string, double> causes, const RunResult& result) {
+  constexpr std::array<std::string_view, 7> no_waits{
+      "framing",      "control",        "acknowledgement",          "no_work",
+      "unattributed", "port.link_down", "host.outstanding_messages"};
+  std::map<std::string, double> idle;
+  double idle_gbps = 0;
+  for (const LimitResult& limit : result.limits) {
+    if (std::find(no_waits.begin(), no_waits.end(), limit.cause) != no_waits.end() || limit.gbps <= 0) continue;
+    idle[limit.cause] = limit.gbps;
+    idle_gbps += limit.gbps;
+  }
+  double all = 0;
+  for (const auto& [cause, ps] : causes) all += ps;
+  const double most = all * (1 - idle_gbps / result.line_rate_gbps);
+  const auto line = causes.find(CriticalPaths::kLine);
+  if (line == causes.end() || line->second <= most || idle_gbps <= 0) return causes;
+  const double too_much = line->second - most;
+  line->second = most;
+  for (const auto& [cause, gbps] : idle) causes[cause] += too_much * gbps / idle_gbps;
+  return causes;
+}
+
 void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
   const HostStatistics& host = node.player().statistics();
   if (host.first_doorbell >= end) return;
@@ -305,6 +331,7 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
     if (node.endpoint) result.limits = light_limits(result, model, node, active);
     return;
   }
+  const std::map<std::string, double> of_messages = model.critical_paths->of_slowest_messages();
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   std::map<std::string, double> idle_ps = model.critical_paths->finish();
   if (node.programs != nullptr) {
@@ -325,6 +352,10 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
                                   .late_at = late_at(model),
                                   .late_share = late_share(model, node)});
   for (LimitResult& limit : result.limits) limit.relieved_by = relief_of(model, node, limit.cause);
+  for (const auto& [cause, ps] : without_idle_line(of_messages, result))
+    result.message_causes.push_back({cause, ps / static_cast<double>(kPsPerUs), relief_of(model, node, cause)});
+  std::stable_sort(result.message_causes.begin(), result.message_causes.end(),
+                   [](const MessageCause& a, const MessageCause& b) { return a.us > b.us; });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,6 +20,10 @@ constexpr double kShortBytes = 16 << 20;
 /// packets wait for takes longer to come back, is followed by one of twice the length.
 constexpr std::size_t kRecords = std::size_t{1} << 15;
 constexpr double kExplained = 0.75;
+/// All starts of a run, for the way of each message: 128 MiB, of about 1 GiB of traffic. What comes later is not known.
+constexpr std::size_t kRecordsOfMessages = std::size_t{1} << 23;
+/// Messages of the slowest percent that are followed, at most; evenly chosen.
+constexpr std::size_t kMostMessages = 64;
 /// Quarters of a full window in which no node's starts are missing.
 constexpr std::size_t kComplete = 3;
 /// A window that has less goes on when the next one is due: its walk would be too short.
@@ -83,9 +88,14 @@ CriticalPaths::CriticalPaths(Model& model) : model_(model), window_records_(kRec
 void CriticalPaths::record() {
   Network& network = model_.fabric->network();
   recording_ = std::make_unique<Recording>(static_cast<std::uint32_t>(nodes_.size()),
-                                           static_cast<std::uint32_t>(network.ports().size()));
+                                           static_cast<std::uint32_t>(network.ports().size()),
+                                           of_messages() ? kRecordsOfMessages : CausalTrace::kMostRecords);
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) nodes_[i]->boxes->trace.record_to(recording_->trace, i);
   network.trace_to(recording_->trace);
+}
+
+bool CriticalPaths::of_messages() const {
+  return model_.scenario.run.message_causes;
 }
 
 bool CriticalPaths::is_phase(std::size_t cause) const {
@@ -103,6 +113,10 @@ std::string CriticalPaths::name_of(std::size_t pool) const {
 void CriticalPaths::look(double progress) {
   if (!recording_) return;
   CausalTrace& trace = recording_->trace;
+  if (of_messages()) {
+    if (trace.records().empty()) trace.begin(kernel_now(), kRecordsOfMessages);
+    return;
+  }
   const bool due = progress >= next_window_;
   if (!trace.records().empty() && (trace.full() || (due && trace.records().size() >= kFewRecords))) close_window();
   if (!due || trace.recording()) return;
@@ -174,6 +188,34 @@ void CriticalPaths::close_window() {
   idle_so_far_ = idle;
 }
 
+std::map<std::string, double> CriticalPaths::of_slowest_messages() {
+  std::map<std::string, double> by_name;
+  if (!recording_ || !of_messages()) return by_name;
+  const HostStatistics& host = node_->player().statistics();
+  if (host.message_ends.size() != host.message_times.size() || host.message_times.empty()) return by_name;
+  std::vector<std::size_t> slowest(host.message_times.size());
+  std::iota(slowest.begin(), slowest.end(), 0U);
+  std::stable_sort(slowest.begin(), slowest.end(),
+                   [&](std::size_t a, std::size_t b) { return host.message_times[a] > host.message_times[b]; });
+  slowest.resize((slowest.size() + 99) / 100);
+  const std::size_t each = (slowest.size() + kMostMessages - 1) / kMostMessages;
+  CriticalPath& path = recording_->path;
+  path.begin_messages(recording_->trace, number_, packet_ps());
+  double messages = 0;
+  for (std::size_t i = 0; i < slowest.size(); i += each) {
+    const HostStatistics::MessageEnd& end = host.message_ends[slowest[i]];
+    const TimePs posted = end.at - host.message_times[slowest[i]];
+    if (path.add_message(recording_->trace, end.because, posted, end.at)) ++messages;
+  }
+  if (messages == 0) return by_name;
+  for (std::size_t i = 0; i < path.charged().size(); ++i) {
+    if (path.charged()[i] > 0) by_name[name_of(i)] += path.charged()[i] / messages;
+  }
+  by_name[kLine] += path.line_ps() / messages;
+  by_name[kWay] += path.way_ps() / messages;
+  return by_name;
+}
+
 std::map<std::string, double> CriticalPaths::finish() {
   std::map<std::string, double> by_name;
   if (node_ == nullptr) return by_name;
@@ -191,6 +233,7 @@ std::map<std::string, double> CriticalPaths::finish() {
 
 std::vector<std::string> relief_of(const Model& model, const SimulationNode& node, const std::string& cause) {
   if (cause == "framing") return {"protocol.mtu_bytes"};
+  if (cause == CriticalPaths::kWay) return {"pcie.read_latency_mean_ns", "fabric.cable_delay_ns"};
   if (cause.starts_with(kFabric)) return relief_of_link(cause, model.scenario.fabric);
   const bool one_peer = node.qps_of_peer.size() == 1;
   if (!cause.starts_with(kReceiver)) return relief_in(node, cause, node.name);

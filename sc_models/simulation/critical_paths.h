@@ -18,18 +18,26 @@ namespace mrc {
 
 class CriticalPaths {
  public:
+  /// Of messages: the ports sent what was ahead; and nothing was waited for.
+  static constexpr const char* kLine = "port.line";
+  static constexpr const char* kWay = "latency";
+
   /// The model is built; `model` outlives it.
   explicit CriticalPaths(Model& model);
 
   /// At the end of a step of the series: `progress` 0 … 1 of the bytes offered.
   void look(double progress);
+  /// With run.message_causes: what the slowest percent of the messages of the node under test waited for, in
+  /// picoseconds by cause, the mean of those that are known. Before finish().
+  std::map<std::string, double> of_slowest_messages();
   /// When the node's account of idle time is closed. Time by cause, in picoseconds of one port.
   std::map<std::string, double> finish();
 
  private:
   /// What is recorded, where anything is: the node under test has boxes, and all nodes are in this process.
   struct Recording {
-    Recording(std::uint32_t nodes, std::uint32_t links) : path(nodes, links), idle_ps(path.pools()) {}
+    Recording(std::uint32_t nodes, std::uint32_t links, std::size_t most_records)
+        : trace(most_records), path(nodes, links), idle_ps(path.pools()) {}
     CausalTrace trace;
     CriticalPath path;
     std::vector<double> idle_ps;  ///< by pool
@@ -44,6 +52,7 @@ class CriticalPaths {
   /// Of all ports of the node under test together, for a packet of the mean size of those sent so far.
   double packet_ps() const;
   /// Idle time whose cause is known when it passes, whatever packets wait for.
+  bool of_messages() const;
   bool is_phase(std::size_t cause) const;
   std::string name_of(std::size_t pool) const;
 

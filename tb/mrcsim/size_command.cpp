@@ -14,6 +14,7 @@
 #include "mrcsim/study_options.h"
 #include "results/output_file.h"
 #include "study/buffers.h"
+#include "study/causes_of_run.h"
 #include "study/joint_sizing.h"
 #include "study/sensitivity.h"
 #include "study/settings_file.h"
@@ -40,7 +41,7 @@ struct SizeOptions : StudyOptions {
   std::string write_sizes;
 };
 
-Json json_of(const SizingPoint& p) {
+Json json_of(const SizingPoint& p, const SizingResult& result) {
   return {{"value", p.value},
           {"mean", number_or_null(p.score.mean)},
           {"low", number_or_null(p.score.low)},
@@ -54,7 +55,7 @@ Json json_of(const SizingPoint& p) {
           {"buffer_bits", p.buffer_bits},
           {"scenario", p.scenario},
           {"cause", p.cause},
-          {"cause_gbps", p.cause_gbps}};
+          {result.causes_of_messages ? "cause_us" : "cause_gbps", p.cause_more}};
 }
 
 std::string score_text(const Objective& objective, double score) {
@@ -89,7 +90,7 @@ Json json_of(const SizingResult& result) {
               {"noise_dominates", result.noise_dominates()},
               {"noise", noise_line(result)},
               {"why_none", result.why_none},
-              {"reference", json_of(result.reference)},
+              {"reference", json_of(result.reference, result)},
               {"references", Json::array()},
               {"curve", Json::array()}};
   for (const SizingReference& reference : result.references) {
@@ -97,10 +98,11 @@ Json json_of(const SizingResult& result) {
              {"goodput_gbps", reference.goodput_gbps},
              {"message_time_p99_us", reference.message_time_p99_us},
              {"causes", Json::array()}};
-    for (const auto& [cause, gbps] : reference.causes) row["causes"].push_back({{"cause", cause}, {"gbps", gbps}});
+    const char* unit = result.causes_of_messages ? "us" : "gbps";
+    for (const auto& [cause, amount] : reference.causes) row["causes"].push_back({{"cause", cause}, {unit, amount}});
     answer["references"].push_back(std::move(row));
   }
-  for (const auto& [value, point] : result.curve) answer["curve"].push_back(json_of(point));
+  for (const auto& [value, point] : result.curve) answer["curve"].push_back(json_of(point, result));
   return answer;
 }
 
@@ -121,6 +123,7 @@ std::string bits_text(std::uint64_t bits) {
 
 void print_curve(const SizingResult& result) {
   const Objective& objective = result.request.objectives.first();
+  const std::string_view unit = unit_of_causes(result.causes_of_messages);
   std::vector<TextPlotPoint> plotted;
   fmt::print("{:>12} {:>12} {:>23} {:>11} {:>11}  {}\n", "value", objective.relative ? "of unlimited" : "metric",
              "95 % interval", "buffer", "all SRAM", "largest cause, relative to the unlimited run");
@@ -128,7 +131,7 @@ void print_curve(const SizingResult& result) {
     const bool is_answer = result.answer == value;
     const std::string interval =
         fmt::format("{} … {}", score_text(objective, point.score.low), score_text(objective, point.score.high));
-    std::string cause = point.cause_gbps > 0.05 ? fmt::format("{} {:.1f} Gb/s", point.cause, point.cause_gbps)
+    std::string cause = point.cause_more > 0.05 ? fmt::format("{} {:.1f} {}", point.cause, point.cause_more, unit)
                         : point.complete < result.request.seeds ? point.cause
                                                                 : "";
     if (result.references.size() > 1) cause = fmt::format("{}: {}", point.scenario, cause);
@@ -150,12 +153,14 @@ void print_references(const SizingResult& result) {
   constexpr double worth_naming = 0.02;
   for (const SizingReference& reference : result.references) {
     if (reference.causes.empty()) continue;
-    const auto& [cause, gbps] = reference.causes.front();
+    const auto& [cause, amount] = reference.causes.front();
     const std::string name = result.references.size() > 1 ? reference.scenario + ": " : "";
-    fmt::print("reference: {}{} = {}: {:.1f} Gb/s, p99 {:.2f} us; limited by {} ({:.1f} Gb/s)\n", name,
-               result.request.key, result.unlimited, reference.goodput_gbps, reference.message_time_p99_us, cause,
-               gbps);
-    if (gbps < worth_naming * reference.goodput_gbps) continue;
+    const bool of_messages = result.causes_of_messages;
+    fmt::print("reference: {}{} = {}: {:.1f} Gb/s, p99 {:.2f} us; {} by {} ({:.1f} {})\n", name, result.request.key,
+               result.unlimited, reference.goodput_gbps, reference.message_time_p99_us,
+               of_messages ? "the slowest percent is delayed most" : "limited", cause, amount,
+               unit_of_causes(of_messages));
+    if (of_messages || amount < worth_naming * reference.goodput_gbps) continue;
     fmt::print(
         "  it is throttled by something else than this buffer: the answer is the size for {:.1f} Gb/s, not for "
         "line rate{}\n",
@@ -182,7 +187,9 @@ void print_answer(const SizingResult& result) {
   if (at != result.curve.begin()) {
     const SizingPoint& below = std::prev(at)->second;
     fmt::print("  below it the loss is {}{}\n", below.cause.empty() ? "spread" : below.cause,
-               below.cause_gbps > 0 ? fmt::format(" (+{:.1f} Gb/s at {})", below.cause_gbps, below.value) : "");
+               below.cause_more > 0 ? fmt::format(" (+{:.1f} {} at {})", below.cause_more,
+                                                  unit_of_causes(result.causes_of_messages), below.value)
+                                    : "");
   }
 }
 
@@ -196,9 +203,10 @@ class SizeStudy {
   explicit SizeStudy(const SizeOptions& options)
       : options_(options),
         objectives_(parse_objectives(options.hold)),
-        planner_({options.scenario, options.assignments}),
+        planner_({options.scenario, with_causes_of(objectives_.first(), options.assignments)}),
         progress_(!options.quiet) {
-    for (const std::string& scenario : options.also) further_.emplace_back(RunSubject{scenario, options.assignments});
+    for (const std::string& scenario : options.also)
+      further_.emplace_back(RunSubject{scenario, planner_.subject().assignments});
     scenarios_.push_back(&planner_);
     for (const RunPlanner& planner : further_) scenarios_.push_back(&planner);
   }
@@ -218,7 +226,9 @@ class SizeStudy {
     if (options_.sensitivity && scenarios_.size() > 1) throw StudyError("size: --sensitivity takes one scenario");
     if (options_.assumptions && scenarios_.size() > 1) throw StudyError("size: --assumptions takes one scenario");
     database_ = std::make_unique<StudyDatabase>(options_.database);
-    campaign_ = make_campaign(options_, *database_, progress_);
+    StudyOptions told = options_;
+    told.assignments = planner_.subject().assignments;
+    campaign_ = make_campaign(told, *database_, progress_);
     if (options_.all && !options_.quiet) {
       fmt::print(
           "Each buffer alone, the others as they are. Not the sizes to build: together they may miss what each holds "

@@ -11,6 +11,7 @@
 
 #include "mrcsim/exit_code.h"
 #include "mrcsim/study_options.h"
+#include "study/causes_of_run.h"
 #include "study/diagnosis.h"
 
 namespace mrc {
@@ -44,7 +45,8 @@ Json json_of(const Diagnosis& diagnosis, const Objective& objective) {
               {"causes", Json::array()},
               {"remedies", Json::array()},
               {"settings_tried", diagnosis.tried}};
-  for (const auto& [cause, gbps] : diagnosis.causes) answer["causes"].push_back({{"cause", cause}, {"gbps", gbps}});
+  const char* amount = diagnosis.causes_of_messages ? "us" : "gbps";
+  for (const auto& [cause, lost] : diagnosis.causes) answer["causes"].push_back({{"cause", cause}, {amount, lost}});
   for (const Remedy& remedy : diagnosis.remedies) {
     answer["remedies"].push_back({{"settings", json_of(remedy.reliefs)},
                                   {"kind", to_string(remedy.kind())},
@@ -82,13 +84,15 @@ std::string gain_of(const Interval& gain) {
 
 void print(const Diagnosis& diagnosis, const Objective& objective) {
   constexpr std::size_t most_causes = 5;
-  constexpr double smallest_gbps = 0.05;
+  constexpr double smallest = 0.05;
+  const bool of_messages = diagnosis.causes_of_messages;
   fmt::print("as it is: {:.1f} {} ({:.1f} … {:.1f})\n", diagnosis.baseline.mean, objective.unit(),
              diagnosis.baseline.low, diagnosis.baseline.high);
-  fmt::print("  lost line rate, by cause\n");
+  fmt::print("  {}, by cause\n", of_messages ? "time of the slowest percent of the messages" : "lost line rate");
   for (std::size_t i = 0; i < std::min(most_causes, diagnosis.causes.size()); ++i) {
-    if (diagnosis.causes[i].second < smallest_gbps) continue;
-    fmt::print("    {:>8.2f} Gb/s  {}\n", diagnosis.causes[i].second, diagnosis.causes[i].first);
+    if (diagnosis.causes[i].second < smallest) continue;
+    fmt::print("    {:>8.2f} {}  {}\n", diagnosis.causes[i].second, unit_of_causes(of_messages),
+               diagnosis.causes[i].first);
   }
   if (diagnosis.remedies.empty()) {
     fmt::print("nothing worth changing: none of {} settings gains {:.0f} %\n", diagnosis.tried, 100 * kLeastGain);
@@ -107,12 +111,14 @@ void print(const Diagnosis& diagnosis, const Objective& objective) {
 }
 
 int why(const WhyOptions& options) {
-  const RunPlanner planner({options.scenario, options.assignments});
   const Objective objective = objective_of(options.of);
+  StudyOptions told = options;
+  told.assignments = with_causes_of(objective, options.assignments);
+  const RunPlanner planner({options.scenario, told.assignments});
   require_known(planner.scenario({}), objective, "--of " + options.of);
   StudyDatabase database(options.database);
   ProgressLine progress(!options.quiet && options.format == "text");
-  const auto campaign = make_campaign(options, database, progress);
+  const auto campaign = make_campaign(told, database, progress);
   const Diagnosis diagnosis = Diagnoser(*campaign, planner, database, objective, options.seeds).diagnose();
   progress.finish();
   const Json answer = json_of(diagnosis, objective);

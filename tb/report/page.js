@@ -326,6 +326,7 @@
   // ---- parts of a run's report
   /// What the ports waited for; docs/result.md has all causes.
   const CAUSES = [
+    [/^port\.line$/, 'what was ahead on the ports'], [/^latency$/, 'nothing: the latency of the way'],
     [/^uet\.credit/, 'credit from the receiver'], [/^rocev2\.rate/, 'the rate that DCQCN allows'],
     [/^rocev2\.one_path/, 'the one port that a flow uses'], [/^fabric\.pause/, 'switches that had paused the NIC'], [/\.link_retry$/, 'frames that a link retransmits'],
     [/^tenant\.rate_limit/, 'the rate limit of the tenant'], [/^host\.latency/, 'posting, the doorbell and reads of WQE and payload'],
@@ -348,6 +349,9 @@
     const what = found ? found[1] : 'the box itself: its interval or datapath';
     return cause.startsWith('receiver.') ? `${what}, at the receiver` : what;
   }
+  /// Of a size: how much more its cause takes than with the unlimited buffer.
+  const more = (point) => point.cause_us ?? point.cause_gbps;
+  const moreUnit = (point) => 'cause_us' in point ? 'us' : 'Gb/s';
   const settingsText = (settings) => Object.entries(settings).map(([key, value]) => `${key}=${value}`).join(' ');
 
   /// The answer of `mrcsim why`: what helps, by runs.
@@ -768,11 +772,11 @@
         legend: { position: 'bottom', labels: { boxWidth: 12, boxHeight: 12, filter: (item) => item.text !== 'upper' } },
         tooltip: { filter: (item) => item.datasetIndex === 0, ...tip((item) => `${a.buffer} = ${number(near[item.dataIndex].value)}${unitOf(a.buffer) ? ` ${unitOf(a.buffer)}` : ''}`, (item) => {
           const p = near[item.dataIndex];
-          return [`${number(factor * p.mean, 2)} ${unit}, 95 % interval ${number(factor * p.low, 2)} … ${number(factor * p.high, 2)}: ${p.holds ? 'holds' : 'misses'} ${a.hold}`, p.cause && p.cause_gbps > 0.05 ? `lost more than unlimited: ${p.cause}, ${number(p.cause_gbps, 1)} Gb/s` : ''];
+          return [`${number(factor * p.mean, 2)} ${unit}, 95 % interval ${number(factor * p.low, 2)} … ${number(factor * p.high, 2)}: ${p.holds ? 'holds' : 'misses'} ${a.hold}`, p.cause && more(p) > 0.05 ? `lost more than unlimited: ${p.cause}, ${number(more(p), 1)} ${moreUnit(p)}` : ''];
         }) },
       } }) };
     });
-    const row = (p) => [number(p.value), number(factor * p.mean, 2), `${number(factor * p.low, 2)} … ${number(factor * p.high, 2)}`, p.holds ? 'yes' : 'no', bits(p.buffer_bits), bits(p.sram_bits), p.cause && (p.cause_gbps > 0.05 || !p.holds) ? `${p.cause}${p.cause_gbps > 0 ? ` +${number(p.cause_gbps, 1)} Gb/s` : ''}` : ''];
+    const row = (p) => [number(p.value), number(factor * p.mean, 2), `${number(factor * p.low, 2)} … ${number(factor * p.high, 2)}`, p.holds ? 'yes' : 'no', bits(p.buffer_bits), bits(p.sram_bits), p.cause && (more(p) > 0.05 || !p.holds) ? `${p.cause}${more(p) > 0 ? ` +${number(more(p), 1)} ${moreUnit(p)}` : ''}` : ''];
     const columns = [['value', 1], [unit, 1], ['95 % interval', 1], ['holds'], ['this buffer', 1], ['all SRAM', 1], ['largest cause, relative to the unlimited run']];
     const close = a.curve.filter((p) => a.answer === null || (p.value >= a.answer / 4 && p.value <= a.answer * 2.1));
     const few = close.length > 14 ? close.filter((p, i) => p.value === a.answer || i % Math.ceil(close.length / 12) === 0) : close;
@@ -852,9 +856,10 @@
       data: { labels: ['as it is', ...a.remedies.map((row) => settingsText(row.settings))], datasets: [{ data: [a.baseline[metric], ...a.remedies.map((row) => row[metric])], backgroundColor: [css('--starved'), ...a.remedies.map(() => series(0))], maxBarThickness: 18 }] },
       options: base({ indexAxis: 'y', scales: { x: axis(unit, { beginAtZero: true }), y: { grid: { display: false }, ticks: { autoSkip: false, callback(value) { const text = this.getLabelForValue(value); return text.length > (narrow() ? 24 : 52) ? `${text.slice(0, narrow() ? 23 : 51)}…` : text; } } } }, plugins: { legend: { display: false }, tooltip: tip((item) => item.label, (item) => [`${number(item.raw, 1)} ${unit}`, item.dataIndex ? `then limited by ${a.remedies[item.dataIndex - 1].next_cause}` : '']) } }),
     }));
-    const causes = a.causes.filter((row) => row.gbps > 0.05).slice(0, 8);
-    add(box, 'h3', 'Lost line rate as it is');
-    table(box, [['cause'], ['Gb/s', 1], ['the ports waited for']], causes.map((row) => [row.cause, number(row.gbps, 2), causeMeaning(row.cause)]));
+    const ofMessages = a.causes.some((row) => 'us' in row);
+    const causes = a.causes.filter((row) => (row.us ?? row.gbps) > 0.05).slice(0, 8);
+    add(box, 'h3', ofMessages ? 'Time of the slowest percent of the messages as it is' : 'Lost line rate as it is');
+    table(box, [['cause'], [ofMessages ? 'us' : 'Gb/s', 1], [ofMessages ? 'they waited for' : 'the ports waited for']], causes.map((row) => [row.cause, number(row.us ?? row.gbps, 2), causeMeaning(row.cause)]));
   }
 
   function studyReport() {

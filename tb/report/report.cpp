@@ -123,6 +123,7 @@ Json first_parameters_of(Sqlite& sqlite, std::int64_t study) {
   if (!rows.step()) return nullptr;
   Json parameters = Json::parse(rows.text(0)).at("parameters");
   parameters.erase("seed");
+  parameters.erase("run.message_causes");
   return parameters;
 }
 
@@ -164,6 +165,7 @@ Json why_of(const fs::path& file, Json parameters) {
   if (!fs::exists(file)) throw StudyError(file.string() + ": --why: does not exist; expected a database of mrcsim why");
   if (!is_database(file)) throw StudyError(file.string() + ": --why: is not a database of mrcsim");
   parameters.erase("seed");
+  parameters.erase("run.message_causes");
   Sqlite sqlite(file.string(), true);
   require_study_database(sqlite, file.string());
   SqliteStatement rows(

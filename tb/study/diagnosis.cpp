@@ -12,6 +12,7 @@
 #include "parameters/parameter_value.h"
 #include "parameters/registry.h"
 #include "study/buffers.h"
+#include "study/causes_of_run.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -32,15 +33,17 @@ Settings settings_of(const std::vector<Relief>& reliefs) {
   return settings;
 }
 
-/// False for a buffer that the run never filled: a larger one changes nothing.
+/// False for a buffer that the run never filled: a larger one changes nothing. A buffer may refuse before it is full,
+/// where a place is kept for what is on its way.
 bool was_short(const Json& result, const Relief& relief, std::uint64_t packet_bytes) {
   bool listed = false;
   for (const Json& buffer : result.at("buffers")) {
     if (!sizes_buffer(relief.key, buffer.at("node").get<std::string>(), buffer.at("name").get<std::string>())) continue;
     listed = true;
     const std::uint64_t margin = buffer.at("unit") == "bytes" ? packet_bytes : 0;
-    if (buffer.at("high_water").get<std::uint64_t>() + margin >= buffer.at("capacity").get<std::uint64_t>())
-      return true;
+    const bool full =
+        buffer.at("high_water").get<std::uint64_t>() + margin >= buffer.at("capacity").get<std::uint64_t>();
+    if (full || buffer.at("refusals").get<std::uint64_t>() > 0) return true;
   }
   return !listed;
 }
@@ -119,12 +122,26 @@ std::vector<std::string> Diagnoser::first_reliefs(std::int64_t run) const {
   std::vector<std::string> keys;
   std::size_t causes = 0;
   const Json result = Json::parse(database_.result_json(run));
-  for (const Json& limit : result.at("limits")) {
-    if (limit.at("cause") == "framing" || limit.at("relieved_by").empty()) continue;
-    if (++causes > kFirstCauses) break;
-    for (const Json& key : limit.at("relieved_by")) keys.push_back(key.get<std::string>());
+  for (const CauseOfRun& cause : causes_of_run(result, objective_)) {
+    if (cause.relieved_by.empty()) continue;
+    // Small packets cost more than their headers: queues hold fewer bytes, and servers see more packets.
+    if (cause.cause != "framing" && ++causes > kFirstCauses) continue;
+    keys.insert(keys.end(), cause.relieved_by.begin(), cause.relieved_by.end());
   }
   return keys;
+}
+
+std::vector<Diagnoser::Tried> Diagnoser::try_singles() {
+  std::vector<Reliefs> wanted;
+  for (Relief& relief : singles()) wanted.push_back({std::move(relief)});
+  const std::vector<Relief> all = reliefs(planner_.scenario({}));
+  for (const std::string& key : first_reliefs(base_run_)) {
+    for (const Relief& relief : reliefs_of_key(all, key)) {
+      const auto same = [&](const Reliefs& other) { return other.front().key == relief.key; };
+      if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.push_back({relief});
+    }
+  }
+  return try_all(wanted);
 }
 
 std::vector<Diagnoser::Reliefs> Diagnoser::pairs_beside(const std::vector<Tried>& singles) {
@@ -166,9 +183,9 @@ Remedy Diagnoser::confirm(const Tried& tried, Diagnosis& diagnosis) {
   remedy.metric = confidence_interval(metrics);
   remedy.gain = confidence_interval(gains);
   const Json result = Json::parse(database_.result_json(tried.run));
-  for (const Json& limit : result.at("limits")) {
-    if (limit.at("cause") == "framing") continue;
-    remedy.next_cause = limit.at("cause").get<std::string>();
+  for (const CauseOfRun& cause : causes_of_run(result, objective_)) {
+    if (cause.cause == "framing") continue;
+    remedy.next_cause = cause.cause;
     break;
   }
   return remedy;
@@ -252,12 +269,10 @@ Diagnosis Diagnoser::diagnose() {
   base_run_ = as_it_is.front().id;
   base_ = metrics.front();
   const Json result = Json::parse(database_.result_json(base_run_));
-  for (const Json& limit : result.at("limits")) {
-    diagnosis.causes.emplace_back(limit.at("cause").get<std::string>(), limit.at("gbps").get<double>());
-  }
-  std::vector<Reliefs> wanted;
-  for (Relief& relief : singles()) wanted.push_back({std::move(relief)});
-  const std::vector<Tried> alone = try_all(wanted);
+  diagnosis.causes_of_messages = has_message_causes(result, objective_);
+  for (const CauseOfRun& cause : causes_of_run(result, objective_))
+    diagnosis.causes.emplace_back(cause.cause, cause.amount);
+  const std::vector<Tried> alone = try_singles();
   const double least = kLeastGain * base_;
   std::vector<Tried> good;
   for (const Tried& tried : alone) {

@@ -31,7 +31,7 @@ struct Remedy {
   std::vector<Relief> smallest;     ///< the same keys, with the smallest sizes that keep 99 % of the gain; may be empty
   Interval metric;                  ///< over the seeds
   Interval gain;                    ///< against the scenario as it is, seed by seed; more is better
-  std::string next_cause;           ///< first in limits[] of its run, besides framing
+  std::string next_cause;           ///< first of its run's causes, besides framing
   std::vector<SingleChange> alone;  ///< of the first remedy, where it is a pair
 
   ReliefKind kind() const;
@@ -39,7 +39,8 @@ struct Remedy {
 
 struct Diagnosis {
   Interval baseline;
-  std::vector<std::pair<std::string, double>> causes;   ///< limits[] of the first seed: cause and Gb/s
+  std::vector<std::pair<std::string, double>> causes;   ///< of the first seed: cause, and Gb/s or us
+  bool causes_of_messages = false;                      ///< us, of the slowest percent; otherwise limits[]
   std::vector<Remedy> remedies;                         ///< best first; empty: nothing is worth changing
   std::size_t tried = 0;                                ///< settings
   std::vector<std::pair<Settings, std::int64_t>> runs;  ///< in the database: as it is, first, and with each remedy
@@ -68,6 +69,8 @@ class Diagnoser {
   /// Runs what the scenario's rules allow and has not been run, with the first seed.
   std::vector<Tried> try_all(const std::vector<Reliefs>& wanted);
   std::vector<Relief> singles() const;
+  /// singles(), and what relieves the first causes, whether a buffer was seen to be full or not.
+  std::vector<Tried> try_singles();
   std::vector<Reliefs> pairs_beside(const std::vector<Tried>& singles);
   std::vector<std::string> first_reliefs(std::int64_t run) const;
   Remedy confirm(const Tried& tried, Diagnosis& diagnosis);

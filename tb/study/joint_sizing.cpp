@@ -29,10 +29,6 @@ std::uint64_t sram_bits(const std::string& result_json) {
   return bits;
 }
 
-double share_of_target(const Objective& objective, double score) {
-  return objective.more_is_better() ? score / objective.threshold : objective.threshold / score;
-}
-
 }  // namespace
 
 JointSizing::JointSizing(Campaign& campaign, SizingScenarios scenarios, StudyDatabase& database,
@@ -96,7 +92,7 @@ JointPoint JointSizing::point_of(std::span<const RunRecord> runs) {
       score += objective.score(run, references[seed]) / request.seeds;
       point.runs.push_back(run.id);
     }
-    const bool is_worse = share_of_target(objective, score) < share_of_target(objective, point.score);
+    const bool is_worse = objective.share_of_target(score) < objective.share_of_target(point.score);
     if (i == 0 || is_worse) point.score = score;
     point.goodput_gbps = i == 0 ? goodput : std::min(point.goodput_gbps, goodput);
     point.message_time_p99_us = std::max(point.message_time_p99_us, p99);
@@ -127,7 +123,7 @@ JointSizing::Sizes JointSizing::at_share(double share) const {
     std::int64_t size = *result.answer;
     for (auto it = result.curve.find(size); it != result.curve.begin();) {
       --it;
-      if (share_of_target(result.request.objectives.first(), it->second.score.mean) < share) break;
+      if (result.request.objectives.first().share_of_target(it->second.score.mean) < share) break;
       size = it->first;
     }
     sizes.push_back(size);

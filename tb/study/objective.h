@@ -29,6 +29,8 @@ struct Objective {
   /// Occurrences in a run's result; refusals: of the buffers that `keys` size. Infinite without a result.
   double count(const std::string& result_json, std::span<const std::string> keys) const;
   bool holds(double score) const { return more_is_better() ? score >= threshold : score <= threshold; }
+  /// 1 at the target, more where there is more than it asks for.
+  double share_of_target(double score) const { return more_is_better() ? score / threshold : threshold / score; }
   const char* unit() const;
 };
 

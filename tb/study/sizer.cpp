@@ -9,6 +9,7 @@
 
 #include "study/axis.h"
 #include "study/buffers.h"
+#include "study/causes_of_run.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -34,16 +35,13 @@ bool is_allowed(const RunPlanner& planner, const Settings& context, const std::s
   }
 }
 
-double share_of_target(const Objective& objective, double score) {
-  return objective.more_is_better() ? score / objective.threshold : objective.threshold / score;
-}
-
-std::map<std::string, double> mean_limits(StudyDatabase& database, std::span<const RunRecord> runs) {
+std::map<std::string, double> mean_causes(StudyDatabase& database, std::span<const RunRecord> runs,
+                                          const Objective& objective) {
   std::map<std::string, double> mean;
   for (const RunRecord& run : runs) {
     const Json result = Json::parse(database.result_json(run.id));
-    for (const Json& limit : result.at("limits"))
-      mean[limit.at("cause").get<std::string>()] += limit.at("gbps").get<double>() / static_cast<double>(runs.size());
+    for (const CauseOfRun& cause : causes_of_run(result, objective))
+      mean[cause.cause] += cause.amount / static_cast<double>(runs.size());
   }
   return mean;
 }
@@ -149,17 +147,18 @@ void Sizer::find_cause(SizingPoint& point, std::span<const RunRecord> runs, cons
     point.cause = run.state == "done" ? run.status : run.error;
     return;
   }
-  std::map<std::string, double> growth = mean_limits(database_, runs);
-  for (const auto& [cause, gbps] : reference.limits) growth[cause] -= gbps;
+  std::map<std::string, double> growth = mean_causes(database_, runs, result_.request.objectives.first());
+  for (const auto& [cause, amount] : reference.amounts) growth[cause] -= amount;
   // Less payload has less framing; framing is not a cause.
   growth.erase("framing");
-  for (const auto& [cause, gbps] : growth) {
-    if (gbps <= point.cause_gbps) continue;
+  for (const auto& [cause, more] : growth) {
+    if (more <= point.cause_more) continue;
     point.cause = cause;
-    point.cause_gbps = gbps;
+    point.cause_more = more;
   }
   // Below line rate causes also change places; what is lost is no more than the goodput is less.
-  point.cause_gbps = std::clamp(reference.goodput_gbps - point.goodput_gbps, 0.0, point.cause_gbps);
+  if (!result_.causes_of_messages)
+    point.cause_more = std::clamp(reference.goodput_gbps - point.goodput_gbps, 0.0, point.cause_more);
 }
 
 /// By structure: as the run counted them, or of the node that the key names, of which results do not tell.
@@ -214,8 +213,8 @@ SizingPoint Sizer::point_of(std::int64_t value, std::span<const RunRecord> runs)
     surely = surely && point.holds_surely;
     maybe = maybe && point.holds_maybe;
     const bool is_worse = point.holds != worst.holds ? worst.holds
-                                                     : share_of_target(objective, point.score.mean) <
-                                                           share_of_target(objective, worst.score.mean);
+                                                     : objective.share_of_target(point.score.mean) <
+                                                           objective.share_of_target(worst.score.mean);
     if (i == 0 || is_worse) worst = point;
   }
   worst.holds = holds;
@@ -260,16 +259,19 @@ const SizingPoint& Sizer::evaluate(std::int64_t value) {
 
 void Sizer::describe_references() {
   const std::size_t seeds = result_.request.seeds;
+  result_.causes_of_messages =
+      has_message_causes(Json::parse(database_.result_json(reference_.front().id)), result_.request.objectives.first());
   for (std::size_t i = 0; i < scenarios_.size(); ++i) {
     const std::span<const RunRecord> runs(reference_.data() + i * seeds, seeds);
-    SizingReference reference{
-        .scenario = scenarios_[i]->subject().scenario, .limits = mean_limits(database_, runs), .causes = {}};
+    SizingReference reference{.scenario = scenarios_[i]->subject().scenario,
+                              .amounts = mean_causes(database_, runs, result_.request.objectives.first()),
+                              .causes = {}};
     for (const RunRecord& run : runs) {
       reference.goodput_gbps += run.goodput_gbps / static_cast<double>(seeds);
       reference.message_time_p99_us += run.message_time_p99_us / static_cast<double>(seeds);
     }
-    for (const auto& [cause, gbps] : reference.limits) {
-      if (cause != "framing" && cause != "unattributed") reference.causes.emplace_back(cause, gbps);
+    for (const auto& [cause, amount] : reference.amounts) {
+      if (cause != "framing" && cause != "unattributed") reference.causes.emplace_back(cause, amount);
     }
     std::stable_sort(reference.causes.begin(), reference.causes.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -296,7 +298,7 @@ bool Sizer::prepare() {
   reference_sram_ = bits_of(result_.unlimited, reference_.front());
   // It is what the others are compared with.
   result_.reference.cause.clear();
-  result_.reference.cause_gbps = 0;
+  result_.reference.cause_more = 0;
   result_.reference.buffer_bits = 0;
   result_.curve[result_.unlimited] = result_.reference;
   if (!result_.reference.holds) {
@@ -342,7 +344,7 @@ void Sizer::coarse_curve() {
     const std::size_t count = std::min(at_once, values.size() - i);
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
     const auto points = evaluate_all({begin, begin + static_cast<std::ptrdiff_t>(count)});
-    if (share_of_target(result_.request.objectives.first(), points.back().score.mean) < kDeepShare) break;
+    if (result_.request.objectives.first().share_of_target(points.back().score.mean) < kDeepShare) break;
   }
 }
 

@@ -49,8 +49,8 @@ struct SizingPoint {
   std::uint64_t sram_bits = 0;    ///< all structures of the NIC that has the buffer
   std::uint64_t buffer_bits = 0;  ///< of those that depend on this parameter
   std::string scenario;           ///< the worst
-  std::string cause;              ///< what grew most in limits[] against the reference; or how the first run ended
-  double cause_gbps = 0;          ///< by how much, mean over the seeds
+  std::string cause;  ///< what grew most of the objective's causes against the reference; or how the first run ended
+  double cause_more = 0;  ///< by how much, mean over the seeds: Gb/s, or us with SizingResult::causes_of_messages
 };
 
 /// The runs of one scenario with the unlimited buffer.
@@ -58,8 +58,8 @@ struct SizingReference {
   std::string scenario;
   double goodput_gbps = 0;  ///< means over the seeds
   double message_time_p99_us = 0;
-  std::map<std::string, double> limits;                ///< in Gb/s
-  std::vector<std::pair<std::string, double>> causes;  ///< of limits, without framing; the largest first
+  std::map<std::string, double> amounts;               ///< by cause, in Gb/s or us
+  std::vector<std::pair<std::string, double>> causes;  ///< of these, without framing; the largest first
 };
 
 struct SizingResult {
@@ -69,8 +69,9 @@ struct SizingResult {
   SizingPoint reference;
   std::vector<SizingReference> references;  ///< of each scenario
   std::map<std::int64_t, SizingPoint> curve;
-  bool scanned = false;  ///< the curve is not monotone: from the answer on all values that were tried hold
-  std::string why_none;  ///< why there is no answer
+  bool scanned = false;             ///< the curve is not monotone: from the answer on all values that were tried hold
+  bool causes_of_messages = false;  ///< of the slowest percent, in us; otherwise limits[]
+  std::string why_none;             ///< why there is no answer
   std::optional<std::int64_t> answer;
   std::int64_t answer_low = 0;  ///< 95 % interval of the answer: where the better end of the score's interval begins to
   std::int64_t answer_high = 0;  ///< hold, and where the worse end does

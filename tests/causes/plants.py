@@ -5,7 +5,9 @@ A plant makes one or two sizes, rates or latencies short; three decoys are buffe
 needs. The first remedy, run again as printed, has to bring 90 % of what removing the plants brings, and no decoy may be
 in it. Without a plant the answer has to be that nothing is worth changing.
 
-  plants.py MRCSIM [--seed N] [--single N] [--double N] [--none N] [--most-wrong SHARE]
+  plants.py MRCSIM [--seed N] [--single N] [--double N] [--none N] [--most-wrong SHARE] [--draws SEED.PLANTS.NUMBER ...]
+
+--draws runs single draws instead, each of which has to be right.
 """
 
 import argparse
@@ -115,6 +117,14 @@ def judge(mrcsim, case):
         return (None if first["gain_gbps"] >= 0.9 * best else "less than 90 % of what the plants cost"), note
 
 
+def right(mrcsim, draw):
+    """Of a draw, SEED.PLANTS.NUMBER; printed."""
+    case = Case(random.Random(draw), int(draw.split(".")[1]))
+    what, note = judge(mrcsim, case)
+    print(f"{'right' if what is None else 'WRONG: ' + what}: {draw}: {case.text()}: {note}", flush=True)
+    return what is None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mrcsim")
@@ -123,15 +133,13 @@ def main():
     parser.add_argument("--double", type=int, default=2)
     parser.add_argument("--none", type=int, default=1)
     parser.add_argument("--most-wrong", type=float, default=0.05, help="share of singles and none; doubles: three times")
+    parser.add_argument("--draws", nargs="+", default=[], metavar="SEED.PLANTS.NUMBER")
     args = parser.parse_args()
+    if args.draws:
+        return 0 if all([right(args.mrcsim, draw) for draw in args.draws]) else 1
     failed = False
     for plants, count in ((0, args.none), (1, args.single), (2, args.double)):
-        wrong = 0
-        for number in range(count):
-            case = Case(random.Random(f"{args.seed}.{plants}.{number}"), plants)
-            what, note = judge(args.mrcsim, case)
-            wrong += what is not None
-            print(f"{'right' if what is None else 'WRONG: ' + what}: {case.text()}: {note}", flush=True)
+        wrong = sum(not right(args.mrcsim, f"{args.seed}.{plants}.{number}") for number in range(count))
         most = args.most_wrong * (3 if plants == 2 else 1) * count
         print(f"{plants} plants: {count - wrong} of {count} right", flush=True)
         failed = failed or wrong > most

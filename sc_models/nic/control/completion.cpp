@@ -113,9 +113,16 @@ void Completion::start_write(TimePs now) {
   const auto entries = static_cast<std::uint32_t>(gathered_.size());
   ++nic_.box_counters.cqe_writes;
   nic_.box_counters.cqes += entries;
-  starts_.start(now, slot, gathered_.back().because, now);
+  // The oldest has waited for the others; otherwise the last one is what brought the write about.
+  const bool moderated = slot.is_blocked() && slot.blocked_by() == moderation_;
+  StartId because = (moderated ? gathered_.front() : gathered_.back()).because;
+  if (moderated) {
+    starts_.start_held(now, slot, because, gathered_since_, moderation_);
+  } else {
+    starts_.start(now, slot, because, now);
+  }
   for (Cqe& cqe : gathered_) {
-    cqe.because = gathered_.back().because;
+    cqe.because = because;
     entries_.push(cqe);
   }
   gathered_.clear();

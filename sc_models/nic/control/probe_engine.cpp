@@ -63,17 +63,18 @@ ProbePath ProbeEngine::path(const Qp& qp, Ev ev, std::uint8_t plane) const {
   return {nic_.node, qp.peer, &qp.route, ev, plane};
 }
 
-void ProbeEngine::send(TimePs now, const Packet& packet, const Probe& probe) {
+void ProbeEngine::send(TimePs now, const Packet& packet, const Probe& probe, StartId because) {
   slot_of(next_id_) = probe;
   sent_.push(next_id_++);
   outstanding_.add(now, 1);
-  push(now, packet);
+  push(now, packet, because);
   arm();
 }
 
-void ProbeEngine::push(TimePs now, const Packet& packet) {
+void ProbeEngine::push(TimePs now, const Packet& packet, StartId because) {
   Packet* pooled = nic_.packets.acquire();
   *pooled = packet;
+  pooled->last_start = because;
   const TimePs latency = nic_.clock.cycles(nic_.config.nic.probe_engine.pipeline.latency_cycles);
   ports_[packet.plane]->push(now, pooled, now + latency);
 }
@@ -89,24 +90,25 @@ void ProbeEngine::probe_bad_ev(TimePs now, std::uint32_t index) {
     return;
   }
   send(now, reliability_probe(on, qp.peer_number, next_id_, protocol, now),
-       {now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true});
+       {now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true}, 0);
 }
 
 void ProbeEngine::data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate) {
   if (!qp.reverse_probe.is_due(data.payload_bytes, now)) return;
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const TimePs round_trip = nic_.scenario.cc.base_rtt_ps;
-  if (owes_ev_probe(qp.reverse_probe, duplicate, qp.sends(), protocol, round_trip, now)) send_ev_probe(now, qp);
+  if (owes_ev_probe(qp.reverse_probe, duplicate, qp.sends(), protocol, round_trip, now))
+    send_ev_probe(now, qp, data.last_start);
 }
 
-void ProbeEngine::send_ev_probe(TimePs now, const Qp& qp) {
+void ProbeEngine::send_ev_probe(TimePs now, const Qp& qp, StartId because) {
   const auto plane = static_cast<std::uint8_t>(reverse_plane_++ % ports_.size());
   const ProtocolConfig& protocol = nic_.scenario.protocol;
   const Ev ev = protocol.ev_layout.fitted(static_cast<Ev>(random_.next()), plane, qp.route.uplinks);
   const ProbePath on = path(qp, ev, plane);
   if (!room(plane)) return;
   send(now, ev_probe(on, next_id_, protocol, now),
-       {now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true});
+       {now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true}, because);
 }
 
 void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
@@ -132,7 +134,7 @@ void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
     arm();
   }
   if (ports_[packet.plane]->full()) return;
-  push(now, endpoint_response(path(*from, packet.ev, packet.plane), packet, nic_.scenario.protocol));
+  push(now, endpoint_response(path(*from, packet.ev, packet.plane), packet, nic_.scenario.protocol), packet.last_start);
 }
 
 void ProbeEngine::expire(TimePs now) {
@@ -148,7 +150,7 @@ void ProbeEngine::expire(TimePs now) {
       qp.paths->report(probe.ev, PathEvent::probe_lost, now);
       update(probe.qp, now);
     } else if (repeats_ev_probe(qp.reverse_probe)) {
-      send_ev_probe(now, qp);
+      send_ev_probe(now, qp, 0);
     }
   }
 }
@@ -163,7 +165,7 @@ void ProbeEngine::step(TimePs now) {
   expire(now);
   port_status_.due(now, [&](Qp&, const Packet& packet) {
     // Without room it is repeated after its timeout.
-    if (!ports_[packet.plane]->full()) push(now, packet);
+    if (!ports_[packet.plane]->full()) push(now, packet, 0);
   });
   while (!turns_.empty() && turns_.front().at <= now) {
     std::pop_heap(turns_.begin(), turns_.end(), std::greater<>{});

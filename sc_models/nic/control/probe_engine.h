@@ -60,9 +60,10 @@ class ProbeEngine : public Box {
   bool room(std::uint8_t plane) const;
   /// The probe of next_id_. Precondition: room().
   /// On an EV that is drawn, unless there is no room.
-  void send_ev_probe(TimePs now, const Qp& qp);
-  void send(TimePs now, const Packet& packet, const Probe& probe);
-  void push(TimePs now, const Packet& packet);
+  void send_ev_probe(TimePs now, const Qp& qp, StartId because);
+  /// `because`: start of the packet that brought it about; 0 of a timer.
+  void send(TimePs now, const Packet& packet, const Probe& probe, StartId because);
+  void push(TimePs now, const Packet& packet, StartId because);
   void probe_bad_ev(TimePs now, std::uint32_t qp);
   void expire(TimePs now);
   void arm();
