@@ -43,6 +43,7 @@ constexpr std::array kTopologyAndTraffic{"transport",
                                          "rocev2.pfc",
                                          "traffic.collective.all_to_all",
                                          "traffic.collective.window",
+                                         "traffic.outstanding_messages",  // E12, a plot of a row that is open
                                          "traffic.placement",
                                          "traffic.qps_per_peer",
                                          "traffic.ranks",
@@ -493,6 +494,19 @@ std::vector<Experiment> load_experiments(const fs::path& folder) {
   return all;
 }
 
+/// The lines of the base scenario without those whose key the case sets.
+std::string rest_of_base(std::istream& base, const std::string& set) {
+  std::string rest;
+  std::string line;
+  while (std::getline(base, line)) {
+    const std::size_t end = line.find(" = ");
+    const bool is_set =
+        end != std::string::npos && ("\n" + set).find("\n" + line.substr(0, end + 3)) != std::string::npos;
+    if (!is_set) rest += line + "\n";
+  }
+  return rest;
+}
+
 fs::path write_case(const Experiment& experiment, const ExperimentCase& run, const fs::path& base,
                     const fs::path& folder, const std::string& trace) {
   const std::string name = fmt::format("{}.{}", experiment.id, run.name);
@@ -510,7 +524,7 @@ fs::path write_case(const Experiment& experiment, const ExperimentCase& run, con
   // Dotted keys come first: in TOML what follows a table's header belongs to the table.
   text << run.set;
   if (!source.empty()) text << fmt::format("traffic.trace = \"{}\"\n", source);
-  text << in.rdbuf() << "\n" << run.faults;
+  text << rest_of_base(in, run.set) << "\n" << run.faults;
   const fs::path scenario = folder / (name + ".toml");
   std::ofstream(scenario) << text.str();
   return scenario;

@@ -260,6 +260,12 @@ TEST(Validate, OnlyTopologyTrafficAndFaultsDiffer) {
   EXPECT_NE(result.err.find("E1.toml:7: cc.base_rtt_ns belongs in the base scenario"), std::string::npos) << result.err;
 }
 
+TEST(Validate, ACaseMayChangeWhatTheBaseScenarioSays) {
+  write_experiment("published = 4194304\n", "\"fabric.nics\" = 2, fidelity = \"detailed\"");
+  const ProcessResult changed = validate("--strict");
+  EXPECT_EQ(changed.exit_code, 0) << changed.out << changed.err;
+}
+
 TEST(Validate, AQuestionMaySetAnything) {
   write_experiment("published = 4194304\n", "\"cc.base_rtt_ns\" = 9000");
   const std::string text = read_text(test_folder() / "experiments" / "E1.toml");
