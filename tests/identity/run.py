@@ -108,11 +108,12 @@ def experiment(path, shorter):
     """The cases of a published experiment, as `mrcsim validate` plays them with its first seed."""
     with open(path, "rb") as file:
         described = tomllib.load(file)
-    base = (path.parent / "base.toml").read_text()
+    base = (path.parent / "base.toml").read_text().splitlines()
     for case in described.get("case", []):
+        rest = [line for line in base if line.partition(" = ")[0] not in case.get("set", {})]
         lines = [f"{key} = {json.dumps(value)}" for key, value in case.get("set", {}).items()]
         faults = ["[[fault]]\n" + "\n".join(f"{key} = {json.dumps(value)}" for key, value in fault.items()) for fault in case.get("fault", [])]
-        yield Setting(f"validation/{path.stem}.{case['name']}", text="\n".join([*lines, base, *faults]) + "\n", set=shorter.get("set", []),
+        yield Setting(f"validation/{path.stem}.{case['name']}", text="\n".join([*lines, *rest, *faults]) + "\n", set=shorter.get("set", []),
                       generate=case.get("generate"), flows=flow_csv(case.get("flow", [])), quick=shorter.get("quick", False))
 
 
