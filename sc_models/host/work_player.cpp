@@ -135,10 +135,14 @@ void WorkPlayer::part_reduced(TimePs now, std::uint32_t index, std::uint32_t byt
                                              workload().nodes[index].origin, nic_.node, wrong);
 }
 
+void WorkPlayer::note_completion(TimePs now, const NodeState& message, StartId because) {
+  statistics_.message_times.push_back(now - message.posted_at);
+  if (nic_.scenario.run.message_causes) statistics_.message_ends.push_back({now, because});
+}
+
 void WorkPlayer::reduction_completed(TimePs now, std::uint32_t index) {
   ++statistics_.messages_completed;
-  statistics_.message_times.push_back(now - state(index).posted_at);
-  statistics_.message_ends.push_back({now, 0});
+  note_completion(now, state(index), 0);
   alarms_.push({usable_at(now, workload().nodes[index]), index, AlarmKind::done});
 }
 
@@ -365,8 +369,7 @@ void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
   if (cqe.status != CompletionStatus::success) node_state.failed = true;
   if (--node_state.chunks_left > 0) return;
   device_.message_completed(now);
-  statistics_.message_times.push_back(now - node_state.posted_at);
-  statistics_.message_ends.push_back({now, cqe.because});
+  note_completion(now, node_state, cqe.because);
   ++(node_state.failed ? statistics_.messages_failed : statistics_.messages_completed);
   finish(now, chunk.node);
 }

@@ -54,7 +54,7 @@ struct HostStatistics {
   TimePs first_corruption_at = kNever;
   std::string first_failure;
   std::vector<TimePs> message_times;
-  /// Of the same messages; not known of those at other ranks.
+  /// Of the same messages, only with run.message_causes.
   struct MessageEnd {
     TimePs at = 0;
     StartId because = 0;  ///< start that completed it
@@ -217,6 +217,7 @@ class WorkPlayer {
   /// One thing less to wait for.
   void release(TimePs now, std::uint32_t node);
   void finish_receive(TimePs now, std::uint32_t node);
+  void note_completion(TimePs now, const NodeState& message, StartId because);
   void finish(TimePs now, std::uint32_t node);
   void release_dependents(TimePs now, std::uint32_t node);
   void finish_local_send(TimePs now, std::uint32_t node);

@@ -45,7 +45,6 @@ class LiveNetwork : public LiveSoftware {
   void done(TimePs now, std::uint32_t work) override;
 
  private:
-  static constexpr TimePs kPsPerNs = 1000;
   static constexpr std::uint32_t kNobody = 0xFFFF'FFFF;
 
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>;  ///< from, to, tag, bytes

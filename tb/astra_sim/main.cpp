@@ -23,6 +23,7 @@
 #include "astra_sim/systems.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
+#include "mrcsim/report_error.h"
 #include "mrcsim/terminal.h"
 #include "parameters/input_file.h"
 #include "parameters/parameter_value.h"
@@ -34,10 +35,11 @@
 #include "simulation/simulation.h"
 #include "study/interruption.h"
 #include "traffic/prepare_job.h"
-#include "traffic/trace_error.h"
 
 namespace mrc {
 namespace {
+
+constexpr const char* kProgram = "mrcsim_astra_sim";
 
 struct Options {
   AstraOptions astra;
@@ -62,7 +64,7 @@ nlohmann::json read_json(const std::string& path, const char* option) {
   require_readable(path, option);
   std::ifstream in(path);
   nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) refuse(fmt::format("{} {}: is no JSON object", option, path));
+  if (json.is_discarded() || !json.is_object()) refuse(fmt::format("{} {}: is not a JSON object", option, path));
   return json;
 }
 
@@ -143,9 +145,8 @@ double gigabytes_per_second(const ScenarioConfig& scenario) {
 
 std::string finish_times_json(const std::vector<TimePs>& finished) {
   nlohmann::ordered_json json;
-  constexpr TimePs ps_per_ns = 1000;
   for (const TimePs at : finished)
-    json["finished_ns"].push_back(at == kNever ? nlohmann::ordered_json() : nlohmann::ordered_json(at / ps_per_ns));
+    json["finished_ns"].push_back(at == kNever ? nlohmann::ordered_json() : nlohmann::ordered_json(at / kPsPerNs));
   constexpr int indent = 2;
   return json.dump(indent) + "\n";
 }
@@ -224,23 +225,6 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--rendezvous-protocol", astra.rendezvous, "true: receivers ask for messages");
 }
 
-int bad_input(const std::exception& error) {
-  fmt::print(stderr, "mrcsim_astra_sim: {}\n", printable(error.what()));
-  return kExitBadInput;
-}
-
-/// Before what is required is looked at: a mistyped option is not a missing one.
-void check_names(const CLI::App& app, int argc, char** argv) {
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) known.push_back("--" + option->get_lnames().front());
-  for (int i = 1; i < argc; ++i) {
-    const std::string word(argv[i], std::strcspn(argv[i], "="));
-    if (!word.starts_with("--") || std::find(known.begin(), known.end(), word) != known.end()) continue;
-    refuse(fmt::format("unknown option {}; nearest: {} (the network is --scenario; see --help)", word,
-                       nearest(word, known)));
-  }
-}
-
 int run_command_line(int argc, char** argv) {
   Options options;
   CLI::App app("ASTRA-sim with mrcsim as its network");
@@ -250,22 +234,12 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
     return run(options);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    return bad_input(error);
-  } catch (const ParameterError& error) {
-    return bad_input(error);
-  } catch (const TraceError& error) {
-    return bad_input(error);
-  } catch (const OutputError& error) {
-    return bad_input(error);
-  } catch (const std::invalid_argument& error) {
-    return bad_input(error);
+    return error.get_exit_code() == 0 ? app.exit(error) : report_bad_input(kProgram, error.what());
   } catch (const std::runtime_error& error) {
-    // ASTRA-sim's own, of its files.
-    return bad_input(error);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "mrcsim_astra_sim: internal error: {}\n", printable(error.what()));
-    return kExitBug;
+    // ASTRA-sim's own, of its files, and ours of input and output.
+    return report_bad_input(kProgram, error.what());
+  } catch (...) {
+    return report_error(kProgram);
   }
 }
 

@@ -3,18 +3,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
-#include <new>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "cosim/rtl_error.h"
 #include "mpi/launcher.h"
 #include "mrcsim/attack_command.h"
 #include "mrcsim/build_info.h"
@@ -32,7 +28,7 @@
 #include "mrcsim/params_command.h"
 #include "mrcsim/pcie_command.h"
 #include "mrcsim/report_command.h"
-#include "mrcsim/rtl_selection.h"
+#include "mrcsim/report_error.h"
 #include "mrcsim/run_command.h"
 #include "mrcsim/size_command.h"
 #include "mrcsim/sweep_command.h"
@@ -40,28 +36,11 @@
 #include "mrcsim/validate_command.h"
 #include "mrcsim/why_command.h"
 #include "parameters/input_file.h"
-#include "parameters/registry.h"
-#include "results/output_directory.h"
-#include "study/study_error.h"
-#include "traffic/trace_error.h"
 
 namespace mrc {
 namespace {
 
-/// Of several processes that were started together the first speaks for all, and has the exit code: mpirun ends all
-/// when one ends badly, and could end the first before it has spoken.
-bool speaks() {
-  return launched_process() == 0;
-}
-
-int refuse(const std::string& why) {
-  if (speaks()) fmt::print(stderr, "mrcsim: {}\n", printable(why));
-  return speaks() ? kExitBadInput : kExitOk;
-}
-
-int bad_input(const std::exception& error) {
-  return refuse(error.what());
-}
+constexpr const char* kProgram = "mrcsim";
 
 /// What may have been meant: options where it begins with a dash, commands otherwise, where there are some.
 std::vector<std::string> names_like(const CLI::App& app, const std::string& word) {
@@ -136,36 +115,11 @@ int run_command_line(int argc, char** argv) {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     return usage(app, error);
-  } catch (const ParameterError& error) {
-    return bad_input(error);
-  } catch (const TraceError& error) {
-    return bad_input(error);
-  } catch (const RtlSelectionError& error) {
-    return bad_input(error);
-  } catch (const OutputError& error) {
-    return bad_input(error);
-  } catch (const StudyError& error) {
-    return bad_input(error);
-  } catch (const std::invalid_argument& error) {
-    return bad_input(error);
-  } catch (const std::bad_alloc&) {
-    return refuse(
-        "out of memory: a limit of the system or of the shell is reached; fewer NICs or QPs, or a smaller trace, need "
-        "less");
-  } catch (const std::length_error&) {
-    return refuse("out of memory: more is asked for than a process can address");
-  } catch (const std::system_error& error) {
-    // Files and folders that cannot be used, and standard output that takes nothing.
-    return bad_input(error);
-  } catch (const RtlError& error) {
-    fmt::print(stderr, "mrcsim: mismatch: {}\n", error.what());
-    return kExitMismatch;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "mrcsim: internal error: {}\n", printable(error.what()));
-    return kExitBug;
+  } catch (...) {
+    return report_error(kProgram);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return refuse("standard output cannot be written: what was printed is not whole");
+    return report_bad_input(kProgram, "standard output cannot be written: what was printed is not whole");
   }
   return exit_code;
 }

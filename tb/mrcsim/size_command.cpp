@@ -226,9 +226,9 @@ class SizeStudy {
     if (options_.sensitivity && scenarios_.size() > 1) throw StudyError("size: --sensitivity takes one scenario");
     if (options_.assumptions && scenarios_.size() > 1) throw StudyError("size: --assumptions takes one scenario");
     database_ = std::make_unique<StudyDatabase>(options_.database);
-    StudyOptions told = options_;
-    told.assignments = planner_.subject().assignments;
-    campaign_ = make_campaign(told, *database_, progress_);
+    StudyOptions with_causes = options_;
+    with_causes.assignments = planner_.subject().assignments;
+    campaign_ = make_campaign(with_causes, *database_, progress_);
     if (options_.all && !options_.quiet) {
       fmt::print(
           "Each buffer alone, the others as they are. Not the sizes to build: together they may miss what each holds "

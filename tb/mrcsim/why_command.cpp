@@ -112,13 +112,13 @@ void print(const Diagnosis& diagnosis, const Objective& objective) {
 
 int why(const WhyOptions& options) {
   const Objective objective = objective_of(options.of);
-  StudyOptions told = options;
-  told.assignments = with_causes_of(objective, options.assignments);
-  const RunPlanner planner({options.scenario, told.assignments});
+  StudyOptions with_causes = options;
+  with_causes.assignments = with_causes_of(objective, options.assignments);
+  const RunPlanner planner({options.scenario, with_causes.assignments});
   require_known(planner.scenario({}), objective, "--of " + options.of);
   StudyDatabase database(options.database);
   ProgressLine progress(!options.quiet && options.format == "text");
-  const auto campaign = make_campaign(told, database, progress);
+  const auto campaign = make_campaign(with_causes, database, progress);
   const Diagnosis diagnosis = Diagnoser(*campaign, planner, database, objective, options.seeds).diagnose();
   progress.finish();
   const Json answer = json_of(diagnosis, objective);

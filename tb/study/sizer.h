@@ -71,7 +71,7 @@ struct SizingResult {
   std::map<std::int64_t, SizingPoint> curve;
   bool scanned = false;             ///< the curve is not monotone: from the answer on all values that were tried hold
   bool causes_of_messages = false;  ///< of the slowest percent, in us; otherwise limits[]
-  std::string why_none;             ///< why there is no answer
+  std::string why_none;             ///< the reason, if no size holds
   std::optional<std::int64_t> answer;
   std::int64_t answer_low = 0;  ///< 95 % interval of the answer: where the better end of the score's interval begins to
   std::int64_t answer_high = 0;  ///< hold, and where the worse end does

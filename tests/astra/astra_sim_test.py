@@ -167,7 +167,7 @@ def refusals(suite):
     case("is not simulated", ["--set", "transport=ideal"])
     case("does not exist", ["--set", "seed=2", f"--comm-group-configuration={other}"])
     other.write_text("no JSON")
-    case("is no JSON object", [f"--comm-group-configuration={other}"])
+    case("is not a JSON object", [f"--comm-group-configuration={other}"])
     case("nic.ports", ["--set", "nic.ports=0"])
     case("unknown option --network-configuration; nearest: --", ["--network-configuration=x"])
     for rank in range(4):

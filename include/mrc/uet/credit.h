@@ -111,12 +111,13 @@ class CreditPacer {
   TimePs next() const { return turns_.empty() && idle_.empty() ? kNever : next_at_; }
   /// The grant that is due. Precondition: next() <= now.
   Grant take(TimePs now) {
-    Ring<std::uint32_t>& from = turns_.empty() ? idle_ : turns_;
+    const bool is_asked = !turns_.empty();
+    Ring<std::uint32_t>& from = is_asked ? turns_ : idle_;
     const std::uint32_t flow = from.front();
     from.pop();
     Flow& of = flows_[flow];
-    const std::uint64_t bytes = &from == &turns_ ? std::min(grant_bytes_, of.asked_bytes()) : grant_bytes_;
-    if (&from == &turns_) of.listed = false;
+    const std::uint64_t bytes = is_asked ? std::min(grant_bytes_, of.asked_bytes()) : grant_bytes_;
+    if (is_asked) of.listed = false;
     of.granted_bytes += bytes;
     // A grant that is shorter than a packet still answers a request.
     next_at_ =
