@@ -225,6 +225,18 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--rendezvous-protocol", astra.rendezvous, "true: receivers ask for messages");
 }
 
+/// Before what is required is looked at: a mistyped option is not a missing one.
+void check_names(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) known.push_back("--" + option->get_lnames().front());
+  for (int i = 1; i < argc; ++i) {
+    const std::string word(argv[i], std::strcspn(argv[i], "="));
+    if (!word.starts_with("--") || std::find(known.begin(), known.end(), word) != known.end()) continue;
+    refuse(fmt::format("unknown option {}; nearest: {} (the network is --scenario; see --help)", word,
+                       nearest(word, known)));
+  }
+}
+
 int run_command_line(int argc, char** argv) {
   Options options;
   CLI::App app("ASTRA-sim with mrcsim as its network");
