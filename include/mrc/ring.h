@@ -23,6 +23,25 @@ class Ring {
     items_[tail_++ & mask()] = std::move(item);
   }
   void pop() { ++head_; }
+  /// Pops as long as `take(front)` says so.
+  template <typename Take>
+  void pop_while(Take take) {
+    const Item* const items = items_.data();
+    const std::uint64_t mask = this->mask();
+    std::uint64_t head = head_;
+    while (head != tail_ && take(items[head & mask])) ++head;
+    head_ = head;
+  }
+  /// Pushes what `make()` returns, `count` times.
+  template <typename Make>
+  void push_all(std::uint64_t count, Make make) {
+    while (size() + count > items_.size()) grow();
+    Item* const items = items_.data();
+    const std::uint64_t mask = this->mask();
+    std::uint64_t tail = tail_;
+    for (std::uint64_t i = 0; i < count; ++i) items[tail++ & mask] = make();
+    tail_ = tail;
+  }
   void clear() { head_ = tail_; }
 
  private:

@@ -90,7 +90,8 @@ class CausalTrace {
   /// Precondition: recording(). The window ends with the record that fills it.
   StartId add(TimePs at, StartId from, StartPoint point) {
     records_.push_back({at, from, point});
-    if (full()) record(false);
+    if (full()) [[unlikely]]
+      record(false);
     return first_ + static_cast<StartId>(records_.size() - 1);
   }
   const std::vector<StartRecord>& records() const { return records_; }
@@ -100,7 +101,7 @@ class CausalTrace {
   }
 
  private:
-  void record(bool on);
+  [[gnu::noinline, gnu::cold]] void record(bool on);
 
   std::size_t most_;
   std::vector<StartRecord> records_;

@@ -17,6 +17,7 @@ std::uint32_t EventWheel::add(Box& box) {
     if (keys_[first_leaf_ + i] != kNothing) armed[i] = keys_[first_leaf_ + i] >> position_bits_;
   }
   position_bits_ += 3;
+  never_ = kNever >> position_bits_;
   first_leaf_ = first_child(first_leaf_);
   keys_.assign(first_leaf_ + (std::size_t{1} << position_bits_), kNothing);
   for (std::uint32_t i = 0; i < position; ++i) {

@@ -27,7 +27,7 @@ class EventWheel {
   /// Asks for a step of the box with `position` at `time` or earlier; a later request does not replace an earlier one.
   /// Times beyond 2^64 ps / boxes, which is 20 hours with 256 boxes, are never reached.
   void arm(std::uint32_t position, TimePs time) {
-    if (time >= kNever >> position_bits_) return;
+    if (time >= never_) return;
     const std::uint64_t key = time << position_bits_ | position;
     std::uint64_t* const keys = keys_.data();
     for (std::size_t node = first_leaf_ + position; node != kRoot; node = parent(node)) {
@@ -60,6 +60,7 @@ class EventWheel {
   SameTimeBound same_time_;
   std::vector<Box*> boxes_;
   std::uint32_t position_bits_ = 0;
+  TimePs never_ = kNever;  ///< first time that has no room above the position's bits
   std::size_t first_leaf_ = kRoot;
   std::vector<std::uint64_t> keys_ = {kNothing};  ///< by node: a time with the box's position below it
 };

@@ -33,14 +33,17 @@ class WorkClock {
   }
   void end(TimePs now) {
     if (count_ == 1) change(now);
-    if (--count_ == 0) total_ += now - since_;
+    if (--count_ == 0) {
+      total_ += now - since_;
+      since_ = kNever;
+    }
     if (tap_.recorder != nullptr) tell(now, ~std::uint64_t{0});
   }
   void observe(SlotObserver& observer) const { observer_ = &observer; }
   void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
   bool active() const { return count_ > 0; }
   /// Time with work up to `now`, where `now` may lie ahead: work in hand is taken to last.
-  TimePs elapsed(TimePs now) const { return total_ + (count_ > 0 && now > since_ ? now - since_ : 0); }
+  TimePs elapsed(TimePs now) const { return total_ + (now > since_ ? now - since_ : 0); }
 
  private:
   void change(TimePs now) {
@@ -52,7 +55,7 @@ class WorkClock {
 
   mutable SlotObserver* observer_ = nullptr;
   std::uint64_t count_ = 0;
-  TimePs since_ = 0;
+  TimePs since_ = kNever;  ///< kNever without work
   TimePs total_ = 0;
   mutable RecorderTap tap_;
 };
@@ -65,16 +68,16 @@ class alignas(64) IssueSlot {
   IssueSlot& operator=(const IssueSlot&) = delete;
 
   /// The slot issues from `now` until `until`; afterwards it is empty-handed unless told otherwise.
-  void busy(TimePs now, TimePs until) {
-    close(now);
-    busy_from_ = now;
-    busy_until_ = until;
-    if (tap_.recorder != nullptr && until > last_) tell(kSlotBusy, until);
-    if (until > last_) {
-      busy_ += until - last_;
-      last_ = until;
+  /// Once per packet and box: while nobody hears of it, there is no call on the way, so that it saves no registers.
+  [[gnu::noinline]] void busy(TimePs now, TimePs until) {
+    if (is_heard(now)) [[unlikely]] {
+      busy_heard(now, until);
+      return;
     }
-    open_empty();
+    charge(now);
+    issue(now, until);
+    state_ = kEmpty;
+    work_at_open_ = work_->elapsed(last_);
   }
   void blocked(TimePs now, Cause cause) {
     close(now);
@@ -143,9 +146,29 @@ class alignas(64) IssueSlot {
                         .kind = Record::Kind::slot,
                         .packet = {}});
   }
+  /// By an observer, which wants to know first, or by a recorder.
+  bool is_heard(TimePs now) const {
+    return tap_.recorder != nullptr || (observer_ != nullptr && now > observer_->quiet_until());
+  }
+  [[gnu::noinline]] void busy_heard(TimePs now, TimePs until) {
+    close(now);
+    if (tap_.recorder != nullptr && until > last_) tell(kSlotBusy, until);
+    issue(now, until);
+    open_empty();
+  }
+  void issue(TimePs now, TimePs until) {
+    busy_from_ = now;
+    busy_until_ = until;
+    if (until <= last_) return;
+    busy_ += until - last_;
+    last_ = until;
+  }
   /// Called several times per packet and box.
   [[gnu::always_inline]] void close(TimePs now) {
     if (observer_ != nullptr && now > observer_->quiet_until()) observer_->before_change(now);
+    charge(now);
+  }
+  [[gnu::always_inline]] void charge(TimePs now) {
     if (now <= last_) return;
     const TimePs span = now - last_;
     if (state_ != kEmpty) {

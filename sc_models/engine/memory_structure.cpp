@@ -40,9 +40,33 @@ double MemoryStructure::mean_accesses_per_cycle(TimePs end) const {
 MemoryAccess MemoryStructure::stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t bytes,
                                      TimePs spread_ps) {
   const std::uint32_t words = std::max(1U, (bytes + (1U << word_shift_) - 1) >> word_shift_);
-  const TimePs shortest_ps = words * period_ps_;
   (reading ? reads_ : writes_) += words;
-  count_stream(now, instance, now + shortest_ps);
+  if (peak_ < kLiveStreams) {
+    LiveStreams& live = live_streams_[instance];
+    if (live.count > 1 || live.ends[0] > now) return stream_beside_others(now, reading, instance, words, spread_ps);
+    live.ends[0] = now + words * period_ps_;
+    live.count = 1;
+    peak_ = std::max(peak_, 1U);
+  }
+  return serve_stream(now, reading, instance, words, spread_ps);
+}
+
+MemoryAccess MemoryStructure::stream_beside_others(TimePs now, bool reading, std::uint32_t instance,
+                                                   std::uint32_t words, TimePs spread_ps) {
+  LiveStreams& live = live_streams_[instance];
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < live.count; ++i) {
+    if (live.ends[i] > now) live.ends[kept++] = live.ends[i];
+  }
+  live.ends[kept] = now + words * period_ps_;
+  live.count = kept + 1;
+  peak_ = std::max(peak_, live.count);
+  return serve_stream(now, reading, instance, words, spread_ps);
+}
+
+inline MemoryAccess MemoryStructure::serve_stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t words,
+                                                  TimePs spread_ps) {
+  const TimePs shortest_ps = words * period_ps_;
   const bool checked = reading || shape_.checks_writes;
   Servers& servers = reading ? *read_servers_ : *write_servers_;
   Server& server = servers[instance];
@@ -52,35 +76,15 @@ MemoryAccess MemoryStructure::stream(TimePs now, bool reading, std::uint32_t ins
     server.free_at += paid;
   }
   if (spread_ps <= shortest_ps) return serve(now, servers, instance, words, shortest_ps, checked);
-  MemoryAccess access;
+  TimePs delay_ps = 0;
   server.background += words * slot_ps_;
-  if (server.background > spread_ps) {
+  if (server.background > spread_ps) [[unlikely]] {
     const TimePs late_ps = server.background - spread_ps;
     server.background = spread_ps;
     server.free_at = std::max(server.free_at, now) + late_ps;
-    access.delay_ps = conflict(late_ps);
+    delay_ps = conflict(late_ps);
   }
-  if (checked) check(access, words, server.free_at);
-  return access;
-}
-
-TimePs MemoryStructure::conflict(TimePs late_ps) {
-  const std::uint64_t cycles = (late_ps + period_ps_ - 1) / period_ps_;
-  ++conflict_stalls_;
-  conflict_stall_cycles_ += cycles;
-  return cycles * period_ps_;
-}
-
-void MemoryStructure::count_stream(TimePs now, std::uint32_t instance, TimePs until) {
-  if (peak_ >= kLiveStreams) return;
-  LiveStreams& live = live_streams_[instance];
-  std::uint32_t kept = 0;
-  for (std::uint32_t i = 0; i < live.count; ++i) {
-    if (live.ends[i] > now) live.ends[kept++] = live.ends[i];
-  }
-  live.ends[kept] = until;
-  live.count = kept + 1;
-  peak_ = std::max(peak_, live.count);
+  return checked_access(delay_ps, checked ? words : 0, server.free_at);
 }
 
 std::uint64_t MemoryStructure::draw_gap(double per_gbit) {
@@ -90,7 +94,8 @@ std::uint64_t MemoryStructure::draw_gap(double per_gbit) {
   return checked_words_ + static_cast<std::uint64_t>(std::max(1.0, std::min(words, 1e18)));
 }
 
-void MemoryStructure::meet_errors(MemoryAccess& access, TimePs& free_at) {
+MemoryAccess MemoryStructure::meet_errors(TimePs delay_ps, TimePs& free_at) {
+  MemoryAccess access{delay_ps, MemoryError::none};
   while (checked_words_ >= next_error_) {
     if (next_uncorrectable_ <= next_correctable_) {
       ++uncorrected_errors_;
@@ -105,6 +110,7 @@ void MemoryStructure::meet_errors(MemoryAccess& access, TimePs& free_at) {
     }
     next_error_ = std::min(next_correctable_, next_uncorrectable_);
   }
+  return access;
 }
 
 }  // namespace mrc

@@ -106,17 +106,25 @@ class MemoryStructure {
                      bool checked) {
     TimePs& free_at = servers[index].free_at;
     free_at = std::max(free_at, now) + words * slot_ps_;
-    MemoryAccess access;
-    if (free_at > now + best_ps) access.delay_ps = conflict(free_at - now - best_ps);
-    if (checked) check(access, words, free_at);
-    return access;
+    TimePs delay_ps = 0;
+    if (free_at > now + best_ps) [[unlikely]]
+      delay_ps = conflict(free_at - now - best_ps);
+    return checked_access(delay_ps, checked ? words : 0, free_at);
   }
-  void check(MemoryAccess& access, std::uint32_t words, TimePs& free_at) {
-    checked_words_ += words;
-    if (checked_words_ >= next_error_) meet_errors(access, free_at);
+  /// An access of `checked_words` words, late by `delay_ps`, may meet an error.
+  MemoryAccess checked_access(TimePs delay_ps, std::uint32_t checked_words, TimePs& free_at) {
+    checked_words_ += checked_words;
+    if (checked_words_ >= next_error_) [[unlikely]]
+      return meet_errors(delay_ps, free_at);
+    return {delay_ps, MemoryError::none};
   }
   /// Whole cycles.
-  TimePs conflict(TimePs late_ps);
+  TimePs conflict(TimePs late_ps) {
+    const std::uint64_t cycles = (late_ps + period_ps_ - 1) / period_ps_;
+    ++conflict_stalls_;
+    conflict_stall_cycles_ += cycles;
+    return cycles * period_ps_;
+  }
   void count_words(TimePs now) {
     if (now - cycle_start_ < period_ps_) {
       ++in_cycle_;
@@ -127,8 +135,11 @@ class MemoryStructure {
     in_cycle_ = 1;
   }
   MemoryAccess stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t bytes, TimePs spread_ps);
-  void count_stream(TimePs now, std::uint32_t instance, TimePs until);
-  void meet_errors(MemoryAccess& access, TimePs& free_at);
+  /// With others of its instance under way, which are counted.
+  [[gnu::noinline]] MemoryAccess stream_beside_others(TimePs now, bool reading, std::uint32_t instance,
+                                                      std::uint32_t words, TimePs spread_ps);
+  MemoryAccess serve_stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t words, TimePs spread_ps);
+  [[gnu::noinline]] MemoryAccess meet_errors(TimePs delay_ps, TimePs& free_at);
   std::uint64_t draw_gap(double per_gbit);
 
   Shape shape_;

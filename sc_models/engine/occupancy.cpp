@@ -7,14 +7,13 @@ namespace mrc {
 double Occupancy::mean(TimePs end) const {
   const TimePs until = std::max(end, account_.last);
   if (until == 0) return 0;
-  const double open = static_cast<double>(account_.level) * static_cast<double>(until - account_.last);
-  return (account_.level_time + open) / static_cast<double>(until);
+  const LevelTime level_time = account_.level_time + product(account_.level, until - account_.last);
+  return static_cast<double>(level_time) / static_cast<double>(until);
 }
 
 double Occupancy::time_full_share(TimePs end) const {
   if (end == 0) return 0;
-  const TimePs open =
-      end > account_.last && (account_.refused || account_.level >= capacity_) ? end - account_.last : 0;
+  const TimePs open = end > account_.last && (refused_ || account_.level >= capacity_) ? end - account_.last : 0;
   return static_cast<double>(account_.full_time + open) / static_cast<double>(end);
 }
 
@@ -31,6 +30,41 @@ std::size_t Occupancy::add_bin(std::size_t bin) {
   bin = std::min(bin, last_bin_);
   if (bin >= histogram_.size()) histogram_.resize(bin + 1);
   return bin;
+}
+
+void Occupancy::remove_announced_until(TimePs end, Ring<Removal>& announced) {
+  if (announced.empty() || announced.front().at > end) return;
+  // The first may come late, or find a bin missing: the rest are in order of time, and go down from a level with a bin.
+  take(announced.front().at, announced.front().amount);
+  announced.pop();
+  if (observer_ != nullptr || counts_ || account_.level >= capacity_ || !has_bin()) {
+    announced.pop_while([&](const Removal& oldest) {
+      if (oldest.at > end) return false;
+      take(oldest.at, oldest.amount);
+      return true;
+    });
+    return;
+  }
+  TimePs* const bins = histogram_.data();
+  std::uint64_t level = account_.level;
+  TimePs last = account_.last;
+  LevelTime level_time = account_.level_time;
+  announced.pop_while([&](const Removal& oldest) {
+    if (oldest.at > end) return false;
+    if (oldest.at > last) {
+      const TimePs span = oldest.at - last;
+      bins[bin_of(level)] += span;
+      level_time += product(level, span);
+      last = oldest.at;
+    } else {
+      level_time -= product(oldest.amount, last - oldest.at);
+    }
+    level -= oldest.amount;
+    return true;
+  });
+  account_.level = level;
+  account_.last = last;
+  account_.level_time = level_time;
 }
 
 std::uint64_t Occupancy::p99(TimePs end) const {

@@ -102,18 +102,17 @@ void WheelModule::run() {
 
 void WheelModule::run_wheel() {
   const TimePs now = kernel_now();
-  kernel_wake_ = kNever;
   if (SameTimeBound::is_due(++activations_) && same_time_.exceeded(now)) throw EndlessError(name(), now);
-  running_ = true;
+  wanted_before_ = 0;
   horizon_ = std::min(now + quantum_ps_, limit_);
   steps_ += wheel_.run_before(horizon_);
-  running_ = false;
+  wanted_before_ = kNever;
   const TimePs next = wheel_.next_time();
-  if (next < kernel_wake_) notify_wheel(next);
+  if (next < kNever) notify_wheel(next);
 }
 
 void WheelModule::notify_wheel(TimePs time) {
-  kernel_wake_ = time;
+  wanted_before_ = time;
   wake_.notify(delay_until(time));
 }
 

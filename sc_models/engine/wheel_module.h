@@ -39,12 +39,13 @@ class WheelModule : public sc_core::sc_module {
   /// Asks for a step of a box; also called from another module's wheel when a link's value is due, which is never
   /// earlier than this module's horizon.
   void arm(std::uint32_t position, TimePs time) {
-    if (mode_ == KernelMode::methods) {
+    if (mode_ == KernelMode::methods) [[unlikely]] {
       notify_method(position, time);
       return;
     }
     wheel_.arm(position, time);
-    if (!running_ && time < kernel_wake_) notify_wheel(time);
+    if (time < wanted_before_) [[unlikely]]
+      notify_wheel(time);
   }
 
   /// Nothing at or after `limit` happens before it is moved on, which is before the kernel gets there: the end of a
@@ -70,15 +71,14 @@ class WheelModule : public sc_core::sc_module {
   void run();
   void run_wheel();
   void run_method(Method& method, std::uint32_t position);
-  void notify_wheel(TimePs time);
+  [[gnu::noinline]] void notify_wheel(TimePs time);
   void notify_method(std::uint32_t position, TimePs time);
 
   KernelMode mode_;
   TimePs quantum_ps_;
-  bool running_ = false;
+  TimePs wanted_before_ = kNever;  ///< a step before this is news to the kernel: when it calls run(); 0 while it runs
   TimePs horizon_ = 0;
   TimePs limit_ = kNever;
-  TimePs kernel_wake_ = kNever;  ///< when the kernel will call run() next
   Recorder* recorder_ = nullptr;
   std::uint64_t steps_ = 0;
   std::uint64_t activations_ = 0;

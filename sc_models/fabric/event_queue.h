@@ -158,9 +158,23 @@ class FabricEventQueue {
     }
     return true;
   }
-  /// Sorts a bucket's events into now_ and empties it: first into parts by the first bits of the time, without
-  /// unpredictable branches, then each part, which is usually short.
+  /// Sorts a bucket's events into now_ and empties it.
   void serve(std::uint64_t slot) {
+    constexpr std::size_t few = 16;
+    now_.clear();
+    for (std::uint32_t at = buckets_[slot]; at != kNoChunk && now_.size() <= few; at = chunks_[at].before) {
+      const Chunk& chunk = chunks_[at];
+      now_.insert(now_.end(), chunk.words.begin(), chunk.words.begin() + chunk.count);
+    }
+    if (now_.size() > few) {
+      sort_in_parts(slot);
+    } else if (now_.size() > 1) {
+      std::sort(now_.begin(), now_.end());
+    }
+    free_chunks(slot);
+  }
+  /// Into parts by the first bits of the time, without unpredictable branches, then each part, which is usually short.
+  [[gnu::noinline]] void sort_in_parts(std::uint64_t slot) {
     std::array<std::uint32_t, 1U << kPartBits> ends{};
     std::uint32_t count = 0;
     for_each_word(slot, [&](std::uint64_t word) {
@@ -168,21 +182,13 @@ class FabricEventQueue {
       ++count;
     });
     now_.resize(count);
-    const auto begin = now_.begin();
-    if (count <= 16) {
-      auto place = begin;
-      for_each_word(slot, [&](std::uint64_t word) { *place++ = word; });
-      std::sort(begin, now_.end());
-    } else {
-      std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), 0U);
-      for_each_word(slot, [&](std::uint64_t word) { now_[ends[word >> (64 - kPartBits)]++] = word; });
-      std::uint32_t first = 0;
-      for (const std::uint32_t end : ends) {
-        if (end - first > 1) std::sort(begin + first, begin + end);
-        first = end;
-      }
+    std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), 0U);
+    for_each_word(slot, [&](std::uint64_t word) { now_[ends[word >> (64 - kPartBits)]++] = word; });
+    std::uint32_t first = 0;
+    for (const std::uint32_t end : ends) {
+      if (end - first > 1) std::sort(now_.begin() + first, now_.begin() + end);
+      first = end;
     }
-    free_chunks(slot);
   }
 
   /// Seven events of a bucket, a cache line. Buckets share a pool of them, so that the memory of past events is reused

@@ -31,7 +31,7 @@ class CreditPool {
   TimePs available(TimePs time, std::uint32_t data) {
     give_back(time);
     while (out_.size() >= headers_ || !data_.fits(data)) {
-      time = std::max(time, out_.front().back);
+      time = std::max(time, out_.front().at);
       give_back(time);
     }
     return time;
@@ -39,41 +39,36 @@ class CreditPool {
   /// Spent at `time`, there again at `back`, which never lies before that of an earlier TLP.
   void spend(TimePs time, std::uint32_t data, TimePs back) {
     data_.add(time, data);
-    comes_back(data, back);
+    data_.announce_remove(back, data);
+    out_.push({back, data});
   }
   /// True if `headers` TLPs with `data` credits in all find theirs at `time` without waiting for any to come back.
   bool available_at_once(TimePs time, std::uint32_t headers, std::uint64_t data) {
     give_back(time);
     return out_.size() + headers <= headers_ && data_.fits(data);
   }
-  /// The data credits of several TLPs are taken at `time`, each of which says when its own come back.
-  void spend_ahead(TimePs time, std::uint64_t data) { data_.add(time, data); }
-  void comes_back(std::uint32_t data, TimePs back) {
-    data_.announce_remove(back, data);
-    out_.push({back, data});
+  /// The credits of several TLPs are spent at `time`; `back_of_next()` returns for each of them how many data credits
+  /// come back, and when. Preconditions: available_at_once() for all of them, and nobody records.
+  template <typename BackOfNext>
+  void spend_together(TimePs time, std::uint32_t tlps, BackOfNext back_of_next) {
+    std::uint64_t data = 0;
+    out_.push_all(tlps, [&] {
+      const Occupancy::Removal back = back_of_next();
+      data += back.amount;
+      return back;
+    });
+    data_.add(time, data);
   }
   /// What has come back by `end` is accounted for, looked at or not.
   void settle(TimePs end) { give_back(end); }
   const Occupancy& data() const { return data_; }
 
  private:
-  struct Spent {
-    TimePs back = 0;
-    std::uint32_t data = 0;
-  };
-  void give_back(TimePs time) {
-    data_.remove_all_announced([&](TimePs& at, std::uint64_t& amount) {
-      if (out_.empty() || out_.front().back > time) return false;
-      at = out_.front().back;
-      amount = out_.front().data;
-      out_.pop();
-      return true;
-    });
-  }
+  void give_back(TimePs time) { data_.remove_announced_until(time, out_); }
 
   std::uint32_t headers_;
   Occupancy data_;
-  Ring<Spent> out_;
+  Ring<Occupancy::Removal> out_;
 };
 
 }  // namespace mrc

@@ -344,30 +344,32 @@ void PcieTrains::issue_write(TimePs now, const PostedWrite& write) {
   const bool nothing_in_the_way = write.bytes > 0 && !rtl_ && host_path() == nullptr && stalls_.empty() &&
                                   posted_.data().tap().recorder == nullptr &&
                                   posted_.available_at_once(write.start, tlps, most_credits);
-  const TimePs last_end = nothing_in_the_way ? write_in_a_row(write) : write_one_by_one(now, write);
+  const TimePs last_end = nothing_in_the_way ? write_in_a_row(write, tlps) : write_one_by_one(now, write);
   posted_visible_ = left_visible_ = visible_by(last_end);
   writes_end_ = last_end;
   write.client->write_left(write.cookie, now, last_end);
 }
 
-TimePs PcieTrains::write_in_a_row(const PostedWrite& write) {
+TimePs PcieTrains::write_in_a_row(const PostedWrite& write, std::uint32_t tlps) {
   const TimePs start = upstream_.start(write.start);
   write_limit_ = causes_.line;
   if (start > write.start) write_slot_.blocked(write.start, causes_.line);
   TimePs end = start;
-  std::uint64_t credits = 0;
-  std::uint64_t address = write.address;
-  for (std::uint32_t left = write.bytes; left > 0;) {
-    const std::uint32_t chunk = bytes_in_block(address, left, config_.mps_bytes);
-    const std::uint32_t data = data_credits(chunk);
-    end = upstream_.occupy(end, chunk + law_.write_overhead);
-    posted_.comes_back(data, end + credit_return_ps_);
-    ++counts_.write_tlps;
-    credits += data;
-    address += chunk;
+  SerialLine line = upstream_;
+  const std::uint32_t most = config_.mps_bytes;
+  const std::uint32_t overhead = law_.write_overhead;
+  const TimePs credit_return_ps = credit_return_ps_;
+  std::uint32_t chunk = bytes_in_block(write.address, write.bytes, most);
+  std::uint32_t left = write.bytes;
+  posted_.spend_together(write.start, tlps, [&] {
+    end = line.occupy(end, chunk + overhead);
+    const Occupancy::Removal back{end + credit_return_ps, data_credits(chunk)};
     left -= chunk;
-  }
-  posted_.spend_ahead(write.start, credits);
+    chunk = std::min(left, most);
+    return back;
+  });
+  upstream_ = line;
+  counts_.write_tlps += tlps;
   write_slot_.busy(start, end);
   return end;
 }

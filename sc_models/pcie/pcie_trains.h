@@ -37,7 +37,7 @@ class PcieTrains final : public PcieDma {
   void issue_write(TimePs now, const PostedWrite& write) override;
   /// Both return when the last TLP has left. In a row: no TLP waits for anything but the one before it, so that the
   /// slot and the credits hear of the write once; what it does to them is the same.
-  TimePs write_in_a_row(const PostedWrite& write);
+  TimePs write_in_a_row(const PostedWrite& write, std::uint32_t tlps);
   TimePs write_one_by_one(TimePs now, const PostedWrite& write);
   void expect_completion(TimePs ready, const Request& request) override;
   void take_completions(TimePs now);
