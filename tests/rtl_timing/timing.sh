@@ -18,7 +18,7 @@ if [ $# -gt 0 ]; then
   size=$1
   shift
   [[ "$size" == @(small|default) ]] || { echo "timing: no size $size; there are small and default" >&2; exit 2; }
-  "$node" "$here/timing.mjs" "$root" "$yosys" "$size" "$work/paths.json" "$@"
+  "$node" "$here/timing.mjs" "$root" "$yosys" "$size" "$work/paths.json" --quick "$@"
   exit
 fi
 
