@@ -35,6 +35,8 @@ class Programs {
   /// Why the run failed, where a program did; empty otherwise.
   virtual std::vector<std::string> failures() const = 0;
   virtual std::vector<std::string> describe_waits() const = 0;
+  /// What a reader of the results may not expect.
+  virtual std::vector<std::string> notes() const = 0;
 };
 
 }  // namespace mrc

@@ -101,7 +101,7 @@ void add_host_command(CLI::App& app, const std::vector<std::string>& programs, i
       ->add_option("--nodes", options->nodes,
                    "node of each program, such as 0,1,1; default: the first on nic0, the second on nic1 …")
       ->delimiter(',');
-  command->add_flag("--beyond-mrc", options->beyond_mrc, "carry SEND too, which MRC does not have");
+  command->add_flag("--beyond-mrc", options->beyond_mrc, "carry SEND, READ and atomic operations too, which MRC does not have");
   add_run_options(*command, options->run);
   command->callback([options, &programs, &exit_code] {
     if (programs.empty()) throw std::invalid_argument("host: no program; expected SCENARIO -- PROGRAM … -- PROGRAM …");

@@ -313,7 +313,9 @@ void print_how_to_repeat(const RunOptions& options, const RunResult& result) {
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
   result.job.cut = run.job.cut;
   result.rtl_sources = run.rtl_sources;
-  result.notes = late_fault_notes(run.scenario, result.simulated_time_us);
+  for (std::string& note : late_fault_notes(run.scenario, result.simulated_time_us)) {
+    result.notes.push_back(std::move(note));
+  }
   if (!options.only_result) {
     run.out->write("series.json", series_json(result));
     run.out->write("messages.csv", messages_csv(result.all_messages));
@@ -398,6 +400,7 @@ int run_programs(const RunOptions& options, const ProgramsOf& programs) {
   prepare(options, nullptr, run, &programs);
   catch_interruption();
   RunResult result = run.simulation->run(interruption());
+  result.notes = run.programs->notes();
   run.programs.reset();
   return finish(options, run, std::move(result));
 }

@@ -97,9 +97,7 @@ LockStep::LockStep(const ScenarioConfig& scenario, Launcher& launcher, std::vect
 }
 
 LockStep::~LockStep() {
-  std::uint64_t beyond = 0;
-  for (const auto& node : nodes_) beyond += node == nullptr ? 0 : node->beyond();
-  if (beyond > 0) fmt::print(stderr, "mrcsim: beyond MRC: {} SENDs were carried as WRITEs with immediate\n", beyond);
+  for (const std::string& note : notes()) fmt::print(stderr, "mrcsim: {}\n", note);
   for (const Command& command : commands_) {
     if (command.pid == 0) continue;
     // Including processes that it left in the background. The number is its own until waitpid().
@@ -723,6 +721,23 @@ std::vector<std::string> LockStep::failures() const {
   }
   killed.insert(killed.end(), others.begin(), others.end());
   return killed;
+}
+
+std::vector<std::string> LockStep::notes() const {
+  VerbsNode::Beyond sum;
+  for (const auto& node : nodes_) {
+    if (node == nullptr) continue;
+    sum.sends += node->beyond().sends;
+    sum.reads += node->beyond().reads;
+    sum.atomics += node->beyond().atomics;
+  }
+  std::vector<std::string> notes;
+  if (sum.sends > 0)
+    notes.push_back(fmt::format("beyond MRC: {} SENDs were carried as WRITEs with immediate", sum.sends));
+  constexpr const char* as_requests = "were carried as a request and a WRITE back";
+  if (sum.reads > 0) notes.push_back(fmt::format("beyond MRC: {} READs {}", sum.reads, as_requests));
+  if (sum.atomics > 0) notes.push_back(fmt::format("beyond MRC: {} atomic operations {}", sum.atomics, as_requests));
+  return notes;
 }
 
 std::vector<std::string> LockStep::describe_waits() const {

@@ -39,6 +39,7 @@ class LockStep : public Programs {
   std::uint64_t bytes_offered() const override;
   std::vector<std::string> failures() const override;
   std::vector<std::string> describe_waits() const override;
+  std::vector<std::string> notes() const override;
 
  private:
   struct Command {

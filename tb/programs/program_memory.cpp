@@ -88,6 +88,11 @@ std::byte* ProgramMemory::at_kept(std::uint64_t kept) const {
 
 void ProgramMemory::put(std::uint32_t process, std::uint64_t own, const std::byte* from, std::uint64_t bytes) {
   write_now({address(process, own), std::vector<std::byte>(from, from + bytes)});
+  touched_.push_back(process);
+}
+
+void ProgramMemory::settle(std::uint32_t process) {
+  touched_ = apply(0, process);
 }
 
 void ProgramMemory::release(std::uint64_t kept) {
@@ -158,7 +163,7 @@ void ProgramMemory::write_now(const Write& write) {
 }
 
 std::vector<std::uint32_t> ProgramMemory::apply(TimePs now, std::uint32_t process) {
-  std::vector<std::uint32_t> touched;
+  std::vector<std::uint32_t> touched = std::exchange(touched_, {});
   for (auto next = writes_.begin(); next != writes_.end();) {
     const auto owner = static_cast<std::uint32_t>(next->second.address >> kAddressBits);
     if (next->first > now) {
@@ -169,11 +174,12 @@ std::vector<std::uint32_t> ProgramMemory::apply(TimePs now, std::uint32_t proces
       }
     }
     write_now(next->second);
-    if (std::find(touched.begin(), touched.end(), owner) == touched.end()) touched.push_back(owner);
+    touched.push_back(owner);
     if (spare_.size() < kMostSpare) spare_.push_back(std::move(next->second.bytes));
     next = writes_.erase(next);
   }
   std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   return touched;
 }
 

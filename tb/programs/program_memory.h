@@ -47,7 +47,7 @@ class ProgramMemory : public OtherMemory {
   /// Of a process, now; false where they cannot be read. Precondition: registered.
   bool copy(std::uint32_t process, std::uint64_t own, std::byte* to, std::uint64_t bytes) const;
 
-  /// Into a process, now. Precondition: registered.
+  /// Into a process, now; apply() names it next. Precondition: registered.
   void put(std::uint32_t process, std::uint64_t own, const std::byte* from, std::uint64_t bytes);
 
   // OtherMemory
@@ -59,6 +59,8 @@ class ProgramMemory : public OtherMemory {
   /// Writes what is seen at `now`, and of `process` all. Returns the processes that got something, in order of their
   /// numbers.
   std::vector<std::uint32_t> apply(TimePs now, std::uint32_t process = 0);
+  /// All that is under way to `process`, before the NIC itself looks at its memory; apply() names it next.
+  void settle(std::uint32_t process);
   /// Accesses that found no registered or no mapped memory.
   std::uint64_t faults() const { return faults_; }
 
@@ -85,6 +87,7 @@ class ProgramMemory : public OtherMemory {
   std::vector<std::unique_ptr<std::byte, Free>> kept_;                 ///< by place
   std::vector<std::uint32_t> free_places_;
   std::multimap<TimePs, Write> writes_;
+  std::vector<std::uint32_t> touched_;         ///< processes that got something since apply()
   std::vector<std::vector<std::byte>> spare_;  ///< buffers of writes, used again
   std::uint64_t faults_ = 0;
 };

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,10 @@ constexpr std::uint32_t kMostCqes = 1U << 22;
 constexpr std::uint32_t kMostSends = 1U << 15;
 constexpr std::ptrdiff_t kMostChannels = 256;  ///< of a process
 constexpr std::uint64_t kMostGatheredBytes = std::uint64_t{1} << 24;
+/// Beyond MRC, of a QP at a time: an assumption, what adapters that have READ allow.
+constexpr std::uint32_t kMostReads = 16;
+/// Between looks whether the NIC takes a doorbell again.
+constexpr TimePs kDoorbellLook = 20 * kPsPerNs;
 
 std::uint32_t status_of(CompletionStatus status) {
   switch (status) {
@@ -50,6 +56,30 @@ std::vector<Sge> sges_of(std::span<const std::byte> tail, std::uint32_t count) {
 
 VerbsAnswer failure(int error) {
   return {.error = error};
+}
+
+bool is_send(std::uint32_t opcode) {
+  return opcode == kSend || opcode == kSendImm;
+}
+bool is_request(std::uint32_t opcode) {
+  return opcode == kRead || opcode == kCompareSwap || opcode == kFetchAdd;
+}
+
+/// What a completion of the posted work says that it was.
+std::uint32_t completed_as(std::uint32_t opcode) {
+  switch (opcode) {
+    case kSend:
+    case kSendImm:
+      return kWcOfSend;
+    case kRead:
+      return kWcOfRead;
+    case kCompareSwap:
+      return kWcOfCompareSwap;
+    case kFetchAdd:
+      return kWcOfFetchAdd;
+    default:
+      return kWcOfWrite;
+  }
 }
 
 }  // namespace
@@ -110,6 +140,7 @@ DeviceInfo VerbsNode::device() const {
           .most_receive_wrs = host_->scenario().protocol.receive_queue_depth,
           .most_cqes = kMostCqes,
           .mtu_bytes = host_->scenario().protocol.mtu_bytes,
+          .most_reads = beyond_mrc_ ? kMostReads : 0,
           .rate_gbps = static_cast<std::uint64_t>(config.nic.ports * config.nic.port_gbps)};
 }
 
@@ -136,7 +167,7 @@ VerbsAnswer VerbsNode::deregister_memory(std::uint32_t process, std::uint32_t ke
   if (region == nullptr) return failure(EINVAL);
   host_->forbid(key);
   // What the NIC wrote before is there when the verb returns.
-  memory_.apply(0, process);
+  memory_.settle(process);
   memory_.remove_region(process, region->range.address, region->range.bytes);
   regions_.erase(key);
   return {};
@@ -304,9 +335,16 @@ VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const Modify
     qp->last = wanted;
     host_->connect(qp->index, {wanted.peer_node, wanted.peer_qp, wanted.receive_psn & kPsnMask});
     const std::size_t posted = qp->srq != 0 ? srqs_[qp->srq].receives.size() : qp->receives.size();
-    for (std::size_t i = 0; i < posted; ++i) host_->post_receive(qp->index);
+    const auto of_model = std::count_if(qp->announced.begin(), qp->announced.end(), [](const Announced& message) {
+      return message.carries == Carries::request || message.carries == Carries::answer;
+    });
+    for (std::size_t i = 0; i < posted + static_cast<std::size_t>(of_model); ++i) host_->post_receive(qp->index);
   }
-  if (wanted.state == kRts && from == kRtr) host_->start_sending(qp->index, wanted.send_psn & kPsnMask);
+  if (wanted.state == kRts && from == kRtr) {
+    qp->most_reads = (wanted.mask & kMaskReads) != 0 ? std::min(wanted.most_reads, kMostReads) : kMostReads;
+    // It may send already, as one that answers READs.
+    if (host_->qp(qp->index).sender == nullptr) host_->start_sending(qp->index, wanted.send_psn & kPsnMask);
+  }
   qp->state = wanted.state;
   return {};
 }
@@ -332,7 +370,11 @@ void VerbsNode::to_error(TimePs now, QpObject& qp) {
   if (qp.state == kError) return;
   const bool connected = qp.state >= kRtr;
   qp.state = kError;
-  if (connected) host_->fail(now, qp.index);
+  if (connected) {
+    host_->fail(now, qp.index);
+    flush_requests(now, qp, kWcFlushed);
+    abandon_requests(now, qp);
+  }
   const std::uint32_t number = host_->qp(qp.index).number;
   for (const Receive& receive : qp.receives) {
     complete(qp.receive_cq, now, {.id = receive.id, .status = kWcFlushed, .opcode = kWcOfReceive, .qp_number = number},
@@ -392,68 +434,163 @@ std::uint32_t VerbsNode::take_pending() {
   return place;
 }
 
+bool VerbsNode::may_post(TimePs now, const QpObject* qp, const PostSend& wanted, VerbsAnswer& answer) {
+  answer = {};
+  const bool in_mrc = wanted.opcode == kWrite || wanted.opcode == kWriteImm;
+  const bool carried = is_send(wanted.opcode) || is_request(wanted.opcode);
+  if (qp == nullptr) {
+    answer = failure(EINVAL);
+  } else if (!in_mrc && !(carried && beyond_mrc_)) {
+    fmt::print(stderr, "mrcsim: nic{}: {} is not in MRC, which has WRITE and WRITE with immediate{}\n", host_->node(),
+               name_of(wanted.opcode), carried ? "; --beyond-mrc carries it" : "");
+    answer = failure(EOPNOTSUPP);
+  } else if (qp->state == kError) {
+    complete(qp->send_cq, now,
+             {.id = wanted.id,
+              .status = kWcFlushed,
+              .opcode = completed_as(wanted.opcode),
+              .qp_number = host_->qp(qp->index).number},
+             true);
+  } else if (qp->state != kRts) {
+    answer = failure(EINVAL);
+  } else if (qp->sends == qp->most_sends) {
+    answer = failure(ENOMEM);
+  } else if (!outgoing_.empty() || !host_->has_room()) {
+    answer.again = true;
+  } else {
+    return true;
+  }
+  return false;
+}
+
+std::uint32_t VerbsNode::prepare_write(std::uint32_t process, const PostSend& wanted, std::span<const std::byte> tail,
+                                       Pending& pending, Outgoing& out) {
+  const std::uint32_t status =
+      place_payload(process, wanted, tail, out.request.local_address, pending.bytes, pending.kept);
+  if (status != kWcSuccess) return status;
+  const bool sends = is_send(wanted.opcode);
+  if (sends && pending.bytes > kMostGatheredBytes) return kWcLocalLength;
+  // A message of MRC has at least one byte.
+  const std::array<std::byte, 1> nothing{};
+  if (sends && pending.bytes == 0) {
+    if (pending.kept != 0) memory_.release(pending.kept);
+    out.request.local_address = pending.kept = memory_.keep(nothing.data(), nothing.size());
+  }
+  out.request.bytes = sends ? std::max(pending.bytes, 1U) : pending.bytes;
+  out.request.immediate = wanted.immediate;
+  out.request.write_imm = wanted.opcode != kWrite;
+  out.announces = out.request.write_imm;
+  out.message = {.bytes = pending.bytes,
+                 .solicited = (wanted.flags & kSolicited) != 0,
+                 .immediate = wanted.opcode == kWriteImm || wanted.opcode == kSendImm,
+                 .carries = sends ? Carries::send : Carries::itself};
+  if (sends) ++beyond_.sends;
+  return kWcSuccess;
+}
+
 VerbsAnswer VerbsNode::post_send(TimePs now, std::uint32_t process, const PostSend& wanted,
                                  std::span<const std::byte> tail) {
   QpObject* qp = find(qps_, process, wanted.qp);
-  if (qp == nullptr) return failure(EINVAL);
-  const bool in_mrc = wanted.opcode == kWrite || wanted.opcode == kWriteImm;
-  const bool is_send = wanted.opcode == kSend || wanted.opcode == kSendImm;
-  if (!in_mrc && !(is_send && beyond_mrc_)) {
-    fmt::print(stderr, "mrcsim: nic{}: {} is not in MRC, which has WRITE and WRITE with immediate{}\n", host_->node(),
-               name_of(wanted.opcode), is_send ? "; --beyond-mrc carries it" : "");
-    return failure(EOPNOTSUPP);
-  }
-  if (qp->state == kError) {
-    complete(qp->send_cq, now,
-             {.id = wanted.id, .status = kWcFlushed, .opcode = kWcOfWrite, .qp_number = host_->qp(qp->index).number},
-             true);
-    return {};
-  }
-  if (qp->state != kRts) return failure(EINVAL);
-  if (qp->sends == qp->most_sends) return failure(ENOMEM);
-  if (!host_->has_room()) return {.again = true};
-  if (!in_mrc) return post_beyond(now, *qp, wanted, tail);
-  std::uint64_t address = 0;
-  std::uint64_t kept = 0;
-  std::uint32_t bytes = 0;
-  const std::uint32_t status = place_payload(process, wanted, tail, address, bytes, kept);
-  if (status == kWcSuccess && bytes == 0) {
-    if (kept != 0) memory_.release(kept);
+  VerbsAnswer answer;
+  if (!may_post(now, qp, wanted, answer)) return answer;
+  Pending pending{.qp = wanted.qp,
+                  .id = wanted.id,
+                  .opcode = wanted.opcode,
+                  .signaled = qp->signal_all || (wanted.flags & kSignaled) != 0,
+                  .serial = next_serial_++};
+  Outgoing out{.qp = wanted.qp, .fence = (wanted.flags & kFence) != 0};
+  const std::uint32_t status = is_request(wanted.opcode) ? prepare_request(process, wanted, tail, pending, out)
+                                                         : prepare_write(process, wanted, tail, pending, out);
+  if (status == kWcSuccess && out.request.bytes == 0) {
+    if (pending.kept != 0) memory_.release(pending.kept);
     fmt::print(stderr, "mrcsim: nic{}: a message of 0 bytes is not in MRC\n", host_->node());
     return failure(EOPNOTSUPP);
   }
+  const std::uint32_t place = take_pending();
+  pending_[place] = std::move(pending);
+  qp->order.push_back(place);
+  ++qp->sends;
   if (status != kWcSuccess) {
-    complete(qp->send_cq, now,
-             {.id = wanted.id, .status = status, .opcode = kWcOfWrite, .qp_number = host_->qp(qp->index).number}, true);
+    pending_[place].left_nic = true;
+    finish(now, *qp, place, status);
     to_error(now, *qp);
     return {};
   }
-  const NodeId peer = qp->last.peer_node;
-  const std::uint32_t place = take_pending();
-  pending_[place] = {.qp = wanted.qp,
-                     .id = wanted.id,
-                     .bytes = bytes,
-                     .opcode = wanted.opcode,
-                     .signaled = qp->signal_all || (wanted.flags & kSignaled) != 0,
-                     .kept = kept};
-  ++qp->sends;
   ++messages_;
-  bytes_ += bytes;
-  const bool immediate = wanted.opcode == kWriteImm;
-  VerbsNode* there = nullptr;
-  QpObject* at_peer = immediate ? peer_of(*qp, there) : nullptr;
-  if (at_peer != nullptr) {
-    at_peer->announced.push_back({.bytes = bytes, .solicited = (wanted.flags & kSolicited) != 0, .immediate = true});
+  bytes_ += out.request.bytes;
+  out.request.id = place;
+  out.message.place = place;
+  if (out.message.carries == Carries::itself) {
+    out.request.remote_address = remote_address(qp->last.peer_node, wanted);
+    out.request.rkey = wanted.rkey;
   }
-  host_->post_request(now, qp->index,
-                      {.id = place,
-                       .local_address = address,
-                       .remote_address = remote_address(peer, wanted),
-                       .rkey = wanted.rkey,
-                       .bytes = bytes,
-                       .immediate = wanted.immediate,
-                       .write_imm = immediate});
+  submit(now, *qp, std::move(out));
   return {};
+}
+
+void VerbsNode::submit(TimePs now, QpObject& qp, Outgoing&& out) {
+  const bool waits =
+      !qp.deferred.empty() || (out.reads && qp.reads >= std::max(qp.most_reads, 1U)) || (out.fence && qp.reads > 0);
+  if (waits) {
+    qp.deferred.push_back(std::move(out));
+    return;
+  }
+  if (out.reads) ++qp.reads;
+  hand_over(now, std::move(out));
+}
+
+void VerbsNode::submit_deferred(TimePs now, QpObject& qp) {
+  std::deque<Outgoing> waiting = std::exchange(qp.deferred, {});
+  for (Outgoing& out : waiting) submit(now, qp, std::move(out));
+}
+
+void VerbsNode::hand_over(TimePs now, Outgoing&& out) {
+  outgoing_.push_back(std::move(out));
+  drain(now);
+}
+
+void VerbsNode::drain(TimePs now) {
+  while (!outgoing_.empty() && host_->has_room()) {
+    Outgoing out = std::move(outgoing_.front());
+    outgoing_.pop_front();
+    const auto qp = qps_.find(out.qp);
+    if (qp != qps_.end() && qp->second.state != kError) {
+      give_to_nic(now, qp->second, out);
+    } else {
+      drop(now, qp == qps_.end() ? nullptr : &qp->second, out);
+    }
+  }
+}
+
+void VerbsNode::drop(TimePs now, QpObject* qp, const Outgoing& out) {
+  const auto place = static_cast<std::uint32_t>(out.request.id);
+  Pending& pending = pending_[place];
+  if (qp == nullptr || pending.is_answer) {
+    if (pending.kept != 0) memory_.release(pending.kept);
+    pending = {};
+    free_pending_.push_back(place);
+    return;
+  }
+  if (pending.wants_answer) --qp->reads;
+  pending.wants_answer = false;
+  pending.left_nic = true;
+  finish(now, *qp, place, kWcFlushed);
+}
+
+void VerbsNode::give_to_nic(TimePs now, QpObject& qp, Outgoing& out) {
+  VerbsNode* there = nullptr;
+  QpObject* peer = out.announces ? peer_of(qp, there) : nullptr;
+  if (out.message.carries != Carries::itself) {
+    out.request.remote_address = out.message.staged = there->memory_.reserve(out.request.bytes);
+    out.request.rkey = kStagedKey;
+  }
+  const bool takes_receive = out.message.carries == Carries::itself || out.message.carries == Carries::send;
+  if (peer != nullptr) {
+    peer->announced.push_back(out.message);
+    // No receive of the program's is for it.
+    if (!takes_receive) there->host_->post_receive(peer->index);
+  }
+  host_->post_request(now, qp.index, out.request);
 }
 
 VerbsAnswer VerbsNode::post_receive(TimePs now, std::uint32_t process, const PostReceive& wanted,
@@ -488,25 +625,55 @@ VerbsAnswer VerbsNode::post_receive(TimePs now, std::uint32_t process, const Pos
 
 // ---- completions
 
-void VerbsNode::send_completed(TimePs now, const Cqe& cqe) {
-  const Pending done = pending_[cqe.id];
-  free_pending_.push_back(static_cast<std::uint32_t>(cqe.id));
-  if (done.kept != 0) memory_.release(done.kept);
-  const auto it = qps_.find(done.qp);
-  if (it == qps_.end()) return;
-  QpObject& qp = it->second;
-  --qp.sends;
-  const std::uint32_t status = status_of(cqe.status);
-  if (status != kWcSuccess || done.signaled) {
-    const std::uint32_t opcode = done.opcode == kSend || done.opcode == kSendImm ? kWcOfSend : kWcOfWrite;
-    complete(qp.send_cq, now,
+void VerbsNode::finish(TimePs at, QpObject& qp, std::uint32_t place, std::uint32_t status) {
+  pending_[place].done = true;
+  pending_[place].status = status;
+  pending_[place].at = at;
+  complete_in_order(qp);
+}
+
+void VerbsNode::complete_in_order(QpObject& qp) {
+  TimePs seen = 0;
+  while (!qp.order.empty() && pending_[qp.order.front()].done && pending_[qp.order.front()].left_nic) {
+    const std::uint32_t first = qp.order.front();
+    qp.order.pop_front();
+    const Pending done = std::exchange(pending_[first], {});
+    free_pending_.push_back(first);
+    if (done.kept != 0) memory_.release(done.kept);
+    --qp.sends;
+    seen = std::max(seen, done.at);
+    if (done.status == kWcSuccess && !done.signaled) continue;
+    complete(qp.send_cq, seen,
              {.id = done.id,
-              .status = status,
-              .opcode = opcode,
+              .status = done.status,
+              .opcode = completed_as(done.opcode),
               .bytes = done.bytes,
               .qp_number = host_->qp(qp.index).number},
-             status != kWcSuccess);
+             done.status != kWcSuccess);
   }
+}
+
+void VerbsNode::send_completed(TimePs now, const Cqe& cqe) {
+  const auto place = static_cast<std::uint32_t>(cqe.id);
+  Pending& pending = pending_[place];
+  const auto it = qps_.find(pending.qp);
+  if (pending.kept != 0) memory_.release(std::exchange(pending.kept, 0));
+  if (it == qps_.end() || pending.is_answer) {
+    pending = {};
+    free_pending_.push_back(place);
+    return;
+  }
+  QpObject& qp = it->second;
+  std::uint32_t status = status_of(cqe.status);
+  pending.left_nic = true;
+  if (pending.done) return complete_in_order(qp);  // the answer came before
+  if (pending.wants_answer) {
+    if (status == kWcSuccess && qp.state != kError) return;
+    if (status == kWcSuccess) status = kWcFlushed;
+    pending.wants_answer = false;
+    --qp.reads;
+  }
+  finish(now, qp, place, status);
   if (status == kWcSuccess || qp.state == kError) return;
   tell_async(qp.process, qp.handle, kEventQpFatal);
   to_error(now, qp);
@@ -523,6 +690,10 @@ void VerbsNode::receive_completed(TimePs now, const Cqe& cqe) {
     qp.announced.pop_front();
   }
   host_->received(message.bytes);
+  const bool fine = cqe.status == CompletionStatus::success && qp.state != kError;
+  if (message.carries == Carries::request && fine) return answer_request(now, object, message, cqe.immediate);
+  if (message.carries == Carries::answer && fine) return answer_received(now, qp, message);
+  if (message.carries == Carries::request || message.carries == Carries::answer) return;
   std::deque<Receive>& receives = qp.srq != 0 ? srqs_.at(qp.srq).receives : qp.receives;
   if (receives.empty()) {
     to_error(now, qp);
@@ -531,11 +702,12 @@ void VerbsNode::receive_completed(TimePs now, const Cqe& cqe) {
   const Receive receive = receives.front();
   receives.pop_front();
   std::uint32_t status = status_of(cqe.status);
-  if (message.is_send && !scatter(qp, receive.sges, message)) status = kWcLocalLength;
+  const bool sent = message.carries == Carries::send;
+  if (sent && !scatter(now, qp, receive.sges, message)) status = kWcLocalLength;
   complete(qp.receive_cq, now + residual_ps_,
            {.id = receive.id,
             .status = status,
-            .opcode = message.is_send ? kWcOfReceive : kWcOfReceiveImm,
+            .opcode = sent ? kWcOfReceive : kWcOfReceiveImm,
             .bytes = message.bytes,
             .immediate = cqe.immediate,
             .qp_number = host_->qp(qp.index).number,
@@ -575,11 +747,13 @@ void VerbsNode::take_completions(TimePs now) {
       receive_completed(now, cqe);
     }
   }
+  drain(now);
   for (auto& [number, cq] : cqs_) ring_channels(now, cq);
 }
 
 TimePs VerbsNode::next_visible(TimePs now) const {
   TimePs next = host_->next_completion();
+  if (!outgoing_.empty()) next = std::min(next, now + kDoorbellLook);
   for (const auto& [number, cq] : cqs_) {
     const auto later =
         std::find_if(cq.entries.begin(), cq.entries.end(), [now](const Entry& entry) { return entry.at > now; });

@@ -82,10 +82,16 @@ class VerbsNode {
   std::uint64_t messages() const { return messages_; }
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t completions() const { return completions_; }
-  std::uint64_t beyond() const { return beyond_; }
+  /// Posted work that MRC does not have.
+  struct Beyond {
+    std::uint64_t sends = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t atomics = 0;
+  };
+  const Beyond& beyond() const { return beyond_; }
 
  private:
-  /// Of the places that a node keeps for bytes of SENDs. Programs never get it.
+  /// Of the places that a node keeps for bytes of SENDs, requests and their answers. Programs never get it.
   static constexpr std::uint32_t kStagedKey = 0xF00;
 
   struct Region {
@@ -122,13 +128,32 @@ class VerbsNode {
     std::uint32_t capacity = 0;
     std::deque<Receive> receives;
   };
+  /// What a WRITE with immediate carries beyond MRC.
+  enum class Carries : std::uint8_t {
+    itself,   ///< nothing: it is one
+    send,     ///< its bytes go where the receive says
+    request,  ///< of a READ or an atomic operation
+    answer,   ///< to such a request
+  };
   /// A message with immediate under way, in the order of sending.
   struct Announced {
     std::uint32_t bytes = 0;
     bool solicited = false;
-    bool immediate = false;    ///< the receiver's completion has it
-    bool is_send = false;      ///< beyond MRC: its bytes go where the receive says
-    std::uint64_t staged = 0;  ///< of a send: where the receiver's NIC writes the bytes
+    bool immediate = false;  ///< the receiver's completion has it
+    Carries carries = Carries::itself;
+    std::uint64_t staged = 0;  ///< unless it is itself: where the receiver's NIC writes the bytes
+    std::uint32_t place = 0;   ///< of a request and its answer: the requester's `pending_`
+    std::uint64_t serial = 0;  ///< and its serial number
+    std::uint32_t status = 0;  ///< of an answer
+  };
+  /// Work that the NIC is given, now or later.
+  struct Outgoing {
+    std::uint32_t qp = 0;  ///< object
+    WorkRequest request{};
+    bool announces = false;
+    bool reads = false;  ///< counts among the QP's READs and atomic operations
+    bool fence = false;  ///< after all those that were posted before
+    Announced message{};
   };
   struct QpObject {
     std::uint32_t process = 0;
@@ -144,6 +169,10 @@ class VerbsNode {
     std::uint32_t state = verbs::kReset;
     verbs::ModifyQp last;  ///< what it was connected with
     std::uint32_t sends = 0;
+    std::uint32_t most_reads = 0;     ///< READs and atomic operations under way at a time
+    std::uint32_t reads = 0;          ///< under way
+    std::deque<std::uint32_t> order;  ///< places of the program's requests, which complete in this order
+    std::deque<Outgoing> deferred;    ///< they wait for READs before them
     std::deque<Receive> receives;
     std::deque<Announced> announced;
   };
@@ -155,6 +184,14 @@ class VerbsNode {
     std::uint32_t opcode = 0;
     bool signaled = false;
     std::uint64_t kept = 0;  ///< bytes that the model holds for it; 0: none
+    std::uint64_t serial = 0;
+    bool is_answer = false;          ///< the model's own, of which no program hears
+    std::vector<verbs::Sge> into{};  ///< of a request: where the answer goes
+    bool wants_answer = false;       ///< a request whose answer has not come
+    bool left_nic = false;           ///< the NIC says nothing of it any more
+    bool done = false;               ///< it completes when those before it have
+    std::uint32_t status = 0;        ///< if done
+    TimePs at = 0;                   ///< if done: software sees it
   };
 
   template <typename Object>
@@ -164,13 +201,40 @@ class VerbsNode {
   std::uint32_t place_payload(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,
                               std::uint64_t& address, std::uint32_t& bytes, std::uint64_t& kept);
   std::uint64_t remote_address(NodeId node, const verbs::PostSend& wanted) const;
-  /// A SEND, which MRC does not have.
-  VerbsAnswer post_beyond(TimePs now, QpObject& qp, const verbs::PostSend& wanted, std::span<const std::byte> tail);
+  /// Whether the QP takes work of this kind now; otherwise `answer` is the call's.
+  bool may_post(TimePs now, const QpObject* qp, const verbs::PostSend& wanted, VerbsAnswer& answer);
+  /// WRITE, WRITE with immediate, SEND. Returns a wc status.
+  std::uint32_t prepare_write(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,
+                              Pending& pending, Outgoing& out);
+  /// READ and atomic operations: a request, with room for the answer. Returns a wc status.
+  std::uint32_t prepare_request(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,
+                                Pending& pending, Outgoing& out);
+  /// To the NIC, behind what the QP posted before.
+  void submit(TimePs now, QpObject& qp, Outgoing&& out);
+  void submit_deferred(TimePs now, QpObject& qp);
+  void hand_over(TimePs now, Outgoing&& out);
+  void give_to_nic(TimePs now, QpObject& qp, Outgoing& out);
+  /// Work that waits for the NIC to take doorbells.
+  void drain(TimePs now);
+  /// Work that the NIC does not get any more.
+  void drop(TimePs now, QpObject* qp, const Outgoing& out);
+  /// A READ or an atomic operation of the peer has come: does it and sends the answer.
+  void answer_request(TimePs now, std::uint32_t object, const Announced& message, std::uint32_t opcode);
+  /// Carries out what the message asks for; what is sent back is in `pending` and `out`.
+  void do_read(const QpObject& qp, const verbs::Sge& range, Pending& pending, Outgoing& out);
+  void do_atomic(const QpObject& qp, const std::byte* request, std::uint32_t opcode, Pending& pending, Outgoing& out);
+  void answer_received(TimePs now, QpObject& qp, const Announced& message);
+  /// The QP's peer will not answer any more.
+  void abandon_requests(TimePs now, const QpObject& gone);
+  void flush_requests(TimePs now, QpObject& qp, std::uint32_t first_status);
   /// The peer's object of a connected QP; null where it is gone.
   QpObject* peer_of(const QpObject& qp, VerbsNode*& node) const;
   /// Copies what came into the program's memory, and gives its place back; false where it has no room there.
-  bool scatter(const QpObject& qp, const std::vector<verbs::Sge>& into, const Announced& message);
+  bool scatter(TimePs now, const QpObject& qp, const std::vector<verbs::Sge>& into, const Announced& message);
   std::uint32_t take_pending();
+  /// The request at this place of the QP's is done; it completes once those before it have.
+  void finish(TimePs at, QpObject& qp, std::uint32_t place, std::uint32_t status);
+  void complete_in_order(QpObject& qp);
   void complete(std::uint32_t cq, TimePs at, const verbs::WorkCompletion& completion, bool solicited);
   void send_completed(TimePs now, const Cqe& cqe);
   void receive_completed(TimePs now, const Cqe& cqe);
@@ -193,13 +257,15 @@ class VerbsNode {
   std::vector<std::uint32_t> object_of_index_;  ///< QP objects by the NIC's index
   std::vector<Pending> pending_;
   std::vector<std::uint32_t> free_pending_;
+  std::deque<Outgoing> outgoing_;  ///< the NIC took no doorbell
+  std::uint64_t next_serial_ = 1;
   std::uint32_t next_object_ = 1;
   std::uint32_t next_key_ = 0x1000;
   std::uint32_t next_index_ = 0;
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t completions_ = 0;
-  std::uint64_t beyond_ = 0;
+  Beyond beyond_;
   bool port_up_ = true;
 };
 

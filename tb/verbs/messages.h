@@ -8,7 +8,7 @@
 
 namespace mrc::verbs {
 
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 /// Of a whole message or reply.
 inline constexpr std::size_t kMostBytes = 16'384;
 inline constexpr std::uint32_t kMostSges = 16;
@@ -21,14 +21,16 @@ inline constexpr int kLookSignal = SIGURG;
 // Values of verbs.h that messages carry, checked against it where that is included.
 inline constexpr std::uint32_t kQptRc = 2, kQptUd = 4;
 inline constexpr std::uint32_t kReset = 0, kInit = 1, kRtr = 2, kRts = 3, kError = 6;
-inline constexpr std::uint32_t kMaskAv = 1U << 7, kMaskDestination = 1U << 20;
+inline constexpr std::uint32_t kMaskAv = 1U << 7, kMaskReads = 1U << 13, kMaskDestination = 1U << 20;
 inline constexpr std::uint32_t kWrite = 0, kWriteImm = 1, kSend = 2, kSendImm = 3, kRead = 4, kCompareSwap = 5,
                                kFetchAdd = 6;
-inline constexpr std::uint32_t kSignaled = 2, kSolicited = 4;
+inline constexpr std::uint32_t kFence = 1, kSignaled = 2, kSolicited = 4;
 inline constexpr std::uint32_t kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8;
 inline constexpr std::uint32_t kWcSuccess = 0, kWcLocalLength = 1, kWcLocalQp = 2, kWcLocalProtection = 4,
-                               kWcFlushed = 5, kWcRemoteAccess = 10, kWcRemoteOperation = 11, kWcRetryExceeded = 12;
-inline constexpr std::uint32_t kWcOfSend = 0, kWcOfWrite = 1, kWcOfReceive = 128, kWcOfReceiveImm = 129;
+                               kWcFlushed = 5, kWcRemoteRequest = 9, kWcRemoteAccess = 10, kWcRemoteOperation = 11,
+                               kWcRetryExceeded = 12;
+inline constexpr std::uint32_t kWcOfSend = 0, kWcOfWrite = 1, kWcOfRead = 2, kWcOfCompareSwap = 3, kWcOfFetchAdd = 4,
+                               kWcOfReceive = 128, kWcOfReceiveImm = 129;
 inline constexpr std::uint32_t kWithImm = 2;
 inline constexpr std::uint32_t kEventQpFatal = 1, kEventPortActive = 9, kEventPortError = 10;
 
@@ -100,7 +102,8 @@ struct DeviceInfo {
   std::uint32_t most_receive_wrs = 0;
   std::uint32_t most_cqes = 0;
   std::uint32_t mtu_bytes = 0;
-  std::uint64_t rate_gbps = 0;  ///< of all ports
+  std::uint32_t most_reads = 0;  ///< READs and atomic operations under way on a QP; 0: the device has none
+  std::uint64_t rate_gbps = 0;   ///< of all ports
 };
 
 struct RegisterMemory {
@@ -143,7 +146,7 @@ struct ModifyQp {
   std::uint32_t peer_qp = 0;
   std::uint32_t receive_psn = 0;
   std::uint32_t send_psn = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t most_reads = 0;  ///< IBV_QP_MAX_QP_RD_ATOMIC
 };
 
 struct Sge {

@@ -24,19 +24,22 @@ constexpr std::uint32_t kMostListed = 64;    ///< work requests between ibv_wr_s
 static_assert(kQptRc == IBV_QPT_RC && kQptUd == IBV_QPT_UD);
 static_assert(kReset == IBV_QPS_RESET && kInit == IBV_QPS_INIT && kRtr == IBV_QPS_RTR && kRts == IBV_QPS_RTS &&
               kError == IBV_QPS_ERR);
-static_assert(kMaskAv == IBV_QP_AV && kMaskDestination == IBV_QP_DEST_QPN);
+static_assert(kMaskAv == IBV_QP_AV && kMaskDestination == IBV_QP_DEST_QPN && kMaskReads == IBV_QP_MAX_QP_RD_ATOMIC);
 static_assert(kWrite == IBV_WR_RDMA_WRITE && kWriteImm == IBV_WR_RDMA_WRITE_WITH_IMM && kSend == IBV_WR_SEND &&
               kSendImm == IBV_WR_SEND_WITH_IMM && kRead == IBV_WR_RDMA_READ &&
               kCompareSwap == IBV_WR_ATOMIC_CMP_AND_SWP && kFetchAdd == IBV_WR_ATOMIC_FETCH_AND_ADD);
-static_assert(kSignaled == IBV_SEND_SIGNALED && kSolicited == IBV_SEND_SOLICITED);
+static_assert(kFence == IBV_SEND_FENCE && kSignaled == IBV_SEND_SIGNALED && kSolicited == IBV_SEND_SOLICITED);
 static_assert(kLocalWrite == IBV_ACCESS_LOCAL_WRITE && kRemoteWrite == IBV_ACCESS_REMOTE_WRITE &&
               kRemoteRead == IBV_ACCESS_REMOTE_READ && kRemoteAtomic == IBV_ACCESS_REMOTE_ATOMIC);
 static_assert(kWcSuccess == IBV_WC_SUCCESS && kWcLocalLength == IBV_WC_LOC_LEN_ERR &&
               kWcLocalQp == IBV_WC_LOC_QP_OP_ERR && kWcLocalProtection == IBV_WC_LOC_PROT_ERR &&
-              kWcFlushed == IBV_WC_WR_FLUSH_ERR && kWcRemoteAccess == IBV_WC_REM_ACCESS_ERR &&
-              kWcRemoteOperation == IBV_WC_REM_OP_ERR && kWcRetryExceeded == IBV_WC_RETRY_EXC_ERR);
-static_assert(kWcOfSend == IBV_WC_SEND && kWcOfWrite == IBV_WC_RDMA_WRITE && kWcOfReceive == IBV_WC_RECV &&
-              kWcOfReceiveImm == IBV_WC_RECV_RDMA_WITH_IMM && kWithImm == IBV_WC_WITH_IMM);
+              kWcFlushed == IBV_WC_WR_FLUSH_ERR && kWcRemoteRequest == IBV_WC_REM_INV_REQ_ERR &&
+              kWcRemoteAccess == IBV_WC_REM_ACCESS_ERR && kWcRemoteOperation == IBV_WC_REM_OP_ERR &&
+              kWcRetryExceeded == IBV_WC_RETRY_EXC_ERR);
+static_assert(kWcOfSend == IBV_WC_SEND && kWcOfWrite == IBV_WC_RDMA_WRITE && kWcOfRead == IBV_WC_RDMA_READ &&
+              kWcOfCompareSwap == IBV_WC_COMP_SWAP && kWcOfFetchAdd == IBV_WC_FETCH_ADD &&
+              kWcOfReceive == IBV_WC_RECV && kWcOfReceiveImm == IBV_WC_RECV_RDMA_WITH_IMM &&
+              kWithImm == IBV_WC_WITH_IMM);
 static_assert(kEventQpFatal == IBV_EVENT_QP_FATAL && kEventPortActive == IBV_EVENT_PORT_ACTIVE &&
               kEventPortError == IBV_EVENT_PORT_ERR);
 
@@ -167,6 +170,11 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input*, ibv_dev
   basic.max_srq_sge = kMostSges;
   basic.max_pkeys = 1;
   basic.phys_port_cnt = 1;
+  if (info.most_reads > 0) {
+    basic.max_qp_rd_atom = basic.max_qp_init_rd_atom = static_cast<int>(info.most_reads);
+    basic.max_res_rd_atom = static_cast<int>(info.most_reads * info.most_qps);
+    basic.atomic_cap = IBV_ATOMIC_HCA;
+  }
   attributes.completion_timestamp_mask = 0;
   attributes.phys_port_cnt_ex = 1;
   memcpy(to, &attributes, std::min(bytes, sizeof attributes));
@@ -398,6 +406,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
   message.arguments.peer_qp = qp.attributes.dest_qp_num;
   message.arguments.receive_psn = qp.attributes.rq_psn;
   message.arguments.send_psn = qp.attributes.sq_psn;
+  message.arguments.most_reads = qp.attributes.max_rd_atomic;
   Answer answer;
   return call(Call::modify_qp, message, answer);
 }
