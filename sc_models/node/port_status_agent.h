@@ -41,6 +41,13 @@ class PortStatusAgent {
   void update_received(TimePs now, const Packet& packet);
   void update_answered(TimePs now, const Packet& packet);
 
+  /// Bit p: port p is seen up.
+  std::uint32_t lit() const { return lit_; }
+  /// When a port is seen to change next; kNever: not any more.
+  TimePs next_change() const {
+    return next_transition_ < transitions_.size() ? transitions_[next_transition_].at : kNever;
+  }
+
   /// The first `kMostSteps`.
   const std::vector<PortStatusStep>& steps() const { return steps_; }
 

@@ -15,7 +15,7 @@ ProgramHost::ProgramHost(const sc_core::sc_module_name& name, WheelModule& owner
 
 std::uint32_t ProgramHost::ports_up() const {
   const std::uint32_t all = nic_.config.nic.ports >= 32 ? ~0U : (1U << nic_.config.nic.ports) - 1;
-  return static_cast<std::uint32_t>(std::popcount(nic_.ports_up & all));
+  return static_cast<std::uint32_t>(std::popcount(device_.port_status().lit() & all));
 }
 
 void ProgramHost::connect(std::uint32_t index, const QpConnection& to) {

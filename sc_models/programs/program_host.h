@@ -32,7 +32,10 @@ class ProgramHost : public Host {
   NodeId node() const { return nic_.node; }
   const NodeConfig& config() const { return nic_.config; }
   const ScenarioConfig& scenario() const { return nic_.scenario; }
+  /// As the NIC sees them.
   std::uint32_t ports_up() const;
+  /// When that changes next; kNever: not any more.
+  TimePs next_port_change() const { return device_.port_status().next_change(); }
 
   std::uint32_t qps() const { return static_cast<std::uint32_t>(nic_.qps.size()); }
   const Qp& qp(std::uint32_t index) const { return nic_.qps[index]; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,6 +22,8 @@ struct HostOptions {
   RunOptions run;
   std::vector<std::string> words;  ///< of all programs, with -- between them
   std::vector<std::uint32_t> nodes;
+  std::optional<std::uint32_t> node;
+  std::string join;
   bool beyond_mrc = false;
 };
 
@@ -70,15 +73,39 @@ void choose_node_under_test(HostOptions& options) {
   options.run.assignments.insert(options.run.assignments.begin(), fmt::format("{}nic{}", key, node));
 }
 
-std::unique_ptr<Programs> make_programs(const HostOptions& options, const ScenarioConfig& scenario) {
-  std::vector<ProgramCommand> commands = commands_of(options, scenario);
-  const std::filesystem::path libraries = verbs_folder();
+std::filesystem::path needed_libraries() {
+  std::filesystem::path libraries = verbs_folder();
   if (libraries.empty()) {
     throw std::invalid_argument(
         "host: the provider for libibverbs is not beside this mrcsim; it is built where libibverbs' headers are "
         "(Debian: libibverbs-dev)");
   }
-  auto launcher = std::make_unique<Launcher>(scenario.fabric.nics, libraries);
+  return libraries;
+}
+
+void use_node(HostOptions& options) {
+  if (!options.node) return;
+  if (!options.nodes.empty()) throw std::invalid_argument("host: --node and --nodes; expected one of them");
+  if (std::find(options.words.begin(), options.words.end(), "--") != options.words.end()) {
+    throw std::invalid_argument("host: --node is for one program; --nodes names a node for each");
+  }
+  options.nodes = {*options.node};
+}
+
+[[noreturn]] void join(const HostOptions& options) {
+  if (!options.node) {
+    throw std::invalid_argument("host: no scenario; expected SCENARIO, or --node N to join a run that has one");
+  }
+  const RunOptions& run = options.run;
+  if (!run.assignments.empty() || run.seed || !run.out.empty() || options.beyond_mrc) {
+    throw std::invalid_argument("host: a program that joins a run takes the run's settings: expected --node N -- …");
+  }
+  join_run(options.join, {*options.node, options.words}, needed_libraries());
+}
+
+std::unique_ptr<Programs> make_programs(const HostOptions& options, const ScenarioConfig& scenario) {
+  std::vector<ProgramCommand> commands = commands_of(options, scenario);
+  auto launcher = std::make_unique<Launcher>(scenario.fabric.nics, needed_libraries());
   return std::make_unique<LaunchedPrograms>(scenario, std::move(launcher), std::move(commands), options.beyond_mrc);
 }
 
@@ -96,16 +123,22 @@ void add_host_command(CLI::App& app, const std::vector<std::string>& programs, i
   auto options = std::make_shared<HostOptions>();
   CLI::App* command =
       app.add_subcommand("host", "Run programs that use RDMA on the modeled NICs: SCENARIO -- program … -- program …");
-  command->add_option("SCENARIO", options->run.scenario, "scenario file (TOML); its trace is not played")->required();
+  command->add_option("SCENARIO", options->run.scenario,
+                      "scenario file (TOML), whose trace is not played. Without it the program joins a run");
   command
       ->add_option("--nodes", options->nodes,
                    "node of each program, such as 0,1,1; default: the first on nic0, the second on nic1 …")
       ->delimiter(',');
-  command->add_flag("--beyond-mrc", options->beyond_mrc, "carry SEND, READ and atomic operations too, which MRC does not have");
+  command->add_option("--node", options->node, "node of the one program, such as 1");
+  command->add_option("--join", options->join, "folder of the run to join, where there are several");
+  command->add_flag("--beyond-mrc", options->beyond_mrc,
+                    "carry SEND, READ and atomic operations too, which MRC does not have");
   add_run_options(*command, options->run);
   command->callback([options, &programs, &exit_code] {
     if (programs.empty()) throw std::invalid_argument("host: no program; expected SCENARIO -- PROGRAM … -- PROGRAM …");
     options->words = programs;
+    use_node(*options);
+    if (options->run.scenario.empty()) join(*options);
     choose_node_under_test(*options);
     exit_code = run_programs(options->run, [&](const ScenarioConfig& s) { return make_programs(*options, s); });
   });

@@ -3,15 +3,18 @@
 #include <fcntl.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -24,6 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kGids = 4;
+constexpr char kFolder[] = "mrcsim-host-";
+constexpr char kSocket[] = "model";
 
 void put(const fs::path& file, const std::string& line) {
   fs::create_directories(file.parent_path());
@@ -62,7 +67,7 @@ std::string with_before(const char* name, const std::string& value) {
 }
 
 fs::path make_folder() {
-  std::string name = (fs::temp_directory_path() / "mrcsim-host-XXXXXX").string();
+  std::string name = (fs::temp_directory_path() / (std::string(kFolder) + "XXXXXX")).string();
   if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
   return name;
 }
@@ -130,16 +135,72 @@ void Watcher::add_group(pid_t group) const {
   [[maybe_unused]] const ssize_t sent = send(socket_, &group, sizeof group, MSG_NOSIGNAL);
 }
 
+namespace {
+
+/// What a program of this node needs in its environment, as NAME=VALUE.
+std::vector<std::string> environment_of(NodeId node, const fs::path& folder, const fs::path& libraries) {
+  return {with_before("LD_PRELOAD", (libraries / "libmrcsim_preload.so").string()),
+          fmt::format("RDMAV_DRIVERS={}", (libraries / "libmrcsim").string()),
+          fmt::format("SYSFS_PATH={}", (folder / fmt::format("node{}", node)).string()),
+          fmt::format("MRCSIM_HOST_SOCKET={}", (folder / kSocket).string()), fmt::format("MRCSIM_HOST_NODE={}", node)};
+}
+
+std::vector<fs::path> runs_of_user() {
+  std::vector<fs::path> runs;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::temp_directory_path(), ignored)) {
+    struct stat what {};
+    const bool is_run = entry.path().filename().string().starts_with(kFolder);
+    if (is_run && ::stat((entry.path() / kSocket).c_str(), &what) == 0 && what.st_uid == getuid()) {
+      runs.push_back(entry.path());
+    }
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+fs::path only_run() {
+  const std::vector<fs::path> runs = runs_of_user();
+  if (runs.size() == 1) return runs.front();
+  if (runs.empty()) {
+    throw std::invalid_argument("host: no run to join; start one with a scenario: mrcsim host SCENARIO --node 0 -- …");
+  }
+  std::string names;
+  for (const fs::path& run : runs) names += (names.empty() ? "" : ", ") + run.string();
+  throw std::invalid_argument(fmt::format("host: {} runs to join; choose one by --join: {}", runs.size(), names));
+}
+
+}  // namespace
+
+void join_run(const fs::path& folder, ProgramCommand command, const fs::path& libraries) {
+  const fs::path run = folder.empty() ? only_run() : folder;
+  std::error_code error;
+  if (!fs::exists(run / kSocket, error)) {
+    throw std::invalid_argument(fmt::format("--join {}: no run of mrcsim host has this folder", run.string()));
+  }
+  if (!fs::exists(run / fmt::format("node{}", command.node), error)) {
+    NodeId nodes = 0;
+    while (fs::exists(run / fmt::format("node{}", nodes), error)) ++nodes;
+    throw std::invalid_argument(fmt::format("--node {}: the run to join has nic0 to nic{}", command.node, nodes - 1));
+  }
+  static std::vector<std::string> settings = environment_of(command.node, run, libraries);
+  settings.emplace_back("MRCSIM_HOST_JOINED=1");
+  for (std::string& setting : settings) putenv(setting.data());
+  fix_addresses();
+  std::vector<char*> words;
+  for (std::string& word : command.words) words.push_back(word.data());
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  throw std::system_error(errno, std::generic_category(), command.words.front());
+}
+
 Launcher::Launcher(std::uint32_t nodes, fs::path libraries)
     : folder_(make_folder()), libraries_(std::move(libraries)), watcher_(folder_) {
   for (NodeId node = 0; node < nodes; ++node) write_sysfs(folder_ / fmt::format("node{}", node), node);
 }
 
 std::vector<std::string> Launcher::environment(NodeId node) const {
-  return {with_before("LD_PRELOAD", (libraries_ / "libmrcsim_preload.so").string()),
-          fmt::format("RDMAV_DRIVERS={}", (libraries_ / "libmrcsim").string()),
-          fmt::format("SYSFS_PATH={}", (folder_ / fmt::format("node{}", node)).string()),
-          fmt::format("MRCSIM_HOST_SOCKET={}", socket().string()), fmt::format("MRCSIM_HOST_NODE={}", node)};
+  return environment_of(node, folder_, libraries_);
 }
 
 pid_t Launcher::start(const ProgramCommand& command) {

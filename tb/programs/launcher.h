@@ -40,6 +40,11 @@ class Watcher {
   int socket_ = -1;
 };
 
+/// Becomes a program of a run that another `mrcsim host` of this user has started: of the only one there is, or of that
+/// with this folder. Throws std::invalid_argument where there is none, or its scenario has no such node.
+[[noreturn]] void join_run(const std::filesystem::path& folder, ProgramCommand command,
+                           const std::filesystem::path& libraries);
+
 class Launcher {
  public:
   /// Throws std::system_error where the folder or the watcher cannot be made.

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -70,11 +71,11 @@ bool ready(std::vector<pollfd>& fds, int timeout_us) {
   return ppoll(fds.data(), fds.size(), &timeout, nullptr) > 0;
 }
 
-/// The node is in the environment of the process, which it has from whoever started it.
-int node_of_process(pid_t pid) {
+/// A number in the environment of the process, which it has from whoever started it; -1 without.
+int number_in_environment(pid_t pid, const std::string& name) {
   std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
   for (std::string setting; std::getline(file, setting, '\0');) {
-    if (setting.starts_with("MRCSIM_HOST_NODE=")) return std::atoi(setting.c_str() + std::strlen("MRCSIM_HOST_NODE="));
+    if (setting.starts_with(name + "=")) return std::atoi(setting.c_str() + name.size() + 1);
   }
   return -1;
 }
@@ -518,7 +519,7 @@ void LockStep::hello(Task& task) {
   socklen_t length = sizeof peer;
   const auto* hello = arguments<Hello>(task);
   const bool known = getsockopt(task.socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0;
-  const int node = known ? node_of_process(peer.pid) : -1;
+  const int node = known ? number_in_environment(peer.pid, "MRCSIM_HOST_NODE") : -1;
   const bool good = hello != nullptr && hello->version == kVersion && known && hello->pid == peer.pid && node >= 0 &&
                     static_cast<std::size_t>(node) < nodes_.size() && nodes_[static_cast<std::size_t>(node)] != nullptr;
   if (!good)
@@ -529,7 +530,8 @@ void LockStep::hello(Task& task) {
     const auto id = static_cast<NodeId>(node);
     const std::uint32_t number = nodes_[id]->memory().add_process(peer.pid);
     if (number == 0) return refuse(task, "a connection was refused: its node has too many processes");
-    processes_.push_back({.pid = peer.pid, .node = id, .number = number});
+    const bool joined = number_in_environment(peer.pid, "MRCSIM_HOST_JOINED") > 0;
+    processes_.push_back({.pid = peer.pid, .node = id, .number = number, .joined = joined});
     owner = processes_.end() - 1;
   }
   ++owner->threads;
@@ -563,7 +565,12 @@ void LockStep::wait_for_fds(Task& task) {
   if (wanted == nullptr || wanted->count > kMostFds || wanted->count != task.fds.size()) {
     return reply(task, now_, {.error = EINVAL});
   }
-  for (std::uint32_t i = 0; i < wanted->count; ++i) task.fds[i].events = wanted->events[i];
+  task.awaits_events = false;
+  for (std::uint32_t i = 0; i < wanted->count; ++i) {
+    task.fds[i].events = wanted->events[i];
+    struct stat what {};
+    if (fstat(task.fds[i].fd, &what) == 0) task.awaits_events |= node(task).is_async_channel(what.st_ino);
+  }
   task.at = std::max(now_, wanted->until_ps);
   task.state = State::on_fds;
 }
@@ -676,13 +683,23 @@ TimePs LockStep::next_visible() const {
       return task->state == State::spinning && processes_[static_cast<std::size_t>(task->process)].node == id;
     });
     if (looked_at) next = std::min(next, nodes_[id]->memory().next_write());
+    const bool awaited = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& task) {
+      return task->state == State::on_fds && task->awaits_events &&
+             processes_[static_cast<std::size_t>(task->process)].node == id;
+    });
+    // The NIC has seen the change just after its time.
+    const TimePs change = nodes_[id]->host().next_port_change();
+    if (awaited && change != kNever) next = std::min(next, change + 1);
   }
   return next;
 }
 
 bool LockStep::over() const {
-  return abandoned_ ||
-         std::all_of(commands_.begin(), commands_.end(), [](const Command& command) { return command.ended; });
+  const bool ended =
+      std::all_of(commands_.begin(), commands_.end(), [](const Command& command) { return command.ended; });
+  const bool joined = std::any_of(processes_.begin(), processes_.end(),
+                                  [](const Process& owner) { return owner.joined && owner.pid != 0; });
+  return abandoned_ || (ended && !joined);
 }
 
 std::uint64_t LockStep::progress() const {

@@ -54,6 +54,7 @@ class LockStep : public Programs {
     pid_t pid = 0;
     NodeId node = 0;
     std::uint32_t number = 0;  ///< at its node
+    bool joined = false;       ///< it was started by another `mrcsim host`
     std::uint32_t threads = 0;
     TimePs alarm_at = kNever;
     TimePs alarm_interval = 0;
@@ -77,6 +78,7 @@ class LockStep : public Programs {
     std::vector<std::byte> request;
     std::set<std::uint32_t> polled;  ///< queues that were empty since the last that was seen
     std::vector<pollfd> fds;         ///< ours
+    bool awaits_events = false;      ///< one of them is for events of the device
     bool was_spinning = false;
     bool wakes = false;  ///< `request` is done; the turn comes with its reply
   };

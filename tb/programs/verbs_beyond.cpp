@@ -170,6 +170,8 @@ void VerbsNode::answer_received(TimePs now, QpObject& qp, const Announced& messa
     tell_async(qp.process, qp.handle, kEventQpFatal);
     return to_error(now, qp);
   }
+  if (qp.deferred.empty()) return;
+  memory_.settle(qp.process);  // a fenced request may send what a READ has brought
   submit_deferred(now, qp);
 }
 

@@ -1,6 +1,7 @@
 #include "programs/verbs_node.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -191,9 +192,16 @@ VerbsAnswer VerbsNode::create_channel(std::uint32_t process, bool async, int& fd
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failure(errno);
   const std::uint32_t number = next_object_++;
-  channels_[number] = {process, ends[0], async};
+  struct stat theirs {};
+  const bool known = fstat(ends[1], &theirs) == 0;
+  channels_[number] = {process, ends[0], async, known ? theirs.st_ino : 0};
   fd = ends[1];
   return {.count = number};
+}
+
+bool VerbsNode::is_async_channel(std::uint64_t inode) const {
+  return std::any_of(channels_.begin(), channels_.end(),
+                     [inode](const auto& numbered) { return numbered.second.async && numbered.second.inode == inode; });
 }
 
 VerbsAnswer VerbsNode::create_cq(std::uint32_t process, const CreateCq& wanted) {
@@ -633,7 +641,6 @@ void VerbsNode::finish(TimePs at, QpObject& qp, std::uint32_t place, std::uint32
 }
 
 void VerbsNode::complete_in_order(QpObject& qp) {
-  TimePs seen = 0;
   while (!qp.order.empty() && pending_[qp.order.front()].done && pending_[qp.order.front()].left_nic) {
     const std::uint32_t first = qp.order.front();
     qp.order.pop_front();
@@ -641,9 +648,9 @@ void VerbsNode::complete_in_order(QpObject& qp) {
     free_pending_.push_back(first);
     if (done.kept != 0) memory_.release(done.kept);
     --qp.sends;
-    seen = std::max(seen, done.at);
+    qp.completed_at = std::max(qp.completed_at, done.at);
     if (done.status == kWcSuccess && !done.signaled) continue;
-    complete(qp.send_cq, seen,
+    complete(qp.send_cq, qp.completed_at,
              {.id = done.id,
               .status = done.status,
               .opcode = completed_as(done.opcode),

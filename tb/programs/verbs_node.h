@@ -53,6 +53,8 @@ class VerbsNode {
   VerbsAnswer deregister_memory(std::uint32_t process, std::uint32_t key);
   /// `fd`: the program's end, which the caller closes when it is sent.
   VerbsAnswer create_channel(std::uint32_t process, bool async, int& fd);
+  /// The program's end of a channel for events of the device has this inode.
+  bool is_async_channel(std::uint64_t inode) const;
   VerbsAnswer create_cq(std::uint32_t process, const verbs::CreateCq& wanted);
   VerbsAnswer destroy_cq(std::uint32_t process, std::uint32_t cq);
   VerbsAnswer arm_cq(TimePs now, std::uint32_t process, std::uint32_t cq, bool solicited_only);
@@ -100,8 +102,9 @@ class VerbsNode {
   };
   struct Channel {
     std::uint32_t process = 0;
-    int fd = -1;         ///< our end
-    bool async = false;  ///< for events of the device
+    int fd = -1;              ///< our end
+    bool async = false;       ///< for events of the device
+    std::uint64_t inode = 0;  ///< of the program's end
   };
   struct Entry {
     TimePs at = 0;  ///< software sees it
@@ -172,6 +175,7 @@ class VerbsNode {
     std::uint32_t most_reads = 0;     ///< READs and atomic operations under way at a time
     std::uint32_t reads = 0;          ///< under way
     std::deque<std::uint32_t> order;  ///< places of the program's requests, which complete in this order
+    TimePs completed_at = 0;          ///< software sees the latest of these
     std::deque<Outgoing> deferred;    ///< they wait for READs before them
     std::deque<Receive> receives;
     std::deque<Announced> announced;

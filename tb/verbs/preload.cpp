@@ -73,6 +73,7 @@ pthread_t main_thread;
 constexpr int kMostChannels = 4'096;
 std::uint32_t channel_of_fd[kMostChannels];  ///< the model's numbers of completion channels
 bool active = false;                         ///< the program belongs to a run
+bool joined = false;                         ///< that it was not started by
 volatile std::uint64_t latest_clock_ps = 0;  ///< of the program's main thread, for threads that never spoke
 
 template <typename Function>
@@ -125,8 +126,11 @@ long raw_receive(int socket, void* bytes, std::size_t room, int* fd) {
   return got;
 }
 
-/// Without the model there is no NIC and no time, so the program ends. The model's watcher prints the reason.
+/// Without the model there is no NIC and no time, so the program ends. The model's watcher prints the reason, where a
+/// program that joined the run may not see it.
 [[noreturn]] void model_is_gone() {
+  constexpr char text[] = "mrcsim: the run has ended\n";
+  if (joined) syscall(SYS_write, STDERR_FILENO, text, sizeof text - 1);
   syscall(SYS_exit_group, 127);
   __builtin_unreachable();
 }
@@ -450,6 +454,7 @@ __attribute__((constructor)) void begin() {
   main_thread = pthread_self();
   // The model reads and writes what the program registers.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  joined = getenv("MRCSIM_HOST_JOINED") != nullptr;
   active = true;
   catch_signals();
   if (!join(this_thread)) {
