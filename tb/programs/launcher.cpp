@@ -55,8 +55,9 @@ void write_sysfs(const fs::path& root, NodeId node) {
   put(port / "phys_state", "5: LinkUp");
   put(port / "pkeys/0", "0xffff");
   for (int i = 0; i < kGids; ++i) {
-    put(port / fmt::format("gids/{}", i), fmt::format("fd4d:5243:0000:0000:0000:0000:0000:{:04x}", node));
+    put(port / fmt::format("gids/{}", i), fmt::format("fd4d:5243:0000:0000:4d52:4300:0000:{:04x}", node));
     put(port / fmt::format("gid_attrs/types/{}", i), "RoCE v2");
+    put(port / fmt::format("gid_attrs/ndevs/{}", i), "mrc0");
   }
 }
 

@@ -80,6 +80,12 @@ int number_in_environment(pid_t pid, const std::string& name) {
   return -1;
 }
 
+Call call_of(std::span<const std::byte> message) {
+  Request request;
+  std::memcpy(static_cast<void*>(&request), message.data(), sizeof request);
+  return request.call;
+}
+
 std::string words_of(const ProgramCommand& command) {
   return fmt::format("{} on nic{}", command.words.front(), command.node);
 }
@@ -306,22 +312,48 @@ void LockStep::wake(Task& task) {
   task.wakes = true;
 }
 
-void LockStep::wake_spinning(NodeId node, std::uint32_t number) {
+void LockStep::wake_by_write(NodeId node, std::uint32_t number) {
   for (const auto& task : tasks_) {
-    if (task->state != State::spinning) continue;
-    if (process(*task).node == node && process(*task).number == number) wake(*task);
+    if (task->state != State::spinning && task->state != State::polling) continue;
+    const Process& owner = process(*task);
+    if (owner.node != node || owner.number != number) continue;
+    task->missed_write = true;
+    if (task->state == State::spinning || owner.looks_at_memory) wake(*task);
   }
+}
+
+bool LockStep::wake_by_missed_writes() {
+  bool woken = false;
+  for (const auto& task : tasks_) {
+    if (task->state != State::polling || !task->missed_write) continue;
+    process(*task).looks_at_memory = true;
+    wake(*task);
+    woken = true;
+  }
+  return woken;
+}
+
+TimePs LockStep::next_write_to_polling() const {
+  TimePs next = kNever;
+  for (const auto& task : tasks_) {
+    if (task->state != State::polling) continue;
+    next = std::min(next, nodes_[processes_[static_cast<std::size_t>(task->process)].node]->memory().next_write());
+  }
+  return next;
 }
 
 void LockStep::wake_by_events() {
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     if (nodes_[id] == nullptr) continue;
     nodes_[id]->take_completions(now_);
-    for (const std::uint32_t number : nodes_[id]->memory().apply(now_)) wake_spinning(id, number);
+    for (const std::uint32_t number : nodes_[id]->memory().apply(now_)) wake_by_write(id, number);
   }
   for (const auto& task : tasks_) {
     if (task->state != State::polling) continue;
-    if (task->at <= now_ || node(*task).has_completion(now_, process(*task).number)) wake(*task);
+    const bool late = task->at <= now_;
+    // It has waited for long, not for a completion of its own: for bytes.
+    if (late && task->missed_write && !node(*task).has_work()) process(*task).looks_at_memory = true;
+    if (late || node(*task).has_completion(now_, process(*task).number)) wake(*task);
   }
 }
 
@@ -331,7 +363,7 @@ void LockStep::wake_by_fds() {
     if (!ready(task->fds, 0) && task->at > now_) continue;
     // What it learns by the descriptor may be that bytes are there.
     const Process& owner = process(*task);
-    for (const std::uint32_t number : node(*task).memory().apply(0, owner.number)) wake_spinning(owner.node, number);
+    for (const std::uint32_t number : node(*task).memory().apply(0, owner.number)) wake_by_write(owner.node, number);
     wake(*task);
   }
 }
@@ -350,10 +382,14 @@ void LockStep::fire_alarms() {
   }
 }
 
-/// Nobody acts before something comes from the NICs or from a descriptor.
+/// Nobody acts before something comes from the NICs or from a descriptor. A program that sleeps before it has waited
+/// for anything may not listen yet.
 bool LockStep::all_rest() const {
-  return std::none_of(tasks_.begin(), tasks_.end(),
-                      [](const auto& task) { return task->state == State::running || task->state == State::waiting; });
+  return std::none_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
+    if (task->state == State::waiting)
+      return !(task->has_rested && call_of(task->request) == Call::sleep && task->at > now_);
+    return task->state == State::running;
+  });
 }
 
 bool LockStep::start_next() {
@@ -454,7 +490,10 @@ TimePs LockStep::run(TimePs now) {
     const TimePs visible = next_visible();
     const TimePs until = std::min(next_time(), visible);
     if (nics_work() || visible != kNever) return until;
-    if (all_poll()) return kNever;
+    if (all_poll()) {
+      if (wake_by_missed_writes()) continue;
+      return next_write_to_polling();
+    }
     if (until != kNever) return until;
     // Nothing comes from the NICs: time does not go on.
     wait_outside();
@@ -552,6 +591,8 @@ void LockStep::poll_cq(Task& task, bool woken) {
   if (answer.error == 0 && found.empty() && !woken && !task.polled.insert(wanted->object).second) {
     // Nothing will be there until something happens.
     task.state = State::polling;
+    task.missed_write = false;
+    task.has_rested = true;
     task.at = now_ + kLongestPoll;
     return;
   }
@@ -573,6 +614,7 @@ void LockStep::wait_for_fds(Task& task) {
   }
   task.at = std::max(now_, wanted->until_ps);
   task.state = State::on_fds;
+  task.has_rested = true;
 }
 
 VerbsAnswer LockStep::carry_out(Task& task) {
@@ -680,7 +722,9 @@ TimePs LockStep::next_visible() const {
     if (nodes_[id] == nullptr) continue;
     next = std::min(next, nodes_[id]->next_visible(now_));
     const bool looked_at = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& task) {
-      return task->state == State::spinning && processes_[static_cast<std::size_t>(task->process)].node == id;
+      if (task->state != State::spinning && task->state != State::polling) return false;
+      const Process& owner = processes_[static_cast<std::size_t>(task->process)];
+      return owner.node == id && (task->state == State::spinning || owner.looks_at_memory);
     });
     if (looked_at) next = std::min(next, nodes_[id]->memory().next_write());
     const bool awaited = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& task) {

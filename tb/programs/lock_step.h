@@ -53,8 +53,9 @@ class LockStep : public Programs {
   struct Process {
     pid_t pid = 0;
     NodeId node = 0;
-    std::uint32_t number = 0;  ///< at its node
-    bool joined = false;       ///< it was started by another `mrcsim host`
+    std::uint32_t number = 0;      ///< at its node
+    bool joined = false;           ///< it was started by another `mrcsim host`
+    bool looks_at_memory = false;  ///< between polls of its completion queues
     std::uint32_t threads = 0;
     TimePs alarm_at = kNever;
     TimePs alarm_interval = 0;
@@ -79,6 +80,8 @@ class LockStep : public Programs {
     std::set<std::uint32_t> polled;  ///< queues that were empty since the last that was seen
     std::vector<pollfd> fds;         ///< ours
     bool awaits_events = false;      ///< one of them is for events of the device
+    bool missed_write = false;       ///< its memory was written while it polls
+    bool has_rested = false;         ///< it has waited for something, as a server that listens
     bool was_spinning = false;
     bool wakes = false;  ///< `request` is done; the turn comes with its reply
   };
@@ -97,8 +100,12 @@ class LockStep : public Programs {
   void wait_for_turn(Task& task);
   Task* with_turn();
   void wake(Task& task);
-  /// Those of a process whose memory was written.
-  void wake_spinning(NodeId node, std::uint32_t number);
+  /// Those of a process whose memory was written: that loop over it, or look at it between polls.
+  void wake_by_write(NodeId node, std::uint32_t number);
+  /// All poll, and what they poll for may be bytes: learns whose memory has been written. False where there is none.
+  bool wake_by_missed_writes();
+  /// When bytes for a program that polls are seen.
+  TimePs next_write_to_polling() const;
   void wake_by_events();
   void wake_by_fds();
   void fire_alarms();

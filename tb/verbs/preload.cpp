@@ -49,6 +49,7 @@ constexpr std::int64_t kEpochSeconds = 1'767'225'600;
 /// The time stamp counter runs at 1 GHz: one count a nanosecond.
 constexpr std::uint64_t kPsPerTsc = kPsPerNs;
 constexpr char kDevices[] = "/dev/infiniband/uverbs";
+constexpr char kSysfs[] = "/sys/class/infiniband";
 constexpr int kNetlinkRdma = 20;
 /// A thread that only reads its clock waits for the others after this time, or after this share of the time that it has
 /// spent reading it.
@@ -68,6 +69,7 @@ struct Thread {
 thread_local Thread this_thread;
 
 char socket_path[sizeof(sockaddr_un::sun_path)];
+char sysfs_path[256];  ///< the tree in the place of /sys
 Charges charges;
 pthread_t main_thread;
 constexpr int kMostChannels = 4'096;
@@ -294,9 +296,26 @@ ssize_t settled(int fd, ssize_t written) {
   return written;
 }
 
-bool is_device(const char* path) {
-  return active && path != nullptr && strncmp(path, kDevices, sizeof kDevices - 1) == 0;
-}
+/// Where what a program names is to be found: the device in /dev/null, its place in /sys in the model's tree.
+class Place {
+ public:
+  explicit Place(const char* path) : path_(path) {
+    if (!active || path == nullptr) return;
+    if (strncmp(path, kDevices, sizeof kDevices - 1) == 0) path_ = "/dev/null";
+    if (strncmp(path, kSysfs, sizeof kSysfs - 1) != 0) return;
+    const char* inside = path + sizeof "/sys" - 1;
+    const std::size_t root = strlen(sysfs_path);
+    if (root == 0 || root + strlen(inside) >= sizeof room_) return;
+    memcpy(room_, sysfs_path, root);
+    memcpy(room_ + root, inside, strlen(inside) + 1);
+    path_ = room_;
+  }
+  const char* path() const { return path_; }
+
+ private:
+  const char* path_;
+  char room_[512];
+};
 
 // ---- rdtsc, and loops over memory
 
@@ -451,6 +470,8 @@ __attribute__((constructor)) void begin() {
   const char* path = getenv("MRCSIM_HOST_SOCKET");
   if (path == nullptr || strlen(path) >= sizeof socket_path) return;
   memcpy(socket_path, path, strlen(path) + 1);
+  const char* sysfs = getenv("SYSFS_PATH");
+  if (sysfs != nullptr && strlen(sysfs) < sizeof sysfs_path) memcpy(sysfs_path, sysfs, strlen(sysfs) + 1);
   main_thread = pthread_self();
   // The model reads and writes what the program registers.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -809,8 +830,7 @@ MRCSIM_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeo
 namespace {
 
 int open_path(const char* path, int flags, mode_t mode) {
-  return static_cast<int>(
-      syscall(SYS_openat, AT_FDCWD, is_device(path) ? "/dev/null" : path, flags, static_cast<unsigned>(mode)));
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, Place(path).path(), flags, static_cast<unsigned>(mode)));
 }
 
 /// libibverbs asks its kernel for a completion channel by a write, which no provider can take over.
@@ -873,11 +893,11 @@ MRCSIM_EXPORT int __open64_2(const char* path, int flags) {
   return open_path(path, flags, 0);
 }
 MRCSIM_EXPORT int access(const char* path, int mode) noexcept {
-  return static_cast<int>(syscall(SYS_access, is_device(path) ? "/dev/null" : path, mode));
+  return static_cast<int>(syscall(SYS_access, Place(path).path(), mode));
 }
 MRCSIM_EXPORT int stat(const char* path, struct stat* to) noexcept {
   MRCSIM_NEXT(stat);
-  return libc_stat(is_device(path) ? "/dev/null" : path, to);
+  return libc_stat(Place(path).path(), to);
 }
 MRCSIM_EXPORT ssize_t write(int fd, const void* from, size_t bytes) {
   ssize_t result = 0;
