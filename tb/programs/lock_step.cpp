@@ -42,6 +42,8 @@ constexpr int kOutsideUs = 100'000;
 /// After a program has failed: checks without any activity until the others are ended, and real time that one may
 /// compute.
 constexpr int kQuietLooks = 20;
+/// Rounds in which all programs poll in vain until they count as stalled.
+constexpr int kIdleRounds = 1'000;
 constexpr int kLongestAfterFailureS = 20;
 constexpr int kHelloSeconds = 20;
 
@@ -314,10 +316,10 @@ void LockStep::wake(Task& task) {
 
 void LockStep::wake_by_write(NodeId node, std::uint32_t number) {
   for (const auto& task : tasks_) {
-    if (task->state != State::spinning && task->state != State::polling) continue;
+    if (task->process < 0 || process(*task).node != node || process(*task).number != number) continue;
     const Process& owner = process(*task);
-    if (owner.node != node || owner.number != number) continue;
     task->missed_write = true;
+    if (task->state != State::spinning && task->state != State::polling) continue;
     if (task->state == State::spinning || owner.looks_at_memory) wake(*task);
   }
 }
@@ -331,6 +333,12 @@ bool LockStep::wake_by_missed_writes() {
     woken = true;
   }
   return woken;
+}
+
+bool LockStep::poll_on() {
+  if (served_ != served_before_) idle_rounds_ = 0;
+  served_before_ = served_;
+  return ++idle_rounds_ <= kIdleRounds;
 }
 
 TimePs LockStep::next_write_to_polling() const {
@@ -492,7 +500,8 @@ TimePs LockStep::run(TimePs now) {
     if (nics_work() || visible != kNever) return until;
     if (all_poll()) {
       if (wake_by_missed_writes()) continue;
-      return next_write_to_polling();
+      const TimePs bytes = next_write_to_polling();
+      return bytes != kNever || !poll_on() ? bytes : until;
     }
     if (until != kNever) return until;
     // Nothing comes from the NICs: time does not go on.
@@ -544,6 +553,7 @@ void LockStep::reply(Task& task, TimePs clock, const VerbsAnswer& answer, const 
   task.at = kNever;
   task.state = State::running;
   task.wakes = false;
+  task.missed_write = false;
   ++served_;
 }
 
@@ -588,10 +598,10 @@ void LockStep::poll_cq(Task& task, bool woken) {
   const VerbsAnswer answer =
       node(task).poll(now_, process(task).number, wanted->object, std::min(wanted->number, kMostCompletions), found);
   const double poll_ns = scenario_.node(process(task).node).host.programs.poll_ns;
-  if (answer.error == 0 && found.empty() && !woken && !task.polled.insert(wanted->object).second) {
+  const bool has_bytes = task.missed_write && process(task).looks_at_memory;
+  if (answer.error == 0 && found.empty() && !woken && !has_bytes && !task.polled.insert(wanted->object).second) {
     // Nothing will be there until something happens.
     task.state = State::polling;
-    task.missed_write = false;
     task.has_rested = true;
     task.at = now_ + kLongestPoll;
     return;

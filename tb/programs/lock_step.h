@@ -80,7 +80,7 @@ class LockStep : public Programs {
     std::set<std::uint32_t> polled;  ///< queues that were empty since the last that was seen
     std::vector<pollfd> fds;         ///< ours
     bool awaits_events = false;      ///< one of them is for events of the device
-    bool missed_write = false;       ///< its memory was written while it polls
+    bool missed_write = false;       ///< its memory was written since it ran
     bool has_rested = false;         ///< it has waited for something, as a server that listens
     bool was_spinning = false;
     bool wakes = false;  ///< `request` is done; the turn comes with its reply
@@ -104,6 +104,8 @@ class LockStep : public Programs {
   void wake_by_write(NodeId node, std::uint32_t number);
   /// All poll, and what they poll for may be bytes: learns whose memory has been written. False where there is none.
   bool wake_by_missed_writes();
+  /// They may look at something else between polls, such as a socket: they poll on, for a while.
+  bool poll_on();
   /// When bytes for a program that polls are seen.
   TimePs next_write_to_polling() const;
   void wake_by_events();
@@ -144,9 +146,11 @@ class LockStep : public Programs {
   int listener_ = -1;
   TimePs now_ = 0;  ///< of the NICs
   std::uint64_t served_ = 0;
-  int quiet_looks_ = 0;     ///< since a program failed: times that nothing came from outside
-  bool signaled_ = false;   ///< a signal came since run() was called
-  bool abandoned_ = false;  ///< programs that are left are not waited for
+  std::uint64_t served_before_ = 0;  ///< when all polled last
+  int idle_rounds_ = 0;              ///< of all polls since, each in vain
+  int quiet_looks_ = 0;              ///< since a program failed: times that nothing came from outside
+  bool signaled_ = false;            ///< a signal came since run() was called
+  bool abandoned_ = false;           ///< programs that are left are not waited for
 };
 
 }  // namespace mrc

@@ -466,7 +466,9 @@ void in_child() {
   join(this_thread);
 }
 
-__attribute__((constructor)) void begin() {
+/// The first constructor of all, libc's own included: which gives it the environment, as the loader does.
+__attribute__((constructor)) void begin(int, char**, char** settings) {
+  if (environ == nullptr) environ = settings;
   const char* path = getenv("MRCSIM_HOST_SOCKET");
   if (path == nullptr || strlen(path) >= sizeof socket_path) return;
   memcpy(socket_path, path, strlen(path) + 1);

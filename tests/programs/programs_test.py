@@ -19,6 +19,7 @@ MRCSIM, REPOSITORY = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.
 PAIR = str(REPOSITORY / "tb/scenarios/pair.toml")
 SKIPPED = 77
 NEEDED = ("ib_write_bw", "ib_write_lat", "ibv_devinfo", "ibv_rc_pingpong")
+CHECK = os.environ.get("VERBS_CHECK", "verbs_check")  # tests/programs/verbs_check.cpp
 LOCAL = "127.0.0.1"
 PORT = 20000 + os.getpid() % 20000  # tests side by side do not meet
 
@@ -55,14 +56,17 @@ class Run:
         return [line for line in self.out.splitlines() if not any(word in line for word in left_out)]
 
 
-def write_bw(*options, **more):
-    common = ["ib_write_bw", "-p", str(PORT), "--report_gbits", *[str(option) for option in options]]
+def perftest(program, *options, **more):
+    common = [program, "-p", str(PORT), *[str(option) for option in options]]
     return Run(common, [*common, LOCAL], **more)
+
+
+def write_bw(*options, **more):
+    return perftest("ib_write_bw", "--report_gbits", *options, **more)
 
 
 def write_lat(*options, **more):
-    common = ["ib_write_lat", "-p", str(PORT), *[str(option) for option in options]]
-    return Run(common, [*common, LOCAL], **more)
+    return perftest("ib_write_lat", *options, **more)
 
 
 def model_gbps(size, messages, qps, depth, both=False):
@@ -298,9 +302,146 @@ class Robust(unittest.TestCase):
                 self.assertIn("sent an invalid message", run.err)
 
     def test_strict(self):
-        run = Run(["ib_send_bw", "-p", str(PORT)], ["ib_send_bw", "-p", str(PORT), LOCAL], timeout=120)
-        self.assertNotEqual(run.code, 0)
-        self.assertIn("SEND is not in MRC", run.err)
+        for program, name in (("ib_send_bw", "SEND"), ("ib_read_bw", "READ"), ("ib_atomic_bw", "FETCH AND ADD")):
+            with self.subTest(program=program):
+                run = perftest(program, "-n", 10, timeout=120)
+                self.assertEqual(run.code, 5)
+                self.assertIn(f"{name} is not in MRC, which has WRITE and WRITE with immediate; --beyond-mrc carries it", run.err)
+
+
+class Beyond(unittest.TestCase):
+    """READ and atomic operations: as a request, and a WRITE back."""
+
+    def beyond(self, program, *options, settings=()):
+        run = perftest(program, *options, options=["--beyond-mrc"], settings=settings)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertIn("mrcsim: beyond MRC: ", run.err)
+        self.assertIn("beyond MRC: ", run.out)
+        self.assertTrue(any(note.startswith("beyond MRC: ") for note in run.result()["notes"]))
+        return run
+
+    def test_bytes_order_and_errors(self):
+        run = Run([CHECK, "beyond", str(PORT)], [CHECK, "beyond", str(PORT), LOCAL], options=["--beyond-mrc"])
+        self.assertEqual(run.code, 0, run.out + run.err)
+        for what in ("READ is right", "atomic operations are right", "refusal is right"):
+            self.assertIn(what, run.out)
+
+    def test_read_bandwidth(self):
+        """The bytes come from nic0, whose run has the same figure as the program."""
+        run = self.beyond("ib_read_bw", "-s", 65536, "-n", 500, "--report_gbits", settings=["run.node_under_test=nic0"])
+        printed, result = run.rows()[0][3], run.result()
+        self.assertGreater(printed, 500)
+        self.assertLess(printed, 800)
+        self.assertLess(abs(printed / result["goodput_gbps"] - 1), 0.03)
+        self.assertEqual(result["bytes"]["delivered"], 500 * (65536 + 16))
+        # 16 READs are under way at a time, or as many as the program asks for.
+        self.assertLess(self.beyond("ib_read_bw", "-s", 65536, "-n", 200, "-o", 1, "--report_gbits").rows()[0][3], printed / 8)
+
+    def test_read_latency(self):
+        """A request, its answer, and the hosts' part of it: between two and four times a WRITE's."""
+        typical = self.beyond("ib_read_lat", "-s", 2, "-n", 50).rows()[0][4]
+        write = write_lat("-s", 2, "-n", 50).rows()[0][4]
+        self.assertGreater(typical, 1.5 * write)
+        self.assertLess(typical, 4 * write)
+
+    def test_atomics(self):
+        for kind in ("FETCH_AND_ADD", "CMP_AND_SWAP"):
+            run = self.beyond("ib_atomic_bw", "-n", 200, "-A", kind)
+            self.assertIn("200 atomic operations", run.err)
+            self.assertGreater(run.rows()[0][3], 1)
+
+    def test_same_twice(self):
+        one, other = (self.beyond("ib_read_bw", "-s", 4096, "-n", 200, "-b").printed() for _ in range(2))
+        self.assertEqual(one, other)
+
+
+def all_ports(node, at_us, for_us=None):
+    more = "" if for_us is None else f", for_us = {for_us}"
+    return [f'fault.p{port}={{kind = "nic_port_loss", where = "{node}.port{port}", at_us = {at_us}{more}}}' for port in range(8)]
+
+
+class Faults(unittest.TestCase):
+    """Programs see what the fault timeline does."""
+
+    def test_port_events(self):
+        """The device's port is down while all of the NIC's are; one port alone changes nothing."""
+        one = 'fault.one={kind = "nic_port_loss", where = "nic0.port3", at_us = 100, for_us = 200}'
+        run = Run([CHECK, "events", "2"], settings=[one, *all_ports("nic0", 1000, 500)])
+        self.assertEqual(run.code, 0, run.err)
+        events = re.findall(r"(\d+) us: (.*)", run.out)
+        self.assertEqual([what for _, what in events], ["port error, port 1, down", "port active, port 1, active"])
+        for (seen, _), at in zip(events, (1000, 1500)):
+            self.assertGreaterEqual(int(seen), at)
+            self.assertLess(int(seen), at + 200)
+
+    def test_error_completion(self):
+        run = Run([CHECK, "writes", str(PORT)], [CHECK, "writes", str(PORT), LOCAL],
+                  settings=[*all_ports("nic0", 100), "protocol.retry_count=2"])
+        self.assertEqual(run.code, 0, run.err)
+        self.assertRegex(run.out, r"WRITE \d+ ended with transport retry counter exceeded")
+        self.assertEqual(run.result()["messages"]["failed"], 1)
+
+    def test_flapping_port(self):
+        """Nothing is lost, and the rate follows the planes: seven of eight while the port is down, all after it."""
+        whole = write_bw("-s", 65536, "-n", 4000)
+        down = 'fault.flap={kind = "nic_port_loss", where = "nic1.port3", at_us = 0}'
+        seven = write_bw("-s", 65536, "-n", 4000, settings=[down])
+        # Both programs start within the first millisecond; the flapping goes on for as long as they run.
+        flap = 'fault.flap={kind = "link_flap", where = "nic1.port3", at_us = 10, period_us = 400, for_us = 200, count = 10000}'
+        flapping = write_bw("-s", 65536, "-n", 4000, settings=[flap])
+        for run in (whole, seven, flapping):
+            self.assertEqual(run.code, 0, run.err)
+            self.assertEqual((run.result()["status"], run.result()["messages"]["completed"]), ("complete", 4000))
+            self.assertEqual(run.result()["bytes"]["delivered"], 4000 * 65536)
+        rates = [run.rows()[0][3] for run in (whole, seven, flapping)]
+        print("whole, seven of eight planes, flapping:", rates)
+        self.assertLess(abs(rates[1] / rates[0] - 7 / 8), 0.02)
+        self.assertLess(rates[2], rates[0])
+        self.assertGreater(rates[2], rates[1] * 0.9)
+
+
+class Nodes(unittest.TestCase):
+    def test_programs_share_a_node(self):
+        """Two pairs on one pair of NICs: each has half of the bandwidth while both run."""
+        words = [["ib_write_bw", "-p", str(PORT + i), "-s", "65536", "-n", "2000", "--report_gbits"] for i in range(2)]
+        run = Run(*words, *[[*w, LOCAL] for w in words], nodes=(0, 0, 1, 1))
+        self.assertEqual(run.code, 0, run.err)
+        result = run.result()
+        self.assertEqual((result["messages"]["completed"], result["bytes"]["delivered"]), (4000, 4000 * 65536))
+        rates = {row[3] for row in run.rows()}
+        print("two pairs:", rates)
+        self.assertLess(sum(sorted(rates)[-2:]), 2 * 600)
+
+    def test_terminals(self):
+        """Each program by a command of its own; the run ends with the last of them."""
+        with tempfile.TemporaryDirectory() as folder:
+            setting = {**os.environ, "TMPDIR": folder}
+            words = ["ib_write_bw", "-p", str(PORT), "-s", "65536", "-n", "500", "--report_gbits"]
+            model = subprocess.Popen([MRCSIM, "host", PAIR, "--node", "0", "--out", f"{folder}/out", "--", *words], env=setting,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            end = time.monotonic() + 60
+            while not programs_of(model.pid) and time.monotonic() < end:
+                time.sleep(0.05)
+
+            def join(*options):
+                return subprocess.run([MRCSIM, "host", *options], capture_output=True, text=True, check=False, env=setting, timeout=120)
+            for options, expected in ((["--node", "7", "--", "true"], "the run to join has nic0 to nic1"),
+                                      (["--node", "1", "--seed", "3", "--", "true"], "takes the run's settings"),
+                                      (["--node", "1", "--join", "/nowhere", "--", "true"], "/nowhere")):
+                done = join(*options)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                self.assertIn(expected, done.stderr)
+            client = join("--node", "1", "--", *words, LOCAL)
+            self.assertEqual(client.returncode, 0, client.stderr)
+            out, err = model.communicate(timeout=60)
+            self.assertEqual(model.returncode, 0, err)
+            self.assertIn("complete", out)
+            beside = write_bw("-s", 65536, "-n", 500).rows()
+            self.assertEqual([row for row in beside if f"{row[3]:.2f}" in client.stdout], beside)
+            self.assertEqual(list(pathlib.Path(folder).glob("mrcsim-host-*")), [])
+            done = join("--node", "1", "--", "true")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("no run to join", done.stderr)
 
 
 if __name__ == "__main__":
