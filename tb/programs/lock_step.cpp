@@ -42,8 +42,8 @@ constexpr int kOutsideUs = 100'000;
 /// After a program has failed: checks without any activity until the others are ended, and real time that one may
 /// compute.
 constexpr int kQuietLooks = 20;
-/// Rounds in which all programs poll in vain until they count as stalled.
-constexpr int kIdleRounds = 1'000;
+/// Simulated time for which all programs poll in vain until they count as stalled.
+constexpr TimePs kLongestIdle = 100 * kLongestPoll;
 constexpr int kLongestAfterFailureS = 20;
 constexpr int kHelloSeconds = 20;
 
@@ -336,9 +336,9 @@ bool LockStep::wake_by_missed_writes() {
 }
 
 bool LockStep::poll_on() {
-  if (served_ != served_before_) idle_rounds_ = 0;
+  if (served_ != served_before_) idle_since_ = now_;
   served_before_ = served_;
-  return ++idle_rounds_ <= kIdleRounds;
+  return now_ - idle_since_ < kLongestIdle;
 }
 
 TimePs LockStep::next_write_to_polling() const {

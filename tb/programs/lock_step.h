@@ -147,7 +147,7 @@ class LockStep : public Programs {
   TimePs now_ = 0;  ///< of the NICs
   std::uint64_t served_ = 0;
   std::uint64_t served_before_ = 0;  ///< when all polled last
-  int idle_rounds_ = 0;              ///< of all polls since, each in vain
+  TimePs idle_since_ = 0;            ///< of all programs, which poll in vain
   int quiet_looks_ = 0;              ///< since a program failed: times that nothing came from outside
   bool signaled_ = false;            ///< a signal came since run() was called
   bool abandoned_ = false;           ///< programs that are left are not waited for

@@ -376,7 +376,7 @@ class Faults(unittest.TestCase):
 
     def test_error_completion(self):
         run = Run([CHECK, "writes", str(PORT)], [CHECK, "writes", str(PORT), LOCAL],
-                  settings=[*all_ports("nic0", 100), "protocol.retry_count=2"])
+                  settings=[*all_ports("nic0", 100), "protocol.linear_retries=1", "protocol.exponential_retries=2"])
         self.assertEqual(run.code, 0, run.err)
         self.assertRegex(run.out, r"WRITE \d+ ended with transport retry counter exceeded")
         self.assertEqual(run.result()["messages"]["failed"], 1)
