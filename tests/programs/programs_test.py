@@ -402,15 +402,14 @@ class Faults(unittest.TestCase):
 
 class Nodes(unittest.TestCase):
     def test_programs_share_a_node(self):
-        """Two pairs on one pair of NICs: each has half of the bandwidth while both run."""
-        words = [["ib_write_bw", "-p", str(PORT + i), "-s", "65536", "-n", "2000", "--report_gbits"] for i in range(2)]
+        """Two pairs on one pair of NICs: each finds its own objects, and all bytes arrive."""
+        words = [["ib_write_bw", "-p", str(PORT + i), "-s", "65536", "-n", "500", "--report_gbits"] for i in range(2)]
         run = Run(*words, *[[*w, LOCAL] for w in words], nodes=(0, 0, 1, 1))
         self.assertEqual(run.code, 0, run.err)
         result = run.result()
-        self.assertEqual((result["messages"]["completed"], result["bytes"]["delivered"]), (4000, 4000 * 65536))
-        rates = {row[3] for row in run.rows()}
-        print("two pairs:", rates)
-        self.assertLess(sum(sorted(rates)[-2:]), 2 * 600)
+        self.assertEqual((result["messages"]["completed"], result["bytes"]["delivered"]), (1000, 1000 * 65536))
+        for row in run.rows():
+            self.assertLess(row[3], 800)
 
     def test_terminals(self):
         """Each program by a command of its own; the run ends with the last of them."""
