@@ -27,7 +27,7 @@ PORT = 20000 + os.getpid() % 20000  # tests side by side do not meet
 class Run:
     """One `mrcsim host`."""
 
-    def __init__(self, *programs, settings=(), options=(), scenario=PAIR, nodes=None, timeout=300):
+    def __init__(self, *programs, settings=(), options=(), scenario=PAIR, nodes=None, timeout=300, environment=None):
         self.folder = tempfile.TemporaryDirectory()
         words = [MRCSIM, "host", scenario, "--out", f"{self.folder.name}/out", *options]
         for setting in settings:
@@ -37,7 +37,8 @@ class Run:
         for program in programs:
             words += ["--", *program]
         begun = time.monotonic()
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=timeout)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=timeout,
+                              env={**os.environ, **(environment or {})})
         self.seconds = time.monotonic() - begun
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 
@@ -196,6 +197,39 @@ class Repeats(unittest.TestCase):
                 process.kill()
                 process.wait()
         self.assertEqual(alone, beside)
+
+
+class Ucx(unittest.TestCase):
+    """ucx_perftest over its transport rc_verbs: one-sided operations, in at most a minute each."""
+
+    def final(self, *options):
+        """Average latency in us and bandwidth in MiB/s."""
+        common = ["ucx_perftest", "-p", str(PORT), "-d", "mrc0:1", "-x", "rc_verbs", "-n", "1000", "-w", "10", *options]
+        # UCX posts 4,095 receives otherwise, one by one.
+        run = Run(common, [*common, LOCAL], options=["--beyond-mrc"], environment={"UCX_RC_RX_QUEUE_LEN": "64"})
+        self.assertEqual(run.code, 0, run.out + run.err)
+        row = re.search(r"Final: +1000 +[\d.]+ +([\d.]+) +[\d.]+ +([\d.]+)", run.out)
+        print("ucx_perftest", *options, row.groups())
+        return [float(word) for word in row.groups()]
+
+    def setUp(self):
+        if shutil.which("ucx_perftest") is None:
+            self.skipTest("ucx_perftest is missing (Debian: ucx-utils)")
+
+    def test_put(self):
+        latency, _ = self.final("-t", "put_lat", "-D", "short", "-s", "8")
+        self.assertGreater(latency, 4)
+        self.assertLess(latency, 8)
+        # One message at a time, and sixteen.
+        _, one = self.final("-t", "put_bw", "-D", "zcopy", "-s", "65536")
+        _, sixteen = self.final("-t", "put_bw", "-D", "zcopy", "-s", "65536", "-O", "16")
+        self.assertGreater(sixteen, 3 * one)
+        self.assertLess(sixteen * 8 * 2**20 / 1e9, 800)
+
+    def test_get_and_atomics(self):
+        self.assertGreater(self.final("-t", "get", "-D", "zcopy", "-s", "65536")[0], 8)
+        for operation in ("fadd", "cswap"):
+            self.assertGreater(self.final("-t", operation)[0], 8)
 
 
 def programs_of(model):
