@@ -26,8 +26,17 @@ constexpr double kEndless = 1000;
 constexpr double kSearchShare = 0.8;
 /// A reduced case keeps this share of the loss beyond what the objective allows, so that it does not fail by a hair.
 constexpr double kKeptExcess = 0.5;
-/// How much the fullest buffers count beside the loss: they lead the search where nothing is lost yet.
+/// How much full buffers, and what `limits` charges to them, count beside the loss: they lead the search where nothing
+/// is lost yet.
 constexpr double kOccupancyWeight = 0.5;
+constexpr double kChargedWeight = 0.5;
+/// Of the cases that were looked at, the share that is compared with unlimited buffers, and the least number of them.
+constexpr std::size_t kComparedShare = 3;
+constexpr std::size_t kLeastCompared = 4;
+/// Of those that were only looked at, when there are no further ones.
+constexpr std::size_t kComparedAtOnce = 16;
+/// Loss allowed by an objective that names no share.
+constexpr double kUsualAllowance = 0.01;
 /// A size is found to this share of it.
 constexpr std::int64_t kResolution = 16;
 constexpr std::size_t kRemembered = 8;
@@ -50,6 +59,38 @@ double mean_score(const Objective& objective, const std::vector<RunRecord>& runs
   double sum = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) sum += objective.score(runs[i], references[i]);
   return sum / static_cast<double>(runs.size());
+}
+
+bool relieves(const std::string& relief, const std::string& key) {
+  return relief == key || (node_part(key).empty() && parameter_part(relief) == key);
+}
+
+/// Half of the 99th percentile and half of the mean, so that a buffer that is always full for a moment still shows how
+/// often.
+double filled_share(const Json& result, const std::string& key) {
+  double share = 0;
+  for (const Json& buffer : result.at("buffers")) {
+    const auto capacity = buffer.at("capacity").get<double>();
+    const auto node = buffer.at("node").get<std::string>();
+    if (capacity <= 0 || !sizes_buffer(key, node, buffer.at("name").get<std::string>())) continue;
+    const double filled = (buffer.at("p99").get<double>() + buffer.at("mean").get<double>()) / 2;
+    share = std::max(share, std::min(1.0, filled / capacity));
+  }
+  return share;
+}
+
+/// Share of the goodput that `limits` charges to the sized buffers.
+double charged_share(const Json& result, const BufferSizes& sizes) {
+  double gbps = 0;
+  for (const Json& row : result.at("limits")) {
+    const auto reliefs = row.at("relieved_by").get<std::vector<std::string>>();
+    const bool is_sized = std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
+      return std::any_of(reliefs.begin(), reliefs.end(),
+                         [&](const std::string& relief) { return relieves(relief, size.first); });
+    });
+    if (is_sized) gbps += row.at("gbps").get<double>();
+  }
+  return gbps / std::max(result.at("goodput_gbps").get<double>(), 1.0);
 }
 
 bool all_complete(const std::vector<RunRecord>& runs) {
@@ -147,16 +188,19 @@ std::vector<TriedCase> Attacker::evaluate(const std::vector<Wanted>& wanted) {
     }
   }
   const std::vector<RunRecord> records = campaign_.run(specs);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (digests_.insert(specs[i].digest).second) all_runs_.emplace_back(specs[i].settings, records[i].id);
-  }
   std::vector<TriedCase> tried;
   const std::size_t each = 2 * request_.seeds;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
+    for (std::size_t k = i * each; k < (i + 1) * each; ++k) count(specs[k], records[k]);
     const auto begin = records.begin() + static_cast<std::ptrdiff_t>(i * each);
     tried.push_back(judge(wanted[i], {begin, begin + static_cast<std::ptrdiff_t>(each)}));
+    tried.back().after_runs = digests_.size();
   }
   return tried;
+}
+
+void Attacker::count(const RunSpec& spec, const RunRecord& record) {
+  if (digests_.insert(spec.digest).second) all_runs_.emplace_back(spec.settings, record.id);
 }
 
 TriedCase Attacker::judge(const Wanted& wanted, const std::vector<RunRecord>& runs) const {
@@ -164,7 +208,11 @@ TriedCase Attacker::judge(const Wanted& wanted, const std::vector<RunRecord>& ru
   const auto half = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
   const std::vector<RunRecord> sized(runs.begin(), half);
   const std::vector<RunRecord> unlimited(half, runs.end());
-  TriedCase tried{.at = wanted.at, .occupancy = occupancy_of(sized.front()), .sram_bits = sized.front().sram_bits};
+  CaseHint hint = hint_of(sized.front());
+  TriedCase tried{.at = wanted.at,
+                  .hint = hint.danger(),
+                  .occupancy = std::move(hint.occupancy),
+                  .sram_bits = sized.front().sram_bits};
   if (!all_complete(unlimited)) return tried;
   tried.score = mean_score(objective, sized, unlimited);
   tried.reference_score = mean_score(objective, unlimited, unlimited);
@@ -182,34 +230,79 @@ TriedCase Attacker::judge(const Wanted& wanted, const std::vector<RunRecord>& ru
   return tried;
 }
 
-/// Half of the 99th percentile and half of the mean, so that a buffer that is always full for a moment still shows how
-/// often.
-std::vector<double> Attacker::occupancy_of(const RunRecord& run) const {
-  std::vector<double> shares(request_.sizes.size(), 0);
-  const Json result = Json::parse(database_.result_json(run.id), nullptr, false);
-  if (!result.is_object()) return shares;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const std::string& key = request_.sizes[i].first;
-    for (const Json& buffer : result.at("buffers")) {
-      const auto capacity = buffer.at("capacity").get<double>();
-      const auto node = buffer.at("node").get<std::string>();
-      if (capacity <= 0 || !sizes_buffer(key, node, buffer.at("name").get<std::string>())) continue;
-      const double filled = (buffer.at("p99").get<double>() + buffer.at("mean").get<double>()) / 2;
-      shares[i] = std::max(shares[i], std::min(1.0, filled / capacity));
-    }
-  }
-  return shares;
+double CaseHint::danger() const {
+  if (!complete) return 2;
+  const double fullest = occupancy.empty() ? 0 : *std::max_element(occupancy.begin(), occupancy.end());
+  return kOccupancyWeight * fullest + kChargedWeight * std::min(charged, 1.0);
 }
 
-std::vector<KnownPoint> Attacker::known(const std::vector<TriedCase>& tried) const {
+CaseHint Attacker::hint_of(const RunRecord& run) const {
+  CaseHint hint{.occupancy = std::vector<double>(request_.sizes.size(), 0), .complete = run.complete()};
+  const Json result = Json::parse(database_.result_json(run.id), nullptr, false);
+  if (!result.is_object()) return hint;
+  for (std::size_t i = 0; i < hint.occupancy.size(); ++i)
+    hint.occupancy[i] = filled_share(result, request_.sizes[i].first);
+  const Objective& objective = request_.objective;
+  const double allowed = objective.relative ? std::abs(1 - objective.threshold) : kUsualAllowance;
+  hint.charged = charged_share(result, request_.sizes) / std::max(allowed, kUsualAllowance / 10);
+  return hint;
+}
+
+std::vector<KnownPoint> Attacker::known(const std::vector<TriedCase>& tried) {
   std::vector<KnownPoint> points;
   for (const TriedCase& one : tried) {
-    if (!one.judged) continue;
-    double filled = 0;
-    for (const double share : one.occupancy) filled += share / static_cast<double>(one.occupancy.size());
-    points.push_back({one.at, one.loss + kOccupancyWeight * filled, one.occupancy});
+    if (one.judged) points.push_back({one.at, std::max(one.loss, 0.0) + one.hint, one.occupancy});
   }
   return points;
+}
+
+/// The runs with the sizes alone.
+std::vector<CaseHint> Attacker::look_at(const std::vector<AttackPoint>& points) {
+  std::vector<RunSpec> specs;
+  for (const AttackPoint& point : points) specs.push_back(spec(point, sizes_, 0));
+  const std::vector<RunRecord> records = campaign_.run(specs);
+  std::vector<CaseHint> hints;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    count(specs[i], records[i]);
+    hints.push_back(hint_of(records[i]));
+  }
+  return hints;
+}
+
+/// Looks at all points, and compares those that look worst with unlimited buffers. The search learns of all.
+std::vector<TriedCase> Attacker::compare_most_dangerous(const std::vector<AttackPoint>& points) {
+  const std::vector<CaseHint> hints = look_at(points);
+  std::vector<std::size_t> order(points.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return hints[a].danger() > hints[b].danger(); });
+  const std::size_t most = std::max(kLeastCompared, points.size() / kComparedShare);
+  std::vector<AttackPoint> compared;
+  std::vector<KnownPoint> looked_at;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::size_t i = order[k];
+    if (k < most || !hints[i].complete) {
+      compared.push_back(points[i]);
+      continue;
+    }
+    not_compared_.push_back(points[i]);
+    looked_at.push_back({points[i], hints[i].danger(), hints[i].occupancy});
+  }
+  search_.note(looked_at);
+  return evaluate(compared, sizes_);
+}
+
+/// Cases with their runs; empty where the envelope has no further ones.
+std::vector<TriedCase> Attacker::next_cases() {
+  const std::vector<AttackPoint> points = search_.propose();
+  if (points.empty()) {
+    const std::size_t count = std::min(kComparedAtOnce, not_compared_.size());
+    const auto end = not_compared_.begin() + static_cast<std::ptrdiff_t>(count);
+    const std::vector<AttackPoint> left(not_compared_.begin(), end);
+    not_compared_.erase(not_compared_.begin(), end);
+    return evaluate(left, sizes_);
+  }
+  return request_.guided ? compare_most_dangerous(points) : evaluate(points, sizes_);
 }
 
 AttackResult Attacker::attack(const Earlier& earlier, const OnBatch& on_batch) {
@@ -219,10 +312,9 @@ AttackResult Attacker::attack(const Earlier& earlier, const OnBatch& on_batch) {
   int idle = 0;  // batches without a new run: points may differ and draw the same case
   while (!spent() && !enough_found()) {
     const std::size_t known_runs = digests_.size();
-    const std::vector<AttackPoint> points = search_.propose();
-    result_.exhausted = points.empty() || idle >= kMostIdle;
+    const std::vector<TriedCase> tried = next_cases();
+    result_.exhausted = tried.empty() || idle >= kMostIdle;
     if (result_.exhausted) break;
-    const std::vector<TriedCase> tried = evaluate(points, sizes_);
     result_.cases += tried.size();
     search_.learn(known(tried));
     remember(tried);
@@ -232,7 +324,7 @@ AttackResult Attacker::attack(const Earlier& earlier, const OnBatch& on_batch) {
         return a.broken != b.broken ? b.broken : a.loss < b.loss;
       });
       if (!worst->broken) break;
-      defend(*worst);
+      defend(*worst, first_known(now));
       // What is known was of the old sizes.
       now = evaluate(worth_another_run(now), sizes_);
       search_.restart();
@@ -251,6 +343,15 @@ AttackResult Attacker::attack(const Earlier& earlier, const OnBatch& on_batch) {
   result_.sizes = sizes_;
   result_.runs = digests_.size();
   return result_;
+}
+
+/// Runs until the first broken case.
+std::size_t Attacker::first_known(const std::vector<TriedCase>& tried) {
+  std::size_t runs = SIZE_MAX;
+  for (const TriedCase& one : tried) {
+    if (one.broken) runs = std::min(runs, one.after_runs);
+  }
+  return runs;
 }
 
 /// The other broken cases, and the worst of all known ones.
@@ -274,8 +375,8 @@ void Attacker::remember(const std::vector<TriedCase>& tried) {
   }
 }
 
-void Attacker::defend(const TriedCase& found) {
-  Counterexample example{.found = found, .reduced = found, .sizes = sizes_, .grown = {}, .after_runs = digests_.size()};
+void Attacker::defend(const TriedCase& found, std::size_t after_runs) {
+  Counterexample example{.found = found, .reduced = found, .sizes = sizes_, .grown = {}, .after_runs = after_runs};
   example.reduced = reduced(found);
   example.grown = grow({found.at, example.reduced.at});
   example.healed_score = evaluate({example.reduced.at}, sizes_).front().score;

@@ -47,10 +47,22 @@ struct TriedCase {
   double reference_score = 0;  ///< of the unlimited runs
   /// Share of the loss that the objective allows: above 1 the sizes are broken. 0 where the case cannot judge them.
   double loss = 0;
+  double hint = 0;      ///< see CaseHint::danger
   bool judged = false;  ///< the unlimited runs are complete and meet the objective
   bool broken = false;
   std::vector<double> occupancy{};  ///< of each sized buffer, 0 … 1
   std::int64_t sram_bits = 0;       ///< of the NIC with the sizes
+  std::size_t after_runs = 0;       ///< when it was known
+};
+
+/// What the run with the sizes alone says about a case.
+struct CaseHint {
+  std::vector<double> occupancy;  ///< of each sized buffer, 0 … 1
+  double charged = 0;             ///< what `limits` charges to the sized buffers, as a share of the loss allowed
+  bool complete = false;
+
+  /// How close to breaking, for cases whose loss is not known.
+  double danger() const;
 };
 
 struct GrownBuffer {
@@ -64,8 +76,8 @@ struct Counterexample {
   TriedCase reduced;  ///< as few and as small differences from the usual as still cost half as much
   BufferSizes sizes;  ///< that it broke
   std::vector<GrownBuffer> grown;
-  double healed_score = 0;  ///< of the reduced case with the grown buffers
-  std::size_t after_runs = 0;
+  double healed_score = 0;     ///< of the reduced case with the grown buffers
+  std::size_t after_runs = 0;  ///< until the first broken case of its batch was known
 };
 
 /// What breaks a buffer that is one step smaller than the final sizes.
@@ -81,7 +93,7 @@ struct AttackResult {
   std::vector<Counterexample> counterexamples;
   std::vector<SmallerSize> smaller;
   std::size_t runs = 0;
-  std::size_t cases = 0;              ///< points that were tried in the search
+  std::size_t cases = 0;              ///< points of the search that were compared with unlimited buffers
   std::size_t not_judged = 0;         ///< of them: the unlimited run missed the objective itself, or did not end
   std::optional<TriedCase> closest;   ///< of the cases that the final sizes held, the one with the largest loss
   std::size_t held_since_growth = 0;  ///< cases that held after the last enlargement
@@ -117,15 +129,20 @@ class Attacker {
     BufferSizes sizes;
   };
 
+  std::vector<TriedCase> next_cases();
+  std::vector<TriedCase> compare_most_dangerous(const std::vector<AttackPoint>& points);
+  std::vector<CaseHint> look_at(const std::vector<AttackPoint>& points);
+  CaseHint hint_of(const RunRecord& run) const;
+  void count(const RunSpec& spec, const RunRecord& record);
   std::vector<TriedCase> evaluate(const std::vector<Wanted>& wanted);
   std::vector<TriedCase> evaluate(const std::vector<AttackPoint>& points, const BufferSizes& sizes);
   TriedCase judge(const Wanted& wanted, const std::vector<RunRecord>& runs) const;
-  std::vector<double> occupancy_of(const RunRecord& run) const;
-  std::vector<KnownPoint> known(const std::vector<TriedCase>& tried) const;
+  static std::vector<KnownPoint> known(const std::vector<TriedCase>& tried);
   bool allowed(const AttackPoint& point) const;
 
   void find_unlimited();
-  void defend(const TriedCase& found);
+  void defend(const TriedCase& found, std::size_t after_runs);
+  static std::size_t first_known(const std::vector<TriedCase>& tried);
   TriedCase reduced(const TriedCase& found);
   bool back_to_usual(TriedCase& tried, double enough);
   void half_way(TriedCase& tried, double enough);
@@ -152,6 +169,7 @@ class Attacker {
   BufferSizes unlimited_;  ///< the registered maximum, or the largest value that the rules allow
   CaseSearch search_;
   AttackResult result_;
+  std::vector<AttackPoint> not_compared_;  ///< looked at only
   std::vector<std::pair<Settings, std::int64_t>> all_runs_;
   std::set<std::string> digests_;
   Earlier done_;

@@ -6,18 +6,25 @@
 namespace mrc {
 namespace {
 
-/// Points that are run together: enough for a few machines, few enough to learn from.
-constexpr std::size_t kBatch = 16;
+/// Points that are run together: enough for a few cores, few enough to learn from.
+constexpr std::size_t kBatch = 12;
+/// Points of a design that fills the space.
+constexpr std::size_t kHypercube = 12;
+/// Ends that are tried beside the worst points at a time.
+constexpr std::size_t kPairs = 16;
+constexpr std::size_t kPaired = 2;
 constexpr std::size_t kParents = 4;
 constexpr double kLeastStep = 0.02;
 constexpr double kMostStep = 0.4;
 /// Generations without a worse point until the space is sampled anew.
 constexpr int kStale = 6;
 
-/// The end away from the usual one; neither a late begin nor a long period hurts more.
+/// The end away from the usual one. Neither a late begin nor a long period hurts more, and a fault at the very
+/// beginning meets no traffic.
 double harsher_end(const Factor& factor) {
-  const bool has_none = factor.key == "at_us" || factor.key == "period_us";
-  return has_none ? factor.range.usual : 1 - std::round(factor.range.usual);
+  constexpr double early = 0.25;
+  if (factor.key == "at_us") return early;
+  return factor.key == "period_us" ? factor.range.usual : 1 - std::round(factor.range.usual);
 }
 
 }  // namespace
@@ -40,8 +47,8 @@ std::vector<AttackPoint> CaseSearch::propose() {
   std::vector<AttackPoint> points;
   constexpr std::size_t tries = 40 * kBatch;
   for (std::size_t i = 0; i < tries && !guided_ && points.size() < kBatch; ++i) add_new(points, uniform());
-  while (guided_ && points.empty() && (phase_ < 2 || !waiting_.empty())) {
-    if (waiting_.empty()) waiting_ = phase_++ == 0 ? ends() : harsh_points();
+  while (guided_ && points.empty() && !designed()) {
+    if (waiting_.empty()) waiting_ = next_design();
     const std::size_t count = std::min(kBatch, waiting_.size());
     for (std::size_t i = 0; i < count; ++i) add_new(points, waiting_[i]);
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -52,11 +59,23 @@ std::vector<AttackPoint> CaseSearch::propose() {
   return points;
 }
 
+std::vector<AttackPoint> CaseSearch::next_design() {
+  switch (phase_++) {
+    case 0:
+      return ends_ = ends();
+    case 1:  // pairs
+    case 2:  // and a third factor beside them
+      return beside_the_worst();
+    default:
+      return harsh_points();
+  }
+}
+
 void CaseSearch::learn(const std::vector<KnownPoint>& points) {
   double best = 0;
   for (const KnownPoint& point : points) best = std::max(best, point.danger);
   known_.insert(known_.end(), points.begin(), points.end());
-  if (phase_ < 2 || !waiting_.empty()) {
+  if (!designed()) {
     best_ = std::max(best_, best);
     return;
   }
@@ -67,7 +86,7 @@ void CaseSearch::learn(const std::vector<KnownPoint>& points) {
   if (stale_ < kStale) return;
   stale_ = 0;
   step_ = kMostStep;
-  waiting_ = hypercube(kBatch);
+  waiting_ = hypercube(kHypercube);
 }
 
 std::vector<KnownPoint> CaseSearch::worst(std::size_t most) const {
@@ -88,31 +107,58 @@ std::vector<KnownPoint> CaseSearch::worst(std::size_t most) const {
   return points;
 }
 
-/// The usual point, and each factor alone at its ends; a fault and the traffic with all their factors at the harsher
-/// ends, and in the middle.
+/// The usual point; each fault, and the traffic, with all their factors at the harsher ends; each parameter alone,
+/// first at the end that is farther from its usual value; faults and traffic in the middle of their ranges.
 std::vector<AttackPoint> CaseSearch::ends() const {
   const auto& factors = envelope_.factors();
   std::vector<AttackPoint> points{envelope_.usual()};
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    if (!factors[i].optional()) {
-      for (const double end : {0.0, 1.0}) {
-        points.push_back(envelope_.usual());
-        points.back()[i] = end;
-      }
-      continue;
+  const auto add_groups = [&](bool harsh) {
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      if (factors[i].decides_presence()) points.push_back(with_group(i, harsh));
     }
-    if (!factors[i].decides_presence()) continue;
-    for (const bool harsh : {true, false}) {
+  };
+  add_groups(true);
+  for (const bool farther : {true, false}) {
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      if (factors[i].optional()) continue;
+      const double far = factors[i].range.usual < 0.5 ? 1 : 0;
       points.push_back(envelope_.usual());
-      points.back()[i] = 1;
-      for (std::size_t k = i + 1; k < factors.size() && factors[k].belongs_with(factors[i]); ++k)
-        points.back()[k] = harsh ? harsher_end(factors[k]) : 0.5;
+      points.back()[i] = farther ? far : 1 - far;
+    }
+  }
+  add_groups(false);
+  return points;
+}
+
+/// A fault, or the traffic, alone.
+AttackPoint CaseSearch::with_group(std::size_t presence, bool harsh) const {
+  const auto& factors = envelope_.factors();
+  AttackPoint point = envelope_.usual();
+  point[presence] = 1;
+  for (std::size_t i = presence + 1; i < factors.size() && factors[i].belongs_with(factors[presence]); ++i)
+    point[i] = harsh ? harsher_end(factors[i]) : 0.5;
+  return point;
+}
+
+/// Each factor at its ends beside the worst points known, with which it may hurt though it does not alone.
+std::vector<AttackPoint> CaseSearch::beside_the_worst() const {
+  std::vector<AttackPoint> points;
+  std::vector<KnownPoint> bases = worst(kPaired);
+  bases.resize(std::min(kPaired, bases.size()));
+  for (const KnownPoint& base : bases) {
+    for (const AttackPoint& end : ends_) {
+      AttackPoint both = base.at;
+      for (std::size_t i = 0; i < both.size(); ++i) {
+        if (end[i] != kUsual) both[i] = end[i];
+      }
+      if (points.size() < kPairs && !proposed_.contains(envelope_.tidy(both))) points.push_back(both);
     }
   }
   return points;
 }
 
-/// All harsh ends together, random parts of them, and a Latin hypercube. What hurts alone is known by now.
+/// All harsh ends together, random parts of them, and a few points of a Latin hypercube. What hurts alone is known by
+/// now.
 std::vector<AttackPoint> CaseSearch::harsh_points() {
   const auto& factors = envelope_.factors();
   double usual = 0;
@@ -128,14 +174,14 @@ std::vector<AttackPoint> CaseSearch::harsh_points() {
     }
   }
   std::vector<AttackPoint> points{harsh_};
-  constexpr std::size_t parts = 10;
+  constexpr std::size_t parts = 5;
   for (std::size_t i = 0; i < parts; ++i) {
     points.push_back(harsh_);
     for (double& position : points.back()) {
       if (random_.chance(0.35)) position = random_.uniform();
     }
   }
-  for (AttackPoint& point : hypercube(std::max(kBatch, 2 * factors.size()))) points.push_back(std::move(point));
+  for (AttackPoint& point : hypercube(kHypercube)) points.push_back(std::move(point));
   return points;
 }
 

@@ -1,5 +1,6 @@
-// Which points of an envelope an attack tries next: each factor alone at its ends, the ends that hurt together, a Latin
-// hypercube, and then steps from the worst points known. Deterministic by its seed.
+// Which points of an envelope an attack tries next: each factor alone at its ends, pairs of these with the worst, the
+// ends that hurt together, a few points of a Latin hypercube, and then steps from the worst points known. Deterministic
+// by its seed.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,9 @@ class CaseSearch {
 
   /// The next points, none of which was proposed before; empty where no new one was found.
   std::vector<AttackPoint> propose();
-  /// What the runs of the proposed points showed.
+  /// Points whose danger is only estimated.
+  void note(const std::vector<KnownPoint>& points) { known_.insert(known_.end(), points.begin(), points.end()); }
+  /// What the runs of the proposed points showed; ends the batch.
   void learn(const std::vector<KnownPoint>& points);
   /// Forgets the results, which were those of other sizes, but not which points were proposed.
   void restart() {
@@ -40,7 +43,11 @@ class CaseSearch {
   std::vector<KnownPoint> worst(std::size_t most) const;
 
  private:
+  bool designed() const { return phase_ >= kDesigns && waiting_.empty(); }
+  std::vector<AttackPoint> next_design();
   std::vector<AttackPoint> ends() const;
+  AttackPoint with_group(std::size_t presence, bool harsh) const;
+  std::vector<AttackPoint> beside_the_worst() const;
   std::vector<AttackPoint> harsh_points();
   std::vector<AttackPoint> hypercube(std::size_t points);
   AttackPoint uniform();
@@ -51,12 +58,15 @@ class CaseSearch {
   void draw_group(AttackPoint& point, std::size_t presence);
   void add_new(std::vector<AttackPoint>& points, const AttackPoint& point);
 
+  static constexpr int kDesigns = 4;
+
   const Envelope& envelope_;
   KeyedRandom random_;
   bool guided_;
   Allowed allowed_;
   std::set<AttackPoint> proposed_;
   std::vector<AttackPoint> waiting_;  ///< of the design, not yet proposed
+  std::vector<AttackPoint> ends_;     ///< each factor alone
   std::vector<KnownPoint> known_;
   AttackPoint harsh_;  ///< of each factor the end that hurts
   int phase_ = 0;

@@ -5,15 +5,18 @@ A plant makes one or two sizes, rates or latencies short; three decoys are buffe
 needs. The first remedy, run again as printed, has to bring 90 % of what removing the plants brings, and no decoy may be
 in it. Without a plant the answer has to be that nothing is worth changing.
 
-  plants.py MRCSIM [--seed N] [--single N] [--double N] [--none N] [--most-wrong SHARE] [--draws SEED.PLANTS.NUMBER ...]
+  plants.py MRCSIM [--seed N] [--single N] [--double N] [--none N] [--most-wrong SHARE] [--jobs N] [--log FILE]
+            [--draws SEED.PLANTS.NUMBER ...]
 
---draws runs single draws instead, each of which has to be right.
+--draws runs single draws instead, each of which has to be right. With --log each answer is appended to FILE as it comes, and the
+answers that are already there are not looked for a second time: a long run can be interrupted, read, and continued.
 """
 
 import argparse
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -74,9 +77,9 @@ def goodput(mrcsim, settings, folder):
     return json.loads((folder / "run/result.json").read_text())
 
 
-def diagnosis(mrcsim, settings, folder):
+def diagnosis(mrcsim, settings, folder, jobs):
     command = [mrcsim, "why", SCENARIO, "--seeds", "1", "--format", "json", "--db", folder / "why.sqlite",
-               *options(settings)]
+               *(("-j", str(jobs)) if jobs else ()), *options(settings)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -93,14 +96,14 @@ class Case:
         return ", ".join(f"{key}={self.settings[key]}" for key, _, _ in self.plants) or "no plant"
 
 
-def judge(mrcsim, case):
+def judge(mrcsim, case, jobs):
     """(None, note) where the answer is right, (what is wrong, note) otherwise."""
     with tempfile.TemporaryDirectory() as temp:
         folder = pathlib.Path(temp)
         before = goodput(mrcsim, case.settings, folder)
         best = goodput(mrcsim, case.without, folder)["goodput_gbps"] - before["goodput_gbps"]
         note = f"{before['goodput_gbps']:.0f} Gb/s, {before['limits'][0]['cause']}, plants cost {best:.0f}"
-        answer = diagnosis(mrcsim, case.settings, folder)
+        answer = diagnosis(mrcsim, case.settings, folder, jobs)
         if best < 0.02 * before["goodput_gbps"]:
             gain = answer["remedies"][0]["gain_gbps"] if answer["remedies"] else 0
             wrong = gain > 0.05 * before["goodput_gbps"] and not case.plants
@@ -117,12 +120,41 @@ def judge(mrcsim, case):
         return (None if first["gain_gbps"] >= 0.9 * best else "less than 90 % of what the plants cost"), note
 
 
-def right(mrcsim, draw):
-    """Of a draw, SEED.PLANTS.NUMBER; printed."""
+def answer_of(mrcsim, draw, jobs):
+    """Of a draw, SEED.PLANTS.NUMBER: a line that begins with right or WRONG."""
     case = Case(random.Random(draw), int(draw.split(".")[1]))
-    what, note = judge(mrcsim, case)
-    print(f"{'right' if what is None else 'WRONG: ' + what}: {draw}: {case.text()}: {note}", flush=True)
-    return what is None
+    what, note = judge(mrcsim, case, jobs)
+    return f"{'right' if what is None else 'WRONG: ' + what}: {draw}: {case.text()}: {note}"
+
+
+class Answers:
+    """Lines by draw; those of an earlier run are read from the log."""
+
+    def __init__(self, mrcsim, jobs, log):
+        self.mrcsim, self.jobs, self.log, self.lines = mrcsim, jobs, log, {}
+        for line in log.read_text().splitlines() if log and log.exists() else ():
+            draw = re.search(r": (\d+\.\d+\.\d+): ", line)
+            if draw:
+                self.lines[draw[1]] = line
+
+    def right(self, draw):
+        if draw not in self.lines:
+            self.lines[draw] = answer_of(self.mrcsim, draw, self.jobs)
+            if self.log:
+                with self.log.open("a") as log:
+                    log.write(self.lines[draw] + "\n")
+            print(self.lines[draw], flush=True)
+        return self.lines[draw].startswith("right")
+
+
+def in_turn(counts):
+    """(plants, number) of all draws, each kind spread evenly, so that a run that is cut off has a share of each."""
+    draws = [((number + 0.5) / count, plants, number) for plants, count in counts.items() for number in range(count)]
+    return [(plants, number) for _, plants, number in sorted(draws)]
+
+
+def totals(seen):
+    return [f"{plants} plants: {sum(rights)} of {len(rights)} right" for plants, rights in sorted(seen.items())]
 
 
 def main():
@@ -133,17 +165,21 @@ def main():
     parser.add_argument("--double", type=int, default=2)
     parser.add_argument("--none", type=int, default=1)
     parser.add_argument("--most-wrong", type=float, default=0.05, help="share of singles and none; doubles: three times")
+    parser.add_argument("--jobs", type=int, default=0, help="processes of `mrcsim why`; its default where 0")
+    parser.add_argument("--log", type=pathlib.Path)
     parser.add_argument("--draws", nargs="+", default=[], metavar="SEED.PLANTS.NUMBER")
     args = parser.parse_args()
+    answers = Answers(args.mrcsim, args.jobs, args.log)
     if args.draws:
-        return 0 if all([right(args.mrcsim, draw) for draw in args.draws]) else 1
-    failed = False
-    for plants, count in ((0, args.none), (1, args.single), (2, args.double)):
-        wrong = sum(not right(args.mrcsim, f"{args.seed}.{plants}.{number}") for number in range(count))
-        most = args.most_wrong * (3 if plants == 2 else 1) * count
-        print(f"{plants} plants: {count - wrong} of {count} right", flush=True)
-        failed = failed or wrong > most
-    return 1 if failed else 0
+        return 0 if all([answers.right(draw) for draw in args.draws]) else 1
+    seen = {}
+    for plants, number in in_turn({0: args.none, 1: args.single, 2: args.double}):
+        seen.setdefault(plants, []).append(answers.right(f"{args.seed}.{plants}.{number}"))
+        if args.log:
+            print("  so far:", "; ".join(totals(seen)), flush=True)
+    print("\n".join(totals(seen)))
+    most = {plants: args.most_wrong * (3 if plants == 2 else 1) * len(rights) for plants, rights in seen.items()}
+    return 1 if any(rights.count(False) > most[plants] for plants, rights in seen.items()) else 0
 
 
 if __name__ == "__main__":
