@@ -30,9 +30,11 @@ constexpr double kKeptExcess = 0.5;
 /// is lost yet.
 constexpr double kOccupancyWeight = 0.5;
 constexpr double kChargedWeight = 0.5;
-/// Of the cases that were looked at, the share that is compared with unlimited buffers, and the least number of them.
-constexpr std::size_t kComparedShare = 3;
-constexpr std::size_t kLeastCompared = 4;
+constexpr double kStalledHint = 2;
+/// Of the cases that were looked at, one of so many is compared with unlimited buffers: at least, and where they look
+/// dangerous.
+constexpr std::size_t kComparedAtLeast = 3;
+constexpr std::size_t kComparedInDanger = 2;
 /// Of those that were only looked at, when there are no further ones.
 constexpr std::size_t kComparedAtOnce = 16;
 /// Loss allowed by an objective that names no share.
@@ -210,7 +212,7 @@ TriedCase Attacker::judge(const Wanted& wanted, const std::vector<RunRecord>& ru
   const std::vector<RunRecord> unlimited(half, runs.end());
   CaseHint hint = hint_of(sized.front());
   TriedCase tried{.at = wanted.at,
-                  .hint = hint.danger(),
+                  .hint = hint.danger(usual_),
                   .occupancy = std::move(hint.occupancy),
                   .sram_bits = sized.front().sram_bits};
   if (!all_complete(unlimited)) return tried;
@@ -230,10 +232,12 @@ TriedCase Attacker::judge(const Wanted& wanted, const std::vector<RunRecord>& ru
   return tried;
 }
 
-double CaseHint::danger() const {
-  if (!complete) return 2;
-  const double fullest = occupancy.empty() ? 0 : *std::max_element(occupancy.begin(), occupancy.end());
-  return kOccupancyWeight * fullest + kChargedWeight * std::min(charged, 1.0);
+double CaseHint::danger(const CaseHint& usual) const {
+  if (!complete) return kStalledHint;
+  double fuller = 0;
+  for (std::size_t i = 0; i < std::min(occupancy.size(), usual.occupancy.size()); ++i)
+    fuller = std::max(fuller, occupancy[i] - usual.occupancy[i]);
+  return kOccupancyWeight * fuller + kChargedWeight * std::clamp(charged - usual.charged, 0.0, 1.0);
 }
 
 CaseHint Attacker::hint_of(const RunRecord& run) const {
@@ -272,11 +276,16 @@ std::vector<CaseHint> Attacker::look_at(const std::vector<AttackPoint>& points) 
 /// Looks at all points, and compares those that look worst with unlimited buffers. The search learns of all.
 std::vector<TriedCase> Attacker::compare_most_dangerous(const std::vector<AttackPoint>& points) {
   const std::vector<CaseHint> hints = look_at(points);
+  if (usual_.occupancy.empty()) usual_ = hints.front();
+  std::vector<double> danger;
+  for (const CaseHint& hint : hints) danger.push_back(hint.danger(usual_));
   std::vector<std::size_t> order(points.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return hints[a].danger() > hints[b].danger(); });
-  const std::size_t most = std::max(kLeastCompared, points.size() / kComparedShare);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return danger[a] > danger[b]; });
+  const auto dangerous = static_cast<std::size_t>(
+      std::count_if(danger.begin(), danger.end(), [](double one) { return one > CaseSearch::kSignal; }));
+  const auto share = [&](std::size_t of) { return (points.size() + of - 1) / of; };
+  const std::size_t most = std::clamp(dangerous, share(kComparedAtLeast), share(kComparedInDanger));
   std::vector<AttackPoint> compared;
   std::vector<KnownPoint> looked_at;
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -286,7 +295,7 @@ std::vector<TriedCase> Attacker::compare_most_dangerous(const std::vector<Attack
       continue;
     }
     not_compared_.push_back(points[i]);
-    looked_at.push_back({points[i], hints[i].danger(), hints[i].occupancy});
+    looked_at.push_back({points[i], danger[i], hints[i].occupancy});
   }
   search_.note(looked_at);
   return evaluate(compared, sizes_);

@@ -61,8 +61,8 @@ struct CaseHint {
   double charged = 0;             ///< what `limits` charges to the sized buffers, as a share of the loss allowed
   bool complete = false;
 
-  /// How close to breaking, for cases whose loss is not known.
-  double danger() const;
+  /// How close to breaking, by what is more than in the usual case.
+  double danger(const CaseHint& usual) const;
 };
 
 struct GrownBuffer {
@@ -170,6 +170,7 @@ class Attacker {
   CaseSearch search_;
   AttackResult result_;
   std::vector<AttackPoint> not_compared_;  ///< looked at only
+  CaseHint usual_;                         ///< the first that is looked at
   std::vector<std::pair<Settings, std::int64_t>> all_runs_;
   std::set<std::string> digests_;
   Earlier done_;

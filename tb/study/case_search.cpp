@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mrc {
 namespace {
 
 /// Points that are run together: enough for a few cores, few enough to learn from.
 constexpr std::size_t kBatch = 12;
+/// The same of the ends, with which most that hurts alone is found.
+constexpr std::size_t kFirstBatch = 6;
 /// Points of a design that fills the space.
 constexpr std::size_t kHypercube = 12;
 /// Ends that are tried beside the worst points at a time.
@@ -25,6 +28,10 @@ double harsher_end(const Factor& factor) {
   constexpr double early = 0.25;
   if (factor.key == "at_us") return early;
   return factor.key == "period_us" ? factor.range.usual : 1 - std::round(factor.range.usual);
+}
+
+double farther_end(const Factor& factor) {
+  return factor.range.usual < 0.5 ? 1 : 0;
 }
 
 }  // namespace
@@ -49,7 +56,7 @@ std::vector<AttackPoint> CaseSearch::propose() {
   for (std::size_t i = 0; i < tries && !guided_ && points.size() < kBatch; ++i) add_new(points, uniform());
   while (guided_ && points.empty() && !designed()) {
     if (waiting_.empty()) waiting_ = next_design();
-    const std::size_t count = std::min(kBatch, waiting_.size());
+    const std::size_t count = std::min(phase_ == 1 ? kFirstBatch : kBatch, waiting_.size());
     for (std::size_t i = 0; i < count; ++i) add_new(points, waiting_[i]);
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
   }
@@ -65,14 +72,19 @@ std::vector<AttackPoint> CaseSearch::next_design() {
       return ends_ = ends();
     case 1:  // pairs
     case 2:  // and a third factor beside them
-      return beside_the_worst();
+      return has_signal() ? beside_the_worst() : hypercube(kHypercube);
     default:
       return harsh_points();
   }
 }
 
+void CaseSearch::note(const std::vector<KnownPoint>& points) {
+  for (const KnownPoint& point : points) noted_ = std::max(noted_, point.danger);
+  known_.insert(known_.end(), points.begin(), points.end());
+}
+
 void CaseSearch::learn(const std::vector<KnownPoint>& points) {
-  double best = 0;
+  double best = std::exchange(noted_, 0.0);
   for (const KnownPoint& point : points) best = std::max(best, point.danger);
   known_.insert(known_.end(), points.begin(), points.end());
   if (!designed()) {
@@ -107,8 +119,9 @@ std::vector<KnownPoint> CaseSearch::worst(std::size_t most) const {
   return points;
 }
 
-/// The usual point; each fault, and the traffic, with all their factors at the harsher ends; each parameter alone,
-/// first at the end that is farther from its usual value; faults and traffic in the middle of their ranges.
+/// The usual point; each fault, and the traffic, with all their factors at the harsher ends; all parameters at the end
+/// that is farther from its usual value, then each of them alone, then at the other end; faults and traffic in the
+/// middle of their ranges.
 std::vector<AttackPoint> CaseSearch::ends() const {
   const auto& factors = envelope_.factors();
   std::vector<AttackPoint> points{envelope_.usual()};
@@ -117,11 +130,16 @@ std::vector<AttackPoint> CaseSearch::ends() const {
       if (factors[i].decides_presence()) points.push_back(with_group(i, harsh));
     }
   };
+  AttackPoint all_far = envelope_.usual();
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    if (!factors[i].optional()) all_far[i] = farther_end(factors[i]);
+  }
   add_groups(true);
+  points.push_back(all_far);
   for (const bool farther : {true, false}) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
       if (factors[i].optional()) continue;
-      const double far = factors[i].range.usual < 0.5 ? 1 : 0;
+      const double far = farther_end(factors[i]);
       points.push_back(envelope_.usual());
       points.back()[i] = farther ? far : 1 - far;
     }
@@ -204,7 +222,7 @@ AttackPoint CaseSearch::uniform() {
 }
 
 AttackPoint CaseSearch::child(std::size_t number, const std::vector<KnownPoint>& parents) {
-  if (parents.empty()) return uniform();
+  if (parents.empty() || !has_signal()) return uniform();
   const std::size_t leaders = std::min(kParents, parents.size());
   const auto leader = [&] { return parents[random_.below(leaders)].at; };
   const auto any = [&] { return parents[random_.below(parents.size())].at; };

@@ -22,6 +22,9 @@ struct KnownPoint {
 
 class CaseSearch {
  public:
+  /// A danger that is more than noise.
+  static constexpr double kSignal = 0.05;
+
   /// Whether the rules of the scenario allow a point.
   using Allowed = std::function<bool(const AttackPoint&)>;
 
@@ -31,7 +34,7 @@ class CaseSearch {
   /// The next points, none of which was proposed before; empty where no new one was found.
   std::vector<AttackPoint> propose();
   /// Points whose danger is only estimated.
-  void note(const std::vector<KnownPoint>& points) { known_.insert(known_.end(), points.begin(), points.end()); }
+  void note(const std::vector<KnownPoint>& points);
   /// What the runs of the proposed points showed; ends the batch.
   void learn(const std::vector<KnownPoint>& points);
   /// Forgets the results, which were those of other sizes, but not which points were proposed.
@@ -44,6 +47,7 @@ class CaseSearch {
 
  private:
   bool designed() const { return phase_ >= kDesigns && waiting_.empty(); }
+  bool has_signal() const { return best_ > kSignal; }
   std::vector<AttackPoint> next_design();
   std::vector<AttackPoint> ends() const;
   AttackPoint with_group(std::size_t presence, bool harsh) const;
@@ -71,8 +75,9 @@ class CaseSearch {
   AttackPoint harsh_;  ///< of each factor the end that hurts
   int phase_ = 0;
   double step_ = 0.25;  ///< of a move, as a share of the range
-  double best_ = 0;
-  int stale_ = 0;  ///< generations without a worse point
+  double best_ = 0;     ///< danger of the worst point of an earlier batch
+  double noted_ = 0;    ///< of those of this batch whose danger is estimated
+  int stale_ = 0;       ///< generations without a worse point
 };
 
 }  // namespace mrc

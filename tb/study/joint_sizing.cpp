@@ -14,12 +14,15 @@ namespace mrc {
 namespace {
 
 constexpr int kMostSteps = 40;
-/// Seeds far from those of the search: a set has to hold on each of the first, and on most of a block of others.
+/// Seeds far from those of the search: a set has to hold on each of the first, then, after small enlargements, on each
+/// of a block of fresh ones, and is tried on the last.
 constexpr std::uint64_t kFirstUnseen = 1000;
 constexpr std::uint32_t kConfirming = 40;
-constexpr std::uint32_t kBlock = 20;
-constexpr std::uint32_t kEnough = 19;
-constexpr std::uint32_t kMostBlocks = 4;
+constexpr std::uint32_t kFresh = 40;
+constexpr int kMostBlocks = 8;
+constexpr std::uint32_t kTried = 20;
+/// Steps of the small enlargements.
+constexpr std::int64_t kSmallStep = 32;
 
 std::uint64_t sram_bits(const std::string& result_json) {
   const auto result = nlohmann::json::parse(result_json, nullptr, false);
@@ -225,6 +228,19 @@ std::uint32_t JointSizing::held_on(const Sizes& sizes, std::uint64_t offset, std
   return held;
 }
 
+/// The seeds that a set was fitted to say too little about others: it is enlarged a little until all of a block hold
+/// that had no part in it. The steps are small, so that none of the sizes is much larger than it has to be.
+JointSizing::Sizes JointSizing::hold_on_fresh_seeds(Sizes sizes, std::uint64_t& next_seed) {
+  for (int block = 0; block < kMostBlocks; ++block) {
+    const std::uint32_t held = held_on(sizes, next_seed, kFresh);
+    next_seed += kFresh;
+    if (held == kFresh) break;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      sizes[i] = std::min(single_[i].unlimited, std::max(sizes[i] + 1, sizes[i] + sizes[i] / kSmallStep));
+  }
+  return sizes;
+}
+
 void JointSizing::confirm(Sizes sizes) {
   const Sizes searched = sizes;
   const auto confirmed = [&](const Sizes& tried) { return held_on(tried, kFirstUnseen, kConfirming) == kConfirming; };
@@ -240,15 +256,11 @@ void JointSizing::confirm(Sizes sizes) {
       break;
     }
   }
-  std::uint32_t held = 0;
-  for (std::uint32_t block = 0; block < kMostBlocks; ++block) {
-    held = held_on(sizes, kFirstUnseen + kConfirming + std::uint64_t{block} * kBlock, kBlock);
-    if (held >= kEnough || block + 1 == kMostBlocks) break;
-    sizes = all_larger(sizes);
-  }
+  std::uint64_t next_seed = kFirstUnseen + kConfirming;
+  sizes = hold_on_fresh_seeds(sizes, next_seed);
   evaluate({sizes});
-  points_.at(sizes).unseen_seeds = kBlock;
-  points_.at(sizes).unseen_held = held;
+  points_.at(sizes).unseen_seeds = kTried;
+  points_.at(sizes).unseen_held = held_on(sizes, next_seed, kTried);
 }
 
 void JointSizing::mark_front() {

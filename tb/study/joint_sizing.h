@@ -32,8 +32,9 @@ class JointSizing {
 
   /// Starts with the single answers at several levels, enlarges them where that gains most per bit until the objective
   /// holds, then reduces them while it holds. What suits the few seeds of a search by chance does not hold on others:
-  /// the set is enlarged until it holds on each of 20 further seeds, and then tried on 20 that nothing was chosen by.
-  /// Returns every set that was tried, the smallest SRAM first.
+  /// the set is enlarged until it holds on each of 40 further seeds, then a little until it holds on each of a block of
+  /// fresh ones, and is tried on 20 that nothing was chosen by. Returns every set that was tried, the smallest SRAM
+  /// first.
   std::vector<JointPoint> solve();
   /// The confirmed set; without one, that with the least SRAM that holds; null if none does.
   static const JointPoint* best(const std::vector<JointPoint>& points);
@@ -53,6 +54,7 @@ class JointSizing {
   Sizes all_larger(const Sizes& sizes) const;
   /// How many of `seeds` seeds these sizes hold on; the first is the scenario's own plus `offset`.
   std::uint32_t held_on(const Sizes& sizes, std::uint64_t offset, std::uint32_t seeds);
+  Sizes hold_on_fresh_seeds(Sizes sizes, std::uint64_t& next_seed);
   void confirm(Sizes sizes);
   void mark_front();
 

@@ -42,23 +42,16 @@ def fault(kind, where, **ranges):
 
 
 ANY_PORT = '{values = [' + ", ".join(f'"nic1.port{i}"' for i in range(8)) + "]}"
-FLAP = fault("link_flap", ANY_PORT, at_us=(0, 100), period_us=(40, 80), for_us=(1, 15), count=(1, 3))
+FLAP = fault("link_flap", ANY_PORT, at_us=(0, 100), period_us=(40, 80), for_us=(0.1, 1.2), count=(1, 3))
 LOSS = fault("loss", ANY_PORT.replace("nic1", "nic0"), at_us=(0, 150), for_us=(1, 30), probability=(0.01, 0.2))
 SLOW = fault("link_rate", ANY_PORT, at_us=(0, 150), for_us=(5, 60), share=(0.5, 1))
 STALL = fault("pcie_stall", '{values = ["nic0", "nic1"]}', at_us=(0, 200), for_us=(0.5, 8))
-TRAFFIC = """
-[traffic]
-messages = {min = 16, max = 64}
-bytes = {min = 16384, max = 1048576}
-spread = {min = 1, max = 32}
-burst = {min = 2, max = 64}
-gap_us = {min = 0, max = 8}
-reverse = {min = 0, max = 0.5}
-"""
 
 # Sizes that are ample, so that the attack has to tell which one is short.
 AMPLE = {RECEIVER + "nic.parser.queue_entries": 256, SENDER + "nic.sack_processor.queue_entries": 1024,
          RECEIVER + "nic.ack_coalescer.queue_entries": 256}
+# Ample as well, for a weakness that another buffer would hide.
+ALSO_AMPLE = {"completion buffer for the tail": {SENDER + "nic.payload_fetch.queue_entries": 1024}}
 CABLE = "fabric.cable_delay_ns = {min = 50, max = 300}\n"
 CREDITS = "pcie.credit_return_ns = {min = 100, max = 420}\n"
 MRRS = "pcie.mrrs_bytes = {values = [512, 1024, 4096]}\n"
@@ -78,24 +71,24 @@ def happens(kind, where, **keys):
 
 # Name: planted buffer, its size, objective, envelope, known worst case.
 WEAKNESSES = {
-    "records for long cables": (SENDER + "nic.retransmit_buffer.entries", 140, "goodput>=99%", HOST + CABLE + SEEDS,
-                                {"fabric.cable_delay_ns": 300} | latency(1800, 1.4)),
+    "records for long cables": (SENDER + "nic.retransmit_buffer.entries", 146, "goodput>=99%", HOST + CABLE + SEEDS,
+                                {"fabric.cable_delay_ns": 300} | latency(1400, 1.6)),
     "read tags for slow reads": (SENDER + "pcie.read_tags", 325, "goodput>=99%", HOST + MRRS + SEEDS, latency(1800, 1.1)),
-    "completion buffer for the tail": (SENDER + "pcie.completion_buffer_bytes", 235000, "goodput>=99%", HOST + MRRS + SEEDS,
-                                       latency(1800, 1.6)),
-    "staging for a stall": (RECEIVER + "nic.rx_staging.bytes", 327680, "goodput>=99%", HOST + SEEDS + STALL + LOSS,
+    "completion buffer for the tail": (SENDER + "pcie.completion_buffer_bytes", 740000, "goodput>=99%", HOST + MRRS + SEEDS,
+                                       latency(1800, 4)),
+    "staging for a stall": (RECEIVER + "nic.rx_staging.bytes", 400000, "goodput>=99%", HOST + SEEDS + STALL + LOSS,
                             happens("pcie_stall", "nic1", at_us=60, for_us=8)),
     "write descriptors for a stall": (RECEIVER + "nic.dma_write.queue_entries", 100, "goodput>=99%", HOST + SEEDS + STALL + SLOW,
                                       happens("pcie_stall", "nic1", at_us=60, for_us=8)),
-    "bitmap for a slow plane": (RECEIVER + "nic.psn_tracker.bitmap_banks", 4, "goodput>=99%", HOST + SEEDS + SLOW + LOSS,
+    "bitmap for a slow plane": (RECEIVER + "nic.psn_tracker.bitmap_banks", 4, "goodput>=99%", HOST + SEEDS + SLOW + STALL,
                                 happens("link_rate", "nic1.port3", at_us=20, for_us=60, share=0.5)),
     "bitmap for a flapping port": (RECEIVER + "nic.psn_tracker.bitmap_banks", 5, "goodput>=99%", HOST + SEEDS + FLAP,
-                                   happens("link_flap", "nic1.port3", at_us=20, period_us=40, for_us=10, count=3)),
+                                   happens("link_flap", "nic1.port3", at_us=20, period_us=40, for_us=1.2, count=3)),
     "port FIFO for a slow port": (SENDER + "nic.port.tx_fifo_bytes", 9000, "goodput>=99%", HOST + SEEDS + SLOW + STALL,
                                   happens("pcie_stall", "nic0", at_us=60, for_us=8)),
     "posted credits for slow returns": (RECEIVER + "pcie.posted_data_credits", 2540, "goodput>=99%", HOST + CREDITS + SEEDS + STALL,
                                         {"pcie.credit_return_ns": 420} | happens("pcie_stall", "nic1", at_us=60, for_us=4)),
-    "contexts for many QPs": (SENDER + "nic.qp_scheduler.context_cache_entries", 3, "goodput>=99%", HOST + QPS + SEEDS + TRAFFIC,
+    "contexts for many QPs": (SENDER + "nic.qp_scheduler.context_cache_entries", 3, "goodput>=99%", HOST + QPS + SEEDS,
                               {"traffic.qps_per_peer": 16, "nic.qp_scheduler.quantum_bytes": 4096} | latency(1800, 4)),
 }
 UNSEEN = {
@@ -122,7 +115,7 @@ def run(mrcsim, scenario, folder, settings):
 
 def attack(mrcsim, name, search, runs, seed, folder):
     key, size, hold, envelope, _ = (WEAKNESSES | UNSEEN)[name]
-    sizes = AMPLE | {key: size}
+    sizes = AMPLE | ALSO_AMPLE.get(name, {}) | {key: size}
     (folder / "sized.toml").write_text("".join(f"{k} = {v}\n" for k, v in sizes.items()))
     (folder / "envelope.toml").write_text(envelope)
     command = [mrcsim, "attack", SCENARIO, "--sizes", folder / "sized.toml", "--envelope", folder / "envelope.toml", "--hold", hold,
@@ -172,7 +165,7 @@ def check(mrcsim, name):
     with tempfile.TemporaryDirectory() as temp:
         shares = []
         for case in (worst, {}):
-            base = BASE | AMPLE | case
+            base = BASE | AMPLE | ALSO_AMPLE.get(name, {}) | case
             sized, unlimited = (metric(run(mrcsim, SCENARIO, pathlib.Path(temp), base | {key: value}), hold)
                                 for value in (size, UNLIMITED[key[len(SENDER):]]))
             shares.append(sized / unlimited)

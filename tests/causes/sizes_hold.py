@@ -100,8 +100,9 @@ def main():
             return sum(goodput >= HOLD * most for goodput, most in zip(goodputs, reference))
 
         print(f"seed {args.seed}: {', '.join(f'{key} = {size}' for key, size in sizes.items())}", flush=True)
-        all_held = held(sizes, args.seeds)
-        print(f"  held on {all_held} of {args.seeds} unused seeds", flush=True)
+        shares = sorted(goodput / most for goodput, most in zip(runs.goodputs(sizes, seeds), reference))
+        all_held = sum(share >= HOLD for share in shares)
+        print(f"  held on {all_held} of {args.seeds} unused seeds; the least: {', '.join(f'{100 * share:.2f} %' for share in shares[:4])}", flush=True)
         smaller = {key: sizes | {key: size * 9 // 10} for key, size in sizes.items()}
         few = {key: held(these, min(FEW, args.seeds)) for key, these in smaller.items()}
         allowed = {key: count for key, count in few.items() if count is not None}
