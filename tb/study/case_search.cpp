@@ -19,6 +19,8 @@ constexpr std::size_t kPaired = 2;
 constexpr std::size_t kParents = 4;
 constexpr double kLeastStep = 0.02;
 constexpr double kMostStep = 0.4;
+/// The smallest move is the step, halved so many times.
+constexpr double kSmallerSteps = 3;
 /// Generations without a worse point until the space is sampled anew.
 constexpr int kStale = 6;
 
@@ -255,7 +257,8 @@ void CaseSearch::move(AttackPoint& point, std::size_t factor) {
     return;
   }
   const double from = envelope_.position(point, factor);
-  const double way = step_ * (2 * random_.uniform() - 1);
+  // Small steps as well as large ones: how narrow the dangerous part of a range is, is not known.
+  const double way = step_ * std::exp2(-kSmallerSteps * random_.uniform()) * (random_.chance(0.5) ? 1 : -1);
   point[factor] = std::clamp(from + way, 0.0, 1.0);
 }
 

@@ -28,6 +28,13 @@ pcie.read_latency_p99_ns = {relative_to = "pcie.read_latency_mean_ns", min = 1.1
 pcie.write_latency_ns = {min = 200, max = 1000}
 host.doorbell_ns = {min = 100, max = 1000}
 """
+# A tail of the read latency alone breaks what is planted for a fault.
+STEADY_HOST = """
+[parameters]
+pcie.read_latency_mean_ns = {min = 600, max = 1200}
+pcie.read_latency_p99_ns = {relative_to = "pcie.read_latency_mean_ns", min = 1.1, max = 1.5}
+host.doorbell_ns = {min = 100, max = 1000}
+"""
 SEEDS = """
 [seeds]
 count = 8
@@ -55,8 +62,8 @@ ALSO_AMPLE = {"completion buffer for the tail": {SENDER + "nic.payload_fetch.que
 CABLE = "fabric.cable_delay_ns = {min = 50, max = 300}\n"
 CREDITS = "pcie.credit_return_ns = {min = 100, max = 420}\n"
 MRRS = "pcie.mrrs_bytes = {values = [512, 1024, 4096]}\n"
-QPS = ("traffic.qps_per_peer = {min = 1, max = 64}\ntraffic.outstanding_messages = {min = 16, max = 256}\n"
-       "nic.qp_scheduler.quantum_bytes = {min = 4096, max = 65536}\n")
+MESSAGES = ("traffic.qps_per_peer = {min = 1, max = 8}\ntraffic.outstanding_messages = {min = 1, max = 64}\n"
+            "traffic.byte_scale = {min = 0.015, max = 1}\n")
 MTU = "protocol.mtu_bytes = {values = [2048, 4096]}\n"
 
 
@@ -71,8 +78,8 @@ def happens(kind, where, **keys):
 
 # Name: planted buffer, its size, objective, envelope, known worst case.
 WEAKNESSES = {
-    "records for long cables": (SENDER + "nic.retransmit_buffer.entries", 146, "goodput>=99%", HOST + CABLE + SEEDS,
-                                {"fabric.cable_delay_ns": 300} | latency(1400, 1.6)),
+    "records for long cables": (SENDER + "nic.retransmit_buffer.entries", 147, "goodput>=99%", HOST + CABLE + SEEDS,
+                                {"fabric.cable_delay_ns": 300} | latency(1300, 1.7)),
     "read tags for slow reads": (SENDER + "pcie.read_tags", 325, "goodput>=99%", HOST + MRRS + SEEDS, latency(1800, 1.1)),
     "completion buffer for the tail": (SENDER + "pcie.completion_buffer_bytes", 740000, "goodput>=99%", HOST + MRRS + SEEDS,
                                        latency(1800, 4)),
@@ -84,12 +91,12 @@ WEAKNESSES = {
                                 happens("link_rate", "nic1.port3", at_us=20, for_us=60, share=0.5)),
     "bitmap for a flapping port": (RECEIVER + "nic.psn_tracker.bitmap_banks", 5, "goodput>=99%", HOST + SEEDS + FLAP,
                                    happens("link_flap", "nic1.port3", at_us=20, period_us=40, for_us=1.2, count=3)),
-    "port FIFO for a slow port": (SENDER + "nic.port.tx_fifo_bytes", 9000, "goodput>=99%", HOST + SEEDS + SLOW + STALL,
-                                  happens("pcie_stall", "nic0", at_us=60, for_us=8)),
+    "port FIFO for a stall": (SENDER + "nic.port.tx_fifo_bytes", 9000, "goodput>=99%", STEADY_HOST + SEEDS + SLOW + STALL,
+                              happens("pcie_stall", "nic0", at_us=60, for_us=8)),
     "posted credits for slow returns": (RECEIVER + "pcie.posted_data_credits", 2540, "goodput>=99%", HOST + CREDITS + SEEDS + STALL,
                                         {"pcie.credit_return_ns": 420} | happens("pcie_stall", "nic1", at_us=60, for_us=4)),
-    "contexts for many QPs": (SENDER + "nic.qp_scheduler.context_cache_entries", 3, "goodput>=99%", HOST + QPS + SEEDS,
-                              {"traffic.qps_per_peer": 16, "nic.qp_scheduler.quantum_bytes": 4096} | latency(1800, 4)),
+    "contexts for small messages": (SENDER + "nic.qp_scheduler.context_cache_entries", 7, "goodput>=99%", HOST + MESSAGES + SEEDS,
+                                    {"traffic.qps_per_peer": 8, "traffic.outstanding_messages": 2, "traffic.byte_scale": 0.0625}),
 }
 UNSEEN = {
     "payload queue for small packets": (SENDER + "nic.payload_fetch.queue_entries", 115, "goodput>=99%", HOST + MTU + SEEDS + STALL,
