@@ -26,12 +26,12 @@ constexpr double kEndless = 1000;
 constexpr double kSearchShare = 0.8;
 /// A reduced case keeps this share of the loss beyond what the objective allows, so that it does not fail by a hair.
 constexpr double kKeptExcess = 0.5;
-/// How much full buffers, and what `limits` charges to them, count beside the loss: they lead the search where nothing
-/// is lost yet.
+/// How much full buffers, and what `limits` attributes to them, count beside the loss: they lead the search where
+/// nothing is lost yet.
 constexpr double kOccupancyWeight = 0.5;
 constexpr double kChargedWeight = 0.5;
 constexpr double kStalledHint = 2;
-/// Of the cases that were looked at, one of so many is compared with unlimited buffers: at least, and where they look
+/// Of the cases that were looked at, every third is compared with unlimited buffers, every second where they look
 /// dangerous.
 constexpr std::size_t kComparedAtLeast = 3;
 constexpr std::size_t kComparedInDanger = 2;
@@ -81,7 +81,7 @@ double filled_share(const Json& result, const std::string& key) {
   return share;
 }
 
-/// Share of the goodput that `limits` charges to the sized buffers.
+/// Share of the goodput that `limits` attributes to the sized buffers.
 double charged_share(const Json& result, const BufferSizes& sizes) {
   double gbps = 0;
   for (const Json& row : result.at("limits")) {

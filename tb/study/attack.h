@@ -58,7 +58,7 @@ struct TriedCase {
 /// What the run with the sizes alone says about a case.
 struct CaseHint {
   std::vector<double> occupancy;  ///< of each sized buffer, 0 … 1
-  double charged = 0;             ///< what `limits` charges to the sized buffers, as a share of the loss allowed
+  double charged = 0;             ///< what `limits` attributes to the sized buffers, as a share of the loss allowed
   bool complete = false;
 
   /// How close to breaking, by what is more than in the usual case.

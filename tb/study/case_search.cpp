@@ -19,7 +19,7 @@ constexpr std::size_t kPaired = 2;
 constexpr std::size_t kParents = 4;
 constexpr double kLeastStep = 0.02;
 constexpr double kMostStep = 0.4;
-/// The smallest move is the step, halved so many times.
+/// The smallest move is the step, halved this number of times.
 constexpr double kSmallerSteps = 3;
 /// Generations without a worse point until the space is sampled anew.
 constexpr int kStale = 6;
