@@ -21,6 +21,14 @@ constexpr std::string_view to_string(RtlMode mode) {
   return mode == RtlMode::rtl ? "rtl" : "shadow";
 }
 
+/// transaction: a block gets one transaction after the other and answers at once; pins: it is clocked with the run, and
+/// its handshakes set the pace.
+enum class RtlTiming : std::uint8_t { transaction, pins };
+
+constexpr std::string_view to_string(RtlTiming timing) {
+  return timing == RtlTiming::transaction ? "transaction" : "pins";
+}
+
 /// What a transaction cost in cycles of the core clock: taken in until the next could be, and until its first result.
 struct RtlCycles {
   std::uint64_t occupied = 0;
@@ -29,7 +37,8 @@ struct RtlCycles {
 
 class RtlPath {
  public:
-  RtlPath(std::string_view block, RtlMode mode) : block_(block), mode_(mode) {}
+  RtlPath(std::string_view block, RtlMode mode, RtlTiming timing = RtlTiming::transaction)
+      : block_(block), mode_(mode), timing_(timing) {}
   virtual ~RtlPath() = default;
   RtlPath(const RtlPath&) = delete;
   RtlPath& operator=(const RtlPath&) = delete;
@@ -37,6 +46,8 @@ class RtlPath {
   std::string_view block() const { return block_; }
   RtlMode mode() const { return mode_; }
   bool drives() const { return mode_ == RtlMode::rtl; }
+  RtlTiming timing() const { return timing_; }
+  bool by_pins() const { return timing_ == RtlTiming::pins; }
   std::uint64_t transactions() const { return transactions_; }
   std::uint64_t mismatches() const { return mismatches_; }
   /// First difference: node, transaction, cycle, field, both values; empty without one.
@@ -56,6 +67,8 @@ class RtlPath {
     systemc_cycles_.occupied += systemc.occupied;
     systemc_cycles_.latency += systemc.latency;
   }
+  /// By pins: a cycle in which the block's input was occupied.
+  void count_occupied() { ++rtl_cycles_.occupied; }
   /// `what` names the transaction ("packet 7 (PSN 9)"), `difference` the field and both values. The first is kept.
   template <typename What>
   void mismatch(NodeId node, std::uint64_t cycle, const What& what, const std::string& difference) {
@@ -66,6 +79,7 @@ class RtlPath {
  private:
   std::string_view block_;
   RtlMode mode_;
+  RtlTiming timing_;
   RtlCycles rtl_cycles_;
   RtlCycles systemc_cycles_;
   std::uint64_t transactions_ = 0;

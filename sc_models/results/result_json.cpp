@@ -157,6 +157,7 @@ Json rtl_json(const RunResult& r) {
                     {"systemc_occupied_cycles", row.systemc_occupied_cycles},
                     {"latency_cycles", row.latency_cycles},
                     {"systemc_latency_cycles", row.systemc_latency_cycles}});
+    if (row.timing != "transaction") rows.back()["timing"] = row.timing;
   }
   return rows;
 }

@@ -80,6 +80,7 @@ struct RtlResult {
   std::string node;
   std::string block;
   std::string mode;
+  std::string timing;
   std::uint64_t transactions = 0;
   std::uint64_t mismatches = 0;
   std::uint64_t cycles = 0;                   ///< clock edges that the RTL was evaluated for

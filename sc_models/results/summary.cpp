@@ -241,8 +241,9 @@ void write_events(Writer& out, const RunResult& r) {
 void write_rtl(Writer& out, const RunResult& r) {
   for (const RtlResult& row : r.rtl) {
     const auto n = static_cast<double>(row.transactions);
-    out.line("rtl", "{} of {} ({}): {} operations, {} mismatches, {} clock cycles", row.block, row.node, row.mode,
-             grouped(row.transactions), grouped(row.mismatches), grouped(row.cycles));
+    out.line("rtl", "{} of {} ({}{}): {} operations, {} mismatches, {} clock cycles", row.block, row.node, row.mode,
+             row.timing == "pins" ? ", by pins" : "", grouped(row.transactions), grouped(row.mismatches),
+             grouped(row.cycles));
     if (row.transactions == 0) continue;
     out.line("", "cycles per operation: RTL {:.2f} occupied, {:.2f} latency; SystemC {:.2f} occupied, {:.2f} latency",
              static_cast<double>(row.occupied_cycles) / n, static_cast<double>(row.latency_cycles) / n,

@@ -86,8 +86,9 @@ void collect_ledger(RunResult& result, const SimulationNode& node) {
 void collect_rtl(RunResult& result, const SimulationNode& node) {
   for (const RtlPath* rtl : node.nic->rtl().paths()) {
     result.rtl.push_back({node.name, std::string(rtl->block()), std::string(to_string(rtl->mode())),
-                          rtl->transactions(), rtl->mismatches(), rtl->cycles(), rtl->rtl_cycles().occupied,
-                          rtl->systemc_cycles().occupied, rtl->rtl_cycles().latency, rtl->systemc_cycles().latency});
+                          std::string(to_string(rtl->timing())), rtl->transactions(), rtl->mismatches(), rtl->cycles(),
+                          rtl->rtl_cycles().occupied, rtl->systemc_cycles().occupied, rtl->rtl_cycles().latency,
+                          rtl->systemc_cycles().latency});
   }
 }
 

@@ -25,6 +25,7 @@ struct RtlSelection {
   std::string block;
   NodeId node = 0;
   RtlMode mode = RtlMode::rtl;
+  RtlTiming timing = RtlTiming::transaction;  ///< of a block that decides
 };
 
 struct SimulationOptions {

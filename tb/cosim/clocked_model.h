@@ -9,7 +9,7 @@
 
 #include "cosim/contract.h"
 #include "cosim/pin.h"
-#include "cosim/rtl_error.h"
+#include "engine/rtl_error.h"
 
 namespace mrc {
 

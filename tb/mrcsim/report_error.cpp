@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cosim/rtl_error.h"
+#include "engine/rtl_error.h"
 #include "mpi/launcher.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/rtl_selection.h"

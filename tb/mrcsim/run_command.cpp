@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 
 #include "cosim/rtl_blocks.h"
-#include "cosim/rtl_error.h"
 #include "cosim/rtl_modules.h"
+#include "engine/rtl_error.h"
 #include "mpi/launcher.h"
 #include "mpi/mpi_ranks.h"
 #include "mrcsim/exit_code.h"
@@ -56,6 +56,8 @@ const Clock::time_point process_start = Clock::now();
 constexpr double kPacketsPerSecond = 300'000;
 constexpr double kPacketsPerSecondWithRtl = 30'000;
 constexpr double kMostSecondsUnasked = 600;
+
+constexpr const char* kByPins = "pins";
 
 class TooLong : public std::invalid_argument {
  public:
@@ -135,6 +137,7 @@ std::string default_folder(const ScenarioConfig& scenario, const RunOptions& opt
   Digest settings;
   for (const std::string& assignment : options.assignments) settings.add(assignment);
   settings.add(options.rtl).add(options.shadow);
+  if (options.rtl_timing == kByPins) settings.add(options.rtl_timing);
   constexpr std::size_t digits = 8;
   return fmt::format("{}-{}", folder, settings.hex().substr(0, digits));
 }
@@ -235,6 +238,7 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const Progr
   SimulationOptions simulation_options;
   simulation_options.ranks = ranks;
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
+  if (options.rtl_timing == kByPins) clock_by_pins(simulation_options.rtl);
   simulation_options.add_rtl = add_rtl;
   simulation_options.pcap = options.pcap;
   const bool watched = !options.waves.empty() || !options.perfetto.empty();
@@ -416,6 +420,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--rtl", options.rtl, "BLOCK[@NODE],… or all: Verilated RTL replaces these blocks");
   command.add_option("--shadow", options.shadow,
                      "BLOCK[@NODE],… or all: Verilated RTL in shadow of these blocks, compared with them");
+  command
+      .add_option(
+          "--rtl-timing", options.rtl_timing,
+          "of --rtl: transaction, a block gets one transaction after the other; pins, it is clocked with the run "
+          "and its handshakes set the pace (docs/rtl.md)")
+      ->check(CLI::IsMember({"transaction", kByPins}));
   command.add_option("--pcap", options.pcap, "capture every packet at every port as pcapng (docs/wireshark)");
   command.add_option("--waves", options.waves, "signals of the model as .fst or .vcd for GTKWave (docs/waves.md)");
   command

@@ -22,6 +22,7 @@ struct RunOptions {
   std::string out;
   std::string rtl;
   std::string shadow;
+  std::string rtl_timing = "transaction";
   std::string pcap;
   std::string waves;
   std::vector<std::string> wave_nodes;

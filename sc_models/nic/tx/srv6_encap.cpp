@@ -1,6 +1,7 @@
 #include "nic/tx/srv6_encap.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,28 +44,35 @@ void Srv6Encap::declare_latency(LatencyAccount& account) {
   account.pass_box(account.nic().srv6_encap.pipeline.latency_cycles);
 }
 
-Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& qp) {
-  const ProtocolConfig& protocol = nic_.scenario.protocol;
+RtlCycles Srv6Encap::systemc_cycles(const Packet& packet) const {
   const PipelineConfig& pipeline = nic_.config.nic.srv6_encap.pipeline;
-  packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev, protocol.ev_layout);
-  const std::uint32_t frame_bytes = nic_.link_bytes.in_nic(packet) - kEthernetOverheadBytes;
-  const std::uint64_t cycles =
-      std::max<std::uint64_t>(beats(frame_bytes, nic_.config.nic.datapath_bits), pipeline.initiation_interval_cycles);
-  const Service service{now + nic_.clock.cycles(pipeline.latency_cycles), now + nic_.clock.cycles(cycles)};
-  if (rtl_ == nullptr) return service;
+  return {std::max<std::uint64_t>(beats(frame_bytes(packet), nic_.config.nic.datapath_bits),
+                                  pipeline.initiation_interval_cycles),
+          pipeline.latency_cycles};
+}
 
+Srv6EncapInput Srv6Encap::rtl_input(const Packet& packet, const Qp& qp) const {
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
   Srv6EncapInput input;
   input.path = qp.route;
   input.source = port_address(nic_.node, packet.plane);
-  input.payload_length = static_cast<std::uint16_t>(frame_bytes - kIpv6HeaderBytes);
+  input.payload_length = static_cast<std::uint16_t>(frame_bytes(packet) - kIpv6HeaderBytes);
   input.uplink = protocol.ev_layout.uplink_in(packet.ev, qp.route.uplinks);
   input.plane = packet.plane;
   input.hop_limit = packet.hop_limit;
   input.dscp = protocol.dscp_of(packet.role, packet.traffic_class);
   input.ecn = packet.ecn;
   input.srh = protocol.encapsulation == Encapsulation::srv6_srh;
+  return input;
+}
+
+Srv6Encap::Service Srv6Encap::encapsulate(TimePs now, Packet& packet, const Qp& qp) {
+  packet.outer_dst = usid_carrier_of_ev(qp.route, packet.plane, packet.ev, nic_.scenario.protocol.ev_layout);
+  const RtlCycles systemc = systemc_cycles(packet);
+  const Service service{now + nic_.clock.cycles(systemc.latency), now + nic_.clock.cycles(systemc.occupied)};
+  if (rtl_ == nullptr) return service;
   const std::uint64_t cycle = nic_.clock.edge_index(now);
-  const EncapReply reply = rtl_->run(nic_, packet, input, cycle, {cycles, pipeline.latency_cycles});
+  const EncapReply reply = rtl_->run(nic_, packet, rtl_input(packet, qp), cycle, systemc);
   if (!rtl_->drives()) return service;
   packet.outer_dst = outer_destination(reply.header);
   return {nic_.clock.cycles(reply.first_out_cycle), nic_.clock.cycles(std::max(reply.next_cycle, cycle + 1))};
@@ -75,8 +83,7 @@ TimePs Srv6Encap::move_frame(TimePs now, const TxPacket& tx) {
   templates_.count(now);
   MemoryAccess payload;
   if (!tx.from_sram) payload = payload_memory_.read_stream(now, 0, packet.payload_bytes);
-  const std::uint32_t frame_bytes = nic_.link_bytes.in_nic(packet) - kEthernetOverheadBytes;
-  const MemoryAccess frame = frame_memory_.write_stream(now, packet.plane, frame_bytes);
+  const MemoryAccess frame = frame_memory_.write_stream(now, packet.plane, frame_bytes(packet));
   const bool from_payload = payload.delay_ps >= frame.delay_ps;
   const TimePs delay = from_payload ? payload.delay_ps : frame.delay_ps;
   slot.stalled(now, delay, (from_payload ? payload_memory_ : frame_memory_).cause());
@@ -89,7 +96,73 @@ TimePs Srv6Encap::move_frame(TimePs now, const TxPacket& tx) {
   return delay;
 }
 
+void Srv6Encap::for_each_packet_held(const PacketVisitor& visit) const {
+  if (rtl_ == nullptr) return;
+  rtl_->pins().for_each_inside([&](const Srv6EncapRtlPath::PinItem& item) {
+    if (item.packet != nullptr) visit(*item.packet);
+  });
+}
+
+void Srv6Encap::offer_by_pins(TimePs now) {
+  const TxPacket& tx = in_.front();
+  Packet& packet = *tx.packet;
+  packet.tx_timestamp = timestamp_units(now, packet.timestamp_in_us);
+  rtl_->offer(nic_, packet, rtl_input(packet, nic_.qps[tx.qp]), systemc_cycles(packet));
+}
+
+void Srv6Encap::begin_by_pins(TimePs now) {
+  starts_.start(now, slot, in_.front().packet->last_start, in_.ready_at());
+  const TxPacket tx = in_.pop(now);
+  nic_.trace.give(pcie_.no_completion_buffer(), tx.packet->last_start);
+  const TimePs delay = move_frame(now, tx);
+  starts_.stall(delay, slot);
+  held_until_ = now + delay;
+  slot.busy(now, next_start_ + delay);
+  rtl_->pins().newest().delay = delay;
+  if (!tx.from_sram) pcie_.release_completion_buffer(now, tx.packet->payload_bytes);
+}
+
+void Srv6Encap::send_by_pins(TimePs now) {
+  Srv6EncapRtlPath::PinItem& item = rtl_->pins().oldest();
+  Packet* const packet = std::exchange(item.packet, nullptr);
+  packet->outer_dst = outer_destination(rtl_->header());
+  ports_[packet->plane]->send_data(now, packet, now + item.delay);
+}
+
+/// A cycle of the RTL's clock at each edge of the core clock, until it is empty.
+void Srv6Encap::step_by_pins(TimePs now) {
+  const TimePs edge = std::max(nic_.clock.edge(now), next_start_);
+  if (now < edge) {
+    wake_at(edge);
+    return;
+  }
+  const bool held = now < held_until_;
+  if (!held && rtl_->pins().is_free() && in_.ready(now)) offer_by_pins(now);
+  if (rtl_->pins().is_idle()) {
+    slot.empty(now);
+    in_.wait_ready(now);
+    return;
+  }
+  next_start_ = now + nic_.clock.period_ps();
+  const std::uint64_t cycle = nic_.clock.edge_index(now);
+  const PinCycle pins = rtl_->clock(cycle, held);
+  if (pins.begun) {
+    begin_by_pins(now);
+  } else if (rtl_->pins().was_occupied()) {
+    slot.busy(now, next_start_);
+  } else if (!held) {
+    slot.empty(now);
+  }
+  if (pins.first_out) send_by_pins(now);
+  if (pins.last_out) rtl_->finish(nic_, cycle);
+  wake_at(next_start_);
+}
+
 void Srv6Encap::step(TimePs now) {
+  if (rtl_ != nullptr && rtl_->by_pins()) {
+    step_by_pins(now);
+    return;
+  }
   if (now < next_start_) {
     wake_at(next_start_);
     return;

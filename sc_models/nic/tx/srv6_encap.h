@@ -1,6 +1,6 @@
 // Puts the outer IPv6 header before the packet as it streams through the datapath: the uSID carrier that fixes its
 // path. With an engine (Verilated RTL) in place of or beside the box, real bytes go through it and its cycles are
-// taken.
+// taken. By pins, the queue offers the packet, and it leaves the queue when its first beat is taken.
 #pragma once
 
 #include <vector>
@@ -29,6 +29,8 @@ class Srv6Encap : public Box {
             std::vector<Port*> ports, Srv6EncapRtlPath* rtl);
 
   void step(TimePs now) override;
+  /// By pins: those inside the RTL that have not begun to leave it.
+  void for_each_packet_held(const PacketVisitor& visit) const override;
 
   IssueSlot slot;
 
@@ -40,6 +42,16 @@ class Srv6Encap : public Box {
   /// Payload out of the completion buffer, the frame into the port's FIFO. Returns what it waited for the memories.
   TimePs move_frame(TimePs now, const TxPacket& tx);
   Service encapsulate(TimePs now, Packet& packet, const Qp& qp);
+  std::uint32_t frame_bytes(const Packet& packet) const {
+    return nic_.link_bytes.in_nic(packet) - kEthernetOverheadBytes;
+  }
+  RtlCycles systemc_cycles(const Packet& packet) const;
+  Srv6EncapInput rtl_input(const Packet& packet, const Qp& qp) const;
+  void step_by_pins(TimePs now);
+  void offer_by_pins(TimePs now);
+  /// The RTL has taken the first beat of the packet.
+  void begin_by_pins(TimePs now);
+  void send_by_pins(TimePs now);
 
   NicContext& nic_;
   AccessCounter& templates_;
@@ -50,6 +62,7 @@ class Srv6Encap : public Box {
   std::vector<Port*> ports_;
   Srv6EncapRtlPath* rtl_;
   TimePs next_start_ = 0;
+  TimePs held_until_ = 0;  ///< by pins: a memory has no beat for the RTL until then
   StartTrace starts_;
 };
 

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "engine/pins_engine.h"
 #include "mrc/tx/srv6_encap.h"
 
 namespace mrc {
@@ -20,9 +22,15 @@ struct EncapReply {
   std::uint64_t next_cycle = 0;  ///< first cycle at which another packet's first beat can be taken in
 };
 
-class Srv6EncapEngine {
+/// By pins: a packet, beat by beat.
+struct EncapItem {
+  Srv6EncapInput input;
+  std::vector<std::byte> inner;
+};
+
+/// By pins, the reply has no cycles, and the headers come with the first beat.
+class Srv6EncapEngine : public PinsEngine<EncapItem, EncapReply> {
  public:
-  virtual ~Srv6EncapEngine() = default;
   /// Offers the packet from core cycle `offer_cycle` on; calls come with rising cycles. An idle block is not clocked.
   virtual EncapReply encapsulate(const Srv6EncapInput& input, std::span<const std::byte> inner_packet,
                                  std::uint64_t offer_cycle) = 0;

@@ -65,21 +65,44 @@ Header parse(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
-                                 std::uint64_t cycle, RtlCycles systemc) {
+void Srv6EncapRtlPath::encode(const NicContext& nic, const Packet& packet, std::vector<std::byte>& inner) {
   payload_.resize(packet.payload_bytes);
   const std::span<const std::byte> payload = packet.payload != nullptr ? std::span(packet.payload, packet.payload_bytes)
                                                                        : std::span<const std::byte>(payload_);
-  inner_.clear();
-  wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner_);
+  inner.clear();
+  wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner);
+}
+
+EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
+                                 std::uint64_t cycle, RtlCycles systemc) {
+  encode(nic, packet, inner_);
   const EncapReply reply = engine_->encapsulate(input, inner_, cycle);
   count({reply.next_cycle - reply.accepted_cycle, reply.first_out_cycle - reply.accepted_cycle}, systemc);
-  compare(nic, packet, input, reply);
+  compare(nic, PacketName(packet), input, reply, reply.first_out_cycle);
   return reply;
 }
 
-void Srv6EncapRtlPath::compare(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
-                               const EncapReply& reply) {
+void Srv6EncapRtlPath::offer(const NicContext& nic, Packet& packet, const Srv6EncapInput& input, RtlCycles systemc) {
+  PinItem item{{input, {}}, &packet, PacketName(packet), systemc};
+  encode(nic, packet, item.inner);
+  pins_.offer(std::move(item));
+}
+
+PinCycle Srv6EncapRtlPath::clock(std::uint64_t cycle, bool held) {
+  const PinCycle pins = pins_.clock(cycle, held);
+  if (pins_.was_occupied()) count_occupied();
+  return pins;
+}
+
+void Srv6EncapRtlPath::finish(const NicContext& nic, std::uint64_t cycle) {
+  const PinItem& item = pins_.oldest();
+  count({0, pins_.latency()}, item.systemc);
+  compare(nic, item.name, item.input, engine_->answer(), cycle);
+  pins_.drop_oldest();
+}
+
+void Srv6EncapRtlPath::compare(const NicContext& nic, const PacketName& packet, const Srv6EncapInput& input,
+                               const EncapReply& reply, std::uint64_t cycle) {
   const OuterHeaderBytes header = outer_ipv6_header(input);
   const SrhBytes srh = input.srh ? segment_routing_header(input) : SrhBytes{};
   if (reply.header == header && reply.srh == srh && reply.inner_intact) return;
@@ -96,7 +119,7 @@ void Srv6EncapRtlPath::compare(const NicContext& nic, const Packet& packet, cons
     return fmt::format("packet {} (PSN {}, EV {:#010x}, plane {})", transactions(), packet.psn, packet.ev,
                        packet.plane);
   };
-  mismatch(nic.node, reply.first_out_cycle, what, difference);
+  mismatch(nic.node, cycle, what, difference);
 }
 
 }  // namespace mrc

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/pin_bridge.h"
 #include "engine/rtl_path.h"
 #include "mrc/tx/srv6_encap.h"
 #include "nic/nic_context.h"
@@ -16,19 +17,48 @@ namespace mrc {
 
 class Srv6EncapRtlPath : public RtlPath {
  public:
-  Srv6EncapRtlPath(RtlMode mode, std::unique_ptr<Srv6EncapEngine> engine)
-      : RtlPath("srv6_encap", mode), engine_(std::move(engine)) {}
+  /// What a mismatch says of a packet.
+  struct PacketName {
+    explicit PacketName(const Packet& packet) : psn(packet.psn), ev(packet.ev), plane(packet.plane) {}
+    Psn psn;
+    Ev ev;
+    std::uint8_t plane;
+  };
+  /// By pins. Its packet may have left the NIC before its last beat comes out.
+  struct PinItem : EncapItem {
+    Packet* packet;
+    PacketName name;
+    RtlCycles systemc;
+    TimePs delay = 0;  ///< that the memories add
+  };
+  using Pins = PinBridge<Srv6EncapEngine, PinItem>;
+
+  Srv6EncapRtlPath(RtlMode mode, RtlTiming timing, std::unique_ptr<Srv6EncapEngine> engine)
+      : RtlPath("srv6_encap", mode, timing), engine_(std::move(engine)), pins_("srv6_encap", *engine_) {}
 
   /// Runs one packet through the engine from `cycle` on; `systemc` is what the SystemC box takes for it.
   EncapReply run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input, std::uint64_t cycle,
                  RtlCycles systemc);
 
+  /// By pins: the packet is offered from the next cycle on.
+  void offer(const NicContext& nic, Packet& packet, const Srv6EncapInput& input, RtlCycles systemc);
+  PinCycle clock(std::uint64_t cycle, bool held);
+  /// Of the oldest packet, from its first beat on.
+  const OuterHeaderBytes& header() const { return engine_->answer().header; }
+  /// The last beat of the oldest packet came out.
+  void finish(const NicContext& nic, std::uint64_t cycle);
+  Pins& pins() { return pins_; }
+  const Pins& pins() const { return pins_; }
+
   std::uint64_t cycles() const override { return engine_->cycles(); }
 
  private:
-  void compare(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input, const EncapReply& reply);
+  void encode(const NicContext& nic, const Packet& packet, std::vector<std::byte>& inner);
+  void compare(const NicContext& nic, const PacketName& packet, const Srv6EncapInput& input, const EncapReply& reply,
+               std::uint64_t cycle);
 
   std::unique_ptr<Srv6EncapEngine> engine_;
+  Pins pins_;
   std::vector<std::byte> inner_;
   std::vector<std::byte> payload_;  ///< zeros, where the model carries payload by reference only
 };

@@ -6,7 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "cosim/rtl_error.h"
+#include "engine/rtl_error.h"
 
 namespace mrc::cosim {
 namespace {

@@ -16,11 +16,11 @@
 
 namespace mrc {
 
-/// `Model` is the Verilated class, `kBytes` its datapath width. A packet runs alone: the block is not clocked from its
-/// last beat on until the next packet, in whose first cycle that beat is taken. Where the next is offered earlier it is
-/// placed at the cycle at which the block's ready would have let it in. Those cycles are the block's own as long as the
-/// output is always taken, because a packet then never waits for one before it once its first beat is in. Two packets
-/// inside at once are not seen here; a bench that drives single beats covers that. Throws std::invalid_argument for a
+/// `Model` is the Verilated class, `kBytes` its datapath width. In encapsulate() a packet runs alone: the block is not
+/// clocked from its last beat on until the next packet, in whose first cycle that beat is taken. Where the next is
+/// offered earlier it is placed at the cycle at which the block's ready would have let it in. Those cycles are the
+/// block's own as long as the output is always taken, because a packet then never waits for one before it once its
+/// first beat is in. Two packets inside at once are seen by pins, and by the bench. Throws std::invalid_argument for a
 /// packet without bytes, which the block cannot express, and RtlError where the block never ends a packet or
 /// counts more bytes than a beat has.
 template <typename Model, std::size_t kBytes>
@@ -80,6 +80,23 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
+  PinCycle clock(const EncapItem* offered, const EncapItem* oldest) override {
+    PinCycle pins;
+    const std::size_t count = offered == nullptr ? 0 : put_next_beat(*offered);
+    model_->in_valid_i = offered == nullptr ? 0 : 1;
+    model_.low();
+    pins.ready = model_->in_ready_o != 0;
+    if (pins.ready && offered != nullptr) {
+      pins.begun = sent_ == 0;
+      pins.taken = sent_ + count == offered->inner.size();
+      sent_ = pins.taken ? 0 : sent_ + count;
+    }
+    if (model_->out_valid_o != 0) take_beat_of(oldest, pins);
+    model_.high();
+    return pins;
+  }
+  const EncapReply& answer() const override { return answer_; }
+
  private:
   using In = srv6_encap_ports::In;
   static constexpr std::uint64_t kMostCycles = 100'000;
@@ -93,6 +110,24 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     in.eop = last ? 1 : 0;
     in.put(model_.pins());
     std::memcpy(&model_->in_data_i[0], bytes.data(), bytes.size());
+  }
+  std::size_t put_next_beat(const EncapItem& item) {
+    if (item.inner.empty()) throw std::invalid_argument("srv6_encap RTL: inner packet without bytes");
+    const std::size_t count = std::min(kBytes, item.inner.size() - sent_);
+    In in = srv6_encap_in(item.input);
+    put_beat(in, std::span(item.inner).subspan(sent_, count), sent_ == 0, sent_ + count == item.inner.size());
+    return count;
+  }
+  void take_beat_of(const EncapItem* item, PinCycle& pins) {
+    if (item == nullptr) throw RtlError("srv6_encap RTL gives a beat of no packet");
+    if (packet_ended_) received_.clear();
+    pins.first_out = received_.empty();
+    take_beat();
+    pins.last_out = packet_ended_ = model_->out_eop_o != 0;
+    if (!pins.first_out && !pins.last_out) return;
+    answer_ = {};
+    header_bytes_ = kIpv6HeaderBytes + (item->input.srh ? kSrhBytes : 0);
+    finish(answer_, item->inner);
   }
   void take_beat() {
     if (model_->out_bytes_o > kBytes) throw RtlError("srv6_encap RTL counts more bytes than a beat has");
@@ -115,6 +150,10 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
   std::vector<std::byte> received_;
   std::size_t header_bytes_ = 0;
   std::uint64_t next_cycle_ = 0;
+  // By pins:
+  EncapReply answer_;
+  std::size_t sent_ = 0;  ///< bytes of what is offered
+  bool packet_ended_ = false;
 };
 
 }  // namespace mrc

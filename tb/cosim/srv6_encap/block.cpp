@@ -7,7 +7,7 @@ namespace {
 void add_srv6_encap(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
                     NicRtl& rtl) {
   const auto make = load_rtl<decltype(make_srv6_encap_rtl)>(RtlModuleKind::rtl, "srv6_encap");
-  rtl.srv6_encap = std::make_unique<Srv6EncapRtlPath>(selection.mode,
+  rtl.srv6_encap = std::make_unique<Srv6EncapRtlPath>(selection.mode, selection.timing,
                                                       make(scenario.node(selection.node).nic.datapath_bits, recorder));
 }
 
@@ -20,7 +20,8 @@ RtlBlock srv6_encap_block() {
            {.stages = 2,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.srv6_encap.pipeline); },
             .latency_parameter = "nic.srv6_encap.latency_cycles",
-            .interval_parameter = "nic.srv6_encap.initiation_interval_cycles"}}};
+            .interval_parameter = "nic.srv6_encap.initiation_interval_cycles"}},
+          ByPins::yes};
 }
 
 }  // namespace mrc

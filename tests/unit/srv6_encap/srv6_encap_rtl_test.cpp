@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cosim/srv6_encap/rtl.h"
+#include "engine/pin_bridge.h"
 #include "random_packets.h"
 
 namespace mrc {
@@ -39,6 +40,46 @@ TEST_P(Srv6EncapRtl, HeaderAndPayloadOfRandomPackets) {
   RecordProperty("packets", static_cast<int>(packets));
 }
 INSTANTIATE_TEST_SUITE_P(Widths, Srv6EncapRtl, ::testing::Values(512U, 1024U, 2048U));
+
+struct PinPacket : EncapItem {};
+
+TEST_P(Srv6EncapRtl, ByPinsPacketsOverlapAndFollowEachOtherWithoutAGap) {
+  const std::size_t beat_bytes = GetParam() / 8;
+  constexpr std::uint64_t packets = 5'000;
+  const auto engine = make_srv6_encap_rtl(GetParam());
+  PinBridge<Srv6EncapEngine, PinPacket> pins("srv6_encap", *engine);
+  KeyedRandom random(2, GetParam());
+  std::uint64_t offered = 0;
+  std::uint64_t finished = 0;
+  std::uint64_t beats = 0;
+  std::uint64_t occupied = 0;
+  std::uint64_t cycle = 0;
+  for (; finished < packets; ++cycle) {
+    if (pins.is_free() && offered < packets) {
+      PinPacket packet;
+      packet.input = random_encap_input(random);
+      packet.inner = random_inner_packet(random, beat_bytes);
+      beats += output_beats(packet.inner.size() + (packet.input.srh ? 64 : 40), beat_bytes);
+      pins.offer(std::move(packet));
+      ++offered;
+    }
+    const PinCycle at = pins.clock(cycle);
+    if (pins.was_occupied()) ++occupied;
+    if (at.first_out) {
+      ASSERT_EQ(engine->answer().header, outer_ipv6_header(pins.oldest().input));
+      ASSERT_EQ(pins.latency(), 2U);
+    }
+    if (!at.last_out) continue;
+    const Srv6EncapInput& input = pins.oldest().input;
+    ASSERT_EQ(engine->answer().srh, input.srh ? segment_routing_header(input) : SrhBytes{});
+    ASSERT_TRUE(engine->answer().inner_intact) << "packet " << finished;
+    pins.drop_oldest();
+    ++finished;
+  }
+  EXPECT_EQ(cycle, beats + 2) << "back to back";
+  EXPECT_EQ(occupied, beats);
+  EXPECT_TRUE(pins.is_idle());
+}
 
 TEST(Srv6EncapRtlEngine, RefusesAPacketWithoutBytes) {
   EXPECT_THROW(make_srv6_encap_rtl(1024)->encapsulate({}, {}, 0), std::invalid_argument);

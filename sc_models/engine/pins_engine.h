@@ -1,0 +1,29 @@
+// Interface of a block that is clocked from outside, by its pins: a stream in and a stream out, each with valid and
+// ready. An item is a transfer, or several: the beats of a packet. The Verilated RTL implements it.
+#pragma once
+
+#include <cstdint>
+
+namespace mrc {
+
+/// What happened at the pins in a cycle of the clock.
+struct PinCycle {
+  bool ready = false;      ///< of the input, whether or not something was offered
+  bool begun = false;      ///< the first beat of what was offered was taken
+  bool taken = false;      ///< its last beat was taken
+  bool first_out = false;  ///< the first beat of the oldest item inside came out, and was taken
+  bool last_out = false;   ///< its last beat came out
+};
+
+template <typename Item, typename Answer>
+class PinsEngine {
+ public:
+  virtual ~PinsEngine() = default;
+  /// A cycle in which the next beat of `offered` is at the input: the same item until it is taken; null: nothing.
+  /// `oldest` is the item whose answer comes next: the oldest of those taken in, or the one offered; null: none.
+  virtual PinCycle clock(const Item* offered, const Item* oldest) = 0;
+  /// What has come out for the oldest item so far; complete with last_out.
+  virtual const Answer& answer() const = 0;
+};
+
+}  // namespace mrc

@@ -1,0 +1,154 @@
+// --rtl-timing pins: the handshakes of the RTL set the pace of a run, so that what a block takes longer is seen in it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "mrcsim_process.h"
+
+namespace mrc {
+namespace {
+
+constexpr const char* kByPins = "--rtl-timing pins --rtl ";
+
+double goodput(const nlohmann::json& result) {
+  return result["goodput_gbps"].get<double>();
+}
+
+/// Cycles for which a packet occupies the block.
+double occupied(const nlohmann::json& row) {
+  return row["occupied_cycles"].get<double>() / row["transactions"].get<double>();
+}
+
+/// Gb/s that `limits` attributes to this cause.
+double limited_by(const nlohmann::json& result, const std::string& cause) {
+  double gbps = 0;
+  for (const auto& limit : result["limits"]) {
+    if (limit["cause"] == cause) gbps += limit["gbps"].get<double>();
+  }
+  return gbps;
+}
+
+const nlohmann::json& slot_of(const nlohmann::json& result, const std::string& node, const std::string& box) {
+  const auto& ledger = result["ledger"];
+  return *std::ranges::find_if(ledger, [&](const auto& row) { return row["node"] == node && row["box"] == box; });
+}
+
+class ByPins : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ByPins, LossesAndTrimsBringNoMismatchAndGoodputIsThatOfSystemC) {
+  ASSERT_EQ(run_process(std::string("mrcsim") + kLossyRun + "--out %D/systemc").exit_code, 0);
+  const auto systemc = result_of("systemc");
+  for (const std::string folder : {"first", "second"}) {
+    const ProcessResult run =
+        run_process(std::string("mrcsim") + kLossyRun + kByPins + GetParam() + " --out %D/" + folder);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+  const auto result = result_of("first");
+  std::uint64_t transactions = 0;
+  for (const auto& row : result["rtl"]) {
+    EXPECT_EQ(row["mismatches"], 0) << row;
+    EXPECT_EQ(row["timing"], "pins");
+    transactions += row["transactions"].get<std::uint64_t>();
+  }
+  EXPECT_GE(transactions, 10'000U);
+  EXPECT_EQ(result["bytes"]["delivered"], systemc["bytes"]["delivered"]);
+  EXPECT_EQ(result["bytes"]["corrupted"], 0);
+  EXPECT_NEAR(goodput(result) / goodput(systemc), 1, 0.01);
+  EXPECT_EQ(read_text(test_folder() / "first" / "result.json"), read_text(test_folder() / "second" / "result.json"));
+}
+
+TEST_P(ByPins, BothKernelsGiveTheSame) {
+  const std::string run =
+      "mrcsim run tb/scenarios/pair.toml --quiet --set traffic.rows=4 " + (kByPins + GetParam()) + " --out %D/";
+  ASSERT_EQ(run_process(run + "wheel").exit_code, 0);
+  ASSERT_EQ(run_process(run + "methods --set run.kernel=methods").exit_code, 0);
+  for (const char* part : {"rtl", "packets", "message_time_us", "ledger", "buffers"}) {
+    EXPECT_EQ(result_of("wheel")[part], result_of("methods")[part]) << part;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ByPins, ::testing::Values("srv6_encap"), [](const auto& block) { return block.param; });
+
+TEST(RtlByPins, PacketsFollowEachOtherWithoutAGap) {
+  const ProcessResult run =
+      run_process(std::string("mrcsim run tb/scenarios/pair.toml --quiet --set traffic.rows=16 ") + kByPins +
+                  "srv6_encap@nic0 --out %D/out");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto row = result_of()["rtl"][0];
+  EXPECT_EQ(row["occupied_cycles"], row["systemc_occupied_cycles"]);
+  EXPECT_EQ(row["latency_cycles"], row["systemc_latency_cycles"]);
+  // Two stages are still to be emptied behind the last packet of each batch only.
+  EXPECT_LT(row["cycles"].get<double>(), 1.1 * row["occupied_cycles"].get<double>());
+}
+
+#ifdef MRCSIM_WITH_PAUSES
+// 33 beats and 16 cycles of pause for each packet of 4 KiB: at 1 GHz 49 ns, in which a line of 800 Gb/s sends more.
+constexpr const char* kPairOfPauses = " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 ";
+
+TEST(RtlByPins, APauseAfterEachPacketLowersGoodputAndLimitsNamesTheBlock) {
+  const std::string with_pauses = std::string(MRCSIM_WITH_PAUSES) + kPairOfPauses;
+  ASSERT_EQ(run_process(with_pauses + kByPins + "srv6_encap --out %D/pauses").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPairOfPauses + kByPins + "srv6_encap --out %D/ours").exit_code, 0);
+  const auto pauses = result_of("pauses");
+  const auto ours = result_of("ours");
+  EXPECT_EQ(pauses["rtl"][0]["mismatches"], 0);
+  EXPECT_NEAR(occupied(pauses["rtl"][0]), occupied(ours["rtl"][0]) + 16, 0.5);
+  EXPECT_GT(slot_of(pauses, "nic0", "srv6_encap")["busy"], slot_of(ours, "nic0", "srv6_encap")["busy"]);
+  EXPECT_LT(goodput(pauses), 0.95 * goodput(ours));
+  // What the block lets through: a payload of 4 KiB in 49 ns.
+  EXPECT_NEAR(goodput(pauses), 4096 * 8 / 49.0, 0.03 * 4096 * 8 / 49.0);
+  const double lost = goodput(ours) - goodput(pauses);
+  EXPECT_GT(limited_by(pauses, "srv6_encap"), 0.7 * lost);
+  EXPECT_LT(limited_by(ours, "srv6_encap"), 0.1 * lost);
+  for (const auto& limit : pauses["limits"]) {
+    if (limit["cause"] != "framing") EXPECT_LE(limit["gbps"], limited_by(pauses, "srv6_encap")) << limit;
+  }
+}
+
+TEST(RtlByPins, APauseThatDoesNotLimitCostsNoGoodput) {
+  // Four ports of 100 Gb/s, of which each has 10 ns more for a packet than the block.
+  const std::string with_pauses = std::string(MRCSIM_WITH_PAUSES) + kPairOfPauses + "--set nic.ports=4 ";
+  ASSERT_EQ(run_process(with_pauses + kByPins + "srv6_encap --out %D/pauses").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPairOfPauses + "--set nic.ports=4 --out %D/systemc").exit_code, 0);
+  const auto pauses = result_of("pauses");
+  EXPECT_GT(
+      occupied(pauses["rtl"][0]),
+      pauses["rtl"][0]["systemc_occupied_cycles"].get<double>() / pauses["rtl"][0]["transactions"].get<double>() + 15);
+  EXPECT_NEAR(goodput(pauses) / goodput(result_of("systemc")), 1, 0.01);
+}
+#endif
+
+TEST(RtlByPins, WrongBytesEndTheRun) {
+#ifdef MRCSIM_WITH_USID_BUG
+  const ProcessResult run =
+      run_process(std::string(MRCSIM_WITH_USID_BUG) + kLossyRun + kByPins + "srv6_encap@nic0 --out %D/out");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_NE(run.err.find("mismatch: nic0: srv6_encap of nic0, packet 1 (PSN "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("outer header usid[1]: expected 0x"), std::string::npos) << run.err;
+#endif
+}
+
+TEST(RtlByPins, WhatCannotBeClockedIsRefused) {
+  const std::string run = "mrcsim run tb/scenarios/pair.toml --out %D/out --rtl-timing pins ";
+  struct Refusal {
+    const char* options;
+    const char* text;
+  };
+  const std::vector<Refusal> refusals{
+      {"--rtl srv6_encap,pcie_dma,qp_scheduler@nic1",
+       "--rtl-timing pins: not for pcie_dma, qp_scheduler; allowed: srv6_encap, or --rtl-timing transaction"},
+      {"--shadow srv6_encap", "--rtl-timing pins: no block is selected; allowed: with --rtl BLOCK[@NODE],…"},
+      {"", "--rtl-timing pins: no block is selected"},
+      {"--rtl-timing pin --rtl srv6_encap", "--rtl-timing"}};
+  for (const Refusal& refusal : refusals) {
+    const ProcessResult refused = run_process(run + refusal.options);
+    EXPECT_EQ(refused.exit_code, 2) << refusal.options;
+    EXPECT_NE(refused.err.find(refusal.text), std::string::npos) << refused.err;
+    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+  }
+}
+
+}  // namespace
+}  // namespace mrc
