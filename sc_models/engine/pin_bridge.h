@@ -27,21 +27,22 @@ class PinBridge {
     items_.push_back({std::move(entry), 0});
     offered_ = true;
   }
+  /// One item is inside or offered.
+  bool holds_one() const { return items_.size() == 1; }
   /// Nothing is offered or inside, and the block is ready for more.
   bool is_idle() const { return items_.empty() && (!occupied_ || unready_cycles_ >= kMostUnreadyCycles); }
 
-  /// Cycle number `cycle`. `held`: the source has no beat of what is offered in this cycle. Throws RtlError where the
-  /// block gives what it has not taken, or does not move any more.
-  PinCycle clock(std::uint64_t cycle, bool held = false) {
+  /// Cycle number `cycle`. `held`: the source has no beat of what is offered in this cycle. `takes`: there is room for
+  /// an answer. Throws RtlError where the block gives what it has not taken, or does not move any more.
+  PinCycle clock(std::uint64_t cycle, bool held = false, bool takes = true) {
     const bool offers = offered_ && !held;
     const PinCycle pins =
-        engine_.clock(offers ? &items_.back().entry : nullptr, items_.empty() ? nullptr : &items_.front().entry);
+        engine_.clock(offers ? &items_.back().entry : nullptr, items_.empty() ? nullptr : &items_.front().entry, takes);
     if (pins.begun) items_.back().begun = cycle;
     note_occupied(pins, offers, held);
     within_ = (within_ || pins.begun) && !pins.taken;
     if (pins.taken) offered_ = false;
     if (pins.first_out || pins.last_out) check_output(pins);
-    if (pins.first_out) latency_ = cycle - items_.front().begun;
     watch(pins);
     return pins;
   }
@@ -50,14 +51,18 @@ class PinBridge {
   Entry& oldest() { return items_.front().entry; }
   /// The item whose first beat was taken.
   Entry& newest() { return items_.back().entry; }
-  /// From taking the first beat of an item to its answer: of the latest that came out.
-  std::uint64_t latency() const { return latency_; }
-  /// Its last beat came out.
+  /// Cycles since its first beat was taken.
+  std::uint64_t age_of_oldest(std::uint64_t cycle) const { return cycle - items_.front().begun; }
+  /// Its last beat came out, or none will.
   void drop_oldest() { items_.pop_front(); }
   /// In the latest cycle the input was occupied: by a beat, or because the block was not ready for the next item.
   bool was_occupied() const { return counted_; }
-  const Engine& engine() const { return engine_; }
 
+  /// `visit` sees each item that is offered or inside.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const Item& item : items_) visit(item.entry);
+  }
   /// `visit` sees each item of which something was taken.
   template <typename Visit>
   void for_each_inside(Visit visit) const {
@@ -83,13 +88,14 @@ class PinBridge {
     unready_cycles_ = pins.ready || offers ? 0 : unready_cycles_ + 1;
   }
   void check_output(const PinCycle& pins) const {
-    const bool only_offered = items_.size() == 1 && offered_;
-    if (items_.empty() || (only_offered && (pins.last_out || !within_))) {
+    const bool only_offered = items_.size() == 1 + pins.unanswered && offered_;
+    if (items_.size() <= pins.unanswered || (only_offered && (pins.last_out || !within_))) {
       throw RtlError(fmt::format("{} RTL gives what it has not taken", block_));
     }
   }
   void watch(const PinCycle& pins) {
-    const bool moves = pins.begun || pins.taken || pins.first_out || pins.last_out;
+    const bool moves =
+        pins.begun || pins.taken || pins.first_out || pins.last_out || pins.out_waits || pins.unanswered > 0;
     unmoved_cycles_ = moves || items_.empty() ? 0 : unmoved_cycles_ + 1;
     if (unmoved_cycles_ > kMostCycles) {
       throw RtlError(fmt::format("{} RTL has not taken or given anything for {} cycles", block_, kMostCycles));
@@ -103,7 +109,6 @@ class PinBridge {
   bool within_ = false;     ///< its first beat was taken
   bool occupied_ = false;
   bool counted_ = false;
-  std::uint64_t latency_ = 0;
   std::uint64_t unready_cycles_ = 0;
   std::uint64_t unmoved_cycles_ = 0;
 };

@@ -8,11 +8,13 @@ namespace mrc {
 
 /// What happened at the pins in a cycle of the clock.
 struct PinCycle {
-  bool ready = false;      ///< of the input, whether or not something was offered
-  bool begun = false;      ///< the first beat of what was offered was taken
-  bool taken = false;      ///< its last beat was taken
-  bool first_out = false;  ///< the first beat of the oldest item inside came out, and was taken
-  bool last_out = false;   ///< its last beat came out
+  bool ready = false;            ///< of the input, whether or not something was offered
+  bool begun = false;            ///< the first beat of what was offered was taken
+  bool taken = false;            ///< its last beat was taken
+  bool first_out = false;        ///< the first beat of the oldest item inside came out, and was taken
+  bool last_out = false;         ///< its last beat came out
+  bool out_waits = false;        ///< an answer is at the output and was not taken
+  std::uint32_t unanswered = 0;  ///< of the oldest items inside: no answer will come; `out` is of the next one
 };
 
 template <typename Item, typename Answer>
@@ -21,7 +23,8 @@ class PinsEngine {
   virtual ~PinsEngine() = default;
   /// A cycle in which the next beat of `offered` is at the input: the same item until it is taken; null: nothing.
   /// `oldest` is the item whose answer comes next: the oldest of those taken in, or the one offered; null: none.
-  virtual PinCycle clock(const Item* offered, const Item* oldest) = 0;
+  /// `takes`: what is at the output is taken.
+  virtual PinCycle clock(const Item* offered, const Item* oldest, bool takes) = 0;
   /// What has come out for the oldest item so far; complete with last_out.
   virtual const Answer& answer() const = 0;
 };

@@ -83,13 +83,14 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   auto& parser = add<Parser>("parser", owner, context);
   if (encryption.on()) add<Decrypt>("decrypt", owner, context, *pcie_, parser);
   control_queue_ = &add<ControlQueue>("control_queue", owner, context, control_fifos);
-  auto& ack_coalescer =
-      add<AckCoalescer>("ack_coalescer", owner, context, control_queue_->in(), rtl_.psn_tracker.get());
+  auto& ack_coalescer = add<AckCoalescer>("ack_coalescer", owner, context, control_queue_->in(), rtl_.psn_tracker.get(),
+                                          rtl_.ack_coalescer.get());
   completion_ = &add<Completion>("completion", owner, context, *pcie_);
   auto& dma_write =
       add<DmaWrite>("dma_write", owner, context, *pcie_, memory, ack_coalescer.transport_acks(), completion_->in());
-  auto& psn_tracker = add<PsnTracker>("psn_tracker", owner, context, parser.to_psn_tracker(), dma_write,
-                                      ack_coalescer.in(), rtl_.psn_tracker.get(), rtl_.ack_coalescer.get());
+  auto& psn_tracker =
+      add<PsnTracker>("psn_tracker", owner, context, parser.to_psn_tracker(), dma_write, ack_coalescer.in(),
+                      rtl_.psn_tracker.get(), rtl_.ack_coalescer.get(), ack_coalescer.triggers());
 
   // Control: SACK, NACK, transport ACK → retransmit_buffer, path table, congestion, completion
   sack_processor_ = &add<SackProcessor>("sack_processor", owner, context, parser.to_sack_processor());

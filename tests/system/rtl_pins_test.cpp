@@ -69,7 +69,14 @@ TEST_P(ByPins, BothKernelsGiveTheSame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, ByPins, ::testing::Values("srv6_encap"), [](const auto& block) { return block.param; });
+INSTANTIATE_TEST_SUITE_P(Of, ByPins,
+                         ::testing::Values("srv6_encap", "psn_tracker", "ack_coalescer",
+                                           "srv6_encap,psn_tracker,ack_coalescer"),
+                         [](const auto& blocks) {
+                           std::string name = blocks.param;
+                           std::ranges::replace(name, ',', '_');
+                           return name;
+                         });
 
 TEST(RtlByPins, PacketsFollowEachOtherWithoutAGap) {
   const ProcessResult run =
@@ -83,14 +90,14 @@ TEST(RtlByPins, PacketsFollowEachOtherWithoutAGap) {
   EXPECT_LT(row["cycles"].get<double>(), 1.1 * row["occupied_cycles"].get<double>());
 }
 
+constexpr const char* kPair = " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 ";
+
 #ifdef MRCSIM_WITH_PAUSES
 // 33 beats and 16 cycles of pause for each packet of 4 KiB: at 1 GHz 49 ns, in which a line of 800 Gb/s sends more.
-constexpr const char* kPairOfPauses = " run tb/scenarios/pair.toml --quiet --set traffic.rows=64 ";
-
 TEST(RtlByPins, APauseAfterEachPacketLowersGoodputAndLimitsNamesTheBlock) {
-  const std::string with_pauses = std::string(MRCSIM_WITH_PAUSES) + kPairOfPauses;
+  const std::string with_pauses = std::string(MRCSIM_WITH_PAUSES) + kPair;
   ASSERT_EQ(run_process(with_pauses + kByPins + "srv6_encap --out %D/pauses").exit_code, 0);
-  ASSERT_EQ(run_process(std::string("mrcsim") + kPairOfPauses + kByPins + "srv6_encap --out %D/ours").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + kByPins + "srv6_encap --out %D/ours").exit_code, 0);
   const auto pauses = result_of("pauses");
   const auto ours = result_of("ours");
   EXPECT_EQ(pauses["rtl"][0]["mismatches"], 0);
@@ -109,9 +116,9 @@ TEST(RtlByPins, APauseAfterEachPacketLowersGoodputAndLimitsNamesTheBlock) {
 
 TEST(RtlByPins, APauseThatDoesNotLimitCostsNoGoodput) {
   // Four ports of 100 Gb/s, of which each has 10 ns more for a packet than the block.
-  const std::string with_pauses = std::string(MRCSIM_WITH_PAUSES) + kPairOfPauses + "--set nic.ports=4 ";
+  const std::string with_pauses = std::string(MRCSIM_WITH_PAUSES) + kPair + "--set nic.ports=4 ";
   ASSERT_EQ(run_process(with_pauses + kByPins + "srv6_encap --out %D/pauses").exit_code, 0);
-  ASSERT_EQ(run_process(std::string("mrcsim") + kPairOfPauses + "--set nic.ports=4 --out %D/systemc").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + "--set nic.ports=4 --out %D/systemc").exit_code, 0);
   const auto pauses = result_of("pauses");
   EXPECT_GT(
       occupied(pauses["rtl"][0]),
@@ -120,15 +127,60 @@ TEST(RtlByPins, APauseThatDoesNotLimitCostsNoGoodput) {
 }
 #endif
 
-TEST(RtlByPins, WrongBytesEndTheRun) {
 #ifdef MRCSIM_WITH_USID_BUG
+TEST(RtlByPins, WrongBytesEndTheRun) {
   const ProcessResult run =
       run_process(std::string(MRCSIM_WITH_USID_BUG) + kLossyRun + kByPins + "srv6_encap@nic0 --out %D/out");
   EXPECT_EQ(run.exit_code, 4);
   EXPECT_NE(run.err.find("mismatch: nic0: srv6_encap of nic0, packet 1 (PSN "), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("outer header usid[1]: expected 0x"), std::string::npos) << run.err;
-#endif
 }
+#endif
+
+#ifdef MRCSIM_WITH_EVENT_PAUSES
+TEST(RtlByPins, APauseAfterEachEventOfTheReceiverLowersGoodputAndLimitsNamesTheBlock) {
+  // 65 cycles for each packet: at 1 GHz 65 ns.
+  const std::string with_pauses = std::string(MRCSIM_WITH_EVENT_PAUSES) + kPair;
+  ASSERT_EQ(run_process(with_pauses + kByPins + "ack_coalescer --out %D/pauses").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + kByPins + "ack_coalescer --out %D/ours").exit_code, 0);
+  const auto pauses = result_of("pauses");
+  const auto ours = result_of("ours");
+  const auto& slow = pauses["rtl"][1];  // of the receiver
+  EXPECT_EQ(slow["mismatches"], 0);
+  EXPECT_NEAR(occupied(ours["rtl"][1]), 1, 0.01);
+  EXPECT_NEAR(occupied(slow), 65, 0.5);
+  EXPECT_GT(slot_of(pauses, "nic1", "ack_coalescer.triggers")["busy"], 0.9);
+  EXPECT_LT(goodput(pauses), 0.95 * goodput(ours));
+  EXPECT_NEAR(goodput(pauses), 4096 * 8 / 65.0, 0.05 * 4096 * 8 / 65.0);
+  EXPECT_GT(limited_by(pauses, "receiver.ack_coalescer"), 0.7 * (goodput(ours) - goodput(pauses)));
+}
+#endif
+
+#ifdef MRCSIM_WITH_REQUEST_PAUSES
+TEST(RtlByPins, APauseAfterEachRequestOfTheWindowLowersGoodputAndLimitsNamesTheBlock) {
+  // 65 cycles for each packet, and for each SACK that is read.
+  const std::string with_pauses = std::string(MRCSIM_WITH_REQUEST_PAUSES) + kPair;
+  ASSERT_EQ(run_process(with_pauses + kByPins + "psn_tracker --out %D/pauses").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + kByPins + "psn_tracker --out %D/ours").exit_code, 0);
+  const auto pauses = result_of("pauses");
+  const auto ours = result_of("ours");
+  EXPECT_EQ(pauses["rtl"][1]["mismatches"], 0);
+  EXPECT_GT(occupied(pauses["rtl"][1]), occupied(ours["rtl"][1]) + 64);
+  EXPECT_GT(slot_of(pauses, "nic1", "psn_tracker")["busy"], 0.9);
+  EXPECT_LT(goodput(pauses), 0.95 * goodput(ours));
+  EXPECT_GT(limited_by(pauses, "receiver.psn_tracker"), 0.7 * (goodput(ours) - goodput(pauses)));
+}
+#endif
+
+#ifdef MRCSIM_WITH_TRIGGER_BUG
+TEST(RtlByPins, AMissingSackEndsTheRun) {
+  const ProcessResult run =
+      run_process(std::string(MRCSIM_WITH_TRIGGER_BUG) + kLossyRun + kByPins + "ack_coalescer@nic1 --out %D/out");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_NE(run.err.find("mismatch: nic1: ack_coalescer of nic1, event "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("causes: expected 0x1, RTL gave 0x0"), std::string::npos) << run.err;
+}
+#endif
 
 TEST(RtlByPins, WhatCannotBeClockedIsRefused) {
   const std::string run = "mrcsim run tb/scenarios/pair.toml --out %D/out --rtl-timing pins ";
@@ -138,7 +190,9 @@ TEST(RtlByPins, WhatCannotBeClockedIsRefused) {
   };
   const std::vector<Refusal> refusals{
       {"--rtl srv6_encap,pcie_dma,qp_scheduler@nic1",
-       "--rtl-timing pins: not for pcie_dma, qp_scheduler; allowed: srv6_encap, or --rtl-timing transaction"},
+       "--rtl-timing pins: not for pcie_dma, qp_scheduler; allowed: srv6_encap, psn_tracker, ack_coalescer, or "
+       "--rtl-timing "
+       "transaction"},
       {"--shadow srv6_encap", "--rtl-timing pins: no block is selected; allowed: with --rtl BLOCK[@NODE],…"},
       {"", "--rtl-timing pins: no block is selected"},
       {"--rtl-timing pin --rtl srv6_encap", "--rtl-timing"}};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/pins_engine.h"
 #include "mrc/rx/ack_coalescer.h"
 
 namespace mrc {
@@ -28,9 +29,14 @@ struct AckReply {
   std::uint32_t occupied_cycles = 0;  ///< until the next event can be taken
 };
 
-class AckCoalescerEngine {
+/// By pins: an event. It is answered by a SACK, or not at all.
+struct SackItem {
+  std::uint32_t qp = 0;
+  SackQuestion question;
+};
+
+class AckCoalescerEngine : public PinsEngine<SackItem, SackOwed> {
  public:
-  virtual ~AckCoalescerEngine() = default;
   /// The byte counter of this QP is zero; once a QP, before its first event.
   virtual void set_up(std::uint32_t qp) = 0;
   virtual AckReply event(std::uint32_t qp, const SackQuestion& question) = 0;

@@ -11,12 +11,12 @@ namespace mrc {
 namespace {
 
 /// First field in which the answers differ, empty without one.
-std::string difference(const RxDecision& own, const AckReply& reply) {
+std::string difference(const RxDecision& own, const SackOwed* sack) {
   FirstDifference first;
-  first.note("causes", own.sack ? own.sack_causes : 0, reply.sack ? reply.sack->causes : 0);
-  if (!own.sack || !reply.sack) return first.text();
-  const SackTrigger& rtl = reply.sack->trigger;
-  first.note("counter_bytes", own.sack_counter_bytes, reply.sack->counter_bytes);
+  first.note("causes", own.sack ? own.sack_causes : 0, sack != nullptr ? sack->causes : 0);
+  if (!own.sack || sack == nullptr) return first.text();
+  const SackTrigger& rtl = sack->trigger;
+  first.note("counter_bytes", own.sack_counter_bytes, sack->counter_bytes);
   first.note("psn", own.trigger.psn, rtl.psn);
   first.note("ev", own.trigger.ev, rtl.ev);
   first.note("tx_timestamp", own.trigger.tx_timestamp, rtl.tx_timestamp);
@@ -25,6 +25,13 @@ std::string difference(const RxDecision& own, const AckReply& reply) {
   first.note("ack_request", own.trigger.ack_request, rtl.ack_request);
   first.note("probe", own.trigger.probe, rtl.probe);
   return first.text();
+}
+
+/// The box's latency holds the reading of the SACK out of psn_tracker too; without a SACK there is nothing to compare.
+RtlCycles box_cycles(const NicContext& nic, bool sack) {
+  const PipelineConfig& box = nic.config.nic.ack_coalescer.pipeline;
+  return {box.initiation_interval_cycles,
+          sack ? box.latency_cycles - nic.config.nic.psn_tracker.pipeline.latency_cycles : 0};
 }
 
 }  // namespace
@@ -37,11 +44,11 @@ AckReply AckCoalescerRtlPath::run(const NicContext& nic, const Qp& qp, const Sac
   return engine_->event(index, question);
 }
 
-void AckCoalescerRtlPath::judge(const NicContext& nic, Qp& qp, const Packet& packet, RxDecision& decision, TimePs now) {
+std::optional<SackQuestion> AckCoalescerRtlPath::question_about(const Packet& packet, const RxDecision& decision) {
   const bool probe = packet.opcode == Opcode::probe_request;
   const bool duplicate =
       decision.outcome == PsnOutcome::duplicate_below || decision.outcome == PsnOutcome::duplicate_above;
-  if (!decision.admitted || !(probe || duplicate || decision.place)) return;
+  if (!decision.admitted || !(probe || duplicate || decision.place)) return {};
   SackQuestion question;
   question.event = probe ? SackEvent::probe : decision.place ? SackEvent::data : SackEvent::duplicate;
   question.payload_bytes = packet.payload_bytes;
@@ -53,17 +60,61 @@ void AckCoalescerRtlPath::judge(const NicContext& nic, Qp& qp, const Packet& pac
                       .ce = packet.ecn == Ecn::ce,
                       .ack_request = packet.ack_request,
                       .probe = probe};
-  const AckReply reply = run(nic, qp, question);
-  const PipelineConfig& box = nic.config.nic.ack_coalescer.pipeline;
-  // The box's latency holds the reading of the SACK out of psn_tracker too; without a SACK there is nothing to compare.
-  const std::uint64_t trigger_latency =
-      reply.sack ? box.latency_cycles - nic.config.nic.psn_tracker.pipeline.latency_cycles : 0;
-  count({reply.occupied_cycles, reply.latency_cycles}, {box.initiation_interval_cycles, trigger_latency});
-  const std::string found = difference(decision, reply);
-  if (!found.empty()) {
-    const auto what = [&] { return fmt::format("event {} (QP {}, PSN {})", transactions(), qp.number, packet.psn); };
-    mismatch(nic.node, nic.clock.edge_index(now) + reply.latency_cycles, what, found);
+  return question;
+}
+
+void AckCoalescerRtlPath::compare(const NicContext& nic, std::uint32_t qp, Psn psn, const RxDecision& own,
+                                  const SackOwed* sack, std::uint64_t cycle) {
+  const std::string found = difference(own, sack);
+  if (found.empty()) return;
+  const auto what = [&] { return fmt::format("event {} (QP {}, PSN {})", transactions(), nic.qps[qp].number, psn); };
+  mismatch(nic.node, cycle, what, found);
+}
+
+std::optional<SackAsk> AckCoalescerRtlPath::ask(const NicContext& nic, const Qp& qp, const Packet& packet,
+                                                const RxDecision& decision) {
+  const std::optional<SackQuestion> question = question_about(packet, decision);
+  if (!question) return {};
+  return SackAsk{{nic.index_of(qp), *question}, decision};
+}
+
+void AckCoalescerRtlPath::offer(const NicContext& nic, const SackAsk& ask) {
+  // The counters of all QPs, before anything is inside.
+  for (; set_up_.size() < nic.qps.size(); set_up_.push_back(true)) {
+    engine_->set_up(static_cast<std::uint32_t>(set_up_.size()));
   }
+  pins_.offer(ask);
+}
+
+PinCycle AckCoalescerRtlPath::clock(const NicContext& nic, std::uint64_t cycle, bool takes) {
+  const PinCycle pins = pins_.clock(cycle, false, takes);
+  if (pins_.was_occupied()) count_occupied();
+  for (std::uint32_t i = 0; i < pins.unanswered; ++i) finish(nic, cycle, nullptr);
+  return pins;
+}
+
+SackTrigger AckCoalescerRtlPath::trigger(const NicContext& nic, std::uint64_t cycle) {
+  SackTrigger trigger = engine_->answer().trigger;
+  trigger.mark = pins_.oldest().own.trigger.mark;
+  finish(nic, cycle, &engine_->answer());
+  return trigger;
+}
+
+void AckCoalescerRtlPath::finish(const NicContext& nic, std::uint64_t cycle, const SackOwed* sack) {
+  const SackAsk& asked = pins_.oldest();
+  count({0, sack == nullptr ? 0 : pins_.age_of_oldest(cycle)}, box_cycles(nic, sack != nullptr));
+  compare(nic, asked.qp, asked.question.trigger.psn, asked.own, sack, cycle);
+  pins_.drop_oldest();
+}
+
+void AckCoalescerRtlPath::judge(const NicContext& nic, Qp& qp, const Packet& packet, RxDecision& decision, TimePs now) {
+  if (by_pins()) return;
+  const std::optional<SackQuestion> question = question_about(packet, decision);
+  if (!question) return;
+  const AckReply reply = run(nic, qp, *question);
+  count({reply.occupied_cycles, reply.latency_cycles}, box_cycles(nic, reply.sack.has_value()));
+  compare(nic, nic.index_of(qp), packet.psn, decision, reply.sack ? &*reply.sack : nullptr,
+          nic.clock.edge_index(now) + reply.latency_cycles);
   if (!drives()) return;
   responder_of(qp).decide_sack(packet, decision, reply.sack.has_value());
   if (!reply.sack) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,9 @@
 
 namespace mrc::timing {
 namespace {
+
+/// That a packet brings about.
+constexpr std::uint32_t kMostAnswers = 3;
 
 /// A packet between parser and dma_write.
 std::vector<MemoryField> receive_descriptor() {
@@ -38,7 +42,8 @@ std::vector<MemoryField> receive_descriptor() {
 }  // namespace
 
 PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
-                       DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl)
+                       DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl,
+                       AckTriggers* triggers)
     : Box(name, owner,
           {.name = "psn_tracker",
            .part = NicPart::receive,
@@ -55,6 +60,7 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       answers_(answers),
       rtl_(rtl),
       ack_rtl_(ack_rtl),
+      triggers_(triggers),
       context_wait_(*this, "psn_tracker.context_wait", "entries", nic.config.nic.psn_tracker.context_wait_entries),
       bitmap_(*this, "psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks),
       answers_full_(
@@ -63,7 +69,11 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       starts_(nic.trace, server_cause(nic, "psn_tracker"), nic.causes.declare("psn_tracker.queue")),
       sack_threshold_(nic.causes.declare("sack_threshold", {"protocol.sack_threshold_bytes"})),
       sack_place_(nic.trace.new_place()) {
-  if (rtl_ != nullptr) rtl_->check(nic);
+  if (rtl_ != nullptr) {
+    rtl_->check(nic);
+    by_pins_ = rtl_->by_pins();
+    rtl_->reads().connect(this);
+  }
   in_.connect(this);
   declare(pipeline_server(nic, "psn_tracker", "psn_tracker", nic.config.nic.psn_tracker.pipeline));
   declare(DeclaredTokens{.cause = nic.causes.declare("bitmap_banks", {"nic.psn_tracker.bitmap_banks"}),
@@ -114,9 +124,18 @@ StartId PsnTracker::trace_sack(TimePs now, const Packet& packet, Qp& qp) {
   return nic_.trace.delayed(now, first, sack_place_, sack_threshold_);
 }
 
+void PsnTracker::ask_triggers(TimePs now, const Packet& packet, Qp& qp, const RxDecision& decision) {
+  std::optional<SackAsk> ask = AckCoalescerRtlPath::ask(nic_, qp, packet, decision);
+  if (!ask) return;
+  ask->because = decision.sack ? trace_sack(now, packet, qp) : packet.last_start;
+  triggers_->events().push(now, *ask, now + delay_ + nic_.clock.cycles(service_.latency));
+}
+
 void PsnTracker::answer(TimePs now, const Packet& packet, Qp& qp, const RxDecision& decision) {
   if (qp.starts.received == 0) qp.starts.received = packet.last_start;
-  if (decision.nack == NackReason::none && !decision.repeat_transport_ack && !decision.sack) return;
+  if (triggers_ != nullptr) ask_triggers(now, packet, qp, decision);
+  const bool owes_sack = decision.sack && triggers_ == nullptr;
+  if (decision.nack == NackReason::none && !decision.repeat_transport_ack && !owes_sack) return;
   const TimePs out = now + delay_ + nic_.clock.cycles(service_.latency);
   AckJob job;
   job.qp = nic_.index_of(qp);
@@ -131,7 +150,7 @@ void PsnTracker::answer(TimePs now, const Packet& packet, Qp& qp, const RxDecisi
     job.transport_ack = dma_write_.ack_of_left(job.qp, qp.receiver->repeat_transport_ack());
     answers_.push(now, job, out);
   }
-  if (decision.sack) {
+  if (owes_sack) {
     job.because = trace_sack(now, packet, qp);
     job.kind = AckJob::Kind::sack;
     job.trigger = decision.trigger;
@@ -181,7 +200,7 @@ void PsnTracker::take_time(const Qp& qp, const Packet& packet, bool placed) {
   const std::uint32_t more = placed ? kPsnTrackerCyclesPerBank * qp.receiver->more_cycles(packet.psn) : 0;
   service_.occupied += more;
   service_.latency += more;
-  if (rtl_ != nullptr) service_ = rtl_->service(service_);
+  if (rtl_ != nullptr && !by_pins_) service_ = rtl_->service(service_);
 }
 
 void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
@@ -192,17 +211,16 @@ void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
   }
   if (packet->ecn == Ecn::ce) ++nic_.counters.ce_received;
   ReceivingHalf& receiver = *qp->receiver;
-  RxDecision decision;
+  RxResources resources;
   look_up(now, *qp, *packet);
   if (packet->opcode == Opcode::probe_request) {
-    decision = decide(now, *qp, *packet, {});
+    // It needs no room.
   } else if (packet->damage == Damage::trimmed) {
     ++nic_.counters.trimmed_received;
-    decision = decide(now, *qp, *packet, {});
   } else {
-    const bool staging = dma_write_.has_staging(now, packet->payload_bytes);
+    const bool staging = dma_write_.has_staging(now, packet->payload_bytes + promised_bytes_);
     if (!staging) dma_write_.refuse_staging(now);
-    const bool descriptor = !dma_write_.in().full();
+    const bool descriptor = dma_write_.in().has_room_for(1 + promised_descriptors_);
     if (!descriptor) dma_write_.refuse_descriptor(now);
     const bool stored = staging && descriptor && receiver.expects(packet->psn);
     if (stored && !store_payload(now, *packet)) {
@@ -210,24 +228,35 @@ void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
       discard(now, packet);
       return;
     }
-    decision = decide(now, *qp, *packet, {.packet_buffer_available = staging, .other_resource_available = descriptor});
+    resources = {.packet_buffer_available = staging, .other_resource_available = descriptor};
   }
-  if (ack_rtl_ != nullptr) ack_rtl_->judge(nic_, *qp, *packet, decision, now);
+  RxDecision decision;
+  if (!by_pins_ || packet->opcode == Opcode::probe_request) {
+    decision = decide(now, *qp, *packet, resources);
+  } else if (ask_by_pins(packet, *qp, resources, decision)) {
+    return;
+  }
+  conclude(now, packet, *qp, decision);
+}
+
+void PsnTracker::conclude(TimePs now, Packet* packet, Qp& qp, RxDecision& decision) {
+  ReceivingHalf& receiver = *qp.receiver;
+  if (ack_rtl_ != nullptr) ack_rtl_->judge(nic_, qp, *packet, decision, now);
   if (bitmap_.level() != nic_.bitmaps.in_use()) free_banks_.count(now);
   bitmap_.set(now, nic_.bitmaps.in_use());
-  take_time(*qp, *packet, decision.place);
+  take_time(qp, *packet, decision.place);
   if (decision.nack == NackReason::no_bitmap) bitmap_.refuse(now);
   if (decision.admitted && is_data(packet->opcode)) {
-    probe_engine_->data_received(now, *qp, *packet, decision.is_duplicate());
+    probe_engine_->data_received(now, qp, *packet, decision.is_duplicate());
   }
   receiver.set_penalty(
       receiver_penalty(dma_write_.staging().level(), dma_write_.staging().capacity(), nic_.scenario.protocol));
-  answer(now, *packet, *qp, decision);
-  if (decision.nack == NackReason::unexp_event) sack_processor_->responder_failed(now, *qp);
+  answer(now, *packet, qp, decision);
+  if (decision.nack == NackReason::unexp_event) sack_processor_->responder_failed(now, qp);
   if (decision.place) {
     dma_write_.reserve_staging(now, packet->payload_bytes);
     dma_write_.translate_ahead(now, *packet);
-    dma_write_.in().push(now, {packet, nic_.index_of(*qp), decision.closes_messages},
+    dma_write_.in().push(now, {packet, nic_.index_of(qp), decision.closes_messages},
                          now + delay_ + nic_.clock.cycles(service_.latency));
     return;
   }
@@ -300,7 +329,76 @@ void PsnTracker::end_service(TimePs now) {
   in_.wait_ready(next_start_);
 }
 
+void PsnTracker::for_each_packet_held(const PacketVisitor& visit) const {
+  for (const Waiting& waiting : waiting_) visit(*waiting.packet);
+  if (by_pins_) rtl_->for_each_packet(visit);
+}
+
+bool PsnTracker::ask_by_pins(Packet* packet, Qp& qp, const RxResources& resources, RxDecision& decision) {
+  PsnAsk ask;
+  ask.packet = packet;
+  ask.resources = resources;
+  ask.systemc = service_;
+  ask.delay = delay_;
+  if (!rtl_->ask(nic_, qp, ask)) {
+    decision = ask.decision;
+    return false;
+  }
+  if (ask.promises_room()) {
+    promised_bytes_ += packet->payload_bytes;
+    ++promised_descriptors_;
+  }
+  return true;
+}
+
+void PsnTracker::conclude_by_pins(TimePs now) {
+  PsnAsk ask = rtl_->conclude(nic_, now);
+  if (ask.packet == nullptr) {
+    if (ask.op == PsnOp::sack) rtl_->contents().push(now, ask.read, now);
+    return;
+  }
+  if (ask.promises_room()) {
+    promised_bytes_ -= ask.packet->payload_bytes;
+    --promised_descriptors_;
+  }
+  // The reply is here: nothing more is added but what the memories took.
+  service_ = {};
+  delay_ = ask.delay;
+  conclude(now, ask.packet, nic_.qps[ask.qp], ask.decision);
+}
+
+void PsnTracker::step_by_pins(TimePs now) {
+  const TimePs edge = std::max(nic_.clock.edge(now), next_cycle_);
+  if (now < edge) {
+    wake_at(edge);
+    return;
+  }
+  if (rtl_->pins().is_free()) {
+    if (!rtl_->has_asked() && !rtl_->reads().ready(now)) take_packet(now);
+    rtl_->offer_next(nic_, now);
+  }
+  if (rtl_->pins().is_idle()) {
+    rtl_->reads().wait_ready(now);
+    return;
+  }
+  next_cycle_ = now + nic_.clock.period_ps();
+  const bool takes = answers_.has_room_for(kMostAnswers) && !rtl_->contents().full() &&
+                     (triggers_ == nullptr || !triggers_->events().full());
+  const PinCycle pins = rtl_->clock(nic_.clock.edge_index(now), takes);
+  if (pins.last_out) conclude_by_pins(now);
+  if (rtl_->pins().was_occupied() && next_cycle_ > slot.busy_until()) slot.busy(now, next_cycle_);
+  wake_at(next_cycle_);
+}
+
 void PsnTracker::step(TimePs now) {
+  if (by_pins_) {
+    step_by_pins(now);
+  } else {
+    take_packet(now);
+  }
+}
+
+void PsnTracker::take_packet(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
     return;
@@ -311,10 +409,14 @@ void PsnTracker::step(TimePs now) {
     in_.wait_ready(now);
     return;
   }
-  constexpr std::uint32_t most_answers = 3;
-  if (!answers_.has_room_for(most_answers)) {
+  if (!answers_.has_room_for(kMostAnswers)) {
     slot.blocked(now, answers_full_);
     answers_.wait_room(now, *this);
+    return;
+  }
+  if (triggers_ != nullptr && triggers_->events().full()) {
+    slot.blocked(now, triggers_->events_full());
+    triggers_->events().wait_room(now, *this);
     return;
   }
   if (waits && take_waiting(now)) return;

@@ -30,9 +30,11 @@ class PsnTracker : public Box, private ContextClient {
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
 
-  /// `rtl`, of the window, and `ack_rtl`, of the SACK triggers, may be null: SystemC only.
+  /// `rtl`, of the window, and `ack_rtl`, of the SACK triggers, may be null: SystemC only. `triggers`: not null where
+  /// that is clocked by its pins.
   PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
-             DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl);
+             DmaWrite& dma_write, Fifo<AckJob>& answers, PsnTrackerRtlPath* rtl, AckCoalescerRtlPath* ack_rtl,
+             AckTriggers* triggers);
 
   void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor, QpScheduler& qp_scheduler) {
     qp_scheduler_ = &qp_scheduler;
@@ -41,10 +43,8 @@ class PsnTracker : public Box, private ContextClient {
     sack_processor_ = &sack_processor;
   }
   void step(TimePs now) override;
-  /// Those that wait for their contexts.
-  void for_each_packet_held(const PacketVisitor& visit) const override {
-    for (const Waiting& waiting : waiting_) visit(*waiting.packet);
-  }
+  /// Those that wait for their contexts, and those about which the RTL has been asked by its pins.
+  void for_each_packet_held(const PacketVisitor& visit) const override;
 
   IssueSlot slot;
 
@@ -63,6 +63,13 @@ class PsnTracker : public Box, private ContextClient {
   bool first_has_context(TimePs now, const Qp& qp);
   void begin_service();
   void end_service(TimePs now);
+  /// The next packet, if there is one that can be taken now.
+  void take_packet(TimePs now);
+  /// By pins: a cycle of the RTL's clock at each edge of the core clock, until it is empty.
+  void step_by_pins(TimePs now);
+  void conclude_by_pins(TimePs now);
+  /// By pins: true if the RTL decides about the packet, later; otherwise `decision` is made.
+  bool ask_by_pins(Packet* packet, Qp& qp, const RxResources& resources, RxDecision& decision);
   /// `qp` null: the packet is for none of this NIC.
   void track(TimePs now, Packet* packet, Qp* qp);
   void look_up(TimePs now, Qp& qp, const Packet& packet);
@@ -70,8 +77,11 @@ class PsnTracker : public Box, private ContextClient {
   bool store_payload(TimePs now, const Packet& packet);
   void wait(TimePs now, const MemoryAccess& access, const MemoryStructure& memory);
   void answer(TimePs now, const Packet& packet, Qp& qp, const RxDecision& decision);
+  /// By pins: says whether a SACK is owed.
+  void ask_triggers(TimePs now, const Packet& packet, Qp& qp, const RxDecision& decision);
   /// Start of a SACK that `packet` brings about.
   StartId trace_sack(TimePs now, const Packet& packet, Qp& qp);
+  void conclude(TimePs now, Packet* packet, Qp& qp, RxDecision& decision);
   void discard(TimePs now, Packet* packet);
   RxDecision decide(TimePs now, Qp& qp, const Packet& packet, const RxResources& resources);
   void take_time(const Qp& qp, const Packet& packet, bool placed);
@@ -89,6 +99,7 @@ class PsnTracker : public Box, private ContextClient {
   QpScheduler* qp_scheduler_ = nullptr;
   PsnTrackerRtlPath* rtl_;
   AckCoalescerRtlPath* ack_rtl_;
+  AckTriggers* triggers_;
   RtlCycles service_;  ///< of the packet at hand
   TimePs delay_ = 0;   ///< that the packet at hand waits for memories
   std::vector<Waiting> waiting_;
@@ -100,6 +111,11 @@ class PsnTracker : public Box, private ContextClient {
   Cause sack_threshold_;
   std::uint32_t sack_place_;
   TimePs next_start_ = 0;
+  // By pins:
+  bool by_pins_ = false;
+  TimePs next_cycle_ = 0;
+  std::uint32_t promised_bytes_ = 0;  ///< of the staging buffer, to packets about which the RTL has been asked
+  std::uint32_t promised_descriptors_ = 0;
 };
 
 }  // namespace mrc::timing

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/pins_engine.h"
 #include "mrc/rx/bank_reads.h"
 #include "mrc/rx/receive_window.h"
 #include "mrc/types.h"
@@ -80,10 +81,8 @@ struct PsnReply {
   friend bool operator==(const PsnReply&, const PsnReply&) = default;
 };
 
-class PsnTrackerEngine {
+class PsnTrackerEngine : public PinsEngine<PsnRequest, PsnReply> {
  public:
-  virtual ~PsnTrackerEngine() = default;
-
   virtual PsnReply run(const PsnRequest& request) = 0;
   /// Banks that QPs hold.
   virtual std::uint32_t banks_in_use() const = 0;

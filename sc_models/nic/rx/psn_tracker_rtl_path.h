@@ -4,9 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
+#include "engine/causal_trace.h"
+#include "engine/fifo.h"
+#include "engine/pin_bridge.h"
 #include "engine/rtl_path.h"
 #include "mrc/rx/responder.h"
 #include "nic/nic_context.h"
@@ -14,10 +18,41 @@
 
 namespace mrc {
 
+/// By pins: a SACK whose contents ack_coalescer asks for, and gets.
+struct SackRead {
+  std::uint32_t qp = 0;
+  SackTrigger trigger;
+  StartId because = 0;
+  SackFields sack;
+};
+
+/// By pins: a request, and what is needed when its reply comes.
+struct PsnAsk : PsnRequest {
+  Packet* packet = nullptr;  ///< null: a QP is set up, or a SACK is read
+  RxResources resources;
+  RxDecision decision;  ///< what is known of it before the window is asked
+  RtlCycles systemc;
+  TimePs delay = 0;  ///< that the memories add
+  SackRead read;
+
+  /// In the staging buffer and for a descriptor, until the reply says whether the packet is placed.
+  bool promises_room() const {
+    return op == PsnOp::data && resources.packet_buffer_available && resources.other_resource_available;
+  }
+};
+
 class PsnTrackerRtlPath : public RtlPath {
  public:
-  PsnTrackerRtlPath(RtlMode mode, const PsnTrackerSizes& sizes, std::unique_ptr<PsnTrackerEngine> engine)
-      : RtlPath("psn_tracker", mode), sizes_(sizes), engine_(std::move(engine)) {}
+  using Pins = PinBridge<PsnTrackerEngine, PsnAsk>;
+
+  PsnTrackerRtlPath(RtlMode mode, RtlTiming timing, const PsnTrackerSizes& sizes,
+                    std::unique_ptr<PsnTrackerEngine> engine)
+      : RtlPath("psn_tracker", mode, timing),
+        sizes_(sizes),
+        engine_(std::move(engine)),
+        pins_("psn_tracker", *engine_),
+        reads_(kUnlisted, "psn_tracker.sack_reads", kReads),
+        contents_(kUnlisted, "psn_tracker.sack_contents", kReads) {}
 
   /// Throws std::invalid_argument where the NIC has more QPs than the RTL.
   void check(const NicContext& nic) const;
@@ -26,6 +61,28 @@ class PsnTrackerRtlPath : public RtlPath {
   RxDecision accept(NicContext& nic, Qp& qp, const Packet& packet, const RxResources& resources, TimePs now);
   RxDecision on_trimmed(NicContext& nic, Qp& qp, const Packet& packet, TimePs now);
   SackFields build_sack(NicContext& nic, Qp& qp, const SackTrigger& trigger, TimePs now);
+
+  /// By pins: asks about a packet. False where it does not get as far as the window: then `ask.decision` is all.
+  bool ask(const NicContext& nic, Qp& qp, PsnAsk& ask);
+  /// What was asked, or a SACK that is to be read, is offered to the RTL.
+  void offer_next(const NicContext& nic, TimePs now);
+  bool has_asked() const { return !asked_.empty(); }
+  PinCycle clock(std::uint64_t cycle, bool takes);
+  /// The reply to the oldest request came out: `decision` of its packet, contents of its SACK.
+  PsnAsk conclude(NicContext& nic, TimePs now);
+  template <typename Visit>
+  void for_each_packet(const Visit& visit) const {
+    for (const PsnAsk& ask : asked_) {
+      if (ask.packet != nullptr) visit(*ask.packet);
+    }
+    pins_.for_each([&](const PsnAsk& ask) {
+      if (ask.packet != nullptr) visit(*ask.packet);
+    });
+  }
+  Fifo<SackRead>& reads() { return reads_; }
+  Fifo<SackRead>& contents() { return contents_; }
+  Pins& pins() { return pins_; }
+  const Pins& pins() const { return pins_; }
 
   /// What the latest packet takes, where SystemC would take `systemc`; compared where it got as far as the RTL.
   RtlCycles service(RtlCycles systemc);
@@ -38,8 +95,23 @@ class PsnTrackerRtlPath : public RtlPath {
   void compare(const NicContext& nic, const Qp& qp, const PsnRequest& request, PsnReply expected, const PsnReply& reply,
                TimePs now);
 
+  static PsnRequest request_of(const Responder& responder, const Packet& packet, const RxResources& resources);
+  static PsnRequest request_of(const SackTrigger& trigger);
+  /// Ring 1 decides too, is compared with the reply, and follows.
+  void settle(const NicContext& nic, Qp& qp, const Packet& packet, const PsnRequest& request,
+              const RxResources& resources, const PsnReply& reply, RxDecision& decision, TimePs now);
+  SackFields settle_sack(const NicContext& nic, Qp& qp, const PsnRequest& request, const SackTrigger& trigger,
+                         const PsnReply& reply, TimePs now);
+  void set_up_by_pins(const NicContext& nic, const Qp& qp);
+
+  static constexpr std::uint32_t kReads = 8;
+
   PsnTrackerSizes sizes_;
   std::unique_ptr<PsnTrackerEngine> engine_;
+  Pins pins_;
+  Fifo<SackRead> reads_;
+  Fifo<SackRead> contents_;
+  std::deque<PsnAsk> asked_;
   std::vector<bool> set_up_;    ///< by QP
   std::uint64_t requests_ = 0;  ///< packets and SACKs; the path's transactions are the packets
   RtlCycles latest_;            ///< of a packet in the RTL, none where it did not get that far

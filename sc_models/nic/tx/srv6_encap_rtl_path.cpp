@@ -91,12 +91,13 @@ void Srv6EncapRtlPath::offer(const NicContext& nic, Packet& packet, const Srv6En
 PinCycle Srv6EncapRtlPath::clock(std::uint64_t cycle, bool held) {
   const PinCycle pins = pins_.clock(cycle, held);
   if (pins_.was_occupied()) count_occupied();
+  if (pins.first_out) pins_.oldest().latency = pins_.age_of_oldest(cycle);
   return pins;
 }
 
 void Srv6EncapRtlPath::finish(const NicContext& nic, std::uint64_t cycle) {
   const PinItem& item = pins_.oldest();
-  count({0, pins_.latency()}, item.systemc);
+  count({0, item.latency}, item.systemc);
   compare(nic, item.name, item.input, engine_->answer(), cycle);
   pins_.drop_oldest();
 }

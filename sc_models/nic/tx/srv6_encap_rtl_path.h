@@ -30,6 +30,7 @@ class Srv6EncapRtlPath : public RtlPath {
     PacketName name;
     RtlCycles systemc;
     TimePs delay = 0;  ///< that the memories add
+    std::uint64_t latency = 0;
   };
   using Pins = PinBridge<Srv6EncapEngine, PinItem>;
 

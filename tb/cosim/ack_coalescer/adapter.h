@@ -1,7 +1,9 @@
 // Drives a Verilated ack_coalescer_flat event by event. Included only where a Verilated class is at hand.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -43,19 +45,8 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     run({.event = static_cast<std::uint64_t>(rtl::SackEvent::setup), .qp = qp});
   }
   AckReply event(std::uint32_t qp, const SackQuestion& question) override {
-    const SackTrigger& trigger = question.trigger;
     AckReply reply;
-    reply.occupied_cycles = run({.event = static_cast<std::uint64_t>(question.event),
-                                 .qp = qp,
-                                 .payload_bytes = question.payload_bytes,
-                                 .retransmission = question.retransmission,
-                                 .psn = trigger.psn,
-                                 .ev = trigger.ev,
-                                 .tx_timestamp = trigger.tx_timestamp,
-                                 .probe_id = trigger.probe_id,
-                                 .ce = trigger.ce,
-                                 .ack_request = trigger.ack_request,
-                                 .probe = trigger.probe});
+    reply.occupied_cycles = run(evt_of(qp, question));
     if (model_->sack_valid_o == 0) return reply;
     reply.latency_cycles = latency_cycles_;
     reply.sack = sack_of(ack_coalescer_ports::Sack::take(model_.pins()));
@@ -63,7 +54,63 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
+  PinCycle clock(const SackItem* offered, const SackItem*, bool takes) override {
+    PinCycle pins;
+    if (offered != nullptr) evt_of(offered->qp, offered->question).put(model_.pins());
+    model_->evt_valid_i = offered == nullptr ? 0 : 1;
+    model_->sack_ready_i = takes ? 1 : 0;
+    model_.low();
+    pins.ready = model_->evt_ready_o != 0;
+    pins.begun = pins.taken = pins.ready && offered != nullptr;
+    const bool valid = model_->sack_valid_o != 0;
+    pins.out_waits = valid && !takes;
+    if (!pins.out_waits) answer_inside(valid, pins);
+    if (pins.taken) inside_.push_back({offered->qp, offered->question.trigger.psn, 0});
+    model_.high();
+    return pins;
+  }
+  const SackOwed& answer() const override { return answer_; }
+
  private:
+  struct Inside {
+    std::uint32_t qp;
+    Psn psn;
+    std::uint32_t cycles;  ///< since it was taken, but for those in which a SACK waited
+  };
+
+  /// A SACK answers the first event inside with its QP and PSN, or the oldest where there is none; what is before that
+  /// has no SACK, nor what has been inside for as long as a SACK may take.
+  void answer_inside(bool valid, PinCycle& pins) {
+    for (Inside& event : inside_) ++event.cycles;
+    auto end =
+        std::find_if(inside_.begin(), inside_.end(), [&](const Inside& event) { return event.cycles < sack_cycles_; });
+    if (valid) {
+      const auto sack = ack_coalescer_ports::Sack::take(model_.pins());
+      answer_ = sack_of(sack);
+      pins.first_out = pins.last_out = true;
+      end = std::find_if(inside_.begin(), inside_.end(),
+                         [&](const Inside& event) { return event.qp == sack.qp && event.psn == answer_.trigger.psn; });
+      if (end == inside_.end()) end = inside_.begin();
+    }
+    pins.unanswered = static_cast<std::uint32_t>(end - inside_.begin());
+    if (valid && end != inside_.end()) ++end;
+    inside_.erase(inside_.begin(), end);
+  }
+  static ack_coalescer_ports::Evt evt_of(std::uint32_t qp, const SackQuestion& question) {
+    const SackTrigger& trigger = question.trigger;
+    return {.event = static_cast<std::uint64_t>(question.event),
+            .qp = qp,
+            .payload_bytes = question.payload_bytes,
+            .retransmission = question.retransmission,
+            .psn = trigger.psn,
+            .ev = trigger.ev,
+            .tx_timestamp = trigger.tx_timestamp,
+            .probe_id = trigger.probe_id,
+            .ce = trigger.ce,
+            .ack_request = trigger.ack_request,
+            .probe = trigger.probe};
+  }
+
   static constexpr std::uint64_t kMostCycles = 1'000;
 
   /// Returns the cycles until the event was taken.
@@ -97,6 +144,9 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   std::uint32_t sack_cycles_;  ///< from an event to its SACK, at most
   std::uint32_t latency_cycles_ = 0;
   bool sack_seen_ = false;
+  // By pins:
+  std::deque<Inside> inside_;
+  SackOwed answer_;
 };
 
 }  // namespace mrc

@@ -8,9 +8,10 @@ void add_ack_coalescer(const RtlSelection& selection, const ScenarioConfig& scen
                        const cosim::TraceRecorder& recorder, NicRtl& rtl) {
   const ProtocolConfig& protocol = scenario.protocol;
   const auto make = load_rtl<decltype(make_ack_coalescer_rtl)>(RtlModuleKind::rtl, "ack_coalescer");
-  rtl.ack_coalescer = std::make_unique<AckCoalescerRtlPath>(
-      selection.mode, make(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes, recorder,
-                           rtl_contract(RtlModuleKind::rtl, "ack_coalescer")));
+  rtl.ack_coalescer =
+      std::make_unique<AckCoalescerRtlPath>(selection.mode, selection.timing,
+                                            make(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes, recorder,
+                                                 rtl_contract(RtlModuleKind::rtl, "ack_coalescer")));
 }
 
 }  // namespace
@@ -26,7 +27,8 @@ RtlBlock ack_coalescer_block() {
                   return cosim::SystemcCycles{box.occupied, box.latency - node.nic.psn_tracker.pipeline.latency_cycles};
                 },
             .latency_parameter = "nic.ack_coalescer.latency_cycles",
-            .interval_parameter = "nic.ack_coalescer.initiation_interval_cycles"}}};
+            .interval_parameter = "nic.ack_coalescer.initiation_interval_cycles"}},
+          ByPins::yes};
 }
 
 }  // namespace mrc

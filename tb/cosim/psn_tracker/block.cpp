@@ -10,7 +10,8 @@ void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenar
                               scenario.protocol.mpr_units};
   const PsnTrackerSettings settings{scenario.protocol.out_of_window, scenario.protocol.dynamic_mpr};
   const auto make = load_rtl<decltype(make_psn_tracker_rtl)>(RtlModuleKind::rtl, "psn_tracker");
-  rtl.psn_tracker = std::make_unique<PsnTrackerRtlPath>(selection.mode, sizes, make(sizes, settings, recorder));
+  rtl.psn_tracker =
+      std::make_unique<PsnTrackerRtlPath>(selection.mode, selection.timing, sizes, make(sizes, settings, recorder));
 }
 
 }  // namespace
@@ -21,7 +22,8 @@ RtlBlock psn_tracker_block() {
           {{.stages = 6,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.psn_tracker.pipeline); },
             .latency_parameter = "nic.psn_tracker.latency_cycles",
-            .interval_parameter = "nic.psn_tracker.initiation_interval_cycles"}}};
+            .interval_parameter = "nic.psn_tracker.initiation_interval_cycles"}},
+          ByPins::yes};
 }
 
 }  // namespace mrc

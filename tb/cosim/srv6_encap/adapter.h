@@ -80,10 +80,11 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
-  PinCycle clock(const EncapItem* offered, const EncapItem* oldest) override {
+  PinCycle clock(const EncapItem* offered, const EncapItem* oldest, bool takes) override {
     PinCycle pins;
     const std::size_t count = offered == nullptr ? 0 : put_next_beat(*offered);
     model_->in_valid_i = offered == nullptr ? 0 : 1;
+    model_->out_ready_i = takes ? 1 : 0;
     model_.low();
     pins.ready = model_->in_ready_o != 0;
     if (pins.ready && offered != nullptr) {
@@ -91,7 +92,8 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
       pins.taken = sent_ + count == offered->inner.size();
       sent_ = pins.taken ? 0 : sent_ + count;
     }
-    if (model_->out_valid_o != 0) take_beat_of(oldest, pins);
+    pins.out_waits = model_->out_valid_o != 0 && !takes;
+    if (model_->out_valid_o != 0 && takes) take_beat_of(oldest, pins);
     model_.high();
     return pins;
   }

@@ -67,7 +67,7 @@ TEST_P(Srv6EncapRtl, ByPinsPacketsOverlapAndFollowEachOtherWithoutAGap) {
     if (pins.was_occupied()) ++occupied;
     if (at.first_out) {
       ASSERT_EQ(engine->answer().header, outer_ipv6_header(pins.oldest().input));
-      ASSERT_EQ(pins.latency(), 2U);
+      ASSERT_EQ(pins.age_of_oldest(cycle), 2U);
     }
     if (!at.last_out) continue;
     const Srv6EncapInput& input = pins.oldest().input;
