@@ -4,9 +4,11 @@
     astra_sim_test.py SOURCE MRCSIM PROGRAM refusals
     astra_sim_test.py SOURCE MRCSIM PROGRAM example_times            fails where a time misses its bound
     astra_sim_test.py SOURCE MRCSIM PROGRAM example_times --write    also writes the tables of docs/astra_sim.md
+    astra_sim_test.py SOURCE MRCSIM PROGRAM ns3_times [--write]      the same with ASTRA-sim's ns-3 back-end
 
 PROGRAM is mrcsim_astra_sim, or none where it is not built. The environment variable MRCSIM_ASTRA_SIM is the checkout of
-ASTRA-sim, in which build/astra_analytical/build.sh has built the analytical back-end. Without these: exit code 77.
+ASTRA-sim, in which build/astra_analytical/build.sh has built the analytical back-end. MRCSIM_ASTRA_NS3, for ns3_times, is the
+program of its ns-3 back-end. Without these: exit code 77.
 """
 import argparse
 import json
@@ -18,8 +20,11 @@ import sys
 import tempfile
 import tomllib
 
+import ns3
+
 COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 SIZES = (4, 8, 16)
+MOST = max(SIZES)
 MIB = 1 << 20
 LARGE = 16
 RING = "native_collectives/Ring_4chunks.json"
@@ -86,16 +91,18 @@ class Suite:
 
     def inputs(self, collective, npus, mib=1):
         folder = self.examples / "workload/microbenchmarks" / collective / f"{npus}npus_1MB"
-        if mib == 1:
+        if mib == 1 and npus <= MOST:
             return folder / collective
         copy = self.work / f"{collective}_{npus}_{mib}"
         copy.mkdir(exist_ok=True)
         for rank in range(npus):
-            name = f"{collective}.{rank}.et"
-            (copy / name).write_bytes(larger((folder / name).read_bytes(), mib))
+            # The examples have traces for at most MOST; those of one collective differ in the number of their node only.
+            like = self.examples / "workload/microbenchmarks" / collective / f"{min(npus, MOST)}npus_1MB"
+            trace = (like / f"{collective}.{rank % MOST}.et").read_bytes()
+            (copy / f"{collective}.{rank}.et").write_bytes(trace if mib == 1 else larger(trace, mib))
         return copy / collective
 
-    def common(self, workload, system):
+    def common(self, workload, system=RING):
         return [f"--workload-configuration={workload}", f"--logging-folder={self.work}/log",
                 f"--system-configuration={self.examples / 'system' / system}",
                 f"--remote-memory-configuration={self.examples}/remote_memory/analytical/no_memory_expansion.json"]
@@ -118,10 +125,10 @@ class Suite:
         done = self.ours(workload, npus, *more, system=system)
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(map(str, done.args))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-        return finish(done.stdout, npus)
+        return ns3.last_finish(done.stdout, npus)
 
     def run_analytical(self, workload, npus, network, system=RING):
-        return finish(self.start([self.analytical, *self.common(workload, system), f"--network-configuration={network}"]).stdout, npus)
+        return ns3.last_finish(self.start([self.analytical, *self.common(workload, system), f"--network-configuration={network}"]).stdout, npus)
 
     def network_like_ours(self, npus, latency_ns, share):
         """A switch between two hops: half the latency each. The analytical back-end's GB/s are 2^30 bytes a second."""
@@ -132,19 +139,19 @@ class Suite:
                         f"latency: [ {latency_ns / 2:.1f} ]\n")
         return path
 
-    def latency_ns(self):
+    def latency_ns(self, settings=()):
         """Of a small write to another NIC below the same switch."""
-        done = subprocess.run([self.mrcsim, "latency", self.scenario, "--set", "traffic.trace=none"], check=True,
+        done = subprocess.run([self.mrcsim, "latency", self.scenario, *ns3.sets(["traffic.trace=none", *settings])], check=True,
                               capture_output=True, text=True)
         return float(re.search(r"^sum\s+([\d.]+)", done.stdout, re.M)[1])
 
-
-def finish(output, npus):
-    """Of the last system, in ns."""
-    times = [int(t) for t in re.findall(r"sys\[\d+\] finished, (\d+) cycles", output)]
-    if len(times) != npus:
-        raise SystemExit(f"{len(times)} of {npus} systems finished\n{output}")
-    return max(times)
+    def payload_share(self, settings=("nic.ports=4",)):
+        """Of a full packet's time on a link, the part in which payload is sent."""
+        result = self.work / "pair"
+        subprocess.run([self.mrcsim, "run", self.source / "tb/scenarios/ring.toml", *ns3.sets([*settings, "fidelity=endpoint"]),
+                        "--quiet", "--out", result], check=True)
+        pair = json.loads((result / "result.json").read_text())
+        return pair["framing_limit_gbps"] / pair["line_rate_gbps"]
 
 
 # --- Refusals --------------------------------------------------------------------------------------------------------
@@ -192,7 +199,7 @@ def row(suite, collective, npus, mib, like_ours):
 
 def example_times(suite, page):
     scenario_latency = suite.latency_ns()
-    share = payload_share(suite)
+    share = suite.payload_share()
     lines = ["| collective | NPUs | size | analytical, as in the examples | analytical, latency and rate of mrcsim | light | detailed | light / analytical | detailed / analytical |",
              "|---|---|---|---|---|---|---|---|---|"]
     good = True
@@ -234,8 +241,7 @@ def parts_of_difference(suite):
     lines = ["| all_reduce, 8 NPUs, 1 MiB | light | detailed | detailed / light |", "|---|---|---|---|"]
     workload = suite.inputs("all_reduce", 8)
     for what, settings in PARTS.items():
-        sets = [word for setting in settings for word in ("--set", setting)]
-        light, detailed = (suite.run_ours(workload, 8, *sets, "--set", f"fidelity={fidelity}")
+        light, detailed = (suite.run_ours(workload, 8, *ns3.sets([*settings, f"fidelity={fidelity}"]))
                            for fidelity in NODES.values())
         named = "".join(f", `{setting}`" for setting in settings)
         lines.append(f"| {what}{named} | {light / 1000:.1f} | {detailed / 1000:.1f} | {detailed / light:.3f} |")
@@ -243,13 +249,15 @@ def parts_of_difference(suite):
     return "\n".join(lines), detailed / light - 1 <= REST
 
 
-def payload_share(suite):
-    """Of a full packet's time on a link, the part in which payload is sent."""
-    result = suite.work / "pair"
-    subprocess.run([suite.mrcsim, "run", suite.source / "tb/scenarios/ring.toml", "--set", "nic.ports=4", "--set",
-                    "fidelity=endpoint", "--quiet", "--out", result], check=True)
-    pair = json.loads((result / "result.json").read_text())
-    return pair["framing_limit_gbps"] / pair["line_rate_gbps"]
+def ns3_times(suite, page, program):
+    packets = ns3.Ns3(suite, program)
+    good = True
+    for name, rows in (("ns3", ns3.rows_as_mrcsim), ("as-ns3", ns3.rows_as_ns3)):
+        text, agree = rows(suite, packets)
+        good &= agree
+        if page:
+            replace(page, name, text)
+    return good
 
 
 def replace(page, name, text):
@@ -264,7 +272,7 @@ def main():
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("mrcsim")
     parser.add_argument("program")
-    parser.add_argument("part", choices=("refusals", "example_times"))
+    parser.add_argument("part", choices=("refusals", "example_times", "ns3_times"))
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     checkout = os.environ.get("MRCSIM_ASTRA_SIM")
@@ -280,6 +288,12 @@ def main():
             print(f"skipped: {suite.analytical} is missing; build/astra_analytical/build.sh of the checkout builds it")
             return 77
         page = options.source / "docs/astra_sim.md" if options.write else None
+        if options.part == "ns3_times":
+            program = os.environ.get("MRCSIM_ASTRA_NS3")
+            if not program or not os.access(program, os.X_OK):
+                print("skipped: MRCSIM_ASTRA_NS3 is not the program of ASTRA-sim's ns-3 back-end (docs/astra_sim.md)")
+                return 77
+            return 0 if ns3_times(suite, page, pathlib.Path(program).resolve()) else 1
         return 0 if example_times(suite, page) else 1
 
 
