@@ -103,9 +103,8 @@ std::string json_text(const std::string& text) {
 /// "segmenter blocked", "pcie_dma.read_issue blocked".
 std::string blocked_row(const RecordedObject& slot) {
   constexpr std::string_view suffix = "_state";
-  const bool is_part = slot.signal.ends_with(suffix);
-  const std::string part = is_part ? "." + slot.signal.substr(0, slot.signal.size() - suffix.size()) : "";
-  return slot.box + part + " blocked";
+  if (!slot.signal.ends_with(suffix)) return fmt::format("{} blocked", slot.box);
+  return fmt::format("{}.{} blocked", slot.box, slot.signal.substr(0, slot.signal.size() - suffix.size()));
 }
 
 bool acknowledges(const PacketTag& sack, Psn psn) {

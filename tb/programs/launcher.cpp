@@ -167,7 +167,10 @@ fs::path only_run() {
     throw std::invalid_argument("host: no run to join; start one with a scenario: mrcsim host SCENARIO --node 0 -- …");
   }
   std::string names;
-  for (const fs::path& run : runs) names += (names.empty() ? "" : ", ") + run.string();
+  for (const fs::path& run : runs) {
+    if (!names.empty()) names += ", ";
+    names += run.string();
+  }
   throw std::invalid_argument(fmt::format("host: {} runs to join; choose one by --join: {}", runs.size(), names));
 }
 
