@@ -799,12 +799,14 @@ std::vector<std::string> LockStep::notes() const {
   for (const auto& node : nodes_) {
     if (node == nullptr) continue;
     sum.sends += node->beyond().sends;
+    sum.empty += node->beyond().empty;
     sum.reads += node->beyond().reads;
     sum.atomics += node->beyond().atomics;
   }
   std::vector<std::string> notes;
   if (sum.sends > 0)
     notes.push_back(fmt::format("beyond MRC: {} SENDs were carried as WRITEs with immediate", sum.sends));
+  if (sum.empty > 0) notes.push_back(fmt::format("beyond MRC: {} WRITEs of 0 bytes were carried as 1 byte", sum.empty));
   constexpr const char* as_requests = "were carried as a request and a WRITE back";
   if (sum.reads > 0) notes.push_back(fmt::format("beyond MRC: {} READs {}", sum.reads, as_requests));
   if (sum.atomics > 0) notes.push_back(fmt::format("beyond MRC: {} atomic operations {}", sum.atomics, as_requests));

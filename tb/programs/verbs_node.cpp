@@ -478,21 +478,25 @@ std::uint32_t VerbsNode::prepare_write(std::uint32_t process, const PostSend& wa
   if (status != kWcSuccess) return status;
   const bool sends = is_send(wanted.opcode);
   if (sends && pending.bytes > kMostGatheredBytes) return kWcLocalLength;
+  const bool empty = beyond_mrc_ && !sends && pending.bytes == 0;
   // A message of MRC has at least one byte.
   const std::array<std::byte, 1> nothing{};
-  if (sends && pending.bytes == 0) {
+  if ((sends || empty) && pending.bytes == 0) {
     if (pending.kept != 0) memory_.release(pending.kept);
     out.request.local_address = pending.kept = memory_.keep(nothing.data(), nothing.size());
   }
-  out.request.bytes = sends ? std::max(pending.bytes, 1U) : pending.bytes;
+  out.request.bytes = sends || empty ? std::max(pending.bytes, 1U) : pending.bytes;
   out.request.immediate = wanted.immediate;
   out.request.write_imm = wanted.opcode != kWrite;
   out.announces = out.request.write_imm;
   out.message = {.bytes = pending.bytes,
                  .solicited = (wanted.flags & kSolicited) != 0,
                  .immediate = wanted.opcode == kWriteImm || wanted.opcode == kSendImm,
-                 .carries = sends ? Carries::send : Carries::itself};
+                 .carries = sends   ? Carries::send
+                            : empty ? Carries::nothing
+                                    : Carries::itself};
   if (sends) ++beyond_.sends;
+  if (empty) ++beyond_.empty;
   return kWcSuccess;
 }
 
@@ -511,7 +515,7 @@ VerbsAnswer VerbsNode::post_send(TimePs now, std::uint32_t process, const PostSe
                                                          : prepare_write(process, wanted, tail, pending, out);
   if (status == kWcSuccess && out.request.bytes == 0) {
     if (pending.kept != 0) memory_.release(pending.kept);
-    fmt::print(stderr, "mrcsim: nic{}: a message of 0 bytes is not in MRC\n", host_->node());
+    fmt::print(stderr, "mrcsim: nic{}: a message of 0 bytes is not in MRC; --beyond-mrc carries it\n", host_->node());
     return failure(EOPNOTSUPP);
   }
   const std::uint32_t place = take_pending();
@@ -587,13 +591,17 @@ void VerbsNode::drop(TimePs now, QpObject* qp, const Outgoing& out) {
 
 void VerbsNode::give_to_nic(TimePs now, QpObject& qp, Outgoing& out) {
   VerbsNode* there = nullptr;
-  QpObject* peer = out.announces ? peer_of(qp, there) : nullptr;
-  if (out.message.carries != Carries::itself) {
+  QpObject* peer = peer_of(qp, there);
+  if (out.message.carries == Carries::nothing) {
+    if (there->sink_ == 0) there->sink_ = there->memory_.reserve(1);
+    out.request.remote_address = there->sink_;
+    out.request.rkey = kStagedKey;
+  } else if (out.message.carries != Carries::itself) {
     out.request.remote_address = out.message.staged = there->memory_.reserve(out.request.bytes);
     out.request.rkey = kStagedKey;
   }
-  const bool takes_receive = out.message.carries == Carries::itself || out.message.carries == Carries::send;
-  if (peer != nullptr) {
+  const bool takes_receive = out.message.carries != Carries::request && out.message.carries != Carries::answer;
+  if (peer != nullptr && out.announces) {
     peer->announced.push_back(out.message);
     // No receive of the program's is for it.
     if (!takes_receive) there->host_->post_receive(peer->index);

@@ -87,6 +87,7 @@ class VerbsNode {
   /// Posted work that MRC does not have.
   struct Beyond {
     std::uint64_t sends = 0;
+    std::uint64_t empty = 0;  ///< WRITEs of 0 bytes
     std::uint64_t reads = 0;
     std::uint64_t atomics = 0;
   };
@@ -134,6 +135,7 @@ class VerbsNode {
   /// What a WRITE with immediate carries beyond MRC.
   enum class Carries : std::uint8_t {
     itself,   ///< nothing: it is one
+    nothing,  ///< a WRITE of 0 bytes: its one byte is nobody's
     send,     ///< its bytes go where the receive says
     request,  ///< of a READ or an atomic operation
     answer,   ///< to such a request
@@ -270,6 +272,7 @@ class VerbsNode {
   std::uint64_t bytes_ = 0;
   std::uint64_t completions_ = 0;
   Beyond beyond_;
+  std::uint64_t sink_ = 0;  ///< where bytes go that are nobody's; 0: there was none
   bool port_up_ = true;
 };
 

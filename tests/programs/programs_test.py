@@ -200,7 +200,7 @@ class Repeats(unittest.TestCase):
 
 
 class Ucx(unittest.TestCase):
-    """ucx_perftest over its transport rc_verbs: one-sided operations, in at most a minute each."""
+    """ucx_perftest over its transport rc_verbs: each in at most a minute."""
 
     def final(self, *options):
         """Average latency in us and bandwidth in MiB/s."""
@@ -225,6 +225,11 @@ class Ucx(unittest.TestCase):
         _, sixteen = self.final("-t", "put_bw", "-D", "zcopy", "-s", "65536", "-O", "16")
         self.assertGreater(sixteen, 3 * one)
         self.assertLess(sixteen * 8 * 2**20 / 1e9, 800)
+
+    def test_active_messages(self):
+        """SENDs into shared receives; UCX ends a test with WRITEs of 0 bytes."""
+        self.assertLess(self.final("-t", "am_lat", "-D", "short", "-s", "8")[0], 8)
+        self.assertGreater(self.final("-t", "am_bw", "-D", "bcopy", "-s", "4096")[1], 5000)
 
     def test_get_and_atomics(self):
         self.assertGreater(self.final("-t", "get", "-D", "zcopy", "-s", "65536")[0], 8)
