@@ -97,6 +97,7 @@ struct ProtocolConfig {
   double penalty_start_share = 0;                     ///< rcv_cwnd_pen begins above this share of rx_staging
   double penalty_full_share = 0;                      ///< and is 127 from this share on; 0 = never a penalty
   RttSource rtt_source = RttSource::send_time_table;  ///< or the reflected TSETH
+  bool rtt_of_retransmissions = true;                 ///< their SACKs give RTT samples as well
   EncryptionConfig encryption = {};
 };
 

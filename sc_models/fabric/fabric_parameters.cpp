@@ -61,6 +61,10 @@ template <>
 std::vector<std::string> words_of<RetransmissionQueue>() {
   return {"own", "data"};
 }
+template <>
+std::vector<std::string> words_of<ThresholdScope>() {
+  return {"queue", "port"};
+}
 
 void add_fabric_parameters(ParameterTable& table) {
   MRC_SCENARIO(fabric.nics, "NICs", 2, 131'072, "NICs, each with a port in every plane", paper);
@@ -101,6 +105,12 @@ void add_fabric_parameters(ParameterTable& table) {
   MRC_SCENARIO(fabric.retransmission_queue, "", 0, 0,
                "queue of retransmitted packets at a switch: own, or that of data, because their DSCP is not mandatory",
                assumption);
+  MRC_SCENARIO(
+      fabric.threshold_scope, "", 0, 0,
+      "what the thresholds for marks and trims are compared with: the queue of the packet, as buffer profiles of "
+      "switches "
+      "are, or data and retransmissions of the port together; with several traffic classes always those of a class",
+      assumption);
   MRC_SCENARIO(fabric.control_weight, "", 1, 10'000, "with weighted scheduling: weight of control and trimmed packets",
                assumption);
   MRC_SCENARIO(fabric.retransmission_weight, "", 1, 10'000, "with weighted scheduling: weight of retransmissions",

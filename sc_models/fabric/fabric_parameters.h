@@ -17,6 +17,8 @@ enum class SwitchForwarding : std::uint8_t { cut_through, store_and_forward };
 enum class FabricRouting : std::uint8_t { usid, ecmp, adaptive };
 /// Where retransmitted packets wait at a switch port.
 enum class RetransmissionQueue : std::uint8_t { own, data };
+/// What a port's thresholds for marks and trims are compared with: the packet's queue, or all data and retransmissions.
+enum class ThresholdScope : std::uint8_t { queue, port };
 /// Scheduling among the queues of a switch port.
 enum class SwitchScheduling : std::uint8_t { strict, weighted };
 
@@ -44,6 +46,7 @@ struct FabricConfig {
   SwitchForwarding forwarding = SwitchForwarding::cut_through;
   SwitchScheduling scheduling = SwitchScheduling::strict;
   RetransmissionQueue retransmission_queue = RetransmissionQueue::own;
+  ThresholdScope threshold_scope = ThresholdScope::port;
   std::uint32_t control_weight = 25;  ///< with weighted scheduling
   std::uint32_t retransmission_weight = 25;
   std::uint32_t data_weight = 50;

@@ -546,6 +546,7 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   if (recorder_ != nullptr) tell_level(now, link, transit.bytes);
   if (transit.queue != FabricClass::control) {
     port.data_bytes += transit.bytes;
+    if (transit.queue == FabricClass::retransmission) port.retransmission_bytes += transit.bytes;
     if (class_turns_.on()) account_class(port, transit, transit.bytes);
   }
   if (port.law != at_nic) {
@@ -654,6 +655,7 @@ void Network::serve(TimePs now, std::uint32_t link) {
   if (recorder_ != nullptr) tell_level(now, link, -std::uint64_t{transit.bytes});
   if (transit.queue != FabricClass::control) {
     port.data_bytes -= transit.bytes;
+    if (transit.queue == FabricClass::retransmission) port.retransmission_bytes -= transit.bytes;
     if (class_turns_.on()) account_class(port, transit, -std::int64_t{transit.bytes});
   }
   if (port.law != at_nic) {

@@ -265,7 +265,10 @@ class Network : private ReductionPorts {
   void account_class(SwitchPort& port, const Transit& transit, std::int64_t bytes);
   /// Bytes before which data of this class waits at the port.
   std::uint64_t data_level(const SwitchPort& port, const Transit& transit) const {
-    return class_turns_.on() ? congested_ports_[port.congested].classes.bytes[transit.traffic_class] : port.data_bytes;
+    if (class_turns_.on()) return congested_ports_[port.congested].classes.bytes[transit.traffic_class];
+    if (scenario_.fabric.threshold_scope == ThresholdScope::port) return port.data_bytes;
+    return transit.queue == FabricClass::retransmission ? port.retransmission_bytes
+                                                        : port.data_bytes - port.retransmission_bytes;
   }
   [[gnu::cold]] void tell_level(TimePs now, std::uint32_t link, std::uint64_t change);
   [[gnu::cold]] void tell_lost(TimePs now, const Packet& packet);

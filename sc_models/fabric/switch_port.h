@@ -77,10 +77,11 @@ struct alignas(128) SwitchPort {
 
   bool empty() const { return queued_bytes == 0; }
 
-  TimePs hop_ps = 0;               ///< a bit leaves here until the far end can act on it
-  TimePs last_arrival = 0;         ///< of what it sent last, at the far end
-  std::uint64_t queued_bytes = 0;  ///< that wait; what is on the line does not count
-  std::uint64_t data_bytes = 0;    ///< of them without the control queue
+  TimePs hop_ps = 0;                       ///< a bit leaves here until the far end can act on it
+  TimePs last_arrival = 0;                 ///< of what it sent last, at the far end
+  std::uint64_t queued_bytes = 0;          ///< that wait; what is on the line does not count
+  std::uint32_t data_bytes = 0;            ///< of them without the control queue
+  std::uint32_t retransmission_bytes = 0;  ///< of these
   std::array<Queue, kFabricClasses> queues;
   std::uint32_t from = 0;  ///< switch or NIC
   std::uint8_t law = 0;    ///< 0: not visited yet

@@ -190,6 +190,11 @@ void add_protocol_parameters(ParameterTable& table) {
                "fill share of rx_staging from which SACKs request the smallest window; 0: never", assumption);
   MRC_SCENARIO(protocol.rtt_source, "", 0, 0, "source of RTT samples", spec);
   MRC_SCENARIO(
+      protocol.rtt_of_retransmissions, "", 0, 0,
+      "SACKs of retransmitted packets give RTT samples too, although these pass the queue of data and a SACK does "
+      "not tell copies apart",
+      assumption);
+  MRC_SCENARIO(
       protocol.encryption.framing, "", 0, 0,
       "encryption of packets from NIC to NIC: none, or what surrounds them: psp 40 bytes, psp_cookie 48, esp 36 "
       "(docs/encryption.md); MRC 1.0 has none",

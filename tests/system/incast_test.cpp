@@ -63,6 +63,16 @@ TEST(Incast, InOneQueueWithDelayAsAMarkTheReceiversLineIsFull) {
   EXPECT_GE(grows["packets"]["retransmitted"], 2 * full["packets"]["retransmitted"].get<std::uint64_t>());
 }
 
+TEST(Incast, WithAThresholdForRetransmissionsThatGiveNoRttTheReceiversLineIsNearlyFull) {
+  const std::string flows = incast_of(127, 1'000'000);
+  const std::string own = "fabric.threshold_scope=queue";
+  const auto both = run_at_400(flows, 128, own + " --set protocol.rtt_of_retransmissions=false");
+  EXPECT_GE(share_of_line(both, 127e6), 0.92);
+  const auto growing = run_at_400(flows, 128, own);
+  EXPECT_LE(share_of_line(growing, 127e6), 0.9);
+  EXPECT_GE(growing["packets"]["retransmitted"], 2 * both["packets"]["retransmitted"].get<std::uint64_t>());
+}
+
 /// 7 to 1 with or without marks of the last hop: `checks` on windows of 1 ms from 5 ms on.
 ProcessResult shares_of_seven(bool marks, const std::string& checks) {
   std::filesystem::create_directories(test_folder() / "experiments");

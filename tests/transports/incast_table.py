@@ -30,6 +30,8 @@ WEIGHTED = "fabric.scheduling=weighted"
 MARKS = "fabric.ecn_last_hop=true"
 ONE_QUEUE = "fabric.retransmission_queue=data"
 AS_MARKED = "cc.unmarked_delay=as_marked"
+OWN_THRESHOLD = "fabric.threshold_scope=queue"
+NO_RTT = "protocol.rtt_of_retransmissions=false"
 INCAST = {
     "defaults": [],
     "without probes": [NO_PROBES],
@@ -40,6 +42,12 @@ INCAST = {
     '`fabric.retransmission_queue = "data"`': [ONE_QUEUE],
     'the same, `cc.unmarked_delay = "as_marked"`': [ONE_QUEUE, AS_MARKED],
     "the same, `protocol.ev_probe_bytes = 16384`": [ONE_QUEUE, AS_MARKED, "protocol.ev_probe_bytes=16384"],
+    '`fabric.threshold_scope = "queue"`': [OWN_THRESHOLD],
+    "`protocol.rtt_of_retransmissions = false`": [NO_RTT],
+    "these two": [OWN_THRESHOLD, NO_RTT],
+    "these two, weighted": [OWN_THRESHOLD, NO_RTT, WEIGHTED],
+    "these two, `protocol.ev_probe_bytes = 4097`": [OWN_THRESHOLD, NO_RTT, "protocol.ev_probe_bytes=4097"],
+    "these two, `protocol.ev_probe_bytes = 16384`": [OWN_THRESHOLD, NO_RTT, "protocol.ev_probe_bytes=16384"],
 }
 QUICK = ("defaults", "weighted, `fabric.ecn_last_hop`")
 FAIRNESS = {
@@ -54,6 +62,9 @@ ACROSS = {
     "defaults": [],
     '`cc.unmarked_delay = "as_marked"`': [AS_MARKED],
     "the same, `cc.base_rtt_is_learned = false`": [AS_MARKED, "cc.base_rtt_is_learned=false"],
+    '`fabric.threshold_scope = "queue"`': [OWN_THRESHOLD],
+    "`protocol.rtt_of_retransmissions = false`": [NO_RTT],
+    "these two": [OWN_THRESHOLD, NO_RTT],
 }
 
 

@@ -528,14 +528,20 @@ class BasicRequestor {
   /// received. (Not so where the network duplicates a NACK.) UEC 1.0 tells copies apart by the ACK's retx flag, which
   /// MRC's SACK does not have.
   static bool is_unambiguous(const SendRecord& record) { return !record.copy_unanswered; }
+  /// Retransmissions give none: they pass the queue that data waits in, so that a full one would look empty.
+  bool gives_rtt(const SendRecord& record) const {
+    return record.transmissions <= 1 || config_->rtt_of_retransmissions;
+  }
   TimePs rtt_sample(const SackFields& sack, TimePs now) const {
     if (sack.probe) return 0;
+    const Psn psn = psn_add(sack.cack_psn, sack.ack_psn_offset);
+    const bool known = store_.contains(psn);
+    if (known && !gives_rtt(store_.at(psn))) return 0;
     if (config_->rtt_source == RttSource::timestamp) {
       const TimePs unit = config_->timestamp_in_us ? kPsPerUs : 128 * kPsPerNs;
       return static_cast<std::uint16_t>(now / unit - sack.tx_timestamp) * unit;
     }
-    const Psn psn = psn_add(sack.cack_psn, sack.ack_psn_offset);
-    if (!store_.contains(psn)) return 0;
+    if (!known) return 0;
     const SendRecord& record = store_.at(psn);
     return record.state == RecordState::outstanding && is_unambiguous(record) ? now - record.sent_at : 0;
   }

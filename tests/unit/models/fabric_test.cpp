@@ -334,6 +334,26 @@ TEST(Network, StrictServiceSendsControlThenRetransmissionsThenData) {
   EXPECT_EQ(order.size(), 7U);
 }
 
+TEST(Network, RetransmissionsAreTrimmedByTheLengthOfTheirOwnQueue) {
+  const auto trimmed = [](ThresholdScope scope) {
+    ScenarioConfig scenario = clos(4, 4, 0, 1);
+    scenario.fabric.threshold_scope = scope;
+    scenario.fabric.trim_threshold_bytes = 50'000;
+    Incast incast(scenario);
+    for (Psn psn = 0; psn < 50; ++psn) {
+      for (NodeId from = 0; from < 2; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
+    }
+    incast.send(6'000'000, 2, 100, TrafficRole::trimmable_retx);
+    incast.network.run_before(kNever);
+    std::size_t count = 0;
+    for (const Packet& packet : incast.last().packets)
+      count += packet.psn == 100 && packet.damage == Damage::trimmed ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(trimmed(ThresholdScope::port), 1U);
+  EXPECT_EQ(trimmed(ThresholdScope::queue), 0U) << "data waits, but no retransmission";
+}
+
 TEST(Network, WeightedServiceSharesTheLineByBytes) {
   ScenarioConfig scenario = clos(4, 4, 0, 1);
   scenario.fabric.scheduling = SwitchScheduling::weighted;

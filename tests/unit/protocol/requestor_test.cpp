@@ -344,6 +344,17 @@ TEST_F(RequestorTest, ATransportAckDoesNotCompleteWhatIsNotSent) {
   EXPECT_EQ(requestor->messages_pending(), 1U);
 }
 
+TEST_F(RequestorTest, ARetransmissionGivesNoRttByParameter) {
+  config.rtt_of_retransmissions = false;
+  start();
+  post(1, 2 * kMtu);
+  send_all();
+  nack(1, NackReason::trimmed);
+  send();
+  requestor->on_sack({.cack_psn = 0, .ack_psn_offset = 1}, now + 7'000);
+  EXPECT_EQ(window->acks.back().rtt_ps, 0U) << "it passed the queue of data";
+}
+
 TEST_F(RequestorTest, RttComesFromTheOnlyCopyThatCanHaveArrived) {
   start();
   post(1, 4 * kMtu);
