@@ -17,7 +17,7 @@ ScenarioConfig config() {
 struct AckCoalescerTest : testing::Test {
   Bench bench{config()};
   Fifo<ControlPacket> out = queue<ControlPacket>("control_queue", 4);
-  timing::AckCoalescer box{"ack_coalescer", bench.wheel, bench.nic, out, nullptr};
+  timing::AckCoalescer box{"ack_coalescer", bench.wheel, bench.nic, out, nullptr, nullptr};
 
   void owe_nacks(std::uint32_t count) {
     for (Psn psn = 0; psn < count; ++psn) {

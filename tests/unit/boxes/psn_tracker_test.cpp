@@ -33,7 +33,7 @@ struct PsnTrackerTest : testing::Test {
   timing::SackProcessor sack_processor{"sack_processor", bench.parked, bench.nic, sacks};
   std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
   timing::QpScheduler scheduler{"scheduler", bench.wheel, bench.nic, *pcie, others.retransmit_buffer};
-  timing::PsnTracker box{"psn_tracker", bench.wheel, bench.nic, in, dma_write, answers, nullptr, nullptr};
+  timing::PsnTracker box{"psn_tracker", bench.wheel, bench.nic, in, dma_write, answers, nullptr, nullptr, nullptr};
 
   void SetUp() override { box.connect(others.probe_engine, sack_processor, scheduler); }
   void receive(Psn psn, std::uint32_t bytes = 4096, std::uint32_t qp = 0, TimePs now = 0) {
