@@ -343,14 +343,15 @@ TEST(Network, RetransmissionsAreTrimmedByTheLengthOfTheirOwnQueue) {
     for (Psn psn = 0; psn < 50; ++psn) {
       for (NodeId from = 0; from < 2; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
     }
-    incast.send(6'000'000, 2, 100, TrafficRole::trimmable_retx);
+    // One at a time, so that they do not queue behind each other.
+    for (Psn i = 0; i < 10; ++i) incast.send(5'000'000 + i * 700'000, 2, 100 + i, TrafficRole::trimmable_retx);
     incast.network.run_before(kNever);
     std::size_t count = 0;
     for (const Packet& packet : incast.last().packets)
-      count += packet.psn == 100 && packet.damage == Damage::trimmed ? 1 : 0;
+      count += packet.psn >= 100 && packet.damage == Damage::trimmed ? 1 : 0;
     return count;
   };
-  EXPECT_EQ(trimmed(ThresholdScope::port), 1U);
+  EXPECT_GT(trimmed(ThresholdScope::port), 0U);
   EXPECT_EQ(trimmed(ThresholdScope::queue), 0U) << "data waits, but no retransmission";
 }
 
