@@ -11,7 +11,7 @@ import struct
 import sys
 
 SEED, MESSAGES = int(sys.argv[1]), int(sys.argv[2])
-VERSION = 2
+VERSION = 3
 # In the order of Call.
 CALLS = ["hello", "query_device", "open_async", "register_memory", "deregister_memory", "create_channel", "create_cq", "resize_cq",
          "destroy_cq", "arm_cq", "poll_cq", "create_srq", "destroy_srq", "create_qp", "modify_qp", "query_qp", "destroy_qp",
