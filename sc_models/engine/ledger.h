@@ -68,7 +68,7 @@ class alignas(64) IssueSlot {
   IssueSlot& operator=(const IssueSlot&) = delete;
 
   /// The slot issues from `now` until `until`; afterwards it is empty-handed unless told otherwise.
-  /// Once per packet and box: while nobody hears of it, there is no call on the way, so that it saves no registers.
+  /// Called for every packet in every box. Its usual path calls no other function, so that no registers are saved.
   [[gnu::noinline]] void busy(TimePs now, TimePs until) {
     if (is_heard(now)) [[unlikely]] {
       busy_heard(now, until);

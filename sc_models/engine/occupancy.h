@@ -85,7 +85,8 @@ class alignas(64) Occupancy {
   const std::string& name() const { return name_; }
   const std::string& unit() const { return unit_; }
 
-  /// Several times per packet and box: without a call on the way, it saves no registers.
+  /// Called several times for every packet in every box. Its usual path calls no other function, so that no registers
+  /// are saved.
   [[gnu::noinline]] void add(TimePs now, std::uint64_t amount) {
     if (is_heard_ || !has_bin()) [[unlikely]] {
       add_heard(now, amount);
@@ -156,7 +157,7 @@ class alignas(64) Occupancy {
   }
 
  private:
-  /// Sum of level times time; 64 bits hold 0.3 s of 64 MB.
+  /// Sum of level times time, in the buffer's unit times ps: 64 bits would overflow after 0.3 s with 64 MB.
   __extension__ using LevelTime = unsigned __int128;
   /// What each change reads and writes.
   struct Account {
@@ -237,7 +238,7 @@ class alignas(64) Occupancy {
   bool refused_ = false;     ///< since the last change
   bool waited_for_ = false;  ///< a refusal since something left last
   bool counts_;
-  mutable bool is_heard_ = false;  ///< by an observer or a recorder
+  mutable bool is_heard_ = false;  ///< an observer or a recorder is told of changes
   std::vector<TimePs> histogram_;  ///< time in each bin, up to the highest so far
   AccessCounter writes_;
   AccessCounter reads_;

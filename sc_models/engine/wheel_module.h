@@ -76,7 +76,7 @@ class WheelModule : public sc_core::sc_module {
 
   KernelMode mode_;
   TimePs quantum_ps_;
-  TimePs wanted_before_ = kNever;  ///< a step before this is news to the kernel: when it calls run(); 0 while it runs
+  TimePs wanted_before_ = kNever;  ///< steps before this need an earlier call of run(); 0 while it runs
   TimePs horizon_ = 0;
   TimePs limit_ = kNever;
   Recorder* recorder_ = nullptr;
