@@ -108,8 +108,8 @@ void add_fabric_parameters(ParameterTable& table) {
   MRC_SCENARIO(
       fabric.threshold_scope, "", 0, 0,
       "what the thresholds for marks and trims are compared with: the queue of the packet, as buffer profiles of "
-      "switches "
-      "are, or data and retransmissions of the port together; with several traffic classes always those of a class",
+      "switches are, or data and retransmissions of the port together; with several traffic classes always those of a "
+      "class",
       assumption);
   MRC_SCENARIO(fabric.control_weight, "", 1, 10'000, "with weighted scheduling: weight of control and trimmed packets",
                assumption);

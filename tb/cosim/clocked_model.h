@@ -9,9 +9,17 @@
 
 #include "cosim/contract.h"
 #include "cosim/pin.h"
+#include "engine/pins_engine.h"
 #include "engine/rtl_error.h"
 
 namespace mrc {
+
+/// Handshakes of a cycle in which an item is one transfer. `ready` of the input, `valid` of the output; `offers`: an
+/// item is at the input; `takes`: what is at the output is taken.
+inline PinCycle single_transfers(bool ready, bool offers, bool valid, bool takes) {
+  const bool taken = ready && offers;
+  return {.ready = ready, .begun = taken, .taken = taken, .out_waits = valid && !takes};
+}
 
 template <typename Model>
 class ClockedModel {

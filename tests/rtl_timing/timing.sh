@@ -2,7 +2,7 @@
 # Levels of gates between the registers of the RTL blocks, against the limits of timing.json.
 #   timing.sh                        writes docs/rtl_timing.md
 #   timing.sh --check                fails if docs/rtl_timing.md is not what the RTL gives, or a block exceeds its limit
-#   timing.sh --check SIZE [BLOCK…]  the limits only; SIZE is small or default
+#   timing.sh --check SIZE [BLOCK…]  the limits only, by a quick mapping where that is within them; SIZE is small or default
 # Exits 77 where yosys cannot be had.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -55,15 +55,12 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   std::uint64_t cycles() const override { return model_.cycles(); }
 
   PinCycle clock(const SackItem* offered, const SackItem*, bool takes) override {
-    PinCycle pins;
     if (offered != nullptr) evt_of(offered->qp, offered->question).put(model_.pins());
     model_->evt_valid_i = offered == nullptr ? 0 : 1;
     model_->sack_ready_i = takes ? 1 : 0;
     model_.low();
-    pins.ready = model_->evt_ready_o != 0;
-    pins.begun = pins.taken = pins.ready && offered != nullptr;
     const bool valid = model_->sack_valid_o != 0;
-    pins.out_waits = valid && !takes;
+    PinCycle pins = single_transfers(model_->evt_ready_o != 0, offered != nullptr, valid, takes);
     if (!pins.out_waits) answer_inside(valid, pins);
     if (pins.taken) inside_.push_back({offered->qp, offered->question.trigger.psn, 0});
     model_.high();

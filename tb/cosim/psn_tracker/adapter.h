@@ -48,15 +48,12 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
   std::uint64_t cycles() const override { return model_.cycles(); }
 
   PinCycle clock(const PsnRequest* offered, const PsnRequest*, bool takes) override {
-    PinCycle pins;
     if (offered != nullptr) req_of(*offered).put(model_.pins());
     model_->req_valid_i = offered == nullptr ? 0 : 1;
     model_->rsp_ready_i = takes ? 1 : 0;
     model_.low();
-    pins.ready = model_->req_ready_o != 0;
-    pins.begun = pins.taken = pins.ready && offered != nullptr;
     const bool valid = model_->rsp_valid_o != 0;
-    pins.out_waits = valid && !takes;
+    PinCycle pins = single_transfers(model_->req_ready_o != 0, offered != nullptr, valid, takes);
     pins.first_out = pins.last_out = valid && takes;
     if (pins.last_out) answer_ = reply_of(Rsp::take(model_.pins()));
     model_.high();

@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "engine/clock_domain.h"
 #include "engine/fifo.h"
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
@@ -194,6 +198,55 @@ TEST(Occupancy, MeanShareAndQuantilesOfAKnownCourse) {
   EXPECT_EQ(occupancy.high_water(), 100U);
   EXPECT_EQ(occupancy.p99(200), 100U);
   EXPECT_LE(occupancy.p99(2000), 12U);
+}
+
+TEST(Occupancy, RemovalsThatWereAnnouncedCountAloneAsTheyDoTogether) {
+  std::mt19937 random(1);
+  Occupancy alone(kUnlisted, "alone", "credits", 1500);
+  Occupancy together(kUnlisted, "together", "credits", 1500);
+  Ring<Occupancy::Removal> announced;
+  std::deque<Occupancy::Removal> left;
+  TimePs now = 0;
+  for (int i = 0; i < 2000; ++i) {
+    now += random() % 3000;
+    together.remove_announced_until(now, announced);
+    for (; !left.empty() && left.front().at <= now; left.pop_front()) {
+      alone.remove_announced(left.front().at, left.front().amount);
+    }
+    ASSERT_EQ(together.level(), alone.level());
+    const std::uint64_t amount = 1 + random() % 64;
+    if (!alone.fits(amount)) {
+      alone.refuse(now);
+      together.refuse(now);
+      continue;
+    }
+    alone.add(now, amount);
+    together.add(now, amount);
+    // In order of time, and sometimes before the latest change.
+    const TimePs at = std::max(left.empty() ? 0 : left.back().at, now + random() % 100'000);
+    left.push_back({at, amount});
+    announced.push({at, amount});
+  }
+  EXPECT_EQ(together.mean(now), alone.mean(now));
+  EXPECT_EQ(together.time_full_share(now), alone.time_full_share(now));
+  EXPECT_EQ(together.refusals(), alone.refusals());
+  EXPECT_EQ(together.p99(now), alone.p99(now));
+  EXPECT_GT(together.refusals(), 0U) << "it was full";
+}
+
+TEST(ClockDomain, EdgesAreThoseOfADivision) {
+  std::mt19937_64 random(1);
+  for (const double ghz : {0.001, 0.37, 0.999, 1.0, 1.5, 3.0, 100.0}) {
+    const ClockDomain clock(ghz);
+    const TimePs period = clock.period_ps();
+    for (int i = 0; i < 2000; ++i) {
+      const TimePs multiple = (random() >> (2 + random() % 60)) / period * period;
+      for (const TimePs time : {multiple, multiple + 1, multiple + period - 1}) {
+        ASSERT_EQ(clock.edge_index(time), (time + period - 1) / period) << ghz << " GHz, " << time << " ps";
+        ASSERT_EQ(clock.edge(time), (time + period - 1) / period * period);
+      }
+    }
+  }
 }
 
 TEST(IssueSlot, ChargesEveryMomentOnce) {

@@ -214,6 +214,12 @@ struct Incast {
     packet.outer_dst = usid_carrier_of_ev(network.topology().route(from, to), 0, packet.ev, {});
     network.send(now, from, 0, index);
   }
+  /// `packets` of each of the first `senders`, at once.
+  void send_from_all(NodeId senders, Psn packets) {
+    for (Psn psn = 0; psn < packets; ++psn) {
+      for (NodeId from = 0; from < senders; ++from) send(0, from, psn, TrafficRole::trimmable);
+    }
+  }
   Sink& last() { return sinks.back(); }
 
   ScenarioConfig scenario;
@@ -238,9 +244,7 @@ TEST(Network, AnEmptyFabricDelaysByItsCablesSwitchesAndOneSerialization) {
 
 TEST(Network, IncastTrimsAtTheLastHopAndLosesNothingElse) {
   Incast incast(clos(8, 4, 4, 1));
-  for (Psn psn = 0; psn < 60; ++psn) {
-    for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
-  }
+  incast.send_from_all(4, 60);
   incast.network.run_before(kNever);
   std::size_t trimmed = 0;
   for (const Packet& packet : incast.last().packets) {
@@ -264,9 +268,7 @@ TEST(Network, WithoutTrimmingTheTailIsDropped) {
   scenario.fabric.trim = false;
   scenario.fabric.queue_bytes = 100'000;
   Incast incast(scenario);
-  for (Psn psn = 0; psn < 60; ++psn) {
-    for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
-  }
+  incast.send_from_all(4, 60);
   incast.network.run_before(kNever);
   const PortCounters port = incast.network.counters(incast.network.topology().downlink_to(7, 0));
   EXPECT_GT(port.dropped, 50U);
@@ -280,9 +282,7 @@ TEST(Network, QueuesAboveT0AreMarkedBetweenMinimumAndMaximum) {
   scenario.fabric.ecn_min_bytes = 50'000;
   scenario.fabric.ecn_max_bytes = 200'000;
   Incast incast(scenario);
-  for (Psn psn = 0; psn < 80; ++psn) {
-    for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
-  }
+  incast.send_from_all(4, 80);
   incast.network.run_before(kNever);
   std::uint64_t marked = 0;
   for (const Packet& packet : incast.last().packets) marked += packet.ecn == Ecn::ce ? 1 : 0;
@@ -340,9 +340,7 @@ TEST(Network, RetransmissionsAreTrimmedByTheLengthOfTheirOwnQueue) {
     scenario.fabric.threshold_scope = scope;
     scenario.fabric.trim_threshold_bytes = 50'000;
     Incast incast(scenario);
-    for (Psn psn = 0; psn < 50; ++psn) {
-      for (NodeId from = 0; from < 2; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
-    }
+    incast.send_from_all(2, 50);
     // One at a time, so that they do not queue behind each other.
     for (Psn i = 0; i < 10; ++i) incast.send(5'000'000 + i * 700'000, 2, 100 + i, TrafficRole::trimmable_retx);
     incast.network.run_before(kNever);
@@ -379,9 +377,7 @@ TEST(Network, ThePortsOfASwitchShareItsBuffer) {
   scenario.fabric.buffer_bytes = 200'000;
   scenario.fabric.buffer_alpha = 0.5;
   Incast incast(scenario);
-  for (Psn psn = 0; psn < 100; ++psn) {
-    for (NodeId from = 0; from < 4; ++from) incast.send(0, from, psn, TrafficRole::trimmable);
-  }
+  incast.send_from_all(4, 100);
   incast.network.run_before(kNever);
   const PortCounters port = incast.network.counters(incast.network.topology().downlink_to(7, 0));
   // One port alone may hold alpha / (1 + alpha) of the buffer.
