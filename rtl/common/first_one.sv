@@ -19,11 +19,10 @@ module first_one #(
   assign any_o     = reached[Width-1];
   assign one_hot_o = bits_i & ~(reached << 1);
 
-  always_comb begin
-    index_o = '0;
-    for (int unsigned i = 0; i < Width; i++) begin
-      if (one_hot_o[i]) index_o |= IndexWidth'(i);
-    end
+  for (genvar b = 0; b < IndexWidth; b++) begin : gen_index
+    // Places whose number has this bit. A mask, and not a loop over the places: a simulator then works on whole words.
+    localparam logic [Width-1:0] Places = {(Width >> (b + 1)) {{(1 << b) {1'b1}}, {(1 << b) {1'b0}}}};
+    assign index_o[b] = |(one_hot_o & Places);
   end
 
 endmodule

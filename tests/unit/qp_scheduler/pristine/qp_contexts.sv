@@ -49,7 +49,6 @@ module qp_contexts
   // Slots that are looked at in one cycle.
   localparam int unsigned Window     = (NumSlots < 16) ? NumSlots : 16;
   localparam int unsigned PlaceWidth = $clog2(Window);
-  localparam int unsigned Windows    = NumSlots / Window;
 
   typedef enum logic [1:0] {
     StateNone    = 2'd0,
@@ -168,22 +167,16 @@ module qp_contexts
   );
 
   // The first slot from the hand on, in the window of the hand, that is neither in use nor used again.
-  logic [Windows-1:0][Window-1:0] busy_q, again_q;
-  logic [Window-1:0]              behind, window_busy, window_again, free_bits, free_one, passed;
-  logic [PlaceWidth-1:0]          place, place_from;
-  logic [SlotWidth-1:0]           next_window;
-  assign place_from = hand_q[PlaceWidth-1:0];
-  if (Windows > 1) begin : gen_windows
-    assign window_busy  = busy_q[hand_q[SlotWidth-1:PlaceWidth]];
-    assign window_again = again_q[hand_q[SlotWidth-1:PlaceWidth]];
-    assign chosen       = {hand_q[SlotWidth-1:PlaceWidth], place};
-    assign next_window  = {hand_q[SlotWidth-1:PlaceWidth] + 1'b1, PlaceWidth'(0)};
-  end else begin : gen_window
-    assign window_busy  = busy_q[0];
-    assign window_again = again_q[0];
-    assign chosen       = place;
-    assign next_window  = '0;
-  end
+  logic [NumSlots-1:0]   busy_q, again_q;
+  logic [Window-1:0]     behind, window_busy, window_again, free_bits, free_one, passed;
+  logic [PlaceWidth-1:0] place, place_from;
+  logic [SlotWidth-1:0]  window, next_window;
+  assign place_from   = hand_q[PlaceWidth-1:0];
+  assign window       = hand_q & ~SlotWidth'(Window - 1);
+  assign next_window  = window + SlotWidth'(Window);
+  assign window_busy  = busy_q[window+:Window];
+  assign window_again = again_q[window+:Window];
+  assign chosen       = window | SlotWidth'(place);
   assign behind    = Window'({Window{1'b1}} << place_from);
   assign free_bits = behind & ~window_busy & ~window_again;
   first_one #(.Width(Window)) u_free (.bits_i(free_bits), .any_o(found), .one_hot_o(free_one), .index_o(place));
@@ -204,18 +197,6 @@ module qp_contexts
   assign held_o  = held_q;
   assign no_slot = held_q == (SlotWidth + 1)'(NumSlots);
 
-  logic [Windows-1:0][Window-1:0] in_stage, given_back;
-  always_comb begin
-    in_stage   = '0;
-    given_back = '0;
-    for (int unsigned w = 0; w < Windows; w++) begin
-      for (int unsigned i = 0; i < Window; i++) begin
-        in_stage[w][i]   = entry.slot == SlotWidth'(w * Window + i);
-        given_back[w][i] = back_valid_i && back_slot_i == SlotWidth'(w * Window + i);
-      end
-    end
-  end
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       busy_q  <= '0;
@@ -223,15 +204,15 @@ module qp_contexts
       held_q  <= '0;
       hand_q  <= '0;
     end else begin
-      for (int unsigned w = 0; w < Windows; w++) begin
+      // Where two meet in one slot, the later line counts.
+      if (clear_busy) busy_q[entry.slot] <= 1'b0;
+      if (back_valid_i) busy_q[back_slot_i] <= 1'b0;
+      if (set_busy) busy_q[entry.slot] <= 1'b1;
+      if (set_again) again_q[entry.slot] <= 1'b1;
+      if (fetch_q == FetchSearch) begin
         for (int unsigned i = 0; i < Window; i++) begin
-          if ((clear_busy && in_stage[w][i]) || given_back[w][i]) busy_q[w][i] <= 1'b0;
-          if (set_busy && in_stage[w][i]) busy_q[w][i] <= 1'b1;
-          if (set_again && in_stage[w][i]) again_q[w][i] <= 1'b1;
-          if (fetch_q == FetchSearch && (hand_q >> PlaceWidth) == SlotWidth'(w)) begin
-            if (passed[i]) again_q[w][i] <= 1'b0;
-            if (free_one[i]) busy_q[w][i] <= 1'b1;
-          end
+          if (passed[i]) again_q[window|SlotWidth'(i)] <= 1'b0;
+          if (free_one[i]) busy_q[window|SlotWidth'(i)] <= 1'b1;
         end
       end
       held_q <= held_q + (SlotWidth + 1)'(more) - (SlotWidth + 1)'(fewer) - (SlotWidth + 1)'(back_valid_i);
