@@ -46,7 +46,7 @@ struct FabricConfig {
   SwitchForwarding forwarding = SwitchForwarding::cut_through;
   SwitchScheduling scheduling = SwitchScheduling::strict;
   RetransmissionQueue retransmission_queue = RetransmissionQueue::own;
-  ThresholdScope threshold_scope = ThresholdScope::port;
+  ThresholdScope threshold_scope = ThresholdScope::queue;
   std::uint32_t control_weight = 25;  ///< with weighted scheduling
   std::uint32_t retransmission_weight = 25;
   std::uint32_t data_weight = 50;

@@ -69,8 +69,14 @@ TEST(Incast, InOneQueueWithDelayAsAMarkTheReceiversLineIsFull) {
                         "cc.unmarked_delay=as_marked", 0.93, 0.93);
 }
 
-TEST(Incast, WithAThresholdForRetransmissionsThatGiveNoRttTheReceiversLineIsNearlyFull) {
+TEST(Incast, WithRetransmissionsThatGiveNoRttTheReceiversLineIsNearlyFull) {
   expect_that_both_help("fabric.threshold_scope=queue", "protocol.rtt_of_retransmissions=false", 0.92, 0.9);
+}
+
+TEST(Incast, OneThresholdForDataAndRetransmissionsLeavesMoreOfTheLineIdle) {
+  const std::string flows = incast_of(127, 1'000'000);
+  EXPECT_GE(share_of_line(run_at_400(flows, 128, "fabric.threshold_scope=queue"), 127e6), 0.85);
+  EXPECT_LE(share_of_line(run_at_400(flows, 128, "fabric.threshold_scope=port"), 127e6), 0.75);
 }
 
 /// 7 to 1 with or without marks of the last hop: `checks` on windows of 1 ms from 5 ms on.

@@ -30,7 +30,7 @@ WEIGHTED = "fabric.scheduling=weighted"
 MARKS = "fabric.ecn_last_hop=true"
 ONE_QUEUE = "fabric.retransmission_queue=data"
 AS_MARKED = "cc.unmarked_delay=as_marked"
-OWN_THRESHOLD = "fabric.threshold_scope=queue"
+ONE_THRESHOLD = "fabric.threshold_scope=port"
 NO_RTT = "protocol.rtt_of_retransmissions=false"
 INCAST = {
     "defaults": [],
@@ -41,17 +41,17 @@ INCAST = {
     "weighted, `fabric.ecn_last_hop`, without probes": [WEIGHTED, MARKS, NO_PROBES],
     '`fabric.retransmission_queue = "data"`': [ONE_QUEUE],
     'the same, `cc.unmarked_delay = "as_marked"`': [ONE_QUEUE, AS_MARKED],
-    "the same, `protocol.ev_probe_bytes = 16384`": [ONE_QUEUE, AS_MARKED, "protocol.ev_probe_bytes=16384"],
-    '`fabric.threshold_scope = "queue"`': [OWN_THRESHOLD],
+    "these two, `protocol.ev_probe_bytes = 16384`": [ONE_QUEUE, AS_MARKED, "protocol.ev_probe_bytes=16384"],
+    '`fabric.threshold_scope = "port"`': [ONE_THRESHOLD],
     "`protocol.rtt_of_retransmissions = false`": [NO_RTT],
-    "these two": [OWN_THRESHOLD, NO_RTT],
-    "these two, weighted": [OWN_THRESHOLD, NO_RTT, WEIGHTED],
-    "these two, `protocol.ev_probe_bytes = 4097`": [OWN_THRESHOLD, NO_RTT, "protocol.ev_probe_bytes=4097"],
-    "these two, `protocol.ev_probe_bytes = 16384`": [OWN_THRESHOLD, NO_RTT, "protocol.ev_probe_bytes=16384"],
+    "the same, weighted": [NO_RTT, WEIGHTED],
+    "the same, `protocol.ev_probe_bytes = 4097`": [NO_RTT, "protocol.ev_probe_bytes=4097"],
+    "the same, `protocol.ev_probe_bytes = 16384`": [NO_RTT, "protocol.ev_probe_bytes=16384"],
 }
 QUICK = ("defaults", "weighted, `fabric.ecn_last_hop`")
 FAIRNESS = {
     "defaults": [],
+    '`fabric.threshold_scope = "port"`': [ONE_THRESHOLD],
     "weighted": [WEIGHTED],
     "`fabric.ecn_last_hop`": [MARKS],
     "weighted, `fabric.ecn_last_hop`": [WEIGHTED, MARKS],
@@ -62,9 +62,8 @@ ACROSS = {
     "defaults": [],
     '`cc.unmarked_delay = "as_marked"`': [AS_MARKED],
     "the same, `cc.base_rtt_is_learned = false`": [AS_MARKED, "cc.base_rtt_is_learned=false"],
-    '`fabric.threshold_scope = "queue"`': [OWN_THRESHOLD],
+    '`fabric.threshold_scope = "port"`': [ONE_THRESHOLD],
     "`protocol.rtt_of_retransmissions = false`": [NO_RTT],
-    "these two": [OWN_THRESHOLD, NO_RTT],
 }
 
 
