@@ -10,7 +10,7 @@ namespace {
 /// Points that are run together: enough for a few cores, few enough to learn from.
 constexpr std::size_t kBatch = 12;
 /// The same of the ends, with which most that hurts alone is found.
-constexpr std::size_t kFirstBatch = 6;
+constexpr std::size_t kFirstBatch = 3;
 /// Points of a design that fills the space.
 constexpr std::size_t kHypercube = 12;
 /// Ends that are tried beside the worst points at a time.
