@@ -68,6 +68,10 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
                                           retransmit_timer, rtl_.spray_scheduler.get());
   if (rtl_.spray_scheduler) rtl_.spray_scheduler->attach(context);
   retransmit_buffer.connect(spray_scheduler_->out(), qp_scheduler);
+  if (rtl_.retransmit_buffer && rtl_.retransmit_buffer->by_pins()) {
+    retransmit_buffer.clock_by_pins(*rtl_.retransmit_buffer, retransmit_timer);
+    spray_scheduler_->leave_marking();
+  }
   Fifo<TxPacket>* to_send = &retransmit_buffer.out();
   const EncryptionConfig& encryption = context.scenario.protocol.encryption;
   if (encryption.on()) {

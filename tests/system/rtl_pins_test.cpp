@@ -70,8 +70,9 @@ TEST_P(ByPins, BothKernelsGiveTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, ByPins,
-                         ::testing::Values("srv6_encap", "psn_tracker", "ack_coalescer",
-                                           "srv6_encap,psn_tracker,ack_coalescer"),
+                         ::testing::Values("srv6_encap", "psn_tracker", "ack_coalescer", "retransmit_buffer",
+                                           "spray_scheduler",
+                                           "spray_scheduler,retransmit_buffer,srv6_encap,psn_tracker,ack_coalescer"),
                          [](const auto& blocks) {
                            std::string name = blocks.param;
                            std::ranges::replace(name, ',', '_');
@@ -173,6 +174,62 @@ TEST(RtlByPins, APauseAfterEachRequestOfTheWindowLowersGoodputAndLimitsNamesTheB
 }
 #endif
 
+#ifdef MRCSIM_WITH_COMMAND_PAUSES
+TEST(RtlByPins, APauseAfterEachCommandOfTheRecordsLowersGoodputAndLimitsNamesTheBlock) {
+  // 33 cycles for each command: two for a packet, and those of its acknowledgement.
+  const std::string with_pauses = std::string(MRCSIM_WITH_COMMAND_PAUSES) + kPair;
+  ASSERT_EQ(run_process(with_pauses + kByPins + "retransmit_buffer --out %D/pauses").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + kByPins + "retransmit_buffer --out %D/ours").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + "--out %D/systemc").exit_code, 0);
+  const auto pauses = result_of("pauses");
+  const auto ours = result_of("ours");
+  EXPECT_NEAR(goodput(ours) / goodput(result_of("systemc")), 1, 0.01);
+  const auto& slow = pauses["rtl"][0];  // of the sender
+  EXPECT_EQ(slow["mismatches"], 0);
+  EXPECT_GT(occupied(slow), occupied(ours["rtl"][0]) + 30);
+  EXPECT_GT(slot_of(pauses, "nic0", "retransmit_buffer")["busy"], 0.9);
+  EXPECT_LT(goodput(pauses), 4096 * 8 / 66.0);
+  EXPECT_LT(goodput(pauses), 0.95 * goodput(ours));
+  EXPECT_GT(limited_by(pauses, "retransmit_buffer"), 0.7 * (goodput(ours) - goodput(pauses)));
+}
+#endif
+
+#ifdef MRCSIM_WITH_PATH_PAUSES
+TEST(RtlByPins, APauseAfterEachPathLowersGoodputAndLimitsNamesTheBlock) {
+  // 65 cycles for each packet: at 1 GHz 65 ns.
+  const std::string with_pauses = std::string(MRCSIM_WITH_PATH_PAUSES) + kPair;
+  ASSERT_EQ(run_process(with_pauses + kByPins + "spray_scheduler --out %D/pauses").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + kByPins + "spray_scheduler --out %D/ours").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + "--out %D/systemc").exit_code, 0);
+  const auto pauses = result_of("pauses");
+  const auto ours = result_of("ours");
+  EXPECT_NEAR(goodput(ours) / goodput(result_of("systemc")), 1, 0.01);
+  EXPECT_EQ(pauses["rtl"][0]["mismatches"], 0);
+  EXPECT_GT(slot_of(pauses, "nic0", "spray_scheduler")["busy"], 0.9);
+  EXPECT_LT(goodput(pauses), 0.95 * goodput(ours));
+  EXPECT_NEAR(goodput(pauses), 4096 * 8 / 65.0, 0.05 * 4096 * 8 / 65.0);
+  EXPECT_GT(limited_by(pauses, "spray_scheduler"), 0.7 * (goodput(ours) - goodput(pauses)));
+}
+#endif
+
+#ifdef MRCSIM_WITH_SPRAY_BUG
+TEST(RtlByPins, AWrongPathEndsTheRun) {
+  const ProcessResult run =
+      run_process(std::string(MRCSIM_WITH_SPRAY_BUG) + kLossyRun + kByPins + "spray_scheduler@nic0 --out %D/out");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_NE(run.err.find("mismatch: nic0: spray_scheduler of nic0, transaction "), std::string::npos) << run.err;
+}
+#endif
+
+#ifdef MRCSIM_WITH_RECORD_BUG
+TEST(RtlByPins, AWrongRecordEndsTheRun) {
+  const ProcessResult run =
+      run_process(std::string(MRCSIM_WITH_RECORD_BUG) + kLossyRun + kByPins + "retransmit_buffer@nic0 --out %D/out");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_NE(run.err.find("mismatch: nic0: retransmit_buffer of nic0, transaction "), std::string::npos) << run.err;
+}
+#endif
+
 #ifdef MRCSIM_WITH_TRIGGER_BUG
 TEST(RtlByPins, AMissingSackEndsTheRun) {
   const ProcessResult run =
@@ -191,9 +248,9 @@ TEST(RtlByPins, WhatCannotBeClockedIsRefused) {
   };
   const std::vector<Refusal> refusals{
       {"--rtl srv6_encap,pcie_dma,qp_scheduler@nic1",
-       "--rtl-timing pins: not for pcie_dma, qp_scheduler; allowed: srv6_encap, psn_tracker, ack_coalescer, or "
-       "--rtl-timing "
-       "transaction"},
+       "--rtl-timing pins: not for pcie_dma, qp_scheduler; allowed: spray_scheduler, retransmit_buffer, srv6_encap, "
+       "psn_tracker, "
+       "ack_coalescer, or --rtl-timing transaction"},
       {"--shadow srv6_encap", "--rtl-timing pins: no block is selected; allowed: with --rtl BLOCK[@NODE],…"},
       {"", "--rtl-timing pins: no block is selected"},
       {"--rtl-timing pin --rtl srv6_encap", "--rtl-timing"}};

@@ -104,7 +104,7 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
   const AckResult result = apply(now, *qp, packet);
   follow_up(now, *qp, result, packet.last_start);
   next_start_ += access_memories(now, *qp, packet, result.records_freed);
-  if (packet.opcode != Opcode::sack) return;
+  if (packet.opcode != Opcode::sack || retransmit_buffer_->by_pins()) return;
   next_start_ += nic_.clock.cycles(sack_scan_cycles(unacked, qp->sender->unacked_psn(), packet.sack.sack_bitmap));
   retransmit_buffer_->hold(next_start_);
 }
@@ -205,9 +205,18 @@ void SackProcessor::step(TimePs now) {
     completions_->wait_room(now, *this);
     return;
   }
+  if (!retransmit_buffer_->has_judged()) {
+    slot.blocked(now, retransmit_buffer_->busy());
+    retransmit_buffer_->wait_rtl(*this);
+    return;
+  }
   const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
-  starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
+  if (retransmit_buffer_->holds_up(slot)) {
+    starts_.start_held(now, slot, in_.front()->last_start, in_.ready_at(), retransmit_buffer_->busy());
+  } else {
+    starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
+  }
   Packet* packet = in_.pop(now);
   nic_.box_counters.control_received.add(*packet);
   dispatch(now, *packet);

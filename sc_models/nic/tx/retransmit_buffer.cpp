@@ -1,6 +1,9 @@
 #include "nic/tx/retransmit_buffer.h"
 
+#include <utility>
+
 #include "engine/latency_account.h"
+#include "nic/control/retransmit_timer.h"
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
 #include "nic/tx/qp_scheduler.h"
@@ -96,6 +99,13 @@ void RetransmitBuffer::connect(Fifo<TxPacket>& in, QpScheduler& scheduler) {
   scheduler_ = &scheduler;
 }
 
+void RetransmitBuffer::clock_by_pins(RetransmitBufferRtlPath& rtl, RetransmitTimer& timer) {
+  rtl_ = &rtl;
+  rtl.wake(*this);
+  timer_ = &timer;
+  busy_ = server_cause(nic_, "retransmit_buffer");
+}
+
 Cause RetransmitBuffer::missing() const {
   if (!entries_.fits(1)) return no_entry_;
   if (stores_payload() && !bytes_.fits(nic_.scenario.protocol.mtu_bytes)) return no_bytes_;
@@ -137,6 +147,7 @@ void RetransmitBuffer::release(TimePs now, std::uint32_t packets, StartId becaus
     arrivals_->entries_free(now, because);
   }
   wake_waiting(now, because);
+  if (by_pins()) wake_at(now);
 }
 
 void RetransmitBuffer::wake_waiting(TimePs now, StartId because) {
@@ -161,7 +172,78 @@ TimePs RetransmitBuffer::store_payload(TimePs now, const TxPacket& tx) {
   return delay;
 }
 
+void RetransmitBuffer::for_each_packet_held(const PacketVisitor& visit) const {
+  for (const Passing& passing : passing_) visit(*passing.tx.packet);
+}
+
+void RetransmitBuffer::mark_sent(TimePs now) {
+  if (!in_->ready(now) || !rtl_->has_room(RetransmitOp::sent)) return;
+  if (!out_.has_room_for(static_cast<std::uint32_t>(passing_.size()) + 1)) {
+    slot.blocked(now, out_full_);
+    out_.wait_room(now, *this);
+    return;
+  }
+  const TimePs ready_at = in_->ready_at();
+  const TxPacket tx = in_->pop(now);
+  passing_.push_back({.tx = tx, .ready_at = ready_at});
+  Qp& qp = nic_.qps[tx.qp];
+  qp.sender->transmitted(tx.packet->psn, qp.paths->find(tx.packet->ev), now);
+  timer_->update(tx.qp, now);
+}
+
+void RetransmitBuffer::begin_by_pins(TimePs now) {
+  Passing& passing = passing_[begun_++];
+  passing.delay = store_payload(now, passing.tx);
+  starts_.start(now, slot, passing.tx.packet->last_start, passing.ready_at);
+  starts_.stall(passing.delay, slot);
+  slot.busy(now, next_start_ + passing.delay);
+}
+
+void RetransmitBuffer::pass_by_pins(TimePs now) {
+  const Passing passing = passing_.front();
+  passing_.pop_front();
+  --begun_;
+  out_.push(now, passing.tx, now + passing.delay);
+}
+
+void RetransmitBuffer::wake_boxes(TimePs now) {
+  for (Box* box : std::exchange(waiting_boxes_, {})) box->wake_at(now);
+}
+
+/// A cycle of the RTL's clock at each edge of the core clock, until it is empty.
+void RetransmitBuffer::step_by_pins(TimePs now) {
+  const TimePs edge = std::max(nic_.clock.edge(now), next_start_);
+  if (now < edge) {
+    wake_at(edge);
+    return;
+  }
+  mark_sent(now);
+  if (rtl_->is_idle()) {
+    if (in_->ready(now)) return;  // it waits for room behind
+    slot.empty(now);
+    in_->wait_ready(now);
+    return;
+  }
+  next_start_ = now + nic_.clock.period_ps();
+  const std::uint64_t cycle = nic_.clock.edge_index(now);
+  const PinCycle pins = rtl_->clock(cycle);
+  if (pins.begun && rtl_->begun() == RetransmitOp::sent) {
+    begin_by_pins(now);
+  } else if (rtl_->was_occupied()) {
+    if (next_start_ > slot.busy_until()) slot.busy(now, next_start_);
+  } else if (!in_->ready(now)) {
+    slot.empty(now);
+  }
+  if (pins.last_out && rtl_->conclude(cycle) == RetransmitOp::sent) pass_by_pins(now);
+  if (pins.begun || pins.last_out) wake_boxes(now);
+  wake_at(next_start_);
+}
+
 void RetransmitBuffer::step(TimePs now) {
+  if (by_pins()) {
+    step_by_pins(now);
+    return;
+  }
   if (now < next_start_) {
     if (now < held_until_ && in_->ready(now)) slot.blocked(now, record_memory_.cause());
     wake_at(next_start_);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <vector>
 
 #include "engine/box.h"
@@ -11,11 +13,13 @@
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
 #include "nic/nic_context.h"
+#include "nic/tx/retransmit_buffer_rtl_path.h"
 #include "nic/tx/segmenter.h"
 
 namespace mrc::timing {
 
 class QpScheduler;
+class RetransmitTimer;
 
 /// Who holds packets whose payload has arrived until there are entries for them.
 class ArrivalClient {
@@ -40,6 +44,8 @@ class RetransmitBuffer : public Box {
   RetransmitBuffer(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic);
   /// Who is told that a record is free. `in`: packets with their EVs.
   void connect(Fifo<TxPacket>& in, QpScheduler& scheduler);
+  /// The RTL is clocked with the run. A packet is marked as sent here, and leaves when the RTL has answered that.
+  void clock_by_pins(RetransmitBufferRtlPath& rtl, RetransmitTimer& timer);
 
   /// What a packet waits for when there is no entry for it.
   Cause missing() const;
@@ -54,16 +60,30 @@ class RetransmitBuffer : public Box {
   void connect(ArrivalClient& arrivals) { arrivals_ = &arrivals; }
   /// `packets` were acknowledged.
   void release(TimePs now, std::uint32_t packets, StartId because);
-  /// A SACK has the records for itself until then: packets wait.
+  /// A SACK has the records for itself until then: packets wait. By pins the RTL says for how long.
   void hold(TimePs until) {
+    if (by_pins()) return;
     held_until_ = until;
     next_start_ = std::max(next_start_, until);
   }
   /// The QP could send but for an entry; it is activated when one is free.
   void wait_entry(TimePs now, std::uint32_t qp);
 
+  bool by_pins() const { return rtl_ != nullptr; }
+  /// By pins, of the RTL: it has room for the command of one more packet of the segmenter.
+  bool has_room_for_command() const { return !by_pins() || rtl_->has_room(RetransmitOp::append); }
+  /// By pins, of the RTL: it has answered all about the last SACK, NACK or timeout.
+  bool has_judged() const { return !by_pins() || rtl_->has_judged(); }
+  /// `box` is stepped when one of these may have changed.
+  void wait_rtl(Box& box) { waiting_boxes_.push_back(&box); }
+  /// Of what waits for them.
+  Cause busy() const { return busy_; }
+  /// The box with this slot has waited for them.
+  bool holds_up(const IssueSlot& waits) const { return by_pins() && waits.is_blocked() && waits.blocked_by() == busy_; }
+
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
+  void for_each_packet_held(const PacketVisitor& visit) const override;
 
   IssueSlot slot;
 
@@ -73,6 +93,15 @@ class RetransmitBuffer : public Box {
   bool stores_payload() const { return payload_memory_ != nullptr; }
   /// A copy stays as the packet passes. Returns what it waited for the memory.
   TimePs store_payload(TimePs now, const TxPacket& tx);
+
+  void step_by_pins(TimePs now);
+  /// The first packet that has come is marked as sent, if it can go on.
+  void mark_sent(TimePs now);
+  /// The RTL has taken the command of the next packet.
+  void begin_by_pins(TimePs now);
+  /// The RTL has answered about the oldest packet.
+  void pass_by_pins(TimePs now);
+  void wake_boxes(TimePs now);
 
   NicContext& nic_;
   MemoryStructure& record_memory_;
@@ -95,6 +124,18 @@ class RetransmitBuffer : public Box {
   StartTrace starts_;
   TimePs next_start_ = 0;
   TimePs held_until_ = 0;
+
+  struct Passing {
+    TxPacket tx;
+    TimePs ready_at = 0;
+    TimePs delay = 0;  ///< that the memory adds
+  };
+  RetransmitBufferRtlPath* rtl_ = nullptr;  ///< null: not by pins
+  RetransmitTimer* timer_ = nullptr;
+  Cause busy_;
+  std::deque<Passing> passing_;  ///< marked as sent, the RTL has not answered
+  std::size_t begun_ = 0;        ///< of them, the command was taken
+  std::vector<Box*> waiting_boxes_;
 };
 
 }  // namespace mrc::timing

@@ -1,8 +1,10 @@
-// Interface that replaces the records of retransmit_buffer, command by command. The Verilated RTL implements it.
+// Interface that replaces the records of retransmit_buffer, command by command or clocked by its pins. The Verilated
+// RTL implements it.
 #pragma once
 
 #include <cstdint>
 
+#include "engine/pins_engine.h"
 #include "mrc/tx/retransmit_command.h"
 
 namespace mrc {
@@ -13,9 +15,8 @@ struct RetransmitBufferSizes {
   std::uint32_t records = 0;
 };
 
-class RetransmitBufferEngine {
+class RetransmitBufferEngine : public PinsEngine<RetransmitCommand, RetransmitReply> {
  public:
-  virtual ~RetransmitBufferEngine() = default;
   /// The reply is valid until the next command.
   virtual const RetransmitReply& run(const RetransmitCommand& command) = 0;
   /// Clock cycles that it was evaluated for.

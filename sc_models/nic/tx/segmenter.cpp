@@ -89,7 +89,11 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   if (turn_ends && nic_.config.nic.qp_scheduler.ack_request_at_turn_end) packet->ack_request = true;
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   packet->last_start = grant_.start;
-  starts_.start(now, slot, packet->last_start, grant_ready_at_);
+  if (retransmit_buffer_.holds_up(slot)) {
+    starts_.start_held(now, slot, packet->last_start, grant_ready_at_, retransmit_buffer_.busy());
+  } else {
+    starts_.start(now, slot, packet->last_start, grant_ready_at_);
+  }
   starts_.stall(delay, slot);
   slot.busy(now, next_start_);
   out_.of(qp.traffic_class)
@@ -124,6 +128,11 @@ void Segmenter::step(TimePs now) {
   if (!yields && out.full()) {
     slot.blocked(now, out_full_);
     out.wait_room(now, *this);
+    return;
+  }
+  if (!yields && !retransmit_buffer_.has_room_for_command()) {
+    slot.blocked(now, retransmit_buffer_.busy());
+    retransmit_buffer_.wait_rtl(*this);
     return;
   }
   if (!yields && may_send(now, qp)) emit(now, qp);

@@ -18,7 +18,7 @@ bool SendRecords::asks_rtl() const {
 }
 
 bool SendRecords::follows_rtl() const {
-  return rtl_->path.drives();
+  return rtl_->path.drives() && !rtl_->path.by_pins();
 }
 
 SendRecords::Exchange SendRecords::exchange_of(RetransmitOp op, TimePs now) const {
@@ -30,6 +30,8 @@ SendRecords::Exchange SendRecords::exchange_of(RetransmitOp op, TimePs now) cons
 }
 
 void SendRecords::ask(Exchange& exchange) {
+  // By pins, what ring 1's records do is compared when the reply comes out.
+  if (rtl_->path.by_pins() && exchange.command.op != RetransmitOp::open) return;
   exchange.reply = &rtl_->path.run(exchange.command);
   rtl_->outstanding = exchange.reply->outstanding;
   rtl_->oldest_sent = exchange.reply->oldest_sent;
@@ -80,7 +82,7 @@ void SendRecords::transmitted_by_rtl(Psn psn, EvIndex ev, TimePs now, std::uint3
   exchange.command.ev = ev;
   exchange.expected.hit = is_in(psn, RecordState::in_pipeline);
   ask(exchange);
-  if (exchange.reply->hit || !follows_rtl()) RetransmitBuffer::transmitted(psn, ev, now, timer);
+  if (!follows_rtl() || exchange.reply->hit) RetransmitBuffer::transmitted(psn, ev, now, timer);
   compare(exchange);
 }
 
@@ -151,8 +153,8 @@ Psn SendRecords::take_lost_by_rtl(TimePs now) {
   exchange.expected.bytes = static_cast<std::uint16_t>(record.nominal_bytes);
   exchange.expected.cause = record.lost_by;
   ask(exchange);
-  const bool names_lost = is_in(exchange.reply->psn, RecordState::lost);
-  const Psn taken = follows_rtl() && names_lost ? exchange.reply->psn : psn;
+  const bool names_lost = follows_rtl() && is_in(exchange.reply->psn, RecordState::lost);
+  const Psn taken = names_lost ? exchange.reply->psn : psn;
   if (follows_rtl()) follow(at(taken), *exchange.reply);
   take(taken);
   compare(exchange);

@@ -76,13 +76,13 @@ class SendRecords : private RetransmitBuffer {
   };
   struct Exchange {
     RetransmitCommand command;
-    RetransmitReply expected;  ///< what ring 1's records do with it
-    const RetransmitReply* reply = nullptr;
+    RetransmitReply expected;                ///< what ring 1's records do with it
+    const RetransmitReply* reply = nullptr;  ///< null by pins
   };
 
   bool by_rtl() const { return rtl_ != nullptr && asks_rtl(); }
   bool asks_rtl() const;
-  /// The RTL's replies count.
+  /// The RTL's replies count. By pins ring 1's records do.
   bool follows_rtl() const;
 
   Exchange exchange_of(RetransmitOp op, TimePs now) const;

@@ -1,6 +1,7 @@
 #include "nic/tx/spray_scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,7 @@ SprayScheduler::SprayScheduler(const sc_core::sc_module_name& name, WheelModule&
       fill_(nic.config.nic.spray_scheduler.order_buffers),
       starts_(nic.trace, server_cause(nic, "spray_scheduler"), nic.causes.declare("payload_fetch.queue")) {
   in_.connect(this);
+  if (by_pins()) rtl_->wake(*this);
   declare(pipeline_server(nic, "spray_scheduler", "spray_scheduler", nic.config.nic.spray_scheduler.pipeline));
   nic.memories.count(kQueue, out_.occupancy());
 }
@@ -74,6 +76,7 @@ void SprayScheduler::retry(TimePs now, StartId because) {
   nic_.trace.give(no_port_room_, because);
   nic_.trace.give(no_good_ev_, because);
   waits_for_path_ = false;
+  retry_at_ = kNever;
   wake_at(now);
 }
 
@@ -117,7 +120,63 @@ SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& 
   return choice;
 }
 
+void SprayScheduler::for_each_packet_held(const PacketVisitor& visit) const {
+  for (const Passing& passing : passing_) visit(*passing.tx.packet);
+}
+
 void SprayScheduler::step(TimePs now) {
+  if (by_pins()) {
+    step_by_pins(now);
+  } else {
+    take_packet(now);
+  }
+}
+
+void SprayScheduler::begin_by_pins(TimePs now) {
+  Passing& passing = passing_[begun_++];
+  Packet& packet = *passing.tx.packet;
+  starts_.start(now, slot, packet.last_start, passing.ready_at);
+  starts_.stall(passing.delay, slot);
+  nic_.qps[passing.tx.qp].starts.sent = packet.last_start;
+  slot.busy(now, next_start_);
+}
+
+void SprayScheduler::pass_by_pins(TimePs now) {
+  const Passing passing = passing_.front();
+  passing_.pop_front();
+  --begun_;
+  out_.push(now, passing.tx, now + passing.delay);
+}
+
+/// A cycle of the RTL's clock at each edge of the core clock, until it is empty.
+void SprayScheduler::step_by_pins(TimePs now) {
+  const TimePs edge = std::max(nic_.clock.edge(now), next_start_);
+  if (now < edge) {
+    wake_at(edge);
+    return;
+  }
+  const bool waits = waits_for_path_ && now < retry_at_;
+  if (rtl_->is_free() && !waits) take_packet(now);
+  if (rtl_->is_idle()) {
+    if (waits) wake_at(retry_at_);
+    return;
+  }
+  next_start_ = now + nic_.clock.period_ps();
+  const std::uint64_t cycle = nic_.clock.edge_index(now);
+  const PinCycle pins = rtl_->clock(cycle);
+  if (pins.begun && rtl_->begins_packet()) {
+    begin_by_pins(now);
+  } else if (rtl_->was_occupied()) {
+    // An answer without a path leaves the packet as it waits.
+    if (!slot.is_blocked()) slot.busy(now, next_start_);
+  } else if (!slot.is_blocked()) {
+    slot.empty(now);
+  }
+  if (pins.last_out && rtl_->conclude(cycle)) pass_by_pins(now);
+  wake_at(next_start_);
+}
+
+void SprayScheduler::take_packet(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
     return;
@@ -128,7 +187,7 @@ void SprayScheduler::step(TimePs now) {
     in_.wait_ready(now);
     return;
   }
-  if (out_.full()) {
+  if (!out_.has_room_for(static_cast<std::uint32_t>(passing_.size()) + 1)) {
     slot.blocked(now, out_full_);
     out_.wait_room(now, *this);
     return;
@@ -141,6 +200,7 @@ void SprayScheduler::step(TimePs now) {
   if (ev == kNoEv) {
     slot.blocked(now, choice.no_good_ev ? no_good_ev_ : no_port_room_);
     waits_for_path_ = true;
+    retry_at_ = choice.skip_end > now ? choice.skip_end : kNever;
     // One whose time is over waits for a port like the rest.
     if (choice.skip_end != kNever && choice.skip_end > now) wake_at(choice.skip_end);
     in_.wait_more_urgent(in, now);
@@ -161,8 +221,17 @@ void SprayScheduler::step(TimePs now) {
   packet.ev = qp.paths->value(ev);
   packet.plane = qp.paths->plane(ev);
   ports_[packet.plane]->reserve_data(now, bytes, packet.traffic_class);
-  qp.sender->transmitted(packet.psn, ev, now);
-  timer_.update(nic_.index_of(qp), now);
+  if (marks_sent_) {
+    qp.sender->transmitted(packet.psn, ev, now);
+    timer_.update(nic_.index_of(qp), now);
+  }
+  if (by_pins()) {
+    waits_for_path_ = false;
+    rtl_->let_go();
+    const TimePs ready_at = in.ready_at();
+    passing_.push_back({.tx = in.pop(now), .ready_at = ready_at, .delay = delay});
+    return;
+  }
   next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);
   starts_.start(now, slot, packet.last_start, in.ready_at());
   starts_.stall(delay, slot);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <deque>
 #include <vector>
 
 #include "engine/box.h"
@@ -30,7 +32,10 @@ class SprayScheduler : public Box {
                  std::vector<Port*> ports, RetransmitTimer& timer, SpraySchedulerRtlPath* rtl);
 
   Fifo<TxPacket>& out() { return out_; }
+  /// retransmit_buffer, clocked by its pins, marks packets as sent.
+  void leave_marking() { marks_sent_ = false; }
   void step(TimePs now) override;
+  void for_each_packet_held(const PacketVisitor& visit) const override;
   /// A port has room again, or an EV has become GOOD, because of this start.
   void retry(TimePs now, StartId because);
 
@@ -46,6 +51,13 @@ class SprayScheduler : public Box {
   };
   Choice choose(TimePs now, Qp& qp, const Packet& packet, std::uint32_t bytes);
   std::uint32_t free_ports(TimePs now, std::uint32_t bytes, std::uint32_t traffic_class);
+  bool by_pins() const { return rtl_ != nullptr && rtl_->by_pins(); }
+  void take_packet(TimePs now);
+  void step_by_pins(TimePs now);
+  /// The RTL has taken the packet whose path was selected last.
+  void begin_by_pins(TimePs now);
+  /// The RTL has answered about the oldest packet.
+  void pass_by_pins(TimePs now);
 
   NicContext& nic_;
   MemoryStructure& path_memory_;
@@ -63,6 +75,16 @@ class SprayScheduler : public Box {
   StartTrace starts_;
   TimePs next_start_ = 0;
   bool waits_for_path_ = false;
+  bool marks_sent_ = true;
+
+  struct Passing {
+    TxPacket tx;
+    TimePs ready_at = 0;
+    TimePs delay = 0;  ///< that the memories add
+  };
+  std::deque<Passing> passing_;  ///< by pins: they have their path, the RTL has not answered
+  std::size_t begun_ = 0;        ///< of them, the RTL has taken
+  TimePs retry_at_ = kNever;     ///< by pins: what waits for a path tries again
 };
 
 }  // namespace mrc::timing

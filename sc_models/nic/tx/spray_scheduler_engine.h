@@ -1,12 +1,14 @@
-// Interface that replaces spray_scheduler: path tables in a block that is driven clock by clock. The Verilated RTL
-// implements it.
+// Interface that replaces spray_scheduler: path tables in a block that is driven operation by operation or clocked by
+// its pins. The Verilated RTL implements it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 
+#include "engine/pins_engine.h"
 #include "mrc/control/ev_profile.h"
 #include "mrc/control/path_table.h"
 
@@ -59,12 +61,34 @@ struct SprayTableState {
   std::uint32_t rotations = 0;  ///< since the order was last drawn
 };
 
-class SpraySchedulerEngine {
+/// An operation by pins.
+struct SprayItem {
+  enum class Kind : std::uint8_t { select, update, port_status };
+  Kind kind = Kind::select;
+  std::uint32_t slot = 0;
+  TimePs now = 0;
+  std::uint32_t bytes = 0;     ///< select
+  std::uint32_t ports_up = 0;  ///< select
+  bool any_returned = false;   ///< select: room comes back with it
+  std::array<std::uint32_t, PathTable::kMostPlanes> returned{};
+  PathEvent event{};            ///< update
+  bool by_value = false;        ///< update
+  EvIndex ev = kNoEv;           ///< update, not by value
+  Ev value = 0;                 ///< update, by value
+  std::uint32_t reachable = 0;  ///< port_status
+};
+
+/// Of an operation: the part that is of its kind.
+struct SprayAnswer {
+  SpraySelection selection;
+  SprayUpdate update;
+};
+
+class SpraySchedulerEngine : public PinsEngine<SprayItem, SprayAnswer> {
  public:
   /// Gives the next scan order of a table, with all EVs, when the block requests it.
   using OrderSource = std::function<std::span<const EvIndex>(std::uint32_t slot)>;
 
-  virtual ~SpraySchedulerEngine() = default;
   virtual SpraySizes sizes() const = 0;
   /// Once, before anything else. `example` is any of the tables, which have the same profile and configuration.
   virtual void configure(const EvProfile& profile, const PathTable& example, OrderSource orders) = 0;

@@ -41,6 +41,7 @@ void SpraySchedulerRtlPath::attach(NicContext& nic) {
   credit_.assign(nic.config.nic.ports, 0);
   returned_.assign(nic.config.nic.ports, 0);
   engine_ = make_({static_cast<std::uint32_t>(tables_.size()), nic.scenario.protocol.ev_count, nic.config.nic.ports});
+  pins_ = std::make_unique<Pins>("spray_scheduler", *engine_);
   if (tables_.empty()) return;
   for (std::uint32_t slot = 0; slot < tables_.size(); ++slot) {
     slots_.emplace(tables_[slot], slot);
@@ -101,9 +102,21 @@ SpraySelection SpraySchedulerRtlPath::select(Qp& qp, const Packet& packet, std::
   expected.rotations = static_cast<std::uint32_t>(table.rotations() - rotations);
   expected.skip_end = table.next_skip_end();
 
-  for (std::size_t plane = 0; plane < credit_.size(); ++plane) {
-    returned_[plane] = static_cast<std::uint32_t>(room[plane] - std::min(room[plane], credit_[plane]));
-    credit_[plane] += returned_[plane];
+  return_room(room);
+  if (by_pins()) {
+    SprayAsk ask;
+    ask.slot = slot_of(table);
+    ask.now = now;
+    ask.bytes = bytes;
+    ask.ports_up = nic_->ports_up & 0xFF;
+    ask.table = &table;
+    ask.selection = expected;
+    ask.psn = packet.psn;
+    std::ranges::copy(returned_, ask.returned.begin());
+    ask.any_returned = std::ranges::any_of(returned_, [](std::uint32_t returned) { return returned != 0; });
+    if (expected.found) credit_[expected.plane] -= bytes;
+    operations_.push_back(ask);
+    return expected;
   }
   begin_operation(now, 0);
   engine_->return_credit(returned_);
@@ -111,58 +124,139 @@ SpraySelection SpraySchedulerRtlPath::select(Qp& qp, const Packet& packet, std::
   free_cycle_ += actual.occupied_cycles;
   if (actual.found) credit_[actual.plane] -= bytes;
 
-  const bool same = expected.ev == actual.ev && expected.value == actual.value && expected.plane == actual.plane &&
-                    expected.free_ports == actual.free_ports && expected.no_good == actual.no_good &&
-                    expected.rotations == actual.rotations && expected.skip_end == actual.skip_end;
-  if (!same) {
-    const Place where{table, fmt::format("path of PSN {}, {} bytes", packet.psn, bytes), now};
-    compare(where, "free_ports", expected.free_ports, actual.free_ports);
-    compare(where, "ev", expected.ev, actual.ev);
-    compare(where, "value", expected.value, actual.value);
-    compare(where, "plane", expected.plane, actual.plane);
-    compare(where, "no_good", expected.no_good, actual.no_good);
-    compare(where, "rotations", expected.rotations, actual.rotations);
-    compare(where, "skip_end", expected.skip_end, actual.skip_end);
-    if (drives() && actual.found && actual.ev < table.size()) table.follow_selection(actual.ev);
-  }
+  const bool same = compare_selection(table, packet.psn, bytes, now, expected, actual);
+  if (!same && drives() && actual.found && actual.ev < table.size()) table.follow_selection(actual.ev);
   if (drives()) return actual;
   expected.latency_cycles = actual.latency_cycles;
   expected.occupied_cycles = actual.occupied_cycles;
   return expected;
 }
 
+void SpraySchedulerRtlPath::return_room(std::span<const std::uint64_t> room) {
+  for (std::size_t plane = 0; plane < credit_.size(); ++plane) {
+    returned_[plane] = static_cast<std::uint32_t>(room[plane] - std::min(room[plane], credit_[plane]));
+    credit_[plane] += returned_[plane];
+  }
+}
+
+bool SpraySchedulerRtlPath::compare_selection(const PathTable& table, Psn psn, std::uint32_t bytes, TimePs now,
+                                              const SpraySelection& expected, const SpraySelection& actual) {
+  const bool same = expected.ev == actual.ev && expected.value == actual.value && expected.plane == actual.plane &&
+                    expected.free_ports == actual.free_ports && expected.no_good == actual.no_good &&
+                    expected.rotations == actual.rotations && expected.skip_end == actual.skip_end;
+  if (same) return true;
+  const Place where{table, fmt::format("path of PSN {}, {} bytes", psn, bytes), now};
+  compare(where, "free_ports", expected.free_ports, actual.free_ports);
+  compare(where, "ev", expected.ev, actual.ev);
+  compare(where, "value", expected.value, actual.value);
+  compare(where, "plane", expected.plane, actual.plane);
+  compare(where, "no_good", expected.no_good, actual.no_good);
+  compare(where, "rotations", expected.rotations, actual.rotations);
+  compare(where, "skip_end", expected.skip_end, actual.skip_end);
+  return false;
+}
+
+bool SpraySchedulerRtlPath::compare_update(const PathTable& table, PathEvent event, TimePs now,
+                                           const SprayUpdate& expected, const SprayUpdate& actual) {
+  const bool same = actual.found && actual.ev == expected.ev && actual.state == expected.state &&
+                    actual.active == expected.active && actual.held == expected.held &&
+                    actual.reported == expected.reported && actual.backup == expected.backup;
+  if (same) return true;
+  const Place where{table, fmt::format("event {} of EV {}", static_cast<int>(event), expected.ev), now};
+  compare(where, "found", 1, actual.found);
+  compare(where, "ev", expected.ev, actual.ev);
+  compare(where, "state", static_cast<std::uint64_t>(expected.state), static_cast<std::uint64_t>(actual.state));
+  compare(where, "active", expected.active, actual.active);
+  compare(where, "held", expected.held, actual.held);
+  compare(where, "reported", expected.reported, actual.reported);
+  compare(where, "backup", expected.backup, actual.backup);
+  return false;
+}
+
+SprayItem SpraySchedulerRtlPath::update_item(const PathTable& table, EvIndex ev, PathEvent event, TimePs now) const {
+  SprayItem item;
+  item.kind = SprayItem::Kind::update;
+  item.slot = slot_of(table);
+  item.now = now;
+  item.event = event;
+  // What SACK and NACK say comes with the EV's value, what a timer says with its place.
+  item.by_value = event != PathEvent::lost && event != PathEvent::probe_lost;
+  item.ev = ev;
+  item.value = table.value(ev);
+  return item;
+}
+
 void SpraySchedulerRtlPath::report(PathTable& table, EvIndex ev, PathEvent event, TimePs now) {
-  count({}, {});
+  if (!by_pins()) count({}, {});
   const std::uint64_t held = table.held_at_floor();
   const std::uint64_t events = table.events();
   table.report(ev, event, now);
-  // What SACK and NACK say comes with the EV's value, what a timer says with its place.
-  const bool by_place = event == PathEvent::lost || event == PathEvent::probe_lost;
-  const std::uint32_t slot = slot_of(table);
+  const SprayUpdate expected{.found = true,
+                             .ev = ev,
+                             .state = table.state(ev),
+                             .active = table.active(ev),
+                             .reported = table.events() != events,
+                             .held = table.held_at_floor() != held,
+                             .backup = table.last_backup()};
+  const SprayItem item = update_item(table, ev, event, now);
+  if (by_pins()) {
+    SprayAsk ask;
+    static_cast<SprayItem&>(ask) = item;
+    ask.table = &table;
+    ask.changed = expected;
+    operations_.push_back(ask);
+    box_->wake_at(now);
+    return;
+  }
   begin_operation(now, kUpdateCycles);
-  const SprayUpdate actual =
-      by_place ? engine_->update(slot, ev, event, now) : engine_->update_by_value(slot, table.value(ev), event, now);
-  const bool same = actual.found && actual.ev == ev && actual.state == table.state(ev) &&
-                    actual.active == table.active(ev) && actual.held == (table.held_at_floor() != held) &&
-                    actual.reported == (table.events() != events) && actual.backup == table.last_backup();
-  if (same) return;
-  const Place where{table, fmt::format("event {} of EV {}", static_cast<int>(event), ev), now};
-  compare(where, "found", 1, actual.found);
-  compare(where, "ev", ev, actual.ev);
-  compare(where, "state", static_cast<std::uint64_t>(table.state(ev)), static_cast<std::uint64_t>(actual.state));
-  compare(where, "active", table.active(ev), actual.active);
-  compare(where, "held", table.held_at_floor() != held, actual.held);
-  compare(where, "reported", table.events() != events, actual.reported);
-  compare(where, "backup", table.last_backup(), actual.backup);
+  const SprayUpdate actual = item.by_value ? engine_->update_by_value(item.slot, item.value, event, now)
+                                           : engine_->update(item.slot, ev, event, now);
+  if (compare_update(table, event, now, expected, actual)) return;
   if (!drives() || !actual.found || actual.ev >= table.size()) return;
   table.follow_state(actual.ev, actual.state, actual.active);
   if (actual.backup < table.size()) table.follow_state(actual.backup, EvState::good, true);
 }
 
 void SpraySchedulerRtlPath::set_port_status(PathTable& table, std::uint32_t reachable_mask) {
-  count({}, {});
   table.set_port_status(reachable_mask);
+  if (by_pins()) {
+    SprayAsk ask;
+    ask.kind = SprayItem::Kind::port_status;
+    ask.slot = slot_of(table);
+    ask.reachable = reachable_mask & 0xFF;
+    operations_.push_back(ask);
+    return;
+  }
+  count({}, {});
   engine_->set_port_status(slot_of(table), reachable_mask & 0xFF);
+}
+
+PinCycle SpraySchedulerRtlPath::clock(std::uint64_t cycle) {
+  // While nothing was inside, orders went on coming in.
+  if (cycle > free_cycle_) engine_->idle(cycle - free_cycle_);
+  free_cycle_ = cycle + 1;
+  if (pins_->is_free() && !operations_.empty()) {
+    pins_->offer(operations_.front());
+    operations_.pop_front();
+  }
+  const PinCycle pins = pins_->clock(cycle);
+  if (pins_->was_occupied()) count_occupied();
+  return pins;
+}
+
+bool SpraySchedulerRtlPath::conclude(std::uint64_t cycle) {
+  const SprayAsk& ask = pins_->oldest();
+  const bool goes = ask.goes;
+  // The SystemC box takes no time for what is not a packet.
+  count({0, ask.kind == SprayItem::Kind::select ? pins_->age_of_oldest(cycle) : 0}, ask.systemc);
+  const SprayAnswer& answer = engine_->answer();
+  if (ask.kind == SprayItem::Kind::select) {
+    compare_selection(*ask.table, ask.psn, ask.bytes, ask.now, ask.selection, answer.selection);
+  } else if (ask.kind == SprayItem::Kind::update) {
+    compare_update(*ask.table, ask.event, ask.now, ask.changed, answer.update);
+  }
+  pins_->drop_oldest();
+  return goes;
 }
 
 void SpraySchedulerRtlPath::compare_record(PathTable& table, EvIndex ev, TimePs now) {
@@ -179,6 +273,11 @@ void SpraySchedulerRtlPath::compare_record(PathTable& table, EvIndex ev, TimePs 
 }
 
 void SpraySchedulerRtlPath::compare_state(TimePs now) {
+  // What is still inside when the run ends, ring 1's tables have done.
+  while (by_pins() && !is_idle()) {
+    const std::uint64_t cycle = std::max(free_cycle_, nic_->clock.edge_index(now));
+    if (clock(cycle).last_out) conclude(cycle);
+  }
   for (PathTable* table : tables_) {
     for (EvIndex ev = 0; ev < table->size(); ++ev) compare_record(*table, ev, now);
     compare({*table, "state of the table at the end", now}, "pointer", table->pointer(),

@@ -1,7 +1,9 @@
-// Drives a Verilated retransmit_buffer_flat command by command. Included only where a Verilated class is at hand.
+// Drives a Verilated retransmit_buffer_flat command by command, or clocked by its pins. Included only where a Verilated
+// class is at hand.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "cosim/clocked_model.h"
 #include "cosim/mrc_pkg.h"
@@ -45,10 +47,32 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
     take_reply(Rsp::take(model_.pins()), command.op);
     last_cycles_ = model_.cycles() - begin;
+    response_left_ = true;
     return reply_;
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
   std::uint64_t last_cycles() const override { return last_cycles_; }
+
+  PinCycle clock(const RetransmitCommand* offered, const RetransmitCommand* oldest, bool takes) override {
+    model_->cmd_valid_i = 0;
+    if (std::exchange(response_left_, false)) model_.clock();
+    if (std::exchange(answered_, false)) reply_.events.clear();
+    if (offered != nullptr) to_cmd(*offered).put(model_.pins());
+    model_->cmd_valid_i = offered == nullptr ? 0 : 1;
+    model_->rsp_ready_i = takes ? 1 : 0;
+    model_.low();
+    const bool valid = model_->rsp_valid_o != 0;
+    PinCycle pins = single_transfers(model_->cmd_ready_o != 0, offered != nullptr, valid, takes);
+    pins.first_out = pins.last_out = valid && takes;
+    if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
+    if (pins.last_out) {
+      take_reply(Rsp::take(model_.pins()), oldest == nullptr ? RetransmitOp::open : oldest->op);
+      answered_ = true;
+    }
+    model_.high();
+    return pins;
+  }
+  const RetransmitReply& answer() const override { return reply_; }
 
  private:
   /// Clocks until a command would be taken with the next edge.
@@ -98,6 +122,8 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
   cosim::TraceRecorder recorder_;
   RetransmitReply reply_;
   std::uint64_t last_cycles_ = 0;
+  bool response_left_ = false;  ///< of run(): it is taken with the next cycle
+  bool answered_ = false;       ///< by pins: the reply is complete
 };
 
 }  // namespace mrc

@@ -10,8 +10,8 @@ void add_retransmit_buffer(const RtlSelection& selection, const ScenarioConfig& 
   const NicConfig& nic = scenario.node(selection.node).nic;
   const auto make = load_rtl<decltype(make_retransmit_buffer_rtl)>(RtlModuleKind::rtl, "retransmit_buffer");
   rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
-      selection.mode, make(scenario, selection.node, recorder), kRetransmitBufferSizes, selection.node,
-      ClockDomain(nic.core_clock_ghz).period_ps(), nic);
+      selection.mode, selection.timing, make(scenario, selection.node, recorder), kRetransmitBufferSizes,
+      selection.node, ClockDomain(nic.core_clock_ghz).period_ps(), nic);
 }
 
 }  // namespace
@@ -22,7 +22,8 @@ RtlBlock retransmit_buffer_block() {
           {{.stages = 5,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.retransmit_buffer.pipeline); },
             .latency_parameter = "nic.retransmit_buffer.latency_cycles",
-            .interval_parameter = "nic.retransmit_buffer.initiation_interval_cycles"}}};
+            .interval_parameter = "nic.retransmit_buffer.initiation_interval_cycles"}},
+          ByPins::yes};
 }
 
 }  // namespace mrc

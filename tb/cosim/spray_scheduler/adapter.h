@@ -1,9 +1,11 @@
-// Drives a Verilated spray_scheduler_flat operation by operation. Included only where a Verilated class is at hand.
+// Drives a Verilated spray_scheduler_flat operation by operation, or clocked by its pins. Included only where a
+// Verilated class is at hand.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "cosim/clocked_model.h"
 #include "cosim/spray_scheduler/control.h"
@@ -12,10 +14,10 @@
 
 namespace mrc {
 
-/// `Model` is the Verilated class. Every operation runs alone: it is offered to the idle block, clocked until its
-/// answer is taken, and the block is not clocked until the next, but for orders in idle(). The cycles of a selection
-/// are those that it has when packets come one behind the other. Throws std::runtime_error where the block does not
-/// answer.
+/// `Model` is the Verilated class. Every operation of those that wait for an answer runs alone: it is offered to the
+/// idle block, clocked until its answer is taken, and the block is not clocked until the next, but for orders in
+/// idle(). The cycles of a selection are those that it has when packets come one behind the other. Throws
+/// std::runtime_error where the block does not answer.
 template <typename Model, std::uint32_t kTables, std::uint32_t kEvs, std::uint32_t kPlanes>
 class SpraySchedulerAdapter : public SpraySchedulerEngine {
  public:
@@ -58,25 +60,15 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   }
 
   SpraySelection select(std::uint32_t slot, std::uint32_t bytes, std::uint32_t ports_up, TimePs now) override {
-    const Sel sel{.slot = slot, .bytes = bytes, .ports_up = ports_up & ((1U << kPlanes) - 1), .time = now};
+    const Sel sel = sel_of(slot, bytes, ports_up, now);
     recorder_.add_in_turn(sel);
     sel.put(model_.pins());
     model_->sel_valid_i = 1;
     offer();
-    SpraySelection reply;
-    reply.latency_cycles = 1 + wait_for(model_->rsp_valid_o);
-    reply.occupied_cycles = reply.latency_cycles - beyond_interval_;
-    const Rsp rsp = Rsp::take(model_.pins());
-    reply.found = rsp.found != 0;
-    if (reply.found) {
-      reply.ev = static_cast<EvIndex>(rsp.ev);
-      reply.value = static_cast<Ev>(rsp.value);
-      reply.plane = static_cast<std::uint8_t>(rsp.plane);
-    }
-    reply.free_ports = static_cast<std::uint32_t>(rsp.free_ports);
-    reply.no_good = rsp.no_good != 0;
-    reply.rotations = static_cast<std::uint32_t>(rsp.rotations);
-    if (rsp.skip_end_valid != 0) reply.skip_end = rsp.skip_end;
+    const std::uint64_t latency = 1 + wait_for(model_->rsp_valid_o);
+    SpraySelection reply = selection_of(Rsp::take(model_.pins()));
+    reply.latency_cycles = latency;
+    reply.occupied_cycles = latency - beyond_interval_;
     // The answer is taken with the next operation's first edge.
     return reply;
   }
@@ -108,9 +100,36 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
             static_cast<std::uint32_t>(word.rotations)};
   }
   void idle(std::uint64_t cycles) override {
-    for (; cycles > 0 && model_->order_request_o != 0; --cycles) clock();
+    for (; cycles > 0 && model_->order_request_o != 0; --cycles) cycle();
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
+
+  /// Answers come in the order of the operations, each at the port of its kind: the others wait.
+  PinCycle clock(const SprayItem* offered, const SprayItem* oldest, bool takes) override {
+    if (std::exchange(answer_left_, false)) cycle();
+    offer_by_pins(offered);
+    const SprayItem::Kind kind = oldest == nullptr ? SprayItem::Kind::select : oldest->kind;
+    model_->rsp_ready_i = takes && kind == SprayItem::Kind::select;
+    model_->done_ready_i = takes && kind == SprayItem::Kind::update;
+    model_->csr_rready_i = takes && kind == SprayItem::Kind::port_status;
+    const bool places = offer_order();
+    model_.low();
+    const bool placed = places && model_->order_ready_o != 0;
+    const bool valid = kind == SprayItem::Kind::select   ? model_->rsp_valid_o != 0
+                       : kind == SprayItem::Kind::update ? model_->done_valid_o != 0
+                                                         : model_->csr_rvalid_o != 0;
+    const bool offers = model_->sel_valid_i != 0 || model_->upd_valid_i != 0 || model_->csr_valid_i != 0;
+    PinCycle pins = single_transfers(ready_of(offered), offers, valid, takes);
+    pins.first_out = pins.last_out = valid && takes;
+    if (pins.last_out && kind == SprayItem::Kind::select) answer_.selection = selection_of(Rsp::take(model_.pins()));
+    if (pins.last_out && kind == SprayItem::Kind::update) answer_.update = update_of(Done::take(model_.pins()));
+    credit_taken_ |= model_->credit_valid_i != 0 && model_->credit_ready_o != 0;
+    model_.high();
+    if (placed) order_ = order_.subspan(1);
+    if (pins.taken) credit_taken_ = false;
+    return pins;
+  }
+  const SprayAnswer& answer() const override { return answer_; }
 
  private:
   using Credit = spray_scheduler_ports::Credit;
@@ -121,12 +140,76 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   using Upd = spray_scheduler_ports::Upd;
   static constexpr std::uint64_t kMostCycles = 100'000;
 
-  /// An order that the block asks for goes in when it takes it.
-  void clock() {
+  static Sel sel_of(std::uint32_t slot, std::uint32_t bytes, std::uint32_t ports_up, TimePs now) {
+    return {.slot = slot, .bytes = bytes, .ports_up = ports_up & ((1U << kPlanes) - 1), .time = now};
+  }
+  static SpraySelection selection_of(const Rsp& rsp) {
+    SpraySelection reply;
+    reply.found = rsp.found != 0;
+    if (reply.found) {
+      reply.ev = static_cast<EvIndex>(rsp.ev);
+      reply.value = static_cast<Ev>(rsp.value);
+      reply.plane = static_cast<std::uint8_t>(rsp.plane);
+    }
+    reply.free_ports = static_cast<std::uint32_t>(rsp.free_ports);
+    reply.no_good = rsp.no_good != 0;
+    reply.rotations = static_cast<std::uint32_t>(rsp.rotations);
+    if (rsp.skip_end_valid != 0) reply.skip_end = rsp.skip_end;
+    return reply;
+  }
+  static Upd upd_of(const SprayItem& item) {
+    Upd upd{.slot = item.slot,
+            .event = static_cast<std::uint64_t>(item.event),
+            .by_value = item.by_value ? 1U : 0U,
+            .time = item.now};
+    if (item.by_value) {
+      upd.value = item.value;
+    } else {
+      upd.ev = item.ev;
+    }
+    return upd;
+  }
+  template <typename Bytes>
+  void set_credit(const Bytes& bytes) {
+    credit_.fill(0);
+    for (std::size_t plane = 0; plane < kPlanes; ++plane) set_spray_credit(credit_, plane, bytes[plane]);
+    for (std::size_t word = 0; word < credit_.size(); ++word) model_->credit_bytes_i[word] = credit_[word];
+  }
+
+  /// The next EV of an order that the block asks for is at its port.
+  bool offer_order() {
     const bool wanted = model_->order_request_o != 0 && orders_;
     if (wanted && order_.empty()) order_ = orders_(model_->order_slot_o);
     model_->order_valid_i = wanted ? 1 : 0;
     if (wanted) set_pin(model_->order_ev_i, order_.front());
+    return wanted;
+  }
+  /// By pins: the operation is at the port of its kind. A packet waits until the room that comes back with it counts.
+  void offer_by_pins(const SprayItem* item) {
+    model_->sel_valid_i = model_->upd_valid_i = model_->csr_valid_i = model_->credit_valid_i = 0;
+    if (item == nullptr) return;
+    if (item->kind == SprayItem::Kind::update) {
+      upd_of(*item).put(model_.pins());
+      model_->upd_valid_i = 1;
+    } else if (item->kind == SprayItem::Kind::port_status) {
+      spray_csr(rtl::SprayCsr::port_status, item->slot, 0, item->reachable).put(model_.pins());
+      model_->csr_valid_i = 1;
+    } else {
+      const bool returns = item->any_returned && !credit_taken_;
+      if (returns) set_credit(item->returned);
+      model_->credit_valid_i = returns;
+      sel_of(item->slot, item->bytes, item->ports_up, item->now).put(model_.pins());
+      // credit_ready_o is a register: it is the same in the cycle that begins.
+      model_->sel_valid_i = !returns || model_->credit_ready_o != 0;
+    }
+  }
+  bool ready_of(const SprayItem* item) const {
+    if (item != nullptr && item->kind == SprayItem::Kind::update) return model_->upd_ready_o != 0;
+    if (item != nullptr && item->kind == SprayItem::Kind::port_status) return model_->csr_ready_o != 0;
+    return model_->sel_ready_o != 0;
+  }
+  void cycle() {
+    const bool wanted = offer_order();
     model_.low();
     const bool placed = wanted && model_->order_ready_o != 0;
     const bool credit = model_->credit_ready_o != 0;
@@ -142,17 +225,19 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   }
   /// Until the block has taken what is offered. Room that was returned before counts for a packet.
   void offer() {
+    model_->rsp_ready_i = model_->done_ready_i = model_->csr_rready_i = 1;
     const auto taken = [&] {
       return model_->credit_valid_i == 0 && model_->sel_valid_i == 0 && model_->upd_valid_i == 0 &&
              model_->csr_valid_i == 0;
     };
-    clock_until([&] { clock(); }, taken, kMostCycles, "spray_scheduler RTL does not take an operation");
+    answer_left_ = true;
+    clock_until([&] { cycle(); }, taken, kMostCycles, "spray_scheduler RTL does not take an operation");
   }
   /// Returns the cycles until the answer is there.
   template <typename Pin>
   std::uint64_t wait_for(const Pin& valid) {
     if (valid != 0) return 0;
-    return clock_until([&] { clock(); }, [&] { return valid != 0; }, kMostCycles,
+    return clock_until([&] { cycle(); }, [&] { return valid != 0; }, kMostCycles,
                        "spray_scheduler RTL does not answer");
   }
   SprayUpdate update(const Upd& upd) {
@@ -161,7 +246,9 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     model_->upd_valid_i = 1;
     offer();
     wait_for(model_->done_valid_o);
-    const Done done = Done::take(model_.pins());
+    return update_of(Done::take(model_.pins()));
+  }
+  static SprayUpdate update_of(const Done& done) {
     SprayUpdate reply;
     reply.found = done.found != 0;
     if (!reply.found) return reply;
@@ -188,6 +275,9 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   OrderSource orders_;
   std::span<const EvIndex> order_;  ///< what is left of the order that goes in
   std::array<std::uint32_t, (kPlanes * kSprayCreditBits + 31) / 32> credit_{};
+  SprayAnswer answer_;         ///< by pins
+  bool credit_taken_ = false;  ///< by pins: that of the packet that is offered
+  bool answer_left_ = false;   ///< of an operation alone: it is taken with the next cycle
 };
 
 }  // namespace mrc

@@ -16,7 +16,8 @@ void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& sc
   const RtlContract contract = rtl_contract(RtlModuleKind::rtl, "spray_scheduler");
   make({1, scenario.protocol.ev_count, nic.ports}, {}, contract);
   rtl.spray_scheduler = std::make_unique<SpraySchedulerRtlPath>(
-      selection.mode, [make, recorder, contract](const SpraySizes& sizes) { return make(sizes, recorder, contract); });
+      selection.mode, selection.timing,
+      [make, recorder, contract](const SpraySizes& sizes) { return make(sizes, recorder, contract); });
 }
 
 }  // namespace
@@ -30,7 +31,8 @@ RtlBlock spray_scheduler_block() {
             .in_port = spray_scheduler_ports::Sel::kPort,
             .out_port = spray_scheduler_ports::Rsp::kPort,
             .latency_parameter = "nic.spray_scheduler.latency_cycles",
-            .interval_parameter = "nic.spray_scheduler.initiation_interval_cycles"}}};
+            .interval_parameter = "nic.spray_scheduler.initiation_interval_cycles"}},
+          ByPins::yes};
 }
 
 }  // namespace mrc

@@ -32,6 +32,13 @@ class ReferenceEngine : public RetransmitBufferEngine {
   }
   std::uint64_t cycles() const override { return 0; }
   std::uint64_t last_cycles() const override { return 2; }
+  PinCycle clock(const RetransmitCommand* offered, const RetransmitCommand* oldest, bool) override {
+    if (oldest != nullptr && oldest != offered) run(*oldest);
+    const bool offers = offered != nullptr;
+    const bool answers = oldest != nullptr && oldest != offered;
+    return {.ready = true, .begun = offers, .taken = offers, .first_out = answers, .last_out = answers};
+  }
+  const RetransmitReply& answer() const override { return reply_; }
 
  private:
   RetransmitReference reference_{kRecords};
@@ -43,8 +50,8 @@ class SendRecordsTest : public testing::Test {
   void attach(RtlMode mode) {
     auto engine = std::make_unique<ReferenceEngine>();
     engine_ = engine.get();
-    path_ = std::make_unique<RetransmitBufferRtlPath>(mode, std::move(engine), RetransmitBufferSizes{4, kRecords}, 0,
-                                                      1'000, NicConfig{});
+    path_ = std::make_unique<RetransmitBufferRtlPath>(mode, RtlTiming::transaction, std::move(engine),
+                                                      RetransmitBufferSizes{4, kRecords}, 0, 1'000, NicConfig{});
     records_.use_rtl(*path_, 3);
   }
   /// `count` packets that have left, one each nanosecond.
@@ -122,7 +129,8 @@ TEST_F(SendRecordsTest, WithAnEngineThatIsRightAllIsAsInRing1) {
       const std::vector<std::uint64_t> expected = talk(plain, seed);
       SendRecords alone(kFirst);
       ASSERT_EQ(talk(alone, seed), expected) << "without RTL";
-      RetransmitBufferRtlPath path(mode, std::make_unique<ReferenceEngine>(), {4, kRecords}, 0, 1'000, NicConfig{});
+      RetransmitBufferRtlPath path(mode, RtlTiming::transaction, std::make_unique<ReferenceEngine>(), {4, kRecords}, 0,
+                                   1'000, NicConfig{});
       SendRecords records(kFirst);
       records.use_rtl(path, 3);
       ASSERT_EQ(talk(records, seed), expected) << to_string(mode) << ", seed " << seed;
