@@ -21,6 +21,8 @@
 
 #include <fmt/format.h>
 
+#include "verbs/messages.h"
+
 namespace mrc {
 namespace {
 
@@ -220,6 +222,7 @@ pid_t Launcher::start(const ProgramCommand& command) {
   const int not_forked = errno;
   if (pid == 0) {
     setpgid(0, 0);
+    unsetenv(verbs::kRank);  // of the run itself, not of what this program starts
     for (std::string& setting : settings) putenv(setting.data());
     execvp(words[0], words.data());
     const int error = errno;

@@ -82,6 +82,16 @@ int number_in_environment(pid_t pid, const std::string& name) {
   return -1;
 }
 
+/// It was started by another `mrcsim host`.
+bool has_joined(pid_t pid) {
+  return number_in_environment(pid, "MRCSIM_HOST_JOINED") > 0;
+}
+
+int node_of_process(pid_t pid) {
+  const int rank = has_joined(pid) ? -1 : number_in_environment(pid, kRank);
+  return rank >= 0 ? rank : number_in_environment(pid, "MRCSIM_HOST_NODE");
+}
+
 Call call_of(std::span<const std::byte> message) {
   Request request;
   std::memcpy(static_cast<void*>(&request), message.data(), sizeof request);
@@ -324,6 +334,15 @@ void LockStep::wake_by_write(NodeId node, std::uint32_t number) {
   }
 }
 
+/// Another thread of their process goes on, which may hold the lock that they loop over. One that loops itself changes
+/// nothing.
+void LockStep::wake_siblings(const Task& goes_on) {
+  if (goes_on.process < 0 || call_of(goes_on.request) == Call::spin) return;
+  for (const auto& task : tasks_) {
+    if (task->process == goes_on.process && task->state == State::spinning) wake(*task);
+  }
+}
+
 bool LockStep::wake_by_missed_writes() {
   bool woken = false;
   for (const auto& task : tasks_) {
@@ -555,6 +574,7 @@ void LockStep::reply(Task& task, TimePs clock, const VerbsAnswer& answer, const 
   task.wakes = false;
   task.missed_write = false;
   ++served_;
+  wake_siblings(task);
 }
 
 void LockStep::refuse(Task& task, const char* why) {
@@ -568,7 +588,7 @@ void LockStep::hello(Task& task) {
   socklen_t length = sizeof peer;
   const auto* hello = arguments<Hello>(task);
   const bool known = getsockopt(task.socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0;
-  const int node = known ? number_in_environment(peer.pid, "MRCSIM_HOST_NODE") : -1;
+  const int node = known ? node_of_process(peer.pid) : -1;
   const bool good = hello != nullptr && hello->version == kVersion && known && hello->pid == peer.pid && node >= 0 &&
                     static_cast<std::size_t>(node) < nodes_.size() && nodes_[static_cast<std::size_t>(node)] != nullptr;
   if (!good)
@@ -579,7 +599,7 @@ void LockStep::hello(Task& task) {
     const auto id = static_cast<NodeId>(node);
     const std::uint32_t number = nodes_[id]->memory().add_process(peer.pid);
     if (number == 0) return refuse(task, "a connection was refused: its node has too many processes");
-    const bool joined = number_in_environment(peer.pid, "MRCSIM_HOST_JOINED") > 0;
+    const bool joined = has_joined(peer.pid);
     processes_.push_back({.pid = peer.pid, .node = id, .number = number, .joined = joined});
     owner = processes_.end() - 1;
   }
@@ -692,7 +712,10 @@ void LockStep::serve(Task& task) {
   if (request.call == Call::hello) return hello(task);
   if (request.call == Call::poll_cq) return poll_cq(task, task.wakes);
   task.polled.clear();
-  if (request.call == Call::turn || request.call == Call::spin) return reply(task, now_, {});
+  // Others need not wait until one that connects to a program before it listens itself.
+  if (request.call == Call::connects) task.has_rested = true;
+  const bool only_waits = request.call == Call::turn || request.call == Call::spin || request.call == Call::connects;
+  if (only_waits) return reply(task, now_, {});
   const ProgramsConfig& costs = scenario_.node(process(task).node).host.programs;
   if (request.call == Call::wait_fds) return task.wakes ? reply(task, now_, {}) : wait_for_fds(task);
   if (request.call == Call::sleep) {
@@ -802,6 +825,9 @@ std::vector<std::string> LockStep::notes() const {
     sum.empty += node->beyond().empty;
     sum.reads += node->beyond().reads;
     sum.atomics += node->beyond().atomics;
+    sum.datagrams += node->beyond().datagrams;
+    sum.within += node->beyond().within;
+    sum.datagrams_dropped += node->beyond().datagrams_dropped;
   }
   std::vector<std::string> notes;
   if (sum.sends > 0)
@@ -810,6 +836,12 @@ std::vector<std::string> LockStep::notes() const {
   constexpr const char* as_requests = "were carried as a request and a WRITE back";
   if (sum.reads > 0) notes.push_back(fmt::format("beyond MRC: {} READs {}", sum.reads, as_requests));
   if (sum.atomics > 0) notes.push_back(fmt::format("beyond MRC: {} atomic operations {}", sum.atomics, as_requests));
+  if (sum.within > 0) notes.push_back(fmt::format("beyond MRC: {} messages within a node were copied", sum.within));
+  if (sum.datagrams > 0) {
+    notes.push_back(
+        fmt::format("beyond MRC: {} datagrams were carried as WRITEs with immediate, {} dropped by receivers",
+                    sum.datagrams, sum.datagrams_dropped));
+  }
   return notes;
 }
 

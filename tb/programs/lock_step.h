@@ -81,7 +81,7 @@ class LockStep : public Programs {
     std::vector<pollfd> fds;         ///< ours
     bool awaits_events = false;      ///< one of them is for events of the device
     bool missed_write = false;       ///< its memory was written since it ran
-    bool has_rested = false;         ///< it has waited for something, as a server that listens
+    bool has_rested = false;         ///< it has waited for something, as a server that listens, or connected
     bool was_spinning = false;
     bool wakes = false;  ///< `request` is done; the turn comes with its reply
   };
@@ -102,6 +102,7 @@ class LockStep : public Programs {
   void wake(Task& task);
   /// Those of a process whose memory was written: that loop over it, or look at it between polls.
   void wake_by_write(NodeId node, std::uint32_t number);
+  void wake_siblings(const Task& goes_on);
   /// All poll, and what they poll for may be bytes: learns whose memory has been written. False where there is none.
   bool wake_by_missed_writes();
   /// They may look at something else between polls, such as a socket: they poll on, for a while.

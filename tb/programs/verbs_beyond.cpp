@@ -91,6 +91,70 @@ std::uint32_t VerbsNode::prepare_request(std::uint32_t process, const PostSend& 
   return kWcSuccess;
 }
 
+// ---- to the node itself
+
+bool VerbsNode::stays_within(const Outgoing& out) const {
+  const auto qp = qps_.find(out.qp);
+  return qp != qps_.end() && (qp->second.type == kQptUd || qp->second.last.peer_node == host_->node());
+}
+
+std::vector<std::byte> VerbsNode::bytes_to_send(const WorkRequest& request) {
+  std::vector<std::byte> bytes(request.bytes);
+  if (request.local_address >= ProgramMemory::kKeptBase) {
+    std::memcpy(bytes.data(), memory_.read(request.local_address, bytes.size()), bytes.size());
+  } else {
+    const auto process = static_cast<std::uint32_t>(request.local_address >> ProgramMemory::kAddressBits);
+    memory_.copy(process, request.local_address & ProgramMemory::kAddressMask, bytes.data(), bytes.size());
+  }
+  return bytes;
+}
+
+bool VerbsNode::place_within(TimePs now, QpObject& peer, Outgoing& out) {
+  if (out.message.carries == Carries::nothing) return true;
+  const std::vector<std::byte> bytes = bytes_to_send(out.request);
+  if (out.message.carries != Carries::itself) {
+    out.message.staged = memory_.keep(bytes.data(), bytes.size());
+    return true;
+  }
+  const std::uint64_t own = out.request.remote_address & ProgramMemory::kAddressMask;
+  if (!covers(peer.process, {own, out.request.bytes, out.request.rkey}, kRemoteWrite)) return false;
+  memory_.write(now, ProgramMemory::address(peer.process, own), bytes.data(), bytes.size());
+  return true;
+}
+
+void VerbsNode::copy_within(TimePs now, Outgoing&& out) {
+  // The run counts what NICs carry.
+  --messages_;
+  bytes_ -= out.request.bytes;
+  ++beyond_.within;
+  const auto place = static_cast<std::uint32_t>(out.request.id);
+  QpObject& qp = qps_.at(out.qp);
+  memory_.settle(qp.process);
+  if (qp.type == kQptUd) {
+    const std::vector<std::byte> bytes = bytes_to_send(out.request);
+    out.message.staged = memory_.keep(bytes.data(), bytes.size());
+    send_completed(now, {.kind = Cqe::Kind::send, .id = place});
+    return datagram_received(now, out.message);
+  }
+  VerbsNode* here = nullptr;
+  QpObject* peer = peer_of(qp, here);
+  const bool takes_receive = out.announces && out.message.carries < Carries::request;
+  CompletionStatus status = CompletionStatus::success;
+  if (peer == nullptr || peer->state == kError || peer->state < kRtr) {
+    status = CompletionStatus::retry_exceeded;
+  } else if (takes_receive && (peer->srq != 0 ? srqs_.at(peer->srq).receives : peer->receives).empty()) {
+    status = CompletionStatus::retry_exceeded;
+  } else if (!place_within(now, *peer, out)) {
+    status = CompletionStatus::remote_operation_error;
+  }
+  const std::uint32_t peer_index = peer == nullptr ? 0 : peer->index;
+  out.message.within = true;
+  if (status == CompletionStatus::success && out.announces) peer->announced.push_back(out.message);
+  send_completed(now, {.kind = Cqe::Kind::send, .id = place, .status = status});
+  if (status != CompletionStatus::success || !out.announces) return;
+  receive_completed(now, {.kind = Cqe::Kind::receive, .qp = peer_index, .immediate = out.request.immediate});
+}
+
 // ---- at the peer
 
 void VerbsNode::do_read(const QpObject& qp, const Sge& range, Pending& pending, Outgoing& out) {
@@ -146,7 +210,8 @@ void VerbsNode::answer_request(TimePs now, std::uint32_t object, const Announced
   out.request.bytes = std::max(out.message.bytes, 1U);
   out.request.write_imm = true;
   // A QP that only answers may not have been told to send: its first PSN is the one that the peer expects.
-  if (host_->qp(qp.index).sender == nullptr) host_->start_sending(qp.index, asker->last.receive_psn & kPsnMask);
+  const bool sends = host_->qp(qp.index).sender != nullptr || there == this;
+  if (!sends) host_->start_sending(qp.index, asker->last.receive_psn & kPsnMask);
   const std::uint32_t place = take_pending();
   pending_[place] = std::move(pending);
   out.request.id = place;
@@ -156,11 +221,12 @@ void VerbsNode::answer_request(TimePs now, std::uint32_t object, const Announced
 }
 
 void VerbsNode::answer_received(TimePs now, QpObject& qp, const Announced& message) {
-  Pending& pending = pending_[message.place];
-  if (pending.serial != message.serial || !pending.wants_answer) {
-    memory_.release(message.staged);  // it was given up
-    return;
+  // It was given up, or comes from a QP that is connected to another than the one that asked.
+  if (message.place >= pending_.size() || pending_[message.place].serial != message.serial ||
+      !pending_[message.place].wants_answer) {
+    return memory_.release(message.staged);
   }
+  Pending& pending = pending_[message.place];
   pending.wants_answer = false;
   --qp.reads;
   std::uint32_t status = message.status;
@@ -207,20 +273,25 @@ void VerbsNode::abandon_requests(TimePs now, const QpObject& gone) {
   there->to_error(now, *asker);
 }
 
-bool VerbsNode::scatter(TimePs now, const QpObject& qp, const std::vector<Sge>& into, const Announced& message) {
+bool VerbsNode::put(TimePs now, const QpObject& qp, const std::vector<Sge>& into, const std::byte* from,
+                    std::uint64_t bytes) {
   std::uint64_t room = 0;
   for (const Sge& sge : into) room += sge.bytes;
-  const bool fits = message.bytes <= room;
-  const std::byte* from = memory_.read(message.staged, message.bytes);
+  if (bytes > room) return false;
   std::uint64_t at = 0;
   for (const Sge& sge : into) {
-    const std::uint64_t bytes = std::min<std::uint64_t>(sge.bytes, message.bytes - at);
-    if (!fits || bytes == 0) break;
+    const std::uint64_t part = std::min<std::uint64_t>(sge.bytes, bytes - at);
+    if (part == 0) break;
     if (covers(qp.process, sge, kLocalWrite)) {
-      memory_.write(now, ProgramMemory::address(qp.process, sge.address), from + at, bytes);
+      memory_.write(now, ProgramMemory::address(qp.process, sge.address), from + at, part);
     }
-    at += bytes;
+    at += part;
   }
+  return true;
+}
+
+bool VerbsNode::scatter(TimePs now, const QpObject& qp, const std::vector<Sge>& into, const Announced& message) {
+  const bool fits = put(now, qp, into, memory_.read(message.staged, message.bytes), message.bytes);
   memory_.release(message.staged);
   return fits;
 }

@@ -292,8 +292,9 @@ VerbsAnswer VerbsNode::create_qp(std::uint32_t process, const CreateQp& wanted) 
   Cq* receive_cq = find(cqs_, process, wanted.receive_cq);
   if (send_cq == nullptr || receive_cq == nullptr) return failure(EINVAL);
   if (wanted.srq != 0 && find(srqs_, process, wanted.srq) == nullptr) return failure(EINVAL);
-  if (wanted.type != kQptRc) {
-    fmt::print(stderr, "mrcsim: nic{}: MRC has connected QPs only (IBV_QPT_RC)\n", host_->node());
+  if (wanted.type != kQptRc && !(wanted.type == kQptUd && beyond_mrc_)) {
+    fmt::print(stderr, "mrcsim: nic{}: MRC has connected QPs only (IBV_QPT_RC){}\n", host_->node(),
+               wanted.type == kQptUd ? "; --beyond-mrc carries datagrams (IBV_QPT_UD)" : "");
     return failure(EOPNOTSUPP);
   }
   if (wanted.send_wrs > kMostSends || wanted.receive_wrs > host_->scenario().protocol.receive_queue_depth) {
@@ -325,6 +326,7 @@ VerbsAnswer VerbsNode::create_qp(std::uint32_t process, const CreateQp& wanted) 
 VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const ModifyQp& wanted) {
   QpObject* qp = find(qps_, process, wanted.qp);
   if (qp == nullptr) return failure(EINVAL);
+  if (qp->type == kQptUd) return modify_datagram_qp(now, *qp, wanted);
   const std::uint32_t from = qp->state;
   if (wanted.state == kError) {
     to_error(now, *qp);
@@ -336,11 +338,17 @@ VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const Modify
   if (!allowed) return failure(EINVAL);
   if (wanted.state == kRtr) {
     if (wanted.peer_node >= nodes_->size() || (*nodes_)[wanted.peer_node] == nullptr) return failure(EINVAL);
-    if (wanted.peer_node == host_->node()) {
-      fmt::print(stderr, "mrcsim: nic{}: a QP to the node itself does not pass the fabric\n", host_->node());
+    const bool within = wanted.peer_node == host_->node();
+    if (within && !beyond_mrc_) {
+      fmt::print(stderr, "mrcsim: nic{}: a QP to the node itself does not pass the fabric; --beyond-mrc carries it\n",
+                 host_->node());
       return failure(EOPNOTSUPP);
     }
     qp->last = wanted;
+    if (within) {
+      qp->state = kRtr;
+      return {};
+    }
     host_->connect(qp->index, {wanted.peer_node, wanted.peer_qp, wanted.receive_psn & kPsnMask});
     const std::size_t posted = qp->srq != 0 ? srqs_[qp->srq].receives.size() : qp->receives.size();
     const auto of_model = std::count_if(qp->announced.begin(), qp->announced.end(), [](const Announced& message) {
@@ -351,7 +359,8 @@ VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const Modify
   if (wanted.state == kRts && from == kRtr) {
     qp->most_reads = (wanted.mask & kMaskReads) != 0 ? std::min(wanted.most_reads, kMostReads) : kMostReads;
     // It may send already, as one that answers READs.
-    if (host_->qp(qp->index).sender == nullptr) host_->start_sending(qp->index, wanted.send_psn & kPsnMask);
+    const bool sends = host_->qp(qp->index).sender != nullptr || qp->last.peer_node == host_->node();
+    if (!sends) host_->start_sending(qp->index, wanted.send_psn & kPsnMask);
   }
   qp->state = wanted.state;
   return {};
@@ -376,7 +385,7 @@ VerbsAnswer VerbsNode::destroy_qp(TimePs now, std::uint32_t process, std::uint32
 
 void VerbsNode::to_error(TimePs now, QpObject& qp) {
   if (qp.state == kError) return;
-  const bool connected = qp.state >= kRtr;
+  const bool connected = qp.state >= kRtr && qp.type == kQptRc;
   qp.state = kError;
   if (connected) {
     host_->fail(now, qp.index);
@@ -445,6 +454,7 @@ std::uint32_t VerbsNode::take_pending() {
 bool VerbsNode::may_post(TimePs now, const QpObject* qp, const PostSend& wanted, VerbsAnswer& answer) {
   answer = {};
   const bool in_mrc = wanted.opcode == kWrite || wanted.opcode == kWriteImm;
+  const bool is_datagram = qp != nullptr && qp->type == kQptUd;
   const bool carried = is_send(wanted.opcode) || is_request(wanted.opcode);
   if (qp == nullptr) {
     answer = failure(EINVAL);
@@ -452,6 +462,8 @@ bool VerbsNode::may_post(TimePs now, const QpObject* qp, const PostSend& wanted,
     fmt::print(stderr, "mrcsim: nic{}: {} is not in MRC, which has WRITE and WRITE with immediate{}\n", host_->node(),
                name_of(wanted.opcode), carried ? "; --beyond-mrc carries it" : "");
     answer = failure(EOPNOTSUPP);
+  } else if (is_datagram && !is_send(wanted.opcode)) {
+    answer = failure(EINVAL);
   } else if (qp->state == kError) {
     complete(qp->send_cq, now,
              {.id = wanted.id,
@@ -511,8 +523,12 @@ VerbsAnswer VerbsNode::post_send(TimePs now, std::uint32_t process, const PostSe
                   .signaled = qp->signal_all || (wanted.flags & kSignaled) != 0,
                   .serial = next_serial_++};
   Outgoing out{.qp = wanted.qp, .fence = (wanted.flags & kFence) != 0};
-  const std::uint32_t status = is_request(wanted.opcode) ? prepare_request(process, wanted, tail, pending, out)
-                                                         : prepare_write(process, wanted, tail, pending, out);
+  const bool is_datagram = qp->type == kQptUd;
+  if (is_datagram && wanted.peer_node != host_->node()) out.qp = carrier_to(wanted.peer_node);
+  if (out.qp == 0) return failure(ENOMEM);
+  const std::uint32_t status = is_datagram                 ? prepare_datagram(process, wanted, tail, pending, out)
+                               : is_request(wanted.opcode) ? prepare_request(process, wanted, tail, pending, out)
+                                                           : prepare_write(process, wanted, tail, pending, out);
   if (status == kWcSuccess && out.request.bytes == 0) {
     if (pending.kept != 0) memory_.release(pending.kept);
     fmt::print(stderr, "mrcsim: nic{}: a message of 0 bytes is not in MRC; --beyond-mrc carries it\n", host_->node());
@@ -536,7 +552,11 @@ VerbsAnswer VerbsNode::post_send(TimePs now, std::uint32_t process, const PostSe
     out.request.remote_address = remote_address(qp->last.peer_node, wanted);
     out.request.rkey = wanted.rkey;
   }
-  submit(now, *qp, std::move(out));
+  if (is_datagram) {
+    hand_over(now, std::move(out));
+  } else {
+    submit(now, *qp, std::move(out));
+  }
   return {};
 }
 
@@ -557,6 +577,7 @@ void VerbsNode::submit_deferred(TimePs now, QpObject& qp) {
 }
 
 void VerbsNode::hand_over(TimePs now, Outgoing&& out) {
+  if (stays_within(out)) return copy_within(now, std::move(out));
   outgoing_.push_back(std::move(out));
   drain(now);
 }
@@ -569,7 +590,8 @@ void VerbsNode::drain(TimePs now) {
     if (qp != qps_.end() && qp->second.state != kError) {
       give_to_nic(now, qp->second, out);
     } else {
-      drop(now, qp == qps_.end() ? nullptr : &qp->second, out);
+      const auto poster = qps_.find(pending_[out.request.id].qp);
+      drop(now, poster == qps_.end() ? nullptr : &poster->second, out);
     }
   }
 }
@@ -600,7 +622,7 @@ void VerbsNode::give_to_nic(TimePs now, QpObject& qp, Outgoing& out) {
     out.request.remote_address = out.message.staged = there->memory_.reserve(out.request.bytes);
     out.request.rkey = kStagedKey;
   }
-  const bool takes_receive = out.message.carries != Carries::request && out.message.carries != Carries::answer;
+  const bool takes_receive = out.message.carries < Carries::request;
   if (peer != nullptr && out.announces) {
     peer->announced.push_back(out.message);
     // No receive of the program's is for it.
@@ -621,7 +643,8 @@ VerbsAnswer VerbsNode::post_receive(TimePs now, std::uint32_t process, const Pos
     if (srq->receives.size() >= std::max(srq->capacity, 1U)) return failure(ENOMEM);
     srq->receives.push_back({wanted.id, sges});
     for (const auto& [number, qp] : qps_) {
-      if (qp.srq == wanted.qp && qp.state >= kRtr && qp.state != kError) host_->post_receive(qp.index);
+      const bool receives = qp.state >= kRtr && qp.state != kError && qp.type == kQptRc;
+      if (qp.srq == wanted.qp && receives) host_->post_receive(qp.index);
     }
     return {};
   }
@@ -635,7 +658,7 @@ VerbsAnswer VerbsNode::post_receive(TimePs now, std::uint32_t process, const Pos
   }
   if (qp->receives.size() >= std::max(qp->most_receives, 1U)) return failure(ENOMEM);
   qp->receives.push_back({wanted.id, sges});
-  if (qp->state >= kRtr) host_->post_receive(qp->index);
+  if (qp->state >= kRtr && qp->type == kQptRc) host_->post_receive(qp->index);
   return {};
 }
 
@@ -679,7 +702,8 @@ void VerbsNode::send_completed(TimePs now, const Cqe& cqe) {
     return;
   }
   QpObject& qp = it->second;
-  std::uint32_t status = status_of(cqe.status);
+  // Nobody learns that a datagram is lost.
+  std::uint32_t status = qp.type == kQptUd ? kWcSuccess : status_of(cqe.status);
   pending.left_nic = true;
   if (pending.done) return complete_in_order(qp);  // the answer came before
   if (pending.wants_answer) {
@@ -704,11 +728,12 @@ void VerbsNode::receive_completed(TimePs now, const Cqe& cqe) {
     message = qp.announced.front();
     qp.announced.pop_front();
   }
-  host_->received(message.bytes);
+  if (!message.within) host_->received(message.bytes);
   const bool fine = cqe.status == CompletionStatus::success && qp.state != kError;
+  if (message.carries == Carries::datagram && fine) return datagram_received(now, message);
   if (message.carries == Carries::request && fine) return answer_request(now, object, message, cqe.immediate);
   if (message.carries == Carries::answer && fine) return answer_received(now, qp, message);
-  if (message.carries == Carries::request || message.carries == Carries::answer) return;
+  if (message.carries >= Carries::request) return;
   std::deque<Receive>& receives = qp.srq != 0 ? srqs_.at(qp.srq).receives : qp.receives;
   if (receives.empty()) {
     to_error(now, qp);

@@ -90,6 +90,9 @@ class VerbsNode {
     std::uint64_t empty = 0;  ///< WRITEs of 0 bytes
     std::uint64_t reads = 0;
     std::uint64_t atomics = 0;
+    std::uint64_t datagrams = 0;
+    std::uint64_t within = 0;             ///< messages to a QP of the node itself
+    std::uint64_t datagrams_dropped = 0;  ///< by their receiver: no receive, no such QP, or another key
   };
   const Beyond& beyond() const { return beyond_; }
 
@@ -132,13 +135,14 @@ class VerbsNode {
     std::uint32_t capacity = 0;
     std::deque<Receive> receives;
   };
-  /// What a WRITE with immediate carries beyond MRC.
+  /// What a WRITE with immediate carries beyond MRC. From `request` on it takes no receive of the program's QP.
   enum class Carries : std::uint8_t {
-    itself,   ///< nothing: it is one
-    nothing,  ///< a WRITE of 0 bytes: its one byte is nobody's
-    send,     ///< its bytes go where the receive says
-    request,  ///< of a READ or an atomic operation
-    answer,   ///< to such a request
+    itself,    ///< nothing: it is one
+    nothing,   ///< a WRITE of 0 bytes: its one byte is nobody's
+    send,      ///< its bytes go where the receive says
+    request,   ///< of a READ or an atomic operation
+    answer,    ///< to such a request
+    datagram,  ///< of UD: for the QP that it names
   };
   /// A message with immediate under way, in the order of sending.
   struct Announced {
@@ -150,10 +154,17 @@ class VerbsNode {
     std::uint32_t place = 0;   ///< of a request and its answer: the requester's `pending_`
     std::uint64_t serial = 0;  ///< and its serial number
     std::uint32_t status = 0;  ///< of an answer
+    bool within = false;       ///< it has not passed a NIC
+    // Of a datagram.
+    std::uint32_t immediate_data = 0;
+    NodeId source_node = 0;
+    std::uint32_t source_qp = 0;
+    std::uint32_t destination_qp = 0;
+    std::uint32_t qkey = 0;
   };
   /// Work that the NIC is given, now or later.
   struct Outgoing {
-    std::uint32_t qp = 0;  ///< object
+    std::uint32_t qp = 0;  ///< object; of a datagram, the one that carries it
     WorkRequest request{};
     bool announces = false;
     bool reads = false;  ///< counts among the QP's READs and atomic operations
@@ -172,7 +183,7 @@ class VerbsNode {
     std::uint32_t most_receives = 0;
     bool signal_all = false;
     std::uint32_t state = verbs::kReset;
-    verbs::ModifyQp last;  ///< what it was connected with
+    verbs::ModifyQp last;  ///< what it was connected with; of UD, what it was prepared with
     std::uint32_t sends = 0;
     std::uint32_t most_reads = 0;     ///< READs and atomic operations under way at a time
     std::uint32_t reads = 0;          ///< under way
@@ -215,11 +226,26 @@ class VerbsNode {
   /// READ and atomic operations: a request, with room for the answer. Returns a wc status.
   std::uint32_t prepare_request(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,
                                 Pending& pending, Outgoing& out);
+  /// SEND on a UD QP. Returns a wc status.
+  std::uint32_t prepare_datagram(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,
+                                 Pending& pending, Outgoing& out);
+  VerbsAnswer modify_datagram_qp(TimePs now, QpObject& qp, const verbs::ModifyQp& wanted);
+  /// The QP that carries datagrams to this node, connected when it is needed; 0: there are no more QPs.
+  std::uint32_t carrier_to(NodeId node);
+  std::uint32_t add_carrier(NodeId node);
+  void connect_carrier(std::uint32_t carrier, NodeId node, std::uint32_t peer_index);
+  void datagram_received(TimePs now, const Announced& message);
   /// To the NIC, behind what the QP posted before.
   void submit(TimePs now, QpObject& qp, Outgoing&& out);
   void submit_deferred(TimePs now, QpObject& qp);
   void hand_over(TimePs now, Outgoing&& out);
   void give_to_nic(TimePs now, QpObject& qp, Outgoing& out);
+  bool stays_within(const Outgoing& out) const;
+  std::vector<std::byte> bytes_to_send(const WorkRequest& request);
+  /// To a QP of the node itself: the bytes are copied.
+  void copy_within(TimePs now, Outgoing&& out);
+  /// What the NIC would do at the peer; false where the peer refuses.
+  bool place_within(TimePs now, QpObject& peer, Outgoing& out);
   /// Work that waits for the NIC to take doorbells.
   void drain(TimePs now);
   /// Work that the NIC does not get any more.
@@ -237,6 +263,9 @@ class VerbsNode {
   QpObject* peer_of(const QpObject& qp, VerbsNode*& node) const;
   /// Copies what came into the program's memory, and gives its place back; false where it has no room there.
   bool scatter(TimePs now, const QpObject& qp, const std::vector<verbs::Sge>& into, const Announced& message);
+  /// Copies these bytes there; false where they have no room.
+  bool put(TimePs now, const QpObject& qp, const std::vector<verbs::Sge>& into, const std::byte* from,
+           std::uint64_t bytes);
   std::uint32_t take_pending();
   /// The request at this place of the QP's is done; it completes once those before it have.
   void finish(TimePs at, QpObject& qp, std::uint32_t place, std::uint32_t status);
@@ -260,6 +289,7 @@ class VerbsNode {
   std::map<std::uint32_t, Cq> cqs_;
   std::map<std::uint32_t, Srq> srqs_;
   std::map<std::uint32_t, QpObject> qps_;
+  std::map<NodeId, std::uint32_t> carriers_;    ///< QP objects for datagrams, by the peer
   std::vector<std::uint32_t> object_of_index_;  ///< QP objects by the NIC's index
   std::vector<Pending> pending_;
   std::vector<std::uint32_t> free_pending_;

@@ -8,13 +8,15 @@
 
 namespace mrc::verbs {
 
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 5;
 /// Of a whole message or reply.
 inline constexpr std::size_t kMostBytes = 16'384;
 inline constexpr std::uint32_t kMostSges = 16;
 inline constexpr std::uint32_t kMostInlineBytes = 1'024;
 inline constexpr std::uint32_t kMostFds = 16;
 inline constexpr std::uint32_t kMostCompletions = 64;  ///< of one poll
+/// In the environment of a process that Open MPI's mpirun has started: its rank, which is also its node.
+inline constexpr char kRank[] = "OMPI_COMM_WORLD_RANK";
 /// The model sends it to a thread that runs for long without a word. Ignored by programs that do not expect it.
 inline constexpr int kLookSignal = SIGURG;
 
@@ -31,7 +33,8 @@ inline constexpr std::uint32_t kWcSuccess = 0, kWcLocalLength = 1, kWcLocalQp = 
                                kWcRetryExceeded = 12;
 inline constexpr std::uint32_t kWcOfSend = 0, kWcOfWrite = 1, kWcOfRead = 2, kWcOfCompareSwap = 3, kWcOfFetchAdd = 4,
                                kWcOfReceive = 128, kWcOfReceiveImm = 129;
-inline constexpr std::uint32_t kWithImm = 2;
+inline constexpr std::uint32_t kWithGrh = 1, kWithImm = 2;
+inline constexpr std::uint32_t kGrhBytes = 40;  ///< before the bytes of a datagram
 inline constexpr std::uint32_t kEventQpFatal = 1, kEventPortActive = 9, kEventPortError = 10;
 
 enum class Call : std::uint32_t {
@@ -59,8 +62,9 @@ enum class Call : std::uint32_t {
   sleep,     ///< until the clock has come to a time
   wait_fds,  ///< until one of the descriptors that come with it is ready
   set_alarm,
+  connects,  ///< as turn, before the thread connects to another program
 };
-inline constexpr std::uint32_t kCalls = static_cast<std::uint32_t>(Call::set_alarm) + 1;
+inline constexpr std::uint32_t kCalls = static_cast<std::uint32_t>(Call::connects) + 1;
 
 /// Begins each message. What a call needs follows at once, then its tail.
 struct Request {
@@ -147,6 +151,8 @@ struct ModifyQp {
   std::uint32_t receive_psn = 0;
   std::uint32_t send_psn = 0;
   std::uint32_t most_reads = 0;  ///< IBV_QP_MAX_QP_RD_ATOMIC
+  std::uint32_t qkey = 0;        ///< of UD
+  std::uint32_t reserved = 0;
 };
 
 struct Sge {

@@ -32,6 +32,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "verbs/counted_loop.h"
 #include "verbs/messages.h"
 #include "verbs/program_side.h"
 
@@ -46,6 +47,8 @@ constexpr std::uint64_t kPsPerUs = 1'000'000;
 constexpr std::uint64_t kPsPerSecond = 1'000'000'000'000;
 /// Simulated time 0 on the calendar: 2026-01-01, so that the same run prints the same dates.
 constexpr std::int64_t kEpochSeconds = 1'767'225'600;
+/// And of clocks that count from an unknown time: not 0, which Open MPI takes for a clock that was not read.
+constexpr std::int64_t kMonotonicSeconds = 1;
 /// The time stamp counter runs at 1 GHz: one count a nanosecond.
 constexpr std::uint64_t kPsPerTsc = kPsPerNs;
 constexpr char kDevices[] = "/dev/infiniband/uverbs";
@@ -275,11 +278,11 @@ void wait_for(int fd, short events) {
 
 /// Before an action on `fd` that other programs may see: threads with an earlier clock run first, so that data between
 /// programs follows their clocks.
-void before_effect(int fd) {
+void before_effect(int fd, Call call = Call::turn) {
   if (!in_step()) return;
   const int saved = errno;
   struct stat what;
-  if (fstat(fd, &what) == 0 && (S_ISSOCK(what.st_mode) || S_ISFIFO(what.st_mode))) tell(Call::turn);
+  if (fstat(fd, &what) == 0 && (S_ISSOCK(what.st_mode) || S_ISFIFO(what.st_mode))) tell(call);
   errno = saved;
 }
 
@@ -383,10 +386,14 @@ constexpr int kRegisters = REG_EFL + 1;  ///< those that a program computes with
 constexpr std::size_t kStackBelow = 128;
 constexpr std::size_t kStackBytes = kStackBelow + 896;
 constexpr unsigned kMostSteps = 1'024;
+constexpr std::size_t kMostCounted = 16;  ///< instructions of a loop that counts its rounds
+/// What instructions call the registers REG_R8 to REG_RCX.
+constexpr unsigned kNumbers[] = {8, 9, 10, 11, 12, 13, 14, 15, 7, 6, 5, 3, 2, 0, 1};
 
 /// A thread that runs for long and asks for nothing either computes or loops over memory that the NIC will write. It is
 /// in a loop that changes nothing if its registers and the end of its stack are again what they were some instructions
 /// before, and no function was called or left between. What it does then does not depend on how often it goes round.
+/// One register may differ in which the loop counts its rounds.
 struct Look {
   bool on = false;
   unsigned steps = 0;
@@ -395,8 +402,29 @@ struct Look {
   std::uint64_t clock_ps = 0;
   greg_t registers[kRegisters];
   unsigned char stack[kStackBytes];
+  std::size_t run = 0;  ///< instructions since
+  const unsigned char* code[kMostCounted];
 };
 thread_local Look look;
+
+/// The next instruction is a call of the system. It may block signals, and a trap that is blocked ends the program; or
+/// it starts a thread or a process, which would inherit the trap.
+bool is_before_syscall(const greg_t* registers) {
+  const auto* code = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
+  return code[0] == 0x0F && code[1] == 0x05;
+}
+
+bool is_same_round(const greg_t* registers) {
+  if (memcmp(registers, look.registers, sizeof look.registers) == 0) return true;
+  if (registers[REG_RIP] != look.registers[REG_RIP] || look.run > kMostCounted) return false;
+  int counter = -1;
+  for (int i = 0; i <= REG_RCX; ++i) {
+    if (registers[i] == look.registers[i]) continue;
+    if (counter >= 0) return false;
+    counter = i;
+  }
+  return counter >= 0 && only_counts(look.code, look.run, kNumbers[counter]);
+}
 
 void on_step(int signal, siginfo_t* info, void* context) {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
@@ -407,18 +435,21 @@ void on_step(int signal, siginfo_t* info, void* context) {
   };
   // It has called something.
   if (this_thread.busy || this_thread.clock_ps != look.clock_ps) return stop();
-  if (++look.steps > kMostSteps) return stop();
+  if (++look.steps > kMostSteps || is_before_syscall(registers)) return stop();
   const auto* stack = reinterpret_cast<const unsigned char*>(registers[REG_RSP]) - kStackBelow;
   look.comparable = look.comparable && registers[REG_RSP] == look.registers[REG_RSP];
-  if (look.comparable && memcmp(registers, look.registers, sizeof look.registers) == 0 &&
-      memcmp(stack, look.stack, kStackBytes) == 0) {
+  if (look.comparable && is_same_round(registers) && memcmp(stack, look.stack, kStackBytes) == 0) {
     stop();
     const int saved = errno;
     tell(Call::spin);
     errno = saved;
     return;
   }
-  if (look.steps != look.keep_at) return;
+  const bool keeps = look.steps == look.keep_at;
+  if (keeps) look.run = 0;
+  if (look.run < kMostCounted) look.code[look.run] = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
+  ++look.run;
+  if (!keeps) return;
   look.keep_at *= 2;
   look.comparable = true;
   memcpy(look.registers, registers, sizeof look.registers);
@@ -428,13 +459,15 @@ void on_step(int signal, siginfo_t* info, void* context) {
 /// The model has had no message from this thread for a while.
 void on_look(int signal, siginfo_t* info, void* context) {
   if (info->si_code != SI_TKILL) return pass_on(signal, info, context);
-  if (!in_step()) return;
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (!in_step() || is_before_syscall(registers)) return;
   look.on = true;
   look.steps = 0;
   look.keep_at = 1;
   look.comparable = false;
+  look.run = 0;
   look.clock_ps = this_thread.clock_ps;
-  static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
+  registers[REG_EFL] |= kTrapFlag;
 }
 
 void trap_rdtsc(bool on) {
@@ -447,6 +480,7 @@ void catch_signals() {
     struct sigaction action {};
     action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
+    sigaddset(&action.sa_mask, kLookSignal);  // a handler is not looked at
     libc_sigaction(signal, &action, &kept_of(signal)->wanted);
   };
   handle(SIGSEGV, on_segv);
@@ -466,18 +500,38 @@ void in_child() {
   join(this_thread);
 }
 
+/// A rank of MPI runs on the node of its number, and not on that of the program that has started it. Changes what the
+/// environment says, in the array that libc takes over.
+void move_to_node_of_rank(char** settings) {
+  static char sysfs[256];
+  static char node[64];
+  const char* rank = getenv(kRank);
+  const char* run = getenv("MRCSIM_HOST_SOCKET");
+  if (rank == nullptr || joined) return;
+  const auto folder = static_cast<int>(strrchr(run, '/') - run);
+  snprintf(sysfs, sizeof sysfs, "SYSFS_PATH=%.*s/node%s", folder, run, rank);
+  snprintf(node, sizeof node, "MRCSIM_HOST_NODE=%s", rank);
+  for (char** setting = settings; *setting != nullptr; ++setting) {
+    for (char* changed : {sysfs, node}) {
+      const std::size_t name = static_cast<std::size_t>(strchr(changed, '=') - changed) + 1;
+      if (strncmp(*setting, changed, name) == 0) *setting = changed;
+    }
+  }
+}
+
 /// The first constructor of all, libc's own included: which gives it the environment, as the loader does.
 __attribute__((constructor)) void begin(int, char**, char** settings) {
   if (environ == nullptr) environ = settings;
   const char* path = getenv("MRCSIM_HOST_SOCKET");
   if (path == nullptr || strlen(path) >= sizeof socket_path) return;
   memcpy(socket_path, path, strlen(path) + 1);
+  joined = getenv("MRCSIM_HOST_JOINED") != nullptr;
+  move_to_node_of_rank(settings);
   const char* sysfs = getenv("SYSFS_PATH");
   if (sysfs != nullptr && strlen(sysfs) < sizeof sysfs_path) memcpy(sysfs_path, sysfs, strlen(sysfs) + 1);
   main_thread = pthread_self();
   // The model reads and writes what the program registers.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-  joined = getenv("MRCSIM_HOST_JOINED") != nullptr;
   active = true;
   catch_signals();
   if (!join(this_thread)) {
@@ -603,11 +657,19 @@ MRCSIM_EXPORT FILE* popen(const char* command, const char* type) {
 
 // ---- clocks and sleeps
 
+namespace {
+
+/// What the clock shows at simulated time 0.
+std::int64_t begin_of(clockid_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? kEpochSeconds : kMonotonicSeconds;
+}
+
+}  // namespace
+
 MRCSIM_EXPORT int clock_gettime(clockid_t clock, timespec* time) noexcept {
   if (!active) return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
   const std::uint64_t now = read_clock(charges.clock_read_ps);
-  const bool calendar = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
-  time->tv_sec = static_cast<time_t>(now / kPsPerSecond) + (calendar ? kEpochSeconds : 0);
+  time->tv_sec = static_cast<time_t>(now / kPsPerSecond) + begin_of(clock);
   time->tv_nsec = static_cast<long>(now % kPsPerSecond / kPsPerNs);
   return 0;
 }
@@ -627,14 +689,16 @@ MRCSIM_EXPORT time_t time(time_t* to) noexcept {
   return now.tv_sec;
 }
 
-/// perftest draws its first PSNs by process id and time. For the same figures each time, the node's number takes the
-/// place of the process id; other seeds stay.
+/// perftest and OCP's example draw their first PSNs by process id and time. For the same figures each time, the node's
+/// number takes the place of the process id; other seeds stay.
 MRCSIM_EXPORT void srand48(long seed) noexcept {
   MRCSIM_NEXT(srand48);
   const char* node = getenv("MRCSIM_HOST_NODE");
   const long now = kEpochSeconds + static_cast<long>(latest_clock_ps / kPsPerSecond);
   for (const long seconds : {now - 1, now}) {
-    if (active && node != nullptr && seed == seconds * getpid()) seed = seconds * (1 + atol(node));
+    if (!active || node == nullptr) break;
+    if (seed == seconds * getpid()) seed = seconds * (1 + atol(node));
+    if (seed == (seconds ^ getpid())) seed = seconds ^ (1 + atol(node));
   }
   libc_srand48(seed);
 }
@@ -653,9 +717,9 @@ MRCSIM_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* wa
   std::uint64_t until = ps_of(*wanted);
   if ((flags & TIMER_ABSTIME) == 0) {
     until = after(until);
-  } else if (clock == CLOCK_REALTIME) {
-    const std::uint64_t epoch = static_cast<std::uint64_t>(kEpochSeconds) * kPsPerSecond;
-    until = until > epoch ? until - epoch : 0;
+  } else {
+    const std::uint64_t begin = static_cast<std::uint64_t>(begin_of(clock)) * kPsPerSecond;
+    until = until > begin ? until - begin : 0;
   }
   sleep_until(until);
   if (left != nullptr) *left = {};
@@ -757,14 +821,19 @@ MRCSIM_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
   return settled(fd, syscall(SYS_writev, fd, parts, count));
 }
 MRCSIM_EXPORT int connect(int fd, const sockaddr* to, socklen_t length) {
-  before_effect(fd);
+  before_effect(fd, Call::connects);
   return static_cast<int>(syscall(SYS_connect, fd, to, length));
 }
 MRCSIM_EXPORT int shutdown(int fd, int how) noexcept {
   before_effect(fd);
   return static_cast<int>(syscall(SYS_shutdown, fd, how));
 }
+/// A process that closes all that it has inherited keeps its way to the model.
 MRCSIM_EXPORT int close(int fd) {
+  if (active && fd >= 0 && fd == this_thread.socket) {
+    errno = EBADF;
+    return -1;
+  }
   before_effect(fd);
   return static_cast<int>(syscall(SYS_close, fd));
 }

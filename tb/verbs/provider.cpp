@@ -38,8 +38,8 @@ static_assert(kWcSuccess == IBV_WC_SUCCESS && kWcLocalLength == IBV_WC_LOC_LEN_E
               kWcRetryExceeded == IBV_WC_RETRY_EXC_ERR);
 static_assert(kWcOfSend == IBV_WC_SEND && kWcOfWrite == IBV_WC_RDMA_WRITE && kWcOfRead == IBV_WC_RDMA_READ &&
               kWcOfCompareSwap == IBV_WC_COMP_SWAP && kWcOfFetchAdd == IBV_WC_FETCH_ADD &&
-              kWcOfReceive == IBV_WC_RECV && kWcOfReceiveImm == IBV_WC_RECV_RDMA_WITH_IMM &&
-              kWithImm == IBV_WC_WITH_IMM);
+              kWcOfReceive == IBV_WC_RECV && kWcOfReceiveImm == IBV_WC_RECV_RDMA_WITH_IMM && kWithGrh == IBV_WC_GRH &&
+              kWithImm == IBV_WC_WITH_IMM && kGrhBytes == sizeof(ibv_grh));
 static_assert(kEventQpFatal == IBV_EVENT_QP_FATAL && kEventPortActive == IBV_EVENT_PORT_ACTIVE &&
               kEventPortError == IBV_EVENT_PORT_ERR);
 
@@ -407,6 +407,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
   message.arguments.receive_psn = qp.attributes.rq_psn;
   message.arguments.send_psn = qp.attributes.sq_psn;
   message.arguments.most_reads = qp.attributes.max_rd_atomic;
+  message.arguments.qkey = qp.attributes.qkey;
   Answer answer;
   return call(Call::modify_qp, message, answer);
 }

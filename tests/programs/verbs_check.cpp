@@ -1,10 +1,13 @@
 // Verbs that no program of Debian's checks: what READ and atomic operations move, their errors, events of the device.
 //   verbs_check beyond PORT [ADDRESS]   the server without ADDRESS: READ and atomic operations into its memory
 //   verbs_check writes PORT [ADDRESS]   WRITEs until one fails
+//   verbs_check counts PORT [ADDRESS]   the server counts rounds of a loop until its memory is written
+//   verbs_check threads COUNT           starts that many threads, which do nothing
 //   verbs_check events COUNT            waits for that many events
 // Prints what it found, and ends with 1 at the first thing that is wrong.
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,10 +32,11 @@ void check(bool good, const char* what) {
   std::exit(1);
 }
 
+/// Of the run. Clocks show a second more.
 double now_us() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+  return static_cast<double>(time.tv_sec - 1) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
 }
 
 int connect_to(const char* port, const char* address) {
@@ -309,6 +313,42 @@ int writes(const char* port, const char* address) {
   return 0;
 }
 
+/// As a program that waits for a flag and counts how often it has looked.
+int counts(const char* port, const char* address) {
+  const int fd = connect_to(port, address);
+  Verbs v = connected(fd, address == nullptr);
+  constexpr std::uint32_t rounds = 5;
+  auto* flag = reinterpret_cast<volatile std::uint64_t*>(v.memory);
+  *flag = 0;
+  exchange(fd, 'r');
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    if (address != nullptr) {
+      usleep(100);
+      *flag = round;
+      check(run(v, {.opcode = IBV_WR_RDMA_WRITE}).status == IBV_WC_SUCCESS, "WRITE");
+      continue;
+    }
+    std::uint64_t looks = 0;
+    while (*flag != round) ++looks;
+    std::printf("%.1f us: round %lu, %s\n", now_us(), static_cast<unsigned long>(round),
+                looks > 0 ? "looked often" : "was there");
+  }
+  exchange(fd, 'e');
+  return 0;
+}
+
+int threads(int count) {
+  for (int i = 0; i < count; ++i) {
+    pthread_t thread{};
+    while (pthread_create(
+               &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr) != 0)
+      usleep(100);
+    check(pthread_detach(thread) == 0, "pthread_detach");
+  }
+  std::printf("%d threads\n", count);
+  return 0;
+}
+
 int events(int count) {
   ibv_context* context = open_device();
   for (int i = 0; i < count; ++i) {
@@ -331,7 +371,10 @@ int main(int count, char** words) {
   const char* address = count > 3 ? words[3] : nullptr;
   if (what == "beyond") return beyond(words[2], address);
   if (what == "writes") return writes(words[2], address);
+  if (what == "counts") return counts(words[2], address);
+  if (what == "threads") return threads(std::atoi(words[2]));
   if (what == "events") return events(std::atoi(words[2]));
-  std::fprintf(stderr, "verbs_check: expected beyond PORT [ADDRESS], writes PORT [ADDRESS] or events COUNT\n");
+  std::fprintf(stderr,
+               "verbs_check: expected beyond, writes or counts with PORT [ADDRESS], or events or threads with COUNT\n");
   return 2;
 }

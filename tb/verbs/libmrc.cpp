@@ -1,0 +1,332 @@
+// OCP's MRC library (mrc.h, mrc_ctl.h) over verbs, which the provider carries to the model: built only against the
+// user's own copy of the headers (-DMRC_API_DIR=…). Data path, queues and events are those of verbs. What an EV or a CC
+// profile would set is set by the scenario here: a QP's attributes are kept and given back, and the controller's calls
+// say that they are not supported.
+#include <mrc.h>
+#include <mrc_ctl.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <new>
+
+struct mrc_context {
+  ibv_context* verbs;
+};
+struct mrc_comp_channel {
+  ibv_comp_channel* verbs;
+};
+struct mrc_cq {
+  ibv_cq* verbs;
+  void* of_program;
+};
+struct mrc_qp_hint {
+  mrc_qp_hint_attr attributes;
+};
+struct mrc_qp {
+  ibv_qp* verbs;
+  mrc_qp_attr attributes;
+  mrc_qp_init_attr initial;
+};
+
+namespace {
+
+template <typename Object>
+Object* make() {
+  return new (std::nothrow) Object{};
+}
+
+/// Frees `object` where what it needs of verbs is not there; errno is that of the failed call.
+template <typename Object>
+Object* if_created(Object* object) {
+  if (object != nullptr && object->verbs != nullptr) return object;
+  const int saved = errno;
+  delete object;
+  errno = saved;
+  return nullptr;
+}
+
+int invalid() {
+  errno = EINVAL;
+  return -1;
+}
+
+int unsupported(const char* call) {
+  fprintf(stderr, "mrcsim: %s: profiles, ports and probes are the scenario's here\n", call);
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+template <typename Object>
+int destroyed(Object* object, int error) {
+  if (error == 0) delete object;
+  return error;
+}
+
+void take_hint(mrc_qp_hint_attr& to, const mrc_qp_hint_attr& from, unsigned mask) {
+  if ((mask & MRC_QP_HINT_NUM_QPS_PER_PEER) != 0) to.num_qps_per_peer = from.num_qps_per_peer;
+  if ((mask & MRC_QP_HINT_NUM_SEND_PEERS) != 0) to.num_send_peers = from.num_send_peers;
+  if ((mask & MRC_QP_HINT_NUM_REMOTE_RECV_PEERS) != 0) to.num_remote_recv_peers = from.num_remote_recv_peers;
+  if ((mask & static_cast<unsigned>(MRC_QP_HINT_VENDOR_CFG)) != 0) {
+    memcpy(to.vendor_cfg, from.vendor_cfg, sizeof to.vendor_cfg);
+  }
+}
+
+void take_attributes(mrc_qp_attr& to, const mrc_qp_attr& from, unsigned mask) {
+  if ((mask & MRC_QP_MAX_WIMM) != 0) to.wimm.max_wimm = from.wimm.max_wimm;
+  if ((mask & MRC_QP_MAX_WIMM_DEST) != 0) to.wimm.max_wimm_dest = from.wimm.max_wimm_dest;
+  if ((mask & MRC_QP_MPR) != 0) to.mpr.mpr = from.mpr.mpr;
+  if ((mask & MRC_QP_MPR_DEST) != 0) to.mpr.mpr_dest = from.mpr.mpr_dest;
+  if ((mask & MRC_QP_TIMEOUT) != 0) to.timeout = from.timeout;
+  if ((mask & MRC_QP_EV_PROFILE_ID) != 0) to.profile.ev_profile_id = from.profile.ev_profile_id;
+  if ((mask & MRC_QP_CC_PROFILE_ID) != 0) to.profile.cc_profile_id = from.profile.cc_profile_id;
+  if ((mask & MRC_QP_HINT) != 0) to.qp_hint = from.qp_hint;
+  if ((mask & MRC_QP_RETRY_CNT) != 0) to.retry = from.retry;
+  if ((mask & MRC_QP_CAP) != 0) to.cap = from.cap;
+  if ((mask & static_cast<unsigned>(MRC_QP_VENDOR_CFG)) != 0) {
+    memcpy(to.vendor_cfg, from.vendor_cfg, sizeof to.vendor_cfg);
+  }
+}
+
+}  // namespace
+
+// ---- device and context
+
+extern "C" int mrc_query_device(ibv_context* context, mrc_device_attr* attributes, int* supported) {
+  if (context == nullptr || attributes == nullptr || supported == nullptr) return invalid();
+  *attributes = {};
+  attributes->mrc_protocol_version = MRC_PROTOCOL_VERSION_1;
+  constexpr uint16_t most = 65'535;
+  attributes->wimm_attr.max_wimm = attributes->wimm_attr.max_wimm_dest = most;
+  attributes->mpr_attr.max_mpr = 255;
+  attributes->mpr_attr.mpr_resolution = 1;
+  attributes->qp_attr.max_qp_hint = most;
+  attributes->cap = MRC_DEVICE_CAP_TRIM_NACK | MRC_DEVICE_CAP_SVC_TIME;
+  const char* name = ibv_get_device_name(context->device);
+  *supported = name != nullptr && strncmp(name, "mrc", 3) == 0 ? 1 : 0;
+  return 0;
+}
+extern "C" int mrc_query_device_ex(ibv_context* context, mrc_context*, mrc_device_attr* attributes, int* supported) {
+  return mrc_query_device(context, attributes, supported);
+}
+extern "C" void mrc_query_version(uint32_t* current, uint32_t* last, uint32_t* vendor, uint32_t* last_vendor) {
+  *current = MRC_API_CURRENT_VERSION;
+  *last = MRC_API_LAST_SUPPORTED_VERSION;
+  *vendor = MRC_VENDOR_API_CURRENT_VERSION;
+  *last_vendor = MRC_VENDOR_API_LAST_SUPPORTED_VERSION;
+}
+/// OCP's example passes a protocol version as version of the API: any is accepted.
+extern "C" mrc_context* mrc_create_context(ibv_context* context, mrc_context_attr*) {
+  auto* created = make<mrc_context>();
+  if (created != nullptr) created->verbs = context;
+  return if_created(created);
+}
+extern "C" int mrc_destroy_context(mrc_context* context) {
+  if (context == nullptr) return invalid();
+  delete context;
+  return 0;
+}
+
+// ---- completion queues
+
+extern "C" int mrc_create_comp_channel(mrc_context* context, mrc_comp_channel** channel) {
+  auto* created = make<mrc_comp_channel>();
+  if (created != nullptr) created->verbs = ibv_create_comp_channel(context->verbs);
+  *channel = if_created(created);
+  return *channel == nullptr ? errno : 0;
+}
+extern "C" int mrc_get_comp_channel_fd(mrc_comp_channel* channel, int* fd) {
+  *fd = channel->verbs->fd;
+  return 0;
+}
+extern "C" int mrc_destroy_comp_channel(mrc_comp_channel* channel) {
+  return destroyed(channel, ibv_destroy_comp_channel(channel->verbs));
+}
+extern "C" mrc_cq* mrc_create_cq(mrc_context* context, int entries, void* of_program, mrc_comp_channel* channel,
+                                 int vector) {
+  auto* cq = make<mrc_cq>();
+  if (cq == nullptr) return nullptr;
+  cq->of_program = of_program;
+  cq->verbs = ibv_create_cq(context->verbs, entries, cq, channel == nullptr ? nullptr : channel->verbs, vector);
+  return if_created(cq);
+}
+extern "C" int mrc_poll_cq(mrc_cq* cq, int entries, ibv_wc* to) {
+  return ibv_poll_cq(cq->verbs, entries, to);
+}
+extern "C" int mrc_destroy_cq(mrc_cq* cq) {
+  return destroyed(cq, ibv_destroy_cq(cq->verbs));
+}
+extern "C" int mrc_req_notify_cq(mrc_cq* cq, int solicited_only) {
+  return ibv_req_notify_cq(cq->verbs, solicited_only);
+}
+extern "C" int mrc_get_cq_event(mrc_comp_channel* channel, mrc_cq** cq, void** of_program) {
+  ibv_cq* verbs = nullptr;
+  void* ours = nullptr;
+  if (ibv_get_cq_event(channel->verbs, &verbs, &ours) != 0) return -1;
+  *cq = static_cast<mrc_cq*>(ours);
+  *of_program = (*cq)->of_program;
+  return 0;
+}
+extern "C" void mrc_ack_cq_events(mrc_cq* cq, unsigned count) {
+  ibv_ack_cq_events(cq->verbs, count);
+}
+
+// ---- hints: kept, and given back
+
+extern "C" mrc_qp_hint* mrc_create_qp_hint(mrc_context*, mrc_qp_hint_init_attr* initial) {
+  auto* hint = make<mrc_qp_hint>();
+  if (hint != nullptr && initial != nullptr) hint->attributes = initial->attr;
+  return hint;
+}
+extern "C" int mrc_destroy_qp_hint(mrc_qp_hint* hint) {
+  if (hint == nullptr) return invalid();
+  delete hint;
+  return 0;
+}
+extern "C" int mrc_query_qp_hint(mrc_qp_hint* hint, mrc_qp_hint_attr* attributes, int mask) {
+  if (hint == nullptr || attributes == nullptr) return invalid();
+  take_hint(*attributes, hint->attributes, static_cast<unsigned>(mask));
+  return 0;
+}
+extern "C" int mrc_modify_qp_hint(mrc_qp_hint* hint, mrc_qp_hint_attr* attributes, int mask) {
+  if (hint == nullptr || attributes == nullptr) return invalid();
+  take_hint(hint->attributes, *attributes, static_cast<unsigned>(mask));
+  return 0;
+}
+
+// ---- queue pairs
+
+extern "C" mrc_qp* mrc_create_qp(mrc_context*, mrc_qp_init_attr* initial) {
+  if (initial == nullptr || initial->pd == nullptr || initial->send_cq == nullptr || initial->recv_cq == nullptr) {
+    invalid();
+    return nullptr;
+  }
+  auto* qp = make<mrc_qp>();
+  if (qp == nullptr) return nullptr;
+  qp->initial = *initial;
+  ibv_qp_init_attr wanted{};
+  wanted.qp_context = qp;
+  wanted.send_cq = initial->send_cq->verbs;
+  wanted.recv_cq = initial->recv_cq->verbs;
+  wanted.cap = initial->cap;
+  wanted.qp_type = IBV_QPT_RC;
+  wanted.sq_sig_all = initial->sq_sig_all;
+  qp->verbs = ibv_create_qp(initial->pd, &wanted);
+  return if_created(qp);
+}
+extern "C" int mrc_destroy_qp(mrc_qp* qp) {
+  return destroyed(qp, ibv_destroy_qp(qp->verbs));
+}
+extern "C" int mrc_modify_qp(mrc_qp* qp, ibv_qp_attr* attributes, int mask, mrc_qp_attr* of_mrc, int mrc_mask) {
+  if (of_mrc != nullptr) take_attributes(qp->attributes, *of_mrc, static_cast<unsigned>(mrc_mask));
+  return attributes == nullptr || mask == 0 ? 0 : ibv_modify_qp(qp->verbs, attributes, mask);
+}
+extern "C" int mrc_query_qp(mrc_qp* qp, ibv_qp_attr* attributes, int mask, mrc_qp_attr* of_mrc, int mrc_mask,
+                            mrc_qp_init_attr* initial) {
+  ibv_qp_init_attr of_verbs{};
+  if (attributes != nullptr) {
+    if (const int error = ibv_query_qp(qp->verbs, attributes, mask, &of_verbs)) return error;
+  }
+  if (of_mrc != nullptr) take_attributes(*of_mrc, qp->attributes, static_cast<unsigned>(mrc_mask));
+  if (initial != nullptr) *initial = qp->initial;
+  return 0;
+}
+extern "C" int mrc_get_qpn(mrc_qp* qp, uint32_t* number) {
+  *number = qp->verbs->qp_num;
+  return 0;
+}
+extern "C" int mrc_post_recv(mrc_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad) {
+  return ibv_post_recv(qp->verbs, list, bad);
+}
+extern "C" int mrc_post_send(mrc_qp* qp, ibv_send_wr* list, ibv_send_wr** bad) {
+  return ibv_post_send(qp->verbs, list, bad);
+}
+
+// ---- events
+
+extern "C" int mrc_get_async_event(mrc_context* context, mrc_async_event* to) {
+  ibv_async_event event{};
+  if (const int error = ibv_get_async_event(context->verbs, &event)) return error;
+  *to = {};
+  to->event_type = event.event_type;
+  switch (event.event_type) {
+    case IBV_EVENT_CQ_ERR:
+      to->element.cq = static_cast<mrc_cq*>(event.element.cq->cq_context);
+      break;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+      to->element.qp = static_cast<mrc_qp*>(event.element.qp->qp_context);
+      break;
+    default:
+      to->element.port_num = event.element.port_num;
+  }
+  // Acknowledged here: what the program acknowledges later has no event of verbs in it any more.
+  ibv_ack_async_event(&event);
+  return 0;
+}
+extern "C" void mrc_ack_async_event(mrc_async_event*) {}
+
+// ---- the controller's side
+
+extern "C" int mrc_ctl_query_device(ibv_context*, mrc_ctl_device_attr* attributes) {
+  if (attributes == nullptr) return invalid();
+  static const char* none[] = {nullptr};
+  *attributes = {};
+  attributes->mrc_ctl_protocol_version = MRC_CTL_PROTOCOL_VERSION_1;
+  attributes->cc.algorithms = none;
+  attributes->phy_port_mask = 1U << 1;  // counted from 1
+  return 0;
+}
+extern "C" int mrc_ctl_query_device_ex(ibv_context* context, mrc_context*, mrc_ctl_device_attr* attributes,
+                                       int* supported) {
+  if (supported == nullptr) return invalid();
+  *supported = 0;
+  return mrc_ctl_query_device(context, attributes);
+}
+extern "C" void mrc_ctl_query_version(uint32_t* current, uint32_t* last, uint32_t* vendor, uint32_t* last_vendor) {
+  *current = MRC_CTL_API_CURRENT_VERSION;
+  *last = MRC_CTL_API_LAST_SUPPORTED_VERSION;
+  *vendor = *last_vendor = 0;
+}
+extern "C" int mrc_ctl_query_port(mrc_context*, uint8_t, mrc_ctl_port_attr* attributes, int) {
+  if (attributes == nullptr) return invalid();
+  attributes->port_admin_state = MRC_CTL_PORT_ADMIN_ENABLED;
+  return 0;
+}
+extern "C" int mrc_ctl_modify_port(mrc_context*, uint8_t, mrc_ctl_port_attr*, int) {
+  return unsupported("mrc_ctl_modify_port");
+}
+extern "C" int mrc_ctl_modify_ev_fmt_profile(mrc_context*, uint64_t, mrc_ctl_ev_fmt_profile_attr*, int) {
+  return unsupported("mrc_ctl_modify_ev_fmt_profile");
+}
+extern "C" int mrc_ctl_query_ev_fmt_profile(mrc_context*, uint64_t, mrc_ctl_ev_fmt_profile_attr*, int) {
+  return unsupported("mrc_ctl_query_ev_fmt_profile");
+}
+extern "C" int mrc_ctl_modify_ev_profile(mrc_context*, uint64_t, mrc_ctl_ev_profile_attr*, int) {
+  return unsupported("mrc_ctl_modify_ev_profile");
+}
+extern "C" int mrc_ctl_query_ev_profile(mrc_context*, uint64_t, mrc_ctl_ev_profile_attr*, int) {
+  return unsupported("mrc_ctl_query_ev_profile");
+}
+extern "C" int mrc_ctl_modify_cc_profile(mrc_context*, uint64_t, mrc_ctl_cc_profile_attr*, int) {
+  return unsupported("mrc_ctl_modify_cc_profile");
+}
+extern "C" int mrc_ctl_query_cc_profile(mrc_context*, uint64_t, mrc_ctl_cc_profile_attr*, int) {
+  return unsupported("mrc_ctl_query_cc_profile");
+}
+extern "C" mrc_cq* mrc_ctl_create_ev_event_cq(mrc_context*, int, void*, mrc_comp_channel*, int) {
+  unsupported("mrc_ctl_create_ev_event_cq");
+  return nullptr;
+}
+extern "C" int mrc_ctl_poll_ev_event(mrc_cq*, int, mrc_ctl_ev_event*) {
+  return unsupported("mrc_ctl_poll_ev_event");
+}
+extern "C" int mrc_ctl_ep_batch_send_wait(mrc_context*, uint8_t, mrc_ctl_ep_op_type, mrc_ctl_ep_req*, int, uint32_t,
+                                          mrc_ctl_ep_rsp*, int*) {
+  return unsupported("mrc_ctl_ep_batch_send_wait");
+}
