@@ -177,6 +177,15 @@ class StartTrace {
   void start_held(TimePs now, const IssueSlot& slot, StartId& id, TimePs ready_at, Cause pool) {
     if (on()) id = record_held(now, slot, id, ready_at, pool);
   }
+  /// As start(); where the slot was last blocked by `pool`, which something else has had for itself, as start_held().
+  void start_after_block(TimePs now, const IssueSlot& slot, StartId& id, TimePs ready_at, Cause pool) {
+    if (!on()) return;
+    if (slot.is_blocked() && slot.blocked_by() == pool) {
+      id = record_held(now, slot, id, ready_at, pool);
+    } else {
+      id = record(now, slot, id, ready_at, slot.busy_until(), server_);
+    }
+  }
   /// What has started goes on `delay` later, for want of a memory's port, as the slot was told: what waits behind it
   /// waits for the memory, which is busy for longer than the server.
   void stall(TimePs delay, const IssueSlot& slot) {

@@ -37,6 +37,15 @@ void put(const fs::path& file, const std::string& line) {
   std::ofstream(file) << line << '\n';
 }
 
+/// As the kernel writes it: groups of two bytes.
+std::string gid_text(NodeId node) {
+  const verbs::Gid gid = verbs::gid_of(node);
+  std::string text;
+  for (std::size_t i = 0; i < verbs::kGidBytes; i += 2)
+    text += fmt::format("{}{:02x}{:02x}", i == 0 ? "" : ":", gid.raw[i], gid.raw[i + 1]);
+  return text;
+}
+
 /// What libibverbs looks at of a device with one port.
 void write_sysfs(const fs::path& root, NodeId node) {
   const fs::path verbs = root / "class/infiniband_verbs";
@@ -57,7 +66,7 @@ void write_sysfs(const fs::path& root, NodeId node) {
   put(port / "phys_state", "5: LinkUp");
   put(port / "pkeys/0", "0xffff");
   for (int i = 0; i < kGids; ++i) {
-    put(port / fmt::format("gids/{}", i), fmt::format("fd4d:5243:0000:0000:4d52:4300:0000:{:04x}", node));
+    put(port / fmt::format("gids/{}", i), gid_text(node));
     put(port / fmt::format("gid_attrs/types/{}", i), "RoCE v2");
     put(port / fmt::format("gid_attrs/ndevs/{}", i), "mrc0");
   }

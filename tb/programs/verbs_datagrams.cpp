@@ -16,26 +16,6 @@ namespace {
 
 using namespace verbs;
 
-/// The last two bytes are the node's number (launcher.cpp).
-std::array<std::uint8_t, 16> gid_of(NodeId node) {
-  return {0xFD,
-          0x4D,
-          0x52,
-          0x43,
-          0,
-          0,
-          0,
-          0,
-          0x4D,
-          0x52,
-          0x43,
-          0,
-          0,
-          0,
-          static_cast<std::uint8_t>(node >> 8),
-          static_cast<std::uint8_t>(node)};
-}
-
 /// The global routing header that a receiver finds before the bytes of a datagram.
 void write_grh(std::byte* to, NodeId from_node, NodeId to_node, std::uint32_t bytes) {
   constexpr std::uint8_t version_6 = 0x60;
@@ -43,12 +23,12 @@ void write_grh(std::byte* to, NodeId from_node, NodeId to_node, std::uint32_t by
   constexpr std::uint8_t hops = 64;
   const std::array<std::uint8_t, 8> head{
       version_6, 0, 0, 0, static_cast<std::uint8_t>(bytes >> 8), static_cast<std::uint8_t>(bytes), next_is_bth, hops};
-  const auto source = gid_of(from_node);
-  const auto destination = gid_of(to_node);
+  const Gid source = gid_of(from_node);
+  const Gid destination = gid_of(to_node);
   static_assert(sizeof head + sizeof source + sizeof destination == kGrhBytes);
   std::memcpy(to, head.data(), sizeof head);
-  std::memcpy(to + sizeof head, source.data(), sizeof source);
-  std::memcpy(to + sizeof head + sizeof source, destination.data(), sizeof destination);
+  std::memcpy(to + sizeof head, source.raw, sizeof source);
+  std::memcpy(to + sizeof head + sizeof source, destination.raw, sizeof destination);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 /// Points that are run together: enough for a few cores, few enough to learn from.
 constexpr std::size_t kBatch = 12;
-/// The same of the ends, with which most that hurts alone is found.
+/// The first batch: the scenario as it is and two ends. What one fault breaks is known after four runs.
 constexpr std::size_t kFirstBatch = 3;
 /// Points of a design that fills the space.
 constexpr std::size_t kHypercube = 12;

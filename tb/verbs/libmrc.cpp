@@ -98,12 +98,14 @@ extern "C" int mrc_query_device(ibv_context* context, mrc_device_attr* attribute
   if (context == nullptr || attributes == nullptr || supported == nullptr) return invalid();
   *attributes = {};
   attributes->mrc_protocol_version = MRC_PROTOCOL_VERSION_1;
+  // As many as the fields can say: the scenario limits them. MPR counts units of 128 PSNs (kMprUnitPsns).
   constexpr uint16_t most = 65'535;
   attributes->wimm_attr.max_wimm = attributes->wimm_attr.max_wimm_dest = most;
   attributes->mpr_attr.max_mpr = 255;
   attributes->mpr_attr.mpr_resolution = 1;
   attributes->qp_attr.max_qp_hint = most;
-  attributes->cap = MRC_DEVICE_CAP_TRIM_NACK | MRC_DEVICE_CAP_SVC_TIME;
+  // No SACK of the model carries the responder's service time (SVC_TIME).
+  attributes->cap = MRC_DEVICE_CAP_TRIM_NACK;
   const char* name = ibv_get_device_name(context->device);
   *supported = name != nullptr && strncmp(name, "mrc", 3) == 0 ? 1 : 0;
   return 0;

@@ -37,6 +37,19 @@ inline constexpr std::uint32_t kWithGrh = 1, kWithImm = 2;
 inline constexpr std::uint32_t kGrhBytes = 40;  ///< before the bytes of a datagram
 inline constexpr std::uint32_t kEventQpFatal = 1, kEventPortActive = 9, kEventPortError = 10;
 
+inline constexpr std::size_t kGidBytes = 16;
+/// Address of a node (GID): a local prefix, and the node's number in the last two bytes.
+struct Gid {
+  std::uint8_t raw[kGidBytes];
+};
+constexpr Gid gid_of(std::uint32_t node) {
+  return {{0xFD, 'M', 'R', 'C', 0, 0, 0, 0, 'M', 'R', 'C', 0, 0, 0, static_cast<std::uint8_t>(node >> 8),
+           static_cast<std::uint8_t>(node)}};
+}
+constexpr std::uint32_t node_of_gid(const std::uint8_t* gid) {
+  return static_cast<std::uint32_t>(gid[kGidBytes - 2] << 8 | gid[kGidBytes - 1]);
+}
+
 enum class Call : std::uint32_t {
   hello,
   query_device,

@@ -137,7 +137,7 @@ Object* failed(Object* object, int error) {
 
 std::uint32_t node_of(const ibv_ah_attr& ah) {
   // The last two bytes of a GID, or the LID less one, are the node's number.
-  if (ah.is_global != 0) return static_cast<std::uint32_t>(ah.grh.dgid.raw[14] << 8 | ah.grh.dgid.raw[15]);
+  if (ah.is_global != 0) return node_of_gid(ah.grh.dgid.raw);
   return ah.dlid - 1U;
 }
 

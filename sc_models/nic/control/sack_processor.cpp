@@ -104,9 +104,9 @@ void SackProcessor::dispatch(TimePs now, const Packet& packet) {
   const AckResult result = apply(now, *qp, packet);
   follow_up(now, *qp, result, packet.last_start);
   next_start_ += access_memories(now, *qp, packet, result.records_freed);
-  if (packet.opcode != Opcode::sack || retransmit_buffer_->by_pins()) return;
-  next_start_ += nic_.clock.cycles(sack_scan_cycles(unacked, qp->sender->unacked_psn(), packet.sack.sack_bitmap));
-  retransmit_buffer_->hold(next_start_);
+  if (packet.opcode != Opcode::sack) return;
+  const std::uint64_t cycles = sack_scan_cycles(unacked, qp->sender->unacked_psn(), packet.sack.sack_bitmap);
+  next_start_ = retransmit_buffer_->scan(next_start_, cycles);
 }
 
 void SackProcessor::complete(TimePs now, Qp& qp, StartId because) {
@@ -212,11 +212,7 @@ void SackProcessor::step(TimePs now) {
   }
   const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;
   next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
-  if (retransmit_buffer_->holds_up(slot)) {
-    starts_.start_held(now, slot, in_.front()->last_start, in_.ready_at(), retransmit_buffer_->busy());
-  } else {
-    starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
-  }
+  starts_.start_after_block(now, slot, in_.front()->last_start, in_.ready_at(), retransmit_buffer_->busy());
   Packet* packet = in_.pop(now);
   nic_.box_counters.control_received.add(*packet);
   dispatch(now, *packet);

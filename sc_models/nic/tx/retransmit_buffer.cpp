@@ -150,6 +150,13 @@ void RetransmitBuffer::release(TimePs now, std::uint32_t packets, StartId becaus
   if (by_pins()) wake_at(now);
 }
 
+TimePs RetransmitBuffer::scan(TimePs from, std::uint64_t cycles) {
+  if (by_pins()) return from;
+  held_until_ = from + nic_.clock.cycles(cycles);
+  next_start_ = std::max(next_start_, held_until_);
+  return held_until_;
+}
+
 void RetransmitBuffer::wake_waiting(TimePs now, StartId because) {
   for (const std::uint32_t qp : waiting_) {
     nic_.qps[qp].waits_for_entries = false;
@@ -173,26 +180,26 @@ TimePs RetransmitBuffer::store_payload(TimePs now, const TxPacket& tx) {
 }
 
 void RetransmitBuffer::for_each_packet_held(const PacketVisitor& visit) const {
-  for (const Passing& passing : passing_) visit(*passing.tx.packet);
+  passing_.for_each_packet(visit);
 }
 
 void RetransmitBuffer::mark_sent(TimePs now) {
   if (!in_->ready(now) || !rtl_->has_room(RetransmitOp::sent)) return;
-  if (!out_.has_room_for(static_cast<std::uint32_t>(passing_.size()) + 1)) {
+  if (!out_.has_room_for(passing_.count() + 1)) {
     slot.blocked(now, out_full_);
     out_.wait_room(now, *this);
     return;
   }
   const TimePs ready_at = in_->ready_at();
   const TxPacket tx = in_->pop(now);
-  passing_.push_back({.tx = tx, .ready_at = ready_at});
+  passing_.give({.tx = tx, .ready_at = ready_at});
   Qp& qp = nic_.qps[tx.qp];
   qp.sender->transmitted(tx.packet->psn, qp.paths->find(tx.packet->ev), now);
   timer_->update(tx.qp, now);
 }
 
 void RetransmitBuffer::begin_by_pins(TimePs now) {
-  Passing& passing = passing_[begun_++];
+  PassingPackets::Passing& passing = passing_.begin();
   passing.delay = store_payload(now, passing.tx);
   starts_.start(now, slot, passing.tx.packet->last_start, passing.ready_at);
   starts_.stall(passing.delay, slot);
@@ -200,9 +207,7 @@ void RetransmitBuffer::begin_by_pins(TimePs now) {
 }
 
 void RetransmitBuffer::pass_by_pins(TimePs now) {
-  const Passing passing = passing_.front();
-  passing_.pop_front();
-  --begun_;
+  const PassingPackets::Passing passing = passing_.leave();
   out_.push(now, passing.tx, now + passing.delay);
 }
 
@@ -263,11 +268,7 @@ void RetransmitBuffer::step(TimePs now) {
   const TimePs delay = store_payload(now, in_->front());
   const std::uint64_t taking = in_->front().packet->retransmission ? kTakeCycles - 1 : 0;
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles + taking);
-  if (slot.is_blocked() && slot.blocked_by() == record_memory_.cause()) {
-    starts_.start_held(now, slot, in_->front().packet->last_start, in_->ready_at(), record_memory_.cause());
-  } else {
-    starts_.start(now, slot, in_->front().packet->last_start, in_->ready_at());
-  }
+  starts_.start_after_block(now, slot, in_->front().packet->last_start, in_->ready_at(), record_memory_.cause());
   starts_.stall(delay, slot);
   slot.busy(now, next_start_);
   out_.push(now, in_->pop(now), now + delay + nic_.clock.cycles(pipeline.latency_cycles));

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <deque>
 #include <vector>
 
 #include "engine/box.h"
@@ -13,6 +11,7 @@
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
 #include "nic/nic_context.h"
+#include "nic/tx/passing_packets.h"
 #include "nic/tx/retransmit_buffer_rtl_path.h"
 #include "nic/tx/segmenter.h"
 
@@ -60,26 +59,20 @@ class RetransmitBuffer : public Box {
   void connect(ArrivalClient& arrivals) { arrivals_ = &arrivals; }
   /// `packets` were acknowledged.
   void release(TimePs now, std::uint32_t packets, StartId because);
-  /// A SACK has the records for itself until then: packets wait. By pins the RTL says for how long.
-  void hold(TimePs until) {
-    if (by_pins()) return;
-    held_until_ = until;
-    next_start_ = std::max(next_start_, until);
-  }
+  /// A SACK that is done at `from` looks at the records for `cycles` more and has them for itself until then: packets
+  /// wait. Returns that time. By pins the RTL takes the time for it, and `from` is returned.
+  TimePs scan(TimePs from, std::uint64_t cycles);
   /// The QP could send but for an entry; it is activated when one is free.
   void wait_entry(TimePs now, std::uint32_t qp);
 
-  bool by_pins() const { return rtl_ != nullptr; }
   /// By pins, of the RTL: it has room for the command of one more packet of the segmenter.
   bool has_room_for_command() const { return !by_pins() || rtl_->has_room(RetransmitOp::append); }
   /// By pins, of the RTL: it has answered all about the last SACK, NACK or timeout.
   bool has_judged() const { return !by_pins() || rtl_->has_judged(); }
   /// `box` is stepped when one of these may have changed.
   void wait_rtl(Box& box) { waiting_boxes_.push_back(&box); }
-  /// Of what waits for them.
+  /// Of what waits for them; none where the RTL is not clocked by its pins.
   Cause busy() const { return busy_; }
-  /// The box with this slot has waited for them.
-  bool holds_up(const IssueSlot& waits) const { return by_pins() && waits.is_blocked() && waits.blocked_by() == busy_; }
 
   Fifo<TxPacket>& out() { return out_; }
   void step(TimePs now) override;
@@ -94,6 +87,7 @@ class RetransmitBuffer : public Box {
   /// A copy stays as the packet passes. Returns what it waited for the memory.
   TimePs store_payload(TimePs now, const TxPacket& tx);
 
+  bool by_pins() const { return rtl_ != nullptr; }
   void step_by_pins(TimePs now);
   /// The first packet that has come is marked as sent, if it can go on.
   void mark_sent(TimePs now);
@@ -125,16 +119,10 @@ class RetransmitBuffer : public Box {
   TimePs next_start_ = 0;
   TimePs held_until_ = 0;
 
-  struct Passing {
-    TxPacket tx;
-    TimePs ready_at = 0;
-    TimePs delay = 0;  ///< that the memory adds
-  };
   RetransmitBufferRtlPath* rtl_ = nullptr;  ///< null: not by pins
   RetransmitTimer* timer_ = nullptr;
   Cause busy_;
-  std::deque<Passing> passing_;  ///< marked as sent, the RTL has not answered
-  std::size_t begun_ = 0;        ///< of them, the command was taken
+  PassingPackets passing_;  ///< marked as sent, the RTL has not answered
   std::vector<Box*> waiting_boxes_;
 };
 

@@ -89,11 +89,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   if (turn_ends && nic_.config.nic.qp_scheduler.ack_request_at_turn_end) packet->ack_request = true;
   next_start_ = now + delay + nic_.clock.cycles(pipeline.initiation_interval_cycles);
   packet->last_start = grant_.start;
-  if (retransmit_buffer_.holds_up(slot)) {
-    starts_.start_held(now, slot, packet->last_start, grant_ready_at_, retransmit_buffer_.busy());
-  } else {
-    starts_.start(now, slot, packet->last_start, grant_ready_at_);
-  }
+  starts_.start_after_block(now, slot, packet->last_start, grant_ready_at_, retransmit_buffer_.busy());
   starts_.stall(delay, slot);
   slot.busy(now, next_start_);
   out_.of(qp.traffic_class)

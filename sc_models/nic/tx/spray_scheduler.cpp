@@ -121,7 +121,7 @@ SprayScheduler::Choice SprayScheduler::choose(TimePs now, Qp& qp, const Packet& 
 }
 
 void SprayScheduler::for_each_packet_held(const PacketVisitor& visit) const {
-  for (const Passing& passing : passing_) visit(*passing.tx.packet);
+  passing_.for_each_packet(visit);
 }
 
 void SprayScheduler::step(TimePs now) {
@@ -133,7 +133,7 @@ void SprayScheduler::step(TimePs now) {
 }
 
 void SprayScheduler::begin_by_pins(TimePs now) {
-  Passing& passing = passing_[begun_++];
+  PassingPackets::Passing& passing = passing_.begin();
   Packet& packet = *passing.tx.packet;
   starts_.start(now, slot, packet.last_start, passing.ready_at);
   starts_.stall(passing.delay, slot);
@@ -142,9 +142,7 @@ void SprayScheduler::begin_by_pins(TimePs now) {
 }
 
 void SprayScheduler::pass_by_pins(TimePs now) {
-  const Passing passing = passing_.front();
-  passing_.pop_front();
-  --begun_;
+  const PassingPackets::Passing passing = passing_.leave();
   out_.push(now, passing.tx, now + passing.delay);
 }
 
@@ -187,7 +185,7 @@ void SprayScheduler::take_packet(TimePs now) {
     in_.wait_ready(now);
     return;
   }
-  if (!out_.has_room_for(static_cast<std::uint32_t>(passing_.size()) + 1)) {
+  if (!out_.has_room_for(passing_.count() + 1)) {
     slot.blocked(now, out_full_);
     out_.wait_room(now, *this);
     return;
@@ -229,7 +227,7 @@ void SprayScheduler::take_packet(TimePs now) {
     waits_for_path_ = false;
     rtl_->let_go();
     const TimePs ready_at = in.ready_at();
-    passing_.push_back({.tx = in.pop(now), .ready_at = ready_at, .delay = delay});
+    passing_.give({.tx = in.pop(now), .ready_at = ready_at, .delay = delay});
     return;
   }
   next_start_ = now + delay + nic_.clock.cycles(choice.occupied_cycles);

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <deque>
 #include <vector>
 
 #include "engine/box.h"
@@ -12,6 +10,7 @@
 #include "engine/ledger.h"
 #include "nic/nic_context.h"
 #include "nic/port.h"
+#include "nic/tx/passing_packets.h"
 #include "nic/tx/scan_order_fill.h"
 #include "nic/tx/segmenter.h"
 #include "nic/tx/spray_scheduler_rtl_path.h"
@@ -77,14 +76,8 @@ class SprayScheduler : public Box {
   bool waits_for_path_ = false;
   bool marks_sent_ = true;
 
-  struct Passing {
-    TxPacket tx;
-    TimePs ready_at = 0;
-    TimePs delay = 0;  ///< that the memories add
-  };
-  std::deque<Passing> passing_;  ///< by pins: they have their path, the RTL has not answered
-  std::size_t begun_ = 0;        ///< of them, the RTL has taken
-  TimePs retry_at_ = kNever;     ///< by pins: what waits for a path tries again
+  PassingPackets passing_;    ///< by pins: they have their path, the RTL has not answered
+  TimePs retry_at_ = kNever;  ///< by pins: what waits for a path tries again
 };
 
 }  // namespace mrc::timing
