@@ -22,6 +22,9 @@ fi
 packages=(tb/packages.txt tests/packages.txt)
 [ -z "$label" ] || [ ! -f "tests/$label/packages.txt" ] || packages+=("tests/$label/packages.txt")
 tb/install.sh "${packages[@]}"
+if [ "$label" = fuzz ]; then
+  export MRCSIM_CMAKE_FLAGS="${MRCSIM_CMAKE_FLAGS:-} -DMRCSIM_FUZZ_OPTIMIZATION=-O1"
+fi
 if [ "$label" = astra ] && [ -n "${MRCSIM_ASTRA_SIM:-}" ]; then
   export MRCSIM_CMAKE_FLAGS="${MRCSIM_CMAKE_FLAGS:-} -DASTRA_SIM_DIR=$MRCSIM_ASTRA_SIM"
 fi

@@ -134,43 +134,56 @@ module spray_update
   logic [EvW-1:0] backup;
   ev_state_e      state_d;
   evs_t           unused_one_hot;
-  first_one #(.Width(MaxEvs)) u_backup (.bits_i(backups_q), .any_o(any_backup), .one_hot_o(unused_one_hot), .index_o(backup));
+  first_one #(.Width(MaxEvs)) u_backup (.look_i(decide_i), .bits_i(backups_q), .any_o(any_backup), .one_hot_o(unused_one_hot), .index_o(backup));
 
+  // Only in its cycle: nothing toggles in the others, and a simulator passes it over.
   always_comb begin
-    quiet    = limits_i.oblivious && !forced_i;
-    at_floor = !any_backup && 9'(in_use_q) <= limits_i.least_active;
-    counts_d = counts_q;
-    loses    = event_i == PathAlwaysSkip;
-    unique case (event_i)
-      PathDelivered: counts_d.losses = '0;
-      PathLost: begin
-        if (counts_q.losses != '1) counts_d.losses = counts_q.losses + 4'd1;
-        loses = counts_d.losses >= limits_i.assumed_bad_losses;
-      end
-      PathProbeDelivered, PathProbeEcn: if (is_bad_q) counts_d.probe_successes = counts_q.probe_successes + 8'd1;
-      PathProbeLost: counts_d.probe_successes = '0;
-      default: ;
-    endcase
-    removes = loses && !quiet && is_active_q && !at_floor;
-    held    = loses && !quiet && is_active_q && at_floor;
-    revives = !quiet && is_bad_q && (event_i == PathProbeDelivered || event_i == PathProbeEcn) &&
-              counts_d.probe_successes >= limits_i.probe_successes;
-    allows  = event_i == PathAllow && !is_good_q && !is_skip_q && !is_bad_q;
-    skips   = !quiet && (is_good_q || revives) &&
-              (event_i == PathEcn || event_i == PathTrimmed || (event_i == PathProbeEcn && limits_i.probe_marked_skips));
-    if (removes) counts_d.probe_successes = '0;
-    if (revives) counts_d.losses = '0;
-    if (quiet) counts_d = counts_q;
-    deactivates = (removes || denies) && is_active_q;
-    takes_back  = (revives || allows) && 9'(in_use_q) < limits_i.most_active;
+    quiet       = 1'b0;
+    at_floor    = 1'b0;
+    counts_d    = counts_q;
+    loses       = 1'b0;
+    removes     = 1'b0;
+    held        = 1'b0;
+    revives     = 1'b0;
+    allows      = 1'b0;
+    skips       = 1'b0;
+    deactivates = 1'b0;
+    takes_back  = 1'b0;
+    state_d     = EvDenied;
+    if (decide_i) begin
+      quiet    = limits_i.oblivious && !forced_i;
+      at_floor = !any_backup && 9'(in_use_q) <= limits_i.least_active;
+      loses    = event_i == PathAlwaysSkip;
+      unique case (event_i)
+        PathDelivered: counts_d.losses = '0;
+        PathLost: begin
+          if (counts_q.losses != '1) counts_d.losses = counts_q.losses + 4'd1;
+          loses = counts_d.losses >= limits_i.assumed_bad_losses;
+        end
+        PathProbeDelivered, PathProbeEcn: if (is_bad_q) counts_d.probe_successes = counts_q.probe_successes + 8'd1;
+        PathProbeLost: counts_d.probe_successes = '0;
+        default: ;
+      endcase
+      removes = loses && !quiet && is_active_q && !at_floor;
+      held    = loses && !quiet && is_active_q && at_floor;
+      revives = !quiet && is_bad_q && (event_i == PathProbeDelivered || event_i == PathProbeEcn) &&
+                counts_d.probe_successes >= limits_i.probe_successes;
+      allows  = event_i == PathAllow && !is_good_q && !is_skip_q && !is_bad_q;
+      skips   = !quiet && (is_good_q || revives) &&
+                (event_i == PathEcn || event_i == PathTrimmed || (event_i == PathProbeEcn && limits_i.probe_marked_skips));
+      if (removes) counts_d.probe_successes = '0;
+      if (revives) counts_d.losses = '0;
+      if (quiet) counts_d = counts_q;
+      deactivates = (removes || denies) && is_active_q;
+      takes_back  = (revives || allows) && 9'(in_use_q) < limits_i.most_active;
 
-    state_d = EvDenied;
-    if (denies) state_d = EvDenied;
-    else if (removes) state_d = EvAssumedBad;
-    else if (skips) state_d = EvSkip;
-    else if (revives || allows || is_good_q) state_d = EvGood;
-    else if (is_skip_q) state_d = EvSkip;
-    else if (is_bad_q) state_d = EvAssumedBad;
+      if (denies) state_d = EvDenied;
+      else if (removes) state_d = EvAssumedBad;
+      else if (skips) state_d = EvSkip;
+      else if (revives || allows || is_good_q) state_d = EvGood;
+      else if (is_skip_q) state_d = EvSkip;
+      else if (is_bad_q) state_d = EvAssumedBad;
+    end
   end
 
   always_ff @(posedge clk_i) begin

@@ -133,9 +133,8 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
   }
   void take_beat() {
     if (model_->out_bytes_o > kBytes) throw RtlError("srv6_encap RTL counts more bytes than a beat has");
-    const std::size_t at = received_.size();
-    received_.resize(at + model_->out_bytes_o);
-    std::memcpy(received_.data() + at, &model_->out_data_o[0], model_->out_bytes_o);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&model_->out_data_o[0]);
+    received_.insert(received_.end(), bytes, bytes + model_->out_bytes_o);
   }
   void finish(EncapReply& reply, std::span<const std::byte> inner) const {
     if (received_.size() < header_bytes_) return;

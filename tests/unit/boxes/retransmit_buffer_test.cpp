@@ -52,7 +52,7 @@ TEST_F(RetransmitBufferTest, WaitsForRoomInItsQueueAndIsChargedToIt) {
 
 TEST_F(RetransmitBufferTest, PacketsWaitWhileASackHasTheRecords) {
   Taker<TxPacket> next("next", bench.wheel, box.out());
-  box.hold(20 * kNs);
+  box.scan(0, 20);
   send(1);
   bench.run_until(50 * kNs);
   EXPECT_EQ(next.times, std::vector<TimePs>{27 * kNs});

@@ -179,7 +179,7 @@ module qp_contexts
   assign chosen       = window | SlotWidth'(place);
   assign behind    = Window'({Window{1'b1}} << place_from);
   assign free_bits = behind & ~window_busy & ~window_again;
-  first_one #(.Width(Window)) u_free (.bits_i(free_bits), .any_o(found), .one_hot_o(free_one), .index_o(place));
+  first_one #(.Width(Window)) u_free (.look_i(fetch_q == FetchSearch), .bits_i(free_bits), .any_o(found), .one_hot_o(free_one), .index_o(place));
   // The hand takes the second chance of those that it passes: all behind it, or up to the one that is found.
   assign passed = behind & ~window_busy & (found ? (free_one - 1'b1) : {Window{1'b1}});
 

@@ -123,15 +123,17 @@ module retransmit_buffer
 
   // A QP's PSNs lie an odd distance apart, so that no two of Buckets consecutive ones share a bucket; distance and start differ
   // between QPs, so that where two windows meet they part again at once.
+  localparam int unsigned Folds = (QpWidth + BucketWidth - 1) / BucketWidth;  // a QP's number in widths of a bucket's
+  // Every third bit, as whole words, which a simulator is quick with.
+  localparam logic [QpWidth-1:0] Third = QpWidth'({(QpWidth / 3 + 1) {3'b001}});
   function automatic logic [BucketWidth-1:0] bucket_of(logic [QpWidth-1:0] qp, logic [BucketWidth-1:0] psn);
-    logic [BucketWidth-1:0] start;
-    logic [2:0]             spread;
-    start  = '0;
-    spread = '0;
-    for (int unsigned i = 0; i < QpWidth; i++) begin
-      start[BucketWidth-1-(i%BucketWidth)] = start[BucketWidth-1-(i%BucketWidth)] ^ qp[i];
-      spread[i%3] = spread[i%3] ^ qp[i];
-    end
+    logic [Folds-1:0][BucketWidth-1:0] folds;
+    logic [BucketWidth-1:0]            start;
+    logic [2:0]                        spread;
+    folds = (Folds * BucketWidth)'(qp);
+    start = '0;
+    for (int unsigned f = 0; f < Folds; f++) start = start ^ {<<{folds[f]}};
+    for (int unsigned k = 0; k < 3; k++) spread[k] = ^(qp & (Third << k));
     return (psn + ((psn << spread) << 1)) ^ start;
   endfunction
 
@@ -139,19 +141,20 @@ module retransmit_buffer
     return signed'(a - b);
   endfunction
 
-  // Number of the lowest bit that is set, by halves.
+  // Number of the lowest bit that is set, by halves: at[k][i] is bit k of the lowest number in the group that begins at i.
+  // As whole words, which a simulator is quick with; where no group begins what they have is not used.
   function automatic logic [5:0] lowest_of(logic [63:0] bits);
-    logic [63:0]      some;
-    logic [63:0][5:0] at;
+    logic [63:0]      some, lower;
+    logic [5:0][63:0] at;
     some = bits;
     at   = '0;
     for (int unsigned l = 0; l < 6; l++) begin
-      for (int unsigned i = 0; i < (64 >> (l + 1)); i++) begin
-        at[i]   = some[2*i] ? at[2*i] : at[2*i+1] | (6'd1 << l);
-        some[i] = some[2*i] || some[2*i+1];
-      end
+      lower = some;
+      for (int unsigned k = 0; k < l; k++) at[k] = (lower & at[k]) | (~lower & (at[k] >> (1 << l)));
+      at[l] = ~lower;
+      some  = lower | (lower >> (1 << l));
     end
-    return at[0];
+    for (int unsigned k = 0; k < 6; k++) lowest_of[k] = at[k][0];
   endfunction
 
   // What the fourth stage does. Act: a command on one record, the first cycle of another, or nothing is there. Look: the record of

@@ -24,6 +24,7 @@ module spray_order_fill #(
   input  logic                             want_i,          // it wants its next order
   input  logic                             changes_i,       // its row changes in this cycle
   input  logic                             hold_i,          // it has looked up places of EVs: none is given until they are used
+  input  logic                             works_i,         // a wake or a touch counts
   input  logic                             wake_i,
   input  logic                             touch_i,
   input  logic [EvW-1:0]                   touch_ev_i,
@@ -189,7 +190,7 @@ module spray_order_fill #(
       chunk_q  <= '0;
       in_use_q <= '0;
       coming_q <= '0;
-    end else if (filling_q) begin
+    end else if (filling_q && (works_i || !(touch_i && at_hand))) begin
       now_q    <= now_d;
       coming_q <= coming_d;
       if (take) taken_q <= taken_q + CountW'(1);

@@ -36,6 +36,8 @@ module spray_rows #(
   output logic                              bank_o,            // of the order that is walked
   output logic                              coming_ready_o,    // the next order is in the other bank
 
+  // What follows counts.
+  input  logic                              works_i,
   // One EV is in this state from now on.
   input  logic                              touch_i,
   input  logic [EvW-1:0]                    touch_ev_i,
@@ -98,10 +100,11 @@ module spray_rows #(
   logic [FieldsWidth-1:0] fields_q, fields_rd;
   states_t states_q, states_d, states_rd;
   places_t places_q, places_d, places_rd;
-  coming_t coming_q, coming_d, coming_rd;
+  coming_t coming_q, coming_d, coming_rd, committed;
   logic    bank_q, coming_bank, read_bank, read_bank_q;
   logic [NumSlots-1:0]                bank_mem;  // in flip-flops: a part of the address at which planes are read
-  logic [Chunks-1:0][NumPlanes-1:0][Chunk-1:0] planes_q, planes_rd;
+  logic [Chunks-1:0][NumPlanes-1:0][Chunk-1:0] planes_rd;
+  logic [NumPlanes-1:0][Chunks-1:0][Chunk-1:0] planes_q;
 
   function automatic places_t touched(places_t places, logic [EvW-1:0] place, logic eligible, logic resting, logic resting_on);
     touched                   = places;
@@ -149,14 +152,13 @@ module spray_rows #(
       places_d        = '0;
       coming_d        = '0;
     end
-    if (commit_i) begin
-      coming_d = '{ready: 1'b1, places: '{eligible: commit_eligible_i, resting: commit_resting_i, resting_on: commit_resting_on_i}};
-    end
   end
+  assign committed = '{ready: 1'b1, places: '{eligible: commit_eligible_i, resting: commit_resting_i, resting_on: commit_resting_on_i}};
 
-  logic states_we, places_we, coming_we;
-  assign states_we = touch_i || wake_i || open_i;
-  assign places_we = states_we || swap_i;
+  logic changes, states_we, places_we, coming_we;
+  assign changes   = touch_i || wake_i || swap_i || open_i;
+  assign states_we = works_i && (touch_i || wake_i || open_i);
+  assign places_we = works_i && changes;
   assign coming_we = places_we || commit_i;
   assign coming_bank = OrderBuffers == 2 && !bank_q;
 
@@ -168,11 +170,16 @@ module spray_rows #(
     if (load_i) places_q <= places_rd;
     else if (places_we) places_q <= places_d;
     if (load_i) coming_q <= coming_rd;
-    else if (places_we || (commit_i && fill_slot_i == slot_i)) coming_q <= coming_d;
-    if (load_i) planes_q <= planes_rd;
+    else if (places_we) coming_q <= coming_d;
+    else if (commit_i && fill_slot_i == slot_i) coming_q <= committed;
+    if (load_i) begin
+      for (int unsigned c = 0; c < Chunks; c++) begin
+        for (int unsigned p = 0; p < NumPlanes; p++) planes_q[p][c] <= planes_rd[c][p];
+      end
+    end
     if (load_i) bank_q <= read_bank_q;
-    else if (swap_i || open_i) bank_q <= swap_i && coming_bank;
-    if (swap_i || open_i) bank_mem[slot_i] <= swap_i && coming_bank;
+    else if (works_i && (swap_i || open_i)) bank_q <= swap_i && coming_bank;
+    if (works_i && (swap_i || open_i)) bank_mem[slot_i] <= swap_i && coming_bank;
   end
 
   // ---- Memories
@@ -195,7 +202,7 @@ module spray_rows #(
     .clk_i, .we_i(places_we), .waddr_i(slot_i), .wdata_i(places_d), .re_i(read_i), .raddr_i(read_slot_i), .rdata_o(places_rd)
   );
   ram_1r1w #(.Depth(ComingRows), .Width($bits(coming_t))) u_coming (
-    .clk_i, .we_i(coming_we), .waddr_i(ComingW'(coming_slot & {SlotW{OrderBuffers == 2}})), .wdata_i(coming_d),
+    .clk_i, .we_i(coming_we), .waddr_i(ComingW'(coming_slot & {SlotW{OrderBuffers == 2}})), .wdata_i(changes ? coming_d : committed),
     .re_i(read_i), .raddr_i(ComingW'(read_slot_i & {SlotW{OrderBuffers == 2}})), .rdata_o(coming_rd)
   );
   for (genvar c = 0; c < Chunks; c++) begin : gen_planes
@@ -203,11 +210,9 @@ module spray_rows #(
       .clk_i, .we_i(planes_we_i[c]), .waddr_i(planes_waddr), .wdata_i(planes_i), .re_i(read_i), .raddr_i(planes_raddr),
       .rdata_o(planes_rd[c])
     );
-    for (genvar p = 0; p < NumPlanes; p++) begin : gen_plane
-      assign planes_o[p][c*Chunk+:Chunk] = planes_q[c][p];
-    end
   end
 
+  assign planes_o          = planes_q;
   assign fields_o          = fields_q;
   assign active_o          = states_q.active;
   assign good_o            = states_q.good;

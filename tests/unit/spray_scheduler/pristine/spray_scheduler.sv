@@ -197,24 +197,26 @@ module spray_scheduler
   assign credit_ready_o = !next_valid_q && state_q != StCsr;
 
   always_comb begin
-    taken          = '0;
-    taken.select   = take_select;
-    taken.update   = take_update;
-    taken.slot     = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
-    taken.load     = taken.slot != next_q.slot || !any_taken_q;
-    taken.bytes    = sel_bytes_i;
-    taken.ports_up = sel_ports_up_i;
-    taken.at       = take_update ? upd_time_i : sel_time_i;
-    taken.what     = take_update               ? upd_event_i
-                     : csr_op_i == SprayCsrDeny  ? PathDeny
-                     : csr_op_i == SprayCsrAllow ? PathAllow
-                                                 : PathRead;
-    taken.by_value = take_update && upd_by_value_i;
-    taken.ev       = take_update ? upd_ev_i : csr_index_i[EvW-1:0];
-    taken.value    = upd_value_i;
-    taken.csr_op   = csr_op_i;
-    taken.index    = take_update ? upd_value_i[BucketW-1:0] : csr_index_i;
-    taken.wdata    = csr_wdata_i;
+    taken = '0;
+    if (take_operation) begin
+      taken.select   = take_select;
+      taken.update   = take_update;
+      taken.slot     = take_csr ? csr_slot_i : take_update ? upd_slot_i : sel_slot_i;
+      taken.load     = taken.slot != next_q.slot || !any_taken_q;
+      taken.bytes    = sel_bytes_i;
+      taken.ports_up = sel_ports_up_i;
+      taken.at       = take_update ? upd_time_i : sel_time_i;
+      taken.what     = take_update               ? upd_event_i
+                       : csr_op_i == SprayCsrDeny  ? PathDeny
+                       : csr_op_i == SprayCsrAllow ? PathAllow
+                                                   : PathRead;
+      taken.by_value = take_update && upd_by_value_i;
+      taken.ev       = take_update ? upd_ev_i : csr_index_i[EvW-1:0];
+      taken.value    = upd_value_i;
+      taken.csr_op   = csr_op_i;
+      taken.index    = take_update ? upd_value_i[BucketW-1:0] : csr_index_i;
+      taken.wdata    = csr_wdata_i;
+    end
   end
 
   // ---- Rows are read for: an operation whose planes have changed; the order that comes in; the next operation until it moves
@@ -239,7 +241,7 @@ module spray_scheduler
     .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .CreditWidth(CreditWidth), .BytesWidth(BytesWidth)
   ) u_search (
     .clk_i, .rst_ni,
-    .look_i(state_q == StLook), .again_i(again_q), .bytes_i(op_q.bytes), .ports_up_i(op_q.ports_up),
+    .look_i(state_q == StLook), .pick_i(state_q == StPick), .again_i(again_q), .bytes_i(op_q.bytes), .ports_up_i(op_q.ports_up),
     .reachable_i(fields_q.reachable), .pointer_i(fields_q.pointer), .eligible_i(eligible), .planes_i(planes),
     .free_ports_o(free_ports), .any_good_o(any_good), .any_candidate_o(any_candidate), .any_ahead_o(any_ahead),
     .place_o(picked_place), .take_i(works && select_found),
@@ -261,10 +263,10 @@ module spray_scheduler
     .fields_o(fields_q), .fields_we_i(works && state_q != StIdle), .fields_i(fields_d),
     .active_o(active), .good_o(good), .skip_o(skip), .once_o(once), .bad_o(bad), .eligible_o(eligible),
     .planes_o(planes), .bank_o(bank), .coming_ready_o(coming_ready),
-    .touch_i(works && touch), .touch_ev_i(ev_q), .touch_place_i(place), .touch_coming_place_i(coming_place),
+    .works_i(works), .touch_i(touch), .touch_ev_i(ev_q), .touch_place_i(place), .touch_coming_place_i(coming_place),
     .touch_active_i(touch_active), .touch_good_i(touch_good), .touch_skip_i(touch_skip), .touch_once_i(touch_once),
     .touch_bad_i(touch_bad),
-    .wake_i(wake), .swap_i(swap), .open_i(works && opens), .open_active_i(op_q.wdata[CountW-1:0]),
+    .wake_i(wake), .swap_i(swap), .open_i(opens), .open_active_i(op_q.wdata[CountW-1:0]),
     .open_evs_i(limits_q.ev_count),
     .read_eligible_o(read_eligible), .read_resting_o(read_resting), .read_resting_on_o(read_resting_on),
     .fill_bank_o(fill_bank), .fill_slot_i(order_slot_o), .commit_i(commit), .commit_eligible_i(fill_eligible),
@@ -290,7 +292,7 @@ module spray_scheduler
   ) u_fill (
     .clk_i, .rst_ni, .ev_count_i(limits_q.ev_count),
     .slot_i(slot_q), .want_i(works && want), .changes_i(changes), .hold_i(hold), .wake_i(wake),
-    .touch_i(works && touch), .touch_ev_i(ev_q), .touch_eligible_i(touch_active && touch_good),
+    .works_i(works), .touch_i(touch), .touch_ev_i(ev_q), .touch_eligible_i(touch_active && touch_good),
     .touch_resting_i(touch_active && touch_skip && !touch_once), .touch_resting_on_i(touch_active && touch_skip && touch_once),
     .fetch_o(fetch_wanted), .fetch_i(fetch), .read_eligible_i(read_eligible), .read_resting_i(read_resting),
     .read_resting_on_i(read_resting_on), .bank_i(fill_bank),
@@ -741,12 +743,13 @@ module spray_scheduler
   end
 
   evs_t usable, passed_over;
-  logic [NumPlanes-1:0] short_of_room;
+  logic [NumPlanes-1:0] short_of_room, picked_plane;
   always_comb begin
     usable = '0;
     for (int unsigned p = 0; p < NumPlanes; p++) begin
       if (free_ports[p] && fields_q.reachable[p]) usable |= planes[p];
       short_of_room[p] = room[p] < CreditWidth'(op_q.bytes);
+      picked_plane[p]  = (u_search.picked & planes[p]) != '0;
     end
     for (int unsigned i = 0; i < MaxEvs; i++) begin
       passed_over[i] = usable[i] && eligible[i] && ev_t'(i) < picked_place && count_t'(i) >= fields_q.pointer;
@@ -767,7 +770,7 @@ module spray_scheduler
       one_picked: assert ((u_search.picked & (u_search.picked - evs_t'(1))) == '0);
       if (select_found) begin
         picked_usable: assert (usable[picked_place] && eligible[picked_place]);
-        picked_port: assert ((u_search.plane & ~free_ports) == '0 && (u_search.plane & ~fields_q.reachable) == '0);
+        picked_port: assert ((picked_plane & ~free_ports) == '0 && (picked_plane & ~fields_q.reachable) == '0);
         picked_in_use: assert (active[u_fill.u_order.mem[{bank, slot_q, picked_place}][PlaneW+32+:EvW]]);
       end
       // None that could be taken is passed over.
@@ -775,7 +778,7 @@ module spray_scheduler
       // Within a rotation the search only goes on: no EV comes twice.
       if (select_found) search_goes_on: assert (fields_d.pointer > fields_q.pointer);
       // Room is not overdrawn.
-      if (select_found) room_is_there: assert ((u_search.plane & short_of_room) == '0);
+      if (select_found) room_is_there: assert ((picked_plane & short_of_room) == '0);
     end
     // No EV is lost between the two orders: as many are in use and GOOD, and rest, in one as in the other.
     if (rst_ni && works && answer_select && coming_ready) begin

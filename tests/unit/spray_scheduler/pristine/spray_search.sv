@@ -22,6 +22,7 @@ module spray_search #(
   input  logic [NumPlanes-1:0][MaxEvs-1:0]      planes_i,
 
   // The second.
+  input  logic                                  pick_i,
   output logic [NumPlanes-1:0]                  free_ports_o,     // up and with room
   output logic                                  any_good_o,       // on a plane that can be reached
   output logic                                  any_candidate_o,  // of these, through a port with room
@@ -36,8 +37,8 @@ module spray_search #(
 
   typedef logic [MaxEvs-1:0] evs_t;
 
-  logic [NumPlanes-1:0][CreditWidth-1:0] credit_q, credit_d;
-  logic [NumPlanes-1:0] free_q, free_d, plane;
+  logic [NumPlanes-1:0][CreditWidth-1:0] credit_q;
+  logic [NumPlanes-1:0] free_q, free_d;
   evs_t usable, within_reach, candidates, ahead, ahead_q, picked;
 
   // What is wide is worked out only in the cycles that use it: a simulator passes it over in the others.
@@ -66,24 +67,25 @@ module spray_search #(
     end
   end
 
-  first_one #(.Width(MaxEvs)) u_first (.bits_i(ahead_q), .any_o(any_ahead_o), .one_hot_o(picked), .index_o(place_o));
-  always_comb begin
-    for (int unsigned p = 0; p < NumPlanes; p++) plane[p] = (picked & planes_i[p]) != '0;
-  end
+  first_one #(.Width(MaxEvs)) u_first (.look_i(pick_i), .bits_i(ahead_q), .any_o(any_ahead_o), .one_hot_o(picked), .index_o(place_o));
   assign free_ports_o = free_q;
 
   // ---- Room. With and without the packet is worked out while the EV is searched.
-  always_comb begin
-    for (int unsigned p = 0; p < NumPlanes; p++) begin
-      logic [CreditWidth-1:0] more, less;
-      more = credit_q[p] + (credit_i ? credit_bytes_i[p] : '0);
-      less = more - CreditWidth'(bytes_i);
-      credit_d[p] = take_i && plane[p] ? less : more;
-    end
-  end
+  function automatic logic [CreditWidth-1:0] credit_after(logic [CreditWidth-1:0] credit, logic [CreditWidth-1:0] returned,
+                                                          logic takes, logic [BytesWidth-1:0] bytes);
+    logic [CreditWidth-1:0] more, less;
+    more = credit + returned;
+    less = more - CreditWidth'(bytes);
+    return takes ? less : more;
+  endfunction
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) credit_q <= '0;
-    else if (credit_i || take_i) credit_q <= credit_d;
+    if (!rst_ni) begin
+      credit_q <= '0;
+    end else if (credit_i || take_i) begin
+      for (int unsigned p = 0; p < NumPlanes; p++) begin
+        credit_q[p] <= credit_after(credit_q[p], credit_i ? credit_bytes_i[p] : '0, take_i && (picked & planes_i[p]) != '0, bytes_i);
+      end
+    end
   end
   assign room_o = credit_q;
 

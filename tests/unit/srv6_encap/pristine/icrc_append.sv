@@ -140,7 +140,6 @@ module icrc_append
   // The stages: CRCs of the chunks, of the beat alone, up to the beat, and two that take the missing bytes away.
   localparam int unsigned Stages = 5;
   logic [Stages-1:0]                valid_q;
-  logic [Stages-1:0][DataWidth-1:0] data_q;
   place_t [Stages-1:0]              place_q;
   chunk_crcs_t                      chunk_crcs_q;
   crc_t                             beat_crc_q, crc_q, shorter_q, remainder_q, icrc;
@@ -155,16 +154,12 @@ module icrc_append
 
   always_ff @(posedge clk_i) begin
     if (advance && in_valid_i) begin
-      data_q[0]    <= in_data_i;
       place_q[0]   <= '{bytes: in_bytes_i, sop: in_sop_i, eop: in_eop_i};
       chunk_crcs_q <= crcs_of_chunks((in_sop_i ? in_data_i | VariantFields : in_data_i) &
                                      (in_eop_i ? ~({DataWidth{1'b1}} << {in_bytes_i, 3'b0}) : '1));
     end
     for (int unsigned stage = 1; stage < Stages; stage++) begin
-      if (advance && valid_q[stage-1]) begin
-        data_q[stage]  <= data_q[stage-1];
-        place_q[stage] <= place_q[stage-1];
-      end
+      if (advance && valid_q[stage-1]) place_q[stage] <= place_q[stage-1];
     end
     if (advance && valid_q[0]) beat_crc_q <= crc_of_beat(chunk_crcs_q);
     if (advance && valid_q[1]) crc_q <= times(Zeros[PadLevels], place_q[1].sop ? Seed : crc_q) ^ beat_crc_q;
@@ -173,6 +168,16 @@ module icrc_append
     end
     if (advance && valid_q[3] && place_q[3].eop) begin
       remainder_q <= without_zeros(shorter_q, PadLevels'(FullCount - place_q[3].bytes), PadSplit, PadLevels);
+    end
+  end
+
+  // Registers of their own, not one array: a simulator copies all of an array of which a part changes.
+  for (genvar stage = 0; stage < Stages; stage++) begin : gen_data
+    logic [DataWidth-1:0] data_q;
+    if (stage == 0) begin : gen_first
+      always_ff @(posedge clk_i) if (advance && in_valid_i) data_q <= in_data_i;
+    end else begin : gen_next
+      always_ff @(posedge clk_i) if (advance && valid_q[stage-1]) data_q <= gen_data[stage-1].data_q;
     end
   end
 
@@ -210,13 +215,13 @@ module icrc_append
   assign out_eop_o   = last.eop && (!spills || spill_q);
 
   always_comb begin
-    out_data_o  = data_q[Stages-1];
+    out_data_o  = gen_data[Stages-1].data_q;
     out_bytes_o = last.bytes;
     if (spill_q) begin
       out_data_o  = DataWidth'(icrc) >> {room[1:0], 3'b0};
       out_bytes_o = CountWidth'(IcrcBytes) - room;
     end else if (last.eop) begin
-      out_data_o  = (data_q[Stages-1] & ~({DataWidth{1'b1}} << {last.bytes, 3'b0})) |
+      out_data_o  = (gen_data[Stages-1].data_q & ~({DataWidth{1'b1}} << {last.bytes, 3'b0})) |
                     (DataWidth'(icrc) << {last.bytes, 3'b0});
       out_bytes_o = spills ? FullCount : last.bytes + CountWidth'(IcrcBytes);
     end

@@ -46,6 +46,24 @@ module srv6_encap
     return carrier;
   endfunction
 
+  // In network order: the outer header; then next header, length in units of 8 bytes without the first, routing type,
+  // segments left, last entry, flags, tag, and the one segment. Coverage of each bit would make all of them anew.
+  // verilator coverage_off
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic [LeftWidth-1:0] headers_of(srv6_encap_meta_t meta);
+    logic [127:0]         carrier;
+    logic [LeftWidth-1:0] network_order;
+    carrier       = usid_carrier(meta.path, meta.plane, meta.uplink);
+    network_order = {
+      4'd6, meta.dscp, meta.ecn, meta.flow_label, meta.payload_length, meta.srh ? NextHeaderRouting : NextHeaderIpv6,
+      meta.hop_limit, meta.source, carrier,
+      NextHeaderIpv6, 8'd2, 8'd4, 8'd0, 8'd0, 8'd0, 16'd0, carrier
+    };
+    for (int unsigned i = 0; i < LeftWidth / 8; i++) headers_of[8*i+:8] = network_order[LeftWidth-8*(i+1)+:8];
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+  // verilator coverage_on
+
   // Packets that get their ICRC come through icrc_append; another packet waits until it is empty.
   logic                  in_icrc, in_icrc_q;
   logic                  icrc_busy, icrc_in_ready, icrc_valid, icrc_sop, icrc_eop;
@@ -100,21 +118,6 @@ module srv6_encap
   // A packet whose rest needs a beat of its own holds up the next one for that cycle.
   assign stage_ready  = flush_q ? out_free : (!beat_valid_q || (beat_taken && !overflows));
 
-  // In network order: the outer header; then next header, length in units of 8 bytes without the first, routing type,
-  // segments left, last entry, flags, tag, and the one segment.
-  // Coverage of each bit would make all of them anew.
-  // verilator coverage_off
-  logic [127:0]         carrier;
-  logic [LeftWidth-1:0] headers_network_order, headers;
-  assign carrier = usid_carrier(meta.path, meta.plane, meta.uplink);
-  assign headers_network_order = {
-    4'd6, meta.dscp, meta.ecn, meta.flow_label, meta.payload_length, meta.srh ? NextHeaderRouting : NextHeaderIpv6,
-    meta.hop_limit, meta.source, carrier,
-    NextHeaderIpv6, 8'd2, 8'd4, 8'd0, 8'd0, 8'd0, 16'd0, carrier
-  };
-  assign headers = {<<8{headers_network_order}};
-  // verilator coverage_on
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       beat_valid_q <= 1'b0;
@@ -137,7 +140,7 @@ module srv6_encap
 
   always_ff @(posedge clk_i) begin
     if (enters && enters_sop) begin
-      left_q <= headers;
+      left_q <= headers_of(meta);
     end else if (beat_taken) begin
       left_q <= srh_q ? beat_data_q[DataWidth-1-:LeftWidth] : LeftWidth'(beat_data_q[DataWidth-1:JoinWidth]);
     end
