@@ -128,11 +128,14 @@ module retransmit_buffer
   localparam logic [QpWidth-1:0] Third = QpWidth'({(QpWidth / 3 + 1) {3'b001}});
   function automatic logic [BucketWidth-1:0] bucket_of(logic [QpWidth-1:0] qp, logic [BucketWidth-1:0] psn);
     logic [Folds-1:0][BucketWidth-1:0] folds;
-    logic [BucketWidth-1:0]            start;
+    logic [BucketWidth-1:0]            start, mirrored;
     logic [2:0]                        spread;
     folds = (Folds * BucketWidth)'(qp);
     start = '0;
-    for (int unsigned f = 0; f < Folds; f++) start = start ^ {<<{folds[f]}};
+    for (int unsigned f = 0; f < Folds; f++) begin
+      mirrored = {<<{folds[f]}};
+      start    = start ^ mirrored;
+    end
     for (int unsigned k = 0; k < 3; k++) spread[k] = ^(qp & (Third << k));
     return (psn + ((psn << spread) << 1)) ^ start;
   endfunction
