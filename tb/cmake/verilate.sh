@@ -3,7 +3,8 @@
 #
 # Verilator names its files by their content, so a build cannot know them beforehand. They go to FOLDER/generated; what the
 # build knows is FOLDER/PREFIX.h, FAST sources FOLDER/PREFIX_fast<i>.cpp (what runs in each cycle) and SLOW sources
-# FOLDER/PREFIX_slow<i>.cpp (the rest), which include them, about equally long, and FOLDER/PREFIX.d, the files that were read.
+# FOLDER/PREFIX_slow<i>.cpp (the rest; with SLOW 0 it goes to the others), which include them, about equally long, and
+# FOLDER/PREFIX.d, the files that were read.
 set -euo pipefail
 verilator=$1 folder=$2 prefix=$3 fast=$4 slow=$5
 shift 5
@@ -70,8 +71,9 @@ units() {
 
 mapfile -t slow_files < <(cd "$generated" && ls | grep -E '(__Slow|__Syms)\.cpp$')
 mapfile -t fast_files < <(cd "$generated" && ls | grep -E '\.cpp$' | grep -vE '(__Slow|__Syms)\.cpp$')
+[ "$slow" -gt 0 ] || fast_files+=("${slow_files[@]}")
 units fast "$fast" "${fast_files[@]}"
-units slow "$slow" "${slow_files[@]}"
+[ "$slow" -eq 0 ] || units slow "$slow" "${slow_files[@]}"
 
 # Without Verilator itself, which is named without its folder.
 sed -e "s#^[^:]*:#$folder/$prefix.h:#" -e 's# verilator_bin # #' "$generated/${prefix}__ver.d" >"$folder/$prefix.d"
