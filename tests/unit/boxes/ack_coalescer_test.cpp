@@ -8,14 +8,14 @@ namespace {
 using timing::AckJob;
 using timing::ControlPacket;
 
-ScenarioConfig config() {
+ScenarioConfig ack_coalescer_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::ack_coalescer);
   scenario.node_default.nic.ack_coalescer.queue_entries = 8;
   return scenario;
 }
 
 struct AckCoalescerTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{ack_coalescer_config()};
   Fifo<ControlPacket> out = queue<ControlPacket>("control_queue", 4);
   timing::AckCoalescer box{"ack_coalescer", bench.wheel, bench.nic, out, nullptr, nullptr};
 

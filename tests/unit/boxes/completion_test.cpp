@@ -5,7 +5,7 @@
 namespace mrc::box_test {
 namespace {
 
-ScenarioConfig config() {
+ScenarioConfig completion_config() {
   ScenarioConfig scenario = small_nic();
   scenario.node_default.nic.completion.pipeline = {.latency_cycles = 7, .initiation_interval_cycles = 30};
   scenario.node_default.pcie.write_latency_ns = 400;
@@ -14,7 +14,9 @@ ScenarioConfig config() {
 }
 
 struct CompletionTest : testing::Test {
-  explicit CompletionTest(const ScenarioConfig& scenario = config()) : bench(scenario) { box.connect(polled); }
+  explicit CompletionTest(const ScenarioConfig& scenario = completion_config()) : bench(scenario) {
+    box.connect(polled);
+  }
 
   Bench bench;
   std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
@@ -49,7 +51,7 @@ TEST_F(CompletionTest, OneWritePerInterval) {
 struct Deep : CompletionTest {
   Deep() : CompletionTest(with_long_latency()) {}
   static ScenarioConfig with_long_latency() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = completion_config();
     scenario.node_default.nic.completion.pipeline = {.latency_cycles = 90, .initiation_interval_cycles = 30};
     return scenario;
   }
@@ -81,7 +83,7 @@ TEST_F(CompletionTest, WaitsForRoomInTheHostsQueueAndIsChargedToIt) {
 struct Moderated : CompletionTest {
   Moderated() : CompletionTest(with_moderation()) {}
   static ScenarioConfig with_moderation() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = completion_config();
     scenario.node_default.nic.completion.moderation_count = 4;
     scenario.node_default.nic.completion.moderation_us = 1;
     return scenario;

@@ -7,12 +7,12 @@ namespace {
 
 using timing::ControlPacket;
 
-ScenarioConfig config() {
+ScenarioConfig control_queue_config() {
   return small_nic(&NicConfig::control_queue);
 }
 
 struct ControlQueueTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{control_queue_config()};
   Fifo<Packet*> port0 = queue<Packet*>("port0.control_fifo", 1);
   Fifo<Packet*> port1 = queue<Packet*>("port1.control_fifo", 1);
   timing::ControlQueue box{"control_queue", bench.wheel, bench.nic, {&port0, &port1}};

@@ -5,7 +5,7 @@
 namespace mrc::box_test {
 namespace {
 
-ScenarioConfig config() {
+ScenarioConfig decrypt_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::decrypt);
   scenario.protocol.encryption.framing = CryptoFraming::psp;
   scenario.protocol.encryption.replay_window = 64;
@@ -24,7 +24,8 @@ ScenarioConfig config() {
 }
 
 struct DecryptTest : testing::Test {
-  explicit DecryptTest(const ScenarioConfig& scenario = config(), std::uint32_t qps = 1) : bench(scenario, qps) {}
+  explicit DecryptTest(const ScenarioConfig& scenario = decrypt_config(), std::uint32_t qps = 1)
+      : bench(scenario, qps) {}
 
   Bench bench;
   Associated keys{bench};
@@ -117,7 +118,7 @@ TEST_F(DecryptTest, ATrimmedPacketPassesWithoutATagAndDoesNotMoveTheWindow) {
 struct TrimmedIsLost : DecryptTest {
   TrimmedIsLost() : DecryptTest(lost()) {}
   static ScenarioConfig lost() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = decrypt_config();
     scenario.protocol.encryption.trimmed = TrimmedAction::drop;
     return scenario;
   }
@@ -135,7 +136,7 @@ TEST_F(TrimmedIsLost, WhereNothingIsBelievedWithoutATag) {
 struct ControlInTheClear : DecryptTest {
   ControlInTheClear() : DecryptTest(clear()) {}
   static ScenarioConfig clear() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = decrypt_config();
     scenario.protocol.encryption.control = false;
     return scenario;
   }
@@ -157,7 +158,7 @@ TEST_F(ControlInTheClear, PassesBesideTheEngine) {
 struct FewReceiveKeys : DecryptTest {
   FewReceiveKeys() : DecryptTest(few_keys(), 3) {}
   static ScenarioConfig few_keys() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = decrypt_config();
     scenario.node_default.nic.decrypt.key_cache_entries = 2;
     scenario.node_default.nic.decrypt.key_wait_entries = 2;
     return scenario;

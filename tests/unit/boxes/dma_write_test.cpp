@@ -9,12 +9,12 @@ namespace {
 using timing::AckJob;
 using timing::WriteJob;
 
-ScenarioConfig config() {
+ScenarioConfig dma_write_config() {
   return small_nic(&NicConfig::dma_write);
 }
 
 struct DmaWriteTest : testing::Test {
-  explicit DmaWriteTest(const ScenarioConfig& scenario = config()) : bench(scenario) {
+  explicit DmaWriteTest(const ScenarioConfig& scenario = dma_write_config()) : bench(scenario) {
     bench.responder(0).post_receive(16);
   }
 
@@ -93,7 +93,7 @@ TEST_F(DmaWriteTest, WaitsForRoomForCompletionsAndIsChargedToIt) {
 struct FewCredits : DmaWriteTest {
   FewCredits() : DmaWriteTest(with_few_credits()) {}
   static ScenarioConfig with_few_credits() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = dma_write_config();
     scenario.node_default.pcie.posted_data_credits = 4096 / 16;
     scenario.node_default.pcie.credit_return_ns = 1000;
     return scenario;

@@ -6,12 +6,12 @@
 namespace mrc::box_test {
 namespace {
 
-ScenarioConfig config() {
+ScenarioConfig doorbell_config() {
   return small_nic(&NicConfig::doorbell);
 }
 
 struct DoorbellTest : testing::Test {
-  Bench bench{config(), 4};
+  Bench bench{doorbell_config(), 4};
   Senders senders{bench};
   timing::Doorbell box{"doorbell", bench.wheel, bench.nic, senders.qp_scheduler};
 };
@@ -49,7 +49,7 @@ TEST_F(DoorbellTest, TheHostWaitsForRoom) {
 
 struct CarriedWqe : testing::Test {
   static ScenarioConfig with_wqe() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = doorbell_config();
     scenario.node_default.nic.doorbell.carries_wqe = true;
     return scenario;
   }

@@ -7,7 +7,7 @@ namespace {
 
 using timing::TxPacket;
 
-ScenarioConfig config() {
+ScenarioConfig encrypt_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::encrypt);
   scenario.protocol.encryption.framing = CryptoFraming::psp;
   NicConfig& nic = scenario.node_default.nic;
@@ -19,7 +19,8 @@ ScenarioConfig config() {
 }
 
 struct EncryptTest : testing::Test {
-  explicit EncryptTest(const ScenarioConfig& scenario = config(), std::uint32_t qps = 1) : bench(scenario, qps) {}
+  explicit EncryptTest(const ScenarioConfig& scenario = encrypt_config(), std::uint32_t qps = 1)
+      : bench(scenario, qps) {}
 
   Bench bench;
   Associated keys{bench};
@@ -78,7 +79,7 @@ TEST_F(EncryptTest, ALongPacketTakesACyclePerWord) {
 struct NarrowEngine : EncryptTest {
   NarrowEngine() : EncryptTest(narrow()) {}
   static ScenarioConfig narrow() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = encrypt_config();
     scenario.node_default.nic.encrypt.width_bits = 256;
     return scenario;
   }
@@ -130,7 +131,7 @@ TEST_F(EncryptTest, DataPassesControlWhosePortIsFull) {
 struct FewKeys : EncryptTest {
   FewKeys() : EncryptTest(few_keys(), 3) {}
   static ScenarioConfig few_keys() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = encrypt_config();
     scenario.node_default.nic.encrypt.key_cache_entries = 2;
     scenario.node_default.nic.encrypt.key_wait_entries = 2;
     return scenario;

@@ -5,7 +5,7 @@
 namespace mrc::box_test {
 namespace {
 
-ScenarioConfig config() {
+ScenarioConfig parser_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::parser);
   NicConfig& nic = scenario.node_default.nic;
   nic.parser.queue_entries = 8;
@@ -16,7 +16,7 @@ ScenarioConfig config() {
 }
 
 struct ParserTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{parser_config()};
   timing::Parser parser{"parser", bench.wheel, bench.nic};
 
   void receive(std::uint32_t packets, std::uint32_t payload_bytes) {

@@ -8,7 +8,7 @@ namespace {
 
 using timing::TxPacket;
 
-ScenarioConfig config() {
+ScenarioConfig payload_fetch_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::payload_fetch);
   scenario.node_default.nic.wqe_fetch.inline_bytes = 64;
   answer_reads_after(scenario, 1000);
@@ -16,7 +16,7 @@ ScenarioConfig config() {
 }
 
 struct PayloadFetchTest : testing::Test {
-  explicit PayloadFetchTest(const ScenarioConfig& scenario = config()) : bench(scenario) {}
+  explicit PayloadFetchTest(const ScenarioConfig& scenario = payload_fetch_config()) : bench(scenario) {}
 
   Bench bench;
   HostMemory memory{PayloadMode::reference, KeyedRandom(1, "memory")};
@@ -80,7 +80,7 @@ TEST_F(PayloadFetchTest, IsChargedToTheSpraySchedulerThatTakesNothing) {
 struct ManyPlaces : PayloadFetchTest {
   ManyPlaces() : PayloadFetchTest(with_many_places()) {}
   static ScenarioConfig with_many_places() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = payload_fetch_config();
     scenario.node_default.nic.payload_fetch.queue_entries = 64;
     return scenario;
   }
@@ -101,7 +101,7 @@ TEST_F(ManyPlaces, WaitsForRoomInTheReadQueueAndIsChargedToIt) {
 struct AtArrival : PayloadFetchTest {
   AtArrival() : PayloadFetchTest(with_two_records()) {}
   static ScenarioConfig with_two_records() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = payload_fetch_config();
     scenario.node_default.nic.payload_fetch.queue_entries = 6;
     scenario.node_default.nic.retransmit_buffer.reserve_record = RecordReservation::at_arrival;
     scenario.node_default.nic.retransmit_buffer.entries = 2;

@@ -5,7 +5,7 @@
 namespace mrc::box_test {
 namespace {
 
-ScenarioConfig config() {
+ScenarioConfig pcie_dma_config() {
   ScenarioConfig scenario = small_nic();
   scenario.node_default.pcie.request_cycles = 2;
   scenario.node_default.pcie.report_cycles = 3;
@@ -41,7 +41,9 @@ class Reader : public Box, public ReadClient {
 };
 
 struct PcieDmaTest : testing::Test {
-  explicit PcieDmaTest(const ScenarioConfig& scenario = config()) : bench(scenario) { bench.nic.tx_work.begin(0); }
+  explicit PcieDmaTest(const ScenarioConfig& scenario = pcie_dma_config()) : bench(scenario) {
+    bench.nic.tx_work.begin(0);
+  }
 
   Bench bench;
   std::unique_ptr<PcieDma> box = make_pcie(bench, bench.wheel);
@@ -78,7 +80,7 @@ TEST_F(PcieDmaTest, TheReadQueueHoldsTheCallerUp) {
 struct OneTag : PcieDmaTest {
   OneTag() : PcieDmaTest(with_one_tag()) {}
   static ScenarioConfig with_one_tag() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = pcie_dma_config();
     scenario.node_default.pcie.read_tags = 1;
     return scenario;
   }

@@ -9,7 +9,7 @@ constexpr TimePs kUs = 1000 * kNs;
 constexpr std::uint32_t kQps = 40;
 constexpr TimePs kTimeout = 20 * kUs;
 
-ScenarioConfig config() {
+ScenarioConfig port_status_agent_config() {
   ScenarioConfig scenario = small_nic();
   auto& port = scenario.node_default.nic.port;
   port.down_detect_us = 10;
@@ -21,7 +21,7 @@ ScenarioConfig config() {
 
 /// Not a box: whoever has a timer drives it. It has no queue; a request that finds no room at a port is repeated.
 struct PortStatusAgentTest : testing::Test {
-  Bench bench{config(), kQps};
+  Bench bench{port_status_agent_config(), kQps};
   PortStatusAgent agent{bench.nic};
   std::vector<TimePs> requests;
 

@@ -11,7 +11,7 @@ constexpr TimePs kCable = 150 * kNs;
 constexpr std::uint32_t kFrame = 4262;      ///< bytes on the wire of a packet with 4 KiB
 constexpr TimePs kFrameTime = kFrame * 80;  ///< at 100 Gb/s
 
-ScenarioConfig config() {
+ScenarioConfig port_config() {
   ScenarioConfig scenario = small_nic();
   NicConfig& nic = scenario.node_default.nic;
   nic.port_gbps = 100;
@@ -22,7 +22,7 @@ ScenarioConfig config() {
 }
 
 struct PortTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{port_config()};
   Everybody others{bench};
   timing::Parser parser{"parser", bench.parked, bench.nic};
   Link transmit{kCable, Link::DueAt::last_bit};

@@ -8,7 +8,7 @@ namespace {
 constexpr TimePs kRoundTrip = 8000 * kNs;
 constexpr TimePs kTimeout = 20'000 * kNs;
 
-ScenarioConfig config() {
+ScenarioConfig probe_engine_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::probe_engine);
   scenario.node_default.nic.probe_engine.outstanding_probes = 1;
   scenario.cc.base_rtt_ps = kRoundTrip;
@@ -19,7 +19,7 @@ ScenarioConfig config() {
 
 /// The box has no issue slot: a probe that finds no room is dropped and comes with the next turn.
 struct ProbeEngineTest : testing::Test {
-  Bench bench{config(), 1};
+  Bench bench{probe_engine_config(), 1};
   Fifo<Packet*> port0 = queue<Packet*>("port0.control_fifo", 2);
   Fifo<Packet*> port1 = queue<Packet*>("port1.control_fifo", 2);
   timing::ProbeEngine box{"probe_engine", bench.wheel, bench.nic, {&port0, &port1}};

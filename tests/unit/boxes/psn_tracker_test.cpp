@@ -9,7 +9,7 @@ namespace {
 using timing::AckJob;
 using timing::WriteJob;
 
-ScenarioConfig config() {
+ScenarioConfig psn_tracker_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::psn_tracker);
   NicConfig& nic = scenario.node_default.nic;
   nic.dma_write.queue_entries = 4;
@@ -19,7 +19,8 @@ ScenarioConfig config() {
 }
 
 struct PsnTrackerTest : testing::Test {
-  explicit PsnTrackerTest(const ScenarioConfig& scenario = config(), std::uint32_t qps = 1) : bench(scenario, qps) {}
+  explicit PsnTrackerTest(const ScenarioConfig& scenario = psn_tracker_config(), std::uint32_t qps = 1)
+      : bench(scenario, qps) {}
 
   Bench bench;
   Everybody others{bench};
@@ -107,7 +108,7 @@ struct Contexts : PsnTrackerTest {
   static constexpr std::uint32_t kQps = 8;
   Contexts() : PsnTrackerTest(with_contexts(), kQps) {}
   static ScenarioConfig with_contexts() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = psn_tracker_config();
     NicConfig& nic = scenario.node_default.nic;
     nic.qp_scheduler.contexts_at_start = 3;
     nic.psn_tracker.context_wait_entries = 2;
@@ -150,7 +151,7 @@ TEST_F(Contexts, WhenAllPlacesAreTakenTheQueueWaits) {
 struct OneContext : PsnTrackerTest {
   OneContext() : PsnTrackerTest(with_one_context(), 2) {}
   static ScenarioConfig with_one_context() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = psn_tracker_config();
     NicConfig& nic = scenario.node_default.nic;
     nic.qp_scheduler.contexts_at_start = 0;
     nic.qp_scheduler.context_cache_entries = 1;

@@ -10,7 +10,7 @@ using timing::Grant;
 constexpr TimePs kStart = 5000 * kNs;  ///< when all contexts are on the NIC
 constexpr std::uint32_t kQps = 6;
 
-ScenarioConfig config() {
+ScenarioConfig qp_scheduler_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::qp_scheduler);
   scenario.node_default.nic.retransmit_buffer.entries = 1;
   answer_reads_after(scenario, 1000);
@@ -18,7 +18,7 @@ ScenarioConfig config() {
 }
 
 struct QpSchedulerTest : testing::Test {
-  explicit QpSchedulerTest(const ScenarioConfig& scenario = config()) : bench(scenario, kQps) {}
+  explicit QpSchedulerTest(const ScenarioConfig& scenario = qp_scheduler_config()) : bench(scenario, kQps) {}
 
   Bench bench;
   std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
@@ -90,7 +90,7 @@ TEST_F(QpSchedulerTest, WaitsForARecordAndIsChargedToTheRecords) {
 struct SmallWindow : QpSchedulerTest {
   SmallWindow() : QpSchedulerTest(with_small_window()) {}
   static ScenarioConfig with_small_window() {
-    ScenarioConfig scenario = config();
+    ScenarioConfig scenario = qp_scheduler_config();
     scenario.cc.max_cwnd_bytes = 8192;
     return scenario;
   }

@@ -8,14 +8,14 @@ namespace {
 
 using timing::TxPacket;
 
-ScenarioConfig config() {
+ScenarioConfig retransmit_buffer_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::retransmit_buffer);
   scenario.node_default.nic.retransmit_buffer.entries = 2;
   return scenario;
 }
 
 struct RetransmitBufferTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{retransmit_buffer_config()};
   Senders senders{bench};
   Fifo<TxPacket> in = queue<TxPacket>("spray_scheduler.queue", 16);
   timing::RetransmitBuffer box{"box", bench.wheel, bench.nic};

@@ -5,7 +5,7 @@
 namespace mrc::box_test {
 namespace {
 
-ScenarioConfig config() {
+ScenarioConfig retransmit_timer_config() {
   ScenarioConfig scenario = small_nic();
   scenario.protocol.timeout_exponent = 1;
   return scenario;
@@ -13,7 +13,7 @@ ScenarioConfig config() {
 
 /// The box has no issue slot and no queue: a timeout takes no time and is never held up.
 struct RetransmitTimerTest : testing::Test {
-  Bench bench{config(), 2};
+  Bench bench{retransmit_timer_config(), 2};
   Everybody others{bench};
   Fifo<Packet*> sacks = queue<Packet*>("sack_processor.queue", 1);
   timing::SackProcessor sack_processor{"sack_processor", bench.parked, bench.nic, sacks};

@@ -5,14 +5,14 @@
 namespace mrc::box_test {
 namespace {
 
-ScenarioConfig config() {
+ScenarioConfig sack_processor_config() {
   ScenarioConfig scenario = small_nic();
   scenario.node_default.nic.sack_processor.pipeline = {.latency_cycles = 8, .initiation_interval_cycles = 10};
   return scenario;
 }
 
 struct SackProcessorTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{sack_processor_config()};
   Everybody others{bench};
   Fifo<Packet*> in = queue<Packet*>("sack_processor.queue", 16);
   timing::SackProcessor box{"sack_processor", bench.wheel, bench.nic, in};

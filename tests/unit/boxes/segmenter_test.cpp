@@ -7,14 +7,14 @@ namespace {
 
 using timing::TxPacket;
 
-ScenarioConfig config() {
+ScenarioConfig segmenter_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::segmenter);
   scenario.node_default.nic.retransmit_buffer.entries = 8;
   return scenario;
 }
 
 struct SegmenterTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{segmenter_config()};
   Senders senders{bench};
   timing::Segmenter box{"segmenter", bench.wheel, bench.nic, senders.qp_scheduler, senders.retransmit_buffer};
 

@@ -7,14 +7,14 @@ namespace {
 
 using timing::TxPacket;
 
-ScenarioConfig config() {
+ScenarioConfig spray_scheduler_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::spray_scheduler);
   scenario.node_default.nic.port.tx_fifo_bytes = 4 * 4262;
   return scenario;
 }
 
 struct SprayTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{spray_scheduler_config()};
   Ports ports{bench, bench.parked};
   timing::RetransmitTimer timer{"retransmit_timer", bench.parked, bench.nic};
   Fifo<TxPacket> in = queue<TxPacket>("payload_fetch.queue", 32);

@@ -7,7 +7,7 @@ namespace {
 
 using timing::TxPacket;
 
-ScenarioConfig config() {
+ScenarioConfig srv6_encap_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::srv6_encap);
   NicConfig& nic = scenario.node_default.nic;
   nic.datapath_bits = 1024;
@@ -16,7 +16,7 @@ ScenarioConfig config() {
 }
 
 struct Srv6EncapTest : testing::Test {
-  Bench bench{config()};
+  Bench bench{srv6_encap_config()};
   Everybody others{bench, bench.wheel};
   FarEnd far0{"far0", bench.wheel, *others.ports.transmit[0]};
   FarEnd far1{"far1", bench.wheel, *others.ports.transmit[1]};

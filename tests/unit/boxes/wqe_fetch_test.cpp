@@ -5,7 +5,7 @@
 namespace mrc::box_test {
 namespace {
 
-ScenarioConfig config() {
+ScenarioConfig wqe_fetch_config() {
   ScenarioConfig scenario = small_nic(&NicConfig::wqe_fetch);
   answer_reads_after(scenario, 1000);
   return scenario;
@@ -14,7 +14,7 @@ ScenarioConfig config() {
 constexpr std::uint32_t kQps = 12;
 
 struct WqeFetchTest : testing::Test {
-  Bench bench{config(), kQps};
+  Bench bench{wqe_fetch_config(), kQps};
   Senders senders{bench};
 
   /// The host has one WQE in each QP's send queue, and the scheduler wants them.
