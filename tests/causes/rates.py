@@ -7,6 +7,8 @@ both directions (where acknowledgements of the other direction are left out); th
 and goodput over PCIe never above its law; that half of each smallest size is not at line rate; and that no part makes the NIC
 slower by more than 0.3 % when it becomes twice as large.
 
+Also that RTL by pins gives the goodput and the cause that SystemC gives, with the width that is too small as with the one that is not.
+
   rates.py MRCSIM [--out FILE] [--write] [--quick] [--jobs N]
 """
 
@@ -40,6 +42,9 @@ FRAME_BYTES = 4224  # of a full packet under SRv6 in the datapath: without Ether
 LINK_BYTES = 4262  # with Ethernet, preamble and gap
 PAYLOAD = 4096
 WIDTHS = (1024, 2048, 4096)
+RTL_WIDTHS = (512, 1024, 2048)  # that RTL of srv6_encap is built for
+BY_PINS = {"`srv6_encap` in RTL": "srv6_encap@nic0",
+           "five blocks in RTL": "srv6_encap@nic0,spray_scheduler@nic0,retransmit_buffer@nic0,psn_tracker@nic1,ack_coalescer@nic1"}
 PCIE = [(5, 2), (5, 4), (6, 1), (6, 2), (6, 4), (7, 1), (7, 2)]  # generation, links of 16 lanes
 # Parts of both nodes whose smallest size is looked for, the rows of a table.
 PARTS = [
@@ -66,16 +71,17 @@ class Bench:
     def call(self, *words):
         return subprocess.run([self.mrcsim, *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False)
 
-    def run(self, preset, settings, seed=1):
+    def run(self, preset, settings, seed=1, options=()):
         """The result; None where the scenario's rules refuse the settings."""
         out = self.folder / f"run{next(self.runs)}"
         settings = {"host.payload": "reference", "traffic.rows": 256, **settings}
         words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-        done = self.call("run", f"tb/scenarios/{preset}.toml", "--quiet", "--yes", "--seed", seed, "--out", out, *words)
+        done = self.call("run", f"tb/scenarios/{preset}.toml", "--quiet", "--yes", "--seed", seed, "--out", out, *options, *words)
         if done.returncode == 2:
             return None
         result = json.loads((out / "result.json").read_text())
         shutil.rmtree(out)
+        self.check(done.returncode == 0, f"{preset}, {settings}, {options}: exit code {done.returncode}: {done.stderr}")
         if result["messages"]["completed"] != result["messages"]["count"]:
             self.failed.append(f"{preset}, {settings}: not complete")
         return result
@@ -173,6 +179,21 @@ def cores(bench, rates, widths):
         rows.append([f"{rate:,} Gb/s", f"{bits:,}", str(math.ceil(FRAME_BYTES * 8 / bits)), f"{need:.2f}", f"{clock:.2f}",
                      f"{percent(share(below))}, {first_cause(below)}"])
     return table(["NIC", "bits", "cycles per packet", "arithmetic, GHz", "lowest clock, GHz", "5 % below it"], rows)
+
+
+def by_rtl(bench, widths):
+    """1.6 Tb/s with the core at 1 GHz: which width is too small, by SystemC and by RTL that sets the pace."""
+    ways = {"SystemC": (), **{name: ("--rtl", blocks, "--rtl-timing", "pins") for name, blocks in BY_PINS.items()}}
+    rows = []
+    for bits in widths:
+        settings = {"nic.datapath_bits": bits, "traffic.rows": 64}
+        results = list(bench.pool.map(lambda options: bench.run(OF_RATE[1600], settings, 1, options), ways.values()))
+        for name, result in zip(ways, results):
+            apart = abs(result["goodput_gbps"] / results[0]["goodput_gbps"] - 1)
+            same = first_cause(result) == first_cause(results[0])
+            bench.check(apart <= 0.01 and same, f"{bits} bit, {name}: {result['goodput_gbps']:.1f} Gb/s, {first_cause(result)}, unlike SystemC")
+        rows.append([f"{bits:,}", *(f"{result['goodput_gbps']:,.1f}, {first_cause(result)}" for result in results)])
+    return table(["bits", *(f"{name}, Gb/s, first cause" for name in ways)], rows)
 
 
 def pcie_gbps(generation, links):
@@ -307,6 +328,7 @@ def pages(bench, write):
     rates = list(OF_RATE)
     lines = ["### The presets", "", *presets(bench, SEEDS)]
     lines += ["", "### The core", "", *cores(bench, rates, WIDTHS)]
+    lines += ["", "1.6 Tb/s, 64 messages, 1 GHz, with RTL by pins:", "", *by_rtl(bench, RTL_WIDTHS)]
     lines += ["", "### PCIe", "", *pcie(bench, rates, PCIE)]
     found = sizes(bench)
     if write:
@@ -323,6 +345,7 @@ def quick(bench):
     one = {preset: found[preset] for preset in OF_RATE.values()}
     names = ["pcie.read_tags", "pcie.completion_buffer_bytes"]
     lines = [*presets(bench, SEEDS[1:2]), "", *cores(bench, [3200], [2048]), "", *pcie(bench, [1600], [(6, 1), (7, 1)])]
+    lines += ["", *by_rtl(bench, [1024])]
     return "\n".join([*lines, "", *size_rows(bench, one, names)])
 
 
