@@ -15,12 +15,6 @@ namespace mrc {
 template <typename Request>
 class AnswerQueue {
  public:
-  explicit AnswerQueue(std::size_t expected) {
-    heap_.reserve(expected);
-    requests_.reserve(expected);
-    free_.reserve(expected);
-  }
-
   bool empty() const { return heap_.empty(); }
   /// Time of the first; precondition of this and pop(): not empty.
   TimePs first_ready() const { return heap_.front().ready; }

@@ -17,7 +17,6 @@ std::uint32_t units(std::uint32_t bytes) {
 PcieTlps::PcieTlps(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config,
                    const ClockDomain& clock, KeyedRandom random, const WorkClock& work, CauseTable& causes)
     : PcieDma(name, owner, config, clock, random, work, causes),
-      answers_(config.read_tags),
       posted_headers_(config.posted_header_credits),
       posted_data_(*this, "pcie.posted_data_credits", "credits", config.posted_data_credits),
       non_posted_headers_(config.non_posted_header_credits),

@@ -9,7 +9,6 @@ PcieTrains::PcieTrains(const sc_core::sc_module_name& name, WheelModule& owner, 
                        const ClockDomain& clock, KeyedRandom random, const WorkClock& work, CauseTable& causes)
     : PcieDma(name, owner, config, clock, random, work, causes),
       one_by_one_(faults_on_ || config.completion_header_credits > 0 || config.completion_data_credits > 0),
-      answers_(config.read_tags),
       tag_free_at_(std::bit_ceil(config.read_tags)),
       tag_freed_by_(tag_free_at_.size()),
       non_posted_(config.non_posted_header_credits),

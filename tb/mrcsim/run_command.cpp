@@ -315,6 +315,7 @@ void print_how_to_repeat(const RunOptions& options, const RunResult& result) {
 }
 
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
+  run.simulation.reset();  // so that results may take the memory that the model had
   result.job.cut = run.job.cut;
   result.rtl_sources = run.rtl_sources;
   for (std::string& note : late_fault_notes(run.scenario, result.simulated_time_us)) {

@@ -33,7 +33,8 @@ fail when a listed block gets worse, or when another one exceeds the limit (smal
 must still be changed.${Object.values(setup.above).some((above) => Object.keys(above).length > 0) ? '' : ' At present there is none.'}
 
 - Cells: inverter, \`NAND\` and \`NOR\` of up to 3 inputs, \`AOI21\`, \`OAI21\`, 2-input XOR and multiplexer, one level each. yosys synthesizes,
-  ABC maps for depth (sum-of-products balancing, structural choices). Wires, fan-out, set-up and clock skew are not included.
+  ABC maps for depth by two scripts (sum-of-products balancing with structural choices; balancing alone), of which the shallower counts.
+  Wires, fan-out, set-up and clock skew are not included.
 - A memory read counts as 12 levels up to 65,536 bits, and one more for each doubling. Where the read has a register at its address or
   output, as it has unless named otherwise, its levels begin a path, and addresses, write data and enables end one without further
   levels.

@@ -2,6 +2,7 @@
 // none is named all of them) at their small or default size to OUT, as JSON. Exits 1 if a block has more levels than timing.json
 // allows. Netlists stay in the folder WORK, if it is set. With --quick after OUT a block is mapped by a short script first, which
 // takes a fifth of the time; whatever mapping is within the limit shows that the block is, and only one above it is mapped again.
+// Without it both scripts map each block, and the shallower mapping counts.
 //
 // yosys synthesizes a block to simple gates and keeps its memories. What is between flip-flops, memories and ports is mapped by
 // ABC for depth to the cells of cells.genlib, with memory outputs arriving as late as `memoryLevels` says; each cell counts one
@@ -190,11 +191,11 @@ abc -g AND -script +strash;write_blif,own.blif;read_genlib,cells.genlib;read_bli
 `, ['own.v', 'paths.blif', 'cells.genlib'], folder);
       return analyse(readFileSync(join(folder, 'mapped.blif'), 'utf8'), netlist);
     };
-    if (quick) {
-      const paths = mapped(quickMap);
-      if (paths[0].levels <= setup.limit && !setup.above[size]?.[block]) return paths;
-    }
-    return mapped(thoroughMap);
+    const short = mapped(quickMap);
+    if (quick && short[0].levels <= setup.limit && !setup.above[size]?.[block]) return short;
+    // Either shows how the block can be built: the shallower one counts.
+    const thorough = mapped(thoroughMap);
+    return short[0].levels < thorough[0].levels ? short : thorough;
   } finally {
     if (!process.env.WORK) rmSync(folder, { recursive: true });
   }

@@ -17,7 +17,7 @@ struct Request {
 
 TEST(AnswerQueue, EarliestFirstAndOfOneTimeTheOldest) {
   std::mt19937 random(1);
-  AnswerQueue<Request> queue(4);
+  AnswerQueue<Request> queue;
   std::vector<std::pair<TimePs, std::uint32_t>> waiting;
   for (std::uint32_t sequence = 0; sequence < 20'000; ++sequence) {
     const TimePs ready = sequence / 4 + random() % 16;
