@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "mrcsim_process.h"
 
 namespace mrc {
@@ -71,8 +73,9 @@ TEST_P(ByPins, BothKernelsGiveTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Of, ByPins,
                          ::testing::Values("srv6_encap", "psn_tracker", "ack_coalescer", "retransmit_buffer",
-                                           "spray_scheduler",
-                                           "spray_scheduler,retransmit_buffer,srv6_encap,psn_tracker,ack_coalescer"),
+                                           "spray_scheduler", "qp_scheduler",
+                                           "qp_scheduler,spray_scheduler,retransmit_buffer,srv6_encap,psn_tracker,"
+                                           "ack_coalescer"),
                          [](const auto& blocks) {
                            std::string name = blocks.param;
                            std::ranges::replace(name, ',', '_');
@@ -212,6 +215,69 @@ TEST(RtlByPins, APauseAfterEachPathLowersGoodputAndLimitsNamesTheBlock) {
 }
 #endif
 
+/// 4,096 messages of a packet each, over more QPs than the NIC has contexts: each is evicted before it comes again.
+constexpr int kTurns = 4'096;
+std::string turns_of_all(int qps) {
+  std::string flows;
+  for (int i = 0; i < kTurns; ++i) flows += fmt::format("0,0,1,4096,{}\n", i % qps);
+  return flows;
+}
+std::string many_qps(int qps) {
+  return fmt::format(
+      "traffic.qps_per_peer = {}\ntraffic.outstanding_messages = 256\nprotocol.path_table_scope = \"destination\"\n"
+      "fabric.nics = 2\ntransport = \"mrc\"\n",
+      qps);
+}
+
+class ManyQpsByPins : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ManyQpsByPins, ContextMissesAndGoodputAreThoseOfSystemC) {
+  const std::string settings = many_qps(2'048) + GetParam();
+  const auto systemc = run_flows(turns_of_all(2'048), settings, "", "systemc");
+  const auto pins = run_flows(turns_of_all(2'048), settings, kByPins + std::string("qp_scheduler"), "pins");
+  ASSERT_EQ(pins["rtl"].size(), 2U);
+  for (const auto& row : pins["rtl"]) {
+    EXPECT_EQ(row["mismatches"], 0) << row;
+    EXPECT_GE(row["transactions"], kTurns) << row;
+  }
+  EXPECT_EQ(pins["bytes"]["delivered"], systemc["bytes"]["delivered"]);
+  EXPECT_NEAR(goodput(pins) / goodput(systemc), 1, 0.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(With, ManyQpsByPins,
+                         ::testing::Values("", "fabric.loss_rate = 0.001\nfabric.trim_rate = 0.002\n"),
+                         [](const auto& settings) { return settings.param.empty() ? "AllPackets" : "Losses"; });
+
+#ifdef MRCSIM_WITH_TURN_PAUSES
+TEST(RtlByPins, APauseAfterEachTurnLowersGoodputAndLimitsNamesTheBlock) {
+  // A turn of 16 KiB in 257 cycles: at 1 GHz 257 ns.
+  const std::string with_pauses = std::string(MRCSIM_WITH_TURN_PAUSES) + kPair;
+  ASSERT_EQ(run_process(with_pauses + kByPins + "qp_scheduler --out %D/pauses").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + kByPins + "qp_scheduler --out %D/ours").exit_code, 0);
+  ASSERT_EQ(run_process(std::string("mrcsim") + kPair + "--out %D/systemc").exit_code, 0);
+  const auto pauses = result_of("pauses");
+  const auto ours = result_of("ours");
+  EXPECT_NEAR(goodput(ours) / goodput(result_of("systemc")), 1, 0.01);
+  const auto& slow = pauses["rtl"][0];  // of the sender
+  EXPECT_EQ(slow["mismatches"], 0);
+  EXPECT_GT(slot_of(pauses, "nic0", "qp_scheduler")["busy"], 0.9);
+  EXPECT_LT(goodput(pauses), 16'384 * 8 / 257.0);
+  EXPECT_LT(goodput(pauses), 0.95 * goodput(ours));
+  EXPECT_GT(limited_by(pauses, "qp_scheduler"), 0.7 * (goodput(ours) - goodput(pauses)));
+}
+#endif
+
+#ifdef MRCSIM_WITH_CONTEXT_BUG
+TEST(RtlByPins, AContextThatIsNotThereEndsTheRun) {
+  run_flows(turns_of_all(2'048), many_qps(2'048));
+  const ProcessResult run = run_process(std::string(MRCSIM_WITH_CONTEXT_BUG) + " run %D/scenario.toml --quiet " +
+                                        kByPins + "qp_scheduler@nic0 --out %D/pins");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_NE(run.err.find("mismatch: nic0: qp_scheduler of nic0, transaction "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find(": lookup: expected "), std::string::npos) << run.err;
+}
+#endif
+
 #ifdef MRCSIM_WITH_SPRAY_BUG
 TEST(RtlByPins, AWrongPathEndsTheRun) {
   const ProcessResult run =
@@ -248,9 +314,8 @@ TEST(RtlByPins, WhatCannotBeClockedIsRefused) {
   };
   const std::vector<Refusal> refusals{
       {"--rtl srv6_encap,pcie_dma,qp_scheduler@nic1",
-       "--rtl-timing pins: not for pcie_dma, qp_scheduler; allowed: spray_scheduler, retransmit_buffer, srv6_encap, "
-       "psn_tracker, "
-       "ack_coalescer, or --rtl-timing transaction"},
+       "--rtl-timing pins: not for pcie_dma; allowed: qp_scheduler, spray_scheduler, retransmit_buffer, srv6_encap, "
+       "psn_tracker, ack_coalescer, or --rtl-timing transaction"},
       {"--shadow srv6_encap", "--rtl-timing pins: no block is selected; allowed: with --rtl BLOCK[@NODE],…"},
       {"", "--rtl-timing pins: no block is selected"},
       {"--rtl-timing pin --rtl srv6_encap", "--rtl-timing"}};

@@ -278,20 +278,89 @@ bool PsnTracker::context_here(std::uint32_t qp, TimePs now, TimePs done_at, Star
 
 bool PsnTracker::first_has_context(TimePs now, const Qp& qp) {
   const std::uint32_t index = nic_.index_of(qp);
+  if (qp_scheduler_->answers_later()) return first_has_answer(now, index);
   if (qp_scheduler_->has_context(now, index, *this, in_.front()->last_start)) return true;
   if (!qp_scheduler_->context_is_read(index)) {
     slot.blocked(now, qp_scheduler_->context_miss());
-  } else if (!context_wait_.fits(1)) {
-    slot.blocked(now, context_wait_full_);
-    context_wait_.refuse(now);
   } else {
-    waiting_.push_back({.packet = in_.pop(now), .qp = index});
-    context_wait_.add(now, 1);
-    slot.blocked(now, qp_scheduler_->context_miss());
-    next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
-    in_.wait_ready(next_start_);
+    wait_for_context(now, index);
   }
   return false;
+}
+
+void PsnTracker::wait_for_context(TimePs now, std::uint32_t index) {
+  if (!context_wait_.fits(1)) {
+    slot.blocked(now, context_wait_full_);
+    context_wait_.refuse(now);
+    return;
+  }
+  waiting_.push_back({.packet = pop_packet(now), .qp = index});
+  context_wait_.add(now, 1);
+  slot.blocked(now, qp_scheduler_->context_miss());
+  next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
+  in_.wait_ready(next_start_);
+}
+
+Packet* PsnTracker::pop_packet(TimePs now) {
+  if (!asked_.empty()) {
+    std::ranges::replace(open_, &asked_.front(), nullptr);
+    asked_.pop_front();
+  }
+  return in_.pop(now);
+}
+
+void PsnTracker::ask_ahead(TimePs now) {
+  if (asked_.size() < std::min<std::size_t>(kMostAsked, in_.size())) {
+    std::size_t place = 0;
+    in_.for_each([&](const Packet* packet) {
+      if (place++ < asked_.size() || asked_.size() == kMostAsked) return;
+      const Qp* qp = nic_.find_qp(packet->destination_qp);
+      const bool is_needed = qp != nullptr && qp->receiver;
+      asked_.push_back(
+          {.qp = is_needed ? nic_.index_of(*qp) : 0, .because = packet->last_start, .is_needed = is_needed});
+    });
+  }
+  for (Asked& asked : asked_) {
+    if (!asked.is_needed || asked.is_asked) continue;
+    asked.is_asked = true;
+    open_.push_back(&asked);
+    qp_scheduler_->ask_context(now, asked.qp, asked.because);
+  }
+}
+
+void PsnTracker::context_seen(ContextLookup lookup, TimePs now) {
+  if (open_.front() != nullptr) open_.front()->answer = lookup;
+  open_.pop_front();
+  wake_at(now);
+}
+
+bool PsnTracker::first_has_answer(TimePs now, std::uint32_t qp) {
+  if (!asked_.empty() && !asked_.front().is_needed) {
+    asked_.front() = {.qp = qp, .because = in_.front()->last_start, .is_needed = true};
+  }
+  ask_ahead(now);
+  Asked& first = asked_.front();
+  if (!first.answer) {
+    slot.blocked(now, qp_scheduler_->busy());
+    return false;
+  }
+  if (*first.answer == ContextLookup::here) return true;
+  if (*first.answer == ContextLookup::no_room) {
+    slot.blocked(now, qp_scheduler_->context_miss());
+    first.answer.reset();
+    first.is_asked = false;
+    qp_scheduler_->wait_to_ask(now, *this);
+    return false;
+  }
+  // It is read, or has come since.
+  if (!qp_scheduler_->context_is_read(first.qp)) return true;
+  wait_for_context(now, first.qp);
+  return false;
+}
+
+bool PsnTracker::waits_for_context(std::uint32_t qp) const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [&](const Waiting& waiting) { return waiting.qp == qp && waiting.ready_at == kNever; });
 }
 
 bool PsnTracker::take_waiting(TimePs now) {
@@ -429,8 +498,12 @@ void PsnTracker::take_packet(TimePs now) {
   if (qp != nullptr && !qp->receiver) qp = nullptr;
   if (qp != nullptr && !first_has_context(now, *qp)) return;
   begin_service();
-  starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
-  track(now, in_.pop(now), qp);
+  if (qp_scheduler_->answers_later()) {
+    starts_.start_after_block(now, slot, in_.front()->last_start, in_.ready_at(), qp_scheduler_->busy());
+  } else {
+    starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
+  }
+  track(now, pop_packet(now), qp);
   end_service(now);
 }
 

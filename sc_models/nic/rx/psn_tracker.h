@@ -57,10 +57,19 @@ class PsnTracker : public Box, private ContextClient {
   };
 
   bool context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) override;
+  bool waits_for_context(std::uint32_t qp) const override;
+  void context_seen(ContextLookup lookup, TimePs now) override;
   /// A packet whose context has come is taken before those in the queue.
   bool take_waiting(TimePs now);
   /// False if the first packet of the queue cannot be taken now.
   bool first_has_context(TimePs now, const Qp& qp);
+  /// As first_has_context(), where qp_scheduler answers later.
+  bool first_has_answer(TimePs now, std::uint32_t qp);
+  /// Asks for the contexts of the first packets of the queue.
+  void ask_ahead(TimePs now);
+  /// The first packet waits beside the queue for its context, if there is a place.
+  void wait_for_context(TimePs now, std::uint32_t qp);
+  Packet* pop_packet(TimePs now);
   void begin_service();
   void end_service(TimePs now);
   /// The next packet, if there is one that can be taken now.
@@ -103,6 +112,17 @@ class PsnTracker : public Box, private ContextClient {
   RtlCycles service_;  ///< of the packet at hand
   TimePs delay_ = 0;   ///< that the packet at hand waits for memories
   std::vector<Waiting> waiting_;
+  /// A packet of the queue about whose context qp_scheduler is asked, where it answers later.
+  struct Asked {
+    std::uint32_t qp = 0;
+    StartId because = 0;
+    bool is_needed = false;  ///< false: it is for no QP of this NIC
+    bool is_asked = false;
+    std::optional<ContextLookup> answer{};
+  };
+  static constexpr std::size_t kMostAsked = 4;
+  std::deque<Asked> asked_;  ///< the first packets of the queue
+  std::deque<Asked*> open_;  ///< not answered, in the order in which they were asked; null: nobody waits for it
   Occupancy context_wait_;
   Occupancy bitmap_;  ///< banks of nic_.bitmaps that are held
   Cause answers_full_;

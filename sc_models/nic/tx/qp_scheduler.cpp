@@ -70,6 +70,10 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
     slot_of_turn_.resize(nic.qps.size());
   }
   hold_at_start(held);
+  if (by_pins()) {
+    rtl_->clock_with(lists_[0], *slots_,
+                     {.quantum_bytes = config.qp_scheduler.quantum_bytes, .period_ps = nic.clock.period_ps()}, *this);
+  }
   declare(pipeline_server(nic, "qp_scheduler", "qp_scheduler", config.qp_scheduler.pipeline));
   declare(DeclaredTokens{.cause = context_miss_,
                          .capacity = config.qp_scheduler.context_cache_entries,
@@ -146,6 +150,11 @@ void QpScheduler::hold_wqes(TimePs now, Qp& qp, std::int32_t more) {
 }
 
 void QpScheduler::activate(std::uint32_t index, TimePs at, StartId because) {
+  if (by_pins()) {
+    rtl_->offer_activation(index, at, because);
+    wake_at(at);
+    return;
+  }
   if (rtl_ != nullptr) rtl_->activate(index);
   if (list_of(index).activate(index, at)) listed(index, at, because);
 }
@@ -203,6 +212,11 @@ bool QpScheduler::is_held(TimePs now, Qp& qp) {
 }
 
 void QpScheduler::end_turn(TimePs now, std::uint32_t index, bool again, StartId because) {
+  if (by_pins()) {
+    rtl_->offer_return({.qp = index, .slot = slot_of_turn_[index], .again = again}, now, because);
+    wake_at(now);
+    return;
+  }
   if (slots_) {
     if (rtl_ != nullptr) rtl_->give_back(index, slot_of_turn_[index], again);
     slots_->give_back(slot_of_turn_[index]);
@@ -232,6 +246,11 @@ void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
   const auto index = static_cast<std::uint32_t>(cookie);
   pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
   context_memory_.write(now, index);
+  if (by_pins()) {
+    came_.insert({done_at, index, pcie_.done_by()});
+    wake_at(std::max(now, done_at));
+    return;
+  }
   // What packets waited for has been used, even if another context has taken its place when they are served.
   const bool waited_for = receiver_ != nullptr && receiver_->context_here(index, now, done_at, pcie_.done_by());
   const bool sends = nic_.qps[index].sender != nullptr;
@@ -339,6 +358,11 @@ void QpScheduler::read_context(TimePs now, std::uint32_t index, StartId because)
 void QpScheduler::context_failed(TimePs now, std::uint32_t index) {
   nic_.memory_failed(now, context_memory_,
                      fmt::format("context of QP {} is re-read over PCIe", nic_.qps[index].number));
+  if (by_pins()) {
+    rtl_->offer_drop(index);
+    wake_at(now);
+    return;
+  }
   if (slots_) {
     if (rtl_ != nullptr) rtl_->drop(index);
     slots_->drop(index);
@@ -406,6 +430,39 @@ void QpScheduler::park(TimePs now, Qp& qp, SendGate gate) {
   slot.blocked(now, qp.starts.parked);
 }
 
+bool QpScheduler::may_be_granted(TimePs now, Qp& qp) {
+  const std::uint32_t index = nic_.index_of(qp);
+  const MemoryAccess context = context_memory_.read(now, index);
+  slot.stalled(now, context.delay_ps, context_memory_.cause());
+  next_start_ += context.delay_ps;
+  if (context.failed()) {
+    context_failed(now, index);
+    end_turn(now, index, true, qp.starts.activated);
+    slot.blocked(now, context_miss_);
+    return false;
+  }
+  want_wqes(now, qp);
+  const NextPacket next = qp.sender->next(now);
+  if (next.gate != SendGate::ready) {
+    end_turn(now, index, false, 0);
+    park(now, qp, next.gate);
+    return false;
+  }
+  if (!next.retransmission && !retransmit_buffer_.has_entry(now)) {
+    end_turn(now, index, false, 0);
+    retransmit_buffer_.wait_entry(now, index);
+    qp.starts.parked = retransmit_buffer_.missing();
+    slot.blocked(now, qp.starts.parked);
+    return false;
+  }
+  if (!next.retransmission && !wqe_readable(now, qp)) {
+    end_turn(now, index, false, 0);
+    slot.blocked(now, no_wqe_);
+    return false;
+  }
+  return !limits_.any() || !is_held(now, qp);
+}
+
 bool QpScheduler::serve(TimePs now, std::uint32_t traffic_class) {
   if (grants_.full()) {
     grants_.wait_room(now, *this);
@@ -430,35 +487,7 @@ bool QpScheduler::serve(TimePs now, std::uint32_t traffic_class) {
     slot.blocked(now, context_miss_);
     return true;
   }
-  const MemoryAccess context = context_memory_.read(now, index);
-  slot.stalled(now, context.delay_ps, context_memory_.cause());
-  next_start_ += context.delay_ps;
-  if (context.failed()) {
-    context_failed(now, index);
-    end_turn(now, index, true, qp.starts.activated);
-    slot.blocked(now, context_miss_);
-    return true;
-  }
-  want_wqes(now, qp);
-  const NextPacket next = qp.sender->next(now);
-  if (next.gate != SendGate::ready) {
-    end_turn(now, index, false, 0);
-    park(now, qp, next.gate);
-    return true;
-  }
-  if (!next.retransmission && !retransmit_buffer_.has_entry(now)) {
-    end_turn(now, index, false, 0);
-    retransmit_buffer_.wait_entry(now, index);
-    qp.starts.parked = retransmit_buffer_.missing();
-    slot.blocked(now, qp.starts.parked);
-    return true;
-  }
-  if (!next.retransmission && !wqe_readable(now, qp)) {
-    end_turn(now, index, false, 0);
-    slot.blocked(now, no_wqe_);
-    return true;
-  }
-  if (limits_.any() && is_held(now, qp)) return true;
+  if (!may_be_granted(now, qp)) return true;
   ++granted_[qp.traffic_class];
   turns_.charge(credit_, qp.traffic_class, turn.quantum_bytes);
   limits_.charge(now, qp.tenant, turn.quantum_bytes);
@@ -484,6 +513,10 @@ StartId QpScheduler::trace_grant(TimePs now, Qp& qp, TimePs listed_from) {
 }
 
 void QpScheduler::step(TimePs now) {
+  if (by_pins()) {
+    step_by_pins(now);
+    return;
+  }
   if (limits_.any()) end_holds(now);
   ready_qps_.set(now, qps_listed());
   if (now >= next_start_) {

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "engine/box.h"
@@ -16,13 +18,9 @@
 #include "mrc/tx/ready_list.h"
 #include "nic/nic_context.h"
 #include "nic/tx/context_cache.h"
-#include "nic/tx/qp_scheduler_engine.h"
+#include "nic/tx/qp_scheduler_rtl_path.h"
 #include "node/tenant_limits.h"
 #include "pcie/pcie_dma.h"
-
-namespace mrc {
-class QpSchedulerRtlPath;
-}
 
 namespace mrc::timing {
 
@@ -35,6 +33,10 @@ class ContextClient {
   /// It can be used from `done_at` on; `because`: start of the read that brought it. True if a packet
   /// waited for it.
   virtual bool context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) = 0;
+  /// A packet waits for this context.
+  virtual bool waits_for_context(std::uint32_t qp) const = 0;
+  /// By pins: the answer to the oldest ask_context().
+  virtual void context_seen(ContextLookup lookup, TimePs now) = 0;
 };
 
 /// Permission for a QP to send up to this many payload bytes before its turn ends.
@@ -47,7 +49,7 @@ struct Grant {
 /// Mark of a request in wqe_requests(): the WQE that is next is read once more.
 inline constexpr std::uint32_t kRereadWqe = 0x8000'0000;
 
-class QpScheduler : public Box, private ReadClient {
+class QpScheduler : public Box, private ReadClient, private QpSchedulerPinsClient {
  public:
   static constexpr QueueMemory kReadyList{"qp_scheduler.ready"};
   static constexpr PortedMemory kContextCache{.name = "qp_scheduler.context_cache",
@@ -71,7 +73,7 @@ class QpScheduler : public Box, private ReadClient {
   /// Some QP has its turn before the one that sends now has its next.
   bool others_wait(TimePs now) const {
     // A QP may be on the list before its WQE or context is there; when it was put there depends on the lookahead.
-    return !grants_.empty() || due_classes(now) != 0;
+    return !grants_.empty() || due_classes(now) != 0 || (by_pins() && rtl_->turns_inside() > 0);
   }
   /// With strict scheduling: a QP of a higher class can be granted or has been, so that this class's turn ends.
   bool more_urgent_waits(TimePs now, std::uint32_t traffic_class) const {
@@ -98,6 +100,14 @@ class QpScheduler : public Box, private ReadClient {
   /// The read of the context has begun and not ended.
   bool context_is_read(std::uint32_t qp) const { return slots_ ? slots_->loading(qp) : cache_.loading(qp); }
   void connect(ContextClient& receiver) { receiver_ = &receiver; }
+  /// Lookups of the receiving side are answered later: ask_context() in the place of has_context().
+  bool answers_later() const { return by_pins(); }
+  /// The ContextClient is told when the answer is there. `because`: start of the packet that needs the context.
+  void ask_context(TimePs now, std::uint32_t qp, StartId because);
+  /// By pins: a lookup found no room. `box` is woken when another may.
+  void wait_to_ask(TimePs now, Box& box);
+  /// Of what waits for an answer.
+  Cause busy() const { return servers().front().cause; }
   Cause context_miss() const { return context_miss_; }
   /// The context on the NIC cannot be read: it is fetched again.
   void context_failed(TimePs now, std::uint32_t qp);
@@ -107,6 +117,8 @@ class QpScheduler : public Box, private ReadClient {
  private:
   void read_done(std::uint64_t cookie, TimePs now, TimePs done_at) override;
   bool serve(TimePs now, std::uint32_t traffic_class);
+  /// The QP has its turn and its context is here. False if it can send nothing: then its turn is over.
+  bool may_be_granted(TimePs now, Qp& qp);
   /// Of the QP of the class whose turn begins now.
   ContextReply begin_turn(TimePs now, std::uint32_t traffic_class);
   /// The turn of a QP whose context is here ends. `again`: it wants another.
@@ -157,6 +169,25 @@ class QpScheduler : public Box, private ReadClient {
   StartId trace_grant(TimePs now, Qp& qp, TimePs listed_from);
   Cause cause_of(SendGate gate, CutCause cut) const;
 
+  // By pins.
+  bool by_pins() const { return rtl_ != nullptr && rtl_->by_pins(); }
+  void step_by_pins(TimePs now);
+  /// Of the contexts that have come, the next is put to the RTL's input.
+  void offer_fill(TimePs now);
+  /// There is room for what one more turn may lead to.
+  bool may_begin_turn() const;
+  void wait_to_begin_turn(TimePs now);
+  void wake_for_offers();
+  bool can_read() const override { return pcie_.can_read(); }
+  void was_listed(std::uint32_t qp, TimePs now, StartId because) override;
+  void turn_ended(const ContextReply& turn, TimePs now) override;
+  void granted(const ContextReply& turn, TurnWait wait, TimePs now) override;
+  void was_seen(const ContextReply& seen, TimePs now) override;
+  void begin_read(std::uint32_t qp, TimePs now, StartId because) override;
+  void was_filled(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) override;
+  void room_came(TimePs now) override { slot_is_free(now); }
+  StartId trace_grant_by_pins(TimePs now, Qp& qp, TurnWait wait);
+
   NicContext& nic_;
   MemoryStructure& context_memory_;
   MemoryStructure& wqe_memory_;
@@ -191,6 +222,16 @@ class QpScheduler : public Box, private ReadClient {
   Cause rate_limit_;
   StartTrace starts_;
   TimePs next_start_ = 0;
+
+  struct ContextThatCame {
+    TimePs at = 0;
+    std::uint32_t qp = 0;
+    StartId because = 0;
+    auto operator<=>(const ContextThatCame&) const = default;
+  };
+  std::set<ContextThatCame> came_;  ///< by pins: not at the RTL's input
+  TimePs next_cycle_ = 0;           ///< by pins
+  bool turn_unused_ = false;        ///< by pins: in the latest cycle, a turn ended without a grant
 };
 
 }  // namespace mrc::timing

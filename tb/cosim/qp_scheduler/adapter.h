@@ -1,4 +1,5 @@
-// Drives a Verilated qp_scheduler_flat operation by operation. Included only where a Verilated class is at hand.
+// Drives a Verilated qp_scheduler_flat operation by operation, or clocked by its pins. Included only where a Verilated
+// class is at hand.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace mrc {
 
 static_assert(rtl::is_context_lookup<ContextLookup>());
 
-/// One operation at a time; after each the block has come to rest.
+/// One operation at a time, after each of which the block has come to rest, or a cycle at a time.
 template <typename Model>
 class QpSchedulerAdapter : public QpSchedulerEngine {
  public:
@@ -86,9 +87,74 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
     drop.put(model_.pins());
     take(model_->drop_valid_i, model_->drop_ready_o);
   }
+  QpSchedulerOutputs clock(const QpSchedulerInputs& inputs) override {
+    put(inputs);
+    model_.low();
+    QpSchedulerOutputs outputs = handshakes(inputs);
+    take_answers(outputs);
+    model_.high();
+    return outputs;
+  }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
  private:
+  void put(const QpSchedulerInputs& inputs) {
+    using namespace qp_scheduler_ports;
+    if (inputs.activated) Act{.qp = *inputs.activated}.put(model_.pins());
+    if (const auto& back = inputs.returned)
+      Back{.qp = back->qp, .slot = back->slot, .again = back->again}.put(model_.pins());
+    if (inputs.looked_up) Look{.qp = *inputs.looked_up}.put(model_.pins());
+    if (const auto& fill = inputs.filled)
+      Fill{.qp = fill->qp, .list = fill->list, .used = fill->used}.put(model_.pins());
+    if (inputs.dropped) Drop{.qp = *inputs.dropped}.put(model_.pins());
+    model_->act_valid_i = inputs.activated ? 1 : 0;
+    model_->back_valid_i = inputs.returned ? 1 : 0;
+    model_->look_valid_i = inputs.looked_up ? 1 : 0;
+    model_->fill_valid_i = inputs.filled ? 1 : 0;
+    model_->drop_valid_i = inputs.dropped ? 1 : 0;
+    model_->run_i = inputs.run ? 1 : 0;
+    model_->read_room_i = inputs.read_room ? 1 : 0;
+    model_->grant_ready_i = 1;
+    model_->seen_ready_i = 1;
+    model_->fetch_ready_i = inputs.takes_fetch ? 1 : 0;
+  }
+  QpSchedulerOutputs handshakes(const QpSchedulerInputs& inputs) {
+    QpSchedulerOutputs outputs;
+    outputs.activated = inputs.activated && model_->act_ready_o != 0;
+    outputs.returned = inputs.returned && model_->back_ready_o != 0;
+    outputs.looked_up = inputs.looked_up && model_->look_ready_o != 0;
+    outputs.filled = inputs.filled && model_->fill_ready_o != 0;
+    outputs.dropped = inputs.dropped && model_->drop_ready_o != 0;
+    outputs.is_ready = model_->act_ready_o != 0 && model_->back_ready_o != 0 && model_->look_ready_o != 0 &&
+                       model_->fill_ready_o != 0 && model_->drop_ready_o != 0;
+    outputs.pick = model_->pick_o != 0;
+    outputs.listed = static_cast<std::uint32_t>(model_->listed_o);
+    outputs.held = static_cast<std::uint32_t>(model_->held_o);
+    return outputs;
+  }
+  void take_answers(QpSchedulerOutputs& outputs) {
+    if (model_->turn_valid_o != 0) {
+      const auto turn = qp_scheduler_ports::Turn::take(model_.pins());
+      outputs.turn = reply_of(turn.qp, turn.lookup);
+    }
+    if (model_->grant_valid_o != 0) {
+      const auto grant = qp_scheduler_ports::Grant::take(model_.pins());
+      outputs.grant = ContextReply{.qp = static_cast<std::uint32_t>(grant.qp),
+                                   .slot = static_cast<std::uint32_t>(grant.slot),
+                                   .quantum_bytes = static_cast<std::uint32_t>(grant.quantum_bytes)};
+    }
+    if (model_->seen_valid_o != 0) {
+      const auto seen = qp_scheduler_ports::Seen::take(model_.pins());
+      outputs.seen = reply_of(seen.qp, seen.lookup);
+      outputs.seen->slot = static_cast<std::uint32_t>(seen.slot);
+    }
+    if (model_->fetch_valid_o != 0) {
+      const auto fetch = qp_scheduler_ports::Fetch::take(model_.pins());
+      outputs.fetch = reply_of(fetch.qp, static_cast<std::uint64_t>(ContextLookup::fetched));
+      outputs.fetch->slot = static_cast<std::uint32_t>(fetch.slot);
+      if (fetch.evicts != 0) outputs.fetch->evicted = static_cast<std::uint32_t>(fetch.evicted_qp);
+    }
+  }
   static ContextReply reply_of(std::uint64_t qp, std::uint64_t lookup) {
     ContextReply reply;
     reply.qp = static_cast<std::uint32_t>(qp);

@@ -19,9 +19,9 @@ void add_qp_scheduler(const RtlSelection& selection, const ScenarioConfig& scena
           fmt::format("nic.qp_scheduler.context_cache_entries = {}: RTL of qp_scheduler is built for {}",
                       nic.qp_scheduler.context_cache_entries, kQpSchedulerSizes.slots));
   const auto make = load_rtl<decltype(make_qp_scheduler_rtl)>(RtlModuleKind::rtl, "qp_scheduler");
-  rtl.qp_scheduler =
-      std::make_unique<QpSchedulerRtlPath>(selection.mode, make(nic.qp_scheduler.quantum_bytes, recorder),
-                                           kQpSchedulerSizes, selection.node, nic.qp_scheduler.pipeline);
+  rtl.qp_scheduler = std::make_unique<QpSchedulerRtlPath>(selection.mode, selection.timing,
+                                                          make(nic.qp_scheduler.quantum_bytes, recorder),
+                                                          kQpSchedulerSizes, selection.node, nic.qp_scheduler.pipeline);
 }
 
 }  // namespace
@@ -37,7 +37,8 @@ RtlBlock qp_scheduler_block() {
             .in_port = qp_scheduler_ports::Back::kPort,
             .out_port = qp_scheduler_ports::Grant::kPort,
             .latency_parameter = "nic.qp_scheduler.latency_cycles",
-            .interval_parameter = "nic.qp_scheduler.initiation_interval_cycles"}}};
+            .interval_parameter = "nic.qp_scheduler.initiation_interval_cycles"}},
+          ByPins::yes};
 }
 
 }  // namespace mrc
