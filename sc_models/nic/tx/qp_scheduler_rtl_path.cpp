@@ -155,6 +155,7 @@ void QpSchedulerRtlPath::clock(TimePs now, std::uint64_t cycle, bool run) {
   note_cycle(outputs);
   watch(outputs);
   take_answers(now, cycle, outputs);
+  if (is_over()) return;
   // A lookup that is taken now sees it in the next cycle.
   inputs_.read_room = client_->can_read() && fetches_.empty();
   std::optional<std::uint32_t> picked;
@@ -202,10 +203,11 @@ void QpSchedulerRtlPath::compare_state(const QpSchedulerOutputs& outputs, std::u
 }
 
 void QpSchedulerRtlPath::take_answers(TimePs now, std::uint64_t cycle, const QpSchedulerOutputs& outputs) {
+  // Behind a difference, what comes out has nothing to be compared with.
   if (outputs.turn) take_turn(now, cycle, *outputs.turn);
-  if (outputs.grant) take_grant(now, cycle, *outputs.grant);
-  if (outputs.fetch && inputs_.takes_fetch) take_fetch(now, cycle, *outputs.fetch);
-  if (outputs.seen) take_seen(now, cycle, *outputs.seen);
+  if (outputs.grant && !is_over()) take_grant(now, cycle, *outputs.grant);
+  if (outputs.fetch && inputs_.takes_fetch && !is_over()) take_fetch(now, cycle, *outputs.fetch);
+  if (outputs.seen && !is_over()) take_seen(now, cycle, *outputs.seen);
 }
 
 void QpSchedulerRtlPath::take_turn(TimePs now, std::uint64_t cycle, const ContextReply& reply) {

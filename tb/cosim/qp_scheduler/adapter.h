@@ -139,9 +139,9 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
     }
     if (model_->grant_valid_o != 0) {
       const auto grant = qp_scheduler_ports::Grant::take(model_.pins());
-      outputs.grant = ContextReply{.qp = static_cast<std::uint32_t>(grant.qp),
-                                   .slot = static_cast<std::uint32_t>(grant.slot),
-                                   .quantum_bytes = static_cast<std::uint32_t>(grant.quantum_bytes)};
+      outputs.grant = reply_of(grant.qp, static_cast<std::uint64_t>(ContextLookup::here));
+      outputs.grant->slot = static_cast<std::uint32_t>(grant.slot);
+      outputs.grant->quantum_bytes = static_cast<std::uint32_t>(grant.quantum_bytes);
     }
     if (model_->seen_valid_o != 0) {
       const auto seen = qp_scheduler_ports::Seen::take(model_.pins());
