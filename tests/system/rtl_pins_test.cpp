@@ -248,6 +248,16 @@ INSTANTIATE_TEST_SUITE_P(With, ManyQpsByPins,
                          ::testing::Values("", "fabric.loss_rate = 0.001\nfabric.trim_rate = 0.002\n"),
                          [](const auto& settings) { return settings.param.empty() ? "AllPackets" : "Losses"; });
 
+TEST(RtlByPins, AllQpsOfTheBlockAreThoseOfSystemC) {
+  const std::string run = "mrcsim run tb/scenarios/many_qps.toml --quiet --out %D/";
+  ASSERT_EQ(run_process(run + "systemc").exit_code, 0);
+  const ProcessResult by_pins = run_process(run + "pins " + kByPins + "qp_scheduler");
+  ASSERT_EQ(by_pins.exit_code, 0) << by_pins.err;
+  const auto pins = result_of("pins");
+  for (const auto& row : pins["rtl"]) EXPECT_EQ(row["mismatches"], 0) << row;
+  EXPECT_NEAR(goodput(pins) / goodput(result_of("systemc")), 1, 0.02);
+}
+
 #ifdef MRCSIM_WITH_TURN_PAUSES
 TEST(RtlByPins, APauseAfterEachTurnLowersGoodputAndLimitsNamesTheBlock) {
   // A turn of 16 KiB in 257 cycles: at 1 GHz 257 ns.
