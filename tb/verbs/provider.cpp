@@ -318,6 +318,18 @@ int destroy_srq(ibv_srq* srq) {
 
 void add_list_operations(Qp& qp);
 
+/// What a QP takes inline. An entry of a UD send queue has whole blocks, as on mlx5 adapters: what its headers leave of
+/// them is the program's, 124 bytes for 64. Programs may count on it: libucx uses the buffer of a connection request
+/// for another message before the request completes, and a request, 65 bytes with a GID, is safe only inline.
+std::uint32_t inline_bytes_of(const ibv_qp_init_attr_ex& wanted) {
+  constexpr std::uint32_t block_bytes = 64;
+  constexpr std::uint32_t header_bytes = 16 + 48 + 4;  // control, address vector, inline
+  const std::uint32_t asked = wanted.cap.max_inline_data;
+  if (wanted.qp_type != IBV_QPT_UD || asked == 0) return asked;
+  const std::uint32_t blocks = (header_bytes + asked + block_bytes - 1) / block_bytes;
+  return std::min(blocks * block_bytes - header_bytes, kMostInlineBytes);
+}
+
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes) {
   const ibv_qp_cap& cap = attributes->cap;
   if (cap.max_send_sge > kMostSges || cap.max_recv_sge > kMostSges || cap.max_inline_data > kMostInlineBytes) {
@@ -344,7 +356,7 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes) {
   qp->send_wrs = cap.max_send_wr;
   qp->receive_wrs = cap.max_recv_wr;
   qp->most_sges = std::max(cap.max_send_sge, 1U);
-  qp->inline_bytes = cap.max_inline_data;
+  qp->inline_bytes = attributes->cap.max_inline_data = inline_bytes_of(*attributes);
   qp->signal_all = attributes->sq_sig_all != 0;
   base.context = context;
   base.qp_context = attributes->qp_context;
@@ -372,7 +384,9 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
   extended.qp_type = attributes->qp_type;
   extended.sq_sig_all = attributes->sq_sig_all;
   extended.pd = pd;
-  return create_qp_ex(pd->context, &extended);
+  ibv_qp* created = create_qp_ex(pd->context, &extended);
+  if (created != nullptr) attributes->cap = extended.cap;
+  return created;
 }
 
 void keep_attributes(Qp& qp, const ibv_qp_attr& from, int mask) {

@@ -520,6 +520,12 @@ class Beyond(unittest.TestCase):
         self.assertEqual(strict.code, 5)
         self.assertIn("MRC has connected QPs only (IBV_QPT_RC); --beyond-mrc carries datagrams (IBV_QPT_UD)", strict.err)
 
+    def test_datagrams_are_inline(self):
+        """As libucx connects: with a buffer that is used for another datagram as soon as the first is posted."""
+        run = Run([CHECK, "datagrams", str(PORT)], [CHECK, "datagrams", str(PORT), LOCAL], options=["--beyond-mrc"])
+        self.assertEqual(run.code, 0, run.out + run.err)
+        self.assertIn("32 datagrams are right", run.out)
+
     def test_atomics(self):
         for kind in ("FETCH_AND_ADD", "CMP_AND_SWAP"):
             run = self.beyond("ib_atomic_bw", "-n", 200, "-A", kind)

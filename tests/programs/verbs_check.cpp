@@ -1,5 +1,6 @@
 // Verbs that no program of Debian's checks: what READ and atomic operations move, their errors, events of the device.
 //   verbs_check beyond PORT [ADDRESS]   the server without ADDRESS: READ and atomic operations into its memory
+//   verbs_check datagrams PORT [ADDRESS]   datagrams whose buffer is used again at once
 //   verbs_check writes PORT [ADDRESS]   WRITEs until one fails
 //   verbs_check counts PORT [ADDRESS]   the server counts rounds of a loop until its memory is written
 //   verbs_check threads COUNT           starts that many threads, which do nothing
@@ -297,6 +298,104 @@ int beyond(const char* port, const char* address) {
   return 0;
 }
 
+constexpr std::uint32_t kDatagrams = 32;
+constexpr std::uint32_t kDatagramBytes = 65;
+constexpr std::uint32_t kGrhBytes = 40;
+constexpr std::uint32_t kDatagramRoom = 128;
+constexpr std::uint32_t kQkey = 0x1EE7;
+
+/// One UD QP. `inline_bytes` is what was asked for, and then what the QP takes.
+Verbs datagram_qp(std::uint32_t& inline_bytes) {
+  Verbs v;
+  v.context = open_device();
+  v.pd = ibv_alloc_pd(v.context);
+  v.cq = ibv_create_cq(v.context, 256, nullptr, nullptr, 0);
+  v.memory = static_cast<std::uint8_t*>(aligned_alloc(4096, kBytes));
+  v.mr = ibv_reg_mr(v.pd, v.memory, kBytes, IBV_ACCESS_LOCAL_WRITE);
+  check(v.mr != nullptr, "ibv_reg_mr");
+  ibv_qp_init_attr initial{};
+  initial.send_cq = initial.recv_cq = v.cq;
+  initial.qp_type = IBV_QPT_UD;
+  initial.cap = {kDatagrams, kDatagrams, 1, 1, inline_bytes};
+  v.qp = ibv_create_qp(v.pd, &initial);
+  check(v.qp != nullptr, "ibv_create_qp");
+  inline_bytes = initial.cap.max_inline_data;
+  ibv_qp_attr to{};
+  to.port_num = 1;
+  to.qkey = kQkey;
+  to.qp_state = IBV_QPS_INIT;
+  check(ibv_modify_qp(v.qp, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) == 0, "INIT");
+  to.qp_state = IBV_QPS_RTR;
+  check(ibv_modify_qp(v.qp, &to, IBV_QP_STATE) == 0, "RTR");
+  to.qp_state = IBV_QPS_RTS;
+  check(ibv_modify_qp(v.qp, &to, IBV_QP_STATE | IBV_QP_SQ_PSN) == 0, "RTS");
+  return v;
+}
+
+void post_datagram_receives(Verbs& v) {
+  for (std::uint32_t i = 0; i < kDatagrams; ++i) {
+    ibv_sge sge{reinterpret_cast<std::uint64_t>(v.memory) + std::uint64_t{kDatagramRoom} * i, kDatagramRoom,
+                v.mr->lkey};
+    ibv_recv_wr receive{.wr_id = i, .next = nullptr, .sg_list = &sge, .num_sge = 1};
+    ibv_recv_wr* bad = nullptr;
+    check(ibv_post_recv(v.qp, &receive, &bad) == 0, "ibv_post_recv");
+  }
+}
+
+void check_datagrams(Verbs& v) {
+  for (std::uint32_t i = 0; i < kDatagrams; ++i) {
+    const ibv_wc wc = next(v);
+    check(wc.status == IBV_WC_SUCCESS && wc.wr_id == i && wc.byte_len == kGrhBytes + kDatagramBytes, "a datagram");
+    const std::uint8_t* got = v.memory + std::size_t{kDatagramRoom} * i + kGrhBytes;
+    check(std::all_of(got, got + kDatagramBytes, [i](std::uint8_t byte) { return byte == i + 1; }),
+          "a datagram's bytes");
+  }
+  std::printf("%u datagrams are right\n", kDatagrams);
+}
+
+void send_datagrams(Verbs& v, std::uint32_t inline_bytes) {
+  ibv_ah_attr there{};
+  there.is_global = 1;
+  there.grh.dgid = v.peer.gid;
+  there.port_num = 1;
+  ibv_ah* ah = ibv_create_ah(v.pd, &there);
+  check(ah != nullptr, "ibv_create_ah");
+  const unsigned is_inline = kDatagramBytes <= inline_bytes ? IBV_SEND_INLINE : 0;
+  for (std::uint32_t i = 0; i < kDatagrams; ++i) {
+    std::memset(v.memory, static_cast<int>(i + 1), kDatagramBytes);
+    ibv_sge sge{reinterpret_cast<std::uint64_t>(v.memory), kDatagramBytes, v.mr->lkey};
+    ibv_send_wr request{};
+    request.sg_list = &sge;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_SEND;
+    request.send_flags = IBV_SEND_SIGNALED | is_inline;
+    request.wr.ud = {ah, v.peer.qp, kQkey};
+    ibv_send_wr* bad = nullptr;
+    check(ibv_post_send(v.qp, &request, &bad) == 0, "ibv_post_send");
+  }
+}
+
+/// As libucx connects: a datagram of 65 bytes on a QP that was asked for 64 inline, inline where the QP takes it, and
+/// its buffer is used for the next as soon as it is posted.
+int datagrams(const char* port, const char* address) {
+  const int fd = connect_to(port, address);
+  std::uint32_t inline_bytes = 64;
+  Verbs v = datagram_qp(inline_bytes);
+  if (address == nullptr) post_datagram_receives(v);
+  Endpoint mine{};
+  mine.qp = v.qp->qp_num;
+  check(ibv_query_gid(v.context, 1, 0, &mine.gid) == 0, "ibv_query_gid");
+  v.peer = exchange(fd, mine);
+  if (address == nullptr) {
+    check_datagrams(v);
+  } else {
+    send_datagrams(v, inline_bytes);
+  }
+  check(inline_bytes == 124, "what a UD QP takes inline that was asked for 64 bytes");
+  exchange(fd, 'e');
+  return 0;
+}
+
 int writes(const char* port, const char* address) {
   const int fd = connect_to(port, address);
   Verbs v = connected(fd, address == nullptr);
@@ -370,11 +469,13 @@ int main(int count, char** words) {
   const std::string what = count > 2 ? words[1] : "";
   const char* address = count > 3 ? words[3] : nullptr;
   if (what == "beyond") return beyond(words[2], address);
+  if (what == "datagrams") return datagrams(words[2], address);
   if (what == "writes") return writes(words[2], address);
   if (what == "counts") return counts(words[2], address);
   if (what == "threads") return threads(std::atoi(words[2]));
   if (what == "events") return events(std::atoi(words[2]));
   std::fprintf(stderr,
-               "verbs_check: expected beyond, writes or counts with PORT [ADDRESS], or events or threads with COUNT\n");
+               "verbs_check: expected beyond, datagrams, writes or counts with PORT [ADDRESS], or events or threads "
+               "with COUNT\n");
   return 2;
 }
