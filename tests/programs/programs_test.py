@@ -292,7 +292,7 @@ class Mpi(unittest.TestCase):
         words = ["mpirun", "--oversubscribe", "-n", str(ranks), "--mca", "pml", "ucx", "--mca", "btl", "^openib,ofi,vader,tcp",
                  "--mca", "osc", "^ucx", self.program, str(rounds), str(elements)]
         allow = {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")}
-        run = Run(words, settings=[f"fabric.nics={ranks}"], options=["--beyond-mrc"], environment={**UCX, **allow})
+        run = Run(words, settings=[f"fabric.nics={ranks}"], options=["--beyond-mrc"], environment={**UCX, **allow}, timeout=900)
         self.assertEqual(run.code, 0, run.out + run.err)
         self.assertLess(run.processor_seconds, 60)
         self.assertEqual(sorted(re.findall(r"rank (\d+): 0 wrong", run.out)), [str(rank) for rank in range(ranks)], run.out)
@@ -308,6 +308,9 @@ class Mpi(unittest.TestCase):
 
     def test_two(self):
         self.all_reduce(2, 2, 8192)
+
+    def test_eight(self):
+        self.all_reduce(8, 2, 8192)
 
 
 class Ocp(unittest.TestCase):
