@@ -730,6 +730,17 @@ void LockStep::serve(Task& task) {
     const DeviceInfo info = node(task).device();
     return reply(task, now_ + ps_from_us(costs.control_us), {}, &info, sizeof info);
   }
+  if (request.call == Call::query_profiles) {
+    const ProfileInfo info = node(task).profiles();
+    return reply(task, now_ + ps_from_us(costs.control_us), {}, &info, sizeof info);
+  }
+  if (request.call == Call::query_evs) {
+    const auto* wanted = arguments<OneObject>(task);
+    const std::vector<EvInfo> evs = wanted == nullptr ? std::vector<EvInfo>() : node(task).evs(wanted->object);
+    const auto count = static_cast<std::uint32_t>(evs.size());
+    return reply(task, now_ + ps_from_us(costs.control_us), {.error = wanted == nullptr ? EINVAL : 0, .count = count},
+                 evs.data(), evs.size() * sizeof(EvInfo));
+  }
   if (request.call == Call::create_channel || request.call == Call::open_async) {
     int fd = -1;
     const VerbsAnswer answer = node(task).create_channel(process(task).number, request.call == Call::open_async, fd);

@@ -49,6 +49,10 @@ class VerbsNode {
   void remove_process(TimePs now, std::uint32_t process);
 
   verbs::DeviceInfo device() const;
+  verbs::ProfileInfo profiles() const;
+  /// EVs of the node's profile from `first` on. An EV is ASSUMED_BAD or DENIED where it is so for any of the node's
+  /// QPs.
+  std::vector<verbs::EvInfo> evs(std::uint32_t first) const;
   VerbsAnswer register_memory(std::uint32_t process, const verbs::RegisterMemory& wanted);
   VerbsAnswer deregister_memory(std::uint32_t process, std::uint32_t key);
   /// `fd`: the program's end, which the caller closes when it is sent.

@@ -1,16 +1,23 @@
 // OCP's MRC library (mrc.h, mrc_ctl.h) over verbs, which the provider carries to the model: built only against the
 // user's own copy of the headers (-DMRC_API_DIR=…). Data path, queues and events are those of verbs. What an EV or a CC
-// profile would set is set by the scenario here: a QP's attributes are kept and given back, and the controller's calls
-// say that they are not supported.
+// profile would set is set by the scenario here: a QP's attributes are kept and given back. The controller's calls read
+// the scenario's one profile of each kind, number 0, and the states of EVs; those that would change them say that they
+// are not supported.
 #include <mrc.h>
 #include <mrc_ctl.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <new>
+
+#include "verbs/program_side.h"
 
 struct mrc_context {
   ibv_context* verbs;
@@ -54,7 +61,7 @@ int invalid() {
 }
 
 int unsupported(const char* call) {
-  fprintf(stderr, "mrcsim: %s: profiles, ports and probes are the scenario's here\n", call);
+  fprintf(stderr, "mrcsim: %s: profiles and ports are set by the scenario, which also has the probes\n", call);
   errno = EOPNOTSUPP;
   return -1;
 }
@@ -275,19 +282,154 @@ extern "C" void mrc_ack_async_event(mrc_async_event*) {}
 
 // ---- the controller's side
 
+namespace {
+
+using mrc::verbs::EvInfo;
+using mrc::verbs::ProfileInfo;
+
+struct Answer {
+  mrc::verbs::Reply reply;
+  std::byte rest[mrc::verbs::kMostBytes - sizeof(mrc::verbs::Reply)];
+};
+
+/// Asks the model by the preload, which every program of a run has. Returns an errno.
+int ask(mrc::verbs::Call call, std::uint32_t first, Answer& answer) {
+  static const auto send = reinterpret_cast<decltype(&mrcsim_call)>(dlsym(RTLD_DEFAULT, "mrcsim_call"));
+  if (send == nullptr) return ENODEV;
+  struct {
+    mrc::verbs::Request request;
+    mrc::verbs::OneObject object;
+  } message;
+  message.request.call = call;
+  message.object = {first, 0};
+  return send(&message.request, sizeof message, &answer.reply, nullptr);
+}
+
+int failed(int error) {
+  errno = error;
+  return -1;
+}
+
+int ask_profiles(ProfileInfo& info) {
+  Answer answer;
+  if (const int error = ask(mrc::verbs::Call::query_profiles, 0, answer)) return error;
+  memcpy(static_cast<void*>(&info), answer.rest, sizeof info);
+  return 0;
+}
+
+/// All EVs of the profile, `count` at `to`.
+int ask_evs(EvInfo* to, std::uint32_t count) {
+  for (std::uint32_t first = 0; first < count;) {
+    Answer answer;
+    if (const int error = ask(mrc::verbs::Call::query_evs, first, answer)) return error;
+    const std::uint32_t got = std::min(answer.reply.count, count - first);
+    if (got == 0) return EIO;
+    memcpy(static_cast<void*>(to + first), answer.rest, got * sizeof(EvInfo));
+    first += got;
+  }
+  return 0;
+}
+
+bool has_congestion_control(const ProfileInfo& info) {
+  return strcmp(info.algorithm, "none") != 0;
+}
+
+/// The strings stay: a program keeps pointers to them.
+const char** algorithms_of(const ProfileInfo& info) {
+  static char name[sizeof info.algorithm];
+  static const char* list[] = {nullptr, nullptr};
+  memcpy(name, info.algorithm, sizeof name);
+  list[0] = has_congestion_control(info) ? name : nullptr;
+  return list;
+}
+
+const mrc_ctl_cc_nscc_cfg* nscc_of(const ProfileInfo& info) {
+  static mrc_ctl_cc_nscc_cfg to;
+  to.disable_qa = info.disable_quick_adapt != 0 ? 1 : 0;
+  to.adjust_bytes_threshold = info.adjust_bytes_threshold;
+  to.adjust_period_threshold = info.adjust_period_ns;
+  to.base_rtt = info.base_rtt_ns;
+  to.eta = info.eta_bytes;
+  to.fi = info.fi_bytes;
+  to.fi_scale = info.fi_scale;
+  to.gamma = info.gamma;
+  to.max_md_jump = info.max_md_jump;
+  to.max_cwnd = info.max_cwnd_bytes;
+  to.qa_gate = static_cast<uint8_t>(info.qa_gate);
+  to.qa_threshold = info.qa_threshold_ns;
+  to.target_delay = info.target_delay_ns;
+  return &to;
+}
+
+mrc_ctl_ev_state state_of(const EvInfo& ev) {
+  if (ev.denied != 0) return MRC_CTL_EV_DENIED;
+  return ev.assumed_bad != 0 ? MRC_CTL_EV_ASSUMED_BAD : MRC_CTL_EV_GOOD;
+}
+
+mrc_ctl_ev written(const EvInfo& ev) {
+  mrc_ctl_ev to{};
+  memcpy(to.val, &ev.value, sizeof ev.value);
+  to.port = static_cast<uint8_t>(ev.port + 1);
+  return to;
+}
+
+/// MRC_CTL_EV_OP_QUERY_EV_ARRAY or …_STATE of the EVs that are at `evs`. Returns an errno.
+int answer_ev_operation(const EvInfo* evs, std::uint32_t count, mrc_ctl_ev_profile_attr& attributes) {
+  auto& operation = attributes.ev_op;
+  if (operation.op == MRC_CTL_EV_OP_QUERY_EV_ARRAY) {
+    const bool fits = operation.entry_count >= 0 && static_cast<std::uint32_t>(operation.entry_count) >= count;
+    operation.entry_count = static_cast<int>(count);
+    for (std::uint32_t i = 0; fits && i < count; ++i) {
+      operation.entries[i].ev = written(evs[i]);
+      operation.entries[i].state = state_of(evs[i]);
+    }
+    return fits ? 0 : E2BIG;
+  }
+  if (operation.op != MRC_CTL_EV_OP_QUERY_EV_STATE) return EINVAL;
+  for (int i = 0; i < operation.entry_count; ++i) {
+    const mrc_ctl_ev& wanted = operation.entries[i].ev;
+    const EvInfo* found = std::find_if(evs, evs + count, [&wanted](const EvInfo& ev) {
+      const mrc_ctl_ev one = written(ev);
+      return memcmp(one.val, wanted.val, sizeof one.val) == 0 && one.port == wanted.port;
+    });
+    if (found == evs + count) return ENOENT;
+    operation.entries[i].state = state_of(*found);
+  }
+  return 0;
+}
+
+int query_evs(std::uint32_t count, mrc_ctl_ev_profile_attr& attributes) {
+  auto* evs = static_cast<EvInfo*>(calloc(count == 0 ? 1 : count, sizeof(EvInfo)));
+  if (evs == nullptr) return ENOMEM;
+  int error = ask_evs(evs, count);
+  if (error == 0) error = answer_ev_operation(evs, count, attributes);
+  free(evs);
+  return error;
+}
+
+}  // namespace
+
 extern "C" int mrc_ctl_query_device(ibv_context*, mrc_ctl_device_attr* attributes) {
   if (attributes == nullptr) return invalid();
-  static const char* none[] = {nullptr};
+  ProfileInfo info;
+  if (const int error = ask_profiles(info)) return failed(error);
   *attributes = {};
   attributes->mrc_ctl_protocol_version = MRC_CTL_PROTOCOL_VERSION_1;
-  attributes->cc.algorithms = none;
-  attributes->phy_port_mask = 1U << 1;  // counted from 1
+  attributes->ev.ev_max_profiles = 1;
+  attributes->ev.ev_max_count = attributes->ev.ev_max_count_profile = info.evs;
+  attributes->ev.ev_count_align = 1;
+  attributes->ev.ev_max_width = 32;
+  attributes->ev.ev_mode_mask = MRC_CTL_EV_MODE_AUTO;
+  attributes->cc.cc_max_profiles = 1;
+  attributes->cc.algorithms = algorithms_of(info);
+  // Counted from 1. The highest bit is that of port 31.
+  attributes->phy_port_mask = static_cast<uint32_t>(((std::uint64_t{1} << info.ports) - 1) << 1);
   return 0;
 }
 extern "C" int mrc_ctl_query_device_ex(ibv_context* context, mrc_context*, mrc_ctl_device_attr* attributes,
                                        int* supported) {
   if (supported == nullptr) return invalid();
-  *supported = 0;
+  *supported = 1;
   return mrc_ctl_query_device(context, attributes);
 }
 extern "C" void mrc_ctl_query_version(uint32_t* current, uint32_t* last, uint32_t* vendor, uint32_t* last_vendor) {
@@ -312,14 +454,41 @@ extern "C" int mrc_ctl_query_ev_fmt_profile(mrc_context*, uint64_t, mrc_ctl_ev_f
 extern "C" int mrc_ctl_modify_ev_profile(mrc_context*, uint64_t, mrc_ctl_ev_profile_attr*, int) {
   return unsupported("mrc_ctl_modify_ev_profile");
 }
-extern "C" int mrc_ctl_query_ev_profile(mrc_context*, uint64_t, mrc_ctl_ev_profile_attr*, int) {
-  return unsupported("mrc_ctl_query_ev_profile");
+extern "C" int mrc_ctl_query_ev_profile(mrc_context*, uint64_t number, mrc_ctl_ev_profile_attr* attributes,
+                                        int signed_mask) {
+  const auto mask = static_cast<unsigned>(signed_mask);
+  // An AUTO profile has no fields.
+  if (number != 0 || attributes == nullptr || (mask & MRC_CTL_EV_PROFILE_EV_FIELDS_OP) != 0) return invalid();
+  ProfileInfo info;
+  if (const int error = ask_profiles(info)) return failed(error);
+  if ((mask & MRC_CTL_EV_PROFILE_STATE) != 0) attributes->profile_state = MRC_CTL_PROFILE_ONLINE;
+  if ((mask & MRC_CTL_EV_PROFILE_CUR_STATE) != 0) attributes->cur_profile_state = MRC_CTL_PROFILE_ONLINE;
+  if ((mask & MRC_CTL_EV_PROFILE_MODE) != 0) attributes->ev_mode = MRC_CTL_EV_MODE_AUTO;
+  if ((mask & MRC_CTL_EV_PROFILE_FMT_ID) != 0) attributes->ev_fmt_profile_id = 0;
+  if ((mask & MRC_CTL_EV_PROFILE_COUNT) != 0) attributes->ev_count = info.evs;
+  if ((mask & MRC_CTL_EV_PROFILE_MIN_ACTIVE) != 0) attributes->ev_min_active = info.least_active_evs;
+  if ((mask & MRC_CTL_EV_PROFILE_EVENT_MASK) != 0) attributes->ev_event_mask = 0;
+  if ((mask & MRC_CTL_EV_PROFILE_EV_OP) == 0) return 0;
+  const int error = query_evs(info.evs, *attributes);
+  return error == 0 ? 0 : failed(error);
 }
 extern "C" int mrc_ctl_modify_cc_profile(mrc_context*, uint64_t, mrc_ctl_cc_profile_attr*, int) {
   return unsupported("mrc_ctl_modify_cc_profile");
 }
-extern "C" int mrc_ctl_query_cc_profile(mrc_context*, uint64_t, mrc_ctl_cc_profile_attr*, int) {
-  return unsupported("mrc_ctl_query_cc_profile");
+extern "C" int mrc_ctl_query_cc_profile(mrc_context*, uint64_t number, mrc_ctl_cc_profile_attr* attributes,
+                                        int signed_mask) {
+  const auto mask = static_cast<unsigned>(signed_mask);
+  if (number != 0 || attributes == nullptr) return invalid();
+  ProfileInfo info;
+  if (const int error = ask_profiles(info)) return failed(error);
+  if ((mask & MRC_CTL_CC_PROFILE_STATE) != 0) attributes->profile_state = MRC_CTL_PROFILE_ONLINE;
+  if ((mask & MRC_CTL_CC_PROFILE_CUR_STATE) != 0) attributes->cur_profile_state = MRC_CTL_PROFILE_ONLINE;
+  if ((mask & MRC_CTL_CC_PROFILE_ALGORITHM) != 0) attributes->algorithm = algorithms_of(info)[0];
+  if ((mask & MRC_CTL_CC_PROFILE_CONFIG) != 0) {
+    const bool is_nscc = strcmp(info.algorithm, "uet-1.0-nscc") == 0;
+    attributes->cc_config = is_nscc ? nscc_of(info) : nullptr;
+  }
+  return 0;
 }
 extern "C" mrc_cq* mrc_ctl_create_ev_event_cq(mrc_context*, int, void*, mrc_comp_channel*, int) {
   unsupported("mrc_ctl_create_ev_event_cq");

@@ -8,7 +8,7 @@
 
 namespace mrc::verbs {
 
-inline constexpr std::uint32_t kVersion = 5;
+inline constexpr std::uint32_t kVersion = 6;
 /// Of a whole message or reply.
 inline constexpr std::size_t kMostBytes = 16'384;
 inline constexpr std::uint32_t kMostSges = 16;
@@ -76,8 +76,10 @@ enum class Call : std::uint32_t {
   wait_fds,  ///< until one of the descriptors that come with it is ready
   set_alarm,
   connects,  ///< as turn, before the thread connects to another program
+  query_profiles,
+  query_evs,  ///< from OneObject::object on, as many as a reply takes
 };
-inline constexpr std::uint32_t kCalls = static_cast<std::uint32_t>(Call::connects) + 1;
+inline constexpr std::uint32_t kCalls = static_cast<std::uint32_t>(Call::query_evs) + 1;
 
 /// Begins each message. What a call needs follows at once, then its tail.
 struct Request {
@@ -122,6 +124,38 @@ struct DeviceInfo {
   std::uint32_t most_reads = 0;  ///< READs and atomic operations under way on a QP; 0: the device has none
   std::uint64_t rate_gbps = 0;   ///< of all ports
 };
+
+/// Follows the reply to query_profiles: the one profile of EVs and the one of congestion control that the scenario
+/// gives to a node. Fields from disable_quick_adapt on are those of uet-1.0-nscc, with what is derived filled in.
+struct ProfileInfo {
+  std::uint32_t evs = 0;
+  std::uint32_t least_active_evs = 0;
+  std::uint32_t ports = 0;
+  char algorithm[32] = {};  ///< of congestion control, "none" for none
+  std::uint32_t disable_quick_adapt = 0;
+  std::uint32_t adjust_bytes_threshold = 0;
+  std::uint32_t adjust_period_ns = 0;
+  std::uint32_t base_rtt_ns = 0;
+  std::uint32_t max_cwnd_bytes = 0;
+  std::uint32_t qa_gate = 0;
+  std::uint32_t qa_threshold_ns = 0;
+  std::uint32_t target_delay_ns = 0;
+  float eta_bytes = 0;
+  float fi_bytes = 0;
+  float fi_scale = 0;
+  float gamma = 0;
+  float max_md_jump = 0;
+};
+
+/// As many as Reply::count after the reply to query_evs.
+struct EvInfo {
+  std::uint32_t value = 0;
+  std::uint8_t port = 0;  ///< of the NIC, from 0
+  std::uint8_t assumed_bad = 0;
+  std::uint8_t denied = 0;
+  std::uint8_t reserved = 0;
+};
+inline constexpr std::size_t kMostEvsOfReply = (kMostBytes - sizeof(Reply)) / sizeof(EvInfo);
 
 struct RegisterMemory {
   std::uint64_t address = 0;

@@ -11,11 +11,11 @@ import struct
 import sys
 
 SEED, MESSAGES = int(sys.argv[1]), int(sys.argv[2])
-VERSION = 5
+VERSION = 6
 # In the order of Call.
 CALLS = ["hello", "query_device", "open_async", "register_memory", "deregister_memory", "create_channel", "create_cq", "resize_cq",
          "destroy_cq", "arm_cq", "poll_cq", "create_srq", "destroy_srq", "create_qp", "modify_qp", "query_qp", "destroy_qp",
-         "post_send", "post_receive", "turn", "spin", "sleep", "wait_fds", "set_alarm", "connects"]
+         "post_send", "post_receive", "turn", "spin", "sleep", "wait_fds", "set_alarm", "connects", "query_profiles", "query_evs"]
 # These may wait for ever.
 WAIT = {"spin", "sleep", "wait_fds", "set_alarm"}
 ODD = [0, 1, 2, 3, 4, 7, 16, 17, 0xFF, 0xFFFF, 0x1000, 0x1001, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]

@@ -328,7 +328,8 @@ class Ocp(unittest.TestCase):
         if library:
             shutil.copy(library, cls.copy / "lib_mrc.so")
         else:
-            subprocess.run(["c++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fno-exceptions", "-fno-rtti", f"-I{cls.copy}", "-o",
+            subprocess.run(["c++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fno-exceptions", "-fno-rtti", f"-I{cls.copy}",
+                            f"-I{REPOSITORY / 'tb'}", "-o",
                             str(cls.copy / "lib_mrc.so"), str(REPOSITORY / "tb/verbs/libmrc.cpp"), "-libverbs"], check=True)
         for folder in ("examples/benchmark", "test"):
             subprocess.run(["make", "-s", "-C", str(cls.copy / folder)], check=True, stdout=subprocess.DEVNULL)
@@ -351,6 +352,30 @@ class Ocp(unittest.TestCase):
         self.assertGreater(float(rows[-1][1]), 500)
         self.assertLess(float(rows[-1][1]), 800)
         self.assertEqual(rows, re.findall(r"^ (\d+) +200 +([\d.]+) +[\d.]+$", self.example().out, re.MULTILINE))
+
+    def control(self, *programs, times=("200",), **more):
+        """mrc_control_check on nic1, behind `programs` on nic0 and nic1."""
+        check = self.copy / "mrc_control_check"
+        subprocess.run(["cc", "-O2", "-Wall", f"-I{self.copy}", "-o", str(check), str(REPOSITORY / "tests/programs/mrc_control_check.c"),
+                        f"-L{self.copy}", "-l:lib_mrc.so", "-libverbs", f"-Wl,-rpath,{self.copy}"], check=True)
+        run = Run(*programs, [str(check), *times], nodes=[*range(len(programs)), 1], **more)
+        self.assertEqual(run.code, 0, run.out + run.err)
+        return run.out
+
+    def test_profiles(self):
+        """A controller reads what the scenario has set."""
+        out = self.control(settings=["cc.gamma=0.7", "cc.base_rtt_ns=9000", "protocol.ev_count=2048", "protocol.ev_min_active=16"])
+        for expected in ("2048 EVs, ports 1fe, uet-1.0-nscc", "base RTT 9000 ns, gamma 0.70, window 1350000", "2048 EVs, at least 16 active, AUTO",
+                         "all EVs are GOOD"):
+            self.assertIn(expected, out)
+        self.assertIn("256 EVs, ports 1fe, none", self.control(settings=["cc.algorithm=none"]))
+
+    def test_bad_evs(self):
+        """An EV that loses its packets is ASSUMED_BAD for who reads the profile, with the port that it had."""
+        words = ["ib_write_bw", "-p", str(PORT), "-s", "65536", "-n", "2000"]
+        lossy = 'fault.one={kind = "loss", where = "nic1.port3", at_us = 0, ev_index = 3}'
+        # The client of perftest sleeps a second before it connects.
+        self.assertRegex(self.control(words, [*words, LOCAL], times=("5000", "1000000"), settings=[lossy]), r"EV 3, port 4, is ASSUMED_BAD")
 
     def test_hello(self):
         run = Run([str(self.copy / "test/mrc_test"), "-d", "mrc0"])
