@@ -67,6 +67,7 @@ struct ProtocolConfig {
   std::uint32_t ev_count = 256;     ///< EVs per profile, active and backup
   std::uint32_t ev_active = 128;    ///< of them in use, a multiple of the planes
   std::uint32_t ev_min_active = 0;  ///< minimum active EVs, counted per plane; 0 = ev_active / 4
+  std::uint32_t least_active_evs() const { return ev_min_active == 0 ? ev_active / 4 : ev_min_active; }
   /// Rotations until the scan order is drawn anew; 0 = never. After each, as UEC's reference simulator does: an order
   /// that stays lets NICs of one rate collide on the same links rotation after rotation.
   std::uint32_t reshuffle_rotations = 1;

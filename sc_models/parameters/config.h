@@ -53,6 +53,12 @@ struct ScenarioConfig {
     const auto it = node_override.find(id);
     return it == node_override.end() ? node_default : it->second;
   }
+  /// Congestion control of a node, at the line rate of its ports.
+  CongestionConfig congestion_of(const NodeConfig& node) const {
+    CongestionConfig config = cc;
+    config.line_rate_gbps = node.nic.port_gbps * node.nic.ports;
+    return config;
+  }
 };
 
 }  // namespace mrc

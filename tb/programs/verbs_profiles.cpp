@@ -13,13 +13,11 @@ using namespace verbs;
 
 ProfileInfo VerbsNode::profiles() const {
   const ProtocolConfig& protocol = host_->scenario().protocol;
-  CongestionConfig config = host_->scenario().cc;
-  config.line_rate_gbps = host_->config().nic.port_gbps * host_->config().nic.ports;
-  config = derive_nscc(config, protocol);
+  const CongestionConfig config = derive_nscc(host_->scenario().congestion_of(host_->config()), protocol);
   const auto ns = [](TimePs ps) { return static_cast<std::uint32_t>(ps / kPsPerNs); };
   ProfileInfo info;
   info.evs = static_cast<std::uint32_t>(ev_profile_of(host_->scenario(), host_->node()).value.size());
-  info.least_active_evs = protocol.ev_min_active == 0 ? protocol.ev_active / 4 : protocol.ev_min_active;
+  info.least_active_evs = protocol.least_active_evs();
   info.ports = host_->config().nic.ports;
   config.algorithm.copy(info.algorithm, sizeof info.algorithm - 1);
   info.disable_quick_adapt = config.disable_quick_adapt ? 1 : 0;

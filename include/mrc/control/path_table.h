@@ -63,8 +63,7 @@ class PathTable {
     }
     const std::size_t active = std::min<std::size_t>(config.ev_active, entries_.size()) / planes * planes;
     active_total_ = static_cast<std::uint32_t>(active);
-    const std::uint32_t floor = config.ev_min_active == 0 ? config.ev_active / 4 : config.ev_min_active;
-    least_active_a_plane_ = std::max<std::uint32_t>(1, floor / planes);
+    least_active_a_plane_ = std::max<std::uint32_t>(1, config.least_active_evs() / planes);
     counts_[static_cast<std::size_t>(EvState::good)] = static_cast<std::uint32_t>(entries_.size());
     set_first_order();
     words_ = static_cast<std::uint32_t>((entries_.size() + 63) / 64);

@@ -120,8 +120,8 @@ class PsnTracker : public Box, private ContextClient {
     bool is_asked = false;
     std::optional<ContextLookup> answer{};
   };
-  static constexpr std::size_t kMostAsked = 4;
-  std::deque<Asked> asked_;  ///< the first packets of the queue
+  static constexpr std::size_t kMostAsked = 4;  ///< answers that wait in qp_scheduler's RTL (its data sheet)
+  std::deque<Asked> asked_;                     ///< the first packets of the queue
   std::deque<Asked*> open_;  ///< not answered, in the order in which they were asked; null: nobody waits for it
   Occupancy context_wait_;
   Occupancy bitmap_;  ///< banks of nic_.bitmaps that are held

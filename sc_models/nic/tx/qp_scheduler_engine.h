@@ -63,7 +63,6 @@ struct QpSchedulerOutputs {
   bool filled = false;
   bool dropped = false;
 
-  bool is_ready = false;     ///< for whatever could be offered
   bool pick = false;         ///< a turn began
   std::uint32_t listed = 0;  ///< QPs that wait for their turn
   std::uint32_t held = 0;    ///< slots in use

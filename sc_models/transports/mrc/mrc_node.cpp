@@ -21,9 +21,7 @@ CongestionDomain& MrcNode::congestion_for(const Qp& qp) {
   // Classes wait in queues of their own, and tenants must not use up each other's window.
   CongestionDomain*& shared = congestion_of_flow_[qp.flow()];
   if (shared != nullptr && protocol.congestion_scope != CongestionScope::qp) return *shared;
-  CongestionConfig config = node_.scenario.cc;
-  config.line_rate_gbps = node_.config.nic.port_gbps * node_.config.nic.ports;
-  node_.congestion.push_back({make_congestion_control(config, protocol), {}});
+  node_.congestion.push_back({make_congestion_control(node_.scenario.congestion_of(node_.config), protocol), {}});
   shared = &node_.congestion.back();
   return *shared;
 }

@@ -31,8 +31,7 @@ ProtocolConfig protocol_of(const NodeContext& node) {
 }
 
 CongestionConfig congestion_of(const NodeContext& node) {
-  CongestionConfig congestion = node.scenario.cc;
-  congestion.line_rate_gbps = node.config.nic.port_gbps * node.config.nic.ports;
+  CongestionConfig congestion = node.scenario.congestion_of(node.config);
   congestion.max_cwnd_follows_rtt = true;
   congestion.last_hop_trim_holds = false;
   if (node.scenario.uet.congestion != UetCongestion::nscc) congestion.last_hop_trim_cuts = false;

@@ -125,8 +125,6 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
     outputs.looked_up = inputs.looked_up && model_->look_ready_o != 0;
     outputs.filled = inputs.filled && model_->fill_ready_o != 0;
     outputs.dropped = inputs.dropped && model_->drop_ready_o != 0;
-    outputs.is_ready = model_->act_ready_o != 0 && model_->back_ready_o != 0 && model_->look_ready_o != 0 &&
-                       model_->fill_ready_o != 0 && model_->drop_ready_o != 0;
     outputs.pick = model_->pick_o != 0;
     outputs.listed = static_cast<std::uint32_t>(model_->listed_o);
     outputs.held = static_cast<std::uint32_t>(model_->held_o);
