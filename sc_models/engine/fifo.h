@@ -64,7 +64,7 @@ class Fifo {
     ++tail_;
     if (!consumer_waits_ || !was_empty) return;
     consumer_waits_ = false;
-    consumer_->wake_at(ready_at);
+    consumer_->wake_at(std::max(ready_at, not_before_));
   }
   const Item& front() const { return ring_[head_ & mask_].item; }
   /// Precondition: ready(now).
@@ -82,6 +82,7 @@ class Fifo {
   void wait_ready(TimePs not_before) {
     if (empty()) {
       consumer_waits_ = true;
+      not_before_ = not_before;
       return;
     }
     consumer_->wake_at(std::max(ready_at(), not_before));
@@ -154,6 +155,7 @@ class Fifo {
   std::uint64_t tail_ = 0;
   Box* consumer_ = nullptr;
   bool consumer_waits_ = true;
+  TimePs not_before_ = 0;  ///< while the consumer waits: it has no use for an earlier step
   std::vector<Box*> waiting_producers_;
 };
 

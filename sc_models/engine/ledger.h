@@ -92,16 +92,8 @@ class alignas(64) IssueSlot {
 
   /// The slot cannot go on at `now` and for `span_ps` for want of a memory's port; busy() for the same `now` follows.
   void stalled(TimePs now, TimePs span_ps, Cause cause) {
-    if (span_ps == 0) return;
-    close(now);
-    const TimePs end = now + span_ps;
-    if (tap_.recorder != nullptr && end > last_) tell(cause.index(), end);
-    if (end > last_) {
-      blocked_[cause.index()] += end - last_;
-      last_ = end;
-    }
-    stalled_at_ = now;
-    stalled_by_ = cause;
+    if (span_ps > 0) [[unlikely]]
+      stall(now, span_ps, cause);
   }
   /// What it issues at the moment waited for a memory's port.
   bool is_stalled() const { return stalled_at_ == busy_from_; }
@@ -136,6 +128,17 @@ class alignas(64) IssueSlot {
     state_ = kEmpty;
     work_at_open_ = work_->elapsed(last_);
     if (tap_.recorder != nullptr) tell(kSlotEmpty, last_);
+  }
+  [[gnu::noinline]] void stall(TimePs now, TimePs span_ps, Cause cause) {
+    close(now);
+    const TimePs end = now + span_ps;
+    if (tap_.recorder != nullptr && end > last_) tell(cause.index(), end);
+    if (end > last_) {
+      blocked_[cause.index()] += end - last_;
+      last_ = end;
+    }
+    stalled_at_ = now;
+    stalled_by_ = cause;
   }
   /// States begin where the account of the last one ends.
   [[gnu::cold, gnu::noinline]] void tell(std::uint64_t state, TimePs until) const {

@@ -41,27 +41,20 @@ MemoryAccess MemoryStructure::stream(TimePs now, bool reading, std::uint32_t ins
                                      TimePs spread_ps) {
   const std::uint32_t words = std::max(1U, (bytes + (1U << word_shift_) - 1) >> word_shift_);
   (reading ? reads_ : writes_) += words;
-  if (peak_ < kLiveStreams) {
-    LiveStreams& live = live_streams_[instance];
-    if (live.count > 1 || live.ends[0] > now) return stream_beside_others(now, reading, instance, words, spread_ps);
-    live.ends[0] = now + words * period_ps_;
-    live.count = 1;
-    peak_ = std::max(peak_, 1U);
-  }
+  if (peak_ < kLiveStreams) note_stream(live_streams_[instance], now, now + words * period_ps_);
   return serve_stream(now, reading, instance, words, spread_ps);
 }
 
-MemoryAccess MemoryStructure::stream_beside_others(TimePs now, bool reading, std::uint32_t instance,
-                                                   std::uint32_t words, TimePs spread_ps) {
-  LiveStreams& live = live_streams_[instance];
-  std::uint32_t kept = 0;
+void MemoryStructure::note_more_streams(LiveStreams& live, TimePs now, TimePs end) {
   for (std::uint32_t i = 0; i < live.count; ++i) {
-    if (live.ends[i] > now) live.ends[kept++] = live.ends[i];
+    if (live.ends[i] > now) continue;
+    live.ends[i] = end;
+    live.next = i + 1;
+    return;
   }
-  live.ends[kept] = now + words * period_ps_;
-  live.count = kept + 1;
+  live.ends[live.count++] = end;
+  live.next = 0;
   peak_ = std::max(peak_, live.count);
-  return serve_stream(now, reading, instance, words, spread_ps);
 }
 
 inline MemoryAccess MemoryStructure::serve_stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t words,

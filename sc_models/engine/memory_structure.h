@@ -88,9 +88,11 @@ class MemoryStructure {
   static constexpr std::uint64_t kNoError = std::numeric_limits<std::uint64_t>::max();
   /// As many streams of an instance at once are told apart; there is no more to learn after that.
   static constexpr std::uint32_t kLiveStreams = 8;
+  /// Ends of streams; a place is used anew when its stream is over, so that there are as many as were ever live at once.
   struct LiveStreams {
     std::array<TimePs, kLiveStreams> ends{};
     std::uint32_t count = 0;
+    std::uint32_t next = 0;  ///< place that is likely to be over first
   };
   /// A bank, or all banks of an instance.
   struct Server {
@@ -135,9 +137,17 @@ class MemoryStructure {
     in_cycle_ = 1;
   }
   MemoryAccess stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t bytes, TimePs spread_ps);
-  /// With others of its instance under way, which are counted.
-  [[gnu::noinline]] MemoryAccess stream_beside_others(TimePs now, bool reading, std::uint32_t instance,
-                                                      std::uint32_t words, TimePs spread_ps);
+  /// A stream until `end` begins.
+  void note_stream(LiveStreams& live, TimePs now, TimePs end) {
+    const std::uint32_t place = live.next < live.count ? live.next : 0;
+    if (place == live.count || live.ends[place] > now) [[unlikely]] {
+      note_more_streams(live, now, end);
+      return;
+    }
+    live.ends[place] = end;
+    live.next = place + 1;
+  }
+  [[gnu::noinline]] void note_more_streams(LiveStreams& live, TimePs now, TimePs end);
   MemoryAccess serve_stream(TimePs now, bool reading, std::uint32_t instance, std::uint32_t words, TimePs spread_ps);
   [[gnu::noinline]] MemoryAccess meet_errors(TimePs delay_ps, TimePs& free_at);
   std::uint64_t draw_gap(double per_gbit);
