@@ -88,7 +88,8 @@ class MemoryStructure {
   static constexpr std::uint64_t kNoError = std::numeric_limits<std::uint64_t>::max();
   /// As many streams of an instance at once are told apart; there is no more to learn after that.
   static constexpr std::uint32_t kLiveStreams = 8;
-  /// Ends of streams; a place is used anew when its stream is over, so that there are as many as were ever live at once.
+  /// Ends of streams; a place is used anew when its stream is over, so that there are as many as were ever live at
+  /// once.
   struct LiveStreams {
     std::array<TimePs, kLiveStreams> ends{};
     std::uint32_t count = 0;
