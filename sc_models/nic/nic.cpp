@@ -34,10 +34,9 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
     : sc_module(name), context_(context), rtl_(std::move(rtl)) {
   const KeyedRandom pcie_random(context.scenario.seed, fmt::format("nic{}.pcie", context.node));
   pcie_ = PcieDma::create("pcie_dma", owner, context.config.pcie, context.clock, pcie_random, context.tx_work,
-                          context.causes);
+                          context.causes, rtl_.pcie_dma.get());
   pcie_->set_payload_extra(static_cast<TimePs>(payload_read_extra_ns(context.scenario.accelerator) * 1000.0 + 0.5));
   pcie_->use_host(context.config.host, context.scenario.accelerator.payload_memory == PayloadMemory::gpu_direct);
-  pcie_->use_rtl(rtl_.pcie_dma.get());
   pcie_->trace_to(context.trace);
   if (rtl_.retransmit_buffer) use_records(*rtl_.retransmit_buffer, context);
   pcie_->count_memories(context.memories);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pcie/pcie_pins.h"
 #include "pcie/pcie_tlps.h"
 #include "pcie/pcie_trains.h"
 
@@ -22,11 +23,18 @@ KeyedRandom fault_stream(KeyedRandom random) {
 
 std::unique_ptr<PcieDma> PcieDma::create(const sc_core::sc_module_name& name, WheelModule& owner,
                                          const PcieConfig& config, const ClockDomain& clock, KeyedRandom random,
-                                         const WorkClock& work, CauseTable& causes) {
-  if (config.stepping == PcieStepping::tlp) {
-    return std::make_unique<PcieTlps>(name, owner, config, clock, random, work, causes);
+                                         const WorkClock& work, CauseTable& causes, PcieDmaRtlPath* rtl) {
+  if (rtl != nullptr && rtl->by_pins()) {
+    return std::make_unique<PciePins>(name, owner, config, clock, random, work, causes, *rtl);
   }
-  return std::make_unique<PcieTrains>(name, owner, config, clock, random, work, causes);
+  std::unique_ptr<PcieDma> pcie;
+  if (config.stepping == PcieStepping::tlp) {
+    pcie = std::make_unique<PcieTlps>(name, owner, config, clock, random, work, causes);
+  } else {
+    pcie = std::make_unique<PcieTrains>(name, owner, config, clock, random, work, causes);
+  }
+  pcie->ask_rtl(rtl);
+  return pcie;
 }
 
 PcieDma::Causes::Causes(CauseTable& table, CauseTable::Taker read_queue)

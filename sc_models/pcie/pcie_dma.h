@@ -65,10 +65,11 @@ class PcieDma : public Box, private LookupUser, private ReadClient {
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   void count_memories(Memories& memories) const { memories.count(kReadTags, tags_); }
 
-  /// Steps in trains or TLP by TLP, as config.stepping says.
+  /// Steps in trains or TLP by TLP, as config.stepping says; with RTL by pins, TLP by TLP at the RTL's pace. `rtl`
+  /// outlives it; null: SystemC only.
   static std::unique_ptr<PcieDma> create(const sc_core::sc_module_name& name, WheelModule& owner,
                                          const PcieConfig& config, const ClockDomain& clock, KeyedRandom random,
-                                         const WorkClock& work, CauseTable& causes);
+                                         const WorkClock& work, CauseTable& causes, PcieDmaRtlPath* rtl = nullptr);
 
   /// Room in the read queue; a caller without room waits with wait_read_room().
   bool can_read() const { return !read_queue_.full(); }
@@ -120,13 +121,6 @@ class PcieDma : public Box, private LookupUser, private ReadClient {
   void connect(HostPort& host, TimePs shortest_return_ps) {
     host_ = &host;
     shortest_return_ps_ = shortest_return_ps;
-  }
-  /// RTL splits, assigns tags, sorts completions and reports instead of this code, or in shadow of it. Before the
-  /// run.
-  /// `rtl` outlives it; null: SystemC only.
-  void use_rtl(PcieDmaRtlPath* rtl) {
-    rtl_ = rtl;
-    tracks_tags_ = tracks_tags_ || rtl != nullptr;
   }
   /// The host's memory has answered a read request at `at`.
   void host_answered(const HostRead& request, TimePs at);
@@ -261,6 +255,11 @@ class PcieDma : public Box, private LookupUser, private ReadClient {
   ReadTags::Verdict accept(TimePs now, const Request& request, std::uint32_t offset, std::uint32_t bytes,
                            bool poisoned);
   void give_up(std::uint16_t tag);
+  /// RTL splits, assigns tags, sorts completions and reports instead of this code, or in shadow of it.
+  void ask_rtl(PcieDmaRtlPath* rtl) {
+    rtl_ = rtl;
+    tracks_tags_ = tracks_tags_ || rtl != nullptr;
+  }
   void begin_write(const PostedWrite& write) {
     if (rtl_) rtl_->write(write.address, write.bytes);
   }
@@ -319,7 +318,7 @@ class PcieDma : public Box, private LookupUser, private ReadClient {
   Ring<Retry> retries_;
   ReadTags tag_table_;
 
-  PcieDmaRtlPath* rtl_ = nullptr;  ///< null: SystemC only
+  PcieDmaRtlPath* rtl_ = nullptr;  ///< asked transaction by transaction; null: nobody is
   NodeTrace* trace_ = nullptr;     ///< null: of no NIC
   std::uint32_t request_place_ = 0;
   std::uint32_t data_place_ = 0;

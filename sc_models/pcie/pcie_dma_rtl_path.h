@@ -18,8 +18,12 @@ namespace mrc {
 class PcieDmaRtlPath : public RtlPath {
  public:
   /// `clock_period_ps`: of the core clock, in which messages give the time.
-  PcieDmaRtlPath(RtlMode mode, std::unique_ptr<PcieDmaEngine> engine, NodeId node, TimePs clock_period_ps)
-      : RtlPath("pcie_dma", mode), engine_(std::move(engine)), node_(node), clock_period_ps_(clock_period_ps) {}
+  PcieDmaRtlPath(RtlMode mode, std::unique_ptr<PcieDmaEngine> engine, NodeId node, TimePs clock_period_ps,
+                 RtlTiming timing = RtlTiming::transaction)
+      : RtlPath("pcie_dma", mode, timing),
+        engine_(std::move(engine)),
+        node_(node),
+        clock_period_ps_(clock_period_ps) {}
 
   void read(std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool in_order) {
     if (asks()) engine_->read(job, address, bytes, in_order);
@@ -40,6 +44,23 @@ class PcieDmaRtlPath : public RtlPath {
     if (asks()) engine_->write(address, bytes);
   }
   WriteTlp write_tlp(TimePs now, const WriteTlp& expected);
+
+  // By pins. The box follows what the RTL does and compares it; behind a difference nothing is comparable, and the
+  // box is not stepped any more.
+  PcieDmaOutputs clock(const PcieDmaInputs& inputs) { return engine_->clock(inputs); }
+  void judge_request(TimePs now, const ReadRequestTlp& expected, const ReadRequestTlp& given);
+  void judge_verdict(TimePs now, const CompletionTlp& completion, ReadTags::Verdict expected, std::uint16_t tag,
+                     ReadTags::Verdict given);
+  /// `expected`: the oldest read in order, or one of the others that is done; none: none is.
+  void judge_report(TimePs now, std::string_view port, std::optional<std::uint32_t> expected, std::uint32_t given);
+  void judge_tlp(TimePs now, const WriteTlp& expected, const WriteTlp& given);
+  void judge_buffer(TimePs now, std::uint64_t expected_bytes, std::uint64_t given_bytes);
+  /// It gave what it was not asked for.
+  void judge_unasked(TimePs now, std::string_view what);
+  void count_cycle_occupied() { count_occupied(); }
+  /// A request, a completion or a write TLP, `latency` cycles after what it comes from.
+  void count_transaction(std::uint64_t latency) { count({0, latency}, {1, 1}); }
+  bool is_over() const { return mismatches() > 0; }
 
   std::uint64_t cycles() const override { return engine_->cycles(); }
 

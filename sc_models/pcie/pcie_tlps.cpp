@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace mrc {
 namespace {
@@ -75,17 +76,25 @@ void PcieTlps::tell_writers(TimePs now) {
   }
 }
 
+std::optional<PcieTlps::Completion> PcieTlps::landed(TimePs now) {
+  if (!on_the_wire_ || on_the_wire_->arrives > now) return std::nullopt;
+  const std::optional<Completion> completion = std::exchange(on_the_wire_, std::nullopt);
+  return completion->fate.lost ? std::nullopt : completion;
+}
+
 void PcieTlps::land_completion(TimePs now) {
-  if (!on_the_wire_ || on_the_wire_->arrives > now) return;
-  const Completion completion = *on_the_wire_;
-  on_the_wire_.reset();
-  if (completion.fate.lost) return;
-  const Request& request = completion.request;
-  const ReadTags::Verdict verdict = accept(now, request, completion.offset, completion.bytes, completion.fate.poisoned);
+  const std::optional<Completion> completion = landed(now);
+  if (!completion) return;
+  const Request& request = completion->request;
+  const ReadTags::Verdict verdict =
+      accept(now, request, completion->offset, completion->bytes, completion->fate.poisoned);
   if (verdict == ReadTags::Verdict::unexpected) ++counts_.unexpected_completions;
-  if (verdict != ReadTags::Verdict::complete) return;
-  const ReadTags::Tag read = tag_table_[request.tag];
-  tag_table_.release(request.tag);
+  if (verdict == ReadTags::Verdict::complete) complete(now, request.tag);
+}
+
+void PcieTlps::complete(TimePs now, std::uint16_t tag) {
+  const ReadTags::Tag read = tag_table_[tag];
+  tag_table_.release(tag);
   tags_.remove(now, 1);
   if (read.poisoned) {
     retries_.push({read.address, read.job, read.bytes});
@@ -95,18 +104,22 @@ void PcieTlps::land_completion(TimePs now) {
   jobs_[read.job].done_at = now;
 }
 
-void PcieTlps::give_up_lost(TimePs now) {
+std::optional<std::uint16_t> PcieTlps::next_expired(TimePs now) {
   while (!deadlines_.empty() && deadlines_.front().at <= now) {
     const Deadline deadline = deadlines_.front();
     deadlines_.pop_front();
     if (!tag_table_.holds(deadline.tag, deadline.sequence)) continue;
-    if (host_is_asked(tag_table_[deadline.tag].job)) {
-      deadlines_.push_back({now + completion_timeout_ps_, deadline.sequence, deadline.tag});
-      remind(deadlines_.back().at);
-      continue;
-    }
-    give_up(deadline.tag);
-    tag_table_.release(deadline.tag);
+    if (!host_is_asked(tag_table_[deadline.tag].job)) return deadline.tag;
+    deadlines_.push_back({now + completion_timeout_ps_, deadline.sequence, deadline.tag});
+    remind(deadlines_.back().at);
+  }
+  return std::nullopt;
+}
+
+void PcieTlps::give_up_lost(TimePs now) {
+  while (const std::optional<std::uint16_t> tag = next_expired(now)) {
+    give_up(*tag);
+    tag_table_.release(*tag);
     tags_.remove(now, 1);
   }
 }
@@ -161,16 +174,7 @@ void PcieTlps::issue_read_request(TimePs now) {
     return;
   }
 
-  tags_.add(now, 1);
-  --non_posted_headers_;
-  const std::uint32_t sequence = sequence_++;
-  requests_.push_back(
-      {{request.address, sequence, index, static_cast<std::uint16_t>(request.bytes), request.tag}, orders_++});
-  ++counts_.read_requests;
-  if (faults_on_) {
-    deadlines_.push_back({now + completion_timeout_ps_, sequence, request.tag});
-    remind(deadlines_.back().at);
-  }
+  queue_request(now, request);
   next_issue_ = now + clock_.period_ps();
   read_issue_.busy(now, next_issue_);
   remind(next_issue_);
@@ -187,6 +191,18 @@ void PcieTlps::issue_read_request(TimePs now) {
   } else {
     read_queue_.pop(now);
   }
+}
+
+void PcieTlps::queue_request(TimePs now, const ReadRequestTlp& request) {
+  tags_.add(now, 1);
+  --non_posted_headers_;
+  const std::uint32_t sequence = sequence_++;
+  requests_.push_back(
+      {{request.address, sequence, request.job, static_cast<std::uint16_t>(request.bytes), request.tag}, orders_++});
+  ++counts_.read_requests;
+  if (!faults_on_) return;
+  deadlines_.push_back({now + completion_timeout_ps_, sequence, request.tag});
+  remind(deadlines_.back().at);
 }
 
 void PcieTlps::take_next_write(TimePs now) {
@@ -208,21 +224,22 @@ bool PcieTlps::can_send_write(TimePs now) {
     remind(write.start);
     return false;
   }
-  const std::uint32_t chunk = bytes_in_block(write.address, write.bytes, config_.mps_bytes);
-  if (posted_headers_ > 0 && posted_data_.fits(units(chunk))) return true;
+  return has_posted_credits(now, bytes_in_block(write.address, write.bytes, config_.mps_bytes));
+}
+
+bool PcieTlps::has_posted_credits(TimePs now, std::uint32_t bytes) {
+  if (posted_headers_ > 0 && posted_data_.fits(units(bytes))) return true;
   write_slot_.blocked(now, posted_wait());
   return false;
 }
 
 void PcieTlps::send_upstream(TimePs now) {
   if (upstream_.free_at() > now) {
-    if (!writes_.empty() && writes_.front().left.start <= now && !sent_write_last_) {
-      write_slot_.blocked(now, causes_.line);
-    }
+    if (write_waits(now) && !sent_write_last_) write_slot_.blocked(now, causes_.line);
     return;
   }
   if (const TimePs clear = stalls_.clear(now); clear > now) {
-    if (!writes_.empty() && writes_.front().left.start <= now) write_slot_.blocked(now, causes_.stall);
+    if (write_waits(now)) write_slot_.blocked(now, causes_.stall);
     remind(clear);
     return;
   }
@@ -247,22 +264,27 @@ void PcieTlps::send_upstream(TimePs now) {
 void PcieTlps::send_write_tlp(TimePs now) {
   PostedWrite& write = writes_.front().left;
   const WriteTlp tlp = next_tlp(now, write);
+  const PostedWrite left = write;
+  if (left.bytes == 0) writes_.pop_front();
+  send_tlp(now, tlp, left);
+}
+
+void PcieTlps::send_tlp(TimePs now, const WriteTlp& tlp, const PostedWrite& left) {
   const std::uint32_t chunk = tlp.bytes;
   const TimePs end = upstream_.occupy(now, chunk + law_.write_overhead);
   write_slot_.busy(now, end);
   --posted_headers_;
   posted_data_.add(now, units(chunk));
-  const TimePs credit_back = reach_host(end, tlp, write.access) + credit_return_ps_;
+  const TimePs credit_back = reach_host(end, tlp, left.access) + credit_return_ps_;
   posted_out_.push_back({credit_back, units(chunk)});
   ++counts_.write_tlps;
   remind(end);
   remind(credit_back);
   sent_write_last_ = true;
-  if (write.bytes > 0) return;
+  if (left.bytes > 0) return;
   posted_visible_ = visible_by(end);
   writes_end_ = end;
-  left_writes_.push_back({end, write.client, write.cookie, posted_visible_});
-  writes_.pop_front();
+  left_writes_.push_back({end, left.client, left.cookie, posted_visible_});
 }
 
 void PcieTlps::send_read_request(TimePs now) {

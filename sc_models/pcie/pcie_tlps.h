@@ -14,14 +14,14 @@
 
 namespace mrc {
 
-class PcieTlps final : public PcieDma {
+class PcieTlps : public PcieDma {
  public:
   PcieTlps(const sc_core::sc_module_name& name, WheelModule& owner, const PcieConfig& config, const ClockDomain& clock,
            KeyedRandom random, const WorkClock& work, CauseTable& causes);
 
   void step(TimePs now) override;
 
- private:
+ protected:
   /// In front of the link, in the order in which the NIC's boxes asked.
   struct WaitingWrite {
     PostedWrite left;  ///< what has not been sent yet
@@ -68,16 +68,29 @@ class PcieTlps final : public PcieDma {
   void take_credits_back(TimePs now);
   void tell_writers(TimePs now);
   void land_completion(TimePs now);
+  /// Nothing: it has been lost.
+  std::optional<Completion> landed(TimePs now);
+  /// The last completion of the request with this tag has come.
+  void complete(TimePs now, std::uint16_t tag);
   void give_up_lost(TimePs now);
-  void issue_read_request(TimePs now);
-  bool may_issue(TimePs now, std::uint32_t bytes, bool retry);
+  /// The tag of a request whose time is over; nothing without one.
+  std::optional<std::uint16_t> next_expired(TimePs now);
+  /// A request that was made, and has its tag, goes to the link.
+  void queue_request(TimePs now, const ReadRequestTlp& request);
   void send_upstream(TimePs now);
-  void take_next_write(TimePs now);
-  bool write_is_first() const;
-  bool can_send_write(TimePs now);
-  void send_write_tlp(TimePs now);
   void send_read_request(TimePs now);
   void send_completion(TimePs now);
+  /// Sends what is cut; `left`: the write it belongs to, without it.
+  void send_tlp(TimePs now, const WriteTlp& tlp, const PostedWrite& left);
+  /// Credits for a write TLP of so many bytes are there.
+  bool has_posted_credits(TimePs now, std::uint32_t bytes);
+
+  // What is different where RTL is clocked.
+  /// A write could leave, but for the line.
+  virtual bool write_waits(TimePs now) const { return !writes_.empty() && writes_.front().left.start <= now; }
+  virtual bool write_is_first() const;
+  virtual bool can_send_write(TimePs now);
+  virtual void send_write_tlp(TimePs now);
 
   /// Something can happen at `time`.
   void remind(TimePs time) { reminders_.push(time); }
@@ -85,7 +98,6 @@ class PcieTlps final : public PcieDma {
   std::priority_queue<TimePs, std::vector<TimePs>, std::greater<>> reminders_;
   std::uint64_t orders_ = 0;
   std::uint32_t sequence_ = 0;
-  TimePs next_issue_ = 0;
   TimePs posted_visible_ = 0;
   bool sent_write_last_ = false;
 
@@ -105,6 +117,13 @@ class PcieTlps final : public PcieDma {
   std::deque<Credits> posted_out_;
   std::deque<Credits> non_posted_out_;
   std::deque<Credits> completions_out_;
+
+ private:
+  void issue_read_request(TimePs now);
+  bool may_issue(TimePs now, std::uint32_t bytes, bool retry);
+  void take_next_write(TimePs now);
+
+  TimePs next_issue_ = 0;
 };
 
 }  // namespace mrc

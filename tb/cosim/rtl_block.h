@@ -27,9 +27,6 @@ struct Calibration {
   const char* interval_parameter = "";
 };
 
-/// The block can be clocked with a run, in which its handshakes set the pace.
-enum class ByPins : std::uint8_t { no, yes };
-
 struct RtlBlock {
   const char* name;
   /// Puts the RTL, in the sizes of the scenario, into `rtl`; `recorder` keeps what it is asked. Throws
@@ -37,7 +34,6 @@ struct RtlBlock {
   void (*add)(const RtlSelection& selection, const ScenarioConfig& scenario, const cosim::TraceRecorder& recorder,
               NicRtl& rtl);
   std::vector<Calibration> calibrations;
-  ByPins by_pins = ByPins::no;
 };
 
 inline cosim::SystemcCycles cycles_of(const PipelineConfig& pipeline) {

@@ -8,14 +8,6 @@ std::vector<std::string> rtl_block_names() {
   return names;
 }
 
-std::vector<std::string> rtl_block_names_by_pins() {
-  std::vector<std::string> names;
-  for (const RtlBlock& block : rtl_blocks()) {
-    if (block.by_pins == ByPins::yes) names.emplace_back(block.name);
-  }
-  return names;
-}
-
 void add_rtl(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
   add_recorded_rtl(selection, scenario, {}, rtl);
 }

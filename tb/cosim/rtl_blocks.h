@@ -13,8 +13,6 @@ namespace mrc {
 /// In the order of the data path.
 const std::vector<RtlBlock>& rtl_blocks();
 std::vector<std::string> rtl_block_names();
-/// Those that --rtl-timing pins can clock.
-std::vector<std::string> rtl_block_names_by_pins();
 
 /// As RtlBlock::add of `selection.block`.
 void add_rtl(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl);

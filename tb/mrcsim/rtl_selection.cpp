@@ -67,19 +67,11 @@ std::vector<RtlSelection> parse_rtl_selections(const std::string& rtl, const std
 }
 
 void clock_by_pins(std::vector<RtlSelection>& selections) {
-  const std::vector<std::string> can = rtl_block_names_by_pins();
-  std::vector<std::string> cannot;
   bool any = false;
   for (RtlSelection& selection : selections) {
     if (selection.mode != RtlMode::rtl) continue;
     any = true;
     selection.timing = RtlTiming::pins;
-    const bool known = std::ranges::find(can, selection.block) != can.end();
-    if (!known && std::ranges::find(cannot, selection.block) == cannot.end()) cannot.push_back(selection.block);
-  }
-  if (!cannot.empty()) {
-    throw RtlSelectionError(fmt::format("--rtl-timing pins: not for {}; allowed: {}, or --rtl-timing transaction",
-                                        fmt::join(cannot, ", "), fmt::join(can, ", ")));
   }
   if (!any) throw RtlSelectionError("--rtl-timing pins: no block is selected; allowed: with --rtl BLOCK[@NODE],…");
 }

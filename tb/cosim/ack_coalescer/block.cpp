@@ -27,8 +27,7 @@ RtlBlock ack_coalescer_block() {
                   return cosim::SystemcCycles{box.occupied, box.latency - node.nic.psn_tracker.pipeline.latency_cycles};
                 },
             .latency_parameter = "nic.ack_coalescer.latency_cycles",
-            .interval_parameter = "nic.ack_coalescer.initiation_interval_cycles"}},
-          ByPins::yes};
+            .interval_parameter = "nic.ack_coalescer.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

@@ -1,4 +1,5 @@
-// Drives a Verilated pcie_dma_flat transaction by transaction. Included only where a Verilated class is at hand.
+// Drives a Verilated pcie_dma_flat transaction by transaction, or clocked by its pins. Included only where a Verilated
+// class is at hand.
 #pragma once
 
 #include <algorithm>
@@ -91,12 +92,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
     } while (model_->req_valid_o == 0 && quiet + 1 < request_cycles_);
     model_->np_credit_i = 0;
     if (model_->req_valid_o == 0) return std::nullopt;
-    const auto req = pcie_dma_ports::Req::take(model_.pins());
-    const ReadRequestTlp request{.address = req.address,
-                                 .bytes = static_cast<std::uint32_t>(req.bytes),
-                                 .job = static_cast<std::uint32_t>(req.job),
-                                 .tag = static_cast<std::uint16_t>(req.tag),
-                                 .again = req.again != 0};
+    const ReadRequestTlp request = request_at_pins();
     recorder_.request(request);
     return request;
   }
@@ -168,15 +164,79 @@ class PcieDmaAdapter : public PcieDmaEngine {
     const auto valid = [&] { return model_->tlp_valid_o != 0; };
     if (!valid() && !cuts_) return std::nullopt;
     if (!valid()) clock_until([&] { clock(); }, valid, kMostCycles, "pcie_dma RTL does not end a write");
-    const auto tlp = pcie_dma_ports::Tlp::take(model_.pins());
-    cuts_ = tlp.last == 0;
-    return WriteTlp{.address = tlp.address, .bytes = static_cast<std::uint32_t>(tlp.bytes), .last = tlp.last != 0};
+    const WriteTlp tlp = tlp_at_pins();
+    cuts_ = !tlp.last;
+    return tlp;
+  }
+
+  PcieDmaOutputs clock(const PcieDmaInputs& inputs) override {
+    offer(inputs);
+    model_.low();
+    const PcieDmaOutputs outputs = handshakes(inputs);
+    model_.high();
+    return outputs;
   }
 
   std::uint64_t cycles() const override { return model_.cycles(); }
 
  private:
   static constexpr std::uint64_t kMostCycles = 1'000;
+
+  void offer(const PcieDmaInputs& inputs) {
+    using namespace pcie_dma_ports;
+    if (const auto& read = inputs.read) {
+      Rd{.address = read->address, .bytes = read->bytes, .job = read->job, .in_order = read->in_order}.put(
+          model_.pins());
+    }
+    if (const auto& write = inputs.write) Wr{.address = write->address, .bytes = write->bytes}.put(model_.pins());
+    if (const auto& cpl = inputs.completion) {
+      Cpl{.tag = cpl->tag, .bytes = cpl->bytes, .byte_count = cpl->byte_count, .poisoned = cpl->poisoned}.put(
+          model_.pins());
+    }
+    if (inputs.expired) Expire{.tag = *inputs.expired}.put(model_.pins());
+    model_->rd_valid_i = inputs.read ? 1 : 0;
+    model_->wr_valid_i = inputs.write ? 1 : 0;
+    model_->cpl_valid_i = inputs.completion ? 1 : 0;
+    model_->expire_valid_i = inputs.expired ? 1 : 0;
+    model_->release_valid_i = inputs.released_bytes > 0 ? 1 : 0;
+    set_pin(model_->release_bytes_i, inputs.released_bytes);
+    model_->np_credit_i = inputs.credit ? 1 : 0;
+    model_->tlp_ready_i = inputs.takes_tlp ? 1 : 0;
+    model_->ordered_ready_i = 1;
+    model_->loose_ready_i = 1;
+  }
+  PcieDmaOutputs handshakes(const PcieDmaInputs& inputs) {
+    PcieDmaOutputs outputs;
+    outputs.ready_for_read = model_->rd_ready_o != 0;
+    outputs.ready_for_write = model_->wr_ready_o != 0;
+    outputs.read_taken = inputs.read && outputs.ready_for_read;
+    outputs.write_taken = inputs.write && outputs.ready_for_write;
+    outputs.expired_taken = inputs.expired && model_->expire_ready_o != 0;
+    if (model_->req_valid_o != 0) outputs.request = request_at_pins();
+    if (model_->verdict_valid_o != 0) {
+      outputs.verdict = static_cast<ReadTags::Verdict>(model_->verdict_o);
+      outputs.verdict_tag = static_cast<std::uint16_t>(model_->verdict_tag_o);
+    }
+    if (model_->ordered_valid_o != 0) outputs.ordered = model_->ordered_job_o;
+    if (model_->loose_valid_o != 0) outputs.loose = model_->loose_job_o;
+    if (inputs.takes_tlp && model_->tlp_valid_o != 0) outputs.tlp = tlp_at_pins();
+    outputs.lacks_tag = model_->stall_tags_o != 0;
+    outputs.lacks_buffer = model_->stall_buffer_o != 0;
+    outputs.buffer_bytes = model_->buffer_used_o;
+    return outputs;
+  }
+  ReadRequestTlp request_at_pins() {
+    const auto req = pcie_dma_ports::Req::take(model_.pins());
+    return {.address = req.address,
+            .bytes = static_cast<std::uint32_t>(req.bytes),
+            .job = static_cast<std::uint32_t>(req.job),
+            .tag = static_cast<std::uint16_t>(req.tag),
+            .again = req.again != 0};
+  }
+  WriteTlp tlp_at_pins() {
+    const auto tlp = pcie_dma_ports::Tlp::take(model_.pins());
+    return {.address = tlp.address, .bytes = static_cast<std::uint32_t>(tlp.bytes), .last = tlp.last != 0};
+  }
 
   static std::uint32_t log2_of(std::uint32_t bytes) { return static_cast<std::uint32_t>(std::countr_zero(bytes)); }
 

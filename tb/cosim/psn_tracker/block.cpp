@@ -22,8 +22,7 @@ RtlBlock psn_tracker_block() {
           {{.stages = 6,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.psn_tracker.pipeline); },
             .latency_parameter = "nic.psn_tracker.latency_cycles",
-            .interval_parameter = "nic.psn_tracker.initiation_interval_cycles"}},
-          ByPins::yes};
+            .interval_parameter = "nic.psn_tracker.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

@@ -37,8 +37,7 @@ RtlBlock qp_scheduler_block() {
             .in_port = qp_scheduler_ports::Back::kPort,
             .out_port = qp_scheduler_ports::Grant::kPort,
             .latency_parameter = "nic.qp_scheduler.latency_cycles",
-            .interval_parameter = "nic.qp_scheduler.initiation_interval_cycles"}},
-          ByPins::yes};
+            .interval_parameter = "nic.qp_scheduler.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

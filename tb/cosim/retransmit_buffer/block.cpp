@@ -22,8 +22,7 @@ RtlBlock retransmit_buffer_block() {
           {{.stages = 5,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.retransmit_buffer.pipeline); },
             .latency_parameter = "nic.retransmit_buffer.latency_cycles",
-            .interval_parameter = "nic.retransmit_buffer.initiation_interval_cycles"}},
-          ByPins::yes};
+            .interval_parameter = "nic.retransmit_buffer.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

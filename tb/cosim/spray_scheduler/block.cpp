@@ -31,8 +31,7 @@ RtlBlock spray_scheduler_block() {
             .in_port = spray_scheduler_ports::Sel::kPort,
             .out_port = spray_scheduler_ports::Rsp::kPort,
             .latency_parameter = "nic.spray_scheduler.latency_cycles",
-            .interval_parameter = "nic.spray_scheduler.initiation_interval_cycles"}},
-          ByPins::yes};
+            .interval_parameter = "nic.spray_scheduler.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

@@ -20,8 +20,7 @@ RtlBlock srv6_encap_block() {
            {.stages = 2,
             .pipeline = [](const NodeConfig& node) { return cycles_of(node.nic.srv6_encap.pipeline); },
             .latency_parameter = "nic.srv6_encap.latency_cycles",
-            .interval_parameter = "nic.srv6_encap.initiation_interval_cycles"}},
-          ByPins::yes};
+            .interval_parameter = "nic.srv6_encap.initiation_interval_cycles"}}};
 }
 
 }  // namespace mrc

@@ -103,9 +103,12 @@ class Writer : public Box, private WriteClient {
 /// A PcieDma on a wheel of its own with a reader and a writer.
 class Bench {
  public:
-  Bench(const char* name, const PcieConfig& config, const Load& reads, const Load& writes)
+  /// `rtl`: null for SystemC only.
+  Bench(const char* name, const PcieConfig& config, const Load& reads, const Load& writes,
+        PcieDmaRtlPath* rtl = nullptr)
       : wheel_(name, KernelMode::wheel, 100'000),
-        pcie_(PcieDma::create("pcie", wheel_, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work_, causes_)),
+        pcie_(PcieDma::create("pcie", wheel_, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work_, causes_,
+                              rtl)),
         reader("reader", wheel_, *pcie_, reads),
         writer("writer", wheel_, *pcie_, writes) {
     work_.begin(0);

@@ -17,13 +17,10 @@ namespace {
 using pcie_bench::Bench;
 using pcie_bench::Load;
 
-/// RTL in a bench. To be made before the kernel starts.
-struct Use {
-  Use(Bench& bench, RtlMode mode, std::unique_ptr<PcieDmaEngine> engine) : path(mode, std::move(engine), 7, 1000) {
-    bench.pcie().use_rtl(&path);
-  }
-  PcieDmaRtlPath path;
-};
+PcieDmaRtlPath rtl_path(RtlMode mode, std::unique_ptr<PcieDmaEngine> engine,
+                        RtlTiming timing = RtlTiming::transaction) {
+  return PcieDmaRtlPath(mode, std::move(engine), 7, 1000, timing);
+}
 
 struct Case {
   const char* name;
@@ -54,11 +51,11 @@ TEST_P(PcieDmaInTheBox, RunsAsSystemCAlone) {
   const Load reads{4096, 1000, count};
   const Load writes{4096, 64, count};
   Bench plain("plain", node.pcie, reads, writes);
-  Bench rtl("rtl", node.pcie, reads, writes);
-  const Use used(rtl, c.mode,
-                 c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node));
+  PcieDmaRtlPath path = rtl_path(
+      c.mode, c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node));
+  Bench rtl("rtl", node.pcie, reads, writes, &path);
   pcie_bench::run();
-  EXPECT_EQ(used.path.mismatches(), 0U) << used.path.first_mismatch();
+  EXPECT_EQ(path.mismatches(), 0U) << path.first_mismatch();
   EXPECT_EQ(rtl.reader.done(), static_cast<std::uint64_t>(count));
   EXPECT_EQ(rtl.reader.last_done, plain.reader.last_done);
   EXPECT_EQ(rtl.writer.last_end(), plain.writer.last_end());
@@ -67,9 +64,9 @@ TEST_P(PcieDmaInTheBox, RunsAsSystemCAlone) {
   if (c.faults) {
     EXPECT_GT(rtl.pcie().counts().unexpected_completions, 0U);
   }
-  RecordProperty("cycles_a_read_and_write", static_cast<int>(used.path.cycles() / static_cast<std::uint64_t>(count)));
+  RecordProperty("cycles_a_read_and_write", static_cast<int>(path.cycles() / static_cast<std::uint64_t>(count)));
   if (!c.faults && !c.small) {
-    EXPECT_LT(used.path.cycles() / static_cast<std::uint64_t>(count), 60U);
+    EXPECT_LT(path.cycles() / static_cast<std::uint64_t>(count), 60U);
   }
 }
 
@@ -81,6 +78,59 @@ INSTANTIATE_TEST_SUITE_P(Of, PcieDmaInTheBox,
                                          Case{"RtlTrainsFaults", RtlMode::rtl, PcieStepping::train, false, true},
                                          Case{"RtlTlpsFaults", RtlMode::rtl, PcieStepping::tlp, false, true},
                                          Case{"ShadowTlpsFaults", RtlMode::shadow, PcieStepping::tlp, false, true}),
+                         [](const testing::TestParamInfo<Case>& test) { return test.param.name; });
+
+class PcieDmaByPins : public testing::TestWithParam<Case> {};
+
+TEST_P(PcieDmaByPins, DoesAsMuchAsSystemCWithoutAMismatch) {
+  const Case& c = GetParam();
+  NodeConfig node;
+  node.pcie.stepping = PcieStepping::tlp;
+  if (c.small) {
+    node.pcie.read_tags = 8;
+    node.pcie.completion_buffer_bytes = 8192;
+  }
+  if (c.faults) {
+    node.pcie.duplicate_completion_rate = 0.02;
+    node.pcie.poisoned_completion_rate = 0.02;
+    node.pcie.lost_completion_rate = 0.01;
+    node.pcie.completion_timeout_us = 10;
+  }
+  const int count = c.faults ? 500 : 3000;
+  const Load reads{4096, 1000, count};
+  const Load writes{4096, 64, count};
+  Bench plain("plain", node.pcie, reads, writes);
+  PcieDmaRtlPath path = rtl_path(
+      RtlMode::rtl, c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node),
+      RtlTiming::pins);
+  Bench rtl("rtl", node.pcie, reads, writes, &path);
+  pcie_bench::run();
+  EXPECT_EQ(path.mismatches(), 0U) << path.first_mismatch();
+  EXPECT_EQ(rtl.reader.done(), static_cast<std::uint64_t>(count));
+  const PcieCounts counts = rtl.pcie().counts();
+  EXPECT_EQ(counts.write_tlps, plain.pcie().counts().write_tlps);
+  EXPECT_GE(path.transactions(), counts.read_requests + counts.write_tlps);
+  EXPECT_EQ(rtl.pcie().completion_buffer().level(), plain.pcie().completion_buffer().level());
+  const auto ratio = [](TimePs by_pins, TimePs systemc) {
+    return static_cast<double>(by_pins) / static_cast<double>(systemc);
+  };
+  // Which completion is lost depends on their order.
+  if (!c.faults) {
+    EXPECT_EQ(counts.read_requests, plain.pcie().counts().read_requests);
+    EXPECT_NEAR(ratio(rtl.reader.last_done, plain.reader.last_done), 1, 0.01);
+  } else {
+    EXPECT_GT(counts.retried_requests, 0U);
+    EXPECT_GT(counts.unexpected_completions, 0U);
+    EXPECT_GT(counts.completion_timeouts, 0U);
+  }
+  EXPECT_NEAR(ratio(rtl.writer.last_end(), plain.writer.last_end()), 1, 0.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, PcieDmaByPins,
+                         testing::Values(Case{"Default", RtlMode::rtl, PcieStepping::tlp, false, false},
+                                         Case{"Small", RtlMode::rtl, PcieStepping::tlp, true, false},
+                                         Case{"Faults", RtlMode::rtl, PcieStepping::tlp, false, true},
+                                         Case{"SmallFaults", RtlMode::rtl, PcieStepping::tlp, true, true}),
                          [](const testing::TestParamInfo<Case>& test) { return test.param.name; });
 
 TEST(PcieDmaRefused, SizesThatAreNotBuilt) {
@@ -102,20 +152,33 @@ TEST(PcieDmaDrives, AWrongSplitChangesTheRunInRtlModeOnly) {
   config.mrrs_bytes = 4096;
   const Load reads{3000, 3000, 200};
   Bench plain("plain", config, reads, {});
-  Bench rtl("rtl", config, reads, {});
-  Bench shadow("shadow", config, reads, {});
   const auto bug = [&] { return make_pcie_dma_with_block_of_2k(4096, 256); };
-  const Use driving(rtl, RtlMode::rtl, bug());
-  const Use beside(shadow, RtlMode::shadow, bug());
+  PcieDmaRtlPath driving = rtl_path(RtlMode::rtl, bug());
+  PcieDmaRtlPath beside = rtl_path(RtlMode::shadow, bug());
+  Bench rtl("rtl", config, reads, {}, &driving);
+  Bench shadow("shadow", config, reads, {}, &beside);
   pcie_bench::run();
   EXPECT_EQ(shadow.reader.last_done, plain.reader.last_done);
   EXPECT_NE(rtl.pcie().counts().read_requests, plain.pcie().counts().read_requests);
-  for (const Use* use : {&driving, &beside}) {
-    const PcieDmaRtlPath& path = use->path;
-    EXPECT_GT(path.mismatches(), 0U);
-    EXPECT_NE(path.first_mismatch().find("request.bytes: expected 0x448, RTL gave 0xbb8"), std::string::npos)
-        << path.first_mismatch();
+  for (const PcieDmaRtlPath* path : {&driving, &beside}) {
+    EXPECT_GT(path->mismatches(), 0U);
+    EXPECT_NE(path->first_mismatch().find("request.bytes: expected 0x448, RTL gave 0xbb8"), std::string::npos)
+        << path->first_mismatch();
   }
+}
+
+TEST(PcieDmaByPinsDrives, AWrongSplitEndsTheRun) {
+  PcieConfig config;
+  config.read_tags = 8;
+  config.completion_buffer_bytes = 8192;
+  config.mrrs_bytes = 4096;
+  PcieDmaRtlPath path = rtl_path(RtlMode::rtl, make_pcie_dma_with_block_of_2k(4096, 256), RtlTiming::pins);
+  Bench rtl("rtl", config, {3000, 3000, 200}, {}, &path);
+  pcie_bench::run();
+  EXPECT_EQ(path.mismatches(), 1U);
+  EXPECT_NE(path.first_mismatch().find("request.bytes: expected 0x448, RTL gave 0xbb8"), std::string::npos)
+      << path.first_mismatch();
+  EXPECT_LT(rtl.reader.done(), 200U);
 }
 #endif
 
