@@ -20,10 +20,7 @@ class PcieDmaRtlPath : public RtlPath {
   /// `clock_period_ps`: of the core clock, in which messages give the time.
   PcieDmaRtlPath(RtlMode mode, std::unique_ptr<PcieDmaEngine> engine, NodeId node, TimePs clock_period_ps,
                  RtlTiming timing = RtlTiming::transaction)
-      : RtlPath("pcie_dma", mode, timing),
-        engine_(std::move(engine)),
-        node_(node),
-        clock_period_ps_(clock_period_ps) {}
+      : RtlPath("pcie_dma", mode, timing), engine_(std::move(engine)), node_(node), clock_period_ps_(clock_period_ps) {}
 
   void read(std::uint32_t job, std::uint64_t address, std::uint32_t bytes, bool in_order) {
     if (asks()) engine_->read(job, address, bytes, in_order);

@@ -55,10 +55,10 @@ void PciePins::clock(TimePs now) {
   ++cycle_;
   watch(outputs_);
   buffer_told_bytes_ += inputs_.released_bytes;
-  // Verdicts and expired tags give tags back in the order in which the RTL does.
-  if (outputs_.verdict) take_verdict(now, outputs_.verdict_tag, *outputs_.verdict);
-  give_up_expired(now);
+  // The request was formed with the edge before, the verdict is of this cycle, and gives its tag back with its end.
   if (outputs_.request) take_request(now, *outputs_.request);
+  give_up_expired(now);
+  if (outputs_.verdict) take_verdict(now, outputs_.verdict_tag, *outputs_.verdict);
   if (outputs_.ordered) take_report(now, *outputs_.ordered, true);
   if (outputs_.loose) take_report(now, *outputs_.loose, false);
   if (outputs_.tlp) take_tlp(now, *outputs_.tlp);
@@ -70,8 +70,7 @@ void PciePins::clock(TimePs now) {
 
 bool PciePins::owes_report() const {
   if (const std::uint32_t* oldest = order_.oldest_in_order(); oldest != nullptr && is_done(*oldest)) return true;
-  return std::any_of(order_.loose().begin(), order_.loose().end(),
-                     [this](std::uint32_t job) { return is_done(job); });
+  return std::any_of(order_.loose().begin(), order_.loose().end(), [this](std::uint32_t job) { return is_done(job); });
 }
 
 bool PciePins::has_work(TimePs now) const {
@@ -91,8 +90,8 @@ void PciePins::offer(TimePs now) {
   if (!landed_.empty()) {
     const Completion& completion = landed_.front();
     const Request& request = completion.request;
-    inputs_.completion = CompletionTlp{request.tag, completion.bytes, request.bytes - completion.offset,
-                                       completion.fate.poisoned};
+    inputs_.completion =
+        CompletionTlp{request.tag, completion.bytes, request.bytes - completion.offset, completion.fate.poisoned};
   }
   if (!inputs_.expired && !expired_.empty()) inputs_.expired = expired_.front();
   inputs_.released_bytes =
@@ -127,19 +126,11 @@ void PciePins::take_inputs(TimePs now, const PcieDmaOutputs& outputs) {
     inputs_.write.reset();
   }
   if (inputs_.completion) {
-    const Completion completion = landed_.front();
     landed_.pop_front();
-    const Request& request = completion.request;
-    const ReadTags::Verdict expected =
-        accept(now, request, completion.offset, completion.bytes, completion.fate.poisoned);
-    judged_.push_back({completion, *inputs_.completion, expected, cycle_, false});
+    judged_.push_back({*inputs_.completion, cycle_, false});
   }
   if (outputs.expired_taken) {
-    Judged expired;
-    expired.tlp.tag = expired_.front();
-    expired.expires = true;
-    expired.cycle = cycle_;
-    judged_.push_back(expired);
+    judged_.push_back({{.tag = expired_.front()}, cycle_, true});
     expired_.pop_front();
     inputs_.expired.reset();
   }
@@ -199,17 +190,18 @@ void PciePins::move_requests(TimePs now) {
 }
 
 void PciePins::take_verdict(TimePs now, std::uint16_t tag, ReadTags::Verdict given) {
-  give_up_expired(now);
   if (judged_.empty()) {
     pins_.judge_unasked(now, "verdict");
     return;
   }
   const Judged judged = judged_.front();
   judged_.pop_front();
-  pins_.judge_verdict(now, judged.tlp, judged.expected, tag, given);
+  const CompletionTlp& tlp = judged.tlp;
+  const ReadTags::Verdict expected = tag_table_.accept_by_count(tlp.tag, tlp.bytes, tlp.byte_count, tlp.poisoned);
+  pins_.judge_verdict(now, tlp, expected, tag, given);
   pins_.count_transaction(cycle_ - judged.cycle);
-  if (judged.expected == ReadTags::Verdict::unexpected) ++counts_.unexpected_completions;
-  if (judged.expected == ReadTags::Verdict::complete) complete(now, judged.tlp.tag);
+  if (expected == ReadTags::Verdict::unexpected) ++counts_.unexpected_completions;
+  if (expected == ReadTags::Verdict::complete) complete(now, tlp.tag);
 }
 
 void PciePins::give_up_expired(TimePs now) {
@@ -227,11 +219,12 @@ void PciePins::give_up_expired(TimePs now) {
 void PciePins::take_report(TimePs now, std::uint32_t given, bool in_order) {
   std::optional<std::uint32_t> expected;
   if (in_order) {
-    if (const std::uint32_t* oldest = order_.oldest_in_order(); oldest != nullptr && is_done(*oldest)) expected = *oldest;
+    if (const std::uint32_t* oldest = order_.oldest_in_order(); oldest != nullptr && is_done(*oldest))
+      expected = *oldest;
   } else {
     const auto& loose = order_.loose();
-    const auto it = std::find_if(loose.begin(), loose.end(),
-                                 [&](std::uint32_t job) { return job == given && is_done(job); });
+    const auto it =
+        std::find_if(loose.begin(), loose.end(), [&](std::uint32_t job) { return job == given && is_done(job); });
     if (it != loose.end()) expected = *it;
   }
   pins_.judge_report(now, in_order ? "ordered" : "loose", expected, given);

@@ -21,9 +21,7 @@ class PciePins final : public PcieTlps {
  private:
   /// A completion or an expired tag that the RTL has taken: what becomes of it is done when it has its verdict.
   struct Judged {
-    Completion completion;
     CompletionTlp tlp;
-    ReadTags::Verdict expected = ReadTags::Verdict::unexpected;
     std::uint64_t cycle = 0;
     bool expires = false;
   };
@@ -41,7 +39,7 @@ class PciePins final : public PcieTlps {
   };
   /// So many wait for the line, whose TLPs begin at any time, not only at an edge of the core clock.
   static constexpr std::size_t kCutTlps = 4;
-  /// What the RTL is asked for comes within these cycles, or it stands.
+  /// An RTL that does nothing for more cycles has stopped.
   static constexpr std::uint64_t kMostCycles = 100'000;
   /// Of an RTL that is not ready for more without anything inside, it is not known when it will be.
   static constexpr std::uint64_t kMostUnreadyCycles = 64;
@@ -79,12 +77,12 @@ class PciePins final : public PcieTlps {
   PcieDmaOutputs outputs_;  ///< of the latest cycle
   std::uint64_t cycle_ = 0;
   TimePs next_edge_ = 0;
-  std::deque<std::uint32_t> splitting_;        ///< reads that the RTL has taken and not requested to their end
-  std::deque<std::uint64_t> taken_at_;         ///< the cycles in which it took them
-  std::deque<ReadRequestTlp> made_;            ///< requests that wait for a credit
-  std::deque<Completion> landed_;              ///< and not offered yet
-  std::deque<std::uint16_t> expired_;          ///< likewise
-  std::deque<Judged> judged_;                  ///< without a verdict yet
+  std::deque<std::uint32_t> splitting_;  ///< reads that the RTL has taken and not requested to their end
+  std::deque<std::uint64_t> taken_at_;   ///< the cycles in which it took them
+  std::deque<ReadRequestTlp> made_;      ///< requests that wait for a credit
+  std::deque<Completion> landed_;        ///< and not offered yet
+  std::deque<std::uint16_t> expired_;    ///< likewise
+  std::deque<Judged> judged_;            ///< without a verdict yet
   std::deque<Cutting> cutting_;
   std::deque<CutTlp> cut_;
   std::uint64_t buffer_taken_bytes_ = 0;  ///< of the completion buffer, by all requests so far

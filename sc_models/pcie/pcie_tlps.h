@@ -82,7 +82,7 @@ class PcieTlps : public PcieDma {
   void send_completion(TimePs now);
   /// Sends what is cut; `left`: the write it belongs to, without it.
   void send_tlp(TimePs now, const WriteTlp& tlp, const PostedWrite& left);
-  /// Credits for a write TLP of so many bytes are there.
+  /// There are credits for a write TLP of `bytes`.
   bool has_posted_credits(TimePs now, std::uint32_t bytes);
 
   // What is different where RTL is clocked.

@@ -67,6 +67,17 @@ class ReadTags {
     read.poisoned = read.poisoned || poisoned;
     return read.received == read.bytes ? Verdict::complete : Verdict::accepted;
   }
+  /// As hardware judges it, which knows the request by its tag only: by the bytes that are owed with this completion.
+  /// One that comes a second time, when its tag has a new request, is that one's.
+  Verdict accept_by_count(std::uint16_t tag, std::uint32_t bytes, std::uint32_t byte_count, bool poisoned) {
+    Tag& read = tags_[tag];
+    const std::uint32_t owed = read.bytes - read.received;
+    if (!read.outstanding || byte_count > owed) return Verdict::unexpected;
+    if (byte_count < owed) return Verdict::behind_loss;
+    read.received += bytes;
+    read.poisoned = read.poisoned || poisoned;
+    return bytes == byte_count ? Verdict::complete : Verdict::accepted;
+  }
 
  private:
   std::vector<Tag> tags_;

@@ -85,11 +85,15 @@ class PcieDmaAdapter : public PcieDmaEngine {
     std::uint64_t quiet = 0;
     std::uint64_t waited = 0;
     do {
-      if (++waited > kMostCycles) throw RtlError("pcie_dma RTL neither takes a read nor requests it");
+      if (++waited > kMostCycles) {
+        if (model_->rd_valid_i != 0) throw RtlError("pcie_dma RTL neither takes a read nor requests it");
+        break;
+      }
       // A read, a release or a tag that comes with this cycle counts from the next one on.
       quiet = released_ > 0 || model_->rd_valid_i != 0 || unsettled_ > 0 ? 0 : quiet + 1;
       clock();
-    } while (model_->req_valid_o == 0 && quiet + 1 < request_cycles_);
+      // Correct RTL may pause, but not for want of a tag or of room.
+    } while (model_->req_valid_o == 0 && (quiet + 1 < request_cycles_ || !lacks_something()));
     model_->np_credit_i = 0;
     if (model_->req_valid_o == 0) return std::nullopt;
     const ReadRequestTlp request = request_at_pins();
@@ -181,6 +185,8 @@ class PcieDmaAdapter : public PcieDmaEngine {
 
  private:
   static constexpr std::uint64_t kMostCycles = 1'000;
+
+  bool lacks_something() const { return model_->stall_tags_o != 0 || model_->stall_buffer_o != 0; }
 
   void offer(const PcieDmaInputs& inputs) {
     using namespace pcie_dma_ports;

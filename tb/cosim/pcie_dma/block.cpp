@@ -10,10 +10,9 @@ void add_pcie_dma(const RtlSelection& selection, const ScenarioConfig& scenario,
                   NicRtl& rtl) {
   const NodeConfig& node = scenario.node(selection.node);
   const auto make = load_rtl<decltype(make_pcie_dma_rtl)>(RtlModuleKind::rtl, "pcie_dma");
-  rtl.pcie_dma = std::make_unique<PcieDmaRtlPath>(selection.mode,
-                                                  make(node, recorder, rtl_contract(RtlModuleKind::rtl, "pcie_dma")),
-                                                  selection.node, ClockDomain(node.nic.core_clock_ghz).period_ps(),
-                                                  selection.timing);
+  rtl.pcie_dma = std::make_unique<PcieDmaRtlPath>(
+      selection.mode, make(node, recorder, rtl_contract(RtlModuleKind::rtl, "pcie_dma")), selection.node,
+      ClockDomain(node.nic.core_clock_ghz).period_ps(), selection.timing);
 }
 
 }  // namespace

@@ -107,8 +107,7 @@ class Bench {
   Bench(const char* name, const PcieConfig& config, const Load& reads, const Load& writes,
         PcieDmaRtlPath* rtl = nullptr)
       : wheel_(name, KernelMode::wheel, 100'000),
-        pcie_(PcieDma::create("pcie", wheel_, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work_, causes_,
-                              rtl)),
+        pcie_(PcieDma::create("pcie", wheel_, config, ClockDomain(1.0), KeyedRandom(1, "pcie"), work_, causes_, rtl)),
         reader("reader", wheel_, *pcie_, reads),
         writer("writer", wheel_, *pcie_, writes) {
     work_.begin(0);
