@@ -20,9 +20,9 @@ module ram_1r1w_banked #(
   parameter  int unsigned Width       = 8,
   parameter  int unsigned ReadLatency = 1,
   parameter  int unsigned Banks       = 1,     // power of two of which Depth is a multiple
-  parameter  bit          Secded      = 1'b0,
+  parameter  int unsigned Secded      = 0,     // 1: with check bits
   localparam int unsigned AddrWidth   = (Depth > 1) ? $clog2(Depth) : 1,
-  localparam int unsigned CodeWidth   = Secded ? Width + $clog2(Width + $clog2(Width + 1) + 1) + 1 : Width
+  localparam int unsigned CodeWidth   = (Secded != 0) ? Width + $clog2(Width + $clog2(Width + 1) + 1) + 1 : Width
 ) (
   input  logic                 clk_i,
 
@@ -93,7 +93,7 @@ module ram_1r1w_banked #(
     assign to_decode = selected;
   end
 
-  if (Secded) begin : gen_secded
+  if (Secded != 0) begin : gen_secded
     secded #(.Width(Width)) u_secded (
       .data_i         (wdata_i),
       .code_o         (encoded),
@@ -114,7 +114,7 @@ module ram_1r1w_banked #(
   end
 
   assign rdata_o         = result.data;
-  assign corrected_o     = Secded && result.corrected;
-  assign uncorrectable_o = Secded && result.uncorrectable;
+  assign corrected_o     = Secded != 0 && result.corrected;
+  assign uncorrectable_o = Secded != 0 && result.uncorrectable;
 
 endmodule

@@ -19,7 +19,7 @@ module planted #(parameter int unsigned Depth = 1 << 20) (input logic clk_i, re_
   logic corrected, uncorrectable;
   ram_1r1w #(.Depth(Depth), .Width(64)) u_one (
     .clk_i, .we_i(1'b0), .waddr_i('0), .wdata_i('0), .re_i, .raddr_i, .rdata_o(data_o[0]));
-  ram_1r1w_banked #(.Depth(Depth), .Width(64), .ReadLatency(2), .Banks(4), .Secded(1'b1)) u_banked (
+  ram_1r1w_banked #(.Depth(Depth), .Width(64), .ReadLatency(2), .Banks(4), .Secded(1)) u_banked (
     .clk_i, .we_i(1'b0), .waddr_i('0), .wdata_i('0), .flip_i('0), .re_i, .raddr_i, .rdata_o(data_o[1]), .corrected_o(corrected),
     .uncorrectable_o(uncorrectable));
 endmodule

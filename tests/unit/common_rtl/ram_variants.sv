@@ -23,7 +23,7 @@ module ram_variants #(
     for (genvar b = 0; b < BankKinds; b++) begin : gen_banks
       for (genvar s = 0; s < 2; s++) begin : gen_secded
         localparam int unsigned V = (l * BankKinds + b) * 2 + s;
-        ram_1r1w_banked #(.Depth(Depth), .Width(Width), .ReadLatency(l + 1), .Banks(2 ** b), .Secded(s == 1)) u_ram (
+        ram_1r1w_banked #(.Depth(Depth), .Width(Width), .ReadLatency(l + 1), .Banks(2 ** b), .Secded(s)) u_ram (
           .clk_i,
           .we_i,
           .waddr_i,

@@ -89,7 +89,7 @@ void expect_all_flips_are_found(Coders& coders, const Bits& data) {
   }
 }
 
-TEST(Secded, AllFlipsOfOneAndTwoBitsAreFound) {
+TEST(SecdedRtl, AllFlipsOfOneAndTwoBitsAreFound) {
   Coders coders;
   KeyedRandom random(1, "secded");
   expect_all_flips_are_found(coders, {});
@@ -97,7 +97,7 @@ TEST(Secded, AllFlipsOfOneAndTwoBitsAreFound) {
   for (int i = 0; i < 6; ++i) expect_all_flips_are_found(coders, random_data(random));
 }
 
-TEST(Secded, AllWordsOfElevenBits) {
+TEST(SecdedRtl, AllWordsOfElevenBits) {
   Coders coders;
   for (std::uint32_t data = 0; data < 2'048; ++data) {
     coders.encode({data, 0, 0, 0});
@@ -112,12 +112,12 @@ TEST(Secded, AllWordsOfElevenBits) {
   }
 }
 
-TEST(Secded, NoMoreCheckBitsThanNeeded) {
+TEST(SecdedRtl, NoMoreCheckBitsThanNeeded) {
   Coders coders;
   for (std::uint32_t v = 0; v < kWidths.size(); ++v) EXPECT_EQ(coders.code_width(v), kWidths[v] + check_bits(kWidths[v]));
 }
 
-TEST(Secded, CodeWordsAreThoseOfTheDefinition) {
+TEST(SecdedRtl, CodeWordsAreThoseOfTheDefinition) {
   Coders coders;
   KeyedRandom random(2, "secded");
   for (int i = 0; i < 1'000; ++i) {
