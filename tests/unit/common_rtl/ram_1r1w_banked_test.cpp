@@ -67,7 +67,8 @@ class Variants {
     for (std::uint32_t variant = 0; variant < kVariants; ++variant) {
       const std::uint32_t latency = variant / (kBankKinds * 2) + 1;
       const std::uint32_t banks = 1U << (variant / 2 % kBankKinds);
-      if (variant % 2 == 0 ? plain(variant, model.out(latency)) : with_check_bits(variant, model.out(latency))) continue;
+      if (variant % 2 == 0 ? plain(variant, model.out(latency)) : with_check_bits(variant, model.out(latency)))
+        continue;
       return ::testing::AssertionFailure() << "latency " << latency << ", " << banks << " banks, Secded " << variant % 2
                                            << ": data " << rtl_.rdata_o[variant] << ", corrected " << corrected(variant)
                                            << ", uncorrectable " << uncorrectable(variant) << "; written "
@@ -81,7 +82,8 @@ class Variants {
   bool uncorrectable(std::uint32_t variant) const { return (rtl_.uncorrectable_o >> variant & 1U) != 0; }
 
   bool plain(std::uint32_t variant, const Word& word) const {
-    return rtl_.rdata_o[variant] == ((word.data ^ word.flip) & kDataMask) && !corrected(variant) && !uncorrectable(variant);
+    return rtl_.rdata_o[variant] == ((word.data ^ word.flip) & kDataMask) && !corrected(variant) &&
+           !uncorrectable(variant);
   }
   bool with_check_bits(std::uint32_t variant, const Word& word) const {
     const int flips = std::popcount(word.flip);

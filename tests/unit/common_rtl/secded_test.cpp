@@ -57,7 +57,8 @@ class Coders {
 /// The variants whose code words have this place, bit by bit.
 std::uint32_t variants_with(std::uint32_t place) {
   std::uint32_t variants = 0;
-  for (std::uint32_t v = 0; v < kWidths.size(); ++v) variants |= place < kWidths[v] + check_bits(kWidths[v]) ? 1U << v : 0;
+  for (std::uint32_t v = 0; v < kWidths.size(); ++v)
+    variants |= place < kWidths[v] + check_bits(kWidths[v]) ? 1U << v : 0;
   return variants;
 }
 const std::uint32_t kAllVariants = variants_with(0);
@@ -112,9 +113,18 @@ TEST(SecdedRtl, AllWordsOfElevenBits) {
   }
 }
 
+TEST(SecdedRtl, ThreeFlipsThatLeadOutOfTheCodeWordAreNotCorrected) {
+  Coders coders;
+  constexpr std::uint32_t v = 8;  // 64 bits: places 0 to 71
+  for (const std::uint32_t place : {16U, 32U, 64U}) coders.invert(place);
+  EXPECT_EQ(coders.corrected() >> v & 1U, 0U);
+  EXPECT_EQ(coders.uncorrectable() >> v & 1U, 1U);
+}
+
 TEST(SecdedRtl, NoMoreCheckBitsThanNeeded) {
   Coders coders;
-  for (std::uint32_t v = 0; v < kWidths.size(); ++v) EXPECT_EQ(coders.code_width(v), kWidths[v] + check_bits(kWidths[v]));
+  for (std::uint32_t v = 0; v < kWidths.size(); ++v)
+    EXPECT_EQ(coders.code_width(v), kWidths[v] + check_bits(kWidths[v]));
 }
 
 TEST(SecdedRtl, CodeWordsAreThoseOfTheDefinition) {
