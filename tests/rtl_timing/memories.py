@@ -90,7 +90,7 @@ def check(block, found, setup, limit):
         print(f"{block}: no memory")
         return True
     largest = max(found, key=lambda memory: memory.bits)
-    print(f"{block}: {len(found)} memories, the largest {largest.described(counted)}")
+    print(f"{block}: memories {len(found)}, the largest {largest.described(counted)}")
     exceeding = [memory for memory in found if memory.levels(counted) > memory.latency * limit]
     for memory in exceeding:
         print(f"memories: {memory.described(counted)}; allowed: {memory.latency * limit}. More banks or a longer latency: rtl/common/ram_1r1w_banked.sv")
