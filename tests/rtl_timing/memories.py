@@ -5,7 +5,8 @@ memories.py ROOT VERILATOR [--limit LEVELS] [BLOCK…]     all blocks, if none i
 
 Goes over all memories (rtl/common/ram_1r1w.sv) of the blocks at their default sizes (tests/formal/area.json), as Verilator elaborates
 them. A read of a bank counts levels as in timing.json and may take its limit for each cycle of its latency: ReadLatency of the
-ram_1r1w_banked around it, otherwise 1. Prints the largest memory of each block, and all that take more, with exit code 1.
+ram_1r1w_banked around it, otherwise 1. Prints the largest memory of each block, and all that take more, with exit code 1;
+exit code 2 where there is no such block, or Verilator refuses it.
 """
 import argparse
 import dataclasses
@@ -39,6 +40,11 @@ class Memory:
         return f"{self.name}, {self.depth:,} x {self.width:,} bits: {self.levels(counted)} levels in {cycles}"
 
 
+def refuse(message):
+    print(f"memories.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def sources(root, block):
     common = sorted((root / "rtl/common").glob("*.sv"), key=lambda file: (file.name != "mrc_pkg.sv", file.name))
     return [*common, *sorted((root / "rtl" / block).glob("*.sv"))]
@@ -52,7 +58,7 @@ def elaborate(verilator, files, top, parameters):
                    *(f"-G{name}={value}" for name, value in parameters.items()), *files]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode != 0:
-            sys.exit(f"memories.py: {top}: {result.stderr.strip()}")
+            refuse(f"{top}: {result.stderr.strip()}")
         return xml.etree.ElementTree.parse(out)
 
 
@@ -108,7 +114,7 @@ def main():
     area = json.loads((options.root / "tests/formal/area.json").read_text())
     for block in options.blocks:
         if block not in area:
-            sys.exit(f"memories.py: no block {block}; there are: {', '.join(area)}")
+            refuse(f"no block {block}; there are: {', '.join(area)}")
     good = True
     for block in options.blocks or area:
         parameters = list(area[block]["sizes"].values())[-1]
