@@ -1,5 +1,5 @@
 // Memory with one read and one write port. What is read at an edge is on rdata_o until the next read; a word that is
-// written at the same edge is seen at once.
+// written at the same edge is seen at once. Banks, longer latencies and check bits: ram_1r1w_banked.
 module ram_1r1w #(
   parameter  int unsigned Depth     = 16,
   parameter  int unsigned Width     = 8,

@@ -35,9 +35,12 @@ must still be changed.${Object.values(setup.above).some((above) => Object.keys(a
 - Cells: inverter, \`NAND\` and \`NOR\` of up to 3 inputs, \`AOI21\`, \`OAI21\`, 2-input XOR and multiplexer, one level each. yosys synthesizes,
   ABC maps for depth by two scripts (sum-of-products balancing with structural choices; balancing alone), of which the shallower counts.
   Wires, fan-out, set-up and clock skew are not included.
-- A memory read counts as 12 levels up to 65,536 bits, and one more for each doubling. Where the read has a register at its address or
+- A memory read counts as ${setup.memory.levels} levels up to ${grouped(String(setup.memory.bits))} bits, and one more for each doubling. Where the read has a register at its address or
   output, as it has unless named otherwise, its levels begin a path, and addresses, write data and enables end one without further
   levels.
+- No memory is larger than what its read latency allows: a read of a bank takes at most ${setup.limit} levels for each cycle of its latency, which is
+  \`ReadLatency\` of the \`ram_1r1w_banked\` (\`rtl/common\`) that it is in, and 1 where there is none. The test \`rtl_memories\` looks at
+  all memories of the default sizes.
 - Paths from input ports begin at 0 levels and paths to output ports end without further levels, as if the ports were registered outside.
 - An enable of a flip-flop counts as a multiplexer. Asynchronous resets are not on a path.
 

@@ -25,8 +25,8 @@ const quickMap = 'strash;balance,-x;map';
 const sources = (folder) => readdirSync(join(root, 'rtl', folder)).filter((f) => f.endsWith('.sv')).map((f) => join(root, 'rtl', folder, f));
 const common = sources('common').sort((a, b) => (basename(b) === 'mrc_pkg.sv') - (basename(a) === 'mrc_pkg.sv'));
 
-// A read counts as 12 levels up to 64 Kbit, and one more for each doubling.
-const memoryLevels = (bits) => 12 + Math.max(0, Math.ceil(Math.log2(bits / 65536)));
+// A read counts as the levels of `memory` up to its bits, and one more for each doubling.
+const memoryLevels = (bits) => setup.memory.levels + Math.max(0, Math.ceil(Math.log2(bits / setup.memory.bits)));
 
 const portNames = { RD_ADDR: 'read address', RD_EN: 'read enable', WR_ADDR: 'write address', WR_DATA: 'write data', WR_EN: 'write enable' };
 
