@@ -104,12 +104,6 @@ void VerbsNode::attach(ProgramHost& host, const std::vector<std::unique_ptr<Verb
   }
 }
 
-template <typename Object>
-Object* VerbsNode::find(std::map<std::uint32_t, Object>& objects, std::uint32_t process, std::uint32_t number) {
-  const auto it = objects.find(number);
-  return it == objects.end() || it->second.process != process ? nullptr : &it->second;
-}
-
 void VerbsNode::remove_process(TimePs now, std::uint32_t process) {
   for (auto& [number, qp] : qps_) {
     if (qp.process != process) continue;

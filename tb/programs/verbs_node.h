@@ -248,8 +248,12 @@ class VerbsNode {
     std::uint32_t order = 0;
   };
 
+  /// Null where the process has no such object.
   template <typename Object>
-  static Object* find(std::map<std::uint32_t, Object>& objects, std::uint32_t process, std::uint32_t number);
+  static Object* find(std::map<std::uint32_t, Object>& objects, std::uint32_t process, std::uint32_t number) {
+    const auto it = objects.find(number);
+    return it == objects.end() || it->second.process != process ? nullptr : &it->second;
+  }
   bool covers(std::uint32_t process, const verbs::Sge& sge, std::uint32_t access) const;
   /// Where the payload lies for the NIC; a wc status other than success where it may not be read.
   std::uint32_t place_payload(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,

@@ -2,9 +2,10 @@
  *
  *   mrc_control_check read MICROSECONDS [FIRST]      the device and its profiles, then EVs until one is ASSUMED_BAD
  *   mrc_control_check changes                        what is refused, and with which errno; profiles OFFLINE and ONLINE
- *   mrc_control_check deny FIRST FOR EV              the EV is DENIED after FIRST microseconds, and allowed after FOR more
+ *   mrc_control_check deny FIRST FOR EV              the EV is DENIED at FIRST microseconds, and allowed after FOR more
  *   mrc_control_check deny FIRST FOR port PORT       all EVs of the port
  *   mrc_control_check window FIRST BYTES             the largest congestion window
+ *   mrc_control_check offline FIRST                  the EV profile goes OFFLINE
  *   mrc_control_check events FIRST MICROSECONDS [channel]    events of EVs as they come
  *   mrc_control_check probe FIRST NODE               an EV of each port to the node, and probes that get no answer */
 #include <arpa/inet.h>
@@ -36,6 +37,12 @@ static double now_us(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)(now.tv_sec - 1) * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* FIRST microseconds after the begin of the run. */
+static void sleep_until(int first) {
+  const double left = first - now_us();
+  if (left > 0) usleep((useconds_t)left);
 }
 
 static unsigned value_of(const struct mrc_ctl_ev* ev) {
@@ -137,7 +144,7 @@ static void read_all(int us, int first) {
   check(count == (int)profile.ev_count, "the number of EVs");
   check_states(evs, count, MRC_CTL_EV_GOOD, "an EV that is GOOD at the begin");
   free(evs);
-  usleep((useconds_t)first);
+  sleep_until(first);
   wait_for_bad(us);
 }
 
@@ -257,7 +264,7 @@ static void deny(int first, int us, int ev, int port) {
   for (int i = 0; i < count; ++i) {
     if (port > 0 ? evs[i].ev.port == port : i == ev) evs[chosen++] = evs[i];
   }
-  usleep((useconds_t)first);
+  sleep_until(first);
   set_state(evs, chosen, MRC_CTL_EV_DENIED);
   usleep((useconds_t)us);
   if (us > 0) set_state(evs, chosen, MRC_CTL_EV_GOOD);
@@ -265,15 +272,17 @@ static void deny(int first, int us, int ev, int port) {
 }
 
 static void window(int first, unsigned bytes) {
-  usleep((useconds_t)first);
+  sleep_until(first);
   struct mrc_ctl_cc_nscc_cfg nscc = *read_congestion();
   nscc.max_cwnd = bytes;
   check(set_congestion(&nscc) == 0, "a window");
   printf("set at %.3f us: ", now_us());
   check(read_congestion()->max_cwnd == bytes, "the window as it was set");
-  struct mrc_ctl_ev_profile_attr profile = {.profile_state = MRC_CTL_PROFILE_OFFLINE};
-  errno = 0;
-  const int result = mrc_ctl_modify_ev_profile(context, 0, &profile, MRC_CTL_EV_PROFILE_STATE);
+}
+
+static void offline(int first) {
+  sleep_until(first);
+  const int result = set_evs_online(MRC_CTL_PROFILE_OFFLINE);
   printf("OFFLINE: %s\n", result == 0 ? "done" : errno == EBUSY ? "busy" : "?");
 }
 
@@ -292,7 +301,7 @@ static void print_events(struct mrc_cq* cq, double until) {
 }
 
 static void watch(int first, int us, int by_channel) {
-  usleep((useconds_t)first);
+  sleep_until(first);
   struct mrc_comp_channel* channel = NULL;
   check(mrc_create_comp_channel(context, &channel) == 0, "mrc_create_comp_channel");
   struct mrc_cq* cq = mrc_ctl_create_ev_event_cq(context, by_channel ? 1 : 128, &channel, channel, 0);
@@ -331,7 +340,7 @@ static int probe(struct mrc_ctl_ep_req* requests, int count, unsigned timeout_ns
 }
 
 static void probe_node(int first, int node) {
-  usleep((useconds_t)first);
+  sleep_until(first);
   int count = 0;
   struct mrc_ctl_ev_op_entry* evs = read_evs(&count);
   struct mrc_ctl_ep_req requests[32];
@@ -396,6 +405,7 @@ int main(int words, char** word) {
   if (strcmp(what, "deny") == 0)
     deny(number(words, word, 2), number(words, word, 3), number(words, word, 4), by_port ? atoi(word[5]) : 0);
   if (strcmp(what, "window") == 0) window(number(words, word, 2), (unsigned)number(words, word, 3));
+  if (strcmp(what, "offline") == 0) offline(number(words, word, 2));
   if (strcmp(what, "events") == 0) watch(number(words, word, 2), number(words, word, 3), words > 4);
   if (strcmp(what, "probe") == 0) probe_node(number(words, word, 2), number(words, word, 3));
   check(mrc_destroy_context(context) == 0, "mrc_destroy_context");
