@@ -74,6 +74,24 @@ TEST_F(NsccTest, ChangedConstantsActFromThenOn) {
   EXPECT_GT(nscc.cwnd_bytes(), 50'000U);
 }
 
+TEST_F(NsccTest, AChangedLargestWindowFollowsTheRttSeen) {
+  config.max_cwnd_follows_rtt = true;
+  config.initial_cwnd_bytes = config.max_cwnd_bytes = 200'000;
+  Nscc nscc = make();
+  nscc.on_ack({.now = 0, .rtt_ps = 6 * kUs, .newly_received_bytes = 1});
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+  config.max_cwnd_bytes = 160'000;
+  nscc.change(derive_nscc(config, protocol));
+  EXPECT_EQ(nscc.cwnd_bytes(), 80'000U);
+}
+
+TEST_F(NsccTest, WithoutAlgorithmNothingChanges) {
+  NoCongestionControl none;
+  config.max_cwnd_bytes = 1;
+  none.change(config);
+  EXPECT_TRUE(none.may_send(1 << 30));
+}
+
 TEST(NsccConstants, DerivedByTheUecFormulae) {
   struct Row {
     double gbps;
