@@ -230,7 +230,13 @@ extern "C" int mrc_destroy_qp(mrc_qp* qp) {
   return destroyed(qp, ibv_destroy_qp(qp->verbs));
 }
 extern "C" int mrc_modify_qp(mrc_qp* qp, ibv_qp_attr* attributes, int mask, mrc_qp_attr* of_mrc, int mrc_mask) {
-  if (of_mrc != nullptr) take_attributes(qp->attributes, *of_mrc, static_cast<unsigned>(mrc_mask));
+  const auto of_profiles = static_cast<unsigned>(mrc_mask);
+  // There is one of each kind.
+  const bool unknown =
+      of_mrc != nullptr && (((of_profiles & MRC_QP_EV_PROFILE_ID) != 0 && of_mrc->profile.ev_profile_id != 0) ||
+                            ((of_profiles & MRC_QP_CC_PROFILE_ID) != 0 && of_mrc->profile.cc_profile_id != 0));
+  if (unknown) return EINVAL;
+  if (of_mrc != nullptr) take_attributes(qp->attributes, *of_mrc, of_profiles);
   return attributes == nullptr || mask == 0 ? 0 : ibv_modify_qp(qp->verbs, attributes, mask);
 }
 extern "C" int mrc_query_qp(mrc_qp* qp, ibv_qp_attr* attributes, int mask, mrc_qp_attr* of_mrc, int mrc_mask,
