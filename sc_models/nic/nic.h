@@ -49,6 +49,9 @@ class Nic : public sc_core::sc_module {
   PcieDma& pcie() { return *pcie_; }
   const PcieDma& pcie() const { return *pcie_; }
   SackProcessor& sack_processor() { return *sack_processor_; }
+  ProbeEngine& probe_engine() { return *probe_engine_; }
+  /// Packets may have paths again, by what software did.
+  void paths_changed(TimePs now) { spray_scheduler_->retry(now, 0); }
   PortStatusAgent& port_status() { return probe_engine_->port_status(); }
   const PortStatusAgent& port_status() const { return probe_engine_->port_status(); }
   /// What a timeline has in store for ports and PCIe; told before the run.

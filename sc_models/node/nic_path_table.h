@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "mrc/control/path_table.h"
 
@@ -49,6 +50,12 @@ class NicPathTable {
   EvIndex take_due_probe(TimePs now) { return table_.take_due_probe(now); }
   void probe_not_sent(EvIndex ev) { table_.probe_not_sent(ev); }
   bool pop_event(EvEvent& event) { return table_.pop_event(event); }
+
+  // What a controller does. Precondition: no RTL, which has no such input.
+  void deny(EvIndex ev) { table_.deny(ev); }
+  void allow(EvIndex ev) { table_.allow(ev); }
+  void set_least_active(std::uint32_t evs) { table_.set_least_active(evs); }
+  void copy_events(std::vector<EvEvent>& to) { table_.copy_events(to); }
 
  private:
   void report_by_rtl(EvIndex ev, PathEvent event, TimePs now);

@@ -11,7 +11,14 @@ namespace mrc {
 ProgramHost::ProgramHost(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Nic& device,
                          HostMemory& memory, const WorkPlacement& placement, NodeTransport& transport,
                          const Topology& topology)
-    : Host(name, owner, nic, device, memory, placement), transport_(transport), topology_(topology) {}
+    : Host(name, owner, nic, device, memory, placement),
+      transport_(transport),
+      topology_(topology),
+      ev_profile_(ev_profile_of(nic.scenario, nic.node)),
+      least_active_evs_(nic.scenario.protocol.least_active_evs()),
+      congestion_(nic.scenario.congestion_of(nic.config)) {
+  device.probe_engine().use_routes([this](NodeId peer) { return topology_.route(nic_.node, peer); });
+}
 
 std::uint32_t ProgramHost::ports_up() const {
   const std::uint32_t all = nic_.config.nic.ports >= 32 ? ~0U : (1U << nic_.config.nic.ports) - 1;
@@ -30,7 +37,34 @@ void ProgramHost::connect(std::uint32_t index, const QpConnection& to) {
 }
 
 void ProgramHost::start_sending(std::uint32_t index, Psn first) {
-  transport_.add_requestor(nic_.qps[index], first);
+  Qp& qp = nic_.qps[index];
+  transport_.add_requestor(qp, first);
+  qp.paths->copy_events(ev_events_);
+  qp.paths->set_least_active(least_active_evs_);
+  for (const EvIndex ev : denied_) deny_for(qp, ev);
+}
+
+void ProgramHost::deny_for(Qp& qp, EvIndex ev) {
+  // QPs may share a table.
+  if (qp.paths != nullptr && qp.paths->table().state(ev) != EvState::denied) qp.paths->deny(ev);
+}
+
+void ProgramHost::deny(EvIndex ev) {
+  denied_.insert(ev);
+  for (Qp& qp : nic_.qps) deny_for(qp, ev);
+}
+
+void ProgramHost::allow(TimePs now, EvIndex ev) {
+  denied_.erase(ev);
+  for (const Qp& qp : nic_.qps) {
+    if (qp.paths != nullptr) qp.paths->allow(ev);
+  }
+  device_.paths_changed(now);
+}
+
+void ProgramHost::set_congestion(const CongestionConfig& config, bool anew) {
+  congestion_ = config;
+  transport_.set_congestion(config, anew);
 }
 
 void ProgramHost::fail(TimePs now, std::uint32_t index) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric/topology.h"
 #include "host/host.h"
+#include "mrc/control/ev_profile.h"
 #include "transports/node_transport.h"
 
 namespace mrc {
@@ -61,10 +64,34 @@ class ProgramHost : public Host {
   Cqe take_completion(TimePs now);
   /// A message of that many bytes has come.
   void received(std::uint64_t bytes) { player().statistics().received_bytes += bytes; }
+  // What a controller does, to all QPs of the node, those to come included.
+  const EvProfile& ev_profile() const { return ev_profile_; }
+  bool is_denied(EvIndex ev) const { return denied_.contains(ev); }
+  std::size_t denied() const { return denied_.size(); }
+  void deny(EvIndex ev);
+  void allow(TimePs now, EvIndex ev);
+  std::uint32_t least_active_evs() const { return least_active_evs_; }
+  void set_least_active_evs(std::uint32_t evs) { least_active_evs_ = evs; }
+  /// As scenarios have it: 0 where a constant is derived.
+  const CongestionConfig& congestion() const { return congestion_; }
+  /// As NodeTransport::set_congestion().
+  void set_congestion(const CongestionConfig& config, bool anew);
+  /// EVs that became ASSUMED_BAD or GOOD again for a QP since this was last asked.
+  std::vector<EvEvent> take_ev_events() { return std::exchange(ev_events_, {}); }
+  /// As ProbeEngine's.
+  bool probe(TimePs now, std::uint32_t number, NodeId node, Ev ev, std::uint8_t plane) {
+    return device_.probe_engine().probe_for_software(now, number, node, ev, plane);
+  }
+  std::vector<timing::ProbeEngine::SoftwareAnswer> take_probe_answers() {
+    return device_.probe_engine().take_answers();
+  }
+
   /// At the end of the run.
   void close(TimePs now) { work_done(now); }
 
  private:
+  static void deny_for(Qp& qp, EvIndex ev);
+
   struct Posted {
     TimePs at = 0;
     std::uint32_t bytes = 0;
@@ -73,6 +100,11 @@ class ProgramHost : public Host {
   NodeTransport& transport_;
   const Topology& topology_;
   std::vector<Posted> posted_;  ///< by WorkRequest::id, which the caller chooses small
+  EvProfile ev_profile_;
+  std::set<EvIndex> denied_;
+  std::uint32_t least_active_evs_;
+  CongestionConfig congestion_;
+  std::vector<EvEvent> ev_events_;
 };
 
 }  // namespace mrc

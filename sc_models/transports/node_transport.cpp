@@ -32,4 +32,8 @@ Qp& NodeTransport::add_qp() {
   return qp;
 }
 
+bool NodeTransport::set_congestion(const CongestionConfig&, bool) {
+  return false;
+}
+
 }  // namespace mrc

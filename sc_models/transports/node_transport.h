@@ -37,6 +37,10 @@ class NodeTransport {
   virtual void add_requestor(Qp& qp, Psn first_psn) = 0;
   virtual void add_responder(Qp& qp, Psn first_psn) = 0;
 
+  /// Constants of congestion control from now on. `anew`: for QPs that are set up from now on, which share no window
+  /// with earlier ones; otherwise for all. False where the transport has none to change.
+  virtual bool set_congestion(const CongestionConfig& config, bool anew);
+
   /// Of QPs and shared ones, for who counts EV states; empty where the transport has no EVs.
   virtual std::span<const PathTable* const> path_tables() const { return {}; }
 

@@ -19,6 +19,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -172,6 +173,7 @@ void LockStep::close_task(std::size_t index) {
   Task& task = *tasks_[index];
   close(task.socket);
   for (const pollfd& fd : task.fds) close(fd.fd);
+  forget_probes(task);
   if (task.process >= 0) {
     Process& owner = process(task);
     if (--owner.threads == 0) {
@@ -218,6 +220,7 @@ void LockStep::take_message(Task& task) {
     close_task(index);
     return;
   }
+  forget_probes(task);
   task.request.assign(bytes.data(), bytes.data() + got);
   task.clock = std::max({task.clock, std::min<TimePs>(request.clock_ps, kNever - 1), now_});
   task.at = task.clock;
@@ -376,6 +379,8 @@ void LockStep::wake_by_events() {
     for (const std::uint32_t number : nodes_[id]->memory().apply(now_)) wake_by_write(id, number);
   }
   for (const auto& task : tasks_) {
+    const bool answered = task->state == State::probing && node(*task).probes_are_answered(now_, task->batch);
+    if (answered || (task->state == State::probing && task->at <= now_)) wake(*task);
     if (task->state != State::polling) continue;
     const bool late = task->at <= now_;
     // It has waited for long, not for a completion of its own: for bytes.
@@ -436,7 +441,9 @@ bool LockStep::start_next() {
 TimePs LockStep::next_time() const {
   TimePs next = kNever;
   for (const auto& task : tasks_) {
-    if (task->state == State::waiting || task->state == State::polling || task->state == State::on_fds) {
+    const bool has_time = task->state == State::waiting || task->state == State::polling ||
+                          task->state == State::probing || task->state == State::on_fds;
+    if (has_time) {
       next = std::min(next, task->at);
     }
   }
@@ -647,6 +654,29 @@ void LockStep::wait_for_fds(Task& task) {
   task.has_rested = true;
 }
 
+void LockStep::forget_probes(Task& task) {
+  if (task.batch != 0) node(task).forget_probes(std::exchange(task.batch, 0));
+}
+
+void LockStep::probe_evs(Task& task) {
+  const TimePs end = now_ + ps_from_us(scenario_.node(process(task).node).host.programs.control_us);
+  if (task.batch != 0) {
+    std::vector<ProbeAnswer> answers;
+    const VerbsAnswer answer = node(task).end_probes(now_, std::exchange(task.batch, 0), answers);
+    return reply(task, end, answer, answers.data(), answers.size() * sizeof(ProbeAnswer));
+  }
+  const auto* wanted = arguments<ProbeEvs>(task);
+  const bool whole = wanted != nullptr && wanted->count > 0 && wanted->count <= kMostProbes &&
+                     wanted->count * sizeof(ProbeOrder) <= tail(task, sizeof(ProbeEvs)).size();
+  const VerbsAnswer begun =
+      whole ? node(task).begin_probes(now_, *wanted, tail(task, sizeof(ProbeEvs))) : VerbsAnswer{.error = EINVAL};
+  if (begun.error != 0) return reply(task, end, begun);
+  task.batch = begun.value;
+  task.at = now_ + wanted->timeout_ns * kPsPerNs;
+  task.state = State::probing;
+  task.has_rested = true;
+}
+
 VerbsAnswer LockStep::carry_out(Task& task) {
   VerbsNode& here = node(task);
   const std::uint32_t owner = process(task).number;
@@ -695,6 +725,18 @@ VerbsAnswer LockStep::carry_out(Task& task) {
         const bool whole = a.sges <= kMostSges && a.sges * sizeof(Sge) <= rest.size();
         return whole ? here.post_receive(now_, owner, a, rest) : VerbsAnswer{.error = EINVAL};
       });
+    case Call::set_evs:
+      return with(static_cast<SetEvs*>(nullptr), [&](const auto& a) -> VerbsAnswer {
+        const std::span<const std::byte> rest = tail(task, sizeof a);
+        const bool whole = a.count <= kMostEvsOfRequest && a.count * sizeof(EvSetting) <= rest.size();
+        return whole ? here.set_evs(now_, a, rest) : VerbsAnswer{.error = EINVAL};
+      });
+    case Call::set_ev_profile:
+      return with(static_cast<SetEvProfile*>(nullptr), [&](const auto& a) { return here.set_ev_profile(a); });
+    case Call::set_congestion:
+      return with(static_cast<SetCongestion*>(nullptr), [&](const auto& a) { return here.set_congestion(a); });
+    case Call::watch_evs:
+      return with(one, [&](const auto& a) { return here.watch_evs(owner, a.object); });
     case Call::set_alarm:
       return with(static_cast<Until*>(nullptr), [&](const auto& a) -> VerbsAnswer {
         process(task).alarm_at = a.until_ps == 0 ? kNever : std::max<TimePs>(a.until_ps, now_);
@@ -712,6 +754,7 @@ void LockStep::serve(Task& task) {
   if (request.call == Call::hello) return hello(task);
   if (request.call == Call::poll_cq) return poll_cq(task, task.wakes);
   task.polled.clear();
+  if (request.call == Call::probe_evs) return probe_evs(task);
   // Others need not wait until one that connects to a program before it listens itself.
   if (request.call == Call::connects) task.has_rested = true;
   const bool only_waits = request.call == Call::turn || request.call == Call::spin || request.call == Call::connects;
@@ -862,6 +905,7 @@ std::vector<std::string> LockStep::describe_waits() const {
     if (task->process < 0) continue;
     const Process& owner = processes_[static_cast<std::size_t>(task->process)];
     const char* what = task->state == State::polling    ? "polls a completion queue that stays empty"
+                       : task->state == State::probing  ? "waits for answers to probes"
                        : task->state == State::on_fds   ? "waits for a descriptor"
                        : task->state == State::spinning ? "waits for a write into its memory"
                        : task->state == State::left     ? "waits in the operating system"

@@ -66,6 +66,7 @@ class LockStep : public Programs {
     waiting,   ///< for `at`, when its request is carried out
     polling,   ///< for a completion
     spinning,  ///< it loops over its memory until something is written there
+    probing,   ///< for answers to its probes
     on_fds,    ///< for a descriptor
     left,      ///< in a call of the operating system that the model does not know
   };
@@ -79,6 +80,7 @@ class LockStep : public Programs {
     std::vector<std::byte> request;
     std::set<std::uint32_t> polled;  ///< queues that were empty since the last that was seen
     std::vector<pollfd> fds;         ///< ours
+    std::uint64_t batch = 0;         ///< of probes that it waits for; 0: none
     bool awaits_events = false;      ///< one of them is for events of the device
     bool missed_write = false;       ///< its memory was written since it ran
     bool has_rested = false;         ///< it has waited for something, as a server that listens, or connected
@@ -130,6 +132,9 @@ class LockStep : public Programs {
              int fd = -1);
   void poll_cq(Task& task, bool woken);
   void wait_for_fds(Task& task);
+  void probe_evs(Task& task);
+  /// It does not wait for them any more.
+  void forget_probes(Task& task);
   VerbsAnswer carry_out(Task& task);
   /// The arguments of the task's request; null where it is too short.
   template <typename Arguments>

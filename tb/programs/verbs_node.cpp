@@ -93,6 +93,7 @@ void VerbsNode::attach(ProgramHost& host, const std::vector<std::unique_ptr<Verb
   host_ = &host;
   nodes_ = &nodes;
   residual_ps_ = ps_from_ns(host.config().host.residual_ns);
+  notice_ps_ = ps_from_ns(host.config().pcie.write_latency_ns) + residual_ps_;
   object_of_index_.assign(host.qps(), 0);
   if (beyond_mrc_) {
     host.allow({.va = ProgramMemory::kKeptBase,
@@ -101,12 +102,6 @@ void VerbsNode::attach(ProgramHost& host, const std::vector<std::unique_ptr<Verb
                 .domain = NodeTransport::kDomain,
                 .remote_write = true});
   }
-}
-
-template <typename Object>
-Object* VerbsNode::find(std::map<std::uint32_t, Object>& objects, std::uint32_t process, std::uint32_t number) {
-  const auto it = objects.find(number);
-  return it == objects.end() || it->second.process != process ? nullptr : &it->second;
 }
 
 void VerbsNode::remove_process(TimePs now, std::uint32_t process) {
@@ -127,6 +122,7 @@ void VerbsNode::remove_process(TimePs now, std::uint32_t process) {
   std::erase_if(cqs_, is_its);
   std::erase_if(srqs_, is_its);
   std::erase_if(channels_, is_its);
+  look_at_bad_evs(now);
   memory_.remove_process(process);
 }
 
@@ -290,7 +286,7 @@ VerbsAnswer VerbsNode::destroy_srq(std::uint32_t process, std::uint32_t number) 
 VerbsAnswer VerbsNode::create_qp(std::uint32_t process, const CreateQp& wanted) {
   Cq* send_cq = find(cqs_, process, wanted.send_cq);
   Cq* receive_cq = find(cqs_, process, wanted.receive_cq);
-  if (send_cq == nullptr || receive_cq == nullptr) return failure(EINVAL);
+  if (send_cq == nullptr || receive_cq == nullptr || send_cq->of_evs || receive_cq->of_evs) return failure(EINVAL);
   if (wanted.srq != 0 && find(srqs_, process, wanted.srq) == nullptr) return failure(EINVAL);
   if (wanted.type != kQptRc && !(wanted.type == kQptUd && beyond_mrc_)) {
     fmt::print(stderr, "mrcsim: nic{}: MRC has connected QPs only (IBV_QPT_RC){}\n", host_->node(),
@@ -337,6 +333,7 @@ VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const Modify
       (wanted.state == kRts && (from == kRtr || from == kRts)) || (wanted.state == kReset && from <= kInit);
   if (!allowed) return failure(EINVAL);
   if (wanted.state == kRtr) {
+    if (!evs_online_ || !congestion_online_) return refused(EINVAL, "a QP is connected while its profile is OFFLINE");
     if (wanted.peer_node >= nodes_->size() || (*nodes_)[wanted.peer_node] == nullptr) return failure(EINVAL);
     const bool within = wanted.peer_node == host_->node();
     if (within && !beyond_mrc_) {
@@ -380,6 +377,7 @@ VerbsAnswer VerbsNode::destroy_qp(TimePs now, std::uint32_t process, std::uint32
   if (const auto cq = cqs_.find(qp->receive_cq); cq != cqs_.end()) --cq->second.users;
   object_of_index_[qp->index] = 0;
   qps_.erase(number);
+  look_at_bad_evs(now);
   return {};
 }
 
@@ -779,6 +777,8 @@ void VerbsNode::look_at_port() {
 
 void VerbsNode::take_completions(TimePs now) {
   look_at_port();
+  look_at_evs();
+  take_probe_answers();
   while (host_->next_completion() <= now) {
     const Cqe cqe = host_->take_completion(now);
     if (cqe.kind == Cqe::Kind::send) {
@@ -788,6 +788,7 @@ void VerbsNode::take_completions(TimePs now) {
     }
   }
   drain(now);
+  send_probes(now);
   for (auto& [number, cq] : cqs_) ring_channels(now, cq);
 }
 
@@ -798,6 +799,11 @@ TimePs VerbsNode::next_visible(TimePs now) const {
     const auto later =
         std::find_if(cq.entries.begin(), cq.entries.end(), [now](const Entry& entry) { return entry.at > now; });
     if (later != cq.entries.end()) next = std::min(next, later->at);
+  }
+  for (const auto& [number, batch] : batches_) {
+    if (!batch.unsent.empty()) next = std::min(next, now + kDoorbellLook);
+    if (batch.answered.size() < batch.count) continue;
+    next = std::min(next, std::max(batch.answered.back().at, now + 1));
   }
   return next;
 }
@@ -810,7 +816,7 @@ bool VerbsNode::has_completion(TimePs now, std::uint32_t process) const {
 }
 
 bool VerbsNode::has_work() const {
-  return pending_.size() > free_pending_.size();
+  return pending_.size() > free_pending_.size() || !batches_.empty() || awaits_ev();
 }
 
 }  // namespace mrc

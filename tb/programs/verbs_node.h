@@ -50,9 +50,20 @@ class VerbsNode {
 
   verbs::DeviceInfo device() const;
   verbs::ProfileInfo profiles() const;
-  /// EVs of the node's profile from `first` on. An EV is ASSUMED_BAD or DENIED where it is so for any of the node's
-  /// QPs.
+  /// EVs of the node's profile from `first` on. An EV is ASSUMED_BAD where it is so for any of the node's QPs.
   std::vector<verbs::EvInfo> evs(std::uint32_t first) const;
+  // What a controller changes: for all QPs of the node, whoever has them. `tail` has as many entries as `wanted` says.
+  VerbsAnswer set_evs(TimePs now, const verbs::SetEvs& wanted, std::span<const std::byte> tail);
+  VerbsAnswer set_ev_profile(const verbs::SetEvProfile& wanted);
+  VerbsAnswer set_congestion(const verbs::SetCongestion& wanted);
+  VerbsAnswer watch_evs(std::uint32_t process, std::uint32_t cq);
+  /// The answer's value is the number of the batch.
+  VerbsAnswer begin_probes(TimePs now, const verbs::ProbeEvs& wanted, std::span<const std::byte> tail);
+  /// All of the batch are answered, as software sees it.
+  bool probes_are_answered(TimePs now, std::uint64_t batch) const;
+  /// Takes what has come; the batch is over.
+  VerbsAnswer end_probes(TimePs now, std::uint64_t batch, std::vector<verbs::ProbeAnswer>& to);
+  void forget_probes(std::uint64_t batch);
   VerbsAnswer register_memory(std::uint32_t process, const verbs::RegisterMemory& wanted);
   VerbsAnswer deregister_memory(std::uint32_t process, std::uint32_t key);
   /// `fd`: the program's end, which the caller closes when it is sent.
@@ -127,6 +138,8 @@ class VerbsNode {
     std::uint32_t users = 0;  ///< QPs
     bool armed = false;
     bool solicited_only = false;
+    bool of_evs = false;        ///< for events of EVs
+    std::uint32_t dropped = 0;  ///< events without room since the last that had
     std::deque<Entry> entries;  ///< in order of their times
     std::size_t told = 0;       ///< of these, looked at for the channel
   };
@@ -215,8 +228,32 @@ class VerbsNode {
     TimePs at = 0;                   ///< if done: software sees it
   };
 
+  /// Probes that a program waits for together.
+  struct ProbeBatch {
+    struct Unsent {
+      std::uint32_t order = 0;
+      verbs::ProbeOrder what;
+    };
+    struct Answered {
+      TimePs at = 0;  ///< software sees it
+      verbs::ProbeAnswer answer;
+    };
+    std::uint32_t count = 0;
+    std::vector<Unsent> unsent;  ///< the NIC has no room
+    std::vector<Answered> answered;
+  };
+  /// A probe under way: its place in a batch.
+  struct AskedProbe {
+    std::uint64_t batch = 0;
+    std::uint32_t order = 0;
+  };
+
+  /// Null where the process has no such object.
   template <typename Object>
-  static Object* find(std::map<std::uint32_t, Object>& objects, std::uint32_t process, std::uint32_t number);
+  static Object* find(std::map<std::uint32_t, Object>& objects, std::uint32_t process, std::uint32_t number) {
+    const auto it = objects.find(number);
+    return it == objects.end() || it->second.process != process ? nullptr : &it->second;
+  }
   bool covers(std::uint32_t process, const verbs::Sge& sge, std::uint32_t access) const;
   /// Where the payload lies for the NIC; a wc status other than success where it may not be read.
   std::uint32_t place_payload(std::uint32_t process, const verbs::PostSend& wanted, std::span<const std::byte> tail,
@@ -282,6 +319,21 @@ class VerbsNode {
   /// To `process`, or to all with 0; `element`: the program's QP, or the port.
   void tell_async(std::uint32_t process, std::uint64_t element, std::uint32_t event);
   void look_at_port();
+  VerbsAnswer refused(int error, const std::string& why) const;
+  bool has_connected_qp() const;
+  int set_ev(TimePs now, EvIndex ev, std::uint32_t state);
+  /// For any QP of the node.
+  bool is_bad(EvIndex ev) const;
+  /// EVs have changed their states at the NIC, or QPs are gone.
+  void look_at_evs();
+  void look_at_bad_evs(TimePs now);
+  void tell_ev(TimePs at, EvIndex ev);
+  bool awaits_ev() const;
+  /// Why the constants cannot be; empty where they can.
+  std::string fault_of(const CongestionConfig& config) const;
+  bool may_probe(const verbs::ProbeOrder& wanted) const;
+  void send_probes(TimePs now);
+  void take_probe_answers();
 
   ProgramMemory memory_;
   bool beyond_mrc_;
@@ -308,6 +360,15 @@ class VerbsNode {
   Beyond beyond_;
   std::uint64_t sink_ = 0;  ///< where bytes go that are nobody's; 0: there was none
   bool port_up_ = true;
+  TimePs notice_ps_ = 0;  ///< from what the NIC notices until software sees it
+  bool evs_online_ = true;
+  bool congestion_online_ = true;
+  std::uint32_t event_mask_ = 0;
+  std::set<EvIndex> told_bad_;  ///< EVs whose latest event, had anyone asked for it, is ASSUMED_BAD
+  std::map<std::uint64_t, ProbeBatch> batches_;
+  std::map<std::uint32_t, AskedProbe> asked_;
+  std::uint64_t next_batch_ = 1;
+  std::uint32_t next_probe_ = 1;
 };
 
 }  // namespace mrc

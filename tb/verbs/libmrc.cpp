@@ -1,8 +1,7 @@
 // OCP's MRC library (mrc.h, mrc_ctl.h) over verbs, which the provider carries to the model: built only against the
-// user's own copy of the headers (-DMRC_API_DIR=…). Data path, queues and events are those of verbs. What an EV or a CC
-// profile would set is set by the scenario here: a QP's attributes are kept and given back. The controller's calls read
-// the scenario's one profile of each kind, number 0, and the states of EVs; those that would change them say that they
-// are not supported.
+// user's own copy of the headers (-DMRC_API_DIR=…). Data path, queues and events are those of verbs; a QP's attributes
+// are kept and given back. The controller's calls read and change the one profile of each kind that a node has, number
+// 0, as the model carries it out; what the scenario alone decides is refused, with the reason on standard error.
 #include <mrc.h>
 #include <mrc_ctl.h>
 
@@ -28,6 +27,7 @@ struct mrc_comp_channel {
 struct mrc_cq {
   ibv_cq* verbs;
   void* of_program;
+  bool of_evs;  ///< for events of EVs
 };
 struct mrc_qp_hint {
   mrc_qp_hint_attr attributes;
@@ -60,8 +60,9 @@ int invalid() {
   return -1;
 }
 
-int unsupported(const char* call) {
-  fprintf(stderr, "mrcsim: %s: profiles and ports are set by the scenario, which also has the probes\n", call);
+/// What the model cannot do at all.
+int unsupported(const char* call, const char* why) {
+  fprintf(stderr, "mrcsim: %s: %s\n", call, why);
   errno = EOPNOTSUPP;
   return -1;
 }
@@ -162,7 +163,7 @@ extern "C" mrc_cq* mrc_create_cq(mrc_context* context, int entries, void* of_pro
   return if_created(cq);
 }
 extern "C" int mrc_poll_cq(mrc_cq* cq, int entries, ibv_wc* to) {
-  return ibv_poll_cq(cq->verbs, entries, to);
+  return cq->of_evs ? -EINVAL : ibv_poll_cq(cq->verbs, entries, to);
 }
 extern "C" int mrc_destroy_cq(mrc_cq* cq) {
   return destroyed(cq, ibv_destroy_cq(cq->verbs));
@@ -229,7 +230,13 @@ extern "C" int mrc_destroy_qp(mrc_qp* qp) {
   return destroyed(qp, ibv_destroy_qp(qp->verbs));
 }
 extern "C" int mrc_modify_qp(mrc_qp* qp, ibv_qp_attr* attributes, int mask, mrc_qp_attr* of_mrc, int mrc_mask) {
-  if (of_mrc != nullptr) take_attributes(qp->attributes, *of_mrc, static_cast<unsigned>(mrc_mask));
+  const auto of_profiles = static_cast<unsigned>(mrc_mask);
+  // There is one of each kind.
+  const bool unknown =
+      of_mrc != nullptr && (((of_profiles & MRC_QP_EV_PROFILE_ID) != 0 && of_mrc->profile.ev_profile_id != 0) ||
+                            ((of_profiles & MRC_QP_CC_PROFILE_ID) != 0 && of_mrc->profile.cc_profile_id != 0));
+  if (unknown) return EINVAL;
+  if (of_mrc != nullptr) take_attributes(qp->attributes, *of_mrc, of_profiles);
   return attributes == nullptr || mask == 0 ? 0 : ibv_modify_qp(qp->verbs, attributes, mask);
 }
 extern "C" int mrc_query_qp(mrc_qp* qp, ibv_qp_attr* attributes, int mask, mrc_qp_attr* of_mrc, int mrc_mask,
@@ -284,35 +291,49 @@ extern "C" void mrc_ack_async_event(mrc_async_event*) {}
 
 namespace {
 
+using mrc::verbs::Call;
 using mrc::verbs::EvInfo;
 using mrc::verbs::ProfileInfo;
+
+static_assert(mrc::verbs::kEvGood == MRC_CTL_EV_GOOD && mrc::verbs::kEvAssumedBad == MRC_CTL_EV_ASSUMED_BAD &&
+              mrc::verbs::kEvDenied == MRC_CTL_EV_DENIED);
 
 struct Answer {
   mrc::verbs::Reply reply;
   std::byte rest[mrc::verbs::kMostBytes - sizeof(mrc::verbs::Reply)];
 };
+constexpr std::size_t kMostTail = 8'192;
+static_assert(kMostTail >= mrc::verbs::kMostEvsOfRequest * sizeof(mrc::verbs::EvSetting) &&
+              kMostTail >= mrc::verbs::kMostProbes * sizeof(mrc::verbs::ProbeOrder));
 
 /// Asks the model by the preload, which every program of a run has. Returns an errno.
-int ask(mrc::verbs::Call call, std::uint32_t first, Answer& answer) {
+template <typename Arguments>
+int ask(Call call, const Arguments& arguments, Answer& answer, const void* tail = nullptr, std::size_t tail_bytes = 0) {
   static const auto send = reinterpret_cast<decltype(&mrcsim_call)>(dlsym(RTLD_DEFAULT, "mrcsim_call"));
   if (send == nullptr) return ENODEV;
   struct {
     mrc::verbs::Request request;
-    mrc::verbs::OneObject object;
+    Arguments arguments;
+    std::byte tail[kMostTail];
   } message;
   message.request.call = call;
-  message.object = {first, 0};
-  return send(&message.request, sizeof message, &answer.reply, nullptr);
+  message.request.tail_bytes = static_cast<std::uint32_t>(tail_bytes);
+  message.arguments = arguments;
+  if (tail_bytes > 0) memcpy(message.tail, tail, tail_bytes);
+  const std::size_t bytes = sizeof message.request + sizeof message.arguments + tail_bytes;
+  return send(&message.request, bytes, &answer.reply, nullptr);
 }
 
-int failed(int error) {
+/// What calls return that set errno.
+int result_of(int error) {
+  if (error == 0) return 0;
   errno = error;
   return -1;
 }
 
 int ask_profiles(ProfileInfo& info) {
   Answer answer;
-  if (const int error = ask(mrc::verbs::Call::query_profiles, 0, answer)) return error;
+  if (const int error = ask(Call::query_profiles, mrc::verbs::OneObject{}, answer)) return error;
   memcpy(static_cast<void*>(&info), answer.rest, sizeof info);
   return 0;
 }
@@ -321,7 +342,7 @@ int ask_profiles(ProfileInfo& info) {
 int ask_evs(EvInfo* to, std::uint32_t count) {
   for (std::uint32_t first = 0; first < count;) {
     Answer answer;
-    if (const int error = ask(mrc::verbs::Call::query_evs, first, answer)) return error;
+    if (const int error = ask(Call::query_evs, mrc::verbs::OneObject{first, 0}, answer)) return error;
     const std::uint32_t got = std::min(answer.reply.count, count - first);
     if (got == 0) return EIO;
     memcpy(static_cast<void*>(to + first), answer.rest, got * sizeof(EvInfo));
@@ -330,35 +351,47 @@ int ask_evs(EvInfo* to, std::uint32_t count) {
   return 0;
 }
 
-bool has_congestion_control(const ProfileInfo& info) {
-  return strcmp(info.algorithm, "none") != 0;
-}
+constexpr char kNscc[] = "uet-1.0-nscc";
+constexpr char kNone[] = "none";
 
-/// The strings stay: a program keeps pointers to them.
-const char** algorithms_of(const ProfileInfo& info) {
-  static char name[sizeof info.algorithm];
-  static const char* list[] = {nullptr, nullptr};
-  memcpy(name, info.algorithm, sizeof name);
-  list[0] = has_congestion_control(info) ? name : nullptr;
-  return list;
-}
-
-const mrc_ctl_cc_nscc_cfg* nscc_of(const ProfileInfo& info) {
+const mrc_ctl_cc_nscc_cfg* nscc_of(const mrc::verbs::CongestionConstants& from) {
   static mrc_ctl_cc_nscc_cfg to;
-  to.disable_qa = info.disable_quick_adapt != 0 ? 1 : 0;
-  to.adjust_bytes_threshold = info.adjust_bytes_threshold;
-  to.adjust_period_threshold = info.adjust_period_ns;
-  to.base_rtt = info.base_rtt_ns;
-  to.eta = info.eta_bytes;
-  to.fi = info.fi_bytes;
-  to.fi_scale = info.fi_scale;
-  to.gamma = info.gamma;
-  to.max_md_jump = info.max_md_jump;
-  to.max_cwnd = info.max_cwnd_bytes;
-  to.qa_gate = static_cast<uint8_t>(info.qa_gate);
-  to.qa_threshold = info.qa_threshold_ns;
-  to.target_delay = info.target_delay_ns;
+  to.disable_qa = from.disable_quick_adapt != 0 ? 1 : 0;
+  to.adjust_bytes_threshold = from.adjust_bytes_threshold;
+  to.adjust_period_threshold = from.adjust_period_ns;
+  to.base_rtt = from.base_rtt_ns;
+  to.eta = from.eta_bytes;
+  to.fi = from.fi_bytes;
+  to.fi_scale = from.fi_scale;
+  to.gamma = from.gamma;
+  to.max_md_jump = from.max_md_jump;
+  to.max_cwnd = from.max_cwnd_bytes;
+  to.qa_gate = static_cast<uint8_t>(from.qa_gate);
+  to.qa_threshold = from.qa_threshold_ns;
+  to.target_delay = from.target_delay_ns;
   return &to;
+}
+
+mrc::verbs::CongestionConstants constants_of(const mrc_ctl_cc_nscc_cfg& from) {
+  mrc::verbs::CongestionConstants to;
+  to.disable_quick_adapt = from.disable_qa;
+  to.adjust_bytes_threshold = from.adjust_bytes_threshold;
+  to.adjust_period_ns = from.adjust_period_threshold;
+  to.base_rtt_ns = from.base_rtt;
+  to.eta_bytes = from.eta;
+  to.fi_bytes = from.fi;
+  to.fi_scale = from.fi_scale;
+  to.gamma = from.gamma;
+  to.max_md_jump = from.max_md_jump;
+  to.max_cwnd_bytes = from.max_cwnd;
+  to.qa_gate = from.qa_gate;
+  to.qa_threshold_ns = from.qa_threshold;
+  to.target_delay_ns = from.target_delay;
+  return to;
+}
+
+mrc_ctl_profile_state profile_state_of(std::uint32_t online) {
+  return online != 0 ? MRC_CTL_PROFILE_ONLINE : MRC_CTL_PROFILE_OFFLINE;
 }
 
 mrc_ctl_ev_state state_of(const EvInfo& ev) {
@@ -366,11 +399,18 @@ mrc_ctl_ev_state state_of(const EvInfo& ev) {
   return ev.assumed_bad != 0 ? MRC_CTL_EV_ASSUMED_BAD : MRC_CTL_EV_GOOD;
 }
 
-mrc_ctl_ev written(const EvInfo& ev) {
+mrc_ctl_ev written(std::uint32_t value, std::uint32_t port) {
   mrc_ctl_ev to{};
-  memcpy(to.val, &ev.value, sizeof ev.value);
-  to.port = static_cast<uint8_t>(ev.port + 1);
+  memcpy(to.val, &value, sizeof value);
+  to.port = static_cast<uint8_t>(port + 1);
   return to;
+}
+/// False where it is not an EV of 32 bits with a port.
+bool read_ev(const mrc_ctl_ev& ev, std::uint32_t& value, std::uint32_t& port) {
+  memcpy(&value, ev.val, sizeof value);
+  port = ev.port - 1U;
+  const auto* rest = ev.val + sizeof value;
+  return ev.port != 0 && std::all_of(rest, ev.val + sizeof ev.val, [](uint8_t byte) { return byte == 0; });
 }
 
 /// MRC_CTL_EV_OP_QUERY_EV_ARRAY or …_STATE of the EVs that are at `evs`. Returns an errno.
@@ -380,19 +420,19 @@ int answer_ev_operation(const EvInfo* evs, std::uint32_t count, mrc_ctl_ev_profi
     const bool fits = operation.entry_count >= 0 && static_cast<std::uint32_t>(operation.entry_count) >= count;
     operation.entry_count = static_cast<int>(count);
     for (std::uint32_t i = 0; fits && i < count; ++i) {
-      operation.entries[i].ev = written(evs[i]);
+      operation.entries[i].ev = written(evs[i].value, evs[i].port);
       operation.entries[i].state = state_of(evs[i]);
     }
     return fits ? 0 : E2BIG;
   }
   if (operation.op != MRC_CTL_EV_OP_QUERY_EV_STATE) return EINVAL;
   for (int i = 0; i < operation.entry_count; ++i) {
-    const mrc_ctl_ev& wanted = operation.entries[i].ev;
-    const EvInfo* found = std::find_if(evs, evs + count, [&wanted](const EvInfo& ev) {
-      const mrc_ctl_ev one = written(ev);
-      return memcmp(one.val, wanted.val, sizeof one.val) == 0 && one.port == wanted.port;
-    });
-    if (found == evs + count) return ENOENT;
+    std::uint32_t value = 0;
+    std::uint32_t port = 0;
+    const bool sound = read_ev(operation.entries[i].ev, value, port);
+    const EvInfo* found =
+        std::find_if(evs, evs + count, [&](const EvInfo& ev) { return ev.value == value && ev.port == port; });
+    if (!sound || found == evs + count) return ENOENT;
     operation.entries[i].state = state_of(*found);
   }
   return 0;
@@ -407,23 +447,53 @@ int query_evs(std::uint32_t count, mrc_ctl_ev_profile_attr& attributes) {
   return error;
 }
 
+/// MRC_CTL_EV_OP_MODIFY_EV_STATE, in their order up to the first that fails. Returns an errno.
+int set_evs(const mrc_ctl_ev_op_entry* entries, int count) {
+  if (count < 0 || (count > 0 && entries == nullptr)) return EINVAL;
+  for (int first = 0; first < count;) {
+    mrc::verbs::EvSetting settings[mrc::verbs::kMostEvsOfRequest];
+    mrc::verbs::SetEvs wanted;
+    int fault = 0;
+    for (int i = first; i < count && fault == 0 && wanted.count < mrc::verbs::kMostEvsOfRequest; ++i) {
+      std::uint32_t value = 0;
+      std::uint32_t port = 0;
+      const mrc_ctl_ev_state state = entries[i].state;
+      if (!read_ev(entries[i].ev, value, port)) fault = ENOENT;
+      if (fault == 0 && state != MRC_CTL_EV_GOOD && state != MRC_CTL_EV_DENIED) fault = EINVAL;
+      if (fault == 0) {
+        settings[wanted.count++] = {value, static_cast<std::uint8_t>(port), static_cast<std::uint8_t>(state), 0};
+      }
+    }
+    Answer answer;
+    if (const int error = ask(Call::set_evs, wanted, answer, settings, wanted.count * sizeof settings[0])) return error;
+    if (fault != 0) return fault;
+    first += static_cast<int>(wanted.count);
+  }
+  return 0;
+}
+
 }  // namespace
 
 extern "C" int mrc_ctl_query_device(ibv_context*, mrc_ctl_device_attr* attributes) {
   if (attributes == nullptr) return invalid();
   ProfileInfo info;
-  if (const int error = ask_profiles(info)) return failed(error);
+  if (const int error = ask_profiles(info)) return result_of(error);
   *attributes = {};
   attributes->mrc_ctl_protocol_version = MRC_CTL_PROTOCOL_VERSION_1;
-  attributes->ev.ev_max_profiles = 1;
+  attributes->ev.ev_max_fmt_profiles = attributes->ev.ev_max_profiles = 1;
   attributes->ev.ev_max_count = attributes->ev.ev_max_count_profile = info.evs;
   attributes->ev.ev_count_align = 1;
   attributes->ev.ev_max_width = 32;
+  attributes->ev.ev_fmt_mode_mask = MRC_CTL_EV_FMT_MODE_STEV;
   attributes->ev.ev_mode_mask = MRC_CTL_EV_MODE_AUTO;
+  static const char* algorithms[] = {kNscc, nullptr};
   attributes->cc.cc_max_profiles = 1;
-  attributes->cc.algorithms = algorithms_of(info);
+  attributes->cc.algorithms = algorithms;
   // Counted from 1. The highest bit is that of port 31.
   attributes->phy_port_mask = static_cast<uint32_t>(((std::uint64_t{1} << info.ports) - 1) << 1);
+  attributes->opt_attr = MRC_CTL_OPT_CAP_EV_PROFILE_MODIFY_ONLINE | MRC_CTL_OPT_CAP_CC_PROFILE_MODIFY_ONLINE |
+                         MRC_CTL_OPT_CAP_EV_EVENT | MRC_CTL_OPT_CAP_EV_EVENT_PRECISE_DROP_CNT |
+                         MRC_CTL_OPT_CAP_EP_OP_EV_PROBE;
   return 0;
 }
 extern "C" int mrc_ctl_query_device_ex(ibv_context* context, mrc_context*, mrc_ctl_device_attr* attributes,
@@ -437,22 +507,105 @@ extern "C" void mrc_ctl_query_version(uint32_t* current, uint32_t* last, uint32_
   *last = MRC_CTL_API_LAST_SUPPORTED_VERSION;
   *vendor = *last_vendor = 0;
 }
-extern "C" int mrc_ctl_query_port(mrc_context*, uint8_t, mrc_ctl_port_attr* attributes, int) {
+
+// ---- ports
+
+extern "C" int mrc_ctl_query_port(mrc_context*, uint8_t port, mrc_ctl_port_attr* attributes, int) {
   if (attributes == nullptr) return invalid();
+  ProfileInfo info;
+  if (const int error = ask_profiles(info)) return result_of(error);
+  if (port == 0 || port > info.ports) return invalid();
   attributes->port_admin_state = MRC_CTL_PORT_ADMIN_ENABLED;
   return 0;
 }
 extern "C" int mrc_ctl_modify_port(mrc_context*, uint8_t, mrc_ctl_port_attr*, int) {
-  return unsupported("mrc_ctl_modify_port");
+  return unsupported("mrc_ctl_modify_port", "ports go down by the faults of the scenario; EVs of a port can be DENIED");
 }
+
+// ---- format of EVs
+
 extern "C" int mrc_ctl_modify_ev_fmt_profile(mrc_context*, uint64_t, mrc_ctl_ev_fmt_profile_attr*, int) {
-  return unsupported("mrc_ctl_modify_ev_fmt_profile");
+  return unsupported("mrc_ctl_modify_ev_fmt_profile", "the format of EVs is that of protocol.ev_layout");
 }
-extern "C" int mrc_ctl_query_ev_fmt_profile(mrc_context*, uint64_t, mrc_ctl_ev_fmt_profile_attr*, int) {
-  return unsupported("mrc_ctl_query_ev_fmt_profile");
+extern "C" int mrc_ctl_query_ev_fmt_profile(mrc_context*, uint64_t number, mrc_ctl_ev_fmt_profile_attr* attributes,
+                                            int signed_mask) {
+  const auto mask = static_cast<unsigned>(signed_mask);
+  if (number != 0 || attributes == nullptr) return invalid();
+  ProfileInfo info;
+  if (const int error = ask_profiles(info)) return result_of(error);
+  if ((mask & MRC_CTL_EV_FMT_PROFILE_STATE) != 0) attributes->profile_state = MRC_CTL_PROFILE_ONLINE;
+  if ((mask & MRC_CTL_EV_FMT_PROFILE_CUR_STATE) != 0) attributes->cur_profile_state = MRC_CTL_PROFILE_ONLINE;
+  if ((mask & MRC_CTL_EV_FMT_PROFILE_MODE) != 0) attributes->ev_fmt_mode = MRC_CTL_EV_FMT_MODE_STEV;
+  if ((mask & static_cast<unsigned>(MRC_CTL_EV_FMT_VENDOR_CFG)) != 0) {
+    memset(attributes->vendor_cfg, 0, sizeof attributes->vendor_cfg);
+  }
+  if ((mask & MRC_CTL_EV_FMT_PROFILE_OP) == 0) return 0;
+  auto& operation = attributes->ev_fmt_op;
+  if (operation.op != MRC_CTL_EV_FMT_OP_QUERY_FIELDS) return invalid();
+  const int room = operation.fmt_field_count;
+  operation.fmt_field_count = static_cast<int>(info.format_fields);
+  if (room < operation.fmt_field_count || operation.fmt_fields == nullptr) return result_of(E2BIG);
+  for (std::uint32_t i = 0; i < info.format_fields; ++i) operation.fmt_fields[i].width = info.field_bits[i];
+  return 0;
 }
-extern "C" int mrc_ctl_modify_ev_profile(mrc_context*, uint64_t, mrc_ctl_ev_profile_attr*, int) {
-  return unsupported("mrc_ctl_modify_ev_profile");
+
+// ---- profile of EVs
+
+namespace {
+
+/// Attributes that the scenario has set: they may only be asked for as they are. Returns an errno.
+int check_fixed(const ProfileInfo& info, const mrc_ctl_ev_profile_attr& wanted, unsigned mask) {
+  const bool other_mode = (mask & MRC_CTL_EV_PROFILE_MODE) != 0 && wanted.ev_mode != MRC_CTL_EV_MODE_AUTO;
+  const bool other_format = (mask & MRC_CTL_EV_PROFILE_FMT_ID) != 0 && wanted.ev_fmt_profile_id != 0;
+  const bool other_count = (mask & MRC_CTL_EV_PROFILE_COUNT) != 0 && wanted.ev_count != info.evs;
+  const bool other_values = (mask & MRC_CTL_EV_PROFILE_EV_FIELDS_OP) != 0 ||
+                            ((mask & MRC_CTL_EV_PROFILE_EV_OP) != 0 && wanted.ev_op.op == MRC_CTL_EV_OP_REPLACE_EV);
+  const bool of_vendor = (mask & static_cast<unsigned>(MRC_CTL_EV_PROFILE_VENDOR_CFG)) != 0;
+  const bool unconfigured = (mask & MRC_CTL_EV_PROFILE_STATE) != 0 && wanted.profile_state == MRC_CTL_PROFILE_INIT;
+  if (!other_mode && !other_format && !other_count && !other_values && !of_vendor && !unconfigured) return 0;
+  unsupported(
+      "mrc_ctl_modify_ev_profile",
+      "number and values of EVs are the scenario's (protocol.ev_count): the profile is AUTO and stays configured");
+  return EOPNOTSUPP;
+}
+
+/// Returns an errno.
+int set_ev_profile(const mrc_ctl_ev_profile_attr& from, unsigned mask) {
+  mrc::verbs::SetEvProfile wanted;
+  if ((mask & MRC_CTL_EV_PROFILE_STATE) != 0) {
+    wanted.changes |= mrc::verbs::kChangeOnline;
+    wanted.online = from.profile_state == MRC_CTL_PROFILE_ONLINE ? 1 : 0;
+  }
+  if ((mask & MRC_CTL_EV_PROFILE_EVENT_MASK) != 0) {
+    wanted.changes |= mrc::verbs::kChangeEventMask;
+    wanted.event_mask = static_cast<std::uint32_t>(from.ev_event_mask);
+  }
+  if ((mask & MRC_CTL_EV_PROFILE_MIN_ACTIVE) != 0) {
+    wanted.changes |= mrc::verbs::kChangeLeastActive;
+    wanted.least_active = from.ev_min_active;
+  }
+  if (wanted.changes == 0) return 0;
+  Answer answer;
+  return ask(Call::set_ev_profile, wanted, answer);
+}
+
+}  // namespace
+
+extern "C" int mrc_ctl_modify_ev_profile(mrc_context*, uint64_t number, mrc_ctl_ev_profile_attr* attributes,
+                                         int signed_mask) {
+  const auto mask = static_cast<unsigned>(signed_mask);
+  const bool on_evs = (mask & MRC_CTL_EV_PROFILE_EV_OP) != 0;
+  if (number != 0 || attributes == nullptr || (on_evs && (mask & MRC_CTL_EV_PROFILE_EV_FIELDS_OP) != 0)) {
+    return invalid();
+  }
+  ProfileInfo info;
+  if (const int error = ask_profiles(info)) return result_of(error);
+  if (const int error = check_fixed(info, *attributes, mask)) return result_of(error);
+  if (const int error = set_ev_profile(*attributes, mask)) return result_of(error);
+  if (!on_evs) return 0;
+  const auto& operation = attributes->ev_op;
+  const bool sets = operation.op == MRC_CTL_EV_OP_MODIFY_EV_STATE;
+  return result_of(sets ? set_evs(operation.entries, operation.entry_count) : query_evs(info.evs, *attributes));
 }
 extern "C" int mrc_ctl_query_ev_profile(mrc_context*, uint64_t number, mrc_ctl_ev_profile_attr* attributes,
                                         int signed_mask) {
@@ -460,44 +613,149 @@ extern "C" int mrc_ctl_query_ev_profile(mrc_context*, uint64_t number, mrc_ctl_e
   // An AUTO profile has no fields.
   if (number != 0 || attributes == nullptr || (mask & MRC_CTL_EV_PROFILE_EV_FIELDS_OP) != 0) return invalid();
   ProfileInfo info;
-  if (const int error = ask_profiles(info)) return failed(error);
-  if ((mask & MRC_CTL_EV_PROFILE_STATE) != 0) attributes->profile_state = MRC_CTL_PROFILE_ONLINE;
-  if ((mask & MRC_CTL_EV_PROFILE_CUR_STATE) != 0) attributes->cur_profile_state = MRC_CTL_PROFILE_ONLINE;
+  if (const int error = ask_profiles(info)) return result_of(error);
+  const mrc_ctl_profile_state state = profile_state_of(info.evs_online);
+  if ((mask & MRC_CTL_EV_PROFILE_STATE) != 0) attributes->profile_state = state;
+  if ((mask & MRC_CTL_EV_PROFILE_CUR_STATE) != 0) attributes->cur_profile_state = state;
   if ((mask & MRC_CTL_EV_PROFILE_MODE) != 0) attributes->ev_mode = MRC_CTL_EV_MODE_AUTO;
   if ((mask & MRC_CTL_EV_PROFILE_FMT_ID) != 0) attributes->ev_fmt_profile_id = 0;
   if ((mask & MRC_CTL_EV_PROFILE_COUNT) != 0) attributes->ev_count = info.evs;
   if ((mask & MRC_CTL_EV_PROFILE_MIN_ACTIVE) != 0) attributes->ev_min_active = info.least_active_evs;
-  if ((mask & MRC_CTL_EV_PROFILE_EVENT_MASK) != 0) attributes->ev_event_mask = 0;
+  if ((mask & MRC_CTL_EV_PROFILE_EVENT_MASK) != 0) attributes->ev_event_mask = static_cast<int>(info.event_mask);
   if ((mask & MRC_CTL_EV_PROFILE_EV_OP) == 0) return 0;
-  const int error = query_evs(info.evs, *attributes);
-  return error == 0 ? 0 : failed(error);
+  return result_of(query_evs(info.evs, *attributes));
 }
-extern "C" int mrc_ctl_modify_cc_profile(mrc_context*, uint64_t, mrc_ctl_cc_profile_attr*, int) {
-  return unsupported("mrc_ctl_modify_cc_profile");
+
+// ---- profile of congestion control
+
+extern "C" int mrc_ctl_modify_cc_profile(mrc_context*, uint64_t number, mrc_ctl_cc_profile_attr* attributes,
+                                         int signed_mask) {
+  const auto mask = static_cast<unsigned>(signed_mask);
+  if (number != 0 || attributes == nullptr) return invalid();
+  const bool unconfigured = (mask & MRC_CTL_CC_PROFILE_STATE) != 0 && attributes->profile_state == MRC_CTL_PROFILE_INIT;
+  if (unconfigured || (mask & static_cast<unsigned>(MRC_CTL_CC_PROFILE_VENDOR_CFG)) != 0) {
+    return unsupported("mrc_ctl_modify_cc_profile", "the profile stays configured, and has nothing of a vendor");
+  }
+  mrc::verbs::SetCongestion wanted;
+  if ((mask & MRC_CTL_CC_PROFILE_STATE) != 0) {
+    wanted.changes |= mrc::verbs::kChangeOnline;
+    wanted.online = attributes->profile_state == MRC_CTL_PROFILE_ONLINE ? 1 : 0;
+  }
+  if ((mask & MRC_CTL_CC_PROFILE_ALGORITHM) != 0) {
+    wanted.changes |= mrc::verbs::kChangeAlgorithm;
+    const char* name = attributes->algorithm == nullptr ? kNone : attributes->algorithm;
+    if (strlen(name) >= sizeof wanted.algorithm) return invalid();
+    memcpy(wanted.algorithm, name, strlen(name));
+  }
+  if ((mask & MRC_CTL_CC_PROFILE_CONFIG) != 0) {
+    if (attributes->cc_config == nullptr) return invalid();
+    wanted.changes |= mrc::verbs::kChangeConstants;
+    wanted.constants = constants_of(*static_cast<const mrc_ctl_cc_nscc_cfg*>(attributes->cc_config));
+  }
+  if (wanted.changes == 0) return 0;
+  Answer answer;
+  return result_of(ask(Call::set_congestion, wanted, answer));
 }
 extern "C" int mrc_ctl_query_cc_profile(mrc_context*, uint64_t number, mrc_ctl_cc_profile_attr* attributes,
                                         int signed_mask) {
   const auto mask = static_cast<unsigned>(signed_mask);
   if (number != 0 || attributes == nullptr) return invalid();
   ProfileInfo info;
-  if (const int error = ask_profiles(info)) return failed(error);
-  if ((mask & MRC_CTL_CC_PROFILE_STATE) != 0) attributes->profile_state = MRC_CTL_PROFILE_ONLINE;
-  if ((mask & MRC_CTL_CC_PROFILE_CUR_STATE) != 0) attributes->cur_profile_state = MRC_CTL_PROFILE_ONLINE;
-  if ((mask & MRC_CTL_CC_PROFILE_ALGORITHM) != 0) attributes->algorithm = algorithms_of(info)[0];
-  if ((mask & MRC_CTL_CC_PROFILE_CONFIG) != 0) {
-    const bool is_nscc = strcmp(info.algorithm, "uet-1.0-nscc") == 0;
-    attributes->cc_config = is_nscc ? nscc_of(info) : nullptr;
-  }
+  if (const int error = ask_profiles(info)) return result_of(error);
+  const mrc_ctl_profile_state state = profile_state_of(info.congestion_online);
+  const bool is_nscc = strcmp(info.algorithm, kNscc) == 0;
+  if ((mask & MRC_CTL_CC_PROFILE_STATE) != 0) attributes->profile_state = state;
+  if ((mask & MRC_CTL_CC_PROFILE_CUR_STATE) != 0) attributes->cur_profile_state = state;
+  if ((mask & MRC_CTL_CC_PROFILE_ALGORITHM) != 0) attributes->algorithm = is_nscc ? kNscc : nullptr;
+  if ((mask & MRC_CTL_CC_PROFILE_CONFIG) != 0) attributes->cc_config = is_nscc ? nscc_of(info.constants) : nullptr;
   return 0;
 }
-extern "C" mrc_cq* mrc_ctl_create_ev_event_cq(mrc_context*, int, void*, mrc_comp_channel*, int) {
-  unsupported("mrc_ctl_create_ev_event_cq");
+
+// ---- events of EVs
+
+extern "C" mrc_cq* mrc_ctl_create_ev_event_cq(mrc_context* context, int entries, void* of_program,
+                                              mrc_comp_channel* channel, int vector) {
+  mrc_cq* cq = mrc_create_cq(context, entries, of_program, channel, vector);
+  if (cq == nullptr) return nullptr;
+  Answer answer;
+  const int error = ask(Call::watch_evs, mrc::verbs::OneObject{cq->verbs->handle, 0}, answer);
+  cq->of_evs = true;
+  if (error == 0) return cq;
+  mrc_destroy_cq(cq);
+  errno = error;
   return nullptr;
 }
-extern "C" int mrc_ctl_poll_ev_event(mrc_cq*, int, mrc_ctl_ev_event*) {
-  return unsupported("mrc_ctl_poll_ev_event");
+extern "C" int mrc_ctl_poll_ev_event(mrc_cq* cq, int most, mrc_ctl_ev_event* to) {
+  if (cq == nullptr || !cq->of_evs || most < 0 || (most > 0 && to == nullptr)) return -EINVAL;
+  Answer answer;
+  const auto wanted = std::min(static_cast<std::uint32_t>(most), mrc::verbs::kMostCompletions);
+  const int error = ask(Call::poll_cq, mrc::verbs::OneObject{cq->verbs->handle, wanted}, answer);
+  if (error != 0) return -error;
+  const std::uint32_t count = std::min(answer.reply.count, wanted);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    mrc::verbs::WorkCompletion from;
+    memcpy(static_cast<void*>(&from), answer.rest + i * sizeof from, sizeof from);
+    to[i] = {};
+    to[i].ev = written(from.immediate, from.qp_number);
+    to[i].drop_count = from.bytes;
+    to[i].state = static_cast<mrc_ctl_ev_state>(from.status);
+  }
+  return static_cast<int>(count);
 }
-extern "C" int mrc_ctl_ep_batch_send_wait(mrc_context*, uint8_t, mrc_ctl_ep_op_type, mrc_ctl_ep_req*, int, uint32_t,
-                                          mrc_ctl_ep_rsp*, int*) {
-  return unsupported("mrc_ctl_ep_batch_send_wait");
+
+// ---- probes
+
+namespace {
+
+/// Returns an errno; `node` is that of the context.
+int order_of(const mrc_ctl_ep_req& from, std::uint32_t own_node, mrc::verbs::ProbeOrder& to) {
+  if (from.ev_fmt_mode != MRC_CTL_EV_FMT_MODE_STEV) return EINVAL;
+  const mrc::verbs::Gid own = mrc::verbs::gid_of(own_node);
+  to.node = mrc::verbs::node_of_gid(from.dgid.raw);
+  const mrc::verbs::Gid peer = mrc::verbs::gid_of(to.node);
+  const bool known =
+      memcmp(from.sgid.raw, own.raw, sizeof own.raw) == 0 && memcmp(from.dgid.raw, peer.raw, sizeof peer.raw) == 0;
+  return known && read_ev(from.req_ev, to.value, to.port) ? 0 : EINVAL;
+}
+
+int ask_node(std::uint32_t& node) {
+  Answer answer;
+  if (const int error = ask(Call::query_device, mrc::verbs::OneObject{}, answer)) return error;
+  mrc::verbs::DeviceInfo info;
+  memcpy(static_cast<void*>(&info), answer.rest, sizeof info);
+  node = info.node;
+  return 0;
+}
+
+}  // namespace
+
+extern "C" int mrc_ctl_ep_batch_send_wait(mrc_context*, uint8_t, mrc_ctl_ep_op_type type, mrc_ctl_ep_req* requests,
+                                          int count, uint32_t timeout_ns, mrc_ctl_ep_rsp* responses, int* answered) {
+  if (requests == nullptr || responses == nullptr || answered == nullptr || count <= 0) return invalid();
+  *answered = 0;
+  if (type == MRC_CTL_EP_OP_PORT_STATUS_UPDATE) {
+    return unsupported("mrc_ctl_ep_batch_send_wait", "a NIC tells its peers of its ports by itself");
+  }
+  if (type != MRC_CTL_EP_OP_EV_PROBE || static_cast<std::uint32_t>(count) > mrc::verbs::kMostProbes) return invalid();
+  std::uint32_t node = 0;
+  if (const int error = ask_node(node)) return result_of(error);
+  mrc::verbs::ProbeOrder orders[mrc::verbs::kMostProbes];
+  for (int i = 0; i < count; ++i) {
+    if (const int error = order_of(requests[i], node, orders[i])) return result_of(error);
+  }
+  const mrc::verbs::ProbeEvs wanted{static_cast<std::uint32_t>(count), timeout_ns};
+  Answer answer;
+  answer.reply.count = 0;
+  const int error = ask(Call::probe_evs, wanted, answer, orders, static_cast<std::size_t>(count) * sizeof orders[0]);
+  for (std::uint32_t i = 0; i < std::min(answer.reply.count, wanted.count); ++i) {
+    mrc::verbs::ProbeAnswer from;
+    memcpy(static_cast<void*>(&from), answer.rest + i * sizeof from, sizeof from);
+    if (from.order >= wanted.count) return result_of(EIO);
+    responses[i] = {};
+    responses[i].req_id = requests[from.order].req_id;
+    responses[i].port = static_cast<uint8_t>(from.port + 1);
+    responses[i].rtt = static_cast<unsigned>(from.round_trip_ns);
+    *answered = static_cast<int>(i) + 1;
+  }
+  return result_of(error);
 }

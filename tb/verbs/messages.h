@@ -8,7 +8,7 @@
 
 namespace mrc::verbs {
 
-inline constexpr std::uint32_t kVersion = 6;
+inline constexpr std::uint32_t kVersion = 7;
 /// Of a whole message or reply.
 inline constexpr std::size_t kMostBytes = 16'384;
 inline constexpr std::uint32_t kMostSges = 16;
@@ -78,8 +78,13 @@ enum class Call : std::uint32_t {
   connects,  ///< as turn, before the thread connects to another program
   query_profiles,
   query_evs,  ///< from OneObject::object on, as many as a reply takes
+  set_evs,
+  set_ev_profile,
+  set_congestion,
+  watch_evs,  ///< the completion queue becomes one for events of EVs
+  probe_evs,  ///< until all probes are answered, or their time is over
 };
-inline constexpr std::uint32_t kCalls = static_cast<std::uint32_t>(Call::query_evs) + 1;
+inline constexpr std::uint32_t kCalls = static_cast<std::uint32_t>(Call::probe_evs) + 1;
 
 /// Begins each message. What a call needs follows at once, then its tail.
 struct Request {
@@ -125,13 +130,9 @@ struct DeviceInfo {
   std::uint64_t rate_gbps = 0;   ///< of all ports
 };
 
-/// Follows the reply to query_profiles: the one profile of EVs and the one of congestion control that the scenario
-/// gives to a node. Fields from disable_quick_adapt on are those of uet-1.0-nscc, with what is derived filled in.
-struct ProfileInfo {
-  std::uint32_t evs = 0;
-  std::uint32_t least_active_evs = 0;
-  std::uint32_t ports = 0;
-  char algorithm[32] = {};  ///< of congestion control, "none" for none
+/// The constants of uet-1.0-nscc. Where a reply has them, with what is derived filled in; where a program sets them, 0
+/// asks for what is derived, in those that have it.
+struct CongestionConstants {
   std::uint32_t disable_quick_adapt = 0;
   std::uint32_t adjust_bytes_threshold = 0;
   std::uint32_t adjust_period_ns = 0;
@@ -146,6 +147,23 @@ struct ProfileInfo {
   float gamma = 0;
   float max_md_jump = 0;
 };
+inline constexpr std::size_t kAlgorithmBytes = 32;
+
+inline constexpr std::size_t kMostFormatFields = 12;
+/// Follows the reply to query_profiles: the one profile of EVs and the one of congestion control of a node, and the
+/// format of its EVs.
+struct ProfileInfo {
+  std::uint32_t evs = 0;
+  std::uint32_t least_active_evs = 0;
+  std::uint32_t ports = 0;
+  std::uint32_t evs_online = 0;
+  std::uint32_t event_mask = 0;  ///< kEvGood, kEvAssumedBad
+  std::uint32_t congestion_online = 0;
+  std::uint32_t format_fields = 0;
+  std::uint8_t field_bits[kMostFormatFields] = {};  ///< highest bits of the EV first
+  char algorithm[kAlgorithmBytes] = {};             ///< of congestion control, "none" for none
+  CongestionConstants constants;
+};
 
 /// As many as Reply::count after the reply to query_evs.
 struct EvInfo {
@@ -156,6 +174,61 @@ struct EvInfo {
   std::uint8_t reserved = 0;
 };
 inline constexpr std::size_t kMostEvsOfReply = (kMostBytes - sizeof(Reply)) / sizeof(EvInfo);
+
+inline constexpr std::uint32_t kEvGood = 1, kEvAssumedBad = 2, kEvDenied = 4;
+/// An EV that the controller allows or denies.
+struct EvSetting {
+  std::uint32_t value = 0;
+  std::uint8_t port = 0;   ///< of the NIC, from 0
+  std::uint8_t state = 0;  ///< kEvGood or kEvDenied
+  std::uint16_t reserved = 0;
+};
+/// With `count` EvSettings as its tail, which are applied in order. Reply::count: of these, how many have been.
+struct SetEvs {
+  std::uint32_t count = 0;
+  std::uint32_t reserved = 0;
+};
+inline constexpr std::size_t kMostEvsOfRequest = 1'024;
+
+/// What set_ev_profile and set_congestion change.
+inline constexpr std::uint32_t kChangeOnline = 1, kChangeEventMask = 2, kChangeLeastActive = 4, kChangeAlgorithm = 8,
+                               kChangeConstants = 16;
+struct SetEvProfile {
+  std::uint32_t changes = 0;
+  std::uint32_t online = 0;
+  std::uint32_t event_mask = 0;
+  std::uint32_t least_active = 0;
+};
+struct SetCongestion {
+  std::uint32_t changes = 0;
+  std::uint32_t online = 0;
+  char algorithm[kAlgorithmBytes] = {};
+  CongestionConstants constants;
+  std::uint32_t reserved = 0;
+};
+
+/// Event of an EV in a queue for them, as a WorkCompletion: `status` is kEvGood or kEvAssumedBad, `immediate` the EV's
+/// value, `qp_number` its port from 0, `bytes` how many events before it had no room.
+inline constexpr std::uint32_t kWcOfEv = 256;
+
+struct ProbeOrder {
+  std::uint32_t node = 0;
+  std::uint32_t value = 0;  ///< of the EV
+  std::uint32_t port = 0;   ///< of the NIC, from 0
+  std::uint32_t reserved = 0;
+};
+/// With `count` ProbeOrders as its tail. The error is ETIMEDOUT where some have no answer in time.
+struct ProbeEvs {
+  std::uint32_t count = 0;
+  std::uint32_t timeout_ns = 0;
+};
+inline constexpr std::uint32_t kMostProbes = 256;
+/// As many as Reply::count after the reply to probe_evs, in the order of arrival.
+struct ProbeAnswer {
+  std::uint32_t order = 0;  ///< its place in the tail
+  std::uint32_t port = 0;   ///< through which the answer came, from 0
+  std::uint64_t round_trip_ns = 0;
+};
 
 struct RegisterMemory {
   std::uint64_t address = 0;

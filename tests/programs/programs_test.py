@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -313,6 +314,30 @@ class Mpi(unittest.TestCase):
         self.all_reduce(8, 2, 8192)
 
 
+def writes_of_client(capture):
+    """What nic1 of two NICs with eight ports sent and wrote in a pcapng file: (time in us, EV, port from 1) of each packet."""
+    data, packets, at = capture.read_bytes(), [], 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:  # enhanced packet
+            interface, high, low = struct.unpack_from("<III", data, at + 8)
+            packet = write_in(data[at + 28:at + length]) if interface >= 8 else None
+            if packet is not None and packet[0] == 2:
+                packets.append(((high << 32 | low) / 1e3, *packet[1:]))
+        at += length
+    return packets
+
+
+def write_in(frame):
+    """Source, EV and port of a WRITE; None for another packet. IPv6 within IPv6, UDP, BTH."""
+    at, kind = 14, 41
+    while kind == 41:
+        source, label, kind, at = frame[at + 8:at + 24], frame[at + 2:at + 4], frame[at + 6], at + 40
+    if kind != 17 or not 0xC6 <= frame[at + 8] <= 0xCB:
+        return None
+    return source[15], int.from_bytes(label + frame[at:at + 2], "big"), source[7] + 1
+
+
 class Ocp(unittest.TestCase):
     """OCP's samples from a checkout of the user's, as they are there, over libmrc."""
 
@@ -353,29 +378,143 @@ class Ocp(unittest.TestCase):
         self.assertLess(float(rows[-1][1]), 800)
         self.assertEqual(rows, re.findall(r"^ (\d+) +200 +([\d.]+) +[\d.]+$", self.example().out, re.MULTILINE))
 
-    def control(self, *programs, times=("200",), **more):
+    # The client of perftest sleeps a second before it connects, and writes from then on for 1.4 ms.
+    BEFORE_US, WHILE_US = 900000, 1000500
+
+    def control(self, *words, programs=(), code=0, **more):
         """mrc_control_check on nic1, behind `programs` on nic0 and nic1."""
         check = self.copy / "mrc_control_check"
-        subprocess.run(["cc", "-O2", "-Wall", f"-I{self.copy}", "-o", str(check), str(REPOSITORY / "tests/programs/mrc_control_check.c"),
-                        f"-L{self.copy}", "-l:lib_mrc.so", "-libverbs", f"-Wl,-rpath,{self.copy}"], check=True)
-        run = Run(*programs, [str(check), *times], nodes=[*range(len(programs)), 1], **more)
-        self.assertEqual(run.code, 0, run.out + run.err)
-        return run.out
+        if not check.exists():
+            subprocess.run(["cc", "-O2", "-Wall", "-Werror", f"-I{self.copy}", "-o", str(check), str(REPOSITORY / "tests/programs/mrc_control_check.c"),
+                            f"-L{self.copy}", "-l:lib_mrc.so", "-libverbs", f"-Wl,-rpath,{self.copy}"], check=True)
+        run = Run(*programs, [str(check), *[str(word) for word in words]], nodes=[*range(len(programs)), 1], **more)
+        self.assertEqual(run.code, code, run.out + run.err)
+        return run
+
+    def beside_writes(self, *words, messages=2000, **more):
+        """While nic1 writes to nic0."""
+        writes = ["ib_write_bw", "-p", str(PORT), "-s", "65536", "-n", str(messages)]
+        run = self.control(*words, programs=(writes, [*writes, LOCAL]), **more)
+        if run.code == 0:
+            self.assertEqual(run.result()["messages"]["completed"], messages)
+        return run
 
     def test_profiles(self):
         """A controller reads what the scenario has set."""
-        out = self.control(settings=["cc.gamma=0.7", "cc.base_rtt_ns=9000", "protocol.ev_count=2048", "protocol.ev_min_active=16"])
+        settings = ["cc.gamma=0.7", "cc.base_rtt_ns=9000", "protocol.ev_count=2048", "protocol.ev_min_active=16"]
+        out = self.control("read", 200, settings=settings).out
         for expected in ("2048 EVs, ports 1fe, uet-1.0-nscc", "base RTT 9000 ns, gamma 0.70, window 1350000", "2048 EVs, at least 16 active, AUTO",
-                         "all EVs are GOOD"):
+                         "format STEV: 32 bits", "all EVs are GOOD"):
             self.assertIn(expected, out)
-        self.assertIn("256 EVs, ports 1fe, none", self.control(settings=["cc.algorithm=none"]))
+        settings = ["cc.algorithm=none", "protocol.ev_layout.kind=fields", "protocol.ev_layout.port_bits=3",
+                    *[f"protocol.ev_layout.{field}_bit={bit}" for field, bit in (("destination_plane", 3), ("uplink", 6), ("t1_plane", 8), ("source_plane", 12))]]
+        out = self.control("read", 200, settings=settings).out
+        self.assertIn("algorithm none", out)
+        self.assertNotIn("gamma", out)
+        self.assertIn("format STEV: 17 3 1 3 2 3 3 bits", out)
+
+    def test_changes(self):
+        """What can be changed is read back; the rest has its errno, and one line that says why."""
+        run = self.control("changes")
+        self.assertIn("changes are right", run.out)
+        for reason in ("mrc_ctl_modify_port: ", "number and values of EVs are the scenario's", "gamma of congestion control is 11: expected 0 to 10",
+                       "the last EV that is not DENIED is denied", "while the EV profile is ONLINE"):
+            self.assertIn(reason, run.err)
 
     def test_bad_evs(self):
         """An EV that loses its packets is ASSUMED_BAD for who reads the profile, with the port that it had."""
-        words = ["ib_write_bw", "-p", str(PORT), "-s", "65536", "-n", "2000"]
         lossy = 'fault.one={kind = "loss", where = "nic1.port3", at_us = 0, ev_index = 3}'
-        # The client of perftest sleeps a second before it connects.
-        self.assertRegex(self.control(words, [*words, LOCAL], times=("5000", "1000000"), settings=[lossy]), r"EV 3, port 4, is ASSUMED_BAD")
+        run = self.beside_writes("read", 5000, 1000000, settings=[lossy])
+        self.assertRegex(run.out, r"EV 3, port 4, is ASSUMED_BAD")
+
+    def denied(self, *words, messages):
+        """Packets of nic1's WRITEs, and what was printed."""
+        capture = self.copy / "run.pcapng"
+        run = self.beside_writes("deny", *words, messages=messages, options=["--pcap", str(capture)])
+        packets = writes_of_client(capture)
+        self.assertGreaterEqual(len(packets), messages * 16)
+        return packets, run.out
+
+    def test_denied_ev(self):
+        """From a microsecond after it is denied, the EV carries no packet: those on their way have left by then."""
+        packets, out = self.denied(self.WHILE_US, 0, 5, messages=2000)
+        value, at = re.search(r"1 EVs, first (\w+) of port 6, are DENIED at ([\d.]+) us", out).groups()
+        times = [time for time, ev, _ in packets if ev == int(value, 16)]
+        print(f"EV {value}: {len(times)} packets, the last {float(at) - max(times):.3f} us before it was DENIED; all: {len(packets)}")
+        self.assertGreater(len(times), 50)
+        self.assertGreater(max(time for time, _, _ in packets), float(at) + 200)
+        self.assertLess(max(times), float(at) + 1)
+
+    def test_denied_port(self):
+        """Before a QP is connected, and allowed while it sends: EVs of the port are used from then on."""
+        packets, out = self.denied(self.BEFORE_US, self.WHILE_US - self.BEFORE_US, "port", 3, messages=4000)
+        at = float(re.search(r"32 EVs, first \w+ of port 3, are GOOD at ([\d.]+) us", out).group(1))
+        of_port = [time for time, _, port in packets if port == 3]
+        print(f"port 3: first packet {min(of_port) - at:.3f} us after its EVs were allowed, {len(of_port)} of {len(packets)}")
+        self.assertLess(min(time for time, _, _ in packets), at - 100)
+        # It prints the time after the call, which takes a microsecond.
+        self.assertGreater(min(of_port), at - 2)
+        self.assertLess(min(of_port), at + 50)
+
+    def test_window(self):
+        """A largest window of 40,000 bytes: nic1 sends no faster than a window in a round trip."""
+        usual = self.beside_writes("window", self.BEFORE_US, 1_200_000).result()["goodput_gbps"]
+        run = self.beside_writes("window", self.BEFORE_US, 40_000)
+        small = run.result()["goodput_gbps"]
+        print(f"goodput with windows of 1,200,000 and 40,000 bytes: {usual:.1f} and {small:.1f} Gb/s")
+        self.assertGreater(usual, 500)
+        self.assertLess(small, 200)
+        changed = self.beside_writes("window", self.WHILE_US, 40_000).result()["goodput_gbps"]
+        print(f"goodput where the window changes in between: {changed:.1f} Gb/s")
+        self.assertGreater(changed, small * 1.2)
+        self.assertLess(changed, usual * 0.8)
+
+    def test_offline(self):
+        """A profile goes OFFLINE only while no QP is connected, and then none can be."""
+        run = self.beside_writes("offline", self.WHILE_US)
+        self.assertIn("OFFLINE: busy", run.out)
+        self.assertIn("the EV profile goes OFFLINE while QPs are connected", run.err)
+        run = self.beside_writes("offline", self.BEFORE_US, code=5)
+        self.assertIn("OFFLINE: done", run.out)
+        self.assertIn("a QP is connected while its profile is OFFLINE", run.err)
+
+    def test_events(self):
+        """EVs whose packets are lost from a time on become ASSUMED_BAD after it, and GOOD by probes when the fault is over."""
+        begin, length = self.WHILE_US, 300
+        fault = f'fault.one={{kind = "loss", where = "nic1.port3", at_us = {begin}, for_us = {length}, ev_index = 3}}'
+        events = re.compile(r"event: EV (\w+), port (\d+), (\w+), (\d+) dropped, at ([\d.]+) us")
+        run = self.beside_writes("events", self.BEFORE_US, 104000, settings=[fault])
+        found = events.findall(run.out)
+        print(found)
+        self.assertEqual([(port, state, dropped) for _, port, state, dropped, _ in found], [("4", "ASSUMED_BAD", "0"), ("4", "GOOD", "0")])
+        bad, good = [float(event[-1]) for event in found]
+        self.assertGreater(bad, begin)
+        self.assertLess(bad, begin + 100)
+        self.assertGreater(good, begin + length)
+        self.assertLess(good, begin + length + 1000)
+        # A queue of one entry, of which a channel tells: the second event has no room.
+        run = self.beside_writes("events", self.BEFORE_US, 2000, "channel", settings=[fault])
+        self.assertAlmostEqual(float(re.search(r"channel: an event at ([\d.]+) us", run.out).group(1)), bad, delta=5)
+        self.assertEqual([event[2] for event in events.findall(run.out)], ["ASSUMED_BAD"])
+
+    def test_probes(self):
+        """A path of each port, with QPs and without any; a port without a link answers nothing."""
+        idle = self.control("probe", 100, 0, programs=(["sleep", "0.01"],))
+        self.check_probes(idle.out, range(1, 9))
+        self.check_probes(self.beside_writes("probe", self.WHILE_US, 0).out, range(1, 9), most=40000)
+        dark = 'fault.one={kind = "nic_port_loss", where = "nic0.port3", at_us = 0}'
+        run = self.control("probe", 100, 0, programs=(["sleep", "0.01"],), settings=[dark])
+        self.check_probes(run.out, [1, 2, 3, 5, 6, 7, 8], error=110)
+
+    def check_probes(self, out, ports, error=0, most=10000):
+        print(out.strip().splitlines()[0])
+        self.assertRegex(out, rf"{len(ports)} of 8 probes, errno {error}, ")
+        answers = [tuple(int(word) for word in row) for row in re.findall(r"probe (\d+), port (\d+), (\d+) ns, adjusted 0", out)]
+        print(answers)
+        self.assertEqual(sorted((number, port) for number, port, _ in answers), [(1000 + port, port) for port in ports])
+        for _, _, round_trip_ns in answers:
+            self.assertGreater(round_trip_ns, 1500)
+            self.assertLess(round_trip_ns, most)
 
     def test_hello(self):
         run = Run([str(self.copy / "test/mrc_test"), "-d", "mrc0"])

@@ -67,6 +67,8 @@ class CongestionControl {
   virtual void on_refusal(std::uint32_t bytes, TimePs now) = 0;
   /// A packet of `bytes` was declared lost by gap inference or timeout.
   virtual void on_loss(std::uint32_t bytes, TimePs now) = 0;
+  /// A controller changes the constants; what is derived from others is filled in. No effect where there are none.
+  virtual void change(const CongestionConfig&) {}
 
   /// True if `bytes` more may be in flight; one packet always may, so that the smallest window cannot stop a flow.
   bool may_send(std::uint32_t bytes) const { return inflight_bytes_ == 0 || inflight_bytes_ + bytes <= cwnd_bytes_; }

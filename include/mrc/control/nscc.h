@@ -42,10 +42,18 @@ class Nscc final : public CongestionControl {
         mss_(protocol.mtu_bytes),
         base_rtt_(config.base_rtt_ps),
         max_cwnd_bytes_(config.max_cwnd_bytes) {
-    const double a = config.line_rate_gbps / 8.0 * static_cast<double>(config.base_rtt_ps) / 1000.0 / 150'000.0;
-    const double b = static_cast<double>(config.target_delay_ps) / (12.0 * kPsPerUs);
-    alpha_ = 4.0 * mss_ * a * b / static_cast<double>(config.target_delay_ps);
+    derive_alpha();
     cwnd_ = static_cast<double>(config.initial_cwnd_bytes);
+    publish();
+  }
+
+  /// The window stays, within the new bounds. A base RTT that differs is where learning begins again.
+  void change(const CongestionConfig& config) override {
+    if (config.base_rtt_ps != config_.base_rtt_ps) base_rtt_ = config.base_rtt_ps;
+    config_ = config;
+    max_cwnd_bytes_ = config.max_cwnd_bytes;
+    if (base_rtt_ < config.base_rtt_ps) scale_max_cwnd();
+    derive_alpha();
     publish();
   }
 
@@ -94,6 +102,12 @@ class Nscc final : public CongestionControl {
   static constexpr TimePs kNoDelayPs = kPsPerUs;
   static constexpr double kPenaltyScale = 128.0;
 
+  void derive_alpha() {
+    const double a = config_.line_rate_gbps / 8.0 * static_cast<double>(config_.base_rtt_ps) / 1000.0 / 150'000.0;
+    const double b = static_cast<double>(config_.target_delay_ps) / (12.0 * kPsPerUs);
+    alpha_ = 4.0 * mss_ * a * b / static_cast<double>(config_.target_delay_ps);
+  }
+
   /// State of the network according to a SACK with an RTT sample.
   void follow(const AckSample& sample, double newly) {
     update_base_rtt(sample.rtt_ps);
@@ -113,8 +127,11 @@ class Nscc final : public CongestionControl {
   void update_base_rtt(TimePs rtt) {
     if (rtt >= base_rtt_ || !config_.base_rtt_is_learned) return;
     base_rtt_ = rtt;
+    scale_max_cwnd();
+  }
+  void scale_max_cwnd() {
     if (!config_.max_cwnd_follows_rtt) return;
-    const double share = static_cast<double>(rtt) / static_cast<double>(config_.base_rtt_ps);
+    const double share = static_cast<double>(base_rtt_) / static_cast<double>(config_.base_rtt_ps);
     const auto scaled = static_cast<std::uint64_t>(share * static_cast<double>(config_.max_cwnd_bytes));
     max_cwnd_bytes_ = std::max(scaled, config_.min_cwnd_bytes);
   }

@@ -176,6 +176,8 @@ class PathTable {
     set_state(ev, EvState::good);
     take_back(ev);
   }
+  /// The controller's minimum of EVs in use, counted per plane, in place of the configured one.
+  void set_least_active(std::uint32_t evs) { least_active_a_plane_ = std::max<std::uint32_t>(1, evs / planes_); }
   /// Bit p set: plane p can be used, at this end and at the peer's.
   void set_port_status(std::uint32_t reachable_mask) { reachable_ = reachable_mask; }
 
@@ -239,6 +241,8 @@ class PathTable {
     return true;
   }
   std::uint64_t dropped_events() const { return dropped_events_; }
+  /// From now on events are also added to `to`, which outlives the table: for a second reader.
+  void copy_events(std::vector<EvEvent>& to) { event_copies_ = &to; }
 
  private:
   static constexpr std::uint32_t kNoPosition = 0xFFFF'FFFF;
@@ -475,6 +479,7 @@ class PathTable {
     if (config_->probe_skip_state == ProbeSkipState::skip) skip(ev, now);
   }
   void push_event(const EvEvent& event) {
+    if (event_copies_ != nullptr) event_copies_->push_back(event);
     if (events_.size() == kMostEvents) {
       ++dropped_events_;
       return;
@@ -512,6 +517,7 @@ class PathTable {
   TimePs next_probe_ = kNever;
   std::uint64_t held_at_floor_ = 0;
   Ring<EvEvent> events_;
+  std::vector<EvEvent>* event_copies_ = nullptr;
   std::uint64_t queued_events_ = 0;
   std::uint64_t dropped_events_ = 0;
 };

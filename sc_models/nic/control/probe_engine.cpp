@@ -111,6 +111,23 @@ void ProbeEngine::send_ev_probe(TimePs now, const Qp& qp, StartId because) {
        {now + protocol.probe_timeout_ps, nic_.index_of(qp), on.ev, kNoEv, plane, true}, because);
 }
 
+bool ProbeEngine::probe_for_software(TimePs now, std::uint32_t number, NodeId node, Ev ev, std::uint8_t plane) {
+  if (!room(plane)) return false;
+  const ProtocolConfig& protocol = nic_.scenario.protocol;
+  const UsidTemplate route = route_to_(node);
+  const ProbePath on{nic_.node, node, &route, ev, plane};
+  send(now, ev_probe(on, next_id_, protocol, now),
+       {.due = now + protocol.probe_timeout_ps,
+        .value = ev,
+        .plane = plane,
+        .waiting = true,
+        .of_software = number,
+        .id = next_id_,
+        .sent_at = now},
+       0);
+  return true;
+}
+
 void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
   const bool port_status = packet.endpoint.op == EndpointOp::port_status_update;
   if (packet.opcode == Opcode::endpoint_response) {
@@ -120,7 +137,13 @@ void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
     }
     Probe& probe = slot_of(packet.endpoint.request_id);
     if (!probe.waiting || probe.ev != kNoEv) return;
+    const bool of_software = probe.of_software != 0;
+    if (of_software && probe.id != packet.endpoint.request_id) return;
     probe.waiting = false;
+    if (of_software) {
+      answers_.push_back({probe.of_software, packet.plane, now - probe.sent_at, now});
+      return;
+    }
     Qp& qp = nic_.qps[probe.qp];
     qp.reverse_paths->confirm(probe.plane, probe.value);
     qp.reverse_probe.repeats = 0;
@@ -128,13 +151,16 @@ void ProbeEngine::endpoint_packet(TimePs now, const Packet& packet) {
   }
   const auto from =
       std::find_if(nic_.qps.begin(), nic_.qps.end(), [&](const Qp& qp) { return qp.peer == packet.source_node; });
-  if (from == nic_.qps.end()) return;
+  const bool known = from != nic_.qps.end();
+  if (!known && (port_status || !route_to_)) return;
   if (port_status) {
     port_status_.update_received(now, packet);
     arm();
   }
   if (ports_[packet.plane]->full()) return;
-  push(now, endpoint_response(path(*from, packet.ev, packet.plane), packet, nic_.scenario.protocol), packet.last_start);
+  const UsidTemplate route = known ? from->route : route_to_(packet.source_node);
+  const ProbePath on{nic_.node, packet.source_node, &route, packet.ev, packet.plane};
+  push(now, endpoint_response(on, packet, nic_.scenario.protocol), packet.last_start);
 }
 
 void ProbeEngine::expire(TimePs now) {
@@ -143,7 +169,8 @@ void ProbeEngine::expire(TimePs now) {
     if (probe.waiting && probe.due > now) return;
     sent_.pop();
     outstanding_.remove(now, 1);
-    if (!probe.waiting) continue;
+    // Software waits for its answer as long as it likes.
+    if (!probe.waiting || probe.of_software != 0) continue;
     probe.waiting = false;
     Qp& qp = nic_.qps[probe.qp];
     if (probe.ev != kNoEv) {

@@ -1,9 +1,11 @@
 // Probes: a RELIABILITY_PROBE_REQ on each ASSUMED_BAD EV in turn, so that a path that works again is used again, and an
 // EV probe (ENDPOINT_REQUEST) a round trip for QPs that receive and do not send, so that their control packets know an
-// EV a plane that works. Answers the EV probes of others.
+// EV a plane that works. EV probes that software asks for, to any node. Answers the EV probes of others.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "engine/box.h"
@@ -38,6 +40,19 @@ class ProbeEngine : public Box {
   void endpoint_packet(TimePs now, const Packet& packet);
   void step(TimePs now) override;
 
+  /// Of software: an EV probe under a number that is not 0. False where there is no room now.
+  bool probe_for_software(TimePs now, std::uint32_t number, NodeId node, Ev ev, std::uint8_t plane);
+  /// What came back to it, in the order of arrival. A late answer counts until the place of its probe is used again.
+  struct SoftwareAnswer {
+    std::uint32_t number = 0;
+    std::uint8_t plane = 0;
+    TimePs round_trip_ps = 0;
+    TimePs at = 0;
+  };
+  std::vector<SoftwareAnswer> take_answers() { return std::exchange(answers_, {}); }
+  /// Software may probe nodes, and be probed by nodes, to which the NIC has no QP.
+  void use_routes(std::function<UsidTemplate(NodeId)> route_to) { route_to_ = std::move(route_to); }
+
   PortStatusAgent& port_status() { return port_status_; }
   const PortStatusAgent& port_status() const { return port_status_; }
 
@@ -49,6 +64,9 @@ class ProbeEngine : public Box {
     EvIndex ev = kNoEv;  ///< of a reliability probe; kNoEv for an EV probe
     std::uint8_t plane = 0;
     bool waiting = false;
+    std::uint32_t of_software = 0;  ///< software's number of it; 0: the NIC's own
+    std::uint16_t id = 0;           ///< of software's
+    TimePs sent_at = 0;             ///< of software's
   };
   struct Turn {
     TimePs at;
@@ -81,6 +99,8 @@ class ProbeEngine : public Box {
   PortStatusAgent port_status_;
   KeyedRandom random_;
   Occupancy outstanding_;
+  std::function<UsidTemplate(NodeId)> route_to_;  ///< empty: without software that probes
+  std::vector<SoftwareAnswer> answers_;
 };
 
 }  // namespace mrc::timing

@@ -21,9 +21,21 @@ CongestionDomain& MrcNode::congestion_for(const Qp& qp) {
   // Classes wait in queues of their own, and tenants must not use up each other's window.
   CongestionDomain*& shared = congestion_of_flow_[qp.flow()];
   if (shared != nullptr && protocol.congestion_scope != CongestionScope::qp) return *shared;
-  node_.congestion.push_back({make_congestion_control(node_.scenario.congestion_of(node_.config), protocol), {}});
+  const CongestionConfig config = congestion_ ? *congestion_ : node_.scenario.congestion_of(node_.config);
+  node_.congestion.push_back({make_congestion_control(config, protocol), {}});
   shared = &node_.congestion.back();
   return *shared;
+}
+
+bool MrcNode::set_congestion(const CongestionConfig& config, bool anew) {
+  congestion_ = config;
+  if (anew) {
+    congestion_of_flow_.clear();
+    return true;
+  }
+  const CongestionConfig derived = derive_nscc(config, node_.scenario.protocol);
+  for (const CongestionDomain& domain : node_.congestion) domain.control->change(derived);
+  return true;
 }
 
 std::unique_ptr<NicPathTable> MrcNode::make_table(const std::string& owner) const {

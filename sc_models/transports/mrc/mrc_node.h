@@ -19,6 +19,7 @@ class MrcNode : public NodeTransport {
 
   void add_requestor(Qp& qp, Psn first_psn) override;
   void add_responder(Qp& qp, Psn first_psn) override;
+  bool set_congestion(const CongestionConfig& config, bool anew) override;
   std::span<const PathTable* const> path_tables() const override { return path_tables_; }
   std::unique_ptr<LightNode> make_light_node(HostMemory& memory, Network& network,
                                              const WorkPlacement& placement) override;
@@ -33,6 +34,7 @@ class MrcNode : public NodeTransport {
   std::map<NodeId, std::unique_ptr<NicPathTable>> shared_paths_;
   std::vector<const PathTable*> path_tables_;
   std::map<FlowKey, CongestionDomain*> congestion_of_flow_;
+  std::optional<CongestionConfig> congestion_;  ///< in place of the scenario's
 };
 
 }  // namespace mrc

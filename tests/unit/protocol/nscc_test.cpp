@@ -56,6 +56,42 @@ class NsccTest : public testing::Test {
   ProtocolConfig protocol;
 };
 
+TEST_F(NsccTest, ChangedConstantsActFromThenOn) {
+  config.max_cwnd_bytes = 200'000;
+  Nscc nscc = make();
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+  config.max_cwnd_bytes = 50'000;
+  nscc.change(derive_nscc(config, protocol));
+  EXPECT_EQ(nscc.cwnd_bytes(), 50'000U) << "a smaller bound cuts at once";
+  config.max_cwnd_bytes = 200'000;
+  nscc.change(derive_nscc(config, protocol));
+  EXPECT_EQ(nscc.cwnd_bytes(), 50'000U) << "a larger one is grown into";
+  // The smallest RTT seen, 12 us, is not the base RTT any more: the same SACK shows no delay below 20 us.
+  config.base_rtt_ps = 20 * kUs;
+  config.target_delay_ps = 2 * kUs;
+  nscc.change(derive_nscc(config, protocol));
+  nscc.on_ack(ack(100 * kUs, 6 * kUs, 50'000));
+  EXPECT_GT(nscc.cwnd_bytes(), 50'000U);
+}
+
+TEST_F(NsccTest, AChangedLargestWindowFollowsTheRttSeen) {
+  config.max_cwnd_follows_rtt = true;
+  config.initial_cwnd_bytes = config.max_cwnd_bytes = 200'000;
+  Nscc nscc = make();
+  nscc.on_ack({.now = 0, .rtt_ps = 6 * kUs, .newly_received_bytes = 1});
+  EXPECT_EQ(nscc.cwnd_bytes(), 100'000U);
+  config.max_cwnd_bytes = 160'000;
+  nscc.change(derive_nscc(config, protocol));
+  EXPECT_EQ(nscc.cwnd_bytes(), 80'000U);
+}
+
+TEST_F(NsccTest, WithoutAlgorithmNothingChanges) {
+  NoCongestionControl none;
+  config.max_cwnd_bytes = 1;
+  none.change(config);
+  EXPECT_TRUE(none.may_send(1 << 30));
+}
+
 TEST(NsccConstants, DerivedByTheUecFormulae) {
   struct Row {
     double gbps;

@@ -288,6 +288,31 @@ TEST_F(PathTableTest, DenyOfAnAssumedBadEvEndsItsProbing) {
   EXPECT_EQ(table.count(EvState::assumed_bad), 0U);
 }
 
+TEST_F(PathTableTest, ASecondReaderGetsTheSameEvents) {
+  PathTable table = make(4);
+  table.report(0, PathEvent::lost, 10);
+  std::vector<EvEvent> copies;
+  table.copy_events(copies);
+  table.report(1, PathEvent::lost, 20);
+  ASSERT_EQ(copies.size(), 1U) << "from then on";
+  EXPECT_EQ(copies[0].ev, 1U);
+  EXPECT_EQ(copies[0].state, EvState::assumed_bad);
+  EXPECT_EQ(copies[0].time, 20U);
+  EXPECT_EQ(events(table).size(), 2U);
+}
+
+TEST_F(PathTableTest, TheLeastNumberOfActiveEvsCanBeSet) {
+  config.ev_count = 8;
+  PathTable table = make(4);
+  table.set_least_active(8);
+  table.report(0, PathEvent::lost, 0);
+  EXPECT_EQ(table.state(0), EvState::good);
+  EXPECT_EQ(table.held_at_floor(), 1U);
+  table.set_least_active(1);
+  table.report(0, PathEvent::lost, 0);
+  EXPECT_EQ(table.state(0), EvState::assumed_bad);
+}
+
 TEST_F(PathTableTest, ProbesReviveAfterSuccessesInARow) {
   config.unanswered_probes = 2;
   PathTable table = make(4);
