@@ -15,6 +15,7 @@ ProgramHost::ProgramHost(const sc_core::sc_module_name& name, WheelModule& owner
       transport_(transport),
       topology_(topology),
       ev_profile_(ev_profile_of(nic.scenario, nic.node)),
+      ev_profile_of_qp_(nic.qps.size(), 0),
       least_active_evs_(nic.scenario.protocol.least_active_evs()),
       congestion_(nic.scenario.congestion_of(nic.config)) {
   device.probe_engine().use_routes([this](NodeId peer) { return topology_.route(nic_.node, peer); });
@@ -39,25 +40,44 @@ void ProgramHost::connect(std::uint32_t index, const QpConnection& to) {
 void ProgramHost::start_sending(std::uint32_t index, Psn first) {
   Qp& qp = nic_.qps[index];
   transport_.add_requestor(qp, first);
+  ev_profile_of_qp_[index] = ev_profiles_;
   qp.paths->copy_events(ev_events_);
   qp.paths->set_least_active(least_active_evs_);
-  for (const EvIndex ev : denied_) deny_for(qp, ev);
+  for (const EvIndex ev : denied_) deny_for(index, ev);
 }
 
-void ProgramHost::deny_for(Qp& qp, EvIndex ev) {
+NicPathTable* ProgramHost::paths_of(std::uint32_t qp) const {
+  return ev_profile_of_qp_[qp] == ev_profiles_ ? nic_.qps[qp].paths : nullptr;
+}
+
+const PathTable* ProgramHost::path_table(std::uint32_t qp) const {
+  const NicPathTable* paths = paths_of(qp);
+  return paths == nullptr ? nullptr : &paths->table();
+}
+
+void ProgramHost::set_ev_profile(const EvProfile& profile, const std::set<EvIndex>& denied) {
+  ev_profile_ = profile;
+  ++ev_profiles_;
+  denied_ = denied;
+  ev_events_.clear();
+  transport_.set_ev_profile(profile);
+}
+
+void ProgramHost::deny_for(std::uint32_t qp, EvIndex ev) {
+  NicPathTable* paths = paths_of(qp);
   // QPs may share a table.
-  if (qp.paths != nullptr && qp.paths->table().state(ev) != EvState::denied) qp.paths->deny(ev);
+  if (paths != nullptr && paths->table().state(ev) != EvState::denied) paths->deny(ev);
 }
 
 void ProgramHost::deny(EvIndex ev) {
   denied_.insert(ev);
-  for (Qp& qp : nic_.qps) deny_for(qp, ev);
+  for (std::uint32_t qp = 0; qp < qps(); ++qp) deny_for(qp, ev);
 }
 
 void ProgramHost::allow(TimePs now, EvIndex ev) {
   denied_.erase(ev);
-  for (const Qp& qp : nic_.qps) {
-    if (qp.paths != nullptr) qp.paths->allow(ev);
+  for (std::uint32_t qp = 0; qp < qps(); ++qp) {
+    if (NicPathTable* paths = paths_of(qp)) paths->allow(ev);
   }
   device_.paths_changed(now);
 }

@@ -66,6 +66,10 @@ class ProgramHost : public Host {
   void received(std::uint64_t bytes) { player().statistics().received_bytes += bytes; }
   // What a controller does, to all QPs of the node, those to come included.
   const EvProfile& ev_profile() const { return ev_profile_; }
+  /// For QPs that send from now on. Precondition: none sends.
+  void set_ev_profile(const EvProfile& profile, const std::set<EvIndex>& denied);
+  /// Of a QP with the present EVs; null without.
+  const PathTable* path_table(std::uint32_t qp) const;
   bool is_denied(EvIndex ev) const { return denied_.contains(ev); }
   std::size_t denied() const { return denied_.size(); }
   void deny(EvIndex ev);
@@ -90,7 +94,9 @@ class ProgramHost : public Host {
   void close(TimePs now) { work_done(now); }
 
  private:
-  static void deny_for(Qp& qp, EvIndex ev);
+  /// QPs with the present EVs.
+  NicPathTable* paths_of(std::uint32_t qp) const;
+  void deny_for(std::uint32_t qp, EvIndex ev);
 
   struct Posted {
     TimePs at = 0;
@@ -101,6 +107,8 @@ class ProgramHost : public Host {
   const Topology& topology_;
   std::vector<Posted> posted_;  ///< by WorkRequest::id, which the caller chooses small
   EvProfile ev_profile_;
+  std::uint32_t ev_profiles_ = 1;                ///< that there have been
+  std::vector<std::uint32_t> ev_profile_of_qp_;  ///< of these, the one that the QP has; 0: none
   std::set<EvIndex> denied_;
   std::uint32_t least_active_evs_;
   CongestionConfig congestion_;

@@ -32,6 +32,10 @@ Qp& NodeTransport::add_qp() {
   return qp;
 }
 
+bool NodeTransport::set_ev_profile(const EvProfile&) {
+  return false;
+}
+
 bool NodeTransport::set_congestion(const CongestionConfig&, bool) {
   return false;
 }

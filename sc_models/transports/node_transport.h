@@ -41,6 +41,10 @@ class NodeTransport {
   /// with earlier ones; otherwise for all. False where the transport has none to change.
   virtual bool set_congestion(const CongestionConfig& config, bool anew);
 
+  /// EVs of QPs that are set up from now on; QPs before them keep theirs. False where the transport has no EVs to
+  /// change.
+  virtual bool set_ev_profile(const EvProfile& profile);
+
   /// Of QPs and shared ones, for who counts EV states; empty where the transport has no EVs.
   virtual std::span<const PathTable* const> path_tables() const { return {}; }
 

@@ -731,6 +731,12 @@ VerbsAnswer LockStep::carry_out(Task& task) {
         const bool whole = a.count <= kMostEvsOfRequest && a.count * sizeof(EvSetting) <= rest.size();
         return whole ? here.set_evs(now_, a, rest) : VerbsAnswer{.error = EINVAL};
       });
+    case Call::replace_evs:
+      return with(static_cast<ReplaceEvs*>(nullptr), [&](const auto& a) -> VerbsAnswer {
+        const std::span<const std::byte> rest = tail(task, sizeof a);
+        const bool whole = a.count <= kMostEvsOfRequest && a.count * sizeof(EvReplacement) <= rest.size();
+        return whole ? here.replace_evs(a, rest) : VerbsAnswer{.error = EINVAL};
+      });
     case Call::set_ev_profile:
       return with(static_cast<SetEvProfile*>(nullptr), [&](const auto& a) { return here.set_ev_profile(a); });
     case Call::set_congestion:

@@ -333,7 +333,8 @@ VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const Modify
       (wanted.state == kRts && (from == kRtr || from == kRts)) || (wanted.state == kReset && from <= kInit);
   if (!allowed) return failure(EINVAL);
   if (wanted.state == kRtr) {
-    if (!evs_online_ || !congestion_online_) return refused(EINVAL, "a QP is connected while its profile is OFFLINE");
+    if (evs_state_ != kOnline || !congestion_online_)
+      return refused(EINVAL, "a QP is connected while its profile is OFFLINE");
     if (wanted.peer_node >= nodes_->size() || (*nodes_)[wanted.peer_node] == nullptr) return failure(EINVAL);
     const bool within = wanted.peer_node == host_->node();
     if (within && !beyond_mrc_) {

@@ -52,8 +52,10 @@ class VerbsNode {
   verbs::ProfileInfo profiles() const;
   /// EVs of the node's profile from `first` on. An EV is ASSUMED_BAD where it is so for any of the node's QPs.
   std::vector<verbs::EvInfo> evs(std::uint32_t first) const;
+  std::vector<verbs::EvInfo> all_evs() const;
   // What a controller changes: for all QPs of the node, whoever has them. `tail` has as many entries as `wanted` says.
   VerbsAnswer set_evs(TimePs now, const verbs::SetEvs& wanted, std::span<const std::byte> tail);
+  VerbsAnswer replace_evs(const verbs::ReplaceEvs& wanted, std::span<const std::byte> tail);
   VerbsAnswer set_ev_profile(const verbs::SetEvProfile& wanted);
   VerbsAnswer set_congestion(const verbs::SetCongestion& wanted);
   VerbsAnswer watch_evs(std::uint32_t process, std::uint32_t cq);
@@ -322,6 +324,12 @@ class VerbsNode {
   VerbsAnswer refused(int error, const std::string& why) const;
   bool has_connected_qp() const;
   int set_ev(TimePs now, EvIndex ev, std::uint32_t state);
+  int replace_ev(const verbs::EvReplacement& wanted);
+  /// The profile goes ONLINE with the EVs that a controller has given. Returns an errno.
+  int use_explicit_evs();
+  bool leads_through(Ev value, std::uint32_t port) const;
+  int set_ev_state(std::uint32_t state);
+  void set_ev_mode(std::uint32_t explicit_evs);
   /// For any QP of the node.
   bool is_bad(EvIndex ev) const;
   /// EVs have changed their states at the NIC, or QPs are gone.
@@ -361,7 +369,10 @@ class VerbsNode {
   std::uint64_t sink_ = 0;  ///< where bytes go that are nobody's; 0: there was none
   bool port_up_ = true;
   TimePs notice_ps_ = 0;  ///< from what the NIC notices until software sees it
-  bool evs_online_ = true;
+  std::uint32_t evs_state_ = verbs::kOnline;
+  bool evs_explicit_ = false;
+  bool evs_changed_ = false;             ///< the NIC does not have them yet
+  std::vector<verbs::EvInfo> ev_array_;  ///< while not ONLINE, of a controller's EVs
   bool congestion_online_ = true;
   std::uint32_t event_mask_ = 0;
   std::set<EvIndex> told_bad_;  ///< EVs whose latest event, had anyone asked for it, is ASSUMED_BAD

@@ -29,6 +29,8 @@ void VerbsNode::look_at_bad_evs(TimePs now) {
 }
 
 void VerbsNode::tell_ev(TimePs at, EvIndex ev) {
+  // A QP in ERROR may have EVs of an earlier profile.
+  if (ev >= host_->ev_profile().value.size()) return;
   const bool bad = is_bad(ev);
   if (bad == told_bad_.contains(ev)) return;
   if (bad) {
@@ -67,10 +69,7 @@ bool VerbsNode::awaits_ev() const {
 bool VerbsNode::may_probe(const ProbeOrder& wanted) const {
   const bool there = wanted.node < nodes_->size() && (*nodes_)[wanted.node] != nullptr;
   if (!there || wanted.node == host_->node() || wanted.port >= host_->config().nic.ports) return false;
-  const EvLayout& layout = host_->scenario().protocol.ev_layout;
-  // With fields the EV says which port it is for.
-  return layout.kind == EvLayoutKind::modulo ||
-         layout.ev_for(wanted.value, wanted.port, layout.uplink().of(wanted.value), 1) == wanted.value;
+  return leads_through(wanted.value, wanted.port);
 }
 
 VerbsAnswer VerbsNode::begin_probes(TimePs now, const ProbeEvs& wanted, std::span<const std::byte> tail) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/topology.h"
 #include "mrc/control/congestion_registry.h"
 #include "programs/verbs_node.h"
 
@@ -77,14 +78,25 @@ bool has(std::uint32_t changes, std::uint32_t change) {
 
 }  // namespace
 
+std::vector<EvInfo> VerbsNode::all_evs() const {
+  std::vector<EvInfo> all;
+  while (all.size() < host_->ev_profile().value.size()) {
+    const std::vector<EvInfo> some = evs(static_cast<std::uint32_t>(all.size()));
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
 ProfileInfo VerbsNode::profiles() const {
   const ProtocolConfig& protocol = host_->scenario().protocol;
   const CongestionConfig config = derive_nscc(host_->congestion(), protocol);
   ProfileInfo info;
-  info.evs = static_cast<std::uint32_t>(host_->ev_profile().value.size());
+  info.evs = static_cast<std::uint32_t>(ev_array_.empty() ? host_->ev_profile().value.size() : ev_array_.size());
+  info.most_evs = protocol.ev_count;
   info.least_active_evs = host_->least_active_evs();
   info.ports = host_->config().nic.ports;
-  info.evs_online = evs_online_ ? 1 : 0;
+  info.evs_state = evs_state_;
+  info.evs_explicit = evs_explicit_ ? 1 : 0;
   info.event_mask = event_mask_;
   info.congestion_online = congestion_online_ ? 1 : 0;
   for (const std::uint32_t bits : field_bits_of(protocol.ev_layout)) {
@@ -98,12 +110,17 @@ ProfileInfo VerbsNode::profiles() const {
 bool VerbsNode::is_bad(EvIndex ev) const {
   if (host_->is_denied(ev)) return false;
   return std::any_of(qps_.begin(), qps_.end(), [&](const auto& numbered) {
-    const NicPathTable* paths = host_->qp(numbered.second.index).paths;
-    return paths != nullptr && paths->table().state(ev) == EvState::assumed_bad;
+    const PathTable* table = host_->path_table(numbered.second.index);
+    return table != nullptr && table->state(ev) == EvState::assumed_bad;
   });
 }
 
 std::vector<EvInfo> VerbsNode::evs(std::uint32_t first) const {
+  if (!ev_array_.empty()) {
+    const std::size_t end = std::min(ev_array_.size(), first + kMostEvsOfReply);
+    if (first >= end) return {};
+    return {ev_array_.begin() + first, ev_array_.begin() + static_cast<std::ptrdiff_t>(end)};
+  }
   const EvProfile& profile = host_->ev_profile();
   const std::size_t end = std::min(profile.value.size(), first + kMostEvsOfReply);
   std::vector<EvInfo> found;
@@ -113,10 +130,10 @@ std::vector<EvInfo> VerbsNode::evs(std::uint32_t first) const {
     found.push_back({profile.value[i], profile.plane[i], 0, static_cast<std::uint8_t>(denied ? 1 : 0), 0});
   }
   for (const auto& [number, object] : qps_) {
-    const NicPathTable* paths = host_->qp(object.index).paths;
-    if (paths == nullptr) continue;
+    const PathTable* table = host_->path_table(object.index);
+    if (table == nullptr) continue;
     for (std::size_t i = first; i < end; ++i) {
-      if (paths->table().state(static_cast<EvIndex>(i)) == EvState::assumed_bad) found[i - first].assumed_bad = 1;
+      if (table->state(static_cast<EvIndex>(i)) == EvState::assumed_bad) found[i - first].assumed_bad = 1;
     }
   }
   return found;
@@ -159,33 +176,144 @@ VerbsAnswer VerbsNode::set_evs(TimePs now, const SetEvs& wanted, std::span<const
   for (std::uint32_t i = 0; i < wanted.count; ++i) {
     EvSetting setting;
     std::memcpy(static_cast<void*>(&setting), tail.data() + i * sizeof setting, sizeof setting);
-    const auto place = std::ranges::find(profile.value, setting.value) - profile.value.begin();
-    const auto ev = static_cast<std::size_t>(place);
-    const bool known = ev < profile.value.size() && profile.plane[ev] == setting.port;
-    const int error = known ? set_ev(now, static_cast<EvIndex>(ev), setting.state) : ENOENT;
+    int error = 0;
+    if (!ev_array_.empty()) {
+      error = replace_ev({.old_value = setting.value,
+                          .value = setting.value,
+                          .old_port = setting.port,
+                          .port = setting.port,
+                          .state = setting.state});
+    } else {
+      const auto place = std::ranges::find(profile.value, setting.value) - profile.value.begin();
+      const auto ev = static_cast<std::size_t>(place);
+      const bool known = ev < profile.value.size() && profile.plane[ev] == setting.port;
+      error = known ? set_ev(now, static_cast<EvIndex>(ev), setting.state) : ENOENT;
+    }
     if (error != 0) return {.error = error, .count = i};
   }
   return {.count = wanted.count};
 }
 
+// ---- EVs that a controller gives
+
+bool VerbsNode::leads_through(Ev value, std::uint32_t port) const {
+  // With fields the EV says which port it is for.
+  const EvLayout& layout = host_->scenario().protocol.ev_layout;
+  return layout.kind == EvLayoutKind::modulo || layout.ev_for(value, port, layout.uplink().of(value), 1) == value;
+}
+
+int VerbsNode::replace_ev(const EvReplacement& wanted) {
+  if (wanted.state != kEvGood && wanted.state != kEvDenied) return EINVAL;
+  if (wanted.port >= host_->config().nic.ports) return EINVAL;
+  if (!leads_through(wanted.value, wanted.port)) {
+    return refused(EINVAL,
+                   fmt::format("EV {:#x} is not for port {}, by protocol.ev_layout", wanted.value, wanted.port + 1))
+        .error;
+  }
+  bool found = false;
+  for (EvInfo& ev : ev_array_) {
+    if (ev.value != wanted.old_value || ev.port != wanted.old_port) continue;
+    const bool denied = wanted.state == kEvDenied;
+    ev = {wanted.value, wanted.port, 0, static_cast<std::uint8_t>(denied ? 1 : 0), 0};
+    found = true;
+    if (wanted.all == 0) break;
+  }
+  evs_changed_ |= found;
+  return found ? 0 : ENOENT;
+}
+
+VerbsAnswer VerbsNode::replace_evs(const ReplaceEvs& wanted, std::span<const std::byte> tail) {
+  if (ev_array_.empty()) return refused(EINVAL, "EVs are replaced in an EXPLICIT profile that is OFFLINE");
+  for (std::uint32_t i = 0; i < wanted.count; ++i) {
+    EvReplacement one;
+    std::memcpy(static_cast<void*>(&one), tail.data() + i * sizeof one, sizeof one);
+    if (const int error = replace_ev(one)) return {.error = error, .count = i};
+  }
+  return {.count = wanted.count};
+}
+
+int VerbsNode::use_explicit_evs() {
+  EvFormat format{.kind = EvKind::stev, .fields = {{.width_bits = 32, .init_value = 0, .set_mask = 0xFFFF'FFFF}}};
+  std::vector<ExplicitEv> given;
+  std::set<Ev> denied_values;
+  for (const EvInfo& ev : ev_array_) {
+    if (ev.port == kNoPort) return refused(EINVAL, "the EV profile goes ONLINE with an EV that is not given").error;
+    WideEv value;
+    value.append(ev.value, 32);
+    given.push_back({value, ev.port + 1U});
+    if (ev.denied != 0) denied_values.insert(ev.value);
+  }
+  if (denied_values.size() == given.size()) return refused(EINVAL, "all EVs of the profile are DENIED").error;
+  EvProfile profile;
+  try {
+    profile = make_explicit_profile(given, format, host_->config().nic.ports,
+                                    {.ev_max_count_profile = host_->scenario().protocol.ev_count});
+  } catch (const EvProfileError& error) {
+    return refused(EINVAL, error.what()).error;
+  }
+  if (host_->least_active_evs() > profile.value.size()) {
+    return refused(EINVAL,
+                   fmt::format("{} EVs at least active, of {}", host_->least_active_evs(), profile.value.size()))
+        .error;
+  }
+  std::set<EvIndex> denied;
+  for (std::size_t i = 0; i < profile.value.size(); ++i) {
+    if (denied_values.contains(profile.value[i])) denied.insert(static_cast<EvIndex>(i));
+  }
+  host_->set_ev_profile(profile, denied);
+  return 0;
+}
+
+void VerbsNode::set_ev_mode(std::uint32_t explicit_evs) {
+  evs_explicit_ = explicit_evs > 0;
+  evs_changed_ = true;
+  ev_array_.assign(explicit_evs, {0, kNoPort, 0, 0, 0});
+}
+
+int VerbsNode::set_ev_state(std::uint32_t state) {
+  if (state == kOnline && evs_state_ != kOnline) {
+    if (evs_changed_ && evs_explicit_) {
+      if (const int error = use_explicit_evs()) return error;
+    } else if (evs_changed_) {
+      host_->set_ev_profile(ev_profile_of(host_->scenario(), host_->node()), {});
+    }
+    if (evs_changed_) told_bad_.clear();
+    evs_changed_ = false;
+    ev_array_.clear();
+  }
+  if (state == kOffline && evs_state_ == kOnline && evs_explicit_) ev_array_ = all_evs();
+  if (state == kInitial) ev_array_.clear();
+  evs_state_ = state;
+  return 0;
+}
+
 VerbsAnswer VerbsNode::set_ev_profile(const SetEvProfile& wanted) {
   const std::uint32_t changes = wanted.changes;
-  if (has(changes, ~(kChangeOnline | kChangeEventMask | kChangeLeastActive))) return {.error = EINVAL};
-  const bool goes_offline = has(changes, kChangeOnline) && wanted.online == 0;
-  if (goes_offline && has_connected_qp()) return refused(EBUSY, "the EV profile goes OFFLINE while QPs are connected");
+  const std::uint32_t state = has(changes, kChangeState) ? wanted.state : evs_state_;
+  if (has(changes, ~(kChangeState | kChangeEventMask | kChangeLeastActive | kChangeMode)) || state > kOnline)
+    return {.error = EINVAL};
   if (has(changes, kChangeEventMask) && (wanted.event_mask & ~(kEvGood | kEvAssumedBad)) != 0) return {.error = EINVAL};
-  if (has(changes, kChangeLeastActive)) {
-    if (evs_online_ && !goes_offline)
-      return refused(EINVAL, "the least number of active EVs is changed while the EV profile is ONLINE");
-    const std::uint32_t most = host_->scenario().protocol.ev_active;
-    if (wanted.least_active == 0 || wanted.least_active > most)
-      return refused(EINVAL, fmt::format("{} EVs at least active: expected 1 to protocol.ev_active = {}",
-                                         wanted.least_active, most));
-    host_->set_least_active_evs(wanted.least_active);
-  }
+  const std::uint32_t step = state > evs_state_ ? state - evs_state_ : evs_state_ - state;
+  if (step > 1) return refused(EINVAL, "the EV profile goes from INIT to OFFLINE to ONLINE, and back");
+  if (evs_state_ == kOnline && state == kOffline && has_connected_qp())
+    return refused(EBUSY, "the EV profile goes OFFLINE while QPs are connected");
+  const bool changes_evs = has(changes, kChangeLeastActive | kChangeMode);
+  if (changes_evs && evs_state_ == kOnline && state == kOnline)
+    return refused(EINVAL, "mode, number and least number of active EVs are changed while the EV profile is ONLINE");
+  if (evs_state_ == kInitial && state == kOffline && !has(changes, kChangeMode))
+    return refused(EINVAL, "the EV profile goes OFFLINE without a mode");
+  const ProtocolConfig& protocol = host_->scenario().protocol;
+  if (has(changes, kChangeMode) && wanted.explicit_evs > protocol.ev_count)
+    return refused(EINVAL, fmt::format("{} EVs: expected at most protocol.ev_count = {}, for which the NIC has memory",
+                                       wanted.explicit_evs, protocol.ev_count));
+  if (has(changes, kChangeLeastActive) && (wanted.least_active == 0 || wanted.least_active > protocol.ev_active))
+    return refused(EINVAL, fmt::format("{} EVs at least active: expected 1 to protocol.ev_active = {}",
+                                       wanted.least_active, protocol.ev_active));
+  if (has(changes, kChangeLeastActive)) host_->set_least_active_evs(wanted.least_active);
   if (has(changes, kChangeEventMask)) event_mask_ = wanted.event_mask;
-  if (has(changes, kChangeOnline)) evs_online_ = wanted.online != 0;
-  return {};
+  if (evs_state_ == kOnline && state == kOffline) set_ev_state(kOffline);
+  if (has(changes, kChangeMode)) set_ev_mode(wanted.explicit_evs);
+  return {.error = set_ev_state(state)};
 }
 
 std::string VerbsNode::fault_of(const CongestionConfig& config) const {

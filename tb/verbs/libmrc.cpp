@@ -297,13 +297,17 @@ using mrc::verbs::ProfileInfo;
 
 static_assert(mrc::verbs::kEvGood == MRC_CTL_EV_GOOD && mrc::verbs::kEvAssumedBad == MRC_CTL_EV_ASSUMED_BAD &&
               mrc::verbs::kEvDenied == MRC_CTL_EV_DENIED);
+static_assert(mrc::verbs::kInitial == MRC_CTL_PROFILE_INIT && mrc::verbs::kOffline == MRC_CTL_PROFILE_OFFLINE &&
+              mrc::verbs::kOnline == MRC_CTL_PROFILE_ONLINE);
 
 struct Answer {
   mrc::verbs::Reply reply;
   std::byte rest[mrc::verbs::kMostBytes - sizeof(mrc::verbs::Reply)];
 };
 constexpr std::size_t kMostTail = 8'192;
+constexpr std::uint32_t kMostReplacements = 512;  ///< of one message
 static_assert(kMostTail >= mrc::verbs::kMostEvsOfRequest * sizeof(mrc::verbs::EvSetting) &&
+              kMostTail >= kMostReplacements * sizeof(mrc::verbs::EvReplacement) &&
               kMostTail >= mrc::verbs::kMostProbes * sizeof(mrc::verbs::ProbeOrder));
 
 /// Asks the model by the preload, which every program of a run has. Returns an errno.
@@ -395,6 +399,7 @@ mrc_ctl_profile_state profile_state_of(std::uint32_t online) {
 }
 
 mrc_ctl_ev_state state_of(const EvInfo& ev) {
+  if (ev.port == mrc::verbs::kNoPort) return MRC_CTL_EV_UNKNOWN;
   if (ev.denied != 0) return MRC_CTL_EV_DENIED;
   return ev.assumed_bad != 0 ? MRC_CTL_EV_ASSUMED_BAD : MRC_CTL_EV_GOOD;
 }
@@ -404,6 +409,10 @@ mrc_ctl_ev written(std::uint32_t value, std::uint32_t port) {
   memcpy(to.val, &value, sizeof value);
   to.port = static_cast<uint8_t>(port + 1);
   return to;
+}
+bool is_unpopulated(const mrc_ctl_ev& ev) {
+  const mrc_ctl_ev nothing = MRC_CTL_EV_UNPOPULATED;
+  return memcmp(ev.val, nothing.val, sizeof ev.val) == 0 && ev.port == nothing.port;
 }
 /// False where it is not an EV of 32 bits with a port.
 bool read_ev(const mrc_ctl_ev& ev, std::uint32_t& value, std::uint32_t& port) {
@@ -472,6 +481,35 @@ int set_evs(const mrc_ctl_ev_op_entry* entries, int count) {
   return 0;
 }
 
+/// MRC_CTL_EV_OP_REPLACE_EV, in their order up to the first that fails. Returns an errno.
+int replace_evs(const mrc_ctl_ev_op_entry* entries, int count) {
+  if (count < 0 || (count > 0 && entries == nullptr)) return EINVAL;
+  for (int first = 0; first < count;) {
+    mrc::verbs::EvReplacement list[kMostReplacements];
+    mrc::verbs::ReplaceEvs wanted;
+    int fault = 0;
+    for (int i = first; i < count && fault == 0 && wanted.count < kMostReplacements; ++i) {
+      const mrc_ctl_ev_op_entry& from = entries[i];
+      mrc::verbs::EvReplacement one;
+      std::uint32_t old_port = mrc::verbs::kNoPort;
+      std::uint32_t port = 0;
+      if (!is_unpopulated(from.ev) && !read_ev(from.ev, one.old_value, old_port)) fault = ENOENT;
+      const bool good = from.state == MRC_CTL_EV_GOOD || from.state == MRC_CTL_EV_DENIED;
+      if (fault == 0 && (!good || !read_ev(from.ev_new, one.value, port))) fault = EINVAL;
+      one.old_port = static_cast<std::uint8_t>(old_port);
+      one.port = static_cast<std::uint8_t>(port);
+      one.state = static_cast<std::uint8_t>(from.state);
+      one.all = (from.flags & MRC_CTL_EV_OP_F_ALL_COPIES) != 0 ? 1 : 0;
+      if (fault == 0) list[wanted.count++] = one;
+    }
+    Answer answer;
+    if (const int error = ask(Call::replace_evs, wanted, answer, list, wanted.count * sizeof list[0])) return error;
+    if (fault != 0) return fault;
+    first += static_cast<int>(wanted.count);
+  }
+  return 0;
+}
+
 }  // namespace
 
 extern "C" int mrc_ctl_query_device(ibv_context*, mrc_ctl_device_attr* attributes) {
@@ -481,11 +519,12 @@ extern "C" int mrc_ctl_query_device(ibv_context*, mrc_ctl_device_attr* attribute
   *attributes = {};
   attributes->mrc_ctl_protocol_version = MRC_CTL_PROTOCOL_VERSION_1;
   attributes->ev.ev_max_fmt_profiles = attributes->ev.ev_max_profiles = 1;
-  attributes->ev.ev_max_count = attributes->ev.ev_max_count_profile = info.evs;
-  attributes->ev.ev_count_align = 1;
+  attributes->ev.ev_max_count = attributes->ev.ev_max_count_profile = info.most_evs;
+  // As many for each port.
+  attributes->ev.ev_count_align = info.ports;
   attributes->ev.ev_max_width = 32;
   attributes->ev.ev_fmt_mode_mask = MRC_CTL_EV_FMT_MODE_STEV;
-  attributes->ev.ev_mode_mask = MRC_CTL_EV_MODE_AUTO;
+  attributes->ev.ev_mode_mask = MRC_CTL_EV_MODE_AUTO | MRC_CTL_EV_MODE_EXP;
   static const char* algorithms[] = {kNscc, nullptr};
   attributes->cc.cc_max_profiles = 1;
   attributes->cc.algorithms = algorithms;
@@ -553,28 +592,36 @@ extern "C" int mrc_ctl_query_ev_fmt_profile(mrc_context*, uint64_t number, mrc_c
 
 namespace {
 
-/// Attributes that the scenario has set: they may only be asked for as they are. Returns an errno.
-int check_fixed(const ProfileInfo& info, const mrc_ctl_ev_profile_attr& wanted, unsigned mask) {
-  const bool other_mode = (mask & MRC_CTL_EV_PROFILE_MODE) != 0 && wanted.ev_mode != MRC_CTL_EV_MODE_AUTO;
+/// Returns an errno where something is asked for that the model does not have.
+int check_ev_profile(const ProfileInfo& info, const mrc_ctl_ev_profile_attr& wanted, unsigned mask) {
+  const bool generates = ((mask & MRC_CTL_EV_PROFILE_MODE) != 0 && wanted.ev_mode != MRC_CTL_EV_MODE_AUTO &&
+                          wanted.ev_mode != MRC_CTL_EV_MODE_EXP) ||
+                         (mask & MRC_CTL_EV_PROFILE_EV_FIELDS_OP) != 0;
   const bool other_format = (mask & MRC_CTL_EV_PROFILE_FMT_ID) != 0 && wanted.ev_fmt_profile_id != 0;
-  const bool other_count = (mask & MRC_CTL_EV_PROFILE_COUNT) != 0 && wanted.ev_count != info.evs;
-  const bool other_values = (mask & MRC_CTL_EV_PROFILE_EV_FIELDS_OP) != 0 ||
-                            ((mask & MRC_CTL_EV_PROFILE_EV_OP) != 0 && wanted.ev_op.op == MRC_CTL_EV_OP_REPLACE_EV);
+  const bool is_auto =
+      (mask & MRC_CTL_EV_PROFILE_MODE) != 0 ? wanted.ev_mode == MRC_CTL_EV_MODE_AUTO : info.evs_explicit == 0;
+  const bool other_count = is_auto && (mask & MRC_CTL_EV_PROFILE_COUNT) != 0 && wanted.ev_count != info.evs;
   const bool of_vendor = (mask & static_cast<unsigned>(MRC_CTL_EV_PROFILE_VENDOR_CFG)) != 0;
-  const bool unconfigured = (mask & MRC_CTL_EV_PROFILE_STATE) != 0 && wanted.profile_state == MRC_CTL_PROFILE_INIT;
-  if (!other_mode && !other_format && !other_count && !other_values && !of_vendor && !unconfigured) return 0;
-  unsupported(
-      "mrc_ctl_modify_ev_profile",
-      "number and values of EVs are the scenario's (protocol.ev_count): the profile is AUTO and stays configured");
+  if (!generates && !other_format && !other_count && !of_vendor) return 0;
+  unsupported("mrc_ctl_modify_ev_profile",
+              "EVs are AUTO, as many as protocol.ev_count, or EXPLICIT; other modes, formats and fields are not there");
   return EOPNOTSUPP;
 }
 
 /// Returns an errno.
-int set_ev_profile(const mrc_ctl_ev_profile_attr& from, unsigned mask) {
+int set_ev_profile(const ProfileInfo& info, const mrc_ctl_ev_profile_attr& from, unsigned mask) {
   mrc::verbs::SetEvProfile wanted;
   if ((mask & MRC_CTL_EV_PROFILE_STATE) != 0) {
-    wanted.changes |= mrc::verbs::kChangeOnline;
-    wanted.online = from.profile_state == MRC_CTL_PROFILE_ONLINE ? 1 : 0;
+    wanted.changes |= mrc::verbs::kChangeState;
+    wanted.state = static_cast<std::uint32_t>(from.profile_state);
+  }
+  const bool has_mode = (mask & MRC_CTL_EV_PROFILE_MODE) != 0;
+  const bool has_count = (mask & MRC_CTL_EV_PROFILE_COUNT) != 0;
+  const bool is_explicit = has_mode ? from.ev_mode == MRC_CTL_EV_MODE_EXP : info.evs_explicit != 0;
+  if (has_mode || (has_count && is_explicit)) {
+    if (is_explicit && (!has_count || from.ev_count == 0)) return EINVAL;
+    wanted.changes |= mrc::verbs::kChangeMode;
+    wanted.explicit_evs = is_explicit ? from.ev_count : 0;
   }
   if ((mask & MRC_CTL_EV_PROFILE_EVENT_MASK) != 0) {
     wanted.changes |= mrc::verbs::kChangeEventMask;
@@ -589,6 +636,13 @@ int set_ev_profile(const mrc_ctl_ev_profile_attr& from, unsigned mask) {
   return ask(Call::set_ev_profile, wanted, answer);
 }
 
+int operate_on_evs(const ProfileInfo& info, mrc_ctl_ev_profile_attr& attributes) {
+  const auto& operation = attributes.ev_op;
+  if (operation.op == MRC_CTL_EV_OP_MODIFY_EV_STATE) return set_evs(operation.entries, operation.entry_count);
+  if (operation.op == MRC_CTL_EV_OP_REPLACE_EV) return replace_evs(operation.entries, operation.entry_count);
+  return query_evs(info.evs, attributes);
+}
+
 }  // namespace
 
 extern "C" int mrc_ctl_modify_ev_profile(mrc_context*, uint64_t number, mrc_ctl_ev_profile_attr* attributes,
@@ -600,12 +654,12 @@ extern "C" int mrc_ctl_modify_ev_profile(mrc_context*, uint64_t number, mrc_ctl_
   }
   ProfileInfo info;
   if (const int error = ask_profiles(info)) return result_of(error);
-  if (const int error = check_fixed(info, *attributes, mask)) return result_of(error);
-  if (const int error = set_ev_profile(*attributes, mask)) return result_of(error);
+  if (const int error = check_ev_profile(info, *attributes, mask)) return result_of(error);
+  if (const int error = set_ev_profile(info, *attributes, mask)) return result_of(error);
   if (!on_evs) return 0;
-  const auto& operation = attributes->ev_op;
-  const bool sets = operation.op == MRC_CTL_EV_OP_MODIFY_EV_STATE;
-  return result_of(sets ? set_evs(operation.entries, operation.entry_count) : query_evs(info.evs, *attributes));
+  // How many there are may have changed.
+  if (const int error = ask_profiles(info)) return result_of(error);
+  return result_of(operate_on_evs(info, *attributes));
 }
 extern "C" int mrc_ctl_query_ev_profile(mrc_context*, uint64_t number, mrc_ctl_ev_profile_attr* attributes,
                                         int signed_mask) {
@@ -614,10 +668,12 @@ extern "C" int mrc_ctl_query_ev_profile(mrc_context*, uint64_t number, mrc_ctl_e
   if (number != 0 || attributes == nullptr || (mask & MRC_CTL_EV_PROFILE_EV_FIELDS_OP) != 0) return invalid();
   ProfileInfo info;
   if (const int error = ask_profiles(info)) return result_of(error);
-  const mrc_ctl_profile_state state = profile_state_of(info.evs_online);
+  const auto state = static_cast<mrc_ctl_profile_state>(info.evs_state);
   if ((mask & MRC_CTL_EV_PROFILE_STATE) != 0) attributes->profile_state = state;
   if ((mask & MRC_CTL_EV_PROFILE_CUR_STATE) != 0) attributes->cur_profile_state = state;
-  if ((mask & MRC_CTL_EV_PROFILE_MODE) != 0) attributes->ev_mode = MRC_CTL_EV_MODE_AUTO;
+  if ((mask & MRC_CTL_EV_PROFILE_MODE) != 0) {
+    attributes->ev_mode = info.evs_explicit != 0 ? MRC_CTL_EV_MODE_EXP : MRC_CTL_EV_MODE_AUTO;
+  }
   if ((mask & MRC_CTL_EV_PROFILE_FMT_ID) != 0) attributes->ev_fmt_profile_id = 0;
   if ((mask & MRC_CTL_EV_PROFILE_COUNT) != 0) attributes->ev_count = info.evs;
   if ((mask & MRC_CTL_EV_PROFILE_MIN_ACTIVE) != 0) attributes->ev_min_active = info.least_active_evs;

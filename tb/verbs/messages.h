@@ -82,6 +82,7 @@ enum class Call : std::uint32_t {
   set_ev_profile,
   set_congestion,
   watch_evs,  ///< the completion queue becomes one for events of EVs
+  replace_evs,
   probe_evs,  ///< until all probes are answered, or their time is over
 };
 inline constexpr std::uint32_t kCalls = static_cast<std::uint32_t>(Call::probe_evs) + 1;
@@ -154,10 +155,12 @@ inline constexpr std::size_t kMostFormatFields = 12;
 /// format of its EVs.
 struct ProfileInfo {
   std::uint32_t evs = 0;
+  std::uint32_t most_evs = 0;  ///< that a controller may give
   std::uint32_t least_active_evs = 0;
   std::uint32_t ports = 0;
-  std::uint32_t evs_online = 0;
-  std::uint32_t event_mask = 0;  ///< kEvGood, kEvAssumedBad
+  std::uint32_t evs_state = 0;     ///< kInitial, kOffline or kOnline
+  std::uint32_t evs_explicit = 0;  ///< 1: a controller has given them
+  std::uint32_t event_mask = 0;    ///< kEvGood, kEvAssumedBad
   std::uint32_t congestion_online = 0;
   std::uint32_t format_fields = 0;
   std::uint8_t field_bits[kMostFormatFields] = {};  ///< highest bits of the EV first
@@ -165,10 +168,12 @@ struct ProfileInfo {
   CongestionConstants constants;
 };
 
+inline constexpr std::uint32_t kInitial = 0, kOffline = 1, kOnline = 2;
+inline constexpr std::uint8_t kNoPort = 255;  ///< of an EV that a controller has not given yet
 /// As many as Reply::count after the reply to query_evs.
 struct EvInfo {
   std::uint32_t value = 0;
-  std::uint8_t port = 0;  ///< of the NIC, from 0
+  std::uint8_t port = 0;  ///< of the NIC, from 0; kNoPort
   std::uint8_t assumed_bad = 0;
   std::uint8_t denied = 0;
   std::uint8_t reserved = 0;
@@ -190,12 +195,28 @@ struct SetEvs {
 };
 inline constexpr std::size_t kMostEvsOfRequest = 1'024;
 
+/// An EV in place of another, or of all like it.
+struct EvReplacement {
+  std::uint32_t old_value = 0;
+  std::uint32_t value = 0;
+  std::uint8_t old_port = 0;  ///< from 0; kNoPort
+  std::uint8_t port = 0;
+  std::uint8_t state = 0;  ///< kEvGood or kEvDenied
+  std::uint8_t all = 0;    ///< 1: every one that is like the old one
+};
+/// With `count` EvReplacements as its tail, as SetEvs.
+struct ReplaceEvs {
+  std::uint32_t count = 0;
+  std::uint32_t reserved = 0;
+};
+
 /// What set_ev_profile and set_congestion change.
 inline constexpr std::uint32_t kChangeOnline = 1, kChangeEventMask = 2, kChangeLeastActive = 4, kChangeAlgorithm = 8,
-                               kChangeConstants = 16;
+                               kChangeConstants = 16, kChangeMode = 32, kChangeState = 64;
 struct SetEvProfile {
   std::uint32_t changes = 0;
-  std::uint32_t online = 0;
+  std::uint32_t state = 0;         ///< kInitial, kOffline or kOnline
+  std::uint32_t explicit_evs = 0;  ///< how many a controller will give; 0: those of the scenario
   std::uint32_t event_mask = 0;
   std::uint32_t least_active = 0;
 };

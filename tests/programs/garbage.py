@@ -16,14 +16,14 @@ VERSION = 7
 CALLS = ["hello", "query_device", "open_async", "register_memory", "deregister_memory", "create_channel", "create_cq", "resize_cq",
          "destroy_cq", "arm_cq", "poll_cq", "create_srq", "destroy_srq", "create_qp", "modify_qp", "query_qp", "destroy_qp",
          "post_send", "post_receive", "turn", "spin", "sleep", "wait_fds", "set_alarm", "connects", "query_profiles", "query_evs",
-         "set_evs", "set_ev_profile", "set_congestion", "watch_evs", "probe_evs"]
+         "set_evs", "set_ev_profile", "set_congestion", "watch_evs", "replace_evs", "probe_evs"]
 # These may wait for ever.
 WAIT = {"spin", "sleep", "wait_fds", "set_alarm"}
 ODD = [0, 1, 2, 3, 4, 7, 16, 17, 0xFF, 0xFFFF, 0x1000, 0x1001, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
 ODD_WIDE = [*ODD, 1 << 47, 1 << 48, (1 << 64) - 1, 0xFFFF << 48]
 # The fields of each call's arguments, by width.
 FIELDS = {"register_memory": "QQQII", "create_cq": "QII", "create_qp": "IIIIIIIIQ", "modify_qp": "IIIIIIIIII",
-          "post_send": "IIIIQQQQIIIIII", "post_receive": "IIQII", "set_ev_profile": "IIII",
+          "post_send": "IIIIQQQQIIIIII", "post_receive": "IIQII", "set_ev_profile": "IIIII",
           "set_congestion": "I" * 24}
 rng = random.Random(SEED)
 own = bytearray(65536)

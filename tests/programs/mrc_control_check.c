@@ -4,6 +4,7 @@
  *   mrc_control_check changes                        what is refused, and with which errno; profiles OFFLINE and ONLINE
  *   mrc_control_check deny FIRST FOR EV              the EV is DENIED at FIRST microseconds, and allowed after FOR more
  *   mrc_control_check deny FIRST FOR port PORT       all EVs of the port
+ *   mrc_control_check explicit FIRST COUNT           EVs of the controller's, from ABC00000 on
  *   mrc_control_check window FIRST BYTES             the largest congestion window
  *   mrc_control_check offline FIRST                  the EV profile goes OFFLINE
  *   mrc_control_check events FIRST MICROSECONDS [channel]    events of EVs as they come
@@ -164,7 +165,6 @@ static void change_ev_profile(void) {
   refused(mrc_ctl_modify_ev_profile(context, 1, &profile, MRC_CTL_EV_PROFILE_MODE), EINVAL, "an unknown EV profile");
   refused(mrc_ctl_modify_ev_profile(context, 0, &profile, MRC_CTL_EV_PROFILE_MODE), EOPNOTSUPP, "generated EVs");
   refused(mrc_ctl_modify_ev_profile(context, 0, &profile, MRC_CTL_EV_PROFILE_COUNT), EOPNOTSUPP, "a number of EVs");
-  refused(set_evs_online(MRC_CTL_PROFILE_INIT), EOPNOTSUPP, "an EV profile without configuration");
   profile.ev_event_mask = MRC_CTL_EV_DENIED;
   refused(mrc_ctl_modify_ev_profile(context, 0, &profile, MRC_CTL_EV_PROFILE_EVENT_MASK), EINVAL, "events of DENIED");
   refused(set_least_active(16), EINVAL, "least active EVs while ONLINE");
@@ -191,7 +191,7 @@ static void change_evs(void) {
   refused(on_evs(MRC_CTL_EV_OP_QUERY_EV_STATE, &unknown, 1), ENOENT, "the state of an unknown EV");
   unknown.state = MRC_CTL_EV_DENIED;
   refused(on_evs(MRC_CTL_EV_OP_MODIFY_EV_STATE, &unknown, 1), ENOENT, "an unknown EV");
-  refused(on_evs(MRC_CTL_EV_OP_REPLACE_EV, evs, 1), EOPNOTSUPP, "another EV in place of one");
+  refused(on_evs(MRC_CTL_EV_OP_REPLACE_EV, evs, 1), EINVAL, "another EV in an AUTO profile");
   evs[0].state = MRC_CTL_EV_ASSUMED_BAD;
   refused(on_evs(MRC_CTL_EV_OP_MODIFY_EV_STATE, evs, 1), EINVAL, "an EV that a controller makes ASSUMED_BAD");
   for (int i = 0; i < count; ++i) evs[i].state = MRC_CTL_EV_DENIED;
@@ -214,7 +214,8 @@ static void change_congestion(void) {
   refused(mrc_ctl_query_cc_profile(context, 1, &cc, MRC_CTL_CC_PROFILE_STATE), EINVAL, "an unknown profile");
   refused(mrc_ctl_modify_cc_profile(context, 0, &cc, MRC_CTL_CC_PROFILE_STATE), EOPNOTSUPP,
           "congestion control without configuration");
-  refused(mrc_ctl_modify_cc_profile(context, 0, &cc, MRC_CTL_CC_PROFILE_CONFIG), EINVAL, "constants that are not there");
+  refused(mrc_ctl_modify_cc_profile(context, 0, &cc, MRC_CTL_CC_PROFILE_CONFIG), EINVAL,
+          "constants that are not there");
   refused(mrc_ctl_modify_cc_profile(context, 0, &cc, MRC_CTL_CC_PROFILE_ALGORITHM), EINVAL,
           "an algorithm while congestion control is ONLINE");
   struct mrc_ctl_cc_nscc_cfg nscc = *read_congestion();
@@ -244,6 +245,74 @@ static void change_congestion(void) {
   cc.profile_state = MRC_CTL_PROFILE_ONLINE;
   check(mrc_ctl_modify_cc_profile(context, 0, &cc, MRC_CTL_CC_PROFILE_STATE) == 0, "congestion control ONLINE");
   check(read_congestion() == NULL, "no constants without an algorithm");
+}
+
+/* ---- EVs of the controller's */
+
+static int make_explicit(unsigned count, unsigned least_active) {
+  struct mrc_ctl_ev_profile_attr profile = {.profile_state = MRC_CTL_PROFILE_OFFLINE,
+                                            .ev_mode = MRC_CTL_EV_MODE_EXP,
+                                            .ev_count = count,
+                                            .ev_min_active = least_active};
+  return mrc_ctl_modify_ev_profile(context, 0, &profile,
+                                   MRC_CTL_EV_PROFILE_STATE | MRC_CTL_EV_PROFILE_MODE | MRC_CTL_EV_PROFILE_FMT_ID |
+                                       MRC_CTL_EV_PROFILE_COUNT | MRC_CTL_EV_PROFILE_MIN_ACTIVE);
+}
+
+static void give(struct mrc_ctl_ev_op_entry* entry, unsigned value, int port, enum mrc_ctl_ev_state state) {
+  memset(entry, 0, sizeof *entry);
+  memcpy(entry->ev_new.val, &value, sizeof value);
+  entry->ev_new.port = (uint8_t)port;
+  entry->state = state;
+}
+
+/* One EV in two is DENIED from the begin where there are 16 or more. */
+static void use_explicit(int first, int count) {
+  sleep_until(first);
+  struct mrc_ctl_device_attr device;
+  check(mrc_ctl_query_device(verbs, &device) == 0, "mrc_ctl_query_device");
+  check(count % (int)device.ev.ev_count_align == 0, "the alignment of EVs");
+  const int ports = (int)device.ev.ev_count_align;
+  refused(set_evs_online(MRC_CTL_PROFILE_INIT), EINVAL, "from ONLINE to INIT");
+  check(set_evs_online(MRC_CTL_PROFILE_OFFLINE) == 0 && set_evs_online(MRC_CTL_PROFILE_INIT) == 0, "to INIT");
+  refused(set_evs_online(MRC_CTL_PROFILE_ONLINE), EINVAL, "from INIT to ONLINE");
+  refused(set_evs_online(MRC_CTL_PROFILE_OFFLINE), EINVAL, "to OFFLINE without a mode");
+  refused(make_explicit(device.ev.ev_max_count_profile + 1, 8), EINVAL, "more EVs than the NIC has memory for");
+  check(make_explicit((unsigned)count, 8) == 0, "an EXPLICIT profile");
+  refused(set_evs_online(MRC_CTL_PROFILE_ONLINE), EINVAL, "EVs that are not given");
+  struct mrc_ctl_ev_op_entry* evs = calloc((size_t)count, sizeof *evs);
+  for (int i = 0; i < count; ++i) {
+    const int denied = count >= 16 && i % 16 >= 8;
+    give(&evs[i], 0xABC00000U + (unsigned)i, i % ports + 1, denied ? MRC_CTL_EV_DENIED : MRC_CTL_EV_GOOD);
+  }
+  struct mrc_ctl_ev_op_entry wrong = evs[0];
+  wrong.ev_new.port = 200;
+  refused(on_evs(MRC_CTL_EV_OP_REPLACE_EV, &wrong, 1), EINVAL, "an EV of an unknown port");
+  wrong = evs[0];
+  wrong.ev = evs[1].ev_new;
+  refused(on_evs(MRC_CTL_EV_OP_REPLACE_EV, &wrong, 1), ENOENT, "an EV in place of one that is not there");
+  check(on_evs(MRC_CTL_EV_OP_REPLACE_EV, evs, count) == 0, "EVs that are given");
+  give(&wrong, 0xABC00001U, 1, MRC_CTL_EV_GOOD);
+  wrong.ev = evs[0].ev_new;
+  check(on_evs(MRC_CTL_EV_OP_REPLACE_EV, &wrong, 1) == 0, "an EV that is there twice");
+  refused(set_evs_online(MRC_CTL_PROFILE_ONLINE), EINVAL, "an EV twice");
+  wrong.ev = wrong.ev_new;
+  wrong.ev_new = evs[0].ev_new;
+  check(on_evs(MRC_CTL_EV_OP_REPLACE_EV, &wrong, 1) == 0, "the first EV again");
+  check(set_evs_online(MRC_CTL_PROFILE_ONLINE) == 0, "an EXPLICIT profile ONLINE");
+  refused(on_evs(MRC_CTL_EV_OP_REPLACE_EV, &wrong, 1), EINVAL, "another EV while ONLINE");
+  int found = 0;
+  struct mrc_ctl_ev_op_entry* used = read_evs(&found);
+  check(found == count, "the number of EVs given");
+  int denied = 0;
+  for (int i = 0; i < count; ++i) {
+    check(value_of(&used[i].ev) == 0xABC00000U + (unsigned)i && used[i].ev.port == evs[i].ev_new.port,
+          "an EV as given");
+    denied += used[i].state == MRC_CTL_EV_DENIED;
+  }
+  printf("%d EVs are in use, %d DENIED\n", count, denied);
+  free(used);
+  free(evs);
 }
 
 /* ---- changes while others send */
@@ -404,6 +473,7 @@ int main(int words, char** word) {
   const int by_port = words > 5 && strcmp(word[4], "port") == 0;
   if (strcmp(what, "deny") == 0)
     deny(number(words, word, 2), number(words, word, 3), number(words, word, 4), by_port ? atoi(word[5]) : 0);
+  if (strcmp(what, "explicit") == 0) use_explicit(number(words, word, 2), number(words, word, 3));
   if (strcmp(what, "window") == 0) window(number(words, word, 2), (unsigned)number(words, word, 3));
   if (strcmp(what, "offline") == 0) offline(number(words, word, 2));
   if (strcmp(what, "events") == 0) watch(number(words, word, 2), number(words, word, 3), words > 4);

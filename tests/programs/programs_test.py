@@ -417,7 +417,7 @@ class Ocp(unittest.TestCase):
         """What can be changed is read back; the rest has its errno, and one line that says why."""
         run = self.control("changes")
         self.assertIn("changes are right", run.out)
-        for reason in ("mrc_ctl_modify_port: ", "number and values of EVs are the scenario's", "gamma of congestion control is 11: expected 0 to 10",
+        for reason in ("mrc_ctl_modify_port: ", "EVs are AUTO, as many as protocol.ev_count, or EXPLICIT", "gamma of congestion control is 11: expected 0 to 10",
                        "the last EV that is not DENIED is denied", "while the EV profile is ONLINE"):
             self.assertIn(reason, run.err)
 
@@ -427,17 +427,17 @@ class Ocp(unittest.TestCase):
         run = self.beside_writes("read", 5000, 1000000, settings=[lossy])
         self.assertRegex(run.out, r"EV 3, port 4, is ASSUMED_BAD")
 
-    def denied(self, *words, messages):
+    def captured(self, *words, messages=2000, **more):
         """Packets of nic1's WRITEs, and what was printed."""
         capture = self.copy / "run.pcapng"
-        run = self.beside_writes("deny", *words, messages=messages, options=["--pcap", str(capture)])
+        run = self.beside_writes(*words, messages=messages, options=["--pcap", str(capture)], **more)
         packets = writes_of_client(capture)
         self.assertGreaterEqual(len(packets), messages * 16)
         return packets, run.out
 
     def test_denied_ev(self):
         """From a microsecond after it is denied, the EV carries no packet: those on their way have left by then."""
-        packets, out = self.denied(self.WHILE_US, 0, 5, messages=2000)
+        packets, out = self.captured("deny", self.WHILE_US, 0, 5)
         value, at = re.search(r"1 EVs, first (\w+) of port 6, are DENIED at ([\d.]+) us", out).groups()
         times = [time for time, ev, _ in packets if ev == int(value, 16)]
         print(f"EV {value}: {len(times)} packets, the last {float(at) - max(times):.3f} us before it was DENIED; all: {len(packets)}")
@@ -447,7 +447,7 @@ class Ocp(unittest.TestCase):
 
     def test_denied_port(self):
         """Before a QP is connected, and allowed while it sends: EVs of the port are used from then on."""
-        packets, out = self.denied(self.BEFORE_US, self.WHILE_US - self.BEFORE_US, "port", 3, messages=4000)
+        packets, out = self.captured("deny", self.BEFORE_US, self.WHILE_US - self.BEFORE_US, "port", 3, messages=4000)
         at = float(re.search(r"32 EVs, first \w+ of port 3, are GOOD at ([\d.]+) us", out).group(1))
         of_port = [time for time, _, port in packets if port == 3]
         print(f"port 3: first packet {min(of_port) - at:.3f} us after its EVs were allowed, {len(of_port)} of {len(packets)}")
@@ -455,6 +455,18 @@ class Ocp(unittest.TestCase):
         # It prints the time after the call, which takes a microsecond.
         self.assertGreater(min(of_port), at - 2)
         self.assertLess(min(of_port), at + 50)
+
+    def test_explicit_evs(self):
+        """EVs of the controller's carry the packets, and those that are DENIED none."""
+        for count, settings in ((64, []), (8, []), (256, ["protocol.path_table_scope=profile", "cc.algorithm=none"])):
+            with self.subTest(count=count):
+                packets, out = self.captured("explicit", self.BEFORE_US, count, settings=settings)
+                denied = count // 2 if count >= 16 else 0
+                self.assertIn(f"{count} EVs are in use, {denied} DENIED", out)
+                used = {(ev - 0xABC00000, port) for _, ev, port in packets}
+                print(f"{count} explicit EVs: {len(used)} carried {len(packets)} packets")
+                self.assertEqual(used, {(ev, ev % 8 + 1) for ev in range(count) if denied == 0 or ev % 16 < 8} & used)
+                self.assertEqual(len(used), min(count - denied, 128))
 
     def test_window(self):
         """A largest window of 40,000 bytes: nic1 sends no faster than a window in a round trip."""

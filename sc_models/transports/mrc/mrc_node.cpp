@@ -38,6 +38,14 @@ bool MrcNode::set_congestion(const CongestionConfig& config, bool anew) {
   return true;
 }
 
+bool MrcNode::set_ev_profile(const EvProfile& profile) {
+  profile_ = profile;
+  ev_slots_ = make_ev_slots(*profile_);
+  for (auto& [peer, table] : shared_paths_) earlier_paths_.push_back(std::move(table));
+  shared_paths_.clear();
+  return true;
+}
+
 std::unique_ptr<NicPathTable> MrcNode::make_table(const std::string& owner) const {
   const ProtocolConfig& protocol = node_.scenario.protocol;
   if (!profile_) {

@@ -20,6 +20,7 @@ class MrcNode : public NodeTransport {
   void add_requestor(Qp& qp, Psn first_psn) override;
   void add_responder(Qp& qp, Psn first_psn) override;
   bool set_congestion(const CongestionConfig& config, bool anew) override;
+  bool set_ev_profile(const EvProfile& profile) override;
   std::span<const PathTable* const> path_tables() const override { return path_tables_; }
   std::unique_ptr<LightNode> make_light_node(HostMemory& memory, Network& network,
                                              const WorkPlacement& placement) override;
@@ -32,6 +33,7 @@ class MrcNode : public NodeTransport {
   mutable std::optional<EvProfile> profile_;  ///< with the first path table
   mutable std::shared_ptr<const EvSlots> ev_slots_;
   std::map<NodeId, std::unique_ptr<NicPathTable>> shared_paths_;
+  std::vector<std::unique_ptr<NicPathTable>> earlier_paths_;  ///< shared ones of QPs with an earlier profile
   std::vector<const PathTable*> path_tables_;
   std::map<FlowKey, CongestionDomain*> congestion_of_flow_;
   std::optional<CongestionConfig> congestion_;  ///< in place of the scenario's
