@@ -151,7 +151,12 @@ namespace {
 
 /// What a program of this node needs in its environment, as NAME=VALUE.
 std::vector<std::string> environment_of(NodeId node, const fs::path& folder, const fs::path& libraries) {
-  return {with_before("LD_PRELOAD", (libraries / "libmrcsim_preload.so").string()),
+  std::string preloaded = (libraries / "libmrcsim_preload.so").string();
+  std::error_code none;
+  if (const fs::path connections = libraries / "libmrcsim_rdmacm.so"; fs::exists(connections, none)) {
+    preloaded = fmt::format("{}:{}", preloaded, connections.string());
+  }
+  return {with_before("LD_PRELOAD", preloaded),
           fmt::format("RDMAV_DRIVERS={}", (libraries / "libmrcsim").string()),
           fmt::format("SYSFS_PATH={}", (folder / fmt::format("node{}", node)).string()),
           fmt::format("MRCSIM_HOST_SOCKET={}", (folder / kSocket).string()), fmt::format("MRCSIM_HOST_NODE={}", node)};
