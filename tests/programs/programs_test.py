@@ -721,6 +721,53 @@ def all_ports(node, at_us, for_us=None):
     return [f'fault.p{port}={{kind = "nic_port_loss", where = "{node}.port{port}", at_us = {at_us}{more}}}' for port in range(8)]
 
 
+class Connections(unittest.TestCase):
+    """Connections of librdmacm."""
+
+    def setUp(self):
+        if shutil.which("rping") is None:
+            self.skipTest("rping is missing (Debian: rdmacm-utils)")
+
+    def rping(self, server, *options, settings=()):
+        client = ["rping", "-c", "-a", LOCAL, "-p", str(PORT), *options]
+        return Run(server, client, options=["--beyond-mrc"], settings=settings, timeout=120)
+
+    def listening(self, *options):
+        return ["rping", "-s", "-a", LOCAL, "-p", str(PORT), *options]
+
+    def test_bandwidth(self):
+        """As without librdmacm: it makes the connection, and takes no part in what follows."""
+        options = ("-s", 65536, "-n", 1000)
+        run = write_bw("-R", *options, options=["--beyond-mrc"], timeout=120)
+        self.assertEqual(run.code, 0, run.out + run.err)
+        plain = write_bw(*options)
+        self.assertLess(abs(run.rows()[0][3] / plain.rows()[0][3] - 1), 0.01)
+
+    def test_latency(self):
+        run = write_lat("-R", "-s", 2, "-n", 50, options=["--beyond-mrc"], timeout=120)
+        self.assertEqual(run.code, 0, run.out + run.err)
+        self.assertLess(abs(run.rows()[0][4] / write_lat("-s", 2, "-n", 50).rows()[0][4] - 1), 0.05)
+
+    def test_rping(self):
+        """SENDs, READs and WRITEs in turn; both sides print each ping, and the client compares it (-V)."""
+        run = self.rping(self.listening("-C", "10", "-v"), "-C", "10", "-v", "-V")
+        self.assertEqual(run.code, 0, run.out + run.err)
+        for number in range(10):
+            self.assertEqual(len(re.findall(f"ping data: rdma-ping-{number}: ", run.out)), 2, run.out)
+        again = self.rping(self.listening("-C", "10", "-v"), "-C", "10", "-v", "-V")
+        self.assertEqual(run.printed(), again.printed())
+
+    def test_nobody_listens(self):
+        run = self.rping(["true"], "-C", "1")
+        self.assertNotEqual(run.code, 0)
+        self.assertIn("RDMA_CM_EVENT_REJECTED", run.out + run.err)
+
+    def test_peer_ends(self):
+        """A client that ends without a word: its server sees that it is disconnected, and ends too."""
+        run = self.rping(self.listening("-v"), "-C", "3")
+        self.assertIn("run        complete" if run.code == 0 else "DISCONNECT", run.out + run.err)
+
+
 class Faults(unittest.TestCase):
     """Programs see what the fault timeline does."""
 
