@@ -156,8 +156,7 @@ std::vector<std::string> environment_of(NodeId node, const fs::path& folder, con
   if (const fs::path connections = libraries / "libmrcsim_rdmacm.so"; fs::exists(connections, none)) {
     preloaded = fmt::format("{}:{}", preloaded, connections.string());
   }
-  return {with_before("LD_PRELOAD", preloaded),
-          fmt::format("RDMAV_DRIVERS={}", (libraries / "libmrcsim").string()),
+  return {with_before("LD_PRELOAD", preloaded), fmt::format("RDMAV_DRIVERS={}", (libraries / "libmrcsim").string()),
           fmt::format("SYSFS_PATH={}", (folder / fmt::format("node{}", node)).string()),
           fmt::format("MRCSIM_HOST_SOCKET={}", (folder / kSocket).string()), fmt::format("MRCSIM_HOST_NODE={}", node)};
 }

@@ -325,8 +325,8 @@ int attributes_for(Id& id, ibv_qp_attr& to, int& mask) {
   }
   if (to.qp_state == IBV_QPS_RTR) {
     ibv_port_attr port{};
-    const auto query = reinterpret_cast<int (*)(ibv_context*, std::uint8_t, ibv_port_attr*)>(
-        dlsym(RTLD_DEFAULT, "ibv_query_port"));
+    const auto query =
+        reinterpret_cast<int (*)(ibv_context*, std::uint8_t, ibv_port_attr*)>(dlsym(RTLD_DEFAULT, "ibv_query_port"));
     if (const int error = query(id.base.verbs, 1, &port); error != 0) return fail(error);
     to.path_mtu = port.active_mtu;
     to.ah_attr = {};
@@ -368,7 +368,7 @@ int connect_qp(Id& id) {
   return 0;
 }
 
-/// 0xFF stands for as many as the device has.
+/// 0xFF means as many as the device has.
 int keep_parameters(Id& id, const rdma_conn_param* param, std::uint8_t most_private) {
   ibv_device_attr attributes{};
   if (const int error = MRCSIM_VERBS(ibv_query_device)(id.base.verbs, &attributes); error != 0) return fail(error);
@@ -461,7 +461,8 @@ bool hear(Channel& channel, Heard& heard) {
     heard.id = nullptr;
     return true;
   }
-  const long got = syscall(SYS_recvfrom, heard.id->socket, &heard.message, sizeof(Wire), MSG_DONTWAIT, nullptr, nullptr);
+  const long got =
+      syscall(SYS_recvfrom, heard.id->socket, &heard.message, sizeof(Wire), MSG_DONTWAIT, nullptr, nullptr);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) heard.id = nullptr;
   heard.closed = got != static_cast<long>(sizeof(Wire));
   if (heard.id != nullptr && heard.closed) unwatch(*heard.id);
@@ -775,7 +776,8 @@ MRCSIM_EXPORT int rdma_getaddrinfo(const char* node, const char* service, const 
     info->ai_qp_type = IBV_QPT_RC;
     info->ai_port_space = RDMA_PS_TCP;
     const bool passive = (flags & RAI_PASSIVE) != 0;
-    give_address(*found, passive ? info->ai_src_addr : info->ai_dst_addr, passive ? info->ai_src_len : info->ai_dst_len);
+    give_address(*found, passive ? info->ai_src_addr : info->ai_dst_addr,
+                 passive ? info->ai_src_len : info->ai_dst_len);
     if (!passive && hints != nullptr && hints->ai_src_len > 0) {
       addrinfo source{};
       source.ai_addr = hints->ai_src_addr;
@@ -1063,11 +1065,11 @@ MRCSIM_EXPORT int rdma_get_remote_ece(rdma_cm_id*, ibv_ece*) {
 
 MRCSIM_EXPORT const char* rdma_event_str(rdma_cm_event_type event) {
   constexpr const char* names[] = {
-      "RDMA_CM_EVENT_ADDR_RESOLVED",   "RDMA_CM_EVENT_ADDR_ERROR",      "RDMA_CM_EVENT_ROUTE_RESOLVED",
-      "RDMA_CM_EVENT_ROUTE_ERROR",     "RDMA_CM_EVENT_CONNECT_REQUEST", "RDMA_CM_EVENT_CONNECT_RESPONSE",
-      "RDMA_CM_EVENT_CONNECT_ERROR",   "RDMA_CM_EVENT_UNREACHABLE",     "RDMA_CM_EVENT_REJECTED",
-      "RDMA_CM_EVENT_ESTABLISHED",     "RDMA_CM_EVENT_DISCONNECTED",    "RDMA_CM_EVENT_DEVICE_REMOVAL",
-      "RDMA_CM_EVENT_MULTICAST_JOIN",  "RDMA_CM_EVENT_MULTICAST_ERROR", "RDMA_CM_EVENT_ADDR_CHANGE",
+      "RDMA_CM_EVENT_ADDR_RESOLVED",  "RDMA_CM_EVENT_ADDR_ERROR",      "RDMA_CM_EVENT_ROUTE_RESOLVED",
+      "RDMA_CM_EVENT_ROUTE_ERROR",    "RDMA_CM_EVENT_CONNECT_REQUEST", "RDMA_CM_EVENT_CONNECT_RESPONSE",
+      "RDMA_CM_EVENT_CONNECT_ERROR",  "RDMA_CM_EVENT_UNREACHABLE",     "RDMA_CM_EVENT_REJECTED",
+      "RDMA_CM_EVENT_ESTABLISHED",    "RDMA_CM_EVENT_DISCONNECTED",    "RDMA_CM_EVENT_DEVICE_REMOVAL",
+      "RDMA_CM_EVENT_MULTICAST_JOIN", "RDMA_CM_EVENT_MULTICAST_ERROR", "RDMA_CM_EVENT_ADDR_CHANGE",
       "RDMA_CM_EVENT_TIMEWAIT_EXIT"};
   const auto number = static_cast<std::size_t>(event);
   return number < sizeof names / sizeof *names ? names[number] : "UNKNOWN EVENT";
