@@ -5,7 +5,7 @@
 // - Banks: the low bits of an address select the bank. Each is an array of Depth / Banks words.
 // - ReadLatency: one read per cycle is accepted. What is read at an edge is on rdata_o after ReadLatency edges, that one
 //   counted, and stays until the data of the next read come. No port says when: re_i, ReadLatency - 1 cycles later, does.
-//   Before the first data the outputs are undefined, those of errors too. There is no reset.
+//   There is no reset: all outputs, the error ports included, are undefined until the data of the first read arrive.
 //     1: the bank's word is selected and decoded behind its register, in the cycle of what uses it;
 //     2: a register behind the decoder;
 //     3: another one between selection and decoder.
@@ -22,6 +22,7 @@ module ram_1r1w_banked #(
   parameter  int unsigned Banks       = 1,     // power of two of which Depth is a multiple
   parameter  int unsigned Secded      = 0,     // 1: with check bits
   localparam int unsigned AddrWidth   = (Depth > 1) ? $clog2(Depth) : 1,
+  // That of secded.sv; another one is a width error where it is instantiated.
   localparam int unsigned CodeWidth   = (Secded != 0) ? Width + $clog2(Width + $clog2(Width + 1) + 1) + 1 : Width
 ) (
   input  logic                 clk_i,

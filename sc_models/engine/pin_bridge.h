@@ -30,7 +30,7 @@ class PinBridge {
   /// One item is inside or offered.
   bool holds_one() const { return items_.size() == 1; }
   /// Nothing is offered or inside, and the block is ready for more.
-  bool is_idle() const { return items_.empty() && (!occupied_ || unready_cycles_ >= kMostUnreadyCycles); }
+  bool is_idle() const { return items_.empty() && (!occupied_ || unready_cycles_ >= kMostUnreadyPinCycles); }
 
   /// Cycle number `cycle`. `held`: the source has no beat of what is offered in this cycle. `takes`: there is room for
   /// an answer. Throws RtlError where the block gives what it has not taken, or does not move any more.
@@ -75,10 +75,6 @@ class PinBridge {
     Entry entry;
     std::uint64_t begun;  ///< the cycle in which its first beat was taken
   };
-  /// Of a block whose ready waits for valid, it is not known when it could take more: its clock stops after these.
-  static constexpr std::uint64_t kMostUnreadyCycles = 64;
-  static constexpr std::uint64_t kMostCycles = 100'000;
-
   /// An item occupies the input from its first beat until the next item could be taken.
   void note_occupied(const PinCycle& pins, bool offers, bool held) {
     const bool within = within_ || pins.begun;
@@ -97,8 +93,8 @@ class PinBridge {
     const bool moves =
         pins.begun || pins.taken || pins.first_out || pins.last_out || pins.out_waits || pins.unanswered > 0;
     unmoved_cycles_ = moves || items_.empty() ? 0 : unmoved_cycles_ + 1;
-    if (unmoved_cycles_ > kMostCycles) {
-      throw RtlError(fmt::format("{} RTL has not taken or given anything for {} cycles", block_, kMostCycles));
+    if (unmoved_cycles_ > kMostQuietPinCycles) {
+      throw RtlError(fmt::format("{} RTL has not taken or given anything for {} cycles", block_, kMostQuietPinCycles));
     }
   }
 

@@ -6,6 +6,12 @@
 
 namespace mrc {
 
+/// RTL with something inside that takes and gives nothing for more cycles has stopped (assumption).
+inline constexpr std::uint64_t kMostQuietPinCycles = 100'000;
+/// Of RTL that is empty and not ready it is not known when it could take more: its clock stops after these
+/// (assumption).
+inline constexpr std::uint64_t kMostUnreadyPinCycles = 64;
+
 /// What happened at the pins in a cycle of the clock.
 struct PinCycle {
   bool ready = false;            ///< of the input, whether or not something was offered

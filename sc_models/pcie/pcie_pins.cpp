@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "engine/pins_engine.h"
 #include "engine/rtl_error.h"
 
 namespace mrc {
 namespace {
 
-/// What the block itself takes, the RTL does.
+/// The RTL has these cycles itself.
 PcieConfig without_cycles(PcieConfig config) {
   config.request_cycles = config.report_cycles = config.write_cycles = 0;
   return config;
@@ -51,20 +52,20 @@ void PciePins::clock(TimePs now) {
   }
   next_edge_ = now + clock_.period_ps();
   offer(now);
-  outputs_ = pins_.clock(inputs_);
+  const PcieDmaOutputs outputs = pins_.clock(inputs_);
   ++cycle_;
-  watch(outputs_);
+  watch(outputs);
   buffer_told_bytes_ += inputs_.released_bytes;
   // The request was formed with the edge before, the verdict is of this cycle, and gives its tag back with its end.
-  if (outputs_.request) take_request(now, *outputs_.request);
+  if (outputs.request) take_request(now, *outputs.request);
   give_up_expired(now);
-  if (outputs_.verdict) take_verdict(now, outputs_.verdict_tag, *outputs_.verdict);
-  if (outputs_.ordered) take_report(now, *outputs_.ordered, true);
-  if (outputs_.loose) take_report(now, *outputs_.loose, false);
-  if (outputs_.tlp) take_tlp(now, *outputs_.tlp);
-  compare_buffer(now, outputs_);
-  take_inputs(now, outputs_);
-  account(now, outputs_);
+  if (outputs.verdict) take_verdict(now, outputs.verdict_tag, *outputs.verdict);
+  if (outputs.ordered) take_report(now, *outputs.ordered, true);
+  if (outputs.loose) take_report(now, *outputs.loose, false);
+  if (outputs.tlp) take_tlp(now, *outputs.tlp);
+  compare_buffer(now, outputs);
+  take_inputs(now, outputs);
+  account(now, outputs);
   if (!pins_.is_over() && has_work(next_edge_)) remind(next_edge_);
 }
 
@@ -76,8 +77,8 @@ bool PciePins::owes_report() const {
 bool PciePins::has_work(TimePs now) const {
   const bool asks = inputs_.read || inputs_.write || read_queue_.ready(now) || PcieTlps::write_waits(now);
   const bool holds = !splitting_.empty() || !retries_.empty() || !landed_.empty() || !expired_.empty() ||
-                     !judged_.empty() || !cutting_.empty() || outputs_.request;
-  const bool unready = unready_cycles_ > 0 && unready_cycles_ < kMostUnreadyCycles;
+                     !judged_.empty() || !cutting_.empty();
+  const bool unready = unready_cycles_ > 0 && unready_cycles_ < kMostUnreadyPinCycles;
   return asks || holds || unready || owes_report();
 }
 
@@ -97,7 +98,7 @@ void PciePins::offer(TimePs now) {
   inputs_.released_bytes =
       static_cast<std::uint32_t>(buffer_taken_bytes_ - buffer_told_bytes_ - completion_buffer_.level());
   inputs_.credit = may_request(now);
-  inputs_.takes_tlp = cut_.size() < kCutTlps;
+  inputs_.takes_tlp = cut_.size() < kMostCutTlps;
 }
 
 void PciePins::offer_read(TimePs now) {
@@ -304,8 +305,8 @@ void PciePins::watch(const PcieDmaOutputs& outputs) {
   quiet_cycles_ = moves || waits ? 0 : quiet_cycles_ + 1;
   const bool ready = outputs.ready_for_read && outputs.ready_for_write;
   unready_cycles_ = ready ? 0 : unready_cycles_ + 1;
-  if (quiet_cycles_ <= kMostCycles) return;
-  throw RtlError(fmt::format("pcie_dma RTL has not taken or given anything for {} cycles", kMostCycles));
+  if (quiet_cycles_ <= kMostQuietPinCycles) return;
+  throw RtlError(fmt::format("pcie_dma RTL has not taken or given anything for {} cycles", kMostQuietPinCycles));
 }
 
 }  // namespace mrc

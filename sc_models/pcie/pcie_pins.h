@@ -37,12 +37,9 @@ class PciePins final : public PcieTlps {
     PostedWrite left;
     std::uint64_t order = 0;
   };
-  /// So many wait for the line, whose TLPs begin at any time, not only at an edge of the core clock.
-  static constexpr std::size_t kCutTlps = 4;
-  /// An RTL that does nothing for more cycles has stopped.
-  static constexpr std::uint64_t kMostCycles = 100'000;
-  /// Of an RTL that is not ready for more without anything inside, it is not known when it will be.
-  static constexpr std::uint64_t kMostUnreadyCycles = 64;
+  /// Write TLPs that the RTL has cut and that may wait for the line, whose TLPs begin at any time and not only at an
+  /// edge of the core clock (assumption: a small queue in front of the link).
+  static constexpr std::size_t kMostCutTlps = 4;
 
   void issue_write(TimePs now, const PostedWrite& write) override;
   bool write_waits(TimePs now) const override { return !cut_.empty() || PcieTlps::write_waits(now); }
@@ -74,7 +71,6 @@ class PciePins final : public PcieTlps {
   PcieDmaRtlPath& pins_;
   Cause write_cut_;  ///< a write waits for the RTL to cut it
   PcieDmaInputs inputs_;
-  PcieDmaOutputs outputs_;  ///< of the latest cycle
   std::uint64_t cycle_ = 0;
   TimePs next_edge_ = 0;
   std::deque<std::uint32_t> splitting_;  ///< reads that the RTL has taken and not requested to their end

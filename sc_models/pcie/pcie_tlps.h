@@ -80,7 +80,7 @@ class PcieTlps : public PcieDma {
   void send_upstream(TimePs now);
   void send_read_request(TimePs now);
   void send_completion(TimePs now);
-  /// Sends what is cut; `left`: the write it belongs to, without it.
+  /// Sends a write TLP; `left` is what is left of its write behind it.
   void send_tlp(TimePs now, const WriteTlp& tlp, const PostedWrite& left);
   /// There are credits for a write TLP of `bytes`.
   bool has_posted_credits(TimePs now, std::uint32_t bytes);

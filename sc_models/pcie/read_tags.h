@@ -63,9 +63,7 @@ class ReadTags {
     Tag& read = tags_[tag];
     if (!holds(tag, sequence) || offset < read.received) return Verdict::unexpected;
     if (offset > read.received) return Verdict::behind_loss;
-    read.received += bytes;
-    read.poisoned = read.poisoned || poisoned;
-    return read.received == read.bytes ? Verdict::complete : Verdict::accepted;
+    return take(read, bytes, poisoned);
   }
   /// As hardware judges it, which knows the request by its tag only: by the bytes that are owed with this completion.
   /// One that comes a second time, when its tag has a new request, is that one's.
@@ -74,12 +72,16 @@ class ReadTags {
     const std::uint32_t owed = read.bytes - read.received;
     if (!read.outstanding || byte_count > owed) return Verdict::unexpected;
     if (byte_count < owed) return Verdict::behind_loss;
-    read.received += bytes;
-    read.poisoned = read.poisoned || poisoned;
-    return bytes == byte_count ? Verdict::complete : Verdict::accepted;
+    return take(read, bytes, poisoned);
   }
 
  private:
+  static Verdict take(Tag& read, std::uint32_t bytes, bool poisoned) {
+    read.received += bytes;
+    read.poisoned = read.poisoned || poisoned;
+    return read.received == read.bytes ? Verdict::complete : Verdict::accepted;
+  }
+
   std::vector<Tag> tags_;
   Ring<std::uint16_t> free_;
 };

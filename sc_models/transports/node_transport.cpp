@@ -32,12 +32,4 @@ Qp& NodeTransport::add_qp() {
   return qp;
 }
 
-bool NodeTransport::set_ev_profile(const EvProfile&) {
-  return false;
-}
-
-bool NodeTransport::set_congestion(const CongestionConfig&, bool) {
-  return false;
-}
-
 }  // namespace mrc

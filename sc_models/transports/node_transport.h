@@ -37,13 +37,12 @@ class NodeTransport {
   virtual void add_requestor(Qp& qp, Psn first_psn) = 0;
   virtual void add_responder(Qp& qp, Psn first_psn) = 0;
 
-  /// Constants of congestion control from now on. `anew`: for QPs that are set up from now on, which share no window
-  /// with earlier ones; otherwise for all. False where the transport has none to change.
-  virtual bool set_congestion(const CongestionConfig& config, bool anew);
+  /// Changes the constants of congestion control. `anew`: only for QPs that are set up from now on, which share no
+  /// window with earlier ones; otherwise for all. A transport without NSCC ignores it.
+  virtual void set_congestion(const CongestionConfig&, bool /*anew*/) {}
 
-  /// EVs of QPs that are set up from now on; QPs before them keep theirs. False where the transport has no EVs to
-  /// change.
-  virtual bool set_ev_profile(const EvProfile& profile);
+  /// Gives QPs that are set up from now on these EVs; earlier QPs keep theirs. A transport without EVs ignores it.
+  virtual void set_ev_profile(const EvProfile&) {}
 
   /// Of QPs and shared ones, for who counts EV states; empty where the transport has no EVs.
   virtual std::span<const PathTable* const> path_tables() const { return {}; }

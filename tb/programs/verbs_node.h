@@ -337,7 +337,7 @@ class VerbsNode {
   void look_at_bad_evs(TimePs now);
   void tell_ev(TimePs at, EvIndex ev);
   bool awaits_ev() const;
-  /// Why the constants cannot be; empty where they can.
+  /// Why these constants are refused, by the ranges of `cc.…`; empty if they are accepted.
   std::string fault_of(const CongestionConfig& config) const;
   bool may_probe(const verbs::ProbeOrder& wanted) const;
   void send_probes(TimePs now);

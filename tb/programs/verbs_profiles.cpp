@@ -9,6 +9,7 @@
 
 #include "fabric/topology.h"
 #include "mrc/control/congestion_registry.h"
+#include "parameters/registry.h"
 #include "programs/verbs_node.h"
 
 namespace mrc {
@@ -317,35 +318,22 @@ VerbsAnswer VerbsNode::set_ev_profile(const SetEvProfile& wanted) {
 }
 
 std::string VerbsNode::fault_of(const CongestionConfig& config) const {
-  // As in parameters/congestion_parameters.cpp; a program's numbers may also be none.
-  constexpr double most_bytes = 1 << 30;
-  constexpr double most_ps = 1e12;
-  struct Range {
-    const char* name;
-    double value;
-    double least;
-    double most;
-  };
-  const auto number = [](auto value) { return static_cast<double>(value); };
-  const CongestionConfig derived = derive_nscc(config, host_->scenario().protocol);
-  const Range ranges[] = {{"adjust_bytes_threshold", number(config.adjust_bytes_threshold), 0, most_bytes},
-                          {"adjust_period_threshold", number(config.adjust_period_ps), 0, most_ps},
-                          {"base_rtt", number(config.base_rtt_ps), number(kPsPerNs), most_ps},
-                          {"eta", config.eta_bytes, 0, most_bytes},
-                          {"fi", config.fi_bytes, 0, most_bytes},
-                          {"fi_scale", config.fi_scale, 0, 1e6},
-                          {"gamma", config.gamma, 0, 10},
-                          {"max_md_jump", config.max_md_jump, 0, 1},
-                          {"max_cwnd", number(derived.max_cwnd_bytes), number(derived.min_cwnd_bytes), most_bytes},
-                          {"qa_gate", number(config.qa_gate), 0, 31},
-                          {"qa_threshold", number(config.qa_threshold_ps), 0, most_ps},
-                          {"target_delay", number(config.target_delay_ps), 0, most_ps}};
-  for (const Range& range : ranges) {
-    if (range.value >= range.least && range.value <= range.most) continue;
-    return fmt::format("{} of congestion control is {}: expected {} to {}", range.name, range.value, range.least,
-                       range.most);
+  ScenarioConfig scenario = host_->scenario();
+  scenario.cc = config;
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.name.starts_with("cc.")) continue;
+    try {
+      checked_value(parameter, parameter.get(scenario, host_->config()), "constants of congestion control");
+    } catch (const ParameterError& error) {
+      return error.what();
+    }
   }
-  return {};
+  const CongestionConfig derived = derive_nscc(config, scenario.protocol);
+  if (config.base_rtt_ps == 0) return "constants of congestion control: base_rtt is 0";
+  if (derived.max_cwnd_bytes >= derived.min_cwnd_bytes) return {};
+  return fmt::format(
+      "constants of congestion control: max_cwnd is {} bytes, smaller than the smallest window, {} bytes",
+      derived.max_cwnd_bytes, derived.min_cwnd_bytes);
 }
 
 VerbsAnswer VerbsNode::set_congestion(const SetCongestion& wanted) {

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "verbs/messages.h"
 #include "verbs/program_side.h"
@@ -75,7 +76,8 @@ struct Channel {
 struct Id {
   rdma_cm_id base;
   State state;
-  bool sync;  ///< calls wait for their event
+  bool sync;             ///< calls wait for their event
+  rdma_cm_id* listener;  ///< that its socket has connected to; null once the program knows of the id
   int socket;
   std::uint32_t uses;  ///< by the program and by events that it has not acknowledged
   Wire peer;
@@ -437,9 +439,7 @@ void take_connection(Id& listener) {
   id->socket = fd;
   id->state = State::connecting;
   id->sync = listener.sync;
-  id->base.event = nullptr;
-  // Until then its field for the program's last event has the listener.
-  id->base.event = reinterpret_cast<rdma_cm_event*>(&listener);
+  id->listener = &listener.base;
   watch(*id);
 }
 
@@ -470,8 +470,7 @@ bool hear(Channel& channel, Heard& heard) {
 }
 
 Event* requested(Id& id, const Wire& message) {
-  auto* listener = reinterpret_cast<rdma_cm_id*>(id.base.event);
-  id.base.event = nullptr;
+  rdma_cm_id* listener = std::exchange(id.listener, nullptr);
   if (use_device(id) != 0) return nullptr;
   id.state = State::requested;
   id.peer = message;
@@ -542,7 +541,7 @@ Event* lost(Id& id) {
 
 Event* event_of(const Heard& heard) {
   Id& id = *heard.id;
-  if (id.base.event != nullptr && id.state == State::connecting && id.base.verbs == nullptr) {
+  if (id.listener != nullptr) {
     if (!heard.closed) return requested(id, heard.message);
     close(id.socket);
     free(&id);

@@ -417,7 +417,7 @@ class Ocp(unittest.TestCase):
         """What can be changed is read back; the rest has its errno, and one line that says why."""
         run = self.control("changes")
         self.assertIn("changes are right", run.out)
-        for reason in ("mrc_ctl_modify_port: ", "EVs are AUTO, as many as protocol.ev_count, or EXPLICIT", "gamma of congestion control is 11: expected 0 to 10",
+        for reason in ("mrc_ctl_modify_port: ", "EVs are AUTO, as many as protocol.ev_count, or EXPLICIT", "cc.gamma = 11",
                        "the last EV that is not DENIED is denied", "while the EV profile is ONLINE"):
             self.assertIn(reason, run.err)
 

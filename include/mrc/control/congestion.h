@@ -67,7 +67,8 @@ class CongestionControl {
   virtual void on_refusal(std::uint32_t bytes, TimePs now) = 0;
   /// A packet of `bytes` was declared lost by gap inference or timeout.
   virtual void on_loss(std::uint32_t bytes, TimePs now) = 0;
-  /// A controller changes the constants; what is derived from others is filled in. No effect where there are none.
+  /// Replaces the constants, as a controller may; derived values of `config` are filled in. Algorithms without
+  /// constants ignore it.
   virtual void change(const CongestionConfig&) {}
 
   /// True if `bytes` more may be in flight; one packet always may, so that the smallest window cannot stop a flow.

@@ -47,7 +47,7 @@ class Nscc final : public CongestionControl {
     publish();
   }
 
-  /// The window stays, within the new bounds. A base RTT that differs is where learning begins again.
+  /// Keeps the window, within the new bounds. A changed base RTT is the new starting point for learning it.
   void change(const CongestionConfig& config) override {
     if (config.base_rtt_ps != config_.base_rtt_ps) base_rtt_ = config.base_rtt_ps;
     config_ = config;

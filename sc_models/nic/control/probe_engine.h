@@ -40,17 +40,19 @@ class ProbeEngine : public Box {
   void endpoint_packet(TimePs now, const Packet& packet);
   void step(TimePs now) override;
 
-  /// Of software: an EV probe under a number that is not 0. False where there is no room now.
+  /// Sends an EV probe that software asked for. `number`, which is not 0, identifies its answer; `plane` is the port to
+  /// send it on. Returns false if all places for outstanding probes are taken, or the port has no room.
   bool probe_for_software(TimePs now, std::uint32_t number, NodeId node, Ev ev, std::uint8_t plane);
-  /// What came back to it, in the order of arrival. A late answer counts until the place of its probe is used again.
+  /// An answer to such a probe. A late answer is accepted until the probe's place is used by another one.
   struct SoftwareAnswer {
     std::uint32_t number = 0;
     std::uint8_t plane = 0;
     TimePs round_trip_ps = 0;
     TimePs at = 0;
   };
+  /// Answers since the last call, in the order of arrival.
   std::vector<SoftwareAnswer> take_answers() { return std::exchange(answers_, {}); }
-  /// Software may probe nodes, and be probed by nodes, to which the NIC has no QP.
+  /// `route_to` gives the path to any node, so that software can probe nodes to which the NIC has no QP.
   void use_routes(std::function<UsidTemplate(NodeId)> route_to) { route_to_ = std::move(route_to); }
 
   PortStatusAgent& port_status() { return port_status_; }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/pins_engine.h"
 #include "engine/rtl_error.h"
 
 namespace mrc {
@@ -180,12 +181,11 @@ bool QpSchedulerRtlPath::moves(const QpSchedulerOutputs& outputs) {
 }
 
 void QpSchedulerRtlPath::watch(const QpSchedulerOutputs& outputs) {
-  constexpr std::uint64_t most_cycles = 100'000;
   const bool moved = moves(outputs);
   quiet_cycles_ = moved || !listings_.empty() ? 0 : quiet_cycles_ + 1;
   unmoved_cycles_ = moved || list_->empty() ? 0 : unmoved_cycles_ + 1;
-  if (quiet_cycles_ > most_cycles || unmoved_cycles_ > most_cycles) {
-    throw RtlError(fmt::format("qp_scheduler RTL has not taken or given anything for {} cycles", most_cycles));
+  if (quiet_cycles_ > kMostQuietPinCycles || unmoved_cycles_ > kMostQuietPinCycles) {
+    throw RtlError(fmt::format("qp_scheduler RTL has not taken or given anything for {} cycles", kMostQuietPinCycles));
   }
 }
 

@@ -27,23 +27,21 @@ CongestionDomain& MrcNode::congestion_for(const Qp& qp) {
   return *shared;
 }
 
-bool MrcNode::set_congestion(const CongestionConfig& config, bool anew) {
+void MrcNode::set_congestion(const CongestionConfig& config, bool anew) {
   congestion_ = config;
   if (anew) {
     congestion_of_flow_.clear();
-    return true;
+    return;
   }
   const CongestionConfig derived = derive_nscc(config, node_.scenario.protocol);
   for (const CongestionDomain& domain : node_.congestion) domain.control->change(derived);
-  return true;
 }
 
-bool MrcNode::set_ev_profile(const EvProfile& profile) {
+void MrcNode::set_ev_profile(const EvProfile& profile) {
   profile_ = profile;
   ev_slots_ = make_ev_slots(*profile_);
   for (auto& [peer, table] : shared_paths_) earlier_paths_.push_back(std::move(table));
   shared_paths_.clear();
-  return true;
 }
 
 std::unique_ptr<NicPathTable> MrcNode::make_table(const std::string& owner) const {

@@ -19,8 +19,8 @@ class MrcNode : public NodeTransport {
 
   void add_requestor(Qp& qp, Psn first_psn) override;
   void add_responder(Qp& qp, Psn first_psn) override;
-  bool set_congestion(const CongestionConfig& config, bool anew) override;
-  bool set_ev_profile(const EvProfile& profile) override;
+  void set_congestion(const CongestionConfig& config, bool anew) override;
+  void set_ev_profile(const EvProfile& profile) override;
   std::span<const PathTable* const> path_tables() const override { return path_tables_; }
   std::unique_ptr<LightNode> make_light_node(HostMemory& memory, Network& network,
                                              const WorkPlacement& placement) override;

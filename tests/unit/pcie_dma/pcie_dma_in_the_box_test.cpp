@@ -31,10 +31,7 @@ struct Case {
   friend void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
 };
 
-class PcieDmaInTheBox : public testing::TestWithParam<Case> {};
-
-TEST_P(PcieDmaInTheBox, RunsAsSystemCAlone) {
-  const Case& c = GetParam();
+NodeConfig node_of(const Case& c) {
   NodeConfig node;
   node.pcie.stepping = c.stepping;
   if (c.small) {
@@ -47,12 +44,23 @@ TEST_P(PcieDmaInTheBox, RunsAsSystemCAlone) {
     node.pcie.lost_completion_rate = 0.01;
     node.pcie.completion_timeout_us = 10;
   }
+  return node;
+}
+
+std::unique_ptr<PcieDmaEngine> engine_of(const Case& c, const NodeConfig& node) {
+  return c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node);
+}
+
+class PcieDmaInTheBox : public testing::TestWithParam<Case> {};
+
+TEST_P(PcieDmaInTheBox, RunsAsSystemCAlone) {
+  const Case& c = GetParam();
+  const NodeConfig node = node_of(c);
   const int count = c.faults ? 500 : 3000;
   const Load reads{4096, 1000, count};
   const Load writes{4096, 64, count};
   Bench plain("plain", node.pcie, reads, writes);
-  PcieDmaRtlPath path = rtl_path(
-      c.mode, c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node));
+  PcieDmaRtlPath path = rtl_path(c.mode, engine_of(c, node));
   Bench rtl("rtl", node.pcie, reads, writes, &path);
   pcie_bench::run();
   EXPECT_EQ(path.mismatches(), 0U) << path.first_mismatch();
@@ -84,25 +92,12 @@ class PcieDmaByPins : public testing::TestWithParam<Case> {};
 
 TEST_P(PcieDmaByPins, DoesAsMuchAsSystemCWithoutAMismatch) {
   const Case& c = GetParam();
-  NodeConfig node;
-  node.pcie.stepping = PcieStepping::tlp;
-  if (c.small) {
-    node.pcie.read_tags = 8;
-    node.pcie.completion_buffer_bytes = 8192;
-  }
-  if (c.faults) {
-    node.pcie.duplicate_completion_rate = 0.02;
-    node.pcie.poisoned_completion_rate = 0.02;
-    node.pcie.lost_completion_rate = 0.01;
-    node.pcie.completion_timeout_us = 10;
-  }
+  const NodeConfig node = node_of(c);
   const int count = c.faults ? 500 : 3000;
   const Load reads{4096, 1000, count};
   const Load writes{4096, 64, count};
   Bench plain("plain", node.pcie, reads, writes);
-  PcieDmaRtlPath path = rtl_path(
-      RtlMode::rtl, c.small ? make_small_pcie_dma(node.pcie.mrrs_bytes, node.pcie.mps_bytes) : make_pcie_dma_rtl(node),
-      RtlTiming::pins);
+  PcieDmaRtlPath path = rtl_path(RtlMode::rtl, engine_of(c, node), RtlTiming::pins);
   Bench rtl("rtl", node.pcie, reads, writes, &path);
   pcie_bench::run();
   EXPECT_EQ(path.mismatches(), 0U) << path.first_mismatch();
