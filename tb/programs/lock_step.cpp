@@ -430,7 +430,8 @@ bool LockStep::start_next() {
   if (next == commands_.end() || !all_rest()) return false;
   next->pid = launcher_.start(next->what);
   const auto said_hello = [&] {
-    return std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return task->state == State::waiting; });
+    return std::any_of(tasks_.begin(), tasks_.end(),
+                       [](const auto& task) { return task->process < 0 && task->state == State::waiting; });
   };
   for (int i = 0; i < kHelloSeconds * 1'000'000 / kOutsideUs && !next->ended && !said_hello(); ++i) {
     if (!listen(kOutsideUs)) reap();

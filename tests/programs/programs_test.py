@@ -206,6 +206,25 @@ class Repeats(unittest.TestCase):
                 process.wait()
         self.assertEqual(alone, beside)
 
+    def test_same_for_two_pairs(self):
+        """Programs that start beside each other start at the same simulated times, however busy the machine is."""
+        words = [["ib_write_bw", "-p", str(PORT + i), "-s", "65536", "-n", "1000", "--report_gbits"] for i in range(2)]
+
+        def rates():
+            run = Run(*words, *[[*w, LOCAL] for w in words], nodes=(0, 0, 1, 1))
+            self.assertEqual(run.code, 0, run.err)
+            return sorted(run.rows()), run.result()["simulated_time_us"]
+
+        alone = rates()
+        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4)]
+        try:
+            beside = [rates() for _ in range(5)]
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        self.assertEqual([alone] * 5, beside)
+
 
 # One transport, and datagrams to connect it. UCX posts 4,095 receives otherwise, one by one.
 UCX = {"UCX_TLS": "rc_v,self", "UCX_NET_DEVICES": "mrc0:1", "UCX_RC_RX_QUEUE_LEN": "64", "UCX_UD_RX_QUEUE_LEN": "64"}
