@@ -45,7 +45,7 @@ ports=$work/ports
 flat=$ports/cosim/$block/${block}_flat.sv
 sources=("$root"/rtl/common/mrc_pkg.sv)
 identity=(--block "$block" --base "$root" --library "$root/rtl/common")
-contract=-
+contract=$root/rtl/$block/contract.toml
 if [ -n "$described" ]; then
   described_as() { sed -n "s/^$1 //p" "$described"; }
   top=$(described_as top)
@@ -81,6 +81,9 @@ SCRIPT
 run_yosys mutate.ys "${sources[@]}"
 # Not a part of the block: the pins that reset a memory's word of output, which our memories do not have.
 sed -i -E '/-port .?.?RD_[AS]RST /d' list
+# Nor do they change the block.
+"$here/changing.py" block.il list > changing
+mv changing list
 numbers=$(sed -n 's/.*-ctrl mutsel 8 \([0-9]*\) .*/\1/p' list)
 count=$(wc -w <<< "$numbers")
 cat > netlist.ys <<SCRIPT
@@ -118,15 +121,14 @@ for mutation in $survivors; do
   [ -z "$described" ] || reason[$mutation]=
 done
 
-# prove PREPARE MUTATION…: one proof each that it is the same block; appends to `equal` those that are. PREPARE is done to both.
+# prove PREPARE MUTATION…: a proof each, of 3 minutes at most, that it is the same block; appends to `equal` those that are.
+# PREPARE is done to both.
 prove() {
   local prepare=$1 mutation line
   shift
-  [ $# -gt 0 ] || return 0
   for mutation in "$@"; do
     line=$(grep -- "-ctrl mutsel 8 $mutation " list | sed "s/-ctrl mutsel 8 $mutation //")
-    cat << SCRIPT
-design -reset
+    cat > prove.ys << SCRIPT
 read_rtlil block.il
 rename ${block}_flat gold
 read_rtlil block.il
@@ -136,14 +138,16 @@ $prepare
 equiv_make gold gate equiv
 cd equiv
 async2sync; opt -full
+equiv_struct
 equiv_simple -ignore-unknown-cells
 equiv_induct -ignore-unknown-cells -seq 2
-log MUTATION $mutation
 equiv_status
 SCRIPT
-  done > prove.ys
-  "$yosys" prove.ys block.il > prove.log 2>&1 || { tail -n 20 prove.log >&2; exit 2; }
-  awk '$1 == "MUTATION" { mutation = $2 } /Equivalence successfully proven/ { print mutation }' prove.log >> equal
+    local code=0
+    timeout 180 "$yosys" prove.ys block.il > prove.log 2>&1 || code=$?
+    [ $code = 0 ] || [ $code = 124 ] || { tail -n 20 prove.log >&2; exit 2; }
+    if grep -q 'Equivalence successfully proven' prove.log; then echo "$mutation" >> equal; fi
+  done
 }
 
 # What was neither found nor listed. First only registers and the ports of memories are matched between the two (a memory's

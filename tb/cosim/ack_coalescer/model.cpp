@@ -106,11 +106,12 @@ bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& val
   values[Evt::kPayloadBytes] =
       random.chance(0.5) ? 4'096
                          : std::array<std::uint64_t, 5>{0, 1, 256, 16'384, random.below(16'385)}[random.below(5)];
-  // Right at the threshold.
+  // Right at the threshold, above it by one, or at what differs from these in a bit.
   const std::uint32_t counter = triggers_[values[Evt::kQp]]->counter_bytes();
-  if (random.chance(0.1) && counter <= config_.sack_threshold_bytes &&
-      config_.sack_threshold_bytes - counter <= 16'384) {
-    values[Evt::kPayloadBytes] = config_.sack_threshold_bytes - counter;
+  if (random.chance(0.2)) {
+    std::uint32_t aim = config_.sack_threshold_bytes + static_cast<std::uint32_t>(random.below(2));
+    if (random.chance(0.4)) aim ^= 1U << random.below(24);
+    if (counter <= aim && aim - counter <= 16'384) values[Evt::kPayloadBytes] = aim - counter;
   }
   // Right at what counts as the least.
   if (random.chance(near_least_)) {

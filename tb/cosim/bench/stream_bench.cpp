@@ -119,6 +119,7 @@ void StreamBench::offer_inputs(Dut& dut, Episode& episode, bool generating, bool
     const Port& port = dut.ports[i];
     Stream& stream = streams_[i];
     if (port.direction == Direction::out) continue;
+    const bool on_pins = stream.offering;
     if (!stream.offering && generating && (open || parts_.replay->answers(i)) && random_.chance(episode.load[i]) &&
         model_->offer(i, random_, stream.values)) {
       stream.offering = true;
@@ -138,8 +139,21 @@ void StreamBench::offer_inputs(Dut& dut, Episode& episode, bool generating, bool
       stream.offering = model_->offer(i, random_, stream.values);
     }
     port.valid.set(stream.offering ? 1 : 0);
-    if (stream.offering) port.drive(stream.values);
+    if (stream.offering && !on_pins) {
+      port.drive(stream.values);
+      stream.earlier[stream.offers++ % stream.earlier.size()] = stream.values;
+    }
+    if (!stream.offering && stream.was_offering) show_other_values(port, stream);
+    stream.was_offering = stream.offering;
   }
+}
+
+void StreamBench::show_other_values(const Port& port, const Stream& stream) const {
+  // Of earlier offers, field by field: a pin has no more bits than they need. Drawn by the cycle, so that a replay has
+  // them too.
+  KeyedRandom random(cycle_, port.name);
+  const std::uint64_t known = std::min<std::uint64_t>(stream.offers, stream.earlier.size());
+  for (std::size_t i = 0; i < port.fields.size(); ++i) port.fields[i].pin.set(stream.earlier[random.below(known)][i]);
 }
 
 void StreamBench::expect(std::vector<std::vector<Transaction>>& expected, std::size_t cause_port,

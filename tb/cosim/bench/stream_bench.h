@@ -2,6 +2,7 @@
 // the reference.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <fstream>
@@ -36,6 +37,9 @@ class StreamBench {
   struct Stream {
     bool offering = false;
     Transaction values;
+    std::array<Transaction, 4> earlier;  ///< that were offered, the one of offer n at n % 4
+    std::uint64_t offers = 0;
+    bool was_offering = false;  ///< in the cycle before, taken or not
     std::deque<Expected> expected;
     bool held = false;  ///< an output was offered and not taken
     Transaction held_values;
@@ -54,6 +58,8 @@ class StreamBench {
   std::optional<Mismatch> probe(const CosimOptions& options, Episode& episode);
   std::optional<Mismatch> reset(Dut& dut, const Episode& episode);
   void offer_inputs(Dut& dut, Episode& episode, bool generating, bool open);
+  /// Puts values on the pins that nobody may use, as nothing is offered.
+  void show_other_values(const Port& port, const Stream& stream) const;
   std::optional<Mismatch> observe(Dut& dut);
   std::optional<Mismatch> check_contract(Dut& dut);
   std::optional<Mismatch> check_answer(const Dut& dut, std::size_t port);

@@ -7,8 +7,7 @@
 namespace mrc::cosim {
 namespace {
 
-constexpr std::uint64_t kOneRecord = 5;  ///< a command that passes the four stages at once
-constexpr std::uint64_t kHop = 2;        ///< to the next record of a chain
+constexpr std::uint64_t kHop = 2;  ///< to the next record of a chain
 
 }  // namespace
 

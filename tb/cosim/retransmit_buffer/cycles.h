@@ -13,6 +13,8 @@ namespace mrc::cosim {
 
 class RetransmitBufferCycles {
  public:
+  static constexpr std::uint64_t kOneRecord = 5;  ///< a command that passes the four stages at once
+
   /// The QP before the command.
   struct Before {
     Psn unacked = 0;

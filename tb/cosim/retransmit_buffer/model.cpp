@@ -65,6 +65,26 @@ Psn psn_around(const RetransmitBuffer& buffer, KeyedRandom& random) {
   return psn_add(buffer.unacked_psn(), static_cast<std::int64_t>(random.below(buffer.span() + 4)) - 2);
 }
 
+/// Any, or shortly before a multiple of a power of two: what has a bit changes soon.
+Psn first_psn(KeyedRandom& random) {
+  const auto any = static_cast<Psn>(random.next() & kPsnMask);
+  if (random.chance(0.5)) return any;
+  const auto bits = random.chance(0.4) ? 24 : 5 + static_cast<unsigned>(random.below(19));
+  return psn_add(any & (kPsnMask << bits), -1 - static_cast<std::int64_t>(random.below(30)));
+}
+
+/// How many packets that were sent after the longest outstanding one are acknowledged.
+std::uint32_t most_overtaken(const RetransmitBuffer& buffer) {
+  std::uint32_t overtaken = 0;
+  std::vector<Psn> psns;
+  for (std::uint32_t step = 1U << 30; step != 0; step >>= 1) {
+    psns.clear();
+    buffer.find_overtaken(overtaken + step, psns);
+    if (!psns.empty()) overtaken += step;
+  }
+  return overtaken;
+}
+
 }  // namespace
 
 RetransmitBufferModel::RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut)
@@ -97,10 +117,12 @@ void RetransmitBufferModel::choose_load(KeyedRandom& random) {
   sent_ = 0.15 + 0.3 * random.uniform();
   window_ = 1 + random.below(random.chance(0.3) ? 200 : 40);
   hole_ = random.chance(0.2);
+  patient_ = false;
   if (is_long_episode()) {
     append_ = sent_ = 0.3;
     window_ = kWidestWindow;
     hole_ = !random.chance(0.1);
+    patient_ = hole_ && random.chance(0.7);
   }
   // Some QPs at a time, so that each has packets.
   active_ = 1 + random.below(random.chance(0.5) ? 2 : std::min<std::uint64_t>(sizes_.qps, 64));
@@ -112,6 +134,7 @@ void RetransmitBufferModel::reset(KeyedRandom& random, const Dut&) {
   oldest_sent_.clear();
   if (cycles_) cycles_->reset();
   cycle_ = answer_cycle_ = ready_cycle_ = unanswered_ = 0;
+  seen_ready_ = only_single_ = false;
   // Small, or anywhere in the first half of all times.
   const std::uint64_t start = random.next();
   now_ = start % 2 == 0 ? start >> 44 : start >> 17;
@@ -150,10 +173,9 @@ RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
   if (random.chance(0.01)) now_ = std::min(now_ + near_power(random, 41), kMostTime);
   c.now = now_;
   const RetransmitBuffer* buffer = reference_->find(c.qp);
-  if (buffer == nullptr || (buffer->span() == 0 && random.chance(0.05))) {
+  if (buffer == nullptr || (buffer->span() == 0 && random.chance(0.1))) {
     c.op = RetransmitOp::open;
-    c.psn =
-        random.chance(0.2) ? kPsnMask - static_cast<Psn>(random.below(50)) : static_cast<Psn>(random.next() & kPsnMask);
+    c.psn = first_psn(random);
     if (buffer == nullptr && random.chance(0.1)) c.op = static_cast<RetransmitOp>(1 + random.below(7));
     return c;
   }
@@ -178,8 +200,7 @@ RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
       return c;
     case 4:
       c.op = RetransmitOp::gap;
-      c.threshold = 1 + static_cast<std::uint32_t>(random.below(12));
-      if (random.chance(0.2)) c.threshold = 1 + static_cast<std::uint32_t>(near_power(random, 31));
+      c.threshold = choose_threshold(*buffer, random);
       c.cause = CutCause::loss;
       return c;
     case 5:
@@ -193,8 +214,20 @@ RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
   }
 }
 
+/// Where packets stay outstanding for long, by how many the oldest was overtaken, and what differs from it in a bit.
+std::uint32_t RetransmitBufferModel::choose_threshold(const RetransmitBuffer& buffer, KeyedRandom& random) const {
+  if (patient_) {
+    const std::uint32_t overtaken = most_overtaken(buffer);
+    if (random.chance(0.98)) return overtaken + 1 + static_cast<std::uint32_t>(random.below(2));
+    return std::max(overtaken ^ (1U << random.below(31)), 1U);
+  }
+  if (random.chance(0.2)) return 1 + static_cast<std::uint32_t>(near_power(random, 31));
+  return 1 + static_cast<std::uint32_t>(random.below(12));
+}
+
 /// Also the age of the packet that is outstanding for longest, and what differs from it in a bit.
 TimePs RetransmitBufferModel::choose_limit(std::uint32_t qp, KeyedRandom& random) const {
+  if (patient_ && random.chance(0.98)) return kMostTime;
   if (random.chance(0.5)) return 1 + random.below(random.chance(0.2) ? 20'000 : 200'000);
   const auto oldest = oldest_sent_.find(qp);
   if (oldest == oldest_sent_.end() || random.chance(0.2)) return near_power(random, 48);
@@ -235,7 +268,9 @@ RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const R
   if (hole_) base = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(span) + 1));
   // The newest packets, which a pool has records of behind a hole.
   if (hole_ && random.chance(0.7)) base = std::max<std::int64_t>(span - static_cast<std::int64_t>(random.below(70)), 1);
-  if (random.chance(0.05)) base = far(random) + (random.chance(0.5) ? span : 0);
+  // Bits behind the old end, and the newest packet among the bits.
+  if (random.chance(last < -1 ? 0.3 : 0.05)) base = far(random) + (random.chance(0.5) ? span : 0);
+  if (random.chance(0.1)) base = span - static_cast<std::int64_t>(random.below(66));
   c.base = psn_add(buffer.unacked_psn(), base);
   c.bitmap = random.next();
   if (random.chance(0.3)) c.bitmap &= random.next() & random.next();
@@ -350,15 +385,7 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
   }
   expected[Rsp::kPort].push_back(rsp_of(e).transfer());
   follow(c, e);
-  if (cycles_) {
-    const std::uint64_t latency = cycles_->latency(
-        c, {before.unacked, psn_add(before.unacked, before.span), before.outstanding, before.lost, before.oldest_lost},
-        e);
-    if (unanswered_ == 0) {
-      answer_cycle_ = cycle_ + latency;
-      ready_cycle_ = holds_the_block(c.op) ? answer_cycle_ - 1 : cycle_ + 1;
-    }
-  }
+  if (cycles_) expect_cycles(c, before, e);
   ++unanswered_;
   if (opened || c.op == RetransmitOp::open) {
     cover(c, e, before);
@@ -373,9 +400,39 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
   last_scan_cycles_ = sack_scan_cycles(before.unacked, e.unacked, c.bitmap);
 }
 
+void RetransmitBufferModel::expect_cycles(const RetransmitCommand& c, const Before& before,
+                                          const RetransmitReply& reply) {
+  const std::uint64_t latency = cycles_->latency(
+      c, {before.unacked, psn_add(before.unacked, before.span), before.outstanding, before.lost, before.oldest_lost},
+      reply);
+  if (unanswered_ == 0) {
+    answer_cycle_ = cycle_ + latency;
+    ready_cycle_ = holds_the_block(c.op) ? answer_cycle_ - 1 : cycle_ + 1;
+    only_single_ = true;
+    unready_ = unready_at_most_ = 0;
+  }
+  if (holds_the_block(c.op)) only_single_ = false;
+  unready_at_most_ += latency - RetransmitBufferCycles::kOneRecord;
+}
+
+std::optional<Difference> RetransmitBufferModel::compare_ready(const Dut& dut) {
+  const bool ready = dut.ports[0].ready.get() != 0;
+  if (initialization_cycles_ != 0 && !seen_ready_ && ready != (cycle_ == initialization_cycles_)) {
+    return Difference{"cycle of the first ready after a reset", initialization_cycles_, cycle_};
+  }
+  seen_ready_ = seen_ready_ || ready;
+  for (const std::size_t port : {1, 2}) {
+    if (dut.ports[port].valid.get() != 0 && dut.ports[port].ready.get() == 0) only_single_ = false;
+  }
+  if (!only_single_ || unanswered_ == 0 || ready) return std::nullopt;
+  if (++unready_ <= unready_at_most_) return std::nullopt;
+  return Difference{"cycles without ready while commands on one record follow each other", unready_at_most_, unready_};
+}
+
 std::optional<Difference> RetransmitBufferModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
   if (!data_sheet_cycles) return std::nullopt;
   ++cycle_;
+  if (const auto difference = compare_ready(dut)) return difference;
   if (dut.ports[2].valid.get() != 0 && dut.ports[2].ready.get() == 0) answer_cycle_ = ready_cycle_ = 0;
   if (ready_cycle_ != 0) {
     const std::uint64_t due = ready_cycle_;

@@ -1,6 +1,7 @@
 // Stimulus and reference of retransmit_buffer: include/mrc/tx/retransmit_reference.h, command by command.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,9 +27,13 @@ class RetransmitBufferModel : public BlockModel,
                               public TrafficPart {
  public:
   RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut);
-  /// From now on responses to a command that came alone, and the taking of the next one, also have to come in the
-  /// cycles of the data sheet of rtl/retransmit_buffer, which a block with the same ports need not keep.
-  void compare_cycles(std::uint32_t buckets) { cycles_.emplace(sizes_.qps, buckets); }
+  /// From now on these also have to come in the cycles of the data sheet of rtl/retransmit_buffer, which a block with
+  /// the same ports need not keep: the first ready after a reset, the response to a command that came alone, the taking
+  /// of the next one, and that of commands on one record behind each other.
+  void compare_cycles(std::uint32_t buckets) {
+    cycles_.emplace(sizes_.qps, buckets);
+    initialization_cycles_ = std::max(sizes_.qps, buckets) + 1ULL;
+  }
 
   ModelParts parts() override {
     return {.levels = this, .outputs = this, .replay = this, .trace = this, .traffic = this};
@@ -72,11 +77,14 @@ class RetransmitBufferModel : public BlockModel,
   std::uint32_t choose_qp(KeyedRandom& random) const;
   RetransmitCommand choose(KeyedRandom& random);
   RetransmitCommand choose_traffic(KeyedRandom& random);
+  std::uint32_t choose_threshold(const RetransmitBuffer& buffer, KeyedRandom& random) const;
   TimePs choose_limit(std::uint32_t qp, KeyedRandom& random) const;
   RetransmitCommand choose_sent(RetransmitCommand c, const RetransmitBuffer& buffer, KeyedRandom& random) const;
   RetransmitCommand choose_ack(RetransmitCommand c, const RetransmitBuffer& buffer, KeyedRandom& random) const;
   Before look(const RetransmitCommand& c) const;
   void follow(const RetransmitCommand& c, const RetransmitReply& reply);
+  void expect_cycles(const RetransmitCommand& c, const Before& before, const RetransmitReply& reply);
+  std::optional<Difference> compare_ready(const Dut& dut);
   void cover(const RetransmitCommand& c, const RetransmitReply& reply, const Before& before);
   void cover_ack(const RetransmitCommand& c, const RetransmitReply& reply, const Before& before);
 
@@ -88,7 +96,8 @@ class RetransmitBufferModel : public BlockModel,
   std::uint64_t window_ = 40;
   double append_ = 0.3;
   double sent_ = 0.3;
-  bool hole_ = false;  ///< the oldest packet is not acknowledged for a while, and the window grows
+  bool hole_ = false;     ///< the oldest packet is not acknowledged for a while, and the window grows
+  bool patient_ = false;  ///< nor declared lost
   std::map<std::uint32_t, TimePs> oldest_sent_;  ///< by QP that has a packet outstanding
   std::uint64_t episodes_ = 0;
   TimePs now_ = 0;
@@ -102,9 +111,14 @@ class RetransmitBufferModel : public BlockModel,
 
   std::optional<RetransmitBufferCycles> cycles_;  ///< to be compared
   std::uint64_t cycle_ = 0;
-  std::uint64_t answer_cycle_ = 0;  ///< of the response to a command that came alone; 0: none is due
-  std::uint64_t ready_cycle_ = 0;   ///< first in which the next can be taken; 0: open
-  std::uint64_t unanswered_ = 0;    ///< commands
+  std::uint64_t answer_cycle_ = 0;           ///< of the response to a command that came alone; 0: none is due
+  std::uint64_t ready_cycle_ = 0;            ///< first in which the next can be taken; 0: open
+  std::uint64_t unanswered_ = 0;             ///< commands
+  std::uint64_t initialization_cycles_ = 0;  ///< after a reset; 0: not compared
+  bool seen_ready_ = false;
+  bool only_single_ = false;   ///< since the block was empty only commands on one record came, and no output waited
+  std::uint64_t unready_ = 0;  ///< cycles without ready since then
+  std::uint64_t unready_at_most_ = 0;  ///< what the records in front of theirs, and events, take
 };
 
 }  // namespace mrc::cosim
