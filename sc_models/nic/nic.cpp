@@ -23,7 +23,7 @@ void use_records(RetransmitBufferRtlPath& rtl, NicContext& context) {
         "allowed with it: at_request");
   }
   for (Qp& qp : context.qps) {
-    if (qp.sender) requestor_of(qp).records().use_rtl(rtl, context.index_of(qp));
+    if (qp.sender) requestor_of(qp).records().use_rtl(rtl, context.index_of(qp), 0);
   }
 }
 
@@ -111,6 +111,11 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   boxes_ = boxes_in_picture(*this);
   idle_causes_->connect(qp_scheduler, segmenter, payload_fetch, *spray_scheduler_, boxes_);
   overrun_causes_->connect(parser);
+}
+
+void Nic::begin_sending(TimePs now, Qp& qp) {
+  if (rtl_.retransmit_buffer) requestor_of(qp).records().use_rtl(*rtl_.retransmit_buffer, context_.index_of(qp), now);
+  if (rtl_.spray_scheduler) rtl_.spray_scheduler->add(*qp.paths, now);
 }
 
 void Nic::set_faults(const std::vector<PortDarkness>& darkness, const std::vector<PortRate>& rates,

@@ -50,6 +50,8 @@ class Nic : public sc_core::sc_module {
   const PcieDma& pcie() const { return *pcie_; }
   SackProcessor& sack_processor() { return *sack_processor_; }
   ProbeEngine& probe_engine() { return *probe_engine_; }
+  /// A QP that was connected while time passes has its sending half.
+  void begin_sending(TimePs now, Qp& qp);
   /// Packets may have paths again, by what software did.
   void paths_changed(TimePs now) { spray_scheduler_->retry(now, 0); }
   PortStatusAgent& port_status() { return probe_engine_->port_status(); }

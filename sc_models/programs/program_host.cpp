@@ -37,13 +37,14 @@ void ProgramHost::connect(std::uint32_t index, const QpConnection& to) {
   transport_.add_responder(qp, to.receive_psn);
 }
 
-void ProgramHost::start_sending(std::uint32_t index, Psn first) {
+void ProgramHost::start_sending(TimePs now, std::uint32_t index, Psn first) {
   Qp& qp = nic_.qps[index];
   transport_.add_requestor(qp, first);
   ev_profile_of_qp_[index] = ev_profiles_;
   qp.paths->copy_events(ev_events_);
   qp.paths->set_least_active(least_active_evs_);
   for (const EvIndex ev : denied_) deny_for(index, ev);
+  device_.begin_sending(now, qp);
 }
 
 NicPathTable* ProgramHost::paths_of(std::uint32_t qp) const {

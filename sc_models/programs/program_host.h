@@ -45,7 +45,7 @@ class ProgramHost : public Host {
   /// INIT to RTR: the QP receives.
   void connect(std::uint32_t qp, const QpConnection& to);
   /// RTR to RTS.
-  void start_sending(std::uint32_t qp, Psn first);
+  void start_sending(TimePs now, std::uint32_t qp, Psn first);
   /// To ERROR: pending work is flushed.
   void fail(TimePs now, std::uint32_t qp);
 

@@ -211,7 +211,7 @@ void VerbsNode::answer_request(TimePs now, std::uint32_t object, const Announced
   out.request.write_imm = true;
   // A QP that only answers may not have been told to send: its first PSN is the one that the peer expects.
   const bool sends = host_->qp(qp.index).sender != nullptr || there == this;
-  if (!sends) host_->start_sending(qp.index, asker->last.receive_psn & kPsnMask);
+  if (!sends) host_->start_sending(now, qp.index, asker->last.receive_psn & kPsnMask);
   const std::uint32_t place = take_pending();
   pending_[place] = std::move(pending);
   out.request.id = place;

@@ -65,15 +65,15 @@ std::uint32_t VerbsNode::add_carrier(NodeId node) {
   return number;
 }
 
-void VerbsNode::connect_carrier(std::uint32_t carrier, NodeId node, std::uint32_t peer_index) {
+void VerbsNode::connect_carrier(TimePs now, std::uint32_t carrier, NodeId node, std::uint32_t peer_index) {
   QpObject& qp = qps_.at(carrier);
   qp.last.peer_node = node;
   qp.last.peer_qp = (*nodes_)[node]->host_->qp(peer_index).number;
   host_->connect(qp.index, {node, qp.last.peer_qp, 0});
-  host_->start_sending(qp.index, 0);
+  host_->start_sending(now, qp.index, 0);
 }
 
-std::uint32_t VerbsNode::carrier_to(NodeId node) {
+std::uint32_t VerbsNode::carrier_to(TimePs now, NodeId node) {
   if (const auto known = carriers_.find(node); known != carriers_.end()) return known->second;
   if (node >= nodes_->size() || (*nodes_)[node] == nullptr) {
     fmt::print(stderr, "mrcsim: nic{}: a datagram is for nic{}, which the scenario does not have\n", host_->node(),
@@ -84,8 +84,8 @@ std::uint32_t VerbsNode::carrier_to(NodeId node) {
   const std::uint32_t here = add_carrier(node);
   const std::uint32_t peer = here == 0 ? 0 : there.add_carrier(host_->node());
   if (peer == 0) return 0;
-  connect_carrier(here, node, there.qps_.at(peer).index);
-  there.connect_carrier(peer, host_->node(), qps_.at(here).index);
+  connect_carrier(now, here, node, there.qps_.at(peer).index);
+  there.connect_carrier(now, peer, host_->node(), qps_.at(here).index);
   return here;
 }
 

@@ -358,7 +358,7 @@ VerbsAnswer VerbsNode::modify_qp(TimePs now, std::uint32_t process, const Modify
     qp->most_reads = (wanted.mask & kMaskReads) != 0 ? std::min(wanted.most_reads, kMostReads) : kMostReads;
     // It may send already, as one that answers READs.
     const bool sends = host_->qp(qp->index).sender != nullptr || qp->last.peer_node == host_->node();
-    if (!sends) host_->start_sending(qp->index, wanted.send_psn & kPsnMask);
+    if (!sends) host_->start_sending(now, qp->index, wanted.send_psn & kPsnMask);
   }
   qp->state = wanted.state;
   return {};
@@ -523,7 +523,7 @@ VerbsAnswer VerbsNode::post_send(TimePs now, std::uint32_t process, const PostSe
                   .serial = next_serial_++};
   Outgoing out{.qp = wanted.qp, .fence = (wanted.flags & kFence) != 0};
   const bool is_datagram = qp->type == kQptUd;
-  if (is_datagram && wanted.peer_node != host_->node()) out.qp = carrier_to(wanted.peer_node);
+  if (is_datagram && wanted.peer_node != host_->node()) out.qp = carrier_to(now, wanted.peer_node);
   if (out.qp == 0) return failure(ENOMEM);
   const std::uint32_t status = is_datagram                 ? prepare_datagram(process, wanted, tail, pending, out)
                                : is_request(wanted.opcode) ? prepare_request(process, wanted, tail, pending, out)

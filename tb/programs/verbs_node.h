@@ -274,9 +274,9 @@ class VerbsNode {
                                  Pending& pending, Outgoing& out);
   VerbsAnswer modify_datagram_qp(TimePs now, QpObject& qp, const verbs::ModifyQp& wanted);
   /// The QP that carries datagrams to this node, connected when it is needed; 0: there are no more QPs.
-  std::uint32_t carrier_to(NodeId node);
+  std::uint32_t carrier_to(TimePs now, NodeId node);
   std::uint32_t add_carrier(NodeId node);
-  void connect_carrier(std::uint32_t carrier, NodeId node, std::uint32_t peer_index);
+  void connect_carrier(TimePs now, std::uint32_t carrier, NodeId node, std::uint32_t peer_index);
   void datagram_received(TimePs now, const Announced& message);
   /// To the NIC, behind what the QP posted before.
   void submit(TimePs now, QpObject& qp, Outgoing&& out);

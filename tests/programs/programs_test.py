@@ -183,6 +183,41 @@ class Bandwidth(unittest.TestCase):
                 self.compare(write_bw("-s", size, "-n", messages, "-b", *LIKE_RUN, settings=FREE), messages, 1, both=True)
 
 
+class Agreement(unittest.TestCase):
+    def test_rates(self):
+        """What perftest prints, what the run says, and what the times in a capture at the sender's ports say."""
+        with tempfile.TemporaryDirectory() as folder:
+            capture = pathlib.Path(folder, "run.pcapng")
+            run = write_bw("-s", 65536, "-n", 4000, options=["--pcap", str(capture)])
+            self.assertEqual(run.code, 0, run.err)
+            times = [packet[0] for packet in writes_of_client(capture)]
+        payload_bits = len(times) * run.result()["parameters"]["protocol.mtu_bytes"] * 8
+        rates = {"perftest": run.rows()[0][3], "run": run.result()["goodput_gbps"],
+                 "capture": payload_bits / (max(times) - min(times)) / 1e3}
+        print(rates)
+        self.assertEqual(payload_bits, 4000 * 65536 * 8)
+        for rate in rates.values():
+            self.assertLess(abs(rate / rates["perftest"] - 1), 0.01)
+
+
+class Rtl(unittest.TestCase):
+    """Programs over RTL of every block. QPs are connected while time passes, and programs on a lossy fabric."""
+
+    def test_all_blocks(self):
+        for options in (["--shadow", "all@nic0,all@nic1"], ["--rtl", "all@nic0,all@nic1"],
+                        ["--rtl", "all@nic0,all@nic1", "--rtl-timing", "pins"]):
+            with self.subTest(options=options):
+                run = write_bw("-s", 65536, "-n", 300, "-q", 4, "-b", options=options,
+                               settings=["fabric.loss_rate=0.001", "fabric.trim_rate=0.001", "fabric.ecn_rate=0.01"])
+                self.assertEqual(run.code, 0, run.err)
+                self.assertEqual(run.result()["messages"]["completed"], 2 * 1200)
+                blocks = run.result()["rtl"]
+                self.assertEqual(len(blocks), 14)
+                for block in blocks:
+                    self.assertGreater(block["transactions"], 1000, block)
+                    self.assertEqual(block["mismatches"], 0, block)
+
+
 class Repeats(unittest.TestCase):
     """The same to the last byte."""
 
@@ -205,6 +240,22 @@ class Repeats(unittest.TestCase):
                 process.kill()
                 process.wait()
         self.assertEqual(alone, beside)
+
+    def test_same_on_one_core(self):
+        """As above, all on one core of the machine."""
+        alone = write_bw("-s", 65536, "-n", 300, "-q", 4).printed()
+        cores = os.sched_getaffinity(0)
+        busy = []
+        try:
+            os.sched_setaffinity(0, {min(cores)})
+            busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4)]
+            beside = [write_bw("-s", 65536, "-n", 300, "-q", 4).printed() for _ in range(10)]
+        finally:
+            os.sched_setaffinity(0, cores)
+            for process in busy:
+                process.kill()
+                process.wait()
+        self.assertEqual([alone] * 10, beside)
 
     def test_same_for_two_pairs(self):
         """Programs that start beside each other start at the same simulated times, however busy the machine is."""

@@ -70,7 +70,7 @@ void RetransmitBufferRtlPath::compare(const RetransmitCommand& command, Retransm
   if (command.op == RetransmitOp::append) --free_;
   if (command.op == RetransmitOp::ack) free_ += expected.count;
   expected.free = free_;
-  if (!by_pins() || command.op == RetransmitOp::open) {
+  if (!by_pins() || (command.op == RetransmitOp::open && !is_clocked_)) {
     judge(command, expected, *reply_, command.now / clock_period_ps_);
     return;
   }
@@ -92,6 +92,7 @@ PinCycle RetransmitBufferRtlPath::clock(std::uint64_t cycle) {
     pins_.offer(std::move(commands_.front()));
     commands_.pop_front();
   }
+  is_clocked_ = true;
   const PinCycle pins = pins_.clock(cycle);
   if (pins_.was_occupied()) count_occupied();
   if (pins.begun) --waiting_[maker_of(begun())];

@@ -59,6 +59,8 @@ class RetransmitBufferRtlPath : public RtlPath {
   bool has_judged() const { return judging_ == 0; }
   /// Nothing waits or is inside.
   bool is_idle() const { return commands_.empty() && pins_.is_idle(); }
+  /// By pins, and a cycle has passed: what is asked waits for one of the next.
+  bool is_clocked() const { return by_pins() && is_clocked_; }
   /// A cycle of the RTL's clock, with the next command at its input.
   PinCycle clock(std::uint64_t cycle);
   /// The command that was begun in this cycle.
@@ -89,6 +91,7 @@ class RetransmitBufferRtlPath : public RtlPath {
   std::vector<Psn> unacked_;  ///< by QP, after its last command
   const RetransmitReply* reply_ = nullptr;
   Box* box_ = nullptr;
+  bool is_clocked_ = false;
   std::deque<RetransmitAsk> commands_;            ///< in the order in which ring 1's records had them
   std::array<std::uint32_t, kMakers> waiting_{};  ///< of each maker: not taken by the RTL
   std::uint32_t judging_ = 0;                     ///< of kJudge: not answered

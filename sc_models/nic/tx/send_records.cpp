@@ -4,9 +4,9 @@
 
 namespace mrc {
 
-void SendRecords::use_rtl(RetransmitBufferRtlPath& rtl, std::uint32_t qp) {
+void SendRecords::use_rtl(RetransmitBufferRtlPath& rtl, std::uint32_t qp, TimePs now) {
   rtl_ = std::make_unique<Rtl>(rtl, qp);
-  Exchange exchange = exchange_of(RetransmitOp::open, 0);
+  Exchange exchange = exchange_of(RetransmitOp::open, now);
   exchange.command.psn = next_psn();
   exchange.expected.hit = true;
   ask(exchange);
@@ -31,7 +31,8 @@ SendRecords::Exchange SendRecords::exchange_of(RetransmitOp op, TimePs now) cons
 
 void SendRecords::ask(Exchange& exchange) {
   // By pins, what ring 1's records do is compared when the reply comes out.
-  if (rtl_->path.by_pins() && exchange.command.op != RetransmitOp::open) return;
+  const bool first = exchange.command.op == RetransmitOp::open && !rtl_->path.is_clocked();
+  if (rtl_->path.by_pins() && !first) return;
   exchange.reply = &rtl_->path.run(exchange.command);
   rtl_->outstanding = exchange.reply->outstanding;
   rtl_->oldest_sent = exchange.reply->oldest_sent;

@@ -19,7 +19,7 @@ class SendRecords : private RetransmitBuffer {
   explicit SendRecords(Psn first_psn) : RetransmitBuffer(first_psn) {}
 
   /// The records are in the RTL too, there of QP `qp` (index). Before the first packet; `rtl` outlives the records.
-  void use_rtl(RetransmitBufferRtlPath& rtl, std::uint32_t qp);
+  void use_rtl(RetransmitBufferRtlPath& rtl, std::uint32_t qp, TimePs now);
 
   // Ring 1's, whatever the RTL says.
   using RetransmitBuffer::at;

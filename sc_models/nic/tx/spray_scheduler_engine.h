@@ -63,7 +63,7 @@ struct SprayTableState {
 
 /// An operation by pins.
 struct SprayItem {
-  enum class Kind : std::uint8_t { select, update, port_status };
+  enum class Kind : std::uint8_t { select, update, port_status, open };
   Kind kind = Kind::select;
   std::uint32_t slot = 0;
   TimePs now = 0;
@@ -71,11 +71,12 @@ struct SprayItem {
   std::uint32_t ports_up = 0;  ///< select
   bool any_returned = false;   ///< select: room comes back with it
   std::array<std::uint32_t, PathTable::kMostPlanes> returned{};
-  PathEvent event{};            ///< update
-  bool by_value = false;        ///< update
-  EvIndex ev = kNoEv;           ///< update, not by value
-  Ev value = 0;                 ///< update, by value
-  std::uint32_t reachable = 0;  ///< port_status
+  PathEvent event{};             ///< update
+  bool by_value = false;         ///< update
+  EvIndex ev = kNoEv;            ///< update, not by value
+  Ev value = 0;                  ///< update, by value
+  std::uint32_t reachable = 0;   ///< port_status
+  std::uint32_t active_evs = 0;  ///< open
 };
 
 /// Of an operation: the part that is of its kind.

@@ -35,23 +35,48 @@ void SpraySchedulerRtlPath::attach(NicContext& nic) {
         "protocol.backups_return: RTL of spray_scheduler leaves backups in use; allowed with it: false");
   }
   nic_ = &nic;
-  nic_tables_ = tables_of(nic);
-  for (NicPathTable* table : nic_tables_) tables_.push_back(&table->use_rtl(this));
-  opened_.assign(tables_.size(), false);
+  const std::vector<NicPathTable*> tables = tables_of(nic);
   credit_.assign(nic.config.nic.ports, 0);
   returned_.assign(nic.config.nic.ports, 0);
-  engine_ = make_({static_cast<std::uint32_t>(tables_.size()), nic.scenario.protocol.ev_count, nic.config.nic.ports});
+  engine_ = make_({static_cast<std::uint32_t>(tables.size()), nic.scenario.protocol.ev_count, nic.config.nic.ports});
   pins_ = std::make_unique<Pins>("spray_scheduler", *engine_);
-  if (tables_.empty()) return;
-  for (std::uint32_t slot = 0; slot < tables_.size(); ++slot) {
-    slots_.emplace(tables_[slot], slot);
-    orders_.push_back(tables_[slot]->order_random());
+  const EvProfile profile = ev_profile_of(nic.scenario, nic.node);
+  const PathTable example(profile, nic.scenario.protocol, nic.config.nic.ports, {});
+  engine_->configure(profile, example, [this](std::uint32_t slot) { return next_order(slot); });
+  for (NicPathTable* table : tables) engine_->open(hold(*table), table->table().active_total());
+}
+
+std::uint32_t SpraySchedulerRtlPath::hold(NicPathTable& paths) {
+  const auto slot = static_cast<std::uint32_t>(tables_.size());
+  if (slot == engine_->sizes().tables) {
+    throw std::invalid_argument(
+        fmt::format("nic{} has more than {} path tables, for which RTL of spray_scheduler is built", nic_->node, slot));
   }
-  engine_->configure(ev_profile_of(nic.scenario, nic.node), *tables_[0],
-                     [this](std::uint32_t slot) { return next_order(slot); });
-  for (std::uint32_t slot = 0; slot < tables_.size(); ++slot) {
-    engine_->open(slot, tables_[slot]->active_total());
+  nic_tables_.push_back(&paths);
+  tables_.push_back(&paths.use_rtl(this));
+  opened_.push_back(false);
+  slots_.emplace(tables_[slot], slot);
+  orders_.push_back(tables_[slot]->order_random());
+  return slot;
+}
+
+void SpraySchedulerRtlPath::add(NicPathTable& paths, TimePs now) {
+  if (slots_.contains(&paths.table())) return;
+  const std::uint32_t slot = hold(paths);
+  PathTable& table = *tables_[slot];
+  if (by_pins()) {
+    SprayAsk ask;
+    ask.kind = SprayItem::Kind::open;
+    ask.slot = slot;
+    ask.active_evs = table.active_total();
+    ask.table = &table;
+    operations_.push_back(ask);
+    box_->wake_at(now);
+  } else {
+    begin_operation(now, 0);
+    engine_->open(slot, table.active_total());
   }
+  if (table.reachable() != ~0U) set_port_status(table, table.reachable());
 }
 
 SpraySchedulerRtlPath::~SpraySchedulerRtlPath() {

@@ -43,8 +43,10 @@ class SpraySchedulerRtlPath : public RtlPath {
       : RtlPath("spray_scheduler", mode, timing), make_(std::move(make)) {}
   ~SpraySchedulerRtlPath() override;
 
-  /// Loads the tables of all QPs of `nic`, which has its QPs and outlives this.
+  /// Loads the tables of all QPs of `nic`, which outlives this.
   void attach(NicContext& nic);
+  /// A QP that was connected while time passes sends from now on; its table is new, or one of those that are there.
+  void add(NicPathTable& paths, TimePs now);
 
   /// The choice for a packet of `bytes` on the wire. `room` is what the ports' FIFOs have, `free_ports` those that the
   /// model would give ring 1. The answer is that which counts in this mode.
@@ -84,6 +86,8 @@ class SpraySchedulerRtlPath : public RtlPath {
   bool conclude(std::uint64_t cycle);
 
  private:
+  /// Returns the slot of the table, which is not open yet.
+  std::uint32_t hold(NicPathTable& paths);
   std::span<const EvIndex> next_order(std::uint32_t slot);
   /// The block has done nothing since its last operation; one that takes `cycles` begins.
   void begin_operation(TimePs now, std::uint64_t cycles);

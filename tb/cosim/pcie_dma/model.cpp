@@ -170,6 +170,7 @@ bool PcieDmaModel::offer_write(KeyedRandom& random, Transaction& values) const {
   std::uint64_t address = random.next();
   if (random.chance(0.3)) address |= 4095 - random.below(130);
   std::uint64_t bytes = 1 + random.below(random.chance(small_) ? 200 : 9'000);
+  if (random.chance(0.002)) bytes += 1ULL << (14 + random.below(5));
   if (traffic_) {
     bytes = random.chance(0.25) ? 64 : 4'096;
     address &= ~std::uint64_t{4095};
@@ -212,7 +213,8 @@ bool PcieDmaModel::offer_faulty_completion(KeyedRandom& random, Transaction& val
   }
   const std::uint32_t came = received(tag);
   if (came == 0 || !can_answer(tag)) return false;
-  const std::uint32_t owed = state.bytes - came + 1 + static_cast<std::uint32_t>(random.below(came));
+  std::uint32_t owed = state.bytes - came + 1 + static_cast<std::uint32_t>(random.below(came));
+  if (random.chance(0.3)) owed = state.bytes;
   values = to_transaction({tag, std::min(owed, 64U), owed, false});  // a second copy
   return true;
 }

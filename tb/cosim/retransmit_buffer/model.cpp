@@ -14,6 +14,7 @@ using retransmit_buffer_ports::Rsp;
 constexpr std::uint32_t kPacketsASack = 16;
 constexpr std::uint64_t kWidestWindow =
     5'000;  ///< an old end that passes it takes longer than a bench waits for anything
+constexpr std::uint32_t kOftenOvertaken = 4'096;
 constexpr TimePs kMostTime = (1ULL << 48) - 1;
 
 const std::vector<std::string> kOps{"open", "append", "sent", "ack", "nack", "gap", "timeout", "take"};
@@ -118,7 +119,7 @@ void RetransmitBufferModel::choose_load(KeyedRandom& random) {
   window_ = 1 + random.below(random.chance(0.3) ? 200 : 40);
   hole_ = random.chance(0.2);
   patient_ = false;
-  if (is_long_episode()) {
+  if (is_long_) {
     append_ = sent_ = 0.3;
     window_ = kWidestWindow;
     hole_ = !random.chance(0.1);
@@ -140,8 +141,9 @@ void RetransmitBufferModel::reset(KeyedRandom& random, const Dut&) {
   now_ = start % 2 == 0 ? start >> 44 : start >> 17;
   traffic_ = false;
   last_qp_ = ~0U;
-  choose_load(random);
+  is_long_ = next_is_long();
   ++episodes_;
+  choose_load(random);
 }
 
 void RetransmitBufferModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
@@ -161,7 +163,7 @@ std::uint32_t RetransmitBufferModel::choose_qp(KeyedRandom& random) const {
 }
 
 bool RetransmitBufferModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
-  if (!traffic_ && random.chance(is_long_episode() ? 0.0001 : 0.001)) choose_load(random);
+  if (!traffic_ && random.chance(is_long_ ? 0.0001 : 0.001)) choose_load(random);
   values = to_cmd(traffic_ ? choose_traffic(random) : choose(random)).transfer();
   return true;
 }
@@ -218,7 +220,8 @@ RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
 std::uint32_t RetransmitBufferModel::choose_threshold(const RetransmitBuffer& buffer, KeyedRandom& random) const {
   if (patient_) {
     const std::uint32_t overtaken = most_overtaken(buffer);
-    if (random.chance(0.98)) return overtaken + 1 + static_cast<std::uint32_t>(random.below(2));
+    if (random.chance(overtaken < kOftenOvertaken ? 0.999 : 0.9))
+      return overtaken + 1 + static_cast<std::uint32_t>(random.below(2));
     return std::max(overtaken ^ (1U << random.below(31)), 1U);
   }
   if (random.chance(0.2)) return 1 + static_cast<std::uint32_t>(near_power(random, 31));
@@ -227,7 +230,7 @@ std::uint32_t RetransmitBufferModel::choose_threshold(const RetransmitBuffer& bu
 
 /// Also the age of the packet that is outstanding for longest, and what differs from it in a bit.
 TimePs RetransmitBufferModel::choose_limit(std::uint32_t qp, KeyedRandom& random) const {
-  if (patient_ && random.chance(0.98)) return kMostTime;
+  if (patient_ && random.chance(0.999)) return kMostTime;
   if (random.chance(0.5)) return 1 + random.below(random.chance(0.2) ? 20'000 : 200'000);
   const auto oldest = oldest_sent_.find(qp);
   if (oldest == oldest_sent_.end() || random.chance(0.2)) return near_power(random, 48);
@@ -269,7 +272,8 @@ RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const R
   // The newest packets, which a pool has records of behind a hole.
   if (hole_ && random.chance(0.7)) base = std::max<std::int64_t>(span - static_cast<std::int64_t>(random.below(70)), 1);
   // Bits behind the old end, and the newest packet among the bits.
-  if (random.chance(last < -1 ? 0.3 : 0.05)) base = far(random) + (random.chance(0.5) ? span : 0);
+  if (random.chance(0.05)) base = far(random) + (random.chance(0.5) ? span : 0);
+  if (last < -1 && random.chance(0.3)) base = -static_cast<std::int64_t>(near_power(random, 13));
   if (random.chance(0.1)) base = span - static_cast<std::int64_t>(random.below(66));
   c.base = psn_add(buffer.unacked_psn(), base);
   c.bitmap = random.next();

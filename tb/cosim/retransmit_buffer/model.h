@@ -46,7 +46,7 @@ class RetransmitBufferModel : public BlockModel,
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
   void taken(std::size_t port, const Transaction&) override { unanswered_ -= port == 1 ? 1 : 0; }
   /// Now and then a long one, in which windows get wide.
-  std::uint64_t transfers_an_episode() const override { return is_long_episode() ? 40'000 : 2'000; }
+  std::uint64_t transfers_an_episode() const override { return next_is_long() ? 40'000 : 2'000; }
   /// A response comes after its events.
   bool follows(std::size_t port, std::size_t earlier) const override { return port == 1 && earlier == 2; }
   /// A run has no settings of this block.
@@ -72,7 +72,8 @@ class RetransmitBufferModel : public BlockModel,
     bool sent_before = false;  ///< the command's packet
   };
 
-  bool is_long_episode() const { return episodes_ % 16 == 15; }
+  /// The one that the next reset begins.
+  bool next_is_long() const { return episodes_ % 16 == 15; }
   void choose_load(KeyedRandom& random);
   std::uint32_t choose_qp(KeyedRandom& random) const;
   RetransmitCommand choose(KeyedRandom& random);
@@ -97,6 +98,7 @@ class RetransmitBufferModel : public BlockModel,
   double append_ = 0.3;
   double sent_ = 0.3;
   bool hole_ = false;     ///< the oldest packet is not acknowledged for a while, and the window grows
+  bool is_long_ = false;  ///< the episode
   bool patient_ = false;  ///< nor declared lost
   std::map<std::uint32_t, TimePs> oldest_sent_;  ///< by QP that has a packet outstanding
   std::uint64_t episodes_ = 0;

@@ -111,7 +111,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     const SprayItem::Kind kind = oldest == nullptr ? SprayItem::Kind::select : oldest->kind;
     model_->rsp_ready_i = takes && kind == SprayItem::Kind::select;
     model_->done_ready_i = takes && kind == SprayItem::Kind::update;
-    model_->csr_rready_i = takes && kind == SprayItem::Kind::port_status;
+    model_->csr_rready_i = takes && is_control(kind);
     const bool places = offer_order();
     model_.low();
     const bool placed = places && model_->order_ready_o != 0;
@@ -140,6 +140,9 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   using Upd = spray_scheduler_ports::Upd;
   static constexpr std::uint64_t kMostCycles = 100'000;
 
+  static bool is_control(SprayItem::Kind kind) {
+    return kind == SprayItem::Kind::port_status || kind == SprayItem::Kind::open;
+  }
   static Sel sel_of(std::uint32_t slot, std::uint32_t bytes, std::uint32_t ports_up, TimePs now) {
     return {.slot = slot, .bytes = bytes, .ports_up = ports_up & ((1U << kPlanes) - 1), .time = now};
   }
@@ -191,8 +194,11 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     if (item->kind == SprayItem::Kind::update) {
       upd_of(*item).put(model_.pins());
       model_->upd_valid_i = 1;
-    } else if (item->kind == SprayItem::Kind::port_status) {
-      spray_csr(rtl::SprayCsr::port_status, item->slot, 0, item->reachable).put(model_.pins());
+    } else if (is_control(item->kind)) {
+      const bool opens = item->kind == SprayItem::Kind::open;
+      spray_csr(opens ? rtl::SprayCsr::open : rtl::SprayCsr::port_status, item->slot, 0,
+                opens ? item->active_evs : item->reachable)
+          .put(model_.pins());
       model_->csr_valid_i = 1;
     } else {
       const bool returns = item->any_returned && !credit_taken_;
@@ -205,7 +211,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   }
   bool ready_of(const SprayItem* item) const {
     if (item != nullptr && item->kind == SprayItem::Kind::update) return model_->upd_ready_o != 0;
-    if (item != nullptr && item->kind == SprayItem::Kind::port_status) return model_->csr_ready_o != 0;
+    if (item != nullptr && is_control(item->kind)) return model_->csr_ready_o != 0;
     return model_->sel_ready_o != 0;
   }
   void cycle() {

@@ -28,6 +28,9 @@ constexpr std::size_t kUpdateEvents = 9;
 enum Search : std::size_t { kNoRotation, kNewRotation, kNewOrder, kNoPort, kBusyPorts, kNothingGood, kTwoRotations };
 enum Wake : std::size_t { kWithRotation, kSkippedBackup, kOneTime, kSeveralTimes };
 enum Update : std::size_t { kReplaced, kFloor, kRevived, kLaterBucket, kUnknownValue, kOblivious, kRemovedSkip };
+/// The second half of all times, in which one that began in the first 2^45 ps ends before time does.
+constexpr TimePs kLate = 1ULL << 47;
+constexpr TimePs kEarly = 1ULL << 45;
 // Cycles of work, as in the data sheet.
 constexpr std::uint64_t kAcceptedToWork = 2;
 constexpr std::uint64_t kSearchCycles = 2;
@@ -71,6 +74,8 @@ void SpraySchedulerModel::reset(KeyedRandom& random, const Dut& dut) {
   traffic_ = false;
   of_run_ = false;
   now_ = random.next() >> (17 + random.below(random.chance(0.5) ? 4 : 40));
+  if (now_ < kEarly && random.chance(0.5)) now_ += kLate;
+  ++episodes_;
   configure(random);
   choose_load(random);
 }
@@ -87,14 +92,17 @@ void SpraySchedulerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) 
 void SpraySchedulerModel::configure(KeyedRandom& random) {
   planes_ = static_cast<std::uint32_t>(1 + random.below(sizes_.planes));
   config_ = {};
-  config_.ev_count = planes_ * static_cast<std::uint32_t>(1 + random.below(sizes_.evs / planes_));
-  if (random.chance(0.5)) config_.ev_count = sizes_.evs / planes_ * planes_;
+  // Few EVs rotate often.
+  const bool few = random.chance(0.2);
+  const std::uint32_t evs = few ? sizes_.planes : sizes_.evs;
+  config_.ev_count = planes_ * static_cast<std::uint32_t>(1 + random.below(evs / planes_));
+  if (!few && random.chance(0.5)) config_.ev_count = sizes_.evs / planes_ * planes_;
   config_.ev_active = planes_ * static_cast<std::uint32_t>(1 + random.below(config_.ev_count / planes_));
   config_.ev_min_active = random.chance(0.5) ? 1 : static_cast<std::uint32_t>(random.below(config_.ev_active + 1));
   constexpr std::array<std::uint32_t, 6> reshuffles{0, 1, 1, 2, 3, 64};
   config_.reshuffle_rotations = reshuffles[random.below(reshuffles.size())];
   // Far away: each bit of the number counts.
-  if (random.chance(0.2)) config_.reshuffle_rotations += 1U << (7 + random.below(13));
+  if (random.chance(few ? 0.9 : 0.2)) config_.reshuffle_rotations += 1U << (7 + random.below(few ? 7 : 13));
   config_.skip_duration = static_cast<SkipDuration>(random.below(3));
   config_.skip_time_ps = 1 + (random.chance(0.5) ? random.below(400) : random.next() >> (18 + random.below(46)));
   config_.assumed_bad_losses = static_cast<std::uint32_t>(1 + random.below(8));
