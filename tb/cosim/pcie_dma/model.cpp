@@ -154,6 +154,7 @@ bool PcieDmaModel::offer_read(KeyedRandom& random, Transaction& values) {
   std::uint64_t bytes = 1 + random.below(random.chance(small_) ? 200 : 9'000);
   if (random.chance(0.1)) bytes = std::uint64_t{mrrs_} << random.below(3);
   if (random.chance(0.02)) bytes = 1;
+  if (random.chance(0.01)) bytes += 1ULL << (14 + random.below(6));
   std::uint64_t address = random.next() >> random.below(40);
   if (random.chance(0.3)) address &= ~std::uint64_t{4095};
   if (random.chance(0.3)) address |= 4095 - random.below(130);
@@ -204,7 +205,11 @@ bool PcieDmaModel::offer_completion(KeyedRandom& random, Transaction& values) {
 }
 
 bool PcieDmaModel::offer_faulty_completion(KeyedRandom& random, Transaction& values) const {
-  const auto tag = static_cast<std::uint16_t>(random.below(sizes_.tags));
+  auto tag = static_cast<std::uint16_t>(random.below(sizes_.tags));
+  // Mostly of a request of which some has come.
+  for (std::uint32_t i = 0; i < sizes_.tags && received(tag) == 0 && random.chance(0.9); ++i) {
+    tag = static_cast<std::uint16_t>((tag + 1U) % sizes_.tags);
+  }
   const ReadTags::Tag& state = reference_->tag(tag);
   if (!state.outstanding) {
     if (may_give_tag()) return false;
@@ -214,7 +219,7 @@ bool PcieDmaModel::offer_faulty_completion(KeyedRandom& random, Transaction& val
   const std::uint32_t came = received(tag);
   if (came == 0 || !can_answer(tag)) return false;
   std::uint32_t owed = state.bytes - came + 1 + static_cast<std::uint32_t>(random.below(came));
-  if (random.chance(0.3)) owed = state.bytes;
+  if (random.chance(0.5)) owed = state.bytes;
   values = to_transaction({tag, std::min(owed, 64U), owed, false});  // a second copy
   return true;
 }

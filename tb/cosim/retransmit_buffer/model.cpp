@@ -273,7 +273,7 @@ RetransmitCommand RetransmitBufferModel::choose_ack(RetransmitCommand c, const R
   if (hole_ && random.chance(0.7)) base = std::max<std::int64_t>(span - static_cast<std::int64_t>(random.below(70)), 1);
   // Bits behind the old end, and the newest packet among the bits.
   if (random.chance(0.05)) base = far(random) + (random.chance(0.5) ? span : 0);
-  if (last < -1 && random.chance(0.3)) base = -static_cast<std::int64_t>(near_power(random, 13));
+  if (last < -1 && random.chance(0.6)) base = -static_cast<std::int64_t>(near_power(random, 13));
   if (random.chance(0.1)) base = span - static_cast<std::int64_t>(random.below(66));
   c.base = psn_add(buffer.unacked_psn(), base);
   c.bitmap = random.next();

@@ -1,5 +1,5 @@
-// parameters: -G Tags=8 -G Jobs=8 -G BufferBytes=8192
-// transactions: 100000
+// parameters: -G Tags=8 -G Jobs=8 -G BufferBytes=1048576
+// transactions: 400000
 // sources: tb/cosim/pcie_dma/model.cpp
 #include "Vmutants.h"
 #include "cosim/pcie_dma/model.h"
@@ -11,6 +11,6 @@ int main(int argc, char** argv) {
   return run_mutants(argc, argv, [](std::uint64_t transactions) {
     return stream_mismatch(
         "pcie_dma", transactions,
-        std::make_unique<cosim::PcieDmaModel>(PcieDmaSizes{8, 8, 8192}, cosim::make_pcie_dma_dut<Mutant<Vmutants>>));
+        std::make_unique<cosim::PcieDmaModel>(PcieDmaSizes{8, 8, 1'048'576}, cosim::make_pcie_dma_dut<Mutant<Vmutants>>));
   });
 }

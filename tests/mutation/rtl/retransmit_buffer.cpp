@@ -1,5 +1,5 @@
 // parameters: -G Qps=4 -G Records=64 -G Buckets=32
-// transactions: 100000
+// transactions: 200000
 // sources: tb/cosim/retransmit_buffer/model.cpp tb/cosim/retransmit_buffer/cycles.cpp
 #include "Vmutants.h"
 #include "cosim/retransmit_buffer/model.h"

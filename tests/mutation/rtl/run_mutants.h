@@ -36,7 +36,7 @@ bool survives(int mutation, std::uint64_t transactions, Find&& find) {
   const pid_t child = fork();
   if (child == 0) {
     // Of its own time, so that a busy machine changes nothing; the signal counts as not found.
-    const itimerval limit{{0, 0}, {60, 0}};
+    const itimerval limit{{0, 0}, {120, 0}};
     setitimer(ITIMER_PROF, &limit, nullptr);
     selected_mutation = mutation;
     _exit(find(transactions).empty() ? 0 : 1);

@@ -1,5 +1,5 @@
 // parameters: -G NumSlots=2 -G MaxEvs=8 -G NumPlanes=4
-// transactions: 1000000
+// transactions: 3000000
 // sources: tb/cosim/spray_scheduler/model.cpp
 #include "Vmutants.h"
 #include "cosim/spray_scheduler/model.h"
