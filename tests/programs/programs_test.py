@@ -183,6 +183,32 @@ class Bandwidth(unittest.TestCase):
                 self.compare(write_bw("-s", size, "-n", messages, "-b", *LIKE_RUN, settings=FREE), messages, 1, both=True)
 
 
+class Published(unittest.TestCase):
+    """The published figures of perftest beside what Debian's perftest prints (docs/validation.md)."""
+
+    TOPOLOGIES = {"below one T0": [], "across T1s": ["fabric.nics_per_t0=1", "fabric.t1s_per_plane=8"]}
+    INLINE = "nic.wqe_fetch.inline_bytes=28"
+
+    def line(self, run):
+        """That perftest prints of its figures, and the document has."""
+        self.assertEqual(run.code, 0, run.err)
+        line = next(line for line in run.out.splitlines() if re.fullmatch(r"\s*\d+\s+\d+(\s+[\d.]+)+\s*", line))
+        self.assertIn(f"`{' '.join(line.split())}`", (REPOSITORY / "docs/validation.md").read_text())
+        return [float(word) for word in line.split()]
+
+    def test_latency(self):
+        for (where, settings), published in zip(self.TOPOLOGIES.items(), (5.09, 6.54)):
+            with self.subTest(where):
+                average = self.line(write_lat("-s", 2, "-n", 1000, settings=[self.INLINE, *settings]))[5]
+                self.assertLess(abs(average / published - 1), 0.02)
+
+    def test_bandwidth(self):
+        for where, settings in self.TOPOLOGIES.items():
+            with self.subTest(where):
+                average = self.line(write_bw("-s", 32768, "-q", 4, "-n", 500, settings=[self.INLINE, *settings]))[3]
+                self.assertLess(abs(average / 770 - 1), 0.02)
+
+
 class Agreement(unittest.TestCase):
     def test_rates(self):
         """What perftest prints, what the run says, and what the times in a capture at the sender's ports say."""

@@ -9,8 +9,8 @@
 int main(int argc, char** argv) {
   using namespace mrc;
   return run_mutants(argc, argv, [](std::uint64_t transactions) {
-    return stream_mismatch(
-        "pcie_dma", transactions,
-        std::make_unique<cosim::PcieDmaModel>(PcieDmaSizes{8, 8, 1'048'576}, cosim::make_pcie_dma_dut<Mutant<Vmutants>>));
+    return stream_mismatch("pcie_dma", transactions,
+                           std::make_unique<cosim::PcieDmaModel>(PcieDmaSizes{8, 8, 1'048'576},
+                                                                 cosim::make_pcie_dma_dut<Mutant<Vmutants>>));
   });
 }
