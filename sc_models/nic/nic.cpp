@@ -115,7 +115,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
 
 void Nic::begin_sending(TimePs now, Qp& qp) {
   if (rtl_.retransmit_buffer) requestor_of(qp).records().use_rtl(*rtl_.retransmit_buffer, context_.index_of(qp), now);
-  if (rtl_.spray_scheduler) rtl_.spray_scheduler->add(*qp.paths, now);
+  if (rtl_.spray_scheduler) rtl_.spray_scheduler->add(*qp.paths);
 }
 
 void Nic::set_faults(const std::vector<PortDarkness>& darkness, const std::vector<PortRate>& rates,

@@ -12,4 +12,12 @@ void NicPathTable::set_port_status_by_rtl(std::uint32_t reachable_mask) {
   rtl_->set_port_status(table_, reachable_mask);
 }
 
+void NicPathTable::deny_by_rtl(EvIndex ev) {
+  rtl_->deny(table_, ev);
+}
+
+void NicPathTable::allow_by_rtl(EvIndex ev) {
+  rtl_->allow(table_, ev);
+}
+
 }  // namespace mrc

@@ -51,15 +51,24 @@ class NicPathTable {
   void probe_not_sent(EvIndex ev) { table_.probe_not_sent(ev); }
   bool pop_event(EvEvent& event) { return table_.pop_event(event); }
 
-  // What a controller does. Precondition: no RTL, which has no such input.
-  void deny(EvIndex ev) { table_.deny(ev); }
-  void allow(EvIndex ev) { table_.allow(ev); }
+  // What a controller does.
+  void deny(EvIndex ev) {
+    if (rtl_ != nullptr) return deny_by_rtl(ev);
+    table_.deny(ev);
+  }
+  void allow(EvIndex ev) {
+    if (rtl_ != nullptr) return allow_by_rtl(ev);
+    table_.allow(ev);
+  }
+  /// Precondition: no RTL, for which the scenario's counts.
   void set_least_active(std::uint32_t evs) { table_.set_least_active(evs); }
   void copy_events(std::vector<EvEvent>& to) { table_.copy_events(to); }
 
  private:
   void report_by_rtl(EvIndex ev, PathEvent event, TimePs now);
   void set_port_status_by_rtl(std::uint32_t reachable_mask);
+  void deny_by_rtl(EvIndex ev);
+  void allow_by_rtl(EvIndex ev);
 
   SpraySchedulerRtlPath* rtl_ = nullptr;
   PathTable table_;

@@ -541,6 +541,17 @@ class Ocp(unittest.TestCase):
         self.assertGreater(max(time for time, _, _ in packets), float(at) + 200)
         self.assertLess(max(times), float(at) + 1)
 
+    def test_denied_by_rtl(self):
+        """RTL of spray_scheduler has what a controller does, before a QP is connected and while it sends."""
+        for words in (("deny", self.WHILE_US, 0, 5), ("deny", self.BEFORE_US, self.WHILE_US - self.BEFORE_US, "port", 3)):
+            for more in (["--shadow", "spray_scheduler@nic1"], ["--rtl", "spray_scheduler@nic1", "--rtl-timing", "pins"]):
+                with self.subTest(words=words, more=more):
+                    run = self.beside_writes(*words, messages=2000, options=more)
+                    self.assertEqual(run.code, 0, run.err)
+                    [block] = run.result()["rtl"]
+                    self.assertGreater(block["transactions"], 32000)
+                    self.assertEqual(block["mismatches"], 0)
+
     def test_denied_port(self):
         """Before a QP is connected, and allowed while it sends: EVs of the port are used from then on."""
         packets, out = self.captured("deny", self.BEFORE_US, self.WHILE_US - self.BEFORE_US, "port", 3, messages=4000)

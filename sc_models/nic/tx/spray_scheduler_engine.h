@@ -63,7 +63,7 @@ struct SprayTableState {
 
 /// An operation by pins.
 struct SprayItem {
-  enum class Kind : std::uint8_t { select, update, port_status, open };
+  enum class Kind : std::uint8_t { select, update, port_status, open, deny, allow };
   Kind kind = Kind::select;
   std::uint32_t slot = 0;
   TimePs now = 0;
@@ -73,7 +73,7 @@ struct SprayItem {
   std::array<std::uint32_t, PathTable::kMostPlanes> returned{};
   PathEvent event{};             ///< update
   bool by_value = false;         ///< update
-  EvIndex ev = kNoEv;            ///< update, not by value
+  EvIndex ev = kNoEv;            ///< deny, allow, and update, not by value
   Ev value = 0;                  ///< update, by value
   std::uint32_t reachable = 0;   ///< port_status
   std::uint32_t active_evs = 0;  ///< open

@@ -60,23 +60,15 @@ std::uint32_t SpraySchedulerRtlPath::hold(NicPathTable& paths) {
   return slot;
 }
 
-void SpraySchedulerRtlPath::add(NicPathTable& paths, TimePs now) {
+void SpraySchedulerRtlPath::add(NicPathTable& paths) {
   if (slots_.contains(&paths.table())) return;
   const std::uint32_t slot = hold(paths);
-  PathTable& table = *tables_[slot];
-  if (by_pins()) {
-    SprayAsk ask;
-    ask.kind = SprayItem::Kind::open;
-    ask.slot = slot;
-    ask.active_evs = table.active_total();
-    ask.table = &table;
-    operations_.push_back(ask);
-    box_->wake_at(now);
-  } else {
-    begin_operation(now, 0);
-    engine_->open(slot, table.active_total());
+  const PathTable& table = *tables_[slot];
+  control(table, SprayItem::Kind::open, table.active_total());
+  if (table.reachable() != ~0U) control(table, SprayItem::Kind::port_status, table.reachable());
+  for (EvIndex ev = 0; ev < table.size(); ++ev) {
+    if (table.state(ev) == EvState::denied) control(table, SprayItem::Kind::deny, ev);
   }
-  if (table.reachable() != ~0U) set_port_status(table, table.reachable());
 }
 
 SpraySchedulerRtlPath::~SpraySchedulerRtlPath() {
@@ -244,16 +236,41 @@ void SpraySchedulerRtlPath::report(PathTable& table, EvIndex ev, PathEvent event
 
 void SpraySchedulerRtlPath::set_port_status(PathTable& table, std::uint32_t reachable_mask) {
   table.set_port_status(reachable_mask);
+  control(table, SprayItem::Kind::port_status, reachable_mask);
+}
+
+void SpraySchedulerRtlPath::deny(PathTable& table, EvIndex ev) {
+  table.deny(ev);
+  control(table, SprayItem::Kind::deny, ev);
+}
+
+void SpraySchedulerRtlPath::allow(PathTable& table, EvIndex ev) {
+  table.allow(ev);
+  control(table, SprayItem::Kind::allow, ev);
+}
+
+void SpraySchedulerRtlPath::control(const PathTable& table, SprayItem::Kind kind, std::uint32_t what) {
+  SprayAsk ask;
+  ask.kind = kind;
+  ask.slot = slot_of(table);
+  ask.ev = what;
+  ask.active_evs = what;
+  ask.reachable = what & 0xFF;
   if (by_pins()) {
-    SprayAsk ask;
-    ask.kind = SprayItem::Kind::port_status;
-    ask.slot = slot_of(table);
-    ask.reachable = reachable_mask & 0xFF;
     operations_.push_back(ask);
     return;
   }
   count({}, {});
-  engine_->set_port_status(slot_of(table), reachable_mask & 0xFF);
+  switch (kind) {
+    case SprayItem::Kind::open:
+      return engine_->open(ask.slot, what);
+    case SprayItem::Kind::deny:
+      return engine_->deny(ask.slot, what);
+    case SprayItem::Kind::allow:
+      return engine_->allow(ask.slot, what);
+    default:
+      return engine_->set_port_status(ask.slot, ask.reachable);
+  }
 }
 
 PinCycle SpraySchedulerRtlPath::clock(std::uint64_t cycle) {

@@ -46,7 +46,7 @@ class SpraySchedulerRtlPath : public RtlPath {
   /// Loads the tables of all QPs of `nic`, which outlives this.
   void attach(NicContext& nic);
   /// A QP that was connected while time passes sends from now on; its table is new, or one of those that are there.
-  void add(NicPathTable& paths, TimePs now);
+  void add(NicPathTable& paths);
 
   /// The choice for a packet of `bytes` on the wire. `room` is what the ports' FIFOs have, `free_ports` those that the
   /// model would give ring 1. The answer is that which counts in this mode.
@@ -56,6 +56,9 @@ class SpraySchedulerRtlPath : public RtlPath {
   /// Changes of a table, carried out there and in the block.
   void report(PathTable& table, EvIndex ev, PathEvent event, TimePs now);
   void set_port_status(PathTable& table, std::uint32_t reachable_mask);
+  // What a controller does.
+  void deny(PathTable& table, EvIndex ev);
+  void allow(PathTable& table, EvIndex ev);
   /// Compares the content of all tables; to be called at the end of a run.
   void compare_state(TimePs now);
 
@@ -86,6 +89,8 @@ class SpraySchedulerRtlPath : public RtlPath {
   bool conclude(std::uint64_t cycle);
 
  private:
+  /// What changes a table and gives no answer.
+  void control(const PathTable& table, SprayItem::Kind kind, std::uint32_t what);
   /// Returns the slot of the table, which is not open yet.
   std::uint32_t hold(NicPathTable& paths);
   std::span<const EvIndex> next_order(std::uint32_t slot);

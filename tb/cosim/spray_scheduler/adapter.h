@@ -141,7 +141,19 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   static constexpr std::uint64_t kMostCycles = 100'000;
 
   static bool is_control(SprayItem::Kind kind) {
-    return kind == SprayItem::Kind::port_status || kind == SprayItem::Kind::open;
+    return kind != SprayItem::Kind::select && kind != SprayItem::Kind::update;
+  }
+  static Csr csr_of(const SprayItem& item) {
+    switch (item.kind) {
+      case SprayItem::Kind::open:
+        return spray_csr(rtl::SprayCsr::open, item.slot, 0, item.active_evs);
+      case SprayItem::Kind::deny:
+        return spray_csr(rtl::SprayCsr::deny, item.slot, item.ev, 0);
+      case SprayItem::Kind::allow:
+        return spray_csr(rtl::SprayCsr::allow, item.slot, item.ev, 0);
+      default:
+        return spray_csr(rtl::SprayCsr::port_status, item.slot, 0, item.reachable);
+    }
   }
   static Sel sel_of(std::uint32_t slot, std::uint32_t bytes, std::uint32_t ports_up, TimePs now) {
     return {.slot = slot, .bytes = bytes, .ports_up = ports_up & ((1U << kPlanes) - 1), .time = now};
@@ -195,10 +207,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
       upd_of(*item).put(model_.pins());
       model_->upd_valid_i = 1;
     } else if (is_control(item->kind)) {
-      const bool opens = item->kind == SprayItem::Kind::open;
-      spray_csr(opens ? rtl::SprayCsr::open : rtl::SprayCsr::port_status, item->slot, 0,
-                opens ? item->active_evs : item->reachable)
-          .put(model_.pins());
+      csr_of(*item).put(model_.pins());
       model_->csr_valid_i = 1;
     } else {
       const bool returns = item->any_returned && !credit_taken_;
