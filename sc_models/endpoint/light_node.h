@@ -159,7 +159,7 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
     ReceiveCompletion received;
     while (responder.pop_receive(received)) {
       to_be_seen_->push({now + completion_ps_,
-                  {Cqe::Kind::receive, nic_.index_of(qp), 0, received.immediate, CompletionStatus::success}});
+                         {Cqe::Kind::receive, nic_.index_of(qp), 0, received.immediate, CompletionStatus::success}});
     }
   }
   void place(const Packet& packet);

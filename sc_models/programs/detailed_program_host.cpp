@@ -6,8 +6,7 @@ DetailedProgramHost::DetailedProgramHost(const sc_core::sc_module_name& name, Wh
                                          Nic& device, HostMemory& memory, const WorkPlacement& placement,
                                          NodeTransport& transport, const Topology& topology)
     : Host(name, owner, nic, device, memory, placement), ProgramHost(nic, player(), transport, topology) {
-  device.probe_engine().use_routes(
-      [&topology, node = nic.node](NodeId peer) { return topology.route(node, peer); });
+  device.probe_engine().use_routes([&topology, node = nic.node](NodeId peer) { return topology.route(node, peer); });
 }
 
 void DetailedProgramHost::hand_over(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) {

@@ -29,8 +29,8 @@ void ProgramHost::connect(std::uint32_t index, const QpConnection& to) {
   qp.peer_number = to.peer_number;
   qp.route = topology_.route(context_.node, to.peer);
   const KeyedRandom random(context_.scenario.seed, fmt::format("nic{}.qp{}.reverse_paths", context_.node, qp.number));
-  qp.reverse_paths =
-      std::make_unique<ReversePaths>(context_.config.nic.ports, random, context_.scenario.protocol.ev_layout, qp.route.uplinks);
+  qp.reverse_paths = std::make_unique<ReversePaths>(context_.config.nic.ports, random,
+                                                    context_.scenario.protocol.ev_layout, qp.route.uplinks);
   transport_.add_responder(qp, to.receive_psn);
   half_added(qp);
 }

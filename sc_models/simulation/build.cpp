@@ -83,9 +83,9 @@ void add_unconnected_qps(const Model& model) {
 }
 
 void build_program_host(Model& model, SimulationNode& node) {
-  auto host = std::make_unique<DetailedProgramHost>(fmt::format("host{}", node.id).c_str(), *node.wheel, *node.boxes,
-                                                    *node.nic, node.memory, model.placement, *node.transport,
-                                                    model.fabric->topology());
+  auto host =
+      std::make_unique<DetailedProgramHost>(fmt::format("host{}", node.id).c_str(), *node.wheel, *node.boxes, *node.nic,
+                                            node.memory, model.placement, *node.transport, model.fabric->topology());
   node.programs = host.get();
   node.host = std::move(host);
   node.memory.use(model.options.programs->memory_of(node.id));
