@@ -363,6 +363,7 @@ def write_in(frame):
 
 class Ocp(unittest.TestCase):
     """OCP's samples from a checkout of the user's, as they are there, over libmrc."""
+    SETTINGS = ()
 
     @classmethod
     def setUpClass(cls):
@@ -386,7 +387,7 @@ class Ocp(unittest.TestCase):
         common = [str(self.copy / "examples/benchmark/mrc_example"), "-p", str(PORT), "-d", "mrc0", "-n", "200", "-w", "10", "-s", "65536",
                   "--step-factor", "16"]
         server, client = common, [common[0], LOCAL, *common[1:]]
-        return Run(server, client, environment={"MRC_LOG_LEVEL": "DEBUG"})
+        return Run(server, client, environment={"MRC_LOG_LEVEL": "DEBUG"}, settings=self.SETTINGS)
 
     def test_example(self):
         run = self.example()
@@ -404,13 +405,14 @@ class Ocp(unittest.TestCase):
     # The client of perftest sleeps a second before it connects, and writes from then on for 1.4 ms.
     BEFORE_US, WHILE_US = 900000, 1000500
 
-    def control(self, *words, programs=(), code=0, **more):
+    def control(self, *words, programs=(), code=0, settings=(), **more):
         """mrc_control_check on nic1, behind `programs` on nic0 and nic1."""
         check = self.copy / "mrc_control_check"
         if not check.exists():
             subprocess.run(["cc", "-O2", "-Wall", "-Werror", f"-I{self.copy}", "-o", str(check), str(REPOSITORY / "tests/programs/mrc_control_check.c"),
                             f"-L{self.copy}", "-l:lib_mrc.so", "-libverbs", f"-Wl,-rpath,{self.copy}"], check=True)
-        run = Run(*programs, [str(check), *[str(word) for word in words]], nodes=[*range(len(programs)), 1], **more)
+        run = Run(*programs, [str(check), *[str(word) for word in words]], nodes=[*range(len(programs)), 1],
+                  settings=[*self.SETTINGS, *settings], **more)
         self.assertEqual(run.code, code, run.out + run.err)
         return run
 
@@ -555,6 +557,20 @@ class Ocp(unittest.TestCase):
         run = Run([str(self.copy / "test/mrc_test"), "-d", "mrc0"])
         self.assertEqual(run.code, 0, run.err)
         self.assertIn("Hello MRC!", run.out)
+
+
+class OcpLight(Ocp):
+    """The same on light endpoints, which have no probes for software."""
+    SETTINGS = LIGHT
+
+    def test_probes(self):
+        run = self.control("probe", 100, 0, programs=(["sleep", "0.01"],), code=5)
+        self.assertRegex(run.out, "0 of 8 probes, errno 95, ")
+        self.assertIn("nic1: a light endpoint has no probes for software", run.err)
+        # A detailed NIC's probes are answered by one, with a QP and without.
+        mixed = ["node.nic1.fidelity=detailed"]
+        self.check_probes(self.control("probe", 100, 0, programs=(["sleep", "0.01"],), settings=mixed).out, range(1, 9))
+        self.check_probes(self.beside_writes("probe", self.WHILE_US, 0, settings=mixed).out, range(1, 9), most=40000)
 
 
 def programs_of(model):
