@@ -1,5 +1,7 @@
 #include "endpoint/light_node.h"
 
+#include <algorithm>
+
 namespace mrc {
 LightNode::LightNode(NodeContext& nic, HostMemory& memory, Network& network, const WorkPlacement& placement)
     : nic_(nic),
@@ -16,6 +18,7 @@ LightNode::LightNode(NodeContext& nic, HostMemory& memory, Network& network, con
 }
 
 void LightNode::start() {
+  attends_ = nic_.capture != nullptr || serves_programs();
   player_.start();
   arm();
 }
@@ -75,6 +78,33 @@ void LightNode::timer(TimePs now) {
   if (seen || player_.next_alarm() <= now) player_.step(now);
   pump_ports(now);
   arm();
+}
+
+// Programs
+
+void LightNode::serve_programs() {
+  to_be_seen_ = &for_programs_;
+}
+
+void LightNode::post_from_program(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) {
+  idle_before(now);
+  post(now, qp, request, first_doorbell);
+  idle_after(now, false);
+  arm();
+}
+
+Cqe LightNode::take_completion(TimePs now) {
+  const Cqe cqe = for_programs_.front().cqe;
+  for_programs_.pop();
+  if (cqe.kind == Cqe::Kind::receive) return cqe;
+  idle_before(now);
+  --under_way_;
+  idle_after(now, false);
+  return cqe;
+}
+
+const std::byte* LightNode::payload_of(const SendPlan& plan) const {
+  return memory_.data(plan.local_address, plan.payload_bytes);
 }
 
 // Reductions in switches
@@ -224,7 +254,12 @@ void LightNode::serve_deadlines(TimePs now) {
 }
 
 void LightNode::place(const Packet& packet) {
-  memory_.write(packet.va, packet.payload, packet.payload_bytes);
+  if (packet.payload == nullptr) [[likely]] {
+    memory_.write(packet.va, nullptr, packet.payload_bytes);
+  } else {
+    memory_.write_at(network_.now() + ps_from_ns(nic_.config.pcie.write_latency_ns), packet.va, packet.payload,
+                     packet.payload_bytes);
+  }
   ++nic_.counters.delivered;
   nic_.counters.delivered_bytes += packet.payload_bytes;
 }

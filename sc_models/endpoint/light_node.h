@@ -18,6 +18,7 @@
 #include "fabric/port_status_step.h"
 #include "host/work_player.h"
 #include "mrc/ring.h"
+#include "mrc/tx/requestor.h"
 #include "node/node_context.h"
 #include "node/transport_counts.h"
 
@@ -56,6 +57,26 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   std::span<const LinkUse> port_use() const { return port_use_; }
   /// Closes the account of a run that ends before its work does.
   void finish(TimePs now);
+
+  // Programs outside of the model, in the place of the player; between the steps of the kernel, at its time. Of the
+  // transports' nodes, MRC's can be driven so.
+  /// Completions are kept for them, and packets carry the bytes of memory. Before the run.
+  void serve_programs();
+  void post_from_program(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs doorbell_at);
+  /// When software may know of the oldest completion; kNever without one.
+  TimePs next_completion() const { return for_programs_.empty() ? kNever : for_programs_.front().at; }
+  /// Precondition: next_completion() <= now.
+  Cqe take_completion(TimePs now);
+  /// The QP has a new half.
+  virtual void half_added(const Qp&) {}
+  /// To ERROR: pending work is flushed. Precondition: it has a sending half.
+  virtual void fail(TimePs /*now*/, Qp& /*qp*/) {}
+  /// QPs may have EVs to send on that they did not have.
+  void paths_changed(TimePs now) { arm(now); }
+  /// Bit p: port p is seen up.
+  virtual std::uint32_t lit_ports() const { return ~0U; }
+  /// When that changes next; kNever: not any more.
+  virtual TimePs next_port_change() const { return kNever; }
 
   void timer(TimePs now) final;
   void port_busy_changed(TimePs now, std::uint32_t plane) final;
@@ -130,18 +151,21 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   void complete_sends(TimePs now, const Qp& qp, Requestor& requestor) {
     mrc::Completion done;
     while (requestor.pop_completion(done)) {
-      seen_.push({now + completion_ps_, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}});
+      to_be_seen_->push({now + completion_ps_, {Cqe::Kind::send, nic_.index_of(qp), done.id, 0, done.status}});
     }
   }
   template <typename Responder>
   void complete_receives(TimePs now, const Qp& qp, Responder& responder) {
     ReceiveCompletion received;
     while (responder.pop_receive(received)) {
-      seen_.push({now + completion_ps_,
-                  {Cqe::Kind::receive, nic_.index_of(qp), 0, received.immediate, CompletionStatus::success}});
+      to_be_seen_->push({now + completion_ps_,
+                         {Cqe::Kind::receive, nic_.index_of(qp), 0, received.immediate, CompletionStatus::success}});
     }
   }
   void place(const Packet& packet);
+  bool serves_programs() const { return to_be_seen_ == &for_programs_; }
+  /// Bytes that a packet of the plan carries, as they are now. Precondition: serves_programs().
+  const std::byte* payload_of(const SendPlan& plan) const;
   /// The same for window, receive window and limit of WRITE_IMM.
   static std::uint8_t gate_cause(SendGate gate, const Qp& qp);
   // What a transport tells the account, where one is kept.
@@ -184,6 +208,7 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   NodeContext& nic_;
   Network& network_;
   std::vector<QpParts> parts_;  ///< by QP; filled by a transport that looks ahead
+  bool attends_ = false;        ///< its packets are captured, or carry bytes of programs
 
  private:
   std::unique_ptr<LightIdle> idle_;              ///< null: nobody looks
@@ -234,7 +259,9 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   std::uint64_t under_way_ = 0;  ///< sends and reductions posted and not completed
   TimePs armed_at_ = kNever;
   DueHeap deadlines_;
-  Ring<Seen> seen_;
+  Ring<Seen> seen_;          ///< by the player
+  Ring<Seen> for_programs_;  ///< in its place
+  Ring<Seen>* to_be_seen_ = &seen_;
   Ring<Start> starts_;
   Ring<ReductionStep> to_reduce_;  ///< posted, not yet known to the NIC
   Ring<ReductionStep> reduced_;    ///< complete, not yet seen by software

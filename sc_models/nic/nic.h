@@ -50,6 +50,8 @@ class Nic : public sc_core::sc_module {
   const PcieDma& pcie() const { return *pcie_; }
   SackProcessor& sack_processor() { return *sack_processor_; }
   ProbeEngine& probe_engine() { return *probe_engine_; }
+  /// RTL of spray_scheduler has the path tables, too.
+  bool has_paths_in_rtl() const { return rtl_.spray_scheduler != nullptr; }
   /// A QP that was connected while time passes has its sending half.
   void begin_sending(TimePs now, Qp& qp);
   /// Packets may have paths again, by what software did.

@@ -1,5 +1,6 @@
-// The host of a detailed NIC that programs outside of the model drive: they connect its QPs while time passes, post to
-// its doorbell and take its completions. Called between the steps of the kernel, at its time.
+// The host of a node that programs outside of the model drive: they connect its QPs while time passes, post work and
+// take its completions. Called between the steps of the kernel, at its time. What a detailed NIC and a light endpoint
+// share is here; the device behind it is in a class of its own for each.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,11 @@
 #include <vector>
 
 #include "fabric/topology.h"
-#include "host/host.h"
+#include "host/work_player.h"
 #include "mrc/control/ev_profile.h"
+#include "nic/control/probe_engine.h"
+#include "node/cqe.h"
+#include "node/node_context.h"
 #include "transports/node_transport.h"
 
 namespace mrc {
@@ -22,26 +26,26 @@ struct QpConnection {
   Psn receive_psn = 0;
 };
 
-class ProgramHost : public Host {
+class ProgramHost {
  public:
   static constexpr NodeId kNobody = ~NodeId{0};
 
-  /// As Host's. Precondition: the node's QPs are there, towards nobody.
-  ProgramHost(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Nic& device, HostMemory& memory,
-              const WorkPlacement& placement, NodeTransport& transport, const Topology& topology);
+  /// Precondition: the node's QPs are there, towards nobody. All arguments outlive the host.
+  ProgramHost(NodeContext& context, WorkPlayer& player, NodeTransport& transport, const Topology& topology);
+  virtual ~ProgramHost() = default;
+  ProgramHost(const ProgramHost&) = delete;
+  ProgramHost& operator=(const ProgramHost&) = delete;
 
-  void step(TimePs) override {}  // completions stay until programs take them
-
-  NodeId node() const { return nic_.node; }
-  const NodeConfig& config() const { return nic_.config; }
-  const ScenarioConfig& scenario() const { return nic_.scenario; }
+  NodeId node() const { return context_.node; }
+  const NodeConfig& config() const { return context_.config; }
+  const ScenarioConfig& scenario() const { return context_.scenario; }
   /// As the NIC sees them.
   std::uint32_t ports_up() const;
   /// When that changes next; kNever: not any more.
-  TimePs next_port_change() const { return device_.port_status().next_change(); }
+  virtual TimePs next_port_change() const = 0;
 
-  std::uint32_t qps() const { return static_cast<std::uint32_t>(nic_.qps.size()); }
-  const Qp& qp(std::uint32_t index) const { return nic_.qps[index]; }
+  std::uint32_t qps() const { return static_cast<std::uint32_t>(context_.qps.size()); }
+  const Qp& qp(std::uint32_t index) const { return context_.qps[index]; }
   /// INIT to RTR: the QP receives.
   void connect(std::uint32_t qp, const QpConnection& to);
   /// RTR to RTS.
@@ -50,22 +54,27 @@ class ProgramHost : public Host {
   void fail(TimePs now, std::uint32_t qp);
 
   /// The peer may write with this key.
-  void allow(const MemoryRegion& region) { nic_.protection.add(region); }
-  void forbid(std::uint32_t rkey) { nic_.protection.remove(rkey); }
+  void allow(const MemoryRegion& region) { context_.protection.add(region); }
+  void forbid(std::uint32_t rkey) { context_.protection.remove(rkey); }
   /// False where the QP has too many.
-  bool post_receive(std::uint32_t qp) { return nic_.qps[qp].receiver && nic_.qps[qp].receiver->post_receive(1); }
+  bool post_receive(std::uint32_t qp) {
+    return context_.qps[qp].receiver && context_.qps[qp].receiver->post_receive(1);
+  }
 
-  bool has_room() { return !device_.doorbell().queue().full(); }
+  /// The device takes another work request now.
+  virtual bool has_room() = 0;
   /// Precondition: has_room(), and the QP sends.
   void post_request(TimePs now, std::uint32_t qp, const WorkRequest& request);
   /// When software may know of the oldest completion; kNever without one.
-  TimePs next_completion() const { return completions_.empty() ? kNever : completions_.ready_at(); }
+  virtual TimePs next_completion() const = 0;
   /// Precondition: next_completion() <= now.
   Cqe take_completion(TimePs now);
   /// A message of that many bytes has come.
-  void received(std::uint64_t bytes) { player().statistics().received_bytes += bytes; }
+  void received(std::uint64_t bytes) { statistics().received_bytes += bytes; }
   // What a controller does, to all QPs of the node, those to come included.
   const EvProfile& ev_profile() const { return ev_profile_; }
+  /// The device has the scenario's EVs and no other.
+  virtual bool has_fixed_evs() const { return false; }
   /// For QPs that send from now on. Precondition: none sends.
   void set_ev_profile(const EvProfile& profile, const std::set<EvIndex>& denied);
   /// Of a QP with the present EVs; null without.
@@ -82,18 +91,34 @@ class ProgramHost : public Host {
   void set_congestion(const CongestionConfig& config, bool anew);
   /// EVs that became ASSUMED_BAD or GOOD again for a QP since this was last asked.
   std::vector<EvEvent> take_ev_events() { return std::exchange(ev_events_, {}); }
-  /// As ProbeEngine's.
-  bool probe(TimePs now, std::uint32_t number, NodeId node, Ev ev, std::uint8_t plane) {
-    return device_.probe_engine().probe_for_software(now, number, node, ev, plane);
+  /// Whether the device has probes for software.
+  virtual bool offers_probes() const { return false; }
+  /// As ProbeEngine's. Precondition: offers_probes().
+  virtual bool probe(TimePs /*now*/, std::uint32_t /*number*/, NodeId /*node*/, Ev /*ev*/, std::uint8_t /*plane*/) {
+    return false;
   }
-  std::vector<timing::ProbeEngine::SoftwareAnswer> take_probe_answers() {
-    return device_.probe_engine().take_answers();
-  }
+  virtual std::vector<timing::ProbeEngine::SoftwareAnswer> take_probe_answers() { return {}; }
 
   /// At the end of the run.
-  void close(TimePs now) { work_done(now); }
+  virtual void close(TimePs now) = 0;
+
+ protected:
+  // What the device does.
+  /// Bit p: port p is seen up.
+  virtual std::uint32_t lit_ports() const = 0;
+  /// The QP has a new half.
+  virtual void half_added(const Qp& /*qp*/) {}
+  /// It is the sending half, complete.
+  virtual void begins_sending(TimePs /*now*/, Qp& /*qp*/) {}
+  /// Precondition: its sending half is not in ERROR.
+  virtual void fail_sender(TimePs now, Qp& qp) = 0;
+  /// QPs may have EVs to send on that they did not have.
+  virtual void paths_changed(TimePs now) = 0;
+  virtual void hand_over(TimePs now, std::uint32_t qp, const WorkRequest& request, TimePs first_doorbell) = 0;
+  virtual Cqe pop_completion(TimePs now) = 0;
 
  private:
+  HostStatistics& statistics() { return player_.statistics(); }
   /// QPs with the present EVs.
   NicPathTable* paths_of(std::uint32_t qp) const;
   void deny_for(std::uint32_t qp, EvIndex ev);
@@ -103,6 +128,8 @@ class ProgramHost : public Host {
     std::uint32_t bytes = 0;
   };
 
+  NodeContext& context_;
+  WorkPlayer& player_;  ///< has no work; keeps the node's statistics
   NodeTransport& transport_;
   const Topology& topology_;
   std::vector<Posted> posted_;  ///< by WorkRequest::id, which the caller chooses small

@@ -1,4 +1,5 @@
-// What a run asks of the programs that drive its NICs. Who starts them and speaks with them is outside of the model.
+// What a run asks of the programs that drive its NICs, detailed or light. Who starts them and speaks with them is
+// outside of the model.
 #pragma once
 
 #include <cstdint>

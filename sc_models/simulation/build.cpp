@@ -7,6 +7,8 @@
 
 #include "host/live_work.h"
 #include "parameters/transport.h"
+#include "programs/detailed_program_host.h"
+#include "programs/light_program_host.h"
 #include "programs/programs.h"
 #include "simulation/connect.h"
 #include "simulation/critical_paths.h"
@@ -24,9 +26,11 @@ void build_fabric(Model& model) {
   model.fault_log = std::make_unique<FaultLog>(model.scenario, model.fabric->topology(), *model.faults);
 }
 
-/// All but light endpoints without work, messages for them, or ports that go dark: those are not built.
+/// All but light endpoints without work, messages for them, or ports that go dark: those are not built. A program may
+/// start on any node.
 std::vector<bool> nodes_that_speak(const Model& model) {
-  std::vector<bool> speaks(model.scenario.fabric.nics, false);
+  std::vector<bool> speaks(model.scenario.fabric.nics, model.options.programs != nullptr);
+  if (model.options.programs != nullptr) return speaks;
   for (NodeId id = 0; id < model.scenario.fabric.nics; ++id) {
     speaks[id] = !model.placement.of_node[id].empty() || !model.faults->darkness_of(id).empty() ||
                  is_detailed(model.scenario, id) || model.scenario.run.node_under_test == fmt::format("nic{}", id);
@@ -49,7 +53,8 @@ void build_nodes(Model& model) {
     if (!speaks[id]) continue;
     const std::shared_ptr<WheelModule> shared = first[id] == id ? nullptr : model.at(first[id]).wheel;
     const bool here = !model.split || model.split->owns(id);
-    model.nodes.push_back(std::make_unique<SimulationNode>(id, model.scenario, model.quantum_ps, here, shared));
+    model.nodes.push_back(std::make_unique<SimulationNode>(id, model.scenario, model.quantum_ps, here,
+                                                           model.options.programs != nullptr, shared));
     model.node_at[id] = model.nodes.back().get();
     if (model.at(id).is_endpoint() == model.at(first[id]).is_endpoint()) continue;
     throw std::invalid_argument(
@@ -78,10 +83,18 @@ void add_unconnected_qps(const Model& model) {
 }
 
 void build_program_host(Model& model, SimulationNode& node) {
-  auto host = std::make_unique<ProgramHost>(fmt::format("host{}", node.id).c_str(), *node.wheel, *node.boxes, *node.nic,
+  auto host =
+      std::make_unique<DetailedProgramHost>(fmt::format("host{}", node.id).c_str(), *node.wheel, *node.boxes, *node.nic,
                                             node.memory, model.placement, *node.transport, model.fabric->topology());
   node.programs = host.get();
   node.host = std::move(host);
+  node.memory.use(model.options.programs->memory_of(node.id));
+}
+
+void build_light_program_host(Model& model, SimulationNode& node) {
+  node.light_programs =
+      std::make_unique<LightProgramHost>(node.context, *node.endpoint, *node.transport, *model.fabric);
+  node.programs = node.light_programs.get();
   node.memory.use(model.options.programs->memory_of(node.id));
 }
 
@@ -113,6 +126,7 @@ void build_devices(Model& model) {
     if (node->is_endpoint()) {
       node->endpoint = node->transport->make_light_node(node->memory, model.fabric->network(), model.placement);
       if (model.is_under_test(*node)) node->endpoint->account_idle();
+      if (model.options.programs != nullptr) build_light_program_host(model, *node);
     } else if (node->here) {
       build_detailed_device(model, *node);
     }

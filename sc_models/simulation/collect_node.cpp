@@ -249,10 +249,16 @@ void check(const std::vector<LimitResult>& limits, double line_rate_gbps) {
   }
 }
 
+/// Programs may go on after their last completion: the account of the ports, which is open until they end, does not.
+void leave_out(std::map<std::string, double>& idle_ps, double after_ps) {
+  double& no_work = idle_ps["no_work"];
+  no_work = std::max(0.0, no_work - after_ps);
+}
+
 /// Of a light endpoint: what its ports sent, and what it waited for while they were idle. Its data packets have the
 /// headers of a full one.
 std::vector<LimitResult> light_limits(const RunResult& result, const Model& model, const SimulationNode& node,
-                                      TimePs active) {
+                                      TimePs active, double after_ps) {
   const LightIdle* idle = node.endpoint->idle();
   if (idle == nullptr || !node.here) return {};
   const NodeCounters& counters = node.context.counters;
@@ -283,7 +289,9 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
   causes["unacknowledged"] = gbps(unacknowledged - unacknowledged_waiting);
   causes["retransmission"] = gbps(retransmitted - retransmitted_waiting);
   causes["control"] = gbps(sent + all_waiting - header * first_packets - retransmitted - first_payload);
-  for (const auto& [cause, time] : idle->idle_ps()) causes[cause] += port_gbps * time / static_cast<double>(active);
+  std::map<std::string, double> idle_ps = idle->idle_ps();
+  if (node.programs != nullptr) leave_out(idle_ps, after_ps);
+  for (const auto& [cause, time] : idle_ps) causes[cause] += port_gbps * time / static_cast<double>(active);
   for (std::size_t i = 0; i < kCutCauses; ++i) {
     causes[cause_of_retransmission(static_cast<CutCause>(i))] +=
         port_gbps * static_cast<double>(idle->retransmission_ps()[i]) / static_cast<double>(active);
@@ -291,12 +299,6 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
   std::vector<LimitResult> limits = waterfall(causes, result.line_rate_gbps, result.goodput_gbps);
   for (LimitResult& limit : limits) limit.relieved_by = light_relief(limit.cause);
   return limits;
-}
-
-/// Programs may go on after their last completion: the account of the ports, which is open until they end, does not.
-void leave_out(std::map<std::string, double>& idle_ps, double after_ps) {
-  double& no_work = idle_ps["no_work"];
-  no_work = std::max(0.0, no_work - after_ps);
 }
 
 /// A message cannot have waited for the line for longer than the ports sent. Where a receiver refuses packets, the way
@@ -328,16 +330,15 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
   if (host.first_doorbell >= end) return;
   const TimePs active = end - host.first_doorbell;
   result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
+  const double after_ps = static_cast<double>(kernel_now() - end) * node.context.config.nic.ports;
   if (!node.nic) {
-    if (node.endpoint) result.limits = light_limits(result, model, node, active);
+    if (node.endpoint) result.limits = light_limits(result, model, node, active, after_ps);
     return;
   }
   const std::map<std::string, double> of_messages = model.critical_paths->of_slowest_messages();
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   std::map<std::string, double> idle_ps = model.critical_paths->finish();
-  if (node.programs != nullptr) {
-    leave_out(idle_ps, static_cast<double>(kernel_now() - end) * node.context.config.nic.ports);
-  }
+  if (node.programs != nullptr) leave_out(idle_ps, after_ps);
   result.limits = goodput_limits(node.nic->sent().counters, node.nic->sent().of_boxes,
                                  {.line_rate_gbps = result.line_rate_gbps,
                                   .goodput_gbps = result.goodput_gbps,

@@ -17,7 +17,7 @@ std::unique_ptr<NodeContext> make_context(NodeId node, const ScenarioConfig& sce
 }  // namespace
 
 SimulationNode::SimulationNode(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps, bool runs_here,
-                               std::shared_ptr<WheelModule> shared_wheel)
+                               bool for_programs, std::shared_ptr<WheelModule> shared_wheel)
     : id(node),
       here(runs_here),
       detailed(is_detailed(scenario, node)),
@@ -26,7 +26,7 @@ SimulationNode::SimulationNode(NodeId node, const ScenarioConfig& scenario, Time
       context(*own_context),
       boxes(detailed && here ? static_cast<NicContext*>(own_context.get()) : nullptr),
       transport(make_node_transport(context)),
-      memory(boxes == nullptr ? PayloadMode::reference : context.config.host.payload,
+      memory(boxes == nullptr && !for_programs ? PayloadMode::reference : context.config.host.payload,
              KeyedRandom(scenario.seed, fmt::format("nic{}.host.memory", node))) {
   if (detailed && !here) box_counters_elsewhere = std::make_unique<BoxCounters>();
   if (boxes == nullptr) return;

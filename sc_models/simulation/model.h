@@ -31,8 +31,9 @@ namespace mrc {
 /// A node as the simulation holds it: a detailed NIC with its host, or a light endpoint.
 struct SimulationNode {
   /// `runs_here`: false for a node of another rank, of which there is what its peers here and the results need.
+  /// `for_programs`: programs drive it, so that a light endpoint's memory has bytes too.
   /// `shared_wheel`: of the NIC that software drives together with this one, null where it is the first.
-  SimulationNode(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps, bool runs_here,
+  SimulationNode(NodeId node, const ScenarioConfig& scenario, TimePs quantum_ps, bool runs_here, bool for_programs,
                  std::shared_ptr<WheelModule> shared_wheel);
 
   bool is_endpoint() const { return !detailed; }
@@ -60,8 +61,9 @@ struct SimulationNode {
   bool owns_wheel = false;
   std::unique_ptr<Nic> nic;
   std::unique_ptr<Host> host;
-  ProgramHost* programs = nullptr;  ///< the host, where programs drive the NIC
   std::unique_ptr<LightNode> endpoint;
+  std::unique_ptr<ProgramHost> light_programs;  ///< with endpoint
+  ProgramHost* programs = nullptr;              ///< where programs drive the node: light_programs, or the host
   /// Of a node of another rank, when the run is over.
   struct Waits {
     std::vector<std::string> qps;

@@ -13,11 +13,11 @@ namespace {
 /// Bytes after which the share of a run that is done, of which nobody knows how long it is, is half of what was left.
 constexpr double kHalfBytes = 64 << 20;
 
-/// What a NIC does is seen by software at least so much later.
+/// What a NIC or a light endpoint does is seen by software at least so much later.
 TimePs notice_of(const Model& model) {
   TimePs least = kNever;
   for (const auto& node : model.nodes) {
-    if (node->nic) least = std::min(least, ps_from_ns(node->context.config.pcie.write_latency_ns));
+    least = std::min(least, ps_from_ns(node->context.config.pcie.write_latency_ns));
   }
   return std::max<TimePs>(least, 1);
 }
@@ -106,6 +106,9 @@ class Loop {
 
 RunEnd play_programs(Model& model, Sampler& sampler, const std::atomic<bool>& interrupted) {
   model.critical_paths->look(0);
+  for (const auto& node : model.nodes) {
+    if (node->endpoint) node->endpoint->start();
+  }
   model.fabric->wake();
   const RunEnd end = Loop(model, sampler).play(interrupted);
   for (const auto& node : model.nodes) {

@@ -181,8 +181,6 @@ void refuse_with_programs(const ScenarioConfig& scenario) {
   }
   for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
     const NodeConfig& config = scenario.node(node);
-    if (config.fidelity != Fidelity::detailed)
-      refuse(fmt::format("nic{} is a light endpoint; allowed: detailed", node));
     if (config.host.payload != PayloadMode::bytes) refuse("host.payload = \"reference\"; allowed: bytes");
   }
 }

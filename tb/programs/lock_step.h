@@ -146,7 +146,7 @@ class LockStep : public Programs {
   const ScenarioConfig& scenario_;
   Launcher& launcher_;
   std::vector<Command> commands_;
-  std::vector<std::unique_ptr<VerbsNode>> nodes_;  ///< null for a light endpoint
+  std::vector<std::unique_ptr<VerbsNode>> nodes_;  ///< null where the node is not built
   std::vector<Process> processes_;
   std::vector<std::unique_ptr<Task>> tasks_;
   int listener_ = -1;

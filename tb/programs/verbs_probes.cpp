@@ -73,6 +73,8 @@ bool VerbsNode::may_probe(const ProbeOrder& wanted) const {
 }
 
 VerbsAnswer VerbsNode::begin_probes(TimePs now, const ProbeEvs& wanted, std::span<const std::byte> tail) {
+  if (!host_->offers_probes())
+    return refused(EOPNOTSUPP, "a light endpoint has no probes for software; allowed: fidelity = \"detailed\"");
   ProbeBatch batch{.count = wanted.count, .unsent = {}, .answered = {}};
   for (std::uint32_t i = 0; i < wanted.count; ++i) {
     ProbeBatch::Unsent probe{.order = i, .what = {}};

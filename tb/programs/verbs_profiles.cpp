@@ -299,6 +299,9 @@ VerbsAnswer VerbsNode::set_ev_profile(const SetEvProfile& wanted) {
   if (evs_state_ == kOnline && state == kOffline && has_connected_qp())
     return refused(EBUSY, "the EV profile goes OFFLINE while QPs are connected");
   const bool changes_evs = has(changes, kChangeLeastActive | kChangeMode);
+  if (changes_evs && host_->has_fixed_evs())
+    return refused(EOPNOTSUPP,
+                   "RTL of spray_scheduler has the EVs of the scenario; EVs of a controller need a run without it");
   if (changes_evs && evs_state_ == kOnline && state == kOnline)
     return refused(EINVAL, "mode, number and least number of active EVs are changed while the EV profile is ONLINE");
   if (evs_state_ == kInitial && state == kOffline && !has(changes, kChangeMode))

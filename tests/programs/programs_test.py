@@ -78,8 +78,8 @@ def write_lat(*options, **more):
     return perftest("ib_write_lat", *options, **more)
 
 
-def model_gbps(size, messages, qps, depth, both=False):
-    """Of `mrcsim run`: the same messages, posted as deep on as many QPs."""
+def model_gbps(size, messages, qps, depth, both=False, more=()):
+    """Of `mrcsim run`: the same messages, posted as deep on as many QPs; `more` settings."""
     with tempfile.TemporaryDirectory() as folder:
         flows = pathlib.Path(folder, "flows.csv")
         lines = ["start_us,src,dst,bytes,tag"]
@@ -89,7 +89,7 @@ def model_gbps(size, messages, qps, depth, both=False):
                 lines.append(f"0,0,1,{size},{i}")
         flows.write_text("\n".join(lines) + "\n")
         settings = [f"traffic.trace={flows}", "traffic.format=flow_csv", f"traffic.qps_per_peer={qps}",
-                    f"traffic.outstanding_messages={depth * qps}"]
+                    f"traffic.outstanding_messages={depth * qps}", *more]
         out = pathlib.Path(folder, "out")
         words = [MRCSIM, "run", PAIR, "--quiet", "--yes", "--out", str(out), "--set", "run.node_under_test=nic1"]
         for setting in settings:
@@ -101,6 +101,10 @@ def model_gbps(size, messages, qps, depth, both=False):
 # Calls cost nothing: `mrcsim run` has no processor either. It takes each completion by itself, and posts at once: -Q 1.
 FREE = [f"host.programs.{what}=0" for what in ("post_ns", "poll_ns")]
 LIKE_RUN = ("-N", "-Q", 1)
+LIGHT = ("fidelity=endpoint",)
+# One of the two is light.
+MIXED = [[f"node.nic{node}.fidelity=endpoint"] for node in (0, 1)]
+LOSSY = ("fabric.loss_rate=0.01", "fabric.trim_rate=0.02")
 
 
 class Quick(unittest.TestCase):
@@ -142,7 +146,7 @@ class Quick(unittest.TestCase):
     def test_bad_input(self):
         for words, expected in ((["--", "no_such_program"], "no_such_program"),
                                 (["--nodes", "7", "--", "true"], "nic7"),
-                                (["--set", "fidelity=endpoint", "--", "true"], "light endpoint")):
+                                (["--set", "transport=rocev2", "--", "true"], "allowed: mrc")):
             done = subprocess.run([MRCSIM, "host", PAIR, *words], capture_output=True, text=True, check=False, cwd="/tmp")
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(expected, done.stderr)
@@ -436,6 +440,7 @@ def write_in(frame):
 
 class Ocp(unittest.TestCase):
     """OCP's samples from a checkout of the user's, as they are there, over libmrc."""
+    SETTINGS = ()
 
     @classmethod
     def setUpClass(cls):
@@ -459,7 +464,7 @@ class Ocp(unittest.TestCase):
         common = [str(self.copy / "examples/benchmark/mrc_example"), "-p", str(PORT), "-d", "mrc0", "-n", "200", "-w", "10", "-s", "65536",
                   "--step-factor", "16"]
         server, client = common, [common[0], LOCAL, *common[1:]]
-        return Run(server, client, environment={"MRC_LOG_LEVEL": "DEBUG"})
+        return Run(server, client, environment={"MRC_LOG_LEVEL": "DEBUG"}, settings=self.SETTINGS)
 
     def test_example(self):
         run = self.example()
@@ -477,13 +482,14 @@ class Ocp(unittest.TestCase):
     # The client of perftest sleeps a second before it connects, and writes from then on for 1.4 ms.
     BEFORE_US, WHILE_US = 900000, 1000500
 
-    def control(self, *words, programs=(), code=0, **more):
+    def control(self, *words, programs=(), code=0, settings=(), **more):
         """mrc_control_check on nic1, behind `programs` on nic0 and nic1."""
         check = self.copy / "mrc_control_check"
         if not check.exists():
             subprocess.run(["cc", "-O2", "-Wall", "-Werror", f"-I{self.copy}", "-o", str(check), str(REPOSITORY / "tests/programs/mrc_control_check.c"),
                             f"-L{self.copy}", "-l:lib_mrc.so", "-libverbs", f"-Wl,-rpath,{self.copy}"], check=True)
-        run = Run(*programs, [str(check), *[str(word) for word in words]], nodes=[*range(len(programs)), 1], **more)
+        run = Run(*programs, [str(check), *[str(word) for word in words]], nodes=[*range(len(programs)), 1],
+                  settings=[*self.SETTINGS, *settings], **more)
         self.assertEqual(run.code, code, run.out + run.err)
         return run
 
@@ -641,6 +647,20 @@ class Ocp(unittest.TestCase):
         self.assertIn("Hello MRC!", run.out)
 
 
+class OcpLight(Ocp):
+    """The same on light endpoints, which have no probes for software."""
+    SETTINGS = LIGHT
+
+    def test_probes(self):
+        run = self.control("probe", 100, 0, programs=(["sleep", "0.01"],), code=5)
+        self.assertRegex(run.out, "0 of 8 probes, errno 95, ")
+        self.assertIn("nic1: a light endpoint has no probes for software", run.err)
+        # A detailed NIC's probes are answered by one, with a QP and without.
+        mixed = ["node.nic1.fidelity=detailed"]
+        self.check_probes(self.control("probe", 100, 0, programs=(["sleep", "0.01"],), settings=mixed).out, range(1, 9))
+        self.check_probes(self.beside_writes("probe", self.WHILE_US, 0, settings=mixed).out, range(1, 9), most=40000)
+
+
 def programs_of(model):
     """Process ids of the programs that a model runs, in the order of their start."""
     found = []
@@ -657,9 +677,10 @@ def programs_of(model):
 class Robust(unittest.TestCase):
     """kill -9 at any time: the run ends, says why, and leaves nothing behind."""
 
-    def start(self, folder, second=None):
+    def start(self, folder, second=None, settings=()):
         common = ["ib_write_bw", "-p", str(PORT), "-s", "65536", "-n", "1000000"]
-        return subprocess.Popen([MRCSIM, "host", PAIR, "--quiet", "--out", f"{folder}/out", "--", *common, "--",
+        assignments = [word for setting in settings for word in ("--set", setting)]
+        return subprocess.Popen([MRCSIM, "host", PAIR, "--quiet", "--out", f"{folder}/out", *assignments, "--", *common, "--",
                                  *(second or [*common, LOCAL])], env={**os.environ, "TMPDIR": folder},
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
@@ -672,9 +693,9 @@ class Robust(unittest.TestCase):
 
     def test_killed_program(self):
         for victim in (0, 1):
-            for after in (0, 0.3, 2):
-                with self.subTest(victim=victim, after=after), tempfile.TemporaryDirectory() as folder:
-                    model = self.start(folder)
+            for after, settings in ((0, ()), (0.3, ()), (2, ()), (2, LIGHT)):
+                with self.subTest(victim=victim, after=after, settings=settings), tempfile.TemporaryDirectory() as folder:
+                    model = self.start(folder, settings=settings)
                     programs = self.wait_for_programs(model, victim + 1)
                     time.sleep(after)
                     os.kill(programs[victim], signal.SIGKILL)
@@ -913,6 +934,102 @@ class Faults(unittest.TestCase):
         self.assertLess(abs(rates[1] / rates[0] - 7 / 8), 0.02)
         self.assertLess(rates[2], rates[0])
         self.assertGreater(rates[2], rates[1] * 0.9)
+
+
+class Light(unittest.TestCase):
+    """On light endpoints, and between one and a detailed NIC: the same verbs, bytes and errors."""
+
+    def check(self, *words, settings, options=()):
+        run = Run([CHECK, *words, str(PORT)], [CHECK, *words, str(PORT), LOCAL], settings=settings, options=options)
+        self.assertEqual(run.code, 0, run.out + run.err)
+        return run
+
+    def test_bandwidth(self):
+        """Within 1 % of `mrcsim run` with the same messages between the same light endpoints."""
+        for size, messages, qps, both in ((4096, 3000, 1, False), (65536, 1000, 1, False), (65536, 1000, 4, False),
+                                          (1 << 20, 100, 1, False), (65536, 1000, 1, True)):
+            with self.subTest(size=size, qps=qps, both=both):
+                run = write_bw("-s", size, "-n", messages, "-q", qps, *LIKE_RUN, *(["-b"] if both else []), settings=[*FREE, *LIGHT])
+                self.assertEqual(run.code, 0, run.err)
+                model = model_gbps(size, messages, qps, 128, both, LIGHT) * (2 if both else 1)
+                average = run.rows()[0][3]
+                print(f"light, {size:8} B, {qps} QPs{', both ways' if both else ''}: {average:8.2f} Gb/s, run {model:8.2f}")
+                self.assertLess(abs(average / model - 1), 0.01)
+                result = run.result()
+                self.assertEqual(result["bytes"]["delivered"], messages * size * qps * (2 if both else 1))
+                self.assertAlmostEqual(sum(limit["gbps"] for limit in result["limits"]) + result["goodput_gbps"], 800, delta=4)
+
+    def test_dash_a(self):
+        run = write_bw("-a", "-n", 20, settings=LIGHT)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual([int(row[0]) for row in run.rows()], [1 << i for i in range(1, 24)])
+
+    def test_latency(self):
+        """No random times of PCIe: all are the same, near those of detailed NICs."""
+        light, detailed = (write_lat("-s", 2, "-n", 100, settings=settings).rows()[0] for settings in (LIGHT, ()))
+        print("latency, light and detailed:", light[4], detailed[4])
+        self.assertLess(light[3] - light[2], 0.02)
+        self.assertLess(abs(light[4] / detailed[4] - 1), 0.05)
+
+    def test_bytes_and_order(self):
+        for settings in (LIGHT, *MIXED):
+            for more in ((), LOSSY):
+                with self.subTest(settings=settings, more=more):
+                    run = self.check("data", settings=[*settings, *more])
+                    self.assertIn("512 WRITEs are right", run.out)
+                    if more:
+                        self.assertGreater(run.result()["packets"]["retransmitted"], 50)
+
+    def test_refusals(self):
+        """Wrong keys and addresses: errors as with detailed NICs, and no byte elsewhere."""
+        def errors(run):
+            return [line for line in run.out.splitlines() if "then" in line]
+        detailed = errors(self.check("refusals", settings=()))
+        self.assertEqual(len(detailed), 4)
+        for settings in (LIGHT, *MIXED):
+            with self.subTest(settings=settings):
+                self.assertEqual(errors(self.check("refusals", settings=settings)), detailed)
+
+    def test_beyond(self):
+        for settings in (LIGHT, *MIXED):
+            with self.subTest(settings=settings):
+                run = self.check("beyond", settings=settings, options=["--beyond-mrc"])
+                for what in ("READ is right", "atomic operations are right", "refusal is right"):
+                    self.assertIn(what, run.out)
+                self.assertIn("32 datagrams are right", self.check("datagrams", settings=settings, options=["--beyond-mrc"]).out)
+
+    def test_faults(self):
+        run = Run([CHECK, "events", "2"], settings=[*LIGHT, *all_ports("nic0", 1000, 500)])
+        self.assertEqual(run.code, 0, run.err)
+        events = re.findall(r"(\d+) us: (.*)", run.out)
+        self.assertEqual([what for _, what in events], ["port error, port 1, down", "port active, port 1, active"])
+        for (seen, _), at in zip(events, (1000, 1500)):
+            self.assertGreaterEqual(int(seen), at)
+            self.assertLess(int(seen), at + 200)
+        run = self.check("writes", settings=[*LIGHT, *all_ports("nic0", 100), "protocol.linear_retries=1", "protocol.exponential_retries=2"])
+        self.assertRegex(run.out, r"WRITE \d+ ended with transport retry counter exceeded")
+        self.assertEqual(run.result()["messages"]["failed"], 1)
+
+    def test_same_twice(self):
+        """Also the capture, whose WRITEs have the bytes of the program."""
+        with tempfile.TemporaryDirectory() as folder:
+            files = [pathlib.Path(folder, f"{i}.pcapng") for i in range(2)]
+            runs = [write_bw("-s", 65536, "-n", 50, "-q", 4, settings=LIGHT, options=["--pcap", str(file)]) for file in files]
+            self.assertEqual(*[[line for line in run.printed() if "capture" not in line] for run in runs])
+            self.assertEqual(*[{k: v for k, v in run.result().items() if k != "cost"} for run in runs])
+            self.assertEqual(*[file.read_bytes() for file in files])
+            run = Run([CHECK, "counts", str(PORT)], [CHECK, "counts", str(PORT), LOCAL], settings=LIGHT,
+                      options=["--pcap", str(files[0])])
+            self.assertEqual(run.code, 0, run.err)
+            for number in range(1, 6):
+                self.assertIn(struct.pack("<Q", number), files[0].read_bytes())
+
+    def test_many_nodes(self):
+        """A program on each of 16 light endpoints."""
+        pairs = [["ib_write_bw", "-p", str(PORT + i), "-s", "65536", "-n", "200", "--report_gbits"] for i in range(8)]
+        run = Run(*pairs, *[[*words, LOCAL] for words in pairs], settings=[*LIGHT, "fabric.nics=16"])
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(run.result()["bytes"]["delivered"], 8 * 200 * 65536)
 
 
 class Nodes(unittest.TestCase):

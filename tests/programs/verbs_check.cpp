@@ -1,6 +1,8 @@
 // Verbs that no program of Debian's checks: what READ and atomic operations move, their errors, events of the device.
 //   verbs_check beyond PORT [ADDRESS]   the server without ADDRESS: READ and atomic operations into its memory
 //   verbs_check datagrams PORT [ADDRESS]   datagrams whose buffer is used again at once
+//   verbs_check data PORT [ADDRESS]     WRITEs with immediate: bytes, and order at the server
+//   verbs_check refusals PORT [ADDRESS] WRITEs that the server's keys do not allow: errors, and no byte elsewhere
 //   verbs_check writes PORT [ADDRESS]   WRITEs until one fails
 //   verbs_check counts PORT [ADDRESS]   the server counts rounds of a loop until its memory is written
 //   verbs_check threads COUNT           starts that many threads, which do nothing
@@ -25,6 +27,8 @@
 namespace {
 
 constexpr std::size_t kBytes = std::size_t{1} << 22;
+constexpr std::size_t kGuardBytes = 4096;  ///< behind these, not registered
+constexpr std::uint8_t kGuard = 0x5A;
 constexpr std::uint32_t kDepth = 64;
 
 void check(bool good, const char* what) {
@@ -102,8 +106,9 @@ Verbs connected(int fd, bool server) {
   v.context = open_device();
   v.pd = ibv_alloc_pd(v.context);
   v.cq = ibv_create_cq(v.context, 256, nullptr, nullptr, 0);
-  v.memory = static_cast<std::uint8_t*>(aligned_alloc(4096, kBytes));
+  v.memory = static_cast<std::uint8_t*>(aligned_alloc(4096, kBytes + kGuardBytes));
   for (std::size_t i = 0; i < kBytes; ++i) v.memory[i] = server ? pattern(i) : 0;
+  std::memset(v.memory + kBytes, kGuard, kGuardBytes);
   const int all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
   v.mr = ibv_reg_mr(v.pd, v.memory, kBytes, all);
   v.closed = ibv_reg_mr(v.pd, v.memory, kBytes, IBV_ACCESS_LOCAL_WRITE);
@@ -111,7 +116,7 @@ Verbs connected(int fd, bool server) {
   ibv_qp_init_attr initial{};
   initial.send_cq = initial.recv_cq = v.cq;
   initial.qp_type = IBV_QPT_RC;
-  initial.cap = {kDepth, 16, 4, 1, 64};
+  initial.cap = {kDepth, kDepth, 4, 1, 64};
   v.qp = ibv_create_qp(v.pd, &initial);
   check(v.qp != nullptr, "ibv_create_qp");
   Endpoint mine{v.qp->qp_num,  100U + (server ? 7U : 0U), {}, reinterpret_cast<std::uint64_t>(v.memory), v.mr->rkey,
@@ -161,6 +166,7 @@ struct Work {
   std::uint64_t swap = 0;
   unsigned flags = IBV_SEND_SIGNALED;
   int pieces = 1;
+  std::uint32_t immediate = 0;
 };
 
 void post(Verbs& v, const Work& work, std::uint64_t id) {
@@ -177,6 +183,7 @@ void post(Verbs& v, const Work& work, std::uint64_t id) {
   request.num_sge = work.bytes == 0 ? 0 : work.pieces;
   request.opcode = work.opcode;
   request.send_flags = work.flags;
+  request.imm_data = work.immediate;
   const std::uint64_t remote = v.peer.address + work.remote;
   const std::uint32_t key = work.key != 0 ? work.key : v.peer.key;
   if (work.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || work.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
@@ -396,6 +403,112 @@ int datagrams(const char* port, const char* address) {
   return 0;
 }
 
+constexpr std::size_t kSlot = kBytes / kDepth;
+constexpr std::uint32_t kRounds = 8;
+
+std::uint32_t data_bytes(std::uint32_t slot, std::uint32_t round) {
+  return (slot * 2711 + round * 977) % kSlot + 1;
+}
+std::uint8_t data(std::uint32_t slot, std::uint32_t round, std::size_t i) {
+  return pattern(i + slot * 61U + round * 7919U);
+}
+
+void post_receives(Verbs& v) {
+  for (std::uint32_t slot = 0; slot < kDepth; ++slot) {
+    ibv_recv_wr receive{.wr_id = slot, .next = nullptr, .sg_list = nullptr, .num_sge = 0};
+    ibv_recv_wr* bad = nullptr;
+    check(ibv_post_recv(v.qp, &receive, &bad) == 0, "ibv_post_recv");
+  }
+}
+
+/// Each receive completes in the order of sending, when its bytes are there.
+void receive_data(Verbs& v, std::uint32_t round) {
+  for (std::uint32_t slot = 0; slot < kDepth; ++slot) {
+    const ibv_wc wc = next(v);
+    check(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM, "the receive");
+    check(wc.wr_id == slot && wc.imm_data == slot && wc.byte_len == data_bytes(slot, round), "order of receives");
+    const std::uint8_t* got = v.memory + slot * kSlot;
+    for (std::size_t i = 0; i < wc.byte_len; ++i) check(got[i] == data(slot, round, i), "bytes of a WRITE");
+  }
+}
+
+/// Buffers are used for something else as soon as the WRITE from them is complete.
+void send_data(Verbs& v, std::uint32_t round) {
+  for (std::uint32_t slot = 0; slot < kDepth; ++slot) {
+    const std::uint32_t bytes = data_bytes(slot, round);
+    for (std::size_t i = 0; i < bytes; ++i) v.memory[slot * kSlot + i] = data(slot, round, i);
+    post(v,
+         {.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+          .local = slot * kSlot,
+          .remote = slot * kSlot,
+          .bytes = bytes,
+          .immediate = slot},
+         slot);
+  }
+  for (std::uint32_t slot = 0; slot < kDepth; ++slot) {
+    const ibv_wc wc = next(v);
+    check(wc.status == IBV_WC_SUCCESS && wc.wr_id == slot, "the order of completions");
+    std::memset(v.memory + slot * kSlot, 0xFF, kSlot);
+  }
+}
+
+int data_in_order(const char* port, const char* address) {
+  const int fd = connect_to(port, address);
+  Verbs v = connected(fd, address == nullptr);
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    if (address == nullptr) post_receives(v);
+    exchange(fd, 'r');
+    if (address == nullptr) {
+      receive_data(v, round);
+    } else {
+      send_data(v, round);
+    }
+    exchange(fd, 'e');
+  }
+  if (address == nullptr) std::printf("%u WRITEs are right\n", kDepth * kRounds);
+  return 0;
+}
+
+/// A WRITE on a QP of its own, which fails.
+void refuse(int fd, bool server, const char* what, const Work& work) {
+  Verbs v = connected(fd, server);
+  if (!server) {
+    std::memset(v.memory, 0xEE, work.bytes);
+    Work wanted = work;
+    if (wanted.key == 1) wanted.key = v.peer.closed_key;
+    post(v, wanted, 1);
+    post(v, {.opcode = IBV_WR_RDMA_WRITE, .remote = 64, .bytes = 64}, 2);
+    const ibv_wc wc = next(v);
+    check(wc.wr_id == 1, "the first completion");
+    std::printf("%s: %s, then %s\n", what, ibv_wc_status_str(wc.status), ibv_wc_status_str(next(v).status));
+  }
+  exchange(fd, 'w');
+  usleep(1000);
+  const std::size_t inside = std::min(work.remote, kBytes);
+  for (std::size_t i = 0; server && i < inside; ++i) check(v.memory[i] == pattern(i), "a byte before the address");
+  for (std::size_t i = 0; server && i < kGuardBytes; ++i)
+    check(v.memory[kBytes + i] == kGuard, "a byte behind the region");
+  exchange(fd, 'e');
+}
+
+int refusals(const char* port, const char* address) {
+  const int fd = connect_to(port, address);
+  const bool server = address == nullptr;
+  const Work wrong{.opcode = IBV_WR_RDMA_WRITE, .remote = kBytes, .bytes = 64, .key = 0xABCDE};
+  refuse(fd, server, "no such key", wrong);
+  Work closed = wrong;
+  closed.key = 1;
+  refuse(fd, server, "no right to write", closed);
+  Work behind = wrong;
+  behind.key = 0;
+  refuse(fd, server, "behind the region", behind);
+  Work beyond = behind;
+  beyond.remote = kBytes - 4096;
+  beyond.bytes = 4096 + 64;
+  refuse(fd, server, "beyond its end", beyond);
+  return 0;
+}
+
 int writes(const char* port, const char* address) {
   const int fd = connect_to(port, address);
   Verbs v = connected(fd, address == nullptr);
@@ -470,12 +583,15 @@ int main(int count, char** words) {
   const char* address = count > 3 ? words[3] : nullptr;
   if (what == "beyond") return beyond(words[2], address);
   if (what == "datagrams") return datagrams(words[2], address);
+  if (what == "data") return data_in_order(words[2], address);
+  if (what == "refusals") return refusals(words[2], address);
   if (what == "writes") return writes(words[2], address);
   if (what == "counts") return counts(words[2], address);
   if (what == "threads") return threads(std::atoi(words[2]));
   if (what == "events") return events(std::atoi(words[2]));
   std::fprintf(stderr,
-               "verbs_check: expected beyond, datagrams, writes or counts with PORT [ADDRESS], or events or threads "
+               "verbs_check: expected beyond, datagrams, data, refusals, writes or counts with PORT [ADDRESS], or "
+               "events or threads "
                "with COUNT\n");
   return 2;
 }

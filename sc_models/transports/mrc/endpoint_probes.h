@@ -32,8 +32,8 @@ class EndpointProbes {
   /// The EV probe of a QP that receives without sending, when its round trip is over.
   std::optional<Packet> data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate);
   void response(const Packet& packet);
-  /// The response to an ENDPOINT_REQUEST from the peer of `qp`.
-  Packet reply(const Qp& qp, const Packet& request) const;
+  /// The response to an ENDPOINT_REQUEST from `peer`.
+  Packet reply(NodeId peer, const UsidTemplate& route, const Packet& request) const;
 
  private:
   struct Probe {
@@ -148,8 +148,8 @@ inline void EndpointProbes::response(const Packet& packet) {
   qp.reverse_probe.repeats = 0;
 }
 
-inline Packet EndpointProbes::reply(const Qp& qp, const Packet& request) const {
-  return endpoint_response(path(qp, request.ev, request.plane), request, nic_.scenario.protocol);
+inline Packet EndpointProbes::reply(NodeId peer, const UsidTemplate& route, const Packet& request) const {
+  return endpoint_response({nic_.node, peer, &route, request.ev, request.plane}, request, nic_.scenario.protocol);
 }
 
 }  // namespace mrc

@@ -15,10 +15,12 @@ MrcEndpoint::MrcEndpoint(NodeContext& nic, HostMemory& memory, Network& network,
       planes_(nic.config.nic.ports),
       probes_(nic),
       port_status_(nic) {
-  for (const Qp& qp : nic.qps) {
-    parts_.push_back({&qp, qp.sender ? &requestor_of(qp) : nullptr, qp.receiver ? &responder_of(qp) : nullptr, qp.paths,
-                      qp.congestion != nullptr ? qp.congestion->control.get() : nullptr});
-  }
+  for (const Qp& qp : nic.qps) parts_.push_back(parts_of(qp));
+}
+
+LightNode::QpParts MrcEndpoint::parts_of(const Qp& qp) {
+  return {&qp, qp.sender ? &requestor_of(qp) : nullptr, qp.receiver ? &responder_of(qp) : nullptr, qp.paths,
+          qp.congestion != nullptr ? qp.congestion->control.get() : nullptr};
 }
 
 // Ahead of time
@@ -211,12 +213,19 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
     arm();
   }
   count_sent(plan, packet.plane);
-  if (nic_.capture != nullptr) nic_.capture->record(nic_.node, packet.plane, now, packet);
+  if (attends_) [[unlikely]]
+    attend(now, packet, plan);
   const std::uint32_t plane = packet.plane;
   sending_.busy_until[plane] = network_.send(now, nic_.node, plane, transit);
   idle_busy(plane, sending_.busy_until[plane]);
   let_reductions_follow(now, plane);
   return 1U << plane;
+}
+
+void MrcEndpoint::attend(TimePs now, Packet& packet, const SendPlan& plan) {
+  // As the packet leaves: software does not touch the bytes before the message is complete, retransmissions included.
+  if (serves_programs()) packet.payload = payload_of(plan);
+  if (nic_.capture != nullptr) nic_.capture->record(nic_.node, packet.plane, now, packet);
 }
 
 void MrcEndpoint::send(TimePs now, std::uint32_t plane, const Packet& control) {
@@ -367,9 +376,12 @@ void MrcEndpoint::receive_endpoint_operation(TimePs now, const Packet& packet) {
   }
   const auto from =
       std::find_if(nic_.qps.begin(), nic_.qps.end(), [&](const Qp& qp) { return qp.peer == packet.source_node; });
-  if (from == nic_.qps.end()) return;
+  const bool known = from != nic_.qps.end();
+  // Where programs drive nodes, a probe for software may come from a node without a QP to this one.
+  if (!known && (port_status || !serves_programs())) return;
   if (port_status) port_status_.update_received(now, packet);
-  const Packet reply = probes_.reply(*from, packet);
+  const UsidTemplate route = known ? from->route : network_.topology().route(nic_.node, packet.source_node);
+  const Packet reply = probes_.reply(packet.source_node, route, packet);
   send(now, reply.plane, reply);
 }
 
@@ -401,6 +413,14 @@ void MrcEndpoint::receive_control(TimePs now, const Packet& packet) {
 void MrcEndpoint::fail_sender(TimePs now, Qp& qp) {
   AckResult freed;
   if (qp.sender && requestor_of(qp).modify(QpState::error, freed) == ModifyStatus::changed) follow_up(now, qp);
+}
+
+void MrcEndpoint::fail(TimePs now, Qp& qp) {
+  idle_before(now);
+  fail_sender(now, qp);
+  idle_after(now, false);
+  // Other QPs may have got its window.
+  arm(now);
 }
 
 void MrcEndpoint::follow_up(TimePs now, Qp& qp) {

@@ -25,6 +25,10 @@ class MrcEndpoint final : public LightNode {
 
   std::span<const PortStatusStep> port_steps() const override { return port_status_.steps(); }
   void set_darkness(const std::vector<PortDarkness>& darkness) override { port_status_.set_darkness(darkness); }
+  void half_added(const Qp& qp) override { parts_[nic_.index_of(qp)] = parts_of(qp); }
+  void fail(TimePs now, Qp& qp) override;
+  std::uint32_t lit_ports() const override { return port_status_.lit(); }
+  TimePs next_port_change() const override { return port_status_.next_change(); }
 
   void receive(TimePs now, std::uint32_t plane, const Packet& packet) override;
   void port_free(TimePs now, std::uint32_t plane) override;
@@ -60,6 +64,9 @@ class MrcEndpoint final : public LightNode {
   void close_messages(TimePs now, Qp& qp, const RxDecision& decision);
   void follow_up(TimePs now, Qp& qp);
   void fail_sender(TimePs now, Qp& qp);
+  static QpParts parts_of(const Qp& qp);
+  /// What a data packet needs only where it is captured or carries bytes.
+  [[gnu::noinline]] void attend(TimePs now, Packet& packet, const SendPlan& plan);
 
   /// Sends the next packet of a QP on a path through one of `ports`. Returns the bit of the port, 0 without a packet.
   std::uint32_t send_data(TimePs now, Qp& qp, std::uint32_t ports);
