@@ -69,7 +69,7 @@ class Writer : public Programs {
  private:
   void begin(TimePs now) {
     for (NodeId node = 0; node < 2; ++node) hosts_[node]->connect(0, {1 - node, hosts_[1 - node]->qp(0).number, 0});
-    hosts_[0]->start_sending(0, 0);
+    hosts_[0]->start_sending(0, 0, 0);
     hosts_[1]->allow({.va = 0, .bytes = kBytes, .rkey = kKey, .domain = NodeTransport::kDomain});
     for (; posted_ < kPieces; ++posted_) {
       const std::uint64_t at = std::uint64_t{posted_} * kPieceBytes;

@@ -52,7 +52,7 @@ class SendRecordsTest : public testing::Test {
     engine_ = engine.get();
     path_ = std::make_unique<RetransmitBufferRtlPath>(mode, RtlTiming::transaction, std::move(engine),
                                                       RetransmitBufferSizes{4, kRecords}, 0, 1'000, NicConfig{});
-    records_.use_rtl(*path_, 3);
+    records_.use_rtl(*path_, 3, 0);
   }
   /// `count` packets that have left, one each nanosecond.
   void send(std::uint32_t count) {
@@ -132,7 +132,7 @@ TEST_F(SendRecordsTest, WithAnEngineThatIsRightAllIsAsInRing1) {
       RetransmitBufferRtlPath path(mode, RtlTiming::transaction, std::make_unique<ReferenceEngine>(), {4, kRecords}, 0,
                                    1'000, NicConfig{});
       SendRecords records(kFirst);
-      records.use_rtl(path, 3);
+      records.use_rtl(path, 3, 0);
       ASSERT_EQ(talk(records, seed), expected) << to_string(mode) << ", seed " << seed;
       ASSERT_EQ(path.mismatches(), 0U) << path.first_mismatch();
       ASSERT_GT(path.transactions(), 1'000U);
