@@ -61,7 +61,7 @@ std::uint32_t VerbsNode::prepare_request(std::uint32_t process, const PostSend& 
   std::uint64_t room = 0;
   if (wanted.inline_bytes > 0) return kWcLocalQp;
   pending.into.resize(wanted.sges);
-  std::memcpy(static_cast<void*>(pending.into.data()), tail.data(), wanted.sges * sizeof(Sge));
+  if (wanted.sges > 0) std::memcpy(static_cast<void*>(pending.into.data()), tail.data(), wanted.sges * sizeof(Sge));
   for (const Sge& sge : pending.into) {
     if (sge.bytes > 0 && !covers(process, sge, kLocalWrite)) return kWcLocalProtection;
     room += sge.bytes;

@@ -51,7 +51,7 @@ const char* name_of(std::uint32_t opcode) {
 
 std::vector<Sge> sges_of(std::span<const std::byte> tail, std::uint32_t count) {
   std::vector<Sge> sges(count);
-  std::memcpy(static_cast<void*>(sges.data()), tail.data(), count * sizeof(Sge));
+  if (count > 0) std::memcpy(static_cast<void*>(sges.data()), tail.data(), count * sizeof(Sge));
   return sges;
 }
 
