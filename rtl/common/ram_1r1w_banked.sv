@@ -5,7 +5,7 @@
 // - Banks: the low bits of an address select the bank. Each is an array of Depth / Banks words.
 // - ReadLatency: one read per cycle is accepted. What is read at an edge is on rdata_o after ReadLatency edges, that one
 //   counted, and stays until the data of the next read come. No port says when: re_i, ReadLatency - 1 cycles later, does.
-//   There is no reset: all outputs, the error ports included, are undefined until the data of the first read arrive.
+//   The module has no reset. All outputs, including the error ports, are undefined until the first read returns its data.
 //     1: the bank's word is selected and decoded behind its register, in the cycle of what uses it;
 //     2: a register behind the decoder;
 //     3: another one between selection and decoder.

@@ -1,5 +1,5 @@
-// The host of a light endpoint that programs drive. A work request and a completion take the fixed times that the
-// endpoint charges in every run; there is no doorbell queue that could be full, and no probe for software.
+// The host of a light endpoint that programs drive. Posting and completing work takes the same fixed delays as in a run
+// without programs. A post never waits for a doorbell queue, and software cannot send probes.
 #pragma once
 
 #include <cstdint>

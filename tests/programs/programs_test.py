@@ -844,6 +844,16 @@ class Beyond(unittest.TestCase):
         self.assertEqual(one, other)
 
 
+def expect_port_events(test, run):
+    """The port goes down at 1,000 us and comes back at 1,500 us; the program sees each within 200 us."""
+    test.assertEqual(run.code, 0, run.err)
+    events = re.findall(r"(\d+) us: (.*)", run.out)
+    test.assertEqual([what for _, what in events], ["port error, port 1, down", "port active, port 1, active"])
+    for (seen, _), at in zip(events, (1000, 1500)):
+        test.assertGreaterEqual(int(seen), at)
+        test.assertLess(int(seen), at + 200)
+
+
 def all_ports(node, at_us, for_us=None):
     more = "" if for_us is None else f", for_us = {for_us}"
     return [f'fault.p{port}={{kind = "nic_port_loss", where = "{node}.port{port}", at_us = {at_us}{more}}}' for port in range(8)]
@@ -903,12 +913,7 @@ class Faults(unittest.TestCase):
         """The device's port is down while all of the NIC's are; one port alone changes nothing."""
         one = 'fault.one={kind = "nic_port_loss", where = "nic0.port3", at_us = 100, for_us = 200}'
         run = Run([CHECK, "events", "2"], settings=[one, *all_ports("nic0", 1000, 500)])
-        self.assertEqual(run.code, 0, run.err)
-        events = re.findall(r"(\d+) us: (.*)", run.out)
-        self.assertEqual([what for _, what in events], ["port error, port 1, down", "port active, port 1, active"])
-        for (seen, _), at in zip(events, (1000, 1500)):
-            self.assertGreaterEqual(int(seen), at)
-            self.assertLess(int(seen), at + 200)
+        expect_port_events(self, run)
 
     def test_error_completion(self):
         run = Run([CHECK, "writes", str(PORT)], [CHECK, "writes", str(PORT), LOCAL],
@@ -1000,12 +1005,7 @@ class Light(unittest.TestCase):
 
     def test_faults(self):
         run = Run([CHECK, "events", "2"], settings=[*LIGHT, *all_ports("nic0", 1000, 500)])
-        self.assertEqual(run.code, 0, run.err)
-        events = re.findall(r"(\d+) us: (.*)", run.out)
-        self.assertEqual([what for _, what in events], ["port error, port 1, down", "port active, port 1, active"])
-        for (seen, _), at in zip(events, (1000, 1500)):
-            self.assertGreaterEqual(int(seen), at)
-            self.assertLess(int(seen), at + 200)
+        expect_port_events(self, run)
         run = self.check("writes", settings=[*LIGHT, *all_ports("nic0", 100), "protocol.linear_retries=1", "protocol.exponential_retries=2"])
         self.assertRegex(run.out, r"WRITE \d+ ended with transport retry counter exceeded")
         self.assertEqual(run.result()["messages"]["failed"], 1)

@@ -125,18 +125,18 @@ void expect_refusal(Fidelity first, Fidelity second) {
   EXPECT_EQ(writer.received(), std::vector<std::byte>(kBytes));
 }
 
-TEST(ProgramHost, BytesMoveBetweenLightEndpoints) {
-  expect_bytes(Fidelity::endpoint, Fidelity::endpoint);
+/// Fidelity of the two nodes.
+class ProgramHostPair : public testing::TestWithParam<std::pair<Fidelity, Fidelity>> {};
+
+TEST_P(ProgramHostPair, MovesBytes) {
+  expect_bytes(GetParam().first, GetParam().second);
 }
-TEST(ProgramHost, BytesMoveToALightEndpoint) {
-  expect_bytes(Fidelity::detailed, Fidelity::endpoint);
-}
-TEST(ProgramHost, BytesMoveFromALightEndpoint) {
-  expect_bytes(Fidelity::endpoint, Fidelity::detailed);
-}
-TEST(ProgramHost, BytesMoveBetweenDetailedNics) {
-  expect_bytes(Fidelity::detailed, Fidelity::detailed);
-}
+INSTANTIATE_TEST_SUITE_P(Of, ProgramHostPair,
+                         testing::Values(std::pair{Fidelity::endpoint, Fidelity::endpoint},
+                                         std::pair{Fidelity::detailed, Fidelity::endpoint},
+                                         std::pair{Fidelity::endpoint, Fidelity::detailed},
+                                         std::pair{Fidelity::detailed, Fidelity::detailed}));
+
 TEST(ProgramHost, ALightEndpointRefusesAWrongKey) {
   expect_refusal(Fidelity::endpoint, Fidelity::endpoint);
 }
