@@ -71,12 +71,11 @@ struct SprayItem {
   std::uint32_t ports_up = 0;  ///< select
   bool any_returned = false;   ///< select: room comes back with it
   std::array<std::uint32_t, PathTable::kMostPlanes> returned{};
-  PathEvent event{};             ///< update
-  bool by_value = false;         ///< update
-  EvIndex ev = kNoEv;            ///< deny, allow, and update, not by value
-  Ev value = 0;                  ///< update, by value
-  std::uint32_t reachable = 0;   ///< port_status
-  std::uint32_t active_evs = 0;  ///< open
+  PathEvent event{};           ///< update
+  bool by_value = false;       ///< update
+  EvIndex ev = kNoEv;          ///< update, not by value
+  Ev value = 0;                ///< update, by value
+  std::uint32_t argument = 0;  ///< port_status: planes, a bit each; open: EVs in use; deny, allow: the EV
 };
 
 /// Of an operation: the part that is of its kind.

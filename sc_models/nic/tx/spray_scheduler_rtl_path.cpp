@@ -65,7 +65,7 @@ void SpraySchedulerRtlPath::add(NicPathTable& paths) {
   const std::uint32_t slot = hold(paths);
   const PathTable& table = *tables_[slot];
   control(table, SprayItem::Kind::open, table.active_total());
-  if (table.reachable() != ~0U) control(table, SprayItem::Kind::port_status, table.reachable());
+  if (table.reachable() != ~0U) control(table, SprayItem::Kind::port_status, table.reachable() & 0xFF);
   for (EvIndex ev = 0; ev < table.size(); ++ev) {
     if (table.state(ev) == EvState::denied) control(table, SprayItem::Kind::deny, ev);
   }
@@ -236,7 +236,7 @@ void SpraySchedulerRtlPath::report(PathTable& table, EvIndex ev, PathEvent event
 
 void SpraySchedulerRtlPath::set_port_status(PathTable& table, std::uint32_t reachable_mask) {
   table.set_port_status(reachable_mask);
-  control(table, SprayItem::Kind::port_status, reachable_mask);
+  control(table, SprayItem::Kind::port_status, reachable_mask & 0xFF);
 }
 
 void SpraySchedulerRtlPath::deny(PathTable& table, EvIndex ev) {
@@ -253,9 +253,7 @@ void SpraySchedulerRtlPath::control(const PathTable& table, SprayItem::Kind kind
   SprayAsk ask;
   ask.kind = kind;
   ask.slot = slot_of(table);
-  ask.ev = what;
-  ask.active_evs = what;
-  ask.reachable = what & 0xFF;
+  ask.argument = what;
   if (by_pins()) {
     operations_.push_back(ask);
     return;
@@ -269,7 +267,7 @@ void SpraySchedulerRtlPath::control(const PathTable& table, SprayItem::Kind kind
     case SprayItem::Kind::allow:
       return engine_->allow(ask.slot, what);
     default:
-      return engine_->set_port_status(ask.slot, ask.reachable);
+      return engine_->set_port_status(ask.slot, what);
   }
 }
 

@@ -146,13 +146,13 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   static Csr csr_of(const SprayItem& item) {
     switch (item.kind) {
       case SprayItem::Kind::open:
-        return spray_csr(rtl::SprayCsr::open, item.slot, 0, item.active_evs);
+        return spray_csr(rtl::SprayCsr::open, item.slot, 0, item.argument);
       case SprayItem::Kind::deny:
-        return spray_csr(rtl::SprayCsr::deny, item.slot, item.ev, 0);
+        return spray_csr(rtl::SprayCsr::deny, item.slot, item.argument, 0);
       case SprayItem::Kind::allow:
-        return spray_csr(rtl::SprayCsr::allow, item.slot, item.ev, 0);
+        return spray_csr(rtl::SprayCsr::allow, item.slot, item.argument, 0);
       default:
-        return spray_csr(rtl::SprayCsr::port_status, item.slot, 0, item.reachable);
+        return spray_csr(rtl::SprayCsr::port_status, item.slot, 0, item.argument);
     }
   }
   static Sel sel_of(std::uint32_t slot, std::uint32_t bytes, std::uint32_t ports_up, TimePs now) {
