@@ -54,6 +54,7 @@ install(DIRECTORY traces DESTINATION ${CMAKE_INSTALL_DATADIR}/mrcsim COMPONENT p
 install(TARGETS mrcsim RUNTIME COMPONENT program)
 if(MRCSIM_HAS_VERBS)
   install(TARGETS mrcsim_verbs_preload mrcsim_verbs_provider LIBRARY DESTINATION ${MRCSIM_MODULES_INSTALL}/verbs COMPONENT program)
+  install(FILES ${MRCSIM_PROVIDER_NAMES} DESTINATION ${MRCSIM_MODULES_INSTALL}/verbs COMPONENT program)
   if(TARGET mrcsim_verbs_rdmacm)
     install(TARGETS mrcsim_verbs_rdmacm LIBRARY DESTINATION ${MRCSIM_MODULES_INSTALL}/verbs COMPONENT program)
   endif()

@@ -19,7 +19,7 @@ struct ProgramCommand {
   std::vector<std::string> words;
 };
 
-/// Folder of libmrcsim_preload.so and libmrcsim-rdmav34.so, beside the executable or installed; empty where they are
+/// Folder of libmrcsim_preload.so and the provider, beside the executable or installed; empty where they are
 /// not built.
 std::filesystem::path verbs_folder();
 

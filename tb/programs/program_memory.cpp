@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -10,7 +11,8 @@
 namespace mrc {
 namespace {
 
-constexpr std::uint64_t kPlaceBytes = std::uint64_t{1} << 24;
+constexpr std::uint64_t kPlaceBytes = ProgramMemory::kMostKeptBytes;
+constexpr std::uint64_t kLeastKeptBytes = 64;
 constexpr std::size_t kMostSpare = 4'096;
 /// Regions that begin before an address and may hold it, looked through from the nearest.
 constexpr int kOverlaps = 64;
@@ -65,14 +67,16 @@ void ProgramMemory::remove_region(std::uint32_t process, std::uint64_t own, std:
 }
 
 std::uint64_t ProgramMemory::reserve(std::uint64_t bytes) {
-  if (free_places_.empty()) {
-    free_places_.push_back(static_cast<std::uint32_t>(kept_.size()));
-    kept_.emplace_back();
+  const auto size = static_cast<std::size_t>(std::bit_width(std::max(bytes, kLeastKeptBytes) - 1));
+  std::deque<std::uint32_t>& places = free_places_[size];
+  if (places.empty()) {
+    kept_.push_back({.memory = std::unique_ptr<std::byte, Free>(zeroed(std::uint64_t{1} << size)), .size = size});
+    if (!kept_.back().memory) throw std::bad_alloc();
+    return kKeptBase | (kept_.size() - 1) * kPlaceBytes;
   }
-  const std::uint32_t place = free_places_.back();
-  free_places_.pop_back();
-  kept_[place].reset(zeroed(bytes));
-  if (!kept_[place]) throw std::bad_alloc();
+  const std::uint32_t place = places.front();
+  places.pop_front();
+  std::memset(kept_[place].memory.get(), 0, bytes);
   return kKeptBase | place * kPlaceBytes;
 }
 
@@ -83,7 +87,7 @@ std::uint64_t ProgramMemory::keep(const std::byte* from, std::uint64_t bytes) {
 }
 
 std::byte* ProgramMemory::at_kept(std::uint64_t kept) const {
-  return kept_[(kept & kAddressMask) / kPlaceBytes].get() + (kept & kAddressMask) % kPlaceBytes;
+  return kept_[(kept & kAddressMask) / kPlaceBytes].memory.get() + (kept & kAddressMask) % kPlaceBytes;
 }
 
 void ProgramMemory::put(std::uint32_t process, std::uint64_t own, const std::byte* from, std::uint64_t bytes) {
@@ -96,7 +100,8 @@ void ProgramMemory::settle(std::uint32_t process) {
 }
 
 void ProgramMemory::release(std::uint64_t kept) {
-  free_places_.push_back(static_cast<std::uint32_t>((kept & kAddressMask) / kPlaceBytes));
+  const auto place = static_cast<std::uint32_t>((kept & kAddressMask) / kPlaceBytes);
+  free_places_[kept_[place].size].push_back(place);
 }
 
 bool ProgramMemory::copy(std::uint32_t process, std::uint64_t own, std::byte* to, std::uint64_t bytes) const {

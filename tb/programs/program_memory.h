@@ -5,8 +5,10 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
@@ -39,9 +41,13 @@ class ProgramMemory : public OtherMemory {
 
   /// Addresses of bytes that are kept here begin with it.
   static constexpr std::uint64_t kKeptBase = std::uint64_t{0xFFFF} << kAddressBits;
-  /// Room for bytes that a peer's NIC writes, until release().
+  /// Longest of them.
+  static constexpr unsigned kMostKeptBits = 24;
+  static constexpr std::uint64_t kMostKeptBytes = std::uint64_t{1} << kMostKeptBits;
+  /// Room for at most kMostKeptBytes bytes that a peer's NIC writes, until release(). No memory is freed before the
+  /// end, as packets under way may point to it.
   std::uint64_t reserve(std::uint64_t bytes);
-  /// Bytes that are the NIC's until release().
+  /// Likewise, of bytes that are the NIC's until release().
   std::uint64_t keep(const std::byte* from, std::uint64_t bytes);
   void release(std::uint64_t kept);
   /// Of a process, now; false where they cannot be read. Precondition: registered.
@@ -72,6 +78,10 @@ class ProgramMemory : public OtherMemory {
     std::uint32_t registrations = 0;
     std::unique_ptr<std::byte, Free> mirror;  ///< what the NIC has read
   };
+  struct Kept {
+    std::unique_ptr<std::byte, Free> memory;
+    std::size_t size;  ///< a power of two, its exponent
+  };
   struct Write {
     std::uint64_t address;
     std::vector<std::byte> bytes;
@@ -84,8 +94,9 @@ class ProgramMemory : public OtherMemory {
   TimePs later_ps_;
   std::vector<pid_t> pids_;                                            ///< by number less one; 0: gone
   std::map<std::pair<std::uint64_t, std::uint64_t>, Region> regions_;  ///< by address and bytes
-  std::vector<std::unique_ptr<std::byte, Free>> kept_;                 ///< by place
-  std::vector<std::uint32_t> free_places_;
+  std::vector<Kept> kept_;                                             ///< by place
+  /// By size; the one released first is taken first.
+  std::array<std::deque<std::uint32_t>, kMostKeptBits + 1> free_places_;
   std::multimap<TimePs, Write> writes_;
   std::vector<std::uint32_t> touched_;         ///< processes that got something since apply()
   std::vector<std::vector<std::byte>> spare_;  ///< buffers of writes, used again

@@ -21,7 +21,7 @@ using namespace verbs;
 constexpr std::uint32_t kMostCqes = 1U << 22;
 constexpr std::uint32_t kMostSends = 1U << 15;
 constexpr std::ptrdiff_t kMostChannels = 256;  ///< of a process
-constexpr std::uint64_t kMostGatheredBytes = std::uint64_t{1} << 24;
+constexpr std::uint64_t kMostGatheredBytes = ProgramMemory::kMostKeptBytes;
 /// Beyond MRC, of a QP at a time: an assumption, what adapters that have READ allow.
 constexpr std::uint32_t kMostReads = 16;
 /// Between looks whether the NIC takes a doorbell again.
@@ -694,7 +694,9 @@ void VerbsNode::send_completed(TimePs now, const Cqe& cqe) {
   const auto place = static_cast<std::uint32_t>(cqe.id);
   Pending& pending = pending_[place];
   const auto it = qps_.find(pending.qp);
-  if (pending.kept != 0) memory_.release(std::exchange(pending.kept, 0));
+  // Of a QP that has failed, packets under way may carry the bytes.
+  if (pending.kept != 0 && cqe.status == CompletionStatus::success) memory_.release(pending.kept);
+  pending.kept = 0;
   if (it == qps_.end() || pending.is_answer) {
     pending = {};
     free_pending_.push_back(place);

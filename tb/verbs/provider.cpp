@@ -1,5 +1,6 @@
 // The provider of libibverbs for the modelled NIC: each verb is a message to the model. It holds no state of the NIC;
 // what an object is, the model knows by its number.
+#include <dlfcn.h>
 #include <endian.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -52,14 +53,25 @@ struct Message {
 };
 struct Nothing {};
 
+PrivateFunctions libibverbs;
+
+/// Null where the library that loaded this provider has it not.
+void* function_of_libibverbs(const char* name) {
+  static void* const library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+
+template <typename Function>
+bool look_up(const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(function_of_libibverbs(name));
+  return function != nullptr;
+}
+
 struct Answer {
   Reply reply;
   std::byte rest[kMostBytes - sizeof(Reply)];
 };
 
-struct Context {
-  verbs_context verbs;
-};
 struct Cq {
   ibv_cq cq;
   std::uint32_t number;
@@ -683,14 +695,38 @@ void add_list_operations(Qp& qp) {
 
 // ---- what libibverbs calls to find and open the device
 
-void free_context(ibv_context* context) {
-  auto* opened = reinterpret_cast<Context*>(reinterpret_cast<std::byte*>(context) - offsetof(verbs_context, context));
-  verbs_uninit_context(&opened->verbs);
-  free(opened);
+/// More than verbs_context takes in any version. Newer ones are longer at their beginning; at their end are their size
+/// and the ibv_context that programs see.
+constexpr std::size_t kMostContextBytes = sizeof(verbs_context) + 1024;
+
+/// The library's verbs_context that ends with this.
+verbs_context* whole_context(ibv_context* context) {
+  const std::size_t bytes = *(reinterpret_cast<std::size_t*>(context) - 1);
+  return reinterpret_cast<verbs_context*>(reinterpret_cast<std::byte*>(context + 1) - bytes);
 }
 
-const OpTable& operations() {
-  static OpTable table;
+/// The end of a verbs_context that begins at `whole`; null where none ends within kMostContextBytes.
+ibv_context* end_of_context(void* whole) {
+  auto* const begin = static_cast<std::byte*>(whole);
+  for (std::size_t at = sizeof(std::size_t); at + sizeof(ibv_context) <= kMostContextBytes; at += sizeof(void*)) {
+    auto* const context = reinterpret_cast<ibv_context*>(begin + at);
+    if (*(reinterpret_cast<std::size_t*>(context) - 1) == at + sizeof(ibv_context)) return context;
+  }
+  return nullptr;
+}
+
+void free_context(ibv_context* context) {
+  verbs_context* whole = whole_context(context);
+  libibverbs.uninit_context(whole);
+  free(whole);
+}
+
+OpTable table_of_operations() {
+  OpTable table;
+  for (const AddedOperations& added : kAddedOperations) {
+    if (function_of_libibverbs(added.function) != nullptr) continue;
+    for (std::uint32_t i = 0; i < added.count; ++i) table.leave_out(added.ops[i]);
+  }
   table.set(Op::query_device_ex, query_device);
   table.set(Op::query_port, query_port);
   table.set(Op::alloc_pd, alloc_pd);
@@ -722,21 +758,21 @@ const OpTable& operations() {
 }
 
 verbs_context* alloc_context(ibv_device* device, int command_fd, void*) {
-  // libibverbs wants the place of verbs_context in the structure as a pointer; it is the first here.
-  auto* context = static_cast<Context*>(
-      _verbs_init_and_alloc_context(device, command_fd, sizeof(Context), nullptr, kUnknownDriver));
+  void* whole = libibverbs.init_and_alloc_context(device, command_fd, kMostContextBytes, nullptr, kUnknownDriver);
+  ibv_context* context = whole == nullptr ? nullptr : end_of_context(whole);
   if (context == nullptr) return nullptr;
-  verbs_set_ops(&context->verbs, &operations());
-  context->verbs.context.num_comp_vectors = 1;
+  static const OpTable operations = table_of_operations();
+  libibverbs.set_ops(whole_context(context), operations.data());
+  context->num_comp_vectors = 1;
   Answer answer;
   int fd = -1;
   if (call(Call::open_async, answer, &fd) != 0 || fd < 0) {
-    free_context(&context->verbs.context);
+    free_context(context);
     errno = ENODEV;
     return nullptr;
   }
-  context->verbs.context.async_fd = fd;
-  return &context->verbs;
+  context->async_fd = fd;
+  return whole_context(context);
 }
 
 bool match_device(verbs_sysfs_dev* sysfs) {
@@ -762,8 +798,17 @@ constexpr verbs_device_ops kProvider{
     .uninit_device = uninit_device,
 };
 
+/// Of the versions in which libibverbs may look for this provider, it has one.
 __attribute__((constructor)) void register_provider() {
-  verbs_register_driver_34(&kProvider);
+  const bool found = look_up("verbs_register_driver_34", libibverbs.register_driver) ||
+                     look_up("verbs_register_driver_57", libibverbs.register_driver) ||
+                     look_up("verbs_register_driver_59", libibverbs.register_driver) ||
+                     look_up("verbs_register_driver_64", libibverbs.register_driver) ||
+                     look_up("verbs_register_driver_65", libibverbs.register_driver);
+  if (found && look_up("_verbs_init_and_alloc_context", libibverbs.init_and_alloc_context) &&
+      look_up("verbs_uninit_context", libibverbs.uninit_context) && look_up("verbs_set_ops", libibverbs.set_ops)) {
+    libibverbs.register_driver(&kProvider);
+  }
 }
 
 }  // namespace

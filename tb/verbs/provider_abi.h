@@ -1,5 +1,6 @@
-// What rdma-core's libibverbs and a provider share besides verbs.h: the private interface of version 34 (rdma-core 39
-// to 56). Only what this provider touches has a name here; the order and the sizes are the interface.
+// What rdma-core's libibverbs and a provider share besides verbs.h: the private interface of versions 34 (rdma-core 39
+// to 56), 57, 59, 64 and 65. Only what this provider touches has a name here; the order and the sizes are the
+// interface. The versions differ in the operations alone. One provider serves all: it asks the library that loaded it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -66,21 +67,25 @@ struct verbs_qp {
 /// Of verbs_qp::comp_mask: qp_ex may be used.
 inline constexpr std::uint32_t kQpIsExtended = 1U << 1;
 
-void verbs_register_driver_34(const verbs_device_ops* ops);
-void* _verbs_init_and_alloc_context(ibv_device* device, int command_fd, std::size_t bytes, verbs_context* offset,
-                                    std::uint32_t driver_id);
-void verbs_uninit_context(verbs_context* context);
-void verbs_set_ops(verbs_context* context, const void* ops);
-
 }  // extern "C"
 
 namespace mrc::verbs {
 
-/// Places in the table that verbs_set_ops() takes: one pointer for each operation, in the order of their names. Empty
-/// places keep what libibverbs has there.
+/// Functions of libibverbs that only providers use. Their symbols have the interface's version, so they are looked up.
+struct PrivateFunctions {
+  void (*register_driver)(const verbs_device_ops* ops);
+  void* (*init_and_alloc_context)(ibv_device* device, int command_fd, std::size_t bytes, verbs_context* offset,
+                                  std::uint32_t driver_id);
+  void (*uninit_context)(verbs_context* context);
+  void (*set_ops)(verbs_context* context, const void* ops);
+};
+
+/// Operations of verbs_set_ops(), in the order of their names.
 enum class Op : std::uint32_t {
   advise_mr,
+  alloc_buf,
   alloc_dm,
+  alloc_dmah,
   alloc_mw,
   alloc_null_mr,
   alloc_parent_domain,
@@ -93,6 +98,7 @@ enum class Op : std::uint32_t {
   close_xrcd,
   cq_event,
   create_ah,
+  create_comp_cntr,
   create_counters,
   create_cq,
   create_cq_ex,
@@ -104,11 +110,13 @@ enum class Op : std::uint32_t {
   create_srq,
   create_srq_ex,
   create_wq,
+  dealloc_dmah,
   dealloc_mw,
   dealloc_pd,
   dealloc_td,
   dereg_mr,
   destroy_ah,
+  destroy_comp_cntr,
   destroy_counters,
   destroy_cq,
   destroy_flow,
@@ -118,12 +126,16 @@ enum class Op : std::uint32_t {
   destroy_srq,
   destroy_wq,
   detach_mcast,
+  dm_export_dmabuf_fd,
+  free_buf,
   free_context,
   free_dm,
   get_srq_num,
   import_dm,
   import_mr,
   import_pd,
+  inc_comp_cntr,
+  inc_err_comp_cntr,
   modify_cq,
   modify_flow_action_esp,
   modify_qp,
@@ -137,33 +149,70 @@ enum class Op : std::uint32_t {
   post_send,
   post_srq_ops,
   post_srq_recv,
+  qp_attach_comp_cntr,
+  query_comp_cntr_caps,
   query_device_ex,
   query_ece,
   query_port,
+  query_port_speed,
   query_qp,
   query_qp_data_in_order,
   query_rt_values,
   query_srq,
+  read_comp_cntr,
   read_counters,
+  read_err_comp_cntr,
   reg_dm_mr,
   reg_dmabuf_mr,
   reg_mr,
+  reg_mr_ex,
   req_notify_cq,
   rereg_mr,
   resize_cq,
+  set_comp_cntr,
   set_ece,
+  set_err_comp_cntr,
   unimport_dm,
   unimport_mr,
   unimport_pd,
 };
 
-struct OpTable {
-  void* place[static_cast<std::size_t>(Op::unimport_pd) + 1] = {};
+inline constexpr std::uint32_t kOperations = static_cast<std::uint32_t>(Op::unimport_pd) + 1;
 
+/// Operations that older libraries do not have: those of a library that has not this function either.
+struct AddedOperations {
+  const char* function;
+  std::uint32_t count;
+  Op ops[10];
+};
+inline constexpr AddedOperations kAddedOperations[] = {
+    {"ibv_alloc_dmah", 3, {Op::alloc_dmah, Op::dealloc_dmah, Op::reg_mr_ex}},
+    {"ibv_query_port_speed", 2, {Op::dm_export_dmabuf_fd, Op::query_port_speed}},
+    {"ibv_alloc_buf", 2, {Op::alloc_buf, Op::free_buf}},
+    {"ibv_create_comp_cntr",
+     10,
+     {Op::create_comp_cntr, Op::destroy_comp_cntr, Op::inc_comp_cntr, Op::inc_err_comp_cntr, Op::qp_attach_comp_cntr,
+      Op::query_comp_cntr_caps, Op::read_comp_cntr, Op::read_err_comp_cntr, Op::set_comp_cntr, Op::set_err_comp_cntr}},
+};
+
+/// What verbs_set_ops() takes: one pointer for each operation that the library has. Empty places keep what libibverbs
+/// has there.
+class OpTable {
+ public:
+  /// The library has not this operation. Before the first set().
+  void leave_out(Op op) { left_out_[static_cast<std::uint32_t>(op)] = true; }
   template <typename Function>
   void set(Op op, Function* function) {
-    place[static_cast<std::size_t>(op)] = reinterpret_cast<void*>(function);
+    std::uint32_t place = 0;
+    for (std::uint32_t before = 0; before < static_cast<std::uint32_t>(op); ++before)
+      place += left_out_[before] ? 0 : 1;
+    places_[place] = reinterpret_cast<void*>(function);
   }
+  const void* data() const { return places_; }
+
+ private:
+  bool left_out_[kOperations] = {};
+  void* places_[kOperations] = {};
 };
 
 }  // namespace mrc::verbs
