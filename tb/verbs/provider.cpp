@@ -55,7 +55,7 @@ struct Nothing {};
 
 PrivateFunctions libibverbs;
 
-/// Null where the library that loaded this provider has it not.
+/// Null where the library that loaded this provider does not have it.
 void* function_of_libibverbs(const char* name) {
   static void* const library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
   return library == nullptr ? nullptr : dlsym(library, name);
@@ -798,7 +798,7 @@ constexpr verbs_device_ops kProvider{
     .uninit_device = uninit_device,
 };
 
-/// Of the versions in which libibverbs may look for this provider, it has one.
+/// A libibverbs has one of these versions.
 __attribute__((constructor)) void register_provider() {
   const bool found = look_up("verbs_register_driver_34", libibverbs.register_driver) ||
                      look_up("verbs_register_driver_57", libibverbs.register_driver) ||

@@ -1,6 +1,7 @@
 // What rdma-core's libibverbs and a provider share besides verbs.h: the private interface of versions 34 (rdma-core 39
 // to 56), 57, 59, 64 and 65. Only what this provider touches has a name here; the order and the sizes are the
-// interface. The versions differ in the operations alone. One provider serves all: it asks the library that loaded it.
+// interface. The versions differ in the operations and in the length of verbs_context. One provider serves all: it asks
+// the library that loaded it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -179,7 +180,7 @@ enum class Op : std::uint32_t {
 
 inline constexpr std::uint32_t kOperations = static_cast<std::uint32_t>(Op::unimport_pd) + 1;
 
-/// Operations that older libraries do not have: those of a library that has not this function either.
+/// Operations that came later: a library has them if it has this function.
 struct AddedOperations {
   const char* function;
   std::uint32_t count;
@@ -199,7 +200,7 @@ inline constexpr AddedOperations kAddedOperations[] = {
 /// has there.
 class OpTable {
  public:
-  /// The library has not this operation. Before the first set().
+  /// Of an operation that the library does not have; before the first set().
   void leave_out(Op op) { left_out_[static_cast<std::uint32_t>(op)] = true; }
   template <typename Function>
   void set(Op op, Function* function) {
