@@ -17,7 +17,10 @@ void DetailedProgramHost::hand_over(TimePs now, std::uint32_t qp, const WorkRequ
 Cqe DetailedProgramHost::pop_completion(TimePs now) {
   const Cqe cqe = completions_.pop(now);
   note_completion(now, cqe);
-  if (cqe.kind == Cqe::Kind::send) message_completed(now);
+  if (cqe.kind == Cqe::Kind::send) {
+    message_completed(now);
+    device_.idle_causes().note_completion(now);
+  }
   return cqe;
 }
 

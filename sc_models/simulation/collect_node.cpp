@@ -250,9 +250,11 @@ void check(const std::vector<LimitResult>& limits, double line_rate_gbps) {
 }
 
 /// Programs may go on after their last completion: the account of the ports, which is open until they end, does not.
-void leave_out(std::map<std::string, double>& idle_ps, double after_ps) {
+/// `down_ps`: of ports that were down meanwhile; the others had no work.
+void leave_out(std::map<std::string, double>& idle_ps, double after_ps, double down_ps) {
   double& no_work = idle_ps["no_work"];
-  no_work = std::max(0.0, no_work - after_ps);
+  no_work = std::max(0.0, no_work - (after_ps - down_ps));
+  if (down_ps > 0) idle_ps["port.link_down"] -= down_ps;
 }
 
 /// Of a light endpoint: what its ports sent, and what it waited for while they were idle. Its data packets have the
@@ -290,7 +292,7 @@ std::vector<LimitResult> light_limits(const RunResult& result, const Model& mode
   causes["retransmission"] = gbps(retransmitted - retransmitted_waiting);
   causes["control"] = gbps(sent + all_waiting - header * first_packets - retransmitted - first_payload);
   std::map<std::string, double> idle_ps = idle->idle_ps();
-  if (node.programs != nullptr) leave_out(idle_ps, after_ps);
+  if (node.programs != nullptr) leave_out(idle_ps, after_ps, 0);
   for (const auto& [cause, time] : idle_ps) causes[cause] += port_gbps * time / static_cast<double>(active);
   for (std::size_t i = 0; i < kCutCauses; ++i) {
     causes[cause_of_retransmission(static_cast<CutCause>(i))] +=
@@ -338,7 +340,8 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
   const std::map<std::string, double> of_messages = model.critical_paths->of_slowest_messages();
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   std::map<std::string, double> idle_ps = model.critical_paths->finish();
-  if (node.programs != nullptr) leave_out(idle_ps, after_ps);
+  const auto down_ps = static_cast<double>(node.nic->idle_causes().down_since_completion_ps());
+  if (node.programs != nullptr) leave_out(idle_ps, after_ps, down_ps);
   result.limits = goodput_limits(node.nic->sent().counters, node.nic->sent().of_boxes,
                                  {.line_rate_gbps = result.line_rate_gbps,
                                   .goodput_gbps = result.goodput_gbps,

@@ -65,6 +65,11 @@ void IdleCauses::start(TimePs now) {
   look_for_quiet();
 }
 
+void IdleCauses::note_completion(TimePs now) {
+  before_change(now);
+  down_at_completion_ps_ = idle_ps_[link_down_.index()];
+}
+
 void IdleCauses::finish(TimePs now) {
   before_change(now);
   finished_ = true;

@@ -46,6 +46,10 @@ class IdleCauses : public SlotObserver {
   const std::array<TimePs, kCutCauses>& retransmission_ps() const { return retransmission_ps_; }
   /// Idle time is counted from here on; what came before, without work, is nobody's.
   void start(TimePs now);
+  /// A completion that may be the last, where the account stays open after it; and for how long ports were down since
+  /// the latest.
+  void note_completion(TimePs now);
+  TimePs down_since_completion_ps() const { return idle_ps_[link_down_.index()] - down_at_completion_ps_; }
   /// Closes the account at the last completion; later calls change nothing.
   void finish(TimePs now);
 
@@ -87,6 +91,7 @@ class IdleCauses : public SlotObserver {
   bool started_ = false;
   bool finished_ = false;
   PerCause<TimePs> idle_ps_{};
+  TimePs down_at_completion_ps_ = 0;
   TimePs answers_awaited_ps_ = 0;  ///< of acknowledgement_, since the last first transmission
   std::array<TimePs, kCutCauses> retransmission_ps_{};
 };
