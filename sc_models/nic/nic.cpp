@@ -167,6 +167,11 @@ void Nic::close_account(TimePs now) {
   for (std::size_t port = 0; port < ports_.size(); ++port) sent_->slow_ps[port] -= sent_before_->slow_ps[port];
 }
 
+void Nic::note_completion(TimePs now) {
+  idle_causes_->note_completion(now);
+  control_at_completion_bytes_ = context_.box_counters.control_wire_bytes;
+}
+
 Nic::Sent Nic::sent_until(TimePs now) const {
   Sent sent{context_.counters, context_.box_counters, {}};
   BoxCounters& wire = sent.of_boxes;

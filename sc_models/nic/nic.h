@@ -92,6 +92,11 @@ class Nic : public sc_core::sc_module {
   void open_account(TimePs now);
   /// At the end of the node's work; later calls change nothing.
   void close_account(TimePs now);
+  /// A completion that may be the last, where the account stays open after it; and what was sent since the latest.
+  void note_completion(TimePs now);
+  std::uint64_t control_since_completion_bytes() const {
+    return context_.box_counters.control_wire_bytes - control_at_completion_bytes_;
+  }
   /// After close_account().
   const Sent& sent() const { return *sent_; }
   const NicRtl& rtl() const { return rtl_; }
@@ -111,6 +116,7 @@ class Nic : public sc_core::sc_module {
   NicRtl rtl_;
   std::unique_ptr<PcieDma> pcie_;
   std::unique_ptr<IdleCauses> idle_causes_;
+  std::uint64_t control_at_completion_bytes_ = 0;
   std::unique_ptr<OverrunCauses> overrun_causes_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::vector<std::unique_ptr<Box>> owned_;  ///< the other boxes

@@ -19,7 +19,7 @@ Cqe DetailedProgramHost::pop_completion(TimePs now) {
   note_completion(now, cqe);
   if (cqe.kind == Cqe::Kind::send) {
     message_completed(now);
-    device_.idle_causes().note_completion(now);
+    device_.note_completion(now);
   }
   return cqe;
 }

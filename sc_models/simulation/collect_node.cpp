@@ -340,9 +340,15 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
   const std::map<std::string, double> of_messages = model.critical_paths->of_slowest_messages();
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   std::map<std::string, double> idle_ps = model.critical_paths->finish();
-  const auto down_ps = static_cast<double>(node.nic->idle_causes().down_since_completion_ps());
-  if (node.programs != nullptr) leave_out(idle_ps, after_ps, down_ps);
-  result.limits = goodput_limits(node.nic->sent().counters, node.nic->sent().of_boxes,
+  BoxCounters of_boxes = node.nic->sent().of_boxes;
+  if (node.programs != nullptr) {
+    const std::uint64_t control_bytes =
+        std::min(node.nic->control_since_completion_bytes(), of_boxes.control_wire_bytes);
+    of_boxes.control_wire_bytes -= control_bytes;
+    const double control_ps = 8000.0 * static_cast<double>(control_bytes) / node.context.config.nic.port_gbps;
+    leave_out(idle_ps, after_ps - control_ps, static_cast<double>(node.nic->idle_causes().down_since_completion_ps()));
+  }
+  result.limits = goodput_limits(node.nic->sent().counters, of_boxes,
                                  {.line_rate_gbps = result.line_rate_gbps,
                                   .goodput_gbps = result.goodput_gbps,
                                   .active_ps = active,
