@@ -92,8 +92,9 @@ class Nic : public sc_core::sc_module {
   void open_account(TimePs now);
   /// At the end of the node's work; later calls change nothing.
   void close_account(TimePs now);
-  /// A completion that may be the last, where the account stays open after it; and what was sent since the latest.
+  /// A message of a program has completed, perhaps the last: the account stays open until the program ends.
   void note_completion(TimePs now);
+  /// Bytes on the wire of control packets sent since the latest note_completion().
   std::uint64_t control_since_completion_bytes() const {
     return context_.box_counters.control_wire_bytes - control_at_completion_bytes_;
   }

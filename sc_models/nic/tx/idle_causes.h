@@ -46,9 +46,9 @@ class IdleCauses : public SlotObserver {
   const std::array<TimePs, kCutCauses>& retransmission_ps() const { return retransmission_ps_; }
   /// Idle time is counted from here on; what came before, without work, is nobody's.
   void start(TimePs now);
-  /// A completion that may be the last, where the account stays open after it; and for how long ports were down since
-  /// the latest.
+  /// A message of a program has completed, perhaps the last: the account stays open until the program ends.
   void note_completion(TimePs now);
+  /// Idle time of ports that were down since the latest note_completion(), in picoseconds of one port.
   TimePs down_since_completion_ps() const { return idle_ps_[link_down_.index()] - down_at_completion_ps_; }
   /// Closes the account at the last completion; later calls change nothing.
   void finish(TimePs now);
