@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -155,8 +156,13 @@ class Tshark : public ::testing::Test {
 };
 
 std::string lower_hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte b : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text(2 * bytes.size(), '0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto byte = std::to_integer<unsigned>(bytes[i]);
+    text[2 * i] = kDigits[byte / 16];
+    text[2 * i + 1] = kDigits[byte % 16];
+  }
   return text;
 }
 

@@ -1,9 +1,10 @@
 #include "pcapng_file.h"
 
 #include <fstream>
-#include <iterator>
 #include <span>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 
 namespace mrc {
 namespace {
@@ -81,7 +82,9 @@ void read_packet(Reader body, PcapngFile& file) {
 
 PcapngFile read_pcapng(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream content;
+  content << in.rdbuf();
+  const std::string text = content.str();
   require(!text.empty(), "no file");
   PcapngFile file;
   Reader reader(std::as_bytes(std::span(text)));
