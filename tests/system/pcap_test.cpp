@@ -4,14 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <sstream>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "frame_generator.h"
+#include "hex.h"
 #include "mrc/wire/packet_codec.h"
 #include "mrcsim_process.h"
 #include "parameters/scenario.h"
@@ -155,14 +156,10 @@ class Tshark : public ::testing::Test {
   }
 };
 
+/// As tshark prints bytes.
 std::string lower_hex(std::span<const std::byte> bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text(2 * bytes.size(), '0');
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto byte = std::to_integer<unsigned>(bytes[i]);
-    text[2 * i] = kDigits[byte / 16];
-    text[2 * i + 1] = kDigits[byte % 16];
-  }
+  std::string text = wire::to_hex(bytes);
+  for (char& digit : text) digit = static_cast<char>(std::tolower(digit));
   return text;
 }
 

@@ -1,10 +1,10 @@
 #include "pcapng_file.h"
 
-#include <fstream>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
+
+#include "mrcsim_process.h"
 
 namespace mrc {
 namespace {
@@ -81,10 +81,7 @@ void read_packet(Reader body, PcapngFile& file) {
 }  // namespace
 
 PcapngFile read_pcapng(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream content;
-  content << in.rdbuf();
-  const std::string text = content.str();
+  const std::string text = read_text(path);
   require(!text.empty(), "no file");
   PcapngFile file;
   Reader reader(std::as_bytes(std::span(text)));
