@@ -1,12 +1,12 @@
-// Says after each packet of a QP whether a SACK is owed: when more bytes than the threshold have come since the last one,
+// Says after each packet of a QP whose context is in a slot whether a SACK is owed: when more bytes than the threshold have come since the last one,
 // or the packet asks for it, is marked, or is a retransmission; at once for a probe and for a packet that came before. What
 // the SACK is to reflect passes through. See README.md.
 module ack_coalescer
   import mrc_pkg::*;
 #(
-  parameter  int unsigned NumQps       = 16384,
+  parameter  int unsigned NumSlots     = 1024,
   parameter  int unsigned CounterWidth = 25,
-  localparam int unsigned QpWidth      = $clog2(NumQps)
+  localparam int unsigned SlotWidth    = $clog2(NumSlots)
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
@@ -16,25 +16,27 @@ module ack_coalescer
   input  logic                    evt_valid_i,
   output logic                    evt_ready_o,
   input  sack_event_e             evt_event_i,
-  input  logic [QpWidth-1:0]      evt_qp_i,
+  input  logic [SlotWidth-1:0]    evt_slot_i,
   input  logic [14:0]             evt_payload_bytes_i,
   input  logic                    evt_retransmission_i,
   input  sack_reflection_t        evt_reflection_i,
+  input  logic [CounterWidth-1:0] evt_counter_bytes_i,  // with SackLoad
 
   output logic                    sack_valid_o,
   input  logic                    sack_ready_i,
-  output logic [QpWidth-1:0]      sack_qp_o,
+  output logic [SlotWidth-1:0]    sack_slot_o,
   output sack_causes_t            sack_causes_o,
   output logic [CounterWidth-1:0] sack_counter_bytes_o,
   output sack_reflection_t        sack_reflection_o
 );
 
   typedef struct packed {
-    sack_event_e        kind;
-    logic [QpWidth-1:0] qp;
-    logic [14:0]        payload_bytes;
-    logic               retransmission;
-    sack_reflection_t   reflection;
+    sack_event_e             kind;
+    logic [SlotWidth-1:0]    slot;
+    logic [14:0]             payload_bytes;
+    logic                    retransmission;
+    sack_reflection_t        reflection;
+    logic [CounterWidth-1:0] counter_bytes;
   } event_t;
 
   logic                    s1_valid_q, s1_done, taken, out_free;
@@ -48,14 +50,14 @@ module ack_coalescer
   assign evt_ready_o = !s1_valid_q || s1_done;
   assign taken       = evt_valid_i && evt_ready_o;
 
-  // The counter of the QP is read when its event is taken; what the event before writes is seen.
-  ram_1r1w #(.Depth(NumQps), .Width(CounterWidth)) u_counter (
+  // The counter of the slot is read when its event is taken; what the event before writes is seen.
+  ram_1r1w #(.Depth(NumSlots), .Width(CounterWidth)) u_counter (
     .clk_i,
     .we_i   (s1_done),
-    .waddr_i(s1_q.qp),
+    .waddr_i(s1_q.slot),
     .wdata_i(counter_d),
     .re_i   (taken),
-    .raddr_i(evt_qp_i),
+    .raddr_i(evt_slot_i),
     .rdata_o(counter_read)
   );
 
@@ -72,9 +74,10 @@ module ack_coalescer
       causes.retransmission = s1_q.retransmission;
     end else begin
       causes.asked_for = s1_q.kind == SackDuplicate || s1_q.kind == SackProbe;
+      causes.stored    = s1_q.kind == SackStore;
     end
     owed      = causes != '0;
-    counter_d = (owed || s1_q.kind == SackSetup) ? '0 : counter;
+    counter_d = (s1_q.kind == SackLoad) ? s1_q.counter_bytes : owed ? '0 : counter;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -92,14 +95,15 @@ module ack_coalescer
     if (taken) begin
       s1_q <= '{
         kind: evt_event_i,
-        qp: evt_qp_i,
+        slot: evt_slot_i,
         payload_bytes: evt_payload_bytes_i,
         retransmission: evt_retransmission_i,
-        reflection: evt_reflection_i
+        reflection: evt_reflection_i,
+        counter_bytes: evt_counter_bytes_i
       };
     end
     if (s1_done && owed) begin
-      sack_qp_o            <= s1_q.qp;
+      sack_slot_o          <= s1_q.slot;
       sack_causes_o        <= causes;
       sack_counter_bytes_o <= counter;
       sack_reflection_o    <= s1_q.reflection;

@@ -192,15 +192,17 @@ package mrc_pkg;
     RetransmitTake    = 3'd7   // the oldest lost packet is taken to be retransmitted
   } retransmit_op_e;
 
-  // What may make a SACK owed.
-  typedef enum logic [1:0] {
-    SackSetup     = 2'd0,  // the QP's counter is zero
-    SackData      = 2'd1,
-    SackDuplicate = 2'd2,
-    SackProbe     = 2'd3
+  // What may make a SACK owed, and the two that move a QP's counter.
+  typedef enum logic [2:0] {
+    SackLoad      = 3'd0,  // the slot gets a QP, whose counter comes with it: 0 for a new one
+    SackData      = 3'd1,
+    SackDuplicate = 3'd2,
+    SackProbe     = 3'd3,
+    SackStore     = 3'd4   // the slot is given up: its counter goes out
   } sack_event_e;
 
   typedef struct packed {
+    logic stored;     // no SACK: the counter that SackStore asked for
     logic asked_for;  // by a probe or a duplicate
     logic retransmission;
     logic ce;

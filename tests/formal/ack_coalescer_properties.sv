@@ -1,4 +1,4 @@
-// What ack_coalescer promises (rtl/ack_coalescer/README.md), for every input that keeps the contract. Any QP is followed: what
+// What ack_coalescer promises (rtl/ack_coalescer/README.md), for every input that keeps the contract. Any slot is followed: what
 // is proved of it is proved of all. The last asserts say how the block holds what the rules say: with them the proof
 // needs no depth (induction).
 // steps: 7
@@ -8,9 +8,9 @@
 module ack_coalescer_properties
   import mrc_pkg::*;
 #(
-  parameter  int unsigned NumQps       = 4,
+  parameter  int unsigned NumSlots     = 4,
   parameter  int unsigned CounterWidth = 19,
-  localparam int unsigned QpWidth      = $clog2(NumQps),
+  localparam int unsigned SlotWidth    = $clog2(NumSlots),
   localparam int unsigned SumWidth     = CounterWidth + 1  // no sum overflows here, whatever the block does
 ) (
   input  logic                    clk_i,
@@ -18,25 +18,26 @@ module ack_coalescer_properties
   input  logic [16:0]             min_add_bytes_i,
   input  logic                    evt_valid_i,
   input  sack_event_e             evt_event_i,
-  input  logic [QpWidth-1:0]      evt_qp_i,
+  input  logic [SlotWidth-1:0]    evt_slot_i,
   input  logic [14:0]             evt_payload_bytes_i,
   input  logic                    evt_retransmission_i,
   input  sack_reflection_t        evt_reflection_i,
+  input  logic [CounterWidth-1:0] evt_counter_bytes_i,
   input  logic                    sack_ready_i,
-  input  logic [QpWidth-1:0]      followed_i
+  input  logic [SlotWidth-1:0]    followed_i
 );
 
   logic rst_ni = 1'b0;
   logic evt_ready_o, sack_valid_o;
-  logic [QpWidth-1:0]      sack_qp_o;
+  logic [SlotWidth-1:0]    sack_slot_o;
   sack_causes_t            sack_causes_o;
   logic [CounterWidth-1:0] sack_counter_bytes_o;
   sack_reflection_t        sack_reflection_o;
-  ack_coalescer #(.NumQps(NumQps), .CounterWidth(CounterWidth)) dut (
+  ack_coalescer #(.NumSlots(NumSlots), .CounterWidth(CounterWidth)) dut (
     .clk_i, .rst_ni, .threshold_bytes_i, .min_add_bytes_i,
-    .evt_valid_i, .evt_ready_o, .evt_event_i, .evt_qp_i, .evt_payload_bytes_i, .evt_retransmission_i,
-    .evt_reflection_i,
-    .sack_valid_o, .sack_ready_i, .sack_qp_o, .sack_causes_o, .sack_counter_bytes_o, .sack_reflection_o
+    .evt_valid_i, .evt_ready_o, .evt_event_i, .evt_slot_i, .evt_payload_bytes_i, .evt_retransmission_i,
+    .evt_reflection_i, .evt_counter_bytes_i,
+    .sack_valid_o, .sack_ready_i, .sack_slot_o, .sack_causes_o, .sack_counter_bytes_o, .sack_reflection_o
   );
 
   typedef struct packed {
@@ -48,13 +49,13 @@ module ack_coalescer_properties
   logic                    started_q = 1'b0;
   logic [CounterWidth-1:0] threshold_q;
   logic [16:0]             min_add_q;
-  logic [QpWidth-1:0]      followed_q;
+  logic [SlotWidth-1:0]    followed_q;
   logic                    taken, leaves, ours;
-  assign ours   = evt_qp_i == followed_q;
+  assign ours   = evt_slot_i == followed_q;
   assign taken  = rst_ni && evt_valid_i && evt_ready_o && ours;
-  assign leaves = rst_ni && sack_valid_o && sack_ready_i && sack_qp_o == followed_q;
+  assign leaves = rst_ni && sack_valid_o && sack_ready_i && sack_slot_o == followed_q;
 
-  // The QP's counter as the rules say, once it was set up, and what its events make owed.
+  // The slot's counter as the rules say, once it was loaded, and what its events make owed.
   logic                known_q = 1'b0;
   logic [SumWidth-1:0] counter_q, before_q, least, counter;
   sack_causes_t        causes;
@@ -72,6 +73,7 @@ module ack_coalescer_properties
       causes.retransmission = evt_retransmission_i;
     end
     causes.asked_for = evt_event_i == SackDuplicate || evt_event_i == SackProbe;
+    causes.stored    = evt_event_i == SackStore;
   end
   assign owed = causes != '0;
 
@@ -80,9 +82,10 @@ module ack_coalescer_properties
   logic [14:0]      last_payload_q;
   logic             last_retransmission_q;
   sack_reflection_t last_reflection_q;
+  logic [CounterWidth-1:0] last_counter_q;
 
   logic                    held_q = 1'b0;
-  logic [QpWidth-1:0]      held_qp_q;
+  logic [SlotWidth-1:0]    held_slot_q;
   sack_causes_t            held_causes_q;
   logic [CounterWidth-1:0] held_counter_q;
   sack_reflection_t        held_reflection_q;
@@ -99,9 +102,9 @@ module ack_coalescer_properties
     end
     if (leaves) due_q[0] <= due_q[1];
     dues_q <= dues_q - 2'(leaves) + 2'(taken && known_q && owed);
-    if (taken && evt_event_i == SackSetup) begin
+    if (taken && evt_event_i == SackLoad) begin
       known_q   <= 1'b1;
-      counter_q <= '0;
+      counter_q <= SumWidth'(evt_counter_bytes_i);
     end else if (taken && known_q) begin
       counter_q <= owed ? '0 : counter;
       before_q  <= counter_q;
@@ -112,32 +115,34 @@ module ack_coalescer_properties
       last_payload_q        <= evt_payload_bytes_i;
       last_retransmission_q <= evt_retransmission_i;
       last_reflection_q     <= evt_reflection_i;
+      last_counter_q        <= evt_counter_bytes_i;
     end
     held_q            <= rst_ni && sack_valid_o && !sack_ready_i;
-    held_qp_q         <= sack_qp_o;
+    held_slot_q       <= sack_slot_o;
     held_causes_q     <= sack_causes_o;
     held_counter_q    <= sack_counter_bytes_o;
     held_reflection_q <= sack_reflection_o;
     quiet_q           <= rst_ni && quiet;
   end
 
-  // The event of the QP that is inside, and the SACK that is offered.
+  // The event of the slot that is inside, and the SACK that is offered.
   logic pending, offered;
-  assign pending  = dut.s1_valid_q && dut.s1_q.qp == followed_q;
-  assign offered = sack_valid_o && sack_qp_o == followed_q;
+  assign pending  = dut.s1_valid_q && dut.s1_q.slot == followed_q;
+  assign offered = sack_valid_o && sack_slot_o == followed_q;
 
   always_ff @(posedge clk_i) begin
-    // The contract: constants stay, sums fit, a QP begins with its set-up.
+    // The contract: constants stay, sums fit, a slot begins with a load.
     assume (!started_q || (threshold_bytes_i == threshold_q && min_add_bytes_i == min_add_q));
     assume (threshold_bytes_i <= CounterWidth'(1 << 18));
     assume (evt_payload_bytes_i <= 15'd16384);
-    assume (!(evt_valid_i && ours && evt_event_i != SackSetup) || known_q);
+    assume (evt_counter_bytes_i <= threshold_bytes_i && 3'(evt_event_i) <= 3'd4);
+    assume (!(evt_valid_i && ours && evt_event_i != SackLoad) || known_q);
 
     if (!rst_ni) assert (!started_q && !known_q && dues_q == '0 && !held_q && !quiet_q);
     if (rst_ni) begin
       // A SACK that waits stays as it is.
       if (held_q) begin
-        assert (sack_valid_o && sack_qp_o == held_qp_q && sack_causes_o == held_causes_q);
+        assert (sack_valid_o && sack_slot_o == held_slot_q && sack_causes_o == held_causes_q);
         assert (sack_counter_bytes_o == held_counter_q && sack_reflection_o == held_reflection_q);
       end
       // No SACK without a reason, none that is not owed, none twice, none lost, in order; each says what its event said.
@@ -165,7 +170,8 @@ module ack_coalescer_properties
         assert (known_q && dut.s1_q.kind == last_event_q && dut.s1_q.payload_bytes == last_payload_q);
         assert (dut.s1_q.retransmission == last_retransmission_q && dut.s1_q.reflection == last_reflection_q);
         assert (last_payload_q <= 15'd16384);
-        if (last_event_q != SackSetup) begin
+        assert (3'(last_event_q) <= 3'd4 && last_counter_q <= threshold_q && dut.s1_q.counter_bytes == last_counter_q);
+        if (last_event_q != SackLoad) begin
           assert (SumWidth'(dut.counter_read) == before_q && before_q <= SumWidth'(threshold_q));
         end
         assert (SumWidth'(dut.counter_d) == counter_q);

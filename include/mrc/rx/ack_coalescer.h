@@ -34,7 +34,9 @@ inline constexpr std::uint8_t kSackAskedFor = 16;  ///< by a probe or a duplicat
 
 class SackTriggers {
  public:
-  explicit SackTriggers(const ProtocolConfig& config) : config_(&config) {}
+  /// `counter_bytes`: of a QP that goes on.
+  explicit SackTriggers(const ProtocolConfig& config, std::uint32_t counter_bytes = 0)
+      : config_(&config), counter_(counter_bytes) {}
 
   /// Counts the event and returns the triggers of a SACK, 0 for none: byte counter strictly above the threshold,
   /// AckReq, CE, rtx; probes and duplicates always. sent() follows if a SACK is sent.
@@ -55,7 +57,7 @@ class SackTriggers {
 
  private:
   const ProtocolConfig* config_;
-  std::uint32_t counter_ = 0;
+  std::uint32_t counter_;
 };
 
 /// First PSN of the bitmap of a SACK: directly above the edge while everything fits into 64 bits, otherwise such that

@@ -41,7 +41,7 @@ void AckTriggers::step(TimePs now) {
     box_.wake_at(edge);
     return;
   }
-  if (rtl_.pins().is_free() && events_.ready(now)) rtl_.offer(nic_, events_.front());
+  if (rtl_.pins().is_free() && events_.ready(now)) rtl_.offer(events_.front());
   if (rtl_.pins().is_idle()) {
     slot_.empty(now);
     events_.wait_ready(now);

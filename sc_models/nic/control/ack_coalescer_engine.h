@@ -37,8 +37,7 @@ struct SackItem {
 
 class AckCoalescerEngine : public PinsEngine<SackItem, SackOwed> {
  public:
-  /// The byte counter of this QP is zero; once a QP, before its first event.
-  virtual void set_up(std::uint32_t qp) = 0;
+  /// The byte counter of a QP is zero before its first.
   virtual AckReply event(std::uint32_t qp, const SackQuestion& question) = 0;
   virtual std::uint64_t cycles() const = 0;
 };

@@ -36,14 +36,6 @@ RtlCycles box_cycles(const NicContext& nic, bool sack) {
 
 }  // namespace
 
-AckReply AckCoalescerRtlPath::run(const NicContext& nic, const Qp& qp, const SackQuestion& question) {
-  const std::uint32_t index = nic.index_of(qp);
-  if (set_up_.size() <= index) set_up_.resize(nic.qps.size());
-  if (!set_up_[index]) engine_->set_up(index);
-  set_up_[index] = true;
-  return engine_->event(index, question);
-}
-
 std::optional<SackQuestion> AckCoalescerRtlPath::question_about(const Packet& packet, const RxDecision& decision) {
   const bool probe = packet.opcode == Opcode::probe_request;
   const bool duplicate =
@@ -78,14 +70,6 @@ std::optional<SackAsk> AckCoalescerRtlPath::ask(const NicContext& nic, const Qp&
   return SackAsk{{nic.index_of(qp), *question}, decision};
 }
 
-void AckCoalescerRtlPath::offer(const NicContext& nic, const SackAsk& ask) {
-  // The counters of all QPs, before anything is inside.
-  for (; set_up_.size() < nic.qps.size(); set_up_.push_back(true)) {
-    engine_->set_up(static_cast<std::uint32_t>(set_up_.size()));
-  }
-  pins_.offer(ask);
-}
-
 PinCycle AckCoalescerRtlPath::clock(const NicContext& nic, std::uint64_t cycle, bool takes) {
   const PinCycle pins = pins_.clock(cycle, false, takes);
   if (pins_.was_occupied()) count_occupied();
@@ -111,7 +95,7 @@ void AckCoalescerRtlPath::judge(const NicContext& nic, Qp& qp, const Packet& pac
   if (by_pins()) return;
   const std::optional<SackQuestion> question = question_about(packet, decision);
   if (!question) return;
-  const AckReply reply = run(nic, qp, *question);
+  const AckReply reply = engine_->event(nic.index_of(qp), *question);
   count({reply.occupied_cycles, reply.latency_cycles}, box_cycles(nic, reply.sack.has_value()));
   compare(nic, nic.index_of(qp), packet.psn, decision, reply.sack ? &*reply.sack : nullptr,
           nic.clock.edge_index(now) + reply.latency_cycles);

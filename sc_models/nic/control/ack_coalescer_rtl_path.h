@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "engine/causal_trace.h"
 #include "engine/pin_bridge.h"
@@ -37,7 +36,7 @@ class AckCoalescerRtlPath : public RtlPath {
   /// By pins: what the RTL is to be asked about this packet, after the responder's decision; may be nothing.
   static std::optional<SackAsk> ask(const NicContext& nic, const Qp& qp, const Packet& packet,
                                     const RxDecision& decision);
-  void offer(const NicContext& nic, const SackAsk& ask);
+  void offer(const SackAsk& ask) { pins_.offer(ask); }
   /// `takes`: there is room for a SACK.
   PinCycle clock(const NicContext& nic, std::uint64_t cycle, bool takes);
   /// The SACK that came out in this cycle: its trigger.
@@ -47,7 +46,6 @@ class AckCoalescerRtlPath : public RtlPath {
   std::uint64_t cycles() const override { return engine_->cycles(); }
 
  private:
-  AckReply run(const NicContext& nic, const Qp& qp, const SackQuestion& question);
   static std::optional<SackQuestion> question_about(const Packet& packet, const RxDecision& decision);
   /// The answer to the oldest event inside, null for none, is complete.
   void finish(const NicContext& nic, std::uint64_t cycle, const SackOwed* sack);
@@ -56,7 +54,6 @@ class AckCoalescerRtlPath : public RtlPath {
 
   std::unique_ptr<AckCoalescerEngine> engine_;
   Pins pins_;
-  std::vector<bool> set_up_;  ///< by QP
 };
 
 }  // namespace mrc

@@ -4,19 +4,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <stdexcept>
-
-#include <fmt/format.h>
 
 #include "cosim/ack_coalescer/ports.h"
+#include "cosim/ack_coalescer/rtl.h"
 #include "cosim/clocked_model.h"
 #include "cosim/mrc_pkg.h"
+#include "cosim/resident_contexts.h"
 #include "cosim/trace.h"
 #include "nic/control/ack_coalescer_engine.h"
 
 namespace mrc {
 
-static_assert(rtl::is_sack_event<SackEvent>(1) && rtl::SackCauses{.bytes = 1}.word() == kSackByBytes &&
+static_assert(rtl::is_sack_event<SackEvent>(2) && rtl::SackCauses{.bytes = 1}.word() == kSackByBytes &&
               rtl::SackCauses{.ack_request = 1}.word() == kSackByAckRequest &&
               rtl::SackCauses{.ce = 1}.word() == kSackByCe &&
               rtl::SackCauses{.retransmission = 1}.word() == kSackByRetransmission &&
@@ -24,12 +23,12 @@ static_assert(rtl::is_sack_event<SackEvent>(1) && rtl::SackCauses{.bytes = 1}.wo
 
 /// One event at a time, until its SACK is on the wires, or for as long as the contract lets a SACK take: then there is
 /// none.
-template <typename Model, std::uint32_t kQps>
+template <typename Model>
 class AckCoalescerAdapter : public AckCoalescerEngine {
  public:
   AckCoalescerAdapter(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes, const cosim::TraceRecorder& recorder,
                       std::uint32_t sack_cycles)
-      : recorder_(recorder), sack_cycles_(sack_cycles) {
+      : recorder_(recorder), sack_cycles_(sack_cycles), contexts_(kAckCoalescerSlots, 0) {
     set_pin(model_->threshold_bytes_i, threshold_bytes);
     set_pin(model_->min_add_bytes_i, min_add_bytes);
     recorder_.set("threshold_bytes", threshold_bytes);
@@ -38,13 +37,13 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     model_.reset();
   }
 
-  void set_up(std::uint32_t qp) override {
-    if (qp >= kQps) {
-      throw std::invalid_argument(fmt::format("RTL of ack_coalescer is built for {} QPs; the scenario has more", kQps));
-    }
-    run({.event = static_cast<std::uint64_t>(rtl::SackEvent::setup), .qp = qp});
-  }
   AckReply event(std::uint32_t qp, const SackQuestion& question) override {
+    while (const Contexts::Move* move = contexts_.next(qp)) {
+      run(evt_of(*move));
+      const bool stores = move->store;
+      contexts_.moved();
+      if (stores) contexts_.stored(ack_coalescer_ports::Sack::take(model_.pins()).counter_bytes);
+    }
     AckReply reply;
     reply.occupied_cycles = run(evt_of(qp, question));
     if (model_->sack_valid_o == 0) return reply;
@@ -55,48 +54,72 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   std::uint64_t cycles() const override { return model_.cycles(); }
 
   PinCycle clock(const SackItem* offered, const SackItem*, bool takes) override {
-    if (offered != nullptr) evt_of(offered->qp, offered->question).put(model_.pins());
-    model_->evt_valid_i = offered == nullptr ? 0 : 1;
-    model_->sack_ready_i = takes ? 1 : 0;
-    model_.low();
+    const Contexts::Move* move = offered == nullptr ? nullptr : contexts_.next(offered->qp);
+    const bool waits = move != nullptr && contexts_.waits_for_row();
+    const bool drives = offered != nullptr && !waits;
+    if (drives) (move != nullptr ? evt_of(*move) : evt_of(offered->qp, offered->question)).put(model_.pins());
     const bool valid = model_->sack_valid_o != 0;
-    PinCycle pins = single_transfers(model_->evt_ready_o != 0, offered != nullptr, valid, takes);
-    if (!pins.out_waits) answer_inside(valid, pins);
-    if (pins.taken) inside_.push_back({offered->qp, offered->question.trigger.psn, 0});
+    const bool stored = valid && ack_coalescer_ports::Sack::take(model_.pins()).causes == kStored;
+    model_->evt_valid_i = drives ? 1 : 0;
+    model_->sack_ready_i = takes || stored ? 1 : 0;
+    model_.low();
+    const bool ready = model_->evt_ready_o != 0;
+    PinCycle pins = single_transfers(ready && move == nullptr, drives, valid && !stored, takes);
+    if (!pins.out_waits) answer_inside(valid, stored, pins);
+    if (drives && ready) {
+      inside_.push_back({move != nullptr ? move->slot : contexts_.slot_of(offered->qp), offered->question.trigger.psn, 0, move != nullptr});
+      if (move != nullptr) contexts_.moved();
+    }
     model_.high();
     return pins;
   }
   const SackOwed& answer() const override { return answer_; }
 
  private:
+  using Contexts = ResidentContexts<std::uint64_t>;
+  static constexpr std::uint64_t kStored = rtl::SackCauses{.stored = 1}.word();
+
   struct Inside {
-    std::uint32_t qp;
+    std::uint32_t slot;
     Psn psn;
     std::uint32_t cycles;  ///< since it was taken, but for those in which a SACK waited
+    bool moves;            ///< a context: nobody waits for its answer
   };
 
-  /// A SACK answers the first event inside with its QP and PSN, or the oldest where there is none; what is before that
+  /// A SACK answers the first event inside with its slot and PSN, or the oldest where there is none; what is before that
   /// has no SACK, nor what has been inside for as long as a SACK may take.
-  void answer_inside(bool valid, PinCycle& pins) {
+  void answer_inside(bool valid, bool stored, PinCycle& pins) {
     for (Inside& event : inside_) ++event.cycles;
     auto end =
         std::find_if(inside_.begin(), inside_.end(), [&](const Inside& event) { return event.cycles < sack_cycles_; });
     if (valid) {
       const auto sack = ack_coalescer_ports::Sack::take(model_.pins());
-      answer_ = sack_of(sack);
-      pins.first_out = pins.last_out = true;
-      end = std::find_if(inside_.begin(), inside_.end(),
-                         [&](const Inside& event) { return event.qp == sack.qp && event.psn == answer_.trigger.psn; });
+      if (stored) {
+        contexts_.stored(sack.counter_bytes);
+      } else {
+        answer_ = sack_of(sack);
+        pins.first_out = pins.last_out = true;
+      }
+      end = std::find_if(inside_.begin(), inside_.end(), [&](const Inside& event) {
+        return event.slot == sack.slot && event.moves == stored && (stored || event.psn == answer_.trigger.psn);
+      });
       if (end == inside_.end()) end = inside_.begin();
     }
-    pins.unanswered = static_cast<std::uint32_t>(end - inside_.begin());
+    pins.unanswered = static_cast<std::uint32_t>(
+        std::count_if(inside_.begin(), end, [](const Inside& event) { return !event.moves; }));
     if (valid && end != inside_.end()) ++end;
     inside_.erase(inside_.begin(), end);
   }
-  static ack_coalescer_ports::Evt evt_of(std::uint32_t qp, const SackQuestion& question) {
+  ack_coalescer_ports::Evt evt_of(const Contexts::Move& move) const {
+    const rtl::SackEvent event = move.store ? rtl::SackEvent::store : rtl::SackEvent::load;
+    return {.event = static_cast<std::uint64_t>(event),
+            .slot = move.slot,
+            .counter_bytes = move.store ? 0 : contexts_.row()};
+  }
+  ack_coalescer_ports::Evt evt_of(std::uint32_t qp, const SackQuestion& question) const {
     const SackTrigger& trigger = question.trigger;
     return {.event = static_cast<std::uint64_t>(question.event),
-            .qp = qp,
+            .slot = contexts_.slot_of(qp),
             .payload_bytes = question.payload_bytes,
             .retransmission = question.retransmission,
             .psn = trigger.psn,
@@ -141,6 +164,7 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   std::uint32_t sack_cycles_;  ///< from an event to its SACK, at most
   std::uint32_t latency_cycles_ = 0;
   bool sack_seen_ = false;
+  Contexts contexts_;
   // By pins:
   std::deque<Inside> inside_;
   SackOwed answer_;

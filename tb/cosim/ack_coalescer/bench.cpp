@@ -12,7 +12,7 @@ namespace mrc::cosim {
 
 std::unique_ptr<BlockModel> make_ack_coalescer_bench_model() {
 #ifdef MRCSIM_BENCH_DEFAULT
-  return std::make_unique<AckCoalescerModel>(kAckCoalescerQps, make_ack_coalescer_dut<Vack_coalescer_bench>);
+  return std::make_unique<AckCoalescerModel>(kAckCoalescerSlots, make_ack_coalescer_dut<Vack_coalescer_bench>);
 #else
   return std::make_unique<AckCoalescerModel>(64, make_ack_coalescer_dut<Vack_coalescer_bench_small>);
 #endif

@@ -12,7 +12,8 @@ namespace {
 using ack_coalescer_ports::Evt;
 using ack_coalescer_ports::Sack;
 
-constexpr auto kSetup = static_cast<std::uint64_t>(rtl::SackEvent::setup);
+constexpr auto kLoad = static_cast<std::uint64_t>(rtl::SackEvent::load);
+constexpr auto kStore = static_cast<std::uint64_t>(rtl::SackEvent::store);
 
 std::vector<std::string> cause_names() {
   std::vector<std::string> names;
@@ -32,25 +33,27 @@ std::vector<std::string> cause_names() {
 
 }  // namespace
 
-AckCoalescerModel::AckCoalescerModel(std::uint32_t qps, MakeDut make_dut) : BlockModel(std::move(make_dut)), qps_(qps) {
+AckCoalescerModel::AckCoalescerModel(std::uint32_t slots, MakeDut make_dut)
+    : BlockModel(std::move(make_dut)), slots_(slots) {
   points_.causes = coverage.point("triggers of a data packet", cause_names());
-  points_.event = coverage.point("event", {"set-up", "data", "duplicate", "probe"});
+  points_.event = coverage.point("event", {"load", "data", "duplicate", "probe", "store"});
   points_.counter = coverage.point("counter", {"below the threshold", "at the threshold", "above"});
   points_.payload = coverage.point("payload", {"counts as the least", "counts as it is"});
-  points_.back_to_back = coverage.point("QP of the event before", {"the same", "another"});
+  points_.loaded = coverage.point("counter that is loaded", {"0", "in between", "the threshold"});
+  points_.back_to_back = coverage.point("slot of the event before", {"the same", "another"});
 }
 
 void AckCoalescerModel::begin(KeyedRandom& random) {
   config_ = {};
   config_.sack_threshold_bytes = std::array{0U, 1'024U, 16'384U, 1U << 24, 3'000U}[random.below(5)];
   config_.sack_min_add_bytes = std::array{1U, 256U, 1'024U, 65'536U}[random.below(4)];
-  triggers_.assign(qps_, std::nullopt);
-  busy_qps_ = std::min(std::array{1U, 2U, 16U, 64U}[random.below(4)], qps_);
+  triggers_.assign(slots_, std::nullopt);
+  busy_slots_ = std::min(std::array{1U, 2U, 16U, 64U}[random.below(4)], slots_);
   marks_ = std::array{0.0, 0.05, 0.5}[random.below(3)];
   near_least_ = 0;
   others_ = 0.1;
-  setups_ = 0.01;
-  last_qp_ = ~0ULL;
+  moves_ = 0.01;
+  last_slot_ = ~0ULL;
   pipeline_ = {};
 }
 
@@ -71,14 +74,20 @@ void AckCoalescerModel::reset(KeyedRandom& random, const Dut& dut) {
   set_constants(dut);
 }
 
+std::uint32_t AckCoalescerModel::draw_counter(KeyedRandom& random) const {
+  const std::uint32_t threshold = config_.sack_threshold_bytes;
+  if (threshold == 0 || random.chance(0.4)) return 0;
+  return random.chance(0.2) ? threshold : static_cast<std::uint32_t>(random.below(threshold));
+}
+
 void AckCoalescerModel::fill_a_counter(KeyedRandom& random) {
   const auto below = static_cast<std::uint32_t>(random.chance(0.5) ? random.below(1U << 24) : 0);
   config_.sack_threshold_bytes = (1U << 24) - below;
   config_.sack_min_add_bytes = 65'536;
-  busy_qps_ = 1;
+  busy_slots_ = 1;
   marks_ = 0;
   others_ = 0;
-  setups_ = 0;
+  moves_ = 0;
 }
 
 void AckCoalescerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
@@ -92,22 +101,26 @@ void AckCoalescerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
 void AckCoalescerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
   begin(random);
   config_ = {};
-  busy_qps_ = std::min(64U, qps_);
+  busy_slots_ = std::min(64U, slots_);
   marks_ = 0.02;
   set_constants(dut);
 }
 
 bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   values.assign(Evt::kFields, 0);
-  values[Evt::kQp] = random.below(busy_qps_);
-  if (busy_qps_ > 1 && values[Evt::kQp] == busy_qps_ - 1) values[Evt::kQp] = qps_ - 1;
-  if (!triggers_[values[Evt::kQp]] || random.chance(setups_)) return true;
-  values[Evt::kEvent] = random.chance(1 - others_) ? 1 : 2 + random.below(2);
+  values[Evt::kSlot] = random.below(busy_slots_);
+  if (busy_slots_ > 1 && values[Evt::kSlot] == busy_slots_ - 1) values[Evt::kSlot] = slots_ - 1;
+  std::optional<SackTriggers>& triggers = triggers_[values[Evt::kSlot]];
+  if (!triggers || random.chance(moves_ / 2)) {
+    values[Evt::kCounterBytes] = draw_counter(random);
+    return true;
+  }
+  values[Evt::kEvent] = random.chance(moves_ / 2) ? kStore : random.chance(1 - others_) ? 1 : 2 + random.below(2);
   values[Evt::kPayloadBytes] =
       random.chance(0.5) ? 4'096
                          : std::array<std::uint64_t, 5>{0, 1, 256, 16'384, random.below(16'385)}[random.below(5)];
   // Right at the threshold, above it by one, or at what differs from these in a bit.
-  const std::uint32_t counter = triggers_[values[Evt::kQp]]->counter_bytes();
+  const std::uint32_t counter = triggers->counter_bytes();
   if (random.chance(0.2)) {
     std::uint32_t aim = config_.sack_threshold_bytes + static_cast<std::uint32_t>(random.below(2));
     if (random.chance(0.4)) aim ^= 1U << random.below(24);
@@ -122,6 +135,7 @@ bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& val
   values[Evt::kCe] = random.chance(marks_) ? 1 : 0;
   values[Evt::kAckRequest] = random.chance(marks_) ? 1 : 0;
   values[Evt::kProbe] = values[Evt::kEvent] == 3 ? 1 : 0;
+  values[Evt::kCounterBytes] = random.below(config_.sack_threshold_bytes + 1);
   values[Evt::kPsn] = random.next() & kPsnMask;
   values[Evt::kEv] = random.next() & 0xFFFF'FFFF;
   values[Evt::kTxTimestamp] = random.next() & 0xFFFF;
@@ -130,7 +144,7 @@ bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& val
 }
 
 bool AckCoalescerModel::adapt(std::size_t, Transaction& values) const {
-  return values[Evt::kEvent] == kSetup || triggers_[values[Evt::kQp]].has_value();
+  return values[Evt::kEvent] == kLoad || triggers_[values[Evt::kSlot]].has_value();
 }
 
 std::optional<Difference> AckCoalescerModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
@@ -152,14 +166,22 @@ void AckCoalescerModel::taken(std::size_t, const Transaction&) {
 
 void AckCoalescerModel::accept(std::size_t, const Transaction& values,
                                std::vector<std::vector<Transaction>>& expected) {
-  std::optional<SackTriggers>& triggers = triggers_[values[Evt::kQp]];
-  coverage.hit(points_.back_to_back, values[Evt::kQp] == last_qp_ ? 0 : 1);
+  std::optional<SackTriggers>& triggers = triggers_[values[Evt::kSlot]];
+  coverage.hit(points_.back_to_back, values[Evt::kSlot] == last_slot_ ? 0 : 1);
   coverage.hit(points_.event, values[Evt::kEvent]);
-  last_qp_ = values[Evt::kQp];
+  last_slot_ = values[Evt::kSlot];
   pipeline_.event = true;
   pipeline_.owed = false;
-  if (values[Evt::kEvent] == kSetup) {
-    triggers.emplace(config_);
+  if (values[Evt::kEvent] == kLoad) {
+    const auto loaded = static_cast<std::uint32_t>(values[Evt::kCounterBytes]);
+    coverage.hit(points_.loaded, loaded == 0 ? 0 : loaded < config_.sack_threshold_bytes ? 1 : 2);
+    triggers.emplace(config_, loaded);
+    return;
+  }
+  if (values[Evt::kEvent] == kStore) {
+    pipeline_.owed = true;
+    expect_sack(values, rtl::SackCauses{.stored = 1}.word(), triggers->counter_bytes(), expected);
+    triggers.reset();
     return;
   }
   const auto event = static_cast<SackEvent>(values[Evt::kEvent]);
@@ -179,8 +201,13 @@ void AckCoalescerModel::accept(std::size_t, const Transaction& values,
   pipeline_.owed = causes != 0;
   if (causes == 0) return;
   triggers->sent();
+  expect_sack(values, causes, counter, expected);
+}
+
+void AckCoalescerModel::expect_sack(const Transaction& values, std::uint64_t causes, std::uint32_t counter,
+                                    std::vector<std::vector<Transaction>>& expected) {
   const Evt evt = Evt::of(values);
-  const Sack sack{.qp = evt.qp,
+  const Sack sack{.slot = evt.slot,
                   .causes = causes,
                   .counter_bytes = counter,
                   .psn = evt.psn,

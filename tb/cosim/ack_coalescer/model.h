@@ -1,4 +1,4 @@
-// Stimulus and reference of ack_coalescer: include/mrc/rx/ack_coalescer.h a QP.
+// Stimulus and reference of ack_coalescer: include/mrc/rx/ack_coalescer.h for each slot.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class AckCoalescerModel : public BlockModel,
                           public TracePart,
                           public TrafficPart {
  public:
-  AckCoalescerModel(std::uint32_t qps, MakeDut make_dut);
+  AckCoalescerModel(std::uint32_t slots, MakeDut make_dut);
 
   ModelParts parts() override {
     return {.levels = this, .outputs = this, .replay = this, .trace = this, .traffic = this};
@@ -37,6 +37,10 @@ class AckCoalescerModel : public BlockModel,
   void taken(std::size_t port, const Transaction& values) override;
 
  private:
+  /// Of a QP that gets a slot.
+  std::uint32_t draw_counter(KeyedRandom& random) const;
+  static void expect_sack(const Transaction& values, std::uint64_t causes, std::uint32_t counter,
+                          std::vector<std::vector<Transaction>>& expected);
   /// An episode in which one QP's counter comes to its highest value.
   void fill_a_counter(KeyedRandom& random);
   /// All that a reset begins anew; draws the load.
@@ -49,20 +53,20 @@ class AckCoalescerModel : public BlockModel,
     bool came_late = false;  ///< and is as expected otherwise
   };
   struct Points {
-    std::size_t causes, event, counter, payload, back_to_back;
+    std::size_t causes, event, counter, loaded, payload, back_to_back;
   };
 
-  std::uint32_t qps_;
+  std::uint32_t slots_;
   Points points_{};
   ProtocolConfig config_;
   Pipeline pipeline_;
-  std::vector<std::optional<SackTriggers>> triggers_;
-  std::uint32_t busy_qps_ = 1;
+  std::vector<std::optional<SackTriggers>> triggers_;  ///< by slot
+  std::uint32_t busy_slots_ = 1;
   double marks_ = 0.1;
   double others_ = 0.1;      ///< events other than data packets
-  double setups_ = 0.01;     ///< QPs that begin anew
+  double moves_ = 0.01;      ///< slots that get another QP or are given up
   double near_least_ = 0.1;  ///< payloads of about min_add_bytes
-  std::uint64_t last_qp_ = ~0ULL;
+  std::uint64_t last_slot_ = ~0ULL;
 };
 
 }  // namespace mrc::cosim

@@ -9,7 +9,7 @@
 
 namespace mrc {
 
-inline constexpr std::uint32_t kAckCoalescerQps = 16'384;
+inline constexpr std::uint32_t kAckCoalescerSlots = 1'024;  ///< contexts in the block
 
 std::unique_ptr<AckCoalescerEngine> make_ack_coalescer_rtl(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes,
                                                            const cosim::TraceRecorder& recorder = {},

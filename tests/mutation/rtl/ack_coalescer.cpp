@@ -1,4 +1,4 @@
-// parameters: -G NumQps=4
+// parameters: -G NumSlots=4
 // transactions: 100000
 // sources: tb/cosim/ack_coalescer/model.cpp
 #include "Vmutants.h"

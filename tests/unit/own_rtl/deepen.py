@@ -2,7 +2,7 @@
 """Writes a user's variant of a block: another name, other names of clock, reset and a parameter, and a pipeline stage more at
 each of the given streams.
 
-  deepen.py --core BLOCK.sv --package mrc_pkg.sv --streams in,out --out FOLDER [--log2 NumQps=LOG2_QPS]
+  deepen.py --core BLOCK.sv --package mrc_pkg.sv --streams in,out --out FOLDER [--log2 NumSlots=LOG2_SLOTS]
             [--comment TEXT]
 
 FOLDER/core_BLOCK.sv is BLOCK.sv with its module renamed, FOLDER/deep_BLOCK.sv the variant around it. Its clock is clk, its reset

@@ -77,17 +77,17 @@ class Wrapper(Folder):
         return result, out.read_text() if out.exists() else ""
 
     def test_pins_and_parameters_have_the_users_names(self):
-        result, text = self.wrap("", "--pin", "evt_valid_i=s_valid", "--parameter", "NumQps=Queues")
+        result, text = self.wrap("", "--pin", "evt_valid_i=s_valid", "--parameter", "NumSlots=Queues")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(".s_valid(evt_valid_i)", text)
-        self.assertIn(".Queues(NumQps), .CounterWidth(CounterWidth)", text)
+        self.assertIn(".Queues(NumSlots), .CounterWidth(CounterWidth)", text)
         self.assertIn(".rst_ni(rst_ni)", text)
 
     def test_parameters_are_expressions_of_ours_and_a_reset_may_be_active_high(self):
-        result, text = self.wrap('[reset]\nactive = "high"\n[parameters]\nLOG2_QPS = "clog2(num_qps)"\nW = "2 * CounterWidth + 1"\n',
+        result, text = self.wrap('[reset]\nactive = "high"\n[parameters]\nLOG2_SLOTS = "clog2(num_slots)"\nW = "2 * CounterWidth + 1"\n',
                                  "--pin", "rst_ni=rst")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn(".LOG2_QPS($clog2(NumQps)), .W(2 * CounterWidth + 1)", text)
+        self.assertIn(".LOG2_SLOTS($clog2(NumSlots)), .W(2 * CounterWidth + 1)", text)
         self.assertIn(".rst(!rst_ni)", text)
 
     def refused(self, contract, message, *arguments):
@@ -97,43 +97,43 @@ class Wrapper(Folder):
         self.assertIn(message, result.stderr)
 
     def test_wrong_contracts_are_refused_with_their_line(self):
-        self.refused('[parameters]\n\nA = "num_qp + 1"\n', "contract.toml:3: parameters.A: no parameter num_qp; there are: NumQps, CounterWidth")
+        self.refused('[parameters]\n\nA = "num_slot + 1"\n', "contract.toml:3: parameters.A: no parameter num_slot; there are: NumSlots, CounterWidth")
         self.refused('[parameters]\nA = "system(`x`)"\n', "contract.toml:2: parameters.A")
         self.refused('[reset]\nactive = "on"\n', "contract.toml:2: reset.active: 'on'; allowed: low, high")
         self.refused("[reset\n", "contract.toml:1: is not TOML: ")
         self.refused("\n[[wais]]\n", "contract.toml:2: wais: unknown; allowed: cycles, clock, parameters, pins, ready, reset, way")
         self.refused("", "PIN_MAP evt_valid=x: the block has no such name; there are: clk_i", "--pin", "evt_valid=x")
-        self.refused("[parameters]\n", "parameters and PARAMETER_MAP: only one of them", "--parameter", "NumQps=X")
+        self.refused("[parameters]\n", "parameters and PARAMETER_MAP: only one of them", "--parameter", "NumSlots=X")
         self.refused('[clock]\nenable_activ = "low"\n', "contract.toml:2: clock.enable_activ: unknown; allowed: enable, enable_active")
         self.refused('[clock]\nenable = "en"\nenable_active = "on"\n', "contract.toml:3: clock.enable_active: 'on'; allowed: low, high")
         self.refused('[pins]\ns_tdata = ["evt_event_i", "evt_quantity_i"]\n', "contract.toml:2: pins.s_tdata: 'evt_quantity_i' is no port")
-        self.refused('[pins]\ns_tdata = ["evt_event_i", "sack_qp_o"]\n', "contract.toml:2: pins.s_tdata: inputs and outputs in one bus")
+        self.refused('[pins]\ns_tdata = ["evt_event_i", "sack_slot_o"]\n', "contract.toml:2: pins.s_tdata: inputs and outputs in one bus")
         self.refused("[pins]\ns_tdata = [3]\n", "contract.toml:2: pins.s_tdata: inputs and outputs in one bus, or none")
 
     def test_buses_and_a_clock_enable_are_connected_bit_by_bit(self):
         result, text = self.wrap('[clock]\nenable = "stop"\nenable_active = "low"\n[pins]\n'
-                                 's_tdata = ["evt_qp_i", 3, "evt_payload_bytes_i[7:0]"]\nm_tdata = [2, "sack_qp_o", "sack_counter_bytes_o"]\n')
+                                 's_tdata = ["evt_slot_i", 3, "evt_payload_bytes_i[7:0]"]\nm_tdata = [2, "sack_slot_o", "sack_counter_bytes_o"]\n')
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(".stop(1'b0)", text)
-        self.assertIn(".s_tdata({evt_qp_i, 3'd0, evt_payload_bytes_i[7:0]})", text)
-        self.assertIn("assign {m_tdata_unused_0, sack_qp_o, sack_counter_bytes_o} = m_tdata_bus;", text)
+        self.assertIn(".s_tdata({evt_slot_i, 3'd0, evt_payload_bytes_i[7:0]})", text)
+        self.assertIn("assign {m_tdata_unused_0, sack_slot_o, sack_counter_bytes_o} = m_tdata_bus;", text)
         self.assertIn(".m_tdata(m_tdata_bus)", text)
-        for port in ("evt_qp_i", "evt_payload_bytes_i", "sack_qp_o", "sack_counter_bytes_o"):
+        for port in ("evt_slot_i", "evt_payload_bytes_i", "sack_slot_o", "sack_counter_bytes_o"):
             self.assertNotIn(f".{port}(", text)
 
     @unittest.skipIf(shutil.which("verilator") is None, "needs verilator")
     def test_a_module_with_buses_fits(self):
         """Structs and enumerations in a bus; Verilator's lint counts the bits."""
-        result, _ = self.wrap('[clock]\nenable = "run"\n[reset]\nactive = "high"\n[parameters]\nLOG2_QPS = "clog2(num_qps)"\n[pins]\n'
-                              'limits = ["threshold_bytes_i", "min_add_bytes_i"]\n'
-                              's_tdata = ["evt_event_i", "evt_qp_i", 2, "evt_payload_bytes_i", "evt_retransmission_i", "evt_reflection_i"]\n'
-                              'm_tdata = ["sack_qp_o", "sack_causes_o", 5, "sack_counter_bytes_o", "sack_reflection_o"]\n',
+        result, _ = self.wrap('[clock]\nenable = "run"\n[reset]\nactive = "high"\n[parameters]\nLOG2_SLOTS = "clog2(num_slots)"\n[pins]\n'
+                              'limits = ["threshold_bytes_i", "min_add_bytes_i", "evt_counter_bytes_i"]\n'
+                              's_tdata = ["evt_event_i", "evt_slot_i", 2, "evt_payload_bytes_i", "evt_retransmission_i", "evt_reflection_i"]\n'
+                              'm_tdata = ["sack_slot_o", "sack_causes_o", 5, "sack_counter_bytes_o", "sack_reflection_o"]\n',
                               "--pin", "clk_i=clk", "--pin", "rst_ni=rst")
         self.assertEqual(result.returncode, 0, result.stderr)
-        mine = self.write("mine.sv", """module mine #(parameter int unsigned LOG2_QPS = 3) (
-  input logic clk, input logic rst, input logic run, input logic [41:0] limits,
-  input logic evt_valid_i, output logic evt_ready_o, input logic [LOG2_QPS+110:0] s_tdata,
-  output logic sack_valid_o, input logic sack_ready_i, output logic [LOG2_QPS+125:0] m_tdata);
+        mine = self.write("mine.sv", """module mine #(parameter int unsigned LOG2_SLOTS = 3) (
+  input logic clk, input logic rst, input logic run, input logic [66:0] limits,
+  input logic evt_valid_i, output logic evt_ready_o, input logic [LOG2_SLOTS+111:0] s_tdata,
+  output logic sack_valid_o, input logic sack_ready_i, output logic [LOG2_SLOTS+126:0] m_tdata);
   always_ff @(posedge clk) if (rst) m_tdata <= '0; else if (run) m_tdata <= {s_tdata, 15'(limits)};
   assign {evt_ready_o, sack_valid_o} = {sack_ready_i, evt_valid_i & (^limits)};
 endmodule
