@@ -136,7 +136,9 @@ package mrc_pkg;
     PsnTrimmed        = 3'd2,
     PsnTrimmedLasthop = 3'd3,
     PsnSack           = 3'd4,  // contents of a SACK that this PSN has triggered
-    PsnRelease        = 3'd5   // the QP is given up: its banks go back
+    PsnRelease        = 3'd5,  // the QP is given up: its banks go back
+    PsnLoad           = 3'd6,  // the slot gets a QP whose context was stored
+    PsnStore          = 3'd7   // the slot is given up: its context goes out, its banks stay
   } psn_op_e;
 
   typedef enum logic [2:0] {
@@ -181,15 +183,17 @@ package mrc_pkg;
   } psn_reply_t;
 
   // Commands of retransmit_buffer.
-  typedef enum logic [2:0] {
-    RetransmitOpen    = 3'd0,  // a QP begins, without packets
-    RetransmitAppend  = 3'd1,  // a new packet is taken for sending
-    RetransmitSent    = 3'd2,  // it has left
-    RetransmitAck     = 3'd3,  // cumulative and selective acknowledgement
-    RetransmitNack    = 3'd4,  // one packet is lost
-    RetransmitGap     = 3'd5,  // lost is what later packets have overtaken
-    RetransmitTimeout = 3'd6,  // lost is what was sent too long ago
-    RetransmitTake    = 3'd7   // the oldest lost packet is taken to be retransmitted
+  typedef enum logic [3:0] {
+    RetransmitOpen    = 4'd0,  // a QP begins, without packets
+    RetransmitAppend  = 4'd1,  // a new packet is taken for sending
+    RetransmitSent    = 4'd2,  // it has left
+    RetransmitAck     = 4'd3,  // cumulative and selective acknowledgement
+    RetransmitNack    = 4'd4,  // one packet is lost
+    RetransmitGap     = 4'd5,  // lost is what later packets have overtaken
+    RetransmitTimeout = 4'd6,  // lost is what was sent too long ago
+    RetransmitTake    = 4'd7,  // the oldest lost packet is taken to be retransmitted
+    RetransmitLoad    = 4'd8,  // the slot gets a QP whose context was stored
+    RetransmitStore   = 4'd9   // the slot is given up: its context goes out, its records stay
   } retransmit_op_e;
 
   // What may make a SACK owed, and the two that move a QP's counter.

@@ -1,47 +1,51 @@
-// Receive window of every QP: which PSNs have arrived, in banks of 128 bits from a pool that all QPs share; what becomes
-// of each packet, how far the cumulative edge moves, and what a SACK says. Five stages behind the input: context, address of
+// Receive window of every QP whose context is in a slot: which PSNs have arrived, in banks of 128 bits from a pool that all
+// QPs share; what becomes of each packet, how far the cumulative edge moves, and what a SACK says. Five stages behind the input: context, address of
 // the bank, bank, decision, reply. The fourth decides and writes back; what it writes is forwarded to all that are behind
 // it, so that requests of one QP follow each other in every cycle. See README.md.
 module psn_tracker
   import mrc_pkg::*;
 #(
-  parameter  int unsigned NumQps     = 16384,
-  parameter  int unsigned NumBanks   = 4096,  // power of two
-  parameter  int unsigned MprPsns    = 1024,  // multiple of 128, at most 32,640
-  localparam int unsigned QpWidth    = $clog2(NumQps),
-  localparam int unsigned CountWidth = $clog2(NumBanks) + 1
+  parameter  int unsigned NumSlots     = 1024,
+  parameter  int unsigned NumBanks     = 4096,  // power of two
+  parameter  int unsigned MprPsns      = 1024,  // multiple of 128, at most 32,640
+  localparam int unsigned SlotWidth    = $clog2(NumSlots),
+  localparam int unsigned CountWidth   = $clog2(NumBanks) + 1,
+  localparam int unsigned BankWidth    = $clog2(NumBanks),
+  // One bank more than the window holds: its first and last PSN may lie in parts of banks.
+  localparam int unsigned Parts        = 2 ** $clog2(MprPsns / 128 + 1),
+  localparam int unsigned OooWidth     = $clog2(MprPsns + 1),
+  localparam int unsigned UnitWidth    = $clog2(MprPsns / 128 + 1),
+  // A context as it is moved: edge, highest PSN, window end, grant, count, banks.
+  localparam int unsigned ContextWidth = 48 + (OooWidth + 1) + UnitWidth + OooWidth + Parts * (1 + BankWidth)
 ) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic                  nack_out_of_window_i,  // constant after reset
-  input  logic                  dynamic_mpr_i,         // constant after reset
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic                    nack_out_of_window_i,  // constant after reset
+  input  logic                    dynamic_mpr_i,         // constant after reset
 
-  input  logic                  req_valid_i,
-  output logic                  req_ready_o,
-  input  psn_op_e               req_op_i,
-  input  logic [QpWidth-1:0]    req_qp_i,
-  input  psn_t                  req_psn_i,
-  input  psn_packet_t           req_packet_i,
-  input  sack_trigger_t         req_trigger_i,
+  input  logic                    req_valid_i,
+  output logic                    req_ready_o,
+  input  psn_op_e                 req_op_i,
+  input  logic [SlotWidth-1:0]    req_slot_i,
+  input  psn_t                    req_psn_i,
+  input  psn_packet_t             req_packet_i,
+  input  sack_trigger_t           req_trigger_i,
+  input  logic [ContextWidth-1:0] req_context_i,  // with PsnLoad
 
-  output logic                  rsp_valid_o,
-  input  logic                  rsp_ready_i,
-  output psn_reply_t            rsp_o,
+  output logic                    rsp_valid_o,
+  input  logic                    rsp_ready_i,
+  output psn_reply_t              rsp_o,
+  output logic [ContextWidth-1:0] rsp_context_o,  // after the request
 
-  output logic [CountWidth-1:0] banks_in_use_o
+  output logic [CountWidth-1:0]   banks_in_use_o
 );
 
   localparam int unsigned BankPsns  = 128;
-  localparam int unsigned BankWidth = $clog2(NumBanks);
-  // One bank more than the window holds: its first and last PSN may lie in parts of banks.
-  localparam int unsigned SlotWidth = $clog2(MprPsns / BankPsns + 1);
-  localparam int unsigned Slots     = 2 ** SlotWidth;
-  localparam int unsigned OooWidth  = $clog2(MprPsns + 1);
+  localparam int unsigned PartWidth = $clog2(Parts);
   localparam int unsigned MprUnits  = MprPsns / BankPsns;
-  localparam int unsigned UnitWidth = $clog2(MprUnits + 1);
-  localparam int unsigned HeldWidth = $clog2(Slots + 1);
+  localparam int unsigned HeldWidth = $clog2(Parts + 1);
 
-  typedef logic [SlotWidth-1:0] slot_t;
+  typedef logic [PartWidth-1:0] part_t;
   typedef logic [UnitWidth-1:0] units_t;
   typedef logic [OooWidth:0]    near_t;  // lowest bits of PSNs within one window of each other
 
@@ -51,8 +55,8 @@ module psn_tracker
     near_t                           window_end;  // first PSN that has not been granted, with dynamic MPR
     units_t                          granted;     // units in the latest SACK, with dynamic MPR
     logic [OooWidth-1:0]             ooo;         // received above the edge
-    logic [Slots-1:0]                held;
-    logic [Slots-1:0][BankWidth-1:0] bank;
+    logic [Parts-1:0]                held;
+    logic [Parts-1:0][BankWidth-1:0] bank;
   } context_t;
 
   typedef struct packed {
@@ -67,15 +71,15 @@ module psn_tracker
 
   typedef struct packed {
     psn_op_e            op;
-    logic [QpWidth-1:0] qp;
+    logic [SlotWidth-1:0] slot;
     psn_t               psn;
     psn_packet_t        packet;
     sack_trigger_t      trigger;
   } request_t;
 
   // verilator lint_off UNUSEDSIGNAL
-  function automatic slot_t slot_of(psn_t psn);
-    return psn[7+:SlotWidth];
+  function automatic part_t part_of(psn_t psn);
+    return psn[7+:PartWidth];
   endfunction
 
   // Position of the lowest bit that is set, the last when none is; by halves, so that it takes as many levels as it has bits.
@@ -93,39 +97,39 @@ module psn_tracker
     return at[0];
   endfunction
 
-  function automatic slot_t lowest_slot(logic [Slots-1:0] bits);
-    logic  [Slots-1:0] some;
-    slot_t [Slots-1:0] at;
+  function automatic part_t lowest_part(logic [Parts-1:0] bits);
+    logic  [Parts-1:0] some;
+    part_t [Parts-1:0] at;
     some = bits;
     at   = '0;
-    for (int unsigned l = 0; l < SlotWidth; l++) begin
-      for (int unsigned i = 0; i < (Slots >> (l + 1)); i++) begin
-        at[i]   = some[2*i] ? at[2*i] : at[2*i+1] | (slot_t'(1) << l);
+    for (int unsigned l = 0; l < PartWidth; l++) begin
+      for (int unsigned i = 0; i < (Parts >> (l + 1)); i++) begin
+        at[i]   = some[2*i] ? at[2*i] : at[2*i+1] | (part_t'(1) << l);
         some[i] = some[2*i] || some[2*i+1];
       end
     end
     return at[0];
   endfunction
 
-  function automatic logic [HeldWidth-1:0] slots_held(logic [Slots-1:0] bits);
-    logic [Slots-1:0][HeldWidth-1:0] sum;
-    for (int unsigned i = 0; i < Slots; i++) sum[i] = HeldWidth'(bits[i]);
-    for (int unsigned l = 0; l < SlotWidth; l++) begin
-      for (int unsigned i = 0; i < (Slots >> (l + 1)); i++) sum[i] = sum[2*i] + sum[2*i+1];
+  function automatic logic [HeldWidth-1:0] parts_held(logic [Parts-1:0] bits);
+    logic [Parts-1:0][HeldWidth-1:0] sum;
+    for (int unsigned i = 0; i < Parts; i++) sum[i] = HeldWidth'(bits[i]);
+    for (int unsigned l = 0; l < PartWidth; l++) begin
+      for (int unsigned i = 0; i < (Parts >> (l + 1)); i++) sum[i] = sum[2*i] + sum[2*i+1];
     end
     return sum[0];
   endfunction
 
   function automatic logic [7:0] ones(logic [BankPsns-1:0] bits);
-    logic [31:0] part;
+    logic [31:0] word;
     logic [7:0]  sum;
     sum = '0;
     for (int unsigned w = 0; w < 4; w++) begin
-      part = bits[32*w+:32];
-      part = part - ((part >> 1) & 32'h5555_5555);
-      part = (part & 32'h3333_3333) + ((part >> 2) & 32'h3333_3333);
-      part = (part + (part >> 4)) & 32'h0F0F_0F0F;
-      sum  = sum + part[7:0] + part[15:8] + part[23:16] + part[31:24];
+      word = bits[32*w+:32];
+      word = word - ((word >> 1) & 32'h5555_5555);
+      word = (word & 32'h3333_3333) + ((word >> 2) & 32'h3333_3333);
+      word = (word + (word >> 4)) & 32'h0F0F_0F0F;
+      sum  = sum + word[7:0] + word[15:8] + word[23:16] + word[31:24];
     end
     return sum;
   endfunction
@@ -175,17 +179,19 @@ module psn_tracker
   logic     s2_valid_q, s2_moves, s3_valid_q, s3_moves, s4_valid_q;
   request_t s1_q;
   context_t context_read;
+  context_t loaded_q;      // came with a load
+  logic     load_inside_q;  // until it leaves the fourth stage, nothing else is taken
   assign taken       = req_valid_i && req_ready_o;
-  assign req_ready_o = !s1_valid_q || s1_moves;
+  assign req_ready_o = (!s1_valid_q || s1_moves) && !load_inside_q;
   assign s1_moves    = s1_valid_q && (!s2_valid_q || s2_moves);
 
-  ram_1r1w #(.Depth(NumQps), .Width($bits(context_t))) u_context (
+  ram_1r1w #(.Depth(NumSlots), .Width($bits(context_t))) u_context (
     .clk_i,
     .we_i   (s4_done && s4_writes),
-    .waddr_i(s4_q.qp),
+    .waddr_i(s4_q.slot),
     .wdata_i(context_d),
     .re_i   (taken),
-    .raddr_i(req_qp_i),
+    .raddr_i(req_slot_i),
     .rdata_o(context_read)
   );
 
@@ -197,11 +203,11 @@ module psn_tracker
   logic                 s2_forward;  // the bank is the one that the fourth stage writes
   assign s2_base     = sack_base(s2_context_q.expected, s2_context_q.highest, s2_q.psn, s2_q.trigger);
   assign s2_position = (s2_q.op == PsnSack) ? s2_base : s2_q.psn;
-  assign s2_bank     = s2_context_q.bank[slot_of(s2_position)];
+  assign s2_bank     = s2_context_q.bank[part_of(s2_position)];
   assign s2_moves    = s2_valid_q && (!s3_valid_q || s3_moves) && !s4_reads;
-  assign s2_forward  = s4_done && bank_write && s4_q.qp == s2_q.qp && slot_of(s4_q.psn) == slot_of(s2_position);
+  assign s2_forward  = s4_done && bank_write && s4_q.slot == s2_q.slot && part_of(s4_q.psn) == part_of(s2_position);
 
-  // Third stage: the bank comes out of its memory. A QP's bank of a slot changes only where the fourth stage writes it, and then
+  // Third stage: the bank comes out of its memory. A QP's bank of a part of its window changes only where the fourth stage writes it, and then
   // it is forwarded, or is given back, and then the context says so: the address that was read is good, or does not count.
   // The base of a SACK is stale where a request of its QP was in front of it when it was computed.
   request_t s3_q;
@@ -211,7 +217,7 @@ module psn_tracker
   logic     s3_saved_q, s3_forward;  // saved: the bank is in s3_word_q
   bank_t    word_read, s3_word_q;
   assign s3_moves   = s3_valid_q && (!s4_valid_q || s4_done);
-  assign s3_forward = s4_done && bank_write && s4_q.qp == s3_q.qp && slot_of(s4_q.psn) == slot_of(s3_position_q);
+  assign s3_forward = s4_done && bank_write && s4_q.slot == s3_q.slot && part_of(s4_q.psn) == part_of(s3_position_q);
 
   // Fourth stage: decides with context and bank, then passes bank after bank, each of which it reads in one cycle and looks at in
   // the next.
@@ -224,7 +230,7 @@ module psn_tracker
 
   assign s4_base       = sack_base(s4_context_q.expected, s4_context_q.highest, s4_q.psn, s4_q.trigger);
   assign next_position = {s4_position_q[23:7] + 17'd1, 7'd0};
-  assign s4_bank       = s4_context_q.bank[slot_of(s4_stale_q ? s4_base : next_position)];
+  assign s4_bank       = s4_context_q.bank[part_of(s4_stale_q ? s4_base : next_position)];
 
   ram_1r1w #(.Depth(NumBanks), .Width($bits(bank_t))) u_bits (
     .clk_i,
@@ -238,43 +244,47 @@ module psn_tracker
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      s1_valid_q <= 1'b0;
-      s2_valid_q <= 1'b0;
-      s3_valid_q <= 1'b0;
-      s4_valid_q <= 1'b0;
-      s4_fetch_q <= 1'b0;
-      again_q    <= 1'b0;
+      s1_valid_q    <= 1'b0;
+      s2_valid_q    <= 1'b0;
+      s3_valid_q    <= 1'b0;
+      s4_valid_q    <= 1'b0;
+      s4_fetch_q    <= 1'b0;
+      again_q       <= 1'b0;
+      load_inside_q <= 1'b0;
     end else begin
       s1_valid_q <= taken || (s1_valid_q && !s1_moves);
       s2_valid_q <= s1_moves || (s2_valid_q && !s2_moves);
       s3_valid_q <= s2_moves || (s3_valid_q && !s3_moves);
       s4_valid_q <= s3_moves || (s4_valid_q && !s4_done);
       s4_fetch_q <= s4_reads;
+      if (taken) load_inside_q <= req_op_i == PsnLoad;
+      else if (s4_done && s4_q.op == PsnLoad) load_inside_q <= 1'b0;
       if (s4_fresh) again_q <= again;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (taken) begin
-      s1_q <= '{op: req_op_i, qp: req_qp_i, psn: req_psn_i, packet: req_packet_i, trigger: req_trigger_i};
+      s1_q     <= '{op: req_op_i, slot: req_slot_i, psn: req_psn_i, packet: req_packet_i, trigger: req_trigger_i};
+      loaded_q <= req_context_i;
     end
     if (s1_moves) begin
       s2_q         <= s1_q;
-      s2_context_q <= (s4_done && s4_writes && s4_q.qp == s1_q.qp) ? context_d : context_read;
+      s2_context_q <= (s4_done && s4_writes && s4_q.slot == s1_q.slot) ? context_d : context_read;
     end
     if (s2_moves) begin
       s3_q          <= s2_q;
-      s3_context_q  <= (s4_done && s4_writes && s4_q.qp == s2_q.qp) ? context_d : s2_context_q;
+      s3_context_q  <= (s4_done && s4_writes && s4_q.slot == s2_q.slot) ? context_d : s2_context_q;
       s3_position_q <= s2_position;
       s3_stale_q    <= s2_q.op == PsnSack &&
-                       ((s3_valid_q && s3_q.qp == s2_q.qp) || (s4_valid_q && s4_q.qp == s2_q.qp));
+                       ((s3_valid_q && s3_q.slot == s2_q.slot) || (s4_valid_q && s4_q.slot == s2_q.slot));
     end
     s3_saved_q <= s2_moves ? s2_forward : 1'b1;
     if (s2_moves) s3_word_q <= bank_wdata;
     else if (!s3_saved_q) s3_word_q <= word_read;
     if (s3_moves) begin
       s4_q          <= s3_q;
-      s4_context_q  <= (s4_done && s4_writes && s4_q.qp == s3_q.qp) ? context_d : s3_context_q;
+      s4_context_q  <= (s4_done && s4_writes && s4_q.slot == s3_q.slot) ? context_d : s3_context_q;
       s4_position_q <= s3_position_q;
       s4_base_q     <= s3_position_q;
       s4_stale_q    <= s3_stale_q;
@@ -295,7 +305,7 @@ module psn_tracker
   logic         out_free, s5_free, s5_valid_q, s5_last_q;
   psn_t         ahead;
   logic         at_edge, in_window, in_granted;
-  slot_t        slot;
+  part_t        part;
   logic         held, known, trimmed;
   psn_outcome_e outcome;
   nack_reason_e nack, trim_nack;
@@ -309,8 +319,8 @@ module psn_tracker
   assign s4_reads  = s4_acts && (s4_stale_q || (again && s4_q.op != PsnRelease));
   assign ahead     = s4_q.psn - s4_context_q.expected;
   assign at_edge   = s4_q.psn == s4_context_q.expected;
-  assign slot      = slot_of(s4_position_q);
-  assign held      = s4_context_q.held[slot];
+  assign part      = part_of(s4_position_q);
+  assign held      = s4_context_q.held[part];
   assign known     = held && word_q.received[s4_q.psn[6:0]];
   assign trimmed   = s4_q.op == PsnTrimmed || s4_q.op == PsnTrimmedLasthop;
   assign trim_nack = (s4_q.op == PsnTrimmed) ? NackTrimmed : NackTrimmedLasthop;
@@ -366,7 +376,7 @@ module psn_tracker
     stop          = lowest(missing);
     passed        = from_position & (to_the_end ? '1 : ~({BankPsns{1'b1}} << stop));
     edge_d        = to_the_end ? next_position : {s4_position_q[23:7], stop};
-    next_held     = s4_context_q.held[slot_of(next_position)];
+    next_held     = s4_context_q.held[part_of(next_position)];
     // PSNs above the edge, counted from the beginning of the bank, less those up to where it stops.
     ooo_and_bits  = s4_context_q.ooo + OooWidth'(s4_position_q[6:0]) + OooWidth'(!again_q);
     passed_to     = to_the_end ? OooWidth'(BankPsns) : OooWidth'(stop);
@@ -401,16 +411,16 @@ module psn_tracker
   near_t              granted_end, granted_moves;
   always_comb begin
     free_units    = (32'(banks_free) >= MprUnits) ? units_t'(MprUnits) : units_t'(banks_free);
-    reach         = (HeldWidth + 1)'(slots_held(s4_context_q.held)) + (HeldWidth + 1)'(free_units);
+    reach         = (HeldWidth + 1)'(parts_held(s4_context_q.held)) + (HeldWidth + 1)'(free_units);
     grant         = (reach == '0) ? units_t'(1) : (32'(reach) >= MprUnits) ? units_t'(MprUnits) : units_t'(reach);
     granted_end   = near_t'(s4_context_q.expected) + near_t'({grant, 7'd0});
     granted_moves = near_t'(s4_context_q.expected) - s4_context_q.window_end + near_t'({grant, 7'd0});
   end
 
   // The bank that a QP which is given up gives back next.
-  slot_t            held_slot;
-  logic [Slots-1:0] held_left;
-  assign held_slot = lowest_slot(s4_context_q.held);
+  part_t            held_part;
+  logic [Parts-1:0] held_left;
+  assign held_part = lowest_part(s4_context_q.held);
   assign held_left = s4_context_q.held & (s4_context_q.held - 1'b1);
 
   // What is written back, and whether another bank is looked at first.
@@ -419,8 +429,8 @@ module psn_tracker
   always_comb begin
     bank_wdata = '{received: own.received | (held ? word_q.received : '0),
                    ends:     own.ends | (held ? word_q.ends & ~own.received : '0)};
-    bank_waddr = held ? s4_context_q.bank[slot] : free_bank;
-    given_bank = s4_context_q.bank[(s4_q.op == PsnRelease) ? held_slot : slot];
+    bank_waddr = held ? s4_context_q.bank[part] : free_bank;
+    given_bank = s4_context_q.bank[(s4_q.op == PsnRelease) ? held_part : part];
     context_d  = s4_context_q;
     s4_writes  = 1'b0;
     again      = 1'b0;
@@ -449,6 +459,9 @@ module psn_tracker
         if (!granted_moves[OooWidth] && granted_moves != '0) context_d.window_end = granted_end;
         s4_writes = 1'b1;
       end
+    end else if (s4_q.op == PsnLoad) begin
+      context_d = loaded_q;
+      s4_writes = 1'b1;
     end else begin
       s4_writes = place;
       if (place && newest) context_d.highest = s4_q.psn;
@@ -458,13 +471,13 @@ module psn_tracker
         context_d.ooo = ooo_left;
         again         = to_the_end && next_held && ooo_and_bits != OooWidth'(BankPsns);
         if (held && (to_the_end || empties)) begin
-          context_d.held[slot] = 1'b0;
+          context_d.held[part] = 1'b0;
           bank_give            = s4_acts;
         end
       end else if (place) begin
-        context_d.held[slot] = 1'b1;
+        context_d.held[part] = 1'b1;
         context_d.ooo        = s4_context_q.ooo + 1'b1;
-        if (!held) context_d.bank[slot] = free_bank;
+        if (!held) context_d.bank[part] = free_bank;
         bank_take  = s4_acts && !held;
         bank_write = 1'b1;
       end
@@ -480,6 +493,7 @@ module psn_tracker
   logic [BankPsns-1:0] s5_ends_q;
   logic [63:0]         s5_bits_q;
   units_t              s5_grant_q;
+  context_t            s5_context_q;
   psn_outcome_e        s5_outcome_q;
   nack_reason_e        s5_nack_q;
   logic                s5_place_q;
@@ -501,6 +515,7 @@ module psn_tracker
       s5_expected_q <= context_d.expected;
       s5_highest_q  <= context_d.highest;
       s5_ooo_q      <= context_d.ooo;
+      s5_context_q  <= context_d;
       s5_ends_q     <= moves ? run.ends & passed : '0;
       s5_bits_q     <= sack_bits;
       s5_grant_q    <= grant;
@@ -539,7 +554,10 @@ module psn_tracker
     else if (out_free) rsp_valid_o <= s5_valid_q && s5_last_q;
   end
   always_ff @(posedge clk_i) begin
-    if (s5_valid_q && s5_last_q && out_free) rsp_o <= reply;
+    if (s5_valid_q && s5_last_q && out_free) begin
+      rsp_o         <= reply;
+      rsp_context_o <= s5_context_q;
+    end
   end
 
   // Banks as the reply leaves them: the fourth stage may have gone on.

@@ -5,7 +5,8 @@
 module retransmit_buffer
   import mrc_pkg::*;
 #(
-  parameter  int unsigned Qps          = 16384,  // power of two
+  parameter  int unsigned Qps          = 16384,  // of the NIC; power of two
+  parameter  int unsigned NumSlots     = 1024,   // contexts in the block; power of two
   parameter  int unsigned Records      = 4096,   // shared pool; power of two
   parameter  int unsigned Buckets      = 4 * Records,  // of the hash; power of two, at most 2^24
   parameter  int unsigned TimeWidth    = 48,     // of now, in any unit
@@ -13,7 +14,10 @@ module retransmit_buffer
   localparam int unsigned IndexWidth   = $clog2(Records),
   localparam int unsigned CountWidth   = IndexWidth + 1,
   localparam int unsigned BucketWidth  = $clog2(Buckets),
-  localparam int unsigned ClearWidth   = ((QpWidth > BucketWidth) ? QpWidth : BucketWidth) + 1
+  localparam int unsigned SlotWidth    = $clog2(NumSlots),
+  localparam int unsigned ClearWidth   = ((SlotWidth > BucketWidth) ? SlotWidth : BucketWidth) + 1,
+  // A context as it is moved: opened, old end, next, numbers, order of sending, lost packets.
+  localparam int unsigned ContextWidth = 1 + 48 + 64 + 1 + 2 * IndexWidth + CountWidth + 24
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
@@ -22,7 +26,8 @@ module retransmit_buffer
   input  logic                    cmd_valid_i,
   output logic                    cmd_ready_o,
   input  retransmit_op_e          cmd_op_i,
-  input  logic [QpWidth-1:0]      cmd_qp_i,
+  input  logic [SlotWidth-1:0]    cmd_slot_i,     // of the QP's context
+  input  logic [QpWidth-1:0]      cmd_qp_i,       // its records are found by its number
   input  logic [23:0]             cmd_psn_i,      // open: first; sent, nack: of the packet; ack: last that is cumulatively acknowledged
   input  logic [23:0]             cmd_base_i,     // ack: PSN of bit 0
   input  logic [63:0]             cmd_bitmap_i,   // ack
@@ -34,6 +39,7 @@ module retransmit_buffer
   input  logic [15:0]             cmd_message_i,  // append
   input  logic [31:0]             cmd_offset_i,   // append
   input  logic [15:0]             cmd_bytes_i,    // append: nominal size
+  input  logic [ContextWidth-1:0] cmd_context_i,  // load
 
   // Packets that a command acknowledged or declared lost, one by one.
   output logic                    evt_valid_o,
@@ -62,7 +68,8 @@ module retransmit_buffer
   output logic                    rsp_outstanding_o,  // a packet is outstanding:
   output logic [23:0]             rsp_oldest_psn_o,   // the one that was sent longest ago
   output logic [TimeWidth-1:0]    rsp_oldest_sent_o,
-  output logic [CountWidth-1:0]   rsp_free_o      // records
+  output logic [CountWidth-1:0]   rsp_free_o,     // records
+  output logic [ContextWidth-1:0] rsp_context_o   // after the command
 );
 
   localparam logic [1:0] InPipeline  = 2'd0;
@@ -71,6 +78,7 @@ module retransmit_buffer
 
   typedef struct packed {
     retransmit_op_e       op;
+    logic [SlotWidth-1:0] slot;
     logic [QpWidth-1:0]   qp;
     logic [23:0]          psn;
     logic [23:0]          base;
@@ -170,6 +178,8 @@ module retransmit_buffer
   scan_e                  scan_q;
   logic [ClearWidth-1:0]  clear_q;
 
+  context_t               loaded_q;  // came with a load, which has the block for itself
+
   // First stage: the QP's context and the PSN's bucket come out of their memories.
   logic                   s1_valid_q;
   command_t               s1_q;
@@ -229,7 +239,7 @@ module retransmit_buffer
   // Memories.
   // ---------------------------------------------------------------------------------------------------------------
   logic                  ctx_we, ctx_re;
-  logic [QpWidth-1:0]    ctx_waddr;
+  logic [SlotWidth-1:0]  ctx_waddr;
   context_t              ctx_wdata, ctx_rdata;
   logic                  bucket_we, bucket_re, front_re;
   logic [BucketWidth-1:0] bucket_waddr, bucket_raddr, front_raddr;
@@ -249,8 +259,8 @@ module retransmit_buffer
   logic [IndexWidth-1:0] free_index;
   logic [CountWidth-1:0] free_count;
 
-  ram_1r1w #(.Depth(Qps), .Width($bits(context_t))) u_contexts (
-    .clk_i, .we_i(ctx_we), .waddr_i(ctx_waddr), .wdata_i(ctx_wdata), .re_i(ctx_re), .raddr_i(cmd_qp_i),
+  ram_1r1w #(.Depth(NumSlots), .Width($bits(context_t))) u_contexts (
+    .clk_i, .we_i(ctx_we), .waddr_i(ctx_waddr), .wdata_i(ctx_wdata), .re_i(ctx_re), .raddr_i(cmd_slot_i),
     .rdata_o(ctx_rdata)
   );
   // Twice: for lookups, and for the record that a new one is chained to.
@@ -291,10 +301,11 @@ module retransmit_buffer
 
   // ---------------------------------------------------------------------------------------------------------------
   // Stages. A command that reads more than one record, or asks for the oldest one, has the block for itself until it
-  // leaves the fourth stage; so does an open. When a command leaves the fourth stage, each one behind it moves.
+  // leaves the fourth stage; so do an open and a load. When a command leaves the fourth stage, each one behind it moves.
   // ---------------------------------------------------------------------------------------------------------------
   function automatic logic alone(retransmit_op_e op);
-    return op == RetransmitAck || op == RetransmitTake || op == RetransmitGap || op == RetransmitTimeout || op == RetransmitOpen;
+    return op == RetransmitAck || op == RetransmitTake || op == RetransmitGap || op == RetransmitTimeout ||
+           op == RetransmitOpen || op == RetransmitLoad;
   endfunction
 
   logic cmd_taken, s1_moves, s2_moves, s3_moves, s4_leaves, evt_room;
@@ -320,12 +331,12 @@ module retransmit_buffer
   context_t s1_ctx, s2_ctx, s3_ctx;
   link_t    s1_link, s2_link, s3_link;
   logic     s1_new, s2_new, s3_new;
-  assign s1_new  = free_take && cmd_q.qp == s1_q.qp && ctx_q.next == s1_q.psn;
-  assign s2_new  = free_take && cmd_q.qp == s2_q.qp && ctx_q.next == s2_q.psn;
-  assign s3_new  = free_take && cmd_q.qp == s3_q.qp && ctx_q.next == s3_q.psn;
-  assign s1_ctx  = (s4_leaves && cmd_q.qp == s1_q.qp) ? ctx_next : ctx_rdata;
-  assign s2_ctx  = (s4_leaves && cmd_q.qp == s2_q.qp) ? ctx_next : s2_ctx_q;
-  assign s3_ctx  = (s4_leaves && cmd_q.qp == s3_q.qp) ? ctx_next : s3_ctx_q;
+  assign s1_new  = free_take && cmd_q.slot == s1_q.slot && ctx_q.next == s1_q.psn;
+  assign s2_new  = free_take && cmd_q.slot == s2_q.slot && ctx_q.next == s2_q.psn;
+  assign s3_new  = free_take && cmd_q.slot == s3_q.slot && ctx_q.next == s3_q.psn;
+  assign s1_ctx  = (s4_leaves && cmd_q.slot == s1_q.slot) ? ctx_next : ctx_rdata;
+  assign s2_ctx  = (s4_leaves && cmd_q.slot == s2_q.slot) ? ctx_next : s2_ctx_q;
+  assign s3_ctx  = (s4_leaves && cmd_q.slot == s3_q.slot) ? ctx_next : s3_ctx_q;
   assign s1_link = s1_new ? '{valid: 1'b1, index: free_index} : bucket_rdata;
   assign s2_link = s2_new ? '{valid: 1'b1, index: free_index} : s2_link_q;
   assign s3_link = s3_new ? '{valid: 1'b1, index: free_index} : s3_link_q;
@@ -333,8 +344,8 @@ module retransmit_buffer
   // The PSN of an append counts those in front of it on its QP. Where one of them gets no record, neither does this one.
   logic [BucketWidth-1:0] s2_next, s2_front;
   assign s2_next  = s2_ctx_q.next[BucketWidth-1:0] +
-                    BucketWidth'(s3_valid_q && s3_q.op == RetransmitAppend && s3_q.qp == s2_q.qp) +
-                    BucketWidth'(s4_valid_q && cmd_q.op == RetransmitAppend && cmd_q.qp == s2_q.qp);
+                    BucketWidth'(s3_valid_q && s3_q.op == RetransmitAppend && s3_q.slot == s2_q.slot) +
+                    BucketWidth'(s4_valid_q && cmd_q.op == RetransmitAppend && cmd_q.slot == s2_q.slot);
   assign s2_front = bucket_of(s2_q.qp, s2_next);
 
   // PSNs that a cumulative acknowledgement covers; then the bits inside the rest of the window.
@@ -429,11 +440,13 @@ module retransmit_buffer
   assign pops       = head_lost && evt_room;
 
   // The fourth stage is done with its command.
-  logic ends;
+  logic ends, at_once;
+  assign at_once = cmd_q.op == RetransmitOpen || cmd_q.op == RetransmitAppend || cmd_q.op == RetransmitLoad ||
+                   cmd_q.op == RetransmitStore;
   always_comb begin
     unique case (state_q)
       // There is room for a nack's event: the one before is gone when the response is free.
-      Act:     ends = none || cmd_q.op == RetransmitOpen || cmd_q.op == RetransmitAppend || (one_record && !walk_on);
+      Act:     ends = none || at_once || (one_record && !walk_on);
       Head:    ends = !head_lost;
       Done:    ends = 1'b1;
       default: ends = 1'b0;
@@ -446,7 +459,7 @@ module retransmit_buffer
   // ---------------------------------------------------------------------------------------------------------------
   assign ctx_re    = cmd_taken;
   assign ctx_we    = s4_leaves || state_q == Clear;
-  assign ctx_waddr = (state_q == Clear) ? clear_q[QpWidth-1:0] : cmd_q.qp;
+  assign ctx_waddr = (state_q == Clear) ? clear_q[SlotWidth-1:0] : cmd_q.slot;
   assign ctx_wdata = (state_q == Clear) ? '0 : ctx_next;
 
   assign bucket_re    = steps || cmd_taken;
@@ -577,6 +590,7 @@ module retransmit_buffer
       ctx_next.last_sequence = 32'(signed'(cmd_q.psn));
       ctx_next.highest_acked = 32'(signed'(cmd_q.psn));
     end
+    if (cmd_q.op == RetransmitLoad) ctx_next = loaded_q;
     if (free_take) ctx_next.next = ctx_q.next + 24'd1;
     if (marks_sent) begin
       ctx_next.any_outstanding = 1'b1;
@@ -656,7 +670,7 @@ module retransmit_buffer
       unique case (state_q)
         Clear: begin
           clear_q <= clear_q + 1'b1;
-          if (32'(clear_q) >= Qps - 1 && 32'(clear_q) >= Buckets - 1) state_q <= Act;
+          if (32'(clear_q) >= NumSlots - 1 && 32'(clear_q) >= Buckets - 1) state_q <= Act;
         end
         Act: begin
           if (head_looks) state_q <= Look;
@@ -687,10 +701,11 @@ module retransmit_buffer
 
   always_ff @(posedge clk_i) begin
     if (cmd_taken) begin
-      s1_q <= '{op: cmd_op_i, qp: cmd_qp_i, psn: cmd_psn_i, base: cmd_base_i, bitmap: cmd_bitmap_i, now: cmd_now_i,
+      s1_q <= '{op: cmd_op_i, slot: cmd_slot_i, qp: cmd_qp_i, psn: cmd_psn_i, base: cmd_base_i, bitmap: cmd_bitmap_i, now: cmd_now_i,
                 limit: cmd_limit_i, threshold: cmd_threshold_i, ev: cmd_ev_i, cause: cmd_cause_i, message: cmd_message_i,
                 offset: cmd_offset_i, bytes: cmd_bytes_i};
       s1_bucket_q <= cmd_bucket;
+      loaded_q    <= cmd_context_i;
     end
     if (s1_moves) begin
       s2_q        <= s1_q;
@@ -823,6 +838,7 @@ module retransmit_buffer
       rsp_oldest_lost_o <= ctx_next.oldest_lost;
       rsp_outstanding_o <= ctx_next.any_outstanding;
       rsp_free_o        <= free_count - CountWidth'(free_take);
+      rsp_context_o     <= ctx_next;
     end
   end
 

@@ -79,12 +79,12 @@ class ResidentContexts {
     if (fresh_ || rows_.contains(qp) || leaving_of(qp)) moves_.push_back({.store = false, .slot = slot, .qp = qp});
   }
 
-  std::vector<std::uint32_t> qp_of_;              ///< by slot
-  std::vector<std::uint32_t> slot_of_;            ///< by QP
-  std::uint32_t hand_ = 0;                        ///< slot that is given next
-  std::deque<Move> moves_;                        ///< to be done, in this order
-  std::deque<std::uint32_t> leaving_;             ///< QPs whose rows are under way
-  std::unordered_map<std::uint32_t, Row> rows_;   ///< by QP
+  std::vector<std::uint32_t> qp_of_;             ///< by slot
+  std::vector<std::uint32_t> slot_of_;           ///< by QP
+  std::uint32_t hand_ = 0;                       ///< slot that is given next
+  std::deque<Move> moves_;                       ///< to be done, in this order
+  std::deque<std::uint32_t> leaving_;            ///< QPs whose rows are under way
+  std::unordered_map<std::uint32_t, Row> rows_;  ///< by QP
   std::optional<Row> fresh_;
 };
 

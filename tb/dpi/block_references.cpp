@@ -1,6 +1,7 @@
 // References of the RTL blocks. Ports and fields have the names of tb/cosim/BLOCK/ports.toml, as far as they are
 // decided without a clock.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -34,36 +35,43 @@ class AckCoalescer : public Reference {
     static const Description description{
         {{"evt",
           true,
-          {"event", "qp", "payload_bytes", "retransmission", "psn", "ev", "tx_timestamp", "probe_id", "ce",
-           "ack_request", "probe"}},
+          {"event", "slot", "payload_bytes", "retransmission", "psn", "ev", "tx_timestamp", "probe_id", "ce",
+           "ack_request", "probe", "counter_bytes"}},
          {"sack",
           false,
-          {"qp", "causes", "counter_bytes", "psn", "ev", "tx_timestamp", "probe_id", "ce", "ack_request", "probe"}}},
-        {{"qps", 16'384}, {"threshold_bytes", 16'384}, {"min_add_bytes", 1'024}},
+          {"slot", "causes", "counter_bytes", "psn", "ev", "tx_timestamp", "probe_id", "ce", "ack_request", "probe"}}},
+        {{"slots", 1'024}, {"threshold_bytes", 16'384}, {"min_add_bytes", 1'024}},
         {"counter_bytes"}};
     return description;
   }
-  explicit AckCoalescer(const Settings& settings) : Reference(describe()), triggers_(setting32(settings, "qps")) {
+  explicit AckCoalescer(const Settings& settings) : Reference(describe()), triggers_(setting32(settings, "slots")) {
     config_.sack_threshold_bytes = setting32(settings, "threshold_bytes");
     config_.sack_min_add_bytes = setting32(settings, "min_add_bytes");
   }
   std::uint64_t state(std::string_view name, std::uint64_t index) override {
     if (name != "counter_bytes") no_state(name);
-    const auto& triggers = triggers_[below(index, triggers_.size(), "QP")];
+    const auto& triggers = triggers_[below(index, triggers_.size(), "slot")];
     return triggers ? triggers->counter_bytes() : 0;
   }
 
  protected:
   void take(std::string_view, const Transfer& evt) override {
-    constexpr std::uint64_t setup = 0;
-    std::optional<SackTriggers>& triggers = triggers_[below(evt["qp"], triggers_.size(), "QP")];
+    constexpr std::uint64_t load = 0;
+    constexpr std::uint64_t store = 4;
+    constexpr std::uint64_t stored = 32;
+    std::optional<SackTriggers>& triggers = triggers_[below(evt["slot"], triggers_.size(), "slot")];
     const std::uint64_t event = evt["event"];
-    if (event > 3) throw Error("event: 0 set-up, 1 data, 2 duplicate, 3 probe");
-    if (event == setup) {
-      triggers.emplace(config_);
+    if (event > store) throw Error("event: 0 load, 1 data, 2 duplicate, 3 probe, 4 store");
+    if (event == load) {
+      triggers.emplace(config_, narrow(evt["counter_bytes"]));
       return;
     }
-    if (!triggers) throw Error("the QP is not set up");
+    if (!triggers) throw Error("the slot has no QP");
+    if (event == store) {
+      put_out(evt, stored, triggers->counter_bytes());
+      triggers.reset();
+      return;
+    }
     Packet packet;
     packet.payload_bytes = narrow(evt["payload_bytes"]);
     packet.ack_request = evt["ack_request"] != 0;
@@ -73,6 +81,11 @@ class AckCoalescer : public Reference {
     const std::uint32_t counter = triggers->counter_bytes();
     if (causes == 0) return;
     triggers->sent();
+    put_out(evt, causes, counter);
+  }
+
+ private:
+  void put_out(const Transfer& evt, std::uint64_t causes, std::uint32_t counter) {
     auto fields = evt.fields;
     fields.erase("event");
     fields.erase("payload_bytes");
@@ -82,7 +95,6 @@ class AckCoalescer : public Reference {
     expect("sack", std::move(fields));
   }
 
- private:
   ProtocolConfig config_;
   std::vector<std::optional<SackTriggers>> triggers_;
 };
@@ -95,39 +107,41 @@ class ReceiveWindows : public Reference {
     static const Description description{
         {{"req",
           true,
-          {"op", "qp", "psn", "ends_message", "allowed", "packet_buffer", "other_resource", "receive", "ce",
-           "ack_request", "probe", "probe_id"}},
+          {"op", "slot", "psn", "ends_message", "allowed", "packet_buffer", "other_resource", "receive", "ce",
+           "ack_request", "probe", "probe_id", "qp"}},
          {"rsp",
           false,
           {"outcome", "nack", "place", "duplicate", "repeat_ack", "closes", "cack", "highest", "ooo_count",
            "sack_offset", "ack_psn_offset", "sack_bitmap", "mpr"}}},
-        {{"qps", 16'384}, {"banks", 4'096}, {"mpr_units", 8}, {"nack_out_of_window", 1}, {"dynamic_mpr", 0}},
+        {{"slots", 1'024}, {"banks", 4'096}, {"mpr_units", 8}, {"nack_out_of_window", 1}, {"dynamic_mpr", 0}},
         {"banks_in_use", "cack", "highest", "ooo_count"}};
     return description;
   }
   explicit ReceiveWindows(const Settings& settings)
       : Reference(describe()),
-        qps_(setting32(settings, "qps")),
-        windows_({qps_, setting32(settings, "banks"), setting32(settings, "mpr_units")},
+        slots_(setting32(settings, "slots")),
+        windows_({slots_, setting32(settings, "banks"), setting32(settings, "mpr_units")},
                  {setting32(settings, "nack_out_of_window") != 0 ? OutOfWindow::nack : OutOfWindow::drop,
                   setting32(settings, "dynamic_mpr") != 0}) {}
   std::uint64_t state(std::string_view name, std::uint64_t index) override {
     if (name == "banks_in_use") return windows_.pool().in_use();
-    const auto qp = static_cast<std::uint32_t>(below(index, qps_, "QP"));
-    if (!windows_.is_set_up(qp)) throw Error("the QP is not set up");
-    if (name == "cack") return windows_.tracker(qp).cack_psn();
-    if (name == "highest") return windows_.tracker(qp).highest_psn();
-    if (name == "ooo_count") return windows_.tracker(qp).ooo_count();
+    const auto slot = static_cast<std::uint32_t>(below(index, slots_, "slot"));
+    if (!windows_.is_set_up(slot)) throw Error("the slot has no QP");
+    if (name == "cack") return windows_.tracker(slot).cack_psn();
+    if (name == "highest") return windows_.tracker(slot).highest_psn();
+    if (name == "ooo_count") return windows_.tracker(slot).ooo_count();
     no_state(name);
   }
 
  protected:
   void take(std::string_view, const Transfer& req) override {
-    const auto qp = static_cast<std::uint32_t>(below(req["qp"], qps_, "QP"));
-    const auto op = static_cast<PsnOp>(below(req["op"], 6, "op"));
-    if ((op == PsnOp::setup) == windows_.is_set_up(qp)) throw Error("a QP is set up once, first, until it is released");
+    const auto slot = static_cast<std::uint32_t>(below(req["slot"], slots_, "slot"));
+    const auto op = static_cast<PsnOp>(below(req["op"], 8, "op"));
+    const bool begins = op == PsnOp::setup || op == PsnOp::load;
+    if (begins == windows_.is_set_up(slot)) throw Error("a slot gets a QP by set-up or load until release or store");
+    if (op == PsnOp::load) put_in(slot, narrow(req["qp"]));
     const PsnReply reply = windows_.run({.op = op,
-                                         .qp = qp,
+                                         .qp = slot,
                                          .psn = narrow(req["psn"]) & kPsnMask,
                                          .ends_message = req["ends_message"] != 0,
                                          .conditions = {.allowed = req["allowed"] != 0,
@@ -138,13 +152,22 @@ class ReceiveWindows : public Reference {
                                          .ack_request = req["ack_request"] != 0,
                                          .probe = req["probe"] != 0,
                                          .probe_id = static_cast<std::uint16_t>(req["probe_id"])});
-    if (op == PsnOp::release) windows_.forget(qp);
+    if (op == PsnOp::release) windows_.forget(slot);
+    if (op == PsnOp::store) outside_.insert_or_assign(narrow(req["qp"]), windows_.take_out(slot));
     expect("rsp", fields_of(reply));
   }
 
  private:
-  std::uint32_t qps_;
+  void put_in(std::uint32_t slot, std::uint32_t qp) {
+    const auto outside = outside_.find(qp);
+    if (outside == outside_.end()) throw Error("load: no context of this QP was stored");
+    windows_.put_in(slot, std::move(outside->second));
+    outside_.erase(outside);
+  }
+
+  std::uint32_t slots_;
   PsnTrackerReference windows_;
+  std::map<std::uint32_t, ReceiveWindow> outside_;  ///< by the number that `qp` of store and load gives
 };
 
 // ---- retransmit_buffer

@@ -1,50 +1,55 @@
-// What psn_tracker promises (rtl/psn_tracker/README.md), for every input that keeps the contract. Proved with two QPs that
-// share two banks: each can hold both of them, and one can take what the other needs.
+// What psn_tracker promises (rtl/psn_tracker/README.md), for every input that keeps the contract. Proved with two slots whose
+// QPs share two banks: each can hold both of them, and one can take what the other needs. One context at a time is outside.
 // steps: 12
 // reached: all
 // finds: window_one_too_wide bank_kept packet_buffer_inverted closes_of_full_banks
 module psn_tracker_properties
   import mrc_pkg::*;
 #(
-  parameter  int unsigned NumQps     = 2,
+  parameter  int unsigned NumSlots   = 2,
   parameter  int unsigned NumBanks   = 2,
   parameter  int unsigned MprPsns    = 128,
-  localparam int unsigned QpWidth    = $clog2(NumQps),
-  localparam int unsigned CountWidth = $clog2(NumBanks) + 1
+  localparam int unsigned SlotWidth  = $clog2(NumSlots),
+  localparam int unsigned CountWidth = $clog2(NumBanks) + 1,
+  localparam int unsigned ContextWidth = 48 + 2 * $clog2(MprPsns + 1) + 1 + $clog2(MprPsns / 128 + 1) +
+                                         (2 ** $clog2(MprPsns / 128 + 1)) * (1 + $clog2(NumBanks))
 ) (
   input  logic               clk_i,
   input  logic               nack_i,
   input  logic               dynamic_i,
   input  logic               req_valid_i,
   input  psn_op_e            req_op_i,
-  input  logic [QpWidth-1:0] req_qp_i,
+  input  logic [SlotWidth-1:0] req_slot_i,
   input  psn_t               req_psn_i,
   input  psn_packet_t        req_packet_i,
   input  sack_trigger_t      req_trigger_i,
+  input  logic [ContextWidth-1:0] req_context_i,
   input  logic               rsp_ready_i,
-  // Any QP and any PSN of it: what is proved of these is proved of all.
-  input  logic [QpWidth-1:0] follow_qp_i,
+  // Any QP, by its first slot, and any PSN of it: what is proved of these is proved of all.
+  input  logic [SlotWidth-1:0] follow_slot_i,
   input  psn_t               follow_psn_i
 );
 
   typedef struct packed {
     psn_op_e            op;
-    logic [QpWidth-1:0] qp;
+    logic [SlotWidth-1:0] slot;
     psn_t               psn;
     psn_packet_t        packet;
   } asked_t;
 
   logic               rst_ni = 1'b0;
   logic               nack_q, dynamic_q;
-  logic [QpWidth-1:0] qp_q;
+  logic [SlotWidth-1:0] slot_q;  // where the QP that is followed is
   psn_t               psn_q;
 
   logic                  req_ready_o, rsp_valid_o;
   psn_reply_t            rsp_o;
+  logic [ContextWidth-1:0] rsp_context_o;
   logic [CountWidth-1:0] banks_in_use_o;
-  psn_tracker #(.NumQps(NumQps), .NumBanks(NumBanks), .MprPsns(MprPsns)) dut (
+  psn_tracker #(.NumSlots(NumSlots), .NumBanks(NumBanks), .MprPsns(MprPsns)) dut (
     .clk_i, .rst_ni, .nack_out_of_window_i(nack_q), .dynamic_mpr_i(dynamic_q), .req_valid_i, .req_ready_o, .req_op_i,
-    .req_qp_i, .req_psn_i, .req_packet_i, .req_trigger_i, .rsp_valid_o, .rsp_ready_i, .rsp_o, .banks_in_use_o
+    .req_slot_i, .req_psn_i, .req_packet_i, .req_trigger_i, .req_context_i, .rsp_valid_o, .rsp_ready_i, .rsp_o, .rsp_context_o,
+    .banks_in_use_o
   );
 
   logic req_taken, rsp_taken;
@@ -57,19 +62,25 @@ module psn_tracker_properties
   asked_t       asked;
   assign asked = asked_q[0];
 
-  // Contract: a QP is set up before it is used, and released before it is set up again.
-  logic [NumQps-1:0] set_up_q = '0;
+  // Contract: a slot gets a QP by set-up or load before it is used, until release or store; what is loaded was stored.
+  logic [NumSlots-1:0] set_up_q = '0;
+  logic stores_q  = 1'b0;  // a store is inside
+  logic outside_q = 1'b0;  // a context is outside:
+  logic outside_ours_q;    // that of the QP that is followed
+  logic [ContextWidth-1:0] outside_context_q;
+  logic [14:0]             outside_ooo_q = '0;
 
   // The state that the replies have told of: of the QP that is followed, and how many PSNs are above each edge.
   logic                    live_q    = 1'b0;
+  logic                    away_q    = 1'b0;  // its context is outside
   logic                    within_q  = 1'b0;  // the PSN is not below the first one
   logic                    placed_q  = 1'b0;
   logic                    ends_q;               // and ends a message
   psn_t                    cack_q    = '0;
-  logic [NumQps-1:0][14:0] ooo_q     = '0;
+  logic [NumSlots-1:0][14:0] ooo_q   = '0;
   logic                    ours, packet, passed, was_passed, above, near, places, ends;
   psn_t                    bit_ahead;
-  assign ours      = asked.qp == qp_q;
+  assign ours      = asked.slot == slot_q && !away_q;
   assign packet    = asked.op == PsnData || asked.op == PsnTrimmed || asked.op == PsnTrimmedLasthop;
   assign passed    = !(24'(rsp_o.cack - psn_q) >> 23);  // the edge is at the PSN or above it
   assign bit_ahead = psn_q - (rsp_o.cack + {{8{rsp_o.sack_offset[15]}}, rsp_o.sack_offset});
@@ -81,12 +92,12 @@ module psn_tracker_properties
   assign near      = 24'(asked.psn - rsp_o.cack + 24'h004000) < 24'h008000;
 
   // With the reply that is offered; nothing else is inside.
-  logic [NumQps-1:0][14:0] ooo;
+  logic [NumSlots-1:0][14:0] ooo;
   logic                    settled;
   assign settled = inside_q == 4'(rsp_valid_o);
   always_comb begin
     ooo = ooo_q;
-    if (rsp_valid_o) ooo[asked.qp] = rsp_o.ooo_count;
+    if (rsp_valid_o) ooo[asked.slot] = rsp_o.ooo_count;
   end
 
   logic       held_q = 1'b0;
@@ -98,19 +109,34 @@ module psn_tracker_properties
     if (!rst_ni) begin
       nack_q    <= nack_i;
       dynamic_q <= dynamic_i;
-      qp_q      <= follow_qp_i;
+      slot_q    <= follow_slot_i;
       psn_q     <= follow_psn_i;
     end
     if (rsp_taken) asked_q <= {asked_t'('0), asked_q[7:1]};
     if (req_taken) begin
-      asked_q[inside_q[2:0] - 3'(rsp_taken)] <= '{op: req_op_i, qp: req_qp_i, psn: req_psn_i, packet: req_packet_i};
-      if (req_op_i == PsnSetup) set_up_q[req_qp_i] <= 1'b1;
-      if (req_op_i == PsnRelease) set_up_q[req_qp_i] <= 1'b0;
+      asked_q[inside_q[2:0] - 3'(rsp_taken)] <= '{op: req_op_i, slot: req_slot_i, psn: req_psn_i, packet: req_packet_i};
+      if (req_op_i == PsnSetup || req_op_i == PsnLoad) set_up_q[req_slot_i] <= 1'b1;
+      if (req_op_i == PsnRelease || req_op_i == PsnStore) set_up_q[req_slot_i] <= 1'b0;
+      if (req_op_i == PsnStore) stores_q <= 1'b1;
+      if (req_op_i == PsnLoad) outside_q <= 1'b0;
     end
     inside_q <= inside_q + 4'(req_taken) - 4'(rsp_taken);
 
     if (rsp_taken) begin
-      ooo_q[asked.qp] <= rsp_o.ooo_count;
+      ooo_q[asked.slot] <= (asked.op == PsnStore) ? '0 : rsp_o.ooo_count;
+      if (asked.op == PsnStore) begin
+        stores_q          <= 1'b0;
+        outside_q         <= 1'b1;
+        outside_context_q <= rsp_context_o;
+        outside_ooo_q     <= rsp_o.ooo_count;
+        outside_ours_q    <= ours;
+        if (ours) away_q <= 1'b1;
+      end
+      if (asked.op == PsnLoad) outside_ooo_q <= '0;
+      if (asked.op == PsnLoad && outside_ours_q) begin
+        slot_q <= asked.slot;
+        away_q <= 1'b0;
+      end
       if (ours) begin
         cack_q <= rsp_o.cack;
         if (asked.op == PsnSetup) begin
@@ -133,8 +159,9 @@ module psn_tracker_properties
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       if (req_valid_i) begin
-        assume (req_op_i <= PsnRelease);
-        assume ((req_op_i == PsnSetup) != set_up_q[req_qp_i]);
+        assume ((req_op_i == PsnSetup || req_op_i == PsnLoad) != set_up_q[req_slot_i]);
+        assume (req_op_i != PsnStore || (!stores_q && !outside_q && outside_ooo_q == '0));
+        assume (req_op_i != PsnLoad || (outside_q && req_context_i == outside_context_q));
       end
 
       // An offered reply stays as it is until it is taken; each belongs to one request.
@@ -149,8 +176,8 @@ module psn_tracker_properties
 
       // Banks are neither lost nor made: none is in use when nothing is above an edge.
       assert (banks_in_use_o <= CountWidth'(NumBanks));
-      if (settled && ooo == '0) assert (banks_in_use_o == '0);
-      if (settled && ooo != '0) assert (banks_in_use_o != '0);
+      if (settled && ooo == '0 && outside_ooo_q == '0) assert (banks_in_use_o == '0);
+      if (settled && (ooo != '0 || outside_ooo_q != '0)) assert (banks_in_use_o != '0);
 
       if (rsp_valid_o) begin
         // What is placed gets no NACK, and nothing but whole packets is.
@@ -174,6 +201,9 @@ module psn_tracker_properties
         assert (rsp_o.ooo_count < 15'(MprPsns));
         assert ((rsp_o.ooo_count == '0) == (rsp_o.highest == rsp_o.cack));
       end
+
+      // A context comes back as it went.
+      if (rsp_valid_o && asked.op == PsnLoad) assert (rsp_o.ooo_count == outside_ooo_q && rsp_context_o == outside_context_q);
 
       if (rsp_valid_o && ours && live_q) begin
         // The edge never moves back.

@@ -28,6 +28,12 @@ class RetransmitReference {
     describe(it->second, reply);
     return reply;
   }
+  /// The reply to a command that does nothing. Precondition: the QP was opened.
+  RetransmitReply look(std::uint32_t qp) {
+    RetransmitReply reply;
+    describe(buffers_.at(qp), reply);
+    return reply;
+  }
   /// Null for a QP that was not opened.
   const RetransmitBuffer* find(std::uint32_t qp) const {
     const auto it = buffers_.find(qp);

@@ -70,7 +70,6 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       sack_threshold_(nic.causes.declare("sack_threshold", {"protocol.sack_threshold_bytes"})),
       sack_place_(nic.trace.new_place()) {
   if (rtl_ != nullptr) {
-    rtl_->check(nic);
     by_pins_ = rtl_->by_pins();
     rtl_->reads().connect(this);
   }

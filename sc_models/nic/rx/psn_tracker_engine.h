@@ -13,9 +13,9 @@
 
 namespace mrc {
 
-/// What a block is built for. A scenario with other sizes is refused.
+/// What a block is built for. A scenario with other banks or another window is refused.
 struct PsnTrackerSizes {
-  std::uint32_t qps = 0;
+  std::uint32_t slots = 0;      ///< contexts in the block
   std::uint32_t banks = 0;      ///< of 128 PSNs, shared by all QPs
   std::uint32_t mpr_units = 0;  ///< of 128 PSNs: the window of a QP
 };
@@ -34,13 +34,15 @@ enum class PsnOp : std::uint8_t {
   data,
   trimmed,
   trimmed_lasthop,
-  sack,    ///< contents of a SACK that the packet with this PSN has triggered
-  release  ///< the QP is given up: its banks go back
+  sack,     ///< contents of a SACK that the packet with this PSN has triggered
+  release,  ///< the QP is given up: its banks go back
+  load,     ///< a slot gets a QP whose context was stored
+  store     ///< a slot is given up: the context goes out, its banks stay
 };
 
 struct PsnRequest {
   PsnOp op = PsnOp::data;
-  std::uint32_t qp = 0;  ///< 0 … qps - 1
+  std::uint32_t qp = 0;  ///< index; RTL finds a slot for it
   Psn psn = 0;
   bool ends_message = false;  ///< with data
   RxConditions conditions{};  ///< with data

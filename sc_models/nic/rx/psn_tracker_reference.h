@@ -14,7 +14,7 @@ namespace mrc {
 class PsnTrackerReference {
  public:
   PsnTrackerReference(const PsnTrackerSizes& sizes, const PsnTrackerSettings& settings)
-      : pool_(sizes.banks), windows_(sizes.qps) {
+      : pool_(sizes.banks), windows_(sizes.slots) {
     config_.mpr_units = sizes.mpr_units;
     config_.dynamic_mpr = settings.dynamic_mpr;
     config_.out_of_window = settings.out_of_window;
@@ -22,6 +22,9 @@ class PsnTrackerReference {
   PsnTrackerReference(const PsnTrackerReference&) = delete;
   PsnTrackerReference& operator=(const PsnTrackerReference&) = delete;
 
+  /// The window of a QP leaves its slot, and comes into one.
+  ReceiveWindow take_out(std::uint32_t slot) { return std::move(*std::exchange(windows_[slot], std::nullopt)); }
+  void put_in(std::uint32_t slot, ReceiveWindow window) { windows_[slot].emplace(std::move(window)); }
   bool is_set_up(std::uint32_t qp) const { return windows_[qp].has_value(); }
   /// After a release: the QP may be set up anew.
   void forget(std::uint32_t qp) { windows_[qp].reset(); }
@@ -60,6 +63,9 @@ class PsnTrackerReference {
       case PsnOp::release:
         release(*window, reply);
         return reply;
+      case PsnOp::load:
+      case PsnOp::store:
+        break;
     }
     reply.cack = window->tracker().cack_psn();
     reply.highest = window->tracker().highest_psn();

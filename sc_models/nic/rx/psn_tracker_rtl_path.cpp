@@ -1,7 +1,6 @@
 #include "nic/rx/psn_tracker_rtl_path.h"
 
 #include <array>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -13,19 +12,13 @@
 namespace mrc {
 namespace {
 
-constexpr std::array kOps{"set up", "data", "trimmed", "trimmed at the last hop", "SACK", "release"};
+constexpr std::array kOps{"set up", "data", "trimmed", "trimmed at the last hop", "SACK", "release", "load", "store"};
 
 }  // namespace
 
-void PsnTrackerRtlPath::check(const NicContext& nic) const {
-  if (nic.qps.size() <= sizes_.qps) return;
-  throw std::invalid_argument(
-      fmt::format("nic{} has {} QPs: RTL of psn_tracker is built for {}", nic.node, nic.qps.size(), sizes_.qps));
-}
-
 PsnReply PsnTrackerRtlPath::run(const NicContext& nic, const Qp& qp, PsnRequest request) {
   request.qp = nic.index_of(qp);
-  if (set_up_.empty()) set_up_.resize(sizes_.qps);
+  if (set_up_.empty()) set_up_.resize(nic.qps.size());
   if (!set_up_[request.qp]) {
     PsnRequest first;
     first.op = PsnOp::setup;
@@ -155,7 +148,7 @@ SackFields PsnTrackerRtlPath::build_sack(NicContext& nic, Qp& qp, const SackTrig
 }
 
 void PsnTrackerRtlPath::set_up_by_pins(const NicContext& nic, const Qp& qp) {
-  if (set_up_.empty()) set_up_.resize(sizes_.qps);
+  if (set_up_.empty()) set_up_.resize(nic.qps.size());
   const std::uint32_t index = nic.index_of(qp);
   if (set_up_[index]) return;
   set_up_[index] = true;

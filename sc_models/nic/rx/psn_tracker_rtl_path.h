@@ -45,17 +45,12 @@ class PsnTrackerRtlPath : public RtlPath {
  public:
   using Pins = PinBridge<PsnTrackerEngine, PsnAsk>;
 
-  PsnTrackerRtlPath(RtlMode mode, RtlTiming timing, const PsnTrackerSizes& sizes,
-                    std::unique_ptr<PsnTrackerEngine> engine)
+  PsnTrackerRtlPath(RtlMode mode, RtlTiming timing, std::unique_ptr<PsnTrackerEngine> engine)
       : RtlPath("psn_tracker", mode, timing),
-        sizes_(sizes),
         engine_(std::move(engine)),
         pins_("psn_tracker", *engine_),
         reads_(kUnlisted, "psn_tracker.sack_reads", kReads),
         contents_(kUnlisted, "psn_tracker.sack_contents", kReads) {}
-
-  /// Throws std::invalid_argument where the NIC has more QPs than the RTL.
-  void check(const NicContext& nic) const;
 
   /// Responder::accept(), on_trimmed() and build_sack() with the RTL in or beside the window.
   RxDecision accept(NicContext& nic, Qp& qp, const Packet& packet, const RxResources& resources, TimePs now);
@@ -106,7 +101,6 @@ class PsnTrackerRtlPath : public RtlPath {
 
   static constexpr std::uint32_t kReads = 8;
 
-  PsnTrackerSizes sizes_;
   std::unique_ptr<PsnTrackerEngine> engine_;
   Pins pins_;
   Fifo<SackRead> reads_;

@@ -11,8 +11,9 @@ namespace mrc {
 
 /// What a block is built for. A scenario with other sizes is refused.
 struct RetransmitBufferSizes {
-  std::uint32_t qps = 0;
+  std::uint32_t qps = 0;  ///< of the NIC
   std::uint32_t records = 0;
+  std::uint32_t slots = 0;  ///< contexts in the block
 };
 
 class RetransmitBufferEngine : public PinsEngine<RetransmitCommand, RetransmitReply> {

@@ -67,7 +67,8 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     PinCycle pins = single_transfers(ready && move == nullptr, drives, valid && !stored, takes);
     if (!pins.out_waits) answer_inside(valid, stored, pins);
     if (drives && ready) {
-      inside_.push_back({move != nullptr ? move->slot : contexts_.slot_of(offered->qp), offered->question.trigger.psn, 0, move != nullptr});
+      inside_.push_back({move != nullptr ? move->slot : contexts_.slot_of(offered->qp), offered->question.trigger.psn,
+                         0, move != nullptr});
       if (move != nullptr) contexts_.moved();
     }
     model_.high();
@@ -86,8 +87,8 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     bool moves;            ///< a context: nobody waits for its answer
   };
 
-  /// A SACK answers the first event inside with its slot and PSN, or the oldest where there is none; what is before that
-  /// has no SACK, nor what has been inside for as long as a SACK may take.
+  /// A SACK answers the first event inside with its slot and PSN, or the oldest where there is none; what is before
+  /// that has no SACK, nor what has been inside for as long as a SACK may take.
   void answer_inside(bool valid, bool stored, PinCycle& pins) {
     for (Inside& event : inside_) ++event.cycles;
     auto end =

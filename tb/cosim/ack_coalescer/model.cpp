@@ -144,6 +144,8 @@ bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& val
 }
 
 bool AckCoalescerModel::adapt(std::size_t, Transaction& values) const {
+  // A run has more slots than the small size.
+  if (values[Evt::kSlot] >= triggers_.size()) return false;
   return values[Evt::kEvent] == kLoad || triggers_[values[Evt::kSlot]].has_value();
 }
 

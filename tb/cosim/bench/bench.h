@@ -72,6 +72,9 @@ class OutputsPart {
   virtual void taken(std::size_t /*port*/, const Transaction&) {}
   /// Sets to 0 what the block's contract leaves open in an output that answers `cause`.
   virtual void hide(std::size_t /*port*/, const Transaction& /*cause*/, Transaction&) const {}
+  /// Sets in `wanted` what of an output only the block knows, for a file of vectors.
+  virtual void complete(std::size_t /*port*/, const Transaction& /*cause*/, const Transaction& /*actual*/,
+                        Transaction& /*wanted*/) const {}
   /// Meaning of this field of the output that is due, if its name does not show it.
   virtual std::string meaning(std::size_t /*port*/, std::size_t /*field*/, std::uint64_t /*expected*/,
                               std::uint64_t /*actual*/) const {

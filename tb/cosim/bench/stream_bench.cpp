@@ -339,6 +339,7 @@ Mismatch StreamBench::out_of_order_or_differs(const Dut& dut, std::size_t port, 
 std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
   constexpr std::size_t no_field = ~std::size_t{0};
   Transaction actual;
+  Transaction compared;
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const Port& port = dut.ports[i];
     Stream& stream = streams_[i];
@@ -358,9 +359,10 @@ std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
     stream.held_values = actual;
     if (stream.expected.empty()) return describe(dut, i, "not expected", actual, no_field);
     const Transaction& wanted = stream.expected.front().values;
-    parts_.outputs->hide(i, stream.expected.front().cause, actual);
+    compared = actual;
+    parts_.outputs->hide(i, stream.expected.front().cause, compared);
     for (std::size_t field = 0; field < wanted.size(); ++field) {
-      if (actual[field] != wanted[field]) return out_of_order_or_differs(dut, i, actual, field);
+      if (compared[field] != wanted[field]) return out_of_order_or_differs(dut, i, compared, field);
     }
     if (comes_too_early(i)) return describe(dut, i, "comes too early", actual, no_field);
     if (appears && checker_) {
@@ -368,7 +370,11 @@ std::optional<Mismatch> StreamBench::take_outputs(Dut& dut) {
     }
     if (!taken) continue;
     stream.waits = 0;
-    if (vectors_.is_open()) write_vector("out", port, stream.expected.front().values);
+    if (vectors_.is_open()) {
+      Expected& expected = stream.expected.front();
+      parts_.outputs->complete(i, expected.cause, actual, expected.values);
+      write_vector("out", port, expected.values);
+    }
     stream.expected.pop_front();
     parts_.outputs->taken(i, actual);
     ++report_.outputs;

@@ -1,11 +1,16 @@
 // Drives a Verilated psn_tracker_flat request by request. Included only where a Verilated class is at hand.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <deque>
 
 #include "cosim/clocked_model.h"
 #include "cosim/mrc_pkg.h"
 #include "cosim/psn_tracker/ports.h"
+#include "cosim/psn_tracker/rtl.h"
+#include "cosim/resident_contexts.h"
 #include "cosim/trace.h"
 #include "nic/rx/psn_tracker_engine.h"
 
@@ -18,7 +23,7 @@ template <typename Model>
 class PsnTrackerAdapter : public PsnTrackerEngine {
  public:
   explicit PsnTrackerAdapter(const PsnTrackerSettings& settings, const cosim::TraceRecorder& recorder = {})
-      : recorder_(recorder) {
+      : recorder_(recorder), contexts_(kPsnTrackerRtl.slots) {
     const bool nack = settings.out_of_window == OutOfWindow::nack;
     set_pin(model_->nack_out_of_window_i, nack);
     set_pin(model_->dynamic_mpr_i, settings.dynamic_mpr);
@@ -29,9 +34,55 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
   }
 
   PsnReply run(const PsnRequest& request) override {
-    const Req req = req_of(request);
-    recorder_.add(req);
-    req.put(model_.pins());
+    while (const auto* move = contexts_.next(request.qp)) {
+      const bool stores = move->store;
+      record(put(*move));
+      run_offered();
+      contexts_.moved();
+      if (stores) contexts_.stored(context_out());
+    }
+    record(put(request));
+    run_offered();
+    return reply_of(Rsp::take(model_.pins()));
+  }
+  std::uint32_t banks_in_use() const override { return model_->banks_in_use_o; }
+  std::uint32_t latency_cycles() const override { return latency_cycles_; }
+  std::uint64_t cycles() const override { return model_.cycles(); }
+
+  PinCycle clock(const PsnRequest* offered, const PsnRequest*, bool takes) override {
+    const auto* move = offered == nullptr ? nullptr : contexts_.next(offered->qp);
+    const bool drives = offered != nullptr && (move == nullptr || !contexts_.waits_for_row());
+    if (drives) move != nullptr ? put(*move) : put(*offered);
+    const bool valid = model_->rsp_valid_o != 0;
+    const bool moved = valid && !inside_.empty() && inside_.front() != Inside::request;
+    model_->req_valid_i = drives ? 1 : 0;
+    model_->rsp_ready_i = takes || moved ? 1 : 0;
+    model_.low();
+    const bool ready = model_->req_ready_o != 0;
+    PinCycle pins = single_transfers(ready && move == nullptr, drives, valid && !moved, takes);
+    pins.first_out = pins.last_out = valid && !moved && takes;
+    if (pins.last_out) answer_ = reply_of(Rsp::take(model_.pins()));
+    if (moved && inside_.front() == Inside::store) contexts_.stored(context_out());
+    if ((pins.last_out || moved) && !inside_.empty()) inside_.pop_front();
+    if (drives && ready) {
+      inside_.push_back(move == nullptr ? Inside::request : move->store ? Inside::store : Inside::load);
+      if (move != nullptr) contexts_.moved();
+    }
+    model_.high();
+    return pins;
+  }
+  const PsnReply& answer() const override { return answer_; }
+
+ private:
+  using Req = psn_tracker_ports::Req;
+  using Rsp = psn_tracker_ports::Rsp;
+  using Row = std::array<std::uint32_t, sizeof(Model::req_context_i) / sizeof(std::uint32_t)>;
+  using Contexts = ResidentContexts<Row>;
+  enum class Inside : std::uint8_t { request, load, store };
+  static constexpr std::uint64_t kMostCycles = 1'000;
+
+  /// What is on the pins, until its reply is there.
+  void run_offered() {
     model_->req_valid_i = 1;
     clock_until_set(
         model_, model_->req_ready_o, [&] { model_.high(); }, kMostCycles, "psn_tracker RTL does not take a request");
@@ -41,34 +92,32 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     const std::uint64_t waited =
         answered() ? 0 : clock_until([&] { model_.clock(); }, answered, kMostCycles, "psn_tracker RTL does not answer");
     latency_cycles_ = static_cast<std::uint32_t>(1 + waited);
-    return reply_of(Rsp::take(model_.pins()));
   }
-  std::uint32_t banks_in_use() const override { return model_->banks_in_use_o; }
-  std::uint32_t latency_cycles() const override { return latency_cycles_; }
-  std::uint64_t cycles() const override { return model_.cycles(); }
-
-  PinCycle clock(const PsnRequest* offered, const PsnRequest*, bool takes) override {
-    if (offered != nullptr) req_of(*offered).put(model_.pins());
-    model_->req_valid_i = offered == nullptr ? 0 : 1;
-    model_->rsp_ready_i = takes ? 1 : 0;
-    model_.low();
-    const bool valid = model_->rsp_valid_o != 0;
-    PinCycle pins = single_transfers(model_->req_ready_o != 0, offered != nullptr, valid, takes);
-    pins.first_out = pins.last_out = valid && takes;
-    if (pins.last_out) answer_ = reply_of(Rsp::take(model_.pins()));
-    model_.high();
-    return pins;
+  Req put(const typename Contexts::Move& move) {
+    const Req req{.op = static_cast<std::uint64_t>(move.store ? PsnOp::store : PsnOp::load), .slot = move.slot};
+    req.put(model_.pins());
+    if (!move.store) std::ranges::copy(contexts_.row(), &model_->req_context_i[0]);
+    return req;
   }
-  const PsnReply& answer() const override { return answer_; }
-
- private:
-  using Req = psn_tracker_ports::Req;
-  using Rsp = psn_tracker_ports::Rsp;
-  static constexpr std::uint64_t kMostCycles = 1'000;
-
-  static Req req_of(const PsnRequest& r) {
+  Req put(const PsnRequest& request) {
+    const Req req = req_of(request);
+    req.put(model_.pins());
+    return req;
+  }
+  void record(const Req& req) {
+    if (!recorder_.records()) return;
+    cosim::Transaction values = req.transfer();
+    for (std::size_t word = 0; word < std::tuple_size_v<Row>; ++word) values.push_back(model_->req_context_i[word]);
+    recorder_.add(Req::kPort, std::move(values));
+  }
+  Row context_out() const {
+    Row row;
+    std::copy_n(&model_->rsp_context_o[0], row.size(), row.begin());
+    return row;
+  }
+  Req req_of(const PsnRequest& r) const {
     return {.op = static_cast<std::uint64_t>(r.op),
-            .qp = r.qp,
+            .slot = contexts_.slot_of(r.qp),
             .psn = r.psn,
             .ends_message = r.ends_message,
             .allowed = r.conditions.allowed,
@@ -98,8 +147,11 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
 
   ClockedModel<Model> model_;
   cosim::TraceRecorder recorder_;
+  Contexts contexts_;
   std::uint32_t latency_cycles_ = 0;
-  PsnReply answer_;  ///< by pins
+  // By pins:
+  PsnReply answer_;
+  std::deque<Inside> inside_;  ///< not answered, the oldest first
 };
 
 }  // namespace mrc

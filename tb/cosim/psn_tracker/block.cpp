@@ -6,12 +6,12 @@ namespace {
 
 void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenario,
                      const cosim::TraceRecorder& recorder, NicRtl& rtl) {
-  const PsnTrackerSizes sizes{kPsnTrackerRtl.qps, scenario.node(selection.node).nic.psn_tracker.bitmap_banks,
+  const PsnTrackerSizes sizes{kPsnTrackerRtl.slots, scenario.node(selection.node).nic.psn_tracker.bitmap_banks,
                               scenario.protocol.mpr_units};
   const PsnTrackerSettings settings{scenario.protocol.out_of_window, scenario.protocol.dynamic_mpr};
   const auto make = load_rtl<decltype(make_psn_tracker_rtl)>(RtlModuleKind::rtl, "psn_tracker");
   rtl.psn_tracker =
-      std::make_unique<PsnTrackerRtlPath>(selection.mode, selection.timing, sizes, make(sizes, settings, recorder));
+      std::make_unique<PsnTrackerRtlPath>(selection.mode, selection.timing, make(sizes, settings, recorder));
 }
 
 }  // namespace

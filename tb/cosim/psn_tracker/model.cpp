@@ -12,6 +12,8 @@ using psn_tracker_ports::Rsp;
 constexpr auto kSetup = static_cast<std::uint64_t>(PsnOp::setup);
 constexpr auto kSack = static_cast<std::uint64_t>(PsnOp::sack);
 constexpr auto kRelease = static_cast<std::uint64_t>(PsnOp::release);
+constexpr auto kLoad = static_cast<std::uint64_t>(PsnOp::load);
+constexpr auto kStore = static_cast<std::uint64_t>(PsnOp::store);
 
 const std::vector<std::string> kKinds{"data", "trimmed", "trimmed at last hop"};
 const std::vector<std::string> kOutcomes{"accept", "duplicate below", "duplicate above", "out of window", "no bitmap"};
@@ -37,10 +39,12 @@ PsnTrackerModel::PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut)
   points_.pool = coverage.point("pool", {"empty", "in between", "full"});
   points_.psn = coverage.point("edge", {"passes PSN 0", "elsewhere"});
   points_.back_to_back =
-      coverage.point("QP of the request before", {"the same", "another", "another, and this one before that"});
+      coverage.point("slot of the request before", {"the same", "another", "another, and this one before that"});
   points_.closes = coverage.point("messages that one packet closes", {"0", "1", "2", "3 or more"});
   points_.grant = coverage.point("MPR that a SACK grants", {"the window", "less"});
   points_.release = coverage.point("banks that a release gives back", {"0", "1", "2", "3 or more"});
+  points_.moved =
+      coverage.cross("context is × banks that it holds", {"stored", "loaded"}, {"0", "1", "2", "3 or more"});
   points_.window_end = coverage.point(
       "PSN", {"last of the window", "first outside", "half a circle away", "inside a window over PSN 0", "elsewhere"});
   points_.refused = coverage.point("outside the window", {"NACK", "dropped", "inside a window without shortening"});
@@ -48,22 +52,27 @@ PsnTrackerModel::PsnTrackerModel(const PsnTrackerSizes& sizes, MakeDut make_dut)
   points_.stop = coverage.point("edge stops where a bank ends", {"nothing behind", "hole behind"});
 }
 
-void PsnTrackerModel::begin(KeyedRandom& random) {
+void PsnTrackerModel::begin(KeyedRandom& random, const Dut& dut) {
+  context_words_ = dut.ports[Req::kPort].fields.size() - Req::kContext;
   pool_.emplace(sizes_.banks);
-  windows_.assign(sizes_.qps, std::nullopt);
+  windows_.assign(sizes_.slots, std::nullopt);
+  leaving_.clear();
+  outside_.clear();
   config_ = {};
   config_.mpr_units = sizes_.mpr_units;
   config_.out_of_window = random.chance(0.5) ? OutOfWindow::nack : OutOfWindow::drop;
   constexpr std::array<std::uint32_t, 4> few{1, 2, 8, 64};
-  busy_qps_ = std::min(few[random.below(few.size())], sizes_.qps);
-  habits_.assign(busy_qps_, {});
+  busy_slots_ = std::min(few[random.below(few.size())], sizes_.slots);
+  habits_.assign(busy_slots_, {});
   changes_ = 0;
   stays_ = 0.3;
   releases_ = 0;
+  moves_ = 0;
   half_circle_ = 0;
-  last_qp_ = qp_before_last_ = ~0ULL;
+  last_slot_ = slot_before_last_ = ~0ULL;
   pipeline_ = {};
   in_use_.clear();
+  asked_.clear();
 }
 
 PsnTrackerModel::Habit PsnTrackerModel::draw_habit(KeyedRandom& random) {
@@ -84,9 +93,10 @@ void PsnTrackerModel::set_constants(const Dut& dut) const {
 }
 
 void PsnTrackerModel::reset(KeyedRandom& random, const Dut& dut) {
-  begin(random);
+  begin(random, dut);
   config_.dynamic_mpr = random.chance(0.4);
   releases_ = std::array{0.0, 0.002, 0.03}[random.below(3)];
+  moves_ = std::array{0.0, 0.01, 0.1}[random.below(3)];
   half_circle_ = 0.02;
   for (Habit& habit : habits_) habit = draw_habit(random);
   changes_ = std::array{0.0, 0.003, 0.02}[random.below(3)];
@@ -96,16 +106,16 @@ void PsnTrackerModel::reset(KeyedRandom& random, const Dut& dut) {
 
 void PsnTrackerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
                                      const std::map<std::string, std::uint64_t>& settings) {
-  begin(random);
+  begin(random, dut);
   config_.out_of_window = settings.at("nack_out_of_window") != 0 ? OutOfWindow::nack : OutOfWindow::drop;
   config_.dynamic_mpr = settings.at("dynamic_mpr") != 0;
   set_constants(dut);
 }
 
 void PsnTrackerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
-  begin(random);
-  busy_qps_ = std::min(64U, sizes_.qps);
-  habits_.assign(busy_qps_, {});
+  begin(random, dut);
+  busy_slots_ = std::min(64U, sizes_.slots);
+  habits_.assign(busy_slots_, {});
   set_constants(dut);
 }
 
@@ -148,11 +158,19 @@ Psn PsnTrackerModel::draw_sack_psn(const PsnTracker& tracker, const Habit& habit
 }
 
 bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
-  values.assign(Req::kFields, 0);
-  values[Req::kQp] = random.chance(stays_) && last_qp_ < busy_qps_ ? last_qp_ : random.below(busy_qps_);
-  // The last QP is among them.
-  if (busy_qps_ > 1 && values[Req::kQp] == busy_qps_ - 1) values[Req::kQp] = sizes_.qps - 1;
-  const std::optional<ReceiveWindow>& window = windows_[values[Req::kQp]];
+  values.assign(Req::kContext + context_words_, 0);
+  values[Req::kSlot] = random.chance(stays_) && last_slot_ < busy_slots_ ? last_slot_ : random.below(busy_slots_);
+  // The last slot is among them.
+  if (busy_slots_ > 1 && values[Req::kSlot] == busy_slots_ - 1) values[Req::kSlot] = sizes_.slots - 1;
+  const std::optional<ReceiveWindow>& window = windows_[values[Req::kSlot]];
+  // What nobody may look at.
+  for (std::size_t word = 0; word + 1 < context_words_; ++word)
+    values[Req::kContext + word] = random.next() & 0xFFFF'FFFF;
+  if (!window && !outside_.empty() && (outside_.size() >= kMostOutside || random.chance(0.8))) {
+    values[Req::kOp] = kLoad;
+    put_row(outside_[random.below(outside_.size())].row, values);
+    return true;
+  }
   if (!window) {
     values[Req::kOp] = kSetup;
     values[Req::kPsn] =
@@ -163,7 +181,11 @@ bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& value
     values[Req::kOp] = kRelease;
     return true;
   }
-  Habit& habit = habits_[std::min<std::uint64_t>(values[Req::kQp], busy_qps_ - 1)];
+  if (leaving_.size() + outside_.size() < kMostOutside && random.chance(moves_)) {
+    values[Req::kOp] = kStore;
+    return true;
+  }
+  Habit& habit = habits_[std::min<std::uint64_t>(values[Req::kSlot], busy_slots_ - 1)];
   if (random.chance(changes_)) habit = draw_habit(random);
   if (random.chance(habit.sacks)) {
     values[Req::kOp] = kSack;
@@ -184,7 +206,15 @@ bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& value
 }
 
 bool PsnTrackerModel::adapt(std::size_t, Transaction& values) const {
-  return (values[Req::kOp] == kSetup) != windows_[values[Req::kQp]].has_value();
+  // A run has more slots than the small size.
+  if (values[Req::kSlot] >= windows_.size()) return false;
+  const bool begins = values[Req::kOp] == kSetup || values[Req::kOp] == kLoad;
+  if (begins == windows_[values[Req::kSlot]].has_value()) return false;
+  if (values[Req::kOp] != kLoad || find_outside(values) != outside_.end()) return true;
+  // A context that is not there now, as transfers were dropped: another one.
+  if (outside_.empty()) return false;
+  put_row(outside_.front().row, values);
+  return true;
 }
 
 void PsnTrackerModel::accept_sack(ReceiveWindow& window, const Transaction& values, Transaction& reply) {
@@ -310,7 +340,7 @@ void PsnTrackerModel::Pipeline::edge(bool out_free) {
   const bool acting = acts(out_free);
   const bool looks = acting && !stages_[kDecides]->stale;
   if (moving[1] && stages_[1]->op == PsnOp::sack) {
-    const auto in_front = [&](std::size_t stage) { return stages_[stage] && stages_[stage]->qp == stages_[1]->qp; };
+    const auto in_front = [&](std::size_t stage) { return stages_[stage] && stages_[stage]->slot == stages_[1]->slot; };
     stages_[1]->stale = in_front(2) || in_front(kDecides);
   }
   if (out_free) reply_ = counts_ == Counts::last;
@@ -318,6 +348,7 @@ void PsnTrackerModel::Pipeline::edge(bool out_free) {
   if (counts_ != Counts::last || out_free) counts_ = ends ? Counts::last : looks ? Counts::further : Counts::nothing;
   if (looks && !ends) --stages_[kDecides]->left;
   if (acting) stages_[kDecides]->stale = false;
+  if (ends && stages_[kDecides]->op == PsnOp::load) load_inside_ = false;
   if (ends) stages_[kDecides].reset();
   for (std::size_t stage = kDecides; stage-- > 0;) {
     if (moving[stage]) move(stage);
@@ -342,25 +373,61 @@ std::optional<Difference> PsnTrackerModel::observe(const Dut& dut, std::vector<s
   return first;
 }
 
-void PsnTrackerModel::taken(std::size_t, const Transaction&) {
+void PsnTrackerModel::taken(std::size_t, const Transaction& values) {
   if (!in_use_.empty()) in_use_.pop_front();
+  if (asked_.empty()) return;
+  const bool stored = asked_.front() == PsnOp::store;
+  asked_.pop_front();
+  if (!stored) return;
+  outside_.push_back({{values.begin() + Rsp::kContext, values.end()}, std::move(leaving_.front())});
+  leaving_.pop_front();
+}
+
+void PsnTrackerModel::hide(std::size_t, const Transaction&, Transaction& values) const {
+  std::fill(values.begin() + Rsp::kContext, values.end(), 0);
+}
+
+void PsnTrackerModel::complete(std::size_t, const Transaction& cause, const Transaction& actual,
+                               Transaction& wanted) const {
+  if (cause[Req::kOp] != kStore) return;
+  std::copy(actual.begin() + Rsp::kContext, actual.end(), wanted.begin() + Rsp::kContext);
+}
+
+void PsnTrackerModel::put_row(const Transaction& row, Transaction& values) {
+  std::ranges::copy(row, values.begin() + Req::kContext);
+}
+
+std::vector<PsnTrackerModel::Outside>::const_iterator PsnTrackerModel::find_outside(const Transaction& values) const {
+  return std::ranges::find_if(outside_, [&](const Outside& outside) {
+    return std::equal(outside.row.begin(), outside.row.end(), values.begin() + Req::kContext);
+  });
+}
+
+void PsnTrackerModel::accept_load(const Transaction& values) {
+  const auto loaded = outside_.begin() + (find_outside(values) - outside_.cbegin());
+  coverage.hit(points_.moved, 1, level(loaded->window.tracker().banks_held()), 4);
+  windows_[values[Req::kSlot]].emplace(std::move(loaded->window));
+  outside_.erase(loaded);
 }
 
 void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
-  Transaction reply(Rsp::kFields, 0);
+  Transaction reply(Rsp::kContext + context_words_, 0);
   further_cycles_ = 0;
   banks_looked_at_ = 1;
-  std::optional<ReceiveWindow>& window = windows_[values[Req::kQp]];
-  coverage.hit(points_.back_to_back, values[Req::kQp] == last_qp_ ? 0 : values[Req::kQp] == qp_before_last_ ? 2 : 1);
-  qp_before_last_ = last_qp_;
-  last_qp_ = values[Req::kQp];
+  std::optional<ReceiveWindow>& window = windows_[values[Req::kSlot]];
+  const std::uint64_t slot = values[Req::kSlot];
+  coverage.hit(points_.back_to_back, slot == last_slot_ ? 0 : slot == slot_before_last_ ? 2 : 1);
+  slot_before_last_ = last_slot_;
+  last_slot_ = slot;
   if (values[Req::kOp] == kSetup) {
     window.emplace(config_, static_cast<Psn>(values[Req::kPsn]), *pool_);
   } else if (values[Req::kOp] == kSack) {
     accept_sack(*window, values, reply);
   } else if (values[Req::kOp] == kRelease) {
     accept_release(window, reply);
-  } else {
+  } else if (values[Req::kOp] == kLoad) {
+    accept_load(values);
+  } else if (values[Req::kOp] != kStore) {
     accept_packet(*window, values, reply);
   }
   if (window) {
@@ -369,10 +436,16 @@ void PsnTrackerModel::accept(std::size_t, const Transaction& values, std::vector
     reply[Rsp::kHighest] = tracker.highest_psn();
     reply[Rsp::kOooCount] = tracker.ooo_count();
   }
+  if (values[Req::kOp] == kStore) {
+    coverage.hit(points_.moved, 0, level(window->tracker().banks_held()), 4);
+    leaving_.push_back(std::move(*window));
+    window.reset();
+  }
+  asked_.push_back(static_cast<PsnOp>(values[Req::kOp]));
   coverage.hit(points_.pool, pool_->in_use() == 0 ? 0 : pool_->in_use() == pool_->capacity() ? 2 : 1);
   expected[1].push_back(std::move(reply));
   in_use_.push_back(pool_->in_use());
-  pipeline_.take({.op = static_cast<PsnOp>(values[Req::kOp]), .qp = values[Req::kQp], .left = banks_looked_at_});
+  pipeline_.take({.op = static_cast<PsnOp>(values[Req::kOp]), .slot = slot, .left = banks_looked_at_});
 }
 
 }  // namespace mrc::cosim

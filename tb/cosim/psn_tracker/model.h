@@ -45,23 +45,30 @@ class PsnTrackerModel : public BlockModel,
   /// Cycles in which requests are accepted and replies appear, and the banks in use.
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
   void taken(std::size_t port, const Transaction& values) override;
+  /// A context that was stored: the same comes with its load.
+  void complete(std::size_t port, const Transaction& cause, const Transaction& actual, Transaction& wanted) const override;
+  /// The context that comes with a reply: which banks it names is the block's business.
+  void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
 
  private:
   /// In one of the block's stages.
   struct Request {
     PsnOp op = PsnOp::data;
-    std::uint64_t qp = 0;
+    std::uint64_t slot = 0;
     std::uint32_t left = 1;  ///< banks that it has yet to look at
-    bool stale = false;      ///< a SACK whose base was computed while a request of its QP was in front of it
+    bool stale = false;      ///< a SACK whose base was computed while a request of its slot was in front of it
   };
 
   /// The block's five stages, from how many banks each request looks at.
   class Pipeline {
    public:
-    bool ready(bool out_free) const { return !stages_[0] || moves(0, out_free); }
+    bool ready(bool out_free) const { return !load_inside_ && (!stages_[0] || moves(0, out_free)); }
     /// A request that is taken goes into the first stage behind this.
     void edge(bool out_free);
-    void take(const Request& request) { stages_[0] = request; }
+    void take(const Request& request) {
+      stages_[0] = request;
+      load_inside_ = request.op == PsnOp::load;
+    }
     bool reply() const { return reply_; }
     /// The output appeared with the previous edge.
     bool new_reply() const { return new_reply_; }
@@ -80,6 +87,7 @@ class PsnTrackerModel : public BlockModel,
 
     std::array<std::optional<Request>, kDecides + 1> stages_;
     bool fetches_ = false;             ///< the fourth stage waits for a bank
+    bool load_inside_ = false;         ///< nothing else is taken until it leaves the fourth stage
     Counts counts_ = Counts::nothing;  ///< in the fifth stage
     bool reply_ = false;
     bool new_reply_ = false;
@@ -96,35 +104,50 @@ class PsnTrackerModel : public BlockModel,
     double refusals = 0.0;
   };
 
+  /// A context that is not in the block.
+  struct Outside {
+    Transaction row;
+    ReceiveWindow window;
+  };
+  static constexpr std::size_t kMostOutside = 12;
+
+  static void put_row(const Transaction& row, Transaction& values);
+  std::vector<Outside>::const_iterator find_outside(const Transaction& values) const;
+  void accept_load(const Transaction& values);
   static Habit draw_habit(KeyedRandom& random);
   void cover_window(const PsnTracker& tracker, Psn psn, const RxVerdict& verdict);
   Psn draw_psn(const PsnTracker& tracker, const Habit& habit, KeyedRandom& random) const;
   Psn draw_sack_psn(const PsnTracker& tracker, const Habit& habit, KeyedRandom& random) const;
   void accept_sack(ReceiveWindow& window, const Transaction& values, Transaction& reply);
   /// All that a reset begins anew; draws the load.
-  void begin(KeyedRandom& random);
+  void begin(KeyedRandom& random, const Dut& dut);
   void set_constants(const Dut& dut) const;
   void accept_release(std::optional<ReceiveWindow>& window, Transaction& reply);
   void accept_packet(ReceiveWindow& window, const Transaction& values, Transaction& reply);
 
   struct Points {
-    std::size_t outcome, nack, walk, base, span, pool, psn, back_to_back, closes, grant, release, window_end, refused,
-        last_bank, stop;
+    std::size_t outcome, nack, walk, base, span, pool, psn, back_to_back, closes, grant, release, moved, window_end,
+        refused, last_bank, stop;
   };
 
   PsnTrackerSizes sizes_;
+  std::size_t context_words_ = 0;  ///< of 32 bits, of a context on the pins
   Points points_{};
   std::optional<BitmapPool> pool_;
   ProtocolConfig config_;
-  std::vector<std::optional<ReceiveWindow>> windows_;
-  std::uint32_t busy_qps_ = 1;  ///< QPs that this episode speaks of
-  std::vector<Habit> habits_;   ///< by QP that this episode speaks of
-  double changes_ = 0.0;        ///< of a QP's habit
-  double stays_ = 0.3;          ///< with the QP of the request before
+  std::vector<std::optional<ReceiveWindow>> windows_;  ///< by slot
+  std::deque<ReceiveWindow> leaving_;                  ///< stored, and the reply was not taken
+  std::vector<Outside> outside_;
+  std::deque<PsnOp> asked_;       ///< not answered
+  std::uint32_t busy_slots_ = 1;  ///< slots that this episode speaks of
+  std::vector<Habit> habits_;     ///< by slot that this episode speaks of
+  double changes_ = 0.0;          ///< of a slot's habit
+  double stays_ = 0.3;            ///< with the slot of the request before
   double releases_ = 0.0;
+  double moves_ = 0.0;        ///< contexts that are stored
   double half_circle_ = 0.0;  ///< PSNs that are neither ahead nor behind, of those that are not in order
-  std::uint64_t last_qp_ = ~0ULL;
-  std::uint64_t qp_before_last_ = ~0ULL;
+  std::uint64_t last_slot_ = ~0ULL;
+  std::uint64_t slot_before_last_ = ~0ULL;
   std::uint32_t further_cycles_ = 0;   ///< that the SystemC box charges the request accepted last
   std::uint32_t banks_looked_at_ = 1;  ///< for that request, by the RTL
   Pipeline pipeline_;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "Vpsn_tracker_16384.h"
+#include "Vpsn_tracker_1024.h"
 #include "cosim/psn_tracker/adapter.h"
 
 namespace mrc {
@@ -19,7 +19,7 @@ std::unique_ptr<PsnTrackerEngine> make_psn_tracker_rtl(const PsnTrackerSizes& si
     throw std::invalid_argument(fmt::format("protocol.mpr_units = {}: RTL of psn_tracker is built for {}",
                                             sizes.mpr_units, kPsnTrackerRtl.mpr_units));
   }
-  return std::make_unique<PsnTrackerAdapter<Vpsn_tracker_16384>>(settings, recorder);
+  return std::make_unique<PsnTrackerAdapter<Vpsn_tracker_1024>>(settings, recorder);
 }
 
 }  // namespace mrc

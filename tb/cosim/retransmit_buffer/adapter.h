@@ -2,24 +2,31 @@
 // class is at hand.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <deque>
+#include <tuple>
 #include <utility>
 
 #include "cosim/clocked_model.h"
 #include "cosim/mrc_pkg.h"
+#include "cosim/resident_contexts.h"
+#include "cosim/retransmit_buffer/rtl.h"
 #include "cosim/retransmit_buffer/transfers.h"
 #include "cosim/trace.h"
 #include "nic/tx/retransmit_buffer_engine.h"
 
 namespace mrc {
 
-static_assert(rtl::is_retransmit_op<RetransmitOp>());
+static_assert(rtl::is_retransmit_op<RetransmitOp>(2));
 
 /// Clocked from the command to its response and not otherwise; events and responses are taken at once.
 template <typename Model>
 class RetransmitBufferAdapter : public RetransmitBufferEngine {
  public:
-  explicit RetransmitBufferAdapter(const cosim::TraceRecorder& recorder = {}) : recorder_(recorder) {
+  explicit RetransmitBufferAdapter(const cosim::TraceRecorder& recorder = {})
+      : recorder_(recorder), contexts_(kRetransmitBufferSizes.slots) {
     model_->evt_ready_i = 1;
     model_->rsp_ready_i = 1;
     model_.reset();
@@ -28,26 +35,16 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
   }
 
   const RetransmitReply& run(const RetransmitCommand& command) override {
-    const Cmd cmd = to_cmd(command);
-    recorder_.add(cmd);
-    const std::uint64_t begin = model_.cycles();
-    reply_.events.clear();
-    // The response of the command before is taken with this command's first cycle.
-    cmd.put(model_.pins());
-    until_ready();
-    model_->cmd_valid_i = 1;
-    model_.clock();
-    model_->cmd_valid_i = 0;
-    while (model_->rsp_valid_o == 0) {
-      if (model_.cycles() - begin > kMostCycles) throw RtlError("retransmit_buffer RTL does not end a command");
-      if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
-      model_.clock();
+    while (const auto* move = contexts_.next(command.qp)) {
+      const bool stores = move->store;
+      record(put(*move));
+      run_offered();
+      contexts_.moved();
+      if (stores) contexts_.stored(context_out());
     }
-    // The last event may come with the response.
-    if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
+    record(put(command));
+    run_offered();
     take_reply(Rsp::take(model_.pins()), command.op);
-    last_cycles_ = model_.cycles() - begin;
-    response_left_ = true;
     return reply_;
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
@@ -57,17 +54,28 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     model_->cmd_valid_i = 0;
     if (std::exchange(response_left_, false)) model_.clock();
     if (std::exchange(answered_, false)) reply_.events.clear();
-    if (offered != nullptr) to_cmd(*offered).put(model_.pins());
-    model_->cmd_valid_i = offered == nullptr ? 0 : 1;
-    model_->rsp_ready_i = takes ? 1 : 0;
+    const auto* move = offered == nullptr ? nullptr : contexts_.next(offered->qp);
+    const bool drives = offered != nullptr && (move == nullptr || !contexts_.waits_for_row());
+    if (drives) move != nullptr ? put(*move) : put(*offered);
+    const bool moves = !inside_.empty() && inside_.front() != Inside::command;
+    model_->cmd_valid_i = drives ? 1 : 0;
+    model_->rsp_ready_i = takes || moves ? 1 : 0;
     model_.low();
     const bool valid = model_->rsp_valid_o != 0;
-    PinCycle pins = single_transfers(model_->cmd_ready_o != 0, offered != nullptr, valid, takes);
-    pins.first_out = pins.last_out = valid && takes;
+    const bool moved = valid && moves;
+    const bool ready = model_->cmd_ready_o != 0;
+    PinCycle pins = single_transfers(ready && move == nullptr, drives, valid && !moved, takes);
+    pins.first_out = pins.last_out = valid && !moved && takes;
     if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
     if (pins.last_out) {
       take_reply(Rsp::take(model_.pins()), oldest == nullptr ? RetransmitOp::open : oldest->op);
       answered_ = true;
+    }
+    if (moved && inside_.front() == Inside::store) contexts_.stored(context_out());
+    if ((pins.last_out || moved) && !inside_.empty()) inside_.pop_front();
+    if (drives && ready) {
+      inside_.push_back(move == nullptr ? Inside::command : move->store ? Inside::store : Inside::load);
+      if (move != nullptr) contexts_.moved();
     }
     model_.high();
     return pins;
@@ -88,7 +96,54 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
   using Cmd = retransmit_buffer_ports::Cmd;
   using Evt = retransmit_buffer_ports::Evt;
   using Rsp = retransmit_buffer_ports::Rsp;
+  using Row = std::array<std::uint32_t, sizeof(Model::cmd_context_i) / sizeof(std::uint32_t)>;
+  using Contexts = ResidentContexts<Row>;
+  enum class Inside : std::uint8_t { command, load, store };
   static constexpr std::uint64_t kMostCycles = 1'000'000;
+
+  /// What is on the pins, until its response is there.
+  void run_offered() {
+    const std::uint64_t begin = model_.cycles();
+    reply_.events.clear();
+    // The response of the command before is taken with this command's first cycle.
+    until_ready();
+    model_->cmd_valid_i = 1;
+    model_.clock();
+    model_->cmd_valid_i = 0;
+    while (model_->rsp_valid_o == 0) {
+      if (model_.cycles() - begin > kMostCycles) throw RtlError("retransmit_buffer RTL does not end a command");
+      if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
+      model_.clock();
+    }
+    // The last event may come with the response.
+    if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
+    last_cycles_ = model_.cycles() - begin;
+    response_left_ = true;
+  }
+  Cmd put(const typename Contexts::Move& move) {
+    const rtl::RetransmitOp op = move.store ? rtl::RetransmitOp::store : rtl::RetransmitOp::load;
+    const Cmd cmd{.op = static_cast<std::uint64_t>(op), .slot = move.slot, .qp = move.qp};
+    cmd.put(model_.pins());
+    if (!move.store) std::ranges::copy(contexts_.row(), &model_->cmd_context_i[0]);
+    return cmd;
+  }
+  Cmd put(const RetransmitCommand& command) {
+    Cmd cmd = to_cmd(command);
+    cmd.slot = contexts_.slot_of(command.qp);
+    cmd.put(model_.pins());
+    return cmd;
+  }
+  void record(const Cmd& cmd) {
+    if (!recorder_.records()) return;
+    cosim::Transaction values = cmd.transfer();
+    for (std::size_t word = 0; word < std::tuple_size_v<Row>; ++word) values.push_back(model_->cmd_context_i[word]);
+    recorder_.add(Cmd::kPort, std::move(values));
+  }
+  Row context_out() const {
+    Row row;
+    std::copy_n(&model_->rsp_context_o[0], row.size(), row.begin());
+    return row;
+  }
 
   static RetransmitEvent event_of(const Evt& evt) {
     return {.psn = static_cast<Psn>(evt.psn),
@@ -120,10 +175,13 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
 
   ClockedModel<Model> model_;
   cosim::TraceRecorder recorder_;
+  Contexts contexts_;
   RetransmitReply reply_;
   std::uint64_t last_cycles_ = 0;
   bool response_left_ = false;  ///< of run(): it is taken with the next cycle
-  bool answered_ = false;       ///< by pins: the reply is complete
+  // By pins:
+  bool answered_ = false;      ///< the reply is complete
+  std::deque<Inside> inside_;  ///< not answered, the oldest first
 };
 
 }  // namespace mrc

@@ -15,7 +15,7 @@ std::unique_ptr<BlockModel> make_retransmit_buffer_bench_model() {
   return std::make_unique<RetransmitBufferModel>(kRetransmitBufferSizes,
                                                  make_retransmit_buffer_dut<Vretransmit_buffer_bench>);
 #else
-  return std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64},
+  return std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64, 8},
                                                  make_retransmit_buffer_dut<Vretransmit_buffer_bench_small>);
 #endif
 }

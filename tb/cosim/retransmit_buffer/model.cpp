@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "cosim/mrc_pkg.h"
+
 namespace mrc::cosim {
 namespace {
 
@@ -15,6 +17,8 @@ constexpr std::uint32_t kPacketsASack = 16;
 constexpr std::uint64_t kWidestWindow =
     5'000;  ///< an old end that passes it takes longer than a bench waits for anything
 constexpr std::uint32_t kOftenOvertaken = 4'096;
+constexpr auto kLoad = static_cast<std::uint64_t>(rtl::RetransmitOp::load);
+constexpr auto kStore = static_cast<std::uint64_t>(rtl::RetransmitOp::store);
 constexpr TimePs kMostTime = (1ULL << 48) - 1;
 
 const std::vector<std::string> kOps{"open", "append", "sent", "ack", "nack", "gap", "timeout", "take"};
@@ -110,6 +114,7 @@ RetransmitBufferModel::RetransmitBufferModel(const RetransmitBufferSizes& sizes,
       coverage.point("old end", {"stays", "behind the cumulative part", "jumps over acknowledged", "at the newest"});
   points_.wrap = coverage.point("window", {"passes PSN 0", "elsewhere"});
   points_.pair = coverage.cross("command × the one before, of the same QP", kOps, kOps);
+  points_.moved = coverage.cross("context is × records of its QP", {"stored", "loaded"}, {"none", "some", "some lost"});
   points_.other_qp = coverage.point("command behind one of another QP", kOps);
 }
 
@@ -119,6 +124,7 @@ void RetransmitBufferModel::choose_load(KeyedRandom& random) {
   window_ = 1 + random.below(random.chance(0.3) ? 200 : 40);
   hole_ = random.chance(0.2);
   patient_ = false;
+  moves_ = is_long_ ? 0 : std::array{0.0, 0.002, 0.05}[random.below(3)];
   if (is_long_) {
     append_ = sent_ = 0.3;
     window_ = kWidestWindow;
@@ -129,8 +135,14 @@ void RetransmitBufferModel::choose_load(KeyedRandom& random) {
   active_ = 1 + random.below(random.chance(0.5) ? 2 : std::min<std::uint64_t>(sizes_.qps, 64));
 }
 
-void RetransmitBufferModel::reset(KeyedRandom& random, const Dut&) {
+void RetransmitBufferModel::reset(KeyedRandom& random, const Dut& dut) {
   reference_.emplace(sizes_.records);
+  context_words_ = dut.ports[Cmd::kPort].fields.size() - Cmd::kContext;
+  slots_.assign(sizes_.slots, {});
+  slot_of_.clear();
+  rows_.clear();
+  leaving_.clear();
+  asked_.clear();
   pipeline_.clear();
   oldest_sent_.clear();
   if (cycles_) cycles_->reset();
@@ -164,8 +176,40 @@ std::uint32_t RetransmitBufferModel::choose_qp(KeyedRandom& random) const {
 
 bool RetransmitBufferModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   if (!traffic_ && random.chance(is_long_ ? 0.0001 : 0.001)) choose_load(random);
-  values = to_cmd(traffic_ ? choose_traffic(random) : choose(random)).transfer();
+  const RetransmitCommand command = traffic_ ? choose_traffic(random) : choose(random);
+  const auto place = slot_of_.find(command.qp);
+  values = to_cmd(command).transfer();
+  values.resize(Cmd::kContext + context_words_);
+  // What nobody may look at.
+  for (std::size_t word = 0; word + 1 < context_words_; ++word)
+    values[Cmd::kContext + word] = random.next() & 0xFFFF'FFFF;
+  if (place == slot_of_.end()) return offer_slot(command, random, values);
+  values[Cmd::kSlot] = place->second;
+  if (random.chance(moves_)) values[Cmd::kOp] = kStore;
   return true;
+}
+
+bool RetransmitBufferModel::offer_slot(const RetransmitCommand& command, KeyedRandom& random,
+                                       Transaction& values) const {
+  const bool leaves = std::ranges::find(leaving_, command.qp) != leaving_.end();
+  if (leaves) return false;
+  const bool opened = reference_->find(command.qp) != nullptr;
+  const auto slot = static_cast<std::uint32_t>(random.below(slots_.size()));
+  values[Cmd::kSlot] = slot;
+  if (slots_[slot].qp) {
+    values[Cmd::kOp] = kStore;
+    values[Cmd::kQp] = *slots_[slot].qp;
+  } else if (opened) {
+    values[Cmd::kOp] = kLoad;
+    put_row(rows_.at(command.qp), values);
+  } else if (command.op != RetransmitOp::open && slots_[slot].was_given) {
+    return false;
+  }
+  return true;
+}
+
+void RetransmitBufferModel::put_row(const Transaction& row, Transaction& values) {
+  std::ranges::copy(row, values.begin() + Cmd::kContext);
 }
 
 RetransmitCommand RetransmitBufferModel::choose(KeyedRandom& random) {
@@ -346,14 +390,40 @@ RetransmitCommand RetransmitBufferModel::choose_traffic(KeyedRandom& random) {
 }
 
 bool RetransmitBufferModel::adapt(std::size_t, Transaction& values) const {
-  if (values[Cmd::kQp] >= sizes_.qps) return false;
-  if (static_cast<RetransmitOp>(values[Cmd::kOp]) != RetransmitOp::open) return true;
-  const RetransmitBuffer* buffer = reference_->find(static_cast<std::uint32_t>(values[Cmd::kQp]));
-  return buffer == nullptr || buffer->span() == 0;
+  if (values[Cmd::kQp] >= sizes_.qps || values[Cmd::kSlot] >= sizes_.slots) return false;
+  const auto qp = static_cast<std::uint32_t>(values[Cmd::kQp]);
+  const Slot& slot = slots_[values[Cmd::kSlot]];
+  const bool open = static_cast<RetransmitOp>(values[Cmd::kOp]) == RetransmitOp::open;
+  const RetransmitBuffer* buffer = reference_->find(qp);
+  if (slot.qp == qp) return values[Cmd::kOp] != kLoad && (!open || buffer->span() == 0);
+  if (slot.qp) return false;
+  if (values[Cmd::kOp] == kLoad) {
+    const auto row = rows_.find(qp);
+    if (row != rows_.end()) put_row(row->second, values);
+    return row != rows_.end();
+  }
+  return buffer == nullptr && values[Cmd::kOp] != kStore && (open || !slot.was_given);
+}
+
+void RetransmitBufferModel::taken(std::size_t port, const Transaction& values) {
+  if (port != Rsp::kPort) return;
+  --unanswered_;
+  const std::optional<std::uint32_t> stored = asked_.front();
+  asked_.pop_front();
+  if (!stored) return;
+  leaving_.pop_front();
+  rows_[*stored] = {values.begin() + Rsp::kContext, values.end()};
+}
+
+void RetransmitBufferModel::complete(std::size_t port, const Transaction& cause, const Transaction& actual,
+                                     Transaction& wanted) const {
+  if (port != Rsp::kPort || cause[Cmd::kOp] != kStore) return;
+  std::copy(actual.begin() + Rsp::kContext, actual.end(), wanted.begin() + Rsp::kContext);
 }
 
 void RetransmitBufferModel::hide(std::size_t port, const Transaction& cause, Transaction& values) const {
-  if (port != 1) return;
+  if (port != Rsp::kPort) return;
+  std::fill(values.begin() + Rsp::kContext, values.end(), 0);
   const auto op = static_cast<RetransmitOp>(cause[Cmd::kOp]);
   const bool taken = op == RetransmitOp::take && values[Rsp::kHit] != 0;
   if (!taken && !(op == RetransmitOp::append && values[Rsp::kHit] != 0)) values[Rsp::kPsn] = 0;
@@ -378,7 +448,13 @@ RetransmitBufferModel::Before RetransmitBufferModel::look(const RetransmitComman
 
 void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
                                    std::vector<std::vector<Transaction>>& expected) {
+  if (values[Cmd::kOp] == kLoad || values[Cmd::kOp] == kStore) return accept_move(values, expected);
   const RetransmitCommand c = to_command(Cmd::of(values));
+  if (c.op == RetransmitOp::open) {
+    slots_[values[Cmd::kSlot]] = {c.qp, true};
+    slot_of_[c.qp] = static_cast<std::uint32_t>(values[Cmd::kSlot]);
+  }
+  asked_.push_back(std::nullopt);
   const Before before = look(c);
   const bool opened = reference_->find(c.qp) != nullptr;
   const RetransmitReply e = reference_->run(c);
@@ -387,9 +463,9 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
         .lost = event.lost, .psn = event.psn, .was_lost = event.was_lost, .bytes = event.bytes, .ev = event.ev};
     expected[Evt::kPort].push_back(evt.transfer());
   }
-  expected[Rsp::kPort].push_back(rsp_of(e).transfer());
+  expect_response(e, expected);
   follow(c, e);
-  if (cycles_) expect_cycles(c, before, e);
+  if (cycles_) expect_cycles(latency_of(c, before, e), holds_the_block(c.op));
   ++unanswered_;
   if (opened || c.op == RetransmitOp::open) {
     cover(c, e, before);
@@ -404,18 +480,50 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
   last_scan_cycles_ = sack_scan_cycles(before.unacked, e.unacked, c.bitmap);
 }
 
-void RetransmitBufferModel::expect_cycles(const RetransmitCommand& c, const Before& before,
-                                          const RetransmitReply& reply) {
-  const std::uint64_t latency = cycles_->latency(
+void RetransmitBufferModel::accept_move(const Transaction& values, std::vector<std::vector<Transaction>>& expected) {
+  const bool store = values[Cmd::kOp] == kStore;
+  const auto qp = static_cast<std::uint32_t>(values[Cmd::kQp]);
+  const auto slot = static_cast<std::uint32_t>(values[Cmd::kSlot]);
+  if (store) {
+    leaving_.push_back(qp);
+    slot_of_.erase(qp);
+    slots_[slot].qp.reset();
+  } else {
+    rows_.erase(qp);
+    slot_of_[qp] = slot;
+    slots_[slot] = {qp, true};
+  }
+  asked_.push_back(store ? std::optional(qp) : std::nullopt);
+  const RetransmitReply reply = reference_->look(qp);
+  expect_response(reply, expected);
+  if (cycles_) expect_cycles(RetransmitBufferCycles::kOneRecord, !store);
+  ++unanswered_;
+  coverage.hit(points_.moved, store ? 0 : 1, reply.has_lost ? 2 : reply.unacked != reply.next ? 1 : 0, 3);
+  last_qp_ = ~0U;
+}
+
+void RetransmitBufferModel::expect_response(const RetransmitReply& reply,
+                                            std::vector<std::vector<Transaction>>& expected) const {
+  Transaction rsp = rsp_of(reply).transfer();
+  rsp.resize(Rsp::kContext + context_words_);
+  expected[Rsp::kPort].push_back(std::move(rsp));
+}
+
+std::uint64_t RetransmitBufferModel::latency_of(const RetransmitCommand& c, const Before& before,
+                                                const RetransmitReply& reply) {
+  return cycles_->latency(
       c, {before.unacked, psn_add(before.unacked, before.span), before.outstanding, before.lost, before.oldest_lost},
       reply);
+}
+
+void RetransmitBufferModel::expect_cycles(std::uint64_t latency, bool holds_block) {
   if (unanswered_ == 0) {
     answer_cycle_ = cycle_ + latency;
-    ready_cycle_ = holds_the_block(c.op) ? answer_cycle_ - 1 : cycle_ + 1;
+    ready_cycle_ = holds_block ? answer_cycle_ - 1 : cycle_ + 1;
     only_single_ = true;
     unready_ = unready_at_most_ = 0;
   }
-  if (holds_the_block(c.op)) only_single_ = false;
+  if (holds_block) only_single_ = false;
   unready_at_most_ += latency - RetransmitBufferCycles::kOneRecord;
 }
 

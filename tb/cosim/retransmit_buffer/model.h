@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ class RetransmitBufferModel : public BlockModel,
   /// of the next one, and that of commands on one record behind each other.
   void compare_cycles(std::uint32_t buckets) {
     cycles_.emplace(sizes_.qps, buckets);
-    initialization_cycles_ = std::max(sizes_.qps, buckets) + 1ULL;
+    initialization_cycles_ = std::max(sizes_.slots, buckets) + 1ULL;
   }
 
   ModelParts parts() override {
@@ -44,7 +45,9 @@ class RetransmitBufferModel : public BlockModel,
   bool adapt(std::size_t port, Transaction& values) const override;
   void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
-  void taken(std::size_t port, const Transaction&) override { unanswered_ -= port == 1 ? 1 : 0; }
+  void taken(std::size_t port, const Transaction& values) override;
+  void complete(std::size_t port, const Transaction& cause, const Transaction& actual,
+                Transaction& wanted) const override;
   /// Now and then a long one, in which windows get wide.
   std::uint64_t transfers_an_episode() const override { return next_is_long() ? 40'000 : 2'000; }
   /// A response comes after its events.
@@ -59,7 +62,11 @@ class RetransmitBufferModel : public BlockModel,
  private:
   struct Points {
     std::size_t append, sent, nack, take, declared, ack, cumulative, bitmap, acked_record, old_end, wrap, pair,
-        other_qp;
+        other_qp, moved;
+  };
+  struct Slot {
+    std::optional<std::uint32_t> qp;
+    bool was_given = false;  ///< since the reset
   };
   /// The QP before a command.
   struct Before {
@@ -84,7 +91,13 @@ class RetransmitBufferModel : public BlockModel,
   RetransmitCommand choose_ack(RetransmitCommand c, const RetransmitBuffer& buffer, KeyedRandom& random) const;
   Before look(const RetransmitCommand& c) const;
   void follow(const RetransmitCommand& c, const RetransmitReply& reply);
-  void expect_cycles(const RetransmitCommand& c, const Before& before, const RetransmitReply& reply);
+  std::uint64_t latency_of(const RetransmitCommand& c, const Before& before, const RetransmitReply& reply);
+  void expect_cycles(std::uint64_t latency, bool holds_block);
+  void expect_response(const RetransmitReply& reply, std::vector<std::vector<Transaction>>& expected) const;
+  void accept_move(const Transaction& values, std::vector<std::vector<Transaction>>& expected);
+  /// The QP of the command has no slot: what gives it one, or makes room. False: nothing can be sent now.
+  bool offer_slot(const RetransmitCommand& command, KeyedRandom& random, Transaction& values) const;
+  static void put_row(const Transaction& row, Transaction& values);
   std::optional<Difference> compare_ready(const Dut& dut);
   void cover(const RetransmitCommand& c, const RetransmitReply& reply, const Before& before);
   void cover_ack(const RetransmitCommand& c, const RetransmitReply& reply, const Before& before);
@@ -93,7 +106,14 @@ class RetransmitBufferModel : public BlockModel,
   Points points_{};
   std::optional<RetransmitReference> reference_;
   std::map<std::uint32_t, std::vector<Psn>> pipeline_;  ///< by QP: taken for sending and not sent
-  std::uint64_t active_ = 1;                            ///< QPs that are spoken of at a time
+  std::size_t context_words_ = 0;                       ///< of 32 bits, of a context on the pins
+  std::vector<Slot> slots_;
+  std::map<std::uint32_t, std::uint32_t> slot_of_;  ///< by QP
+  std::map<std::uint32_t, Transaction> rows_;       ///< contexts that are not in the block, by QP
+  std::deque<std::uint32_t> leaving_;               ///< QPs that are stored, and the response was not taken
+  std::deque<std::optional<std::uint32_t>> asked_;  ///< not answered: the QP that is stored, or none
+  double moves_ = 0.0;                              ///< contexts that are stored
+  std::uint64_t active_ = 1;                        ///< QPs that are spoken of at a time
   std::uint64_t window_ = 40;
   double append_ = 0.3;
   double sent_ = 0.3;

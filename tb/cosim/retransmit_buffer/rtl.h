@@ -9,7 +9,7 @@
 
 namespace mrc {
 
-inline constexpr RetransmitBufferSizes kRetransmitBufferSizes{16'384, 4'096};
+inline constexpr RetransmitBufferSizes kRetransmitBufferSizes{16'384, 4'096, 1'024};
 
 /// The RTL for a node of this scenario; throws std::invalid_argument, naming what is built, for sizes that are not and
 /// for settings that the block does not know.

@@ -17,7 +17,7 @@ cd "$folder"
 export PYTHONPATH="$here:$root/tb/dpi${PYTHONPATH:+:$PYTHONPATH}" MRC_DPI_LIBRARY="$library"
 PATH="$(dirname "$(realpath -s "$python")"):$PATH" make -f "$makefiles/Makefile.sim" SIM="${SIM:-verilator}" TOPLEVEL_LANG=verilog \
   TOPLEVEL=ack_coalescer MODULE=test_ack_coalescer COCOTB_TEST_MODULES=test_ack_coalescer \
-  EXTRA_ARGS="-GNumQps=64 -Wno-fatal" \
+  EXTRA_ARGS="-GNumSlots=64 -Wno-fatal" \
   VERILOG_SOURCES="$root/rtl/common/mrc_pkg.sv $root/rtl/common/ram_1r1w.sv $root/rtl/ack_coalescer/ack_coalescer.sv"
 # The simulator ends well when a test fails; without results there was none.
 grep -q "<testcase" results.xml && ! grep -qE "<(failure|error)" results.xml

@@ -8,7 +8,7 @@ from cocotb.triggers import ReadOnly, RisingEdge
 
 from mrc_reference import Library
 
-QPS = 64
+SLOTS = 64
 SETTINGS = {"threshold_bytes": 16384, "min_add_bytes": 1024}
 # Of sack_reflection_t, the first one highest (rtl/common/mrc_pkg.sv).
 REFLECTION = (("psn", 24), ("ev", 32), ("tx_timestamp", 16), ("probe_id", 16), ("ce", 1), ("ack_request", 1), ("probe", 1))
@@ -30,11 +30,11 @@ def unpacked(word):
 
 
 def draw(rng, known):
-    qp = rng.randrange(QPS)
-    if qp not in known:
-        known.add(qp)
-        return {"event": 0, "qp": qp}
-    return {"event": rng.choice((1, 1, 1, 2, 3)), "qp": qp, "payload_bytes": rng.choice((0, 256, 4096)),
+    slot = rng.randrange(SLOTS)
+    if slot not in known:
+        known.add(slot)
+        return {"event": 0, "slot": slot}
+    return {"event": rng.choice((1, 1, 1, 2, 3)), "slot": slot, "payload_bytes": rng.choice((0, 256, 4096)),
             "retransmission": rng.randrange(16) == 0, "psn": rng.getrandbits(24), "ev": rng.getrandbits(32),
             "tx_timestamp": rng.getrandbits(16), "ce": rng.randrange(16) == 0, "ack_request": rng.randrange(16) == 0}
 
@@ -42,7 +42,7 @@ def draw(rng, known):
 @cocotb.test()
 async def sacks_are_those_of_the_reference(dut):
     rng, known, event, compared = random.Random(1), set(), None, 0
-    reference = Library(os.environ["MRC_DPI_LIBRARY"]).new("ack_coalescer", qps=QPS, **SETTINGS)
+    reference = Library(os.environ["MRC_DPI_LIBRARY"]).new("ack_coalescer", slots=SLOTS, **SETTINGS)
     cocotb.start_soon(Clock(dut.clk_i, 10, "ns").start())
     dut.threshold_bytes_i.value, dut.min_add_bytes_i.value = SETTINGS["threshold_bytes"], SETTINGS["min_add_bytes"]
     dut.evt_valid_i.value = dut.sack_ready_i.value = 0
@@ -54,7 +54,7 @@ async def sacks_are_those_of_the_reference(dut):
     for _ in range(20_000):
         event = event or draw(rng, known)
         dut.evt_valid_i.value = 1
-        for name in ("event", "qp", "payload_bytes", "retransmission"):
+        for name in ("event", "slot", "payload_bytes", "retransmission", "counter_bytes"):
             getattr(dut, f"evt_{name}_i").value = int(event.get(name, 0))
         dut.evt_reflection_i.value = packed(event)
         dut.sack_ready_i.value = rng.randrange(4) > 0
@@ -66,7 +66,7 @@ async def sacks_are_those_of_the_reference(dut):
                 due.append(sack)
         if int(dut.sack_valid_o.value) and int(dut.sack_ready_i.value):
             wanted = due.pop(0)
-            found = {"qp": int(dut.sack_qp_o.value), "causes": int(dut.sack_causes_o.value),
+            found = {"slot": int(dut.sack_slot_o.value), "causes": int(dut.sack_causes_o.value),
                      "counter_bytes": int(dut.sack_counter_bytes_o.value), **unpacked(int(dut.sack_reflection_o.value))}
             assert found == wanted, f"{found}, not {wanted}"
             compared += 1

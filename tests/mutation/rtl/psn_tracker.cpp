@@ -1,4 +1,4 @@
-// parameters: -G NumQps=8 -G NumBanks=8 -G MprPsns=384
+// parameters: -G NumSlots=8 -G NumBanks=8 -G MprPsns=384
 // transactions: 200000
 // sources: tb/cosim/psn_tracker/model.cpp
 #include "Vmutants.h"

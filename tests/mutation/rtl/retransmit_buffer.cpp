@@ -1,4 +1,4 @@
-// parameters: -G Qps=4 -G Records=64 -G Buckets=32
+// parameters: -G Qps=4 -G NumSlots=2 -G Records=64 -G Buckets=32
 // transactions: 200000
 // sources: tb/cosim/retransmit_buffer/model.cpp tb/cosim/retransmit_buffer/cycles.cpp
 #include "Vmutants.h"
@@ -8,7 +8,7 @@
 
 int main(int argc, char** argv) {
   using namespace mrc;
-  constexpr RetransmitBufferSizes sizes{4, 64};
+  constexpr RetransmitBufferSizes sizes{4, 64, 2};
   return run_mutants(argc, argv, [&](std::uint64_t transactions) {
     auto model =
         std::make_unique<cosim::RetransmitBufferModel>(sizes, cosim::make_retransmit_buffer_dut<Mutant<Vmutants>>);

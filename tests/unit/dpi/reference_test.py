@@ -56,8 +56,8 @@ class Interface(unittest.TestCase):
             MRC.new("psn_tracer")
         with self.assertRaisesRegex(NotAllowed, "no setting banks_=1"):
             MRC.new("psn_tracker", banks_=1)
-        window = MRC.new("psn_tracker", qps=2)
-        for port, fields in (("req", {"qp": 2}), ("req", {"op": 9}), ("req", {"op": 1}), ("rsp", {}), ("req", {"psm": 1})):
+        window = MRC.new("psn_tracker", slots=2)
+        for port, fields in (("req", {"slot": 2}), ("req", {"op": 9}), ("req", {"op": 1}), ("rsp", {}), ("req", {"psm": 1})):
             with self.assertRaises(NotAllowed, msg=f"{port} {fields}"):
                 window.accept(port, **fields)
         self.assertIsNone(window.expected("rsp"))
@@ -194,17 +194,48 @@ class Blocks(unittest.TestCase):
 def settings_of(block, constants):
     """The bench is built for these sizes, which only the answers without room show."""
     if block == "ack_coalescer":
-        return {"qps": 64, **constants}
+        return {"slots": 64, **constants}
     if block == "psn_tracker":
-        return {"qps": 64, "banks": 32, "mpr_units": 4, **constants}
+        return {"slots": 64, "banks": 32, "mpr_units": 4, **constants}
     return {"records": 64}
+
+
+class StoredContexts:
+    """Contexts of psn_tracker in a file of vectors: a load brings one that an earlier store has put out. The reference knows them
+    by a number."""
+
+    STORE, LOAD = 7, 6
+
+    def __init__(self):
+        self.numbers, self.stores, self.count = {}, [], 0
+
+    @staticmethod
+    def row(fields):
+        return tuple(fields.pop(name) for name in [name for name in fields if name.startswith("context")])
+
+    def asked(self, fields):
+        row = self.row(fields)
+        if fields.get("op") == self.STORE:
+            self.count += 1
+            fields["qp"] = self.count
+            self.stores.append(self.count)
+            return
+        if fields.get("op") == self.LOAD:
+            fields["qp"] = self.numbers[row]
+        self.stores.append(None)
+
+    def answered(self, fields):
+        row = self.row(fields)
+        number = self.stores.pop(0)
+        if number is not None:
+            self.numbers[row] = number
 
 
 @unittest.skipIf(MRCSIM is None, "without mrcsim there are no vectors")
 class Vectors(unittest.TestCase):
     def answers_of(self, block):
         """Of a run of the bench: each output that the reference gives for the inputs is the one in the file."""
-        count, reference, constants, due = 0, None, {}, {}
+        count, reference, constants, due, contexts = 0, None, {}, {}, None
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "vectors.txt"
             subprocess.run([MRCSIM, "cosim", block, "--count", "4000", "--out", folder, "--keep-vectors", path], check=True,
@@ -212,15 +243,20 @@ class Vectors(unittest.TestCase):
             for kind, *rest in vectors(path):
                 if kind == "reset":
                     reference, constants, due = None, {}, {}
+                    contexts = StoredContexts() if block == "psn_tracker" else None
                 elif kind == "constant":
                     constants[rest[0]] = rest[1]
                 elif kind == "in":
                     reference = reference or MRC.new(block, **settings_of(block, constants))
+                    if contexts:
+                        contexts.asked(rest[2])
                     reference.accept(rest[1], **rest[2])
                     for port in reference.ports["out"]:
                         while (answer := reference.expected(port)) is not None:
                             due.setdefault(port, []).append(answer)
                 else:
+                    if contexts:
+                        contexts.answered(rest[2])
                     self.assertEqual(rest[2], {**dict.fromkeys(rest[2], 0), **due[rest[1]].pop(0)}, f"{block}, cycle {rest[0]}")
                     count += 1
         self.assertGreater(count, 300)
