@@ -178,7 +178,7 @@ class Records : public Reference {
     static const Description description{
         {{"cmd",
           true,
-          {"op", "qp", "psn", "base", "bitmap", "now", "limit", "threshold", "ev", "cause", "message", "offset",
+          {"op", "slot", "qp", "psn", "base", "bitmap", "now", "limit", "threshold", "ev", "cause", "message", "offset",
            "bytes"}},
          {"rsp",
           false,
@@ -201,7 +201,13 @@ class Records : public Reference {
 
  protected:
   void take(std::string_view, const Transfer& cmd) override {
-    const RetransmitCommand command{.op = static_cast<RetransmitOp>(below(cmd["op"], 8, "op")),
+    const std::uint64_t op = below(cmd["op"], kStore + 1, "op");
+    if (op == kLoad || op == kStore) {
+      if (records_.find(narrow(cmd["qp"])) == nullptr) throw Error("the QP is not open");
+      expect("rsp", fields_of(records_.look(narrow(cmd["qp"]))));
+      return;
+    }
+    const RetransmitCommand command{.op = static_cast<RetransmitOp>(op),
                                     .qp = narrow(cmd["qp"]),
                                     .psn = narrow(cmd["psn"]) & kPsnMask,
                                     .base = narrow(cmd["base"]) & kPsnMask,
@@ -228,6 +234,9 @@ class Records : public Reference {
   }
 
  private:
+  static constexpr std::uint64_t kLoad = 8;
+  static constexpr std::uint64_t kStore = 9;
+
   RetransmitReference records_;
 };
 

@@ -1,5 +1,6 @@
 // What psn_tracker promises (rtl/psn_tracker/README.md), for every input that keeps the contract. Proved with two slots whose
-// QPs share two banks: each can hold both of them, and one can take what the other needs. One context at a time is outside.
+// QPs share two banks: each can hold both of them, and one can take what the other needs. One context at a time is outside; a run may
+// begin with one that has nothing above its edge.
 // steps: 12
 // reached: all
 // finds: window_one_too_wide bank_kept packet_buffer_inverted closes_of_full_banks
@@ -11,8 +12,10 @@ module psn_tracker_properties
   parameter  int unsigned MprPsns    = 128,
   localparam int unsigned SlotWidth  = $clog2(NumSlots),
   localparam int unsigned CountWidth = $clog2(NumBanks) + 1,
-  localparam int unsigned ContextWidth = 48 + 2 * $clog2(MprPsns + 1) + 1 + $clog2(MprPsns / 128 + 1) +
-                                         (2 ** $clog2(MprPsns / 128 + 1)) * (1 + $clog2(NumBanks))
+  localparam int unsigned OooWidth   = $clog2(MprPsns + 1),
+  localparam int unsigned UnitWidth  = $clog2(MprPsns / 128 + 1),
+  localparam int unsigned Parts      = 2 ** $clog2(MprPsns / 128 + 1),
+  localparam int unsigned ContextWidth = 48 + (OooWidth + 1) + UnitWidth + OooWidth + Parts * (1 + $clog2(NumBanks))
 ) (
   input  logic               clk_i,
   input  logic               nack_i,
@@ -27,7 +30,9 @@ module psn_tracker_properties
   input  logic               rsp_ready_i,
   // Any QP, by its first slot, and any PSN of it: what is proved of these is proved of all.
   input  logic [SlotWidth-1:0] follow_slot_i,
-  input  psn_t               follow_psn_i
+  input  psn_t               follow_psn_i,
+  input  logic               outside_i,
+  input  psn_t               outside_psn_i
 );
 
   typedef struct packed {
@@ -111,6 +116,10 @@ module psn_tracker_properties
       dynamic_q <= dynamic_i;
       slot_q    <= follow_slot_i;
       psn_q     <= follow_psn_i;
+      outside_q <= outside_i;
+      outside_ours_q    <= 1'b0;
+      outside_context_q <= {outside_psn_i, psn_t'(outside_psn_i - 24'd1), (OooWidth + 1)'(outside_psn_i + psn_t'(MprPsns)),
+                            UnitWidth'(MprPsns / 128), (OooWidth + Parts * (1 + $clog2(NumBanks)))'(0)};
     end
     if (rsp_taken) asked_q <= {asked_t'('0), asked_q[7:1]};
     if (req_taken) begin

@@ -2,7 +2,8 @@
 // QP is followed: what is proved of it is proved of all. Proved with two QPs that share four records; times of four bits. With
 // so few buckets a SACK names four PSNs at most. So that few cycles reach far a run begins with a reset, with what the walk behind
 // a reset leaves (that it leaves this is proved with the rest), or with one QP that has two packets: each in the pipeline,
-// outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F.
+// outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F. Each QP has a slot, to
+// which its context comes back.
 // steps: 11
 // finds: append_not_forwarded older_loss_forgotten
 module retransmit_buffer_properties
@@ -13,7 +14,8 @@ module retransmit_buffer_properties
   parameter  int unsigned TimeWidth  = 4,
   localparam int unsigned QpWidth    = $clog2(Qps),
   localparam int unsigned IndexWidth = $clog2(Records),
-  localparam int unsigned CountWidth = $clog2(Records) + 1
+  localparam int unsigned CountWidth = $clog2(Records) + 1,
+  localparam int unsigned ContextWidth = 138 + 2 * IndexWidth + CountWidth
 ) (
   input  logic                 clk_i,
   input  logic                 cmd_valid_i,
@@ -30,6 +32,7 @@ module retransmit_buffer_properties
   input  logic [15:0]          cmd_message_i,
   input  logic [31:0]          cmd_offset_i,
   input  logic [15:0]          cmd_bytes_i,
+  input  logic [ContextWidth-1:0] cmd_context_i,
   input  logic                 evt_ready_i,
   input  logic                 rsp_ready_i,
   input  logic [1:0]           start_i,
@@ -52,13 +55,14 @@ module retransmit_buffer_properties
   logic [3:0]            rsp_cause_o;
   logic [TimeWidth-1:0]  rsp_oldest_sent_o;
   logic [CountWidth-1:0] rsp_count_o, rsp_free_o;
-  retransmit_buffer #(.Qps(Qps), .Records(Records), .Buckets(Records), .TimeWidth(TimeWidth)) dut (
-    .clk_i, .rst_ni, .cmd_valid_i, .cmd_ready_o, .cmd_op_i, .cmd_qp_i, .cmd_psn_i, .cmd_base_i,
+  logic [ContextWidth-1:0] rsp_context_o;
+  retransmit_buffer #(.Qps(Qps), .NumSlots(Qps), .Records(Records), .Buckets(Records), .TimeWidth(TimeWidth)) dut (
+    .clk_i, .rst_ni, .cmd_valid_i, .cmd_ready_o, .cmd_op_i, .cmd_slot_i(cmd_qp_i), .cmd_qp_i, .cmd_psn_i, .cmd_base_i,
     .cmd_bitmap_i(64'(cmd_bitmap_i)), .cmd_now_i, .cmd_limit_i, .cmd_threshold_i, .cmd_ev_i, .cmd_cause_i,
-    .cmd_message_i, .cmd_offset_i, .cmd_bytes_i, .evt_valid_o, .evt_ready_i, .evt_lost_o, .evt_psn_o, .evt_was_lost_o,
+    .cmd_message_i, .cmd_offset_i, .cmd_bytes_i, .cmd_context_i, .evt_valid_o, .evt_ready_i, .evt_lost_o, .evt_psn_o, .evt_was_lost_o,
     .evt_bytes_o, .evt_ev_o, .rsp_valid_o, .rsp_ready_i, .rsp_hit_o, .rsp_advanced_o, .rsp_count_o, .rsp_psn_o,
     .rsp_message_o, .rsp_offset_o, .rsp_bytes_o, .rsp_cause_o, .rsp_unacked_o, .rsp_next_o, .rsp_has_lost_o,
-    .rsp_oldest_lost_o, .rsp_outstanding_o, .rsp_oldest_psn_o, .rsp_oldest_sent_o, .rsp_free_o
+    .rsp_oldest_lost_o, .rsp_outstanding_o, .rsp_oldest_psn_o, .rsp_oldest_sent_o, .rsp_free_o, .rsp_context_o
   );
 
   typedef enum logic [1:0] {Gone, InPipeline, Outstanding, Lost} where_e;
@@ -101,6 +105,9 @@ module retransmit_buffer_properties
   logic [Qps-1:0][CountWidth-1:0]  packets_q = '0;
   logic [Qps-1:0]                  opened_q = '0;
   logic [23:0]                     unacked_q;
+  // Contexts that were stored, and those of them that came out.
+  logic [Qps-1:0]                   away_q = '0, outside_q = '0;
+  logic [Qps-1:0][ContextWidth-1:0] context_q;
   logic                            acked, lost;
   assign acked = evt_taken && ours && !evt_lost_o && evt_psn_o == psn_q;
   assign lost  = evt_taken && ours && evt_lost_o && evt_psn_o == psn_q;
@@ -217,6 +224,15 @@ module retransmit_buffer_properties
       };
     end
     inside_q <= inside_q + 4'(cmd_taken) - 4'(rsp_taken);
+    if (rsp_taken && cmd.op == RetransmitStore) begin
+      outside_q[cmd.qp] <= 1'b1;
+      context_q[cmd.qp] <= rsp_context_o;
+    end
+    if (cmd_taken && cmd_op_i == RetransmitStore) away_q[cmd_qp_i] <= 1'b1;
+    if (cmd_taken && cmd_op_i == RetransmitLoad) begin
+      away_q[cmd_qp_i]    <= 1'b0;
+      outside_q[cmd_qp_i] <= 1'b0;
+    end
     if (rsp_taken) events_q <= '0;
     else if (evt_taken) events_q <= events_q + 1'b1;
     if (evt_taken && !evt_lost_o) begin
@@ -267,6 +283,11 @@ module retransmit_buffer_properties
     end
     if (walks_q && dut.state_q != Clear) assert (walked);
     if (rst_ni) begin
+      // A slot whose QP was stored gets it back by a load.
+      if (cmd_valid_i) begin
+        assume (cmd_op_i <= RetransmitStore && (cmd_op_i == RetransmitLoad) == away_q[cmd_qp_i]);
+        assume (cmd_op_i != RetransmitLoad || (outside_q[cmd_qp_i] && cmd_context_i == context_q[cmd_qp_i]));
+      end
       // A QP that has packets is not opened. PSNs begin in sixteen places here: acknowledgements near them, below and above.
       if (cmd_valid_i && cmd_op_i == RetransmitOpen) begin
         assume (inside_q == '0 && packets_q[cmd_qp_i] == '0 && cmd_psn_i[23:4] == 20'h40000);
@@ -287,6 +308,9 @@ module retransmit_buffer_properties
       assert (inside_q <= 4'd5);
       if (evt_valid_o) assert (inside_q != '0);
       if (rsp_valid_o) assert (inside_q != '0 && !evt_valid_o);
+
+      // A context comes back as it went.
+      if (rsp_valid_o && cmd.op == RetransmitLoad) assert (rsp_context_o == context_q[cmd.qp]);
 
       // Each record is in the pool or with one packet.
       if (rsp_valid_o) begin

@@ -200,63 +200,60 @@ def settings_of(block, constants):
     return {"records": 64}
 
 
-class StoredContexts:
-    """Contexts of psn_tracker in a file of vectors: a load brings one that an earlier store has put out. The reference knows them
-    by a number."""
+class Contexts:
+    """Contexts in a file of vectors: a load brings one that an earlier store has put out. The reference of psn_tracker knows them by
+    a number, that of retransmit_buffer by their QPs."""
 
-    STORE, LOAD = 7, 6
+    LOAD, STORE = 6, 7
 
-    def __init__(self):
-        self.numbers, self.stores, self.count = {}, [], 0
+    def __init__(self, block):
+        self.numbered, self.numbers, self.stores, self.count = block == "psn_tracker", {}, [], 0
 
     @staticmethod
-    def row(fields):
+    def taken_from(fields):
         return tuple(fields.pop(name) for name in [name for name in fields if name.startswith("context")])
 
     def asked(self, fields):
-        row = self.row(fields)
-        if fields.get("op") == self.STORE:
-            self.count += 1
-            fields["qp"] = self.count
-            self.stores.append(self.count)
+        context = self.taken_from(fields)
+        if not self.numbered:
             return
-        if fields.get("op") == self.LOAD:
-            fields["qp"] = self.numbers[row]
-        self.stores.append(None)
+        self.count += 1
+        stores = fields["op"] == self.STORE
+        self.stores.append(self.count if stores else None)
+        if stores:
+            fields["qp"] = self.count
+        elif fields["op"] == self.LOAD:
+            fields["qp"] = self.numbers[context].pop(0)
 
     def answered(self, fields):
-        row = self.row(fields)
-        number = self.stores.pop(0)
-        if number is not None:
-            self.numbers[row] = number
+        context = self.taken_from(fields)
+        if self.stores and (number := self.stores.pop(0)) is not None:
+            self.numbers.setdefault(context, []).append(number)
 
 
 @unittest.skipIf(MRCSIM is None, "without mrcsim there are no vectors")
 class Vectors(unittest.TestCase):
     def answers_of(self, block):
         """Of a run of the bench: each output that the reference gives for the inputs is the one in the file."""
-        count, reference, constants, due, contexts = 0, None, {}, {}, None
+        count, reference, constants, due, contexts = 0, None, {}, {}, Contexts(block)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "vectors.txt"
             subprocess.run([MRCSIM, "cosim", block, "--count", "4000", "--out", folder, "--keep-vectors", path], check=True,
                            capture_output=True)
             for kind, *rest in vectors(path):
                 if kind == "reset":
-                    reference, constants, due = None, {}, {}
-                    contexts = StoredContexts() if block == "psn_tracker" else None
+                    reference, constants, due, contexts = None, {}, {}, Contexts(block)
                 elif kind == "constant":
                     constants[rest[0]] = rest[1]
                 elif kind == "in":
                     reference = reference or MRC.new(block, **settings_of(block, constants))
-                    if contexts:
-                        contexts.asked(rest[2])
+                    contexts.asked(rest[2])
                     reference.accept(rest[1], **rest[2])
                     for port in reference.ports["out"]:
                         while (answer := reference.expected(port)) is not None:
                             due.setdefault(port, []).append(answer)
                 else:
-                    if contexts:
-                        contexts.answered(rest[2])
+                    contexts.answered(rest[2])
                     self.assertEqual(rest[2], {**dict.fromkeys(rest[2], 0), **due[rest[1]].pop(0)}, f"{block}, cycle {rest[0]}")
                     count += 1
         self.assertGreater(count, 300)
