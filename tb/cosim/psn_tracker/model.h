@@ -46,7 +46,8 @@ class PsnTrackerModel : public BlockModel,
   std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
   void taken(std::size_t port, const Transaction& values) override;
   /// A context that was stored: the same comes with its load.
-  void complete(std::size_t port, const Transaction& cause, const Transaction& actual, Transaction& wanted) const override;
+  void complete(std::size_t port, const Transaction& cause, const Transaction& actual,
+                Transaction& wanted) const override;
   /// The context that comes with a reply: which banks it names is the block's business.
   void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
 

@@ -161,6 +161,7 @@ void RetransmitBufferModel::reset(KeyedRandom& random, const Dut& dut) {
 void RetransmitBufferModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
   reset(random, dut);
   traffic_ = true;
+  moves_ = 0;
   gap_is_due_ = false;
   // What 800 Gb/s of 4 KiB packets have under way in 10 us are a sixteenth of the pool.
   active_ = std::max(1U, sizes_.records / 16 / (2 * kPacketsASack));
@@ -194,7 +195,8 @@ bool RetransmitBufferModel::offer_slot(const RetransmitCommand& command, KeyedRa
   const bool leaves = std::ranges::find(leaving_, command.qp) != leaving_.end();
   if (leaves) return false;
   const bool opened = reference_->find(command.qp) != nullptr;
-  const auto slot = static_cast<std::uint32_t>(random.below(slots_.size()));
+  // QPs at work have a slot each.
+  const auto slot = traffic_ ? command.qp : static_cast<std::uint32_t>(random.below(slots_.size()));
   values[Cmd::kSlot] = slot;
   if (slots_[slot].qp) {
     values[Cmd::kOp] = kStore;

@@ -51,7 +51,7 @@ class SendRecordsTest : public testing::Test {
     auto engine = std::make_unique<ReferenceEngine>();
     engine_ = engine.get();
     path_ = std::make_unique<RetransmitBufferRtlPath>(mode, RtlTiming::transaction, std::move(engine),
-                                                      RetransmitBufferSizes{4, kRecords}, 0, 1'000, NicConfig{});
+                                                      RetransmitBufferSizes{4, kRecords, 4}, 0, 1'000, NicConfig{});
     records_.use_rtl(*path_, 3, 0);
   }
   /// `count` packets that have left, one each nanosecond.

@@ -20,10 +20,11 @@ template <typename Model>
 void expect_found(const std::string& port, const std::string& field, const std::vector<RetransmitOp>& ops) {
   const Mismatch found = find_kept_bug(
       [] {
-        return StreamBench("retransmit_buffer", std::make_unique<RetransmitBufferModel>(
-                                                    RetransmitBufferSizes{16, 64}, make_retransmit_buffer_dut<Model>));
+        return StreamBench("retransmit_buffer",
+                           std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64, 8},
+                                                                   make_retransmit_buffer_dut<Model>));
       },
-      {.count = 200'000, .seed = 4});
+      {.count = 200'000, .seed = 4}, 400);
   EXPECT_EQ(found.port, port) << found.line();
   EXPECT_EQ(found.field, field) << found.line();
   ASSERT_FALSE(found.input.empty());
