@@ -1,9 +1,9 @@
 // What retransmit_buffer promises (rtl/retransmit_buffer/README.md), for every input that keeps the contract. Any packet of any
 // QP is followed: what is proved of it is proved of all. Proved with two QPs that share four records; times of four bits. With
 // so few buckets a SACK names four PSNs at most. So that few cycles reach far a run begins with a reset, with what the walk behind
-// a reset leaves (that it leaves this is proved with the rest), or with one QP that has two packets: each in the pipeline,
-// outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F. Each QP has a slot, to
-// which its context comes back.
+// a reset leaves (that it leaves this is proved with the rest), or with one QP, in its slot or outside, that has two packets: each
+// in the pipeline, outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F. Each QP
+// has a slot, to which its context comes back.
 // steps: 11
 // finds: append_not_forwarded older_loss_forgotten
 module retransmit_buffer_properties
@@ -44,7 +44,7 @@ module retransmit_buffer_properties
   input  logic [23:0]          follow_psn_i
 );
 
-  localparam logic [1:0] Reset = 2'd0, Walked = 2'd1, Two = 2'd2;  // how the run begins
+  localparam logic [1:0] Reset = 2'd0, Walked = 2'd1, Two = 2'd2, TwoAway = 2'd3;  // how the run begins
   logic                  started_q = 1'b0, rst_ni;
   assign rst_ni = started_q || start_i != Reset;
   logic                  cmd_ready_o, evt_valid_o, evt_lost_o, evt_was_lost_o, rsp_valid_o, rsp_hit_o, rsp_advanced_o;
@@ -59,8 +59,8 @@ module retransmit_buffer_properties
   retransmit_buffer #(.Qps(Qps), .NumSlots(Qps), .Records(Records), .Buckets(Records), .TimeWidth(TimeWidth)) dut (
     .clk_i, .rst_ni, .cmd_valid_i, .cmd_ready_o, .cmd_op_i, .cmd_slot_i(cmd_qp_i), .cmd_qp_i, .cmd_psn_i, .cmd_base_i,
     .cmd_bitmap_i(64'(cmd_bitmap_i)), .cmd_now_i, .cmd_limit_i, .cmd_threshold_i, .cmd_ev_i, .cmd_cause_i,
-    .cmd_message_i, .cmd_offset_i, .cmd_bytes_i, .cmd_context_i, .evt_valid_o, .evt_ready_i, .evt_lost_o, .evt_psn_o, .evt_was_lost_o,
-    .evt_bytes_o, .evt_ev_o, .rsp_valid_o, .rsp_ready_i, .rsp_hit_o, .rsp_advanced_o, .rsp_count_o, .rsp_psn_o,
+    .cmd_message_i, .cmd_offset_i, .cmd_bytes_i, .cmd_context_i,
+    .evt_valid_o, .evt_ready_i, .evt_lost_o, .evt_psn_o, .evt_was_lost_o, .evt_bytes_o, .evt_ev_o, .rsp_valid_o, .rsp_ready_i, .rsp_hit_o, .rsp_advanced_o, .rsp_count_o, .rsp_psn_o,
     .rsp_message_o, .rsp_offset_o, .rsp_bytes_o, .rsp_cause_o, .rsp_unacked_o, .rsp_next_o, .rsp_has_lost_o,
     .rsp_oldest_lost_o, .rsp_outstanding_o, .rsp_oldest_psn_o, .rsp_oldest_sent_o, .rsp_free_o, .rsp_context_o
   );
@@ -152,6 +152,7 @@ module retransmit_buffer_properties
   logic [23:0]             oldest_lost;
   logic [IndexWidth-1:0]   bucket;
   logic [IndexWidth:0]     link;
+  logic [ContextWidth-1:0] two_context;
   assign two   = two_packets_i;
   assign later = two[0].sequence_number > two[1].sequence_number;  // the first is the one that was sent later
   assign both  = two[0].state == 2'd1 && two[1].state == 2'd1;
@@ -160,6 +161,8 @@ module retransmit_buffer_properties
   assign tail  = both ? !later : head;
   assign losses      = CountWidth'(two[0].state == 2'd2) + CountWidth'(two[1].state == 2'd2);
   assign oldest_lost = two_psn_i + 24'(two[0].state != 2'd2);
+  assign two_context = {1'b1, two_psn_i, 24'(two_psn_i + 24'd2), 32'd4, two_acked_i, any, IndexWidth'(head), IndexWidth'(tail),
+                        losses, oldest_lost};
   always_comb begin
     two_is_it = idle && dut.u_free.fresh_q == CountWidth'(2) && two_psn_i[23:4] == 20'h40000 && two_acked_i <= 32'd4 &&
                 !(two[0].transmissions != 2'd0 && two[0].sequence_number == two[1].sequence_number);
@@ -177,9 +180,7 @@ module retransmit_buffer_properties
       two_is_it = two_is_it && dut.u_later.mem[head] == IndexWidth'(tail) && dut.u_earlier.mem[tail] == IndexWidth'(head);
     end
     for (int unsigned i = 0; i < Qps; i++) begin
-      two_is_it = two_is_it && dut.u_contexts.mem[i] == (two_qp_i != QpWidth'(i) ? '0 :
-                  {1'b1, two_psn_i, 24'(two_psn_i + 24'd2), 32'd4, two_acked_i, any, IndexWidth'(head), IndexWidth'(tail), losses,
-                   oldest_lost});
+      two_is_it = two_is_it && dut.u_contexts.mem[i] == ((two_qp_i != QpWidth'(i) || start_i == TwoAway) ? '0 : two_context);
     end
     for (int unsigned b = 0; b < Records; b++) begin
       link = '0;
@@ -197,7 +198,12 @@ module retransmit_buffer_properties
     if (!started_q) begin
       qp_q  <= follow_qp_i;
       psn_q <= follow_psn_i;
-      if (start_i == Two) begin
+      if (start_i == TwoAway) begin
+        away_q[two_qp_i]    <= 1'b1;
+        outside_q[two_qp_i] <= 1'b1;
+        context_q[two_qp_i] <= two_context;
+      end
+      if (start_i == Two || start_i == TwoAway) begin
         records_q           <= CountWidth'(2);
         packets_q[two_qp_i] <= CountWidth'(2);
         opened_q[two_qp_i]  <= 1'b1;
@@ -277,9 +283,8 @@ module retransmit_buffer_properties
 
   always_ff @(posedge clk_i) begin
     if (!started_q) begin
-      assume (start_i != 2'd3);
       if (start_i == Walked) assume (walked && !cmd_valid_i);
-      if (start_i == Two) assume (two_is_it && !cmd_valid_i);
+      if (start_i == Two || start_i == TwoAway) assume (two_is_it && !cmd_valid_i);
     end
     if (walks_q && dut.state_q != Clear) assert (walked);
     if (rst_ni) begin
