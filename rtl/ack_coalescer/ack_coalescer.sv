@@ -1,4 +1,4 @@
-// Says after each packet of a QP whose context is in a slot whether a SACK is owed: when more bytes than the threshold have come since the last one,
+// Says after each packet of a QP in a slot whether a SACK is owed: when more bytes than the threshold have come since the last,
 // or the packet asks for it, is marked, or is a retransmission; at once for a probe and for a packet that came before. What
 // the SACK is to reflect passes through. See README.md.
 module ack_coalescer

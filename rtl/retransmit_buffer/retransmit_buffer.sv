@@ -701,9 +701,9 @@ module retransmit_buffer
 
   always_ff @(posedge clk_i) begin
     if (cmd_taken) begin
-      s1_q <= '{op: cmd_op_i, slot: cmd_slot_i, qp: cmd_qp_i, psn: cmd_psn_i, base: cmd_base_i, bitmap: cmd_bitmap_i, now: cmd_now_i,
-                limit: cmd_limit_i, threshold: cmd_threshold_i, ev: cmd_ev_i, cause: cmd_cause_i, message: cmd_message_i,
-                offset: cmd_offset_i, bytes: cmd_bytes_i};
+      s1_q <= '{op: cmd_op_i, slot: cmd_slot_i, qp: cmd_qp_i, psn: cmd_psn_i, base: cmd_base_i, bitmap: cmd_bitmap_i,
+                now: cmd_now_i, limit: cmd_limit_i, threshold: cmd_threshold_i, ev: cmd_ev_i, cause: cmd_cause_i,
+                message: cmd_message_i, offset: cmd_offset_i, bytes: cmd_bytes_i};
       s1_bucket_q <= cmd_bucket;
       loaded_q    <= cmd_context_i;
     end

@@ -1,7 +1,7 @@
-// Receive window of every QP whose context is in a slot: which PSNs have arrived, in banks of 128 bits from a pool that all
-// QPs share; what becomes of each packet, how far the cumulative edge moves, and what a SACK says. Five stages behind the input: context, address of
-// the bank, bank, decision, reply. The fourth decides and writes back; what it writes is forwarded to all that are behind
-// it, so that requests of one QP follow each other in every cycle. See README.md.
+// Receive window of every QP in a slot: which PSNs have arrived, in banks of 128 bits from a pool that all QPs share; what
+// becomes of each packet, how far the edge moves, and what a SACK says. Five stages behind the input: context, address of the
+// bank, bank, decision, reply. The fourth decides and writes back; what it writes is forwarded to all that are behind it, so
+// that requests of one QP follow each other in every cycle. See README.md.
 module psn_tracker
   import mrc_pkg::*;
 #(
@@ -207,9 +207,9 @@ module psn_tracker
   assign s2_moves    = s2_valid_q && (!s3_valid_q || s3_moves) && !s4_reads;
   assign s2_forward  = s4_done && bank_write && s4_q.slot == s2_q.slot && part_of(s4_q.psn) == part_of(s2_position);
 
-  // Third stage: the bank comes out of its memory. A QP's bank of a part of its window changes only where the fourth stage writes it, and then
-  // it is forwarded, or is given back, and then the context says so: the address that was read is good, or does not count.
-  // The base of a SACK is stale where a request of its QP was in front of it when it was computed.
+  // Third stage: the bank comes out of its memory. The bank of a part of the window changes only where the fourth stage writes
+  // it, and then it is forwarded, or is given back, and then the context says so: the address that was read is good, or does
+  // not count. The base of a SACK is stale where a request of its QP was in front of it when it was computed.
   request_t s3_q;
   context_t s3_context_q;
   psn_t     s3_position_q;
