@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,16 @@ class ContextCache {
     most_of_tenant_ = std::move(most_of_tenant);
     tenant_of_qp_ = std::move(tenant_of_qp);
     held_by_tenant_.resize(most_of_tenant_.size(), 0);
+  }
+
+  /// Some context may have to make room for another.
+  bool can_evict() const {
+    if (nodes_.size() > entries_) return true;
+    std::vector<std::uint32_t> qps(most_of_tenant_.size());
+    for (std::uint32_t qp = 0; qp < tenant_of_qp_.size(); ++qp) {
+      if (has_limit(qp) && ++qps[tenant_of_qp_[qp]] > most_of_tenant_[tenant_of_qp_[qp]]) return true;
+    }
+    return false;
   }
 
   /// True if the context is on the NIC; makes it the most recently used.
@@ -38,22 +49,26 @@ class ContextCache {
   }
   /// Packets that waited for the context have used it: it need not be kept for another.
   void used(std::uint32_t qp) { nodes_[qp].unused = false; }
+  bool resident(std::uint32_t qp) const { return nodes_[qp].resident; }
   bool loading(std::uint32_t qp) const { return nodes_[qp].loading; }
   void begin_load(std::uint32_t qp) { nodes_[qp].loading = true; }
-  /// The context has arrived; the least recently used one makes room.
-  void insert(std::uint32_t qp) {
+  /// The context has arrived; the least recently used one makes room, and its QP is returned.
+  std::optional<std::uint32_t> insert(std::uint32_t qp) {
     nodes_[qp].loading = false;
     nodes_[qp].unused = true;
-    if (nodes_[qp].resident) return;
+    if (nodes_[qp].resident) return std::nullopt;
+    std::optional<std::uint32_t> evicted;
     if (is_at_limit(qp)) {
-      evict(oldest_of_tenant(qp));
+      evicted = oldest_of_tenant(qp);
     } else if (resident_ == entries_) {
-      evict(tail_);
+      evicted = tail_;
     }
+    if (evicted) evict(*evicted);
     nodes_[qp].resident = true;
     ++resident_;
     count(qp, 1);
     push_front(qp);
+    return evicted;
   }
   /// What is held is unusable: the next touch() misses.
   void invalidate(std::uint32_t qp) {
