@@ -1,6 +1,6 @@
 // Applies SACKs, NACKs and transport ACKs to their QP: frees records, feeds path table and congestion control,
-// completes messages, and wakes whoever may go on. One whose QP's context is not on the NIC waits beside the queue until
-// it has been read; others pass it.
+// completes messages, and wakes whoever may go on. One whose QP's context is not on the NIC waits beside the queue
+// until it has been read; others pass it.
 #pragma once
 
 #include "engine/box.h"

@@ -76,9 +76,8 @@ void ContextWait::ask_ahead(TimePs now) {
     owner_.in.for_each([&](const Packet* packet) {
       if (place++ < asked_.size() || asked_.size() == kMostAsked) return;
       const Qp* qp = owner_.qp_of(nic_, *packet);
-      asked_.push_back({.qp = qp != nullptr ? nic_.index_of(*qp) : 0,
-                        .because = packet->last_start,
-                        .is_needed = qp != nullptr});
+      asked_.push_back(
+          {.qp = qp != nullptr ? nic_.index_of(*qp) : 0, .because = packet->last_start, .is_needed = qp != nullptr});
     });
   }
   for (Asked& asked : asked_) {

@@ -39,9 +39,9 @@ class ContextWait : private ContextClient {
     bool is_listed = true;  ///< false: no packet ever waits
   };
   enum class First : std::uint8_t {
-    here,      ///< the first packet can be taken
-    set_aside, ///< it waits beside the queue from now on
-    stays,     ///< it waits in front; the slot has the cause
+    here,       ///< the first packet can be taken
+    set_aside,  ///< it waits beside the queue from now on
+    stays,      ///< it waits in front; the slot has the cause
   };
   struct Waited {
     Packet* packet = nullptr;

@@ -33,7 +33,7 @@ void ContextWriteBack::add(TimePs now, std::uint32_t qp) {
   }
   leaving_.push_back({.qp = qp, .read_at = now + read.delay_ps});
   entries_.add(now, 1);
-  box_.wake_at(leaving_.front().read_at);
+  box_.wake_at(now + read.delay_ps);
 }
 
 void ContextWriteBack::begin_write(TimePs now) {

@@ -21,11 +21,11 @@ namespace {
 constexpr std::uint32_t kGrantQueue = 4;
 constexpr std::uint32_t kWqeRequestQueue = 16;
 
-/// A turn keeps its slot from the fetch until the grant is back, and grants wait for packets that leave. What these
-/// wait for must find a slot.
-std::uint32_t slots_kept(std::uint32_t slots) {
-  constexpr std::uint32_t share = 64;
-  return slots > 1 ? std::max(slots / share, 1U) : 0;
+/// The contexts of QPs that wait for their turn are read while others have theirs. If they took the whole cache, those
+/// of packets that are on their way would have left it before the packets are sent and acknowledged. With RTL they
+/// would be in use until their turns, which wait for packets that wait for a slot.
+std::uint32_t most_ahead(std::uint32_t contexts) {
+  return std::max(contexts / 2, 1U);
 }
 
 }  // namespace
@@ -42,6 +42,7 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       rtl_(rtl),
       lists_(nic.scenario.traffic.classes.count, ReadyList(nic.qps.size())),
       cache_(cache_of(nic)),
+      most_ahead_(most_ahead(nic.config.nic.qp_scheduler.context_cache_entries)),
       ready_qps_(*this, "qp_scheduler.ready", "QPs", std::max<std::size_t>(nic.qps.size(), 1)),
       contexts_(*this, "qp_scheduler.context_cache", "contexts", nic.config.nic.qp_scheduler.context_cache_entries),
       write_back_(cache_.can_evict() ? std::make_unique<ContextWriteBack>(*this, nic, pcie, context_memory_) : nullptr),
@@ -76,14 +77,13 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
     }
     slots_.emplace(static_cast<std::uint32_t>(nic.qps.size()), config.qp_scheduler.context_cache_entries);
     slot_of_turn_.resize(nic.qps.size());
-    if (evicts_contexts()) slots_kept_ = slots_kept(config.qp_scheduler.context_cache_entries);
   }
   hold_at_start(held);
   if (by_pins()) {
     rtl_->clock_with(lists_[0], *slots_,
                      {.quantum_bytes = config.qp_scheduler.quantum_bytes,
                       .period_ps = nic.clock.period_ps(),
-                      .slots_kept = slots_kept_},
+                      .most_ahead = evicts_contexts() ? most_ahead_ : config.qp_scheduler.context_cache_entries},
                      *this);
   }
   declare(pipeline_server(nic, "qp_scheduler", "qp_scheduler", config.qp_scheduler.pipeline));
@@ -269,15 +269,23 @@ void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
     wake_at(std::max(now, done_at));
     return;
   }
-  read_.push_back(context);
-  take_contexts(now);
+  if (read_.empty() && has_room_for_evicted()) {
+    take_context(now, context);
+  } else {
+    read_.push_back(context);
+  }
+}
+
+bool QpScheduler::has_room_for_evicted() const {
+  // In a slot, the one before has left when the fetch began.
+  return !evicts_contexts() || slots_ || write_back_->has_room();
 }
 
 void QpScheduler::take_contexts(TimePs now) {
-  // In a slot, the one before has left when the fetch began.
-  while (!read_.empty() && (!evicts_contexts() || slots_ || write_back_->has_room())) {
-    const ContextThatCame context = read_.front();
+  while (!read_.empty() && has_room_for_evicted()) {
+    ContextThatCame context = read_.front();
     read_.pop_front();
+    context.at = std::max(now, context.at);
     take_context(now, context);
   }
 }
@@ -328,6 +336,7 @@ void QpScheduler::hold_at_start(std::size_t contexts) {
       insert_context(index, false, true);
     } else {
       cache_.insert(index);
+      cache_.used(index);
     }
   }
   if (contexts > 0) contexts_.set(0, contexts);
@@ -336,9 +345,8 @@ void QpScheduler::hold_at_start(std::size_t contexts) {
 bool QpScheduler::can_fetch(std::uint32_t index, bool turn) const {
   if (!pcie_.can_read()) return false;
   if (!evicts_contexts()) return true;
-  if (write_back_->holds(index)) return false;
-  if (!slots_) return true;
-  return write_back_->has_room() && (!turn || slots_->held() + slots_kept_ < nic_.config.nic.qp_scheduler.context_cache_entries);
+  if (write_back_->holds(index) || (slots_ && !write_back_->has_room())) return false;
+  return !turn || (slots_ ? slots_->held() : cache_.ahead()) < most_ahead_;
 }
 
 ContextReply QpScheduler::look(std::uint32_t index, bool turn, bool room) {
@@ -350,7 +358,7 @@ ContextReply QpScheduler::look(std::uint32_t index, bool turn, bool room) {
     reply.lookup = cache_.loading(index) ? ContextLookup::loading
                    : room                ? ContextLookup::fetched
                                          : ContextLookup::no_room;
-    if (reply.lookup == ContextLookup::fetched) cache_.begin_load(index);
+    if (reply.lookup == ContextLookup::fetched) cache_.begin_load(index, turn);
     return reply;
   }
   reply.lookup = slots_->look(index, turn, room);

@@ -1,6 +1,6 @@
 // Round robin over the QPs that can send: loads their context, has their WQEs fetched, and grants the segmenter a
-// quantum. Only QPs in the ready list are looked at, so idle QPs cost nothing. Whoever else needs a context asks here, and
-// contexts that leave the NIC are written back.
+// quantum. Only QPs in the ready list are looked at, so idle QPs cost nothing. Whoever else needs a context asks here,
+// and contexts that leave the NIC are written back.
 #pragma once
 
 #include <array>
@@ -138,8 +138,9 @@ class QpScheduler : public Box, private ReadClient, private QpSchedulerPinsClien
     StartId because = 0;
     auto operator<=>(const ContextThatCame&) const = default;
   };
-  /// Contexts that have been read take their place in the cache, as far as those that they evict have room.
+  /// Contexts that wait for it take their place in the cache, as far as those that they evict have room.
   void take_contexts(TimePs now);
+  bool has_room_for_evicted() const;
   void take_context(TimePs now, const ContextThatCame& context);
   /// Somebody besides the QP's turn waits for it.
   bool is_waited_for(std::uint32_t qp) const;
@@ -213,9 +214,9 @@ class QpScheduler : public Box, private ReadClient, private QpSchedulerPinsClien
   QpSchedulerRtlPath* rtl_;
   std::vector<ReadyList> lists_;             ///< by traffic class
   ContextCache cache_;                       ///< least recently used
+  std::uint32_t most_ahead_;                 ///< contexts that are read for turns before they are used
   std::optional<ContextSlots> slots_;        ///< as the RTL does it, instead
   std::vector<std::uint32_t> slot_of_turn_;  ///< by QP that has its turn
-  std::uint32_t slots_kept_ = 0;             ///< that turns leave to other boxes
   std::deque<ContextThatCame> read_;         ///< in the completion buffer, for want of room for what they evict
   std::vector<Box*> wait_for_slot_;
   Occupancy ready_qps_;

@@ -151,8 +151,7 @@ void QpSchedulerRtlPath::clock(TimePs now, std::uint64_t cycle, bool run) {
   catch_up(cycle);
   offer(now);
   inputs_.run = run;
-  inputs_.takes_fetch =
-      fetches_.empty() ? client_->can_fetch() : client_->can_fetch_now(fetches_.front().expected.qp);
+  inputs_.takes_fetch = fetches_.empty() ? client_->can_fetch() : client_->can_fetch_now(fetches_.front().expected.qp);
   const QpSchedulerOutputs outputs = engine_->clock(inputs_);
   note_cycle(outputs);
   watch(outputs);
@@ -337,7 +336,7 @@ void QpSchedulerRtlPath::change_contexts(TimePs now, std::uint64_t cycle, const 
 
 bool QpSchedulerRtlPath::has_room(bool turn) const {
   if (!client_->can_fetch() || !fetches_.empty()) return false;
-  return !turn || settings_.slots_kept == 0 || slots_->held() + settings_.slots_kept < sizes_.slots;
+  return !turn || slots_->held() < settings_.most_ahead;
 }
 
 ContextReply QpSchedulerRtlPath::look_up(std::uint32_t qp, bool turn, StartId because) {

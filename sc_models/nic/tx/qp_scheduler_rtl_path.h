@@ -67,7 +67,7 @@ class QpSchedulerRtlPath : public RtlPath {
   struct PinsSettings {
     std::uint32_t quantum_bytes = 0;  ///< of a grant
     TimePs period_ps = 0;             ///< of the core clock
-    std::uint32_t slots_kept = 0;     ///< that turns leave to lookups
+    std::uint32_t most_ahead = 0;     ///< slots in use up to which fetches begin for turns
   };
   /// By pins, from now on: ring 1's list and contexts are changed here alone.
   void clock_with(ReadyList& list, ContextSlots& slots, const PinsSettings& settings, QpSchedulerPinsClient& client);
