@@ -21,11 +21,13 @@ namespace {
 constexpr std::uint32_t kGrantQueue = 4;
 constexpr std::uint32_t kWqeRequestQueue = 16;
 
-/// The contexts of QPs that wait for their turn are read while others have theirs. If they took the whole cache, those
-/// of packets that are on their way would have left it before the packets are sent and acknowledged. With RTL they
-/// would be in use until their turns, which wait for packets that wait for a slot.
+/// Contexts of QPs that wait for their turn are read while others have theirs. Until a QP's turn, contexts may be read
+/// for a packet of each QP in front of it as well, for its answer, and for received packets. With this share, a context
+/// is still here when its turn comes and its packets are sent. With RTL it is in use until its turn, which may wait for
+/// packets that wait for a slot.
 std::uint32_t most_ahead(std::uint32_t contexts) {
-  return std::max(contexts / 2, 1U);
+  constexpr std::uint32_t share = 8;
+  return std::max(contexts / share, 1U);
 }
 
 }  // namespace
@@ -336,7 +338,6 @@ void QpScheduler::hold_at_start(std::size_t contexts) {
       insert_context(index, false, true);
     } else {
       cache_.insert(index);
-      cache_.used(index);
     }
   }
   if (contexts > 0) contexts_.set(0, contexts);
