@@ -171,11 +171,12 @@ TEST_F(WriteBack, OneThatWasDroppedIsNotWritten) {
 
 struct SlowWrites : WriteBack {
   SlowWrites() : WriteBack(with_slow_writes()) {}
-  /// The host takes a write in 10 us.
+  /// The host takes a write in 10 us, and reads do not wait for it.
   static ScenarioConfig with_slow_writes() {
     ScenarioConfig scenario = with_two_contexts();
     scenario.node_default.pcie.posted_header_credits = 1;
     scenario.node_default.pcie.credit_return_ns = 10'000;
+    scenario.node_default.pcie.id_based_ordering = true;
     return scenario;
   }
 };

@@ -106,11 +106,14 @@ TEST_F(RetransmitBufferContexts, APacketIsSentWhenItsContextIsHereAndThoseBehind
   EXPECT_EQ(bench.blocked_ps(box.slot, "qp_scheduler.context_miss"), next.times[1] - 10 * kNs);
 }
 
-TEST_F(RetransmitBufferContexts, WhatIsReadIsAskedForOnce) {
-  for (const std::uint32_t qp : {2U, 0U}) send(qp);
+TEST_F(RetransmitBufferContexts, AContextThatHasGivenItsPlaceToAnotherIsReadAgain) {
+  for (const std::uint32_t qp : {0U, 1U, 2U, 0U}) send(qp);
   bench.run_until(5000 * kNs);
-  EXPECT_EQ(next.times.size(), 2U);
-  EXPECT_EQ(bench.nic.box_counters.contexts_read, 2U) << "the second has given its place to the first";
+  ASSERT_EQ(next.times.size(), 4U);
+  EXPECT_GT(next.times[2], 1000 * kNs);
+  EXPECT_GT(next.times[3], next.times[2] + 1000 * kNs);
+  EXPECT_EQ(bench.nic.box_counters.contexts_read, 2U);
+  EXPECT_EQ(bench.nic.box_counters.contexts_written, 2U);
 }
 
 }  // namespace

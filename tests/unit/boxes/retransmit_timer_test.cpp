@@ -74,6 +74,7 @@ struct RetransmitTimerContexts : testing::Test {
   Fifo<Packet*> sacks = queue<Packet*>("sack_processor.queue", 1);
   timing::SackProcessor sack_processor{"sack_processor", bench.parked, bench.nic, sacks};
   timing::RetransmitTimer box{"box", bench.wheel, bench.nic};
+  Taker<timing::Grant> segmenter{"segmenter", bench.wheel, contexts.scheduler.grants()};
 
   void SetUp() override {
     others.connect(sack_processor, contexts.scheduler);
