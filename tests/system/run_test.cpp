@@ -266,7 +266,9 @@ TEST(Run, SkippedEvsComeBackAfterAFixedTime) {
 }
 
 TEST(Run, IdleQpsCostNothing) {
-  const std::string run = "mrcsim run tb/scenarios/many_qps.toml --quiet ";
+  // With contexts for all: where some may be evicted, boxes ask for those that they need.
+  const std::string run =
+      "mrcsim run tb/scenarios/many_qps.toml --quiet --set nic.qp_scheduler.context_cache_entries=16384 ";
   ASSERT_EQ(run_process(run + "--out %D/many").exit_code, 0);
   ASSERT_EQ(run_process(run + "--set traffic.qps_per_peer=1024 --out %D/few").exit_code, 0);
   const auto many = read_json(test_folder() / "many" / "result.json");
