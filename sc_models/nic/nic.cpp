@@ -102,7 +102,7 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   psn_tracker.connect(*probe_engine_, *sack_processor_, qp_scheduler);
   sack_processor_->connect(qp_scheduler, retransmit_buffer, *spray_scheduler_, retransmit_timer, completion_->in(),
                            *probe_engine_);
-  retransmit_timer.connect(*sack_processor_);
+  retransmit_timer.connect(*sack_processor_, qp_scheduler);
   wqe_fetch.connect(*sack_processor_);
   segmenter.connect(*sack_processor_);
   dma_write.connect(*sack_processor_);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct BoxCounters {
   std::uint64_t cqes = 0;
   std::uint64_t cqe_writes = 0;          ///< PCIe writes that carried them
   std::uint64_t memory_dropped = 0;      ///< data packets dropped for an uncorrectable error in a memory
+  std::uint64_t contexts_read = 0;       ///< of QPs, over PCIe
+  std::uint64_t contexts_evicted = 0;    ///< that made room for another
+  std::uint64_t contexts_written = 0;    ///< of these, over PCIe
   std::uint64_t encrypt_key_misses = 0;  ///< keys that were read to send
   std::uint64_t decrypt_key_misses = 0;  ///< keys that were read to receive
 };
@@ -55,8 +59,9 @@ struct NicContext : NodeContext {
   const LinkBytes link_bytes;
   CauseTable causes;
   NodeTrace trace;
-  Memories memories{nic_memories({config, scenario.protocol, {}}), config.nic, scenario.seed,
-                    "nic" + std::to_string(node), causes};
+  /// How many QPs there will be is not known yet: of those that only some NICs have, all.
+  Memories memories{nic_memories({config, scenario.protocol, {.qps = std::numeric_limits<std::uint32_t>::max()}}),
+                    config.nic, scenario.seed, "nic" + std::to_string(node), causes};
   PacketPool packets;
   WorkClock tx_work;  ///< messages posted and not completed
   WorkClock rx_work;  ///< data packets between port and memory

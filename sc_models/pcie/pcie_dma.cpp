@@ -323,7 +323,9 @@ void PcieDma::finish_job(TimePs now, std::uint32_t index, bool in_order) {
 
 void PcieDma::release_completion_buffer(TimePs now, std::uint32_t bytes) {
   completion_buffer_.remove(now, bytes);
+  bytes_released_ += bytes;
   if (rtl_) rtl_->release(bytes);
+  if (Box* box = std::exchange(waits_for_payload_room_, nullptr)) box->wake_at(now);
   if (!waits_for_completion_buffer_) return;
   waits_for_completion_buffer_ = false;
   wake_at(now);

@@ -77,6 +77,14 @@ class PcieDma : public Box, private LookupUser, private ReadClient {
   std::uint32_t waiting_reads() const { return read_queue_.size(); }
   void wait_read_room(TimePs now, Box& caller) { read_queue_.wait_room(now, caller); }
 
+  /// A read of this much payload will find room in the completion buffer as soon as all that is not payload has been
+  /// taken from it, and leaves room for other reads, whatever becomes of the payload.
+  bool has_payload_room(std::uint32_t bytes) const {
+    return bytes_asked_ - bytes_released_ + bytes + config_.mrrs_bytes <= config_.completion_buffer_bytes;
+  }
+  /// `box` is stepped when it may have.
+  void wait_payload_room(Box& box) { waits_for_payload_room_ = &box; }
+
   /// Queues a read of `bytes` (at least 1) at `address`. `in_order` jobs are reported in the order of their issue,
   /// others as they end. The bytes hold completion buffer until release_completion_buffer(). `into`: where a host port
   /// puts them, null where nobody looks. `because`: start of the box that asks. `payload`: of the payload, which all
@@ -396,6 +404,8 @@ class PcieDma : public Box, private LookupUser, private ReadClient {
   TimePs last_answer_ready_ = 0;
   std::uint64_t bytes_asked_ = 0;
   std::uint64_t bytes_reported_ = 0;
+  std::uint64_t bytes_released_ = 0;
+  Box* waits_for_payload_room_ = nullptr;
   std::vector<std::uint32_t> free_jobs_;
   StartId done_by_ = 0;
   StartId in_order_done_by_ = 0;

@@ -45,7 +45,7 @@ class PlatformNic : public sc_core::sc_module, private HostPort, private DmaList
  public:
   /// Registers and doorbells: register_map.h, docs/register_map.md.
   tlm_utils::simple_target_socket<PlatformNic> csr_socket;
-  /// DMA: reads of WQEs, payload and QP contexts, writes of payload, CQEs and interrupts.
+  /// DMA: reads of WQEs, payload and QP contexts, writes of payload, CQEs, QP contexts and interrupts.
   DmaEngine::Socket dma_socket;
 
   /// Node `node` of `fabric`, which was built from the same `scenario` with Fabric::quantum_ps(scenario); both outlive

@@ -66,7 +66,7 @@ inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
   X(msi_address_hi,        0x084, rw,  "") \
   X(msi_data,              0x088, rw,  "data of the interrupt write") \
   X(msi_control,           0x08C, rw,  "bit 0: interrupts enabled") \
-  X(context_base_lo,       0x090, rw,  "base of the QP contexts that are not in the context cache, in DMA address space; they are only read, and their content is ignored") \
+  X(context_base_lo,       0x090, rw,  "base of the QP contexts that are not in the context cache, in DMA address space, qp_count * nic.qp_scheduler.context_bytes long; the NIC reads and writes them, zeros, and ignores their content") \
   X(context_base_hi,       0x094, rw,  "") \
   X(data_packets_lo,       0x100, ro,  "data packets sent, retransmissions included") \
   X(data_packets_hi,       0x104, ro,  "") \

@@ -310,6 +310,8 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
   if (r.uet.on) {
     j["uet"] = {{"timeouts", r.uet.timeouts}, {"grants", r.uet.grants}, {"credit_requests", r.uet.credit_requests}};
   }
+  if (const RunResult::Contexts& c = r.contexts; c.evicted > 0)
+    j["contexts"] = {{"read", c.read}, {"evicted", c.evicted}, {"written", c.written}};
   if (r.reduction.trees > 0) j["reduction"] = reduction_json(r.reduction);
   j["nodes"] = Json::array();
   for (const NodeResult& n : r.nodes)

@@ -259,6 +259,12 @@ struct RunResult {
     std::uint64_t encrypt_key_misses = 0;
     std::uint64_t decrypt_key_misses = 0;
   } encryption;
+  /// QP contexts that went over PCIe, all nodes.
+  struct Contexts {
+    std::uint64_t read = 0;
+    std::uint64_t evicted = 0;
+    std::uint64_t written = 0;
+  } contexts;
   JobResult job;
   std::vector<ShareResult> tenants;  ///< where jobs are separate
   std::vector<ShareResult> classes;  ///< where there are several

@@ -293,6 +293,10 @@ std::string summary(const RunResult& r, bool colour) {
              grouped(e.tag_failures), grouped(e.replayed), grouped(e.too_old), grouped(e.unverified),
              grouped(e.unknown));
   }
+  if (const RunResult::Contexts& c = r.contexts; c.evicted > 0) {
+    out.line("contexts", "{} read, {} evicted, {} written back", grouped(c.read), grouped(c.evicted),
+             grouped(c.written));
+  }
   write_transports(out, r);
   write_job(out, r.job);
   if (!r.limits.empty()) write_limits(out, r);

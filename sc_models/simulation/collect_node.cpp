@@ -31,6 +31,14 @@ void collect_encryption(RunResult::Encryption& sum, const SimulationNode& node) 
   }
 }
 
+void collect_contexts(RunResult::Contexts& sum, const SimulationNode& node) {
+  const BoxCounters* of_boxes = node.box_counters();
+  if (of_boxes == nullptr) return;
+  sum.read += of_boxes->contexts_read;
+  sum.evicted += of_boxes->contexts_evicted;
+  sum.written += of_boxes->contexts_written;
+}
+
 void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) {
   const HostStatistics& host = node.player().statistics();
   const NodeCounters& counters = node.context.counters;
@@ -46,6 +54,7 @@ void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) 
   result.packets.nacks += counters.nacks_sent;
   if (const BoxCounters* of_boxes = node.box_counters()) result.packets.dropped += of_boxes->rx_overrun;
   collect_encryption(result.encryption, node);
+  collect_contexts(result.contexts, node);
   const double active_ns = static_cast<double>(end) / 1000.0;
   result.nodes.push_back({node.name,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The tables of docs/limits.md that single runs give: steady state, message size times QPs, a faster core, small packets into a slow
-receiver, QPs of a receiver with one context. smallest_buffers.py has the other one.
+receiver, QPs of a receiver with one context, QPs of a sender with a few. smallest_buffers.py has the other one.
 
     tests/system/limits_table.py MRCSIM [--write | --quick]
 
@@ -31,9 +31,11 @@ CHANGES = ("", "nic.core_clock_ghz=2", "nic.port.tx_fifo_bytes=131072 nic.rx_sta
            "nic.core_clock_ghz=2 pcie.completion_buffer_bytes=1048576 nic.payload_fetch.queue_entries=256",
            "nic.core_clock_ghz=2 pcie.mrrs_bytes=4096")
 PACKETS = (256, 512, 1024, 2048, 4096)
-ONE_CONTEXT = ("host.payload=reference traffic.rows=256 traffic.byte_scale=0.0625 traffic.qps_per_peer=64 "
-               "nic.qp_scheduler.quantum_bytes=4096 node.nic1.nic.qp_scheduler.context_cache_entries=1")
+PACKET_OF_EACH_QP = ("host.payload=reference traffic.rows=256 traffic.byte_scale=0.0625 traffic.qps_per_peer=64 "
+                     "nic.qp_scheduler.quantum_bytes=4096")
+ONE_CONTEXT = f"{PACKET_OF_EACH_QP} node.nic1.nic.qp_scheduler.context_cache_entries=1"
 WAITING = (1, 2, 4, 8, 16, 32)
+CONTEXTS = (1, 4, 8, 16, 24, 32, 64)
 
 
 class Runner:
@@ -121,9 +123,16 @@ def one_context(runner):
             "| goodput, Gb/s | " + " | ".join(f"{goodput:.1f}" for goodput in goodputs) + " |"]
 
 
+def few_contexts(runner):
+    key = "nic.qp_scheduler.context_cache_entries"
+    goodputs = [runner.run(f"{PACKET_OF_EACH_QP} node.nic0.{key}={n}")["goodput_gbps"] for n in CONTEXTS]
+    return [f"| `{key}` | " + " | ".join(map(str, CONTEXTS)) + " |", "|---|" + "---|" * len(CONTEXTS),
+            "| goodput, Gb/s | " + " | ".join(f"{goodput:.1f}" for goodput in goodputs) + " |"]
+
+
 PARTS = {"message sizes": message_sizes, "steady state": steady_state, "faster core": faster_core, "small packets": small_packets,
-         "one context": one_context}
-QUICK = ("message sizes", "faster core", "one context")
+         "one context": one_context, "few contexts": few_contexts}
+QUICK = ("message sizes", "faster core", "one context", "few contexts")
 
 
 NUMBER = re.compile(r"(?<![\w.=])\d[\d,]*\.?\d*")

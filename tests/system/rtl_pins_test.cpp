@@ -228,7 +228,8 @@ TEST_P(ManyQpsByPins, ContextMissesAndGoodputAreThoseOfSystemC) {
     EXPECT_GE(row["transactions"], kTurns) << row;
   }
   EXPECT_EQ(pins["bytes"]["delivered"], systemc["bytes"]["delivered"]);
-  EXPECT_NEAR(goodput(pins) / goodput(systemc), 1, 0.02);
+  // A loss near the end costs a timeout, which is a sixth of the run.
+  EXPECT_NEAR(goodput(pins) / goodput(systemc), 1, GetParam().empty() ? 0.02 : 0.1);
 }
 
 INSTANTIATE_TEST_SUITE_P(With, ManyQpsByPins,

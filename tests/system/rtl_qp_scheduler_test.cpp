@@ -63,6 +63,24 @@ TEST(RtlQpScheduler, ContextsThatTakeTheSlotsOfOthers) {
   EXPECT_EQ(rtl["message_time_us"], shadow["message_time_us"]);
 }
 
+/// More QPs are active than there are contexts, both ways and with losses: SACKs, timeouts and packets find none.
+TEST(RtlQpScheduler, EvictedContextsThatAreNeededAgreeInAllModes) {
+  std::string flows;
+  for (int i = 0; i < 4 * kQps; ++i) flows += fmt::format("0,{},{},4096,{}\n", i % 2, 1 - i % 2, i);
+  const std::string scenario =
+      many_qps() + "fabric.loss_rate = 0.001\nfabric.trim_rate = 0.002\nnic.doorbell.queue_entries = 2048\n";
+  int run = 0;
+  for (const char* mode : {"--shadow qp_scheduler", "--rtl qp_scheduler", "--rtl qp_scheduler --rtl-timing pins"}) {
+    const auto result = run_flows(flows, scenario, std::string(mode) + " --set traffic.outstanding_messages=2048",
+                                  fmt::format("out{}", run++));
+    ASSERT_EQ(result["rtl"].size(), 2U) << mode;
+    for (const auto& row : result["rtl"]) EXPECT_EQ(row["mismatches"], 0) << mode << row;
+    EXPECT_EQ(result["messages"]["completed"], 4 * kQps) << mode;
+    EXPECT_GT(result["contexts"]["evicted"], 2 * kQps) << mode;
+    EXPECT_NEAR(result["contexts"]["written"].get<int>(), result["contexts"]["evicted"].get<int>(), 16) << mode;
+  }
+}
+
 TEST(RtlQpScheduler, WhatItDoesNotKnowIsRefused) {
   const auto refused = [](const std::string& settings, const std::string& message) {
     const ProcessResult run =

@@ -266,7 +266,9 @@ TEST(Run, SkippedEvsComeBackAfterAFixedTime) {
 }
 
 TEST(Run, IdleQpsCostNothing) {
-  const std::string run = "mrcsim run tb/scenarios/many_qps.toml --quiet ";
+  // With contexts for all: where some may be evicted, boxes ask for those that they need.
+  const std::string run =
+      "mrcsim run tb/scenarios/many_qps.toml --quiet --set nic.qp_scheduler.context_cache_entries=16384 ";
   ASSERT_EQ(run_process(run + "--out %D/many").exit_code, 0);
   ASSERT_EQ(run_process(run + "--set traffic.qps_per_peer=1024 --out %D/few").exit_code, 0);
   const auto many = read_json(test_folder() / "many" / "result.json");
@@ -309,6 +311,51 @@ TEST(Run, MissesOfTheContextCacheAreNamed) {
   // In the large cache the second half of the messages finds its context.
   EXPECT_GT(lost("small"), 1.5 * lost("large"));
   EXPECT_GT(lost("large"), 0.0);
+}
+
+/// 64 QPs send both ways over a NIC that holds the contexts of a few, with losses.
+nlohmann::json run_few_contexts(int contexts, const std::string& arguments, const std::string& out) {
+  std::string flows;
+  for (int i = 0; i < 1'024; ++i) flows += fmt::format("0,{},{},4096,{}\n", i % 2, 1 - i % 2, i);
+  return run_flows(flows,
+                   fmt::format("fabric.nics = 2\ntransport = \"mrc\"\ntraffic.qps_per_peer = 64\n"
+                               "fabric.loss_rate = 0.005\nfabric.trim_rate = 0.005\n"
+                               "nic.qp_scheduler.context_cache_entries = {}\n",
+                               contexts),
+                   arguments, out);
+}
+
+TEST(Run, EvictedContextsAreWrittenBackAndReadForWhatComesForThem) {
+  constexpr int kMostUnderWay = 2 * 8;  // in the buffers of two NICs
+  for (const int contexts : {1, 2, 4, 16}) {
+    const auto result = run_few_contexts(contexts, "", fmt::format("out{}", contexts));
+    EXPECT_EQ(result["messages"]["completed"], 1'024) << contexts;
+    EXPECT_GT(result["packets"]["retransmitted"], 0) << contexts;
+    EXPECT_EQ(result["limits"][0]["cause"], "qp_scheduler.context_miss") << contexts;
+    const auto& moved = result["contexts"];
+    // All that was read is in the cache or has left it again.
+    EXPECT_GT(moved["evicted"], 1'024) << contexts;
+    EXPECT_NEAR(moved["read"].get<int>(), moved["evicted"].get<int>() + 2 * contexts, kMostUnderWay) << contexts;
+    EXPECT_NEAR(moved["written"].get<int>(), moved["evicted"].get<int>(), kMostUnderWay) << contexts;
+    std::uint64_t waited = 0;
+    for (const auto& buffer : result["buffers"]) {
+      if (buffer["name"] == "sack_processor.context_wait") waited += buffer["high_water"].get<std::uint64_t>();
+    }
+    EXPECT_GT(waited, 0U) << contexts;
+  }
+}
+
+TEST(Run, EvictedContextsAreTheSameInBothKernels) {
+  const auto wheel = run_few_contexts(4, "", "wheel");
+  const auto methods = run_few_contexts(4, "--set run.kernel=methods", "methods");
+  for (const char* part :
+       {"contexts", "packets", "message_time_us", "goodput_gbps", "buffers", "ledger", "limits", "pcie"}) {
+    EXPECT_EQ(wheel[part], methods[part]) << part;
+  }
+}
+
+TEST(Run, ContextsThatHaveRoomAreNeverWritten) {
+  EXPECT_FALSE(run_few_contexts(64, "", "out").contains("contexts"));
 }
 
 TEST(Run, WhereRecordsAreTakenAtArrivalTheLatencyOfHostMemoryNeedsNone) {

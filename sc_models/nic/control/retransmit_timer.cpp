@@ -34,19 +34,36 @@ void RetransmitTimer::update(std::uint32_t index, TimePs now) {
   if (deadline < nic_.qps[index].timer_at) push({std::max(deadline, now), index});
 }
 
+RetransmitTimer::Entry RetransmitTimer::pop() {
+  std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
+  const Entry entry = heap_.back();
+  heap_.pop_back();
+  return entry;
+}
+
+bool RetransmitTimer::expire(TimePs now, const Entry& entry) {
+  Qp& qp = nic_.qps[entry.qp];
+  const bool is_due = qp.sender->next_deadline() <= now;
+  // An answer may have come while the context was read, which then is not needed.
+  if ((is_due || expired_) && !context_.may_use(now, entry.qp, qp.starts.sent)) return false;
+  qp.timer_at = kNever;
+  if (is_due) {
+    const StartId start = nic_.trace.on() ? nic_.trace.delayed(now, qp.starts.sent, place_, timeout_) : 0;
+    sack_processor_->follow_up(now, qp, qp.sender->on_deadline(now), start);
+  }
+  update(entry.qp, now);
+  return true;
+}
+
 void RetransmitTimer::step(TimePs now) {
-  while (!heap_.empty() && heap_.front().at <= now) {
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
-    const Entry entry = heap_.back();
-    heap_.pop_back();
-    Qp& qp = nic_.qps[entry.qp];
-    if (qp.timer_at != entry.at) continue;
-    qp.timer_at = kNever;
-    if (qp.sender->next_deadline() <= now) {
-      const StartId start = nic_.trace.on() ? nic_.trace.delayed(now, qp.starts.sent, place_, timeout_) : 0;
-      sack_processor_->follow_up(now, qp, qp.sender->on_deadline(now), start);
+  while (expired_ || (!heap_.empty() && heap_.front().at <= now)) {
+    const Entry entry = expired_ ? *expired_ : pop();
+    if (!expired_ && nic_.qps[entry.qp].timer_at != entry.at) continue;
+    if (!expire(now, entry)) {
+      expired_ = entry;
+      return;
     }
-    update(entry.qp, now);
+    expired_.reset();
   }
   if (!heap_.empty()) wake_at(heap_.front().at);
 }

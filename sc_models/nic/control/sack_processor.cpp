@@ -16,6 +16,33 @@
 #include "nic/tx/spray_scheduler.h"
 
 namespace mrc::timing {
+namespace {
+
+std::vector<MemoryField> answer_fields() {
+  return {kQpField,
+          {"cumulative PSN", 24},
+          {"SACK offset", 16},
+          {"bitmap", 64},
+          {"triggering PSN", 16},
+          kEvField,
+          {"timestamp", 16},
+          {"received bytes", 24},
+          {"out of order", 15},
+          {"penalty", 7},
+          {"MPR", 8},
+          {"marks", 4}};
+}
+
+bool is_of_endpoint(const Packet& packet) {
+  return packet.opcode == Opcode::endpoint_request || packet.opcode == Opcode::endpoint_response;
+}
+
+const Qp* sending_qp(NicContext& nic, const Packet& packet) {
+  const Qp* qp = is_of_endpoint(packet) ? nullptr : nic.find_qp(packet.destination_qp);
+  return qp != nullptr && qp->sender ? qp : nullptr;
+}
+
+}  // namespace
 
 SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic,
                              Fifo<Packet*>& in)
@@ -29,25 +56,23 @@ SackProcessor::SackProcessor(const sc_core::sc_module_name& name, WheelModule& o
       path_memory_(nic.memories[SprayScheduler::kPathTable]),
       completion_memory_(nic.memories[Completion::kQueue]),
       in_(in),
+      needs_contexts_(QpScheduler::evicts_contexts(nic)),
+      context_wait_(
+          nic, {.box = *this, .slot = slot, .in = in, .qp_of = sending_qp},
+          {.name = "sack_processor.context_wait",
+           .count = nic.config.nic.sack_processor.context_wait_entries,
+           .full = nic.causes.declare("sack_processor.context_wait", {"nic.sack_processor.context_wait_entries"}),
+           .is_listed = needs_contexts_}),
       starts_(nic.trace, server_cause(nic, "sack_processor"), nic.causes.declare("sack_processor.queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "sack_processor", "sack_processor", nic.config.nic.sack_processor.pipeline));
+  nic.memories.count(kContextWait, context_wait_.places());
 }
 
 void SackProcessor::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
-  out.add(kQueue, {.depth = nic.node.nic.sack_processor.queue_entries},
-          {kQpField,
-           {"cumulative PSN", 24},
-           {"SACK offset", 16},
-           {"bitmap", 64},
-           {"triggering PSN", 16},
-           kEvField,
-           {"timestamp", 16},
-           {"received bytes", 24},
-           {"out of order", 15},
-           {"penalty", 7},
-           {"MPR", 8},
-           {"marks", 4}});
+  out.add(kQueue, {.depth = nic.node.nic.sack_processor.queue_entries}, answer_fields());
+  if (nic.scale.qps > nic.node.nic.qp_scheduler.context_cache_entries)
+    out.add(kContextWait, {.depth = nic.node.nic.sack_processor.context_wait_entries}, answer_fields());
   const bool per_qp = nic.protocol.congestion_scope == CongestionScope::qp;
   out.add(kCongestionState, per_qp ? nic.scale.qps : nic.scale.destinations, nic.node.nic.memory.congestion,
           {{"window", 32},
@@ -70,6 +95,7 @@ void SackProcessor::connect(QpScheduler& scheduler, RetransmitBuffer& retransmit
                             SprayScheduler& spray_scheduler, RetransmitTimer& timer, Fifo<Cqe>& completions,
                             ProbeEngine& probe_engine) {
   scheduler_ = &scheduler;
+  context_wait_.connect(scheduler);
   retransmit_buffer_ = &retransmit_buffer;
   spray_scheduler_ = &spray_scheduler;
   timer_ = &timer;
@@ -91,7 +117,7 @@ void SackProcessor::learn_paths(Qp& qp, const SackFields& sack) {
 }
 
 void SackProcessor::dispatch(TimePs now, const Packet& packet) {
-  if (packet.opcode == Opcode::endpoint_request || packet.opcode == Opcode::endpoint_response) {
+  if (is_of_endpoint(packet)) {
     probe_engine_->endpoint_packet(now, packet);
     return;
   }
@@ -189,13 +215,50 @@ void SackProcessor::follow_up(TimePs now, Qp& qp, const AckResult& result, Start
   probe_engine_->update(index, now);
 }
 
+bool SackProcessor::first_has_context(TimePs now) {
+  if (!needs_contexts_) return true;
+  const Qp* qp = sending_qp(nic_, *in_.front());
+  if (qp == nullptr) return true;
+  const ContextWait::First first = context_wait_.first(now, nic_.index_of(*qp));
+  if (first == ContextWait::First::set_aside) {
+    begin_service(now);
+    in_.wait_ready(next_start_);
+  }
+  return first == ContextWait::First::here;
+}
+
+bool SackProcessor::take_waiting(TimePs now) {
+  const std::optional<ContextWait::Waited> waited = context_wait_.take(now);
+  if (!waited) return false;
+  begin_service(now);
+  if (starts_.on()) {
+    waited->packet->last_start = starts_.start_after(now, waited->because, scheduler_->context_miss());
+  }
+  serve(now, waited->packet);
+  return true;
+}
+
+void SackProcessor::begin_service(TimePs now) {
+  next_start_ = now + nic_.clock.cycles(nic_.config.nic.sack_processor.pipeline.initiation_interval_cycles);
+}
+
+void SackProcessor::serve(TimePs now, Packet* packet) {
+  nic_.box_counters.control_received.add(*packet);
+  dispatch(now, *packet);
+  slot.busy(now, next_start_);
+  nic_.packets.release(packet);
+  if (!context_wait_.empty()) wake_at(next_start_);
+  in_.wait_ready(next_start_);
+}
+
 void SackProcessor::step(TimePs now) {
   if (now < next_start_) {
     wake_at(next_start_);
     return;
   }
   for (std::vector<Qp*> qps = std::exchange(uncompleted_, {}); Qp * qp : qps) complete(now, *qp, starts_.last());
-  if (!in_.ready(now)) {
+  const bool waits = !context_wait_.empty();
+  if (!waits && !in_.ready(now)) {
     slot.empty(now);
     in_.wait_ready(now);
     return;
@@ -210,15 +273,16 @@ void SackProcessor::step(TimePs now) {
     retransmit_buffer_->wait_rtl(*this);
     return;
   }
-  const PipelineConfig& pipeline = nic_.config.nic.sack_processor.pipeline;
-  next_start_ = now + nic_.clock.cycles(pipeline.initiation_interval_cycles);
+  if (waits && take_waiting(now)) return;
+  if (!in_.ready(now)) {
+    slot.blocked(now, scheduler_->context_miss());
+    in_.wait_ready(now);
+    return;
+  }
+  if (!first_has_context(now)) return;
+  begin_service(now);
   starts_.start_after_block(now, slot, in_.front()->last_start, in_.ready_at(), retransmit_buffer_->busy());
-  Packet* packet = in_.pop(now);
-  nic_.box_counters.control_received.add(*packet);
-  dispatch(now, *packet);
-  slot.busy(now, next_start_);
-  nic_.packets.release(packet);
-  in_.wait_ready(next_start_);
+  serve(now, context_wait_.pop(now));
 }
 
 }  // namespace mrc::timing

@@ -1,5 +1,6 @@
 // Applies SACKs, NACKs and transport ACKs to their QP: frees records, feeds path table and congestion control,
-// completes messages, and wakes whoever may go on.
+// completes messages, and wakes whoever may go on. One whose QP's context is not on the NIC waits beside the queue
+// until it has been read; others pass it.
 #pragma once
 
 #include "engine/box.h"
@@ -7,6 +8,7 @@
 #include "engine/ledger.h"
 #include "nic/control/completion.h"
 #include "nic/nic_context.h"
+#include "nic/tx/context_wait.h"
 
 namespace mrc::timing {
 
@@ -19,6 +21,7 @@ class SprayScheduler;
 class SackProcessor : public Box {
  public:
   static constexpr QueueMemory kQueue{"sack_processor.queue"};
+  static constexpr QueueMemory kContextWait{"sack_processor.context_wait"};
   static constexpr PortedMemory kCongestionState{.name = "congestion.state", .parameters = "nic.memory.congestion"};
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
 
@@ -27,6 +30,8 @@ class SackProcessor : public Box {
                RetransmitTimer& timer, Fifo<Cqe>& completions, ProbeEngine& probe_engine);
 
   void step(TimePs now) override;
+  /// Those that wait for their contexts.
+  void for_each_packet_held(const PacketVisitor& visit) const override { context_wait_.for_each_packet(visit); }
   /// Follows up what a QP's requestor has learned, from a packet or from a timer.
   /// `because`: the start from which it has learned it.
   void follow_up(TimePs now, Qp& qp, const AckResult& result, StartId because);
@@ -44,6 +49,12 @@ class SackProcessor : public Box {
   /// What the SACK says about paths besides the path table: an answered probe, an EV that control packets can use.
   void learn_paths(Qp& qp, const SackFields& sack);
   void dispatch(TimePs now, const Packet& packet);
+  /// False if the first packet of the queue cannot be taken now.
+  bool first_has_context(TimePs now);
+  /// A packet whose context has come is taken before those in the queue.
+  bool take_waiting(TimePs now);
+  void begin_service(TimePs now);
+  void serve(TimePs now, Packet* packet);
   /// Context, `records` of the retransmit buffer, window and path table. Returns what it waited for them.
   TimePs access_memories(TimePs now, Qp& qp, const Packet& packet, std::uint32_t records);
   void rebuild_ev(TimePs now, Qp& qp, const Packet& packet);
@@ -55,6 +66,8 @@ class SackProcessor : public Box {
   MemoryStructure& path_memory_;
   MemoryStructure& completion_memory_;
   Fifo<Packet*>& in_;
+  bool needs_contexts_;  ///< some may not be on the NIC
+  ContextWait context_wait_;
   QpScheduler* scheduler_ = nullptr;
   RetransmitBuffer* retransmit_buffer_ = nullptr;
   SprayScheduler* spray_scheduler_ = nullptr;

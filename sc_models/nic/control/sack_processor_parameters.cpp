@@ -19,6 +19,8 @@ void add_sack_processor_parameters(ParameterTable& table) {
       measured);
   MRC_NODE(nic.sack_processor.queue_entries, "entries", 1, 65'536,
            "received SACKs, NACKs and ACKs that are not processed", assumption);
+  MRC_NODE(nic.sack_processor.context_wait_entries, "entries", 1, 65'536,
+           "SACKs, NACKs and ACKs that wait until the context of their QP is read; others pass them", assumption);
 }
 
 }  // namespace mrc

@@ -39,6 +39,11 @@ std::vector<MemoryField> receive_descriptor() {
           kBufferPointerField};
 }
 
+const Qp* receiving_qp(NicContext& nic, const Packet& packet) {
+  const Qp* qp = nic.find_qp(packet.destination_qp);
+  return qp != nullptr && qp->receiver ? qp : nullptr;
+}
+
 }  // namespace
 
 PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, Fifo<Packet*>& in,
@@ -61,11 +66,13 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
       rtl_(rtl),
       ack_rtl_(ack_rtl),
       triggers_(triggers),
-      context_wait_(*this, "psn_tracker.context_wait", "entries", nic.config.nic.psn_tracker.context_wait_entries),
+      context_wait_(nic, {.box = *this, .slot = slot, .in = in, .qp_of = receiving_qp},
+                    {.name = "psn_tracker.context_wait",
+                     .count = nic.config.nic.psn_tracker.context_wait_entries,
+                     .full = nic.causes.declare("psn_tracker.context_wait", {"nic.psn_tracker.context_wait_entries"})}),
       bitmap_(*this, "psn_tracker.bitmap", "banks", nic.config.nic.psn_tracker.bitmap_banks),
       answers_full_(
           nic.causes.declare_full("ack_coalescer.queue", answers.taker(), {"nic.ack_coalescer.queue_entries"})),
-      context_wait_full_(nic.causes.declare("psn_tracker.context_wait", {"nic.psn_tracker.context_wait_entries"})),
       starts_(nic.trace, server_cause(nic, "psn_tracker"), nic.causes.declare("psn_tracker.queue")),
       sack_threshold_(nic.causes.declare("sack_threshold", {"protocol.sack_threshold_bytes"})),
       sack_place_(nic.trace.new_place()) {
@@ -81,14 +88,7 @@ PsnTracker::PsnTracker(const sc_core::sc_module_name& name, WheelModule& owner, 
                          .taken_by = "psn_tracker",
                          .returned_by = "psn_tracker",
                          .way = TokenWay::peer_data});
-  declare(DeclaredTokens{.cause = context_wait_full_,
-                         .capacity = context_wait_.capacity(),
-                         .unit = context_wait_.unit(),
-                         .taken_by = "psn_tracker",
-                         .returned_by = "psn_tracker",
-                         .way = TokenWay::pcie_read});
-  waiting_.reserve(context_wait_.capacity());
-  nic.memories.count(kContextWait, context_wait_);
+  nic.memories.count(kContextWait, context_wait_.places());
 }
 
 void PsnTracker::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -263,124 +263,25 @@ void PsnTracker::conclude(TimePs now, Packet* packet, Qp& qp, RxDecision& decisi
   discard(now, packet);
 }
 
-bool PsnTracker::context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) {
-  bool waited_for = false;
-  for (Waiting& waiting : waiting_) {
-    if (waiting.qp != qp || waiting.ready_at != kNever) continue;
-    waiting.ready_at = done_at;
-    waiting.because = because;
-    wake_at(std::max({now, done_at, next_start_}));
-    waited_for = true;
-  }
-  return waited_for;
-}
-
 bool PsnTracker::first_has_context(TimePs now, const Qp& qp) {
-  const std::uint32_t index = nic_.index_of(qp);
-  if (qp_scheduler_->answers_later()) return first_has_answer(now, index);
-  if (qp_scheduler_->has_context(now, index, *this, in_.front()->last_start)) return true;
-  if (!qp_scheduler_->context_is_read(index)) {
-    slot.blocked(now, qp_scheduler_->context_miss());
-  } else {
-    wait_for_context(now, index);
+  const ContextWait::First first = context_wait_.first(now, nic_.index_of(qp));
+  if (first == ContextWait::First::set_aside) {
+    next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
+    in_.wait_ready(next_start_);
   }
-  return false;
-}
-
-void PsnTracker::wait_for_context(TimePs now, std::uint32_t index) {
-  if (!context_wait_.fits(1)) {
-    slot.blocked(now, context_wait_full_);
-    context_wait_.refuse(now);
-    return;
-  }
-  waiting_.push_back({.packet = pop_packet(now), .qp = index});
-  context_wait_.add(now, 1);
-  slot.blocked(now, qp_scheduler_->context_miss());
-  next_start_ = now + nic_.clock.cycles(nic_.config.nic.psn_tracker.pipeline.initiation_interval_cycles);
-  in_.wait_ready(next_start_);
-}
-
-Packet* PsnTracker::pop_packet(TimePs now) {
-  if (!asked_.empty()) {
-    std::ranges::replace(open_, &asked_.front(), nullptr);
-    asked_.pop_front();
-  }
-  return in_.pop(now);
-}
-
-void PsnTracker::ask_ahead(TimePs now) {
-  if (asked_.size() < std::min<std::size_t>(kMostAsked, in_.size())) {
-    std::size_t place = 0;
-    in_.for_each([&](const Packet* packet) {
-      if (place++ < asked_.size() || asked_.size() == kMostAsked) return;
-      const Qp* qp = nic_.find_qp(packet->destination_qp);
-      const bool is_needed = qp != nullptr && qp->receiver;
-      asked_.push_back(
-          {.qp = is_needed ? nic_.index_of(*qp) : 0, .because = packet->last_start, .is_needed = is_needed});
-    });
-  }
-  for (Asked& asked : asked_) {
-    if (!asked.is_needed || asked.is_asked) continue;
-    asked.is_asked = true;
-    open_.push_back(&asked);
-    qp_scheduler_->ask_context(now, asked.qp, asked.because);
-  }
-}
-
-void PsnTracker::context_seen(ContextLookup lookup, TimePs now) {
-  if (open_.front() != nullptr) open_.front()->answer = lookup;
-  open_.pop_front();
-  wake_at(now);
-}
-
-bool PsnTracker::first_has_answer(TimePs now, std::uint32_t qp) {
-  if (!asked_.empty() && !asked_.front().is_needed) {
-    asked_.front() = {.qp = qp, .because = in_.front()->last_start, .is_needed = true};
-  }
-  ask_ahead(now);
-  Asked& first = asked_.front();
-  if (!first.answer) {
-    slot.blocked(now, qp_scheduler_->busy());
-    return false;
-  }
-  if (*first.answer == ContextLookup::here) return true;
-  if (*first.answer == ContextLookup::no_room) {
-    slot.blocked(now, qp_scheduler_->context_miss());
-    first.answer.reset();
-    first.is_asked = false;
-    qp_scheduler_->wait_to_ask(now, *this);
-    return false;
-  }
-  // It is read, or has come since.
-  if (!qp_scheduler_->context_is_read(first.qp)) return true;
-  wait_for_context(now, first.qp);
-  return false;
-}
-
-bool PsnTracker::waits_for_context(std::uint32_t qp) const {
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [&](const Waiting& waiting) { return waiting.qp == qp && waiting.ready_at == kNever; });
+  return first == ContextWait::First::here;
 }
 
 bool PsnTracker::take_waiting(TimePs now) {
-  TimePs next = kNever;
-  for (auto waiting = waiting_.begin(); waiting != waiting_.end(); ++waiting) {
-    next = std::min(next, waiting->ready_at);
-    if (waiting->ready_at > now) continue;
-    Packet* packet = waiting->packet;
-    Qp* qp = &nic_.qps[waiting->qp];
-    begin_service();
-    if (starts_.on()) {
-      packet->last_start = starts_.start_after(now, waiting->because, qp_scheduler_->context_miss());
-    }
-    waiting_.erase(waiting);
-    context_wait_.remove(now, 1);
-    track(now, packet, qp);
-    end_service(now);
-    return true;
+  const std::optional<ContextWait::Waited> waited = context_wait_.take(now);
+  if (!waited) return false;
+  begin_service();
+  if (starts_.on()) {
+    waited->packet->last_start = starts_.start_after(now, waited->because, qp_scheduler_->context_miss());
   }
-  if (next != kNever) wake_at(next);
-  return false;
+  track(now, waited->packet, &nic_.qps[waited->qp]);
+  end_service(now);
+  return true;
 }
 
 void PsnTracker::begin_service() {
@@ -393,12 +294,12 @@ void PsnTracker::end_service(TimePs now) {
   starts_.stall(delay_, slot);
   next_start_ = now + delay_ + nic_.clock.cycles(service_.occupied);
   slot.busy(now, next_start_);
-  if (!waiting_.empty()) wake_at(next_start_);
+  if (!context_wait_.empty()) wake_at(next_start_);
   in_.wait_ready(next_start_);
 }
 
 void PsnTracker::for_each_packet_held(const PacketVisitor& visit) const {
-  for (const Waiting& waiting : waiting_) visit(*waiting.packet);
+  context_wait_.for_each_packet(visit);
   if (by_pins_) rtl_->for_each_packet(visit);
 }
 
@@ -471,7 +372,7 @@ void PsnTracker::take_packet(TimePs now) {
     wake_at(next_start_);
     return;
   }
-  const bool waits = !waiting_.empty();
+  const bool waits = !context_wait_.empty();
   if (!waits && !in_.ready(now)) {
     slot.empty(now);
     in_.wait_ready(now);
@@ -502,7 +403,7 @@ void PsnTracker::take_packet(TimePs now) {
   } else {
     starts_.start(now, slot, in_.front()->last_start, in_.ready_at());
   }
-  track(now, pop_packet(now), qp);
+  track(now, context_wait_.pop(now), qp);
   end_service(now);
 }
 

@@ -14,6 +14,7 @@
 #include "nic/nic_context.h"
 #include "nic/rx/dma_write.h"
 #include "nic/rx/psn_tracker_rtl_path.h"
+#include "nic/tx/context_wait.h"
 #include "nic/tx/qp_scheduler.h"
 
 namespace mrc::timing {
@@ -21,7 +22,7 @@ namespace mrc::timing {
 class ProbeEngine;
 class SackProcessor;
 
-class PsnTracker : public Box, private ContextClient {
+class PsnTracker : public Box {
  public:
   static constexpr QueueMemory kQueue{"psn_tracker.queue"};
   static constexpr PortedMemory kBitmap{.name = "psn_tracker.bitmap", .parameters = "nic.memory.bitmap"};
@@ -38,7 +39,7 @@ class PsnTracker : public Box, private ContextClient {
 
   void connect(ProbeEngine& probe_engine, SackProcessor& sack_processor, QpScheduler& qp_scheduler) {
     qp_scheduler_ = &qp_scheduler;
-    qp_scheduler.connect(*this);
+    context_wait_.connect(qp_scheduler);
     probe_engine_ = &probe_engine;
     sack_processor_ = &sack_processor;
   }
@@ -49,27 +50,10 @@ class PsnTracker : public Box, private ContextClient {
   IssueSlot slot;
 
  private:
-  struct Waiting {
-    Packet* packet = nullptr;
-    std::uint32_t qp = 0;
-    TimePs ready_at = kNever;  ///< the context has come; kNever: not yet
-    StartId because = 0;
-  };
-
-  bool context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) override;
-  bool waits_for_context(std::uint32_t qp) const override;
-  void context_seen(ContextLookup lookup, TimePs now) override;
   /// A packet whose context has come is taken before those in the queue.
   bool take_waiting(TimePs now);
   /// False if the first packet of the queue cannot be taken now.
   bool first_has_context(TimePs now, const Qp& qp);
-  /// As first_has_context(), where qp_scheduler answers later.
-  bool first_has_answer(TimePs now, std::uint32_t qp);
-  /// Asks for the contexts of the first packets of the queue.
-  void ask_ahead(TimePs now);
-  /// The first packet waits beside the queue for its context, if there is a place.
-  void wait_for_context(TimePs now, std::uint32_t qp);
-  Packet* pop_packet(TimePs now);
   void begin_service();
   void end_service(TimePs now);
   /// The next packet, if there is one that can be taken now.
@@ -111,22 +95,9 @@ class PsnTracker : public Box, private ContextClient {
   AckTriggers* triggers_;
   RtlCycles service_;  ///< of the packet at hand
   TimePs delay_ = 0;   ///< that the packet at hand waits for memories
-  std::vector<Waiting> waiting_;
-  /// A packet of the queue about whose context qp_scheduler is asked, where it answers later.
-  struct Asked {
-    std::uint32_t qp = 0;
-    StartId because = 0;
-    bool is_needed = false;  ///< false: it is for no QP of this NIC
-    bool is_asked = false;
-    std::optional<ContextLookup> answer{};
-  };
-  static constexpr std::size_t kMostAsked = 4;  ///< answers that wait in qp_scheduler's RTL (its data sheet)
-  std::deque<Asked> asked_;                     ///< the first packets of the queue
-  std::deque<Asked*> open_;  ///< not answered, in the order in which they were asked; null: nobody waits for it
-  Occupancy context_wait_;
+  ContextWait context_wait_;
   Occupancy bitmap_;  ///< banks of nic_.bitmaps that are held
   Cause answers_full_;
-  Cause context_wait_full_;
   StartTrace starts_;
   Cause sack_threshold_;
   std::uint32_t sack_place_;

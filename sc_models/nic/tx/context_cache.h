@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,43 +22,66 @@ class ContextCache {
     held_by_tenant_.resize(most_of_tenant_.size(), 0);
   }
 
+  /// Some context may have to make room for another.
+  bool can_evict() const {
+    if (nodes_.size() > entries_) return true;
+    std::vector<std::uint32_t> qps(most_of_tenant_.size());
+    for (std::uint32_t qp = 0; qp < tenant_of_qp_.size(); ++qp) {
+      if (has_limit(qp) && ++qps[tenant_of_qp_[qp]] > most_of_tenant_[tenant_of_qp_[qp]]) return true;
+    }
+    return false;
+  }
+
   /// True if the context is on the NIC; makes it the most recently used.
   bool touch(std::uint32_t qp) {
     if (!nodes_[qp].resident) {
-      if (nodes_[qp].unused) {
-        nodes_[qp].unused = false;
-        return true;
-      }
-      return false;
+      const bool unused = nodes_[qp].unused;
+      if (unused) used(qp);
+      return unused;
     }
-    nodes_[qp].unused = false;
+    used(qp);
     if (head_ == qp) return true;
     unlink(qp);
     push_front(qp);
     return true;
   }
-  /// Packets that waited for the context have used it: it need not be kept for another.
-  void used(std::uint32_t qp) { nodes_[qp].unused = false; }
+  /// What waited for the context has used it: it need not be kept for another.
+  void used(std::uint32_t qp) {
+    nodes_[qp].unused = false;
+    if (nodes_[qp].ahead) --ahead_;
+    nodes_[qp].ahead = false;
+  }
+  bool resident(std::uint32_t qp) const { return nodes_[qp].resident; }
   bool loading(std::uint32_t qp) const { return nodes_[qp].loading; }
-  void begin_load(std::uint32_t qp) { nodes_[qp].loading = true; }
-  /// The context has arrived; the least recently used one makes room.
-  void insert(std::uint32_t qp) {
+  /// `ahead`: for its QP's next turn.
+  void begin_load(std::uint32_t qp, bool ahead = false) {
+    nodes_[qp].loading = true;
+    if (ahead && !nodes_[qp].ahead) ++ahead_;
+    nodes_[qp].ahead = nodes_[qp].ahead || ahead;
+  }
+  /// Contexts that are read or have been read for turns, and not used.
+  std::uint32_t ahead() const { return ahead_; }
+  /// The context has arrived; the least recently used one makes room, and its QP is returned.
+  std::optional<std::uint32_t> insert(std::uint32_t qp) {
     nodes_[qp].loading = false;
     nodes_[qp].unused = true;
-    if (nodes_[qp].resident) return;
+    if (nodes_[qp].resident) return std::nullopt;
+    std::optional<std::uint32_t> evicted;
     if (is_at_limit(qp)) {
-      evict(oldest_of_tenant(qp));
+      evicted = oldest_of_tenant(qp);
     } else if (resident_ == entries_) {
-      evict(tail_);
+      evicted = tail_;
     }
+    if (evicted) evict(*evicted);
     nodes_[qp].resident = true;
     ++resident_;
     count(qp, 1);
     push_front(qp);
+    return evicted;
   }
   /// What is held is unusable: the next touch() misses.
   void invalidate(std::uint32_t qp) {
-    nodes_[qp].unused = false;
+    used(qp);
     if (nodes_[qp].resident) evict(qp);
   }
   std::uint32_t resident() const { return resident_; }
@@ -70,6 +94,7 @@ class ContextCache {
     bool resident = false;
     bool loading = false;
     bool unused = false;  ///< read, and not touched since
+    bool ahead = false;   ///< read for a turn, or being read, and not touched since
   };
 
   void unlink(std::uint32_t qp) {
@@ -114,6 +139,7 @@ class ContextCache {
   std::uint32_t head_ = kNone;
   std::uint32_t tail_ = kNone;
   std::uint32_t resident_ = 0;
+  std::uint32_t ahead_ = 0;
 };
 
 }  // namespace mrc

@@ -9,6 +9,7 @@
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
 #include "nic/tx/encrypt.h"
+#include "nic/tx/qp_scheduler.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "pcie/host_memory.h"
 #include "pcie/pcie_latency.h"
@@ -36,6 +37,7 @@ PayloadFetch::PayloadFetch(const sc_core::sc_module_name& name, WheelModule& own
       pcie_(pcie),
       memory_(memory),
       retransmit_buffer_(retransmit_buffer),
+      leaves_read_room_(QpScheduler::evicts_contexts(nic)),
       in_(std::move(in)),
       out_(*this, "payload_fetch.queue", nic.config.nic.payload_fetch.queue_entries, nic.queue_classes()),
       out_full_(nic.causes.declare_full("spray_scheduler", out().taker())),
@@ -93,7 +95,8 @@ bool PayloadFetch::read_sram(TimePs now, const Packet& packet, TimePs& delay) {
 
 void PayloadFetch::trace_start(TimePs now, Packet& packet, TimePs ready_at) {
   // Whether a place is taken by a read or by what has been read, it is a place.
-  const bool no_place = slot.is_blocked() && !(slot.blocked_by() == pcie_.read_queue_full());
+  const bool no_place = slot.is_blocked() && !(slot.blocked_by() == pcie_.read_queue_full()) &&
+                        !(slot.blocked_by() == pcie_.no_completion_buffer());
   if (!no_place) return starts_.start(now, slot, packet.last_start, ready_at);
   packet.last_start = starts_.start_after(now, nic_.trace.gave(no_place_), no_place_);
 }
@@ -131,6 +134,12 @@ void PayloadFetch::step(TimePs now) {
   if (!can_read(number)) {
     slot.blocked(now, pcie_.read_queue_full());
     pcie_.wait_read_room(now, *this);
+    in_.wait_more_urgent(in, next_start_);
+    return;
+  }
+  if (leaves_read_room_ && !pcie_.has_payload_room(in.front().packet->payload_bytes)) {
+    slot.blocked(now, pcie_.no_completion_buffer());
+    pcie_.wait_payload_room(*this);
     in_.wait_more_urgent(in, next_start_);
     return;
   }

@@ -92,6 +92,8 @@ class PayloadFetch : public Box, private ReadClient, private ArrivalClient {
   PcieDma& pcie_;
   const HostMemory& memory_;
   RetransmitBuffer& retransmit_buffer_;
+  /// Packets that hold completion buffer may wait for a context behind here, and its read needs room in it.
+  bool leaves_read_room_;
   Encrypt* encrypt_ = nullptr;    ///< null: nothing is encrypted
   std::uint32_t keys_asked_ = 0;  ///< bit per lane: for its packet that is next
   ClassQueues<TxPacket> in_;

@@ -9,6 +9,7 @@
 #include "engine/latency_account.h"
 #include "nic/memory_fields.h"
 #include "nic/pipeline_server.h"
+#include "nic/tx/context_address.h"
 #include "nic/tx/qp_scheduler_rtl_path.h"
 #include "nic/tx/retransmit_buffer.h"
 #include "nic/tx/wqe_fetch.h"
@@ -19,6 +20,15 @@ namespace {
 
 constexpr std::uint32_t kGrantQueue = 4;
 constexpr std::uint32_t kWqeRequestQueue = 16;
+
+/// Contexts of QPs that wait for their turn are read while others have theirs. Until a QP's turn, contexts may be read
+/// for a packet of each QP in front of it as well, for its answer, and for received packets. With this share, a context
+/// is still here when its turn comes and its packets are sent. With RTL it is in use until its turn, which may wait for
+/// packets that wait for a slot.
+std::uint32_t most_ahead(std::uint32_t contexts) {
+  constexpr std::uint32_t share = 8;
+  return std::max(contexts / share, 1U);
+}
 
 }  // namespace
 
@@ -33,9 +43,11 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       retransmit_buffer_(retransmit_buffer),
       rtl_(rtl),
       lists_(nic.scenario.traffic.classes.count, ReadyList(nic.qps.size())),
-      cache_(static_cast<std::uint32_t>(nic.qps.size()), nic.config.nic.qp_scheduler.context_cache_entries),
+      cache_(cache_of(nic)),
+      most_ahead_(most_ahead(nic.config.nic.qp_scheduler.context_cache_entries)),
       ready_qps_(*this, "qp_scheduler.ready", "QPs", std::max<std::size_t>(nic.qps.size(), 1)),
       contexts_(*this, "qp_scheduler.context_cache", "contexts", nic.config.nic.qp_scheduler.context_cache_entries),
+      write_back_(cache_.can_evict() ? std::make_unique<ContextWriteBack>(*this, nic, pcie, context_memory_) : nullptr),
       grants_(*this, "qp_scheduler.grants", kGrantQueue),
       wqe_requests_(*this, "wqe_fetch.requests", kWqeRequestQueue),
       wqes_(*this, "wqe_fetch.prefetch", "WQEs",
@@ -57,7 +69,6 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
   if (turns_.on() && !turns_.strict())
     class_share_ = nic.causes.declare("qp_scheduler.class_share", {"traffic.classes.weights"});
   if (limits_.any()) rate_limit_ = nic.causes.declare("tenant.rate_limit", {"traffic.tenants.rate_limits_gbps"});
-  limit_contexts();
   const NicConfig& config = nic.config.nic;
   const auto held = std::min<std::size_t>(
       {nic.qps.size(), config.qp_scheduler.contexts_at_start, config.qp_scheduler.context_cache_entries});
@@ -72,7 +83,10 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
   hold_at_start(held);
   if (by_pins()) {
     rtl_->clock_with(lists_[0], *slots_,
-                     {.quantum_bytes = config.qp_scheduler.quantum_bytes, .period_ps = nic.clock.period_ps()}, *this);
+                     {.quantum_bytes = config.qp_scheduler.quantum_bytes,
+                      .period_ps = nic.clock.period_ps(),
+                      .most_ahead = evicts_contexts() ? most_ahead_ : config.qp_scheduler.context_cache_entries},
+                     *this);
   }
   declare(pipeline_server(nic, "qp_scheduler", "qp_scheduler", config.qp_scheduler.pipeline));
   declare(DeclaredTokens{.cause = context_miss_,
@@ -110,12 +124,14 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
   nic.memories.count(kWqeRequests, wqe_requests_.occupancy());
 }
 
-void QpScheduler::limit_contexts() {
-  std::vector<std::uint32_t> most = tenant_contexts(nic_.scenario.traffic.tenants, "scenario");
-  if (most.empty()) return;
+ContextCache QpScheduler::cache_of(const NicContext& nic) {
+  ContextCache cache(static_cast<std::uint32_t>(nic.qps.size()), nic.config.nic.qp_scheduler.context_cache_entries);
+  std::vector<std::uint32_t> most = tenant_contexts(nic.scenario.traffic.tenants, "scenario");
+  if (most.empty()) return cache;
   std::vector<std::uint8_t> tenants;
-  for (const Qp& qp : nic_.qps) tenants.push_back(qp.tenant);
-  cache_.limit(std::move(most), std::move(tenants));
+  for (const Qp& qp : nic.qps) tenants.push_back(qp.tenant);
+  cache.limit(std::move(most), std::move(tenants));
+  return cache;
 }
 
 void QpScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& out) {
@@ -126,6 +142,10 @@ void QpScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& o
   out.add(kContextCache, contexts, cache, {{"QP context", config.context_bytes * 8ULL}});
   out.add_beside(kContextCache, "qp_scheduler.context_tags", {.depth = contexts, .banks = cache.banks},
                  {kQpField, {"LRU links", 2 * bits_for(contexts)}, {"valid, loading", 2}});
+  if (nic.scale.qps > contexts) {
+    out.add(ContextWriteBack::kBuffer, {.depth = ContextWriteBack::kEntries},
+            {kQpField, {"QP context", config.context_bytes * 8ULL}});
+  }
   out.add(kGrants, {.depth = kGrantQueue}, {kQpField, {"quantum", 30}});
   out.add(kWqeRequests, {.depth = kWqeRequestQueue}, {kQpField, {"WQEs", 7}});
 }
@@ -243,38 +263,78 @@ void QpScheduler::window_opened(CongestionDomain& domain, TimePs now, StartId be
 }
 
 void QpScheduler::read_done(std::uint64_t cookie, TimePs now, TimePs done_at) {
-  const auto index = static_cast<std::uint32_t>(cookie);
-  pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
-  context_memory_.write(now, index);
+  const ContextThatCame context{done_at, static_cast<std::uint32_t>(cookie), pcie_.done_by()};
   if (by_pins()) {
-    came_.insert({done_at, index, pcie_.done_by()});
+    pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
+    context_memory_.write(now, context.qp);
+    came_.insert(context);
     wake_at(std::max(now, done_at));
     return;
   }
-  // What packets waited for has been used, even if another context has taken its place when they are served.
-  const bool waited_for = receiver_ != nullptr && receiver_->context_here(index, now, done_at, pcie_.done_by());
-  const bool sends = nic_.qps[index].sender != nullptr;
-  // In a slot it is kept until its first use, if there will be one.
-  insert_context(index, sends, waited_for || (slots_ && !sends));
-  contexts_.set(now, contexts_held());
-  if (slots_) slot_is_free(now);
-  if (sends && list_of(index).activate(index, done_at)) listed(index, done_at, pcie_.done_by());
+  if (read_.empty() && has_room_for_evicted()) {
+    take_context(now, context);
+  } else {
+    read_.push_back(context);
+  }
 }
 
-void QpScheduler::insert_context(std::uint32_t index, bool list, bool used) {
+bool QpScheduler::has_room_for_evicted() const {
+  // In a slot, the one before has left when the fetch began.
+  return !evicts_contexts() || slots_ || write_back_->has_room();
+}
+
+void QpScheduler::take_contexts(TimePs now) {
+  while (!read_.empty() && has_room_for_evicted()) {
+    ContextThatCame context = read_.front();
+    read_.pop_front();
+    context.at = std::max(now, context.at);
+    take_context(now, context);
+  }
+}
+
+void QpScheduler::take_context(TimePs now, const ContextThatCame& context) {
+  const std::uint32_t index = context.qp;
+  pcie_.release_completion_buffer(now, nic_.config.nic.qp_scheduler.context_bytes);
+  context_memory_.write(now, index);
+  // What was waited for has been used, even if another context has taken its place when it is served.
+  bool waited_for = false;
+  for (ContextClient* client : clients_) {
+    waited_for = client->context_here(index, now, context.at, context.because) || waited_for;
+  }
+  const bool sends = nic_.qps[index].sender != nullptr;
+  // In a slot it is kept until its first use, if there will be one.
+  const std::optional<std::uint32_t> evicted = insert_context(index, sends, waited_for || (slots_ && !sends));
+  if (evicted) write_back_->add(now, *evicted);
+  contexts_.set(now, contexts_held());
+  if (slots_) slot_is_free(now);
+  if (sends && list_of(index).activate(index, context.at)) listed(index, context.at, context.because);
+}
+
+void QpScheduler::write_contexts(TimePs now) {
+  if (!write_back_->step(now)) return;
+  take_contexts(now);
+  slot_is_free(now);
+}
+
+bool QpScheduler::is_waited_for(std::uint32_t index) const {
+  return std::ranges::any_of(clients_, [&](const ContextClient* client) { return client->waits_for_context(index); });
+}
+
+std::optional<std::uint32_t> QpScheduler::insert_context(std::uint32_t index, bool list, bool used) {
   if (slots_) {
     if (rtl_ != nullptr) rtl_->fill(index, list, used);
     slots_->fill(index, used);
-    return;
+    return std::nullopt;
   }
-  cache_.insert(index);
+  const std::optional<std::uint32_t> evicted = cache_.insert(index);
   if (used) cache_.used(index);
+  return evicted;
 }
 
 void QpScheduler::hold_at_start(std::size_t contexts) {
   for (std::uint32_t index = 0; index < contexts; ++index) {
     if (slots_) {
-      look(index, false);
+      look(index, false, true);
       insert_context(index, false, true);
     } else {
       cache_.insert(index);
@@ -283,17 +343,23 @@ void QpScheduler::hold_at_start(std::size_t contexts) {
   if (contexts > 0) contexts_.set(0, contexts);
 }
 
-ContextReply QpScheduler::look(std::uint32_t index, bool turn) {
+bool QpScheduler::can_fetch(std::uint32_t index, bool turn) const {
+  if (!pcie_.can_read()) return false;
+  if (!evicts_contexts()) return true;
+  if (write_back_->holds(index) || (slots_ && !write_back_->has_room())) return false;
+  return !turn || (slots_ ? slots_->held() : cache_.ahead()) < most_ahead_;
+}
+
+ContextReply QpScheduler::look(std::uint32_t index, bool turn, bool room) {
   ContextReply reply;
   reply.qp = index;
   if (turn) reply.quantum_bytes = nic_.config.nic.qp_scheduler.quantum_bytes;
-  const bool room = pcie_.can_read();
   if (!slots_) {
     if (cache_.touch(index)) return reply;
     reply.lookup = cache_.loading(index) ? ContextLookup::loading
                    : room                ? ContextLookup::fetched
                                          : ContextLookup::no_room;
-    if (reply.lookup == ContextLookup::fetched) cache_.begin_load(index);
+    if (reply.lookup == ContextLookup::fetched) cache_.begin_load(index, turn);
     return reply;
   }
   reply.lookup = slots_->look(index, turn, room);
@@ -308,8 +374,9 @@ ContextReply QpScheduler::look(std::uint32_t index, bool turn) {
 }
 
 ContextReply QpScheduler::begin_turn(TimePs now, std::uint32_t traffic_class) {
-  const bool room = pcie_.can_read();
-  ContextReply turn = look(lists_[traffic_class].pick().qp, true);
+  const std::uint32_t picked = lists_[traffic_class].pick().qp;
+  const bool room = can_fetch(picked, true);
+  ContextReply turn = look(picked, true, room);
   if (rtl_ != nullptr) turn = rtl_->turn(turn, room, nic_.clock.edge_index(now));
   if (turn.lookup == ContextLookup::here) {
     if (slots_) slot_of_turn_[turn.qp] = turn.slot;
@@ -319,17 +386,18 @@ ContextReply QpScheduler::begin_turn(TimePs now, std::uint32_t traffic_class) {
   const bool again = turn.lookup == ContextLookup::no_room;
   const StartId activated = nic_.qps[turn.qp].starts.activated;
   if (list_of(turn.qp).end_turn(turn.qp, again, now)) listed(turn.qp, now, activated);
-  if (again && !room) pcie_.wait_read_room(now, *this);
-  if (turn.lookup == ContextLookup::fetched) read_context(now, turn.qp, activated);
+  if (again && !pcie_.can_read()) pcie_.wait_read_room(now, *this);
+  if (turn.lookup == ContextLookup::fetched) fetch(now, turn, activated);
   return turn;
 }
 
 bool QpScheduler::has_context(TimePs now, std::uint32_t index, Box& box, StartId because) {
-  const bool room = pcie_.can_read();
-  ContextReply reply = look(index, false);
+  if (!evicts_contexts() && !slots_ && cache_.resident(index)) return true;
+  const bool room = can_fetch(index, false);
+  ContextReply reply = look(index, false, room);
   if (rtl_ != nullptr) reply = rtl_->look(reply, room, nic_.clock.edge_index(now));
   if (reply.lookup == ContextLookup::no_room) wait_for_room(now, box);
-  if (reply.lookup == ContextLookup::fetched) read_context(now, index, because);
+  if (reply.lookup == ContextLookup::fetched) fetch(now, reply, because);
   if (reply.lookup == ContextLookup::here && slots_) slot_is_free(now);
   return reply.lookup == ContextLookup::here;
 }
@@ -347,12 +415,16 @@ void QpScheduler::slot_is_free(TimePs now) {
   wait_for_slot_.clear();
 }
 
+void QpScheduler::fetch(TimePs now, const ContextReply& fetched, StartId because) {
+  if (fetched.evicted) write_back_->add(now, *fetched.evicted);
+  read_context(now, fetched.qp, because);
+}
+
 void QpScheduler::read_context(TimePs now, std::uint32_t index, StartId because) {
-  const QpSchedulerConfig& config = nic_.config.nic.qp_scheduler;
-  const std::uint64_t address =
-      nic_.host_port != nullptr ? nic_.host_port->context_address(index) : std::uint64_t{index} * config.context_bytes;
   if (slots_) contexts_.set(now, contexts_held());
-  pcie_.read(now, address, config.context_bytes, *this, index, false, nullptr, because);
+  ++nic_.box_counters.contexts_read;
+  pcie_.read(now, context_address(nic_, index), nic_.config.nic.qp_scheduler.context_bytes, *this, index, false,
+             nullptr, because);
 }
 
 void QpScheduler::context_failed(TimePs now, std::uint32_t index) {
@@ -513,6 +585,7 @@ StartId QpScheduler::trace_grant(TimePs now, Qp& qp, TimePs listed_from) {
 }
 
 void QpScheduler::step(TimePs now) {
+  if (evicts_contexts()) write_contexts(now);
   if (by_pins()) {
     step_by_pins(now);
     return;

@@ -1,9 +1,12 @@
 // Round robin over the QPs that can send: loads their context, has their WQEs fetched, and grants the segmenter a
-// quantum. Only QPs in the ready list are looked at, so idle QPs cost nothing.
+// quantum. Only QPs in the ready list are looked at, so idle QPs cost nothing. Whoever else needs a context asks here,
+// and contexts that leave the NIC are written back.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -18,6 +21,8 @@
 #include "mrc/tx/ready_list.h"
 #include "nic/nic_context.h"
 #include "nic/tx/context_cache.h"
+#include "nic/tx/context_client.h"
+#include "nic/tx/context_write_back.h"
 #include "nic/tx/qp_scheduler_rtl_path.h"
 #include "node/tenant_limits.h"
 #include "pcie/pcie_dma.h"
@@ -25,19 +30,6 @@
 namespace mrc::timing {
 
 class RetransmitBuffer;
-
-/// Who gets told that a QP's context is on the NIC.
-class ContextClient {
- public:
-  virtual ~ContextClient() = default;
-  /// It can be used from `done_at` on; `because`: start of the read that brought it. True if a packet
-  /// waited for it.
-  virtual bool context_here(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) = 0;
-  /// A packet waits for this context.
-  virtual bool waits_for_context(std::uint32_t qp) const = 0;
-  /// By pins: the answer to the oldest ask_context().
-  virtual void context_seen(ContextLookup lookup, TimePs now) = 0;
-};
 
 /// Permission for a QP to send up to this many payload bytes before its turn ends.
 struct Grant {
@@ -93,17 +85,20 @@ class QpScheduler : public Box, private ReadClient, private QpSchedulerPinsClien
 
   /// The QP's WQEs on the NIC are `more` (or fewer) from now on; those of all QPs are counted.
   void hold_wqes(TimePs now, Qp& qp, std::int32_t more);
-  /// Asked by the receiving side before it handles a packet. True: the context of QP `qp` (index) is on the NIC. False:
-  /// its read has begun, and the ContextClient is told when it ends; or the PCIe read queue is full, and `box` is woken
-  /// when it has room. `because`: start of the packet that needs the context.
+  /// A context may leave the NIC: not all of its QPs' contexts have room in the cache.
+  bool evicts_contexts() const { return write_back_ != nullptr; }
+  static bool evicts_contexts(const NicContext& nic) { return cache_of(nic).can_evict(); }
+  /// Asked by a box before it does what needs the context of QP `qp` (index). True: it is on the NIC. False: its read
+  /// has begun, and the box's ContextClient is told when it ends; or it cannot be read now, and `box` is woken when it
+  /// can. `because`: start of what needs the context.
   bool has_context(TimePs now, std::uint32_t qp, Box& box, StartId because);
   /// The read of the context has begun and not ended.
   bool context_is_read(std::uint32_t qp) const { return slots_ ? slots_->loading(qp) : cache_.loading(qp); }
-  void connect(ContextClient& receiver) { receiver_ = &receiver; }
-  /// Lookups of the receiving side are answered later: ask_context() in the place of has_context().
+  void connect(ContextClient& client) { clients_.push_back(&client); }
+  /// Lookups are answered later: ask_context() in the place of has_context().
   bool answers_later() const { return by_pins(); }
-  /// The ContextClient is told when the answer is there. `because`: start of the packet that needs the context.
-  void ask_context(TimePs now, std::uint32_t qp, StartId because);
+  /// `client` is told when the answer is there. `because`: start of what needs the context.
+  void ask_context(TimePs now, std::uint32_t qp, ContextClient& client, StartId because);
   /// By pins: a lookup found no room. `box` is woken when another may.
   void wait_to_ask(TimePs now, Box& box);
   /// Of what waits for an answer.
@@ -125,15 +120,33 @@ class QpScheduler : public Box, private ReadClient, private QpSchedulerPinsClien
   void end_turn(TimePs now, std::uint32_t qp, bool again, StartId because);
   void listed(std::uint32_t qp, TimePs at, StartId because);
   ReadyList& list_of(std::uint32_t qp) { return lists_[nic_.qps[qp].traffic_class]; }
-  /// Entries of the context cache that tenants may have at most.
-  void limit_contexts();
-  /// What the cache says of a context, for a turn or for the receiving side.
-  ContextReply look(std::uint32_t qp, bool turn);
-  void insert_context(std::uint32_t qp, bool list, bool used);
+  /// Empty, with the entries that tenants may have at most.
+  static ContextCache cache_of(const NicContext& nic);
+  /// What the cache says of a context, for a turn or for another box. `room`: a fetch of it could begin.
+  ContextReply look(std::uint32_t qp, bool turn, bool room);
+  bool can_fetch(std::uint32_t qp, bool turn) const;
+  /// The fetch of `fetched` begins.
+  void fetch(TimePs now, const ContextReply& fetched, StartId because);
+  /// Returns the QP whose context has left the cache for it.
+  std::optional<std::uint32_t> insert_context(std::uint32_t qp, bool list, bool used);
   /// Contexts that are on the NIC when the run begins.
   void hold_at_start(std::size_t contexts);
   void read_context(TimePs now, std::uint32_t qp, StartId because);
-  /// Where nothing can be read: `box` is woken when it may be.
+  struct ContextThatCame {
+    TimePs at = 0;
+    std::uint32_t qp = 0;
+    StartId because = 0;
+    auto operator<=>(const ContextThatCame&) const = default;
+  };
+  /// Contexts that wait for it take their place in the cache, as far as those that they evict have room.
+  void take_contexts(TimePs now);
+  bool has_room_for_evicted() const;
+  void take_context(TimePs now, const ContextThatCame& context);
+  /// Somebody besides the QP's turn waits for it.
+  bool is_waited_for(std::uint32_t qp) const;
+  /// Contexts that have left the cache go on to the host.
+  void write_contexts(TimePs now);
+  /// Where nothing can be fetched: `box` is woken when it may be.
   void wait_for_room(TimePs now, Box& box);
   void slot_is_free(TimePs now);
   void want_wqes(TimePs now, Qp& qp);
@@ -178,12 +191,15 @@ class QpScheduler : public Box, private ReadClient, private QpSchedulerPinsClien
   bool may_begin_turn() const;
   void wait_to_begin_turn(TimePs now);
   void wake_for_offers();
-  bool can_read() const override { return pcie_.can_read(); }
+  bool can_fetch() const override { return pcie_.can_read() && (!evicts_contexts() || write_back_->has_room()); }
+  bool can_fetch_now(std::uint32_t qp) const override {
+    return can_fetch() && (!evicts_contexts() || !write_back_->holds(qp));
+  }
   void was_listed(std::uint32_t qp, TimePs now, StartId because) override;
   void turn_ended(const ContextReply& turn, TimePs now) override;
   void granted(const ContextReply& turn, TurnWait wait, TimePs now) override;
   void was_seen(const ContextReply& seen, TimePs now) override;
-  void begin_read(std::uint32_t qp, TimePs now, StartId because) override;
+  void begin_fetch(const ContextReply& fetched, TimePs now, StartId because) override;
   void was_filled(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) override;
   void room_came(TimePs now) override { slot_is_free(now); }
   StartId trace_grant_by_pins(TimePs now, Qp& qp, TurnWait wait);
@@ -193,15 +209,19 @@ class QpScheduler : public Box, private ReadClient, private QpSchedulerPinsClien
   MemoryStructure& wqe_memory_;
   PcieDma& pcie_;
   RetransmitBuffer& retransmit_buffer_;
-  ContextClient* receiver_ = nullptr;
+  std::vector<ContextClient*> clients_;
+  std::deque<ContextClient*> asked_by_;  ///< by pins: who waits for an answer, in the order of the questions
   QpSchedulerRtlPath* rtl_;
   std::vector<ReadyList> lists_;             ///< by traffic class
   ContextCache cache_;                       ///< least recently used
+  std::uint32_t most_ahead_;                 ///< contexts that are read for turns before they are used
   std::optional<ContextSlots> slots_;        ///< as the RTL does it, instead
   std::vector<std::uint32_t> slot_of_turn_;  ///< by QP that has its turn
+  std::deque<ContextThatCame> read_;         ///< in the completion buffer, for want of room for what they evict
   std::vector<Box*> wait_for_slot_;
   Occupancy ready_qps_;
   Occupancy contexts_;
+  std::unique_ptr<ContextWriteBack> write_back_;  ///< null: no context ever leaves
   Fifo<Grant> grants_;
   Fifo<std::uint32_t> wqe_requests_;
   Occupancy wqes_;
@@ -223,12 +243,6 @@ class QpScheduler : public Box, private ReadClient, private QpSchedulerPinsClien
   StartTrace starts_;
   TimePs next_start_ = 0;
 
-  struct ContextThatCame {
-    TimePs at = 0;
-    std::uint32_t qp = 0;
-    StartId because = 0;
-    auto operator<=>(const ContextThatCame&) const = default;
-  };
   std::set<ContextThatCame> came_;  ///< by pins: not at the RTL's input
   TimePs next_cycle_ = 0;           ///< by pins
   bool turn_unused_ = false;        ///< by pins: in the latest cycle, a turn ended without a grant

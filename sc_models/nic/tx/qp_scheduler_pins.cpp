@@ -34,8 +34,8 @@ void QpScheduler::offer_fill(TimePs now) {
   came_.erase(came_.begin());
   const bool sends = nic_.qps[context.qp].sender != nullptr;
   // In a slot it is kept until its first use, if there will be one.
-  const bool waited_for = receiver_ != nullptr && receiver_->waits_for_context(context.qp);
-  rtl_->offer_fill({.qp = context.qp, .list = sends, .used = waited_for || !sends}, context.at, context.because);
+  const bool used = is_waited_for(context.qp) || !sends;
+  rtl_->offer_fill({.qp = context.qp, .list = sends, .used = used}, context.at, context.because);
 }
 
 void QpScheduler::wake_for_offers() {
@@ -81,25 +81,28 @@ void QpScheduler::was_seen(const ContextReply& seen, TimePs now) {
   const bool missed = lookup == ContextLookup::fetched || lookup == ContextLookup::loading;
   // It may have come since: what has been read is used once.
   if (missed && !slots_->loading(seen.qp)) lookup = ContextLookup::here;
-  receiver_->context_seen(lookup, now);
+  ContextClient* client = asked_by_.front();
+  asked_by_.pop_front();
+  client->context_seen(lookup, now);
 }
 
-void QpScheduler::begin_read(std::uint32_t index, TimePs now, StartId because) {
-  read_context(now, index, because);
+void QpScheduler::begin_fetch(const ContextReply& fetched, TimePs now, StartId because) {
+  fetch(now, fetched, because);
 }
 
 void QpScheduler::was_filled(std::uint32_t index, TimePs now, TimePs done_at, StartId because) {
-  if (receiver_ != nullptr) receiver_->context_here(index, now, std::max(now, done_at), because);
+  for (ContextClient* client : clients_) client->context_here(index, now, std::max(now, done_at), because);
   contexts_.set(now, contexts_held());
 }
 
-void QpScheduler::ask_context(TimePs now, std::uint32_t index, StartId because) {
+void QpScheduler::ask_context(TimePs now, std::uint32_t index, ContextClient& client, StartId because) {
+  asked_by_.push_back(&client);
   rtl_->offer_lookup(index, because);
   wake_at(now);
 }
 
 void QpScheduler::wait_to_ask(TimePs now, Box& box) {
-  if (pcie_.can_read() && rtl_->fetch_is_free()) {
+  if (can_fetch() && rtl_->fetch_is_free()) {
     box.wake_at(now + nic_.clock.period_ps());
   } else {
     wait_for_room(now, box);

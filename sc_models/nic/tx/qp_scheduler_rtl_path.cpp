@@ -151,14 +151,14 @@ void QpSchedulerRtlPath::clock(TimePs now, std::uint64_t cycle, bool run) {
   catch_up(cycle);
   offer(now);
   inputs_.run = run;
-  inputs_.takes_fetch = client_->can_read();
+  inputs_.takes_fetch = fetches_.empty() ? client_->can_fetch() : client_->can_fetch_now(fetches_.front().expected.qp);
   const QpSchedulerOutputs outputs = engine_->clock(inputs_);
   note_cycle(outputs);
   watch(outputs);
   take_answers(now, cycle, outputs);
   if (is_over()) return;
-  // A lookup that is taken now sees it in the next cycle.
-  inputs_.read_room = client_->can_read() && fetches_.empty();
+  // What is taken now, a turn or a lookup, sees it in the next cycle.
+  inputs_.read_room = has_room(outputs.pick);
   std::optional<std::uint32_t> picked;
   if (outputs.pick && !list_->empty()) picked = list_->pick().qp;
   change_list(now, outputs);
@@ -254,7 +254,7 @@ void QpSchedulerRtlPath::take_fetch(TimePs now, std::uint64_t cycle, const Conte
   const Fetch fetch = fetches_.front();
   fetches_.pop_front();
   judge("fetch", fetch.expected, reply, cycle);
-  client_->begin_read(fetch.expected.qp, now, fetch.because);
+  client_->begin_fetch(fetch.expected, now, fetch.because);
   client_->room_came(now);
 }
 
@@ -332,6 +332,11 @@ void QpSchedulerRtlPath::change_contexts(TimePs now, std::uint64_t cycle, const 
     // Its first use leaves the slot to others.
     if (expected.lookup == ContextLookup::here) client_->room_came(now);
   }
+}
+
+bool QpSchedulerRtlPath::has_room(bool turn) const {
+  if (!client_->can_fetch() || !fetches_.empty()) return false;
+  return !turn || slots_->held() < settings_.most_ahead;
 }
 
 ContextReply QpSchedulerRtlPath::look_up(std::uint32_t qp, bool turn, StartId because) {

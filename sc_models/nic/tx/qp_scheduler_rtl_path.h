@@ -32,16 +32,18 @@ enum class TurnWait : std::uint8_t {
 class QpSchedulerPinsClient {
  public:
   virtual ~QpSchedulerPinsClient() = default;
-  /// PCIe takes one more read.
-  virtual bool can_read() const = 0;
+  /// One more context can be read, and the one in its slot written.
+  virtual bool can_fetch() const = 0;
+  /// As can_fetch(), of this QP's.
+  virtual bool can_fetch_now(std::uint32_t qp) const = 0;
   virtual void was_listed(std::uint32_t qp, TimePs now, StartId because) = 0;
   /// A turn has found no context.
   virtual void turn_ended(const ContextReply& turn, TimePs now) = 0;
   virtual void granted(const ContextReply& turn, TurnWait wait, TimePs now) = 0;
-  /// The answer to the oldest lookup of the receiving side.
+  /// The answer to the oldest lookup.
   virtual void was_seen(const ContextReply& seen, TimePs now) = 0;
-  /// Precondition: can_read().
-  virtual void begin_read(std::uint32_t qp, TimePs now, StartId because) = 0;
+  /// Precondition: can_fetch_now().
+  virtual void begin_fetch(const ContextReply& fetched, TimePs now, StartId because) = 0;
   virtual void was_filled(std::uint32_t qp, TimePs now, TimePs done_at, StartId because) = 0;
   /// Something can be fetched that could not be before.
   virtual void room_came(TimePs now) = 0;
@@ -65,6 +67,7 @@ class QpSchedulerRtlPath : public RtlPath {
   struct PinsSettings {
     std::uint32_t quantum_bytes = 0;  ///< of a grant
     TimePs period_ps = 0;             ///< of the core clock
+    std::uint32_t most_ahead = 0;     ///< slots in use up to which fetches begin for turns
   };
   /// By pins, from now on: ring 1's list and contexts are changed here alone.
   void clock_with(ReadyList& list, ContextSlots& slots, const PinsSettings& settings, QpSchedulerPinsClient& client);
@@ -137,7 +140,9 @@ class QpSchedulerRtlPath : public RtlPath {
   void change_contexts(TimePs now, std::uint64_t cycle, const QpSchedulerOutputs& outputs);
   void end_turn(std::uint32_t qp, bool again, TimePs now, StartId because);
   void was_listed(std::uint32_t qp, TimePs now, StartId because);
-  /// What ring 1's contexts say of a QP in a turn, or for the receiving side.
+  /// A fetch may begin for a turn, or for a lookup.
+  bool has_room(bool turn) const;
+  /// What ring 1's contexts say of a QP in a turn, or for another box.
   ContextReply look_up(std::uint32_t qp, bool turn, StartId because);
   void begin_turn(std::uint64_t cycle, std::optional<std::uint32_t> qp);
   TurnWait wait_of(std::uint32_t qp);

@@ -97,6 +97,7 @@ void RetransmitBuffer::connect(Fifo<TxPacket>& in, QpScheduler& scheduler) {
   in_ = &in;
   in_->connect(this);
   scheduler_ = &scheduler;
+  context_.connect(scheduler);
 }
 
 void RetransmitBuffer::clock_by_pins(RetransmitBufferRtlPath& rtl, RetransmitTimer& timer) {
@@ -183,6 +184,13 @@ void RetransmitBuffer::for_each_packet_held(const PacketVisitor& visit) const {
   passing_.for_each_packet(visit);
 }
 
+bool RetransmitBuffer::first_has_context(TimePs now) {
+  const TxPacket& first = in_->front();
+  if (context_.may_use(now, first.qp, first.packet->last_start)) return true;
+  slot.blocked(now, context_.waits_for());
+  return false;
+}
+
 void RetransmitBuffer::mark_sent(TimePs now) {
   if (!in_->ready(now) || !rtl_->has_room(RetransmitOp::sent)) return;
   if (!out_.has_room_for(passing_.count() + 1)) {
@@ -190,6 +198,7 @@ void RetransmitBuffer::mark_sent(TimePs now) {
     out_.wait_room(now, *this);
     return;
   }
+  if (!first_has_context(now)) return;
   const TimePs ready_at = in_->ready_at();
   const TxPacket tx = in_->pop(now);
   passing_.give({.tx = tx, .ready_at = ready_at});
@@ -224,7 +233,7 @@ void RetransmitBuffer::step_by_pins(TimePs now) {
   }
   mark_sent(now);
   if (rtl_->is_idle()) {
-    if (in_->ready(now)) return;  // it waits for room behind
+    if (in_->ready(now)) return;  // it waits for room behind, or for its context
     slot.empty(now);
     in_->wait_ready(now);
     return;
@@ -264,6 +273,7 @@ void RetransmitBuffer::step(TimePs now) {
     out_.wait_room(now, *this);
     return;
   }
+  if (!first_has_context(now)) return;
   const PipelineConfig& pipeline = nic_.config.nic.retransmit_buffer.pipeline;
   const TimePs delay = store_payload(now, in_->front());
   const std::uint64_t taking = in_->front().packet->retransmission ? kTakeCycles - 1 : 0;

@@ -1,6 +1,7 @@
 // Holds what a retransmission needs until the packet is acknowledged: a record a packet, and with store = payload its
 // bytes. An entry is taken when the segmenter takes the packet, or when its payload has arrived: then packets wait for
-// entries at payload_fetch, where retransmissions pass them. So a full buffer never holds up a retransmission.
+// entries at payload_fetch, where retransmissions pass them. So a full buffer never holds up a retransmission. A packet
+// passes, and is marked as sent, when the context of its QP is on the NIC.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
 #include "nic/nic_context.h"
+#include "nic/tx/first_context.h"
 #include "nic/tx/passing_packets.h"
 #include "nic/tx/retransmit_buffer_rtl_path.h"
 #include "nic/tx/segmenter.h"
@@ -81,6 +83,8 @@ class RetransmitBuffer : public Box {
   IssueSlot slot;
 
  private:
+  /// The context of the first packet's QP is on the NIC.
+  bool first_has_context(TimePs now);
   /// QPs that could send but for an entry may.
   void wake_waiting(TimePs now, StartId because);
   bool stores_payload() const { return payload_memory_ != nullptr; }
@@ -118,6 +122,7 @@ class RetransmitBuffer : public Box {
   StartTrace starts_;
   TimePs next_start_ = 0;
   TimePs held_until_ = 0;
+  FirstContext context_{*this};
 
   RetransmitBufferRtlPath* rtl_ = nullptr;  ///< null: not by pins
   RetransmitTimer* timer_ = nullptr;

@@ -59,6 +59,15 @@ struct Senders {
   timing::QpScheduler qp_scheduler;
 };
 
+/// A scheduler that is stepped, for boxes that wait for the contexts of QPs.
+struct ContextSource {
+  ContextSource(Bench& bench, timing::RetransmitBuffer& retransmit_buffer)
+      : pcie(make_pcie(bench, bench.wheel)), scheduler("scheduler", bench.wheel, bench.nic, *pcie, retransmit_buffer) {}
+
+  std::unique_ptr<PcieDma> pcie;
+  timing::QpScheduler scheduler;
+};
+
 /// The far end of a cable.
 class FarEnd : public Box {
  public:
@@ -111,8 +120,9 @@ struct Everybody : Senders {
     for (timing::Port* port : ports.all) port->connect(spray_scheduler, received, idle_causes, overrun_causes);
   }
   explicit Everybody(Bench& bench) : Everybody(bench, bench.parked) {}
-  void connect(timing::SackProcessor& sack_processor) {
-    sack_processor.connect(qp_scheduler, retransmit_buffer, spray_scheduler, timer, completions, probe_engine);
+  void connect(timing::SackProcessor& sack_processor) { connect(sack_processor, qp_scheduler); }
+  void connect(timing::SackProcessor& sack_processor, timing::QpScheduler& scheduler) {
+    sack_processor.connect(scheduler, retransmit_buffer, spray_scheduler, timer, completions, probe_engine);
   }
 
   Ports ports;

@@ -115,5 +115,82 @@ TEST_F(SmallWindow, WaitsForTheWindowAndIsChargedToIt) {
   EXPECT_EQ(bench.blocked_ps(box.slot, "cwnd"), 500 * kNs);
 }
 
+/// Two contexts for sixteen QPs.
+struct WriteBack : testing::Test {
+  static constexpr std::uint32_t kManyQps = 16;
+  explicit WriteBack(const ScenarioConfig& scenario = with_two_contexts()) : bench(scenario, kManyQps) {}
+  static ScenarioConfig with_two_contexts() {
+    ScenarioConfig scenario = qp_scheduler_config();
+    scenario.node_default.nic.qp_scheduler.context_cache_entries = 2;
+    return scenario;
+  }
+
+  Bench bench;
+  std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
+  timing::RetransmitBuffer retransmit_buffer{"retransmit_buffer", bench.parked, bench.nic};
+  timing::QpScheduler box{"qp_scheduler", bench.wheel, bench.nic, *pcie, retransmit_buffer};
+  Fifo<timing::TxPacket> sprayed = queue<timing::TxPacket>("spray_scheduler.queue", 8);
+
+  void SetUp() override { retransmit_buffer.connect(sprayed, box); }
+  const BoxCounters& counted() const { return bench.nic.box_counters; }
+  void look(std::uint32_t qps) {
+    for (std::uint32_t qp = 0; qp < qps; ++qp) box.activate(qp, 0, kNobody);
+  }
+};
+
+TEST_F(WriteBack, EachContextThatIsEvictedIsWrittenToTheHost) {
+  look(kManyQps);
+  bench.run_until(100'000 * kNs);
+  EXPECT_EQ(counted().contexts_read, kManyQps);
+  EXPECT_EQ(counted().contexts_evicted, kManyQps - 2);
+  EXPECT_EQ(counted().contexts_written, kManyQps - 2);
+  // Of 256 bytes, which are one TLP.
+  EXPECT_EQ(pcie->counts().write_tlps, kManyQps - 2);
+  EXPECT_EQ(buffer(box, "qp_scheduler.write_back").level(), 0U);
+}
+
+TEST_F(WriteBack, WhatHasRoomIsNotWritten) {
+  look(2);
+  bench.run_until(10'000 * kNs);
+  EXPECT_EQ(counted().contexts_read, 2U);
+  EXPECT_EQ(pcie->counts().write_tlps, 0U);
+}
+
+TEST_F(WriteBack, OneThatWasDroppedIsNotWritten) {
+  At failed("failed", bench.wheel, 10'000 * kNs, [&](TimePs now) {
+    box.context_failed(now, 0);
+    box.activate(2, now, kNobody);
+  });
+  look(2);
+  bench.run_until(20'000 * kNs);
+  EXPECT_EQ(counted().contexts_read, 3U);
+  EXPECT_EQ(box.contexts_held(), 2U);
+  EXPECT_EQ(counted().contexts_evicted, 0U);
+  EXPECT_EQ(pcie->counts().write_tlps, 0U);
+}
+
+struct SlowWrites : WriteBack {
+  SlowWrites() : WriteBack(with_slow_writes()) {}
+  /// The host takes a write in 10 us, and reads do not wait for it.
+  static ScenarioConfig with_slow_writes() {
+    ScenarioConfig scenario = with_two_contexts();
+    scenario.node_default.pcie.posted_header_credits = 1;
+    scenario.node_default.pcie.credit_return_ns = 10'000;
+    scenario.node_default.pcie.id_based_ordering = true;
+    return scenario;
+  }
+};
+
+TEST_F(SlowWrites, ContextsThatComeWaitForRoomForThoseThatTheyEvict) {
+  look(kManyQps);
+  bench.run_until(25'000 * kNs);
+  EXPECT_EQ(buffer(box, "qp_scheduler.write_back").level(), timing::ContextWriteBack::kEntries);
+  EXPECT_LT(counted().contexts_evicted, kManyQps - 2);
+  EXPECT_EQ(pcie->completion_buffer().level(), 256U) << "the next one is held there";
+  bench.run_until(400'000 * kNs);
+  EXPECT_EQ(counted().contexts_read, kManyQps);
+  EXPECT_EQ(counted().contexts_written, kManyQps - 2);
+}
+
 }  // namespace
 }  // namespace mrc::box_test

@@ -71,5 +71,50 @@ TEST_F(RetransmitBufferTest, AQpThatFoundNoRecordIsWokenByARelease) {
   EXPECT_EQ(senders.served_from(100 * kNs), 40 * kNs);
 }
 
+/// QPs 0 and 1 have their contexts on the NIC, which holds no more.
+struct RetransmitBufferContexts : testing::Test {
+  static ScenarioConfig with_two_contexts() {
+    ScenarioConfig scenario = retransmit_buffer_config();
+    QpSchedulerConfig& config = scenario.node_default.nic.qp_scheduler;
+    config.context_cache_entries = 2;
+    config.contexts_at_start = 2;
+    answer_reads_after(scenario, 1000);
+    return scenario;
+  }
+
+  Bench bench{with_two_contexts(), 3};
+  Senders senders{bench};
+  ContextSource contexts{bench, senders.retransmit_buffer};
+  Fifo<TxPacket> in = queue<TxPacket>("spray_scheduler.queue", 16);
+  timing::RetransmitBuffer box{"box", bench.wheel, bench.nic};
+  Taker<TxPacket> next{"next", bench.wheel, box.out()};
+
+  void SetUp() override { box.connect(in, contexts.scheduler); }
+  void send(std::uint32_t qp) { in.push(0, {bench.packet(Opcode::write_only, 4096), 0, qp, false}, 0); }
+};
+
+TEST_F(RetransmitBufferContexts, APacketIsSentWhenItsContextIsHereAndThoseBehindWaitWithIt) {
+  for (const std::uint32_t qp : {1U, 2U, 1U}) send(qp);
+  bench.run_until(3000 * kNs);
+  ASSERT_EQ(next.times.size(), 3U);
+  EXPECT_EQ(next.times[0], 7 * kNs);
+  EXPECT_GT(next.times[1], 1000 * kNs);
+  EXPECT_EQ(next.times[2], next.times[1] + 3 * kNs) << "its own context has not left";
+  EXPECT_EQ(next.items[1].qp, 2U);
+  EXPECT_EQ(bench.nic.box_counters.contexts_read, 1U);
+  box.slot.finish(3000 * kNs);
+  EXPECT_EQ(bench.blocked_ps(box.slot, "qp_scheduler.context_miss"), next.times[1] - 10 * kNs);
+}
+
+TEST_F(RetransmitBufferContexts, AContextThatHasGivenItsPlaceToAnotherIsReadAgain) {
+  for (const std::uint32_t qp : {0U, 1U, 2U, 0U}) send(qp);
+  bench.run_until(5000 * kNs);
+  ASSERT_EQ(next.times.size(), 4U);
+  EXPECT_GT(next.times[2], 1000 * kNs);
+  EXPECT_GT(next.times[3], next.times[2] + 1000 * kNs);
+  EXPECT_EQ(bench.nic.box_counters.contexts_read, 2U);
+  EXPECT_EQ(bench.nic.box_counters.contexts_written, 2U);
+}
+
 }  // namespace
 }  // namespace mrc::box_test

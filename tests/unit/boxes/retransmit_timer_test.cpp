@@ -21,7 +21,7 @@ struct RetransmitTimerTest : testing::Test {
 
   void SetUp() override {
     others.connect(sack_processor);
-    box.connect(sack_processor);
+    box.connect(sack_processor, others.qp_scheduler);
   }
   void sent(std::uint32_t qp, TimePs at) {
     bench.post(qp, 4096);
@@ -55,6 +55,65 @@ TEST_F(RetransmitTimerTest, AnAnswerInTimeStopsIt) {
   bench.requestor(0).on_transport_ack({.msn = 1}, deadline / 2);
   bench.run_until(4 * deadline);
   EXPECT_EQ(timeouts(0), 0U);
+}
+
+/// The NIC holds one context, that of QP 0.
+struct RetransmitTimerContexts : testing::Test {
+  static ScenarioConfig with_one_context() {
+    ScenarioConfig scenario = retransmit_timer_config();
+    QpSchedulerConfig& config = scenario.node_default.nic.qp_scheduler;
+    config.context_cache_entries = 1;
+    config.contexts_at_start = 1;
+    answer_reads_after(scenario, 1000);
+    return scenario;
+  }
+
+  Bench bench{with_one_context(), 2};
+  Everybody others{bench};
+  ContextSource contexts{bench, others.retransmit_buffer};
+  Fifo<Packet*> sacks = queue<Packet*>("sack_processor.queue", 1);
+  timing::SackProcessor sack_processor{"sack_processor", bench.parked, bench.nic, sacks};
+  timing::RetransmitTimer box{"box", bench.wheel, bench.nic};
+  Taker<timing::Grant> segmenter{"segmenter", bench.wheel, contexts.scheduler.grants()};
+
+  void SetUp() override {
+    others.connect(sack_processor, contexts.scheduler);
+    box.connect(sack_processor, contexts.scheduler);
+  }
+  /// Returns the deadline.
+  TimePs sent(std::uint32_t qp) {
+    bench.post(qp, 4096);
+    others.retransmit_buffer.reserve_entry(0);
+    const SendPlan plan = bench.requestor(qp).take(0);
+    bench.requestor(qp).transmitted(plan.psn, 0, 0);
+    box.update(qp, 0);
+    return bench.requestor(qp).next_deadline();
+  }
+  std::uint64_t timeouts(std::uint32_t qp) { return bench.requestor(qp).counters().timeouts; }
+};
+
+TEST_F(RetransmitTimerContexts, ATimeoutWaitsForTheContextOfItsQp) {
+  const TimePs deadline = sent(1);
+  bench.run_until(deadline + 900 * kNs);
+  EXPECT_EQ(timeouts(1), 0U);
+  bench.run_until(deadline + 2000 * kNs);
+  EXPECT_EQ(timeouts(1), 1U);
+  EXPECT_EQ(bench.nic.box_counters.contexts_read, 1U);
+}
+
+TEST_F(RetransmitTimerContexts, OneWhoseContextIsHereDoesNotWait) {
+  const TimePs deadline = sent(0);
+  bench.run_until(deadline + 1);
+  EXPECT_EQ(timeouts(0), 1U);
+  EXPECT_EQ(bench.nic.box_counters.contexts_read, 0U);
+}
+
+TEST_F(RetransmitTimerContexts, AnAnswerThatComesMeanwhileStopsIt) {
+  const TimePs deadline = sent(1);
+  At answered("answered", bench.wheel, deadline + 500 * kNs,
+              [&](TimePs now) { bench.requestor(1).on_transport_ack({.msn = 1}, now); });
+  bench.run_until(4 * deadline);
+  EXPECT_EQ(timeouts(1), 0U);
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ struct Load {
   double drops = 0;                ///< a cycle
   std::uint32_t reads = 0;         ///< that PCIe has at once
   std::uint64_t grant_cycles = 1;  ///< for which a grant is held, at most
+  /// Slots in use up to which turns fetch.
+  std::uint32_t most_ahead = kQpSchedulerSizes.slots;
 };
 
 /// What is around the block: PCIe, who uses grants, the receiving side.
@@ -33,7 +35,8 @@ class World : public QpSchedulerPinsClient {
         path_(RtlMode::rtl, RtlTiming::pins, make_qp_scheduler_rtl(kQuantum), kQpSchedulerSizes, 0, {4, 1}),
         list_(kQpSchedulerSizes.qps),
         slots_(kQpSchedulerSizes.qps, kQpSchedulerSizes.slots) {
-    path_.clock_with(list_, slots_, {.quantum_bytes = kQuantum, .period_ps = kPeriod}, *this);
+    path_.clock_with(list_, slots_, {.quantum_bytes = kQuantum, .period_ps = kPeriod, .most_ahead = load.most_ahead},
+                     *this);
   }
 
   void run(std::uint64_t cycles) {
@@ -85,7 +88,8 @@ class World : public QpSchedulerPinsClient {
     path_.offer_activation(qp, cycle_ * kPeriod, 0);
   }
 
-  bool can_read() const override { return reads_.size() < load_.reads; }
+  bool can_fetch() const override { return reads_.size() < load_.reads; }
+  bool can_fetch_now(std::uint32_t) const override { return can_fetch(); }
   void was_listed(std::uint32_t, TimePs, StartId) override {}
   void turn_ended(const ContextReply&, TimePs) override {}
   void granted(const ContextReply& turn, TurnWait, TimePs) override {
@@ -95,9 +99,9 @@ class World : public QpSchedulerPinsClient {
                     GrantReturn{.qp = turn.qp, .slot = turn.slot, .again = random_.chance(0.3)});
   }
   void was_seen(const ContextReply&, TimePs) override { ++seen_; }
-  void begin_read(std::uint32_t qp, TimePs, StartId) override {
+  void begin_fetch(const ContextReply& fetched, TimePs, StartId) override {
     ++read_;
-    reads_.emplace(cycle_ + 50 + random_.below(300), qp);
+    reads_.emplace(cycle_ + 50 + random_.below(300), fetched.qp);
   }
   void was_filled(std::uint32_t, TimePs, TimePs, StartId) override {}
   void room_came(TimePs) override {}
@@ -141,6 +145,16 @@ TEST(QpSchedulerPins, MoreQpsThanContextsAndFewReads) {
 TEST(QpSchedulerPins, AllSlotsInUse) {
   expect_agreement(
       {.qps = 3'000, .activations = 0.3, .lookups = 0.1, .drops = 0.001, .reads = 2'000, .grant_cycles = 5'000});
+}
+
+TEST(QpSchedulerPins, TurnsThatLeaveSlotsToLookups) {
+  expect_agreement({.qps = 3'000,
+                    .activations = 0.3,
+                    .lookups = 0.1,
+                    .drops = 0.001,
+                    .reads = 2'000,
+                    .grant_cycles = 500,
+                    .most_ahead = 16});
 }
 
 }  // namespace
