@@ -199,13 +199,15 @@ module psn_tracker
   request_t             s2_q;
   context_t             s2_context_q;
   psn_t                 s2_base, s2_position;
+  part_t                s2_part;
   logic [BankWidth-1:0] s2_bank;
   logic                 s2_forward;  // the bank is the one that the fourth stage writes
   assign s2_base     = sack_base(s2_context_q.expected, s2_context_q.highest, s2_q.psn, s2_q.trigger);
   assign s2_position = (s2_q.op == PsnSack) ? s2_base : s2_q.psn;
-  assign s2_bank     = s2_context_q.bank[part_of(s2_position)];
+  assign s2_part     = part_of(s2_position);
+  assign s2_bank     = s2_context_q.bank[s2_part];
   assign s2_moves    = s2_valid_q && (!s3_valid_q || s3_moves) && !s4_reads;
-  assign s2_forward  = s4_done && bank_write && s4_q.slot == s2_q.slot && part_of(s4_q.psn) == part_of(s2_position);
+  assign s2_forward  = s4_done && bank_write && s4_q.slot == s2_q.slot && part_of(s4_q.psn) == s2_part;
 
   // Third stage: the bank comes out of its memory. The bank of a part of the window changes only where the fourth stage writes
   // it, and then it is forwarded, or is given back, and then the context says so: the address that was read is good, or does
@@ -226,11 +228,14 @@ module psn_tracker
   bank_t                word_q;
   logic                 s4_stale_q, s4_fetch_q, s4_acts, s4_fresh;
   logic                 again, again_q;  // another bank of the same request
+  part_t                next_part, s4_part;
   logic [BankWidth-1:0] bank_waddr, s4_bank;
 
   assign s4_base       = sack_base(s4_context_q.expected, s4_context_q.highest, s4_q.psn, s4_q.trigger);
   assign next_position = {s4_position_q[23:7] + 17'd1, 7'd0};
-  assign s4_bank       = s4_context_q.bank[part_of(s4_stale_q ? s4_base : next_position)];
+  assign next_part     = part_of(next_position);
+  assign s4_part       = s4_stale_q ? part_of(s4_base) : next_part;
+  assign s4_bank       = s4_context_q.bank[s4_part];
 
   ram_1r1w #(.Depth(NumBanks), .Width($bits(bank_t))) u_bits (
     .clk_i,
@@ -376,7 +381,7 @@ module psn_tracker
     stop          = lowest(missing);
     passed        = from_position & (to_the_end ? '1 : ~({BankPsns{1'b1}} << stop));
     edge_d        = to_the_end ? next_position : {s4_position_q[23:7], stop};
-    next_held     = s4_context_q.held[part_of(next_position)];
+    next_held     = s4_context_q.held[next_part];
     // PSNs above the edge, counted from the beginning of the bank, less those up to where it stops.
     ooo_and_bits  = s4_context_q.ooo + OooWidth'(s4_position_q[6:0]) + OooWidth'(!again_q);
     passed_to     = to_the_end ? OooWidth'(BankPsns) : OooWidth'(stop);
