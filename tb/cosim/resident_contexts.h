@@ -2,6 +2,9 @@
 // one goes out by a store and comes in by a load, in the order of what else it is asked.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -9,6 +12,8 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "cosim/bench/ports.h"
 
 namespace mrc {
 
@@ -53,6 +58,16 @@ class ResidentContexts {
     rows_.insert_or_assign(leaving_.front(), std::move(row));
     leaving_.pop_front();
   }
+  /// Does that at once: `run(move)` has the block do a move, after which `read_row()` gives what a store puts out.
+  template <typename Run, typename ReadRow>
+  void make_resident(std::uint32_t qp, const Run& run, const ReadRow& read_row) {
+    while (const Move* move = next(qp)) {
+      const bool stores = move->store;
+      run(*move);
+      moved();
+      if (stores) stored(read_row());
+    }
+  }
   /// Precondition: next(qp) is null.
   std::uint32_t slot_of(std::uint32_t qp) const { return slot_of_[qp]; }
 
@@ -87,5 +102,55 @@ class ResidentContexts {
   std::unordered_map<std::uint32_t, Row> rows_;  ///< by QP
   std::optional<Row> fresh_;
 };
+
+/// What is inside a block that answers everything, in order: operations of the run, and moves of contexts, whose
+/// answers are the contexts' alone.
+template <typename Row>
+class AnswersInOrder {
+ public:
+  explicit AnswersInOrder(ResidentContexts<Row>& contexts) : contexts_(contexts) {}
+
+  bool next_is_of_move() const { return !inside_.empty() && inside_.front() != Inside::operation; }
+  /// The block has taken a move, or an operation of the run: null.
+  void taken(const typename ResidentContexts<Row>::Move* move) {
+    inside_.push_back(move == nullptr ? Inside::operation : move->store ? Inside::store : Inside::load);
+    if (move != nullptr) contexts_.moved();
+  }
+  /// The next answer was taken. `read_row()` gives what a store puts out. Nothing where the block answers what it has
+  /// not taken.
+  template <typename ReadRow>
+  void answered(const ReadRow& read_row) {
+    if (inside_.empty()) return;
+    if (inside_.front() == Inside::store) contexts_.stored(read_row());
+    inside_.pop_front();
+  }
+
+ private:
+  enum class Inside : std::uint8_t { operation, load, store };
+
+  ResidentContexts<Row>& contexts_;
+  std::deque<Inside> inside_;  ///< the oldest first
+};
+
+/// A context on wide pins, in words of 32 bits.
+template <typename Pins>
+using ContextRow = std::array<std::uint32_t, sizeof(Pins) / sizeof(std::uint32_t)>;
+
+template <typename Pins>
+ContextRow<Pins> row_of(const Pins& pins) {
+  ContextRow<Pins> row;
+  std::copy_n(&pins[0], row.size(), row.begin());
+  return row;
+}
+template <typename Row, typename Pins>
+void put_row(const Row& row, Pins& pins) {
+  std::ranges::copy(row, &pins[0]);
+}
+/// A transfer whose last field is the context on these pins.
+template <typename Pins>
+cosim::Transaction with_context(cosim::Transaction values, const Pins& pins) {
+  for (const std::uint32_t word : row_of(pins)) values.push_back(word);
+  return values;
+}
 
 }  // namespace mrc

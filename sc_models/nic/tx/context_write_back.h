@@ -17,7 +17,7 @@ namespace mrc::timing {
 class ContextWriteBack : private WriteClient {
  public:
   static constexpr QueueMemory kBuffer{"qp_scheduler.write_back"};
-  static constexpr std::uint32_t kEntries = 8;
+  static constexpr std::uint32_t kEntries = 8;  ///< contexts that wait for their write (assumption)
 
   /// `box` is stepped when step() has something to do.
   ContextWriteBack(Box& box, NicContext& nic, PcieDma& pcie, MemoryStructure& contexts);

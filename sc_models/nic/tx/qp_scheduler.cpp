@@ -23,8 +23,8 @@ constexpr std::uint32_t kWqeRequestQueue = 16;
 
 /// Contexts of QPs that wait for their turn are read while others have theirs. Until a QP's turn, contexts may be read
 /// for a packet of each QP in front of it as well, for its answer, and for received packets. With this share, a context
-/// is still here when its turn comes and its packets are sent. With RTL it is in use until its turn, which may wait for
-/// packets that wait for a slot.
+/// is still here when its turn comes and its packets are sent (assumption, chosen by runs with few contexts). With RTL
+/// it is in use until its turn, which may wait for packets that wait for a slot.
 std::uint32_t most_ahead(std::uint32_t contexts) {
   constexpr std::uint32_t share = 8;
   return std::max(contexts / share, 1U);

@@ -38,12 +38,9 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   }
 
   AckReply event(std::uint32_t qp, const SackQuestion& question) override {
-    while (const Contexts::Move* move = contexts_.next(qp)) {
-      run(evt_of(*move));
-      const bool stores = move->store;
-      contexts_.moved();
-      if (stores) contexts_.stored(ack_coalescer_ports::Sack::take(model_.pins()).counter_bytes);
-    }
+    contexts_.make_resident(
+        qp, [&](const Contexts::Move& move) { run(evt_of(move)); },
+        [&] { return ack_coalescer_ports::Sack::take(model_.pins()).counter_bytes; });
     AckReply reply;
     reply.occupied_cycles = run(evt_of(qp, question));
     if (model_->sack_valid_o == 0) return reply;

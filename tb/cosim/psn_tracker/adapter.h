@@ -1,10 +1,8 @@
 // Drives a Verilated psn_tracker_flat request by request. Included only where a Verilated class is at hand.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <deque>
+#include <type_traits>
 
 #include "cosim/clocked_model.h"
 #include "cosim/mrc_pkg.h"
@@ -34,15 +32,9 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
   }
 
   PsnReply run(const PsnRequest& request) override {
-    while (const auto* move = contexts_.next(request.qp)) {
-      const bool stores = move->store;
-      record(put(*move));
-      run_offered();
-      contexts_.moved();
-      if (stores) contexts_.stored(context_out());
-    }
-    record(put(request));
-    run_offered();
+    contexts_.make_resident(
+        request.qp, [&](const auto& move) { run_offered(put(move)); }, [&] { return context_out(); });
+    run_offered(put(request));
     return reply_of(Rsp::take(model_.pins()));
   }
   std::uint32_t banks_in_use() const override { return model_->banks_in_use_o; }
@@ -54,7 +46,7 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     const bool drives = offered != nullptr && (move == nullptr || !contexts_.waits_for_row());
     if (drives) move != nullptr ? put(*move) : put(*offered);
     const bool valid = model_->rsp_valid_o != 0;
-    const bool moved = valid && !inside_.empty() && inside_.front() != Inside::request;
+    const bool moved = valid && inside_.next_is_of_move();
     model_->req_valid_i = drives ? 1 : 0;
     model_->rsp_ready_i = takes || moved ? 1 : 0;
     model_.low();
@@ -62,12 +54,8 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     PinCycle pins = single_transfers(ready && move == nullptr, drives, valid && !moved, takes);
     pins.first_out = pins.last_out = valid && !moved && takes;
     if (pins.last_out) answer_ = reply_of(Rsp::take(model_.pins()));
-    if (moved && inside_.front() == Inside::store) contexts_.stored(context_out());
-    if ((pins.last_out || moved) && !inside_.empty()) inside_.pop_front();
-    if (drives && ready) {
-      inside_.push_back(move == nullptr ? Inside::request : move->store ? Inside::store : Inside::load);
-      if (move != nullptr) contexts_.moved();
-    }
+    if (pins.last_out || moved) inside_.answered([&] { return context_out(); });
+    if (drives && ready) inside_.taken(move);
     model_.high();
     return pins;
   }
@@ -76,13 +64,13 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
  private:
   using Req = psn_tracker_ports::Req;
   using Rsp = psn_tracker_ports::Rsp;
-  using Row = std::array<std::uint32_t, sizeof(Model::req_context_i) / sizeof(std::uint32_t)>;
+  using Row = ContextRow<std::remove_reference_t<decltype(Model::req_context_i)>>;
   using Contexts = ResidentContexts<Row>;
-  enum class Inside : std::uint8_t { request, load, store };
   static constexpr std::uint64_t kMostCycles = 1'000;
 
-  /// What is on the pins, until its reply is there.
-  void run_offered() {
+  /// `req` is on the pins. Clocks until its reply is there.
+  void run_offered(const Req& req) {
+    if (recorder_.records()) recorder_.add(Req::kPort, with_context(req.transfer(), model_->req_context_i));
     model_->req_valid_i = 1;
     clock_until_set(
         model_, model_->req_ready_o, [&] { model_.high(); }, kMostCycles, "psn_tracker RTL does not take a request");
@@ -96,7 +84,7 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
   Req put(const typename Contexts::Move& move) {
     const Req req{.op = static_cast<std::uint64_t>(move.store ? PsnOp::store : PsnOp::load), .slot = move.slot};
     req.put(model_.pins());
-    if (!move.store) std::ranges::copy(contexts_.row(), &model_->req_context_i[0]);
+    if (!move.store) put_row(contexts_.row(), model_->req_context_i);
     return req;
   }
   Req put(const PsnRequest& request) {
@@ -104,17 +92,7 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     req.put(model_.pins());
     return req;
   }
-  void record(const Req& req) {
-    if (!recorder_.records()) return;
-    cosim::Transaction values = req.transfer();
-    for (std::size_t word = 0; word < std::tuple_size_v<Row>; ++word) values.push_back(model_->req_context_i[word]);
-    recorder_.add(Req::kPort, std::move(values));
-  }
-  Row context_out() const {
-    Row row;
-    std::copy_n(&model_->rsp_context_o[0], row.size(), row.begin());
-    return row;
-  }
+  Row context_out() const { return row_of(model_->rsp_context_o); }
   Req req_of(const PsnRequest& r) const {
     return {.op = static_cast<std::uint64_t>(r.op),
             .slot = contexts_.slot_of(r.qp),
@@ -151,7 +129,7 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
   std::uint32_t latency_cycles_ = 0;
   // By pins:
   PsnReply answer_;
-  std::deque<Inside> inside_;  ///< not answered, the oldest first
+  AnswersInOrder<Row> inside_{contexts_};
 };
 
 }  // namespace mrc

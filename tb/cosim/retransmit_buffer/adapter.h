@@ -2,11 +2,8 @@
 // class is at hand.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <deque>
-#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "cosim/clocked_model.h"
@@ -35,15 +32,9 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
   }
 
   const RetransmitReply& run(const RetransmitCommand& command) override {
-    while (const auto* move = contexts_.next(command.qp)) {
-      const bool stores = move->store;
-      record(put(*move));
-      run_offered();
-      contexts_.moved();
-      if (stores) contexts_.stored(context_out());
-    }
-    record(put(command));
-    run_offered();
+    contexts_.make_resident(
+        command.qp, [&](const auto& move) { run_offered(put(move)); }, [&] { return context_out(); });
+    run_offered(put(command));
     take_reply(Rsp::take(model_.pins()), command.op);
     return reply_;
   }
@@ -57,7 +48,7 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     const auto* move = offered == nullptr ? nullptr : contexts_.next(offered->qp);
     const bool drives = offered != nullptr && (move == nullptr || !contexts_.waits_for_row());
     if (drives) move != nullptr ? put(*move) : put(*offered);
-    const bool moves = !inside_.empty() && inside_.front() != Inside::command;
+    const bool moves = inside_.next_is_of_move();
     model_->cmd_valid_i = drives ? 1 : 0;
     model_->rsp_ready_i = takes || moves ? 1 : 0;
     model_.low();
@@ -71,12 +62,8 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
       take_reply(Rsp::take(model_.pins()), oldest == nullptr ? RetransmitOp::open : oldest->op);
       answered_ = true;
     }
-    if (moved && inside_.front() == Inside::store) contexts_.stored(context_out());
-    if ((pins.last_out || moved) && !inside_.empty()) inside_.pop_front();
-    if (drives && ready) {
-      inside_.push_back(move == nullptr ? Inside::command : move->store ? Inside::store : Inside::load);
-      if (move != nullptr) contexts_.moved();
-    }
+    if (pins.last_out || moved) inside_.answered([&] { return context_out(); });
+    if (drives && ready) inside_.taken(move);
     model_.high();
     return pins;
   }
@@ -96,13 +83,13 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
   using Cmd = retransmit_buffer_ports::Cmd;
   using Evt = retransmit_buffer_ports::Evt;
   using Rsp = retransmit_buffer_ports::Rsp;
-  using Row = std::array<std::uint32_t, sizeof(Model::cmd_context_i) / sizeof(std::uint32_t)>;
+  using Row = ContextRow<std::remove_reference_t<decltype(Model::cmd_context_i)>>;
   using Contexts = ResidentContexts<Row>;
-  enum class Inside : std::uint8_t { command, load, store };
   static constexpr std::uint64_t kMostCycles = 1'000'000;
 
-  /// What is on the pins, until its response is there.
-  void run_offered() {
+  /// `cmd` is on the pins. Clocks until its response is there.
+  void run_offered(const Cmd& cmd) {
+    if (recorder_.records()) recorder_.add(Cmd::kPort, with_context(cmd.transfer(), model_->cmd_context_i));
     const std::uint64_t begin = model_.cycles();
     reply_.events.clear();
     // The response of the command before is taken with this command's first cycle.
@@ -124,7 +111,7 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     const rtl::RetransmitOp op = move.store ? rtl::RetransmitOp::store : rtl::RetransmitOp::load;
     const Cmd cmd{.op = static_cast<std::uint64_t>(op), .slot = move.slot, .qp = move.qp};
     cmd.put(model_.pins());
-    if (!move.store) std::ranges::copy(contexts_.row(), &model_->cmd_context_i[0]);
+    if (!move.store) put_row(contexts_.row(), model_->cmd_context_i);
     return cmd;
   }
   Cmd put(const RetransmitCommand& command) {
@@ -133,17 +120,7 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     cmd.put(model_.pins());
     return cmd;
   }
-  void record(const Cmd& cmd) {
-    if (!recorder_.records()) return;
-    cosim::Transaction values = cmd.transfer();
-    for (std::size_t word = 0; word < std::tuple_size_v<Row>; ++word) values.push_back(model_->cmd_context_i[word]);
-    recorder_.add(Cmd::kPort, std::move(values));
-  }
-  Row context_out() const {
-    Row row;
-    std::copy_n(&model_->rsp_context_o[0], row.size(), row.begin());
-    return row;
-  }
+  Row context_out() const { return row_of(model_->rsp_context_o); }
 
   static RetransmitEvent event_of(const Evt& evt) {
     return {.psn = static_cast<Psn>(evt.psn),
@@ -180,8 +157,8 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
   std::uint64_t last_cycles_ = 0;
   bool response_left_ = false;  ///< of run(): it is taken with the next cycle
   // By pins:
-  bool answered_ = false;      ///< the reply is complete
-  std::deque<Inside> inside_;  ///< not answered, the oldest first
+  bool answered_ = false;  ///< the reply is complete
+  AnswersInOrder<Row> inside_{contexts_};
 };
 
 }  // namespace mrc

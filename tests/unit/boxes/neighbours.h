@@ -30,6 +30,14 @@ inline void answer_reads_after(ScenarioConfig& scenario, double ns) {
   scenario.node_default.pcie.read_latency_p99_ns = ns;
 }
 
+/// The NIC holds this many contexts and no more, from the start those of the first QPs; one is read in 1 us.
+inline void hold_first_contexts(ScenarioConfig& scenario, std::uint32_t contexts) {
+  QpSchedulerConfig& config = scenario.node_default.nic.qp_scheduler;
+  config.context_cache_entries = contexts;
+  config.contexts_at_start = contexts;
+  answer_reads_after(scenario, 1000);
+}
+
 /// The bench's QPs have security associations.
 struct Associated {
   explicit Associated(Bench& bench) {

@@ -18,7 +18,8 @@ ScenarioConfig qp_scheduler_config() {
 }
 
 struct QpSchedulerTest : testing::Test {
-  explicit QpSchedulerTest(const ScenarioConfig& scenario = qp_scheduler_config()) : bench(scenario, kQps) {}
+  explicit QpSchedulerTest(const ScenarioConfig& scenario = qp_scheduler_config(), std::uint32_t qps = kQps)
+      : bench(scenario, qps) {}
 
   Bench bench;
   std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
@@ -116,22 +117,15 @@ TEST_F(SmallWindow, WaitsForTheWindowAndIsChargedToIt) {
 }
 
 /// Two contexts for sixteen QPs.
-struct WriteBack : testing::Test {
+struct WriteBack : QpSchedulerTest {
   static constexpr std::uint32_t kManyQps = 16;
-  explicit WriteBack(const ScenarioConfig& scenario = with_two_contexts()) : bench(scenario, kManyQps) {}
+  explicit WriteBack(const ScenarioConfig& scenario = with_two_contexts()) : QpSchedulerTest(scenario, kManyQps) {}
   static ScenarioConfig with_two_contexts() {
     ScenarioConfig scenario = qp_scheduler_config();
     scenario.node_default.nic.qp_scheduler.context_cache_entries = 2;
     return scenario;
   }
 
-  Bench bench;
-  std::unique_ptr<PcieDma> pcie = make_pcie(bench, bench.wheel);
-  timing::RetransmitBuffer retransmit_buffer{"retransmit_buffer", bench.parked, bench.nic};
-  timing::QpScheduler box{"qp_scheduler", bench.wheel, bench.nic, *pcie, retransmit_buffer};
-  Fifo<timing::TxPacket> sprayed = queue<timing::TxPacket>("spray_scheduler.queue", 8);
-
-  void SetUp() override { retransmit_buffer.connect(sprayed, box); }
   const BoxCounters& counted() const { return bench.nic.box_counters; }
   void look(std::uint32_t qps) {
     for (std::uint32_t qp = 0; qp < qps; ++qp) box.activate(qp, 0, kNobody);

@@ -75,10 +75,7 @@ TEST_F(RetransmitBufferTest, AQpThatFoundNoRecordIsWokenByARelease) {
 struct RetransmitBufferContexts : testing::Test {
   static ScenarioConfig with_two_contexts() {
     ScenarioConfig scenario = retransmit_buffer_config();
-    QpSchedulerConfig& config = scenario.node_default.nic.qp_scheduler;
-    config.context_cache_entries = 2;
-    config.contexts_at_start = 2;
-    answer_reads_after(scenario, 1000);
+    hold_first_contexts(scenario, 2);
     return scenario;
   }
 

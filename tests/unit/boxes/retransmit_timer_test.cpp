@@ -61,10 +61,7 @@ TEST_F(RetransmitTimerTest, AnAnswerInTimeStopsIt) {
 struct RetransmitTimerContexts : testing::Test {
   static ScenarioConfig with_one_context() {
     ScenarioConfig scenario = retransmit_timer_config();
-    QpSchedulerConfig& config = scenario.node_default.nic.qp_scheduler;
-    config.context_cache_entries = 1;
-    config.contexts_at_start = 1;
-    answer_reads_after(scenario, 1000);
+    hold_first_contexts(scenario, 1);
     return scenario;
   }
 

@@ -81,11 +81,8 @@ struct SackProcessorContexts : testing::Test {
   explicit SackProcessorContexts(std::uint32_t held = 3) : bench(with_contexts(held), kQps) {}
   static ScenarioConfig with_contexts(std::uint32_t held) {
     ScenarioConfig scenario = sack_processor_config();
-    NicConfig& nic = scenario.node_default.nic;
-    nic.qp_scheduler.context_cache_entries = held;
-    nic.qp_scheduler.contexts_at_start = held;
-    nic.sack_processor.context_wait_entries = 2;
-    answer_reads_after(scenario, 1000);
+    hold_first_contexts(scenario, held);
+    scenario.node_default.nic.sack_processor.context_wait_entries = 2;
     return scenario;
   }
 
@@ -157,8 +154,7 @@ TEST_F(SackProcessorOneContext, WhatWasReadIsUsedOnceEvenIfAnotherHasTakenItsPla
 
 TEST(SackProcessorWithAllContexts, AsksForNone) {
   ScenarioConfig scenario = sack_processor_config();
-  scenario.node_default.nic.qp_scheduler.context_cache_entries = 2;
-  scenario.node_default.nic.qp_scheduler.contexts_at_start = 2;
+  hold_first_contexts(scenario, 2);
   Bench bench(scenario, 2);
   Everybody others(bench);
   ContextSource contexts(bench, others.retransmit_buffer);
