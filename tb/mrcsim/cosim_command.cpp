@@ -17,6 +17,7 @@
 
 #include "cosim/rtl_blocks.h"
 #include "cosim/rtl_modules.h"
+#include "mrcsim/coverage_json.h"
 #include "mrcsim/exit_code.h"
 #include "mrcsim/option_checks.h"
 #include "mrcsim/study_options.h"
@@ -105,17 +106,7 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
     if (!report.replay_file.empty()) json["mismatch"]["replay_file"] = report.replay_file;
     if (!report.waves_file.empty()) json["mismatch"]["waves_file"] = report.waves_file;
   }
-  Json points = Json::array();
-  for (const auto& point : report.coverage.points()) {
-    Json bins = Json::array();
-    for (const auto& bin : point.bins) {
-      bins.push_back({{"bin", bin.name}, {"hits", bin.hits}});
-      if (!bin.waiver.empty()) bins.back()["waiver"] = bin.waiver;
-    }
-    points.push_back({{"point", point.name}, {"bins", bins}});
-  }
-  json["functional_coverage"] = {
-      {"bins", report.coverage.bins()}, {"hit", report.coverage.bins_hit()}, {"points", points}};
+  json["functional_coverage"] = coverage_json(report.coverage.points());
   Json source = Json::object();
   for (const auto& [kind, counts] : report.source) {
     source[kind] = {{"points", counts.points}, {"hit", counts.hit}, {"missed", counts.missed}};

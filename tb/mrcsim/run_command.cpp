@@ -26,6 +26,7 @@
 #include "mrcsim/progress.h"
 #include "mrcsim/provenance.h"
 #include "mrcsim/rtl_selection.h"
+#include "mrcsim/run_bins.h"
 #include "mrcsim/study_options.h"
 #include "mrcsim/terminal.h"
 #include "parameters/input_file.h"
@@ -149,6 +150,7 @@ struct Prepared {
   std::unique_ptr<OutputDirectory> out;  ///< where results are written: not on another rank than 0
   std::unique_ptr<ProgressLine> progress;
   std::vector<RtlSourceResult> rtl_sources;
+  std::unique_ptr<RunBins> bins;           ///< null: not asked for
   bool has_trace = true;                   ///< false: programs drive the NICs
   std::unique_ptr<Programs> programs;      ///< null: the trace's players drive the NICs
   std::unique_ptr<Simulation> simulation;  ///< null: the transport is not simulated
@@ -163,6 +165,7 @@ void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& o
   if (!options.pcap.empty()) refuse("--pcap");
   if (!options.waves.empty()) refuse("--waves");
   if (!options.perfetto.empty()) refuse("--perfetto");
+  if (options.bins) refuse("--bins");
   if (!transport_of(scenario).simulated) refuse(fmt::format("transport = \"{}\"", scenario.node_default.transport));
   if (scenario.run.stop_within_percent > 0) refuse("run.stop_within_percent");
   if (scenario.run.kernel != KernelMode::wheel) refuse("run.kernel = \"methods\"");
@@ -238,6 +241,12 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const Progr
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
   if (options.rtl_timing == kByPins) clock_by_pins(simulation_options.rtl);
   simulation_options.add_rtl = add_rtl;
+  if (options.bins) {
+    if (options.shadow.empty()) throw OutputError("--bins needs --shadow BLOCK");
+    run.bins = std::make_unique<RunBins>(simulation_options.rtl);
+    simulation_options.add_rtl = [&bins = *run.bins](const RtlSelection& selection, const ScenarioConfig& of,
+                                                     NicRtl& rtl) { bins.add_rtl(selection, of, rtl); };
+  }
   simulation_options.pcap = options.pcap;
   const bool watched = !options.waves.empty() || !options.perfetto.empty();
   if (watched && !transport.simulated) {
@@ -312,6 +321,23 @@ void print_how_to_repeat(const RunOptions& options, const RunResult& result) {
              differs->block, shell_quoted(options.scenario), settings);
 }
 
+/// What the run asked its blocks, played to each of them alone; false where one of them differs there.
+bool play_bins(const RunOptions& options, const Prepared& run) {
+  std::vector<BlockBins> found;
+  try {
+    found = run.bins->play(interrupted);
+  } catch (const cosim::CosimInterrupted&) {
+    fmt::print(stderr, "mrcsim: interrupted; no bins.json was written\n");
+    return true;
+  }
+  run.out->write("bins.json", bins_json(found));
+  if (prints_text(options)) fmt::print("{}", bins_text(found, run.out->path() + "/bins.json"));
+  const auto differs = std::ranges::find_if(found, [](const BlockBins& block) { return !block.mismatch.empty(); });
+  if (differs == found.end()) return true;
+  fmt::print(stderr, "mrcsim: mismatch: {} alone: {}\n", differs->block, differs->mismatch);
+  return false;
+}
+
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
   run.simulation.reset();  // so that results may take the memory that the model had
   result.job.cut = run.job.cut;
@@ -344,8 +370,9 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
   if (code != kExitOk) {
     fmt::print(stderr, "mrcsim: {}: {}\n", to_string(result.status),
                printable(result.details.empty() ? why_without_details(result.status) : result.details.front()));
+    return code;
   }
-  return code;
+  return run.bins && !play_bins(options, run) ? kExitMismatch : code;
 }
 
 int run_alone(const RunOptions& options) {
@@ -425,6 +452,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
           "of --rtl: transaction, a block gets one transaction after the other; pins, it is clocked with the run "
           "and its handshakes set the pace (docs/rtl.md)")
       ->check(CLI::IsMember({"transaction", kByPins}));
+  command.add_flag("--bins", options.bins,
+                   "with --shadow: which bins of the blocks' functional coverage the run reaches (bins.json)");
   command.add_option("--pcap", options.pcap, "capture every packet at every port as pcapng (docs/wireshark)");
   command.add_option("--waves", options.waves, "signals of the model as .fst or .vcd for GTKWave (docs/waves.md)");
   command

@@ -138,45 +138,45 @@ module ack_coalescer_properties
     assume (evt_counter_bytes_i <= threshold_bytes_i && 3'(evt_event_i) <= 3'd4);
     assume (!(evt_valid_i && ours && evt_event_i != SackLoad) || known_q);
 
-    if (!rst_ni) assert (!started_q && !known_q && dues_q == '0 && !held_q && !quiet_q);
+    if (!rst_ni) state_after_reset: assert (!started_q && !known_q && dues_q == '0 && !held_q && !quiet_q);
     if (rst_ni) begin
       // A SACK that waits stays as it is.
       if (held_q) begin
-        assert (sack_valid_o && sack_slot_o == held_slot_q && sack_causes_o == held_causes_q);
-        assert (sack_counter_bytes_o == held_counter_q && sack_reflection_o == held_reflection_q);
+        sack_stays_valid: assert (sack_valid_o && sack_slot_o == held_slot_q && sack_causes_o == held_causes_q);
+        sack_stays_the_same: assert (sack_counter_bytes_o == held_counter_q && sack_reflection_o == held_reflection_q);
       end
       // No SACK without a reason, none that is not owed, none twice, none lost, in order; each says what its event said.
-      if (sack_valid_o) assert (sack_causes_o != '0);
+      if (sack_valid_o) sack_has_cause: assert (sack_causes_o != '0);
       if (offered) begin
-        assert (dues_q != '0);
-        assert (SumWidth'(sack_counter_bytes_o) == due_q[0].counter);
-        assert (sack_causes_o == due_q[0].causes);
-        assert (sack_reflection_o == due_q[0].reflection);
+        sack_is_owed: assert (dues_q != '0);
+        sack_counter: assert (SumWidth'(sack_counter_bytes_o) == due_q[0].counter);
+        sack_causes: assert (sack_causes_o == due_q[0].causes);
+        sack_reflection: assert (sack_reflection_o == due_q[0].reflection);
       end
       // One that is owed is offered in the cycle after the next, or waits behind another.
-      assert (!(quiet_q && quiet));
+      sack_in_time: assert (!(quiet_q && quiet));
       // No SACK is held up by an event that makes none owed.
-      if (!evt_ready_o) assert (sack_valid_o && !sack_ready_i);
+      if (!evt_ready_o) ready_unless_sack_waits: assert (sack_valid_o && !sack_ready_i);
 
       // How the block holds it.
-      assert (started_q);
-      assert (dues_q == 2'(pending && dut.owed) + 2'(offered));
-      if (!known_q) assert (!pending && !offered);
+      invariant_started: assert (started_q);
+      invariant_dues: assert (dues_q == 2'(pending && dut.owed) + 2'(offered));
+      if (!known_q) invariant_unknown: assert (!pending && !offered);
       if (known_q) begin
-        assert (counter_q <= SumWidth'(threshold_q));
-        if (!pending) assert (SumWidth'(dut.u_counter.mem[followed_q]) == counter_q);
+        invariant_counter_bound: assert (counter_q <= SumWidth'(threshold_q));
+        if (!pending) invariant_counter_in_memory: assert (SumWidth'(dut.u_counter.mem[followed_q]) == counter_q);
       end
       if (pending) begin
-        assert (known_q && dut.s1_q.kind == last_event_q && dut.s1_q.payload_bytes == last_payload_q);
-        assert (dut.s1_q.retransmission == last_retransmission_q && dut.s1_q.reflection == last_reflection_q);
-        assert (last_payload_q <= 15'd16384);
-        assert (3'(last_event_q) <= 3'd4 && last_counter_q <= threshold_q && dut.s1_q.counter_bytes == last_counter_q);
+        invariant_event: assert (known_q && dut.s1_q.kind == last_event_q && dut.s1_q.payload_bytes == last_payload_q);
+        invariant_reflection: assert (dut.s1_q.retransmission == last_retransmission_q && dut.s1_q.reflection == last_reflection_q);
+        invariant_payload_bound: assert (last_payload_q <= 15'd16384);
+        invariant_event_bounds: assert (3'(last_event_q) <= 3'd4 && last_counter_q <= threshold_q && dut.s1_q.counter_bytes == last_counter_q);
         if (last_event_q != SackLoad) begin
-          assert (SumWidth'(dut.counter_read) == before_q && before_q <= SumWidth'(threshold_q));
+          invariant_counter_read: assert (SumWidth'(dut.counter_read) == before_q && before_q <= SumWidth'(threshold_q));
         end
-        assert (SumWidth'(dut.counter_d) == counter_q);
+        invariant_counter_next: assert (SumWidth'(dut.counter_d) == counter_q);
         if (dut.owed) begin
-          assert (due_q[1'(offered)] == {SumWidth'(dut.counter), dut.causes, dut.s1_q.reflection});
+          invariant_due: assert (due_q[1'(offered)] == {SumWidth'(dut.counter), dut.causes, dut.s1_q.reflection});
         end
       end
     end

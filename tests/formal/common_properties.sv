@@ -40,9 +40,9 @@ module common_properties #(
     .uncorrectable_o(uncorrectable)
   );
   always_ff @(posedge clk_i) begin
-    if (!any_i) assert (decoded == data_i && !corrected && !uncorrectable);
-    if (any_i && first_i == second_i) assert (decoded == data_i && corrected && !uncorrectable);
-    if (any_i && first_i != second_i) assert (!corrected && uncorrectable);
+    if (!any_i) clean_word_unchanged: assert (decoded == data_i && !corrected && !uncorrectable);
+    if (any_i && first_i == second_i) one_flip_corrected: assert (decoded == data_i && corrected && !uncorrectable);
+    if (any_i && first_i != second_i) two_flips_reported: assert (!corrected && uncorrectable);
   end
 
   typedef struct packed {
@@ -80,10 +80,10 @@ module common_properties #(
     );
     always_ff @(posedge clk_i) begin
       if (read_q[l].known) begin
-        assert (ram_corrected == (read_q[l].flips == 2'd1));
-        assert (ram_uncorrectable == (read_q[l].flips == 2'd2));
+        read_corrected: assert (ram_corrected == (read_q[l].flips == 2'd1));
+        read_uncorrectable: assert (ram_uncorrectable == (read_q[l].flips == 2'd2));
       end
-      if (read_q[l].known && read_q[l].flips != 2'd2) assert (rdata == read_q[l].data);
+      if (read_q[l].known && read_q[l].flips != 2'd2) read_as_written: assert (rdata == read_q[l].data);
     end
   end
 

@@ -234,50 +234,50 @@ module pcie_dma_properties
       end
 
       // What is offered stays until it is taken.
-      if (held_req_q) assert (req_valid_o && req_q == {req_address_o, req_bytes_o, req_tag_o, req_job_o, req_retry_o});
-      if (held_ordered_q) assert (ordered_valid_o && ordered_job_q == ordered_job_o);
-      if (held_loose_q) assert (loose_valid_o && loose_job_q == loose_job_o);
-      if (held_tlp_q) assert (tlp_valid_o && tlp_q == {tlp_address_o, tlp_bytes_o, tlp_last_o});
+      if (held_req_q) request_stays: assert (req_valid_o && req_q == {req_address_o, req_bytes_o, req_tag_o, req_job_o, req_retry_o});
+      if (held_ordered_q) ordered_report_stays: assert (ordered_valid_o && ordered_job_q == ordered_job_o);
+      if (held_loose_q) loose_report_stays: assert (loose_valid_o && loose_job_q == loose_job_o);
+      if (held_tlp_q) tlp_stays: assert (tlp_valid_o && tlp_q == {tlp_address_o, tlp_bytes_o, tlp_last_o});
 
       if (req_valid_o) begin
         // A tag is never given out while its request waits.
-        assert (!waits_q[req_tag_o]);
+        tag_is_free: assert (!waits_q[req_tag_o]);
         // No request is empty or crosses a multiple of MRRS, and each is of a read that is under way.
-        assert (req_bytes_o != '0 && ({1'b0, req_address_o[11:0]} & (read_block - 13'd1)) + req_bytes_o <= read_block);
-        assert (busy_q[req_job_o]);
+        request_within_block: assert (req_bytes_o != '0 && ({1'b0, req_address_o[11:0]} & (read_block - 13'd1)) + req_bytes_o <= read_block);
+        request_of_read_under_way: assert (busy_q[req_job_o]);
         // Asked for again is what has failed, in that order, before anything new.
-        if (req_retry_o) assert (agains_q != '0 && again_q[0] == {req_address_o, req_bytes_o, req_job_o});
+        if (req_retry_o) retries_in_order: assert (agains_q != '0 && again_q[0] == {req_address_o, req_bytes_o, req_job_o});
       end
-      assert (agains_q <= 2'd2);
+      retries_bound: assert (agains_q <= 2'd2);
       // The requests of a read follow each other without a gap and end where it ends.
-      if (ours_asked) assert (req_address_o == ask_at_q && 13'(to_ask_q) >= req_bytes_o);
+      if (ours_asked) requests_without_gap: assert (req_address_o == ask_at_q && 13'(to_ask_q) >= req_bytes_o);
       // A completion is what it is called.
-      assert (verdict_valid_o == cpl_q);
-      if (cpl_q) assert (verdict_o == verdict && verdict_tag_o == tag_q);
+      verdict_for_each_completion: assert (verdict_valid_o == cpl_q);
+      if (cpl_q) verdict_is_right: assert (verdict_o == verdict && verdict_tag_o == tag_q);
       // No tag is lost: requests wait for one only while all are in use.
-      if (stall_tags_o) assert ((waits_q | (Tags'(req_valid_o) << req_tag_o)) == '1);
+      if (stall_tags_o) no_tag_lost: assert ((waits_q | (Tags'(req_valid_o) << req_tag_o)) == '1);
 
       // A read is reported once, by the stream that it asked for, in its turn, when all its bytes have come and none was poisoned.
-      if (ordered_valid_o) assert (busy_q[ordered_job_o] && in_order_q[ordered_job_o]);
-      if (loose_valid_o) assert (busy_q[loose_job_o] && !in_order_q[loose_job_o]);
-      if (ordered_valid_o && ordered_job_o == job_q) assert (to_ask_q == '0 && to_come_q == '0 && !behind_q);
-      if (loose_valid_o && loose_job_o == job_q) assert (to_ask_q == '0 && to_come_q == '0);
+      if (ordered_valid_o) ordered_report_of_its_kind: assert (busy_q[ordered_job_o] && in_order_q[ordered_job_o]);
+      if (loose_valid_o) loose_report_of_its_kind: assert (busy_q[loose_job_o] && !in_order_q[loose_job_o]);
+      if (ordered_valid_o && ordered_job_o == job_q) ordered_report_when_whole: assert (to_ask_q == '0 && to_come_q == '0 && !behind_q);
+      if (loose_valid_o && loose_job_o == job_q) loose_report_when_whole: assert (to_ask_q == '0 && to_come_q == '0);
       // None is forgotten: its report, or one before it, is at the output two cycles after its last verdict.
-      if (since_q != '0 && !in_order_q[job_q]) assert (loose_valid_o);
-      if (since_q != '0 && in_order_q[job_q] && !behind_q) assert (ordered_valid_o && ordered_job_o == job_q);
+      if (since_q != '0 && !in_order_q[job_q]) loose_report_not_forgotten: assert (loose_valid_o);
+      if (since_q != '0 && in_order_q[job_q] && !behind_q) ordered_report_not_forgotten: assert (ordered_valid_o && ordered_job_o == job_q);
 
       // The TLPs of a write are none too many, not empty, cross no multiple of MPS and follow each other without a gap.
       if (tlp_valid_o) begin
-        assert (writes_q != '0 && tlp_address_o == write_at_q[0] && tlp_last_o == (13'(write_left_q[0]) == tlp_bytes_o));
-        assert (tlp_bytes_o != '0 && tlp_bytes_o <= 13'(write_left_q[0]));
-        assert (({1'b0, tlp_address_o[11:0]} & (write_block - 13'd1)) + tlp_bytes_o <= write_block);
+        tlps_without_gap: assert (writes_q != '0 && tlp_address_o == write_at_q[0] && tlp_last_o == (13'(write_left_q[0]) == tlp_bytes_o));
+        tlp_not_empty: assert (tlp_bytes_o != '0 && tlp_bytes_o <= 13'(write_left_q[0]));
+        tlp_within_block: assert (({1'b0, tlp_address_o[11:0]} & (write_block - 13'd1)) + tlp_bytes_o <= write_block);
       end
 
       // Requests reserve room, and never more than there is.
-      assert (buffer_used_o == used);
-      assert (buffer_used_o <= BufferWidth'(BufferBytes));
+      room_is_counted: assert (buffer_used_o == used);
+      room_bound: assert (buffer_used_o <= BufferWidth'(BufferBytes));
       // What waits for a tag does not wait for room, and the other way round.
-      assert (!(stall_tags_o && stall_buffer_o));
+      one_reason_to_wait: assert (!(stall_tags_o && stall_buffer_o));
     end
   end
 

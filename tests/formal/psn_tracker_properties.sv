@@ -175,62 +175,62 @@ module psn_tracker_properties
 
       // An offered reply stays as it is until it is taken; each belongs to one request.
       if (held_q) begin
-        assert (rsp_valid_o);
-        assert (rsp_o == held_rsp_q);
+        reply_stays_valid: assert (rsp_valid_o);
+        reply_stays_the_same: assert (rsp_o == held_rsp_q);
       end
-      if (rsp_valid_o) assert (inside_q != '0);
-      assert (inside_q <= 4'd6);
+      if (rsp_valid_o) reply_has_request: assert (inside_q != '0);
+      requests_inside_bound: assert (inside_q <= 4'd6);
       // None is forgotten: two banks at most are looked at, of a SACK the first of them twice.
-      assert (silent_q <= 4'd9);
+      no_request_forgotten: assert (silent_q <= 4'd9);
 
       // Banks are neither lost nor made: none is in use when nothing is above an edge.
-      assert (banks_in_use_o <= CountWidth'(NumBanks));
-      if (settled && ooo == '0 && outside_ooo_q == '0) assert (banks_in_use_o == '0);
-      if (settled && (ooo != '0 || outside_ooo_q != '0)) assert (banks_in_use_o != '0);
+      banks_within_pool: assert (banks_in_use_o <= CountWidth'(NumBanks));
+      if (settled && ooo == '0 && outside_ooo_q == '0) no_bank_lost: assert (banks_in_use_o == '0);
+      if (settled && (ooo != '0 || outside_ooo_q != '0)) bank_for_what_is_above: assert (banks_in_use_o != '0);
 
       if (rsp_valid_o) begin
         // What is placed gets no NACK, and nothing but whole packets is.
-        if (rsp_o.place) assert (asked.op == PsnData && rsp_o.outcome == PsnAccept && rsp_o.nack == NackNone);
+        if (rsp_o.place) placed_is_accepted: assert (asked.op == PsnData && rsp_o.outcome == PsnAccept && rsp_o.nack == NackNone);
         // A packet is placed, refused, or known; it is dropped only outside the window.
         if (packet) begin
-          assert (rsp_o.place || rsp_o.duplicate || rsp_o.nack != NackNone || rsp_o.outcome == PsnOutOfWindow);
-          assert (rsp_o.duplicate == (rsp_o.outcome == PsnDuplicateBelow || rsp_o.outcome == PsnDuplicateAbove));
-          assert (rsp_o.repeat_ack == (rsp_o.outcome == PsnDuplicateBelow));
+          packet_is_answered: assert (rsp_o.place || rsp_o.duplicate || rsp_o.nack != NackNone || rsp_o.outcome == PsnOutOfWindow);
+          duplicate_by_outcome: assert (rsp_o.duplicate == (rsp_o.outcome == PsnDuplicateBelow || rsp_o.outcome == PsnDuplicateAbove));
+          repeat_ack_by_outcome: assert (rsp_o.repeat_ack == (rsp_o.outcome == PsnDuplicateBelow));
         end
         // An accepted packet is placed, or the first thing that it lacks is named.
         if (asked.op == PsnData && rsp_o.outcome == PsnAccept) begin
-          assert (rsp_o.place == (rsp_o.nack == NackNone));
-          assert (rsp_o.nack == (!asked.packet.allowed        ? NackUnexpEvent :
+          placed_or_refused: assert (rsp_o.place == (rsp_o.nack == NackNone));
+          nack_names_first_lack: assert (rsp_o.nack == (!asked.packet.allowed        ? NackUnexpEvent :
                                  !asked.packet.packet_buffer  ? NackNoPktBuffer :
                                  !asked.packet.other_resource ? NackNoResource :
                                  !asked.packet.receive        ? NackUnexpEvent : NackNone));
         end
         // The window: the highest PSN is not below the edge and not beyond the window.
-        assert (24'(rsp_o.highest - rsp_o.cack) <= 24'(MprPsns));
-        assert (rsp_o.ooo_count < 15'(MprPsns));
-        assert ((rsp_o.ooo_count == '0) == (rsp_o.highest == rsp_o.cack));
+        highest_in_window: assert (24'(rsp_o.highest - rsp_o.cack) <= 24'(MprPsns));
+        count_in_window: assert (rsp_o.ooo_count < 15'(MprPsns));
+        count_is_zero_at_edge: assert ((rsp_o.ooo_count == '0) == (rsp_o.highest == rsp_o.cack));
       end
 
       // A context comes back as it went.
-      if (rsp_valid_o && asked.op == PsnLoad) assert (rsp_o.ooo_count == outside_ooo_q && rsp_context_o == outside_context_q);
+      if (rsp_valid_o && asked.op == PsnLoad) loaded_as_stored: assert (rsp_o.ooo_count == outside_ooo_q && rsp_context_o == outside_context_q);
 
       if (rsp_valid_o && ours && live_q) begin
         // The edge never moves back.
-        if (asked.op != PsnSetup) assert (24'(rsp_o.cack - cack_q) <= 24'(MprPsns));
+        if (asked.op != PsnSetup) edge_never_back: assert (24'(rsp_o.cack - cack_q) <= 24'(MprPsns));
         if (within_q && packet && asked.psn == psn_q) begin
           // No PSN is placed twice, and one that was placed is known ever after.
-          assert (rsp_o.duplicate == placed_q);
-          if (rsp_o.place) assert (!placed_q);
+          duplicate_if_placed: assert (rsp_o.duplicate == placed_q);
+          if (rsp_o.place) placed_once: assert (!placed_q);
         end
         if (within_q && asked.op != PsnSetup && asked.op != PsnRelease) begin
           // The edge passes what was placed, and nothing else.
-          if (passed) assert (placed_q || places);
+          if (passed) edge_passes_placed: assert (placed_q || places);
           // It closes the messages whose ends it passes, of all PSNs that it passes at most one each.
-          if (passed && !was_passed && ends) assert (rsp_o.closes != '0);
-          assert (24'(rsp_o.closes) <= 24'(rsp_o.cack - cack_q));
-          if (passed && !was_passed && 24'(rsp_o.cack - cack_q) == 24'd1) assert (rsp_o.closes == 16'(ends));
+          if (passed && !was_passed && ends) end_closes_message: assert (rsp_o.closes != '0);
+          closes_at_most_passed: assert (24'(rsp_o.closes) <= 24'(rsp_o.cack - cack_q));
+          if (passed && !was_passed && 24'(rsp_o.cack - cack_q) == 24'd1) one_passed_closes_its_end: assert (rsp_o.closes == 16'(ends));
           // A SACK's bit says what was placed above the edge.
-          if (asked.op == PsnSack && near && bit_ahead < 24'd64) assert (rsp_o.sack_bitmap[bit_ahead[5:0]] == above);
+          if (asked.op == PsnSack && near && bit_ahead < 24'd64) sack_bit_of_placed: assert (rsp_o.sack_bitmap[bit_ahead[5:0]] == above);
         end
       end
     end

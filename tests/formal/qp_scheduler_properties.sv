@@ -84,7 +84,7 @@ module qp_scheduler_properties
     end
     for (int unsigned s = 0; s < NumSlots; s++) begin
       {owned[s], owner[s]} = dut.u_contexts.u_owners.mem[s];
-      busy[s]              = dut.u_contexts.busy_q[0][s];
+      busy[s]              = dut.u_contexts.busy_q[s];
     end
   end
 
@@ -113,6 +113,28 @@ module qp_scheduler_properties
       quiet = quiet && busy[s] == (owned[s] && (state[owner[s]] == Loading || state[owner[s]] == Fresh));
     end
     quiet = quiet && held_o == (SlotWidth + 1)'($countones(busy));
+  end
+
+  // Of all QPs: one is on the list twice; one that was granted has not its turn any more, or its slot is fetched into.
+  logic listed_twice, granted_without_turn, fetch_takes_slot;
+  always_comb begin
+    listed_twice         = 1'b0;
+    granted_without_turn = 1'b0;
+    fetch_takes_slot     = 1'b0;
+    for (int unsigned i = 0; i < NumQps; i++) begin
+      for (int unsigned j = i + 1; j < NumQps; j++) begin
+        if ((QpWidth + 1)'(j) < listed_o) begin
+          listed_twice = listed_twice ||
+                         dut.u_list.u_ready.u_ram.mem[dut.u_list.u_ready.read_q + QpWidth'(i)][QpWidth-1:0] ==
+                         dut.u_list.u_ready.u_ram.mem[dut.u_list.u_ready.read_q + QpWidth'(j)][QpWidth-1:0];
+        end
+      end
+      if (granted_q[i]) begin
+        granted_without_turn = granted_without_turn ||
+                               !(turns[i] || (dut.u_list.valid_q && dut.u_list.qp_q == QpWidth'(i)));
+        fetch_takes_slot     = fetch_takes_slot || fetch_slot_o == slot_q[i];
+      end
+    end
   end
 
   logic                 acts_q = 1'b0, acted_q = 1'b0, began_q = 1'b0, walks_q = 1'b0;
@@ -161,45 +183,34 @@ module qp_scheduler_properties
       for (int unsigned i = 0; i < NumQps; i++) assume (fetched_q[i] == (state[i] == Loading));
     end
 
-    if (rst_ni && walks_q && !dut.clear_q) assert (quiet && fits);
+    if (rst_ni && walks_q && !dut.clear_q) walk_ends_quiet: assert (quiet && fits);
     if (rst_ni && !dut.clear_q && (started_q || !reset_i)) begin
       // Each QP is on the list once at most, and if it waits.
-      for (int unsigned i = 0; i < NumQps; i++) begin
-        for (int unsigned j = i + 1; j < NumQps; j++) begin
-          if ((QpWidth + 1)'(j) < listed_o) begin
-            assert (dut.u_list.u_ready.u_ram.mem[dut.u_list.u_ready.read_q + QpWidth'(i)][QpWidth-1:0] !=
-                    dut.u_list.u_ready.u_ram.mem[dut.u_list.u_ready.read_q + QpWidth'(j)][QpWidth-1:0]);
-          end
-        end
-      end
-      assert ((QpWidth + 1)'($countones(waits)) == listed_o);
+      if (listed_o > (QpWidth + 1)'(1)) on_list_once: assert (!listed_twice);
+      list_is_who_waits: assert ((QpWidth + 1)'($countones(waits)) == listed_o);
       // An activation leads to a turn that has not begun yet, or to one that begins now.
-      if (acted_q) assert (waits[acted_qp_q] || again[acted_qp_q] || (began_q && began_qp_q == acted_qp_q));
+      if (acted_q) activation_not_lost: assert (waits[acted_qp_q] || again[acted_qp_q] || (began_q && began_qp_q == acted_qp_q));
       // A grant is its QP's turn.
-      if (grant_valid_o) assert (turns[grant_qp_o]);
-      for (int unsigned i = 0; i < NumQps; i++) begin
-        if (granted_q[i]) assert (turns[i] || (dut.u_list.valid_q && dut.u_list.qp_q == QpWidth'(i)));
-      end
+      if (grant_valid_o) grant_is_its_turn: assert (turns[grant_qp_o]);
+      if (granted_q != '0) granted_has_turn: assert (!granted_without_turn);
 
       // Contexts and slots.
-      if (dut.u_contexts.fetch_q != FetchEvict) assert (fits);
-      assert (held_o == (SlotWidth + 1)'($countones(busy)));
+      if (dut.u_contexts.fetch_q != FetchEvict) context_fits_slot: assert (fits);
+      slots_held: assert (held_o == (SlotWidth + 1)'($countones(busy)));
       // No slot is taken while it is in use.
-      if (grant_valid_o) assert (busy[grant_slot_o]);
-      if (grant_valid_o && fetch_valid_o) assert (fetch_slot_o != grant_slot_o);
-      for (int unsigned i = 0; i < NumQps; i++) begin
-        if (granted_q[i] && fetch_valid_o) assert (fetch_slot_o != slot_q[i]);
-      end
+      if (grant_valid_o) granted_slot_in_use: assert (busy[grant_slot_o]);
+      if (grant_valid_o && fetch_valid_o) fetch_spares_grant: assert (fetch_slot_o != grant_slot_o);
+      if (granted_q != '0 && fetch_valid_o) fetch_spares_slot_in_use: assert (!fetch_takes_slot);
       // What is fetched is on its way to that slot, and what it evicts is forgotten.
-      if (fetch_valid_o) assert (state[fetch_qp_o] == Loading && slot[fetch_qp_o] == fetch_slot_o);
-      if (fetch_valid_o && fetch_evicts_o && !fetch_held_q) assert (state[fetch_evicted_qp_o] == 2'd0);
+      if (fetch_valid_o) fetched_is_loading: assert (state[fetch_qp_o] == Loading && slot[fetch_qp_o] == fetch_slot_o);
+      if (fetch_valid_o && fetch_evicts_o && !fetch_held_q) evicted_is_forgotten: assert (state[fetch_evicted_qp_o] == 2'd0);
 
       // Each lookup has one answer, and what waits stays as it is.
-      if (seen_valid_o) assert (looks_q != '0);
-      assert (looks_q <= 3'd4);
-      if (grant_held_q) assert (grant_valid_o && grant_q == {grant_qp_o, grant_slot_o});
-      if (seen_held_q) assert (seen_valid_o && seen_q == {seen_qp_o, seen_slot_o, seen_lookup_o});
-      if (fetch_held_q) assert (fetch_valid_o && fetch_q == {fetch_qp_o, fetch_slot_o, fetch_evicts_o, fetch_evicted_qp_o});
+      if (seen_valid_o) answer_has_lookup: assert (looks_q != '0);
+      lookups_bound: assert (looks_q <= 3'd4);
+      if (grant_held_q) grant_stays: assert (grant_valid_o && grant_q == {grant_qp_o, grant_slot_o});
+      if (seen_held_q) answer_stays: assert (seen_valid_o && seen_q == {seen_qp_o, seen_slot_o, seen_lookup_o});
+      if (fetch_held_q) fetch_stays: assert (fetch_valid_o && fetch_q == {fetch_qp_o, fetch_slot_o, fetch_evicts_o, fetch_evicted_qp_o});
     end
   end
 

@@ -286,7 +286,7 @@ module retransmit_buffer_properties
       if (start_i == Walked) assume (walked && !cmd_valid_i);
       if (start_i == Two || start_i == TwoAway) assume (two_is_it && !cmd_valid_i);
     end
-    if (walks_q && dut.state_q != Clear) assert (walked);
+    if (walks_q && dut.state_q != Clear) walk_leaves_nothing: assert (walked);
     if (rst_ni) begin
       // A slot whose QP was stored gets it back by a load.
       if (cmd_valid_i) begin
@@ -303,68 +303,68 @@ module retransmit_buffer_properties
       end
 
       // What is offered stays as it is.
-      if (evt_held_q) assert (evt_valid_o && evt_q == {evt_lost_o, evt_was_lost_o, evt_psn_o, evt_bytes_o, evt_ev_o});
+      if (evt_held_q) event_stays: assert (evt_valid_o && evt_q == {evt_lost_o, evt_was_lost_o, evt_psn_o, evt_bytes_o, evt_ev_o});
       if (rsp_held_q) begin
-        assert (rsp_valid_o && rsp_hit_o == held_hit_q && rsp_count_o == held_count_q && rsp_free_o == held_free_q);
-        assert (rsp_psn_o == held_psn_q && rsp_unacked_o == held_unacked_q && rsp_next_o == held_next_q);
+        response_stays_valid: assert (rsp_valid_o && rsp_hit_o == held_hit_q && rsp_count_o == held_count_q && rsp_free_o == held_free_q);
+        response_stays_the_same: assert (rsp_psn_o == held_psn_q && rsp_unacked_o == held_unacked_q && rsp_next_o == held_next_q);
       end
 
       // One response to each command, in their order, its events before it.
-      assert (inside_q <= 4'd5);
-      if (evt_valid_o) assert (inside_q != '0);
-      if (rsp_valid_o) assert (inside_q != '0 && !evt_valid_o);
+      commands_inside_bound: assert (inside_q <= 4'd5);
+      if (evt_valid_o) event_has_command: assert (inside_q != '0);
+      if (rsp_valid_o) response_after_events: assert (inside_q != '0 && !evt_valid_o);
 
       // A context comes back as it went.
-      if (rsp_valid_o && cmd.op == RetransmitLoad) assert (rsp_context_o == context_q[cmd.qp]);
+      if (rsp_valid_o && cmd.op == RetransmitLoad) loaded_as_stored: assert (rsp_context_o == context_q[cmd.qp]);
 
       // Each record is in the pool or with one packet.
       if (rsp_valid_o) begin
-        assert (rsp_free_o == CountWidth'(Records) - records_q - CountWidth'(cmd.op == RetransmitAppend && rsp_hit_o));
+        records_conserved: assert (rsp_free_o == CountWidth'(Records) - records_q - CountWidth'(cmd.op == RetransmitAppend && rsp_hit_o));
         if (cmd.op == RetransmitAck || cmd.op == RetransmitGap || cmd.op == RetransmitTimeout) begin
-          assert ((CountWidth+1)'(rsp_count_o) == events_q);
+          count_is_events: assert ((CountWidth+1)'(rsp_count_o) == events_q);
         end
         if (cmd.op == RetransmitAppend && opened_q[cmd.qp]) begin
-          assert (rsp_hit_o == (records_q != CountWidth'(Records)));
+          append_unless_full: assert (rsp_hit_o == (records_q != CountWidth'(Records)));
         end
       end
 
       // The packet: acknowledged once, by a command that names it; declared lost only while it is outstanding.
       if (evt_valid_o && ours && evt_psn_o == psn_q) begin
         if (evt_lost_o) begin
-          assert (where_q == Outstanding && cmd.op != RetransmitAck);
+          declared_lost_while_outstanding: assert (where_q == Outstanding && cmd.op != RetransmitAck);
         end else begin
-          assert (where_q != Gone && cmd.covers && evt_was_lost_o == (where_q == Lost));
+          acknowledged_if_covered: assert (where_q != Gone && cmd.covers && evt_was_lost_o == (where_q == Lost));
         end
-        assert (evt_bytes_o == its_bytes_q && evt_ev_o == its_ev_q);
+        event_fields: assert (evt_bytes_o == its_bytes_q && evt_ev_o == its_ev_q);
       end
       if (rsp_valid_o && ours) begin
         // Nobody who was acknowledged is kept.
-        if (cmd.op == RetransmitAck && cmd.covers) assert (where_q == Gone);
-        if (cmd.op == RetransmitSent && names) assert (rsp_hit_o == (where_q == InPipeline));
-        if (cmd.op == RetransmitNack && names) assert (rsp_hit_o == (where_q == Lost && events_q == 1));
-        if (cmd.op == RetransmitAppend && rsp_hit_o && rsp_psn_o == psn_q) assert (where_q == Gone);
+        if (cmd.op == RetransmitAck && cmd.covers) covered_is_gone: assert (where_q == Gone);
+        if (cmd.op == RetransmitSent && names) sent_hits_in_pipeline: assert (rsp_hit_o == (where_q == InPipeline));
+        if (cmd.op == RetransmitNack && names) nack_hits_outstanding: assert (rsp_hit_o == (where_q == Lost && events_q == 1));
+        if (cmd.op == RetransmitAppend && rsp_hit_o && rsp_psn_o == psn_q) appended_was_gone: assert (where_q == Gone);
         // What is taken again is what was lost, as it was appended; it is the oldest.
         if (cmd.op == RetransmitTake && rsp_hit_o) begin
           if (rsp_psn_o == psn_q) begin
-            assert (where_q == Lost && rsp_cause_o == its_cause_q);
-            assert (rsp_message_o == its_message_q && rsp_offset_o == its_offset_q && rsp_bytes_o == its_bytes_q);
+            taken_was_lost: assert (where_q == Lost && rsp_cause_o == its_cause_q);
+            taken_as_appended: assert (rsp_message_o == its_message_q && rsp_offset_o == its_offset_q && rsp_bytes_o == its_bytes_q);
           end else if (where_q == Lost) begin
-            assert (rsp_psn_o < psn_q);
+            taken_is_oldest: assert (rsp_psn_o < psn_q);
           end
         end
         // The state of its QP: nothing that is not acknowledged lies outside the window; nothing lost is overlooked, nor is
         // what is outstanding.
-        if (where_q != Gone) assert (rsp_unacked_o <= psn_q && psn_q < rsp_next_o);
+        if (where_q != Gone) packet_in_window: assert (rsp_unacked_o <= psn_q && psn_q < rsp_next_o);
         if (cmd.op != RetransmitTake || rsp_psn_o != psn_q) begin
-          if (where_q == Lost) assert (rsp_has_lost_o && rsp_oldest_lost_o <= psn_q);
-          if (where_q != Lost && rsp_has_lost_o) assert (rsp_oldest_lost_o != psn_q);
+          if (where_q == Lost) lost_not_overlooked: assert (rsp_has_lost_o && rsp_oldest_lost_o <= psn_q);
+          if (where_q != Lost && rsp_has_lost_o) oldest_lost_is_lost: assert (rsp_oldest_lost_o != psn_q);
         end
-        if (where_q == Outstanding) assert (rsp_outstanding_o);
+        if (where_q == Outstanding) outstanding_not_overlooked: assert (rsp_outstanding_o);
         // The old end is a packet that is not acknowledged, or there is none.
         if (opened_q[cmd.qp] && rsp_unacked_o != rsp_next_o && rsp_unacked_o == psn_q && cmd.op != RetransmitAppend) begin
-          assert (where_q != Gone);
+          old_end_not_acknowledged: assert (where_q != Gone);
         end
-        if (cmd.op != RetransmitOpen && opened_q[cmd.qp]) assert (rsp_unacked_o >= unacked_q);
+        if (cmd.op != RetransmitOpen && opened_q[cmd.qp]) old_end_never_back: assert (rsp_unacked_o >= unacked_q);
       end
     end
   end

@@ -156,39 +156,39 @@ module spray_scheduler_properties
 
       // An answer that is offered stays as it is until it is taken; so does the wish for an order.
       if (rsp_held_q) begin
-        assert (rsp_valid_o && rsp_found_o == rsp_found_q && rsp_no_good_o == rsp_no_good_q);
-        assert (rsp_ev_o == rsp_ev_q && rsp_free_ports_o == rsp_free_q);
+        answer_stays: assert (rsp_valid_o && rsp_found_o == rsp_found_q && rsp_no_good_o == rsp_no_good_q);
+        answer_path_stays: assert (rsp_ev_o == rsp_ev_q && rsp_free_ports_o == rsp_free_q);
       end
-      if (done_held_q) assert (done_valid_o && done_ev_o == done_ev_q && done_state_o == done_state_q);
-      if (csr_held_q) assert (csr_rvalid_o && csr_rdata_o == csr_rdata_q);
-      if (order_held_q) assert (order_request_o);
+      if (done_held_q) update_answer_stays: assert (done_valid_o && done_ev_o == done_ev_q && done_state_o == done_state_q);
+      if (csr_held_q) control_answer_stays: assert (csr_rvalid_o && csr_rdata_o == csr_rdata_q);
+      if (order_held_q) order_request_stays: assert (order_request_o);
 
       // One operation at a time is taken; an answer to each, none to nothing.
-      assert (2'(sel_taken) + 2'(upd_taken) + 2'(csr_taken) <= 2'd1);
-      assert (packets_q <= 3'd3 && updates_q <= 3'd3 && controls_q <= 3'd3);
-      if (rsp_valid_o) assert (packets_q != '0);
-      if (done_valid_o) assert (updates_q != '0);
-      if (csr_rvalid_o) assert (controls_q != '0);
+      one_operation_taken: assert (2'(sel_taken) + 2'(upd_taken) + 2'(csr_taken) <= 2'd1);
+      operations_inside_bound: assert (packets_q <= 3'd3 && updates_q <= 3'd3 && controls_q <= 3'd3);
+      if (rsp_valid_o) packet_answer_has_packet: assert (packets_q != '0);
+      if (done_valid_o) update_answer_has_update: assert (updates_q != '0);
+      if (csr_rvalid_o) control_answer_has_operation: assert (controls_q != '0);
 
       // A path leads through a port that is up and had room, and "nothing GOOD" is not a path.
       if (rsp_valid_o) begin
-        assert ((rsp_free_ports_o & ~first_q.up) == '0);
-        assert (!(rsp_found_o && rsp_no_good_o));
-        assert (!rsp_found_o || rsp_free_ports_o[rsp_plane_o]);
-        assert (rsp_rotations_o <= 2'd2);
+        port_was_up: assert ((rsp_free_ports_o & ~first_q.up) == '0);
+        no_good_is_no_path: assert (!(rsp_found_o && rsp_no_good_o));
+        path_port_has_room: assert (!rsp_found_o || rsp_free_ports_o[rsp_plane_o]);
+        rotations_bound: assert (rsp_rotations_o <= 2'd2);
       end
       // Room is neither lost nor made.
-      for (int unsigned p = 0; p < NumPlanes; p++) assert (dut.room[p] == room[p]);
+      room_conserved: assert (dut.room == room);
       // Fair within a rotation: no EV comes twice. That no usable EV is skipped is checked in the block.
-      if (answered && first_q.slot == slot_q && rsp_found_o && rsp_ev_o == ev_q) assert (!given);
+      if (answered && first_q.slot == slot_q && rsp_found_o && rsp_ev_o == ev_q) no_ev_twice_in_rotation: assert (!given);
       // An EV that is in use is GOOD or SKIP; one that was kept at the floor is in use; none is replaced that stays.
       if (done_valid_o && done_found_o) begin
-        assert (!done_held_o || (done_active_o && !done_replaced_o && !done_reported_o));
-        assert (!done_replaced_o || (!done_active_o && done_state_o == EvAssumedBad && done_backup_o != done_ev_o));
+        held_at_floor_stays: assert (!done_held_o || (done_active_o && !done_replaced_o && !done_reported_o));
+        replaced_leaves: assert (!done_replaced_o || (!done_active_o && done_state_o == EvAssumedBad && done_backup_o != done_ev_o));
       end
 
       // Updates do not keep a packet waiting twice.
-      if (starving_q && sel_valid_i) assert (!upd_taken);
+      if (starving_q && sel_valid_i) packet_not_passed_twice: assert (!upd_taken);
     end
   end
 

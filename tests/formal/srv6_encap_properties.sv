@@ -172,28 +172,28 @@ module srv6_encap_properties
 
       // An offered beat stays as it is until it is taken.
       if (held_q) begin
-        assert (out_valid_o);
-        assert (out_data_o == held_data_q && out_bytes_o == held_bytes_q);
-        assert (out_sop_o == held_sop_q && out_eop_o == held_eop_q);
+        beat_stays_valid: assert (out_valid_o);
+        beat_data_stays: assert (out_data_o == held_data_q && out_bytes_o == held_bytes_q);
+        beat_flags_stay: assert (out_sop_o == held_sop_q && out_eop_o == held_eop_q);
       end
       if (out_valid_o) begin
         // Every beat but the last is full, and none is empty.
-        assert (out_bytes_o != '0 && out_bytes_o <= CountWidth'(DataBytes));
-        assert (out_eop_o || out_bytes_o == CountWidth'(DataBytes));
+        beat_size: assert (out_bytes_o != '0 && out_bytes_o <= CountWidth'(DataBytes));
+        beat_full_unless_last: assert (out_eop_o || out_bytes_o == CountWidth'(DataBytes));
         // Packets do not mix.
-        assert (out_sop_o == !out_packet_q);
+        packets_do_not_mix: assert (out_sop_o == !out_packet_q);
         // No packet is lost, none comes twice, none leaves before it is in, and each is longer by what was put to it.
-        if (out_eop_o) assert (inside_q != 4'd0 && out_total == size_q[0]);
+        if (out_eop_o) packet_length: assert (inside_q != 4'd0 && out_total == size_q[0]);
       end
-      assert (inside_q < 4'(MostInside));
+      packets_inside_bound: assert (inside_q < 4'(MostInside));
       // Any byte leaves as many places behind where it came in as the headers have.
       if (out_valid_o && known_q && ahead_q == 4'd0 && out_count_q <= position_q + shift_q &&
           out_total > position_q + shift_q) begin
-        assert (out_data_o[8*(position_q + shift_q - out_count_q)+:8] == value_q);
+        byte_in_its_place: assert (out_data_o[8*(position_q + shift_q - out_count_q)+:8] == value_q);
       end
       // The headers are in front of it, and say what came with it.
       if (out_valid_o && out_sop_o && followed_q && ahead_q == 4'd0 && 16'(header_position_q) < shift_q) begin
-        assert (out_data_o[8*header_position_q+:8] == header_value_q);
+        header_as_given: assert (out_data_o[8*header_position_q+:8] == header_value_q);
       end
     end
   end

@@ -2,9 +2,10 @@
 # Mutations of an RTL block against its co-simulation bench: rtl_mutants.sh [--for FILE] BLOCK [WORK_FOLDER]
 #
 # yosys puts COUNT mutations (220, at most 250) into one netlist of the block, chosen by an input; it is Verilated once, and
-# the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find must be listed in
-# tests/mutation/rtl/BLOCK.survivors, one line "NUMBER FILE:LINE REASON" each, and be at most 5 % of those that count, or be
-# proved equal to the block by yosys: these do not count. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
+# the bench of tests/mutation/rtl/BLOCK.cpp runs on each. Those that it does not find are proved equal to the block by yosys, or
+# must be listed in tests/mutation/rtl/BLOCK.survivors, one line each: "NUMBER FILE:LINE equal: WHY" where the block does the
+# same with the change, which was read and not proved; "NUMBER FILE:LINE missed: WHEN IT SHOWS" where it does not. Equal ones do
+# not count, and of the others at most 3 % may be missed. Exits 1 otherwise, 2 if the netlist itself or a tool fails.
 # Memories stay whole: what is mutated of them is their ports.
 # --for FILE: of a user's RTL, which mrcsim_use_rtl() described in FILE (bin/NAME.rtl/BLOCK.sources), with its contract; its
 # survivors are listed nowhere, and named.
@@ -162,7 +163,12 @@ prove 'memory_map; opt_clean' "${open[@]}"
 
 killed=$(grep -c killed verdicts || true)
 equal=$(wc -l < equal)
-echo "$block: $killed of $((count - equal)) mutations killed, $equal of $count proved equal to the block"
+read_equal=0
+for mutation in $survivors; do
+  if [[ ${reason[$mutation]} == equal:* ]]; then read_equal=$((read_equal + 1)); fi
+done
+counted=$((count - equal - read_equal))
+echo "$block: $killed of $counted mutations killed; of $count, $equal are proved equal to the block, and $read_equal are as far as was read"
 bad=0
 for mutation in $survivors; do
   grep -qx "$mutation" equal && continue
@@ -171,7 +177,7 @@ for mutation in $survivors; do
     continue
   fi
   echo "  $mutation ${place[$mutation]} ${reason[$mutation]:-NOT LISTED: ${what[$mutation]}}"
-  [ -n "${reason[$mutation]}" ] || bad=1
+  [[ ${reason[$mutation]} == @(equal|missed):* ]] || bad=1
 done
-[ $((killed * 100)) -ge $(((count - equal) * 95)) ] || { echo "$block: fewer than 95 % are killed" >&2; bad=1; }
+[ $((killed * 100)) -ge $((counted * 97)) ] || { echo "$block: fewer than 97 % are killed" >&2; bad=1; }
 exit $bad

@@ -8,6 +8,7 @@ import unittest
 
 import check_causes
 import check_format
+import check_plans
 import check_texts
 import texts
 
@@ -138,6 +139,29 @@ class Causes(unittest.TestCase):
         for name in ("host.memory", "port.line", "sram.bitmap"):
             self.assertTrue(check_causes.is_explained(name, explained), name)
 
+
+
+class Plans(unittest.TestCase):
+    def planted(self, file, old, new):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for part in ("rtl/psn_tracker", "tests/formal", "tests/unit/psn_tracker/patches", "tb/cosim/psn_tracker"):
+                shutil.copytree(ROOT / part, root / part)
+            text = (root / file).read_text(encoding="utf-8")
+            self.assertIn(old, text)
+            (root / file).write_text(text.replace(old, new), encoding="utf-8")
+            return list(check_plans.findings(root, "psn_tracker", check_plans.tests(ROOT)))
+
+    def test_planted(self):
+        plan = "rtl/psn_tracker/verification_plan.md"
+        self.assertEqual(self.planted(plan, "`NACK`", "—"), [f"{plan}: bins: NACK is missing"])
+        self.assertEqual(self.planted(plan, "`placed_once` ", ""), [f"{plan}: assertions: placed_once is missing"])
+        self.assertTrue(self.planted(plan, "`bank_kept`", "`bank_lost`")[0].endswith("there is none of the name bank_lost"))
+        self.assertEqual(len(self.planted("tests/formal/psn_tracker_properties.sv", "edge_never_back: assert", "assert")), 2)
+        self.assertRaises(ValueError, self.planted, plan, "| assertions |", "|")
+
+    def test_clean(self):
+        self.assertEqual(self.planted("rtl/psn_tracker/verification_plan.md", "psn_tracker", "psn_tracker"), [])
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,7 +13,7 @@ ContextWriteBack::ContextWriteBack(Box& box, NicContext& nic, PcieDma& pcie, Mem
       nic_(nic),
       pcie_(pcie),
       contexts_(contexts),
-      entries_(box, "qp_scheduler.write_back", "contexts", kEntries),
+      entries_(box, "qp_scheduler.write_back", "contexts", nic.config.nic.qp_scheduler.write_back_entries),
       content_(nic.config.nic.qp_scheduler.context_bytes) {
   nic.memories.count(kBuffer, entries_);
 }

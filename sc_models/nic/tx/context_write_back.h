@@ -17,12 +17,11 @@ namespace mrc::timing {
 class ContextWriteBack : private WriteClient {
  public:
   static constexpr QueueMemory kBuffer{"qp_scheduler.write_back"};
-  static constexpr std::uint32_t kEntries = 8;  ///< contexts that wait for their write (assumption)
 
   /// `box` is stepped when step() has something to do.
   ContextWriteBack(Box& box, NicContext& nic, PcieDma& pcie, MemoryStructure& contexts);
 
-  bool has_room() const { return leaving_.size() < kEntries; }
+  bool has_room() const { return leaving_.size() < entries_.capacity(); }
   /// Its write has not left: what a read brings would be older.
   bool holds(std::uint32_t qp) const;
   /// The context of QP `qp` (index) has been evicted. Precondition: has_room().

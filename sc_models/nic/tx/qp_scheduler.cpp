@@ -22,12 +22,11 @@ constexpr std::uint32_t kGrantQueue = 4;
 constexpr std::uint32_t kWqeRequestQueue = 16;
 
 /// Contexts of QPs that wait for their turn are read while others have theirs. Until a QP's turn, contexts may be read
-/// for a packet of each QP in front of it as well, for its answer, and for received packets. With this share, a context
-/// is still here when its turn comes and its packets are sent (assumption, chosen by runs with few contexts). With RTL
-/// it is in use until its turn, which may wait for packets that wait for a slot.
-std::uint32_t most_ahead(std::uint32_t contexts) {
-  constexpr std::uint32_t share = 8;
-  return std::max(contexts / share, 1U);
+/// for a packet of each QP in front of it as well, for its answer, and for received packets. With the share that is the
+/// default, a context is still here when its turn comes and its packets are sent (chosen by runs with few contexts).
+/// With RTL it is in use until its turn, which may wait for packets that wait for a slot.
+std::uint32_t most_ahead(const QpSchedulerConfig& config) {
+  return std::max(static_cast<std::uint32_t>(config.context_cache_entries * config.read_ahead_share), 1U);
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ QpScheduler::QpScheduler(const sc_core::sc_module_name& name, WheelModule& owner
       rtl_(rtl),
       lists_(nic.scenario.traffic.classes.count, ReadyList(nic.qps.size())),
       cache_(cache_of(nic)),
-      most_ahead_(most_ahead(nic.config.nic.qp_scheduler.context_cache_entries)),
+      most_ahead_(most_ahead(nic.config.nic.qp_scheduler)),
       ready_qps_(*this, "qp_scheduler.ready", "QPs", std::max<std::size_t>(nic.qps.size(), 1)),
       contexts_(*this, "qp_scheduler.context_cache", "contexts", nic.config.nic.qp_scheduler.context_cache_entries),
       write_back_(cache_.can_evict() ? std::make_unique<ContextWriteBack>(*this, nic, pcie, context_memory_) : nullptr),
@@ -143,7 +142,7 @@ void QpScheduler::declare_memories(const MemoryScope& nic, MemoryDeclarations& o
   out.add_beside(kContextCache, "qp_scheduler.context_tags", {.depth = contexts, .banks = cache.banks},
                  {kQpField, {"LRU links", 2 * bits_for(contexts)}, {"valid, loading", 2}});
   if (nic.scale.qps > contexts) {
-    out.add(ContextWriteBack::kBuffer, {.depth = ContextWriteBack::kEntries},
+    out.add(ContextWriteBack::kBuffer, {.depth = config.write_back_entries},
             {kQpField, {"QP context", config.context_bytes * 8ULL}});
   }
   out.add(kGrants, {.depth = kGrantQueue}, {kQpField, {"quantum", 30}});

@@ -20,6 +20,13 @@ void add_qp_scheduler_parameters(ParameterTable& table) {
            "of these, contexts of the first QPs that are on the NIC when the run begins; 0: each is read first",
            assumption);
   MRC_NODE(nic.qp_scheduler.context_bytes, "bytes", 64, 4'096, "size of a QP context", assumption);
+  MRC_NODE(nic.qp_scheduler.read_ahead_share, "", 0.001, 1,
+           "with more QPs than contexts: share of the contexts that may be read ahead for turns, so that those of "
+           "packets on their way stay; at least one context",
+           assumption);
+  MRC_NODE(nic.qp_scheduler.write_back_entries, "entries", 1, 4'096,
+           "contexts that have left the cache and wait for their write over PCIe; without room no other one leaves",
+           assumption);
 }
 
 }  // namespace mrc

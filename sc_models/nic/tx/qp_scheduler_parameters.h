@@ -15,6 +15,8 @@ struct QpSchedulerConfig {
   std::uint32_t context_cache_entries = 1024;
   std::uint32_t contexts_at_start = 0;
   std::uint32_t context_bytes = 256;
+  double read_ahead_share = 0.125;
+  std::uint32_t write_back_entries = 8;
 };
 
 void add_qp_scheduler_parameters(ParameterTable& table);

@@ -84,6 +84,14 @@ PsnTrackerModel::Habit PsnTrackerModel::draw_habit(KeyedRandom& random) {
   habit.ends = std::array{0.2, 0.5, 1.0}[random.below(3)];
   habit.sacks = std::array{0.0, 0.1, 0.4}[random.below(3)];
   habit.refusals = std::array{0.0, 0.02, 0.2}[random.below(3)];
+  if (!random.chance(kLongRuns)) return habit;
+  habit.in_order = 0.002;
+  habit.runs = 0.998;
+  habit.holes = 0.9;
+  habit.further_holes = std::array{0.0, 0.03}[random.below(2)];
+  habit.longest_run = std::array{1 << 23, 48, 112}[random.below(3)];
+  habit.fills = 0.9;
+  habit.refusals = 0.0;
   return habit;
 }
 
@@ -122,10 +130,12 @@ void PsnTrackerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
 Psn PsnTrackerModel::draw_psn(const PsnTracker& tracker, const Habit& habit, KeyedRandom& random) const {
   const Psn expected = tracker.expected_psn();
   if (random.chance(habit.in_order)) return expected;
-  const bool run_ended = habit.fills > 0 && tracker.classify(psn_add(tracker.highest_psn(), 1)) != PsnOutcome::accept;
+  const bool run_ended =
+      habit.fills > 0 && (tracker.classify(psn_add(tracker.highest_psn(), 1)) != PsnOutcome::accept ||
+                          psn_distance(tracker.highest_psn(), expected) >= habit.longest_run);
   if (run_ended && random.chance(habit.fills)) return expected;
   if (random.chance(habit.runs)) {
-    const bool leaves_hole = tracker.ooo_count() == 0 && random.chance(habit.holes);
+    const bool leaves_hole = random.chance(tracker.ooo_count() == 0 ? habit.holes : habit.further_holes);
     return psn_add(tracker.highest_psn(), leaves_hole ? 2 : 1);
   }
   const std::uint32_t window = tracker.window_psns();

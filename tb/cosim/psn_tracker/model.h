@@ -97,10 +97,12 @@ class PsnTrackerModel : public BlockModel,
   /// How a QP is asked, for a while.
   struct Habit {
     double in_order = 0.3;
-    double runs = 0.8;   ///< of those that are not in order: a long run behind a hole
-    double holes = 0.0;  ///< a run behind no hole leaves one
-    double fills = 0.0;  ///< the expected PSN where such a run can go no further
-    double ends = 0.2;   ///< packets that end a message
+    double runs = 0.8;                   ///< of those that are not in order: a long run behind a hole
+    double holes = 0.0;                  ///< a run behind no hole leaves one
+    double further_holes = 0.0;          ///< a run behind a hole leaves another
+    std::int32_t longest_run = 1 << 23;  ///< PSNs above the edge with which such a run ends
+    double fills = 0.0;                  ///< the expected PSN where such a run ends, or can go no further
+    double ends = 0.2;                   ///< packets that end a message
     double sacks = 0.0;
     double refusals = 0.0;
   };
@@ -111,6 +113,7 @@ class PsnTrackerModel : public BlockModel,
     ReceiveWindow window;
   };
   static constexpr std::size_t kMostOutside = 12;
+  static constexpr double kLongRuns = 0.25;  ///< of habits: long runs of packets behind few holes, which are filled
 
   static void put_row(const Transaction& row, Transaction& values);
   std::vector<Outside>::const_iterator find_outside(const Transaction& values) const;

@@ -54,7 +54,7 @@ std::string field_at(std::size_t byte) {
 }  // namespace
 
 Srv6EncapModel::Srv6EncapModel(std::uint32_t beat_bytes, MakeDut make_dut)
-    : BlockModel(std::move(make_dut)), beat_bytes_(beat_bytes) {
+    : BlockModel(std::move(make_dut)), beat_bytes_(beat_bytes), cycles_(beat_bytes) {
   points_.mode = coverage.cross("mode × beats of the packet", kModes, {"1", "2", "3 or more"});
   points_.change = coverage.cross("mode × mode of the packet before", kModes, kModes);
   points_.ending =
@@ -78,6 +78,7 @@ void Srv6EncapModel::reset(KeyedRandom& random, const Dut&) {
                               : std::vector<std::uint64_t>{random.below(4)};
   small_packets_ = random.chance(0.85);
   traffic_ = false;
+  cycles_.reset();
   sending_ = {};
   in_packet_ = false;
   mode_before_ = 0;
@@ -223,6 +224,28 @@ void Srv6EncapModel::accept(std::size_t, const Transaction& values, std::vector<
     first_out_ = false;
     ++beats_out_;
   }
+}
+
+std::optional<Difference> Srv6EncapModel::observe(const Dut& dut, std::vector<std::vector<Transaction>>&) {
+  if (!data_sheet_cycles) return std::nullopt;
+  const Port& in = dut.ports[In::kPort];
+  const Port& out = dut.ports[Out::kPort];
+  const auto set = [&](std::size_t field) { return in.fields[field].pin.get() != 0; };
+  const Srv6EncapCycles::Pins pins{.valid = in.valid.get() != 0,
+                                   .sop = set(In::kSop),
+                                   .eop = set(In::kEop),
+                                   .srh = set(In::kSrh),
+                                   .icrc = set(In::kIcrc),
+                                   .bytes = in.fields[In::kBytes].pin.get(),
+                                   .out_ready = out.ready.get() != 0};
+  std::optional<Difference> first;
+  const auto compare = [&](const char* what, bool wanted, bool actual) {
+    if (wanted != actual && !first) first = Difference{what, wanted ? 1U : 0U, actual ? 1U : 0U};
+  };
+  compare("out_valid", cycles_.out_valid(), out.valid.get() != 0);
+  if (pins.valid) compare("in_ready", cycles_.in_ready(pins), in.ready.get() != 0);
+  cycles_.edge(pins);
+  return first;
 }
 
 void Srv6EncapModel::taken(std::size_t, const Transaction& values) {

@@ -1,5 +1,5 @@
 // Stimulus and reference of srv6_encap: whole packets in beats, with every mode, and the bytes that ring 1 has for
-// them.
+// them. The cycles in which beats are taken and offered are compared too.
 #pragma once
 
 #include <algorithm>
@@ -8,28 +8,38 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cosim/bench/bench.h"
 #include "cosim/srv6_encap/beats.h"
+#include "cosim/srv6_encap/cycles.h"
 #include "cosim/srv6_encap/dut.h"
 #include "mrc/tx/srv6_encap.h"
 
 namespace mrc::cosim {
 
-class Srv6EncapModel : public BlockModel, public OutputsPart, public ReplayPart, public TracePart, public TrafficPart {
+class Srv6EncapModel : public BlockModel,
+                       public LevelsPart,
+                       public OutputsPart,
+                       public ReplayPart,
+                       public TracePart,
+                       public TrafficPart {
  public:
   Srv6EncapModel(std::uint32_t beat_bytes, MakeDut make_dut);
 
-  ModelParts parts() override { return {.outputs = this, .replay = this, .trace = this, .traffic = this}; }
+  ModelParts parts() override {
+    return {.levels = this, .outputs = this, .replay = this, .trace = this, .traffic = this};
+  }
   void reset(KeyedRandom& random, const Dut& dut) override;
   void reset_to_trace(KeyedRandom& random, const Dut& dut,
                       const std::map<std::string, std::uint64_t>& settings) override;
   bool offer(std::size_t port, KeyedRandom& random, Transaction& values) override;
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
   bool adapt(std::size_t port, Transaction& values) const override;
+  std::optional<Difference> observe(const Dut& dut, std::vector<std::vector<Transaction>>& expected) override;
   void taken(std::size_t port, const Transaction& values) override;
   void hide(std::size_t port, const Transaction& cause, Transaction& values) const override;
   std::string meaning(std::size_t port, std::size_t field, std::uint64_t expected, std::uint64_t actual) const override;
@@ -65,6 +75,7 @@ class Srv6EncapModel : public BlockModel, public OutputsPart, public ReplayPart,
   Transaction next_beat(bool first, bool last);
 
   std::uint32_t beat_bytes_;
+  Srv6EncapCycles cycles_;
   Points points_{};
 
   std::vector<std::uint64_t> modes_;  ///< that this episode draws from: bit 0 SRH, bit 1 ICRC

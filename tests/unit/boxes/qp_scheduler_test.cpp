@@ -163,8 +163,29 @@ TEST_F(WriteBack, OneThatWasDroppedIsNotWritten) {
   EXPECT_EQ(pcie->counts().write_tlps, 0U);
 }
 
+TEST_F(WriteBack, OneContextIsReadAheadAtATime) {
+  look(kManyQps);
+  bench.run_until(1'500 * kNs);
+  EXPECT_EQ(counted().contexts_read, 1U);
+}
+
+struct ReadAhead : WriteBack {
+  ReadAhead() : WriteBack(with_all_contexts()) {}
+  static ScenarioConfig with_all_contexts() {
+    ScenarioConfig scenario = with_two_contexts();
+    scenario.node_default.nic.qp_scheduler.read_ahead_share = 1;
+    return scenario;
+  }
+};
+
+TEST_F(ReadAhead, AllContextsAreByParameter) {
+  look(kManyQps);
+  bench.run_until(1'500 * kNs);
+  EXPECT_EQ(counted().contexts_read, 2U);
+}
+
 struct SlowWrites : WriteBack {
-  SlowWrites() : WriteBack(with_slow_writes()) {}
+  explicit SlowWrites(const ScenarioConfig& scenario = with_slow_writes()) : WriteBack(scenario) {}
   /// The host takes a write in 10 us, and reads do not wait for it.
   static ScenarioConfig with_slow_writes() {
     ScenarioConfig scenario = with_two_contexts();
@@ -178,12 +199,27 @@ struct SlowWrites : WriteBack {
 TEST_F(SlowWrites, ContextsThatComeWaitForRoomForThoseThatTheyEvict) {
   look(kManyQps);
   bench.run_until(25'000 * kNs);
-  EXPECT_EQ(buffer(box, "qp_scheduler.write_back").level(), timing::ContextWriteBack::kEntries);
+  EXPECT_EQ(buffer(box, "qp_scheduler.write_back").level(), 8U);
   EXPECT_LT(counted().contexts_evicted, kManyQps - 2);
   EXPECT_EQ(pcie->completion_buffer().level(), 256U) << "the next one is held there";
   bench.run_until(400'000 * kNs);
   EXPECT_EQ(counted().contexts_read, kManyQps);
   EXPECT_EQ(counted().contexts_written, kManyQps - 2);
+}
+
+struct FewWaitingWrites : SlowWrites {
+  FewWaitingWrites() : SlowWrites(with_three()) {}
+  static ScenarioConfig with_three() {
+    ScenarioConfig scenario = with_slow_writes();
+    scenario.node_default.nic.qp_scheduler.write_back_entries = 3;
+    return scenario;
+  }
+};
+
+TEST_F(FewWaitingWrites, AreAsManyAsTheParameterSays) {
+  look(kManyQps);
+  bench.run_until(25'000 * kNs);
+  EXPECT_EQ(buffer(box, "qp_scheduler.write_back").level(), 3U);
 }
 
 }  // namespace

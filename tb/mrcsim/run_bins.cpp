@@ -1,0 +1,122 @@
+#include "mrcsim/run_bins.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cosim/rtl_blocks.h"
+#include "cosim/rtl_modules.h"
+#include "mrcsim/coverage_json.h"
+
+namespace mrc {
+namespace {
+
+/// Adds one trace, played to the block alone, to what is known of the block.
+void play_trace(const cosim::Trace& trace, const std::function<bool()>& stopped, NodeId node, BlockBins& found) {
+  const std::unique_ptr<cosim::StreamBench> bench = cosim::make_bench(found.block, "default");
+  const std::size_t points = bench->model().coverage.points().size();
+  if (found.points.empty()) found.points = bench->model().coverage.points();
+  if (trace.offers.empty()) return;
+  cosim::CosimOptions options;
+  options.count = trace.offers.size();
+  options.shorten = false;
+  options.trace = trace;
+  options.stopped = stopped;
+  const cosim::CosimReport report = bench->run(options);
+  found.transfers += report.transactions;
+  for (std::size_t point = 0; point < points; ++point) {
+    const auto& bins = report.coverage.points()[point].bins;
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) found.points[point].bins[bin].hits += bins[bin].hits;
+  }
+  if (report.first_mismatch && found.mismatch.empty()) {
+    found.mismatch = fmt::format("nic{}: {}", node, report.first_mismatch->line());
+  }
+}
+
+template <typename Counts>
+std::uint64_t count_bins(const BlockBins& block, const Counts& counts) {
+  std::uint64_t count = 0;
+  for (const auto& point : block.points) {
+    count += static_cast<std::uint64_t>(std::ranges::count_if(point.bins, counts));
+  }
+  return count;
+}
+
+}  // namespace
+
+std::uint64_t BlockBins::bins() const {
+  return count_bins(*this, [](const auto& bin) { return bin.waiver.empty(); });
+}
+
+std::uint64_t BlockBins::hit() const {
+  return count_bins(*this, [](const auto& bin) { return bin.waiver.empty() && bin.hits > 0; });
+}
+
+RunBins::RunBins(const std::vector<RtlSelection>& selections) {
+  std::vector<std::string> blocks;
+  for (const RtlSelection& selection : selections) {
+    if (selection.mode != RtlMode::shadow) continue;
+    if (std::ranges::find(blocks, selection.block) == blocks.end()) blocks.push_back(selection.block);
+    recorded_.push_back({selection.block, selection.node, std::make_unique<cosim::Trace>()});
+  }
+  require_rtl_modules(RtlModuleKind::bench_default, blocks);
+  for (const std::string& block : blocks) require_same_sources(block, RtlModuleKind::bench_default);
+}
+
+void RunBins::add_rtl(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl) {
+  const auto of = std::ranges::find_if(recorded_, [&](const Recorded& recorded) {
+    return recorded.block == selection.block && recorded.node == selection.node;
+  });
+  if (of == recorded_.end()) return mrc::add_rtl(selection, scenario, rtl);
+  add_recorded_rtl(selection, scenario, cosim::TraceRecorder(*of->trace, kMostTransfers), rtl);
+}
+
+std::vector<BlockBins> RunBins::play(const std::function<bool()>& stopped) const {
+  std::vector<BlockBins> found;
+  for (const Recorded& recorded : recorded_) {
+    auto of = std::ranges::find(found, recorded.block, &BlockBins::block);
+    if (of == found.end()) {
+      of = found.emplace(found.end());
+      of->block = recorded.block;
+    }
+    play_trace(*recorded.trace, stopped, recorded.node, *of);
+  }
+  return found;
+}
+
+std::string bins_json(const std::vector<BlockBins>& blocks) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const BlockBins& block : blocks) {
+    Json entry{{"block", block.block}, {"transfers", block.transfers}};
+    entry["mismatch"] = block.mismatch.empty() ? Json(nullptr) : Json(block.mismatch);
+    entry["functional_coverage"] = coverage_json(block.points);
+    list.push_back(std::move(entry));
+  }
+  return Json{{"schema_version", 1}, {"blocks", list}}.dump(2) + "\n";
+}
+
+std::string bins_text(const std::vector<BlockBins>& blocks, const std::string& file) {
+  std::string text;
+  std::uint64_t bins = 0;
+  std::uint64_t hit = 0;
+  const auto add = [&](const std::string& of, std::uint64_t h, std::uint64_t b, const std::string& more) {
+    text += fmt::format("  {:<10} {:<18} {:>4} of {:>4} hit{}\n", text.empty() ? "bins" : "", of, h, b, more);
+  };
+  for (const BlockBins& block : blocks) {
+    bins += block.bins();
+    hit += block.hit();
+    add(block.block, block.hit(), block.bins(), fmt::format(" by {} transfers", block.transfers));
+  }
+  add("all", hit, bins,
+      fmt::format(", {:.1f} %; each of them: {}",
+                  100.0 * static_cast<double>(hit) / static_cast<double>(std::max<std::uint64_t>(bins, 1)), file));
+  for (const BlockBins& block : blocks) {
+    if (block.mismatch.empty()) continue;
+    text +=
+        fmt::format("  {:<10} {} alone, asked what this run asks it: {}\n", "mismatch", block.block, block.mismatch);
+  }
+  return text;
+}
+
+}  // namespace mrc
