@@ -71,15 +71,21 @@ void RunBins::add_rtl(const RtlSelection& selection, const ScenarioConfig& scena
   add_recorded_rtl(selection, scenario, cosim::TraceRecorder(*of->trace, kMostTransfers), rtl);
 }
 
-std::vector<BlockBins> RunBins::play(const std::function<bool()>& stopped) const {
+std::vector<BlockBins> RunBins::play(const std::function<bool()>& stopped,
+                                     const std::function<void(double)>& progress) const {
   std::vector<BlockBins> found;
+  std::size_t played = 0;
+  std::size_t all = 0;
+  for (const Recorded& recorded : recorded_) all += recorded.trace->offers.size();
   for (const Recorded& recorded : recorded_) {
     auto of = std::ranges::find(found, recorded.block, &BlockBins::block);
     if (of == found.end()) {
       of = found.emplace(found.end());
       of->block = recorded.block;
     }
+    progress(static_cast<double>(played) / static_cast<double>(std::max<std::size_t>(all, 1)));
     play_trace(*recorded.trace, stopped, recorded.node, *of);
+    played += recorded.trace->offers.size();
   }
   return found;
 }

@@ -40,7 +40,8 @@ class RunBins {
   void add_rtl(const RtlSelection& selection, const ScenarioConfig& scenario, NicRtl& rtl);
 
   /// Plays all that was recorded. `stopped` is asked from time to time; throws cosim::CosimInterrupted once it is true.
-  std::vector<BlockBins> play(const std::function<bool()>& stopped) const;
+  /// `progress` is told the share of the transfers that were played.
+  std::vector<BlockBins> play(const std::function<bool()>& stopped, const std::function<void(double)>& progress) const;
 
  private:
   struct Recorded {

@@ -321,21 +321,24 @@ void print_how_to_repeat(const RunOptions& options, const RunResult& result) {
              differs->block, shell_quoted(options.scenario), settings);
 }
 
-/// What the run asked its blocks, played to each of them alone; false where one of them differs there.
-bool play_bins(const RunOptions& options, const Prepared& run) {
+/// What the run asked its blocks, played to each of them alone. Returns the exit code.
+int play_bins(const RunOptions& options, const Prepared& run) {
   std::vector<BlockBins> found;
+  ProgressLine progress(!options.quiet);
   try {
-    found = run.bins->play(interrupted);
+    found = run.bins->play(interrupted, [&](double share) { progress.update(share, "of what was recorded played"); });
   } catch (const cosim::CosimInterrupted&) {
+    progress.finish();
     fmt::print(stderr, "mrcsim: interrupted; no bins.json was written\n");
-    return true;
+    return kExitInterrupted;
   }
+  progress.finish();
   run.out->write("bins.json", bins_json(found));
   if (prints_text(options)) fmt::print("{}", bins_text(found, run.out->path() + "/bins.json"));
   const auto differs = std::ranges::find_if(found, [](const BlockBins& block) { return !block.mismatch.empty(); });
-  if (differs == found.end()) return true;
+  if (differs == found.end()) return kExitOk;
   fmt::print(stderr, "mrcsim: mismatch: {} alone: {}\n", differs->block, differs->mismatch);
-  return false;
+  return kExitMismatch;
 }
 
 int finish(const RunOptions& options, Prepared& run, RunResult result) {
@@ -372,7 +375,7 @@ int finish(const RunOptions& options, Prepared& run, RunResult result) {
                printable(result.details.empty() ? why_without_details(result.status) : result.details.front()));
     return code;
   }
-  return run.bins && !play_bins(options, run) ? kExitMismatch : code;
+  return run.bins ? play_bins(options, run) : code;
 }
 
 int run_alone(const RunOptions& options) {

@@ -40,6 +40,44 @@ TEST(Rtl, SpraySchedulerOfOtherSizesIsRefused) {
       << run.err;
 }
 
+std::uint64_t hits_of(const nlohmann::json& coverage, const std::string& point, const std::string& bin) {
+  for (const auto& p : coverage["points"]) {
+    if (p["point"] != point) continue;
+    for (const auto& b : p["bins"]) {
+      if (b["bin"] == bin) return b["hits"].get<std::uint64_t>();
+    }
+  }
+  ADD_FAILURE() << point << ": " << bin << ": there is none";
+  return 0;
+}
+
+TEST(RtlBins, OfARunAreThoseOfItsTransfers) {
+  const ProcessResult run =
+      run_process(std::string("mrcsim") + kLossyRun + "--out %D/out --shadow ack_coalescer,psn_tracker@nic1 --bins");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto result = result_of();
+  const auto bins = read_json(test_folder() / "out/bins.json");
+  ASSERT_EQ(bins["blocks"].size(), 2U);
+  const auto& ack = bins["blocks"][0];
+  EXPECT_EQ(ack["block"], "ack_coalescer");
+  EXPECT_TRUE(ack["mismatch"].is_null());
+  const auto& coverage = ack["functional_coverage"];
+  EXPECT_EQ(coverage["bins"], 31);
+  EXPECT_EQ(hits_of(coverage, "event", "load"), 1U) << "one QP";
+  EXPECT_EQ(hits_of(coverage, "event", "store"), 0U);
+  EXPECT_GT(hits_of(coverage, "event", "data"), 16'000U);
+  EXPECT_GT(hits_of(bins["blocks"][1]["functional_coverage"], "NACK", "TRIMMED"), 10U);
+}
+
+TEST(RtlBins, NeedABlockInShadow) {
+  for (const std::string blocks : {"", "--rtl ack_coalescer"}) {
+    const ProcessResult run = run_process(std::string("mrcsim") + kLossyRun + "--out %D/out --bins " + blocks);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.err, "mrcsim: --bins needs --shadow BLOCK\n");
+    EXPECT_FALSE(std::filesystem::exists(test_folder() / "out/bins.json"));
+  }
+}
+
 #ifdef MRCSIM_WITH_SPRAY_BUG
 TEST(Rtl, SpraySchedulerThatIsWrongIsNamedAndWhenItDrivesFollowed) {
   const ProcessResult shadow =

@@ -1,5 +1,5 @@
 // parameters: -G NumSlots=8 -G NumBanks=8 -G MprPsns=384
-// transactions: 200000
+// transactions: 700000
 // sources: tb/cosim/psn_tracker/model.cpp
 #include "Vmutants.h"
 #include "cosim/psn_tracker/model.h"

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Writes traces/rtl_corners.csv: messages of six NICs on more QPs than a NIC has contexts, many to one, and some long ones.
+
+rtl_corners_trace.py > traces/rtl_corners.csv
+"""
+import random
+
+NICS = 6
+QPS_PER_PEER = 215          # 1,075 on each NIC
+SIZES = [64, 500, 1024, 1025, 4097, 9000, 20000, 40960]
+LONG_BYTES = 2 << 20
+
+
+def messages(draw):
+    for number in range(QPS_PER_PEER):
+        for first in range(NICS):
+            for second in range(first + 1, NICS):
+                yield 2 * number + draw.randrange(2), first, second, draw.choice(SIZES)
+    for _ in range(600):    # the other way
+        source = draw.randrange(1, NICS)
+        yield draw.randrange(2 * QPS_PER_PEER), source, draw.randrange(source), draw.choice(SIZES)
+    for number in range(100):
+        yield 200, 1 + number % (NICS - 1), 0, 65536
+    for number in range(8):
+        yield 100 + 20 * number, number % NICS, (number + 1 + number // NICS) % NICS, LONG_BYTES
+
+
+def main():
+    print("start_us,src,dst,bytes,tag")
+    for tag, message in enumerate(sorted(messages(random.Random(1)))):
+        print(",".join(map(str, (*message, tag))))
+
+
+if __name__ == "__main__":
+    main()
