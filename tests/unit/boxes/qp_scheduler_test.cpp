@@ -165,7 +165,7 @@ TEST_F(WriteBack, OneThatWasDroppedIsNotWritten) {
 
 TEST_F(WriteBack, OneContextIsReadAheadAtATime) {
   look(kManyQps);
-  bench.run_until(1'500 * kNs);
+  bench.run_until(900 * kNs);
   EXPECT_EQ(counted().contexts_read, 1U);
 }
 
@@ -180,7 +180,7 @@ struct ReadAhead : WriteBack {
 
 TEST_F(ReadAhead, AllContextsAreByParameter) {
   look(kManyQps);
-  bench.run_until(1'500 * kNs);
+  bench.run_until(900 * kNs);
   EXPECT_EQ(counted().contexts_read, 2U);
 }
 
