@@ -4,8 +4,8 @@
 # falls due are counted (by default the number in a line "// steps: N" of the properties, or 12).
 # Where a line "// proof: induction" says so they hold in all runs, because they follow from themselves; with "// proof:
 # reachability" an invariant is sought that they follow from. Such a proof must close.
-# That a proof says something is shown twice: the condition of each assertion is met within STEPS cycles, or within those of a line
-# "// conditions: N" (those that are not are named; a line "// reached: all" demands that there are none), and the block with a kept bug (tests/unit/BLOCK/patches, those in
+# That a proof says something is shown twice: the condition of each assertion is met within STEPS cycles (those that are not are
+# named; a line "// reached: all" demands that there are none), and the block with a kept bug (tests/unit/BLOCK/patches, those in
 # a line "// finds: NAME…") fails.
 # yosys (npm) makes the netlist, ABC (Debian's berkeley-abc) proves.
 set -euo pipefail
@@ -38,12 +38,11 @@ module \$cover (input A, input EN);
 endmodule
 VERILOG
 
-# netlist NAME CONDITIONS SOURCE…: NAME.aig, whose outputs are the assertions, with CONDITIONS (1) the conditions of these too, with
-# CONDITIONS (2) only these; NAME.places has for each output "assertion" or "condition" and its source line.
+# netlist NAME CONDITIONS SOURCE…: NAME.aig, whose outputs are the assertions, and with CONDITIONS (1) the conditions of these;
+# NAME.places has for each output "assertion" or "condition" and its source line.
 netlist() {
   local name=$1 conditions= names
   [ "$2" = 0 ] || conditions='chformal -assert -coverenable; techmap -map unmet.v'
-  [ "$2" != 2 ] || conditions='chformal -assert -coverenable; chformal -assert -remove; techmap -map unmet.v'
   shift 2
   names=$(for source in "$@"; do basename "$source"; done | tr '\n' ' ')
   cat >"$name.ys" <<SCRIPT
@@ -72,12 +71,12 @@ SCRIPT
     "$name.asserts" "$name.cells" "$name.map" >"$name.places"
 }
 
-# seek NAME [OPTIONS] [STEPS]: which outputs of NAME can be reached within STEPS: their lines of NAME.places, with the cycle, in
-# NAME.reached. With -a all of them are sought, without it the first.
+# Which outputs of NAME can be reached within STEPS: their lines of NAME.places, with the cycle, in NAME.reached. With -a all of
+# them are sought, without it the first.
 seek() {
-  local name=$1 frames=${3:-$steps}
-  "$abc" -c "read_aiger $name.aig; fold; strash; bmc3 ${2:-} -F $frames" >"$name.abc" 2>&1
-  grep -q "asserted in $frames frames\|after $frames frames\|asserted in frame" "$name.abc" || { cat "$name.abc" >&2; exit 2; }
+  local name=$1
+  "$abc" -c "read_aiger $name.aig; fold; strash; bmc3 ${2:-} -F $steps" >"$name.abc" 2>&1
+  grep -q "asserted in $steps frames\|after $steps frames\|asserted in frame" "$name.abc" || { cat "$name.abc" >&2; exit 2; }
   sed -n 's/^Output *\([0-9]*\) .*asserted in frame *\([0-9]*\).*/\1 \2/p' "$name.abc" |
     while read -r output frame; do echo "$(sed -n "$((output + 1))p" "$name.places"), in cycle $frame"; done >"$name.reached"
 }
@@ -107,15 +106,6 @@ esac
 bad=0
 grep '^condition' proof.places | sort >wanted
 sed -n 's/^\(condition .*\), in cycle .*/\1/p' proof.reached | sort >met
-further=$(said conditions)
-if [ -n "$further" ] && ! cmp -s wanted met; then
-  netlist conditions 2 "${sources[@]}"
-  seek conditions "-a -x" "$further"
-  # In conditions.aig they are what the assertions are elsewhere.
-  sed 's/^assertion/condition/' conditions.reached >proof.reached
-  sed -n 's/^\(condition .*\), in cycle .*/\1/p' proof.reached | sort >met
-  steps=$further
-fi
 if cmp -s wanted met; then
   echo "$block: each of their conditions is met, the last$(sed -n 's/^condition.*, in cycle/ in cycle/p' proof.reached | sort -k 3n | tail -n 1)"
 else
