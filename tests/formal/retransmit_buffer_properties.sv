@@ -4,7 +4,7 @@
 // a reset leaves (that it leaves this is proved with the rest), or with one QP, in its slot or outside, that has two packets: each
 // in the pipeline, outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F. Each QP
 // has a slot, to which its context comes back.
-// steps: 11
+// steps: 12
 // finds: append_not_forwarded older_loss_forgotten
 module retransmit_buffer_properties
   import mrc_pkg::*;
