@@ -106,7 +106,7 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
     if (!report.replay_file.empty()) json["mismatch"]["replay_file"] = report.replay_file;
     if (!report.waves_file.empty()) json["mismatch"]["waves_file"] = report.waves_file;
   }
-  json["functional_coverage"] = coverage_json(report.coverage.points());
+  json["functional_coverage"] = coverage_json(report.coverage);
   Json source = Json::object();
   for (const auto& [kind, counts] : report.source) {
     source[kind] = {{"points", counts.points}, {"hit", counts.hit}, {"missed", counts.missed}};

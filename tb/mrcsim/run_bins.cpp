@@ -14,8 +14,8 @@ namespace {
 /// Adds one trace, played to the block alone, to what is known of the block.
 void play_trace(const cosim::Trace& trace, const std::function<bool()>& stopped, NodeId node, BlockBins& found) {
   const std::unique_ptr<cosim::StreamBench> bench = cosim::make_bench(found.block, "default");
-  const std::size_t points = bench->model().coverage.points().size();
-  if (found.points.empty()) found.points = bench->model().coverage.points();
+  // Before the bench adds its own points.
+  if (found.coverage.points().empty()) found.coverage = bench->model().coverage;
   if (trace.offers.empty()) return;
   cosim::CosimOptions options;
   options.count = trace.offers.size();
@@ -24,33 +24,13 @@ void play_trace(const cosim::Trace& trace, const std::function<bool()>& stopped,
   options.stopped = stopped;
   const cosim::CosimReport report = bench->run(options);
   found.transfers += report.transactions;
-  for (std::size_t point = 0; point < points; ++point) {
-    const auto& bins = report.coverage.points()[point].bins;
-    for (std::size_t bin = 0; bin < bins.size(); ++bin) found.points[point].bins[bin].hits += bins[bin].hits;
-  }
+  found.coverage.add_hits(report.coverage);
   if (report.first_mismatch && found.mismatch.empty()) {
     found.mismatch = fmt::format("nic{}: {}", node, report.first_mismatch->line());
   }
 }
 
-template <typename Counts>
-std::uint64_t count_bins(const BlockBins& block, const Counts& counts) {
-  std::uint64_t count = 0;
-  for (const auto& point : block.points) {
-    count += static_cast<std::uint64_t>(std::ranges::count_if(point.bins, counts));
-  }
-  return count;
-}
-
 }  // namespace
-
-std::uint64_t BlockBins::bins() const {
-  return count_bins(*this, [](const auto& bin) { return bin.waiver.empty(); });
-}
-
-std::uint64_t BlockBins::hit() const {
-  return count_bins(*this, [](const auto& bin) { return bin.waiver.empty() && bin.hits > 0; });
-}
 
 RunBins::RunBins(const std::vector<RtlSelection>& selections) {
   std::vector<std::string> blocks;
@@ -96,7 +76,7 @@ std::string bins_json(const std::vector<BlockBins>& blocks) {
   for (const BlockBins& block : blocks) {
     Json entry{{"block", block.block}, {"transfers", block.transfers}};
     entry["mismatch"] = block.mismatch.empty() ? Json(nullptr) : Json(block.mismatch);
-    entry["functional_coverage"] = coverage_json(block.points);
+    entry["functional_coverage"] = coverage_json(block.coverage);
     list.push_back(std::move(entry));
   }
   return Json{{"schema_version", 1}, {"blocks", list}}.dump(2) + "\n";
@@ -110,9 +90,10 @@ std::string bins_text(const std::vector<BlockBins>& blocks, const std::string& f
     text += fmt::format("  {:<10} {:<18} {:>4} of {:>4} hit{}\n", text.empty() ? "bins" : "", of, h, b, more);
   };
   for (const BlockBins& block : blocks) {
-    bins += block.bins();
-    hit += block.hit();
-    add(block.block, block.hit(), block.bins(), fmt::format(" by {} transfers", block.transfers));
+    bins += block.coverage.bins();
+    hit += block.coverage.bins_hit();
+    add(block.block, block.coverage.bins_hit(), block.coverage.bins(),
+        fmt::format(" by {} transfers", block.transfers));
   }
   add("all", hit, bins,
       fmt::format(", {:.1f} %; each of them: {}",

@@ -20,16 +20,14 @@ namespace mrc {
 struct BlockBins {
   std::string block;
   std::uint64_t transfers = 0;
-  std::vector<cosim::FunctionalCoverage::Point> points;  ///< without those of the bench itself: handshakes, resets
+  cosim::FunctionalCoverage coverage;  ///< without the points of the bench itself: handshakes, resets
   std::string mismatch;  ///< of the block alone, which has other back-pressure than in the run; empty: none
-
-  std::uint64_t bins() const;  ///< that are not waived
-  std::uint64_t hit() const;
 };
 
 class RunBins {
  public:
-  /// Transfers that are kept of each block and node: the first ones.
+  /// Transfers that are kept of each block and node: the first ones (chosen, so that the memory of a long run is
+  /// bounded).
   static constexpr std::uint64_t kMostTransfers = 200'000;
 
   /// Of the selections in shadow. Throws std::invalid_argument where the bench of a block is not built, or from other

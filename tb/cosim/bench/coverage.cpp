@@ -46,6 +46,14 @@ std::size_t FunctionalCoverage::cross(std::string name, const std::vector<std::s
   return point(std::move(name), bins);
 }
 
+void FunctionalCoverage::add_hits(const FunctionalCoverage& other) {
+  for (std::size_t point = 0; point < points_.size(); ++point) {
+    for (std::size_t bin = 0; bin < points_[point].bins.size(); ++bin) {
+      points_[point].bins[bin].hits += other.points_[point].bins[bin].hits;
+    }
+  }
+}
+
 std::uint64_t FunctionalCoverage::bins() const {
   std::uint64_t count = 0;
   for (const Point& point : points_) {

@@ -33,6 +33,9 @@ class FunctionalCoverage {
     hit(point, left * rights + right);
   }
 
+  /// Adds the hits of a coverage that begins with the same points.
+  void add_hits(const FunctionalCoverage& other);
+
   const std::vector<Point>& points() const { return points_; }
   /// Bins that are not waived, and those of them that were hit.
   std::uint64_t bins() const;

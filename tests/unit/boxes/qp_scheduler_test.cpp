@@ -199,7 +199,7 @@ struct SlowWrites : WriteBack {
 TEST_F(SlowWrites, ContextsThatComeWaitForRoomForThoseThatTheyEvict) {
   look(kManyQps);
   bench.run_until(25'000 * kNs);
-  EXPECT_EQ(buffer(box, "qp_scheduler.write_back").level(), 8U);
+  EXPECT_EQ(buffer(box, "qp_scheduler.write_back").level(), QpSchedulerConfig().write_back_entries);
   EXPECT_LT(counted().contexts_evicted, kManyQps - 2);
   EXPECT_EQ(pcie->completion_buffer().level(), 256U) << "the next one is held there";
   bench.run_until(400'000 * kNs);
