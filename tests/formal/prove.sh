@@ -4,9 +4,11 @@
 # falls due are counted (by default the number in a line "// steps: N" of the properties, or 12).
 # Where a line "// proof: induction" says so they hold in all runs, because they follow from themselves; with "// proof:
 # reachability" an invariant is sought that they follow from. Such a proof must close.
-# That a proof says something is shown twice: the condition of each assertion is met within STEPS cycles (those that are not are
-# named; a line "// reached: all" demands that there are none), and the block with a kept bug (tests/unit/BLOCK/patches, those in
-# a line "// finds: NAME…") fails.
+# A line "// case: NAME N" proves the same for N cycles where the macro NAME is defined, under which the properties allow fewer
+# inputs: what takes longer than STEPS cycles is reached there.
+# That a proof says something is shown twice: the condition of each assertion is met within STEPS cycles or in a case (those that
+# are not are named; a line "// reached: all" demands that there are none), and the block with a kept bug
+# (tests/unit/BLOCK/patches, those in a line "// finds: NAME…") fails.
 # yosys (npm) makes the netlist, ABC (Debian's berkeley-abc) proves.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,14 +41,14 @@ endmodule
 VERILOG
 
 # netlist NAME CONDITIONS SOURCE…: NAME.aig, whose outputs are the assertions, and with CONDITIONS (1) the conditions of these;
-# NAME.places has for each output "assertion" or "condition" and its source line.
+# a NAME that is a case is its macro. NAME.places has for each output "assertion" or "condition" and its source line.
 netlist() {
   local name=$1 conditions= names
   [ "$2" = 0 ] || conditions='chformal -assert -coverenable; techmap -map unmet.v'
   shift 2
   names=$(for source in "$@"; do basename "$source"; done | tr '\n' ' ')
   cat >"$name.ys" <<SCRIPT
-read_slang --threads 1 -DFORMAL $names --top ${block}_properties
+read_slang --threads 1 -DFORMAL -D$name $names --top ${block}_properties
 prep -flatten; memory_map; async2sync; chformal -lower
 tee -o $name.asserts select -list t:\$assert
 $conditions
@@ -71,24 +73,28 @@ SCRIPT
     "$name.asserts" "$name.cells" "$name.map" >"$name.places"
 }
 
-# Which outputs of NAME can be reached within STEPS: their lines of NAME.places, with the cycle, in NAME.reached. With -a all of
-# them are sought, without it the first.
+# seek NAME STEPS [OPTIONS]: which outputs of NAME can be reached within STEPS: their lines of NAME.places, with the cycle, in
+# NAME.reached. With -a all of them are sought, without it the first.
 seek() {
-  local name=$1
-  "$abc" -c "read_aiger $name.aig; fold; strash; bmc3 ${2:-} -F $steps" >"$name.abc" 2>&1
+  local name=$1 steps=$2
+  "$abc" -c "read_aiger $name.aig; fold; strash; bmc3 ${3:-} -F $steps" >"$name.abc" 2>&1
   grep -q "asserted in $steps frames\|after $steps frames\|asserted in frame" "$name.abc" || { cat "$name.abc" >&2; exit 2; }
   sed -n 's/^Output *\([0-9]*\) .*asserted in frame *\([0-9]*\).*/\1 \2/p' "$name.abc" |
     while read -r output frame; do echo "$(sed -n "$((output + 1))p" "$name.places"), in cycle $frame"; done >"$name.reached"
 }
 
-netlist proof 1 "${sources[@]}"
+# hold NAME STEPS: no assertion of NAME fails within STEPS; which conditions are met is in NAME.reached.
+hold() {
+  netlist "$1" 1 "${sources[@]}"
+  seek "$1" "$2" "-a -x"
+  grep -q '^assertion' "$1.reached" || return 0
+  sed -n "s/^assertion \(.*\)/prove: $block: the assertion at \1, fails/p" "$1.reached" >&2
+  exit 1
+}
+
+hold proof "$steps"
 asserts=$(grep -c '^assertion' proof.places || true)
 [ "$asserts" -gt 0 ] || { echo "prove: $block: there is nothing to prove" >&2; exit 1; }
-seek proof "-a -x"
-if grep -q '^assertion' proof.reached; then
-  sed -n "s/^assertion \(.*\)/prove: $block: the assertion at \1, fails/p" proof.reached >&2
-  exit 1
-fi
 case $(said proof) in
   induction)
     { sed '/^tee -o proof.asserts/,$d' proof.ys
@@ -103,13 +109,19 @@ case $(said proof) in
   *) echo "$block: $asserts assertions hold in all runs of $steps cycles" ;;
 esac
 
+while read -r name cycles; do
+  hold "$name" "$cycles"
+  echo "$block: and in all runs of $cycles cycles with $name"
+  cat "$name.reached" >>proof.reached
+done < <(said case)
+
 bad=0
-grep '^condition' proof.places | sort >wanted
-sed -n 's/^\(condition .*\), in cycle .*/\1/p' proof.reached | sort >met
+grep '^condition' proof.places | sort -u >wanted
+sed -n 's/^\(condition .*\), in cycle .*/\1/p' proof.reached | sort -u >met
 if cmp -s wanted met; then
   echo "$block: each of their conditions is met, the last$(sed -n 's/^condition.*, in cycle/ in cycle/p' proof.reached | sort -k 3n | tail -n 1)"
 else
-  comm -23 wanted met | sed "s/^condition \(.*\)/$block: the condition of the assertion at \1 is not met within $steps cycles/"
+  comm -23 wanted met | sed "s/^condition \(.*\)/$block: the condition of the assertion at \1 is not met/"
   [ "$(said reached)" != all ] || bad=1
 fi
 
@@ -119,7 +131,7 @@ for bug in $(said finds); do
   cp "$root/tests/unit/$block/pristine/"*.sv "rtl/$block/"
   patch -s -p0 -d "rtl/$block" <"$root/tests/unit/$block/patches/$bug.patch"
   netlist "$bug" 0 "${sources[@]/#"$root/rtl/"/rtl/}"
-  seek "$bug"
+  seek "$bug" "$steps"
   if [ -s "$bug.reached" ]; then
     sed -n "s/^assertion \(.*\)/$block: with the bug $bug the assertion at \1, fails/p" "$bug.reached"
   else

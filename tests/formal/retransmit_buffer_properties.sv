@@ -3,8 +3,11 @@
 // so few buckets a SACK names four PSNs at most. So that few cycles reach far a run begins with a reset, with what the walk behind
 // a reset leaves (that it leaves this is proved with the rest), or with one QP, in its slot or outside, that has two packets: each
 // in the pipeline, outstanding or lost, sent in either order, once or again or not yet. PSNs begin at 0x400000 to 0x40000F. Each QP
-// has a slot, to which its context comes back.
+// has a slot, to which its context comes back. A take answers after more cycles than are proved for all commands: TAKES begins with
+// the two packets lost or one of them, and has no other command.
 // steps: 12
+// case: TAKES 20
+// reached: all
 // finds: append_not_forwarded older_loss_forgotten
 module retransmit_buffer_properties
   import mrc_pkg::*;
@@ -285,9 +288,15 @@ module retransmit_buffer_properties
     if (!started_q) begin
       if (start_i == Walked) assume (walked && !cmd_valid_i);
       if (start_i == Two || start_i == TwoAway) assume (two_is_it && !cmd_valid_i);
+`ifdef TAKES
+      assume (start_i == Two && losses != '0);
+`endif
     end
     if (walks_q && dut.state_q != Clear) walk_leaves_nothing: assert (walked);
     if (rst_ni) begin
+`ifdef TAKES
+      if (cmd_valid_i) assume (cmd_op_i == RetransmitTake);
+`endif
       // A slot whose QP was stored gets it back by a load.
       if (cmd_valid_i) begin
         assume (cmd_op_i <= RetransmitStore && (cmd_op_i == RetransmitLoad) == away_q[cmd_qp_i]);
