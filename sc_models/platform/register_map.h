@@ -27,6 +27,25 @@ struct RegisterInfo {
   std::string_view meaning;
 };
 
+/// A part of a register with a meaning of its own.
+struct RegisterField {
+  RegisterBlock block;
+  std::uint32_t offset;  ///< of the register
+  std::string_view name;
+  unsigned high;  ///< bits
+  unsigned low;
+  std::string_view meaning;
+};
+
+/// A value of a register with a meaning of its own.
+struct RegisterValue {
+  RegisterBlock block;
+  std::uint32_t offset;  ///< of the register
+  std::string_view name;
+  std::uint32_t value;
+  std::string_view meaning;
+};
+
 inline constexpr std::uint32_t kMemoryRegionBlock = 0x1000;
 inline constexpr std::uint32_t kMemoryRegionStride = 0x20;
 inline constexpr std::uint32_t kQpBlock = 0x10000;
@@ -37,10 +56,14 @@ inline constexpr std::uint32_t kMostMemoryRegions = (kQpBlock - kMemoryRegionBlo
 inline constexpr std::uint32_t kDeviceId = 0x4D52'4331;  // "MRC1"
 inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
 
+/// Values of reg::qp::control.
+inline constexpr std::uint32_t kQpConnect = 1;
+inline constexpr std::uint32_t kQpToError = 2;
+
 // clang-format off
 #define MRC_GLOBAL_REGISTERS(X) \
   X(device_id,             0x000, ro,  "0x4D524331, \"MRC1\"") \
-  X(version,               0x004, ro,  "of this map: major in bits 31:16, minor in 15:0") \
+  X(version,               0x004, ro,  "of this map") \
   X(node_id,               0x008, ro,  "number of the NIC in the fabric; peer_node of another NIC") \
   X(qp_count,              0x00C, ro,  "QP pages") \
   X(memory_region_count,   0x010, ro,  "memory region entries") \
@@ -51,8 +74,8 @@ inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
   X(cqe_bytes,             0x024, ro,  "size of a completion queue entry") \
   X(cq_entries,            0x028, ro,  "entries of the completion queue, a power of two") \
   X(receive_queue_depth,   0x02C, ro,  "maximum posted receives per QP") \
-  X(status,                0x040, ro,  "bit 0: error_status is not zero; bit 1: the completion queue is full; bit 2: a QP is in ERROR") \
-  X(error_status,          0x044, w1c, "bit 0: a DMA read was refused; 1: a DMA write was refused; 2: a WQE is not valid; 3: a doorbell announces more WQEs than the queue holds; 4: a doorbell for a QP that is not connected; 5: cq_tail beyond cq_head; 6: a command that is not possible; 7: more receives than receive_queue_depth") \
+  X(status,                0x040, ro,  "what holds now") \
+  X(error_status,          0x044, w1c, "what has happened since it was cleared") \
   X(error_qp,              0x048, ro,  "QP page of the first error since error_status was last zero; 0xFFFFFFFF: no QP") \
   X(error_address_lo,      0x04C, ro,  "address of that error (DMA access or WQE)") \
   X(error_address_hi,      0x050, ro,  "") \
@@ -65,7 +88,7 @@ inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
   X(msi_address_lo,        0x080, rw,  "address of the interrupt write, 4 bytes, after the CQE that it announces") \
   X(msi_address_hi,        0x084, rw,  "") \
   X(msi_data,              0x088, rw,  "data of the interrupt write") \
-  X(msi_control,           0x08C, rw,  "bit 0: interrupts enabled") \
+  X(msi_control,           0x08C, rw,  "of interrupts") \
   X(context_base_lo,       0x090, rw,  "base of the QP contexts that are not in the context cache, in DMA address space, qp_count * nic.qp_scheduler.context_bytes long; the NIC reads and writes them, zeros, and ignores their content") \
   X(context_base_hi,       0x094, rw,  "") \
   X(data_packets_lo,       0x100, ro,  "data packets sent, retransmissions included") \
@@ -99,7 +122,7 @@ inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
   X(bytes_lo, 0x08, rw, "length") \
   X(bytes_hi, 0x0C, rw, "") \
   X(rkey,    0x10, rw, "key in the WQE of the peer") \
-  X(control, 0x14, rw, "bit 0: valid; bit 1: the peer may write. A write applies the registers above")
+  X(control, 0x14, rw, "a write applies the registers above")
 
 #define MRC_QP_REGISTERS(X) \
   X(sq_base_lo,       0x00, rw, "send queue, 2^sq_log2 * wqe_bytes long, in DMA address space") \
@@ -109,13 +132,45 @@ inline constexpr std::uint32_t kRegisterMapVersion = 0x0001'0000;
   X(peer_qp,          0x10, rw, "number of the QP at the peer") \
   X(send_psn,         0x14, rw, "first PSN sent, 24 bits: receive_psn of the peer") \
   X(receive_psn,      0x18, rw, "first PSN expected, 24 bits: send_psn of the peer") \
-  X(control,          0x1C, wo, "1: apply the registers above and go from RESET to RTS; 2: go to ERROR, pending work is flushed") \
-  X(state,            0x20, ro, "0 RESET, 3 RTS, 4 ERROR") \
+  X(control,          0x1C, wo, "command") \
+  X(state,            0x20, ro, "of the QP") \
   X(sq_doorbell,      0x24, wo, "WQEs posted, counted from RESET, wraps at 2^32") \
   X(sq_head,          0x28, ro, "WQEs read by the NIC: their entries may be reused") \
   X(receive_doorbell, 0x2C, wo, "number of additional receives; each WRITE with immediate consumes one") \
   X(receives_posted,  0x30, ro, "posted receives") \
   X(number,           0x34, ro, "number of the QP in peer_qp and CQEs")
+
+// Parts of registers: register, name, highest and lowest bit, meaning. Bits that are in none are zero.
+#define MRC_ERROR_STATUS_BITS(X) \
+  X(error_status, dma_read,               0, 0, "a DMA read was refused") \
+  X(error_status, dma_write,              1, 1, "a DMA write was refused") \
+  X(error_status, bad_wqe,                2, 2, "a WQE is not valid") \
+  X(error_status, doorbell_overrun,       3, 3, "a doorbell announces more WQEs than the queue holds") \
+  X(error_status, doorbell_not_connected, 4, 4, "a doorbell for a QP that is not connected") \
+  X(error_status, cq_tail,                5, 5, "cq_tail beyond cq_head") \
+  X(error_status, bad_command,            6, 6, "a command that is not possible") \
+  X(error_status, receives,               7, 7, "more receives than receive_queue_depth")
+
+#define MRC_GLOBAL_FIELDS(X) \
+  X(version,     minor,   15,  0, "grows where registers are added") \
+  X(version,     major,   31, 16, "grows where one changes its meaning") \
+  X(status,      error,    0,  0, "error_status is not zero") \
+  X(status,      cq_full,  1,  1, "the completion queue is full") \
+  X(status,      qp_error, 2,  2, "a QP is in ERROR") \
+  MRC_ERROR_STATUS_BITS(X) \
+  X(msi_control, enable,   0,  0, "a completion writes one")
+
+#define MRC_MEMORY_REGION_FIELDS(X) \
+  X(control, valid,      0, 0, "the region can be accessed") \
+  X(control, peer_write, 1, 1, "the peer may write")
+
+// Values of registers: register, name, value, meaning.
+#define MRC_QP_VALUES(X) \
+  X(control, connect,  kQpConnect, "apply the registers above and go from RESET to RTS") \
+  X(control, to_error, kQpToError, "go to ERROR, pending work is flushed") \
+  X(state,   reset,    0,          "not connected") \
+  X(state,   rts,      3,          "ready to send") \
+  X(state,   error,    4,          "pending work is flushed")
 // clang-format on
 
 /// Offsets in a block, for software and for the decoder.
@@ -131,20 +186,10 @@ enum Qp : std::uint32_t { MRC_QP_REGISTERS(MRC_REGISTER_OFFSET) };
 }  // namespace reg
 #undef MRC_REGISTER_OFFSET
 
-enum class DeviceError : std::uint8_t {
-  dma_read,
-  dma_write,
-  bad_wqe,
-  doorbell_overrun,
-  doorbell_not_connected,
-  cq_tail,
-  bad_command,
-  receives,
-};
-
-/// Values of reg::qp::control.
-inline constexpr std::uint32_t kQpConnect = 1;
-inline constexpr std::uint32_t kQpToError = 2;
+/// The number of an error is its bit in error_status.
+#define MRC_DEVICE_ERROR(register, name, high, low, meaning) name = (low),
+enum class DeviceError : std::uint8_t { MRC_ERROR_STATUS_BITS(MRC_DEVICE_ERROR) };
+#undef MRC_DEVICE_ERROR
 
 constexpr std::uint32_t region_register(std::uint32_t region, std::uint32_t offset) {
   return kMemoryRegionBlock + region * kMemoryRegionStride + offset;
@@ -158,5 +203,7 @@ std::span<const RegisterInfo> register_map();
 const RegisterInfo* find_register(RegisterBlock block, std::uint32_t offset);
 /// The map and the formats of queue entries as Markdown tables.
 std::string register_map_markdown();
+/// The map in SystemRDL 2.0, for generators of headers, of UVM register models and of RTL.
+std::string register_map_systemrdl();
 
 }  // namespace mrc

@@ -1,8 +1,12 @@
 // The example platform as a user starts it.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <regex>
 #include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "mrcsim_process.h"
 #include "platform/register_map.h"
@@ -86,7 +90,37 @@ TEST(Platform, BadInputExits2AndAStallExits3) {
 
 TEST(Platform, TheDocumentedRegisterMapIsTheTable) {
   EXPECT_EQ(read_text(MRCSIM_SOURCE_DIR "/docs/register_map.md"), register_map_markdown())
-      << "run mrcsim_register_map > docs/register_map.md";
+      << "run mrcsim_register_map markdown > docs/register_map.md";
+  EXPECT_EQ(read_text(MRCSIM_SOURCE_DIR "/docs/register_map.rdl"), register_map_systemrdl())
+      << "run mrcsim_register_map systemrdl > docs/register_map.rdl";
+}
+
+std::string register_line(std::string_view block, std::uint32_t address, const RegisterInfo& info) {
+  constexpr std::string_view access[] = {"RO", "RW", "WO", "W1C"};
+  return fmt::format("0x{:X} {} {}.{}\n", address + info.offset, access[static_cast<std::size_t>(info.access)], block,
+                     info.name);
+}
+
+/// MRCSIM_SYSTEMRDL names a Python that has systemrdl-compiler, which Debian does not have.
+TEST(Platform, TheRegisterMapIsReadByACompilerOfSystemRdl) {
+  const char* python = std::getenv("MRCSIM_SYSTEMRDL");
+  if (python == nullptr) GTEST_SKIP() << "MRCSIM_SYSTEMRDL does not name a Python with systemrdl-compiler";
+  std::string global;
+  std::string regions[2];
+  std::string qps[2];
+  for (const RegisterInfo& info : register_map()) {
+    if (info.block == RegisterBlock::global) global += register_line("global", 0, info);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      if (info.block == RegisterBlock::memory_region)
+        regions[i] += register_line(fmt::format("memory_region[{}]", i), region_register(i, 0), info);
+      if (info.block == RegisterBlock::qp) qps[i] += register_line(fmt::format("qp[{}]", i), qp_register(i, 0), info);
+    }
+  }
+  const ProcessResult result =
+      run_process(std::string(python) + " " MRCSIM_SOURCE_DIR "/tests/system/systemrdl_registers.py " MRCSIM_SOURCE_DIR
+                                        "/docs/register_map.rdl");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, global + regions[0] + regions[1] + qps[0] + qps[1]);
 }
 
 }  // namespace
