@@ -18,7 +18,8 @@ void play_trace(const cosim::Trace& trace, const std::function<bool()>& stopped,
   if (found.coverage.points().empty()) found.coverage = bench->model().coverage;
   if (trace.offers.empty()) return;
   cosim::CosimOptions options;
-  options.count = trace.offers.size();
+  // Each load of the bench has other back-pressure.
+  options.count = cosim::kTraceLoads * trace.offers.size();
   options.shorten = false;
   options.trace = trace;
   options.stopped = stopped;

@@ -63,10 +63,10 @@ TEST(RtlBins, OfARunAreThoseOfItsTransfers) {
   EXPECT_TRUE(ack["mismatch"].is_null());
   const auto& coverage = ack["functional_coverage"];
   EXPECT_EQ(coverage["bins"], 31);
-  EXPECT_EQ(hits_of(coverage, "event", "load"), 1U) << "one QP";
+  EXPECT_EQ(hits_of(coverage, "event", "load"), 4U) << "one QP, played four times";
   EXPECT_EQ(hits_of(coverage, "event", "store"), 0U);
-  EXPECT_GT(hits_of(coverage, "event", "data"), 16'000U);
-  EXPECT_GT(hits_of(bins["blocks"][1]["functional_coverage"], "NACK", "TRIMMED"), 10U);
+  EXPECT_GT(hits_of(coverage, "event", "data"), 4 * 16'000U);
+  EXPECT_GT(hits_of(bins["blocks"][1]["functional_coverage"], "NACK", "TRIMMED"), 4 * 10U);
 }
 
 TEST(RtlBins, NeedABlockInShadow) {

@@ -11,6 +11,7 @@
 #include "cosim/clocked_model.h"
 #include "cosim/mrc_pkg.h"
 #include "cosim/pcie_dma/ports.h"
+#include "cosim/pcie_dma/requests.h"
 #include "cosim/trace.h"
 #include "pcie/pcie_dma_engine.h"
 
@@ -18,13 +19,13 @@ namespace mrc {
 
 static_assert(rtl::is_cpl_verdict<ReadTags::Verdict>());
 
-/// What a bench can follow of a run. The tag of a completion is replaced by the number of the request that it
-/// answers, counted from 0. Kept up to the first request that must be retried: which one it is depends on time.
+/// What a bench can follow of a run. The tag of a completion or expiry is replaced by what does not depend on time: the
+/// request that it is of, counted from 0 without those that are retried, and how often that was retried before.
 class PcieDmaRecorder {
  public:
   PcieDmaRecorder(const cosim::TraceRecorder& recorder, std::uint32_t tags, std::uint32_t mrrs_log2,
                   std::uint32_t mps_log2)
-      : recorder_(recorder), request_of_(tags, 0) {
+      : recorder_(recorder), asked_(tags) {
     recorder_.set("mrrs_log2", mrrs_log2);
     recorder_.set("mps_log2", mps_log2);
     recorder_.set("tags", tags);
@@ -33,22 +34,21 @@ class PcieDmaRecorder {
   void write(const pcie_dma_ports::Wr& wr) { recorder_.add_in_turn(wr); }
   /// Follows what the block reports, beside the rest.
   void release(std::uint32_t bytes) { recorder_.add(pcie_dma_ports::Release{.bytes = bytes}); }
-  void expire() { recorder_.end(); }
   void request(const ReadRequestTlp& request) {
-    if (request.again) recorder_.end();
-    request_of_[request.tag] = requests_++;
+    if (recorder_.records()) asked_.request(request);
   }
-  void completion(pcie_dma_ports::Cpl cpl, ReadTags::Verdict verdict) {
-    if (verdict != ReadTags::Verdict::accepted && verdict != ReadTags::Verdict::complete) recorder_.end();
-    cpl.tag = request_of_[cpl.tag];
+  void expire(std::uint16_t tag) {
+    if (recorder_.records()) recorder_.add_in_turn(pcie_dma_ports::Expire{.tag = asked_.of(tag)});
+  }
+  void completion(pcie_dma_ports::Cpl cpl) {
+    if (!recorder_.records()) return;
+    cpl.tag = asked_.of(static_cast<std::uint16_t>(cpl.tag));
     recorder_.add_in_turn(cpl);
-    if (cpl.poisoned != 0) recorder_.end();
   }
 
  private:
   cosim::TraceRecorder recorder_;
-  std::vector<std::uint64_t> request_of_;  ///< by tag
-  std::uint64_t requests_ = 0;
+  PcieDmaRequests asked_;
 };
 
 /// Clocked while a transaction is under way and not otherwise. Several calls share a cycle where the block's ports
@@ -117,11 +117,11 @@ class PcieDmaAdapter : public PcieDmaEngine {
     const auto verdict = static_cast<ReadTags::Verdict>(model_->verdict_o);
     if (verdict == ReadTags::Verdict::complete) unsettled_ = report_cycles_ - std::min(report_cycles_, verdict_cycles);
     repeats_ = repeats_ || completion.poisoned;
-    recorder_.completion(cpl, verdict);
+    recorder_.completion(cpl);
     return verdict;
   }
   void expire(std::uint16_t tag) override {
-    recorder_.expire();
+    recorder_.expire(tag);
     pcie_dma_ports::Expire{.tag = tag}.put(model_.pins());
     model_->expire_valid_i = 1;
     clock_until_set(

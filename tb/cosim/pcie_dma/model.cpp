@@ -74,7 +74,7 @@ void PcieDmaModel::reset(KeyedRandom& random, const Dut& dut) {
   small_ = std::array{0.02, 0.1, 0.5, 0.9, 1.0}[random.below(5)];
   traffic_ = false;
   of_run_ = false;
-  request_tags_.clear();
+  requests_ = PcieDmaRequests(sizes_.tags);
   dut.set_constant("mrrs_log2", static_cast<std::uint64_t>(std::countr_zero(mrrs_)));
   dut.set_constant("mps_log2", static_cast<std::uint64_t>(std::countr_zero(mps_)));
   reference_.emplace(sizes_, mrrs_, mps_);
@@ -265,10 +265,8 @@ bool PcieDmaModel::adapt(std::size_t port, Transaction& values) const {
       return adapt_read(values);
     case kCompletionPort:
       return adapt_completion(values);
-    case kExpiryPort: {
-      const auto tag = static_cast<std::uint16_t>(values[Cpl::kTag]);
-      return reference_->tag(tag).outstanding ? can_answer(tag) : !may_give_tag();
-    }
+    case kExpiryPort:
+      return adapt_expiry(values);
     case kReleasePort:
       if (of_run_) return to_release_ >= values[0];
       values[0] = std::min(values[0], to_release_);
@@ -287,11 +285,7 @@ bool PcieDmaModel::adapt_read(Transaction& values) const {
 }
 
 bool PcieDmaModel::adapt_completion(Transaction& values) const {
-  if (of_run_) {  // a run's completion says which request it answers
-    if (values[Cpl::kTag] >= request_tags_.size()) return false;
-    values[Cpl::kTag] = request_tags_[values[Cpl::kTag]];
-    return true;
-  }
+  if (of_run_) return adapt_completion_of_run(values);
   const auto tag = static_cast<std::uint16_t>(values[Cpl::kTag]);
   if (can_answer(tag)) return true;
   if (!reference_->tag(tag).outstanding && !may_give_tag()) return true;
@@ -303,6 +297,30 @@ bool PcieDmaModel::adapt_completion(Transaction& values) const {
     return true;
   }
   return false;
+}
+
+/// A run's completion says which request it answers. One that comes late may find that its tag has been given out:
+/// then, and where it could be in that cycle, it is a second copy of what has come of another request.
+bool PcieDmaModel::adapt_completion_of_run(Transaction& values) const {
+  const std::uint64_t name = values[Cpl::kTag];
+  const std::optional<std::uint16_t> tag = requests_.tag_of(name);
+  if (!tag) return false;
+  values[Cpl::kTag] = *tag;
+  if (requests_.of(*tag) == name && (reference_->tag(*tag).outstanding || !may_give_tag())) return true;
+  const auto copied = std::ranges::find_if(asked_, [&](const Asked& asked) { return can_answer(asked.request.tag); });
+  if (copied == asked_.end()) return false;
+  values = to_transaction({copied->request.tag, 1, copied->request.bytes + 1, false});
+  return true;
+}
+
+bool PcieDmaModel::adapt_expiry(Transaction& values) const {
+  if (of_run_) {
+    const std::optional<std::uint16_t> tag = requests_.tag_of(values[Expire::kTag]);
+    if (!tag) return false;
+    values[Expire::kTag] = *tag;
+  }
+  const auto tag = static_cast<std::uint16_t>(values[Expire::kTag]);
+  return reference_->tag(tag).outstanding ? can_answer(tag) : !may_give_tag();
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -494,7 +512,7 @@ void PcieDmaModel::taken(std::size_t port, const Transaction& values) {
                                  values[0] != 0};
     asked_.push_back({request, 0, false});
     at_host_[request.tag] = true;
-    if (of_run_) request_tags_.push_back(request.tag);
+    if (of_run_) requests_.request(request);
   }
   if (port != kOrderedPort && port != kLoosePort) return;
   reports_due_[port - kOrderedPort].pop_front();

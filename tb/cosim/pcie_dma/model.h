@@ -14,6 +14,7 @@
 #include "cosim/bench/bench.h"
 #include "cosim/pcie_dma/dut.h"
 #include "cosim/pcie_dma/ports.h"
+#include "cosim/pcie_dma/requests.h"
 #include "pcie/pcie_dma_reference.h"
 
 namespace mrc::cosim {
@@ -77,6 +78,8 @@ class PcieDmaModel : public BlockModel,
   bool offer_release(KeyedRandom& random, Transaction& values) const;
   bool adapt_read(Transaction& values) const;
   bool adapt_completion(Transaction& values) const;
+  bool adapt_completion_of_run(Transaction& values) const;
+  bool adapt_expiry(Transaction& values) const;
   /// The content of the write splitter is split as soon as there is room for a TLP, and the next write accepted with
   /// the last.
   template <typename Compare>
@@ -106,7 +109,7 @@ class PcieDmaModel : public BlockModel,
   double small_ = 0.5;
   bool traffic_ = false;
   bool of_run_ = false;
-  std::vector<std::uint16_t> request_tags_;  ///< of a run's requests, in their order
+  PcieDmaRequests requests_{0};  ///< of a run
   std::optional<PcieDmaReference> reference_;
   std::vector<Asked> asked_;
   std::vector<bool> at_host_;  ///< by tag: its request is there and not ended
