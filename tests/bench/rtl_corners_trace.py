@@ -6,7 +6,7 @@ rtl_corners_trace.py > traces/rtl_corners.csv
 import random
 
 NICS = 6
-QPS_PER_PEER = 215          # 1,075 on each NIC
+QPS_PER_PEER = 300          # 1,500 on each NIC
 SIZES = [64, 104, 105, 108, 109, 500, 1024, 1025, 4097, 9000, 20000, 40960]
 LONG_BYTES = 2 << 20
 
@@ -15,7 +15,7 @@ def messages(draw):
     for number in range(QPS_PER_PEER):
         for first in range(NICS):
             for second in range(first + 1, NICS):
-                yield 2 * number + draw.randrange(2), first, second, draw.choice(SIZES)
+                yield number + draw.randrange(2), first, second, draw.choice(SIZES)
     for _ in range(600):    # the other way
         source = draw.randrange(1, NICS)
         yield draw.randrange(2 * QPS_PER_PEER), source, draw.randrange(source), draw.choice(SIZES)
@@ -23,6 +23,10 @@ def messages(draw):
         yield 200, 1 + number % (NICS - 1), 0, 65536
     for number in range(8):
         yield 100 + 20 * number, number % NICS, (number + 1 + number // NICS) % NICS, LONG_BYTES
+    for number in range(900):    # several in a row on each QP
+        yield 800, 2, 3, draw.choice([64, 104, 500])
+    for number in range(6):     # alone
+        yield 1500 + 200 * number, number, (number + 3) % NICS, LONG_BYTES
 
 
 def main():
