@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "platform/platform_nic.h"
 #include "platform/queue_entries.h"
 
 namespace mrc {
@@ -45,11 +46,6 @@ std::vector<Part> parts_of(const RegisterInfo& info, const std::array<Part, kPar
   std::ranges::copy_if(parts, std::back_inserter(found),
                        [&](const Part& part) { return part.block == info.block && part.offset == info.offset; });
   return found;
-}
-
-constexpr std::string_view to_string(RegisterAccess access) {
-  constexpr std::string_view names[] = {"RO", "RW", "WO", "W1C"};
-  return names[static_cast<std::size_t>(access)];
 }
 
 std::string_view meaning_of(const RegisterInfo& info) {
@@ -97,28 +93,30 @@ std::string quoted(std::string_view text) {
   return quoted + '"';
 }
 
-/// A word of the language is a name only behind a backslash.
+/// Keywords of SystemRDL 2.0 need a backslash to serve as names.
 std::string identifier(std::string_view name) {
-  constexpr std::array<std::string_view, 59> words{"abstract",   "accesstype",  "addressingtype",
-                                                   "addrmap",    "alias",       "all",
-                                                   "bit",        "boolean",     "bothedge",
-                                                   "compact",    "component",   "componentwidth",
-                                                   "constraint", "default",     "encode",
-                                                   "enum",       "external",    "false",
-                                                   "field",      "fullalign",   "hw",
-                                                   "inside",     "internal",    "level",
-                                                   "longint",    "mem",         "na",
-                                                   "negedge",    "nonsticky",   "number",
-                                                   "onreadtype", "onwritetype", "posedge",
-                                                   "property",   "r",           "rclr",
-                                                   "ref",        "reg",         "regalign",
-                                                   "regfile",    "rset",        "ruser",
-                                                   "rw",         "rw1",         "signal",
-                                                   "string",     "struct",      "sw",
-                                                   "this",       "true",        "type",
-                                                   "unsigned",   "w",           "w1",
-                                                   "wclr",       "woclr",       "woset",
-                                                   "wot",        "wset"};
+  constexpr auto words = std::to_array<std::string_view>({"abstract",   "accesstype",  "addressingtype",
+                                                          "addrmap",    "alias",       "all",
+                                                          "bit",        "boolean",     "bothedge",
+                                                          "compact",    "component",   "componentwidth",
+                                                          "constraint", "default",     "encode",
+                                                          "enum",       "external",    "false",
+                                                          "field",      "fullalign",   "hw",
+                                                          "inside",     "internal",    "level",
+                                                          "longint",    "mem",         "na",
+                                                          "negedge",    "nonsticky",   "number",
+                                                          "onreadtype", "onwritetype", "posedge",
+                                                          "property",   "r",           "rclr",
+                                                          "ref",        "reg",         "regalign",
+                                                          "regfile",    "rset",        "ruser",
+                                                          "rw",         "rw1",         "signal",
+                                                          "string",     "struct",      "sw",
+                                                          "this",       "true",        "type",
+                                                          "unsigned",   "w",           "w1",
+                                                          "wclr",       "woclr",       "woset",
+                                                          "wot",        "wr",          "wset",
+                                                          "wuser",      "wzc",         "wzs",
+                                                          "wzt"});
   const bool word = std::ranges::find(words, name) != words.end();
   return fmt::format("{}{}", word ? "\\" : "", name);
 }
@@ -134,7 +132,7 @@ std::string_view systemrdl_access(RegisterAccess access, bool constant) {
     case RegisterAccess::wo:
       return "sw = w; hw = r;";
     case RegisterAccess::w1c:
-      return "sw = rw; onwrite = woclr; hw = w;";
+      return "sw = rw; onwrite = woclr; hw = r; hwset;";
   }
   return {};
 }
@@ -187,6 +185,11 @@ std::string systemrdl_block(RegisterBlock block, std::string_view description, c
 
 }  // namespace
 
+std::string_view to_string(RegisterAccess access) {
+  constexpr std::string_view names[] = {"RO", "RW", "WO", "W1C"};
+  return names[static_cast<std::size_t>(access)];
+}
+
 std::span<const RegisterInfo> register_map() {
   return kRegisters;
 }
@@ -219,9 +222,10 @@ std::string register_map_systemrdl() {
       "two.\n"
       "// SystemRDL 2.0. The parameters are what qp_count and memory_region_count read.\n";
   text += fmt::format(
-      "addrmap mrc_nic #(longint unsigned QPS = 64, longint unsigned MEMORY_REGIONS = 64) {{\n"
+      "addrmap mrc_nic #(longint unsigned QPS = {}, longint unsigned MEMORY_REGIONS = {}) {{\n"
       "  desc = \"Registers of the MRC NIC, accessed in aligned words of 4 or 8 bytes\";\n"
-      "  littleendian;\n  lsb0;\n  default regwidth = 32;\n  default accesswidth = 32;\n\n");
+      "  littleendian;\n  lsb0;\n  default regwidth = 32;\n  default accesswidth = 32;\n\n",
+      PlatformOptions{}.qps, PlatformOptions{}.memory_regions);
   text += systemrdl_block(RegisterBlock::global, "the NIC", "global @0x0") + "\n";
   text += systemrdl_block(
               RegisterBlock::memory_region, "a memory region",

@@ -63,7 +63,7 @@ inline constexpr std::uint32_t kQpToError = 2;
 // clang-format off
 #define MRC_GLOBAL_REGISTERS(X) \
   X(device_id,             0x000, ro,  "0x4D524331, \"MRC1\"") \
-  X(version,               0x004, ro,  "of this map") \
+  X(version,               0x004, ro,  "version of this map") \
   X(node_id,               0x008, ro,  "number of the NIC in the fabric; peer_node of another NIC") \
   X(qp_count,              0x00C, ro,  "QP pages") \
   X(memory_region_count,   0x010, ro,  "memory region entries") \
@@ -74,8 +74,8 @@ inline constexpr std::uint32_t kQpToError = 2;
   X(cqe_bytes,             0x024, ro,  "size of a completion queue entry") \
   X(cq_entries,            0x028, ro,  "entries of the completion queue, a power of two") \
   X(receive_queue_depth,   0x02C, ro,  "maximum posted receives per QP") \
-  X(status,                0x040, ro,  "what holds now") \
-  X(error_status,          0x044, w1c, "what has happened since it was cleared") \
+  X(status,                0x040, ro,  "present state") \
+  X(error_status,          0x044, w1c, "errors since the bit was last cleared") \
   X(error_qp,              0x048, ro,  "QP page of the first error since error_status was last zero; 0xFFFFFFFF: no QP") \
   X(error_address_lo,      0x04C, ro,  "address of that error (DMA access or WQE)") \
   X(error_address_hi,      0x050, ro,  "") \
@@ -88,7 +88,7 @@ inline constexpr std::uint32_t kQpToError = 2;
   X(msi_address_lo,        0x080, rw,  "address of the interrupt write, 4 bytes, after the CQE that it announces") \
   X(msi_address_hi,        0x084, rw,  "") \
   X(msi_data,              0x088, rw,  "data of the interrupt write") \
-  X(msi_control,           0x08C, rw,  "of interrupts") \
+  X(msi_control,           0x08C, rw,  "interrupts") \
   X(context_base_lo,       0x090, rw,  "base of the QP contexts that are not in the context cache, in DMA address space, qp_count * nic.qp_scheduler.context_bytes long; the NIC reads and writes them, zeros, and ignores their content") \
   X(context_base_hi,       0x094, rw,  "") \
   X(data_packets_lo,       0x100, ro,  "data packets sent, retransmissions included") \
@@ -133,7 +133,7 @@ inline constexpr std::uint32_t kQpToError = 2;
   X(send_psn,         0x14, rw, "first PSN sent, 24 bits: receive_psn of the peer") \
   X(receive_psn,      0x18, rw, "first PSN expected, 24 bits: send_psn of the peer") \
   X(control,          0x1C, wo, "command") \
-  X(state,            0x20, ro, "of the QP") \
+  X(state,            0x20, ro, "state of the QP") \
   X(sq_doorbell,      0x24, wo, "WQEs posted, counted from RESET, wraps at 2^32") \
   X(sq_head,          0x28, ro, "WQEs read by the NIC: their entries may be reused") \
   X(receive_doorbell, 0x2C, wo, "number of additional receives; each WRITE with immediate consumes one") \
@@ -152,13 +152,13 @@ inline constexpr std::uint32_t kQpToError = 2;
   X(error_status, receives,               7, 7, "more receives than receive_queue_depth")
 
 #define MRC_GLOBAL_FIELDS(X) \
-  X(version,     minor,   15,  0, "grows where registers are added") \
-  X(version,     major,   31, 16, "grows where one changes its meaning") \
+  X(version,     minor,   15,  0, "increased when registers are added") \
+  X(version,     major,   31, 16, "increased when a register changes its meaning") \
   X(status,      error,    0,  0, "error_status is not zero") \
   X(status,      cq_full,  1,  1, "the completion queue is full") \
   X(status,      qp_error, 2,  2, "a QP is in ERROR") \
   MRC_ERROR_STATUS_BITS(X) \
-  X(msi_control, enable,   0,  0, "a completion writes one")
+  X(msi_control, enable,   0,  0, "the NIC may raise interrupts")
 
 #define MRC_MEMORY_REGION_FIELDS(X) \
   X(control, valid,      0, 0, "the region can be accessed") \
@@ -198,12 +198,15 @@ constexpr std::uint32_t qp_register(std::uint32_t qp, std::uint32_t offset) {
   return kQpBlock + qp * kQpStride + offset;
 }
 
+/// "RO", "RW", "WO", "W1C".
+std::string_view to_string(RegisterAccess access);
+
 std::span<const RegisterInfo> register_map();
 /// The register at an offset of its block, null where there is none.
 const RegisterInfo* find_register(RegisterBlock block, std::uint32_t offset);
 /// The map and the formats of queue entries as Markdown tables.
 std::string register_map_markdown();
-/// The map in SystemRDL 2.0, for generators of headers, of UVM register models and of RTL.
+/// The map in SystemRDL 2.0.
 std::string register_map_systemrdl();
 
 }  // namespace mrc

@@ -51,8 +51,6 @@ class TraceRecorder {
   void add_in_turn(const Stream& stream) {
     if (records()) add_in_turn(Stream::kPort, stream.transfer());
   }
-  /// The bench cannot follow the run from here on.
-  void end() { most_ = 0; }
 
  private:
   void keep(Offer offer) {

@@ -18,7 +18,7 @@ void play_trace(const cosim::Trace& trace, const std::function<bool()>& stopped,
   if (found.coverage.points().empty()) found.coverage = bench->model().coverage;
   if (trace.offers.empty()) return;
   cosim::CosimOptions options;
-  // Each load of the bench has other back-pressure.
+  // Each time with different back-pressure.
   options.count = cosim::kTraceLoads * trace.offers.size();
   options.shorten = false;
   options.trace = trace;

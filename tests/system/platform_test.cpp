@@ -96,9 +96,7 @@ TEST(Platform, TheDocumentedRegisterMapIsTheTable) {
 }
 
 std::string register_line(std::string_view block, std::uint32_t address, const RegisterInfo& info) {
-  constexpr std::string_view access[] = {"RO", "RW", "WO", "W1C"};
-  return fmt::format("0x{:X} {} {}.{}\n", address + info.offset, access[static_cast<std::size_t>(info.access)], block,
-                     info.name);
+  return fmt::format("0x{:X} {} {}.{}\n", address + info.offset, to_string(info.access), block, info.name);
 }
 
 /// MRCSIM_SYSTEMRDL names a Python that has systemrdl-compiler, which Debian does not have.

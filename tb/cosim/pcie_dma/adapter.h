@@ -19,8 +19,8 @@ namespace mrc {
 
 static_assert(rtl::is_cpl_verdict<ReadTags::Verdict>());
 
-/// What a bench can follow of a run. The tag of a completion or expiry is replaced by what does not depend on time: the
-/// request that it is of, counted from 0 without those that are retried, and how often that was retried before.
+/// What a bench can follow of a run. The tag of a completion or expiry is replaced by the name of its request, which
+/// does not depend on timing.
 class PcieDmaRecorder {
  public:
   PcieDmaRecorder(const cosim::TraceRecorder& recorder, std::uint32_t tags, std::uint32_t mrrs_log2,

@@ -299,8 +299,8 @@ bool PcieDmaModel::adapt_completion(Transaction& values) const {
   return false;
 }
 
-/// A run's completion says which request it answers. One that comes late may find that its tag has been given out:
-/// then, and where it could be in that cycle, it is a second copy of what has come of another request.
+/// A run's completion names its request. If the tag of that request has been given to another one, or may be in this
+/// cycle, a duplicate completion of a third request is offered instead: it is unexpected as well.
 bool PcieDmaModel::adapt_completion_of_run(Transaction& values) const {
   const std::uint64_t name = values[Cpl::kTag];
   const std::optional<std::uint16_t> tag = requests_.tag_of(name);

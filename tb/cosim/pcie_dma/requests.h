@@ -1,6 +1,7 @@
-// Names for read requests that do not depend on time, as tags do: a recording of a run has them.
+// Names of read requests in the recording of a run: unlike tags, they do not depend on timing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,8 +12,8 @@
 
 namespace mrc {
 
-/// Follows the requests of one pcie_dma. A name: bits 31:0 the request, counted from 0 without those that are retried,
-/// bits 47:32 how often it was retried before.
+/// Follows the requests of one pcie_dma. Bits 31:0 of a name number the requests from 0, retries not counted; bits
+/// 47:32 count the retries of that request so far.
 class PcieDmaRequests {
  public:
   explicit PcieDmaRequests(std::size_t tags) : of_tag_(tags, kNone) {}
@@ -27,9 +28,9 @@ class PcieDmaRequests {
     of_tag_[request.tag] = number | std::uint64_t{tags_[number].size()} << 32;
     tags_[number].push_back(request.tag);
   }
-  /// The request that had this tag last. A tag that none had yet is of no request.
+  /// The name of the latest request with this tag; a name of no request if there was none.
   std::uint64_t of(std::uint16_t tag) const { return of_tag_[tag]; }
-  /// Nothing where there is no such request yet.
+  /// The tag of the request with this name; empty until that request is made.
   std::optional<std::uint16_t> tag_of(std::uint64_t name) const {
     const std::uint64_t number = name & 0xFFFF'FFFF;
     if (number >= tags_.size() || name >> 32 >= tags_[number].size()) return std::nullopt;
@@ -41,7 +42,7 @@ class PcieDmaRequests {
 
   std::vector<std::uint64_t> of_tag_;
   std::vector<std::vector<std::uint16_t>> tags_;  ///< by request
-  /// By read and address. The next read with the same job replaces what has the same address.
+  /// The request of a job at an address. A later read with the same job replaces the entry.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> number_of_;
 };
 
