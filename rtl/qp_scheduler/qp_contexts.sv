@@ -1,5 +1,5 @@
 // Which QP contexts are on the NIC: a map from QP to slot, the QP of each slot, and the choice of a slot for a context
-// that is fetched (second chance: not one that is in use, nor one that was used again since the hand passed it). One
+// that is fetched (second chance: not one that is in use, nor one that was used since the hand passed it). One
 // operation per cycle passes two stages; one that begins a fetch holds the second stage until it has a slot. See
 // README.md.
 module qp_contexts
@@ -166,28 +166,31 @@ module qp_contexts
     .rdata_o(owner)
   );
 
-  // The first slot from the hand on, in the window of the hand, that is neither in use nor used again.
-  logic [NumSlots-1:0]   busy_q, again_q;
-  logic [Window-1:0]     behind, window_busy, window_again, free_bits, free_one, passed;
+  // The first slot from the hand on, in the window of the hand, that is neither in use nor recent. One that was just
+  // chosen is recent: its packets are on their way, and it stays as long as one that was used again.
+  logic [NumSlots-1:0]   busy_q;
+  logic [NumSlots-1:0]   recent_q;  // chosen or used since the hand passed it
+  logic [Window-1:0]     behind, window_busy, window_recent, free_bits, free_one, passed;
   logic [PlaceWidth-1:0] place, place_from;
   logic [SlotWidth-1:0]  window, next_window;
-  assign place_from   = hand_q[PlaceWidth-1:0];
-  assign window       = hand_q & ~SlotWidth'(Window - 1);
-  assign next_window  = window + SlotWidth'(Window);
-  assign window_busy  = busy_q[window+:Window];
-  assign window_again = again_q[window+:Window];
-  assign chosen       = window | SlotWidth'(place);
-  assign behind    = Window'({Window{1'b1}} << place_from);
-  assign free_bits = behind & ~window_busy & ~window_again;
+  assign place_from    = hand_q[PlaceWidth-1:0];
+  assign window        = hand_q & ~SlotWidth'(Window - 1);
+  assign next_window   = window + SlotWidth'(Window);
+  assign window_busy   = busy_q[window+:Window];
+  assign window_recent = recent_q[window+:Window];
+  assign chosen        = window | SlotWidth'(place);
+  assign behind        = Window'({Window{1'b1}} << place_from);
+  // A slot in use is recent: the hand leaves it so.
+  assign free_bits     = behind & ~window_recent;
   first_one #(.Width(Window)) u_free (.look_i(fetch_q == FetchSearch), .bits_i(free_bits), .any_o(found), .one_hot_o(free_one), .index_o(place));
   // The hand takes the second chance of those that it passes: all behind it, or up to the one that is found.
   assign passed = behind & ~window_busy & (found ? (free_one - 1'b1) : {Window{1'b1}});
 
-  logic set_busy, clear_busy, set_again;
+  logic set_busy, clear_busy, set_recent;
   assign set_busy   = asks && op_q == SlotTurn && here;
   assign clear_busy = (asks && op_q == SlotLook && fresh) || (drops && fresh) ||
                       (done_valid_o && op_q == SlotFill && used_q);
-  assign set_again  = asks && entry.state == StateUsed;
+  assign set_recent = asks && here;
 
   // Its count: a turn takes a slot in use unless it was fresh.
   logic [SlotWidth:0] held_q;
@@ -199,20 +202,23 @@ module qp_contexts
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      busy_q  <= '0;
-      again_q <= '0;
-      held_q  <= '0;
-      hand_q  <= '0;
+      busy_q   <= '0;
+      recent_q <= '0;
+      held_q   <= '0;
+      hand_q   <= '0;
     end else begin
       // Where two meet in one slot, the later line counts.
       if (clear_busy) busy_q[entry.slot] <= 1'b0;
       if (back_valid_i) busy_q[back_slot_i] <= 1'b0;
       if (set_busy) busy_q[entry.slot] <= 1'b1;
-      if (set_again) again_q[entry.slot] <= 1'b1;
+      if (set_recent) recent_q[entry.slot] <= 1'b1;
       if (fetch_q == FetchSearch) begin
         for (int unsigned i = 0; i < Window; i++) begin
-          if (passed[i]) again_q[window|SlotWidth'(i)] <= 1'b0;
-          if (free_one[i]) busy_q[window|SlotWidth'(i)] <= 1'b1;
+          if (passed[i]) recent_q[window|SlotWidth'(i)] <= 1'b0;
+          if (free_one[i]) begin
+            busy_q[window|SlotWidth'(i)]   <= 1'b1;
+            recent_q[window|SlotWidth'(i)] <= 1'b1;
+          end
         end
       end
       held_q <= held_q + (SlotWidth + 1)'(more) - (SlotWidth + 1)'(fewer) - (SlotWidth + 1)'(back_valid_i);

@@ -71,7 +71,7 @@ module qp_scheduler_properties
 
   logic [NumQps-1:0][1:0]           state;
   logic [NumQps-1:0][SlotWidth-1:0] slot;
-  logic [NumSlots-1:0]              owned, busy;
+  logic [NumSlots-1:0]              owned, busy, recent;
   logic [NumSlots-1:0][QpWidth-1:0] owner;
   logic [NumQps-1:0]                active, again, mark, picked, waits, turns;
   always_comb begin
@@ -85,6 +85,7 @@ module qp_scheduler_properties
     for (int unsigned s = 0; s < NumSlots; s++) begin
       {owned[s], owner[s]} = dut.u_contexts.u_owners.mem[s];
       busy[s]              = dut.u_contexts.busy_q[s];
+      recent[s]            = dut.u_contexts.recent_q[s];
     end
   end
 
@@ -111,6 +112,7 @@ module qp_scheduler_properties
     for (int unsigned i = 0; i < NumQps; i++) quiet = quiet && !active[i] && !again[i] && mark[i] == picked[i];
     for (int unsigned s = 0; s < NumSlots; s++) begin
       quiet = quiet && busy[s] == (owned[s] && (state[owner[s]] == Loading || state[owner[s]] == Fresh));
+      quiet = quiet && (!busy[s] || recent[s]);
     end
     quiet = quiet && held_o == (SlotWidth + 1)'($countones(busy));
   end
@@ -197,7 +199,8 @@ module qp_scheduler_properties
       // Contexts and slots.
       if (dut.u_contexts.fetch_q != FetchEvict) context_fits_slot: assert (fits);
       slots_held: assert (held_o == (SlotWidth + 1)'($countones(busy)));
-      // No slot is taken while it is in use.
+      // No slot is taken while it is in use: the hand passes what is recent.
+      if (busy != '0) slot_in_use_is_recent: assert ((busy & ~recent) == '0);
       if (grant_valid_o) granted_slot_in_use: assert (busy[grant_slot_o]);
       if (grant_valid_o && fetch_valid_o) fetch_spares_grant: assert (fetch_slot_o != grant_slot_o);
       if (granted_q != '0 && fetch_valid_o) fetch_spares_slot_in_use: assert (!fetch_takes_slot);

@@ -1,6 +1,6 @@
 // Slots of a NIC for QP contexts. A slot is chosen when the fetch of a context begins, by second chance: a hand goes
-// round and takes the first slot that is neither in use nor was used again since the hand passed it. In use is a slot
-// from the choice until the context is used for the first time, and while its QP has a grant.
+// round and takes the first slot that is not in use, and was neither chosen nor used since the hand passed it. In use is
+// a slot from the choice until the context is used for the first time, and while its QP has a grant.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class ContextSlots {
       return room && held_ < slots_.size() ? ContextLookup::fetched : ContextLookup::no_room;
     Slot& slot = slots_[entry.slot];
     const bool first_use = entry.state == State::fresh;
-    slot.again = slot.again || !first_use;
+    slot.recent = true;
     entry.state = State::used;
     if (turn || first_use) hold(slot, turn);
     return ContextLookup::here;
@@ -50,8 +50,8 @@ class ContextSlots {
   /// Chooses the slot.
   Fetch begin_fetch(std::uint32_t qp) {
     std::uint32_t passed = 0;
-    for (; slots_[hand_].busy || slots_[hand_].again; ++passed) {
-      if (!slots_[hand_].busy) slots_[hand_].again = false;
+    for (; slots_[hand_].busy || slots_[hand_].recent; ++passed) {
+      if (!slots_[hand_].busy) slots_[hand_].recent = false;
       advance();
     }
     Fetch fetch{hand_, slots_[hand_].qp, passed};
@@ -60,6 +60,8 @@ class ContextSlots {
       --resident_;
     }
     slots_[hand_].qp = qp;
+    // Its packets are on their way: it stays as long as a context that was used again.
+    slots_[hand_].recent = true;
     hold(slots_[hand_], true);
     entries_[qp] = {State::loading, hand_};
     advance();
@@ -92,7 +94,7 @@ class ContextSlots {
   struct Slot {
     std::optional<std::uint32_t> qp;
     bool busy = false;
-    bool again = false;
+    bool recent = false;  ///< chosen or used since the hand passed it
   };
 
   void hold(Slot& slot, bool busy) {

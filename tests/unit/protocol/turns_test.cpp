@@ -65,15 +65,34 @@ TEST_F(ContextSlotsTest, AGrantHoldsItsSlot) {
   EXPECT_EQ(slots.held(), 0U);
 }
 
-TEST_F(ContextSlotsTest, WhatIsUsedAgainHasASecondChance) {
+TEST_F(ContextSlotsTest, WhatIsUsedHasASecondChance) {
   bring(0, true);
   bring(1, true);
-  ASSERT_EQ(slots.look(0, false, true), ContextLookup::here);
+  ASSERT_EQ(slots.look(2, false, true), ContextLookup::fetched);
+  EXPECT_EQ(slots.begin_fetch(2).evicted, 0U) << "all were recent: the hand has gone round";
+  slots.fill(2, true);
+  ASSERT_EQ(slots.look(1, false, true), ContextLookup::here);
   ASSERT_EQ(slots.look(3, false, true), ContextLookup::fetched);
-  EXPECT_EQ(slots.begin_fetch(3).evicted, 1U);
-  slots.fill(3, true);
-  ASSERT_EQ(slots.look(4, false, true), ContextLookup::fetched);
-  EXPECT_EQ(slots.begin_fetch(4).evicted, 0U) << "the hand took its second chance when it passed";
+  const ContextSlots::Fetch fetch = slots.begin_fetch(3);
+  EXPECT_EQ(fetch.evicted, 1U) << "the hand took its second chance when it passed";
+  EXPECT_EQ(fetch.passed, 2U);
+}
+
+// What has been used once, and whose packets are on their way, is not older than what was used again.
+TEST(ContextSlots, AContextThatHasJustComeOutlivesOldOnesThatWereUsedAgain) {
+  ContextSlots slots{8, 4};
+  const auto bring = [&](std::uint32_t qp) {
+    ASSERT_EQ(slots.look(qp, true, true), ContextLookup::fetched);
+    slots.begin_fetch(qp);
+    slots.fill(qp, false);
+    ASSERT_EQ(slots.look(qp, true, true), ContextLookup::here);
+    slots.give_back(slots.slot_of(qp));
+  };
+  for (std::uint32_t qp = 0; qp < 4; ++qp) bring(qp);
+  for (std::uint32_t qp = 0; qp < 3; ++qp) ASSERT_EQ(slots.look(qp, false, true), ContextLookup::here);
+  bring(4);
+  EXPECT_TRUE(slots.here(3));
+  EXPECT_FALSE(slots.here(0));
 }
 
 TEST_F(ContextSlotsTest, WhatCannotBeReadIsFetchedAgain) {

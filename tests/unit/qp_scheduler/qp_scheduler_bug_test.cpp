@@ -32,7 +32,7 @@ TEST(QpSchedulerBug, ContextThatWasEvictedIsStillThere) {
   expect_found<Vqp_scheduler_evicted_not_forgotten>("fill_ready");
 }
 TEST(QpSchedulerBug, SlotInUseIsTaken) {
-  expect_found<Vqp_scheduler_slot_in_use_taken>("slot");
+  expect_found<Vqp_scheduler_slot_in_use_taken>("back_ready");
 }
 TEST(QpSchedulerBug, GrantDoesNotHoldItsSlot) {
   expect_found<Vqp_scheduler_grant_does_not_hold>("held");
