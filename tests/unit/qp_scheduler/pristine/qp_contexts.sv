@@ -214,11 +214,8 @@ module qp_contexts
       if (set_recent) recent_q[entry.slot] <= 1'b1;
       if (fetch_q == FetchSearch) begin
         for (int unsigned i = 0; i < Window; i++) begin
-          if (passed[i]) recent_q[window|SlotWidth'(i)] <= 1'b0;
-          if (free_one[i]) begin
-            busy_q[window|SlotWidth'(i)]   <= 1'b1;
-            recent_q[window|SlotWidth'(i)] <= 1'b1;
-          end
+          if (passed[i] || free_one[i]) recent_q[window|SlotWidth'(i)] <= free_one[i];
+          if (free_one[i]) busy_q[window|SlotWidth'(i)] <= 1'b1;
         end
       end
       held_q <= held_q + (SlotWidth + 1)'(more) - (SlotWidth + 1)'(fewer) - (SlotWidth + 1)'(back_valid_i);
