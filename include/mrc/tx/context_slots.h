@@ -1,6 +1,6 @@
 // Slots of a NIC for QP contexts. A slot is chosen when the fetch of a context begins, by second chance: a hand goes
-// round and takes the first slot that is not in use, and was neither chosen nor used since the hand passed it. In use is
-// a slot from the choice until the context is used for the first time, and while its QP has a grant.
+// round and takes the first slot that is not in use, and was neither chosen nor used since the hand passed it. In use
+// is a slot from the choice until the context is used for the first time, and while its QP has a grant.
 #pragma once
 
 #include <cstdint>
