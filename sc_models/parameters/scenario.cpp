@@ -234,6 +234,9 @@ void check_node(const ScenarioConfig& s, const NodeConfig& node, const std::stri
           fmt::format("pcie.completion_buffer_bytes = {} does not hold one packet of protocol.mtu_bytes = {} and "
                       "another read of pcie.mrrs_bytes = {}",
                       node.pcie.completion_buffer_bytes, protocol.mtu_bytes, node.pcie.mrrs_bytes));
+  require(!node.nic.srv6_encap.appends_icrc || !protocol.encryption.on(),
+          "nic.srv6_encap.appends_icrc = true: with protocol.encryption.framing the ICRC is encrypted in front of "
+          "srv6_encap, and must be there");
   if (const std::string wrong = contradiction(node.pcie); !wrong.empty()) require(false, wrong);
   if (const std::string wrong = contradiction(node.host); !wrong.empty()) require(false, wrong);
   require(protocol.penalty_full_share == 0 || protocol.penalty_start_share <= protocol.penalty_full_share,

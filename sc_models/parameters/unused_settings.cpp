@@ -81,6 +81,12 @@ bool any_detailed(const ScenarioConfig& scenario) {
   return false;
 }
 
+bool any_appends_icrc(const ScenarioConfig& scenario) {
+  const auto appends = [](const NodeConfig& node) { return node.nic.srv6_encap.appends_icrc; };
+  return appends(scenario.node_default) ||
+         std::ranges::any_of(scenario.node_override, [&](const auto& node) { return appends(node.second); });
+}
+
 /// What only engines for packets read, and what goes with encryption of links.
 constexpr std::array<std::string_view, 6> kReadByEngines{"nic.encrypt.",
                                                          "nic.decrypt.",
@@ -93,6 +99,7 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
   if (is_of_encryption(key) && !scenario.protocol.encryption.on()) return "protocol.encryption.framing = \"none\"";
   if (key == "nic.port.encrypt_fifo_entries" && !detailed)
     return "light endpoints (fidelity = \"endpoint\") do not read it";
+  if (key == "nic.srv6_encap.icrc_cycles" && !any_appends_icrc(scenario)) return "nic.srv6_encap.appends_icrc = false";
   if (key == "fabric.macsec_latency_ns" && scenario.fabric.macsec == Macsec::off) return "fabric.macsec = \"off\"";
   return "";
 }

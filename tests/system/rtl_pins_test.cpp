@@ -303,6 +303,29 @@ TEST(RtlByPins, AMissingSackEndsTheRun) {
 }
 #endif
 
+TEST(RtlByPins, TheIcrcIsAppendedInTheBlockAsSystemCSays) {
+  const std::string run = std::string("mrcsim") + kLossyRun + " --set nic.srv6_encap.appends_icrc=true ";
+  ASSERT_EQ(run_process(run + "--out %D/systemc").exit_code, 0);
+  for (const char* mode : {"--shadow srv6_encap", "--rtl srv6_encap", "--rtl srv6_encap --rtl-timing pins"}) {
+    const ProcessResult rtl = run_process(run + mode + " --out %D/rtl");
+    ASSERT_EQ(rtl.exit_code, 0) << mode << rtl.err;
+    const auto result = result_of("rtl");
+    for (const auto& row : result["rtl"]) {
+      EXPECT_EQ(row["mismatches"], 0) << mode << row;
+      if (row["transactions"] == 0) continue;
+      EXPECT_EQ(row["latency_cycles"], row["systemc_latency_cycles"]) << mode << row;
+      EXPECT_EQ(row["latency_cycles"], 7 * row["transactions"].get<std::uint64_t>()) << mode << row;
+    }
+    EXPECT_NEAR(goodput(result) / goodput(result_of("systemc")), 1, 0.01) << mode;
+  }
+  const ProcessResult encrypted =
+      run_process(run + "protocol.encryption.framing=esp fabric.trim_bytes=192 --out %D/encrypted");
+  EXPECT_EQ(encrypted.exit_code, 2);
+  EXPECT_NE(encrypted.err.find("nic.srv6_encap.appends_icrc = true: with protocol.encryption.framing"),
+            std::string::npos)
+      << encrypted.err;
+}
+
 TEST(RtlByPins, WhatCannotBeClockedIsRefused) {
   const std::string run = "mrcsim run tb/scenarios/pair.toml --out %D/out --rtl-timing pins ";
   struct Refusal {

@@ -28,7 +28,8 @@ struct Srv6EncapInput {
   std::uint8_t hop_limit = 64;
   std::uint8_t dscp = 0;  ///< 6 bits
   Ecn ecn = Ecn::ect0;
-  bool srh = false;  ///< a segment routing header follows, with the same address as its segment
+  bool srh = false;   ///< a segment routing header follows, with the same address as its segment
+  bool icrc = false;  ///< the packet comes without its ICRC, which is appended; `payload_length` counts it
 };
 
 constexpr OuterHeaderBytes outer_ipv6_header(const Srv6EncapInput& in) {

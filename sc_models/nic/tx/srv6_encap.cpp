@@ -12,6 +12,10 @@
 namespace mrc::timing {
 namespace {
 
+std::uint64_t latency_cycles(const Srv6EncapConfig& config) {
+  return config.pipeline.latency_cycles + (config.appends_icrc ? config.icrc_cycles : 0);
+}
+
 std::string box_in_front(const NicContext& nic) {
   return nic.scenario.protocol.encryption.on() ? "encrypt" : Srv6Encap::kBoxInFront;
 }
@@ -41,14 +45,14 @@ void Srv6Encap::declare_memories(const MemoryScope& nic, MemoryDeclarations& out
 }
 
 void Srv6Encap::declare_latency(LatencyAccount& account) {
-  account.pass_box(account.nic().srv6_encap.pipeline.latency_cycles);
+  account.pass_box(latency_cycles(account.nic().srv6_encap));
 }
 
 RtlCycles Srv6Encap::systemc_cycles(const Packet& packet) const {
   const PipelineConfig& pipeline = nic_.config.nic.srv6_encap.pipeline;
   return {std::max<std::uint64_t>(beats(frame_bytes(packet), nic_.config.nic.datapath_bits),
                                   pipeline.initiation_interval_cycles),
-          pipeline.latency_cycles};
+          latency_cycles(nic_.config.nic.srv6_encap)};
 }
 
 Srv6EncapInput Srv6Encap::rtl_input(const Packet& packet, const Qp& qp) const {
@@ -63,6 +67,7 @@ Srv6EncapInput Srv6Encap::rtl_input(const Packet& packet, const Qp& qp) const {
   input.dscp = protocol.dscp_of(packet.role, packet.traffic_class);
   input.ecn = packet.ecn;
   input.srh = protocol.encapsulation == Encapsulation::srv6_srh;
+  input.icrc = nic_.config.nic.srv6_encap.appends_icrc;
   return input;
 }
 

@@ -11,6 +11,8 @@ class ParameterTable;
 struct Srv6EncapConfig {
   PipelineConfig pipeline{2, 1};  ///< as measured at the RTL
   std::uint32_t queue_entries = 8;
+  bool appends_icrc = false;
+  std::uint32_t icrc_cycles = 5;  ///< as measured at the RTL
 };
 
 void add_srv6_encap_parameters(ParameterTable& table);

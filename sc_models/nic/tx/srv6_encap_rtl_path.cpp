@@ -65,26 +65,32 @@ Header parse(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void Srv6EncapRtlPath::encode(const NicContext& nic, const Packet& packet, std::vector<std::byte>& inner) {
+std::uint32_t Srv6EncapRtlPath::encode(const NicContext& nic, const Packet& packet, bool without_icrc,
+                                       std::vector<std::byte>& inner) {
   payload_.resize(packet.payload_bytes);
   const std::span<const std::byte> payload = packet.payload != nullptr ? std::span(packet.payload, packet.payload_bytes)
                                                                        : std::span<const std::byte>(payload_);
   inner.clear();
   wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner);
+  if (!without_icrc) return 0;
+  std::uint32_t icrc = 0;
+  for (std::size_t i = 0; i < kIcrcBytes; ++i, inner.pop_back())
+    icrc = icrc << 8 | std::to_integer<std::uint32_t>(inner.back());
+  return icrc;
 }
 
 EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,
                                  std::uint64_t cycle, RtlCycles systemc) {
-  encode(nic, packet, inner_);
+  const std::uint32_t icrc = encode(nic, packet, input.icrc, inner_);
   const EncapReply reply = engine_->encapsulate(input, inner_, cycle);
   count({reply.next_cycle - reply.accepted_cycle, reply.first_out_cycle - reply.accepted_cycle}, systemc);
-  compare(nic, PacketName(packet), input, reply, reply.first_out_cycle);
+  compare(nic, PacketName(packet), input, icrc, reply, reply.first_out_cycle);
   return reply;
 }
 
 void Srv6EncapRtlPath::offer(const NicContext& nic, Packet& packet, const Srv6EncapInput& input, RtlCycles systemc) {
-  PinItem item{{input, {}}, &packet, PacketName(packet), systemc};
-  encode(nic, packet, item.inner);
+  PinItem item{{input, {}}, &packet, PacketName(packet), 0, systemc};
+  item.icrc = encode(nic, packet, input.icrc, item.inner);
   pins_.offer(std::move(item));
 }
 
@@ -98,15 +104,15 @@ PinCycle Srv6EncapRtlPath::clock(std::uint64_t cycle, bool held) {
 void Srv6EncapRtlPath::finish(const NicContext& nic, std::uint64_t cycle) {
   const PinItem& item = pins_.oldest();
   count({0, item.latency}, item.systemc);
-  compare(nic, item.name, item.input, engine_->answer(), cycle);
+  compare(nic, item.name, item.input, item.icrc, engine_->answer(), cycle);
   pins_.drop_oldest();
 }
 
 void Srv6EncapRtlPath::compare(const NicContext& nic, const PacketName& packet, const Srv6EncapInput& input,
-                               const EncapReply& reply, std::uint64_t cycle) {
+                               std::uint32_t icrc, const EncapReply& reply, std::uint64_t cycle) {
   const OuterHeaderBytes header = outer_ipv6_header(input);
   const SrhBytes srh = input.srh ? segment_routing_header(input) : SrhBytes{};
-  if (reply.header == header && reply.srh == srh && reply.inner_intact) return;
+  if (reply.header == header && reply.srh == srh && reply.inner_intact && reply.icrc == icrc) return;
   std::string difference = "inner packet: bytes that came out differ from those that went in";
   if (reply.header != header) {
     difference = "outer header " +
@@ -115,6 +121,8 @@ void Srv6EncapRtlPath::compare(const NicContext& nic, const PacketName& packet, 
     difference =
         "SRH " + FieldComparison(parse<wire::SegmentRoutingHeader>(srh), parse<wire::SegmentRoutingHeader>(reply.srh))
                      .difference();
+  } else if (reply.inner_intact) {
+    difference = fmt::format("ICRC: expected {:#010x}, RTL gave {:#010x}", icrc, reply.icrc);
   }
   const auto what = [&] {
     return fmt::format("packet {} (PSN {}, EV {:#010x}, plane {})", transactions(), packet.psn, packet.ev,

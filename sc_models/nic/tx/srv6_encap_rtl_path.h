@@ -28,6 +28,7 @@ class Srv6EncapRtlPath : public RtlPath {
   struct PinItem : EncapItem {
     Packet* packet;
     PacketName name;
+    std::uint32_t icrc;  ///< that the block appends, if it does
     RtlCycles systemc;
     TimePs delay = 0;  ///< that the memories add
     std::uint64_t latency = 0;
@@ -54,9 +55,10 @@ class Srv6EncapRtlPath : public RtlPath {
   std::uint64_t cycles() const override { return engine_->cycles(); }
 
  private:
-  void encode(const NicContext& nic, const Packet& packet, std::vector<std::byte>& inner);
-  void compare(const NicContext& nic, const PacketName& packet, const Srv6EncapInput& input, const EncapReply& reply,
-               std::uint64_t cycle);
+  /// The bytes that the block takes in. Returns the ICRC if it is not among them, or 0.
+  std::uint32_t encode(const NicContext& nic, const Packet& packet, bool without_icrc, std::vector<std::byte>& inner);
+  void compare(const NicContext& nic, const PacketName& packet, const Srv6EncapInput& input, std::uint32_t icrc,
+               const EncapReply& reply, std::uint64_t cycle);
 
   std::unique_ptr<Srv6EncapEngine> engine_;
   Pins pins_;

@@ -74,8 +74,12 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     // The last beat is taken in the next packet's first cycle.
     model_->in_valid_i = 0;
     if (!free_again) reply.next_cycle = reply.last_out_cycle;
+    // A beat that comes out more than went in holds the input up later, behind the stages of the ICRC.
+    if (input.icrc) {
+      reply.next_cycle = std::max(reply.next_cycle, start + reply.last_out_cycle - reply.first_out_cycle + 1);
+    }
     next_cycle_ = reply.next_cycle;
-    finish(reply, inner_packet);
+    finish(reply, inner_packet, input.icrc);
     return reply;
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
@@ -134,21 +138,26 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     if (!pins.first_out && !pins.last_out) return;
     answer_ = {};
     header_bytes_ = kIpv6HeaderBytes + (item->input.srh ? kSrhBytes : 0);
-    finish(answer_, item->inner);
+    finish(answer_, item->inner, item->input.icrc);
   }
   void take_beat() {
     if (model_->out_bytes_o > kBytes) throw RtlError("srv6_encap RTL counts more bytes than a beat has");
     const auto* bytes = reinterpret_cast<const std::byte*>(&model_->out_data_o[0]);
     received_.insert(received_.end(), bytes, bytes + model_->out_bytes_o);
   }
-  void finish(EncapReply& reply, std::span<const std::byte> inner) const {
+  void finish(EncapReply& reply, std::span<const std::byte> inner, bool icrc) const {
     if (received_.size() < header_bytes_) return;
     std::memcpy(reply.header.data(), received_.data(), reply.header.size());
     if (header_bytes_ > reply.header.size()) {
       std::memcpy(reply.srh.data(), received_.data() + reply.header.size(), reply.srh.size());
     }
-    reply.inner_intact = received_.size() == header_bytes_ + inner.size() &&
+    const std::size_t inner_end = header_bytes_ + inner.size();
+    reply.inner_intact = received_.size() == inner_end + (icrc ? kIcrcBytes : 0) &&
                          std::memcmp(received_.data() + header_bytes_, inner.data(), inner.size()) == 0;
+    if (!icrc || !reply.inner_intact) return;
+    for (std::size_t i = 0; i < kIcrcBytes; ++i) {
+      reply.icrc |= std::to_integer<std::uint32_t>(received_[inner_end + i]) << (8 * i);
+    }
   }
 
   ClockedModel<Model> model_;

@@ -14,7 +14,7 @@ namespace mrc {
 
 inline constexpr std::uint64_t kSrv6NoUplinkPosition = 7;
 
-/// Without beat, bytes and ICRC mode.
+/// Without beat and bytes.
 inline srv6_encap_ports::In srv6_encap_in(const Srv6EncapInput& input) {
   srv6_encap_ports::In in;
   in.locator = input.path.locator;
@@ -34,6 +34,7 @@ inline srv6_encap_ports::In srv6_encap_in(const Srv6EncapInput& input) {
   in.dscp = input.dscp;
   in.ecn = static_cast<std::uint64_t>(input.ecn);
   in.srh = input.srh ? 1 : 0;
+  in.icrc = input.icrc ? 1 : 0;
   return in;
 }
 
@@ -56,6 +57,7 @@ inline Srv6EncapInput srv6_encap_input(const srv6_encap_ports::In& in) {
   input.dscp = static_cast<std::uint8_t>(in.dscp);
   input.ecn = static_cast<Ecn>(in.ecn);
   input.srh = in.srh != 0;
+  input.icrc = in.icrc != 0;
   return input;
 }
 
@@ -80,7 +82,7 @@ inline cosim::Transaction srv6_encap_beat(srv6_encap_ports::In in, std::span<con
   return values;
 }
 
-/// All beats of a packet that comes with its ICRC.
+/// All beats of a packet.
 inline std::vector<cosim::Transaction> srv6_encap_beats(const Srv6EncapInput& input, std::span<const std::byte> packet,
                                                         std::uint32_t beat_bytes) {
   std::vector<cosim::Transaction> beats;

@@ -5,8 +5,10 @@
 #include "Vsrv6_encap_icrc_over_hop_limit.h"
 #include "Vsrv6_encap_srh_length_in_bytes.h"
 #include "Vsrv6_encap_usid_shifted.h"
+#include "cosim/srv6_encap/adapter.h"
 #include "cosim/srv6_encap/model.h"
 #include "kept_bug.h"
+#include "mrc/wire/icrc.h"
 
 namespace mrc::cosim {
 namespace {
@@ -30,6 +32,17 @@ TEST(Srv6EncapBug, IcrcOverTheHopLimit) {
 }
 TEST(Srv6EncapBug, IcrcGoesOnFromThePacketBefore) {
   expect_found<Vsrv6_encap_icrc_of_packet_before>("(ICRC)", 8);
+}
+TEST(Srv6EncapBug, TheEngineOfARunGivesTheWrongIcrcOn) {
+  Srv6EncapAdapter<Vsrv6_encap_icrc_of_packet_before, 64> engine;
+  const std::vector<std::byte> inner(200, std::byte{0x60});
+  Srv6EncapInput input;
+  input.path.count = 1;
+  input.icrc = true;
+  engine.encapsulate(input, inner, 0);
+  const EncapReply second = engine.encapsulate(input, inner, 100);
+  EXPECT_TRUE(second.inner_intact);
+  EXPECT_NE(second.icrc, wire::icrc(inner, false));
 }
 
 }  // namespace

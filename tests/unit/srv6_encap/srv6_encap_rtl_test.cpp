@@ -1,10 +1,12 @@
 // The RTL against ring 1: every header byte, every payload byte and the cycles, packet by packet at the three widths.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "cosim/srv6_encap/rtl.h"
 #include "engine/pin_bridge.h"
+#include "mrc/wire/icrc.h"
 #include "random_packets.h"
 
 namespace mrc {
@@ -38,6 +40,29 @@ TEST_P(Srv6EncapRtl, HeaderAndPayloadOfRandomPackets) {
     cycle = reply.accepted_cycle;
   }
   RecordProperty("packets", static_cast<int>(packets));
+}
+
+TEST_P(Srv6EncapRtl, AppendsTheIcrc) {
+  constexpr std::size_t least_bytes = 60;
+  const std::size_t beat_bytes = GetParam() / 8;
+  const auto engine = make_srv6_encap_rtl(GetParam());
+  KeyedRandom random(3, GetParam());
+  std::uint64_t cycle = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    Srv6EncapInput input = random_encap_input(random);
+    input.icrc = true;
+    std::vector<std::byte> inner = random_inner_packet(random, beat_bytes);
+    inner.resize(std::max(inner.size(), least_bytes));
+    const EncapReply reply = engine->encapsulate(input, inner, cycle);
+    const std::uint64_t beats = output_beats(inner.size() + (input.srh ? 64 : 40) + 4, beat_bytes);
+    ASSERT_EQ(reply.header, outer_ipv6_header(input)) << "packet " << i << " of " << inner.size() << " bytes";
+    ASSERT_TRUE(reply.inner_intact) << "packet " << i << " of " << inner.size() << " bytes";
+    ASSERT_EQ(reply.icrc, wire::icrc(inner, false)) << "packet " << i << " of " << inner.size() << " bytes";
+    ASSERT_EQ(reply.first_out_cycle - reply.accepted_cycle, 7U);
+    ASSERT_EQ(reply.last_out_cycle - reply.first_out_cycle + 1, beats);
+    ASSERT_EQ(reply.next_cycle - reply.accepted_cycle, beats) << inner.size() << " bytes";
+    cycle = reply.accepted_cycle;
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Widths, Srv6EncapRtl, ::testing::Values(512U, 1024U, 2048U));
 
