@@ -1,6 +1,6 @@
 // Which QP contexts are on the NIC: a map from QP to slot, the QP of each slot, and the choice of a slot for a context
-// that is fetched (second chance: not one that is in use, nor one that was used since the hand passed it). One
-// operation per cycle passes two stages; one that begins a fetch holds the second stage until it has a slot. See
+// that is fetched (second chance: not one that is in use, nor one that was chosen or used since the hand passed it).
+// One operation per cycle passes two stages; one that begins a fetch holds the second stage until it has a slot. See
 // README.md.
 module qp_contexts
   import mrc_pkg::*;

@@ -263,9 +263,8 @@ class Encap : public Reference {
   void take(std::string_view, const Transfer& packet) override {
     constexpr std::size_t least_with_icrc = kIpv6HeaderBytes + kUdpHeaderBytes + kBthBytes;
     if (packet.bytes.empty()) throw Error("a packet has bytes");
-    if (packet["icrc"] != 0 && packet.bytes.size() < least_with_icrc)
-      throw Error("with icrc a packet has IPv6, UDP and BTH");
     const Srv6EncapInput input = input_of(packet);
+    if (input.icrc && packet.bytes.size() < least_with_icrc) throw Error("with icrc a packet has IPv6, UDP and BTH");
     const OuterHeaderBytes header = outer_ipv6_header(input);
     std::vector<std::byte> bytes;
     bytes.reserve(header.size() + kSrhBytes + packet.bytes.size() + kIcrcBytes);
@@ -275,7 +274,7 @@ class Encap : public Reference {
     }
     const std::size_t header_bytes = bytes.size();
     for (const std::byte byte : packet.bytes) bytes.push_back(byte);
-    if (packet["icrc"] != 0) {
+    if (input.icrc) {
       const std::uint32_t crc = wire::icrc(packet.bytes, false);
       for (unsigned shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::byte>(crc >> shift & 0xFF));
     }
@@ -303,6 +302,7 @@ class Encap : public Reference {
     input.dscp = static_cast<std::uint8_t>(packet["dscp"]);
     input.ecn = static_cast<Ecn>(packet["ecn"] & 3);
     input.srh = packet["srh"] != 0;
+    input.icrc = packet["icrc"] != 0;
     return input;
   }
 };

@@ -63,6 +63,20 @@ TEST(RtlQpScheduler, ContextsThatTakeTheSlotsOfOthers) {
   EXPECT_EQ(rtl["message_time_us"], shadow["message_time_us"]);
 }
 
+/// As many messages at once as there are contexts: those whose packets are on their way stay until their SACK.
+TEST(RtlQpScheduler, ContextsOfManyMessagesAreReadAsOftenAsSystemCSays) {
+  std::string flows;
+  for (int i = 0; i < 2 * kQps; ++i) flows += fmt::format("0,0,1,16384,{}\n", i);
+  const std::string load = " --set traffic.outstanding_messages=1024 traffic.qps_per_peer=4096";
+  const auto systemc = run_flows(flows, many_qps(), load, "systemc");
+  EXPECT_EQ(systemc["contexts"]["read"], 4 * kQps) << "once by the sender, once by the receiver";
+  for (const char* mode : {"--rtl qp_scheduler", "--rtl qp_scheduler --rtl-timing pins"}) {
+    const auto rtl = run_flows(flows, many_qps(), mode + load, "rtl");
+    EXPECT_EQ(rtl["contexts"]["read"], systemc["contexts"]["read"]) << mode;
+    EXPECT_NEAR(rtl["goodput_gbps"].get<double>() / systemc["goodput_gbps"].get<double>(), 1, 0.02) << mode;
+  }
+}
+
 /// More QPs are active than there are contexts, both ways and with losses: SACKs, timeouts and packets find none.
 TEST(RtlQpScheduler, EvictedContextsThatAreNeededAgreeInAllModes) {
   std::string flows;

@@ -13,11 +13,11 @@
 namespace mrc {
 
 struct EncapReply {
-  OuterHeaderBytes header{};  ///< the 40 bytes that came out first
-  SrhBytes srh{};             ///< what followed, if one was asked for
-  bool inner_intact = false;  ///< then the inner packet came, byte for byte, and nothing else but an ICRC if asked for
-  std::uint32_t icrc = 0;     ///< its four bytes, if asked for; the first one sent is the lowest
-  std::uint64_t accepted_cycle = 0;   ///< first beat taken in
+  OuterHeaderBytes header{};         ///< the 40 bytes that came out first
+  SrhBytes srh{};                    ///< what followed, if one was asked for
+  bool inner_intact = false;         ///< the rest is the inner packet, byte for byte, and its ICRC if one was asked for
+  std::uint32_t icrc = 0;            ///< that ICRC; the first byte on the wire is bits 7:0
+  std::uint64_t accepted_cycle = 0;  ///< first beat taken in
   std::uint64_t first_out_cycle = 0;  ///< first beat came out
   std::uint64_t last_out_cycle = 0;
   std::uint64_t next_cycle = 0;  ///< first cycle at which another packet's first beat can be taken in

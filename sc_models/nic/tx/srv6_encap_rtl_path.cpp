@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "mrc/wire/icrc.h"
 #include "mrc/wire/packet_codec.h"
 
 namespace mrc {
@@ -73,10 +74,8 @@ std::uint32_t Srv6EncapRtlPath::encode(const NicContext& nic, const Packet& pack
   inner.clear();
   wire::encode_inner(wire::to_frame(packet, nic.scenario.protocol, payload), inner);
   if (!without_icrc) return 0;
-  std::uint32_t icrc = 0;
-  for (std::size_t i = 0; i < kIcrcBytes; ++i, inner.pop_back())
-    icrc = icrc << 8 | std::to_integer<std::uint32_t>(inner.back());
-  return icrc;
+  inner.resize(inner.size() - kIcrcBytes);
+  return wire::icrc(inner, false);
 }
 
 EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, const Srv6EncapInput& input,

@@ -117,9 +117,10 @@ void Srv6EncapModel::draw_packet(KeyedRandom& random) {
   const std::uint64_t mode = modes_[random.below(modes_.size())];
   sending_.input = random_input(random);
   sending_.input.srh = (mode & 1) != 0;
-  sending_.icrc = (mode & 2) != 0;
+  sending_.input.icrc = (mode & 2) != 0;
   sending_.sent = 0;
-  const std::size_t added = kIpv6HeaderBytes + (sending_.input.srh ? kSrhBytes : 0) + (sending_.icrc ? kIcrcBytes : 0);
+  const std::size_t added =
+      kIpv6HeaderBytes + (sending_.input.srh ? kSrhBytes : 0) + (sending_.input.icrc ? kIcrcBytes : 0);
   sending_.bytes.resize(draw_length(random, added));
   for (std::size_t i = 0; i < sending_.bytes.size(); i += 8) {
     const std::uint64_t word = random.next();
@@ -134,7 +135,6 @@ bool Srv6EncapModel::offer(std::size_t, KeyedRandom& random, Transaction& values
   // What does not count may be anything.
   const bool other = sending_.sent != 0 && random.chance(0.1);
   In in = srv6_encap_in(other ? random_input(random) : sending_.input);
-  in.icrc = sending_.icrc ? 1 : 0;
   if (other) in.srh = random.below(2);
   if (other) in.icrc = random.below(2);
   values = srv6_encap_beat(in, sending_.bytes, sending_.sent, beat_bytes_);

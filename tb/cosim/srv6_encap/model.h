@@ -53,7 +53,6 @@ class Srv6EncapModel : public BlockModel,
   /// A packet that is sent beat by beat.
   struct Sending {
     Srv6EncapInput input;
-    bool icrc = false;
     std::vector<std::byte> bytes;
     std::size_t sent = 0;
   };
