@@ -92,6 +92,17 @@ struct UsidTemplate {
   return {high, low};
 }
 
+/// A path whose carrier is given: plane and uplink are in its uSIDs. usid_carrier(…, 0, 0) gives `carrier` again.
+constexpr UsidTemplate usid_template_of(const Ipv6Address& carrier) {
+  UsidTemplate path{.locator = locator_block(carrier), .count = 1};
+  Ipv6Address rest = carrier;
+  for (std::size_t i = 0; i < kMostUsids; ++i, rest = shift_usid(rest)) {
+    path.usid[i] = active_usid(rest);
+    if (path.usid[i] != 0) path.count = static_cast<std::uint8_t>(i + 1);
+  }
+  return path;
+}
+
 /// `path` with the planes that the fields of `ev` name, tier by tier; an EV whose planes differ leads nowhere.
 constexpr UsidTemplate with_planes_of(UsidTemplate path, Ev ev, const EvLayout& layout) {
   for (std::size_t i = 0; i < path.count; ++i) {

@@ -73,13 +73,15 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   }
   Fifo<TxPacket>* to_send = &retransmit_buffer.out();
   const EncryptionConfig& encryption = context.scenario.protocol.encryption;
+  Encrypt* encrypt = nullptr;
   if (encryption.on()) {
-    auto& encrypt = add<Encrypt>("encrypt", owner, context, *pcie_, *to_send, control_fifos);
-    payload_fetch.connect(encrypt);
-    to_send = &encrypt.out();
-    if (encryption.control) control_fifos = encrypt.control();
+    encrypt = &add<Encrypt>("encrypt", owner, context, *pcie_, *to_send);
+    payload_fetch.connect(*encrypt);
+    to_send = &encrypt->out();
   }
-  add<Srv6Encap>("srv6_encap", owner, context, *pcie_, *to_send, ports, rtl_.srv6_encap.get());
+  auto& srv6_encap = add<Srv6Encap>("srv6_encap", owner, context, *pcie_, *to_send, ports, rtl_.srv6_encap.get());
+  if (context.config.nic.srv6_encap.control_packets) control_fifos = srv6_encap.control();
+  if (encryption.control && encrypt != nullptr) control_fifos = encrypt->control(control_fifos);
 
   // Receive: port[n] → parser → [decrypt] → psn_tracker → dma_write → completion
   //                               └→ ack_coalescer → control_queue → port[n]

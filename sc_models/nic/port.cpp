@@ -56,7 +56,7 @@ Port::Port(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& 
   declare(DeclaredTokens{.cause = nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"}),
                          .capacity = control_.occupancy().capacity(),
                          .unit = "entries",
-                         .taken_by = "control_queue",
+                         .taken_by = nic.config.nic.srv6_encap.control_packets ? "srv6_encap" : "control_queue",
                          .returned_by = place().full_name()});
   nic.memories.count(kControlFifo, control_.occupancy());
 }

@@ -11,6 +11,9 @@ void add_port_parameters(ParameterTable& table) {
            assumption);
   MRC_NODE(nic.port.control_fifo_entries, "entries", 1, 65'536, "control packets that wait in front of a port",
            assumption);
+  MRC_NODE(nic.port.encap_fifo_entries, "entries", 1, 65'536,
+           "control packets that wait for srv6_encap on their way to a port, with nic.srv6_encap.control_packets",
+           assumption);
   MRC_NODE(nic.port.encrypt_fifo_entries, "entries", 1, 65'536,
            "control packets that wait for encrypt on their way to a port, with protocol.encryption.control",
            assumption);

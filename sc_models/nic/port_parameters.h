@@ -9,6 +9,7 @@ class ParameterTable;
 struct PortConfig {
   std::uint32_t tx_fifo_bytes = 16384;
   std::uint32_t control_fifo_entries = 16;
+  std::uint32_t encap_fifo_entries = 16;
   std::uint32_t encrypt_fifo_entries = 16;
   double mac_fec_latency_ns = 100.0;
   double down_detect_us = 10.0;            ///< light gone until the NIC acts on it

@@ -81,10 +81,11 @@ bool any_detailed(const ScenarioConfig& scenario) {
   return false;
 }
 
-bool any_appends_icrc(const ScenarioConfig& scenario) {
-  const auto appends = [](const NodeConfig& node) { return node.nic.srv6_encap.appends_icrc; };
-  return appends(scenario.node_default) ||
-         std::ranges::any_of(scenario.node_override, [&](const auto& node) { return appends(node.second); });
+/// `setting` of srv6_encap is true on some node.
+bool any_encap(const ScenarioConfig& scenario, bool Srv6EncapConfig::* setting) {
+  const auto has = [setting](const NodeConfig& node) { return node.nic.srv6_encap.*setting; };
+  return has(scenario.node_default) ||
+         std::ranges::any_of(scenario.node_override, [&](const auto& node) { return has(node.second); });
 }
 
 /// What only engines for packets read, and what goes with encryption of links.
@@ -99,7 +100,10 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
   if (is_of_encryption(key) && !scenario.protocol.encryption.on()) return "protocol.encryption.framing = \"none\"";
   if (key == "nic.port.encrypt_fifo_entries" && !detailed)
     return "light endpoints (fidelity = \"endpoint\") do not read it";
-  if (key == "nic.srv6_encap.icrc_cycles" && !any_appends_icrc(scenario)) return "nic.srv6_encap.appends_icrc = false";
+  if (key == "nic.srv6_encap.icrc_cycles" && !any_encap(scenario, &Srv6EncapConfig::appends_icrc))
+    return "nic.srv6_encap.appends_icrc = false";
+  if (key == "nic.port.encap_fifo_entries" && !any_encap(scenario, &Srv6EncapConfig::control_packets))
+    return "nic.srv6_encap.control_packets = false";
   if (key == "fabric.macsec_latency_ns" && scenario.fabric.macsec == Macsec::off) return "fabric.macsec = \"off\"";
   return "";
 }

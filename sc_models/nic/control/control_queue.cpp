@@ -19,7 +19,7 @@ ControlQueue::ControlQueue(const sc_core::sc_module_name& name, WheelModule& own
       ports_(std::move(ports)),
       in_(*this, "control_queue", nic.config.nic.control_queue.entries,
           {.is_accounted = false, .maker = "ack_coalescer"}),
-      no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})),
+      no_port_room_(Srv6Encap::no_control_room(nic)),
       starts_(nic.trace, server_cause(nic, "control_queue.pipeline"), nic.causes.declare("control_queue")) {
   in_.connect(this);
   declare(pipeline_server(nic, "control_queue.pipeline", "control_queue", nic.config.nic.control_queue.pipeline));

@@ -25,7 +25,7 @@ std::uint64_t cycles_behind(std::uint64_t engine_cycles, const Packet& packet, s
 }  // namespace
 
 Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie,
-                 Fifo<TxPacket>& in, const std::vector<Fifo<Packet*>*>& port_control)
+                 Fifo<TxPacket>& in)
     : Box(name, owner,
           {.name = "encrypt",
            .part = NicPart::transmit,
@@ -35,7 +35,6 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
       nic_(nic),
       key_memory_(nic.memories[kKeys]),
       in_(in),
-      port_control_(port_control),
       out_(*this, "encrypt.queue", nic.config.nic.encrypt.queue_entries),
       keys_(*this, nic, pcie,
             {.name = "encrypt",
@@ -45,7 +44,7 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
              .table = kKeysToSend,
              .misses = &nic.box_counters.encrypt_key_misses}),
       out_full_(nic.causes.declare_full("encrypt.queue", out_.taker(), {"nic.encrypt.queue_entries"})),
-      no_port_room_(nic.causes.declare("port.control_fifo", {"nic.port.control_fifo_entries"})),
+      no_port_room_(Srv6Encap::no_control_room(nic)),
       starts_(nic.trace, server_cause(nic, "encrypt"),
               nic.causes.declare(std::string(Srv6Encap::kBoxInFront) + ".queue")) {
   in_.connect(this);
@@ -53,7 +52,7 @@ Encrypt::Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicCon
   nic.memories.count(kQueue, out_.occupancy());
   nic.memories.count(kKeyWait, keys_.wait_room());
   if (!nic.scenario.protocol.encryption.control) return;
-  for (std::size_t port = 0; port < port_control_.size(); ++port) {
+  for (std::size_t port = 0; port < nic.config.nic.ports; ++port) {
     control_.push_back(std::make_unique<Fifo<Packet*>>(*this, fmt::format("port{}.encrypt_fifo", port),
                                                        nic.config.nic.port.encrypt_fifo_entries,
                                                        QueueUse{.is_accounted = false}));
@@ -87,7 +86,8 @@ void Encrypt::declare_latency(LatencyAccount& account) {
   account.pass_box(static_cast<double>(config.pipeline.latency_cycles + behind));
 }
 
-std::vector<Fifo<Packet*>*> Encrypt::control() const {
+std::vector<Fifo<Packet*>*> Encrypt::control(const std::vector<Fifo<Packet*>*>& behind) {
+  behind_ = behind;
   std::vector<Fifo<Packet*>*> queues;
   for (const auto& queue : control_) queues.push_back(queue.get());
   return queues;
@@ -105,7 +105,7 @@ std::uint32_t Encrypt::association_of(const TxPacket& tx) const {
 }
 
 bool Encrypt::has_room(const TxPacket& tx) const {
-  return is_data(tx.packet->opcode) ? !out_.full() : !port_control_[tx.packet->plane]->full();
+  return is_data(tx.packet->opcode) ? !out_.full() : !behind_[tx.packet->plane]->full();
 }
 
 void Encrypt::wait_room(TimePs now, const TxPacket& tx) {
@@ -114,7 +114,7 @@ void Encrypt::wait_room(TimePs now, const TxPacket& tx) {
   if (data) {
     out_.wait_room(now, *this);
   } else {
-    port_control_[tx.packet->plane]->wait_room(now, *this);
+    behind_[tx.packet->plane]->wait_room(now, *this);
   }
 }
 
@@ -179,7 +179,7 @@ void Encrypt::encrypt(TimePs now, const TxPacket& tx) {
     keys_.served(association);
     out_.push(now, tx, out);
   } else {
-    port_control_[packet.plane]->push(now, tx.packet, out);
+    behind_[packet.plane]->push(now, tx.packet, out);
   }
 }
 

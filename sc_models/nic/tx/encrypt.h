@@ -27,13 +27,13 @@ class Encrypt : public Box {
   static void declare_memories(const MemoryScope& nic, MemoryDeclarations& out);
   static void declare_latency(LatencyAccount& account);
 
-  /// `port_control`: of the ports, where encrypted control packets go. `nic.associations` is there.
-  Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, Fifo<TxPacket>& in,
-          const std::vector<Fifo<Packet*>*>& port_control);
+  /// `nic.associations` is there.
+  Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, Fifo<TxPacket>& in);
 
   Fifo<TxPacket>& out() { return out_; }
-  /// By port: what control packets are put into in place of the port's own queue. Empty where they stay in the clear.
-  std::vector<Fifo<Packet*>*> control() const;
+  /// By port: what control packets are put into in place of `behind`, where they go encrypted. With
+  /// protocol.encryption.control.
+  std::vector<Fifo<Packet*>*> control(const std::vector<Fifo<Packet*>*>& behind);
 
   /// Before the payload of a data packet is read: its key is read first where it is not on the NIC. False: PCIe takes
   /// no read, and `caller` is woken when it does. Every data packet that comes has asked once.
@@ -64,7 +64,7 @@ class Encrypt : public Box {
   NicContext& nic_;
   MemoryStructure& key_memory_;
   Fifo<TxPacket>& in_;
-  std::vector<Fifo<Packet*>*> port_control_;
+  std::vector<Fifo<Packet*>*> behind_;  ///< by port: where control packets go
   Fifo<TxPacket> out_;
   std::vector<std::unique_ptr<Fifo<Packet*>>> control_;  ///< by port
   AssociationKeys<TxPacket> keys_;

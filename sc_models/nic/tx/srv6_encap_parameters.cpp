@@ -8,6 +8,8 @@ using enum ParameterSource;
 
 void add_srv6_encap_parameters(ParameterTable& table) {
   MRC_PIPELINE(nic.srv6_encap, measured);
+  MRC_NODE(nic.srv6_encap.control_packets, "", 0, 0,
+           "control packets pass srv6_encap, before data; false: their header costs nothing", assumption);
   MRC_NODE(nic.srv6_encap.appends_icrc, "", 0, 0,
            "the ICRC is computed while the packet passes, and appended; false: the packet comes with it, at no cost",
            assumption);

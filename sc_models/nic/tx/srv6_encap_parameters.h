@@ -11,6 +11,7 @@ class ParameterTable;
 struct Srv6EncapConfig {
   PipelineConfig pipeline{2, 1};  ///< as measured at the RTL
   std::uint32_t queue_entries = 8;
+  bool control_packets = true;
   bool appends_icrc = false;
   std::uint32_t icrc_cycles = 5;  ///< as measured at the RTL
 };
