@@ -173,6 +173,7 @@ struct Packet {
   bool trimmed_at_last_hop : 1 = false;  ///< meaningful with Damage::trimmed
   std::uint8_t traffic_class : 2 = 0;    ///< of its QP; on the wire in the DSCP of data packets
   bool is_reduction : 1 = false;         ///< of a reduction in switches: `reduction` is valid
+  bool without_srh : 1 = false;          ///< its QP needs none, where the deployment has SRHs
   union {
     SackFields sack;
     NackFields nack;
@@ -227,9 +228,15 @@ constexpr std::uint32_t pad_bytes(std::uint32_t payload_bytes) {
   return (0U - payload_bytes) & 3;
 }
 
+/// The outer headers of this packet have an SRH.
+constexpr bool has_srh(const Packet& p, Encapsulation e) {
+  return e == Encapsulation::srv6_srh && !p.without_srh;
+}
+
 /// Bytes of link time the packet takes, preamble and gap included; a 4,096 B write under SRv6 takes 4,262.
 constexpr std::uint32_t wire_bytes(const Packet& p, Encapsulation e) {
-  return kEthernetOverheadBytes + encapsulation_bytes(e) + kIpv6HeaderBytes + kUdpHeaderBytes +
+  const Encapsulation of_packet = e == Encapsulation::srv6_srh && p.without_srh ? Encapsulation::srv6 : e;
+  return kEthernetOverheadBytes + encapsulation_bytes(of_packet) + kIpv6HeaderBytes + kUdpHeaderBytes +
          transport_header_bytes(p) + p.payload_bytes + pad_bytes(p.payload_bytes) + kIcrcBytes;
 }
 

@@ -38,6 +38,9 @@ class LightNode : public NetworkNode, public WorkDevice, private ReductionNode {
   virtual void set_darkness(const std::vector<PortDarkness>&) {}
   /// What the node has done so far about ports that went down or came back.
   virtual std::span<const PortStatusStep> port_steps() const { return {}; }
+  /// As the two before, for EVs that a controller denies.
+  virtual void follow_drains(const FaultTimeline&) {}
+  virtual std::span<const PortStatusStep> drain_steps() const { return {}; }
   /// Adds what only this transport counts.
   virtual void add_counts(TransportCounts&) const {}
 

@@ -99,13 +99,18 @@ void FaultLog::port_steps(NodeId node, std::span<const PortStatusStep> steps) {
       case PortStatusStep::What::received:
         add(reaction.received_down, reaction.received_up);
         break;
+      case PortStatusStep::What::drained:
+        if (step.count == 0) break;
+        add(reaction.denied, reaction.allowed);
+        (step.up ? reaction.evs_allowed : reaction.evs_denied) += step.count;
+        break;
     }
   }
 }
 
 void FaultLog::put_reactions(ByteWriter& to) const {
   for (const Reaction& reaction : reactions_) {
-    to.put(reaction.qps_walked);
+    for (const std::uint64_t count : {reaction.qps_walked, reaction.evs_denied, reaction.evs_allowed}) to.put(count);
     for (const Tally Reaction::*member : kTallies) {
       const Tally& tally = reaction.*member;
       to.put(tally.count);
@@ -119,7 +124,8 @@ void FaultLog::put_reactions(ByteWriter& to) const {
 
 void FaultLog::add_reactions(ByteReader& from) {
   for (Reaction& reaction : reactions_) {
-    reaction.qps_walked += from.get<std::uint64_t>();
+    for (std::uint64_t* count : {&reaction.qps_walked, &reaction.evs_denied, &reaction.evs_allowed})
+      *count += from.get<std::uint64_t>();
     for (Tally Reaction::*member : kTallies) {
       Tally& tally = reaction.*member;
       tally.count += from.get<std::uint64_t>();
@@ -193,6 +199,8 @@ void FaultLog::port_rows(std::size_t fault, std::vector<EventResult>& rows) cons
     if (tally.count > 0)
       rows.push_back({us_from_ps(tally.first), what, nodes_of(tally), since(fault, tally, effect.c_str())});
   };
+  add(reaction.denied, "ev.denied", fmt::format("EVs of a NIC denied, {} EVs in all", reaction.evs_denied));
+  add(reaction.allowed, "ev.allowed", fmt::format("EVs of a NIC allowed again, {} EVs in all", reaction.evs_allowed));
   add(reaction.seen_down, "port.down", "port detected as down, no more packets are sent through it");
   add(reaction.remapped_down, "port.down.remapped",
       fmt::format("walk over the EV tables complete, {} QPs", reaction.qps_walked));

@@ -22,7 +22,8 @@ enum class FaultKind : std::uint8_t {
   switch_reboot,
   plane_loss,
   nic_port_loss,
-  pcie_stall
+  pcie_stall,
+  drain
 };
 /// Packets that `loss` and `corruption` affect: first transmissions, retransmissions, or all others.
 enum class FaultPackets : std::uint8_t { all, data, control, retransmission };

@@ -13,6 +13,14 @@
 namespace mrc {
 namespace {
 
+bool takes_switch(FaultKind kind) {
+  return kind == FaultKind::switch_reboot || kind == FaultKind::drain;
+}
+
+bool takes_plane(FaultKind kind) {
+  return kind == FaultKind::plane_loss || kind == FaultKind::drain;
+}
+
 bool takes_link(FaultKind kind) {
   switch (kind) {
     case FaultKind::link_down:
@@ -22,6 +30,7 @@ bool takes_link(FaultKind kind) {
     case FaultKind::loss:
     case FaultKind::corruption:
     case FaultKind::nic_port_loss:
+    case FaultKind::drain:
       return true;
     default:
       return false;
@@ -47,6 +56,8 @@ const char* places_in_words(FaultKind kind) {
       return "a NIC, such as nic0";
     case FaultKind::nic_port_loss:
       return "a port of a NIC, such as nic0.port3";
+    case FaultKind::drain:
+      return "a switch, a plane or a port of a link, such as plane3.t1.2, plane3 or plane3.t0.1.up5";
     case FaultKind::loss:
     case FaultKind::corruption:
       return "the sending port, such as nic0.port3 or plane3.t0.1.up5, or a NIC, such as nic0";
@@ -93,10 +104,10 @@ std::vector<std::string> FaultTimeline::places_for(FaultKind kind) const {
       places.push_back(topology_.port_name(link));
     }
   }
-  if (kind == FaultKind::switch_reboot) {
+  if (takes_switch(kind)) {
     for (std::uint32_t at = 0; at < topology_.switches().size(); ++at) places.push_back(topology_.switch_name(at));
   }
-  if (kind == FaultKind::plane_loss) {
+  if (takes_plane(kind)) {
     for (std::uint32_t plane = 0; plane < topology_.planes(); ++plane) places.push_back(fmt::format("plane{}", plane));
   }
   if (kind == FaultKind::pcie_stall || by_chance(kind)) {
@@ -126,8 +137,8 @@ std::vector<std::uint32_t> FaultTimeline::links_at(const FaultConfig& fault) con
       // A cable breaks, or loses lanes, both ways; chance strikes one way.
       if (!by_chance(fault.kind)) links.push_back(opposite(topology_, link));
     }
-    if (fault.kind == FaultKind::switch_reboot && (is_switch(info.from) || is_switch(info.to))) links.push_back(link);
-    if (fault.kind == FaultKind::plane_loss && fmt::format("plane{}", info.plane) == where) links.push_back(link);
+    if (takes_switch(fault.kind) && (is_switch(info.from) || is_switch(info.to))) links.push_back(link);
+    if (takes_plane(fault.kind) && fmt::format("plane{}", info.plane) == where) links.push_back(link);
   }
   std::sort(links.begin(), links.end());
   return links;
@@ -171,11 +182,16 @@ void FaultTimeline::place(std::size_t index) {
     throw ParameterError(fault.place,
                          fmt::format("fault: {} has fidelity = \"endpoint\", which has no PCIe to stall", fault.where));
   }
+  if (fault.kind == FaultKind::drain && transport_of(scenario_).name != "mrc") {
+    throw ParameterError(fault.place, fmt::format("fault: transport = \"{}\" has no EVs that a controller denies; drain "
+                                                  "needs \"mrc\"",
+                                                  transport_of(scenario_).name));
+  }
   Laid& laid = laid_[index];
   laid.spans = spans_of(index);
   if (fault.kind == FaultKind::pcie_stall) return;
   laid.links = links_at(fault);
-  laid.cuts = takes_link(fault.kind) ? !by_chance(fault.kind) && fault.kind != FaultKind::link_rate : true;
+  laid.cuts = !by_chance(fault.kind) && fault.kind != FaultKind::link_rate && fault.kind != FaultKind::drain;
   if (fault.kind == FaultKind::link_up) {
     laid.cuts = false;
     laid.spans.clear();
@@ -371,6 +387,14 @@ std::vector<TimeSpan> FaultTimeline::pcie_stalls_of(NodeId node) const {
     stalls.push_back(laid_[fault].spans.front());
   }
   return stalls;
+}
+
+bool FaultTimeline::crosses(const std::vector<std::uint32_t>& faults, NodeId node, NodeId peer, std::uint32_t plane,
+                            Ev ev) const {
+  const std::vector<std::uint32_t> path = topology_.walk(node, peer, plane, ev);
+  return std::any_of(faults.begin(), faults.end(), [&](std::uint32_t fault) {
+    return std::any_of(path.begin(), path.end(), [&](std::uint32_t link) { return touches(fault, link); });
+  });
 }
 
 bool FaultTimeline::touches(std::size_t fault, std::uint32_t link) const {

@@ -52,6 +52,10 @@ class FaultTimeline {
   /// In order of time.
   std::vector<PortRate> rates_of(NodeId node) const;
   std::vector<TimeSpan> pcie_stalls_of(NodeId node) const;
+  /// The fault breaks nothing: a controller denies the EVs whose path crosses it.
+  bool is_drain(std::size_t fault) const { return faults_[fault].kind == FaultKind::drain; }
+  /// The path of this EV crosses one of `faults`.
+  bool crosses(const std::vector<std::uint32_t>& faults, NodeId node, NodeId peer, std::uint32_t plane, Ev ev) const;
 
   /// By position in ScenarioConfig::faults.
   const FaultRecord& record(std::size_t fault) const { return records_[fault]; }

@@ -1,4 +1,4 @@
-// What a node did when one of its ports went down or came back up.
+// What a node did when one of its ports went down or came back up, and when a controller denied paths.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace mrc {
 
-/// One step in handling a port that went down or came back, for the event log.
+/// One step, for the event log. Drained: `up` where EVs were allowed again.
 struct PortStatusStep {
-  enum class What : std::uint8_t { seen, remapped, announced, answered, received };
+  enum class What : std::uint8_t { seen, remapped, announced, answered, received, drained };
   TimePs at = 0;
   What what = What::seen;
   bool up = false;
   std::uint32_t port = 0;
   NodeId peer = 0;          ///< received: who said so
-  std::uint32_t count = 0;  ///< remapped: QPs walked over; announced, answered: peers
+  std::uint32_t count = 0;  ///< remapped: QPs walked over; announced, answered: peers; drained: EVs
   std::uint32_t fault = 0;  ///< not of `received`
 };
 

@@ -131,7 +131,9 @@ void Nic::set_faults(const std::vector<PortDarkness>& darkness, const std::vecto
                     spray_scheduler_->retry(now, 0);
                     control_queue_->wake_at(now);
                   });
-  if (agent.next() != kNever) probe_engine_->wake_at(agent.next());
+  PathDrain& drain = probe_engine_->path_drain();
+  drain.on_allow([this](TimePs now) { paths_changed(now); });
+  if (const TimePs first = std::min(agent.next(), drain.next()); first != kNever) probe_engine_->wake_at(first);
 }
 
 std::vector<const IssueSlot*> Nic::slots() const {

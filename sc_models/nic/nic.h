@@ -58,6 +58,7 @@ class Nic : public sc_core::sc_module {
   void paths_changed(TimePs now) { spray_scheduler_->retry(now, 0); }
   PortStatusAgent& port_status() { return probe_engine_->port_status(); }
   const PortStatusAgent& port_status() const { return probe_engine_->port_status(); }
+  PathDrain& path_drain() { return probe_engine_->path_drain(); }
   /// What a timeline has in store for ports and PCIe; told before the run.
   void set_faults(const std::vector<PortDarkness>& darkness, const std::vector<PortRate>& rates,
                   const std::vector<TimeSpan>& pcie_stalls);

@@ -78,6 +78,7 @@ struct Qp {
   UsidTemplate route;
   std::unique_ptr<NicPathTable> own_paths;  ///< empty where the path table is shared
   NicPathTable* paths = nullptr;
+  bool without_srh = false;  ///< of the packets that it sends, see Packet
   CongestionDomain* congestion = nullptr;
   std::unique_ptr<SendingHalf> sender;      ///< null: it only receives; a light endpoint may keep it elsewhere
   std::unique_ptr<ReceivingHalf> receiver;  ///< likewise

@@ -9,9 +9,10 @@ LinkBytes::LinkBytes(const ScenarioConfig& scenario, const Transport& transport)
   for (std::size_t opcode = 0; opcode < header_bytes_[0].size(); ++opcode) {
     Packet empty;
     empty.opcode = static_cast<Opcode>(opcode);
-    for (const bool has_timestamp : {false, true}) {
-      empty.has_timestamp = has_timestamp;
-      header_bytes_[has_timestamp ? 1 : 0][opcode] = static_cast<std::uint16_t>(transport_.link_bytes(empty, scenario));
+    for (std::size_t kind = 0; kind < header_bytes_.size(); ++kind) {
+      empty.has_timestamp = (kind & 1) != 0;
+      empty.without_srh = (kind & 2) != 0;
+      header_bytes_[kind_of(empty)][opcode] = static_cast<std::uint16_t>(transport_.link_bytes(empty, scenario));
     }
   }
 }

@@ -29,15 +29,18 @@ class LinkBytes {
   std::uint32_t untrimmed(const Packet& packet) const { return with_payload(packet) - macsec_bytes_; }
 
  private:
+  static std::size_t kind_of(const Packet& packet) {
+    return (packet.has_timestamp ? 1U : 0U) | (packet.without_srh ? 2U : 0U);
+  }
   std::uint32_t with_payload(const Packet& packet) const {
-    return header_bytes_[packet.has_timestamp ? 1 : 0][static_cast<std::size_t>(packet.opcode)] + packet.payload_bytes +
+    return header_bytes_[kind_of(packet)][static_cast<std::size_t>(packet.opcode)] + packet.payload_bytes +
            pad_bytes(packet.payload_bytes);
   }
 
   const Transport& transport_;
   const ScenarioConfig& scenario_;
   std::uint32_t macsec_bytes_;
-  std::array<std::array<std::uint16_t, 256>, 2> header_bytes_{};  ///< without and with a timestamp, by opcode
+  std::array<std::array<std::uint16_t, 256>, 4> header_bytes_{};  ///< by kind_of() and opcode
 };
 
 }  // namespace mrc

@@ -104,6 +104,8 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
     return "nic.srv6_encap.appends_icrc = false";
   if (key == "nic.port.encap_fifo_entries" && !any_encap(scenario, &Srv6EncapConfig::control_packets))
     return "nic.srv6_encap.control_packets = false";
+  if (key == "protocol.srh_share" && scenario.protocol.encapsulation != Encapsulation::srv6_srh)
+    return "protocol.encapsulation is not \"srv6_srh\"";
   if (key == "fabric.macsec_latency_ns" && scenario.fabric.macsec == Macsec::off) return "fabric.macsec = \"off\"";
   return "";
 }

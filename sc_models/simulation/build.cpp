@@ -179,7 +179,9 @@ void set_faults(const Model& model) {
     const std::vector<PortDarkness> darkness = model.faults->darkness_of(node->id);
     if (node->endpoint) {
       node->endpoint->set_darkness(darkness);
+      node->endpoint->follow_drains(*model.faults);
     } else {
+      node->nic->path_drain().follow(*model.faults);
       node->nic->set_faults(darkness, model.faults->rates_of(node->id), model.faults->pcie_stalls_of(node->id));
     }
   }

@@ -54,6 +54,20 @@ FlowKey towards(NodeId peer, FlowKey flow) {
   return flow;
 }
 
+Psn first_psn(const ProtocolConfig& protocol, KeyedRandom& random) {
+  const auto drawn = static_cast<Psn>(random.next() & kPsnMask);
+  return protocol.first_psn < 0 ? drawn : static_cast<Psn>(protocol.first_psn);
+}
+
+/// Each end for itself, as its paths are its own.
+void choose_srh(const ScenarioConfig& scenario, const QpEnd& a, const QpEnd& b) {
+  if (scenario.protocol.srh_share == 1) return;
+  for (const QpEnd* end : {&a, &b}) {
+    KeyedRandom random(scenario.seed, fmt::format("srh.{}.{}", end->node, end->qp->number));
+    end->qp->without_srh = !random.chance(scenario.protocol.srh_share);
+  }
+}
+
 void connect_pair(const Model& model, QpEnd a, QpEnd b, const FlowKey& flow) {
   const bool first = flow.tenant == 0 && flow.traffic_class == 0;
   const std::string of_flow = first ? "" : fmt::format(".tenant{}.class{}", flow.tenant, flow.traffic_class);
@@ -61,8 +75,9 @@ void connect_pair(const Model& model, QpEnd a, QpEnd b, const FlowKey& flow) {
     add_qp(model, a, towards(b.node, flow));
     add_qp(model, b, towards(a.node, flow));
     KeyedRandom random(model.scenario.seed, fmt::format("qp.{}.{}.{}{}", a.node, b.node, i, of_flow));
-    a.first_psn = static_cast<Psn>(random.next() & kPsnMask);
-    b.first_psn = static_cast<Psn>(random.next() & kPsnMask);
+    a.first_psn = first_psn(model.scenario.protocol, random);
+    b.first_psn = first_psn(model.scenario.protocol, random);
+    choose_srh(model.scenario, a, b);
     add_halves(model, a, b, random);
     add_halves(model, b, a, random);
   }

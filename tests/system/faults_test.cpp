@@ -245,15 +245,46 @@ INSTANTIATE_TEST_SUITE_P(
                  "[[fault]]\nat_us = 30\nfor_us = 100\nkind = \"switch_reboot\"\nwhere = \"plane2.t1.1\"\n"},
             Kind{"Plane", "[[fault]]\nat_us = 30\nfor_us = 200\nkind = \"plane_loss\"\nwhere = \"plane7\"\n"},
             Kind{"Port", "[[fault]]\nat_us = 30\nfor_us = 200\nkind = \"nic_port_loss\"\nwhere = \"nic2.port0\"\n"},
+            Kind{"Drain", "[[fault]]\nat_us = 30\nfor_us = 100\nkind = \"drain\"\nwhere = \"plane2\"\n"},
             Kind{"PcieStall", "[[fault]]\nat_us = 30\nfor_us = 20\nkind = \"pcie_stall\"\nwhere = \"nic2\"\n"}),
         ::testing::Values("detailed", "endpoint")));
+
+class Drained : public ::testing::TestWithParam<const char*> {};
+TEST_P(Drained, ASwitchIsRebootedWithoutALossOfData) {
+  const std::string reboot = fault(80, 60, "switch_reboot", "plane2.t1.1", "light = true");
+  const std::string fidelity = fmt::format("--set fidelity={}", GetParam());
+  const auto lost = [](const nlohmann::json& r) {
+    for (const auto& event : r["events"]) {
+      if (event["what"] == "fault.switch_reboot") return event["effect"].get<std::string>();
+    }
+    return std::string("no reboot");
+  };
+  EXPECT_EQ(lost(run(write_scenario(reboot), fidelity)).find("; 0 data"), std::string::npos);
+  const auto r = run(write_scenario(fault(50, 100, "drain", "plane2.t1.1") + reboot), fidelity);
+  expect_whole_and_intact(r);
+  EXPECT_NE(lost(r).find("; 0 data"), std::string::npos) << lost(r);
+  EXPECT_DOUBLE_EQ(time_of(r, "ev.denied"), 50);
+  EXPECT_DOUBLE_EQ(time_of(r, "ev.allowed"), 150);
+}
+INSTANTIATE_TEST_SUITE_P(Fidelity, Drained, ::testing::Values("detailed", "endpoint"));
+
+TEST(Faults, EvsThatTwoDrainsDenyComeBackWithTheLater) {
+  const auto r = run(write_scenario(fault(30, 60, "drain", "plane2.t1.1") + fault(50, 100, "drain", "plane2")));
+  std::vector<std::string> rows;
+  for (const auto& event : r["events"]) {
+    if (event["what"] == "ev.denied" || event["what"] == "ev.allowed")
+      rows.push_back(fmt::format("{} {}", event["what"].get<std::string>(), event["time_us"].get<double>()));
+  }
+  // What the first denied is denied by the second, too, so that its end allows none.
+  EXPECT_EQ(rows, (std::vector<std::string>{"ev.denied 30", "ev.denied 50", "ev.allowed 150"}));
+}
 
 TEST(Faults, TheSameBytesTwiceAndInEitherKernelMode) {
   const std::string scenario =
       write_scenario(fault(30, 40, "nic_port_loss", "nic0.port1") + fault(50, 100, "switch_reboot", "plane2.t0.1") +
                          fault(20, 90, "link_rate", "nic2.port4", "share = 0.5") +
                          fault(10, 0, "link_flap", "plane5.t0.0.up1", "period_us = 20\njitter = 1\ncount = 4") +
-                         fault(40, 50, "corruption", "nic2", "probability = 0.02"),
+                         fault(40, 50, "corruption", "nic2", "probability = 0.02") + fault(35, 40, "drain", "plane6.t1.3"),
                      8);
   const std::string common = fmt::format("mrcsim run {} --quiet ", scenario);
   ASSERT_EQ(run_process(common + "--out %D/first").exit_code, 0);
@@ -320,6 +351,9 @@ INSTANTIATE_TEST_SUITE_P(
             "[node.nic1]\nfidelity = \"endpoint\"\n[[fault]]\nat_us = 1\nfor_us = 1\nkind = \"pcie_stall\"\nwhere = "
             "\"nic1\"\n",
             "has no PCIe to stall"},
+        Refusal{"transport = \"rocev2\"\n[[fault]]\nat_us = 1\nkind = \"drain\"\nwhere = \"plane3\"\n",
+                "drain needs \"mrc\""},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"drain\"\nwhere = \"nic1\"\n", "drain needs a switch, a plane or a port"},
         Refusal{"[fault]\nat_us = 1\n", "expected [[fault]] tables"}));
 
 /// A duplicate arrives while the write of the first copy waits for a stalled PCIe link: the transport ACK that

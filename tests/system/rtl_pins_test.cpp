@@ -326,6 +326,25 @@ TEST(RtlByPins, TheIcrcIsAppendedInTheBlockAsSystemCSays) {
       << encrypted.err;
 }
 
+TEST(RtlByPins, ControlPacketsPassWithTheirCarrier) {
+  const std::string run = std::string("mrcsim") + kLossyRun +
+                          " --set protocol.encapsulation=srv6_srh fabric.trim_bytes=192 protocol.srh_share=0.5 "
+                          "protocol.first_psn=16777000 ";
+  ASSERT_EQ(run_process(run + "--out %D/systemc").exit_code, 0);
+  ASSERT_EQ(run_process(run + "nic.srv6_encap.control_packets=false --shadow srv6_encap --out %D/data").exit_code, 0);
+  for (const char* mode : {"--shadow srv6_encap", "--rtl srv6_encap", "--rtl srv6_encap --rtl-timing pins"}) {
+    const ProcessResult rtl = run_process(run + mode + " --out %D/rtl");
+    ASSERT_EQ(rtl.exit_code, 0) << mode << rtl.err;
+    const auto result = result_of("rtl");
+    for (std::size_t i = 0; i < result["rtl"].size(); ++i) {
+      const auto& row = result["rtl"][i];
+      EXPECT_EQ(row["mismatches"], 0) << mode << row;
+      EXPECT_GT(row["transactions"], result_of("data")["rtl"][i]["transactions"]) << mode;
+    }
+    EXPECT_NEAR(goodput(result) / goodput(result_of("systemc")), 1, 0.01) << mode;
+  }
+}
+
 TEST(RtlByPins, WhatCannotBeClockedIsRefused) {
   const std::string run = "mrcsim run tb/scenarios/pair.toml --out %D/out --rtl-timing pins ";
   struct Refusal {

@@ -214,7 +214,7 @@ inline Frame to_frame(const Packet& packet, const ProtocolConfig& config, std::s
   outermost.dscp = config.dscp_of(outer_role(packet), packet.traffic_class);
   outermost.ecn = static_cast<std::uint8_t>(packet.ecn);
   outermost.hop_limit = packet.hop_limit;
-  if (config.encapsulation == Encapsulation::srv6_srh) frame.srh.emplace().segment = packet.outer_dst;
+  if (has_srh(packet, config.encapsulation)) frame.srh.emplace().segment = packet.outer_dst;
   frame.udp.src_port = ev.source_port;
   frame.udp.dst_port = config.udp_port;
   frame.bth.opcode = static_cast<std::uint8_t>(packet.opcode);
@@ -261,6 +261,7 @@ inline Packet from_frame(const Frame& frame, const ProtocolConfig& config) {
   packet.opcode = static_cast<Opcode>(frame.bth.opcode);
   packet.has_timestamp = false;
   packet.outer_dst = frame.outer ? frame.outer->dst : Ipv6Address{};
+  packet.without_srh = config.encapsulation == Encapsulation::srv6_srh && !frame.srh;
   packet.hop_limit = outermost.hop_limit;
   packet.ecn = static_cast<Ecn>(outermost.ecn);
   packet.ev = join_ev({frame.udp.src_port, static_cast<std::uint16_t>(frame.ipv6.flow_label)}, config.ev_half_order);

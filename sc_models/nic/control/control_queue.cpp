@@ -50,6 +50,7 @@ bool ControlQueue::choose_path(TimePs now, Qp& qp, Packet& packet, std::uint32_t
   templates_.count(now);
   packet.ev = choice.ev;
   packet.plane = choice.plane;
+  packet.without_srh = qp.without_srh;
   packet.outer_dst = usid_carrier_of_ev(qp.route, choice.plane, choice.ev, nic_.scenario.protocol.ev_layout);
   return true;
 }

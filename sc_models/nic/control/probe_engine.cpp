@@ -19,6 +19,7 @@ ProbeEngine::ProbeEngine(const sc_core::sc_module_name& name, WheelModule& owner
       ports_(std::move(ports)),
       probes_(nic.config.nic.probe_engine.outstanding_probes),
       port_status_(nic),
+      path_drain_(nic),
       random_(nic.scenario.seed, fmt::format("nic{}.probe_engine", nic.node)),
       outstanding_(*this, "probe_engine.outstanding", "probes", nic.config.nic.probe_engine.outstanding_probes) {
   declare(
@@ -185,11 +186,12 @@ void ProbeEngine::expire(TimePs now) {
 void ProbeEngine::arm() {
   if (!sent_.empty()) wake_at(slot_of(sent_.front()).due);
   if (!turns_.empty()) wake_at(turns_.front().at);
-  if (const TimePs next = port_status_.next(); next != kNever) wake_at(next);
+  if (const TimePs next = std::min(port_status_.next(), path_drain_.next()); next != kNever) wake_at(next);
 }
 
 void ProbeEngine::step(TimePs now) {
   expire(now);
+  path_drain_.due(now);
   port_status_.due(now, [&](Qp&, const Packet& packet) {
     // Without room it is repeated after its timeout.
     if (!ports_[packet.plane]->full()) push(now, packet, 0);

@@ -14,6 +14,7 @@
 #include "mrc/control/probes.h"
 #include "mrc/ring.h"
 #include "nic/nic_context.h"
+#include "node/path_drain.h"
 #include "node/port_status_agent.h"
 
 namespace mrc::timing {
@@ -57,6 +58,7 @@ class ProbeEngine : public Box {
 
   PortStatusAgent& port_status() { return port_status_; }
   const PortStatusAgent& port_status() const { return port_status_; }
+  PathDrain& path_drain() { return path_drain_; }
 
  private:
   struct Probe {
@@ -99,6 +101,7 @@ class ProbeEngine : public Box {
   std::uint16_t next_id_ = 0;
   std::uint32_t reverse_plane_ = 0;
   PortStatusAgent port_status_;
+  PathDrain path_drain_;
   KeyedRandom random_;
   Occupancy outstanding_;
   std::function<UsidTemplate(NodeId)> route_to_;  ///< empty: without software that probes

@@ -77,6 +77,7 @@ void Segmenter::emit(TimePs now, Qp& qp) {
   packet->payload_bytes = plan.payload_bytes;
   packet->ack_request = plan.ack_request;
   packet->traffic_class = qp.traffic_class & (kMostTrafficClasses - 1);
+  packet->without_srh = qp.without_srh;
   packet->retransmission = plan.retransmission;
   if (!plan.retransmission && ends_message(plan.opcode)) scheduler_.hold_wqes(now, qp, -1);
   packet->loss_cause = static_cast<std::uint8_t>(plan.lost_by);

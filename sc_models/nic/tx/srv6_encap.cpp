@@ -95,7 +95,7 @@ Srv6EncapInput Srv6Encap::input_of(const Packet& packet, const Qp* qp) const {
   input.hop_limit = packet.hop_limit;
   input.dscp = protocol.dscp_of(packet.role, packet.traffic_class);
   input.ecn = packet.ecn;
-  input.srh = protocol.encapsulation == Encapsulation::srv6_srh;
+  input.srh = has_srh(packet, protocol.encapsulation);
   input.icrc = nic_.config.nic.srv6_encap.appends_icrc;
   if (qp == nullptr) {
     input.path = usid_template_of(packet.outer_dst);

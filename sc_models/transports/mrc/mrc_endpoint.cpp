@@ -14,7 +14,8 @@ MrcEndpoint::MrcEndpoint(NodeContext& nic, HostMemory& memory, Network& network,
       limits_(nic.scenario.traffic.tenants),
       planes_(nic.config.nic.ports),
       probes_(nic),
-      port_status_(nic) {
+      port_status_(nic),
+      path_drain_(nic) {
   for (const Qp& qp : nic.qps) parts_.push_back(parts_of(qp));
 }
 
@@ -77,6 +78,7 @@ void MrcEndpoint::serve_timers(TimePs now) {
   const auto send_on = [&](Qp&, const Packet& packet) { send(now, packet.plane, packet); };
   probes_.due(now, send_on);
   if (port_status_.next() <= now) port_status_.due(now, send_on);
+  path_drain_.due(now);
   if (limits_.any()) limits_.due(now, [&](std::uint32_t qp) { turn_of(nic_.qps[qp]).ready.push(qp); });
 }
 
@@ -182,6 +184,7 @@ std::uint32_t MrcEndpoint::send_data(TimePs now, Qp& qp, std::uint32_t ports) {
   Packet& packet = network_.packet_of(transit);
   fill(packet, plan);
   packet.traffic_class = qp.traffic_class & (kMostTrafficClasses - 1);
+  packet.without_srh = qp.without_srh;
   Turn& turn = turn_of(qp);
   const std::uint32_t bytes = std::max<std::uint32_t>(plan.payload_bytes, 1);
   turn.bytes += bytes;
@@ -249,6 +252,7 @@ void MrcEndpoint::send_control(TimePs now, Qp& qp, Packet packet) {
   packet.destination_qp = qp.peer_number;
   packet.role = TrafficRole::control;
   packet.has_timestamp = false;
+  packet.without_srh = qp.without_srh;
   // With no way at all it is lost on the first port.
   const ReversePaths::Choice path = qp.reverse_paths->pick(nic_.ports_up);
   packet.ev = path.ev;

@@ -12,6 +12,7 @@
 #include "engine/class_turns.h"
 #include "nic/mrc_halves.h"
 #include "node/node_context.h"
+#include "node/path_drain.h"
 #include "node/port_status_agent.h"
 #include "node/tenant_limits.h"
 #include "transports/mrc/endpoint_probes.h"
@@ -25,6 +26,8 @@ class MrcEndpoint final : public LightNode {
 
   std::span<const PortStatusStep> port_steps() const override { return port_status_.steps(); }
   void set_darkness(const std::vector<PortDarkness>& darkness) override { port_status_.set_darkness(darkness); }
+  std::span<const PortStatusStep> drain_steps() const override { return path_drain_.steps(); }
+  void follow_drains(const FaultTimeline& timeline) override { path_drain_.follow(timeline); }
   void half_added(const Qp& qp) override { parts_[nic_.index_of(qp)] = parts_of(qp); }
   void fail(TimePs now, Qp& qp) override;
   std::uint32_t lit_ports() const override { return port_status_.lit(); }
@@ -41,7 +44,7 @@ class MrcEndpoint final : public LightNode {
   void deadline(TimePs now, Qp& qp) override;
   void serve_timers(TimePs now) override;
   TimePs next_timer() override {
-    const TimePs next = std::min(probes_.next(), port_status_.next());
+    const TimePs next = std::min({probes_.next(), port_status_.next(), path_drain_.next()});
     return limits_.any() ? std::min(next, limits_.next()) : next;
   }
   void pump_ports(TimePs now) override {
@@ -107,6 +110,7 @@ class MrcEndpoint final : public LightNode {
   std::uint32_t planes_;
   EndpointProbes probes_;
   PortStatusAgent port_status_;
+  PathDrain path_drain_;
 };
 
 }  // namespace mrc

@@ -176,6 +176,8 @@ TEST(PacketSize, BytesOnTheWireByEncapsulation) {
   EXPECT_EQ(wire_bytes(packet, Encapsulation::none), 4222U);
   EXPECT_EQ(wire_bytes(packet, Encapsulation::srv6), 4262U);
   EXPECT_EQ(wire_bytes(packet, Encapsulation::srv6_srh), 4286U);
+  packet.without_srh = true;
+  EXPECT_EQ(wire_bytes(packet, Encapsulation::srv6_srh), 4262U);
   packet.payload_bytes = 4093;
   EXPECT_EQ(wire_bytes(packet, Encapsulation::srv6), 4262U);
   EXPECT_EQ(link_bytes(packet, Encapsulation::srv6, 128), 4262U);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "mrc/random.h"
 #include "mrc/srv6_usid.h"
 #include "mrc/tx/srv6_encap.h"
 
@@ -38,6 +39,18 @@ TEST(Usid, SixUsidsFillTheCarrier) {
   const Ipv6Address carrier = usid_carrier(path, 0, 0);
   EXPECT_EQ(carrier.high, 0xFC00'0001'0101'0202ULL);
   EXPECT_EQ(carrier.low, 0x0303'0404'0505'0606ULL);
+}
+
+TEST(Usid, ATemplateOfACarrierGivesItAgain) {
+  KeyedRandom random(1, "carriers");
+  for (int i = 0; i < 1'000; ++i) {
+    Ipv6Address carrier{random.next(), random.next()};
+    // As many uSIDs as a path may have, the last of them zero.
+    for (std::uint64_t shifts = random.below(kMostUsids + 1); shifts > 0; --shifts) carrier = shift_usid(carrier);
+    const UsidTemplate path = usid_template_of(carrier);
+    EXPECT_EQ(usid_carrier(path, 0, 0), carrier) << "count " << int{path.count};
+    EXPECT_GE(path.count, 1);
+  }
 }
 
 TEST(Uplink, StaysInRangeAndSpreads) {
