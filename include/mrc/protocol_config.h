@@ -49,8 +49,8 @@ struct ProtocolConfig {
   bool trim_nack = true;                   ///< negotiated capability TRIM_NACK
 
   Encapsulation encapsulation = Encapsulation::srv6;
-  double srh_share = 1;         ///< of the QPs, with srv6_srh: those whose packets have an SRH
-  std::int64_t first_psn = -1;  ///< of each QP; -1: drawn
+  double srh_share = 1;           ///< of the QPs, with srv6_srh: those whose packets have an SRH
+  std::int64_t first_psn = -1;    ///< of each QP; -1: drawn
   std::uint16_t udp_port = 4791;  ///< destination port
   EvHalfOrder ev_half_order = EvHalfOrder::low_to_source_port;
   EvLayout ev_layout = {};

@@ -163,6 +163,10 @@ class StartTrace {
   /// The latest start.
   StartId last() const { return last_; }
 
+  /// A probe comes of no other start, `id` is 0: who waits behind one is followed to the packet before it.
+  void follow_packet_before(StartId& id) const {
+    if (on() && id == 0) id = last_;
+  }
   /// What starts at `now` arrived by the start `id`, which becomes this start, and could be taken from `ready_at` on;
   /// the slot still has the state in which it waited.
   void start(TimePs now, const IssueSlot& slot, StartId& id, TimePs ready_at) {

@@ -32,7 +32,7 @@ class FaultLog {
   void put_reactions(ByteWriter& to) const;
   void add_reactions(ByteReader& from);
 
-  /// In order of time; at most 16 rows a fault. `end` of the run: what lies after has not happened.
+  /// In order of time; at most 20 rows a fault. `end` of the run: what lies after has not happened.
   std::vector<EventResult> rows(TimePs end) const;
 
  private:

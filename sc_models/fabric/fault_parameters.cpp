@@ -14,8 +14,8 @@
 namespace mrc {
 namespace {
 
-constexpr std::array kKinds{"link_down",  "link_up",       "link_flap",  "link_rate",     "loss",
-                            "corruption", "switch_reboot", "plane_loss", "nic_port_loss", "pcie_stall", "drain"};
+constexpr std::array kKinds{"link_down",     "link_up",    "link_flap",     "link_rate",  "loss", "corruption",
+                            "switch_reboot", "plane_loss", "nic_port_loss", "pcie_stall", "drain"};
 constexpr std::array kPackets{"all", "data", "control", "retransmission"};
 /// Far more than any run lasts.
 constexpr double kLongestUs = 1e9;

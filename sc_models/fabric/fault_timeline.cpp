@@ -183,9 +183,10 @@ void FaultTimeline::place(std::size_t index) {
                          fmt::format("fault: {} has fidelity = \"endpoint\", which has no PCIe to stall", fault.where));
   }
   if (fault.kind == FaultKind::drain && transport_of(scenario_).name != "mrc") {
-    throw ParameterError(fault.place, fmt::format("fault: transport = \"{}\" has no EVs that a controller denies; drain "
-                                                  "needs \"mrc\"",
-                                                  transport_of(scenario_).name));
+    throw ParameterError(fault.place,
+                         fmt::format("fault: transport = \"{}\" has no EVs that a controller denies; drain "
+                                     "needs \"mrc\"",
+                                     transport_of(scenario_).name));
   }
   Laid& laid = laid_[index];
   laid.spans = spans_of(index);

@@ -81,7 +81,10 @@ Nic::Nic(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& co
   }
   auto& srv6_encap = add<Srv6Encap>("srv6_encap", owner, context, *pcie_, *to_send, ports, rtl_.srv6_encap.get());
   if (context.config.nic.srv6_encap.control_packets) control_fifos = srv6_encap.control();
-  if (encryption.control && encrypt != nullptr) control_fifos = encrypt->control(control_fifos);
+  if (encryption.control && encrypt != nullptr) {
+    encrypt->send_control_to(control_fifos);
+    control_fifos = encrypt->control();
+  }
 
   // Receive: port[n] → parser → [decrypt] → psn_tracker → dma_write → completion
   //                               └→ ack_coalescer → control_queue → port[n]

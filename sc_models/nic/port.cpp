@@ -151,8 +151,7 @@ void Port::send(TimePs now, Packet* packet, TimePs ready_at) {
   const TimePs last_bit = line_.occupy(now + delay, bytes);
   if (bytes_on_line_ > 0) bytes_of(class_on_line_).announce_remove(last_bit, bytes_on_line_);
   if (full_share_ < 1) slow_ps_ += static_cast<TimePs>(static_cast<double>(last_bit - now) * (1 - full_share_));
-  // Probes come of no other start: who waits behind one is followed to the packet before it.
-  if (starts_.on() && packet->last_start == 0) packet->last_start = starts_.last();
+  starts_.follow_packet_before(packet->last_start);
   starts_.start(now, slot, packet->last_start, ready_at);
   slot.busy(now, last_bit);
   const bool data = is_data(packet->opcode);

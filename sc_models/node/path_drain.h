@@ -33,23 +33,16 @@ class PathDrain {
     std::uint32_t fault;
     bool begins;
   };
-  struct Table {
-    NicPathTable* paths;
-    std::vector<bool> denied;  ///< by this
-    std::vector<bool> wanted;
-  };
 
-  Table& table_of(NicPathTable* paths);
-  void look_for_paths();
-  /// Returns how many EVs changed.
-  std::uint32_t write();
+  /// Both return how many EVs were written.
+  std::uint32_t begin(std::uint32_t fault);
+  std::uint32_t end(std::uint32_t fault);
 
   NodeContext& nic_;
   const FaultTimeline* timeline_ = nullptr;
   std::vector<Change> changes_;  ///< in order of time
   std::size_t next_ = 0;
   std::vector<std::uint32_t> active_;  ///< drains that have begun and not ended
-  std::vector<Table> tables_;          ///< in the order of their first QPs
   std::vector<PortStatusStep> steps_;
   std::function<void(TimePs)> after_allow_;
 };

@@ -85,9 +85,10 @@ void add_protocol_parameters(ParameterTable& table) {
   MRC_SCENARIO(protocol.trim_nack, "", 0, 0, "capability TRIM_NACK: the receiver answers trimmed packets by a NACK",
                spec);
   MRC_SCENARIO(protocol.encapsulation, "", 0, 0, "outer headers of every packet", spec);
-  MRC_SCENARIO(protocol.srh_share, "", 0, 1,
-               "with encapsulation = \"srv6_srh\": share of the QPs whose packets have an SRH; probes of ports always do",
-               assumption);
+  MRC_SCENARIO(
+      protocol.srh_share, "", 0, 1,
+      "with encapsulation = \"srv6_srh\": share of the QPs whose packets have an SRH; probes of ports always do",
+      assumption);
   MRC_SCENARIO(protocol.first_psn, "", -1, kPsnMask, "PSN of the first packet of each QP; -1: drawn for each",
                assumption);
   MRC_SCENARIO(protocol.udp_port, "", 1, 65'535, "UDP destination port", spec);

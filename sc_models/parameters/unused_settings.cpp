@@ -82,7 +82,7 @@ bool any_detailed(const ScenarioConfig& scenario) {
 }
 
 /// `setting` of srv6_encap is true on some node.
-bool any_encap(const ScenarioConfig& scenario, bool Srv6EncapConfig::* setting) {
+bool any_encap(const ScenarioConfig& scenario, bool Srv6EncapConfig::*setting) {
   const auto has = [setting](const NodeConfig& node) { return node.nic.srv6_encap.*setting; };
   return has(scenario.node_default) ||
          std::ranges::any_of(scenario.node_override, [&](const auto& node) { return has(node.second); });

@@ -150,7 +150,8 @@ void note_reactions(const Model& model) {
     const std::span<const PortStatusStep> steps =
         node->nic ? std::span(node->nic->port_status().steps()) : node->endpoint->port_steps();
     model.fault_log->port_steps(node->id, steps);
-    model.fault_log->port_steps(node->id, node->nic ? std::span(node->nic->path_drain().steps()) : node->endpoint->drain_steps());
+    model.fault_log->port_steps(node->id,
+                                node->nic ? std::span(node->nic->path_drain().steps()) : node->endpoint->drain_steps());
   }
 }
 

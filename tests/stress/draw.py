@@ -102,7 +102,7 @@ def fault(rng, nics, ports):
     at = rng.choice((0, 1, 7.5, 20, rng.uniform(0, 300)))
     entry = [("at_us", f"{at:.4f}"), ("for_us", f"{rng.choice((0.5, 10, 100, rng.uniform(1, 400))):.4f}")]
     port = f'"nic{rng.randrange(nics)}.port{rng.randrange(ports)}"'
-    kind = rng.choice(("link_down", "link_flap", "link_rate", "loss", "corruption", "nic_port_loss", "plane_loss", "switch_reboot", "pcie_stall"))
+    kind = rng.choice(("link_down", "link_flap", "link_rate", "loss", "corruption", "nic_port_loss", "plane_loss", "switch_reboot", "pcie_stall", "drain"))
     where = port
     if kind == "link_flap":
         entry += [("period_us", f"{rng.uniform(420, 900):.3f}"), ("count", str(rng.randrange(1, 5)))]
@@ -110,7 +110,7 @@ def fault(rng, nics, ports):
         entry += [("share", f"{rng.choice((0.001, 0.01, 0.5, rng.uniform(0.001, 1))):.5f}")]
     elif kind in ("loss", "corruption"):
         entry += [("probability", f"{rng.random():.4f}"), ("packets", f'"{rng.choice(("all", "data", "control", "retransmission"))}"')]
-    elif kind == "plane_loss":
+    elif kind in ("plane_loss", "drain"):
         where = f'"plane{rng.randrange(ports)}"'
     elif kind == "switch_reboot":
         where = f'"plane{rng.randrange(ports)}.t0.0"'

@@ -280,12 +280,12 @@ TEST(Faults, EvsThatTwoDrainsDenyComeBackWithTheLater) {
 }
 
 TEST(Faults, TheSameBytesTwiceAndInEitherKernelMode) {
-  const std::string scenario =
-      write_scenario(fault(30, 40, "nic_port_loss", "nic0.port1") + fault(50, 100, "switch_reboot", "plane2.t0.1") +
-                         fault(20, 90, "link_rate", "nic2.port4", "share = 0.5") +
-                         fault(10, 0, "link_flap", "plane5.t0.0.up1", "period_us = 20\njitter = 1\ncount = 4") +
-                         fault(40, 50, "corruption", "nic2", "probability = 0.02") + fault(35, 40, "drain", "plane6.t1.3"),
-                     8);
+  const std::string scenario = write_scenario(
+      fault(30, 40, "nic_port_loss", "nic0.port1") + fault(50, 100, "switch_reboot", "plane2.t0.1") +
+          fault(20, 90, "link_rate", "nic2.port4", "share = 0.5") +
+          fault(10, 0, "link_flap", "plane5.t0.0.up1", "period_us = 20\njitter = 1\ncount = 4") +
+          fault(40, 50, "corruption", "nic2", "probability = 0.02") + fault(35, 40, "drain", "plane6.t1.3"),
+      8);
   const std::string common = fmt::format("mrcsim run {} --quiet ", scenario);
   ASSERT_EQ(run_process(common + "--out %D/first").exit_code, 0);
   ASSERT_EQ(run_process(common + "--out %D/second").exit_code, 0);
@@ -351,10 +351,19 @@ INSTANTIATE_TEST_SUITE_P(
             "[node.nic1]\nfidelity = \"endpoint\"\n[[fault]]\nat_us = 1\nfor_us = 1\nkind = \"pcie_stall\"\nwhere = "
             "\"nic1\"\n",
             "has no PCIe to stall"},
-        Refusal{"transport = \"rocev2\"\n[[fault]]\nat_us = 1\nkind = \"drain\"\nwhere = \"plane3\"\n",
-                "drain needs \"mrc\""},
-        Refusal{"[[fault]]\nat_us = 1\nkind = \"drain\"\nwhere = \"nic1\"\n", "drain needs a switch, a plane or a port"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"drain\"\nwhere = \"nic1\"\n",
+                "drain needs a switch, a plane or a port"},
         Refusal{"[fault]\nat_us = 1\n", "expected [[fault]] tables"}));
+
+TEST(Faults, ADrainNeedsATransportWithEvs) {
+  const std::string scenario = write_scenario(fault(1, 0, "drain", "plane3"), 1);
+  const ProcessResult result =
+      run_process(fmt::format("mrcsim run {} --quiet --set transport=rocev2 --out %D/refused", scenario));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("transport = \"rocev2\" has no EVs that a controller denies; drain needs \"mrc\""),
+            std::string::npos)
+      << result.err;
+}
 
 /// A duplicate arrives while the write of the first copy waits for a stalled PCIe link: the transport ACK that
 /// is repeated does not count the message, whose data is not in memory.

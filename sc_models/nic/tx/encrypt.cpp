@@ -86,8 +86,7 @@ void Encrypt::declare_latency(LatencyAccount& account) {
   account.pass_box(static_cast<double>(config.pipeline.latency_cycles + behind));
 }
 
-std::vector<Fifo<Packet*>*> Encrypt::control(const std::vector<Fifo<Packet*>*>& behind) {
-  behind_ = behind;
+std::vector<Fifo<Packet*>*> Encrypt::control() const {
   std::vector<Fifo<Packet*>*> queues;
   for (const auto& queue : control_) queues.push_back(queue.get());
   return queues;
@@ -197,6 +196,7 @@ bool Encrypt::serve_control(TimePs now) {
     if (key == Key::missing) continue;
     turn_ = (port + 1) % control_.size();
     if (key == Key::here) {
+      starts_.follow_packet_before(tx.packet->last_start);
       starts_.start(now, slot, tx.packet->last_start, queue.ready_at());
       encrypt(now, tx);
       nic_.trace.give(no_port_room_, starts_.last());

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/box.h"
@@ -31,9 +32,10 @@ class Encrypt : public Box {
   Encrypt(const sc_core::sc_module_name& name, WheelModule& owner, NicContext& nic, PcieDma& pcie, Fifo<TxPacket>& in);
 
   Fifo<TxPacket>& out() { return out_; }
-  /// By port: what control packets are put into in place of `behind`, where they go encrypted. With
-  /// protocol.encryption.control.
-  std::vector<Fifo<Packet*>*> control(const std::vector<Fifo<Packet*>*>& behind);
+  /// By port: what control packets are put into. Empty where they stay in the clear.
+  std::vector<Fifo<Packet*>*> control() const;
+  /// By port: where they go when they are encrypted. Before the first of them.
+  void send_control_to(std::vector<Fifo<Packet*>*> behind) { behind_ = std::move(behind); }
 
   /// Before the payload of a data packet is read: its key is read first where it is not on the NIC. False: PCIe takes
   /// no read, and `caller` is woken when it does. Every data packet that comes has asked once.

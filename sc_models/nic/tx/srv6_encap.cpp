@@ -177,6 +177,7 @@ void Srv6Encap::hold(TimePs now) {
 void Srv6Encap::begin_control(TimePs now, Fifo<Packet*>& queue) {
   Packet& packet = *queue.front();
   turn_ = (packet.plane + 1U) % control_.size();
+  starts_.follow_packet_before(packet.last_start);
   starts_.start(now, slot, packet.last_start, queue.ready_at());
   nic_.trace.give(no_control_room_, starts_.last());
   queue.pop(now);

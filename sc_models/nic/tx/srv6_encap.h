@@ -84,8 +84,8 @@ class Srv6Encap : public Box {
   Srv6EncapRtlPath* rtl_;
   Cause no_port_room_;     ///< for a control packet
   Cause no_control_room_;  ///< in front of this box
-  std::size_t turn_ = 0;  ///< of the ports' control packets
-  bool held_up_ = false;  ///< a control packet that is ready waits for its port
+  std::size_t turn_ = 0;   ///< of the ports' control packets
+  bool held_up_ = false;   ///< a control packet that is ready waits for its port
   TimePs next_start_ = 0;
   TimePs held_until_ = 0;  ///< by pins: a memory has no beat for the RTL until then
   StartTrace starts_;

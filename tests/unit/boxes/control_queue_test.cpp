@@ -46,7 +46,7 @@ TEST_F(ControlQueueTest, WaitsForAPortWithRoomAndIsChargedToIt) {
   EXPECT_EQ(first.times, (std::vector<TimePs>{40 * kNs, 47 * kNs}));
   EXPECT_EQ(second.times, (std::vector<TimePs>{90 * kNs}));
   box.slot.finish(100 * kNs);
-  EXPECT_EQ(bench.blocked_ps(box.slot, "port.control_fifo"), 34 * kNs);
+  EXPECT_EQ(bench.blocked_ps(box.slot, "port.encap_fifo"), 34 * kNs);
 }
 
 TEST_F(ControlQueueTest, PassesNoPacketToAPortThatIsDown) {

@@ -20,7 +20,9 @@ ScenarioConfig encrypt_config() {
 
 struct EncryptTest : testing::Test {
   explicit EncryptTest(const ScenarioConfig& scenario = encrypt_config(), std::uint32_t qps = 1)
-      : bench(scenario, qps) {}
+      : bench(scenario, qps) {
+    box.send_control_to({&port0, &port1});
+  }
 
   Bench bench;
   Associated keys{bench};
@@ -28,7 +30,7 @@ struct EncryptTest : testing::Test {
   Fifo<TxPacket> in = queue<TxPacket>("retransmit_buffer.queue", 16);
   Fifo<Packet*> port0 = queue<Packet*>("port0.control_fifo", 2);
   Fifo<Packet*> port1 = queue<Packet*>("port1.control_fifo", 2);
-  timing::Encrypt box{"encrypt", bench.wheel, bench.nic, *pcie, in, {&port0, &port1}};
+  timing::Encrypt box{"encrypt", bench.wheel, bench.nic, *pcie, in};
 
   void send(std::uint32_t packets, std::uint32_t bytes, std::uint32_t qp = 0) {
     for (Psn psn = 0; psn < packets; ++psn) {
@@ -124,7 +126,7 @@ TEST_F(EncryptTest, DataPassesControlWhosePortIsFull) {
   bench.run_until(200 * kNs);
   EXPECT_EQ(line0.items.size(), 3U);
   box.slot.finish(200 * kNs);
-  EXPECT_GT(bench.blocked_ps(box.slot, "port.control_fifo"), 60 * kNs);
+  EXPECT_GT(bench.blocked_ps(box.slot, "port.encap_fifo"), 60 * kNs);
 }
 
 /// Three QPs, of which two have their keys on the NIC; two packets may wait.
