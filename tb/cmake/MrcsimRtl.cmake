@@ -27,8 +27,13 @@ endfunction()
 
 # Verilator's runtime; what benches need beside it, waves; what testbenches in SystemVerilog need, time and DPI.
 add_library(mrcsim_verilator STATIC EXCLUDE_FROM_ALL ${VERILATOR_ROOT}/include/verilated.cpp
-            ${VERILATOR_ROOT}/include/verilated_cov.cpp ${VERILATOR_ROOT}/include/verilated_threads.cpp)
+            ${VERILATOR_ROOT}/include/verilated_cov.cpp ${VERILATOR_ROOT}/include/verilated_threads.cpp
+            ${PROJECT_SOURCE_DIR}/tb/cosim/bench/verilated_failure.cpp)
 _mrcsim_verilated_library(mrcsim_verilator)
+target_include_directories(mrcsim_verilator PRIVATE ${PROJECT_SOURCE_DIR}/tb)
+# Assertions that fail are the bench's.
+set_source_files_properties(${VERILATOR_ROOT}/include/verilated.cpp PROPERTIES COMPILE_OPTIONS
+                            "-include;${PROJECT_SOURCE_DIR}/tb/cosim/bench/verilated_print.h")
 target_link_libraries(mrcsim_verilator PUBLIC Threads::Threads)
 add_library(mrcsim_verilator_waves STATIC EXCLUDE_FROM_ALL ${VERILATOR_ROOT}/include/verilated_fst_c.cpp
             ${PROJECT_SOURCE_DIR}/sc_models/results/fst_errors.cpp)
@@ -43,14 +48,14 @@ add_library(mrcsim_verilator_timing STATIC EXCLUDE_FROM_ALL ${VERILATOR_ROOT}/in
 _mrcsim_verilated_library(mrcsim_verilator_timing)
 target_link_libraries(mrcsim_verilator_timing PUBLIC mrcsim_verilator)
 
-# mrcsim_verilate(TARGET PREFIX TOP [BENCH [COVERAGE] | TESTBENCH] [LENIENT] [ARGS argument…] SOURCES file…)
+# mrcsim_verilate(TARGET PREFIX TOP [BENCH [COVERAGE] [ASSERTIONS] | TESTBENCH] [LENIENT] [ARGS argument…] SOURCES file…)
 #
 # Adds a Verilated class PREFIX of module TOP to the library TARGET of this folder. ARGS go to Verilator. By itself it is as
 # quick as can be. BENCH: it has waves, and begins with random bits where it is told to; COVERAGE: it counts lines and toggles.
-# TESTBENCH: the module is a testbench, with delays and assertions. LENIENT: warnings never end the build. Verilator runs while
+# ASSERTIONS: its assertions are checked. TESTBENCH: the module is a testbench, with delays and assertions. LENIENT: warnings never end the build. Verilator runs while
 # building, when a source has changed. Where MRCSIM_RTL_RUNS_SHORTLY is set, all is one source with little optimization.
 function(mrcsim_verilate TARGET PREFIX TOP)
-  cmake_parse_arguments(ARG "BENCH;COVERAGE;TESTBENCH;LENIENT" "" "ARGS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "BENCH;COVERAGE;ASSERTIONS;TESTBENCH;LENIENT" "" "ARGS;SOURCES" ${ARGN})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}.dir/${PREFIX})
   set(arguments --top-module ${TOP} -Wall -O3 ${ARG_ARGS})
   if(ARG_LENIENT OR NOT MRCSIM_WARNINGS_AS_ERRORS)
@@ -81,6 +86,9 @@ function(mrcsim_verilate TARGET PREFIX TOP)
   if(ARG_TESTBENCH)
     list(APPEND arguments --timing --assert)
     target_link_libraries(${TARGET} PUBLIC mrcsim_verilator_timing)
+  elseif(ARG_ASSERTIONS)
+    list(APPEND arguments --assert)
+    target_compile_definitions(${TARGET} PUBLIC MRCSIM_BENCH_ASSERTIONS)
   else()
     list(APPEND arguments --noassert)
   endif()
@@ -149,7 +157,7 @@ endfunction()
 
 # mrcsim_add_rtl_block(BLOCK SOURCES file…
 #                      [RUN "name [-Gparameter=value…]"…] [BENCH_SMALL -G…] [BENCH_DEFAULT -G…] [BENCH_CPP file…]
-#                      [FOR executable [PARTS part…] [TOP module] [CONTRACT file] [ARGS argument…]])
+#                      [FOR executable [PARTS part…] [TOP module] [CONTRACT file] [ARGS argument…]] [ASSERTIONS])
 #
 # The RTL of a block from these sources, packages first; its flat wrapper comes after them. The executable takes what it
 # knows of the block from tb/cosim/BLOCK/block.cpp.
@@ -161,10 +169,11 @@ endfunction()
 #                        BENCH_CPP
 #   target cosim_BLOCK   both of them
 # FOR: these are the modules of another executable (mrcsim_use_rtl); the sizes are those of our block. PARTS: of run, small and
-# default, those that are built; the others are refused as not built. TOP: the module of the sources that replaces the block. ARGS go to Verilator. Modules have the hash of their sources, and the block's contract,
-# rtl/BLOCK/contract.toml if no other is given.
+# default, those that are built; the others are refused as not built. TOP: the module of the sources that replaces the block. ARGS go to Verilator. ASSERTIONS: those of rtl/BLOCK/assertions are
+# bound to the block in its benches. Modules have the hash of their sources, and the block's contract, rtl/BLOCK/contract.toml if
+# no other is given.
 function(mrcsim_add_rtl_block BLOCK)
-  cmake_parse_arguments(ARG "" "FOR;TOP;CONTRACT" "SOURCES;RUN;BENCH_SMALL;BENCH_DEFAULT;BENCH_CPP;ARGS;PARTS" ${ARGN})
+  cmake_parse_arguments(ARG "ASSERTIONS" "FOR;TOP;CONTRACT" "SOURCES;RUN;BENCH_SMALL;BENCH_DEFAULT;BENCH_CPP;ARGS;PARTS" ${ARGN})
   set(here ${PROJECT_SOURCE_DIR}/tb/cosim/${BLOCK})
   set(lenient "")
   if(ARG_FOR)
@@ -222,11 +231,22 @@ function(mrcsim_add_rtl_block BLOCK)
 
   set(cosim ${prefix}cosim_${BLOCK})
   set(benches "")
+  set(checked "")
+  if(ARG_ASSERTIONS)
+    set(checked ASSERTIONS)
+    mrcsim_assertions(assertions ${BLOCK})
+    list(APPEND sources ${assertions})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_CONTRACT})
+    file(STRINGS ${ARG_CONTRACT} ranges REGEX "^cycles *= *\"ranges\"")
+    if(ranges)
+      list(APPEND ARG_ARGS -DMRCSIM_OTHER_CYCLES)
+    endif()
+  endif()
   if("small" IN_LIST ARG_PARTS)
-    _mrcsim_add_bench(${BLOCK}_bench_small ${cosim}_small COVERAGE ${lenient} ARGS ${ARG_BENCH_SMALL} ${ARG_ARGS})
+    _mrcsim_add_bench(${BLOCK}_bench_small ${cosim}_small COVERAGE ${checked} ${lenient} ARGS ${ARG_BENCH_SMALL} ${ARG_ARGS})
   endif()
   if("default" IN_LIST ARG_PARTS)
-    _mrcsim_add_bench(${BLOCK}_bench ${cosim}_default ${lenient} ARGS ${ARG_BENCH_DEFAULT} ${ARG_ARGS})
+    _mrcsim_add_bench(${BLOCK}_bench ${cosim}_default ${checked} ${lenient} ARGS ${ARG_BENCH_DEFAULT} ${ARG_ARGS})
   endif()
   add_custom_target(${cosim} DEPENDS ${benches})
   if(NOT ARG_FOR)
@@ -245,6 +265,13 @@ macro(_mrcsim_add_bench CLASS MODULE)
   target_sources(${MODULE} PRIVATE ${here}/bench.cpp)
   target_link_libraries(${MODULE} PRIVATE mrcsim_bench_${BLOCK} ${MODULE}_verilated)
 endmacro()
+
+# mrcsim_assertions(VAR BLOCK): VAR is the list of sources that bind the assertions of BLOCK to it.
+function(mrcsim_assertions VAR BLOCK)
+  set(folder ${PROJECT_SOURCE_DIR}/rtl/${BLOCK}/assertions)
+  set(${VAR} ${PROJECT_SOURCE_DIR}/rtl/common/assertions/drawn_in_reset.sv ${folder}/${BLOCK}_assertions.sv ${folder}/${BLOCK}_bind.sv
+      PARENT_SCOPE)
+endfunction()
 
 # The header ENGINE_identity.h, from which the modules of ENGINE know what they were built from.
 function(_mrcsim_rtl_identity ENGINE BLOCK TOP CONTRACT SOURCES ARGS)

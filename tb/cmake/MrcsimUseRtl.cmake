@@ -1,5 +1,5 @@
 # mrcsim_use_rtl(NAME BLOCK block SOURCES file… [TOP module] [CONTRACT file] [PIN_MAP ours=yours …] [PARAMETER_MAP ours=yours …]
-#                [INCLUDE_DIRS folder…] [DEFINES NAME[=value]…] [PARTS part…])
+#                [INCLUDE_DIRS folder…] [DEFINES NAME[=value]…] [PARTS part…] [ASSERTIONS])
 #
 # Executable NAME: mrcsim with your SystemVerilog in the place of ours for one block; with several calls of the same NAME, for
 # several. SOURCES are yours, packages first (mrc_pkg.sv is there already, and modules of rtl/common that you use and do not
@@ -8,10 +8,11 @@
 # those ports is written around it, so that everything else stays as it is: adapter, bench, --rtl, --shadow, cosim, calibrate.
 # CONTRACT: what your block promises (docs/rtl.md), by default contract.toml beside this file, or else what ours promises.
 # PARTS: of run, small and default, those that are built: the RTL in runs, and the benches of the two sizes.
+# ASSERTIONS: those of rtl/BLOCK/assertions are bound to your RTL in the benches.
 # tests/mutation/rtl_mutants.sh --for bin/NAME.rtl/BLOCK.sources plants mutations in it.
 # Called from a folder that -DMRCSIM_USER_RTL=FOLDER adds to the build. A folder that is refused leaves the build folder as it was.
 function(mrcsim_use_rtl NAME)
-  cmake_parse_arguments(ARG "" "BLOCK;TOP;CONTRACT" "SOURCES;PIN_MAP;PARAMETER_MAP;INCLUDE_DIRS;DEFINES;PARTS" ${ARGN})
+  cmake_parse_arguments(ARG "ASSERTIONS" "BLOCK;TOP;CONTRACT" "SOURCES;PIN_MAP;PARAMETER_MAP;INCLUDE_DIRS;DEFINES;PARTS" ${ARGN})
   set_property(GLOBAL PROPERTY MRCSIM_USES_RTL ON)
   set(where ${CMAKE_CURRENT_LIST_FILE})
   get_property(blocks GLOBAL PROPERTY MRCSIM_RTL_BLOCKS)
@@ -65,8 +66,12 @@ function(mrcsim_use_rtl NAME)
   elseif(ARG_PIN_MAP OR ARG_PARAMETER_MAP)
     _mrcsim_refuse_rtl("${where}: mrcsim_use_rtl(${NAME}): PIN_MAP and PARAMETER_MAP need a TOP with a name other than ${ARG_BLOCK}")
   endif()
+  set(assertions "")
+  if(ARG_ASSERTIONS)
+    set(assertions ASSERTIONS)
+  endif()
   mrcsim_add_rtl_block(${ARG_BLOCK} FOR ${NAME} TOP ${ARG_TOP} CONTRACT ${ARG_CONTRACT} PARTS ${ARG_PARTS} SOURCES ${sources}
-                       ARGS ${arguments})
+                       ARGS ${arguments} ${assertions})
   mrcsim_executable_for_rtl(${NAME} ${ARG_BLOCK})
   # For the tool that plants mutations.
   list(TRANSFORM sources PREPEND "source ")

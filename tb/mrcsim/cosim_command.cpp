@@ -103,6 +103,8 @@ Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const
                         {"reference_output", fields_json(m->reference)},
                         {"rtl_output", fields_json(m->rtl)}};
     if (!m->contract.empty()) json["mismatch"]["contract"] = m->contract;
+    if (!m->assertion.name.empty())
+      json["mismatch"]["assertion"] = {{"name", m->assertion.name}, {"place", m->assertion.place}};
     if (!report.replay_file.empty()) json["mismatch"]["replay_file"] = report.replay_file;
     if (!report.waves_file.empty()) json["mismatch"]["waves_file"] = report.waves_file;
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves the properties of an RTL block: prove.sh BLOCK [STEPS]. Every assertion of BLOCK_properties.sv, and of the block under
-# FORMAL, holds in all runs of STEPS cycles: that of the reset, or in which the run begins otherwise, and that in which a check
+# Proves the properties of an RTL block: prove.sh BLOCK [STEPS]. Every assertion of rtl/BLOCK/assertions/BLOCK_assertions.sv, of
+# BLOCK_properties.sv, which connects it to the block, and of the block under FORMAL, holds in all runs of STEPS cycles: that of the reset, or in which the run begins otherwise, and that in which a check
 # falls due are counted (by default the number in a line "// steps: N" of the properties, or 12).
 # Where a line "// proof: induction" says so they hold in all runs, because they follow from themselves; with "// proof:
 # reachability" an invariant is sought that they follow from. Such a proof must close.
@@ -29,7 +29,8 @@ mkdir -p "$work"
 cd "$work"
 
 sources=("$root/rtl/common/mrc_pkg.sv")
-for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$properties"; do
+for source in "$root"/rtl/common/*.sv "$root"/rtl/"$block"/*.sv "$root"/rtl/"$block"/assertions/*_assertions.sv "$properties"; do
+  [ -e "$source" ] || continue
   [ "$source" = "$root/rtl/common/mrc_pkg.sv" ] || sources+=("$source")
 done
 

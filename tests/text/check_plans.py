@@ -5,7 +5,8 @@ check_plans.py ROOT [BLOCK…]     ROOT: the project; default: all blocks
 
 rtl/BLOCK/verification_plan.md is a table. Its columns `assertions`, `bins` and `kept bugs and tests` have names in code marks:
 
-  assertions           all of tests/formal/BLOCK_properties.sv, and those of rtl/BLOCK/*.sv
+  assertions           all of rtl/BLOCK/assertions, of tests/formal/BLOCK_properties.sv, and of rtl/BLOCK/*.sv; what is assumed in
+                       rtl/BLOCK/assertions has a name too, contract_*, and need not be in the plan
   bins                 all points of tb/cosim/BLOCK/model.cpp
   kept bugs and tests  all of tests/unit/BLOCK/patches; and tests (Suite.Name) of tests/unit and tests/system
 
@@ -38,12 +39,15 @@ def names(cell):
 def assertions(root, block):
     """Their names; one without a name is a finding of its own, by its place."""
     found, unnamed = set(), []
-    for file in [root / f"tests/formal/{block}_properties.sv", *sorted((root / "rtl" / block).glob("*.sv"))]:
+    checkers = sorted((root / "rtl" / block / "assertions").glob("*.sv"))
+    for file in [root / f"tests/formal/{block}_properties.sv", *checkers, *sorted((root / "rtl" / block).glob("*.sv"))]:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             code = line.split("//")[0]
             found |= set(re.findall(r"(\w+) *: *assert\b", code))
             if re.search(r"(?<!: )\bassert *\(", code):
                 unnamed.append(f"{file.relative_to(root)}:{number}: the assertion has no name")
+            if file in checkers and re.search(r"\bassume *\(", code) and not re.search(r"\bcontract_\w+ *: *assume\b", code):
+                unnamed.append(f"{file.relative_to(root)}:{number}: what is assumed has no name contract_*")
     return found, unnamed
 
 

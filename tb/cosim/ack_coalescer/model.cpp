@@ -128,8 +128,9 @@ bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& val
   }
   // Right at what counts as the least.
   if (random.chance(near_least_)) {
-    values[Evt::kPayloadBytes] = std::min<std::uint64_t>(config_.sack_min_add_bytes + random.below(3) - 1, 16'384);
+    values[Evt::kPayloadBytes] = config_.sack_min_add_bytes + random.below(3) - 1;
     if (random.chance(0.5)) values[Evt::kPayloadBytes] ^= 1ULL << random.below(14);
+    values[Evt::kPayloadBytes] = std::min<std::uint64_t>(values[Evt::kPayloadBytes], 16'384);
   }
   values[Evt::kRetransmission] = random.chance(marks_) ? 1 : 0;
   values[Evt::kCe] = random.chance(marks_) ? 1 : 0;

@@ -173,7 +173,7 @@ class BlockModel {
 };
 
 struct Mismatch {
-  std::string kind;  ///< "differs", "not expected", "missing", "taken back", "breaks the contract"
+  std::string kind;  ///< "differs", "not expected", "missing", "taken back", "breaks the contract", "fails"
   std::uint64_t episode = 0;
   std::uint64_t cycle = 0;
   std::string port;
@@ -187,6 +187,8 @@ struct Mismatch {
   /// Name and value of each field: the input, what ring 1 says of it, what the RTL put out.
   std::vector<std::pair<std::string, std::uint64_t>> input, reference, rtl;
   std::string contract{};  ///< the line of the contract that was not kept, and what it says; empty: none
+  /// Name and place of the assertion that fails, here or with other draws; empty: none.
+  FailedAssertion assertion{};
 
   std::string line() const;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cosim/bench/ports.h"
+#include "cosim/bench/verilated_failure.h"
 
 namespace mrc::cosim {
 
@@ -15,6 +16,10 @@ class Dut {
   virtual ~Dut() = default;
 
   virtual void set_reset(bool active) = 0;
+  /// Before a reset: keys what the block's assertions draw in it.
+  virtual void key_draws(std::uint64_t /*key*/) {}
+  /// Assertions are bound to the block.
+  virtual bool asserts() const { return false; }
   /// The falling edge: outputs that depend on inputs of this cycle settle.
   virtual void low() = 0;
   /// No edge: outputs that depend on inputs of this cycle settle once more.
@@ -35,6 +40,7 @@ class Dut {
   virtual bool close_waves() { return true; }
   virtual void write_coverage(const std::string& path) = 0;
 
+  FailedAssertion failed;  ///< the first that has failed
   std::vector<Port> ports;
   std::vector<Field> constants;
   std::vector<Field> state;  ///< outputs outside the streams

@@ -96,6 +96,7 @@ void write_replay(const std::string& path, const std::string& block, const std::
   std::string text =
       fmt::format("# {} differs: {}\n# mrcsim cosim {} --replay {}\nblock {}\nseed {}\nepisode {}\n", block, comment,
                   block, later.empty() ? path : later, block, episode.seed, episode.number);
+  if (episode.draw != 0) text += fmt::format("draw {}\n", episode.draw);
   for (std::size_t i = 0; i < episode.load.size(); ++i)
     text += fmt::format("load {} {}\n", ports[i].name, episode.load[i]);
   if (episode.of_run) text += "of_run\n";
@@ -136,6 +137,8 @@ Episode read_replay(const std::string& path, const std::string& block, const std
       episode.seed = line.number("the seed");
     } else if (key == "episode") {
       episode.number = line.number("the episode");
+    } else if (key == "draw") {
+      episode.draw = line.number("the draw");
     } else if (key == "load") {
       const std::size_t port = port_named(line, ports);
       episode.load[port] = load_of(line);
@@ -148,7 +151,8 @@ Episode read_replay(const std::string& path, const std::string& block, const std
       episode.offers.push_back(offer_of(line, ports));
       episode.offers.back().in_turn = key == "in_turn";
     } else {
-      line.refuse(fmt::format("unknown {}; allowed: block, seed, episode, load, of_run, setting, offer, in_turn", key));
+      line.refuse(
+          fmt::format("unknown {}; allowed: block, seed, episode, draw, load, of_run, setting, offer, in_turn", key));
     }
     line.end();
   }

@@ -15,6 +15,7 @@ namespace mrc::cosim {
 struct Episode {
   std::uint64_t seed = 1;
   std::uint64_t number = 0;
+  std::uint64_t draw = 0;    ///< keys what the block's assertions draw in its reset, with seed and number
   std::vector<double> load;  ///< by port: chance of a cycle that offers (in) or takes (out), 0 … 1
   std::vector<Offer> offers{};
   bool of_run = false;  ///< the offers are a trace's, with these settings

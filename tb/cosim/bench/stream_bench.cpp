@@ -17,6 +17,10 @@ constexpr std::uint64_t kStarvedCycles = 1'000'000;  ///< in which other streams
 /// Taken after the last one that was to be given: streams that answer each other can go on for ever.
 constexpr std::uint64_t kMostDrained = 100'000;
 constexpr const char* kBreach = "breaks the contract";
+constexpr const char* kAssertionFails = "fails";
+/// Of an assertion that follows one slot or byte: so many are followed in turn to find one that says what a mismatch
+/// is.
+constexpr std::uint64_t kMostDraws = 1'000;
 /// Episodes in which the contract is probed, and transfers of each.
 constexpr std::uint64_t kProbeEpisodes = 4;
 constexpr std::uint64_t kProbeTransfers = 200;
@@ -42,11 +46,15 @@ std::string Mismatch::line() const {
   const std::string at =
       fmt::format("{} {}, cycle {}{}", episode < kFirstProbe ? "episode" : "contract episode", episode % kFirstProbe,
                   cycle, transfer == 0 ? "" : fmt::format(", transfer {}", transfer));
+  const std::string failed =
+      assertion.name.empty() ? "" : fmt::format("assertion {} fails ({})", assertion.name, assertion.place);
+  if (kind == kAssertionFails) return fmt::format("{}: {}", at, failed);
+  const std::string too = failed.empty() ? "" : "; " + failed;
   if (kind == kBreach) {
-    return fmt::format("{}: {}.{} breaks {}, RTL gave {}", at, port, field, contract, actual);
+    return fmt::format("{}: {}.{} breaks {}, RTL gave {}{}", at, port, field, contract, actual, too);
   }
-  return fmt::format("{}: {}.{} {}: expected {:#x}, RTL gave {:#x}{}", at, port, field, kind, expected, actual,
-                     contract.empty() ? "" : " (" + contract + ")");
+  return fmt::format("{}: {}.{} {}: expected {:#x}, RTL gave {:#x}{}{}", at, port, field, kind, expected, actual,
+                     contract.empty() ? "" : " (" + contract + ")", too);
 }
 
 void TracePart::reset_to_trace(KeyedRandom&, const Dut&, const std::map<std::string, std::uint64_t>&) {
@@ -65,6 +73,16 @@ Mismatch StreamBench::mismatch_of(const Breach& breach) const {
   return mismatch;
 }
 
+Mismatch StreamBench::mismatch_of(const FailedAssertion& failed) const {
+  Mismatch mismatch;
+  mismatch.kind = kAssertionFails;
+  mismatch.cycle = cycle_;
+  mismatch.port = "assertion";
+  mismatch.field = failed.name;
+  mismatch.assertion = failed;
+  return mismatch;
+}
+
 std::optional<Mismatch> StreamBench::reset(Dut& dut, const Episode& episode) {
   const bool busy = !streams_.empty() && !idle();
   if (resets_ != 0 && !streams_.empty()) model_->coverage.hit(resets_, busy ? 1 : 0);
@@ -73,6 +91,7 @@ std::optional<Mismatch> StreamBench::reset(Dut& dut, const Episode& episode) {
   KeyedRandom constants = keyed(episode.seed, episode.number, "constants");
   std::vector<bool> valid;
   for (const Port& port : dut.ports) valid.push_back(dut.runs && port.valid.get() != 0);
+  dut.key_draws(mix64(mix64(episode.seed) ^ episode.number) ^ episode.draw);
   dut.set_reset(true);
   std::optional<Breach> breach;
   if (checker_) {
@@ -431,6 +450,7 @@ std::optional<Mismatch> StreamBench::play(Dut& dut, Episode& episode, bool gener
     if (std::optional<Mismatch> of_stream = take_outputs(dut)) mismatch = std::move(of_stream);
     if (broken) mismatch = std::move(broken);
     dut.high();
+    if (!dut.failed.name.empty()) mismatch = mismatch_of(dut.failed);
     ++report_.cycles;
     if (mismatch) break;
     if (taken_ + report_.outputs != moved) {
@@ -510,6 +530,21 @@ Episode StreamBench::minimize(Episode episode, const Mismatch& mismatch) {
   return episode;
 }
 
+FailedAssertion StreamBench::assertion_behind(const Mismatch& mismatch, Episode& episode) {
+  if (mismatch.kind == kAssertionFails) return mismatch.assertion;
+  Episode drawn = episode;
+  for (; drawn.draw < kMostDraws; ++drawn.draw) {
+    taken_ = 0;
+    const auto dut = model_->make_dut(drawn.seed);
+    if (!dut->asserts()) return {};
+    replay(*dut, drawn);
+    if (dut->failed.name.empty()) continue;
+    episode = std::move(drawn);
+    return dut->failed;
+  }
+  return {};
+}
+
 std::optional<Mismatch> StreamBench::probe(const CosimOptions& options, Episode& episode) {
   const FunctionalCoverage covered = model_->coverage;
   const CosimReport report = report_;
@@ -517,7 +552,7 @@ std::optional<Mismatch> StreamBench::probe(const CosimOptions& options, Episode&
   std::optional<Mismatch> mismatch;
   probing_ = true;
   for (std::uint64_t number = 0; number < kProbeEpisodes && !mismatch; ++number) {
-    episode = {options.seed, kFirstProbe + number, {}};
+    episode = {options.seed, kFirstProbe + number, 0, {}};
     for (std::size_t i = 0; i < dut->ports.size(); ++i) episode.load.push_back(i % kProbeEpisodes < number ? 0.5 : 1.0);
     mismatch = generate(*dut, episode, kProbeTransfers, false);
   }
@@ -594,7 +629,7 @@ CosimReport StreamBench::run(const CosimOptions& options) {
       keep_coverage();
       dut = model_->make_dut(mix64(options.seed) ^ number);
     }
-    episode = {options.seed, number, {}};
+    episode = {options.seed, number, 0, {}};
     KeyedRandom random = keyed(options.seed, number, "episode");
     for (std::size_t i = 0; i < dut->ports.size(); ++i) episode.load.push_back(loads[random.below(loads.size())]);
     if (!options.trace.offers.empty()) {
@@ -635,8 +670,10 @@ CosimReport StreamBench::run(const CosimOptions& options) {
   report_.mismatches = 1;
   report_.first_mismatch = mismatch;
   if (!options.shorten) return report_;
-  const CosimReport kept = report_;
-  const Episode shortest = minimize(episode, *mismatch);
+  CosimReport kept = report_;
+  Episode shortest = minimize(episode, *mismatch);
+  mismatch->assertion = assertion_behind(*mismatch, shortest);
+  kept.first_mismatch = mismatch;
   report_ = kept;
   report_.replay_transfers = shortest.offers.size();
   if (options.out.empty()) return report_;

@@ -64,6 +64,7 @@ class StreamBench {
   std::optional<Mismatch> check_contract(Dut& dut);
   std::optional<Mismatch> check_answer(const Dut& dut, std::size_t port);
   Mismatch mismatch_of(const Breach& breach) const;
+  Mismatch mismatch_of(const FailedAssertion& failed) const;
   /// A stream that has waited for very long while others moved.
   std::optional<Mismatch> starved(const Dut& dut);
   void take_inputs(Dut& dut);
@@ -90,6 +91,9 @@ class StreamBench {
   void write_vector(const char* direction, const Port& port, const Transaction& values);
   /// Drops transfers while the same field of the same port still differs.
   Episode minimize(Episode episode, const Mismatch& mismatch);
+  /// The assertion that says what this mismatch is, and in `episode` the draw with which it fails; no name: there is
+  /// none.
+  FailedAssertion assertion_behind(const Mismatch& mismatch, Episode& episode);
 
   std::string block_;
   std::unique_ptr<BlockModel> model_;

@@ -13,6 +13,12 @@
 
 namespace mrc::cosim {
 
+#ifdef MRCSIM_BENCH_ASSERTIONS
+inline constexpr bool kBenchAsserts = true;
+#else
+inline constexpr bool kBenchAsserts = false;
+#endif
+
 /// Every register and memory begins with random bits, keyed by `seed`. A class that was Verilated without waves writes
 /// none.
 template <typename Model>
@@ -20,7 +26,7 @@ class VerilatedDut : public Dut {
  public:
   explicit VerilatedDut(std::uint64_t seed) : context_(std::make_unique<VerilatedContext>()) {
     context_->randReset(2);
-    context_->randSeed(static_cast<int>(seed % 2'000'000'000 + 1));
+    VerilatedDut::key_draws(seed);
     context_->traceEverOn(kTraces);
     model_ = std::make_unique<Model>(context_.get());
   }
@@ -31,8 +37,13 @@ class VerilatedDut : public Dut {
 
   Model& model() { return *model_; }
   void set_reset(bool active) override { model_->rst_ni = active ? 0 : 1; }
+  void key_draws(std::uint64_t key) override { context_->randSeed(static_cast<int>(key % 2'000'000'000 + 1)); }
+  bool asserts() const override { return kBenchAsserts; }
   void low() override { edge(0); }
-  void settle() override { model_->eval(); }
+  void settle() override {
+    const FailureListener listener(failed);
+    model_->eval();
+  }
   void high() override { edge(1); }
   void open_waves(const std::string& path) override {
     if constexpr (kTraces) {
@@ -59,7 +70,7 @@ class VerilatedDut : public Dut {
 
   void edge(std::uint8_t clock) {
     model_->clk_i = clock;
-    model_->eval();
+    VerilatedDut::settle();
     ++half_cycles_;
     if (waves_) waves_->dump(half_cycles_);
   }
