@@ -33,6 +33,8 @@ class VerilatedDut : public Dut {
   ~VerilatedDut() override {
     if (waves_) waves_->close();
     model_->final();
+    // Scopes of assertions leave the context of the thread, which may be that of a model that is gone.
+    Verilated::threadContextp(context_.get());
   }
 
   Model& model() { return *model_; }
