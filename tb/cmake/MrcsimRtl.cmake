@@ -268,8 +268,9 @@ endmacro()
 
 # mrcsim_assertions(VAR BLOCK): VAR is the list of sources that bind the assertions of BLOCK to it.
 function(mrcsim_assertions VAR BLOCK)
+  set(common ${PROJECT_SOURCE_DIR}/rtl/common/assertions)
   set(folder ${PROJECT_SOURCE_DIR}/rtl/${BLOCK}/assertions)
-  set(${VAR} ${PROJECT_SOURCE_DIR}/rtl/common/assertions/drawn_in_reset.sv ${folder}/${BLOCK}_assertions.sv ${folder}/${BLOCK}_bind.sv
+  set(${VAR} ${common}/drawn_in_reset.sv ${common}/drawn_in_cycle.sv ${folder}/${BLOCK}_assertions.sv ${folder}/${BLOCK}_bind.sv
       PARENT_SCOPE)
 endfunction()
 

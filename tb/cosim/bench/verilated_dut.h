@@ -33,8 +33,7 @@ class VerilatedDut : public Dut {
   ~VerilatedDut() override {
     if (waves_) waves_->close();
     model_->final();
-    // Scopes of assertions leave the context of the thread, which may be that of a model that is gone.
-    Verilated::threadContextp(context_.get());
+    use_context();
   }
 
   Model& model() { return *model_; }
@@ -44,6 +43,7 @@ class VerilatedDut : public Dut {
   void low() override { edge(0); }
   void settle() override {
     const FailureListener listener(failed);
+    use_context();
     model_->eval();
   }
   void high() override { edge(1); }
@@ -69,6 +69,10 @@ class VerilatedDut : public Dut {
 
  private:
   static constexpr bool kTraces = requires(Model & model, VerilatedFstC* waves) { model.trace(waves, 99); };
+
+  /// Draws, stops and the scopes of assertions take the context of the thread, which may be that of a model that is
+  /// gone.
+  void use_context() { Verilated::threadContextp(context_.get()); }
 
   void edge(std::uint8_t clock) {
     model_->clk_i = clock;
